@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything one request needs, handed from step to step and to the handler. There is no other mutable state.
+#ifndef TENURE_API_CALL_H
+#define TENURE_API_CALL_H
+
+#include "auth/principal.h"
+#include "http/problem.h"
+#include "http/request.h"
+#include "http/response.h"
+#include "registry/registry.h"
+#include "repr/shape.h"
+#include "wadl/route.h"
+
+struct config;
+struct endpoint_config;
+
+struct call {
+	struct pool *pool;
+	const struct config *config;
+	const struct endpoint_config *endpoint;
+	const struct route_table *routes;
+	struct request request;
+	struct response response;
+	struct uuid request_id;
+	int64_t started_us;      // clock_tick_us
+	struct route_match match;
+	struct principal who;
+	enum repr_format produce; // what the answer is written in
+	const char *produce_type; // its media type as negotiated, "application/json"
+	const char *consume_type; // the request body's as matched in the WADL; NULL without body
+	enum repr_format consume;
+	struct registry *registry;
+	struct problem problem;   // of steps before the registry; the registry's own is in registry->problem
+};
+
+// One method of the API: reads parameters, calls the registry, renders into call->response. Runs inside the transaction
+// its WADL names; may run again, so it starts from nothing. The outcome decides commit or rollback and, unless the
+// handler set another, the status. On an outcome of 400 and above the dialect renders the problem.
+typedef enum outcome handler_fn(struct call *call);
+
+struct endpoint {
+	const char *id; // method id in the dialect's WADL
+	handler_fn *run;
+};
+
+// A dialect: its WADL (NAME.wadl), its handlers, and how it tells an error.
+struct dialect {
+	const char *name;
+	const struct endpoint *endpoints; // ends with id NULL
+	// Renders the problem (call->problem or the registry's) for outcome into call->response: status, headers, body.
+	void (*render_problem)(struct call *call, enum outcome outcome, const struct problem *problem);
+};
+
+extern const struct dialect tenancy_dialect;
+
+// Fills call->problem and returns outcome.
+enum outcome call_fail(struct call *call, enum outcome outcome, const char *format, ...) PRINTF_LIKE(3, 4);
+// Value of a declared parameter, STR_NONE when absent.
+struct str call_param(const struct call *call, const char *name);
+// Reads the request's body as this document. OUTCOME_OK, or OUTCOME_BAD_DOCUMENT with call->problem set.
+enum outcome call_read(struct call *call, const struct repr_document *document, struct doc **body);
+// Writes body as this document in the negotiated format into the response.
+void call_write(struct call *call, const struct repr_document *document, const struct doc *body);
+// An absolute URL for a path of this service: endpoint->public_url, else the request's scheme and Host, else the path.
+struct str call_url(struct call *call, struct str path);
+
+#endif

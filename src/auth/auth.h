@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Authenticators: who sent this request? An endpoint's `auth` setting lists them; the first that recognises its kind of
+// credential decides. Tokens come as "X-Auth-Token: T" or "Authorization: Bearer T".
+//   token        opaque "id.secret"; SHA-256 of the secret in table tokens; expiry, revocation, tenant and role there
+//   remote-user  what Apache or lighttpd authenticated (REMOTE_USER); role and tenant by remote_user_role, _tenant
+//   noauth       for development: the token says who: USER[:TENANT[:ROLE]], parts percent-decoded, role reader, member or
+//                admin (default admin); "admin" alone is the operator
+#ifndef TENURE_AUTH_AUTH_H
+#define TENURE_AUTH_AUTH_H
+
+#include "auth/principal.h"
+#include "http/request.h"
+
+struct auth; // an endpoint's authenticators and the cache of tokens checked lately
+struct config;
+struct endpoint_config;
+struct db;
+
+// NULL and *error (malloc) when endpoint->auth names an unknown authenticator.
+struct auth *auth_new(const struct config *config, const struct endpoint_config *endpoint, char **error);
+void auth_free(struct auth **auth);
+
+// *principal's strings live in pool. No credential at all gives an empty principal and OUTCOME_OK: the permit step
+// answers 401 where the method needs somebody. A bad, expired or revoked one: OUTCOME_UNAUTHENTICATED with *detail.
+// The database is asked (one statement) only for a token not checked within config->token_cache milliseconds.
+// OUTCOME_UNAVAILABLE when it can't be asked.
+enum outcome auth_identify(struct auth *auth, struct db *db, struct pool *pool, const struct request *request,
+	struct principal *principal, struct str *detail);
+// Value for WWW-Authenticate with a 401.
+const char *auth_challenge(const struct auth *auth);
+
+// ---- tokens as tenure-manage makes them
+
+struct token_info {
+	struct str id;
+	struct str user, tenant; // tenant "" for operators
+	enum role role;
+	int64_t created_us, expires_us; // expires 0: never
+	int64_t revoked_us;             // 0: valid
+	struct str description;
+};
+// Makes a token (24 random bytes of secret), stores its hash, gives the text to hand out, once.
+// OUTCOME_CREATED, _NOT_FOUND (no such tenant, or deleted), _BAD_PARAMETER, _UNAVAILABLE.
+enum outcome token_create(struct db *db, struct pool *pool, const struct token_info *info, struct str *token,
+	struct str *detail);
+// id, or the whole token. OUTCOME_OK (revoked already, too), _NOT_FOUND, _UNAVAILABLE.
+enum outcome token_revoke(struct db *db, struct pool *pool, struct str id);
+// All tokens, or those of one tenant (tenant.p not NULL), by creation.
+enum outcome token_list(struct db *db, struct pool *pool, struct str tenant, struct token_info **list, size_t *n);
+bool role_parse(struct str text, enum role *role);
+const char *role_name(enum role role);
+
+#endif

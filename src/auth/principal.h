@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who asks.
+#ifndef TENURE_AUTH_PRINCIPAL_H
+#define TENURE_AUTH_PRINCIPAL_H
+
+#include "base/outcome.h"
+#include "base/str.h"
+#include "wadl/route.h"
+
+struct principal {
+	struct str user;   // for logs and change rows; "" for nobody
+	struct str tenant; // the tenant it belongs to; "" for none (operators, strangers)
+	enum role role;    // within that tenant; ROLE_OPERATOR: everywhere
+};
+
+// May the principal use a method that needs this role on that tenant's things? tenant "" when the method names none.
+//   OUTCOME_OK
+//   OUTCOME_NOT_FOUND  the tenant is another's: told as if it did not exist
+//   OUTCOME_FORBIDDEN  its own tenant, but the role does not suffice; or an operator's call
+//   OUTCOME_UNAUTHENTICATED  nobody, where somebody is needed
+enum outcome policy_permits(const struct principal *principal, enum role needed, struct str tenant);
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A growing run of bytes in a pool. Growing copies, the old bytes stay in the pool until it is cleared.
+#ifndef TENURE_BASE_BUF_H
+#define TENURE_BASE_BUF_H
+
+#include "base/str.h"
+
+struct buf {
+	struct pool *pool;
+	char *p;
+	size_t n;    // bytes used
+	size_t room; // bytes allocated
+};
+
+// room: expected size in bytes, 0 when unknown.
+struct buf buf_new(struct pool *pool, size_t room);
+void buf_add(struct buf *buf, struct str s);
+void buf_addc(struct buf *buf, char c);
+void buf_add_u64(struct buf *buf, uint64_t value);
+void buf_add_i64(struct buf *buf, int64_t value);
+// Two lower-case hex digits a byte.
+void buf_add_hex(struct buf *buf, const void *bytes, size_t n);
+void buf_addf(struct buf *buf, const char *format, ...) PRINTF_LIKE(2, 3);
+#define BUF_LIT(buf, literal) buf_add((buf), STR(literal))
+// What is in it; valid until the next addition.
+struct str buf_str(const struct buf *buf);
+
+#endif

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time as the registry keeps it: microseconds since 1970-01-01T00:00:00Z.
+#ifndef TENURE_BASE_CLOCK_H
+#define TENURE_BASE_CLOCK_H
+
+#include "base/str.h"
+
+struct buf;
+
+// Wall clock, microseconds since the epoch.
+int64_t clock_now_us(void);
+// Monotonic clock, microseconds; only differences mean something.
+int64_t clock_tick_us(void);
+// RFC 3339 in UTC with second precision and Z: "2026-11-21T05:24:00Z".
+void clock_add_rfc3339(struct buf *buf, int64_t us);
+// RFC 9110 IMF-fixdate: "Sat, 21 Nov 2026 05:24:00 GMT".
+void clock_add_http_date(struct buf *buf, int64_t us);
+// Apache's log form: "21/Nov/2026:05:24:00 +0000".
+void clock_add_clf(struct buf *buf, int64_t us);
+
+#endif

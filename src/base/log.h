@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Log lines, each written with one write(2), so that lines of several processes do not mix.
+//   stderr:  <level> tenured[pid]: [request-id] text      (with "<N>" in front when stderr is the journal)
+//   syslog:  the same through syslog(3), facility daemon
+#ifndef TENURE_BASE_LOG_H
+#define TENURE_BASE_LOG_H
+
+#include "base/str.h"
+
+enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+enum log_sink { LOG_SINK_STDERR, LOG_SINK_SYSLOG };
+
+// program: shown in each line; must outlive the process. Call before fork; children inherit.
+void log_open(const char *program, enum log_sink sink, enum log_level least);
+// Sets the request id that following lines carry; "" for none. Copies at most 63 bytes.
+void log_request(struct str id);
+// Control characters, and bytes that are not UTF-8, are written as \xHH: no value can forge a line.
+void log_error(const char *format, ...) PRINTF_LIKE(1, 2);
+void log_warning(const char *format, ...) PRINTF_LIKE(1, 2);
+void log_info(const char *format, ...) PRINTF_LIKE(1, 2);
+void log_debug(const char *format, ...) PRINTF_LIKE(1, 2);
+// False when the text is none of error, warning, info, debug.
+bool log_level_parse(struct str text, enum log_level *level);
+
+// The access log: a file of its own, opened for appending, or none.
+// Opens or opens again (after rotation); path "" closes it, "stderr" writes to stderr. False with errno when it can't.
+bool log_access_open(const char *path);
+// Writes one finished line; does nothing when there is no access log.
+void log_access(struct str line);
+// Appends s with '"', '\\', control characters and bytes that are not UTF-8 as \xHH.
+struct buf;
+void log_escape(struct buf *buf, struct str s);
+
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENURE_BASE_OUTCOME_H
+#define TENURE_BASE_OUTCOME_H
+
+#include "base/base.h"
+
+enum outcome {
+#define OUTCOME(name, status, title) OUTCOME_##name,
+#include "base/outcome.def"
+#undef OUTCOME
+	OUTCOME__COUNT
+};
+
+// HTTP status, 200 to 599.
+int outcome_status(enum outcome outcome);
+// For people: the title of a problem document.
+const char *outcome_title(enum outcome outcome);
+// For machines and logs: lower case, words joined by '-': "name-taken".
+const char *outcome_name(enum outcome outcome);
+// What a transaction that ends so does: commit (below 400) or roll back.
+bool outcome_commits(enum outcome outcome);
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counted strings. A struct str is a view: it owns nothing, may hold any byte, NUL too, and is passed by value.
+// Whoever keeps one longer than the bytes live copies it with str_dup().
+#ifndef TENURE_BASE_STR_H
+#define TENURE_BASE_STR_H
+
+#include "base/base.h"
+
+struct pool;
+
+struct str {
+	const char *p; // never read beyond n; may be NULL when n is 0
+	size_t n;      // bytes
+};
+
+#define STR(literal) ((struct str){ "" literal, sizeof(literal) - 1 })
+#define STR_NONE ((struct str){ NULL, 0 })
+// For printf's "%.*s".
+#define STR_ARG(s) (int)((s).n), ((s).p != NULL ? (s).p : "")
+
+struct str str_n(const char *p, size_t n);
+// View of a C string; NULL gives the empty string.
+struct str str_c(const char *text);
+
+bool str_eq(struct str a, struct str b);
+bool str_eq_c(struct str a, const char *b);
+// ASCII letters compare without case, all else byte for byte.
+bool str_eq_nocase(struct str a, struct str b);
+// Order of bytes: <0, 0, >0.
+int str_cmp(struct str a, struct str b);
+bool str_starts(struct str s, struct str prefix);
+bool str_ends(struct str s, struct str suffix);
+// Index of the first byte c at or after from, or s.n.
+size_t str_find(struct str s, char c, size_t from);
+// The part [from, to), clipped to the string.
+struct str str_part(struct str s, size_t from, size_t to);
+// Without blanks and tabs at either end (RFC 9110 OWS).
+struct str str_trim(struct str s);
+// Cuts the next item off *rest at separator c; false when *rest was exhausted (its p is NULL then).
+// "a,,b" has three items, the second empty; the empty string has one, empty; STR_NONE has none.
+bool str_split(struct str *rest, char c, struct str *item);
+
+// Copy in the pool, followed by a NUL byte that n does not count.
+struct str str_dup(struct pool *pool, struct str s);
+// The same as a C string. Only for strings known to hold no NUL.
+char *str_cstr(struct pool *pool, struct str s);
+struct str str_printf(struct pool *pool, const char *format, ...) PRINTF_LIKE(2, 3);
+
+// Decimal digits only, no sign, no blanks; false on anything else and on overflow.
+bool str_to_u64(struct str s, uint64_t *value);
+
+// True when s is well-formed UTF-8 (RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF).
+// Otherwise *bad, unless NULL, is the offset of the first bad byte. NUL bytes are well-formed.
+bool str_utf8_ok(struct str s, size_t *bad);
+// Number of code points in well-formed UTF-8.
+size_t str_utf8_length(struct str s);
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// UUIDs, version 4 (RFC 9562): uids of resources, ids of requests and moves.
+#ifndef TENURE_BASE_UUID_H
+#define TENURE_BASE_UUID_H
+
+#include "base/str.h"
+
+struct buf;
+
+struct uuid {
+	uint8_t b[16];
+};
+
+// Random, from OpenSSL's generator (base/digest.h).
+struct uuid uuid_new(void);
+bool uuid_eq(struct uuid a, struct uuid b);
+bool uuid_is_zero(struct uuid u);
+// The 36 characters, lower case.
+void uuid_add(struct buf *buf, struct uuid u);
+struct str uuid_str(struct pool *pool, struct uuid u);
+// Accepts the 36-character form in either case; false on anything else.
+bool uuid_parse(struct str text, struct uuid *u);
+// View of its 16 bytes, for binding.
+struct str uuid_bytes(const struct uuid *u);
+// From 16 bytes; false when s has another length.
+bool uuid_from_bytes(struct str s, struct uuid *u);
+
+#endif

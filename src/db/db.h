@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The database, as everything above db/ sees it: prepared statements with bound values, batches that share a round trip,
+// transactions that run again what certainly did not happen. db/ alone includes <mysql.h>.
+#ifndef TENURE_DB_DB_H
+#define TENURE_DB_DB_H
+
+#include "base/str.h"
+#include "base/uuid.h"
+
+struct config;
+struct pool;
+struct db;
+
+enum db_result {
+	DB_OK,
+	DB_DUPLICATE, // a unique key holds that value already (1062): an answer, the transaction goes on
+	DB_REFUSED,   // a constraint or length refuses the value (4025, 1406, 1264, 1451, 1452): a bug of the caller
+	DB_RETRY,     // the transaction did not happen: deadlock, lock wait, certification. Return, db_txn_run runs again
+	DB_LOST,      // connection lost, or no server: likewise
+	DB_ERROR,     // anything else; logged here
+};
+
+// One statement: its text, and the types of its parameters and columns, a letter each:
+// s text, b bytes, u uint64_t, i int64_t, t time (int64_t, microseconds since the epoch, DATETIME(6) in UTC).
+// Rows of this struct are static const; their address is the key of the statement cache.
+struct db_query {
+	const char *sql;
+	const char *in;
+	const char *out;
+};
+
+struct db_value {
+	char type; // a letter as above
+	bool null;
+	union {
+		struct str s;
+		uint64_t u;
+		int64_t i;
+	};
+};
+struct db_value db_s(struct str s);       // STR_NONE (p NULL, n 0) binds as ''
+struct db_value db_b(struct str bytes);
+struct db_value db_u(uint64_t u);
+struct db_value db_i(int64_t i);
+struct db_value db_t(int64_t us);
+struct db_value db_uuid(const struct uuid *u); // bytes
+struct db_value db_null(char type);
+#define DB_IN(...) ((const struct db_value[]){ __VA_ARGS__ })
+
+struct db_rows {
+	size_t n;       // rows
+	size_t columns;
+	const struct db_value *values; // n * columns, in pool
+	uint64_t affected;  // rows matched (CLIENT_FOUND_ROWS), not only changed
+	uint64_t insert_id;
+};
+// Value at row, column.
+static inline const struct db_value *db_at(const struct db_rows *rows, size_t row, size_t column)
+{
+	assert(row < rows->n && column < rows->columns);
+	return &rows->values[row * rows->columns + column];
+}
+
+// ---- connection
+
+// A handle; connects on first use and again when a connection was lost, never inside a transaction. Which hosts:
+// config->db_host, tried in an order shuffled per process. Session: READ COMMITTED, strict sql_mode, UTC, utf8mb4 with
+// utf8mb4_nopad_bin, db_lock_wait. config must outlive it. admin: as db_admin_user.
+struct db *db_open(const struct config *config, bool admin);
+void db_close(struct db **db);
+// Connects now if needed. DB_OK, DB_LOST (db_error says why) or DB_ERROR (wrong password, unknown schema).
+enum db_result db_connect(struct db *db);
+// Text of the last failure, for logs and tools, never for clients.
+const char *db_error(const struct db *db);
+
+// In a forked child: drops the handle without a word to the server, whose connection the parent goes on using.
+void db_forget_after_fork(struct db **db);
+
+// ---- statements. All results live in pool; in is copied before return. Call inside db_txn_run's function, or outside
+// for single autocommitted statements.
+
+// rows may be NULL when there is nothing to read.
+enum db_result db_run(struct db *db, struct pool *pool, const struct db_query *query, const struct db_value *in,
+	struct db_rows *rows);
+
+// Several statements in one round trip. Each is executed whatever became of those before it, so no COMMIT, and nothing
+// that must not happen when an earlier one fails, belongs in a batch outside a transaction.
+// Returns the first result that is not DB_OK and not DB_DUPLICATE; each call's own result is in it.
+struct db_call {
+	const struct db_query *query;
+	const struct db_value *in;
+	struct db_rows rows;
+	enum db_result result;
+};
+enum { DB_MAX_BATCH = 16 };
+enum db_result db_run_batch(struct db *db, struct pool *pool, struct db_call *calls, size_t n);
+
+// Inserts many rows with one execute (Connector/C bulk): query is a single-row INSERT, values n * strlen(query->in).
+// Chunks itself so that no packet passes max_allowed_packet. Only inside a transaction.
+enum db_result db_run_bulk(struct db *db, struct pool *pool, const struct db_query *query, const struct db_value *values,
+	size_t n, uint64_t *affected);
+
+// Text of one file of sql/, statement by statement (";" at a line's end; BEGIN NOT ATOMIC … END blocks and
+// DELIMITER are not understood). Only tenure-manage: everything else binds. Stops at the first failure.
+enum db_result db_run_script(struct db *db, struct str sql);
+
+// ---- transactions
+
+enum db_mode {
+	DB_AUTOCOMMIT, // no transaction: single reads
+	DB_SNAPSHOT,   // REPEATABLE READ, WITH CONSISTENT SNAPSHOT, READ ONLY
+	DB_WRITE,
+};
+enum db_verdict { DB_COMMIT, DB_ROLLBACK };
+
+// Runs fn(arg), commits or rolls back as it says. When a statement answered DB_RETRY or DB_LOST the transaction rolls
+// back, whatever fn says, and fn runs again after a random delay, up to config->db_retries times (so fn starts from
+// nothing each time). A write transaction's BEGIN travels with its first statement.
+// A connection lost during COMMIT leaves the outcome open: after reconnecting, a locking read of the change log for
+// request_id tells what happened, so a writing fn must have left a change row with that id, or have changed nothing.
+//   DB_OK     committed, or rolled back because fn said so
+//   DB_LOST   the database is away, or the transaction was beaten db_retries times: nothing happened; answer 503
+//   DB_ERROR  nothing happened; answer 500
+enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *request_id,
+	enum db_verdict (*fn)(void *arg), void *arg);
+// Times the last db_txn_run ran fn.
+unsigned db_txn_tries(const struct db *db);
+// Counter of round trips since db_open, for tests that hold us to a number.
+uint64_t db_round_trips(const struct db *db);
+
+// Fault points for tests (TENURE_FAULT="name:count,…" in the environment, off otherwise): kills the connection, or the
+// process, at the count-th passing of "before-commit", "after-commit" (sent, answer not read), "statement".
+#endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is to be told about a call that failed; each dialect renders it in its clients' form.
+#ifndef TENURE_HTTP_PROBLEM_H
+#define TENURE_HTTP_PROBLEM_H
+
+#include "base/outcome.h"
+#include "base/str.h"
+
+enum { PROBLEM_MAX_MEMBERS = 8 };
+
+struct problem_member {
+	const char *name; // "purge_at"
+	struct str value;
+};
+
+struct problem {
+	struct str detail; // what was wrong and what would be right: one sentence, no SQL, no other tenant's name
+	struct problem_member members[PROBLEM_MAX_MEMBERS];
+	size_t n_members;
+};
+
+#endif

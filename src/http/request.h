@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A request as the application sees it; server/ fills it in from FastCGI parameters.
+#ifndef TENURE_HTTP_REQUEST_H
+#define TENURE_HTTP_REQUEST_H
+
+#include "http/uri.h"
+
+// The methods we know; anything else is METHOD_OTHER and answered 501.
+#define HTTP_METHODS(X) X(GET) X(HEAD) X(PUT) X(POST) X(PATCH) X(DELETE) X(OPTIONS)
+enum http_method {
+#define METHOD_ENUM(name) METHOD_##name,
+	HTTP_METHODS(METHOD_ENUM)
+#undef METHOD_ENUM
+	METHOD_OTHER,
+	METHOD__COUNT = METHOD_OTHER
+};
+enum http_method http_method_parse(struct str text);
+const char *http_method_name(enum http_method method); // "OTHER" for METHOD_OTHER
+
+struct http_header {
+	struct str name; // lower case, words joined by '-': "if-match"
+	struct str value;
+};
+
+enum { REQUEST_MAX_HEADERS = 128 };
+
+struct request {
+	enum http_method method;
+	struct str method_text;
+	struct str target; // REQUEST_URI
+	struct uri uri;    // filled by the route step
+	struct http_header headers[REQUEST_MAX_HEADERS];
+	size_t n_headers;
+	struct str content_type; // "" when absent
+	struct str body;
+	struct str remote_addr;
+	struct str remote_user;  // "" when the web server authenticated nobody
+	struct str protocol;     // "HTTP/1.1"
+	struct str host;         // of the Host header, "" when absent
+	bool https;
+};
+
+// Adds a header; name may be in any case, with '_' for '-'. A repeated name is joined to the first with ", ".
+// OUTCOME_OK or OUTCOME_HEADERS_TOO_LARGE when there are too many. name and value are kept, name's copy is in pool.
+enum outcome request_add_header(struct pool *pool, struct request *request, struct str name, struct str value);
+// Value of a header by its lower-case name; STR_NONE when absent (an empty value has p set).
+struct str request_header(const struct request *request, const char *name);
+bool request_has_header(const struct request *request, const char *name);
+// True when Prefer (RFC 7240) names that preference with that value: request_prefers(r, "return", "minimal").
+// value NULL: a preference without value, "respond-async".
+bool request_prefers(const struct request *request, const char *name, const char *value);
+
+#endif

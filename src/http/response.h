@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A response being made; nothing of it leaves before the transaction's COMMIT.
+#ifndef TENURE_HTTP_RESPONSE_H
+#define TENURE_HTTP_RESPONSE_H
+
+#include "http/request.h"
+
+enum { RESPONSE_MAX_HEADERS = 256 };
+
+struct response {
+	struct pool *pool;
+	int status;
+	struct str content_type; // "" when there is no body
+	struct str body;
+	struct http_header headers[RESPONSE_MAX_HEADERS]; // all but Status, Content-Type and Content-Length
+	size_t n_headers;
+};
+
+// Empties it (a handler that runs again starts from nothing).
+void response_reset(struct response *response, struct pool *pool);
+// Sets a header: replaces one of the same name (case-insensitive). name is a literal or lives in the pool; value is
+// copied, CR, LF and NUL in it become blanks. Beyond RESPONSE_MAX_HEADERS it is dropped with a log line.
+void response_set(struct response *response, const char *name, struct str value);
+// Adds another of the same name (Vary, Link).
+void response_add(struct response *response, const char *name, struct str value);
+// STR_NONE when not set.
+struct str response_get(const struct response *response, const char *name);
+
+#endif

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The domain: tenants, resources, moves, and the five promises of doc/architecture. Knows SQL, not HTTP.
+//
+// Every function that changes something runs inside a db_txn_run of mode DB_WRITE and starts from nothing, since it may be
+// run again. It answers an outcome; on one that does not commit, reg->problem says what was wrong and what would be
+// right. When the database fails under it it answers OUTCOME_UNAVAILABLE or OUTCOME_INTERNAL at once and db_txn_run
+// decides what that means.
+#ifndef TENURE_REGISTRY_REGISTRY_H
+#define TENURE_REGISTRY_REGISTRY_H
+
+#include "base/outcome.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "http/problem.h"
+
+struct config;
+struct db;
+struct digest_key;
+struct pool;
+struct types; // registry/type.h: the catalogue of types, held per worker
+
+// What every registry function works with: made once per worker, the second half set for each request.
+struct registry {
+	const struct config *config;
+	struct db *db;
+	struct types *types;
+	struct digest_key *etag_key; // from table settings; loaded with the types
+	struct digest_key *state_key;
+
+	struct pool *pool;
+	struct uuid request_id;
+	struct str actor;       // who asks, for change rows
+	int64_t now_us;         // one time for all that a request writes
+	struct problem problem;
+};
+
+// Connects nothing yet.
+struct registry *registry_new(const struct config *config, struct db *db);
+void registry_free(struct registry **registry);
+// Before each request's (first) run: loads keys and types when that hasn't happened on this connection.
+// OUTCOME_OK, _UNAVAILABLE, _INTERNAL (schema missing or of another version; logged with what to do).
+enum outcome registry_begin(struct registry *registry, struct pool *pool, const struct uuid *request_id, struct str actor);
+// Fills registry->problem's detail and returns outcome, so that callers can `return registry_fail(…)`.
+enum outcome registry_fail(struct registry *registry, enum outcome outcome, const char *format, ...) PRINTF_LIKE(3, 4);
+// Adds a member to the problem ("purge_at", …).
+void registry_fail_member(struct registry *registry, const char *name, struct str value);
+
+enum { REGISTRY_SCHEMA_VERSION = 1, REGISTRY_MAX_ID = 255 /* characters, not bytes */ };
+
+#endif
