@@ -4,7 +4,7 @@
 #define TENURE_API_CALL_H
 
 #include "auth/principal.h"
-#include "http/problem.h"
+#include "base/problem.h"
 #include "http/request.h"
 #include "http/response.h"
 #include "registry/registry.h"

@@ -11,7 +11,7 @@
 #include "base/outcome.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "http/problem.h"
+#include "base/problem.h"
 
 struct config;
 struct db;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is to be told about a call that failed; each dialect renders it in its clients' form.
-#ifndef TENURE_HTTP_PROBLEM_H
-#define TENURE_HTTP_PROBLEM_H
+#ifndef TENURE_BASE_PROBLEM_H
+#define TENURE_BASE_PROBLEM_H
 
 #include "base/outcome.h"
 #include "base/str.h"

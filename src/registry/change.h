@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The change log: one row for every change, committed with it.
+#ifndef TENURE_REGISTRY_CHANGE_H
+#define TENURE_REGISTRY_CHANGE_H
+
+#include "db/db.h"
+#include "registry/resource.h"
+
+// The statement and its values as one member of a batch; values live in reg->pool.
+struct db_call change_of_resource(struct registry *registry, const char *verb, const struct resource *resource,
+	const uint8_t *etag_before, const uint8_t *etag_after);
+struct db_call change_of_tenant(struct registry *registry, const char *verb, const struct tenant *tenant,
+	const uint8_t *etag_before, const uint8_t *etag_after);
+
+#endif

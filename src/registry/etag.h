@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Etags and state tags: keyed, so that nobody can test guesses of a masked secret offline.
+#ifndef TENURE_REGISTRY_ETAG_H
+#define TENURE_REGISTRY_ETAG_H
+
+#include "registry/move.h"
+
+// Over the compact JSON of the stored fields less the ignored ones, the count of content changes (edits) among them: every
+// real change gives a new etag, A -> B -> A too. A move changes no content and keeps it. Sets resource->etag.
+void etag_of_resource(struct registry *registry, struct resource *resource);
+// Sets tenant->etag. A tenant's etag covers tier, metadata and revision, not its count of resources.
+void etag_of_tenant(struct registry *registry, struct tenant *tenant);
+
+// Keyed hash of a uid in four lanes of 32 bits. The state of a set of resources is the sum of lane * revision over them,
+// lane by lane: a keyed multiset hash that a move (revision + 1) changes without touching the lanes, and that the index
+// `state` yields in one scan. The sums are never shown, only tags made of them.
+void state_lanes(struct registry *registry, const struct uuid *uid, uint64_t lanes[4]);
+
+struct state_sum {
+	uint64_t count;
+	struct str sums[4]; // decimal, as the database adds them up
+};
+// Writes MOVE_TAG_HEX hex digits and a NUL.
+void state_tag(struct registry *registry, const struct uuid *tenant, const struct state_sum *sum,
+	char tag[MOVE_TAG_HEX + 1]);
+void state_tag_of_one(struct registry *registry, const struct uuid *uid, uint64_t revision, char tag[MOVE_TAG_HEX + 1]);
+// Of the whole action: tenants, moved set, blockers. Sets action->etag.
+void state_tag_of_action(struct registry *registry, struct move_action *action, const struct state_sum *sum);
+
+#endif

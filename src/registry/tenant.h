@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tenants: the owners of resources ("accounts" in the v1.0 vocabulary). Rules: specs accounts-blueprint and
+// tenants-blueprint, "Required Operations".
+#ifndef TENURE_REGISTRY_TENANT_H
+#define TENURE_REGISTRY_TENANT_H
+
+#include "registry/registry.h"
+
+struct tenant {
+	uint64_t id;
+	struct uuid uid;
+	struct str name;
+	struct str tier;
+	bool has_limit;         // the tier has a quota
+	uint64_t max_resources; // when it has
+	struct str metadata;    // JSON object of strings, compact
+	uint8_t etag[64];
+	uint64_t revision;
+	uint64_t resources;     // live resources that count
+	int64_t created_us, updated_us;
+	int64_t deleted_us;     // 0: active
+	int64_t purge_us;
+};
+
+// Decides on a precondition, given the current etag's 64 bytes, or NULL when the thing does not exist. check NULL: no
+// precondition. OUTCOME_OK or OUTCOME_STALE (or _NOT_MODIFIED for reads).
+struct guard {
+	enum outcome (*check)(void *arg, const uint8_t *etag);
+	void *arg;
+};
+
+// OUTCOME_OK; _NOT_FOUND; _GONE with *tenant filled (its name, purge_us) when it is deleted and recoverable.
+enum outcome tenant_get(struct registry *registry, struct str name, struct tenant *tenant);
+
+// What a PUT brings; a member with p NULL keeps what the tenant has (a new one: the default tier, {}).
+struct tenant_content {
+	struct str tier;
+	struct str metadata; // compact JSON object of strings
+};
+// Creates or modifies. A new tenant gets its namespace "default". OUTCOME_CREATED; _OK (changed or not; *tenant is as it
+// stands now); _STALE; _BAD_PARAMETER (unknown tier, unusable id); _RECOVERABLE (deleted: *tenant filled).
+enum outcome tenant_put(struct registry *registry, struct str name, const struct tenant_content *content,
+	struct guard guard, struct tenant *tenant);
+// Marks it deleted: everything in it is gone for readers at once and recoverable, exactly as it was, until purge_us.
+// OUTCOME_NO_CONTENT, _NOT_FOUND, _GONE (deleted already), _STALE.
+enum outcome tenant_delete(struct registry *registry, struct str name, struct guard guard, struct tenant *tenant);
+// OUTCOME_NO_CONTENT, _NOT_FOUND (none, or purged), _CONFLICT (not deleted), _STALE.
+enum outcome tenant_recover(struct registry *registry, struct str name, struct guard guard);
+
+// Tenants by name, byte order, after marker (p NULL: from the first), at most limit. *more: there are others behind.
+enum outcome tenant_list(struct registry *registry, bool deleted, struct str marker, uint64_t limit,
+	struct tenant **list, size_t *n, bool *more);
+
+#endif
