@@ -3,8 +3,14 @@
 #ifndef TENURE_BASE_BANNED_H
 #define TENURE_BASE_BANNED_H
 
+#pragma GCC poison strncat sprintf vsprintf strtok atoi atol atoll gets
 #undef alloca // glibc makes it a macro, which can't be poisoned
-#pragma GCC poison strcpy strcat strncpy strncat sprintf vsprintf strtok atoi atol atoll gets
-#pragma GCC poison gmtime localtime ctime asctime system popen tmpnam mktemp alloca
+#pragma GCC poison strcat gmtime localtime ctime asctime system popen tmpnam mktemp alloca
+
+// <mysql.h> has macros that mention these two, so they may be named, but not called.
+#undef strcpy
+#undef strncpy
+#define strcpy(to, from) strcpy_is_banned_use_str_dup
+#define strncpy(to, from, n) strncpy_is_banned_use_str_dup
 
 #endif
