@@ -42,7 +42,7 @@ CREATE TABLE tenants (
   purge_at   DATETIME(6) NULL,
   UNIQUE KEY name (name, live),
   UNIQUE KEY uid (uid),
-  KEY purge (purge_at)
+  KEY purge_at (purge_at)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
 -- How many live, counted resources a tenant has: what quotas are held against. Apart from tenants, so that counting does
@@ -99,7 +99,7 @@ CREATE TABLE resources (
   UNIQUE KEY address (tenant_id, type_id, namespace, name, live),
   KEY state (tenant_id, live, type_id, locked, bytes, revision, h0, h1, h2, h3),
   KEY deletion (deletion),
-  KEY purge (purge_at)
+  KEY purge_at (purge_at)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
 -- The address a moved resource left behind. It names the resource, not its next address, so chains end at the present
