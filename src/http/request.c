@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Headers and preferences of a request.
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "base/pool.h"
+#include "http/list.h"
+#include "http/request.h"
+
+static const char *const method_names[METHOD__COUNT + 1] = {
+#define METHOD_NAME(name) [METHOD_##name] = #name,
+	HTTP_METHODS(METHOD_NAME)
+#undef METHOD_NAME
+	[METHOD_OTHER] = "OTHER",
+};
+
+enum http_method http_method_parse(struct str text)
+{
+	// Methods are case-sensitive (RFC 9110 section 9.1).
+	for (size_t i = 0; i < METHOD_OTHER; i++) {
+		if (str_eq_c(text, method_names[i]))
+			return (enum http_method)i;
+	}
+	return METHOD_OTHER;
+}
+
+const char *http_method_name(enum http_method method)
+{
+	return method_names[method];
+}
+
+static struct str header_name(struct pool *pool, struct str name)
+{
+	char *out = pool_alloc(pool, name.n);
+
+	for (size_t i = 0; i < name.n; i++) {
+		char c = name.p[i];
+		out[i] = c == '_' ? '-' : c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+	}
+	return str_n(out, name.n);
+}
+
+static struct http_header *find(struct request *request, struct str name)
+{
+	for (size_t i = 0; i < request->n_headers; i++) {
+		if (str_eq(request->headers[i].name, name))
+			return &request->headers[i];
+	}
+	return NULL;
+}
+
+enum outcome request_add_header(struct pool *pool, struct request *request, struct str name, struct str value)
+{
+	name = header_name(pool, name);
+	if (value.p == NULL)
+		value = STR("");
+	struct http_header *header = find(request, name);
+	if (header != NULL) {
+		struct buf joined = buf_new(pool, header->value.n + 2 + value.n);
+		buf_add(&joined, header->value);
+		BUF_LIT(&joined, ", ");
+		buf_add(&joined, value);
+		header->value = buf_str(&joined);
+		return OUTCOME_OK;
+	}
+	if (request->n_headers == REQUEST_MAX_HEADERS)
+		return OUTCOME_HEADERS_TOO_LARGE;
+	request->headers[request->n_headers++] = (struct http_header){ name, value };
+	return OUTCOME_OK;
+}
+
+struct str request_header(const struct request *request, const char *name)
+{
+	for (size_t i = 0; i < request->n_headers; i++) {
+		if (str_eq_c(request->headers[i].name, name))
+			return request->headers[i].value;
+	}
+	return STR_NONE;
+}
+
+bool request_has_header(const struct request *request, const char *name)
+{
+	return request_header(request, name).p != NULL;
+}
+
+bool request_prefers(const struct request *request, const char *name, const char *value)
+{
+	struct str rest = request_header(request, "prefer");
+	struct str item, preference, key, given;
+
+	while (list_next(&rest, ',', &item)) {
+		if (!list_next(&item, ';', &preference)) // its parameters follow; none matters here
+			continue;
+		list_pair(preference, &key, &given);
+		if (!str_eq_nocase(key, str_c(name)))
+			continue;
+		// The first of a name counts; an empty value is none (RFC 7240 section 2).
+		return str_eq_nocase(given, str_c(value));
+	}
+	return false;
+}

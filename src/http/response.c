@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Headers of a response.
+#include "base/base.h"
+
+#include "base/log.h"
+#include "base/pool.h"
+#include "http/response.h"
+
+void response_reset(struct response *response, struct pool *pool)
+{
+	response->pool = pool;
+	response->status = 0;
+	response->content_type = STR("");
+	response->body = STR("");
+	response->n_headers = 0;
+}
+
+// A line end in a value would begin a header, or a body, of a client's choice.
+static struct str one_line(struct pool *pool, struct str value)
+{
+	char *out = pool_alloc(pool, value.n);
+
+	for (size_t i = 0; i < value.n; i++) {
+		char c = value.p[i];
+		out[i] = c == '\r' || c == '\n' || c == '\0' ? ' ' : c;
+	}
+	return str_n(out, value.n);
+}
+
+void response_set(struct response *response, const char *name, struct str value)
+{
+	for (size_t i = 0; i < response->n_headers; i++) {
+		if (str_eq_nocase(response->headers[i].name, str_c(name))) {
+			response->headers[i].value = one_line(response->pool, value);
+			return;
+		}
+	}
+	response_add(response, name, value);
+}
+
+void response_add(struct response *response, const char *name, struct str value)
+{
+	if (response->n_headers == RESPONSE_MAX_HEADERS) {
+		log_warning("response header %s dropped: there are %d already", name, RESPONSE_MAX_HEADERS);
+		return;
+	}
+	response->headers[response->n_headers++] =
+		(struct http_header){ str_c(name), one_line(response->pool, value) };
+}
+
+struct str response_get(const struct response *response, const char *name)
+{
+	for (size_t i = 0; i < response->n_headers; i++) {
+		if (str_eq_nocase(response->headers[i].name, str_c(name)))
+			return response->headers[i].value;
+	}
+	return STR_NONE;
+}

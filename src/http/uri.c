@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// The request target, decoded strictly.
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "base/pool.h"
+#include "http/uri.h"
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+// Copies s decoded to out, which has room for s.n bytes. False: a '%' without two hex digits.
+static bool unescape(struct str s, bool plus_is_blank, char *out, size_t *n)
+{
+	*n = 0;
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		if (c == '%') {
+			int high = i + 2 < s.n ? hex_value(s.p[i + 1]) : -1;
+			int low = i + 2 < s.n ? hex_value(s.p[i + 2]) : -1;
+			if (high < 0 || low < 0)
+				return false;
+			c = (char)(high * 16 + low);
+			i += 2;
+		} else if (c == '+' && plus_is_blank) {
+			c = ' ';
+		}
+		out[(*n)++] = c;
+	}
+	return true;
+}
+
+// NULL when well decoded, else the rule that the text breaks.
+static const char *decode(struct pool *pool, struct str s, bool plus_is_blank, struct str *decoded)
+{
+	*decoded = s;
+	if (str_find(s, '%', 0) < s.n || (plus_is_blank && str_find(s, '+', 0) < s.n)) {
+		char *out = pool_alloc(pool, s.n);
+		size_t n;
+		if (!unescape(s, plus_is_blank, out, &n))
+			return "'%' must be followed by two hexadecimal digits; a percent sign itself is written %25";
+		*decoded = str_n(out, n);
+	}
+	if (!str_utf8_ok(*decoded, NULL))
+		return "the decoded text is not well-formed UTF-8; encode each byte of the UTF-8 form as %XX";
+	if (str_find(*decoded, '\0', 0) < decoded->n)
+		return "it holds a NUL (%00), which no name here can contain";
+	return NULL;
+}
+
+bool uri_decode(struct pool *pool, struct str s, struct str *decoded)
+{
+	return decode(pool, s, false, decoded) == NULL;
+}
+
+// The rule that a decoded path segment breaks, or NULL.
+static const char *segment_fault(struct str segment)
+{
+	if (segment.n == 0)
+		return "it is empty; write one '/' between segments";
+	if (str_eq_c(segment, ".") || str_eq_c(segment, ".."))
+		return "\".\" and \"..\" name nothing here, encoded or not; write the whole path";
+	if (str_find(segment, '/', 0) < segment.n)
+		return "it holds an encoded '/' (%2F), which no id can contain";
+	return NULL;
+}
+
+static enum outcome refuse(struct str *detail, struct str why)
+{
+	*detail = why;
+	return OUTCOME_BAD_ADDRESS;
+}
+
+static enum outcome parse_path(struct pool *pool, struct uri *uri, struct str *detail)
+{
+	struct str rest = str_part(uri->path, 1, uri->path.n);
+	struct str raw, segment;
+
+	if (rest.n == 0)
+		return OUTCOME_OK;
+	while (str_split(&rest, '/', &raw)) {
+		if (raw.n == 0 && rest.p == NULL) {
+			uri->trailing_slash = true;
+			break;
+		}
+		if (uri->n_segments == URI_MAX_SEGMENTS)
+			return refuse(detail, str_printf(pool, "the path has more than %d segments", URI_MAX_SEGMENTS));
+		const char *fault = decode(pool, raw, false, &segment);
+		if (fault == NULL)
+			fault = segment_fault(segment);
+		if (fault != NULL)
+			return refuse(detail, str_printf(pool, "segment %zu of the path: %s", uri->n_segments + 1, fault));
+		uri->segments[uri->n_segments++] = segment;
+	}
+	return OUTCOME_OK;
+}
+
+static const char *parse_pair(struct pool *pool, struct str item, struct uri_pair *pair)
+{
+	size_t at = str_find(item, '=', 0);
+
+	pair->has_value = at < item.n;
+	pair->value = STR("");
+	const char *fault = decode(pool, str_part(item, 0, at), true, &pair->name);
+	if (fault == NULL && pair->has_value)
+		fault = decode(pool, str_part(item, at + 1, item.n), true, &pair->value);
+	return fault;
+}
+
+static enum outcome parse_query(struct pool *pool, struct uri *uri, struct str *detail)
+{
+	struct str rest = uri->query;
+	struct str item;
+
+	while (str_split(&rest, '&', &item)) {
+		if (item.n == 0)
+			continue;
+		if (uri->n_pairs == URI_MAX_QUERY)
+			return refuse(detail, str_printf(pool, "the query has more than %d parameters", URI_MAX_QUERY));
+		const char *fault = parse_pair(pool, item, &uri->pairs[uri->n_pairs]);
+		if (fault != NULL)
+			return refuse(detail, str_printf(pool, "parameter %zu of the query: %s", uri->n_pairs + 1, fault));
+		uri->n_pairs++;
+	}
+	return OUTCOME_OK;
+}
+
+// Drops "http://authority" of an absolute-form target.
+static struct str origin_form(struct str target)
+{
+	size_t scheme = str_eq_nocase(str_part(target, 0, 7), STR("http://")) ? 7
+		: str_eq_nocase(str_part(target, 0, 8), STR("https://")) ? 8 : 0;
+
+	if (scheme == 0)
+		return target;
+	size_t slash = str_find(target, '/', scheme);
+	size_t question = str_find(target, '?', scheme);
+	return str_part(target, slash < question ? slash : question, target.n);
+}
+
+// What may not stand in a target at all, encoded it may.
+static const char *raw_fault(struct str target)
+{
+	for (size_t i = 0; i < target.n; i++) {
+		unsigned char c = (unsigned char)target.p[i];
+		if (c == '#')
+			return "the address holds a '#'; a fragment is not sent, and the character itself is written %23";
+		if (c == ' ')
+			return "the address holds a blank; write it %20";
+		if (c < ' ' || c == 0x7f)
+			return "the address holds a control character; such bytes are percent-encoded";
+	}
+	return NULL;
+}
+
+enum outcome uri_parse(struct pool *pool, struct str target, size_t max, struct uri *uri, struct str *detail)
+{
+	*uri = (struct uri){ .n_segments = 0 };
+	if (target.n > max) {
+		*detail = str_printf(pool, "the address has %zu bytes; at most %zu are read", target.n, max);
+		return OUTCOME_TARGET_TOO_LONG;
+	}
+	const char *fault = raw_fault(target);
+	if (fault != NULL)
+		return refuse(detail, str_c(fault));
+
+	struct str origin = origin_form(target);
+	bool absolute = origin.n < target.n;
+	size_t question = str_find(origin, '?', 0);
+	uri->target = origin;
+	uri->path = str_part(origin, 0, question);
+	if (question < origin.n)
+		uri->query = str_n(origin.p + question + 1, origin.n - question - 1);
+	if (absolute && uri->path.n == 0)
+		uri->path = STR("/");
+	if (uri->path.n == 0 || uri->path.p[0] != '/')
+		return refuse(detail, STR("the address must begin with '/'"));
+
+	enum outcome outcome = parse_path(pool, uri, detail);
+	return outcome == OUTCOME_OK ? parse_query(pool, uri, detail) : outcome;
+}
+
+bool uri_query(const struct uri *uri, struct str name, struct str *value)
+{
+	for (size_t i = 0; i < uri->n_pairs; i++) {
+		if (str_eq(uri->pairs[i].name, name)) {
+			*value = uri->pairs[i].value;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_unreserved(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+		c == '_' || c == '~';
+}
+
+static void add_encoded(struct buf *buf, struct str s, const char *also)
+{
+	static const char digits[] = "0123456789ABCDEF";
+
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+		if (is_unreserved(c) || (c != '\0' && strchr(also, c) != NULL)) {
+			buf_addc(buf, c);
+		} else {
+			unsigned char byte = (unsigned char)c;
+			char hex[3] = { '%', digits[byte >> 4], digits[byte & 15] };
+			buf_add(buf, str_n(hex, sizeof hex));
+		}
+	}
+}
+
+void uri_add_segment(struct buf *buf, struct str s)
+{
+	add_encoded(buf, s, "!$'()*,;:@");
+}
+
+void uri_add_value(struct buf *buf, struct str s)
+{
+	add_encoded(buf, s, "");
+}
