@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// db init, db status, db upgrade.
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "base/digest.h"
+#include "manage/schema.h"
+#include "registry/registry.h"
+
+enum { KEY_BYTES = 32, LOCK_SECONDS = 10 };
+
+static const struct db_query q_database = {
+	"SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = ?", "s", "u"
+};
+// Two administrators at once: the second waits. Belongs to the connection, so it goes with it.
+static const struct db_query q_lock = { "SELECT COALESCE(GET_LOCK('tenure-schema', ?), 0)", "u", "i" };
+static const struct db_query q_key = { "INSERT IGNORE INTO settings (name, value) VALUES (?, ?)", "sb", "" };
+static const struct db_query q_counts = {
+	"SELECT (SELECT COUNT(*) FROM tenants WHERE live IS NOT NULL AND deleted_at IS NULL),"
+	" (SELECT COUNT(*) FROM tenants WHERE live IS NOT NULL AND deleted_at IS NOT NULL),"
+	" (SELECT COUNT(*) FROM resources WHERE live = 1),"
+	" (SELECT COUNT(*) FROM resources WHERE live IS NULL),"
+	" (SELECT COUNT(*) FROM moves WHERE state = 'queued')",
+	"", "uuuuu"
+};
+
+// `name` with its backquotes doubled: an identifier whatever is in it.
+static struct str quote_name(struct pool *pool, const char *name)
+{
+	struct buf out = buf_new(pool, 0);
+	buf_addc(&out, '`');
+	for (const char *p = name; *p != '\0'; p++) {
+		if (*p == '`')
+			buf_addc(&out, '`');
+		buf_addc(&out, *p);
+	}
+	buf_addc(&out, '`');
+	return buf_str(&out);
+}
+
+// 'text' as a string literal.
+static struct str quote_text(struct pool *pool, const char *text)
+{
+	struct buf out = buf_new(pool, 0);
+	buf_addc(&out, '\'');
+	for (const char *p = text; *p != '\0'; p++) {
+		if (*p == '\'' || *p == '\\')
+			buf_addc(&out, '\\');
+		buf_addc(&out, *p);
+	}
+	buf_addc(&out, '\'');
+	return buf_str(&out);
+}
+
+static struct str create_database(struct manage *manage)
+{
+	struct str name = quote_name(manage->pool, manage->config->db_name);
+	return str_printf(manage->pool,
+		"CREATE DATABASE IF NOT EXISTS %.*s CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;\n", STR_ARG(name));
+}
+
+static int print_grants(struct manage *manage)
+{
+	const struct config *c = manage->config;
+	bool local = c->db_host[0] == '\0' || strcmp(c->db_host, "localhost") == 0;
+	const char *host = local ? "localhost" : "%";
+	const char *admin = c->db_admin_user[0] != '\0' ? c->db_admin_user : c->db_user;
+	struct str name = quote_name(manage->pool, c->db_name), user = quote_text(manage->pool, c->db_user);
+	struct str boss = quote_text(manage->pool, admin), create = create_database(manage);
+	printf("-- To be run by the database's administrator; put real passwords in place of the stars.\n");
+	printf("%.*s", STR_ARG(create));
+	printf("-- The application reads and writes rows and can alter no table.\n");
+	printf("CREATE USER IF NOT EXISTS %.*s@'%s' IDENTIFIED BY '********';\n", STR_ARG(user), host);
+	printf("GRANT SELECT, INSERT, UPDATE, DELETE ON %.*s.* TO %.*s@'%s';\n", STR_ARG(name), STR_ARG(user), host);
+	if (strcmp(admin, c->db_user) == 0) {
+		printf("-- db_admin_user is not set: tenure-manage needs a user of its own that may alter tables.\n");
+		return EX_OK;
+	}
+	printf("-- tenure-manage makes, upgrades and empties tables.\n");
+	printf("CREATE USER IF NOT EXISTS %.*s@'%s' IDENTIFIED BY '********';\n", STR_ARG(boss), host);
+	printf("GRANT ALL PRIVILEGES ON %.*s.* TO %.*s@'%s';\n", STR_ARG(name), STR_ARG(boss), host);
+	return EX_OK;
+}
+
+// Makes the database when it isn't there, over a connection to information_schema, which every server has and
+// every user may open.
+static int ensure_database(struct manage *manage)
+{
+	struct config outside = *manage->config;
+	outside.db_name = "information_schema";
+	manage->db = db_open(&outside, true);
+	struct db_rows rows;
+	enum db_result result = db_run(manage->db, manage->pool, &q_database,
+		DB_IN(db_s(str_c(manage->config->db_name))), &rows);
+	int code = EX_OK;
+	if (result != DB_OK) {
+		code = manage_db_fail(manage, result, "can't connect to the database server");
+	} else if (db_at(&rows, 0, 0)->u == 0) {
+		result = db_run_script(manage->db, create_database(manage));
+		if (result != DB_OK) {
+			manage_db_fail(manage, result, "there is no such database, and it can't be made");
+			code = manage_fail(EX_NOPERM, "`tenure-manage db init --print-grants` prints what the database's "
+				"administrator has to run");
+		}
+	}
+	db_close(&manage->db);
+	return code;
+}
+
+static int lock_schema(struct manage *manage)
+{
+	struct db_rows rows;
+	enum db_result result = db_run(manage->db, manage->pool, &q_lock, DB_IN(db_u(LOCK_SECONDS)), &rows);
+	if (result != DB_OK)
+		return manage_db_fail(manage, result, "can't lock the schema");
+	if (db_at(&rows, 0, 0)->i != 1)
+		return manage_fail(EX_TEMPFAIL, "another tenure-manage is working on this schema");
+	return EX_OK;
+}
+
+static int make_key(struct manage *manage, const char *name)
+{
+	uint8_t key[KEY_BYTES];
+	digest_random(key, sizeof(key));
+	enum db_result result = db_run(manage->db, manage->pool, &q_key,
+		DB_IN(db_s(str_c(name)), db_b(str_n((const char *)key, sizeof(key)))), NULL);
+	digest_wipe(key, sizeof(key));
+	return result == DB_OK || result == DB_DUPLICATE ? EX_OK : manage_db_fail(manage, result, "can't store a key");
+}
+
+static int refuse_half(void)
+{
+	return manage_fail(EX_DATAERR, "the schema was begun and not finished: drop the database (nothing can be in it yet) "
+		"and run `tenure-manage db init` again");
+}
+
+static int init_schema(struct manage *manage, const struct schema_files *files)
+{
+	enum schema_state state;
+	uint64_t version;
+	int code = lock_schema(manage);
+	if (code != EX_OK)
+		return code;
+	if (!schema_ask(manage, &state, &version))
+		return EX_TEMPFAIL;
+	if (state == SCHEMA_HALF)
+		return refuse_half();
+	if (state == SCHEMA_FOREIGN)
+		return manage_fail(EX_DATAERR, "database \"%s\" holds tables of something else", manage->config->db_name);
+	if (state == SCHEMA_PRESENT && version < files->latest)
+		return manage_fail(EX_DATAERR, "there is a schema of version %llu; `tenure-manage db upgrade` brings it to %llu",
+			(unsigned long long)version, (unsigned long long)files->latest);
+	if (state == SCHEMA_ABSENT)
+		code = schema_apply(manage, files, 0);
+	if (code == EX_OK)
+		code = make_key(manage, "etag_key");
+	if (code == EX_OK)
+		code = make_key(manage, "state_key");
+	if (code == EX_OK)
+		printf("schema %s: version %llu\n", state == SCHEMA_ABSENT ? "made" : "was there already",
+			(unsigned long long)(state == SCHEMA_ABSENT ? files->latest : version));
+	return code;
+}
+
+int command_db_init(struct manage *manage)
+{
+	struct schema_files files;
+	if (manage_option(manage, "--print-grants") != NULL)
+		return print_grants(manage);
+	int code = schema_read(manage, &files);
+	if (code == EX_OK)
+		code = ensure_database(manage);
+	if (code != EX_OK)
+		return code;
+	manage->db = db_open(manage->config, true);
+	return init_schema(manage, &files);
+}
+
+static void print_counts(struct manage *manage)
+{
+	struct db_rows rows;
+	if (db_run(manage->db, manage->pool, &q_counts, NULL, &rows) != DB_OK)
+		return;
+	printf("tenants            %llu, and %llu deleted ones\n", (unsigned long long)db_at(&rows, 0, 0)->u,
+		(unsigned long long)db_at(&rows, 0, 1)->u);
+	printf("resources          %llu, and %llu deleted ones\n", (unsigned long long)db_at(&rows, 0, 2)->u,
+		(unsigned long long)db_at(&rows, 0, 3)->u);
+	printf("moves queued       %llu\n", (unsigned long long)db_at(&rows, 0, 4)->u);
+}
+
+int command_db_status(struct manage *manage)
+{
+	struct schema_files files;
+	enum schema_state state;
+	uint64_t version;
+	if (schema_read(manage, &files) != EX_OK || !schema_ask(manage, &state, &version))
+		return EXIT_FAILED;
+	if (state == SCHEMA_HALF) {
+		refuse_half();
+		return EXIT_FAILED;
+	}
+	if (state != SCHEMA_PRESENT)
+		return manage_fail(EXIT_FAILED, "there is no schema yet; `tenure-manage db init` makes it");
+	printf("schema             version %llu\n", (unsigned long long)version);
+	printf("files              up to version %llu\n", (unsigned long long)files.latest);
+	printf("this program       works with version %d\n", REGISTRY_SCHEMA_VERSION);
+	for (size_t i = 0; i < files.n; i++) {
+		if (files.files[i].version > version)
+			printf("to be applied      %.*s\n", STR_ARG(files.files[i].name));
+	}
+	print_counts(manage);
+	if (version > files.latest)
+		return manage_fail(EXIT_FAILED, "the database is newer than this program: install the release that upgraded it");
+	return version < files.latest ? EXIT_FOUND : EXIT_CLEAN;
+}
+
+int command_db_upgrade(struct manage *manage)
+{
+	struct schema_files files;
+	enum schema_state state;
+	uint64_t version;
+	if (schema_read(manage, &files) != EX_OK || lock_schema(manage) != EX_OK
+		|| !schema_ask(manage, &state, &version))
+		return EXIT_FAILED;
+	if (state == SCHEMA_HALF) {
+		refuse_half();
+		return EXIT_FAILED;
+	}
+	if (state != SCHEMA_PRESENT)
+		return manage_fail(EXIT_FAILED, "there is no schema yet; `tenure-manage db init` makes it");
+	if (version > files.latest)
+		return manage_fail(EXIT_FAILED, "the database is newer (version %llu) than this program's files (%llu)",
+			(unsigned long long)version, (unsigned long long)files.latest);
+	if (schema_apply(manage, &files, version) != EX_OK)
+		return EXIT_FAILED;
+	printf("schema: version %llu\n", (unsigned long long)files.latest);
+	return EXIT_CLEAN;
+}

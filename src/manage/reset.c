@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// db reset: the registry as db init left it, in one go, while workers run.
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "manage/schema.h"
+
+// Every table but those with a meaning beyond the registry: versions, the server's keys, tokens.
+static const struct db_query q_tables = {
+	"SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'"
+	" AND table_name NOT IN ('schema_version', 'settings', 'tokens') ORDER BY table_name",
+	"", "s"
+};
+
+struct statement {
+	struct str text;  // with its semicolon
+	struct str table; // what it writes rows to; "" when it doesn't
+};
+
+// The word at or after from that ends at a blank, a parenthesis, or the end; *end is behind it.
+static struct str next_word(struct str text, size_t from, size_t *end)
+{
+	while (from < text.n && (text.p[from] == ' ' || text.p[from] == '\n' || text.p[from] == '\t'))
+		from++;
+	size_t to = from;
+	while (to < text.n && strchr(" \n\t(;", text.p[to]) == NULL)
+		to++;
+	*end = to;
+	return str_part(text, from, to);
+}
+
+// The table that an INSERT INTO, UPDATE or DELETE FROM statement writes to, else "".
+static struct str written_table(struct str text)
+{
+	size_t at;
+	struct str verb = next_word(text, 0, &at);
+	if (str_eq_nocase(verb, STR("UPDATE")))
+		return next_word(text, at, &at);
+	if (!str_eq_nocase(verb, STR("INSERT")) && !str_eq_nocase(verb, STR("DELETE")))
+		return STR("");
+	struct str word = next_word(text, at, &at);
+	if (str_eq_nocase(word, STR("IGNORE")))
+		word = next_word(text, at, &at);
+	if (!str_eq_nocase(word, STR("INTO")) && !str_eq_nocase(word, STR("FROM")))
+		return STR("");
+	return next_word(text, at, &at);
+}
+
+// Cuts the next statement, up to a semicolon at a line's end, off *rest; comment lines before it are dropped.
+static bool next_statement(struct str *rest, struct statement *statement)
+{
+	size_t start = 0;
+	while (start < rest->n) {
+		size_t end = str_find(*rest, '\n', start);
+		struct str line = str_trim(str_part(*rest, start, end));
+		if (line.n != 0 && !str_starts(line, STR("--")))
+			break;
+		start = end + 1;
+	}
+	for (size_t at = start; at < rest->n;) {
+		size_t end = str_find(*rest, '\n', at);
+		if (str_ends(str_trim(str_part(*rest, at, end)), STR(";"))) {
+			statement->text = str_part(*rest, start, end);
+			statement->table = written_table(statement->text);
+			*rest = str_part(*rest, end, rest->n);
+			return true;
+		}
+		at = end + 1;
+	}
+	return false;
+}
+
+static bool is_in(const struct str *list, size_t n, struct str item)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (str_eq(list[i], item))
+			return true;
+	}
+	return false;
+}
+
+// A script's parts: tables that the files give rows to, and those rows' statements in order.
+struct seeds {
+	struct str *tables;
+	size_t n_tables;
+	struct buf statements;
+};
+
+static void collect_seeds(struct manage *manage, const struct schema_files *files, const struct str *known, size_t n,
+	struct seeds *seeds)
+{
+	*seeds = (struct seeds){ .tables = POOL_ARRAY(manage->pool, struct str, n), .statements = buf_new(manage->pool, 0) };
+	for (size_t i = 0; i < files->n; i++) {
+		struct str rest = files->files[i].text;
+		for (struct statement s; next_statement(&rest, &s);) {
+			if (s.table.n == 0 || !is_in(known, n, s.table))
+				continue;
+			if (!is_in(seeds->tables, seeds->n_tables, s.table))
+				seeds->tables[seeds->n_tables++] = s.table;
+			buf_add(&seeds->statements, s.text);
+			buf_addc(&seeds->statements, '\n');
+		}
+	}
+}
+
+// Seeds first go to temporary tables that hide the real ones, so their ids are those of a fresh schema, which workers
+// hold in memory. Then, under a lock on every table at once, rows go and seeds come: no worker sees a state between.
+static struct str write_script(struct manage *manage, const struct seeds *seeds, const struct str *tables, size_t n)
+{
+	struct buf s = buf_new(manage->pool, 4096);
+	BUF_LIT(&s, "SET SESSION lock_wait_timeout = 10;\n");
+	for (size_t i = 0; i < seeds->n_tables; i++)
+		buf_addf(&s, "CREATE TEMPORARY TABLE `%.*s` LIKE `%.*s`;\n", STR_ARG(seeds->tables[i]),
+			STR_ARG(seeds->tables[i]));
+	buf_add(&s, buf_str(&seeds->statements));
+	for (size_t i = 0; i < seeds->n_tables; i++)
+		buf_addf(&s, "ALTER TABLE `%.*s` RENAME TO `seeds of %.*s`;\n", STR_ARG(seeds->tables[i]),
+			STR_ARG(seeds->tables[i]));
+	BUF_LIT(&s, "SET SESSION autocommit = 0;\nLOCK TABLES tokens WRITE");
+	for (size_t i = 0; i < n; i++)
+		buf_addf(&s, ", `%.*s` WRITE", STR_ARG(tables[i]));
+	BUF_LIT(&s, ";\n");
+	for (size_t i = 0; i < n; i++) {
+		if (!is_in(seeds->tables, seeds->n_tables, tables[i]))
+			buf_addf(&s, "TRUNCATE TABLE `%.*s`;\n", STR_ARG(tables[i]));
+	}
+	for (size_t i = 0; i < seeds->n_tables; i++) {
+		buf_addf(&s, "DELETE FROM `%.*s`;\n", STR_ARG(seeds->tables[i]));
+		buf_addf(&s, "INSERT INTO `%.*s` SELECT * FROM `seeds of %.*s`;\n", STR_ARG(seeds->tables[i]),
+			STR_ARG(seeds->tables[i]));
+	}
+	BUF_LIT(&s, "DELETE FROM tokens WHERE tenant_id IS NOT NULL;\n");
+	BUF_LIT(&s, "COMMIT;\nUNLOCK TABLES;\nSET SESSION autocommit = 1;\n");
+	return buf_str(&s);
+}
+
+static int empty_tables(struct manage *manage, const struct schema_files *files)
+{
+	struct db_rows rows;
+	struct seeds seeds;
+	enum db_result result = db_run(manage->db, manage->pool, &q_tables, NULL, &rows);
+	if (result != DB_OK)
+		return manage_db_fail(manage, result, "can't list the tables");
+	struct str *tables = POOL_ARRAY(manage->pool, struct str, rows.n);
+	for (size_t i = 0; i < rows.n; i++)
+		tables[i] = db_at(&rows, i, 0)->s;
+	collect_seeds(manage, files, tables, rows.n, &seeds);
+	result = db_run_script(manage->db, write_script(manage, &seeds, tables, rows.n));
+	return result == DB_OK ? EX_OK : manage_db_fail(manage, result,
+		"the registry could not be emptied (a long transaction may hold it: run this again)");
+}
+
+int command_db_reset(struct manage *manage)
+{
+	struct schema_files files;
+	enum schema_state state;
+	uint64_t version;
+	if (manage_option(manage, "--yes") == NULL)
+		return manage_fail(EX_USAGE, "this empties the whole registry in database \"%s\"; say --yes",
+			manage->config->db_name);
+	int code = schema_read(manage, &files);
+	if (code != EX_OK)
+		return code;
+	if (!schema_ask(manage, &state, &version))
+		return EX_TEMPFAIL;
+	if (state != SCHEMA_PRESENT || version != files.latest)
+		return manage_fail(EX_DATAERR, "the schema is not of this release: see `tenure-manage db status`");
+	return empty_tables(manage, &files);
+}

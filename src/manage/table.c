@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "base/pool.h"
+#include "manage/table.h"
+#include "repr/doc.h"
+
+enum { FIRST_ROOM = 32, MAX_COLUMNS = 12 };
+
+void table_init(struct table *table, struct pool *pool, const struct table_column *columns, size_t n_columns)
+{
+	assert(n_columns > 0 && n_columns <= MAX_COLUMNS);
+	*table = (struct table){ .pool = pool, .columns = columns, .n_columns = n_columns, .room = FIRST_ROOM };
+	table->cells = POOL_ARRAY(pool, struct str, FIRST_ROOM * n_columns);
+}
+
+void table_add(struct table *table, const struct str *cells)
+{
+	if (table->n_rows == table->room) {
+		struct str *more = POOL_ARRAY(table->pool, struct str, table->room * 2 * table->n_columns);
+		memcpy(more, table->cells, table->n_rows * table->n_columns * sizeof(*more));
+		table->cells = more;
+		table->room *= 2;
+	}
+	memcpy(table->cells + table->n_rows * table->n_columns, cells, table->n_columns * sizeof(*cells));
+	table->n_rows++;
+}
+
+// As it may go to a terminal: no control character passes, so no id can move the cursor or fake a row.
+static struct str printable(struct pool *pool, struct str cell)
+{
+	if (cell.p == NULL)
+		return STR("-");
+	struct buf out = buf_new(pool, cell.n);
+	for (size_t i = 0; i < cell.n; i++) {
+		unsigned char c = (unsigned char)cell.p[i];
+		// C1 controls in UTF-8 are C2 80 to C2 9F.
+		bool c1 = c == 0xc2 && i + 1 < cell.n && (unsigned char)cell.p[i + 1] < 0xa0;
+		if (c < 0x20 || c == 0x7f || c1)
+			buf_addf(&out, "\\x%02x", c);
+		else
+			buf_addc(&out, cell.p[i]);
+		if (c1)
+			buf_addf(&out, "\\x%02x", (unsigned char)cell.p[++i]);
+	}
+	return buf_str(&out);
+}
+
+static size_t width_of(struct str text)
+{
+	return str_utf8_ok(text, NULL) ? str_utf8_length(text) : text.n;
+}
+
+static void print_row(const struct table *table, const struct str *cells, const size_t *widths, FILE *out)
+{
+	for (size_t c = 0; c < table->n_columns; c++) {
+		size_t pad = widths[c] - width_of(cells[c]);
+		bool last = c + 1 == table->n_columns;
+		if (table->columns[c].number)
+			fprintf(out, "%*s", (int)pad, "");
+		fwrite(cells[c].p, 1, cells[c].n, out);
+		if (!table->columns[c].number && !last)
+			fprintf(out, "%*s", (int)pad, "");
+		fputs(last ? "\n" : "  ", out);
+	}
+}
+
+static void print_text(const struct table *table, FILE *out)
+{
+	size_t n = table->n_columns, widths[MAX_COLUMNS];
+	struct str titles[MAX_COLUMNS];
+	struct str *cells = POOL_ARRAY(table->pool, struct str, table->n_rows * n);
+	for (size_t c = 0; c < n; c++) {
+		titles[c] = str_c(table->columns[c].title);
+		widths[c] = titles[c].n;
+	}
+	for (size_t i = 0; i < table->n_rows * n; i++) {
+		cells[i] = printable(table->pool, table->cells[i]);
+		size_t width = width_of(cells[i]);
+		if (width > widths[i % n])
+			widths[i % n] = width;
+	}
+	print_row(table, titles, widths, out);
+	for (size_t r = 0; r < table->n_rows; r++)
+		print_row(table, cells + r * n, widths, out);
+}
+
+// "MAX RESOURCES" → "max_resources"
+static char *json_name(struct pool *pool, const char *title)
+{
+	char *name = str_cstr(pool, str_c(title));
+	for (char *p = name; *p != '\0'; p++)
+		*p = *p == ' ' ? '_' : *p >= 'A' && *p <= 'Z' ? (char)(*p - 'A' + 'a') : *p;
+	return name;
+}
+
+static struct doc *json_cell(struct pool *pool, const struct table_column *column, struct str cell)
+{
+	uint64_t number;
+	if (cell.p == NULL)
+		return NULL;
+	if (column->number && str_to_u64(cell, &number))
+		return doc_new_u64(pool, number);
+	return doc_new_string(pool, cell);
+}
+
+static void print_json(const struct table *table, FILE *out)
+{
+	struct doc *rows = doc_new_array(table->pool);
+	const char *names[MAX_COLUMNS];
+	for (size_t c = 0; c < table->n_columns; c++)
+		names[c] = json_name(table->pool, table->columns[c].title);
+	for (size_t r = 0; r < table->n_rows; r++) {
+		struct doc *row = doc_new_object(table->pool);
+		for (size_t c = 0; c < table->n_columns; c++)
+			doc_set(row, str_c(names[c]),
+				json_cell(table->pool, &table->columns[c], table->cells[r * table->n_columns + c]));
+		doc_push(rows, row);
+	}
+	struct buf text = buf_new(table->pool, 0);
+	doc_write_json(rows, &text);
+	buf_addc(&text, '\n');
+	struct str s = buf_str(&text);
+	fwrite(s.p, 1, s.n, out);
+}
+
+void table_print(const struct table *table, bool json, FILE *out)
+{
+	if (json)
+		print_json(table, out);
+	else
+		print_text(table, out);
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// For files in manage/ only: lists as aligned columns for people, or as JSON for programs.
+#ifndef TENURE_MANAGE_TABLE_H
+#define TENURE_MANAGE_TABLE_H
+
+#include "base/str.h"
+
+struct pool;
+
+struct table_column {
+	const char *title; // "MAX RESOURCES"; its JSON name is the same in lower case with '_' for blanks
+	bool number;       // to the right, and a number in JSON
+};
+
+struct table {
+	struct pool *pool;
+	const struct table_column *columns;
+	size_t n_columns;
+	struct str *cells;
+	size_t n_rows, room;
+};
+
+// columns must outlive the table.
+void table_init(struct table *table, struct pool *pool, const struct table_column *columns, size_t n_columns);
+// One row, n_columns cells, whose bytes are kept. STR_NONE is "nothing": "-" in the table, null in JSON.
+void table_add(struct table *table, const struct str *cells);
+void table_print(const struct table *table, bool json, FILE *out);
+
+#endif

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// token create, token list, token revoke.
+#include "base/base.h"
+
+#include "auth/auth.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "manage/manage.h"
+#include "manage/table.h"
+
+static struct str time_cell(struct pool *pool, int64_t us)
+{
+	if (us == 0)
+		return STR_NONE;
+	struct buf text = buf_new(pool, 32);
+	clock_add_rfc3339(&text, us);
+	return buf_str(&text);
+}
+
+// Whose token, with what role. EX_OK, or EX_USAGE, told.
+static int read_bearer(struct manage *manage, struct token_info *info)
+{
+	const char *tenant = manage_option(manage, "--tenant"), *role = manage_option(manage, "--role");
+	const char *user = manage_option(manage, "--user");
+	bool operator = manage_option(manage, "--operator") != NULL;
+	if (operator == (tenant != NULL))
+		return manage_fail(EX_USAGE, "say either --operator or --tenant TENANT");
+	if (operator) {
+		if (role != NULL)
+			return manage_fail(EX_USAGE, "--role goes with --tenant: an operator's role is operator");
+		info->role = ROLE_OPERATOR;
+		info->user = str_c(user != NULL ? user : "operator");
+		return EX_OK;
+	}
+	if (user == NULL || *user == '\0')
+		return manage_fail(EX_USAGE, "say who the token stands for: --user USER");
+	info->role = ROLE_MEMBER;
+	if (role != NULL && (!role_parse(str_c(role), &info->role) || info->role == ROLE_NONE
+		|| info->role == ROLE_OPERATOR))
+		return manage_fail(EX_USAGE, "\"%s\" is no role of a tenant: reader, member, admin", role);
+	info->tenant = str_c(tenant);
+	info->user = str_c(user);
+	return EX_OK;
+}
+
+int command_token_create(struct manage *manage)
+{
+	struct token_info info = { .tenant = STR(""), .description = str_c(manage_option(manage, "--description")) };
+	const char *expires = manage_option(manage, "--expires");
+	int64_t lasts = 0;
+	struct str token = STR_NONE, detail = STR_NONE;
+	int code = read_bearer(manage, &info);
+	if (code != EX_OK)
+		return code;
+	if (expires != NULL && !duration_parse(str_c(expires), &lasts))
+		return manage_fail(EX_USAGE, "\"%s\" is no duration: 90, 15m, 12h, 30d or 4w", expires);
+	info.created_us = clock_now_us();
+	info.expires_us = lasts != 0 ? info.created_us + lasts : 0;
+	enum outcome outcome = token_create(manage->db, manage->pool, &info, &token, &detail);
+	if (outcome_commits(outcome)) {
+		printf("%.*s\n", STR_ARG(token));
+		return EX_OK;
+	}
+	if (detail.n == 0)
+		detail = str_c(outcome == OUTCOME_NOT_FOUND ? "there is no such tenant" : outcome_title(outcome));
+	return manage_fail(manage_exit_code(outcome), "%.*s", STR_ARG(detail));
+}
+
+static const char *state_of(const struct token_info *info, int64_t now)
+{
+	return info->revoked_us != 0 ? "revoked" : info->expires_us != 0 && info->expires_us <= now ? "expired" : "valid";
+}
+
+int command_token_list(struct manage *manage)
+{
+	static const struct table_column columns[] = {
+		{ "ID", false }, { "TENANT", false }, { "ROLE", false }, { "USER", false }, { "STATE", false },
+		{ "CREATED", false }, { "EXPIRES", false }, { "DESCRIPTION", false },
+	};
+	const char *tenant = manage_option(manage, "--tenant");
+	struct token_info *list = NULL;
+	struct table table;
+	size_t n = 0;
+	enum outcome outcome = token_list(manage->db, manage->pool, tenant != NULL ? str_c(tenant) : STR_NONE, &list, &n);
+	if (!outcome_commits(outcome))
+		return manage_fail(manage_exit_code(outcome), "%s", outcome == OUTCOME_NOT_FOUND ? "there is no such tenant"
+			: outcome_title(outcome));
+	int64_t now = clock_now_us();
+	table_init(&table, manage->pool, columns, COUNT_OF(columns));
+	for (size_t i = 0; i < n; i++) {
+		const struct str cells[COUNT_OF(columns)] = {
+			list[i].id, list[i].tenant.n != 0 ? list[i].tenant : STR_NONE, str_c(role_name(list[i].role)), list[i].user,
+			str_c(state_of(&list[i], now)), time_cell(manage->pool, list[i].created_us),
+			time_cell(manage->pool, list[i].expires_us), list[i].description,
+		};
+		table_add(&table, cells);
+	}
+	table_print(&table, manage_option(manage, "--json") != NULL, stdout);
+	return EX_OK;
+}
+
+int command_token_revoke(struct manage *manage)
+{
+	enum outcome outcome = token_revoke(manage->db, manage->pool, str_c(manage->arguments[0]));
+	if (outcome_commits(outcome))
+		return EX_OK;
+	return manage_fail(manage_exit_code(outcome), "%s", outcome == OUTCOME_NOT_FOUND
+		? "there is no such token: see `tenure-manage token list`" : outcome_title(outcome));
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// reap and doctor: housekeeping that the registry does and we report.
+#include "base/base.h"
+
+#include "manage/manage.h"
+#include "manage/table.h"
+#include "registry/doctor.h"
+#include "registry/reap.h"
+
+// A registry of our own, begun under the name that the change log shows.
+static enum outcome open_registry(struct manage *manage, struct registry **registry)
+{
+	struct uuid id = uuid_new();
+	*registry = registry_new(manage->config, manage->db);
+	if (*registry == NULL)
+		return OUTCOME_INTERNAL;
+	return registry_begin(*registry, manage->pool, &id, STR("tenure-manage"));
+}
+
+static void tell_outcome(const struct registry *registry, enum outcome outcome)
+{
+	struct str detail = registry != NULL ? registry->problem.detail : STR_NONE;
+	if (detail.n != 0)
+		manage_fail(0, "%.*s", STR_ARG(detail));
+	else
+		manage_fail(0, "%s", outcome_title(outcome));
+}
+
+int command_reap(struct manage *manage)
+{
+	bool dry_run = manage_option(manage, "--dry-run") != NULL;
+	struct reap_counts counts = { 0 };
+	struct registry *registry = NULL;
+	enum outcome outcome = open_registry(manage, &registry);
+	if (outcome == OUTCOME_OK)
+		outcome = reap(registry, dry_run, &counts);
+	printf("%s %llu tenants, %llu resources, %llu forwards, %llu moves, %llu changes, %llu tokens\n",
+		dry_run ? "would purge" : "purged", (unsigned long long)counts.tenants, (unsigned long long)counts.resources,
+		(unsigned long long)counts.forwards, (unsigned long long)counts.moves, (unsigned long long)counts.changes,
+		(unsigned long long)counts.tokens);
+	if (!outcome_commits(outcome))
+		tell_outcome(registry, outcome);
+	registry_free(&registry);
+	return manage_exit_code(outcome);
+}
+
+struct findings {
+	struct table table;
+	uint64_t left; // found and not mended
+};
+
+static void note_finding(void *arg, const char *check, uint64_t found, uint64_t fixed, const char *example)
+{
+	struct findings *findings = arg;
+	struct pool *pool = findings->table.pool;
+	struct str seen = str_dup(pool, str_c(example));
+	const struct str cells[] = {
+		str_dup(pool, str_c(check)),
+		str_printf(pool, "%llu", (unsigned long long)found),
+		str_printf(pool, "%llu", (unsigned long long)fixed),
+		seen.n != 0 ? seen : STR_NONE,
+	};
+	table_add(&findings->table, cells);
+	findings->left += found - (fixed < found ? fixed : found);
+}
+
+int command_doctor(struct manage *manage)
+{
+	static const struct table_column columns[] = {
+		{ "CHECK", false }, { "FOUND", true }, { "FIXED", true }, { "EXAMPLE", false },
+	};
+	struct findings findings = { .left = 0 };
+	struct registry *registry = NULL;
+	table_init(&findings.table, manage->pool, columns, COUNT_OF(columns));
+	enum outcome outcome = open_registry(manage, &registry);
+	if (outcome == OUTCOME_OK)
+		outcome = doctor(registry, manage_option(manage, "--fix") != NULL, note_finding, &findings);
+	if (findings.table.n_rows != 0)
+		table_print(&findings.table, false, stdout);
+	if (outcome != OUTCOME_OK)
+		tell_outcome(registry, outcome);
+	registry_free(&registry);
+	return outcome != OUTCOME_OK ? EXIT_FAILED : findings.left != 0 ? EXIT_FOUND : EXIT_CLEAN;
+}
