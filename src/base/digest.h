@@ -24,9 +24,9 @@ void digest_random(void *bytes, size_t n);
 bool digest_equal(struct str a, struct str b);
 // Overwrites in a way the compiler keeps.
 void digest_wipe(void *bytes, size_t n);
-// URL-safe text without padding, and back (false on a character outside the alphabet or a bad length).
+// URL-safe text without padding (RFC 4648, section 5).
 void digest_add_base64url(struct buf *buf, const void *bytes, size_t n);
-// Lower- or upper-case hex; out gets s.n / 2 bytes; false on anything else.
+// Lower- or upper-case hex; false on anything else, and unless s has exactly two digits for each of the out_n bytes.
 bool digest_from_hex(struct str s, uint8_t *out, size_t out_n);
 
 #endif

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include <stdarg.h>
+
+#include "base/buf.h"
+#include "base/pool.h"
+
+enum { BUF_LEAST = 64 };
+
+struct buf buf_new(struct pool *pool, size_t room)
+{
+	return (struct buf){ .pool = pool, .p = room > 0 ? pool_alloc(pool, room) : NULL, .room = room };
+}
+
+// Makes room for n more bytes and returns where they go.
+static char *more(struct buf *buf, size_t n)
+{
+	assert(n <= SIZE_MAX / 4 && buf->n <= SIZE_MAX / 4);
+	if (n > buf->room - buf->n) {
+		size_t room = buf->room * 2 > BUF_LEAST ? buf->room * 2 : BUF_LEAST;
+
+		while (room < buf->n + n)
+			room *= 2;
+		char *p = pool_alloc(buf->pool, room);
+		if (buf->n > 0)
+			memcpy(p, buf->p, buf->n);
+		buf->p = p;
+		buf->room = room;
+	}
+	return buf->p + buf->n;
+}
+
+void buf_add(struct buf *buf, struct str s)
+{
+	if (s.n == 0)
+		return;
+	memcpy(more(buf, s.n), s.p, s.n);
+	buf->n += s.n;
+}
+
+void buf_addc(struct buf *buf, char c)
+{
+	*more(buf, 1) = c;
+	buf->n++;
+}
+
+void buf_add_u64(struct buf *buf, uint64_t value)
+{
+	char digits[20]; // UINT64_MAX has 20
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value > 0);
+	buf_add(buf, str_n(digits + at, sizeof(digits) - at));
+}
+
+void buf_add_i64(struct buf *buf, int64_t value)
+{
+	if (value < 0)
+		buf_addc(buf, '-');
+	// Unsigned negation is defined for INT64_MIN, too.
+	buf_add_u64(buf, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+void buf_add_hex(struct buf *buf, const void *bytes, size_t n)
+{
+	static const char hex[] = "0123456789abcdef";
+	const unsigned char *from = bytes;
+	char *to = more(buf, n * 2);
+
+	for (size_t i = 0; i < n; i++) {
+		to[2 * i] = hex[from[i] >> 4];
+		to[2 * i + 1] = hex[from[i] & 15];
+	}
+	buf->n += n * 2;
+}
+
+void buf_addf(struct buf *buf, const char *format, ...)
+{
+	va_list args, again;
+
+	va_start(args, format);
+	va_copy(again, args);
+	int n = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	assert(n >= 0);
+	// vsnprintf writes a NUL, too; it gets room, but is not counted.
+	(void)vsnprintf(more(buf, (size_t)n + 1), (size_t)n + 1, format, again);
+	va_end(again);
+	buf->n += (size_t)n;
+}
+
+struct str buf_str(const struct buf *buf)
+{
+	return str_n(buf->p, buf->n);
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+
+enum {
+	LOG_LINE = 4096, // PIPE_BUF: a longer write to a pipe may be mixed with another process's
+	LOG_ID = 63,
+};
+
+// All there is of state: where lines go, and whose request they belong to. Nothing here allocates, because running
+// out of memory is logged, too.
+static struct {
+	const char *program;
+	enum log_sink sink;
+	enum log_level least;
+	bool journal;
+	char id[LOG_ID + 1];
+	int access_fd;
+} out = { .program = "tenure", .least = LOG_LEVEL_INFO, .access_fd = -1 };
+
+static const struct {
+	const char *name;
+	int priority;
+} levels[] = {
+	[LOG_LEVEL_ERROR] = { "error", LOG_ERR },
+	[LOG_LEVEL_WARNING] = { "warning", LOG_WARNING },
+	[LOG_LEVEL_INFO] = { "info", LOG_INFO },
+	[LOG_LEVEL_DEBUG] = { "debug", LOG_DEBUG },
+};
+
+bool log_level_parse(struct str text, enum log_level *level)
+{
+	for (size_t i = 0; i < COUNT_OF(levels); i++) {
+		if (str_eq_c(text, levels[i].name)) {
+			*level = (enum log_level)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+// systemd.exec(5): JOURNAL_STREAM names the journal's stream by device and inode; stderr may have been redirected since.
+static bool stderr_is_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	struct stat st;
+	char mine[64];
+
+	if (stream == NULL || fstat(STDERR_FILENO, &st) != 0)
+		return false;
+	(void)snprintf(mine, sizeof(mine), "%llu:%llu", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+	return strcmp(stream, mine) == 0;
+}
+
+void log_open(const char *program, enum log_sink sink, enum log_level least)
+{
+	out.program = program;
+	out.sink = sink;
+	out.least = least;
+	out.journal = stderr_is_journal();
+	if (sink == LOG_SINK_SYSLOG)
+		openlog(program, LOG_PID | LOG_NDELAY, LOG_DAEMON);
+}
+
+void log_request(struct str id)
+{
+	size_t n = id.n < LOG_ID ? id.n : LOG_ID;
+
+	if (n > 0)
+		memcpy(out.id, id.p, n);
+	out.id[n] = '\0';
+}
+
+enum { ESCAPED = 4 }; // length of \xHH
+
+// Whether the character of length n at p may stand in a log as it is.
+static bool is_plain(const unsigned char *p, size_t n, bool quoting)
+{
+	if (n == 1)
+		return p[0] >= 0x20 && p[0] != 0x7f && !(quoting && (p[0] == '"' || p[0] == '\\'));
+	// U+0080 to U+009F are control characters as well; some terminals obey them.
+	return n > 1 && !(n == 2 && p[0] == 0xc2 && p[1] < 0xa0);
+}
+
+// Length of the well-formed character at the start of s, 0 if there is none.
+static size_t character(struct str s)
+{
+	for (size_t n = 1; n <= 4 && n <= s.n; n++) {
+		if (str_utf8_ok(str_n(s.p, n), NULL))
+			return n;
+	}
+	return 0;
+}
+
+// Cuts the next character off *s; its log form, at most 4 bytes, goes to to. Returns that form's length.
+static size_t escape_next(struct str *s, bool quoting, char to[ESCAPED])
+{
+	static const char hex[] = "0123456789abcdef";
+	const unsigned char *p = (const unsigned char *)s->p;
+	size_t n = character(*s);
+
+	if (is_plain(p, n, quoting)) {
+		memcpy(to, p, n);
+		*s = str_part(*s, n, s->n);
+		return n;
+	}
+	memcpy(to, "\\x", 2);
+	to[2] = hex[p[0] >> 4];
+	to[3] = hex[p[0] & 15];
+	*s = str_part(*s, 1, s->n);
+	return ESCAPED;
+}
+
+void log_escape(struct buf *buf, struct str s)
+{
+	char form[ESCAPED];
+
+	while (s.n > 0)
+		buf_add(buf, str_n(form, escape_next(&s, true, form)));
+}
+
+// Escaped text into to; what does not fit is replaced by "...". Returns the length.
+static size_t escape_line(struct str text, char *to, size_t room)
+{
+	size_t n = 0;
+
+	while (text.n > 0) {
+		char form[ESCAPED];
+		size_t length = escape_next(&text, false, form);
+
+		if (n + length + 3 > room) {
+			memcpy(to + n, "...", 3);
+			return n + 3;
+		}
+		memcpy(to + n, form, length);
+		n += length;
+	}
+	return n;
+}
+
+static void write_stderr(enum log_level level, struct str text)
+{
+	char line[LOG_LINE];
+	int n = 0;
+
+	if (out.journal)
+		n = snprintf(line, sizeof(line), "<%d>", levels[level].priority);
+	n += snprintf(line + n, sizeof(line) - (size_t)n, "%s %.64s[%ld]: ", levels[level].name, out.program,
+	              (long)getpid());
+	size_t length = (size_t)n + escape_line(text, line + n, sizeof(line) - (size_t)n - 1);
+	line[length++] = '\n';
+	// Where a log line can't be written there is nobody to tell.
+	ssize_t written = write(STDERR_FILENO, line, length);
+	UNUSED(written);
+}
+
+static void write_syslog(enum log_level level, struct str text)
+{
+	char line[LOG_LINE];
+	size_t length = escape_line(text, line, sizeof(line));
+
+	syslog(levels[level].priority, "%.*s", (int)length, line);
+}
+
+PRINTF_LIKE(2, 0) static void write_line(enum log_level level, const char *format, va_list args)
+{
+	if (level > out.least)
+		return;
+	int saved = errno; // callers log between a failing call and their look at errno
+	char text[LOG_LINE];
+	int start = out.id[0] != '\0' ? snprintf(text, sizeof(text), "[%s] ", out.id) : 0;
+	int rest = vsnprintf(text + start, sizeof(text) - (size_t)start, format, args);
+	size_t n = (size_t)start + (size_t)(rest > 0 ? rest : 0);
+	struct str line = str_n(text, n < sizeof(text) ? n : sizeof(text) - 1);
+
+	if (out.sink == LOG_SINK_SYSLOG)
+		write_syslog(level, line);
+	else
+		write_stderr(level, line);
+	errno = saved;
+}
+
+#define DEFINE_LOG(name, level) \
+	void name(const char *format, ...) \
+	{ \
+		va_list args; \
+\
+		va_start(args, format); \
+		write_line(level, format, args); \
+		va_end(args); \
+	}
+
+DEFINE_LOG(log_error, LOG_LEVEL_ERROR)
+DEFINE_LOG(log_warning, LOG_LEVEL_WARNING)
+DEFINE_LOG(log_info, LOG_LEVEL_INFO)
+DEFINE_LOG(log_debug, LOG_LEVEL_DEBUG)
+
+static void close_access(void)
+{
+	if (out.access_fd > STDERR_FILENO)
+		close(out.access_fd);
+	out.access_fd = -1;
+}
+
+bool log_access_open(const char *path)
+{
+	int fd = -1;
+
+	if (strcmp(path, "stderr") == 0) {
+		fd = STDERR_FILENO;
+	} else if (path[0] != '\0') {
+		// The old file stays in use until the new one is open.
+		fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+		if (fd < 0)
+			return false;
+	}
+	close_access();
+	out.access_fd = fd;
+	return true;
+}
+
+void log_access(struct str line)
+{
+	if (out.access_fd < 0)
+		return;
+	struct iovec parts[] = {
+		{ .iov_base = (void *)(uintptr_t)line.p, .iov_len = line.n },
+		{ .iov_base = (void *)(uintptr_t)"\n", .iov_len = 1 },
+	};
+	bool ended = line.n > 0 && line.p[line.n - 1] == '\n';
+	ssize_t written = writev(out.access_fd, parts, ended ? 1 : 2);
+	UNUSED(written);
+}

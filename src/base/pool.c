@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Blocks in a chain, newest first; the oldest is kept until pool_free. Allocations come from the newest block; what is
+// too large for the rest of it gets a new block, of its own size when it is larger than usual. So the order of blocks
+// is the order of allocations, and rewinding drops blocks until the marked one is the newest.
+#include "base/base.h"
+
+#include "base/log.h"
+#include "base/pool.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#define POISON(p, n) ASAN_POISON_MEMORY_REGION((p), (n))
+#define UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION((p), (n))
+enum { POOL_GAP = 16 }; // poisoned bytes after each allocation, so that an overrun is seen
+#else
+#define POISON(p, n) ((void)(p), (void)(n))
+#define UNPOISON(p, n) ((void)(p), (void)(n))
+enum { POOL_GAP = 0 };
+#endif
+
+enum {
+	POOL_ALIGN = _Alignof(max_align_t),
+	POOL_FIRST = 16 * 1024, // with the header and malloc's own words
+	POOL_NEXT = 32 * 1024,
+	POOL_MALLOC_WORDS = 16,
+};
+
+struct block {
+	struct block *older;
+	size_t size; // bytes in data
+	size_t used;
+	_Alignas(max_align_t) char data[];
+};
+
+struct cleanup {
+	struct cleanup *earlier;
+	void (*fn)(void *arg);
+	void *arg;
+};
+
+struct pool {
+	struct block *newest;
+	struct cleanup *last;
+	size_t size;
+};
+
+static size_t data_size(size_t block_size)
+{
+	return block_size - sizeof(struct block) - POOL_MALLOC_WORDS;
+}
+
+static struct block *block_new(size_t size)
+{
+	struct block *block = malloc(sizeof(*block) + size);
+
+	if (block == NULL)
+		return NULL;
+	block->older = NULL;
+	block->size = size;
+	block->used = 0;
+	POISON(block->data, size);
+	return block;
+}
+
+static void block_free(struct block *block)
+{
+	UNPOISON(block->data, block->size);
+	free(block);
+}
+
+static void block_shrink(struct block *block, size_t used)
+{
+	assert(used <= block->used);
+	POISON(block->data + used, block->used - used);
+	block->used = used;
+}
+
+// The pool's own struct lives in its first block, before everything else.
+static const size_t pool_reserved = (sizeof(struct pool) + POOL_ALIGN - 1) / POOL_ALIGN * POOL_ALIGN;
+
+struct pool *pool_new(void)
+{
+	struct block *first = block_new(data_size(POOL_FIRST));
+
+	if (first == NULL)
+		return NULL;
+	UNPOISON(first->data, pool_reserved);
+	first->used = pool_reserved;
+	struct pool *pool = (struct pool *)(void *)first->data;
+	*pool = (struct pool){ .newest = first, .size = sizeof(*first) + first->size };
+	return pool;
+}
+
+_Noreturn static void out_of_memory(size_t size)
+{
+	log_error("out of memory: %zu bytes asked for", size);
+	abort();
+}
+
+static void add_block(struct pool *pool, size_t room)
+{
+	size_t size = room > data_size(POOL_NEXT) ? room : data_size(POOL_NEXT);
+	struct block *block = block_new(size);
+
+	if (block == NULL)
+		out_of_memory(room);
+	block->older = pool->newest;
+	pool->newest = block;
+	pool->size += sizeof(*block) + size;
+}
+
+void *pool_alloc(struct pool *pool, size_t size)
+{
+	if (size > SIZE_MAX / 2)
+		out_of_memory(size);
+	// At least one byte, so that two allocations never share an address.
+	size_t room = (size + (size == 0) + POOL_GAP + POOL_ALIGN - 1) / POOL_ALIGN * POOL_ALIGN;
+
+	if (room > pool->newest->size - pool->newest->used)
+		add_block(pool, room);
+	struct block *block = pool->newest;
+	char *p = block->data + block->used;
+	block->used += room;
+	UNPOISON(p, size);
+	return p;
+}
+
+void *pool_calloc(struct pool *pool, size_t count, size_t size)
+{
+	size_t total;
+
+	if (__builtin_mul_overflow(count, size, &total))
+		out_of_memory(SIZE_MAX);
+	return memset(pool_alloc(pool, total), 0, total);
+}
+
+void pool_cleanup(struct pool *pool, void (*fn)(void *arg), void *arg)
+{
+	struct cleanup *cleanup = pool_alloc(pool, sizeof(*cleanup));
+
+	*cleanup = (struct cleanup){ .earlier = pool->last, .fn = fn, .arg = arg };
+	pool->last = cleanup;
+}
+
+struct pool_mark pool_mark(const struct pool *pool)
+{
+	return (struct pool_mark){ .block = pool->newest, .used = pool->newest->used, .cleanup = pool->last };
+}
+
+void pool_rewind(struct pool *pool, struct pool_mark mark)
+{
+	while (pool->last != mark.cleanup) {
+		struct cleanup *cleanup = pool->last;
+
+		assert(cleanup != NULL);
+		pool->last = cleanup->earlier;
+		cleanup->fn(cleanup->arg);
+	}
+	while (pool->newest != mark.block) {
+		struct block *block = pool->newest;
+
+		assert(block->older != NULL);
+		pool->newest = block->older;
+		pool->size -= sizeof(*block) + block->size;
+		block_free(block);
+	}
+	block_shrink(pool->newest, mark.used);
+}
+
+void pool_clear(struct pool *pool)
+{
+	struct block *first = pool->newest;
+
+	while (first->older != NULL)
+		first = first->older;
+	pool_rewind(pool, (struct pool_mark){ .block = first, .used = pool_reserved });
+}
+
+void pool_free(struct pool **pool)
+{
+	if (*pool == NULL)
+		return;
+	pool_clear(*pool);
+	block_free((*pool)->newest);
+	*pool = NULL;
+}
+
+size_t pool_size(const struct pool *pool)
+{
+	return pool->size;
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include <stdarg.h>
+
+#include "base/pool.h"
+#include "base/str.h"
+
+struct str str_n(const char *p, size_t n)
+{
+	return (struct str){ p, n };
+}
+
+struct str str_c(const char *text)
+{
+	return (struct str){ text, text != NULL ? strlen(text) : 0 };
+}
+
+bool str_eq(struct str a, struct str b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+bool str_eq_c(struct str a, const char *b)
+{
+	return str_eq(a, str_c(b));
+}
+
+static unsigned char lower(char c)
+{
+	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+}
+
+bool str_eq_nocase(struct str a, struct str b)
+{
+	if (a.n != b.n)
+		return false;
+	for (size_t i = 0; i < a.n; i++) {
+		if (lower(a.p[i]) != lower(b.p[i]))
+			return false;
+	}
+	return true;
+}
+
+int str_cmp(struct str a, struct str b)
+{
+	size_t n = a.n < b.n ? a.n : b.n;
+	int order = n == 0 ? 0 : memcmp(a.p, b.p, n);
+
+	return order != 0 ? order : (a.n > b.n) - (a.n < b.n);
+}
+
+bool str_starts(struct str s, struct str prefix)
+{
+	return s.n >= prefix.n && str_eq(str_n(s.p, prefix.n), prefix);
+}
+
+bool str_ends(struct str s, struct str suffix)
+{
+	return s.n >= suffix.n && str_eq(str_part(s, s.n - suffix.n, s.n), suffix);
+}
+
+size_t str_find(struct str s, char c, size_t from)
+{
+	if (from >= s.n)
+		return s.n;
+	const char *hit = memchr(s.p + from, c, s.n - from);
+	return hit != NULL ? (size_t)(hit - s.p) : s.n;
+}
+
+struct str str_part(struct str s, size_t from, size_t to)
+{
+	if (to > s.n)
+		to = s.n;
+	if (from > to)
+		from = to;
+	// NULL + 0 is undefined in C, so an empty string is not moved.
+	return from == 0 ? str_n(s.p, to) : str_n(s.p + from, to - from);
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+struct str str_trim(struct str s)
+{
+	size_t from = 0, to = s.n;
+
+	while (from < to && is_blank(s.p[from]))
+		from++;
+	while (to > from && is_blank(s.p[to - 1]))
+		to--;
+	return str_part(s, from, to);
+}
+
+bool str_split(struct str *rest, char c, struct str *item)
+{
+	if (rest->p == NULL)
+		return false;
+	size_t at = str_find(*rest, c, 0);
+
+	*item = str_n(rest->p, at);
+	*rest = at < rest->n ? str_n(rest->p + at + 1, rest->n - at - 1) : STR_NONE;
+	return true;
+}
+
+struct str str_dup(struct pool *pool, struct str s)
+{
+	char *copy = pool_alloc(pool, s.n + 1);
+
+	if (s.n > 0)
+		memcpy(copy, s.p, s.n);
+	copy[s.n] = '\0';
+	return str_n(copy, s.n);
+}
+
+char *str_cstr(struct pool *pool, struct str s)
+{
+	assert(s.n == 0 || memchr(s.p, '\0', s.n) == NULL);
+	// The view is const, the copy just made is not.
+	return (char *)(uintptr_t)str_dup(pool, s).p;
+}
+
+struct str str_printf(struct pool *pool, const char *format, ...)
+{
+	va_list args, again;
+
+	va_start(args, format);
+	va_copy(again, args);
+	int n = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	assert(n >= 0);
+	char *text = pool_alloc(pool, (size_t)n + 1);
+	(void)vsnprintf(text, (size_t)n + 1, format, again);
+	va_end(again);
+	return str_n(text, (size_t)n);
+}
+
+bool str_to_u64(struct str s, uint64_t *value)
+{
+	uint64_t v = 0;
+
+	if (s.n == 0)
+		return false;
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] < '0' || s.p[i] > '9')
+			return false;
+		uint64_t digit = (uint64_t)(s.p[i] - '0');
+		if (v > (UINT64_MAX - digit) / 10)
+			return false;
+		v = v * 10 + digit;
+	}
+	*value = v;
+	return true;
+}
+
+// Length of the well-formed sequence at p, 0 when there is none: table 3-7 of the Unicode standard.
+static size_t utf8_sequence(const unsigned char *p, size_t n)
+{
+	unsigned char first = p[0], low = 0x80, high = 0xbf;
+	size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+
+	if (length == 1)
+		return 1;
+	if (first < 0xc2 || first > 0xf4 || n < length)
+		return 0;
+	if (first == 0xe0)
+		low = 0xa0; // below: overlong
+	else if (first == 0xed)
+		high = 0x9f; // above: surrogates
+	else if (first == 0xf0)
+		low = 0x90; // below: overlong
+	else if (first == 0xf4)
+		high = 0x8f; // above: beyond U+10FFFF
+	if (p[1] < low || p[1] > high)
+		return 0;
+	for (size_t i = 2; i < length; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	return length;
+}
+
+bool str_utf8_ok(struct str s, size_t *bad)
+{
+	size_t i = 0;
+
+	while (i < s.n) {
+		size_t length = utf8_sequence((const unsigned char *)s.p + i, s.n - i);
+		if (length == 0) {
+			if (bad != NULL)
+				*bad = i;
+			return false;
+		}
+		i += length;
+	}
+	return true;
+}
+
+size_t str_utf8_length(struct str s)
+{
+	size_t points = 0;
+
+	for (size_t i = 0; i < s.n; i++)
+		points += ((unsigned char)s.p[i] & 0xc0) != 0x80;
+	return points;
+}

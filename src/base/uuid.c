@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "base/digest.h"
+#include "base/pool.h"
+#include "base/uuid.h"
+
+enum { UUID_TEXT = 36 };
+
+struct uuid uuid_new(void)
+{
+	struct uuid u;
+
+	digest_random(u.b, sizeof(u.b));
+	u.b[6] = (uint8_t)((u.b[6] & 0x0f) | 0x40); // version 4
+	u.b[8] = (uint8_t)((u.b[8] & 0x3f) | 0x80); // variant of RFC 9562
+	return u;
+}
+
+bool uuid_eq(struct uuid a, struct uuid b)
+{
+	return memcmp(a.b, b.b, sizeof(a.b)) == 0;
+}
+
+bool uuid_is_zero(struct uuid u)
+{
+	return uuid_eq(u, (struct uuid){ { 0 } });
+}
+
+void uuid_add(struct buf *buf, struct uuid u)
+{
+	static const uint8_t group_ends[] = { 4, 6, 8, 10, 16 };
+	size_t from = 0;
+
+	for (size_t i = 0; i < COUNT_OF(group_ends); i++) {
+		if (i > 0)
+			buf_addc(buf, '-');
+		buf_add_hex(buf, u.b + from, group_ends[i] - from);
+		from = group_ends[i];
+	}
+}
+
+struct str uuid_str(struct pool *pool, struct uuid u)
+{
+	struct buf buf = buf_new(pool, UUID_TEXT);
+
+	uuid_add(&buf, u);
+	return buf_str(&buf);
+}
+
+bool uuid_parse(struct str text, struct uuid *u)
+{
+	char hex[32];
+	size_t n = 0;
+
+	if (text.n != UUID_TEXT)
+		return false;
+	for (size_t i = 0; i < text.n; i++) {
+		bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (dash != (text.p[i] == '-'))
+			return false;
+		if (!dash)
+			hex[n++] = text.p[i];
+	}
+	struct uuid parsed;
+	if (!digest_from_hex(str_n(hex, n), parsed.b, sizeof(parsed.b)))
+		return false;
+	*u = parsed;
+	return true;
+}
+
+struct str uuid_bytes(const struct uuid *u)
+{
+	return str_n((const char *)u->b, sizeof(u->b));
+}
+
+bool uuid_from_bytes(struct str s, struct uuid *u)
+{
+	if (s.n != sizeof(u->b))
+		return false;
+	memcpy(u->b, s.p, sizeof(u->b));
+	return true;
+}
