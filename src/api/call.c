@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// What handlers ask of their call: parameters, bodies, addresses.
+#include "base/base.h"
+
+#include <stdarg.h>
+
+#include "api/call.h"
+#include "base/buf.h"
+#include "base/config.h"
+#include "base/pool.h"
+
+// Trees cost more than the text they come from, so a body of many tiny values is bounded by their number, too.
+enum { BYTES_PER_NODE = 8, MAX_HOST = 255 };
+
+enum outcome call_fail(struct call *call, enum outcome outcome, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	int n = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	size_t length = n < 0 ? 0 : (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1;
+	// A text cut inside a character would not be UTF-8 any more.
+	size_t bad;
+	if (!str_utf8_ok(str_n(text, length), &bad))
+		length = bad;
+	call->problem = (struct problem){ .detail = str_dup(call->pool, str_n(text, length)) };
+	return outcome;
+}
+
+struct str call_param(const struct call *call, const char *name)
+{
+	return route_value(&call->match, name);
+}
+
+enum outcome call_read(struct call *call, const struct repr_document *document, struct doc **body)
+{
+	const struct doc_limits limits = {
+		.depth = call->config->max_depth,
+		.nodes = (size_t)call->config->max_body / BYTES_PER_NODE + 1,
+	};
+	struct str error = STR_NONE;
+
+	*body = NULL;
+	if (call->request.body.n == 0)
+		return OUTCOME_OK;
+	if (!repr_read(call->pool, document, call->consume, call->request.body, limits, body, &error))
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "%.*s", STR_ARG(error));
+	return OUTCOME_OK;
+}
+
+void call_write(struct call *call, const struct repr_document *document, const struct doc *body)
+{
+	struct buf out = buf_new(call->pool, 1024);
+
+	repr_write(document, call->produce, body, &out);
+	call->response.body = buf_str(&out);
+	call->response.content_type =
+		str_c(call->produce_type != NULL ? call->produce_type : repr_media_type(call->produce));
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_host_char(char c)
+{
+	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' || c == '_';
+}
+
+// Between the brackets of an IPv6 address: "[::1]".
+static bool is_ipv6_char(char c)
+{
+	return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == ':' || c == '.';
+}
+
+static bool all(struct str s, bool (*is)(char c))
+{
+	for (size_t i = 0; i < s.n; i++) {
+		if (!is(s.p[i]))
+			return false;
+	}
+	return s.n > 0;
+}
+
+// host[:port] as RFC 3986 has it, without the exotic. What a client puts into Host comes back to it in Location, and
+// must not become anything but an authority there.
+static bool host_is_plain(struct str host)
+{
+	struct str name, port;
+
+	if (host.n == 0 || host.n > MAX_HOST)
+		return false;
+	if (host.p[0] == '[') {
+		size_t end = str_find(host, ']', 1);
+		if (end == host.n || !all(str_part(host, 1, end), is_ipv6_char))
+			return false;
+		if (end + 1 == host.n)
+			return true;
+		port = str_part(host, end + 2, host.n);
+		return host.p[end + 1] == ':' && port.n <= 5 && all(port, is_digit);
+	}
+	size_t colon = str_find(host, ':', 0);
+	name = str_part(host, 0, colon);
+	port = str_part(host, colon + 1, host.n);
+	return all(name, is_host_char) && (colon == host.n || (port.n <= 5 && all(port, is_digit)));
+}
+
+struct str call_url(struct call *call, struct str path)
+{
+	struct str base = str_c(call->endpoint->public_url);
+	struct buf url = buf_new(call->pool, base.n + call->request.host.n + path.n + sizeof("https://"));
+
+	if (base.n > 0) {
+		buf_add(&url, str_ends(base, STR("/")) ? str_part(base, 0, base.n - 1) : base);
+	} else if (host_is_plain(call->request.host)) {
+		buf_add(&url, call->request.https ? STR("https://") : STR("http://"));
+		buf_add(&url, call->request.host);
+	}
+	buf_add(&url, path);
+	return buf_str(&url);
+}

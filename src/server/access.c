@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "server/access.h"
+#include "server/reply.h"
+
+enum { MAX_TARGET = 8192, MAX_FIELD = 1024 };
+
+// Without quotes around it, so a blank would end it.
+static void add_word(struct buf *line, struct str word)
+{
+	struct str rest = str_part(word, 0, MAX_FIELD), part;
+	bool first = true;
+
+	if (rest.n == 0) {
+		buf_addc(line, '-');
+		return;
+	}
+	while (str_split(&rest, ' ', &part)) {
+		if (!first)
+			BUF_LIT(line, "\\x20");
+		log_escape(line, part);
+		first = false;
+	}
+}
+
+static void add_quoted(struct buf *line, struct str value)
+{
+	buf_addc(line, '"');
+	if (value.n == 0)
+		buf_addc(line, '-');
+	else
+		log_escape(line, str_part(value, 0, MAX_FIELD));
+	buf_addc(line, '"');
+}
+
+static void add_request_line(struct buf *line, const struct request *request)
+{
+	buf_addc(line, '"');
+	add_word(line, request->method_text);
+	buf_addc(line, ' ');
+	log_escape(line, str_part(request->target, 0, MAX_TARGET));
+	buf_addc(line, ' ');
+	add_word(line, request->protocol);
+	buf_addc(line, '"');
+}
+
+static void add_sizes(struct buf *line, const struct call *call)
+{
+	const struct response *response = &call->response;
+
+	buf_addf(line, " %d ", response->status);
+	if (response->body.n == 0 || call->request.method == METHOD_HEAD || !reply_has_body(response))
+		buf_addc(line, '-');
+	else
+		buf_add_u64(line, response->body.n);
+}
+
+// The tenant that the request was about, else that of who asked.
+static struct str tenant_of(const struct call *call)
+{
+	struct str tenant = STR_NONE;
+
+	if (call->match.method != NULL)
+		tenant = route_value(&call->match, "tenant");
+	return tenant.n > 0 ? tenant : call->who.tenant;
+}
+
+void access_line(struct buf *line, const struct call *call, enum outcome outcome, unsigned tries)
+{
+	const struct request *request = &call->request;
+
+	add_word(line, request->remote_addr);
+	BUF_LIT(line, " - ");
+	add_word(line, call->who.user);
+	BUF_LIT(line, " [");
+	clock_add_clf(line, clock_now_us());
+	BUF_LIT(line, "] ");
+	add_request_line(line, request);
+	add_sizes(line, call);
+	buf_addc(line, ' ');
+	add_quoted(line, request_header(request, "referer"));
+	buf_addc(line, ' ');
+	add_quoted(line, request_header(request, "user-agent"));
+	buf_addc(line, ' ');
+	uuid_add(line, call->request_id);
+	buf_addf(line, " %lld %s %s %u ", (long long)(clock_tick_us() - call->started_us), call->endpoint->name,
+		outcome_name(outcome), tries);
+	add_quoted(line, tenant_of(call));
+}

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only file that includes libfcgi. Each connection has an FCGX_Request of its own, made with no listening socket, so
+// that the library can never block in accept; epoll says which one has something to read.
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcgiapp.h>
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "server/fcgi.h"
+#include "server/params.h"
+#include "server/reply.h"
+
+enum {
+	SLOTS = 128,               // connections, most of them kept and idle
+	EVENTS = 16,
+	KEY_LISTEN = SLOTS,        // epoll's data: a slot's index, or one of these
+	KEY_WAKE,
+	DRAIN_MAX = 16 << 20,      // bytes read beyond max_body to keep a connection usable
+	IO_TIMEOUT_S = 30,         // without a byte from, or taken by, the web server
+	STOP_GRACE_MS = 500,       // for what a web server sends at the moment we stop
+	STOP_REQUESTS = 1024,      // taken from the queue when finishing; a bound, should they never end
+	RETIRE_REQUESTS = 16,      // likewise when retiring; where more are waiting, more come, and wake others
+	LISTEN_PAUSE_MS = 100,     // when there is no room for another connection
+};
+
+struct slot {
+	FCGX_Request fcgx;         // fcgx.ipcFd < 0: free
+	int64_t idle_since_us;
+	bool watched;              // in the epoll set
+	bool served;               // had a request
+};
+
+struct fcgi {
+	uint64_t max_body;
+	size_t max_headers;
+	int listen_fd, wake_fd, epoll_fd;
+	bool listening;            // listen_fd is in the epoll set
+	int64_t listen_again_us;   // when not listening
+	bool stopping;
+	enum fcgi_stop stop;       // if stopping
+	int64_t stop_us;           // until then
+	unsigned accepts_left;     // if stopping
+	struct slot *current;      // its request is being answered
+	bool whole;                // the current request was read to its end
+	int n_events, next_event;
+	struct epoll_event events[EVENTS];
+	struct slot slots[SLOTS];
+};
+
+static bool slot_is_open(const struct slot *slot)
+{
+	return slot->fcgx.ipcFd >= 0;
+}
+
+static void slot_reset(struct slot *slot)
+{
+	FCGX_InitRequest(&slot->fcgx, -1, 0);
+	slot->watched = false;
+	slot->served = false;
+}
+
+static void slot_close(struct slot *slot)
+{
+	close(slot->fcgx.ipcFd);
+	slot_reset(slot);
+}
+
+static bool watch(struct fcgi *fcgi, int fd, uint32_t key, uint32_t events)
+{
+	struct epoll_event event = { .events = events, .data.u32 = key };
+
+	if (epoll_ctl(fcgi->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0)
+		return true;
+	log_error("epoll_ctl: %s", strerror(errno));
+	return false;
+}
+
+// EXCLUSIVE: a new connection wakes one worker, not all.
+static void listen_on(struct fcgi *fcgi)
+{
+	if (!fcgi->listening)
+		fcgi->listening = watch(fcgi, fcgi->listen_fd, KEY_LISTEN, EPOLLIN | EPOLLEXCLUSIVE);
+}
+
+static void listen_off(struct fcgi *fcgi)
+{
+	if (fcgi->listening)
+		(void)epoll_ctl(fcgi->epoll_fd, EPOLL_CTL_DEL, fcgi->listen_fd, NULL);
+	fcgi->listening = false;
+}
+
+static void listen_pause(struct fcgi *fcgi)
+{
+	listen_off(fcgi);
+	fcgi->listen_again_us = clock_tick_us() + LISTEN_PAUSE_MS * 1000;
+}
+
+struct fcgi *fcgi_new(int listen_fd, int wake_fd, const struct config *config)
+{
+	struct fcgi *fcgi = calloc(1, sizeof(*fcgi));
+
+	if (fcgi == NULL)
+		return NULL;
+	fcgi->max_body = config->max_body;
+	fcgi->max_headers = config->max_headers;
+	fcgi->listen_fd = listen_fd;
+	fcgi->wake_fd = wake_fd;
+	// How long the library waits for the peer's end when it closes a connection not read to the end.
+	(void)setenv("LIBFCGI_OS_CLOSE_POLL_TIMEOUT", "250", 0);
+	fcgi->epoll_fd = FCGX_Init() == 0 ? epoll_create1(EPOLL_CLOEXEC) : -1;
+	for (size_t i = 0; i < SLOTS; i++)
+		slot_reset(&fcgi->slots[i]);
+	int flags = fcntl(listen_fd, F_GETFL);
+	if (fcgi->epoll_fd < 0 || flags < 0 || fcntl(listen_fd, F_SETFL, flags | O_NONBLOCK) < 0) {
+		log_error("can't set up FastCGI: %s", strerror(errno));
+		fcgi_free(&fcgi);
+		return NULL;
+	}
+	listen_on(fcgi);
+	if (!fcgi->listening || !watch(fcgi, wake_fd, KEY_WAKE, EPOLLIN))
+		fcgi_free(&fcgi);
+	return fcgi;
+}
+
+void fcgi_free(struct fcgi **fcgi)
+{
+	if (*fcgi == NULL)
+		return;
+	for (size_t i = 0; i < SLOTS; i++) {
+		if (slot_is_open(&(*fcgi)->slots[i]))
+			slot_close(&(*fcgi)->slots[i]);
+	}
+	if ((*fcgi)->epoll_fd >= 0)
+		close((*fcgi)->epoll_fd);
+	free(*fcgi);
+	*fcgi = NULL;
+}
+
+// ---- connections
+
+enum peek { PEEK_READY, PEEK_QUIET, PEEK_GONE };
+
+static enum peek slot_peek(const struct slot *slot)
+{
+	char byte;
+	ssize_t n = recv(slot->fcgx.ipcFd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+
+	if (n > 0)
+		return PEEK_READY;
+	return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) ? PEEK_QUIET : PEEK_GONE;
+}
+
+static struct slot *slot_free(struct fcgi *fcgi)
+{
+	for (size_t i = 0; i < SLOTS; i++) {
+		if (!slot_is_open(&fcgi->slots[i]))
+			return &fcgi->slots[i];
+	}
+	return NULL;
+}
+
+// Makes room by closing the connection that has been idle for longest; NULL when all have a request waiting.
+static struct slot *slot_recycle(struct fcgi *fcgi)
+{
+	struct slot *oldest = NULL;
+
+	for (size_t i = 0; i < SLOTS; i++) {
+		struct slot *slot = &fcgi->slots[i];
+
+		if ((oldest == NULL || slot->idle_since_us < oldest->idle_since_us) && slot_peek(slot) != PEEK_READY)
+			oldest = slot;
+	}
+	if (oldest != NULL)
+		slot_close(oldest);
+	return oldest;
+}
+
+static void slot_open(struct slot *slot, int fd)
+{
+	const struct timeval patience = { .tv_sec = IO_TIMEOUT_S };
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	slot->fcgx.ipcFd = fd;
+	slot->fcgx.keepConnection = 1; // or FCGX_Accept_r closes it before it begins
+	slot->idle_since_us = clock_tick_us();
+}
+
+// Takes one connection from the queue; NULL when there is none, or no room.
+static struct slot *slot_accept(struct fcgi *fcgi)
+{
+	struct slot *slot = slot_free(fcgi);
+
+	if (slot == NULL)
+		slot = slot_recycle(fcgi);
+	if (slot == NULL) {
+		listen_pause(fcgi);
+		return NULL;
+	}
+	int fd = accept4(fcgi->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	if (fd >= 0) {
+		slot_open(slot, fd);
+		if (fcgi->stopping && --fcgi->accepts_left == 0)
+			listen_off(fcgi);
+		return slot;
+	}
+	if (errno != EAGAIN && errno != EWOULDBLOCK && errno != ECONNABORTED && errno != EINTR) {
+		log_warning("accept: %s", strerror(errno));
+		listen_pause(fcgi);
+	}
+	return NULL;
+}
+
+static void slot_watch(struct fcgi *fcgi, struct slot *slot)
+{
+	if (!slot->watched)
+		slot->watched = watch(fcgi, slot->fcgx.ipcFd, (uint32_t)(slot - fcgi->slots), EPOLLIN | EPOLLRDHUP);
+	if (!slot->watched)
+		slot_close(slot);
+}
+
+// Reads the request's beginning and parameters. False when there is none: nothing came yet, the peer closed, or what it
+// sent is not FastCGI.
+static bool slot_begin(struct fcgi *fcgi, struct slot *slot)
+{
+	if (!slot_is_open(slot))
+		return false; // an event from before it was closed
+	switch (slot_peek(slot)) {
+	case PEEK_QUIET:
+		slot_watch(fcgi, slot);
+		return false;
+	case PEEK_GONE:
+		slot_close(slot);
+		return false;
+	case PEEK_READY:
+		break;
+	}
+	FCGX_Detach(&slot->fcgx); // on a protocol error: close at once, without waiting for the peer
+	if (FCGX_Accept_r(&slot->fcgx) < 0) {
+		slot_reset(slot); // closed by the library
+		return false;
+	}
+	slot->served = true;
+	fcgi->current = slot;
+	return true;
+}
+
+// ---- one request
+
+// Reads stdin to its end. More than CONTENT_LENGTH says, or a body nobody wants, is read too: what stays in a kept
+// connection would be taken for the next request, with parameters of the client's choice.
+static enum transport_fault read_body(struct fcgi *fcgi, struct pool *pool, struct str content_length,
+	struct request *request)
+{
+	FCGX_Stream *in = fcgi->current->fcgx.in;
+	uint64_t promised = 0, total = 0;
+	char chunk[16384];
+	int n;
+
+	if (content_length.p != NULL && (!str_to_u64(content_length, &promised) || promised > fcgi->max_body))
+		promised = 0;
+	struct buf body = buf_new(pool, (size_t)promised);
+	while ((n = FCGX_GetStr(chunk, sizeof(chunk), in)) > 0) {
+		total += (uint64_t)n;
+		if (total <= fcgi->max_body)
+			buf_add(&body, str_n(chunk, (size_t)n));
+		else if (total > fcgi->max_body + DRAIN_MAX)
+			break;
+	}
+	// A stop signal can't be the error (they are blocked): the peer went away, aborted, stalled or talks nonsense.
+	bool broken = FCGX_GetError(in) != 0;
+	fcgi->whole = n <= 0 && !broken;
+	request->body = buf_str(&body);
+	if (total > fcgi->max_body)
+		request->body = STR("");
+	if (total > fcgi->max_body)
+		return TRANSPORT_BODY_TOO_LARGE;
+	return broken ? TRANSPORT_BODY_CUT : params_check_length(content_length, total);
+}
+
+static enum transport_fault read_request(struct fcgi *fcgi, struct pool *pool, struct request *request)
+{
+	struct str content_length;
+	enum transport_fault head =
+		params_read(pool, fcgi->current->fcgx.envp, fcgi->max_headers, request, &content_length);
+	enum transport_fault body = read_body(fcgi, pool, content_length, request);
+
+	return head != TRANSPORT_OK ? head : body;
+}
+
+void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, const struct response *response)
+{
+	struct slot *slot = fcgi->current;
+	struct buf head = buf_new(pool, 1024);
+
+	assert(slot != NULL);
+	reply_head(&head, response);
+	FCGX_PutStr(head.p, (int)head.n, slot->fcgx.out);
+	if (method != METHOD_HEAD && reply_has_body(response) && response->body.n > 0)
+		FCGX_PutStr(response->body.p, (int)response->body.n, slot->fcgx.out);
+	if (!fcgi->whole || fcgi->stopping)
+		slot->fcgx.keepConnection = 0;
+	// Without this the library waits for the peer to close first. Only where bytes were left unread that wait has a
+	// use: closing at once would make TCP drop the answer.
+	if (!fcgi->whole)
+		FCGX_Attach(&slot->fcgx);
+	FCGX_Finish_r(&slot->fcgx);
+	fcgi->current = NULL;
+	if (!slot_is_open(slot)) {
+		slot_reset(slot);
+		return;
+	}
+	slot->idle_since_us = clock_tick_us();
+	slot_watch(fcgi, slot);
+}
+
+// ---- waiting
+
+// A connection wakes one worker: those that woke this one would wait for the next to come if it left without them.
+static void leave_queue(struct fcgi *fcgi)
+{
+	struct slot *slot;
+
+	for (int i = 0; i < RETIRE_REQUESTS && (slot = slot_accept(fcgi)) != NULL; i++)
+		slot_watch(fcgi, slot);
+	listen_off(fcgi);
+}
+
+void fcgi_stop(struct fcgi *fcgi, enum fcgi_stop stop)
+{
+	if (fcgi->stopping && stop == fcgi->stop)
+		return;
+	fcgi->stopping = true;
+	fcgi->stop = stop;
+	fcgi->stop_us = clock_tick_us() + STOP_GRACE_MS * 1000;
+	fcgi->accepts_left = STOP_REQUESTS;
+	if (stop == FCGI_RETIRE)
+		leave_queue(fcgi);
+	else
+		listen_on(fcgi);
+}
+
+// Is there a connection whose request may be under way? When finishing: a new one, whose request must come. When
+// retiring: a kept one, too, since its web server doesn't know yet that it is to close.
+static bool expects_more(const struct fcgi *fcgi)
+{
+	for (size_t i = 0; i < SLOTS; i++) {
+		const struct slot *slot = &fcgi->slots[i];
+
+		if (slot_is_open(slot) && (fcgi->stop == FCGI_RETIRE || !slot->served))
+			return true;
+	}
+	return false;
+}
+
+static int until_ms(int64_t then_us)
+{
+	int64_t us = then_us - clock_tick_us();
+
+	return us <= 0 ? 0 : (int)((us + 999) / 1000);
+}
+
+// How long epoll may wait.
+static int patience_ms(struct fcgi *fcgi, int timeout_ms)
+{
+	if (fcgi->stopping)
+		return expects_more(fcgi) ? until_ms(fcgi->stop_us) : 0;
+	if (fcgi->listening)
+		return timeout_ms;
+	int pause = until_ms(fcgi->listen_again_us);
+	if (pause == 0)
+		listen_on(fcgi);
+	return timeout_ms < 0 || pause < timeout_ms ? pause : timeout_ms;
+}
+
+// Fills the events; false when the time is over.
+static bool wait_for_events(struct fcgi *fcgi, int timeout_ms)
+{
+	int n = epoll_wait(fcgi->epoll_fd, fcgi->events, EVENTS, patience_ms(fcgi, timeout_ms));
+
+	if (n < 0 && errno != EINTR) {
+		log_error("epoll_wait: %s", strerror(errno));
+		abort(); // the master starts another
+	}
+	fcgi->n_events = n < 0 ? 0 : n;
+	fcgi->next_event = 0;
+	return n != 0;
+}
+
+enum fcgi_event fcgi_next(struct fcgi *fcgi, int timeout_ms, struct pool *pool, struct request *request,
+	enum transport_fault *fault)
+{
+	assert(fcgi->current == NULL);
+	for (;;) {
+		while (fcgi->next_event < fcgi->n_events) {
+			uint32_t key = fcgi->events[fcgi->next_event++].data.u32;
+
+			if (key == KEY_WAKE)
+				return FCGI_WAKE;
+			struct slot *slot = key == KEY_LISTEN ? slot_accept(fcgi) : &fcgi->slots[key];
+			if (slot != NULL && slot_begin(fcgi, slot)) {
+				*fault = read_request(fcgi, pool, request);
+				return FCGI_REQUEST;
+			}
+		}
+		if (!wait_for_events(fcgi, timeout_ms))
+			return fcgi->stopping ? FCGI_END : FCGI_WAKE;
+	}
+}

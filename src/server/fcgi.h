@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker's end of FastCGI: many connections, one request at a time. Wraps libfcgi, whose own loop starves other
+// connections behind a kept one, takes cut bodies for whole ones and the rest of an unread body for a next request.
+//
+//   while ((event = fcgi_next(fcgi, …)) != FCGI_END)
+//           if (event == FCGI_REQUEST) { … fcgi_answer(fcgi, &response); } else …
+#ifndef TENURE_SERVER_FCGI_H
+#define TENURE_SERVER_FCGI_H
+
+#include "http/response.h"
+#include "server/pipeline.h"
+
+struct fcgi;
+
+enum fcgi_event {
+	FCGI_REQUEST, // *request is filled, or *fault says why not wholly; fcgi_answer() must follow
+	FCGI_WAKE,    // wake_fd is readable, or the time is over
+	FCGI_END,     // only after fcgi_stop(): all is served
+};
+
+enum fcgi_stop {
+	FCGI_FINISH, // serves what is waiting, in kept connections and in the listening socket's queue, then ends
+	FCGI_RETIRE, // leaves the queue to successors on the same socket; each kept connection gets one more answer
+};
+
+// listen_fd: a listening socket, which becomes non-blocking; wake_fd: a descriptor to wait for as well (signalfd).
+// The caller keeps both, and has blocked all signals it handles: a signal that broke off a read would cut a body.
+// NULL, logged, when the system refuses.
+struct fcgi *fcgi_new(int listen_fd, int wake_fd, const struct config *config);
+// Closes all connections.
+void fcgi_free(struct fcgi **fcgi);
+
+// Waits, timeout_ms at most (-1: for ever). *request is zeroed by the caller; what is in it lives until fcgi_answer() or
+// in pool. The body is read whole: of one that is too large only the length.
+enum fcgi_event fcgi_next(struct fcgi *fcgi, int timeout_ms, struct pool *pool, struct request *request,
+	enum transport_fault *fault);
+// Sends the response; for HEAD without its body. pool as given to fcgi_next, not yet cleared.
+void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, const struct response *response);
+// A second call may only turn FCGI_RETIRE into FCGI_FINISH.
+void fcgi_stop(struct fcgi *fcgi, enum fcgi_stop stop);
+
+#endif

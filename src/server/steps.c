@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps up to the handler and its transaction.
+#include "base/base.h"
+
+#include "auth/auth.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "db/db.h"
+#include "http/media.h"
+#include "server/dialects.h"
+#include "server/steps.h"
+
+static enum step_result done(struct passage *passage, enum outcome outcome)
+{
+	passage->outcome = outcome;
+	return STEP_DONE;
+}
+
+static enum step_result done_because(struct passage *passage, enum outcome outcome, struct str detail)
+{
+	passage->call->problem = (struct problem){ .detail = detail };
+	return done(passage, outcome);
+}
+
+// ---- identify
+
+enum step_result step_identify(struct passage *passage)
+{
+	struct pipeline *pipeline = passage->pipeline;
+	struct call *call = passage->call;
+
+	call->config = pipeline->config;
+	call->endpoint = pipeline->endpoint;
+	call->routes = pipeline->routes;
+	call->registry = pipeline->registry;
+	call->started_us = clock_tick_us();
+	call->request_id = uuid_new();
+	call->who = (struct principal){ .user = STR(""), .tenant = STR(""), .role = ROLE_NONE };
+	call->match.dialect = dialect_default()->name;
+	response_reset(&call->response, call->pool);
+	log_request(uuid_str(call->pool, call->request_id));
+	return STEP_NEXT;
+}
+
+// ---- route
+
+// What an error is written in while the method's own representations aren't known, or don't matter.
+static enum repr_format preferred_format(const struct request *request)
+{
+	static const char *const types[] = {
+		"application/json", "application/problem+json",
+		"application/xml", "application/problem+xml", "text/xml",
+	};
+	const int first_xml = 2;
+
+	return media_choose(request_header(request, "accept"), types, COUNT_OF(types)) >= first_xml ? REPR_XML : REPR_JSON;
+}
+
+enum step_result step_route(struct passage *passage)
+{
+	struct call *call = passage->call;
+	struct request *request = &call->request;
+	struct str detail = STR("");
+
+	call->produce = preferred_format(request);
+	if (passage->fault == TRANSPORT_NO_TARGET) {
+		log_error("no REQUEST_URI from the web server; httpd-conf/ shows how to set it up");
+		return done(passage, OUTCOME_INTERNAL);
+	}
+	enum outcome outcome = uri_parse(call->pool, request->target, call->config->max_target, &request->uri, &detail);
+	if (outcome == OUTCOME_OK)
+		outcome = route_find(call->routes, call->pool, request, &call->match, &detail);
+	if (call->match.allow.n > 0 && (outcome == OUTCOME_NO_CONTENT || outcome == OUTCOME_METHOD_NOT_ALLOWED))
+		response_set(&call->response, "Allow", call->match.allow);
+	return outcome == OUTCOME_OK ? STEP_NEXT : done_because(passage, outcome, detail);
+}
+
+// ---- receive
+
+enum step_result step_receive(struct passage *passage)
+{
+	struct call *call = passage->call;
+
+	switch (passage->fault) {
+	case TRANSPORT_BODY_TOO_LARGE:
+		return done(passage, call_fail(call, OUTCOME_BODY_TOO_LARGE, "the body may have %llu bytes at most",
+			(unsigned long long)call->config->max_body));
+	case TRANSPORT_BODY_CUT:
+		return done(passage, call_fail(call, OUTCOME_BAD_REQUEST,
+			"the body came incomplete: it must have as many bytes as Content-Length says"));
+	case TRANSPORT_HEADERS_TOO_LARGE:
+		return done(passage, call_fail(call, OUTCOME_HEADERS_TOO_LARGE,
+			"the header fields may have %u bytes altogether, and be %d at most",
+			call->config->max_headers, REQUEST_MAX_HEADERS));
+	case TRANSPORT_NO_TARGET:
+	case TRANSPORT_OK:
+		break;
+	}
+	return STEP_NEXT;
+}
+
+// ---- authenticate, permit
+
+// What is open to everybody and needs no database is answered while that is away, whatever token comes along.
+static bool needs_nobody(const struct route_method *method)
+{
+	return method->role == ROLE_NONE && method->txn == TXN_NONE;
+}
+
+enum step_result step_authenticate(struct passage *passage)
+{
+	struct call *call = passage->call;
+	struct str detail = STR("");
+
+	if (needs_nobody(call->match.method))
+		return STEP_NEXT;
+	enum outcome outcome = auth_identify(passage->pipeline->auth, passage->pipeline->db, call->pool, &call->request,
+		&call->who, &detail);
+	return outcome == OUTCOME_OK ? STEP_NEXT : done_because(passage, outcome, detail);
+}
+
+enum step_result step_permit(struct passage *passage)
+{
+	struct call *call = passage->call;
+	enum role needed = call->match.method->role;
+	struct str tenant = route_value(&call->match, "tenant");
+	enum outcome outcome = policy_permits(&call->who, needed, tenant.p != NULL ? tenant : STR(""));
+
+	switch (outcome) {
+	case OUTCOME_OK:
+		return STEP_NEXT;
+	case OUTCOME_NOT_FOUND: // no detail: nothing may tell it from what doesn't exist
+		return done_because(passage, outcome, STR(""));
+	case OUTCOME_UNAUTHENTICATED:
+		return done_because(passage, outcome, STR("this needs a credential"));
+	default:
+		return done(passage, call_fail(call, outcome, "this needs the role %s", role_name(needed)));
+	}
+}
+
+// ---- negotiate
+
+// "application/xml", "text/xml", "application/problem+xml".
+static enum repr_format format_of(const char *type)
+{
+	return str_ends(str_c(type), STR("xml")) ? REPR_XML : REPR_JSON;
+}
+
+static enum step_result refuse_types(struct passage *passage, enum outcome outcome, struct str detail)
+{
+	struct call *call = passage->call;
+	const struct route_method *method = call->match.method;
+	struct buf types = buf_new(call->pool, 64);
+
+	for (size_t i = 0; i < method->n_consumes; i++)
+		buf_addf(&types, "%s%s", i > 0 ? ", " : "", method->consumes[i]);
+	if (outcome == OUTCOME_UNSUPPORTED_MEDIA)
+		response_set(&call->response, method->method == METHOD_PATCH ? "Accept-Patch" : "Accept", buf_str(&types));
+	return done_because(passage, outcome, detail);
+}
+
+enum step_result step_negotiate(struct passage *passage)
+{
+	struct call *call = passage->call;
+	const struct route_method *method = call->match.method;
+	struct str detail = STR("");
+	int produce = -1, consume = -1;
+
+	enum outcome outcome = route_check_params(call->pool, &call->request, &call->match, &detail);
+	if (outcome != OUTCOME_OK)
+		return done_because(passage, outcome, detail);
+	outcome = route_negotiate(call->pool, &call->request, method, &produce, &consume, &detail);
+	if (outcome != OUTCOME_OK)
+		return refuse_types(passage, outcome, detail);
+	if (method->body_required && call->request.body.n == 0)
+		return done(passage, call_fail(call, OUTCOME_BAD_DOCUMENT, "this needs a body"));
+	if (produce >= 0) {
+		call->produce_type = method->produces[produce];
+		call->produce = format_of(call->produce_type);
+	}
+	if (consume >= 0) {
+		call->consume_type = method->consumes[consume];
+		call->consume = format_of(call->consume_type);
+	}
+	return STEP_NEXT;
+}
+
+// ---- run
+
+static enum outcome run_handler(struct passage *passage)
+{
+	const struct endpoint *endpoint = passage->call->match.method->handler;
+
+	response_reset(&passage->call->response, passage->call->pool);
+	passage->call->problem = (struct problem){ .n_members = 0 };
+	passage->tries++;
+	return endpoint->run(passage->call);
+}
+
+struct attempt {
+	struct passage *passage;
+	struct pool_mark mark;
+};
+
+// Starts from nothing each time: the memory of an attempt that was rolled back is given back first.
+static enum db_verdict attempt_run(void *arg)
+{
+	struct attempt *attempt = arg;
+	struct passage *passage = attempt->passage;
+
+	pool_rewind(passage->call->pool, attempt->mark);
+	passage->call->registry->problem = (struct problem){ .n_members = 0 };
+	passage->outcome = run_handler(passage);
+	return outcome_commits(passage->outcome) ? DB_COMMIT : DB_ROLLBACK;
+}
+
+static enum db_mode db_mode_of(enum txn_mode mode)
+{
+	switch (mode) {
+	case TXN_SNAPSHOT:
+		return DB_SNAPSHOT;
+	case TXN_WRITE:
+		return DB_WRITE;
+	case TXN_NONE:
+	case TXN_READ:
+		break;
+	}
+	return DB_AUTOCOMMIT;
+}
+
+// Nothing happened; what the handler had written doesn't count.
+static enum step_result forget_answer(struct passage *passage, enum outcome outcome)
+{
+	struct call *call = passage->call;
+
+	log_warning("%s: %s", call->match.method->id, db_error(passage->pipeline->db));
+	response_reset(&call->response, call->pool);
+	passage->in_registry = false;
+	return done_because(passage, outcome, STR(""));
+}
+
+enum step_result step_run(struct passage *passage)
+{
+	struct pipeline *pipeline = passage->pipeline;
+	struct call *call = passage->call;
+	const struct route_method *method = call->match.method;
+
+	if (method->txn == TXN_NONE)
+		return done(passage, run_handler(passage));
+	passage->in_registry = true;
+	enum outcome begun = registry_begin(pipeline->registry, call->pool, &call->request_id, call->who.user);
+	if (begun != OUTCOME_OK)
+		return done(passage, begun);
+	struct attempt attempt = { passage, pool_mark(call->pool) };
+	switch (db_txn_run(pipeline->db, db_mode_of(method->txn), &call->request_id, attempt_run, &attempt)) {
+	case DB_OK:
+		return STEP_DONE;
+	case DB_LOST:
+	case DB_RETRY:
+		return forget_answer(passage, OUTCOME_UNAVAILABLE);
+	case DB_DUPLICATE:
+	case DB_REFUSED:
+	case DB_ERROR:
+		break;
+	}
+	return forget_answer(passage, OUTCOME_INTERNAL);
+}
