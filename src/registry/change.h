@@ -6,7 +6,8 @@
 #include "db/db.h"
 #include "registry/resource.h"
 
-// The statement and its values as one member of a batch; values live in reg->pool.
+// The statement and its values as one member of a batch; values live in registry->pool. A resource without id is the one
+// that the same batch has inserted.
 struct db_call change_of_resource(struct registry *registry, const char *verb, const struct resource *resource,
 	const uint8_t *etag_before, const uint8_t *etag_after);
 struct db_call change_of_tenant(struct registry *registry, const char *verb, const struct tenant *tenant,

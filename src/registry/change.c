@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "registry/change.h"
+
+#include "base/pool.h"
+#include "registry/internal.h"
+
+static const struct db_query q_change = {
+	"INSERT INTO changes (request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision, "
+	"etag_before, etag_after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	"btssuubussubb", ""
+};
+
+// The same for a resource that the batch's first statement has just inserted.
+static const struct db_query q_change_inserted = {
+	"INSERT INTO changes (request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision, "
+	"etag_before, etag_after) VALUES (?, ?, ?, ?, ?, COALESCE(?, LAST_INSERT_ID()), ?, ?, ?, ?, ?, ?, ?)",
+	"btssuubussubb", ""
+};
+
+static struct db_value etag_value(struct pool *pool, const uint8_t *etag)
+{
+	return etag != NULL ? db_b(str_dup(pool, str_n((const char *)etag, 64))) : db_null('b');
+}
+
+struct db_call change_of_resource(struct registry *registry, const char *verb, const struct resource *resource,
+	const uint8_t *etag_before, const uint8_t *etag_after)
+{
+	struct pool *pool = registry->pool;
+	struct uuid *uid = POOL_NEW(pool, struct uuid);
+
+	*uid = resource->uid;
+	return (struct db_call){
+		.query = resource->id != 0 ? &q_change : &q_change_inserted,
+		.in = CALL_VALUES(pool, db_uuid(&registry->request_id), db_t(registry->now_us), db_s(registry->actor),
+			db_s(str_c(verb)), db_u(resource->tenant_id),
+			resource->id != 0 ? db_u(resource->id) : db_null('u'), db_uuid(uid),
+			db_u(resource->type->id), db_s(resource->space), db_s(resource->name), db_u(resource->revision),
+			etag_value(pool, etag_before), etag_value(pool, etag_after)),
+	};
+}
+
+struct db_call change_of_tenant(struct registry *registry, const char *verb, const struct tenant *tenant,
+	const uint8_t *etag_before, const uint8_t *etag_after)
+{
+	struct pool *pool = registry->pool;
+	struct uuid *uid = POOL_NEW(pool, struct uuid);
+
+	*uid = tenant->uid;
+	return (struct db_call){
+		.query = &q_change,
+		.in = CALL_VALUES(pool, db_uuid(&registry->request_id), db_t(registry->now_us), db_s(registry->actor),
+			db_s(str_c(verb)), db_u(tenant->id), db_null('u'), db_uuid(uid), db_null('u'), db_null('s'),
+			db_null('s'), db_u(tenant->revision), etag_value(pool, etag_before), etag_value(pool, etag_after)),
+	};
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "registry/etag.h"
+
+#include "base/buf.h"
+#include "base/digest.h"
+#include "base/pool.h"
+
+static const char hex_digits[] = "0123456789abcdef";
+
+void etag_of_resource(struct registry *registry, struct resource *resource)
+{
+	struct buf head = buf_new(registry->pool, 128);
+
+	BUF_LIT(&head, "{\"uid\":\"");
+	uuid_add(&head, resource->uid);
+	BUF_LIT(&head, "\",\"edits\":");
+	buf_add_u64(&head, resource->edits);
+	BUF_LIT(&head, ",\"metadata\":");
+	const struct str parts[] = { buf_str(&head), resource->meta, STR(",\"content\":"), resource->body, STR("}") };
+	digest_hmac_sha512(registry->etag_key, parts, COUNT_OF(parts), resource->etag);
+}
+
+void etag_of_tenant(struct registry *registry, struct tenant *tenant)
+{
+	struct buf head = buf_new(registry->pool, 256);
+
+	// A tier's name may hold any character: its length makes the text unambiguous.
+	BUF_LIT(&head, "{\"uid\":\"");
+	uuid_add(&head, tenant->uid);
+	BUF_LIT(&head, "\",\"revision\":");
+	buf_add_u64(&head, tenant->revision);
+	BUF_LIT(&head, ",\"tier\":");
+	buf_add_u64(&head, tenant->tier.n);
+	buf_addc(&head, ':');
+	buf_add(&head, tenant->tier);
+	BUF_LIT(&head, ",\"metadata\":");
+	const struct str parts[] = { buf_str(&head), tenant->metadata, STR("}") };
+	digest_hmac_sha512(registry->etag_key, parts, COUNT_OF(parts), tenant->etag);
+}
+
+void state_lanes(struct registry *registry, const struct uuid *uid, uint64_t lanes[4])
+{
+	uint8_t hash[DIGEST_SHA256];
+	const struct str parts[] = { STR("lanes:"), uuid_bytes(uid) };
+
+	digest_hmac_sha256(registry->state_key, parts, COUNT_OF(parts), hash);
+	for (size_t i = 0; i < 4; i++)
+		lanes[i] = (uint64_t)hash[i * 4] << 24 | (uint64_t)hash[i * 4 + 1] << 16 | (uint64_t)hash[i * 4 + 2] << 8 |
+			   hash[i * 4 + 3];
+}
+
+static void tag_of_parts(struct registry *registry, const struct str *parts, size_t n, char tag[MOVE_TAG_HEX + 1])
+{
+	uint8_t hash[DIGEST_SHA256];
+
+	digest_hmac_sha256(registry->state_key, parts, n, hash);
+	for (size_t i = 0; i < MOVE_TAG_HEX / 2; i++) {
+		tag[2 * i] = hex_digits[hash[i] >> 4];
+		tag[2 * i + 1] = hex_digits[hash[i] & 15];
+	}
+	tag[MOVE_TAG_HEX] = '\0';
+}
+
+static struct str sum_text(struct registry *registry, const struct state_sum *sum)
+{
+	struct buf text = buf_new(registry->pool, 256);
+
+	buf_add_u64(&text, sum->count);
+	for (size_t i = 0; i < 4; i++) {
+		buf_addc(&text, '/');
+		buf_add(&text, sum->sums[i]);
+	}
+	return buf_str(&text);
+}
+
+void state_tag(struct registry *registry, const struct uuid *tenant, const struct state_sum *sum,
+	char tag[MOVE_TAG_HEX + 1])
+{
+	const struct str parts[] = { STR("state:"), uuid_bytes(tenant), sum_text(registry, sum) };
+
+	tag_of_parts(registry, parts, COUNT_OF(parts), tag);
+}
+
+void state_tag_of_one(struct registry *registry, const struct uuid *uid, uint64_t revision, char tag[MOVE_TAG_HEX + 1])
+{
+	struct buf text = buf_new(registry->pool, 24);
+
+	buf_add_u64(&text, revision);
+	const struct str parts[] = { STR("one:"), uuid_bytes(uid), buf_str(&text) };
+	tag_of_parts(registry, parts, COUNT_OF(parts), tag);
+}
+
+// Texts of clients' choice come with their lengths, so that no two lists of blockers read the same.
+static void add_counted(struct buf *buf, struct str s)
+{
+	buf_add_u64(buf, s.n);
+	buf_addc(buf, ':');
+	buf_add(buf, s);
+}
+
+void state_tag_of_action(struct registry *registry, struct move_action *action, const struct state_sum *sum)
+{
+	struct buf text = buf_new(registry->pool, 512);
+
+	for (size_t i = 0; i < action->n_blockers; i++) {
+		add_counted(&text, action->blockers[i].resource);
+		add_counted(&text, str_c(action->blockers[i].reason));
+	}
+	const struct str parts[] = {
+		STR("action:"),
+		uuid_bytes(&action->source.uid),
+		uuid_bytes(&action->dest.uid),
+		str_n((const char *)action->source.etag, sizeof(action->source.etag)),
+		str_n((const char *)action->dest.etag, sizeof(action->dest.etag)),
+		uuid_bytes(&action->resource.uid),
+		STR("sums:"),
+		sum_text(registry, sum),
+		STR(" blockers:"),
+		buf_str(&text),
+	};
+	tag_of_parts(registry, parts, COUNT_OF(parts), action->etag);
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// For files of registry/ only: rows turned into structs, and the locks every writer takes.
+#ifndef TENURE_REGISTRY_INTERNAL_H
+#define TENURE_REGISTRY_INTERNAL_H
+
+#include "base/buf.h"
+#include "base/config.h"
+#include "db/db.h"
+#include "registry/resource.h"
+
+// What a failed statement means for the request.
+enum outcome registry_db_failed(enum db_result result);
+enum outcome guard_check(struct guard guard, const uint8_t *etag);
+int64_t retention_us(const struct registry *registry);
+// registry_fail with OUTCOME_GONE and, unless 0, the member purge_at.
+enum outcome fail_gone(struct registry *registry, int64_t purge_us, const char *format, ...) PRINTF_LIKE(3, 4);
+
+// Columns of a tenant (t), its tier (i) and its count (c), their types, and the reader of such a row.
+#define TENANT_COLUMNS                                                                                             \
+	"t.id, t.uid, t.name, i.name, i.max_resources, t.metadata, t.etag, t.revision, c.resources, t.created_at, " \
+	"t.updated_at, t.deleted_at, t.purge_at"
+#define TENANT_OUT "ubssusbuutttt"
+#define TENANT_TABLES "tenants t JOIN tiers i ON i.id = t.tier_id JOIN tenant_counts c ON c.tenant_id = t.id"
+void tenant_from_row(struct tenant *tenant, const struct db_rows *rows, size_t row);
+
+// Is it deleted, and past its purge time? Then it is no more, whether or not it was reaped.
+bool tenant_expired(const struct registry *registry, const struct tenant *tenant);
+
+// Columns of a resource (r) and their types; types are looked up by id, the tenant's name is not among them.
+enum { RESOURCE_N_COLUMNS = 17 };
+#define RESOURCE_COLUMNS                                                                                             \
+	"r.id, r.uid, r.tenant_id, r.type_id, r.namespace, r.name, r.live, r.locked, r.revision, r.edits, r.etag, " \
+	"r.meta, r.body, r.created_at, r.updated_at, r.deleted_at, r.purge_at"
+#define RESOURCE_OUT "ubuussuuuubsstttt"
+// first: the column where those of the resource begin.
+void resource_from_row(struct registry *registry, struct resource *resource, const struct db_rows *rows, size_t row,
+	size_t first);
+
+// A writer's view of the tenant: row locked shared against moves and deletion.
+struct held_tenant {
+	uint64_t id;
+	bool has_limit;
+	uint64_t max_resources;
+};
+// The call for a batch, and what its rows mean: OUTCOME_OK, _NOT_FOUND, _GONE.
+struct db_call hold_tenant_call(struct registry *registry, struct str name);
+enum outcome held_tenant(struct registry *registry, struct str name, const struct db_call *call, struct held_tenant *held);
+
+// Counts n more resources in the tenant, unless its tier's quota forbids (then the call affects no row).
+struct db_call count_up_call(struct registry *registry, const struct held_tenant *held, uint64_t n);
+struct db_call count_down_call(struct registry *registry, uint64_t tenant_id, uint64_t n);
+enum outcome fail_quota(struct registry *registry, const struct held_tenant *held);
+
+// Values of a batch, copied into the request's pool.
+struct db_value *call_values(struct pool *pool, const struct db_value *values, size_t n);
+#define CALL_VALUES(pool, ...) \
+	call_values((pool), DB_IN(__VA_ARGS__), COUNT_OF(((const struct db_value[]){ __VA_ARGS__ })))
+
+// Is s usable as an id of anything: 1 to 255 characters of UTF-8, no '/', no NUL, not "." or ".."?
+bool id_ok(struct str s);
+enum outcome fail_no_tenant(struct registry *registry, struct str name);
+enum outcome fail_no_space(struct registry *registry, struct str space);
+enum outcome fail_no_resource(struct registry *registry, const struct address *address);
+// The live resource's row at an address, locked; its namespace's row, locked against deletion.
+struct db_call lock_resource_call(struct registry *registry, const struct address *address);
+struct db_call hold_space_call(struct registry *registry, struct str tenant, struct str space);
+// What stands at an address without live resource, as resource_get answers it; OUTCOME_OK when one has come meanwhile.
+enum outcome resource_elsewhere(struct registry *registry, const struct address *address, struct resource *resource);
+// For writers: locks the tenant and namespace shared, the resource's row exclusive. OUTCOME_OK; OUTCOME_NO_CONTENT when
+// nothing lives there; OUTCOME_NOT_FOUND, _GONE for the tenant.
+struct held_address {
+	struct held_tenant tenant;
+	bool space_missing;
+};
+enum outcome lock_address(struct registry *registry, const struct address *address, struct held_address *held,
+	struct resource *resource);
+// Nothing lives there, and the writer does not create: where did it go?
+enum outcome refuse_missing(struct registry *registry, const struct address *address, struct resource *resource);
+// For a new resource: fills revision, edits, etag and times, and makes its INSERT.
+struct db_call insert_resource_call(struct registry *registry, struct resource *resource);
+
+#endif

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker's registry: its keys and types, and what every function of it shares.
+#include "base/base.h"
+
+#include "registry/registry.h"
+
+#include <stdarg.h>
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "db/db.h"
+#include "registry/internal.h"
+#include "registry/type.h"
+
+static const struct db_query q_version = { "SELECT COALESCE(MAX(version), 0) FROM schema_version", "", "u" };
+static const struct db_query q_key = { "SELECT value FROM settings WHERE name = ?", "s", "b" };
+
+struct registry *registry_new(const struct config *config, struct db *db)
+{
+	struct registry *registry = calloc(1, sizeof(*registry));
+
+	if (registry == NULL)
+		return NULL;
+	registry->config = config;
+	registry->db = db;
+	registry->types = types_new();
+	if (registry->types == NULL)
+		registry_free(&registry);
+	return registry;
+}
+
+void registry_free(struct registry **registry)
+{
+	if (*registry == NULL)
+		return;
+	types_free(&(*registry)->types);
+	digest_key_free(&(*registry)->etag_key);
+	digest_key_free(&(*registry)->state_key);
+	free(*registry);
+	*registry = NULL;
+}
+
+static enum outcome check_version(struct registry *registry)
+{
+	struct db_rows rows;
+	enum db_result result = db_run(registry->db, registry->pool, &q_version, NULL, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 1 && db_at(&rows, 0, 0)->u == REGISTRY_SCHEMA_VERSION)
+		return OUTCOME_OK;
+	log_error("the database's schema is of version %llu, this program's of %d: run `tenure-manage db %s`",
+		rows.n == 1 ? (unsigned long long)db_at(&rows, 0, 0)->u : 0ULL, REGISTRY_SCHEMA_VERSION,
+		rows.n == 1 && db_at(&rows, 0, 0)->u > 0 ? "upgrade" : "init");
+	return OUTCOME_INTERNAL;
+}
+
+static enum outcome load_key(struct registry *registry, const char *name, struct digest_key **key)
+{
+	struct db_rows rows;
+	enum db_result result = db_run(registry->db, registry->pool, &q_key, DB_IN(db_s(str_c(name))), &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n != 1) {
+		log_error("the database has no %s in table settings: run `tenure-manage db init`", name);
+		return OUTCOME_INTERNAL;
+	}
+	*key = digest_key_new(db_at(&rows, 0, 0)->s);
+	return *key != NULL ? OUTCOME_OK : OUTCOME_INTERNAL;
+}
+
+static enum outcome load(struct registry *registry)
+{
+	enum outcome outcome = check_version(registry);
+
+	if (outcome == OUTCOME_OK && registry->etag_key == NULL)
+		outcome = load_key(registry, "etag_key", &registry->etag_key);
+	if (outcome == OUTCOME_OK && registry->state_key == NULL)
+		outcome = load_key(registry, "state_key", &registry->state_key);
+	if (outcome == OUTCOME_OK)
+		outcome = types_load(registry);
+	return outcome;
+}
+
+enum outcome registry_begin(struct registry *registry, struct pool *pool, const struct uuid *request_id, struct str actor)
+{
+	registry->pool = pool;
+	registry->request_id = *request_id;
+	registry->actor = actor;
+	registry->now_us = clock_now_us();
+	registry->problem = (struct problem){ 0 };
+	return types_loaded(registry->types) ? OUTCOME_OK : load(registry);
+}
+
+enum outcome registry_fail(struct registry *registry, enum outcome outcome, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	int n = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	registry->problem = (struct problem){ 0 };
+	if (n > 0)
+		registry->problem.detail =
+			str_dup(registry->pool, str_n(text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1));
+	return outcome;
+}
+
+void registry_fail_member(struct registry *registry, const char *name, struct str value)
+{
+	struct problem *problem = &registry->problem;
+
+	assert(problem->n_members < PROBLEM_MAX_MEMBERS);
+	problem->members[problem->n_members++] = (struct problem_member){ name, value };
+}
+
+enum outcome registry_db_failed(enum db_result result)
+{
+	assert(result != DB_OK);
+	return result == DB_RETRY || result == DB_LOST ? OUTCOME_UNAVAILABLE : OUTCOME_INTERNAL;
+}
+
+enum outcome guard_check(struct guard guard, const uint8_t *etag)
+{
+	return guard.check != NULL ? guard.check(guard.arg, etag) : OUTCOME_OK;
+}
+
+int64_t retention_us(const struct registry *registry)
+{
+	return (int64_t)(registry->config->retention * 1000000);
+}
+
+enum outcome fail_gone(struct registry *registry, int64_t purge_us, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+	struct buf time = buf_new(registry->pool, 32);
+
+	va_start(args, format);
+	int n = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	clock_add_rfc3339(&time, purge_us);
+	registry_fail(registry, OUTCOME_GONE, "%.*s", n < (int)sizeof(text) ? n : (int)sizeof(text) - 1, text);
+	if (purge_us != 0)
+		registry_fail_member(registry, "purge_at", buf_str(&time));
+	return OUTCOME_GONE;
+}
+
+bool id_ok(struct str s)
+{
+	return s.n > 0 && !str_eq(s, STR(".")) && !str_eq(s, STR("..")) && str_utf8_ok(s, NULL) &&
+	       str_utf8_length(s) <= REGISTRY_MAX_ID && str_find(s, '/', 0) == s.n && str_find(s, '\0', 0) == s.n;
+}
+
+struct db_value *call_values(struct pool *pool, const struct db_value *values, size_t n)
+{
+	struct db_value *copy = POOL_ARRAY(pool, struct db_value, n);
+
+	memcpy(copy, values, n * sizeof(*values));
+	return copy;
+}

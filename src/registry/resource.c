@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading resources, one and many, and what stands at an address that no live resource has.
+#include "base/base.h"
+
+#include "registry/resource.h"
+
+#include "base/pool.h"
+#include "registry/internal.h"
+
+#define THIS_TENANT "(SELECT id FROM tenants WHERE name = ? AND live = 1)"
+#define AT_ADDRESS "r.type_id = ? AND r.namespace = ? AND r.name = ?"
+
+static const struct db_query q_get = {
+	"SELECT t.id, t.deleted_at, t.purge_at, " RESOURCE_COLUMNS " FROM tenants t "
+	"LEFT JOIN resources r ON r.tenant_id = t.id AND " AT_ADDRESS " AND r.live IS NOT NULL "
+	"WHERE t.name = ? AND t.live = 1",
+	"usss", "utt" RESOURCE_OUT
+};
+
+// What an address without a live resource leads to: a forward, or the resource deleted there last. One statement, so
+// that a move that commits meanwhile is seen wholly or not at all.
+static const struct db_query q_elsewhere = {
+	"SELECT 1, t.name, t.deleted_at, t.purge_at, " RESOURCE_COLUMNS " FROM forwards f "
+	"JOIN resources r ON r.id = f.resource_id JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 "
+	"WHERE f.tenant_id = " THIS_TENANT " AND f.type_id = ? AND f.namespace = ? AND f.name = ? "
+	"UNION ALL "
+	"(SELECT 2, t.name, t.deleted_at, t.purge_at, " RESOURCE_COLUMNS " FROM resources r "
+	"JOIN tenants t ON t.id = r.tenant_id WHERE r.tenant_id = " THIS_TENANT " AND " AT_ADDRESS
+	" ORDER BY r.live DESC, r.deleted_at DESC LIMIT 1)",
+	"susssuss", "ustt" RESOURCE_OUT
+};
+
+static const struct db_query q_tenant_state = {
+	"SELECT deleted_at, purge_at FROM tenants WHERE name = ? AND live = 1", "s", "tt"
+};
+static const struct db_query q_space = {
+	"SELECT r.id FROM resources r WHERE r.tenant_id = " THIS_TENANT
+	" AND r.type_id = ? AND r.namespace = '' AND r.name = ? AND r.live IS NOT NULL",
+	"sus", "u"
+};
+static const struct db_query q_list = {
+	"SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.tenant_id = " THIS_TENANT
+	" AND r.type_id = ? AND r.namespace = ? AND r.name > ? AND r.live IS NOT NULL ORDER BY r.name LIMIT ?",
+	"sussu", RESOURCE_OUT
+};
+static const struct db_query q_list_spaces = {
+	"SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.tenant_id = " THIS_TENANT
+	" AND r.type_id = ? AND r.namespace >= ? AND (r.namespace > ? OR r.name > ?) AND r.live IS NOT NULL "
+	"ORDER BY r.namespace, r.name LIMIT ?",
+	"susssu", RESOURCE_OUT
+};
+static const struct db_query q_list_deleted = {
+	"SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.tenant_id = " THIS_TENANT
+	" AND r.type_id = ? AND (? OR r.namespace = ?) AND r.live IS NULL AND r.purge_at > ? "
+	"AND r.id > COALESCE((SELECT m.id FROM resources m WHERE m.uid = ?), 0) ORDER BY r.id LIMIT ?",
+	"suustbu", RESOURCE_OUT
+};
+
+static int64_t time_or_0(const struct db_value *value)
+{
+	return value->null ? 0 : value->i;
+}
+
+void resource_from_row(struct registry *registry, struct resource *resource, const struct db_rows *rows, size_t row,
+	size_t first)
+{
+	const struct db_value *v = db_at(rows, row, first);
+
+	*resource = (struct resource){
+		.id = v[0].u,
+		.tenant_id = v[2].u,
+		.type = type_by_id(registry, v[3].u),
+		.space = v[4].s,
+		.name = v[5].s,
+		.live = v[6].null ? RESOURCE_DELETED : (enum resource_live)v[6].u,
+		.locked = v[7].u != 0,
+		.revision = v[8].u,
+		.edits = v[9].u,
+		.meta = v[11].s,
+		.body = v[12].s,
+		.created_us = v[13].i,
+		.updated_us = v[14].i,
+		.deleted_us = time_or_0(&v[15]),
+		.purge_us = time_or_0(&v[16]),
+	};
+	uuid_from_bytes(v[1].s, &resource->uid);
+	memcpy(resource->etag, v[10].s.p, sizeof(resource->etag));
+}
+
+struct str resource_path(struct pool *pool, const struct type *type, struct str space, struct str name)
+{
+	if (space.n == 0)
+		return str_printf(pool, "%.*s/%.*s", STR_ARG(type->plural), STR_ARG(name));
+	return str_printf(pool, "namespaces/%.*s/%.*s/%.*s", STR_ARG(space), STR_ARG(type->plural), STR_ARG(name));
+}
+
+enum outcome fail_no_resource(struct registry *registry, const struct address *address)
+{
+	struct str path = resource_path(registry->pool, address->type, address->space, address->name);
+
+	return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no %.*s", STR_ARG(path));
+}
+
+static enum outcome fail_tenant_gone(struct registry *registry, struct str name, int64_t purge_us)
+{
+	if (purge_us <= registry->now_us)
+		return fail_no_tenant(registry, name);
+	return fail_gone(registry, purge_us, "tenant \"%.*s\" was deleted; it can be recovered until it is purged",
+		STR_ARG(name));
+}
+
+static enum outcome fail_deleted(struct registry *registry, const struct address *address,
+	const struct resource *resource)
+{
+	struct str path = resource_path(registry->pool, address->type, address->space, address->name);
+
+	if (resource->purge_us <= registry->now_us)
+		return fail_no_resource(registry, address);
+	return fail_gone(registry, resource->purge_us, "%.*s was deleted; it can be recovered until it is purged",
+		STR_ARG(path));
+}
+
+// The row a forward leads to.
+static enum outcome follow(struct registry *registry, const struct address *address, const struct db_rows *rows,
+	struct resource *resource)
+{
+	struct str path = resource_path(registry->pool, address->type, address->space, address->name);
+	bool tenant_deleted = !db_at(rows, 0, 2)->null;
+	int64_t tenant_purge_us = time_or_0(db_at(rows, 0, 3));
+
+	if (tenant_deleted && tenant_purge_us <= registry->now_us)
+		return fail_no_resource(registry, address);
+	if (tenant_deleted)
+		return fail_gone(registry, tenant_purge_us, "%.*s was moved to a tenant that has since been deleted",
+			STR_ARG(path));
+	if (resource->deleted_us != 0)
+		return fail_deleted(registry, address, resource);
+	return registry_fail(registry, OUTCOME_MOVED, "%.*s was moved to another tenant", STR_ARG(path));
+}
+
+enum outcome resource_elsewhere(struct registry *registry, const struct address *address, struct resource *resource)
+{
+	struct db_rows rows;
+	enum db_result result = db_run(registry->db, registry->pool, &q_elsewhere,
+		DB_IN(db_s(address->tenant), db_u(address->type->id), db_s(address->space), db_s(address->name),
+			db_s(address->tenant), db_u(address->type->id), db_s(address->space), db_s(address->name)),
+		&rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return fail_no_resource(registry, address);
+	resource_from_row(registry, resource, &rows, 0, 4);
+	resource->tenant = db_at(&rows, 0, 1)->s;
+	if (db_at(&rows, 0, 0)->u == 1)
+		return follow(registry, address, &rows, resource);
+	return resource->live != RESOURCE_DELETED ? OUTCOME_OK : fail_deleted(registry, address, resource);
+}
+
+enum outcome resource_get(struct registry *registry, const struct address *address, struct resource *resource)
+{
+	struct db_rows rows;
+	enum db_result result = db_run(registry->db, registry->pool, &q_get,
+		DB_IN(db_u(address->type->id), db_s(address->space), db_s(address->name), db_s(address->tenant)), &rows);
+
+	*resource = (struct resource){ .tenant = address->tenant };
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return fail_no_tenant(registry, address->tenant);
+	if (!db_at(&rows, 0, 1)->null) {
+		resource->purge_us = db_at(&rows, 0, 2)->i;
+		return fail_tenant_gone(registry, address->tenant, resource->purge_us);
+	}
+	if (db_at(&rows, 0, 3)->null)
+		return resource_elsewhere(registry, address, resource);
+	resource_from_row(registry, resource, &rows, 0, 3);
+	resource->tenant = address->tenant;
+	return OUTCOME_OK;
+}
+
+static enum outcome deleted_call(struct registry *registry, const struct resource_query *query, struct db_call *call)
+{
+	struct uuid *after = POOL_NEW(registry->pool, struct uuid);
+
+	if (query->marker.p != NULL && !uuid_parse(query->marker, after))
+		return registry_fail(registry, OUTCOME_BAD_PARAMETER,
+			"marker must be the uid of a deleted resource, as a list's next link has it");
+	call->query = &q_list_deleted;
+	call->in = CALL_VALUES(registry->pool, db_s(query->tenant), db_u(query->type->id), db_u(query->all_spaces ? 1 : 0),
+		db_s(query->space), db_t(registry->now_us), db_uuid(after), db_u(query->limit + 1));
+	return OUTCOME_OK;
+}
+
+static void live_call(struct registry *registry, const struct resource_query *query, struct db_call *call)
+{
+	struct str space = STR_NONE, name = query->marker;
+
+	if (!query->all_spaces) {
+		call->query = &q_list;
+		call->in = CALL_VALUES(registry->pool, db_s(query->tenant), db_u(query->type->id), db_s(query->space),
+			db_s(query->marker), db_u(query->limit + 1));
+		return;
+	}
+	size_t slash = str_find(query->marker, '/', 0);
+	if (slash < query->marker.n) {
+		space = str_part(query->marker, 0, slash);
+		name = str_part(query->marker, slash + 1, query->marker.n);
+	}
+	call->query = &q_list_spaces;
+	call->in = CALL_VALUES(registry->pool, db_s(query->tenant), db_u(query->type->id), db_s(space), db_s(space),
+		db_s(name), db_u(query->limit + 1));
+}
+
+// Why is a list empty? Because its tenant or namespace is not there, or because there is nothing in it.
+static enum outcome explain_empty(struct registry *registry, const struct resource_query *query)
+{
+	struct db_rows rows;
+
+	if (!query->type->namespaced || query->all_spaces)
+		return OUTCOME_OK;
+	enum db_result result = db_run(registry->db, registry->pool, &q_space,
+		DB_IN(db_s(query->tenant), db_u(type_namespaces(registry)->id), db_s(query->space)), &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	return rows.n > 0 || query->deleted ? OUTCOME_OK : fail_no_space(registry, query->space);
+}
+
+enum outcome resource_list(struct registry *registry, const struct resource_query *query, struct resource **list,
+	size_t *n, bool *more)
+{
+	struct db_call calls[2] = { { .query = &q_tenant_state, .in = DB_IN(db_s(query->tenant)) } };
+	enum outcome outcome = OUTCOME_OK;
+
+	if (query->deleted)
+		outcome = deleted_call(registry, query, &calls[1]);
+	else
+		live_call(registry, query, &calls[1]);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (calls[0].rows.n == 0)
+		return fail_no_tenant(registry, query->tenant);
+	if (!db_at(&calls[0].rows, 0, 0)->null)
+		return fail_tenant_gone(registry, query->tenant, db_at(&calls[0].rows, 0, 1)->i);
+	const struct db_rows *rows = &calls[1].rows;
+	*more = rows->n > query->limit;
+	*n = *more ? (size_t)query->limit : rows->n;
+	*list = POOL_ARRAY(registry->pool, struct resource, *n);
+	for (size_t i = 0; i < *n; i++) {
+		resource_from_row(registry, &(*list)[i], rows, i, 0);
+		(*list)[i].tenant = query->tenant;
+	}
+	return *n > 0 || query->marker.p != NULL ? OUTCOME_OK : explain_empty(registry, query);
+}
+
+struct str resource_marker(struct pool *pool, const struct resource_query *query, const struct resource *last)
+{
+	if (query->deleted)
+		return uuid_str(pool, last->uid);
+	if (query->all_spaces)
+		return str_printf(pool, "%.*s/%.*s", STR_ARG(last->space), STR_ARG(last->name));
+	return last->name;
+}

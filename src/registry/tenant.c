@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "registry/tenant.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/pool.h"
+#include "registry/change.h"
+#include "registry/etag.h"
+#include "registry/internal.h"
+
+static const struct db_query q_get = {
+	"SELECT " TENANT_COLUMNS " FROM " TENANT_TABLES " WHERE t.name = ? AND t.live = 1", "s", TENANT_OUT
+};
+static const struct db_query q_lock = { "SELECT id FROM tenants WHERE name = ? AND live = 1 FOR UPDATE", "s", "u" };
+static const struct db_query q_tier = { "SELECT id, max_resources FROM tiers WHERE name = ?", "s", "uu" };
+static const struct db_query q_insert = {
+	"INSERT INTO tenants (name, uid, tier_id, metadata, etag, revision, created_at, updated_at) "
+	"VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+	"sbusbutt", ""
+};
+static const struct db_query q_insert_count = { "INSERT INTO tenant_counts (tenant_id) VALUES (?)", "u", "" };
+static const struct db_query q_update = {
+	"UPDATE tenants SET tier_id = ?, metadata = ?, etag = ?, revision = ?, updated_at = ? WHERE id = ?", "usbutu", ""
+};
+static const struct db_query q_mark = { "UPDATE tenants SET deleted_at = ?, purge_at = ? WHERE id = ?", "ttu", "" };
+// A tombstone: the change log keeps a name for it, its own words are gone.
+static const struct db_query q_bury = { "UPDATE tenants SET live = NULL, metadata = '{}' WHERE id = ?", "u", "" };
+static const struct db_query q_list = {
+	"SELECT " TENANT_COLUMNS " FROM " TENANT_TABLES
+	" WHERE t.live = 1 AND t.deleted_at IS NULL AND t.name > ? ORDER BY t.name LIMIT ?",
+	"su", TENANT_OUT
+};
+static const struct db_query q_list_deleted = {
+	"SELECT " TENANT_COLUMNS " FROM " TENANT_TABLES
+	" WHERE t.live = 1 AND t.purge_at > ? AND t.name > ? ORDER BY t.name LIMIT ?",
+	"tsu", TENANT_OUT
+};
+
+static int64_t time_or_0(const struct db_value *value)
+{
+	return value->null ? 0 : value->i;
+}
+
+void tenant_from_row(struct tenant *tenant, const struct db_rows *rows, size_t row)
+{
+	*tenant = (struct tenant){ 0 };
+	tenant->id = db_at(rows, row, 0)->u;
+	uuid_from_bytes(db_at(rows, row, 1)->s, &tenant->uid);
+	tenant->name = db_at(rows, row, 2)->s;
+	tenant->tier = db_at(rows, row, 3)->s;
+	tenant->has_limit = !db_at(rows, row, 4)->null;
+	tenant->max_resources = tenant->has_limit ? db_at(rows, row, 4)->u : 0;
+	tenant->metadata = db_at(rows, row, 5)->s;
+	memcpy(tenant->etag, db_at(rows, row, 6)->s.p, sizeof(tenant->etag));
+	tenant->revision = db_at(rows, row, 7)->u;
+	tenant->resources = db_at(rows, row, 8)->u;
+	tenant->created_us = db_at(rows, row, 9)->i;
+	tenant->updated_us = db_at(rows, row, 10)->i;
+	tenant->deleted_us = time_or_0(db_at(rows, row, 11));
+	tenant->purge_us = time_or_0(db_at(rows, row, 12));
+}
+
+bool tenant_expired(const struct registry *registry, const struct tenant *tenant)
+{
+	return tenant->deleted_us != 0 && tenant->purge_us <= registry->now_us;
+}
+
+enum outcome fail_no_tenant(struct registry *registry, struct str name)
+{
+	return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no tenant \"%.*s\"", STR_ARG(name));
+}
+
+// What rows of q_get say. OUTCOME_OK also for a deleted tenant that can be recovered: the caller looks.
+static enum outcome read_tenant(struct registry *registry, struct str name, enum db_result result,
+	const struct db_rows *rows, struct tenant *tenant)
+{
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows->n == 0)
+		return fail_no_tenant(registry, name);
+	tenant_from_row(tenant, rows, 0);
+	return OUTCOME_OK;
+}
+
+static enum outcome answer_deleted(struct registry *registry, const struct tenant *tenant)
+{
+	if (tenant_expired(registry, tenant))
+		return fail_no_tenant(registry, tenant->name);
+	return fail_gone(registry, tenant->purge_us, "tenant \"%.*s\" was deleted; it can be recovered until it is purged",
+		STR_ARG(tenant->name));
+}
+
+enum outcome tenant_get(struct registry *registry, struct str name, struct tenant *tenant)
+{
+	struct db_rows rows;
+	enum db_result result = db_run(registry->db, registry->pool, &q_get, DB_IN(db_s(name)), &rows);
+	enum outcome outcome = read_tenant(registry, name, result, &rows, tenant);
+
+	if (outcome == OUTCOME_OK && tenant->deleted_us != 0)
+		return answer_deleted(registry, tenant);
+	return outcome;
+}
+
+// Reads the tenant under an exclusive lock of its row.
+static enum outcome lock_tenant(struct registry *registry, struct str name, struct tenant *tenant)
+{
+	struct db_call calls[] = {
+		{ .query = &q_lock, .in = DB_IN(db_s(name)) },
+		{ .query = &q_get, .in = DB_IN(db_s(name)) },
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	return read_tenant(registry, name, result, &calls[1].rows, tenant);
+}
+
+static enum outcome find_tier(struct registry *registry, struct str name, uint64_t *id, struct tenant *tenant)
+{
+	struct db_rows rows;
+	enum db_result result = db_run(registry->db, registry->pool, &q_tier, DB_IN(db_s(name)), &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return registry_fail(registry, OUTCOME_BAD_PARAMETER,
+			"there is no tier \"%.*s\"; `tenure-manage tier list` names those there are", STR_ARG(name));
+	*id = db_at(&rows, 0, 0)->u;
+	tenant->tier = name;
+	tenant->has_limit = !db_at(&rows, 0, 1)->null;
+	tenant->max_resources = tenant->has_limit ? db_at(&rows, 0, 1)->u : 0;
+	return OUTCOME_OK;
+}
+
+static enum outcome check_id(struct registry *registry, struct str name)
+{
+	if (!id_ok(name))
+		return registry_fail(registry, OUTCOME_BAD_PARAMETER,
+			"a tenant's id is 1 to 255 characters of UTF-8, without \"/\" and NUL, and neither \".\" nor \"..\"");
+	return OUTCOME_OK;
+}
+
+static struct resource default_namespace(struct registry *registry, const struct tenant *tenant)
+{
+	return (struct resource){
+		.uid = uuid_new(),
+		.tenant_id = tenant->id,
+		.tenant = tenant->name,
+		.type = type_namespaces(registry),
+		.name = STR("default"),
+		.live = RESOURCE_KEPT,
+		.meta = STR("{}"),
+		.body = STR("{}"),
+	};
+}
+
+// The rows that come with a new tenant: its count, its namespace, and what the change log tells of both.
+static enum outcome insert_belongings(struct registry *registry, const struct tenant *tenant)
+{
+	struct resource space = default_namespace(registry, tenant);
+	struct db_call calls[] = {
+		insert_resource_call(registry, &space),
+		change_of_resource(registry, "created", &space, NULL, space.etag),
+		{ .query = &q_insert_count, .in = DB_IN(db_u(tenant->id)) },
+		change_of_tenant(registry, "created", tenant, NULL, tenant->etag),
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	return result == DB_OK ? OUTCOME_CREATED : registry_db_failed(result);
+}
+
+static enum outcome create(struct registry *registry, struct str name, const struct tenant_content *content,
+	struct guard guard, struct tenant *tenant)
+{
+	uint64_t tier_id;
+	struct db_rows rows;
+	enum outcome outcome = guard_check(guard, NULL);
+
+	if (outcome == OUTCOME_OK)
+		outcome = check_id(registry, name);
+	*tenant = (struct tenant){ .uid = uuid_new(), .name = name, .revision = 1 };
+	if (outcome == OUTCOME_OK)
+		outcome = find_tier(registry, content->tier.p != NULL ? content->tier : str_c(registry->config->default_tier),
+			&tier_id, tenant);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	tenant->metadata = content->metadata.p != NULL ? content->metadata : STR("{}");
+	tenant->created_us = tenant->updated_us = registry->now_us;
+	etag_of_tenant(registry, tenant);
+	enum db_result result = db_run(registry->db, registry->pool, &q_insert,
+		DB_IN(db_s(name), db_uuid(&tenant->uid), db_u(tier_id), db_s(tenant->metadata),
+			db_b(str_n((const char *)tenant->etag, sizeof(tenant->etag))), db_u(tenant->revision),
+			db_t(registry->now_us), db_t(registry->now_us)),
+		&rows);
+	if (result == DB_DUPLICATE) { // another request made it since we looked
+		db_txn_again(registry->db);
+		return OUTCOME_UNAVAILABLE;
+	}
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	tenant->id = rows.insert_id;
+	return insert_belongings(registry, tenant);
+}
+
+static enum outcome modify(struct registry *registry, const struct tenant_content *content, struct guard guard,
+	struct tenant *tenant)
+{
+	const struct tenant before = *tenant;
+	uint64_t tier_id;
+	enum outcome outcome = guard_check(guard, tenant->etag);
+
+	if (outcome == OUTCOME_OK)
+		outcome = find_tier(registry, content->tier.p != NULL ? content->tier : tenant->tier, &tier_id, tenant);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (content->metadata.p != NULL)
+		tenant->metadata = content->metadata;
+	if (str_eq(tenant->tier, before.tier) && str_eq(tenant->metadata, before.metadata))
+		return OUTCOME_OK;
+	tenant->revision++;
+	tenant->updated_us = registry->now_us;
+	etag_of_tenant(registry, tenant);
+	struct db_call calls[] = {
+		{ .query = &q_update,
+			.in = DB_IN(db_u(tier_id), db_s(tenant->metadata),
+				db_b(str_n((const char *)tenant->etag, sizeof(tenant->etag))), db_u(tenant->revision),
+				db_t(tenant->updated_us), db_u(tenant->id)) },
+		change_of_tenant(registry, "updated", tenant, before.etag, tenant->etag),
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+static enum outcome answer_recoverable(struct registry *registry, const struct tenant *tenant)
+{
+	struct buf time = buf_new(registry->pool, 32);
+
+	clock_add_rfc3339(&time, tenant->purge_us);
+	registry_fail(registry, OUTCOME_RECOVERABLE,
+		"tenant \"%.*s\" was deleted and can still be recovered: recover it, or wait until it is purged",
+		STR_ARG(tenant->name));
+	registry_fail_member(registry, "purge_at", buf_str(&time));
+	return OUTCOME_RECOVERABLE;
+}
+
+// Frees the name of a tenant whose time is up and that nobody has reaped yet.
+static enum outcome bury(struct registry *registry, const struct tenant *tenant)
+{
+	struct db_call calls[] = {
+		{ .query = &q_bury, .in = DB_IN(db_u(tenant->id)) },
+		change_of_tenant(registry, "purged", tenant, tenant->etag, NULL),
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+enum outcome tenant_put(struct registry *registry, struct str name, const struct tenant_content *content,
+	struct guard guard, struct tenant *tenant)
+{
+	enum outcome outcome = lock_tenant(registry, name, tenant);
+
+	if (outcome == OUTCOME_NOT_FOUND)
+		return create(registry, name, content, guard, tenant);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (tenant->deleted_us == 0)
+		return modify(registry, content, guard, tenant);
+	if (!tenant_expired(registry, tenant))
+		return answer_recoverable(registry, tenant);
+	outcome = bury(registry, tenant);
+	return outcome == OUTCOME_OK ? create(registry, name, content, guard, tenant) : outcome;
+}
+
+static enum outcome mark(struct registry *registry, const struct tenant *tenant, const char *verb,
+	struct db_value deleted_at, struct db_value purge_at)
+{
+	bool deletes = !deleted_at.null;
+	struct db_call calls[] = {
+		{ .query = &q_mark, .in = DB_IN(deleted_at, purge_at, db_u(tenant->id)) },
+		change_of_tenant(registry, verb, tenant, deletes ? tenant->etag : NULL, deletes ? NULL : tenant->etag),
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	return result == DB_OK ? OUTCOME_NO_CONTENT : registry_db_failed(result);
+}
+
+enum outcome tenant_delete(struct registry *registry, struct str name, struct guard guard, struct tenant *tenant)
+{
+	enum outcome outcome = lock_tenant(registry, name, tenant);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (tenant->deleted_us != 0)
+		return answer_deleted(registry, tenant);
+	outcome = guard_check(guard, tenant->etag);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	tenant->deleted_us = registry->now_us;
+	tenant->purge_us = registry->now_us + retention_us(registry);
+	return mark(registry, tenant, "deleted", db_t(tenant->deleted_us), db_t(tenant->purge_us));
+}
+
+enum outcome tenant_recover(struct registry *registry, struct str name, struct guard guard)
+{
+	struct tenant tenant;
+	enum outcome outcome = lock_tenant(registry, name, &tenant);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (tenant_expired(registry, &tenant))
+		return fail_no_tenant(registry, name);
+	if (tenant.deleted_us == 0)
+		return registry_fail(registry, OUTCOME_CONFLICT, "tenant \"%.*s\" is not deleted: there is nothing to recover",
+			STR_ARG(name));
+	outcome = guard_check(guard, tenant.etag);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	return mark(registry, &tenant, "recovered", db_null('t'), db_null('t'));
+}
+
+enum outcome tenant_list(struct registry *registry, bool deleted, struct str marker, uint64_t limit,
+	struct tenant **list, size_t *n, bool *more)
+{
+	struct db_rows rows;
+	enum db_result result;
+
+	if (deleted)
+		result = db_run(registry->db, registry->pool, &q_list_deleted,
+			DB_IN(db_t(registry->now_us), db_s(marker), db_u(limit + 1)), &rows);
+	else
+		result = db_run(registry->db, registry->pool, &q_list, DB_IN(db_s(marker), db_u(limit + 1)), &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*more = rows.n > limit;
+	*n = *more ? (size_t)limit : rows.n;
+	*list = POOL_ARRAY(registry->pool, struct tenant, *n);
+	for (size_t i = 0; i < *n; i++)
+		tenant_from_row(&(*list)[i], &rows, i);
+	return OUTCOME_OK;
+}
