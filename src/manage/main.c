@@ -7,12 +7,14 @@
 #include "base/log.h"
 #include "manage/manage.h"
 
-#ifndef TENURE_CONFIG_FILE
-#define TENURE_CONFIG_FILE "/etc/tenure/tenure.conf"
+// The Makefile gives these two.
+#ifndef TENURE_SYSCONFDIR
+#define TENURE_SYSCONFDIR "/etc"
 #endif
 #ifndef TENURE_VERSION
 #define TENURE_VERSION "development"
 #endif
+#define TENURE_CONFIG_FILE TENURE_SYSCONFDIR "/tenure/tenure.conf"
 
 static const char *verb_of(const struct manage_command *command)
 {
