@@ -118,15 +118,14 @@ CREATE TABLE forwards (
 -- Moves, done in the request that asked (state done at once) or in the background.
 CREATE TABLE moves (
   id           BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
-  uid          BINARY(16) NOT NULL,
+  uid          BINARY(16) NOT NULL,            -- id of the request that asked for it; its change rows carry it
   source_id    BIGINT UNSIGNED NOT NULL,
   dest_id      BIGINT UNSIGNED NOT NULL,
   resource_id  BIGINT UNSIGNED NULL,           -- NULL: all resources of the source
   state        ENUM('queued', 'done', 'failed') NOT NULL,
-  if_match     VARBINARY(4096) NULL,           -- tags one of which must be the move action's when it is carried out
+  if_match     VARCHAR(64) NULL,               -- conditional: the move action's etag when it was asked for
   words        TINYINT UNSIGNED NOT NULL DEFAULT 2, -- vocabulary it was asked in: 1 accounts, 2 tenants
   actor        VARCHAR(255) NOT NULL,
-  request_id   BINARY(16) NOT NULL,
   resources    BIGINT UNSIGNED NOT NULL DEFAULT 0, -- how many it moves, or moved
   outcome      VARCHAR(63) NOT NULL DEFAULT '',
   detail       TEXT NOT NULL DEFAULT '',

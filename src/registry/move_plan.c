@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// The move action: what a move affects, what stands in its way, and tags that change when any of it does.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "registry/etag.h"
+#include "registry/move_internal.h"
+
+// Another resource has the address in the destination; namespaces are merged instead.
+#define TAKEN                                                                                                         \
+	"JOIN resources d ON d.tenant_id = ? AND d.type_id = r.type_id AND d.namespace = r.namespace AND d.name = r.name " \
+	"AND d.live IS NOT NULL "
+
+static const struct db_query q_lock_tenants = {
+	"SELECT id FROM tenants WHERE name IN (?, ?) AND live = 1 ORDER BY id FOR UPDATE", "ss", "u"
+};
+static const struct db_query q_tenants = {
+	"SELECT " TENANT_COLUMNS " FROM " TENANT_TABLES " WHERE t.name IN (?, ?) AND t.live = 1", "ss", TENANT_OUT
+};
+static const struct db_query q_sum[MOVE__KINDS] = MOVE_QUERIES(
+	"SELECT COUNT(*), COALESCE(SUM(r.bytes), 0), COALESCE(SUM(r.locked), 0), COALESCE(SUM(r.h0 * r.revision), 0), "
+	"COALESCE(SUM(r.h1 * r.revision), 0), COALESCE(SUM(r.h2 * r.revision), 0), COALESCE(SUM(r.h3 * r.revision), 0) "
+	"FROM resources r WHERE ",
+	"", "", "", "uuussss");
+static const struct db_query q_items[MOVE__KINDS] =
+	MOVE_QUERIES("SELECT r.uid, r.type_id, r.namespace, r.name, r.revision FROM resources r WHERE ",
+		" ORDER BY r.namespace, r.type_id, r.name LIMIT ?", "", "u", "bussu");
+static const struct db_query q_taken[MOVE__KINDS] =
+	MOVE_QUERIES("SELECT r.type_id, r.namespace, r.name FROM resources r " TAKEN "WHERE r.type_id <> ? AND ",
+		" ORDER BY r.namespace, r.type_id, r.name LIMIT ?", "uu", "u", "uss");
+static const struct db_query q_locked[MOVE__KINDS] =
+	MOVE_QUERIES("SELECT r.type_id, r.namespace, r.name FROM resources r WHERE r.locked AND ",
+		" ORDER BY r.namespace, r.type_id, r.name LIMIT ?", "", "u", "uss");
+static const struct db_query q_merged[MOVE__KINDS] =
+	MOVE_QUERIES("SELECT COUNT(*) FROM resources r " TAKEN "WHERE r.type_id = ? AND ", "", "uu", "", "u");
+static const struct db_query q_space = {
+	"SELECT id FROM resources WHERE tenant_id = ? AND type_id = ? AND namespace = '' AND name = ? AND live IS NOT NULL",
+	"uus", "u"
+};
+
+struct db_call set_call(struct registry *registry, const struct db_query *queries, const struct move_set *set,
+	const struct db_value *head, size_t n_head, const struct db_value *tail, size_t n_tail)
+{
+	struct db_value *in = POOL_ARRAY(registry->pool, struct db_value, n_head + 5 + n_tail);
+	size_t n = n_head;
+	bool space = set->kind == MOVE_SPACE || set->kind == MOVE_SPACE_RANGE;
+
+	for (size_t i = 0; i < n_head; i++)
+		in[i] = head[i];
+	in[n++] = db_u(set->kind == MOVE_ONE ? set->resource_id : set->tenant_id);
+	if (space) {
+		in[n++] = db_u(set->resource_id);
+		in[n++] = db_s(set->space);
+	}
+	if (set->kind == MOVE_ALL_RANGE || set->kind == MOVE_SPACE_RANGE) {
+		in[n++] = db_u(set->after);
+		in[n++] = db_u(set->upto);
+	}
+	for (size_t i = 0; i < n_tail; i++)
+		in[n++] = tail[i];
+	return (struct db_call){ .query = &queries[set->kind], .in = in };
+}
+
+static enum outcome run_call(struct registry *registry, struct db_call *call)
+{
+	enum db_result result = db_run(registry->db, registry->pool, call->query, call->in, &call->rows);
+
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+// ---- tenants
+
+static enum outcome check_tenant(struct registry *registry, const struct tenant *tenant, struct str name,
+	const char *role)
+{
+	if (tenant->id == 0 || tenant_expired(registry, tenant))
+		return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no %s tenant \"%.*s\"", role, STR_ARG(name));
+	if (tenant->deleted_us != 0)
+		return fail_gone(registry, tenant->purge_us, "the %s tenant \"%.*s\" was deleted", role, STR_ARG(name));
+	return OUTCOME_OK;
+}
+
+static enum outcome read_tenants(struct registry *registry, const struct move_order *order, bool locked,
+	struct move_action *action)
+{
+	struct db_call calls[2] = {
+		{ .query = &q_lock_tenants, .in = DB_IN(db_s(order->source), db_s(order->dest)) },
+		{ .query = &q_tenants, .in = DB_IN(db_s(order->source), db_s(order->dest)) },
+	};
+	size_t first = locked ? 0 : 1;
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls + first, 2 - first);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	for (size_t i = 0; i < calls[1].rows.n; i++) {
+		struct tenant tenant;
+		tenant_from_row(&tenant, &calls[1].rows, i);
+		if (str_eq(tenant.name, order->source))
+			action->source = tenant;
+		if (str_eq(tenant.name, order->dest))
+			action->dest = tenant;
+	}
+	return check_tenant(registry, &action->source, order->source, "source");
+}
+
+static enum outcome check_dest(struct registry *registry, const struct move_order *order,
+	const struct move_action *action)
+{
+	if (str_eq(order->source, order->dest))
+		return registry_fail(registry, OUTCOME_CONFLICT,
+			"source and destination are the same tenant: name another one in dest");
+	return check_tenant(registry, &action->dest, order->dest, "destination");
+}
+
+// ---- the set
+
+static enum outcome choose_set(struct registry *registry, const struct move_order *order, struct move_plan *plan)
+{
+	struct move_action *action = plan->action;
+
+	plan->set = (struct move_set){ .kind = MOVE_ALL, .tenant_id = action->source.id };
+	if (order->address == NULL)
+		return OUTCOME_OK;
+	enum outcome outcome = resource_get(registry, order->address, &action->resource);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (action->resource.live == RESOURCE_KEPT)
+		return registry_fail(registry, OUTCOME_CONFLICT,
+			"the namespace \"default\" belongs to its tenant and does not move; what is in it does");
+	bool space = action->resource.type == type_namespaces(registry);
+	plan->set.kind = space ? MOVE_SPACE : MOVE_ONE;
+	plan->set.resource_id = action->resource.id;
+	plan->set.space = action->resource.name;
+	return OUTCOME_OK;
+}
+
+static enum outcome sum_set(struct registry *registry, struct move_plan *plan, struct state_sum *sum)
+{
+	struct db_call call = set_call(registry, q_sum, &plan->set, NULL, 0, NULL, 0);
+	enum outcome outcome = run_call(registry, &call);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	plan->action->count = sum->count = db_at(&call.rows, 0, 0)->u;
+	plan->action->bytes = db_at(&call.rows, 0, 1)->u;
+	plan->found.locked = db_at(&call.rows, 0, 2)->u;
+	for (size_t i = 0; i < 4; i++)
+		sum->sums[i] = db_at(&call.rows, 0, 3 + i)->s;
+	return OUTCOME_OK;
+}
+
+// ---- blockers
+
+static void add_blocker(struct registry *registry, struct move_action *action, const struct move_blocker *blocker)
+{
+	if (action->blockers == NULL)
+		action->blockers = POOL_ARRAY(registry->pool, struct move_blocker, MOVE_MAX_BLOCKERS);
+	if (action->n_blockers == MOVE_MAX_BLOCKERS)
+		action->more_blockers = true;
+	else
+		action->blockers[action->n_blockers++] = *blocker;
+}
+
+// A blocker for each row of (type, namespace, name).
+static void add_blockers(struct registry *registry, struct move_action *action, const struct db_rows *rows,
+	const char *reason, const char *detail)
+{
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct type *type = type_by_id(registry, db_at(rows, i, 0)->u);
+		struct move_blocker blocker = {
+			.resource = resource_path(registry->pool, type, db_at(rows, i, 1)->s, db_at(rows, i, 2)->s),
+			.reason = reason,
+			.detail = str_c(detail),
+		};
+		add_blocker(registry, action, &blocker);
+	}
+}
+
+static enum outcome find_taken(struct registry *registry, struct move_plan *plan)
+{
+	struct db_value head[] = { db_u(plan->action->dest.id), db_u(type_namespaces(registry)->id) };
+	struct db_value limit = db_u(MOVE_MAX_BLOCKERS + 1);
+	struct db_call taken = set_call(registry, q_taken, &plan->set, head, COUNT_OF(head), &limit, 1);
+	struct db_call merged = set_call(registry, q_merged, &plan->set, head, COUNT_OF(head), NULL, 0);
+	struct db_call calls[] = { taken, merged };
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	add_blockers(registry, plan->action, &calls[0].rows, "name-taken",
+		"the destination has a resource of that name; rename, move or delete one of them");
+	plan->found.merged = db_at(&calls[1].rows, 0, 0)->u;
+	return OUTCOME_OK;
+}
+
+static enum outcome find_locked(struct registry *registry, struct move_plan *plan)
+{
+	struct db_value limit = db_u(MOVE_MAX_BLOCKERS + 1);
+	struct db_call call = set_call(registry, q_locked, &plan->set, NULL, 0, &limit, 1);
+	enum outcome outcome = run_call(registry, &call);
+
+	if (outcome == OUTCOME_OK)
+		add_blockers(registry, plan->action, &call.rows, "locked", "set metadata.locked to false first");
+	return outcome;
+}
+
+static void check_quota(struct registry *registry, struct move_plan *plan)
+{
+	struct move_action *action = plan->action;
+	uint64_t coming = action->count - plan->found.merged;
+
+	if (!action->dest.has_limit || coming == 0 || action->dest.resources + coming <= action->dest.max_resources)
+		return;
+	struct move_blocker blocker = {
+		.resource = STR(""),
+		.reason = "quota",
+		.detail = str_printf(registry->pool, "the destination's tier allows %llu resources; it has %llu, and %llu would come",
+			(unsigned long long)action->dest.max_resources, (unsigned long long)action->dest.resources,
+			(unsigned long long)coming),
+	};
+	add_blocker(registry, action, &blocker);
+}
+
+// A single resource of a namespaced type needs its namespace there; a whole move brings it along.
+static enum outcome check_space(struct registry *registry, struct move_plan *plan)
+{
+	struct move_action *action = plan->action;
+	const struct resource *resource = &action->resource;
+	struct db_rows rows;
+
+	if (plan->set.kind != MOVE_ONE || !resource->type->namespaced)
+		return OUTCOME_OK;
+	enum db_result result = db_run(registry->db, registry->pool, &q_space,
+		DB_IN(db_u(action->dest.id), db_u(type_namespaces(registry)->id), db_s(resource->space)), &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n > 0)
+		return OUTCOME_OK;
+	struct move_blocker blocker = {
+		.resource = resource_path(registry->pool, resource->type, resource->space, resource->name),
+		.reason = "namespace-missing",
+		.detail = STR("the destination has no such namespace; make it there, or move the whole namespace"),
+	};
+	add_blocker(registry, action, &blocker);
+	return OUTCOME_OK;
+}
+
+static enum outcome find_blockers(struct registry *registry, struct move_plan *plan)
+{
+	enum outcome outcome = OUTCOME_OK;
+
+	if (plan->action->count > 0 && plan->action->dest.resources > 0)
+		outcome = find_taken(registry, plan);
+	if (outcome == OUTCOME_OK && plan->found.locked > 0)
+		outcome = find_locked(registry, plan);
+	if (outcome == OUTCOME_OK)
+		outcome = check_space(registry, plan);
+	if (outcome == OUTCOME_OK)
+		check_quota(registry, plan);
+	return outcome;
+}
+
+enum outcome move_plan(struct registry *registry, const struct move_order *order, bool locked, struct move_plan *plan)
+{
+	struct state_sum sum = { 0 };
+	struct move_action *action = plan->action;
+	enum outcome outcome = read_tenants(registry, order, locked, action);
+
+	if (outcome == OUTCOME_OK)
+		outcome = choose_set(registry, order, plan);
+	if (outcome == OUTCOME_OK)
+		outcome = check_dest(registry, order, action);
+	if (outcome == OUTCOME_OK)
+		outcome = sum_set(registry, plan, &sum);
+	if (outcome == OUTCOME_OK)
+		outcome = find_blockers(registry, plan);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	state_tag(registry, &action->source.uid, &sum, action->tag);
+	state_tag_of_action(registry, action, &sum);
+	return OUTCOME_OK;
+}
+
+// ---- the preview
+
+static enum outcome list_items(struct registry *registry, struct move_plan *plan)
+{
+	struct move_action *action = plan->action;
+	struct db_value limit = db_u(action->count);
+	struct db_call call = set_call(registry, q_items, &plan->set, NULL, 0, &limit, 1);
+	enum outcome outcome = run_call(registry, &call);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	assert(call.rows.n == action->count); // one snapshot
+	action->items = POOL_ARRAY(registry->pool, struct move_item, call.rows.n);
+	for (size_t i = 0; i < call.rows.n; i++) {
+		struct move_item *item = &action->items[i];
+		const struct type *type = type_by_id(registry, db_at(&call.rows, i, 1)->u);
+		uuid_from_bytes(db_at(&call.rows, i, 0)->s, &item->uid);
+		item->path = resource_path(registry->pool, type, db_at(&call.rows, i, 2)->s, db_at(&call.rows, i, 3)->s);
+		state_tag_of_one(registry, &item->uid, db_at(&call.rows, i, 4)->u, item->tag);
+	}
+	return OUTCOME_OK;
+}
+
+enum outcome move_preview(struct registry *registry, const struct move_order *order, struct move_action *action)
+{
+	struct move_plan plan = { .action = action };
+
+	*action = (struct move_action){ 0 };
+	enum outcome outcome = move_plan(registry, order, false, &plan);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	action->listed = action->count <= registry->config->move_list_max;
+	return action->listed ? list_items(registry, &plan) : OUTCOME_OK;
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carrying a move out: set by set in SQL, so that ten thousand resources cost what the statements cost; all in the one
+// transaction that holds both tenants.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "registry/etag.h"
+#include "registry/move_internal.h"
+
+// Statements over more than this many rows are split by id: INSERT … SELECT into the change log holds the table's
+// AUTO-INC lock until it ends (innodb_autoinc_lock_mode=1), and other tenants' writers wait for that.
+enum { CHUNK = 10000 };
+
+#define CHANGE_COLUMNS                                                                                       \
+	"(request_id, at, actor, verb, tenant_id, from_tenant_id, resource_id, uid, type_id, namespace, name, " \
+	"revision, etag_before, etag_after)"
+#define MERGES_INTO                                                                                           \
+	"JOIN resources d ON d.tenant_id = ? AND d.type_id = r.type_id AND d.namespace = '' AND d.name = r.name " \
+	"AND d.live IS NOT NULL "
+
+static const struct db_query q_log[MOVE__KINDS] =
+	MOVE_QUERIES("INSERT INTO changes " CHANGE_COLUMNS " SELECT ?, ?, ?, 'moved', ?, r.tenant_id, r.id, r.uid, r.type_id, "
+		     "r.namespace, r.name, r.revision + 1, r.etag, r.etag FROM resources r WHERE ",
+		"", "btsu", "", "");
+// Where something arrives, no forward leads away any more.
+static const struct db_query q_retire[MOVE__KINDS] =
+	MOVE_QUERIES("DELETE f FROM forwards f JOIN resources r ON r.type_id = f.type_id AND r.namespace = f.namespace AND "
+		     "r.name = f.name WHERE f.tenant_id = ? AND ",
+		"", "u", "", "");
+static const struct db_query q_forward[MOVE__KINDS] =
+	MOVE_QUERIES("INSERT INTO forwards (tenant_id, type_id, namespace, name, resource_id, moved_at) "
+		     "SELECT r.tenant_id, r.type_id, r.namespace, r.name, r.id, ? FROM resources r WHERE ",
+		" ON DUPLICATE KEY UPDATE resource_id = VALUES(resource_id), moved_at = VALUES(moved_at)", "t", "", "");
+static const struct db_query q_move[MOVE__KINDS] = MOVE_QUERIES(
+	"UPDATE resources r SET r.tenant_id = ?, r.revision = r.revision + 1 WHERE ", "", "u", "", "");
+
+// A namespace that exists in the destination is merged into that one: the source's own is deleted, recoverable by uid,
+// and its address leads to the other.
+static const struct db_query q_merge_log[MOVE__KINDS] =
+	MOVE_QUERIES("INSERT INTO changes " CHANGE_COLUMNS " SELECT ?, ?, ?, 'deleted', r.tenant_id, NULL, r.id, r.uid, "
+		     "r.type_id, r.namespace, r.name, r.revision, r.etag, NULL FROM resources r " MERGES_INTO
+		     "WHERE r.type_id = ? AND ",
+		"", "btsuu", "", "");
+static const struct db_query q_merge_forward[MOVE__KINDS] =
+	MOVE_QUERIES("INSERT INTO forwards (tenant_id, type_id, namespace, name, resource_id, moved_at) "
+		     "SELECT r.tenant_id, r.type_id, r.namespace, r.name, d.id, ? FROM resources r " MERGES_INTO
+		     "WHERE r.type_id = ? AND ",
+		" ON DUPLICATE KEY UPDATE resource_id = VALUES(resource_id), moved_at = VALUES(moved_at)", "tuu", "", "");
+static const struct db_query q_merge[MOVE__KINDS] =
+	MOVE_QUERIES("UPDATE resources r " MERGES_INTO "SET r.live = NULL, r.deleted_at = ?, r.purge_at = ?, r.deletion = ? "
+		     "WHERE r.type_id = ? AND ",
+		"", "uttbu", "", "");
+
+static const struct db_query q_bounds[MOVE__KINDS] =
+	MOVE_QUERIES("SELECT id FROM (SELECT r.id, ROW_NUMBER() OVER (ORDER BY r.id) AS n FROM resources r WHERE ",
+		") numbered WHERE n % ? = 0 ORDER BY id", "", "u", "u");
+static const struct db_query q_insert_move = {
+	"INSERT INTO moves (uid, source_id, dest_id, resource_id, state, if_match, words, actor, resources, created_at, "
+	"finished_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	"buuussusutt", ""
+};
+
+#define HEAD(...) DB_IN(__VA_ARGS__), COUNT_OF(((const struct db_value[]){ __VA_ARGS__ }))
+
+static enum outcome run_calls(struct registry *registry, struct db_call *calls, size_t n)
+{
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
+
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+static enum outcome merge_spaces(struct registry *registry, const struct move_plan *plan)
+{
+	struct db_value dest = db_u(plan->action->dest.id), type = db_u(type_namespaces(registry)->id);
+	struct db_value request = db_uuid(&registry->request_id), now = db_t(registry->now_us);
+	struct db_value purge = db_t(registry->now_us + retention_us(registry));
+	struct db_call calls[] = {
+		set_call(registry, q_merge_log, &plan->set, HEAD(request, now, db_s(registry->actor), dest, type), NULL, 0),
+		set_call(registry, q_merge_forward, &plan->set, HEAD(now, dest, type), NULL, 0),
+		set_call(registry, q_merge, &plan->set, HEAD(dest, now, purge, request, type), NULL, 0),
+	};
+
+	return plan->found.merged > 0 ? run_calls(registry, calls, COUNT_OF(calls)) : OUTCOME_OK;
+}
+
+static enum outcome move_set(struct registry *registry, const struct move_plan *plan, const struct move_set *set)
+{
+	struct db_value dest = db_u(plan->action->dest.id), now = db_t(registry->now_us);
+	struct db_call calls[] = {
+		set_call(registry, q_log, set, HEAD(db_uuid(&registry->request_id), now, db_s(registry->actor), dest), NULL,
+			0),
+		set_call(registry, q_retire, set, HEAD(dest), NULL, 0),
+		set_call(registry, q_forward, set, HEAD(now), NULL, 0),
+		set_call(registry, q_move, set, HEAD(dest), NULL, 0),
+	};
+
+	return run_calls(registry, calls, COUNT_OF(calls));
+}
+
+static enum outcome move_in_chunks(struct registry *registry, const struct move_plan *plan,
+	struct move_progress progress)
+{
+	struct move_set range = plan->set;
+	struct db_value size = db_u(CHUNK);
+	struct db_call call = set_call(registry, q_bounds, &plan->set, NULL, 0, &size, 1);
+	enum outcome outcome = run_calls(registry, &call, 1);
+
+	range.kind = plan->set.kind == MOVE_ALL ? MOVE_ALL_RANGE : MOVE_SPACE_RANGE;
+	for (size_t i = 0; outcome == OUTCOME_OK && i <= call.rows.n; i++) {
+		range.after = i > 0 ? db_at(&call.rows, i - 1, 0)->u : 0;
+		range.upto = i < call.rows.n ? db_at(&call.rows, i, 0)->u : UINT64_MAX;
+		outcome = move_set(registry, plan, &range);
+		if (outcome == OUTCOME_OK && progress.tell != NULL)
+			progress.tell(progress.arg, i < call.rows.n ? (i + 1) * CHUNK : plan->action->count);
+	}
+	return outcome;
+}
+
+static enum outcome adjust_counts(struct registry *registry, const struct move_plan *plan)
+{
+	const struct move_action *action = plan->action;
+	// The plan has checked the quota under the lock of the tenant's row.
+	struct held_tenant dest = { .id = action->dest.id };
+	struct db_call calls[] = {
+		count_down_call(registry, action->source.id, action->count),
+		count_up_call(registry, &dest, action->count - plan->found.merged),
+	};
+
+	return run_calls(registry, calls, COUNT_OF(calls));
+}
+
+enum outcome move_execute(struct registry *registry, const struct move_plan *plan, struct move_progress progress)
+{
+	enum outcome outcome;
+
+	if (plan->action->count == 0)
+		return OUTCOME_SEE_OTHER;
+	outcome = merge_spaces(registry, plan);
+	if (outcome == OUTCOME_OK)
+		outcome = plan->action->count > CHUNK ? move_in_chunks(registry, plan, progress) :
+							move_set(registry, plan, &plan->set);
+	if (outcome == OUTCOME_OK)
+		outcome = adjust_counts(registry, plan);
+	return outcome == OUTCOME_OK ? OUTCOME_SEE_OTHER : outcome;
+}
+
+enum outcome fail_blocked(struct registry *registry, const struct move_action *action)
+{
+	return registry_fail(registry, OUTCOME_BLOCKED, "%s%zu %s in the way; the move action lists them",
+		action->more_blockers ? "more than " : "", action->n_blockers,
+		action->n_blockers == 1 ? "thing stands" : "things stand");
+}
+
+enum outcome fail_stale_action(struct registry *registry, const struct move_action *action)
+{
+	registry_fail(registry, OUTCOME_STALE,
+		"something changed since the move action with that tag was shown: look at the move action again");
+	registry_fail_member(registry, "etag", str_printf(registry->pool, "\"%s\"", action->etag));
+	return OUTCOME_STALE;
+}
+
+// One row in moves for each move; its uid is the request's, so that running again after an uncertain COMMIT finds it.
+static enum outcome record(struct registry *registry, const struct move_order *order, const struct move_plan *plan,
+	bool conditional, bool done)
+{
+	const struct move_action *action = plan->action;
+	struct db_value in[] = { db_uuid(&registry->request_id), db_u(action->source.id), db_u(action->dest.id),
+		order->address != NULL ? db_u(action->resource.id) : db_null('u'), db_s(done ? STR("done") : STR("queued")),
+		conditional ? db_s(str_c(action->etag)) : db_null('s'), db_u((uint64_t)order->words), db_s(registry->actor),
+		db_u(action->count), db_t(registry->now_us), done ? db_t(registry->now_us) : db_null('t') };
+	enum db_result result = db_run(registry->db, registry->pool, &q_insert_move, in, NULL);
+
+	return result == DB_OK || result == DB_DUPLICATE ? OUTCOME_OK : registry_db_failed(result);
+}
+
+enum outcome move_run(struct registry *registry, const struct move_order *order, struct tag_guard guard,
+	struct move_result *result)
+{
+	struct move_plan plan = { .action = &result->action };
+	bool conditional = guard.matches != NULL;
+
+	*result = (struct move_result){ .uid = registry->request_id };
+	enum outcome outcome = move_plan(registry, order, true, &plan);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (conditional && !guard.matches(guard.arg, str_c(result->action.etag)))
+		return fail_stale_action(registry, &result->action);
+	if (result->action.n_blockers > 0)
+		return fail_blocked(registry, &result->action);
+	if (order->background || result->action.count > registry->config->move_sync_max) {
+		outcome = record(registry, order, &plan, conditional, false);
+		return outcome == OUTCOME_OK ? OUTCOME_ACCEPTED : outcome;
+	}
+	outcome = move_execute(registry, &plan, (struct move_progress){ 0 });
+	if (outcome != OUTCOME_SEE_OTHER || result->action.count == 0)
+		return outcome;
+	outcome = record(registry, order, &plan, conditional, true);
+	return outcome == OUTCOME_OK ? OUTCOME_SEE_OTHER : outcome;
+}

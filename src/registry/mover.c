@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Background moves. A waiting move is a row in moves; whoever carries it out holds that row's lock for as long as it takes,
+// so a mover that dies gives it back by dying. Progress is told by a second connection: the first one's transaction
+// shows nothing before it ends.
+#include "base/base.h"
+
+#include "registry/mover.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "registry/etag.h"
+#include "registry/move_internal.h"
+
+enum { IDLE_MS = 300, AWAY_MS = 2000 };
+
+static const struct db_query q_waiting = {
+	"SELECT id, uid FROM moves WHERE state = 'queued' ORDER BY id LIMIT 20", "", "ub"
+};
+static const struct db_query q_claim = {
+	"SELECT id FROM moves WHERE id = ? AND state = 'queued' FOR UPDATE SKIP LOCKED", "u", "u"
+};
+static const struct db_query q_order = {
+	"SELECT s.name, d.name, m.resource_id, m.if_match, m.actor FROM moves m "
+	"JOIN tenants s ON s.id = m.source_id JOIN tenants d ON d.id = m.dest_id WHERE m.id = ?",
+	"u", "ssuss"
+};
+static const struct db_query q_resource = { "SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.id = ?", "u", RESOURCE_OUT };
+static const struct db_query q_finish = {
+	"UPDATE moves SET state = ?, resources = ?, outcome = ?, detail = ?, finished_at = ? WHERE id = ?", "susstu", ""
+};
+static const struct db_query q_progress = {
+	"INSERT INTO move_progress (move_id, moved, updated_at) VALUES (?, ?, ?) "
+	"ON DUPLICATE KEY UPDATE moved = VALUES(moved), updated_at = VALUES(updated_at)",
+	"uut", ""
+};
+
+struct mover {
+	struct db *db;
+	struct db *progress_db;
+	struct registry *registry;
+	struct pool *pool;
+	struct pool *progress_pool;
+	uint64_t move_id; // the move at hand
+	bool worked;      // it was free to be claimed, and its transaction ended in an answer
+};
+
+static void mover_close(struct mover *mover)
+{
+	registry_free(&mover->registry);
+	db_close(&mover->db);
+	db_close(&mover->progress_db);
+	pool_free(&mover->pool);
+	pool_free(&mover->progress_pool);
+}
+
+static bool mover_open(struct mover *mover, const struct config *config)
+{
+	*mover = (struct mover){ .db = db_open(config, false), .progress_db = db_open(config, false) };
+	mover->pool = pool_new();
+	mover->progress_pool = pool_new();
+	if (mover->db != NULL && mover->progress_db != NULL && mover->pool != NULL && mover->progress_pool != NULL)
+		mover->registry = registry_new(config, mover->db);
+	if (mover->registry != NULL)
+		return true;
+	mover_close(mover);
+	return false;
+}
+
+static void tell(void *arg, uint64_t moved)
+{
+	struct mover *mover = arg;
+
+	// Whether this is written or not decides nothing: it is for those who watch.
+	db_run(mover->progress_db, mover->progress_pool, &q_progress,
+		DB_IN(db_u(mover->move_id), db_u(moved), db_t(clock_now_us())), NULL);
+	pool_clear(mover->progress_pool);
+}
+
+static enum outcome read_resource(struct registry *registry, uint64_t id, struct str tenant, struct address *address)
+{
+	struct db_rows rows;
+	struct resource resource;
+	enum db_result result = db_run(registry->db, registry->pool, &q_resource, DB_IN(db_u(id)), &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return registry_fail(registry, OUTCOME_NOT_FOUND, "the resource was purged before its move");
+	resource_from_row(registry, &resource, &rows, 0, 0);
+	*address = (struct address){
+		.tenant = tenant, .type = resource.type, .space = resource.space, .name = resource.name
+	};
+	return OUTCOME_OK;
+}
+
+// The move whose row is locked: everything is looked at again, for it may have waited long.
+static enum outcome carry_out(struct mover *mover, const struct db_rows *move, uint64_t *count)
+{
+	struct registry *registry = mover->registry;
+	struct move_action action = { 0 };
+	struct move_plan plan = { .action = &action };
+	struct address address;
+	struct move_order order = { .source = db_at(move, 0, 0)->s, .dest = db_at(move, 0, 1)->s };
+	enum outcome outcome = OUTCOME_OK;
+
+	if (!db_at(move, 0, 2)->null) {
+		outcome = read_resource(registry, db_at(move, 0, 2)->u, order.source, &address);
+		order.address = &address;
+	}
+	if (outcome == OUTCOME_OK)
+		outcome = move_plan(registry, &order, true, &plan);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	*count = action.count;
+	if (!db_at(move, 0, 3)->null && !str_eq_c(db_at(move, 0, 3)->s, action.etag))
+		return fail_stale_action(registry, &action);
+	if (action.n_blockers > 0)
+		return fail_blocked(registry, &action);
+	tell(mover, 0);
+	return move_execute(registry, &plan, (struct move_progress){ tell, mover });
+}
+
+static enum outcome finish(struct mover *mover, enum outcome outcome, uint64_t count)
+{
+	struct registry *registry = mover->registry;
+	bool done = outcome == OUTCOME_SEE_OTHER;
+	enum db_result result = db_run(registry->db, registry->pool, &q_finish,
+		DB_IN(db_s(done ? STR("done") : STR("failed")), db_u(count),
+			db_s(done ? STR("") : str_c(outcome_name(outcome))), db_s(done ? STR("") : registry->problem.detail),
+			db_t(registry->now_us), db_u(mover->move_id)),
+		NULL);
+
+	return result == DB_OK ? outcome : registry_db_failed(result);
+}
+
+// Locks the move's row and reads it. OUTCOME_NO_CONTENT when somebody else carries it out, or has.
+static enum outcome claim(struct mover *mover, struct db_rows *move)
+{
+	struct registry *registry = mover->registry;
+	struct db_call calls[] = {
+		{ .query = &q_claim, .in = DB_IN(db_u(mover->move_id)) },
+		{ .query = &q_order, .in = DB_IN(db_u(mover->move_id)) },
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (calls[0].rows.n == 0 || calls[1].rows.n == 0)
+		return OUTCOME_NO_CONTENT;
+	*move = calls[1].rows;
+	registry->actor = db_at(move, 0, 4)->s;
+	return OUTCOME_OK;
+}
+
+static bool broken(enum outcome outcome)
+{
+	return outcome == OUTCOME_UNAVAILABLE || outcome == OUTCOME_INTERNAL;
+}
+
+static enum db_verdict run_claimed(void *arg)
+{
+	struct mover *mover = arg;
+	struct db_rows move;
+	uint64_t count = 0;
+
+	mover->worked = false;
+	enum outcome outcome = claim(mover, &move);
+	if (outcome != OUTCOME_OK)
+		return DB_ROLLBACK;
+	outcome = carry_out(mover, &move, &count);
+	if (!broken(outcome))
+		outcome = finish(mover, outcome, count);
+	mover->worked = !broken(outcome);
+	return mover->worked ? DB_COMMIT : DB_ROLLBACK; // rolled back, it waits on
+}
+
+// The moves that wait, oldest first. False when the database can't be asked.
+static bool look(struct mover *mover, struct db_rows *rows)
+{
+	struct uuid none = { 0 };
+
+	pool_clear(mover->pool);
+	if (registry_begin(mover->registry, mover->pool, &none, STR("")) != OUTCOME_OK)
+		return false;
+	return db_run(mover->db, mover->pool, &q_waiting, NULL, rows) == DB_OK;
+}
+
+enum step { STEP_WORKED, STEP_IDLE, STEP_AWAY };
+
+static enum step step(struct mover *mover)
+{
+	struct db_rows rows;
+
+	if (!look(mover, &rows))
+		return STEP_AWAY;
+	for (size_t i = 0; i < rows.n; i++) {
+		struct uuid uid;
+		uuid_from_bytes(db_at(&rows, i, 1)->s, &uid);
+		mover->move_id = db_at(&rows, i, 0)->u;
+		if (registry_begin(mover->registry, mover->pool, &uid, STR("")) != OUTCOME_OK ||
+			db_txn_run(mover->db, DB_WRITE, &uid, run_claimed, mover) != DB_OK)
+			return STEP_AWAY;
+		if (mover->worked)
+			return STEP_WORKED;
+	}
+	return STEP_IDLE;
+}
+
+static void pause_ms(long ms)
+{
+	struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+
+	nanosleep(&time, NULL); // a signal ends it early, and is what the caller looks for next
+}
+
+void mover_run(const struct config *config, volatile sig_atomic_t *stop)
+{
+	struct mover mover;
+
+	if (!mover_open(&mover, config)) {
+		log_error("no memory for carrying out moves");
+		return;
+	}
+	while (!*stop) {
+		enum step did = step(&mover);
+		if (did != STEP_WORKED && !*stop)
+			pause_ms(did == STEP_IDLE ? IDLE_MS : AWAY_MS);
+	}
+	mover_close(&mover);
+}
+
+bool mover_once(const struct config *config)
+{
+	struct mover mover;
+
+	if (!mover_open(&mover, config))
+		return false;
+	bool worked = step(&mover) == STEP_WORKED;
+	mover_close(&mover);
+	return worked;
+}
