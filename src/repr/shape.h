@@ -35,9 +35,9 @@ struct shape {
 };
 
 struct repr_document {
-	const char *root;      // "account"; NULL in JSON-only or SHAPE_ANY documents
+	const char *root;      // "account"; NULL: the JSON form is the bare value
 	const char *xmlns;     // of the XML form, NULL for none; readers take any namespace
-	struct shape body;     // its name is not used
+	struct shape body;     // its name: with root NULL, the document element in XML (NULL in JSON-only and SHAPE_ANY ones)
 };
 
 // Reads text as document. JSON by doc_parse_json's rules; XML: UTF-8, no DOCTYPE, no processing instruction that

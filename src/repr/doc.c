@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trees of JSON values: making, looking, changing, comparing.
+#include "base/base.h"
+
+#include "base/log.h"
+#include "base/pool.h"
+#include "repr/repr_internal.h"
+
+// A member's name as json-c wants it: ended by a NUL.
+struct key {
+	char small[128];
+	char *p;
+};
+
+static void key_open(struct key *key, struct str name)
+{
+	key->p = name.n < sizeof key->small ? key->small : malloc(name.n + 1);
+	if (key->p == NULL) {
+		log_error("out of memory for a member's name of %zu bytes", name.n);
+		abort();
+	}
+	if (name.n > 0)
+		memcpy(key->p, name.p, name.n);
+	key->p[name.n] = '\0';
+}
+
+static void key_close(struct key *key)
+{
+	if (key->p != key->small)
+		free(key->p);
+}
+
+static void drop(void *arg)
+{
+	json_object_put(arg);
+}
+
+struct json_object *tree_made(struct json_object *tree)
+{
+	if (tree == NULL) {
+		log_error("out of memory for a document");
+		abort();
+	}
+	return tree;
+}
+
+struct doc *tree_keep(struct pool *pool, struct json_object *tree)
+{
+	if (tree != NULL)
+		pool_cleanup(pool, drop, tree);
+	return doc_of(tree);
+}
+
+struct json_object *tree_string(struct str s)
+{
+	assert(s.n < INT32_MAX);
+	return tree_made(json_object_new_string_len(s.n > 0 ? s.p : "", (int)s.n));
+}
+
+// ---- looking at a value
+
+enum doc_kind doc_kind(const struct doc *doc)
+{
+	switch (json_object_get_type(tree_of(doc))) {
+	case json_type_null: return DOC_NULL;
+	case json_type_boolean: return DOC_BOOL;
+	case json_type_double:
+	case json_type_int: return DOC_NUMBER;
+	case json_type_object: return DOC_OBJECT;
+	case json_type_array: return DOC_ARRAY;
+	case json_type_string: return DOC_STRING;
+	}
+	return DOC_NULL;
+}
+
+bool doc_bool(const struct doc *doc)
+{
+	return json_object_get_boolean(tree_of(doc));
+}
+
+struct str doc_string(const struct doc *doc)
+{
+	struct json_object *tree = tree_of(doc);
+
+	if (json_object_get_type(tree) != json_type_string)
+		return STR("");
+	return str_n(json_object_get_string(tree), (size_t)json_object_get_string_len(tree));
+}
+
+// Integers are kept as such when their text is the usual one; "-0" and all others keep their text beside a double.
+static bool is_minus_zero(struct json_object *tree)
+{
+	const char *text = json_object_get_userdata(tree);
+
+	return json_object_get_type(tree) == json_type_double && text != NULL && strcmp(text, "-0") == 0;
+}
+
+bool doc_i64(const struct doc *doc, int64_t *value)
+{
+	struct json_object *tree = tree_of(doc);
+
+	*value = 0;
+	if (json_object_get_type(tree) != json_type_int)
+		return is_minus_zero(tree);
+	*value = json_object_get_int64(tree);
+	return *value < 0 || json_object_get_uint64(tree) <= INT64_MAX;
+}
+
+bool doc_u64(const struct doc *doc, uint64_t *value)
+{
+	struct json_object *tree = tree_of(doc);
+
+	*value = 0;
+	if (json_object_get_type(tree) != json_type_int)
+		return is_minus_zero(tree);
+	*value = json_object_get_uint64(tree);
+	return json_object_get_int64(tree) >= 0;
+}
+
+struct str doc_number_text(struct pool *pool, const struct doc *doc)
+{
+	int64_t negative;
+	uint64_t positive;
+
+	if (json_object_get_type(tree_of(doc)) == json_type_double)
+		return str_dup(pool, str_c(json_object_get_userdata(tree_of(doc))));
+	if (doc_u64(doc, &positive))
+		return str_printf(pool, "%llu", (unsigned long long)positive);
+	doc_i64(doc, &negative);
+	return str_printf(pool, "%lld", (long long)negative);
+}
+
+size_t doc_length(const struct doc *doc)
+{
+	switch (doc_kind(doc)) {
+	case DOC_ARRAY: return json_object_array_length(tree_of(doc));
+	case DOC_OBJECT: return (size_t)json_object_object_length(tree_of(doc));
+	default: return 0;
+	}
+}
+
+const struct doc *doc_at(const struct doc *array, size_t index)
+{
+	return index < doc_length(array) && doc_kind(array) == DOC_ARRAY
+		? doc_of(json_object_array_get_idx(tree_of(array), index)) : NULL;
+}
+
+bool doc_get(const struct doc *object, struct str name, const struct doc **value)
+{
+	struct json_object *found = NULL;
+	struct key key;
+
+	*value = NULL;
+	if (doc_kind(object) != DOC_OBJECT || str_find(name, '\0', 0) < name.n)
+		return false;
+	key_open(&key, name);
+	bool there = json_object_object_get_ex(tree_of(object), key.p, &found);
+	key_close(&key);
+	*value = doc_of(found);
+	return there;
+}
+
+struct doc_iter doc_iter(const struct doc *object)
+{
+	struct doc_iter it = { .at = NULL };
+
+	if (doc_kind(object) == DOC_OBJECT)
+		it.at = lh_table_head(json_object_get_object(tree_of(object)));
+	return it;
+}
+
+bool doc_next(struct doc_iter *it)
+{
+	struct lh_entry *entry = it->at;
+
+	if (entry == NULL)
+		return false;
+	it->name = str_c(lh_entry_k(entry));
+	it->value = lh_entry_v(entry);
+	it->at = lh_entry_next(entry);
+	return true;
+}
+
+static bool equal_objects(const struct doc *a, const struct doc *b)
+{
+	const struct doc *other;
+
+	if (doc_length(a) != doc_length(b))
+		return false;
+	for (struct doc_iter it = doc_iter(a); doc_next(&it);) {
+		if (!doc_get(b, it.name, &other) || !doc_equal(it.value, other))
+			return false;
+	}
+	return true;
+}
+
+static bool equal_arrays(const struct doc *a, const struct doc *b)
+{
+	if (doc_length(a) != doc_length(b))
+		return false;
+	for (size_t i = 0; i < doc_length(a); i++) {
+		if (!doc_equal(doc_at(a, i), doc_at(b, i)))
+			return false;
+	}
+	return true;
+}
+
+static bool equal_numbers(struct json_object *a, struct json_object *b)
+{
+	if (json_object_get_type(a) != json_object_get_type(b))
+		return false; // an integer with its usual text, and a number with another
+	if (json_object_get_type(a) == json_type_double)
+		return strcmp(json_object_get_userdata(a), json_object_get_userdata(b)) == 0;
+	return json_object_get_int64(a) == json_object_get_int64(b) &&
+		json_object_get_uint64(a) == json_object_get_uint64(b);
+}
+
+bool doc_equal(const struct doc *a, const struct doc *b)
+{
+	if (a == b)
+		return true;
+	if (doc_kind(a) != doc_kind(b))
+		return false;
+	switch (doc_kind(a)) {
+	case DOC_NULL: return true;
+	case DOC_BOOL: return doc_bool(a) == doc_bool(b);
+	case DOC_NUMBER: return equal_numbers(tree_of(a), tree_of(b));
+	case DOC_STRING: return str_eq(doc_string(a), doc_string(b));
+	case DOC_ARRAY: return equal_arrays(a, b);
+	case DOC_OBJECT: return equal_objects(a, b);
+	}
+	return false;
+}
+
+// ---- building
+
+struct doc *doc_new_object(struct pool *pool)
+{
+	return tree_keep(pool, tree_made(json_object_new_object()));
+}
+
+struct doc *doc_new_array(struct pool *pool)
+{
+	return tree_keep(pool, tree_made(json_object_new_array_ext(4)));
+}
+
+struct doc *doc_new_string(struct pool *pool, struct str s)
+{
+	return tree_keep(pool, tree_string(s));
+}
+
+struct doc *doc_new_i64(struct pool *pool, int64_t value)
+{
+	return tree_keep(pool, tree_made(json_object_new_int64(value)));
+}
+
+struct doc *doc_new_u64(struct pool *pool, uint64_t value)
+{
+	return tree_keep(pool, tree_made(json_object_new_uint64(value)));
+}
+
+struct doc *doc_new_bool(struct pool *pool, bool value)
+{
+	return tree_keep(pool, tree_made(json_object_new_boolean(value)));
+}
+
+struct json_object *tree_copy(struct json_object *tree)
+{
+	enum doc_kind kind = doc_kind(doc_of(tree));
+
+	if (kind == DOC_ARRAY) {
+		size_t n = json_object_array_length(tree);
+		struct json_object *array = tree_made(json_object_new_array_ext(n > 0 ? (int)n : 1));
+		for (size_t i = 0; i < n; i++)
+			json_object_array_add(array, tree_copy(json_object_array_get_idx(tree, i)));
+		return array;
+	}
+	if (kind == DOC_OBJECT) {
+		struct json_object *object = tree_made(json_object_new_object());
+		for (struct doc_iter it = doc_iter(doc_of(tree)); doc_next(&it);)
+			json_object_object_add_ex(object, it.name.p, tree_copy(tree_of(it.value)), JSON_C_OBJECT_ADD_KEY_IS_NEW);
+		return object;
+	}
+	return json_object_get(tree); // nothing changes a scalar
+}
+
+struct doc *doc_copy(struct pool *pool, const struct doc *doc)
+{
+	return tree_keep(pool, tree_copy(tree_of(doc)));
+}
+
+bool tree_add(struct json_object *object, struct str name, struct json_object *value)
+{
+	struct key key;
+
+	key_open(&key, name);
+	bool is_new = !json_object_object_get_ex(object, key.p, NULL);
+	if (is_new && json_object_object_add_ex(object, key.p, value, JSON_C_OBJECT_ADD_KEY_IS_NEW) != 0)
+		tree_made(NULL);
+	key_close(&key);
+	return is_new;
+}
+
+// Takes over the reference to value.
+static void set(struct doc *object, struct str name, struct json_object *value)
+{
+	struct key key;
+
+	assert(doc_kind(object) == DOC_OBJECT);
+	assert(str_find(name, '\0', 0) == name.n);
+	key_open(&key, name);
+	if (json_object_object_add(tree_of(object), key.p, value) != 0)
+		tree_made(NULL);
+	key_close(&key);
+}
+
+void doc_set(struct doc *object, struct str name, struct doc *value)
+{
+	set(object, name, json_object_get(tree_of(value)));
+}
+
+void doc_remove(struct doc *object, struct str name)
+{
+	struct key key;
+
+	if (str_find(name, '\0', 0) < name.n)
+		return;
+	key_open(&key, name);
+	json_object_object_del(tree_of(object), key.p);
+	key_close(&key);
+}
+
+void doc_push(struct doc *array, struct doc *value)
+{
+	assert(doc_kind(array) == DOC_ARRAY);
+	if (json_object_array_add(tree_of(array), json_object_get(tree_of(value))) != 0)
+		tree_made(NULL);
+}
+
+void doc_set_str(struct pool *pool, struct doc *object, const char *name, struct str value)
+{
+	UNUSED(pool); // the value is attached at once
+	set(object, str_c(name), tree_string(value));
+}
+
+void doc_set_u64(struct pool *pool, struct doc *object, const char *name, uint64_t value)
+{
+	UNUSED(pool);
+	set(object, str_c(name), tree_made(json_object_new_uint64(value)));
+}

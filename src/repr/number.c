@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers by JSON's grammar, kept with their text.
+#include "base/base.h"
+
+#include <math.h>
+
+#include "base/pool.h"
+#include "repr/repr_internal.h"
+
+static bool is_digit(struct str s, size_t i)
+{
+	return i < s.n && s.p[i] >= '0' && s.p[i] <= '9';
+}
+
+size_t number_run(struct str text)
+{
+	size_t n = 0;
+
+	while (is_digit(text, n) || (n < text.n && text.p[n] != '\0' && strchr("+-.eE", text.p[n]) != NULL))
+		n++;
+	return n;
+}
+
+static size_t digits(struct str text, size_t at)
+{
+	while (is_digit(text, at))
+		at++;
+	return at;
+}
+
+// The rule of RFC 8259 section 6 that the text breaks, or NULL. *integer: it has neither fraction nor exponent.
+static const char *grammar_fault(struct str text, bool *integer)
+{
+	size_t at = text.n > 0 && text.p[0] == '-' ? 1 : 0;
+	size_t first = at;
+
+	at = digits(text, at);
+	*integer = at == text.n;
+	if (at == first)
+		return "a number begins with a digit, or '-' and a digit";
+	if (text.p[first] == '0' && at > first + 1)
+		return "a number has no leading zeros";
+	if (at < text.n && text.p[at] == '.') {
+		size_t fraction = ++at;
+		at = digits(text, at);
+		if (at == fraction)
+			return "digits must follow the point of a number";
+	}
+	if (at < text.n && (text.p[at] == 'e' || text.p[at] == 'E')) {
+		at++;
+		if (at < text.n && (text.p[at] == '+' || text.p[at] == '-'))
+			at++;
+		size_t exponent = at;
+		at = digits(text, at);
+		if (at == exponent)
+			return "digits must follow the 'e' of a number";
+	}
+	return at == text.n ? NULL : "that is no JSON number";
+}
+
+static struct json_object *parse_integer(struct str text)
+{
+	bool negative = text.p[0] == '-';
+	uint64_t value;
+
+	if (!str_to_u64(str_part(text, negative ? 1 : 0, text.n), &value))
+		return NULL;
+	if (!negative)
+		return tree_made(json_object_new_uint64(value));
+	if (value > (uint64_t)INT64_MAX + 1)
+		return NULL;
+	return tree_made(json_object_new_int64(value == 0 ? 0 : -(int64_t)(value - 1) - 1));
+}
+
+struct json_object *number_parse(struct pool *pool, struct str text, const char **why)
+{
+	bool integer;
+
+	*why = grammar_fault(text, &integer);
+	if (*why != NULL)
+		return NULL;
+	if (integer && !str_eq_c(text, "-0")) {
+		struct json_object *value = parse_integer(text);
+		if (value == NULL)
+			*why = "an integer lies between -9223372036854775808 and 18446744073709551615; larger ones go as strings";
+		return value;
+	}
+	const char *copy = str_cstr(pool, text);
+	double value = strtod(copy, NULL);
+	if (isinf(value)) {
+		*why = "the number is too large for a double; write it as a string";
+		return NULL;
+	}
+	return tree_made(json_object_new_double_s(value, copy));
+}

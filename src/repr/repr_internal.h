@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of repr/ share and nobody else includes: a struct doc is a json-c object under another name.
+//
+// Ownership: json-c counts references. A value made for a pool is held by that pool (a cleanup drops the reference) and,
+// once attached, by its parent as well; so nothing leaks, attached or not, and trees may span pools.
+#ifndef TENURE_REPR_INTERNAL_H
+#define TENURE_REPR_INTERNAL_H
+
+#include <json-c/json.h>
+
+#include "repr/shape.h"
+
+// Parsing, writing and comparing recurse once per level, so no limit is taken beyond this one.
+enum { REPR_DEPTH_MAX = 1000 };
+
+static inline struct json_object *tree_of(const struct doc *doc)
+{
+	return (struct json_object *)doc;
+}
+
+static inline struct doc *doc_of(struct json_object *tree)
+{
+	return (struct doc *)tree;
+}
+
+// ---- doc.c
+
+// What json-c made; logs and aborts when that is NULL (out of memory), as pools do.
+struct json_object *tree_made(struct json_object *tree);
+// Gives the caller's reference to the pool.
+struct doc *tree_keep(struct pool *pool, struct json_object *tree);
+struct json_object *tree_string(struct str s);
+// A deep copy, the caller's.
+struct json_object *tree_copy(struct json_object *tree);
+// True when the object has no such member; name holds no NUL. The object takes over the caller's reference to value.
+bool tree_add(struct json_object *object, struct str name, struct json_object *value);
+
+// ---- number.c
+
+// Length of the run of bytes that can stand in a number.
+size_t number_run(struct str text);
+// The value of a number's text, the caller's. NULL: *why says what is wrong with it.
+struct json_object *number_parse(struct pool *pool, struct str text, const char **why);
+
+// ---- json_string.c
+
+// Appends text with JSON's escapes resolved. False: *why, and *at the offset in text.
+bool json_unescape(struct str text, struct buf *out, size_t *at, const char **why);
+// Appends s as a JSON string, with its quotes.
+void json_add_string(struct buf *out, struct str s);
+
+// ---- place.c
+
+// Where in a document the reader stands, for error texts.
+struct place {
+	const struct place *parent; // NULL: the outermost
+	struct str name;            // member's name; p NULL for an element of a list
+	size_t index;
+};
+// "\"account.metadata.colour\"", "\"move.accounts[2].id\"", or "the document" for the outermost without a name.
+struct str place_text(struct pool *pool, const struct place *place);
+// A client's text as error texts show it: cut to a readable length.
+struct str clipped(struct pool *pool, struct str s);
+const char *kind_name(enum doc_kind kind); // "an object"
+// Lists the members' names: "\"id\", \"tier\"".
+struct str member_names(struct pool *pool, const struct shape *members, bool attributes, bool elements);
+const struct shape *find_member(const struct shape *members, struct str name);
+
+// ---- shape_json.c, shape_xml_read.c, shape_xml_write.c
+
+bool shape_read_json(struct pool *pool, const struct repr_document *document, struct str text, struct doc_limits limits,
+	struct doc **body, struct str *error);
+void shape_write_json(const struct repr_document *document, const struct doc *body, struct buf *out);
+bool shape_read_xml(struct pool *pool, const struct repr_document *document, struct str text, struct doc_limits limits,
+	struct doc **body, struct str *error);
+void shape_write_xml(const struct repr_document *document, const struct doc *body, struct buf *out);
+
+#endif
