@@ -13,10 +13,19 @@ struct problem_member {
 	struct str value;
 };
 
+// Something that stands in the way of a move.
+struct blocker {
+	struct str resource; // "namespaces/default/configmaps/c1"; "" when it is about the whole
+	const char *reason;  // "name-taken"
+	struct str detail;
+};
+
 struct problem {
 	struct str detail; // what was wrong and what would be right: one sentence, no SQL, no other tenant's name
 	struct problem_member members[PROBLEM_MAX_MEMBERS];
 	size_t n_members;
+	const struct blocker *blockers; // all of them, in the request's pool
+	size_t n_blockers;
 };
 
 #endif

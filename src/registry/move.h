@@ -21,12 +21,6 @@ struct move_item {
 	char tag[MOVE_TAG_HEX + 1];
 };
 
-struct move_blocker {
-	struct str resource; // resource_path; "" when it is about the whole move
-	const char *reason;  // name-taken quota locked namespace-missing
-	struct str detail;
-};
-
 // The move action: the state of everything the move affects.
 struct move_action {
 	struct tenant source, dest;
@@ -37,7 +31,7 @@ struct move_action {
 	struct move_item *items;
 	char tag[MOVE_TAG_HEX + 1];  // of the affected resources' state
 	char etag[MOVE_TAG_HEX + 1]; // of the whole action
-	struct move_blocker *blockers;
+	struct blocker *blockers; // reasons: name-taken quota locked namespace-missing
 	size_t n_blockers;
 	bool more_blockers; // there were more than MOVE_MAX_BLOCKERS
 };

@@ -151,10 +151,10 @@ static enum outcome sum_set(struct registry *registry, struct move_plan *plan, s
 
 // ---- blockers
 
-static void add_blocker(struct registry *registry, struct move_action *action, const struct move_blocker *blocker)
+static void add_blocker(struct registry *registry, struct move_action *action, const struct blocker *blocker)
 {
 	if (action->blockers == NULL)
-		action->blockers = POOL_ARRAY(registry->pool, struct move_blocker, MOVE_MAX_BLOCKERS);
+		action->blockers = POOL_ARRAY(registry->pool, struct blocker, MOVE_MAX_BLOCKERS);
 	if (action->n_blockers == MOVE_MAX_BLOCKERS)
 		action->more_blockers = true;
 	else
@@ -167,7 +167,7 @@ static void add_blockers(struct registry *registry, struct move_action *action, 
 {
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct type *type = type_by_id(registry, db_at(rows, i, 0)->u);
-		struct move_blocker blocker = {
+		struct blocker blocker = {
 			.resource = resource_path(registry->pool, type, db_at(rows, i, 1)->s, db_at(rows, i, 2)->s),
 			.reason = reason,
 			.detail = str_c(detail),
@@ -211,7 +211,7 @@ static void check_quota(struct registry *registry, struct move_plan *plan)
 
 	if (!action->dest.has_limit || coming == 0 || action->dest.resources + coming <= action->dest.max_resources)
 		return;
-	struct move_blocker blocker = {
+	struct blocker blocker = {
 		.resource = STR(""),
 		.reason = "quota",
 		.detail = str_printf(registry->pool, "the destination's tier allows %llu resources; it has %llu, and %llu would come",
@@ -236,7 +236,7 @@ static enum outcome check_space(struct registry *registry, struct move_plan *pla
 		return registry_db_failed(result);
 	if (rows.n > 0)
 		return OUTCOME_OK;
-	struct move_blocker blocker = {
+	struct blocker blocker = {
 		.resource = resource_path(registry->pool, resource->type, resource->space, resource->name),
 		.reason = "namespace-missing",
 		.detail = STR("the destination has no such namespace; make it there, or move the whole namespace"),

@@ -146,9 +146,12 @@ enum outcome move_execute(struct registry *registry, const struct move_plan *pla
 
 enum outcome fail_blocked(struct registry *registry, const struct move_action *action)
 {
-	return registry_fail(registry, OUTCOME_BLOCKED, "%s%zu %s in the way; the move action lists them",
+	registry_fail(registry, OUTCOME_BLOCKED, "nothing was moved: %s%zu %s in the way",
 		action->more_blockers ? "more than " : "", action->n_blockers,
 		action->n_blockers == 1 ? "thing stands" : "things stand");
+	registry->problem.blockers = action->blockers;
+	registry->problem.n_blockers = action->n_blockers;
+	return OUTCOME_BLOCKED;
 }
 
 enum outcome fail_stale_action(struct registry *registry, const struct move_action *action)

@@ -74,6 +74,9 @@ void doc_set_u64(struct pool *pool, struct doc *object, const char *name, uint64
 // Compact JSON: no blanks, members in their order, '/' not escaped, numbers as they came.
 void doc_write_json(const struct doc *doc, struct buf *out);
 
+// Appends s as a JSON string, with its quotes: for those who write JSON around a stored text without reading that.
+void json_add_string(struct buf *out, struct str s);
+
 // ---- JSON Merge Patch (RFC 7396): the result, a new document; neither argument changes.
 struct doc *doc_merge_patch(struct pool *pool, const struct doc *target, const struct doc *patch);
 

@@ -46,8 +46,6 @@ struct json_object *number_parse(struct pool *pool, struct str text, const char 
 
 // Appends text with JSON's escapes resolved. False: *why, and *at the offset in text.
 bool json_unescape(struct str text, struct buf *out, size_t *at, const char **why);
-// Appends s as a JSON string, with its quotes.
-void json_add_string(struct buf *out, struct str s);
 
 // ---- place.c
 
