@@ -229,13 +229,20 @@ static bool unknown_key(struct loader *loader, const struct source *source, cons
 
 static bool load_file(struct loader *loader, const struct source *asked, const char *path);
 
+// For glob: a folder that can't be read ends it, one that is not there has no files.
+static int unreadable(const char *path, int error)
+{
+	UNUSED(path);
+	return error != ENOENT;
+}
+
 static bool include(struct loader *loader, const struct source *source, struct str pattern)
 {
 	glob_t found;
 
 	if (source->depth >= INCLUDE_DEEPEST)
 		return fail(loader, source, "got includes more than %d deep; expected fewer", INCLUDE_DEEPEST);
-	int rc = glob(beside(loader, source, pattern), GLOB_ERR, NULL, &found);
+	int rc = glob(beside(loader, source, pattern), 0, unreadable, &found);
 	// A folder without files is no mistake; a file that is named and missing is.
 	bool plain = strpbrk(str_cstr(loader->scratch, pattern), "*?[") == NULL;
 	bool good = rc == 0 || (rc == GLOB_NOMATCH && !plain);

@@ -14,6 +14,8 @@ struct str {
 };
 
 #define STR(literal) ((struct str){ "" literal, sizeof(literal) - 1 })
+// The same where an initializer must be constant: in static tables.
+#define STR_INIT(literal) { "" literal, sizeof(literal) - 1 }
 #define STR_NONE ((struct str){ NULL, 0 })
 // For printf's "%.*s".
 #define STR_ARG(s) (int)((s).n), ((s).p != NULL ? (s).p : "")

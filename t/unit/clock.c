@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/pool.h"
+#include "tap.h"
+
+typedef void add_time(struct buf *buf, int64_t us);
+
+static void check(struct pool *pool, add_time *add, int64_t us, const char *want)
+{
+	struct buf buf = buf_new(pool, 0);
+
+	add(&buf, us);
+	is_str(buf_str(&buf), want, "%s", want);
+}
+
+int main(void)
+{
+	struct pool *pool = pool_new();
+	static const int64_t second = 1000000;
+
+	check(pool, clock_add_rfc3339, 0, "1970-01-01T00:00:00Z");
+	check(pool, clock_add_rfc3339, 1795238640 * second + 999999, "2026-11-21T05:24:00Z");
+	check(pool, clock_add_rfc3339, 951782400 * second, "2000-02-29T00:00:00Z");
+	check(pool, clock_add_rfc3339, -1, "1969-12-31T23:59:59Z");
+	check(pool, clock_add_rfc3339, -second, "1969-12-31T23:59:59Z");
+	check(pool, clock_add_rfc3339, 253402300799 * second, "9999-12-31T23:59:59Z");
+	check(pool, clock_add_http_date, 784111777 * second, "Sun, 06 Nov 1994 08:49:37 GMT");
+	check(pool, clock_add_http_date, 1795238640 * second, "Sat, 21 Nov 2026 05:24:00 GMT");
+	check(pool, clock_add_clf, 1795238640 * second, "21/Nov/2026:05:24:00 +0000");
+	// The extremes of the type must not crash.
+	struct buf buf = buf_new(pool, 0);
+	clock_add_rfc3339(&buf, INT64_MAX);
+	clock_add_rfc3339(&buf, INT64_MIN);
+	ok(buf.n > 0, "any 64-bit value has a text");
+
+	int64_t before = clock_tick_us();
+	int64_t after = clock_tick_us();
+	ok(after >= before, "the monotonic clock does not go back");
+	int64_t coarse = (int64_t)time(NULL);
+	ok(clock_now_us() / second >= coarse - 1 && clock_now_us() / second - coarse < 3600, "now is now");
+	pool_free(&pool);
+	return done_testing();
+}

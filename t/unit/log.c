@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "tap.h"
+
+static char dir[] = "/tmp/tenure-log-XXXXXX";
+static char errors[64], first[64], second[64];
+
+static struct str content(struct pool *pool, const char *path)
+{
+	struct buf buf = buf_new(pool, 0);
+	char part[4096];
+	size_t n;
+	FILE *file = fopen(path, "r");
+
+	while (file != NULL && (n = fread(part, 1, sizeof(part), file)) > 0)
+		buf_add(&buf, str_n(part, n));
+	if (file != NULL)
+		fclose(file);
+	return buf_str(&buf);
+}
+
+// What log lines since the last call went to stderr, which is a file here.
+static struct str logged(struct pool *pool)
+{
+	struct str text = content(pool, errors);
+
+	if (ftruncate(STDERR_FILENO, 0) != 0)
+		bail_out("can't truncate stderr");
+	return text;
+}
+
+// "info tenured[PID]: " and what is given.
+static const char *line(struct pool *pool, const char *level, const char *rest)
+{
+	return str_printf(pool, "%s tenured[%ld]: %s\n", level, (long)getpid(), rest).p;
+}
+
+static void levels(struct pool *pool)
+{
+	enum log_level level = LOG_LEVEL_DEBUG;
+
+	ok(log_level_parse(STR("warning"), &level) && level == LOG_LEVEL_WARNING, "a level's name");
+	ok(!log_level_parse(STR("warn"), &level) && !log_level_parse(STR("Info"), &level), "no level's name");
+	log_open("tenured", LOG_SINK_STDERR, LOG_LEVEL_INFO);
+	log_debug("unseen");
+	is_str(logged(pool), "", "below the least level: nothing");
+	log_info("number %d", 7);
+	is_str(logged(pool), line(pool, "info", "number 7"), "info");
+	log_warning("w");
+	is_str(logged(pool), line(pool, "warning", "w"), "warning");
+	errno = EPERM;
+	log_error("e");
+	is_int(errno, EPERM, "errno survives");
+	is_str(logged(pool), line(pool, "error", "e"), "error");
+	log_open("tenured", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
+	log_warning("unseen");
+	is_str(logged(pool), "", "warnings are below error");
+	log_open("tenured", LOG_SINK_STDERR, LOG_LEVEL_DEBUG);
+	log_debug("d");
+	is_str(logged(pool), line(pool, "debug", "d"), "debug");
+}
+
+static void request_id(struct pool *pool)
+{
+	log_request(STR("req-1"));
+	log_info("with");
+	is_str(logged(pool), line(pool, "info", "[req-1] with"), "the request's id");
+	log_request(STR("x\ny"));
+	log_info("forged");
+	is_str(logged(pool), line(pool, "info", "[x\\x0ay] forged"), "can't forge a line");
+	char many[200];
+	memset(many, 'i', sizeof(many));
+	log_request(str_n(many, sizeof(many)));
+	log_info("long");
+	struct str text = logged(pool);
+	is_int((long long)(str_find(text, ']', str_find(text, '[', 14)) - str_find(text, '[', 14)) - 1, 63, "63 bytes of it");
+	log_request(STR_NONE);
+	log_info("without");
+	is_str(logged(pool), line(pool, "info", "without"), "and none");
+}
+
+static void hostile(struct pool *pool)
+{
+	log_info("%s", "a\r\nerror tenured[1]: b\x1b[2J\x7f");
+	is_str(logged(pool), line(pool, "info", "a\\x0d\\x0aerror tenured[1]: b\\x1b[2J\\x7f"), "control characters");
+	log_info("%s", "\xe2\x88\x91 \xff \xc0\xaf \xc2\x85 \xe2\x88");
+	is_str(logged(pool), line(pool, "info", "\xe2\x88\x91 \\xff \\xc0\\xaf \\xc2\\x85 \\xe2\\x88"), "bad UTF-8, C1 controls");
+	log_info("%0*d", 100000, 1);
+	struct str text = logged(pool);
+	ok(text.n <= 4096 && str_ends(text, STR("0...\n")), "a long line is cut, and ends");
+	char *controls = pool_alloc(pool, 3001);
+	memset(controls, '\x01', 3000);
+	controls[3000] = '\0';
+	log_info("%s", controls);
+	text = logged(pool);
+	ok(text.n <= 4096 && str_ends(text, STR("\\x01...\n")), "one that grows by escaping, too");
+}
+
+static void journal(struct pool *pool)
+{
+	struct stat st;
+	char stream[64];
+
+	if (fstat(STDERR_FILENO, &st) != 0)
+		bail_out("fstat");
+	(void)snprintf(stream, sizeof(stream), "%llu:%llu", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino);
+	setenv("JOURNAL_STREAM", stream, 1);
+	log_open("tenured", LOG_SINK_STDERR, LOG_LEVEL_INFO);
+	log_warning("w");
+	is_str(logged(pool), str_printf(pool, "<4>%s", line(pool, "warning", "w")).p, "for the journal, its priority");
+	setenv("JOURNAL_STREAM", "1:1", 1);
+	log_open("tenured", LOG_SINK_STDERR, LOG_LEVEL_INFO);
+	log_warning("w");
+	is_str(logged(pool), line(pool, "warning", "w"), "not when stderr is something else");
+	unsetenv("JOURNAL_STREAM");
+}
+
+static void access_log(struct pool *pool)
+{
+	log_access(STR("nowhere"));
+	ok(log_access_open(first), "open");
+	log_access(STR("one"));
+	log_access(STR("two\n"));
+	is_str(content(pool, first), "one\ntwo\n", "lines");
+	ok(rename(first, second) == 0 && log_access_open(first), "opened again after rotation");
+	log_access(STR("three"));
+	is_str(content(pool, first), "three\n", "goes on in the new file");
+	is_str(content(pool, second), "one\ntwo\n", "and no more in the old");
+	errno = 0;
+	ok(!log_access_open("/nonexistent/folder/log") && errno == ENOENT, "an impossible path is said");
+	log_access(STR("four"));
+	is_str(content(pool, first), "three\nfour\n", "and the file before stays in use");
+	ok(log_access_open("stderr"), "stderr");
+	log_access(STR("five"));
+	is_str(logged(pool), "five\n", "takes lines as they are");
+	ok(log_access_open(""), "closed");
+	log_access(STR("six"));
+	is_str(logged(pool), "", "takes none");
+	is_str(content(pool, first), "three\nfour\n", "nowhere");
+}
+
+static void escape(struct pool *pool)
+{
+	struct buf buf = buf_new(pool, 0);
+
+	log_escape(&buf, STR("a\"b\\c\nd\0e \xc3\xa9 \xed\xa0\x80"));
+	is_str(buf_str(&buf), "a\\x22b\\x5cc\\x0ad\\x00e \xc3\xa9 \\xed\\xa0\\x80", "quotes and backslashes as well");
+	log_escape(&buf, STR_NONE);
+	is_int((long long)buf.n, (long long)strlen("a\\x22b\\x5cc\\x0ad\\x00e \xc3\xa9 \\xed\\xa0\\x80"), "nothing adds nothing");
+}
+
+int main(void)
+{
+	struct pool *pool = pool_new();
+
+	unsetenv("JOURNAL_STREAM");
+	if (mkdtemp(dir) == NULL)
+		bail_out("mkdtemp");
+	(void)snprintf(errors, sizeof(errors), "%s/errors", dir);
+	(void)snprintf(first, sizeof(first), "%s/access", dir);
+	(void)snprintf(second, sizeof(second), "%s/access.1", dir);
+	int fd = open(errors, O_RDWR | O_CREAT | O_APPEND, 0600), real = dup(STDERR_FILENO);
+	dup2(fd, STDERR_FILENO);
+	levels(pool);
+	request_id(pool);
+	hostile(pool);
+	journal(pool);
+	access_log(pool);
+	escape(pool);
+	dup2(real, STDERR_FILENO);
+	close(fd);
+	close(real);
+	unlink(errors);
+	unlink(first);
+	unlink(second);
+	rmdir(dir);
+	pool_free(&pool);
+	return done_testing();
+}
