@@ -77,8 +77,13 @@ static void write_map(struct xml_writer *writer, const struct doc *map, const st
 			xml_add_value(out, it.name);
 			buf_addc(out, '"');
 		}
+		struct str text = scalar_text(out->pool, it.value);
+		if (text.n == 0) {
+			BUF_LIT(out, "/>");
+			continue;
+		}
 		buf_addc(out, '>');
-		xml_add_text(out, scalar_text(out->pool, it.value));
+		xml_add_text(out, text);
 		BUF_LIT(out, "</");
 		buf_add(out, name);
 		buf_addc(out, '>');

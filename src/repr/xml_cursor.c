@@ -54,6 +54,10 @@ static void on_parser_error(void *arg, xmlErrorPtr error)
 
 	if (error->level != XML_ERR_FATAL || xml->failed)
 		return;
+	if (error->code == XML_ERR_DOCUMENT_END) { // its text, "Extra content", would be wrong for a document cut short
+		set_error(xml, error->line, STR("the document is not closed, or something follows its end"));
+		return;
+	}
 	for (const char *c = error->message; c != NULL && *c != '\0' && n < sizeof why; c++)
 		why[n++] = *c == '\n' ? ' ' : *c < ' ' || *c > '~' ? '?' : *c;
 	set_error(xml, error->line, str_trim(str_n(why, n)));

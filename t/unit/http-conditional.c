@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// If-Match and If-None-Match: the forms that clients and proxies give a tag.
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "base/pool.h"
+#include "http/conditional.h"
+#include "tap.h"
+
+// The tags joined by '|', "*" for any, "(absent)", or "(refused)".
+static struct str shown(struct pool *pool, struct str value)
+{
+	struct buf out = buf_new(pool, 0);
+	struct tag_list list;
+
+	if (!tag_list_parse(value, &list))
+		return STR("(refused)");
+	if (!list.present)
+		return STR("(absent)");
+	if (list.any)
+		return STR("*");
+	for (size_t i = 0; i < list.n; i++) {
+		if (i > 0)
+			buf_addc(&out, '|');
+		buf_add(&out, list.tags[i]);
+	}
+	return buf_str(&out);
+}
+
+static void test_parse(struct pool *pool)
+{
+	static const struct { const char *value, *shown; } cases[] = {
+		{ "*", "*" }, { " * ", "*" },
+		{ "\"abc\"", "abc" }, { "W/\"abc\"", "abc" }, { "w/\"abc\"", "abc" }, { "W/abc", "abc" }, { "abc", "abc" },
+		{ "\"W/abc\"", "abc" },
+		{ "\"abc-gzip\"", "abc" }, { "\"abc-br\"", "abc" }, { "\"abc;gzip\"", "abc" }, { "W/\"abc-deflate\"", "abc" },
+		{ "\"abc-zstd\"", "abc" }, { "abc-gzip", "abc" },
+		{ "\"-gzip\"", "-gzip" },
+		{ "\"a\", W/\"b\" ,c", "a|b|c" },
+		{ "\"a,b\"", "a,b" },
+		{ ",\"a\",,\"b\",", "a|b" },
+		{ "\"a\"\t,\t\"b\"", "a|b" },
+		{ "\"\xc3\xa4\"", "ä" },
+		{ "", "(refused)" }, { "  ", "(refused)" }, { ",", "(refused)" },
+		{ "\"abc", "(refused)" }, { "abc\"", "(refused)" }, { "\"a\"b", "(refused)" }, { "\"a\" \"b\"", "(refused)" },
+		{ "a b", "(refused)" }, { "\"\"", "(refused)" }, { "W/", "(refused)" }, { "W/\"\"", "(refused)" },
+		{ "*, \"a\"", "(refused)" }, { "\"a\", *", "(refused)" }, { "\"a b\"", "(refused)" }, { "W /\"a\"", "(refused)" },
+		{ "\"a\x01\"", "(refused)" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++)
+		is_str(shown(pool, str_c(cases[i].value)), cases[i].shown, "If-Match: %s", cases[i].value);
+	is_str(shown(pool, STR_NONE), "(absent)", "no header");
+	is_str(shown(pool, STR("\"a\0b\"")), "(refused)", "a NUL");
+}
+
+static void test_many(struct pool *pool)
+{
+	struct buf out = buf_new(pool, 0);
+	struct tag_list list;
+
+	for (int i = 0; i < CONDITIONAL_MAX_TAGS; i++)
+		buf_addf(&out, "\"%d\",", i);
+	ok(tag_list_parse(buf_str(&out), &list), "as many tags as allowed");
+	ok(tag_list_matches(&list, STR("31")), "the last is there");
+	BUF_LIT(&out, "\"x\"");
+	ok(!tag_list_parse(buf_str(&out), &list), "one more is refused");
+}
+
+static void test_matches(void)
+{
+	struct tag_list list;
+
+	tag_list_parse(STR("W/\"ABCdef\", \"12\""), &list);
+	ok(tag_list_matches(&list, STR("abcDEF")), "hex has no case");
+	ok(tag_list_matches(&list, STR("12")), "the second");
+	ok(!tag_list_matches(&list, STR("1")), "a part does not match");
+	ok(!tag_list_matches(&list, STR("123")), "nor does a longer one");
+	tag_list_parse(STR("*"), &list);
+	ok(tag_list_matches(&list, STR("anything")), "* matches all");
+	tag_list_parse(STR_NONE, &list);
+	ok(!tag_list_matches(&list, STR("12")), "no header, no match");
+}
+
+int main(void)
+{
+	struct pool *pool = pool_new();
+
+	test_parse(pool);
+	test_many(pool);
+	test_matches();
+	pool_free(&pool);
+	return done_testing();
+}
