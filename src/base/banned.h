@@ -3,9 +3,14 @@
 #ifndef TENURE_BASE_BANNED_H
 #define TENURE_BASE_BANNED_H
 
-#pragma GCC poison strncat sprintf vsprintf strtok atoi atol atoll gets
-#undef alloca // glibc makes it a macro, which can't be poisoned
-#pragma GCC poison strcat gmtime localtime ctime asctime system popen tmpnam mktemp alloca
+// Some of them are macros in glibc, which can't be poisoned before they are undefined.
+#undef alloca
+#undef sprintf
+#undef strcat
+#undef strncat
+#undef vsprintf
+#pragma GCC poison strcat strncat sprintf vsprintf strtok atoi atol atoll gets
+#pragma GCC poison gmtime localtime ctime asctime system popen tmpnam mktemp alloca
 
 // <mysql.h> has macros that mention these two, so they may be named, but not called.
 #undef strcpy
