@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statements on the wire: one alone, or several sent before the first answer is read.
+#include "base/base.h"
+
+#include <errmsg.h>
+
+#include "db/db_internal.h"
+
+enum {
+	MAX_SENT = DB_MAX_BATCH + TXN_MAX_PRELUDE,
+	// What both sockets' buffers surely hold. A server that blocks on writing rows reads no requests: with more than
+	// this under way we would wait for each other.
+	MAX_UNDER_WAY = 64 * 1024,
+};
+
+struct batch {
+	struct db *db;
+	struct pool *pool;
+	struct db_call *calls[MAX_SENT];
+	struct db_stmt *stmts[MAX_SENT];
+	bool sent[MAX_SENT];
+	size_t n;
+	size_t n_sent, n_read; // calls passed by sending and by reading
+	bool rows_pending;     // one of those between the two answers rows
+	const struct db_query *stale; // the server forgot it; kept until the end, for others may use the same statement
+};
+
+static enum db_result note_stmt(struct batch *batch, size_t i)
+{
+	MYSQL_STMT *stmt = batch->stmts[i]->stmt;
+	const struct db_query *query = batch->calls[i]->query;
+	unsigned number = mysql_stmt_errno(stmt);
+	enum db_result result = number != 0 ? error_note(batch->db, number, mysql_stmt_error(stmt), query)
+		: error_note(batch->db, CR_INVALID_PARAMETER_NO, "the statement's columns are not those of its query", query);
+
+	if (error_is_stale(batch->db->error_number))
+		batch->stale = query;
+	return result;
+}
+
+static void set_skip_response(MYSQL *mysql, my_bool skip)
+{
+	(void)mysql_options(mysql, MARIADB_OPT_SKIP_READ_RESPONSE, &skip);
+}
+
+static enum db_result read_one(struct batch *batch, size_t i)
+{
+	struct db_stmt *stmt = batch->stmts[i];
+	struct db_call *call = batch->calls[i];
+
+	if (batch->db->mysql->methods->db_read_execute_response(stmt->stmt) != 0)
+		return note_stmt(batch, i);
+	return bind_fetch(stmt, batch->pool, &call->rows) ? DB_OK : note_stmt(batch, i);
+}
+
+// The results of all that was sent. On a lost connection every call without one gets DB_LOST.
+static void read_sent(struct batch *batch)
+{
+	if (batch->n_read < batch->n_sent)
+		batch->db->round_trips++;
+	for (; batch->n_read < batch->n_sent; batch->n_read++) {
+		struct db_call *call = batch->calls[batch->n_read];
+
+		if (batch->db->mysql == NULL)
+			call->result = DB_LOST;
+		else if (batch->sent[batch->n_read])
+			call->result = read_one(batch, batch->n_read);
+	}
+	batch->rows_pending = false;
+}
+
+static void send_one(struct batch *batch, size_t i)
+{
+	struct db_stmt *stmt = batch->stmts[i];
+	struct db *db = batch->db;
+
+	fault_pass(db, FAULT_STATEMENT);
+	set_skip_response(db->mysql, 1);
+	batch->sent[i] = mysql_stmt_execute(stmt->stmt) == 0;
+	if (batch->sent[i])
+		set_skip_response(db->mysql, 0);
+	else
+		batch->calls[i]->result = note_stmt(batch, i);
+	if (!batch->sent[i] && db->mysql != NULL)
+		set_skip_response(db->mysql, 0);
+}
+
+static void send_all(struct batch *batch)
+{
+	size_t under_way = 0;
+
+	while (batch->n_sent < batch->n && batch->db->mysql != NULL) {
+		size_t i = batch->n_sent;
+		size_t bytes = bind_values(batch->stmts[i], batch->calls[i]->in);
+
+		if (batch->rows_pending && under_way + bytes > MAX_UNDER_WAY) {
+			read_sent(batch);
+			under_way = 0;
+			if (batch->db->mysql == NULL)
+				break;
+		}
+		under_way += bytes;
+		send_one(batch, i);
+		batch->rows_pending = batch->rows_pending || (batch->db->mysql != NULL && batch->stmts[i]->n_out > 0);
+		batch->n_sent++;
+	}
+	batch->n_sent = batch->n; // those a lost connection kept from being sent are lost, too
+}
+
+// Plain execution, which waits for the answer itself.
+static enum db_result run_one(struct batch *batch)
+{
+	struct db_stmt *stmt = batch->stmts[0];
+	struct db *db = batch->db;
+
+	(void)bind_values(stmt, batch->calls[0]->in);
+	fault_pass(db, FAULT_STATEMENT);
+	db->round_trips++;
+	if (mysql_stmt_execute(stmt->stmt) != 0 || !bind_fetch(stmt, batch->pool, &batch->calls[0]->rows))
+		return note_stmt(batch, 0);
+	return DB_OK;
+}
+
+static enum db_result prepare_all(struct batch *batch)
+{
+	for (size_t i = 0; i < batch->n; i++) {
+		enum db_result result = stmt_get(batch->db, batch->calls[i]->query, &batch->stmts[i]);
+
+		if (result != DB_OK)
+			return result;
+	}
+	return DB_OK;
+}
+
+static enum db_result first_failure(const struct batch *batch)
+{
+	for (size_t i = 0; i < batch->n; i++) {
+		enum db_result result = batch->calls[i]->result;
+
+		if (result != DB_OK && result != DB_DUPLICATE)
+			return result;
+	}
+	return DB_OK;
+}
+
+static enum db_result run_pipelined(struct batch *batch, size_t n_prelude)
+{
+	send_all(batch);
+	read_sent(batch);
+	for (size_t i = 0; i < n_prelude; i++) {
+		if (batch->calls[i]->result != DB_OK) {
+			// What came after it may have run outside the transaction: no way on with this session.
+			conn_drop(batch->db);
+			return DB_LOST;
+		}
+	}
+	txn_begun(batch->db);
+	return first_failure(batch);
+}
+
+static void add_calls(struct batch *batch, struct db_call *calls, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		calls[i].rows = (struct db_rows){ 0 };
+		calls[i].result = DB_OK;
+		batch->calls[batch->n++] = &calls[i];
+	}
+}
+
+static enum db_result fail_all(struct db_call *calls, size_t n, enum db_result result)
+{
+	for (size_t i = 0; i < n; i++)
+		calls[i].result = result;
+	return result;
+}
+
+static enum db_result run(struct batch *batch, size_t n_prelude)
+{
+	if (batch->n != 1)
+		return run_pipelined(batch, n_prelude);
+	batch->calls[0]->result = run_one(batch);
+	if (n_prelude == 0 || batch->calls[0]->result == DB_OK)
+		txn_begun(batch->db);
+	return first_failure(batch);
+}
+
+enum db_result batch_run(struct db *db, struct pool *pool, struct db_call *calls, size_t n)
+{
+	struct batch batch = { .db = db, .pool = pool };
+	struct db_call prelude[TXN_MAX_PRELUDE] = { 0 };
+	enum db_result result = db->state == TXN_OPEN ? DB_OK : conn_ensure(db);
+
+	assert(n <= DB_MAX_BATCH);
+	if (result != DB_OK)
+		return fail_all(calls, n, result);
+	size_t n_prelude = txn_prelude(db, prelude);
+
+	add_calls(&batch, prelude, n_prelude);
+	add_calls(&batch, calls, n);
+	result = prepare_all(&batch);
+	if (result != DB_OK)
+		return fail_all(calls, n, result);
+	result = run(&batch, n_prelude);
+	if (batch.stale != NULL && db->mysql != NULL)
+		stmt_drop(db, batch.stale);
+	return result;
+}
+
+// ---- what others call
+
+enum db_result db_run_batch(struct db *db, struct pool *pool, struct db_call *calls, size_t n)
+{
+	enum db_result result = txn_check(db);
+
+	if (result == DB_OK)
+		return txn_note(db, batch_run(db, pool, calls, n));
+	return fail_all(calls, n, result);
+}
+
+enum db_result db_run(struct db *db, struct pool *pool, const struct db_query *query, const struct db_value *in,
+	struct db_rows *rows)
+{
+	struct db_call call = { .query = query, .in = in };
+	enum db_result result = txn_check(db);
+
+	if (result == DB_OK) {
+		(void)batch_run(db, rows != NULL ? pool : NULL, &call, 1);
+		// Not executed, prepared again by the second attempt; inside a transaction its function runs again instead.
+		if (call.result == DB_RETRY && db->state == TXN_OUTSIDE && error_is_stale(db->error_number))
+			(void)batch_run(db, rows != NULL ? pool : NULL, &call, 1);
+		result = txn_note(db, call.result);
+	}
+	if (rows != NULL)
+		*rows = call.rows;
+	return result;
+}

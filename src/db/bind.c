@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values in and out of Connector/C: one place for NULL, lengths, signs and times.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "db/db_internal.h"
+
+#define US_PER_DAY INT64_C(86400000000)
+
+// ---- values
+
+struct db_value db_s(struct str s)
+{
+	return (struct db_value){ .type = 's', .s = s };
+}
+
+struct db_value db_b(struct str bytes)
+{
+	return (struct db_value){ .type = 'b', .s = bytes };
+}
+
+struct db_value db_u(uint64_t u)
+{
+	return (struct db_value){ .type = 'u', .u = u };
+}
+
+struct db_value db_i(int64_t i)
+{
+	return (struct db_value){ .type = 'i', .i = i };
+}
+
+struct db_value db_t(int64_t us)
+{
+	return (struct db_value){ .type = 't', .i = us };
+}
+
+struct db_value db_uuid(const struct uuid *u)
+{
+	return db_b(uuid_bytes(u));
+}
+
+struct db_value db_null(char type)
+{
+	return (struct db_value){ .type = type, .null = true };
+}
+
+bool bind_letters_ok(const char *letters)
+{
+	return strspn(letters, "sbuit") == strlen(letters);
+}
+
+// ---- times: proleptic Gregorian calendar, days counted from 1970-01-01; years begin in March, so that the leap day is
+// the last of a year and months have a linear formula
+
+static int64_t days_of_date(int64_t year, int64_t month, int64_t day)
+{
+	int64_t y = month > 2 ? year : year - 1;
+	int64_t m = month > 2 ? month - 3 : month + 9;
+	int64_t era = y / 400, of_era = y % 400;
+
+	return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * m + 2) / 5 + day - 1 - 719468;
+}
+
+static int64_t us_of_time(const MYSQL_TIME *time)
+{
+	int64_t days = days_of_date(time->year, time->month, time->day);
+	int64_t seconds = (int64_t)time->hour * 3600 + (int64_t)time->minute * 60 + (int64_t)time->second;
+
+	return days * US_PER_DAY + seconds * 1000000 + (int64_t)time->second_part;
+}
+
+static MYSQL_TIME time_of_us(int64_t us)
+{
+	int64_t days = us / US_PER_DAY, rest = us % US_PER_DAY;
+
+	if (rest < 0) {
+		days--;
+		rest += US_PER_DAY;
+	}
+	days += 719468;
+	int64_t era = days / 146097, of_era = days % 146097;
+	int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+	int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
+	int64_t month = (5 * of_year + 2) / 153;
+
+	return (MYSQL_TIME){
+		.year = (unsigned)(era * 400 + year + (month >= 10 ? 1 : 0)),
+		.month = (unsigned)(month < 10 ? month + 3 : month - 9),
+		.day = (unsigned)(of_year - (153 * month + 2) / 5 + 1),
+		.hour = (unsigned)(rest / INT64_C(3600000000)),
+		.minute = (unsigned)(rest / 60000000 % 60),
+		.second = (unsigned)(rest / 1000000 % 60),
+		.second_part = (unsigned long)(rest % 1000000),
+		.time_type = MYSQL_TIMESTAMP_DATETIME,
+	};
+}
+
+// ---- in
+
+static enum enum_field_types type_of(char letter)
+{
+	switch (letter) {
+	case 's':
+		return MYSQL_TYPE_STRING;
+	case 'b':
+		return MYSQL_TYPE_BLOB;
+	case 't':
+		return MYSQL_TYPE_DATETIME;
+	default:
+		return MYSQL_TYPE_LONGLONG;
+	}
+}
+
+static bool is_text(char letter)
+{
+	return letter == 's' || letter == 'b';
+}
+
+size_t bind_value(MYSQL_BIND *bind, union db_slot *slot, const struct db_value *value)
+{
+	bind->buffer_type = type_of(value->type);
+	bind->is_null_value = value->null;
+	bind->is_null = &bind->is_null_value;
+	if (value->null)
+		return 1;
+	if (is_text(value->type)) {
+		// Only read: Connector/C's struct serves both directions.
+		bind->buffer = (void *)(uintptr_t)(value->s.n > 0 ? value->s.p : "");
+		bind->buffer_length = (unsigned long)value->s.n;
+		bind->length = &bind->buffer_length;
+		return value->s.n + 9;
+	}
+	bind->buffer = slot;
+	bind->is_unsigned = value->type == 'u';
+	if (value->type == 't')
+		slot->t = time_of_us(value->i);
+	else
+		slot->u = value->u;
+	return 12;
+}
+
+size_t bind_values(struct db_stmt *stmt, const struct db_value *in)
+{
+	size_t bytes = 16;
+
+	for (unsigned i = 0; i < stmt->n_in; i++) {
+		assert(in[i].type == stmt->query->in[i]);
+		bytes += bind_value(&stmt->in[i], &stmt->in_slots[i], &in[i]) + 2;
+	}
+	if (stmt->n_in > 0)
+		(void)mysql_stmt_bind_param(stmt->stmt, stmt->in);
+	return bytes;
+}
+
+// ---- out
+
+// Text columns get no buffer here: a row tells their lengths, and mysql_stmt_fetch_column() then copies them from the
+// packet to where they stay.
+bool bind_columns(struct db_stmt *stmt)
+{
+	for (unsigned i = 0; i < stmt->n_out; i++) {
+		char letter = stmt->query->out[i];
+		MYSQL_BIND *bind = &stmt->out[i];
+
+		bind->buffer_type = type_of(letter);
+		bind->is_unsigned = letter == 'u';
+		bind->buffer = &stmt->out_slots[i];
+		bind->buffer_length = is_text(letter) ? 0 : sizeof(stmt->out_slots[i]);
+		bind->length = &bind->length_value;
+		bind->is_null = &bind->is_null_value;
+		bind->error = &bind->error_value;
+	}
+	stmt->bound = mysql_stmt_bind_result(stmt->stmt, stmt->out) == 0;
+	return stmt->bound;
+}
+
+static bool take_text(struct db_stmt *stmt, unsigned column, unsigned long n, struct pool *pool, struct db_value *value)
+{
+	char *p = pool_alloc(pool, n + 1);
+	my_bool null = 0, error = 0;
+	unsigned long length = 0;
+	MYSQL_BIND bind = {
+		.buffer_type = stmt->out[column].buffer_type,
+		.buffer = p,
+		.buffer_length = n + 1,
+		.length = &length,
+		.is_null = &null,
+		.error = &error,
+	};
+
+	if (n > 0 && mysql_stmt_fetch_column(stmt->stmt, &bind, column, 0) != 0)
+		return false;
+	p[n] = '\0';
+	value->s = (struct str){ p, n };
+	return true;
+}
+
+static bool take_row(struct db_stmt *stmt, struct pool *pool, struct db_value *values)
+{
+	for (unsigned i = 0; i < stmt->n_out; i++) {
+		char letter = stmt->query->out[i];
+
+		values[i] = (struct db_value){ .type = letter, .null = stmt->out[i].is_null_value != 0 };
+		if (values[i].null)
+			continue;
+		if (letter == 't')
+			values[i].i = us_of_time(&stmt->out_slots[i].t);
+		else if (!is_text(letter))
+			values[i].u = stmt->out_slots[i].u;
+		else if (!take_text(stmt, i, stmt->out[i].length_value, pool, &values[i]))
+			return false;
+	}
+	return true;
+}
+
+// How many rows come is not known before the last: the array doubles.
+static struct db_value *room_for(struct pool *pool, struct db_value *values, size_t n, size_t columns, size_t *room)
+{
+	if (n < *room)
+		return values;
+	*room = *room == 0 ? 1 : *room < 16 ? 32 : *room * 2;
+	struct db_value *larger = pool_alloc(pool, *room * columns * sizeof(*larger));
+
+	if (n > 0)
+		memcpy(larger, values, n * columns * sizeof(*values));
+	return larger;
+}
+
+static bool fetch_rows(struct db_stmt *stmt, struct pool *pool, struct db_rows *rows)
+{
+	struct db_value *values = NULL;
+	size_t room = 0;
+	int rc;
+
+	// Not stored first: each row goes from the network buffer to the pool.
+	while ((rc = mysql_stmt_fetch(stmt->stmt)) == 0 || rc == MYSQL_DATA_TRUNCATED) {
+		values = room_for(pool, values, rows->n, rows->columns, &room);
+		if (!take_row(stmt, pool, values + rows->n * rows->columns))
+			return false;
+		rows->n++;
+	}
+	rows->values = values;
+	rows->affected = rows->n;
+	return rc == MYSQL_NO_DATA;
+}
+
+// Leaves the connection ready for the next statement.
+static bool skip_rows(struct db_stmt *stmt)
+{
+	return mysql_stmt_field_count(stmt->stmt) == 0 || mysql_stmt_free_result(stmt->stmt) == 0;
+}
+
+bool bind_fetch(struct db_stmt *stmt, struct pool *pool, struct db_rows *rows)
+{
+	unsigned columns = mysql_stmt_field_count(stmt->stmt);
+
+	*rows = (struct db_rows){ .columns = stmt->n_out };
+	if (columns != stmt->n_out) {
+		(void)skip_rows(stmt);
+		return false;
+	}
+	rows->insert_id = mysql_stmt_insert_id(stmt->stmt);
+	if (columns == 0) {
+		rows->affected = mysql_stmt_affected_rows(stmt->stmt);
+		return true;
+	}
+	if (pool == NULL)
+		return skip_rows(stmt);
+	return (stmt->bound || bind_columns(stmt)) && fetch_rows(stmt, pool, rows);
+}

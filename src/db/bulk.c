@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many rows with one execute.
+#include "base/base.h"
+
+#include "db/db_internal.h"
+
+// A chunk is one round trip; larger ones gain little and cost the worker memory.
+enum { CHUNK_BYTES = 512 * 1024, PACKET_SLACK = 1024 };
+
+static const struct db_query q_max_packet = { "SELECT @@max_allowed_packet", "", "u" };
+
+struct bulk {
+	struct db_stmt *stmt;
+	const struct db_value *values; // of the chunk
+	char *indicators;              // one per parameter
+};
+
+static size_t row_bytes(const struct db_value *values, unsigned n)
+{
+	size_t bytes = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		bytes += 14 + (values[i].type == 's' || values[i].type == 'b' ? values[i].s.n : 0);
+	return bytes;
+}
+
+// How many of the n rows go into one packet; at least one.
+static size_t chunk_rows(const struct db_value *values, unsigned columns, size_t n, size_t limit)
+{
+	size_t rows = 0, bytes = 0;
+
+	while (rows < n) {
+		bytes += row_bytes(values + rows * columns, columns);
+		if (rows > 0 && bytes > limit)
+			break;
+		rows++;
+	}
+	return rows;
+}
+
+// Connector/C asks for one row after the other: no column arrays are built.
+static my_bool give_row(void *data, MYSQL_BIND *binds, unsigned row)
+{
+	struct bulk *bulk = data;
+	const struct db_value *values = bulk->values + (size_t)row * bulk->stmt->n_in;
+
+	for (unsigned i = 0; i < bulk->stmt->n_in; i++) {
+		(void)bind_value(&binds[i], &bulk->stmt->in_slots[i], &values[i]);
+		binds[i].length = &binds[i].buffer_length;
+		bulk->indicators[i] = values[i].null ? STMT_INDICATOR_NULL : STMT_INDICATOR_NONE;
+		binds[i].u.indicator = &bulk->indicators[i];
+	}
+	return 0;
+}
+
+static void set_bulk(MYSQL_STMT *stmt, struct bulk *bulk, unsigned rows)
+{
+	my_bool (*callback)(void *, MYSQL_BIND *, unsigned) = rows > 0 ? give_row : NULL;
+	const void *pointer;
+
+	// Attributes are passed by pointer; the callback's is the function itself.
+	static_assert(sizeof(callback) == sizeof(pointer), "functions and data are addressed alike");
+	memcpy(&pointer, &callback, sizeof(pointer));
+	(void)mysql_stmt_attr_set(stmt, STMT_ATTR_ARRAY_SIZE, &rows);
+	(void)mysql_stmt_attr_set(stmt, STMT_ATTR_CB_USER_DATA, bulk);
+	(void)mysql_stmt_attr_set(stmt, STMT_ATTR_CB_PARAM, pointer);
+}
+
+static enum db_result run_chunk(struct db *db, struct bulk *bulk, size_t rows, uint64_t *affected)
+{
+	MYSQL_STMT *stmt = bulk->stmt->stmt;
+	enum db_result result = DB_OK;
+
+	fault_pass(db, FAULT_STATEMENT);
+	(void)bind_values(bulk->stmt, bulk->values); // the types, which go once per packet
+	set_bulk(stmt, bulk, (unsigned)rows);
+	db->round_trips++;
+	if (mysql_stmt_execute(stmt) != 0)
+		result = error_note(db, mysql_stmt_errno(stmt), mysql_stmt_error(stmt), bulk->stmt->query);
+	else if (affected != NULL)
+		*affected += mysql_stmt_affected_rows(stmt);
+	if (db->mysql != NULL)
+		set_bulk(stmt, NULL, 0);
+	return result;
+}
+
+static enum db_result run_chunks(struct db *db, struct bulk *bulk, size_t n, uint64_t *affected)
+{
+	size_t limit = CHUNK_BYTES;
+
+	if (db->max_packet < CHUNK_BYTES + PACKET_SLACK)
+		limit = db->max_packet > 2 * PACKET_SLACK ? (size_t)db->max_packet - PACKET_SLACK : PACKET_SLACK;
+	for (size_t done = 0; done < n;) {
+		size_t rows = chunk_rows(bulk->values, bulk->stmt->n_in, n - done, limit);
+		enum db_result result = run_chunk(db, bulk, rows, affected);
+
+		if (result != DB_OK)
+			return result;
+		done += rows;
+		bulk->values += rows * bulk->stmt->n_in;
+	}
+	return DB_OK;
+}
+
+// Begins the transaction where no statement has yet, and knows the server's limit.
+static enum db_result get_ready(struct db *db, struct pool *pool)
+{
+	struct db_call call = { .query = &q_max_packet };
+
+	if (db->state != TXN_WAITING && db->max_packet > 0)
+		return DB_OK;
+	enum db_result result = batch_run(db, pool, &call, 1);
+
+	if (result == DB_OK)
+		db->max_packet = db_at(&call.rows, 0, 0)->u;
+	return result;
+}
+
+static enum db_result run_bulk(struct db *db, struct pool *pool, const struct db_query *query,
+	const struct db_value *values, size_t n, uint64_t *affected)
+{
+	struct bulk bulk = { .values = values };
+	enum db_result result = get_ready(db, pool);
+
+	if (result == DB_OK)
+		result = stmt_get(db, query, &bulk.stmt);
+	if (result != DB_OK)
+		return result;
+	bulk.indicators = calloc(bulk.stmt->n_in, 1);
+	if (bulk.indicators == NULL)
+		abort();
+	result = run_chunks(db, &bulk, n, affected);
+	free(bulk.indicators);
+	return result;
+}
+
+enum db_result db_run_bulk(struct db *db, struct pool *pool, const struct db_query *query, const struct db_value *values,
+	size_t n, uint64_t *affected)
+{
+	enum db_result result = txn_check(db);
+
+	assert(db->state != TXN_OUTSIDE && query->in[0] != '\0' && query->out[0] == '\0');
+	if (affected != NULL)
+		*affected = 0;
+	if (result != DB_OK || n == 0)
+		return result;
+	return txn_note(db, run_bulk(db, pool, query, values, n, affected));
+}

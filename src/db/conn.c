@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// The connection: which host, with what options, what the session is set to; losing it and having it again.
+#include "base/base.h"
+
+#include <errmsg.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/digest.h"
+#include "base/log.h"
+#include "db/db_internal.h"
+
+enum { FIRST_PAUSE_US = 10000, LAST_PAUSE_US = 500000 };
+
+// ---- hosts
+
+// "host", "host:port", "[v6]", "[v6]:port"; "" and localhost mean the unix socket.
+static bool parse_host(struct str text, unsigned default_port, struct db_host *host)
+{
+	struct str name = text, port = STR_NONE;
+	uint64_t number = default_port;
+
+	if (str_starts(text, STR("["))) {
+		size_t end = str_find(text, ']', 0);
+
+		name = str_part(text, 1, end);
+		if (end + 1 < text.n && text.p[end + 1] == ':')
+			port = str_part(text, end + 2, text.n);
+	} else if (str_find(text, ':', 0) < text.n) {
+		name = str_part(text, 0, str_find(text, ':', 0));
+		port = str_part(text, name.n + 1, text.n);
+	}
+	if (port.p != NULL && (!str_to_u64(port, &number) || number == 0 || number > 65535))
+		return false;
+	host->port = (unsigned)number;
+	host->name = name.n == 0 || str_eq_c(name, "localhost") ? NULL : strndup(name.p, name.n);
+	return true;
+}
+
+// Every process in its own order, so that a cluster's nodes share them.
+static void shuffle_hosts(struct db *db)
+{
+	for (size_t i = db->n_hosts; i > 1; i--) {
+		uint32_t random;
+
+		digest_random(&random, sizeof(random));
+		size_t j = random % i;
+		struct db_host kept = db->hosts[i - 1];
+
+		db->hosts[i - 1] = db->hosts[j];
+		db->hosts[j] = kept;
+	}
+}
+
+static void read_hosts(struct db *db)
+{
+	struct str rest = str_c(db->config->db_host), item;
+
+	while (db->n_hosts < DB_MAX_HOSTS && str_split(&rest, ',', &item)) {
+		if (!parse_host(str_trim(item), db->config->db_port, &db->hosts[db->n_hosts]))
+			log_error("database host \"%.*s\" is not host[:port]", STR_ARG(item));
+		else
+			db->n_hosts++;
+	}
+	if (db->n_hosts == 0)
+		db->hosts[db->n_hosts++] = (struct db_host){ NULL, db->config->db_port };
+	shuffle_hosts(db);
+}
+
+// ---- connecting
+
+static const char *or_null(const char *text)
+{
+	return text != NULL && text[0] != '\0' ? text : NULL;
+}
+
+// Not over the unix socket, where there is neither a wire nor a name to verify.
+static void set_tls(MYSQL *mysql, const struct config *config)
+{
+	my_bool yes = 1, verify = strcmp(config->db_tls, "verify") == 0;
+
+	if (strcmp(config->db_tls, "off") == 0)
+		return;
+	(void)mysql_options(mysql, MYSQL_OPT_SSL_ENFORCE, &yes);
+	(void)mysql_options(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
+	if (or_null(config->db_tls_ca) != NULL)
+		(void)mysql_options(mysql, MYSQL_OPT_SSL_CA, config->db_tls_ca);
+	if (or_null(config->db_tls_cert) != NULL)
+		(void)mysql_options(mysql, MYSQL_OPT_SSL_CERT, config->db_tls_cert);
+	if (or_null(config->db_tls_key) != NULL)
+		(void)mysql_options(mysql, MYSQL_OPT_SSL_KEY, config->db_tls_key);
+}
+
+// tenure-manage alters tables and copies them, which may take its time.
+static void set_options(struct db *db, MYSQL *mysql, bool tls)
+{
+	unsigned connect = db->config->db_connect_timeout, read = db->admin ? 0 : db->config->db_read_timeout, off = 0;
+
+	(void)mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+	(void)mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect);
+	if (read > 0) {
+		(void)mysql_options(mysql, MYSQL_OPT_READ_TIMEOUT, &read);
+		(void)mysql_options(mysql, MYSQL_OPT_WRITE_TIMEOUT, &read);
+	}
+	(void)mysql_options(mysql, MYSQL_OPT_LOCAL_INFILE, &off);
+	(void)mysql_options4(mysql, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name", "tenure");
+	if (tls)
+		set_tls(mysql, db->config);
+}
+
+static const char *user_name(const struct db *db)
+{
+	const char *admin = db->admin ? or_null(db->config->db_admin_user) : NULL;
+
+	return admin != NULL ? admin : db->config->db_user;
+}
+
+static const char *user_password(const struct db *db)
+{
+	bool admin = db->admin && or_null(db->config->db_admin_user) != NULL;
+
+	return admin ? db->config->db_admin_password : db->config->db_password;
+}
+
+// Whatever the server's defaults are, ours are said.
+static enum db_result set_session(struct db *db)
+{
+	char sql[512];
+	int n = snprintf(sql, sizeof(sql),
+		"SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin, SESSION autocommit = 1, SESSION time_zone = '+00:00',"
+		" SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
+		"NO_ENGINE_SUBSTITUTION', SESSION tx_isolation = 'READ-COMMITTED', SESSION innodb_lock_wait_timeout = %u",
+		db->config->db_lock_wait);
+
+	assert(n > 0 && (size_t)n < sizeof(sql));
+	db->autocommit = true;
+	return conn_query(db, sql, (size_t)n);
+}
+
+static enum db_result connect_host(struct db *db, const struct db_host *host)
+{
+	const char *name = host->name, *schema = or_null(db->config->db_name);
+	MYSQL *mysql = mysql_init(NULL);
+
+	if (mysql == NULL)
+		return error_note(db, CR_OUT_OF_MEMORY, "no memory for a connection", NULL);
+	set_options(db, mysql, name != NULL);
+	if (mysql_real_connect(mysql, name, user_name(db), user_password(db), schema, host->port,
+		name == NULL ? or_null(db->config->db_socket) : NULL, CLIENT_FOUND_ROWS) == NULL) {
+		enum db_result result = error_note(db, mysql_errno(mysql), mysql_error(mysql), NULL);
+
+		mysql_close(mysql);
+		return result;
+	}
+	(void)fcntl(mysql_get_socket(mysql), F_SETFD, FD_CLOEXEC);
+	db->mysql = mysql;
+	db->max_packet = 0;
+	return set_session(db);
+}
+
+// Each host once, the one that served last before the others: after a COMMIT whose answer was lost it alone knows
+// surely what became of it.
+static enum db_result connect_once(struct db *db)
+{
+	enum db_result worst = DB_LOST;
+	size_t first = db->host;
+
+	for (size_t i = 0; i < db->n_hosts; i++) {
+		size_t at = (first + i) % db->n_hosts;
+		enum db_result result = connect_host(db, &db->hosts[at]);
+
+		if (result == DB_OK) {
+			db->host = at;
+			return DB_OK;
+		}
+		conn_drop(db);
+		if (result != DB_LOST)
+			worst = DB_ERROR;
+	}
+	return worst;
+}
+
+static void pause_us(int64_t us)
+{
+	struct timespec time = { .tv_sec = (time_t)(us / 1000000), .tv_nsec = (long)(us % 1000000) * 1000 };
+
+	(void)nanosleep(&time, NULL);
+}
+
+enum db_result conn_ensure(struct db *db)
+{
+	int64_t pause = FIRST_PAUSE_US;
+	int64_t end = clock_tick_us() + (int64_t)db->config->db_connect_timeout * 1000000;
+
+	if (db->mysql != NULL)
+		return DB_OK;
+	for (;;) {
+		enum db_result result = connect_once(db);
+
+		if (result == DB_OK)
+			db->away = false;
+		if (result != DB_LOST)
+			return result;
+		if (db->away || clock_tick_us() >= end) {
+			db->away = true; // the requests that follow do not wait as long
+			return DB_LOST;
+		}
+		pause_us(pause);
+		pause = pause * 2 < LAST_PAUSE_US ? pause * 2 : LAST_PAUSE_US;
+	}
+}
+
+void conn_drop(struct db *db)
+{
+	if (db->mysql == NULL)
+		return;
+	mysql_close(db->mysql);
+	db->mysql = NULL;
+	stmt_cache_clear(&db->cache);
+}
+
+// Reads and drops what a statement answers, a result set too.
+static bool skip_results(MYSQL *mysql)
+{
+	do {
+		MYSQL_RES *result = mysql_use_result(mysql);
+
+		if (result != NULL)
+			mysql_free_result(result);
+		else if (mysql_field_count(mysql) > 0)
+			return false;
+	} while (mysql_next_result(mysql) == 0);
+	return mysql_errno(mysql) == 0;
+}
+
+enum db_result conn_query(struct db *db, const char *sql, size_t n)
+{
+	assert(db->mysql != NULL);
+	db->round_trips++;
+	if (mysql_real_query(db->mysql, sql, (unsigned long)n) != 0 || !skip_results(db->mysql))
+		return error_note(db, mysql_errno(db->mysql), mysql_error(db->mysql), NULL);
+	return DB_OK;
+}
+
+// ---- the handle
+
+struct db *db_open(const struct config *config, bool admin)
+{
+	struct db *db = calloc(1, sizeof(*db));
+
+	if (db == NULL)
+		abort();
+	db->config = config;
+	db->admin = admin;
+	db->away = true;
+	read_hosts(db);
+	fault_parse(db->faults);
+	for (size_t i = 0; i < FAULT__COUNT; i++)
+		db->faulty = db->faulty || db->faults[i].kind != FAULT_NONE;
+	return db;
+}
+
+void db_close(struct db **handle)
+{
+	struct db *db = *handle;
+
+	if (db == NULL)
+		return;
+	conn_drop(db);
+	free(db->cache.places);
+	for (size_t i = 0; i < db->n_hosts; i++)
+		free(db->hosts[i].name);
+	free(db);
+	*handle = NULL;
+}
+
+void db_forget_after_fork(struct db **handle)
+{
+	struct db *db = *handle;
+
+	if (db == NULL)
+		return;
+	if (db->mysql != NULL) {
+		// An unconnected socket in the connection's place takes the goodbye that mysql_close() says.
+		int nowhere = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+		if (nowhere < 0 || dup3(nowhere, mysql_get_socket(db->mysql), O_CLOEXEC) < 0)
+			abort();
+		(void)close(nowhere);
+	}
+	db_close(handle);
+}
+
+enum db_result db_connect(struct db *db)
+{
+	assert(db->state == TXN_OUTSIDE);
+	return conn_ensure(db);
+}
+
+const char *db_error(const struct db *db)
+{
+	return db->error;
+}
+
+uint64_t db_round_trips(const struct db *db)
+{
+	return db->round_trips;
+}

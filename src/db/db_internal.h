@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// For files in db/ only.
+#ifndef TENURE_DB_INTERNAL_H
+#define TENURE_DB_INTERNAL_H
+
+#include <mysql.h>
+
+#include "db/db.h"
+
+enum { DB_MAX_HOSTS = 16, DB_ERROR_BYTES = 640 };
+
+struct db_host {
+	char *name; // NULL: the unix socket
+	unsigned port;
+};
+
+// ---- fault.c
+
+enum fault_point { FAULT_STATEMENT, FAULT_BEFORE_COMMIT, FAULT_AFTER_COMMIT, FAULT__COUNT };
+enum fault_kind { FAULT_NONE, FAULT_CONN, FAULT_PROCESS };
+
+struct fault {
+	enum fault_kind kind;
+	uint64_t left; // passings until it happens
+};
+
+// Reads TENURE_FAULT: "NAME:COUNT[:conn|process],…", conn where nothing is said.
+void fault_parse(struct fault faults[FAULT__COUNT]);
+// Slow half of fault_pass().
+void fault_count(struct db *db, enum fault_point point);
+
+// ---- stmt.c
+
+// Where a bound value lives while Connector/C reads or writes it.
+union db_slot {
+	uint64_t u;
+	int64_t i;
+	MYSQL_TIME t;
+};
+
+// A query prepared on this connection. The arrays have as many elements as the query has letters.
+struct db_stmt {
+	const struct db_query *query; // NULL: a free place in the cache
+	MYSQL_STMT *stmt;
+	unsigned n_in, n_out;
+	bool bound; // its columns are
+	MYSQL_BIND *in, *out;
+	union db_slot *in_slots, *out_slots;
+};
+
+// Open addressing with linear probing, keyed by the query's address; at most half full.
+struct stmt_cache {
+	struct db_stmt **places;
+	size_t room; // a power of two, or 0
+	size_t used;
+};
+
+// The query as prepared on the present connection, preparing it if needed.
+enum db_result stmt_get(struct db *db, const struct db_query *query, struct db_stmt **stmt);
+// Forgets one, which the server doesn't know any more.
+void stmt_drop(struct db *db, const struct db_query *query);
+// Forgets all; after mysql_close(), so that nothing is sent.
+void stmt_cache_clear(struct stmt_cache *cache);
+
+// ---- bind.c
+
+// False when a letter is none of db.h's.
+bool bind_letters_ok(const char *letters);
+// Once per prepared statement, when its columns are known: where they go. False with the statement's error set.
+bool bind_columns(struct db_stmt *stmt);
+// Hands the values to Connector/C, which reads them at the next execute; returns how many bytes that will send, about.
+size_t bind_values(struct db_stmt *stmt, const struct db_value *in);
+// One value's bind, its slot filled; returns its size in bytes.
+size_t bind_value(MYSQL_BIND *bind, union db_slot *slot, const struct db_value *value);
+// After an execute whose answer has come: all its rows, or what it changed. False with the statement's error set,
+// or with none where its columns are not those that its query names.
+bool bind_fetch(struct db_stmt *stmt, struct pool *pool, struct db_rows *rows);
+
+// ---- the handle
+
+enum txn_state {
+	TXN_OUTSIDE, // no db_txn_run is on
+	TXN_WAITING, // one is, its beginning travels with the first statement
+	TXN_OPEN,    // the server has begun
+};
+
+struct db {
+	const struct config *config;
+	bool admin;
+	MYSQL *mysql; // NULL: not connected
+	struct stmt_cache cache;
+	struct db_host hosts[DB_MAX_HOSTS];
+	size_t n_hosts;
+	size_t host;     // the one tried first
+	bool away;       // no server at the last attempt: the next one does not wait for it
+
+	bool autocommit; // the session's setting, as the server has it
+	uint64_t max_packet; // max_allowed_packet; 0 until asked for
+
+	enum txn_state state;
+	enum db_mode mode;
+	enum db_result failure; // what ended the transaction under its function's hands; DB_OK while it stands
+	unsigned tries;
+
+	uint64_t round_trips;
+	unsigned error_number;
+	char error[DB_ERROR_BYTES];
+	bool faulty; // a fault is set
+	struct fault faults[FAULT__COUNT];
+};
+
+static inline void fault_pass(struct db *db, enum fault_point point)
+{
+	if (db->faulty)
+		fault_count(db, point);
+}
+
+// ---- conn.c
+
+// Connects if needed. While a server that was there a moment ago is away, tries for db_connect_timeout.
+enum db_result conn_ensure(struct db *db);
+// Drops the connection, nothing more is read from it; the server rolls back.
+void conn_drop(struct db *db);
+// A statement without values or result, as text. Not for anything that comes from outside, but sql/.
+enum db_result conn_query(struct db *db, const char *sql, size_t n);
+
+// ---- batch.c
+
+// Sends the transaction's prelude and the calls, reads their results. n may be 0. Neither looks at nor notes what
+// became of the transaction.
+enum db_result batch_run(struct db *db, struct pool *pool, struct db_call *calls, size_t n);
+
+// ---- txn.c
+
+enum { TXN_MAX_PRELUDE = 2 };
+// What must be sent before the next statement so that it runs in the right transaction; returns how many calls.
+size_t txn_prelude(const struct db *db, struct db_call prelude[TXN_MAX_PRELUDE]);
+// The prelude was carried out.
+void txn_begun(struct db *db);
+// DB_OK, or what ended the transaction: nothing more is to be sent.
+enum db_result txn_check(const struct db *db);
+// Takes note of a statement's result; gives it back.
+enum db_result txn_note(struct db *db, enum db_result result);
+
+// ---- error.c
+
+// What an error number of server or client means. The only place that knows them.
+enum db_result error_class(unsigned number);
+// The server does not know the prepared statement (any more), and has not executed it.
+bool error_is_stale(unsigned number);
+// Keeps the text for db_error(), logs it once (values never), drops a lost connection. query NULL: none.
+enum db_result error_note(struct db *db, unsigned number, const char *message, const struct db_query *query);
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Error numbers: no other file, and nothing above db/, knows one.
+#include "base/base.h"
+
+#include <errmsg.h>
+#include <mysqld_error.h>
+
+#include "base/log.h"
+#include "db/db_internal.h"
+
+struct error_row {
+	unsigned number;
+	enum db_result result;
+	bool quotes; // the server's text repeats values: it goes to no log
+};
+
+static const struct error_row rows[] = {
+	{ 1062, DB_DUPLICATE, true }, // duplicate entry
+	{ 1586, DB_DUPLICATE, true }, // the same, the key named
+
+	{ 1048, DB_REFUSED, false }, // column cannot be null
+	{ 1264, DB_REFUSED, false }, // out of range
+	{ 1292, DB_REFUSED, true },  // truncated incorrect value
+	{ 1366, DB_REFUSED, true },  // incorrect string value
+	{ 1406, DB_REFUSED, false }, // data too long
+	{ 1451, DB_REFUSED, true },  // foreign key, parent
+	{ 1452, DB_REFUSED, true },  // foreign key, child
+	{ 1690, DB_REFUSED, true },  // out of range in an expression
+	{ 4025, DB_REFUSED, false }, // CHECK
+
+	{ 1020, DB_RETRY, false }, // record has changed since last read (snapshot isolation)
+	{ 1180, DB_RETRY, false }, // error during COMMIT (Galera certification)
+	{ 1205, DB_RETRY, false }, // lock wait timeout; NOWAIT and WAIT n, too
+	{ 1213, DB_RETRY, false }, // deadlock; Galera: beaten by another node
+	{ 1243, DB_RETRY, false }, // unknown prepared statement
+	{ 1615, DB_RETRY, false }, // prepared statement needs to be re-prepared
+
+	{ 1040, DB_LOST, false }, // too many connections
+	{ 1047, DB_LOST, false }, // Galera: node not ready
+	{ 1053, DB_LOST, false }, // shutdown in progress
+	{ 1077, DB_LOST, false }, // normal shutdown
+	{ 1129, DB_LOST, false }, // host blocked
+	{ 1130, DB_ERROR, false }, // host not allowed
+	{ 1158, DB_LOST, false }, { 1159, DB_LOST, false }, { 1160, DB_LOST, false }, { 1161, DB_LOST, false }, // network
+	{ 1203, DB_LOST, false }, // this user has too many connections
+	{ 1226, DB_LOST, false }, // this user has used up a resource
+	{ 1290, DB_LOST, false }, // read-only server
+	{ 1836, DB_LOST, false }, // read-only mode
+	{ 1927, DB_LOST, false }, // connection was killed
+	{ 1792, DB_ERROR, false }, // a write in a READ ONLY transaction
+	{ CR_CONNECTION_ERROR, DB_LOST, false },
+	{ CR_CONN_HOST_ERROR, DB_LOST, false },
+	{ CR_UNKNOWN_HOST, DB_LOST, false },
+	{ CR_SERVER_GONE_ERROR, DB_LOST, false },
+	{ CR_SERVER_HANDSHAKE_ERR, DB_LOST, false },
+	{ CR_SERVER_LOST, DB_LOST, false },
+	{ CR_COMMANDS_OUT_OF_SYNC, DB_LOST, false }, // whatever brought that about, this connection can't go on
+	{ CR_MALFORMED_PACKET, DB_LOST, false },
+	{ CR_SERVER_LOST_EXTENDED, DB_LOST, false },
+	{ CR_STMT_CLOSED, DB_LOST, false },
+	{ CR_NEW_STMT_METADATA, DB_LOST, false }, // rows of an unknown form are on the wire
+	{ CR_ERR_NET_READ, DB_LOST, false },
+	{ CR_ERR_NET_WRITE, DB_LOST, false },
+	{ CR_ERR_NET_UNCOMPRESS, DB_LOST, false },
+};
+
+// On these the server that answers is the wrong one: the next attempt goes to another.
+static const unsigned other_host[] = { 1040, 1047, 1053, 1077, 1129, 1203, 1290, 1836 };
+
+static const struct error_row *find(unsigned number)
+{
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		if (rows[i].number == number)
+			return &rows[i];
+	}
+	return NULL;
+}
+
+enum db_result error_class(unsigned number)
+{
+	const struct error_row *row = find(number);
+
+	return row != NULL ? row->result : DB_ERROR;
+}
+
+bool error_is_stale(unsigned number)
+{
+	return number == 1243 || number == 1615;
+}
+
+static bool needs_other_host(unsigned number)
+{
+	for (size_t i = 0; i < COUNT_OF(other_host); i++) {
+		if (other_host[i] == number)
+			return true;
+	}
+	return false;
+}
+
+static void tell(unsigned number, enum db_result result, const char *message, const struct db_query *query)
+{
+	const struct error_row *row = find(number);
+	const char *text = row != NULL && row->quotes ? "(its text repeats values)" : message;
+	const char *sql = query != NULL ? query->sql : "";
+	const char *in = query != NULL ? " in: " : "";
+
+	if (result == DB_DUPLICATE)
+		log_debug("database: duplicate%s%s", in, sql);
+	else if (result == DB_RETRY)
+		log_info("database: %u %s%s%s", number, text, in, sql);
+	else if (result == DB_LOST)
+		log_warning("database: connection lost: %u %s%s%s", number, text, in, sql);
+	else
+		log_error("database: %u %s%s%s", number, text, in, sql);
+}
+
+enum db_result error_note(struct db *db, unsigned number, const char *message, const struct db_query *query)
+{
+	enum db_result result = error_class(number);
+
+	db->error_number = number;
+	(void)snprintf(db->error, sizeof(db->error), "%u %s", number, message);
+	tell(number, result, db->error + snprintf(NULL, 0, "%u ", number), query);
+	if (result == DB_LOST) {
+		if (needs_other_host(number) && db->n_hosts > 0)
+			db->host = (db->host + 1) % db->n_hosts;
+		conn_drop(db);
+	}
+	return result;
+}

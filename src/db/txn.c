@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transactions: begun with their first statement, run again while they certainly did not happen, and after a lost COMMIT
+// the truth is asked for.
+//
+// A write transaction is a stretch with autocommit off, not BEGIN: when Galera or a deadlock ends it under a batch, the
+// statements behind the loser, which are on the wire already, begin another one that is rolled back. After BEGIN they
+// could commit, each on its own. The session stays so until the next statement outside of a write transaction, which
+// takes the setting's change along.
+#include "base/base.h"
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/digest.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "db/db_internal.h"
+
+enum { FIRST_DELAY_US = 2000, LAST_DELAY_US = 400000 };
+
+static const struct db_query q_autocommit_off = { "SET autocommit = 0", "", "" };
+static const struct db_query q_autocommit_on = { "SET autocommit = 1", "", "" };
+static const struct db_query q_repeatable = { "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "", "" };
+static const struct db_query q_snapshot = { "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY", "", "" };
+// Locking: it waits for a transaction that is still about to commit or to be rolled back.
+static const struct db_query q_happened = {
+	"SELECT 1 FROM changes WHERE request_id = ? LIMIT 1 LOCK IN SHARE MODE", "b", "u"
+};
+// On a cluster another node may have the row and not have applied it yet.
+static const struct db_query q_sync = { "SET SESSION wsrep_sync_wait = 7", "", "" };
+static const struct db_query q_no_sync = { "SET SESSION wsrep_sync_wait = DEFAULT", "", "" };
+
+// ---- within a transaction
+
+static bool writes(const struct db *db)
+{
+	return db->state != TXN_OUTSIDE && db->mode == DB_WRITE;
+}
+
+static bool begins_snapshot(const struct db *db)
+{
+	return db->state == TXN_WAITING && db->mode == DB_SNAPSHOT;
+}
+
+size_t txn_prelude(const struct db *db, struct db_call prelude[TXN_MAX_PRELUDE])
+{
+	if (begins_snapshot(db)) {
+		prelude[0].query = &q_repeatable;
+		prelude[1].query = &q_snapshot;
+		return 2;
+	}
+	if (db->autocommit == !writes(db) || (db->state == TXN_OPEN && db->mode == DB_SNAPSHOT))
+		return 0;
+	prelude[0].query = writes(db) ? &q_autocommit_off : &q_autocommit_on;
+	return 1;
+}
+
+void txn_begun(struct db *db)
+{
+	bool snapshot = db->state != TXN_OUTSIDE && db->mode == DB_SNAPSHOT;
+
+	if (!snapshot)
+		db->autocommit = !writes(db);
+	if (db->state == TXN_WAITING)
+		db->state = TXN_OPEN;
+}
+
+enum db_result txn_check(const struct db *db)
+{
+	return db->failure;
+}
+
+enum db_result txn_note(struct db *db, enum db_result result)
+{
+	bool ends = result == DB_RETRY || result == DB_LOST || result == DB_ERROR;
+
+	if (db->state != TXN_OUTSIDE && ends && db->failure == DB_OK)
+		db->failure = result;
+	return result;
+}
+
+// ---- its end
+
+static void roll_back(struct db *db)
+{
+	if (db->mysql == NULL || db->state != TXN_OPEN || db->mode == DB_AUTOCOMMIT)
+		return;
+	if (conn_query(db, "ROLLBACK", strlen("ROLLBACK")) != DB_OK)
+		conn_drop(db); // its server does it, then
+}
+
+static enum db_result send_commit(struct db *db)
+{
+	fault_pass(db, FAULT_BEFORE_COMMIT);
+	db->round_trips++;
+	int rc = mysql_send_query(db->mysql, "COMMIT", (unsigned long)strlen("COMMIT"));
+
+	fault_pass(db, FAULT_AFTER_COMMIT);
+	if (rc == 0 && mysql_read_query_result(db->mysql) == 0)
+		return DB_OK;
+	return error_note(db, mysql_errno(db->mysql), mysql_error(db->mysql), NULL);
+}
+
+// One look into the change log on a new connection.
+static enum db_result look(struct db *db, const struct uuid *request_id, bool *happened)
+{
+	struct pool *pool = pool_new();
+	struct db_value in[] = { db_uuid(request_id) };
+	struct db_call call = { .query = &q_happened, .in = in };
+
+	if (pool == NULL)
+		abort();
+	(void)db_run(db, NULL, &q_sync, NULL, NULL);
+	enum db_result result = batch_run(db, pool, &call, 1);
+
+	*happened = result == DB_OK && call.rows.n > 0;
+	if (result == DB_OK)
+		(void)db_run(db, NULL, &q_no_sync, NULL, NULL);
+	pool_free(&pool);
+	return result;
+}
+
+// The connection was lost during COMMIT. DB_OK: it happened. DB_RETRY: it did not.
+static enum db_result learn_outcome(struct db *db, const struct uuid *request_id)
+{
+	enum db_result result = DB_LOST;
+	bool happened = false;
+
+	db->state = TXN_OUTSIDE;
+	db->failure = DB_OK;
+	if (request_id != NULL) {
+		for (unsigned i = 0; i <= db->config->db_retries; i++) {
+			result = look(db, request_id, &happened);
+			if (result == DB_OK || result == DB_ERROR || db->away)
+				break;
+		}
+	}
+	if (result == DB_OK) {
+		log_info("database: the transaction whose COMMIT was lost %s", happened ? "happened" : "did not happen");
+		return happened ? DB_OK : DB_RETRY;
+	}
+	log_error("database: a connection was lost during COMMIT and the outcome can't be learnt");
+	return DB_LOST;
+}
+
+static enum db_result commit(struct db *db, const struct uuid *request_id)
+{
+	if (db->state != TXN_OPEN || db->mode == DB_AUTOCOMMIT)
+		return DB_OK;
+	enum db_result result = send_commit(db);
+
+	if (result == DB_OK)
+		return DB_OK;
+	if (result == DB_LOST)
+		return db->mode == DB_WRITE ? learn_outcome(db, request_id) : DB_OK; // what was read stays true
+	roll_back(db);
+	return result == DB_RETRY ? DB_RETRY : DB_ERROR;
+}
+
+static enum db_result finish(struct db *db, enum db_verdict verdict, const struct uuid *request_id)
+{
+	enum db_result result = db->failure;
+
+	if (result == DB_OK && verdict == DB_COMMIT)
+		result = commit(db, request_id);
+	else
+		roll_back(db);
+	db->state = TXN_OUTSIDE;
+	db->failure = DB_OK;
+	return result;
+}
+
+// ---- again and again
+
+// Random, so that two who beat each other do not meet again; longer each time.
+static void wait_a_little(unsigned tries)
+{
+	uint64_t most = (uint64_t)FIRST_DELAY_US << (tries < 8 ? tries : 8), random;
+
+	digest_random(&random, sizeof(random));
+	most = most < LAST_DELAY_US ? most : LAST_DELAY_US;
+	long us = (long)(random % most);
+	struct timespec time = { .tv_nsec = us * 1000 };
+
+	(void)nanosleep(&time, NULL);
+}
+
+// Attempts that end because a statement is given up take db_read_timeout each: they do not add up.
+static bool may_run_again(const struct db *db, enum db_result result, int64_t begun_us)
+{
+	int64_t limit = (int64_t)db->config->db_read_timeout * 1000000;
+
+	if (result != DB_RETRY && (result != DB_LOST || db->away))
+		return false;
+	return db->tries <= db->config->db_retries && (limit == 0 || clock_tick_us() - begun_us < limit);
+}
+
+enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *request_id,
+	enum db_verdict (*fn)(void *arg), void *arg)
+{
+	int64_t begun_us = clock_tick_us();
+
+	assert(db->state == TXN_OUTSIDE);
+	db->tries = 0;
+	for (;;) {
+		db->state = TXN_WAITING;
+		db->mode = mode;
+		db->failure = DB_OK;
+		db->tries++;
+		enum db_result result = finish(db, fn(arg), request_id);
+
+		if (result == DB_OK || result == DB_ERROR)
+			return result;
+		if (!may_run_again(db, result, begun_us)) {
+			log_warning("database: given up after %u tries: %s", db->tries, db->error);
+			return DB_LOST;
+		}
+		wait_a_little(db->tries);
+	}
+}
+
+unsigned db_txn_tries(const struct db *db)
+{
+	return db->tries;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// A private MariaDB for unit tests, in a temporary folder, stopped and removed at exit.
+#ifndef TENURE_T_UNIT_DB_SERVER_H
+#define TENURE_T_UNIT_DB_SERVER_H
+
+#include <ftw.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/config.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "db/db.h"
+#include "tap.h"
+
+extern char **environ;
+
+static struct {
+	char dir[64];
+	char socket[96];
+	pid_t owner; // only this process stops it, no child of a test
+	struct config config;
+} server;
+
+static const char *source_dir(void)
+{
+	const char *dir = getenv("TENURE_SRCDIR");
+
+	return dir != NULL && dir[0] != '\0' ? dir : ".";
+}
+
+// Runs scripts/private-mariadb VERB DIR; whether it succeeded.
+static bool server_do(const char *verb)
+{
+	char program[4096], verb_copy[16], name[] = "private-mariadb";
+	char *argv[] = { name, verb_copy, server.dir, NULL };
+	int status = -1;
+	pid_t pid;
+
+	(void)snprintf(program, sizeof(program), "%s/scripts/private-mariadb", source_dir());
+	(void)snprintf(verb_copy, sizeof(verb_copy), "%s", verb);
+	if (posix_spawn(&pid, program, NULL, NULL, argv, environ) != 0 || waitpid(pid, &status, 0) != pid)
+		return false;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static int server_remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
+{
+	UNUSED(info);
+	UNUSED(type);
+	UNUSED(where);
+	return remove(path);
+}
+
+static void server_end(void)
+{
+	if (getpid() != server.owner)
+		return;
+	(void)server_do("stop");
+	(void)nftw(server.dir, server_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+// Runs a script on a connection of its own; the test ends when that fails.
+TAP_UNUSED_OK static void server_sql(const char *sql)
+{
+	struct db *db = db_open(&server.config, true);
+
+	if (db_run_script(db, str_c(sql)) != DB_OK) {
+		diag("%s", db_error(db));
+		bail_out("a statement of the test itself failed");
+	}
+	db_close(&db);
+}
+
+// The same with a file of the source tree.
+TAP_UNUSED_OK static void server_sql_file(const char *name)
+{
+	char path[4096], *text = malloc(1 << 20);
+	size_t n = 0;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", source_dir(), name);
+	FILE *file = fopen(path, "r");
+
+	if (text != NULL && file != NULL)
+		n = fread(text, 1, (1 << 20) - 1, file);
+	if (n == 0)
+		bail_out("a file of sql/ can't be read");
+	text[n] = '\0';
+	server_sql(text);
+	free(text);
+	(void)fclose(file);
+}
+
+// Starts it and makes the empty schema "t", which server.config leads to.
+static void server_start(void)
+{
+	log_open("test", LOG_SINK_STDERR, getenv("TENURE_TEST_LOG") != NULL ? LOG_LEVEL_DEBUG : LOG_LEVEL_ERROR);
+	if (access("/usr/sbin/mariadbd", X_OK) != 0)
+		skip_all("mariadbd not installed");
+	(void)snprintf(server.dir, sizeof(server.dir), "/tmp/tenure-db-XXXXXX");
+	if (mkdtemp(server.dir) == NULL)
+		bail_out("no temporary folder");
+	(void)snprintf(server.socket, sizeof(server.socket), "%s/mysql.sock", server.dir);
+	server.owner = getpid();
+	(void)atexit(server_end);
+	if (!server_do("start"))
+		bail_out("no private MariaDB");
+	server.config = (struct config){
+		.db_host = "", .db_socket = server.socket, .db_name = "", .db_user = "root", .db_password = "",
+		.db_admin_user = "", .db_admin_password = "", .db_tls = "off", .db_tls_ca = "", .db_tls_cert = "",
+		.db_tls_key = "", .db_connect_timeout = 5, .db_read_timeout = 60, .db_lock_wait = 5, .db_retries = 10,
+		.token_cache = 1000,
+	};
+	server_sql("CREATE DATABASE t CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin");
+	server.config.db_name = "t";
+}
+
+#endif
