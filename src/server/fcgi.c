@@ -166,15 +166,23 @@ static struct slot *slot_free(struct fcgi *fcgi)
 	return NULL;
 }
 
-// Makes room by closing the connection that has been idle for longest; NULL when all have a request waiting.
+// A kept connection without a request may be closed at any time; a new one, only if its request doesn't come.
+static bool is_idle(const struct slot *slot, int64_t now_us)
+{
+	return (slot->served || now_us - slot->idle_since_us > IO_TIMEOUT_S * INT64_C(1000000)) &&
+		slot_peek(slot) != PEEK_READY;
+}
+
+// Makes room by closing the connection that has been idle for longest; NULL when none is.
 static struct slot *slot_recycle(struct fcgi *fcgi)
 {
 	struct slot *oldest = NULL;
+	int64_t now_us = clock_tick_us();
 
 	for (size_t i = 0; i < SLOTS; i++) {
 		struct slot *slot = &fcgi->slots[i];
 
-		if ((oldest == NULL || slot->idle_since_us < oldest->idle_since_us) && slot_peek(slot) != PEEK_READY)
+		if ((oldest == NULL || slot->idle_since_us < oldest->idle_since_us) && is_idle(slot, now_us))
 			oldest = slot;
 	}
 	if (oldest != NULL)
@@ -335,7 +343,7 @@ static void leave_queue(struct fcgi *fcgi)
 
 void fcgi_stop(struct fcgi *fcgi, enum fcgi_stop stop)
 {
-	if (fcgi->stopping && stop == fcgi->stop)
+	if (fcgi->stopping && (stop == fcgi->stop || stop == FCGI_RETIRE))
 		return;
 	fcgi->stopping = true;
 	fcgi->stop = stop;

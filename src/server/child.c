@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include <sys/wait.h>
+
+#include "server/child.h"
+
+void child_ended(struct child *child, int64_t now_us)
+{
+	if (now_us - child->started_us >= CHILD_STEADY_MS * INT64_C(1000))
+		child->delay_ms = 0;
+	child->delay_ms = child->delay_ms == 0 ? CHILD_DELAY_FIRST_MS : child->delay_ms * 2;
+	if (child->delay_ms > CHILD_DELAY_MAX_MS)
+		child->delay_ms = CHILD_DELAY_MAX_MS;
+	child->due_us = now_us + child->delay_ms * INT64_C(1000);
+	child->pid = 0;
+}
+
+const char *child_name(const struct child *child)
+{
+	return child->kind == CHILD_WORKER ? "worker" : "mover";
+}
+
+void child_describe_end(int status, char *text, size_t size)
+{
+	if (WIFSIGNALED(status))
+		(void)snprintf(text, size, "by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
+		(void)snprintf(text, size, "with code %d", WEXITSTATUS(status));
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// tenured: the FastCGI application. See tenured(8).
+#include "base/base.h"
+
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "server/listen.h"
+#include "server/master.h"
+#include "server/notify.h"
+#include "server/setup.h"
+#include "server/worker.h"
+
+struct options {
+	struct master_options master;
+	bool test;
+};
+
+static const char usage[] =
+	"usage: tenured -c FILE -e ENDPOINT [-p PIDFILE] [-t]\n"
+	"\n"
+	"  -c, --config FILE        the configuration, tenure.conf(5)\n"
+	"  -e, --endpoint NAME      which of its endpoints to serve\n"
+	"  -p, --pid-file FILE      write the master's process id there\n"
+	"  -t, --test               check the configuration and the endpoint's WADL, then stop\n"
+	"  -V, --version            print the version\n"
+	"  -h, --help               print this\n"
+	"\n"
+	"With a listening socket on descriptor 0 it serves that as one worker; else it opens the endpoint's socket, or takes\n"
+	"the one systemd hands over (LISTEN_FDS), and starts workers on it.\n";
+
+static int usage_error(const char *what)
+{
+	fprintf(stderr, "tenured: %s\n%s", what, usage);
+	return EX_USAGE;
+}
+
+// -1: go on; otherwise the exit code.
+static int read_options(int argc, char **argv, struct options *options)
+{
+	static const struct option names[] = {
+		{ "config", required_argument, NULL, 'c' }, { "endpoint", required_argument, NULL, 'e' },
+		{ "pid-file", required_argument, NULL, 'p' }, { "test", no_argument, NULL, 't' },
+		{ "version", no_argument, NULL, 'V' }, { "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 },
+	};
+	int letter;
+
+	while ((letter = getopt_long(argc, argv, "c:e:p:tVh", names, NULL)) != -1) {
+		switch (letter) {
+		case 'c':
+			options->master.config = optarg;
+			break;
+		case 'e':
+			options->master.endpoint = optarg;
+			break;
+		case 'p':
+			options->master.pid_file = optarg;
+			break;
+		case 't':
+			options->test = true;
+			break;
+		case 'V':
+			puts("tenured " TENURE_VERSION);
+			return EX_OK;
+		case 'h':
+			fputs(usage, stdout);
+			return EX_OK;
+		default:
+			return usage_error("see what it takes:");
+		}
+	}
+	if (optind < argc)
+		return usage_error("it takes no arguments but options");
+	if (options->master.config == NULL || options->master.endpoint == NULL)
+		return usage_error("-c FILE and -e ENDPOINT are needed");
+	return -1;
+}
+
+static int complain(char *error, int code)
+{
+	log_error("%s", error != NULL ? error : "no memory");
+	free(error);
+	return code;
+}
+
+// Started by a web server or by systemd with the socket on descriptor 0: one worker, and nobody above it but them.
+static int serve_alone(struct setup *setup)
+{
+	sigset_t signals;
+	int code;
+
+	worker_signals(&signals);
+	(void)sigprocmask(SIG_BLOCK, &signals, NULL);
+	notify_supervisor("READY=1");
+	code = worker_run(setup, STDIN_FILENO, true);
+	setup_free(&setup);
+	return code;
+}
+
+static int serve(const struct options *options, struct setup *setup)
+{
+	struct listener listener = { .fd = -1 };
+	char *error = NULL;
+
+	if (listen_is_socket(STDIN_FILENO))
+		return serve_alone(setup);
+	if (!listen_inherited(&listener.fd, &error) ||
+	    (listener.fd < 0 && !listen_open(&listener, setup->endpoint, &error))) {
+		setup_free(&setup);
+		return complain(error, EX_CONFIG);
+	}
+	return master_run(&options->master, setup, &listener);
+}
+
+// Whoever starts us may have closed some of the first three; what is opened next must not take their place.
+static void fill_standard_descriptors(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = { .test = false };
+	char *error = NULL;
+	int code = read_options(argc, argv, &options);
+
+	if (code >= 0)
+		return code;
+	fill_standard_descriptors();
+	(void)signal(SIGPIPE, SIG_IGN); // nobody reading the log is no reason to end
+	log_open("tenured", LOG_SINK_STDERR, LOG_LEVEL_INFO);
+	struct setup *setup = setup_load(options.master.config, options.master.endpoint, &error);
+	if (options.test && setup == NULL) {
+		fprintf(stderr, "%s\n", error != NULL ? error : "no memory");
+		free(error);
+		return EX_CONFIG;
+	}
+	if (setup == NULL)
+		return complain(error, EX_CONFIG);
+	if (options.test) {
+		puts("Syntax OK");
+		setup_free(&setup);
+		return EX_OK;
+	}
+	if (!setup_open_logs(setup)) {
+		setup_free(&setup);
+		return EX_CANTCREAT;
+	}
+	return serve(&options, setup);
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "server/child.h"
+#include "server/identity.h"
+#include "server/master.h"
+#include "server/mover_proc.h"
+#include "server/notify.h"
+#include "server/worker.h"
+
+enum { STOP_LIMIT_MS = 30000 }; // then what is still running is killed
+
+struct master {
+	const struct master_options *options;
+	struct setup *setup;
+	struct listener *listener;
+	pid_t pid;
+	sigset_t signals;
+	struct child *children; // the workers, then the mover
+	size_t n_children;
+	pid_t *retired;         // of earlier configurations, about to end
+	size_t n_retired;
+	bool stopping;
+	int64_t kill_us;        // if stopping; 0: done
+};
+
+// ---- children
+
+// In the child. None outlives a master that was killed: it finishes as if that had told it to.
+static void tie_to_master(const struct master *master)
+{
+	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != master->pid)
+		(void)raise(SIGTERM); // too late for the kernel to tell; blocked, so it waits until we look
+}
+
+_Noreturn static void run_child(struct master *master, enum child_kind kind)
+{
+	int code;
+
+	tie_to_master(master);
+	if (kind == CHILD_WORKER) {
+		code = worker_run(master->setup, master->listener->fd, false);
+	} else {
+		close(master->listener->fd);
+		code = mover_main(master->setup->config);
+	}
+	free(master->children);
+	free(master->retired);
+	free(master->listener->path);
+	setup_free(&master->setup);
+	exit(code);
+}
+
+static void start_child(struct master *master, struct child *child)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		run_child(master, child->kind);
+	child->started_us = clock_tick_us();
+	if (pid < 0) {
+		log_error("can't fork a %s: %s", child_name(child), strerror(errno));
+		child_ended(child, child->started_us);
+		return;
+	}
+	child->pid = pid;
+}
+
+static bool make_children(struct master *master)
+{
+	size_t n = master->setup->endpoint->workers + 1;
+
+	master->children = calloc(n, sizeof(*master->children));
+	master->n_children = master->children == NULL ? 0 : n;
+	if (master->children == NULL)
+		return false;
+	master->children[n - 1].kind = CHILD_MOVER;
+	for (size_t i = 0; i < n; i++)
+		start_child(master, &master->children[i]);
+	return true;
+}
+
+static void start_due(struct master *master)
+{
+	for (size_t i = 0; i < master->n_children; i++) {
+		struct child *child = &master->children[i];
+
+		if (child->pid == 0 && child->due_us <= clock_tick_us())
+			start_child(master, child);
+	}
+}
+
+static void forget_retired(struct master *master, pid_t pid)
+{
+	for (size_t i = 0; i < master->n_retired; i++) {
+		if (master->retired[i] == pid)
+			master->retired[i] = master->retired[--master->n_retired];
+	}
+}
+
+static void note_end(struct master *master, pid_t pid, int status)
+{
+	char how[64];
+
+	child_describe_end(status, how, sizeof(how));
+	for (size_t i = 0; i < master->n_children; i++) {
+		struct child *child = &master->children[i];
+
+		if (child->pid != pid)
+			continue;
+		child_ended(child, clock_tick_us());
+		if (!master->stopping)
+			log_warning("%s %ld ended %s; another starts in %u ms", child_name(child), (long)pid, how,
+				child->delay_ms);
+		return;
+	}
+	if (WIFSIGNALED(status))
+		log_warning("process %ld ended %s", (long)pid, how);
+	forget_retired(master, pid);
+}
+
+static void reap(struct master *master)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		note_end(master, pid, status);
+}
+
+static void signal_children(const struct master *master, int signal)
+{
+	for (size_t i = 0; i < master->n_children; i++) {
+		if (master->children[i].pid != 0)
+			(void)kill(master->children[i].pid, signal);
+	}
+}
+
+static void signal_retired(const struct master *master, int signal)
+{
+	for (size_t i = 0; i < master->n_retired; i++)
+		(void)kill(master->retired[i], signal);
+}
+
+static bool any_running(const struct master *master)
+{
+	for (size_t i = 0; i < master->n_children; i++) {
+		if (master->children[i].pid != 0)
+			return true;
+	}
+	return master->n_retired > 0;
+}
+
+// ---- signals
+
+static void stop(struct master *master)
+{
+	if (master->stopping)
+		return;
+	log_info("stopping");
+	notify_supervisor("STOPPING=1");
+	listen_unlink(master->listener);
+	master->stopping = true;
+	master->kill_us = clock_tick_us() + STOP_LIMIT_MS * INT64_C(1000);
+	signal_children(master, SIGTERM);
+	signal_retired(master, SIGTERM);
+}
+
+static void kill_late(struct master *master)
+{
+	if (!master->stopping || master->kill_us == 0 || clock_tick_us() < master->kill_us || !any_running(master))
+		return;
+	log_error("not all have ended within %d s: killing the rest", STOP_LIMIT_MS / 1000);
+	master->kill_us = 0;
+	signal_children(master, SIGKILL);
+	signal_retired(master, SIGKILL);
+}
+
+// What only a new start can change.
+static void warn_of_what_stays(const struct master *master, const struct setup *fresh)
+{
+	if (master->listener->path != NULL && strcmp(master->listener->path, fresh->endpoint->socket) != 0)
+		log_warning("socket %s stays in use; %s takes a restart", master->listener->path, fresh->endpoint->socket);
+	if (strcmp(master->setup->config->user, fresh->config->user) != 0 ||
+	    strcmp(master->setup->config->group, fresh->config->group) != 0)
+		log_warning("another user or group takes a restart");
+}
+
+// Moves the present children to the retired ones; they go on working until they are told.
+static bool retire_children(struct master *master)
+{
+	pid_t *retired = reallocarray(master->retired, master->n_retired + master->n_children, sizeof(*retired));
+
+	if (retired == NULL)
+		return false;
+	master->retired = retired;
+	for (size_t i = 0; i < master->n_children; i++) {
+		if (master->children[i].pid != 0)
+			retired[master->n_retired++] = master->children[i].pid;
+	}
+	free(master->children);
+	master->children = NULL;
+	master->n_children = 0;
+	return true;
+}
+
+static void reload(struct master *master)
+{
+	char *error = NULL;
+	struct setup *fresh = setup_load(master->options->config, master->options->endpoint, &error);
+
+	if (fresh == NULL || !retire_children(master)) {
+		log_error("nothing is reloaded: %s", error != NULL ? error : "no memory");
+		free(error);
+		setup_free(&fresh);
+		return;
+	}
+	notify_supervisor("RELOADING=1");
+	warn_of_what_stays(master, fresh);
+	setup_free(&master->setup);
+	master->setup = fresh;
+	(void)setup_open_logs(fresh);
+	(void)listen(master->listener->fd, (int)fresh->endpoint->backlog);
+	if (!make_children(master)) {
+		log_error("no memory for children");
+		stop(master);
+		return;
+	}
+	signal_retired(master, SIGQUIT);
+	log_info("reloaded: %u workers serve the new configuration", fresh->endpoint->workers);
+	notify_supervisor("READY=1");
+}
+
+static void take_signal(struct master *master, int signal)
+{
+	switch (signal) {
+	case SIGTERM:
+	case SIGINT:
+	case SIGQUIT:
+		stop(master);
+		break;
+	case SIGHUP:
+		if (!master->stopping)
+			reload(master);
+		break;
+	case SIGUSR1:
+		(void)setup_reopen_logs(master->setup);
+		signal_children(master, SIGUSR1);
+		signal_retired(master, SIGUSR1);
+		break;
+	default: // SIGCHLD: the loop reaps
+		break;
+	}
+}
+
+// ---- the loop
+
+// The next moment at which something is to be done without a signal; INT64_MAX: none.
+static int64_t next_due(const struct master *master)
+{
+	int64_t due = INT64_MAX;
+
+	if (master->stopping)
+		return master->kill_us == 0 ? INT64_MAX : master->kill_us;
+	for (size_t i = 0; i < master->n_children; i++) {
+		const struct child *child = &master->children[i];
+
+		if (child->pid == 0 && child->due_us < due)
+			due = child->due_us;
+	}
+	return due;
+}
+
+// Waits for a signal or until something is due; 0 when that came first.
+static int wait_for_signal(const struct master *master)
+{
+	int64_t due = next_due(master);
+	int signal;
+
+	if (due == INT64_MAX) {
+		signal = sigwaitinfo(&master->signals, NULL);
+	} else {
+		int64_t us = due - clock_tick_us();
+		us = us > 0 ? us : 0;
+		const struct timespec limit = { .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000 };
+		signal = sigtimedwait(&master->signals, NULL, &limit);
+	}
+	return signal > 0 ? signal : 0;
+}
+
+static void supervise(struct master *master)
+{
+	while (!master->stopping || any_running(master)) {
+		take_signal(master, wait_for_signal(master));
+		reap(master);
+		if (master->stopping)
+			kill_late(master);
+		else
+			start_due(master);
+	}
+}
+
+static void block_signals(struct master *master)
+{
+	worker_signals(&master->signals);
+	sigaddset(&master->signals, SIGCHLD);
+	(void)sigprocmask(SIG_BLOCK, &master->signals, NULL);
+	(void)signal(SIGCHLD, SIG_DFL); // started with it ignored, we would never learn of an end
+}
+
+// Everything that needs root is behind us: the socket and the logs are open.
+static bool begin(struct master *master)
+{
+	const struct config *config = master->setup->config;
+	char *error = NULL;
+
+	if (!identity_become(config->user, config->group, &error) ||
+	    (master->options->pid_file != NULL && !notify_write_pid(master->options->pid_file, &error))) {
+		log_error("%s", error != NULL ? error : "no memory");
+		free(error);
+		return false;
+	}
+	return make_children(master);
+}
+
+int master_run(const struct master_options *options, struct setup *setup, struct listener *listener)
+{
+	struct master master = { .options = options, .setup = setup, .listener = listener, .pid = getpid() };
+	int code = EX_OSERR;
+
+	block_signals(&master);
+	if (begin(&master)) {
+		log_info("%s: %u workers serve %s", setup->endpoint->name, setup->endpoint->workers,
+			listener->path != NULL ? listener->path : "the socket handed over");
+		notify_supervisor("READY=1");
+		supervise(&master);
+		log_info("stopped");
+		code = 0;
+	}
+	listen_close(listener);
+	if (options->pid_file != NULL)
+		(void)unlink(options->pid_file);
+	free(master.children);
+	free(master.retired);
+	setup_free(&master.setup);
+	(void)log_access_open("");
+	return code;
+}

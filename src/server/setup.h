@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a process serves: a configuration, one endpoint of it, its routes. Read-only once loaded; a reload loads another.
+#ifndef TENURE_SERVER_SETUP_H
+#define TENURE_SERVER_SETUP_H
+
+#include "base/base.h"
+
+struct setup {
+	struct config *config;
+	const struct endpoint_config *endpoint;
+	struct route_table *routes;
+};
+
+// Reads the configuration file and the endpoint's WADL and checks what a worker will make of them.
+// NULL on failure; *error, from malloc, says what is wrong, with file and line where there are such.
+struct setup *setup_load(const char *path, const char *endpoint, char **error);
+void setup_free(struct setup **setup);
+// Directs log lines where the configuration says, (re)opens the access log. What fails is logged; only the access log can.
+bool setup_open_logs(const struct setup *setup);
+// (Re)opens the access log alone, after a rotation.
+bool setup_reopen_logs(const struct setup *setup);
+
+// *error becomes the formatted text, from malloc. Returns false, for `return fail_with(error, …)`.
+bool fail_with(char **error, const char *format, ...) PRINTF_LIKE(2, 3);
+
+#endif

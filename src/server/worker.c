@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include <errno.h>
+#include <sys/signalfd.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "auth/auth.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "db/db.h"
+#include "registry/registry.h"
+#include "server/fcgi.h"
+#include "server/mover_proc.h"
+#include "server/pipeline.h"
+#include "server/worker.h"
+
+enum { KICK_AGAIN_MS = 1000 };
+
+struct worker {
+	const struct setup *setup;
+	bool alone;
+	int signal_fd;
+	struct fcgi *fcgi;
+	struct pipeline pipeline;
+	struct pool *pool; // one request's
+	struct call call;
+	struct mover_kick kick;
+};
+
+void worker_signals(sigset_t *set)
+{
+	static const int signals[] = { SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1 };
+
+	sigemptyset(set);
+	for (size_t i = 0; i < COUNT_OF(signals); i++)
+		sigaddset(set, signals[i]);
+}
+
+// Connects to nothing: the first answer doesn't wait for a database it may not need.
+static bool worker_open(struct worker *worker, int listen_fd)
+{
+	const struct setup *setup = worker->setup;
+	char *error = NULL;
+	sigset_t signals;
+
+	worker_signals(&signals);
+	worker->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
+	if (worker->signal_fd < 0) {
+		log_error("signalfd: %s", strerror(errno));
+		return false;
+	}
+	worker->pool = pool_new();
+	worker->pipeline = (struct pipeline){
+		.config = setup->config,
+		.endpoint = setup->endpoint,
+		.routes = setup->routes,
+		.auth = auth_new(setup->config, setup->endpoint, &error),
+		.db = db_open(setup->config, false),
+	};
+	if (worker->pipeline.db != NULL)
+		worker->pipeline.registry = registry_new(setup->config, worker->pipeline.db);
+	if (error != NULL)
+		log_error("%s", error);
+	free(error);
+	worker->fcgi = fcgi_new(listen_fd, worker->signal_fd, setup->config);
+	return worker->pool != NULL && worker->pipeline.auth != NULL && worker->pipeline.registry != NULL &&
+		worker->fcgi != NULL;
+}
+
+static void worker_close(struct worker *worker)
+{
+	fcgi_free(&worker->fcgi);
+	registry_free(&worker->pipeline.registry);
+	if (worker->pipeline.db != NULL)
+		db_close(&worker->pipeline.db);
+	auth_free(&worker->pipeline.auth);
+	pool_free(&worker->pool);
+	if (worker->signal_fd >= 0)
+		close(worker->signal_fd);
+	(void)log_access_open("");
+}
+
+static void take_signals(struct worker *worker)
+{
+	struct signalfd_siginfo info;
+
+	while (read(worker->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		switch (info.ssi_signo) {
+		case SIGTERM:
+		case SIGINT:
+			fcgi_stop(worker->fcgi, FCGI_FINISH);
+			break;
+		case SIGQUIT:
+			fcgi_stop(worker->fcgi, FCGI_RETIRE);
+			break;
+		default:
+			(void)setup_reopen_logs(worker->setup);
+			break;
+		}
+	}
+}
+
+// Where there is no master whose child looks for moves by itself.
+static void look_after_moves(struct worker *worker)
+{
+	if (worker->alone && (worker->call.response.status == 202 || worker->kick.wanted))
+		mover_kick(&worker->kick, worker->setup->config);
+}
+
+static void answer(struct worker *worker, enum transport_fault fault)
+{
+	struct call *call = &worker->call;
+
+	pipeline_run(&worker->pipeline, call, fault);
+	fcgi_answer(worker->fcgi, worker->pool, call->request.method, &call->response);
+	look_after_moves(worker);
+}
+
+static void serve(struct worker *worker)
+{
+	for (;;) {
+		enum transport_fault fault = TRANSPORT_OK;
+
+		memset(&worker->call, 0, sizeof(worker->call));
+		worker->call.pool = worker->pool;
+		switch (fcgi_next(worker->fcgi, worker->kick.wanted ? KICK_AGAIN_MS : -1, worker->pool,
+			&worker->call.request, &fault)) {
+		case FCGI_REQUEST:
+			answer(worker, fault);
+			break;
+		case FCGI_WAKE:
+			take_signals(worker);
+			look_after_moves(worker);
+			break;
+		case FCGI_END:
+			return;
+		}
+		pool_clear(worker->pool);
+	}
+}
+
+int worker_run(const struct setup *setup, int listen_fd, bool alone)
+{
+	// Too large for comfort on the stack.
+	struct worker *worker = calloc(1, sizeof(*worker));
+	int code = EX_OSERR;
+
+	if (worker == NULL)
+		return EX_OSERR;
+	worker->setup = setup;
+	worker->alone = alone;
+	(void)signal(SIGPIPE, SIG_IGN);
+	if (worker_open(worker, listen_fd)) {
+		if (alone) {
+			(void)signal(SIGCHLD, SIG_IGN);
+			mover_kick(&worker->kick, setup->config);
+		}
+		serve(worker);
+		code = 0;
+	}
+	worker_close(worker);
+	free(worker);
+	return code;
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker: one process, one connection to the database, one request at a time.
+#ifndef TENURE_SERVER_WORKER_H
+#define TENURE_SERVER_WORKER_H
+
+#include <signal.h>
+
+#include "server/setup.h"
+
+// The signals that a worker takes: TERM and INT finish what is waiting and end, QUIT leaves what is waiting to others,
+// HUP and USR1 reopen the access log. They must be blocked before worker_run.
+void worker_signals(sigset_t *set);
+
+// Serves listen_fd until it is told to end. alone: there is no master, so background moves are this worker's to start.
+// Returns the exit code.
+int worker_run(const struct setup *setup, int listen_fd, bool alone);
+
+#endif

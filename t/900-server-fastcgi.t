@@ -1,0 +1,172 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Requests as web servers send them, and as they never should: what a worker makes of kept connections, of bodies that
+# nobody reads, that are cut or too large, and of records that are no FastCGI.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Test::More;
+
+use Tenure::Daemon;
+use Tenure::FastCGI;
+
+Tenure::Daemon::need_program();
+
+# One worker: whoever blocks it would block all.
+my $daemon = Tenure::Daemon->new(
+    tenure   => { max_body => 65536, max_headers => 4096 },
+    endpoint => { workers  => 1 },
+);
+$daemon->start;
+my $socket = $daemon->{socket};
+
+sub once { return Tenure::FastCGI->get($socket, @_) }
+
+subtest 'a response is whole' => sub {
+    my $got = once(uri => '/application.wadl');
+    is $got->{status}, 200, 'status';
+    like $got->{raw}, qr/\AStatus: 200 OK\r\n/, 'Status comes first';
+    is $got->{headers}{'content-length'}, length $got->{body}, 'Content-Length is that of the body';
+    cmp_ok length $got->{body}, '>', 8192, 'which takes several records';
+    like $got->{headers}{'x-request-id'}, qr/\A[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\z/, 'X-Request-Id';
+    is $got->{headers}{'cache-control'},          'private, no-cache', 'Cache-Control';
+    is $got->{headers}{'accept-ranges'},          'none',              'Accept-Ranges';
+    is $got->{headers}{'x-content-type-options'}, 'nosniff',           'X-Content-Type-Options';
+};
+
+subtest 'HEAD and OPTIONS' => sub {
+    my $get  = once(uri => '/');
+    my $head = once(uri => '/', method => 'HEAD');
+    is $head->{status}, 200, 'HEAD';
+    is $head->{body},   '',  'has no body';
+    is $head->{headers}{$_}, $get->{headers}{$_}, "and GET's $_" for qw(content-type content-length);
+    my $options = once(uri => '/', method => 'OPTIONS');
+    is $options->{status}, 204, 'OPTIONS';
+    like $options->{headers}{allow}, qr/\bGET\b/, 'tells what is allowed';
+    ok !exists $options->{headers}{$_}, "has no $_" for qw(content-type content-length);
+};
+
+subtest 'what is not there' => sub {
+    is once(uri => '/nothing/of/that/name/here')->{status}, 404, 'address';
+    my $got = once(uri => '/', method => 'DELETE');
+    is $got->{status}, 405, 'method';
+    like $got->{headers}{allow}, qr/\bGET\b/, 'with Allow';
+    is once(uri => '/', method => 'BREW')->{status},           501, 'unknown method';
+    is once(uri => '/%zz')->{status},                          400, 'malformed address';
+    is once(uri => '/a/../b')->{status},                       400, 'dot segment';
+    is once(uri => '/' . 'a' x 40000)->{status},               414, 'long address';
+    is once(params => [ REQUEST_URI => undef ])->{status},     500, 'no address at all';
+    is once(params => [ PATH_INFO => '/x', QUERY_STRING => 'a=b', SCRIPT_NAME => '/y' ])->{status}, 200,
+        'other descriptions of the address are not looked at';
+};
+
+subtest 'bodies' => sub {
+    my $body = 'x' x 1000;
+    is once(body => $body)->{status}, 200, 'whole';
+    is once(body => $body, params => [ CONTENT_LENGTH => undef ])->{status}, 200, 'without length';
+    is once(body => '',    params => [ CONTENT_LENGTH => '' ])->{status},    200, 'with an empty length';
+    is once(body => $body, params => [ CONTENT_LENGTH => 1001 ])->{status},  400, 'shorter than promised';
+    is once(body => $body, params => [ CONTENT_LENGTH => 999 ])->{status},   400, 'longer than promised';
+    is once(body => $body, params => [ CONTENT_LENGTH => '1e3' ])->{status}, 400, 'with a length that is no number';
+    is once(body => 'x' x 65536)->{status}, 200, 'as large as allowed';
+    is once(body => 'x' x 65537)->{status}, 413, 'larger';
+    is once(body => 'x' x 65537, params => [ CONTENT_LENGTH => undef ])->{status}, 413, 'larger, and not telling';
+};
+
+subtest 'header fields' => sub {
+    is once(params => [ HTTP_X_LONG => 'x' x 3000 ])->{status}, 200, 'long';
+    is once(params => [ HTTP_X_LONG => 'x' x 5000 ])->{status}, 431, 'too long';
+    is once(params => [ map { ("HTTP_X_$_" => 'y') } 1 .. 127 ])->{status}, 200, 'many';
+    is once(params => [ map { ("HTTP_X_$_" => 'y') } 1 .. 200 ])->{status}, 431, 'too many';
+};
+
+subtest 'a connection that breaks off' => sub {
+    my $fcgi = Tenure::FastCGI->connect($socket);
+    $fcgi->send_raw($fcgi->head(body => 'x' x 100) . $fcgi->stream(Tenure::FastCGI::FCGI_STDIN, 'x' x 10, open => 1));
+    $fcgi->close;
+    is once()->{status}, 200, 'in its body';
+
+    $fcgi = Tenure::FastCGI->connect($socket);
+    $fcgi->send_raw(substr $fcgi->head, 0, 30);
+    $fcgi->close;
+    is once()->{status}, 200, 'in its parameters';
+
+    $fcgi = Tenure::FastCGI->connect($socket);
+    $fcgi->send_raw($fcgi->head(body => 'x' x 100) . $fcgi->stream(Tenure::FastCGI::FCGI_STDIN, 'x' x 10, open => 1)
+            . $fcgi->record(Tenure::FastCGI::FCGI_ABORT, ''));
+    my $got = $fcgi->read_response;
+    is $got->{status}, 400, 'by ABORT_REQUEST';
+    ok $fcgi->is_closed, 'which closes it';
+};
+
+subtest 'what is no FastCGI' => sub {
+    for my $bytes ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", "\0" x 64, "\xff" x 64, pack('CCnnCC', 1, 1, 0, 8, 0, 0) . "\0" x 8) {
+        my $fcgi = Tenure::FastCGI->connect($socket);
+        $fcgi->send_raw($bytes);
+        ok $fcgi->is_closed, 'closes the connection';
+    }
+    is once()->{status}, 200, 'and serves on';
+};
+
+subtest 'kept connections' => sub {
+    my @kept = map { Tenure::FastCGI->connect($socket) } 1 .. 20;
+    for my $round (1 .. 3) {
+        is_deeply [ map { $_->request(keep => 1)->{status} } @kept ], [ (200) x @kept ], "all are served, round $round";
+        is once()->{status}, 200, 'none of them starves another';
+    }
+    my $last = $kept[0]->request(keep => 0);
+    is $last->{status}, 200, 'one that is not to be kept any more';
+    ok $kept[0]->is_closed, 'is closed';
+    my @more = map { Tenure::FastCGI->connect($socket) } 1 .. 200;
+    is_deeply [ map { $_->request(keep => 1)->{status} } @more ], [ (200) x @more ], 'more than there is room for';
+    is once()->{status}, 200, 'leave room';
+    is $more[-1]->request(keep => 1)->{status}, 200, 'the youngest stays';
+    ok $more[0]->is_closed, 'the oldest does not';
+};
+
+# What is left of a body in a kept connection would be read as records: a request with parameters of the client's choice.
+subtest 'a body is never a request' => sub {
+    my $inner = Tenure::FastCGI->connect($socket);
+    my $forged = $inner->head(uri => '/forged', params => [ REMOTE_USER => 'admin' ]) . $inner->stream(5, '');
+    for my $case (
+        [ 'one that nobody reads'   => { method => 'GET' } ],
+        [ 'of a method not allowed' => { method => 'DELETE' } ],
+        [ 'of an address not there' => { uri    => '/nothing/of/that/name/here' } ],
+        [ 'with a length too small' => { params => [ CONTENT_LENGTH => 4 ] } ],
+        [ 'that is too large'       => { pad    => 70000 } ],
+    ) {
+        my ($name, $request) = @$case;
+        my $fcgi = Tenure::FastCGI->connect($socket);
+        my $body = ('x' x ($request->{pad} // 9000)) . $forged;
+        ok $fcgi->request(keep => 1, %$request, body => $body), "$name is answered";
+        my $next = $fcgi->request(keep => 1, uri => '/');
+        is $next->{status}, 200, '... and followed by the next request' if defined $next;
+        ok defined $next || $fcgi->is_closed, '... or closed';
+    }
+    unlike $daemon->access_text, qr{/forged}, 'no forged request was taken for one';
+};
+
+subtest 'the access log' => sub {
+    once(
+        uri    => '/?a=%22',
+        params => [
+            HTTP_USER_AGENT => "evil\" \n- - [x] \"GET /",
+            HTTP_REFERER    => 'http://r/',
+            SERVER_PROTOCOL => 'HTTP/1.1 200',
+        ],
+    );
+    my @lines = split /\n/, $daemon->access_text;
+    my $quoted = qr/"(?:[^"\\]|\\x[0-9a-f]{2})*"/;
+    my $form = qr/\A192\.0\.2\.1 - - \[\d\d\/[A-Z][a-z]{2}\/\d{4}(?::\d\d){3} \+0000\] $quoted \d{3} (?:\d+|-) $quoted $quoted [0-9a-f-]{36} \d+ service [a-z-]+ \d+ $quoted\z/;
+    is_deeply [ grep { $_ !~ $form } @lines ], [], 'every line has its form';
+    like $lines[-1], qr/ "http:\/\/r\/" "evil\\x22 \\x0a- - \[x\] \\x22GET \/" /, 'what clients send is escaped';
+};
+
+is $daemon->stop, 0, 'it ends by itself';
+unlike $daemon->log_text, qr/ended by signal|Sanitizer|runtime error/, 'no worker had died';
+is_deeply [ grep { /is not in the WADL/ } split /\n/, $daemon->log_text ], [], 'the WADL lists every status';
+
+done_testing;

@@ -1,0 +1,163 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# How tenured starts: its options, its socket, sockets handed over, what it refuses.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use IO::Socket::UNIX;
+use POSIX ();
+use Socket qw(SOCK_DGRAM SOCK_STREAM);
+use Test::More;
+
+use Tenure::Daemon;
+use Tenure::FastCGI;
+
+Tenure::Daemon::need_program();
+
+my $daemon = Tenure::Daemon->new;
+my $socket = $daemon->{socket};
+my @serve  = ('-c', $daemon->config_path, '-e', 'service');
+
+subtest 'options' => sub {
+    my ($code, $text) = $daemon->run('-h');
+    is $code, 0, '-h';
+    like $text, qr/usage: tenured/, 'explains';
+    ($code, $text) = $daemon->run('-V');
+    is $code, 0, '-V';
+    like $text, qr/\d/, 'tells the version';
+    for my $args ([], ['-c', 'x'], ['-e', 'x'], ['--nonsense'], [@serve, 'more']) {
+        is(($daemon->run(@$args))[0], 64, "wrong usage: @$args");
+    }
+};
+
+subtest 'configuration test' => sub {
+    my ($code, $text) = $daemon->run(@serve, '-t');
+    is $code, 0, 'good: exit code';
+    like $text, qr/Syntax OK/, 'good: says so';
+    ok !-e $socket, 'and starts nothing';
+
+    ($code, $text) = $daemon->run('-c', $daemon->config_path, '-e', 'nobody', '-t');
+    is $code, 78, 'no such endpoint';
+    like $text, qr/nobody/, 'is named';
+
+    ($code, $text) = $daemon->run('-c', '/nonexistent/tenure.conf', '-e', 'service', '-t');
+    is $code, 78, 'no such file';
+    like $text, qr{/nonexistent/tenure\.conf}, 'is named';
+
+    my $broken = Tenure::Daemon->new(endpoint => { worker => 3 });
+    ($code, $text) = $broken->run('-c', $broken->config_path, '-e', 'service', '-t');
+    is $code, 78, 'unknown setting';
+    like $text, qr/tenure\.conf:\d+:.*worker/s, 'is named with file and line';
+
+    $broken = Tenure::Daemon->new(endpoint => { wadl => 'missing.wadl' });
+    ($code, $text) = $broken->run('-c', $broken->config_path, '-e', 'service', '-t');
+    is $code, 78, 'no WADL';
+    like $text, qr/missing\.wadl/, 'is named';
+
+    $broken->write_file("$broken->{dir}/broken.wadl", "<application>\n<resources></application>\n");
+    $broken->write_config(tenure => { wadl_dir => "$broken->{dir}" }, endpoint => { wadl => 'broken.wadl' });
+    SKIP: {
+        skip 'this program does not parse WADL', 2 if $ENV{TENURED_WITHOUT_WADL};
+        ($code, $text) = $broken->run('-c', $broken->config_path, '-e', 'service', '-t');
+        is $code, 78, 'broken WADL';
+        like $text, qr/broken\.wadl:2:/, 'is named with its line';
+    }
+};
+
+subtest 'its own socket' => sub {
+    $daemon->write_config(endpoint => { socket_mode => '0600' });
+    $daemon->start(args => [ '-p', "$daemon->{dir}/pid" ]);
+    is((stat $socket)[2] & 07777, 0600, 'has the configured mode');
+    Tenure::Daemon::wait_until(sub { -e "$daemon->{dir}/pid" });
+    is $daemon->read_file("$daemon->{dir}/pid"), "$daemon->{pid}\n", 'the pid file names the master';
+
+    my ($code, $text) = $daemon->run(@serve);
+    is $code, 78, 'a second one on it is refused';
+    like $text, qr/\Q$socket\E.*another process/, 'with the reason';
+    ok $daemon->answers, 'and does no harm';
+
+    is $daemon->stop, 0, 'SIGTERM ends it';
+    ok !-e $socket, 'the socket is gone';
+    ok !-e "$daemon->{dir}/pid", 'and the pid file';
+    $daemon->write_config;
+};
+
+subtest 'names that are in use' => sub {
+    { IO::Socket::UNIX->new(Local => $socket, Listen => 1) or die $! }
+    ok -S $socket, 'a socket that nobody serves any more';
+    $daemon->start;
+    ok $daemon->answers, 'is replaced';
+    $daemon->stop;
+
+    $daemon->write_file($socket, 'precious');
+    my ($code, $text) = $daemon->run(@serve);
+    is $code, 78, 'a file is not';
+    like $text, qr/no socket/, 'with the reason';
+    is $daemon->read_file($socket), 'precious', 'and stays';
+    unlink $socket;
+
+    my $long = Tenure::Daemon->new(endpoint => { socket => '/tmp/' . 'x' x 200 });
+    is(($long->run('-c', $long->config_path, '-e', 'service'))[0], 78, 'nor a path that is too long');
+};
+
+subtest 'a killed master' => sub {
+    $daemon->start;
+    my @children = $daemon->children;
+    ok @children >= 3, 'has children';
+    $daemon->signal('KILL');
+    $daemon->wait_for_end;
+    ok Tenure::Daemon::wait_until(sub { !grep { kill 0 => $_ } @children }), 'none outlives it';
+    ok -S $socket, 'its socket stays behind';
+    $daemon->start;
+    ok $daemon->answers, 'and is recognised';
+    $daemon->stop;
+};
+
+subtest 'a socket on descriptor 0' => sub {
+    my $listen = IO::Socket::UNIX->new(Local => $socket, Listen => 100) or die $!;
+    my $pid = $daemon->start(prepare => sub { POSIX::dup2(fileno $listen, 0) });
+    ok $daemon->answers, 'is served';
+    ok Tenure::Daemon::wait_until(sub { !$daemon->children }), 'by one process';
+    my $kept = Tenure::FastCGI->connect($socket);
+    is $kept->request(keep => 1)->{status}, 200, 'which keeps connections';
+    is $daemon->stop, 0, 'until SIGTERM';
+    ok $kept->is_closed, 'and then not';
+    ok -S $socket, 'whose name is not its to remove';
+    close $listen;
+    unlink $socket;
+};
+
+subtest 'a socket from LISTEN_FDS' => sub {
+    my $listen = IO::Socket::UNIX->new(Local => $socket, Listen => 100) or die $!;
+    my $prepare = sub {
+        open STDIN, '<', '/dev/null';
+        POSIX::dup2(fileno $listen, 3);
+        $^F = 100;
+        fcntl $listen, 2, 0 if fileno $listen == 3;
+        @ENV{qw(LISTEN_PID LISTEN_FDS)} = ($$, 1);
+    };
+    $daemon->start(prepare => $prepare);
+    ok $daemon->answers, 'is served';
+    ok Tenure::Daemon::wait_until(sub { $daemon->workers == 2 }), 'by workers';
+    is $daemon->stop, 0, 'until SIGTERM';
+    ok -S $socket, 'whose name is not its to remove';
+    close $listen;
+    unlink $socket;
+};
+
+subtest 'readiness' => sub {
+    my $path   = "$daemon->{dir}/notify.sock";
+    my $notify = IO::Socket::UNIX->new(Local => $path, Type => SOCK_DGRAM) or die $!;
+    local $ENV{NOTIFY_SOCKET} = $path;
+    $daemon->start;
+    $notify->recv(my $message, 100);
+    is $message, 'READY=1', 'is told to the supervisor';
+    $daemon->stop;
+    $notify->recv($message, 100);
+    is $message, 'STOPPING=1', 'and the end';
+};
+
+done_testing;

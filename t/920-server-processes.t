@@ -1,0 +1,176 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# What the master does for its workers, and what signals do to running requests.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use POSIX ();
+use Test::More;
+
+use Tenure::Daemon;
+use Tenure::FastCGI;
+
+Tenure::Daemon::need_program();
+
+my $daemon = Tenure::Daemon->new;
+my $socket = $daemon->{socket};
+my $body   = 'x' x 1000;
+
+# A request that is under way: its worker has begun to read, and waits for the rest of the body.
+sub begin_request {
+    my (%request) = @_;
+    my $fcgi = Tenure::FastCGI->connect($socket);
+    $fcgi->send_raw($fcgi->head(body => $body, %request)
+            . $fcgi->stream(Tenure::FastCGI::FCGI_STDIN, substr($body, 0, 400), open => 1));
+    Tenure::Daemon::wait_until(sub { !queue_of($fcgi) });
+    return $fcgi;
+}
+
+# Bytes sent that the peer has not read yet (SIOCOUTQ).
+sub queue_of {
+    my ($fcgi) = @_;
+    my $n = pack 'i', 0;
+    ioctl $fcgi->{socket}, 0x5411, $n or return 0;
+    return unpack 'i', $n;
+}
+
+sub end_request {
+    my ($fcgi) = @_;
+    $fcgi->send_raw($fcgi->stream(Tenure::FastCGI::FCGI_STDIN, substr $body, 400));
+    return $fcgi->read_response;
+}
+
+# In a child: requests over and over until told to stop; exits 0 when each was answered 200, and there were some.
+sub start_load {
+    my (%option) = @_;
+    pipe my $ready_in, my $ready_out or die $!;
+    my $pid = fork // die $!;
+    if ($pid) {
+        close $ready_out;
+        sysread $ready_in, my $byte, 1;
+        return $pid;
+    }
+    my $go_on = 1;
+    local $SIG{TERM} = sub { $go_on = 0 };
+    my ($n, $failed, $kept) = (0, 0, undef);
+    while ($go_on) {
+        $kept = undef if !$option{keep};
+        my $reused = defined $kept;
+        $kept //= Tenure::FastCGI->try_connect($socket);
+        my $got = $kept && $kept->request(keep => $option{keep});
+        if (!$got && $reused) {
+            $failed++ if $option{keep} > 1;
+            $kept = undef;
+            next;
+        }
+        print STDERR "# load: ", ($kept ? 'no answer' : "no connection: $@"), "\n" if !$got;
+        $failed++ if !$got || $got->{status} != 200;
+        $kept = undef if $kept && $kept->is_closed(0);
+        syswrite $ready_out, 'x' if ++$n == 20;
+    }
+    POSIX::_exit($failed ? 1 : $n < 20 ? 2 : 0);
+}
+
+sub end_load {
+    my ($pid) = @_;
+    kill TERM => $pid;
+    waitpid $pid, 0;
+    return $? >> 8;
+}
+
+subtest 'SIGTERM' => sub {
+    $daemon->start;
+    ok Tenure::Daemon::wait_until(sub { $daemon->workers == 2 }), 'two workers';
+    my @children = $daemon->children;
+    my $running  = begin_request(keep => 1);
+    my $waiting  = begin_request();
+    my $idle     = Tenure::FastCGI->connect($socket);
+    $daemon->signal('TERM');
+    ok Tenure::Daemon::wait_until(sub { !-e $socket }), 'takes the socket away';
+    my $got = end_request($running);
+    is $got->{status}, 200, 'a running request is finished';
+    ok $running->is_closed, 'and its kept connection closed';
+    $got = end_request($waiting);
+    is $got->{status}, 200, 'each of them';
+    is $daemon->wait_for_end, 0, 'then it ends';
+    is_deeply [ grep { kill 0 => $_ } @children ], [], 'with all its children';
+};
+
+subtest 'SIGTERM while connections wait' => sub {
+    my $single = Tenure::Daemon->new(endpoint => { workers => 1 });
+    $single->start;
+    my $path    = $single->{socket};
+    my $running = do { local $socket = $path; begin_request() };
+    my @queued  = map { my $fcgi = Tenure::FastCGI->connect($path); $fcgi->send_request; $fcgi } 1 .. 5;
+    $single->signal('TERM');
+    Tenure::Daemon::wait_until(sub { !-e $path });
+    is end_request($running)->{status}, 200, 'the running one is served';
+    is_deeply [ map { ($_->read_response // {})->{status} } @queued ], [ (200) x 5 ], 'those in the queue are, too';
+    is $single->wait_for_end, 0, 'then it ends';
+};
+
+subtest 'a worker that dies' => sub {
+    $daemon->start;
+    ok Tenure::Daemon::wait_until(sub { $daemon->workers == 2 }), 'two workers';
+    my @before = $daemon->workers;
+    for my $signal (qw(KILL SEGV TERM)) {
+        my ($victim) = $daemon->workers;
+        kill $signal => $victim;
+        ok Tenure::Daemon::wait_until(sub { my @now = $daemon->workers; @now == 2 && !grep { $_ == $victim } @now }),
+            "by SIG$signal is replaced";
+    }
+    is((() = $daemon->log_text =~ /worker \d+ ended/g), 3, 'each is logged');
+    ok $daemon->answers, 'and it serves';
+
+    my ($mover) = grep { my $pid = $_; !grep { $_ == $pid } $daemon->workers } $daemon->children;
+    kill KILL => $mover;
+    ok Tenure::Daemon::wait_until(sub { my @now = $daemon->children; @now == 3 && !grep { $_ == $mover } @now }),
+        'so is the mover';
+};
+
+subtest 'SIGHUP' => sub {
+    my @before = $daemon->children;
+    my $running = begin_request();
+    my @load    = (start_load(keep => 0), start_load(keep => 0), start_load(keep => 1));
+    for my $workers (3, 1, 2) {
+        $daemon->write_config(endpoint => { workers => $workers });
+        $daemon->signal('HUP');
+        ok Tenure::Daemon::wait_until(sub {
+            my %old = map { ($_ => 1) } @before;
+            my @new = grep { !$old{$_} } $daemon->workers;
+            return @new == $workers;
+        }), "$workers workers by the new configuration";
+        @before = $daemon->children;
+    }
+    is end_request($running)->{status}, 200, 'a request from before is finished';
+    is_deeply [ map { end_load($_) } @load ], [ 0, 0, 0 ], 'no request is refused or cut';
+    ok Tenure::Daemon::wait_until(sub { $daemon->children == 3 }), 'the old ones end';
+};
+
+subtest 'SIGHUP with a broken configuration' => sub {
+    my @before = $daemon->children;
+    $daemon->write_config(more => "nonsense = 1\n");
+    $daemon->signal('HUP');
+    ok Tenure::Daemon::wait_until(sub { $daemon->log_text =~ /nothing is reloaded: .*nonsense/ }), 'is logged';
+    is_deeply [ $daemon->children ], \@before, 'and changes nothing';
+    ok $daemon->answers, 'it serves on';
+    $daemon->write_config(endpoint => { socket => "$socket.other" });
+    $daemon->signal('HUP');
+    ok Tenure::Daemon::wait_until(sub { $daemon->log_text =~ /takes a restart/ }), 'another socket takes a restart';
+    $daemon->write_config;
+};
+
+subtest 'SIGUSR1' => sub {
+    rename "$daemon->{dir}/access.log", "$daemon->{dir}/access.log.1" or die $!;
+    $daemon->signal('USR1');
+    ok Tenure::Daemon::wait_until(sub { -e "$daemon->{dir}/access.log" }), 'opens the access log anew';
+    ok Tenure::Daemon::wait_until(sub { $daemon->answers && $daemon->access_text =~ /GET/ }), 'and writes there';
+};
+
+is $daemon->stop, 0, 'it ends by itself';
+unlike $daemon->log_text, qr/Sanitizer|runtime error|killing the rest/, 'and orderly';
+
+done_testing;
