@@ -17,6 +17,8 @@
 static const struct db_query q_version = { "SELECT COALESCE(MAX(version), 0) FROM schema_version", "", "u" };
 static const struct db_query q_key = { "SELECT value FROM settings WHERE name = ?", "s", "b" };
 
+static const struct db_query q_ping = { "SELECT 1", "", "u" };
+
 struct registry *registry_new(const struct config *config, struct db *db)
 {
 	struct registry *registry = calloc(1, sizeof(*registry));
@@ -93,6 +95,14 @@ enum outcome registry_begin(struct registry *registry, struct pool *pool, const 
 	registry->now_us = clock_now_us();
 	registry->problem = (struct problem){ 0 };
 	return types_loaded(registry->types) ? OUTCOME_OK : load(registry);
+}
+
+enum outcome registry_ping(struct registry *registry)
+{
+	struct db_rows rows;
+	enum db_result result = db_run(registry->db, registry->pool, &q_ping, NULL, &rows);
+
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
 enum outcome registry_fail(struct registry *registry, enum outcome outcome, const char *format, ...)

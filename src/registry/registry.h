@@ -45,6 +45,9 @@ enum outcome registry_fail(struct registry *registry, enum outcome outcome, cons
 // Adds a member to the problem ("purge_at", …).
 void registry_fail_member(struct registry *registry, const char *name, struct str value);
 
+// One statement: does the database answer? OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
+enum outcome registry_ping(struct registry *registry);
+
 enum { REGISTRY_SCHEMA_VERSION = 1, REGISTRY_MAX_ID = 255 /* characters, not bytes */ };
 
 #endif

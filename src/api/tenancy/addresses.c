@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addresses: from the route's parameters to the registry's, and back into paths.
+#include "base/base.h"
+
+#include "api/tenancy/tenancy.h"
+#include "base/buf.h"
+#include "base/pool.h"
+#include "http/uri.h"
+
+static const struct words vocabularies[] = {
+	{ "v1.0", "account", "accounts", "X-Account-", 1 },
+	{ "v2.0", "tenant", "tenants", "X-Tenant-", 2 },
+};
+
+const struct words *call_words(const struct call *call)
+{
+	struct str version = call_param(call, "version");
+
+	return str_eq_c(version, vocabularies[0].version) ? &vocabularies[0] : &vocabularies[1];
+}
+
+enum outcome address_read(struct call *call, struct address *address)
+{
+	struct str plural = call_param(call, "plural"), space = call_param(call, "namespace");
+
+	*address = (struct address){
+		.tenant = call_param(call, "tenant"),
+		.space = space.p != NULL ? space : STR(""),
+		.name = call_param(call, "name"),
+	};
+	address->type = plural.p != NULL ? type_find(call->registry, plural) : type_namespaces(call->registry);
+	if (address->type == NULL)
+		return call_fail(call, OUTCOME_NOT_FOUND, "there is no type of resource called \"%.*s\"", STR_ARG(plural));
+	if (space.p != NULL && !address->type->namespaced)
+		return call_fail(call, OUTCOME_NOT_FOUND, "%.*s stand in no namespace: leave out \"namespaces/%.*s/\"",
+			STR_ARG(plural), STR_ARG(space));
+	if (space.p == NULL && address->type->namespaced && address->name.p != NULL)
+		return call_fail(call, OUTCOME_NOT_FOUND,
+			"%.*s stand in a namespace: put \"namespaces/\" and its name, such as \"default\", in front", STR_ARG(plural));
+	return OUTCOME_OK;
+}
+
+static void add_part(struct buf *path, struct str part)
+{
+	buf_addc(path, '/');
+	uri_add_segment(path, part);
+}
+
+struct str tenant_path(struct call *call, struct str tenant)
+{
+	struct buf path = buf_new(call->pool, 64);
+
+	buf_addc(&path, '/');
+	buf_add(&path, str_c(call_words(call)->version));
+	add_part(&path, tenant);
+	return buf_str(&path);
+}
+
+struct str address_path(struct call *call, struct str tenant, const struct type *type, struct str space, struct str name)
+{
+	struct buf path = buf_new(call->pool, 128);
+
+	buf_add(&path, tenant_path(call, tenant));
+	if (space.n > 0) {
+		BUF_LIT(&path, "/namespaces");
+		add_part(&path, space);
+	}
+	add_part(&path, type->plural);
+	add_part(&path, name);
+	return buf_str(&path);
+}
+
+bool may_read(const struct call *call, struct str tenant)
+{
+	return policy_permits(&call->who, ROLE_READER, tenant) == OUTCOME_OK;
+}
+
+enum outcome answer_elsewhere(struct call *call, enum outcome outcome, const struct address *address,
+	const struct resource *resource, struct str suffix)
+{
+	if (outcome != OUTCOME_MOVED && outcome != OUTCOME_GONE)
+		return outcome;
+	if (!str_eq(resource->tenant, address->tenant) && !may_read(call, resource->tenant))
+		return call_fail(call, OUTCOME_NOT_FOUND, "there is no %.*s",
+			STR_ARG(resource_path(call->pool, address->type, address->space, address->name)));
+	if (outcome == OUTCOME_GONE)
+		return outcome;
+	struct buf path = buf_new(call->pool, 256);
+	buf_add(&path, address_path(call, resource->tenant, resource->type, resource->space, resource->name));
+	buf_add(&path, suffix);
+	response_set(&call->response, "Location", call_url(call, buf_str(&path)));
+	return OUTCOME_MOVED;
+}

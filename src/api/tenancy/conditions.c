@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Preconditions: the headers on one side, the registry's guards on the other.
+#include "base/base.h"
+
+#include "api/tenancy/tenancy.h"
+#include "base/buf.h"
+#include "base/pool.h"
+#include "http/conditional.h"
+
+struct tag_state {
+	struct tag_list match, none_match;
+};
+
+static enum outcome read_tags(struct call *call, const char *header, struct tag_list *list)
+{
+	if (tag_list_parse(request_header(&call->request, header), list))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_BAD_REQUEST, "%s must be \"*\" or a list of up to %d entity tags, like W/\"0a1b…\"",
+		header, CONDITIONAL_MAX_TAGS);
+}
+
+enum outcome conditions_read(struct call *call, struct conditions *conditions)
+{
+	struct tag_state *state = POOL_NEW(call->pool, struct tag_state);
+
+	*conditions = (struct conditions){
+		.registry = call->registry,
+		.response = &call->response,
+		.reads = call->request.method == METHOD_GET || call->request.method == METHOD_HEAD,
+		.state = state,
+	};
+	enum outcome outcome = read_tags(call, "if-match", &state->match);
+	return outcome == OUTCOME_OK ? read_tags(call, "if-none-match", &state->none_match) : outcome;
+}
+
+struct str etag_text(struct pool *pool, const uint8_t etag[64])
+{
+	struct buf text = buf_new(pool, 2 + 128);
+
+	BUF_LIT(&text, "W/");
+	buf_add_hex(&text, etag, 64);
+	return buf_str(&text);
+}
+
+static struct str etag_header(struct pool *pool, const uint8_t etag[64])
+{
+	struct buf text = buf_new(pool, 4 + 128);
+
+	BUF_LIT(&text, "W/\"");
+	buf_add_hex(&text, etag, 64);
+	buf_addc(&text, '"');
+	return buf_str(&text);
+}
+
+void set_etag(struct call *call, const uint8_t etag[64])
+{
+	response_set(&call->response, "ETag", etag_header(call->pool, etag));
+}
+
+static enum outcome stale(struct conditions *conditions, const uint8_t *etag, const char *why)
+{
+	struct registry *registry = conditions->registry;
+
+	registry_fail(registry, OUTCOME_STALE, "%s", why);
+	if (etag != NULL) {
+		registry_fail_member(registry, "etag", etag_text(registry->pool, etag));
+		response_set(conditions->response, "ETag", etag_header(registry->pool, etag));
+	}
+	return OUTCOME_STALE;
+}
+
+// RFC 9110 section 13.2.2: If-Match first, then If-None-Match.
+static enum outcome check(void *arg, const uint8_t *etag)
+{
+	struct conditions *conditions = arg;
+	const struct tag_state *state = conditions->state;
+	struct pool *pool = conditions->registry->pool;
+	struct str hex = etag != NULL ? str_part(etag_text(pool, etag), 2, 2 + 128) : STR_NONE;
+
+	if (state->match.present && etag == NULL)
+		return stale(conditions, NULL, "If-Match was given, but there is nothing here that could match");
+	if (state->match.present && !tag_list_matches(&state->match, hex))
+		return stale(conditions, etag, "it was changed since: read it again and repeat your change on what it is now");
+	if (!state->none_match.present || etag == NULL || !tag_list_matches(&state->none_match, hex))
+		return OUTCOME_OK;
+	if (conditions->reads)
+		return OUTCOME_NOT_MODIFIED;
+	return stale(conditions, etag, "If-None-Match was given, and what is here matches");
+}
+
+struct guard conditions_guard(struct conditions *conditions)
+{
+	return (struct guard){ check, conditions };
+}
+
+static bool matches_action(void *arg, struct str etag)
+{
+	const struct conditions *conditions = arg;
+
+	return tag_list_matches(&conditions->state->match, etag);
+}
+
+enum outcome conditions_move_guard(struct call *call, struct conditions *conditions, struct tag_guard *guard)
+{
+	enum outcome outcome = conditions_read(call, conditions);
+
+	*guard = (struct tag_guard){ 0 };
+	if (outcome == OUTCOME_OK && conditions->state->match.present)
+		*guard = (struct tag_guard){ matches_action, conditions };
+	return outcome;
+}

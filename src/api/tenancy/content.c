@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a client's document to what is stored: the client's part of metadata, and all the rest.
+#include "base/base.h"
+
+#include "api/tenancy/tenancy.h"
+#include "base/buf.h"
+#include "base/config.h"
+#include "base/pool.h"
+
+// What the server owns in metadata is ignored when it comes back; what the address says must agree with it.
+static const char *const owned[] = { "uid", "resourceVersion", "etag", "creationTimestamp", "deletionTimestamp",
+	"purgeTimestamp", "selfLink" };
+
+static bool is_owned(struct str name)
+{
+	for (size_t i = 0; i < COUNT_OF(owned); i++)
+		if (str_eq_c(name, owned[i]))
+			return true;
+	return false;
+}
+
+static enum outcome check_same(struct call *call, const char *name, const struct doc *value, struct str is)
+{
+	if (value == NULL || (doc_kind(value) == DOC_STRING && str_eq(doc_string(value), is)))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_BAD_DOCUMENT, "metadata.%s contradicts the address, which says \"%.*s\": leave it out",
+		name, STR_ARG(is));
+}
+
+static enum outcome check_strings(struct call *call, const char *name, const struct doc *value)
+{
+	bool good = doc_kind(value) == DOC_OBJECT;
+	struct doc_iter it = doc_iter(value);
+
+	while (good && doc_next(&it))
+		good = doc_kind(it.value) == DOC_STRING;
+	if (good)
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_BAD_DOCUMENT, "metadata.%s must be an object of strings", name);
+}
+
+// One member of metadata. *keep: it is the client's, and stored.
+static enum outcome check_member(const struct content_edit *edit, struct str name, const struct doc *value, bool *keep,
+	bool *locked)
+{
+	*keep = false;
+	if (is_owned(name))
+		return OUTCOME_OK;
+	if (str_eq(name, STR("name")))
+		return check_same(edit->call, "name", value, edit->address->name);
+	if (str_eq(name, STR("namespace")))
+		return check_same(edit->call, "namespace", value, edit->address->space);
+	if (str_eq(name, STR("tenant")))
+		return check_same(edit->call, "tenant", value, edit->address->tenant);
+	*keep = true;
+	if (str_eq(name, STR("labels")))
+		return check_strings(edit->call, "labels", value);
+	if (str_eq(name, STR("annotations")))
+		return check_strings(edit->call, "annotations", value);
+	if (!str_eq(name, STR("locked")))
+		return OUTCOME_OK;
+	if (doc_kind(value) != DOC_BOOL)
+		return call_fail(edit->call, OUTCOME_BAD_DOCUMENT, "metadata.locked must be true or false");
+	*locked = doc_bool(value);
+	return OUTCOME_OK;
+}
+
+static enum outcome split_metadata(const struct content_edit *edit, const struct doc *metadata, struct doc *meta,
+	bool *locked)
+{
+	struct doc_iter it = doc_iter(metadata);
+	enum outcome outcome = OUTCOME_OK;
+
+	if (doc_kind(metadata) != DOC_OBJECT)
+		return call_fail(edit->call, OUTCOME_BAD_DOCUMENT, "metadata must be an object");
+	while (outcome == OUTCOME_OK && doc_next(&it)) {
+		bool keep;
+		outcome = check_member(edit, it.name, it.value, &keep, locked);
+		if (outcome == OUTCOME_OK && keep)
+			doc_set(meta, it.name, doc_copy(edit->call->pool, it.value));
+	}
+	return outcome;
+}
+
+static struct str json_text(struct pool *pool, const struct doc *doc)
+{
+	struct buf text = buf_new(pool, 256);
+
+	doc_write_json(doc, &text);
+	return buf_str(&text);
+}
+
+// The text to store; the stored one itself when it means the same, so that a write that changes nothing is seen as one.
+static struct str text_or_same(struct pool *pool, const struct doc *doc, const struct str *stored)
+{
+	struct str text = json_text(pool, doc);
+
+	if (stored != NULL && !str_eq(text, *stored) && doc_equal(doc, stored_doc(pool, *stored)))
+		return *stored;
+	return text;
+}
+
+// The whole document as the client sees its own part of it: what a merge patch applies to.
+static const struct doc *patched(const struct content_edit *edit, const struct resource *current)
+{
+	struct pool *pool = edit->call->pool;
+	struct doc *whole = stored_doc(pool, current->body);
+
+	doc_set(whole, STR("metadata"), stored_doc(pool, current->meta));
+	return doc_merge_patch(pool, whole, edit->document);
+}
+
+static enum outcome split(const struct content_edit *edit, const struct doc *whole, const struct resource *current,
+	struct content *content)
+{
+	struct pool *pool = edit->call->pool;
+	const struct doc *metadata = NULL;
+	struct doc *meta = doc_new_object(pool), *body = doc_copy(pool, whole);
+
+	*content = (struct content){ .meta = STR("{}") };
+	doc_remove(body, STR("metadata"));
+	content->body = text_or_same(pool, body, current != NULL ? &current->body : NULL);
+	if (!doc_get(whole, STR("metadata"), &metadata) || metadata == NULL) {
+		if (current != NULL && !edit->patch) { // a PUT that leaves metadata out leaves it as it is
+			content->meta = current->meta;
+			content->locked = current->locked;
+		}
+		return OUTCOME_OK;
+	}
+	enum outcome outcome = split_metadata(edit, metadata, meta, &content->locked);
+	if (outcome == OUTCOME_OK)
+		content->meta = text_or_same(pool, meta, current != NULL ? &current->meta : NULL);
+	return outcome;
+}
+
+enum outcome content_apply(void *arg, const struct resource *current, struct content *content)
+{
+	const struct content_edit *edit = arg;
+	const struct doc *whole = edit->patch ? patched(edit, current) : edit->document;
+
+	if (doc_kind(whole) != DOC_OBJECT)
+		return call_fail(edit->call, OUTCOME_BAD_DOCUMENT, "a resource is a JSON object");
+	enum outcome outcome = split(edit, whole, current, content);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (content->meta.n + content->body.n > edit->call->config->max_body)
+		return call_fail(edit->call, OUTCOME_BODY_TOO_LARGE, "a resource may have %llu bytes at most",
+			(unsigned long long)edit->call->config->max_body);
+	return OUTCOME_OK;
+}

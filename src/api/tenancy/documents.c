@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every document of the dialect, described once for both encodings.
+#include "base/base.h"
+
+#include "api/tenancy/tenancy.h"
+
+#define END { .name = NULL }
+#define ATTR(member, kind_) { .name = member, .kind = kind_, .flags = SHAPE_ATTR }
+#define OWNED(member, kind_) { .name = member, .kind = kind_, .flags = SHAPE_ATTR | SHAPE_NOT_READ }
+
+// ---- tenants, accounts
+
+static const struct shape tenant_members[] = {
+	ATTR("id", SHAPE_STRING),
+	ATTR("tier", SHAPE_STRING),
+	OWNED("state", SHAPE_STRING),
+	OWNED("resources", SHAPE_NUMBER),
+	OWNED("created_at", SHAPE_STRING),
+	OWNED("updated_at", SHAPE_STRING),
+	OWNED("purge_at", SHAPE_STRING),
+	OWNED("etag", SHAPE_STRING),
+	{ .name = "metadata", .kind = SHAPE_MAP, .flags = SHAPE_INLINE },
+	END,
+};
+static const struct shape account_item = { .name = "account", .kind = SHAPE_OBJECT, .members = tenant_members };
+static const struct shape tenant_item = { .name = "tenant", .kind = SHAPE_OBJECT, .members = tenant_members };
+static const struct shape account_list_members[] = {
+	{ .name = "accounts", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &account_item },
+	ATTR("next", SHAPE_STRING),
+	END,
+};
+static const struct shape tenant_list_members[] = {
+	{ .name = "tenants", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &tenant_item },
+	ATTR("next", SHAPE_STRING),
+	END,
+};
+
+static const struct repr_document account_document = {
+	.root = "account", .body = { .name = "account", .kind = SHAPE_OBJECT, .members = tenant_members }
+};
+static const struct repr_document tenant_document_v2 = {
+	.root = "tenant", .body = { .name = "tenant", .kind = SHAPE_OBJECT, .members = tenant_members }
+};
+static const struct repr_document account_list_document = {
+	.body = { .name = "accounts", .kind = SHAPE_OBJECT, .members = account_list_members }
+};
+static const struct repr_document tenant_list_document_v2 = {
+	.body = { .name = "tenants", .kind = SHAPE_OBJECT, .members = tenant_list_members }
+};
+
+const struct repr_document *tenant_document(const struct words *words)
+{
+	return words->number == 1 ? &account_document : &tenant_document_v2;
+}
+
+const struct repr_document *tenant_list_document(const struct words *words)
+{
+	return words->number == 1 ? &account_list_document : &tenant_list_document_v2;
+}
+
+// ---- move actions, as the blueprints' examples 4 and 5 show them
+
+#define ACTIONS "http://service.openstack.com/actions"
+
+static const struct shape blocker_members[] = {
+	ATTR("resource", SHAPE_STRING), ATTR("reason", SHAPE_STRING), ATTR("detail", SHAPE_STRING), END
+};
+static const struct shape blocker_item = { .name = "blocker", .kind = SHAPE_OBJECT, .members = blocker_members };
+static const struct shape moved_members[] = {
+	ATTR("id", SHAPE_STRING), ATTR("uid", SHAPE_STRING), ATTR("tag", SHAPE_STRING), END
+};
+static const struct shape moved_item = { .name = "resource", .kind = SHAPE_OBJECT, .members = moved_members };
+static const struct shape tagged_members[] = {
+	ATTR("tag", SHAPE_STRING), ATTR("size", SHAPE_NUMBER), ATTR("total-usage", SHAPE_NUMBER), END
+};
+
+#define TENANTS_V1 { .name = "accounts", .kind = SHAPE_LIST, .item = &account_item }
+#define TENANTS_V2 { .name = "tenants", .kind = SHAPE_LIST, .item = &tenant_item }
+#define LISTED { .name = "resources", .kind = SHAPE_LIST, .item = &moved_item }
+#define TAGGED { .name = "resources", .kind = SHAPE_OBJECT, .members = tagged_members }
+#define BLOCKERS { .name = "blockers", .kind = SHAPE_LIST, .flags = SHAPE_SKIP_EMPTY, .item = &blocker_item }
+#define MOVE_MEMBERS(name, tenants, resources) \
+	static const struct shape name[] = { ATTR("dest", SHAPE_STRING), tenants, resources, BLOCKERS, END }
+MOVE_MEMBERS(move_listed_v1, TENANTS_V1, LISTED);
+MOVE_MEMBERS(move_listed_v2, TENANTS_V2, LISTED);
+MOVE_MEMBERS(move_tagged_v1, TENANTS_V1, TAGGED);
+MOVE_MEMBERS(move_tagged_v2, TENANTS_V2, TAGGED);
+
+#define MOVE_DOCUMENT(members_) \
+	{ .root = "move", .xmlns = ACTIONS, .body = { .name = "move", .kind = SHAPE_OBJECT, .members = members_ } }
+static const struct repr_document move_documents[2][2] = {
+	{ MOVE_DOCUMENT(move_tagged_v1), MOVE_DOCUMENT(move_listed_v1) },
+	{ MOVE_DOCUMENT(move_tagged_v2), MOVE_DOCUMENT(move_listed_v2) },
+};
+
+const struct repr_document *move_document(const struct words *words, bool listed)
+{
+	return &move_documents[words->number - 1][listed ? 1 : 0];
+}
+
+// ---- a background move's progress
+
+static const struct shape move_status_members[] = {
+	ATTR("id", SHAPE_STRING),
+	ATTR("state", SHAPE_STRING),
+	ATTR("source", SHAPE_STRING),
+	ATTR("dest", SHAPE_STRING),
+	ATTR("resource", SHAPE_STRING),
+	ATTR("total", SHAPE_NUMBER),
+	ATTR("moved", SHAPE_NUMBER),
+	ATTR("reason", SHAPE_STRING),
+	ATTR("detail", SHAPE_STRING),
+	ATTR("created_at", SHAPE_STRING),
+	ATTR("finished_at", SHAPE_STRING),
+	END,
+};
+const struct repr_document move_status_document = {
+	.root = "move", .body = { .name = "move", .kind = SHAPE_OBJECT, .members = move_status_members }
+};
+
+// ---- resources
+
+const struct repr_document resource_document = { .body = { .name = NULL, .kind = SHAPE_ANY } };
+
+static const struct shape resource_item = { .name = "resource", .kind = SHAPE_ANY };
+static const struct shape resource_list_members[] = {
+	{ .name = "resources", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &resource_item },
+	ATTR("next", SHAPE_STRING),
+	END,
+};
+const struct repr_document resource_list_document = {
+	.body = { .name = "resources", .kind = SHAPE_OBJECT, .members = resource_list_members }
+};
+
+// ---- problems (RFC 9457; its XML form is that of RFC 7807), versions, health
+
+static const struct shape link_members[] = {
+	ATTR("rel", SHAPE_STRING), ATTR("href", SHAPE_STRING), ATTR("method", SHAPE_STRING), END
+};
+static const struct shape link_item = { .name = "link", .kind = SHAPE_OBJECT, .members = link_members };
+static const struct shape problem_members[] = {
+	{ .name = "type", .kind = SHAPE_STRING },
+	{ .name = "title", .kind = SHAPE_STRING },
+	{ .name = "status", .kind = SHAPE_NUMBER },
+	{ .name = "detail", .kind = SHAPE_STRING },
+	{ .name = "request_id", .kind = SHAPE_STRING },
+	{ .name = "etag", .kind = SHAPE_STRING },
+	{ .name = "purge_at", .kind = SHAPE_STRING },
+	{ .name = "links", .kind = SHAPE_LIST, .item = &link_item },
+	{ .name = "blockers", .kind = SHAPE_LIST, .item = &blocker_item },
+	END,
+};
+const struct repr_document problem_document = {
+	.xmlns = "urn:ietf:rfc:7807",
+	.body = { .name = "problem", .kind = SHAPE_OBJECT, .members = problem_members },
+};
+
+static const struct shape version_members[] = {
+	ATTR("id", SHAPE_STRING),
+	ATTR("status", SHAPE_STRING),
+	{ .name = "links", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &link_item },
+	END,
+};
+static const struct shape version_item = { .name = "version", .kind = SHAPE_OBJECT, .members = version_members };
+static const struct shape versions_members[] = {
+	{ .name = "versions", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &version_item }, END
+};
+const struct repr_document versions_document = {
+	.body = { .name = "versions", .kind = SHAPE_OBJECT, .members = versions_members }
+};
+
+static const struct shape health_members[] = { ATTR("status", SHAPE_STRING), END };
+const struct repr_document health_document = {
+	.body = { .name = "health", .kind = SHAPE_OBJECT, .members = health_members }
+};

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dialect: which function runs which method of tenancy.wadl. Roles, transactions and parameters stand there.
+#include "base/base.h"
+
+#include "api/tenancy/tenancy.h"
+
+static const struct endpoint endpoints[] = {
+	{ "getVersions", get_versions },
+	{ "getHealth", get_health },
+	{ "getWadl", get_wadl },
+
+	{ "listTenants", list_tenants },
+	{ "getTenant", get_tenant },
+	{ "headTenant", head_tenant },
+	{ "putTenant", put_tenant },
+	{ "deleteTenant", delete_tenant },
+	{ "recoverTenant", recover_tenant },
+
+	{ "listResources", list_resources },
+	{ "getResource", get_resource },
+	{ "headResource", get_resource },
+	{ "putResource", put_resource },
+	{ "patchResource", patch_resource },
+	{ "deleteResource", delete_resource },
+	{ "recoverResource", recover_resource },
+
+	{ "listNamespacedResources", list_resources },
+	{ "getNamespacedResource", get_resource },
+	{ "headNamespacedResource", get_resource },
+	{ "putNamespacedResource", put_resource },
+	{ "patchNamespacedResource", patch_resource },
+	{ "deleteNamespacedResource", delete_resource },
+	{ "recoverNamespacedResource", recover_resource },
+	{ "recoverNamespace", recover_resource },
+
+	{ "getMoveAll", get_move_all },
+	{ "postMoveAll", post_move_all },
+	{ "getMoveOne", get_move_one },
+	{ "postMoveOne", post_move_one },
+	{ "getMoveNamespaced", get_move_one },
+	{ "postMoveNamespaced", post_move_one },
+	{ "getMoveNamespace", get_move_one },
+	{ "postMoveNamespace", post_move_one },
+	{ "getMove", get_move },
+
+	{ NULL, NULL },
+};
+
+const struct dialect tenancy_dialect = { "tenancy", endpoints, tenancy_render_problem };

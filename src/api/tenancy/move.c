@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves and move actions: blueprints, "Optional Operations" and "Ensuring Consistency".
+#include "base/base.h"
+
+#include "api/tenancy/tenancy.h"
+#include "base/buf.h"
+#include "base/pool.h"
+#include "http/uri.h"
+
+// ---- GET: the move action
+
+// The state of a tenant that the move affects. Its count of resources is not part of that: it changes with every
+// resource that comes or goes, and what moves is told beside it.
+static struct doc *affected_doc(struct call *call, const struct tenant *tenant)
+{
+	struct doc *doc = tenant_doc(call, tenant);
+
+	doc_remove(doc, STR("resources"));
+	return doc;
+}
+
+static struct doc *listed_doc(struct call *call, const struct move_action *action)
+{
+	struct doc *list = doc_new_array(call->pool);
+
+	for (uint64_t i = 0; i < action->count; i++) {
+		const struct move_item *item = &action->items[i];
+		struct doc *doc = doc_new_object(call->pool);
+		doc_set_str(call->pool, doc, "id", item->path);
+		doc_set_str(call->pool, doc, "uid", uuid_str(call->pool, item->uid));
+		doc_set_str(call->pool, doc, "tag", str_c(item->tag));
+		doc_push(list, doc);
+	}
+	return list;
+}
+
+static struct doc *tagged_doc(struct call *call, const struct move_action *action)
+{
+	struct doc *doc = doc_new_object(call->pool);
+
+	doc_set_str(call->pool, doc, "tag", str_c(action->tag));
+	doc_set_u64(call->pool, doc, "size", action->count);
+	doc_set_u64(call->pool, doc, "total-usage", action->bytes);
+	return doc;
+}
+
+static void write_action(struct call *call, const struct move_action *action)
+{
+	const struct words *words = call_words(call);
+	struct doc *doc = doc_new_object(call->pool), *tenants = doc_new_array(call->pool);
+
+	doc_push(tenants, affected_doc(call, &action->source));
+	doc_push(tenants, affected_doc(call, &action->dest));
+	doc_set_str(call->pool, doc, "dest", action->dest.name);
+	doc_set(doc, str_c(words->plural), tenants);
+	doc_set(doc, STR("resources"), action->listed ? listed_doc(call, action) : tagged_doc(call, action));
+	doc_set(doc, STR("blockers"), blockers_doc(call->pool, action->blockers, action->n_blockers));
+	call_write(call, move_document(words, action->listed), doc);
+	response_set(&call->response, "ETag", str_printf(call->pool, "\"%s\"", action->etag));
+}
+
+// Behind the path of what moves: "/action/move?dest=t2".
+static struct str action_suffix(struct call *call)
+{
+	struct buf suffix = buf_new(call->pool, 64);
+
+	BUF_LIT(&suffix, "/action/move?dest=");
+	uri_add_value(&suffix, call_param(call, "dest"));
+	return buf_str(&suffix);
+}
+
+static struct move_order order_of(struct call *call, const struct address *address)
+{
+	return (struct move_order){
+		.source = call_param(call, "tenant"),
+		.dest = call_param(call, "dest"),
+		.address = address,
+		.background = request_prefers(&call->request, "respond-async", NULL),
+		.words = call_words(call)->number,
+	};
+}
+
+static enum outcome get_action(struct call *call, const struct address *address)
+{
+	struct move_order order = order_of(call, address);
+	struct move_action action;
+	struct conditions conditions;
+	struct tag_guard guard;
+	enum outcome outcome = conditions_move_guard(call, &conditions, &guard);
+
+	if (outcome == OUTCOME_OK)
+		outcome = move_preview(call->registry, &order, &action);
+	if (outcome == OUTCOME_OK)
+		write_action(call, &action);
+	if (address == NULL || (outcome != OUTCOME_MOVED && outcome != OUTCOME_GONE))
+		return outcome;
+	return answer_elsewhere(call, outcome, address, &action.resource, action_suffix(call));
+}
+
+enum outcome get_move_all(struct call *call)
+{
+	return get_action(call, NULL);
+}
+
+enum outcome get_move_one(struct call *call)
+{
+	struct address address;
+	enum outcome outcome = address_read(call, &address);
+
+	return outcome == OUTCOME_OK ? get_action(call, &address) : outcome;
+}
+
+// ---- POST: the move
+
+static struct str home_path(struct call *call, const struct move_result *result, const struct address *address)
+{
+	struct str dest = result->action.dest.name;
+
+	if (address == NULL)
+		return tenant_path(call, dest);
+	return address_path(call, dest, address->type, address->space, address->name);
+}
+
+static enum outcome answer_moved(struct call *call, const struct move_result *result, const struct address *address)
+{
+	if (address == NULL && request_prefers(&call->request, "return", "minimal")) {
+		response_set(&call->response, "Preference-Applied", STR("return=minimal"));
+		return OUTCOME_NO_CONTENT;
+	}
+	response_set(&call->response, "Location", call_url(call, home_path(call, result, address)));
+	return OUTCOME_SEE_OTHER;
+}
+
+static enum outcome answer_accepted(struct call *call, const struct move_result *result)
+{
+	struct str source = tenant_path(call, result->action.source.name);
+	struct str path = str_printf(call->pool, "%.*s/moves/%.*s", STR_ARG(source),
+		STR_ARG(uuid_str(call->pool, result->uid)));
+
+	response_set(&call->response, "Location", call_url(call, path));
+	if (request_prefers(&call->request, "respond-async", NULL))
+		response_set(&call->response, "Preference-Applied", STR("respond-async"));
+	return OUTCOME_ACCEPTED;
+}
+
+static enum outcome post_action(struct call *call, const struct address *address)
+{
+	struct move_order order = order_of(call, address);
+	struct move_result result;
+	struct conditions conditions;
+	struct tag_guard guard;
+	enum outcome outcome = conditions_move_guard(call, &conditions, &guard);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	outcome = move_run(call->registry, &order, guard, &result);
+	if (outcome == OUTCOME_SEE_OTHER)
+		return answer_moved(call, &result, address);
+	if (outcome == OUTCOME_ACCEPTED)
+		return answer_accepted(call, &result);
+	if (outcome == OUTCOME_STALE)
+		response_set(&call->response, "ETag", str_printf(call->pool, "\"%s\"", result.action.etag));
+	if (address == NULL || (outcome != OUTCOME_MOVED && outcome != OUTCOME_GONE))
+		return outcome;
+	return answer_elsewhere(call, outcome, address, &result.action.resource, action_suffix(call));
+}
+
+enum outcome post_move_all(struct call *call)
+{
+	return post_action(call, NULL);
+}
+
+enum outcome post_move_one(struct call *call)
+{
+	struct address address;
+	enum outcome outcome = address_read(call, &address);
+
+	return outcome == OUTCOME_OK ? post_action(call, &address) : outcome;
+}
+
+// ---- a background move's progress
+
+static const char *state_name(enum move_state state)
+{
+	static const char *const names[] = {
+		[MOVE_QUEUED] = "queued", [MOVE_RUNNING] = "running", [MOVE_DONE] = "done", [MOVE_FAILED] = "failed"
+	};
+
+	return names[state];
+}
+
+static void write_status(struct call *call, const struct move_status *status)
+{
+	struct pool *pool = call->pool;
+	struct doc *doc = doc_new_object(pool);
+
+	doc_set_str(pool, doc, "id", uuid_str(pool, status->uid));
+	doc_set_str(pool, doc, "state", str_c(state_name(status->state)));
+	doc_set_str(pool, doc, "source", status->source);
+	doc_set_str(pool, doc, "dest", status->dest);
+	if (status->resource.n > 0)
+		doc_set_str(pool, doc, "resource", status->resource);
+	doc_set_u64(pool, doc, "total", status->total);
+	doc_set_u64(pool, doc, "moved", status->moved);
+	if (status->state == MOVE_FAILED) {
+		doc_set_str(pool, doc, "reason", status->outcome);
+		doc_set_str(pool, doc, "detail", status->detail);
+	}
+	doc_set_str(pool, doc, "created_at", time_text(call, status->created_us));
+	if (status->finished_us != 0)
+		doc_set_str(pool, doc, "finished_at", time_text(call, status->finished_us));
+	call_write(call, &move_status_document, doc);
+}
+
+enum outcome get_move(struct call *call)
+{
+	struct uuid uid;
+	struct move_status status;
+
+	if (!uuid_parse(call_param(call, "move"), &uid))
+		return call_fail(call, OUTCOME_NOT_FOUND, "a move's id is a UUID, as the Location of a 202 has it");
+	enum outcome outcome = move_get(call->registry, call_param(call, "tenant"), uid, &status);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (status.state != MOVE_DONE) {
+		write_status(call, &status);
+		return OUTCOME_OK;
+	}
+	struct str path = tenant_path(call, status.dest);
+	if (status.type != NULL)
+		path = address_path(call, status.dest, status.type, status.dest_space, status.dest_name);
+	response_set(&call->response, "Location", call_url(call, path));
+	return OUTCOME_SEE_OTHER;
+}

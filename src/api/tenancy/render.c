@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the registry's structs to what clients read.
+#include "base/base.h"
+
+#include "api/tenancy/tenancy.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/pool.h"
+#include "http/media.h"
+
+struct str time_text(struct call *call, int64_t us)
+{
+	struct buf text = buf_new(call->pool, 32);
+
+	clock_add_rfc3339(&text, us);
+	return buf_str(&text);
+}
+
+// ---- tenants
+
+// What is stored was checked when it came; that it no longer parses would be a broken database, and shows as {}.
+struct doc *stored_doc(struct pool *pool, struct str text)
+{
+	const struct doc_limits limits = { .depth = 1024 };
+	struct doc *doc;
+	struct str error;
+
+	return doc_parse_json(pool, text, limits, &doc, &error) ? doc : doc_new_object(pool);
+}
+
+static struct str state_text(const struct tenant *tenant)
+{
+	return tenant->deleted_us != 0 ? STR("deleted") : STR("active");
+}
+
+struct doc *tenant_doc(struct call *call, const struct tenant *tenant)
+{
+	struct pool *pool = call->pool;
+	struct doc *doc = doc_new_object(pool);
+
+	doc_set_str(pool, doc, "id", tenant->name);
+	doc_set_str(pool, doc, "tier", tenant->tier);
+	doc_set(doc, STR("metadata"), stored_doc(pool, tenant->metadata));
+	doc_set_str(pool, doc, "state", state_text(tenant));
+	doc_set_u64(pool, doc, "resources", tenant->resources);
+	doc_set_str(pool, doc, "created_at", time_text(call, tenant->created_us));
+	doc_set_str(pool, doc, "updated_at", time_text(call, tenant->updated_us));
+	if (tenant->deleted_us != 0)
+		doc_set_str(pool, doc, "purge_at", time_text(call, tenant->purge_us));
+	doc_set_str(pool, doc, "etag", etag_text(pool, tenant->etag));
+	return doc;
+}
+
+// A header's value: what is not plain ASCII is percent-encoded, and '%' with it, so that it can be decoded; blanks at
+// the ends, which a header would lose, as well.
+static struct str header_value(struct pool *pool, struct str s)
+{
+	struct buf value = buf_new(pool, s.n + 16);
+
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+		bool inner_blank = c == ' ' && i > 0 && i + 1 < s.n;
+		if (inner_blank || (c > ' ' && c < 0x7f && c != '%'))
+			buf_addc(&value, (char)c);
+		else
+			buf_addf(&value, "%%%02X", c);
+	}
+	return buf_str(&value);
+}
+
+static void set_header(struct call *call, const char *name, struct str value)
+{
+	struct str full = str_printf(call->pool, "%s%s", call_words(call)->header, name);
+
+	response_set(&call->response, full.p, header_value(call->pool, value));
+}
+
+void tenant_headers(struct call *call, const struct tenant *tenant)
+{
+	struct doc_iter it = doc_iter(stored_doc(call->pool, tenant->metadata));
+
+	set_header(call, "Id", tenant->name);
+	set_header(call, "Tier", tenant->tier);
+	set_header(call, "State", state_text(tenant));
+	set_header(call, "Resource-Count", str_printf(call->pool, "%llu", (unsigned long long)tenant->resources));
+	set_header(call, "Created-At", time_text(call, tenant->created_us));
+	set_header(call, "Updated-At", time_text(call, tenant->updated_us));
+	while (doc_next(&it))
+		set_header(call, str_printf(call->pool, "Meta-%.*s", STR_ARG(it.name)).p, doc_string(it.value));
+	set_etag(call, tenant->etag);
+}
+
+// ---- resources
+
+static void add_member(struct buf *out, const char *name, struct str value)
+{
+	buf_addc(out, '"');
+	buf_add(out, str_c(name));
+	BUF_LIT(out, "\":");
+	json_add_string(out, value);
+	buf_addc(out, ',');
+}
+
+// The members of a stored object, without its braces; with a comma in front unless there are none.
+static void add_stored_members(struct buf *out, struct str object)
+{
+	struct str members = str_part(object, 1, object.n - 1);
+
+	if (members.n == 0)
+		return;
+	buf_addc(out, ',');
+	buf_add(out, members);
+}
+
+void resource_json(struct call *call, const struct resource *resource, struct buf *out)
+{
+	BUF_LIT(out, "{\"metadata\":{");
+	add_member(out, "name", resource->name);
+	if (resource->type->namespaced)
+		add_member(out, "namespace", resource->space);
+	add_member(out, "tenant", resource->tenant);
+	BUF_LIT(out, "\"uid\":\"");
+	uuid_add(out, resource->uid);
+	BUF_LIT(out, "\",\"resourceVersion\":\"");
+	buf_add_u64(out, resource->revision);
+	BUF_LIT(out, "\",\"etag\":\"W/");
+	buf_add_hex(out, resource->etag, sizeof(resource->etag));
+	BUF_LIT(out, "\",\"creationTimestamp\":\"");
+	clock_add_rfc3339(out, resource->created_us);
+	BUF_LIT(out, "\",");
+	if (resource->deleted_us != 0) {
+		add_member(out, "deletionTimestamp", time_text(call, resource->deleted_us));
+		add_member(out, "purgeTimestamp", time_text(call, resource->purge_us));
+	}
+	BUF_LIT(out, "\"selfLink\":");
+	json_add_string(out, address_path(call, resource->tenant, resource->type, resource->space, resource->name));
+	add_stored_members(out, resource->meta);
+	buf_addc(out, '}');
+	add_stored_members(out, resource->body);
+	buf_addc(out, '}');
+}
+
+void write_resource(struct call *call, const struct resource *resource)
+{
+	struct buf out = buf_new(call->pool, 768 + resource->meta.n + resource->body.n);
+
+	set_etag(call, resource->etag);
+	resource_json(call, resource, &out);
+	if (call->produce == REPR_XML) {
+		call_write(call, &resource_document, stored_doc(call->pool, buf_str(&out)));
+		return;
+	}
+	call->response.body = buf_str(&out);
+	call->response.content_type = STR("application/json");
+}
+
+// ---- problems
+
+static struct doc *link_doc(struct call *call, const char *rel, struct str path, const char *method)
+{
+	struct doc *link = doc_new_object(call->pool);
+
+	doc_set_str(call->pool, link, "rel", str_c(rel));
+	doc_set_str(call->pool, link, "href", call_url(call, path));
+	doc_set_str(call->pool, link, "method", str_c(method));
+	return link;
+}
+
+// How a deleted tenant comes back, for those who may bring it.
+static void add_links(struct call *call, enum outcome outcome, struct doc *doc)
+{
+	struct str tenant = call_param(call, "tenant");
+
+	if (outcome != OUTCOME_RECOVERABLE || tenant.p == NULL)
+		return;
+	struct doc *links = doc_new_array(call->pool);
+	struct str path = tenant_path(call, tenant);
+	doc_push(links, link_doc(call, "recover", str_printf(call->pool, "%.*s/action/recover", STR_ARG(path)), "POST"));
+	doc_set(doc, STR("links"), links);
+}
+
+struct doc *blockers_doc(struct pool *pool, const struct blocker *blockers, size_t n)
+{
+	struct doc *list = doc_new_array(pool);
+
+	for (size_t i = 0; i < n; i++) {
+		struct doc *item = doc_new_object(pool);
+		doc_set_str(pool, item, "resource", blockers[i].resource);
+		doc_set_str(pool, item, "reason", str_c(blockers[i].reason));
+		doc_set_str(pool, item, "detail", blockers[i].detail);
+		doc_push(list, item);
+	}
+	return list;
+}
+
+static void add_blockers(struct call *call, const struct problem *problem, struct doc *doc)
+{
+	if (problem->n_blockers > 0)
+		doc_set(doc, STR("blockers"), blockers_doc(call->pool, problem->blockers, problem->n_blockers));
+}
+
+static struct str default_detail(enum outcome outcome)
+{
+	switch (outcome) {
+	case OUTCOME_NOT_FOUND:
+		return STR("there is nothing at this address that you may see");
+	case OUTCOME_UNAVAILABLE:
+		return STR("the database is away or too busy; nothing was changed: try again");
+	case OUTCOME_INTERNAL:
+		return STR("something went wrong here, and nothing was changed; the log tells more under this request_id");
+	default:
+		return STR_NONE;
+	}
+}
+
+void tenancy_render_problem(struct call *call, enum outcome outcome, const struct problem *problem)
+{
+	struct pool *pool = call->pool;
+	struct doc *doc = doc_new_object(pool);
+	struct str detail = problem->detail.n > 0 ? problem->detail : default_detail(outcome);
+
+	doc_set_str(pool, doc, "type", str_printf(pool, "urn:tenure:problem:%s", outcome_name(outcome)));
+	doc_set_str(pool, doc, "title", str_c(outcome_title(outcome)));
+	doc_set_u64(pool, doc, "status", (uint64_t)outcome_status(outcome));
+	if (detail.n > 0)
+		doc_set_str(pool, doc, "detail", detail);
+	doc_set_str(pool, doc, "request_id", uuid_str(pool, call->request_id));
+	for (size_t i = 0; i < problem->n_members; i++)
+		doc_set_str(pool, doc, problem->members[i].name, problem->members[i].value);
+	add_links(call, outcome, doc);
+	add_blockers(call, problem, doc);
+	struct buf out = buf_new(pool, 512);
+	repr_write(&problem_document, call->produce, doc, &out);
+	call->response.status = outcome_status(outcome);
+	call->response.body = buf_str(&out);
+	call->response.content_type =
+		call->produce == REPR_XML ? STR("application/problem+xml") : STR("application/problem+json");
+}

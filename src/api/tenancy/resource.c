@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resources at /{version}/{tenant}/{plural}/{name} and …/namespaces/{namespace}/{plural}/{name}.
+#include "base/base.h"
+
+#include "api/tenancy/tenancy.h"
+#include "base/buf.h"
+#include "base/pool.h"
+#include "http/uri.h"
+
+static enum outcome begin(struct call *call, struct address *address, struct conditions *conditions)
+{
+	enum outcome outcome = address_read(call, address);
+
+	return outcome == OUTCOME_OK ? conditions_read(call, conditions) : outcome;
+}
+
+// HEAD too: the transport leaves the body out.
+enum outcome get_resource(struct call *call)
+{
+	struct address address;
+	struct conditions conditions;
+	struct resource resource;
+	enum outcome outcome = begin(call, &address, &conditions);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	outcome = resource_get(call->registry, &address, &resource);
+	if (outcome != OUTCOME_OK)
+		return answer_elsewhere(call, outcome, &address, &resource, STR(""));
+	struct guard guard = conditions_guard(&conditions);
+	outcome = guard.check(guard.arg, resource.etag);
+	if (outcome == OUTCOME_OK)
+		write_resource(call, &resource);
+	else if (outcome == OUTCOME_NOT_MODIFIED)
+		set_etag(call, resource.etag);
+	return outcome;
+}
+
+static enum outcome write_with(struct call *call, const struct address *address, struct conditions *conditions,
+	bool patch)
+{
+	struct doc *document;
+	struct resource resource;
+	enum outcome outcome = call_read(call, &resource_document, &document);
+
+	if (outcome == OUTCOME_OK && document == NULL)
+		outcome = call_fail(call, OUTCOME_BAD_DOCUMENT, "a body is needed: %s",
+			patch ? "a JSON merge patch" : "the resource as a JSON object or its XML form");
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	struct content_edit edit = { .call = call, .address = address, .document = document, .patch = patch };
+	outcome = resource_write(call->registry, address, &(struct edit){ content_apply, &edit, !patch },
+		conditions_guard(conditions), &resource);
+	if (outcome == OUTCOME_CREATED || outcome == OUTCOME_OK)
+		write_resource(call, &resource);
+	if (outcome == OUTCOME_CREATED)
+		response_set(&call->response, "Location",
+			call_url(call, address_path(call, address->tenant, address->type, address->space, address->name)));
+	return answer_elsewhere(call, outcome, address, &resource, STR(""));
+}
+
+enum outcome put_resource(struct call *call)
+{
+	struct address address;
+	struct conditions conditions;
+	enum outcome outcome = begin(call, &address, &conditions);
+
+	return outcome == OUTCOME_OK ? write_with(call, &address, &conditions, false) : outcome;
+}
+
+enum outcome patch_resource(struct call *call)
+{
+	struct address address;
+	struct conditions conditions;
+	enum outcome outcome = begin(call, &address, &conditions);
+
+	return outcome == OUTCOME_OK ? write_with(call, &address, &conditions, true) : outcome;
+}
+
+enum outcome delete_resource(struct call *call)
+{
+	struct address address;
+	struct conditions conditions;
+	struct resource resource;
+	enum outcome outcome = begin(call, &address, &conditions);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	outcome = resource_delete(call->registry, &address, conditions_guard(&conditions), &resource);
+	if (outcome == OUTCOME_NO_CONTENT)
+		response_set(&call->response, "X-Purge-At", time_text(call, resource.purge_us));
+	return answer_elsewhere(call, outcome, &address, &resource, STR(""));
+}
+
+enum outcome recover_resource(struct call *call)
+{
+	struct address address;
+	struct uuid uid;
+	struct str text = call_param(call, "uid");
+	enum outcome outcome = address_read(call, &address);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (text.p != NULL && !uuid_parse(text, &uid))
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "uid must be a UUID, as a list with deleted=true shows it");
+	return resource_recover(call->registry, &address, text.p != NULL ? &uid : NULL);
+}
+
+// ---- lists
+
+static struct str next_url(struct call *call, const struct resource_query *query, struct str marker)
+{
+	struct buf path = buf_new(call->pool, 256);
+
+	buf_add(&path, tenant_path(call, query->tenant));
+	if (query->type->namespaced && !query->all_spaces) {
+		BUF_LIT(&path, "/namespaces/");
+		uri_add_segment(&path, query->space);
+	}
+	buf_addf(&path, "/%.*s?limit=%llu%s&marker=", STR_ARG(query->type->plural), (unsigned long long)query->limit,
+		query->deleted ? "&deleted=true" : "");
+	uri_add_value(&path, marker);
+	return call_url(call, buf_str(&path));
+}
+
+// JSON is spliced from the stored texts; XML needs the tree.
+static void write_list(struct call *call, const struct resource *list, size_t n, struct str next)
+{
+	struct buf out = buf_new(call->pool, 256 + n * 768);
+
+	BUF_LIT(&out, "{\"resources\":[");
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0)
+			buf_addc(&out, ',');
+		resource_json(call, &list[i], &out);
+	}
+	buf_addc(&out, ']');
+	if (next.n > 0) {
+		BUF_LIT(&out, ",\"next\":");
+		json_add_string(&out, next);
+	}
+	buf_addc(&out, '}');
+	if (call->produce == REPR_XML) {
+		call_write(call, &resource_list_document, stored_doc(call->pool, buf_str(&out)));
+		return;
+	}
+	call->response.body = buf_str(&out);
+	call->response.content_type = STR("application/json");
+}
+
+enum outcome list_resources(struct call *call)
+{
+	struct address address;
+	struct resource *list;
+	size_t n;
+	bool more;
+	uint64_t limit = 0;
+	enum outcome outcome = address_read(call, &address);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (!str_to_u64(call_param(call, "limit"), &limit) || limit == 0)
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
+	struct str deleted = call_param(call, "deleted");
+	struct resource_query query = {
+		.tenant = address.tenant,
+		.type = address.type,
+		.all_spaces = address.type->namespaced && call_param(call, "namespace").p == NULL,
+		.space = address.space,
+		.deleted = str_eq(deleted, STR("true")) || str_eq(deleted, STR("1")),
+		.marker = call_param(call, "marker"),
+		.limit = limit,
+	};
+	outcome = resource_list(call->registry, &query, &list, &n, &more);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	struct str next = STR_NONE;
+	if (more)
+		next = next_url(call, &query, resource_marker(call->pool, &query, &list[n - 1]));
+	write_list(call, list, n, next);
+	return OUTCOME_OK;
+}

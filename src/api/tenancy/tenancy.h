@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// For the files of api/tenancy/ only: the words of the two vocabularies, the documents, what handlers share.
+#ifndef TENURE_API_TENANCY_TENANCY_H
+#define TENURE_API_TENANCY_TENANCY_H
+
+#include "api/call.h"
+#include "registry/move.h"
+
+// /v1.0/ speaks of accounts, /v2.0/ of tenants (design section 6).
+struct words {
+	const char *version;  // "v2.0"
+	const char *singular; // "tenant"
+	const char *plural;   // "tenants"
+	const char *header;   // "X-Tenant-"
+	int number;           // 1 or 2, as moves remember it
+};
+const struct words *call_words(const struct call *call);
+
+// ---- documents.c
+
+const struct repr_document *tenant_document(const struct words *words);
+const struct repr_document *tenant_list_document(const struct words *words);
+const struct repr_document *move_document(const struct words *words, bool listed);
+extern const struct repr_document resource_document;
+extern const struct repr_document resource_list_document;
+extern const struct repr_document problem_document;
+extern const struct repr_document versions_document;
+extern const struct repr_document health_document;
+extern const struct repr_document move_status_document;
+
+// ---- conditions.c: If-Match and If-None-Match
+
+struct conditions {
+	struct registry *registry;
+	struct response *response; // gets the current ETag with a 412
+	bool reads;                // If-None-Match that matches is 304 then, and 412 for writes
+	struct tag_state *state;
+};
+// Reads both headers. OUTCOME_OK, or OUTCOME_BAD_REQUEST with call->problem set. The guard refers to *conditions.
+enum outcome conditions_read(struct call *call, struct conditions *conditions);
+struct guard conditions_guard(struct conditions *conditions);
+// For move actions: If-Match alone, compared as text.
+enum outcome conditions_move_guard(struct call *call, struct conditions *conditions, struct tag_guard *guard);
+void set_etag(struct call *call, const uint8_t etag[64]);
+
+// ---- addresses.c
+
+// From the route's parameters. OUTCOME_OK, or _NOT_FOUND with call->problem set: no such type, or it stands elsewhere.
+enum outcome address_read(struct call *call, struct address *address);
+// "/v2.0/t/namespaces/default/configmaps/c1", each part encoded.
+struct str address_path(struct call *call, struct str tenant, const struct type *type, struct str space, struct str name);
+struct str tenant_path(struct call *call, struct str tenant);
+// May the caller read what belongs to that tenant?
+bool may_read(const struct call *call, struct str tenant);
+// Turns the outcomes _MOVED and _GONE into what this caller may know: Location (with suffix behind the resource's path) or
+// 404. Other outcomes pass.
+enum outcome answer_elsewhere(struct call *call, enum outcome outcome, const struct address *address,
+	const struct resource *resource, struct str suffix);
+
+// ---- render.c
+
+struct doc *tenant_doc(struct call *call, const struct tenant *tenant);
+void tenant_headers(struct call *call, const struct tenant *tenant);
+// The document of a resource: metadata in front of the type's own members, spliced from the stored text.
+void resource_json(struct call *call, const struct resource *resource, struct buf *out);
+void write_resource(struct call *call, const struct resource *resource);
+struct str time_text(struct call *call, int64_t us);
+struct doc *blockers_doc(struct pool *pool, const struct blocker *blockers, size_t n);
+void tenancy_render_problem(struct call *call, enum outcome outcome, const struct problem *problem);
+// What a stored JSON text says.
+struct doc *stored_doc(struct pool *pool, struct str text);
+// "W/" and 128 hex digits, as bodies have it.
+struct str etag_text(struct pool *pool, const uint8_t etag[64]);
+
+// ---- content.c: from a client's document to what is stored
+
+// The edit of a PUT (patch false) or a merge patch of the document.
+struct content_edit {
+	struct call *call;
+	const struct address *address;
+	const struct doc *document;
+	bool patch;
+};
+enum outcome content_apply(void *arg, const struct resource *current, struct content *content);
+
+// ---- handlers
+
+handler_fn get_versions, get_health, get_wadl;
+handler_fn list_tenants, get_tenant, head_tenant, put_tenant, delete_tenant, recover_tenant;
+handler_fn list_resources, get_resource, put_resource, patch_resource, delete_resource, recover_resource;
+handler_fn get_move_all, post_move_all, get_move_one, post_move_one, get_move;
+
+#endif

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tenants: blueprints, "Required Operations"; recovery; the operator's list.
+#include "base/base.h"
+
+#include "api/tenancy/tenancy.h"
+#include "base/buf.h"
+#include "base/pool.h"
+#include "http/uri.h"
+
+enum { MAX_META_NAME = 255, MAX_META_VALUE = 4096, MAX_META = 64 };
+
+static void write_tenant(struct call *call, const struct tenant *tenant)
+{
+	call_write(call, tenant_document(call_words(call)), tenant_doc(call, tenant));
+	tenant_headers(call, tenant);
+}
+
+// Shared by GET and HEAD, which differ in what they answer with.
+static enum outcome read_tenant(struct call *call, struct tenant *tenant)
+{
+	struct conditions conditions;
+	enum outcome outcome = conditions_read(call, &conditions);
+
+	if (outcome == OUTCOME_OK)
+		outcome = tenant_get(call->registry, call_param(call, "tenant"), tenant);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	struct guard guard = conditions_guard(&conditions);
+	tenant_headers(call, tenant);
+	return guard.check(guard.arg, tenant->etag);
+}
+
+enum outcome get_tenant(struct call *call)
+{
+	struct tenant tenant;
+	enum outcome outcome = read_tenant(call, &tenant);
+
+	if (outcome == OUTCOME_OK)
+		call_write(call, tenant_document(call_words(call)), tenant_doc(call, &tenant));
+	return outcome;
+}
+
+enum outcome head_tenant(struct call *call)
+{
+	struct tenant tenant;
+	enum outcome outcome = read_tenant(call, &tenant);
+
+	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
+}
+
+// ---- PUT
+
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+// A name becomes an element in XML and part of a header's name, so it is a word that both can hold.
+static bool meta_name_ok(struct str name)
+{
+	if (name.n == 0 || name.n > MAX_META_NAME || !is_letter(name.p[0]))
+		return false;
+	for (size_t i = 1; i < name.n; i++)
+		if (!is_letter(name.p[i]) && !(name.p[i] >= '0' && name.p[i] <= '9') && name.p[i] != '-' && name.p[i] != '.')
+			return false;
+	return true;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return str_cmp(((const struct doc_iter *)a)->name, ((const struct doc_iter *)b)->name);
+}
+
+// Sorted by name, so that the same metadata is always the same text.
+static enum outcome read_metadata(struct call *call, const struct doc *metadata, struct str *text)
+{
+	struct doc_iter entries[MAX_META];
+	size_t n = 0;
+	struct doc *sorted = doc_new_object(call->pool);
+	struct buf out = buf_new(call->pool, 256);
+
+	for (struct doc_iter it = doc_iter(metadata); doc_next(&it);) {
+		if (n == MAX_META)
+			return call_fail(call, OUTCOME_BAD_DOCUMENT, "metadata may have %d entries at most", MAX_META);
+		if (!meta_name_ok(it.name))
+			return call_fail(call, OUTCOME_BAD_DOCUMENT,
+				"metadata's names begin with a letter or \"_\" and have letters, digits, \"_\", \"-\" and \".\", up to %d",
+				MAX_META_NAME);
+		if (doc_kind(it.value) != DOC_STRING || doc_string(it.value).n > MAX_META_VALUE)
+			return call_fail(call, OUTCOME_BAD_DOCUMENT, "metadata.%.*s must be a string of up to %d bytes",
+				STR_ARG(it.name), MAX_META_VALUE);
+		entries[n++] = it;
+	}
+	qsort(entries, n, sizeof(entries[0]), compare_names);
+	for (size_t i = 0; i < n; i++)
+		doc_set(sorted, entries[i].name, doc_new_string(call->pool, doc_string(entries[i].value)));
+	doc_write_json(sorted, &out);
+	*text = buf_str(&out);
+	return OUTCOME_OK;
+}
+
+static enum outcome read_content(struct call *call, struct tenant_content *content)
+{
+	struct doc *body;
+	const struct doc *member;
+	struct str name = call_param(call, "tenant");
+	enum outcome outcome = call_read(call, tenant_document(call_words(call)), &body);
+
+	*content = (struct tenant_content){ .tier = STR_NONE, .metadata = STR_NONE };
+	if (outcome != OUTCOME_OK || body == NULL)
+		return outcome;
+	if (doc_get(body, STR("id"), &member) && !(doc_kind(member) == DOC_STRING && str_eq(doc_string(member), name)))
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "id contradicts the address, which says \"%.*s\": leave it out",
+			STR_ARG(name));
+	if (doc_get(body, STR("tier"), &member))
+		content->tier = doc_string(member);
+	if (doc_get(body, STR("metadata"), &member))
+		return read_metadata(call, member, &content->metadata);
+	return OUTCOME_OK;
+}
+
+enum outcome put_tenant(struct call *call)
+{
+	struct tenant_content content;
+	struct conditions conditions;
+	struct tenant tenant;
+	enum outcome outcome = conditions_read(call, &conditions);
+
+	if (outcome == OUTCOME_OK)
+		outcome = read_content(call, &content);
+	if (outcome == OUTCOME_OK)
+		outcome = tenant_put(call->registry, call_param(call, "tenant"), &content, conditions_guard(&conditions), &tenant);
+	if (outcome != OUTCOME_OK && outcome != OUTCOME_CREATED)
+		return outcome;
+	write_tenant(call, &tenant);
+	if (outcome == OUTCOME_OK)
+		return OUTCOME_ACCEPTED;
+	response_set(&call->response, "Location", call_url(call, tenant_path(call, tenant.name)));
+	return OUTCOME_CREATED;
+}
+
+// ---- DELETE, recover
+
+enum outcome delete_tenant(struct call *call)
+{
+	struct conditions conditions;
+	struct tenant tenant;
+	enum outcome outcome = conditions_read(call, &conditions);
+
+	if (outcome == OUTCOME_OK)
+		outcome = tenant_delete(call->registry, call_param(call, "tenant"), conditions_guard(&conditions), &tenant);
+	if (outcome == OUTCOME_NO_CONTENT)
+		response_set(&call->response, str_printf(call->pool, "%sPurge-At", call_words(call)->header).p,
+			time_text(call, tenant.purge_us));
+	return outcome;
+}
+
+enum outcome recover_tenant(struct call *call)
+{
+	struct conditions conditions;
+	enum outcome outcome = conditions_read(call, &conditions);
+
+	if (outcome == OUTCOME_OK)
+		outcome = tenant_recover(call->registry, call_param(call, "tenant"), conditions_guard(&conditions));
+	return outcome;
+}
+
+// ---- the list
+
+static struct str next_url(struct call *call, bool deleted, uint64_t limit, struct str marker)
+{
+	struct buf path = buf_new(call->pool, 128);
+
+	buf_addf(&path, "/%s?limit=%llu%s&marker=", call_words(call)->version, (unsigned long long)limit,
+		deleted ? "&state=deleted" : "");
+	uri_add_value(&path, marker);
+	return call_url(call, buf_str(&path));
+}
+
+enum outcome list_tenants(struct call *call)
+{
+	struct tenant *list;
+	size_t n;
+	bool more, deleted = str_eq(call_param(call, "state"), STR("deleted"));
+	uint64_t limit = 0;
+
+	if (!str_to_u64(call_param(call, "limit"), &limit) || limit == 0)
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
+	enum outcome outcome =
+		tenant_list(call->registry, deleted, call_param(call, "marker"), limit, &list, &n, &more);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	struct doc *doc = doc_new_object(call->pool), *items = doc_new_array(call->pool);
+	for (size_t i = 0; i < n; i++)
+		doc_push(items, tenant_doc(call, &list[i]));
+	doc_set(doc, str_c(call_words(call)->plural), items);
+	if (more)
+		doc_set_str(call->pool, doc, "next", next_url(call, deleted, limit, list[n - 1].name));
+	call_write(call, tenant_list_document(call_words(call)), doc);
+	return OUTCOME_OK;
+}
