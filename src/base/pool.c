@@ -8,6 +8,13 @@
 #include "base/pool.h"
 
 #if defined(__SANITIZE_ADDRESS__)
+#define POOL_ASAN
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define POOL_ASAN
+#endif
+#endif
+#ifdef POOL_ASAN
 #include <sanitizer/asan_interface.h>
 #define POISON(p, n) ASAN_POISON_MEMORY_REGION((p), (n))
 #define UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION((p), (n))

@@ -1,0 +1,84 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# scripts/check-includes: this tree keeps the arrows, and a tree that does not is told where.
+use strict;
+use warnings;
+
+use Cwd ();
+use File::Basename qw(dirname);
+use File::Path qw(make_path);
+use File::Temp qw(tempdir);
+use Test::More;
+
+my $top   = $ENV{TENURE_SRCDIR} // Cwd::abs_path(dirname(__FILE__) . '/..');
+my $check = "$top/scripts/check-includes";
+
+# Runs the check over ROOT; exit code and output.
+sub check {
+    my ($root) = @_;
+    my $text = qx{"$^X" "$check" "$root" 2>&1};
+    return ($? >> 8, $text);
+}
+
+# A tree whose files hold these includes, base/base.h before them.
+sub tree {
+    my (%files) = @_;
+    my $root = tempdir(CLEANUP => 1);
+    for my $path ('base/base.h', 'db/db.h', 'api/call.h', 'api/x/x.h', 'api/y/y.h', 'http/problem.h', 'http/uri.h') {
+        $files{$path} //= [];
+    }
+    for my $path (keys %files) {
+        my $file = "$root/src/$path";
+        make_path(dirname($file));
+        open my $out, '>', $file or die "$file: $!";
+        print $out qq{#include "base/base.h"\n} if $path =~ /\.c$/;
+        print $out "#include $_\n" for @{ $files{$path} };
+        close $out;
+    }
+    return $root;
+}
+
+my ($code, $text) = check($top);
+is $code, 0, 'this tree keeps its arrows' or diag $text;
+
+for my $case (
+    ['base/a.c',     '"db/db.h"',         'base includes nothing else'],
+    ['http/a.c',     '"db/db.h"',         'http knows no database'],
+    ['registry/a.c', '"http/uri.h"',      'registry knows no HTTP'],
+    ['registry/a.c', '"api/call.h"',      'registry knows no dialect'],
+    ['api/x/a.c',    '"db/db.h"',         'a dialect knows no SQL'],
+    ['api/x/a.c',    '"api/y/y.h"',       'nor another dialect'],
+    ['manage/a.c',   '"api/call.h"',      'manage knows no dialect'],
+    ['http/a.c',     '<openssl/evp.h>',   'OpenSSL is base/digest.c alone'],
+    ['base/str.c',   '<openssl/evp.h>',   'no other file of base'],
+    ['api/x/a.c',    '<json-c/json.h>',   'json-c is repr alone'],
+    ['http/a.c',     '<libxml/parser.h>', 'libxml2 is repr and wadl alone'],
+    ['registry/a.c', '<mysql.h>',         'MariaDB is db alone'],
+    ['registry/a.c', '<mariadb/mysql.h>', 'under any name'],
+    ['server/main.c', '<fcgiapp.h>',      'libfcgi is server/fcgi.c alone'],
+    ['newfolder/a.c', '"db/db.h"',        'a folder without a rule'],
+    ['http/a.c',     '"http/missing.h"',  'a header that is not there'],
+  ) {
+    my ($file, $include, $name) = @$case;
+    ($code, $text) = check(tree($file => [$include]));
+    is $code, 1, "refused: $name";
+    like $text, qr{^src/\Q$file\E:2: }m, 'with file and line';
+}
+
+($code, $text) = check(tree(
+    'registry/a.c'    => ['"db/db.h"', '"http/problem.h"'],
+    'api/x/a.c'       => ['"api/call.h"', '"api/x/x.h"', '"http/uri.h"', '<stdio.h>'],
+    'base/digest.c'   => ['<openssl/evp.h>'],
+    'db/a.c'          => ['<mysql.h>'],
+    'server/fcgi.c'   => ['<fcgiapp.h>', '"api/x/x.h"', '"db/db.h"'],
+));
+is $code, 0, 'what is allowed' or diag $text;
+
+my $root = tree('http/a.c' => []);
+open my $out, '>', "$root/src/http/a.c" or die $!;
+print $out "#include <stdio.h>\n#include \"base/base.h\"\n";
+close $out;
+($code, $text) = check($root);
+is $code, 1, 'base/base.h comes first';
+
+done_testing;
