@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trees: looking at values, building, comparing, memory.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "repr/doc.h"
+#include "tap.h"
+
+static struct doc *parsed(struct pool *pool, const char *text)
+{
+	struct str error = STR("");
+	struct doc *doc;
+
+	if (!doc_parse_json(pool, str_c(text), (struct doc_limits){ 64, 0 }, &doc, &error))
+		diag("%s: %.*s", text, STR_ARG(error));
+	return doc;
+}
+
+static struct str written(struct pool *pool, const struct doc *doc)
+{
+	struct buf out = buf_new(pool, 0);
+
+	doc_write_json(doc, &out);
+	return buf_str(&out);
+}
+
+static void test_looking(struct pool *pool)
+{
+	struct doc *doc = parsed(pool, "{\"s\":\"a\\u0000b\",\"n\":null,\"t\":true,\"a\":[1,\"x\"],\"o\":{}}");
+	const struct doc *value;
+
+	is_int(doc_kind(doc), DOC_OBJECT, "an object");
+	is_int(doc_kind(NULL), DOC_NULL, "NULL is null");
+	is_int((long long)doc_length(doc), 5, "its members");
+	ok(doc_get(doc, STR("s"), &value) && str_eq(doc_string(value), STR("a\0b")), "a string with a NUL");
+	ok(doc_get(doc, STR("n"), &value) && value == NULL, "a null member is there");
+	ok(!doc_get(doc, STR("x"), &value) && value == NULL, "another is not");
+	ok(!doc_get(doc, STR("s\0"), &value), "a name with NUL is not");
+	ok(doc_get(doc, STR("t"), &value) && doc_kind(value) == DOC_BOOL && doc_bool(value), "true");
+	ok(!doc_get(value, STR("t"), &value), "no members in what is no object");
+	ok(!doc_get(NULL, STR("t"), &value), "nor in null");
+	ok(doc_get(doc, STR("a"), &value) && doc_length(value) == 2, "an array");
+	is_str(doc_string(doc_at(value, 1)), "x", "its second element");
+	ok(doc_at(value, 2) == NULL, "no third");
+	ok(doc_at(doc, 0) == NULL, "an object has no elements");
+	is_int((long long)doc_length(doc_at(value, 1)), 0, "a string has no length here");
+
+	struct buf names = buf_new(pool, 0);
+	for (struct doc_iter it = doc_iter(doc); doc_next(&it);)
+		buf_add(&names, it.name);
+	is_str(buf_str(&names), "sntao", "members in their order");
+	struct doc_iter it = doc_iter(NULL);
+	ok(!doc_next(&it), "nothing to go through in null");
+}
+
+static void test_integers(struct pool *pool)
+{
+	static const struct { const char *text; bool is_i, is_u; int64_t i; uint64_t u; } cases[] = {
+		{ "0", true, true, 0, 0 },
+		{ "-0", true, true, 0, 0 },
+		{ "-1", true, false, -1, 0 },
+		{ "9223372036854775807", true, true, INT64_MAX, INT64_MAX },
+		{ "9223372036854775808", false, true, 0, (uint64_t)INT64_MAX + 1 },
+		{ "18446744073709551615", false, true, 0, UINT64_MAX },
+		{ "-9223372036854775808", true, false, INT64_MIN, 0 },
+		{ "1.0", false, false, 0, 0 },
+		{ "1e3", false, false, 0, 0 },
+		{ "-0.0", false, false, 0, 0 },
+		{ "\"1\"", false, false, 0, 0 },
+		{ "null", false, false, 0, 0 },
+		{ "true", false, false, 0, 0 },
+	};
+
+	for (size_t k = 0; k < COUNT_OF(cases); k++) {
+		struct doc *doc = parsed(pool, cases[k].text);
+		int64_t i;
+		uint64_t u;
+		bool is_i = doc_i64(doc, &i), is_u = doc_u64(doc, &u);
+		ok(is_i == cases[k].is_i && (!is_i || i == cases[k].i), "%s as int64", cases[k].text);
+		ok(is_u == cases[k].is_u && (!is_u || u == cases[k].u), "%s as uint64", cases[k].text);
+		if (doc_kind(doc) == DOC_NUMBER)
+			is_str(doc_number_text(pool, doc), cases[k].text, "text of %s", cases[k].text);
+	}
+}
+
+static void test_building(struct pool *pool)
+{
+	struct doc *object = doc_new_object(pool), *array = doc_new_array(pool);
+
+	doc_set(object, STR("a"), doc_new_string(pool, STR("x/\"\0y")));
+	doc_set(object, STR("b"), array);
+	doc_push(array, doc_new_i64(pool, INT64_MIN));
+	doc_push(array, doc_new_u64(pool, UINT64_MAX));
+	doc_push(array, doc_new_bool(pool, true));
+	doc_push(array, NULL);
+	doc_set(object, STR("c"), NULL);
+	doc_set_str(pool, object, "d", STR_NONE);
+	doc_set_u64(pool, object, "e", 7);
+	is_str(written(pool, object),
+		"{\"a\":\"x/\\\"\\u0000y\",\"b\":[-9223372036854775808,18446744073709551615,true,null],\"c\":null,\"d\":\"\",\"e\":7}",
+		"built");
+	doc_set_u64(pool, object, "a", 1);
+	doc_remove(object, STR("b"));
+	doc_remove(object, STR("not there"));
+	is_str(written(pool, object), "{\"a\":1,\"c\":null,\"d\":\"\",\"e\":7}", "replaced in its place, and removed");
+	doc_push(array, doc_new_array(pool));
+	is_int((long long)doc_length(array), 5, "what was removed still lives");
+	doc_set(object, STR("f"), array);
+	doc_set(object, STR("g"), array);
+	is_int((long long)doc_length(object), 6, "a value may have two parents");
+}
+
+static void test_copy(struct pool *pool)
+{
+	struct doc *doc = parsed(pool, "{\"a\":[1.50,{\"b\":null}],\"c\":\"x\",\"d\":-0}");
+	struct doc *copy = doc_copy(pool, doc);
+	const struct doc *value;
+
+	ok(doc_equal(doc, copy), "a copy equals");
+	is_str(written(pool, copy), "{\"a\":[1.50,{\"b\":null}],\"c\":\"x\",\"d\":-0}", "to the byte");
+	doc_remove(copy, STR("c"));
+	ok(doc_get(doc, STR("c"), &value), "and has a life of its own");
+	ok(!doc_equal(doc, copy), "then it differs");
+	ok(doc_copy(pool, NULL) == NULL, "a copy of null");
+}
+
+static void test_equal(struct pool *pool)
+{
+	static const struct { const char *a, *b; bool equal; } cases[] = {
+		{ "null", "null", true }, { "null", "false", false }, { "true", "true", true }, { "true", "false", false },
+		{ "1", "1", true }, { "1", "1.0", false }, { "1.0", "1.0", true }, { "1.0", "1.00", false }, { "0", "-0", false },
+		{ "1e2", "1E2", false }, { "18446744073709551615", "-1", false }, { "-1", "-1", true },
+		{ "9223372036854775808", "18446744073709551615", false },
+		{ "\"a\"", "\"\\u0061\"", true }, { "\"a\\u0000b\"", "\"a\\u0000c\"", false }, { "\"1\"", "1", false },
+		{ "[1,2]", "[1,2]", true }, { "[1,2]", "[2,1]", false }, { "[1]", "[1,2]", false }, { "[]", "{}", false },
+		{ "{\"a\":1,\"b\":2}", "{\"b\":2,\"a\":1}", true }, { "{\"a\":1}", "{\"a\":2}", false },
+		{ "{\"a\":1}", "{\"b\":1}", false }, { "{\"a\":null}", "{}", false }, { "{\"a\":null}", "{\"b\":null}", false },
+		{ "[[{\"a\":[1]}]]", "[[{\"a\":[1]}]]", true }, { "[[{\"a\":[1]}]]", "[[{\"a\":[2]}]]", false },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct doc *a = parsed(pool, cases[i].a), *b = parsed(pool, cases[i].b);
+		ok(doc_equal(a, b) == cases[i].equal && doc_equal(b, a) == cases[i].equal, "%s %s %s", cases[i].a,
+			cases[i].equal ? "equals" : "differs from", cases[i].b);
+	}
+}
+
+// valgrind and the leak sanitizer say whether all of it went.
+static void test_lifetimes(struct pool *pool)
+{
+	struct pool *other = pool_new();
+	struct doc *root = doc_new_object(pool);
+	struct pool_mark mark = pool_mark(pool);
+
+	doc_new_string(pool, STR("never attached"));
+	doc_set(root, STR("a"), doc_new_string(pool, STR("attached")));
+	doc_set(root, STR("b"), doc_new_string(other, STR("of another pool")));
+	pool_rewind(pool, mark);
+	pool_free(&other);
+	is_str(written(pool, root), "{\"a\":\"attached\",\"b\":\"of another pool\"}",
+		"what is attached lives as long as its root");
+}
+
+int main(void)
+{
+	struct pool *pool = pool_new();
+
+	test_looking(pool);
+	test_integers(pool);
+	test_building(pool);
+	test_copy(pool);
+	test_equal(pool);
+	test_lifetimes(pool);
+	pool_free(&pool);
+	return done_testing();
+}
