@@ -65,9 +65,10 @@ int manage_fail(int code, const char *format, ...)
 int manage_db_fail(const struct manage *manage, enum db_result result, const char *what)
 {
 	const char *why = db_error(manage->db);
-	bool temporary = result == DB_LOST || result == DB_RETRY;
-	return manage_fail(temporary ? EX_TEMPFAIL : EX_SOFTWARE, "%s: %s", what, why != NULL && *why != '\0' ? why
-		: temporary ? "the database is away or busy" : "the database refused");
+	// db/ has logged it.
+	if (result == DB_ERROR)
+		return manage_fail(EX_SOFTWARE, "%s", what);
+	return manage_fail(EX_TEMPFAIL, "%s: %s", what, why != NULL && *why != '\0' ? why : "the database is away or busy");
 }
 
 int manage_exit_code(enum outcome outcome)

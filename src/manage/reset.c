@@ -109,9 +109,11 @@ static struct str write_script(struct manage *manage, const struct seeds *seeds,
 {
 	struct buf s = buf_new(manage->pool, 4096);
 	BUF_LIT(&s, "SET SESSION lock_wait_timeout = 10;\n");
-	for (size_t i = 0; i < seeds->n_tables; i++)
-		buf_addf(&s, "CREATE TEMPORARY TABLE `%.*s` LIKE `%.*s`;\n", STR_ARG(seeds->tables[i]),
-			STR_ARG(seeds->tables[i]));
+	for (size_t i = 0; i < seeds->n_tables; i++) {
+		struct str t = seeds->tables[i];
+		buf_addf(&s, "CREATE TEMPORARY TABLE `seeds of %.*s` LIKE `%.*s`;\n", STR_ARG(t), STR_ARG(t));
+		buf_addf(&s, "ALTER TABLE `seeds of %.*s` RENAME TO `%.*s`;\n", STR_ARG(t), STR_ARG(t));
+	}
 	buf_add(&s, buf_str(&seeds->statements));
 	for (size_t i = 0; i < seeds->n_tables; i++)
 		buf_addf(&s, "ALTER TABLE `%.*s` RENAME TO `seeds of %.*s`;\n", STR_ARG(seeds->tables[i]),
