@@ -57,9 +57,7 @@ static void levels(struct pool *pool)
 	is_str(logged(pool), line(pool, "info", "number 7"), "info");
 	log_warning("w");
 	is_str(logged(pool), line(pool, "warning", "w"), "warning");
-	errno = EPERM;
 	log_error("e");
-	is_int(errno, EPERM, "errno survives");
 	is_str(logged(pool), line(pool, "error", "e"), "error");
 	log_open("tenured", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
 	log_warning("unseen");
@@ -67,6 +65,19 @@ static void levels(struct pool *pool)
 	log_open("tenured", LOG_SINK_STDERR, LOG_LEVEL_DEBUG);
 	log_debug("d");
 	is_str(logged(pool), line(pool, "debug", "d"), "debug");
+}
+
+static void full_disk(void)
+{
+	int kept = dup(STDERR_FILENO), full = open("/dev/full", O_WRONLY);
+
+	dup2(full, STDERR_FILENO);
+	errno = EPERM;
+	log_error("lost");
+	is_int(errno, EPERM, "errno survives, even when the line does not");
+	dup2(kept, STDERR_FILENO);
+	close(full);
+	close(kept);
 }
 
 static void request_id(struct pool *pool)
@@ -131,6 +142,8 @@ static void access_log(struct pool *pool)
 	log_access(STR("one"));
 	log_access(STR("two\n"));
 	is_str(content(pool, first), "one\ntwo\n", "lines");
+	ok(log_access_open(first), "opened again without rotation");
+	is_str(content(pool, first), "one\ntwo\n", "loses none");
 	ok(rename(first, second) == 0 && log_access_open(first), "opened again after rotation");
 	log_access(STR("three"));
 	is_str(content(pool, first), "three\n", "goes on in the new file");
@@ -171,6 +184,7 @@ int main(void)
 	int fd = open(errors, O_RDWR | O_CREAT | O_APPEND, 0600), real = dup(STDERR_FILENO);
 	dup2(fd, STDERR_FILENO);
 	levels(pool);
+	full_disk();
 	request_id(pool);
 	hostile(pool);
 	journal(pool);
