@@ -130,8 +130,8 @@ static int make_key(struct manage *manage, const char *name)
 
 static int refuse_half(void)
 {
-	return manage_fail(EX_DATAERR, "the schema was begun and not finished: drop the database (nothing can be in it yet) "
-		"and run `tenure-manage db init` again");
+	return manage_fail(EX_DATAERR, "the schema was begun and not finished: drop the database if it was a new one, or restore "
+		"your dump, and run `tenure-manage db init`");
 }
 
 static int init_schema(struct manage *manage, const struct schema_files *files)

@@ -39,8 +39,7 @@ static void print_command_help(const struct manage_command *c)
 {
 	printf("usage: tenure-manage [-c FILE] %s%s%s%s%s", c->noun, c->verb != NULL ? " " : "", verb_of(c),
 		c->arguments[0] != '\0' ? " " : "", c->arguments);
-	for (const struct manage_option *o = c->options; o < c->options + MANAGE_MAX_OPTIONS && o->name != NULL; o++)
-		printf(" [%s%s%s]", o->name, o->value != NULL ? " " : "", o->value != NULL ? o->value : "");
+	printf("%s", c->options[0].name != NULL ? " [OPTIONS]" : "");
 	printf("\n\n%c%s.\n", c->help[0] - 'a' + 'A', c->help + 1);
 	for (const struct manage_option *o = c->options; o < c->options + MANAGE_MAX_OPTIONS && o->name != NULL; o++) {
 		char name[64];
