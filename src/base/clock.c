@@ -40,7 +40,9 @@ static struct tm utc(int64_t us)
 
 // Written out because strftime's depend on the locale.
 static const char days[7][4] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
-static const char months[12][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
+static const char months[12][4] = {
+	"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+};
 
 void clock_add_rfc3339(struct buf *buf, int64_t us)
 {

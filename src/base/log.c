@@ -49,7 +49,7 @@ bool log_level_parse(struct str text, enum log_level *level)
 	return false;
 }
 
-// systemd.exec(5): JOURNAL_STREAM names the journal's stream by device and inode; stderr may have been redirected since.
+// systemd.exec(5): JOURNAL_STREAM is the device and inode of the journal's stream; stderr may be redirected since.
 static bool stderr_is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");

@@ -87,7 +87,8 @@ static void values(void)
 		"\xef\xbb\xbf# a comment\r\n; another\r\n\r\n"
 		"[database]\r\n  name =  my registry \r\npassword = a = b # c\r\nhost=\r\nread_timeout = 2m\r\n"
 		"[ tenure ]\nmax_body=64K\nretention = 2w\nmax_target = 9000\nlog = syslog\n"
-		"[endpoint service]\nworkers = 7\nauth = token, noauth\nsocket_mode = 600\npublic_url = https://x.example:8443/api\n"
+		"[endpoint service]\nworkers = 7\nauth = token, noauth\nsocket_mode = 600\n"
+		"public_url = https://x.example:8443/api\n"
 		"[endpoint admin-2]\nworkers = 2\n[endpoint service]\nworkers = 9")));
 
 	is_str(str_c(c->db_name), "my registry", "blanks inside stay, around go");
@@ -131,7 +132,8 @@ static void includes(void)
 	file_of("conf.d/2.conf", STR("[database]\nport = x\n"));
 	char *error;
 	c = config_load(in_dir("main.conf"), &error);
-	ok(c == NULL && strstr(error, "conf.d/2.conf:2: [database] port: got \"x\"") != NULL, "an error in an included file");
+	ok(c == NULL && strstr(error, "conf.d/2.conf:2: [database] port: got \"x\"") != NULL,
+	   "an error in an included file");
 	free(error);
 }
 
@@ -152,8 +154,8 @@ static void environment(void)
 
 	setenv("TENURE_DATABASE_PORT", "0", 1);
 	c = config_load(path, &error);
-	is_str(str_c(error), "environment TENURE_DATABASE_PORT: [database] port: got \"0\"; expected a number from 1 to 65535",
-	       "a bad value in the environment");
+	is_str(str_c(error), "environment TENURE_DATABASE_PORT: [database] port: got \"0\"; expected a "
+	       "number from 1 to 65535", "a bad value in the environment");
 	free(error);
 	unsetenv("TENURE_DATABASE_PORT");
 	setenv("TENURE_ENDPOINT_OTHER_WORKERS", "1", 1);
@@ -169,25 +171,29 @@ static void environment(void)
 static void bad_structure(void)
 {
 	refused(STR("[database]\nnmae = x\n"),
-	        "bad.conf:2: [database]: got key \"nmae\"; expected one of host, socket, port, name, user, password, admin_user, "
-	        "admin_password, tls, tls_ca, tls_cert, tls_key, connect_timeout, read_timeout, lock_wait, retries", "a key");
+	        "bad.conf:2: [database]: got key \"nmae\"; expected one of host, socket, port, name, user, "
+	        "password, admin_user, admin_password, tls, tls_ca, tls_cert, tls_key, connect_timeout, read_timeout, "
+	        "lock_wait, retries", "a key");
 	refused(STR("[databse]\n"),
 	        "bad.conf:1: got section \"[databse]\"; expected [database], [tenure] or [endpoint NAME]", "a section");
 	refused(STR("[tenure x]\n"),
-	        "bad.conf:1: got section \"[tenure x]\"; expected [database], [tenure] or [endpoint NAME]", "a section's name");
-	refused(STR("[endpoint]\n"), "bad.conf:1: [endpoint]: got name \"\"; expected 1 to 32 of A-Z a-z 0-9 - _", "no name");
+	        "bad.conf:1: got section \"[tenure x]\"; expected [database], [tenure] or [endpoint NAME]",
+	        "a section's name");
+	refused(STR("[endpoint]\n"),
+	        "bad.conf:1: [endpoint]: got name \"\"; expected 1 to 32 of A-Z a-z 0-9 - _", "no name");
 	refused(STR("[endpoint ../x]\n"), "bad.conf:1: [endpoint]: got name \"../x\"; expected 1 to 32 of A-Z a-z 0-9 - _",
 	        "a path for a name");
 	refused(STR("[database\n"), "bad.conf:1: got \"[database\"; expected a section in [ and ]", "half a section");
 	refused(STR("[tenure]\n\nlog\n"), "bad.conf:3: got \"log\"; expected key = value", "no =");
 	refused(STR("name = x\n"), "bad.conf:1: got key \"name\"; expected a section first, or include", "no section");
-	refused(STR("[tenure]\ninclude = x\n"), "bad.conf:2: got key \"include\"; expected include before the first section",
-	        "a late include");
-	refused(STR("include = missing.conf\n"), "bad.conf:1: include: got \"missing.conf\"; expected files that can be read",
-	        "an include that is not there");
+	refused(STR("[tenure]\ninclude = x\n"),
+	        "bad.conf:2: got key \"include\"; expected include before the first section", "a late include");
+	refused(STR("include = missing.conf\n"),
+	        "bad.conf:1: include: got \"missing.conf\"; expected files that can be read", "an include that is not there");
 	refused(STR("include = bad.conf\n"), "bad.conf:1: got includes more than 8 deep; expected fewer", "a cycle");
 	refused(STR("[tenure]\nuser = a\0b\n"), "bad.conf:2: got \"user = a\\x00b\"; expected UTF-8 without NUL", "NUL");
-	refused(STR("[tenure]\nuser = \xff\n"), "bad.conf:2: got \"user = \\xff\"; expected UTF-8 without NUL", "not UTF-8");
+	refused(STR("[tenure]\nuser = \xff\n"), "bad.conf:2: got \"user = \\xff\"; expected UTF-8 without NUL",
+	        "not UTF-8");
 }
 
 static void bad_values(void)
@@ -201,9 +207,12 @@ static void bad_values(void)
 		{ "database", "port =", "port: got \"\"; expected a number from 1 to 65535" },
 		{ "database", "tls = yes", "tls: got \"yes\"; expected one of off, on, verify" },
 		{ "database", "name =", "name: got \"\"; expected a text of 1 to 64 bytes without control characters" },
-		{ "database", "user = a\x1b[0m", "user: got \"a\\x1b[0m\"; expected a text of 0 to 128 bytes without control characters" },
-		{ "tenure", "max_body = 2G", "max_body: got \"2G\"; expected bytes from 1024 to 1073741824, such as 65536, 64K or 1M" },
-		{ "tenure", "max_body = 1m", "max_body: got \"1m\"; expected bytes from 1024 to 1073741824, such as 65536, 64K or 1M" },
+		{ "database", "user = a\x1b[0m",
+		  "user: got \"a\\x1b[0m\"; expected a text of 0 to 128 bytes without control characters" },
+		{ "tenure", "max_body = 2G",
+		  "max_body: got \"2G\"; expected bytes from 1024 to 1073741824, such as 65536, 64K or 1M" },
+		{ "tenure", "max_body = 1m",
+		  "max_body: got \"1m\"; expected bytes from 1024 to 1073741824, such as 65536, 64K or 1M" },
 		{ "tenure", "max_body = 18014398509481985K",
 		  "max_body: got \"18014398509481985K\"; expected bytes from 1024 to 1073741824, such as 65536, 64K or 1M" },
 		{ "tenure", "retention = 3x",
@@ -215,11 +224,14 @@ static void bad_values(void)
 		{ "endpoint e", "auth = token,magic",
 		  "auth: got \"token,magic\"; expected one or more, with commas, of token, remote-user, noauth" },
 		{ "endpoint e", "auth =", "auth: got \"\"; expected one or more, with commas, of token, remote-user, noauth" },
-		{ "endpoint e", "public_url = x.example", "public_url: got \"x.example\"; expected http:// or https://, a host, "
+		{ "endpoint e", "public_url = x.example",
+		  "public_url: got \"x.example\"; expected http:// or https://, a host, "
 		  "perhaps :port and /prefix, no slash at the end" },
-		{ "endpoint e", "public_url = http://x/", "public_url: got \"http://x/\"; expected http:// or https://, a host, "
+		{ "endpoint e", "public_url = http://x/",
+		  "public_url: got \"http://x/\"; expected http:// or https://, a host, "
 		  "perhaps :port and /prefix, no slash at the end" },
-		{ "endpoint e", "public_url = http://", "public_url: got \"http://\"; expected http:// or https://, a host, "
+		{ "endpoint e", "public_url = http://",
+		  "public_url: got \"http://\"; expected http:// or https://, a host, "
 		  "perhaps :port and /prefix, no slash at the end" },
 	};
 
@@ -244,8 +256,8 @@ static void secrets(void)
 
 	file_of("nul", STR("a\0b"));
 	refused(STR("[database]\npassword = @nul\n"),
-	        "bad.conf:2: [database] password: got something else; expected a text of 0 to 4096 bytes without control characters",
-	        "a secret with NUL is not shown");
+	        "bad.conf:2: [database] password: got something else; expected a text of 0 to 4096 bytes "
+	        "without control characters", "a secret with NUL is not shown");
 	const char *path = file_of("gone.conf", STR("[database]\npassword = @not-there\n"));
 	ok(config_load(path, &error) == NULL && strstr(error, "gone.conf:2: can't open ") != NULL &&
 	   strstr(error, "/not-there\": No such file or directory") != NULL, "a secret's file that is missing");
