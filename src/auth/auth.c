@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// An endpoint's authenticators, asked in the order its configuration lists them.
+#include "base/base.h"
+
+#include <stdarg.h>
+
+#include "auth/auth.h"
+#include "auth/token.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "http/uri.h"
+
+enum { MAX_METHODS = 8, MAX_NAME = 255 };
+
+struct identity {
+	struct auth *auth;
+	struct db *db;
+	struct pool *pool;
+	const struct request *request;
+	struct principal *principal;
+	struct str *detail;
+};
+
+// *recognised: the request carries a credential of its kind, so that its outcome decides.
+struct authenticator {
+	const char *name;
+	const char *challenge;
+	enum outcome (*identify)(const struct identity *identity, bool *recognised);
+};
+
+struct auth {
+	const struct endpoint_config *endpoint;
+	const struct authenticator *methods[MAX_METHODS];
+	size_t n_methods;
+	enum role remote_role;
+	struct token_cache *tokens;
+};
+
+// ---- tokens
+
+// X-Auth-Token, or what stands behind "Bearer"; other schemes of Authorization are the web server's. False: none.
+static bool find_token(const struct request *request, struct str *token)
+{
+	struct str authorization = str_trim(request_header(request, "authorization"));
+	size_t blank = str_find(authorization, ' ', 0);
+
+	*token = str_trim(request_header(request, "x-auth-token"));
+	if (token->n > 0)
+		return true;
+	if (!str_eq_nocase(str_part(authorization, 0, blank), STR("Bearer")))
+		return false;
+	*token = str_trim(str_part(authorization, blank, authorization.n));
+	return true;
+}
+
+static enum outcome identify_token(const struct identity *identity, bool *recognised)
+{
+	struct str token;
+
+	*recognised = find_token(identity->request, &token);
+	if (!*recognised)
+		return OUTCOME_OK;
+	return token_check(identity->auth->tokens, identity->db, identity->pool, token, identity->principal,
+		identity->detail);
+}
+
+// ---- noauth
+
+static bool decode_name(struct pool *pool, struct str part, struct str *name)
+{
+	return uri_decode(pool, part, name) && name->n > 0 && str_utf8_length(*name) <= MAX_NAME;
+}
+
+static bool parse_noauth(struct pool *pool, struct str token, struct principal *principal)
+{
+	struct str rest = token, user, tenant, role;
+	enum role parsed = ROLE_ADMIN;
+
+	if (!str_split(&rest, ':', &user) || !decode_name(pool, user, &principal->user))
+		return false;
+	principal->role = str_eq_c(token, "admin") ? ROLE_OPERATOR : ROLE_ADMIN;
+	if (!str_split(&rest, ':', &tenant))
+		return true;
+	if (!decode_name(pool, tenant, &principal->tenant))
+		return false;
+	if (!str_split(&rest, ':', &role))
+		return true;
+	if (rest.p != NULL || !uri_decode(pool, role, &role) || !role_parse(role, &parsed) || parsed == ROLE_OPERATOR)
+		return false;
+	principal->role = parsed;
+	return true;
+}
+
+static enum outcome identify_noauth(const struct identity *identity, bool *recognised)
+{
+	struct str token;
+
+	*recognised = find_token(identity->request, &token);
+	if (!*recognised || parse_noauth(identity->pool, token, identity->principal))
+		return OUTCOME_OK;
+	*identity->principal = (struct principal){ 0 };
+	*identity->detail = STR("token must be USER[:TENANT[:ROLE]], percent-encoded parts of up to 255 characters, "
+		"role reader, member or admin");
+	return OUTCOME_UNAUTHENTICATED;
+}
+
+// ---- remote-user
+
+static struct str remote_tenant(const struct endpoint_config *endpoint, struct str user)
+{
+	if (strcmp(endpoint->remote_user_tenant, "user") == 0)
+		return user;
+	for (size_t i = user.n; i > 0; i--) {
+		if (user.p[i - 1] == '@')
+			return str_part(user, i, user.n);
+	}
+	return STR("");
+}
+
+static bool is_name(struct str s)
+{
+	return str_utf8_ok(s, NULL) && str_find(s, '\0', 0) == s.n && str_utf8_length(s) <= MAX_NAME;
+}
+
+static enum outcome identify_remote_user(const struct identity *identity, bool *recognised)
+{
+	struct str user = identity->request->remote_user;
+	struct principal *principal = identity->principal;
+
+	*recognised = user.n > 0;
+	if (!*recognised)
+		return OUTCOME_OK;
+	if (!is_name(user)) {
+		*identity->detail = STR("the user's name must have up to 255 characters, UTF-8 without NUL");
+		return OUTCOME_UNAUTHENTICATED;
+	}
+	principal->user = str_dup(identity->pool, user);
+	principal->role = identity->auth->remote_role;
+	if (principal->role == ROLE_OPERATOR)
+		return OUTCOME_OK;
+	principal->tenant = str_dup(identity->pool, remote_tenant(identity->auth->endpoint, user));
+	if (principal->tenant.n == 0)
+		principal->role = ROLE_NONE; // somebody, of no tenant
+	return OUTCOME_OK;
+}
+
+// ---- the endpoint's list
+
+static const struct authenticator authenticators[] = {
+	{ "token", "Bearer realm=\"tenure\"", identify_token },
+	{ "remote-user", "Basic realm=\"tenure\"", identify_remote_user },
+	{ "noauth", "Bearer realm=\"tenure\"", identify_noauth },
+};
+
+PRINTF_LIKE(1, 2) static char *message(const char *format, ...)
+{
+	va_list args;
+	char *text = NULL;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		abort();
+	va_end(args);
+	return text;
+}
+
+static const struct authenticator *find_authenticator(struct str name)
+{
+	for (size_t i = 0; i < COUNT_OF(authenticators); i++) {
+		if (str_eq_c(name, authenticators[i].name))
+			return &authenticators[i];
+	}
+	return NULL;
+}
+
+static char *read_methods(struct auth *auth)
+{
+	const struct endpoint_config *endpoint = auth->endpoint;
+	struct str rest = str_c(endpoint->auth), item;
+
+	while (str_split(&rest, ',', &item)) {
+		const struct authenticator *found = find_authenticator(str_trim(item));
+
+		if (found == NULL || auth->n_methods == MAX_METHODS)
+			return message("endpoint %s: auth: \"%.*s\" is none of token, remote-user, noauth", endpoint->name,
+				STR_ARG(str_trim(item)));
+		auth->methods[auth->n_methods++] = found;
+	}
+	return NULL;
+}
+
+static bool uses(const struct auth *auth, const char *name)
+{
+	for (size_t i = 0; i < auth->n_methods; i++) {
+		if (strcmp(auth->methods[i]->name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static char *read_remote_user(struct auth *auth)
+{
+	const struct endpoint_config *endpoint = auth->endpoint;
+
+	if (!uses(auth, "remote-user"))
+		return NULL;
+	if (!role_parse(str_c(endpoint->remote_user_role), &auth->remote_role))
+		return message("endpoint %s: remote_user_role: \"%s\" is none of reader, member, admin, operator",
+			endpoint->name, endpoint->remote_user_role);
+	if (strcmp(endpoint->remote_user_tenant, "user") != 0 && strcmp(endpoint->remote_user_tenant, "domain") != 0)
+		return message("endpoint %s: remote_user_tenant: \"%s\" is neither user nor domain", endpoint->name,
+			endpoint->remote_user_tenant);
+	return NULL;
+}
+
+struct auth *auth_new(const struct config *config, const struct endpoint_config *endpoint, char **error)
+{
+	struct auth *auth = calloc(1, sizeof(*auth));
+
+	if (auth == NULL)
+		abort();
+	auth->endpoint = endpoint;
+	auth->tokens = token_cache_new(config->token_cache);
+	*error = read_methods(auth);
+	if (*error == NULL)
+		*error = read_remote_user(auth);
+	if (*error != NULL)
+		auth_free(&auth);
+	else if (uses(auth, "noauth"))
+		log_warning("endpoint %s believes every token (auth = noauth): for development only", endpoint->name);
+	return auth;
+}
+
+void auth_free(struct auth **auth)
+{
+	if (*auth == NULL)
+		return;
+	token_cache_free(&(*auth)->tokens);
+	free(*auth);
+	*auth = NULL;
+}
+
+enum outcome auth_identify(struct auth *auth, struct db *db, struct pool *pool, const struct request *request,
+	struct principal *principal, struct str *detail)
+{
+	struct identity identity = { auth, db, pool, request, principal, detail };
+
+	*principal = (struct principal){ 0 };
+	*detail = STR_NONE;
+	for (size_t i = 0; i < auth->n_methods; i++) {
+		bool recognised = false;
+		enum outcome outcome = auth->methods[i]->identify(&identity, &recognised);
+
+		if (recognised)
+			return outcome;
+	}
+	return OUTCOME_OK;
+}
+
+const char *auth_challenge(const struct auth *auth)
+{
+	return auth->methods[0]->challenge;
+}

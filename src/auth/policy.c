@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a principal may: its role against the method's, its tenant against the address's.
+#include "base/base.h"
+
+#include "auth/auth.h"
+
+static const char *const names[] = {
+	[ROLE_NONE] = "none",
+	[ROLE_READER] = "reader",
+	[ROLE_MEMBER] = "member",
+	[ROLE_ADMIN] = "admin",
+	[ROLE_OPERATOR] = "operator",
+};
+
+const char *role_name(enum role role)
+{
+	assert((size_t)role < COUNT_OF(names));
+	return names[role];
+}
+
+bool role_parse(struct str text, enum role *role)
+{
+	for (enum role r = ROLE_READER; r <= ROLE_OPERATOR; r++) {
+		if (str_eq_c(text, names[r])) {
+			*role = r;
+			return true;
+		}
+	}
+	return false;
+}
+
+// An operator's call is refused before anything is said about the tenant in its address.
+enum outcome policy_permits(const struct principal *principal, enum role needed, struct str tenant)
+{
+	if (needed == ROLE_NONE || principal->role == ROLE_OPERATOR)
+		return OUTCOME_OK;
+	if (principal->user.n == 0)
+		return OUTCOME_UNAUTHENTICATED;
+	if (needed == ROLE_OPERATOR)
+		return OUTCOME_FORBIDDEN;
+	if (tenant.n > 0 && !str_eq(tenant, principal->tenant))
+		return OUTCOME_NOT_FOUND;
+	return principal->role >= needed ? OUTCOME_OK : OUTCOME_FORBIDDEN;
+}

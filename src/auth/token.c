@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who a token is for.
+#include "base/base.h"
+
+#include "auth/token.h"
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/pool.h"
+#include "db/db.h"
+
+enum { SLOTS = 256, MAX_ID = 32, MAX_SECRET = 128 };
+
+// A tenant that is deleted, but recoverable, still has its users; a purged one (live NULL) has none.
+static const struct db_query q_token = {
+	"SELECT t.hash, t.user, t.role, t.tenant_id IS NOT NULL, n.name, t.expires_at, t.revoked_at"
+	" FROM tokens t LEFT JOIN tenants n ON n.id = t.tenant_id AND n.live = 1 WHERE t.id = ?",
+	"s", "bssustt"
+};
+
+// ---- the cache: each token has one place, a later one with the same place takes it
+
+struct slot {
+	uint8_t key[DIGEST_SHA256];
+	bool used;
+	int64_t checked_tick;
+	int64_t expires_us; // 0: never
+	enum role role;
+	char *text; // user, then tenant
+	size_t user_n, tenant_n;
+};
+
+struct token_cache {
+	int64_t believed_us;
+	struct slot slots[SLOTS];
+};
+
+struct token_cache *token_cache_new(unsigned milliseconds)
+{
+	struct token_cache *cache = calloc(1, sizeof(*cache));
+
+	if (cache == NULL)
+		abort();
+	cache->believed_us = (int64_t)milliseconds * 1000;
+	return cache;
+}
+
+void token_cache_free(struct token_cache **cache)
+{
+	if (*cache == NULL)
+		return;
+	for (size_t i = 0; i < SLOTS; i++)
+		free((*cache)->slots[i].text);
+	free(*cache);
+	*cache = NULL;
+}
+
+static struct str key_str(const uint8_t key[DIGEST_SHA256])
+{
+	return str_n((const char *)key, DIGEST_SHA256);
+}
+
+static bool cache_find(struct token_cache *cache, const uint8_t key[DIGEST_SHA256], struct pool *pool,
+	struct principal *principal)
+{
+	struct slot *slot = &cache->slots[key[0]];
+
+	if (!slot->used || !digest_equal(key_str(slot->key), key_str(key)))
+		return false;
+	if (clock_tick_us() - slot->checked_tick >= cache->believed_us)
+		return false;
+	if (slot->expires_us != 0 && clock_now_us() >= slot->expires_us)
+		return false;
+	principal->user = str_dup(pool, str_n(slot->text, slot->user_n));
+	principal->tenant = str_dup(pool, str_n(slot->text + slot->user_n, slot->tenant_n));
+	principal->role = slot->role;
+	return true;
+}
+
+static void cache_keep(struct token_cache *cache, const uint8_t key[DIGEST_SHA256], const struct principal *principal,
+	int64_t expires_us)
+{
+	struct slot *slot = &cache->slots[key[0]];
+	size_t n = principal->user.n + principal->tenant.n;
+	char *text = cache->believed_us > 0 ? malloc(n + 1) : NULL;
+
+	if (text == NULL)
+		return;
+	memcpy(text, principal->user.p, principal->user.n);
+	if (principal->tenant.n > 0)
+		memcpy(text + principal->user.n, principal->tenant.p, principal->tenant.n);
+	free(slot->text);
+	*slot = (struct slot){
+		.used = true,
+		.checked_tick = clock_tick_us(),
+		.expires_us = expires_us,
+		.role = principal->role,
+		.text = text,
+		.user_n = principal->user.n,
+		.tenant_n = principal->tenant.n,
+	};
+	memcpy(slot->key, key, DIGEST_SHA256);
+}
+
+static void cache_forget(struct token_cache *cache, const uint8_t key[DIGEST_SHA256])
+{
+	struct slot *slot = &cache->slots[key[0]];
+
+	if (slot->used && digest_equal(key_str(slot->key), key_str(key)))
+		slot->used = false;
+}
+
+// ---- the table
+
+struct question {
+	struct db *db;
+	struct pool *pool;
+	struct str id;
+	struct db_rows rows;
+	enum db_result result;
+};
+
+static enum db_verdict ask(void *arg)
+{
+	struct question *question = arg;
+
+	question->result =
+		db_run(question->db, question->pool, &q_token, DB_IN(db_s(question->id)), &question->rows);
+	return DB_COMMIT;
+}
+
+// Only what token_create() can have made is worth a question.
+static bool well_formed(struct str token, struct str *id, struct str *secret)
+{
+	size_t dot = str_find(token, '.', 0);
+
+	*id = str_part(token, 0, dot);
+	*secret = str_part(token, dot + 1, token.n);
+	if (id->n == 0 || id->n > MAX_ID || secret->n == 0 || secret->n > MAX_SECRET)
+		return false;
+	for (size_t i = 0; i < token.n; i++) {
+		char c = token.p[i];
+		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+
+		if (!letter && c != '-' && c != '_' && (c != '.' || i != dot))
+			return false;
+	}
+	return true;
+}
+
+// Expired or revoked tokens and those of a purged tenant are good for nothing.
+static bool row_is_good(const struct db_rows *rows, struct str secret, struct principal *principal)
+{
+	uint8_t hash[DIGEST_SHA256];
+
+	digest_sha256(secret, hash);
+	if (!digest_equal(db_at(rows, 0, 0)->s, key_str(hash)))
+		return false;
+	if (!db_at(rows, 0, 6)->null || (!db_at(rows, 0, 5)->null && db_at(rows, 0, 5)->i <= clock_now_us()))
+		return false;
+	if (db_at(rows, 0, 3)->u != 0 && db_at(rows, 0, 4)->null)
+		return false;
+	*principal = (struct principal){ .user = db_at(rows, 0, 1)->s, .tenant = db_at(rows, 0, 4)->s };
+	return role_parse(db_at(rows, 0, 2)->s, &principal->role);
+}
+
+enum outcome token_check(struct token_cache *cache, struct db *db, struct pool *pool, struct str token,
+	struct principal *principal, struct str *detail)
+{
+	struct question question = { .db = db, .pool = pool };
+	struct str secret;
+	uint8_t key[DIGEST_SHA256];
+
+	*principal = (struct principal){ 0 };
+	*detail = STR("token unknown, expired or revoked");
+	if (!well_formed(token, &question.id, &secret))
+		return OUTCOME_UNAUTHENTICATED;
+	digest_sha256(token, key);
+	if (cache_find(cache, key, pool, principal))
+		return OUTCOME_OK;
+	enum db_result result = db_txn_run(db, DB_AUTOCOMMIT, NULL, ask, &question);
+
+	if (result != DB_OK || question.result != DB_OK) {
+		*detail = STR("tokens can't be checked at the moment");
+		return OUTCOME_UNAVAILABLE;
+	}
+	if (question.rows.n == 0 || !row_is_good(&question.rows, secret, principal)) {
+		*principal = (struct principal){ 0 };
+		cache_forget(cache, key);
+		return OUTCOME_UNAUTHENTICATED;
+	}
+	cache_keep(cache, key, principal, db_at(&question.rows, 0, 5)->null ? 0 : db_at(&question.rows, 0, 5)->i);
+	return OUTCOME_OK;
+}
