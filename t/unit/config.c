@@ -189,7 +189,8 @@ static void bad_structure(void)
 	refused(STR("[tenure]\ninclude = x\n"),
 	        "bad.conf:2: got key \"include\"; expected include before the first section", "a late include");
 	refused(STR("include = missing.conf\n"),
-	        "bad.conf:1: include: got \"missing.conf\"; expected files that can be read", "an include that is not there");
+	        "bad.conf:1: include: got \"missing.conf\"; expected files that can be read",
+	        "an include that is not there");
 	refused(STR("include = bad.conf\n"), "bad.conf:1: got includes more than 8 deep; expected fewer", "a cycle");
 	refused(STR("[tenure]\nuser = a\0b\n"), "bad.conf:2: got \"user = a\\x00b\"; expected UTF-8 without NUL", "NUL");
 	refused(STR("[tenure]\nuser = \xff\n"), "bad.conf:2: got \"user = \\xff\"; expected UTF-8 without NUL",
