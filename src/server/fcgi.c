@@ -44,6 +44,7 @@ struct fcgi {
 	bool listening;            // listen_fd is in the epoll set
 	int64_t listen_again_us;   // when not listening
 	bool stopping;
+	bool refusing;             // if stopping: the grace is over, connections take no more requests
 	enum fcgi_stop stop;       // if stopping
 	int64_t stop_us;           // until then
 	unsigned accepts_left;     // if stopping
@@ -144,6 +145,13 @@ void fcgi_free(struct fcgi **fcgi)
 }
 
 // ---- connections
+
+// From now on what the peer sends fails there, instead of going unread here: FastCGI has no word for "this was the last
+// answer", and a request sent between that answer and the close would be lost without the peer's knowing.
+static void slot_refuse(const struct slot *slot)
+{
+	(void)shutdown(slot->fcgx.ipcFd, SHUT_RD);
+}
 
 enum peek { PEEK_READY, PEEK_QUIET, PEEK_GONE };
 
@@ -309,14 +317,16 @@ void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, 
 	struct buf head = buf_new(pool, 1024);
 
 	assert(slot != NULL);
+	if (slot->fcgx.keepConnection && (!fcgi->whole || fcgi->stopping)) {
+		slot->fcgx.keepConnection = 0;
+		slot_refuse(slot);
+	}
 	reply_head(&head, response);
 	FCGX_PutStr(head.p, (int)head.n, slot->fcgx.out);
 	if (method != METHOD_HEAD && reply_has_body(response) && response->body.n > 0)
 		FCGX_PutStr(response->body.p, (int)response->body.n, slot->fcgx.out);
-	if (!fcgi->whole || fcgi->stopping)
-		slot->fcgx.keepConnection = 0;
-	// Without this the library waits for the peer to close first. Only where bytes were left unread that wait has a
-	// use: closing at once would make TCP drop the answer.
+	// An attached connection the library closes only once the peer has, or after a while. That is of use where bytes
+	// were left unread: closing at once would make TCP drop the answer.
 	if (!fcgi->whole)
 		FCGX_Attach(&slot->fcgx);
 	FCGX_Finish_r(&slot->fcgx);
@@ -379,13 +389,23 @@ static int until_ms(int64_t then_us)
 static int patience_ms(struct fcgi *fcgi, int timeout_ms)
 {
 	if (fcgi->stopping)
-		return expects_more(fcgi) ? until_ms(fcgi->stop_us) : 0;
+		return expects_more(fcgi) && !fcgi->refusing ? until_ms(fcgi->stop_us) : 0;
 	if (fcgi->listening)
 		return timeout_ms;
 	int pause = until_ms(fcgi->listen_again_us);
 	if (pause == 0)
 		listen_on(fcgi);
 	return timeout_ms < 0 || pause < timeout_ms ? pause : timeout_ms;
+}
+
+static void refuse_all(struct fcgi *fcgi)
+{
+	fcgi->refusing = true;
+	listen_off(fcgi);
+	for (size_t i = 0; i < SLOTS; i++) {
+		if (slot_is_open(&fcgi->slots[i]))
+			slot_refuse(&fcgi->slots[i]);
+	}
 }
 
 // Fills the events; false when the time is over.
@@ -418,7 +438,12 @@ enum fcgi_event fcgi_next(struct fcgi *fcgi, int timeout_ms, struct pool *pool, 
 				return FCGI_REQUEST;
 			}
 		}
-		if (!wait_for_events(fcgi, timeout_ms))
-			return fcgi->stopping ? FCGI_END : FCGI_WAKE;
+		if (wait_for_events(fcgi, timeout_ms))
+			continue;
+		if (!fcgi->stopping)
+			return FCGI_WAKE;
+		if (fcgi->refusing)
+			return FCGI_END;
+		refuse_all(fcgi); // and look once more for what came before
 	}
 }

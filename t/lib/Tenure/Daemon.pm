@@ -147,21 +147,28 @@ sub stop {
     return $self->wait_for_end;
 }
 
-# Process ids of the children: workers, oldest first, then the mover; of a process by its id.
+# Process ids of all children: workers and the mover.
 sub children {
     my ($self) = @_;
     my @pids = split ' ', $self->read_file("/proc/$self->{pid}/task/$self->{pid}/children");
     return @pids;
 }
 
-# The process at the other end of a connection's socket can't be asked for; that the listening socket is open tells
-# workers from the mover.
+# Those that are ready to serve.
 sub workers {
     my ($self) = @_;
-    return grep { has_socket($_) } $self->children;
+    return grep { has_epoll($_) } $self->children;
 }
 
-sub has_socket {
+# Is it running? One that has ended, and that nobody has asked for yet, is not.
+sub is_running {
+    my ($pid) = @_;
+    open my $stat, '<', "/proc/$pid/stat" or return 0;
+    my $line = readline $stat;
+    return defined $line && $line !~ /\) [ZX] /;
+}
+
+sub has_epoll {
     my ($pid) = @_;
     return scalar grep { (readlink($_) // '') =~ /eventpoll/ } glob "/proc/$pid/fd/*";
 }

@@ -9,6 +9,7 @@ package Tenure::FastCGI;
 use strict;
 use warnings;
 
+use Errno ();
 use IO::Select;
 use IO::Socket::UNIX;
 use Time::HiRes ();
@@ -102,8 +103,8 @@ sub send_raw {
     local $SIG{PIPE} = 'IGNORE';
     while (length $bytes) {
         my $n = syswrite $self->{socket}, $bytes;
-        return 0 unless defined $n;
-        substr $bytes, 0, $n, '';
+        return 0 unless defined $n || $!{EINTR};
+        substr $bytes, 0, $n // 0, '';
     }
     return 1;
 }
@@ -117,9 +118,10 @@ sub _fill {
     my ($self, $want, $until) = @_;
     while (length $self->{in} < $want) {
         my $left = $until - Time::HiRes::time();
-        return 0 if $left <= 0 || !IO::Select->new($self->{socket})->can_read($left);
+        return 0 if $left <= 0;
+        next unless IO::Select->new($self->{socket})->can_read($left);    # a signal, or the time is over
         my $n = sysread $self->{socket}, $self->{in}, 65536, length $self->{in};
-        return 0 unless $n;
+        return 0 unless $n || (!defined $n && $!{EINTR});
     }
     return 1;
 }
