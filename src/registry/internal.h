@@ -26,6 +26,9 @@ void tenant_from_row(struct tenant *tenant, const struct db_rows *rows, size_t r
 // Is it deleted, and past its purge time? Then it is no more, whether or not it was reaped.
 bool tenant_expired(const struct registry *registry, const struct tenant *tenant);
 
+// Frees the name of a tenant whose time is up, whose row is locked: a tombstone stays for the change log.
+enum outcome tenant_bury(struct registry *registry, const struct tenant *tenant);
+
 // Columns of a resource (r) and their types; types are looked up by id, the tenant's name is not among them.
 enum { RESOURCE_N_COLUMNS = 17 };
 #define RESOURCE_COLUMNS                                                                                             \

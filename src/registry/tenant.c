@@ -243,8 +243,7 @@ static enum outcome answer_recoverable(struct registry *registry, const struct t
 	return OUTCOME_RECOVERABLE;
 }
 
-// Frees the name of a tenant whose time is up and that nobody has reaped yet.
-static enum outcome bury(struct registry *registry, const struct tenant *tenant)
+enum outcome tenant_bury(struct registry *registry, const struct tenant *tenant)
 {
 	struct db_call calls[] = {
 		{ .query = &q_bury, .in = DB_IN(db_u(tenant->id)) },
@@ -268,7 +267,7 @@ enum outcome tenant_put(struct registry *registry, struct str name, const struct
 		return modify(registry, content, guard, tenant);
 	if (!tenant_expired(registry, tenant))
 		return answer_recoverable(registry, tenant);
-	outcome = bury(registry, tenant);
+	outcome = tenant_bury(registry, tenant);
 	return outcome == OUTCOME_OK ? create(registry, name, content, guard, tenant) : outcome;
 }
 

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// The invariants, each as one statement that finds what breaks it; those that concern keyed hashes are computed here.
+#include "base/base.h"
+
+#include "registry/doctor.h"
+
+#include "base/pool.h"
+#include "registry/etag.h"
+#include "registry/internal.h"
+
+enum { ROWS_AT_ONCE = 500 };
+
+#define RESOURCE_NAME "CONCAT('resource ', LOWER(HEX(r.uid)))"
+#define TENANT_NAME "CONCAT('tenant ', t.name)"
+#define FINDS(example, tables) { "SELECT COUNT(*), COALESCE(MIN(" example "), '') FROM " tables, "", "us" }
+#define MENDS(sql) { sql, "", "" }
+#define NOTHING { NULL, NULL, NULL }
+
+// A live resource stands where this forward leads away from.
+#define COVERED                                                                                               \
+	"resources r ON r.tenant_id = f.tenant_id AND r.type_id = f.type_id AND r.namespace = f.namespace AND " \
+	"r.name = f.name AND r.live IS NOT NULL"
+
+static const struct check {
+	const char *name;
+	struct db_query find, mend;
+} checks[] = {
+	{ "each resource's tenant exists",
+		FINDS(RESOURCE_NAME, "resources r LEFT JOIN tenants t ON t.id = r.tenant_id WHERE t.id IS NULL"), NOTHING },
+	{ "each resource's type exists",
+		FINDS(RESOURCE_NAME, "resources r LEFT JOIN types y ON y.id = r.type_id WHERE y.id IS NULL"), NOTHING },
+	{ "each tenant's tier exists",
+		FINDS(TENANT_NAME, "tenants t LEFT JOIN tiers i ON i.id = t.tier_id WHERE i.id IS NULL"), NOTHING },
+	{ "each tenant has its namespace default",
+		FINDS(TENANT_NAME, "tenants t LEFT JOIN resources r ON r.tenant_id = t.id AND r.live = 2 AND r.name = 'default' "
+				   "WHERE t.live = 1 AND r.id IS NULL"),
+		NOTHING },
+	{ "each resource in a namespace has that namespace",
+		FINDS(RESOURCE_NAME, "resources r JOIN types y ON y.id = r.type_id AND y.namespaced LEFT JOIN resources s ON "
+				     "s.tenant_id = r.tenant_id AND s.type_id = (SELECT id FROM types WHERE group_name = '' AND "
+				     "plural = 'namespaces') AND s.namespace = '' AND s.name = r.namespace AND s.live IS NOT NULL "
+				     "WHERE r.live = 1 AND s.id IS NULL"),
+		NOTHING },
+	{ "what is deleted has a purge time, what lives has none",
+		FINDS(RESOURCE_NAME, "resources r WHERE (r.live IS NULL) <> (r.deleted_at IS NOT NULL) OR "
+				     "(r.deleted_at IS NULL) <> (r.purge_at IS NULL)"),
+		NOTHING },
+	{ "each resource's document is JSON objects",
+		FINDS(RESOURCE_NAME, "resources r WHERE NOT (JSON_VALID(r.meta) AND JSON_VALID(r.body)) OR "
+				     "JSON_TYPE(r.meta) <> 'OBJECT' OR JSON_TYPE(r.body) <> 'OBJECT'"),
+		NOTHING },
+	{ "a resource is locked when its metadata says so",
+		FINDS(RESOURCE_NAME, "resources r WHERE r.locked <> COALESCE(JSON_VALUE(r.meta, '$.locked') IN ('1', 'true'), 0)"),
+		MENDS("UPDATE resources r SET r.locked = COALESCE(JSON_VALUE(r.meta, '$.locked') IN ('1', 'true'), 0) "
+		      "WHERE r.locked <> COALESCE(JSON_VALUE(r.meta, '$.locked') IN ('1', 'true'), 0)") },
+	{ "each forward leads to a resource",
+		FINDS("CONCAT('forward of ', f.name)",
+			"forwards f LEFT JOIN resources r ON r.id = f.resource_id WHERE r.id IS NULL"),
+		MENDS("DELETE f FROM forwards f LEFT JOIN resources r ON r.id = f.resource_id WHERE r.id IS NULL") },
+	{ "no forward stands at a live resource's address", FINDS("CONCAT('forward of ', f.name)", "forwards f JOIN " COVERED),
+		MENDS("DELETE f FROM forwards f JOIN " COVERED) },
+	{ "each resource's revision is that of its last change",
+		FINDS(RESOURCE_NAME, "resources r JOIN (SELECT resource_id, MAX(revision) AS last FROM changes "
+				     "WHERE resource_id IS NOT NULL GROUP BY resource_id) c ON c.resource_id = r.id "
+				     "WHERE r.revision <> c.last"),
+		NOTHING },
+	{ "each waiting move's tenants exist",
+		FINDS("CONCAT('move ', LOWER(HEX(m.uid)))",
+			"moves m LEFT JOIN tenants s ON s.id = m.source_id LEFT JOIN tenants t ON t.id = m.dest_id "
+			"WHERE m.state = 'queued' AND (s.id IS NULL OR t.id IS NULL)"),
+		NOTHING },
+};
+
+// ---- counts: mended tenant by tenant, under the lock that keeps its writers out
+
+#define WRONG_COUNTS                                                                                            \
+	"tenants t LEFT JOIN tenant_counts c ON c.tenant_id = t.id LEFT JOIN (SELECT tenant_id, COUNT(*) AS n " \
+	"FROM resources WHERE live = 1 GROUP BY tenant_id) x ON x.tenant_id = t.id "                            \
+	"WHERE c.resources IS NULL OR c.resources <> COALESCE(x.n, 0)"
+static const char counts_name[] = "each tenant's count is that of its resources";
+static const struct db_query q_find_counts = FINDS(TENANT_NAME, WRONG_COUNTS);
+static const struct db_query q_wrong_counts = { "SELECT t.id FROM " WRONG_COUNTS, "", "u" };
+static const struct db_query q_hold = { "SELECT id FROM tenants WHERE id = ? FOR UPDATE", "u", "u" };
+static const struct db_query q_recount = {
+	"INSERT INTO tenant_counts (tenant_id, resources) "
+	"SELECT ?, COUNT(*) FROM resources WHERE tenant_id = ? AND live = 1 "
+	"ON DUPLICATE KEY UPDATE resources = VALUES(resources)",
+	"uu", ""
+};
+
+// ---- hashes
+
+static const char etags_name[] = "each resource's etag, size and lanes are those of its content";
+static const struct db_query q_resources = {
+	"SELECT " RESOURCE_COLUMNS ", r.bytes, r.h0, r.h1, r.h2, r.h3 FROM resources r WHERE r.id > ? ORDER BY r.id LIMIT ?",
+	"uu", RESOURCE_OUT "uuuuu"
+};
+// Only what is still as it was read: a writer that came between has computed it anew.
+static const struct db_query q_mend_resource = {
+	"UPDATE resources SET etag = ?, bytes = ?, h0 = ?, h1 = ?, h2 = ?, h3 = ? WHERE id = ? AND revision = ?", "buuuuuuu", ""
+};
+static const char tenant_etags_name[] = "each tenant's etag is that of its content";
+static const struct db_query q_tenants = {
+	"SELECT " TENANT_COLUMNS " FROM " TENANT_TABLES " WHERE t.live = 1 AND t.id > ? ORDER BY t.id LIMIT ?", "uu", TENANT_OUT
+};
+static const struct db_query q_mend_tenant = { "UPDATE tenants SET etag = ? WHERE id = ? AND revision = ?", "buu", "" };
+
+struct examination {
+	struct registry *registry;
+	bool fix;
+	void (*report)(void *arg, const char *check, uint64_t found, uint64_t fixed, const char *example);
+	void *arg;
+	uint64_t found, fixed;
+	const char *example;
+	uint64_t tenant_id; // recount_one's
+	enum outcome outcome;
+};
+
+static void tell(struct examination *examination, const char *check)
+{
+	examination->report(examination->arg, check, examination->found, examination->fixed,
+		examination->example != NULL ? examination->example : "");
+	examination->found = examination->fixed = 0;
+	examination->example = NULL;
+}
+
+static enum outcome find(struct examination *examination, const struct db_query *query)
+{
+	struct registry *registry = examination->registry;
+	struct db_rows rows;
+	enum db_result result = db_run(registry->db, registry->pool, query, NULL, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	examination->found = db_at(&rows, 0, 0)->u;
+	examination->example = str_cstr(registry->pool, db_at(&rows, 0, 1)->s);
+	return OUTCOME_OK;
+}
+
+static enum outcome run_check(struct examination *examination, const struct check *check)
+{
+	struct registry *registry = examination->registry;
+	struct db_rows rows;
+	enum outcome outcome = find(examination, &check->find);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (examination->fix && examination->found > 0 && check->mend.sql != NULL) {
+		enum db_result result = db_run(registry->db, registry->pool, &check->mend, NULL, &rows);
+		if (result != DB_OK)
+			return registry_db_failed(result);
+		examination->fixed = rows.affected;
+	}
+	tell(examination, check->name);
+	return OUTCOME_OK;
+}
+
+static enum db_verdict recount_one(void *arg)
+{
+	struct examination *examination = arg;
+	struct registry *registry = examination->registry;
+	struct db_value id = db_u(examination->tenant_id);
+	struct db_call calls[] = {
+		{ .query = &q_hold, .in = DB_IN(id) },
+		{ .query = &q_recount, .in = DB_IN(id, id) },
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	examination->outcome = result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+	return result == DB_OK ? DB_COMMIT : DB_ROLLBACK;
+}
+
+static enum outcome mend_counts(struct examination *examination)
+{
+	struct registry *registry = examination->registry;
+	struct db_rows rows;
+	enum db_result result = db_run(registry->db, registry->pool, &q_wrong_counts, NULL, &rows);
+
+	for (size_t i = 0; result == DB_OK && i < rows.n; i++) {
+		struct uuid uid = uuid_new();
+		examination->tenant_id = db_at(&rows, i, 0)->u;
+		result = db_txn_run(registry->db, DB_WRITE, &uid, recount_one, examination);
+		if (result == DB_OK && examination->outcome == OUTCOME_OK)
+			examination->fixed++;
+	}
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+static enum outcome check_counts(struct examination *examination)
+{
+	enum outcome outcome = find(examination, &q_find_counts);
+
+	if (outcome == OUTCOME_OK && examination->fix && examination->found > 0)
+		outcome = mend_counts(examination);
+	if (outcome == OUTCOME_OK)
+		tell(examination, counts_name);
+	return outcome;
+}
+
+static void note_found(struct examination *examination, const char *kind, const struct uuid *uid, char *keep, size_t room)
+{
+	examination->found++;
+	if (examination->example != NULL)
+		return;
+	snprintf(keep, room, "%s %.*s", kind, STR_ARG(uuid_str(examination->registry->pool, *uid)));
+	examination->example = keep;
+}
+
+static enum outcome mend_resource(struct examination *examination, const struct resource *resource, uint64_t bytes,
+	const uint64_t lanes[4])
+{
+	struct registry *registry = examination->registry;
+	struct db_rows rows;
+	enum db_result result = db_run(registry->db, registry->pool, &q_mend_resource,
+		DB_IN(db_b(str_n((const char *)resource->etag, sizeof(resource->etag))), db_u(bytes), db_u(lanes[0]),
+			db_u(lanes[1]), db_u(lanes[2]), db_u(lanes[3]), db_u(resource->id), db_u(resource->revision)),
+		&rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	examination->fixed += rows.affected;
+	return OUTCOME_OK;
+}
+
+static enum outcome check_resource(struct examination *examination, const struct db_rows *rows, size_t row, char *keep,
+	size_t room)
+{
+	struct registry *registry = examination->registry;
+	struct resource stored, right;
+	uint64_t lanes[4];
+
+	resource_from_row(registry, &stored, rows, row, 0);
+	right = stored;
+	etag_of_resource(registry, &right);
+	state_lanes(registry, &right.uid, lanes);
+	bool same = memcmp(stored.etag, right.etag, sizeof(right.etag)) == 0 &&
+		    db_at(rows, row, RESOURCE_N_COLUMNS)->u == stored.meta.n + stored.body.n;
+	for (size_t i = 0; i < 4; i++)
+		same = same && db_at(rows, row, RESOURCE_N_COLUMNS + 1 + i)->u == lanes[i];
+	if (same)
+		return OUTCOME_OK;
+	note_found(examination, "resource", &stored.uid, keep, room);
+	return examination->fix ? mend_resource(examination, &right, stored.meta.n + stored.body.n, lanes) : OUTCOME_OK;
+}
+
+static enum outcome check_tenant(struct examination *examination, const struct db_rows *rows, size_t row, char *keep,
+	size_t room)
+{
+	struct registry *registry = examination->registry;
+	struct tenant stored, right;
+	struct db_rows mended;
+
+	tenant_from_row(&stored, rows, row);
+	right = stored;
+	etag_of_tenant(registry, &right);
+	if (memcmp(stored.etag, right.etag, sizeof(right.etag)) == 0)
+		return OUTCOME_OK;
+	note_found(examination, "tenant", &stored.uid, keep, room);
+	if (!examination->fix)
+		return OUTCOME_OK;
+	enum db_result result = db_run(registry->db, registry->pool, &q_mend_tenant,
+		DB_IN(db_b(str_n((const char *)right.etag, sizeof(right.etag))), db_u(right.id), db_u(right.revision)), &mended);
+	examination->fixed += result == DB_OK ? mended.affected : 0;
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+// Walks a table by id, a page at a time, so that memory stays flat and no read lasts long.
+static enum outcome walk(struct examination *examination, const struct db_query *query, const char *name,
+	enum outcome (*each)(struct examination *, const struct db_rows *, size_t, char *, size_t))
+{
+	struct registry *registry = examination->registry;
+	struct pool_mark mark = pool_mark(registry->pool);
+	char keep[80];
+	uint64_t after = 0;
+	enum outcome outcome = OUTCOME_OK;
+	struct db_rows rows;
+
+	do {
+		pool_rewind(registry->pool, mark);
+		enum db_result result =
+			db_run(registry->db, registry->pool, query, DB_IN(db_u(after), db_u(ROWS_AT_ONCE)), &rows);
+		if (result != DB_OK)
+			return registry_db_failed(result);
+		for (size_t i = 0; outcome == OUTCOME_OK && i < rows.n; i++) {
+			after = db_at(&rows, i, 0)->u;
+			outcome = each(examination, &rows, i, keep, sizeof(keep));
+		}
+	} while (outcome == OUTCOME_OK && rows.n == ROWS_AT_ONCE);
+	if (outcome == OUTCOME_OK)
+		tell(examination, name);
+	return outcome;
+}
+
+enum outcome doctor(struct registry *registry, bool fix,
+	void (*report)(void *arg, const char *check, uint64_t found, uint64_t fixed, const char *example), void *arg)
+{
+	struct examination examination = { .registry = registry, .fix = fix, .report = report, .arg = arg };
+	enum outcome outcome = OUTCOME_OK;
+
+	for (size_t i = 0; outcome == OUTCOME_OK && i < COUNT_OF(checks); i++)
+		outcome = run_check(&examination, &checks[i]);
+	if (outcome == OUTCOME_OK)
+		outcome = check_counts(&examination);
+	if (outcome == OUTCOME_OK)
+		outcome = walk(&examination, &q_resources, etags_name, check_resource);
+	if (outcome == OUTCOME_OK)
+		outcome = walk(&examination, &q_tenants, tenant_etags_name, check_tenant);
+	return outcome;
+}
