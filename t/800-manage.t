@@ -1,0 +1,210 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# tenure-manage on a database of its own: schema, tiers, tokens, reset, exit codes.
+use strict;
+use warnings;
+
+use Cwd ();
+use File::Basename ();
+use File::Copy ();
+use File::Temp ();
+use JSON::PP ();
+use Test::More;
+
+my $top = $ENV{TENURE_SRCDIR} // Cwd::abs_path(File::Basename::dirname(__FILE__) . '/..');
+my $build = $ENV{TENURE_BUILD} // $ENV{TENURE_BUILDDIR} // $top;
+plan skip_all => "$build/tenure-manage is not built" unless -x "$build/tenure-manage";
+plan skip_all => 'mariadbd is not installed' unless grep { -x "$_/mariadbd" } '/usr/sbin', split /:/, $ENV{PATH};
+
+my $dir = File::Temp->newdir('tenure-manage-XXXXXX', TMPDIR => 1);
+my $db = "$dir/db";
+my $owner = $$;
+mkdir "$dir/sql" or die "$dir/sql: $!";
+File::Copy::copy($_, "$dir/sql/") or die "$_: $!" for glob "$top/sql/*.sql";
+if (my $template = $ENV{TENURE_DB_TEMPLATE}) {
+    mkdir $db, 0700 or die "$db: $!";
+    !-d "$template/data" or system('cp', '-a', "$template/data", "$db/data") == 0 or die 'cp';
+}
+system("$top/scripts/private-mariadb", 'start', $db) == 0 or BAIL_OUT('no database');
+END { system "$top/scripts/private-mariadb", 'stop', $db if defined $owner && $owner == $$ && $db }
+
+write_file("$dir/tenure.conf", <<"CONF");
+[database]
+socket = $db/mysql.sock
+name = it's a `test
+user = o'brien
+password = secret
+admin_user = root
+[tenure]
+sql_dir = $dir/sql
+wadl_dir = $build/build/wadl
+[endpoint service]
+auth = token
+CONF
+
+sub write_file {
+    my ($path, $text) = @_;
+    open my $file, '>', $path or die "$path: $!";
+    print {$file} $text;
+    close $file or die "$path: $!";
+    return;
+}
+
+# (exit code, standard output, standard error)
+sub manage {
+    my @args = @_;
+    my $pid = fork // die "fork: $!";
+    if (!$pid) {
+        open STDOUT, '>', "$dir/out" or die $!;
+        open STDERR, '>', "$dir/err" or die $!;
+        exec "$build/tenure-manage", '-c', "$dir/tenure.conf", @args or exit 127;
+    }
+    waitpid $pid, 0;
+    my $code = $? & 127 ? -($? & 127) : $? >> 8;
+    return ($code, map { my $path = $_; open my $f, '<', $path or die $!; local $/ = undef; <$f> // '' } "$dir/out", "$dir/err");
+}
+
+# What SQL answers: rows with tabs.
+sub sql {
+    my ($statement, $schema) = @_;
+    open my $in, '-|', 'mariadb', '--no-defaults', '-N', '-B', "--socket=$db/mysql.sock", '--user=root',
+        defined $schema ? $schema : "it's a `test", '-e', $statement or die $!;
+    local $/ = undef;
+    my $text = <$in> // '';
+    $text =~ s{\n\z}{};
+    return $text;
+}
+
+subtest 'before the schema' => sub {
+    my ($code, $out, $err) = manage('db', 'status');
+    is $code, 2, 'status of nothing fails';
+    ($code, $out) = manage('db', 'init', '--print-grants');
+    is $code, 0, 'grants are printed';
+    like $out, qr/^GRANT SELECT, INSERT, UPDATE, DELETE ON `it's a ``test`\.\* TO 'o\\'brien'\@'localhost';$/m,
+        'four rights for the application, names quoted';
+    is sql("SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name LIKE '%test'", 'mysql'), 0, 'and not run';
+};
+
+subtest 'schema' => sub {
+    my ($code, $out) = manage('db', 'init');
+    is $code, 0, 'init makes database and schema';
+    my $keys = sql('SELECT name, HEX(value) FROM settings ORDER BY name');
+    like $keys, qr/\Aetag_key\t[0-9A-F]{64}\nstate_key\t[0-9A-F]{64}\z/, 'two keys of 32 bytes';
+    isnt $1, $2, 'each its own' if $keys =~ /\t(\w+)\n.*\t(\w+)/;
+    is sql('SELECT COUNT(*) FROM schema_version'), scalar(my @files = glob "$dir/sql/*.sql"), 'each file is recorded';
+    ($code) = manage('db', 'init');
+    is $code, 0, 'init again';
+    is sql('SELECT name, HEX(value) FROM settings ORDER BY name'), $keys, 'keeps the keys';
+    ($code, $out) = manage('db', 'status');
+    is $code, 0, 'up to date';
+    like $out, qr/^tenants +0,/m, 'and counts';
+};
+
+subtest 'upgrade' => sub {
+    my $next = sprintf '%03d', 1 + sql('SELECT MAX(version) FROM schema_version');
+    write_file("$dir/sql/$next-test.sql", "-- a comment; with a semicolon\nCREATE TABLE upgraded (id INT PRIMARY KEY);\n");
+    my ($code, $out) = manage('db', 'status');
+    is $code, 1, 'an upgrade is needed';
+    like $out, qr/$next-test\.sql/, 'and named';
+    ($code) = manage('db', 'init');
+    is $code, 65, 'init does not upgrade';
+    ($code) = manage('db', 'reset', '--yes');
+    is $code, 65, 'nor is an old schema reset';
+    ($code) = manage('db', 'upgrade');
+    is $code, 0, 'upgraded';
+    is sql("SELECT COUNT(*) FROM upgraded"), 0, 'the table is there';
+    unlink "$dir/sql/$next-test.sql";
+    ($code) = manage('db', 'upgrade');
+    is $code, 2, 'a database newer than the program is left alone';
+    sql("DROP TABLE upgraded; DELETE FROM schema_version WHERE version = $next");
+    ($code) = manage('db', 'status');
+    is $code, 0, 'as before';
+};
+
+subtest 'tiers' => sub {
+    my ($code, $out) = manage('tier', 'list', '--json');
+    my @names = map { $_->{name} } @{ JSON::PP::decode_json($out) };
+    is "@names", 'standard free bronze silver gold', 'those that came with the schema';
+    is((manage('tier', 'set', 'tiny', '--max-resources', '3', '--description', "a\tb"))[0], 0, 'a new one');
+    is((manage('tier', 'set', 'tiny', '--max-resources=4'))[0], 0, 'changed');
+    is sql("SELECT max_resources, HEX(description) FROM tiers WHERE name = 'tiny'"), "4\t610962", 'what was not given stays';
+    ($code, $out) = manage('tier', 'list');
+    like $out, qr/^tiny +4 +0  a\\x09b$/m, 'no control character reaches the terminal';
+    is((manage('tier', 'set', 'tiny', '--max-resources', 'none'))[0], 0, 'no limit');
+    is sql("SELECT max_resources IS NULL FROM tiers WHERE name = 'tiny'"), 1, 'is NULL';
+    is((manage('tier', 'set', 'tiny', '--max-resources', '-1'))[0], 64, 'a bad number is refused');
+    is((manage('tier', 'set', 'x' x 256))[0], 64, 'a name of 256 characters too');
+    sql("INSERT INTO tenants (name, uid, tier_id, metadata, etag, revision, created_at, updated_at) SELECT 'acme',"
+        . " UNHEX(MD5('acme')), id, '{}', REPEAT('e', 64), 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM tiers WHERE name = 'tiny'");
+    is((manage('tier', 'remove', 'tiny'))[0], 65, 'not removed while a tenant is in it');
+    is sql("SELECT COUNT(*) FROM tiers WHERE name = 'tiny'"), 1, 'it is still there';
+    is((manage('tier', 'remove', 'gold'))[0], 0, 'an empty one goes');
+    is((manage('tier', 'remove', 'gold'))[0], 66, 'once');
+    is((manage('tier', 'remove', 'standard'))[0], 65, 'the default tier stays');
+};
+
+subtest 'tokens' => sub {
+    my ($code, $operator) = manage('token', 'create', '--operator');
+    is $code, 0, 'an operator token';
+    like $operator, qr/\A[^.\s]+\.\S{20,}\n\z/, 'alone on standard output';
+    my ($id, $secret) = $operator =~ /\A([^.]+)\.(\S+)/;
+    is sql("SELECT HEX(hash) = SHA2('$secret', 256) FROM tokens WHERE id = '$id'"), 1, 'only its hash is kept';
+    ($code, my $token) = manage('token', 'create', '--tenant', 'acme', '--role', 'reader', '--user', 'ann', '--expires', '1h');
+    is $code, 0, "a tenant's token";
+    ($code, my $out) = manage('token', 'list', '--tenant', 'acme', '--json');
+    my ($row, @more) = @{ JSON::PP::decode_json($out) };
+    is "@$row{qw(tenant role user state)}", 'acme reader ann valid', 'listed';
+    is scalar(@more), 0, 'alone';
+    unlike $out, qr/\Q$secret\E/, 'no secret';
+    chomp $token;
+    is((manage('token', 'revoke', $token))[0], 0, 'revoked by the whole token');
+    like((manage('token', 'list', '--tenant', 'acme'))[1], qr/revoked/, 'says so');
+    is((manage('token', 'revoke', 'nonesuch'))[0], 66, 'an unknown one');
+    is((manage('token', 'create', '--tenant', 'nobody', '--user', 'x'))[0], 66, 'an unknown tenant');
+    is((manage('token', 'create', '--tenant', 'acme', '--user', 'x', '--role', 'operator'))[0], 64, 'no operator by role');
+    is((manage('token', 'create', '--tenant', 'acme', '--operator'))[0], 64, 'not both');
+    is((manage('token', 'create', '--operator', '--expires', $_))[0], 64, "no duration: $_") for '0', '5y', '-1h', '', '999999w';
+};
+
+subtest 'reset' => sub {
+    my $keys  = sql('SELECT * FROM settings ORDER BY name');
+    my $types = sql('SELECT id, plural FROM types ORDER BY id');
+    my $all = sql('SELECT COUNT(*) FROM tokens');
+    sql("DELETE FROM types WHERE plural = 'pods'");
+    sql("INSERT INTO types (version, kind, plural, singular, namespaced) VALUES ('v1', 'Extra', 'extras', 'extra', 1)");
+    my ($code) = manage('db', 'reset');
+    is $code, 64, 'not without --yes';
+    is sql('SELECT COUNT(*) FROM tenants'), 1, 'nothing happened';
+    ($code) = manage('db', 'reset', '--yes');
+    is $code, 0, 'with it';
+    is sql('SELECT COUNT(*) FROM tenants'), 0, 'tenants are gone';
+    is sql('SELECT id, plural FROM types ORDER BY id'), $types, 'types are those of the schema, with their ids';
+    is sql('SELECT GROUP_CONCAT(id, name ORDER BY id) FROM tiers'), '1standard,2free,3bronze,4silver,5gold', 'tiers too';
+    is sql('SELECT * FROM settings ORDER BY name'), $keys, 'keys are kept';
+    cmp_ok sql('SELECT COUNT(*) FROM tokens WHERE tenant_id IS NULL'), '>', 0, "operators' tokens are kept";
+    is sql('SELECT COUNT(*) FROM tokens WHERE tenant_id IS NOT NULL'), 0, "tenants' are not";
+    cmp_ok $all, '>', sql('SELECT COUNT(*) FROM tokens'), 'of which there were some';
+};
+
+subtest 'upkeep and configuration' => sub {
+    is((manage('doctor'))[0], 0, 'an empty registry is sound');
+    my ($code, $out) = manage('reap', '--dry-run');
+    is $code, 0, 'nothing to purge';
+    like $out, qr/\Awould purge 0 tenants, 0 resources/, 'says so';
+    is((manage('config', 'check'))[0], 0, 'the configuration is correct');
+    ($code, $out) = manage('config', 'show');
+    is $code, 0, 'shown';
+    unlike $out, qr/secret\b/, 'without the password';
+    is((manage('nonsense'))[0], 64, 'an unknown command');
+    is((manage('tier', 'list', '--nonsense'))[0], 64, 'an unknown option');
+    is((manage('tier', 'list', 'more'))[0], 64, 'an argument too many');
+};
+
+subtest 'the database is away' => sub {
+    system "$top/scripts/private-mariadb", 'stop', $db;
+    is((manage('tier', 'list'))[0], 75, 'try later');
+    is((manage('db', 'status'))[0], 2, 'status fails');
+    is((manage('doctor'))[0], 2, 'so does the doctor');
+};
+
+done_testing();
