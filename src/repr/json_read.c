@@ -8,12 +8,14 @@
 #include "base/pool.h"
 #include "repr/repr_internal.h"
 
+enum { MANY_OBJECTS = 256, FEW_MEMBERS = 5 };
+
 struct json_reader {
 	struct pool *pool;
 	struct str text;
 	size_t at;
 	struct doc_limits limits;
-	size_t depth, nodes;
+	size_t depth, nodes, objects;
 	struct buf scratch; // the last string that had escapes
 	struct str *error;
 };
@@ -225,14 +227,26 @@ static bool read_members(struct json_reader *reader, struct json_object *object)
 	return take(reader, '}') || fail_expected(reader, "',' or '}' after a member");
 }
 
+// An object comes with a table for 16 members, 640 bytes. A text full of small ones would take 250 times its size, so
+// beyond the first few hundred, each gets a table that fits.
+static void fit_table(struct json_reader *reader, struct json_object *object)
+{
+	int n = json_object_object_length(object);
+
+	if (++reader->objects > MANY_OBJECTS && n <= FEW_MEMBERS)
+		lh_table_resize(json_object_get_object(object), n > 1 ? 2 * n - 1 : 1);
+}
+
 // An array or object: what was read of it is dropped when it fails.
 static bool read_container(struct json_reader *reader, bool array, struct json_object **value)
 {
 	if (!enter(reader))
 		return false;
-	*value = tree_made(array ? json_object_new_array_ext(4) : json_object_new_object());
+	*value = tree_made(array ? json_object_new_array_ext(1) : json_object_new_object());
 	if (array ? read_elements(reader, *value) : read_members(reader, *value)) {
 		reader->depth--;
+		if (!array)
+			fit_table(reader, *value);
 		return true;
 	}
 	json_object_put(*value);

@@ -188,6 +188,35 @@ static void test_many_members(struct pool *pool)
 	ok(!doc_parse_json(pool, buf_str(&text), limits, &doc, &error), "the one that is there twice is found");
 }
 
+static void test_many_objects(struct pool *pool)
+{
+	struct buf text = buf_new(pool, 0);
+	struct str error = STR("");
+	struct doc *doc;
+
+	for (int i = 0; i < 4000; i++) {
+		buf_addc(&text, i == 0 ? '[' : ',');
+		buf_addc(&text, '{');
+		for (int k = 0; k < i % 9; k++)
+			buf_addf(&text, "%s\"k%d\":%d", k == 0 ? "" : ",", k, i);
+		buf_addc(&text, '}');
+	}
+	buf_addc(&text, ']');
+	ok(doc_parse_json(pool, buf_str(&text), limits, &doc, &error), "many objects of all small sizes");
+	ok(str_eq(written(pool, doc), buf_str(&text)), "come back");
+	bool found = true;
+	for (size_t i = 0; i < 4000; i++) {
+		const struct doc *value;
+		found = found && doc_get(doc_at(doc, i), STR("k0"), &value) == (i % 9 > 0);
+		found = found && doc_get(doc_at(doc, i), STR("k7"), &value) == (i % 9 > 7);
+	}
+	ok(found, "with their members, and no others");
+	struct doc *changed = (struct doc *)doc_at(doc, 3999);
+	for (uint64_t i = 0; i < 40; i++)
+		doc_set_u64(pool, changed, str_cstr(pool, str_printf(pool, "new%d", (int)i)), i);
+	is_int((long long)doc_length(changed), 40 + 3999 % 9, "and can grow");
+}
+
 static void test_long_numbers(struct pool *pool)
 {
 	struct str error = STR("");
@@ -230,6 +259,7 @@ int main(void)
 	test_nul_bytes(pool);
 	test_limits(pool);
 	test_many_members(pool);
+	test_many_objects(pool);
 	test_long_numbers(pool);
 	test_long_names(pool);
 	pool_free(&pool);
