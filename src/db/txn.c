@@ -78,6 +78,12 @@ enum db_result txn_note(struct db *db, enum db_result result)
 	return result;
 }
 
+void db_txn_again(struct db *db)
+{
+	assert(writes(db));
+	txn_note(db, DB_RETRY);
+}
+
 // ---- its end
 
 static void roll_back(struct db *db)

@@ -205,7 +205,7 @@ static struct str default_detail(enum outcome outcome)
 	case OUTCOME_NOT_FOUND:
 		return STR("there is nothing at this address that you may see");
 	case OUTCOME_UNAVAILABLE:
-		return STR("the database is away or too busy; nothing was changed: try again");
+		return STR("the database is away or too busy: try again");
 	case OUTCOME_INTERNAL:
 		return STR("something went wrong here, and nothing was changed; the log tells more under this request_id");
 	default:
