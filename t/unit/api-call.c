@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What handlers ask of their call.
+#include "base/base.h"
+
+#include "api/call.h"
+#include "base/config.h"
+#include "base/pool.h"
+#include "tap.h"
+
+static struct pool *pool;
+static struct call call;
+static struct endpoint_config endpoint;
+static struct config config = { .max_body = 1000, .max_depth = 8 };
+
+static void begin(const char *public_url)
+{
+	endpoint = (struct endpoint_config){ .name = "service", .public_url = public_url };
+	call = (struct call){ .pool = pool, .endpoint = &endpoint, .config = &config };
+	response_reset(&call.response, pool);
+}
+
+static void failing(void)
+{
+	char huge[3000];
+
+	begin("");
+	is_int(call_fail(&call, OUTCOME_GONE, "%s is %d", "it", 3), OUTCOME_GONE, "call_fail gives the outcome back");
+	is_str(call.problem.detail, "it is 3", "and keeps the text");
+	for (size_t i = 0; i + 1 < sizeof(huge); i += 2)
+		memcpy(huge + i, "é", 2);
+	(void)call_fail(&call, OUTCOME_GONE, "x%.2998s", huge);
+	ok(call.problem.detail.n > 1000, "a long text is cut");
+	ok(str_utf8_ok(call.problem.detail, NULL), "between characters");
+}
+
+static void urls_of_hosts(void)
+{
+	static const struct {
+		const char *host, *want;
+	} rows[] = {
+		{ "tenure.example", "http://tenure.example/a" },
+		{ "tenure.example:8080", "http://tenure.example:8080/a" },
+		{ "192.0.2.1:80", "http://192.0.2.1:80/a" },
+		{ "[2001:db8::1]", "http://[2001:db8::1]/a" },
+		{ "[::1]:8080", "http://[::1]:8080/a" },
+		{ "", "/a" },
+		{ "evil/path", "/a" },
+		{ "user@evil", "/a" },
+		{ "a:b", "/a" },
+		{ "a:", "/a" },
+		{ ":80", "/a" },
+		{ "a:123456", "/a" },
+		{ "a:80:90", "/a" },
+		{ "a b", "/a" },
+		{ "a, b", "/a" },
+		{ "[::1", "/a" },
+		{ "[]", "/a" },
+		{ "[::1]x", "/a" },
+		{ "[::1]:", "/a" },
+		{ "[g::1]", "/a" },
+		{ "a\xc3\xa9", "/a" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		begin("");
+		call.request.host = str_c(rows[i].host);
+		is_str(call_url(&call, STR("/a")), rows[i].want, "Host \"%s\"", rows[i].host);
+	}
+	call.request.host = str_n("a\0b", 3);
+	is_str(call_url(&call, STR("/a")), "/a", "Host with NUL");
+	call.request.host = STR("a");
+	call.request.https = true;
+	is_str(call_url(&call, STR("/a")), "https://a/a", "https");
+}
+
+static void urls_of_the_configuration(void)
+{
+	begin("https://cloud.example/tenure");
+	call.request.host = STR("other");
+	is_str(call_url(&call, STR("/a")), "https://cloud.example/tenure/a", "public_url wins");
+	begin("https://cloud.example/");
+	is_str(call_url(&call, STR("/a")), "https://cloud.example/a", "its last slash is not doubled");
+}
+
+static const struct shape members[] = { { .name = "id", .kind = SHAPE_STRING, .flags = SHAPE_REQUIRED }, { .name = NULL } };
+static const struct repr_document thing = { .root = "thing", .body = { .kind = SHAPE_OBJECT, .members = members } };
+
+static void bodies(void)
+{
+	struct doc *body;
+
+	begin("");
+	is_int(call_read(&call, &thing, &body), OUTCOME_OK, "no body");
+	ok(body == NULL, "is no document");
+	call.request.body = STR("{\"thing\": {\"id\": \"x\"}}");
+	is_int(call_read(&call, &thing, &body), OUTCOME_OK, "a body");
+	const struct doc *id = NULL;
+	ok(doc_get(body, STR("id"), &id) && str_eq_c(doc_string(id), "x"), "is read");
+	call.request.body = STR("{\"other\": {}}");
+	is_int(call_read(&call, &thing, &body), OUTCOME_BAD_DOCUMENT, "another document");
+	ok(call.problem.detail.n > 0, "is refused with a reason");
+	call.request.body = STR("{\"thing\": {\"id\": \"x\"}}");
+	(void)call_read(&call, &thing, &body);
+	call_write(&call, &thing, body);
+	is_str(call.response.body, "{\"thing\":{\"id\":\"x\"}}", "what is written");
+	is_str(call.response.content_type, "application/json", "has its format's type");
+	call.produce_type = "application/vnd.example+json";
+	call_write(&call, &thing, body);
+	is_str(call.response.content_type, "application/vnd.example+json", "or the negotiated one");
+}
+
+int main(void)
+{
+	pool = pool_new();
+	failing();
+	urls_of_hosts();
+	urls_of_the_configuration();
+	bodies();
+	pool_free(&pool);
+	return done_testing();
+}
