@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that includes libfcgi. Each connection has an FCGX_Request of its own, made with no listening socket, so
-// that the library can never block in accept; epoll says which one has something to read.
+// The only file that includes libfcgi. Each connection has an FCGX_Request of its own, made with no listening socket,
+// so that the library can never block in accept; epoll says which one has something to read.
 #include "base/base.h"
 
 #include <errno.h>

@@ -30,8 +30,8 @@ struct fcgi *fcgi_new(int listen_fd, int wake_fd, const struct config *config);
 // Closes all connections.
 void fcgi_free(struct fcgi **fcgi);
 
-// Waits, timeout_ms at most (-1: for ever). *request is zeroed by the caller; what is in it lives until fcgi_answer() or
-// in pool. The body is read whole: of one that is too large only the length.
+// Waits, timeout_ms at most (-1: for ever). *request is zeroed by the caller; what is in it lives in pool or until
+// fcgi_answer(). The body is read whole; of one that is too large nothing is kept.
 enum fcgi_event fcgi_next(struct fcgi *fcgi, int timeout_ms, struct pool *pool, struct request *request,
 	enum transport_fault *fault);
 // Sends the response; for HEAD without its body. pool as given to fcgi_next, not yet cleared.

@@ -67,7 +67,7 @@ static bool make_address(const char *path, struct sockaddr_un *address, char **e
 	return true;
 }
 
-// Frees the name for us if nobody listens there any more. A socket whose process is gone refuses connections, and stays.
+// Frees the name for us if nobody listens there any more. A socket whose process is gone stays, and refuses.
 static bool clear_name(const struct sockaddr_un *address, char **error)
 {
 	const char *path = address->sun_path;

@@ -30,8 +30,8 @@ static const char usage[] =
 	"  -V, --version            print the version\n"
 	"  -h, --help               print this\n"
 	"\n"
-	"With a listening socket on descriptor 0 it serves that as one worker; else it opens the endpoint's socket, or takes\n"
-	"the one systemd hands over (LISTEN_FDS), and starts workers on it.\n";
+	"With a listening socket on descriptor 0 it serves that as one worker; else it opens the endpoint's\n"
+	"socket, or takes the one systemd hands over (LISTEN_FDS), and starts workers on it.\n";
 
 static int usage_error(const char *what)
 {

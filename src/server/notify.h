@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Telling whoever started us how far we are: systemd by a datagram (sd_notify(3), without libsystemd), scripts by a file.
+// Telling whoever started us how far we are: systemd by a datagram (sd_notify(3)), scripts by a file.
 #ifndef TENURE_SERVER_NOTIFY_H
 #define TENURE_SERVER_NOTIFY_H
 

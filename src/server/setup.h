@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process serves: a configuration, one endpoint of it, its routes. Read-only once loaded; a reload loads another.
+// What a process serves: a configuration, one endpoint of it, its routes. Read-only once loaded.
 #ifndef TENURE_SERVER_SETUP_H
 #define TENURE_SERVER_SETUP_H
 
@@ -15,7 +15,7 @@ struct setup {
 // NULL on failure; *error, from malloc, says what is wrong, with file and line where there are such.
 struct setup *setup_load(const char *path, const char *endpoint, char **error);
 void setup_free(struct setup **setup);
-// Directs log lines where the configuration says, (re)opens the access log. What fails is logged; only the access log can.
+// Directs log lines where the configuration says and opens the access log. False, logged, when that can't be opened.
 bool setup_open_logs(const struct setup *setup);
 // (Re)opens the access log alone, after a rotation.
 bool setup_reopen_logs(const struct setup *setup);

@@ -82,7 +82,10 @@ static void urls_of_the_configuration(void)
 	is_str(call_url(&call, STR("/a")), "https://cloud.example/a", "its last slash is not doubled");
 }
 
-static const struct shape members[] = { { .name = "id", .kind = SHAPE_STRING, .flags = SHAPE_REQUIRED }, { .name = NULL } };
+static const struct shape members[] = {
+	{ .name = "id", .kind = SHAPE_STRING, .flags = SHAPE_REQUIRED },
+	{ .name = NULL },
+};
 static const struct repr_document thing = { .root = "thing", .body = { .kind = SHAPE_OBJECT, .members = members } };
 
 static void bodies(void)
