@@ -7,7 +7,8 @@
 
 // As str_split, but a separator inside a quoted string does not separate; items come trimmed.
 bool list_next(struct str *rest, char separator, struct str *item);
-// Splits "name=value" at the '=': both trimmed, the value without its quotes; false when there is no '=' (value STR_NONE).
+// Splits "name=value" at the '=': both trimmed, the value without its quotes. False, and value STR_NONE, when there is
+// no '='.
 bool list_pair(struct str item, struct str *name, struct str *value);
 // Not empty, and all its bytes are tchar.
 bool list_is_token(struct str s);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files of repr/ share and nobody else includes: a struct doc is a json-c object under another name.
 //
-// Ownership: json-c counts references. A value made for a pool is held by that pool (a cleanup drops the reference) and,
-// once attached, by its parent as well; so nothing leaks, attached or not, and trees may span pools.
+// Ownership: json-c counts references. A value made for a pool is held by that pool (a cleanup drops the reference)
+// and, once attached, by its parent as well; so nothing leaks, attached or not, and trees may span pools.
 #ifndef TENURE_REPR_INTERNAL_H
 #define TENURE_REPR_INTERNAL_H
 

@@ -37,7 +37,7 @@ struct shape {
 struct repr_document {
 	const char *root;      // "account"; NULL: the JSON form is the bare value
 	const char *xmlns;     // of the XML form, NULL for none; readers take any namespace
-	struct shape body;     // its name: with root NULL, the document element in XML (NULL in JSON-only and SHAPE_ANY ones)
+	struct shape body;     // its name: with root NULL, XML's document element (NULL: JSON-only or SHAPE_ANY)
 };
 
 // Reads text as document. JSON by doc_parse_json's rules; XML: UTF-8, no DOCTYPE, no processing instruction that

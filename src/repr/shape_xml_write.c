@@ -53,9 +53,11 @@ static bool is_taken(const struct shape *siblings, struct str name)
 	if (str_eq_c(name, "entry"))
 		return true;
 	for (const struct shape *member = siblings; member != NULL && member->name != NULL; member++) {
-		bool inline_list = (member->flags & SHAPE_INLINE) != 0 && member->kind == SHAPE_LIST;
-		const char *element = inline_list ? member->item->name : member->name;
-		if ((member->flags & SHAPE_ATTR) == 0 && element != NULL && str_eq_c(name, element))
+		bool is_inline = (member->flags & SHAPE_INLINE) != 0;
+		if ((member->flags & SHAPE_ATTR) != 0 || (is_inline && member->kind == SHAPE_MAP))
+			continue;
+		const char *element = is_inline ? member->item->name : member->name;
+		if (element != NULL && str_eq_c(name, element))
 			return true;
 	}
 	return false;

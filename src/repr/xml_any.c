@@ -197,7 +197,8 @@ static bool read_element(struct xml_cursor *xml, size_t depth, const struct any_
 	if (str_eq_c(name, "null"))
 		return read_null(xml, value);
 	name = clipped(xml->pool, name);
-	return xml_fail(xml, "the element <%.*s> is not known here; JSON in XML has map, array, string, number, boolean, null",
+	return xml_fail(xml,
+		"the element <%.*s> is not known here; JSON in XML has map, array, string, number, boolean, null",
 		STR_ARG(name));
 }
 

@@ -121,7 +121,8 @@ static bool check_text(struct xml_cursor *xml, struct str text)
 	if (!str_utf8_ok(text, NULL))
 		return set_error(xml, 0, STR("the text is not well-formed UTF-8"));
 	if (has_doctype(text))
-		return set_error(xml, 0, STR("a DOCTYPE is not accepted; leave it out, and write characters instead of entities"));
+		return set_error(xml, 0,
+			STR("a DOCTYPE is not accepted; leave it out, and write characters instead of entities"));
 	return true;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks through an XML document, element by element. For files in repr/ only. UTF-8, no DOCTYPE, no network; comments and
-// processing instructions are passed over. Once a call has failed, *error is set and all further ones fail.
+// Walks through an XML document, element by element. For files in repr/ only. UTF-8, no DOCTYPE, no network; comments
+// and processing instructions are passed over. Once a call has failed, *error is set and all further ones fail.
 #ifndef TENURE_REPR_XML_CURSOR_H
 #define TENURE_REPR_XML_CURSOR_H
 

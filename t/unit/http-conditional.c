@@ -44,7 +44,8 @@ static void test_parse(struct pool *pool)
 		{ "", "(refused)" }, { "  ", "(refused)" }, { ",", "(refused)" },
 		{ "\"abc", "(refused)" }, { "abc\"", "(refused)" }, { "\"a\"b", "(refused)" }, { "\"a\" \"b\"", "(refused)" },
 		{ "a b", "(refused)" }, { "\"\"", "(refused)" }, { "W/", "(refused)" }, { "W/\"\"", "(refused)" },
-		{ "*, \"a\"", "(refused)" }, { "\"a\", *", "(refused)" }, { "\"a b\"", "(refused)" }, { "W /\"a\"", "(refused)" },
+		{ "*, \"a\"", "(refused)" }, { "\"a\", *", "(refused)" }, { "\"a b\"", "(refused)" },
+		{ "W /\"a\"", "(refused)" },
 		{ "\"a\x01\"", "(refused)" },
 	};
 

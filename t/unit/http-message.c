@@ -61,7 +61,8 @@ static void test_preferences(struct pool *pool)
 
 	ok(!request_prefers(request, "return", "minimal"), "no header");
 	ok(prefers(pool, "return=minimal", "return", "minimal"), "alone");
-	ok(prefers(pool, "foo; bar=1, Return = \"minimal\" ; x", "return", "minimal"), "in a list, quoted, with a parameter");
+	ok(prefers(pool, "foo; bar=1, Return = \"minimal\" ; x", "return", "minimal"),
+		"in a list, quoted, with a parameter");
 	ok(!prefers(pool, "return=representation", "return", "minimal"), "another value");
 	ok(!prefers(pool, "return=representation, return=minimal", "return", "minimal"), "the first counts");
 	ok(!prefers(pool, "foo; return=minimal", "return", "minimal"), "a parameter is no preference");

@@ -97,7 +97,8 @@ static void test_building(struct pool *pool)
 	doc_set_str(pool, object, "d", STR_NONE);
 	doc_set_u64(pool, object, "e", 7);
 	is_str(written(pool, object),
-		"{\"a\":\"x/\\\"\\u0000y\",\"b\":[-9223372036854775808,18446744073709551615,true,null],\"c\":null,\"d\":\"\",\"e\":7}",
+		"{\"a\":\"x/\\\"\\u0000y\",\"b\":[-9223372036854775808,18446744073709551615,true,null],"
+			"\"c\":null,\"d\":\"\",\"e\":7}",
 		"built");
 	doc_set_u64(pool, object, "a", 1);
 	doc_remove(object, STR("b"));
@@ -128,7 +129,8 @@ static void test_equal(struct pool *pool)
 {
 	static const struct { const char *a, *b; bool equal; } cases[] = {
 		{ "null", "null", true }, { "null", "false", false }, { "true", "true", true }, { "true", "false", false },
-		{ "1", "1", true }, { "1", "1.0", false }, { "1.0", "1.0", true }, { "1.0", "1.00", false }, { "0", "-0", false },
+		{ "1", "1", true }, { "1", "1.0", false }, { "1.0", "1.0", true }, { "1.0", "1.00", false },
+		{ "0", "-0", false },
 		{ "1e2", "1E2", false }, { "18446744073709551615", "-1", false }, { "-1", "-1", true },
 		{ "9223372036854775808", "18446744073709551615", false },
 		{ "\"a\"", "\"\\u0061\"", true }, { "\"a\\u0000b\"", "\"a\\u0000c\"", false }, { "\"1\"", "1", false },

@@ -26,8 +26,10 @@ static unsigned below(unsigned n)
 static void add_character(struct buf *out)
 {
 	static const char *const special[] = {
-		"\\\"", "\\\\", "\\/", "\\b", "\\f", "\\n", "\\r", "\\t", "\\u0001", "\\u001f", "\\ud83d\\ude00", "\\ufffe", "\\uffff",
-		"\\u0085", "\\u2028", "\\ue000", "\\ud800\\udc00", "ä", "∑", "😀", "\x7f", " ", "&", "<", ">", "'", "]]>", "&amp;",
+		"\\\"", "\\\\", "\\/", "\\b", "\\f", "\\n", "\\r", "\\t", "\\u0001", "\\u001f", "\\ud83d\\ude00", "\\ufffe",
+			"\\uffff",
+		"\\u0085", "\\u2028", "\\ue000", "\\ud800\\udc00", "ä", "∑", "😀", "\x7f", " ", "&", "<", ">", "'", "]]>",
+			"&amp;",
 		"\\\\u0041", "\\\\n", "/", "\xef\xbf\xbd", "\xef\xbf\xbf",
 	};
 

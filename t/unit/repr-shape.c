@@ -22,7 +22,8 @@ static const struct repr_document account = {
 	.root = "account", .xmlns = "urn:example:accounts", .body = { .kind = SHAPE_OBJECT, .members = account_members },
 };
 
-static const struct shape id_members[] = { { .name = "id", .kind = SHAPE_STRING, .flags = SHAPE_ATTR }, { .name = NULL } };
+static const struct shape id_members[] = { { .name = "id", .kind = SHAPE_STRING, .flags = SHAPE_ATTR },
+{ .name = NULL } };
 static const struct shape account_item = { .name = "account", .kind = SHAPE_OBJECT, .members = id_members };
 static const struct shape resource_members[] = {
 	{ .name = "id", .kind = SHAPE_STRING, .flags = SHAPE_ATTR },
@@ -108,8 +109,9 @@ static const struct example examples[] = {
 		"{\"account\":{\"tier\":\"\"}}",
 		"<account xmlns=\"urn:example:accounts\" tier=\"\"/>\n" },
 	{ "keys that are no names, or other elements' names", &account,
-		"{\"account\":{\"tier\":\"x\",\"metadata\":{\"a b\":\"1\",\"\":\"2\",\"1a\":\"3\",\"a:b\":\"4\",\"entry\":\"5\","
-			"\"links\":\"6\",\"id\":\"7\",\"xmlns\":\"8\",\"<&\\\"\\n\":\"9\",\"-\":\"\"}}}",
+		"{\"account\":{\"tier\":\"x\",\"metadata\":{\"a b\":\"1\",\"\":\"2\",\"1a\":\"3\",\"a:b\":\"4\","
+			"\"entry\":\"5\","
+			"\"links\":\"6\",\"id\":\"7\",\"metadata\":\"m\",\"xmlns\":\"8\",\"<&\\\"\\n\":\"9\",\"-\":\"\"}}}",
 		"<account xmlns=\"urn:example:accounts\" tier=\"x\">\n"
 			"  <entry key=\"a b\">1</entry>\n"
 			"  <entry key=\"\">2</entry>\n"
@@ -118,12 +120,14 @@ static const struct example examples[] = {
 			"  <entry key=\"entry\">5</entry>\n"
 			"  <entry key=\"links\">6</entry>\n"
 			"  <id>7</id>\n"
+			"  <metadata>m</metadata>\n"
 			"  <entry key=\"xmlns\">8</entry>\n"
 			"  <entry key=\"&lt;&amp;&quot;&#10;\">9</entry>\n"
 			"  <entry key=\"-\"/>\n"
 			"</account>\n" },
 	{ "blanks are kept", &account,
-		"{\"account\":{\"id\":\" a\\t\\r\\n b \",\"tier\":\"x\",\"metadata\":{\"a\":\"  \",\"b\":\"\\r\\n\\t x \\n\"}}}",
+		"{\"account\":{\"id\":\" a\\t\\r\\n b \",\"tier\":\"x\","
+			"\"metadata\":{\"a\":\"  \",\"b\":\"\\r\\n\\t x \\n\"}}}",
 		"<account xmlns=\"urn:example:accounts\" id=\" a&#9;&#13;&#10; b \" tier=\"x\">\n"
 			"  <a>  </a>\n"
 			"  <b>&#13;\n\t x \n</b>\n"
@@ -174,12 +178,15 @@ static const struct example examples[] = {
 			"</list>\n" },
 	{ "any", &any,
 		"{\"a\":\"x\",\"n\":1e5,\"b\":true,\"z\":null,\"l\":[\"\",[],{}],\"\":false}",
-		"<map xmlns=\"" W3C "\"><string key=\"a\">x</string><number key=\"n\">1e5</number><boolean key=\"b\">true</boolean>"
-			"<null key=\"z\"/><array key=\"l\"><string/><array/><map/></array><boolean key=\"\">false</boolean></map>\n" },
+		"<map xmlns=\"" W3C "\"><string key=\"a\">x</string><number key=\"n\">1e5</number>"
+			"<boolean key=\"b\">true</boolean>"
+			"<null key=\"z\"/><array key=\"l\"><string/><array/><map/></array>"
+			"<boolean key=\"\">false</boolean></map>\n" },
 	{ "any with what XML can't hold", &any,
 		"[\"a\\\\b\",\"a\\\\b\\u0000\\u001f\xef\xbf\xbe\\\"\",{\"k\\\\\\u0001\":1},\"\\r\\n\"]",
 		"<array xmlns=\"" W3C "\"><string>a\\b</string><string escaped=\"true\">a\\\\b\\u0000\\u001f\\ufffe\"</string>"
-			"<map><number escaped-key=\"true\" key=\"k\\\\\\u0001\">1</number></map><string>&#13;\n</string></array>\n" },
+			"<map><number escaped-key=\"true\" key=\"k\\\\\\u0001\">1</number></map>"
+			"<string>&#13;\n</string></array>\n" },
 	{ "any scalar", &any, "\"<\"", "<string xmlns=\"" W3C "\">&lt;</string>\n" },
 };
 
@@ -224,13 +231,16 @@ static void test_other_forms(struct pool *pool)
 			"{\"account\":{\"tier\":\"x\"}}" },
 		{ &account, "<account tier='x'><!-- c --><k>a<!-- c -->b<![CDATA[<&]]>&#65;&amp;<?pi x?></k>\n</account>",
 			"{\"account\":{\"tier\":\"x\",\"metadata\":{\"k\":\"ab<&A&\"}}}" },
-		{ &account, "<account tier='x' state='gone' resources=' 12 ' frozen='1'><links><a b='c'>x<d/></a></links></account>",
+		{ &account,
+			"<account tier='x' state='gone' resources=' 12 ' frozen='1'><links><a b='c'>x<d/></a></links></account>",
 			"{\"account\":{\"tier\":\"x\",\"resources\":12,\"frozen\":true}}" },
 		{ &account, "{\"account\":{\"state\":[{}],\"links\":null,\"tier\":\"x\"}}", "{\"account\":{\"tier\":\"x\"}}" },
 		{ &account, "<account tier='x'><entry>1</entry><entry key='b'>2</entry></account>",
 			"{\"account\":{\"tier\":\"x\",\"metadata\":{\"entry\":\"1\",\"b\":\"2\"}}}" },
 		{ &list, "<list><tag>a</tag><resources/><tag>b</tag></list>", "{\"resources\":[],\"tags\":[\"a\",\"b\"]}" },
-		{ &any, "<map>\n<string key='a' escaped='true'>\\u00e4\\uD83D\\uDE00\"\\\"\\/</string> <boolean key='b'> 0 </boolean></map>",
+		{ &any,
+			"<map>\n<string key='a' escaped='true'>\\u00e4\\uD83D\\uDE00\"\\\"\\/</string> "
+			"<boolean key='b'> 0 </boolean></map>",
 			"{\"a\":\"ä😀\\\"\\\"/\",\"b\":false}" },
 		{ &any, "<map><null key='\\u0041'/><null escaped-key='true' key='\\u0041'> </null></map>",
 			"{\"\\\\u0041\":null,\"A\":null}" },
@@ -264,7 +274,8 @@ static void test_refused(struct pool *pool)
 		{ &account, "{\"account\":{\"tier\":\"x\",\"color\":\"y\"}}", "\"account.color\" is not known here" },
 		{ &account, "{\"account\":{\"tier\":\"x\",\"resources\":\"1\"}}", "must be a number, not a string" },
 		{ &account, "{\"account\":{\"tier\":\"x\",\"frozen\":0}}", "must be true or false, not a number" },
-		{ &account, "{\"account\":{\"tier\":\"x\",\"metadata\":{\"a\":1}}}", "\"account.metadata.a\" must be a string" },
+		{ &account, "{\"account\":{\"tier\":\"x\",\"metadata\":{\"a\":1}}}",
+			"\"account.metadata.a\" must be a string" },
 		{ &move, "{\"move\":{\"accounts\":[{\"id\":\"a\"},{\"id\":2}]}}", "\"move.accounts[1].id\" must be a string" },
 		{ &move, "{\"move\":{\"accounts\":{}}}", "\"move.accounts\" must be an array, not an object" },
 		{ &problem, "{\"status\":\"1\"}", "\"status\" must be a number" },
@@ -278,14 +289,16 @@ static void test_refused(struct pool *pool)
 		{ &account, "<account tier='x' resources='01'/>", "leading zeros" },
 		{ &account, "<account tier='x' resources='18446744073709551616'/>", "larger ones go as strings" },
 		{ &account, "<account tier='x' frozen='yes'/>", "\"true\" or \"false\"" },
-		{ &account, "<account tier='x'>\n<a>1</a>\n<a>2</a></account>", "line 3: \"account.metadata.a\" is there twice" },
+		{ &account, "<account tier='x'>\n<a>1</a>\n<a>2</a></account>",
+			"line 3: \"account.metadata.a\" is there twice" },
 		{ &account, "<account tier='x'><a>1</a><entry key='a'>2</entry></account>", "is there twice" },
 		{ &account, "<account tier='x'><a b='1'/></account>", "the attribute \"account.metadata.b\" is not known" },
 		{ &account, "<account tier='x'><entry kee='1'/></account>", "known are \"key\"" },
 		{ &account, "<account tier='x'><a><b/></a></account>", "an element stands where only text" },
 		{ &account, "<account tier='x'>text</account>", "text stands where only elements" },
 		{ &account, "<account tier='x'><![CDATA[x]]></account>", "text stands where only elements" },
-		{ &move, "<move><account id='a'/></move>", "the element \"move.account\" is not known here; known are \"accounts\"" },
+		{ &move, "<move><account id='a'/></move>",
+			"the element \"move.account\" is not known here; known are \"accounts\"" },
 		{ &move, "<move><accounts><acount id='a'/></accounts></move>", "known are \"account\"" },
 		{ &move, "<move><accounts/><accounts/></move>", "\"move.accounts\" is there twice" },
 		{ &move, "<move><accounts x='1'/></move>", "the attribute \"move.accounts.x\" is not known" },
@@ -312,14 +325,16 @@ static void test_refused(struct pool *pool)
 		{ &any, "<number>NaN</number>", "number" }, { &any, "<number>1.</number>", "digits must" },
 		{ &any, "<number>1e309</number>", "too large" }, { &any, "<number/>", "number" },
 		{ &any, "<number escaped='true'>1</number>", "only <string>" },
-		{ &any, "<boolean>TRUE</boolean>", "\"true\" or \"false\"" }, { &any, "<null>x</null>", "<null> holds nothing" },
+		{ &any, "<boolean>TRUE</boolean>", "\"true\" or \"false\"" },
+		{ &any, "<null>x</null>", "<null> holds nothing" },
 	};
 	struct doc *body;
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		bool json = cases[i].text[0] == '{' || cases[i].text[0] == '[';
 		struct str error = STR("");
-		ok(!repr_read(pool, cases[i].document, json ? REPR_JSON : REPR_XML, str_c(cases[i].text), limits, &body, &error),
+		ok(!repr_read(pool, cases[i].document, json ? REPR_JSON : REPR_XML, str_c(cases[i].text), limits, &body,
+			&error),
 			"refused: %s", cases[i].text);
 		const char *text = str_cstr(pool, error);
 		if (!ok(strstr(text, cases[i].error) != NULL, "the error says: %s", cases[i].error))

@@ -28,17 +28,22 @@ static void test_refused(struct pool *pool)
 		{ "<string><!DOCTYPE string></string>", "line 1" },
 		{ "<string/><!DOCTYPE string>", "line 1" },
 		{ "<string>&a;</string>", "'a' not defined" },
-		{ "<string>&#0;</string>", "line 1" }, { "<string>&#xD800;</string>", "line 1" }, { "<string>\x01</string>", "line 1" },
-		{ "<string>a & b</string>", "line 1" }, { "<string>a < b</string>", "line 1" }, { "<string>]]></string>", "line 1" },
+		{ "<string>&#0;</string>", "line 1" }, { "<string>&#xD800;</string>", "line 1" },
+		{ "<string>\x01</string>", "line 1" },
+		{ "<string>a & b</string>", "line 1" }, { "<string>a < b</string>", "line 1" },
+		{ "<string>]]></string>", "line 1" },
 		{ "<?xml version='1.0' encoding='ISO-8859-1'?><string/>", "another encoding" },
 		{ "<?xml version='1.0' encoding='UTF-16'?><string/>", "another encoding" },
 		{ "<?xml version='1.0' encoding='UTF-7'?><string/>", "another encoding" },
-		{ "<string>\xe4</string>", "UTF-8" }, { "<string>\xc0\xbc</string>", "UTF-8" }, { "<string>\xed\xa0\x80</string>", "UTF-8" },
+		{ "<string>\xe4</string>", "UTF-8" }, { "<string>\xc0\xbc</string>", "UTF-8" },
+		{ "<string>\xed\xa0\x80</string>", "UTF-8" },
 		{ "\xff\xfe<\x01", "UTF-8" },
 		{ "", "is empty" }, { "   ", "document" }, { "x", "line 1" }, { "{}", "line 1" }, { "<!-- c -->", "line 1" },
-		{ "<!-- c", "line 1" }, { "<?pi", "line 1" }, { "<", "line 1" }, { "<string", "line 1" }, { "<string>", "not closed" },
+		{ "<!-- c", "line 1" }, { "<?pi", "line 1" }, { "<", "line 1" }, { "<string", "line 1" },
+		{ "<string>", "not closed" },
 		{ "<string>abc", "line 1" }, { "<map><string key='a'>\n", "line" }, { "<map></string>", "line 1" },
-		{ "<string></string", "line 1" }, { "<string/><string/>", "follows its end" }, { "<string/>x", "follows its end" },
+		{ "<string></string", "line 1" }, { "<string/><string/>", "follows its end" },
+		{ "<string/>x", "follows its end" },
 		{ "<string a='1' a='2'/>", "line 1" }, { "<string a=1/>", "line 1" }, { "<string a/>", "line 1" },
 		{ " <?xml version='1.0'?><string/>", "line 1" },
 		{ "<string><![CDATA[x</string>", "line 1" }, { "<string><!-- -- --></string>", "line 1" },
@@ -47,7 +52,8 @@ static void test_refused(struct pool *pool)
 	struct str error;
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		ok(!read_xml(pool, str_c(cases[i].text), (struct doc_limits){ 16, 0 }, &doc, &error), "refused: %s", cases[i].text);
+		ok(!read_xml(pool, str_c(cases[i].text), (struct doc_limits){ 16, 0 }, &doc, &error), "refused: %s",
+			cases[i].text);
 		const char *text = str_cstr(pool, error);
 		if (!ok(strstr(text, cases[i].error) != NULL, "the error says: %s", cases[i].error))
 			diag("%s", text);
@@ -55,7 +61,8 @@ static void test_refused(struct pool *pool)
 	}
 	ok(!read_xml(pool, STR("<string/>\0<x"), (struct doc_limits){ 16, 0 }, &doc, &error), "a NUL behind the document");
 	ok(!read_xml(pool, STR("<string>a\0b</string>"), (struct doc_limits){ 16, 0 }, &doc, &error), "a NUL within");
-	ok(read_xml(pool, str_n("<string/>x", 9), (struct doc_limits){ 16, 0 }, &doc, &error), "nothing beyond the text is read");
+	ok(read_xml(pool, str_n("<string/>x", 9), (struct doc_limits){ 16, 0 }, &doc, &error),
+		"nothing beyond the text is read");
 }
 
 static struct str repeated(struct pool *pool, const char *before, const char *after, int n)
