@@ -101,6 +101,7 @@ struct db {
 	enum db_mode mode;
 	enum db_result failure; // what ended the transaction under its function's hands; DB_OK while it stands
 	unsigned tries;
+	bool uncertain; // a COMMIT was lost and nobody can tell what became of it: it must not run again
 
 	uint64_t round_trips;
 	unsigned error_number;

@@ -145,6 +145,7 @@ static enum db_result learn_outcome(struct db *db, const struct uuid *request_id
 		return happened ? DB_OK : DB_RETRY;
 	}
 	log_error("database: a connection was lost during COMMIT and the outcome can't be learnt");
+	db->uncertain = true;
 	return DB_LOST;
 }
 
@@ -195,7 +196,7 @@ static bool may_run_again(const struct db *db, enum db_result result, int64_t be
 {
 	int64_t limit = (int64_t)db->config->db_read_timeout * 1000000;
 
-	if (result != DB_RETRY && (result != DB_LOST || db->away))
+	if (db->uncertain || (result != DB_RETRY && (result != DB_LOST || db->away)))
 		return false;
 	return db->tries <= db->config->db_retries && (limit == 0 || clock_tick_us() - begun_us < limit);
 }
@@ -207,6 +208,7 @@ enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *r
 
 	assert(db->state == TXN_OUTSIDE);
 	db->tries = 0;
+	db->uncertain = false;
 	for (;;) {
 		db->state = TXN_WAITING;
 		db->mode = mode;

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// noauth and remote-user in all their forms, and what roles may do.
+#include "base/base.h"
+
+#include "auth/auth.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "tap.h"
+
+static struct pool *pool;
+static struct config config = { .token_cache = 1000 };
+
+static struct endpoint_config endpoint(const char *methods)
+{
+	return (struct endpoint_config){
+		.name = "service", .auth = methods, .remote_user_role = "member", .remote_user_tenant = "user",
+	};
+}
+
+static struct auth *make(const struct endpoint_config *settings)
+{
+	char *error = NULL;
+	struct auth *auth = auth_new(&config, settings, &error);
+
+	if (auth == NULL) {
+		diag("%s", error);
+		bail_out("no authenticators");
+	}
+	return auth;
+}
+
+static enum outcome identify(struct auth *auth, struct str header, struct str value, struct str remote_user,
+	struct principal *who)
+{
+	struct request request = { .remote_user = remote_user };
+	struct str detail;
+
+	if (header.n > 0)
+		(void)request_add_header(pool, &request, header, value);
+	return auth_identify(auth, NULL, pool, &request, who, &detail);
+}
+
+struct noauth_case {
+	struct str token;
+	enum outcome outcome;
+	const char *user, *tenant;
+	enum role role;
+};
+
+static void test_noauth(void)
+{
+	static const struct noauth_case cases[] = {
+		{ { "admin", 5 }, OUTCOME_OK, "admin", "", ROLE_OPERATOR },
+		{ { "admin:t", 7 }, OUTCOME_OK, "admin", "t", ROLE_ADMIN },
+		{ { "adm%69n", 7 }, OUTCOME_OK, "admin", "", ROLE_ADMIN },
+		{ { "bob:Bob's%20Account", 19 }, OUTCOME_OK, "bob", "Bob's Account", ROLE_ADMIN },
+		{ { "bob:t:reader", 12 }, OUTCOME_OK, "bob", "t", ROLE_READER },
+		{ { "b%3Ab:t%3At:member", 18 }, OUTCOME_OK, "b:b", "t:t", ROLE_MEMBER },
+		{ { "bob:t:admin", 11 }, OUTCOME_OK, "bob", "t", ROLE_ADMIN },
+		{ { "b:%E2%88%91", 11 }, OUTCOME_OK, "b", "\xe2\x88\x91", ROLE_ADMIN },
+		{ { "bob:t:operator", 14 }, OUTCOME_UNAUTHENTICATED, "", "", ROLE_NONE },
+		{ { "bob:t:none", 10 }, OUTCOME_UNAUTHENTICATED, "", "", ROLE_NONE },
+		{ { "bob:t:Admin", 11 }, OUTCOME_UNAUTHENTICATED, "", "", ROLE_NONE },
+		{ { "bob:t:admin:x", 13 }, OUTCOME_UNAUTHENTICATED, "", "", ROLE_NONE },
+		{ { "bob:t:", 6 }, OUTCOME_UNAUTHENTICATED, "", "", ROLE_NONE },
+		{ { "bob:", 4 }, OUTCOME_UNAUTHENTICATED, "", "", ROLE_NONE },
+		{ { ":t", 2 }, OUTCOME_UNAUTHENTICATED, "", "", ROLE_NONE },
+		{ { "bob%00:t", 8 }, OUTCOME_UNAUTHENTICATED, "", "", ROLE_NONE },
+		{ { "bo\0b:t", 6 }, OUTCOME_UNAUTHENTICATED, "", "", ROLE_NONE },
+		{ { "bob:%C0%AF", 10 }, OUTCOME_UNAUTHENTICATED, "", "", ROLE_NONE },
+		{ { "bob:\xff", 5 }, OUTCOME_UNAUTHENTICATED, "", "", ROLE_NONE },
+		{ { "bob:%ED%A0%80", 13 }, OUTCOME_UNAUTHENTICATED, "", "", ROLE_NONE },
+		{ { "bob:%4", 6 }, OUTCOME_UNAUTHENTICATED, "", "", ROLE_NONE },
+		{ { "bob:%zz", 7 }, OUTCOME_UNAUTHENTICATED, "", "", ROLE_NONE },
+	};
+	struct endpoint_config settings = endpoint("noauth");
+	struct auth *auth = make(&settings);
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		const struct noauth_case *want = &cases[i];
+		struct principal who;
+
+		is_int(identify(auth, STR("X-Auth-Token"), want->token, STR_NONE, &who), want->outcome, "noauth %zu: outcome", i);
+		is_str(who.user, want->user, "noauth %zu: user", i);
+		is_str(who.tenant, want->tenant, "noauth %zu: tenant", i);
+		is_int(who.role, want->role, "noauth %zu: role", i);
+	}
+	auth_free(&auth);
+}
+
+static void test_lengths(void)
+{
+	struct endpoint_config settings = endpoint("noauth");
+	struct auth *auth = make(&settings);
+	struct principal who;
+	char text[2048];
+
+	// 255 characters of four bytes each, percent-encoded nowhere.
+	for (size_t i = 0; i < 256; i++)
+		memcpy(text + 2 + 4 * i, "\xf0\x9f\x98\x80", 4);
+	memcpy(text, "u:", 2);
+	is_int(identify(auth, STR("X-Auth-Token"), str_n(text, 2 + 4 * 255), STR_NONE, &who), OUTCOME_OK,
+		"a tenant of 255 characters");
+	is_int((long long)who.tenant.n, 1020, "whole");
+	is_int(identify(auth, STR("X-Auth-Token"), str_n(text, 2 + 4 * 256), STR_NONE, &who), OUTCOME_UNAUTHENTICATED,
+		"one of 256");
+	auth_free(&auth);
+}
+
+static void test_headers(void)
+{
+	struct endpoint_config settings = endpoint("noauth");
+	struct auth *auth = make(&settings);
+	struct principal who;
+
+	is_int(identify(auth, STR(""), STR(""), STR_NONE, &who), OUTCOME_OK, "no credential is no error");
+	is_int((long long)who.user.n, 0, "and gives nobody");
+	is_int(who.role, ROLE_NONE, "of no role");
+	is_int(identify(auth, STR("Authorization"), STR("bEaReR  bob:t"), STR_NONE, &who), OUTCOME_OK, "Bearer in any case");
+	is_str(who.user, "bob", "its token");
+	is_int(identify(auth, STR("Authorization"), STR("Bearer"), STR_NONE, &who), OUTCOME_UNAUTHENTICATED,
+		"Bearer without a token");
+	(void)identify(auth, STR("Authorization"), STR("Basic Ym9iOmJvYg=="), STR_NONE, &who);
+	is_int((long long)who.user.n, 0, "another scheme is not ours");
+	(void)identify(auth, STR("X-Auth-Token"), STR(""), STR("apache-user"), &who);
+	is_int((long long)who.user.n, 0, "REMOTE_USER counts only where it is configured");
+	struct request both = { 0 };
+	struct str detail;
+
+	(void)request_add_header(pool, &both, STR("Authorization"), STR("Bearer bob"));
+	(void)request_add_header(pool, &both, STR("X-Auth-Token"), STR("alice:t"));
+	is_int(auth_identify(auth, NULL, pool, &both, &who, &detail), OUTCOME_OK, "both headers");
+	is_str(who.user, "alice", "X-Auth-Token wins");
+	auth_free(&auth);
+}
+
+static void remote(struct endpoint_config settings, struct str name, enum outcome outcome, const char *tenant,
+	enum role role, const char *what)
+{
+	struct auth *auth = make(&settings);
+	struct principal who;
+
+	is_int(identify(auth, STR(""), STR(""), name, &who), outcome, "remote-user, %s: outcome", what);
+	is_str(who.tenant, tenant, "remote-user, %s: tenant", what);
+	is_int(who.role, role, "remote-user, %s: role", what);
+	auth_free(&auth);
+}
+
+static void test_remote_user(void)
+{
+	struct endpoint_config user = endpoint("remote-user"), domain = user, operators = user;
+
+	domain.remote_user_tenant = "domain";
+	operators.remote_user_role = "operator";
+	remote(user, STR("bob"), OUTCOME_OK, "bob", ROLE_MEMBER, "tenant by user");
+	remote(user, STR(""), OUTCOME_OK, "", ROLE_NONE, "nobody");
+	remote(user, STR("b\0b"), OUTCOME_UNAUTHENTICATED, "", ROLE_NONE, "with NUL");
+	remote(user, STR("\xc3"), OUTCOME_UNAUTHENTICATED, "", ROLE_NONE, "not UTF-8");
+	remote(domain, STR("bob@x@y"), OUTCOME_OK, "y", ROLE_MEMBER, "tenant by domain");
+	remote(domain, STR("bob@"), OUTCOME_OK, "", ROLE_NONE, "empty domain");
+	remote(domain, STR("bob"), OUTCOME_OK, "", ROLE_NONE, "no domain");
+	remote(operators, STR("root"), OUTCOME_OK, "", ROLE_OPERATOR, "operators");
+}
+
+static void test_order(void)
+{
+	struct endpoint_config settings = endpoint("remote-user, noauth");
+	struct auth *auth = make(&settings);
+	struct principal who;
+
+	(void)identify(auth, STR("X-Auth-Token"), STR("alice:t"), STR("bob"), &who);
+	is_str(who.user, "bob", "the first that recognises its credential decides");
+	(void)identify(auth, STR("X-Auth-Token"), STR("alice:t"), STR_NONE, &who);
+	is_str(who.user, "alice", "the second where the first has none");
+	is_str(str_c(auth_challenge(auth)), "Basic realm=\"tenure\"", "the first one's challenge");
+	auth_free(&auth);
+}
+
+static void test_mistakes(void)
+{
+	struct endpoint_config settings = endpoint("token,ldap");
+	char *error = NULL;
+
+	ok(auth_new(&config, &settings, &error) == NULL && strstr(error, "ldap") != NULL, "an unknown authenticator");
+	free(error);
+	settings = endpoint("");
+	ok(auth_new(&config, &settings, &error) == NULL && error != NULL, "none at all");
+	free(error);
+	settings = endpoint("remote-user");
+	settings.remote_user_role = "root";
+	ok(auth_new(&config, &settings, &error) == NULL && strstr(error, "root") != NULL, "an unknown role");
+	free(error);
+}
+
+struct policy_case {
+	struct principal who;
+	enum role needed;
+	const char *tenant;
+	enum outcome want;
+};
+
+static void test_policy(void)
+{
+#define WHO(user, tenant, role) { { user, sizeof(user) - 1 }, { tenant, sizeof(tenant) - 1 }, role }
+	static const struct policy_case cases[] = {
+		{ WHO("", "", ROLE_NONE), ROLE_NONE, "t", OUTCOME_OK },
+		{ WHO("", "", ROLE_NONE), ROLE_READER, "t", OUTCOME_UNAUTHENTICATED },
+		{ WHO("", "", ROLE_NONE), ROLE_OPERATOR, "", OUTCOME_UNAUTHENTICATED },
+		{ WHO("b", "t", ROLE_READER), ROLE_READER, "t", OUTCOME_OK },
+		{ WHO("b", "t", ROLE_READER), ROLE_MEMBER, "t", OUTCOME_FORBIDDEN },
+		{ WHO("b", "t", ROLE_ADMIN), ROLE_MEMBER, "t", OUTCOME_OK },
+		{ WHO("b", "t", ROLE_ADMIN), ROLE_READER, "T", OUTCOME_NOT_FOUND },
+		{ WHO("b", "t", ROLE_ADMIN), ROLE_READER, "t ", OUTCOME_NOT_FOUND },
+		{ WHO("b", "t", ROLE_ADMIN), ROLE_READER, "", OUTCOME_OK },
+		{ WHO("b", "t", ROLE_ADMIN), ROLE_OPERATOR, "t", OUTCOME_FORBIDDEN },
+		{ WHO("b", "t", ROLE_ADMIN), ROLE_OPERATOR, "other", OUTCOME_FORBIDDEN },
+		{ WHO("b", "", ROLE_NONE), ROLE_READER, "t", OUTCOME_NOT_FOUND },
+		{ WHO("b", "", ROLE_NONE), ROLE_READER, "", OUTCOME_FORBIDDEN },
+		{ WHO("o", "", ROLE_OPERATOR), ROLE_OPERATOR, "any", OUTCOME_OK },
+		{ WHO("o", "", ROLE_OPERATOR), ROLE_READER, "any", OUTCOME_OK },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++)
+		is_int(policy_permits(&cases[i].who, cases[i].needed, str_c(cases[i].tenant)), cases[i].want, "policy %zu", i);
+}
+
+int main(void)
+{
+	log_open("test", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
+	pool = pool_new();
+	test_noauth();
+	test_lengths();
+	test_headers();
+	test_remote_user();
+	test_order();
+	test_mistakes();
+	test_policy();
+	pool_free(&pool);
+	return done_testing();
+}
