@@ -5,8 +5,8 @@
 #include "server/pipeline.h"
 #include "server/steps.h"
 
-// A request that could fail in several ways is told the first in this order: whether the address exists comes before who
-// asks, and that before what exactly was asked.
+// A request that could fail in several ways is told the first in this order: whether the address exists comes before
+// who asks, and that before what exactly was asked.
 static step_fn *const steps[] = {
 	step_identify,
 	step_route,
