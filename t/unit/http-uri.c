@@ -166,6 +166,9 @@ static void test_limits(struct pool *pool)
 	is_int(uri_parse(pool, STR("/abc"), 4, &uri, &detail), OUTCOME_OK, "just as long as allowed");
 	is_int(uri_parse(pool, STR("/abc"), 3, &uri, &detail), OUTCOME_TARGET_TOO_LONG, "too long");
 	is_int(uri_parse(pool, STR_NONE, 3, &uri, &detail), OUTCOME_BAD_ADDRESS, "no target at all");
+	for (size_t n = 3; n < 5; n++)
+		is_int(uri_parse(pool, str_n("/a%41", n), 9, &uri, &detail), OUTCOME_BAD_ADDRESS, "an escape cut at %zu", n);
+	is_int(uri_parse(pool, str_n("/a%41", 5), 9, &uri, &detail), OUTCOME_OK, "and a whole one at the end");
 	is_int(uri_parse(pool, STR("/a\0b"), 9, &uri, &detail), OUTCOME_BAD_ADDRESS, "a raw NUL");
 }
 
