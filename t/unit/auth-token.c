@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tokens against the schema of sql/: made, believed, cached, expired, revoked.
+#include "base/base.h"
+
+#include "auth/auth.h"
+#include "base/clock.h"
+#include "db-server.h"
+
+static struct pool *pool;
+static struct db *db;
+static struct endpoint_config endpoint = { .name = "service", .auth = "token" };
+
+static struct auth *make(struct config *config, unsigned cache_ms)
+{
+	char *error = NULL;
+
+	config->token_cache = cache_ms;
+	struct auth *auth = auth_new(config, &endpoint, &error);
+
+	if (auth == NULL)
+		bail_out("no authenticator");
+	return auth;
+}
+
+static enum outcome identify(struct auth *auth, struct str token, struct principal *who)
+{
+	struct request request = { 0 };
+	struct str detail;
+
+	(void)request_add_header(pool, &request, STR("X-Auth-Token"), token);
+	enum outcome outcome = auth_identify(auth, db, pool, &request, who, &detail);
+
+	if (outcome == OUTCOME_UNAUTHENTICATED)
+		is_str(detail, "token unknown, expired or revoked", "the sentence is always the same");
+	return outcome;
+}
+
+static struct str create(struct str user, struct str tenant, enum role role, int64_t expires_us)
+{
+	struct token_info info = { .user = user, .tenant = tenant, .role = role, .expires_us = expires_us,
+		.description = STR("a test's") };
+	struct str token, detail;
+
+	if (!is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_CREATED, "token for %.*s", STR_ARG(user)))
+		diag("%.*s", STR_ARG(detail));
+	return token;
+}
+
+static void test_create(void)
+{
+	struct token_info info = { .user = STR("u"), .tenant = STR("nowhere"), .role = ROLE_MEMBER };
+	struct str token, detail;
+
+	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_NOT_FOUND, "a tenant that is not there");
+	info.tenant = STR("deleted");
+	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_NOT_FOUND, "one that is deleted");
+	info.tenant = STR("");
+	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "a member of no tenant");
+	info.tenant = STR("one");
+	info.role = ROLE_OPERATOR;
+	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "an operator of one");
+	info.role = ROLE_READER;
+	info.expires_us = clock_now_us() - 1;
+	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "expired before it is made");
+	info.expires_us = 0;
+	info.user = STR("a\0b");
+	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "a user with NUL");
+	ok(token.p == NULL && detail.n > 0, "no token, and a reason");
+}
+
+static void test_identify(struct auth *auth)
+{
+	struct principal who;
+	struct str member = create(STR("bob"), STR("one"), ROLE_MEMBER, 0);
+	struct str operator_token = create(STR("root"), STR(""), ROLE_OPERATOR, 0);
+
+	is_int((long long)str_find(member, '.', 0), 12, "an id of 12 characters");
+	is_int((long long)member.n, 12 + 1 + 32, "a dot and a secret of 32");
+	is_int(identify(auth, member, &who), OUTCOME_OK, "a member");
+	is_str(who.user, "bob", "its user");
+	is_str(who.tenant, "one", "its tenant");
+	is_int(who.role, ROLE_MEMBER, "its role");
+	is_int(identify(auth, operator_token, &who), OUTCOME_OK, "an operator");
+	is_int(who.role, ROLE_OPERATOR, "its role");
+	is_int((long long)who.tenant.n, 0, "of no tenant");
+}
+
+static void test_refused(struct auth *auth)
+{
+	struct str good = create(STR("eve"), STR("one"), ROLE_ADMIN, 0), other = create(STR("x"), STR("one"), ROLE_ADMIN, 0);
+	struct principal who;
+	char *wrong = str_cstr(pool, good);
+	struct str cases[] = {
+		STR("x"), STR("."), STR("a."), STR(".b"), STR("nobody.secret"), STR("a.b.c"), STR("'; DROP TABLE tokens; --"),
+		str_part(good, 0, 13), str_part(good, 0, good.n - 1), str_printf(pool, "%.*sA", STR_ARG(good)),
+		str_printf(pool, "%.*s%.*s", 13, good.p, STR_ARG(str_part(other, 13, other.n))),
+		str_n(wrong, good.n), str_printf(pool, "%.*s, %.*s", STR_ARG(good), STR_ARG(good)), str_n("a\0b.c", 5),
+		str_printf(pool, "%.*s%0200d", 13, good.p, 0),
+	};
+
+	wrong[good.n - 1] = wrong[good.n - 1] == 'A' ? 'B' : 'A';
+	is_int(identify(auth, good, &who), OUTCOME_OK, "the good one, before");
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		is_int(identify(auth, cases[i], &who), OUTCOME_UNAUTHENTICATED, "refused %zu", i);
+		is_int((long long)(who.user.n + who.tenant.n) + who.role, 0, "refused %zu: nobody", i);
+	}
+	is_int(identify(auth, good, &who), OUTCOME_OK, "the good one, after");
+}
+
+static uint64_t trips(struct auth *auth, struct str token)
+{
+	uint64_t before = db_round_trips(db);
+	struct principal who;
+
+	(void)identify(auth, token, &who);
+	return db_round_trips(db) - before;
+}
+
+static void test_cache(struct auth *asking, struct auth *believing)
+{
+	struct str token = create(STR("carl"), STR("one"), ROLE_READER, 0);
+	struct str short_lived = create(STR("dora"), STR("one"), ROLE_READER, clock_now_us() + 3600 * INT64_C(1000000));
+	struct principal who;
+
+	is_int((long long)trips(believing, token), 1, "one question for a token not seen lately");
+	is_int((long long)trips(believing, token), 0, "none for one that was");
+	is_int(identify(believing, token, &who), OUTCOME_OK, "it is believed");
+	is_str(who.user, "carl", "with its user");
+	is_str(who.tenant, "one", "and tenant");
+	is_int((long long)trips(asking, token), 1, "token_cache 0 asks");
+	is_int((long long)trips(asking, token), 1, "each time");
+	is_int(token_revoke(db, pool, str_part(token, 0, 12)), OUTCOME_OK, "revoked by id");
+	is_int(identify(asking, token, &who), OUTCOME_UNAUTHENTICATED, "who asks knows at once");
+	is_int(identify(believing, token, &who), OUTCOME_OK, "who believes, a little later");
+	is_int(token_revoke(db, pool, token), OUTCOME_OK, "revoked again, by the whole token");
+	is_int(token_revoke(db, pool, STR("nobody")), OUTCOME_NOT_FOUND, "an unknown one");
+	is_int(identify(asking, short_lived, &who), OUTCOME_OK, "before its expiry");
+	server_sql("UPDATE tokens SET expires_at = UTC_TIMESTAMP(6) WHERE user = 'dora'");
+	is_int(identify(asking, short_lived, &who), OUTCOME_UNAUTHENTICATED, "after it");
+}
+
+static void test_tenants(struct auth *asking)
+{
+	struct str token = create(STR("gone"), STR("two"), ROLE_ADMIN, 0);
+	struct principal who;
+
+	server_sql("UPDATE tenants SET deleted_at = UTC_TIMESTAMP(6), purge_at = '2100-01-01' WHERE name = 'two'");
+	is_int(identify(asking, token, &who), OUTCOME_OK, "a deleted tenant's admin is still somebody");
+	is_str(who.tenant, "two", "of that tenant");
+	server_sql("UPDATE tenants SET live = NULL WHERE name = 'two'");
+	is_int(identify(asking, token, &who), OUTCOME_UNAUTHENTICATED, "a purged one's is not");
+	server_sql("INSERT INTO tenants (name, uid, tier_id, metadata, etag, revision, created_at, updated_at) VALUES"
+		" ('two', 'new', 1, '{}', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))");
+	is_int(identify(asking, token, &who), OUTCOME_UNAUTHENTICATED, "nor where another took the name");
+}
+
+static void test_list(void)
+{
+	struct token_info *list;
+	size_t all, n;
+
+	is_int(token_list(db, pool, STR_NONE, &list, &all), OUTCOME_OK, "all tokens");
+	is_int(token_list(db, pool, STR("one"), &list, &n), OUTCOME_OK, "one tenant's");
+	ok(n > 0 && n < all, "are not all");
+	is_str(list[0].user, "bob", "the oldest first");
+	is_str(list[0].description, "a test's", "with its description");
+	is_int(list[0].role, ROLE_MEMBER, "and role");
+	is_int(list[0].revoked_us, 0, "not revoked");
+	ok(list[0].created_us > 0 && list[0].created_us <= clock_now_us(), "made before now");
+	is_int(token_list(db, pool, STR(""), &list, &n), OUTCOME_OK, "operators'");
+	is_int((long long)n, 1, "there is one");
+	is_int(token_list(db, pool, STR("nowhere"), &list, &n), OUTCOME_OK, "nobody's");
+	is_int((long long)n, 0, "none");
+}
+
+static void test_away(struct auth *asking)
+{
+	struct principal who;
+
+	ok(server_do("stop"), "the server stops");
+	server.config.db_connect_timeout = 1;
+	is_int(identify(asking, STR("aaaaaaaaaaaa.bbbb"), &who), OUTCOME_UNAVAILABLE, "no server, no answer");
+	is_int((long long)who.user.n, 0, "and nobody");
+}
+
+int main(void)
+{
+	server_start();
+	server_sql_file("sql/001-tenancy.sql");
+	server_sql("INSERT INTO tenants (name, uid, tier_id, metadata, etag, revision, created_at, updated_at, deleted_at)"
+		" VALUES ('one', '1', 1, '{}', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), NULL),"
+		" ('two', '2', 1, '{}', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), NULL),"
+		" ('deleted', '3', 1, '{}', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))");
+	pool = pool_new();
+	db = db_open(&server.config, false);
+	struct config patient = server.config, impatient = server.config;
+	struct auth *believing = make(&patient, 3600000), *asking = make(&impatient, 0);
+
+	test_create();
+	test_identify(believing);
+	test_refused(believing);
+	test_cache(asking, believing);
+	test_tenants(asking);
+	test_list();
+	test_away(asking);
+	auth_free(&believing);
+	auth_free(&asking);
+	db_close(&db);
+	pool_free(&pool);
+	return done_testing();
+}
