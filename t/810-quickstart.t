@@ -1,0 +1,152 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# The contract of scripts/quickstart: what others' tools rely on.
+use strict;
+use warnings;
+
+use Cwd ();
+use File::Basename ();
+use File::Temp ();
+use HTTP::Tiny ();
+use IO::Socket::INET ();
+use IO::Socket::UNIX ();
+use Test::More;
+
+my $top = $ENV{TENURE_SRCDIR} // Cwd::abs_path(File::Basename::dirname(__FILE__) . '/..');
+my $build = $ENV{TENURE_BUILD} // $ENV{TENURE_BUILDDIR} // $top;
+plan skip_all => "$build/tenured is not built" unless -x "$build/tenured" && -x "$build/tenure-manage";
+plan skip_all => 'mariadbd is not installed' unless grep { -x "$_/mariadbd" } '/usr/sbin', split /:/, $ENV{PATH};
+$ENV{TENURE_BUILD} = $build;
+
+my $base  = File::Temp->newdir('tenure-quick-XXXXXX', TMPDIR => 1);
+my $owner = $$;
+my %started;
+END {
+    if (defined $owner && $owner == $$) {
+        system "$top/scripts/quickstart", '--dir', $_, '--stop' for keys %started;
+    }
+}
+my $http = HTTP::Tiny->new(timeout => 20, max_redirect => 0);
+
+# $n ports in a row, each + 100 free as well.
+sub free_ports {
+    my ($n) = @_;
+    for (1 .. 200) {
+        my $first = 20000 + int rand 9000;
+        my @busy = grep {
+            !IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $_, Listen => 1, ReuseAddr => 1)
+        } map { ($first + $_, $first + $_ + 100) } 0 .. $n - 1;
+        return map { $first + $_ } 0 .. $n - 1 unless @busy;
+    }
+    die 'no free ports';
+}
+
+# (exit code, what it wrote on both outputs)
+sub quickstart {
+    my @args = @_;
+    my $pid = fork // die "fork: $!";
+    if (!$pid) {
+        open STDOUT, '>', "$base/out" or die $!;
+        open STDERR, '>&', \*STDOUT or die $!;
+        exec "$top/scripts/quickstart", @args or exit 127;
+    }
+    waitpid $pid, 0;
+    my $code = $? >> 8;
+    open my $out, '<', "$base/out" or die $!;
+    local $/ = undef;
+    return ($code, <$out> // '');
+}
+
+sub start {
+    my ($dir, @args) = @_;
+    $started{$dir} = 1;
+    my ($code, $out) = quickstart('--dir', $dir, '--background', @args);
+    is $code, 0, "started in $dir" or diag $out;
+    return $out;
+}
+
+sub env_of {
+    my ($dir) = @_;
+    my %env;
+    open my $file, '<', "$dir/env" or return ();
+    while (<$file>) {
+        $env{$1} = $2 if /\A(TENURE_\w+)='(.*)'\n\z/ or die "no assignment: $_";
+    }
+    return %env;
+}
+
+sub status {
+    my ($method, $url, $token, $body) = @_;
+    my %option = (headers => { 'X-Auth-Token' => $token });
+    @option{qw(content headers)} = ($body, { %{ $option{headers} }, 'Content-Type' => 'application/json' }) if defined $body;
+    return $http->request($method, $url, \%option)->{status};
+}
+
+my ($one, $two) = ("$base/one", "$base/" . 'two-with-a-long-name-' x 5);
+
+subtest 'with the demonstration' => sub {
+    my ($port, $admin, $combined) = free_ports(3);
+    my $out = start($one, '--port', $port, '--admin-port', $admin, '--combined-port', $combined, '--tls', '--workers', 2);
+    my %env = env_of($one);
+    is $env{TENURE_SERVICE_URL},     "http://127.0.0.1:$port",                     'service';
+    is $env{TENURE_ADMIN_URL},       "http://127.0.0.1:$admin",                    'admin';
+    is $env{TENURE_COMBINED_URL},    "http://127.0.0.1:$combined",                 'combined';
+    is $env{TENURE_ADMIN_TLS_URL},   'https://127.0.0.1:' . ($admin + 100),        'port + 100 over TLS';
+    ok -r $env{TENURE_CA_FILE}, 'the authority is there';
+    ok -S $env{TENURE_DB_SOCKET}, 'the database, too';
+    ok -x "$env{TENURE_BIN}/tenured", 'programs';
+    ok kill(0, do { open my $f, '<', $env{TENURE_PIDFILE} or die; <$f> + 0 }), 'the master runs';
+    is +(stat "$one/env")[2] & 077, 0, "nobody else reads the operator's token";
+    like $out, qr/HTTP\/1\.1 412.*HTTP\/1\.1 303.*HTTP\/1\.1 301/s, 'a move refused, done, and the old address';
+    my $token = $env{TENURE_OPERATOR_TOKEN};
+    is status(GET => "$env{TENURE_ADMIN_URL}/v2.0/globex/persistentvolumes/disk1", $token), 200, 'it moved';
+    my $curl = system 'curl', '-sf', '-o', '/dev/null', '--cacert', $env{TENURE_CA_FILE}, '-H', "X-Auth-Token: $token",
+        "$env{TENURE_COMBINED_TLS_URL}/v2.0/globex";
+    is $curl, 0, 'TLS is trusted with that authority';
+};
+
+subtest 'another one beside it, with a long name' => sub {
+    my ($port, $admin) = free_ports(2);
+    my $out = start($two, '--port', $port, '--admin-port', $admin, '--no-demo', '--auth', 'noauth');
+    like $out, qr/noauth.*development only/s, 'noauth is said to be for development';
+    my %env = env_of($two);
+    is $env{TENURE_COMBINED_URL}, '', 'no combined endpoint';
+    is status(GET => "$env{TENURE_ADMIN_URL}/v2.0/acme", 'admin'), 404, 'an empty registry';
+    is status(PUT => "$env{TENURE_ADMIN_URL}/v2.0/acme", 'admin', '{"tenant": {}}'), 201, 'it works';
+    my %first = env_of($one);
+    is status(GET => "$first{TENURE_ADMIN_URL}/v2.0/acme", $first{TENURE_OPERATOR_TOKEN}), 200, 'and the first still does';
+    is system("$env{TENURE_BIN}/tenure-manage", '-c', $env{TENURE_CONFIG}, 'db', 'reset', '--yes'), 0, 'reset while it runs';
+    is status(GET => "$env{TENURE_ADMIN_URL}/v2.0/acme", 'admin'), 404, 'empty again';
+    is status(PUT => "$env{TENURE_ADMIN_URL}/v2.0/acme", 'admin', '{"tenant": {}}'), 201, 'and works on';
+    is status(PUT => "$env{TENURE_SERVICE_URL}/v2.0/acme/persistentvolumes/v", 'ann:acme:member', '{"spec": {}}'), 201,
+        'types too';
+};
+
+subtest 'stopped and started again' => sub {
+    my %env = env_of($one);
+    my $pid = do { open my $f, '<', $env{TENURE_PIDFILE} or die; <$f> + 0 };
+    is((quickstart('--dir', $one, '--stop'))[0], 0, 'stopped');
+    ok !kill(0, $pid), 'the master is gone';
+    ok !-e $env{TENURE_DB_SOCKET} || !IO::Socket::UNIX->new($env{TENURE_DB_SOCKET}), 'the database, too';
+    is((quickstart('--dir', $one, '--stop'))[0], 0, 'stopping twice is no error');
+    my ($port) = $env{TENURE_SERVICE_URL} =~ /(\d+)\z/;
+    my ($admin) = $env{TENURE_ADMIN_URL} =~ /(\d+)\z/;
+    start($one, '--port', $port, '--admin-port', $admin);
+    is status(GET => "$env{TENURE_ADMIN_URL}/v2.0/globex/persistentvolumes/disk1", $env{TENURE_OPERATOR_TOKEN}), 200,
+        'data and token are those from before';
+};
+
+subtest 'what it refuses' => sub {
+    is((quickstart('--dir', "$base/x", '--server', 'iis'))[0], 64, 'an unknown server');
+    is((quickstart('--dir', "$base/x", '--port', '70000'))[0], 64, 'a port that is none');
+    is((quickstart('--dir', "$base/x", '--workers', '0'))[0], 64, 'no workers');
+    is((quickstart('--nonsense'))[0], 64, 'an unknown option');
+    is((quickstart('--dir', "$base/nothing", '--stop'))[0], 66, 'nothing to stop');
+    my ($taken, $admin) = free_ports(2);
+    my $listen = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $taken, Listen => 1) or die $!;
+    my ($code, $out) = quickstart('--dir', "$base/y", '--port', $taken, '--admin-port', $admin, '--no-demo', '--background');
+    isnt $code, 0, 'a port that is taken';
+    like $out, qr/Address already in use/, 'and tells why';
+};
+
+done_testing();
