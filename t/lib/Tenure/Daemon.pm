@@ -83,6 +83,7 @@ sub access_text { return $_[0]->read_file("$_[0]{dir}/access.log") }
 sub run {
     my ($self, @args) = @_;
     my $out = "$self->{dir}/run.out";
+    unlink $out;
     my $pid = $self->_spawn(\@args, $out);
     waitpid $pid, 0;
     return ($? >> 8, $self->read_file($out));
