@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the methods an endpoint's file lists to the table: follows references, puts the parameters together, asks for the
+// handler.
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "wadl/loader.h"
+
+// ---- references
+
+static struct definition *find_definition(const struct loader *loader, const char *file_name, const char *id)
+{
+	const struct wadl_file *file = loader->files;
+
+	while (file != NULL && strcmp(file->name, file_name) != 0)
+		file = file->next;
+	struct definition *definition = file != NULL ? file->definitions : NULL;
+	while (definition != NULL && (definition->id == NULL || strcmp(definition->id, id) != 0))
+		definition = definition->next;
+	return definition;
+}
+
+struct chain {
+	struct definition *end;    // the method itself
+	const struct scope *scope; // where it is defined, or, of one without a path, where it was referred to first
+	enum role role;            // the least one of all files on the way
+};
+
+static bool follow(struct loader *loader, struct definition *start, struct chain *chain)
+{
+	struct definition *at = start;
+
+	*chain = (struct chain){ .role = ROLE_NONE };
+	for (;;) {
+		if (at->visited)
+			return fail_at(loader, start->node, "the reference to %s leads in a circle", start->target_id);
+		at->visited = true;
+		if (at->file->role > chain->role)
+			chain->role = at->file->role;
+		if (at->scope != NULL)
+			chain->scope = at->scope;
+		if (at->target_id == NULL)
+			break;
+		struct definition *next = find_definition(loader, at->target_file, at->target_id);
+		if (next == NULL)
+			return fail_at(loader, at->node, "there is no method %s in %s", at->target_id, at->target_file);
+		at = next;
+	}
+	chain->end = at;
+	return true;
+}
+
+static void forget_visits(struct loader *loader)
+{
+	for (struct wadl_file *file = loader->files; file != NULL; file = file->next) {
+		for (struct definition *d = file->definitions; d != NULL; d = d->next)
+			d->visited = false;
+	}
+}
+
+// ---- paths
+
+static struct str path_text(struct pool *pool, const struct route_segment *segments, size_t n)
+{
+	struct buf out = buf_new(pool, 64);
+
+	for (size_t i = 0; i < n; i++)
+		buf_addf(&out, segments[i].is_template ? "/{%.*s}" : "/%.*s", STR_ARG(segments[i].text));
+	return n > 0 ? buf_str(&out) : STR("/");
+}
+
+// The next template segment at or after i, scope->n when there is none.
+static size_t next_template(const struct scope *scope, size_t i)
+{
+	while (i < scope->n && !scope->segments[i].is_template)
+		i++;
+	return i;
+}
+
+static bool same_templates(const struct scope *a, const struct scope *b)
+{
+	size_t i = next_template(a, 0), k = next_template(b, 0);
+
+	while (i < a->n && k < b->n && str_eq(a->segments[i].text, b->segments[k].text)) {
+		i = next_template(a, i + 1);
+		k = next_template(b, k + 1);
+	}
+	return i == a->n && k == b->n;
+}
+
+static bool check_paths(struct loader *loader, const struct definition *entry, const struct chain *chain)
+{
+	const struct scope *here = entry->scope, *there = chain->scope;
+
+	if (here == there)
+		return true;
+	if (here->declares)
+		return fail_at(loader, entry->node, "%s brings its own parameters; those declared here would be ignored",
+			chain->end->id);
+	if (!same_templates(here, there)) {
+		struct str path = path_text(loader->scratch, there->segments, there->n);
+		return fail_at(loader, entry->node, "the names in braces must be those of %s's own path, %.*s",
+			chain->end->id, STR_ARG(path));
+	}
+	return true;
+}
+
+// ---- parameters
+
+static bool is_declared(const struct route_param *params, size_t n, const struct route_param *param)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool template_or_query = params[i].style != PARAM_HEADER && param->style != PARAM_HEADER;
+		// A handler asks by name, so a query parameter may not have a template's.
+		if ((params[i].style == param->style || template_or_query) && strcmp(params[i].key, param->key) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool add_param(struct loader *loader, const struct definition *end, struct route_param *params, size_t *n,
+	const struct route_param *param)
+{
+	if (is_declared(params, *n, param))
+		return fail_at(loader, end->node, "the parameter %s of %s is declared twice", param->name, end->id);
+	if (*n == ROUTE_MAX_PARAMS)
+		return fail_at(loader, end->node, "%s has more than %d parameters", end->id, ROUTE_MAX_PARAMS);
+	params[(*n)++] = *param;
+	return true;
+}
+
+static bool add_templates(struct loader *loader, const struct chain *chain, struct route_param *params, size_t *n)
+{
+	const struct scope *scope = chain->scope;
+
+	for (size_t i = next_template(scope, 0); i < scope->n; i = next_template(scope, i + 1)) {
+		if (scope->declared[i] == NULL)
+			return fail_at(loader, chain->end->node, "no <param> declares {%.*s}", STR_ARG(scope->segments[i].text));
+		if (!add_param(loader, chain->end, params, n, scope->declared[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool add_params(struct loader *loader, const struct chain *chain, struct wadl_method *method)
+{
+	const struct route_method *own = &chain->end->method.route;
+	struct route_param *params = POOL_ARRAY(loader->pool, struct route_param, ROUTE_MAX_PARAMS);
+	size_t n = 0;
+
+	if (!add_templates(loader, chain, params, &n))
+		return false;
+	method->n_templates = n;
+	for (size_t i = 0; i < chain->scope->n_params; i++) {
+		if (!add_param(loader, chain->end, params, &n, chain->scope->params[i]))
+			return false;
+	}
+	for (size_t i = 0; i < own->n_params; i++) {
+		if (!add_param(loader, chain->end, params, &n, &own->params[i]))
+			return false;
+	}
+	method->route.params = params;
+	method->route.n_params = n;
+	return true;
+}
+
+// ---- methods
+
+static bool insert(struct loader *loader, const struct definition *entry, struct wadl_method *method)
+{
+	const struct scope *scope = entry->scope;
+	size_t at = next_template(scope, 0);
+
+	for (size_t i = 0; i < method->n_templates; i++) {
+		method->template_at[i] = at;
+		at = next_template(scope, at + 1);
+	}
+	method->path = str_cstr(loader->pool, path_text(loader->pool, scope->segments, scope->n));
+	struct route_segment *segments = POOL_ARRAY(loader->pool, struct route_segment, scope->n);
+	for (size_t i = 0; i < scope->n; i++) {
+		segments[i].is_template = scope->segments[i].is_template;
+		segments[i].text = str_dup(loader->pool, scope->segments[i].text);
+	}
+	return table_insert(loader->table, segments, scope->n, method) || fail_at(loader, entry->node,
+		"a second %s at %s", http_method_name(method->route.method), method->path);
+}
+
+static bool put_method(struct loader *loader, struct definition *entry)
+{
+	struct chain chain;
+
+	if (!follow(loader, entry, &chain))
+		return false;
+	if (entry->scope == NULL) // for reference alone
+		return true;
+	if (!check_paths(loader, entry, &chain))
+		return false;
+	struct wadl_method *method = POOL_NEW(loader->pool, struct wadl_method);
+	*method = chain.end->method;
+	if (!add_params(loader, &chain, method))
+		return false;
+	struct route_method *route = &method->route;
+	if (chain.role > route->role)
+		route->role = chain.role;
+	method->resource_note = entry->scope->note.text != NULL ? entry->scope->note : chain.scope->note;
+	route->handler = loader->find(loader->arg, route->dialect, route->id);
+	if (route->handler == NULL)
+		return fail_at(loader, chain.end->node, "the method %s has no handler", route->id);
+	return insert(loader, entry, method);
+}
+
+// Those of other files, too, that this endpoint doesn't offer.
+static bool check_references(struct loader *loader)
+{
+	struct chain chain;
+
+	for (struct wadl_file *file = loader->files; file != NULL; file = file->next) {
+		for (struct definition *d = file->definitions; d != NULL; d = d->next) {
+			forget_visits(loader);
+			if (!follow(loader, d, &chain))
+				return false;
+		}
+	}
+	return true;
+}
+
+bool compose(struct loader *loader, struct wadl_file *file)
+{
+	if (!check_references(loader))
+		return false;
+	for (struct definition *entry = file->definitions; entry != NULL; entry = entry->next) {
+		forget_visits(loader);
+		if (!put_method(loader, entry))
+			return false;
+	}
+	if (loader->table->n_methods == 0)
+		return fail_at(loader, xmlDocGetRootElement(file->doc), "no method is offered");
+	return true;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// <resources> and <resource>: paths.
+#include "base/base.h"
+
+#include "wadl/loader.h"
+
+// ---- paths
+
+static bool is_name(struct str text)
+{
+	for (size_t i = 0; i < text.n; i++) {
+		char c = text.p[i];
+		if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-'))
+			return false;
+	}
+	return text.n > 0;
+}
+
+static bool has_any(struct str text, const char *bytes)
+{
+	for (; *bytes != '\0'; bytes++) {
+		if (str_find(text, *bytes, 0) < text.n)
+			return true;
+	}
+	return false;
+}
+
+static bool parse_segment(struct loader *loader, const xmlNode *node, struct str text, struct route_segment *segment)
+{
+	bool braced = text.n > 2 && text.p[0] == '{' && text.p[text.n - 1] == '}';
+
+	segment->is_template = braced;
+	segment->text = braced ? str_part(text, 1, text.n - 1) : text;
+	if (braced && !is_name(segment->text))
+		return fail_at(loader, node, "{%.*s}: the name may hold letters, digits, - and _ only", STR_ARG(segment->text));
+	if (!braced && (text.n == 0 || has_any(text, "{}%?#")))
+		return fail_at(loader, node, "the path's part \"%.*s\" must be {name}, or text without any of {}%%?#",
+			STR_ARG(text));
+	return true;
+}
+
+static bool names_template(const struct scope *scope, struct str name, size_t from)
+{
+	for (size_t i = from; i < scope->n; i++) {
+		if (scope->segments[i].is_template && str_eq(scope->segments[i].text, name))
+			return true;
+	}
+	return false;
+}
+
+static bool add_path(struct loader *loader, const xmlNode *node, struct scope *scope, struct str path)
+{
+	struct route_segment segment;
+	struct str item;
+
+	if (path.n > 0 && path.p[0] == '/')
+		path = str_part(path, 1, path.n);
+	if (path.n > 0 && path.p[path.n - 1] == '/')
+		path.n--;
+	while (path.n > 0 && str_split(&path, '/', &item)) {
+		if (!parse_segment(loader, node, item, &segment))
+			return false;
+		if (scope->n == URI_MAX_SEGMENTS)
+			return fail_at(loader, node, "the path has more than %d parts", URI_MAX_SEGMENTS);
+		if (segment.is_template && names_template(scope, segment.text, 0))
+			return fail_at(loader, node, "{%.*s} is in the path twice", STR_ARG(segment.text));
+		scope->segments[scope->n++] = segment;
+	}
+	return true;
+}
+
+// ---- parameters
+
+struct resource {
+	struct scope *scope;
+	size_t outer; // segments of the resources it is in
+	struct param_list params;
+};
+
+static bool declare_template(struct loader *loader, const xmlNode *node, const struct resource *resource,
+	const struct route_param *param)
+{
+	struct scope *scope = resource->scope;
+
+	for (size_t i = resource->outer; i < scope->n; i++) {
+		if (scope->segments[i].is_template && str_eq_c(scope->segments[i].text, param->name)) {
+			scope->declared[i] = param;
+			return true;
+		}
+	}
+	return fail_at(loader, node, "{%s} is not in this resource's path", param->name);
+}
+
+static bool parse_resource_param(struct loader *loader, xmlNode *node, void *arg)
+{
+	struct resource *resource = arg;
+	struct scope *scope = resource->scope;
+
+	if (!parse_param(loader, node, &resource->params))
+		return false;
+	const struct route_param *param = resource->params.items[resource->params.n - 1];
+	scope->declares = true;
+	if (param->style == PARAM_TEMPLATE)
+		return declare_template(loader, node, resource, param);
+	scope->params = table_grow(loader->scratch, scope->params, scope->n_params, sizeof(const struct route_param *));
+	scope->params[scope->n_params++] = param;
+	return true;
+}
+
+static bool parse_resource_doc(struct loader *loader, xmlNode *node, void *arg)
+{
+	struct resource *resource = arg;
+
+	return parse_doc(loader, node, &resource->scope->note);
+}
+
+// ---- resources
+
+static bool parse_resource_method(struct loader *loader, xmlNode *node, void *arg)
+{
+	const struct resource *resource = arg;
+
+	return parse_method(loader, node, resource->scope);
+}
+
+static bool parse_resource(struct loader *loader, xmlNode *node, void *arg);
+
+// Parameters before methods: WADL has them in that order, but then nothing hangs on it.
+static bool parse_content(struct loader *loader, xmlNode *node, struct resource *resource)
+{
+	static const struct element params[] = {
+		{ "doc", parse_resource_doc }, { "param", parse_resource_param }, { "method", NULL }, { "resource", NULL },
+		{ NULL, NULL },
+	};
+	static const struct element methods[] = {
+		{ "doc", NULL }, { "param", NULL }, { "method", parse_resource_method }, { "resource", parse_resource },
+		{ NULL, NULL },
+	};
+
+	return each_child(loader, node, WADL_NS, params, resource) && each_child(loader, node, WADL_NS, methods, resource);
+}
+
+static bool parse_resource(struct loader *loader, xmlNode *node, void *arg)
+{
+	static const char *const names[] = { "path", "id", NULL };
+	const struct resource *outer = arg;
+	struct scope *scope = POOL_NEW(loader->scratch, struct scope);
+	struct resource resource = { .scope = scope, .outer = outer->scope->n,
+		.params.styles = 1U << PARAM_TEMPLATE | 1U << PARAM_QUERY | 1U << PARAM_HEADER };
+
+	*scope = *outer->scope;
+	scope->params = NULL;
+	scope->n_params = 0;
+	scope->note = (struct wadl_note){ NULL, NULL };
+	if (!attributes_known(loader, node, names))
+		return false;
+	const char *path = attribute(loader, node, "path");
+	if (path == NULL)
+		return fail_at(loader, node, "<resource> needs the attribute path");
+	return add_path(loader, node, scope, str_c(path)) && parse_content(loader, node, &resource);
+}
+
+// Of "https://host/prefix" the part from the third '/' on.
+static struct str base_path(const char *base)
+{
+	struct str text = str_c(base);
+	const char *authority = strstr(base, "://");
+
+	if (authority == NULL)
+		return text;
+	size_t from = (size_t)(authority - base) + 3;
+	return str_part(text, str_find(text, '/', from), text.n);
+}
+
+bool parse_resources(struct loader *loader, xmlNode *node, void *arg)
+{
+	static const char *const names[] = { "base", NULL };
+	static const struct element table[] = { { "doc", check_doc }, { "resource", parse_resource }, { NULL, NULL } };
+	struct scope *scope = POOL_NEW(loader->scratch, struct scope);
+	struct resource resource = { .scope = scope };
+	const char *base;
+
+	UNUSED(arg);
+	if (!attributes_known(loader, node, names))
+		return false;
+	base = attribute(loader, node, "base");
+	if (base != NULL && strchr(base, '{') != NULL)
+		return fail_at(loader, node, "base may not hold templates");
+	return (base == NULL || add_path(loader, node, scope, base_path(base))) &&
+		each_child(loader, node, WADL_NS, table, &resource);
+}

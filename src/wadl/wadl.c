@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loading an endpoint's WADL file and those it refers to.
+#include "base/base.h"
+
+#include <libxml/parser.h>
+#include <libxml/xmlerror.h>
+
+#include "wadl/loader.h"
+
+// ---- <application>
+
+static bool parse_application_doc(struct loader *loader, xmlNode *node, void *arg)
+{
+	struct wadl_file *file = arg;
+
+	return parse_doc(loader, node, &file->note);
+}
+
+static bool parse_application_method(struct loader *loader, xmlNode *node, void *arg)
+{
+	UNUSED(arg);
+	return parse_method(loader, node, NULL);
+}
+
+// What others refer to comes last in WADL, so each kind gets a passage of its own.
+static bool parse_content(struct loader *loader, const xmlNode *root, struct wadl_file *file)
+{
+	static const struct element types[] = {
+		{ "doc", parse_application_doc }, { "grammars", parse_grammars }, { "resources", NULL }, { "method", NULL },
+		{ "representation", NULL }, { "param", NULL }, { NULL, NULL },
+	};
+	static const struct element shared[] = {
+		{ "doc", NULL }, { "grammars", NULL }, { "resources", NULL }, { "method", NULL },
+		{ "representation", parse_shared_representation }, { "param", parse_shared_param }, { NULL, NULL },
+	};
+	static const struct element methods[] = {
+		{ "doc", NULL }, { "grammars", NULL }, { "resources", parse_resources }, { "method", parse_application_method },
+		{ "representation", NULL }, { "param", NULL }, { NULL, NULL },
+	};
+
+	return each_child(loader, root, WADL_NS, types, file) && each_child(loader, root, WADL_NS, shared, file) &&
+		each_child(loader, root, WADL_NS, methods, file);
+}
+
+static bool parse_application(struct loader *loader, struct wadl_file *file)
+{
+	static const char *const names[] = { "t:role", NULL };
+	const xmlNode *root = xmlDocGetRootElement(file->doc);
+	bool good;
+
+	if (strcmp((const char *)root->name, "application") != 0 || root->ns == NULL ||
+	    strcmp((const char *)root->ns->href, WADL_NS) != 0)
+		return fail_at(loader, root, "is no WADL: the outermost element must be <application> of " WADL_NS);
+	if (!attributes_known(loader, root, names))
+		return false;
+	file->role = attribute_role(loader, root, &good);
+	return good && parse_content(loader, root, file);
+}
+
+// ---- files
+
+// A plain name: nothing outside the folder can be meant.
+static bool is_file_name(struct str name)
+{
+	for (size_t i = 0; i < name.n; i++) {
+		char c = name.p[i];
+		bool alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+		if (!alnum && c != '-' && c != '_' && (c != '.' || i == 0))
+			return false;
+	}
+	return name.n > strlen(".wadl") && str_ends(name, STR(".wadl"));
+}
+
+static struct wadl_file *find_file(const struct loader *loader, const char *name)
+{
+	struct wadl_file *file = loader->files;
+
+	while (file != NULL && strcmp(file->name, name) != 0)
+		file = file->next;
+	return file;
+}
+
+static struct wadl_file *new_file(struct loader *loader, const char *name)
+{
+	struct wadl_file *file = POOL_NEW(loader->scratch, struct wadl_file);
+	struct str text = str_c(name);
+
+	file->name = str_cstr(loader->scratch, text);
+	file->path = str_cstr(loader->scratch, str_printf(loader->scratch, "%s/%s", loader->dir, name));
+	file->dialect = str_cstr(loader->pool, str_part(text, 0, text.n - strlen(".wadl")));
+	file->state = FILE_LOADING;
+	file->last = &file->definitions;
+	file->next = loader->files;
+	loader->files = file;
+	return file;
+}
+
+// The types of one file stay together: those of a file it refers to are read after its own, never between them.
+static bool read_in(struct loader *loader, struct wadl_file *file)
+{
+	if (!source_parse(loader, file))
+		return false;
+	file->first_type = loader->table->n_types;
+	if (!parse_application(loader, file))
+		return false;
+	file->state = FILE_LOADED;
+	return true;
+}
+
+struct wadl_file *load_file(struct loader *loader, const xmlNode *node, const char *name)
+{
+	struct wadl_file *file = find_file(loader, name);
+
+	if (!is_file_name(str_c(name))) {
+		fail_at(loader, node, "\"%s\" must be a file of the same folder, NAME.wadl", name);
+		return NULL;
+	}
+	if (file != NULL && file == source_file(node))
+		return file;
+	if (file != NULL && file->state == FILE_LOADING) {
+		fail_at(loader, node, "%s and this file refer to each other, in a circle", name);
+		return NULL;
+	}
+	if (file != NULL)
+		return file;
+	file = new_file(loader, name);
+	return read_in(loader, file) ? file : NULL;
+}
+
+// ---- the table
+
+static bool load(struct loader *loader, const char *name)
+{
+	if (!is_file_name(str_c(name)))
+		return fail_in(loader, name, 1, "the file's name must be NAME.wadl, without a folder");
+	struct wadl_file *file = new_file(loader, name);
+	if (!read_in(loader, file) || !compose(loader, file))
+		return false;
+	loader->table->note = file->note;
+	table_finish(loader->table);
+	document_write(loader->table);
+	return true;
+}
+
+static void keep_silent(void *context, xmlErrorPtr error)
+{
+	UNUSED(context);
+	UNUSED(error);
+}
+
+static struct route_table *new_table(void)
+{
+	struct pool *pool = pool_new();
+
+	if (pool == NULL)
+		return NULL;
+	struct route_table *table = POOL_NEW(pool, struct route_table);
+	table->pool = pool;
+	return table;
+}
+
+struct route_table *wadl_load(const char *dir, const char *file, wadl_find_handler *find, void *arg, char **error)
+{
+	struct route_table *table = new_table();
+	struct pool *scratch = pool_new();
+	struct loader loader = { .table = table, .scratch = scratch, .dir = dir, .find = find, .arg = arg, .error = error };
+	bool good = false;
+
+	*error = NULL;
+	if (table != NULL && scratch != NULL) {
+		// Patterns that do not compile are told on stderr by libxml2 itself; we tell it better.
+		xmlStructuredErrorFunc before = xmlStructuredError;
+		void *context = xmlStructuredErrorContext;
+		xmlInitParser();
+		xmlSetStructuredErrorFunc(NULL, keep_silent);
+		loader.pool = table->pool;
+		good = load(&loader, file);
+		xmlSetStructuredErrorFunc(context, before);
+	}
+	pool_free(&scratch);
+	if (!good)
+		wadl_free(&table);
+	return table;
+}
+
+void wadl_free(struct route_table **table)
+{
+	if (*table == NULL)
+		return;
+	struct pool *pool = (*table)->pool; // the table is in it
+	*table = NULL;
+	pool_free(&pool);
+}
