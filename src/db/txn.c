@@ -191,10 +191,12 @@ static void wait_a_little(unsigned tries)
 	(void)nanosleep(&time, NULL);
 }
 
-// Attempts that end because a statement is given up take db_read_timeout each: they do not add up.
+// Attempts that end because a statement is given up take db_read_timeout each, those that wait for a lock db_lock_wait: they
+// do not add up, for a worker that waits serves nobody.
 static bool may_run_again(const struct db *db, enum db_result result, int64_t begun_us)
 {
-	int64_t limit = (int64_t)db->config->db_read_timeout * 1000000;
+	unsigned seconds = result == DB_RETRY ? 2 * db->config->db_lock_wait : db->config->db_read_timeout;
+	int64_t limit = (int64_t)seconds * 1000000;
 
 	if (db->uncertain || (result != DB_RETRY && (result != DB_LOST || db->away)))
 		return false;

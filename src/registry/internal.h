@@ -39,6 +39,15 @@ enum { RESOURCE_N_COLUMNS = 17 };
 void resource_from_row(struct registry *registry, struct resource *resource, const struct db_rows *rows, size_t row,
 	size_t first);
 
+// The first locks of a writing transaction (registry.h, enum lock_manner). A locking statement comes in two forms: [0] fails
+// at once where another holds the lock, [1] waits.
+#define LOCKING(sql, manner, in, out) { { sql " " manner " NOWAIT", in, out }, { sql " " manner, in, out } }
+const struct db_query *locking(const struct registry *registry, const struct db_query forms[2]);
+// Runs the batch that takes them. tenants: whose rows it locks. OUTCOME_OK; _UNAVAILABLE: one of them is being moved, or
+// the transaction is to be run again.
+enum outcome take_locks(struct registry *registry, const struct str *tenants, size_t n_tenants, struct db_call *calls,
+	size_t n);
+
 // A writer's view of the tenant: row locked shared against moves and deletion.
 struct held_tenant {
 	uint64_t id;

@@ -11,9 +11,8 @@
 	"JOIN resources d ON d.tenant_id = ? AND d.type_id = r.type_id AND d.namespace = r.namespace AND d.name = r.name " \
 	"AND d.live IS NOT NULL "
 
-static const struct db_query q_lock_tenants = {
-	"SELECT id FROM tenants WHERE name IN (?, ?) AND live = 1 ORDER BY id FOR UPDATE", "ss", "u"
-};
+static const struct db_query q_lock_tenants[2] =
+	LOCKING("SELECT id FROM tenants WHERE name IN (?, ?) AND live = 1 ORDER BY id", "FOR UPDATE", "ss", "u");
 static const struct db_query q_tenants = {
 	"SELECT " TENANT_COLUMNS " FROM " TENANT_TABLES " WHERE t.name IN (?, ?) AND t.live = 1", "ss", TENANT_OUT
 };
@@ -84,14 +83,18 @@ static enum outcome read_tenants(struct registry *registry, const struct move_or
 	struct move_action *action)
 {
 	struct db_call calls[2] = {
-		{ .query = &q_lock_tenants, .in = DB_IN(db_s(order->source), db_s(order->dest)) },
+		{ .query = locking(registry, q_lock_tenants), .in = DB_IN(db_s(order->source), db_s(order->dest)) },
 		{ .query = &q_tenants, .in = DB_IN(db_s(order->source), db_s(order->dest)) },
 	};
-	size_t first = locked ? 0 : 1;
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls + first, 2 - first);
+	const struct str tenants[] = { order->source, order->dest };
+	enum outcome outcome = OUTCOME_OK;
 
-	if (result != DB_OK)
-		return registry_db_failed(result);
+	if (locked)
+		outcome = take_locks(registry, tenants, COUNT_OF(tenants), calls, COUNT_OF(calls));
+	else
+		outcome = run_call(registry, &calls[1]);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	for (size_t i = 0; i < calls[1].rows.n; i++) {
 		struct tenant tenant;
 		tenant_from_row(&tenant, &calls[1].rows, i);

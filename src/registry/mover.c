@@ -166,6 +166,7 @@ static enum db_verdict run_claimed(void *arg)
 	uint64_t count = 0;
 
 	mover->worked = false;
+	mover->registry->manner = LOCK_PATIENTLY; // nobody waits for this process
 	enum outcome outcome = claim(mover, &move);
 	if (outcome != OUTCOME_OK)
 		return DB_ROLLBACK;

@@ -93,6 +93,7 @@ enum outcome registry_begin(struct registry *registry, struct pool *pool, const 
 	registry->request_id = *request_id;
 	registry->actor = actor;
 	registry->now_us = clock_now_us();
+	registry->manner = LOCK_AT_ONCE;
 	registry->problem = (struct problem){ 0 };
 	return types_loaded(registry->types) ? OUTCOME_OK : load(registry);
 }

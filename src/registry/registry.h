@@ -19,6 +19,10 @@ struct digest_key;
 struct pool;
 struct types; // registry/type.h: the catalogue of types, held per worker
 
+// How a transaction takes its first locks. A large move holds its tenants for long, and a worker that waits for one serves
+// nobody else: so the first try does not wait, and the second asks whether a move is the reason before it does.
+enum lock_manner { LOCK_AT_ONCE, LOCK_AFTER_CONFLICT, LOCK_PATIENTLY };
+
 // What every registry function works with: made once per worker, the second half set for each request.
 struct registry {
 	const struct config *config;
@@ -28,6 +32,7 @@ struct registry {
 	struct digest_key *state_key;
 
 	struct pool *pool;
+	enum lock_manner manner; // for the next run of the request's transaction
 	struct uuid request_id;
 	struct str actor;       // who asks, for change rows
 	int64_t now_us;         // one time for all that a request writes

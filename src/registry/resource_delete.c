@@ -147,11 +147,10 @@ static enum outcome find_deleted(struct registry *registry, const struct address
 		hold_space_call(registry, address->tenant, address->space),
 	};
 	size_t n = address->type->namespaced ? 3 : 2;
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
+	enum outcome outcome = take_locks(registry, &address->tenant, 1, calls, n);
 
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	enum outcome outcome = held_tenant(registry, address->tenant, &calls[0], held);
+	if (outcome == OUTCOME_OK)
+		outcome = held_tenant(registry, address->tenant, &calls[0], held);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (calls[1].rows.n == 0)

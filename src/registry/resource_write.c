@@ -9,21 +9,18 @@
 
 #define THIS_TENANT "(SELECT id FROM tenants WHERE name = ? AND live = 1)"
 
-static const struct db_query q_hold_tenant = {
-	"SELECT t.id, t.deleted_at, t.purge_at, i.max_resources FROM tenants t JOIN tiers i ON i.id = t.tier_id "
-	"WHERE t.name = ? AND t.live = 1 LOCK IN SHARE MODE",
-	"s", "uttu"
-};
-static const struct db_query q_hold_space = {
-	"SELECT r.id FROM resources r WHERE r.tenant_id = " THIS_TENANT
-	" AND r.type_id = ? AND r.namespace = '' AND r.name = ? AND r.live IS NOT NULL LOCK IN SHARE MODE",
-	"sus", "u"
-};
-static const struct db_query q_lock = {
-	"SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.tenant_id = " THIS_TENANT
-	" AND r.type_id = ? AND r.namespace = ? AND r.name = ? AND r.live IS NOT NULL FOR UPDATE",
-	"suss", RESOURCE_OUT
-};
+static const struct db_query q_hold_tenant[2] =
+	LOCKING("SELECT t.id, t.deleted_at, t.purge_at, i.max_resources FROM tenants t JOIN tiers i ON i.id = t.tier_id "
+		"WHERE t.name = ? AND t.live = 1",
+		"LOCK IN SHARE MODE", "s", "uttu");
+static const struct db_query q_hold_space[2] =
+	LOCKING("SELECT r.id FROM resources r WHERE r.tenant_id = " THIS_TENANT
+		" AND r.type_id = ? AND r.namespace = '' AND r.name = ? AND r.live IS NOT NULL",
+		"LOCK IN SHARE MODE", "sus", "u");
+static const struct db_query q_lock[2] =
+	LOCKING("SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.tenant_id = " THIS_TENANT
+		" AND r.type_id = ? AND r.namespace = ? AND r.name = ? AND r.live IS NOT NULL",
+		"FOR UPDATE", "suss", RESOURCE_OUT);
 static const struct db_query q_insert = {
 	"INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, locked, bytes, revision, edits, h0, h1, h2, "
 	"h3, etag, meta, body, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -47,7 +44,7 @@ static const struct db_query q_count_down = {
 
 struct db_call hold_tenant_call(struct registry *registry, struct str name)
 {
-	return (struct db_call){ .query = &q_hold_tenant, .in = CALL_VALUES(registry->pool, db_s(name)) };
+	return (struct db_call){ .query = locking(registry, q_hold_tenant), .in = CALL_VALUES(registry->pool, db_s(name)) };
 }
 
 enum outcome held_tenant(struct registry *registry, struct str name, const struct db_call *call, struct held_tenant *held)
@@ -71,7 +68,7 @@ enum outcome held_tenant(struct registry *registry, struct str name, const struc
 struct db_call hold_space_call(struct registry *registry, struct str tenant, struct str space)
 {
 	return (struct db_call){
-		.query = &q_hold_space,
+		.query = locking(registry, q_hold_space),
 		.in = CALL_VALUES(registry->pool, db_s(tenant), db_u(type_namespaces(registry)->id), db_s(space)),
 	};
 }
@@ -79,7 +76,7 @@ struct db_call hold_space_call(struct registry *registry, struct str tenant, str
 struct db_call lock_resource_call(struct registry *registry, const struct address *address)
 {
 	return (struct db_call){
-		.query = &q_lock,
+		.query = locking(registry, q_lock),
 		.in = CALL_VALUES(registry->pool, db_s(address->tenant), db_u(address->type->id), db_s(address->space),
 			db_s(address->name)),
 	};
@@ -235,12 +232,12 @@ enum outcome lock_address(struct registry *registry, const struct address *addre
 		hold_space_call(registry, address->tenant, address->space),
 	};
 	size_t n = address->type->namespaced ? 3 : 2;
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
+	enum outcome outcome = take_locks(registry, &address->tenant, 1, calls, n);
 
 	*resource = (struct resource){ .tenant = address->tenant };
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	enum outcome outcome = held_tenant(registry, address->tenant, &calls[0], &held->tenant);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	outcome = held_tenant(registry, address->tenant, &calls[0], &held->tenant);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	held->space_missing = n == 3 && calls[2].rows.n == 0;

@@ -13,7 +13,8 @@
 static const struct db_query q_get = {
 	"SELECT " TENANT_COLUMNS " FROM " TENANT_TABLES " WHERE t.name = ? AND t.live = 1", "s", TENANT_OUT
 };
-static const struct db_query q_lock = { "SELECT id FROM tenants WHERE name = ? AND live = 1 FOR UPDATE", "s", "u" };
+static const struct db_query q_lock[2] =
+	LOCKING("SELECT id FROM tenants WHERE name = ? AND live = 1", "FOR UPDATE", "s", "u");
 static const struct db_query q_tier = { "SELECT id, max_resources FROM tiers WHERE name = ?", "s", "uu" };
 static const struct db_query q_insert = {
 	"INSERT INTO tenants (name, uid, tier_id, metadata, etag, revision, created_at, updated_at) "
@@ -107,12 +108,12 @@ enum outcome tenant_get(struct registry *registry, struct str name, struct tenan
 static enum outcome lock_tenant(struct registry *registry, struct str name, struct tenant *tenant)
 {
 	struct db_call calls[] = {
-		{ .query = &q_lock, .in = DB_IN(db_s(name)) },
+		{ .query = locking(registry, q_lock), .in = DB_IN(db_s(name)) },
 		{ .query = &q_get, .in = DB_IN(db_s(name)) },
 	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	enum outcome outcome = take_locks(registry, &name, 1, calls, COUNT_OF(calls));
 
-	return read_tenant(registry, name, result, &calls[1].rows, tenant);
+	return outcome == OUTCOME_OK ? read_tenant(registry, name, DB_OK, &calls[1].rows, tenant) : outcome;
 }
 
 static enum outcome find_tier(struct registry *registry, struct str name, uint64_t *id, struct tenant *tenant)

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first locks of a writing transaction, and not waiting for large moves.
+#include "base/base.h"
+
+#include "registry/internal.h"
+
+// The mover writes the row of move_progress, on another connection, before it takes the tenants.
+static const struct db_query q_being_moved = {
+	"SELECT 1 FROM moves m JOIN move_progress p ON p.move_id = m.id JOIN tenants t ON t.id IN (m.source_id, m.dest_id) "
+	"WHERE m.state = 'queued' AND t.name = ? AND t.live = 1 LIMIT 1",
+	"s", "u"
+};
+
+const struct db_query *locking(const struct registry *registry, const struct db_query forms[2])
+{
+	return &forms[registry->manner == LOCK_AT_ONCE ? 0 : 1];
+}
+
+static enum outcome refuse_while_moving(struct registry *registry, struct str tenant)
+{
+	struct db_rows rows;
+	enum db_result result = db_run(registry->db, registry->pool, &q_being_moved, DB_IN(db_s(tenant)), &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_UNAVAILABLE,
+		"a large move from or to this tenant is being carried out: try again when it is done");
+}
+
+enum outcome take_locks(struct registry *registry, const struct str *tenants, size_t n_tenants, struct db_call *calls,
+	size_t n)
+{
+	enum outcome outcome = OUTCOME_OK;
+
+	for (size_t i = 0; registry->manner == LOCK_AFTER_CONFLICT && outcome == OUTCOME_OK && i < n_tenants; i++)
+		outcome = refuse_while_moving(registry, tenants[i]);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
+	if (result == DB_RETRY && registry->manner == LOCK_AT_ONCE)
+		registry->manner = LOCK_AFTER_CONFLICT;
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
