@@ -27,13 +27,21 @@ struct batch {
 
 static enum db_result note_stmt(struct batch *batch, size_t i)
 {
+	struct db *db = batch->db;
 	MYSQL_STMT *stmt = batch->stmts[i]->stmt;
 	const struct db_query *query = batch->calls[i]->query;
 	unsigned number = mysql_stmt_errno(stmt);
-	enum db_result result = number != 0 ? error_note(batch->db, number, mysql_stmt_error(stmt), query)
-		: error_note(batch->db, CR_INVALID_PARAMETER_NO, "the statement's columns are not those of its query", query);
+	const char *text = mysql_stmt_error(stmt);
 
-	if (error_is_stale(batch->db->error_number))
+	// What fails when rows are under way already, as a locking read may, is told on the connection alone.
+	if (number == 0 && db->mysql != NULL) {
+		number = mysql_errno(db->mysql);
+		text = mysql_error(db->mysql);
+	}
+	enum db_result result = number != 0 ? error_note(db, number, text, query)
+		: error_note(db, CR_INVALID_PARAMETER_NO, "the statement's columns are not those of its query", query);
+
+	if (error_is_stale(db->error_number))
 		batch->stale = query;
 	return result;
 }

@@ -134,8 +134,8 @@ static enum db_result run_bulk(struct db *db, struct pool *pool, const struct db
 	return result;
 }
 
-enum db_result db_run_bulk(struct db *db, struct pool *pool, const struct db_query *query, const struct db_value *values,
-	size_t n, uint64_t *affected)
+enum db_result db_run_bulk(struct db *db, struct pool *pool, const struct db_query *query,
+	const struct db_value *values, size_t n, uint64_t *affected)
 {
 	enum db_result result = txn_check(db);
 

@@ -131,6 +131,7 @@ unsigned db_txn_tries(const struct db *db);
 // Counter of round trips since db_open, for tests that hold us to a number.
 uint64_t db_round_trips(const struct db *db);
 
-// Fault points for tests (TENURE_FAULT="name:count,…" in the environment, off otherwise): kills the connection, or the
-// process, at the count-th passing of "before-commit", "after-commit" (sent, answer not read), "statement".
+// Fault points for tests (TENURE_FAULT="name:count[:conn|process],…" in the environment when the handle is opened, off
+// otherwise): cuts the connection, or kills the process, at the count-th passing of "before-commit", "after-commit"
+// (sent, answer not read), "statement".
 #endif

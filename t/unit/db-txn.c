@@ -267,6 +267,33 @@ static int fight_in_child(struct duel duel)
 	return result == DB_OK ? (int)runs : 100;
 }
 
+// A locking read fails when its columns are told already.
+static enum db_verdict lock_row(void *arg)
+{
+	static const struct db_query q = { "SELECT n FROM sums WHERE id = 1 FOR UPDATE", "", "u" };
+	struct work *work = arg;
+	struct db_rows rows;
+
+	work->runs++;
+	work->result = db_run(work->db, pool, &q, NULL, &rows);
+	(void)db_run_script(watcher, STR("ROLLBACK"));
+	return DB_COMMIT;
+}
+
+static void test_locking_read(void)
+{
+	struct config impatient = server.config;
+
+	impatient.db_lock_wait = 1;
+	struct work work = new_work(db_open(&impatient, false), "");
+
+	(void)db_run_script(watcher, STR("START TRANSACTION; UPDATE sums SET n = n + 1 WHERE id = 1"));
+	is_int(db_txn_run(work.db, DB_WRITE, &work.request, lock_row, &work), DB_OK, "a locking read that waited too long");
+	is_int(work.runs, 2, "runs again");
+	is_int(work.result, DB_OK, "and reads");
+	db_close(&work.db);
+}
+
 static void test_deadlock(void)
 {
 	int to_child[2], to_parent[2], status = 0;
@@ -317,7 +344,7 @@ static void test_killed(struct db *db)
 	work.after = kill_at_first;
 	expect_once(&work, 2, "killed before COMMIT");
 	kill_connection(db);
-	is_int(db_txn_run(db, DB_AUTOCOMMIT, NULL, autocommitted, db), DB_OK, "killed while idle: what is read, is read again");
+	is_int(db_txn_run(db, DB_AUTOCOMMIT, NULL, autocommitted, db), DB_OK, "killed while idle: is run again");
 	ok(number(db, &q_sum, DB_IN(db_u(1))) != UINT64_MAX, "statements are prepared again");
 	kill_connection(db);
 	struct db_rows rows;
@@ -361,6 +388,48 @@ static void test_outcome_learnt(void)
 	work = new_work(db, "nameless");
 	is_int(db_txn_run(db, DB_WRITE, NULL, do_work, &work), DB_LOST, "without a request id nobody can tell");
 	is_int(work.runs, 1, "and nothing runs twice");
+	db_close(&db);
+}
+
+static const struct db_query q_waiting = { "SELECT COUNT(*) FROM information_schema.innodb_lock_waits", "", "u" };
+
+// Holds a change row uncommitted until somebody waits for it; then it is committed, or not.
+static int hold_change(struct uuid request, bool commits, int ready)
+{
+	struct db *holder = db_open(&server.config, false), *observer = db_open(&server.config, false);
+	struct str id = uuid_str(pool, request);
+	enum db_result result = db_run_script(holder, str_printf(pool,
+		"START TRANSACTION; INSERT INTO changes (request_id) VALUES (UNHEX(REPLACE('%.*s', '-', '')))", STR_ARG(id)));
+
+	if (result == DB_OK && write(ready, "x", 1) == 1) {
+		while (number(observer, &q_waiting, NULL) == 0)
+			(void)usleep(150000); // the server renews these tables only when nobody has read them for 100 ms
+		result = db_run_script(holder, str_c(commits ? "COMMIT" : "ROLLBACK"));
+	}
+	db_close(&holder);
+	db_close(&observer);
+	return result == DB_OK ? 0 : 1;
+}
+
+// The old session may still be about to commit when the question is asked: the answer has to wait for it.
+static void test_outcome_awaited(bool commits)
+{
+	struct db *db = open_faulty("before-commit:1:conn");
+	struct work work = new_work(db, commits ? "commits late" : "rolls back late");
+	int ready[2], status = 1;
+	char byte;
+
+	if (pipe(ready) != 0)
+		bail_out("no pipe");
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(hold_change(work.request, commits, ready[1]));
+	is_int(read(ready[0], &byte, 1), 1, "%s: under way", work.who);
+	is_int(run_work(&work), DB_OK, "%s: the outcome is awaited", work.who);
+	is_int(work.runs, commits ? 1 : 2, "%s: and believed", work.who);
+	(void)waitpid(pid, &status, 0);
+	is_int(status, 0, "%s: the other session did its part", work.who);
 	db_close(&db);
 }
 
@@ -467,10 +536,13 @@ int main(void)
 	test_autocommit(db);
 	test_snapshot(db);
 	test_lock_wait();
+	test_locking_read();
 	test_deadlock();
 	test_killed(db);
 	test_lost_commit();
 	test_outcome_learnt();
+	test_outcome_awaited(true);
+	test_outcome_awaited(false);
 	test_process_killed("before-commit:1:process", false);
 	test_process_killed("after-commit:1:process", true);
 	test_process_killed("statement:1:process", false);
