@@ -1,0 +1,16 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Both blueprints behind nginx.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Test::More;
+
+use Tenure::Blueprints;
+
+Tenure::Blueprints::run('nginx');
+
+done_testing;

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+# An HTTP client for tests: sends paths exactly as given, follows nothing, and answers Tenure::Response.
+package Tenure::Client;
+
+use strict;
+use warnings;
+
+use HTTP::Tiny;
+use JSON::PP ();
+use Test::More ();
+use Time::HiRes ();
+
+use Tenure::Response;
+
+my $json = JSON::PP->new->utf8->canonical->allow_nonref;
+
+# url: of an endpoint, without the last '/'; token: sent with each request that brings none of its own (undef: none).
+sub new {
+    my ($class, %option) = @_;
+    my $http = HTTP::Tiny->new(max_redirect => 0, keep_alive => 0, timeout => $option{timeout} // 60, agent => 'tenure-test');
+    return bless { url => $option{url}, token => $option{token}, http => $http }, $class;
+}
+
+sub url { return $_[0]{url} }
+
+# The same endpoint, asked by somebody else.
+sub as {
+    my ($self, $token) = @_;
+    return bless { %$self, token => $token }, ref $self;
+}
+
+# The path of an absolute URL that this endpoint answered with.
+sub path_of {
+    my ($self, $url) = @_;
+    return $url unless defined $url;
+    $url =~ s/\A\Q$self->{url}\E//;
+    return $url;
+}
+
+# Options: as => token; headers => {...}; json => value; patch => value (a merge patch); xml => text;
+# body => bytes with type => media type; if_match, if_none_match, accept, prefer => header values.
+sub request {
+    my ($self, $method, $path, %option) = @_;
+    my %header = %{ $option{headers} // {} };
+    my $token  = exists $option{as} ? $option{as} : $self->{token};
+    $header{'X-Auth-Token'}  = $token                  if defined $token;
+    $header{'If-Match'}      = $option{if_match}       if defined $option{if_match};
+    $header{'If-None-Match'} = $option{if_none_match}  if defined $option{if_none_match};
+    $header{'Accept'}        = $option{accept}         if defined $option{accept};
+    $header{'Prefer'}        = $option{prefer}         if defined $option{prefer};
+    my ($body, $type) = _body(\%option);
+    $header{'Content-Type'} = $type if defined $type;
+    my $url    = $path =~ m{\Ahttps?://} ? $path : $self->{url} . $path;
+    my $answer = $self->{http}->request($method, $url, { headers => \%header, defined $body ? (content => $body) : () });
+    return Tenure::Response->new($answer, "$method $path");
+}
+
+sub _body {
+    my ($option) = @_;
+    return ($json->encode($option->{json}),  'application/json')             if exists $option->{json};
+    return ($json->encode($option->{patch}), 'application/merge-patch+json') if exists $option->{patch};
+    return ($option->{xml},                  'application/xml')              if exists $option->{xml};
+    return ($option->{body}, $option->{type});
+}
+
+sub get     { my ($self, @rest) = @_; return $self->request('GET',     @rest) }
+sub head    { my ($self, @rest) = @_; return $self->request('HEAD',    @rest) }
+sub put     { my ($self, @rest) = @_; return $self->request('PUT',     @rest) }
+sub post    { my ($self, @rest) = @_; return $self->request('POST',    @rest) }
+sub delete  { my ($self, @rest) = @_; return $self->request('DELETE',  @rest) }
+sub options { my ($self, @rest) = @_; return $self->request('OPTIONS', @rest) }
+
+# patch(PATH, VALUE, …): a merge patch.
+sub patch {
+    my ($self, $path, $value, %option) = @_;
+    return $self->request('PATCH', $path, patch => $value, %option);
+}
+
+# ---- what most tests begin with
+
+# Makes a tenant, or fails the test file.
+sub make_tenant {
+    my ($self, $id, %content) = @_;
+    my $response = $self->put("/v2.0/$id", json => { tenant => \%content });
+    $response->status == 201 or Test::More::BAIL_OUT("tenant $id: " . $response->describe);
+    return $response;
+}
+
+# Puts a resource, or fails the test file.
+sub make {
+    my ($self, $path, $content) = @_;
+    my $response = $self->put($path, json => $content // {});
+    $response->status == 201 or Test::More::BAIL_OUT("$path: " . $response->describe);
+    return $response;
+}
+
+1;

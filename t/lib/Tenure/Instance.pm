@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: Apache-2.0
+# A whole Tenure for one test file, made by scripts/quickstart in a folder of its own: database, workers, web server.
+#
+#   my $instance = Tenure::Instance->start(server => 'nginx', auth => 'noauth');
+#   my $admin    = $instance->admin;       # a Tenure::Client of that endpoint, asking as the operator
+#
+# When the test file ends everything is stopped, and its logs are looked at: a status that the WADL does not list, a
+# sanitizer's report or a dead worker fails the file, whatever its tests say.
+package Tenure::Instance;
+
+use strict;
+use warnings;
+
+use Cwd ();
+use Errno ();
+use File::Basename ();
+use File::Spec ();
+use File::Temp ();
+use IO::Socket::INET;
+use POSIX ();
+use Test::More ();
+use Time::HiRes ();
+
+use Tenure::Client;
+
+my $source = $ENV{TENURE_SRCDIR} // Cwd::abs_path(File::Basename::dirname(__FILE__) . '/../../..');
+my $build  = find_build();
+my %program_of = (lighttpd => 'lighttpd', 'apache-fcgid' => 'apache2', 'apache-proxy' => 'apache2', nginx => 'nginx');
+my @running;
+my $owner = $$;
+
+sub find_build {
+    for my $dir ($ENV{TENURE_BUILD}, $ENV{TENURE_BUILDDIR}, Cwd::getcwd(), $source, "$source/var/build",
+        "$source/var/check/developer") {
+        return Cwd::abs_path($dir) if defined $dir && -x "$dir/tenured" && -x "$dir/tenure-manage";
+    }
+    return undef;
+}
+
+sub source_dir { return $source }
+sub build_dir  { return $build }
+
+sub on_path {
+    my ($program) = @_;
+    return scalar grep { -x "$_/$program" } split(/:/, $ENV{PATH}), '/usr/sbin', '/sbin';
+}
+
+# Ends the test file when what it needs is not there.
+sub need {
+    my ($server) = @_;
+    my $missing =
+          !defined $build                                            ? 'the programs are not built'
+        : !on_path('mariadbd')                                       ? 'mariadbd is not installed'
+        : !on_path($program_of{$server})                             ? "$program_of{$server} is not installed"
+        : $server eq 'apache-fcgid' && !-e '/usr/lib/apache2/modules/mod_fcgid.so' ? 'mod_fcgid is not installed'
+        :                                                              undef;
+    Test::More::plan(skip_all => $missing) if defined $missing;
+    return;
+}
+
+# n ports that are free now. Held open together, so that they differ.
+sub free_ports {
+    my ($n) = @_;
+    my @sockets = map { IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0, Listen => 1, Proto => 'tcp')
+            // die "no port: $!\n" } 1 .. $n;
+    return map { $_->sockport } @sockets;
+}
+
+# Options: server, auth (token, noauth), workers, combined (true: the combined endpoint as well), demo (true),
+# settings => { 'section.key' => value } of tenure.conf, allow => [regular expressions of log lines that are expected].
+sub start {
+    my ($class, %option) = @_;
+    my $server = $option{server} // 'lighttpd';
+    need($server);
+    my $dir  = File::Temp->newdir('tenure-test-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+    chmod 0711, "$dir";
+    my $self = bless { dir => "$dir", holder => $dir, server => $server, auth => $option{auth} // 'noauth',
+        option => \%option, allow => $option{allow} // [] }, $class;
+    for my $try (1 .. 3) {
+        my ($code, $text) = $self->_quickstart;
+        last if $code == 0;
+        # Somebody may have taken a port between our look and the server's.
+        next if $try < 3 && $text =~ /is a port taken|does not answer/;
+        Test::More::diag($text);
+        system 'sh', '-c', "tail -n 20 '$dir'/log/*.log >&2";
+        Test::More::BAIL_OUT("quickstart ended with $code");
+    }
+    $self->_read_env;
+    push @running, $self;
+    return $self;
+}
+
+# Settings come by the environment, which wins over the file that quickstart writes.
+sub _environment {
+    my ($self) = @_;
+    my %environment;
+    my $settings = $self->{option}{settings} // {};
+    for my $setting (keys %$settings) {
+        my ($section, $key) = split /\./, $setting;
+        $environment{ 'TENURE_' . uc($section =~ s/\W/_/gr) . '_' . uc $key } = $settings->{$setting};
+    }
+    return %environment;
+}
+
+sub _template {
+    return $ENV{TENURE_DB_TEMPLATE} if $ENV{TENURE_DB_TEMPLATE};
+    my ($version) = `mariadbd --no-defaults --version 2>/dev/null` =~ /Ver\s+(\S+)/;
+    my $dir = "$build/build";
+    $dir = File::Spec->tmpdir unless -d $dir && -w $dir;
+    return "$dir/db-template-" . ($version // 'any') . "-$<";
+}
+
+sub _quickstart {
+    my ($self) = @_;
+    my $option = $self->{option};
+    my ($port, $admin, $combined) = free_ports(3);
+    my @command = ("$source/scripts/quickstart", '--dir', $self->{dir}, '--server', $self->{server}, '--port', $port,
+        '--admin-port', $admin, '--workers', $option->{workers} // 2, '--auth', $self->{auth}, '--background');
+    push @command, '--no-demo' unless $option->{demo};
+    push @command, '--combined-port', $combined if $option->{combined};
+    local @ENV{qw(TENURE_BUILD TENURE_DB_TEMPLATE TENURE_MARIADB_BUFFER_POOL)} = ($build, _template(), '64M');
+    my %more = $self->_environment;
+    local @ENV{ keys %more } = values %more;
+    local $ENV{ASAN_OPTIONS} = 'detect_leaks=0:' . ($ENV{ASAN_OPTIONS} // '') if $self->{server} eq 'apache-fcgid';
+    return _run(@command);
+}
+
+# (exit code, both outputs)
+sub _run {
+    my (@command) = @_;
+    my $out = File::Temp->new;
+    my $pid = fork // die "fork: $!\n";
+    if ($pid == 0) {
+        open STDIN,  '<',  '/dev/null' or POSIX::_exit(127);
+        open STDOUT, '>&', $out        or POSIX::_exit(127);
+        open STDERR, '>&', \*STDOUT    or POSIX::_exit(127);
+        exec { $command[0] } @command or POSIX::_exit(127);
+    }
+    waitpid $pid, 0;
+    my $code = $? >> 8 || ($? & 127 ? 128 + ($? & 127) : 0);
+    return ($code, read_file("$out"));
+}
+
+sub read_file {
+    my ($path) = @_;
+    open my $file, '<', $path or return '';
+    local $/ = undef;
+    return readline($file) // '';
+}
+
+sub write_file {
+    my ($path, $text) = @_;
+    open my $file, '>', $path or die "$path: $!\n";
+    print {$file} $text;
+    close $file or die "$path: $!\n";
+    return;
+}
+
+sub _read_env {
+    my ($self) = @_;
+    my $text = read_file("$self->{dir}/env");
+    while ($text =~ /^(TENURE_\w+)=(?:'([^']*)'|(\S*))$/mg) {
+        $self->{env}{$1} = $2 // $3;
+    }
+    return;
+}
+
+sub dir { return $_[0]{dir} }
+sub env { return $_[0]{env}{ $_[1] } }
+
+# ---- clients
+
+sub operator_token { return $_[0]->env('TENURE_OPERATOR_TOKEN') || 'admin' }
+
+sub admin {
+    my ($self, %option) = @_;
+    return Tenure::Client->new(url => $self->env('TENURE_ADMIN_URL'), token => $self->operator_token, %option);
+}
+
+# token: noauth's form, "ann:t1:member"; or one made by token().
+sub service {
+    my ($self, $token) = @_;
+    return Tenure::Client->new(url => $self->env('TENURE_SERVICE_URL'), token => $token);
+}
+
+sub combined {
+    my ($self, $token) = @_;
+    return Tenure::Client->new(url => $self->env('TENURE_COMBINED_URL'), token => $token);
+}
+
+# ---- the operator's side
+
+# tenure-manage; (exit code, both outputs)
+sub manage {
+    my ($self, @args) = @_;
+    my %more = $self->_environment;
+    local @ENV{ keys %more } = values %more;
+    return _run("$build/tenure-manage", '-c', $self->env('TENURE_CONFIG'), @args);
+}
+
+# A token of that tenant and role, made by tenure-manage.
+sub token {
+    my ($self, $tenant, $role, @more) = @_;
+    my ($code, $text) = $self->manage('token', 'create', '--tenant', $tenant, '--role', $role, '--user', "$role-of-$tenant",
+        @more);
+    $code == 0 or Test::More::BAIL_OUT("token create: $text");
+    chomp $text;
+    return $text;
+}
+
+# Rows of a query, each an array; NULL is undef. As root of the private server, not as the application.
+sub sql {
+    my ($self, $statement) = @_;
+    my $out = File::Temp->new;
+    my $in  = File::Temp->new;
+    print {$in} $statement;
+    close $in;
+    my $code = system 'sh', '-c',
+        'exec mariadb --no-defaults --default-character-set=utf8mb4 -u root -S "$1" -N -B "$2" <"$3" >"$4"', 'sh',
+        $self->env('TENURE_DB_SOCKET'), $self->env('TENURE_DB_NAME'), "$in", "$out";
+    die "SQL failed: $statement\n" if $code != 0;
+    my @rows = map { [ map { $_ eq 'NULL' ? undef : $_ } split /\t/, $_, -1 ] } split /\n/, read_file("$out");
+    return @rows;
+}
+
+# The first column of the first row.
+sub sql_value {
+    my ($self, $statement) = @_;
+    my ($row) = $self->sql($statement);
+    return $row ? $row->[0] : undef;
+}
+
+# How many rows the change log has: for tests that nothing was written.
+sub change_count { return $_[0]->sql_value('SELECT COUNT(*) FROM changes') }
+
+# The change rows of a response's request, oldest first, as hashes.
+my @change_columns = qw(verb actor tenant from_tenant type namespace name revision etag_before etag_after);
+
+sub changes_of {
+    my ($self, $response) = @_;
+    my $id = $response->request_id =~ s/-//gr;
+    $id =~ /\A[0-9a-f]{32}\z/i or die "no request id\n";
+    my @rows = $self->sql(<<"SQL");
+SELECT c.verb, c.actor, t.name, f.name, y.plural, c.namespace, c.name, c.revision, LOWER(HEX(c.etag_before)),
+  LOWER(HEX(c.etag_after))
+FROM changes c JOIN tenants t ON t.id = c.tenant_id LEFT JOIN tenants f ON f.id = c.from_tenant_id
+LEFT JOIN types y ON y.id = c.type_id
+WHERE c.request_id = UNHEX('$id') ORDER BY c.id
+SQL
+    return map { my %row; @row{@change_columns} = @$_; \%row } @rows;
+}
+
+# ---- processes
+
+# The masters of the endpoints; with mod_fcgid there are none.
+sub master_pid {
+    my ($self, $endpoint) = @_;
+    my ($pid) = read_file("$self->{dir}/run/$endpoint.pid") =~ /(\d+)/;
+    return $pid;
+}
+
+sub children_of {
+    my ($pid) = @_;
+    return split ' ', read_file("/proc/$pid/task/$pid/children");
+}
+
+sub wait_until {
+    my ($true, $seconds) = @_;
+    my $until = Time::HiRes::time() + ($seconds // 30);
+    while (Time::HiRes::time() < $until) {
+        return 1 if $true->();
+        Time::HiRes::sleep(0.02);
+    }
+    return 0;
+}
+
+# kill and start: a power cut of the database server.
+sub database {
+    my ($self, $verb) = @_;
+    my $db = File::Basename::dirname($self->env('TENURE_DB_SOCKET'));
+    local $ENV{TENURE_MARIADB_BUFFER_POOL} = '64M';
+    my ($code, $text) = _run("$source/scripts/private-mariadb", $verb, $db);
+    die "private-mariadb $verb: $text\n" if $code != 0;
+    return;
+}
+
+# ---- the end
+
+my $bad = qr/is not in the WADL of|AddressSanitizer|runtime error:|LeakSanitizer|ended by signal|ended with code [1-9]|Segmentation fault|Assertion/;
+
+# Lines of the logs that no test allows.
+sub bad_lines {
+    my ($self) = @_;
+    my @lines;
+    for my $path (glob "$self->{dir}/log/*.log") {
+        next if $path =~ /access\.log\z/;
+        for my $line (split /\n/, read_file($path)) {
+            next unless $line =~ $bad;
+            next if grep { $line =~ $_ } @{ $self->{allow} };
+            push @lines, File::Basename::basename($path) . ": $line";
+        }
+    }
+    return @lines;
+}
+
+sub log_text {
+    my ($self, $name) = @_;
+    return read_file("$self->{dir}/log/$name.log");
+}
+
+sub stop {
+    my ($self) = @_;
+    return if $self->{stopped}++;
+    my ($code, $text) = _run("$source/scripts/quickstart", '--dir', $self->{dir}, '--server', $self->{server}, '--stop');
+    Test::More::diag("quickstart --stop: $code $text") if $code != 0;
+    return;
+}
+
+END {
+    if ($$ == $owner && @running) {
+        my $status = $?;
+        my @bad;
+        for my $instance (@running) {
+            $instance->stop;
+            push @bad, $instance->bad_lines;
+        }
+        if (@bad) {
+            Test::More::diag('The logs tell of failures:');
+            Test::More::diag("  $_") for @bad[0 .. ($#bad < 19 ? $#bad : 19)];
+            $status = 1 if $status == 0;
+        }
+        if ($ENV{TENURE_KEEP}) {
+            for my $instance (@running) {
+                $instance->{holder}->unlink_on_destroy(0);
+                Test::More::diag("kept: $instance->{dir}");
+            }
+        }
+        $? = $status;
+    }
+}
+
+1;
