@@ -7,7 +7,9 @@
 #include "base/pool.h"
 #include "http/uri.h"
 
-enum { MAX_META_NAME = 255, MAX_META_VALUE = 4096, MAX_META = 64 };
+// Metadata go out as header fields as well, where a byte may take three. Web servers read lines of up to 8 KiB (Apache)
+// and heads of up to 32 KiB (nginx) and answer 502 beyond; clients take as few as 64 fields.
+enum { MAX_META = 32, MAX_META_NAME = 255, MAX_META_VALUE = 2048, MAX_META_ALL = 6144 };
 
 static void write_tenant(struct call *call, const struct tenant *tenant)
 {
@@ -75,7 +77,7 @@ static int compare_names(const void *a, const void *b)
 static enum outcome read_metadata(struct call *call, const struct doc *metadata, struct str *text)
 {
 	struct doc_iter entries[MAX_META];
-	size_t n = 0;
+	size_t n = 0, bytes = 0;
 	struct doc *sorted = doc_new_object(call->pool);
 	struct buf out = buf_new(call->pool, 256);
 
@@ -89,8 +91,12 @@ static enum outcome read_metadata(struct call *call, const struct doc *metadata,
 		if (doc_kind(it.value) != DOC_STRING || doc_string(it.value).n > MAX_META_VALUE)
 			return call_fail(call, OUTCOME_BAD_DOCUMENT, "metadata.%.*s must be a string of up to %d bytes",
 				STR_ARG(it.name), MAX_META_VALUE);
+		bytes += it.name.n + doc_string(it.value).n;
 		entries[n++] = it;
 	}
+	if (bytes > MAX_META_ALL)
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "metadata's names and values may have %d bytes altogether",
+			MAX_META_ALL);
 	qsort(entries, n, sizeof(entries[0]), compare_names);
 	for (size_t i = 0; i < n; i++)
 		doc_set(sorted, entries[i].name, doc_new_string(call->pool, doc_string(entries[i].value)));
