@@ -3,8 +3,8 @@
 // credential decides. Tokens come as "X-Auth-Token: T" or "Authorization: Bearer T".
 //   token        opaque "id.secret"; SHA-256 of the secret in table tokens; expiry, revocation, tenant and role there
 //   remote-user  what Apache or lighttpd authenticated (REMOTE_USER); role and tenant by remote_user_role, _tenant
-//   noauth       for development: the token says who: USER[:TENANT[:ROLE]], parts percent-decoded, role reader, member or
-//                admin (default admin); "admin" alone is the operator
+//   noauth       for development: the token says who: USER[:TENANT[:ROLE]], parts percent-decoded, role reader, member
+//                or admin (default admin); "admin" alone is the operator
 #ifndef TENURE_AUTH_AUTH_H
 #define TENURE_AUTH_AUTH_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The database, as everything above db/ sees it: prepared statements with bound values, batches that share a round trip,
-// transactions that run again what certainly did not happen. db/ alone includes <mysql.h>.
+// The database, as everything above db/ sees it: prepared statements with bound values, batches that share a round
+// trip, transactions that run again what certainly did not happen. db/ alone includes <mysql.h>.
 #ifndef TENURE_DB_DB_H
 #define TENURE_DB_DB_H
 
@@ -97,8 +97,8 @@ enum db_result db_run_batch(struct db *db, struct pool *pool, struct db_call *ca
 
 // Inserts many rows with one execute (Connector/C bulk): query is a single-row INSERT, values n * strlen(query->in).
 // Chunks itself so that no packet passes max_allowed_packet. Only inside a transaction.
-enum db_result db_run_bulk(struct db *db, struct pool *pool, const struct db_query *query, const struct db_value *values,
-	size_t n, uint64_t *affected);
+enum db_result db_run_bulk(struct db *db, struct pool *pool, const struct db_query *query,
+	const struct db_value *values, size_t n, uint64_t *affected);
 
 // Text of one file of sql/, statement by statement (";" at a line's end; BEGIN NOT ATOMIC … END blocks and
 // DELIMITER are not understood). Only tenure-manage: everything else binds. Stops at the first failure.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transactions: begun with their first statement, run again while they certainly did not happen, and after a lost COMMIT
-// the truth is asked for.
+// Transactions: begun with their first statement, run again while they certainly did not happen, and after a lost
+// COMMIT the truth is asked for.
 //
 // A write transaction is a stretch with autocommit off, not BEGIN: when Galera or a deadlock ends it under a batch, the
 // statements behind the loser, which are on the wire already, begin another one that is rolled back. After BEGIN they
@@ -191,8 +191,8 @@ static void wait_a_little(unsigned tries)
 	(void)nanosleep(&time, NULL);
 }
 
-// Attempts that end because a statement is given up take db_read_timeout each, those that wait for a lock db_lock_wait: they
-// do not add up, for a worker that waits serves nobody.
+// Attempts that end because a statement is given up take db_read_timeout each, those that wait for a lock
+// db_lock_wait: they do not add up, for a worker that waits serves nobody.
 static bool may_run_again(const struct db *db, enum db_result result, int64_t begun_us)
 {
 	unsigned seconds = result == DB_RETRY ? 2 * db->config->db_lock_wait : db->config->db_read_timeout;

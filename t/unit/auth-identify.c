@@ -81,7 +81,8 @@ static void test_noauth(void)
 		const struct noauth_case *want = &cases[i];
 		struct principal who;
 
-		is_int(identify(auth, STR("X-Auth-Token"), want->token, STR_NONE, &who), want->outcome, "noauth %zu: outcome", i);
+		is_int(identify(auth, STR("X-Auth-Token"), want->token, STR_NONE, &who), want->outcome, "noauth %zu: outcome",
+			i);
 		is_str(who.user, want->user, "noauth %zu: user", i);
 		is_str(who.tenant, want->tenant, "noauth %zu: tenant", i);
 		is_int(who.role, want->role, "noauth %zu: role", i);
@@ -117,7 +118,8 @@ static void test_headers(void)
 	is_int(identify(auth, STR(""), STR(""), STR_NONE, &who), OUTCOME_OK, "no credential is no error");
 	is_int((long long)who.user.n, 0, "and gives nobody");
 	is_int(who.role, ROLE_NONE, "of no role");
-	is_int(identify(auth, STR("Authorization"), STR("bEaReR  bob:t"), STR_NONE, &who), OUTCOME_OK, "Bearer in any case");
+	is_int(identify(auth, STR("Authorization"), STR("bEaReR  bob:t"), STR_NONE, &who), OUTCOME_OK,
+		"Bearer in any case");
 	is_str(who.user, "bob", "its token");
 	is_int(identify(auth, STR("Authorization"), STR("Bearer"), STR_NONE, &who), OUTCOME_UNAUTHENTICATED,
 		"Bearer without a token");

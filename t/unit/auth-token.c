@@ -87,7 +87,8 @@ static void test_identify(struct auth *auth)
 
 static void test_refused(struct auth *auth)
 {
-	struct str good = create(STR("eve"), STR("one"), ROLE_ADMIN, 0), other = create(STR("x"), STR("one"), ROLE_ADMIN, 0);
+	struct str good = create(STR("eve"), STR("one"), ROLE_ADMIN, 0);
+	struct str other = create(STR("x"), STR("one"), ROLE_ADMIN, 0);
 	struct principal who;
 	char *wrong = str_cstr(pool, good);
 	struct str cases[] = {

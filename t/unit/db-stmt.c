@@ -93,7 +93,9 @@ static void test_values(void)
 // The server's own opinion of a time, so that both directions being wrong alike is noticed.
 static void test_time_text(void)
 {
-	static const struct db_query q = { "SELECT CAST(? AS CHAR), CAST('2024-02-29 23:59:59.000007' AS DATETIME(6))", "t", "st" };
+	static const struct db_query q = {
+		"SELECT CAST(? AS CHAR), CAST('2024-02-29 23:59:59.000007' AS DATETIME(6))", "t", "st"
+	};
 	struct db_rows rows = must(&q, DB_IN(db_t(INT64_C(1709251199999999))), DB_OK);
 
 	is_str(db_at(&rows, 0, 0)->s, "2024-02-29 23:59:59.999999", "a time as the server reads it");
@@ -283,8 +285,8 @@ static void test_script(void)
 int main(void)
 {
 	server_start();
-	server_sql("CREATE TABLE v (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, s VARCHAR(255), b VARBINARY(255),"
-		" u BIGINT UNSIGNED, i BIGINT, t DATETIME(6)) ENGINE=InnoDB CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin");
+	server_sql("CREATE TABLE v (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, s VARCHAR(255),"
+		" b VARBINARY(255), u BIGINT UNSIGNED, i BIGINT, t DATETIME(6)) ENGINE=InnoDB CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin");
 	db = db_open(&server.config, false);
 	pool = pool_new();
 	is_int(db_connect(db), DB_OK, "connects");

@@ -232,7 +232,8 @@ static void test_lock_wait(void)
 	db_close(&db);
 }
 
-// Two processes lock rows in opposite order; each writes the log behind the statement that may be the deadlock's victim.
+// Two processes lock rows in opposite order; each writes the log behind the statement that may be the deadlock's
+// victim.
 struct duel {
 	struct db *db;
 	uint64_t mine, other;
@@ -265,6 +266,20 @@ static int fight_in_child(struct duel duel)
 
 	db_close(&duel.db);
 	return result == DB_OK ? (int)runs : 100;
+}
+
+static void again_at_first(struct work *work)
+{
+	if (work->runs == 1)
+		db_txn_again(work->db);
+}
+
+static void test_again(struct db *db)
+{
+	struct work work = new_work(db, "again");
+
+	work.after = again_at_first;
+	expect_once(&work, 2, "asked to run again");
 }
 
 // A locking read fails when its columns are told already.
@@ -535,6 +550,7 @@ int main(void)
 	test_empty(db);
 	test_autocommit(db);
 	test_snapshot(db);
+	test_again(db);
 	test_lock_wait();
 	test_locking_read();
 	test_deadlock();
