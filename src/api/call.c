@@ -2,8 +2,6 @@
 // What handlers ask of their call: parameters, bodies, addresses.
 #include "base/base.h"
 
-#include <stdarg.h>
-
 #include "api/call.h"
 #include "base/buf.h"
 #include "base/config.h"
@@ -14,18 +12,11 @@ enum { BYTES_PER_NODE = 8, MAX_HOST = 255 };
 
 enum outcome call_fail(struct call *call, enum outcome outcome, const char *format, ...)
 {
-	char text[1024];
 	va_list args;
 
 	va_start(args, format);
-	int n = vsnprintf(text, sizeof(text), format, args);
+	call->problem = (struct problem){ .detail = str_vprintf(call->pool, format, args) };
 	va_end(args);
-	size_t length = n < 0 ? 0 : (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1;
-	// A text cut inside a character would not be UTF-8 any more.
-	size_t bad;
-	if (!str_utf8_ok(str_n(text, length), &bad))
-		length = bad;
-	call->problem = (struct problem){ .detail = str_dup(call->pool, str_n(text, length)) };
 	return outcome;
 }
 

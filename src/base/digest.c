@@ -139,23 +139,12 @@ void digest_add_base64url(struct buf *buf, const void *bytes, size_t n)
 		buf_addc(buf, alphabet[pending << (6 - bits) & 63]);
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 bool digest_from_hex(struct str s, uint8_t *out, size_t out_n)
 {
 	if (s.n % 2 != 0 || s.n / 2 != out_n)
 		return false;
 	for (size_t i = 0; i < out_n; i++) {
-		int high = hex_digit(s.p[2 * i]), low = hex_digit(s.p[2 * i + 1]);
+		int high = str_hex_digit(s.p[2 * i]), low = str_hex_digit(s.p[2 * i + 1]);
 
 		if (high < 0 || low < 0)
 			return false;

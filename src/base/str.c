@@ -122,19 +122,38 @@ char *str_cstr(struct pool *pool, struct str s)
 	return (char *)(uintptr_t)str_dup(pool, s).p;
 }
 
-struct str str_printf(struct pool *pool, const char *format, ...)
+struct str str_vprintf(struct pool *pool, const char *format, va_list args)
 {
-	va_list args, again;
+	va_list again;
 
-	va_start(args, format);
 	va_copy(again, args);
 	int n = vsnprintf(NULL, 0, format, args);
-	va_end(args);
 	assert(n >= 0);
 	char *text = pool_alloc(pool, (size_t)n + 1);
 	(void)vsnprintf(text, (size_t)n + 1, format, again);
 	va_end(again);
 	return str_n(text, (size_t)n);
+}
+
+struct str str_printf(struct pool *pool, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	struct str s = str_vprintf(pool, format, args);
+	va_end(args);
+	return s;
+}
+
+int str_hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
 }
 
 bool str_to_u64(struct str s, uint64_t *value)

@@ -4,6 +4,8 @@
 #ifndef TENURE_BASE_STR_H
 #define TENURE_BASE_STR_H
 
+#include <stdarg.h>
+
 #include "base/base.h"
 
 struct pool;
@@ -47,9 +49,14 @@ struct str str_dup(struct pool *pool, struct str s);
 // The same as a C string. Only for strings known to hold no NUL.
 char *str_cstr(struct pool *pool, struct str s);
 struct str str_printf(struct pool *pool, const char *format, ...) PRINTF_LIKE(2, 3);
+// The same for those who take arguments themselves. args is used up.
+struct str str_vprintf(struct pool *pool, const char *format, va_list args) PRINTF_LIKE(2, 0);
 
 // Decimal digits only, no sign, no blanks; false on anything else and on overflow.
 bool str_to_u64(struct str s, uint64_t *value);
+
+// Value of a hexadecimal digit in either case, -1 for anything else.
+int str_hex_digit(char c);
 
 // True when s is well-formed UTF-8 (RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF).
 // Otherwise *bad, unless NULL, is the offset of the first bad byte. NUL bytes are well-formed.

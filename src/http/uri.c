@@ -6,17 +6,6 @@
 #include "base/pool.h"
 #include "http/uri.h"
 
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 // Copies s decoded to out, which has room for s.n bytes. False: a '%' without two hex digits.
 static bool unescape(struct str s, bool plus_is_blank, char *out, size_t *n)
 {
@@ -24,8 +13,8 @@ static bool unescape(struct str s, bool plus_is_blank, char *out, size_t *n)
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
 		if (c == '%') {
-			int high = i + 2 < s.n ? hex_value(s.p[i + 1]) : -1;
-			int low = i + 2 < s.n ? hex_value(s.p[i + 2]) : -1;
+			int high = i + 2 < s.n ? str_hex_digit(s.p[i + 1]) : -1;
+			int low = i + 2 < s.n ? str_hex_digit(s.p[i + 2]) : -1;
 			if (high < 0 || low < 0)
 				return false;
 			c = (char)(high * 16 + low);

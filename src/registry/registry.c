@@ -4,8 +4,6 @@
 
 #include "registry/registry.h"
 
-#include <stdarg.h>
-
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/log.h"
@@ -108,16 +106,11 @@ enum outcome registry_ping(struct registry *registry)
 
 enum outcome registry_fail(struct registry *registry, enum outcome outcome, const char *format, ...)
 {
-	char text[1024];
 	va_list args;
 
 	va_start(args, format);
-	int n = vsnprintf(text, sizeof(text), format, args);
+	registry->problem = (struct problem){ .detail = str_vprintf(registry->pool, format, args) };
 	va_end(args);
-	registry->problem = (struct problem){ 0 };
-	if (n > 0)
-		registry->problem.detail =
-			str_dup(registry->pool, str_n(text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1));
 	return outcome;
 }
 
@@ -147,15 +140,13 @@ int64_t retention_us(const struct registry *registry)
 
 enum outcome fail_gone(struct registry *registry, int64_t purge_us, const char *format, ...)
 {
-	char text[1024];
-	va_list args;
 	struct buf time = buf_new(registry->pool, 32);
+	va_list args;
 
 	va_start(args, format);
-	int n = vsnprintf(text, sizeof(text), format, args);
+	registry->problem = (struct problem){ .detail = str_vprintf(registry->pool, format, args) };
 	va_end(args);
 	clock_add_rfc3339(&time, purge_us);
-	registry_fail(registry, OUTCOME_GONE, "%.*s", n < (int)sizeof(text) ? n : (int)sizeof(text) - 1, text);
 	if (purge_us != 0)
 		registry_fail_member(registry, "purge_at", buf_str(&time));
 	return OUTCOME_GONE;

@@ -5,17 +5,6 @@
 #include "base/pool.h"
 #include "repr/repr_internal.h"
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 // The four digits at at; -1 when there aren't four.
 static int32_t hex4(struct str text, size_t at)
 {
@@ -24,7 +13,7 @@ static int32_t hex4(struct str text, size_t at)
 	if (text.n < 4 || at > text.n - 4)
 		return -1;
 	for (size_t i = at; i < at + 4; i++) {
-		int digit = hex_digit(text.p[i]);
+		int digit = str_hex_digit(text.p[i]);
 		if (digit < 0)
 			return -1;
 		value = value * 16 + digit;
