@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the methods an endpoint's file lists to the table: follows references, puts the parameters together, asks for the
-// handler.
+// From the methods an endpoint's file lists to the table: follows references, puts the parameters together, asks for
+// the handler.
 #include "base/base.h"
 
 #include "base/buf.h"

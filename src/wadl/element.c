@@ -19,7 +19,8 @@ static bool is_blank_text(const xmlNode *node)
 
 // ---- children
 
-static bool parse_element(struct loader *loader, xmlNode *node, const char *space, const struct element *table, void *arg)
+static bool parse_element(struct loader *loader, xmlNode *node, const char *space, const struct element *table,
+	void *arg)
 {
 	if (!in_space(node->ns, space))
 		return fail_at(loader, node, "<%s> is not of the namespace %s", (const char *)node->name, space);

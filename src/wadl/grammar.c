@@ -37,7 +37,8 @@ static bool parse_enumeration(struct loader *loader, xmlNode *node, void *arg)
 	return true;
 }
 
-static bool parse_length(struct loader *loader, xmlNode *node, bool *has, uint64_t *length, const struct wadl_type *type)
+static bool parse_length(struct loader *loader, xmlNode *node, bool *has, uint64_t *length,
+	const struct wadl_type *type)
 {
 	const char *value = facet_value(loader, node);
 

@@ -334,8 +334,8 @@ bool parse_method(struct loader *loader, xmlNode *node, const struct scope *scop
 	definition->id = id_of(loader, node);
 	if (definition->id != NULL && definition->id[0] == '\0')
 		return fail_at(loader, node, "an empty id");
-	for (const struct definition *other = file->definitions; definition->id != NULL && other != NULL; other = other->next) {
-		if (other->id != NULL && strcmp(other->id, definition->id) == 0)
+	for (const struct definition *other = file->definitions; other != NULL; other = other->next) {
+		if (definition->id != NULL && other->id != NULL && strcmp(other->id, definition->id) == 0)
 			return fail_at(loader, node, "a second method of the id %s", definition->id);
 	}
 	*file->last = definition;

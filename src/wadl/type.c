@@ -184,7 +184,8 @@ static bool length_allows(const struct wadl_type *type, struct str value)
 	if (!str_utf8_ok(value, NULL))
 		return false;
 	size_t length = str_utf8_length(value);
-	return (!type->has_min_length || length >= type->min_length) && (!type->has_max_length || length <= type->max_length);
+	return (!type->has_min_length || length >= type->min_length) &&
+		(!type->has_max_length || length <= type->max_length);
 }
 
 static bool patterns_allow(const struct wadl_type *type, struct str value)
