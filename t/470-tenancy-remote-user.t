@@ -1,0 +1,124 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Who the web server authenticated: operators by one password file, users by another, each endpoint its own.
+use strict;
+use warnings;
+
+use File::Basename ();
+use lib File::Basename::dirname(__FILE__) . '/lib';
+
+use MIME::Base64 ();
+use POSIX ();
+use Test::More;
+
+use Tenure::Client;
+use Tenure::Instance;
+
+my $instance = Tenure::Instance->start;
+my $dir = $instance->dir;
+my ($ops, $users, $mail) = Tenure::Instance::free_ports(3);
+my @pids;
+my $owner = $$;
+
+# Before the instance goes away: it is their database.
+sub stop_all {
+    kill 'TERM', @pids;
+    waitpid $_, 0 for @pids;
+    @pids = ();
+    return;
+}
+END { stop_all() if $owner == $$ && @pids }
+
+# Three endpoints more, on the instance's database.
+sub endpoint {
+    my ($name, $wadl, @settings) = @_;
+    return "[endpoint $name]\nsocket = $dir/sockets/$name.sock\nwadl = $wadl.wadl\nauth = remote-user\nworkers = 1\n"
+        . join '', map { "$_\n" } @settings;
+}
+my $config = Tenure::Instance::read_file($instance->env('TENURE_CONFIG'));
+Tenure::Instance::write_file("$dir/remote.conf", $config
+    . endpoint('ops',   'admin',   'remote_user_role = operator')
+    . endpoint('users', 'service', 'remote_user_role = admin', 'remote_user_tenant = user')
+    . endpoint('mail',  'service', 'remote_user_role = reader', 'remote_user_tenant = domain'));
+
+Tenure::Instance::write_file("$dir/operators", "olga:o-secret\n");
+Tenure::Instance::write_file("$dir/users",     "acme:a-secret\nann\@acme:m-secret\nann\@globex:g-secret\n");
+sub site {
+    my ($port, $name, $file) = @_;
+    return <<"CONF";
+\$SERVER["socket"] == "127.0.0.1:$port" {
+  auth.backend = "plain"
+  auth.backend.plain.userfile = "$dir/$file"
+  auth.require = ("/" => ("method" => "basic", "realm" => "$name", "require" => "valid-user"))
+  fastcgi.server = ("/" => (("socket" => "$dir/sockets/$name.sock", "check-local" => "disable",
+    "fix-root-scriptname" => "enable")))
+}
+CONF
+}
+Tenure::Instance::write_file("$dir/remote-httpd.conf", <<"CONF" . site($ops, 'ops', 'operators') . site($users, 'users', 'users') . site($mail, 'mail', 'users'));
+server.modules = ("mod_auth", "mod_authn_file", "mod_fastcgi")
+server.document-root = "$dir/empty"
+server.bind = "127.0.0.1"
+server.port = @{[ (Tenure::Instance::free_ports(1))[0] ]}
+server.errorlog = "$dir/log/remote-httpd.log"
+CONF
+
+sub spawn {
+    my ($log, @command) = @_;
+    my $pid = fork // die "fork: $!";
+    if (!$pid) {
+        open STDIN,  '<',  '/dev/null'      or POSIX::_exit(126);
+        open STDOUT, '>>', "$dir/log/$log"  or POSIX::_exit(126);
+        open STDERR, '>&', \*STDOUT         or POSIX::_exit(126);
+        exec @command or POSIX::_exit(127);
+    }
+    push @pids, $pid;
+    return;
+}
+spawn("$_.log", Tenure::Instance::build_dir() . '/tenured', '-c', "$dir/remote.conf", '-e', $_) for qw(ops users mail);
+spawn('remote-httpd.log', -x '/usr/sbin/lighttpd' ? '/usr/sbin/lighttpd' : 'lighttpd', '-D', '-f', "$dir/remote-httpd.conf");
+
+sub client { return Tenure::Client->new(url => "http://127.0.0.1:$_[0]") }
+sub basic  { return { Authorization => 'Basic ' . MIME::Base64::encode_base64($_[0], '') } }
+
+my ($as_ops, $as_user, $by_mail) = map { client($_) } $ops, $users, $mail;
+Tenure::Instance::wait_until(sub {
+    return !grep { $_->get('/', headers => basic($_ == $as_ops ? 'olga:o-secret' : 'acme:a-secret'))->status != 200 }
+        $as_ops, $as_user, $by_mail;
+}) or BAIL_OUT('the endpoints do not answer');
+
+my %olga = (headers => basic('olga:o-secret'));
+is $as_ops->get('/v2.0')->status, 401, 'the web server asks for a password';
+is $as_ops->get('/v2.0', headers => basic('acme:a-secret'))->status, 401, 'a user is nobody among the operators';
+for my $tenant (qw(acme globex)) {
+    is $as_ops->put("/v2.0/$tenant", %olga)->status, 201, "an operator makes the tenant $tenant";
+}
+is $as_ops->put('/v2.0/acme/persistentvolumes/pv1', json => { n => 1 }, %olga)->status, 201, 'and a resource in it';
+
+my %acme = (headers => basic('acme:a-secret'));
+is $as_user->get('/v2.0/acme/persistentvolumes/pv1', %acme)->status, 200, 'the tenant has the name of its user';
+is $as_user->put('/v2.0/acme/persistentvolumes/pv2', json => { n => 2 }, %acme)->status, 201, '... who may write there';
+is $as_user->get('/v2.0/globex/persistentvolumes', %acme)->status, 404, '... and finds no other tenant';
+is $as_user->get('/v2.0/acme/persistentvolumes/pv1', %olga)->status, 401, 'an operator has no password there';
+is $as_user->put('/v2.0/new', %acme)->status, 404, 'the operators\' calls are not offered there';
+
+is $by_mail->get('/v2.0/acme/persistentvolumes/pv1', headers => basic('ann@acme:m-secret'))->status, 200,
+    'the tenant stands behind the @';
+is $by_mail->get('/v2.0/acme/persistentvolumes/pv1', headers => basic('ann@globex:g-secret'))->status, 404,
+    '... of the one who asks';
+is $by_mail->put('/v2.0/acme/persistentvolumes/pv3', json => {}, headers => basic('ann@acme:m-secret'))->status, 403,
+    'a reader may not write';
+
+# A header of the client's is not the web server's word.
+is $as_user->get('/v2.0/globex/persistentvolumes',
+    headers => { %{ basic('acme:a-secret') }, 'Remote-User' => 'globex', 'X-Remote-User' => 'globex' })->status, 404,
+    'a header named Remote-User says nothing';
+is $as_user->get('/v2.0/globex/persistentvolumes',
+    headers => { %{ basic('acme:a-secret') }, 'X-Auth-Token' => 'admin' })->status, 404, 'nor does a token there';
+
+my ($row) = $instance->sql("SELECT actor FROM changes WHERE name = 'pv2'");
+is $row->[0], 'acme', 'the change log names the user';
+
+stop_all();
+$instance->stop;
+done_testing;
