@@ -121,12 +121,28 @@ static size_t escape_next(struct str *s, bool quoting, char to[ESCAPED])
 	return ESCAPED;
 }
 
+// Length of what is plain ASCII at the start of s: nearly always all of it.
+static size_t plain_run(struct str s)
+{
+	size_t n = 0;
+
+	while (n < s.n && is_plain((const unsigned char *)s.p + n, 1, true) && (unsigned char)s.p[n] < 0x80)
+		n++;
+	return n;
+}
+
 void log_escape(struct buf *buf, struct str s)
 {
 	char form[ESCAPED];
 
-	while (s.n > 0)
-		buf_add(buf, str_n(form, escape_next(&s, true, form)));
+	while (s.n > 0) {
+		size_t plain = plain_run(s);
+
+		buf_add(buf, str_part(s, 0, plain));
+		s = str_part(s, plain, s.n);
+		if (s.n > 0)
+			buf_add(buf, str_n(form, escape_next(&s, true, form)));
+	}
 }
 
 // Escaped text into to; what does not fit is replaced by "...". Returns the length.

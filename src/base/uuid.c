@@ -1,18 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
+#include <pthread.h>
+
 #include "base/buf.h"
 #include "base/digest.h"
 #include "base/pool.h"
 #include "base/uuid.h"
 
-enum { UUID_TEXT = 36 };
+enum { UUID_TEXT = 36, RESERVE = 64 };
+
+// The generator's price is per call, not per byte. A child must not hand out what its parent does.
+static struct {
+	uint8_t bytes[RESERVE][16];
+	size_t left;
+	bool watches_fork;
+} reserve;
+
+static void forget_reserve(void)
+{
+	reserve.left = 0;
+}
+
+static void fill_reserve(void)
+{
+	if (!reserve.watches_fork && pthread_atfork(NULL, NULL, forget_reserve) != 0)
+		abort();
+	reserve.watches_fork = true;
+	digest_random(reserve.bytes, sizeof(reserve.bytes));
+	reserve.left = RESERVE;
+}
 
 struct uuid uuid_new(void)
 {
 	struct uuid u;
 
-	digest_random(u.b, sizeof(u.b));
+	if (reserve.left == 0)
+		fill_reserve();
+	memcpy(u.b, reserve.bytes[--reserve.left], sizeof(u.b));
 	u.b[6] = (uint8_t)((u.b[6] & 0x0f) | 0x40); // version 4
 	u.b[8] = (uint8_t)((u.b[8] & 0x3f) | 0x80); // variant of RFC 9562
 	return u;

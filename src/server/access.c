@@ -53,7 +53,9 @@ static void add_sizes(struct buf *line, const struct call *call)
 {
 	const struct response *response = &call->response;
 
-	buf_addf(line, " %d ", response->status);
+	buf_addc(line, ' ');
+	buf_add_i64(line, response->status);
+	buf_addc(line, ' ');
 	if (response->body.n == 0 || call->request.method == METHOD_HEAD || !reply_has_body(response))
 		buf_addc(line, '-');
 	else
@@ -88,7 +90,14 @@ void access_line(struct buf *line, const struct call *call, enum outcome outcome
 	add_quoted(line, request_header(request, "user-agent"));
 	buf_addc(line, ' ');
 	uuid_add(line, call->request_id);
-	buf_addf(line, " %lld %s %s %u ", (long long)(clock_tick_us() - call->started_us), call->endpoint->name,
-		outcome_name(outcome), tries);
+	buf_addc(line, ' ');
+	buf_add_i64(line, clock_tick_us() - call->started_us);
+	buf_addc(line, ' ');
+	buf_add(line, str_c(call->endpoint->name));
+	buf_addc(line, ' ');
+	buf_add(line, str_c(outcome_name(outcome)));
+	buf_addc(line, ' ');
+	buf_add_u64(line, tries);
+	buf_addc(line, ' ');
 	add_quoted(line, tenant_of(call));
 }
