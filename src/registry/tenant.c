@@ -28,6 +28,7 @@ static const struct db_query q_update = {
 static const struct db_query q_mark = { "UPDATE tenants SET deleted_at = ?, purge_at = ? WHERE id = ?", "ttu", "" };
 // A tombstone: the change log keeps a name for it, its own words are gone.
 static const struct db_query q_bury = { "UPDATE tenants SET live = NULL, metadata = '{}' WHERE id = ?", "u", "" };
+static const struct db_query q_drop_count = { "DELETE FROM tenant_counts WHERE tenant_id = ?", "u", "" };
 static const struct db_query q_list = {
 	"SELECT " TENANT_COLUMNS " FROM " TENANT_TABLES
 	" WHERE t.live = 1 AND t.deleted_at IS NULL AND t.name > ? ORDER BY t.name LIMIT ?",
@@ -248,6 +249,7 @@ enum outcome tenant_bury(struct registry *registry, const struct tenant *tenant)
 {
 	struct db_call calls[] = {
 		{ .query = &q_bury, .in = DB_IN(db_u(tenant->id)) },
+		{ .query = &q_drop_count, .in = DB_IN(db_u(tenant->id)) },
 		change_of_tenant(registry, "purged", tenant, tenant->etag, NULL),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
