@@ -4,7 +4,6 @@
 #include "base/base.h"
 
 #include "base/pool.h"
-#include "registry/etag.h"
 #include "registry/move_internal.h"
 
 // Statements over more than this many rows are split by id: INSERT … SELECT into the change log holds the table's
@@ -86,7 +85,7 @@ static enum outcome merge_spaces(struct registry *registry, const struct move_pl
 		set_call(registry, q_merge, &plan->set, HEAD(dest, now, purge, request, type), NULL, 0),
 	};
 
-	return plan->found.merged > 0 ? run_calls(registry, calls, COUNT_OF(calls)) : OUTCOME_OK;
+	return plan->found.merged.count > 0 ? run_calls(registry, calls, COUNT_OF(calls)) : OUTCOME_OK;
 }
 
 static enum outcome move_set(struct registry *registry, const struct move_plan *plan, const struct move_set *set)
@@ -129,7 +128,7 @@ static enum outcome adjust_counts(struct registry *registry, const struct move_p
 	struct held_tenant dest = { .id = action->dest.id };
 	struct db_call calls[] = {
 		count_down_call(registry, action->source.id, action->count),
-		count_up_call(registry, &dest, action->count - plan->found.merged),
+		count_up_call(registry, &dest, action->count - plan->found.merged.count),
 	};
 
 	return run_calls(registry, calls, COUNT_OF(calls));

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/pool.h"
-#include "registry/etag.h"
 #include "registry/move_internal.h"
 
 enum { IDLE_MS = 300, AWAY_MS = 2000 };
