@@ -50,4 +50,20 @@ ok $moves{303}, 'and moves among it';
 note join ', ', map { "$_: $moves{$_}" } sort keys %moves;
 note "$chaos->{acknowledged} writes acknowledged";
 
+subtest 'the checker is not blind' => sub {
+    my %harm = (
+        'a lost write'        => q(UPDATE resources SET body = '{"v":0}' WHERE name LIKE 'w1-%' AND live = 1 LIMIT 1),
+        'a lost resource'     => q(UPDATE resources SET live = NULL, deleted_at = UTC_TIMESTAMP(6), purge_at = UTC_TIMESTAMP(6) WHERE name LIKE 'w2-%' AND live = 1 LIMIT 1),
+        'half a move'         => q(UPDATE resources SET tenant_id = 1 + tenant_id % 4 WHERE namespace = 'set1' AND live = 1 LIMIT 2),
+        'a wrong forward'     => q(UPDATE forwards SET resource_id = resource_id + 1 WHERE name LIKE 'w%' LIMIT 1),
+        'a missing change'    => q(DELETE FROM changes WHERE name LIKE 'w3-%' AND revision = 2 LIMIT 1),
+    );
+    for my $what (sort keys %harm) {
+        $instance->sql("$harm{$what}");
+        my $seen = $chaos->findings;
+        cmp_ok $seen, '>', $chaos->{seen} // 0, $what;
+        $chaos->{seen} = $seen;
+    }
+};
+
 done_testing;
