@@ -88,11 +88,12 @@ struct doc *doc_merge_patch(struct pool *pool, const struct doc *target, const s
 void pointer_add_token(struct buf *out, struct str token);
 
 // Is patch well-formed, whatever it is for: an array of operations, each with the members that its "op" needs, pointers
-// that are pointers, nothing moved into itself? False: *error names the operation by its index and says what would be right.
+// that are pointers, nothing moved into itself? False: *error names the operation by its index and says what would be
+// right.
 bool doc_json_patch_check(struct pool *pool, const struct doc *patch, struct str *error);
 // All operations in turn, or none: *result is a new document, neither argument changes. A test compares with
-// doc_equal_by_value. The result stays within limits at each step, and the work within a multiple of limits.nodes, so that
-// copies of copies do no harm; depth beyond what the parser admits is not.
+// doc_equal_by_value. The result stays within limits at each step, and the work within a multiple of limits.nodes, so
+// that copies of copies do no harm.
 // False: *error names the operation that failed by its index and why. After a doc_json_patch_check that means that the
 // patch does not fit the target: a test failed, nothing is at a path, the result would be too large.
 bool doc_json_patch(struct pool *pool, const struct doc *target, const struct doc *patch, struct doc_limits limits,

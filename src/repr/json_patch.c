@@ -5,9 +5,10 @@
 #include "base/pool.h"
 #include "repr/json_patch.h"
 
-// What a patch may cost beside its own length, in units for each value that the result may have: values copied weigh
-// COPY_COST, elements of an array that make room 1, those that close a gap a CLOSE_GAP_PER_COSTth. Without a bound, some ten thousand operations of thirty bytes
-// each could copy a large value and drop it again, or shift a large array.
+// What a patch may cost beside its own length, in units for each value that the result may have: a value copied costs
+// COPY_COST, an element of an array that makes room 1, one that closes a gap the CLOSE_GAP_PER_COSTth part. Without a
+// bound, some ten thousand operations of thirty bytes each could copy a large value and drop it again, or shift a large
+// array.
 enum { COST_PER_NODE = 256, COPY_COST = 16, CLOSE_GAP_PER_COST = 4 };
 
 struct patching {
@@ -118,8 +119,8 @@ static bool add_element(struct patching *patching, const struct patch_operation 
 		return drop_value(value);
 	}
 	if (index > n) {
-		patch_fail(patching->pool, patching->error, operation->index, "the array has %zu elements, and %zu is behind them",
-			n, index);
+		patch_fail(patching->pool, patching->error, operation->index,
+			"the array has %zu elements, and %zu is behind them", n, index);
 		return drop_value(value);
 	}
 	if (!spend(patching, operation->index, n - index))
@@ -177,7 +178,8 @@ static bool add(struct patching *patching, const struct patch_operation *operati
 	if (there && doc_kind(parent) == DOC_OBJECT)
 		return add_member(patching, operation, tree_of(parent), value);
 	patch_fail(patching->pool, patching->error, operation->index,
-		"there is no object or array around its path, \"%.*s\"", STR_ARG(clipped(patching->pool, operation->path_text)));
+		"there is no object or array around its path, \"%.*s\"",
+		STR_ARG(clipped(patching->pool, operation->path_text)));
 	return drop_value(value);
 }
 
@@ -271,8 +273,8 @@ static bool apply_test(struct patching *patching, const struct patch_operation *
 		return fail_missing(patching, operation->index, "path", operation->path_text);
 	if (doc_equal_by_value(value, operation->value))
 		return true;
-	return patch_fail(patching->pool, patching->error, operation->index, "what is at \"%.*s\" is not what it was tested for",
-		STR_ARG(clipped(patching->pool, operation->path_text)));
+	return patch_fail(patching->pool, patching->error, operation->index,
+		"what is at \"%.*s\" is not what it was tested for", STR_ARG(clipped(patching->pool, operation->path_text)));
 }
 
 static bool apply(struct patching *patching, const struct patch_operation *operation)
