@@ -228,10 +228,11 @@ enum outcome lock_address(struct registry *registry, const struct address *addre
 {
 	struct db_call calls[3] = {
 		hold_tenant_call(registry, address->tenant),
-		lock_resource_call(registry, address),
 		hold_space_call(registry, address->tenant, address->space),
 	};
 	size_t n = address->type->namespaced ? 3 : 2;
+	struct db_call *own = &calls[n - 1];
+	*own = lock_resource_call(registry, address);
 	enum outcome outcome = take_locks(registry, &address->tenant, 1, calls, n);
 
 	*resource = (struct resource){ .tenant = address->tenant };
@@ -240,10 +241,10 @@ enum outcome lock_address(struct registry *registry, const struct address *addre
 	outcome = held_tenant(registry, address->tenant, &calls[0], &held->tenant);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	held->space_missing = n == 3 && calls[2].rows.n == 0;
-	if (calls[1].rows.n == 0)
+	held->space_missing = n == 3 && calls[1].rows.n == 0;
+	if (own->rows.n == 0)
 		return OUTCOME_NO_CONTENT;
-	resource_from_row(registry, resource, &calls[1].rows, 0, 0);
+	resource_from_row(registry, resource, &own->rows, 0, 0);
 	resource->tenant = address->tenant;
 	return OUTCOME_OK;
 }

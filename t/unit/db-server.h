@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A private MariaDB for unit tests, in a temporary folder, stopped and removed at exit.
+// A private MariaDB for unit tests, in a temporary folder, stopped and removed at the end, however the test ends.
 #ifndef TENURE_T_UNIT_DB_SERVER_H
 #define TENURE_T_UNIT_DB_SERVER_H
 
+#include <fcntl.h>
 #include <ftw.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -19,7 +20,9 @@ extern char **environ;
 static struct {
 	char dir[64];
 	char socket[96];
-	pid_t owner; // only this process stops it, no child of a test
+	pid_t owner;  // only its end is the server's, not that of a child
+	pid_t keeper; // waits for it, and cleans up
+	int alive;    // closed by the owner's end
 	struct config config;
 } server;
 
@@ -57,8 +60,32 @@ static void server_end(void)
 {
 	if (getpid() != server.owner)
 		return;
+	(void)close(server.alive);
+	(void)waitpid(server.keeper, NULL, 0);
+}
+
+// A process of its own session, which sees the test's end even where that was a crash or a signal.
+static void server_keep(void)
+{
+	int ends[2];
+	char byte;
+
+	server.owner = getpid();
+	if (pipe2(ends, O_CLOEXEC) != 0 || (server.keeper = fork()) < 0)
+		bail_out("no keeper for the private MariaDB");
+	server.alive = ends[1];
+	if (server.keeper != 0) {
+		(void)close(ends[0]);
+		(void)atexit(server_end);
+		return;
+	}
+	(void)setsid();
+	(void)close(ends[1]);
+	while (read(ends[0], &byte, 1) > 0)
+		continue;
 	(void)server_do("stop");
 	(void)nftw(server.dir, server_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	_exit(0);
 }
 
 // Runs a script on a connection of its own; the test ends when that fails.
@@ -102,8 +129,7 @@ static void server_start(void)
 	if (mkdtemp(server.dir) == NULL)
 		bail_out("no temporary folder");
 	(void)snprintf(server.socket, sizeof(server.socket), "%s/mysql.sock", server.dir);
-	server.owner = getpid();
-	(void)atexit(server_end);
+	server_keep();
 	if (!server_do("start"))
 		bail_out("no private MariaDB");
 	server.config = (struct config){

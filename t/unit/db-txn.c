@@ -417,7 +417,7 @@ static int hold_change(struct uuid request, bool commits, int ready)
 		"START TRANSACTION; INSERT INTO changes (request_id) VALUES (UNHEX(REPLACE('%.*s', '-', '')))", STR_ARG(id)));
 
 	if (result == DB_OK && write(ready, "x", 1) == 1) {
-		while (number(observer, &q_waiting, NULL) == 0)
+		for (int i = 0; i < 200 && number(observer, &q_waiting, NULL) == 0; i++)
 			(void)usleep(150000); // the server renews these tables only when nobody has read them for 100 ms
 		result = db_run_script(holder, str_c(commits ? "COMMIT" : "ROLLBACK"));
 	}

@@ -4,26 +4,22 @@
 use strict;
 use warnings;
 
-use Cwd ();
 use File::Basename ();
+use lib File::Basename::dirname(__FILE__) . '/lib';
+
 use File::Temp ();
-use IO::Socket::INET;
 use Test::More;
 
-my $top = $ENV{TENURE_SRCDIR} // Cwd::abs_path(File::Basename::dirname(__FILE__) . '/..');
-my $build = $ENV{TENURE_BUILD} // $ENV{TENURE_BUILDDIR} // $top;
+use Tenure::Instance;
+
+my ($top, $build) = (Tenure::Instance::source_dir(), Tenure::Instance::build_dir());
 for my $program ('mariadbd', 'openssl') {
-    plan skip_all => "$program is not installed" unless grep { -x "$_/$program" } '/usr/sbin', split /:/, $ENV{PATH};
+    plan skip_all => "$program is not installed" unless Tenure::Instance::on_path($program);
 }
-plan skip_all => "$build/tenure-manage is not built" unless -x "$build/tenure-manage";
+plan skip_all => 'the programs are not built' unless defined $build;
 
 my $dir = File::Temp->newdir('tenure-hosts-XXXXXX', TMPDIR => 1);
 my $owner = $$;
-
-sub free_port {
-    my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1) or die "no port: $!";
-    return $socket->sockport;
-}
 
 sub quiet {
     my @command = @_;
@@ -57,8 +53,7 @@ quiet('openssl', 'req', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=db', '-ke
 quiet('openssl', 'x509', '-req', '-in', "$dir/db.csr", '-CA', "$dir/ca.pem", '-CAkey', "$dir/ca.key", '-CAcreateserial',
     '-days', '2', '-extfile', "$dir/san", '-out', "$dir/db.pem") == 0 or die output();
 
-my $port = free_port();
-my $dead = free_port();
+my ($port, $dead) = Tenure::Instance::free_ports(2);
 quiet("$top/scripts/private-mariadb", 'start', "$dir/db", '--skip-networking=0', '--bind-address=127.0.0.1,127.0.0.2',
     "--port=$port", "--ssl-ca=$dir/ca.pem", "--ssl-cert=$dir/db.pem", "--ssl-key=$dir/db.key") == 0
     or BAIL_OUT(output());

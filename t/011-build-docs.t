@@ -1,0 +1,74 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# scripts/check-docs: the manual of this tree is complete, and one that lacks something is told so.
+use strict;
+use warnings;
+
+use Cwd ();
+use File::Basename qw(dirname);
+use File::Path qw(make_path);
+use File::Temp qw(tempdir);
+use Test::More;
+
+my $top   = $ENV{TENURE_SRCDIR} // Cwd::abs_path(dirname(__FILE__) . '/..');
+my $check = "$top/scripts/check-docs";
+my @read  = qw(
+    src/base/config.c src/base/outcome.def src/manage/commands.c src/server/main.c src/server/worker.c
+    doc/api.md doc/tenure.conf.sample doc/man/tenure.conf.5 doc/man/tenure-manage.8 doc/man/tenured.8
+);
+
+# Runs the check over ROOT; exit code and output.
+sub check {
+    my ($root) = @_;
+    my $text = qx{"$^X" "$check" "$root" 2>&1};
+    return ($? >> 8, $text);
+}
+
+sub slurp {
+    my ($file) = @_;
+    open my $in, '<', $file or die "$file: $!";
+    local $/;
+    return scalar <$in>;
+}
+
+# A copy of what the check reads, with one file put through a change that must change it.
+sub changed {
+    my ($changed, $change) = @_;
+    my $root = tempdir(CLEANUP => 1);
+    for my $file (@read) {
+        my $text = slurp("$top/$file");
+        if ($file eq $changed) {
+            my $before = $text;
+            $change->() for $text;
+            die "nothing to change in $file" if $text eq $before;
+        }
+        make_path(dirname("$root/$file"));
+        open my $out, '>', "$root/$file" or die "$root/$file: $!";
+        print $out $text;
+        close $out;
+    }
+    return $root;
+}
+
+my ($code, $text) = check($top);
+is($code, 0, 'this tree') or diag($text);
+
+my @wrong = (
+    [ 'a setting without its item', 'doc/man/tenure.conf.5', sub { s/^\.It Ic retries$/.It Ic retry/m }, qr/\[database\] retries/ ],
+    [ 'another default', 'src/base/config.c', sub { s/"retention", SECONDS, (.*?), "30d"/"retention", SECONDS, $1, "31d"/ }, qr/31d/ ],
+    [ 'a setting not in the sample', 'doc/tenure.conf.sample', sub { s/^#backlog .*\n//m }, qr/sample: \[endpoint NAME\] backlog/ ],
+    [ 'a setting that is no more', 'doc/tenure.conf.sample', sub { s/^#retries /#tries /m }, qr/sample: tries/ ],
+    [ 'a command without its section', 'doc/man/tenure-manage.8', sub { s/^\.Ss tier set$/.Ss tier put/m }, qr/tier set is missing/ ],
+    [ 'an option not told', 'doc/man/tenure-manage.8', sub { s/^\.It Fl -dry-run$/.It Fl -dry/m }, qr/reap --dry-run/ ],
+    [ 'a switch of tenured', 'doc/man/tenured.8', sub { s/, Fl -pid-file/, Fl -pidfile/ }, qr/--pid-file/ ],
+    [ 'an outcome not in the catalogue', 'src/base/outcome.def', sub { $_ .= qq{OUTCOME(TEAPOT, 418, "Short and stout")\n} }, qr/teapot/ ],
+    [ 'an outcome of another status', 'src/base/outcome.def', sub { s/OUTCOME\(LOCKED, 409/OUTCOME(LOCKED, 423/ }, qr/locked \(423\)/ ],
+);
+for my $case (@wrong) {
+    my ($what, $file, $change, $told) = @$case;
+    ($code, $text) = check(changed($file, $change));
+    is($code, 1, "$what: refused");
+    like($text, $told, "$what: told");
+}
+
+done_testing();

@@ -1,0 +1,124 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Blockers: all named at once, the same in the preview; nothing moves while one is there.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use JSON::PP ();
+use Test::More;
+
+use Tenure::Instance;
+my $instance = Tenure::Instance->start;
+my $admin    = $instance->admin;
+$instance->manage('tier', 'set', 'five', '--max-resources', '5');
+$admin->make_tenant($_) for 'from', 'room';
+$admin->make_tenant('to', tier => 'five');
+
+my @reasons;
+
+# The blockers of a move, sorted, once from the move action in each form and once from the POST: they must agree.
+sub blockers {
+    my ($path, $dest) = @_;
+    my $address = "$path/action/move?dest=$dest";
+    my $json = $admin->get($address, accept => 'application/json');
+    $json->is_status(200, 'the move action shows them');
+    my $xml  = $admin->get($address);
+    my $post = $admin->post($address, accept => 'application/json');
+    $post->is_problem(409, 'blocked', 'POST is refused');
+    my $conditional = $admin->post($address, if_match => $json->etag, accept => 'application/json');
+    $conditional->is_problem(409, 'blocked', 'on the action\'s tag as well');
+    my $in_xml = Tenure::XML::child($xml->xml, 'blockers') // { children => [] };
+    my @form = map { { %{ $_->{attributes} } } } Tenure::XML::children($in_xml, 'blocker');
+    is_deeply \@form, $json->json->{move}{blockers}, 'the same in XML and JSON';
+    is_deeply $post->json->{blockers}, $json->json->{move}{blockers}, 'the same in the refusal';
+    is_deeply [Tenure::XML::names($xml->xml)], ['tenants', 'resources', 'blockers'], 'behind the blueprints\' elements';
+    ok !(grep { !length $_->{detail} } @{ $post->json->{blockers} }), 'each says what to do';
+    return sort map { "$_->{reason} $_->{resource}" } @{ $post->json->{blockers} };
+}
+
+sub state_of_both {
+    return join "\n", map { $_->text } map { my $t = $_; map { $admin->get("/v2.0/$t/$_") } 'namespaces', 'persistentvolumes', 'configmaps' } 'from', 'to', 'room';
+}
+
+$admin->make("/v2.0/from/$_") for 'persistentvolumes/same', 'persistentvolumes/free', 'persistentvolumes/locked', 'namespaces/n', 'namespaces/n/configmaps/same',
+    'namespaces/n/configmaps/free', 'namespaces/default/configmaps/same';
+$admin->patch('/v2.0/from/persistentvolumes/locked', { metadata => { locked => JSON::PP::true() } })->is_status(200);
+$admin->make("/v2.0/to/$_") for 'persistentvolumes/same', 'namespaces/n', 'namespaces/n/configmaps/same', 'namespaces/default/configmaps/same';
+
+subtest 'all at once' => sub {
+    my $before = state_of_both();
+    my $count  = $instance->change_count;
+    my @found  = blockers('/v2.0/from', 'to');
+    is_deeply \@found, ['locked persistentvolumes/locked', 'name-taken namespaces/default/configmaps/same', 'name-taken namespaces/n/configmaps/same',
+        'name-taken persistentvolumes/same', 'quota '], 'each name that is taken, the lock, the quota; not the namespace, which is merged';
+    is state_of_both(), $before, 'nothing moved, nothing changed';
+    is $instance->change_count, $count, 'no change row';
+    is $instance->sql_value('SELECT COUNT(*) FROM moves'), 0, 'no move is recorded';
+    is $instance->sql_value('SELECT COUNT(*) FROM forwards'), 0, 'no forward left';
+};
+
+subtest 'quota' => sub {
+    $admin->make_tenant('full', tier => 'five');
+    my @found = blockers('/v2.0/from', 'full');
+    ok scalar(grep { $_ eq 'quota ' } @found), 'too many for the destination';
+    my $detail = $admin->get('/v2.0/from/action/move?dest=full', accept => 'application/json')->json->{move}{blockers};
+    like((map { $_->{detail} } grep { $_->{reason} eq 'quota' } @$detail)[0], qr/5.*0.*7/, 'with the numbers');
+    $admin->make("/v2.0/full/persistentvolumes/x$_") for 1 .. 5;
+    is_deeply [blockers('/v2.0/from/persistentvolumes/free', 'full')], ['quota '], 'for one resource, too';
+    $admin->delete('/v2.0/full/persistentvolumes/x1')->is_status(204);
+    $admin->post('/v2.0/from/persistentvolumes/free/action/move?dest=full')->is_status(303, 'exactly full is allowed');
+    $admin->post('/v2.0/full/persistentvolumes/free/action/move?dest=from')->is_status(303);
+};
+
+subtest 'one resource' => sub {
+    is_deeply [blockers('/v2.0/from/persistentvolumes/same', 'to')], ['name-taken persistentvolumes/same'], 'name taken';
+    is_deeply [blockers('/v2.0/from/persistentvolumes/locked', 'room')], ['locked persistentvolumes/locked'], 'locked';
+    is_deeply [blockers('/v2.0/from/namespaces/n/configmaps/free', 'room')], ['namespace-missing namespaces/n/configmaps/free'], 'namespace missing';
+    $admin->make('/v2.0/room/namespaces/n');
+    $admin->post('/v2.0/from/namespaces/n/configmaps/free/action/move?dest=room')->is_status(303, 'made there, it moves');
+    $admin->post('/v2.0/room/namespaces/n/configmaps/free/action/move?dest=from')->is_status(303);
+    is_deeply [blockers('/v2.0/from/namespaces/n', 'to')], ['name-taken namespaces/n/configmaps/same', 'quota '],
+        'a namespace: what is in it, and it is not counted itself where it is merged';
+};
+
+subtest 'a blocker comes or goes' => sub {
+    my $address = '/v2.0/from/persistentvolumes/free/action/move?dest=room';
+    my $action  = $admin->get($address);
+    $admin->make('/v2.0/room/persistentvolumes/free');
+    my $now = $admin->get($address);
+    isnt $now->etag, $action->etag, 'gives the action another tag';
+    $admin->post($address, if_match => $action->etag, accept => 'application/json')->is_problem(412, 'stale', 'the old one is stale, which is told first');
+    $admin->delete('/v2.0/room/persistentvolumes/free')->is_status(204);
+    $admin->post($address, if_match => $now->etag, accept => 'application/json')->is_problem(412, 'stale', 'nor is the tag with the blocker any good without it');
+    $admin->post($address)->is_status(303, 'and all goes');
+};
+
+subtest 'without blockers' => sub {
+    my $action = $admin->get('/v2.0/room/action/move?dest=from', accept => 'application/json');
+    ok ref $action->json->{move}{blockers} eq 'ARRAY', 'JSON has an empty list or the blockers';
+    my $free = $admin->get('/v2.0/room/persistentvolumes/free/action/move?dest=from');
+    ok !defined Tenure::XML::child($free->xml, 'blockers'), 'XML has no element for none';
+};
+
+subtest 'very many' => sub {
+    $admin->make_tenant($_) for 'many1', 'many2';
+    for my $tenant ('many1', 'many2') {
+        my $id = $instance->sql_value("SELECT id FROM tenants WHERE name = '$tenant'");
+        $instance->sql(<<"SQL");
+INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, locked, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body,
+  created_at, updated_at)
+SELECT UNHEX(MD5(CONCAT('$tenant', seq))), $id, 2, '', CONCAT('p', seq), 1, 0, 4, 1, 1, seq, seq, seq, seq, REPEAT(CHAR(seq % 128), 64), '{}', '{}',
+  UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM seq_1_to_1500;
+UPDATE tenant_counts SET resources = 1500 WHERE tenant_id = $id
+SQL
+    }
+    my $post = $admin->post('/v2.0/many1/action/move?dest=many2', accept => 'application/json');
+    $post->is_problem(409, 'blocked');
+    is scalar @{ $post->json->{blockers} }, 1000, 'a thousand are named';
+    like $post->detail, qr/more than 1000/, 'and that there are more';
+};
+
+done_testing;

@@ -1,0 +1,186 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Moves in the background: 202, progress until 303, failing later, large ones, restarts.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Test::More;
+
+use Tenure::Instance;
+my $instance = Tenure::Instance->start(settings => { 'tenure.move_sync_max' => 50 });
+my $admin    = $instance->admin;
+my $serial   = 0;
+
+sub scene {
+    my ($n) = @_;
+    $serial++;
+    $admin->make_tenant($_) for "from$serial", "to$serial";
+    $admin->make("/v2.0/from$serial/persistentvolumes/p$_", { n => $_ }) for 1 .. $n // 3;
+    return ("from$serial", "to$serial");
+}
+
+# Follows a 202 until it ends; the last answer.
+sub follow {
+    my ($accepted) = @_;
+    my $get;
+    Tenure::Instance::wait_until(sub {
+        $get = $admin->get($admin->path_of($accepted->location));
+        return $get->status != 200 || $get->json->{move}{state} =~ /\A(?:done|failed)\z/;
+    });
+    return $get;
+}
+
+subtest 'respond-async' => sub {
+    my ($from, $to) = scene();
+    my $post = $admin->post("/v2.0/$from/action/move?dest=$to", prefer => 'respond-async');
+    $post->is_status(202);
+    $post->header_is('Preference-Applied', 'respond-async');
+    like $admin->path_of($post->location), qr{\A/v2\.0/\Q$from\E/moves/[0-9a-f-]{36}\z}, 'Location: the move';
+    my $end = follow($post);
+    $end->is_status(303, 'it ends in 303');
+    is $admin->path_of($end->location), "/v2.0/$to", 'see the destination';
+    is $admin->get("/v2.0/$to")->json->{tenant}{resources}, 3, 'all is there';
+    my $id = $post->request_id;
+    like $post->location, qr/\Q$id\E\z/, 'the move\'s id is that of the request';
+    is scalar $instance->changes_of($post), 3, 'under which its change rows stand';
+    my ($actor) = map { $_->{actor} } $instance->changes_of($post);
+    is $actor, 'admin', 'with the name of who asked';
+    $admin->get($admin->path_of($post->location))->is_status(303, 'it can be asked again');
+    my $v1 = $admin->get($admin->path_of($post->location) =~ s/v2/v1/r);
+    is $admin->path_of($v1->location), "/v1.0/$to", 'in the other vocabulary as well';
+};
+
+subtest 'one resource' => sub {
+    my ($from, $to) = scene();
+    my $post = $admin->post("/v2.0/$from/persistentvolumes/p1/action/move?dest=$to", prefer => 'respond-async');
+    $post->is_status(202);
+    my $end = follow($post);
+    $end->is_status(303);
+    is $admin->path_of($end->location), "/v2.0/$to/persistentvolumes/p1", 'see its new home';
+    $admin->get("/v2.0/$from/persistentvolumes/p2")->is_status(200, 'the others stay');
+};
+
+subtest 'large moves go there by themselves' => sub {
+    my ($from, $to) = scene(51);
+    my $action = $admin->get("/v2.0/$from/action/move?dest=$to");
+    my $post   = $admin->post("/v2.0/$from/action/move?dest=$to", if_match => $action->etag);
+    $post->is_status(202);
+    ok !defined $post->header('Preference-Applied'), 'no preference was applied';
+    my $end = follow($post);
+    $end->is_status(303);
+    is $admin->get("/v2.0/$to")->json->{tenant}{resources}, 51, 'all is there';
+    my ($small_from, $small_to) = scene(50);
+    $admin->post("/v2.0/$small_from/action/move?dest=$small_to")->is_status(303, 'as many as the limit are moved at once');
+};
+
+subtest 'what stands in the way is told at once' => sub {
+    my ($from, $to) = scene();
+    my @async = (prefer => 'respond-async', accept => 'application/json');
+    $admin->post("/v2.0/$from/action/move?dest=$to", @async, if_match => '"0123456789012345678901234567890123456789"')->is_problem(412, 'stale');
+    $admin->make("/v2.0/$to/persistentvolumes/p1");
+    $admin->post("/v2.0/$from/action/move?dest=$to", @async)->is_problem(409, 'blocked');
+    $admin->post("/v2.0/$from/action/move?dest=nobody", @async)->is_problem(404, 'not_found');
+    is $instance->sql_value(q(SELECT COUNT(*) FROM moves WHERE state = 'queued')), 0, 'nothing is queued';
+};
+
+# The mover is the one child of a master that holds no event queue: workers do.
+sub movers {
+    my @movers;
+    for my $endpoint ('admin', 'service') {
+        push @movers, grep { my $pid = $_; !grep { (readlink($_) // '') =~ /eventpoll/ } glob "/proc/$pid/fd/*" }
+            Tenure::Instance::children_of($instance->master_pid($endpoint));
+    }
+    return @movers;
+}
+
+subtest 'looked at again at the end' => sub {
+    ok scalar movers(), 'somebody carries moves out';
+    my %later = (
+        'a change, and a condition' => [1, 'stale', sub { my ($from) = @_; $admin->put("/v2.0/$from/persistentvolumes/p1", json => { x => 1 }) }],
+        'a blocker'                 => [0, 'blocked', sub { my ($from, $to) = @_; $admin->make("/v2.0/$to/persistentvolumes/p2") }],
+        'the destination goes'      => [0, 'gone', sub { my ($from, $to) = @_; $admin->delete("/v2.0/$to") }],
+        'a change, no condition'    => [0, undef, sub { my ($from) = @_; $admin->put("/v2.0/$from/persistentvolumes/p1", json => { x => 1 }) }],
+    );
+    for my $what (sort keys %later) {
+        my ($conditional, $reason, $change) = @{ $later{$what} };
+        my ($from, $to) = scene();
+        my $tag  = $admin->get("/v2.0/$from/action/move?dest=$to")->etag;
+        my @stop = movers();
+        kill STOP => @stop;
+        my $post = $admin->post("/v2.0/$from/action/move?dest=$to", prefer => 'respond-async', $conditional ? (if_match => $tag) : ());
+        $post->is_status(202, $what);
+        my $waiting = $admin->get($admin->path_of($post->location));
+        $waiting->is_status(200, 'it waits');
+        my $move = $waiting->json->{move};
+        is $move->{state}, 'queued', 'queued';
+        is "$move->{source} $move->{dest} $move->{total} $move->{moved}", "$from $to 3 0", 'source, dest, total, moved';
+        ok $move->{created_at} && !$move->{finished_at}, 'when it was asked for';
+        $admin->get("/v2.0/$from/persistentvolumes/p3")->is_status(200, 'nothing has moved');
+        $change->($from, $to);
+        kill CONT => @stop;
+        my $end = follow($post);
+        if (!defined $reason) {
+            $end->is_status(303, 'moves what is there by then');
+            next;
+        }
+        $end->is_status(200, 'it fails');
+        $move = $end->json->{move};
+        is $move->{state}, 'failed', 'state';
+        is lc $move->{reason} =~ tr/_/-/r, $reason, 'reason';
+        ok length $move->{detail}, 'and detail';
+        ok $move->{finished_at}, 'when it ended';
+        $admin->get("/v2.0/$from/persistentvolumes/p3")->is_status(200, 'nothing moved');
+        is scalar $instance->changes_of($post), 0, 'no change row';
+        my $xml = $admin->get($admin->path_of($post->location), accept => 'application/xml');
+        is $xml->xml->{attributes}{state}, 'failed', 'the same in XML';
+    }
+};
+
+subtest 'movers die, moves do not' => sub {
+    push @{ $instance->{allow} }, qr/mover \d+ ended by signal 9/;
+    my ($from, $to) = scene(60);
+    my @stop = movers();
+    kill STOP => @stop;
+    my $post = $admin->post("/v2.0/$from/action/move?dest=$to");
+    $post->is_status(202);
+    kill KILL => @stop;
+    my $end = follow($post);
+    $end->is_status(303, 'another mover carries it out');
+    is $admin->get("/v2.0/$to")->json->{tenant}{resources}, 60, 'all is there';
+};
+
+subtest 'everything restarts, moves go on' => sub {
+    push @{ $instance->{allow} }, qr/mover \d+ ended by signal 9/;
+    my ($from, $to) = scene(60);
+    kill STOP => movers();
+    my $post = $admin->post("/v2.0/$from/action/move?dest=$to");
+    $post->is_status(202);
+    push @{ $instance->{allow} }, qr/connection lost/;
+    $instance->database('kill');
+    $instance->database('start');
+    kill KILL => movers();
+    my $end = follow($post);
+    ok Tenure::Instance::wait_until(sub { follow($post)->status == 303 }), 'after the database\'s restart it is carried out'
+        or diag $end->describe;
+    is $admin->get("/v2.0/$to")->json->{tenant}{resources}, 60, 'all is there';
+};
+
+subtest 'who may ask' => sub {
+    my ($from, $to) = scene();
+    my $post = $admin->post("/v2.0/$from/action/move?dest=$to", prefer => 'respond-async');
+    follow($post);
+    my ($path) = $admin->path_of($post->location);
+    $admin->get($path =~ s/$from/$to/r)->is_problem(404, 'not_found', 'under another tenant it is none');
+    $admin->get("/v2.0/$from/moves/00000000-0000-4000-8000-000000000000")->is_problem(404, 'not_found', 'an unknown one');
+    my $none = $admin->get("/v2.0/$from/moves/x");
+    ok $none->status == 400 || $none->status == 404, 'no uid at all' or diag $none->describe;
+    my $service = $instance->service("ann:$from:admin")->get($path);
+    ok $service->status == 404 || $service->status == 403, 'users have no such call' or diag $service->describe;
+};
+
+is((($instance->manage('doctor'))[0]), 0, 'the doctor finds nothing');
+
+done_testing;
