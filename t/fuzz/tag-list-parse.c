@@ -14,6 +14,8 @@ static void fuzz_one(struct pool *pool, struct str input)
 	for (size_t i = 0; i < list.n; i++) {
 		struct str tag = list.tags[i];
 		MUST(tag.n > 0 && tag.p >= input.p && tag.p + tag.n <= input.p + input.n && tag_list_matches(&list, tag));
+		if (str_starts(tag, STR("W/")) || str_starts(tag, STR("w/")))
+			continue; // "W/W/W/": none of ours, and another one when it is written again
 		MUST(tag_list_parse(str_printf(pool, "\"none\", W/\"%.*s-gzip\"", STR_ARG(tag)), &again));
 		MUST(tag_list_matches(&again, tag));
 	}
