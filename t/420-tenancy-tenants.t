@@ -90,7 +90,8 @@ subtest 'metadata' => sub {
     is Tenure::XML::child($xml->xml, 'Quote')->{text}, $values{Quote}, 'in XML';
     my $etag = $xml->etag;
     for my $bad ({ 'a b' => '1' }, { '' => '1' }, { '1a' => '1' }, { 'a/b' => '1' }, { "a\x{e9}" => '1' }, { a => 1 }, { a => undef },
-        { a => ['x'] }, { 'n' x 256 => '1' }, { a => 'v' x 2049 }, { map { ($_ => 'v' x 2048) } 'a' .. 'c' }, { map { ("m$_" => '1') } 1 .. 33 }) {
+        { a => ['x'] }, { Name => '1', name => '2' }, { 'n' x 256 => '1' }, { a => 'v' x 2049 },
+        { map { ($_ => 'v' x 2048) } 'a' .. 'c' }, { map { ("m$_" => '1') } 1 .. 33 }) {
         $admin->put('/v2.0/meta', json => { tenant => { metadata => $bad } })->is_problem(400, 'bad_document');
     }
     $admin->put('/v2.0/meta', json => { tenant => { metadata => 'x' } })->is_problem(400, 'bad_document', 'no object');
