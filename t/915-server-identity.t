@@ -127,6 +127,15 @@ subtest 'group' => sub {
     like $text, qr/group.*user/, 'with the reason';
 };
 
+subtest 'a user that is not' => sub {
+    my $unknown = Tenure::Daemon->new(tenure => { user => 'tenure-no-such-user' });
+    for my $args ([], ['-t']) {
+        my ($code, $text) = $unknown->run('-c', $unknown->config_path, '-e', 'service', @$args);
+        is $code, 78, "is refused: @$args";
+        like $text, qr/tenure-no-such-user/, 'and named';
+    }
+};
+
 subtest 'no user' => sub {
     my $root = new_daemon();
     $root->start;

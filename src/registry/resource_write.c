@@ -13,13 +13,15 @@ static const struct db_query q_hold_tenant[2] =
 	LOCKING("SELECT t.id, t.deleted_at, t.purge_at, i.max_resources, t.etag_required FROM tenants t "
 		"JOIN tiers i ON i.id = t.tier_id WHERE t.name = ? AND t.live = 1",
 		"LOCK IN SHARE MODE", "s", "uttuu");
+// live IN (1, 2), not IS NOT NULL: that would be a range, whose end is found by locking the row behind it, and writers
+// of neighbours, or of the first row behind the namespaces, would be in each other's way.
 static const struct db_query q_hold_space[2] =
 	LOCKING("SELECT r.id FROM resources r WHERE r.tenant_id = " THIS_TENANT
-		" AND r.type_id = ? AND r.namespace = '' AND r.name = ? AND r.live IS NOT NULL",
+		" AND r.type_id = ? AND r.namespace = '' AND r.name = ? AND r.live IN (1, 2)",
 		"LOCK IN SHARE MODE", "sus", "u");
 static const struct db_query q_lock[2] =
 	LOCKING("SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.tenant_id = " THIS_TENANT
-		" AND r.type_id = ? AND r.namespace = ? AND r.name = ? AND r.live IS NOT NULL",
+		" AND r.type_id = ? AND r.namespace = ? AND r.name = ? AND r.live IN (1, 2)",
 		"FOR UPDATE", "suss", RESOURCE_OUT);
 static const struct db_query q_insert = {
 	"INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, locked, bytes, revision, edits, h0, h1, h2, "
