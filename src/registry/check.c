@@ -19,7 +19,8 @@ static const struct db_query q_last[2] =
 	THING_QUERIES("SELECT actor, at FROM changes WHERE ", " AND verb IN ('created', 'updated') ORDER BY id DESC LIMIT 1",
 		"uu", "st");
 static const struct db_query q_known[2] =
-	THING_QUERIES("SELECT id FROM changes WHERE ", " AND etag_after IN (?, ?, ?, ?) ORDER BY id DESC LIMIT 1", "uubbbb", "u");
+	THING_QUERIES("SELECT id FROM changes WHERE ", " AND etag_after IN (?, ?, ?, ?) ORDER BY id DESC LIMIT 1", "uubbbb",
+		"u");
 static const struct db_query q_fields[2] =
 	THING_QUERIES("SELECT fields FROM changes WHERE ", " AND id > ? AND verb = 'updated' GROUP BY fields LIMIT ?", "uuuu",
 		"s");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ids of changes are given before their transactions commit, so a reader could see 7 and, later, 6. Who writes a change row
-// of a tenant holds that tenant's row; once we hold it alone, all ids given there are visible or void.
+// Ids of changes are given before their transactions commit, so a reader could see 7 and, later, 6. Who writes a change
+// row of a tenant holds that tenant's row; once we hold it alone, all ids given there are visible or void.
 #include "base/base.h"
 
 #include "registry/feed.h"

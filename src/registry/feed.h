@@ -19,8 +19,9 @@ struct change {
 	struct str fields; // JSON array of pointers; p NULL: none told
 };
 
-// Changes with an id above after, in their order, at most limit. *more: there are others behind. Waits for the writers that
-// are at work in the tenant, so that no change with a smaller id comes to light later: only in a transaction that writes.
+// Changes with an id above after, in their order, at most limit. *more: there are others behind. Waits for the writers
+// that are at work in the tenant, so that no change with a smaller id comes to light later: only in a transaction that
+// writes.
 // OUTCOME_OK, _NOT_FOUND, _GONE (the tenant).
 enum outcome change_list(struct registry *registry, struct str tenant, uint64_t after, uint64_t limit,
 	struct change **list, size_t *n, bool *more);

@@ -191,7 +191,8 @@ static enum outcome create(struct registry *registry, struct str name, const str
 	etag_of_tenant(registry, tenant);
 	enum db_result result = db_run(registry->db, registry->pool, &q_insert,
 		DB_IN(db_s(name), db_uuid(&tenant->uid), db_u(tier_id), db_s(tenant->metadata),
-			db_u(tenant->etag_required ? 1 : 0), db_b(str_n((const char *)tenant->etag, sizeof(tenant->etag))), db_u(tenant->revision),
+			db_u(tenant->etag_required ? 1 : 0), db_b(str_n((const char *)tenant->etag, sizeof(tenant->etag))),
+			db_u(tenant->revision),
 			db_t(registry->now_us), db_t(registry->now_us)),
 		&rows);
 	if (result == DB_DUPLICATE) { // another request made it since we looked

@@ -133,14 +133,11 @@ static bool add_member(struct patching *patching, const struct patch_operation *
 	struct json_object *value)
 {
 	struct str name = operation->path.tokens[operation->path.n - 1];
-	const struct doc *before;
 
 	if (str_find(name, '\0', 0) < name.n) {
 		patch_fail(patching->pool, patching->error, operation->index, "a member's name must hold no NUL");
 		return drop_value(value);
 	}
-	if (doc_get(doc_of(object), name, &before))
-		patching->nodes -= measured(before).nodes;
 	doc_set(doc_of(object), name, doc_of(value));
 	json_object_put(value);
 	return true;
@@ -162,7 +159,7 @@ static bool fits(struct patching *patching, const struct patch_operation *operat
 static bool add(struct patching *patching, const struct patch_operation *operation, struct json_object *value,
 	struct measure size)
 {
-	const struct doc *parent;
+	const struct doc *parent, *before;
 
 	if (operation->path.n == 0) {
 		json_object_put(patching->root);
@@ -170,9 +167,11 @@ static bool add(struct patching *patching, const struct patch_operation *operati
 		patching->nodes = 0;
 		return fits(patching, operation, size);
 	}
+	bool there = find(patching, &operation->path, operation->path.n - 1, &parent);
+	if (there && doc_get(parent, operation->path.tokens[operation->path.n - 1], &before))
+		patching->nodes -= measured(before).nodes; // it will be replaced
 	if (!fits(patching, operation, size))
 		return drop_value(value);
-	bool there = find(patching, &operation->path, operation->path.n - 1, &parent);
 	if (there && doc_kind(parent) == DOC_ARRAY)
 		return add_element(patching, operation, tree_of(parent), value);
 	if (there && doc_kind(parent) == DOC_OBJECT)

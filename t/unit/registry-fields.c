@@ -37,8 +37,10 @@ static void test_levels(struct pool *pool)
 	check(pool, "{}", "{}", "[]", "nothing");
 	check(pool, "{\"a\":1}", "{\"a\":1.0}", "[\"/a\"]", "a number written otherwise");
 	check(pool, "{\"a\":1}", "{\"b\":1}", "[\"/a\",\"/b\"]", "one goes, another comes");
-	check(pool, "{\"d\":{\"x\":1,\"y\":2}}", "{\"d\":{\"y\":3,\"z\":4}}", "[\"/d/x\",\"/d/y\",\"/d/z\"]", "the second level");
-	check(pool, "{\"d\":{\"e\":{\"f\":1}}}", "{\"d\":{\"e\":{\"f\":2}}}", "[\"/d/e\"]", "a third level shows as the second");
+	check(pool, "{\"d\":{\"x\":1,\"y\":2}}", "{\"d\":{\"y\":3,\"z\":4}}", "[\"/d/x\",\"/d/y\",\"/d/z\"]",
+		"the second level");
+	check(pool, "{\"d\":{\"e\":{\"f\":1}}}", "{\"d\":{\"e\":{\"f\":2}}}", "[\"/d/e\"]",
+		"a third level shows as the second");
 	check(pool, "{\"d\":{\"e\":1}}", "{\"d\":[1]}", "[\"/d\"]", "an object that becomes another thing");
 	check(pool, "{\"d\":[1]}", "{\"d\":[1,2]}", "[\"/d\"]", "an array is one thing");
 	check(pool, "{\"a/b\":{\"c~d\":1}}", "{\"a/b\":{\"c~d\":2}}", "[\"/a~1b/c~0d\"]", "names are escaped");
@@ -48,9 +50,11 @@ static void test_levels(struct pool *pool)
 
 static void test_metadata(struct pool *pool)
 {
-	struct resource before = resource("{\"labels\":{\"a\":\"1\"}}", STR("{}")), after = resource("{\"locked\":true}", STR("{}"));
+	struct resource before = resource("{\"labels\":{\"a\":\"1\"}}", STR("{}"));
+	struct resource after = resource("{\"locked\":true}", STR("{}"));
 
-	is_str(fields_of_resource(pool, &before, &after), "[\"/metadata/labels\",\"/metadata/locked\"]", "metadata is the first level");
+	is_str(fields_of_resource(pool, &before, &after), "[\"/metadata/labels\",\"/metadata/locked\"]",
+		"metadata is the first level");
 	struct tenant old = { .tier = STR("gold"), .metadata = STR("{\"city\":\"Bonn\"}") }, now = old;
 	now.etag_required = true;
 	now.metadata = STR("{\"city\":\"Ulm\"}");
