@@ -113,11 +113,11 @@ subtest 'schema' => sub {
 };
 
 subtest 'an older schema' => sub {
-    sql('UPDATE schema_version SET version = version - 1');
+    sql('UPDATE schema_version SET version = version - 1 ORDER BY version');
     my ($code, $out) = manage('db', 'status');
     is $code, 1, 'an upgrade is needed';
     like $out, qr/^to be applied +\d+-\S+\.sql$/m, 'and named';
-    sql('UPDATE schema_version SET version = version + 1');
+    sql('UPDATE schema_version SET version = version + 1 ORDER BY version DESC');
 };
 
 subtest 'upgrade' => sub {
