@@ -101,7 +101,7 @@ subtest 'media types' => sub {
     my $put = $admin->put("$maps/c1", body => 'a=1', type => 'application/x-www-form-urlencoded');
     $put->is_problem(415, 'unsupported_media');
     like $put->header('Accept'), qr{application/json}, 'Accept names what would do';
-    my $patch = $admin->request('PATCH', "$maps/c1", body => '[]', type => 'application/json-patch+json');
+    my $patch = $admin->request('PATCH', "$maps/c1", body => '[]', type => 'application/strategic-merge-patch+json');
     $patch->is_problem(415);
     like $patch->header('Accept-Patch'), qr{application/merge-patch\+json}, 'Accept-Patch, too';
     $admin->put("$maps/c1", body => '{"a":1}', type => 'application/json; charset=utf-8')->is_status(200, 'a charset parameter');

@@ -7,6 +7,7 @@ use warnings;
 use Cwd ();
 use File::Basename ();
 use File::Copy ();
+use File::Path ();
 use File::Temp ();
 use JSON::PP ();
 use Test::More;
@@ -112,11 +113,11 @@ subtest 'schema' => sub {
 };
 
 subtest 'an older schema' => sub {
-    sql('UPDATE schema_version SET version = version - 1');
+    sql('UPDATE schema_version SET version = version - 1 ORDER BY version');
     my ($code, $out) = manage('db', 'status');
     is $code, 1, 'an upgrade is needed';
     like $out, qr/^to be applied +\d+-\S+\.sql$/m, 'and named';
-    sql('UPDATE schema_version SET version = version + 1');
+    sql('UPDATE schema_version SET version = version + 1 ORDER BY version DESC');
 };
 
 subtest 'upgrade' => sub {
@@ -139,6 +140,34 @@ subtest 'upgrade' => sub {
     sql("DROP TABLE upgraded; DELETE FROM schema_version WHERE version = $next");
     ($code) = manage('db', 'status');
     is $code, 0, 'as before';
+};
+
+subtest 'upgrade from version 1' => sub {
+    File::Path::make_path("$dir/sql.later");
+    my @later = grep { !m{/001-} } glob "$dir/sql/*.sql";
+    my ($code, $out);
+    sql('DROP DATABASE `it\'s a ``test`', 'mysql');
+    rename $_, "$dir/sql.later/" . File::Basename::basename($_) or die "$_: $!" for @later;
+    ($code) = manage('db', 'init');
+    is $code, 0, 'a database as version 1 made it';
+    sql(<<'SQL');
+INSERT INTO tenants (name, uid, tier_id, metadata, etag, revision, created_at, updated_at)
+  VALUES ('old', REPEAT('u', 16), 1, '{}', REPEAT('e', 64), 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6));
+INSERT INTO changes (request_id, at, actor, verb, tenant_id, uid, revision, etag_after)
+  VALUES (REPEAT('r', 16), UTC_TIMESTAMP(6), 'ann', 'created', 1, REPEAT('u', 16), 1, REPEAT('e', 64));
+SQL
+    my $before = sql('SELECT * FROM changes');
+    rename "$dir/sql.later/" . File::Basename::basename($_), $_ or die "$_: $!" for @later;
+    ($code, $out) = manage('db', 'status');
+    is $code, 1, 'needs an upgrade';
+    like $out, qr/002-etags\.sql/, 'which is named';
+    ($code) = manage('db', 'upgrade');
+    is $code, 0, 'upgraded';
+    ($code) = manage('db', 'status');
+    is $code, 0, 'up to date';
+    is sql('SELECT etag_required FROM tenants'), 0, 'its tenants go on as they did';
+    is sql('SELECT * FROM changes'), "$before\tNULL", 'its changes are there, without fields';
+    sql("DELETE FROM tenants; DELETE FROM changes");
 };
 
 subtest 'tiers' => sub {

@@ -86,6 +86,8 @@ const struct setting config_settings[] = {
 	       "A move action lists up to this many resources one by one; above it, count and tag."),
 	TENURE("move_sync_max", NUMBER, OF_CONFIG(move_sync_max), "50000", 0, 100000000, NULL,
 	       "A move of more resources is carried out in the background."),
+	TENURE("etag_required", CHOICE, OF_CONFIG(etag_required), "no", 0, 0, "no,yes",
+	       "yes: who changes a tenant or a resource has to send If-Match. no: where the tenant says so."),
 	TENURE("token_cache", NUMBER, OF_CONFIG(token_cache), "1000", 0, HOUR * 1000, NULL,
 	       "Milliseconds that a checked token is believed. 0: the database is asked each time."),
 

@@ -63,6 +63,7 @@ struct config {
 	uint64_t change_retention;// seconds the change log is kept, default 31536000; 0: for ever
 	unsigned move_list_max;   // a move action lists up to this many resources one by one, default 100
 	unsigned move_sync_max;   // larger moves are carried out in the background, default 50000
+	const char *etag_required; // no | yes: changes of what exists need If-Match
 	unsigned token_cache;     // milliseconds a checked token is believed, default 1000; 0 asks each time
 	struct endpoint_config endpoints[CONFIG_MAX_ENDPOINTS];
 	size_t n_endpoints;

@@ -26,6 +26,8 @@ struct problem {
 	size_t n_members;
 	const struct blocker *blockers; // all of them, in the request's pool
 	size_t n_blockers;
+	const struct str *fields; // of a stale write: JSON Pointers to what differs, in the request's pool; NULL: not known
+	size_t n_fields;
 };
 
 #endif

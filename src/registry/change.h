@@ -12,5 +12,8 @@ struct db_call change_of_resource(struct registry *registry, const char *verb, c
 	const uint8_t *etag_before, const uint8_t *etag_after);
 struct db_call change_of_tenant(struct registry *registry, const char *verb, const struct tenant *tenant,
 	const uint8_t *etag_before, const uint8_t *etag_after);
+// The same for a change of content, verb 'updated': the fields that differ go with it.
+struct db_call update_of_resource(struct registry *registry, const struct resource *before, const struct resource *after);
+struct db_call update_of_tenant(struct registry *registry, const struct tenant *before, const struct tenant *after);
 
 #endif

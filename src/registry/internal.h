@@ -11,6 +11,8 @@
 // What a failed statement means for the request.
 enum outcome registry_db_failed(enum db_result result);
 enum outcome guard_check(struct guard guard, const uint8_t *etag);
+// OUTCOME_OK; _PRECONDITION_REQUIRED where the tenant, or the configuration, insists on one.
+enum outcome guard_sure(struct registry *registry, struct guard guard, bool tenant_requires);
 int64_t retention_us(const struct registry *registry);
 // registry_fail with OUTCOME_GONE and, unless 0, the member purge_at.
 enum outcome fail_gone(struct registry *registry, int64_t purge_us, const char *format, ...) PRINTF_LIKE(3, 4);
@@ -18,8 +20,8 @@ enum outcome fail_gone(struct registry *registry, int64_t purge_us, const char *
 // Columns of a tenant (t), its tier (i) and its count (c), their types, and the reader of such a row.
 #define TENANT_COLUMNS                                                                                             \
 	"t.id, t.uid, t.name, i.name, i.max_resources, t.metadata, t.etag, t.revision, c.resources, t.created_at, " \
-	"t.updated_at, t.deleted_at, t.purge_at"
-#define TENANT_OUT "ubssusbuutttt"
+	"t.updated_at, t.deleted_at, t.purge_at, t.etag_required"
+#define TENANT_OUT "ubssusbuuttttu"
 #define TENANT_TABLES "tenants t JOIN tiers i ON i.id = t.tier_id JOIN tenant_counts c ON c.tenant_id = t.id"
 void tenant_from_row(struct tenant *tenant, const struct db_rows *rows, size_t row);
 
@@ -53,6 +55,7 @@ struct held_tenant {
 	uint64_t id;
 	bool has_limit;
 	uint64_t max_resources;
+	bool etag_required;
 };
 // The call for a batch, and what its rows mean: OUTCOME_OK, _NOT_FOUND, _GONE.
 struct db_call hold_tenant_call(struct registry *registry, struct str name);

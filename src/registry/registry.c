@@ -133,6 +133,17 @@ enum outcome guard_check(struct guard guard, const uint8_t *etag)
 	return guard.check != NULL ? guard.check(guard.arg, etag) : OUTCOME_OK;
 }
 
+enum outcome guard_sure(struct registry *registry, struct guard guard, bool tenant_requires)
+{
+	bool everywhere = strcmp(registry->config->etag_required, "yes") == 0;
+
+	if (guard.sure || !(everywhere || tenant_requires))
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_PRECONDITION_REQUIRED,
+		"%s are changed only with a precondition here: send If-Match with the etag that you read, as GET shows it",
+		everywhere ? "tenants and resources" : "this tenant and its resources");
+}
+
 int64_t retention_us(const struct registry *registry)
 {
 	return (int64_t)(registry->config->retention * 1000000);

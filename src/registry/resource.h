@@ -50,14 +50,18 @@ struct edit {
 // purge_us and tenant. _MOVED: it lives elsewhere; *resource is what lives there, and the caller decides who may know.
 enum outcome resource_get(struct registry *registry, const struct address *address, struct resource *resource);
 
+// As tenant_check.
+enum outcome resource_check(struct registry *registry, const struct resource *resource, struct guard guard);
+
 // Creates or changes. A write that changes nothing keeps revision and etag and leaves no change row.
-// OUTCOME_CREATED, _OK, _STALE, _NOT_FOUND (no tenant or namespace; or nothing there and !creates), _GONE, _MOVED (as
+// OUTCOME_CREATED, _OK, _STALE, _PRECONDITION_REQUIRED, _NOT_FOUND (no tenant or namespace; or nothing there and
+// !creates), _GONE, _MOVED (as
 // resource_get, when !creates), _OVER_QUOTA, or what apply says. *resource is as it stands after the write.
 enum outcome resource_write(struct registry *registry, const struct address *address, const struct edit *edit,
 	struct guard guard, struct resource *resource);
 
-// Deletes, recoverably; a namespace with all that is in it. OUTCOME_NO_CONTENT, _STALE, _NOT_FOUND, _GONE, _MOVED,
-// _LOCKED, _CONFLICT (the namespace "default").
+// Deletes, recoverably; a namespace with all that is in it. OUTCOME_NO_CONTENT, _STALE, _PRECONDITION_REQUIRED,
+// _NOT_FOUND, _GONE, _MOVED, _LOCKED, _CONFLICT (the namespace "default").
 enum outcome resource_delete(struct registry *registry, const struct address *address, struct guard guard,
 	struct resource *resource);
 

@@ -114,7 +114,9 @@ enum outcome resource_delete(struct registry *registry, const struct address *ad
 	if (outcome == OUTCOME_NO_CONTENT)
 		return refuse_missing(registry, address, resource);
 	if (outcome == OUTCOME_OK)
-		outcome = guard_check(guard, resource->etag);
+		outcome = guard_sure(registry, guard, held.tenant.etag_required);
+	if (outcome == OUTCOME_OK)
+		outcome = resource_check(registry, resource, guard);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (resource->live == RESOURCE_KEPT)
@@ -207,7 +209,7 @@ enum outcome resource_recover(struct registry *registry, const struct address *a
 	enum outcome outcome = find_deleted(registry, address, uid, &held, &deletion);
 
 	if (outcome == OUTCOME_OK)
-		outcome = guard_check(guard, deletion.resource.etag);
+		outcome = resource_check(registry, &deletion.resource, guard);
 	if (outcome == OUTCOME_OK)
 		outcome = count_deletion(registry, &deletion);
 	return outcome == OUTCOME_OK ? bring_back(registry, &held, &deletion) : outcome;

@@ -10,9 +10,9 @@
 #define THIS_TENANT "(SELECT id FROM tenants WHERE name = ? AND live = 1)"
 
 static const struct db_query q_hold_tenant[2] =
-	LOCKING("SELECT t.id, t.deleted_at, t.purge_at, i.max_resources FROM tenants t JOIN tiers i ON i.id = t.tier_id "
-		"WHERE t.name = ? AND t.live = 1",
-		"LOCK IN SHARE MODE", "s", "uttu");
+	LOCKING("SELECT t.id, t.deleted_at, t.purge_at, i.max_resources, t.etag_required FROM tenants t "
+		"JOIN tiers i ON i.id = t.tier_id WHERE t.name = ? AND t.live = 1",
+		"LOCK IN SHARE MODE", "s", "uttuu");
 // live IN (1, 2), not IS NOT NULL: that would be a range, whose end is found by locking the row behind it, and writers
 // of neighbours, or of the first row behind the namespaces, would be in each other's way.
 static const struct db_query q_hold_space[2] =
@@ -58,6 +58,7 @@ enum outcome held_tenant(struct registry *registry, struct str name, const struc
 	held->id = db_at(rows, 0, 0)->u;
 	held->has_limit = !db_at(rows, 0, 3)->null;
 	held->max_resources = held->has_limit ? db_at(rows, 0, 3)->u : 0;
+	held->etag_required = db_at(rows, 0, 4)->u != 0;
 	if (db_at(rows, 0, 1)->null)
 		return OUTCOME_OK;
 	int64_t purge_us = db_at(rows, 0, 2)->i;
@@ -184,12 +185,14 @@ static enum outcome create(struct registry *registry, const struct address *addr
 }
 
 static enum outcome update(struct registry *registry, const struct edit *edit, struct guard guard,
-	struct resource *resource)
+	const struct held_tenant *held, struct resource *resource)
 {
 	const struct resource before = *resource;
 	struct content content;
-	enum outcome outcome = guard_check(guard, before.etag);
+	enum outcome outcome = guard_sure(registry, guard, held->etag_required);
 
+	if (outcome == OUTCOME_OK)
+		outcome = resource_check(registry, &before, guard);
 	if (outcome == OUTCOME_OK)
 		outcome = edit->apply(edit->arg, &before, &content);
 	if (outcome != OUTCOME_OK)
@@ -209,7 +212,7 @@ static enum outcome update(struct registry *registry, const struct edit *edit, s
 				db_u(resource->revision), db_u(resource->edits),
 				db_b(str_n((const char *)resource->etag, sizeof(resource->etag))), db_s(resource->meta),
 				db_s(resource->body), db_t(resource->updated_us), db_u(resource->id)) },
-		change_of_resource(registry, "updated", resource, before.etag, resource->etag),
+		update_of_resource(registry, &before, resource),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
@@ -258,7 +261,7 @@ enum outcome resource_write(struct registry *registry, const struct address *add
 	enum outcome outcome = lock_address(registry, address, &held, resource);
 
 	if (outcome == OUTCOME_OK)
-		return update(registry, edit, guard, resource);
+		return update(registry, edit, guard, &held.tenant, resource);
 	if (outcome != OUTCOME_NO_CONTENT)
 		return outcome;
 	if (!edit->creates)

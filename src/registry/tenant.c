@@ -17,13 +17,14 @@ static const struct db_query q_lock[2] =
 	LOCKING("SELECT id FROM tenants WHERE name = ? AND live = 1", "FOR UPDATE", "s", "u");
 static const struct db_query q_tier = { "SELECT id, max_resources FROM tiers WHERE name = ?", "s", "uu" };
 static const struct db_query q_insert = {
-	"INSERT INTO tenants (name, uid, tier_id, metadata, etag, revision, created_at, updated_at) "
-	"VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-	"sbusbutt", ""
+	"INSERT INTO tenants (name, uid, tier_id, metadata, etag_required, etag, revision, created_at, updated_at) "
+	"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	"sbusubutt", ""
 };
 static const struct db_query q_insert_count = { "INSERT INTO tenant_counts (tenant_id) VALUES (?)", "u", "" };
 static const struct db_query q_update = {
-	"UPDATE tenants SET tier_id = ?, metadata = ?, etag = ?, revision = ?, updated_at = ? WHERE id = ?", "usbutu", ""
+	"UPDATE tenants SET tier_id = ?, metadata = ?, etag_required = ?, etag = ?, revision = ?, updated_at = ? WHERE id = ?",
+	"usubutu", ""
 };
 static const struct db_query q_mark = { "UPDATE tenants SET deleted_at = ?, purge_at = ? WHERE id = ?", "ttu", "" };
 // A tombstone: the change log keeps a name for it, its own words are gone.
@@ -59,6 +60,7 @@ void tenant_from_row(struct tenant *tenant, const struct db_rows *rows, size_t r
 	tenant->updated_us = db_at(rows, row, 10)->i;
 	tenant->deleted_us = time_or_0(db_at(rows, row, 11));
 	tenant->purge_us = time_or_0(db_at(rows, row, 12));
+	tenant->etag_required = db_at(rows, row, 13)->u != 0;
 }
 
 bool tenant_expired(const struct registry *registry, const struct tenant *tenant)
@@ -184,11 +186,13 @@ static enum outcome create(struct registry *registry, struct str name, const str
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	tenant->metadata = content->metadata.p != NULL ? content->metadata : STR("{}");
+	tenant->etag_required = content->tells_etag_required && content->etag_required;
 	tenant->created_us = tenant->updated_us = registry->now_us;
 	etag_of_tenant(registry, tenant);
 	enum db_result result = db_run(registry->db, registry->pool, &q_insert,
 		DB_IN(db_s(name), db_uuid(&tenant->uid), db_u(tier_id), db_s(tenant->metadata),
-			db_b(str_n((const char *)tenant->etag, sizeof(tenant->etag))), db_u(tenant->revision),
+			db_u(tenant->etag_required ? 1 : 0), db_b(str_n((const char *)tenant->etag, sizeof(tenant->etag))),
+			db_u(tenant->revision),
 			db_t(registry->now_us), db_t(registry->now_us)),
 		&rows);
 	if (result == DB_DUPLICATE) { // another request made it since we looked
@@ -201,33 +205,63 @@ static enum outcome create(struct registry *registry, struct str name, const str
 	return insert_belongings(registry, tenant);
 }
 
-static enum outcome modify(struct registry *registry, const struct tenant_content *content, struct guard guard,
-	struct tenant *tenant)
+static enum outcome change(struct registry *registry, const struct tenant_content *content, struct tenant *tenant)
 {
 	const struct tenant before = *tenant;
 	uint64_t tier_id;
-	enum outcome outcome = guard_check(guard, tenant->etag);
+	enum outcome outcome = find_tier(registry, content->tier.p != NULL ? content->tier : tenant->tier, &tier_id, tenant);
 
-	if (outcome == OUTCOME_OK)
-		outcome = find_tier(registry, content->tier.p != NULL ? content->tier : tenant->tier, &tier_id, tenant);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (content->metadata.p != NULL)
 		tenant->metadata = content->metadata;
-	if (str_eq(tenant->tier, before.tier) && str_eq(tenant->metadata, before.metadata))
+	if (content->tells_etag_required)
+		tenant->etag_required = content->etag_required;
+	if (str_eq(tenant->tier, before.tier) && str_eq(tenant->metadata, before.metadata) &&
+		tenant->etag_required == before.etag_required)
 		return OUTCOME_OK;
 	tenant->revision++;
 	tenant->updated_us = registry->now_us;
 	etag_of_tenant(registry, tenant);
 	struct db_call calls[] = {
 		{ .query = &q_update,
-			.in = DB_IN(db_u(tier_id), db_s(tenant->metadata),
+			.in = DB_IN(db_u(tier_id), db_s(tenant->metadata), db_u(tenant->etag_required ? 1 : 0),
 				db_b(str_n((const char *)tenant->etag, sizeof(tenant->etag))), db_u(tenant->revision),
 				db_t(tenant->updated_us), db_u(tenant->id)) },
-		change_of_tenant(registry, "updated", tenant, before.etag, tenant->etag),
+		update_of_tenant(registry, &before, tenant),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+static enum outcome check_write(struct registry *registry, const struct tenant *tenant, struct guard guard)
+{
+	enum outcome outcome = guard_sure(registry, guard, tenant->etag_required);
+
+	return outcome == OUTCOME_OK ? tenant_check(registry, tenant, guard) : outcome;
+}
+
+static enum outcome modify(struct registry *registry, const struct tenant_content *content, struct guard guard,
+	struct tenant *tenant)
+{
+	enum outcome outcome = check_write(registry, tenant, guard);
+
+	return outcome == OUTCOME_OK ? change(registry, content, tenant) : outcome;
+}
+
+enum outcome tenant_patch(struct registry *registry, struct str name, const struct tenant_edit *edit, struct guard guard,
+	struct tenant *tenant)
+{
+	struct tenant_content content;
+	enum outcome outcome = lock_tenant(registry, name, tenant);
+
+	if (outcome == OUTCOME_OK && tenant->deleted_us != 0)
+		outcome = answer_deleted(registry, tenant);
+	if (outcome == OUTCOME_OK)
+		outcome = check_write(registry, tenant, guard);
+	if (outcome == OUTCOME_OK)
+		outcome = edit->apply(edit->arg, tenant, &content);
+	return outcome == OUTCOME_OK ? change(registry, &content, tenant) : outcome;
 }
 
 static enum outcome answer_recoverable(struct registry *registry, const struct tenant *tenant)
@@ -292,7 +326,7 @@ enum outcome tenant_delete(struct registry *registry, struct str name, struct gu
 		return outcome;
 	if (tenant->deleted_us != 0)
 		return answer_deleted(registry, tenant);
-	outcome = guard_check(guard, tenant->etag);
+	outcome = check_write(registry, tenant, guard);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	tenant->deleted_us = registry->now_us;
@@ -312,7 +346,7 @@ enum outcome tenant_recover(struct registry *registry, struct str name, struct g
 	if (tenant.deleted_us == 0)
 		return registry_fail(registry, OUTCOME_CONFLICT, "tenant \"%.*s\" is not deleted: there is nothing to recover",
 			STR_ARG(name));
-	outcome = guard_check(guard, tenant.etag);
+	outcome = tenant_check(registry, &tenant, guard);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	return mark(registry, &tenant, "recovered", db_null('t'), db_null('t'));

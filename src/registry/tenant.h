@@ -15,6 +15,7 @@ struct tenant {
 	uint64_t max_resources; // when it has
 	struct str metadata;    // JSON object of strings, compact
 	uint8_t etag[64];
+	bool etag_required;     // who changes the tenant, or something in it, has to send a precondition
 	uint64_t revision;
 	uint64_t resources;     // live resources that count
 	int64_t created_us, updated_us;
@@ -27,7 +28,13 @@ struct tenant {
 struct guard {
 	enum outcome (*check)(void *arg, const uint8_t *etag);
 	void *arg;
+	bool sure;              // the precondition is such that nobody's change can be overwritten unseen
+	const struct str *tags; // the versions that the caller has, 128 hex digits each: for telling what is new since
+	size_t n_tags;
 };
+// check, for what is there. OUTCOME_STALE comes with who changed it last and when (members changed_by, changed_at), and
+// in which fields, of the problem.
+enum outcome tenant_check(struct registry *registry, const struct tenant *tenant, struct guard guard);
 
 // OUTCOME_OK; _NOT_FOUND; _GONE with *tenant filled (its name, purge_us) when it is deleted and recoverable.
 enum outcome tenant_get(struct registry *registry, struct str name, struct tenant *tenant);
@@ -36,11 +43,23 @@ enum outcome tenant_get(struct registry *registry, struct str name, struct tenan
 struct tenant_content {
 	struct str tier;
 	struct str metadata; // compact JSON object of strings
+	bool tells_etag_required, etag_required;
 };
+// Writes to a tenant, or to what is in it, are answered OUTCOME_PRECONDITION_REQUIRED where the tenant or the
+// configuration has etag_required and the guard is not sure. What does not exist yet needs no precondition.
+
 // Creates or modifies. A new tenant gets its namespace "default". OUTCOME_CREATED; _OK (changed or not; *tenant is as it
 // stands now); _STALE; _BAD_PARAMETER (unknown tier, unusable id); _RECOVERABLE (deleted: *tenant filled).
 enum outcome tenant_put(struct registry *registry, struct str name, const struct tenant_content *content,
 	struct guard guard, struct tenant *tenant);
+// Computes what becomes of the tenant from what it is; runs under the row's lock, so it must not wait for anything.
+struct tenant_edit {
+	enum outcome (*apply)(void *arg, const struct tenant *current, struct tenant_content *content);
+	void *arg;
+};
+// Modifies. OUTCOME_OK; _NOT_FOUND, _GONE, _STALE, _BAD_PARAMETER, or what apply says.
+enum outcome tenant_patch(struct registry *registry, struct str name, const struct tenant_edit *edit, struct guard guard,
+	struct tenant *tenant);
 // Marks it deleted: everything in it is gone for readers at once and recoverable, exactly as it was, until purge_us.
 // OUTCOME_NO_CONTENT, _NOT_FOUND, _GONE (deleted already), _STALE.
 enum outcome tenant_delete(struct registry *registry, struct str name, struct guard guard, struct tenant *tenant);

@@ -181,25 +181,27 @@ bool doc_next(struct doc_iter *it)
 	return true;
 }
 
-static bool equal_objects(const struct doc *a, const struct doc *b)
+typedef bool equal_fn(const struct doc *a, const struct doc *b);
+
+static bool equal_objects(const struct doc *a, const struct doc *b, equal_fn *equal)
 {
 	const struct doc *other;
 
 	if (doc_length(a) != doc_length(b))
 		return false;
 	for (struct doc_iter it = doc_iter(a); doc_next(&it);) {
-		if (!doc_get(b, it.name, &other) || !doc_equal(it.value, other))
+		if (!doc_get(b, it.name, &other) || !equal(it.value, other))
 			return false;
 	}
 	return true;
 }
 
-static bool equal_arrays(const struct doc *a, const struct doc *b)
+static bool equal_arrays(const struct doc *a, const struct doc *b, equal_fn *equal)
 {
 	if (doc_length(a) != doc_length(b))
 		return false;
 	for (size_t i = 0; i < doc_length(a); i++) {
-		if (!doc_equal(doc_at(a, i), doc_at(b, i)))
+		if (!equal(doc_at(a, i), doc_at(b, i)))
 			return false;
 	}
 	return true;
@@ -215,21 +217,54 @@ static bool equal_numbers(struct json_object *a, struct json_object *b)
 		json_object_get_uint64(a) == json_object_get_uint64(b);
 }
 
+static bool equal_but_numbers(const struct doc *a, const struct doc *b, equal_fn *equal)
+{
+	switch (doc_kind(a)) {
+	case DOC_NULL: return true;
+	case DOC_BOOL: return doc_bool(a) == doc_bool(b);
+	case DOC_STRING: return str_eq(doc_string(a), doc_string(b));
+	case DOC_ARRAY: return equal_arrays(a, b, equal);
+	case DOC_OBJECT: return equal_objects(a, b, equal);
+	case DOC_NUMBER: break;
+	}
+	return false;
+}
+
 bool doc_equal(const struct doc *a, const struct doc *b)
 {
 	if (a == b)
 		return true;
 	if (doc_kind(a) != doc_kind(b))
 		return false;
-	switch (doc_kind(a)) {
-	case DOC_NULL: return true;
-	case DOC_BOOL: return doc_bool(a) == doc_bool(b);
-	case DOC_NUMBER: return equal_numbers(tree_of(a), tree_of(b));
-	case DOC_STRING: return str_eq(doc_string(a), doc_string(b));
-	case DOC_ARRAY: return equal_arrays(a, b);
-	case DOC_OBJECT: return equal_objects(a, b);
-	}
-	return false;
+	return doc_kind(a) == DOC_NUMBER ? equal_numbers(tree_of(a), tree_of(b)) : equal_but_numbers(a, b, doc_equal);
+}
+
+// Integers are printed into the caller's bytes.
+static struct str number_text(const struct doc *number, char text[24])
+{
+	uint64_t positive;
+	int64_t negative;
+
+	if (json_object_get_type(tree_of(number)) == json_type_double)
+		return str_c(json_object_get_userdata(tree_of(number)));
+	if (doc_u64(number, &positive))
+		snprintf(text, 24, "%llu", (unsigned long long)positive);
+	else if (doc_i64(number, &negative))
+		snprintf(text, 24, "%lld", (long long)negative);
+	return str_c(text);
+}
+
+bool doc_equal_by_value(const struct doc *a, const struct doc *b)
+{
+	char in_a[24] = "", in_b[24] = "";
+
+	if (a == b)
+		return true;
+	if (doc_kind(a) != doc_kind(b))
+		return false;
+	if (doc_kind(a) != DOC_NUMBER)
+		return equal_but_numbers(a, b, doc_equal_by_value);
+	return equal_numbers(tree_of(a), tree_of(b)) || number_same(number_text(a, in_a), number_text(b, in_b));
 }
 
 // ---- building

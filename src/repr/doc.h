@@ -51,6 +51,8 @@ struct doc_iter doc_iter(const struct doc *object);
 bool doc_next(struct doc_iter *it);
 // Same value: members in any order, numbers by their text, strings byte for byte.
 bool doc_equal(const struct doc *a, const struct doc *b);
+// The same with numbers by their value: 1, 1.0 and 10e-1 are equal, exactly, however many digits they have.
+bool doc_equal_by_value(const struct doc *a, const struct doc *b);
 
 // ---- building: a value given to doc_set or doc_push belongs to its parent from then on
 
@@ -79,5 +81,22 @@ void json_add_string(struct buf *out, struct str s);
 
 // ---- JSON Merge Patch (RFC 7396): the result, a new document; neither argument changes.
 struct doc *doc_merge_patch(struct pool *pool, const struct doc *target, const struct doc *patch);
+
+// ---- JSON Pointer (RFC 6901) and JSON Patch (RFC 6902)
+
+// Appends "/" and the token with its "~" and "/" escaped.
+void pointer_add_token(struct buf *out, struct str token);
+
+// Is patch well-formed, whatever it is for: an array of operations, each with the members that its "op" needs, pointers
+// that are pointers, nothing moved into itself? False: *error names the operation by its index and says what would be
+// right.
+bool doc_json_patch_check(struct pool *pool, const struct doc *patch, struct str *error);
+// All operations in turn, or none: *result is a new document, neither argument changes. A test compares with
+// doc_equal_by_value. The result stays within limits at each step, and the work within a multiple of limits.nodes, so
+// that copies of copies do no harm.
+// False: *error names the operation that failed by its index and why. After a doc_json_patch_check that means that the
+// patch does not fit the target: a test failed, nothing is at a path, the result would be too large.
+bool doc_json_patch(struct pool *pool, const struct doc *target, const struct doc *patch, struct doc_limits limits,
+	struct doc **result, struct str *error);
 
 #endif

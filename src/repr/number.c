@@ -93,3 +93,78 @@ struct json_object *number_parse(struct pool *pool, struct str text, const char 
 	}
 	return tree_made(json_object_new_double_s(value, copy));
 }
+
+// ---- comparing: a number is 0.DIGITS * 10^power, its digits without zeros at either end
+
+enum { POWER_MAX = 1000000000 };
+
+struct decimal {
+	bool negative;
+	struct str text;    // integer digits, '.', fraction
+	size_t first, last; // of the digits that count, last excluded; equal: zero
+	int64_t power;
+};
+
+// Exponents beyond POWER_MAX are taken for that: only texts of a billion digits could tell the difference.
+static int64_t exponent_of(struct str text)
+{
+	bool negative = text.n > 0 && text.p[0] == '-';
+	int64_t value = 0;
+
+	for (size_t i = text.n > 0 && !is_digit(text, 0) ? 1 : 0; i < text.n && value < POWER_MAX; i++)
+		value = value * 10 + (text.p[i] - '0');
+	if (value > POWER_MAX)
+		value = POWER_MAX;
+	return negative ? -value : value;
+}
+
+static struct decimal decimal_of(struct str text)
+{
+	struct decimal d = { .negative = text.p[0] == '-' };
+	size_t e = 0;
+
+	text = str_part(text, d.negative ? 1 : 0, text.n);
+	while (e < text.n && text.p[e] != 'e' && text.p[e] != 'E')
+		e++;
+	d.power = exponent_of(str_part(text, e + 1, text.n));
+	d.text = str_part(text, 0, e);
+	size_t point = str_find(d.text, '.', 0);
+	d.last = d.text.n;
+	while (d.first < d.last && (d.text.p[d.first] == '0' || d.text.p[d.first] == '.'))
+		d.first++;
+	while (d.last > d.first && (d.text.p[d.last - 1] == '0' || d.text.p[d.last - 1] == '.'))
+		d.last--;
+	d.power += d.first < point ? (int64_t)(point - d.first) : -(int64_t)(d.first - point - 1);
+	return d;
+}
+
+static bool next_digit(const struct decimal *d, size_t *at, char *digit)
+{
+	if (*at < d->last && d->text.p[*at] == '.')
+		(*at)++;
+	if (*at >= d->last)
+		return false;
+	*digit = d->text.p[(*at)++];
+	return true;
+}
+
+bool number_same(struct str a, struct str b)
+{
+	struct decimal x = decimal_of(a), y = decimal_of(b);
+	size_t i = x.first, j = y.first;
+	char c = 0, d = 0;
+
+	if (x.first == x.last || y.first == y.last)
+		return x.first == x.last && y.first == y.last; // zero has neither sign nor power
+	if (x.negative != y.negative || x.power != y.power)
+		return false;
+	for (;;) {
+		bool more = next_digit(&x, &i, &c);
+		if (more != next_digit(&y, &j, &d))
+			return false;
+		if (!more)
+			return true;
+		if (c != d)
+			return false;
+	}
+}

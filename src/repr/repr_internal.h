@@ -42,6 +42,20 @@ size_t number_run(struct str text);
 // The value of a number's text, the caller's. NULL: *why says what is wrong with it.
 struct json_object *number_parse(struct pool *pool, struct str text, const char **why);
 
+// Do two numbers' texts mean the same number, exactly?
+bool number_same(struct str a, struct str b);
+
+// ---- json_pointer.c (RFC 6901)
+
+struct pointer {
+	const struct str *tokens; // unescaped
+	size_t n;                 // 0: the whole document
+};
+// False: *why continues "a pointer …".
+bool pointer_parse(struct pool *pool, struct str text, struct pointer *pointer, const char **why);
+// Is token an array's index: digits without leading zeros? (Not "-", which is none of an element.)
+bool pointer_index(struct str token, size_t *index);
+
 // ---- json_string.c
 
 // Appends text with JSON's escapes resolved. False: *why, and *at the offset in text.

@@ -171,7 +171,7 @@ static enum db_verdict op_run(void *arg)
 	if (op->at_start != NULL)
 		op->at_start();
 	if (op->match != NULL)
-		guard = (struct guard){ op_guard, (void *)(uintptr_t)op->match };
+		guard = (struct guard){ .check = op_guard, .arg = (void *)(uintptr_t)op->match };
 	if (op->verb == MOVE || op->verb == MOVE_ASYNC || op->verb == PREVIEW)
 		run->outcome = op_move(run->client, op);
 	else if (op->verb <= RECOVER_TENANT)
@@ -303,10 +303,12 @@ static void fixture_start(void)
 {
 	server_start();
 	server_sql_file("sql/001-tenancy.sql");
+	server_sql_file("sql/002-etags.sql");
 	server_sql("INSERT INTO settings (name, value) VALUES ('etag_key', REPEAT('e', 32)), ('state_key', REPEAT('s', 32));\n"
-		   "INSERT INTO schema_version (version, file) VALUES (1, '001-tenancy.sql');\n"
+		   "INSERT INTO schema_version (version, file) VALUES (1, '001-tenancy.sql'), (2, '002-etags.sql');\n"
 		   "INSERT INTO tiers (name, max_resources) VALUES ('tiny', 3);\n");
 	server.config.default_tier = "standard";
+	server.config.etag_required = "no";
 	server.config.retention = 3600;
 	server.config.change_retention = 0;
 	server.config.move_list_max = 100;

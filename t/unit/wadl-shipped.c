@@ -23,6 +23,8 @@ static const struct call_row {
 	{ "getTenant", "GET", TENANT, ROLE_READER, TXN_READ, false, "application/json" },
 	{ "headTenant", "HEAD", TENANT, ROLE_READER, TXN_READ, false, NULL },
 	{ "putTenant", "PUT", TENANT, ROLE_OPERATOR, TXN_WRITE, false, "application/json" },
+	{ "patchTenant", "PATCH", TENANT, ROLE_OPERATOR, TXN_WRITE, false, "application/json" },
+	{ "listChanges", "GET", TENANT "/changes", ROLE_READER, TXN_WRITE, true, "application/json" },
 	{ "deleteTenant", "DELETE", TENANT, ROLE_OPERATOR, TXN_WRITE, false, NULL },
 	{ "recoverTenant", "POST", TENANT "/action/recover", ROLE_OPERATOR, TXN_WRITE, false, NULL },
 	{ "getMoveAll", "GET", TENANT "/action/move", ROLE_OPERATOR, TXN_SNAPSHOT, false, "application/xml" },

@@ -90,7 +90,15 @@ static enum outcome check(void *arg, const uint8_t *etag)
 
 struct guard conditions_guard(struct conditions *conditions)
 {
-	return (struct guard){ check, conditions };
+	const struct tag_state *state = conditions->state;
+
+	return (struct guard){
+		.check = check,
+		.arg = conditions,
+		.sure = state->match.present || state->none_match.any,
+		.tags = state->match.tags,
+		.n_tags = state->match.n,
+	};
 }
 
 static bool matches_action(void *arg, struct str etag)

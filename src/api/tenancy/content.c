@@ -100,14 +100,15 @@ static struct str text_or_same(struct pool *pool, const struct doc *doc, const s
 	return text;
 }
 
-// The whole document as the client sees its own part of it: what a merge patch applies to.
-static const struct doc *patched(const struct content_edit *edit, const struct resource *current)
+// What a patch applies to: the document as GET shows it, so that what the server owns can be tested. What a patch makes
+// of that is ignored or refused, as in a PUT.
+static enum outcome patched(const struct content_edit *edit, const struct resource *current, const struct doc **whole)
 {
 	struct pool *pool = edit->call->pool;
-	struct doc *whole = stored_doc(pool, current->body);
+	struct buf text = buf_new(pool, 768 + current->meta.n + current->body.n);
 
-	doc_set(whole, STR("metadata"), stored_doc(pool, current->meta));
-	return doc_merge_patch(pool, whole, edit->document);
+	resource_json(edit->call, current, &text);
+	return carry_out_patch(edit->call, edit->kind, stored_doc(pool, buf_str(&text)), edit->document, whole);
 }
 
 static enum outcome split(const struct content_edit *edit, const struct doc *whole, const struct resource *current,
@@ -121,7 +122,7 @@ static enum outcome split(const struct content_edit *edit, const struct doc *who
 	doc_remove(body, STR("metadata"));
 	content->body = text_or_same(pool, body, current != NULL ? &current->body : NULL);
 	if (!doc_get(whole, STR("metadata"), &metadata) || metadata == NULL) {
-		if (current != NULL && !edit->patch) { // a PUT that leaves metadata out leaves it as it is
+		if (current != NULL && edit->kind == EDIT_PUT) { // a PUT that leaves metadata out leaves it as it is
 			content->meta = current->meta;
 			content->locked = current->locked;
 		}
@@ -136,11 +137,13 @@ static enum outcome split(const struct content_edit *edit, const struct doc *who
 enum outcome content_apply(void *arg, const struct resource *current, struct content *content)
 {
 	const struct content_edit *edit = arg;
-	const struct doc *whole = edit->patch ? patched(edit, current) : edit->document;
+	const struct doc *whole = edit->document;
+	enum outcome outcome = edit->kind == EDIT_PUT ? OUTCOME_OK : patched(edit, current, &whole);
 
-	if (doc_kind(whole) != DOC_OBJECT)
-		return call_fail(edit->call, OUTCOME_BAD_DOCUMENT, "a resource is a JSON object");
-	enum outcome outcome = split(edit, whole, current, content);
+	if (outcome == OUTCOME_OK && doc_kind(whole) != DOC_OBJECT)
+		outcome = call_fail(edit->call, OUTCOME_BAD_DOCUMENT, "a resource is a JSON object");
+	if (outcome == OUTCOME_OK)
+		outcome = split(edit, whole, current, content);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (content->meta.n + content->body.n > edit->call->config->max_body)

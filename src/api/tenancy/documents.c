@@ -15,6 +15,7 @@ static const struct shape tenant_members[] = {
 	ATTR("tier", SHAPE_STRING),
 	OWNED("state", SHAPE_STRING),
 	OWNED("resources", SHAPE_NUMBER),
+	ATTR("etag_required", SHAPE_BOOL),
 	OWNED("created_at", SHAPE_STRING),
 	OWNED("updated_at", SHAPE_STRING),
 	OWNED("purge_at", SHAPE_STRING),
@@ -132,6 +133,33 @@ const struct repr_document resource_list_document = {
 	.body = { .name = "resources", .kind = SHAPE_OBJECT, .members = resource_list_members }
 };
 
+// ---- the change log
+
+static const struct shape field_item = { .name = "field", .kind = SHAPE_STRING };
+static const struct shape change_members[] = {
+	ATTR("id", SHAPE_NUMBER),
+	ATTR("at", SHAPE_STRING),
+	ATTR("actor", SHAPE_STRING),
+	ATTR("request_id", SHAPE_STRING),
+	ATTR("verb", SHAPE_STRING),
+	ATTR("resource", SHAPE_STRING),
+	ATTR("uid", SHAPE_STRING),
+	ATTR("revision", SHAPE_NUMBER),
+	ATTR("etag_before", SHAPE_STRING),
+	ATTR("etag_after", SHAPE_STRING),
+	{ .name = "fields", .kind = SHAPE_LIST, .item = &field_item },
+	END,
+};
+static const struct shape change_item = { .name = "change", .kind = SHAPE_OBJECT, .members = change_members };
+static const struct shape change_list_members[] = {
+	{ .name = "changes", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &change_item },
+	ATTR("next", SHAPE_STRING),
+	END,
+};
+const struct repr_document change_list_document = {
+	.body = { .name = "changes", .kind = SHAPE_OBJECT, .members = change_list_members }
+};
+
 // ---- problems (RFC 9457; its XML form is that of RFC 7807), versions, health
 
 static const struct shape link_members[] = {
@@ -145,6 +173,9 @@ static const struct shape problem_members[] = {
 	{ .name = "detail", .kind = SHAPE_STRING },
 	{ .name = "request_id", .kind = SHAPE_STRING },
 	{ .name = "etag", .kind = SHAPE_STRING },
+	{ .name = "changed_by", .kind = SHAPE_STRING },
+	{ .name = "changed_at", .kind = SHAPE_STRING },
+	{ .name = "fields", .kind = SHAPE_LIST, .item = &field_item },
 	{ .name = "purge_at", .kind = SHAPE_STRING },
 	{ .name = "links", .kind = SHAPE_LIST, .item = &link_item },
 	{ .name = "blockers", .kind = SHAPE_LIST, .item = &blocker_item },

@@ -13,8 +13,10 @@ static const struct endpoint endpoints[] = {
 	{ "getTenant", get_tenant },
 	{ "headTenant", head_tenant },
 	{ "putTenant", put_tenant },
+	{ "patchTenant", patch_tenant },
 	{ "deleteTenant", delete_tenant },
 	{ "recoverTenant", recover_tenant },
+	{ "listChanges", list_changes },
 
 	{ "listResources", list_resources },
 	{ "getResource", get_resource },

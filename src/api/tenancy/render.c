@@ -43,6 +43,8 @@ struct doc *tenant_doc(struct call *call, const struct tenant *tenant)
 	doc_set(doc, STR("metadata"), stored_doc(pool, tenant->metadata));
 	doc_set_str(pool, doc, "state", state_text(tenant));
 	doc_set_u64(pool, doc, "resources", tenant->resources);
+	if (tenant->etag_required)
+		doc_set(doc, STR("etag_required"), doc_new_bool(pool, true));
 	doc_set_str(pool, doc, "created_at", time_text(call, tenant->created_us));
 	doc_set_str(pool, doc, "updated_at", time_text(call, tenant->updated_us));
 	if (tenant->deleted_us != 0)
@@ -199,6 +201,16 @@ static void add_blockers(struct call *call, const struct problem *problem, struc
 		doc_set(doc, STR("blockers"), blockers_doc(call->pool, problem->blockers, problem->n_blockers));
 }
 
+static void add_fields(struct call *call, const struct problem *problem, struct doc *doc)
+{
+	if (problem->fields == NULL)
+		return;
+	struct doc *list = doc_new_array(call->pool);
+	for (size_t i = 0; i < problem->n_fields; i++)
+		doc_push(list, doc_new_string(call->pool, problem->fields[i]));
+	doc_set(doc, STR("fields"), list);
+}
+
 static struct str default_detail(enum outcome outcome)
 {
 	switch (outcome) {
@@ -229,6 +241,7 @@ void tenancy_render_problem(struct call *call, enum outcome outcome, const struc
 		doc_set_str(pool, doc, problem->members[i].name, problem->members[i].value);
 	add_links(call, outcome, doc);
 	add_blockers(call, problem, doc);
+	add_fields(call, problem, doc);
 	struct buf out = buf_new(pool, 512);
 	repr_write(&problem_document, call->produce, doc, &out);
 	call->response.status = outcome_status(outcome);

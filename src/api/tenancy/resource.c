@@ -27,8 +27,7 @@ enum outcome get_resource(struct call *call)
 	outcome = resource_get(call->registry, &address, &resource);
 	if (outcome != OUTCOME_OK)
 		return answer_elsewhere(call, outcome, &address, &resource, STR(""));
-	struct guard guard = conditions_guard(&conditions);
-	outcome = guard.check(guard.arg, resource.etag);
+	outcome = resource_check(call->registry, &resource, conditions_guard(&conditions));
 	if (outcome == OUTCOME_OK)
 		write_resource(call, &resource);
 	else if (outcome == OUTCOME_NOT_MODIFIED)
@@ -37,20 +36,13 @@ enum outcome get_resource(struct call *call)
 }
 
 static enum outcome write_with(struct call *call, const struct address *address, struct conditions *conditions,
-	bool patch)
+	enum edit_kind kind, const struct doc *document)
 {
-	struct doc *document;
 	struct resource resource;
-	enum outcome outcome = call_read(call, &resource_document, &document);
+	struct content_edit edit = { .call = call, .address = address, .document = document, .kind = kind };
+	enum outcome outcome = resource_write(call->registry, address,
+		&(struct edit){ content_apply, &edit, kind == EDIT_PUT }, conditions_guard(conditions), &resource);
 
-	if (outcome == OUTCOME_OK && document == NULL)
-		outcome = call_fail(call, OUTCOME_BAD_DOCUMENT, "a body is needed: %s",
-			patch ? "a JSON merge patch" : "the resource as a JSON object or its XML form");
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	struct content_edit edit = { .call = call, .address = address, .document = document, .patch = patch };
-	outcome = resource_write(call->registry, address, &(struct edit){ content_apply, &edit, !patch },
-		conditions_guard(conditions), &resource);
 	if (outcome == OUTCOME_CREATED || outcome == OUTCOME_OK)
 		write_resource(call, &resource);
 	if (outcome == OUTCOME_CREATED)
@@ -63,18 +55,28 @@ enum outcome put_resource(struct call *call)
 {
 	struct address address;
 	struct conditions conditions;
+	struct doc *document;
 	enum outcome outcome = begin(call, &address, &conditions);
 
-	return outcome == OUTCOME_OK ? write_with(call, &address, &conditions, false) : outcome;
+	if (outcome == OUTCOME_OK)
+		outcome = call_read(call, &resource_document, &document);
+	if (outcome == OUTCOME_OK && document == NULL)
+		outcome = call_fail(call, OUTCOME_BAD_DOCUMENT,
+			"a body is needed: the resource as a JSON object or its XML form");
+	return outcome == OUTCOME_OK ? write_with(call, &address, &conditions, EDIT_PUT, document) : outcome;
 }
 
 enum outcome patch_resource(struct call *call)
 {
 	struct address address;
 	struct conditions conditions;
+	enum edit_kind kind;
+	struct doc *patch;
 	enum outcome outcome = begin(call, &address, &conditions);
 
-	return outcome == OUTCOME_OK ? write_with(call, &address, &conditions, true) : outcome;
+	if (outcome == OUTCOME_OK)
+		outcome = read_patch(call, &kind, &patch);
+	return outcome == OUTCOME_OK ? write_with(call, &address, &conditions, kind, patch) : outcome;
 }
 
 enum outcome delete_resource(struct call *call)

@@ -23,6 +23,7 @@ const struct repr_document *tenant_list_document(const struct words *words);
 const struct repr_document *move_document(const struct words *words, bool listed);
 extern const struct repr_document resource_document;
 extern const struct repr_document resource_list_document;
+extern const struct repr_document change_list_document;
 extern const struct repr_document problem_document;
 extern const struct repr_document versions_document;
 extern const struct repr_document health_document;
@@ -74,19 +75,28 @@ struct str etag_text(struct pool *pool, const uint8_t etag[64]);
 
 // ---- content.c: from a client's document to what is stored
 
-// The edit of a PUT (patch false) or a merge patch of the document.
+// What a request's body is to the document that is there.
+enum edit_kind { EDIT_PUT, EDIT_MERGE_PATCH, EDIT_JSON_PATCH };
 struct content_edit {
 	struct call *call;
 	const struct address *address;
 	const struct doc *document;
-	bool patch;
+	enum edit_kind kind;
 };
 enum outcome content_apply(void *arg, const struct resource *current, struct content *content);
+
+// ---- patch.c: PATCH in both its forms
+
+// Reads the body of a PATCH. OUTCOME_OK; _BAD_DOCUMENT: no JSON, or no well-formed patch.
+enum outcome read_patch(struct call *call, enum edit_kind *kind, struct doc **patch);
+// The result of a patch. OUTCOME_OK; _CONFLICT: it does not fit what is there.
+enum outcome carry_out_patch(struct call *call, enum edit_kind kind, const struct doc *whole, const struct doc *patch,
+	const struct doc **result);
 
 // ---- handlers
 
 handler_fn get_versions, get_health, get_wadl;
-handler_fn list_tenants, get_tenant, head_tenant, put_tenant, delete_tenant, recover_tenant;
+handler_fn list_tenants, get_tenant, head_tenant, put_tenant, patch_tenant, delete_tenant, recover_tenant, list_changes;
 handler_fn list_resources, get_resource, put_resource, patch_resource, delete_resource, recover_resource;
 handler_fn get_move_all, post_move_all, get_move_one, post_move_one, get_move;
 

@@ -4,6 +4,7 @@
 
 #include "api/tenancy/tenancy.h"
 #include "base/buf.h"
+#include "base/config.h"
 #include "base/pool.h"
 #include "http/uri.h"
 
@@ -27,9 +28,8 @@ static enum outcome read_tenant(struct call *call, struct tenant *tenant)
 		outcome = tenant_get(call->registry, call_param(call, "tenant"), tenant);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	struct guard guard = conditions_guard(&conditions);
 	tenant_headers(call, tenant);
-	return guard.check(guard.arg, tenant->etag);
+	return tenant_check(call->registry, tenant, conditions_guard(&conditions));
 }
 
 enum outcome get_tenant(struct call *call)
@@ -125,24 +125,31 @@ static enum outcome read_metadata(struct call *call, const struct doc *metadata,
 	return OUTCOME_OK;
 }
 
-static enum outcome read_content(struct call *call, struct tenant_content *content)
+static enum outcome read_members(struct call *call, const struct doc *body, struct tenant_content *content)
 {
-	struct doc *body;
 	const struct doc *member;
 	struct str name = call_param(call, "tenant");
-	enum outcome outcome = call_read(call, tenant_document(call_words(call)), &body);
 
 	*content = (struct tenant_content){ .tier = STR_NONE, .metadata = STR_NONE };
-	if (outcome != OUTCOME_OK || body == NULL)
-		return outcome;
 	if (doc_get(body, STR("id"), &member) && !(doc_kind(member) == DOC_STRING && str_eq(doc_string(member), name)))
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "id contradicts the address, which says \"%.*s\": leave it out",
 			STR_ARG(name));
 	if (doc_get(body, STR("tier"), &member))
 		content->tier = doc_string(member);
+	content->tells_etag_required = doc_get(body, STR("etag_required"), &member);
+	content->etag_required = content->tells_etag_required && doc_bool(member);
 	if (doc_get(body, STR("metadata"), &member))
 		return read_metadata(call, member, &content->metadata);
 	return OUTCOME_OK;
+}
+
+static enum outcome read_content(struct call *call, struct tenant_content *content)
+{
+	struct doc *body;
+	enum outcome outcome = call_read(call, tenant_document(call_words(call)), &body);
+
+	*content = (struct tenant_content){ .tier = STR_NONE, .metadata = STR_NONE };
+	return outcome == OUTCOME_OK && body != NULL ? read_members(call, body, content) : outcome;
 }
 
 enum outcome put_tenant(struct call *call)
@@ -163,6 +170,68 @@ enum outcome put_tenant(struct call *call)
 		return OUTCOME_ACCEPTED;
 	response_set(&call->response, "Location", call_url(call, tenant_path(call, tenant.name)));
 	return OUTCOME_CREATED;
+}
+
+// ---- PATCH
+
+struct tenant_patching {
+	struct call *call;
+	enum edit_kind kind;
+	const struct doc *patch;
+};
+
+// The patched document, read as one that a client has sent: what it may hold and what is ignored is the same.
+static enum outcome read_patched(struct call *call, const struct doc *whole, struct tenant_content *content)
+{
+	const struct doc_limits limits = { .depth = call->config->max_depth };
+	struct buf text = buf_new(call->pool, 512);
+	struct str error;
+	struct doc *body;
+
+	doc_write_json(whole, &text);
+	if (!repr_read(call->pool, tenant_document(call_words(call)), REPR_JSON, buf_str(&text), limits, &body, &error))
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "patched, it is no %s any more: %.*s", call_words(call)->singular,
+			STR_ARG(error));
+	enum outcome outcome = read_members(call, body, content);
+	if (outcome == OUTCOME_OK && content->tier.p == NULL)
+		outcome = call_fail(call, OUTCOME_BAD_DOCUMENT, "a tier can be replaced, not removed");
+	// What the patch took away is gone, where a PUT that leaves it out keeps it.
+	if (content->metadata.p == NULL)
+		content->metadata = STR("{}");
+	content->tells_etag_required = true;
+	return outcome;
+}
+
+static enum outcome apply_patch(void *arg, const struct tenant *current, struct tenant_content *content)
+{
+	const struct tenant_patching *patching = arg;
+	struct call *call = patching->call;
+	struct doc *whole = doc_new_object(call->pool);
+	const struct doc *patched;
+
+	doc_set(whole, str_c(call_words(call)->singular), tenant_doc(call, current));
+	enum outcome outcome = carry_out_patch(call, patching->kind, whole, patching->patch, &patched);
+	return outcome == OUTCOME_OK ? read_patched(call, patched, content) : outcome;
+}
+
+enum outcome patch_tenant(struct call *call)
+{
+	struct tenant_patching patching = { .call = call };
+	struct conditions conditions;
+	struct tenant tenant;
+	struct doc *patch;
+	enum outcome outcome = conditions_read(call, &conditions);
+
+	if (outcome == OUTCOME_OK)
+		outcome = read_patch(call, &patching.kind, &patch);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	patching.patch = patch;
+	outcome = tenant_patch(call->registry, call_param(call, "tenant"), &(struct tenant_edit){ apply_patch, &patching },
+		conditions_guard(&conditions), &tenant);
+	if (outcome == OUTCOME_OK)
+		write_tenant(call, &tenant);
+	return outcome;
 }
 
 // ---- DELETE, recover

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// PATCH in both its forms: JSON Merge Patch (RFC 7396) and JSON Patch (RFC 6902).
+#include "base/base.h"
+
+#include "api/tenancy/tenancy.h"
+#include "base/config.h"
+#include "http/media.h"
+
+// As call_read bounds what comes: a value takes a byte of text and a comma at least.
+enum { BYTES_PER_NODE = 2 };
+
+// Any JSON: what a patch is made of is looked at by those who carry it out.
+static const struct repr_document any_document = { .body = { .name = NULL, .kind = SHAPE_ANY } };
+
+enum outcome read_patch(struct call *call, enum edit_kind *kind, struct doc **patch)
+{
+	struct str error;
+	enum outcome outcome = call_read(call, &any_document, patch);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	*kind = media_is(str_c(call->consume_type), "application/json-patch+json") ? EDIT_JSON_PATCH : EDIT_MERGE_PATCH;
+	if (*kind == EDIT_JSON_PATCH && !doc_json_patch_check(call->pool, *patch, &error))
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "%.*s", STR_ARG(error));
+	return OUTCOME_OK;
+}
+
+enum outcome carry_out_patch(struct call *call, enum edit_kind kind, const struct doc *whole, const struct doc *patch,
+	const struct doc **result)
+{
+	const struct doc_limits limits = {
+		.depth = call->config->max_depth,
+		.nodes = (size_t)call->config->max_body / BYTES_PER_NODE + 1,
+	};
+	struct doc *patched = NULL;
+	struct str error;
+
+	if (kind == EDIT_MERGE_PATCH) {
+		*result = doc_merge_patch(call->pool, whole, patch);
+		return OUTCOME_OK;
+	}
+	if (!doc_json_patch(call->pool, whole, patch, limits, &patched, &error))
+		return call_fail(call, OUTCOME_CONFLICT, "the patch does not fit what is there, and nothing was changed: %.*s",
+			STR_ARG(error));
+	*result = patched;
+	return OUTCOME_OK;
+}

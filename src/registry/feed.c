@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ids of changes are given before their transactions commit, so a reader could see 7 and, later, 6. Who writes a change
+// row of a tenant holds that tenant's row; once we hold it alone, all ids given there are visible or void.
+#include "base/base.h"
+
+#include "registry/feed.h"
+
+#include "base/pool.h"
+#include "registry/internal.h"
+
+// Columns as held_tenant() reads them.
+static const struct db_query q_hold_alone[2] =
+	LOCKING("SELECT t.id, t.deleted_at, t.purge_at, 0, t.etag_required FROM tenants t WHERE t.name = ? AND t.live = 1",
+		"FOR UPDATE", "s", "uttuu");
+static const struct db_query q_changes = {
+	"SELECT c.id, c.at, c.actor, c.request_id, c.verb, c.type_id, c.namespace, c.name, c.uid, c.revision, c.etag_before, "
+	"c.etag_after, c.fields FROM changes c WHERE c.tenant_id = ? AND c.id > ? ORDER BY c.id LIMIT ?",
+	"uuu", "utsbsussbubbs"
+};
+
+static struct str text_or_none(const struct db_value *value)
+{
+	return value->null ? STR_NONE : value->s;
+}
+
+static void from_row(struct registry *registry, struct change *change, const struct db_rows *rows, size_t row)
+{
+	const struct db_value *v = db_at(rows, row, 0);
+
+	*change = (struct change){
+		.id = v[0].u,
+		.at_us = v[1].i,
+		.actor = v[2].s,
+		.verb = v[4].s,
+		.type = v[5].null ? NULL : type_by_id(registry, v[5].u),
+		.space = text_or_none(&v[6]),
+		.name = text_or_none(&v[7]),
+		.revision = v[9].u,
+		.etag_before = text_or_none(&v[10]),
+		.etag_after = text_or_none(&v[11]),
+		.fields = text_or_none(&v[12]),
+	};
+	uuid_from_bytes(v[3].s, &change->request_id);
+	uuid_from_bytes(v[8].s, &change->uid);
+}
+
+enum outcome change_list(struct registry *registry, struct str tenant, uint64_t after, uint64_t limit,
+	struct change **list, size_t *n, bool *more)
+{
+	struct held_tenant held;
+	struct db_rows rows;
+	struct db_call hold = { .query = locking(registry, q_hold_alone), .in = DB_IN(db_s(tenant)) };
+	enum outcome outcome = take_locks(registry, &tenant, 1, &hold, 1);
+
+	if (outcome == OUTCOME_OK)
+		outcome = held_tenant(registry, tenant, &hold, &held);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	enum db_result result = db_run(registry->db, registry->pool, &q_changes,
+		DB_IN(db_u(held.id), db_u(after), db_u(limit + 1)), &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*more = rows.n > limit;
+	*n = *more ? (size_t)limit : rows.n;
+	*list = POOL_ARRAY(registry->pool, struct change, *n);
+	for (size_t i = 0; i < *n; i++)
+		from_row(registry, &(*list)[i], &rows, i);
+	return OUTCOME_OK;
+}

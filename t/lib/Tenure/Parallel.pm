@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# Clients at once: processes that each do their share and tell how it went.
+package Tenure::Parallel;
+
+use strict;
+use warnings;
+
+use POSIX ();
+
+# Runs work->(number of the client) in n processes; what each returns, a string of one line, in their order. A client that dies
+# has told undef.
+sub run {
+    my ($n, $work) = @_;
+    my (@pipes, @pids, @told);
+    for my $client (0 .. $n - 1) {
+        pipe my $read, my $write or die "pipe: $!\n";
+        my $pid = fork // die "fork: $!\n";
+        if ($pid == 0) {
+            close $read;
+            my $said = eval { $work->($client) };
+            print STDERR $@ if !defined $said;
+            print {$write} "$said\n" if defined $said;
+            close $write;
+            POSIX::_exit(defined $said ? 0 : 1);
+        }
+        close $write;
+        push @pipes, $read;
+        push @pids,  $pid;
+    }
+    for my $read (@pipes) {
+        my $line = readline $read;
+        chomp $line if defined $line;
+        push @told, $line;
+        close $read;
+    }
+    waitpid $_, 0 for @pids;
+    return @told;
+}
+
+1;
