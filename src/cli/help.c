@@ -87,16 +87,14 @@ int command_help(struct cli *cli)
 		return EX_OK;
 	}
 	if (!noun_known(noun))
-		noun = is_type(noun) ? "resource" : noun;
+		noun = verb != NULL && is_type(noun) ? "resource" : noun;
 	const struct command *command = command_find(noun, verb);
-	if (command != NULL && (verb == NULL || command->verb != NULL) && command->help != NULL) {
+	if (!noun_known(noun) || (verb != NULL && (command == NULL || command->verb == NULL)))
+		return cli_fail(EX_USAGE, "there is no command \"%s%s%s\"; see \"tenure help\"", noun, verb != NULL ? " " : "",
+			verb != NULL ? verb : "");
+	if (command != NULL && command->help != NULL)
 		help_command(command, stdout);
-		if (verb == NULL && command_find(noun, "status") != command)
-			printf("\n");
-	}
-	if (verb != NULL && (command == NULL || command->verb == NULL))
-		return cli_fail(EX_USAGE, "there is no command \"%s %s\"; see \"tenure help\"", noun, verb);
-	if (verb == NULL && (command == NULL || command->verb == NULL) && noun_known(noun))
+	else
 		help_noun(noun, stdout);
 	return EX_OK;
 }

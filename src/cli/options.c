@@ -165,6 +165,8 @@ int options_parse(struct cli *cli, int argc, char **argv)
 	}
 	const char *noun = cli->arguments[0];
 	if (!take_command(cli)) {
+		if (!help && cli->n_arguments > 1)
+			cli_fail(0, "%s has no verb \"%s\"", noun, cli->arguments[1]);
 		if (noun_known(noun) || cli->n_arguments > 1)
 			help_noun(noun_known(noun) ? noun : "resource", help ? stdout : stderr);
 		else
