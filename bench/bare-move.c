@@ -7,7 +7,7 @@
 
 #define OF_SOURCE "r.tenant_id = ? AND r.live = 1"
 
-static const char q_lock[] = "SELECT id FROM tenants WHERE id IN (?, ?) ORDER BY id FOR UPDATE";
+static const char q_lock[] = "SELECT id FROM tenants WHERE id IN (?, ?) ORDER BY id FOR UPDATE NOWAIT";
 static const char q_log[] =
 	"INSERT INTO changes (request_id, at, actor, verb, tenant_id, from_tenant_id, resource_id, uid, type_id, namespace, "
 	"name, revision, etag_before, etag_after) SELECT ?, ?, 'bench', 'moved', ?, r.tenant_id, r.id, r.uid, r.type_id, "

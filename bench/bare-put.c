@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bare-put TENANT SECONDS CONNECTIONS: what a PUT of a config map that exists sends to the database, as
-// registry/resource_write.c does it: locks in one round trip, writes in another, COMMIT in a third. Each connection takes
-// resources of its own. Prints commits per second.
+// registry/resource_write.c does it: locks in one round trip, writes in another, COMMIT in a third. Each connection
+// takes resources of its own. Prints commits per second.
 #include "base/base.h"
 
 #include <pthread.h>
@@ -14,14 +14,15 @@ enum { MAX_CONNECTIONS = 64, BODY = 300, ETAG = 64 };
 
 static const char q_hold_tenant[] =
 	"SELECT t.id, t.deleted_at, t.purge_at, i.max_resources FROM tenants t JOIN tiers i ON i.id = t.tier_id "
-	"WHERE t.name = ? AND t.live = 1 LOCK IN SHARE MODE";
+	"WHERE t.name = ? AND t.live = 1 LOCK IN SHARE MODE NOWAIT";
 static const char q_lock[] =
 	"SELECT r.id, r.uid, r.tenant_id, r.type_id, r.namespace, r.name, r.live, r.locked, r.revision, r.edits, r.etag, "
-	"r.meta, r.body, r.created_at, r.updated_at, r.deleted_at, r.purge_at FROM resources r WHERE r.tenant_id = " THIS_TENANT
-	" AND r.type_id = ? AND r.namespace = ? AND r.name = ? AND r.live IS NOT NULL FOR UPDATE";
+	"r.meta, r.body, r.created_at, r.updated_at, r.deleted_at, r.purge_at FROM resources r "
+	"WHERE r.tenant_id = " THIS_TENANT
+	" AND r.type_id = ? AND r.namespace = ? AND r.name = ? AND r.live IN (1, 2) FOR UPDATE NOWAIT";
 static const char q_hold_space[] =
 	"SELECT r.id FROM resources r WHERE r.tenant_id = " THIS_TENANT
-	" AND r.type_id = ? AND r.namespace = '' AND r.name = ? AND r.live IS NOT NULL LOCK IN SHARE MODE";
+	" AND r.type_id = ? AND r.namespace = '' AND r.name = ? AND r.live IN (1, 2) LOCK IN SHARE MODE NOWAIT";
 static const char q_update[] =
 	"UPDATE resources SET locked = ?, bytes = ?, revision = ?, edits = ?, etag = ?, meta = ?, body = ?, updated_at = ? "
 	"WHERE id = ?";
@@ -72,8 +73,8 @@ static void prepare_locks(struct put *put)
 
 	name.buffer_length = 5;
 	put->locks[0] = bare_prepare(put->mysql, q_hold_tenant, &tenant);
-	put->locks[1] = bare_prepare(put->mysql, q_lock, (MYSQL_BIND[]){ tenant, type, space, name });
-	put->locks[2] = bare_prepare(put->mysql, q_hold_space, (MYSQL_BIND[]){ tenant, spaces, space });
+	put->locks[2] = bare_prepare(put->mysql, q_lock, (MYSQL_BIND[]){ tenant, type, space, name });
+	put->locks[1] = bare_prepare(put->mysql, q_hold_space, (MYSQL_BIND[]){ tenant, spaces, space });
 }
 
 static void prepare_writes(struct put *put)

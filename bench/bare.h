@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bare client of the database: Connector/C as it is, prepared statements, several sent before the first answer is read.
-// BENCH_DB_SOCKET and BENCH_DB_NAME in the environment say where; the user is root, who needs no password there.
+// A bare client of the database: Connector/C as it is, prepared statements, several sent before the first answer is
+// read. BENCH_DB_SOCKET and BENCH_DB_NAME in the environment say where; the user is root, who needs no password there.
 #ifndef TENURE_BENCH_BARE_H
 #define TENURE_BENCH_BARE_H
 

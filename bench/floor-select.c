@@ -1,17 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
-// floor-select SOCKET WORKERS: answers every request with the body of one row, found by its primary key.
+// floor-select SOCKET WORKERS [BYTES TENANT NAME]: answers every request with the body of one row, found by its primary
+// key; or, with the address of a config map in the namespace default, by the statement that Tenure sends for its GET
+// (q_get of registry/resource.c), so that what remains between the two is the price of Tenure's own work. The row's
+// body is then shorter than what Tenure makes of it, and BYTES are answered.
 #include "base/base.h"
 
 #include "bare.h"
 #include "floor.h"
 
+enum { MAX_COLUMNS = 13, BODY_OF_GET = 10 };
+
+static const char q_body[] = "SELECT body FROM bench.bodies WHERE id = ?";
+static const char q_get[] =
+	"SELECT t.id, t.deleted_at, t.purge_at, r.id, r.uid, r.locked, r.revision, r.edits, r.etag, r.meta, r.body, "
+	"r.created_at, r.updated_at FROM tenants t "
+	"LEFT JOIN resources r ON r.tenant_id = t.id AND r.type_id = ? AND r.namespace = ? AND r.name = ? AND r.live = 1 "
+	"WHERE t.name = ? AND t.live = 1";
+// Types of its columns: u number, t time, b bytes.
+static const char get_types[] = "uttubuuubbbtt";
+
+static char **address; // tenant, name; NULL: by primary key
+static size_t least_bytes;
+
 struct reader {
 	MYSQL_STMT *stmt;
 	uint64_t id;
-	char body[FLOOR_MAX_BODY];
-	unsigned long n;
-	MYSQL_BIND in, out;
+	char space[8];
+	unsigned body_column;
+	MYSQL_BIND in[4], out[MAX_COLUMNS];
+	unsigned long n[MAX_COLUMNS];
+	uint64_t numbers[MAX_COLUMNS];
+	MYSQL_TIME times[MAX_COLUMNS];
+	my_bool null[MAX_COLUMNS];
+	char values[MAX_COLUMNS][FLOOR_MAX_COLUMN];
 };
+
+static void prepare(struct reader *reader, MYSQL *mysql)
+{
+	reader->id = 1;
+	reader->in[0] = bare_u(&reader->id);
+	if (address == NULL) {
+		reader->stmt = bare_prepare(mysql, q_body, reader->in);
+		return;
+	}
+	(void)snprintf(reader->space, sizeof(reader->space), "default");
+	reader->id = bare_number(mysql, "SELECT id FROM types WHERE group_name = '' AND plural = 'configmaps'");
+	reader->in[1] = bare_text(reader->space);
+	reader->in[2] = bare_text(address[1]);
+	reader->in[3] = bare_text(address[0]);
+	reader->body_column = BODY_OF_GET;
+	reader->stmt = bare_prepare(mysql, q_get, reader->in);
+}
+
+static MYSQL_BIND column(struct reader *reader, size_t i)
+{
+	switch (address != NULL ? get_types[i] : 'b') {
+	case 'u':
+		return bare_u(&reader->numbers[i]);
+	case 't':
+		return bare_time(&reader->times[i]);
+	default:
+		return bare_bytes(reader->values[i], sizeof(reader->values[i]));
+	}
+}
 
 static void *reader_open(void)
 {
@@ -19,12 +70,13 @@ static void *reader_open(void)
 
 	if (reader == NULL)
 		die("no memory");
-	reader->id = 1;
-	reader->in = bare_u(&reader->id);
-	reader->out = bare_bytes(reader->body, sizeof(reader->body));
-	reader->out.length = &reader->n;
-	reader->stmt = bare_prepare(bare_connect(), "SELECT body FROM bench.bodies WHERE id = ?", &reader->in);
-	if (mysql_stmt_bind_result(reader->stmt, &reader->out) != 0)
+	prepare(reader, bare_connect());
+	for (size_t i = 0; i < MAX_COLUMNS; i++) {
+		reader->out[i] = column(reader, i);
+		reader->out[i].length = &reader->n[i];
+		reader->out[i].is_null = &reader->null[i];
+	}
+	if (mysql_stmt_bind_result(reader->stmt, reader->out) != 0)
 		die("%s", mysql_stmt_error(reader->stmt));
 	return reader;
 }
@@ -36,12 +88,17 @@ static void answer(void *arg, FCGX_Request *request)
 	if (mysql_stmt_execute(reader->stmt) != 0 || mysql_stmt_fetch(reader->stmt) != 0 ||
 		mysql_stmt_free_result(reader->stmt) != 0)
 		die("%s", mysql_stmt_error(reader->stmt));
-	floor_answer(request, reader->body, (size_t)reader->n);
+	size_t n = (size_t)reader->n[reader->body_column];
+	floor_answer(request, reader->values[reader->body_column], n > least_bytes ? n : least_bytes);
 }
 
 int main(int argc, char **argv)
 {
-	if (argc != 3)
-		die("usage: floor-select SOCKET WORKERS");
+	if (argc != 3 && argc != 6)
+		die("usage: floor-select SOCKET WORKERS [BYTES TENANT NAME]");
+	if (argc == 6) {
+		least_bytes = bench_number(argv[3], FLOOR_MAX_COLUMN);
+		address = argv + 4;
+	}
 	return floor_serve(argv[1], bench_number(argv[2], FLOOR_MAX_WORKERS), reader_open, answer);
 }

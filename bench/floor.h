@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FLOOR_MAX_BODY = 1 << 20, FLOOR_MAX_WORKERS = 256 };
+enum { FLOOR_MAX_BODY = 1 << 20, FLOOR_MAX_COLUMN = 1 << 16, FLOOR_MAX_WORKERS = 256 };
 
 // As many bytes of header fields as Tenure sends with a resource.
 static inline void floor_answer(FCGX_Request *request, const char *body, size_t n)

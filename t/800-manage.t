@@ -82,6 +82,17 @@ subtest 'before the schema' => sub {
     is $code, 0, 'grants are printed';
     like $out, qr/^GRANT SELECT, INSERT, UPDATE, DELETE ON `it's a ``test`\.\* TO 'o\\'brien'\@'localhost';$/m,
         'four rights for the application, names quoted';
+    unlike $out, qr/'root'\@/, 'nothing for root, who may everything';
+    {
+        local $ENV{TENURE_DATABASE_ADMIN_USER} = 'boss';
+        ($code, $out) = manage('db', 'init', '--print-grants', '--from', "app'1.example.org");
+        like $out, qr/^GRANT ALL PRIVILEGES ON `it's a ``test`\.\* TO 'boss'\@'app\\'1\.example\.org';$/m,
+            'another admin user gets all rights, from where --from says';
+        local $ENV{TENURE_DATABASE_HOST} = 'db.example.org';
+        like((manage('db', 'init', '--print-grants'))[1], qr/ TO 'boss'\@'%';$/m, 'or from everywhere');
+        local $ENV{TENURE_DATABASE_ADMIN_USER} = '';
+        like((manage('db', 'init', '--print-grants'))[1], qr/^-- admin_user is not set/m, 'none: a word about it');
+    }
     is sql("SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name LIKE '%test'", 'mysql'), 0, 'and not run';
 };
 
@@ -100,11 +111,20 @@ subtest 'schema' => sub {
     like $out, qr/^tenants +0,/m, 'and counts';
 };
 
+subtest 'an older schema' => sub {
+    sql('UPDATE schema_version SET version = version - 1');
+    my ($code, $out) = manage('db', 'status');
+    is $code, 1, 'an upgrade is needed';
+    like $out, qr/^to be applied +\d+-\S+\.sql$/m, 'and named';
+    sql('UPDATE schema_version SET version = version + 1');
+};
+
 subtest 'upgrade' => sub {
     my $next = sprintf '%03d', 1 + sql('SELECT MAX(version) FROM schema_version');
     write_file("$dir/sql/$next-test.sql", "-- a comment; with a semicolon\nCREATE TABLE upgraded (id INT PRIMARY KEY);\n");
-    my ($code, $out) = manage('db', 'status');
-    is $code, 1, 'an upgrade is needed';
+    my ($code, $out, $err) = manage('db', 'status');
+    is $code, 2, 'files that this program was not made for';
+    like $err, qr/version 0*${\ ($next + 0)}, .*version \d+/s, 'are told, with both versions';
     like $out, qr/$next-test\.sql/, 'and named';
     ($code) = manage('db', 'init');
     is $code, 65, 'init does not upgrade';
@@ -154,6 +174,7 @@ subtest 'tokens' => sub {
     ($code, my $out) = manage('token', 'list', '--tenant', 'acme', '--json');
     my ($row, @more) = @{ JSON::PP::decode_json($out) };
     is "@$row{qw(tenant role user state)}", 'acme reader ann valid', 'listed';
+    like "@$row{qw(created_at expires_at)}", qr/\A(\d{4}-\d\d-\d\dT[\d:.]+Z ?){2}\z/, 'with the times that the API names so';
     is scalar(@more), 0, 'alone';
     unlike $out, qr/\Q$secret\E/, 'no secret';
     chomp $token;

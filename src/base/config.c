@@ -30,7 +30,8 @@ enum {
 // section, key, type, member, default, least, most, choices, help
 const struct setting config_settings[] = {
 	DATABASE("host", TEXT, OF_CONFIG(db_host), "localhost", 0, TEXT_MAX, NULL,
-	         "Servers, as host[:port] with commas, tried in order. localhost or nothing: the unix socket."),
+	         "Servers, as host[:port] with commas; each process tries them in an order of its own. localhost or nothing: "
+	         "the unix socket."),
 	DATABASE("socket", TEXT, OF_CONFIG(db_socket), "", 0, SOCKET_PATH_MAX, NULL,
 	         "Path of the server's unix socket. Empty: where the client library looks."),
 	DATABASE("port", NUMBER, OF_CONFIG(db_port), "3306", 1, 65535, NULL, "TCP port of hosts that name none."),
@@ -67,7 +68,7 @@ const struct setting config_settings[] = {
 	TENURE("user", TEXT, OF_CONFIG(user), "", 0, 128, NULL,
 	       "The user that a master started as root becomes. Empty: stays."),
 	TENURE("group", TEXT, OF_CONFIG(group), "", 0, 128, NULL,
-	       "The group that a master started as root becomes. Empty: the user's."),
+	       "The group that it becomes with user. Empty: the user's."),
 	TENURE("default_tier", TEXT, OF_CONFIG(default_tier), "standard", 1, 255, NULL,
 	       "The tier of a tenant that is made without one."),
 	TENURE("max_body", SIZE, OF_CONFIG(max_body), "1M", KIB, 1024 * MIB, NULL, "The largest request body."),
@@ -97,7 +98,8 @@ const struct setting config_settings[] = {
 	         "Connections that wait while all workers are busy; a web server gets an error beyond."),
 	ENDPOINT("workers", NUMBER, OF_ENDPOINT(workers), "4", 1, 1024, NULL, "Number of worker processes."),
 	ENDPOINT("wadl", TEXT, OF_ENDPOINT(wadl), "NAME.wadl", 1, TEXT_MAX, NULL,
-	         "File in wadl_dir that lists what this endpoint offers."),
+	         "What this endpoint offers: a file in wadl_dir, or an absolute path; what that refers to is taken from its "
+	         "folder, or from wadl_dir."),
 	ENDPOINT("auth", LIST, OF_ENDPOINT(auth), "token", 0, 0, "token,remote-user,noauth",
 	         "Who says who asks; several with commas are asked in order. noauth is for development alone."),
 	ENDPOINT("remote_user_role", CHOICE, OF_ENDPOINT(remote_user_role), "member", 0, 0,

@@ -21,7 +21,7 @@ struct endpoint_config {
 	const char *socket_owner; // "user:group", "" to leave as created
 	unsigned backlog;         // default 1024
 	unsigned workers;         // default 4
-	const char *wadl;         // file in wadl_dir, default NAME.wadl
+	const char *wadl;         // file in wadl_dir or absolute path, default NAME.wadl
 	const char *auth;         // token | remote-user | noauth, several with commas, asked in order
 	const char *remote_user_role;   // reader | member | admin | operator
 	const char *remote_user_tenant; // user (the tenant has the user's name) | domain (what stands behind its last @)
@@ -31,7 +31,7 @@ struct endpoint_config {
 
 struct config {
 	// [database]
-	const char *db_host;      // comma list of host[:port]; "" or localhost: the unix socket
+	const char *db_host;      // comma list of host[:port], each process in its own order; "", localhost: the unix socket
 	const char *db_socket;
 	unsigned db_port;
 	const char *db_name;

@@ -390,6 +390,16 @@ static bool refuse_unknown_variables(struct loader *loader)
 
 // ---- the whole
 
+// Only who is root could take a group alone, and would stay root.
+static bool check_group(struct loader *loader, const struct source *source)
+{
+	const struct config *config = loader->config;
+
+	return config->group[0] == '\0' || config->user[0] != '\0' ||
+	       fail(loader, source, "[tenure] group: got \"%s\" and no user; expected user as well",
+	            shown(loader, str_c(config->group)));
+}
+
 static bool load(struct loader *loader, const char *path)
 {
 	struct source source = { .name = path };
@@ -401,7 +411,7 @@ static bool load(struct loader *loader, const char *path)
 	for (size_t i = 0; i < COUNT_OF(all); i++)
 		set_defaults(loader, &all[i]);
 	return load_file(loader, &source, path) && each_variable(loader, take_variable, NULL) &&
-	       refuse_unknown_variables(loader);
+	       refuse_unknown_variables(loader) && check_group(loader, &source);
 }
 
 struct config *config_load(const char *path, char **error)

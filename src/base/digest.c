@@ -26,12 +26,18 @@ _Noreturn static void broken(const char *call)
 
 void digest_sha256(struct str data, uint8_t out[DIGEST_SHA256])
 {
-	// Fetching an algorithm looks through OpenSSL's providers, so it is done once. The process owns it to its end.
+	// Fetching an algorithm looks through OpenSSL's providers, and a context is made of several pieces: both are kept. The
+	// process owns them to its end.
 	static EVP_MD *sha256;
+	static EVP_MD_CTX *ctx;
 
 	if (sha256 == NULL && (sha256 = EVP_MD_fetch(NULL, "SHA256", NULL)) == NULL)
 		broken("EVP_MD_fetch");
-	MUST(EVP_Digest(data.n > 0 ? data.p : "", data.n, out, NULL, sha256, NULL));
+	if (ctx == NULL && (ctx = EVP_MD_CTX_new()) == NULL)
+		broken("EVP_MD_CTX_new");
+	MUST(EVP_DigestInit_ex2(ctx, sha256, NULL));
+	MUST(EVP_DigestUpdate(ctx, data.n > 0 ? data.p : "", data.n));
+	MUST(EVP_DigestFinal_ex(ctx, out, NULL));
 }
 
 // Contexts that have taken in the key; each message starts from a fresh start of them.

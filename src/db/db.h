@@ -126,6 +126,8 @@ enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *r
 // The running transaction has lost a race whose end it will see when it runs again (two writers making the same thing):
 // from here on it is treated as if a statement had answered DB_RETRY.
 void db_txn_again(struct db *db);
+// The last db_txn_run answered DB_LOST although it may have happened: a COMMIT was lost, and so was the way to the answer.
+bool db_txn_uncertain(const struct db *db);
 // Times the last db_txn_run ran fn.
 unsigned db_txn_tries(const struct db *db);
 // Counter of round trips since db_open, for tests that hold us to a number.

@@ -228,6 +228,11 @@ enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *r
 	}
 }
 
+bool db_txn_uncertain(const struct db *db)
+{
+	return db->uncertain;
+}
+
 unsigned db_txn_tries(const struct db *db)
 {
 	return db->tries;

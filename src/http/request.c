@@ -40,13 +40,14 @@ static struct str header_name(struct pool *pool, struct str name)
 	return str_n(out, name.n);
 }
 
-static struct http_header *find(struct request *request, struct str name)
+// Its index, or n_headers.
+static size_t find(const struct request *request, struct str name)
 {
-	for (size_t i = 0; i < request->n_headers; i++) {
-		if (str_eq(request->headers[i].name, name))
-			return &request->headers[i];
-	}
-	return NULL;
+	size_t i = 0;
+
+	while (i < request->n_headers && !str_eq(request->headers[i].name, name))
+		i++;
+	return i;
 }
 
 enum outcome request_add_header(struct pool *pool, struct request *request, struct str name, struct str value)
@@ -54,8 +55,9 @@ enum outcome request_add_header(struct pool *pool, struct request *request, stru
 	name = header_name(pool, name);
 	if (value.p == NULL)
 		value = STR("");
-	struct http_header *header = find(request, name);
-	if (header != NULL) {
+	size_t at = find(request, name);
+	if (at < request->n_headers) {
+		struct http_header *header = &request->headers[at];
 		struct buf joined = buf_new(pool, header->value.n + 2 + value.n);
 		buf_add(&joined, header->value);
 		BUF_LIT(&joined, ", ");
@@ -71,11 +73,9 @@ enum outcome request_add_header(struct pool *pool, struct request *request, stru
 
 struct str request_header(const struct request *request, const char *name)
 {
-	for (size_t i = 0; i < request->n_headers; i++) {
-		if (str_eq_c(request->headers[i].name, name))
-			return request->headers[i].value;
-	}
-	return STR_NONE;
+	size_t at = find(request, str_c(name));
+
+	return at < request->n_headers ? request->headers[at].value : STR_NONE;
 }
 
 bool request_has_header(const struct request *request, const char *name)

@@ -27,15 +27,24 @@ static struct str one_line(struct pool *pool, struct str value)
 	return str_n(out, value.n);
 }
 
-void response_set(struct response *response, const char *name, struct str value)
+// NULL when there is none of that name.
+static const struct http_header *find(const struct response *response, struct str name)
 {
 	for (size_t i = 0; i < response->n_headers; i++) {
-		if (str_eq_nocase(response->headers[i].name, str_c(name))) {
-			response->headers[i].value = one_line(response->pool, value);
-			return;
-		}
+		if (str_eq_nocase(response->headers[i].name, name))
+			return &response->headers[i];
 	}
-	response_add(response, name, value);
+	return NULL;
+}
+
+void response_set(struct response *response, const char *name, struct str value)
+{
+	const struct http_header *header = find(response, str_c(name));
+
+	if (header != NULL)
+		response->headers[header - response->headers].value = one_line(response->pool, value);
+	else
+		response_add(response, name, value);
 }
 
 void response_add(struct response *response, const char *name, struct str value)
@@ -50,9 +59,7 @@ void response_add(struct response *response, const char *name, struct str value)
 
 struct str response_get(const struct response *response, const char *name)
 {
-	for (size_t i = 0; i < response->n_headers; i++) {
-		if (str_eq_nocase(response->headers[i].name, str_c(name)))
-			return response->headers[i].value;
-	}
-	return STR_NONE;
+	const struct http_header *header = find(response, str_c(name));
+
+	return header != NULL ? header->value : STR_NONE;
 }

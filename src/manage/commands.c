@@ -10,9 +10,10 @@ const struct manage_command manage_commands[] = {
 	{ "db", "init", "", 0, NEEDS_CONFIG, command_db_init, "make the schema and the server's keys",
 	  "Safe to run twice. Makes the database too, where the admin user may. The keys are 32 random bytes each; who\n"
 	  "restores a dump restores them with it.",
-	  { { "--print-grants", NULL, "print the statements that make database and users, and do nothing" } } },
+	  { { "--print-grants", NULL, "print the statements that make database and users, and do nothing" },
+	    { "--from", "HOST", "with --print-grants: the host that these users come from, localhost or % if not given" } } },
 	{ "db", "status", "", 0, NEEDS_DATABASE, command_db_status, "tell the schema's version and what the registry holds",
-	  "Exit code 0: up to date; 1: an upgrade is needed; 2: anything else.", { { NULL } } },
+	  "Exit code 0: up to date; 1: an upgrade is needed; 2: anything else, as files of another release.", { { NULL } } },
 	{ "db", "upgrade", "", 0, NEEDS_DATABASE, command_db_upgrade, "apply the schema files it does not have yet",
 	  "Exit code 0: up to date now; 2: not done. Take a dump before: MariaDB cannot roll back changes of tables.",
 	  { { NULL } } },

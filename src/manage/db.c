@@ -59,26 +59,40 @@ static struct str create_database(struct manage *manage)
 		"CREATE DATABASE IF NOT EXISTS %.*s CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;\n", STR_ARG(name));
 }
 
+// "user"@"host", each as a literal: how GRANT names somebody.
+static struct str account(struct manage *manage, const char *user)
+{
+	const struct config *c = manage->config;
+	const char *host = manage_option(manage, "--from");
+	if (host == NULL)
+		host = c->db_host[0] == '\0' || strcmp(c->db_host, "localhost") == 0 ? "localhost" : "%";
+	struct str who = quote_text(manage->pool, user), where = quote_text(manage->pool, host);
+	return str_printf(manage->pool, "%.*s@%.*s", STR_ARG(who), STR_ARG(where));
+}
+
+static void print_grant(struct manage *manage, const char *rights, const char *user)
+{
+	struct str name = quote_name(manage->pool, manage->config->db_name), who = account(manage, user);
+	printf("CREATE USER IF NOT EXISTS %.*s IDENTIFIED BY '********';\n", STR_ARG(who));
+	printf("GRANT %s ON %.*s.* TO %.*s;\n", rights, STR_ARG(name), STR_ARG(who));
+}
+
 static int print_grants(struct manage *manage)
 {
 	const struct config *c = manage->config;
-	bool local = c->db_host[0] == '\0' || strcmp(c->db_host, "localhost") == 0;
-	const char *host = local ? "localhost" : "%";
-	const char *admin = c->db_admin_user[0] != '\0' ? c->db_admin_user : c->db_user;
-	struct str name = quote_name(manage->pool, c->db_name), user = quote_text(manage->pool, c->db_user);
-	struct str boss = quote_text(manage->pool, admin), create = create_database(manage);
+	struct str create = create_database(manage);
 	printf("-- To be run by the database's administrator; put real passwords in place of the stars.\n");
 	printf("%.*s", STR_ARG(create));
 	printf("-- The application reads and writes rows and can alter no table.\n");
-	printf("CREATE USER IF NOT EXISTS %.*s@'%s' IDENTIFIED BY '********';\n", STR_ARG(user), host);
-	printf("GRANT SELECT, INSERT, UPDATE, DELETE ON %.*s.* TO %.*s@'%s';\n", STR_ARG(name), STR_ARG(user), host);
-	if (strcmp(admin, c->db_user) == 0) {
-		printf("-- db_admin_user is not set: tenure-manage needs a user of its own that may alter tables.\n");
-		return EX_OK;
+	print_grant(manage, "SELECT, INSERT, UPDATE, DELETE", c->db_user);
+	if (c->db_admin_user[0] == '\0' || strcmp(c->db_admin_user, c->db_user) == 0) {
+		printf("-- admin_user is not set: tenure-manage needs a user of its own that may alter tables.\n");
+	} else if (strcmp(c->db_admin_user, "root") == 0) {
+		printf("-- tenure-manage makes, upgrades and empties tables as root, who may do that already.\n");
+	} else {
+		printf("-- tenure-manage makes, upgrades and empties tables.\n");
+		print_grant(manage, "ALL PRIVILEGES", c->db_admin_user);
 	}
-	printf("-- tenure-manage makes, upgrades and empties tables.\n");
-	printf("CREATE USER IF NOT EXISTS %.*s@'%s' IDENTIFIED BY '********';\n", STR_ARG(boss), host);
-	printf("GRANT ALL PRIVILEGES ON %.*s.* TO %.*s@'%s';\n", STR_ARG(name), STR_ARG(boss), host);
 	return EX_OK;
 }
 
@@ -209,6 +223,10 @@ int command_db_status(struct manage *manage)
 			printf("to be applied      %.*s\n", STR_ARG(files.files[i].name));
 	}
 	print_counts(manage);
+	if (files.latest != REGISTRY_SCHEMA_VERSION)
+		return manage_fail(EXIT_FAILED, "the files in %s are of version %llu, and this program works with version %d: set "
+			"sql_dir to the files of this release", manage->config->sql_dir, (unsigned long long)files.latest,
+			REGISTRY_SCHEMA_VERSION);
 	if (version > files.latest)
 		return manage_fail(EXIT_FAILED, "the database is newer than this program: install the release that upgraded it");
 	return version < files.latest ? EXIT_FOUND : EXIT_CLEAN;

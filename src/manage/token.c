@@ -75,7 +75,7 @@ int command_token_list(struct manage *manage)
 {
 	static const struct table_column columns[] = {
 		{ "ID", false }, { "TENANT", false }, { "ROLE", false }, { "USER", false }, { "STATE", false },
-		{ "CREATED", false }, { "EXPIRES", false }, { "DESCRIPTION", false },
+		{ "CREATED AT", false }, { "EXPIRES AT", false }, { "DESCRIPTION", false },
 	};
 	const char *tenant = manage_option(manage, "--tenant");
 	struct token_info *list = NULL;

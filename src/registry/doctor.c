@@ -76,7 +76,7 @@ static const struct check {
 #define WRONG_COUNTS                                                                                            \
 	"tenants t LEFT JOIN tenant_counts c ON c.tenant_id = t.id LEFT JOIN (SELECT tenant_id, COUNT(*) AS n " \
 	"FROM resources WHERE live = 1 GROUP BY tenant_id) x ON x.tenant_id = t.id "                            \
-	"WHERE c.resources IS NULL OR c.resources <> COALESCE(x.n, 0)"
+	"WHERE t.live = 1 AND (c.resources IS NULL OR c.resources <> COALESCE(x.n, 0))"
 static const char counts_name[] = "each tenant's count is that of its resources";
 static const struct db_query q_find_counts = FINDS(TENANT_NAME, WRONG_COUNTS);
 static const struct db_query q_wrong_counts = { "SELECT t.id FROM " WRONG_COUNTS, "", "u" };

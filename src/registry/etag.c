@@ -100,7 +100,8 @@ static void add_counted(struct buf *buf, struct str s)
 	buf_add(buf, s);
 }
 
-void state_tag_of_action(struct registry *registry, struct move_action *action, const struct state_sum *sum)
+void state_tag_of_action(struct registry *registry, struct move_action *action, const struct state_sum *sum,
+	const struct state_sum *merged)
 {
 	struct buf text = buf_new(registry->pool, 512);
 
@@ -117,6 +118,8 @@ void state_tag_of_action(struct registry *registry, struct move_action *action, 
 		uuid_bytes(&action->resource.uid),
 		STR("sums:"),
 		sum_text(registry, sum),
+		STR(" merged:"),
+		sum_text(registry, merged),
 		STR(" blockers:"),
 		buf_str(&text),
 	};

@@ -3,8 +3,8 @@
 #ifndef TENURE_REGISTRY_MOVE_INTERNAL_H
 #define TENURE_REGISTRY_MOVE_INTERNAL_H
 
+#include "registry/etag.h"
 #include "registry/internal.h"
-#include "registry/move.h"
 
 // Which resources a move takes. Every statement over such a set exists once for each kind; a set's values stand where
 // its condition does. The ranges are of ids, (after, upto].
@@ -43,7 +43,7 @@ struct move_plan {
 	struct move_set set;
 	struct {
 		uint64_t locked; // resources of the set that are locked
-		uint64_t merged; // namespaces of the set that exist in the destination
+		struct state_sum merged; // the destination's namespaces that those of the set are merged into
 	} found;
 };
 

@@ -3,7 +3,6 @@
 #include "base/base.h"
 
 #include "base/pool.h"
-#include "registry/etag.h"
 #include "registry/move_internal.h"
 
 // Another resource has the address in the destination; namespaces are merged instead.
@@ -31,7 +30,9 @@ static const struct db_query q_locked[MOVE__KINDS] =
 	MOVE_QUERIES("SELECT r.type_id, r.namespace, r.name FROM resources r WHERE r.locked AND ",
 		" ORDER BY r.namespace, r.type_id, r.name LIMIT ?", "", "u", "uss");
 static const struct db_query q_merged[MOVE__KINDS] =
-	MOVE_QUERIES("SELECT COUNT(*) FROM resources r " TAKEN "WHERE r.type_id = ? AND ", "", "uu", "", "u");
+	MOVE_QUERIES("SELECT COUNT(*), COALESCE(SUM(d.h0), 0), COALESCE(SUM(d.h1), 0), COALESCE(SUM(d.h2), 0), "
+		     "COALESCE(SUM(d.h3), 0) FROM resources r " TAKEN "WHERE r.type_id = ? AND ",
+		"", "uu", "", "ussss");
 static const struct db_query q_space = {
 	"SELECT id FROM resources WHERE tenant_id = ? AND type_id = ? AND namespace = '' AND name = ? AND live IS NOT NULL",
 	"uus", "u"
@@ -137,6 +138,14 @@ static enum outcome choose_set(struct registry *registry, const struct move_orde
 	return OUTCOME_OK;
 }
 
+// The count in the first column, the sums of lanes from the column lanes on.
+static void sum_from_row(const struct db_rows *rows, size_t lanes, struct state_sum *sum)
+{
+	sum->count = db_at(rows, 0, 0)->u;
+	for (size_t i = 0; i < COUNT_OF(sum->sums); i++)
+		sum->sums[i] = db_at(rows, 0, lanes + i)->s;
+}
+
 static enum outcome sum_set(struct registry *registry, struct move_plan *plan, struct state_sum *sum)
 {
 	struct db_call call = set_call(registry, q_sum, &plan->set, NULL, 0, NULL, 0);
@@ -144,11 +153,10 @@ static enum outcome sum_set(struct registry *registry, struct move_plan *plan, s
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	plan->action->count = sum->count = db_at(&call.rows, 0, 0)->u;
+	sum_from_row(&call.rows, 3, sum);
+	plan->action->count = sum->count;
 	plan->action->bytes = db_at(&call.rows, 0, 1)->u;
 	plan->found.locked = db_at(&call.rows, 0, 2)->u;
-	for (size_t i = 0; i < 4; i++)
-		sum->sums[i] = db_at(&call.rows, 0, 3 + i)->s;
 	return OUTCOME_OK;
 }
 
@@ -192,7 +200,7 @@ static enum outcome find_taken(struct registry *registry, struct move_plan *plan
 		return registry_db_failed(result);
 	add_blockers(registry, plan->action, &calls[0].rows, "name-taken",
 		"the destination has a resource of that name; rename, move or delete one of them");
-	plan->found.merged = db_at(&calls[1].rows, 0, 0)->u;
+	sum_from_row(&calls[1].rows, 1, &plan->found.merged);
 	return OUTCOME_OK;
 }
 
@@ -210,7 +218,7 @@ static enum outcome find_locked(struct registry *registry, struct move_plan *pla
 static void check_quota(struct registry *registry, struct move_plan *plan)
 {
 	struct move_action *action = plan->action;
-	uint64_t coming = action->count - plan->found.merged;
+	uint64_t coming = action->count - plan->found.merged.count;
 
 	if (!action->dest.has_limit || coming == 0 || action->dest.resources + coming <= action->dest.max_resources)
 		return;
@@ -267,6 +275,9 @@ enum outcome move_plan(struct registry *registry, const struct move_order *order
 {
 	struct state_sum sum = { 0 };
 	struct move_action *action = plan->action;
+
+	// As the database says it of nothing.
+	plan->found.merged = (struct state_sum){ 0, { STR("0"), STR("0"), STR("0"), STR("0") } };
 	enum outcome outcome = read_tenants(registry, order, locked, action);
 
 	if (outcome == OUTCOME_OK)
@@ -280,7 +291,7 @@ enum outcome move_plan(struct registry *registry, const struct move_order *order
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	state_tag(registry, &action->source.uid, &sum, action->tag);
-	state_tag_of_action(registry, action, &sum);
+	state_tag_of_action(registry, action, &sum, &plan->found.merged);
 	return OUTCOME_OK;
 }
 

@@ -4,7 +4,6 @@
 #include "base/base.h"
 
 #include "base/pool.h"
-#include "registry/etag.h"
 #include "registry/move_internal.h"
 
 // Statements over more than this many rows are split by id: INSERT … SELECT into the change log holds the table's
@@ -60,12 +59,18 @@ static const struct db_query q_insert_move = {
 	"buuussusutt", ""
 };
 
+static const struct db_query q_recorded = { "SELECT 1 FROM moves WHERE uid = ?", "b", "u" };
+static const struct db_query q_recorded_locking = { "SELECT 1 FROM moves WHERE uid = ? LOCK IN SHARE MODE", "b", "u" };
+
 #define HEAD(...) DB_IN(__VA_ARGS__), COUNT_OF(((const struct db_value[]){ __VA_ARGS__ }))
 
+// A name taken here is one that the plan overlooked: then nothing may be moved.
 static enum outcome run_calls(struct registry *registry, struct db_call *calls, size_t n)
 {
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
 
+	for (size_t i = 0; result == DB_OK && i < n; i++)
+		result = calls[i].result;
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
@@ -80,7 +85,7 @@ static enum outcome merge_spaces(struct registry *registry, const struct move_pl
 		set_call(registry, q_merge, &plan->set, HEAD(dest, now, purge, request, type), NULL, 0),
 	};
 
-	return plan->found.merged > 0 ? run_calls(registry, calls, COUNT_OF(calls)) : OUTCOME_OK;
+	return plan->found.merged.count > 0 ? run_calls(registry, calls, COUNT_OF(calls)) : OUTCOME_OK;
 }
 
 static enum outcome move_set(struct registry *registry, const struct move_plan *plan, const struct move_set *set)
@@ -123,7 +128,7 @@ static enum outcome adjust_counts(struct registry *registry, const struct move_p
 	struct held_tenant dest = { .id = action->dest.id };
 	struct db_call calls[] = {
 		count_down_call(registry, action->source.id, action->count),
-		count_up_call(registry, &dest, action->count - plan->found.merged),
+		count_up_call(registry, &dest, action->count - plan->found.merged.count),
 	};
 
 	return run_calls(registry, calls, COUNT_OF(calls));
@@ -176,6 +181,28 @@ static enum outcome record(struct registry *registry, const struct move_order *o
 	return result == DB_OK || result == DB_DUPLICATE ? OUTCOME_OK : registry_db_failed(result);
 }
 
+// An earlier run of this request may have queued the move and lost the answer to its COMMIT: a waiting move leaves no
+// change row, and by now it may be done. The locking read waits for a COMMIT that is still on its way.
+static enum outcome find_recorded(struct registry *registry, const struct move_order *order, struct move_result *result)
+{
+	struct db_value uid = db_uuid(&registry->request_id);
+	struct db_call calls[] = { { .query = &q_recorded, .in = &uid }, { .query = &q_recorded_locking, .in = &uid } };
+
+	if (db_txn_tries(registry->db) < 2)
+		return OUTCOME_OK;
+	for (size_t i = 0; i < COUNT_OF(calls); i++) {
+		enum outcome outcome = run_calls(registry, &calls[i], 1);
+		if (outcome != OUTCOME_OK)
+			return outcome;
+		if (calls[i].rows.n > 0) {
+			result->action.source.name = order->source;
+			result->action.dest.name = order->dest;
+			return OUTCOME_ACCEPTED;
+		}
+	}
+	return OUTCOME_OK;
+}
+
 enum outcome move_run(struct registry *registry, const struct move_order *order, struct tag_guard guard,
 	struct move_result *result)
 {
@@ -183,7 +210,9 @@ enum outcome move_run(struct registry *registry, const struct move_order *order,
 	bool conditional = guard.matches != NULL;
 
 	*result = (struct move_result){ .uid = registry->request_id };
-	enum outcome outcome = move_plan(registry, order, true, &plan);
+	enum outcome outcome = find_recorded(registry, order, result);
+	if (outcome == OUTCOME_OK)
+		outcome = move_plan(registry, order, true, &plan);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (conditional && !guard.matches(guard.arg, str_c(result->action.etag)))

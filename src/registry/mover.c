@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/pool.h"
-#include "registry/etag.h"
 #include "registry/move_internal.h"
 
 enum { IDLE_MS = 300, AWAY_MS = 2000 };
@@ -22,9 +21,9 @@ static const struct db_query q_claim = {
 	"SELECT id FROM moves WHERE id = ? AND state = 'queued' FOR UPDATE SKIP LOCKED", "u", "u"
 };
 static const struct db_query q_order = {
-	"SELECT s.name, d.name, m.resource_id, m.if_match, m.actor FROM moves m "
+	"SELECT s.name, d.name, m.resource_id, m.if_match, m.actor, m.source_id, m.dest_id FROM moves m "
 	"JOIN tenants s ON s.id = m.source_id JOIN tenants d ON d.id = m.dest_id WHERE m.id = ?",
-	"u", "ssuss"
+	"u", "ssussuu"
 };
 static const struct db_query q_resource = { "SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.id = ?", "u", RESOURCE_OUT };
 static const struct db_query q_finish = {
@@ -95,6 +94,19 @@ static enum outcome read_resource(struct registry *registry, uint64_t id, struct
 	return OUTCOME_OK;
 }
 
+// Names were asked for again; what has one of them by now may be another thing than the one the move was asked for.
+static enum outcome check_same(struct registry *registry, const struct db_rows *move, const struct move_action *action)
+{
+	if (action->source.id != db_at(move, 0, 5)->u)
+		return registry_fail(registry, OUTCOME_NOT_FOUND, "the source tenant was purged before its move");
+	if (action->dest.id != db_at(move, 0, 6)->u)
+		return registry_fail(registry, OUTCOME_NOT_FOUND, "the destination tenant was purged before the move");
+	if (!db_at(move, 0, 2)->null && action->resource.id != db_at(move, 0, 2)->u)
+		return registry_fail(registry, OUTCOME_NOT_FOUND,
+			"the resource was deleted or moved before its move, and another one has its name");
+	return OUTCOME_OK;
+}
+
 // The move whose row is locked: everything is looked at again, for it may have waited long.
 static enum outcome carry_out(struct mover *mover, const struct db_rows *move, uint64_t *count)
 {
@@ -109,8 +121,11 @@ static enum outcome carry_out(struct mover *mover, const struct db_rows *move, u
 		outcome = read_resource(registry, db_at(move, 0, 2)->u, order.source, &address);
 		order.address = &address;
 	}
+	tell(mover, 0); // before the tenants are locked: lock.c
 	if (outcome == OUTCOME_OK)
 		outcome = move_plan(registry, &order, true, &plan);
+	if (outcome == OUTCOME_OK)
+		outcome = check_same(registry, move, &action);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	*count = action.count;
@@ -118,7 +133,6 @@ static enum outcome carry_out(struct mover *mover, const struct db_rows *move, u
 		return fail_stale_action(registry, &action);
 	if (action.n_blockers > 0)
 		return fail_blocked(registry, &action);
-	tell(mover, 0);
 	return move_execute(registry, &plan, (struct move_progress){ tell, mover });
 }
 

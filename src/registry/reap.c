@@ -58,7 +58,9 @@ static const struct db_query q_count_resources = {
 	"t", "u"
 };
 static const struct db_query q_emptied_tenants = {
-	"SELECT t.id FROM tenants t WHERE t.live IS NULL AND EXISTS (SELECT 1 FROM resources r WHERE r.tenant_id = t.id)", "", "u"
+	// A look into the index for each; EXISTS is turned into a join that begins with all resources.
+	"SELECT t.id FROM tenants t WHERE t.live IS NULL AND (SELECT r.id FROM resources r WHERE r.tenant_id = t.id LIMIT 1) > 0",
+	"", "u"
 };
 
 struct reaping {

@@ -143,24 +143,25 @@ static enum outcome find_deleted(struct registry *registry, const struct address
 		db_s(address->name), db_t(registry->now_us), uid != NULL ? db_uuid(uid) : db_null('b') };
 	struct db_call calls[3] = {
 		hold_tenant_call(registry, address->tenant),
-		{ .query = uid != NULL ? &q_deleted_uid : &q_deleted_last, .in = in },
 		hold_space_call(registry, address->tenant, address->space),
 	};
 	size_t n = address->type->namespaced ? 3 : 2;
+	struct db_call *own = &calls[n - 1];
+	*own = (struct db_call){ .query = uid != NULL ? &q_deleted_uid : &q_deleted_last, .in = in };
 	enum outcome outcome = take_locks(registry, &address->tenant, 1, calls, n);
 
 	if (outcome == OUTCOME_OK)
 		outcome = held_tenant(registry, address->tenant, &calls[0], held);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (calls[1].rows.n == 0)
+	if (own->rows.n == 0)
 		return registry_fail(registry, OUTCOME_NOT_FOUND,
 			"nothing deleted can be recovered there; a list with deleted=true shows what can");
-	if (n == 3 && calls[2].rows.n == 0)
+	if (n == 3 && calls[1].rows.n == 0)
 		return registry_fail(registry, OUTCOME_CONFLICT, "its namespace \"%.*s\" is gone: recover or make that first",
 			STR_ARG(address->space));
-	resource_from_row(registry, &deletion->resource, &calls[1].rows, 0, 0);
-	deletion->of[0] = *db_at(&calls[1].rows, 0, RESOURCE_N_COLUMNS);
+	resource_from_row(registry, &deletion->resource, &own->rows, 0, 0);
+	deletion->of[0] = *db_at(&own->rows, 0, RESOURCE_N_COLUMNS);
 	deletion->of[1] = db_u(deletion->resource.id);
 	deletion->of[2] = db_s(address->type == type_namespaces(registry) ? address->name : STR("/"));
 	return OUTCOME_OK;

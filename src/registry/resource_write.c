@@ -13,13 +13,15 @@ static const struct db_query q_hold_tenant[2] =
 	LOCKING("SELECT t.id, t.deleted_at, t.purge_at, i.max_resources FROM tenants t JOIN tiers i ON i.id = t.tier_id "
 		"WHERE t.name = ? AND t.live = 1",
 		"LOCK IN SHARE MODE", "s", "uttu");
+// live IN (1, 2), not IS NOT NULL: that would be a range, whose end is found by locking the row behind it, and writers
+// of neighbours, or of the first row behind the namespaces, would be in each other's way.
 static const struct db_query q_hold_space[2] =
 	LOCKING("SELECT r.id FROM resources r WHERE r.tenant_id = " THIS_TENANT
-		" AND r.type_id = ? AND r.namespace = '' AND r.name = ? AND r.live IS NOT NULL",
+		" AND r.type_id = ? AND r.namespace = '' AND r.name = ? AND r.live IN (1, 2)",
 		"LOCK IN SHARE MODE", "sus", "u");
 static const struct db_query q_lock[2] =
 	LOCKING("SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.tenant_id = " THIS_TENANT
-		" AND r.type_id = ? AND r.namespace = ? AND r.name = ? AND r.live IS NOT NULL",
+		" AND r.type_id = ? AND r.namespace = ? AND r.name = ? AND r.live IN (1, 2)",
 		"FOR UPDATE", "suss", RESOURCE_OUT);
 static const struct db_query q_insert = {
 	"INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, locked, bytes, revision, edits, h0, h1, h2, "
@@ -228,10 +230,11 @@ enum outcome lock_address(struct registry *registry, const struct address *addre
 {
 	struct db_call calls[3] = {
 		hold_tenant_call(registry, address->tenant),
-		lock_resource_call(registry, address),
 		hold_space_call(registry, address->tenant, address->space),
 	};
 	size_t n = address->type->namespaced ? 3 : 2;
+	struct db_call *own = &calls[n - 1];
+	*own = lock_resource_call(registry, address);
 	enum outcome outcome = take_locks(registry, &address->tenant, 1, calls, n);
 
 	*resource = (struct resource){ .tenant = address->tenant };
@@ -240,10 +243,10 @@ enum outcome lock_address(struct registry *registry, const struct address *addre
 	outcome = held_tenant(registry, address->tenant, &calls[0], &held->tenant);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	held->space_missing = n == 3 && calls[2].rows.n == 0;
-	if (calls[1].rows.n == 0)
+	held->space_missing = n == 3 && calls[1].rows.n == 0;
+	if (own->rows.n == 0)
 		return OUTCOME_NO_CONTENT;
-	resource_from_row(registry, resource, &calls[1].rows, 0, 0);
+	resource_from_row(registry, resource, &own->rows, 0, 0);
 	resource->tenant = address->tenant;
 	return OUTCOME_OK;
 }

@@ -28,16 +28,14 @@ static const struct db_query q_update = {
 static const struct db_query q_mark = { "UPDATE tenants SET deleted_at = ?, purge_at = ? WHERE id = ?", "ttu", "" };
 // A tombstone: the change log keeps a name for it, its own words are gone.
 static const struct db_query q_bury = { "UPDATE tenants SET live = NULL, metadata = '{}' WHERE id = ?", "u", "" };
-static const struct db_query q_list = {
-	"SELECT " TENANT_COLUMNS " FROM " TENANT_TABLES
-	" WHERE t.live = 1 AND t.deleted_at IS NULL AND t.name > ? ORDER BY t.name LIMIT ?",
-	"su", TENANT_OUT
-};
-static const struct db_query q_list_deleted = {
-	"SELECT " TENANT_COLUMNS " FROM " TENANT_TABLES
-	" WHERE t.live = 1 AND t.purge_at > ? AND t.name > ? ORDER BY t.name LIMIT ?",
-	"tsu", TENANT_OUT
-};
+static const struct db_query q_drop_count = { "DELETE FROM tenant_counts WHERE tenant_id = ?", "u", "" };
+// The page is cut before the joins: with them in one query the server sorts all tenants, metadata included, for each page.
+#define TENANT_PAGE(condition)                                                                                     \
+	"SELECT " TENANT_COLUMNS " FROM (SELECT * FROM tenants WHERE live = 1 AND " condition " AND name > ? "     \
+	"ORDER BY name LIMIT ?) t JOIN tiers i ON i.id = t.tier_id JOIN tenant_counts c ON c.tenant_id = t.id " \
+	"ORDER BY t.name"
+static const struct db_query q_list = { TENANT_PAGE("deleted_at IS NULL"), "su", TENANT_OUT };
+static const struct db_query q_list_deleted = { TENANT_PAGE("purge_at > ?"), "tsu", TENANT_OUT };
 
 static int64_t time_or_0(const struct db_value *value)
 {
@@ -248,6 +246,7 @@ enum outcome tenant_bury(struct registry *registry, const struct tenant *tenant)
 {
 	struct db_call calls[] = {
 		{ .query = &q_bury, .in = DB_IN(db_u(tenant->id)) },
+		{ .query = &q_drop_count, .in = DB_IN(db_u(tenant->id)) },
 		change_of_tenant(registry, "purged", tenant, tenant->etag, NULL),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));

@@ -59,17 +59,28 @@ bool identity_parse(const char *text, uid_t *user, gid_t *group, char **error)
 	return found;
 }
 
+bool identity_find(const char *user, const char *group, uid_t *uid, gid_t *gid, char **error)
+{
+	*gid = (gid_t)-1;
+	if (!find_user(user, uid, gid, error) || (group[0] != '\0' && !find_group(group, gid, error)))
+		return false;
+	return *gid != (gid_t)-1 || fail_with(error, "user \"%s\" has no group; name one with `group`", user);
+}
+
+bool identity_changes(const char *user)
+{
+	return user[0] != '\0' && geteuid() == 0;
+}
+
 bool identity_become(const char *user, const char *group, char **error)
 {
 	uid_t uid;
-	gid_t gid = (gid_t)-1;
+	gid_t gid;
 
-	if (user[0] == '\0' || geteuid() != 0)
+	if (!identity_changes(user))
 		return true;
-	if (!find_user(user, &uid, &gid, error) || (group[0] != '\0' && !find_group(group, &gid, error)))
+	if (!identity_find(user, group, &uid, &gid, error))
 		return false;
-	if (gid == (gid_t)-1)
-		return fail_with(error, "user \"%s\" has no group; name one with `group`", user);
 	if (initgroups(user, gid) != 0 || setgid(gid) != 0 || setuid(uid) != 0)
 		return fail_with(error, "can't become user \"%s\": %s", user, strerror(errno));
 	return true;

@@ -89,6 +89,17 @@ static bool clear_name(const struct sockaddr_un *address, char **error)
 	return unlink(path) == 0 || errno == ENOENT || fail_with(error, "can't remove %s: %s", path, strerror(errno));
 }
 
+// Not asked for when it is so already: a sandbox may forbid the call itself.
+static bool give_socket(const char *path, uid_t user, gid_t group)
+{
+	struct stat st;
+
+	if ((user == (uid_t)-1 && group == (gid_t)-1) ||
+	    (lstat(path, &st) == 0 && (user == (uid_t)-1 || user == st.st_uid) && (group == (gid_t)-1 || group == st.st_gid)))
+		return true;
+	return lchown(path, user, group) == 0;
+}
+
 // Until listen() connections are refused, so mode and owner are right before the first is made.
 static bool bind_and_listen(int fd, const struct sockaddr_un *address, const struct endpoint_config *endpoint,
 	char **error)
@@ -104,7 +115,7 @@ static bool bind_and_listen(int fd, const struct sockaddr_un *address, const str
 	umask(saved);
 	if (bound != 0)
 		return fail_with(error, "can't make %s: %s", path, strerror(errno));
-	if ((user != (uid_t)-1 || group != (gid_t)-1) && lchown(path, user, group) != 0) {
+	if (!give_socket(path, user, group)) {
 		(void)fail_with(error, "can't give %s to %s: %s", path, endpoint->socket_owner, strerror(errno));
 		(void)unlink(path);
 		return false;

@@ -33,9 +33,9 @@ static const char usage[] =
 	"With a listening socket on descriptor 0 it serves that as one worker; else it opens the endpoint's\n"
 	"socket, or takes the one systemd hands over (LISTEN_FDS), and starts workers on it.\n";
 
-static int usage_error(const char *what)
+static int usage_error(const char *what, const char *argument)
 {
-	fprintf(stderr, "tenured: %s\n%s", what, usage);
+	fprintf(stderr, "tenured: %s%s\n%s", what, argument, usage);
 	return EX_USAGE;
 }
 
@@ -70,13 +70,14 @@ static int read_options(int argc, char **argv, struct options *options)
 			fputs(usage, stdout);
 			return EX_OK;
 		default:
-			return usage_error("see what it takes:");
+			fputs(usage, stderr); // getopt has said what is wrong
+			return EX_USAGE;
 		}
 	}
 	if (optind < argc)
-		return usage_error("it takes no arguments but options");
+		return usage_error("it takes options alone, not ", argv[optind]);
 	if (options->master.config == NULL || options->master.endpoint == NULL)
-		return usage_error("-c FILE and -e ENDPOINT are needed");
+		return usage_error("-c FILE and -e ENDPOINT are needed", "");
 	return -1;
 }
 
@@ -152,7 +153,7 @@ int main(int argc, char **argv)
 		setup_free(&setup);
 		return EX_OK;
 	}
-	if (!setup_open_logs(setup)) {
+	if (!setup_make_logs(setup) || !setup_open_logs(setup)) {
 		setup_free(&setup);
 		return EX_CANTCREAT;
 	}

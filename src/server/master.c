@@ -216,17 +216,26 @@ static bool retire_children(struct master *master)
 	return true;
 }
 
-static void reload(struct master *master)
+// The new configuration, with its access log open and the present children retired. NULL, logged, when all stays.
+static struct setup *load_anew(struct master *master)
 {
 	char *error = NULL;
 	struct setup *fresh = setup_load(master->options->config, master->options->endpoint, &error);
 
-	if (fresh == NULL || !retire_children(master)) {
-		log_error("nothing is reloaded: %s", error != NULL ? error : "no memory");
-		free(error);
-		setup_free(&fresh);
+	if (fresh != NULL && setup_reopen_logs(fresh, &error) && retire_children(master))
+		return fresh;
+	log_error("nothing is reloaded: %s", error != NULL ? error : "no memory");
+	free(error);
+	setup_free(&fresh);
+	return NULL;
+}
+
+static void reload(struct master *master)
+{
+	struct setup *fresh = load_anew(master);
+
+	if (fresh == NULL)
 		return;
-	}
 	notify_supervisor("RELOADING=1");
 	warn_of_what_stays(master, fresh);
 	setup_free(&master->setup);
@@ -256,7 +265,7 @@ static void take_signal(struct master *master, int signal)
 			reload(master);
 		break;
 	case SIGUSR1:
-		(void)setup_reopen_logs(master->setup);
+		setup_rotate_logs(master->setup);
 		signal_children(master, SIGUSR1);
 		signal_retired(master, SIGUSR1);
 		break;
@@ -320,34 +329,48 @@ static void block_signals(struct master *master)
 	(void)signal(SIGCHLD, SIG_DFL); // started with it ignored, we would never learn of an end
 }
 
-// Everything that needs root is behind us: the socket and the logs are open.
-static bool begin(struct master *master)
+// Everything that needs root is behind us: the socket is open and the access log made. What it couldn't open again after
+// a rotation the user is refused now.
+static int become_user(struct master *master, char **error)
 {
 	const struct config *config = master->setup->config;
-	char *error = NULL;
 
-	if (!identity_become(config->user, config->group, &error) ||
-	    (master->options->pid_file != NULL && !notify_write_pid(master->options->pid_file, &error))) {
-		log_error("%s", error != NULL ? error : "no memory");
-		free(error);
-		return false;
+	if (!identity_changes(config->user)) {
+		if (geteuid() == 0)
+			log_warning("running as root, workers too: set user in [tenure]");
+		return EX_OK;
 	}
-	return make_children(master);
+	if (!identity_become(config->user, config->group, error))
+		return EX_OSERR;
+	return setup_reopen_logs(master->setup, error) ? EX_OK : EX_CANTCREAT;
+}
+
+// EX_OK, or the exit code; why is logged.
+static int begin(struct master *master)
+{
+	const char *pid_file = master->options->pid_file;
+	char *error = NULL;
+	int code = become_user(master, &error);
+
+	if (code == EX_OK && ((pid_file != NULL && !notify_write_pid(pid_file, &error)) || !make_children(master)))
+		code = EX_OSERR;
+	if (code != EX_OK)
+		log_error("%s", error != NULL ? error : "no memory");
+	free(error);
+	return code;
 }
 
 int master_run(const struct master_options *options, struct setup *setup, struct listener *listener)
 {
 	struct master master = { .options = options, .setup = setup, .listener = listener, .pid = getpid() };
-	int code = EX_OSERR;
-
 	block_signals(&master);
-	if (begin(&master)) {
+	int code = begin(&master);
+	if (code == EX_OK) {
 		log_info("%s: %u workers serve %s", setup->endpoint->name, setup->endpoint->workers,
 			listener->path != NULL ? listener->path : "the socket handed over");
 		notify_supervisor("READY=1");
 		supervise(&master);
 		log_info("stopped");
-		code = 0;
 	}
 	listen_close(listener);
 	if (options->pid_file != NULL)

@@ -230,7 +230,7 @@ static enum db_mode db_mode_of(enum txn_mode mode)
 	return DB_AUTOCOMMIT;
 }
 
-// Nothing happened; what the handler had written doesn't count.
+// What the handler had written doesn't count.
 static enum step_result forget_answer(struct passage *passage, enum outcome outcome)
 {
 	struct call *call = passage->call;
@@ -238,6 +238,9 @@ static enum step_result forget_answer(struct passage *passage, enum outcome outc
 	log_warning("%s: %s", call->match.method->id, db_error(passage->pipeline->db));
 	response_reset(&call->response, call->pool);
 	passage->in_registry = false;
+	if (db_txn_uncertain(passage->pipeline->db))
+		return done_because(passage, outcome,
+			STR("the database went away at the end, and it is not known whether this was done: look before you repeat it"));
 	return done_because(passage, outcome, STR(""));
 }
 

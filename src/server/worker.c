@@ -97,7 +97,7 @@ static void take_signals(struct worker *worker)
 			fcgi_stop(worker->fcgi, FCGI_RETIRE);
 			break;
 		default:
-			(void)setup_reopen_logs(worker->setup);
+			setup_rotate_logs(worker->setup);
 			break;
 		}
 	}

@@ -18,6 +18,7 @@ struct loader {
 	struct pool *pool; // the table's
 	struct pool *scratch;
 	const char *dir;
+	const char *beside; // the folder of a file that was given with its path, looked into before dir; NULL: none
 	wadl_find_handler *find;
 	void *arg;
 	char **error;

@@ -100,6 +100,7 @@ bool type_add_pattern(struct pool *pool, struct wadl_type *type, const char *tex
 		if (pattern.regex == NULL)
 			return false;
 		pool_cleanup(pool, free_regex, pattern.regex);
+		pattern.seen = POOL_NEW(pool, struct type_seen);
 	}
 	struct type_pattern *patterns = table_grow(pool, type->patterns, type->n_patterns, sizeof(*patterns));
 	patterns[type->n_patterns++] = pattern;
@@ -128,6 +129,19 @@ static bool regex_matches(xmlRegexpPtr regex, struct str value)
 	return xmlRegexpExec(regex, BAD_CAST text) == 1;
 }
 
+static bool is_seen(const struct type_seen *seen, struct str value)
+{
+	return seen->n > 0 && str_eq(str_n(seen->text, seen->n), value);
+}
+
+static void see(struct type_seen *seen, struct str value)
+{
+	if (value.n == 0 || value.n > sizeof(seen->text))
+		return;
+	memcpy(seen->text, value.p, value.n);
+	seen->n = value.n;
+}
+
 static bool is_one_of(const struct str *values, size_t n, struct str value)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -143,7 +157,12 @@ static bool pattern_matches(const struct type_pattern *pattern, struct str value
 		return value.n > 0 && str_find(value, '/', 0) == value.n;
 	if (pattern->regex == NULL)
 		return is_one_of(pattern->literals, pattern->n_literals, value);
-	return regex_matches(pattern->regex, value);
+	if (is_seen(pattern->seen, value))
+		return true;
+	if (!regex_matches(pattern->regex, value))
+		return false;
+	see(pattern->seen, value);
+	return true;
 }
 
 // ---- values

@@ -15,6 +15,13 @@ enum { TYPE_VALUE_MAX = 4096 }; // bytes of a value that a pattern is tried on
 
 enum type_base { TYPE_TEXT, TYPE_NUMBER, TYPE_BOOLEAN };
 
+// The value that a regex took last: a type's plural comes again and again, and libxml2 allocates for each match.
+enum { TYPE_SEEN_MAX = 64 };
+struct type_seen {
+	size_t n; // 0: none yet
+	char text[TYPE_SEEN_MAX];
+};
+
 // A value matches a pattern when it is one of the literals, holds no '/' (segment), or the regex says so.
 struct type_pattern {
 	const char *text;
@@ -22,6 +29,7 @@ struct type_pattern {
 	const struct str *literals;
 	size_t n_literals;
 	xmlRegexpPtr regex; // NULL where the two above decide
+	struct type_seen *seen; // with a regex
 };
 
 struct wadl_type {

@@ -2,6 +2,9 @@
 // Loading an endpoint's WADL file and those it refers to.
 #include "base/base.h"
 
+#include <errno.h>
+#include <sys/stat.h>
+
 #include <libxml/parser.h>
 #include <libxml/xmlerror.h>
 
@@ -80,13 +83,27 @@ static struct wadl_file *find_file(const struct loader *loader, const char *name
 	return file;
 }
 
+// Where the file is: beside the endpoint's own, else in the common folder. One that is there and can't be read is not
+// passed over.
+static const char *place_of(struct loader *loader, const char *name)
+{
+	struct stat st;
+
+	if (loader->beside != NULL) {
+		const char *path = str_cstr(loader->scratch, str_printf(loader->scratch, "%s/%s", loader->beside, name));
+		if (lstat(path, &st) == 0 || errno != ENOENT)
+			return path;
+	}
+	return str_cstr(loader->scratch, str_printf(loader->scratch, "%s/%s", loader->dir, name));
+}
+
 static struct wadl_file *new_file(struct loader *loader, const char *name)
 {
 	struct wadl_file *file = POOL_NEW(loader->scratch, struct wadl_file);
 	struct str text = str_c(name);
 
 	file->name = str_cstr(loader->scratch, text);
-	file->path = str_cstr(loader->scratch, str_printf(loader->scratch, "%s/%s", loader->dir, name));
+	file->path = place_of(loader, name);
 	file->dialect = str_cstr(loader->pool, str_part(text, 0, text.n - strlen(".wadl")));
 	file->state = FILE_LOADING;
 	file->last = &file->definitions;
@@ -112,7 +129,7 @@ struct wadl_file *load_file(struct loader *loader, const xmlNode *node, const ch
 	struct wadl_file *file = find_file(loader, name);
 
 	if (!is_file_name(str_c(name))) {
-		fail_at(loader, node, "\"%s\" must be a file of the same folder, NAME.wadl", name);
+		fail_at(loader, node, "\"%s\" must be NAME.wadl, without a folder", name);
 		return NULL;
 	}
 	if (file != NULL && file == source_file(node))
@@ -129,10 +146,23 @@ struct wadl_file *load_file(struct loader *loader, const xmlNode *node, const ch
 
 // ---- the table
 
-static bool load(struct loader *loader, const char *name)
+// Takes the folder off an absolute path, for it to be looked into first; returns the name.
+static const char *split_path(struct loader *loader, const char *path)
 {
+	const char *slash = strrchr(path, '/');
+
+	if (slash == NULL || path[0] != '/')
+		return path;
+	loader->beside = str_cstr(loader->scratch, str_n(path, (size_t)(slash - path)));
+	return slash + 1;
+}
+
+static bool load(struct loader *loader, const char *path)
+{
+	const char *name = split_path(loader, path);
+
 	if (!is_file_name(str_c(name)))
-		return fail_in(loader, name, 1, "the file's name must be NAME.wadl, without a folder");
+		return fail_in(loader, path, 1, "the file must be NAME.wadl, or its absolute path");
 	struct wadl_file *file = new_file(loader, name);
 	if (!read_in(loader, file) || !compose(loader, file))
 		return false;

@@ -18,11 +18,13 @@
 // What runs a method: given (arg, dialect, method id), NULL when there is none.
 typedef const void *wadl_find_handler(void *arg, const char *dialect, const char *id);
 
-// Loads dir/file and the files it refers to, all in dir; no network, no entities, no DOCTYPE, at most 1 MiB and depth 64
-// each. NULL on failure: *error, from malloc, is "FILE:LINE: what is wrong" and the caller frees it. Refused, among
-// others: an href to a file or id that does not exist, a method without handler, files that refer to each other in a
-// circle, two methods of one name at one path, a path whose template parameters differ from those of the method's
-// definition, an unknown type, a pattern that does not compile, unknown elements and attributes.
+// Loads dir/file and the files it refers to, all in dir. file may be an absolute path as well: what it refers to is then
+// looked for in its folder first, and in dir where it isn't there. References are names without a folder. No network, no
+// entities, no DOCTYPE, at most 1 MiB and depth 64 each. NULL on failure: *error, from malloc, is "FILE:LINE: what is
+// wrong" and the caller frees it. Refused, among others: an href to a file or id that does not exist, a method without
+// handler, files that refer to each other in a circle, two methods of one name at one path, a path whose template
+// parameters differ from those of the method's definition, an unknown type, a pattern that does not compile, unknown
+// elements and attributes.
 struct route_table *wadl_load(const char *dir, const char *file, wadl_find_handler *find, void *arg, char **error);
 void wadl_free(struct route_table **table);
 

@@ -193,6 +193,8 @@ static void bad_structure(void)
 	        "an include that is not there");
 	refused(STR("include = bad.conf\n"), "bad.conf:1: got includes more than 8 deep; expected fewer", "a cycle");
 	refused(STR("[tenure]\nuser = a\0b\n"), "bad.conf:2: got \"user = a\\x00b\"; expected UTF-8 without NUL", "NUL");
+	refused(STR("[tenure]\ngroup = staff\n"),
+	        "bad.conf: [tenure] group: got \"staff\" and no user; expected user as well", "a group alone");
 	refused(STR("[tenure]\nuser = \xff\n"), "bad.conf:2: got \"user = \\xff\"; expected UTF-8 without NUL",
 	        "not UTF-8");
 }

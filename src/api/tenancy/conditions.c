@@ -11,12 +11,12 @@ struct tag_state {
 	struct tag_list match, none_match;
 };
 
-static enum outcome read_tags(struct call *call, const char *header, struct tag_list *list)
+static enum outcome read_tags(struct call *call, const char *header, const char *title, struct tag_list *list)
 {
 	if (tag_list_parse(request_header(&call->request, header), list))
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_BAD_REQUEST, "%s must be \"*\" or a list of up to %d entity tags, like W/\"0a1b…\"",
-		header, CONDITIONAL_MAX_TAGS);
+		title, CONDITIONAL_MAX_TAGS);
 }
 
 enum outcome conditions_read(struct call *call, struct conditions *conditions)
@@ -29,8 +29,8 @@ enum outcome conditions_read(struct call *call, struct conditions *conditions)
 		.reads = call->request.method == METHOD_GET || call->request.method == METHOD_HEAD,
 		.state = state,
 	};
-	enum outcome outcome = read_tags(call, "if-match", &state->match);
-	return outcome == OUTCOME_OK ? read_tags(call, "if-none-match", &state->none_match) : outcome;
+	enum outcome outcome = read_tags(call, "if-match", "If-Match", &state->match);
+	return outcome == OUTCOME_OK ? read_tags(call, "if-none-match", "If-None-Match", &state->none_match) : outcome;
 }
 
 struct str etag_text(struct pool *pool, const uint8_t etag[64])

@@ -73,6 +73,32 @@ static int compare_names(const void *a, const void *b)
 	return str_cmp(((const struct doc_iter *)a)->name, ((const struct doc_iter *)b)->name);
 }
 
+// Header fields have no case: of two such names HEAD could show but one.
+static bool is_among(struct str name, const struct doc_iter *entries, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_eq_nocase(entries[i].name, name))
+			return true;
+	return false;
+}
+
+static enum outcome check_metadata(struct call *call, const struct doc_iter *it, const struct doc_iter *others, size_t n)
+{
+	if (n == MAX_META)
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "metadata may have %d entries at most", MAX_META);
+	if (!meta_name_ok(it->name))
+		return call_fail(call, OUTCOME_BAD_DOCUMENT,
+			"metadata's names begin with a letter or \"_\" and have letters, digits, \"_\", \"-\" and \".\", up to %d",
+			MAX_META_NAME);
+	if (is_among(it->name, others, n))
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "metadata.%.*s has the name of another entry but for its case",
+			STR_ARG(it->name));
+	if (doc_kind(it->value) != DOC_STRING || doc_string(it->value).n > MAX_META_VALUE)
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "metadata.%.*s must be a string of up to %d bytes",
+			STR_ARG(it->name), MAX_META_VALUE);
+	return OUTCOME_OK;
+}
+
 // Sorted by name, so that the same metadata is always the same text.
 static enum outcome read_metadata(struct call *call, const struct doc *metadata, struct str *text)
 {
@@ -82,15 +108,9 @@ static enum outcome read_metadata(struct call *call, const struct doc *metadata,
 	struct buf out = buf_new(call->pool, 256);
 
 	for (struct doc_iter it = doc_iter(metadata); doc_next(&it);) {
-		if (n == MAX_META)
-			return call_fail(call, OUTCOME_BAD_DOCUMENT, "metadata may have %d entries at most", MAX_META);
-		if (!meta_name_ok(it.name))
-			return call_fail(call, OUTCOME_BAD_DOCUMENT,
-				"metadata's names begin with a letter or \"_\" and have letters, digits, \"_\", \"-\" and \".\", up to %d",
-				MAX_META_NAME);
-		if (doc_kind(it.value) != DOC_STRING || doc_string(it.value).n > MAX_META_VALUE)
-			return call_fail(call, OUTCOME_BAD_DOCUMENT, "metadata.%.*s must be a string of up to %d bytes",
-				STR_ARG(it.name), MAX_META_VALUE);
+		enum outcome outcome = check_metadata(call, &it, entries, n);
+		if (outcome != OUTCOME_OK)
+			return outcome;
 		bytes += it.name.n + doc_string(it.value).n;
 		entries[n++] = it;
 	}

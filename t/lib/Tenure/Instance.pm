@@ -72,6 +72,8 @@ sub start {
     my ($class, %option) = @_;
     my $server = $option{server} // 'lighttpd';
     need($server);
+    # Ended by a signal, everything is stopped all the same.
+    $SIG{$_} ||= sub { exit 130 } for qw(INT TERM HUP PIPE);
     my $dir  = File::Temp->newdir('tenure-test-XXXXXX', TMPDIR => 1, CLEANUP => 1);
     chmod 0711, "$dir";
     my $self = bless { dir => "$dir", holder => $dir, server => $server, auth => $option{auth} // 'noauth',

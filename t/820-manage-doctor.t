@@ -1,0 +1,104 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# tenure-manage doctor: what is broken by SQL is found, named, and mended where that takes no guessing.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use POSIX ();
+use Test::More;
+
+use Tenure::Instance;
+my $instance = Tenure::Instance->start;
+my $admin    = $instance->admin;
+$admin->make_tenant($_) for 't1', 't2';
+$admin->make("/v2.0/t1/$_", { a => $_ }) for 'persistentvolumes/p1', 'persistentvolumes/p2', 'namespaces/n', 'namespaces/n/configmaps/c';
+$admin->make('/v2.0/t1/persistentvolumes/moved');
+$admin->post('/v2.0/t1/persistentvolumes/moved/action/move?dest=t2')->is_status(303);
+$admin->make('/v2.0/t1/persistentvolumes/gone');
+$admin->delete('/v2.0/t1/persistentvolumes/gone')->is_status(204);
+
+sub doctor { my ($code, $text) = $instance->manage('doctor', @_); return wantarray ? ($code, $text) : $code }
+
+my ($code, $text) = doctor();
+is $code, 0, 'a sound store: exit code 0' or diag $text;
+is(scalar doctor('--fix'), 0, 'nothing to mend, either');
+
+
+# [what, how it is broken, can it be mended?, how it is mended by hand if not]
+my @breaks = (
+    ['a count too high',        q(UPDATE tenant_counts SET resources = resources + 1), 1],
+    ['a count that is missing', q(DELETE FROM tenant_counts WHERE tenant_id = (SELECT id FROM tenants WHERE name = 't1')), 1],
+    ['an etag',                 q(UPDATE resources SET etag = REPEAT('x', 64) WHERE name = 'p1'), 1],
+    ['a document behind the etag\'s back', q(UPDATE resources SET body = '{"a":"evil"}' WHERE name = 'p1'), 1],
+    ['a size',                  q(UPDATE resources SET bytes = 7 WHERE name = 'p2'), 1],
+    ['a lane of the state tag', q(UPDATE resources SET h2 = h2 ^ 1 WHERE name = 'p2'), 1],
+    ['a tenant\'s etag',        q(UPDATE tenants SET etag = REPEAT('y', 64) WHERE name = 't2'), 1],
+    ['a forward to nothing',    q(INSERT INTO forwards VALUES ((SELECT id FROM tenants WHERE name = 't1'), 2, '', 'ghost', 999999, UTC_TIMESTAMP(6))), 1],
+    ['a forward over a live resource', q(INSERT INTO forwards SELECT tenant_id, type_id, namespace, name, id, UTC_TIMESTAMP(6) FROM resources WHERE name = 'p1'), 1],
+    ['a lock that no document tells of', q(UPDATE resources SET locked = 1 WHERE name = 'p2'), 1],
+    ['a resource of no tenant', q(UPDATE resources SET tenant_id = 999999 WHERE name = 'p2'), 0,
+        q(UPDATE resources SET tenant_id = (SELECT id FROM tenants WHERE name = 't1') WHERE name = 'p2')],
+    ['a resource of no type',   q(UPDATE resources SET type_id = 99 WHERE name = 'p2'), 0, q(UPDATE resources SET type_id = 2 WHERE name = 'p2')],
+    ['a resource of no namespace', q(UPDATE resources SET namespace = 'none' WHERE name = 'c'), 0, q(UPDATE resources SET namespace = 'n' WHERE name = 'c')],
+    ['a tenant of no tier',     q(UPDATE tenants SET tier_id = tier_id + 100 WHERE name = 't2'), 0, q(UPDATE tenants SET tier_id = tier_id - 100 WHERE name = 't2')],
+    ['a tenant without default', q(UPDATE resources SET name = 'defalt' WHERE live = 2 AND tenant_id = (SELECT id FROM tenants WHERE name = 't2')), 0,
+        q(UPDATE resources SET name = 'default' WHERE name = 'defalt')],
+    ['a deleted one without purge time', q(UPDATE resources SET purge_at = NULL WHERE name = 'gone'), 0,
+        q(UPDATE resources SET purge_at = deleted_at + INTERVAL 30 DAY WHERE name = 'gone')],
+    ['a document that is no JSON', q(UPDATE resources SET body = '{"a":' WHERE name = 'p2'), 0, q(UPDATE resources SET body = '{"a":"persistentvolumes/p2"}' WHERE name = 'p2')],
+    ['a revision that no change tells of', q(UPDATE resources SET revision = revision + 1 WHERE name = 'p2'), 0,
+        q(UPDATE resources SET revision = revision - 1 WHERE name = 'p2')],
+);
+for my $break (@breaks) {
+    my ($what, $sql, $can, $by_hand) = @$break;
+    subtest $what => sub {
+        $instance->sql($sql);
+        my ($found, $report) = doctor();
+        is $found, 1, 'is found: exit code 1' or diag $report;
+        my ($again) = doctor();
+        is $again, 1, 'looking mends nothing';
+        my ($fixed, $fix_report) = doctor('--fix');
+        if ($can) {
+            is $fixed, 0, '--fix mends it' or diag $fix_report;
+        }
+        else {
+            is $fixed, 1, '--fix does not guess' or diag $fix_report;
+            $instance->sql($by_hand);
+            doctor('--fix');    # counts and etags follow
+        }
+        my ($now, $end) = doctor();
+        is $now, 0, 'and all is sound' or diag $end;
+    };
+}
+
+subtest 'the API after mending' => sub {
+    is $admin->get('/v2.0/t1')->json->{tenant}{resources}, 4, 'counts';
+    $admin->get("/v2.0/t1/$_")->is_status(200) for 'persistentvolumes/p1', 'persistentvolumes/p2', 'namespaces/n/configmaps/c';
+    $admin->get('/v2.0/t1/persistentvolumes/moved')->is_status(301, 'forwards that were right are there still');
+};
+
+subtest 'under load' => sub {
+    my @pids;
+    for my $writer (1 .. 2) {
+        my $pid = fork // die "fork: $!";
+        if ($pid == 0) {
+            my ($from, $to) = $writer == 1 ? ('t1', 't2') : ('t2', 't1');
+            for my $n (1 .. 40) {
+                $admin->put("/v2.0/$from/persistentvolumes/w$writer-$_", json => { n => $n }) for $n % 5, $n % 7;
+                $admin->delete("/v2.0/$from/persistentvolumes/w$writer-" . $n % 5);
+                $admin->post("/v2.0/$from/persistentvolumes/w$writer-" . $n % 7 . "/action/move?dest=$to");
+            }
+            POSIX::_exit(0);
+        }
+        push @pids, $pid;
+    }
+    my @codes = map { my ($c, $t) = doctor(); diag $t if $c; $c } 1 .. 8;
+    waitpid $_, 0 for @pids;
+    is_deeply \@codes, [(0) x 8], 'it sees no inconsistency that is none';
+    is(scalar doctor(), 0, 'nor afterwards');
+};
+
+done_testing;

@@ -1,0 +1,144 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Who a tenured that root started becomes, and whose its files are then.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use File::Copy ();
+use File::Temp ();
+use Test::More;
+
+use Tenure::Daemon;
+
+Tenure::Daemon::need_program();
+plan skip_all => 'only root becomes somebody else' if $> != 0;
+
+my ($user, $uid, $gid) = (getpwnam 'nobody')[0, 2, 3];
+plan skip_all => 'there is no user nobody' unless $uid;
+
+# A daemon with a folder that the user can reach, and write to.
+sub new_daemon {
+    my (%option) = @_;
+    my $daemon = Tenure::Daemon->new(%option);
+    chmod 0755, "$daemon->{dir}" or die $!;
+    chown $uid, $gid, "$daemon->{dir}", $daemon->config_path or die $!;
+    my $wadl = "$daemon->{dir}/wadl";
+    mkdir $wadl or die $!;
+    File::Copy::copy($_, $wadl) or die "$_: $!" for glob Tenure::Daemon::wadl_dir() . '/*.wadl';
+    $daemon->{tenure} = { %{ $daemon->{tenure} }, wadl_dir => $wadl };
+    $daemon->write_config;
+    return $daemon;
+}
+
+sub ids_of {
+    my ($pid, $what) = @_;
+    open my $file, '<', "/proc/$pid/status" or return '';
+    my ($line) = grep { /^$what:/ } <$file>;
+    return join ' ', ($line // '') =~ /(\d+)/g;
+}
+
+my $daemon = new_daemon(tenure => { user => $user });
+my $log    = "$daemon->{dir}/access.log";
+
+subtest 'user' => sub {
+    $daemon->start;
+    ok Tenure::Daemon::wait_until(sub { $daemon->workers == 2 }), 'serves';
+    is ids_of($_, 'Uid'), join(' ', ($uid) x 4), 'as that user' for $daemon->{pid}, $daemon->children;
+    is ids_of($daemon->{pid}, 'Gid'), join(' ', ($gid) x 4), 'in that user\'s group';
+    is_deeply [ (stat $log)[ 4, 5 ] ], [ $uid, $gid ], 'whose the access log is';
+    unlike $daemon->log_text, qr/root/, 'nothing to warn of';
+};
+
+subtest 'rotation' => sub {
+    rename $log, "$log.1" or die $!;
+    $daemon->signal('USR1');
+    ok Tenure::Daemon::wait_until(sub { -e $log }), 'SIGUSR1 opens a new access log';
+    ok Tenure::Daemon::wait_until(sub { $daemon->answers && $daemon->access_text =~ /GET/ }), 'workers write there';
+    my @before = $daemon->children;
+    rename $log, "$log.2" or die $!;
+    $daemon->signal('HUP');
+    ok Tenure::Daemon::wait_until(sub { $daemon->log_text =~ /: reloaded/ }), 'SIGHUP reloads';
+    ok Tenure::Daemon::wait_until(sub { $daemon->answers && $daemon->access_text =~ /GET/ }), 'and opens it, too';
+    unlike $daemon->log_text, qr/can't open/, 'without complaint';
+};
+
+subtest 'a reload that can\'t open its access log' => sub {
+    my @before = $daemon->children;
+    $daemon->write_config(endpoint => { access_log => "$daemon->{dir}/nowhere/access.log" });
+    $daemon->signal('HUP');
+    ok Tenure::Daemon::wait_until(sub { $daemon->log_text =~ m{nothing is reloaded: .*nowhere/access\.log} }),
+        'is none, and says so';
+    is_deeply [ $daemon->children ], \@before, 'its workers stay';
+    truncate $log, 0;
+    ok $daemon->answers && $daemon->access_text =~ /GET/, 'and so does the log';
+    $daemon->write_config;
+    is $daemon->stop, 0, 'it ends';
+};
+
+subtest 'an access log of root\'s' => sub {
+    my $closed = new_daemon(tenure => { user => $user });
+    my $path   = "$closed->{dir}/access.log";
+    $closed->write_file($path, '');
+    chown 0, 0, $path;
+    chmod 0640, $path;
+    my ($code, $text) = $closed->run('-c', $closed->config_path, '-e', 'service');
+    is $code, 73, 'is refused at the start, not at the first rotation';
+    like $text, qr/\Q$path\E.*Permission denied/, 'with the reason';
+    is((stat $path)[4], 0, 'and not given away');
+
+    my $secret = "$closed->{dir}/secret";
+    rename $path, $secret;
+    symlink $secret, $path;
+    ($code) = $closed->run('-c', $closed->config_path, '-e', 'service');
+    is $code, 73, 'nor through a link';
+    is((stat $secret)[4], 0, 'is anything given away');
+    ok !-S $closed->{socket}, 'no socket stays behind';
+};
+
+subtest 'a folder of root\'s' => sub {
+    my $closed = new_daemon(tenure => { user => $user });
+    mkdir "$closed->{dir}/log" or die $!;
+    chmod 0755, "$closed->{dir}/log";
+    $closed->write_config(endpoint => { access_log => "$closed->{dir}/log/access.log" });
+    $closed->start;
+    is((stat "$closed->{dir}/log/access.log")[4], $uid, 'root makes the file there for the user');
+    $closed->signal('USR1');
+    ok Tenure::Daemon::wait_until(sub { $closed->answers }), 'SIGUSR1';
+    unlike $closed->log_text, qr/can't open/, 'opens it again';
+    is $closed->stop, 0, 'it ends';
+};
+
+subtest 'group' => sub {
+    my ($group, $number) = (getgrnam 'daemon')[0, 2];
+    plan skip_all => 'there is no group daemon' unless $number;
+    my $grouped = new_daemon(tenure => { user => $user, group => $group });
+    $grouped->start;
+    is ids_of($grouped->{pid}, 'Gid'), join(' ', ($number) x 4), 'in place of the user\'s';
+    is((stat "$grouped->{dir}/access.log")[5], $number, 'the access log is the group\'s');
+    is $grouped->stop, 0, 'it ends';
+
+    $grouped->{tenure}{user} = '';
+    $grouped->write_config;
+    my ($code, $text) = $grouped->run('-c', $grouped->config_path, '-e', 'service');
+    is $code, 78, 'without user it is refused';
+    like $text, qr/group.*user/, 'with the reason';
+};
+
+subtest 'no user' => sub {
+    my $root = new_daemon();
+    $root->start;
+    like $root->log_text, qr/warning .*root.*user/, 'root stays root, and a warning says so';
+    is $root->stop, 0, 'it ends';
+};
+
+subtest 'socket_owner' => sub {
+    my $owned = new_daemon(tenure => { user => $user }, endpoint => { socket_owner => "$user:$gid" });
+    $owned->start;
+    is_deeply [ (stat $owned->{socket})[ 4, 5 ] ], [ $uid, $gid ], 'the socket is given away';
+    is $owned->stop, 0, 'it ends';
+};
+
+done_testing;

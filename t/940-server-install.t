@@ -1,0 +1,136 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# What `make install` brings, what it leaves alone the second time, and that what it brought works.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Cwd ();
+use File::Temp ();
+use Test::More;
+
+use Tenure::Daemon;
+use Tenure::FastCGI;
+
+my $build = $ENV{TENURE_BUILDDIR} // Cwd::abs_path("$FindBin::Bin/..");
+Tenure::Daemon::need_program();
+plan skip_all => "$build has no Makefile" unless -e "$build/Makefile";
+
+my $root   = File::Temp->newdir('tenure-install-XXXXXX', TMPDIR => 1);
+my $daemon = Tenure::Daemon->new;
+
+sub install {
+    delete local @ENV{qw(MAKEFLAGS MAKELEVEL MFLAGS)};
+    my $text = qx{make -C '$build' install DESTDIR='$root' 2>&1};
+    is $?, 0, 'make install' or diag $text;
+    return;
+}
+
+# A folder that configure chose, as the Makefile has it.
+sub folder {
+    my ($name) = @_;
+    open my $make, '-|', 'make', '-s', '-C', $build, '--eval', "print-folder: ; \@echo '\$($name)'", 'print-folder'
+        or die "make: $!";
+    chomp(my $folder = readline($make) // '');
+    close $make;
+    return $folder;
+}
+
+my ($conf, $data, $sbin, $lib) = map { folder($_) } qw(pkgsysconfdir pkgdatadir sbindir unitdir);
+like $conf, qr{^/.*/tenure$}, 'the Makefile tells its folders';
+
+subtest 'a first time' => sub {
+    install();
+    ok -x "$root$sbin/$_", $_ for qw(tenured tenure-manage);
+    is((stat "$root$conf/tenure.conf")[2] & 07777, 0640, 'a configuration that is not for everybody');
+    ok -s "$root$conf/wadl/$_" && -s "$root$data/wadl/$_", "$_, to edit, and as it was"
+        for qw(service.wadl admin.wadl combined.wadl);
+    ok !-e "$root$conf/wadl/tenancy.wadl", 'but nothing that is not for editing';
+};
+
+subtest 'its configuration' => sub {
+    my $text = $daemon->read_file("$root$conf/tenure.conf");
+    unlike $text, qr/\@\w+\@/, 'has nothing left to fill in';
+    my ($wadl) = $text =~ /^wadl = (\S+)/m;
+    is $wadl, "$conf/wadl/service.wadl", 'serves the WADL that is for editing';
+    $daemon->write_file("$root/try.conf", $text =~ s{(?<= = )(?=\Q$conf\E)}{$root}gr =~ s{^user = .*\n}{}mr);
+    local $ENV{TENURE_TENURE_WADL_DIR} = "$root$data/wadl";
+    local $ENV{TENURE_TENURE_SQL_DIR}  = "$root$data/sql";
+    my $said = qx{'$root$sbin/tenure-manage' -c '$root/try.conf' config check 2>&1};
+    is $?, 0, 'and is correct' or diag $said;
+    ok -s "$root$data/sql/001-tenancy.sql", 'with its SQL files';
+};
+
+# Publishes reading of a tenant in the way that the manual tells, then installs again.
+subtest 'a second time' => sub {
+    my $service = "$root$conf/wadl/service.wadl";
+    $daemon->write_config(tenure => { wadl_dir => "$root$data/wadl" }, endpoint => { wadl => $service });
+    $daemon->start;
+    my $status = sub {
+        my $fcgi = Tenure::FastCGI->connect($daemon->{socket});
+        return $fcgi->request(uri => '/v2.0/acme', params => [ HTTP_X_AUTH_TOKEN => 'ann:acme' ])->{status};
+    };
+    is $status->(), 404, 'before a call is published it is not there';
+    my $text = $daemon->read_file($service);
+    $text =~ s/<!-- (<method href="tenancy\.wadl#getTenant"\/>) -->/$1/ or die 'no such line';
+    $daemon->write_file($service, $text);
+    $daemon->write_file("$root$conf/tenure.conf", "# mine\n");
+    install();
+    is $daemon->read_file($service), $text, 'an edited WADL stays';
+    is $daemon->read_file("$root$conf/tenure.conf"), "# mine\n", 'so does the configuration';
+    unlike $daemon->read_file("$root$data/wadl/service.wadl"), qr/^\s*<method href="tenancy\.wadl#getTenant"/m,
+        'the original is as it was';
+    $daemon->signal('HUP');
+    ok Tenure::Daemon::wait_until(sub { $daemon->log_text =~ /: reloaded/ }), 'a reload';
+    ok Tenure::Daemon::wait_until(sub { $status->() == 503 }), 'publishes it: the database is asked';
+    is $daemon->stop, 0, 'it ends';
+};
+
+subtest 'systemd' => sub {
+    plan skip_all => 'no units are installed' if $lib eq '';
+    my $unit = $daemon->read_file("$root$lib/tenured\@.service");
+    like $unit, qr/^ExecStart=\Q$sbin\E\/tenured -c \Q$conf\E\/tenure\.conf -e %i$/m, 'the unit names what was installed';
+    like $unit, qr/^Type=notify$/m, 'and waits until it serves';
+    my @filters = $unit =~ /^SystemCallFilter=(.*)$/mg;
+    is $filters[-1], '@chown', 'a socket may be given to a group';
+    my $folder = folder('sysusersdir');
+    like $daemon->read_file("$root$folder/tenure.conf"), qr/^u tenure /m, 'its user';
+    $folder = folder('tmpfilesdir');
+    like $daemon->read_file("$root$folder/tenure.conf"), qr{^d \S+/tenure 0750 tenure www-data}m, 'its folder';
+};
+
+subtest 'logrotate' => sub {
+    my $text = $daemon->read_file("$root" . folder('sysconfdir') . '/logrotate.d/tenure');
+    like $text, qr{^\S+/log/tenure/\*\.log \{$}m, 'is told of the logs';
+    my ($logrotate) = grep { -x } map { "$_/logrotate" } split(/:/, $ENV{PATH}), '/usr/sbin';
+    plan skip_all => 'logrotate is not installed' unless $logrotate;
+    my $dir = "$daemon->{dir}/rotated";
+    mkdir $dir or die $!;
+    $daemon->write_config(endpoint => { access_log => "$dir/service-access.log" });
+    $daemon->start(args => [ '-p', "$dir/service.pid" ]);
+    ok $daemon->answers, 'a daemon that logs';
+    $text =~ s{/\S*?/log/tenure/}{$dir/};
+    $text =~ s{/\S*?run/tenure/}{$dir/};
+    $text =~ s{/run/systemd/system}{/nonexistent};    # this machine's services are not the test's
+    $daemon->write_file("$dir/logrotate.conf", $text);
+    chmod 0644, "$dir/logrotate.conf" or die $!;
+    my $said = qx{'$logrotate' -f -s '$dir/state' '$dir/logrotate.conf' 2>&1};
+    is $?, 0, 'is rotated' or diag $said;
+    is $said, '', 'without complaint';
+    like $daemon->read_file("$dir/service-access.log.1"), qr/GET/, 'what was logged is put away';
+    ok Tenure::Daemon::wait_until(sub { $daemon->answers && $daemon->read_file("$dir/service-access.log") =~ /GET/ }),
+        'and the log goes on in a new file';
+    is $daemon->stop, 0, 'it ends';
+};
+
+subtest 'uninstall' => sub {
+    my $text = qx{make -C '$build' uninstall DESTDIR='$root' 2>&1};
+    is $?, 0, 'make uninstall' or diag $text;
+    my @left = grep { !m{^\Q$root$conf\E/|/logrotate\.d/|/try\.conf$} } split /\n/, qx{find '$root' -type f};
+    is "@left", '', 'leaves nothing but the configuration';
+    ok -s "$root$conf/wadl/service.wadl", 'and that';
+};
+
+done_testing;

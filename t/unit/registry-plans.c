@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an operation reads depends on what it asks for, not on how much others have: rows are counted, not time.
+#include "base/base.h"
+
+#include "registry-fixture.h"
+
+// 40 tenants with 500 resources each, 1 in 10 of them deleted; and 600 tenants without any.
+static void fill(void)
+{
+	server_sql(
+		"INSERT INTO tenants (name, uid, tier_id, metadata, etag, revision, created_at, updated_at) SELECT CONCAT('t', seq), "
+		"UNHEX(MD5(CONCAT('t', seq))), 1, '{}', REPEAT('e', 64), 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM seq_1_to_640;\n"
+		"INSERT INTO tenant_counts SELECT id, 0 FROM tenants;\n"
+		"INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, bytes, revision, edits, h0, h1, h2, h3, etag, meta, "
+		"body, created_at, updated_at) SELECT UNHEX(MD5(CONCAT('n', seq))), 1 + seq % 40, (SELECT id FROM types WHERE "
+		"plural = 'namespaces'), '', CONCAT('ns', seq DIV 40), 1, 4, 1, 1, 1, 1, 1, 1, REPEAT('e', 64), '{}', '{}', "
+		"UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM seq_0_to_399;\n"
+		"INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, bytes, revision, edits, h0, h1, h2, h3, etag, meta, "
+		"body, created_at, updated_at, deleted_at, purge_at, deletion) SELECT UNHEX(MD5(CONCAT('c', seq))), 1 + seq % 40, "
+		"(SELECT id FROM types WHERE plural = 'configmaps'), CONCAT('ns', seq DIV 40 % 10), CONCAT('c', seq), "
+		"IF(seq % 10 = 0, NULL, 1), 4, 1, 1, 1, 1, 1, 1, REPEAT('e', 64), '{}', '{}', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), "
+		"IF(seq % 10 = 0, UTC_TIMESTAMP(6), NULL), IF(seq % 10 = 0, UTC_TIMESTAMP(6) + INTERVAL 9 DAY, NULL), "
+		"IF(seq % 10 = 0, UNHEX(MD5(seq)), NULL) FROM seq_0_to_19999;\n"
+		"UPDATE tenant_counts c SET resources = (SELECT COUNT(*) FROM resources r WHERE r.tenant_id = c.tenant_id AND live = 1);\n"
+		"INSERT INTO forwards SELECT 1 + tenant_id % 40, type_id, namespace, CONCAT('f', name), id, created_at FROM resources "
+		"WHERE id % 5 = 0;\n"
+		"ANALYZE TABLE tenants, tenant_counts, resources, forwards;");
+}
+
+static long long rows_read(void)
+{
+	static const struct db_query q_read = {
+		"SELECT CAST(SUM(variable_value) AS INT) FROM information_schema.session_status WHERE variable_name IN "
+		"('handler_read_key', 'handler_read_next', 'handler_read_prev', 'handler_read_rnd', 'handler_read_rnd_next')",
+		"", "i"
+	};
+	struct db_rows rows;
+
+	return db_run(here.db, here.pool, &q_read, NULL, &rows) == DB_OK ? db_at(&rows, 0, 0)->i : -1;
+}
+
+static long long before;
+
+static void begin(void)
+{
+	before = rows_read();
+	// Asking reads rows, too.
+	before += rows_read() - before;
+}
+
+static void is_within(long long most, const char *what)
+{
+	static long long asking = -1;
+	long long now = rows_read();
+
+	if (asking < 0)
+		asking = rows_read() - now;
+	ok(now - before - asking <= most, "%s reads at most %lld rows (%lld)", what, most, now - before - asking);
+}
+
+#define READS(most, outcome, what, ...)         \
+	do {                                    \
+		begin();                        \
+		EXPECT(outcome, what, __VA_ARGS__); \
+		is_within(most, what);          \
+	} while (0)
+
+static void list(const char *what, long long most, size_t want, const struct resource_query *query)
+{
+	struct resource *list;
+	size_t n;
+	bool more;
+	struct uuid id = uuid_new();
+
+	(void)registry_begin(here.registry, here.pool, &id, STR("tester"));
+	begin();
+	is_outcome(resource_list(here.registry, query, &list, &n, &more), OUTCOME_OK, what);
+	is_within(most, what);
+	is_int((long long)n, (long long)want, "%s: its length", what);
+}
+
+static void lists(void)
+{
+	const struct type *maps = type_find(here.registry, STR("configmaps"));
+	struct tenant *tenants;
+	size_t n;
+	bool more;
+
+	list("a list", 30, 10, &(struct resource_query){ .tenant = STR("t7"), .type = maps, .space = STR("ns3"), .limit = 10 });
+	list("a page of a list", 30, 10, &(struct resource_query){ .tenant = STR("t7"), .type = maps, .space = STR("ns3"),
+		.marker = STR("c13"), .limit = 10 });
+	list("a list of all namespaces", 40, 10, &(struct resource_query){ .tenant = STR("t7"), .type = maps,
+		.all_spaces = true, .limit = 10 });
+	list("a page of it", 40, 10, &(struct resource_query){ .tenant = STR("t7"), .type = maps, .all_spaces = true,
+		.marker = STR("ns4/c5"), .limit = 10 });
+	list("a list of what was deleted", 3000, 10, &(struct resource_query){ .tenant = STR("t11"), .type = maps,
+		.all_spaces = true, .deleted = true, .limit = 10 });
+	begin();
+	is_outcome(tenant_list(here.registry, false, STR("t3"), 10, &tenants, &n, &more), OUTCOME_OK, "a list of tenants");
+	is_within(80, "a list of tenants");
+	is_int((long long)n, 10, "its length");
+	begin();
+	is_outcome(tenant_list(here.registry, true, STR_NONE, 10, &tenants, &n, &more), OUTCOME_OK, "deleted tenants");
+	is_within(20, "a list of deleted tenants");
+}
+
+static void upkeep(void)
+{
+	struct reap_counts counts;
+	struct uuid id = uuid_new();
+
+	server_sql("UPDATE tenants SET live = NULL WHERE name = 't600';");
+	(void)registry_begin(here.registry, here.pool, &id, STR("reaper"));
+	begin();
+	is_outcome(reap(here.registry, false, &counts), OUTCOME_OK, "reaping nothing");
+	is_within(10000, "reaping nothing"); // forwards are looked through: 4080 of them
+	is_int((long long)counts.resources, 0, "nothing was reaped");
+}
+
+int main(void)
+{
+	fixture_start();
+	fill();
+	(void)DO(GET, "t7", "ns3/c126"); // the server reads statistics with the first ones
+	(void)DO(PUT, "t7", "ns3/first");
+	(void)DO(PUT, "t7", "ns3/first", .body = "{\"n\":1}");
+	READS(10, OK, "a read", GET, "t7", "ns3/c126");
+	READS(20, NOT_FOUND, "a read of nothing", GET, "t7", "ns3/none");
+	READS(30, OK, "a change", PUT, "t7", "ns3/c126", .body = "{\"n\":1}");
+	READS(30, CREATED, "making", PUT, "t7", "ns3/new");
+	READS(30, NO_CONTENT, "a deletion", DELETE, "t7", "ns3/new");
+	READS(40, NO_CONTENT, "a recovery", RECOVER, "t7", "ns3/new");
+	READS(60, SEE_OTHER, "a move of one", MOVE, "t7", "ns3/new", "t8");
+	READS(600, OK, "a look at all of a tenant's", PREVIEW, "t9", NULL, "t600");
+	READS(500, NO_CONTENT, "deletion of a namespace", DELETE, "t9", "ns3/");
+	READS(700, NO_CONTENT, "its recovery", RECOVER, "t9", "ns3/");
+	lists();
+	upkeep();
+	return fixture_end();
+}
