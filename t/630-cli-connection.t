@@ -9,7 +9,9 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 
 use File::Temp qw(tempdir);
+use IO::Select;
 use IO::Socket::INET;
+use POSIX ();
 use Test::More;
 
 use Tenure::Instance;
@@ -27,35 +29,56 @@ my $ok      = answer(200, $doc, 'ETag: W/"aa"');
 my $busy    = answer(503, '{"title":"Unavailable","status":503,"detail":"later"}', 'Retry-After: 0');
 my $dropped = '';
 
-# Serves these answers, one a connection, then ends; the last one for all that follow. Returns URL and pid.
+# Serves these answers in their order, the last one for all that follow. Connections are kept where the answer doesn't
+# say close; an empty answer breaks the connection. Returns its URL.
 my $log = "$work/log";
 my @served;
 
 sub serve {
     my (@answers) = @_;
     my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0, Listen => 16, ReuseAddr => 1) or die "socket: $!";
-    my $url = 'http://127.0.0.1:' . $socket->sockport;
     Tenure::Instance::write_file($log, '');
     my $pid = fork // die "fork: $!";
     if ($pid == 0) {
         local $SIG{TERM} = 'DEFAULT';
-        while (my $peer = $socket->accept) {
-            my $request = '';
-            while ($request !~ /\r\n\r\n/ && sysread $peer, $request, 65536, length $request) { }
-            my ($length) = $request =~ /^Content-Length: (\d+)/mi;
-            my ($head) = $request =~ /\A(.*?\r\n\r\n)/s;
-            sysread $peer, $request, 65536, length $request while length $request < length($head) + ($length // 0);
-            open my $out, '>>', $log;
-            print {$out} $request, "\n--\n";
-            close $out;
-            my $answer = @answers > 1 ? shift @answers : $answers[0];
-            print {$peer} $answer =~ s/\@URL\@/$url/gr;
-            close $peer;
+        my $ready = IO::Select->new($socket);
+        while (my @ready = $ready->can_read) {
+            for my $peer (@ready) {
+                if ($peer == $socket) {
+                    $ready->add($socket->accept);
+                    next;
+                }
+                my $request = receive($peer);
+                my $answer = $request eq '' ? '' : @answers > 1 ? shift @answers : $answers[0];
+                print {$peer} $answer;
+                $peer->flush;
+                next if $answer ne '' && $answer !~ /^Connection: close/m;
+                $ready->remove($peer);
+                close $peer;
+            }
         }
         POSIX::_exit(0);
     }
     push @served, $pid;
-    return $url;
+    return 'http://127.0.0.1:' . $socket->sockport;
+}
+
+# One request, which is kept; '' at the end of the connection.
+sub receive {
+    my ($peer) = @_;
+    my $request = '';
+    while ($request !~ /\r\n\r\n/) {
+        sysread $peer, $request, 65536, length $request or return '';
+    }
+    my ($length) = $request =~ /^Content-Length: (\d+)/mi;
+    my ($head) = $request =~ /\A(.*?\r\n\r\n)/s;
+    while (length $request < length($head) + ($length // 0)) {
+        sysread $peer, $request, 65536, length $request or return '';
+    }
+    open my $out, '>>', $log;
+    print {$out} $request, "\n--\n";
+    close $out;
+    return $request;
 }
 END { kill TERM => @served if @served }
 
@@ -91,6 +114,36 @@ subtest 'what is sent again' => sub {
     my $stale = answer(412, '{"title":"Precondition failed","status":412}');
     tool(serve($dropped, $stale))->ends(75, qw(configmaps patch x a=1 --etag W/aa));
     tool(serve($stale))->ends(5, qw(configmaps patch x a=1 --etag W/aa));
+
+    my $kept = "HTTP/1.1 204 X\r\n\r\n";
+    tool(serve($kept, $dropped, $kept))->ends(75, qw(configmaps delete x y --yes --no-etag));
+    is scalar(requests()), 2, 'nor does libcurl send it again over a kept connection';
+};
+
+subtest 'TLS' => sub {
+    plan skip_all => 'openssl is not installed' if !Tenure::Instance::on_path('openssl');
+    my ($code, $text) = Tenure::Instance::_run('openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout',
+        "$work/key.pem", '-out', "$work/ca.pem", '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost');
+    is $code, 0, 'a certificate' or diag $text;
+    mkdir $_ for "$work/v2.0", "$work/v2.0/t", "$work/v2.0/t/persistentvolumes";
+    # With this option openssl sends a file as it is, header fields and all.
+    Tenure::Instance::write_file("$work/v2.0/t/persistentvolumes/x", $ok);
+    my ($port) = Tenure::Instance::free_ports(1);
+    my $pid = fork // die "fork: $!";
+    if ($pid == 0) {
+        chdir $work;
+        open STDOUT, '>', "$work/tls.log";
+        open STDERR, '>&', \*STDOUT;
+        exec { 'openssl' } qw(openssl s_server -HTTP -key key.pem -cert ca.pem -accept), $port or POSIX::_exit(127);
+    }
+    push @served, $pid;
+    my @show = qw(persistentvolumes show x --columns v --format csv);
+    my $tool = tool("https://localhost:$port");
+    ok Tenure::Instance::wait_until(sub { $tool->run(@show, '--ca-file', "$work/ca.pem")->{code} == 0 }), 'its authority is trusted when named';
+    is $tool->with(TENURE_CA_FILE => "$work/ca.pem")->ends(0, @show)->{out}, "v\n1\n", 'by the environment, too';
+    like $tool->ends(69, @show)->{err}, qr/certificate/i, 'and not otherwise';
+    tool("https://127.0.0.1:$port")->ends(69, @show, '--ca-file', "$work/ca.pem");
+    $tool->ends(69, @show, '--ca-file', '/nonexistent');
 };
 
 subtest 'the token goes nowhere else' => sub {

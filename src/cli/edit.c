@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +26,7 @@ static int run_editor(struct cli *cli, const char *path)
 	if (pid < 0)
 		return cli_fail(EX_OSERR, "can't start the editor: %s", strerror(errno));
 	if (pid == 0) {
+		signal(SIGPIPE, SIG_DFL);
 		execl("/bin/sh", "sh", "-c", line, "sh", path, (char *)NULL);
 		_exit(127);
 	}

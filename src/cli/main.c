@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include <locale.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <unistd.h>
 
@@ -131,6 +132,8 @@ int main(int argc, char **argv)
 	log_open("tenure", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
 	// Widths of characters are those of Unicode, whatever the user's language.
 	setlocale(LC_CTYPE, "C.UTF-8");
+	// A reader that went away is told by the exit code, after what was begun is done.
+	signal(SIGPIPE, SIG_IGN);
 	cli.out_is_terminal = isatty(STDOUT_FILENO) == 1;
 	int code = run(&cli, argc, argv);
 	pool_free(&cli.pool);

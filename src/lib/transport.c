@@ -3,6 +3,8 @@
 #include "base/base.h"
 
 #include <curl/curl.h>
+#include <errno.h>
+#include <signal.h>
 
 #include "lib/client.h"
 
@@ -23,6 +25,39 @@ struct receiver {
 	struct buf body;
 };
 
+// A connection that the other side closed must not end the program, and the program's handling of signals is its own:
+// SIGPIPE is held back in this thread alone, and what came is taken away again.
+struct pipe_guard {
+	sigset_t before;
+	bool was_pending;
+};
+
+static struct pipe_guard pipe_hold(void)
+{
+	struct pipe_guard guard = { .was_pending = false };
+	sigset_t pending, pipes;
+
+	sigemptyset(&pending);
+	sigpending(&pending);
+	guard.was_pending = sigismember(&pending, SIGPIPE) == 1;
+	sigemptyset(&pipes);
+	sigaddset(&pipes, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &pipes, &guard.before);
+	return guard;
+}
+
+static void pipe_release(const struct pipe_guard *guard)
+{
+	struct timespec at_once = { 0, 0 };
+	sigset_t pipes;
+
+	sigemptyset(&pipes);
+	sigaddset(&pipes, SIGPIPE);
+	while (!guard->was_pending && sigtimedwait(&pipes, NULL, &at_once) < 0 && errno == EINTR)
+		;
+	pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
+}
+
 struct transport *transport_new(void)
 {
 	struct transport *transport = calloc(1, sizeof(*transport));
@@ -41,7 +76,9 @@ void transport_free(struct transport **transport)
 {
 	if (*transport == NULL)
 		return;
+	struct pipe_guard guard = pipe_hold();
 	curl_easy_cleanup((*transport)->curl);
+	pipe_release(&guard);
 	free(*transport);
 	*transport = NULL;
 }
@@ -158,9 +195,12 @@ static void set_connection(CURL *curl, const struct tenure_client *client, char 
 
 static void set_request(CURL *curl, const struct wish *wish, const char *url)
 {
-	bool post = strcmp(wish->method, "POST") == 0;
+	bool post = strcmp(wish->method, "POST") == 0, get = strcmp(wish->method, "GET") == 0;
 
 	curl_easy_setopt(curl, CURLOPT_URL, url);
+	// On a kept connection that breaks libcurl sends any request again by itself, a change that was done as well; on a
+	// new one it doesn't.
+	curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, get ? 0L : 1L);
 	if (wish->body.p != NULL || post) {
 		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, wish->body.p != NULL ? wish->body.p : "");
 		curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)wish->body.n);
@@ -168,8 +208,7 @@ static void set_request(CURL *curl, const struct wish *wish, const char *url)
 	curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, wish->method);
 }
 
-// Only where nothing of the request can have left is it certain that it was not done. A kept connection that broke leaves
-// libcurl in doubt as much as us.
+// Only where nothing of the request can have left is it certain that it was not done.
 static enum sent how_sent(CURLcode code)
 {
 	switch (code) {
@@ -207,7 +246,9 @@ enum sent transport_send(struct tenure_client *client, struct pool *pool, const 
 	curl_easy_setopt(curl, CURLOPT_WRITEDATA, &receiver);
 	curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
 	curl_easy_setopt(curl, CURLOPT_HEADERDATA, &receiver);
+	struct pipe_guard guard = pipe_hold();
 	CURLcode code = curl_easy_perform(curl);
+	pipe_release(&guard);
 	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
 	// The error buffer and the receiver end with this function.
 	curl_easy_reset(curl);
