@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // libtenure: tenants and resources of a Tenure service as objects that keep their etag. The manual is libtenure(3).
 //
-// Documents come and go as JSON text. Strings that the library returns belong to the object they came from and last until
-// the next call that changes it. There is no global state: a client and what was made from it are for one thread at a
-// time, different clients are independent. The library ends the process only when memory runs out.
+// Documents come and go as JSON text. Strings that the library returns belong to the object they came from and last
+// until the next call that changes it. There is no global state: a client and what was made from it are for one thread
+// at a time, different clients are independent. The library ends the process only when memory runs out.
 #ifndef TENURE_TENURE_H
 #define TENURE_TENURE_H
 
@@ -75,8 +75,8 @@ TENURE_API const char *tenure_version(void);
 
 // ---- clients
 
-// url: of an endpoint, "https://tenure.example.org"; token may be NULL. Sends nothing. NULL when url is no http or https
-// URL or token can't stand in a header field. All that is made from a client must be freed before it.
+// url: of an endpoint, "https://tenure.example.org"; token may be NULL. Sends nothing. NULL when url is no http or
+// https URL or token can't stand in a header field. All that is made from a client must be freed before it.
 TENURE_API struct tenure_client *tenure_client_new(const char *url, const char *token);
 // Sets *client to NULL; does nothing on NULL, as all these do.
 TENURE_API void tenure_client_free(struct tenure_client **client);
@@ -84,7 +84,8 @@ TENURE_API void tenure_client_free(struct tenure_client **client);
 TENURE_API void tenure_client_set_timeouts(struct tenure_client *client, long connect_ms, long call_ms);
 // A PEM file of certificate authorities to trust in place of the system's.
 TENURE_API void tenure_client_set_ca_file(struct tenure_client *client, const char *path);
-// How often a call is sent again when that is safe (3), and the longest wait before it (5,000 ms): libtenure(3), RETRIES.
+// How often a call is sent again when that is safe (3), and the longest wait before it (5,000 ms): libtenure(3),
+// RETRIES.
 TENURE_API void tenure_client_set_retries(struct tenure_client *client, unsigned retries, long longest_wait_ms);
 
 // About the last call by this client or by what was made from it that did not end with TENURE_OK:
@@ -99,10 +100,10 @@ TENURE_API const char *tenure_error_document(const struct tenure_client *client,
 
 // ---- resources and tenants
 
-// An object for this address; sends nothing. space: the namespace, NULL for types that stand in the tenant itself. Ids are
-// UTF-8, not encoded. NULL when one of them can be none ("", "..", with "/").
-TENURE_API struct tenure_resource *tenure_resource_new(struct tenure_client *client, const char *tenant, const char *space,
-	const char *type, const char *name);
+// An object for this address; sends nothing. space: the namespace, NULL for types that stand in the tenant itself. Ids
+// are UTF-8, not encoded. NULL when one of them can be none ("", "..", with "/").
+TENURE_API struct tenure_resource *tenure_resource_new(struct tenure_client *client, const char *tenant,
+	const char *space, const char *type, const char *name);
 // A tenant, in the same way. Its documents are {"tenant": {…}}.
 TENURE_API struct tenure_resource *tenure_tenant_new(struct tenure_client *client, const char *id);
 TENURE_API void tenure_resource_free(struct tenure_resource **resource);
@@ -112,8 +113,8 @@ TENURE_API enum tenure_status tenure_resource_get(struct tenure_resource *resour
 // Makes or replaces it. After TENURE_OK the object holds what it is now.
 TENURE_API enum tenure_status tenure_resource_put(struct tenure_resource *resource, const char *document, size_t length,
 	struct tenure_etag etag);
-// Changes members by a JSON merge patch (RFC 7396). After TENURE_OK the object holds what it is now. A tenant has no PATCH:
-// the patch is applied to the document that the object holds and the result put, with the etag asked for.
+// Changes members by a JSON merge patch (RFC 7396). After TENURE_OK the object holds what it is now. A tenant has no
+// PATCH: the patch is applied to the document that the object holds and the result put, with the etag asked for.
 TENURE_API enum tenure_status tenure_resource_update(struct tenure_resource *resource, const char *patch, size_t length,
 	struct tenure_etag etag);
 // Deletes it, recoverably.
@@ -134,8 +135,8 @@ TENURE_API const char *tenure_resource_path(const struct tenure_resource *resour
 enum tenure_list_what { TENURE_LIST_LIVE, TENURE_LIST_DELETED };
 
 // Resources of one type; space NULL: of all namespaces, or of a type that stands in the tenant itself.
-TENURE_API struct tenure_list *tenure_list_resources(struct tenure_client *client, const char *tenant, const char *space,
-	const char *type, enum tenure_list_what what);
+TENURE_API struct tenure_list *tenure_list_resources(struct tenure_client *client, const char *tenant,
+	const char *space, const char *type, enum tenure_list_what what);
 TENURE_API struct tenure_list *tenure_list_tenants(struct tenure_client *client, enum tenure_list_what what);
 TENURE_API void tenure_list_free(struct tenure_list **list);
 // Items in a page, 1 to 1,000 (100).
@@ -147,7 +148,8 @@ TENURE_API enum tenure_status tenure_list_next(struct tenure_list *list, struct 
 // ---- moves
 
 // All of a tenant's resources; one resource, or a namespace with what is in it. Sends nothing.
-TENURE_API struct tenure_move *tenure_move_all(struct tenure_client *client, const char *tenant, const char *destination);
+TENURE_API struct tenure_move *tenure_move_all(struct tenure_client *client, const char *tenant,
+	const char *destination);
 TENURE_API struct tenure_move *tenure_move_resource(const struct tenure_resource *resource, const char *destination);
 // A move that went into the background, by the id that tenure_move_id() told.
 TENURE_API struct tenure_move *tenure_move_known(struct tenure_client *client, const char *tenant, const char *id);
@@ -167,8 +169,10 @@ TENURE_API bool tenure_move_blocker(const struct tenure_move *move, size_t index
 enum tenure_move_how { TENURE_MOVE_NOW, TENURE_MOVE_BACKGROUND };
 // Does it; with TENURE_ETAG_CURRENT only if the preview is still true. TENURE_PENDING: it goes on in the background, as
 // large ones do even when asked for now.
-TENURE_API enum tenure_status tenure_move_run(struct tenure_move *move, struct tenure_etag etag, enum tenure_move_how how);
-// Of a background move: TENURE_PENDING while it runs, TENURE_OK when it is done, TENURE_FAILED when it has moved nothing.
+TENURE_API enum tenure_status tenure_move_run(struct tenure_move *move, struct tenure_etag etag,
+	enum tenure_move_how how);
+// Of a background move: TENURE_PENDING while it runs, TENURE_OK when it is done, TENURE_FAILED when it has moved
+// nothing.
 TENURE_API enum tenure_status tenure_move_poll(struct tenure_move *move);
 TENURE_API void tenure_move_progress(const struct tenure_move *move, uint64_t *moved, uint64_t *total);
 TENURE_API const char *tenure_move_id(const struct tenure_move *move); // NULL unless in the background

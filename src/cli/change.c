@@ -82,7 +82,8 @@ static int choose_etag(struct cli *cli, const struct target *target, struct chan
 	*etag = TENURE_ETAG_NONE;
 	if (wanted == NULL) {
 		if (cli->options[OPT_NO_ETAG] == NULL)
-			cli_warn("%s: goes out without an etag, over whatever others changed; --etag auto guards it", target->label);
+			cli_warn("%s: goes out without an etag, over whatever others changed; --etag auto guards it",
+				target->label);
 		return EX_OK;
 	}
 	if (strcmp(wanted, "new") == 0) {
@@ -172,7 +173,8 @@ static int rebase(struct cli *cli, const struct target *target, struct change *c
 		return code;
 	now = document_own(cli->pool, parsed, NULL, target->is_tenant);
 	// Without a base every field that differs is shown, and nobody can tell whose change it is.
-	const struct doc *base = document_own(cli->pool, change->base != NULL ? change->base : parsed, NULL, target->is_tenant);
+	const struct doc *base = document_own(cli->pool, change->base != NULL ? change->base : parsed, NULL,
+		target->is_tenant);
 	merge_documents(cli->pool, base, yours_of(cli, target, change, base), now, &merge);
 	bool retry = cli->options[OPT_RETRY] != NULL;
 	const char *refusal = change->kind == CHANGE_DELETE ? "what was changed meanwhile is not deleted by --retry"
@@ -208,7 +210,8 @@ int change_make(struct cli *cli, const struct target *target, struct change *cha
 				state_forget(cli, tenure_resource_path(target->resource));
 			else
 				remember(cli, target);
-			announce(cli, target, change->kind == CHANGE_DELETE ? "deleted" : tries > 0 ? "merged and changed" : "done");
+			announce(cli, target,
+				change->kind == CHANGE_DELETE ? "deleted" : tries > 0 ? "merged and changed" : "done");
 			return EX_OK;
 		}
 		if (status != TENURE_STALE)

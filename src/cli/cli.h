@@ -175,8 +175,8 @@ bool confirmed(struct cli *cli, const char *question);
 // Reads what the target is now, remembers and returns it. Exit code.
 int target_read(struct cli *cli, const struct target *target, const struct doc **document);
 
-// The resource of that address, in the namespace that -n says or its type is in by itself where space is NULL. False: told.
-// Its resource is the caller's.
+// The resource of that address, in the namespace that -n says or its type is in by itself where space is NULL. False:
+// told. Its resource is the caller's.
 bool resource_target(struct cli *cli, const char *space, const char *type, const char *name, struct target *target);
 
 // ---- dry_run.c

@@ -7,8 +7,8 @@
 #define OPTIONS_WHOSE (HAS(OPT_TENANT) | HAS(OPT_NAMESPACE))
 #define OPTIONS_CHANGE (HAS(OPT_ETAG) | HAS(OPT_NO_ETAG) | HAS(OPT_RETRY) | HAS(OPT_DRY_RUN))
 
-#define TEXT_ETAG "With --etag the change is made only if nobody changed it since. When somebody did, what the base was, " \
-	"what you\nwant and what is there now are shown field by field, and the exit code is 5."
+#define TEXT_ETAG "With --etag the change is made only if nobody changed it since. When somebody did, what the base " \
+	"was, what you\nwant and what is there now are shown field by field, and the exit code is 5."
 #define TEXT_STDIN "A name \"-\" stands for names on standard input, one a line."
 
 const struct command commands[] = {
@@ -22,8 +22,8 @@ const struct command commands[] = {
 	{ "tenant", "delete", "ID…", 1, 0, HAS(OPT_YES) | OPTIONS_CHANGE, command_tenant_delete,
 		"delete tenants with all they own", "They can be recovered for a time. " TEXT_STDIN,
 		"tenure tenant delete acme --yes --etag auto" },
-	{ "tenant", "recover", "ID…", 1, 0, HAS(OPT_DRY_RUN), command_tenant_recover, "bring deleted tenants back", TEXT_STDIN,
-		"tenure tenant recover acme" },
+	{ "tenant", "recover", "ID…", 1, 0, HAS(OPT_DRY_RUN), command_tenant_recover, "bring deleted tenants back",
+		TEXT_STDIN, "tenure tenant recover acme" },
 
 	{ "resource", "list", "TYPE", 1, 1, OPTIONS_WHOSE | HAS(OPT_DELETED), command_resource_list,
 		"list resources of a type", "", "tenure configmaps list -n prod --columns name,data.color" },
@@ -36,22 +36,25 @@ const struct command commands[] = {
 	{ "resource", "patch", "TYPE NAME [MEMBER=VALUE…]", 2, 0,
 		OPTIONS_WHOSE | HAS(OPT_FILE) | HAS(OPT_PATCH) | OPTIONS_CHANGE, command_resource_patch,
 		"change members of a resource",
-		"The patch is of MEMBER=VALUE (a string) and MEMBER:=JSON (null removes), or that of --patch or --file.\n" TEXT_ETAG
-		"\n" TEXT_STDIN, "tenure configmaps patch web data.color=red --etag auto --retry" },
+		"The patch is of MEMBER=VALUE (a string) and MEMBER:=JSON (null removes), or that of --patch or --file.\n"
+		TEXT_ETAG "\n" TEXT_STDIN, "tenure configmaps patch web data.color=red --etag auto --retry" },
 	{ "resource", "edit", "TYPE NAME", 2, 2, OPTIONS_WHOSE | HAS(OPT_RETRY) | HAS(OPT_DRY_RUN), command_resource_edit,
 		"change a resource in an editor",
-		"$VISUAL or $EDITOR is opened on it, and what is saved is sent guarded by the etag. Unchanged, nothing is sent.",
+		"$VISUAL or $EDITOR is opened on it, and what is saved is sent guarded by the etag. "
+		"Unchanged, nothing is sent.",
 		"EDITOR=nano tenure configmaps edit web" },
 	{ "resource", "delete", "TYPE NAME…", 2, 0, OPTIONS_WHOSE | HAS(OPT_YES) | OPTIONS_CHANGE, command_resource_delete,
 		"delete resources", "They can be recovered for a time; a namespace goes with all that is in it. " TEXT_STDIN,
-		"tenure configmaps list --format csv --columns name | tail -n +2 | tenure configmaps delete - --yes --no-etag" },
-	{ "resource", "recover", "TYPE NAME…", 2, 0, OPTIONS_WHOSE | HAS(OPT_UID) | HAS(OPT_DRY_RUN), command_resource_recover,
-		"bring deleted resources back", "Of several deleted at one address the last comes, or the one of --uid. " TEXT_STDIN,
+		"tenure configmaps list --format csv --columns name | tail -n +2 | tenure configmaps delete - -y --no-etag" },
+	{ "resource", "recover", "TYPE NAME…", 2, 0, OPTIONS_WHOSE | HAS(OPT_UID) | HAS(OPT_DRY_RUN),
+		command_resource_recover, "bring deleted resources back",
+		"Of several deleted at one address the last comes, or the one of --uid. " TEXT_STDIN,
 		"tenure configmaps recover web" },
 
 	{ "move", NULL, "SOURCE…", 1, 0, OPTIONS_WHOSE | HAS(OPT_TO) | HAS(OPT_ALL) | HAS(OPT_PREVIEW) | HAS(OPT_IF_MATCH) |
 		HAS(OPT_ASYNC) | HAS(OPT_NO_WAIT) | HAS(OPT_DRY_RUN) | HAS(OPT_NO_ETAG), command_move, "move to another tenant",
-		"SOURCE is TYPE/NAME of --tenant, or as a preview lists it: namespaces/prod, namespaces/default/configmaps/web.\n"
+		"SOURCE is TYPE/NAME of --tenant, or as a preview lists it: namespaces/prod, "
+		"namespaces/default/configmaps/web.\n"
 		"With --all it is a tenant. " TEXT_STDIN,
 		"tenure move configmaps/web -t acme --to globex --preview && tenure move configmaps/web -t acme --to globex "
 		"--if-match auto" },

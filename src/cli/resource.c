@@ -31,8 +31,8 @@ bool resource_target(struct cli *cli, const char *space, const char *type, const
 		cli_fail(EX_USAGE, "whose? --tenant or TENURE_TENANT");
 		return false;
 	}
-	target->resource = tenure_resource_new(cli->client, cli->tenant, space != NULL ? space : namespace_of(cli, type), type,
-		name);
+	target->resource = tenure_resource_new(cli->client, cli->tenant, space != NULL ? space : namespace_of(cli, type),
+		type, name);
 	if (target->resource == NULL)
 		cli_fail(EX_USAGE, "%s can't be the address of a resource", target->label);
 	return target->resource != NULL;
@@ -92,7 +92,9 @@ int command_resource_show(struct cli *cli)
 	for (; *names != NULL; names++) {
 		struct target target;
 		const struct doc *document;
-		int code = resource_target(cli, NULL, cli->arguments[0], *names, &target) ? target_read(cli, &target, &document) : EX_USAGE;
+		int code = EX_USAGE;
+		if (resource_target(cli, NULL, cli->arguments[0], *names, &target))
+			code = target_read(cli, &target, &document);
 		if (code == EX_OK && columned)
 			table_add(table, document);
 		else if (code == EX_OK)

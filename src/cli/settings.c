@@ -104,8 +104,8 @@ static int take_line(struct cli *cli, const char *path, size_t number, struct st
 		*(const char **)(void *)((char *)settings + file_keys[i].at) = str_cstr(cli->pool, value);
 		return EX_OK;
 	}
-	return cli_fail(EX_CONFIG, "%s:%zu: not one of url, token, token-file, tenant, ca-file, timeout, format = VALUE", path,
-		number);
+	return cli_fail(EX_CONFIG, "%s:%zu: not one of url, token, token-file, tenant, ca-file, timeout, format = VALUE",
+		path, number);
 }
 
 static const char *config_path(struct cli *cli)

@@ -118,7 +118,8 @@ static void wait_ms(long ms)
 // together come back at different times.
 static long wait_before(const struct tenure_client *client, const struct answer *answer, unsigned attempt)
 {
-	long ms = answer->retry_after >= 0 ? answer->retry_after * 1000 : (long)FIRST_WAIT_MS << (attempt < 10 ? attempt : 10);
+	long ms = answer->retry_after >= 0 ? answer->retry_after * 1000
+		: (long)FIRST_WAIT_MS << (attempt < 10 ? attempt : 10);
 
 	ms += (long)((uint64_t)clock_tick_us() % FIRST_WAIT_MS);
 	return ms < client->longest_wait_ms ? ms : client->longest_wait_ms;
@@ -132,8 +133,8 @@ static bool asks_again(enum sent sent, const struct answer *answer)
 // What came after an attempt that may have been done is no answer to the question whether it was.
 static enum tenure_status uncertain(struct tenure_client *client, const struct wish *wish, struct str why)
 {
-	return client_fail(client, TENURE_UNCERTAIN, "%s %.*s may have been done or not (%.*s): read it again", wish->method,
-		STR_ARG(wish->path), STR_ARG(why));
+	return client_fail(client, TENURE_UNCERTAIN, "%s %.*s may have been done or not (%.*s): read it again",
+		wish->method, STR_ARG(wish->path), STR_ARG(why));
 }
 
 static enum tenure_status ended(struct tenure_client *client, const struct wish *wish, const struct answer *answer)

@@ -157,7 +157,8 @@ bool path_add(struct buf *path, const char *segment)
 {
 	struct str s = str_c(segment);
 
-	if (s.n == 0 || str_eq(s, STR(".")) || str_eq(s, STR("..")) || memchr(s.p, '/', s.n) != NULL || !str_utf8_ok(s, NULL))
+	if (s.n == 0 || str_eq(s, STR(".")) || str_eq(s, STR("..")) || memchr(s.p, '/', s.n) != NULL ||
+		!str_utf8_ok(s, NULL))
 		return false;
 	buf_addc(path, '/');
 	uri_add_segment(path, s);
@@ -183,8 +184,8 @@ bool etag_header(struct pool *pool, struct str text, struct str *header)
 	return true;
 }
 
-enum tenure_status wish_etag(struct tenure_client *client, struct pool *pool, struct wish *wish, struct tenure_etag etag,
-	struct str current)
+enum tenure_status wish_etag(struct tenure_client *client, struct pool *pool, struct wish *wish,
+	struct tenure_etag etag, struct str current)
 {
 	switch (etag.kind) {
 	case TENURE_ETAG_IS_NONE:

@@ -64,8 +64,8 @@ enum tenure_status client_fail(struct tenure_client *client, enum tenure_status 
 // "W/"abc"" out of what a document or a user has: quoted, W/ kept. False when it can't stand in a header field.
 bool etag_header(struct pool *pool, struct str text, struct str *header);
 // Puts the etag asked for into the wish; current is the object's, n 0 for none.
-enum tenure_status wish_etag(struct tenure_client *client, struct pool *pool, struct wish *wish, struct tenure_etag etag,
-	struct str current);
+enum tenure_status wish_etag(struct tenure_client *client, struct pool *pool, struct wish *wish,
+	struct tenure_etag etag, struct str current);
 
 // Reads a document that the service sent.
 enum tenure_status client_parse(struct tenure_client *client, struct pool *pool, struct str text, struct doc **doc);
@@ -78,8 +78,8 @@ bool path_add(struct buf *path, const char *segment);
 struct transport *transport_new(void); // NULL when libcurl refuses
 void transport_free(struct transport **transport);
 // One attempt. *why: what went wrong when it was not answered; in pool, as the answer.
-enum sent transport_send(struct tenure_client *client, struct pool *pool, const struct wish *wish, struct answer *answer,
-	struct str *why);
+enum sent transport_send(struct tenure_client *client, struct pool *pool, const struct wish *wish,
+	struct answer *answer, struct str *why);
 // True when url is one that transport_send can use: http or https with a host, and without user, query and fragment.
 bool transport_url_ok(const char *url);
 

@@ -181,7 +181,8 @@ enum tenure_status tenure_resource_put(struct tenure_resource *resource, const c
 }
 
 // The document held, with the patch applied, as the body of a PUT.
-static enum tenure_status patched(struct tenure_resource *resource, struct pool *pool, struct str patch, struct str *body)
+static enum tenure_status patched(struct tenure_resource *resource, struct pool *pool, struct str patch,
+	struct str *body)
 {
 	struct doc *old, *changes;
 	struct str error;

@@ -137,7 +137,8 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *arg)
 	size_t colon = str_find(line, ':', 0);
 	if (colon == line.n)
 		return size * count;
-	struct str name = str_part(line, 0, colon), value = str_dup(receiver->pool, str_trim(str_part(line, colon + 1, line.n)));
+	struct str name = str_part(line, 0, colon);
+	struct str value = str_dup(receiver->pool, str_trim(str_part(line, colon + 1, line.n)));
 	if (memchr(value.p, '\0', value.n) != NULL)
 		return size * count;
 	if (str_eq_nocase(name, STR("etag")))
@@ -228,8 +229,8 @@ static enum sent how_sent(CURLcode code)
 	}
 }
 
-enum sent transport_send(struct tenure_client *client, struct pool *pool, const struct wish *wish, struct answer *answer,
-	struct str *why)
+enum sent transport_send(struct tenure_client *client, struct pool *pool, const struct wish *wish,
+	struct answer *answer, struct str *why)
 {
 	CURL *curl = client->transport->curl;
 	char error[CURL_ERROR_SIZE] = "";

@@ -63,7 +63,8 @@ static void test_paths(struct tenure_client *client)
 {
 	static const struct { const char *space, *type, *name, *path; } cases[] = {
 		{ NULL, "persistentvolumes", "disk", "/v2.0/a%20b/persistentvolumes/disk" },
-		{ "default", "configmaps", "100% \xe2\x88\x91", "/v2.0/a%20b/namespaces/default/configmaps/100%25%20%E2%88%91" },
+		{ "default", "configmaps", "100% \xe2\x88\x91",
+			"/v2.0/a%20b/namespaces/default/configmaps/100%25%20%E2%88%91" },
 		{ NULL, "configmaps", "a?b#c", "/v2.0/a%20b/configmaps/a%3Fb%23c" },
 		{ NULL, "configmaps", "%2e%2e", "/v2.0/a%20b/configmaps/%252e%252e" },
 		{ NULL, "configmaps", "..", NULL },
@@ -100,7 +101,8 @@ static void test_without_service(struct tenure_client *client)
 	is_str(str_c(tenure_resource_etag(r)), "W/\"ab\"", "the object is as before");
 	is_int(tenure_move_poll(move), TENURE_INVALID, "a move that does not run can't be watched");
 	is_int(tenure_move_run(move, TENURE_ETAG_NEW, TENURE_MOVE_NOW), TENURE_INVALID, "a move makes nothing new");
-	ok(tenure_move_known(client, "t", "a/b") == NULL && tenure_move_all(client, "t", "") == NULL, "moves that can't be");
+	ok(tenure_move_known(client, "t", "a/b") == NULL && tenure_move_all(client, "t", "") == NULL,
+		"moves that can't be");
 	for (int status = TENURE_OK; status <= TENURE_FAILED; status++)
 		ok(strcmp(tenure_status_text((enum tenure_status)status), "unknown") != 0, "status %d has words", status);
 	tenure_move_free(&move);
