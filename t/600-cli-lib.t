@@ -93,11 +93,14 @@ is $code, 1, 'no URL';
 # ---- the rest of it: a program that goes through every kind of call
 
 Tenure::Instance::write_file("$work/all.c", <<'C');
+#include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tenure/tenure.h>
 
+static const char *url;
 static int n;
 static void check(int good, const char *what) { printf("%sok %d - %s\n", good ? "" : "not ", ++n, what); }
 
@@ -201,9 +204,42 @@ static void moves(struct tenure_client *c)
 	tenure_resource_free(&r);
 }
 
+static void *one_thread(void *arg)
+{
+	struct tenure_client *c = tenure_client_new(url, getenv("TENURE_TOKEN"));
+	struct tenure_resource *r = tenure_resource_new(c, "t1", "default", "secrets", arg);
+	intptr_t failed = tenure_resource_put(r, "{}", 2, TENURE_ETAG_NEW) != TENURE_OK;
+	char patch[32];
+	for (int i = 0; i < 5; i++) {
+		snprintf(patch, sizeof(patch), "{\"k%d\":%d}", i, i);
+		failed += tenure_resource_update(r, patch, strlen(patch), TENURE_ETAG_CURRENT) != TENURE_OK;
+		failed += tenure_resource_get(r) != TENURE_OK || strstr(tenure_resource_document(r, NULL), patch + 1) == NULL;
+	}
+	tenure_resource_free(&r);
+	tenure_client_free(&c);
+	return (void *)failed;
+}
+
+static void threads(void)
+{
+	static char names[4][3] = { "s0", "s1", "s2", "s3" };
+	pthread_t ids[4];
+	intptr_t failed = 0;
+	for (int i = 0; i < 4; i++)
+		pthread_create(&ids[i], NULL, one_thread, names[i]);
+	for (int i = 0; i < 4; i++) {
+		void *result;
+		pthread_join(ids[i], &result);
+		failed += (intptr_t)result;
+	}
+	check(failed == 0, "four threads, a client each");
+}
+
 int main(int argc, char **argv)
 {
-	struct tenure_client *c = argc == 2 ? tenure_client_new(argv[1], getenv("TENURE_TOKEN")) : NULL;
+	url = argc == 2 ? argv[1] : "";
+	threads();
+	struct tenure_client *c = tenure_client_new(url, getenv("TENURE_TOKEN"));
 	resources(c);
 	tenants(c);
 	lists(c);
