@@ -51,6 +51,20 @@ sub xml_name {
 my @maps = map { sprintf 'c%03d', $_ } 1 .. 250;
 is scalar(grep { $admin->put("$t1/namespaces/default/configmaps/$_", json => { n => $_ })->status != 201 } reverse @maps), 0, '250 are there';
 
+subtest 'large documents' => sub {
+    my $text = 'x' x 500_000;
+    my @large = map { "large$_" } 1 .. 9;
+    $admin->make("$t1/namespaces/big");
+    $admin->make("$t1/namespaces/big/secrets/$_", { data => $text }) for @large;
+    my $first = $admin->get("$t1/namespaces/big/secrets?limit=1000");
+    $first->is_status(200);
+    cmp_ok length $first->text, '<', 4_300_000, 'a page is bounded by its bytes, whatever the limit';
+    cmp_ok scalar(names($first)), '>=', 1, '... and not empty';
+    my ($pages, @names) = walk("$t1/namespaces/big/secrets?limit=1000");
+    is_deeply \@names, \@large, 'the links lead to all of them';
+    $admin->delete("$t1/namespaces/big")->is_status(204);
+};
+
 subtest 'pages' => sub {
     my $list = $admin->get("$t1/namespaces/default/configmaps");
     $list->is_status(200);

@@ -36,6 +36,17 @@ subtest 'as it was' => sub {
     is $admin->get($t1)->json->{tenant}{resources}, 1, 'it counts again';
 };
 
+subtest 'on the condition of what it was' => sub {
+    my $url = "$t1/persistentvolumes/guarded";
+    my $etag = $admin->make($url, { a => 1 })->etag;
+    $admin->delete($url)->is_status(204);
+    $admin->post("$url/action/recover", if_match => 'W/"00"')->is_problem(412, 'stale', 'another etag');
+    $admin->get($url)->is_status(410, 'it stays deleted');
+    $admin->post("$url/action/recover", if_match => $etag)->is_status(204, 'the etag it was deleted with');
+    is $admin->get($url)->etag, $etag, 'is the one it has again';
+    $admin->delete($url)->is_status(204);
+};
+
 subtest 'several at one address' => sub {
     my $url = "$t1/namespaces/default/configmaps/c";
     my @uid;

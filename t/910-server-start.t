@@ -31,6 +31,8 @@ subtest 'options' => sub {
     for my $args ([], ['-c', 'x'], ['-e', 'x'], ['--nonsense'], [@serve, 'more']) {
         is(($daemon->run(@$args))[0], 64, "wrong usage: @$args");
     }
+    like(($daemon->run(@serve, 'more'))[1], qr/not more$/m, 'what is too many is named');
+    unlike(($daemon->run('--nonsense'))[1], qr/see what/, 'what is unknown is told once');
 };
 
 subtest 'configuration test' => sub {

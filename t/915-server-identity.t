@@ -66,6 +66,7 @@ subtest 'rotation' => sub {
 };
 
 subtest 'a reload that can\'t open its access log' => sub {
+    ok Tenure::Daemon::wait_until(sub { $daemon->children == 3 }), 'the old workers have ended';
     my @before = $daemon->children;
     $daemon->write_config(endpoint => { access_log => "$daemon->{dir}/nowhere/access.log" });
     $daemon->signal('HUP');
@@ -125,6 +126,15 @@ subtest 'group' => sub {
     my ($code, $text) = $grouped->run('-c', $grouped->config_path, '-e', 'service');
     is $code, 78, 'without user it is refused';
     like $text, qr/group.*user/, 'with the reason';
+};
+
+subtest 'a user that is not' => sub {
+    my $unknown = Tenure::Daemon->new(tenure => { user => 'tenure-no-such-user' });
+    for my $args ([], ['-t']) {
+        my ($code, $text) = $unknown->run('-c', $unknown->config_path, '-e', 'service', @$args);
+        is $code, 78, "is refused: @$args";
+        like $text, qr/tenure-no-such-user/, 'and named';
+    }
 };
 
 subtest 'no user' => sub {

@@ -59,7 +59,8 @@ static void print_row(const struct table *table, const struct str *cells, const 
 		bool last = c + 1 == table->n_columns;
 		if (table->columns[c].number)
 			fprintf(out, "%*s", (int)pad, "");
-		fwrite(cells[c].p, 1, cells[c].n, out);
+		if (cells[c].n > 0) // an empty one may be nowhere
+			fwrite(cells[c].p, 1, cells[c].n, out);
 		if (!table->columns[c].number && !last)
 			fprintf(out, "%*s", (int)pad, "");
 		fputs(last ? "\n" : "  ", out);

@@ -71,6 +71,8 @@ struct db_value *call_values(struct pool *pool, const struct db_value *values, s
 // Is s usable as an id of anything: 1 to 255 characters of UTF-8, no '/', no NUL, not "." or ".."?
 bool id_ok(struct str s);
 enum outcome fail_no_tenant(struct registry *registry, struct str name);
+// The tenant is deleted: gone, or no more.
+enum outcome fail_tenant_gone(struct registry *registry, struct str name, int64_t purge_us);
 enum outcome fail_no_space(struct registry *registry, struct str space);
 enum outcome fail_no_resource(struct registry *registry, const struct address *address);
 // The live resource's row at an address, locked; its namespace's row, locked against deletion.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading resources, one and many, and what stands at an address that no live resource has.
+// Reading a resource, and what stands at an address that no live resource has.
 #include "base/base.h"
 
 #include "registry/resource.h"
@@ -31,32 +31,6 @@ static const struct db_query q_elsewhere = {
 	"JOIN tenants t ON t.id = r.tenant_id WHERE r.tenant_id = " THIS_TENANT " AND " AT_ADDRESS
 	" ORDER BY r.live DESC, r.deleted_at DESC LIMIT 1)",
 	"susssuss", "ustt" RESOURCE_OUT
-};
-
-static const struct db_query q_tenant_state = {
-	"SELECT deleted_at, purge_at FROM tenants WHERE name = ? AND live = 1", "s", "tt"
-};
-static const struct db_query q_space = {
-	"SELECT r.id FROM resources r WHERE r.tenant_id = " THIS_TENANT
-	" AND r.type_id = ? AND r.namespace = '' AND r.name = ? AND r.live IS NOT NULL",
-	"sus", "u"
-};
-static const struct db_query q_list = {
-	"SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.tenant_id = " THIS_TENANT
-	" AND r.type_id = ? AND r.namespace = ? AND r.name > ? AND r.live IS NOT NULL ORDER BY r.name LIMIT ?",
-	"sussu", RESOURCE_OUT
-};
-static const struct db_query q_list_spaces = {
-	"SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.tenant_id = " THIS_TENANT
-	" AND r.type_id = ? AND r.namespace >= ? AND (r.namespace > ? OR r.name > ?) AND r.live IS NOT NULL "
-	"ORDER BY r.namespace, r.name LIMIT ?",
-	"susssu", RESOURCE_OUT
-};
-static const struct db_query q_list_deleted = {
-	"SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.tenant_id = " THIS_TENANT
-	" AND r.type_id = ? AND (? OR r.namespace = ?) AND r.live IS NULL AND r.purge_at > ? "
-	"AND r.id > COALESCE((SELECT m.id FROM resources m WHERE m.uid = ?), 0) ORDER BY r.id LIMIT ?",
-	"suustbu", RESOURCE_OUT
 };
 
 static int64_t time_or_0(const struct db_value *value)
@@ -104,7 +78,7 @@ enum outcome fail_no_resource(struct registry *registry, const struct address *a
 	return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no %.*s", STR_ARG(path));
 }
 
-static enum outcome fail_tenant_gone(struct registry *registry, struct str name, int64_t purge_us)
+enum outcome fail_tenant_gone(struct registry *registry, struct str name, int64_t purge_us)
 {
 	if (purge_us <= registry->now_us)
 		return fail_no_tenant(registry, name);
@@ -203,90 +177,4 @@ enum outcome resource_get(struct registry *registry, const struct address *addre
 		return resource_elsewhere(registry, address, resource);
 	resource_at_address(resource, address, &rows);
 	return OUTCOME_OK;
-}
-
-static enum outcome deleted_call(struct registry *registry, const struct resource_query *query, struct db_call *call)
-{
-	struct uuid *after = POOL_NEW(registry->pool, struct uuid);
-
-	if (query->marker.p != NULL && !uuid_parse(query->marker, after))
-		return registry_fail(registry, OUTCOME_BAD_PARAMETER,
-			"marker must be the uid of a deleted resource, as a list's next link has it");
-	call->query = &q_list_deleted;
-	call->in = CALL_VALUES(registry->pool, db_s(query->tenant), db_u(query->type->id), db_u(query->all_spaces ? 1 : 0),
-		db_s(query->space), db_t(registry->now_us), db_uuid(after), db_u(query->limit + 1));
-	return OUTCOME_OK;
-}
-
-static void live_call(struct registry *registry, const struct resource_query *query, struct db_call *call)
-{
-	struct str space = STR_NONE, name = query->marker;
-
-	if (!query->all_spaces) {
-		call->query = &q_list;
-		call->in = CALL_VALUES(registry->pool, db_s(query->tenant), db_u(query->type->id), db_s(query->space),
-			db_s(query->marker), db_u(query->limit + 1));
-		return;
-	}
-	size_t slash = str_find(query->marker, '/', 0);
-	if (slash < query->marker.n) {
-		space = str_part(query->marker, 0, slash);
-		name = str_part(query->marker, slash + 1, query->marker.n);
-	}
-	call->query = &q_list_spaces;
-	call->in = CALL_VALUES(registry->pool, db_s(query->tenant), db_u(query->type->id), db_s(space), db_s(space),
-		db_s(name), db_u(query->limit + 1));
-}
-
-// Why is a list empty? Because its tenant or namespace is not there, or because there is nothing in it.
-static enum outcome explain_empty(struct registry *registry, const struct resource_query *query)
-{
-	struct db_rows rows;
-
-	if (!query->type->namespaced || query->all_spaces)
-		return OUTCOME_OK;
-	enum db_result result = db_run(registry->db, registry->pool, &q_space,
-		DB_IN(db_s(query->tenant), db_u(type_namespaces(registry)->id), db_s(query->space)), &rows);
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	return rows.n > 0 || query->deleted ? OUTCOME_OK : fail_no_space(registry, query->space);
-}
-
-enum outcome resource_list(struct registry *registry, const struct resource_query *query, struct resource **list,
-	size_t *n, bool *more)
-{
-	struct db_call calls[2] = { { .query = &q_tenant_state, .in = DB_IN(db_s(query->tenant)) } };
-	enum outcome outcome = OUTCOME_OK;
-
-	if (query->deleted)
-		outcome = deleted_call(registry, query, &calls[1]);
-	else
-		live_call(registry, query, &calls[1]);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	if (calls[0].rows.n == 0)
-		return fail_no_tenant(registry, query->tenant);
-	if (!db_at(&calls[0].rows, 0, 0)->null)
-		return fail_tenant_gone(registry, query->tenant, db_at(&calls[0].rows, 0, 1)->i);
-	const struct db_rows *rows = &calls[1].rows;
-	*more = rows->n > query->limit;
-	*n = *more ? (size_t)query->limit : rows->n;
-	*list = POOL_ARRAY(registry->pool, struct resource, *n);
-	for (size_t i = 0; i < *n; i++) {
-		resource_from_row(registry, &(*list)[i], rows, i, 0);
-		(*list)[i].tenant = query->tenant;
-	}
-	return *n > 0 || query->marker.p != NULL ? OUTCOME_OK : explain_empty(registry, query);
-}
-
-struct str resource_marker(struct pool *pool, const struct resource_query *query, const struct resource *last)
-{
-	if (query->deleted)
-		return uuid_str(pool, last->uid);
-	if (query->all_spaces)
-		return str_printf(pool, "%.*s/%.*s", STR_ARG(last->space), STR_ARG(last->name));
-	return last->name;
 }

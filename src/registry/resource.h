@@ -62,8 +62,10 @@ enum outcome resource_delete(struct registry *registry, const struct address *ad
 	struct resource *resource);
 
 // Brings back what was deleted last at that address, or the one of that uid, together with what was deleted with it.
-// OUTCOME_NO_CONTENT, _NOT_FOUND, _NAME_TAKEN, _OVER_QUOTA, _CONFLICT (its namespace is gone).
-enum outcome resource_recover(struct registry *registry, const struct address *address, const struct uuid *uid);
+// The guard is asked about the etag it was deleted with. OUTCOME_NO_CONTENT, _STALE, _NOT_FOUND, _NAME_TAKEN,
+// _OVER_QUOTA, _CONFLICT (its namespace is gone).
+enum outcome resource_recover(struct registry *registry, const struct address *address, const struct uuid *uid,
+	struct guard guard);
 
 struct resource_query {
 	struct str tenant;
@@ -74,7 +76,8 @@ struct resource_query {
 	struct str marker; // p NULL: from the first. A name; "namespace/name" with all_spaces; a uid with deleted
 	uint64_t limit;
 };
-// In byte order of (namespace, name). OUTCOME_OK, _NOT_FOUND (no tenant or namespace), _GONE (tenant), _BAD_PARAMETER
+// In byte order of (namespace, name). A page may have less than limit when its documents are large; *more tells.
+// OUTCOME_OK, _NOT_FOUND (no tenant or namespace), _GONE (tenant), _BAD_PARAMETER
 // (marker).
 enum outcome resource_list(struct registry *registry, const struct resource_query *query, struct resource **list,
 	size_t *n, bool *more);

@@ -199,12 +199,15 @@ static enum outcome bring_back(struct registry *registry, const struct held_tena
 	return calls[2].rows.affected == 1 ? OUTCOME_NO_CONTENT : fail_quota(registry, held);
 }
 
-enum outcome resource_recover(struct registry *registry, const struct address *address, const struct uuid *uid)
+enum outcome resource_recover(struct registry *registry, const struct address *address, const struct uuid *uid,
+	struct guard guard)
 {
 	struct held_tenant held;
 	struct deletion deletion = { 0 };
 	enum outcome outcome = find_deleted(registry, address, uid, &held, &deletion);
 
+	if (outcome == OUTCOME_OK)
+		outcome = guard_check(guard, deletion.resource.etag);
 	if (outcome == OUTCOME_OK)
 		outcome = count_deletion(registry, &deletion);
 	return outcome == OUTCOME_OK ? bring_back(registry, &held, &deletion) : outcome;

@@ -146,7 +146,8 @@ static enum outcome op_resource(struct client *client, const struct op *op, stru
 	case DELETE:
 		return resource_delete(client->registry, &address, guard, &client->resource);
 	case RECOVER:
-		return resource_recover(client->registry, &address, uuid_is_zero(op->uid) ? NULL : &op->uid);
+		return resource_recover(client->registry, &address, uuid_is_zero(op->uid) ? NULL : &op->uid,
+			(struct guard){ 0 });
 	case GET:
 		return resource_get(client->registry, &address, &client->resource);
 	default:

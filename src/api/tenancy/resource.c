@@ -95,15 +95,16 @@ enum outcome delete_resource(struct call *call)
 enum outcome recover_resource(struct call *call)
 {
 	struct address address;
+	struct conditions conditions;
 	struct uuid uid;
 	struct str text = call_param(call, "uid");
-	enum outcome outcome = address_read(call, &address);
+	enum outcome outcome = begin(call, &address, &conditions);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (text.p != NULL && !uuid_parse(text, &uid))
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "uid must be a UUID, as a list with deleted=true shows it");
-	return resource_recover(call->registry, &address, text.p != NULL ? &uid : NULL);
+	return resource_recover(call->registry, &address, text.p != NULL ? &uid : NULL, conditions_guard(&conditions));
 }
 
 // ---- lists

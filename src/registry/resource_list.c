@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of resources, a page at a time. A page is bounded by its bytes as well: a thousand documents of a megabyte each
+// would be more than a worker may hold. So the sizes are asked first, and then as many documents as fit.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "registry/internal.h"
+
+enum { PAGE_MAX_BYTES = 4 << 20 };
+
+#define THIS_TENANT "(SELECT id FROM tenants WHERE name = ? AND live = 1)"
+
+// The two statements of a page take the same values, the last of which is the limit.
+struct page_queries {
+	struct db_query sizes, rows;
+};
+#define PAGE(table, rest, in)                                                                                      \
+	{ { "SELECT r.bytes FROM " table " WHERE r.tenant_id = " THIS_TENANT " AND r.type_id = ? " rest, in, "u" }, \
+		{ "SELECT " RESOURCE_COLUMNS " FROM " table " WHERE r.tenant_id = " THIS_TENANT " AND r.type_id = ? " rest, in, \
+			RESOURCE_OUT } }
+
+static const struct page_queries of_space = PAGE("resources r",
+	"AND r.namespace = ? AND r.name > ? AND r.live IS NOT NULL ORDER BY r.name LIMIT ?", "sussu");
+static const struct page_queries of_all_spaces = PAGE("resources r",
+	"AND r.namespace >= ? AND (r.namespace > ? OR r.name > ?) AND r.live IS NOT NULL "
+	"ORDER BY r.namespace, r.name LIMIT ?",
+	"susssu");
+// The index with live in front of the names: what is deleted stands together in it.
+static const struct page_queries of_deleted = PAGE("resources r FORCE INDEX (state)",
+	"AND (? OR r.namespace = ?) AND r.live IS NULL AND r.purge_at > ? "
+	"AND r.id > COALESCE((SELECT m.id FROM resources m WHERE m.uid = ?), 0) ORDER BY r.id LIMIT ?",
+	"suustbu");
+
+static const struct db_query q_tenant_state = {
+	"SELECT deleted_at, purge_at FROM tenants WHERE name = ? AND live = 1", "s", "tt"
+};
+static const struct db_query q_space = {
+	"SELECT r.id FROM resources r WHERE r.tenant_id = " THIS_TENANT
+	" AND r.type_id = ? AND r.namespace = '' AND r.name = ? AND r.live IS NOT NULL",
+	"sus", "u"
+};
+
+struct page {
+	const struct page_queries *queries;
+	struct db_value *in;
+	struct db_value *limit; // in in
+};
+
+static struct page page_of(struct registry *registry, const struct page_queries *queries, const struct db_value *in,
+	size_t n)
+{
+	struct db_value *values = call_values(registry->pool, in, n);
+
+	return (struct page){ queries, values, &values[n - 1] };
+}
+#define PAGE_OF(registry, queries, ...) \
+	page_of((registry), (queries), DB_IN(__VA_ARGS__), COUNT_OF(((const struct db_value[]){ __VA_ARGS__ })))
+
+static enum outcome deleted_page(struct registry *registry, const struct resource_query *query, struct page *page)
+{
+	struct uuid *after = POOL_NEW(registry->pool, struct uuid);
+
+	if (query->marker.p != NULL && !uuid_parse(query->marker, after))
+		return registry_fail(registry, OUTCOME_BAD_PARAMETER,
+			"marker must be the uid of a deleted resource, as a list's next link has it");
+	*page = PAGE_OF(registry, &of_deleted, db_s(query->tenant), db_u(query->type->id), db_u(query->all_spaces ? 1 : 0),
+		db_s(query->space), db_t(registry->now_us), db_uuid(after), db_u(query->limit + 1));
+	return OUTCOME_OK;
+}
+
+static struct page live_page(struct registry *registry, const struct resource_query *query)
+{
+	struct str space = STR_NONE, name = query->marker;
+	size_t slash = str_find(query->marker, '/', 0);
+
+	if (!query->all_spaces)
+		return PAGE_OF(registry, &of_space, db_s(query->tenant), db_u(query->type->id), db_s(query->space),
+			db_s(query->marker), db_u(query->limit + 1));
+	if (slash < query->marker.n) {
+		space = str_part(query->marker, 0, slash);
+		name = str_part(query->marker, slash + 1, query->marker.n);
+	}
+	return PAGE_OF(registry, &of_all_spaces, db_s(query->tenant), db_u(query->type->id), db_s(space), db_s(space),
+		db_s(name), db_u(query->limit + 1));
+}
+
+// How many of the documents of these sizes make a page; at least one, so that each page goes on.
+static size_t fitting(const struct db_rows *sizes, uint64_t limit)
+{
+	uint64_t bytes = 0;
+	size_t n = 0;
+
+	while (n < sizes->n && n < limit) {
+		bytes += db_at(sizes, n, 0)->u;
+		if (n > 0 && bytes > PAGE_MAX_BYTES)
+			break;
+		n++;
+	}
+	return n;
+}
+
+// Why is a list empty? Because its namespace is not there, or because there is nothing in it.
+static enum outcome explain_empty(struct registry *registry, const struct resource_query *query)
+{
+	struct db_rows rows;
+
+	if (!query->type->namespaced || query->all_spaces)
+		return OUTCOME_OK;
+	enum db_result result = db_run(registry->db, registry->pool, &q_space,
+		DB_IN(db_s(query->tenant), db_u(type_namespaces(registry)->id), db_s(query->space)), &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	return rows.n > 0 || query->deleted ? OUTCOME_OK : fail_no_space(registry, query->space);
+}
+
+// The tenant's state and the sizes of what the page could have.
+static enum outcome measure(struct registry *registry, const struct resource_query *query, const struct page *page,
+	struct db_rows *sizes)
+{
+	struct db_call calls[] = {
+		{ .query = &q_tenant_state, .in = DB_IN(db_s(query->tenant)) },
+		{ .query = &page->queries->sizes, .in = page->in },
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (calls[0].rows.n == 0)
+		return fail_no_tenant(registry, query->tenant);
+	if (!db_at(&calls[0].rows, 0, 0)->null)
+		return fail_tenant_gone(registry, query->tenant, db_at(&calls[0].rows, 0, 1)->i);
+	*sizes = calls[1].rows;
+	return OUTCOME_OK;
+}
+
+enum outcome resource_list(struct registry *registry, const struct resource_query *query, struct resource **list,
+	size_t *n, bool *more)
+{
+	struct page page;
+	struct db_rows sizes = { 0 }, rows;
+	enum outcome outcome = OUTCOME_OK;
+
+	*n = 0;
+	*more = false;
+	if (query->deleted)
+		outcome = deleted_page(registry, query, &page);
+	else
+		page = live_page(registry, query);
+	if (outcome == OUTCOME_OK)
+		outcome = measure(registry, query, &page, &sizes);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (sizes.n == 0)
+		return query->marker.p != NULL ? OUTCOME_OK : explain_empty(registry, query);
+	page.limit->u = fitting(&sizes, query->limit);
+	enum db_result result = db_run(registry->db, registry->pool, &page.queries->rows, page.in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*n = rows.n;
+	*more = sizes.n > rows.n && rows.n == page.limit->u;
+	*list = POOL_ARRAY(registry->pool, struct resource, rows.n);
+	for (size_t i = 0; i < rows.n; i++) {
+		resource_from_row(registry, &(*list)[i], &rows, i, 0);
+		(*list)[i].tenant = query->tenant;
+	}
+	return OUTCOME_OK;
+}
+
+struct str resource_marker(struct pool *pool, const struct resource_query *query, const struct resource *last)
+{
+	if (query->deleted)
+		return uuid_str(pool, last->uid);
+	if (query->all_spaces)
+		return str_printf(pool, "%.*s/%.*s", STR_ARG(last->space), STR_ARG(last->name));
+	return last->name;
+}
