@@ -111,7 +111,7 @@ subtest 'dry run' => sub {
 subtest 'moves' => sub {
     my $run = $tool->ends(0, qw(move configmaps/web --to t2 --preview));
     like $run->{out}, qr{^namespaces/default/configmaps/web\b}m, 'a preview';
-    like $run->{out}, qr/^1 resources to t2, nothing in the way\. Tag: "[0-9a-f]{40}"$/m, 'with its tag';
+    like $run->{out}, qr/^1 resource to t2, nothing in the way\. Tag: "[0-9a-f]{40}"$/m, 'with its tag';
     my $shown = $tool->json(qw(move configmaps/web --to t2 --preview));
     like $shown->{move}{etag}, qr/\A"[0-9a-f]{40}"\z/, 'as JSON, too';
     $tool->ends(0, qw(configmaps patch web late=1 --no-etag));

@@ -152,9 +152,9 @@ static int show_preview(struct cli *cli, const struct source *source)
 	fill(cli, table, move);
 	table_print(table);
 	if (cli->format == FORMAT_TABLE)
-		printf("\n%llu resources to %.*s, %s. Tag: %.*s\n", (unsigned long long)tenure_move_size(source->move),
-			STR_ARG(text_tame(cli->pool, str_c(cli->options[OPT_TO]))), blockers > 0 ? "blocked" : "nothing in the way",
-			STR_ARG(text_tame(cli->pool, str_c(etag))));
+		printf("\n%llu resource%s to %.*s, %s. Tag: %.*s\n", (unsigned long long)tenure_move_size(source->move),
+			tenure_move_size(source->move) == 1 ? "" : "s", STR_ARG(text_tame(cli->pool, str_c(cli->options[OPT_TO]))),
+			blockers > 0 ? "blocked" : "nothing in the way", STR_ARG(text_tame(cli->pool, str_c(etag))));
 	return blockers > 0 ? EXIT_CONFLICT : EX_OK;
 }
 
