@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// For files in cli/ only: what the commands of tenure work with.
+#ifndef TENURE_CLI_CLI_H
+#define TENURE_CLI_CLI_H
+
+#include <sysexits.h>
+
+#include "base/buf.h"
+#include "base/pool.h"
+#include "base/str.h"
+#include "lib/client.h"
+#include "repr/doc.h"
+
+// Exit codes that are not sysexits'; tenure(1) lists them all.
+enum { EXIT_NOT_FOUND = 1, EXIT_GONE = 3, EXIT_CONFLICT = 4, EXIT_STALE = 5, EXIT_ELSEWHERE = 6 };
+
+// Every option there is, for the table in options.c.
+enum option {
+	OPT_URL, OPT_TOKEN, OPT_TOKEN_FILE, OPT_CA_FILE, OPT_TIMEOUT, OPT_FORMAT, OPT_COLUMNS, OPT_HELP,
+	OPT_TENANT, OPT_NAMESPACE, OPT_ETAG, OPT_NO_ETAG, OPT_RETRY, OPT_DRY_RUN, OPT_YES, OPT_FILE, OPT_PATCH, OPT_DELETED,
+	OPT_UID, OPT_TIER, OPT_TO, OPT_ALL, OPT_PREVIEW, OPT_IF_MATCH, OPT_ASYNC, OPT_NO_WAIT, OPT__COUNT
+};
+#define HAS(option) (UINT64_C(1) << (option))
+
+struct option_row {
+	const char *name; // with its dashes
+	char letter;      // 0: none
+	const char *value; // what it takes; NULL for a switch
+	const char *help;
+};
+extern const struct option_row option_rows[OPT__COUNT];
+
+enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
+
+struct cli;
+
+// A noun is its rows here and a file of its own.
+struct command {
+	const char *noun;
+	const char *verb;      // NULL: the noun alone is the command
+	const char *arguments; // "TYPE NAME…", "" for none
+	unsigned least, most;  // how many; most 0 with least > 0: any number
+	uint64_t options;      // HAS(…), besides those that all have
+	int (*run)(struct cli *cli);
+	const char *help;      // one line
+	const char *more;      // further paragraphs of its help
+	const char *example;   // a line to type
+};
+extern const struct command commands[]; // ends with noun NULL
+
+struct cli {
+	struct pool *pool;
+	const struct command *command;
+	const char **arguments;
+	size_t n_arguments;
+	const char *options[OPT__COUNT]; // values, "" for switches, NULL when not given
+	const char *url;
+	const char *tenant; // NULL: not said
+	enum format format;
+	bool format_given;
+	bool out_is_terminal;
+	struct tenure_client *client;
+};
+
+// ---- main.c, options.c, help.c
+
+// "tenure: text" on stderr, control characters made visible; returns code.
+int cli_fail(int code, const char *format, ...) PRINTF_LIKE(2, 3);
+// The same without an end of it: a warning.
+void cli_warn(const char *format, ...) PRINTF_LIKE(1, 2);
+// Tells of a call that did not end well, about label, and returns the exit code for it.
+int cli_fail_status(struct cli *cli, enum tenure_status status, const char *label);
+// The command line into cli. 0 to go on, else exit code + 1.
+int options_parse(struct cli *cli, int argc, char **argv);
+// NULL: there is none. A noun without such a verb, or with none said, gives the row with verb NULL.
+const struct command *command_find(const char *noun, const char *verb);
+bool noun_known(const char *noun);
+// True when the word can be the plural of a type.
+bool is_type(const char *word);
+void help_all(FILE *out);
+void help_noun(const char *noun, FILE *out);
+void help_command(const struct command *command, FILE *out);
+
+// ---- settings.c
+
+// Where to and as whom, from options, environment and file. Exit code.
+int settings_load(struct cli *cli);
+// "" for what is not there; NULL when the file can't be read, which is told.
+char *read_whole(struct pool *pool, const char *path, size_t *length);
+
+// ---- state.c: what was shown last, for --etag auto
+
+struct remembered {
+	struct str etag;
+	const struct doc *document; // NULL: none
+};
+// Under the service's URL and this path. A failure is a warning only.
+void state_save(struct cli *cli, const char *path, const char *etag, struct str document);
+void state_forget(struct cli *cli, const char *path);
+bool state_load(struct cli *cli, const char *path, struct remembered *remembered);
+
+// ---- text.c
+
+// Without what a terminal would obey: control characters and marks that turn the writing direction are shown as \xHH or
+// \u{HHHH}, bytes that are no UTF-8 too.
+struct str text_tame(struct pool *pool, struct str s);
+// The same for JSON text, where they can be written as \uHHHH.
+struct str text_tame_json(struct pool *pool, struct str s);
+// Columns on a terminal.
+size_t text_width(struct str s);
+void text_print(FILE *out, struct str s);
+// One value as a cell: strings as they are, all else as JSON.
+struct str text_of(struct pool *pool, const struct doc *value);
+// Member at a path of names with dots; names that hold dots are found, too. False: there is none.
+bool doc_at_path(const struct doc *doc, struct str path, const struct doc **value);
+// JSON for people: two blanks a level.
+void doc_write_pretty(const struct doc *doc, struct buf *out);
+
+// ---- table.c
+
+struct column {
+	const char *name; // as --columns and the title have it
+	const char *path;
+};
+struct table;
+// Columns that --columns names out of known, or by their path; else the first n_shown of known. NULL: complained about.
+struct table *table_new(struct cli *cli, const struct column *known, size_t n_known, size_t n_shown);
+void table_add(struct table *table, const struct doc *document);
+void table_print(struct table *table);
+// One document, as the format says.
+void document_print(struct cli *cli, const struct doc *document);
+
+// ---- merge.c
+
+struct difference {
+	struct str path;
+	const struct doc *base, *yours, *theirs;
+	bool in_base, in_yours, in_theirs; // it is there
+	bool clash; // both changed it, each in another way
+};
+struct merge {
+	struct doc *result;
+	struct difference *list;
+	size_t n;
+	bool clash;
+};
+// Three-way: what either side made of base. Arrays are taken as a whole.
+void merge_documents(struct pool *pool, const struct doc *base, const struct doc *yours, const struct doc *theirs,
+	struct merge *merge);
+// What is a client's own in a document that the service sent; members a PUT may leave out come from other.
+struct doc *document_own(struct pool *pool, const struct doc *document, const struct doc *other, bool is_tenant);
+
+// ---- change.c: changes guarded by an etag
+
+struct target {
+	struct tenure_resource *resource;
+	const char *label; // "configmaps/web"
+	bool is_tenant;
+};
+enum change_kind { CHANGE_PUT, CHANGE_PATCH, CHANGE_DELETE };
+struct change {
+	enum change_kind kind;
+	struct str body;
+	const struct doc *document; // the body, read
+	// Known when it comes from an editor: what was edited. Else what was remembered.
+	const struct doc *base;
+	const char *etag; // NULL: as the options say
+};
+// Makes the change as --etag, --no-etag, --retry and --dry-run say. Exit code.
+int change_make(struct cli *cli, const struct target *target, struct change *change);
+// "tenure: …: done" where somebody looks, or the document where a format was asked for.
+void announce(struct cli *cli, const struct target *target, const char *what);
+// Asks before what --yes would allow. False: no, and told.
+bool confirmed(struct cli *cli, const char *question);
+// Reads what the target is now, remembers and returns it. Exit code.
+int target_read(struct cli *cli, const struct target *target, const struct doc **document);
+
+// The resource of that address, in the namespace that -n says or its type is in by itself where space is NULL. False:
+// told. Its resource is the caller's.
+bool resource_target(struct cli *cli, const char *space, const char *type, const char *name, struct target *target);
+
+// ---- dry_run.c
+
+// From now on changes are printed as a line of curl and not sent.
+void dry_run(struct cli *cli);
+
+// ---- input.c
+
+// Arguments from first on; "-" stands for lines of standard input. NULL ends it. NULL: nothing came, and it was told.
+const char **input_names(struct cli *cli, size_t first);
+// The document of --file, --patch or MEMBER=VALUE arguments from first on; *document NULL when none of them was given.
+// Exit code.
+int input_document(struct cli *cli, size_t first, struct doc **document);
+// The document as text.
+struct str doc_text(struct pool *pool, const struct doc *document);
+int input_parse(struct cli *cli, struct str text, const char *where, struct doc **document);
+// Sets member "a.b.c" of object, making objects on the way.
+void doc_set_path(struct pool *pool, struct doc *object, struct str path, struct doc *value);
+// "NAME=VALUE", a string, or "NAME:=JSON". False: told.
+bool input_assignment(struct cli *cli, const char *word, struct str *name, struct doc **value);
+
+// ---- the commands
+
+int command_tenant_list(struct cli *cli);
+int command_tenant_show(struct cli *cli);
+int command_tenant_set(struct cli *cli);
+int command_tenant_delete(struct cli *cli);
+int command_tenant_recover(struct cli *cli);
+int command_resource_list(struct cli *cli);
+int command_resource_show(struct cli *cli);
+int command_resource_set(struct cli *cli);
+int command_resource_patch(struct cli *cli);
+int command_resource_edit(struct cli *cli);
+int command_resource_delete(struct cli *cli);
+int command_resource_recover(struct cli *cli);
+int command_move(struct cli *cli);
+int command_move_status(struct cli *cli);
+int command_version(struct cli *cli);
+int command_help(struct cli *cli);
+int command_complete(struct cli *cli);
+
+// ---- edit.c: the editor on what the target is now, and what it saved sent. Exit code.
+int edit_document(struct cli *cli, const struct target *target);
+
+#endif

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// tenure resource TYPE …, and the same with a type's plural as the noun.
+#include "base/base.h"
+
+#include "cli/cli.h"
+
+static const struct column columns[] = {
+	{ "namespace", "metadata.namespace" }, { "name", "metadata.name" }, { "revision", "metadata.resourceVersion" },
+	{ "created", "metadata.creationTimestamp" }, { "uid", "metadata.uid" }, { "deleted", "metadata.deletionTimestamp" },
+	{ "purge", "metadata.purgeTimestamp" }, { "etag", "metadata.etag" }, { "tenant", "metadata.tenant" },
+	{ "labels", "metadata.labels" }, { "locked", "metadata.locked" },
+};
+enum { SHOWN = 4, SHOWN_DELETED = 7 };
+
+// Types that every Tenure has in namespaces; one of another type is in a namespace where -n says so.
+static const char *const namespaced[] = { "configmaps", "secrets", "pods", "serviceaccounts", "services" };
+
+static const char *namespace_of(const struct cli *cli, const char *type)
+{
+	for (size_t i = 0; i < COUNT_OF(namespaced) && cli->options[OPT_NAMESPACE] == NULL; i++) {
+		if (strcmp(namespaced[i], type) == 0)
+			return "default";
+	}
+	return cli->options[OPT_NAMESPACE];
+}
+
+bool resource_target(struct cli *cli, const char *space, const char *type, const char *name, struct target *target)
+{
+	*target = (struct target){ .label = str_printf(cli->pool, "%s/%s", type, name).p };
+	if (cli->tenant == NULL) {
+		cli_fail(EX_USAGE, "whose? --tenant or TENURE_TENANT");
+		return false;
+	}
+	target->resource = tenure_resource_new(cli->client, cli->tenant, space != NULL ? space : namespace_of(cli, type),
+		type, name);
+	if (target->resource == NULL)
+		cli_fail(EX_USAGE, "%s can't be the address of a resource", target->label);
+	return target->resource != NULL;
+}
+
+static int collect(struct cli *cli, struct tenure_list *list, struct table *table)
+{
+	struct tenure_resource *item;
+	enum tenure_status status;
+	size_t n;
+
+	while ((status = tenure_list_next(list, &item)) == TENURE_OK) {
+		struct doc *document;
+		const char *text = tenure_resource_document(item, &n);
+		if (input_parse(cli, str_n(text, n), "list", &document) == EX_OK)
+			table_add(table, document);
+		tenure_resource_free(&item);
+	}
+	return status == TENURE_END ? EX_OK : cli_fail_status(cli, status, cli->arguments[0]);
+}
+
+int command_resource_list(struct cli *cli)
+{
+	bool deleted = cli->options[OPT_DELETED] != NULL;
+	const char *type = cli->arguments[0];
+	// Flat types have no namespace to show.
+	bool flat = cli->options[OPT_NAMESPACE] == NULL && namespace_of(cli, type) == NULL;
+	size_t skip = flat ? 1 : 0;
+
+	if (cli->tenant == NULL)
+		return cli_fail(EX_USAGE, "whose? --tenant or TENURE_TENANT");
+	struct table *table = table_new(cli, cli->options[OPT_COLUMNS] != NULL ? columns : columns + skip,
+		cli->options[OPT_COLUMNS] != NULL ? COUNT_OF(columns) : COUNT_OF(columns) - skip,
+		(deleted ? SHOWN_DELETED : SHOWN) - skip);
+	if (table == NULL)
+		return EX_USAGE;
+	struct tenure_list *list = tenure_list_resources(cli->client, cli->tenant, cli->options[OPT_NAMESPACE], type,
+		deleted ? TENURE_LIST_DELETED : TENURE_LIST_LIVE);
+	if (list == NULL)
+		return cli_fail(EX_USAGE, "there can't be a list of %s", type);
+	int code = collect(cli, list, table);
+	tenure_list_free(&list);
+	if (code == EX_OK)
+		table_print(table);
+	return code;
+}
+
+int command_resource_show(struct cli *cli)
+{
+	const char **names = input_names(cli, 1);
+	bool columned = cli->options[OPT_COLUMNS] != NULL;
+	struct table *table = columned ? table_new(cli, columns, COUNT_OF(columns), SHOWN) : NULL;
+	int first_failure = EX_OK;
+
+	if (names == NULL || (columned && table == NULL))
+		return names == NULL ? EX_NOINPUT : EX_USAGE;
+	for (; *names != NULL; names++) {
+		struct target target;
+		const struct doc *document;
+		int code = EX_USAGE;
+		if (resource_target(cli, NULL, cli->arguments[0], *names, &target))
+			code = target_read(cli, &target, &document);
+		if (code == EX_OK && columned)
+			table_add(table, document);
+		else if (code == EX_OK)
+			document_print(cli, document);
+		first_failure = first_failure != EX_OK ? first_failure : code;
+		tenure_resource_free(&target.resource);
+	}
+	if (columned)
+		table_print(table);
+	return first_failure;
+}
+
+static int change_one(struct cli *cli, const char *name, enum change_kind kind, const struct doc *document)
+{
+	struct change change = { .kind = kind, .document = document };
+	struct target target;
+
+	if (!resource_target(cli, NULL, cli->arguments[0], name, &target))
+		return EX_USAGE;
+	if (document != NULL)
+		change.body = doc_text(cli->pool, document);
+	int code = change_make(cli, &target, &change);
+	tenure_resource_free(&target.resource);
+	return code;
+}
+
+int command_resource_set(struct cli *cli)
+{
+	struct doc *document;
+	int code = input_document(cli, 2, &document);
+
+	if (code != EX_OK)
+		return code;
+	return change_one(cli, cli->arguments[1], CHANGE_PUT, document != NULL ? document : doc_new_object(cli->pool));
+}
+
+// Names on standard input leave MEMBER=VALUE as they are: only the second argument is a name.
+int command_resource_patch(struct cli *cli)
+{
+	struct doc *document;
+	int code = input_document(cli, 2, &document);
+	size_t n_arguments = cli->n_arguments;
+
+	if (code != EX_OK)
+		return code;
+	if (document == NULL)
+		return cli_fail(EX_USAGE, "what is to be changed? MEMBER=VALUE, --patch or --file");
+	cli->n_arguments = 2;
+	const char **names = input_names(cli, 1);
+	cli->n_arguments = n_arguments;
+	if (names == NULL)
+		return EX_NOINPUT;
+	for (; *names != NULL; names++) {
+		int one = change_one(cli, *names, CHANGE_PATCH, document);
+		code = code != EX_OK ? code : one;
+	}
+	return code;
+}
+
+int command_resource_edit(struct cli *cli)
+{
+	struct target target;
+
+	if (!resource_target(cli, NULL, cli->arguments[0], cli->arguments[1], &target))
+		return EX_USAGE;
+	int code = edit_document(cli, &target);
+	tenure_resource_free(&target.resource);
+	return code;
+}
+
+int command_resource_delete(struct cli *cli)
+{
+	const char **names = input_names(cli, 1);
+	int first_failure = EX_OK;
+
+	if (names == NULL)
+		return EX_NOINPUT;
+	for (; *names != NULL; names++) {
+		int code = EX_USAGE;
+		if (confirmed(cli, str_printf(cli->pool, "Delete %s/%s?", cli->arguments[0], *names).p))
+			code = change_one(cli, *names, CHANGE_DELETE, NULL);
+		first_failure = first_failure != EX_OK ? first_failure : code;
+	}
+	return first_failure;
+}
+
+int command_resource_recover(struct cli *cli)
+{
+	const char **names = input_names(cli, 1);
+	int first_failure = EX_OK;
+
+	if (names == NULL)
+		return EX_NOINPUT;
+	if (cli->options[OPT_UID] != NULL && names[1] != NULL)
+		return cli_fail(EX_USAGE, "--uid goes with one name");
+	for (; *names != NULL; names++) {
+		struct target target;
+		int code = EX_USAGE;
+		if (resource_target(cli, NULL, cli->arguments[0], *names, &target)) {
+			enum tenure_status status = tenure_resource_recover(target.resource, cli->options[OPT_UID]);
+			code = status == TENURE_OK ? EX_OK : cli_fail_status(cli, status, target.label);
+			if (code == EX_OK && !cli->client->nothing_sent)
+				announce(cli, &target, "recovered");
+		}
+		first_failure = first_failure != EX_OK ? first_failure : code;
+		tenure_resource_free(&target.resource);
+	}
+	return first_failure;
+}

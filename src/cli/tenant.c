@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// tenure tenant …
+#include "base/base.h"
+
+#include "cli/cli.h"
+
+static const struct column columns[] = {
+	{ "id", "tenant.id" }, { "tier", "tenant.tier" }, { "state", "tenant.state" }, { "resources", "tenant.resources" },
+	{ "created", "tenant.created_at" }, { "updated", "tenant.updated_at" }, { "purge", "tenant.purge_at" },
+	{ "etag", "tenant.etag" }, { "metadata", "tenant.metadata" },
+};
+enum { SHOWN = 5, SHOWN_DELETED = 7 };
+
+static bool open_target(struct cli *cli, const char *id, struct target *target)
+{
+	target->resource = tenure_tenant_new(cli->client, id);
+	target->label = str_printf(cli->pool, "tenant %s", id).p;
+	target->is_tenant = true;
+	if (target->resource == NULL)
+		cli_fail(EX_USAGE, "\"%s\" can be no tenant's id", id);
+	return target->resource != NULL;
+}
+
+int command_tenant_list(struct cli *cli)
+{
+	bool deleted = cli->options[OPT_DELETED] != NULL;
+	struct table *table = table_new(cli, columns, COUNT_OF(columns), deleted ? SHOWN_DELETED : SHOWN);
+	struct tenure_list *list = tenure_list_tenants(cli->client, deleted ? TENURE_LIST_DELETED : TENURE_LIST_LIVE);
+	struct tenure_resource *item;
+	enum tenure_status status = TENURE_OK;
+	size_t n;
+
+	if (table == NULL || list == NULL) {
+		tenure_list_free(&list);
+		return EX_USAGE;
+	}
+	while ((status = tenure_list_next(list, &item)) == TENURE_OK) {
+		struct doc *document;
+		const char *text = tenure_resource_document(item, &n);
+		if (input_parse(cli, str_n(text, n), "tenant", &document) == EX_OK)
+			table_add(table, document);
+		tenure_resource_free(&item);
+	}
+	tenure_list_free(&list);
+	if (status != TENURE_END)
+		return cli_fail_status(cli, status, "tenants");
+	table_print(table);
+	return EX_OK;
+}
+
+int command_tenant_show(struct cli *cli)
+{
+	const char **names = input_names(cli, 0);
+	struct table *table = cli->options[OPT_COLUMNS] != NULL ? table_new(cli, columns, COUNT_OF(columns), SHOWN) : NULL;
+	int first_failure = EX_OK;
+
+	if (names == NULL || (cli->options[OPT_COLUMNS] != NULL && table == NULL))
+		return names == NULL ? EX_NOINPUT : EX_USAGE;
+	for (; *names != NULL; names++) {
+		struct target target;
+		const struct doc *document;
+		int code = open_target(cli, *names, &target) ? target_read(cli, &target, &document) : EX_USAGE;
+		if (code == EX_OK && table != NULL)
+			table_add(table, document);
+		else if (code == EX_OK)
+			document_print(cli, document);
+		first_failure = first_failure != EX_OK ? first_failure : code;
+		tenure_resource_free(&target.resource);
+	}
+	if (table != NULL)
+		table_print(table);
+	return first_failure;
+}
+
+// {"tenant": {"tier": …, "metadata": {…}}} out of --tier and NAME=VALUE.
+static int described(struct cli *cli, struct doc **document)
+{
+	struct doc *tenant = doc_new_object(cli->pool), *metadata = doc_new_object(cli->pool), *value;
+	struct str name;
+
+	if (cli->options[OPT_TIER] != NULL)
+		doc_set_str(cli->pool, tenant, "tier", str_c(cli->options[OPT_TIER]));
+	for (size_t i = 1; i < cli->n_arguments; i++) {
+		if (!input_assignment(cli, cli->arguments[i], &name, &value))
+			return EX_USAGE;
+		doc_set(metadata, name, value);
+	}
+	if (doc_length(metadata) > 0)
+		doc_set(tenant, STR("metadata"), metadata);
+	*document = doc_new_object(cli->pool);
+	doc_set(*document, STR("tenant"), tenant);
+	return EX_OK;
+}
+
+int command_tenant_set(struct cli *cli)
+{
+	struct change change = { .kind = CHANGE_PUT };
+	struct target target;
+	struct doc *document;
+
+	if (cli->options[OPT_FILE] != NULL && cli->options[OPT_TIER] != NULL)
+		return cli_fail(EX_USAGE, "one of --file and --tier, not both");
+	int code = cli->options[OPT_FILE] != NULL ? input_document(cli, 1, &document) : described(cli, &document);
+	if (code != EX_OK || !open_target(cli, cli->arguments[0], &target))
+		return code != EX_OK ? code : EX_USAGE;
+	change.document = document;
+	change.body = doc_text(cli->pool, document);
+	code = change_make(cli, &target, &change);
+	tenure_resource_free(&target.resource);
+	return code;
+}
+
+int command_tenant_delete(struct cli *cli)
+{
+	const char **names = input_names(cli, 0);
+	int first_failure = EX_OK;
+
+	if (names == NULL)
+		return EX_NOINPUT;
+	for (; *names != NULL; names++) {
+		struct change change = { .kind = CHANGE_DELETE };
+		struct target target;
+		int code = EX_USAGE;
+		if (open_target(cli, *names, &target) &&
+			confirmed(cli, str_printf(cli->pool, "Delete %s with all it owns?", target.label).p))
+			code = change_make(cli, &target, &change);
+		first_failure = first_failure != EX_OK ? first_failure : code;
+		tenure_resource_free(&target.resource);
+	}
+	return first_failure;
+}
+
+int command_tenant_recover(struct cli *cli)
+{
+	const char **names = input_names(cli, 0);
+	int first_failure = EX_OK;
+
+	if (names == NULL)
+		return EX_NOINPUT;
+	for (; *names != NULL; names++) {
+		struct target target;
+		int code = EX_USAGE;
+		if (open_target(cli, *names, &target)) {
+			enum tenure_status status = tenure_resource_recover(target.resource, NULL);
+			code = status == TENURE_OK ? EX_OK : cli_fail_status(cli, status, target.label);
+			if (code == EX_OK && !cli->client->nothing_sent)
+				announce(cli, &target, "recovered");
+		}
+		first_failure = first_failure != EX_OK ? first_failure : code;
+		tenure_resource_free(&target.resource);
+	}
+	return first_failure;
+}

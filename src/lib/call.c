@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call: sent, sent again where that is safe, and its outcome put into words.
+#include "base/base.h"
+
+#include <stdarg.h>
+
+#include "base/clock.h"
+#include "lib/client.h"
+
+enum { DOCUMENT_DEPTH = 200, FIRST_WAIT_MS = 200 };
+
+static bool changes(const struct wish *wish)
+{
+	return strcmp(wish->method, "GET") != 0 && strcmp(wish->method, "HEAD") != 0;
+}
+
+static bool conditional(const struct wish *wish)
+{
+	return wish->if_match.n > 0 || wish->if_none_match.n > 0;
+}
+
+static void error_clear(struct tenure_client *client)
+{
+	pool_clear(client->error.pool);
+	client->error.text = STR("");
+	client->error.location = client->error.document = STR_NONE;
+	client->error.http = 0;
+}
+
+enum tenure_status client_fail(struct tenure_client *client, enum tenure_status status, const char *format, ...)
+{
+	va_list args;
+
+	error_clear(client);
+	va_start(args, format);
+	client->error.text = str_vprintf(client->error.pool, format, args);
+	va_end(args);
+	return status;
+}
+
+enum tenure_status client_parse(struct tenure_client *client, struct pool *pool, struct str text, struct doc **doc)
+{
+	struct str error;
+
+	if (doc_parse_json(pool, text, (struct doc_limits){ DOCUMENT_DEPTH, 0 }, doc, &error))
+		return TENURE_OK;
+	return client_fail(client, TENURE_PROTOCOL, "the answer is not JSON: %.*s", STR_ARG(error));
+}
+
+static enum tenure_status conflict_kind(const struct doc *problem)
+{
+	const struct doc *type;
+
+	if (doc_get(problem, STR("type"), &type) && str_eq(doc_string(type), STR("urn:tenure:problem:blocked")))
+		return TENURE_BLOCKED;
+	return TENURE_CONFLICT;
+}
+
+static enum tenure_status status_of(int http, const struct doc *problem)
+{
+	switch (http) {
+	case 301: return TENURE_MOVED;
+	case 401: return TENURE_UNAUTHENTICATED;
+	case 403: return TENURE_FORBIDDEN;
+	case 404: return TENURE_NOT_FOUND;
+	case 409: return conflict_kind(problem);
+	case 410: return TENURE_GONE;
+	case 412: return TENURE_STALE;
+	case 428: return TENURE_NEEDS_ETAG;
+	case 502:
+	case 503:
+	case 504: return TENURE_UNAVAILABLE;
+	default: break;
+	}
+	return http >= 200 && http <= 303 ? TENURE_OK : http >= 400 && http < 500 ? TENURE_REFUSED
+		: http >= 500 ? TENURE_FAILED : TENURE_PROTOCOL;
+}
+
+// Keeps what the service says about its refusal.
+static enum tenure_status refused(struct tenure_client *client, const struct wish *wish, const struct answer *answer)
+{
+	struct doc *problem = NULL;
+	const struct doc *title = NULL, *detail = NULL;
+	struct str unused;
+
+	error_clear(client);
+	struct pool *pool = client->error.pool;
+	if (!doc_parse_json(pool, answer->body, (struct doc_limits){ DOCUMENT_DEPTH, 0 }, &problem, &unused) ||
+		doc_kind(problem) != DOC_OBJECT)
+		problem = NULL;
+	client->error.http = answer->status;
+	if (answer->location.p != NULL)
+		client->error.location = str_dup(pool, answer->location);
+	enum tenure_status status = status_of(answer->status, problem);
+	if (problem != NULL && doc_get(problem, STR("title"), &title)) {
+		client->error.document = str_dup(pool, answer->body);
+		doc_get(problem, STR("detail"), &detail);
+		client->error.text = str_printf(pool, "%.*s%s%.*s", STR_ARG(doc_string(title)), detail != NULL ? ": " : "",
+			STR_ARG(doc_string(detail)));
+	} else if (status == TENURE_MOVED) {
+		client->error.text = str_printf(pool, "it was moved to %.*s", STR_ARG(client->error.location));
+	} else {
+		client->error.text = str_printf(pool, "%s %.*s was answered %d without a reason", wish->method,
+			STR_ARG(wish->path), answer->status);
+	}
+	return status;
+}
+
+static void wait_ms(long ms)
+{
+	struct timespec left = { ms / 1000, ms % 1000 * 1000000L };
+
+	while (nanosleep(&left, &left) != 0)
+		;
+}
+
+// What the service asks for, else longer each time; never above the client's bound. Clients that were turned away
+// together come back at different times.
+static long wait_before(const struct tenure_client *client, const struct answer *answer, unsigned attempt)
+{
+	long ms = answer->retry_after >= 0 ? answer->retry_after * 1000
+		: (long)FIRST_WAIT_MS << (attempt < 10 ? attempt : 10);
+
+	ms += (long)((uint64_t)clock_tick_us() % FIRST_WAIT_MS);
+	return ms < client->longest_wait_ms ? ms : client->longest_wait_ms;
+}
+
+static bool asks_again(enum sent sent, const struct answer *answer)
+{
+	return sent != SENT_ANSWERED || answer->status == 502 || answer->status == 503 || answer->status == 504;
+}
+
+// What came after an attempt that may have been done is no answer to the question whether it was.
+static enum tenure_status uncertain(struct tenure_client *client, const struct wish *wish, struct str why)
+{
+	return client_fail(client, TENURE_UNCERTAIN, "%s %.*s may have been done or not (%.*s): read it again",
+		wish->method, STR_ARG(wish->path), STR_ARG(why));
+}
+
+static enum tenure_status ended(struct tenure_client *client, const struct wish *wish, const struct answer *answer)
+{
+	enum tenure_status status = status_of(answer->status, NULL);
+
+	if (status != TENURE_OK)
+		return refused(client, wish, answer);
+	error_clear(client);
+	return TENURE_OK;
+}
+
+static enum tenure_status gave_up(struct tenure_client *client, const struct wish *wish, const struct answer *answer,
+	enum sent sent, bool doubt, struct str why)
+{
+	if (doubt)
+		return uncertain(client, wish, why);
+	if (sent == SENT_ANSWERED)
+		return refused(client, wish, answer);
+	return client_fail(client, TENURE_UNAVAILABLE, "no answer from %.*s: %.*s", STR_ARG(client->url), STR_ARG(why));
+}
+
+enum tenure_status client_call(struct tenure_client *client, struct pool *pool, const struct wish *wish,
+	struct answer *answer)
+{
+	struct str why = STR("");
+	bool doubt = false; // an earlier attempt may have been done
+
+	*answer = (struct answer){ .retry_after = -1 };
+	client->nothing_sent = changes(wish) && client->before_change != NULL &&
+		!client->before_change(client, wish, client->before_change_arg);
+	if (client->nothing_sent)
+		return TENURE_OK;
+	for (unsigned attempt = 0;; attempt++) {
+		enum sent sent = transport_send(client, pool, wish, answer, &why);
+		if (!asks_again(sent, answer))
+			return doubt && answer->status == 412 ? uncertain(client, wish, STR("the connection was lost at first"))
+				: ended(client, wish, answer);
+		// A 503 tells that nothing was changed, but for a database lost while it commits.
+		if (changes(wish) && sent != SENT_NEVER) {
+			doubt = true;
+			if (sent == SENT_ANSWERED)
+				why = str_printf(pool, "the answer was %d", answer->status);
+		}
+		if (attempt >= client->retries || (doubt && !conditional(wish)))
+			return gave_up(client, wish, answer, sent, doubt, why);
+		wait_ms(wait_before(client, answer, attempt));
+	}
+}

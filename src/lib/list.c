@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists, page by page.
+#include "base/base.h"
+
+#include "http/uri.h"
+#include "lib/object.h"
+
+enum { PAGE = 100, PAGE_MAX = 1000 };
+
+struct tenure_list {
+	struct tenure_client *client;
+	struct pool *pool;
+	struct pool *page_pool;
+	struct str path;   // without query
+	struct str tenant; // "/v2.0/acme"; n 0: tenants are listed
+	bool deleted;
+	unsigned page_size;
+	struct str query;  // of the page to come; p NULL: the first one, n 0: none
+	const struct doc *items;
+	size_t at;
+};
+
+static struct tenure_list *list_new(struct tenure_client *client, enum tenure_list_what what)
+{
+	struct tenure_list *list = calloc(1, sizeof(*list));
+
+	if (list == NULL)
+		return NULL;
+	list->client = client;
+	list->pool = pool_new();
+	list->page_pool = pool_new();
+	if (list->pool == NULL || list->page_pool == NULL) {
+		tenure_list_free(&list);
+		return NULL;
+	}
+	list->deleted = what == TENURE_LIST_DELETED;
+	list->page_size = PAGE;
+	list->query = STR_NONE;
+	return list;
+}
+
+struct tenure_list *tenure_list_tenants(struct tenure_client *client, enum tenure_list_what what)
+{
+	struct tenure_list *list = list_new(client, what);
+
+	if (list != NULL)
+		list->path = STR("/v2.0");
+	return list;
+}
+
+struct tenure_list *tenure_list_resources(struct tenure_client *client, const char *tenant, const char *space,
+	const char *type, enum tenure_list_what what)
+{
+	struct tenure_list *list = list_new(client, what);
+
+	if (list == NULL)
+		return NULL;
+	struct buf path = buf_new(list->pool, 256);
+	BUF_LIT(&path, "/v2.0");
+	bool ok = path_add(&path, tenant);
+	list->tenant = str_dup(list->pool, buf_str(&path));
+	ok = ok && (space == NULL || (path_add(&path, "namespaces") && path_add(&path, space))) && path_add(&path, type);
+	list->path = buf_str(&path);
+	if (!ok)
+		tenure_list_free(&list);
+	return list;
+}
+
+void tenure_list_free(struct tenure_list **list)
+{
+	if (*list == NULL)
+		return;
+	pool_free(&(*list)->page_pool);
+	pool_free(&(*list)->pool);
+	free(*list);
+	*list = NULL;
+}
+
+void tenure_list_set_page(struct tenure_list *list, unsigned items)
+{
+	list->page_size = items < 1 ? 1 : items > PAGE_MAX ? PAGE_MAX : items;
+}
+
+static struct str first_query(struct tenure_list *list)
+{
+	struct str filter = !list->deleted ? STR("") : list->tenant.n > 0 ? STR("&deleted=true") : STR("&state=deleted");
+
+	return str_printf(list->pool, "?limit=%u%.*s", list->page_size, STR_ARG(filter));
+}
+
+// Only the query of "next" is followed, at our own address: neither a proxy that doesn't know its name nor a service
+// that lies can have the token sent elsewhere.
+static struct str next_query(struct tenure_list *list, const struct doc *page)
+{
+	const struct doc *next;
+
+	if (!doc_get(page, STR("next"), &next) || doc_kind(next) != DOC_STRING)
+		return STR("");
+	struct str url = doc_string(next);
+	struct str query = str_part(url, str_find(url, '?', 0), url.n);
+	for (size_t i = 0; i < query.n; i++) {
+		if ((unsigned char)query.p[i] <= 0x20 || query.p[i] == 0x7f || query.p[i] == '#')
+			return STR("");
+	}
+	return str_dup(list->pool, query);
+}
+
+static enum tenure_status fetch(struct tenure_list *list)
+{
+	struct answer answer;
+	struct doc *page;
+
+	list->items = NULL;
+	list->at = 0;
+	pool_clear(list->page_pool);
+	struct str query = list->query.p == NULL ? first_query(list) : list->query;
+	struct wish wish = { .method = "GET", .path = str_printf(list->page_pool, "%.*s%.*s", STR_ARG(list->path),
+		STR_ARG(query)) };
+	enum tenure_status status = client_call(list->client, list->page_pool, &wish, &answer);
+	if (status == TENURE_OK)
+		status = client_parse(list->client, list->page_pool, answer.body, &page);
+	if (status != TENURE_OK)
+		return status;
+	if (!doc_get(page, list->tenant.n > 0 ? STR("resources") : STR("tenants"), &list->items) ||
+		doc_kind(list->items) != DOC_ARRAY) {
+		list->items = NULL;
+		return client_fail(list->client, TENURE_PROTOCOL, "the answer is no list");
+	}
+	struct str next = next_query(list, page);
+	// A page that names itself as the next would go on for ever.
+	list->query = str_eq(next, query) ? STR("") : next;
+	return TENURE_OK;
+}
+
+// The address of an item: its own namespace counts, since the list may be of all of them.
+static bool item_path(const struct tenure_list *list, struct buf *path, const struct doc *item)
+{
+	const struct doc *meta = NULL, *name = NULL, *space = NULL;
+
+	if (list->tenant.n == 0) {
+		BUF_LIT(path, "/v2.0");
+		return doc_get(item, STR("id"), &name) && path_add(path, str_cstr(path->pool, doc_string(name)));
+	}
+	if (!doc_get(item, STR("metadata"), &meta) || !doc_get(meta, STR("name"), &name))
+		return false;
+	buf_add(path, list->tenant);
+	if (doc_get(meta, STR("namespace"), &space) && space != NULL &&
+		(!path_add(path, "namespaces") || !path_add(path, str_cstr(path->pool, doc_string(space)))))
+		return false;
+	size_t type = list->path.n;
+	while (list->path.p[type - 1] != '/')
+		type--;
+	buf_addc(path, '/');
+	buf_add(path, str_part(list->path, type, list->path.n));
+	return path_add(path, str_cstr(path->pool, doc_string(name)));
+}
+
+static enum tenure_status make_item(struct tenure_list *list, const struct doc *item, struct tenure_resource **made)
+{
+	struct buf path = buf_new(list->page_pool, 256);
+	bool is_tenant = list->tenant.n == 0;
+
+	if (!item_path(list, &path, item))
+		return client_fail(list->client, TENURE_PROTOCOL, "an item of the list has no name");
+	*made = resource_at(list->client, buf_str(&path), is_tenant);
+	if (*made == NULL)
+		abort();
+	if (!is_tenant) {
+		resource_hold(*made, item);
+		return TENURE_OK;
+	}
+	struct doc *whole = doc_new_object(list->page_pool);
+	doc_set(whole, STR("tenant"), doc_copy(list->page_pool, item));
+	resource_hold(*made, whole);
+	return TENURE_OK;
+}
+
+enum tenure_status tenure_list_next(struct tenure_list *list, struct tenure_resource **item)
+{
+	*item = NULL;
+	while (list->items == NULL || list->at == doc_length(list->items)) {
+		if (list->query.p != NULL && list->query.n == 0)
+			return TENURE_END;
+		enum tenure_status status = fetch(list);
+		if (status != TENURE_OK)
+			return status;
+	}
+	return make_item(list, doc_at(list->items, list->at++), item);
+}

@@ -1,0 +1,155 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# tenure: every command against a real service; forms of output, exit codes, names on standard input.
+use strict;
+use warnings;
+use utf8;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Encode qw(decode_utf8 encode_utf8);
+use Test::More;
+
+use Tenure::Instance;
+use Tenure::Tool;
+
+plan skip_all => 'tenure is not built' if !-x (Tenure::Instance::build_dir() // '') . '/tenure';
+my $instance = Tenure::Instance->start(combined => 1);
+my $admin    = $instance->admin;
+my $tool     = Tenure::Tool->new(url => $instance->env('TENURE_ADMIN_URL'), token => $instance->operator_token, tenant => 't1');
+
+subtest 'tenants' => sub {
+    my $run = $tool->ends(0, qw(tenant set t1 --tier gold contact=ann --no-etag));
+    is "$run->{out}$run->{err}", '', 'silent where nobody looks';
+    is_deeply [@{ $admin->get('/v2.0/t1')->json->{tenant} }{qw(tier metadata)}], ['gold', { contact => 'ann' }], 'made';
+    like $tool->ends(0, qw(tenant set t2))->{err}, qr/warning: tenant t2: goes out without an etag/, 'a warning';
+    is $tool->json(qw(tenant show t1))->{tenant}{tier}, 'gold', 'show as JSON';
+    like $tool->ends(0, qw(tenant show t1))->{out}, qr/^tenant\.tier +gold$/m, 'show as a table';
+    is $tool->ends(0, 'tenant', 'list', '--format', 'csv', '--columns', 'id,tier')->{out}, "id,tier\nt1,gold\nt2,standard\n", 'list as CSV';
+    is_deeply [map { $_->{id} } @{ $tool->json(qw(tenant list --columns id)) }], ['t1', 't2'], 'list as JSON';
+    like $tool->ends(0, qw(tenant list))->{out}, qr/\AID +TIER +STATE +RESOURCES +CREATED\nt1 +gold +active +0 /, 'list as a table';
+    is $tool->run_with_input(qq({"tenant":{"tier":"standard"}}), qw(tenant set t1 -f - --no-etag))->{code}, 0, 'set by a file';
+    is $tool->json(qw(tenant show t1))->{tenant}{tier}, 'standard', 'as it says';
+    $tool->ends(64, qw(tenant delete t2 --no-etag));
+    $tool->ends(0, qw(tenant delete t2 --yes --etag auto)) if $tool->run(qw(tenant show t2))->{code} == 0;
+    like $tool->ends(3, qw(tenant show t2))->{err}, qr/recovered until 20\d\d-/, 'gone';
+    like $tool->ends(0, 'tenant', 'list', '--deleted', '--columns', 'id,purge')->{out}, qr/^t2 +20\d\d-/m, 'listed as deleted';
+    $tool->ends(4, qw(tenant set t2 --no-etag));
+    $tool->ends(0, qw(tenant recover t2));
+    $tool->ends(1, qw(tenant show t3));
+    $tool->ends(65, qw(tenant set t3 --tier nonsense --no-etag));
+};
+
+subtest 'resources' => sub {
+    $tool->ends(0, qw(configmaps set web data.color=blue data.size:=3 data.deep.er=x --etag new));
+    is_deeply $tool->json(qw(configmaps show web))->{data}, { color => 'blue', size => 3, deep => { er => 'x' } }, 'members';
+    $tool->ends(0, qw(resource show configmaps web));
+    $tool->ends(0, qw(configmaps patch web data.size:=null), '--no-etag');
+    $tool->ends(0, qw(configmaps patch web --no-etag -p), '{"data":{"color":"red"}}');
+    is_deeply $tool->json(qw(configmaps show web))->{data}, { color => 'red', deep => { er => 'x' } }, 'patched twice';
+    $tool->ends(0, qw(namespaces set prod --no-etag));
+    $tool->ends(0, qw(configmaps set web -n prod a=1 --no-etag));
+    $tool->ends(0, qw(persistentvolumes set disk a=1 --no-etag));
+    is $tool->ends(0, 'configmaps', 'list', '--columns', 'namespace,name', '--format', 'csv')->{out},
+        "namespace,name\ndefault,web\nprod,web\n", 'a list is of all namespaces';
+    is $tool->ends(0, 'configmaps', 'list', '-n', 'prod', '--columns', 'namespace,name', '--format', 'csv')->{out}, "namespace,name\nprod,web\n",
+        'or of one';
+    unlike $tool->ends(0, qw(persistentvolumes list))->{out}, qr/NAMESPACE/, 'what stands in no namespace has no such column';
+    is $tool->run_with_input("web\n\nweb2\n", qw(configmaps show - --columns name --format csv))->{out}, "name\nweb\n",
+        'names on standard input';
+    is $tool->run_with_input("web\nweb2\n", qw(configmaps show -))->{code}, 1, 'one of them is not there';
+    is $tool->run_with_input("web\n", qw(configmaps delete - --yes --no-etag))->{code}, 0, 'deleted';
+    like $tool->ends(3, qw(configmaps show web))->{err}, qr/deleted/, 'gone';
+    my ($gone) = @{ $tool->json(qw(configmaps list --deleted)) };
+    $tool->ends(0, qw(configmaps recover web --uid), $gone->{metadata}{uid});
+    $tool->ends(1, qw(configmaps recover web));
+    $tool->ends(1, qw(nonsenses show web));
+    $tool->ends(65, qw(configmaps set web --no-etag -f), "$FindBin::Bin/610-cli-commands.t");
+    $tool->ends(66, qw(configmaps set web --no-etag -f /nonexistent));
+    $tool->ends(65, qw(configmaps set web metadata.name=other --no-etag));
+};
+
+subtest 'pages' => sub {
+    $admin->make("/v2.0/t1/namespaces/default/secrets/s$_") for 100 .. 250;
+    is scalar @{ $tool->json(qw(secrets list)) }, 151, 'all of them';
+};
+
+subtest 'text' => sub {
+    my @names = ('日本語', 'é', 'plain');
+    $tool->ends(0, 'pods', 'set', encode_utf8($_), 'x=1', '--no-etag') for @names;
+    my @lines = split /\n/, decode_utf8($tool->ends(0, 'pods', 'list', '--columns', 'name,x')->{out});
+    # Wide characters take two columns.
+    is_deeply \@lines, ['NAME    X', 'plain   1', 'é       1', '日本語  1'], 'columns stand one below the other';
+    $tool->ends(0, 'services', 'set', 'odd', "a=x,\"y\"\nz", "b=\e[31m", "c=\xc2\x9b\xe2\x80\xae", '--no-etag');
+    is $tool->ends(0, 'services', 'show', 'odd', '--columns', 'a,b', '--format', 'csv')->{out}, "a,b\n\"x,\"\"y\"\"\nz\",\e[31m\n",
+        'CSV keeps bytes and quotes what must be';
+    my $table = $tool->ends(0, qw(services show odd))->{out};
+    like $table, qr/^a +x,"y"\\x0az$/m, 'a table shows control characters';
+    like $table, qr/^b +\\x1b\[31m$/m, 'and does not send them';
+    like $table, qr/^c +\\x9b\\u\{202e\}$/m, 'C1 and what turns the direction';
+    $tool->ends(0, 'configmaps', 'set', 'dots', 'x:={"app.kubernetes.io/name":"n"}', '--no-etag');
+    is $tool->ends(0, qw(configmaps show dots --columns x.app.kubernetes.io/name --format csv))->{out},
+        "x.app.kubernetes.io/name\nn\n", 'a path through a name with dots';
+    my $big = '{"n":12345678901234567890,"f":1.50}';
+    is $tool->run_with_input("{\"v\":$big}", qw(configmaps set numbers -f - --no-etag))->{code}, 0, 'numbers';
+    like $tool->ends(0, qw(configmaps show numbers --format json))->{out}, qr/12345678901234567890.*1\.50/s, 'keep their digits';
+};
+
+subtest 'dry run' => sub {
+    my $before = $instance->change_count;
+    my $run = $tool->ends(0, qw(configmaps patch web data.color=it's --no-etag --dry-run));
+    like $run->{out}, qr/\Acurl -X PATCH -H "X-Auth-Token: \$TENURE_TOKEN" .*--data-binary '.*it'\\''s.*' 'http/, 'a line of curl';
+    $tool->ends(0, qw(tenant delete t1 --dry-run --no-etag));
+    $tool->ends(0, qw(move --all t1 --to t2 --dry-run --no-etag));
+    is $instance->change_count, $before, 'nothing was sent';
+    local $ENV{TENURE_TOKEN} = $instance->operator_token;
+    my ($code, $text) = Tenure::Instance::_run('sh', '-c', "$run->{out}");
+    is $tool->json(qw(configmaps show web))->{data}{color}, "it's", 'and what is printed does it' or diag $text;
+};
+
+subtest 'moves' => sub {
+    my $run = $tool->ends(0, qw(move configmaps/web --to t2 --preview));
+    like $run->{out}, qr{^namespaces/default/configmaps/web\b}m, 'a preview';
+    like $run->{out}, qr/^1 resource to t2, nothing in the way\. Tag: "[0-9a-f]{40}"$/m, 'with its tag';
+    my $shown = $tool->json(qw(move configmaps/web --to t2 --preview));
+    like $shown->{move}{etag}, qr/\A"[0-9a-f]{40}"\z/, 'as JSON, too';
+    $tool->ends(0, qw(configmaps patch web late=1 --no-etag));
+    like $tool->ends(5, qw(move configmaps/web --to t2 --if-match auto))->{err}, qr/look again/, 'refused after a change';
+    $tool->ends(5, qw(move configmaps/web --to t2 --if-match), $shown->{move}{etag});
+    $tool->ends(0, qw(move configmaps/web --to t2 --preview));
+    $tool->ends(0, qw(move configmaps/web --to t2 --if-match auto));
+    like $tool->ends(6, qw(configmaps show web))->{err}, qr{/t2/}, 'the old address says where it is';
+    $tool->ends(0, qw(configmaps show web -t t2));
+    $tool->ends(0, qw(configmaps set web metadata.locked:=true --no-etag));
+    $run = $tool->ends(4, qw(move namespaces/default/configmaps/web --to t2 --preview));
+    like $run->{out}, qr/^namespaces\S+web  name-taken +/m, 'blockers beside what they are about';
+    like $run->{out}, qr/^namespaces\S+web  locked +/m, 'all of them';
+    my @rows = split /\n/, $tool->ends(4, qw(move configmaps/web --to t2 --preview --format csv --columns blocker))->{out};
+    is_deeply [sort @rows], [qw(blocker locked name-taken)], 'as CSV';
+    like $tool->ends(4, qw(move configmaps/web --to t2 --no-etag))->{err}, qr/name-taken.*locked|locked.*name-taken/s, 'told when done';
+    like $tool->ends(0, qw(move pods/plain --to t2))->{err}, qr/warning: .*--if-match/, 'a warning without a tag';
+    $tool->ends(0, qw(configmaps patch web metadata.locked:=false --no-etag));
+    $tool->ends(0, qw(configmaps delete web --yes --no-etag));
+    is $tool->run_with_input("namespaces/prod\npersistentvolumes/disk\n", qw(move - --to t2 --no-etag))->{code}, 0,
+        'sources on standard input';
+    $tool->ends(0, qw(move --all t1 --to t2 --async --no-etag));
+    is_deeply $tool->json(qw(secrets list)), [], 'all moved in the background, watched to the end';
+    my $id = $tool->ends(0, qw(move --all t2 --to t1 --no-wait --no-etag))->{out};
+    chomp $id;
+    my $done = sub { $tool->run(qw(move status -t t2), $id)->{out} =~ /\Adone: / };
+    ok Tenure::Instance::wait_until($done), 'or looked at by its id';
+    $tool->ends(1, qw(move status -t t2 c4ef6c00-dca3-4a5d-b45a-779e8bf53fab));
+    $tool->ends(1, qw(move --all t1 --to nowhere --no-etag));
+    $tool->ends(4, qw(move --all t1 --to t1 --no-etag));
+};
+
+subtest 'who may not' => sub {
+    my $user = Tenure::Tool->new(url => $instance->env('TENURE_SERVICE_URL'), token => 'ann:t1:reader', tenant => 't1');
+    $user->ends(0, qw(configmaps list));
+    $user->ends(77, qw(configmaps set x --no-etag));
+    $user->ends(1, qw(configmaps list -t t2));
+    Tenure::Tool->new(url => $instance->env('TENURE_SERVICE_URL'), tenant => 't1')->ends(77, qw(configmaps list));
+};
+
+done_testing;

@@ -1,0 +1,176 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# tenure where several change the same thing: what is remembered, what is shown, what is merged, and the editor.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use JSON::PP ();
+use Test::More;
+
+use Tenure::Instance;
+use Tenure::Tool;
+
+plan skip_all => 'tenure is not built' if !-x (Tenure::Instance::build_dir() // '') . '/tenure';
+my $instance = Tenure::Instance->start(workers => 3);
+my $admin    = $instance->admin;
+$admin->make_tenant('t1');
+my %who = (url => $instance->env('TENURE_ADMIN_URL'), token => $instance->operator_token, tenant => 't1');
+# Each with a home of its own: what one has seen the other hasn't.
+my ($ann, $bob) = map { Tenure::Tool->new(%who) } 1 .. 2;
+my $web = '/v2.0/t1/namespaces/default/configmaps/web';
+
+sub data { return $admin->get($web)->json->{data} }
+sub reset_web { $admin->put($web, json => { data => { a => 1, b => 2, list => [1, 2] }, $_[0] ? %{ $_[0] } : () }); return }
+
+subtest 'two who change the same thing' => sub {
+    reset_web();
+    $_->ends(0, qw(configmaps show web)) for $ann, $bob;
+    $ann->ends(0, qw(configmaps patch web data.a:=10 --etag auto));
+    my $run = $bob->ends(5, qw(configmaps patch web data.a:=11 --etag auto));
+    like $run->{err}, qr/^  data\.a  <- both changed it\n    base    1\n    yours   11\n    server  10\n/m, 'three values';
+    is data()->{a}, 10, 'nothing is overwritten';
+    like $bob->ends(5, qw(configmaps patch web data.a:=11 --etag auto --retry))->{err}, qr/same fields/, 'nor by --retry';
+    is data()->{a}, 10, 'still';
+    $ann->ends(0, qw(configmaps patch web data.a:=12 --etag auto));
+    is data()->{a}, 12, 'a change of one\'s own is what was seen last';
+};
+
+subtest 'different fields' => sub {
+    reset_web();
+    $_->ends(0, qw(configmaps show web)) for $ann, $bob;
+    $ann->ends(0, qw(configmaps patch web data.a:=10 --etag auto));
+    my $run = $bob->ends(5, qw(configmaps patch web data.b:=20 --etag auto));
+    like $run->{err}, qr/^  data\.a\n    base    1\n    yours   1\n    server  10\n  data\.b\n    base    2\n    yours   20\n    server  2\n/m,
+        'whose is whose';
+    $bob->ends(0, qw(configmaps patch web data.b:=20 --etag auto --retry));
+    is_deeply data(), { a => 10, b => 20, list => [1, 2] }, 'merged';
+    is $bob->ends(0, qw(configmaps patch web data.c:=30 --etag auto --retry))->{err}, '', 'the merged one is remembered';
+};
+
+subtest 'set is merged as well' => sub {
+    reset_web({ metadata => { labels => { l => '1' } } });
+    $_->ends(0, qw(configmaps show web)) for $ann, $bob;
+    $ann->ends(0, qw(configmaps patch web data.a:=10 metadata.labels.m=2 --etag auto));
+    # Without b, and without a word about metadata.
+    $bob->ends(0, qw(configmaps set web data.a:=1), "data.list:=[1,2]", qw(data.n=new --etag auto --retry));
+    is_deeply data(), { a => 10, list => [1, 2], n => 'new' }, 'left out is taken away, the other\'s stays';
+    is_deeply $admin->get($web)->json->{metadata}{labels}, { l => '1', m => '2' }, 'labels are kept';
+    reset_web();
+    $_->ends(0, qw(configmaps show web)) for $ann, $bob;
+    $ann->ends(0, qw(configmaps patch web), "data.list:=[1,2,3]", qw(--etag auto));
+    $bob->ends(5, qw(configmaps patch web), "data.list:=[0,1,2]", qw(--etag auto --retry));
+    is_deeply data()->{list}, [1, 2, 3], 'an array is one field';
+    $bob->ends(0, qw(configmaps patch web), "data.list:=[1,2,3]", qw(data.b:=3 --etag auto --retry));
+    is data()->{b}, 3, 'the same change on both sides is none';
+};
+
+subtest 'deletions' => sub {
+    reset_web();
+    $_->ends(0, qw(configmaps show web)) for $ann, $bob;
+    $ann->ends(0, qw(configmaps patch web data.a:=10 --etag auto));
+    like $bob->ends(5, qw(configmaps delete web --yes --etag auto --retry))->{err}, qr/not deleted/, 'what changed is kept';
+    is data()->{a}, 10, 'there';
+    $bob->ends(0, qw(configmaps show web));
+    $bob->ends(0, qw(configmaps delete web --yes --etag auto));
+    like $bob->ends(64, qw(configmaps delete web --yes --etag auto))->{err}, qr/nothing is remembered/, 'and forgotten';
+    $ann->ends(3, qw(configmaps patch web data.a:=1 --etag auto));
+};
+
+subtest 'tags by hand' => sub {
+    reset_web();
+    my ($old) = $ann->json(qw(configmaps show web))->{metadata}{etag};
+    $admin->patch($web, { data => { a => 5 } });
+    my $run = $bob->ends(5, 'configmaps', 'patch', 'web', 'data.b:=7', '--etag', $old, '--retry');
+    like $run->{err}, qr/not remembered/, 'who has not seen the base can\'t merge';
+    unlike $run->{err}, qr/^    base/m, 'nor be shown it';
+    $ann->ends(0, 'configmaps', 'patch', 'web', 'data.b:=7', '--etag', $old, '--retry');
+    is_deeply [@{ data() }{ 'a', 'b' }], [5, 7], 'who has, can';
+    $bob->ends(5, qw(configmaps set web x=1 --etag new));
+    like $bob->ends(0, qw(configmaps patch web data.z=1))->{err}, qr/warning/, 'without one there is a warning';
+    is $bob->ends(0, qw(configmaps patch web data.z=1 --no-etag))->{err}, '', 'which --no-etag silences';
+};
+
+subtest 'tenants' => sub {
+    $_->ends(0, qw(tenant show t1)) for $ann, $bob;
+    $ann->ends(0, qw(tenant set t1 --tier gold --etag auto));
+    like $bob->ends(5, qw(tenant set t1 contact=bob --etag auto))->{err}, qr/^  tenant\.tier\n/m, 'shown';
+    $bob->ends(0, qw(tenant set t1 contact=bob --etag auto --retry));
+    is_deeply [@{ $admin->get('/v2.0/t1')->json->{tenant} }{ 'tier', 'metadata' }], ['gold', { contact => 'bob' }], 'merged';
+};
+
+subtest 'many at once' => sub {
+    reset_web();
+    my @tools = map { Tenure::Tool->new(%who) } 1 .. 6;
+    $_->ends(0, qw(configmaps show web)) for @tools;
+    my @runs;
+    for my $i (0 .. 5) {
+        push @runs, $tools[$i]->begin(undef, qw(configmaps patch web --etag auto --retry), "data.k$i=v");
+    }
+    is_deeply [map { $tools[$_]->end($runs[$_])->{code} } 0 .. 5], [(0) x 6], 'six change six fields at once';
+    is scalar(grep { /^k/ } keys %{ data() }), 6, 'and none is lost';
+};
+
+subtest 'what is remembered' => sub {
+    my @files = glob $ann->home . '/.local/state/tenure/*';
+    cmp_ok scalar @files, '>', 0, 'in files';
+    is_deeply [grep { ((stat)[2] & 07777) != 0600 } @files], [], 'that nobody else can read';
+    is((stat $ann->home . '/.local/state/tenure')[2] & 07777, 0700, 'in such a folder');
+    my $elsewhere = $ann->with(XDG_STATE_HOME => $ann->home . '/elsewhere');
+    $elsewhere->ends(64, qw(configmaps patch web data.a:=1 --etag auto));
+    $elsewhere->ends(0, qw(configmaps show web));
+    ok -d $ann->home . '/elsewhere/tenure', 'or where XDG_STATE_HOME says';
+    Tenure::Instance::write_file($_, 'broken') for glob $ann->home . '/elsewhere/tenure/*';
+    $elsewhere->ends(64, qw(configmaps patch web data.a:=1 --etag auto));
+};
+
+# An editor is a script that gets the file's name.
+sub editor {
+    my ($tool, $script, %more) = @_;
+    my $path = $tool->home . '/editor';
+    Tenure::Instance::write_file($path, "#!/bin/sh\n$script\n");
+    chmod 0755, $path;
+    return $tool->with(EDITOR => "$path --wait", TMPDIR => $tool->home, %more);
+}
+
+# The editor's own option comes first, then the file.
+subtest 'edit' => sub {
+    reset_web();
+    my $run = editor($ann, q(sed -i 's/"a": 1/"a": 100/' "$2"))->ends(0, qw(configmaps edit web));
+    is data()->{a}, 100, 'what was saved is there';
+    my $before = $instance->change_count;
+    like editor($ann, 'true')->ends(0, qw(configmaps edit web))->{err}, qr/unchanged/, 'nothing saved';
+    is $instance->change_count, $before, 'nothing sent';
+    editor($ann, 'exit 3')->ends(70, qw(configmaps edit web));
+    is $instance->change_count, $before, 'nor when the editor fails';
+    is_deeply [map { (stat)[2] & 07777 } glob $ann->home . '/tenure-*.json'], [0600], 'its text is for nobody else';
+
+    my $again = q(if grep -q '^# ' "$2"; then grep '^# ' "$2" >"$HOME/seen"; sed -i 's/BROKEN/7/' "$2";)
+        . q( else sed -i 's/"a": 100/"a": BROKEN/' "$2"; fi);
+    editor($ann, $again)->ends(0, qw(configmaps edit web));
+    like Tenure::Instance::read_file($ann->home . '/seen'), qr/^# line \d+, column/, 'what is no JSON is opened again, with the reason';
+    is data()->{a}, 7, 'and can be put right';
+    editor($ann, q(grep -q '^# ' "$2" || echo '{' >"$2"))->ends(65, qw(configmaps edit web));
+    is data()->{a}, 7, 'or given up';
+};
+
+subtest 'edit, and somebody was faster' => sub {
+    reset_web();
+    my $meanwhile = q(curl -sf -X PATCH -H "X-Auth-Token: $TENURE_TOKEN" -H 'Content-Type: application/json' -d '{"data":{"b":99}}' )
+        . qq("\$TENURE_URL$web" -o /dev/null;);
+    my $run = editor($ann, qq($meanwhile sed -i 's/"a": 1/"a": 50/' "\$2"))->ends(5, qw(configmaps edit web));
+    like $run->{err}, qr/^  data\.b\n    base    2\n    yours   2\n    server  99\n/m, 'shown';
+    my ($kept) = $run->{err} =~ /kept in (\S+)/;
+    like Tenure::Instance::read_file($kept // ''), qr/"a": 50/, 'the text is kept';
+    is data()->{a}, 1, 'nothing is overwritten';
+    reset_web();
+    editor($ann, qq($meanwhile sed -i 's/"a": 1/"a": 50/' "\$2"))->ends(0, qw(configmaps edit web --retry));
+    is_deeply [@{ data() }{ 'a', 'b' }], [50, 99], 'merged where asked for';
+    reset_web();
+    editor($ann, qq($meanwhile sed -i 's/"b": 2/"b": 50/' "\$2"))->ends(5, qw(configmaps edit web --retry));
+    is data()->{b}, 99, 'but not the same field';
+};
+
+done_testing;

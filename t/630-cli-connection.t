@@ -1,0 +1,236 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Where tenure finds service and token, whom it lets see the token, what it sends again and what not, and what it makes of
+# a service that is away, broken or hostile. The service is a script here: it answers what it is told and keeps what came.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use File::Temp qw(tempdir);
+use IO::Select;
+use IO::Socket::INET;
+use POSIX ();
+use Test::More;
+
+use Tenure::Instance;
+use Tenure::Tool;
+
+plan skip_all => 'tenure is not built' if !-x (Tenure::Instance::build_dir() // '') . '/tenure';
+my $work = tempdir('tenure-fake-XXXXXX', TMPDIR => 1, CLEANUP => 1);
+
+sub answer {
+    my ($status, $body, @fields) = @_;
+    return join "\r\n", "HTTP/1.1 $status X", 'Content-Length: ' . length $body, 'Connection: close', @fields, '', $body;
+}
+my $doc     = '{"metadata":{"name":"x","etag":"W/aa"},"v":1}';
+my $ok      = answer(200, $doc, 'ETag: W/"aa"');
+my $busy    = answer(503, '{"title":"Unavailable","status":503,"detail":"later"}', 'Retry-After: 0');
+my $dropped = '';
+
+# Serves these answers in their order, the last one for all that follow. Connections are kept where the answer doesn't
+# say close; an empty answer breaks the connection. Returns its URL.
+my $log = "$work/log";
+my @served;
+
+sub serve {
+    my (@answers) = @_;
+    my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0, Listen => 16, ReuseAddr => 1) or die "socket: $!";
+    Tenure::Instance::write_file($log, '');
+    my $pid = fork // die "fork: $!";
+    if ($pid == 0) {
+        local $SIG{TERM} = 'DEFAULT';
+        my $ready = IO::Select->new($socket);
+        while (my @ready = $ready->can_read) {
+            for my $peer (@ready) {
+                if ($peer == $socket) {
+                    $ready->add($socket->accept);
+                    next;
+                }
+                my $request = receive($peer);
+                my $answer = $request eq '' ? '' : @answers > 1 ? shift @answers : $answers[0];
+                print {$peer} $answer;
+                $peer->flush;
+                next if $answer ne '' && $answer !~ /^Connection: close/m;
+                $ready->remove($peer);
+                close $peer;
+            }
+        }
+        POSIX::_exit(0);
+    }
+    push @served, $pid;
+    return 'http://127.0.0.1:' . $socket->sockport;
+}
+
+# One request, which is kept; '' at the end of the connection.
+sub receive {
+    my ($peer) = @_;
+    my $request = '';
+    while ($request !~ /\r\n\r\n/) {
+        sysread $peer, $request, 65536, length $request or return '';
+    }
+    my ($length) = $request =~ /^Content-Length: (\d+)/mi;
+    my ($head) = $request =~ /\A(.*?\r\n\r\n)/s;
+    while (length $request < length($head) + ($length // 0)) {
+        sysread $peer, $request, 65536, length $request or return '';
+    }
+    open my $out, '>>', $log;
+    print {$out} $request, "\n--\n";
+    close $out;
+    return $request;
+}
+END { kill TERM => @served if @served }
+
+sub requests { return map { s/\A\n//r } split /^--$/m, Tenure::Instance::read_file($log) =~ s/\n--\n\z//r }
+
+sub tool {
+    my ($url, %more) = @_;
+    return Tenure::Tool->new(url => $url, token => 'secret', tenant => 't', %more);
+}
+
+subtest 'what is sent again' => sub {
+    tool(serve($busy, $busy, $ok))->ends(0, qw(configmaps show x));
+    is scalar(requests()), 3, 'a read, until it is answered';
+    tool(serve($busy))->ends(69, qw(configmaps show x));
+    is scalar(requests()), 4, 'but not for ever';
+    tool(serve($dropped, $ok))->ends(0, qw(configmaps show x));
+    is scalar(requests()), 2, 'a read whose answer was lost';
+
+    like tool(serve($dropped, $ok))->ends(75, qw(configmaps patch x a=1 --no-etag))->{err}, qr/may have been done or not/,
+        'an unguarded change whose answer was lost may have been done';
+    is scalar(requests()), 1, 'and is not sent again';
+    tool(serve($busy, $ok))->ends(75, qw(configmaps delete x --yes --no-etag));
+    is scalar(requests()), 1, 'nor after a 503';
+    tool(serve($dropped, $ok))->ends(75, qw(move --all t --to u --no-etag));
+    is scalar(requests()), 1, 'nor a move';
+
+    tool(serve($dropped, $busy, $ok))->ends(0, qw(configmaps patch x a=1 --etag W/aa));
+    my @sent = requests();
+    is scalar(@sent), 3, 'a guarded change is sent again';
+    is scalar(grep { m{^If-Match: W/"aa"\r$}m } @sent), 3, 'with its etag each time';
+    tool(serve($dropped, $ok))->ends(0, qw(configmaps set x a=1 --etag new));
+    is scalar(grep { /^If-None-Match: \*\r$/m } requests()), 2, 'as one that makes it';
+    my $stale = answer(412, '{"title":"Precondition failed","status":412}');
+    tool(serve($dropped, $stale))->ends(75, qw(configmaps patch x a=1 --etag W/aa));
+    tool(serve($stale))->ends(5, qw(configmaps patch x a=1 --etag W/aa));
+
+    my $kept = "HTTP/1.1 204 X\r\n\r\n";
+    tool(serve($kept, $dropped, $kept))->ends(75, qw(configmaps delete x y --yes --no-etag));
+    is scalar(requests()), 2, 'nor does libcurl send it again over a kept connection';
+};
+
+subtest 'TLS' => sub {
+    plan skip_all => 'openssl is not installed' if !Tenure::Instance::on_path('openssl');
+    my ($code, $text) = Tenure::Instance::_run('openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout',
+        "$work/key.pem", '-out', "$work/ca.pem", '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost');
+    is $code, 0, 'a certificate' or diag $text;
+    mkdir $_ for "$work/v2.0", "$work/v2.0/t", "$work/v2.0/t/persistentvolumes";
+    # With this option openssl sends a file as it is, header fields and all.
+    Tenure::Instance::write_file("$work/v2.0/t/persistentvolumes/x", $ok);
+    my ($port) = Tenure::Instance::free_ports(1);
+    my $pid = fork // die "fork: $!";
+    if ($pid == 0) {
+        chdir $work;
+        open STDOUT, '>', "$work/tls.log";
+        open STDERR, '>&', \*STDOUT;
+        exec { 'openssl' } qw(openssl s_server -HTTP -key key.pem -cert ca.pem -accept), $port or POSIX::_exit(127);
+    }
+    push @served, $pid;
+    my @show = qw(persistentvolumes show x --columns v --format csv);
+    my $tool = tool("https://localhost:$port");
+    ok Tenure::Instance::wait_until(sub { $tool->run(@show, '--ca-file', "$work/ca.pem")->{code} == 0 }), 'its authority is trusted when named';
+    is $tool->with(TENURE_CA_FILE => "$work/ca.pem")->ends(0, @show)->{out}, "v\n1\n", 'by the environment, too';
+    like $tool->ends(69, @show)->{err}, qr/certificate/i, 'and not otherwise';
+    tool("https://127.0.0.1:$port")->ends(69, @show, '--ca-file', "$work/ca.pem");
+    $tool->ends(69, @show, '--ca-file', '/nonexistent');
+};
+
+subtest 'the token goes nowhere else' => sub {
+    my $other = serve($ok);
+    my $run = tool(serve(answer(301, '', "Location: $other/v2.0/u/x")))->ends(6, qw(configmaps show x));
+    is scalar(requests()), 1, 'no redirect is followed';
+    like $run->{err}, qr/\Q$other\E/, 'but told';
+    my $page = '{"resources":[{"metadata":{"name":"NAME"}}]NEXT}';
+    my @pages = map { answer(200, $_) } $page =~ s/NAME/a/r =~ s{NEXT}{,"next":"http://evil.example/else?limit=1&marker=a"}r,
+        $page =~ s/NAME/b/r =~ s/NEXT//r;
+    is tool(serve(@pages))->ends(0, qw(persistentvolumes list --columns name --format csv))->{out}, "name\na\nb\n",
+        'the next page is fetched';
+    my @sent = requests();
+    like $sent[1], qr{\AGET /v2\.0/t/persistentvolumes\?limit=1&marker=a HTTP}, 'from the same service';
+    my $loop = answer(200, $page =~ s/NAME/a/r =~ s{NEXT}{,"next":"/x?limit=100"}r);
+    is tool(serve($loop))->run(qw(persistentvolumes list))->{code}, 0, 'a list that leads to itself ends';
+};
+
+subtest 'a hostile service' => sub {
+    my $evil = "\\u001b]0;owned\\u0007";
+    my $run = tool(serve(answer(409, qq({"title":"a $evil","status":409,"detail":"b\\u009b1m"}))))->ends(4, qw(configmaps show x));
+    unlike $run->{err}, qr/[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]/, 'its control characters are shown, not sent';
+    like $run->{err}, qr/\\x1b\]0;owned\\x07/, 'as text';
+    tool(serve(answer(200, 'no json')))->ends(76, qw(configmaps show x));
+    tool(serve(answer(200, '[]')))->ends(76, qw(configmaps show x));
+    tool(serve(answer(200, '{}')))->ends(76, qw(configmaps list));
+    tool(serve(answer(200, '[' x 5000)))->ends(76, qw(configmaps show x));
+    tool(serve(answer(202, '', 'Location: nowhere/')))->ends(76, qw(move --all t --to u --no-etag));
+    tool(serve(answer(500, '<html>')))->ends(70, qw(configmaps show x));
+    tool(serve('nonsense'))->ends(69, qw(configmaps show x));
+    tool('http://127.0.0.1:1')->ends(69, qw(configmaps show x));
+    tool('http://127.0.0.1:1')->ends(69, qw(configmaps delete x --yes --no-etag));
+};
+
+subtest 'a slow service' => sub {
+    my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0, Listen => 16) or die;
+    my $run = tool('http://127.0.0.1:' . $socket->sockport)->ends(75, qw(configmaps patch x a=1 --no-etag --timeout 1));
+    like $run->{err}, qr/timed out/i, 'is not waited for longer than allowed';
+};
+
+my $shown = qr/^X-Auth-Token: (.*)\r$/m;
+
+subtest 'the token' => sub {
+    my $url  = serve($ok);
+    my $file = "$work/token";
+    Tenure::Instance::write_file($file, "from-file\nmore\n");
+    my $none = tool($url, token => undef);
+    for my $mode (0644, 0640, 0604, 0620) {
+        chmod $mode, $file;
+        like $none->ends(77, qw(configmaps show x --token-file), $file)->{err}, qr/chmod/, sprintf 'a file of mode %o is refused', $mode;
+    }
+    chmod 0600, $file;
+    is scalar(requests()), 0, 'before anything is sent';
+    my $sent = sub { my ($tool, @more) = @_; $tool->ends(0, qw(configmaps show x), @more); return ((requests())[-1] =~ $shown)[0] };
+    is $sent->($none, '--token-file', $file), 'from-file', 'a file of its owner alone';
+    is $sent->($none->with(TENURE_TOKEN_FILE => $file)), 'from-file', 'named by the environment';
+    is $sent->($none->with(TENURE_TOKEN => 'env', TENURE_TOKEN_FILE => $file)), 'env', 'the environment';
+    is $sent->($none->with(TENURE_TOKEN => 'env'), '--token-file', $file), 'from-file', 'options come before it';
+    is $sent->($none), undef, 'none';
+    $none->ends(66, qw(configmaps show x --token-file /nonexistent));
+    $none->ends(78, qw(configmaps show x --token-file), $work);
+    unlike $none->with(TENURE_TOKEN => 'env')->ends(0, qw(configmaps set x --no-etag --dry-run))->{out}, qr/env/,
+        '--dry-run does not print it';
+};
+
+subtest 'the file of settings' => sub {
+    my $url  = serve($ok);
+    my $tool = Tenure::Tool->new;
+    my $file = $tool->home . '/.config/tenure/config';
+    mkdir $_ for $tool->home . '/.config', $tool->home . '/.config/tenure';
+    my $set = sub { my ($mode, $text) = @_; Tenure::Instance::write_file($file, $text); chmod $mode, $file };
+    $set->(0644, "# mine\n[tenure]\nurl = $url\n tenant=acme\r\nformat = json\n");
+    like $tool->ends(0, qw(configmaps show x))->{out}, qr/\A\{/, 'url, tenant and format';
+    like +(requests())[-1], qr{\AGET /v2\.0/acme/}, 'are taken';
+    is $tool->with(TENURE_TENANT => 'other')->run(qw(configmaps show x --format csv))->{code}, 0, 'the environment';
+    like +(requests())[-1], qr{\AGET /v2\.0/other/}, 'comes before it';
+    $set->(0664, "url = $url\n");
+    $tool->ends(77, qw(configmaps show x -t t));
+    $set->(0644, "url = $url\ntoken = secret\n");
+    like $tool->ends(77, qw(configmaps show x -t t))->{err}, qr/holds a token/, 'with a token it is for nobody else to read';
+    $set->(0600, "url = $url\ntoken = secret\n");
+    $tool->ends(0, qw(configmaps show x -t t));
+    is +((requests())[-1] =~ $shown)[0], 'secret', 'then it is used';
+    $set->(0600, "url = $url\nnonsense = 1\n");
+    like $tool->ends(78, qw(configmaps show x -t t))->{err}, qr/config:2: /, 'what is no setting is told with its line';
+    unlink $file;
+    $tool->ends(64, qw(configmaps show x -t t));
+};
+
+done_testing;

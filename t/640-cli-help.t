@@ -1,0 +1,107 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# What tenure tells about itself: help, completion and the manual have the same commands and options.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Test::More;
+
+use Tenure::Instance;
+
+my $build = Tenure::Instance::build_dir();
+plan skip_all => 'tenure is not built' if !defined $build || !-x "$build/tenure";
+my $tenure = "$build/tenure";
+my $top    = Tenure::Instance::source_dir();
+
+sub out {
+    my (@words) = @_;
+    my ($code, $text) = Tenure::Instance::_run($tenure, @words);
+    return wantarray ? ($code, $text) : $text;
+}
+
+# A page's subsections of COMMANDS by title.
+my $page = Tenure::Instance::read_file("$top/doc/man/tenure.1");
+my ($listed) = $page =~ /^\.Sh COMMANDS\n(.*?)^\.Sh /ms;
+my %manual;
+$manual{$1} = $2 while $listed =~ /^\.Ss (.+)\n((?:(?!\.Ss ).*\n)*)/mg;
+
+my ($code, $help) = out('help');
+is $code, 0, 'tenure help';
+my @commands = $help =~ /^  ([a-z]+(?: [a-z]+)?) /mg;
+cmp_ok scalar @commands, '>', 10, 'lists commands';
+is_deeply [sort keys %manual], [sort @commands], 'tenure(1) has the same commands';
+
+my ($everywhere) = $page =~ /^\.Ss Connection\n(.*?)^\.Sh COMMANDS/ms;
+for my $command (@commands) {
+    my ($status, $text) = out(split(' ', $command), '--help');
+    is $status, 0, "$command --help";
+    like $text, qr/^Example:\n  \S*\s?tenure |^Example:\n  tenure /m, "$command: an example";
+    my @options = $text =~ /^\s+(?:-\w, )?(--[\w-]+)/mg;
+    for my $option (@options) {
+        my $flag = 'Fl ' . substr $option, 1;
+        like $manual{$command} . $everywhere, qr/\Q$flag\E\b(?!-)/, "$command $option is in the manual";
+    }
+    while ($manual{$command} =~ /\bFl (-[\w-]+)/g) {
+        my $option = "-$1";
+        ok scalar(grep { $_ eq $option } @options), "$command takes $option, as the manual says";
+    }
+    is out('help', split ' ', $command), $text, "help $command is the same" if $command ne 'help';
+    my ($noun, $verb) = split ' ', $command;
+    like out('__complete', substr $noun, 0, 2), qr/^\Q$noun\E$/m, "completion knows $noun";
+    like out('__complete', $noun, ''), qr/^\Q$verb\E$/m, "completion knows $command" if defined $verb;
+    my @offered = split /\n/, out('__complete', $noun, $verb // (), '--');
+    is_deeply [sort @offered], [sort @options], "completion of $command offers its options";
+}
+
+is out('__complete', 'configmaps', 'ed'), "edit\n", 'a type has the verbs of resources';
+is out('__complete', 'tenant', 'list', '--format', 'j'), "json\n", 'values of --format';
+is out('__complete', 'help', 'tenant', 're'), "recover\n", 'help, too';
+
+SKIP: {
+    skip 'no bash', 1 if !Tenure::Instance::on_path('bash');
+    my ($status, $text) = Tenure::Instance::_run('bash', '-c',
+        '. "$1"; COMP_WORDS=("$2" mo); COMP_CWORD=1; _tenure; echo "${COMPREPLY[@]}"', 'bash',
+        "$top/completions/tenure.bash", $tenure);
+    is $text, "move\n", 'the completion of bash';
+}
+
+# ---- wrong usage is 64
+
+local @ENV{qw(TENURE_URL XDG_CONFIG_HOME)} = ('http://127.0.0.1:1', '/nonexistent');
+delete @ENV{qw(TENURE_TENANT TENURE_TOKEN TENURE_TOKEN_FILE)};
+for my $case (
+    [[],                                                        'nothing'],
+    [['nonsense'],                                              'no such noun'],
+    [['tenant', 'nonsense'],                                    'no such verb'],
+    [['tenant', 'list', '--nonsense'],                          'no such option'],
+    [['tenant', 'list', '--etag', 'x'],                         'an option of another command'],
+    [['tenant', 'list', 'x'],                                   'an argument too many'],
+    [['tenant', 'show'],                                        'an argument too few'],
+    [['tenant', 'list', '--format'],                            'no value'],
+    [['tenant', 'list', '--format', 'yaml'],                    'no such format'],
+    [['tenant', 'list', '--deleted=1'],                         'a value too many'],
+    [['tenant', 'list', '--url', 'ftp://x'],                    'no such scheme'],
+    [['tenant', 'list', '--url', 'http://u:p@x'],               'a password in the URL'],
+    [['tenant', 'list', '--token', "a\nb"],                     'a token of two lines'],
+    [['tenant', 'show', '..'],                                  'an id that can be none'],
+    [['configmaps', 'list'],                                    'no tenant'],
+    [['configmaps', 'patch', 'x', '-t', 't'],                   'nothing to patch'],
+    [['configmaps', 'set', 'x', 'novalue', '-t', 't'],          'no assignment'],
+    [['configmaps', 'set', 'x', '--etag', 'a', '--no-etag', '-t', 't'], 'etag and no etag'],
+    [['configmaps', 'delete', 'x', '-t', 't', '--no-etag'],     'nobody to ask'],
+    [['move', 'configmaps/x', '-t', 't'],                       'no destination'],
+    [['move', 'a/b/c', '-t', 't', '--to', 'u'],                 'no source'],
+  ) {
+    my ($words, $name) = @$case;
+    my ($status, $text) = out(@$words);
+    is $status, 64, "usage: $name" or diag $text;
+    isnt $text, '', 'with a word about it';
+}
+($code, my $text) = out('configmaps', 'set', 'x', 'a:={', '-t', 't', '--no-etag');
+is $code, 64, 'an assignment that is no JSON';
+like $text, qr/line 1/, 'and where';
+
+done_testing;

@@ -1,0 +1,72 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# tenure at a terminal: what it asks, what it says, and what never reaches the terminal. script(1) makes one.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Test::More;
+
+use Tenure::Instance;
+use Tenure::Tool;
+
+plan skip_all => 'tenure is not built' if !-x (Tenure::Instance::build_dir() // '') . '/tenure';
+plan skip_all => 'script(1) is not installed' if !Tenure::Instance::on_path('script');
+my $instance = Tenure::Instance->start;
+my $admin    = $instance->admin;
+$admin->make_tenant('t1');
+$admin->make_tenant('t2');
+my $tool = Tenure::Tool->new(url => $instance->env('TENURE_ADMIN_URL'), token => $instance->operator_token, tenant => 't1');
+
+# What a terminal gets of a run, all of it.
+sub at_terminal {
+    my ($answer, @words) = @_;
+    my $line = join ' ', map { "'$_'" } Tenure::Instance::build_dir() . '/tenure', @words;
+    my $in = File::Temp->new;
+    print {$in} $answer;
+    close $in;
+    my $out = File::Temp->new;
+    my $pid = fork // die "fork: $!";
+    if ($pid == 0) {
+        $tool->_environment;
+        # Where something is answered, standard input stays open for a while: its end would end the terminal.
+        my $wait = length $answer ? 2 : 0;
+        exec { 'sh' } 'sh', '-c', "(cat \"\$1\"; sleep $wait) | script -qec \"\$2\" /dev/null >\"\$3\" 2>&1", 'sh', "$in", $line,
+            "$out" or POSIX::_exit(127);
+    }
+    waitpid $pid, 0;
+    return ($? >> 8, Tenure::Instance::read_file("$out") =~ s/\r\n/\n/gr);
+}
+
+my ($code, $text) = at_terminal('', qw(configmaps set web a=1 --no-etag));
+is $text, "configmaps/web: done\n", 'a change tells that it is done';
+
+($code, $text) = at_terminal("n\n", qw(configmaps delete web --no-etag));
+like $text, qr{Delete configmaps/web\? \[y/N\]}, 'a deletion asks';
+is $code, 64, 'no means no';
+$tool->ends(0, qw(configmaps show web));
+($code, $text) = at_terminal("y\n", qw(configmaps delete web --no-etag));
+is $code, 0, 'yes';
+$tool->ends(3, qw(configmaps show web));
+
+my $odd = "x\e[31m\x07\xc2\x9b\xe2\x80\xae\x7f";
+$admin->put('/v2.0/t1/namespaces/default/configmaps/odd', body => '{"a":"x\u001b[31m\u0007\u009b\u202e\u007f"}', type => 'application/json')
+    ->is_status(201);
+my $wild = qr/[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]/;
+for my $format (qw(table csv json)) {
+    my @columns = $format eq 'csv' ? ('--columns', 'a') : ();
+    ($code, $text) = at_terminal('', qw(configmaps show odd --format), $format, @columns);
+    is $code, 0, $format;
+    unlike $text, $wild, "$format: nothing that a terminal would obey";
+}
+like $text, qr/\\u001b\[31m\\u0007\\u009b\\u202e\\u007f/, 'JSON stays JSON';
+is $tool->ends(0, qw(configmaps show odd --columns a --format csv))->{out}, "a\n$odd\n", 'a file gets the bytes as they are';
+
+($code, $text) = at_terminal('', qw(move --all t1 --to t2 --async --no-etag));
+is $code, 0, 'a move in the background';
+like $text, qr/\r\[[#.]{30}\] \d+\/\d+/, 'is watched by a bar';
+like $text, qr{moved to http\S+/t2$}m, 'and told when it is done';
+
+done_testing;
