@@ -82,7 +82,7 @@ sub patch {
 sub make_tenant {
     my ($self, $id, %content) = @_;
     my $response = $self->put("/v2.0/$id", json => { tenant => \%content });
-    $response->status == 201 or Test::More::BAIL_OUT("tenant $id: " . $response->describe);
+    $response->status == 201 or die "tenant $id: " . $response->describe . "\n";
     return $response;
 }
 
@@ -90,7 +90,7 @@ sub make_tenant {
 sub make {
     my ($self, $path, $content) = @_;
     my $response = $self->put($path, json => $content // {});
-    $response->status == 201 or Test::More::BAIL_OUT("$path: " . $response->describe);
+    $response->status == 201 or die "$path: " . $response->describe . "\n";
     return $response;
 }
 

@@ -85,7 +85,7 @@ sub start {
         next if $try < 3 && $text =~ /is a port taken|does not answer/;
         Test::More::diag($text);
         system 'sh', '-c', "tail -n 20 '$dir'/log/*.log >&2";
-        Test::More::BAIL_OUT("quickstart ended with $code");
+        die "quickstart ended with $code" . "\n";
     }
     $self->_read_env;
     push @running, $self;
@@ -205,7 +205,7 @@ sub token {
     my ($self, $tenant, $role, @more) = @_;
     my ($code, $text) = $self->manage('token', 'create', '--tenant', $tenant, '--role', $role, '--user', "$role-of-$tenant",
         @more);
-    $code == 0 or Test::More::BAIL_OUT("token create: $text");
+    $code == 0 or die "token create: $text" . "\n";
     chomp $text;
     return $text;
 }
