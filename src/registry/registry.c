@@ -90,6 +90,7 @@ enum outcome registry_begin(struct registry *registry, struct pool *pool, const 
 	registry->pool = pool;
 	registry->request_id = *request_id;
 	registry->actor = actor;
+	registry->privileged = false;
 	registry->now_us = clock_now_us();
 	registry->manner = LOCK_AT_ONCE;
 	registry->problem = (struct problem){ 0 };

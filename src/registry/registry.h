@@ -35,6 +35,7 @@ struct registry {
 	enum lock_manner manner; // for the next run of the request's transaction
 	struct uuid request_id;
 	struct str actor;       // who asks, for change rows
+	bool privileged;        // an operator asks; registry_begin clears it
 	int64_t now_us;         // one time for all that a request writes
 	struct problem problem;
 };
@@ -53,6 +54,6 @@ void registry_fail_member(struct registry *registry, const char *name, struct st
 // One statement: does the database answer? OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
 enum outcome registry_ping(struct registry *registry);
 
-enum { REGISTRY_SCHEMA_VERSION = 2, REGISTRY_MAX_ID = 255 /* characters, not bytes */ };
+enum { REGISTRY_SCHEMA_VERSION = 3, REGISTRY_MAX_ID = 255 /* characters, not bytes */ };
 
 #endif

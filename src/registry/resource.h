@@ -6,6 +6,8 @@
 #include "registry/tenant.h"
 #include "registry/type.h"
 
+struct doc;
+
 struct address {
 	struct str tenant;
 	const struct type *type;
@@ -28,6 +30,9 @@ struct resource {
 	uint8_t etag[64];
 	struct str meta; // JSON object: labels, annotations and what else the client keeps in metadata; compact
 	struct str body; // JSON object: everything but metadata; compact
+	bool has_root;
+	struct uuid root;  // the top of the tree it belongs to, when it has one
+	struct str traits; // JSON array of names in byte order; "" for none
 	int64_t created_us, updated_us;
 	int64_t deleted_us, purge_us; // 0 while it lives
 };
@@ -35,7 +40,8 @@ struct resource {
 // What a write makes of a resource.
 struct content {
 	struct str meta;
-	struct str body;
+	struct str body;      // p NULL: document has it instead
+	struct doc *document;
 	bool locked; // metadata.locked: refuses moves and deletion
 };
 // Computes the new content from the current one (NULL: there is none yet). OUTCOME_OK, or what the write ends with. Runs
@@ -70,6 +76,62 @@ enum outcome resource_delete(struct registry *registry, const struct address *ad
 // _OVER_QUOTA, _CONFLICT (its namespace is gone).
 enum outcome resource_recover(struct registry *registry, const struct address *address, const struct uuid *uid,
 	struct guard guard);
+
+// ---- by what it is, wherever it stands: for types whose resources have their uid as name (type->rules)
+
+// A live resource by its uid or, where kind is set, by an alias (rules.h). tenant: whose it has to be; p NULL: anybody's.
+struct ident {
+	const struct type *type;
+	struct str tenant;
+	struct uuid uid;
+	const char *kind;
+	struct str value;
+};
+// OUTCOME_OK, _NOT_FOUND (also: another tenant's, or that tenant is deleted).
+enum outcome resource_find(struct registry *registry, const struct ident *ident, struct resource *resource);
+// Changes what is there; edit->creates does not count. OUTCOME_OK, _NOT_FOUND, _STALE, _PRECONDITION_REQUIRED,
+// _NAME_TAKEN, or what apply or the type's rules say. Locks in one round trip, writes in another.
+enum outcome resource_change(struct registry *registry, const struct ident *ident, const struct edit *edit,
+	struct guard guard, struct resource *resource);
+// Deletes it, recoverably, with what hangs on it. Outcomes as resource_delete, less _GONE and _MOVED.
+enum outcome resource_remove(struct registry *registry, const struct ident *ident, struct guard guard,
+	struct resource *resource);
+// Changes it and gives it, with what hangs on it, to another tenant, made if there is none of that name: one transaction,
+// by the same way as a move. It gets a new etag. OUTCOME_OK, _BLOCKED (problem's blockers), _GONE (that tenant is deleted),
+// _BAD_PARAMETER (no name of a tenant), or as resource_change. dest may be the tenant it has.
+enum outcome resource_give(struct registry *registry, const struct ident *ident, struct str dest, const struct edit *edit,
+	struct guard guard, struct resource *resource);
+
+// What a search asks of a member of the body.
+enum search_test {
+	SEARCH_IS,       // a string (bytes for bytes)
+	SEARCH_CONTAINS, // a string that has value in it
+	SEARCH_TRUE, SEARCH_FALSE,
+	SEARCH_NULL, SEARCH_NOT_NULL,
+};
+enum { SEARCH_MAX_CONDITIONS = 8 };
+struct search_condition {
+	const char *member;
+	enum search_test test;
+	struct str value;
+};
+struct resource_search {
+	const struct type *type;
+	struct str tenant;        // p NULL: anybody's
+	const struct uuid *root;  // in this tree; NULL: anywhere
+	const char *alias_kind;   // that have an alias of this kind beginning with alias_prefix; NULL: any
+	struct str alias_prefix;
+	struct search_condition conditions[SEARCH_MAX_CONDITIONS]; // all hold
+	size_t n_conditions;
+	const char *sort;         // NULL: in order of creation; "uuid", "created_at", "updated_at", "owner" or a member, nulls first
+	bool descending;
+	const struct uuid *marker; // those behind it; NULL: from the first
+	uint64_t limit;
+};
+// Live resources of active tenants. A page may have less than limit when its documents are large; *more tells.
+// OUTCOME_OK, _NOT_FOUND (the marker is none of this type and tenant).
+enum outcome resource_search(struct registry *registry, const struct resource_search *search, struct resource **list,
+	size_t *n, bool *more);
 
 struct resource_query {
 	struct str tenant;

@@ -66,6 +66,11 @@ enum outcome tenant_delete(struct registry *registry, struct str name, struct gu
 // OUTCOME_NO_CONTENT, _NOT_FOUND (none, or purged), _CONFLICT (not deleted), _STALE.
 enum outcome tenant_recover(struct registry *registry, struct str name, struct guard guard);
 
+// The operator's tenant: owner of what belongs to no other. Made when something needs it; never deleted.
+#define TENANT_SYSTEM "system"
+// Makes the tenant, with the default tier, unless it is there. OUTCOME_OK, _GONE (deleted), _BAD_PARAMETER (no id).
+enum outcome tenant_ensure(struct registry *registry, struct str name);
+
 // Tenants by name, byte order, after marker (p NULL: from the first), at most limit. *more: there are others behind.
 enum outcome tenant_list(struct registry *registry, bool deleted, struct str marker, uint64_t limit,
 	struct tenant **list, size_t *n, bool *more);

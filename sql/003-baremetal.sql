@@ -1,0 +1,51 @@
+-- Tenure, schema version 3: what hangs together, what is found by more than its address, traits; the types of bare metal.
+--
+-- Columns are added in place, without copying a row; the two keys are built while the service goes on.
+
+-- root: uid of the resource at the top of a tree (a node, with its ports and port groups), the top's own row included;
+-- NULL where nothing hangs together. A tree moves, is deleted and comes back as one.
+-- traits: JSON array of names in byte order, NULL for none; resource_traits has the same, to be searched.
+ALTER TABLE resources
+  ADD COLUMN root   BINARY(16) NULL,
+  ADD COLUMN traits MEDIUMTEXT NULL,
+  ADD KEY root (root),
+  ADD KEY type (type_id, live);
+
+-- What a resource is found by, whoever's it is: a node's name, a port's MAC address; also what it points at, as
+-- "uid of the target, blank, own uid". Made from the body by the type's rules (src/registry/rules.h). live is NULL while
+-- the resource is deleted, so the value is free for others and comes back with it, unless it is taken by then.
+CREATE TABLE resource_aliases (
+  id          BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  type_id     INT UNSIGNED NOT NULL,
+  kind        VARCHAR(32) NOT NULL,
+  value       VARCHAR(255) NOT NULL,
+  live        TINYINT UNSIGNED NULL DEFAULT 1,
+  resource_id BIGINT UNSIGNED NOT NULL,
+  UNIQUE KEY value (type_id, kind, value, live),
+  KEY resource (resource_id, kind)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
+
+-- The catalogue: standard traits (`tenure-manage os-traits sync`) and custom ones, CUSTOM_….
+CREATE TABLE traits (
+  id          INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  name        VARCHAR(255) NOT NULL,
+  description VARCHAR(1024) NOT NULL DEFAULT '',
+  deprecated  BOOLEAN NOT NULL DEFAULT FALSE,
+  created_at  DATETIME(6) NOT NULL,
+  updated_at  DATETIME(6) NOT NULL,
+  UNIQUE KEY name (name)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
+
+-- Traits of live and deleted resources, as resources.traits has them.
+CREATE TABLE resource_traits (
+  resource_id BIGINT UNSIGNED NOT NULL,
+  trait_id    INT UNSIGNED NOT NULL,
+  PRIMARY KEY (resource_id, trait_id),
+  KEY trait (trait_id)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
+
+INSERT INTO types (group_name, version, kind, plural, singular, namespaced, builtin) VALUES
+  ('baremetal.openstack.org', 'v1', 'Node',      'nodes',      'node',      FALSE, TRUE),
+  ('baremetal.openstack.org', 'v1', 'Port',      'ports',      'port',      FALSE, TRUE),
+  ('baremetal.openstack.org', 'v1', 'PortGroup', 'portgroups', 'portgroup', FALSE, TRUE),
+  ('baremetal.openstack.org', 'v1', 'Chassis',   'chassis',    'chassis',   FALSE, TRUE);

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a type asks of its resources beyond being JSON objects. The registry applies the rules in every write, whichever
+// dialect it comes from; a type without rules takes any object.
+#ifndef TENURE_REGISTRY_RULES_H
+#define TENURE_REGISTRY_RULES_H
+
+#include "registry/resource.h"
+#include "repr/doc.h"
+
+enum { ALIASES_MAX = 4 };
+
+// What a resource is found by besides its uid, one of a kind and type among all tenants: { "name", "rack-7" }. Also what it
+// points at, as { "chassis", "uid of the chassis, blank, own uid" }, so that who points there is one range of the index.
+struct alias {
+	const char *kind; // 1 to 32 bytes, static
+	struct str value; // 1 to 255 characters
+};
+
+// What of a resource's body stands in keys.
+struct relations {
+	struct alias aliases[ALIASES_MAX];
+	size_t n_aliases;
+	bool has_root;
+	struct uuid root; // the top of its tree; its own uid when it is one
+};
+
+// A resource about to be written.
+struct draft {
+	struct registry *registry;
+	const struct address *address;  // its tenant's row is held shared
+	const struct resource *current; // its row is locked; NULL: a new one
+	const struct doc *before;       // the body of current, NULL: a new one
+	struct uuid uid;                // of this one, a new one's too
+	struct doc *body;               // as the client wants it; the rules leave it as it is to be stored
+};
+
+struct type_rules {
+	const char *group, *plural; // of the type
+	bool is_root;               // others hang on it: they move, go and come back with it
+	const char *const *untagged; // members that the etag does not cover, ends with NULL; NULL: none
+
+	// Checks body and brings it into its stored form: every member there, defaults filled in, values in one spelling.
+	// May ask the database (does that chassis exist?), locking what it relies on shared. OUTCOME_OK; _BAD_DOCUMENT,
+	// _FORBIDDEN, _CONFLICT, _NOT_FOUND with registry->problem, in words that name the member and what would be right.
+	// registry->privileged: an operator asks, who may set what otherwise only the service does.
+	enum outcome (*complete)(struct draft *draft);
+	// Of a body in stored form; asks nobody.
+	void (*relate)(struct pool *pool, const struct doc *body, const struct uuid *uid, struct relations *relations);
+	// May it go? Its row is locked. OUTCOME_OK, _CONFLICT, _FORBIDDEN, _BAD_REQUEST. NULL: always.
+	enum outcome (*may_delete)(struct registry *registry, const struct resource *resource, const struct doc *body);
+	// Is the member of that name, at any depth of the body's member top, a secret? NULL: there are none.
+	bool (*is_secret)(struct str top, struct str name);
+	// Answers OUTCOME_NAME_TAKEN in words for an alias that another resource has; alias NULL: the uid is another's.
+	enum outcome (*taken)(struct registry *registry, const struct uuid *uid, const struct alias *alias);
+};
+
+// NULL: no rules for that type.
+const struct type_rules *rules_find(struct str group, struct str plural);
+
+extern const struct type_rules node_rules, port_rules, portgroup_rules, chassis_rules;
+
+// ---- secrets (secret.c): shown as SECRET_MASK whoever asks; a write that sends the mask back keeps what is stored
+
+#define SECRET_MASK "******"
+// The body as clients may see it: the stored text itself where it has no secrets.
+struct str resource_shown(struct registry *registry, const struct resource *resource);
+// Puts what is stored back where body has the mask in a secret's place. OUTCOME_OK; _BAD_DOCUMENT: nothing is stored there.
+enum outcome secrets_restore(struct draft *draft);
+
+#endif
