@@ -15,14 +15,13 @@ ALTER TABLE resources
 -- "uid of the target, blank, own uid". Made from the body by the type's rules (src/registry/rules.h). live is NULL while
 -- the resource is deleted, so the value is free for others and comes back with it, unless it is taken by then.
 CREATE TABLE resource_aliases (
-  id          BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  resource_id BIGINT UNSIGNED NOT NULL,
+  kind        VARCHAR(32) NOT NULL,            -- at most one of a kind
   type_id     INT UNSIGNED NOT NULL,
-  kind        VARCHAR(32) NOT NULL,
   value       VARCHAR(255) NOT NULL,
   live        TINYINT UNSIGNED NULL DEFAULT 1,
-  resource_id BIGINT UNSIGNED NOT NULL,
-  UNIQUE KEY value (type_id, kind, value, live),
-  KEY resource (resource_id, kind)
+  PRIMARY KEY (resource_id, kind),
+  UNIQUE KEY value (type_id, kind, value, live)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
 -- The catalogue: standard traits (`tenure-manage os-traits sync`) and custom ones, CUSTOM_….

@@ -6,8 +6,23 @@
 #include "base/buf.h"
 #include "base/digest.h"
 #include "base/pool.h"
+#include "registry/internal.h"
 
 static const char hex_digits[] = "0123456789abcdef";
+
+struct str tagged_body(struct pool *pool, const struct resource *resource)
+{
+	const struct type_rules *rules = resource->type->rules;
+	struct buf text = buf_new(pool, resource->body.n);
+
+	if (rules == NULL || rules->untagged == NULL)
+		return resource->body;
+	struct doc *body = stored_document(pool, resource->body);
+	for (const char *const *member = rules->untagged; *member != NULL; member++)
+		doc_remove(body, str_c(*member));
+	doc_write_json(body, &text);
+	return buf_str(&text);
+}
 
 void etag_of_resource(struct registry *registry, struct resource *resource)
 {
@@ -17,8 +32,13 @@ void etag_of_resource(struct registry *registry, struct resource *resource)
 	uuid_add(&head, resource->uid);
 	BUF_LIT(&head, "\",\"edits\":");
 	buf_add_u64(&head, resource->edits);
+	if (resource->traits.n > 0) { // absent where there are none, so that etags made before there were traits stay true
+		BUF_LIT(&head, ",\"traits\":");
+		buf_add(&head, resource->traits);
+	}
 	BUF_LIT(&head, ",\"metadata\":");
-	const struct str parts[] = { buf_str(&head), resource->meta, STR(",\"content\":"), resource->body, STR("}") };
+	const struct str parts[] = { buf_str(&head), resource->meta, STR(",\"content\":"),
+		tagged_body(registry->pool, resource), STR("}") };
 	digest_hmac_sha512(registry->etag_key, parts, COUNT_OF(parts), resource->etag);
 }
 

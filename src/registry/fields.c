@@ -113,9 +113,12 @@ static struct str differing(struct pool *pool, const struct doc *a, const struct
 
 static struct doc *document_of(struct pool *pool, const struct resource *resource)
 {
-	struct doc *doc = stored(pool, resource->body);
+	struct doc *doc = stored(pool, resource->body), *metadata = stored(pool, resource->meta);
 
-	doc_set(doc, STR("metadata"), stored(pool, resource->meta));
+	doc_set_str(pool, metadata, "tenant", resource->tenant);
+	if (resource->traits.n > 0)
+		doc_set(metadata, STR("traits"), stored(pool, resource->traits));
+	doc_set(doc, STR("metadata"), metadata);
 	return doc;
 }
 

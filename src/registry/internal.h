@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/config.h"
 #include "db/db.h"
-#include "registry/resource.h"
+#include "registry/rules.h"
 
 // What a failed statement means for the request.
 enum outcome registry_db_failed(enum db_result result);
@@ -32,11 +32,11 @@ bool tenant_expired(const struct registry *registry, const struct tenant *tenant
 enum outcome tenant_bury(struct registry *registry, const struct tenant *tenant);
 
 // Columns of a resource (r) and their types; types are looked up by id, the tenant's name is not among them.
-enum { RESOURCE_N_COLUMNS = 17 };
+enum { RESOURCE_N_COLUMNS = 19 };
 #define RESOURCE_COLUMNS                                                                                             \
 	"r.id, r.uid, r.tenant_id, r.type_id, r.namespace, r.name, r.live, r.locked, r.revision, r.edits, r.etag, " \
-	"r.meta, r.body, r.created_at, r.updated_at, r.deleted_at, r.purge_at"
-#define RESOURCE_OUT "ubuussuuuubsstttt"
+	"r.meta, r.body, r.created_at, r.updated_at, r.deleted_at, r.purge_at, r.root, r.traits"
+#define RESOURCE_OUT "ubuussuuuubssttttbs"
 // first: the column where those of the resource begin.
 void resource_from_row(struct registry *registry, struct resource *resource, const struct db_rows *rows, size_t row,
 	size_t first);
@@ -78,6 +78,7 @@ enum outcome fail_no_tenant(struct registry *registry, struct str name);
 enum outcome fail_tenant_gone(struct registry *registry, struct str name, int64_t purge_us);
 enum outcome fail_no_space(struct registry *registry, struct str space);
 enum outcome fail_no_resource(struct registry *registry, const struct address *address);
+enum outcome fail_not_there(struct registry *registry, const struct ident *ident);
 // The live resource's row at an address, locked; its namespace's row, locked against deletion.
 struct db_call lock_resource_call(struct registry *registry, const struct address *address);
 struct db_call hold_space_call(struct registry *registry, struct str tenant, struct str space);
@@ -91,9 +92,26 @@ struct held_address {
 };
 enum outcome lock_address(struct registry *registry, const struct address *address, struct held_address *held,
 	struct resource *resource);
+// The same for a resource by what it is. Tenant shared, its row exclusive. OUTCOME_OK with held and *resource; _NOT_FOUND.
+enum outcome lock_ident(struct registry *registry, const struct ident *ident, struct held_tenant *held,
+	struct resource *resource);
 // Nothing lives there, and the writer does not create: where did it go?
 enum outcome refuse_missing(struct registry *registry, const struct address *address, struct resource *resource);
 // For a new resource: fills revision, edits, etag and times, and makes its INSERT.
 struct db_call insert_resource_call(struct registry *registry, struct resource *resource);
+
+// A change of content under the locks: guard, edit, the type's rules, the writes. heir: the name of the tenant it is given
+// to in the same transaction, which is a change in itself; p NULL: it stays. Outcomes as resource_change.
+enum outcome change_content(struct registry *registry, const struct edit *edit, struct guard guard,
+	const struct held_tenant *held, struct str heir, struct resource *resource);
+// A stored body or list as a tree.
+struct doc *stored_document(struct pool *pool, struct str text);
+
+// ---- aliases (alias.c)
+
+// The calls that bring the aliases from before (NULL: it had none) to after; at most 2 * ALIASES_MAX. *of[i] is what call i
+// writes: on DB_DUPLICATE another resource has it.
+size_t alias_calls(struct registry *registry, const struct resource *resource, const struct relations *before,
+	const struct relations *after, struct db_call *calls, const struct alias **of);
 
 #endif

@@ -59,6 +59,11 @@ struct move_progress {
 // Moves what the plan says, under its locks. OUTCOME_SEE_OTHER, or what the database failed with.
 enum outcome move_execute(struct registry *registry, const struct move_plan *plan, struct move_progress progress);
 
+// One row in moves for each move; its uid is the request's, so that running again after an uncertain COMMIT finds it.
+// conditional: it was asked for with the action's etag. done: else it waits for the mover.
+enum outcome move_record(struct registry *registry, const struct move_order *order, const struct move_plan *plan,
+	bool conditional, bool done);
+
 // Answers OUTCOME_BLOCKED in words.
 enum outcome fail_blocked(struct registry *registry, const struct move_action *action);
 // Answers OUTCOME_STALE in words.

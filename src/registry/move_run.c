@@ -167,8 +167,7 @@ enum outcome fail_stale_action(struct registry *registry, const struct move_acti
 	return OUTCOME_STALE;
 }
 
-// One row in moves for each move; its uid is the request's, so that running again after an uncertain COMMIT finds it.
-static enum outcome record(struct registry *registry, const struct move_order *order, const struct move_plan *plan,
+enum outcome move_record(struct registry *registry, const struct move_order *order, const struct move_plan *plan,
 	bool conditional, bool done)
 {
 	const struct move_action *action = plan->action;
@@ -220,12 +219,12 @@ enum outcome move_run(struct registry *registry, const struct move_order *order,
 	if (result->action.n_blockers > 0)
 		return fail_blocked(registry, &result->action);
 	if (order->background || result->action.count > registry->config->move_sync_max) {
-		outcome = record(registry, order, &plan, conditional, false);
+		outcome = move_record(registry, order, &plan, conditional, false);
 		return outcome == OUTCOME_OK ? OUTCOME_ACCEPTED : outcome;
 	}
 	outcome = move_execute(registry, &plan, (struct move_progress){ 0 });
 	if (outcome != OUTCOME_SEE_OTHER || result->action.count == 0)
 		return outcome;
-	outcome = record(registry, order, &plan, conditional, true);
+	outcome = move_record(registry, order, &plan, conditional, true);
 	return outcome == OUTCOME_OK ? OUTCOME_SEE_OTHER : outcome;
 }

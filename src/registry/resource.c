@@ -14,10 +14,10 @@
 // and what the address says is not asked back. A resource of another kind of life is left to q_elsewhere.
 static const struct db_query q_get = {
 	"SELECT t.id, t.deleted_at, t.purge_at, r.id, r.uid, r.locked, r.revision, r.edits, r.etag, r.meta, r.body, "
-	"r.created_at, r.updated_at FROM tenants t "
+	"r.created_at, r.updated_at, r.root, r.traits FROM tenants t "
 	"LEFT JOIN resources r ON r.tenant_id = t.id AND " AT_ADDRESS " AND r.live = 1 "
 	"WHERE t.name = ? AND t.live = 1",
-	"usss", "uttubuuubsstt"
+	"usss", "uttubuuubssttbs"
 };
 
 // What an address without a live resource leads to: a forward, or the resource deleted there last. One statement, so
@@ -33,9 +33,28 @@ static const struct db_query q_elsewhere = {
 	"susssuss", "ustt" RESOURCE_OUT
 };
 
+// Whoever's it is.
+#define FOUND                                                                                        \
+	"SELECT t.name, " RESOURCE_COLUMNS " FROM resources r JOIN tenants t ON t.id = r.tenant_id " \
+	"AND t.live = 1 AND t.deleted_at IS NULL "
+static const struct db_query q_find_uid = {
+	FOUND "WHERE r.uid = ? AND r.type_id = ? AND r.live = 1", "bu", "s" RESOURCE_OUT
+};
+static const struct db_query q_find_alias = {
+	FOUND "JOIN resource_aliases a ON a.resource_id = r.id WHERE a.type_id = ? AND a.kind = ? AND a.value = ? AND a.live = 1 "
+	"AND r.live = 1",
+	"uss", "s" RESOURCE_OUT
+};
+
 static int64_t time_or_0(const struct db_value *value)
 {
 	return value->null ? 0 : value->i;
+}
+
+static void set_root_and_traits(struct resource *resource, const struct db_value *root, const struct db_value *traits)
+{
+	resource->has_root = !root->null && uuid_from_bytes(root->s, &resource->root);
+	resource->traits = traits->null ? STR_NONE : traits->s;
 }
 
 void resource_from_row(struct registry *registry, struct resource *resource, const struct db_rows *rows, size_t row,
@@ -62,6 +81,7 @@ void resource_from_row(struct registry *registry, struct resource *resource, con
 	};
 	uuid_from_bytes(v[1].s, &resource->uid);
 	memcpy(resource->etag, v[10].s.p, sizeof(resource->etag));
+	set_root_and_traits(resource, &v[17], &v[18]);
 }
 
 struct str resource_path(struct pool *pool, const struct type *type, struct str space, struct str name)
@@ -76,6 +96,14 @@ enum outcome fail_no_resource(struct registry *registry, const struct address *a
 	struct str path = resource_path(registry->pool, address->type, address->space, address->name);
 
 	return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no %.*s", STR_ARG(path));
+}
+
+enum outcome fail_not_there(struct registry *registry, const struct ident *ident)
+{
+	struct str what = ident->kind == NULL ? uuid_str(registry->pool, ident->uid) : ident->value;
+
+	return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no %.*s %.*s", STR_ARG(ident->type->singular),
+		STR_ARG(what));
 }
 
 enum outcome fail_tenant_gone(struct registry *registry, struct str name, int64_t purge_us)
@@ -156,6 +184,7 @@ static void resource_at_address(struct resource *resource, const struct address 
 	};
 	uuid_from_bytes(v[1].s, &resource->uid);
 	memcpy(resource->etag, v[5].s.p, sizeof(resource->etag));
+	set_root_and_traits(resource, &v[10], &v[11]);
 }
 
 enum outcome resource_get(struct registry *registry, const struct address *address, struct resource *resource)
@@ -176,5 +205,25 @@ enum outcome resource_get(struct registry *registry, const struct address *addre
 	if (db_at(&rows, 0, 3)->null)
 		return resource_elsewhere(registry, address, resource);
 	resource_at_address(resource, address, &rows);
+	return OUTCOME_OK;
+}
+
+enum outcome resource_find(struct registry *registry, const struct ident *ident, struct resource *resource)
+{
+	struct db_rows rows;
+	enum db_result result;
+
+	if (ident->kind == NULL)
+		result = db_run(registry->db, registry->pool, &q_find_uid, DB_IN(db_uuid(&ident->uid), db_u(ident->type->id)),
+			&rows);
+	else
+		result = db_run(registry->db, registry->pool, &q_find_alias,
+			DB_IN(db_u(ident->type->id), db_s(str_c(ident->kind)), db_s(ident->value)), &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0 || (ident->tenant.p != NULL && !str_eq(ident->tenant, db_at(&rows, 0, 0)->s)))
+		return fail_not_there(registry, ident);
+	resource_from_row(registry, resource, &rows, 0, 1);
+	resource->tenant = db_at(&rows, 0, 0)->s;
 	return OUTCOME_OK;
 }

@@ -23,15 +23,39 @@ static const struct db_query q_lock[2] =
 	LOCKING("SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.tenant_id = " THIS_TENANT
 		" AND r.type_id = ? AND r.namespace = ? AND r.name = ? AND r.live IN (1, 2)",
 		"FOR UPDATE", "suss", RESOURCE_OUT);
+// The same by what the resource is, whoever's it is. A subquery takes no lock: what it said is looked at again behind.
+#define OWN_HOLD(own) \
+	LOCKING("SELECT t.id, t.deleted_at, t.purge_at, i.max_resources, t.etag_required, t.name FROM tenants t " \
+		"JOIN tiers i ON i.id = t.tier_id WHERE t.id = (SELECT r.tenant_id FROM resources r WHERE " own \
+		" AND r.live = 1)", \
+		"LOCK IN SHARE MODE", OWN_IN, "uttuus")
+#define OWN_LOCK(own) \
+	LOCKING("SELECT " RESOURCE_COLUMNS " FROM resources r WHERE " own " AND r.live = 1", "FOR UPDATE", OWN_IN, RESOURCE_OUT)
+#define BY_UID "r.uid = ? AND r.type_id = ?"
+#define BY_ALIAS \
+	"r.id = (SELECT a.resource_id FROM resource_aliases a WHERE a.type_id = ? AND a.kind = ? AND a.value = ? AND a.live = 1)"
+#define OWN_IN "bu"
+static const struct db_query q_hold_of_uid[2] = OWN_HOLD(BY_UID);
+static const struct db_query q_lock_uid[2] = OWN_LOCK(BY_UID);
+#undef OWN_IN
+#define OWN_IN "uss"
+static const struct db_query q_hold_of_alias[2] = OWN_HOLD(BY_ALIAS);
+static const struct db_query q_lock_alias[2] = OWN_LOCK(BY_ALIAS);
+#undef OWN_IN
 static const struct db_query q_insert = {
 	"INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, locked, bytes, revision, edits, h0, h1, h2, "
-	"h3, etag, meta, body, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-	"buussuuuuuuuuubsstt", ""
+	"h3, etag, meta, body, created_at, updated_at, root) "
+	"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	"buussuuuuuuuuubssttb", ""
 };
 static const struct db_query q_update = {
-	"UPDATE resources SET locked = ?, bytes = ?, revision = ?, edits = ?, etag = ?, meta = ?, body = ?, updated_at = ? "
-	"WHERE id = ?",
-	"uuuubsstu", ""
+	"UPDATE resources SET locked = ?, bytes = ?, revision = ?, edits = ?, etag = ?, meta = ?, body = ?, updated_at = ?, "
+	"root = ? WHERE id = ?",
+	"uuuubsstbu", ""
+};
+// A uid that is not free for this tenant: another's, or deleted.
+static const struct db_query q_elsewhere = {
+	"SELECT 1 FROM resources WHERE uid = ? AND (tenant_id <> ? OR live IS NULL)", "bu", "u"
 };
 static const struct db_query q_retire_forward = {
 	"DELETE FROM forwards WHERE tenant_id = ? AND type_id = ? AND namespace = ? AND name = ?", "uuss", ""
@@ -49,16 +73,21 @@ struct db_call hold_tenant_call(struct registry *registry, struct str name)
 	return (struct db_call){ .query = locking(registry, q_hold_tenant), .in = CALL_VALUES(registry->pool, db_s(name)) };
 }
 
+static void held_from_row(struct held_tenant *held, const struct db_rows *rows)
+{
+	held->id = db_at(rows, 0, 0)->u;
+	held->has_limit = !db_at(rows, 0, 3)->null;
+	held->max_resources = held->has_limit ? db_at(rows, 0, 3)->u : 0;
+	held->etag_required = db_at(rows, 0, 4)->u != 0;
+}
+
 enum outcome held_tenant(struct registry *registry, struct str name, const struct db_call *call, struct held_tenant *held)
 {
 	const struct db_rows *rows = &call->rows;
 
 	if (rows->n == 0)
 		return fail_no_tenant(registry, name);
-	held->id = db_at(rows, 0, 0)->u;
-	held->has_limit = !db_at(rows, 0, 3)->null;
-	held->max_resources = held->has_limit ? db_at(rows, 0, 3)->u : 0;
-	held->etag_required = db_at(rows, 0, 4)->u != 0;
+	held_from_row(held, rows);
 	if (db_at(rows, 0, 1)->null)
 		return OUTCOME_OK;
 	int64_t purge_us = db_at(rows, 0, 2)->i;
@@ -113,6 +142,24 @@ enum outcome fail_no_space(struct registry *registry, struct str space)
 		"there is no namespace \"%.*s\": make it first, by PUT of namespaces/%.*s", STR_ARG(space), STR_ARG(space));
 }
 
+struct doc *stored_document(struct pool *pool, struct str text)
+{
+	const struct doc_limits limits = { .depth = 1024 };
+	struct doc *doc;
+	struct str error;
+
+	// What is stored was checked when it came.
+	return doc_parse_json(pool, text, limits, &doc, &error) ? doc : doc_new_object(pool);
+}
+
+static struct db_value root_value(struct pool *pool, const struct resource *resource)
+{
+	struct uuid *root = POOL_NEW(pool, struct uuid);
+
+	*root = resource->root;
+	return resource->has_root ? db_uuid(root) : db_null('b');
+}
+
 struct db_call insert_resource_call(struct registry *registry, struct resource *resource)
 {
 	struct uuid *uid = POOL_NEW(registry->pool, struct uuid);
@@ -130,13 +177,107 @@ struct db_call insert_resource_call(struct registry *registry, struct resource *
 			db_s(resource->space), db_s(resource->name), db_u((uint64_t)resource->live),
 			db_u(resource->locked ? 1 : 0), db_u(resource->meta.n + resource->body.n), db_u(1), db_u(1), db_u(h[0]),
 			db_u(h[1]), db_u(h[2]), db_u(h[3]), db_b(etag), db_s(resource->meta), db_s(resource->body),
-			db_t(registry->now_us), db_t(registry->now_us)),
+			db_t(registry->now_us), db_t(registry->now_us), root_value(registry->pool, resource)),
 	};
 }
 
-static enum outcome insert(struct registry *registry, const struct held_tenant *held, struct resource *resource)
+// ---- the type's rules
+
+// What is to be written: text, and what stands in keys.
+struct revision {
+	struct content content;
+	struct relations before, after;
+};
+
+static enum outcome complete(struct registry *registry, const struct address *address, const struct resource *current,
+	struct uuid uid, struct revision *revision)
 {
-	struct db_call calls[] = {
+	const struct type_rules *rules = address->type->rules;
+	struct content *content = &revision->content;
+	struct pool *pool = registry->pool;
+	struct draft draft = { .registry = registry, .address = address, .current = current, .uid = uid };
+	struct buf text = buf_new(pool, 1024);
+
+	draft.body = content->body.p == NULL ? content->document : stored_document(pool, content->body);
+	if (current != NULL)
+		draft.before = stored_document(pool, current->body);
+	enum outcome outcome = secrets_restore(&draft);
+	if (outcome == OUTCOME_OK)
+		outcome = rules->complete(&draft);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (current != NULL) {
+		rules->relate(pool, draft.before, &uid, &revision->before);
+		content->body = current->body;
+	}
+	rules->relate(pool, draft.body, &uid, &revision->after);
+	if (current == NULL || !doc_equal(draft.before, draft.body)) {
+		doc_write_json(draft.body, &text);
+		content->body = buf_str(&text);
+	}
+	return OUTCOME_OK;
+}
+
+// Asks the edit, and then the rules, what is to be written.
+static enum outcome revise(struct registry *registry, const struct address *address, const struct edit *edit,
+	const struct resource *current, struct uuid uid, struct revision *revision)
+{
+	struct buf text = buf_new(registry->pool, 1024);
+
+	*revision = (struct revision){ 0 };
+	enum outcome outcome = edit->apply(edit->arg, current, &revision->content);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (address->type->rules != NULL)
+		return complete(registry, address, current, uid, revision);
+	if (revision->content.body.p == NULL) {
+		doc_write_json(revision->content.document, &text);
+		revision->content.body = buf_str(&text);
+	}
+	return OUTCOME_OK;
+}
+
+// ---- creating
+
+static enum outcome fail_taken(struct registry *registry, const struct resource *resource, const struct alias *alias)
+{
+	return resource->type->rules->taken(registry, &resource->uid, alias);
+}
+
+// The INSERT found the address or the uid taken. Another request may have made it since we looked; what else has that uid
+// is another's, or deleted.
+static enum outcome explain_taken(struct registry *registry, const struct resource *resource)
+{
+	struct db_rows rows;
+	struct uuid uid = resource->uid;
+
+	if (resource->type->rules != NULL) {
+		enum db_result result = db_run(registry->db, registry->pool, &q_elsewhere,
+			DB_IN(db_uuid(&uid), db_u(resource->tenant_id)), &rows);
+		if (result != DB_OK)
+			return registry_db_failed(result);
+		if (rows.n > 0)
+			return fail_taken(registry, resource, NULL);
+	}
+	db_txn_again(registry->db); // all of this is undone, and the next run sees it
+	return OUTCOME_UNAVAILABLE;
+}
+
+// OUTCOME_OK, or what the first duplicate among the calls of aliases means.
+static enum outcome check_aliases(struct registry *registry, const struct resource *resource, const struct db_call *calls,
+	const struct alias *const *of, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (calls[i].result == DB_DUPLICATE)
+			return fail_taken(registry, resource, of[i]);
+	}
+	return OUTCOME_OK;
+}
+
+static enum outcome insert(struct registry *registry, const struct held_tenant *held, const struct revision *revision,
+	struct resource *resource)
+{
+	struct db_call calls[4 + 2 * ALIASES_MAX] = {
 		insert_resource_call(registry, resource),
 		change_of_resource(registry, "created", resource, NULL, resource->etag),
 		{ .query = &q_retire_forward,
@@ -144,79 +285,139 @@ static enum outcome insert(struct registry *registry, const struct held_tenant *
 				db_s(resource->name)) },
 		count_up_call(registry, held, 1),
 	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	const struct alias *of[2 * ALIASES_MAX];
+	size_t n = alias_calls(registry, resource, NULL, &revision->after, &calls[4], of);
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, 4 + n);
 
+	static_assert(4 + 2 * ALIASES_MAX <= DB_MAX_BATCH, "one round trip");
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	if (calls[0].result == DB_DUPLICATE) { // another request made it since we looked: all of this is undone
-		db_txn_again(registry->db);
-		return OUTCOME_UNAVAILABLE;
-	}
+	if (calls[0].result == DB_DUPLICATE)
+		return explain_taken(registry, resource);
 	resource->id = calls[0].rows.insert_id;
-	return calls[3].rows.affected == 1 ? OUTCOME_CREATED : fail_quota(registry, held);
+	if (calls[3].rows.affected != 1)
+		return fail_quota(registry, held);
+	enum outcome outcome = check_aliases(registry, resource, &calls[4], of, n);
+	return outcome == OUTCOME_OK ? OUTCOME_CREATED : outcome;
+}
+
+// The uid of a new resource: that of its address where the type names its resources so.
+static enum outcome choose_uid(struct registry *registry, const struct address *address, struct uuid *uid)
+{
+	if (address->type->rules == NULL) {
+		*uid = uuid_new();
+		return OUTCOME_OK;
+	}
+	if (uuid_parse(address->name, uid) && str_eq(uuid_str(registry->pool, *uid), address->name))
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_BAD_PARAMETER, "a %.*s is named by its uid: a UUID in lower case",
+		STR_ARG(address->type->singular));
 }
 
 static enum outcome create(struct registry *registry, const struct address *address, const struct edit *edit,
 	struct guard guard, const struct held_tenant *held, struct resource *resource)
 {
-	struct content content;
+	struct revision revision;
+	struct uuid uid;
 	enum outcome outcome = guard_check(guard, NULL);
 
 	if (outcome == OUTCOME_OK && !id_ok(address->name))
 		outcome = registry_fail(registry, OUTCOME_BAD_PARAMETER,
 			"a name is 1 to 255 characters of UTF-8, without \"/\" and NUL, and neither \".\" nor \"..\"");
 	if (outcome == OUTCOME_OK)
-		outcome = edit->apply(edit->arg, NULL, &content);
+		outcome = choose_uid(registry, address, &uid);
+	if (outcome == OUTCOME_OK)
+		outcome = revise(registry, address, edit, NULL, uid, &revision);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	*resource = (struct resource){
-		.uid = uuid_new(),
+		.uid = uid,
 		.tenant_id = held->id,
 		.tenant = address->tenant,
 		.type = address->type,
 		.space = address->space,
 		.name = address->name,
 		.live = RESOURCE_COUNTED,
-		.locked = content.locked,
-		.meta = content.meta,
-		.body = content.body,
+		.locked = revision.content.locked,
+		.meta = revision.content.meta,
+		.body = revision.content.body,
+		.has_root = revision.after.has_root,
+		.root = revision.after.root,
 	};
-	return insert(registry, held, resource);
+	return insert(registry, held, &revision, resource);
 }
 
-static enum outcome update(struct registry *registry, const struct edit *edit, struct guard guard,
-	const struct held_tenant *held, struct resource *resource)
+// ---- changing
+
+static bool same_content(const struct resource *a, const struct resource *b)
+{
+	return str_eq(a->meta, b->meta) && str_eq(a->body, b->body) && a->locked == b->locked && str_eq(a->tenant, b->tenant);
+}
+
+// Everything the etag covers is as it was: what changed is of those members that it leaves out.
+static bool same_tagged(struct registry *registry, const struct resource *a, const struct resource *b)
+{
+	struct pool *pool = registry->pool;
+
+	return str_eq(a->meta, b->meta) && a->locked == b->locked && str_eq(a->tenant, b->tenant) &&
+	       str_eq(tagged_body(pool, a), tagged_body(pool, b));
+}
+
+static enum outcome update(struct registry *registry, const struct revision *revision, const struct resource *before,
+	struct resource *resource)
+{
+	struct str etag = str_n((const char *)resource->etag, sizeof(resource->etag));
+	struct db_call calls[2 + 2 * ALIASES_MAX] = {
+		{ .query = &q_update,
+			.in = DB_IN(db_u(resource->locked ? 1 : 0), db_u(resource->meta.n + resource->body.n),
+				db_u(resource->revision), db_u(resource->edits), db_b(etag), db_s(resource->meta),
+				db_s(resource->body), db_t(resource->updated_us), root_value(registry->pool, resource),
+				db_u(resource->id)) },
+		update_of_resource(registry, before, resource),
+	};
+	const struct alias *of[2 * ALIASES_MAX];
+	size_t n = 0;
+
+	if (resource->type->rules != NULL)
+		n = alias_calls(registry, resource, &revision->before, &revision->after, &calls[2], of);
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, 2 + n);
+	return result == DB_OK ? check_aliases(registry, resource, &calls[2], of, n) : registry_db_failed(result);
+}
+
+enum outcome change_content(struct registry *registry, const struct edit *edit, struct guard guard,
+	const struct held_tenant *held, struct str heir, struct resource *resource)
 {
 	const struct resource before = *resource;
-	struct content content;
+	const struct address address = { resource->tenant, resource->type, resource->space, resource->name };
+	struct revision revision;
 	enum outcome outcome = guard_sure(registry, guard, held->etag_required);
 
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(registry, &before, guard);
 	if (outcome == OUTCOME_OK)
-		outcome = edit->apply(edit->arg, &before, &content);
+		outcome = revise(registry, &address, edit, &before, before.uid, &revision);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (str_eq(content.meta, before.meta) && str_eq(content.body, before.body) && content.locked == before.locked)
+	resource->meta = revision.content.meta;
+	resource->body = revision.content.body;
+	resource->locked = revision.content.locked;
+	if (heir.p != NULL)
+		resource->tenant = heir;
+	if (same_content(&before, resource))
 		return OUTCOME_OK;
-	resource->meta = content.meta;
-	resource->body = content.body;
-	resource->locked = content.locked;
+	if (resource->type->rules != NULL) {
+		resource->has_root = revision.after.has_root;
+		resource->root = revision.after.root;
+	}
 	resource->revision++;
-	resource->edits++;
+	if (!same_tagged(registry, &before, resource))
+		resource->edits++;
 	resource->updated_us = registry->now_us;
 	etag_of_resource(registry, resource);
-	struct db_call calls[] = {
-		{ .query = &q_update,
-			.in = DB_IN(db_u(resource->locked ? 1 : 0), db_u(resource->meta.n + resource->body.n),
-				db_u(resource->revision), db_u(resource->edits),
-				db_b(str_n((const char *)resource->etag, sizeof(resource->etag))), db_s(resource->meta),
-				db_s(resource->body), db_t(resource->updated_us), db_u(resource->id)) },
-		update_of_resource(registry, &before, resource),
-	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+	return update(registry, &revision, &before, resource);
 }
+
+// ---- where it stands
 
 enum outcome refuse_missing(struct registry *registry, const struct address *address, struct resource *resource)
 {
@@ -261,7 +462,7 @@ enum outcome resource_write(struct registry *registry, const struct address *add
 	enum outcome outcome = lock_address(registry, address, &held, resource);
 
 	if (outcome == OUTCOME_OK)
-		return update(registry, edit, guard, &held.tenant, resource);
+		return change_content(registry, edit, guard, &held.tenant, STR_NONE, resource);
 	if (outcome != OUTCOME_NO_CONTENT)
 		return outcome;
 	if (!edit->creates)
@@ -269,4 +470,80 @@ enum outcome resource_write(struct registry *registry, const struct address *add
 	if (held.space_missing)
 		return fail_no_space(registry, address->space);
 	return create(registry, address, edit, guard, &held.tenant, resource);
+}
+
+// ---- by what it is
+
+// A large move is told by the names of its tenants; which one has it may not be known yet.
+static enum outcome name_tenant(struct registry *registry, const struct ident *ident, struct str *tenant)
+{
+	struct resource resource;
+
+	*tenant = ident->tenant;
+	if (tenant->p != NULL || registry->manner != LOCK_AFTER_CONFLICT)
+		return OUTCOME_OK;
+	enum outcome outcome = resource_find(registry, ident, &resource);
+	*tenant = outcome == OUTCOME_OK ? resource.tenant : STR_NONE;
+	return outcome;
+}
+
+static bool still_has_alias(struct registry *registry, const struct ident *ident, const struct resource *resource)
+{
+	struct relations relations = { 0 };
+
+	ident->type->rules->relate(registry->pool, stored_document(registry->pool, resource->body), &resource->uid,
+		&relations);
+	for (size_t i = 0; i < relations.n_aliases; i++) {
+		if (strcmp(relations.aliases[i].kind, ident->kind) == 0)
+			return str_eq(relations.aliases[i].value, ident->value);
+	}
+	return false;
+}
+
+// Between the look-up and the locks it may have been moved or renamed.
+static bool still_meant(struct registry *registry, const struct ident *ident, const struct held_tenant *held,
+	const struct resource *resource)
+{
+	return resource->tenant_id == held->id && (ident->kind == NULL || still_has_alias(registry, ident, resource));
+}
+
+enum outcome lock_ident(struct registry *registry, const struct ident *ident, struct held_tenant *held,
+	struct resource *resource)
+{
+	bool by_uid = ident->kind == NULL;
+	struct db_value type = db_u(ident->type->id);
+	const struct db_value *in = by_uid ? DB_IN(db_uuid(&ident->uid), type) :
+					     DB_IN(type, db_s(str_c(ident->kind)), db_s(ident->value));
+	struct db_call calls[] = {
+		{ .query = locking(registry, by_uid ? q_hold_of_uid : q_hold_of_alias), .in = in },
+		{ .query = locking(registry, by_uid ? q_lock_uid : q_lock_alias), .in = in },
+	};
+	struct str tenant;
+	enum outcome outcome = name_tenant(registry, ident, &tenant);
+
+	if (outcome == OUTCOME_OK)
+		outcome = take_locks(registry, &tenant, tenant.p != NULL ? 1 : 0, calls, COUNT_OF(calls));
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (calls[0].rows.n == 0 || calls[1].rows.n == 0 || !db_at(&calls[0].rows, 0, 1)->null)
+		return fail_not_there(registry, ident);
+	held_from_row(held, &calls[0].rows);
+	resource_from_row(registry, resource, &calls[1].rows, 0, 0);
+	resource->tenant = db_at(&calls[0].rows, 0, 5)->s;
+	if (!still_meant(registry, ident, held, resource)) {
+		db_txn_again(registry->db);
+		return OUTCOME_UNAVAILABLE;
+	}
+	if (ident->tenant.p != NULL && !str_eq(ident->tenant, resource->tenant))
+		return fail_not_there(registry, ident);
+	return OUTCOME_OK;
+}
+
+enum outcome resource_change(struct registry *registry, const struct ident *ident, const struct edit *edit,
+	struct guard guard, struct resource *resource)
+{
+	struct held_tenant held;
+	enum outcome outcome = lock_ident(registry, ident, &held, resource);
+
+	return outcome == OUTCOME_OK ? change_content(registry, edit, guard, &held, STR_NONE, resource) : outcome;
 }

@@ -305,6 +305,17 @@ enum outcome tenant_put(struct registry *registry, struct str name, const struct
 	return outcome == OUTCOME_OK ? create(registry, name, content, guard, tenant) : outcome;
 }
 
+enum outcome tenant_ensure(struct registry *registry, struct str name)
+{
+	const struct tenant_content content = { 0 };
+	struct tenant tenant;
+	enum outcome outcome = tenant_get(registry, name, &tenant);
+
+	if (outcome == OUTCOME_NOT_FOUND)
+		outcome = tenant_put(registry, name, &content, (struct guard){ 0 }, &tenant);
+	return outcome == OUTCOME_CREATED ? OUTCOME_OK : outcome;
+}
+
 static enum outcome mark(struct registry *registry, const struct tenant *tenant, const char *verb,
 	struct db_value deleted_at, struct db_value purge_at)
 {
@@ -326,6 +337,9 @@ enum outcome tenant_delete(struct registry *registry, struct str name, struct gu
 		return outcome;
 	if (tenant->deleted_us != 0)
 		return answer_deleted(registry, tenant);
+	if (str_eq_c(name, TENANT_SYSTEM))
+		return registry_fail(registry, OUTCOME_CONFLICT,
+			"the tenant \"" TENANT_SYSTEM "\" owns what belongs to no other and stays");
 	outcome = check_write(registry, tenant, guard);
 	if (outcome != OUTCOME_OK)
 		return outcome;

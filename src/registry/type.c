@@ -73,6 +73,7 @@ static struct type *type_from_row(const struct types *types, const struct db_row
 	type->plural = str_dup(types->pool, db_at(rows, row, 4)->s);
 	type->singular = str_dup(types->pool, db_at(rows, row, 5)->s);
 	type->namespaced = db_at(rows, row, 6)->u != 0;
+	type->rules = rules_find(type->group, type->plural);
 	return type;
 }
 
@@ -105,12 +106,31 @@ enum outcome types_load(struct registry *registry)
 	return types->namespaces != NULL ? OUTCOME_OK : OUTCOME_INTERNAL;
 }
 
-static const struct type *search(const struct types *types, struct str plural)
+// "nodes.baremetal.openstack.org".
+static bool is_qualified(const struct type *type, struct str name)
 {
-	for (size_t i = 0; i < types->n; i++)
-		if (str_eq(types->list[i]->plural, plural) && types->list[i]->group.n == 0)
-			return types->list[i];
-	return NULL;
+	size_t n = type->plural.n;
+
+	return name.n == n + 1 + type->group.n && str_starts(name, type->plural) && name.p[n] == '.' &&
+	       str_ends(name, type->group);
+}
+
+static const struct type *search(const struct types *types, struct str name)
+{
+	const struct type *only = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < types->n; i++) {
+		const struct type *type = types->list[i];
+		bool plain = str_eq(type->plural, name);
+		if ((plain && type->group.n == 0) || is_qualified(type, name))
+			return type;
+		if (plain) {
+			only = type;
+			n++;
+		}
+	}
+	return n == 1 ? only : NULL;
 }
 
 const struct type *type_find(struct registry *registry, struct str plural)
@@ -123,6 +143,16 @@ const struct type *type_find(struct registry *registry, struct str plural)
 	if (types_load(registry) != OUTCOME_OK)
 		return NULL;
 	return search(types, plural);
+}
+
+const struct type *type_with_rules(struct registry *registry, const struct type_rules *rules)
+{
+	const struct types *types = registry->types;
+
+	for (size_t i = 0; i < types->n; i++)
+		if (types->list[i]->rules == rules)
+			return types->list[i];
+	return NULL;
 }
 
 const struct type *type_by_id(struct registry *registry, uint64_t id)
