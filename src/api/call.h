@@ -24,6 +24,7 @@ struct call {
 	struct uuid request_id;
 	int64_t started_us;      // clock_tick_us
 	struct route_match match;
+	unsigned version;        // the microversion asked for, its minor number; 0: none is known
 	struct principal who;
 	enum repr_format produce; // what the answer is written in
 	const char *produce_type; // its media type as negotiated, "application/json"
@@ -43,12 +44,20 @@ struct endpoint {
 	handler_fn *run;
 };
 
-// A dialect: its WADL (NAME.wadl), its handlers, and how it tells an error.
+// A dialect: its WADL (NAME.wadl), its handlers, and how it tells an error. NULL members: nothing is to be done.
 struct dialect {
 	const char *name;
 	const struct endpoint *endpoints; // ends with id NULL
 	// Renders the problem (call->problem or the registry's) for outcome into call->response: status, headers, body.
 	void (*render_problem)(struct call *call, enum outcome outcome, const struct problem *problem);
+	// Called once it is known whose the address is, whether or not a method was found there; before it is asked who asks.
+	// found: OUTCOME_OK with call->match.method, or what routing ends with, its problem in call->problem. What it answers
+	// goes on instead: found itself, or another outcome with call->problem set.
+	enum outcome (*enter)(struct call *call, enum outcome found);
+	// A last look at every response, errors included: for headers that stand on all of them.
+	void (*leave)(struct call *call);
+	// Who asks is settled before anything is said about an address that leads nowhere: 401 before 404, 405, 406.
+	bool asks_first;
 };
 
 extern const struct dialect tenancy_dialect;
@@ -61,6 +70,8 @@ struct str call_param(const struct call *call, const char *name);
 enum outcome call_read(struct call *call, const struct repr_document *document, struct doc **body);
 // Writes body as this document in the negotiated format into the response.
 void call_write(struct call *call, const struct repr_document *document, const struct doc *body);
+// What a stored JSON text says.
+struct doc *stored_doc(struct pool *pool, struct str text);
 // An absolute URL for a path of this service: endpoint->public_url, else the request's scheme and Host, else the path.
 struct str call_url(struct call *call, struct str path);
 

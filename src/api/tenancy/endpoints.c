@@ -48,4 +48,8 @@ static const struct endpoint endpoints[] = {
 	{ NULL, NULL },
 };
 
-const struct dialect tenancy_dialect = { "tenancy", endpoints, tenancy_render_problem };
+const struct dialect tenancy_dialect = {
+	.name = "tenancy",
+	.endpoints = endpoints,
+	.render_problem = tenancy_render_problem,
+};

@@ -18,16 +18,6 @@ struct str time_text(struct call *call, int64_t us)
 
 // ---- tenants
 
-// What is stored was checked when it came; that it no longer parses would be a broken database, and shows as {}.
-struct doc *stored_doc(struct pool *pool, struct str text)
-{
-	const struct doc_limits limits = { .depth = 1024 };
-	struct doc *doc;
-	struct str error;
-
-	return doc_parse_json(pool, text, limits, &doc, &error) ? doc : doc_new_object(pool);
-}
-
 static struct str state_text(const struct tenant *tenant)
 {
 	return tenant->deleted_us != 0 ? STR("deleted") : STR("active");

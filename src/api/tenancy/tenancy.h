@@ -4,6 +4,8 @@
 #define TENURE_API_TENANCY_TENANCY_H
 
 #include "api/call.h"
+#include "api/conditions.h"
+#include "api/patch.h"
 #include "registry/move.h"
 
 // /v1.0/ speaks of accounts, /v2.0/ of tenants (design section 6).
@@ -29,21 +31,6 @@ extern const struct repr_document versions_document;
 extern const struct repr_document health_document;
 extern const struct repr_document move_status_document;
 
-// ---- conditions.c: If-Match and If-None-Match
-
-struct conditions {
-	struct registry *registry;
-	struct response *response; // gets the current ETag with a 412
-	bool reads;                // If-None-Match that matches is 304 then, and 412 for writes
-	struct tag_state *state;
-};
-// Reads both headers. OUTCOME_OK, or OUTCOME_BAD_REQUEST with call->problem set. The guard refers to *conditions.
-enum outcome conditions_read(struct call *call, struct conditions *conditions);
-struct guard conditions_guard(struct conditions *conditions);
-// For move actions: If-Match alone, compared as text.
-enum outcome conditions_move_guard(struct call *call, struct conditions *conditions, struct tag_guard *guard);
-void set_etag(struct call *call, const uint8_t etag[64]);
-
 // ---- addresses.c
 
 // From the route's parameters. OUTCOME_OK, or _NOT_FOUND with call->problem set: no such type, or it stands elsewhere.
@@ -68,15 +55,9 @@ void write_resource(struct call *call, const struct resource *resource);
 struct str time_text(struct call *call, int64_t us);
 struct doc *blockers_doc(struct pool *pool, const struct blocker *blockers, size_t n);
 void tenancy_render_problem(struct call *call, enum outcome outcome, const struct problem *problem);
-// What a stored JSON text says.
-struct doc *stored_doc(struct pool *pool, struct str text);
-// "W/" and 128 hex digits, as bodies have it.
-struct str etag_text(struct pool *pool, const uint8_t etag[64]);
 
 // ---- content.c: from a client's document to what is stored
 
-// What a request's body is to the document that is there.
-enum edit_kind { EDIT_PUT, EDIT_MERGE_PATCH, EDIT_JSON_PATCH };
 struct content_edit {
 	struct call *call;
 	const struct address *address;
@@ -84,14 +65,6 @@ struct content_edit {
 	enum edit_kind kind;
 };
 enum outcome content_apply(void *arg, const struct resource *current, struct content *content);
-
-// ---- patch.c: PATCH in both its forms
-
-// Reads the body of a PATCH. OUTCOME_OK; _BAD_DOCUMENT: no JSON, or no well-formed patch.
-enum outcome read_patch(struct call *call, enum edit_kind *kind, struct doc **patch);
-// The result of a patch. OUTCOME_OK; _CONFLICT: it does not fit what is there.
-enum outcome carry_out_patch(struct call *call, enum edit_kind kind, const struct doc *whole, const struct doc *patch,
-	const struct doc **result);
 
 // ---- handlers
 

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// PATCH in both its forms: JSON Merge Patch (RFC 7396) and JSON Patch (RFC 6902).
 #include "base/base.h"
 
-#include "api/tenancy/tenancy.h"
+#include "api/patch.h"
 #include "base/config.h"
 #include "http/media.h"
 
 // As call_read bounds what comes: a value takes a byte of text and a comma at least.
 enum { BYTES_PER_NODE = 2 };
 
-// Any JSON: what a patch is made of is looked at by those who carry it out.
-static const struct repr_document any_document = { .body = { .name = NULL, .kind = SHAPE_ANY } };
+const struct repr_document any_document = { .body = { .name = NULL, .kind = SHAPE_ANY } };
 
 enum outcome read_patch(struct call *call, enum edit_kind *kind, struct doc **patch)
 {
@@ -25,23 +23,32 @@ enum outcome read_patch(struct call *call, enum edit_kind *kind, struct doc **pa
 	return OUTCOME_OK;
 }
 
-enum outcome carry_out_patch(struct call *call, enum edit_kind kind, const struct doc *whole, const struct doc *patch,
-	const struct doc **result)
+bool patch_result(struct call *call, enum edit_kind kind, const struct doc *whole, const struct doc *patch,
+	const struct doc **result, struct str *error)
 {
 	const struct doc_limits limits = {
 		.depth = call->config->max_depth,
 		.nodes = (size_t)call->config->max_body / BYTES_PER_NODE + 1,
 	};
 	struct doc *patched = NULL;
-	struct str error;
 
 	if (kind == EDIT_MERGE_PATCH) {
 		*result = doc_merge_patch(call->pool, whole, patch);
-		return OUTCOME_OK;
+		return true;
 	}
-	if (!doc_json_patch(call->pool, whole, patch, limits, &patched, &error))
-		return call_fail(call, OUTCOME_CONFLICT, "the patch does not fit what is there, and nothing was changed: %.*s",
-			STR_ARG(error));
+	if (!doc_json_patch(call->pool, whole, patch, limits, &patched, error))
+		return false;
 	*result = patched;
-	return OUTCOME_OK;
+	return true;
+}
+
+enum outcome carry_out_patch(struct call *call, enum edit_kind kind, const struct doc *whole, const struct doc *patch,
+	const struct doc **result)
+{
+	struct str error;
+
+	if (patch_result(call, kind, whole, patch, result, &error))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_CONFLICT, "the patch does not fit what is there, and nothing was changed: %.*s",
+		STR_ARG(error));
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preconditions: the headers on one side, the registry's guards on the other.
 #include "base/base.h"
 
-#include "api/tenancy/tenancy.h"
+#include "api/conditions.h"
 #include "base/buf.h"
 #include "base/pool.h"
 #include "http/conditional.h"
