@@ -22,6 +22,13 @@ const struct dialect *dialect_default(void)
 	return dialects[0];
 }
 
+const struct dialect *dialect_of(const struct route_match *match)
+{
+	const struct dialect *dialect = dialect_find(match->dialect);
+
+	return dialect != NULL ? dialect : dialect_default();
+}
+
 const void *dialect_handler(void *arg, const char *dialect, const char *id)
 {
 	const struct dialect *found = dialect_find(dialect);

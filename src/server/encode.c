@@ -18,7 +18,6 @@ static bool tells_something(const struct problem *problem)
 static void render_problem(struct passage *passage)
 {
 	struct call *call = passage->call;
-	const struct dialect *dialect = dialect_find(call->match.dialect);
 	const struct problem *problem = &call->problem;
 
 	if (!tells_something(problem) && passage->in_registry)
@@ -26,7 +25,7 @@ static void render_problem(struct passage *passage)
 	call->response.status = 0;
 	call->response.body = STR("");
 	call->response.content_type = STR("");
-	(dialect != NULL ? dialect : dialect_default())->render_problem(call, passage->outcome, problem);
+	dialect_of(&call->match)->render_problem(call, passage->outcome, problem);
 }
 
 static void set_default(struct response *response, const char *name, struct str value)
@@ -73,6 +72,8 @@ void step_encode(struct passage *passage)
 		response->status = outcome_status(passage->outcome);
 	add_headers_of_status(passage);
 	add_headers_of_all(call);
+	if (dialect_of(&call->match)->leave != NULL)
+		dialect_of(&call->match)->leave(call);
 	// The tests take such a line for a failure: what a method may answer is in its WADL, all of it.
 	if (method != NULL && !route_lists_status(method, response->status))
 		log_error("status %d is not in the WADL of %s", response->status, method->id);

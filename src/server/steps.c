@@ -58,23 +58,54 @@ static enum repr_format preferred_format(const struct request *request)
 	return media_choose(request_header(request, "accept"), types, COUNT_OF(types)) >= first_xml ? REPR_XML : REPR_JSON;
 }
 
-enum step_result step_route(struct passage *passage)
+static enum outcome find_method(struct call *call)
 {
-	struct call *call = passage->call;
 	struct request *request = &call->request;
 	struct str detail = STR("");
 
-	call->produce = preferred_format(request);
+	enum outcome outcome = uri_parse(call->pool, request->target, call->config->max_target, &request->uri, &detail);
+	if (outcome == OUTCOME_OK)
+		outcome = route_find(call->routes, call->pool, request, &call->match, &detail);
+	else
+		call->match.dialect = route_dialect(call->routes, &request->uri);
+	if (call->match.allow.n > 0 && (outcome == OUTCOME_NO_CONTENT || outcome == OUTCOME_METHOD_NOT_ALLOWED))
+		response_set(&call->response, "Allow", call->match.allow);
+	call->problem = (struct problem){ .detail = detail };
+	return outcome;
+}
+
+// What is wrong with the address, for somebody; for nobody, 401.
+static enum outcome ask_first(struct passage *passage, enum outcome outcome)
+{
+	struct call *call = passage->call;
+	struct str detail = STR("");
+	enum outcome asked = auth_identify(passage->pipeline->auth, passage->pipeline->db, call->pool, &call->request,
+		&call->who, &detail);
+
+	if (asked == OUTCOME_OK)
+		asked = policy_permits(&call->who, ROLE_READER, STR(""));
+	if (asked == OUTCOME_OK || asked == OUTCOME_FORBIDDEN)
+		return outcome;
+	call->problem = (struct problem){ .detail = detail.n > 0 ? detail : STR("this needs a credential") };
+	return asked;
+}
+
+enum step_result step_route(struct passage *passage)
+{
+	struct call *call = passage->call;
+
+	call->produce = preferred_format(&call->request);
 	if (passage->fault == TRANSPORT_NO_TARGET) {
 		log_error("no REQUEST_URI from the web server; httpd-conf/ shows how to set it up");
 		return done(passage, OUTCOME_INTERNAL);
 	}
-	enum outcome outcome = uri_parse(call->pool, request->target, call->config->max_target, &request->uri, &detail);
+	enum outcome outcome = find_method(call);
+	const struct dialect *dialect = dialect_of(&call->match);
+	if (dialect->enter != NULL)
+		outcome = dialect->enter(call, outcome);
 	if (outcome == OUTCOME_OK)
-		outcome = route_find(call->routes, call->pool, request, &call->match, &detail);
-	if (call->match.allow.n > 0 && (outcome == OUTCOME_NO_CONTENT || outcome == OUTCOME_METHOD_NOT_ALLOWED))
-		response_set(&call->response, "Allow", call->match.allow);
-	return outcome == OUTCOME_OK ? STEP_NEXT : done_because(passage, outcome, detail);
+		return STEP_NEXT;
+	return done(passage, dialect->asks_first ? ask_first(passage, outcome) : outcome);
 }
 
 // ---- receive
@@ -256,6 +287,7 @@ enum step_result step_run(struct passage *passage)
 	enum outcome begun = registry_begin(pipeline->registry, call->pool, &call->request_id, call->who.user);
 	if (begun != OUTCOME_OK)
 		return done(passage, begun);
+	pipeline->registry->privileged = call->who.role == ROLE_OPERATOR;
 	struct attempt attempt = { passage, pool_mark(call->pool) };
 	switch (db_txn_run(pipeline->db, db_mode_of(method->txn), &call->request_id, attempt_run, &attempt)) {
 	case DB_OK:

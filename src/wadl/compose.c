@@ -202,6 +202,9 @@ static bool put_method(struct loader *loader, struct definition *entry)
 	struct route_method *route = &method->route;
 	if (chain.role > route->role)
 		route->role = chain.role;
+	// The manners come along with the method, wherever it is put; an endpoint's own file may add to them.
+	method->slash = entry->scope->slash || chain.scope->slash;
+	method->no_head = entry->scope->no_head || chain.scope->no_head;
 	method->resource_note = entry->scope->note.text != NULL ? entry->scope->note : chain.scope->note;
 	route->handler = loader->find(loader->arg, route->dialect, route->id);
 	if (route->handler == NULL)

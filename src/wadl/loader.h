@@ -33,6 +33,7 @@ struct scope {
 	const struct route_param **params; // query and header parameters of this resource alone
 	size_t n_params;
 	bool declares; // a <param>, here or further out
+	bool slash, no_head; // t:slash="optional", t:head="none"; here or further out
 	struct wadl_note note;
 };
 

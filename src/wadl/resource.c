@@ -140,9 +140,24 @@ static bool parse_content(struct loader *loader, xmlNode *node, struct resource 
 	return each_child(loader, node, WADL_NS, params, resource) && each_child(loader, node, WADL_NS, methods, resource);
 }
 
+// What is said further out holds here, unless it is said anew.
+static bool parse_manners(struct loader *loader, const xmlNode *node, struct scope *scope)
+{
+	static const char *const slash_words[] = { "none", "optional" };
+	static const char *const head_words[] = { "none", "get" };
+	int slash = attribute_word(loader, node, "t:slash", slash_words, COUNT_OF(slash_words));
+	int head = attribute_word(loader, node, "t:head", head_words, COUNT_OF(head_words));
+
+	if (slash >= 0)
+		scope->slash = slash == 1;
+	if (head >= 0)
+		scope->no_head = head == 0;
+	return slash != -2 && head != -2;
+}
+
 static bool parse_resource(struct loader *loader, xmlNode *node, void *arg)
 {
-	static const char *const names[] = { "path", "id", NULL };
+	static const char *const names[] = { "path", "id", "t:slash", "t:head", NULL };
 	const struct resource *outer = arg;
 	struct scope *scope = POOL_NEW(loader->scratch, struct scope);
 	struct resource resource = { .scope = scope, .outer = outer->scope->n,
@@ -152,7 +167,7 @@ static bool parse_resource(struct loader *loader, xmlNode *node, void *arg)
 	scope->params = NULL;
 	scope->n_params = 0;
 	scope->note = (struct wadl_note){ NULL, NULL };
-	if (!attributes_known(loader, node, names))
+	if (!attributes_known(loader, node, names) || !parse_manners(loader, node, scope))
 		return false;
 	const char *path = attribute(loader, node, "path");
 	if (path == NULL)
@@ -174,14 +189,14 @@ static struct str base_path(const char *base)
 
 bool parse_resources(struct loader *loader, xmlNode *node, void *arg)
 {
-	static const char *const names[] = { "base", NULL };
+	static const char *const names[] = { "base", "t:slash", "t:head", NULL };
 	static const struct element table[] = { { "doc", check_doc }, { "resource", parse_resource }, { NULL, NULL } };
 	struct scope *scope = POOL_NEW(loader->scratch, struct scope);
 	struct resource resource = { .scope = scope };
 	const char *base;
 
 	UNUSED(arg);
-	if (!attributes_known(loader, node, names))
+	if (!attributes_known(loader, node, names) || !parse_manners(loader, node, scope))
 		return false;
 	base = attribute(loader, node, "base");
 	if (base != NULL && strchr(base, '{') != NULL)

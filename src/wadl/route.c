@@ -16,20 +16,23 @@ static const struct wadl_method *whole(const struct route_method *method)
 // ---- the way through the tree
 
 struct search {
-	const struct request *request;
+	const struct uri *uri;
+	enum http_method name;
 	const struct route_node *node;     // that decides
 	const struct wadl_method *method;  // of it; NULL: 405
-	const char *dialect;               // of the deepest node reached
+	const char *dialect;               // of the deepest node reached, by literals where those lead to a dialect of their own
 	size_t depth;
+	bool settled;                      // the dialect is
 	const struct route_param *broken;  // first parameter whose type a segment broke
 	struct str broken_value;
+	bool slashed;                      // there is an address but for the '/' at its end
 };
 
 static bool types_allow(struct search *search, const struct wadl_method *method)
 {
 	for (size_t i = 0; i < method->n_templates; i++) {
 		const struct route_param *param = &method->route.params[i];
-		struct str value = search->request->uri.segments[method->template_at[i]];
+		struct str value = search->uri->segments[method->template_at[i]];
 		if (type_allows(param->type, value))
 			continue;
 		if (search->broken == NULL) {
@@ -43,20 +46,27 @@ static bool types_allow(struct search *search, const struct wadl_method *method)
 
 static const struct wadl_method *pick(const struct route_node *node, enum http_method name)
 {
+	const struct wadl_method *get = node->methods[METHOD_GET];
+
 	if (name == METHOD_OTHER)
 		return NULL;
 	if (name == METHOD_HEAD && node->methods[METHOD_HEAD] == NULL)
-		return node->methods[METHOD_GET];
+		return get != NULL && !get->no_head ? get : NULL;
 	return node->methods[name];
 }
 
 // The segments fit this node's path. Does one of its methods, or its 405, answer?
 static bool decide(struct search *search, const struct route_node *node)
 {
-	const struct wadl_method *method = pick(node, search->request->method);
+	const struct wadl_method *method = pick(node, search->name);
+	const struct wadl_method *speaks = method != NULL ? method : node->first;
 
-	if (node->first == NULL || !types_allow(search, method != NULL ? method : node->first))
+	if (speaks == NULL || !types_allow(search, speaks))
 		return false;
+	if (search->uri->trailing_slash && !speaks->slash) {
+		search->slashed = true;
+		return false;
+	}
 	search->node = node;
 	search->method = method;
 	return true;
@@ -65,9 +75,9 @@ static bool decide(struct search *search, const struct route_node *node)
 // Literals first; what leads nowhere is taken back. At most as many steps as the tree has nodes.
 static bool walk(struct search *search, const struct route_node *node, size_t depth)
 {
-	const struct uri *uri = &search->request->uri;
+	const struct uri *uri = search->uri;
 
-	if (depth > search->depth) {
+	if (depth > search->depth && !search->settled) {
 		search->depth = depth;
 		search->dialect = node->dialect;
 	}
@@ -77,6 +87,9 @@ static bool walk(struct search *search, const struct route_node *node, size_t de
 		if (str_eq(child->literal, uri->segments[depth])) {
 			if (walk(search, child, depth + 1))
 				return true;
+			// "/baremetal/…" is that dialect's, even where a template of another's would reach further.
+			if (node->any != NULL && strcmp(child->dialect, node->any->dialect) != 0)
+				search->settled = true;
 			break;
 		}
 	}
@@ -87,8 +100,8 @@ static bool walk(struct search *search, const struct route_node *node, size_t de
 
 static enum outcome not_found(struct pool *pool, const struct search *search, struct str *detail)
 {
-	if (search->request->uri.trailing_slash) {
-		*detail = STR("no address ends in '/'");
+	if (search->slashed) {
+		*detail = STR("there is no such address; without the '/' at its end there is");
 		return OUTCOME_NOT_FOUND;
 	}
 	if (search->broken == NULL) {
@@ -106,7 +119,7 @@ static enum outcome no_method(struct pool *pool, const struct search *search, st
 	struct str *detail)
 {
 	match->allow = search->node->allow;
-	if (search->request->method == METHOD_OPTIONS)
+	if (search->name == METHOD_OPTIONS)
 		return OUTCOME_NO_CONTENT;
 	*detail = str_printf(pool, "this address takes %.*s", STR_ARG(match->allow));
 	return OUTCOME_METHOD_NOT_ALLOWED;
@@ -126,8 +139,8 @@ static void bind_templates(const struct request *request, struct route_match *ma
 enum outcome route_find(const struct route_table *table, struct pool *pool, const struct request *request,
 	struct route_match *match, struct str *detail)
 {
-	struct search search = { .request = request, .dialect = table->root.dialect };
-	bool found = walk(&search, &table->root, 0) && !request->uri.trailing_slash;
+	struct search search = { .uri = &request->uri, .name = request->method, .dialect = table->root.dialect };
+	bool found = walk(&search, &table->root, 0);
 
 	match->method = NULL;
 	match->dialect = search.dialect;
@@ -146,6 +159,14 @@ enum outcome route_find(const struct route_table *table, struct pool *pool, cons
 	match->dialect = match->method->dialect;
 	bind_templates(request, match);
 	return OUTCOME_OK;
+}
+
+const char *route_dialect(const struct route_table *table, const struct uri *uri)
+{
+	struct search search = { .uri = uri, .name = METHOD_OTHER, .dialect = table->root.dialect };
+
+	(void)walk(&search, &table->root, 0);
+	return search.dialect;
 }
 
 struct str route_value(const struct route_match *match, const char *name)

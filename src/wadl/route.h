@@ -63,6 +63,9 @@ struct route_match {
 enum outcome route_find(const struct route_table *table, struct pool *pool, const struct request *request,
 	struct route_match *match, struct str *detail);
 
+// Whose an address is that could not be read to its end, from the segments that were: a match's dialect.
+const char *route_dialect(const struct route_table *table, const struct uri *uri);
+
 // Declared query and header parameters: required ones present, each of its type, within its options, single ones not
 // repeated; a query parameter that the method doesn't declare is refused by name, with the declared ones listed.
 // OUTCOME_OK or OUTCOME_BAD_PARAMETER with *detail.

@@ -49,6 +49,8 @@ struct wadl_method {
 	size_t template_at[ROUTE_MAX_PARAMS]; // index of the path's segment
 	size_t n_templates;
 	const char *path; // "/{version}/{tenant}"
+	bool slash;       // its address may end in '/', which means nothing
+	bool no_head;     // HEAD is not GET's, it is not there
 	struct wadl_note note, resource_note;
 	const struct wadl_media *request;
 	size_t n_request;

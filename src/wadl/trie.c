@@ -68,7 +68,8 @@ static struct str allow_of(struct pool *pool, const struct route_node *node)
 	struct buf out = buf_new(pool, 32);
 
 	for (int m = 0; m < METHOD__COUNT; m++) {
-		bool by_get = m == METHOD_HEAD && node->methods[METHOD_GET] != NULL;
+		const struct wadl_method *get = node->methods[METHOD_GET];
+		bool by_get = m == METHOD_HEAD && get != NULL && !get->no_head;
 		if (node->methods[m] == NULL && !by_get && m != METHOD_OPTIONS)
 			continue;
 		buf_addf(&out, "%s%s", out.n > 0 ? ", " : "", http_method_name((enum http_method)m));
