@@ -1,13 +1,16 @@
 -- Tenure, schema version 3: what hangs together, what is found by more than its address, traits; the types of bare metal.
 --
--- Columns are added in place, without copying a row; the two keys are built while the service goes on.
+-- Columns are added in place, without copying a row; the keys are built while the service goes on.
 
 -- root: uid of the resource at the top of a tree (a node, with its ports and port groups), the top's own row included;
 -- NULL where nothing hangs together. A tree moves, is deleted and comes back as one.
+-- uid: of the live resource; one that was deleted may have had the same, as clients choose it for some types.
 -- traits: JSON array of names in byte order, NULL for none; resource_traits has the same, to be searched.
 ALTER TABLE resources
   ADD COLUMN root   BINARY(16) NULL,
   ADD COLUMN traits MEDIUMTEXT NULL,
+  DROP KEY uid,
+  ADD UNIQUE KEY uid (uid, live),
   ADD KEY root (root),
   ADD KEY type (type_id, live);
 

@@ -127,7 +127,7 @@ subtest 'deleted ones' => sub {
     is_deeply [@deleted[1 .. $#deleted]], [map { "p$_" } 1 .. 5], 'are listed with deleted=true, page by page';
     my $first = $admin->get("$t1/namespaces/default/pods?deleted=true&limit=1")->json->{resources}[0]{metadata};
     ok $first->{$_}, "each has its $_" for 'uid', 'deletionTimestamp', 'purgeTimestamp', 'etag';
-    $admin->get("$t1/namespaces/default/pods?deleted=true&marker=p1")->is_problem(400, 'bad_parameter', 'their marker is a uid');
+    $admin->get("$t1/namespaces/default/pods?deleted=true&marker=p1")->is_problem(400, 'bad_parameter', 'their marker is no name');
     my $all = $admin->get("$t1/pods?deleted=true");
     is scalar(names($all)), 5, 'in all namespaces';
 };

@@ -6,7 +6,7 @@
 #include "registry/internal.h"
 
 // The uid stands for an id that the same batch may have just made.
-#define THIS_RESOURCE "(SELECT id FROM resources WHERE uid = ?)"
+#define THIS_RESOURCE "(SELECT id FROM resources WHERE uid = ? AND live = 1)"
 
 static const struct db_query q_insert = {
 	"INSERT INTO resource_aliases (resource_id, kind, type_id, value) VALUES (" THIS_RESOURCE ", ?, ?, ?)", "bsus", ""

@@ -139,7 +139,7 @@ struct resource_query {
 	bool all_spaces;   // of a namespaced type: every namespace
 	struct str space;
 	bool deleted;      // those that can be recovered, by age
-	struct str marker; // p NULL: from the first. A name; "namespace/name" with all_spaces; a uid with deleted
+	struct str marker; // p NULL: from the first. A name; "namespace/name" with all_spaces; as resource_marker has it with deleted
 	uint64_t limit;
 };
 // In byte order of (namespace, name). A page may have less than limit when its documents are large; *more tells.

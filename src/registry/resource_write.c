@@ -53,9 +53,9 @@ static const struct db_query q_update = {
 	"root = ? WHERE id = ?",
 	"uuuubsstbu", ""
 };
-// A uid that is not free for this tenant: another's, or deleted.
+// A uid that another tenant's resource has, or one of another type.
 static const struct db_query q_elsewhere = {
-	"SELECT 1 FROM resources WHERE uid = ? AND (tenant_id <> ? OR live IS NULL)", "bu", "u"
+	"SELECT 1 FROM resources WHERE uid = ? AND live IN (1, 2) AND NOT (tenant_id = ? AND type_id = ?)", "buu", "u"
 };
 static const struct db_query q_retire_forward = {
 	"DELETE FROM forwards WHERE tenant_id = ? AND type_id = ? AND namespace = ? AND name = ?", "uuss", ""
@@ -245,7 +245,7 @@ static enum outcome fail_taken(struct registry *registry, const struct resource 
 }
 
 // The INSERT found the address or the uid taken. Another request may have made it since we looked; what else has that uid
-// is another's, or deleted.
+// is another's.
 static enum outcome explain_taken(struct registry *registry, const struct resource *resource)
 {
 	struct db_rows rows;
@@ -253,7 +253,7 @@ static enum outcome explain_taken(struct registry *registry, const struct resour
 
 	if (resource->type->rules != NULL) {
 		enum db_result result = db_run(registry->db, registry->pool, &q_elsewhere,
-			DB_IN(db_uuid(&uid), db_u(resource->tenant_id)), &rows);
+			DB_IN(db_uuid(&uid), db_u(resource->tenant_id), db_u(resource->type->id)), &rows);
 		if (result != DB_OK)
 			return registry_db_failed(result);
 		if (rows.n > 0)
