@@ -90,6 +90,8 @@ const struct setting config_settings[] = {
 	       "yes: who changes a tenant or a resource has to send If-Match. no: where the tenant says so."),
 	TENURE("token_cache", NUMBER, OF_CONFIG(token_cache), "1000", 0, HOUR * 1000, NULL,
 	       "Milliseconds that a checked token is believed. 0: the database is asked each time."),
+	TENURE("baremetal_drivers", NAMES, OF_CONFIG(baremetal_drivers), "fake-hardware,ipmi,redfish", 1, TEXT_MAX, NULL,
+	       "The drivers that bare-metal nodes may name, with commas."),
 
 	ENDPOINT("socket", TEXT, OF_ENDPOINT(socket), TENURE_RUNSTATEDIR "/tenure/NAME.sock", 1, SOCKET_PATH_MAX, NULL,
 	         "Path of the unix socket that the master opens."),

@@ -65,6 +65,7 @@ struct config {
 	unsigned move_sync_max;   // larger moves are carried out in the background, default 50000
 	const char *etag_required; // no | yes: changes of what exists need If-Match
 	unsigned token_cache;     // milliseconds a checked token is believed, default 1000; 0 asks each time
+	const char *baremetal_drivers; // names with commas, default fake-hardware,ipmi,redfish
 	struct endpoint_config endpoints[CONFIG_MAX_ENDPOINTS];
 	size_t n_endpoints;
 };

@@ -29,6 +29,33 @@ static bool is_list(const struct setting *setting, struct str value)
 	return value.n > 0;
 }
 
+static bool is_name(struct str name)
+{
+	for (size_t i = 0; i < name.n; i++) {
+		char c = name.p[i];
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '-' && c != '_' &&
+		    c != '.')
+			return false;
+	}
+	return name.n > 0;
+}
+
+static bool is_names(struct str value)
+{
+	struct str rest = value, item, others, other;
+
+	while (str_split(&rest, ',', &item)) {
+		if (!is_name(str_trim(item)))
+			return false;
+		others = rest;
+		while (str_split(&others, ',', &other)) {
+			if (str_eq(str_trim(item), str_trim(other)))
+				return false;
+		}
+	}
+	return value.n > 0;
+}
+
 static bool is_url(struct str value)
 {
 	struct str host;
@@ -70,6 +97,8 @@ static bool is_text(const struct setting *setting, struct str value)
 		return is_choice(setting, value);
 	case SETTING_LIST:
 		return is_list(setting, value);
+	case SETTING_NAMES:
+		return is_names(value);
 	case SETTING_URL:
 		return is_url(value);
 	default:
@@ -178,6 +207,10 @@ void setting_expected(const struct setting *setting, struct buf *buf)
 	case SETTING_CHOICE:
 	case SETTING_LIST:
 		expected_choices(setting, buf);
+		break;
+	case SETTING_NAMES:
+		buf_addf(buf, "one or more different names of letters, digits, \"-\", \"_\" and \".\", with commas, of %llu bytes "
+			"at most", most);
 		break;
 	case SETTING_URL:
 		BUF_LIT(buf, "http:// or https://, a host, perhaps :port and /prefix, no slash at the end");

@@ -87,6 +87,7 @@ static void values(void)
 		"\xef\xbb\xbf# a comment\r\n; another\r\n\r\n"
 		"[database]\r\n  name =  my registry \r\npassword = a = b # c\r\nhost=\r\nread_timeout = 2m\r\n"
 		"[ tenure ]\nmax_body=64K\nretention = 2w\nmax_target = 9000\nlog = syslog\n"
+		"baremetal_drivers = ipmi, my_own-2.0\n"
 		"[endpoint service]\nworkers = 7\nauth = token, noauth\nsocket_mode = 600\n"
 		"public_url = https://x.example:8443/api\n"
 		"[endpoint admin-2]\nworkers = 2\n[endpoint service]\nworkers = 9")));
@@ -98,6 +99,7 @@ static void values(void)
 	is_int((long long)c->max_body, 65536, "K");
 	is_int((long long)c->retention, 14 * 86400, "weeks");
 	is_int(c->max_target, 9000, "plain bytes");
+	is_str(str_c(c->baremetal_drivers), "ipmi, my_own-2.0", "names");
 	is_int((long long)c->n_endpoints, 2, "two endpoints");
 	const struct endpoint_config *service = config_endpoint(c, "service"), *admin = config_endpoint(c, "admin-2");
 	is_int(service->workers, 9, "a section may come again, the last word wins");
@@ -227,6 +229,12 @@ static void bad_values(void)
 		{ "endpoint e", "auth = token,magic",
 		  "auth: got \"token,magic\"; expected one or more, with commas, of token, remote-user, noauth" },
 		{ "endpoint e", "auth =", "auth: got \"\"; expected one or more, with commas, of token, remote-user, noauth" },
+		{ "tenure", "baremetal_drivers = ipmi,,redfish",
+		  "baremetal_drivers: got \"ipmi,,redfish\"; expected one or more different names of letters, digits, \"-\", "
+		  "\"_\" and \".\", with commas, of 4096 bytes at most" },
+		{ "tenure", "baremetal_drivers = ipmi, ipmi",
+		  "baremetal_drivers: got \"ipmi, ipmi\"; expected one or more different names of letters, digits, \"-\", "
+		  "\"_\" and \".\", with commas, of 4096 bytes at most" },
 		{ "endpoint e", "public_url = x.example",
 		  "public_url: got \"x.example\"; expected http:// or https://, a host, "
 		  "perhaps :port and /prefix, no slash at the end" },
