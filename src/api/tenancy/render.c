@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/pool.h"
 #include "http/media.h"
+#include "registry/rules.h"
 
 struct str time_text(struct call *call, int64_t us)
 {
@@ -128,7 +129,7 @@ void resource_json(struct call *call, const struct resource *resource, struct bu
 	json_add_string(out, address_path(call, resource->tenant, resource->type, resource->space, resource->name));
 	add_stored_members(out, resource->meta);
 	buf_addc(out, '}');
-	add_stored_members(out, resource->body);
+	add_stored_members(out, resource_shown(call->registry, resource));
 	buf_addc(out, '}');
 }
 
