@@ -12,7 +12,8 @@ static const char hex_digits[] = "0123456789abcdef";
 
 struct str tagged_body(struct pool *pool, const struct resource *resource)
 {
-	const struct type_rules *rules = resource->type->rules;
+	// The doctor looks at resources of no type, too.
+	const struct type_rules *rules = resource->type != NULL ? resource->type->rules : NULL;
 	struct buf text = buf_new(pool, resource->body.n);
 
 	if (rules == NULL || rules->untagged == NULL)

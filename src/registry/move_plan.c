@@ -4,6 +4,7 @@
 
 #include "base/pool.h"
 #include "registry/move_internal.h"
+#include "registry/rules.h"
 
 // Another resource has the address in the destination; namespaces are merged instead.
 #define TAKEN                                                                                                         \
@@ -38,21 +39,28 @@ static const struct db_query q_space = {
 	"uus", "u"
 };
 
+static const struct db_query q_root = {
+	"SELECT type_id, namespace, name FROM resources WHERE uid = ? AND live = 1", "b", "uss"
+};
+
 struct db_call set_call(struct registry *registry, const struct db_query *queries, const struct move_set *set,
 	const struct db_value *head, size_t n_head, const struct db_value *tail, size_t n_tail)
 {
 	struct db_value *in = POOL_ARRAY(registry->pool, struct db_value, n_head + 5 + n_tail);
 	size_t n = n_head;
-	bool space = set->kind == MOVE_SPACE || set->kind == MOVE_SPACE_RANGE;
+	enum move_kind kind = set->kind;
 
 	for (size_t i = 0; i < n_head; i++)
 		in[i] = head[i];
-	in[n++] = db_u(set->kind == MOVE_ONE ? set->resource_id : set->tenant_id);
-	if (space) {
+	if (kind == MOVE_TREE || kind == MOVE_TREE_RANGE)
+		in[n++] = db_uuid(&set->root);
+	else
+		in[n++] = db_u(kind == MOVE_ONE ? set->resource_id : set->tenant_id);
+	if (kind == MOVE_SPACE || kind == MOVE_SPACE_RANGE) {
 		in[n++] = db_u(set->resource_id);
 		in[n++] = db_s(set->space);
 	}
-	if (set->kind == MOVE_ALL_RANGE || set->kind == MOVE_SPACE_RANGE) {
+	if (kind >= MOVE_ALL_RANGE) {
 		in[n++] = db_u(set->after);
 		in[n++] = db_u(set->upto);
 	}
@@ -118,6 +126,11 @@ static enum outcome check_dest(struct registry *registry, const struct move_orde
 
 // ---- the set
 
+static bool is_root(const struct type *type)
+{
+	return type->rules != NULL && type->rules->is_root;
+}
+
 static enum outcome choose_set(struct registry *registry, const struct move_order *order, struct move_plan *plan)
 {
 	struct move_action *action = plan->action;
@@ -131,10 +144,11 @@ static enum outcome choose_set(struct registry *registry, const struct move_orde
 	if (action->resource.live == RESOURCE_KEPT)
 		return registry_fail(registry, OUTCOME_CONFLICT,
 			"the namespace \"default\" belongs to its tenant and does not move; what is in it does");
-	bool space = action->resource.type == type_namespaces(registry);
-	plan->set.kind = space ? MOVE_SPACE : MOVE_ONE;
+	const struct type *type = action->resource.type;
+	plan->set.kind = type == type_namespaces(registry) ? MOVE_SPACE : is_root(type) ? MOVE_TREE : MOVE_ONE;
 	plan->set.resource_id = action->resource.id;
 	plan->set.space = action->resource.name;
+	plan->set.root = action->resource.uid;
 	return OUTCOME_OK;
 }
 
@@ -256,6 +270,31 @@ static enum outcome check_space(struct registry *registry, struct move_plan *pla
 	return OUTCOME_OK;
 }
 
+// What hangs on another resource moves with that one only.
+static enum outcome check_attached(struct registry *registry, struct move_plan *plan)
+{
+	const struct resource *resource = &plan->action->resource;
+	struct db_rows rows;
+
+	if (plan->set.kind != MOVE_ONE || !resource->has_root)
+		return OUTCOME_OK;
+	enum db_result result =
+		db_run(registry->db, registry->pool, &q_root, DB_IN(db_uuid(&resource->root)), &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	struct str top = STR("what it belongs to");
+	if (rows.n > 0)
+		top = resource_path(registry->pool, type_by_id(registry, db_at(&rows, 0, 0)->u), db_at(&rows, 0, 1)->s,
+			db_at(&rows, 0, 2)->s);
+	struct blocker blocker = {
+		.resource = resource_path(registry->pool, resource->type, resource->space, resource->name),
+		.reason = "attached",
+		.detail = str_printf(registry->pool, "it belongs to %.*s: move that, and it comes along", STR_ARG(top)),
+	};
+	add_blocker(registry, plan->action, &blocker);
+	return OUTCOME_OK;
+}
+
 static enum outcome find_blockers(struct registry *registry, struct move_plan *plan)
 {
 	enum outcome outcome = OUTCOME_OK;
@@ -266,6 +305,8 @@ static enum outcome find_blockers(struct registry *registry, struct move_plan *p
 		outcome = find_locked(registry, plan);
 	if (outcome == OUTCOME_OK)
 		outcome = check_space(registry, plan);
+	if (outcome == OUTCOME_OK)
+		outcome = check_attached(registry, plan);
 	if (outcome == OUTCOME_OK)
 		check_quota(registry, plan);
 	return outcome;

@@ -102,6 +102,18 @@ static enum outcome move_set(struct registry *registry, const struct move_plan *
 	return run_calls(registry, calls, COUNT_OF(calls));
 }
 
+static enum move_kind range_of(enum move_kind kind)
+{
+	switch (kind) {
+	case MOVE_SPACE:
+		return MOVE_SPACE_RANGE;
+	case MOVE_TREE:
+		return MOVE_TREE_RANGE;
+	default:
+		return MOVE_ALL_RANGE;
+	}
+}
+
 static enum outcome move_in_chunks(struct registry *registry, const struct move_plan *plan,
 	struct move_progress progress)
 {
@@ -110,7 +122,7 @@ static enum outcome move_in_chunks(struct registry *registry, const struct move_
 	struct db_call call = set_call(registry, q_bounds, &plan->set, NULL, 0, &size, 1);
 	enum outcome outcome = run_calls(registry, &call, 1);
 
-	range.kind = plan->set.kind == MOVE_ALL ? MOVE_ALL_RANGE : MOVE_SPACE_RANGE;
+	range.kind = range_of(plan->set.kind);
 	for (size_t i = 0; outcome == OUTCOME_OK && i <= call.rows.n; i++) {
 		range.after = i > 0 ? db_at(&call.rows, i - 1, 0)->u : 0;
 		range.upto = i < call.rows.n ? db_at(&call.rows, i, 0)->u : UINT64_MAX;
