@@ -79,10 +79,6 @@ static const struct check {
 				     "WHERE resource_id IS NOT NULL GROUP BY resource_id) c ON c.resource_id = r.id "
 				     "WHERE r.revision <> c.last"),
 		NOTHING },
-	{ "each tree lives under its top, in one tenant",
-		FINDS(RESOURCE_NAME, "resources r LEFT JOIN resources o ON o.uid = r.root AND o.live = 1 WHERE r.live = 1 AND "
-				     "r.root IS NOT NULL AND (o.id IS NULL OR o.tenant_id <> r.tenant_id)"),
-		NOTHING },
 	{ "each alias is that of a resource", FINDS("CONCAT('alias ', a.kind, ' ', a.value)", LOST_ALIASES),
 		MENDS("DELETE a FROM " LOST_ALIASES) },
 	{ "each list of traits is in order",
@@ -153,6 +149,14 @@ static const struct db_query q_mend_root = { "UPDATE resources SET root = ? WHER
 static const struct db_query q_drop_aliases = { "DELETE FROM resource_aliases WHERE resource_id = ?", "u", "" };
 static const struct db_query q_add_alias = {
 	"INSERT INTO resource_aliases (resource_id, kind, type_id, value, live) VALUES (?, ?, ?, ?, ?)", "ususu", ""
+};
+
+// Looked at when roots are mended.
+static const struct check check_trees = {
+	"each tree lives under its top, in one tenant",
+	FINDS(RESOURCE_NAME, "resources r LEFT JOIN resources o ON o.uid = r.root AND o.live = 1 WHERE r.live = 1 AND "
+			     "r.root IS NOT NULL AND (o.id IS NULL OR o.tenant_id <> r.tenant_id)"),
+	NOTHING
 };
 
 struct examination {
@@ -451,6 +455,8 @@ enum outcome doctor(struct registry *registry, bool fix,
 		outcome = walk(&examination, &q_resources, etags_name, check_resource);
 	if (outcome == OUTCOME_OK)
 		outcome = walk(&examination, &q_related, aliases_name, check_relations);
+	if (outcome == OUTCOME_OK)
+		outcome = run_check(&examination, &check_trees);
 	if (outcome == OUTCOME_OK)
 		outcome = walk(&examination, &q_tenants, tenant_etags_name, check_tenant);
 	return outcome;
