@@ -87,25 +87,21 @@ static bool sort_list(struct cli *cli, struct tenure_list *list)
 	return tenure_list_filter(list, "sort_dir", str_cstr(cli->pool, direction));
 }
 
-// Only what is shown is asked for. The UUID is what an item is known by.
+// Only what is shown is asked for.
 static bool narrow(struct cli *cli, struct tenure_list *list)
 {
 	const struct metal_noun *noun = noun_of(cli);
+	struct str names = str_c(cli->options[OPT_FIELDS]), name;
 	struct buf fields = buf_new(cli->pool, 128);
 
-	BUF_LIT(&fields, "uuid");
-	if (cli->options[OPT_FIELDS] == NULL) {
-		for (size_t i = 1; i < noun->shown; i++)
-			buf_addf(&fields, ",%s", noun->columns[i].path);
-		return tenure_list_filter(list, "fields", str_cstr(cli->pool, buf_str(&fields)));
+	for (size_t i = 0; i < noun->shown && cli->options[OPT_FIELDS] == NULL; i++)
+		buf_addf(&fields, "%s%s", i > 0 ? "," : "", noun->columns[i].path);
+	while (cli->options[OPT_FIELDS] != NULL && str_split(&names, ',', &name)) {
+		// The etag is in every answer, and not to be asked for.
+		if (!str_eq(name, STR("etag")))
+			buf_addf(&fields, "%s%.*s", fields.n > 0 ? "," : "", STR_ARG(name));
 	}
-	struct str names = str_c(cli->options[OPT_FIELDS]), name;
-	while (str_split(&names, ',', &name)) {
-		// Both are in every answer, and not to be asked for.
-		if (!str_eq(name, STR("uuid")) && !str_eq(name, STR("etag")))
-			buf_addf(&fields, ",%.*s", STR_ARG(name));
-	}
-	return tenure_list_filter(list, "fields", str_cstr(cli->pool, buf_str(&fields)));
+	return tenure_list_filter(list, "fields", fields.n > 0 ? str_cstr(cli->pool, buf_str(&fields)) : "uuid");
 }
 
 static bool is_whole(const struct cli *cli)
