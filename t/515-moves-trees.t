@@ -176,6 +176,36 @@ subtest 'a port whose node went elsewhere' => sub {
     sound();
 };
 
+subtest 'what a type says' => sub {
+    my $node = make_node('t1', provision_state => 'active', protected => JSON::PP::true());
+    $admin->delete("/v2.0/t1/nodes/$node")->is_status(403, 'a protected node is not deleted');
+    $admin->patch("/v2.0/t1/nodes/$node", { protected => JSON::PP::false(), provision_state => 'enroll' })->is_status(200);
+    my $group = make_group('t1', $node);
+    my $port  = make_port('t1', $node, portgroup_uuid => $group);
+    $admin->delete("/v2.0/t1/portgroups/$group")->is_status(409, 'nor a port group with ports');
+    $admin->delete("/v2.0/t1/ports/$port")->is_status(204);
+    $admin->delete("/v2.0/t1/portgroups/$group")->is_status(204, 'without them it goes');
+    $admin->post("/v2.0/t1/ports/$port/action/recover")->is_problem(409, 'conflict', 'and does not leave a port without it');
+    $admin->post("/v2.0/t1/portgroups/$group/action/recover")->is_status(204, 'back again');
+    $admin->post("/v2.0/t1/ports/$port/action/recover")->is_status(204, 'the port follows');
+    $admin->delete("/v2.0/t1/nodes/$node")->is_status(204, 'a node takes all of them');
+    $admin->post("/v2.0/t1/nodes/$node/action/recover")->is_status(204, 'and brings them');
+    $admin->get("/v2.0/t1/ports/$port")->is_status(200);
+    $admin->make_tenant('system');
+    my $chassis = uuid();
+    $admin->make("/v2.0/system/chassis/$chassis", { description => 'a rack' });
+    $admin->patch("/v2.0/t1/nodes/$node", { chassis_uuid => $chassis })->is_status(200);
+    $admin->delete("/v2.0/system/chassis/$chassis")->is_status(400, 'a chassis with nodes stays');
+    $admin->delete("/v2.0/t1/nodes/$node")->is_status(204);
+    $admin->delete("/v2.0/system/chassis/$chassis")->is_status(204);
+    my $alone = $admin->post("/v2.0/t1/nodes/$node/action/recover");
+    $alone->is_problem(409, 'conflict', 'no node comes back without its chassis');
+    like $alone->detail, qr/\Q$chassis\E/, 'which is named';
+    $admin->post("/v2.0/system/chassis/$chassis/action/recover")->is_status(204);
+    $admin->post("/v2.0/t1/nodes/$node/action/recover")->is_status(204, 'with it, it does');
+    sound();
+};
+
 subtest 'a tenant with nodes' => sub {
     my $node = make_node('small', name => 'rack-7');
     $admin->delete('/v2.0/small')->is_status(204, 'is deleted');
