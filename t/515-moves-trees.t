@@ -11,6 +11,7 @@ use JSON::PP ();
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Parallel;
 my $instance = Tenure::Instance->start(settings => { 'tenure.move_sync_max' => 50 });
 my $admin    = $instance->admin;
 $instance->manage('tier', 'set', 'three', '--max-resources', '3');
@@ -220,6 +221,32 @@ subtest 'a tenant with nodes' => sub {
     $admin->put("/v2.0/t1/nodes/$node", json => { driver => 'fake-hardware', name => 'rack-7' })->is_status(201, 'all is free');
     is $instance->sql_value('SELECT COUNT(*) FROM resource_aliases a LEFT JOIN resources r ON r.id = a.resource_id WHERE r.id IS NULL'), 0,
         'and no alias is left behind';
+    sound();
+};
+
+# Each of these is refused or done as a whole, whatever comes between.
+subtest 'all at once' => sub {
+    my @tree   = make_tree('t1', 'rack-8');
+    my $uuid   = $tree[0] =~ s{.*/}{}r;
+    my $fault  = 0;
+    my $ask    = sub { my ($method, @what) = @_; my $status = $admin->$method(@what)->status; $fault ||= $status if $status >= 500 };
+    my @doings = (
+        sub { $ask->('post', "/v2.0/$_->[0]/$tree[0]/action/move?dest=$_->[1]") for ['t1', 't2'], ['t2', 't1'] },
+        sub { $ask->('delete', "/v2.0/$_/$tree[0]"), $ask->('post', "/v2.0/$_/$tree[0]/action/recover") for 't1', 't2' },
+        sub { $ask->('patch', "/v2.0/$_/$tree[2]", { extra => { n => $_[0] } }) for 't1', 't2' },
+        sub {
+            my ($n) = @_;
+            my $port = sprintf 'ports/%08x-0000-4000-8000-000000000001', $n;
+            $ask->('put', "/v2.0/$_/$port", json => { node_uuid => $uuid, address => mac(0x1000 + $n) }) for 't1', 't2';
+            $ask->('delete', "/v2.0/$_/$port") for $n % 2 ? ('t1', 't2') : ();
+        },
+    );
+    my @faults = Tenure::Parallel::run(scalar @doings, sub { my ($i) = @_; $doings[$i]->($_) for 1 .. 25; return $fault });
+    is_deeply \@faults, [(0) x @doings], 'movers, deleters, writers: none meets a fault';
+    my $where = $instance->sql_value("SELECT t.name FROM resources r JOIN tenants t ON t.id = r.tenant_id WHERE r.live = 1 AND "
+            . "r.uid = UNHEX(REPLACE('$uuid', '-', ''))");
+    ok defined $where, 'the node is there in the end';
+    $admin->get("/v2.0/$where/$_")->is_status(200) for @tree;
     sound();
 };
 
