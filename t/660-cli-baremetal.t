@@ -45,7 +45,10 @@ subtest 'nodes' => sub {
         { note => 'two words', deep => { er => [1] } }, { ipmi_address => '10.0.0.7' }], 'made as told';
     like $node->{etag}, qr{\AW/[0-9a-f]{128}\z}, 'with its etag';
     is $ann->json(qw(node create --driver fake-hardware --name rack-8))->{name}, 'rack-8', 'create tells it as JSON';
-    like $ann->ends(0, qw(node show rack-7))->{out}, qr/^properties\.cpus +4$/m, 'show as a table';
+    my $table = $ann->ends(0, qw(node show rack-7))->{out};
+    like $table, qr/^properties\.cpus +4$/m, 'show as a table';
+    unlike $table, qr/href/, 'without links';
+    ok $node->{links}[0]{href}, 'which JSON has';
     is $ann->ends(0, qw(node show rack-8 rack-7 --columns), 'name,properties.cpus', qw(--format csv))->{out},
         "name,properties.cpus\nrack-8,\nrack-7,4\n", 'show of two as CSV';
     $ann->ends(1, qw(node show rack-9));

@@ -166,6 +166,26 @@ int command_metal_list(struct cli *cli)
 
 // ---- one or several
 
+// [{"href": …, "rel": …}, …], or a list of such.
+static bool are_links(const struct doc *value)
+{
+	const struct doc *first = doc_kind(value) == DOC_ARRAY && doc_length(value) > 0 ? doc_at(value, 0) : NULL, *href;
+
+	return doc_get(first, STR("href"), &href) || (doc_kind(first) == DOC_ARRAY && are_links(first));
+}
+
+// A line for each field tells nobody more by lines of links; JSON has them.
+static void print_thing(struct cli *cli, const struct doc *document)
+{
+	struct doc *shown = doc_copy(cli->pool, document);
+
+	for (struct doc_iter it = doc_iter(document); cli->format != FORMAT_JSON && doc_next(&it);) {
+		if (are_links(it.value))
+			doc_remove(shown, it.name);
+	}
+	document_print(cli, shown);
+}
+
 // Those that --instance or --address tell; none is not found.
 static int show_found(struct cli *cli, struct table *table)
 {
@@ -191,7 +211,7 @@ static int show_found(struct cli *cli, struct table *table)
 		if (table != NULL)
 			table_add(table, document);
 		else
-			document_print(cli, document);
+			print_thing(cli, document);
 	}
 	tenure_resource_free(&target.resource);
 	return code;
@@ -206,7 +226,7 @@ static int show_one(struct cli *cli, const char *ident, struct table *table)
 	if (code == EX_OK && table != NULL)
 		table_add(table, document);
 	else if (code == EX_OK)
-		document_print(cli, document);
+		print_thing(cli, document);
 	tenure_resource_free(&target.resource);
 	return code;
 }
