@@ -8,6 +8,11 @@
 
 #define TENANT "/{version}/{tenant}"
 #define SPACED TENANT "/namespaces/{namespace}/{plural}"
+#define TRAITS(of, at)                                                                                               \
+	{ "get" of "Traits", "GET", at "/traits", ROLE_READER, TXN_READ, true, "application/json" },                 \
+	{ "put" of "Traits", "PUT", at "/traits", ROLE_MEMBER, TXN_WRITE, true, "application/json" },                \
+	{ "put" of "Trait", "PUT", at "/traits/{trait}", ROLE_MEMBER, TXN_WRITE, true, NULL },                       \
+	{ "delete" of "Trait", "DELETE", at "/traits/{trait}", ROLE_MEMBER, TXN_WRITE, true, NULL }
 
 // The tenancy dialect. `users`: the service endpoint offers it.
 static const struct call_row {
@@ -37,6 +42,7 @@ static const struct call_row {
 	{ "putResource", "PUT", TENANT "/{plural}/{name}", ROLE_MEMBER, TXN_WRITE, true, "application/json" },
 	{ "patchResource", "PATCH", TENANT "/{plural}/{name}", ROLE_MEMBER, TXN_WRITE, true, "application/json" },
 	{ "deleteResource", "DELETE", TENANT "/{plural}/{name}", ROLE_MEMBER, TXN_WRITE, true, NULL },
+	TRAITS("Resource", TENANT "/{plural}/{name}"),
 	{ "recoverResource", "POST", TENANT "/{plural}/{name}/action/recover", ROLE_MEMBER, TXN_WRITE, true, NULL },
 	{ "getMoveOne", "GET", TENANT "/{plural}/{name}/action/move", ROLE_OPERATOR, TXN_SNAPSHOT, false,
 	  "application/xml" },
@@ -47,9 +53,11 @@ static const struct call_row {
 	{ "putNamespacedResource", "PUT", SPACED "/{name}", ROLE_MEMBER, TXN_WRITE, true, "application/json" },
 	{ "patchNamespacedResource", "PATCH", SPACED "/{name}", ROLE_MEMBER, TXN_WRITE, true, "application/json" },
 	{ "deleteNamespacedResource", "DELETE", SPACED "/{name}", ROLE_MEMBER, TXN_WRITE, true, NULL },
+	TRAITS("NamespacedResource", SPACED "/{name}"),
 	{ "recoverNamespacedResource", "POST", SPACED "/{name}/action/recover", ROLE_MEMBER, TXN_WRITE, true, NULL },
 	{ "getMoveNamespaced", "GET", SPACED "/{name}/action/move", ROLE_OPERATOR, TXN_SNAPSHOT, false, "application/xml" },
 	{ "postMoveNamespaced", "POST", SPACED "/{name}/action/move", ROLE_OPERATOR, TXN_WRITE, false, NULL },
+	TRAITS("Namespace", TENANT "/namespaces/{name}"),
 	{ "recoverNamespace", "POST", TENANT "/namespaces/{name}/action/recover", ROLE_MEMBER, TXN_WRITE, true, NULL },
 	{ "getMoveNamespace", "GET", TENANT "/namespaces/{name}/action/move", ROLE_OPERATOR, TXN_SNAPSHOT, false,
 	  "application/xml" },
@@ -297,6 +305,10 @@ static const struct {
 	{ "POST", "/v2.0/a/namespaces/n/configmaps/c/action/move?dest=b", "postMoveNamespaced" },
 	{ "GET", "/v2.0/a/persistentvolumes/p/action/move?dest=b", "getMoveOne" },
 	{ "POST", "/v2.0/a/persistentvolumes/p/action/recover", "recoverResource" },
+	{ "GET", "/v2.0/a/persistentvolumes/p/traits", "getResourceTraits" },
+	{ "PUT", "/v2.0/a/namespaces/n/traits", "putNamespaceTraits" },
+	{ "PUT", "/v2.0/a/namespaces/n/traits/HW_A", "putNamespaceTrait" },
+	{ "DELETE", "/v2.0/a/namespaces/n/configmaps/c/traits/HW_A", "deleteNamespacedResourceTrait" },
 	{ "GET", "/v2.0/a/moves/01234567-89ab-cdef-0123-456789ABCDEF", "getMove" },
 	{ "GET", "/v3.0/a", NULL },
 	{ "GET", "/nonsense", NULL },
