@@ -46,6 +46,14 @@ CREATE TABLE resource_traits (
   KEY trait (trait_id)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
+-- What workers hold in memory is compared with the revision here, which every change of the catalogue raises, and db reset
+-- does not take back.
+CREATE TABLE catalogues (
+  name     VARCHAR(32) NOT NULL PRIMARY KEY,   -- of its table
+  revision BIGINT UNSIGNED NOT NULL
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
+INSERT INTO catalogues (name, revision) VALUES ('traits', 1);
+
 INSERT INTO types (group_name, version, kind, plural, singular, namespaced, builtin) VALUES
   ('baremetal.openstack.org', 'v1', 'Node',      'nodes',      'node',      FALSE, TRUE),
   ('baremetal.openstack.org', 'v1', 'Port',      'ports',      'port',      FALSE, TRUE),

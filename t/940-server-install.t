@@ -61,6 +61,7 @@ subtest 'its configuration' => sub {
     my $said = qx{'$root$sbin/tenure-manage' -c '$root/try.conf' config check 2>&1};
     is $?, 0, 'and is correct' or diag $said;
     ok -s "$root$data/sql/001-tenancy.sql", 'with its SQL files';
+    ok -s "$root$data/sql/os-traits.txt", 'and the list of standard traits';
 };
 
 # Publishes reading of a tenant in the way that the manual tells, then installs again.

@@ -43,6 +43,14 @@ const struct manage_command manage_commands[] = {
 	    { "--description", "TEXT", "for people" } } },
 	{ "tier", "remove", "NAME", 1, NEEDS_DATABASE, command_tier_remove, "remove a tier that no tenant is in", "",
 	  { { NULL } } },
+	{ "os-traits", "sync", "", 0, NEEDS_DATABASE, command_os_traits_sync, "add the standard traits that the catalogue lacks",
+	  "Says what it added, and removes nothing by itself. Safe while workers run, and on several hosts at once; workers\n"
+	  "know the new names within a second. A list is a text file of names, one a line, as scripts/make-os-traits writes\n"
+	  "it; lines that begin with # are skipped. db init, db upgrade and db reset do the same with the package's list.",
+	  { { "--from", "FILE", "another list than the one that came with the package" },
+	    { "--dry-run", NULL, "only tell what would be added" },
+	    { "--prune", NULL, "also list standard traits that the list lacks and no resource has" },
+	    { "--yes", NULL, "with --prune: remove them" } } },
 	{ "reap", NULL, "", 0, NEEDS_DATABASE, command_reap, "purge what is past its retention; for cron", "",
 	  { { "--dry-run", NULL, "only count" } } },
 	{ "doctor", NULL, "", 0, NEEDS_DATABASE, command_doctor, "prove that the store is consistent",

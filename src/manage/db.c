@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/digest.h"
+#include "manage/os_traits.h"
 #include "manage/schema.h"
 #include "registry/registry.h"
 
@@ -148,7 +149,13 @@ static int refuse_half(void)
 		"your dump, and run `tenure-manage db init`");
 }
 
-static int init_schema(struct manage *manage, const struct schema_files *files)
+// Files of a release before this program's make tables that have no catalogue.
+static int sync_traits(struct manage *manage, const struct schema_files *files, const struct trait_list *traits)
+{
+	return files->latest >= REGISTRY_SCHEMA_VERSION ? trait_list_sync(manage, traits, false) : EX_OK;
+}
+
+static int init_schema(struct manage *manage, const struct schema_files *files, const struct trait_list *traits)
 {
 	enum schema_state state;
 	uint64_t version;
@@ -173,21 +180,24 @@ static int init_schema(struct manage *manage, const struct schema_files *files)
 	if (code == EX_OK)
 		printf("schema %s: version %llu\n", state == SCHEMA_ABSENT ? "made" : "was there already",
 			(unsigned long long)(state == SCHEMA_ABSENT ? files->latest : version));
-	return code;
+	return code == EX_OK ? sync_traits(manage, files, traits) : code;
 }
 
 int command_db_init(struct manage *manage)
 {
 	struct schema_files files;
+	struct trait_list traits;
 	if (manage_option(manage, "--print-grants") != NULL)
 		return print_grants(manage);
 	int code = schema_read(manage, &files);
+	if (code == EX_OK)
+		code = trait_list_read(manage, NULL, &traits);
 	if (code == EX_OK)
 		code = ensure_database(manage);
 	if (code != EX_OK)
 		return code;
 	manage->db = db_open(manage->config, true);
-	return init_schema(manage, &files);
+	return init_schema(manage, &files, &traits);
 }
 
 static void print_counts(struct manage *manage)
@@ -235,10 +245,11 @@ int command_db_status(struct manage *manage)
 int command_db_upgrade(struct manage *manage)
 {
 	struct schema_files files;
+	struct trait_list traits;
 	enum schema_state state;
 	uint64_t version;
-	if (schema_read(manage, &files) != EX_OK || lock_schema(manage) != EX_OK
-		|| !schema_ask(manage, &state, &version))
+	if (schema_read(manage, &files) != EX_OK || trait_list_read(manage, NULL, &traits) != EX_OK
+		|| lock_schema(manage) != EX_OK || !schema_ask(manage, &state, &version))
 		return EXIT_FAILED;
 	if (state == SCHEMA_HALF) {
 		refuse_half();
@@ -252,5 +263,5 @@ int command_db_upgrade(struct manage *manage)
 	if (schema_apply(manage, &files, version) != EX_OK)
 		return EXIT_FAILED;
 	printf("schema: version %llu\n", (unsigned long long)files.latest);
-	return EXIT_CLEAN;
+	return sync_traits(manage, &files, &traits) == EX_OK ? EXIT_CLEAN : EXIT_FAILED;
 }

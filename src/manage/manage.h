@@ -72,6 +72,7 @@ int command_token_revoke(struct manage *manage);
 int command_tier_list(struct manage *manage);
 int command_tier_set(struct manage *manage);
 int command_tier_remove(struct manage *manage);
+int command_os_traits_sync(struct manage *manage);
 int command_reap(struct manage *manage);
 int command_doctor(struct manage *manage);
 int command_config_check(struct manage *manage);

@@ -3,12 +3,14 @@
 #include "base/base.h"
 
 #include "base/buf.h"
+#include "manage/os_traits.h"
 #include "manage/schema.h"
 
-// Every table but those with a meaning beyond the registry: versions, the server's keys, tokens.
+// Every table but those with a meaning beyond the registry: versions, the server's keys, tokens, and the revisions by
+// which workers learn that what they hold in memory is no more.
 static const struct db_query q_tables = {
 	"SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'"
-	" AND table_name NOT IN ('schema_version', 'settings', 'tokens') ORDER BY table_name",
+	" AND table_name NOT IN ('schema_version', 'settings', 'tokens', 'catalogues') ORDER BY table_name",
 	"", "s"
 };
 
@@ -86,8 +88,9 @@ struct seeds {
 	struct buf statements;
 };
 
-static void collect_seeds(struct manage *manage, const struct schema_files *files, const struct str *known, size_t n,
-	struct seeds *seeds)
+// traits has no statement in the files: its rows come from a list.
+static void collect_seeds(struct manage *manage, const struct schema_files *files, const struct trait_list *traits,
+	const struct str *known, size_t n, struct seeds *seeds)
 {
 	*seeds = (struct seeds){ .tables = POOL_ARRAY(manage->pool, struct str, n), .statements = buf_new(manage->pool, 0) };
 	for (size_t i = 0; i < files->n; i++) {
@@ -101,6 +104,8 @@ static void collect_seeds(struct manage *manage, const struct schema_files *file
 			buf_addc(&seeds->statements, '\n');
 		}
 	}
+	seeds->tables[seeds->n_tables++] = STR("traits");
+	buf_add(&seeds->statements, trait_list_insert(manage, traits));
 }
 
 // Seeds first go to temporary tables that hide the real ones, so their ids are those of a fresh schema, which workers
@@ -118,7 +123,7 @@ static struct str write_script(struct manage *manage, const struct seeds *seeds,
 	for (size_t i = 0; i < seeds->n_tables; i++)
 		buf_addf(&s, "ALTER TABLE `%.*s` RENAME TO `seeds of %.*s`;\n", STR_ARG(seeds->tables[i]),
 			STR_ARG(seeds->tables[i]));
-	BUF_LIT(&s, "SET SESSION autocommit = 0;\nLOCK TABLES tokens WRITE");
+	BUF_LIT(&s, "SET SESSION autocommit = 0;\nLOCK TABLES tokens WRITE, catalogues WRITE");
 	for (size_t i = 0; i < n; i++)
 		buf_addf(&s, ", `%.*s` WRITE", STR_ARG(tables[i]));
 	BUF_LIT(&s, ";\n");
@@ -131,12 +136,13 @@ static struct str write_script(struct manage *manage, const struct seeds *seeds,
 		buf_addf(&s, "INSERT INTO `%.*s` SELECT * FROM `seeds of %.*s`;\n", STR_ARG(seeds->tables[i]),
 			STR_ARG(seeds->tables[i]));
 	}
+	BUF_LIT(&s, "UPDATE catalogues SET revision = revision + 1;\n");
 	BUF_LIT(&s, "DELETE FROM tokens WHERE tenant_id IS NOT NULL;\n");
 	BUF_LIT(&s, "COMMIT;\nUNLOCK TABLES;\nSET SESSION autocommit = 1;\n");
 	return buf_str(&s);
 }
 
-static int empty_tables(struct manage *manage, const struct schema_files *files)
+static int empty_tables(struct manage *manage, const struct schema_files *files, const struct trait_list *traits)
 {
 	struct db_rows rows;
 	struct seeds seeds;
@@ -146,7 +152,7 @@ static int empty_tables(struct manage *manage, const struct schema_files *files)
 	struct str *tables = POOL_ARRAY(manage->pool, struct str, rows.n);
 	for (size_t i = 0; i < rows.n; i++)
 		tables[i] = db_at(&rows, i, 0)->s;
-	collect_seeds(manage, files, tables, rows.n, &seeds);
+	collect_seeds(manage, files, traits, tables, rows.n, &seeds);
 	result = db_run_script(manage->db, write_script(manage, &seeds, tables, rows.n));
 	return result == DB_OK ? EX_OK : manage_db_fail(manage, result,
 		"the registry could not be emptied (a long transaction may hold it: run this again)");
@@ -155,17 +161,20 @@ static int empty_tables(struct manage *manage, const struct schema_files *files)
 int command_db_reset(struct manage *manage)
 {
 	struct schema_files files;
+	struct trait_list traits;
 	enum schema_state state;
 	uint64_t version;
 	if (manage_option(manage, "--yes") == NULL)
 		return manage_fail(EX_USAGE, "this empties the whole registry in database \"%s\"; say --yes",
 			manage->config->db_name);
 	int code = schema_read(manage, &files);
+	if (code == EX_OK)
+		code = trait_list_read(manage, NULL, &traits);
 	if (code != EX_OK)
 		return code;
 	if (!schema_ask(manage, &state, &version))
 		return EX_TEMPFAIL;
 	if (state != SCHEMA_PRESENT || version != files.latest)
 		return manage_fail(EX_DATAERR, "the schema is not of this release: see `tenure-manage db status`");
-	return empty_tables(manage, &files);
+	return empty_tables(manage, &files, &traits);
 }

@@ -4,7 +4,6 @@
 
 #include "base/pool.h"
 #include "registry/move_internal.h"
-#include "registry/rules.h"
 
 // Another resource has the address in the destination; namespaces are merged instead.
 #define TAKEN                                                                                                         \

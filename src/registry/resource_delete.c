@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deleting, and bringing back exactly what was deleted: a resource alone, or a namespace with all that is in it.
+// Deleting, and bringing back exactly what was deleted: a resource alone, a namespace with all that is in it, or the top
+// of a tree with all that hangs on it.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -7,31 +8,39 @@
 #include "registry/internal.h"
 
 #define THIS_TENANT "(SELECT id FROM tenants WHERE name = ? AND live = 1)"
-// All that lives in a namespace of a tenant.
-#define IN_SPACE                                                                                           \
-	"types y JOIN resources r ON r.tenant_id = ? AND r.type_id = y.id AND r.namespace = ? AND r.live = 1 " \
-	"WHERE y.namespaced"
-// What one deletion took: the resource itself and, when it is a namespace, what was in it. A namespace of "/" is none.
-#define OF_DELETION "r.deletion = ? AND (r.id = ? OR r.namespace = ?)"
+// All that lives in a namespace of a tenant; all that hangs on a resource.
+#define IN_SPACE                                                                                                    \
+	"types y JOIN resources r ON y.namespaced AND r.tenant_id = ? AND r.type_id = y.id AND r.namespace = ? " \
+	"AND r.live = 1"
+#define IN_TREE "types y JOIN resources r ON r.type_id = y.id AND r.root = ? AND r.id <> ? AND r.live = 1"
+// What one deletion took: the resource itself and, when it is a namespace, what was in it, or else what hung on it. A
+// namespace of "/" is none, and so is a root of NULL.
+#define OF_DELETION "r.deletion = ? AND (r.id = ? OR r.namespace = ? OR r.root = ?)"
+#define OF_DELETION_IN "busb"
 #define CHANGE_COLUMNS                                                                                       \
 	"(request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision, " \
 	"etag_before, etag_after)"
 
-static const struct db_query q_space_content = {
-	"SELECT COUNT(*), COALESCE(SUM(r.locked), 0) FROM " IN_SPACE, "us", "uu"
+// What goes with a resource. The two values of the condition come first, or behind those of the log.
+struct content_queries {
+	struct db_query count, log, mark;
 };
-static const struct db_query q_log_space = {
-	"INSERT INTO changes " CHANGE_COLUMNS " SELECT ?, ?, ?, 'deleted', r.tenant_id, r.id, r.uid, r.type_id, r.namespace, "
-	"r.name, r.revision, r.etag, NULL FROM " IN_SPACE,
-	"btsus", ""
-};
-static const struct db_query q_delete_space = {
-	"UPDATE types y JOIN resources r ON r.tenant_id = ? AND r.type_id = y.id AND r.namespace = ? AND r.live = 1 "
-	"SET r.live = NULL, r.deleted_at = ?, r.purge_at = ?, r.deletion = ? WHERE y.namespaced",
-	"usttb", ""
-};
+#define CONTENT_QUERIES(content, in)                                                                                   \
+	{ { "SELECT COUNT(*), COALESCE(SUM(r.locked), 0) FROM " content, in, "uu" },                                   \
+		{ "INSERT INTO changes " CHANGE_COLUMNS " SELECT ?, ?, ?, 'deleted', r.tenant_id, r.id, r.uid, "       \
+		  "r.type_id, r.namespace, r.name, r.revision, r.etag, NULL FROM " content,                            \
+			"bts" in, "" },                                                                                \
+		{ "UPDATE " content " SET r.live = NULL, r.deleted_at = ?, r.purge_at = ?, r.deletion = ?", in "ttb",  \
+			"" } }
+static const struct content_queries of_space = CONTENT_QUERIES(IN_SPACE, "us");
+static const struct content_queries of_tree = CONTENT_QUERIES(IN_TREE, "bu");
+
 static const struct db_query q_delete = {
 	"UPDATE resources SET live = NULL, deleted_at = ?, purge_at = ?, deletion = ? WHERE id = ?", "ttbu", ""
+};
+static const struct db_query q_free_aliases = {
+	"UPDATE resources r JOIN resource_aliases a ON a.resource_id = r.id SET a.live = NULL WHERE " OF_DELETION,
+	OF_DELETION_IN, ""
 };
 static const struct db_query q_deleted_last = {
 	"SELECT " RESOURCE_COLUMNS ", r.deletion FROM resources r WHERE r.tenant_id = " THIS_TENANT
@@ -42,23 +51,46 @@ static const struct db_query q_deleted_last = {
 static const struct db_query q_deleted_uid = {
 	"SELECT " RESOURCE_COLUMNS ", r.deletion FROM resources r WHERE r.tenant_id = " THIS_TENANT
 	" AND r.type_id = ? AND r.namespace = ? AND r.name = ? AND r.live IS NULL AND r.purge_at > ? "
-	"AND r.uid = ? FOR UPDATE",
+	"AND r.uid = ? ORDER BY r.deleted_at DESC, r.id DESC LIMIT 1 FOR UPDATE",
 	"susstb", RESOURCE_OUT "b"
 };
-static const struct db_query q_count_deletion = { "SELECT COUNT(*) FROM resources r WHERE " OF_DELETION, "bus", "u" };
+static const struct db_query q_root = {
+	"SELECT type_id, namespace, name, tenant_id, live FROM resources WHERE uid = ? ORDER BY live DESC LIMIT 1 "
+	"LOCK IN SHARE MODE",
+	"b", "ussuu"
+};
+static const struct db_query q_count_deletion = {
+	"SELECT COUNT(*) FROM resources r WHERE " OF_DELETION, OF_DELETION_IN, "u"
+};
+static const struct db_query q_claim_aliases = {
+	"UPDATE resources r JOIN resource_aliases a ON a.resource_id = r.id SET a.live = 1 WHERE " OF_DELETION,
+	OF_DELETION_IN, ""
+};
+// What of a deletion has a successor: of an alias, of a uid.
+static const struct db_query q_taken_alias = {
+	"SELECT r.type_id, r.uid, a.kind, a.value FROM resources r JOIN resource_aliases a ON a.resource_id = r.id "
+	"JOIN resource_aliases o ON o.type_id = a.type_id AND o.kind = a.kind AND o.value = a.value AND o.live = 1 "
+	"WHERE " OF_DELETION " LIMIT 1",
+	OF_DELETION_IN, "ubss"
+};
+static const struct db_query q_taken_uid = {
+	"SELECT r.type_id, r.uid FROM resources r JOIN resources o ON o.uid = r.uid AND o.live IN (1, 2) "
+	"WHERE " OF_DELETION " LIMIT 1",
+	OF_DELETION_IN, "ub"
+};
 static const struct db_query q_log_recovered = {
 	"INSERT INTO changes " CHANGE_COLUMNS " SELECT ?, ?, ?, 'recovered', r.tenant_id, r.id, r.uid, r.type_id, "
 	"r.namespace, r.name, r.revision, NULL, r.etag FROM resources r WHERE " OF_DELETION,
-	"btsbus", ""
+	"bts" OF_DELETION_IN, ""
 };
 static const struct db_query q_retire_forwards = {
 	"DELETE f FROM resources r JOIN forwards f ON f.tenant_id = r.tenant_id AND f.type_id = r.type_id AND "
 	"f.namespace = r.namespace AND f.name = r.name WHERE " OF_DELETION,
-	"bus", ""
+	OF_DELETION_IN, ""
 };
 static const struct db_query q_recover = {
 	"UPDATE resources r SET r.live = 1, r.deleted_at = NULL, r.purge_at = NULL, r.deletion = NULL WHERE " OF_DELETION,
-	"bus", ""
+	OF_DELETION_IN, ""
 };
 
 static enum outcome fail_locked(struct registry *registry, const struct resource *resource, const char *what)
@@ -67,54 +99,92 @@ static enum outcome fail_locked(struct registry *registry, const struct resource
 		what, STR_ARG(resource->name));
 }
 
-static enum outcome delete_content(struct registry *registry, const struct resource *space, uint64_t *n)
+static bool is_root(const struct resource *resource)
+{
+	return resource->type->rules != NULL && resource->type->rules->is_root;
+}
+
+// Asks the type whether it may go.
+static enum outcome check_rules(struct registry *registry, const struct resource *resource)
+{
+	const struct type_rules *rules = resource->type->rules;
+
+	if (rules == NULL || rules->may_delete == NULL)
+		return OUTCOME_OK;
+	return rules->may_delete(registry, resource, stored_document(registry->pool, resource->body));
+}
+
+static enum outcome delete_content(struct registry *registry, const struct resource *resource,
+	const struct content_queries *queries, const struct db_value what[2], uint64_t *n)
 {
 	struct db_rows rows;
-	struct db_value tenant = db_u(space->tenant_id), name = db_s(space->name);
-	enum db_result result = db_run(registry->db, registry->pool, &q_space_content, DB_IN(tenant, name), &rows);
+	enum db_result result = db_run(registry->db, registry->pool, &queries->count, what, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	*n = db_at(&rows, 0, 0)->u;
 	if (db_at(&rows, 0, 1)->u > 0)
-		return fail_locked(registry, space, "a resource in the namespace");
+		return fail_locked(registry, resource,
+			queries == &of_space ? "a resource in the namespace" : "a resource that belongs to it");
+	if (*n == 0)
+		return OUTCOME_OK;
 	struct db_call calls[] = {
-		{ .query = &q_log_space,
-			.in = DB_IN(db_uuid(&registry->request_id), db_t(registry->now_us), db_s(registry->actor), tenant,
-				name) },
-		{ .query = &q_delete_space,
-			.in = DB_IN(tenant, name, db_t(space->deleted_us), db_t(space->purge_us),
+		{ .query = &queries->log,
+			.in = DB_IN(db_uuid(&registry->request_id), db_t(registry->now_us), db_s(registry->actor), what[0],
+				what[1]) },
+		{ .query = &queries->mark,
+			.in = DB_IN(what[0], what[1], db_t(resource->deleted_us), db_t(resource->purge_us),
 				db_uuid(&registry->request_id)) },
 	};
 	result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
+// n: how many went along.
+static enum outcome delete_along(struct registry *registry, const struct resource *resource, uint64_t *n)
+{
+	*n = 0;
+	if (resource->type == type_namespaces(registry))
+		return delete_content(registry, resource, &of_space,
+			DB_IN(db_u(resource->tenant_id), db_s(resource->name)), n);
+	if (is_root(resource))
+		return delete_content(registry, resource, &of_tree, DB_IN(db_uuid(&resource->uid), db_u(resource->id)), n);
+	return OUTCOME_OK;
+}
+
+// The values of OF_DELETION.
+static struct db_value *deletion_of(struct registry *registry, const struct resource *resource, struct db_value deletion)
+{
+	bool space = resource->type == type_namespaces(registry);
+
+	return CALL_VALUES(registry->pool, deletion, db_u(resource->id), db_s(space ? resource->name : STR("/")),
+		is_root(resource) ? db_uuid(&resource->uid) : db_null('b'));
+}
+
 static enum outcome mark_deleted(struct registry *registry, const struct resource *resource, uint64_t with_it)
 {
+	struct db_value deletion = db_uuid(&registry->request_id);
 	struct db_call calls[] = {
 		{ .query = &q_delete,
-			.in = DB_IN(db_t(resource->deleted_us), db_t(resource->purge_us), db_uuid(&registry->request_id),
-				db_u(resource->id)) },
+			.in = DB_IN(db_t(resource->deleted_us), db_t(resource->purge_us), deletion, db_u(resource->id)) },
 		change_of_resource(registry, "deleted", resource, resource->etag, NULL),
 		count_down_call(registry, resource->tenant_id, 1 + with_it),
+		{ .query = &q_free_aliases, .in = deletion_of(registry, resource, deletion) },
 	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	bool aliases = with_it > 0 || resource->type->rules != NULL;
+	enum db_result result =
+		db_run_batch(registry->db, registry->pool, calls, aliases ? COUNT_OF(calls) : COUNT_OF(calls) - 1);
 
 	return result == DB_OK ? OUTCOME_NO_CONTENT : registry_db_failed(result);
 }
 
-enum outcome resource_delete(struct registry *registry, const struct address *address, struct guard guard,
+// Deletes what is locked.
+static enum outcome delete_held(struct registry *registry, const struct held_tenant *held, struct guard guard,
 	struct resource *resource)
 {
-	struct held_address held;
-	uint64_t with_it = 0;
-	enum outcome outcome = lock_address(registry, address, &held, resource);
+	uint64_t with_it;
+	enum outcome outcome = guard_sure(registry, guard, held->etag_required);
 
-	if (outcome == OUTCOME_NO_CONTENT)
-		return refuse_missing(registry, address, resource);
-	if (outcome == OUTCOME_OK)
-		outcome = guard_sure(registry, guard, held.tenant.etag_required);
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(registry, resource, guard);
 	if (outcome != OUTCOME_OK)
@@ -124,17 +194,41 @@ enum outcome resource_delete(struct registry *registry, const struct address *ad
 			"the namespace \"default\" belongs to its tenant and goes only with it");
 	if (resource->locked)
 		return fail_locked(registry, resource, "the resource");
+	outcome = check_rules(registry, resource);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	resource->deleted_us = registry->now_us;
 	resource->purge_us = registry->now_us + retention_us(registry);
-	if (resource->type == type_namespaces(registry))
-		outcome = delete_content(registry, resource, &with_it);
+	outcome = delete_along(registry, resource, &with_it);
 	return outcome == OUTCOME_OK ? mark_deleted(registry, resource, with_it) : outcome;
 }
+
+enum outcome resource_delete(struct registry *registry, const struct address *address, struct guard guard,
+	struct resource *resource)
+{
+	struct held_address held;
+	enum outcome outcome = lock_address(registry, address, &held, resource);
+
+	if (outcome == OUTCOME_NO_CONTENT)
+		return refuse_missing(registry, address, resource);
+	return outcome == OUTCOME_OK ? delete_held(registry, &held.tenant, guard, resource) : outcome;
+}
+
+enum outcome resource_remove(struct registry *registry, const struct ident *ident, struct guard guard,
+	struct resource *resource)
+{
+	struct held_tenant held;
+	enum outcome outcome = lock_ident(registry, ident, &held, resource);
+
+	return outcome == OUTCOME_OK ? delete_held(registry, &held, guard, resource) : outcome;
+}
+
+// ---- bringing back
 
 // A deleted resource, and the parameters that select what went with it.
 struct deletion {
 	struct resource resource;
-	struct db_value of[3]; // OF_DELETION
+	const struct db_value *of; // OF_DELETION
 	uint64_t n;
 };
 
@@ -163,21 +257,71 @@ static enum outcome find_deleted(struct registry *registry, const struct address
 		return registry_fail(registry, OUTCOME_CONFLICT, "its namespace \"%.*s\" is gone: recover or make that first",
 			STR_ARG(address->space));
 	resource_from_row(registry, &deletion->resource, &own->rows, 0, 0);
-	deletion->of[0] = *db_at(&own->rows, 0, RESOURCE_N_COLUMNS);
-	deletion->of[1] = db_u(deletion->resource.id);
-	deletion->of[2] = db_s(address->type == type_namespaces(registry) ? address->name : STR("/"));
+	deletion->of = deletion_of(registry, &deletion->resource, *db_at(&own->rows, 0, RESOURCE_N_COLUMNS));
 	return OUTCOME_OK;
 }
 
-static enum outcome count_deletion(struct registry *registry, struct deletion *deletion)
+// What belongs to another resource needs that one, here.
+static enum outcome check_root(struct registry *registry, const struct resource *resource)
+{
+	struct pool *pool = registry->pool;
+	struct str top = uuid_str(pool, resource->root);
+	struct db_rows rows;
+
+	if (!resource->has_root || is_root(resource))
+		return OUTCOME_OK;
+	enum db_result result = db_run(registry->db, pool, &q_root, DB_IN(db_uuid(&resource->root)), &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n > 0) {
+		const struct db_value *v = db_at(&rows, 0, 0);
+		if (!v[4].null && v[3].u == resource->tenant_id)
+			return OUTCOME_OK;
+		top = resource_path(pool, type_by_id(registry, v[0].u), v[1].s, v[2].s);
+	}
+	return registry_fail(registry, OUTCOME_CONFLICT,
+		"it belongs to %.*s, which does not live in this tenant: recover that, or bring it back, first", STR_ARG(top));
+}
+
+static enum outcome fail_taken(struct registry *registry)
+{
+	return registry_fail(registry, OUTCOME_NAME_TAKEN,
+		"another resource has that name by now: delete or move it, then recover");
+}
+
+// Something that is to come back has a successor: in the words of its type, which query says.
+static enum outcome explain_taken(struct registry *registry, const struct deletion *deletion, const struct db_query *query)
 {
 	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_count_deletion, deletion->of, &rows);
+	struct uuid uid;
+	enum db_result result = db_run(registry->db, registry->pool, query, deletion->of, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	deletion->n = db_at(&rows, 0, 0)->u;
-	return OUTCOME_OK;
+	if (rows.n == 0)
+		return fail_taken(registry);
+	const struct type *type = type_by_id(registry, db_at(&rows, 0, 0)->u);
+	if (type->rules == NULL || !uuid_from_bytes(db_at(&rows, 0, 1)->s, &uid))
+		return fail_taken(registry);
+	if (query == &q_taken_uid)
+		return type->rules->taken(registry, &uid, NULL);
+	const struct alias alias = { str_cstr(registry->pool, db_at(&rows, 0, 2)->s), db_at(&rows, 0, 3)->s };
+	return type->rules->taken(registry, &uid, &alias);
+}
+
+// Counts what is to come back, and takes its aliases.
+static enum outcome claim(struct registry *registry, struct deletion *deletion)
+{
+	struct db_call calls[] = {
+		{ .query = &q_count_deletion, .in = deletion->of },
+		{ .query = &q_claim_aliases, .in = deletion->of },
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	deletion->n = db_at(&calls[0].rows, 0, 0)->u;
+	return calls[1].result == DB_DUPLICATE ? explain_taken(registry, deletion, &q_taken_alias) : OUTCOME_OK;
 }
 
 static enum outcome bring_back(struct registry *registry, const struct held_tenant *held, struct deletion *deletion)
@@ -186,7 +330,7 @@ static enum outcome bring_back(struct registry *registry, const struct held_tena
 	struct db_call calls[] = {
 		{ .query = &q_log_recovered,
 			.in = DB_IN(db_uuid(&registry->request_id), db_t(registry->now_us), db_s(registry->actor), of[0],
-				of[1], of[2]) },
+				of[1], of[2], of[3]) },
 		{ .query = &q_retire_forwards, .in = of },
 		count_up_call(registry, held, deletion->n),
 		{ .query = &q_recover, .in = of },
@@ -196,8 +340,7 @@ static enum outcome bring_back(struct registry *registry, const struct held_tena
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (calls[3].result == DB_DUPLICATE)
-		return registry_fail(registry, OUTCOME_NAME_TAKEN,
-			"another resource has that name by now: delete or move it, then recover");
+		return explain_taken(registry, deletion, &q_taken_uid);
 	return calls[2].rows.affected == 1 ? OUTCOME_NO_CONTENT : fail_quota(registry, held);
 }
 
@@ -211,6 +354,8 @@ enum outcome resource_recover(struct registry *registry, const struct address *a
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(registry, &deletion.resource, guard);
 	if (outcome == OUTCOME_OK)
-		outcome = count_deletion(registry, &deletion);
+		outcome = check_root(registry, &deletion.resource);
+	if (outcome == OUTCOME_OK)
+		outcome = claim(registry, &deletion);
 	return outcome == OUTCOME_OK ? bring_back(registry, &held, &deletion) : outcome;
 }

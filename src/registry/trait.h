@@ -7,7 +7,9 @@
 
 enum { TRAIT_MAX_NAME = 255, TRAITS_MAX = 50 /* of a bare-metal node */ };
 
-// CUSTOM_ and at least one of A-Z 0-9 _; 255 at most.
+// 1 to 255 of A-Z 0-9 _.
+bool trait_is_name(struct str name);
+// One that begins with CUSTOM_ and goes on.
 bool trait_is_custom(struct str name);
 
 // What becomes of a resource's traits.

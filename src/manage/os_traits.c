@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// os-traits sync: the catalogue of traits brought up to a list of standard ones.
+#include "base/base.h"
+
+#include <errno.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "manage/os_traits.h"
+#include "manage/schema.h"
+#include "registry/registry.h"
+#include "registry/trait.h"
+
+// TRAITS_VERSION: the version of the schema that has a catalogue.
+enum { TRAITS_VERSION = 3, SHOWN_BYTES = 80, MAX_LIST_BYTES = 4 << 20 };
+
+// Names travel as one JSON array: as many as there are, and one statement.
+#define NAMES                                                                                                         \
+	"JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$')) j"
+
+// Everybody who writes standard traits holds this row, so what they find missing stays so until they have added it.
+static const struct db_query q_hold = { "SELECT revision FROM catalogues WHERE name = 'traits' FOR UPDATE", "", "u" };
+static const struct db_query q_missing = {
+	"SELECT j.name FROM " NAMES " LEFT JOIN traits t ON t.name = j.name WHERE t.id IS NULL ORDER BY j.name", "s", "s"
+};
+static const struct db_query q_add = {
+	"INSERT INTO traits (name, created_at, updated_at) SELECT j.name, ?, ? FROM " NAMES " ORDER BY j.name", "tts", ""
+};
+static const struct db_query q_raise = { "UPDATE catalogues SET revision = revision + 1 WHERE name = 'traits'", "", "" };
+
+// Standard ones that the list lacks: locked, so that nobody puts one on a resource while we look.
+static const struct db_query q_lock_surplus = {
+	"SELECT t.id FROM traits t WHERE t.name NOT LIKE 'CUSTOM\\_%' AND t.name NOT IN (SELECT j.name FROM " NAMES ")"
+	" ORDER BY t.id FOR UPDATE",
+	"s", "u"
+};
+#define UNUSED_SURPLUS                                                                                               \
+	"t.name NOT LIKE 'CUSTOM\\_%' AND t.name NOT IN (SELECT j.name FROM " NAMES ")"                             \
+	" AND NOT EXISTS (SELECT 1 FROM resource_traits rt WHERE rt.trait_id = t.id)"
+static const struct db_query q_unused = { "SELECT t.name FROM traits t WHERE " UNUSED_SURPLUS " ORDER BY t.name", "s", "s" };
+static const struct db_query q_remove = { "DELETE t FROM traits t WHERE " UNUSED_SURPLUS, "s", "" };
+
+// ---- reading a list
+
+// Grows as it reads: what is named may be a pipe.
+static int read_file(struct manage *manage, const char *path, struct str *text)
+{
+	struct buf all = buf_new(manage->pool, 64 << 10);
+	char chunk[8192];
+	size_t got;
+	FILE *file = fopen(path, "re");
+
+	if (file == NULL)
+		return manage_fail(EX_NOINPUT, "%s: %s", path, strerror(errno));
+	while (all.n <= MAX_LIST_BYTES && (got = fread(chunk, 1, sizeof(chunk), file)) > 0)
+		buf_add(&all, str_n(chunk, got));
+	int error = ferror(file) ? errno : 0;
+	fclose(file);
+	if (error != 0)
+		return manage_fail(EX_NOINPUT, "%s: %s", path, strerror(error));
+	if (all.n > MAX_LIST_BYTES)
+		return manage_fail(EX_DATAERR, "%s: more than %d bytes are no list of traits", path, MAX_LIST_BYTES);
+	*text = buf_str(&all);
+	return EX_OK;
+}
+
+// What a line says, for a message on a terminal.
+static struct str shown(struct pool *pool, struct str line)
+{
+	struct buf out = buf_new(pool, 128);
+
+	for (size_t i = 0; i < line.n && i < SHOWN_BYTES; i++) {
+		unsigned char c = (unsigned char)line.p[i];
+		if (c >= ' ' && c < 0x7f)
+			buf_addc(&out, (char)c);
+		else
+			buf_addf(&out, "\\x%02x", c);
+	}
+	if (line.n > SHOWN_BYTES)
+		BUF_LIT(&out, "...");
+	return buf_str(&out);
+}
+
+struct listed {
+	struct str name;
+	size_t line;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct listed *x = a, *y = b;
+	int order = str_cmp(x->name, y->name);
+
+	return order != 0 ? order : x->line < y->line ? -1 : 1;
+}
+
+static int check_name(struct manage *manage, const char *path, size_t line, struct str name)
+{
+	struct str text = shown(manage->pool, name);
+
+	if (!trait_is_name(name))
+		return manage_fail(EX_DATAERR, "%s:%zu: \"%.*s\" is no name of a trait: 1 to %d of A-Z, 0-9 and _, one name a line",
+			path, line, STR_ARG(text), TRAIT_MAX_NAME);
+	if (str_starts(name, STR("CUSTOM_")))
+		return manage_fail(EX_DATAERR, "%s:%zu: %.*s is a custom name, which comes by the API and not by a list", path,
+			line, STR_ARG(text));
+	return EX_OK;
+}
+
+static int parse_lines(struct manage *manage, const char *path, struct str text, struct listed *listed, size_t *n)
+{
+	struct str rest = text, line;
+
+	for (size_t number = 1; str_split(&rest, '\n', &line); number++) {
+		if (str_ends(line, STR("\r")))
+			line.n--;
+		line = str_trim(line);
+		if (line.n == 0 || line.p[0] == '#')
+			continue;
+		int code = check_name(manage, path, number, line);
+		if (code != EX_OK)
+			return code;
+		listed[(*n)++] = (struct listed){ line, number };
+	}
+	return *n > 0 ? EX_OK : manage_fail(EX_DATAERR, "%s: there is no name in it", path);
+}
+
+static size_t count_lines(struct str text)
+{
+	size_t n = 1;
+
+	for (size_t i = 0; i < text.n; i++)
+		n += text.p[i] == '\n';
+	return n;
+}
+
+static const char *shipped_path(struct manage *manage)
+{
+	return str_cstr(manage->pool, str_printf(manage->pool, "%s/os-traits.txt", manage->config->sql_dir));
+}
+
+int trait_list_read(struct manage *manage, const char *path, struct trait_list *list)
+{
+	struct str text = STR_NONE;
+	size_t n = 0;
+
+	*list = (struct trait_list){ .path = path != NULL ? path : shipped_path(manage) };
+	int code = read_file(manage, list->path, &text);
+	if (code != EX_OK)
+		return code;
+	struct listed *listed = POOL_ARRAY(manage->pool, struct listed, count_lines(text));
+	code = parse_lines(manage, list->path, text, listed, &n);
+	if (code != EX_OK)
+		return code;
+	qsort(listed, n, sizeof(*listed), by_name);
+	list->names = POOL_ARRAY(manage->pool, struct str, n);
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0 && str_eq(listed[i].name, listed[i - 1].name))
+			return manage_fail(EX_DATAERR, "%s:%zu: %.*s stands in line %zu already", list->path, listed[i].line,
+				STR_ARG(listed[i].name), listed[i - 1].line);
+		list->names[list->n++] = listed[i].name;
+	}
+	return EX_OK;
+}
+
+// ---- the catalogue
+
+// Names of traits need no escapes.
+static struct str json_names(struct pool *pool, const struct str *names, size_t n)
+{
+	struct buf json = buf_new(pool, 64 * (n + 1));
+
+	buf_addc(&json, '[');
+	for (size_t i = 0; i < n; i++)
+		buf_addf(&json, "%s\"%.*s\"", i > 0 ? "," : "", STR_ARG(names[i]));
+	buf_addc(&json, ']');
+	return buf_str(&json);
+}
+
+struct str trait_list_insert(struct manage *manage, const struct trait_list *list)
+{
+	struct buf sql = buf_new(manage->pool, 128 * (list->n + 1));
+
+	BUF_LIT(&sql, "INSERT INTO traits (name, created_at, updated_at) VALUES");
+	for (size_t i = 0; i < list->n; i++)
+		buf_addf(&sql, "%s\n  ('%.*s', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))", i > 0 ? "," : "", STR_ARG(list->names[i]));
+	BUF_LIT(&sql, ";\n");
+	return buf_str(&sql);
+}
+
+struct sync {
+	struct manage *manage;
+	struct str list;     // as a JSON array
+	struct db_rows rows; // of one column: the names added, or removed
+	enum db_result result;
+};
+
+static enum db_verdict end(struct sync *sync, enum db_result result)
+{
+	sync->result = result;
+	return result == DB_OK ? DB_COMMIT : DB_ROLLBACK;
+}
+
+static struct str names_of(struct pool *pool, const struct db_rows *rows)
+{
+	struct str *names = POOL_ARRAY(pool, struct str, rows->n);
+
+	for (size_t i = 0; i < rows->n; i++)
+		names[i] = db_at(rows, i, 0)->s;
+	return json_names(pool, names, rows->n);
+}
+
+static enum db_verdict add_missing(void *arg)
+{
+	struct sync *sync = arg;
+	struct manage *manage = sync->manage;
+	struct db_value now = db_t(clock_now_us());
+	struct db_rows held;
+	enum db_result result = db_run(manage->db, manage->pool, &q_hold, NULL, &held);
+
+	if (result == DB_OK)
+		result = db_run(manage->db, manage->pool, &q_missing, DB_IN(db_s(sync->list)), &sync->rows);
+	if (result != DB_OK || sync->rows.n == 0)
+		return end(sync, result);
+	struct db_call calls[] = {
+		{ .query = &q_add, .in = DB_IN(now, now, db_s(names_of(manage->pool, &sync->rows))) },
+		{ .query = &q_raise },
+	};
+	return end(sync, db_run_batch(manage->db, manage->pool, calls, COUNT_OF(calls)));
+}
+
+static enum db_verdict remove_unused(void *arg)
+{
+	struct sync *sync = arg;
+	struct manage *manage = sync->manage;
+	struct db_value list = db_s(sync->list);
+	struct db_rows held;
+	enum db_result result = db_run(manage->db, manage->pool, &q_hold, NULL, &held);
+
+	if (result == DB_OK)
+		result = db_run(manage->db, manage->pool, &q_lock_surplus, DB_IN(list), &held);
+	if (result == DB_OK)
+		result = db_run(manage->db, manage->pool, &q_unused, DB_IN(list), &sync->rows);
+	if (result != DB_OK || sync->rows.n == 0)
+		return end(sync, result);
+	struct db_call calls[] = { { .query = &q_remove, .in = DB_IN(list) }, { .query = &q_raise } };
+	return end(sync, db_run_batch(manage->db, manage->pool, calls, COUNT_OF(calls)));
+}
+
+static enum db_result transact(struct sync *sync, enum db_verdict (*fn)(void *arg))
+{
+	struct uuid id = uuid_new();
+	enum db_result result = db_txn_run(sync->manage->db, DB_WRITE, &id, fn, sync);
+
+	return result != DB_OK ? result : sync->result;
+}
+
+static void tell_names(const char *what, const struct db_rows *rows)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		printf("%s %.*s\n", what, STR_ARG(db_at(rows, i, 0)->s));
+}
+
+static struct sync sync_of(struct manage *manage, const struct trait_list *list)
+{
+	return (struct sync){ .manage = manage, .list = json_names(manage->pool, list->names, list->n) };
+}
+
+int trait_list_sync(struct manage *manage, const struct trait_list *list, bool tell_each)
+{
+	struct sync sync = sync_of(manage, list);
+	enum db_result result = transact(&sync, add_missing);
+
+	if (result != DB_OK)
+		return manage_db_fail(manage, result, "the catalogue of traits is as it was");
+	if (tell_each)
+		tell_names("added", &sync.rows);
+	printf("standard traits: %zu added, %zu were there already\n", sync.rows.n, list->n - sync.rows.n);
+	return EX_OK;
+}
+
+static int show_missing(struct manage *manage, const struct trait_list *list)
+{
+	struct sync sync = sync_of(manage, list);
+	enum db_result result = db_run(manage->db, manage->pool, &q_missing, DB_IN(db_s(sync.list)), &sync.rows);
+
+	if (result != DB_OK)
+		return manage_db_fail(manage, result, "can't read the catalogue of traits");
+	tell_names("would add", &sync.rows);
+	printf("standard traits: %zu to be added, %zu are there already\n", sync.rows.n, list->n - sync.rows.n);
+	return EX_OK;
+}
+
+// What the list lacks and nobody uses; removed only when it was asked for twice.
+static int prune(struct manage *manage, const struct trait_list *list, bool remove)
+{
+	struct sync sync = sync_of(manage, list);
+	enum db_result result = remove ? transact(&sync, remove_unused) :
+		db_run(manage->db, manage->pool, &q_unused, DB_IN(db_s(sync.list)), &sync.rows);
+
+	if (result != DB_OK)
+		return manage_db_fail(manage, result, "nothing was removed from the catalogue of traits");
+	tell_names(remove ? "removed" : "unused and not in the list:", &sync.rows);
+	if (!remove && sync.rows.n > 0)
+		printf("they are still there: --prune --yes removes them\n");
+	return EX_OK;
+}
+
+static int check_schema(struct manage *manage)
+{
+	enum schema_state state;
+	uint64_t version;
+
+	if (!schema_ask(manage, &state, &version))
+		return EX_TEMPFAIL;
+	if (state != SCHEMA_PRESENT || version < TRAITS_VERSION)
+		return manage_fail(EX_DATAERR, "the schema has no catalogue of traits yet: see `tenure-manage db status`");
+	return EX_OK;
+}
+
+int command_os_traits_sync(struct manage *manage)
+{
+	bool dry_run = manage_option(manage, "--dry-run") != NULL, pruning = manage_option(manage, "--prune") != NULL;
+	bool yes = manage_option(manage, "--yes") != NULL;
+	struct trait_list list;
+
+	if (yes && !pruning)
+		return manage_fail(EX_USAGE, "--yes goes with --prune: adding needs no second word");
+	int code = trait_list_read(manage, manage_option(manage, "--from"), &list);
+	if (code == EX_OK)
+		code = check_schema(manage);
+	if (code == EX_OK)
+		code = dry_run ? show_missing(manage, &list) : trait_list_sync(manage, &list, true);
+	if (code == EX_OK && pruning)
+		code = prune(manage, &list, yes && !dry_run);
+	return code;
+}
