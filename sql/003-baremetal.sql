@@ -12,7 +12,8 @@ ALTER TABLE resources
   DROP KEY uid,
   ADD UNIQUE KEY uid (uid, live),
   ADD KEY root (root),
-  ADD KEY type (type_id, live);
+  ADD KEY type (type_id, live),
+  ADD KEY owner (tenant_id, type_id, live);
 
 -- What a resource is found by, whoever's it is: a node's name, a port's MAC address; also what it points at, as
 -- "uid of the target, blank, own uid". Made from the body by the type's rules (src/registry/rules.h). live is NULL while

@@ -104,6 +104,9 @@ struct db_call insert_resource_call(struct registry *registry, struct resource *
 // to in the same transaction, which is a change in itself; p NULL: it stays. Outcomes as resource_change.
 enum outcome change_content(struct registry *registry, const struct edit *edit, struct guard guard,
 	const struct held_tenant *held, struct str heir, struct resource *resource);
+// How many of the documents whose sizes stand in that column make a page; at least one, so that each page goes on.
+size_t page_fitting(const struct db_rows *sizes, size_t column, uint64_t limit);
+
 // A stored body or list as a tree.
 struct doc *stored_document(struct pool *pool, struct str text);
 

@@ -91,14 +91,13 @@ static struct page live_page(struct registry *registry, const struct resource_qu
 		db_s(name), db_u(query->limit + 1));
 }
 
-// How many of the documents of these sizes make a page; at least one, so that each page goes on.
-static size_t fitting(const struct db_rows *sizes, uint64_t limit)
+size_t page_fitting(const struct db_rows *sizes, size_t column, uint64_t limit)
 {
 	uint64_t bytes = 0;
 	size_t n = 0;
 
 	while (n < sizes->n && n < limit) {
-		bytes += db_at(sizes, n, 0)->u;
+		bytes += db_at(sizes, n, column)->u;
 		if (n > 0 && bytes > PAGE_MAX_BYTES)
 			break;
 		n++;
@@ -159,7 +158,7 @@ enum outcome resource_list(struct registry *registry, const struct resource_quer
 		return outcome;
 	if (sizes.n == 0)
 		return query->marker.p != NULL ? OUTCOME_OK : explain_empty(registry, query);
-	page.limit->u = fitting(&sizes, query->limit);
+	page.limit->u = page_fitting(&sizes, 0, query->limit);
 	enum db_result result = db_run(registry->db, registry->pool, &page.queries->rows, page.in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);

@@ -4,7 +4,9 @@
 #include "registry/rules.h"
 
 // A new type with rules is one line here.
-static const struct type_rules *const all[] = { NULL };
+static const struct type_rules *const all[] = {
+	&node_rules, &port_rules, &portgroup_rules, &chassis_rules, NULL
+};
 
 const struct type_rules *rules_find(struct str group, struct str plural)
 {

@@ -49,6 +49,7 @@ struct type_rules {
 	// May it go? Its row is locked. OUTCOME_OK, _CONFLICT, _FORBIDDEN, _BAD_REQUEST. NULL: always.
 	enum outcome (*may_delete)(struct registry *registry, const struct resource *resource, const struct doc *body);
 	// Is the member of that name, at any depth of the body's member top, a secret? NULL: there are none.
+	// (null is none whatever its name.)
 	bool (*is_secret)(struct str top, struct str name);
 	// Answers OUTCOME_NAME_TAKEN in words for an alias that another resource has; alias NULL: the uid is another's.
 	enum outcome (*taken)(struct registry *registry, const struct uuid *uid, const struct alias *alias);
@@ -59,9 +60,12 @@ const struct type_rules *rules_find(struct str group, struct str plural);
 
 extern const struct type_rules node_rules, port_rules, portgroup_rules, chassis_rules;
 
-// ---- secrets (secret.c): shown as SECRET_MASK whoever asks; a write that sends the mask back keeps what is stored
+// ---- secrets (secret.c): shown as SECRET_MASK whoever asks; a write that sends the mask back keeps what is stored.
+// A patch is applied to the body as it is shown: on the stored one, its "test" and "copy" would tell what the mask hides.
 
 #define SECRET_MASK "******"
+// The body with its secrets masked: body itself where there are none, else a copy. rules may be NULL.
+const struct doc *secrets_masked(struct pool *pool, const struct type_rules *rules, const struct doc *body);
 // The body as clients may see it: the stored text itself where it has no secrets.
 struct str resource_shown(struct registry *registry, const struct resource *resource);
 // Puts what is stored back where body has the mask in a secret's place. OUTCOME_OK; _BAD_DOCUMENT: nothing is stored there.

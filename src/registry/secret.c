@@ -10,9 +10,41 @@ static bool is_mask(const struct doc *value)
 	return doc_kind(value) == DOC_STRING && str_eq(doc_string(value), STR(SECRET_MASK));
 }
 
-// One member of the body, at any depth: a copy with its secrets masked. *found: there were some.
-static struct doc *masked(struct pool *pool, const struct type_rules *rules, struct str top, const struct doc *value,
-	bool *found)
+// null keeps nothing secret.
+static bool is_secret(const struct type_rules *rules, struct str top, struct str name, const struct doc *value)
+{
+	return value != NULL && rules->is_secret(top, name);
+}
+
+// Is there a secret in a member of the body, at any depth; if masks_only, one that is a mask?
+static bool holds_secret(const struct type_rules *rules, struct str top, const struct doc *value, bool masks_only)
+{
+	for (struct doc_iter it = doc_iter(value); doc_next(&it);) {
+		if (is_secret(rules, top, it.name, it.value) && (!masks_only || is_mask(it.value)))
+			return true;
+		if (holds_secret(rules, top, it.value, masks_only))
+			return true;
+	}
+	for (size_t i = 0; doc_kind(value) == DOC_ARRAY && i < doc_length(value); i++) {
+		if (holds_secret(rules, top, doc_at(value, i), masks_only))
+			return true;
+	}
+	return false;
+}
+
+static bool body_holds_secret(const struct type_rules *rules, const struct doc *body, bool masks_only)
+{
+	for (struct doc_iter it = doc_iter(body); doc_next(&it);) {
+		if (holds_secret(rules, it.name, it.value, masks_only))
+			return true;
+	}
+	return false;
+}
+
+// ---- showing
+
+// A copy of one member of the body with its secrets masked.
+static struct doc *masked(struct pool *pool, const struct type_rules *rules, struct str top, const struct doc *value)
 {
 	struct doc *copy;
 
@@ -20,77 +52,74 @@ static struct doc *masked(struct pool *pool, const struct type_rules *rules, str
 	case DOC_OBJECT:
 		copy = doc_new_object(pool);
 		for (struct doc_iter it = doc_iter(value); doc_next(&it);) {
-			bool secret = rules->is_secret(top, it.name);
-			*found = *found || secret;
+			bool secret = is_secret(rules, top, it.name, it.value);
 			doc_set(copy, it.name,
-				secret ? doc_new_string(pool, STR(SECRET_MASK)) : masked(pool, rules, top, it.value, found));
+				secret ? doc_new_string(pool, STR(SECRET_MASK)) : masked(pool, rules, top, it.value));
 		}
 		return copy;
 	case DOC_ARRAY:
 		copy = doc_new_array(pool);
 		for (size_t i = 0; i < doc_length(value); i++)
-			doc_push(copy, masked(pool, rules, top, doc_at(value, i), found));
+			doc_push(copy, masked(pool, rules, top, doc_at(value, i)));
 		return copy;
 	default:
 		return doc_copy(pool, value);
 	}
 }
 
+const struct doc *secrets_masked(struct pool *pool, const struct type_rules *rules, const struct doc *body)
+{
+	if (rules == NULL || rules->is_secret == NULL || !body_holds_secret(rules, body, false))
+		return body;
+	struct doc *shown = doc_new_object(pool);
+	for (struct doc_iter it = doc_iter(body); doc_next(&it);)
+		doc_set(shown, it.name, masked(pool, rules, it.name, it.value));
+	return shown;
+}
+
 struct str resource_shown(struct registry *registry, const struct resource *resource)
 {
 	const struct type_rules *rules = resource->type->rules;
-	struct pool *pool = registry->pool;
-	bool found = false;
 
 	if (rules == NULL || rules->is_secret == NULL)
 		return resource->body;
-	struct doc *body = stored_document(pool, resource->body), *shown = doc_new_object(pool);
-	for (struct doc_iter it = doc_iter(body); doc_next(&it);)
-		doc_set(shown, it.name, masked(pool, rules, it.name, it.value, &found));
-	if (!found)
+	const struct doc *body = stored_document(registry->pool, resource->body);
+	const struct doc *shown = secrets_masked(registry->pool, rules, body);
+	if (shown == body)
 		return resource->body;
-	struct buf text = buf_new(pool, resource->body.n);
+	struct buf text = buf_new(registry->pool, resource->body.n);
 	doc_write_json(shown, &text);
 	return buf_str(&text);
 }
 
-static enum outcome fail_masked(struct draft *draft, struct str name)
+// ---- taking masks back
+
+static enum outcome fail_masked(struct draft *draft, struct str top)
 {
 	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
-		"\"%.*s\" is a secret and shown masked; nothing is stored there that the mask could stand for: send its value",
-		STR_ARG(name));
+		"%.*s has \"" SECRET_MASK "\" for a secret, which stands for the one that is stored there, and there is none: "
+		"send its value", STR_ARG(top));
 }
 
-// The value with what is stored in the place of each mask; was: what is stored, NULL where nothing is.
 static enum outcome restored(struct draft *draft, struct str top, const struct doc *value, const struct doc *was,
+	struct doc **result);
+
+static enum outcome restored_object(struct draft *draft, struct str top, const struct doc *value, const struct doc *was,
 	struct doc **result)
 {
 	struct pool *pool = draft->registry->pool;
 	const struct type_rules *rules = draft->address->type->rules;
 	enum outcome outcome = OUTCOME_OK;
 
-	if (doc_kind(value) == DOC_ARRAY) {
-		*result = doc_new_array(pool);
-		for (size_t i = 0; outcome == OUTCOME_OK && i < doc_length(value); i++) {
-			struct doc *item = NULL;
-			bool there = doc_kind(was) == DOC_ARRAY && i < doc_length(was);
-			outcome = restored(draft, top, doc_at(value, i), there ? doc_at(was, i) : NULL, &item);
-			doc_push(*result, item);
-		}
-		return outcome;
-	}
-	if (doc_kind(value) != DOC_OBJECT) {
-		*result = doc_copy(pool, value);
-		return OUTCOME_OK;
-	}
 	*result = doc_new_object(pool);
 	for (struct doc_iter it = doc_iter(value); outcome == OUTCOME_OK && doc_next(&it);) {
-		const struct doc *old = NULL;
-		bool there = doc_get(was, it.name, &old);
+		bool kept = is_secret(rules, top, it.name, it.value) && is_mask(it.value);
+		const struct doc *old;
 		struct doc *member = NULL;
-		if (rules->is_secret(top, it.name) && is_mask(it.value) && !there)
-			return fail_masked(draft, it.name);
-		if (rules->is_secret(top, it.name) && is_mask(it.value))
+		doc_get(was, it.name, &old);
+		if (kept && old == NULL)
+			return fail_masked(draft, top);
+		if (kept)
 			member = doc_copy(pool, old);
 		else
 			outcome = restored(draft, top, it.value, old, &member);
@@ -99,14 +128,50 @@ static enum outcome restored(struct draft *draft, struct str top, const struct d
 	return outcome;
 }
 
+// Elements have no name to know them by: one that has masks has to be, but for them, what stood at its place, in an array
+// of the same length. Else the secret of a neighbour could slip into it.
+static enum outcome restored_array(struct draft *draft, struct str top, const struct doc *value, const struct doc *was,
+	struct doc **result)
+{
+	struct pool *pool = draft->registry->pool;
+	const struct type_rules *rules = draft->address->type->rules;
+	bool comparable = doc_kind(was) == DOC_ARRAY && doc_length(was) == doc_length(value);
+
+	*result = doc_new_array(pool);
+	for (size_t i = 0; i < doc_length(value); i++) {
+		const struct doc *item = doc_at(value, i);
+		bool has_masks = holds_secret(rules, top, item, true);
+		if (has_masks && !(comparable && doc_equal(item, masked(pool, rules, top, doc_at(was, i)))))
+			return fail_masked(draft, top);
+		doc_push(*result, doc_copy(pool, has_masks ? doc_at(was, i) : item));
+	}
+	return OUTCOME_OK;
+}
+
+// The value with what is stored in the place of each mask; was: what is stored, NULL where nothing is.
+static enum outcome restored(struct draft *draft, struct str top, const struct doc *value, const struct doc *was,
+	struct doc **result)
+{
+	switch (doc_kind(value)) {
+	case DOC_OBJECT:
+		return restored_object(draft, top, value, was, result);
+	case DOC_ARRAY:
+		return restored_array(draft, top, value, was, result);
+	default:
+		*result = doc_copy(draft->registry->pool, value);
+		return OUTCOME_OK;
+	}
+}
+
 enum outcome secrets_restore(struct draft *draft)
 {
 	const struct type_rules *rules = draft->address->type->rules;
-	struct doc *body = doc_new_object(draft->registry->pool);
+	struct doc *body;
 	enum outcome outcome = OUTCOME_OK;
 
-	if (rules->is_secret == NULL || doc_kind(draft->body) != DOC_OBJECT)
+	if (rules->is_secret == NULL || !body_holds_secret(rules, draft->body, true))
 		return OUTCOME_OK;
+	body = doc_new_object(draft->registry->pool);
 	for (struct doc_iter it = doc_iter(draft->body); outcome == OUTCOME_OK && doc_next(&it);) {
 		const struct doc *was = NULL;
 		struct doc *member = NULL;

@@ -28,7 +28,7 @@ static enum outcome refuse(const struct checking *checking, const struct route_p
 
 // ---- names
 
-static bool declares(const struct route_method *method, struct str name)
+bool route_declares(const struct route_method *method, struct str name)
 {
 	for (size_t i = 0; i < method->n_params; i++) {
 		if (method->params[i].style == PARAM_QUERY && str_eq_c(name, method->params[i].name))
@@ -150,7 +150,7 @@ enum outcome route_check_params(struct pool *pool, const struct request *request
 	enum outcome outcome = OUTCOME_OK;
 
 	for (size_t i = 0; i < request->uri.n_pairs; i++) {
-		if (!declares(method, request->uri.pairs[i].name))
+		if (!route_declares(method, request->uri.pairs[i].name))
 			return refuse_unknown(&checking, request->uri.pairs[i].name);
 	}
 	for (size_t i = 0; i < method->n_params && outcome == OUTCOME_OK; i++) {
@@ -195,6 +195,8 @@ static int match_body(struct str content_type, const struct route_method *method
 {
 	for (size_t i = 0; i < method->n_consumes; i++) {
 		const char *other = other_name(method->consumes[i]);
+		if (strcmp(method->consumes[i], WADL_ANY_MEDIA) == 0)
+			return (int)i;
 		if (media_is(content_type, method->consumes[i]) || (other != NULL && media_is(content_type, other)))
 			return (int)i;
 	}

@@ -26,12 +26,14 @@ struct media_list {
 	bool of_request;
 };
 
-// "type/subtype", parameters may follow.
+// "type/subtype", parameters may follow; "*/*" for any.
 static bool is_media_type(const char *text)
 {
 	size_t slash = strcspn(text, "/");
 	size_t n = strlen(text);
 
+	if (strcmp(text, WADL_ANY_MEDIA) == 0)
+		return true;
 	return slash > 0 && slash + 1 < n && strcspn(text, "\t\r\n,\"*") == n && text[slash + 1] != '/';
 }
 
@@ -87,6 +89,8 @@ static bool parse_representation(struct loader *loader, xmlNode *node, void *arg
 		return fail_at(loader, node, "only a <representation> of the <application> may have an id");
 	if (media.required && !list->of_request)
 		return fail_at(loader, node, "t:body is for requests");
+	if (strcmp(media.type, WADL_ANY_MEDIA) == 0 && !list->of_request)
+		return fail_at(loader, node, "only a request may be of any media type");
 	for (size_t i = 0; i < list->n; i++) {
 		if (strcmp(list->items[i].type, media.type) == 0)
 			return fail_at(loader, node, "a second representation %s", media.type);

@@ -34,7 +34,7 @@ struct route_method {
 	unsigned min_version, max_version; // microversions it exists in, minor numbers (t:min, t:max); 0: no limit
 	const char *const *produces; // media types of its responses, in order of preference
 	size_t n_produces;
-	const char *const *consumes; // of its request; n_consumes 0: takes no body
+	const char *const *consumes; // of its request, "*/*" means any; n_consumes 0: takes no body
 	size_t n_consumes;
 	bool body_required;  // t:body="required" on the request representation
 	const struct route_param *params; // template, query and header, declared at the method or on its path
@@ -71,6 +71,9 @@ const char *route_dialect(const struct route_table *table, const struct uri *uri
 // OUTCOME_OK or OUTCOME_BAD_PARAMETER with *detail.
 enum outcome route_check_params(struct pool *pool, const struct request *request, struct route_match *match,
 	struct str *detail);
+
+// Does the method have a query parameter of that name?
+bool route_declares(const struct route_method *method, struct str name);
 
 // Media types: OUTCOME_OK; OUTCOME_NOT_ACCEPTABLE (*detail lists what could be had) when no representation fits Accept;
 // OUTCOME_UNSUPPORTED_MEDIA when a body came and its Content-Type is none that the method takes (also: a body without

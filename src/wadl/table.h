@@ -8,6 +8,7 @@
 #include "wadl/type.h"
 
 enum { WADL_MAX_MEDIA = 8 }; // representations of one method, either way
+#define WADL_ANY_MEDIA "*/*" // of a request: whatever Content-Type says, if there is one
 
 struct wadl_note { // of a <doc>; NULL where there is none
 	const char *title;

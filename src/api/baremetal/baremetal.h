@@ -24,6 +24,8 @@ enum outcome fail_too_new(struct call *call, const char *what, unsigned since);
 struct str metal_url(struct call *call, struct str path);
 // [{"rel": "self", …/v1/path}, {"rel": "bookmark", …/path}]; path "nodes/UUID".
 struct doc *metal_links(struct call *call, struct str path);
+// What of a client's text an error repeats: 255 bytes at most.
+struct str metal_shown(struct str text);
 
 // ---- problem.c: {"error_message": "{\"faultcode\": …}"}
 
@@ -79,8 +81,19 @@ handler_fn list_node_ports_detail, list_node_portgroups_detail, list_portgroup_p
 
 handler_fn get_states, put_maintenance, delete_maintenance, validate_node;
 handler_fn get_traits, put_traits, put_trait, delete_traits, delete_trait;
-handler_fn list_drivers, get_driver, get_driver_properties;
+// states.c: the header, from VERSION_ETAG on.
+void set_node_etag(struct call *call, const struct resource *node);
+handler_fn get_volume;
+handler_fn refuse_collection; // DELETE of nodes, ports, …: which one?
 handler_fn get_nothing_stored; // bios, vifs, history, …: what only a driver would fill, an empty list of its name
+handler_fn find_nothing_stored; // one of those
 handler_fn refuse_driver_call; // power, provisioning, … : no driver here does that
+
+// ---- drivers.c: drivers, and this host in the part of the conductor that has all nodes
+
+handler_fn list_drivers, get_driver, get_driver_properties, list_conductors, get_conductor;
+struct str metal_host(struct pool *pool);
+// The driver that the call's parameter names; _NOT_FOUND in the words of its clients.
+enum outcome find_driver(struct call *call, struct metal_driver *driver);
 
 #endif

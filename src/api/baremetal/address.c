@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addresses in answers.
+#include "base/base.h"
+
+#include "api/baremetal/baremetal.h"
+#include "base/pool.h"
+#include "http/uri.h"
+
+enum { SHOWN = 255 };
+
+// Where the dialect is mounted: what stands before "v1" in the address asked for.
+static struct str mount_point(struct call *call)
+{
+	const struct uri *uri = &call->request.uri;
+	struct buf out = buf_new(call->pool, 32);
+
+	for (size_t i = 0; i < uri->n_segments && !str_eq(uri->segments[i], STR("v1")); i++) {
+		buf_addc(&out, '/');
+		uri_add_segment(&out, uri->segments[i]);
+	}
+	return buf_str(&out);
+}
+
+struct str metal_shown(struct str text)
+{
+	struct str shown = str_part(text, 0, SHOWN);
+
+	// Cut where a character begins.
+	while (shown.n > 0 && shown.n < text.n && ((unsigned char)text.p[shown.n] & 0xc0) == 0x80)
+		shown.n--;
+	return shown;
+}
+
+struct str metal_url(struct call *call, struct str path)
+{
+	return call_url(call, str_printf(call->pool, "%.*s%.*s", STR_ARG(mount_point(call)), STR_ARG(path)));
+}
+
+static struct doc *link_doc(struct call *call, const char *rel, const char *before, struct str path)
+{
+	struct doc *link = doc_new_object(call->pool);
+
+	doc_set_str(call->pool, link, "href", metal_url(call, str_printf(call->pool, "%s%.*s", before, STR_ARG(path))));
+	doc_set_str(call->pool, link, "rel", str_c(rel));
+	return link;
+}
+
+struct doc *metal_links(struct call *call, struct str path)
+{
+	struct doc *links = doc_new_array(call->pool);
+
+	doc_push(links, link_doc(call, "self", "/v1/", path));
+	doc_push(links, link_doc(call, "bookmark", "/", path));
+	return links;
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// Drivers and conductors: what is configured, and this host in the part of the one that would drive it.
+#include "base/base.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+#include "api/baremetal/baremetal.h"
+#include "base/config.h"
+#include "base/pool.h"
+
+enum { // microversions
+	SINCE_PROPERTIES = 14,
+	SINCE_TYPE = 30, // with default_ and enabled_ interfaces, and what is asked by type and detail
+	SINCE_FIELDS = 77,
+};
+
+struct str metal_host(struct pool *pool)
+{
+	char name[HOST_NAME_MAX + 1];
+
+	if (gethostname(name, sizeof(name)) != 0)
+		return STR("localhost");
+	name[HOST_NAME_MAX] = '\0';
+	return str_dup(pool, str_c(name));
+}
+
+// ---- fields
+
+static const char *const driver_fields[] = { "name", "hosts", "links", "properties", "type", NULL };
+static const char *const conductor_fields[] = { "hostname", "conductor_group", "links", "alive", "created_at",
+	"updated_at", "drivers", NULL };
+
+static bool is_listed(struct str fields, const char *name)
+{
+	struct str item;
+
+	while (str_split(&fields, ',', &item)) {
+		if (str_eq_c(str_trim(item), name))
+			return true;
+	}
+	return false;
+}
+
+static bool is_among(struct str name, const char *const *known)
+{
+	while (*known != NULL && !str_eq_c(name, *known))
+		known++;
+	return *known != NULL;
+}
+
+static enum outcome check_fields(struct call *call, struct str fields, const char *const *known)
+{
+	struct str rest = fields, item;
+
+	while (str_split(&rest, ',', &item)) {
+		if (item.n > 0 && !is_among(str_trim(item), known))
+			return call_fail(call, OUTCOME_BAD_PARAMETER, "Field(s) \"%.*s\" are not valid",
+				STR_ARG(metal_shown(item)));
+	}
+	return OUTCOME_OK;
+}
+
+// Takes away what was not asked for; links always stay. fields p NULL: everything was.
+static void keep_fields(struct doc *doc, struct str fields, const char *const *known)
+{
+	for (; fields.p != NULL && *known != NULL; known++) {
+		if (!is_listed(fields, *known) && strcmp(*known, "links") != 0)
+			doc_remove(doc, str_c(*known));
+	}
+}
+
+static enum outcome read_detail(struct call *call, bool *detail)
+{
+	struct str text = call_param(call, "detail");
+
+	*detail = false;
+	if (text.p == NULL || metal_bool(doc_new_string(call->pool, text), detail))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_BAD_PARAMETER, "Unrecognized value for detail: it must be true or false");
+}
+
+// ---- drivers
+
+static unsigned interface_since(const char *interface)
+{
+	static const struct {
+		const char *name;
+		unsigned since;
+	} later[] = { { "storage", 33 }, { "rescue", 38 }, { "bios", 40 } };
+
+	for (size_t i = 0; i < COUNT_OF(later); i++) {
+		if (strcmp(later[i].name, interface) == 0)
+			return later[i].since;
+	}
+	return SINCE_TYPE;
+}
+
+static void add_interfaces(struct call *call, const struct metal_driver *driver, struct doc *doc)
+{
+	struct pool *pool = call->pool;
+
+	for (const char *const *i = metal_interfaces; *i != NULL; i++) {
+		if (call->version < interface_since(*i))
+			continue;
+		struct doc *enabled = doc_new_array(pool);
+		for (const char *const *e = metal_driver_enabled(driver, *i); *e != NULL; e++)
+			doc_push(enabled, doc_new_string(pool, str_c(*e)));
+		doc_set_str(pool, doc, str_printf(pool, "default_%s_interface", *i).p, str_c(metal_driver_default(driver, *i)));
+		doc_set(doc, str_printf(pool, "enabled_%s_interfaces", *i), enabled);
+	}
+}
+
+static struct doc *driver_doc(struct call *call, const struct metal_driver *driver, bool detail)
+{
+	struct pool *pool = call->pool;
+	struct doc *doc = doc_new_object(pool), *hosts = doc_new_array(pool);
+	struct str path = str_printf(pool, "drivers/%.*s", STR_ARG(driver->name));
+
+	doc_push(hosts, doc_new_string(pool, metal_host(pool)));
+	doc_set_str(pool, doc, "name", driver->name);
+	doc_set(doc, STR("hosts"), hosts);
+	doc_set(doc, STR("links"), metal_links(call, path));
+	if (call->version >= SINCE_PROPERTIES)
+		doc_set(doc, STR("properties"), metal_links(call, str_printf(pool, "%.*s/properties", STR_ARG(path))));
+	if (call->version >= SINCE_TYPE)
+		doc_set_str(pool, doc, "type", STR("dynamic"));
+	if (detail && call->version >= SINCE_TYPE)
+		add_interfaces(call, driver, doc);
+	return doc;
+}
+
+static enum outcome read_driver_query(struct call *call, bool *detail, bool *none)
+{
+	struct str type = call_param(call, "type"), fields = call_param(call, "fields");
+	enum outcome outcome = read_detail(call, detail);
+
+	*none = str_eq(type, STR("classic"));
+	if (call->version < SINCE_TYPE && type.p != NULL)
+		return fail_too_new(call, "the parameter type", SINCE_TYPE);
+	if (call->version < SINCE_TYPE && call_param(call, "detail").p != NULL)
+		return fail_too_new(call, "the parameter detail", SINCE_TYPE);
+	if (call->version < SINCE_FIELDS && fields.p != NULL)
+		return fail_too_new(call, "the parameter fields", SINCE_FIELDS);
+	if (outcome == OUTCOME_OK && *detail && fields.p != NULL)
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "Can't fetch a subset of fields with detail: ask for one of them");
+	return outcome == OUTCOME_OK ? check_fields(call, fields, driver_fields) : outcome;
+}
+
+enum outcome list_drivers(struct call *call)
+{
+	struct doc *doc = doc_new_object(call->pool), *list = doc_new_array(call->pool);
+	struct metal_driver *drivers;
+	size_t n = metal_drivers(call->config, call->pool, &drivers);
+	bool detail, none;
+	enum outcome outcome = read_driver_query(call, &detail, &none);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	for (size_t i = 0; i < n && !none; i++) {
+		struct doc *item = driver_doc(call, &drivers[i], detail);
+		keep_fields(item, call_param(call, "fields"), driver_fields);
+		doc_push(list, item);
+	}
+	doc_set(doc, STR("drivers"), list);
+	write_json(call, doc);
+	return OUTCOME_OK;
+}
+
+enum outcome find_driver(struct call *call, struct metal_driver *driver)
+{
+	struct str name = call_param(call, "driver");
+
+	if (metal_driver_find(call->config, name, driver))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_NOT_FOUND,
+		"Could not find the following driver(s) or hardware type(s): %.*s. /v1/drivers lists those there are",
+		STR_ARG(metal_shown(name)));
+}
+
+enum outcome get_driver(struct call *call)
+{
+	struct str fields = call_param(call, "fields");
+	struct metal_driver driver;
+	enum outcome outcome = find_driver(call, &driver);
+
+	if (outcome == OUTCOME_OK && fields.p != NULL && call->version < SINCE_FIELDS)
+		outcome = fail_too_new(call, "the parameter fields", SINCE_FIELDS);
+	if (outcome == OUTCOME_OK)
+		outcome = check_fields(call, fields, driver_fields);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	struct doc *doc = driver_doc(call, &driver, fields.p == NULL);
+	keep_fields(doc, fields, driver_fields);
+	write_json(call, doc);
+	return OUTCOME_OK;
+}
+
+// What drivers ask for in driver_info; here nothing is driven, so nothing is asked for.
+enum outcome get_driver_properties(struct call *call)
+{
+	struct metal_driver driver;
+	enum outcome outcome = find_driver(call, &driver);
+
+	if (outcome == OUTCOME_OK)
+		write_json(call, doc_new_object(call->pool));
+	return outcome;
+}
+
+// ---- conductors
+
+static struct doc *driver_names(struct call *call)
+{
+	struct metal_driver *drivers;
+	size_t n = metal_drivers(call->config, call->pool, &drivers);
+	struct doc *list = doc_new_array(call->pool);
+
+	for (size_t i = 0; i < n; i++)
+		doc_push(list, doc_new_string(call->pool, drivers[i].name));
+	return list;
+}
+
+static struct doc *conductor_doc(struct call *call, struct str host, bool detail)
+{
+	struct pool *pool = call->pool;
+	struct doc *doc = doc_new_object(pool);
+
+	doc_set_str(pool, doc, "hostname", host);
+	doc_set_str(pool, doc, "conductor_group", STR(""));
+	doc_set(doc, STR("links"), metal_links(call, str_printf(pool, "conductors/%.*s", STR_ARG(host))));
+	doc_set(doc, STR("alive"), doc_new_bool(pool, true));
+	if (detail) {
+		doc_set(doc, STR("created_at"), NULL);
+		doc_set(doc, STR("updated_at"), NULL);
+		doc_set(doc, STR("drivers"), driver_names(call));
+	}
+	return doc;
+}
+
+enum outcome list_conductors(struct call *call)
+{
+	struct pool *pool = call->pool;
+	struct doc *doc = doc_new_object(pool), *list = doc_new_array(pool);
+	struct str fields = call_param(call, "fields");
+	bool detail;
+	enum outcome outcome = read_detail(call, &detail);
+
+	if (outcome == OUTCOME_OK && detail && fields.p != NULL)
+		outcome = call_fail(call, OUTCOME_BAD_PARAMETER,
+			"Can't fetch a subset of fields with detail: ask for one of them");
+	if (outcome == OUTCOME_OK)
+		outcome = check_fields(call, fields, conductor_fields);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	struct doc *item = conductor_doc(call, metal_host(pool), detail || fields.p != NULL);
+	keep_fields(item, fields, conductor_fields);
+	doc_push(list, item);
+	doc_set(doc, STR("conductors"), list);
+	write_json(call, doc);
+	return OUTCOME_OK;
+}
+
+enum outcome get_conductor(struct call *call)
+{
+	struct str host = metal_host(call->pool), asked = call_param(call, "conductor"), fields = call_param(call, "fields");
+	enum outcome outcome = check_fields(call, fields, conductor_fields);
+
+	if (outcome == OUTCOME_OK && !str_eq(asked, host))
+		outcome = call_fail(call, OUTCOME_NOT_FOUND, "Conductor %.*s could not be found.",
+			STR_ARG(metal_shown(asked)));
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	struct doc *doc = conductor_doc(call, host, true);
+	keep_fields(doc, fields, conductor_fields);
+	write_json(call, doc);
+	return OUTCOME_OK;
+}

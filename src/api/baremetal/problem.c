@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors as this API's clients read them: an object whose error_message is a string that holds JSON once more. What can be
+// told in other words than sentences stands beside it.
+#include "base/base.h"
+
+#include "api/baremetal/baremetal.h"
+#include "base/pool.h"
+
+enum { BLOCKERS_TOLD = 10 }; // in the sentence; the list beside it has all
+
+static const struct {
+	int status;
+	const char *title;
+} titles[] = {
+	{ 400, "Bad Request" }, { 404, "Not Found" }, { 405, "Method Not Allowed" }, { 406, "Not Acceptable" },
+	{ 414, "URI Too Long" }, { 501, "Not Implemented" },
+};
+
+static const char *title_of(int status, enum outcome outcome)
+{
+	for (size_t i = 0; i < COUNT_OF(titles); i++) {
+		if (titles[i].status == status)
+			return titles[i].title;
+	}
+	return outcome_title(outcome);
+}
+
+// These clients know no 410.
+static int status_of(enum outcome outcome)
+{
+	return outcome == OUTCOME_GONE ? 404 : outcome_status(outcome);
+}
+
+// ---- the sentence
+
+static const char *default_text(enum outcome outcome)
+{
+	switch (outcome) {
+	case OUTCOME_NOT_FOUND:
+	case OUTCOME_GONE:
+		return "The resource could not be found.";
+	case OUTCOME_UNAVAILABLE:
+		return "The database is away or too busy: try again.";
+	case OUTCOME_INTERNAL:
+		return "Something went wrong here, and nothing was changed; the log tells more under this request id.";
+	default:
+		return outcome_title(outcome);
+	}
+}
+
+static bool has_unexpected_arguments(const struct call *call)
+{
+	const struct uri *uri = &call->request.uri;
+
+	for (size_t i = 0; i < uri->n_pairs; i++) {
+		if (!route_declares(call->match.method, uri->pairs[i].name))
+			return true;
+	}
+	return false;
+}
+
+static struct str member(const struct problem *problem, const char *name)
+{
+	for (size_t i = 0; i < problem->n_members; i++) {
+		if (strcmp(problem->members[i].name, name) == 0)
+			return problem->members[i].value;
+	}
+	return STR_NONE;
+}
+
+// What a client needs that shows its user the sentence and nothing else.
+static void add_stale(struct buf *text, const struct problem *problem)
+{
+	struct str etag = member(problem, "etag"), by = member(problem, "changed_by"), at = member(problem, "changed_at");
+
+	if (etag.n > 0)
+		buf_addf(text, ". Its etag is now %.*s", STR_ARG(etag));
+	if (at.n > 0)
+		buf_addf(text, "; it was changed by %.*s at %.*s", STR_ARG(by.n > 0 ? by : STR("nobody known")), STR_ARG(at));
+	for (size_t i = 0; i < problem->n_fields; i++)
+		buf_addf(text, "%s%.*s", i == 0 ? "; what differs: " : ", ", STR_ARG(problem->fields[i]));
+}
+
+static void add_blockers(struct buf *text, const struct problem *problem)
+{
+	for (size_t i = 0; i < problem->n_blockers && i < BLOCKERS_TOLD; i++) {
+		const struct blocker *blocker = &problem->blockers[i];
+		buf_addf(text, "; %.*s%s%s: %.*s", STR_ARG(blocker->resource), blocker->resource.n > 0 ? " " : "",
+			blocker->reason, STR_ARG(blocker->detail));
+	}
+}
+
+static struct str sentence(struct call *call, enum outcome outcome, const struct problem *problem)
+{
+	struct buf text = buf_new(call->pool, 256);
+
+	if (outcome == OUTCOME_BAD_PARAMETER && call->match.method != NULL && has_unexpected_arguments(call))
+		BUF_LIT(&text, "Unexpected arguments: ");
+	buf_add(&text, problem->detail.n > 0 ? problem->detail : str_c(default_text(outcome)));
+	if (outcome == OUTCOME_STALE)
+		add_stale(&text, problem);
+	add_blockers(&text, problem);
+	return buf_str(&text);
+}
+
+// ---- the document
+
+// Those who found no method at the address tell it in other words than those who were called.
+static struct doc *fault_doc(struct call *call, enum outcome outcome, struct str text)
+{
+	struct pool *pool = call->pool;
+	struct doc *fault = doc_new_object(pool);
+	int status = status_of(outcome);
+
+	if (call->match.method == NULL) {
+		doc_set_u64(pool, fault, "code", (uint64_t)status);
+		doc_set_str(pool, fault, "title", str_c(title_of(status, outcome)));
+		doc_set_str(pool, fault, "description", text);
+		return fault;
+	}
+	doc_set_str(pool, fault, "faultcode", status < 500 ? STR("Client") : STR("Server"));
+	doc_set_str(pool, fault, "faultstring", text);
+	doc_set(fault, STR("debuginfo"), NULL);
+	return fault;
+}
+
+static void add_lists(struct call *call, const struct problem *problem, struct doc *doc)
+{
+	struct pool *pool = call->pool;
+	struct doc *fields = doc_new_array(pool), *blockers = doc_new_array(pool);
+
+	for (size_t i = 0; i < problem->n_fields; i++)
+		doc_push(fields, doc_new_string(pool, problem->fields[i]));
+	for (size_t i = 0; i < problem->n_blockers; i++) {
+		struct doc *item = doc_new_object(pool);
+		doc_set_str(pool, item, "resource", problem->blockers[i].resource);
+		doc_set_str(pool, item, "reason", str_c(problem->blockers[i].reason));
+		doc_set_str(pool, item, "detail", problem->blockers[i].detail);
+		doc_push(blockers, item);
+	}
+	if (problem->fields != NULL)
+		doc_set(doc, STR("fields"), fields);
+	if (problem->n_blockers > 0)
+		doc_set(doc, STR("blockers"), blockers);
+}
+
+void baremetal_render_problem(struct call *call, enum outcome outcome, const struct problem *problem)
+{
+	struct pool *pool = call->pool;
+	struct doc *doc = doc_new_object(pool);
+	struct buf fault = buf_new(pool, 256);
+
+	doc_write_json(fault_doc(call, outcome, sentence(call, outcome, problem)), &fault);
+	doc_set_str(pool, doc, "error_message", buf_str(&fault));
+	for (size_t i = 0; i < problem->n_members; i++)
+		doc_set_str(pool, doc, problem->members[i].name, problem->members[i].value);
+	add_lists(call, problem, doc);
+	write_json(call, doc);
+	call->response.status = status_of(outcome);
+}

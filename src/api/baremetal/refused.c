@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only a driver could do, or tell. There are no drivers here, so the answers are those of the real service for a driver
+// that does not support it; what such a driver would have left behind is empty.
+#include "base/base.h"
+
+#include "api/baremetal/baremetal.h"
+#include "api/patch.h"
+#include "base/pool.h"
+#include "http/uri.h"
+
+static bool is_call(const struct call *call, const char *id)
+{
+	return strcmp(call->match.method->id, id) == 0;
+}
+
+enum outcome refuse_collection(struct call *call)
+{
+	return call_fail(call, OUTCOME_BAD_REQUEST, "Which one is to be deleted? Its UUID belongs at the end of the address");
+}
+
+// ---- calls of drivers
+
+static const char *const power_targets[] = {
+	"power on", "power off", "rebooting", "soft rebooting", "soft power off", NULL
+};
+static const char *const provision_targets[] = {
+	"active", "deleted", "rebuild", "manage", "provide", "inspect", "abort", "clean", "adopt", "rescue", "unrescue", NULL
+};
+
+// What of a driver each call needs.
+static const struct refusal {
+	const char *id;
+	const char *what;
+	const char *const *targets; // that the body may name; NULL: it names none
+} refusals[] = {
+	{ "setPower", "power", power_targets },
+	{ "setProvision", "deploy", provision_targets },
+	{ "setRaid", "raid", NULL },
+	{ "getConsole", "console", NULL },
+	{ "setConsole", "console", NULL },
+	{ "setBootMode", "management", NULL },
+	{ "setSecureBoot", "management", NULL },
+	{ "getBootDevice", "management", NULL },
+	{ "setBootDevice", "management", NULL },
+	{ "getBootDevices", "management", NULL },
+	{ "injectNmi", "management", NULL },
+	{ "getIndicators", "management", NULL },
+	{ "getIndicatorsOf", "management", NULL },
+	{ "getIndicator", "management", NULL },
+	{ "setIndicator", "management", NULL },
+	{ "attachVif", "network", NULL },
+	{ "getVendorMethods", "vendor", NULL },
+	{ "getVendor", "vendor", NULL },
+	{ "postVendor", "vendor", NULL },
+	{ "putVendor", "vendor", NULL },
+	{ "patchVendor", "vendor", NULL },
+	{ "deleteVendor", "vendor", NULL },
+	{ "getDriverVendorMethods", "vendor", NULL },
+	{ "getDriverVendor", "vendor", NULL },
+	{ "postDriverVendor", "vendor", NULL },
+	{ "putDriverVendor", "vendor", NULL },
+	{ "patchDriverVendor", "vendor", NULL },
+	{ "deleteDriverVendor", "vendor", NULL },
+	{ "getLogicalDiskProperties", "raid", NULL },
+	{ "heartbeat", "deploy", NULL },
+};
+
+static const struct refusal *find_refusal(const struct call *call)
+{
+	size_t i = 0;
+
+	while (i < COUNT_OF(refusals) && !is_call(call, refusals[i].id))
+		i++;
+	assert(i < COUNT_OF(refusals)); // whoever adds a call to the WADL adds it here
+	return &refusals[i];
+}
+
+static enum outcome fail_target(struct call *call, const char *const *targets)
+{
+	struct buf text = buf_new(call->pool, 256);
+
+	for (const char *const *t = targets; *t != NULL; t++)
+		buf_addf(&text, "%s%s", t == targets ? "" : ", ", *t);
+	return call_fail(call, OUTCOME_BAD_DOCUMENT, "Invalid target: the body must be {\"target\": …} with one of: %.*s",
+		STR_ARG(buf_str(&text)));
+}
+
+static enum outcome check_target(struct call *call, const char *const *targets)
+{
+	const struct doc *target = NULL;
+	struct doc *body;
+	enum outcome outcome = call_read(call, &any_document, &body);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (!doc_get(body, STR("target"), &target) || doc_kind(target) != DOC_STRING)
+		return fail_target(call, targets);
+	while (*targets != NULL && !str_eq_c(doc_string(target), *targets))
+		targets++;
+	return *targets != NULL ? OUTCOME_OK : fail_target(call, find_refusal(call)->targets);
+}
+
+static enum outcome driver_of_node(struct call *call, struct str *driver)
+{
+	struct resource node;
+	const struct doc *value = NULL;
+	struct conditions conditions;
+	enum outcome outcome = guard_read(call, &conditions);
+
+	if (outcome == OUTCOME_OK)
+		outcome = kind_find(call, &node_kind, call_param(call, "node"), &node);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	(void)doc_get(stored_doc(call->pool, node.body), STR("driver"), &value);
+	*driver = doc_kind(value) == DOC_STRING ? doc_string(value) : STR("");
+	return OUTCOME_OK;
+}
+
+enum outcome refuse_driver_call(struct call *call)
+{
+	const struct refusal *refusal = find_refusal(call);
+	bool of_driver = call_param(call, "driver").p != NULL;
+	struct metal_driver found;
+	struct str driver = STR("");
+	enum outcome outcome = of_driver ? find_driver(call, &found) : driver_of_node(call, &driver);
+
+	if (outcome == OUTCOME_OK && refusal->targets != NULL)
+		outcome = check_target(call, refusal->targets);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (of_driver)
+		driver = found.name;
+	return call_fail(call, OUTCOME_BAD_REQUEST, "Driver %.*s does not support %s (disabled or not implemented).",
+		STR_ARG(driver), refusal->what);
+}
+
+// ---- what drivers leave behind
+
+static const struct nothing {
+	const char *id;
+	const char *list; // the member that is an empty list
+	const char *what; // of a call for one: its title
+} nothings[] = {
+	{ "listBios", "bios", NULL },
+	{ "listVifs", "vifs", NULL },
+	{ "listHistory", "history", NULL },
+	{ "listVolumeConnectors", "connectors", NULL },
+	{ "listVolumeTargets", "targets", NULL },
+	{ "listNodeVolumeConnectors", "connectors", NULL },
+	{ "listNodeVolumeTargets", "targets", NULL },
+	{ "listAllocations", "allocations", NULL },
+	{ "listDeployTemplates", "deploy_templates", NULL },
+	{ "getBios", NULL, "BIOS setting" },
+	{ "getHistory", NULL, "History event" },
+	{ "getInventory", NULL, "Inventory" },
+	{ "detachVif", NULL, "VIF" },
+	{ "getNodeAllocation", NULL, "Allocation" },
+	{ "deleteNodeAllocation", NULL, "Allocation" },
+	{ "getAllocation", NULL, "Allocation" },
+	{ "getVolumeConnector", NULL, "Volume connector" },
+	{ "getVolumeTarget", NULL, "Volume target" },
+	{ "getDeployTemplate", NULL, "Deploy template" },
+	{ "lookup", NULL, "Node that waits for its agent" },
+};
+
+static const struct nothing *find_nothing(const struct call *call)
+{
+	size_t i = 0;
+
+	while (i < COUNT_OF(nothings) && !is_call(call, nothings[i].id))
+		i++;
+	assert(i < COUNT_OF(nothings)); // as above
+	return &nothings[i];
+}
+
+// Of a node's things: is the node there, and the caller's?
+static enum outcome check_node(struct call *call)
+{
+	struct str name = call_param(call, "node");
+	struct resource node;
+
+	return name.p != NULL ? kind_find(call, &node_kind, name, &node) : OUTCOME_OK;
+}
+
+enum outcome get_nothing_stored(struct call *call)
+{
+	struct doc *doc = doc_new_object(call->pool);
+	enum outcome outcome = check_node(call);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	doc_set(doc, str_c(find_nothing(call)->list), doc_new_array(call->pool));
+	write_json(call, doc);
+	return OUTCOME_OK;
+}
+
+enum outcome find_nothing_stored(struct call *call)
+{
+	struct str name = call_param(call, "item");
+	enum outcome outcome = check_node(call);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	return call_fail(call, OUTCOME_NOT_FOUND, "%s%s%.*s could not be found.", find_nothing(call)->what,
+		name.n > 0 ? " " : "", STR_ARG(metal_shown(name)));
+}
+
+// ---- volume: a folder of folders
+
+enum outcome get_volume(struct call *call)
+{
+	struct str node = call_param(call, "node");
+	struct pool *pool = call->pool;
+	struct doc *doc = doc_new_object(pool);
+	struct buf path = buf_new(pool, 64);
+	enum outcome outcome = check_node(call);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (node.p != NULL) {
+		BUF_LIT(&path, "nodes/");
+		uri_add_segment(&path, node);
+		buf_addc(&path, '/');
+	}
+	BUF_LIT(&path, "volume/");
+	doc_set(doc, STR("links"), metal_links(call, buf_str(&path)));
+	doc_set(doc, STR("connectors"), metal_links(call, str_printf(pool, "%.*sconnectors", STR_ARG(buf_str(&path)))));
+	doc_set(doc, STR("targets"), metal_links(call, str_printf(pool, "%.*stargets", STR_ARG(buf_str(&path)))));
+	write_json(call, doc);
+	return OUTCOME_OK;
+}

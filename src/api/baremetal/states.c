@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of a node has an address of its own: states, maintenance, validation.
+#include "base/base.h"
+
+#include "api/baremetal/baremetal.h"
+#include "api/patch.h"
+#include "base/pool.h"
+
+void set_node_etag(struct call *call, const struct resource *node)
+{
+	if (call->version >= VERSION_ETAG)
+		set_etag(call, node->etag);
+}
+
+// ---- states
+
+static const struct {
+	const char *name;
+	unsigned since;
+} states[] = {
+	{ "power_state", 1 }, { "provision_state", 1 }, { "target_power_state", 1 }, { "target_provision_state", 1 },
+	{ "last_error", 1 }, { "console_enabled", 1 }, { "provision_updated_at", 1 }, { "raid_config", 12 },
+	{ "target_raid_config", 12 }, { "boot_mode", 75 }, { "secure_boot", 75 },
+};
+
+// Version 1.1 had no word for a node that waits to be used.
+static bool is_nameless_state(const struct call *call, const char *name, const struct doc *value)
+{
+	return call->version < 2 && strcmp(name, "provision_state") == 0 && doc_kind(value) == DOC_STRING &&
+		str_eq(doc_string(value), STR("available"));
+}
+
+enum outcome get_states(struct call *call)
+{
+	struct resource node;
+	enum outcome outcome = kind_find(call, &node_kind, call_param(call, "node"), &node);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	struct doc *doc = doc_new_object(call->pool), *body = stored_doc(call->pool, node.body);
+	for (size_t i = 0; i < COUNT_OF(states); i++) {
+		const struct doc *value = NULL;
+		if (call->version < states[i].since)
+			continue;
+		(void)doc_get(body, str_c(states[i].name), &value);
+		if (is_nameless_state(call, states[i].name, value))
+			value = NULL;
+		doc_set(doc, str_c(states[i].name), value != NULL ? doc_copy(call->pool, value) : NULL);
+	}
+	write_json(call, doc);
+	return OUTCOME_OK;
+}
+
+// ---- maintenance
+
+struct maintenance {
+	struct call *call;
+	bool set;
+	struct str reason; // p NULL: none
+};
+
+static enum outcome apply_maintenance(void *arg, const struct resource *current, struct content *content)
+{
+	const struct maintenance *maintenance = arg;
+	struct pool *pool = maintenance->call->pool;
+	struct doc *body = stored_doc(pool, current->body);
+
+	doc_set(body, STR("maintenance"), doc_new_bool(pool, maintenance->set));
+	doc_set(body, STR("maintenance_reason"),
+		maintenance->reason.p != NULL ? doc_new_string(pool, maintenance->reason) : NULL);
+	*content = (struct content){ .meta = current->meta, .document = body, .locked = current->locked };
+	return OUTCOME_OK;
+}
+
+static enum outcome change_maintenance(struct call *call, struct maintenance *maintenance)
+{
+	struct str name = call_param(call, "node");
+	struct conditions conditions;
+	struct resource node;
+	struct ident ident;
+	enum outcome outcome = guard_read(call, &conditions);
+
+	if (outcome == OUTCOME_OK)
+		outcome = kind_ident(call, &node_kind, name, &ident);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	outcome = resource_change(call->registry, &ident, &(struct edit){ apply_maintenance, maintenance, false },
+		conditions_guard(&conditions), &node);
+	if (outcome == OUTCOME_NOT_FOUND)
+		return fail_not_found(call, &node_kind, name);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	set_node_etag(call, &node);
+	return OUTCOME_ACCEPTED;
+}
+
+static enum outcome read_reason(struct call *call, struct str *reason)
+{
+	struct doc *body;
+	enum outcome outcome = call_read(call, &any_document, &body);
+
+	if (outcome != OUTCOME_OK || body == NULL)
+		return outcome;
+	if (doc_kind(body) != DOC_OBJECT)
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "The body must be an object like {\"reason\": \"fan broken\"}, or empty");
+	for (struct doc_iter it = doc_iter(body); doc_next(&it);) {
+		if (!str_eq(it.name, STR("reason")))
+			return call_fail(call, OUTCOME_BAD_DOCUMENT,
+				"Schema error for maintenance: %.*s is not known; the one member that may be there is reason",
+				STR_ARG(metal_shown(it.name)));
+		if (it.value != NULL && doc_kind(it.value) != DOC_STRING)
+			return call_fail(call, OUTCOME_BAD_DOCUMENT,
+				"Schema error for maintenance: reason must be a string or null");
+		if (it.value != NULL)
+			*reason = doc_string(it.value);
+	}
+	return OUTCOME_OK;
+}
+
+enum outcome put_maintenance(struct call *call)
+{
+	struct maintenance maintenance = { .call = call, .set = true };
+	enum outcome outcome = read_reason(call, &maintenance.reason);
+
+	return outcome == OUTCOME_OK ? change_maintenance(call, &maintenance) : outcome;
+}
+
+enum outcome delete_maintenance(struct call *call)
+{
+	return change_maintenance(call, &(struct maintenance){ .call = call });
+}
+
+// ---- validation
+
+enum outcome validate_node(struct call *call)
+{
+	struct str name = call_param(call, "node_uuid").p != NULL ? call_param(call, "node_uuid") : call_param(call, "node");
+	struct pool *pool = call->pool;
+	struct resource node;
+
+	if (name.p == NULL)
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "Which node? Ask for /v1/nodes/NODE/validate");
+	enum outcome outcome = kind_find(call, &node_kind, name, &node);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	struct doc *doc = doc_new_object(pool);
+	for (const char *const *i = metal_interfaces; *i != NULL; i++) {
+		struct doc *result = doc_new_object(pool);
+		if (strcmp(*i, "vendor") == 0)
+			continue;
+		doc_set(result, STR("result"), NULL);
+		doc_set_str(pool, result, "reason", STR("not supported"));
+		doc_set(doc, str_c(*i), result);
+	}
+	write_json(call, doc);
+	return OUTCOME_OK;
+}

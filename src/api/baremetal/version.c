@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Microversions, and the documents at the top that tell of them.
+#include "base/base.h"
+
+#include "api/baremetal/baremetal.h"
+#include "base/pool.h"
+
+#define ASKED "X-OpenStack-Ironic-API-Version"
+#define MINIMUM "X-OpenStack-Ironic-API-Minimum-Version"
+#define MAXIMUM "X-OpenStack-Ironic-API-Maximum-Version"
+
+enum { VERSION_SHOWN = 32 }; // bytes of a client's version that an error repeats
+
+// ---- the request's version
+
+static struct str version_text(struct call *call, unsigned minor)
+{
+	return str_printf(call->pool, "1.%u", minor);
+}
+
+static void set_range(struct call *call)
+{
+	response_set(&call->response, MINIMUM, version_text(call, VERSION_MIN));
+	response_set(&call->response, MAXIMUM, version_text(call, VERSION_MAX));
+}
+
+// "1.40": two numbers.
+static bool parse_version(struct str text, uint64_t *major, uint64_t *minor)
+{
+	size_t dot = str_find(text, '.', 0);
+
+	return str_to_u64(str_part(text, 0, dot), major) && dot < text.n &&
+		str_to_u64(str_part(text, dot + 1, text.n), minor);
+}
+
+static enum outcome read_version(struct call *call)
+{
+	struct str text = str_trim(request_header(&call->request, "x-openstack-ironic-api-version"));
+	uint64_t major = 1, minor = VERSION_MIN;
+
+	if (str_eq_nocase(text, STR("latest")))
+		minor = VERSION_MAX;
+	else if (text.n > 0 && !parse_version(text, &major, &minor))
+		return call_fail(call, OUTCOME_NOT_ACCEPTABLE,
+			"Invalid value for " ASKED " header: it must be \"latest\" or a version from 1.%d to 1.%d", VERSION_MIN,
+			VERSION_MAX);
+	if (major == 1 && minor >= VERSION_MIN && minor <= VERSION_MAX) {
+		call->version = (unsigned)minor;
+		return OUTCOME_OK;
+	}
+	set_range(call);
+	return call_fail(call, OUTCOME_NOT_ACCEPTABLE,
+		"Version %.*s was requested but %s not supported by this service. The supported version range is: "
+		"[1.%d, 1.%d].",
+		STR_ARG(str_part(text, 0, VERSION_SHOWN)), major == 1 ? "the minor version is" : "is", VERSION_MIN, VERSION_MAX);
+}
+
+enum outcome fail_too_new(struct call *call, const char *what, unsigned since)
+{
+	return call_fail(call, OUTCOME_NOT_ACCEPTABLE,
+		"Request not acceptable: %s came with version 1.%u, and version 1.%u is asked for", what, since, call->version);
+}
+
+// ---- entering and leaving
+
+static bool runs(const struct route_method *method, handler_fn *handler)
+{
+	return method != NULL && ((const struct endpoint *)method->handler)->run == handler;
+}
+
+// Traits alone are told apart from what does not exist.
+static bool is_of_traits(const struct route_method *method)
+{
+	return runs(method, get_traits) || runs(method, put_traits) || runs(method, put_trait) ||
+		runs(method, delete_traits) || runs(method, delete_trait);
+}
+
+// The version is looked at before the address. What a version does not have is not there: without a method the problem is
+// told as one of the address.
+enum outcome baremetal_enter(struct call *call, enum outcome found)
+{
+	const struct route_method *method = call->match.method;
+
+	if (runs(method, get_root))
+		return found;
+	enum outcome outcome = read_version(call);
+	if (outcome != OUTCOME_OK) {
+		call->match.method = NULL;
+		return outcome;
+	}
+	if (found != OUTCOME_OK || call->version >= method->min_version)
+		return found;
+	if (is_of_traits(method))
+		return fail_too_new(call, "this address", method->min_version);
+	call->match.method = NULL;
+	return call_fail(call, OUTCOME_NOT_FOUND,
+		"The resource could not be found: it came with version 1.%u, and version 1.%u is asked for", method->min_version,
+		call->version);
+}
+
+void baremetal_leave(struct call *call)
+{
+	response_set(&call->response, "Openstack-Request-Id",
+		str_printf(call->pool, "req-%.*s", STR_ARG(uuid_str(call->pool, call->request_id))));
+	if (call->version == 0)
+		return;
+	set_range(call);
+	response_set(&call->response, ASKED, version_text(call, call->version));
+}
+
+// ---- the documents
+
+static struct doc *self_links(struct call *call)
+{
+	struct pool *pool = call->pool;
+	struct doc *links = doc_new_array(pool), *self = doc_new_object(pool);
+
+	doc_set_str(pool, self, "href", metal_url(call, STR("/v1/")));
+	doc_set_str(pool, self, "rel", STR("self"));
+	doc_push(links, self);
+	return links;
+}
+
+static struct doc *version_doc(struct call *call)
+{
+	struct pool *pool = call->pool;
+	struct doc *doc = doc_new_object(pool);
+
+	doc_set_str(pool, doc, "id", STR("v1"));
+	doc_set(doc, STR("links"), self_links(call));
+	doc_set_str(pool, doc, "status", STR("CURRENT"));
+	doc_set_str(pool, doc, "min_version", version_text(call, VERSION_MIN));
+	doc_set_str(pool, doc, "version", version_text(call, VERSION_MAX));
+	return doc;
+}
+
+enum outcome get_root(struct call *call)
+{
+	struct pool *pool = call->pool;
+	struct doc *doc = doc_new_object(pool), *versions = doc_new_array(pool);
+
+	doc_push(versions, version_doc(call));
+	doc_set_str(pool, doc, "name", STR("Tenure Bare Metal API"));
+	doc_set_str(pool, doc, "description",
+		STR("Bare-metal machines, their ports and their chassis as resources of tenants. No hardware is driven."));
+	doc_set(doc, STR("default_version"), version_doc(call));
+	doc_set(doc, STR("versions"), versions);
+	write_json(call, doc);
+	return OUTCOME_OK;
+}
+
+// What there is below /v1/, and since when.
+static const struct {
+	const char *name;
+	unsigned since;
+} collections[] = {
+	{ "chassis", 1 }, { "nodes", 1 }, { "ports", 1 }, { "portgroups", 23 }, { "volume", 32 }, { "drivers", 1 },
+	{ "lookup", 22 }, { "heartbeat", 22 }, { "conductors", 49 }, { "allocations", 52 }, { "events", 54 },
+	{ "deploy_templates", 55 }, { "shards", 82 },
+};
+
+static struct doc *v1_links(struct call *call)
+{
+	struct pool *pool = call->pool;
+	struct doc *links = self_links(call), *described = doc_new_object(pool);
+
+	doc_set_str(pool, described, "href", call_url(call, STR("/application.wadl")));
+	doc_set_str(pool, described, "rel", STR("describedby"));
+	doc_set_str(pool, described, "type", STR("application/vnd.sun.wadl+xml"));
+	doc_push(links, described);
+	return links;
+}
+
+enum outcome get_v1(struct call *call)
+{
+	struct pool *pool = call->pool;
+	struct doc *doc = doc_new_object(pool), *types = doc_new_object(pool);
+
+	doc_set_str(pool, doc, "id", STR("v1"));
+	doc_set(doc, STR("links"), v1_links(call));
+	doc_set_str(pool, types, "base", STR("application/json"));
+	doc_set_str(pool, types, "type", STR("application/vnd.openstack.ironic.v1+json"));
+	doc_set(doc, STR("media_types"), types);
+	for (size_t i = 0; i < COUNT_OF(collections); i++) {
+		if (collections[i].since <= call->version)
+			doc_set(doc, str_c(collections[i].name),
+				metal_links(call, str_printf(pool, "%s/", collections[i].name)));
+	}
+	doc_set(doc, STR("version"), version_doc(call));
+	write_json(call, doc);
+	return OUTCOME_OK;
+}

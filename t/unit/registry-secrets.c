@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Secrets in bodies: masked where they are shown, put back where the mask comes back, and never where they were not.
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "base/pool.h"
+#include "registry/rules.h"
+#include "repr/doc.h"
+#include "tap.h"
+
+static struct pool *pool;
+static struct registry registry;
+static const struct type type = { .singular = STR_INIT("node"), .rules = &node_rules };
+static const struct type plain = { .singular = STR_INIT("port"), .rules = &port_rules };
+static const struct type unruled = { .singular = STR_INIT("configmap") };
+
+static struct doc *parse(const char *json)
+{
+	struct doc *doc = NULL;
+	struct str error;
+
+	if (!doc_parse_json(pool, str_c(json), (struct doc_limits){ .depth = 64 }, &doc, &error))
+		bail_out(json);
+	return doc;
+}
+
+static void shows(const struct type *of, const char *body, const char *want, const char *what)
+{
+	struct resource resource = { .type = of, .body = str_c(body) };
+
+	is_str(resource_shown(&registry, &resource), want, "%s", what);
+}
+
+static enum outcome restores(const char *before, const char *body, struct str *result)
+{
+	const struct address address = { .type = &type };
+	struct draft draft = { .registry = &registry, .address = &address, .body = parse(body) };
+	struct buf out = buf_new(pool, 0);
+
+	draft.before = before != NULL ? parse(before) : NULL;
+	enum outcome outcome = secrets_restore(&draft);
+	doc_write_json(draft.body, &out);
+	*result = buf_str(&out);
+	return outcome;
+}
+
+static void kept(const char *before, const char *body, const char *want, const char *what)
+{
+	struct str result;
+
+	ok(restores(before, body, &result) == OUTCOME_OK, "%s", what);
+	is_str(result, want, "%s: the outcome", what);
+}
+
+static void refused(const char *before, const char *body, const char *what)
+{
+	struct str result;
+
+	ok(restores(before, body, &result) == OUTCOME_BAD_DOCUMENT && registry.problem.detail.n > 0, "%s", what);
+}
+
+static void test_showing(void)
+{
+	const char *none = "{\"driver_info\":{\"ipmi_address\":\"10.0.0.1\"},\"extra\":{\"password\":\"x\"}}";
+	struct resource resource = { .type = &type, .body = str_c(none) };
+
+	ok(resource_shown(&registry, &resource).p == none, "without secrets the stored text itself");
+	shows(&type, "{\"driver_info\":{\"ipmi_password\":\"x\",\"Redfish_PassWord\":\"y\",\"ipmi_username\":\"adm\"}}",
+		"{\"driver_info\":{\"ipmi_password\":\"******\",\"Redfish_PassWord\":\"******\",\"ipmi_username\":\"adm\"}}",
+		"passwords in any case");
+	shows(&type, "{\"driver_info\":{\"a_secret\":1,\"ssh_private_key\":{\"k\":2},\"token\":[],\"passphrase\":\"\",\"password\":null}}",
+		"{\"driver_info\":{\"a_secret\":\"******\",\"ssh_private_key\":\"******\",\"token\":\"******\","
+		"\"passphrase\":\"******\",\"password\":null}}",
+		"of any kind but null");
+	shows(&type, "{\"driver_info\":{\"a\":[{\"b\":{\"password\":\"x\"}},1]},\"properties\":{\"token\":\"t\"}}",
+		"{\"driver_info\":{\"a\":[{\"b\":{\"password\":\"******\"}},1]},\"properties\":{\"token\":\"t\"}}",
+		"at any depth, and in these members alone");
+	shows(&type, "{\"instance_info\":{\"configdrive\":\"x\",\"image_url\":\"u\",\"root_password\":\"p\",\"token\":\"t\"}}",
+		"{\"instance_info\":{\"configdrive\":\"******\",\"image_url\":\"******\",\"root_password\":\"******\",\"token\":\"t\"}}",
+		"of instance_info others");
+	shows(&plain, "{\"driver_info\":{\"password\":\"x\"}}", "{\"driver_info\":{\"password\":\"x\"}}", "a type without secrets");
+	shows(&unruled, "{\"driver_info\":{\"password\":\"x\"}}", "{\"driver_info\":{\"password\":\"x\"}}",
+		"a type without rules");
+}
+
+static void test_restoring(void)
+{
+	const char *stored = "{\"driver_info\":{\"password\":\"x\",\"user\":\"u\",\"deep\":{\"token\":\"t\"},\"old_password\":null}}";
+
+	kept(stored, "{\"driver_info\":{\"password\":\"******\",\"user\":\"v\",\"deep\":{\"token\":\"******\"}}}",
+		"{\"driver_info\":{\"password\":\"x\",\"user\":\"v\",\"deep\":{\"token\":\"t\"}}}", "masks stand for what is stored");
+	kept(stored, "{\"driver_info\":{\"password\":\"y\"}}", "{\"driver_info\":{\"password\":\"y\"}}", "another value");
+	kept(stored, "{\"driver_info\":{\"user\":\"******\"},\"extra\":{\"password\":\"******\"}}",
+		"{\"driver_info\":{\"user\":\"******\"},\"extra\":{\"password\":\"******\"}}", "elsewhere it is a string as any");
+	kept(stored, "[]", "[]", "no object at all");
+	refused(stored, "{\"driver_info\":{\"new_password\":\"******\"}}", "nothing is stored there");
+	refused(stored, "{\"driver_info\":{\"old_password\":\"******\"}}", "or null is");
+	refused(stored, "{\"driver_info\":{\"other\":{\"password\":\"******\"}}}", "a secret does not go elsewhere");
+	refused(stored, "{\"instance_info\":{\"configdrive\":\"******\"}}", "another member");
+	refused(NULL, "{\"driver_info\":{\"password\":\"******\"}}", "a new one");
+}
+
+static void test_arrays(void)
+{
+	const char *stored = "{\"driver_info\":{\"bmcs\":[{\"at\":1,\"password\":\"a\"},{\"at\":2,\"password\":\"b\"}]}}";
+
+	kept(stored, "{\"driver_info\":{\"bmcs\":[{\"at\":1,\"password\":\"******\"},{\"at\":3,\"password\":\"c\"}]}}",
+		"{\"driver_info\":{\"bmcs\":[{\"at\":1,\"password\":\"a\"},{\"at\":3,\"password\":\"c\"}]}}", "in arrays by their place");
+	refused(stored, "{\"driver_info\":{\"bmcs\":[{\"at\":2,\"password\":\"******\"}]}}", "an element gone");
+	refused(stored, "{\"driver_info\":{\"bmcs\":[{\"at\":2,\"password\":\"******\"},{\"at\":1,\"password\":\"******\"}]}}",
+		"two that changed places");
+	refused("{\"driver_info\":{\"bmcs\":{}}}", "{\"driver_info\":{\"bmcs\":[{\"password\":\"******\"}]}}", "no array there");
+}
+
+int main(void)
+{
+	pool = pool_new();
+	registry = (struct registry){ .pool = pool };
+	test_showing();
+	test_restoring();
+	test_arrays();
+	pool_free(&pool);
+	return done_testing();
+}
