@@ -126,7 +126,9 @@ static void resources(struct tenure_client *c)
 	check(tenure_resource_set_etag(b, tenure_resource_etag(a)) == TENURE_OK, "an etag remembered");
 	check(tenure_resource_delete(b, TENURE_ETAG_CURRENT) == TENURE_OK, "deletes");
 	check(tenure_resource_get(a) == TENURE_GONE && tenure_error_member(c, "purge_at") != NULL, "gone for now");
-	check(tenure_resource_recover(a, NULL) == TENURE_OK && tenure_resource_get(a) == TENURE_OK, "and back");
+	check(tenure_resource_recover(a, NULL, TENURE_ETAG_TEXT("W/\"00\"")) == TENURE_STALE, "not as what it was not");
+	check(tenure_resource_recover(a, NULL, TENURE_ETAG_CURRENT) == TENURE_OK && tenure_resource_get(a) == TENURE_OK,
+		"and back, as it was");
 	check(tenure_resource_new(c, "t1", NULL, "configmaps", "..") == NULL, "an address that can't be");
 	free(old);
 	tenure_resource_free(&a);

@@ -77,6 +77,9 @@ subtest 'deletions' => sub {
     $bob->ends(0, qw(configmaps delete web --yes --etag auto));
     like $bob->ends(64, qw(configmaps delete web --yes --etag auto))->{err}, qr/nothing is remembered/, 'and forgotten';
     $ann->ends(3, qw(configmaps patch web data.a:=1 --etag auto));
+    my ($gone) = @{ $admin->get('/v2.0/t1/namespaces/default/configmaps?deleted=true')->json->{resources} };
+    $ann->ends(5, qw(configmaps recover web --etag W/00));
+    $ann->ends(0, qw(configmaps recover web --etag), $gone->{metadata}{etag});
 };
 
 subtest 'tags by hand' => sub {

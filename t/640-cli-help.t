@@ -30,7 +30,7 @@ $manual{$1} = $2 while $listed =~ /^\.Ss (.+)\n((?:(?!\.Ss ).*\n)*)/mg;
 
 my ($code, $help) = out('help');
 is $code, 0, 'tenure help';
-my @commands = $help =~ /^  ([a-z]+(?: [a-z]+)?) /mg;
+my @commands = $help =~ /^  ([a-z]+(?: [a-z]+)*) /mg;
 cmp_ok scalar @commands, '>', 10, 'lists commands';
 is_deeply [sort keys %manual], [sort @commands], 'tenure(1) has the same commands';
 
@@ -49,16 +49,21 @@ for my $command (@commands) {
         ok scalar(grep { $_ eq $option } @options), "$command takes $option, as the manual says";
     }
     is out('help', split ' ', $command), $text, "help $command is the same" if $command ne 'help';
-    my ($noun, $verb) = split ' ', $command;
+    my ($noun, @verb) = split ' ', $command;
     like out('__complete', substr $noun, 0, 2), qr/^\Q$noun\E$/m, "completion knows $noun";
-    like out('__complete', $noun, ''), qr/^\Q$verb\E$/m, "completion knows $command" if defined $verb;
-    my @offered = split /\n/, out('__complete', $noun, $verb // (), '--');
+    for my $n (0 .. $#verb) {
+        like out('__complete', $noun, @verb[0 .. $n - 1], ''), qr/^\Q$verb[$n]\E$/m, "completion knows $command: $verb[$n]";
+    }
+    my @offered = split /\n/, out('__complete', $noun, @verb, '--');
     is_deeply [sort @offered], [sort @options], "completion of $command offers its options";
 }
 
 is out('__complete', 'configmaps', 'ed'), "edit\n", 'a type has the verbs of resources';
 is out('__complete', 'tenant', 'list', '--format', 'j'), "json\n", 'values of --format';
 is out('__complete', 'help', 'tenant', 're'), "recover\n", 'help, too';
+is out('__complete', 'node', 't'), "trait\n", 'the first word of two, once';
+is out('__complete', 'node', 'trait', 're'), "remove\n", 'and the second';
+is out('__complete', 'node', 'list', '--maintenance', 't'), "true\n", 'values of options of bare metal';
 
 SKIP: {
     skip 'no bash', 1 if !Tenure::Instance::on_path('bash');
@@ -93,6 +98,24 @@ for my $case (
     [['configmaps', 'set', 'x', '--etag', 'a', '--no-etag', '-t', 't'], 'etag and no etag'],
     [['configmaps', 'delete', 'x', '-t', 't', '--no-etag'],     'nobody to ask'],
     [['move', 'configmaps/x', '-t', 't'],                       'no destination'],
+    [['node', 'trait'],                                         'half a verb'],
+    [['node', 'trait', 'lose', 'x'],                            'no such second word'],
+    [['node', 'list', '--name', 'x'],                           'an option of another verb'],
+    [['node', '--name', 'x', 'set', 'y'],                       'an option of bare metal before its verb'],
+    [['node', 'set', 'x', '--no-etag'],                         'nothing to set'],
+    [['node', 'set', 'x', '--extra', 'k', '--no-etag'],         'a key without its value'],
+    [['node', 'set', 'x', '--retired', 'yes', '--no-etag'],     'neither true nor false'],
+    [['node', 'set', 'x', '--etag', 'new', '--name', 'y'],      'new where there is no PUT'],
+    [['node', 'unset', 'x', '--name=y', '--no-etag'],           'a value where none is taken'],
+    [['node', 'set', 'x', 'a=1', '--patch', '[]', '--no-etag'], 'a patch and more'],
+    [['node', 'create', 'x'],                                   'a member without its value'],
+    [['node', 'show'],                                          'which node'],
+    [['node', 'show', 'a/b'],                                   'no name of a node'],
+    [['node', 'list', '--limit', '0'],                          'no number'],
+    [['node', 'list', '--long', '--fields', 'name'],            'two kinds of columns'],
+    [['node', 'list', '--sort', 'name:up'],                     'no such order'],
+    [['node', 'trait', 'remove', 'x', '--no-etag'],             'which traits'],
+    [['node', 'delete', 'x', '--no-etag'],                      'nobody to ask about a node'],
     [['move', 'a/b/c', '-t', 't', '--to', 'u'],                 'no source'],
   ) {
     my ($words, $name) = @$case;
@@ -100,7 +123,9 @@ for my $case (
     is $status, 64, "usage: $name" or diag $text;
     isnt $text, '', 'with a word about it';
 }
-($code, my $text) = out('configmaps', 'set', 'x', 'a:={', '-t', 't', '--no-etag');
+($code, my $text) = out('node', 'set', 'x', '--no-etag', '--patch', '[{"op":"add"}]');
+is $code, 65, 'what is no JSON Patch';
+($code, $text) = out('configmaps', 'set', 'x', 'a:={', '-t', 't', '--no-etag');
 is $code, 64, 'an assignment that is no JSON';
 like $text, qr/line 1/, 'and where';
 

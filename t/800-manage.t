@@ -170,6 +170,29 @@ SQL
     sql("DELETE FROM tenants; DELETE FROM changes");
 };
 
+subtest 'upgrade from version 2' => sub {
+    my @later = grep { !m{/00[12]-} } glob "$dir/sql/*.sql";
+    my ($code, $out);
+    sql('DROP DATABASE `it\'s a ``test`', 'mysql');
+    rename $_, "$dir/sql.later/" . File::Basename::basename($_) or die "$_: $!" for @later;
+    is((manage('db', 'init'))[0], 0, 'a database as version 2 made it');
+    sql(<<'SQL');
+INSERT INTO resources (uid, tenant_id, type_id, name, live, bytes, revision, edits, h0, h1, h2, h3, etag, meta, body, created_at, updated_at)
+  SELECT UNHEX(MD5(seq)), 1, 2, CONCAT('p', seq), IF(seq < 9, 1, NULL), 4, 1, 1, 1, 1, 1, 1, REPEAT('e', 64), '{}', '{}',
+  UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM seq_1_to_10;
+SQL
+    my $before = sql('SELECT * FROM resources ORDER BY id');
+    my $types  = sql('SELECT * FROM types ORDER BY id');
+    rename "$dir/sql.later/" . File::Basename::basename($_), $_ or die "$_: $!" for @later;
+    is((manage('db', 'upgrade'))[0], 0, 'upgraded');
+    is((manage('db', 'status'))[0], 0, 'up to date');
+    is sql('SELECT * FROM resources ORDER BY id'), $before =~ s/$/\tNULL\tNULL/gmr, 'its resources hang on nothing and have no traits';
+    like sql('SELECT * FROM types ORDER BY id'), qr/\A\Q$types\E\n.*\bnodes\b.*\bports\b.*\bportgroups\b.*\bchassis\b/s,
+        'its types keep their ids, and others have come';
+    cmp_ok sql("SELECT COUNT(*) FROM traits WHERE name NOT LIKE 'CUSTOM%'"), '>', 100, 'and the standard traits';
+    sql('DELETE FROM resources');
+};
+
 subtest 'tiers' => sub {
     my ($code, $out) = manage('tier', 'list', '--json');
     my @names = map { $_->{name} } @{ JSON::PP::decode_json($out) };

@@ -20,8 +20,26 @@ $admin->post('/v2.0/t1/persistentvolumes/moved/action/move?dest=t2')->is_status(
 $admin->make('/v2.0/t1/persistentvolumes/gone');
 $admin->delete('/v2.0/t1/persistentvolumes/gone')->is_status(204);
 
+my $node = '11111111-0000-4000-8000-000000000000';
+my $port = '22222222-0000-4000-8000-000000000000';
+$admin->make("/v2.0/t1/nodes/$node", { driver => 'fake-hardware', name => 'rack-1' });
+$admin->make("/v2.0/t1/ports/$port", { node_uuid => $node, address => '52:54:00:00:00:01' });
+$admin->make('/v2.0/t1/nodes/33333333-0000-4000-8000-000000000000', { driver => 'fake-hardware', name => 'rack-2' });
+$admin->delete('/v2.0/t1/nodes/33333333-0000-4000-8000-000000000000')->is_status(204);
+
+# Conditions for the rows of the node and of its port.
+my $is_node = "uid = UNHEX(REPLACE('$node', '-', ''))";
+my $is_port = "uid = UNHEX(REPLACE('$port', '-', ''))";
+my $of_node = "resource_id = (SELECT id FROM resources WHERE $is_node)";
+
+$instance->sql("INSERT INTO traits (name, created_at, updated_at) VALUES ('CUSTOM_A', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)), "
+        . "('CUSTOM_B', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))");
+$instance->sql("INSERT INTO resource_traits SELECT r.id, t.id FROM resources r, traits t WHERE $is_node AND t.name LIKE 'CUSTOM\\_%'");
+$instance->sql("UPDATE resources SET traits = '[\"CUSTOM_A\",\"CUSTOM_B\"]' WHERE $is_node");
+
 sub doctor { my ($code, $text) = $instance->manage('doctor', @_); return wantarray ? ($code, $text) : $code }
 
+doctor('--fix');    # the etag covers the traits
 my ($code, $text) = doctor();
 is $code, 0, 'a sound store: exit code 0' or diag $text;
 is(scalar doctor('--fix'), 0, 'nothing to mend, either');
@@ -49,6 +67,25 @@ my @breaks = (
     ['a deleted one without purge time', q(UPDATE resources SET purge_at = NULL WHERE name = 'gone'), 0,
         q(UPDATE resources SET purge_at = deleted_at + INTERVAL 30 DAY WHERE name = 'gone')],
     ['a document that is no JSON', q(UPDATE resources SET body = '{"a":' WHERE name = 'p2'), 0, q(UPDATE resources SET body = '{"a":"persistentvolumes/p2"}' WHERE name = 'p2')],
+    ['an alias that is missing', "DELETE FROM resource_aliases WHERE $of_node AND kind = 'name'", 1],
+    ['an alias of another value', "UPDATE resource_aliases SET value = 'rack-9' WHERE $of_node AND kind = 'name'", 1],
+    ['an alias too many',       "INSERT INTO resource_aliases SELECT id, 'nickname', type_id, 'r', 1 FROM resources WHERE $is_node", 1],
+    ['an alias that sleeps',    "UPDATE resource_aliases SET live = NULL WHERE $of_node", 1],
+    ['an alias that is awake',  q(UPDATE resource_aliases SET live = 1 WHERE value = 'rack-2'), 1],
+    ['an alias of nothing',     q(UPDATE resource_aliases SET resource_id = 999999 WHERE value = '52:54:00:00:00:01'), 1],
+    ['a type that has no aliases', q(INSERT INTO resource_aliases SELECT id, 'name', type_id, name, 1 FROM resources WHERE name = 'p1'), 1],
+    ['a port on no node',       "UPDATE resources SET root = NULL WHERE $is_port", 1],
+    ['a port on another node',  "UPDATE resources SET root = UNHEX(MD5('x')) WHERE $is_port", 1],
+    ['a resource on itself',    q(UPDATE resources SET root = uid WHERE name = 'p1'), 1],
+    ['a tree in two tenants',   "UPDATE resources SET tenant_id = (SELECT id FROM tenants WHERE name = 't2') WHERE $is_port", 0,
+        "UPDATE resources SET tenant_id = (SELECT id FROM tenants WHERE name = 't1') WHERE $is_port"],
+    ['a trait that is not listed', "UPDATE resources SET traits = '[\"CUSTOM_A\"]' WHERE $is_node", 1],
+    ['a trait of no resource',  q(INSERT INTO resource_traits SELECT 999999, id FROM traits LIMIT 1), 1],
+    ['a trait that is not stored', "DELETE FROM resource_traits WHERE $of_node", 1],
+    ['a trait that is in no catalogue', "UPDATE resources SET traits = '[\"CUSTOM_A\",\"CUSTOM_Z\"]' WHERE $is_node", 0,
+        "UPDATE resources SET traits = '[\"CUSTOM_A\"]' WHERE $is_node"],
+    ['a list of traits out of order', "UPDATE resources SET traits = '[\"CUSTOM_B\",\"CUSTOM_A\"]' WHERE $is_node", 0,
+        "UPDATE resources SET traits = '[\"CUSTOM_A\"]' WHERE $is_node"],
     ['a revision that no change tells of', q(UPDATE resources SET revision = revision + 1 WHERE name = 'p2'), 0,
         q(UPDATE resources SET revision = revision - 1 WHERE name = 'p2')],
 );
@@ -75,7 +112,7 @@ for my $break (@breaks) {
 }
 
 subtest 'the API after mending' => sub {
-    is $admin->get('/v2.0/t1')->json->{tenant}{resources}, 4, 'counts';
+    is $admin->get('/v2.0/t1')->json->{tenant}{resources}, 6, 'counts';
     $admin->get("/v2.0/t1/$_")->is_status(200) for 'persistentvolumes/p1', 'persistentvolumes/p2', 'namespaces/n/configmaps/c';
     $admin->get('/v2.0/t1/persistentvolumes/moved')->is_status(301, 'forwards that were right are there still');
 };

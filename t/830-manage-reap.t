@@ -69,6 +69,23 @@ subtest 'what is due' => sub {
     is $code, 0, 'and all is sound' or diag $text;
 };
 
+subtest 'what hangs on resources' => sub {
+    my ($node, $port, $kept) = map { "$_-0000-4000-8000-000000000000" } '11111111', '22222222', '33333333';
+    $admin->make("/v2.0/keep/nodes/$_", { driver => 'fake-hardware', name => "n-$_" }) for $node, $kept;
+    $admin->make("/v2.0/keep/ports/$port", { node_uuid => $node, address => '52:54:00:00:00:01' });
+    $instance->sql('INSERT INTO resource_traits SELECT r.id, t.id FROM resources r, (SELECT MIN(id) AS id FROM traits) t '
+            . q(WHERE r.type_id = (SELECT id FROM types WHERE plural = 'nodes')));
+    my $rows = sub { return map { $instance->sql_value("SELECT COUNT(*) FROM resource_$_") } 'aliases', 'traits' };
+    $admin->delete("/v2.0/keep/nodes/$node")->is_status(204);
+    is_deeply [$rows->()], [3, 2], 'what is deleted keeps its aliases and traits';
+    ago('purge_at', 'resources', 'live IS NULL AND type_id IN (SELECT id FROM types WHERE plural IN (\'nodes\', \'ports\'))');
+    is reap()->{resources}, 2, 'a node goes with its port';
+    is_deeply [$rows->()], [1, 1], 'and these with them';
+    is $instance->sql_value('SELECT value FROM resource_aliases'), "n-$kept", 'those of others stay';
+    $admin->put("/v2.0/keep/ports/$port", json => { node_uuid => $kept, address => '52:54:00:00:00:01' })->is_status(201, 'all is free');
+    $admin->delete("/v2.0/keep/nodes/$kept")->is_status(204);
+};
+
 subtest 'reset while workers run' => sub {
     my $reader = $instance->token('keep', 'reader');
     my $pid = fork // die "fork: $!";
@@ -91,7 +108,7 @@ subtest 'reset while workers run' => sub {
     is_deeply $list->json->{tenants}, [], 'and there is nothing';
     ok Tenure::Instance::wait_until(sub { $instance->service($reader)->get('/v2.0/keep/namespaces')->status == 401 }, 10),
         'tenants\' tokens are gone';
-    is $instance->sql_value("SELECT COUNT(*) FROM $_"), 0, "$_ is empty" for qw(tenants resources forwards moves changes);
+    is $instance->sql_value("SELECT COUNT(*) FROM $_"), 0, "$_ is empty" for qw(tenants resources forwards moves changes resource_aliases resource_traits);
     $admin->make_tenant('keep', tier => 'gold');
     $admin->make('/v2.0/keep/namespaces/default/configmaps/c');
     is((($instance->manage('doctor'))[0]), 0, 'life goes on, soundly');

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libtenure: tenants and resources of a Tenure service as objects that keep their etag. The manual is libtenure(3).
+// libtenure: tenants, resources and bare metal of a Tenure service as objects that keep their etag. The manual is
+// libtenure(3).
 //
 // Documents come and go as JSON text. Strings that the library returns belong to the object they came from and last
 // until the next call that changes it. There is no global state: a client and what was made from it are for one thread
@@ -119,8 +120,13 @@ TENURE_API enum tenure_status tenure_resource_update(struct tenure_resource *res
 	struct tenure_etag etag);
 // Deletes it, recoverably.
 TENURE_API enum tenure_status tenure_resource_delete(struct tenure_resource *resource, struct tenure_etag etag);
-// Brings back what was deleted last at this address, or what has this uid (NULL: the last).
-TENURE_API enum tenure_status tenure_resource_recover(struct tenure_resource *resource, const char *uid);
+// Changes it by a JSON Patch (RFC 6902), all of it or nothing. After TENURE_OK the object holds what it is now.
+TENURE_API enum tenure_status tenure_resource_patch(struct tenure_resource *resource, const char *patch, size_t length,
+	struct tenure_etag etag);
+// Brings back what was deleted last at this address, or what has this uid (NULL: the last); with an etag only if it is
+// that of what comes back.
+TENURE_API enum tenure_status tenure_resource_recover(struct tenure_resource *resource, const char *uid,
+	struct tenure_etag etag);
 
 // What the object holds: NULL before the first answer. NUL follows the text.
 TENURE_API const char *tenure_resource_document(const struct tenure_resource *resource, size_t *length);
@@ -130,6 +136,35 @@ TENURE_API enum tenure_status tenure_resource_set_etag(struct tenure_resource *r
 // "/v2.0/acme/namespaces/default/configmaps/web", encoded.
 TENURE_API const char *tenure_resource_path(const struct tenure_resource *resource);
 
+// ---- bare metal: what is below /baremetal/v1, at microversion 1.82
+//
+// The same objects, and the calls above do for them as well, but for what only PATCH can do:
+//   tenure_resource_put()     makes the document out of what the object holds: the differences are sent as a JSON
+//                             Patch. What the service alone sets (uuid, etag, times, links) is passed over.
+//   tenure_resource_update()  makes a JSON Patch of the merge patch, by what the object holds.
+//   tenure_resource_recover() is for the resource of the tenant, "nodes" and the node's UUID.
+// The first two end with TENURE_INVALID before the object has been read.
+
+// kind: "nodes", "ports", "portgroups", "chassis" or, to be read only, "drivers". ident: its UUID; the name of a node,
+// a port group or a driver; NULL for one that tenure_resource_create() is to make. Sends nothing. NULL when kind or
+// ident can be none.
+TENURE_API struct tenure_resource *tenure_metal_new(struct tenure_client *client, const char *kind, const char *ident);
+// Makes what has no address yet. After TENURE_OK the object holds it and stands for it by its UUID.
+TENURE_API enum tenure_status tenure_resource_create(struct tenure_resource *resource, const char *document,
+	size_t length);
+
+// Of nodes. After TENURE_OK the object holds the new etag, if the service told it, and no document.
+// reason: NULL for none.
+TENURE_API enum tenure_status tenure_node_set_maintenance(struct tenure_resource *node, bool maintenance,
+	const char *reason, struct tenure_etag etag);
+// Gives it exactly these traits, or one more, or one less.
+TENURE_API enum tenure_status tenure_node_set_traits(struct tenure_resource *node, const char *const *traits, size_t n,
+	struct tenure_etag etag);
+TENURE_API enum tenure_status tenure_node_add_trait(struct tenure_resource *node, const char *trait,
+	struct tenure_etag etag);
+TENURE_API enum tenure_status tenure_node_remove_trait(struct tenure_resource *node, const char *trait,
+	struct tenure_etag etag);
+
 // ---- lists: pages are fetched as they are needed
 
 enum tenure_list_what { TENURE_LIST_LIVE, TENURE_LIST_DELETED };
@@ -138,6 +173,12 @@ enum tenure_list_what { TENURE_LIST_LIVE, TENURE_LIST_DELETED };
 TENURE_API struct tenure_list *tenure_list_resources(struct tenure_client *client, const char *tenant,
 	const char *space, const char *type, enum tenure_list_what what);
 TENURE_API struct tenure_list *tenure_list_tenants(struct tenure_client *client, enum tenure_list_what what);
+// Bare metal, kind as in tenure_metal_new(). Items are whole unless the filter "fields" asks for some members only:
+// then they must be read before put and update.
+TENURE_API struct tenure_list *tenure_list_metal(struct tenure_client *client, const char *kind);
+// A parameter of the list's query, not encoded: "maintenance", "true". Before the first item. False, and nothing is
+// added, when name or value can be none.
+TENURE_API bool tenure_list_filter(struct tenure_list *list, const char *name, const char *value);
 TENURE_API void tenure_list_free(struct tenure_list **list);
 // Items in a page, 1 to 1,000 (100).
 TENURE_API void tenure_list_set_page(struct tenure_list *list, unsigned items);
@@ -147,7 +188,8 @@ TENURE_API enum tenure_status tenure_list_next(struct tenure_list *list, struct 
 
 // ---- moves
 
-// All of a tenant's resources; one resource, or a namespace with what is in it. Sends nothing.
+// All of a tenant's resources; one resource, a namespace with what is in it, or a node, which has been read, with its
+// ports. Sends nothing. NULL when one of them can't be moved.
 TENURE_API struct tenure_move *tenure_move_all(struct tenure_client *client, const char *tenant,
 	const char *destination);
 TENURE_API struct tenure_move *tenure_move_resource(const struct tenure_resource *resource, const char *destination);

@@ -38,13 +38,68 @@ void announce(struct cli *cli, const struct target *target, const char *what)
 		printf("%.*s: %s\n", STR_ARG(text_tame(cli->pool, str_c(target->label))), what);
 }
 
-static void remember(struct cli *cli, const struct target *target)
+// The address it was given by; of bare metal those by its UUID and its name as well, whichever is given next. Ends with
+// NULL.
+static const char **state_paths(struct cli *cli, const struct target *target, const struct doc *document)
+{
+	const char **paths = POOL_ARRAY(cli->pool, const char *, 4);
+	const char *members[] = { "uuid", "name" };
+	const struct doc *value;
+	size_t n = 0;
+
+	paths[n++] = tenure_resource_path(target->resource);
+	struct str collection = str_part(str_c(paths[0]), 0, (size_t)(strrchr(paths[0], '/') - paths[0]));
+	for (size_t i = 0; target->kind == TARGET_METAL && i < COUNT_OF(members); i++) {
+		struct buf path = buf_new(cli->pool, 128);
+		buf_add(&path, collection);
+		if (doc_get(document, str_c(members[i]), &value) && doc_kind(value) == DOC_STRING &&
+			path_add(&path, str_cstr(cli->pool, doc_string(value))) && !str_eq_c(buf_str(&path), paths[0]))
+			paths[n++] = str_cstr(cli->pool, buf_str(&path));
+	}
+	paths[n] = NULL;
+	return paths;
+}
+
+// After a change whose answer is no document: what is there now is that of its etag, unless somebody was faster again.
+// False: then the etag alone is remembered.
+static bool read_again(struct cli *cli, const struct target *target)
+{
+	const char *etag = str_cstr(cli->pool, str_c(tenure_resource_etag(target->resource)));
+
+	if (tenure_resource_get(target->resource) == TENURE_OK && tenure_resource_etag(target->resource) != NULL &&
+		strcmp(tenure_resource_etag(target->resource), etag) == 0)
+		return true;
+	state_save(cli, tenure_resource_path(target->resource), etag, STR_NONE);
+	return false;
+}
+
+void remember(struct cli *cli, const struct target *target)
 {
 	size_t n;
-	const char *text = tenure_resource_document(target->resource, &n);
+	const char *etag = tenure_resource_etag(target->resource), *text;
+	struct doc *document = NULL;
+	struct str unused;
 
-	if (text != NULL)
-		state_save(cli, tenure_resource_path(target->resource), tenure_resource_etag(target->resource), str_n(text, n));
+	if (tenure_resource_document(target->resource, NULL) == NULL && etag != NULL && !read_again(cli, target))
+		return;
+	text = tenure_resource_document(target->resource, &n);
+	if (text == NULL)
+		return;
+	struct str document_text = str_n(text, n);
+	if (target->kind == TARGET_METAL)
+		doc_parse_json(cli->pool, document_text, (struct doc_limits){ 1000, 0 }, &document, &unused);
+	for (const char **path = state_paths(cli, target, document); *path != NULL; path++)
+		state_save(cli, *path, tenure_resource_etag(target->resource), document_text);
+}
+
+// What was deleted, by all the names it was remembered under.
+static void forget(struct cli *cli, const struct target *target)
+{
+	struct remembered remembered;
+
+	state_load(cli, tenure_resource_path(target->resource), &remembered);
+	for (const char **path = state_paths(cli, target, remembered.document); *path != NULL; path++)
+		state_forget(cli, *path);
 }
 
 int target_read(struct cli *cli, const struct target *target, const struct doc **document)
@@ -72,8 +127,7 @@ static bool same_tag(struct cli *cli, struct str a, struct str b)
 	return etag_header(cli->pool, a, &x) && etag_header(cli->pool, b, &y) && str_eq(x, y);
 }
 
-// By the options; base is what the tag stands for, where that is known. Exit code.
-static int choose_etag(struct cli *cli, const struct target *target, struct change *change, struct tenure_etag *etag)
+int change_etag(struct cli *cli, const struct target *target, struct change *change, struct tenure_etag *etag)
 {
 	const char *wanted = change->etag != NULL ? change->etag : cli->options[OPT_ETAG];
 	struct remembered remembered;
@@ -88,7 +142,8 @@ static int choose_etag(struct cli *cli, const struct target *target, struct chan
 	}
 	if (strcmp(wanted, "new") == 0) {
 		*etag = TENURE_ETAG_NEW;
-		return change->kind == CHANGE_PUT ? EX_OK : cli_fail(EX_USAGE, "--etag new is for set alone");
+		return change->kind == CHANGE_PUT && target->kind != TARGET_METAL ? EX_OK
+			: cli_fail(EX_USAGE, "--etag new is for the set of tenants and resources alone");
 	}
 	bool automatic = strcmp(wanted, "auto") == 0;
 	if (automatic && !known)
@@ -99,7 +154,32 @@ static int choose_etag(struct cli *cli, const struct target *target, struct chan
 	return EX_OK;
 }
 
-static enum tenure_status send_change(const struct target *target, const struct change *change, struct tenure_etag etag)
+static enum tenure_status send_traits(struct cli *cli, const struct target *target, const struct doc *document,
+	struct tenure_etag etag)
+{
+	const struct doc *traits = NULL;
+
+	doc_get(document, STR("traits"), &traits);
+	size_t n = doc_length(traits);
+	const char **names = POOL_ARRAY(cli->pool, const char *, n + 1);
+	for (size_t i = 0; i < n; i++)
+		names[i] = str_cstr(cli->pool, doc_string(doc_at(traits, i)));
+	return tenure_node_set_traits(target->resource, names, n, etag);
+}
+
+static enum tenure_status send_maintenance(struct cli *cli, const struct target *target, const struct doc *document,
+	struct tenure_etag etag)
+{
+	const struct doc *on = NULL, *reason = NULL;
+
+	doc_get(document, STR("maintenance"), &on);
+	doc_get(document, STR("maintenance_reason"), &reason);
+	return tenure_node_set_maintenance(target->resource, doc_bool(on),
+		reason != NULL ? str_cstr(cli->pool, doc_string(reason)) : NULL, etag);
+}
+
+static enum tenure_status send_change(struct cli *cli, const struct target *target, const struct change *change,
+	struct tenure_etag etag)
 {
 	switch (change->kind) {
 	case CHANGE_PUT:
@@ -108,6 +188,12 @@ static enum tenure_status send_change(const struct target *target, const struct 
 		return tenure_resource_update(target->resource, change->body.p, change->body.n, etag);
 	case CHANGE_DELETE:
 		return tenure_resource_delete(target->resource, etag);
+	case CHANGE_JSON_PATCH:
+		return tenure_resource_patch(target->resource, change->body.p, change->body.n, etag);
+	case CHANGE_TRAITS:
+		return send_traits(cli, target, change->document, etag);
+	case CHANGE_MAINTENANCE:
+		return send_maintenance(cli, target, change->document, etag);
 	}
 	return TENURE_INVALID;
 }
@@ -137,19 +223,41 @@ static void show_differences(struct cli *cli, const struct change *change, const
 		fprintf(stderr, "  no field of yours differs, only the etag\n");
 }
 
-// What the change would make of base.
+// What the change would make of base. NULL: it doesn't fit, and that was told.
 static const struct doc *yours_of(struct cli *cli, const struct target *target, const struct change *change,
 	const struct doc *base)
 {
+	struct doc *patched;
+	struct str error;
+
 	switch (change->kind) {
 	case CHANGE_PUT:
-		return document_own(cli->pool, change->document, base, target->is_tenant);
+		return document_own(cli->pool, change->document, base, target->kind);
 	case CHANGE_PATCH:
-		return document_own(cli->pool, doc_merge_patch(cli->pool, base, change->document), NULL, target->is_tenant);
+	case CHANGE_TRAITS:
+	case CHANGE_MAINTENANCE:
+		return document_own(cli->pool, doc_merge_patch(cli->pool, base, change->document), NULL, target->kind);
+	case CHANGE_JSON_PATCH:
+		if (doc_json_patch(cli->pool, base, change->document, (struct doc_limits){ 200, 0 }, &patched, &error))
+			return patched;
+		cli_fail(0, "%s: it changed since you read it, and your change does not fit any more: %.*s", target->label,
+			STR_ARG(error));
+		return NULL;
 	case CHANGE_DELETE:
 		break;
 	}
-	return document_own(cli->pool, base, NULL, target->is_tenant);
+	return document_own(cli->pool, base, NULL, target->kind);
+}
+
+// As the refusal tells it, which another call would forget.
+static const char *who_was_faster(struct cli *cli)
+{
+	const char *who = tenure_error_member(cli->client, "changed_by");
+	const char *when = tenure_error_member(cli->client, "changed_at");
+
+	if (who == NULL || when == NULL)
+		return "";
+	return str_printf(cli->pool, ", by %s at %s", who, when).p;
 }
 
 // Reads what is there now, shows who changed what, and, where that was asked for and can be, makes the change one of
@@ -162,6 +270,7 @@ static int rebase(struct cli *cli, const struct target *target, struct change *c
 
 	if (change->etag == NULL && etag != NULL && strcmp(etag, "new") == 0)
 		return cli_fail(EXIT_STALE, "%s: is there already", target->label);
+	const char *who = who_was_faster(cli);
 	enum tenure_status status = tenure_resource_get(target->resource);
 	if (status != TENURE_OK)
 		return cli_fail_status(cli, status, target->label);
@@ -171,22 +280,26 @@ static int rebase(struct cli *cli, const struct target *target, struct change *c
 	int code = input_parse(cli, str_n(text, n), target->label, &parsed);
 	if (code != EX_OK)
 		return code;
-	now = document_own(cli->pool, parsed, NULL, target->is_tenant);
+	now = document_own(cli->pool, parsed, NULL, target->kind);
 	// Without a base every field that differs is shown, and nobody can tell whose change it is.
 	const struct doc *base = document_own(cli->pool, change->base != NULL ? change->base : parsed, NULL,
-		target->is_tenant);
-	merge_documents(cli->pool, base, yours_of(cli, target, change, base), now, &merge);
+		target->kind);
+	const struct doc *yours = yours_of(cli, target, change, base);
+	if (yours == NULL)
+		return EXIT_STALE;
+	merge_documents(cli->pool, base, yours, now, &merge);
 	bool retry = cli->options[OPT_RETRY] != NULL;
 	const char *refusal = change->kind == CHANGE_DELETE ? "what was changed meanwhile is not deleted by --retry"
 		: change->base == NULL ? "what the etag stood for is not remembered, so nothing can be merged"
 		: merge.clash ? "both changed the same fields: nothing is merged"
 		: tries + 1 >= TRIES ? "others keep changing it" : NULL;
 	if (!retry || refusal != NULL) {
-		cli_fail(0, "%s: it changed since you read it", target->label);
+		cli_fail(0, "%s: it changed since you read it%s", target->label, who);
 		show_differences(cli, change, &merge);
 		return retry ? cli_fail(EXIT_STALE, "%s: %s", target->label, refusal) : EXIT_STALE;
 	}
-	if (change->kind == CHANGE_PUT) {
+	if (change->kind == CHANGE_PUT || change->kind == CHANGE_JSON_PATCH) {
+		change->kind = CHANGE_PUT;
 		change->document = merge.result;
 		change->body = doc_text(cli->pool, merge.result);
 	}
@@ -197,17 +310,17 @@ static int rebase(struct cli *cli, const struct target *target, struct change *c
 int change_make(struct cli *cli, const struct target *target, struct change *change)
 {
 	struct tenure_etag etag;
-	int code = choose_etag(cli, target, change, &etag);
+	int code = change_etag(cli, target, change, &etag);
 
 	if (code != EX_OK)
 		return code;
 	for (unsigned tries = 0;; tries++) {
-		enum tenure_status status = send_change(target, change, etag);
+		enum tenure_status status = send_change(cli, target, change, etag);
 		if (status == TENURE_OK && cli->client->nothing_sent)
 			return EX_OK;
 		if (status == TENURE_OK) {
 			if (change->kind == CHANGE_DELETE)
-				state_forget(cli, tenure_resource_path(target->resource));
+				forget(cli, target);
 			else
 				remember(cli, target);
 			announce(cli, target,
@@ -221,4 +334,21 @@ int change_make(struct cli *cli, const struct target *target, struct change *cha
 			return code;
 		etag = TENURE_ETAG_CURRENT;
 	}
+}
+
+// Nothing is overwritten by it, so that without an etag no warning is due.
+int recover(struct cli *cli, const struct target *target, const char *uid)
+{
+	struct change change = { .kind = CHANGE_DELETE };
+	struct tenure_etag etag = TENURE_ETAG_NONE;
+	int code = cli->options[OPT_ETAG] != NULL ? change_etag(cli, target, &change, &etag) : EX_OK;
+
+	if (code != EX_OK)
+		return code;
+	enum tenure_status status = tenure_resource_recover(target->resource, uid, etag);
+	if (status != TENURE_OK)
+		return cli_fail_status(cli, status, target->label);
+	if (!cli->client->nothing_sent)
+		announce(cli, target, "recovered");
+	return EX_OK;
 }

@@ -18,7 +18,8 @@ enum { EXIT_NOT_FOUND = 1, EXIT_GONE = 3, EXIT_CONFLICT = 4, EXIT_STALE = 5, EXI
 enum option {
 	OPT_URL, OPT_TOKEN, OPT_TOKEN_FILE, OPT_CA_FILE, OPT_TIMEOUT, OPT_FORMAT, OPT_COLUMNS, OPT_HELP,
 	OPT_TENANT, OPT_NAMESPACE, OPT_ETAG, OPT_NO_ETAG, OPT_RETRY, OPT_DRY_RUN, OPT_YES, OPT_FILE, OPT_PATCH, OPT_DELETED,
-	OPT_UID, OPT_TIER, OPT_TO, OPT_ALL, OPT_PREVIEW, OPT_IF_MATCH, OPT_ASYNC, OPT_NO_WAIT, OPT__COUNT
+	OPT_UID, OPT_TIER, OPT_TO, OPT_ALL, OPT_PREVIEW, OPT_IF_MATCH, OPT_ASYNC, OPT_NO_WAIT,
+	OPT_FIELDS, OPT_LONG, OPT_SORT, OPT_LIMIT, OPT_MARKER, OPT_REASON, OPT__COUNT
 };
 #define HAS(option) (UINT64_C(1) << (option))
 
@@ -30,6 +31,28 @@ struct option_row {
 };
 extern const struct option_row option_rows[OPT__COUNT];
 
+// An option that stands for a member of what a noun has, or for a filter of its list: fields.c has them all. They stand
+// behind noun and verb, and may be given several times.
+enum field_kind {
+	FIELD_TEXT,
+	FIELD_BOOL,
+	FIELD_JSON,
+	FIELD_KEYS, // KEY=VALUE, of an object; for unset KEY alone
+};
+enum field_use { USE_LIST = 1, USE_SHOW = 2, USE_CREATE = 4, USE_SET = 8, USE_UNSET = 16 };
+struct field {
+	const char *name;   // with its dashes; NULL ends a table
+	const char *member; // of the object, or of the list's query
+	enum field_kind kind;
+	unsigned uses;
+	const char *value;  // what it takes; for unset only that of FIELD_KEYS, without "=VALUE"
+	const char *help;
+};
+struct given {
+	const struct field *field;
+	const char *value; // NULL: it takes none here
+};
+
 enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
 
 struct cli;
@@ -37,7 +60,7 @@ struct cli;
 // A noun is its rows here and a file of its own.
 struct command {
 	const char *noun;
-	const char *verb;      // NULL: the noun alone is the command
+	const char *verb;      // one word or two; NULL: the noun alone is the command
 	const char *arguments; // "TYPE NAME…", "" for none
 	unsigned least, most;  // how many; most 0 with least > 0: any number
 	uint64_t options;      // HAS(…), besides those that all have
@@ -54,6 +77,8 @@ struct cli {
 	const char **arguments;
 	size_t n_arguments;
 	const char *options[OPT__COUNT]; // values, "" for switches, NULL when not given
+	struct given *given;             // in their order
+	size_t n_given;
 	const char *url;
 	const char *tenant; // NULL: not said
 	enum format format;
@@ -72,8 +97,9 @@ void cli_warn(const char *format, ...) PRINTF_LIKE(1, 2);
 int cli_fail_status(struct cli *cli, enum tenure_status status, const char *label);
 // The command line into cli. 0 to go on, else exit code + 1.
 int options_parse(struct cli *cli, int argc, char **argv);
-// NULL: there is none. A noun without such a verb, or with none said, gives the row with verb NULL.
-const struct command *command_find(const char *noun, const char *verb);
+// What the words begin with, and how many of them its noun and verb are. NULL: there is none. A noun without such a
+// verb, or with none said, gives the row with verb NULL.
+const struct command *command_find(const char *const *words, size_t n, size_t *used);
 bool noun_known(const char *noun);
 // True when the word can be the plural of a type.
 bool is_type(const char *word);
@@ -147,17 +173,19 @@ struct merge {
 // Three-way: what either side made of base. Arrays are taken as a whole.
 void merge_documents(struct pool *pool, const struct doc *base, const struct doc *yours, const struct doc *theirs,
 	struct merge *merge);
+enum target_kind { TARGET_RESOURCE, TARGET_TENANT, TARGET_METAL };
 // What is a client's own in a document that the service sent; members a PUT may leave out come from other.
-struct doc *document_own(struct pool *pool, const struct doc *document, const struct doc *other, bool is_tenant);
+struct doc *document_own(struct pool *pool, const struct doc *document, const struct doc *other, enum target_kind kind);
 
 // ---- change.c: changes guarded by an etag
 
 struct target {
 	struct tenure_resource *resource;
 	const char *label; // "configmaps/web"
-	bool is_tenant;
+	enum target_kind kind;
 };
-enum change_kind { CHANGE_PUT, CHANGE_PATCH, CHANGE_DELETE };
+// The last two are of nodes, their documents {"traits": […]} and {"maintenance": …, "maintenance_reason": …}.
+enum change_kind { CHANGE_PUT, CHANGE_PATCH, CHANGE_DELETE, CHANGE_JSON_PATCH, CHANGE_TRAITS, CHANGE_MAINTENANCE };
 struct change {
 	enum change_kind kind;
 	struct str body;
@@ -168,6 +196,12 @@ struct change {
 };
 // Makes the change as --etag, --no-etag, --retry and --dry-run say. Exit code.
 int change_make(struct cli *cli, const struct target *target, struct change *change);
+// By the options; base is what the tag stands for, where that is known. Exit code.
+int change_etag(struct cli *cli, const struct target *target, struct change *change, struct tenure_etag *etag);
+// Brings back what was deleted at the target's address, with --etag only what has that. Exit code.
+int recover(struct cli *cli, const struct target *target, const char *uid);
+// What the target holds now is what was seen last.
+void remember(struct cli *cli, const struct target *target);
 // "tenure: …: done" where somebody looks, or the document where a format was asked for.
 void announce(struct cli *cli, const struct target *target, const char *what);
 // Asks before what --yes would allow. False: no, and told.
@@ -178,6 +212,29 @@ int target_read(struct cli *cli, const struct target *target, const struct doc *
 // The resource of that address, in the namespace that -n says or its type is in by itself where space is NULL. False:
 // told. Its resource is the caller's.
 bool resource_target(struct cli *cli, const char *space, const char *type, const char *name, struct target *target);
+
+// ---- fields.c: the options of bare metal
+
+// The fields that the command takes, one after the other: the one behind after, NULL for the first; NULL: no more.
+const struct field *field_next(const struct command *command, const struct field *after);
+// What the field takes there, "KEY=VALUE"; n 0: nothing.
+struct str field_takes(const struct command *command, const struct field *field);
+// Out of --file, the options given and MEMBER=VALUE arguments from first on: a new thing's document; the JSON Patch of
+// a set or an unset, where it may be that of --patch. Exit code.
+int fields_document(struct cli *cli, size_t first, struct doc **document);
+int fields_patch(struct cli *cli, size_t first, struct doc **patch);
+// The filters given, for the list. Exit code.
+int fields_filter(struct cli *cli, struct tenure_list *list);
+
+// ---- move.c
+
+// Previews or makes a move, as the options say; takes the move. key: what its preview is remembered under. Exit code.
+int move_as_told(struct cli *cli, struct tenure_move *move, const char *label, const char *key);
+
+// ---- metal.c
+
+// Of the command's noun. False: told. Its resource is the caller's.
+bool metal_target(struct cli *cli, const char *ident, struct target *target);
 
 // ---- dry_run.c
 
@@ -213,6 +270,19 @@ int command_resource_patch(struct cli *cli);
 int command_resource_edit(struct cli *cli);
 int command_resource_delete(struct cli *cli);
 int command_resource_recover(struct cli *cli);
+int command_metal_list(struct cli *cli);
+int command_metal_show(struct cli *cli);
+int command_metal_create(struct cli *cli);
+int command_metal_set(struct cli *cli);
+int command_metal_edit(struct cli *cli);
+int command_metal_delete(struct cli *cli);
+int command_maintenance_set(struct cli *cli);
+int command_maintenance_unset(struct cli *cli);
+int command_trait_list(struct cli *cli);
+int command_trait_add(struct cli *cli);
+int command_trait_remove(struct cli *cli);
+int command_trait_set(struct cli *cli);
+int command_node_move(struct cli *cli);
 int command_move(struct cli *cli);
 int command_move_status(struct cli *cli);
 int command_version(struct cli *cli);

@@ -9,6 +9,20 @@
 
 #define TEXT_ETAG "With --etag the change is made only if nobody changed it since. When somebody did, what the base " \
 	"was, what you\nwant and what is there now are shown field by field, and the exit code is 5."
+#define OPTIONS_LIST (HAS(OPT_FIELDS) | HAS(OPT_LONG) | HAS(OPT_SORT) | HAS(OPT_LIMIT) | HAS(OPT_MARKER))
+#define OPTIONS_EDIT (HAS(OPT_RETRY) | HAS(OPT_DRY_RUN))
+
+#define TEXT_LIST "All there are, unless --limit says how many. A table asks for what it shows alone; --long, " \
+	"--columns and\n--format json ask for whole ones."
+#define TEXT_SHOW "What was shown is remembered for --etag auto."
+#define TEXT_MEMBERS "MEMBER=VALUE sets a string, MEMBER:=JSON anything; MEMBER may be a path as extra.rack. Of " \
+	"KEY=VALUE\na VALUE that is JSON is taken as that: cpus=4 is a number."
+#define TEXT_CREATE "Its UUID is printed, or the whole of it where --format is given. What options say comes on top of " \
+	"--file.\n" TEXT_MEMBERS
+#define TEXT_SET TEXT_MEMBERS "\nMEMBER:=null removes one. --patch is all of a change, a JSON Patch.\n" TEXT_STDIN
+#define TEXT_UNSET "A field gets its default, a KEY or MEMBER is taken away.\n" TEXT_STDIN
+#define TEXT_EDIT "$VISUAL or $EDITOR is opened on it, and what is saved is sent guarded by the etag. " \
+	"Unchanged, nothing is sent."
 #define TEXT_STDIN "A name \"-\" stands for names on standard input, one a line."
 
 const struct command commands[] = {
@@ -22,8 +36,8 @@ const struct command commands[] = {
 	{ "tenant", "delete", "ID…", 1, 0, HAS(OPT_YES) | OPTIONS_CHANGE, command_tenant_delete,
 		"delete tenants with all they own", "They can be recovered for a time. " TEXT_STDIN,
 		"tenure tenant delete acme --yes --etag auto" },
-	{ "tenant", "recover", "ID…", 1, 0, HAS(OPT_DRY_RUN), command_tenant_recover, "bring deleted tenants back",
-		TEXT_STDIN, "tenure tenant recover acme" },
+	{ "tenant", "recover", "ID…", 1, 0, HAS(OPT_ETAG) | HAS(OPT_DRY_RUN), command_tenant_recover,
+		"bring deleted tenants back", TEXT_STDIN, "tenure tenant recover acme" },
 
 	{ "resource", "list", "TYPE", 1, 1, OPTIONS_WHOSE | HAS(OPT_DELETED), command_resource_list,
 		"list resources of a type", "", "tenure configmaps list -n prod --columns name,data.color" },
@@ -46,10 +60,105 @@ const struct command commands[] = {
 	{ "resource", "delete", "TYPE NAME…", 2, 0, OPTIONS_WHOSE | HAS(OPT_YES) | OPTIONS_CHANGE, command_resource_delete,
 		"delete resources", "They can be recovered for a time; a namespace goes with all that is in it. " TEXT_STDIN,
 		"tenure configmaps list --format csv --columns name | tail -n +2 | tenure configmaps delete - -y --no-etag" },
-	{ "resource", "recover", "TYPE NAME…", 2, 0, OPTIONS_WHOSE | HAS(OPT_UID) | HAS(OPT_DRY_RUN),
+	{ "resource", "recover", "TYPE NAME…", 2, 0, OPTIONS_WHOSE | HAS(OPT_UID) | HAS(OPT_ETAG) | HAS(OPT_DRY_RUN),
 		command_resource_recover, "bring deleted resources back",
-		"Of several deleted at one address the last comes, or the one of --uid. " TEXT_STDIN,
+		"Of several deleted at one address the last comes, or the one of --uid. With --etag only what has that etag.\n"
+		TEXT_STDIN,
 		"tenure configmaps recover web" },
+
+	{ "node", "list", "", 0, 0, OPTIONS_LIST, command_metal_list, "list nodes", TEXT_LIST,
+		"tenure node list --maintenance true --columns name,driver,maintenance_reason" },
+	{ "node", "show", "[NODE…]", 0, 9999, 0, command_metal_show, "show nodes",
+		"By UUID or name, or the one of --instance. " TEXT_SHOW " " TEXT_STDIN, "tenure node show rack-7" },
+	{ "node", "create", "[MEMBER=VALUE…]", 0, 9999, HAS(OPT_FILE) | HAS(OPT_DRY_RUN), command_metal_create,
+		"make a node", TEXT_CREATE,
+		"tenure node create --driver ipmi --name rack-7 --driver-info ipmi_address=10.0.0.7 --property cpus=4" },
+	{ "node", "set", "NODE [MEMBER=VALUE…]", 1, 0, HAS(OPT_PATCH) | OPTIONS_CHANGE, command_metal_set, "change a node",
+		TEXT_SET "\n" TEXT_ETAG,
+		"tenure node set rack-7 --property memory_mb=65536 --extra rack=7 --etag auto --retry" },
+	{ "node", "unset", "NODE [MEMBER…]", 1, 0, OPTIONS_CHANGE, command_metal_set, "take members of a node away",
+		TEXT_UNSET "\n" TEXT_ETAG, "tenure node unset rack-7 --extra rack --description --etag auto" },
+	{ "node", "edit", "NODE", 1, 1, OPTIONS_EDIT, command_metal_edit, "change a node in an editor", TEXT_EDIT,
+		"EDITOR=nano tenure node edit rack-7" },
+	{ "node", "delete", "NODE…", 1, 0, HAS(OPT_YES) | OPTIONS_CHANGE, command_metal_delete,
+		"delete nodes with their ports and port groups",
+		"They can be recovered for a time: tenure nodes recover UUID -t TENANT. " TEXT_STDIN,
+		"tenure node delete rack-7 --yes --etag auto" },
+	{ "node", "move", "NODE TENANT", 2, 2, HAS(OPT_PREVIEW) | HAS(OPT_IF_MATCH) | HAS(OPT_NO_ETAG) | HAS(OPT_DRY_RUN),
+		command_node_move, "give a node, with its ports, to another tenant",
+		"As \"tenure move\" does, in one transaction. --if-match makes it one of what the preview told.",
+		"tenure node move rack-7 globex --preview && tenure node move rack-7 globex --if-match auto" },
+	{ "node", "maintenance set", "NODE…", 1, 0, HAS(OPT_REASON) | OPTIONS_CHANGE, command_maintenance_set,
+		"begin the maintenance of nodes", TEXT_STDIN "\n" TEXT_ETAG,
+		"tenure node maintenance set rack-7 --reason 'fan 3 is dead' --etag auto" },
+	{ "node", "maintenance unset", "NODE…", 1, 0, OPTIONS_CHANGE, command_maintenance_unset,
+		"end the maintenance of nodes", TEXT_STDIN "\n" TEXT_ETAG,
+		"tenure node maintenance unset rack-7 --etag auto" },
+	{ "node", "trait list", "NODE", 1, 1, 0, command_trait_list, "list the traits of a node", "",
+		"tenure node trait list rack-7" },
+	{ "node", "trait add", "NODE TRAIT…", 2, 0, OPTIONS_CHANGE, command_trait_add, "give a node traits",
+		TEXT_ETAG, "tenure node trait add rack-7 HW_CPU_X86_AVX2 CUSTOM_RED --etag auto" },
+	{ "node", "trait remove", "NODE [TRAIT…]", 1, 0, HAS(OPT_ALL) | OPTIONS_CHANGE, command_trait_remove,
+		"take traits from a node", TEXT_ETAG, "tenure node trait remove rack-7 CUSTOM_RED --etag auto" },
+	{ "node", "trait set", "NODE TRAIT…", 2, 0, OPTIONS_CHANGE, command_trait_set, "give a node exactly these traits",
+		TEXT_ETAG, "tenure node trait set rack-7 CUSTOM_RED CUSTOM_LARGE --etag auto" },
+
+	{ "port", "list", "", 0, 0, OPTIONS_LIST, command_metal_list, "list ports", TEXT_LIST,
+		"tenure port list --node rack-7" },
+	{ "port", "show", "[PORT…]", 0, 9999, 0, command_metal_show, "show ports",
+		"By UUID, or the one of --address. " TEXT_SHOW " " TEXT_STDIN, "tenure port show --address 52:54:00:00:00:01" },
+	{ "port", "create", "[MEMBER=VALUE…]", 0, 9999, HAS(OPT_FILE) | HAS(OPT_DRY_RUN), command_metal_create,
+		"make a port", TEXT_CREATE,
+		"tenure port create --node 4d8c1b30-7ef6-4a4c-b6d5-0a8d6f2f1f3e --address 52:54:00:00:00:01" },
+	{ "port", "set", "PORT [MEMBER=VALUE…]", 1, 0, HAS(OPT_PATCH) | OPTIONS_CHANGE, command_metal_set, "change a port",
+		TEXT_SET "\n" TEXT_ETAG,
+		"tenure port set 1be26c0b-03f2-4d2e-ae87-c02d7f33c123 --physical-network rack --etag auto" },
+	{ "port", "unset", "PORT [MEMBER…]", 1, 0, OPTIONS_CHANGE, command_metal_set, "take members of a port away",
+		TEXT_UNSET "\n" TEXT_ETAG,
+		"tenure port unset 1be26c0b-03f2-4d2e-ae87-c02d7f33c123 --port-group --etag auto" },
+	{ "port", "edit", "PORT", 1, 1, OPTIONS_EDIT, command_metal_edit, "change a port in an editor", TEXT_EDIT,
+		"EDITOR=nano tenure port edit 1be26c0b-03f2-4d2e-ae87-c02d7f33c123" },
+	{ "port", "delete", "PORT…", 1, 0, HAS(OPT_YES) | OPTIONS_CHANGE, command_metal_delete, "delete ports", TEXT_STDIN,
+		"tenure port delete 1be26c0b-03f2-4d2e-ae87-c02d7f33c123 --yes --no-etag" },
+
+	{ "portgroup", "list", "", 0, 0, OPTIONS_LIST, command_metal_list, "list port groups", TEXT_LIST,
+		"tenure portgroup list --node rack-7" },
+	{ "portgroup", "show", "[GROUP…]", 0, 9999, 0, command_metal_show, "show port groups",
+		"By UUID or name, or the one of --address. " TEXT_SHOW " " TEXT_STDIN, "tenure portgroup show bond-7" },
+	{ "portgroup", "create", "[MEMBER=VALUE…]", 0, 9999, HAS(OPT_FILE) | HAS(OPT_DRY_RUN), command_metal_create,
+		"make a port group", TEXT_CREATE,
+		"tenure portgroup create --node 4d8c1b30-7ef6-4a4c-b6d5-0a8d6f2f1f3e --name bond-7 --mode 802.3ad" },
+	{ "portgroup", "set", "GROUP [MEMBER=VALUE…]", 1, 0, HAS(OPT_PATCH) | OPTIONS_CHANGE, command_metal_set,
+		"change a port group", TEXT_SET "\n" TEXT_ETAG,
+		"tenure portgroup set bond-7 --property miimon=100 --etag auto" },
+	{ "portgroup", "unset", "GROUP [MEMBER…]", 1, 0, OPTIONS_CHANGE, command_metal_set,
+		"take members of a port group away", TEXT_UNSET "\n" TEXT_ETAG,
+		"tenure portgroup unset bond-7 --property miimon --etag auto" },
+	{ "portgroup", "edit", "GROUP", 1, 1, OPTIONS_EDIT, command_metal_edit, "change a port group in an editor",
+		TEXT_EDIT, "EDITOR=nano tenure portgroup edit bond-7" },
+	{ "portgroup", "delete", "GROUP…", 1, 0, HAS(OPT_YES) | OPTIONS_CHANGE, command_metal_delete,
+		"delete port groups", TEXT_STDIN, "tenure portgroup delete bond-7 --yes --etag auto" },
+
+	{ "chassis", "list", "", 0, 0, OPTIONS_LIST, command_metal_list, "list chassis", TEXT_LIST,
+		"tenure chassis list --long" },
+	{ "chassis", "show", "CHASSIS…", 1, 0, 0, command_metal_show, "show chassis", TEXT_SHOW " " TEXT_STDIN,
+		"tenure chassis show 9d738f14-cf4f-4ad7-8427-d2bb31ab297d" },
+	{ "chassis", "create", "[MEMBER=VALUE…]", 0, 9999, HAS(OPT_FILE) | HAS(OPT_DRY_RUN), command_metal_create,
+		"make a chassis", TEXT_CREATE, "tenure chassis create --description 'rack 7' --extra row=3" },
+	{ "chassis", "set", "CHASSIS [MEMBER=VALUE…]", 1, 0, HAS(OPT_PATCH) | OPTIONS_CHANGE, command_metal_set,
+		"change a chassis", TEXT_SET "\n" TEXT_ETAG,
+		"tenure chassis set 9d738f14-cf4f-4ad7-8427-d2bb31ab297d --description 'rack 8' --etag auto" },
+	{ "chassis", "unset", "CHASSIS [MEMBER…]", 1, 0, OPTIONS_CHANGE, command_metal_set,
+		"take members of a chassis away", TEXT_UNSET "\n" TEXT_ETAG,
+		"tenure chassis unset 9d738f14-cf4f-4ad7-8427-d2bb31ab297d --extra row --etag auto" },
+	{ "chassis", "edit", "CHASSIS", 1, 1, OPTIONS_EDIT, command_metal_edit, "change a chassis in an editor", TEXT_EDIT,
+		"EDITOR=nano tenure chassis edit 9d738f14-cf4f-4ad7-8427-d2bb31ab297d" },
+	{ "chassis", "delete", "CHASSIS…", 1, 0, HAS(OPT_YES) | OPTIONS_CHANGE, command_metal_delete, "delete chassis",
+		TEXT_STDIN, "tenure chassis delete 9d738f14-cf4f-4ad7-8427-d2bb31ab297d --yes --etag auto" },
+
+	{ "driver", "list", "", 0, 0, HAS(OPT_LONG), command_metal_list, "list the drivers that nodes can have", "",
+		"tenure driver list --columns name,enabled_boot_interfaces" },
+	{ "driver", "show", "DRIVER…", 1, 0, 0, command_metal_show, "show drivers", TEXT_STDIN, "tenure driver show ipmi" },
 
 	{ "move", NULL, "SOURCE…", 1, 0, OPTIONS_WHOSE | HAS(OPT_TO) | HAS(OPT_ALL) | HAS(OPT_PREVIEW) | HAS(OPT_IF_MATCH) |
 		HAS(OPT_ASYNC) | HAS(OPT_NO_WAIT) | HAS(OPT_DRY_RUN) | HAS(OPT_NO_ETAG), command_move, "move to another tenant",
@@ -62,7 +171,7 @@ const struct command commands[] = {
 		"tenure move status c4ef6c00-dca3-4a5d-b45a-779e8bf53fab -t acme" },
 
 	{ "version", NULL, "", 0, 0, 0, command_version, "tell the version", "", "tenure version" },
-	{ "help", NULL, "[NOUN [VERB]]", 0, 2, 0, command_help, "tell what there is, or what a command takes", "",
+	{ "help", NULL, "[NOUN [VERB]]", 0, 3, 0, command_help, "tell what there is, or what a command takes", "",
 		"tenure help tenant set" },
 	{ "__complete", NULL, "WORD…", 0, 9999, 0, command_complete, NULL, "", "" },
 	{ .noun = NULL },
@@ -77,17 +186,36 @@ bool noun_known(const char *noun)
 	return false;
 }
 
-const struct command *command_find(const char *noun, const char *verb)
+// How many words a verb is, if they are those; else 0.
+static size_t verb_matches(const char *verb, const char *const *words, size_t n)
+{
+	struct str rest = str_c(verb), word;
+	size_t i = 0;
+
+	while (str_split(&rest, ' ', &word)) {
+		if (i == n || words[i] == NULL || !str_eq_c(word, words[i]))
+			return 0;
+		i++;
+	}
+	return i;
+}
+
+const struct command *command_find(const char *const *words, size_t n, size_t *used)
 {
 	const struct command *without = NULL;
 
-	for (const struct command *c = commands; c->noun != NULL; c++) {
-		if (strcmp(c->noun, noun) != 0)
+	*used = 0;
+	for (const struct command *c = commands; n > 0 && c->noun != NULL; c++) {
+		if (strcmp(c->noun, words[0]) != 0)
 			continue;
+		size_t matched = c->verb != NULL ? verb_matches(c->verb, words + 1, n - 1) : 0;
+		if (matched > 0) {
+			*used = 1 + matched;
+			return c;
+		}
 		if (c->verb == NULL)
 			without = c;
-		else if (verb != NULL && strcmp(c->verb, verb) == 0)
-			return c;
 	}
+	*used = without != NULL ? 1 : 0;
 	return without;
 }

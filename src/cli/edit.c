@@ -83,7 +83,7 @@ static int edit_text(struct cli *cli, const char *path, struct str text, struct 
 		if (doc_parse_json(cli->pool, saved, (struct doc_limits){ 200, 0 }, edited, &error)) {
 			if (doc_kind(*edited) == DOC_OBJECT)
 				return EX_OK;
-			error = STR("a resource is an object: { … }");
+			error = STR("it has to be an object: { … }");
 			*edited = NULL;
 		}
 		before = saved;
@@ -134,6 +134,9 @@ int edit_document(struct cli *cli, const struct target *target)
 
 	if (code != EX_OK)
 		return code;
+	// What the service alone sets fills most of such a document; the rest tells enough.
+	if (target->kind == TARGET_METAL)
+		document = document_own(cli->pool, document, NULL, target->kind);
 	if (tenure_resource_etag(target->resource) == NULL)
 		return cli_fail(EX_PROTOCOL, "%s: the service told no etag, so nothing would guard the change", target->label);
 	const char *path = temporary(cli);

@@ -50,14 +50,27 @@ void help_noun(const char *noun, FILE *out)
 	}
 }
 
-static void print_option(const struct option_row *row, FILE *out)
+static void print_option(char letter, const char *name, struct str value, const char *help, FILE *out)
 {
 	char text[96];
 
-	snprintf(text, sizeof(text), "%c%c%s%s%s%s", row->letter != 0 ? '-' : ' ', row->letter != 0 ? row->letter : ' ',
-		row->letter != 0 ? ", " : "  ", row->name, row->value != NULL ? " " : "", row->value != NULL ? row->value : "");
+	snprintf(text, sizeof(text), "%c%c%s%s%s%.*s", letter != 0 ? '-' : ' ', letter != 0 ? letter : ' ',
+		letter != 0 ? ", " : "  ", name, value.n > 0 ? " " : "", STR_ARG(value));
 	print_padded(out, str_c(text), 28);
-	fprintf(out, "%s\n", row->help);
+	fprintf(out, "%s\n", help);
+}
+
+static void print_options(const struct command *c, FILE *out)
+{
+	for (const struct field *f = NULL; (f = field_next(c, f)) != NULL;)
+		print_option(0, f->name, field_takes(c, f), f->help, out);
+	for (size_t i = 0; i < OPT__COUNT; i++) {
+		const struct option_row *row = &option_rows[i];
+		if ((c->options & HAS(i)) != 0)
+			print_option(row->letter, row->name, str_c(row->value), row->help, out);
+	}
+	for (size_t i = 0; i <= OPT_HELP; i++)
+		print_option(option_rows[i].letter, option_rows[i].name, str_c(option_rows[i].value), option_rows[i].help, out);
 }
 
 void help_command(const struct command *c, FILE *out)
@@ -68,34 +81,30 @@ void help_command(const struct command *c, FILE *out)
 	if (c->more[0] != '\0')
 		fprintf(out, "%s\n", c->more);
 	fprintf(out, "\n");
-	for (size_t i = 0; i < OPT__COUNT; i++) {
-		if ((c->options & HAS(i)) != 0)
-			print_option(&option_rows[i], out);
-	}
-	for (size_t i = 0; i <= OPT_HELP; i++)
-		print_option(&option_rows[i], out);
+	print_options(c, out);
 	fprintf(out, "\nExample:\n  %s\n", c->example);
 }
 
 int command_help(struct cli *cli)
 {
-	const char *noun = cli->n_arguments > 0 ? cli->arguments[0] : NULL;
-	const char *verb = cli->n_arguments > 1 ? cli->arguments[1] : NULL;
+	const char **words = cli->arguments;
+	size_t n = cli->n_arguments, used;
 
-	if (noun == NULL) {
+	if (n == 0) {
 		help_all(stdout);
 		return EX_OK;
 	}
-	if (!noun_known(noun))
-		noun = verb != NULL && is_type(noun) ? "resource" : noun;
-	const struct command *command = command_find(noun, verb);
-	if (!noun_known(noun) || (verb != NULL && (command == NULL || command->verb == NULL)))
-		return cli_fail(EX_USAGE, "there is no command \"%s%s%s\"; see \"tenure help\"", noun, verb != NULL ? " " : "",
-			verb != NULL ? verb : "");
+	if (!noun_known(words[0]) && n > 1 && is_type(words[0]))
+		words[0] = "resource";
+	const struct command *command = command_find(words, n, &used);
+	bool verb_known = command != NULL && command->verb != NULL && used == n;
+	if (!noun_known(words[0]) || (n > 1 && !verb_known))
+		return cli_fail(EX_USAGE, "there is no command \"%s%s%s%s%s\"; see \"tenure help\"", words[0], n > 1 ? " " : "",
+			n > 1 ? words[1] : "", n > 2 ? " " : "", n > 2 ? words[2] : "");
 	if (command != NULL && command->help != NULL)
 		help_command(command, stdout);
 	else
-		help_noun(noun, stdout);
+		help_noun(words[0], stdout);
 	return EX_OK;
 }
 
@@ -127,49 +136,79 @@ static void offer_nouns(const char *typed)
 		offer(built_in[i], typed);
 }
 
-static void offer_verbs(const char *noun, const char *typed)
+// The next word of the verbs that begin with the words before it.
+static void offer_verbs(const char *const *words, size_t n, const char *typed)
 {
+	struct str before = STR_NONE;
+
 	for (const struct command *c = commands; c->noun != NULL; c++) {
-		if (c->verb != NULL && strcmp(c->noun, noun) == 0)
-			offer(c->verb, typed);
+		struct str rest = str_c(c->verb), word = STR_NONE;
+		if (c->verb == NULL || strcmp(c->noun, words[0]) != 0)
+			continue;
+		bool fits = str_split(&rest, ' ', &word);
+		for (size_t i = 1; i < n && fits; i++)
+			fits = str_eq_c(word, words[i]) && str_split(&rest, ' ', &word);
+		if (fits && !str_eq(word, before) && strncmp(word.p, typed, strlen(typed)) == 0)
+			printf("%.*s\n", STR_ARG(word));
+		before = fits ? word : before;
 	}
 }
 
 static void offer_options(const struct command *command, const char *typed)
 {
+	for (const struct field *f = NULL; command != NULL && (f = field_next(command, f)) != NULL;)
+		offer(f->name, typed);
 	for (size_t i = 0; i < OPT__COUNT; i++) {
 		if (i <= OPT_HELP || (command != NULL && (command->options & HAS(i)) != 0))
 			offer(option_rows[i].name, typed);
 	}
 }
 
-int command_complete(struct cli *cli)
+// Where the word before is an option with few values. False: it is none.
+static bool offer_values(const struct command *command, const char *option, const char *typed)
 {
-	size_t n = cli->n_arguments;
-	const char *typed = n > 0 ? cli->arguments[n - 1] : "";
-	const char *noun = n > 1 ? cli->arguments[0] : "";
-	bool help = strcmp(noun, "help") == 0;
-
-	if (help) {
-		noun = n > 2 ? cli->arguments[1] : "";
-		n--;
-	}
-	if (n > 1 && !noun_known(noun))
-		noun = "resource";
-	if (n > 1 && strcmp(cli->arguments[cli->n_arguments - 2], "--format") == 0) {
+	if (strcmp(option, "--format") == 0) {
 		offer("table", typed);
 		offer("json", typed);
 		offer("csv", typed);
-	} else if (typed[0] == '-') {
-		offer_options(n > 1 ? command_find(noun, n > 2 ? cli->arguments[help ? 2 : 1] : NULL) : NULL, typed);
+		return true;
+	}
+	for (const struct field *f = NULL; command != NULL && (f = field_next(command, f)) != NULL;) {
+		if (strcmp(f->name, option) == 0 && f->kind == FIELD_BOOL && field_takes(command, f).n > 0) {
+			offer("true", typed);
+			offer("false", typed);
+			return true;
+		}
+	}
+	return false;
+}
+
+int command_complete(struct cli *cli)
+{
+	const char **words = cli->arguments;
+	size_t n = cli->n_arguments, used;
+	const char *typed = n > 0 ? words[n - 1] : "";
+	bool is_resource = n > 1 && strcmp(words[0], "resource") == 0, is_plural = false;
+
+	if (n > 1 && strcmp(words[0], "help") == 0) {
+		words++;
+		n--;
+	}
+	if (n > 1 && !noun_known(words[0])) {
+		words[0] = "resource";
+		is_plural = true;
+	}
+	const struct command *command = n > 1 ? command_find(words, n - 1, &used) : NULL;
+	if (n > 1 && offer_values(command, words[n - 2], typed))
+		return EX_OK;
+	if (typed[0] == '-') {
+		offer_options(command, typed);
 	} else if (n <= 1) {
 		offer_nouns(typed);
-	} else if (n == 2) {
-		offer_verbs(noun, typed);
-		if (strcmp(noun, "resource") == 0 && strcmp(cli->arguments[0], "resource") != 0)
-			return EX_OK;
-	} else if (n == 3 && strcmp(cli->arguments[0], "resource") == 0) {
-		for (size_t i = 0; i < COUNT_OF(built_in); i++)
+	} else {
+		if (n == 2 || !is_plural)
+			offer_verbs(words, n - 1, typed);
+		for (size_t i = 0; n == 3 && is_resource && i < COUNT_OF(built_in); i++)
 			offer(built_in[i], typed);
 	}
 	return EX_OK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tenure: tenants, resources and moves from a terminal or a script.
+// tenure: tenants, resources, bare metal and moves from a terminal or a script.
 #include "base/base.h"
 
 #include <locale.h>

@@ -145,12 +145,14 @@ static struct doc *tenant_own(struct pool *pool, const struct doc *document, con
 	return result;
 }
 
-struct doc *document_own(struct pool *pool, const struct doc *document, const struct doc *other, bool is_tenant)
+struct doc *document_own(struct pool *pool, const struct doc *document, const struct doc *other, enum target_kind kind)
 {
 	const struct doc *metadata = NULL;
 
-	if (is_tenant)
+	if (kind == TARGET_TENANT)
 		return tenant_own(pool, document, other);
+	if (kind == TARGET_METAL)
+		return metal_own(pool, document);
 	struct doc *own = doc_copy(pool, document);
 	keep_member(pool, own, other, STR("metadata"));
 	if (doc_get(own, STR("metadata"), &metadata) && doc_kind(metadata) == DOC_OBJECT)

@@ -257,6 +257,15 @@ static int move_one(struct cli *cli, const struct source *source)
 	return code;
 }
 
+int move_as_told(struct cli *cli, struct tenure_move *move, const char *label, const char *key)
+{
+	struct source source = { move, label, key };
+	int code = cli->options[OPT_PREVIEW] != NULL ? preview(cli, &source) : move_one(cli, &source);
+
+	tenure_move_free(&source.move);
+	return code;
+}
+
 int command_move(struct cli *cli)
 {
 	const char **names = input_names(cli, 0);
@@ -273,9 +282,8 @@ int command_move(struct cli *cli)
 		struct source source;
 		int code = EX_USAGE;
 		if (open_source(cli, *names, &source))
-			code = cli->options[OPT_PREVIEW] != NULL ? preview(cli, &source) : move_one(cli, &source);
+			code = move_as_told(cli, source.move, source.label, source.key);
 		first_failure = first_failure != EX_OK ? first_failure : code;
-		tenure_move_free(&source.move);
 	}
 	return first_failure;
 }

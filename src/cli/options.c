@@ -21,16 +21,22 @@ const struct option_row option_rows[OPT__COUNT] = {
 	[OPT_DRY_RUN] = { "--dry-run", 0, NULL, "print the request as a line of curl, send nothing" },
 	[OPT_YES] = { "--yes", 'y', NULL, "don't ask" },
 	[OPT_FILE] = { "--file", 'f', "FILE", "read the document there; - is standard input" },
-	[OPT_PATCH] = { "--patch", 'p', "JSON", "a JSON merge patch (RFC 7396)" },
+	[OPT_PATCH] = { "--patch", 'p', "JSON", "a JSON merge patch (RFC 7396); of bare metal a JSON Patch (RFC 6902)" },
 	[OPT_DELETED] = { "--deleted", 0, NULL, "those that can be recovered" },
 	[OPT_UID] = { "--uid", 0, "UID", "which one, where several were deleted" },
 	[OPT_TIER] = { "--tier", 0, "TIER", "the tenant's tier" },
 	[OPT_TO] = { "--to", 0, "TENANT", "where to" },
-	[OPT_ALL] = { "--all", 0, NULL, "SOURCE is a tenant, all of it moves" },
+	[OPT_ALL] = { "--all", 0, NULL, "all there is; of a move: SOURCE is a tenant" },
 	[OPT_PREVIEW] = { "--preview", 0, NULL, "show what would move and what is in the way" },
 	[OPT_IF_MATCH] = { "--if-match", 0, "TAG|auto", "only if the preview with this tag, or the last, is still true" },
 	[OPT_ASYNC] = { "--async", 0, NULL, "let it go on in the background, and watch it" },
 	[OPT_NO_WAIT] = { "--no-wait", 0, NULL, "print a background move's id and leave it" },
+	[OPT_FIELDS] = { "--fields", 0, "NAME,…", "ask for these members alone, and show them" },
+	[OPT_LONG] = { "--long", 0, NULL, "more columns" },
+	[OPT_SORT] = { "--sort", 0, "FIELD[:desc]", "in this order" },
+	[OPT_LIMIT] = { "--limit", 0, "N", "not more than so many; all without it" },
+	[OPT_MARKER] = { "--marker", 0, "UUID", "what comes after this one" },
+	[OPT_REASON] = { "--reason", 0, "TEXT", "why" },
 };
 
 // What every command takes.
@@ -55,35 +61,69 @@ static int find_letter(char letter)
 	return -1;
 }
 
-// An option at argv[*i], its value in the same word or the next. False: told.
-static bool take_option(struct cli *cli, int argc, char **argv, int *i)
+// Of the noun and verb that stand before it, if they have it.
+static const struct field *find_field(const struct command *command, struct str name)
 {
-	const char *word = argv[*i], *value = NULL;
-	bool is_long = word[1] == '-';
-	struct str name = str_c(word);
-	size_t equals = str_find(name, '=', 0);
+	const struct field *field = NULL;
 
-	int found = is_long ? find_long(str_part(name, 0, equals)) : find_letter(word[1]);
-	if (is_long && equals < name.n)
-		value = word + equals + 1;
-	else if (!is_long && word[2] != '\0')
-		value = word + 2;
-	if (found < 0) {
-		cli_fail(EX_USAGE, "%s is no option; see \"tenure help\"", word);
+	while (command != NULL && (field = field_next(command, field)) != NULL) {
+		if (str_eq_c(name, field->name))
+			return field;
+	}
+	return NULL;
+}
+
+// What an option is called, what it takes and what was given with it, in the same word or the next.
+struct word {
+	const char *name, *value;
+	struct str takes;
+};
+
+// Its value, where it takes one. False: told.
+static bool take_value(int argc, char **argv, int *i, struct word *word)
+{
+	if (word->takes.n == 0 && word->value != NULL) {
+		cli_fail(EX_USAGE, "%s takes no value", word->name);
 		return false;
 	}
-	if (option_rows[found].value == NULL && value != NULL) {
-		cli_fail(EX_USAGE, "%s takes no value", option_rows[found].name);
-		return false;
-	}
-	if (option_rows[found].value != NULL && value == NULL) {
+	if (word->takes.n > 0 && word->value == NULL) {
 		if (*i + 1 >= argc) {
-			cli_fail(EX_USAGE, "%s needs a value: %s", word, option_rows[found].value);
+			cli_fail(EX_USAGE, "%s needs a value: %.*s", argv[*i], STR_ARG(word->takes));
 			return false;
 		}
-		value = argv[++*i];
+		word->value = argv[++*i];
 	}
-	cli->options[found] = value != NULL ? value : "";
+	return true;
+}
+
+// An option at argv[*i]. False: told.
+static bool take_option(struct cli *cli, int argc, char **argv, int *i)
+{
+	bool is_long = argv[*i][1] == '-';
+	struct str text = str_c(argv[*i]);
+	size_t equals = str_find(text, '=', 0), used;
+	struct word word = { .value = NULL };
+
+	if (is_long && equals < text.n)
+		word.value = argv[*i] + equals + 1;
+	else if (!is_long && argv[*i][2] != '\0')
+		word.value = argv[*i] + 2;
+	const struct command *command = command_find(cli->arguments, cli->n_arguments, &used);
+	const struct field *field = is_long ? find_field(command, str_part(text, 0, equals)) : NULL;
+	int found = is_long ? find_long(str_part(text, 0, equals)) : find_letter(argv[*i][1]);
+	if (field == NULL && found < 0) {
+		cli_fail(EX_USAGE, "%s is no option%s; see \"tenure help\"", argv[*i],
+			command != NULL ? " of this command" : "");
+		return false;
+	}
+	word.name = field != NULL ? field->name : option_rows[found].name;
+	word.takes = field != NULL ? field_takes(command, field) : str_c(option_rows[found].value);
+	if (!take_value(argc, argv, i, &word))
+		return false;
+	if (field != NULL)
+		cli->given[cli->n_given++] = (struct given){ field, word.value };
+	else
+		cli->options[found] = word.value != NULL ? word.value : "";
 	return true;
 }
 
@@ -93,6 +133,7 @@ static bool split(struct cli *cli, int argc, char **argv)
 	bool over = false;
 
 	cli->arguments = POOL_ARRAY(cli->pool, const char *, (size_t)argc + 2);
+	cli->given = POOL_ARRAY(cli->pool, struct given, (size_t)argc + 2);
 	for (int i = 1; i < argc; i++) {
 		if (!over && strcmp(argv[i], "--") == 0)
 			over = true;
@@ -126,15 +167,17 @@ bool is_type(const char *word)
 // Noun and verb off the front; a type's plural is the noun "resource" with that as its first argument.
 static bool take_command(struct cli *cli)
 {
-	const char *noun = cli->arguments[0], *verb = cli->n_arguments > 1 ? cli->arguments[1] : NULL;
+	const char *noun = cli->arguments[0];
+	const char *words[] = { "resource", cli->n_arguments > 1 ? cli->arguments[1] : NULL };
+	size_t used;
 
 	if (noun_known(noun)) {
-		cli->command = command_find(noun, verb);
+		cli->command = command_find(cli->arguments, cli->n_arguments, &used);
 		if (cli->command != NULL)
-			drop(cli, cli->command->verb != NULL ? 2 : 1);
+			drop(cli, used);
 		return cli->command != NULL;
 	}
-	cli->command = is_type(noun) && verb != NULL ? command_find("resource", verb) : NULL;
+	cli->command = is_type(noun) && words[1] != NULL ? command_find(words, COUNT_OF(words), &used) : NULL;
 	if (cli->command == NULL)
 		return false;
 	drop(cli, 1);

@@ -193,12 +193,8 @@ int command_resource_recover(struct cli *cli)
 	for (; *names != NULL; names++) {
 		struct target target;
 		int code = EX_USAGE;
-		if (resource_target(cli, NULL, cli->arguments[0], *names, &target)) {
-			enum tenure_status status = tenure_resource_recover(target.resource, cli->options[OPT_UID]);
-			code = status == TENURE_OK ? EX_OK : cli_fail_status(cli, status, target.label);
-			if (code == EX_OK && !cli->client->nothing_sent)
-				announce(cli, &target, "recovered");
-		}
+		if (resource_target(cli, NULL, cli->arguments[0], *names, &target))
+			code = recover(cli, &target, cli->options[OPT_UID]);
 		first_failure = first_failure != EX_OK ? first_failure : code;
 		tenure_resource_free(&target.resource);
 	}

@@ -15,7 +15,7 @@ static bool open_target(struct cli *cli, const char *id, struct target *target)
 {
 	target->resource = tenure_tenant_new(cli->client, id);
 	target->label = str_printf(cli->pool, "tenant %s", id).p;
-	target->is_tenant = true;
+	target->kind = TARGET_TENANT;
 	if (target->resource == NULL)
 		cli_fail(EX_USAGE, "\"%s\" can be no tenant's id", id);
 	return target->resource != NULL;
@@ -140,12 +140,8 @@ int command_tenant_recover(struct cli *cli)
 	for (; *names != NULL; names++) {
 		struct target target;
 		int code = EX_USAGE;
-		if (open_target(cli, *names, &target)) {
-			enum tenure_status status = tenure_resource_recover(target.resource, NULL);
-			code = status == TENURE_OK ? EX_OK : cli_fail_status(cli, status, target.label);
-			if (code == EX_OK && !cli->client->nothing_sent)
-				announce(cli, &target, "recovered");
-		}
+		if (open_target(cli, *names, &target))
+			code = recover(cli, &target, NULL);
 		first_failure = first_failure != EX_OK ? first_failure : code;
 		tenure_resource_free(&target.resource);
 	}

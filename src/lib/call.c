@@ -47,11 +47,13 @@ enum tenure_status client_parse(struct tenure_client *client, struct pool *pool,
 	return client_fail(client, TENURE_PROTOCOL, "the answer is not JSON: %.*s", STR_ARG(error));
 }
 
+// Whichever dialect refuses a move, it says what is in the way.
 static enum tenure_status conflict_kind(const struct doc *problem)
 {
 	const struct doc *type;
 
-	if (doc_get(problem, STR("type"), &type) && str_eq(doc_string(type), STR("urn:tenure:problem:blocked")))
+	if (doc_get(problem, STR("blockers"), &type) ||
+		(doc_get(problem, STR("type"), &type) && str_eq(doc_string(type), STR("urn:tenure:problem:blocked"))))
 		return TENURE_BLOCKED;
 	return TENURE_CONFLICT;
 }
@@ -76,11 +78,30 @@ static enum tenure_status status_of(int http, const struct doc *problem)
 		: http >= 500 ? TENURE_FAILED : TENURE_PROTOCOL;
 }
 
+// The sentence in the problem of either dialect: title and detail, or JSON within error_message. "": there is none.
+static struct str reason_of(struct pool *pool, const struct doc *problem)
+{
+	const struct doc *title = NULL, *detail = NULL, *message = NULL;
+	struct doc *inner;
+	struct str unused;
+
+	if (doc_get(problem, STR("title"), &title)) {
+		doc_get(problem, STR("detail"), &detail);
+		return str_printf(pool, "%.*s%s%.*s", STR_ARG(doc_string(title)), detail != NULL ? ": " : "",
+			STR_ARG(doc_string(detail)));
+	}
+	if (!doc_get(problem, STR("error_message"), &message) || doc_kind(message) != DOC_STRING)
+		return STR("");
+	if (doc_parse_json(pool, doc_string(message), (struct doc_limits){ DOCUMENT_DEPTH, 0 }, &inner, &unused) &&
+		(doc_get(inner, STR("faultstring"), &detail) || doc_get(inner, STR("description"), &detail)))
+		return str_dup(pool, doc_string(detail));
+	return str_dup(pool, doc_string(message));
+}
+
 // Keeps what the service says about its refusal.
 static enum tenure_status refused(struct tenure_client *client, const struct wish *wish, const struct answer *answer)
 {
 	struct doc *problem = NULL;
-	const struct doc *title = NULL, *detail = NULL;
 	struct str unused;
 
 	error_clear(client);
@@ -92,11 +113,10 @@ static enum tenure_status refused(struct tenure_client *client, const struct wis
 	if (answer->location.p != NULL)
 		client->error.location = str_dup(pool, answer->location);
 	enum tenure_status status = status_of(answer->status, problem);
-	if (problem != NULL && doc_get(problem, STR("title"), &title)) {
+	struct str reason = problem != NULL ? reason_of(pool, problem) : STR("");
+	if (reason.n > 0) {
 		client->error.document = str_dup(pool, answer->body);
-		doc_get(problem, STR("detail"), &detail);
-		client->error.text = str_printf(pool, "%.*s%s%.*s", STR_ARG(doc_string(title)), detail != NULL ? ": " : "",
-			STR_ARG(doc_string(detail)));
+		client->error.text = reason;
 	} else if (status == TENURE_MOVED) {
 		client->error.text = str_printf(pool, "it was moved to %.*s", STR_ARG(client->error.location));
 	} else {

@@ -18,6 +18,7 @@ struct wish {
 	struct str if_match;      // as the header field has it; n 0: none
 	struct str if_none_match;
 	const char *prefer;       // NULL: none
+	const char *microversion; // of the bare-metal dialect; NULL: none
 };
 
 struct answer {
@@ -69,6 +70,14 @@ enum tenure_status wish_etag(struct tenure_client *client, struct pool *pool, st
 
 // Reads a document that the service sent.
 enum tenure_status client_parse(struct tenure_client *client, struct pool *pool, struct str text, struct doc **doc);
+
+// ---- metal.c
+
+#define MICROVERSION_HEADER "X-OpenStack-Ironic-API-Version"
+// A copy without what the service alone sets in a thing of bare metal.
+struct doc *metal_own(struct pool *pool, const struct doc *document);
+// The JSON Patch that makes what base is into what wanted is; what the service alone sets is passed over.
+struct doc *metal_diff(struct pool *pool, const struct doc *base, const struct doc *wanted);
 
 // An address being put together: false when a segment is no id.
 bool path_add(struct buf *path, const char *segment);

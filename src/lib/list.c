@@ -12,15 +12,19 @@ struct tenure_list {
 	struct pool *pool;
 	struct pool *page_pool;
 	struct str path;   // without query
-	struct str tenant; // "/v2.0/acme"; n 0: tenants are listed
-	bool deleted;
+	enum object_kind kind;
+	struct str tenant; // "/v2.0/acme" of resources
+	struct str member; // of a page, that has its items
+	struct buf filter; // "&deleted=true"
+	bool paged;        // takes a limit
+	bool partial;      // items lack members
 	unsigned page_size;
 	struct str query;  // of the page to come; p NULL: the first one, n 0: none
 	const struct doc *items;
 	size_t at;
 };
 
-static struct tenure_list *list_new(struct tenure_client *client, enum tenure_list_what what)
+static struct tenure_list *list_new(struct tenure_client *client, enum object_kind kind, struct str member)
 {
 	struct tenure_list *list = calloc(1, sizeof(*list));
 
@@ -33,7 +37,10 @@ static struct tenure_list *list_new(struct tenure_client *client, enum tenure_li
 		tenure_list_free(&list);
 		return NULL;
 	}
-	list->deleted = what == TENURE_LIST_DELETED;
+	list->kind = kind;
+	list->member = member;
+	list->filter = buf_new(list->pool, 0);
+	list->paged = true;
 	list->page_size = PAGE;
 	list->query = STR_NONE;
 	return list;
@@ -41,20 +48,25 @@ static struct tenure_list *list_new(struct tenure_client *client, enum tenure_li
 
 struct tenure_list *tenure_list_tenants(struct tenure_client *client, enum tenure_list_what what)
 {
-	struct tenure_list *list = list_new(client, what);
+	struct tenure_list *list = list_new(client, OBJECT_TENANT, STR("tenants"));
 
-	if (list != NULL)
-		list->path = STR("/v2.0");
+	if (list == NULL)
+		return NULL;
+	list->path = STR("/v2.0");
+	if (what == TENURE_LIST_DELETED)
+		tenure_list_filter(list, "state", "deleted");
 	return list;
 }
 
 struct tenure_list *tenure_list_resources(struct tenure_client *client, const char *tenant, const char *space,
 	const char *type, enum tenure_list_what what)
 {
-	struct tenure_list *list = list_new(client, what);
+	struct tenure_list *list = list_new(client, OBJECT_RESOURCE, STR("resources"));
 
 	if (list == NULL)
 		return NULL;
+	if (what == TENURE_LIST_DELETED)
+		tenure_list_filter(list, "deleted", "true");
 	struct buf path = buf_new(list->pool, 256);
 	BUF_LIT(&path, "/v2.0");
 	bool ok = path_add(&path, tenant);
@@ -64,6 +76,36 @@ struct tenure_list *tenure_list_resources(struct tenure_client *client, const ch
 	if (!ok)
 		tenure_list_free(&list);
 	return list;
+}
+
+struct tenure_list *tenure_list_metal(struct tenure_client *client, const char *kind)
+{
+	struct tenure_list *list = list_new(client, OBJECT_METAL, STR_NONE);
+
+	if (list == NULL)
+		return NULL;
+	struct buf path = buf_new(list->pool, 64);
+	if (metal_collection(&path, kind)) {
+		list->path = buf_str(&path);
+		list->member = str_part(list->path, sizeof(METAL_ROOT), list->path.n);
+		// There are few drivers, and no pages of them.
+		list->paged = !str_eq(list->member, STR("drivers"));
+	} else {
+		tenure_list_free(&list);
+	}
+	return list;
+}
+
+bool tenure_list_filter(struct tenure_list *list, const char *name, const char *value)
+{
+	if (name == NULL || *name == '\0' || value == NULL || !str_utf8_ok(str_c(value), NULL) || list->query.p != NULL)
+		return false;
+	buf_addc(&list->filter, '&');
+	uri_add_value(&list->filter, str_c(name));
+	buf_addc(&list->filter, '=');
+	uri_add_value(&list->filter, str_c(value));
+	list->partial = list->partial || (list->kind == OBJECT_METAL && strcmp(name, "fields") == 0);
+	return true;
 }
 
 void tenure_list_free(struct tenure_list **list)
@@ -83,9 +125,17 @@ void tenure_list_set_page(struct tenure_list *list, unsigned items)
 
 static struct str first_query(struct tenure_list *list)
 {
-	struct str filter = !list->deleted ? STR("") : list->tenant.n > 0 ? STR("&deleted=true") : STR("&state=deleted");
+	struct buf query = buf_new(list->pool, 64);
 
-	return str_printf(list->pool, "?limit=%u%.*s", list->page_size, STR_ARG(filter));
+	// Whole items, unless only some members are asked for.
+	if (list->kind == OBJECT_METAL && !list->partial)
+		BUF_LIT(&query, "&detail=true");
+	if (list->paged)
+		buf_addf(&query, "&limit=%u", list->page_size);
+	buf_add(&query, buf_str(&list->filter));
+	if (query.n > 0)
+		query.p[0] = '?';
+	return buf_str(&query);
 }
 
 // Only the query of "next" is followed, at our own address: neither a proxy that doesn't know its name nor a service
@@ -115,14 +165,13 @@ static enum tenure_status fetch(struct tenure_list *list)
 	pool_clear(list->page_pool);
 	struct str query = list->query.p == NULL ? first_query(list) : list->query;
 	struct wish wish = { .method = "GET", .path = str_printf(list->page_pool, "%.*s%.*s", STR_ARG(list->path),
-		STR_ARG(query)) };
+		STR_ARG(query)), .microversion = list->kind == OBJECT_METAL ? MICROVERSION : NULL };
 	enum tenure_status status = client_call(list->client, list->page_pool, &wish, &answer);
 	if (status == TENURE_OK)
 		status = client_parse(list->client, list->page_pool, answer.body, &page);
 	if (status != TENURE_OK)
 		return status;
-	if (!doc_get(page, list->tenant.n > 0 ? STR("resources") : STR("tenants"), &list->items) ||
-		doc_kind(list->items) != DOC_ARRAY) {
+	if (!doc_get(page, list->member, &list->items) || doc_kind(list->items) != DOC_ARRAY) {
 		list->items = NULL;
 		return client_fail(list->client, TENURE_PROTOCOL, "the answer is no list");
 	}
@@ -137,9 +186,14 @@ static bool item_path(const struct tenure_list *list, struct buf *path, const st
 {
 	const struct doc *meta = NULL, *name = NULL, *space = NULL;
 
-	if (list->tenant.n == 0) {
+	if (list->kind == OBJECT_TENANT) {
 		BUF_LIT(path, "/v2.0");
 		return doc_get(item, STR("id"), &name) && path_add(path, str_cstr(path->pool, doc_string(name)));
+	}
+	if (list->kind == OBJECT_METAL) {
+		buf_add(path, list->path);
+		return doc_get(item, list->paged ? STR("uuid") : STR("name"), &name) &&
+			path_add(path, str_cstr(path->pool, doc_string(name)));
 	}
 	if (!doc_get(item, STR("metadata"), &meta) || !doc_get(meta, STR("name"), &name))
 		return false;
@@ -158,15 +212,15 @@ static bool item_path(const struct tenure_list *list, struct buf *path, const st
 static enum tenure_status make_item(struct tenure_list *list, const struct doc *item, struct tenure_resource **made)
 {
 	struct buf path = buf_new(list->page_pool, 256);
-	bool is_tenant = list->tenant.n == 0;
 
 	if (!item_path(list, &path, item))
 		return client_fail(list->client, TENURE_PROTOCOL, "an item of the list has no name");
-	*made = resource_at(list->client, buf_str(&path), is_tenant);
+	*made = resource_at(list->client, buf_str(&path), list->kind);
 	if (*made == NULL)
 		abort();
-	if (!is_tenant) {
+	if (list->kind != OBJECT_TENANT) {
 		resource_hold(*made, item);
+		(*made)->partial = list->partial;
 		return TENURE_OK;
 	}
 	struct doc *whole = doc_new_object(list->page_pool);

@@ -70,7 +70,13 @@ struct tenure_move *tenure_move_all(struct tenure_client *client, const char *te
 
 struct tenure_move *tenure_move_resource(const struct tenure_resource *resource, const char *destination)
 {
-	return action_new(resource->client, resource->path, destination);
+	struct pool *pool = call_pool();
+	struct str path = resource->path;
+	struct tenure_move *move = resource->kind != OBJECT_METAL || metal_home(resource, pool, &path)
+		? action_new(resource->client, path, destination) : NULL;
+
+	pool_free(&pool);
+	return move;
 }
 
 static bool set_id(struct tenure_move *move, struct str id)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resources and tenants: an object holds the document and the etag of the last answer that told them.
+// Resources, tenants and bare metal: an object holds the document and the etag of the last answer that told them.
 #include "base/base.h"
 
 #include "http/uri.h"
@@ -7,8 +7,18 @@
 
 #define JSON "application/json"
 #define MERGE_PATCH "application/merge-patch+json"
+#define JSON_PATCH "application/json-patch+json"
 
-struct tenure_resource *resource_at(struct tenure_client *client, struct str path, bool is_tenant)
+struct pool *call_pool(void)
+{
+	struct pool *pool = pool_new();
+
+	if (pool == NULL)
+		abort();
+	return pool;
+}
+
+struct tenure_resource *resource_at(struct tenure_client *client, struct str path, enum object_kind kind)
 {
 	struct tenure_resource *resource = calloc(1, sizeof(*resource));
 
@@ -22,7 +32,7 @@ struct tenure_resource *resource_at(struct tenure_client *client, struct str pat
 		return NULL;
 	}
 	resource->path = str_dup(resource->pool, path);
-	resource->is_tenant = is_tenant;
+	resource->kind = kind;
 	resource->document = STR_NONE;
 	return resource;
 }
@@ -39,7 +49,7 @@ struct tenure_resource *tenure_resource_new(struct tenure_client *client, const 
 	BUF_LIT(&path, "/v2.0");
 	if (path_add(&path, tenant) && (space == NULL || (path_add(&path, "namespaces") && path_add(&path, space))) &&
 		path_add(&path, type) && path_add(&path, name))
-		resource = resource_at(client, buf_str(&path), false);
+		resource = resource_at(client, buf_str(&path), OBJECT_RESOURCE);
 	pool_free(&pool);
 	return resource;
 }
@@ -54,7 +64,23 @@ struct tenure_resource *tenure_tenant_new(struct tenure_client *client, const ch
 	struct buf path = buf_new(pool, 256);
 	BUF_LIT(&path, "/v2.0");
 	if (path_add(&path, id))
-		resource = resource_at(client, buf_str(&path), true);
+		resource = resource_at(client, buf_str(&path), OBJECT_TENANT);
+	pool_free(&pool);
+	return resource;
+}
+
+struct tenure_resource *tenure_metal_new(struct tenure_client *client, const char *kind, const char *ident)
+{
+	struct pool *pool = pool_new();
+	struct tenure_resource *resource = NULL;
+
+	if (pool == NULL)
+		return NULL;
+	struct buf path = buf_new(pool, 256);
+	if (metal_collection(&path, kind) && (ident == NULL || path_add(&path, ident)))
+		resource = resource_at(client, buf_str(&path), OBJECT_METAL);
+	if (resource != NULL)
+		resource->unmade = ident == NULL;
 	pool_free(&pool);
 	return resource;
 }
@@ -98,16 +124,17 @@ enum tenure_status tenure_resource_set_etag(struct tenure_resource *resource, co
 	return TENURE_OK;
 }
 
-static void forget(struct tenure_resource *resource)
+void resource_forget(struct tenure_resource *resource)
 {
 	pool_clear(resource->content);
 	resource->document = STR_NONE;
 	resource->etag = STR("");
+	resource->partial = false;
 }
 
 static void hold(struct tenure_resource *resource, struct str document, struct str etag)
 {
-	forget(resource);
+	resource_forget(resource);
 	resource->document = str_dup(resource->content, document);
 	if (!etag_header(resource->content, etag, &resource->etag))
 		resource->etag = STR("");
@@ -115,20 +142,25 @@ static void hold(struct tenure_resource *resource, struct str document, struct s
 
 void resource_hold(struct tenure_resource *resource, const struct doc *document)
 {
-	struct pool *pool = pool_new();
+	struct pool *pool = call_pool();
 	const struct doc *inner = document, *etag = NULL;
 
-	if (pool == NULL)
-		abort();
 	struct buf text = buf_new(pool, 0);
 	doc_write_json(document, &text);
-	if (doc_get(document, resource->is_tenant ? STR("tenant") : STR("metadata"), &inner))
+	if (resource->kind == OBJECT_METAL ||
+		doc_get(document, resource->kind == OBJECT_TENANT ? STR("tenant") : STR("metadata"), &inner))
 		doc_get(inner, STR("etag"), &etag);
 	hold(resource, buf_str(&text), doc_string(etag));
 	pool_free(&pool);
 }
 
 // ---- calls
+
+struct wish resource_wish(const struct tenure_resource *resource, const char *method, struct str path)
+{
+	return (struct wish){ .method = method, .path = path,
+		.microversion = resource->kind == OBJECT_METAL ? MICROVERSION : NULL };
+}
 
 // Sends the wish and holds what it answers.
 static enum tenure_status call_and_hold(struct tenure_resource *resource, struct pool *pool, const struct wish *wish)
@@ -147,6 +179,14 @@ static enum tenure_status call_and_hold(struct tenure_resource *resource, struct
 	return status;
 }
 
+// The object's address with the wish, unless it has none yet.
+static enum tenure_status begin(struct tenure_resource *resource, const char *method, struct wish *wish)
+{
+	*wish = resource_wish(resource, method, resource->path);
+	return !resource->unmade ? TENURE_OK
+		: client_fail(resource->client, TENURE_INVALID, "it is not made yet: tenure_resource_create() does that");
+}
+
 static enum tenure_status change(struct tenure_resource *resource, struct pool *pool, struct wish *wish,
 	struct tenure_etag etag)
 {
@@ -157,62 +197,54 @@ static enum tenure_status change(struct tenure_resource *resource, struct pool *
 
 enum tenure_status tenure_resource_get(struct tenure_resource *resource)
 {
-	struct pool *pool = pool_new();
+	struct pool *pool = call_pool();
+	struct wish wish;
+	enum tenure_status status = begin(resource, "GET", &wish);
 
-	if (pool == NULL)
-		abort();
-	struct wish wish = { .method = "GET", .path = resource->path };
-	enum tenure_status status = call_and_hold(resource, pool, &wish);
+	if (status == TENURE_OK)
+		status = call_and_hold(resource, pool, &wish);
 	pool_free(&pool);
 	return status;
+}
+
+// What the object holds and what is to be done to it, both read.
+static enum tenure_status read_both(struct tenure_resource *resource, struct pool *pool, struct str text,
+	struct doc **held, struct doc **given)
+{
+	struct str error;
+
+	if (resource->document.p == NULL || resource->partial)
+		return client_fail(resource->client, TENURE_INVALID, "%s is read before it is changed in part",
+			resource->kind == OBJECT_TENANT ? "a tenant" : "a thing of bare metal");
+	enum tenure_status status = client_parse(resource->client, pool, resource->document, held);
+	if (status == TENURE_OK && !doc_parse_json(pool, text, (struct doc_limits){ 1000, 0 }, given, &error))
+		return client_fail(resource->client, TENURE_INVALID, "what is to be sent is not JSON: %.*s", STR_ARG(error));
+	return status;
+}
+
+static struct str text_of(struct pool *pool, const struct doc *document)
+{
+	struct buf text = buf_new(pool, 0);
+
+	doc_write_json(document, &text);
+	return buf_str(&text);
 }
 
 enum tenure_status tenure_resource_put(struct tenure_resource *resource, const char *document, size_t length,
 	struct tenure_etag etag)
 {
-	struct pool *pool = pool_new();
+	struct pool *pool = call_pool();
+	struct doc *held, *wanted;
+	struct wish wish;
+	enum tenure_status status = begin(resource, "PUT", &wish);
 
-	if (pool == NULL)
-		abort();
-	struct wish wish = { .method = "PUT", .path = resource->path, .body = str_n(document, length), .type = JSON };
-	enum tenure_status status = change(resource, pool, &wish, etag);
-	pool_free(&pool);
-	return status;
-}
-
-// The document held, with the patch applied, as the body of a PUT.
-static enum tenure_status patched(struct tenure_resource *resource, struct pool *pool, struct str patch,
-	struct str *body)
-{
-	struct doc *old, *changes;
-	struct str error;
-
-	if (resource->document.p == NULL)
-		return client_fail(resource->client, TENURE_INVALID, "a tenant is read before it is changed in part");
-	enum tenure_status status = client_parse(resource->client, pool, resource->document, &old);
-	if (status != TENURE_OK)
-		return status;
-	if (!doc_parse_json(pool, patch, (struct doc_limits){ 1000, 0 }, &changes, &error))
-		return client_fail(resource->client, TENURE_INVALID, "the patch is not JSON: %.*s", STR_ARG(error));
-	struct buf text = buf_new(pool, 0);
-	doc_write_json(doc_merge_patch(pool, old, changes), &text);
-	*body = buf_str(&text);
-	return TENURE_OK;
-}
-
-enum tenure_status tenure_resource_update(struct tenure_resource *resource, const char *patch, size_t length,
-	struct tenure_etag etag)
-{
-	struct pool *pool = pool_new();
-	enum tenure_status status = TENURE_OK;
-
-	if (pool == NULL)
-		abort();
-	struct wish wish = { .method = "PATCH", .path = resource->path, .body = str_n(patch, length), .type = MERGE_PATCH };
-	if (resource->is_tenant) {
-		wish.method = "PUT";
-		wish.type = JSON;
-		status = patched(resource, pool, str_n(patch, length), &wish.body);
+	wish.type = JSON;
+	wish.body = str_n(document, length);
+	if (status == TENURE_OK && resource->kind == OBJECT_METAL) {
+		status = read_both(resource, pool, wish.body, &held, &wanted);
+		wish.method = "PATCH";
+		wish.type = JSON_PATCH;
+		wish.body = status == TENURE_OK ? text_of(pool, metal_diff(pool, held, wanted)) : STR_NONE;
 	}
 	if (status == TENURE_OK)
 		status = change(resource, pool, &wish, etag);
@@ -220,30 +252,114 @@ enum tenure_status tenure_resource_update(struct tenure_resource *resource, cons
 	return status;
 }
 
-enum tenure_status tenure_resource_delete(struct tenure_resource *resource, struct tenure_etag etag)
+// A merge patch in the form that the object's dialect takes.
+static enum tenure_status translate(struct tenure_resource *resource, struct pool *pool, struct wish *wish)
 {
-	struct pool *pool = pool_new();
-	struct answer answer;
+	struct doc *held, *patch;
 
-	if (pool == NULL)
-		abort();
-	struct wish wish = { .method = "DELETE", .path = resource->path };
-	enum tenure_status status = wish_etag(resource->client, pool, &wish, etag, resource->etag);
+	if (resource->kind == OBJECT_RESOURCE)
+		return TENURE_OK;
+	enum tenure_status status = read_both(resource, pool, wish->body, &held, &patch);
+	if (status != TENURE_OK)
+		return status;
+	if (resource->kind == OBJECT_TENANT) {
+		wish->method = "PUT";
+		wish->type = JSON;
+		wish->body = text_of(pool, doc_merge_patch(pool, held, patch));
+	} else {
+		wish->type = JSON_PATCH;
+		wish->body = text_of(pool, metal_merge(pool, held, patch));
+	}
+	return TENURE_OK;
+}
+
+enum tenure_status tenure_resource_update(struct tenure_resource *resource, const char *patch, size_t length,
+	struct tenure_etag etag)
+{
+	struct pool *pool = call_pool();
+	struct wish wish;
+	enum tenure_status status = begin(resource, "PATCH", &wish);
+
+	wish.type = MERGE_PATCH;
+	wish.body = str_n(patch, length);
 	if (status == TENURE_OK)
-		status = client_call(resource->client, pool, &wish, &answer);
-	if (status == TENURE_OK && !resource->client->nothing_sent)
-		forget(resource);
+		status = translate(resource, pool, &wish);
+	if (status == TENURE_OK)
+		status = change(resource, pool, &wish, etag);
 	pool_free(&pool);
 	return status;
 }
 
-enum tenure_status tenure_resource_recover(struct tenure_resource *resource, const char *uid)
+enum tenure_status tenure_resource_patch(struct tenure_resource *resource, const char *patch, size_t length,
+	struct tenure_etag etag)
 {
-	struct pool *pool = pool_new();
-	struct answer answer;
+	struct pool *pool = call_pool();
+	struct wish wish;
+	enum tenure_status status = begin(resource, "PATCH", &wish);
 
-	if (pool == NULL)
-		abort();
+	wish.type = JSON_PATCH;
+	wish.body = str_n(patch, length);
+	if (status == TENURE_OK)
+		status = change(resource, pool, &wish, etag);
+	pool_free(&pool);
+	return status;
+}
+
+// Its address from now on, by the document that made it.
+static enum tenure_status settle(struct tenure_resource *resource, struct pool *pool)
+{
+	const struct doc *uuid = NULL;
+	struct doc *document;
+	struct buf path = buf_new(pool, 256);
+	enum tenure_status status = client_parse(resource->client, pool, resource->document, &document);
+
+	buf_add(&path, resource->path);
+	if (status == TENURE_OK && (!doc_get(document, STR("uuid"), &uuid) || doc_kind(uuid) != DOC_STRING ||
+		!path_add(&path, str_cstr(pool, doc_string(uuid)))))
+		return client_fail(resource->client, TENURE_PROTOCOL, "it was made, but the answer has no UUID");
+	resource->path = str_dup(resource->pool, buf_str(&path));
+	resource->unmade = false;
+	return status;
+}
+
+enum tenure_status tenure_resource_create(struct tenure_resource *resource, const char *document, size_t length)
+{
+	if (!resource->unmade)
+		return client_fail(resource->client, TENURE_INVALID, "it has an address already: put it there");
+	struct pool *pool = call_pool();
+	struct wish wish = resource_wish(resource, "POST", resource->path);
+	wish.type = JSON;
+	wish.body = str_n(document, length);
+	enum tenure_status status = call_and_hold(resource, pool, &wish);
+	if (status == TENURE_OK && !resource->client->nothing_sent)
+		status = settle(resource, pool);
+	pool_free(&pool);
+	return status;
+}
+
+enum tenure_status tenure_resource_delete(struct tenure_resource *resource, struct tenure_etag etag)
+{
+	struct pool *pool = call_pool();
+	struct answer answer;
+	struct wish wish;
+	enum tenure_status status = begin(resource, "DELETE", &wish);
+
+	if (status == TENURE_OK)
+		status = wish_etag(resource->client, pool, &wish, etag, resource->etag);
+	if (status == TENURE_OK)
+		status = client_call(resource->client, pool, &wish, &answer);
+	if (status == TENURE_OK && !resource->client->nothing_sent)
+		resource_forget(resource);
+	pool_free(&pool);
+	return status;
+}
+
+enum tenure_status tenure_resource_recover(struct tenure_resource *resource, const char *uid, struct tenure_etag etag)
+{
+	if (resource->kind == OBJECT_METAL)
+		return client_fail(resource->client, TENURE_INVALID, "bare metal comes back as a resource of its tenant");
+	struct pool *pool = call_pool();
+	struct answer answer;
 	struct buf path = buf_new(pool, 256);
 	buf_add(&path, resource->path);
 	BUF_LIT(&path, "/action/recover");
@@ -251,8 +367,10 @@ enum tenure_status tenure_resource_recover(struct tenure_resource *resource, con
 		BUF_LIT(&path, "?uid=");
 		uri_add_value(&path, str_c(uid));
 	}
-	struct wish wish = { .method = "POST", .path = buf_str(&path) };
-	enum tenure_status status = client_call(resource->client, pool, &wish, &answer);
+	struct wish wish = resource_wish(resource, "POST", buf_str(&path));
+	enum tenure_status status = wish_etag(resource->client, pool, &wish, etag, resource->etag);
+	if (status == TENURE_OK)
+		status = client_call(resource->client, pool, &wish, &answer);
 	pool_free(&pool);
 	return status;
 }

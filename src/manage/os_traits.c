@@ -8,36 +8,34 @@
 #include "base/clock.h"
 #include "manage/os_traits.h"
 #include "manage/schema.h"
-#include "registry/registry.h"
-#include "registry/trait.h"
+#include "registry/catalogue.h"
 
 // TRAITS_VERSION: the version of the schema that has a catalogue.
 enum { TRAITS_VERSION = 3, SHOWN_BYTES = 80, MAX_LIST_BYTES = 4 << 20 };
 
-// Names travel as one JSON array: as many as there are, and one statement.
-#define NAMES                                                                                                         \
-	"JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$')) j"
-
 // Everybody who writes standard traits holds this row, so what they find missing stays so until they have added it.
 static const struct db_query q_hold = { "SELECT revision FROM catalogues WHERE name = 'traits' FOR UPDATE", "", "u" };
 static const struct db_query q_missing = {
-	"SELECT j.name FROM " NAMES " LEFT JOIN traits t ON t.name = j.name WHERE t.id IS NULL ORDER BY j.name", "s", "s"
+	"SELECT j.name FROM " TRAIT_NAMES " LEFT JOIN traits t ON t.name = j.name WHERE t.id IS NULL ORDER BY j.name",
+	"s", "s"
 };
 static const struct db_query q_add = {
-	"INSERT INTO traits (name, created_at, updated_at) SELECT j.name, ?, ? FROM " NAMES " ORDER BY j.name", "tts", ""
+	"INSERT INTO traits (name, created_at, updated_at) SELECT j.name, ?, ? FROM " TRAIT_NAMES " ORDER BY j.name",
+	"tts", ""
 };
-static const struct db_query q_raise = { "UPDATE catalogues SET revision = revision + 1 WHERE name = 'traits'", "", "" };
 
 // Standard ones that the list lacks: locked, so that nobody puts one on a resource while we look.
 static const struct db_query q_lock_surplus = {
-	"SELECT t.id FROM traits t WHERE t.name NOT LIKE 'CUSTOM\\_%' AND t.name NOT IN (SELECT j.name FROM " NAMES ")"
+	"SELECT t.id FROM traits t WHERE t.name NOT LIKE 'CUSTOM\\_%' AND t.name NOT IN (SELECT j.name FROM " TRAIT_NAMES ")"
 	" ORDER BY t.id FOR UPDATE",
 	"s", "u"
 };
 #define UNUSED_SURPLUS                                                                                               \
-	"t.name NOT LIKE 'CUSTOM\\_%' AND t.name NOT IN (SELECT j.name FROM " NAMES ")"                             \
+	"t.name NOT LIKE 'CUSTOM\\_%' AND t.name NOT IN (SELECT j.name FROM " TRAIT_NAMES ")"                             \
 	" AND NOT EXISTS (SELECT 1 FROM resource_traits rt WHERE rt.trait_id = t.id)"
-static const struct db_query q_unused = { "SELECT t.name FROM traits t WHERE " UNUSED_SURPLUS " ORDER BY t.name", "s", "s" };
+static const struct db_query q_unused = {
+	"SELECT t.name FROM traits t WHERE " UNUSED_SURPLUS " ORDER BY t.name", "s", "s"
+};
 static const struct db_query q_remove = { "DELETE t FROM traits t WHERE " UNUSED_SURPLUS, "s", "" };
 
 // ---- reading a list
@@ -224,7 +222,7 @@ static enum db_verdict add_missing(void *arg)
 		return end(sync, result);
 	struct db_call calls[] = {
 		{ .query = &q_add, .in = DB_IN(now, now, db_s(names_of(manage->pool, &sync->rows))) },
-		{ .query = &q_raise },
+		catalogue_raise_call(),
 	};
 	return end(sync, db_run_batch(manage->db, manage->pool, calls, COUNT_OF(calls)));
 }
@@ -243,7 +241,7 @@ static enum db_verdict remove_unused(void *arg)
 		result = db_run(manage->db, manage->pool, &q_unused, DB_IN(list), &sync->rows);
 	if (result != DB_OK || sync->rows.n == 0)
 		return end(sync, result);
-	struct db_call calls[] = { { .query = &q_remove, .in = DB_IN(list) }, { .query = &q_raise } };
+	struct db_call calls[] = { { .query = &q_remove, .in = DB_IN(list) }, catalogue_raise_call() };
 	return end(sync, db_run_batch(manage->db, manage->pool, calls, COUNT_OF(calls)));
 }
 

@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "registry/etag.h"
 #include "registry/internal.h"
+#include "repr/doc.h"
 
 enum { ROWS_AT_ONCE = 500 };
 
@@ -20,6 +21,20 @@ enum { ROWS_AT_ONCE = 500 };
 #define COVERED                                                                                               \
 	"resources r ON r.tenant_id = f.tenant_id AND r.type_id = f.type_id AND r.namespace = f.namespace AND " \
 	"r.name = f.name AND r.live IS NOT NULL"
+
+// The names in a resource's list of traits (j).
+#define LISTED                                                                                                   \
+	"JSON_TABLE(IF(JSON_VALID(r.traits), r.traits, '[]'), '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 " \
+	"COLLATE utf8mb4_nopad_bin PATH '$')) j"
+// A row of resource_traits (x) that no resource's list tells of; a listed name without such a row.
+#define UNLISTED                                                                                               \
+	"resource_traits x LEFT JOIN resources r ON r.id = x.resource_id LEFT JOIN traits n ON n.id = x.trait_id " \
+	"WHERE NOT COALESCE(JSON_VALID(r.traits) AND JSON_CONTAINS(r.traits, JSON_QUOTE(n.name)), 0)"
+#define UNSTORED(join)                                                                                           \
+	"resources r JOIN " LISTED " " join " traits n ON n.name = j.name LEFT JOIN resource_traits x ON x.resource_id = r.id " \
+	"AND x.trait_id = n.id WHERE r.traits IS NOT NULL AND x.trait_id IS NULL"
+// An alias of no resource.
+#define LOST_ALIASES "resource_aliases a LEFT JOIN resources r ON r.id = a.resource_id WHERE r.id IS NULL"
 
 static const struct check {
 	const char *name;
@@ -64,6 +79,17 @@ static const struct check {
 				     "WHERE resource_id IS NOT NULL GROUP BY resource_id) c ON c.resource_id = r.id "
 				     "WHERE r.revision <> c.last"),
 		NOTHING },
+	{ "each alias is that of a resource", FINDS("CONCAT('alias ', a.kind, ' ', a.value)", LOST_ALIASES),
+		MENDS("DELETE a FROM " LOST_ALIASES) },
+	{ "each list of traits is in order",
+		FINDS(RESOURCE_NAME, "resources r WHERE r.traits IS NOT NULL AND NOT (r.traits <=> (SELECT "
+				     "JSON_ARRAYAGG(DISTINCT j.name ORDER BY j.name) FROM " LISTED "))"),
+		NOTHING },
+	{ "each trait that is stored is listed",
+		FINDS("CONCAT('trait ', x.trait_id, ' of resource ', COALESCE(LOWER(HEX(r.uid)), x.resource_id))", UNLISTED),
+		MENDS("DELETE x FROM " UNLISTED) },
+	{ "each trait that is listed is stored", FINDS(RESOURCE_NAME, UNSTORED("LEFT JOIN")),
+		MENDS("INSERT INTO resource_traits (resource_id, trait_id) SELECT r.id, n.id FROM " UNSTORED("JOIN")) },
 	{ "each waiting move's tenants exist",
 		FINDS("CONCAT('move ', LOWER(HEX(m.uid)))",
 			"moves m LEFT JOIN tenants s ON s.id = m.source_id LEFT JOIN tenants t ON t.id = m.dest_id "
@@ -105,6 +131,34 @@ static const struct db_query q_tenants = {
 };
 static const struct db_query q_mend_tenant = { "UPDATE tenants SET etag = ? WHERE id = ? AND revision = ?", "buu", "" };
 
+// ---- aliases and roots: what a type's rules say of a body
+
+static const char aliases_name[] = "each resource has the aliases and the place in a tree that its document says";
+// Types with rules belong to a group.
+static const struct db_query q_related = {
+	"SELECT " RESOURCE_COLUMNS ", (SELECT JSON_ARRAYAGG(JSON_ARRAY(a.kind, a.value, a.type_id, a.live)) "
+	"FROM resource_aliases a WHERE a.resource_id = r.id) FROM resources r WHERE r.id > ? AND (r.root IS NOT NULL OR "
+	"r.type_id IN (SELECT id FROM types WHERE group_name <> '') OR r.id IN (SELECT resource_id FROM resource_aliases)) "
+	"ORDER BY r.id LIMIT ?",
+	"uu", RESOURCE_OUT "s"
+};
+static const struct db_query q_hold_resource = {
+	"SELECT id FROM resources WHERE id = ? AND revision = ? AND live <=> ? FOR UPDATE", "uuu", "u"
+};
+static const struct db_query q_mend_root = { "UPDATE resources SET root = ? WHERE id = ?", "bu", "" };
+static const struct db_query q_drop_aliases = { "DELETE FROM resource_aliases WHERE resource_id = ?", "u", "" };
+static const struct db_query q_add_alias = {
+	"INSERT INTO resource_aliases (resource_id, kind, type_id, value, live) VALUES (?, ?, ?, ?, ?)", "ususu", ""
+};
+
+// Looked at when roots are mended.
+static const struct check check_trees = {
+	"each tree lives under its top, in one tenant",
+	FINDS(RESOURCE_NAME, "resources r LEFT JOIN resources o ON o.uid = r.root AND o.live = 1 WHERE r.live = 1 AND "
+			     "r.root IS NOT NULL AND (o.id IS NULL OR o.tenant_id <> r.tenant_id)"),
+	NOTHING
+};
+
 struct examination {
 	struct registry *registry;
 	bool fix;
@@ -113,6 +167,8 @@ struct examination {
 	uint64_t found, fixed;
 	const char *example;
 	uint64_t tenant_id; // recount_one's
+	const struct resource *resource; // mend_relations'
+	const struct relations *relations;
 	enum outcome outcome;
 };
 
@@ -264,6 +320,100 @@ static enum outcome check_tenant(struct examination *examination, const struct d
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
+static struct db_value live_value(const struct resource *resource)
+{
+	return resource->live == RESOURCE_DELETED ? db_null('u') : db_u((uint64_t)resource->live);
+}
+
+// Is this row, [kind, value, type, live], the one for the alias?
+static bool is_row_of(const struct doc *row, const struct resource *resource, const struct alias *alias)
+{
+	uint64_t type_id, live = 0;
+
+	if (!str_eq_c(doc_string(doc_at(row, 0)), alias->kind) || !str_eq(doc_string(doc_at(row, 1)), alias->value))
+		return false;
+	if (doc_kind(doc_at(row, 3)) == DOC_NUMBER && !doc_u64(doc_at(row, 3), &live))
+		return false;
+	return doc_u64(doc_at(row, 2), &type_id) && type_id == resource->type->id && live == (uint64_t)resource->live;
+}
+
+static bool relations_right(const struct resource *resource, const struct relations *relations, const struct doc *rows)
+{
+	if (resource->has_root != relations->has_root || doc_length(rows) != relations->n_aliases)
+		return false;
+	if (resource->has_root && !uuid_eq(resource->root, relations->root))
+		return false;
+	for (size_t i = 0; i < relations->n_aliases; i++) {
+		bool found = false;
+		for (size_t j = 0; !found && j < relations->n_aliases; j++)
+			found = is_row_of(doc_at(rows, j), resource, &relations->aliases[i]);
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+// Only of what is still as it was read. An alias that another resource has by now stays that one's: nothing is mended then.
+static enum db_verdict mend_relations(void *arg)
+{
+	struct examination *examination = arg;
+	struct registry *registry = examination->registry;
+	const struct resource *resource = examination->resource;
+	const struct relations *relations = examination->relations;
+	struct db_value id = db_u(resource->id);
+	struct db_call calls[3 + ALIASES_MAX] = {
+		{ .query = &q_hold_resource, .in = DB_IN(id, db_u(resource->revision), live_value(resource)) },
+		{ .query = &q_drop_aliases, .in = DB_IN(id) },
+		{ .query = &q_mend_root,
+			.in = DB_IN(relations->has_root ? db_uuid(&relations->root) : db_null('b'), id) },
+	};
+	size_t n = 3;
+
+	for (size_t i = 0; i < relations->n_aliases; i++)
+		calls[n++] = (struct db_call){
+			.query = &q_add_alias,
+			.in = CALL_VALUES(registry->pool, id, db_s(str_c(relations->aliases[i].kind)), db_u(resource->type->id),
+				db_s(relations->aliases[i].value), live_value(resource)),
+		};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
+	examination->outcome = result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+	bool done = result == DB_OK && calls[0].rows.n > 0;
+	for (size_t i = 3; done && i < n; i++)
+		done = calls[i].result == DB_OK;
+	if (result == DB_OK && !done)
+		examination->outcome = OUTCOME_CONFLICT;
+	return done ? DB_COMMIT : DB_ROLLBACK;
+}
+
+static enum outcome check_relations(struct examination *examination, const struct db_rows *rows, size_t row, char *keep,
+	size_t room)
+{
+	struct registry *registry = examination->registry;
+	struct resource resource;
+	struct relations relations = { 0 };
+	struct uuid uid = uuid_new();
+
+	resource_from_row(registry, &resource, rows, row, 0);
+	if (resource.type == NULL)
+		return OUTCOME_OK;
+	if (resource.type->rules != NULL)
+		resource.type->rules->relate(registry->pool, stored_document(registry->pool, resource.body), &resource.uid,
+			&relations);
+	const struct db_value *stored = db_at(rows, row, RESOURCE_N_COLUMNS);
+	if (relations_right(&resource, &relations, stored_document(registry->pool, stored->null ? STR("[]") : stored->s)))
+		return OUTCOME_OK;
+	note_found(examination, "resource", &resource.uid, keep, room);
+	if (!examination->fix)
+		return OUTCOME_OK;
+	examination->resource = &resource;
+	examination->relations = &relations;
+	enum db_result result = db_txn_run(registry->db, DB_WRITE, &uid, mend_relations, examination);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	examination->fixed += examination->outcome == OUTCOME_OK ? 1 : 0;
+	return OUTCOME_OK;
+}
+
 // Walks a table by id, a page at a time, so that memory stays flat and no read lasts long.
 static enum outcome walk(struct examination *examination, const struct db_query *query, const char *name,
 	enum outcome (*each)(struct examination *, const struct db_rows *, size_t, char *, size_t))
@@ -303,6 +453,10 @@ enum outcome doctor(struct registry *registry, bool fix,
 		outcome = check_counts(&examination);
 	if (outcome == OUTCOME_OK)
 		outcome = walk(&examination, &q_resources, etags_name, check_resource);
+	if (outcome == OUTCOME_OK)
+		outcome = walk(&examination, &q_related, aliases_name, check_relations);
+	if (outcome == OUTCOME_OK)
+		outcome = run_check(&examination, &check_trees);
 	if (outcome == OUTCOME_OK)
 		outcome = walk(&examination, &q_tenants, tenant_etags_name, check_tenant);
 	return outcome;

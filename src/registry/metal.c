@@ -106,8 +106,8 @@ const struct metal_member metal_chassis_members[] = {
 const char *const metal_provision_states[] = {
 	"enroll", "verifying", "manageable", "available", "active", "deploying", "wait call-back", "deploy failed",
 	"deploy complete", "deploy hold", "deleting", "deleted", "undeploy", "cleaning", "clean wait", "clean failed",
-	"clean hold", "error", "rebuild", "inspecting", "inspect wait", "inspect failed", "adopting", "adopt failed", "rescue",
-	"rescuing", "rescue wait", "rescue failed", "unrescuing", "unrescue failed", NULL
+	"clean hold", "error", "rebuild", "inspecting", "inspect wait", "inspect failed", "adopting", "adopt failed",
+	"rescue", "rescuing", "rescue wait", "rescue failed", "unrescuing", "unrescue failed", NULL
 };
 const char *const metal_power_states[] = {
 	"power on", "power off", "rebooting", "soft rebooting", "soft power off", "error", NULL

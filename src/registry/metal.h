@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bare metal: nodes, what hangs on them, and the drivers they name. The members of each body, for the rules that check them
-// and for the dialect that shows them. uuid, owner, traits and times are the resource's own and not in the body.
+// Bare metal: nodes, what hangs on them, and the drivers they name. The members of each body, for the rules that check
+// them and for the dialect that shows them. uuid, owner, traits and times are the resource's own and not in the body.
 //
 // A stored body has every member. In a write, null, and a member left out, stand for the member's default; but a served
 // member that is left out stays as it is, whoever writes.
@@ -27,7 +27,7 @@ struct metal_member {
 	bool operators;       // for operators to set: where a node belongs
 	bool required;        // never null
 	unsigned most;        // characters of a METAL_TEXT; 0: 255
-	const char *standard; // the default: of a METAL_TEXT this instead of null, of a METAL_BOOL "true"; NULL: null, false, {}
+	const char *standard; // the default: of a METAL_TEXT instead of null, of a METAL_BOOL "true"; NULL: null, false, {}
 };
 // In the order of an answer; each ends with a name of NULL. A node's *_interface has a default that its driver knows.
 extern const struct metal_member metal_node_members[], metal_port_members[], metal_portgroup_members[],
@@ -40,7 +40,7 @@ extern const char *const metal_provision_states[], *const metal_power_states[], 
 	*const metal_boot_modes[];
 bool metal_among(const char *const *words, struct str word);
 
-// The kinds of interfaces a driver has: "bios", "boot", …; ends with NULL. A node's member is "bios_interface" and so on.
+// The kinds of interfaces a driver has: "bios", "boot", …; ends with NULL. A node's member: "bios_interface" and so on.
 extern const char *const metal_interfaces[];
 struct metal_driver {
 	struct str name;

@@ -92,8 +92,8 @@ static enum outcome take_mac(struct draft *draft, const struct metal_member *mem
 	struct str mac = metal_mac(pool, doc_string(given));
 	if (mac.p == NULL)
 		return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
-			"Expected valid MAC address for %s: %.*s; six pairs of hexadecimal digits with colons are one", member->name,
-			STR_ARG(metal_excerpt(pool, doc_string(given))));
+			"Expected valid MAC address for %s: %.*s; six pairs of hexadecimal digits with colons are one",
+			member->name, STR_ARG(metal_excerpt(pool, doc_string(given))));
 	*result = doc_new_string(pool, mac);
 	return OUTCOME_OK;
 }
@@ -241,7 +241,8 @@ enum outcome metal_check_word(struct draft *draft, const char *name, const char 
 		STR_ARG(metal_list(pool, words)));
 }
 
-enum outcome metal_fail_taken(struct registry *registry, const char *what, const struct uuid *uid, const struct alias *alias)
+enum outcome metal_fail_taken(struct registry *registry, const char *what, const struct uuid *uid,
+	const struct alias *alias)
 {
 	const char *by = alias == NULL ? "UUID" : strcmp(alias->kind, "address") == 0 ? "MAC address" : alias->kind;
 	struct str value = alias == NULL ? uuid_str(registry->pool, *uid) : alias->value;

@@ -9,8 +9,8 @@
 enum { N_INTERFACES = 12, MAX_ENABLED = 4 };
 
 const char *const metal_interfaces[] = {
-	"bios", "boot", "console", "deploy", "inspect", "management", "network", "power", "raid", "rescue", "storage", "vendor",
-	NULL
+	"bios", "boot", "console", "deploy", "inspect", "management", "network", "power", "raid", "rescue", "storage",
+	"vendor", NULL
 };
 static_assert(COUNT_OF(metal_interfaces) == N_INTERFACES + 1, "as many as a profile has");
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bare metal refers to: a port to its node and port group, a node to its chassis. Looked up only by writes that change
-// the reference, so that others cost no round trip.
+// What bare metal refers to: a port to its node and port group, a node to its chassis. Looked up only by writes that
+// change the reference, so that others cost no round trip.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -25,7 +25,8 @@ static const char *title_of(const struct type_rules *rules)
 	return rules == &chassis_rules ? "Chassis" : rules == &portgroup_rules ? "Portgroup" : "Node";
 }
 
-enum outcome metal_hold(struct draft *draft, const struct type_rules *rules, const char *member, const struct doc **body)
+enum outcome metal_hold(struct draft *draft, const struct type_rules *rules, const char *member,
+	const struct doc **body)
 {
 	struct registry *registry = draft->registry;
 	const struct type *type = type_with_rules(registry, rules);
@@ -41,7 +42,8 @@ enum outcome metal_hold(struct draft *draft, const struct type_rules *rules, con
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n == 0)
-		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%s %.*s could not be found.", title_of(rules), STR_ARG(text));
+		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%s %.*s could not be found.", title_of(rules),
+			STR_ARG(text));
 	*body = stored_document(registry->pool, db_at(&rows, 0, 0)->s);
 	return OUTCOME_OK;
 }
@@ -72,7 +74,8 @@ void metal_alias(const char *kind, struct str value, struct relations *relations
 	relations->aliases[relations->n_aliases++] = (struct alias){ kind, value };
 }
 
-void metal_point(struct pool *pool, const char *kind, struct str target, const struct uuid *uid, struct relations *relations)
+void metal_point(struct pool *pool, const char *kind, struct str target, const struct uuid *uid,
+	struct relations *relations)
 {
 	struct str own = uuid_str(pool, *uid);
 

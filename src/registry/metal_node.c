@@ -71,7 +71,7 @@ static enum outcome check_conductor_group(struct draft *draft)
 
 // ---- the driver and its interfaces
 //
-// Looked at only where they change: a node whose driver the operator has taken off the list can still be changed otherwise.
+// Looked at only where they change: a node whose driver the operator has taken off the list can be changed otherwise.
 
 static bool driver_changes(const struct draft *draft)
 {
@@ -119,8 +119,8 @@ static enum outcome check_interface(struct draft *draft, const char *interface, 
 	if (metal_among(enabled, wanted))
 		return OUTCOME_OK;
 	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
-		"Could not find the following %s of driver %.*s: %.*s. Valid interfaces are: %.*s", member, STR_ARG(driver.name),
-		STR_ARG(metal_excerpt(pool, wanted)), STR_ARG(metal_list(pool, enabled)));
+		"Could not find the following %s of driver %.*s: %.*s. Valid interfaces are: %.*s", member,
+		STR_ARG(driver.name), STR_ARG(metal_excerpt(pool, wanted)), STR_ARG(metal_list(pool, enabled)));
 }
 
 static enum outcome check_interfaces(struct draft *draft)
@@ -136,7 +136,8 @@ static enum outcome check_interfaces(struct draft *draft)
 // Before version 1.11 of the API a new node was available at once.
 static enum outcome guard(struct draft *draft)
 {
-	bool starts_available = draft->before == NULL && str_eq(metal_text(draft->body, "provision_state"), STR("available"));
+	struct str state = metal_text(draft->body, "provision_state");
+	bool starts_available = draft->before == NULL && str_eq(state, STR("available"));
 
 	return metal_guard(draft, metal_node_members, starts_available ? "provision_state" : NULL);
 }
@@ -156,8 +157,8 @@ static enum outcome check_reason(struct draft *draft, const char *flag, const ch
 	if (metal_true(draft->body, flag) || why.p == NULL)
 		return OUTCOME_OK;
 	if (why.n > 0 && !was_true(draft, flag))
-		return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT, "The %s field can only be set when %s is True", reason,
-			flag);
+		return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT, "The %s field can only be set when %s is True",
+			reason, flag);
 	metal_set(draft, reason, NULL);
 	return OUTCOME_OK;
 }
@@ -168,7 +169,8 @@ static enum outcome check_protected(struct draft *draft)
 
 	if (metal_true(draft->body, "protected") && !was_true(draft, "protected") && !metal_among(protectable, state))
 		return registry_fail(draft->registry, OUTCOME_CONFLICT,
-			"Node %.*s can only be made protected in provision states 'active' or 'rescue', the current state is '%.*s'",
+			"Node %.*s can only be made protected in provision states 'active' or 'rescue', the current state is "
+			"'%.*s'",
 			STR_ARG(node_id(draft)), STR_ARG(state));
 	return check_reason(draft, "protected", "protected_reason");
 }
@@ -252,8 +254,8 @@ static enum outcome may_delete(struct registry *registry, const struct resource 
 	if (metal_true(body, "maintenance") || metal_among(deletable, state))
 		return OUTCOME_OK;
 	return registry_fail(registry, OUTCOME_CONFLICT,
-		"Can not delete node \"%.*s\" while it is in provision state \"%.*s\". Valid provision states to perform deletion "
-		"are: %.*s; or any, in maintenance",
+		"Can not delete node \"%.*s\" while it is in provision state \"%.*s\". Valid provision states to perform "
+		"deletion are: %.*s; or any, in maintenance",
 		STR_ARG(id), STR_ARG(state), STR_ARG(metal_list(pool, deletable)));
 }
 

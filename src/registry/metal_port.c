@@ -63,8 +63,8 @@ static enum outcome check_link(struct draft *draft)
 	bool port = metal_text(link, "port_id").p != NULL;
 	bool whole = port && (id.p != NULL || metal_text(link, "hostname").p != NULL);
 	if (!whole && !str_eq(metal_text(link, "network_type"), STR("unmanaged")))
-		return metal_fail_schema(draft, "local_link_connection needs port_id and switch_id, or port_id and hostname, or "
-			"network_type unmanaged, or nothing");
+		return metal_fail_schema(draft, "local_link_connection needs port_id and switch_id, or port_id and hostname, "
+			"or network_type unmanaged, or nothing");
 	if (id.p != NULL) {
 		struct doc *copy = doc_copy(pool, link);
 		doc_set_str(pool, copy, "switch_id", switch_id(pool, id));
@@ -204,7 +204,8 @@ static enum outcome complete_portgroup(struct draft *draft)
 	return outcome == OUTCOME_OK ? check_group_node(draft) : outcome;
 }
 
-static void relate_portgroup(struct pool *pool, const struct doc *body, const struct uuid *uid, struct relations *relations)
+static void relate_portgroup(struct pool *pool, const struct doc *body, const struct uuid *uid,
+	struct relations *relations)
 {
 	struct str name = metal_text(body, "name"), address = metal_text(body, "address");
 
@@ -217,7 +218,8 @@ static void relate_portgroup(struct pool *pool, const struct doc *body, const st
 		metal_alias("address", address, relations);
 }
 
-static enum outcome may_delete_portgroup(struct registry *registry, const struct resource *resource, const struct doc *body)
+static enum outcome may_delete_portgroup(struct registry *registry, const struct resource *resource,
+	const struct doc *body)
 {
 	UNUSED(body);
 	return check_empty(registry, &resource->uid);

@@ -39,7 +39,7 @@ static const struct db_query q_lock_tenant = { "SELECT purge_at FROM tenants WHE
 
 // Resources go page by page of ids. Two kinds: deleted ones whose time is up, and all of a purged tenant's.
 struct page_queries {
-	struct db_query lock, log, drop_forwards, drop;
+	struct db_query lock, log, drop_forwards, drop_aliases, drop_traits, drop;
 };
 #define RANGE " AND r.id > ? AND r.id <= ?"
 #define PAGE_QUERIES(condition, in)                                                                                        \
@@ -49,6 +49,10 @@ struct page_queries {
 		  "r.namespace, r.name, r.revision, r.etag, NULL FROM resources r WHERE " condition RANGE,                   \
 			"bts" in "uu", "" },                                                                                 \
 		{ "DELETE f FROM resources r JOIN forwards f ON f.resource_id = r.id WHERE " condition RANGE, in "uu", "" },  \
+		{ "DELETE a FROM resources r JOIN resource_aliases a ON a.resource_id = r.id WHERE " condition RANGE, in "uu",     \
+			"" },                                                                                                \
+		{ "DELETE x FROM resources r JOIN resource_traits x ON x.resource_id = r.id WHERE " condition RANGE, in "uu",      \
+			"" },                                                                                                \
 		{ "DELETE r FROM resources r WHERE " condition RANGE, in "uu", "" } }
 static const struct page_queries of_time = PAGE_QUERIES("r.purge_at <= ?", "t");
 static const struct page_queries of_tenant = PAGE_QUERIES("r.tenant_id = ?", "u");
@@ -166,6 +170,8 @@ static enum db_verdict purge_page(void *arg)
 			.in = DB_IN(db_uuid(&registry->request_id), db_t(registry->now_us), db_s(registry->actor), what, after,
 				last) },
 		{ .query = &pages->drop_forwards, .in = DB_IN(what, after, last) },
+		{ .query = &pages->drop_aliases, .in = DB_IN(what, after, last) },
+		{ .query = &pages->drop_traits, .in = DB_IN(what, after, last) },
 		{ .query = &pages->drop, .in = DB_IN(what, after, last) },
 	};
 	result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/pool.h"
 #include "db/db.h"
+#include "registry/catalogue.h"
 #include "registry/internal.h"
 #include "registry/type.h"
 
@@ -26,7 +27,8 @@ struct registry *registry_new(const struct config *config, struct db *db)
 	registry->config = config;
 	registry->db = db;
 	registry->types = types_new();
-	if (registry->types == NULL)
+	registry->catalogue = catalogue_new();
+	if (registry->types == NULL || registry->catalogue == NULL)
 		registry_free(&registry);
 	return registry;
 }
@@ -36,6 +38,7 @@ void registry_free(struct registry **registry)
 	if (*registry == NULL)
 		return;
 	types_free(&(*registry)->types);
+	catalogue_free(&(*registry)->catalogue);
 	digest_key_free(&(*registry)->etag_key);
 	digest_key_free(&(*registry)->state_key);
 	free(*registry);
@@ -94,6 +97,7 @@ enum outcome registry_begin(struct registry *registry, struct pool *pool, const 
 	registry->now_us = clock_now_us();
 	registry->manner = LOCK_AT_ONCE;
 	registry->problem = (struct problem){ 0 };
+	catalogue_begin(registry);
 	return types_loaded(registry->types) ? OUTCOME_OK : load(registry);
 }
 

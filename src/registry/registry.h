@@ -28,6 +28,7 @@ struct registry {
 	const struct config *config;
 	struct db *db;
 	struct types *types;
+	struct catalogue *catalogue; // of traits: registry/catalogue.h
 	struct digest_key *etag_key; // from table settings; loaded with the types
 	struct digest_key *state_key;
 

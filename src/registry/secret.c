@@ -128,8 +128,8 @@ static enum outcome restored_object(struct draft *draft, struct str top, const s
 	return outcome;
 }
 
-// Elements have no name to know them by: one that has masks has to be, but for them, what stood at its place, in an array
-// of the same length. Else the secret of a neighbour could slip into it.
+// Elements have no name to know them by: one that has masks has to be, but for them, what stood at its place, in an
+// array of the same length. Else the secret of a neighbour could slip into it.
 static enum outcome restored_array(struct draft *draft, struct str top, const struct doc *value, const struct doc *was,
 	struct doc **result)
 {

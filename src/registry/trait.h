@@ -31,5 +31,8 @@ struct trait_edit {
 // many. _NOT_FOUND, _STALE, _PRECONDITION_REQUIRED as resource_change.
 enum outcome resource_change_traits(struct registry *registry, const struct ident *ident, const struct trait_edit *edit,
 	struct guard guard, struct resource *resource);
+// The same by where it stands. Also _GONE, _MOVED, as resource_get.
+enum outcome resource_change_traits_at(struct registry *registry, const struct address *address,
+	const struct trait_edit *edit, struct guard guard, struct resource *resource);
 
 #endif

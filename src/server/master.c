@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/log.h"
+#include "registry/catalogue.h"
 #include "server/child.h"
 #include "server/identity.h"
 #include "server/master.h"
@@ -25,6 +26,7 @@ struct master {
 	const struct master_options *options;
 	struct setup *setup;
 	struct listener *listener;
+	struct catalogue_shared *shared; // by the workers, retired ones too
 	pid_t pid;
 	sigset_t signals;
 	struct child *children; // the workers, then the mover
@@ -51,7 +53,7 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind)
 
 	tie_to_master(master);
 	if (kind == CHILD_WORKER) {
-		code = worker_run(master->setup, master->listener->fd, false);
+		code = worker_run(master->setup, master->listener->fd, master->shared);
 	} else {
 		close(master->listener->fd);
 		code = mover_main(master->setup->config);
@@ -352,7 +354,9 @@ static int begin(struct master *master)
 	char *error = NULL;
 	int code = become_user(master, &error);
 
-	if (code == EX_OK && ((pid_file != NULL && !notify_write_pid(pid_file, &error)) || !make_children(master)))
+	master->shared = catalogue_share();
+	if (code == EX_OK && (master->shared == NULL || (pid_file != NULL && !notify_write_pid(pid_file, &error)) ||
+			      !make_children(master)))
 		code = EX_OSERR;
 	if (code != EX_OK)
 		log_error("%s", error != NULL ? error : "no memory");
@@ -373,6 +377,7 @@ int master_run(const struct master_options *options, struct setup *setup, struct
 		log_info("stopped");
 	}
 	listen_close(listener);
+	catalogue_unshare(&master.shared);
 	if (options->pid_file != NULL)
 		(void)unlink(options->pid_file);
 	free(master.children);

@@ -9,6 +9,7 @@
 #include "base/pool.h"
 #include "db/db.h"
 #include "http/media.h"
+#include "registry/catalogue.h"
 #include "server/dialects.h"
 #include "server/steps.h"
 
@@ -243,6 +244,7 @@ static enum db_verdict attempt_run(void *arg)
 
 	pool_rewind(passage->call->pool, attempt->mark);
 	passage->call->registry->problem = (struct problem){ .n_members = 0 };
+	catalogue_begin(passage->call->registry);
 	passage->outcome = run_handler(passage);
 	return outcome_commits(passage->outcome) ? DB_COMMIT : DB_ROLLBACK;
 }
@@ -291,6 +293,8 @@ enum step_result step_run(struct passage *passage)
 	struct attempt attempt = { passage, pool_mark(call->pool) };
 	switch (db_txn_run(pipeline->db, db_mode_of(method->txn), &call->request_id, attempt_run, &attempt)) {
 	case DB_OK:
+		if (outcome_commits(passage->outcome))
+			catalogue_committed(pipeline->registry);
 		return STEP_DONE;
 	case DB_LOST:
 	case DB_RETRY:

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/pool.h"
 #include "db/db.h"
+#include "registry/catalogue.h"
 #include "registry/registry.h"
 #include "server/fcgi.h"
 #include "server/mover_proc.h"
@@ -142,7 +143,7 @@ static void serve(struct worker *worker)
 	}
 }
 
-int worker_run(const struct setup *setup, int listen_fd, bool alone)
+int worker_run(const struct setup *setup, int listen_fd, struct catalogue_shared *shared)
 {
 	// Too large for comfort on the stack.
 	struct worker *worker = calloc(1, sizeof(*worker));
@@ -151,10 +152,11 @@ int worker_run(const struct setup *setup, int listen_fd, bool alone)
 	if (worker == NULL)
 		return EX_OSERR;
 	worker->setup = setup;
-	worker->alone = alone;
+	worker->alone = shared == NULL;
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (worker_open(worker, listen_fd)) {
-		if (alone) {
+		catalogue_join(worker->pipeline.registry, shared);
+		if (worker->alone) {
 			(void)signal(SIGCHLD, SIG_IGN);
 			mover_kick(&worker->kick, setup->config);
 		}

@@ -11,8 +11,10 @@
 // HUP and USR1 reopen the access log. They must be blocked before worker_run.
 void worker_signals(sigset_t *set);
 
-// Serves listen_fd until it is told to end. alone: there is no master, so background moves are this worker's to start.
-// Returns the exit code.
-int worker_run(const struct setup *setup, int listen_fd, bool alone);
+struct catalogue_shared;
+
+// Serves listen_fd until it is told to end. shared: what the workers of one master share; NULL: there is no master, so
+// background moves are this worker's to start. Returns the exit code.
+int worker_run(const struct setup *setup, int listen_fd, struct catalogue_shared *shared);
 
 #endif

@@ -22,7 +22,7 @@ struct search {
 	const struct wadl_method *method;  // of it; NULL: 405
 	const char *dialect;               // of the deepest node reached, by literals where those lead to a dialect of their own
 	size_t depth;
-	bool settled;                      // the dialect is
+	bool settled;                      // the dialect is; what others take for theirs is not told
 	const struct route_param *broken;  // first parameter whose type a segment broke
 	struct str broken_value;
 	bool slashed;                      // there is an address but for the '/' at its end
@@ -35,7 +35,7 @@ static bool types_allow(struct search *search, const struct wadl_method *method)
 		struct str value = search->uri->segments[method->template_at[i]];
 		if (type_allows(param->type, value))
 			continue;
-		if (search->broken == NULL) {
+		if (search->broken == NULL && !search->settled) {
 			search->broken = param;
 			search->broken_value = value;
 		}

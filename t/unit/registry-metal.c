@@ -152,8 +152,9 @@ static void test_new_node(void)
 		"\"inspection_started_at\":null,\"inspect_interface\":\"fake\",\"instance_info\":{},\"instance_uuid\":null,"
 		"\"last_error\":null,\"lessee\":null,\"maintenance\":false,\"maintenance_reason\":null,"
 		"\"management_interface\":\"fake\",\"name\":null,\"network_data\":{},\"network_interface\":\"noop\","
-		"\"power_interface\":\"fake\",\"power_state\":null,\"properties\":{},\"protected\":false,\"protected_reason\":null,"
-		"\"provision_state\":\"enroll\",\"provision_updated_at\":null,\"raid_config\":{},\"raid_interface\":\"fake\","
+		"\"power_interface\":\"fake\",\"power_state\":null,\"properties\":{},\"protected\":false,"
+		"\"protected_reason\":null,\"provision_state\":\"enroll\",\"provision_updated_at\":null,\"raid_config\":{},"
+		"\"raid_interface\":\"fake\","
 		"\"rescue_interface\":\"fake\",\"reservation\":null,\"resource_class\":null,\"retired\":false,"
 		"\"retired_reason\":null,\"secure_boot\":null,\"shard\":null,\"storage_interface\":\"noop\","
 		"\"target_power_state\":null,\"target_provision_state\":null,\"target_raid_config\":{},"
@@ -171,7 +172,8 @@ static void test_new_node(void)
 	is_int(run(NULL, "{\"driver\":\"ipmi\",\"provision_state\":\"available\"}"), OUTCOME_OK,
 		"as clients of old versions make them");
 	is_str(member("provision_state"), "\"available\"", "available at once");
-	is_int(run(NULL, "{\"driver\":\"ipmi\",\"extra\":{\"n\":12345678901234567890,\"f\":1.10,\"z\":[null]}}"), OUTCOME_OK,
+	is_int(run(NULL, "{\"driver\":\"ipmi\",\"extra\":{\"n\":12345678901234567890,\"f\":1.10,\"z\":[null]}}"),
+		OUTCOME_OK,
 		"anything in extra");
 	is_str(member("extra"), "{\"n\":12345678901234567890,\"f\":1.10,\"z\":[null]}", "as it came");
 }
@@ -184,7 +186,8 @@ static void test_members(void)
 		{ "{}", "Schema error for node: 'driver' is a required property" },
 		{ "{\"driver\":null}", "'driver' is a required property" },
 		{ "[]", "Schema error for node: the document has to be an object" },
-		{ "{\"driver\":\"ipmi\",\"frob\":1}", "Schema error for node: Additional properties are not allowed ('frob' was" },
+		{ "{\"driver\":\"ipmi\",\"frob\":1}",
+		  "Schema error for node: Additional properties are not allowed ('frob' was" },
 		{ "{\"driver\":\"ipmi\",\"uuid\":\"" UID "\"}", "('uuid' was" },
 		{ "{\"driver\":7}", "Schema error for node: driver has to be a string" },
 		{ "{\"driver\":\"ipmi\",\"extra\":[]}", "Schema error for node: extra has to be an object" },
@@ -199,13 +202,16 @@ static void test_members(void)
 		{ "{\"driver\":\"ipmi\",\"name\":\"validate\"}", "Cannot use the name 'validate' for a node" },
 		{ "{\"driver\":\"ilo\"}", "No valid host was found" },
 		{ "{\"driver\":\"ilo\"}", "The configured drivers are: fake-hardware, ipmi,redfish" },
-		{ "{\"driver\":\"ipmi\",\"boot_interface\":\"fake\"}", "boot_interface of driver ipmi: fake. Valid interfaces are: " },
+		{ "{\"driver\":\"ipmi\",\"boot_interface\":\"fake\"}",
+		  "boot_interface of driver ipmi: fake. Valid interfaces are: " },
 		{ "{\"driver\":\"ipmi\",\"boot_interface\":\"\"}", "boot_interface of driver ipmi" },
-		{ "{\"driver\":\"ipmi\",\"power_state\":\"sparkling\"}", "'sparkling' is no power_state: it is one of power on" },
+		{ "{\"driver\":\"ipmi\",\"power_state\":\"sparkling\"}",
+		  "'sparkling' is no power_state: it is one of power on" },
 		{ "{\"driver\":\"ipmi\",\"provision_state\":\"x\"}", "'x' is no provision_state" },
 		{ "{\"driver\":\"ipmi\",\"fault\":\"mine\"}", "'mine' is no fault" },
 		{ "{\"driver\":\"ipmi\",\"boot_mode\":\"dos\"}", "'dos' is no boot_mode" },
-		{ "{\"driver\":\"ipmi\",\"provision_updated_at\":\"yesterday\"}", "provision_updated_at has to be a time in UTC" },
+		{ "{\"driver\":\"ipmi\",\"provision_updated_at\":\"yesterday\"}",
+		  "provision_updated_at has to be a time in UTC" },
 		{ "{\"driver\":\"ipmi\",\"provision_updated_at\":\"2026-13-21T05:24:00Z\"}", "has to be a time in UTC" },
 		{ "{\"driver\":\"ipmi\",\"provision_updated_at\":\"2026-12-21T05:24:00.Z\"}", "has to be a time in UTC" },
 		{ "{\"driver\":\"ipmi\",\"provision_updated_at\":\"2026-12-21T05:24:00+01:00\"}", "has to be a time in UTC" },
@@ -215,8 +221,9 @@ static void test_members(void)
 	registry.privileged = true;
 	for (size_t i = 0; i < COUNT_OF(wrong); i++)
 		refuses(run(NULL, wrong[i].body), OUTCOME_BAD_DOCUMENT, wrong[i].says, "%s", wrong[i].body);
-	is_int(run(NULL, "{\"driver\":\"ipmi\",\"provision_updated_at\":\"2026-12-21T05:24:00.123456Z\",\"fault\":\"power failure\","
-			 "\"conductor_group\":\"West.1\",\"boot_mode\":\"uefi\",\"secure_boot\":\"no\"}"),
+	is_int(run(NULL, "{\"driver\":\"ipmi\",\"provision_updated_at\":\"2026-12-21T05:24:00.123456Z\","
+			 "\"fault\":\"power failure\",\"conductor_group\":\"West.1\",\"boot_mode\":\"uefi\","
+			 "\"secure_boot\":\"no\"}"),
 		OUTCOME_OK, "an operator sets what the service does");
 	is_str(member("provision_updated_at"), "\"2026-12-21T05:24:00+00:00\"", "times in one spelling");
 	is_str(member("conductor_group"), "\"west.1\"", "groups in lower case");
@@ -260,9 +267,11 @@ static void test_privileges(void)
 		"provision_state of a node is set by the service", "not for those who make a node");
 	refuses(run(NULL, "{\"driver\":\"ipmi\",\"shard\":\"s1\"}"), OUTCOME_FORBIDDEN, "shard of a node is for operators",
 		"nor where it belongs");
-	is_int(run(NULL, "{\"driver\":\"ipmi\",\"provision_state\":\"enroll\",\"power_state\":null,\"shard\":null}"), OUTCOME_OK,
+	is_int(run(NULL, "{\"driver\":\"ipmi\",\"provision_state\":\"enroll\",\"power_state\":null,\"shard\":null}"),
+		OUTCOME_OK,
 		"unless it is the default");
-	refuses(change(node, "{\"provision_state\":\"manageable\"}"), OUTCOME_FORBIDDEN, "provision_state", "nor to change");
+	refuses(change(node, "{\"provision_state\":\"manageable\"}"), OUTCOME_FORBIDDEN, "provision_state",
+		"nor to change");
 	refuses(change(node, "{\"shard\":null}"), OUTCOME_FORBIDDEN, "shard", "nor to take away");
 	is_int(change(node, "{\"extra\":{\"a\":1}}"), OUTCOME_OK, "the rest is theirs");
 	is_int(run(node, "{\"driver\":\"ipmi\",\"shard\":\"s1\"}"), OUTCOME_OK, "leaving out what the service sets");
@@ -280,8 +289,10 @@ static void test_driver_changes(void)
 		"another driver has other interfaces");
 	is_int(run("{\"driver\":\"fake-hardware\"}", "{\"driver\":\"ipmi\"}"), OUTCOME_OK, "its defaults");
 	is_str(member("deploy_interface"), "\"direct\"", "come with it");
-	is_int(change("{\"driver\":\"fake-hardware\"}", "{\"inspect_interface\":\"no-inspect\"}"), OUTCOME_OK, "an enabled one");
-	is_int(change("{\"driver\":\"fake-hardware\",\"inspect_interface\":\"no-inspect\"}", "{\"inspect_interface\":null}"),
+	is_int(change("{\"driver\":\"fake-hardware\"}", "{\"inspect_interface\":\"no-inspect\"}"), OUTCOME_OK,
+		"an enabled one");
+	is_int(change("{\"driver\":\"fake-hardware\",\"inspect_interface\":\"no-inspect\"}",
+		"{\"inspect_interface\":null}"),
 		OUTCOME_OK, "taken away");
 	is_str(member("inspect_interface"), "\"fake\"", "it is the driver's default again");
 	run("{\"driver\":\"homemade\"}", "{\"driver\":\"homemade\"}");
@@ -295,9 +306,9 @@ static void test_driver_changes(void)
 
 static void test_flags(void)
 {
-	const char *active = "{\"driver\":\"ipmi\",\"provision_state\":\"active\",\"protected\":true,\"protected_reason\":\"r\","
-			     "\"retired\":true,\"retired_reason\":\"old\",\"maintenance\":true,\"maintenance_reason\":\"fan\","
-			     "\"fault\":\"power failure\"}";
+	const char *active = "{\"driver\":\"ipmi\",\"provision_state\":\"active\",\"protected\":true,"
+			     "\"protected_reason\":\"r\",\"retired\":true,\"retired_reason\":\"old\",\"maintenance\":true,"
+			     "\"maintenance_reason\":\"fan\",\"fault\":\"power failure\"}";
 
 	refuses(run(NULL, "{\"driver\":\"ipmi\",\"protected\":true}"), OUTCOME_CONFLICT,
 		"can only be made protected in provision states 'active' or 'rescue'", "protected, but not in use");
@@ -307,8 +318,10 @@ static void test_flags(void)
 		"retired_reason");
 	refuses(run(NULL, "{\"driver\":\"ipmi\",\"maintenance_reason\":\"x\"}"), OUTCOME_BAD_DOCUMENT,
 		"when maintenance is True", "maintenance_reason");
-	is_int(run(NULL, "{\"driver\":\"ipmi\",\"retired\":true,\"retired_reason\":\"x\",\"maintenance\":1}"), OUTCOME_OK, "flags");
-	is_int(change(active, "{\"protected\":null,\"retired\":false,\"maintenance\":false}"), OUTCOME_OK, "clearing flags");
+	is_int(run(NULL, "{\"driver\":\"ipmi\",\"retired\":true,\"retired_reason\":\"x\",\"maintenance\":1}"), OUTCOME_OK,
+		"flags");
+	is_int(change(active, "{\"protected\":null,\"retired\":false,\"maintenance\":false}"), OUTCOME_OK,
+		"clearing flags");
 	is_str(member("protected"), "false", "null is false");
 	is_str(member("protected_reason"), "null", "clears reasons");
 	is_str(member("retired_reason"), "null", "of each");
@@ -335,7 +348,8 @@ static void test_relations(void)
 	struct uuid uid;
 
 	uuid_parse(STR(UID), &uid);
-	node_rules.relate(pool, parse("{\"name\":\"n1\",\"instance_uuid\":\"" INSTANCE "\",\"chassis_uuid\":\"" OTHER "\"}"), &uid,
+	node_rules.relate(pool,
+		parse("{\"name\":\"n1\",\"instance_uuid\":\"" INSTANCE "\",\"chassis_uuid\":\"" OTHER "\"}"), &uid,
 		&relations);
 	is_int((long long)relations.n_aliases, 3, "what a node is found by");
 	ok(relations.has_root && uuid_eq(relations.root, uid), "it is a root");
@@ -344,13 +358,15 @@ static void test_relations(void)
 	is_str(relations.aliases[2].value, OTHER " " UID, "and its chassis");
 	node_rules.relate(pool, parse("{\"name\":null,\"instance_uuid\":null,\"chassis_uuid\":null}"), &uid, &relations);
 	is_int((long long)relations.n_aliases, 0, "a node without any");
-	port_rules.relate(pool, parse("{\"address\":\"52:54:00:00:00:01\",\"node_uuid\":\"" INSTANCE "\",\"portgroup_uuid\":\"" OTHER
+	port_rules.relate(pool,
+		parse("{\"address\":\"52:54:00:00:00:01\",\"node_uuid\":\"" INSTANCE "\",\"portgroup_uuid\":\"" OTHER
 				      "\"}"), &uid, &relations);
 	is_int((long long)relations.n_aliases, 2, "a port");
 	is_str(relations.aliases[0].value, "52:54:00:00:00:01", "its address");
 	is_str(relations.aliases[1].value, OTHER " " UID, "its port group");
 	is_str(uuid_str(pool, relations.root), INSTANCE, "hangs on its node");
-	portgroup_rules.relate(pool, parse("{\"name\":\"g\",\"address\":null,\"node_uuid\":\"" INSTANCE "\"}"), &uid, &relations);
+	portgroup_rules.relate(pool, parse("{\"name\":\"g\",\"address\":null,\"node_uuid\":\"" INSTANCE "\"}"), &uid,
+		&relations);
 	ok(relations.n_aliases == 1 && relations.has_root, "a port group");
 	chassis_rules.relate(pool, parse("{}"), &uid, &relations);
 	ok(relations.n_aliases == 0 && !relations.has_root, "a chassis");
@@ -374,14 +390,17 @@ static void test_deletion(void)
 
 	uuid_parse(STR(UID), &uid);
 	is_int(deletes("{\"provision_state\":\"enroll\"}"), OUTCOME_OK, "a node in enroll may go");
-	refuses(deletes("{\"provision_state\":\"active\"}"), OUTCOME_CONFLICT, "while it is in provision state \"active\"", "active");
+	refuses(deletes("{\"provision_state\":\"active\"}"), OUTCOME_CONFLICT, "while it is in provision state \"active\"",
+		"active");
 	is_int(deletes("{\"provision_state\":\"active\",\"maintenance\":true}"), OUTCOME_OK, "in maintenance");
 	refuses(deletes("{\"provision_state\":\"available\",\"instance_uuid\":\"" INSTANCE "\",\"maintenance\":true}"),
 		OUTCOME_CONFLICT, "is associated with instance", "in use");
 	refuses(deletes("{\"provision_state\":\"active\",\"maintenance\":true,\"protected\":true}"), OUTCOME_FORBIDDEN,
 		"is protected", "protected");
-	refuses(node_rules.taken(&registry, &uid, &name), OUTCOME_NAME_TAKEN, "A node with name n1 already exists.", "a name");
-	refuses(node_rules.taken(&registry, &uid, NULL), OUTCOME_NAME_TAKEN, "A node with UUID " UID " already exists.", "a UUID");
+	refuses(node_rules.taken(&registry, &uid, &name), OUTCOME_NAME_TAKEN, "A node with name n1 already exists.",
+		"a name");
+	refuses(node_rules.taken(&registry, &uid, NULL), OUTCOME_NAME_TAKEN, "A node with UUID " UID " already exists.",
+		"a UUID");
 	refuses(node_rules.taken(&registry, &uid, &instance), OUTCOME_NAME_TAKEN,
 		"Instance " INSTANCE " is already associated with a node, it cannot be associated with this other node " UID,
 		"an instance");
@@ -393,7 +412,8 @@ static void test_deletion(void)
 
 static void test_chassis(void)
 {
-	static const struct type chassis = { .kind = STR_INIT("Chassis"), .singular = STR_INIT("chassis"), .rules = &chassis_rules };
+	static const struct type chassis = { .kind = STR_INIT("Chassis"), .singular = STR_INIT("chassis"),
+		.rules = &chassis_rules };
 	struct address there = { .tenant = STR("acme"), .type = &chassis, .name = STR(UID) };
 
 	draft = (struct draft){ .registry = &registry, .address = &there, .body = parse("{}") };

@@ -83,6 +83,20 @@ static const struct type *type_of(struct client *client, const char *plural)
 	return type;
 }
 
+// is_sound, by these rules.
+TAP_UNUSED_OK static void is_sound_here(const char *what)
+{
+	uint64_t found = 0;
+	struct uuid id = uuid_new();
+	enum outcome outcome = registry_begin(here.registry, here.pool, &id, STR("doctor"));
+
+	(void)type_of(&here, "nodes");
+	(void)type_of(&here, "ports");
+	if (outcome == OUTCOME_OK)
+		outcome = doctor(here.registry, false, note_damage, &found);
+	ok(outcome == OUTCOME_OK && found == 0, "%s: the store is sound", what);
+}
+
 static struct uuid uid_of(unsigned number)
 {
 	struct uuid uid = { .b = { [0] = 0xaa, [13] = (uint8_t)(number >> 16), [14] = (uint8_t)(number >> 8), [15] = (uint8_t)number } };

@@ -68,30 +68,37 @@ static void test_showing(void)
 	shows(&type, "{\"driver_info\":{\"ipmi_password\":\"x\",\"Redfish_PassWord\":\"y\",\"ipmi_username\":\"adm\"}}",
 		"{\"driver_info\":{\"ipmi_password\":\"******\",\"Redfish_PassWord\":\"******\",\"ipmi_username\":\"adm\"}}",
 		"passwords in any case");
-	shows(&type, "{\"driver_info\":{\"a_secret\":1,\"ssh_private_key\":{\"k\":2},\"token\":[],\"passphrase\":\"\",\"password\":null}}",
+	shows(&type, "{\"driver_info\":{\"a_secret\":1,\"ssh_private_key\":{\"k\":2},\"token\":[],\"passphrase\":\"\","
+		"\"password\":null}}",
 		"{\"driver_info\":{\"a_secret\":\"******\",\"ssh_private_key\":\"******\",\"token\":\"******\","
 		"\"passphrase\":\"******\",\"password\":null}}",
 		"of any kind but null");
 	shows(&type, "{\"driver_info\":{\"a\":[{\"b\":{\"password\":\"x\"}},1]},\"properties\":{\"token\":\"t\"}}",
 		"{\"driver_info\":{\"a\":[{\"b\":{\"password\":\"******\"}},1]},\"properties\":{\"token\":\"t\"}}",
 		"at any depth, and in these members alone");
-	shows(&type, "{\"instance_info\":{\"configdrive\":\"x\",\"image_url\":\"u\",\"root_password\":\"p\",\"token\":\"t\"}}",
-		"{\"instance_info\":{\"configdrive\":\"******\",\"image_url\":\"******\",\"root_password\":\"******\",\"token\":\"t\"}}",
+	shows(&type,
+		"{\"instance_info\":{\"configdrive\":\"x\",\"image_url\":\"u\",\"root_password\":\"p\",\"token\":\"t\"}}",
+		"{\"instance_info\":{\"configdrive\":\"******\",\"image_url\":\"******\",\"root_password\":\"******\","
+		"\"token\":\"t\"}}",
 		"of instance_info others");
-	shows(&plain, "{\"driver_info\":{\"password\":\"x\"}}", "{\"driver_info\":{\"password\":\"x\"}}", "a type without secrets");
+	shows(&plain, "{\"driver_info\":{\"password\":\"x\"}}", "{\"driver_info\":{\"password\":\"x\"}}",
+		"a type without secrets");
 	shows(&unruled, "{\"driver_info\":{\"password\":\"x\"}}", "{\"driver_info\":{\"password\":\"x\"}}",
 		"a type without rules");
 }
 
 static void test_restoring(void)
 {
-	const char *stored = "{\"driver_info\":{\"password\":\"x\",\"user\":\"u\",\"deep\":{\"token\":\"t\"},\"old_password\":null}}";
+	const char *stored = "{\"driver_info\":{\"password\":\"x\",\"user\":\"u\","
+			     "\"deep\":{\"token\":\"t\"},\"old_password\":null}}";
 
 	kept(stored, "{\"driver_info\":{\"password\":\"******\",\"user\":\"v\",\"deep\":{\"token\":\"******\"}}}",
-		"{\"driver_info\":{\"password\":\"x\",\"user\":\"v\",\"deep\":{\"token\":\"t\"}}}", "masks stand for what is stored");
+		"{\"driver_info\":{\"password\":\"x\",\"user\":\"v\",\"deep\":{\"token\":\"t\"}}}",
+		"masks stand for what is stored");
 	kept(stored, "{\"driver_info\":{\"password\":\"y\"}}", "{\"driver_info\":{\"password\":\"y\"}}", "another value");
 	kept(stored, "{\"driver_info\":{\"user\":\"******\"},\"extra\":{\"password\":\"******\"}}",
-		"{\"driver_info\":{\"user\":\"******\"},\"extra\":{\"password\":\"******\"}}", "elsewhere it is a string as any");
+		"{\"driver_info\":{\"user\":\"******\"},\"extra\":{\"password\":\"******\"}}",
+		"elsewhere it is a string as any");
 	kept(stored, "[]", "[]", "no object at all");
 	refused(stored, "{\"driver_info\":{\"new_password\":\"******\"}}", "nothing is stored there");
 	refused(stored, "{\"driver_info\":{\"old_password\":\"******\"}}", "or null is");
@@ -105,11 +112,14 @@ static void test_arrays(void)
 	const char *stored = "{\"driver_info\":{\"bmcs\":[{\"at\":1,\"password\":\"a\"},{\"at\":2,\"password\":\"b\"}]}}";
 
 	kept(stored, "{\"driver_info\":{\"bmcs\":[{\"at\":1,\"password\":\"******\"},{\"at\":3,\"password\":\"c\"}]}}",
-		"{\"driver_info\":{\"bmcs\":[{\"at\":1,\"password\":\"a\"},{\"at\":3,\"password\":\"c\"}]}}", "in arrays by their place");
+		"{\"driver_info\":{\"bmcs\":[{\"at\":1,\"password\":\"a\"},{\"at\":3,\"password\":\"c\"}]}}",
+		"in arrays by their place");
 	refused(stored, "{\"driver_info\":{\"bmcs\":[{\"at\":2,\"password\":\"******\"}]}}", "an element gone");
-	refused(stored, "{\"driver_info\":{\"bmcs\":[{\"at\":2,\"password\":\"******\"},{\"at\":1,\"password\":\"******\"}]}}",
+	refused(stored,
+		"{\"driver_info\":{\"bmcs\":[{\"at\":2,\"password\":\"******\"},{\"at\":1,\"password\":\"******\"}]}}",
 		"two that changed places");
-	refused("{\"driver_info\":{\"bmcs\":{}}}", "{\"driver_info\":{\"bmcs\":[{\"password\":\"******\"}]}}", "no array there");
+	refused("{\"driver_info\":{\"bmcs\":{}}}", "{\"driver_info\":{\"bmcs\":[{\"password\":\"******\"}]}}",
+		"no array there");
 }
 
 int main(void)

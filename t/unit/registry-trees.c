@@ -77,7 +77,7 @@ static void moves(void)
 	is_int(living("c"), 3, "with its ports");
 	DEED(SEE_OTHER, "all of a tenant's", MOVE_ALL_THERE, "c", .dest = "a");
 	is_int(living("a"), 6, "and back");
-	is_sound("after moves");
+	is_sound_here("after moves");
 }
 
 static void deletions(void)
@@ -98,7 +98,7 @@ static void deletions(void)
 	is_int(aliases("IS NULL"), 3, "their aliases sleep");
 	DEED(NOT_FOUND, "not found", FIND, NULL, "nodes", .kind = "name", .value = "n10");
 	DEED(NOT_FOUND, "not there", REMOVE, NULL, "nodes", 0x10);
-	is_sound("deleted");
+	is_sound_here("deleted");
 	DEED(CONFLICT, "a port without its node", RECOVER_AT, "a", "ports", 0x11);
 	detail_has("nodes/aa000000-0000-0000-0000-000000000010", "it names the node");
 	DEED(CONFLICT, "nor the one deleted with it", RECOVER_AT, "a", "ports", 0x12);
@@ -108,7 +108,7 @@ static void deletions(void)
 	DEED(NOT_FOUND, "the other port stays away", FIND, NULL, "ports", 0x11);
 	DEED(NO_CONTENT, "until it is asked for", RECOVER_AT, "a", "ports", 0x11);
 	is_int(aliases("IS NULL"), 0, "all aliases are awake");
-	is_sound("recovered");
+	is_sound_here("recovered");
 }
 
 static void elsewhere(void)
@@ -119,7 +119,7 @@ static void elsewhere(void)
 	DEED(SEE_OTHER, "the node comes back", MOVE_ONE, "b", "nodes", 0x20, .dest = "a");
 	DEED(NO_CONTENT, "and then the port", RECOVER_AT, "a", "ports", 0x21);
 	DEED(NO_CONTENT, "deleted with its tree", REMOVE, "a", "nodes", 0x20);
-	is_sound("elsewhere");
+	is_sound_here("elsewhere");
 }
 
 static void successors(void)
@@ -138,7 +138,7 @@ static void successors(void)
 	is_int(aliases("IS NULL"), 2, "nothing has come back by half");
 	DEED(NO_CONTENT, "it goes", REMOVE, NULL, "ports", 0x21);
 	DEED(NO_CONTENT, "all is free", RECOVER_AT, "a", "nodes", 0x20);
-	is_sound("successors");
+	is_sound_here("successors");
 }
 
 // A tenant's deletion leaves its aliases taken: it may come back.
@@ -151,7 +151,7 @@ static void tenants(void)
 	DEED(NAME_TAKEN, "its uids, too", MAKE, "b", "nodes", 0x10, "{}");
 	EXPECT(NO_CONTENT, "it comes back", RECOVER_TENANT, "a", NULL);
 	DEED(OK, "with all it had", FIND, "a", "nodes", .kind = "name", .value = "n10");
-	is_sound("tenants");
+	is_sound_here("tenants");
 }
 
 int main(void)

@@ -88,10 +88,11 @@ handler_fn refuse_collection; // DELETE of nodes, ports, …: which one?
 handler_fn get_nothing_stored; // bios, vifs, history, …: what only a driver would fill, an empty list of its name
 handler_fn find_nothing_stored; // one of those
 handler_fn refuse_driver_call; // power, provisioning, … : no driver here does that
+handler_fn refuse_events;      // nobody waits for them
 
-// ---- drivers.c: drivers, and this host in the part of the conductor that has all nodes
+// ---- drivers.c: drivers, this host in the part of the conductor that has all nodes, shards
 
-handler_fn list_drivers, get_driver, get_driver_properties, list_conductors, get_conductor;
+handler_fn list_drivers, get_driver, get_driver_properties, list_conductors, get_conductor, list_shards;
 struct str metal_host(struct pool *pool);
 // The driver that the call's parameter names; _NOT_FOUND in the words of its clients.
 enum outcome find_driver(struct call *call, struct metal_driver *driver);

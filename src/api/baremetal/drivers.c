@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drivers and conductors: what is configured, and this host in the part of the one that would drive it.
+// Drivers and conductors: what is configured, and this host in the part of the one that would drive it. Shards: parts of
+// the nodes, for conductors and others to share them among themselves.
 #include "base/base.h"
 
 #include <limits.h>
@@ -8,6 +9,7 @@
 #include "api/baremetal/baremetal.h"
 #include "base/config.h"
 #include "base/pool.h"
+#include "registry/tally.h"
 
 enum { // microversions
 	SINCE_PROPERTIES = 14,
@@ -272,6 +274,30 @@ enum outcome get_conductor(struct call *call)
 		return outcome;
 	struct doc *doc = conductor_doc(call, host, true);
 	keep_fields(doc, fields, conductor_fields);
+	write_json(call, doc);
+	return OUTCOME_OK;
+}
+
+// ---- shards
+
+enum outcome list_shards(struct call *call)
+{
+	struct pool *pool = call->pool;
+	struct doc *doc = doc_new_object(pool), *list = doc_new_array(pool);
+	const struct type *type = type_with_rules(call->registry, node_kind.rules);
+	struct tally *tallies;
+	size_t n;
+	enum outcome outcome = resource_tally(call->registry, type, caller_scope(call), "shard", &tallies, &n);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	for (size_t i = 0; i < n; i++) {
+		struct doc *item = doc_new_object(pool);
+		doc_set_str(pool, item, "name", tallies[i].value);
+		doc_set_u64(pool, item, "count", tallies[i].n);
+		doc_push(list, item);
+	}
+	doc_set(doc, STR("shards"), list);
 	write_json(call, doc);
 	return OUTCOME_OK;
 }

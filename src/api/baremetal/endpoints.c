@@ -123,6 +123,8 @@ static const struct endpoint endpoints[] = {
 	{ "getDeployTemplate", find_nothing_stored },
 	{ "lookup", find_nothing_stored },
 	{ "heartbeat", refuse_driver_call },
+	{ "postEvents", refuse_events },
+	{ "listShards", list_shards },
 
 	{ NULL, NULL },
 };

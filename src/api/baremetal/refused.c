@@ -134,6 +134,11 @@ enum outcome refuse_driver_call(struct call *call)
 		STR_ARG(driver), refusal->what);
 }
 
+enum outcome refuse_events(struct call *call)
+{
+	return call_fail(call, OUTCOME_BAD_REQUEST, "Events are for drivers that wait for them, and none does here");
+}
+
 // ---- what drivers leave behind
 
 static const struct nothing {

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// tenure node, port, portgroup, chassis, driver: what all of bare metal can be asked and told.
+#include "base/base.h"
+
+#include "cli/cli.h"
+
+// The first shown of its columns are a list's, all are those of --long.
+struct metal_noun {
+	const char *noun, *kind;
+	size_t shown, n_columns;
+	struct column columns[12];
+};
+static const struct metal_noun nouns[] = {
+	{ "node", "nodes", 6, 12, { { "uuid", "uuid" }, { "name", "name" }, { "owner", "owner" }, { "driver", "driver" },
+		{ "state", "provision_state" }, { "maintenance", "maintenance" }, { "power", "power_state" },
+		{ "class", "resource_class" }, { "instance", "instance_uuid" }, { "chassis", "chassis_uuid" },
+		{ "traits", "traits" }, { "description", "description" } } },
+	{ "port", "ports", 3, 7, { { "uuid", "uuid" }, { "address", "address" }, { "node", "node_uuid" },
+		{ "portgroup", "portgroup_uuid" }, { "network", "physical_network" }, { "pxe", "pxe_enabled" },
+		{ "extra", "extra" } } },
+	{ "portgroup", "portgroups", 4, 7, { { "uuid", "uuid" }, { "name", "name" }, { "address", "address" },
+		{ "node", "node_uuid" }, { "mode", "mode" }, { "standalone", "standalone_ports_supported" },
+		{ "extra", "extra" } } },
+	{ "chassis", "chassis", 2, 4, { { "uuid", "uuid" }, { "description", "description" }, { "extra", "extra" },
+		{ "created", "created_at" } } },
+	{ "driver", "drivers", 3, 6, { { "name", "name" }, { "type", "type" }, { "hosts", "hosts" },
+		{ "deploy", "enabled_deploy_interfaces" }, { "management", "enabled_management_interfaces" },
+		{ "power", "enabled_power_interfaces" } } },
+};
+enum { PAGE = 100 };
+
+static const struct metal_noun *noun_of(const struct cli *cli)
+{
+	size_t i = 0;
+
+	while (strcmp(nouns[i].noun, cli->command->noun) != 0)
+		i++;
+	return &nouns[i];
+}
+
+bool metal_target(struct cli *cli, const char *ident, struct target *target)
+{
+	const struct metal_noun *noun = noun_of(cli);
+
+	*target = (struct target){ .kind = TARGET_METAL };
+	target->label = ident != NULL ? str_printf(cli->pool, "%s %s", noun->noun, ident).p : noun->noun;
+	target->resource = tenure_metal_new(cli->client, noun->kind, ident);
+	if (target->resource == NULL)
+		cli_fail(EX_USAGE, "\"%s\" can be no %s's UUID or name", ident, noun->noun);
+	return target->resource != NULL;
+}
+
+// ---- lists
+
+// Up to limit items, 0: all. Exit code.
+static int collect(struct cli *cli, struct tenure_list *list, uint64_t limit, struct table *table)
+{
+	struct tenure_resource *item;
+	enum tenure_status status = TENURE_END;
+	size_t n;
+
+	for (uint64_t i = 0; limit == 0 || i < limit; i++) {
+		struct doc *document;
+		status = tenure_list_next(list, &item);
+		if (status != TENURE_OK)
+			break;
+		const char *text = tenure_resource_document(item, &n);
+		if (input_parse(cli, str_n(text, n), "list", &document) == EX_OK)
+			table_add(table, document);
+		tenure_resource_free(&item);
+	}
+	return status == TENURE_END || status == TENURE_OK ? EX_OK : cli_fail_status(cli, status, noun_of(cli)->kind);
+}
+
+// "name" or "name:desc".
+static bool sort_list(struct cli *cli, struct tenure_list *list)
+{
+	struct str order = str_c(cli->options[OPT_SORT]);
+	size_t colon = str_find(order, ':', 0);
+	struct str direction = colon < order.n ? str_part(order, colon + 1, order.n) : STR("asc");
+
+	if ((!str_eq(direction, STR("asc")) && !str_eq(direction, STR("desc"))) ||
+		!tenure_list_filter(list, "sort_key", str_cstr(cli->pool, str_part(order, 0, colon)))) {
+		cli_fail(EX_USAGE, "--sort takes FIELD, FIELD:asc or FIELD:desc");
+		return false;
+	}
+	return tenure_list_filter(list, "sort_dir", str_cstr(cli->pool, direction));
+}
+
+// Only what is shown is asked for. The UUID is what an item is known by.
+static bool narrow(struct cli *cli, struct tenure_list *list)
+{
+	const struct metal_noun *noun = noun_of(cli);
+	struct buf fields = buf_new(cli->pool, 128);
+
+	BUF_LIT(&fields, "uuid");
+	if (cli->options[OPT_FIELDS] == NULL) {
+		for (size_t i = 1; i < noun->shown; i++)
+			buf_addf(&fields, ",%s", noun->columns[i].path);
+		return tenure_list_filter(list, "fields", str_cstr(cli->pool, buf_str(&fields)));
+	}
+	struct str names = str_c(cli->options[OPT_FIELDS]), name;
+	while (str_split(&names, ',', &name)) {
+		// Both are in every answer, and not to be asked for.
+		if (!str_eq(name, STR("uuid")) && !str_eq(name, STR("etag")))
+			buf_addf(&fields, ",%.*s", STR_ARG(name));
+	}
+	return tenure_list_filter(list, "fields", str_cstr(cli->pool, buf_str(&fields)));
+}
+
+static bool is_whole(const struct cli *cli)
+{
+	return cli->options[OPT_LONG] != NULL || cli->options[OPT_COLUMNS] != NULL ||
+		strcmp(cli->command->noun, "driver") == 0 || (cli->format == FORMAT_JSON && cli->options[OPT_FIELDS] == NULL);
+}
+
+static int read_limit(struct cli *cli, struct tenure_list *list, uint64_t *limit)
+{
+	*limit = 0;
+	if (cli->options[OPT_LIMIT] == NULL)
+		return EX_OK;
+	if (!str_to_u64(str_c(cli->options[OPT_LIMIT]), limit) || *limit == 0)
+		return cli_fail(EX_USAGE, "--limit takes a number from 1 on");
+	tenure_list_set_page(list, *limit < PAGE ? (unsigned)*limit : PAGE);
+	return EX_OK;
+}
+
+static int list_with(struct cli *cli, struct tenure_list *list, struct table *table)
+{
+	uint64_t limit;
+	int code = read_limit(cli, list, &limit);
+
+	if (code == EX_OK)
+		code = fields_filter(cli, list);
+	if (code == EX_OK && cli->options[OPT_MARKER] != NULL &&
+		!tenure_list_filter(list, "marker", cli->options[OPT_MARKER]))
+		code = cli_fail(EX_USAGE, "--marker takes the UUID of the last one seen");
+	if (code == EX_OK && cli->options[OPT_SORT] != NULL && !sort_list(cli, list))
+		code = EX_USAGE;
+	if (code == EX_OK && !is_whole(cli) && !narrow(cli, list))
+		code = cli_fail(EX_USAGE, "--fields takes names with commas between");
+	if (code == EX_OK)
+		code = collect(cli, list, limit, table);
+	if (code == EX_OK)
+		table_print(table);
+	return code;
+}
+
+int command_metal_list(struct cli *cli)
+{
+	const struct metal_noun *noun = noun_of(cli);
+
+	if ((cli->options[OPT_FIELDS] != NULL) + (cli->options[OPT_LONG] != NULL) + (cli->options[OPT_COLUMNS] != NULL) > 1)
+		return cli_fail(EX_USAGE, "one of --columns, --fields and --long, not several");
+	if (cli->options[OPT_FIELDS] != NULL)
+		cli->options[OPT_COLUMNS] = cli->options[OPT_FIELDS];
+	struct table *table = table_new(cli, noun->columns, noun->n_columns,
+		cli->options[OPT_LONG] != NULL ? noun->n_columns : noun->shown);
+	if (cli->options[OPT_FIELDS] != NULL)
+		cli->options[OPT_COLUMNS] = NULL;
+	if (table == NULL)
+		return EX_USAGE;
+	struct tenure_list *list = tenure_list_metal(cli->client, noun->kind);
+	if (list == NULL)
+		return cli_fail(EX_OSERR, "no memory");
+	int code = list_with(cli, list, table);
+	tenure_list_free(&list);
+	return code;
+}
+
+// ---- one or several
+
+// Those that --instance or --address tell; none is not found.
+static int show_found(struct cli *cli, struct table *table)
+{
+	const struct metal_noun *noun = noun_of(cli);
+	struct tenure_list *list = tenure_list_metal(cli->client, noun->kind);
+	struct target target = { .kind = TARGET_METAL, .label = cli->given[0].value };
+	enum tenure_status status = TENURE_END;
+	struct doc *document;
+	size_t n;
+
+	int code = list != NULL ? fields_filter(cli, list) : cli_fail(EX_OSERR, "no memory");
+	if (code == EX_OK)
+		status = tenure_list_next(list, &target.resource);
+	tenure_list_free(&list);
+	if (code != EX_OK || status == TENURE_END)
+		return code != EX_OK ? code : cli_fail(EXIT_NOT_FOUND, "there is no %s with %s", noun->noun, target.label);
+	if (status != TENURE_OK)
+		return cli_fail_status(cli, status, target.label);
+	const char *text = tenure_resource_document(target.resource, &n);
+	code = input_parse(cli, str_n(text, n), target.label, &document);
+	if (code == EX_OK) {
+		remember(cli, &target);
+		if (table != NULL)
+			table_add(table, document);
+		else
+			document_print(cli, document);
+	}
+	tenure_resource_free(&target.resource);
+	return code;
+}
+
+static int show_one(struct cli *cli, const char *ident, struct table *table)
+{
+	struct target target;
+	const struct doc *document;
+	int code = metal_target(cli, ident, &target) ? target_read(cli, &target, &document) : EX_USAGE;
+
+	if (code == EX_OK && table != NULL)
+		table_add(table, document);
+	else if (code == EX_OK)
+		document_print(cli, document);
+	tenure_resource_free(&target.resource);
+	return code;
+}
+
+int command_metal_show(struct cli *cli)
+{
+	const struct metal_noun *noun = noun_of(cli);
+	bool columned = cli->options[OPT_COLUMNS] != NULL;
+	struct table *table = columned ? table_new(cli, noun->columns, noun->n_columns, noun->shown) : NULL;
+	int first_failure = EX_OK;
+
+	if (columned && table == NULL)
+		return EX_USAGE;
+	if ((cli->n_given > 0) == (cli->n_arguments > 0))
+		return cli_fail(EX_USAGE, "which one? A name or UUID, or an option that tells it; not both");
+	if (cli->n_given > 0) {
+		first_failure = show_found(cli, table);
+	} else {
+		const char **names = input_names(cli, 0);
+		if (names == NULL)
+			return EX_NOINPUT;
+		for (; *names != NULL; names++) {
+			int code = show_one(cli, *names, table);
+			first_failure = first_failure != EX_OK ? first_failure : code;
+		}
+	}
+	if (table != NULL)
+		table_print(table);
+	return first_failure;
+}
+
+// Says the UUID, unless the whole of it was asked for.
+static int tell_made(struct cli *cli, const struct target *target)
+{
+	const char *path = tenure_resource_path(target->resource);
+
+	remember(cli, target);
+	if (cli->format_given)
+		announce(cli, target, "made");
+	else
+		printf("%s\n", strrchr(path, '/') + 1);
+	return EX_OK;
+}
+
+int command_metal_create(struct cli *cli)
+{
+	struct target target;
+	struct doc *document;
+	int code = fields_document(cli, 0, &document);
+
+	if (code != EX_OK || !metal_target(cli, NULL, &target))
+		return code != EX_OK ? code : EX_USAGE;
+	struct str body = doc_text(cli->pool, document);
+	enum tenure_status status = tenure_resource_create(target.resource, body.p, body.n);
+	if (status != TENURE_OK)
+		code = cli_fail_status(cli, status, target.label);
+	else if (!cli->client->nothing_sent)
+		code = tell_made(cli, &target);
+	tenure_resource_free(&target.resource);
+	return code;
+}
+
+static int change_one(struct cli *cli, const char *ident, enum change_kind kind, const struct doc *document)
+{
+	struct change change = { .kind = kind, .document = document };
+	struct target target;
+
+	if (!metal_target(cli, ident, &target))
+		return EX_USAGE;
+	if (document != NULL)
+		change.body = doc_text(cli->pool, document);
+	int code = change_make(cli, &target, &change);
+	tenure_resource_free(&target.resource);
+	return code;
+}
+
+// set and unset. Only the first argument is a name; "-" stands for several.
+int command_metal_set(struct cli *cli)
+{
+	size_t n_arguments = cli->n_arguments;
+	struct doc *patch;
+	int code = fields_patch(cli, 1, &patch);
+
+	if (code != EX_OK)
+		return code;
+	cli->n_arguments = 1;
+	const char **names = input_names(cli, 0);
+	cli->n_arguments = n_arguments;
+	if (names == NULL)
+		return EX_NOINPUT;
+	for (; *names != NULL; names++) {
+		int one = change_one(cli, *names, CHANGE_JSON_PATCH, patch);
+		code = code != EX_OK ? code : one;
+	}
+	return code;
+}
+
+int command_metal_edit(struct cli *cli)
+{
+	struct target target;
+
+	if (!metal_target(cli, cli->arguments[0], &target))
+		return EX_USAGE;
+	int code = edit_document(cli, &target);
+	tenure_resource_free(&target.resource);
+	return code;
+}
+
+int command_metal_delete(struct cli *cli)
+{
+	const char **names = input_names(cli, 0);
+	bool node = strcmp(cli->command->noun, "node") == 0;
+	int first_failure = EX_OK;
+
+	if (names == NULL)
+		return EX_NOINPUT;
+	for (; *names != NULL; names++) {
+		int code = EX_USAGE;
+		if (confirmed(cli, str_printf(cli->pool, "Delete %s %s%s?", cli->command->noun, *names,
+			node ? " with its ports and port groups" : "").p))
+			code = change_one(cli, *names, CHANGE_DELETE, NULL);
+		first_failure = first_failure != EX_OK ? first_failure : code;
+	}
+	return first_failure;
+}

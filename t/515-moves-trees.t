@@ -1,0 +1,196 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Trees: a node is previewed, moved, deleted and recovered with its ports and port groups; these don't move alone.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use JSON::PP ();
+use Test::More;
+
+use Tenure::Instance;
+my $instance = Tenure::Instance->start(settings => { 'tenure.move_sync_max' => 50 });
+my $admin    = $instance->admin;
+$instance->manage('tier', 'set', 'three', '--max-resources', '3');
+$admin->make_tenant($_) for 't1', 't2';
+$admin->make_tenant('small', tier => 'three');
+
+my $count = 0;
+
+sub uuid { return sprintf '%08x-0000-4000-8000-000000000000', ++$count }
+sub mac  { return sprintf '52:54:00:00:%02x:%02x', $_[0] >> 8, $_[0] & 255 }
+
+sub make_node {
+    my ($tenant, %more) = @_;
+    my $uuid = uuid();
+    $admin->make("/v2.0/$tenant/nodes/$uuid", { driver => 'fake-hardware', %more });
+    return $uuid;
+}
+
+sub make_port {
+    my ($tenant, $node, %more) = @_;
+    my $uuid = uuid();
+    $admin->make("/v2.0/$tenant/ports/$uuid", { node_uuid => $node, address => mac($count), %more });
+    return $uuid;
+}
+
+sub make_group {
+    my ($tenant, $node, %more) = @_;
+    my $uuid = uuid();
+    $admin->make("/v2.0/$tenant/portgroups/$uuid", { node_uuid => $node, %more });
+    return $uuid;
+}
+
+# A node with a port group, a port in it and one without: their paths.
+sub make_tree {
+    my ($tenant, $name) = @_;
+    my $node  = make_node($tenant, name => $name);
+    my $group = make_group($tenant, $node, name => "$name-bond");
+    my @ports = (make_port($tenant, $node, portgroup_uuid => $group), make_port($tenant, $node));
+    return ("nodes/$node", "portgroups/$group", map { "ports/$_" } @ports);
+}
+
+sub move {
+    my ($path, $dest, @option) = @_;
+    return $admin->post("/v2.0/$path/action/move?dest=$dest", @option);
+}
+
+sub action {
+    my ($path, $dest) = @_;
+    my $get = $admin->get("/v2.0/$path/action/move?dest=$dest", accept => 'application/json');
+    $get->is_status(200, 'the move action');
+    return $get;
+}
+
+sub sound {
+    my ($code, $text) = $instance->manage('doctor');
+    return is($code, 0, 'and all is sound') || diag $text;
+}
+
+subtest 'a node and all that is its own' => sub {
+    my @tree   = make_tree('t1', 'rack-1');
+    my $other  = make_node('t1', name => 'rack-2');
+    my $action = action("t1/$tree[0]", 't2');
+    my $move   = $action->json->{move};
+    is_deeply [sort map { $_->{id} } @{ $move->{resources} }], [sort @tree], 'are listed, the other node is not';
+    is_deeply $move->{blockers}, [], 'nothing is in the way';
+    my %was = map { $_ => $admin->get("/v2.0/t1/$_")->json->{metadata} } @tree;
+    $admin->patch("/v2.0/t1/$tree[2]", { pxe_enabled => JSON::PP::false() })->is_status(200, 'a port is changed');
+    move("t1/$tree[0]", 't2', if_match => $action->etag)->is_problem(412, 'stale', 'a change of a port is one of the tree');
+    $action = action("t1/$tree[0]", 't2');
+    my $post = move("t1/$tree[0]", 't2', if_match => $action->etag);
+    $post->is_status(303, 'as it is now, it goes');
+    is $admin->path_of($post->location), "/v2.0/t2/$tree[0]", 'to its new home';
+    for my $path (@tree) {
+        my $is = $admin->get("/v2.0/t2/$path");
+        $is->is_status(200, "$path is there");
+        is $is->json->{metadata}{uid}, $was{$path}{uid}, 'the same';
+        my $left = $admin->get("/v2.0/t1/$path");
+        $left->is_status(301, 'and left its address');
+        is $admin->path_of($left->location), "/v2.0/t2/$path", 'which leads there';
+    }
+    is scalar(() = $instance->changes_of($post)), 4, 'one change row for each';
+    $admin->get("/v2.0/t1/nodes/$other")->is_status(200, 'the other node stays');
+    is $admin->get('/v2.0/t1')->json->{tenant}{resources}, 1, 'counted here';
+    is $admin->get('/v2.0/t2')->json->{tenant}{resources}, 4, 'and there';
+    sound();
+};
+
+subtest 'what hangs on a node' => sub {
+    my @tree = make_tree('t1', 'rack-3');
+    for my $path (@tree[1 .. 3]) {
+        my $move = action("t1/$path", 't2')->json->{move};
+        is_deeply [map { "$_->{reason} $_->{resource}" } @{ $move->{blockers} }], ["attached $path"], 'does not move alone';
+        like $move->{blockers}[0]{detail}, qr{\Q$tree[0]\E}, 'but with its node';
+        move("t1/$path", 't2')->is_problem(409, 'blocked', 'nor when one insists');
+    }
+    my $before = action("t1/$tree[0]", 'small')->json->{move};
+    is_deeply [map { $_->{reason} } @{ $before->{blockers} }], ['quota'], 'a quota of three has no room for four';
+    $admin->patch("/v2.0/t1/$tree[3]", { metadata => { locked => JSON::PP::true() } })->is_status(200);
+    is_deeply [map { "$_->{reason} $_->{resource}" } @{ action("t1/$tree[0]", 't2')->json->{move}{blockers} }], ["locked $tree[3]"],
+        'a locked port holds the node';
+    $admin->delete("/v2.0/t1/$tree[0]")->is_problem(409, 'locked', 'and keeps it from being deleted');
+    $admin->patch("/v2.0/t1/$tree[3]", { metadata => { locked => undef } })->is_status(200);
+    move("t1/$tree[0]", 't2')->is_status(303);
+    my $all = move('t2', 't1');
+    $all->is_status(303, 'all of a tenant\'s goes as ever');
+    $admin->get("/v2.0/t1/$_")->is_status(200) for @tree;
+    sound();
+};
+
+subtest 'in the background' => sub {
+    my $node = make_node('t1');
+    make_port('t1', $node) for 1 .. 60;
+    my $post = move("t1/nodes/$node", 't2');
+    $post->is_status(202, 'a large tree');
+    my $path = $admin->path_of($post->location);
+    ok Tenure::Instance::wait_until(sub { $admin->get($path)->status == 303 }, 20), 'is moved by and by';
+    is $instance->sql_value("SELECT COUNT(*) FROM resources r JOIN tenants t ON t.id = r.tenant_id WHERE t.name = 't2' AND r.root = "
+            . "UNHEX(REPLACE('$node', '-', ''))"), 61, 'as a whole';
+    sound();
+};
+
+subtest 'deleted and recovered' => sub {
+    my @tree = make_tree('t1', 'rack-5');
+    my $live = $admin->get('/v2.0/t1')->json->{tenant}{resources};
+    my %was  = map { $_ => $admin->get("/v2.0/t1/$_")->text } @tree;
+    $admin->delete("/v2.0/t1/$tree[3]")->is_status(204, 'a port alone');
+    my $delete = $admin->delete("/v2.0/t1/$tree[0]");
+    $delete->is_status(204, 'the node');
+    is scalar(() = $instance->changes_of($delete)), 3, 'takes the others along';
+    $admin->get("/v2.0/t1/$_")->is_status(410) for @tree;
+    is $admin->get('/v2.0/t1')->json->{tenant}{resources}, $live - 4, 'none is counted';
+    for my $path (@tree[1 .. 3]) {
+        my $alone = $admin->post("/v2.0/t1/$path/action/recover");
+        $alone->is_problem(409, 'conflict', "$path does not come back without its node");
+        like $alone->detail, qr{\Q$tree[0]\E}, 'which is named';
+    }
+    $admin->make("/v2.0/t2/nodes/" . uuid(), { driver => 'fake-hardware', name => 'rack-5' });
+    my $successor = sprintf 'nodes/%08x-0000-4000-8000-000000000000', $count;
+    my $taken = $admin->post("/v2.0/t1/$tree[0]/action/recover");
+    $taken->is_problem(409, 'name_taken', 'nor that while its name is another\'s');
+    like $taken->detail, qr/rack-5/, 'the name is told';
+    unlike $taken->detail, qr/t2/, 'not whose it is';
+    $admin->get("/v2.0/t1/$tree[1]")->is_status(410, 'nothing has come back');
+    $admin->patch("/v2.0/t2/$successor", { name => undef })->is_status(200);
+    $admin->post("/v2.0/t1/$tree[0]/action/recover")->is_status(204, 'free again, it comes back');
+    is $admin->get("/v2.0/t1/$_")->text, $was{$_}, "$_ as it was" for @tree[0 .. 2];
+    $admin->get("/v2.0/t1/$tree[3]")->is_status(410, 'what was deleted before stays so');
+    $admin->post("/v2.0/t1/$tree[3]/action/recover")->is_status(204, 'until it is recovered');
+    is $admin->get("/v2.0/t1/$tree[3]")->text, $was{ $tree[3] }, 'as it was';
+    is $admin->get('/v2.0/t1')->json->{tenant}{resources}, $live, 'all are counted';
+    sound();
+};
+
+subtest 'a port whose node went elsewhere' => sub {
+    my @tree = make_tree('t1', 'rack-6');
+    $admin->delete("/v2.0/t1/$tree[3]")->is_status(204);
+    move("t1/$tree[0]", 't2')->is_status(303);
+    my $alone = $admin->post("/v2.0/t1/$tree[3]/action/recover");
+    $alone->is_problem(409, 'conflict', 'does not come back here');
+    unlike $alone->detail, qr/t2/, 'and nobody learns where that is';
+    move("t2/$tree[0]", 't1')->is_status(303);
+    $admin->post("/v2.0/t1/$tree[3]/action/recover")->is_status(204, 'until the node is back');
+    sound();
+};
+
+subtest 'a tenant with nodes' => sub {
+    my $node = make_node('small', name => 'rack-7');
+    $admin->delete('/v2.0/small')->is_status(204, 'is deleted');
+    $admin->put('/v2.0/t1/nodes/' . uuid(), json => { driver => 'fake-hardware', name => 'rack-7' })
+        ->is_problem(409, 'name_taken', 'its names stay taken');
+    $admin->put("/v2.0/t1/nodes/$node", json => { driver => 'fake-hardware' })->is_problem(409, 'name_taken', 'its uids, too');
+    $admin->post('/v2.0/small/action/recover')->is_status(204);
+    $admin->get("/v2.0/small/nodes/$node")->is_status(200, 'as they may come back');
+    $admin->delete('/v2.0/small')->is_status(204);
+    $instance->sql(q(UPDATE tenants SET purge_at = UTC_TIMESTAMP(6) - INTERVAL 1 SECOND WHERE name = 'small'));
+    is((($instance->manage('reap'))[0]), 0, 'purged');
+    $admin->put("/v2.0/t1/nodes/$node", json => { driver => 'fake-hardware', name => 'rack-7' })->is_status(201, 'all is free');
+    is $instance->sql_value('SELECT COUNT(*) FROM resource_aliases a LEFT JOIN resources r ON r.id = a.resource_id WHERE r.id IS NULL'), 0,
+        'and no alias is left behind';
+    sound();
+};
+
+done_testing;

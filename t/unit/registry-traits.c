@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+// Traits of resources, and the catalogue that workers hold: what each change leaves, two at once, who sees what when.
+#include "base/base.h"
+
+#include "registry-fixture.h"
+#include "registry/catalogue.h"
+
+enum { MOST_NAMES = 8 };
+
+// ---- traits of a resource
+
+struct task {
+	enum trait_change change;
+	const char *tenant, *path;
+	const struct uuid *uid; // then not by path
+	const char *names[MOST_NAMES]; // ends with NULL
+	size_t most;
+	bool makes_custom;
+	const uint8_t *match;
+	void (*before_commit)(void);
+};
+
+struct working {
+	struct client *client;
+	const struct task *task;
+	enum outcome outcome;
+};
+
+static enum outcome task_do(struct client *client, const struct task *task)
+{
+	struct str names[MOST_NAMES];
+	struct trait_edit edit = {
+		.change = task->change, .names = names, .most = task->most, .makes_custom = task->makes_custom
+	};
+	struct guard guard = { .check = task->match != NULL ? op_guard : NULL, .arg = (void *)(uintptr_t)task->match };
+	struct address address;
+
+	while (edit.n < MOST_NAMES && task->names[edit.n] != NULL) {
+		names[edit.n] = str_c(task->names[edit.n]);
+		edit.n++;
+	}
+	op_address(client, &(struct op){ .tenant = task->tenant, .path = task->path }, &address);
+	if (task->uid == NULL)
+		return resource_change_traits_at(client->registry, &address, &edit, guard, &client->resource);
+	struct ident ident = { .type = address.type, .uid = *task->uid };
+	return resource_change_traits(client->registry, &ident, &edit, guard, &client->resource);
+}
+
+static enum db_verdict task_run(void *arg)
+{
+	struct working *working = arg;
+
+	catalogue_begin(working->client->registry);
+	working->outcome = task_do(working->client, working->task);
+	if (working->task->before_commit != NULL)
+		working->task->before_commit();
+	return outcome_commits(working->outcome) ? DB_COMMIT : DB_ROLLBACK;
+}
+
+static enum outcome client_task(struct client *client, const struct task *task)
+{
+	struct working working = { client, task, OUTCOME_INTERNAL };
+
+	client->request_id = uuid_new();
+	enum outcome outcome = registry_begin(client->registry, client->pool, &client->request_id, STR("tester"));
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (db_txn_run(client->db, DB_WRITE, &client->request_id, task_run, &working) != DB_OK)
+		return OUTCOME_UNAVAILABLE;
+	if (outcome_commits(working.outcome))
+		catalogue_committed(client->registry);
+	return working.outcome;
+}
+
+#define TASK(want, what, ...) \
+	is_outcome(client_task(&here, &(struct task){ __VA_ARGS__, .before_commit = NULL }), OUTCOME_##want, what)
+
+static bool said(const char *text)
+{
+	struct str detail = here.registry->problem.detail;
+
+	return memmem(detail.p, detail.n, text, strlen(text)) != NULL;
+}
+
+// The row, what came back, and the table that is searched say the same.
+static void has_traits(const char *path, const char *want, const char *what)
+{
+	struct str traits = here.resource.traits;
+
+	is_int(sql_number("SELECT COALESCE(traits, '') = '%s' FROM resources WHERE name = '%s' AND live = 1", want, path), 1,
+		"%s: in the row", what);
+	ok(str_eq_c(traits, want), "%s: in the answer, %.*s", what, STR_ARG(traits));
+	is_int(sql_number("SELECT COALESCE(CONCAT('[\"', GROUP_CONCAT(t.name ORDER BY t.name SEPARATOR '\",\"'), '\"]'), '') "
+			  "= '%s' "
+			  "FROM resource_traits rt JOIN traits t ON t.id = rt.trait_id JOIN resources r ON r.id = rt.resource_id "
+			  "WHERE r.name = '%s' AND r.live = 1",
+		       want, path),
+		1, "%s: in the table", what);
+}
+
+static void changing(void)
+{
+	uint8_t first[64], second[64];
+
+	(void)DO(PUT_TENANT, "a");
+	(void)DO(PUT, "a", "pv", .body = "{\"n\":1}");
+	memcpy(first, here.resource.etag, sizeof(first));
+	TASK(OK, "two of the catalogue", TRAITS_SET, "a", "pv", .names = { "HW_B", "HW_A", "HW_B" });
+	has_traits("pv", "[\"HW_A\",\"HW_B\"]", "set");
+	is_changes(&here.request_id, 1, "set");
+	is_int(sql_number("SELECT fields = '[\"/metadata/traits\"]' FROM changes ORDER BY id DESC LIMIT 1"), 1,
+		"and its field");
+	ok(memcmp(first, here.resource.etag, 64) != 0, "another etag");
+	is_int((long long)here.resource.revision, 2, "another revision");
+	memcpy(second, here.resource.etag, sizeof(second));
+	TASK(OK, "the same", TRAITS_SET, "a", "pv", .names = { "HW_A", "HW_B" });
+	ok(memcmp(second, here.resource.etag, 64) == 0, "keeps the etag");
+	is_changes(&here.request_id, 0, "the same");
+	TASK(OK, "one more", TRAITS_ADD, "a", "pv", .names = { "HW_C", "HW_A" });
+	has_traits("pv", "[\"HW_A\",\"HW_B\",\"HW_C\"]", "add");
+	TASK(OK, "one less", TRAITS_REMOVE, "a", "pv", .names = { "HW_B" });
+	has_traits("pv", "[\"HW_A\",\"HW_C\"]", "remove");
+	TASK(NOT_FOUND, "one that is not there", TRAITS_REMOVE, "a", "pv", .names = { "HW_B", "HW_C" });
+	ok(said("HW_B") && !said("HW_C"), "is named");
+	TASK(STALE, "an old etag", TRAITS_CLEAR, "a", "pv", .match = second);
+	memcpy(second, here.resource.etag, sizeof(second));
+	TASK(OK, "all away", TRAITS_CLEAR, "a", "pv", .match = second);
+	has_traits("pv", "", "clear");
+	TASK(OK, "none to clear", TRAITS_CLEAR, "a", "pv");
+	is_changes(&here.request_id, 0, "none to clear");
+	is_sound("traits that changed");
+}
+
+static void bad_names(void)
+{
+	TASK(BAD_PARAMETER, "unknown ones", TRAITS_SET, "a", "pv", .names = { "HW_A", "HW_Z", "HW_Y", "CUSTOM_NONE" });
+	ok(said("CUSTOM_NONE, HW_Y, HW_Z") && !said("HW_A"), "are named, and no others");
+	is_changes(&here.request_id, 0, "nothing");
+	(void)DO(GET, "a", "pv");
+	has_traits("pv", "", "nothing of it happened");
+	TASK(BAD_PARAMETER, "no name of a trait", TRAITS_ADD, "a", "pv", .names = { "hw_a" }, .makes_custom = true);
+	TASK(BAD_PARAMETER, "an unknown standard one", TRAITS_ADD, "a", "pv", .names = { "HW_Z" }, .makes_custom = true);
+	TASK(BAD_PARAMETER, "a quote", TRAITS_ADD, "a", "pv", .names = { "CUSTOM_\"]" }, .makes_custom = true);
+	TASK(BAD_PARAMETER, "more than it may have", TRAITS_SET, "a", "pv", .names = { "HW_A", "HW_B", "HW_C" }, .most = 2);
+	TASK(OK, "as many as it may", TRAITS_SET, "a", "pv", .names = { "HW_A", "HW_B" }, .most = 2);
+	TASK(OK, "less", TRAITS_REMOVE, "a", "pv", .names = { "HW_A" });
+	TASK(NOT_FOUND, "no such resource", TRAITS_SET, "a", "nothing", .names = { "HW_A" });
+	TASK(NOT_FOUND, "no such tenant", TRAITS_SET, "nobody", "pv", .names = { "HW_A" });
+}
+
+static void elsewhere(void)
+{
+	struct uuid uid;
+
+	(void)DO(PUT_TENANT, "b");
+	(void)DO(PUT, "a", "default/c");
+	uid = here.resource.uid;
+	TASK(OK, "in a namespace", TRAITS_ADD, "a", "default/c", .names = { "HW_A" });
+	TASK(OK, "by uid", TRAITS_ADD, "a", "default/c", .uid = &uid, .names = { "HW_B" });
+	has_traits("c", "[\"HW_A\",\"HW_B\"]", "both");
+	TASK(OK, "of a namespace", TRAITS_ADD, "a", "default/", .names = { "HW_A" });
+	EXPECT(SEE_OTHER, "moved", MOVE, "a", "default/c", "b");
+	TASK(MOVED, "at the old address", TRAITS_CLEAR, "a", "default/c");
+	EXPECT(OK, "at the new one", GET, "b", "default/c");
+	has_traits("c", "[\"HW_A\",\"HW_B\"]", "moved along");
+	uint8_t etag[64];
+	memcpy(etag, here.resource.etag, sizeof(etag));
+	EXPECT(NO_CONTENT, "deleted", DELETE, "b", "default/c");
+	TASK(GONE, "of a deleted one", TRAITS_CLEAR, "b", "default/c");
+	EXPECT(NO_CONTENT, "recovered", RECOVER, "b", "default/c");
+	EXPECT(OK, "there", GET, "b", "default/c");
+	has_traits("c", "[\"HW_A\",\"HW_B\"]", "recovered");
+	ok(memcmp(etag, here.resource.etag, 64) == 0, "with its etag");
+	EXPECT(OK, "another content", PUT, "b", "default/c", .body = "{\"n\":9}");
+	has_traits("c", "[\"HW_A\",\"HW_B\"]", "a write keeps them");
+	is_sound("traits elsewhere");
+}
+
+static void custom(void)
+{
+	TASK(OK, "made on the way", TRAITS_SET, "a", "pv", .names = { "CUSTOM_NEW", "HW_A" }, .makes_custom = true);
+	has_traits("pv", "[\"CUSTOM_NEW\",\"HW_A\"]", "made");
+	is_int(sql_number("SELECT COUNT(*) FROM traits WHERE name = 'CUSTOM_NEW'"), 1, "in the catalogue");
+	TASK(BAD_PARAMETER, "all or none", TRAITS_SET, "a", "pv", .names = { "CUSTOM_OTHER", "HW_Z" }, .makes_custom = true);
+	is_int(sql_number("SELECT COUNT(*) FROM traits WHERE name = 'CUSTOM_OTHER'"), 0, "none");
+}
+
+// ---- two at once
+
+static struct task other;
+static pid_t other_pid;
+static bool started, waited;
+
+static void let_other_run(void)
+{
+	struct timespec pause = { .tv_nsec = 130000000 };
+	bool ended = false;
+
+	if (!started) {
+		fflush(stdout);
+		other_pid = fork();
+		if (other_pid == 0) {
+			struct client client;
+			db_forget_after_fork(&here.db);
+			client_open(&client);
+			_exit((int)client_task(&client, &other));
+		}
+	}
+	started = true;
+	for (int i = 0; i < 100 && !waited && !ended; i++) {
+		siginfo_t info = { 0 };
+
+		(void)nanosleep(&pause, NULL);
+		ended = waitid(P_PID, (id_t)other_pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == other_pid;
+		waited = sql_number("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'") > 0;
+	}
+}
+
+static void race(const char *what, struct task one, enum outcome want_one, struct task two, enum outcome want_two)
+{
+	char text[160];
+
+	other = two;
+	started = waited = false;
+	one.before_commit = let_other_run;
+	(void)snprintf(text, sizeof(text), "%s: the first", what);
+	is_outcome(client_task(&here, &one), want_one, text);
+	(void)snprintf(text, sizeof(text), "%s: the second", what);
+	is_outcome(end_op(other_pid), want_two, text);
+	is_sound(what);
+}
+
+static void racing(void)
+{
+	(void)DO(PUT, "a", "p1");
+	(void)DO(PUT, "a", "p2");
+	uint8_t etag[64];
+	race("two make a trait",
+		(struct task){ TRAITS_SET, "a", "p1", .names = { "CUSTOM_RACE" }, .makes_custom = true }, OUTCOME_OK,
+		(struct task){ TRAITS_SET, "a", "p2", .names = { "CUSTOM_RACE", "CUSTOM_RACE2" }, .makes_custom = true },
+		OUTCOME_OK);
+	is_int(sql_number("SELECT COUNT(*) FROM traits WHERE name LIKE 'CUSTOM\\_RACE%%'"), 2, "each once");
+	is_int(sql_number("SELECT COUNT(*) FROM resource_traits rt JOIN traits t ON t.id = rt.trait_id "
+			  "WHERE t.name = 'CUSTOM_RACE'"),
+		2, "both have it");
+	(void)DO(GET, "a", "p1");
+	memcpy(etag, here.resource.etag, sizeof(etag));
+	race("two change one's traits", (struct task){ TRAITS_SET, "a", "p1", .names = { "HW_A" }, .match = etag }, OUTCOME_OK,
+		(struct task){ TRAITS_SET, "a", "p1", .names = { "HW_B" }, .match = etag }, OUTCOME_STALE);
+	race("two add to one", (struct task){ TRAITS_ADD, "a", "p1", .names = { "HW_B" } }, OUTCOME_OK,
+		(struct task){ TRAITS_ADD, "a", "p1", .names = { "HW_C" } }, OUTCOME_OK);
+	EXPECT(OK, "both are there", GET, "a", "p1");
+	has_traits("p1", "[\"HW_A\",\"HW_B\",\"HW_C\"]", "both");
+}
+
+// ---- the catalogue
+
+struct errand {
+	struct client *client;
+	enum { GET_TRAIT, PUT_TRAIT, DELETE_TRAIT, DESCRIBE_TRAIT, COUNT_TRAITS, GIVE_UP } what;
+	const char *name;
+	struct trait trait;
+	size_t n;
+	enum outcome outcome;
+};
+
+static enum outcome errand_do(struct errand *errand)
+{
+	struct registry *registry = errand->client->registry;
+	struct str name = str_c(errand->name);
+	const struct trait_query query = { .prefix = name };
+	const struct trait *list;
+
+	switch (errand->what) {
+	case GET_TRAIT:
+		return trait_get(registry, name, &errand->trait);
+	case PUT_TRAIT:
+		return trait_put(registry, name);
+	case DELETE_TRAIT:
+		return trait_delete(registry, name);
+	case DESCRIBE_TRAIT:
+		return trait_describe(registry, name, STR("told"), true);
+	case COUNT_TRAITS:
+		return trait_list(registry, &query, &list, &errand->n);
+	case GIVE_UP:
+		(void)trait_put(registry, name);
+		errand->outcome = trait_get(registry, name, &errand->trait);
+		is_outcome(errand->outcome, OUTCOME_OK, "who made it sees it");
+		return OUTCOME_CONFLICT;
+	}
+	return OUTCOME_INTERNAL;
+}
+
+static enum db_verdict errand_run(void *arg)
+{
+	struct errand *errand = arg;
+
+	catalogue_begin(errand->client->registry);
+	errand->outcome = errand_do(errand);
+	return outcome_commits(errand->outcome) ? DB_COMMIT : DB_ROLLBACK;
+}
+
+static enum outcome run_errand(struct errand *errand)
+{
+	struct client *client = errand->client;
+	bool reads = errand->what == GET_TRAIT || errand->what == COUNT_TRAITS;
+	struct uuid id = uuid_new();
+	enum outcome outcome = registry_begin(client->registry, client->pool, &id, STR("tester"));
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (db_txn_run(client->db, reads ? DB_AUTOCOMMIT : DB_WRITE, &id, errand_run, errand) != DB_OK)
+		return OUTCOME_UNAVAILABLE;
+	if (outcome_commits(errand->outcome))
+		catalogue_committed(client->registry);
+	return errand->outcome;
+}
+
+#define ERRAND(want, text, client, what, name) \
+	is_outcome(run_errand(&(struct errand){ client, what, name, .n = 0 }), OUTCOME_##want, text)
+
+static size_t count_traits(struct client *client, const char *prefix)
+{
+	struct errand errand = { client, COUNT_TRAITS, prefix, .n = 0 };
+
+	return run_errand(&errand) == OUTCOME_OK ? errand.n : SIZE_MAX;
+}
+
+static uint64_t round_trips(struct client *client, const char *name)
+{
+	uint64_t before = db_round_trips(client->db);
+	struct errand errand = { client, GET_TRAIT, name, .n = 0 };
+
+	(void)run_errand(&errand);
+	return db_round_trips(client->db) - before;
+}
+
+static void catalogue(void)
+{
+	struct errand errand = { &here, GET_TRAIT, "CUSTOM_ONE", .n = 0 };
+
+	ERRAND(CREATED, "a custom trait", &here, PUT_TRAIT, "CUSTOM_ONE");
+	ERRAND(OK, "again", &here, PUT_TRAIT, "CUSTOM_ONE");
+	ERRAND(BAD_PARAMETER, "a standard one", &here, PUT_TRAIT, "HW_NEW");
+	ERRAND(BAD_PARAMETER, "the prefix alone", &here, PUT_TRAIT, "CUSTOM_");
+	ERRAND(BAD_PARAMETER, "lower case", &here, PUT_TRAIT, "CUSTOM_a");
+	ERRAND(OK, "is told of", &here, DESCRIBE_TRAIT, "CUSTOM_ONE");
+	is_outcome(run_errand(&errand), OUTCOME_OK, "there");
+	ok(str_eq_c(errand.trait.description, "told") && errand.trait.deprecated, "with what was told");
+	ERRAND(NOT_FOUND, "case counts", &here, GET_TRAIT, "CUSTOM_one");
+	ERRAND(NOT_FOUND, "to the last byte", &here, GET_TRAIT, "CUSTOM_ONE ");
+	ERRAND(NO_CONTENT, "deleted", &here, DELETE_TRAIT, "CUSTOM_ONE");
+	ERRAND(NOT_FOUND, "once", &here, DELETE_TRAIT, "CUSTOM_ONE");
+	ERRAND(NOT_FOUND, "gone", &here, GET_TRAIT, "CUSTOM_ONE");
+	ERRAND(BAD_PARAMETER, "a standard one stays", &here, DELETE_TRAIT, "HW_A");
+	ERRAND(CONFLICT, "so does one in use", &here, DELETE_TRAIT, "CUSTOM_NEW");
+	is_int((long long)count_traits(&here, "HW_"), 3, "a prefix");
+	is_int((long long)count_traits(&here, "H%"), 0, "is no pattern");
+	ERRAND(CONFLICT, "a transaction that ends without COMMIT", &here, GIVE_UP, "CUSTOM_NEVER");
+	ERRAND(NOT_FOUND, "leaves nothing", &here, GET_TRAIT, "CUSTOM_NEVER");
+}
+
+// here and near share, far is another master's.
+static void coherence(void)
+{
+	struct catalogue_shared *shared = catalogue_share();
+	struct client near, far;
+	struct timespec second = { .tv_sec = 1 };
+
+	client_open(&near);
+	client_open(&far);
+	catalogue_join(here.registry, shared);
+	catalogue_join(near.registry, shared);
+	ERRAND(OK, "near knows the catalogue", &near, GET_TRAIT, "HW_A");
+	ERRAND(OK, "far, too", &far, GET_TRAIT, "HW_A");
+	ERRAND(CREATED, "a new one", &here, PUT_TRAIT, "CUSTOM_TWO");
+	size_t all = count_traits(&here, "");
+	is_int((long long)count_traits(&near, ""), (long long)all, "near sees it at once");
+	ERRAND(OK, "far finds it at once", &far, GET_TRAIT, "CUSTOM_TWO");
+	is_int((long long)round_trips(&near, "CUSTOM_TWO"), 0, "what is held costs no query");
+	ERRAND(NO_CONTENT, "deleted", &here, DELETE_TRAIT, "CUSTOM_TWO");
+	ERRAND(NOT_FOUND, "near sees that at once", &near, GET_TRAIT, "CUSTOM_TWO");
+	(void)nanosleep(&second, NULL);
+	ERRAND(NOT_FOUND, "far within a second", &far, GET_TRAIT, "CUSTOM_TWO");
+	server_sql("UPDATE catalogues SET revision = 1;\nDELETE FROM traits WHERE name = 'HW_C';\n"
+		   "DELETE FROM resource_traits WHERE trait_id NOT IN (SELECT id FROM traits);\n");
+	(void)nanosleep(&second, NULL);
+	is_int((long long)count_traits(&near, "HW_"), 2, "a database that went back is noticed");
+	is_int((long long)count_traits(&here, "HW_"), 2, "by all");
+	is_int((long long)round_trips(&near, "HW_A"), 0, "and held");
+	client_close(&near);
+	client_close(&far);
+	catalogue_join(here.registry, NULL);
+	client_close(&here);
+	client_open(&here);
+	catalogue_unshare(&shared);
+	ok(shared == NULL, "given back");
+}
+
+static void deleting_and_attaching(void)
+{
+	ERRAND(CREATED, "a trait", &here, PUT_TRAIT, "CUSTOM_LATE");
+	struct errand errand = { &here, DELETE_TRAIT, "CUSTOM_LATE", .n = 0 };
+	(void)DO(PUT, "b", "pv");
+	TASK(OK, "on a resource", TRAITS_ADD, "b", "pv", .names = { "CUSTOM_LATE" });
+	is_outcome(run_errand(&errand), OUTCOME_CONFLICT, "is not deleted");
+	(void)DO(DELETE, "b", "pv");
+	is_outcome(run_errand(&errand), OUTCOME_CONFLICT, "nor while that may be recovered");
+}
+
+int main(void)
+{
+	fixture_start();
+	server_sql("INSERT INTO traits (name, created_at, updated_at) VALUES ('HW_A', NOW(6), NOW(6)), "
+		   "('HW_B', NOW(6), NOW(6)), ('HW_C', NOW(6), NOW(6));\n");
+	changing();
+	bad_names();
+	elsewhere();
+	custom();
+	racing();
+	catalogue();
+	deleting_and_attaching();
+	coherence();
+	return fixture_end();
+}
