@@ -11,6 +11,7 @@ use JSON::PP ();
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Parallel;
 my $instance = Tenure::Instance->start(settings => { 'tenure.move_sync_max' => 50 });
 my $admin    = $instance->admin;
 $instance->manage('tier', 'set', 'three', '--max-resources', '3');
@@ -176,6 +177,36 @@ subtest 'a port whose node went elsewhere' => sub {
     sound();
 };
 
+subtest 'what a type says' => sub {
+    my $node = make_node('t1', provision_state => 'active', protected => JSON::PP::true());
+    $admin->delete("/v2.0/t1/nodes/$node")->is_status(403, 'a protected node is not deleted');
+    $admin->patch("/v2.0/t1/nodes/$node", { protected => JSON::PP::false(), provision_state => 'enroll' })->is_status(200);
+    my $group = make_group('t1', $node);
+    my $port  = make_port('t1', $node, portgroup_uuid => $group);
+    $admin->delete("/v2.0/t1/portgroups/$group")->is_status(409, 'nor a port group with ports');
+    $admin->delete("/v2.0/t1/ports/$port")->is_status(204);
+    $admin->delete("/v2.0/t1/portgroups/$group")->is_status(204, 'without them it goes');
+    $admin->post("/v2.0/t1/ports/$port/action/recover")->is_problem(409, 'conflict', 'and does not leave a port without it');
+    $admin->post("/v2.0/t1/portgroups/$group/action/recover")->is_status(204, 'back again');
+    $admin->post("/v2.0/t1/ports/$port/action/recover")->is_status(204, 'the port follows');
+    $admin->delete("/v2.0/t1/nodes/$node")->is_status(204, 'a node takes all of them');
+    $admin->post("/v2.0/t1/nodes/$node/action/recover")->is_status(204, 'and brings them');
+    $admin->get("/v2.0/t1/ports/$port")->is_status(200);
+    $admin->make_tenant('system');
+    my $chassis = uuid();
+    $admin->make("/v2.0/system/chassis/$chassis", { description => 'a rack' });
+    $admin->patch("/v2.0/t1/nodes/$node", { chassis_uuid => $chassis })->is_status(200);
+    $admin->delete("/v2.0/system/chassis/$chassis")->is_status(400, 'a chassis with nodes stays');
+    $admin->delete("/v2.0/t1/nodes/$node")->is_status(204);
+    $admin->delete("/v2.0/system/chassis/$chassis")->is_status(204);
+    my $alone = $admin->post("/v2.0/t1/nodes/$node/action/recover");
+    $alone->is_problem(409, 'conflict', 'no node comes back without its chassis');
+    like $alone->detail, qr/\Q$chassis\E/, 'which is named';
+    $admin->post("/v2.0/system/chassis/$chassis/action/recover")->is_status(204);
+    $admin->post("/v2.0/t1/nodes/$node/action/recover")->is_status(204, 'with it, it does');
+    sound();
+};
+
 subtest 'a tenant with nodes' => sub {
     my $node = make_node('small', name => 'rack-7');
     $admin->delete('/v2.0/small')->is_status(204, 'is deleted');
@@ -190,6 +221,32 @@ subtest 'a tenant with nodes' => sub {
     $admin->put("/v2.0/t1/nodes/$node", json => { driver => 'fake-hardware', name => 'rack-7' })->is_status(201, 'all is free');
     is $instance->sql_value('SELECT COUNT(*) FROM resource_aliases a LEFT JOIN resources r ON r.id = a.resource_id WHERE r.id IS NULL'), 0,
         'and no alias is left behind';
+    sound();
+};
+
+# Each of these is refused or done as a whole, whatever comes between.
+subtest 'all at once' => sub {
+    my @tree   = make_tree('t1', 'rack-8');
+    my $uuid   = $tree[0] =~ s{.*/}{}r;
+    my $fault  = 0;
+    my $ask    = sub { my ($method, @what) = @_; my $status = $admin->$method(@what)->status; $fault ||= $status if $status >= 500 };
+    my @doings = (
+        sub { $ask->('post', "/v2.0/$_->[0]/$tree[0]/action/move?dest=$_->[1]") for ['t1', 't2'], ['t2', 't1'] },
+        sub { $ask->('delete', "/v2.0/$_/$tree[0]"), $ask->('post', "/v2.0/$_/$tree[0]/action/recover") for 't1', 't2' },
+        sub { $ask->('patch', "/v2.0/$_/$tree[2]", { extra => { n => $_[0] } }) for 't1', 't2' },
+        sub {
+            my ($n) = @_;
+            my $port = sprintf 'ports/%08x-0000-4000-8000-000000000001', $n;
+            $ask->('put', "/v2.0/$_/$port", json => { node_uuid => $uuid, address => mac(0x1000 + $n) }) for 't1', 't2';
+            $ask->('delete', "/v2.0/$_/$port") for $n % 2 ? ('t1', 't2') : ();
+        },
+    );
+    my @faults = Tenure::Parallel::run(scalar @doings, sub { my ($i) = @_; $doings[$i]->($_) for 1 .. 25; return $fault });
+    is_deeply \@faults, [(0) x @doings], 'movers, deleters, writers: none meets a fault';
+    my $where = $instance->sql_value("SELECT t.name FROM resources r JOIN tenants t ON t.id = r.tenant_id WHERE r.live = 1 AND "
+            . "r.uid = UNHEX(REPLACE('$uuid', '-', ''))");
+    ok defined $where, 'the node is there in the end';
+    $admin->get("/v2.0/$where/$_")->is_status(200) for @tree;
     sound();
 };
 

@@ -206,6 +206,53 @@ static void moves(struct tenure_client *c)
 	tenure_resource_free(&r);
 }
 
+static void metal(struct tenure_client *c)
+{
+	struct tenure_resource *node = tenure_metal_new(c, "nodes", NULL), *port = tenure_metal_new(c, "ports", NULL), *item;
+	struct tenure_list *list = tenure_list_metal(c, "nodes");
+	const char *traits[] = { "CUSTOM_A", "CUSTOM_B" };
+	char text[256], *old;
+	const char *body = "{\"driver\":\"fake-hardware\",\"name\":\"n1\",\"extra\":{\"a\":1,\"b\":{\"c\":2}}}";
+	check(tenure_resource_create(node, body, strlen(body)) == TENURE_OK, "a node");
+	check(strlen(tenure_resource_path(node)) == strlen("/baremetal/v1/nodes/") + 36 && tenure_resource_etag(node) != NULL,
+		"with its address and etag");
+	snprintf(text, sizeof(text), "{\"node_uuid\":\"%s\",\"address\":\"52:54:00:00:00:01\"}",
+		strrchr(tenure_resource_path(node), '/') + 1);
+	check(tenure_resource_create(port, text, strlen(text)) == TENURE_OK, "its port");
+	body = "{\"extra\":{\"a\":null,\"b\":{\"d\":3}},\"description\":\"x\"}";
+	old = strdup(tenure_resource_etag(node));
+	check(tenure_resource_update(node, body, strlen(body), TENURE_ETAG_CURRENT) == TENURE_OK, "a merge patch");
+	check(strstr(tenure_resource_document(node, NULL), "\"extra\":{\"b\":{\"c\":2,\"d\":3}}") != NULL, "is merged");
+	check(tenure_resource_update(node, body, strlen(body), TENURE_ETAG_TEXT(old)) == TENURE_STALE, "not by the old etag");
+	check(tenure_error_member(c, "changed_by") != NULL && strstr(tenure_error_text(c), "error_message") == NULL, "told why");
+	body = "[{\"op\":\"add\",\"path\":\"/extra/e\",\"value\":[1]}]";
+	check(tenure_resource_patch(node, body, strlen(body), TENURE_ETAG_CURRENT) == TENURE_OK, "a JSON Patch");
+	check(tenure_node_set_traits(node, traits, 2, TENURE_ETAG_CURRENT) == TENURE_OK, "traits");
+	check(tenure_resource_document(node, NULL) == NULL, "no document then");
+	check(tenure_node_remove_trait(node, "CUSTOM_A", TENURE_ETAG_CURRENT) == TENURE_OK, "but the etag");
+	check(tenure_node_add_trait(node, "CUSTOM_C", TENURE_ETAG_CURRENT) == TENURE_OK, "each time");
+	check(tenure_node_set_maintenance(node, true, "fan", TENURE_ETAG_CURRENT) == TENURE_OK, "maintenance");
+	check(tenure_resource_update(node, "{}", 2, TENURE_ETAG_CURRENT) == TENURE_INVALID, "a read is due");
+	check(tenure_list_filter(list, "fields", "name") && !tenure_list_filter(list, "x", NULL), "some members only");
+	check(tenure_list_next(list, &item) == TENURE_OK && tenure_resource_update(item, "{}", 2, TENURE_ETAG_NONE) ==
+		TENURE_INVALID && tenure_resource_get(item) == TENURE_OK, "are read before they are changed");
+	tenure_resource_free(&item);
+	tenure_list_free(&list);
+	list = tenure_list_metal(c, "nodes");
+	check(tenure_list_filter(list, "maintenance", "true") && tenure_list_next(list, &item) == TENURE_OK, "listed");
+	check(strstr(tenure_resource_document(item, NULL), "\"traits\":[\"CUSTOM_B\",\"CUSTOM_C\"]") != NULL, "as it is");
+	check(tenure_resource_update(item, "{\"extra\":{\"f\":1}}", 17, TENURE_ETAG_CURRENT) == TENURE_OK, "changed from there");
+	tenure_resource_free(&item);
+	check(tenure_list_next(list, &item) == TENURE_END, "the only one");
+	tenure_list_free(&list);
+	check(tenure_resource_delete(node, TENURE_ETAG_CURRENT) == TENURE_STALE && tenure_resource_get(node) == TENURE_OK &&
+		tenure_resource_delete(node, TENURE_ETAG_CURRENT) == TENURE_OK, "deleted as it is now");
+	check(tenure_resource_get(port) == TENURE_NOT_FOUND, "with its port");
+	free(old);
+	tenure_resource_free(&node);
+	tenure_resource_free(&port);
+}
+
 static void *one_thread(void *arg)
 {
 	struct tenure_client *c = tenure_client_new(url, getenv("TENURE_TOKEN"));
@@ -246,6 +293,7 @@ int main(int argc, char **argv)
 	tenants(c);
 	lists(c);
 	moves(c);
+	metal(c);
 	tenure_client_free(&c);
 	printf("1..%d\n", n);
 	return 0;

@@ -80,7 +80,7 @@ subtest 'a bad list changes nothing' => sub {
         [ 'NUL',                 "NEW_A\0B\n",                qr{/list:1: "NEW_A\\x00B" is no name} ],
         [ 'an escape sequence',  "\e[2JNEW\n",                qr{/list:1: "\\x1b\[2JNEW" is no name} ],
         [ 'a byte order mark',   "\xef\xbb\xbfNEW_A\n",       qr{/list:1: "\\xef\\xbb\\xbfNEW_A" is no name} ],
-        [ '256 characters',      'N' x 256 . "\n",            qr{/list:1: "N{80}\.\.\." is no name of a trait: 1 to 255} ],
+        [ '256 characters',      'N' x 256 . "\n",            qr{/list:1: "N{80}\.\.\." is no name .*1 to 255} ],
         [ 'one twice',           "NEW_A\nNEW_B\nNEW_A\n",     qr{/list:3: NEW_A stands in line 1 already} ],
         [ 'a custom one',        "NEW_A\nCUSTOM_GOLD\n",      qr{/list:2: CUSTOM_GOLD is a custom name} ],
         [ 'nothing in it',       "# nothing\n\n",             qr{/list: there is no name in it} ],
@@ -97,16 +97,18 @@ subtest 'a bad list changes nothing' => sub {
 };
 
 subtest 'pruning' => sub {
-    $instance->sql(q{INSERT INTO traits (name, created_at, updated_at) VALUES ('CUSTOM_GOLD', NOW(6), NOW(6)), ('CUSTOMARY', NOW(6), NOW(6))});
+    $instance->sql("INSERT INTO traits (name, created_at, updated_at) VALUES ('$_', NOW(6), NOW(6))")
+        for 'CUSTOM_GOLD', 'CUSTOMARY';
     $instance->sql(q(INSERT INTO resource_traits (resource_id, trait_id) SELECT 1, id FROM traits WHERE name = 'AA_9'));
     my @before = catalogue();
-    like sync(0, '--prune'), qr/\A(?:standard.*\n)(?:unused and not in the list: (?:CUSTOMARY|NO_NEWLINE|ZZ_NEW)\n){3}.*--yes/,
+    my $unused = 'CUSTOMARY|NO_NEWLINE|ZZ_NEW';
+    like sync(0, '--prune'), qr/\A(?:standard.*\n)(?:unused and not in the list: (?:$unused)\n){3}.*--yes/,
         'asked once, it lists what is unused and standard';
     is_deeply [ catalogue() ], \@before, 'and removes nothing';
     unlike sync(0, '--prune', '--yes', '--dry-run'), qr/^removed/m, 'nor does a dry run';
     is_deeply [ catalogue() ], \@before, 'whatever else is said';
     my $revision = revision();
-    is scalar(() = sync(0, '--prune', '--yes') =~ /^removed (?:CUSTOMARY|NO_NEWLINE|ZZ_NEW)$/mg), 3, 'asked twice, it removes it';
+    is scalar(() = sync(0, '--prune', '--yes') =~ /^removed (?:$unused)$/mg), 3, 'asked twice, it removes it';
     is_deeply [ catalogue() ], [ sort @shipped, 'AA_9', 'CUSTOM_GOLD' ], 'what is in use stays, and what is custom';
     is revision(), $revision + 1, 'workers can see it';
     is sync(0, '--prune', '--yes'), "standard traits: 0 added, 345 were there already\n", 'nothing is left to prune';
@@ -128,7 +130,8 @@ subtest 'many at once' => sub {
         my ($code, $text) = $instance->manage('os-traits', 'sync', '--from', $lists[$client]);
         return "$code " . scalar(() = $text =~ /^added RACE_/mg);
     });
-    is_deeply [ sort @told ], [ ('0 0') x 5, '0 200' ], 'all succeed, and one has added what was missing' or diag "@told";
+    is_deeply [ sort @told ], [ ('0 0') x 5, '0 200' ], 'all succeed, and one has added what was missing'
+        or diag "@told";
     is scalar(grep { /^RACE_/ } catalogue()), 200, 'each name is there once';
 };
 
@@ -144,7 +147,7 @@ subtest 'back to the beginning' => sub {
     like(($instance->manage('db', 'init'))[1], qr/^standard traits: [1-9]\d* added/m, 'db init adds what is missing');
     is_deeply [ catalogue() ], \@shipped, 'again';
     $instance->sql(q(DELETE FROM traits WHERE name = 'MISC_SHARES_VIA_AGGREGATE'));
-    like(($instance->manage('db', 'upgrade'))[1], qr/^standard traits: 1 added, 344 were there already$/m, 'so does db upgrade');
+    like(($instance->manage('db', 'upgrade'))[1], qr/^standard traits: 1 added, 344 were/m, 'so does db upgrade');
     is_deeply [ catalogue() ], \@shipped, 'again';
 };
 

@@ -18,7 +18,7 @@ static enum outcome read_tags(struct call *call, const char *header, const char 
 		title, CONDITIONAL_MAX_TAGS);
 }
 
-enum outcome conditions_read(struct call *call, struct conditions *conditions)
+enum outcome conditions_read_match(struct call *call, struct conditions *conditions)
 {
 	struct tag_state *state = POOL_NEW(call->pool, struct tag_state);
 
@@ -28,8 +28,16 @@ enum outcome conditions_read(struct call *call, struct conditions *conditions)
 		.reads = call->request.method == METHOD_GET || call->request.method == METHOD_HEAD,
 		.state = state,
 	};
-	enum outcome outcome = read_tags(call, "if-match", "If-Match", &state->match);
-	return outcome == OUTCOME_OK ? read_tags(call, "if-none-match", "If-None-Match", &state->none_match) : outcome;
+	return read_tags(call, "if-match", "If-Match", &state->match);
+}
+
+enum outcome conditions_read(struct call *call, struct conditions *conditions)
+{
+	enum outcome outcome = conditions_read_match(call, conditions);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	return read_tags(call, "if-none-match", "If-None-Match", &conditions->state->none_match);
 }
 
 struct str etag_text(struct pool *pool, const uint8_t etag[64])

@@ -14,6 +14,8 @@ struct conditions {
 };
 // Reads both headers. OUTCOME_OK, or OUTCOME_BAD_REQUEST with call->problem set. The guard refers to *conditions.
 enum outcome conditions_read(struct call *call, struct conditions *conditions);
+// The same for an API that knows no If-None-Match.
+enum outcome conditions_read_match(struct call *call, struct conditions *conditions);
 struct guard conditions_guard(struct conditions *conditions);
 // For move actions: If-Match alone, compared as text.
 enum outcome conditions_move_guard(struct call *call, struct conditions *conditions, struct tag_guard *guard);

@@ -87,25 +87,21 @@ static bool sort_list(struct cli *cli, struct tenure_list *list)
 	return tenure_list_filter(list, "sort_dir", str_cstr(cli->pool, direction));
 }
 
-// Only what is shown is asked for. The UUID is what an item is known by.
+// Only what is shown is asked for.
 static bool narrow(struct cli *cli, struct tenure_list *list)
 {
 	const struct metal_noun *noun = noun_of(cli);
+	struct str names = str_c(cli->options[OPT_FIELDS]), name;
 	struct buf fields = buf_new(cli->pool, 128);
 
-	BUF_LIT(&fields, "uuid");
-	if (cli->options[OPT_FIELDS] == NULL) {
-		for (size_t i = 1; i < noun->shown; i++)
-			buf_addf(&fields, ",%s", noun->columns[i].path);
-		return tenure_list_filter(list, "fields", str_cstr(cli->pool, buf_str(&fields)));
+	for (size_t i = 0; i < noun->shown && cli->options[OPT_FIELDS] == NULL; i++)
+		buf_addf(&fields, "%s%s", i > 0 ? "," : "", noun->columns[i].path);
+	while (cli->options[OPT_FIELDS] != NULL && str_split(&names, ',', &name)) {
+		// The etag is in every answer, and not to be asked for.
+		if (!str_eq(name, STR("etag")))
+			buf_addf(&fields, "%s%.*s", fields.n > 0 ? "," : "", STR_ARG(name));
 	}
-	struct str names = str_c(cli->options[OPT_FIELDS]), name;
-	while (str_split(&names, ',', &name)) {
-		// Both are in every answer, and not to be asked for.
-		if (!str_eq(name, STR("uuid")) && !str_eq(name, STR("etag")))
-			buf_addf(&fields, ",%.*s", STR_ARG(name));
-	}
-	return tenure_list_filter(list, "fields", str_cstr(cli->pool, buf_str(&fields)));
+	return tenure_list_filter(list, "fields", fields.n > 0 ? str_cstr(cli->pool, buf_str(&fields)) : "uuid");
 }
 
 static bool is_whole(const struct cli *cli)
@@ -170,6 +166,26 @@ int command_metal_list(struct cli *cli)
 
 // ---- one or several
 
+// [{"href": …, "rel": …}, …], or a list of such.
+static bool are_links(const struct doc *value)
+{
+	const struct doc *first = doc_kind(value) == DOC_ARRAY && doc_length(value) > 0 ? doc_at(value, 0) : NULL, *href;
+
+	return doc_get(first, STR("href"), &href) || (doc_kind(first) == DOC_ARRAY && are_links(first));
+}
+
+// A line for each field tells nobody more by lines of links; JSON has them.
+static void print_thing(struct cli *cli, const struct doc *document)
+{
+	struct doc *shown = doc_copy(cli->pool, document);
+
+	for (struct doc_iter it = doc_iter(document); cli->format != FORMAT_JSON && doc_next(&it);) {
+		if (are_links(it.value))
+			doc_remove(shown, it.name);
+	}
+	document_print(cli, shown);
+}
+
 // Those that --instance or --address tell; none is not found.
 static int show_found(struct cli *cli, struct table *table)
 {
@@ -195,7 +211,7 @@ static int show_found(struct cli *cli, struct table *table)
 		if (table != NULL)
 			table_add(table, document);
 		else
-			document_print(cli, document);
+			print_thing(cli, document);
 	}
 	tenure_resource_free(&target.resource);
 	return code;
@@ -210,7 +226,7 @@ static int show_one(struct cli *cli, const char *ident, struct table *table)
 	if (code == EX_OK && table != NULL)
 		table_add(table, document);
 	else if (code == EX_OK)
-		document_print(cli, document);
+		print_thing(cli, document);
 	tenure_resource_free(&target.resource);
 	return code;
 }

@@ -96,6 +96,17 @@ struct tenure_list *tenure_list_metal(struct tenure_client *client, const char *
 	return list;
 }
 
+static bool is_named(struct str names, struct str wanted)
+{
+	struct str name;
+
+	while (str_split(&names, ',', &name)) {
+		if (str_eq(name, wanted))
+			return true;
+	}
+	return false;
+}
+
 bool tenure_list_filter(struct tenure_list *list, const char *name, const char *value)
 {
 	if (name == NULL || *name == '\0' || value == NULL || !str_utf8_ok(str_c(value), NULL) || list->query.p != NULL)
@@ -104,7 +115,12 @@ bool tenure_list_filter(struct tenure_list *list, const char *name, const char *
 	uri_add_value(&list->filter, str_c(name));
 	buf_addc(&list->filter, '=');
 	uri_add_value(&list->filter, str_c(value));
-	list->partial = list->partial || (list->kind == OBJECT_METAL && strcmp(name, "fields") == 0);
+	if (list->kind != OBJECT_METAL || strcmp(name, "fields") != 0)
+		return true;
+	// An item is found again by its UUID.
+	if (list->paged && !is_named(str_c(value), STR("uuid")))
+		BUF_LIT(&list->filter, ",uuid");
+	list->partial = true;
 	return true;
 }
 

@@ -141,10 +141,11 @@ struct resource_query {
 	bool deleted;      // those that can be recovered, by age
 	struct str marker; // p NULL: from the first. A name; "namespace/name" with all_spaces; as resource_marker has it with deleted
 	uint64_t limit;
+	const struct trait_filter *traits; // trait.h; NULL: any. Not with deleted
 };
 // In byte order of (namespace, name). A page may have less than limit when its documents are large; *more tells.
 // OUTCOME_OK, _NOT_FOUND (no tenant or namespace), _GONE (tenant), _BAD_PARAMETER
-// (marker).
+// (marker, unknown traits).
 enum outcome resource_list(struct registry *registry, const struct resource_query *query, struct resource **list,
 	size_t *n, bool *more);
 // The marker that continues behind this item.

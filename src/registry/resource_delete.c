@@ -8,11 +8,6 @@
 #include "registry/internal.h"
 
 #define THIS_TENANT "(SELECT id FROM tenants WHERE name = ? AND live = 1)"
-// All that lives in a namespace of a tenant; all that hangs on a resource.
-#define IN_SPACE                                                                                                    \
-	"types y JOIN resources r ON y.namespaced AND r.tenant_id = ? AND r.type_id = y.id AND r.namespace = ? " \
-	"AND r.live = 1"
-#define IN_TREE "types y JOIN resources r ON r.type_id = y.id AND r.root = ? AND r.id <> ? AND r.live = 1"
 // What one deletion took: the resource itself and, when it is a namespace, what was in it, or else what hung on it. A
 // namespace of "/" is none, and so is a root of NULL.
 #define OF_DELETION "r.deletion = ? AND (r.id = ? OR r.namespace = ? OR r.root = ?)"
@@ -21,19 +16,23 @@
 	"(request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision, " \
 	"etag_before, etag_after)"
 
-// What goes with a resource. The two values of the condition come first, or behind those of the log.
+// What goes with a resource. The two values of the condition come last.
 struct content_queries {
 	struct db_query count, log, mark;
 };
-#define CONTENT_QUERIES(content, in)                                                                                   \
-	{ { "SELECT COUNT(*), COALESCE(SUM(r.locked), 0) FROM " content, in, "uu" },                                   \
-		{ "INSERT INTO changes " CHANGE_COLUMNS " SELECT ?, ?, ?, 'deleted', r.tenant_id, r.id, r.uid, "       \
-		  "r.type_id, r.namespace, r.name, r.revision, r.etag, NULL FROM " content,                            \
-			"bts" in, "" },                                                                                \
-		{ "UPDATE " content " SET r.live = NULL, r.deleted_at = ?, r.purge_at = ?, r.deletion = ?", in "ttb",  \
-			"" } }
-static const struct content_queries of_space = CONTENT_QUERIES(IN_SPACE, "us");
-static const struct content_queries of_tree = CONTENT_QUERIES(IN_TREE, "bu");
+#define CONTENT_QUERIES(tables, condition, manner, in)                                                               \
+	{ { "SELECT COUNT(*), COALESCE(SUM(r.locked), 0) FROM " tables " WHERE " condition manner, in, "uu" },       \
+		{ "INSERT INTO changes " CHANGE_COLUMNS " SELECT ?, ?, ?, 'deleted', r.tenant_id, r.id, r.uid, "     \
+		  "r.type_id, r.namespace, r.name, r.revision, r.etag, NULL FROM " tables " WHERE " condition,       \
+			"bts" in, "" },                                                                              \
+		{ "UPDATE " tables " SET r.live = NULL, r.deleted_at = ?, r.purge_at = ?, r.deletion = ? WHERE " condition, \
+			"ttb" in, "" } }
+// Writers in a namespace hold its row, so nothing changes in one that is locked.
+static const struct content_queries of_space = CONTENT_QUERIES("types y JOIN resources r ON r.type_id = y.id",
+	"y.namespaced AND r.tenant_id = ? AND r.namespace = ? AND r.live = 1", "", "us");
+// Writers in a tree need not hold its top.
+static const struct content_queries of_tree =
+	CONTENT_QUERIES("resources r", "r.root = ? AND r.id <> ? AND r.live = 1", " FOR UPDATE", "bu");
 
 static const struct db_query q_delete = {
 	"UPDATE resources SET live = NULL, deleted_at = ?, purge_at = ?, deletion = ? WHERE id = ?", "ttbu", ""
@@ -72,6 +71,14 @@ static const struct db_query q_taken_alias = {
 	"JOIN resource_aliases o ON o.type_id = a.type_id AND o.kind = a.kind AND o.value = a.value AND o.live = 1 "
 	"WHERE " OF_DELETION " LIMIT 1",
 	OF_DELETION_IN, "ubss"
+};
+// What points (rules.h) at something that neither lives nor comes back with it. Held shared, so that nobody deletes it now.
+static const struct db_query q_points_nowhere = {
+	"SELECT r.type_id, r.namespace, r.name, a.kind, LEFT(a.value, 36) FROM resources r "
+	"JOIN resource_aliases a ON a.resource_id = r.id AND a.value = CONCAT(LEFT(a.value, 36), ' ', r.name) "
+	"LEFT JOIN resources o ON o.uid = UNHEX(REPLACE(LEFT(a.value, 36), '-', '')) "
+	"AND (o.live IN (1, 2) OR o.deletion = r.deletion) WHERE " OF_DELETION " AND o.id IS NULL LIMIT 1 LOCK IN SHARE MODE",
+	OF_DELETION_IN, "ussss"
 };
 static const struct db_query q_taken_uid = {
 	"SELECT r.type_id, r.uid FROM resources r JOIN resources o ON o.uid = r.uid AND o.live IN (1, 2) "
@@ -128,8 +135,8 @@ static enum outcome delete_content(struct registry *registry, const struct resou
 			.in = DB_IN(db_uuid(&registry->request_id), db_t(registry->now_us), db_s(registry->actor), what[0],
 				what[1]) },
 		{ .query = &queries->mark,
-			.in = DB_IN(what[0], what[1], db_t(resource->deleted_us), db_t(resource->purge_us),
-				db_uuid(&registry->request_id)) },
+			.in = DB_IN(db_t(resource->deleted_us), db_t(resource->purge_us), db_uuid(&registry->request_id),
+				what[0], what[1]) },
 	};
 	result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
@@ -307,19 +314,33 @@ static enum outcome explain_taken(struct registry *registry, const struct deleti
 	return type->rules->taken(registry, &uid, &alias);
 }
 
+// What went was free to leave what it pointed at behind.
+static enum outcome check_targets(struct registry *registry, const struct db_rows *rows)
+{
+	if (rows->n == 0)
+		return OUTCOME_OK;
+	const struct db_value *v = db_at(rows, 0, 0);
+	struct str path = resource_path(registry->pool, type_by_id(registry, v[0].u), v[1].s, v[2].s);
+	return registry_fail(registry, OUTCOME_CONFLICT, "the %.*s of %.*s, %.*s, is gone: recover that first", STR_ARG(v[3].s),
+		STR_ARG(path), STR_ARG(v[4].s));
+}
+
 // Counts what is to come back, and takes its aliases.
 static enum outcome claim(struct registry *registry, struct deletion *deletion)
 {
 	struct db_call calls[] = {
 		{ .query = &q_count_deletion, .in = deletion->of },
 		{ .query = &q_claim_aliases, .in = deletion->of },
+		{ .query = &q_points_nowhere, .in = deletion->of },
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	deletion->n = db_at(&calls[0].rows, 0, 0)->u;
-	return calls[1].result == DB_DUPLICATE ? explain_taken(registry, deletion, &q_taken_alias) : OUTCOME_OK;
+	if (calls[1].result == DB_DUPLICATE)
+		return explain_taken(registry, deletion, &q_taken_alias);
+	return check_targets(registry, &calls[2].rows);
 }
 
 static enum outcome bring_back(struct registry *registry, const struct held_tenant *held, struct deletion *deletion)

@@ -5,6 +5,7 @@
 
 #include "base/pool.h"
 #include "registry/internal.h"
+#include "registry/trait_filter.h"
 
 enum { PAGE_MAX_BYTES = 4 << 20 };
 
@@ -19,12 +20,20 @@ struct page_queries {
 		{ "SELECT " RESOURCE_COLUMNS " FROM " table " WHERE r.tenant_id = " THIS_TENANT " AND r.type_id = ? " rest, in, \
 			RESOURCE_OUT } }
 
-static const struct page_queries of_space = PAGE("resources r",
-	"AND r.namespace = ? AND r.name > ? AND r.live IS NOT NULL ORDER BY r.name LIMIT ?", "sussu");
-static const struct page_queries of_all_spaces = PAGE("resources r",
-	"AND r.namespace >= ? AND (r.namespace > ? OR r.name > ?) AND r.live IS NOT NULL "
-	"ORDER BY r.namespace, r.name LIMIT ?",
-	"susssu");
+// All; those with certain traits, looked for where they stand; the same, looked for among those that have a rare one.
+enum { LOOK_AT_ALL, LOOK_AT_TRAITS, LOOK_AT_RARE, LOOK__COUNT };
+#define LIVE_PAGES(where, order, in)                                                                            \
+	{                                                                                                       \
+		[LOOK_AT_ALL] = PAGE("resources r", where order, in "u"),                                       \
+		[LOOK_AT_TRAITS] = PAGE("resources r", where TRAIT_CONDITION order, in TRAIT_CONDITION_IN "u"), \
+		[LOOK_AT_RARE] = PAGE("resource_traits f STRAIGHT_JOIN resources r ON r.id = f.resource_id",    \
+			where TRAIT_CONDITION " AND f.trait_id = ?" order, in TRAIT_CONDITION_IN "uu"),         \
+	}
+static const struct page_queries of_space[LOOK__COUNT] =
+	LIVE_PAGES("AND r.namespace = ? AND r.name > ? AND r.live IS NOT NULL", " ORDER BY r.name LIMIT ?", "suss");
+static const struct page_queries of_all_spaces[LOOK__COUNT] =
+	LIVE_PAGES("AND r.namespace >= ? AND (r.namespace > ? OR r.name > ?) AND r.live IS NOT NULL",
+		" ORDER BY r.namespace, r.name LIMIT ?", "susss");
 // The index with live in front of the names: what is deleted stands together in it.
 static const struct page_queries of_deleted = PAGE("resources r FORCE INDEX (state)",
 	"AND (? OR r.namespace = ?) AND r.live IS NULL AND r.purge_at > ? "
@@ -75,20 +84,50 @@ static enum outcome deleted_page(struct registry *registry, const struct resourc
 	return OUTCOME_OK;
 }
 
-static struct page live_page(struct registry *registry, const struct resource_query *query)
+// Where the page begins. Returns how many values that takes.
+static size_t place_values(const struct resource_query *query, struct db_value *values)
 {
 	struct str space = STR_NONE, name = query->marker;
-	size_t slash = str_find(query->marker, '/', 0);
+	size_t slash = str_find(query->marker, '/', 0), n = 0;
 
-	if (!query->all_spaces)
-		return PAGE_OF(registry, &of_space, db_s(query->tenant), db_u(query->type->id), db_s(query->space),
-			db_s(query->marker), db_u(query->limit + 1));
+	values[n++] = db_s(query->tenant);
+	values[n++] = db_u(query->type->id);
+	if (!query->all_spaces) {
+		values[n++] = db_s(query->space);
+		values[n++] = db_s(query->marker);
+		return n;
+	}
 	if (slash < query->marker.n) {
 		space = str_part(query->marker, 0, slash);
 		name = str_part(query->marker, slash + 1, query->marker.n);
 	}
-	return PAGE_OF(registry, &of_all_spaces, db_s(query->tenant), db_u(query->type->id), db_s(space), db_s(space),
-		db_s(name), db_u(query->limit + 1));
+	values[n++] = db_s(space);
+	values[n++] = db_s(space);
+	values[n++] = db_s(name);
+	return n;
+}
+
+static enum outcome live_page(struct registry *registry, const struct resource_query *query, struct page *page)
+{
+	const struct page_queries *queries = query->all_spaces ? of_all_spaces : of_space;
+	struct db_value values[5 + TRAIT_CONDITION_VALUES + 2];
+	struct trait_condition condition = { .n_all = 0 };
+	size_t n = place_values(query, values);
+	int look = LOOK_AT_ALL;
+
+	if (query->traits != NULL) {
+		enum outcome outcome = trait_filter_resolve(registry, query->traits, &condition);
+		if (outcome != OUTCOME_OK)
+			return outcome;
+		trait_condition_values(&condition, &values[n]);
+		n += TRAIT_CONDITION_VALUES;
+		look = condition.rare != 0 ? LOOK_AT_RARE : LOOK_AT_TRAITS;
+	}
+	if (look == LOOK_AT_RARE)
+		values[n++] = db_u(condition.rare);
+	values[n++] = db_u(query->limit + 1);
+	*page = page_of(registry, &queries[look], values, n);
+	return OUTCOME_OK;
 }
 
 size_t page_fitting(const struct db_rows *sizes, size_t column, uint64_t limit)
@@ -142,16 +181,14 @@ static enum outcome measure(struct registry *registry, const struct resource_que
 enum outcome resource_list(struct registry *registry, const struct resource_query *query, struct resource **list,
 	size_t *n, bool *more)
 {
-	struct page page;
+	struct page page = { .in = NULL };
 	struct db_rows sizes = { 0 }, rows;
-	enum outcome outcome = OUTCOME_OK;
 
 	*n = 0;
 	*more = false;
-	if (query->deleted)
-		outcome = deleted_page(registry, query, &page);
-	else
-		page = live_page(registry, query);
+	assert(!query->deleted || query->traits == NULL);
+	enum outcome outcome =
+		query->deleted ? deleted_page(registry, query, &page) : live_page(registry, query, &page);
 	if (outcome == OUTCOME_OK)
 		outcome = measure(registry, query, &page, &sizes);
 	if (outcome != OUTCOME_OK)

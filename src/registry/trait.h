@@ -27,12 +27,27 @@ struct trait_edit {
 	bool makes_custom;  // well-formed custom names that the catalogue lacks come into being
 };
 // Traits are covered by the etag and leave a change row (field "/metadata/traits"). What changes nothing keeps both.
-// OUTCOME_OK, *resource as it stands now. _BAD_PARAMETER: a name that is not in the catalogue (the problem lists them), too
-// many. _NOT_FOUND, _STALE, _PRECONDITION_REQUIRED as resource_change.
+// OUTCOME_OK, *resource as it stands now. _BAD_PARAMETER: a name that is not in the catalogue (the problem lists them),
+// too many. _NOT_FOUND, _STALE, _PRECONDITION_REQUIRED as resource_change.
 enum outcome resource_change_traits(struct registry *registry, const struct ident *ident, const struct trait_edit *edit,
 	struct guard guard, struct resource *resource);
 // The same by where it stands. Also _GONE, _MOVED, as resource_get.
 enum outcome resource_change_traits_at(struct registry *registry, const struct address *address,
 	const struct trait_edit *edit, struct guard guard, struct resource *resource);
+
+// Which resources, by their traits: those that have all of required, none of forbidden, and of each group one at least.
+enum { TRAIT_GROUPS_MAX = 4 };
+struct trait_group {
+	const struct str *names;
+	size_t n;
+};
+struct trait_filter {
+	const struct str *required;
+	size_t n_required;
+	const struct str *forbidden;
+	size_t n_forbidden;
+	const struct trait_group *any;
+	size_t n_any; // TRAIT_GROUPS_MAX at most
+};
 
 #endif

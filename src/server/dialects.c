@@ -6,6 +6,7 @@
 // A new dialect is a new folder in src/api and one line here.
 static const struct dialect *const dialects[] = {
 	&tenancy_dialect,
+	&baremetal_dialect,
 };
 
 const struct dialect *dialect_find(const char *name)

@@ -3,10 +3,16 @@
 #include "base/base.h"
 
 #include "base/buf.h"
+#include "server/dialects.h"
 #include "wadl-files.h"
 
 #define TENANT "/{version}/{tenant}"
 #define SPACED TENANT "/namespaces/{namespace}/{plural}"
+#define TRAITS(of, at)                                                                                               \
+	{ "get" of "Traits", "GET", at "/traits", ROLE_READER, TXN_READ, true, "application/json" },                 \
+	{ "put" of "Traits", "PUT", at "/traits", ROLE_MEMBER, TXN_WRITE, true, "application/json" },                \
+	{ "put" of "Trait", "PUT", at "/traits/{trait}", ROLE_MEMBER, TXN_WRITE, true, NULL },                       \
+	{ "delete" of "Trait", "DELETE", at "/traits/{trait}", ROLE_MEMBER, TXN_WRITE, true, NULL }
 
 // The tenancy dialect. `users`: the service endpoint offers it.
 static const struct call_row {
@@ -36,6 +42,7 @@ static const struct call_row {
 	{ "putResource", "PUT", TENANT "/{plural}/{name}", ROLE_MEMBER, TXN_WRITE, true, "application/json" },
 	{ "patchResource", "PATCH", TENANT "/{plural}/{name}", ROLE_MEMBER, TXN_WRITE, true, "application/json" },
 	{ "deleteResource", "DELETE", TENANT "/{plural}/{name}", ROLE_MEMBER, TXN_WRITE, true, NULL },
+	TRAITS("Resource", TENANT "/{plural}/{name}"),
 	{ "recoverResource", "POST", TENANT "/{plural}/{name}/action/recover", ROLE_MEMBER, TXN_WRITE, true, NULL },
 	{ "getMoveOne", "GET", TENANT "/{plural}/{name}/action/move", ROLE_OPERATOR, TXN_SNAPSHOT, false,
 	  "application/xml" },
@@ -46,9 +53,11 @@ static const struct call_row {
 	{ "putNamespacedResource", "PUT", SPACED "/{name}", ROLE_MEMBER, TXN_WRITE, true, "application/json" },
 	{ "patchNamespacedResource", "PATCH", SPACED "/{name}", ROLE_MEMBER, TXN_WRITE, true, "application/json" },
 	{ "deleteNamespacedResource", "DELETE", SPACED "/{name}", ROLE_MEMBER, TXN_WRITE, true, NULL },
+	TRAITS("NamespacedResource", SPACED "/{name}"),
 	{ "recoverNamespacedResource", "POST", SPACED "/{name}/action/recover", ROLE_MEMBER, TXN_WRITE, true, NULL },
 	{ "getMoveNamespaced", "GET", SPACED "/{name}/action/move", ROLE_OPERATOR, TXN_SNAPSHOT, false, "application/xml" },
 	{ "postMoveNamespaced", "POST", SPACED "/{name}/action/move", ROLE_OPERATOR, TXN_WRITE, false, NULL },
+	TRAITS("Namespace", TENANT "/namespaces/{name}"),
 	{ "recoverNamespace", "POST", TENANT "/namespaces/{name}/action/recover", ROLE_MEMBER, TXN_WRITE, true, NULL },
 	{ "getMoveNamespace", "GET", TENANT "/namespaces/{name}/action/move", ROLE_OPERATOR, TXN_SNAPSHOT, false,
 	  "application/xml" },
@@ -74,6 +83,7 @@ static struct str read_source(struct pool *pool, const char *name)
 static void copy_sources(struct pool *pool)
 {
 	write_bytes("tenancy.wadl", read_source(pool, "api/tenancy/tenancy.wadl"));
+	write_bytes("baremetal.wadl", read_source(pool, "api/baremetal/baremetal.wadl"));
 	write_bytes("service.wadl", read_source(pool, "server/wadl/service.wadl"));
 	write_bytes("admin.wadl", read_source(pool, "server/wadl/admin.wadl"));
 	write_bytes("combined.wadl", read_source(pool, "server/wadl/combined.wadl"));
@@ -88,9 +98,11 @@ static const struct call_row *row_of(const char *id)
 	return NULL;
 }
 
-// arg: an id to have no handler for.
+// arg: an id to have no handler for. Those of other dialects are the server's own.
 static const void *find_call(void *arg, const char *dialect, const char *id)
 {
+	if (strcmp(dialect, "tenancy") != 0 && (arg == NULL || strcmp(arg, id) != 0))
+		return dialect_handler(NULL, dialect, id);
 	if (strcmp(dialect, "tenancy") != 0 || (arg != NULL && strcmp(arg, id) == 0))
 		return NULL;
 	return row_of(id);
@@ -129,6 +141,40 @@ static void check_call(const char *name, const struct route_method *method, cons
 	ok(route_lists_status(method, 404) && route_lists_status(method, 503), "%s: %s may fail", name, row->id);
 }
 
+// Of bare metal: what is the operator's is none of users', and what changes things says so.
+static void check_metal(const char *name, const struct route_method *method, const char *path, bool users_only,
+	enum role least)
+{
+	bool driver_call = route_lists_status(method, 400) && !route_lists_status(method, 200) &&
+		!route_lists_status(method, 201) && !route_lists_status(method, 202) && !route_lists_status(method, 204);
+	bool reads = method->method == METHOD_GET;
+
+	ok(strncmp(path, "/baremetal", 10) == 0, "%s: %s is below /baremetal", name, method->id);
+	ok(method->role >= least && (method->role != ROLE_NONE || strncmp(method->id, "get", 3) == 0), "%s: %s has a role",
+		name, method->id);
+	ok(!users_only || method->role != ROLE_OPERATOR, "%s: %s is for users", name, method->id);
+	ok(reads || driver_call || method->txn == TXN_WRITE, "%s: %s writes", name, method->id);
+	ok(!reads || method->txn != TXN_WRITE, "%s: %s reads", name, method->id);
+	ok(reads || driver_call || route_lists_status(method, 409), "%s: %s may meet a conflict", name, method->id);
+}
+
+// Every handler of bare metal is a call of its WADL, and offered.
+static void check_metal_handlers(const char *name, bool users_only)
+{
+	const struct dialect *metal = dialect_find("baremetal");
+	struct route_table *table = load_good(name);
+	size_t n = 0, offered = 0;
+	const char *path;
+	const struct route_method *method;
+
+	for (const struct endpoint *e = metal->endpoints; e->id != NULL; e++)
+		n++;
+	for (size_t i = 0; table != NULL && (method = route_nth(table, i, &path)) != NULL; i++)
+		offered += strcmp(method->dialect, "baremetal") == 0 ? 1 : 0;
+	ok(users_only ? offered < n : offered == n, "%s offers %zu of bare metal's %zu calls", name, offered, n);
+	wadl_free(&table);
+}
+
 static void check_offers(const char *name, bool users_only, enum role least)
 {
 	struct route_table *table = load_good(name);
@@ -138,7 +184,12 @@ static void check_offers(const char *name, bool users_only, enum role least)
 
 	for (size_t i = 0; i < COUNT_OF(calls); i++)
 		want += !users_only || calls[i].users ? 1 : 0;
-	for (; table != NULL && (method = route_nth(table, n, &path)) != NULL; n++) {
+	for (size_t i = 0; table != NULL && (method = route_nth(table, i, &path)) != NULL; i++) {
+		if (strcmp(method->dialect, "tenancy") != 0) {
+			check_metal(name, method, path, users_only, least);
+			continue;
+		}
+		n++;
 		check_call(name, method, path, least);
 		ok(!users_only || row_of(method->id)->users, "%s: %s is for users", name, method->id);
 	}
@@ -254,11 +305,22 @@ static const struct {
 	{ "POST", "/v2.0/a/namespaces/n/configmaps/c/action/move?dest=b", "postMoveNamespaced" },
 	{ "GET", "/v2.0/a/persistentvolumes/p/action/move?dest=b", "getMoveOne" },
 	{ "POST", "/v2.0/a/persistentvolumes/p/action/recover", "recoverResource" },
+	{ "GET", "/v2.0/a/persistentvolumes/p/traits", "getResourceTraits" },
+	{ "PUT", "/v2.0/a/namespaces/n/traits", "putNamespaceTraits" },
+	{ "PUT", "/v2.0/a/namespaces/n/traits/HW_A", "putNamespaceTrait" },
+	{ "DELETE", "/v2.0/a/namespaces/n/configmaps/c/traits/HW_A", "deleteNamespacedResourceTrait" },
 	{ "GET", "/v2.0/a/moves/01234567-89ab-cdef-0123-456789ABCDEF", "getMove" },
 	{ "GET", "/v3.0/a", NULL },
 	{ "GET", "/nonsense", NULL },
 	{ "GET", "/v1.0", "listTenants" },
 	{ "GET", "/", "getVersions" },
+	{ "GET", "/baremetal/", "getRoot" },
+	{ "GET", "/baremetal/v1/nodes/?limit=10&detail=true", "listNodes" },
+	{ "GET", "/baremetal/v1/nodes/detail?instance_uuid=x", "listNodesDetail" },
+	{ "GET", "/baremetal/v1/nodes/n/ports/detail", "listNodePortsDetail" },
+	{ "PATCH", "/baremetal/v1/chassis/c", "patchChassis" },
+	{ "PUT", "/baremetal/v1/nodes/n/traits/CUSTOM_A", "putTrait" },
+	{ "GET", "/baremetal/v2/nodes", NULL },
 };
 
 static void test_addresses(struct pool *pool)
@@ -322,6 +384,9 @@ int main(void)
 	check_offers("service.wadl", true, ROLE_NONE);
 	check_offers("admin.wadl", false, ROLE_OPERATOR);
 	check_offers("combined.wadl", false, ROLE_NONE);
+	check_metal_handlers("service.wadl", true);
+	check_metal_handlers("admin.wadl", false);
+	check_metal_handlers("combined.wadl", false);
 	test_handlers();
 	test_publishing(pool);
 	test_document("service.wadl");

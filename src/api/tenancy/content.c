@@ -9,7 +9,7 @@
 
 // What the server owns in metadata is ignored when it comes back; what the address says must agree with it.
 static const char *const owned[] = { "uid", "resourceVersion", "etag", "creationTimestamp", "deletionTimestamp",
-	"purgeTimestamp", "selfLink" };
+	"purgeTimestamp", "traits", "selfLink" };
 
 static bool is_owned(struct str name)
 {

@@ -119,6 +119,17 @@ const struct repr_document move_status_document = {
 	.root = "move", .body = { .name = "move", .kind = SHAPE_OBJECT, .members = move_status_members }
 };
 
+// ---- traits of a resource
+
+static const struct shape trait_item = { .name = "trait", .kind = SHAPE_STRING };
+static const struct shape traits_members[] = {
+	{ .name = "traits", .kind = SHAPE_LIST, .flags = SHAPE_INLINE, .item = &trait_item },
+	END,
+};
+const struct repr_document traits_document = {
+	.body = { .name = "traits", .kind = SHAPE_OBJECT, .members = traits_members }
+};
+
 // ---- resources
 
 const struct repr_document resource_document = { .body = { .name = NULL, .kind = SHAPE_ANY } };

@@ -105,6 +105,20 @@ static void add_stored_members(struct buf *out, struct str object)
 	buf_add(out, members);
 }
 
+// What clients keep in metadata; before there were traits that could have been a member of that name.
+static struct str own_metadata(struct call *call, const struct resource *resource)
+{
+	struct doc *meta;
+	struct buf text = buf_new(call->pool, resource->meta.n);
+
+	if (resource->traits.n == 0 || memmem(resource->meta.p, resource->meta.n, "\"traits\"", 8) == NULL)
+		return resource->meta;
+	meta = stored_doc(call->pool, resource->meta);
+	doc_remove(meta, STR("traits"));
+	doc_write_json(meta, &text);
+	return buf_str(&text);
+}
+
 void resource_json(struct call *call, const struct resource *resource, struct buf *out)
 {
 	BUF_LIT(out, "{\"metadata\":{");
@@ -125,9 +139,14 @@ void resource_json(struct call *call, const struct resource *resource, struct bu
 		add_member(out, "deletionTimestamp", time_text(call, resource->deleted_us));
 		add_member(out, "purgeTimestamp", time_text(call, resource->purge_us));
 	}
+	if (resource->traits.n > 0) {
+		BUF_LIT(out, "\"traits\":");
+		buf_add(out, resource->traits);
+		buf_addc(out, ',');
+	}
 	BUF_LIT(out, "\"selfLink\":");
 	json_add_string(out, address_path(call, resource->tenant, resource->type, resource->space, resource->name));
-	add_stored_members(out, resource->meta);
+	add_stored_members(out, own_metadata(call, resource));
 	buf_addc(out, '}');
 	add_stored_members(out, resource_shown(call->registry, resource));
 	buf_addc(out, '}');
@@ -135,7 +154,7 @@ void resource_json(struct call *call, const struct resource *resource, struct bu
 
 void write_resource(struct call *call, const struct resource *resource)
 {
-	struct buf out = buf_new(call->pool, 768 + resource->meta.n + resource->body.n);
+	struct buf out = buf_new(call->pool, 768 + resource->meta.n + resource->body.n + resource->traits.n);
 
 	set_etag(call, resource->etag);
 	resource_json(call, resource, &out);

@@ -123,6 +123,13 @@ static struct str next_url(struct call *call, const struct resource_query *query
 	buf_addf(&path, "/%.*s?limit=%llu%s&marker=", STR_ARG(query->type->plural), (unsigned long long)query->limit,
 		query->deleted ? "&deleted=true" : "");
 	uri_add_value(&path, marker);
+	for (size_t i = 0; i < call->match.n; i++) {
+		const char *name = call->match.values[i].name;
+		if (strcmp(name, "required") != 0 && strcmp(name, "forbidden") != 0)
+			continue;
+		buf_addf(&path, "&%s=", name);
+		uri_add_value(&path, call->match.values[i].value);
+	}
 	return call_url(call, buf_str(&path));
 }
 
@@ -174,6 +181,11 @@ enum outcome list_resources(struct call *call)
 		.marker = call_param(call, "marker"),
 		.limit = limit,
 	};
+	outcome = read_trait_filter(call, &query.traits);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (query.traits != NULL && query.deleted)
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "required and forbidden are for what lives: leave out deleted=true");
 	outcome = resource_list(call->registry, &query, &list, &n, &more);
 	if (outcome != OUTCOME_OK)
 		return outcome;

@@ -30,6 +30,7 @@ extern const struct repr_document problem_document;
 extern const struct repr_document versions_document;
 extern const struct repr_document health_document;
 extern const struct repr_document move_status_document;
+extern const struct repr_document traits_document;
 
 // ---- addresses.c
 
@@ -66,11 +67,18 @@ struct content_edit {
 };
 enum outcome content_apply(void *arg, const struct resource *current, struct content *content);
 
+// ---- traits.c
+
+struct trait_filter; // registry/trait.h
+// From the parameters required and forbidden; NULL where neither was given. OUTCOME_OK, _BAD_PARAMETER.
+enum outcome read_trait_filter(struct call *call, const struct trait_filter **filter);
+
 // ---- handlers
 
 handler_fn get_versions, get_health, get_wadl;
 handler_fn list_tenants, get_tenant, head_tenant, put_tenant, patch_tenant, delete_tenant, recover_tenant, list_changes;
 handler_fn list_resources, get_resource, put_resource, patch_resource, delete_resource, recover_resource;
+handler_fn get_resource_traits, put_resource_traits, put_resource_trait, delete_resource_trait;
 handler_fn get_move_all, post_move_all, get_move_one, post_move_one, get_move;
 
 #endif

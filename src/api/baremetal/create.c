@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// POST: a new object, in the tenant that it belongs to.
+#include "base/base.h"
+
+#include "api/baremetal/baremetal.h"
+#include "api/patch.h"
+#include "base/pool.h"
+
+enum { SINCE_ENROLL = 11 };
+
+// ---- what came
+
+static enum outcome fail_schema(struct call *call, const struct kind *kind, const char *what)
+{
+	return call_fail(call, OUTCOME_BAD_DOCUMENT, "Schema error for %s: %s", kind->singular, what);
+}
+
+static enum outcome fail_unknown(struct call *call, const struct kind *kind, struct str name)
+{
+	struct buf known = buf_new(call->pool, 512);
+
+	BUF_LIT(&known, "uuid");
+	for (const struct kind_member *member = kind->members; member->name != NULL; member++) {
+		if ((member->flags & MEMBER_SETTABLE) != 0 && member->since <= call->version)
+			buf_addf(&known, ", %s", member->name);
+	}
+	return call_fail(call, OUTCOME_BAD_DOCUMENT,
+		"Schema error for %s: Additional properties are not allowed ('%.*s' was unexpected); these may be given: %.*s",
+		kind->singular, STR_ARG(metal_shown(name)), STR_ARG(buf_str(&known)));
+}
+
+static enum outcome check_names(struct call *call, const struct kind *kind, const struct doc *body)
+{
+	for (struct doc_iter it = doc_iter(body); doc_next(&it);) {
+		const struct kind_member *member = kind_member(kind, it.name);
+		if (str_eq(it.name, STR("uuid")))
+			continue;
+		if (member == NULL || (member->flags & MEMBER_SETTABLE) == 0)
+			return fail_unknown(call, kind, it.name);
+		if (member->since > call->version)
+			return fail_too_new(call, member->name, member->since);
+	}
+	return OUTCOME_OK;
+}
+
+// Takes a string or null out of the body; p NULL: null, or not there.
+static enum outcome take_text(struct call *call, const struct kind *kind, struct doc *body, const char *name,
+	struct str *text)
+{
+	const struct doc *value = NULL;
+
+	*text = STR_NONE;
+	if (!doc_get(body, str_c(name), &value))
+		return OUTCOME_OK;
+	if (value != NULL && doc_kind(value) != DOC_STRING)
+		return fail_schema(call, kind, str_printf(call->pool, "%s has to be a string, or null", name).p);
+	if (value != NULL)
+		*text = str_dup(call->pool, doc_string(value));
+	doc_remove(body, str_c(name));
+	return OUTCOME_OK;
+}
+
+static enum outcome take_uuid(struct call *call, const struct kind *kind, struct doc *body, struct uuid *uuid)
+{
+	struct str text;
+	enum outcome outcome = take_text(call, kind, body, "uuid", &text);
+
+	*uuid = uuid_new();
+	if (outcome != OUTCOME_OK || text.p == NULL || uuid_parse(text, uuid))
+		return outcome;
+	return call_fail(call, OUTCOME_BAD_DOCUMENT, "Schema error for %s: Expected UUID for uuid: %.*s", kind->singular,
+		STR_ARG(metal_shown(text)));
+}
+
+// ---- whose it is to be
+
+// The tenant is there after that, if an operator asks.
+static enum outcome ensure(struct call *call, struct str tenant)
+{
+	enum outcome outcome = tenant_ensure(call->registry, tenant);
+
+	return outcome == OUTCOME_GONE ? OUTCOME_CONFLICT : outcome;
+}
+
+static enum outcome place_node(struct call *call, struct doc *body, struct str *tenant)
+{
+	struct str owner;
+	enum outcome outcome = take_text(call, &node_kind, body, "owner", &owner);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	*tenant = caller_scope(call);
+	if (tenant->p == NULL) {
+		*tenant = owner.p != NULL ? owner : STR(TENANT_SYSTEM);
+		return ensure(call, *tenant);
+	}
+	if (owner.p == NULL || str_eq(owner, *tenant))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_FORBIDDEN,
+		"owner: your nodes are those of your own tenant; leave it out, or say \"%.*s\"", STR_ARG(*tenant));
+}
+
+// Ports and port groups are where their node is.
+static enum outcome place_on_node(struct call *call, const struct kind *kind, const struct doc *body, struct str *tenant)
+{
+	struct ident ident = { .type = type_with_rules(call->registry, &node_rules), .tenant = caller_scope(call) };
+	const struct doc *value = NULL;
+	struct resource node;
+
+	if (!doc_get(body, STR("node_uuid"), &value) || value == NULL)
+		return fail_schema(call, kind, "'node_uuid' is a required property");
+	if (ident.type == NULL)
+		return OUTCOME_INTERNAL;
+	if (doc_kind(value) != DOC_STRING || !uuid_parse(doc_string(value), &ident.uid))
+		return fail_schema(call, kind, "Expected UUID for node_uuid: it has to be the UUID of a node, as a string");
+	enum outcome outcome = resource_find(call->registry, &ident, &node);
+	if (outcome == OUTCOME_NOT_FOUND)
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "Node %.*s could not be found.", STR_ARG(doc_string(value)));
+	*tenant = node.tenant;
+	return outcome;
+}
+
+static enum outcome find_place(struct call *call, const struct kind *kind, struct doc *body, struct str *tenant)
+{
+	if (kind == &node_kind)
+		return place_node(call, body, tenant);
+	if (kind != &chassis_kind)
+		return place_on_node(call, kind, body, tenant);
+	*tenant = STR(TENANT_SYSTEM);
+	return ensure(call, *tenant);
+}
+
+// ---- making it
+
+struct creation {
+	struct call *call;
+	const struct kind *kind;
+	struct doc *body;
+};
+
+static enum outcome apply_creation(void *arg, const struct resource *current, struct content *content)
+{
+	const struct creation *creation = arg;
+
+	if (current != NULL)
+		return call_fail(creation->call, OUTCOME_NAME_TAKEN, "A %s with UUID %.*s already exists.",
+			creation->kind->singular, STR_ARG(current->name));
+	*content = (struct content){ .meta = STR("{}"), .document = creation->body };
+	return OUTCOME_OK;
+}
+
+static enum outcome create(struct call *call, const struct kind *kind, struct str tenant, struct uuid uuid, struct doc *body)
+{
+	struct creation creation = { call, kind, body };
+	struct address address = {
+		.tenant = tenant,
+		.type = type_with_rules(call->registry, kind->rules),
+		.space = STR(""),
+		.name = uuid_str(call->pool, uuid),
+	};
+	struct resource resource;
+
+	if (address.type == NULL)
+		return OUTCOME_INTERNAL;
+	if (kind == &node_kind && call->version < SINCE_ENROLL) // there was no other state to begin in
+		doc_set_str(call->pool, body, "provision_state", STR("available"));
+	enum outcome outcome = resource_write(call->registry, &address, &(struct edit){ apply_creation, &creation, true },
+		(struct guard){ 0 }, &resource);
+	if (outcome != OUTCOME_CREATED)
+		return outcome;
+	write_object(call, kind, &resource);
+	response_set(&call->response, "Location",
+		metal_url(call, str_printf(call->pool, "/v1/%s/%.*s", kind->plural, STR_ARG(address.name))));
+	return outcome;
+}
+
+enum outcome create_object(struct call *call, const struct kind *kind)
+{
+	struct doc *body;
+	struct str tenant;
+	struct uuid uuid;
+	enum outcome outcome = call_read(call, &any_document, &body);
+
+	if (outcome == OUTCOME_OK && doc_kind(body) != DOC_OBJECT)
+		outcome = fail_schema(call, kind, "the body has to be a JSON object");
+	if (outcome == OUTCOME_OK)
+		outcome = check_names(call, kind, body);
+	if (outcome == OUTCOME_OK)
+		outcome = take_uuid(call, kind, body, &uuid);
+	if (outcome == OUTCOME_OK)
+		outcome = find_place(call, kind, body, &tenant);
+	return outcome == OUTCOME_OK ? create(call, kind, tenant, uuid, body) : outcome;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The calls that are the same for all kinds, one by one as the WADL names them.
+#include "base/base.h"
+
+#include "api/baremetal/baremetal.h"
+
+#define HANDLERS(one, many)                                        \
+	enum outcome list_##many(struct call *call)                \
+	{                                                          \
+		return list_objects(call, &one##_kind, NULL, false); \
+	}                                                          \
+	enum outcome list_##many##_detail(struct call *call)       \
+	{                                                          \
+		return list_objects(call, &one##_kind, NULL, true); \
+	}                                                          \
+	enum outcome create_##one(struct call *call)               \
+	{                                                          \
+		return create_object(call, &one##_kind);           \
+	}                                                          \
+	enum outcome get_##one(struct call *call)                  \
+	{                                                          \
+		return show_object(call, &one##_kind);             \
+	}                                                          \
+	enum outcome patch_##one(struct call *call)                \
+	{                                                          \
+		return patch_object(call, &one##_kind);            \
+	}                                                          \
+	enum outcome delete_##one(struct call *call)               \
+	{                                                          \
+		return delete_object(call, &one##_kind);           \
+	}
+
+HANDLERS(node, nodes)
+HANDLERS(port, ports)
+HANDLERS(portgroup, portgroups)
+HANDLERS(chassis, chassis)
+
+// nodes/X/ports
+#define HANDLERS_BELOW(parent, one, many)                                           \
+	enum outcome list_##parent##_##many(struct call *call)                      \
+	{                                                                           \
+		return list_objects(call, &one##_kind, &parent##_kind, false);      \
+	}                                                                           \
+	enum outcome list_##parent##_##many##_detail(struct call *call)             \
+	{                                                                           \
+		return list_objects(call, &one##_kind, &parent##_kind, true);       \
+	}
+
+HANDLERS_BELOW(node, port, ports)
+HANDLERS_BELOW(node, portgroup, portgroups)
+HANDLERS_BELOW(portgroup, port, ports)
+HANDLERS_BELOW(chassis, node, nodes)

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes, ports, port groups and chassis: their members and since when there is each, and how one is found.
+#include "base/base.h"
+
+#include "api/baremetal/baremetal.h"
+#include "base/pool.h"
+
+enum { SINCE_NODE_NAMES = 5 };
+
+#define SHOWN(member, since) { member, since, FROM_BODY, 0 }
+#define SHORT(member, since) { member, since, FROM_BODY, MEMBER_BRIEF }
+#define SET(member, since) { member, since, FROM_BODY, MEMBER_SETTABLE }
+#define SET_SHORT(member, since, flags) { member, since, FROM_BODY, MEMBER_SETTABLE | MEMBER_BRIEF | (flags) }
+#define OWN(member, since, source, flags) { member, since, FROM_##source, flags }
+#define PLACE(member, since, flags) { member, since, FROM_PLACE, flags }
+#define COMMON \
+	OWN("uuid", 1, UID, MEMBER_BRIEF), OWN("created_at", 1, CREATED, 0), OWN("updated_at", 1, UPDATED, 0), \
+		OWN("etag", VERSION_ETAG, ETAG, MEMBER_BRIEF | MEMBER_ALWAYS)
+#define LINKS(flags) OWN("links", 1, LINKS, MEMBER_BRIEF | MEMBER_ALWAYS | (flags))
+#define LAST { NULL, 0, FROM_BODY, 0 }
+
+static const struct kind_member node_members[] = {
+	COMMON,
+	SET("automated_clean", 47),
+	SET("bios_interface", 40),
+	SET("boot_interface", 31),
+	SHOWN("boot_mode", 75),
+	SHOWN("clean_step", 7),
+	SET("conductor_group", 46),
+	SHOWN("console_enabled", 1),
+	SET("console_interface", 31),
+	SET("deploy_interface", 31),
+	SHOWN("deploy_step", 44),
+	SET("description", 51),
+	SET("driver", 1),
+	SET("driver_info", 1),
+	SHOWN("driver_internal_info", 3),
+	SET("extra", 1),
+	SHOWN("fault", 42),
+	SHOWN("inspection_finished_at", 6),
+	SHOWN("inspection_started_at", 6),
+	SET("inspect_interface", 31),
+	SET("instance_info", 1),
+	SET_SHORT("instance_uuid", 1, 0),
+	SHOWN("last_error", 1),
+	SET("lessee", 65),
+	SET_SHORT("maintenance", 1, 0),
+	SHOWN("maintenance_reason", 1),
+	SET("management_interface", 31),
+	SET_SHORT("name", SINCE_NODE_NAMES, MEMBER_NOT_NULL),
+	SET("network_data", 66),
+	SET("network_interface", 20),
+	OWN("owner", 50, TENANT, MEMBER_SETTABLE),
+	SET("power_interface", 31),
+	SHORT("power_state", 1),
+	SET("properties", 1),
+	SET("protected", 48),
+	SET("protected_reason", 48),
+	SHORT("provision_state", 1),
+	SHOWN("provision_updated_at", 1),
+	SHOWN("raid_config", 12),
+	SET("raid_interface", 31),
+	SET("rescue_interface", 38),
+	SHOWN("reservation", 1),
+	SET("resource_class", 21),
+	SET("retired", 61),
+	SET("retired_reason", 61),
+	SHOWN("secure_boot", 75),
+	SET("shard", 82),
+	SET("storage_interface", 33),
+	SHOWN("target_power_state", 1),
+	SHOWN("target_provision_state", 1),
+	SHOWN("target_raid_config", 12),
+	OWN("traits", 37, TRAITS, 0),
+	SET("vendor_interface", 31),
+	LINKS(MEMBER_NO_FIELD),
+	OWN("conductor", 49, HOST, MEMBER_NO_COLUMN),
+	SHOWN("allocation_uuid", 52),
+	SET("chassis_uuid", 1),
+	PLACE("ports", 1, MEMBER_NO_FIELD),
+	PLACE("states", 14, MEMBER_NO_FIELD),
+	PLACE("portgroups", 24, MEMBER_NO_FIELD),
+	PLACE("volume", 32, MEMBER_NO_FIELD),
+	LAST,
+};
+
+static const struct kind_member port_members[] = {
+	COMMON,
+	SET_SHORT("address", 1, 0),
+	SET("extra", 1),
+	SHOWN("internal_info", 18),
+	SET("is_smartnic", 53),
+	SET("local_link_connection", 19),
+	SET("physical_network", 34),
+	SET("pxe_enabled", 19),
+	SET("node_uuid", 1),
+	LINKS(0),
+	SET("portgroup_uuid", 24),
+	LAST,
+};
+
+static const struct kind_member portgroup_members[] = {
+	COMMON,
+	SET_SHORT("address", 23, 0),
+	SET("extra", 23),
+	SHOWN("internal_info", 23),
+	{ "mode", 23, FROM_BODY, MEMBER_SETTABLE | MEMBER_STAYS },
+	SET_SHORT("name", 23, 0),
+	SET("properties", 23),
+	SET("standalone_ports_supported", 23),
+	SET("node_uuid", 23),
+	LINKS(0),
+	PLACE("ports", 23, 0),
+	LAST,
+};
+
+static const struct kind_member chassis_members[] = {
+	COMMON,
+	SET_SHORT("description", 1, 0),
+	SET("extra", 1),
+	LINKS(0),
+	PLACE("nodes", 1, 0),
+	LAST,
+};
+
+const struct kind node_kind = { "node", "nodes", "Node", &node_rules, metal_node_members, node_members, true };
+const struct kind port_kind = { "port", "ports", "Port", &port_rules, metal_port_members, port_members, false };
+const struct kind portgroup_kind = {
+	"portgroup", "portgroups", "Portgroup", &portgroup_rules, metal_portgroup_members, portgroup_members, true
+};
+const struct kind chassis_kind = {
+	"chassis", "chassis", "Chassis", &chassis_rules, metal_chassis_members, chassis_members, false
+};
+
+const struct kind_member *kind_member(const struct kind *kind, struct str name)
+{
+	for (const struct kind_member *member = kind->members; member->name != NULL; member++) {
+		if (str_eq_c(name, member->name))
+			return member;
+	}
+	return NULL;
+}
+
+// ---- finding one
+
+struct str caller_scope(const struct call *call)
+{
+	return call->who.role == ROLE_OPERATOR ? STR_NONE : call->who.tenant;
+}
+
+enum outcome fail_not_found(struct call *call, const struct kind *kind, struct str text)
+{
+	return call_fail(call, OUTCOME_NOT_FOUND, "%s %.*s could not be found.", kind->title, STR_ARG(metal_shown(text)));
+}
+
+static enum outcome fail_ident(struct call *call, const struct kind *kind, struct str text)
+{
+	if (kind->named)
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "Expected UUID or name for %s: %.*s", kind->singular,
+			STR_ARG(metal_shown(text)));
+	return call_fail(call, OUTCOME_BAD_PARAMETER, "Expected UUID for %s_uuid: %.*s", kind->singular,
+		STR_ARG(metal_shown(text)));
+}
+
+static struct str without_suffix(struct str text)
+{
+	const struct str suffix = STR(".json");
+
+	return str_ends(text, suffix) && text.n > suffix.n ? str_part(text, 0, text.n - suffix.n) : text;
+}
+
+static void set_name(struct ident *ident, struct str name)
+{
+	ident->kind = "name";
+	ident->value = name;
+}
+
+// Is there a node of that name, suffix and all? Else what precedes the suffix is what is meant.
+static enum outcome look_up_name(struct call *call, struct str name, struct str stem, struct ident *ident)
+{
+	struct resource resource;
+
+	set_name(ident, name);
+	if (stem.n == name.n)
+		return OUTCOME_OK;
+	enum outcome outcome = resource_find(call->registry, ident, &resource);
+	if (outcome != OUTCOME_NOT_FOUND)
+		return outcome;
+	ident->kind = NULL;
+	if (!uuid_parse(stem, &ident->uid))
+		set_name(ident, stem);
+	return OUTCOME_OK;
+}
+
+enum outcome kind_ident(struct call *call, const struct kind *kind, struct str text, struct ident *ident)
+{
+	struct str stem = kind == &node_kind ? without_suffix(text) : text;
+	bool has_names = kind->named && (kind != &node_kind || call->version >= SINCE_NODE_NAMES);
+
+	*ident = (struct ident){ .type = type_with_rules(call->registry, kind->rules), .tenant = caller_scope(call) };
+	if (ident->type == NULL)
+		return OUTCOME_INTERNAL;
+	if (uuid_parse(has_names ? text : stem, &ident->uid))
+		return OUTCOME_OK;
+	if (!kind->named || !metal_name_ok(text))
+		return fail_ident(call, kind, text);
+	if (!has_names)
+		return fail_not_found(call, kind, text);
+	return look_up_name(call, text, stem, ident);
+}
+
+enum outcome kind_find(struct call *call, const struct kind *kind, struct str text, struct resource *resource)
+{
+	struct ident ident;
+	enum outcome outcome = kind_ident(call, kind, text, &ident);
+
+	if (outcome == OUTCOME_OK)
+		outcome = resource_find(call->registry, &ident, resource);
+	return outcome == OUTCOME_NOT_FOUND ? fail_not_found(call, kind, text) : outcome;
+}

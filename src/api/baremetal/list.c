@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists: filters, fields, order, pages.
+#include "base/base.h"
+
+#include "api/baremetal/baremetal.h"
+#include "base/pool.h"
+#include "http/uri.h"
+
+enum { LIMIT_MOST = 1000, SINCE_DETAIL = 43 };
+
+struct listing {
+	struct call *call;
+	const struct kind *kind;
+	struct resource_search search;
+	struct selection selection;
+	struct uuid root, marker; // the search points at them
+	bool none; // nothing can pass the filters
+};
+
+// ---- conditions
+
+static enum outcome add_condition(struct listing *listing, const char *member, enum search_test test, struct str value)
+{
+	struct resource_search *search = &listing->search;
+
+	if (search->n_conditions == SEARCH_MAX_CONDITIONS)
+		return call_fail(listing->call, OUTCOME_BAD_PARAMETER, "At most %d filters can be used at once",
+			SEARCH_MAX_CONDITIONS);
+	search->conditions[search->n_conditions++] = (struct search_condition){ member, test, value };
+	return OUTCOME_OK;
+}
+
+// By an index, where none is used yet: prefix of an alias, and else the member that it is made of.
+static enum outcome add_alias(struct listing *listing, const char *kind, struct str prefix, const char *member,
+	struct str value)
+{
+	if (listing->search.alias_kind != NULL)
+		return add_condition(listing, member, SEARCH_IS, value);
+	listing->search.alias_kind = kind;
+	listing->search.alias_prefix = prefix;
+	return OUTCOME_OK;
+}
+
+// By what the resource refers to.
+static enum outcome add_reference(struct listing *listing, const char *kind, const char *member, const struct uuid *uid)
+{
+	struct pool *pool = listing->call->pool;
+	struct str text = uuid_str(pool, *uid);
+
+	return add_alias(listing, kind, str_printf(pool, "%.*s ", STR_ARG(text)), member, text);
+}
+
+static enum outcome set_root(struct listing *listing, const struct uuid *root)
+{
+	listing->none = listing->none || (listing->search.root != NULL && !uuid_eq(listing->root, *root));
+	listing->root = *root;
+	listing->search.root = &listing->root;
+	return OUTCOME_OK;
+}
+
+// ---- filters
+
+struct filter {
+	const char *name;
+	unsigned since; // microversion
+	enum outcome (*apply)(struct listing *listing, const struct filter *filter, struct str value);
+	const char *member;
+	const char *const *words; // that the value has to be among
+};
+
+static enum outcome read_bool(struct call *call, const char *name, struct str value, bool *result)
+{
+	if (metal_bool_text(value, result))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_BAD_PARAMETER, "Unrecognized value '%.*s' for %s: it has to be true or false",
+		STR_ARG(metal_shown(value)), name);
+}
+
+static enum outcome read_uuid(struct call *call, const char *name, struct str value, struct uuid *uuid)
+{
+	if (uuid_parse(value, uuid))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_BAD_PARAMETER, "Expected UUID for %s: %.*s", name, STR_ARG(metal_shown(value)));
+}
+
+static enum outcome by_text(struct listing *listing, const struct filter *filter, struct str value)
+{
+	return add_condition(listing, filter->member, SEARCH_IS, value);
+}
+
+static enum outcome by_part(struct listing *listing, const struct filter *filter, struct str value)
+{
+	return add_condition(listing, filter->member, SEARCH_CONTAINS, value);
+}
+
+static enum outcome by_word(struct listing *listing, const struct filter *filter, struct str value)
+{
+	struct buf known = buf_new(listing->call->pool, 256);
+
+	if (metal_among(filter->words, value))
+		return add_condition(listing, filter->member, SEARCH_IS, value);
+	for (const char *const *word = filter->words; *word != NULL; word++)
+		buf_addf(&known, "%s%s", word == filter->words ? "" : ", ", *word);
+	return call_fail(listing->call, OUTCOME_BAD_PARAMETER, "%s \"%.*s\" is not valid: it is one of %.*s", filter->name,
+		STR_ARG(metal_shown(value)), STR_ARG(buf_str(&known)));
+}
+
+static enum outcome by_flag(struct listing *listing, const struct filter *filter, struct str value)
+{
+	bool flag;
+	enum outcome outcome = read_bool(listing->call, filter->name, value, &flag);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	return add_condition(listing, filter->member, flag ? SEARCH_TRUE : SEARCH_FALSE, STR_NONE);
+}
+
+static enum outcome by_presence(struct listing *listing, const struct filter *filter, struct str value)
+{
+	bool present;
+	enum outcome outcome = read_bool(listing->call, filter->name, value, &present);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	return add_condition(listing, filter->member, present ? SEARCH_NOT_NULL : SEARCH_NULL, STR_NONE);
+}
+
+// Groups of conductors are stored in lower case.
+static enum outcome by_group(struct listing *listing, const struct filter *filter, struct str value)
+{
+	char *lower = str_cstr(listing->call->pool, value);
+
+	for (size_t i = 0; i < value.n; i++) {
+		if (lower[i] >= 'A' && lower[i] <= 'Z')
+			lower[i] = (char)(lower[i] - 'A' + 'a');
+	}
+	return add_condition(listing, filter->member, SEARCH_IS, str_n(lower, value.n));
+}
+
+// This host has all nodes.
+static enum outcome by_conductor(struct listing *listing, const struct filter *filter, struct str value)
+{
+	(void)filter;
+	listing->none = listing->none || !str_eq(value, metal_host(listing->call->pool));
+	return OUTCOME_OK;
+}
+
+// What the operator's tenant has is nobody's.
+static enum outcome by_owner(struct listing *listing, const struct filter *filter, struct str value)
+{
+	struct str *tenant = &listing->search.tenant;
+
+	(void)filter;
+	if (str_eq(value, STR(TENANT_SYSTEM)) || (tenant->p != NULL && !str_eq(value, *tenant)))
+		listing->none = true;
+	*tenant = value;
+	return OUTCOME_OK;
+}
+
+static enum outcome by_instance(struct listing *listing, const struct filter *filter, struct str value)
+{
+	struct uuid uuid;
+	enum outcome outcome = read_uuid(listing->call, filter->name, value, &uuid);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	value = uuid_str(listing->call->pool, uuid);
+	return add_alias(listing, "instance", value, filter->member, value);
+}
+
+// Chassis are the operator's: nobody else is told which there are.
+static enum outcome by_chassis(struct listing *listing, const struct filter *filter, struct str value)
+{
+	struct call *call = listing->call;
+	struct resource chassis;
+	struct uuid uuid;
+	enum outcome outcome = read_uuid(call, filter->name, value, &uuid);
+
+	if (outcome == OUTCOME_OK && call->who.role == ROLE_OPERATOR)
+		outcome = kind_find(call, &chassis_kind, value, &chassis);
+	return outcome == OUTCOME_OK ? add_reference(listing, "chassis", filter->member, &uuid) : outcome;
+}
+
+static enum outcome by_node(struct listing *listing, const struct filter *filter, struct str value)
+{
+	struct resource node;
+	enum outcome outcome = kind_find(listing->call, &node_kind, value, &node);
+
+	(void)filter;
+	return outcome == OUTCOME_OK ? set_root(listing, &node.uid) : outcome;
+}
+
+static enum outcome by_node_uuid(struct listing *listing, const struct filter *filter, struct str value)
+{
+	struct uuid uuid;
+	enum outcome outcome = read_uuid(listing->call, filter->name, value, &uuid);
+
+	return outcome == OUTCOME_OK ? by_node(listing, filter, value) : outcome;
+}
+
+static enum outcome by_address(struct listing *listing, const struct filter *filter, struct str value)
+{
+	struct str mac = metal_mac(listing->call->pool, value);
+
+	if (mac.p == NULL)
+		return call_fail(listing->call, OUTCOME_BAD_PARAMETER,
+			"Expected valid MAC address for %s: %.*s; six pairs of hexadecimal digits with colons are one",
+			filter->name, STR_ARG(metal_shown(value)));
+	return add_alias(listing, "address", mac, filter->member, mac);
+}
+
+static enum outcome by_portgroup(struct listing *listing, const struct filter *filter, struct str value)
+{
+	struct resource group;
+	enum outcome outcome = kind_find(listing->call, &portgroup_kind, value, &group);
+
+	return outcome == OUTCOME_OK ? add_reference(listing, "portgroup", filter->member, &group.uid) : outcome;
+}
+
+static const struct filter node_filters[] = {
+	{ "chassis_uuid", 1, by_chassis, "chassis_uuid", NULL },
+	{ "instance_uuid", 1, by_instance, "instance_uuid", NULL },
+	{ "associated", 1, by_presence, "instance_uuid", NULL },
+	{ "maintenance", 1, by_flag, "maintenance", NULL },
+	{ "provision_state", 9, by_word, "provision_state", metal_provision_states },
+	{ "driver", 16, by_text, "driver", NULL },
+	{ "resource_class", 21, by_text, "resource_class", NULL },
+	{ "fault", 42, by_word, "fault", metal_faults },
+	{ "conductor_group", 46, by_group, "conductor_group", NULL },
+	{ "conductor", 49, by_conductor, NULL, NULL },
+	{ "owner", 50, by_owner, NULL, NULL },
+	{ "description_contains", 51, by_part, "description", NULL },
+	{ "retired", 61, by_flag, "retired", NULL },
+	{ "lessee", 65, by_text, "lessee", NULL },
+	{ "project", 65, by_owner, NULL, NULL }, // a lessee sees no more than others do
+	{ "shard", 82, by_text, "shard", NULL },
+	{ "sharded", 82, by_presence, "shard", NULL },
+	{ NULL, 0, NULL, NULL, NULL },
+};
+static const struct filter port_filters[] = {
+	{ "node", 1, by_node, NULL, NULL },
+	{ "node_uuid", 1, by_node_uuid, NULL, NULL },
+	{ "address", 1, by_address, "address", NULL },
+	{ "portgroup", 24, by_portgroup, "portgroup_uuid", NULL },
+	{ NULL, 0, NULL, NULL, NULL },
+};
+static const struct filter portgroup_filters[] = {
+	{ "node", 23, by_node, NULL, NULL },
+	{ "address", 23, by_address, "address", NULL },
+	{ NULL, 0, NULL, NULL, NULL },
+};
+static const struct filter chassis_filters[] = {
+	{ NULL, 0, NULL, NULL, NULL },
+};
+
+static const struct filter *filters_of(const struct kind *kind)
+{
+	static const struct {
+		const struct kind *kind;
+		const struct filter *filters;
+	} all[] = {
+		{ &node_kind, node_filters }, { &port_kind, port_filters }, { &portgroup_kind, portgroup_filters },
+		{ &chassis_kind, chassis_filters },
+	};
+	size_t i = 0;
+
+	while (all[i].kind != kind)
+		i++;
+	return all[i].filters;
+}
+
+static enum outcome apply_filters(struct listing *listing)
+{
+	struct call *call = listing->call;
+	enum outcome outcome = OUTCOME_OK;
+
+	for (const struct filter *filter = filters_of(listing->kind); outcome == OUTCOME_OK && filter->name != NULL; filter++) {
+		struct str value = call_param(call, filter->name);
+		// An address has parameters of the same names.
+		if (value.p == NULL || !route_declares(call->match.method, str_c(filter->name)))
+			continue;
+		if (call->version < filter->since)
+			return fail_too_new(call, str_printf(call->pool, "the parameter %s", filter->name).p, filter->since);
+		outcome = filter->apply(listing, filter, value);
+	}
+	return outcome;
+}
+
+static enum outcome apply_parent(struct listing *listing, const struct kind *parent)
+{
+	struct resource resource;
+	enum outcome outcome = kind_find(listing->call, parent, call_param(listing->call, parent->singular), &resource);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (parent == &node_kind)
+		return set_root(listing, &resource.uid);
+	return add_reference(listing, parent->singular, parent == &chassis_kind ? "chassis_uuid" : "portgroup_uuid",
+		&resource.uid);
+}
+
+// ---- what of each, in which order, from where
+
+static enum outcome select_columns(struct listing *listing, bool detail)
+{
+	struct call *call = listing->call;
+	struct str fields = call_param(call, "fields"), text = call_param(call, "detail");
+	enum outcome outcome = OUTCOME_OK;
+
+	if (text.p != NULL && call->version < SINCE_DETAIL)
+		return call_fail(call, OUTCOME_BAD_PARAMETER,
+			"Invalid query parameter detail: it came with version 1.%d, and version 1.%u is asked for", SINCE_DETAIL,
+			call->version);
+	if (text.p != NULL)
+		outcome = read_bool(call, "detail", text, &detail);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (fields.p != NULL && detail)
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "Can't fetch a subset of fields with 'detail' set: ask for one of them");
+	if (fields.p != NULL)
+		return select_fields(call, listing->kind, fields, true, &listing->selection);
+	listing->selection = detail ? select_all(call, listing->kind) : select_brief(call, listing->kind);
+	return OUTCOME_OK;
+}
+
+static bool is_plain(const struct kind *kind, const struct kind_member *member)
+{
+	const struct metal_member *stored = metal_member(kind->body, str_c(member->name));
+
+	if (member->source == FROM_BODY)
+		return stored != NULL && stored->kind != METAL_OBJECT;
+	return member->source == FROM_UID || member->source == FROM_CREATED || member->source == FROM_UPDATED ||
+		member->source == FROM_TENANT;
+}
+
+static enum outcome read_order(struct listing *listing)
+{
+	struct call *call = listing->call;
+	struct str key = call_param(call, "sort_key"), dir = call_param(call, "sort_dir");
+	const struct kind_member *member = kind_member(listing->kind, key);
+
+	listing->search.descending = str_eq(dir, STR("desc"));
+	if (dir.p != NULL && !listing->search.descending && !str_eq(dir, STR("asc")))
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "Invalid sort direction: %.*s. Acceptable values are 'asc' or 'desc'",
+			STR_ARG(metal_shown(dir)));
+	if (key.p == NULL || str_eq(key, STR("id")))
+		return OUTCOME_OK;
+	if (member == NULL || !is_plain(listing->kind, member))
+		return call_fail(call, OUTCOME_BAD_PARAMETER,
+			"The sort_key value \"%.*s\" is an invalid field for sorting: it has to be \"id\", or a member of a %s that "
+			"is a plain value",
+			STR_ARG(metal_shown(key)), listing->kind->singular);
+	if (member->since > call->version)
+		return fail_too_new(call, member->name, member->since);
+	listing->search.sort = member->name;
+	return OUTCOME_OK;
+}
+
+// More than a page has is no mistake; numbers that are none the WADL has refused.
+static enum outcome read_page(struct listing *listing)
+{
+	struct call *call = listing->call;
+	struct str limit = call_param(call, "limit"), marker = call_param(call, "marker");
+	uint64_t n = LIMIT_MOST;
+
+	if (limit.p != NULL && (!str_to_u64(limit, &n) || n > LIMIT_MOST))
+		n = LIMIT_MOST;
+	listing->search.limit = n;
+	if (marker.p == NULL)
+		return OUTCOME_OK;
+	listing->search.marker = &listing->marker;
+	return read_uuid(call, "marker", marker, &listing->marker);
+}
+
+// ---- the answer
+
+// The same address with the same parameters, from where this page ends.
+static struct str next_url(const struct listing *listing, const struct resource *last)
+{
+	struct call *call = listing->call;
+	const struct uri *uri = &call->request.uri;
+	struct buf path = buf_new(call->pool, 256);
+	size_t i = 0;
+
+	while (!str_eq(uri->segments[i], STR("v1")))
+		i++;
+	for (; i < uri->n_segments; i++) {
+		buf_addc(&path, '/');
+		uri_add_segment(&path, uri->segments[i]);
+	}
+	buf_addf(&path, "?limit=%llu", (unsigned long long)listing->search.limit);
+	for (i = 0; i < uri->n_pairs; i++) {
+		if (str_eq(uri->pairs[i].name, STR("limit")) || str_eq(uri->pairs[i].name, STR("marker")))
+			continue;
+		buf_addc(&path, '&');
+		uri_add_value(&path, uri->pairs[i].name);
+		buf_addc(&path, '=');
+		uri_add_value(&path, uri->pairs[i].value);
+	}
+	BUF_LIT(&path, "&marker=");
+	uuid_add(&path, last->uid);
+	return metal_url(call, buf_str(&path));
+}
+
+static void write_list(struct listing *listing, const struct resource *list, size_t n, bool more)
+{
+	struct call *call = listing->call;
+	struct buf out = buf_new(call->pool, 64 + n * 512);
+
+	buf_addf(&out, "{\"%s\":[", listing->kind->plural);
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0)
+			buf_addc(&out, ',');
+		add_object(call, &listing->selection, &list[i], &out);
+	}
+	buf_addc(&out, ']');
+	if (more) {
+		BUF_LIT(&out, ",\"next\":");
+		json_add_string(&out, next_url(listing, &list[n - 1]));
+	}
+	buf_addc(&out, '}');
+	call->response.body = buf_str(&out);
+	call->response.content_type = STR("application/json");
+}
+
+enum outcome list_objects(struct call *call, const struct kind *kind, const struct kind *parent, bool detail)
+{
+	struct listing listing = { .call = call, .kind = kind };
+	struct resource *list = NULL;
+	size_t n = 0;
+	bool more = false;
+
+	listing.search.type = type_with_rules(call->registry, kind->rules);
+	listing.search.tenant = caller_scope(call);
+	if (listing.search.type == NULL)
+		return OUTCOME_INTERNAL;
+	enum outcome outcome = select_columns(&listing, detail);
+	if (outcome == OUTCOME_OK)
+		outcome = read_order(&listing);
+	if (outcome == OUTCOME_OK)
+		outcome = read_page(&listing);
+	if (outcome == OUTCOME_OK && parent != NULL)
+		outcome = apply_parent(&listing, parent);
+	if (outcome == OUTCOME_OK)
+		outcome = apply_filters(&listing);
+	if (outcome == OUTCOME_OK && !listing.none)
+		outcome = resource_search(call->registry, &listing.search, &list, &n, &more);
+	if (outcome == OUTCOME_OK)
+		write_list(&listing, list, n, more);
+	return outcome;
+}

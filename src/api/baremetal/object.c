@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// An object as its clients see it.
+#include "base/base.h"
+
+#include "api/baremetal/baremetal.h"
+#include "base/clock.h"
+#include "base/pool.h"
+
+enum { SINCE_AVAILABLE = 2, SINCE_FIELDS = 8, SECONDS = 19 /* of "2026-11-21T05:24:00" */ };
+
+// ---- which members
+
+static bool *members_of(struct call *call, const struct kind *kind)
+{
+	size_t n = 0;
+
+	while (kind->members[n].name != NULL)
+		n++;
+	return POOL_ARRAY(call->pool, bool, n);
+}
+
+// Those that have any of the flags, or all.
+static struct selection select_by(struct call *call, const struct kind *kind, unsigned flags)
+{
+	bool *has = members_of(call, kind);
+
+	for (size_t i = 0; kind->members[i].name != NULL; i++)
+		has[i] = kind->members[i].since <= call->version && (flags == 0 || (kind->members[i].flags & flags) != 0);
+	return (struct selection){ kind, has };
+}
+
+struct selection select_all(struct call *call, const struct kind *kind)
+{
+	return select_by(call, kind, 0);
+}
+
+struct selection select_brief(struct call *call, const struct kind *kind)
+{
+	return select_by(call, kind, MEMBER_BRIEF);
+}
+
+static bool may_ask(const struct kind_member *member, bool of_list)
+{
+	return (member->flags & (MEMBER_NO_FIELD | (of_list ? MEMBER_NO_COLUMN : 0U))) == 0;
+}
+
+static enum outcome fail_field(struct call *call, const struct kind *kind, struct str field, bool of_list)
+{
+	struct buf known = buf_new(call->pool, 1024);
+
+	for (const struct kind_member *member = kind->members; member->name != NULL; member++) {
+		if (may_ask(member, of_list) && member->since <= call->version)
+			buf_addf(&known, "%s%s", known.n > 0 ? ", " : "", member->name);
+	}
+	return call_fail(call, OUTCOME_BAD_PARAMETER,
+		"Field(s) \"%.*s\" are not valid: it is not a valid field of a %s%s; these are: %.*s",
+		STR_ARG(metal_shown(field)), kind->singular, of_list ? " in a list" : "", STR_ARG(buf_str(&known)));
+}
+
+enum outcome select_fields(struct call *call, const struct kind *kind, struct str fields, bool of_list,
+	struct selection *selection)
+{
+	bool *has = members_of(call, kind);
+	struct str field;
+
+	if (call->version < SINCE_FIELDS)
+		return fail_too_new(call, "the parameter fields", SINCE_FIELDS);
+	while (str_split(&fields, ',', &field)) {
+		const struct kind_member *member = kind_member(kind, str_trim(field));
+		if (str_trim(field).n == 0)
+			continue;
+		if (member == NULL || !may_ask(member, of_list))
+			return fail_field(call, kind, field, of_list);
+		if (member->since > call->version)
+			return fail_too_new(call, member->name, member->since);
+		has[member - kind->members] = true;
+	}
+	for (size_t i = 0; kind->members[i].name != NULL; i++) {
+		if ((kind->members[i].flags & MEMBER_ALWAYS) != 0 && kind->members[i].since <= call->version)
+			has[i] = true;
+	}
+	*selection = (struct selection){ kind, has };
+	return OUTCOME_OK;
+}
+
+// ---- their values
+
+static void add_time(int64_t us, struct buf *out)
+{
+	struct buf text = buf_new(out->pool, 32);
+
+	clock_add_rfc3339(&text, us);
+	buf_addf(out, "\"%.*s+00:00\"", SECONDS, text.p);
+}
+
+static void add_updated(const struct resource *resource, struct buf *out)
+{
+	if (resource->updated_us != resource->created_us)
+		add_time(resource->updated_us, out);
+	else
+		BUF_LIT(out, "null");
+}
+
+// What belongs to no tenant is the operator's.
+static void add_owner(const struct resource *resource, struct buf *out)
+{
+	if (str_eq(resource->tenant, STR(TENANT_SYSTEM)))
+		BUF_LIT(out, "null");
+	else
+		json_add_string(out, resource->tenant);
+}
+
+static void add_uid(const struct resource *resource, struct buf *out)
+{
+	buf_addc(out, '"');
+	uuid_add(out, resource->uid);
+	buf_addc(out, '"');
+}
+
+static void add_links(struct call *call, const struct kind *kind, const struct resource *resource, const char *place,
+	struct buf *out)
+{
+	struct str uid = uuid_str(call->pool, resource->uid);
+
+	doc_write_json(metal_links(call, str_printf(call->pool, "%s/%.*s%s%s", kind->plural, STR_ARG(uid),
+					     place != NULL ? "/" : "", place != NULL ? place : "")), out);
+}
+
+// A chassis has its links to nodes in a list of one.
+static void add_place(struct call *call, const struct kind *kind, const struct resource *resource, const char *place,
+	struct buf *out)
+{
+	bool nested = kind == &chassis_kind;
+
+	if (nested)
+		buf_addc(out, '[');
+	add_links(call, kind, resource, place, out);
+	if (nested)
+		buf_addc(out, ']');
+}
+
+// Version 1.1 had no word for a node that waits to be used.
+static bool is_nameless(const struct call *call, const char *name, const struct doc *value)
+{
+	return call->version < SINCE_AVAILABLE && strcmp(name, "provision_state") == 0 && doc_kind(value) == DOC_STRING &&
+		str_eq(doc_string(value), STR("available"));
+}
+
+static void add_from_body(struct call *call, const char *name, const struct doc *body, struct buf *out)
+{
+	const struct doc *value = NULL;
+
+	(void)doc_get(body, str_c(name), &value);
+	doc_write_json(is_nameless(call, name, value) ? NULL : value, out);
+}
+
+static void add_value(struct call *call, const struct kind *kind, const struct kind_member *member,
+	const struct resource *resource, const struct doc *body, struct buf *out)
+{
+	switch (member->source) {
+	case FROM_BODY:
+		add_from_body(call, member->name, body, out);
+		break;
+	case FROM_UID:
+		add_uid(resource, out);
+		break;
+	case FROM_CREATED:
+		add_time(resource->created_us, out);
+		break;
+	case FROM_UPDATED:
+		add_updated(resource, out);
+		break;
+	case FROM_TENANT:
+		add_owner(resource, out);
+		break;
+	case FROM_TRAITS:
+		buf_add(out, resource->traits.n > 0 ? resource->traits : STR("[]"));
+		break;
+	case FROM_ETAG:
+		json_add_string(out, etag_text(call->pool, resource->etag));
+		break;
+	case FROM_HOST:
+		json_add_string(out, metal_host(call->pool));
+		break;
+	case FROM_LINKS:
+		add_links(call, kind, resource, NULL, out);
+		break;
+	case FROM_PLACE:
+		add_place(call, kind, resource, member->name, out);
+		break;
+	}
+}
+
+void add_object(struct call *call, const struct selection *selection, const struct resource *resource, struct buf *out)
+{
+	const struct kind *kind = selection->kind;
+	const struct doc *body = secrets_masked(call->pool, kind->rules, stored_doc(call->pool, resource->body));
+	const char *before = "{\"";
+
+	for (size_t i = 0; kind->members[i].name != NULL; i++) {
+		if (!selection->has[i])
+			continue;
+		buf_addf(out, "%s%s\":", before, kind->members[i].name);
+		add_value(call, kind, &kind->members[i], resource, body, out);
+		before = ",\"";
+	}
+	buf_addc(out, '}'); // links are always there, so there was a '{'
+}
+
+// ---- answers
+
+static void write_text(struct call *call, struct str text)
+{
+	call->response.body = text;
+	call->response.content_type = STR("application/json");
+}
+
+void write_json(struct call *call, const struct doc *doc)
+{
+	struct buf out = buf_new(call->pool, 1024);
+
+	doc_write_json(doc, &out);
+	write_text(call, buf_str(&out));
+}
+
+static void write_selected(struct call *call, const struct selection *selection, const struct resource *resource)
+{
+	struct buf out = buf_new(call->pool, 2048 + resource->body.n);
+
+	add_object(call, selection, resource, &out);
+	write_text(call, buf_str(&out));
+	if (call->version >= VERSION_ETAG)
+		set_etag(call, resource->etag);
+}
+
+void write_object(struct call *call, const struct kind *kind, const struct resource *resource)
+{
+	struct selection selection = select_all(call, kind);
+
+	write_selected(call, &selection, resource);
+}
+
+// GET has no preconditions here: clients send If-Match with every request, and the API has never known If-None-Match.
+enum outcome show_object(struct call *call, const struct kind *kind)
+{
+	struct str fields = call_param(call, "fields");
+	struct selection selection = select_all(call, kind);
+	struct resource resource;
+	enum outcome outcome = fields.p != NULL ? select_fields(call, kind, fields, false, &selection) : OUTCOME_OK;
+
+	if (outcome == OUTCOME_OK)
+		outcome = kind_find(call, kind, call_param(call, kind->singular), &resource);
+	if (outcome == OUTCOME_OK)
+		write_selected(call, &selection, &resource);
+	return outcome;
+}
+
+// ---- preconditions
+
+enum outcome guard_read(struct call *call, struct conditions *conditions)
+{
+	if (call->version < VERSION_ETAG && request_has_header(&call->request, "if-match"))
+		return fail_too_new(call, "If-Match", VERSION_ETAG);
+	return conditions_read_match(call, conditions);
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// PATCH by RFC 6902, applied to the object as it is shown, under the row's lock; DELETE.
+//
+// Members of the object itself always stay, so "remove" gives them their default. Whoever changes the owner moves the object.
+#include "base/base.h"
+
+#include "api/baremetal/baremetal.h"
+#include "api/patch.h"
+#include "base/config.h"
+#include "base/pool.h"
+#include "http/media.h"
+
+struct patching {
+	struct call *call;
+	const struct kind *kind;
+	const struct doc *patch;
+	bool gives;      // an operation can touch the owner
+	struct str heir; // the tenant it goes to then
+};
+
+// ---- paths
+
+static enum outcome fail_path(const struct patching *patching, struct str pointer)
+{
+	struct buf known = buf_new(patching->call->pool, 1024);
+
+	for (const struct kind_member *member = patching->kind->members; member->name != NULL; member++) {
+		if ((member->flags & MEMBER_SETTABLE) != 0 && member->since <= patching->call->version)
+			buf_addf(&known, "%s/%s", known.n > 0 ? ", " : "", member->name);
+	}
+	return call_fail(patching->call, OUTCOME_BAD_DOCUMENT, "Cannot patch %.*s: what can be patched is %.*s and what is in them",
+		STR_ARG(pointer.n > 0 ? metal_shown(pointer) : STR("the whole document")), STR_ARG(buf_str(&known)));
+}
+
+// The member that a JSON Pointer leads to or into; no member's name has anything to unescape. *whole: to it.
+static const struct kind_member *pointed_at(const struct kind *kind, struct str pointer, bool *whole)
+{
+	size_t end = str_find(pointer, '/', 1);
+
+	*whole = end == pointer.n;
+	return pointer.n > 0 ? kind_member(kind, str_part(pointer, 1, end)) : NULL;
+}
+
+// What is read may be anything that is shown.
+static enum outcome check_source(const struct patching *patching, struct str pointer)
+{
+	bool whole;
+	const struct kind_member *member = pointed_at(patching->kind, pointer, &whole);
+
+	if (member != NULL && member->since > patching->call->version)
+		return fail_too_new(patching->call, member->name, member->since);
+	return OUTCOME_OK;
+}
+
+static enum outcome check_removal(const struct patching *patching, const struct kind_member *member)
+{
+	if ((member->flags & MEMBER_STAYS) == 0)
+		return OUTCOME_OK;
+	return call_fail(patching->call, OUTCOME_BAD_DOCUMENT, "Couldn't apply patch: /%s can't be removed; replace it",
+		member->name);
+}
+
+static enum outcome check_null(const struct patching *patching, const struct kind_member *member)
+{
+	if ((member->flags & MEMBER_NOT_NULL) == 0)
+		return OUTCOME_OK;
+	return call_fail(patching->call, OUTCOME_BAD_DOCUMENT,
+		"Couldn't apply patch: /%s can't be replaced by null; remove it, or give it a value", member->name);
+}
+
+static enum outcome check_target(struct patching *patching, struct str op, struct str pointer, const struct doc *value)
+{
+	bool whole;
+	const struct kind_member *member = pointed_at(patching->kind, pointer, &whole);
+
+	if (member == NULL || (member->flags & MEMBER_SETTABLE) == 0)
+		return fail_path(patching, pointer);
+	if (member->since > patching->call->version)
+		return fail_too_new(patching->call, member->name, member->since);
+	if (member->source == FROM_TENANT)
+		patching->gives = true;
+	if (whole && str_eq(op, STR("remove")))
+		return check_removal(patching, member);
+	if (whole && value == NULL && (str_eq(op, STR("add")) || str_eq(op, STR("replace"))))
+		return check_null(patching, member);
+	return OUTCOME_OK;
+}
+
+// A move takes away what it reads. What is in a dictionary can go; a member of the object always stays.
+static enum outcome check_moved(struct patching *patching, struct str pointer)
+{
+	bool whole;
+	enum outcome outcome = check_target(patching, STR("move"), pointer, NULL);
+
+	if (outcome != OUTCOME_OK || pointed_at(patching->kind, pointer, &whole) == NULL || !whole)
+		return outcome;
+	return call_fail(patching->call, OUTCOME_BAD_DOCUMENT,
+		"Couldn't apply patch: %.*s can't be moved, only what is in it; copy it and then remove it",
+		STR_ARG(metal_shown(pointer)));
+}
+
+static struct str text_of(const struct doc *operation, const char *name)
+{
+	const struct doc *value = NULL;
+
+	return doc_get(operation, str_c(name), &value) && doc_kind(value) == DOC_STRING ? doc_string(value) : STR("");
+}
+
+static enum outcome check_operation(struct patching *patching, const struct doc *operation)
+{
+	struct str op = text_of(operation, "op"), path = text_of(operation, "path"), from = text_of(operation, "from");
+	const struct doc *value = NULL;
+	enum outcome outcome = OUTCOME_OK;
+
+	if (str_eq(op, STR("test")))
+		return check_source(patching, path);
+	if (str_eq(op, STR("copy")))
+		outcome = check_source(patching, from);
+	else if (str_eq(op, STR("move")))
+		outcome = check_moved(patching, from);
+	(void)doc_get(operation, STR("value"), &value);
+	return outcome == OUTCOME_OK ? check_target(patching, op, path, value) : outcome;
+}
+
+// ---- the patch
+
+// Clients that send application/json are those of a service that has no "test"; who sends nothing else in that form asks
+// for no change, and is told so as there.
+static enum outcome check_asks(const struct patching *patching, size_t tests)
+{
+	struct call *call = patching->call;
+
+	if (tests == 0 || tests < doc_length(patching->patch) ||
+	    media_is(call->request.content_type, "application/json-patch+json"))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_BAD_DOCUMENT,
+		"Schema error for patch: it has tests alone, which change nothing; if that is what you mean, send it as "
+		"application/json-patch+json");
+}
+
+static enum outcome check_operations(struct patching *patching)
+{
+	enum outcome outcome = OUTCOME_OK;
+	size_t tests = 0;
+
+	for (size_t i = 0; outcome == OUTCOME_OK && i < doc_length(patching->patch); i++) {
+		const struct doc *operation = doc_at(patching->patch, i);
+		tests += str_eq(text_of(operation, "op"), STR("test")) ? 1 : 0;
+		outcome = check_operation(patching, operation);
+	}
+	return outcome == OUTCOME_OK ? check_asks(patching, tests) : outcome;
+}
+
+static enum outcome read_operations(struct patching *patching)
+{
+	struct call *call = patching->call;
+	struct doc *patch;
+	struct str error;
+	enum outcome outcome = call_read(call, &any_document, &patch);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (!doc_json_patch_check(call->pool, patch, &error))
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "Schema error for patch: %.*s", STR_ARG(error));
+	patching->patch = patch;
+	outcome = check_operations(patching);
+	if (outcome == OUTCOME_OK && patching->gives && call->who.role != ROLE_OPERATOR)
+		outcome = call_fail(call, OUTCOME_FORBIDDEN, "owner: only an operator gives a %s to another tenant",
+			patching->kind->singular);
+	return outcome;
+}
+
+// The object as it is shown, patched.
+static enum outcome carry_out(const struct patching *patching, const struct resource *current, const struct doc **result)
+{
+	struct call *call = patching->call;
+	struct buf text = buf_new(call->pool, 2048 + current->body.n);
+	struct selection selection = select_all(call, patching->kind);
+	struct str error;
+
+	add_object(call, &selection, current, &text);
+	if (patch_result(call, EDIT_JSON_PATCH, stored_doc(call->pool, buf_str(&text)), patching->patch, result, &error))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_BAD_DOCUMENT, "Couldn't apply patch, and nothing was changed: %.*s", STR_ARG(error));
+}
+
+// ---- the owner
+
+static enum outcome owner_of(const struct patching *patching, const struct doc *result, struct str *tenant)
+{
+	const struct doc *owner = NULL;
+
+	(void)doc_get(result, STR("owner"), &owner);
+	*tenant = owner == NULL ? STR(TENANT_SYSTEM) : doc_string(owner);
+	if (owner == NULL || doc_kind(owner) == DOC_STRING)
+		return OUTCOME_OK;
+	return call_fail(patching->call, OUTCOME_BAD_DOCUMENT, "owner has to be the name of a tenant, or null");
+}
+
+// The tenants are locked before the object is, so the heir has to be known before.
+static enum outcome find_heir(struct patching *patching, const struct ident *ident, struct guard guard)
+{
+	struct registry *registry = patching->call->registry;
+	struct resource current;
+	const struct doc *result;
+	enum outcome outcome = resource_find(registry, ident, &current);
+
+	if (outcome == OUTCOME_OK)
+		outcome = resource_check(registry, &current, guard);
+	if (outcome == OUTCOME_OK)
+		outcome = carry_out(patching, &current, &result);
+	return outcome == OUTCOME_OK ? owner_of(patching, result, &patching->heir) : outcome;
+}
+
+static enum outcome check_heir(const struct patching *patching, const struct doc *result)
+{
+	struct str heir;
+	enum outcome outcome = owner_of(patching, result, &heir);
+
+	if (outcome != OUTCOME_OK || str_eq(heir, patching->heir))
+		return outcome;
+	return call_fail(patching->call, OUTCOME_CONFLICT, "it was changed in the meantime, and with it whose it would become: "
+		"look at it and repeat");
+}
+
+// ---- writing
+
+// Members that the version does not have, and those that nobody sets, stay as they are.
+static struct doc *patched_body(const struct patching *patching, const struct resource *current, const struct doc *result)
+{
+	struct pool *pool = patching->call->pool;
+	const struct kind *kind = patching->kind;
+	struct doc *body = doc_copy(pool, secrets_masked(pool, kind->rules, stored_doc(pool, current->body)));
+
+	for (const struct kind_member *member = kind->members; member->name != NULL; member++) {
+		const struct doc *value = NULL;
+		if (member->source != FROM_BODY || (member->flags & MEMBER_SETTABLE) == 0 ||
+		    member->since > patching->call->version)
+			continue;
+		(void)doc_get(result, str_c(member->name), &value);
+		doc_set(body, str_c(member->name), value != NULL ? doc_copy(pool, value) : NULL);
+	}
+	return body;
+}
+
+static enum outcome check_size(struct call *call, const struct doc *body)
+{
+	struct buf text = buf_new(call->pool, 2048);
+
+	doc_write_json(body, &text);
+	if (text.n <= call->config->max_body)
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_BODY_TOO_LARGE, "an object may have %llu bytes at most",
+		(unsigned long long)call->config->max_body);
+}
+
+static enum outcome apply_patch(void *arg, const struct resource *current, struct content *content)
+{
+	const struct patching *patching = arg;
+	const struct doc *result;
+	enum outcome outcome = carry_out(patching, current, &result);
+
+	if (outcome == OUTCOME_OK && patching->gives)
+		outcome = check_heir(patching, result);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	*content = (struct content){
+		.meta = current->meta,
+		.document = patched_body(patching, current, result),
+		.locked = current->locked,
+	};
+	return check_size(patching->call, content->document);
+}
+
+static enum outcome write_patch(struct patching *patching, const struct ident *ident, struct guard guard,
+	struct resource *resource)
+{
+	struct registry *registry = patching->call->registry;
+	const struct edit edit = { apply_patch, patching, false };
+
+	if (!patching->gives)
+		return resource_change(registry, ident, &edit, guard, resource);
+	enum outcome outcome = find_heir(patching, ident, guard);
+	if (outcome == OUTCOME_OK)
+		outcome = resource_give(registry, ident, patching->heir, &edit, guard, resource);
+	// The object is there; it is the heir that is not.
+	return outcome == OUTCOME_GONE ? OUTCOME_CONFLICT : outcome;
+}
+
+enum outcome patch_object(struct call *call, const struct kind *kind)
+{
+	struct patching patching = { .call = call, .kind = kind };
+	struct str text = call_param(call, kind->singular);
+	struct conditions conditions;
+	struct resource resource;
+	struct ident ident;
+	enum outcome outcome = guard_read(call, &conditions);
+
+	if (outcome == OUTCOME_OK)
+		outcome = kind_ident(call, kind, text, &ident);
+	if (outcome == OUTCOME_OK)
+		outcome = read_operations(&patching);
+	if (outcome == OUTCOME_OK)
+		outcome = write_patch(&patching, &ident, conditions_guard(&conditions), &resource);
+	if (outcome == OUTCOME_OK)
+		write_object(call, kind, &resource);
+	return outcome == OUTCOME_NOT_FOUND ? fail_not_found(call, kind, text) : outcome;
+}
+
+// ---- deleting
+
+enum outcome delete_object(struct call *call, const struct kind *kind)
+{
+	struct str text = call_param(call, kind->singular);
+	struct conditions conditions;
+	struct resource resource;
+	struct ident ident;
+	enum outcome outcome = guard_read(call, &conditions);
+
+	if (outcome == OUTCOME_OK)
+		outcome = kind_ident(call, kind, text, &ident);
+	if (outcome == OUTCOME_OK)
+		outcome = resource_remove(call->registry, &ident, conditions_guard(&conditions), &resource);
+	return outcome == OUTCOME_NOT_FOUND ? fail_not_found(call, kind, text) : outcome;
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# The Bare Metal API behind the other web servers: none of them gets in the way of its addresses and header fields.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Test::More;
+
+use Tenure::Instance;
+use Tenure::Metal qw(is_fault);
+
+for my $server (qw(apache-fcgid apache-proxy nginx)) {
+    subtest $server => sub {
+        plan skip_all => "$server is not installed"
+            unless Tenure::Instance::on_path($server eq 'nginx' ? 'nginx' : 'apache2');
+        plan skip_all => 'mod_fcgid is not installed'
+            if $server eq 'apache-fcgid' && !-e '/usr/lib/apache2/modules/mod_fcgid.so';
+        my $instance = Tenure::Instance->start(server => $server);
+        my $metal    = Tenure::Metal->new($instance->admin, '1.82');
+        my $node     = $metal->make('nodes', { driver => 'fake-hardware', name => 'n.1', owner => 't1' });
+        my $self     = $metal->url . "/v1/nodes/$node->{uuid}";
+        is $node->{links}[0]{href}, $self, 'links lead where the client asked';
+
+        my $get = $metal->get('/nodes/n.1');
+        $get->is_status(200);
+        $get->header_is("X-OpenStack-Ironic-API-$_->[0]", $_->[1])
+            for ['Version', '1.82'], ['Minimum-Version', '1.1'], ['Maximum-Version', '1.82'];
+        is $get->etag =~ s/"//gr, $get->json->{etag}, 'the etag in header and body';
+        $metal->get($self)->is_status(200, 'a whole address');
+        is_deeply [map { $_->{name} } @{ $metal->get('/nodes/?limit=1&fields=name')->json->{nodes} }], ['n.1'],
+            '"/" before "?"';
+
+        my $patch = $metal->patch("/nodes/n.1", [[add => '/extra/a', 1]], if_match => $get->etag);
+        $patch->is_status(200);
+        is_fault($metal->patch('/nodes/n.1', [[add => '/extra/b', 1]], if_match => $get->etag), 412, qr{/extra/a},
+            'a stale etag');
+        $metal->put('/nodes/n.1/maintenance', json => { reason => 'r' })->is_status(202);
+        $metal->delete('/nodes/n.1/maintenance',
+            headers => { 'Content-Type' => 'application/octet-stream' })->is_status(202);
+        $metal->put('/nodes/n.1/traits/CUSTOM_A')->header_is('Location', $metal->url . '/v1/nodes/n.1/traits/CUSTOM_A');
+
+        is_fault($metal->version('1.83')->get('/nodes'), 406, qr/1\.82/, 'a version there is not', address => 1);
+        $metal->head('/nodes')->is_status(405, 'HEAD');
+        is_fault($metal->get('/nosuch/'), 404, undef, 'no such address', address => 1);
+        $metal->delete('/nodes/n.1')->is_status(204);
+    };
+}
+
+done_testing;

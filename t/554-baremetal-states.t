@@ -1,0 +1,236 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# What of a node has an address of its own, and what drivers would do: states, maintenance, traits, validation, power,
+# provisioning; drivers, conductors, shards.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Sys::Hostname ();
+use Test::More;
+
+use Tenure::Instance;
+use Tenure::Metal qw(is_fault);
+
+my $instance = Tenure::Instance->start(combined => 1);
+my $admin    = $instance->admin;
+$admin->make_tenant($_) for qw(t1 t2);
+my $ann  = Tenure::Metal->new($instance->combined('ann:t1:member'), '1.82');
+my $uuid = '11111111-2222-4333-8444-555555555555';
+my $host = Sys::Hostname::hostname();
+$admin->make("/v2.0/t1/nodes/$uuid", { driver => 'fake-hardware', name => 'n1' });
+
+# The node as it is stored.
+sub stored { return $admin->get("/v2.0/t1/nodes/$uuid") }
+
+subtest 'states' => sub {
+    my $get = $ann->get('/nodes/n1/states');
+    $get->is_status(200);
+    my %states = (power_state => undef, provision_state => 'enroll', target_power_state => undef,
+        target_provision_state => undef,
+        last_error => undef, console_enabled => JSON::PP::false(), provision_updated_at => undef);
+    my %raid = (raid_config => {}, target_raid_config => {});
+    is_deeply $get->json, { %states, %raid, boot_mode => undef, secure_boot => undef }, 'all of them';
+    is_deeply $ann->version('1.74')->get("/nodes/$uuid/states")->json, { %states, %raid }, 'no boot mode before 1.75';
+    is_deeply $ann->version('1.11')->get("/nodes/$uuid/states")->json, \%states, 'no RAID before 1.12';
+    is_deeply $ann->get('/nodes/' . uc($uuid) . '/states')->json, $get->json, 'a UUID in any case';
+    is_fault($ann->get('/nodes/n2/states'), 404, qr/Node n2 could not be found/, 'of no node');
+};
+
+subtest 'maintenance' => sub {
+    my $set = $ann->put('/nodes/n1/maintenance', json => { reason => 'fan broken' });
+    $set->is_status(202);
+    is $set->text, '', 'nothing is answered';
+    is $set->etag, stored()->etag, 'but the new etag';
+    is_deeply [@{ stored()->json }{qw(maintenance maintenance_reason)}], [JSON::PP::true(), 'fan broken'],
+        'set, with the reason';
+    is $ann->put('/nodes/n1/maintenance', json => { reason => 'fan broken' })->etag, $set->etag,
+        'the same once more changes nothing';
+    is $ann->version('1.39')->put('/nodes/n1/maintenance', json => { reason => 'fan broken' })->etag, undef,
+        'no etag before 1.40';
+    for my $body ('', '{}', '{"reason": null}') {
+        $ann->put('/nodes/n1/maintenance', body => $body)->is_status(202, "\"$body\"");
+        is stored()->json->{maintenance_reason}, undef, 'is no reason';
+    }
+    is_fault($ann->put('/nodes/n1/maintenance', json => { reason => 1 }), 400, qr/reason/,
+        'a reason that is no string');
+    is_fault($ann->put('/nodes/n1/maintenance', json => { because => 'x' }), 400, qr/because/,
+        'a member that is not known');
+    is_fault($ann->put('/nodes/n1/maintenance', json => ['x']), 400, qr/object/, 'no object');
+    my $unset = $ann->delete('/nodes/n1/maintenance');
+    $unset->is_status(202);
+    is $unset->etag, stored()->etag, 'the etag again';
+    is_deeply [@{ stored()->json }{qw(maintenance maintenance_reason)}], [JSON::PP::false(), undef], 'unset';
+    $ann->delete('/nodes/n1/maintenance')->is_status(202, 'and once more');
+    my @changes = $instance->changes_of($unset);
+    is scalar @changes, 1, 'a change leaves one row';
+    is $changes[0]{actor}, 'ann', 'of who did it';
+};
+
+subtest 'maintenance, guarded' => sub {
+    my $etag = stored()->etag;
+    my $set  = $ann->put('/nodes/n1/maintenance', if_match => $etag);
+    $set->is_status(202);
+    is_fault($ann->delete('/nodes/n1/maintenance', if_match => $etag), 412, undef, 'a stale etag');
+    is stored()->json->{maintenance}, JSON::PP::true(), 'changes nothing';
+    $ann->delete('/nodes/n1/maintenance', if_match => $set->etag)->is_status(202);
+};
+
+subtest 'traits' => sub {
+    is_deeply $ann->get('/nodes/n1/traits')->json, { traits => [] }, 'none';
+    my $put = $ann->put('/nodes/n1/traits/CUSTOM_A');
+    $put->is_status(204);
+    is $put->location, $ann->url . '/v1/nodes/n1/traits/CUSTOM_A', 'Location';
+    is $put->etag, stored()->etag, 'the etag is the node\'s';
+    is $ann->put('/nodes/n1/traits/CUSTOM_A')->etag, $put->etag, 'the same again changes nothing';
+    $ann->put('/nodes/n1/traits/HW_CPU_X86_VMX')->is_status(204, 'one of the standard ones');
+    is_deeply $ann->get('/nodes/n1/traits')->json, { traits => [qw(CUSTOM_A HW_CPU_X86_VMX)] }, 'both';
+    $ann->delete('/nodes/n1/traits/CUSTOM_A')->is_status(204);
+    is_fault($ann->delete('/nodes/n1/traits/CUSTOM_A'), 404, qr/n1 doesn't have a trait 'CUSTOM_A'/, 'twice');
+    is_fault($ann->delete('/nodes/n2/traits/CUSTOM_A'), 404, qr/n2 could not be found/, 'of no node');
+    my $set = $ann->put('/nodes/n1/traits', json => { traits => [qw(CUSTOM_Y CUSTOM_X CUSTOM_Y)] });
+    $set->is_status(204);
+    is_deeply $ann->get('/nodes/n1/traits')->json, { traits => [qw(CUSTOM_X CUSTOM_Y)] }, 'set: these and no others';
+    is_fault($ann->put('/nodes/n1/traits/CUSTOM_Z', if_match => $put->etag), 412, undef, 'a stale etag');
+    is_deeply $ann->get('/nodes/n1/traits')->json, { traits => [qw(CUSTOM_X CUSTOM_Y)] }, 'changes nothing';
+    $ann->delete('/nodes/n1/traits', if_match => $set->etag)->is_status(204, 'the right one');
+    is_deeply $ann->get('/nodes/n1/traits')->json, { traits => [] }, 'clears them';
+    my ($row) = $instance->changes_of($set);
+    is $row->{verb}, 'updated', 'is in the change log';
+};
+
+subtest 'traits there cannot be' => sub {
+    for my $name ('lower_case', 'CUSTOM_', 'CUSTOM_a', 'HW_NO_SUCH_THING', 'CUSTOM_' . 'A' x 249, 'A B') {
+        is_fault($ann->put('/nodes/n1/traits/' . $name =~ s/ /%20/gr), 400, qr/\Q@{[ substr $name, 0, 40 ]}\E/,
+            "\"$name\"");
+        is_fault($ann->put('/nodes/n1/traits', json => { traits => ['CUSTOM_OK', $name] }), 400, undef, 'in a list');
+    }
+    for my $body ({}, { traits => 'CUSTOM_A' }, { traits => [1] }, { traits => [], more => 1 }, [], 'CUSTOM_A') {
+        is_fault($ann->put('/nodes/n1/traits', json => $body), 400, qr/traits/,
+            'a body that is none: ' . JSON::PP->new->allow_nonref->encode($body));
+    }
+    is_fault($ann->put('/nodes/n1/traits', body => ''), 400, undef, 'no body');
+    is_fault($ann->put('/nodes/n1/traits/CUSTOM_A', json => { traits => ['CUSTOM_B'] }), 400, qr/empty/,
+        'a body where there is none');
+    my @fifty = map { "CUSTOM_T$_" } 1 .. 50;
+    $ann->put('/nodes/n1/traits', json => { traits => \@fifty })->is_status(204, 'fifty');
+    is_fault($ann->put('/nodes/n1/traits', json => { traits => [@fifty, 'CUSTOM_T51'] }), 400, qr/50/, 'fifty-one');
+    is_fault($ann->put('/nodes/n1/traits/CUSTOM_T51'), 400, qr/50/, 'one by one, too');
+    $ann->put('/nodes/n1/traits/CUSTOM_T7')->is_status(204, 'one that is there already');
+    is scalar @{ $ann->get('/nodes/n1/traits')->json->{traits} }, 50, 'fifty they are';
+};
+
+subtest 'validation' => sub {
+    my %none = (result => undef, reason => 'not supported');
+    my %all  = map { $_ => \%none } qw(bios boot console deploy inspect management network power raid rescue storage);
+    is_deeply $ann->get('/nodes/n1/validate')->json, \%all, 'nothing is driven here';
+    is_deeply $ann->get("/nodes/validate?node_uuid=$uuid")->json, \%all, 'asked the other way';
+    is_fault($ann->get('/nodes/validate'), 400, qr/Which node/, 'which?');
+};
+
+subtest 'what drivers would do' => sub {
+    my $before = stored()->etag;
+    for my $call (['states/power', 'power on', 'power'], ['states/power', 'rebooting', 'power'], ['states/provision',
+        'manage', 'deploy']) {
+        my ($path, $target, $what) = @$call;
+        is_fault($ann->put("/nodes/n1/$path", json => { target => $target }), 400,
+            qr/\ADriver fake-hardware does not support $what \(disabled or not implemented\)\.\z/, "$path: $target");
+    }
+    is_fault($ann->put('/nodes/n1/states/power', json => { target => 'explode' }), 400, qr/power on, power off/,
+        'no such target');
+    is_fault($ann->put('/nodes/n1/states/provision', json => { target => 'explode' }), 400, qr/active, deleted/,
+        'nor there');
+    is_fault($ann->put('/nodes/n1/states/power', json => {}), 400, qr/target/, 'no target');
+    is_fault($ann->put('/nodes/n1/states/power', body => ''), 400, qr/target/, 'no body');
+    is_fault($ann->put('/nodes/n2/states/power', json => { target => 'power on' }), 404, undef, 'no node');
+    is_fault($ann->as('ann:t1:reader')->put('/nodes/n1/states/power', json => { target => 'power on' }), 403, undef,
+        'a reader');
+    for my $call (['PUT', 'states/raid', 'raid'], ['GET', 'states/console', 'console'], ['PUT', 'states/console',
+        'console'],
+        ['PUT', 'states/boot_mode', 'management'], ['PUT', 'states/secure_boot', 'management'],
+        ['GET', 'management/boot_device', 'management'], ['PUT', 'management/boot_device', 'management'],
+        ['GET', 'management/boot_device/supported', 'management'], ['PUT', 'management/inject_nmi', 'management'],
+        ['GET', 'management/indicators', 'management'], ['POST', 'vifs', 'network'], ['GET', 'vendor_passthru/methods',
+            'vendor'],
+        ['POST', 'vendor_passthru?method=x', 'vendor']) {
+        my ($method, $path, $what) = @$call;
+        is_fault($ann->request($method, "/nodes/n1/$path", $method eq 'GET' ? () : (json => {})), 400,
+            qr/does not support $what /,
+            "$method $path");
+    }
+    is stored()->etag, $before, 'nothing is changed by any';
+};
+
+subtest 'what drivers would leave behind' => sub {
+    for my $list (['nodes/n1/bios', 'bios'], ['nodes/n1/vifs', 'vifs'], ['nodes/n1/history', 'history'],
+        ['allocations', 'allocations'],
+        ['deploy_templates', 'deploy_templates'], ['volume/connectors', 'connectors'], ['volume/targets', 'targets'],
+        ['nodes/n1/volume/targets', 'targets']) {
+        my ($path, $name) = @$list;
+        is_deeply $ann->get("/$path")->json, { $name => [] }, $path;
+    }
+    for my $path ('nodes/n1/bios/x', "nodes/n1/history/$uuid", 'nodes/n1/inventory', 'nodes/n1/allocation',
+        'allocations/x',
+        'deploy_templates/x', 'volume/connectors/x', 'lookup?addresses=52:54:00:00:00:01') {
+        is_fault($ann->get("/$path"), 404, qr/could not be found/, $path);
+    }
+    is_fault($ann->get('/nodes/n2/bios'), 404, qr/Node n2/, 'of no node');
+    is_deeply [sort keys %{ $ann->get('/volume')->json }], [qw(connectors links targets)], 'volume';
+    is_fault($ann->as('admin')->post('/events', json => { events => [] }), 400, undef, 'events');
+};
+
+subtest 'drivers' => sub {
+    my $list = $ann->get('/drivers')->json->{drivers};
+    is_deeply [map { $_->{name} } @$list], [qw(fake-hardware ipmi redfish)], 'as configured';
+    is_deeply $list->[0]{hosts}, [$host], 'of this host';
+    is_deeply [sort keys %{ $list->[0] }], [qw(hosts links name properties type)], 'short in lists';
+    my $one = $ann->get('/drivers/fake-hardware')->json;
+    is_deeply $ann->get('/drivers/?detail=True')->json->{drivers}[0], $one, 'whole with detail';
+    is $one->{default_network_interface}, 'noop', 'interfaces';
+    is_deeply [sort @{ $one->{enabled_bios_interfaces} }], [qw(fake no-bios)], 'those enabled';
+    is scalar(grep { /\Adefault_/ } keys %$one), 12, 'twelve kinds';
+    is_deeply [sort keys %{ $ann->version('1.13')->get('/drivers/ipmi')->json }], [qw(hosts links name)], 'at 1.13';
+    is_deeply [sort keys %{ $ann->version('1.29')->get('/drivers/ipmi')->json }], [qw(hosts links name properties)],
+        'at 1.29';
+    my $old = $ann->version('1.30')->get('/drivers/ipmi')->json;
+    ok exists $old->{default_power_interface} && !exists $old->{default_storage_interface},
+        'at 1.30, without what came later';
+    is_deeply $ann->get('/drivers?type=classic')->json, { drivers => [] }, 'none is of the old type';
+    is scalar @{ $ann->get('/drivers?type=dynamic')->json->{drivers} }, 3, 'all are of the new one';
+    is_deeply [sort keys %{ $ann->get('/drivers?fields=name')->json->{drivers}[0] }], [qw(links name)], 'fields';
+    is_deeply [sort keys %{ $ann->get('/drivers/ipmi?fields=hosts,type')->json }], [qw(hosts links type)], 'of one';
+    is_fault($ann->get('/drivers?fields=name,default_boot_interface'), 400, qr/"default_boot_interface"/,
+        'fields that are none');
+    is_fault($ann->get('/drivers?fields=name&detail=true'), 400, undef, 'fields and detail');
+    is_fault($ann->version('1.76')->get('/drivers?fields=name'), 406, qr/1\.77/, 'fields came later');
+    is_fault($ann->version('1.29')->get('/drivers?type=dynamic'), 406, qr/1\.30/, 'so did type');
+    is_fault($ann->version('1.29')->get('/drivers?detail=true'), 406, qr/1\.30/, 'and detail');
+    is_fault($ann->get('/drivers/nosuch'), 404, qr/nosuch/, 'no such driver');
+    is_deeply $ann->get('/drivers/ipmi/properties')->json, {}, 'properties: none';
+    is_fault($ann->get('/drivers/nosuch/properties'), 404, undef, 'of none');
+    is_fault($ann->get('/drivers/ipmi/vendor_passthru/methods'), 400, qr/Driver ipmi does not support vendor/,
+        'calls of drivers');
+};
+
+subtest 'conductors and shards' => sub {
+    my $list = $ann->get('/conductors')->json->{conductors};
+    is_deeply [map { $_->{hostname} } @$list], [$host], 'this host';
+    is_deeply $ann->get("/conductors/$host")->json->{drivers}, [qw(fake-hardware ipmi redfish)], 'has all drivers';
+    is_fault($ann->get('/conductors/elsewhere'), 404, qr/elsewhere/, 'there is no other');
+    is_deeply $ann->get('/shards')->json, { shards => [] }, 'no shards';
+    my $n = 0;
+    for my $shard ('s2', 's1', 's2') {
+        $n++;
+        $admin->make('/v2.0/t' . ($n == 3 ? 2 : 1) . "/nodes/22222222-0000-4000-8000-00000000000$n",
+            { driver => 'ipmi', shard => $shard });
+    }
+    is_deeply $ann->get('/shards')->json->{shards}, [{ name => 's1', count => 1 }, { name => 's2', count => 1 }],
+        'of the tenant\'s nodes';
+    is_deeply $ann->as('admin')->get('/shards')->json->{shards}, [{ name => 's1', count => 1 }, { name => 's2',
+        count => 2 }],
+        'of all, for an operator';
+};
+
+done_testing;
