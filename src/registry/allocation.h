@@ -44,10 +44,10 @@ struct allocation_set {
 	size_t n;            // 0: nothing any more, and the consumer is no more
 };
 // Writes all sets, of different consumers, or none of them. What changes hands among them does not count twice. The
-// generation of every provider that had or gets allocations of them, and of each consumer, goes up by one.
-// OUTCOME_NO_CONTENT. _BAD_DOCUMENT: "Allocation for resource provider '…' that does not exist.", "Unable to allocate
-// inventory for consumer …: No such resource class …". _CONFLICT: no inventory, capacity exceeded, unit or step
-// (without code); consumer generation (concurrent_update).
+// generation of each consumer goes up by one, and that of every provider that gets allocations of them; one that only gives
+// some up keeps its own, as clients expect. OUTCOME_NO_CONTENT. _BAD_DOCUMENT: "Allocation for resource provider '…' that does
+// not exist.", "Unable to allocate inventory for consumer …: No such resource class ….". _CONFLICT: no inventory, capacity
+// exceeded, unit or step (without code); consumer generation (concurrent_update).
 enum outcome allocations_write(struct registry *registry, const struct allocation_set *sets, size_t n);
 // OUTCOME_NO_CONTENT; _NOT_FOUND "No allocations for consumer '…'".
 enum outcome allocations_delete(struct registry *registry, const struct uuid *consumer);
