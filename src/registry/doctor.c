@@ -341,7 +341,7 @@ static bool relations_right(const struct resource *resource, const struct relati
 {
 	if (resource->has_root != relations->has_root || doc_length(rows) != relations->n_aliases)
 		return false;
-	if (resource->has_root && !uuid_eq(resource->root, relations->root))
+	if (resource->has_root && !relations->root_elsewhere && !uuid_eq(resource->root, relations->root))
 		return false;
 	for (size_t i = 0; i < relations->n_aliases; i++) {
 		bool found = false;
@@ -399,6 +399,8 @@ static enum outcome check_relations(struct examination *examination, const struc
 	if (resource.type->rules != NULL)
 		resource.type->rules->relate(registry->pool, stored_document(registry->pool, resource.body), &resource.uid,
 			&relations);
+	if (relations.root_elsewhere) // another check's matter
+		relations.root = resource.root;
 	const struct db_value *stored = db_at(rows, row, RESOURCE_N_COLUMNS);
 	if (relations_right(&resource, &relations, stored_document(registry->pool, stored->null ? STR("[]") : stored->s)))
 		return OUTCOME_OK;

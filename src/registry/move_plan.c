@@ -125,11 +125,6 @@ static enum outcome check_dest(struct registry *registry, const struct move_orde
 
 // ---- the set
 
-static bool is_root(const struct type *type)
-{
-	return type->rules != NULL && type->rules->is_root;
-}
-
 static enum outcome choose_set(struct registry *registry, const struct move_order *order, struct move_plan *plan)
 {
 	struct move_action *action = plan->action;
@@ -144,7 +139,7 @@ static enum outcome choose_set(struct registry *registry, const struct move_orde
 		return registry_fail(registry, OUTCOME_CONFLICT,
 			"the namespace \"default\" belongs to its tenant and does not move; what is in it does");
 	const struct type *type = action->resource.type;
-	plan->set.kind = type == type_namespaces(registry) ? MOVE_SPACE : is_root(type) ? MOVE_TREE : MOVE_ONE;
+	plan->set.kind = type == type_namespaces(registry) ? MOVE_SPACE : resource_is_top(&action->resource) ? MOVE_TREE : MOVE_ONE;
 	plan->set.resource_id = action->resource.id;
 	plan->set.space = action->resource.name;
 	plan->set.root = action->resource.uid;

@@ -211,6 +211,8 @@ static enum outcome complete(struct registry *registry, const struct address *ad
 		content->body = current->body;
 	}
 	rules->relate(pool, draft.body, &uid, &revision->after);
+	if (revision->after.root_elsewhere)
+		revision->after.root = draft.root;
 	if (current == NULL || !doc_equal(draft.before, draft.body)) {
 		doc_write_json(draft.body, &text);
 		content->body = buf_str(&text);

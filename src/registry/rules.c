@@ -5,7 +5,7 @@
 
 // A new type with rules is one line here.
 static const struct type_rules *const all[] = {
-	&node_rules, &port_rules, &portgroup_rules, &chassis_rules, NULL
+	&node_rules, &port_rules, &portgroup_rules, &chassis_rules, &provider_rules, NULL
 };
 
 const struct type_rules *rules_find(struct str group, struct str plural)
@@ -15,4 +15,11 @@ const struct type_rules *rules_find(struct str group, struct str plural)
 			return all[i];
 	}
 	return NULL;
+}
+
+bool resource_is_top(const struct resource *resource)
+{
+	const struct type_rules *rules = resource->type->rules;
+
+	return rules != NULL && rules->is_root && (!resource->has_root || uuid_eq(resource->root, resource->uid));
 }
