@@ -20,6 +20,13 @@ struct blocker {
 	struct str detail;
 };
 
+// What a document misses, as Kubernetes tells it.
+struct problem_cause {
+	const char *reason; // FieldValueRequired, FieldValueInvalid, …
+	struct str field;   // "spec.size"; "" for the whole
+	struct str message;
+};
+
 struct problem {
 	struct str detail; // what was wrong and what would be right: one sentence, no SQL, no other tenant's name
 	struct problem_member members[PROBLEM_MAX_MEMBERS];
@@ -28,6 +35,8 @@ struct problem {
 	size_t n_blockers;
 	const struct str *fields; // of a stale write: JSON Pointers to what differs, in the request's pool; NULL: not known
 	size_t n_fields;
+	const struct problem_cause *causes; // of a bad document: each thing that is wrong with it, in the request's pool
+	size_t n_causes;
 };
 
 #endif

@@ -26,4 +26,9 @@ struct change {
 enum outcome change_list(struct registry *registry, struct str tenant, uint64_t after, uint64_t limit,
 	struct change **list, size_t *n, bool *more);
 
+// The change log's horizon: every change with an id up to it is visible to whoever reads from now on, and none such comes
+// to light later. Asked before a list is read, it is from where a reader of that list goes on: nothing is missed. Waits
+// for nobody. OUTCOME_OK.
+enum outcome change_horizon(struct registry *registry, uint64_t *horizon);
+
 #endif

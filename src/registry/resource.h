@@ -27,6 +27,8 @@ struct resource {
 	enum resource_live live;
 	bool locked;
 	uint64_t revision, edits;
+	uint64_t changed;    // id of its last change: rises over everything that the server keeps
+	uint64_t generation; // grows with each change of the body outside of "status"
 	uint8_t etag[64];
 	struct str meta; // JSON object: labels, annotations and what else the client keeps in metadata; compact
 	struct str body; // JSON object: everything but metadata; compact
@@ -35,6 +37,7 @@ struct resource {
 	struct str traits; // JSON array of names in byte order; "" for none
 	int64_t created_us, updated_us;
 	int64_t deleted_us, purge_us; // 0 while it lives
+	int64_t doomed_us;            // its deletion was asked for, and waits for its finalizers; 0: it was not
 };
 
 // What a write makes of a resource.
@@ -50,6 +53,7 @@ struct edit {
 	enum outcome (*apply)(void *arg, const struct resource *current, struct content *content);
 	void *arg;
 	bool creates; // false: answer NOT_FOUND (or GONE, MOVED) when there is nothing to change
+	struct str version; // of a custom type: the one whose schema the result has to fit; p NULL: the one stored in
 };
 
 // OUTCOME_OK. _NOT_FOUND. _GONE: it, its tenant or what its forward leads to is deleted and recoverable; *resource has
@@ -60,14 +64,18 @@ enum outcome resource_get(struct registry *registry, const struct address *addre
 enum outcome resource_check(struct registry *registry, const struct resource *resource, struct guard guard);
 
 // Creates or changes. A write that changes nothing keeps revision and etag and leaves no change row.
-// OUTCOME_CREATED, _OK, _STALE, _PRECONDITION_REQUIRED, _NOT_FOUND (no tenant or namespace; or nothing there and
-// !creates), _GONE, _MOVED (as
-// resource_get, when !creates), _OVER_QUOTA, or what apply says. *resource is as it stands after the write.
+// OUTCOME_CREATED, _OK, _STALE, _PRECONDITION_REQUIRED, _NOT_FOUND (no tenant or namespace; nothing there and !creates;
+// of a custom type: no definition answers for the tenant), _GONE, _MOVED (as resource_get, when !creates), _OVER_QUOTA,
+// _BAD_DOCUMENT (problem's causes: what the type's rules or schema miss), or what apply says. *resource is as it stands
+// after the write. A doomed one whose metadata.finalizers the write has emptied is deleted: OUTCOME_OK with deleted_us.
+// An optimistic writer compares current->changed in apply and answers OUTCOME_CONFLICT.
 enum outcome resource_write(struct registry *registry, const struct address *address, const struct edit *edit,
 	struct guard guard, struct resource *resource);
 
-// Deletes, recoverably; a namespace with all that is in it. OUTCOME_NO_CONTENT, _STALE, _PRECONDITION_REQUIRED,
-// _NOT_FOUND, _GONE, _MOVED, _LOCKED, _CONFLICT (the namespace "default").
+// Deletes, recoverably; a namespace with all that is in it, whatever finalizers that has. What has finalizers of its own
+// (metadata.finalizers, names of who has to clean up first) is only marked doomed, which is a change: it goes with the
+// write that empties them. OUTCOME_NO_CONTENT, _ACCEPTED (it waits for its finalizers; *resource as it stands), _STALE,
+// _PRECONDITION_REQUIRED, _NOT_FOUND, _GONE, _MOVED, _LOCKED, _CONFLICT (the namespace "default").
 enum outcome resource_delete(struct registry *registry, const struct address *address, struct guard guard,
 	struct resource *resource);
 
@@ -135,11 +143,13 @@ enum outcome resource_search(struct registry *registry, const struct resource_se
 
 struct resource_query {
 	struct str tenant;
+	bool all_tenants;  // every active tenant's, in order of creation; the rest but limit and marker (an id) doesn't count
 	const struct type *type;
 	bool all_spaces;   // of a namespaced type: every namespace
 	struct str space;
 	bool deleted;      // those that can be recovered, by age
-	struct str marker; // p NULL: from the first. A name; "namespace/name" with all_spaces; as resource_marker has it with deleted
+	// p NULL: from the first. A name; "namespace/name" with all_spaces; as resource_marker has it with deleted, all_tenants
+	struct str marker;
 	uint64_t limit;
 	const struct trait_filter *traits; // trait.h; NULL: any. Not with deleted
 };

@@ -38,6 +38,7 @@ struct draft {
 
 struct type_rules {
 	const char *group, *plural; // of the type
+	bool has_names;             // its resources' names are their own; else each is named by its uid
 	bool is_root;               // others hang on it: they move, go and come back with it; not while it hangs on one itself
 	const char *const *untagged; // members that the etag does not cover, ends with NULL; NULL: none
 

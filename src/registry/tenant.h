@@ -6,6 +6,11 @@
 
 #include "registry/registry.h"
 
+// Whether a tenant's own definition of a type or one that the system shares answers (registry/definition.h).
+#define TYPE_POLICY_LOCAL "LocalCRDFirst" // the default
+#define TYPE_POLICY_SYSTEM "SystemCRDFirst"
+#define TYPE_POLICY_NEVER "NeverUseSystemCRDUnlessForced"
+
 struct tenant {
 	uint64_t id;
 	struct uuid uid;
@@ -13,7 +18,10 @@ struct tenant {
 	struct str tier;
 	bool has_limit;         // the tier has a quota
 	uint64_t max_resources; // when it has
-	struct str metadata;    // JSON object of strings, compact
+	struct str metadata;    // JSON object of strings, compact: the annotations of its Tenant object
+	struct str object;      // what else that has: JSON object with "labels", "finalizers", "spec", each where there is one
+	const char *policy;     // which definitions of types come first for it: TYPE_POLICY_…
+	uint64_t changed;       // id of its last change
 	uint8_t etag[64];
 	bool etag_required;     // who changes the tenant, or something in it, has to send a precondition
 	uint64_t revision;
@@ -43,6 +51,7 @@ enum outcome tenant_get(struct registry *registry, struct str name, struct tenan
 struct tenant_content {
 	struct str tier;
 	struct str metadata; // compact JSON object of strings
+	struct str object;   // as tenant.object; spec.multiTenancyCRDPolicy, where it is there, has to be a TYPE_POLICY_…
 	bool tells_etag_required, etag_required;
 };
 // Writes to a tenant, or to what is in it, are answered OUTCOME_PRECONDITION_REQUIRED where the tenant or the
