@@ -50,8 +50,8 @@ static bool has_room(struct reading *reading, size_t more)
 	struct regexp *regexp = reading->regexp;
 
 	if (more > reading->max - regexp->n)
-		return regexp_fail(reading, "the expression is too large: as written out, with every {n} as n copies, it may have "
-			"%zu parts", reading->max);
+		return regexp_fail(reading, "the expression is too large: written out, with every {n} as n copies, it may "
+			"have %zu parts", reading->max);
 	if (regexp->n + more <= regexp->room)
 		return true;
 	size_t room = regexp->room > 0 ? regexp->room * 2 : 16;
@@ -393,9 +393,9 @@ static bool read_piece(struct reading *reading)
 // Passes over "\Q" and "\E".
 static void read_quotes(struct reading *reading)
 {
-	for (;;) {
-		if (!str_starts(str_part(reading->text, reading->at, reading->text.n), reading->quoted ? STR("\\E") : STR("\\Q")))
-			return;
+	struct str text = reading->text;
+
+	while (str_eq(str_part(text, reading->at, reading->at + 2), reading->quoted ? STR("\\E") : STR("\\Q"))) {
 		reading->quoted = !reading->quoted;
 		reading->at += 2;
 	}

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regular expressions that strangers write, matched against texts that strangers send. The time a match takes grows with
-// the text's length times the expression's, and with nothing else: all ways through the expression are followed at
-// once, none is tried again. That is why these are not libc's, libxml2's or PCRE's, which backtrack, or expand bounded
-// repetitions without a bound; and their syntax would be another.
+// Regular expressions that strangers write, matched against texts that strangers send. The time a match takes grows
+// with the text's length times the expression's, and with nothing else: all ways through the expression are followed
+// at once, none is tried again. That is why these are not libc's, libxml2's or PCRE's, which backtrack, or expand
+// bounded repetitions without a bound; and their syntax would be another.
 //
-// Syntax: RE2's, as in Go's regexp, which is what Kubernetes reads patterns with: literals, . [a-z] [^a-z] [[:alpha:]],
-// \d \w \s \D \W \S, \t \n \r \f \v \a \x7F \x{10FFFF} \101 \Q…\E, ^ $ \A \z \b \B, (…) (?:…) (?P<name>…) (?ims) (?i:…),
-// a|b, * + ? {n} {n,} {n,m} and their lazy forms (up to 1000). Characters are Unicode's; \d, \w, \s, \b and what (?i)
-// makes equal are ASCII's. Not taken: \pN, which needs Unicode's tables, and \C. Back-references and look-around don't
-// exist in RE2 either.
+// Syntax: RE2's, as in Go's regexp, which is what Kubernetes reads patterns with: literals, . [a-z] [^a-z]
+// [[:alpha:]], \d \w \s \D \W \S, \t \n \r \f \v \a \x7F \x{10FFFF} \101 \Q...\E, ^ $ \A \z \b \B, groups, named ones
+// (?P<name>a) and ones with flags (?ims) (?i:a), a|b, * + ? {n} {n,} {n,m} and their lazy forms (up to 1000).
+// Characters are Unicode's; \d, \w, \s, \b and what (?i) makes equal are ASCII's. Not taken: \pN, which needs Unicode's
+// tables, and \C. Back-references and look-around don't exist in RE2 either.
 #ifndef TENURE_BASE_REGEXP_H
 #define TENURE_BASE_REGEXP_H
 

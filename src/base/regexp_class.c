@@ -24,7 +24,9 @@ static int compare_ranges(const void *a, const void *b)
 {
 	const struct range *x = a, *y = b;
 
-	return x->first != y->first ? (x->first > y->first) - (x->first < y->first) : (x->last > y->last) - (x->last < y->last);
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return (x->last > y->last) - (x->last < y->last);
 }
 
 static void sort_and_join(struct char_set *set)
@@ -134,7 +136,8 @@ static bool read_hex(struct reading *reading, int32_t *c)
 	if (braced && (reading->at == text.n || text.p[reading->at++] != '}'))
 		digits = 0;
 	if (digits == 0 || (!braced && digits != 2) || *c > CHAR_LAST)
-		return regexp_fail(reading, "\\x takes two hexadecimal digits, or a character's number in braces: \\x41, \\x{1F600}");
+		return regexp_fail(reading, "\\x takes two hexadecimal digits, or a character's number in braces: \\x41, "
+			"\\x{1F600}");
 	return true;
 }
 
@@ -173,8 +176,8 @@ bool escape_read(struct reading *reading, int32_t *c)
 		return true;
 	}
 	if (*c >= 0x80 || (is_word(*c) && *c != '_'))
-		return regexp_fail(reading, "there is no escape like this; letters and digits need a backslash only where it means "
-			"something");
+		return regexp_fail(reading, "there is no escape like this; letters and digits need a backslash only where it "
+			"means something");
 	return true;
 }
 
@@ -183,9 +186,9 @@ bool escape_read(struct reading *reading, int32_t *c)
 static const struct {
 	const char *name, *pairs;
 } ascii_classes[] = {
-	{ "alnum", "09AZaz" }, { "alpha", "AZaz" }, { "ascii", "\x01\x7f" }, { "blank", "\t\t  " }, { "cntrl", "\x01\x1f\x7f\x7f" },
-	{ "digit", "09" }, { "graph", "!~" }, { "lower", "az" }, { "print", " ~" }, { "punct", "!/:@[`{~" },
-	{ "space", "\t\r  " }, { "upper", "AZ" }, { "word", "09AZaz__" }, { "xdigit", "09AFaf" },
+	{ "alnum", "09AZaz" }, { "alpha", "AZaz" }, { "ascii", "\x01\x7f" }, { "blank", "\t\t  " },
+	{ "cntrl", "\x01\x1f\x7f\x7f" }, { "digit", "09" }, { "graph", "!~" }, { "lower", "az" }, { "print", " ~" },
+	{ "punct", "!/:@[`{~" }, { "space", "\t\r  " }, { "upper", "AZ" }, { "word", "09AZaz__" }, { "xdigit", "09AFaf" },
 };
 
 // At "[:": a class by its name. False with *why STR_NONE: it is none, but a "[".

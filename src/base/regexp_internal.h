@@ -17,8 +17,8 @@ enum regexp_op {
 
 enum assertion { BEGIN_TEXT, END_TEXT, BEGIN_LINE, END_LINE, WORD_EDGE, NO_WORD_EDGE };
 
-// Where to go on is counted from the instruction itself, so that a piece of a program can be moved and copied. The match
-// is behind the last instruction.
+// Where to go on is counted from the instruction itself, so that a piece of a program can be moved and copied. The
+// match is behind the last instruction.
 struct instruction {
 	enum regexp_op op;
 	int32_t x, y;

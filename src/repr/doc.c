@@ -267,6 +267,22 @@ bool doc_equal_by_value(const struct doc *a, const struct doc *b)
 	return equal_numbers(tree_of(a), tree_of(b)) || number_same(number_text(a, in_a), number_text(b, in_b));
 }
 
+int doc_order_numbers(const struct doc *a, const struct doc *b)
+{
+	char in_a[24] = "", in_b[24] = "";
+
+	assert(doc_kind(a) == DOC_NUMBER && doc_kind(b) == DOC_NUMBER);
+	return number_order(number_text(a, in_a), number_text(b, in_b));
+}
+
+bool doc_is_whole(const struct doc *number)
+{
+	char text[24] = "";
+
+	assert(doc_kind(number) == DOC_NUMBER);
+	return number_is_whole(number_text(number, text));
+}
+
 // ---- building
 
 struct doc *doc_new_object(struct pool *pool)

@@ -53,6 +53,10 @@ bool doc_next(struct doc_iter *it);
 bool doc_equal(const struct doc *a, const struct doc *b);
 // The same with numbers by their value: 1, 1.0 and 10e-1 are equal, exactly, however many digits they have.
 bool doc_equal_by_value(const struct doc *a, const struct doc *b);
+// Order of two numbers by value, exactly: <0, 0, >0. Both are DOC_NUMBERs.
+int doc_order_numbers(const struct doc *a, const struct doc *b);
+// Of a DOC_NUMBER: has it no fraction, however it is written ("1.0", "1e3")?
+bool doc_is_whole(const struct doc *number);
 
 // ---- building: a value given to doc_set or doc_push belongs to its parent from then on
 

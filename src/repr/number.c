@@ -168,3 +168,39 @@ bool number_same(struct str a, struct str b)
 			return false;
 	}
 }
+
+// How the digits of two numbers of one power compare.
+static int order_digits(const struct decimal *x, const struct decimal *y)
+{
+	size_t i = x->first, j = y->first;
+	char c = 0, d = 0;
+
+	for (;;) {
+		bool x_has = next_digit(x, &i, &c), y_has = next_digit(y, &j, &d);
+		if (!x_has || !y_has)
+			return (int)x_has - (int)y_has;
+		if (c != d)
+			return c < d ? -1 : 1;
+	}
+}
+
+int number_order(struct str a, struct str b)
+{
+	struct decimal x = decimal_of(a), y = decimal_of(b);
+	int x_sign = x.first == x.last ? 0 : x.negative ? -1 : 1;
+	int y_sign = y.first == y.last ? 0 : y.negative ? -1 : 1;
+
+	if (x_sign != y_sign || x_sign == 0)
+		return x_sign - y_sign;
+	if (x.power != y.power)
+		return x.power < y.power ? -x_sign : x_sign;
+	return order_digits(&x, &y) * x_sign;
+}
+
+bool number_is_whole(struct str text)
+{
+	struct decimal d = decimal_of(text);
+	size_t point = str_find(d.text, '.', 0), digits = d.last - d.first;
+
+	return (int64_t)(digits - (point > d.first && point < d.last ? 1 : 0)) <= d.power || digits == 0;
+}

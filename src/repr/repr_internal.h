@@ -44,6 +44,10 @@ struct json_object *number_parse(struct pool *pool, struct str text, const char 
 
 // Do two numbers' texts mean the same number, exactly?
 bool number_same(struct str a, struct str b);
+// Their order, exactly: <0, 0, >0.
+int number_order(struct str a, struct str b);
+// Has the number no fraction, however it is written?
+bool number_is_whole(struct str text);
 
 // ---- json_pointer.c (RFC 6901)
 
