@@ -31,6 +31,7 @@ struct call {
 	const char *consume_type; // the request body's as matched in the WADL; NULL without body
 	enum repr_format consume;
 	struct registry *registry;
+	bool dry_run;             // what the handler did is undone at its end, and answered as if it were not
 	struct problem problem;   // of steps before the registry; the registry's own is in registry->problem
 };
 
@@ -60,7 +61,7 @@ struct dialect {
 	bool asks_first;
 };
 
-extern const struct dialect tenancy_dialect, baremetal_dialect, placement_dialect;
+extern const struct dialect tenancy_dialect, baremetal_dialect, placement_dialect, spaces_dialect;
 
 // Fills call->problem and returns outcome.
 enum outcome call_fail(struct call *call, enum outcome outcome, const char *format, ...) PRINTF_LIKE(3, 4);

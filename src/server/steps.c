@@ -227,6 +227,7 @@ static enum outcome run_handler(struct passage *passage)
 
 	response_reset(&passage->call->response, passage->call->pool);
 	passage->call->problem = (struct problem){ .n_members = 0 };
+	passage->call->dry_run = false;
 	passage->tries++;
 	return endpoint->run(passage->call);
 }
@@ -235,6 +236,12 @@ struct attempt {
 	struct passage *passage;
 	struct pool_mark mark;
 };
+
+// Is what the handler did to stay?
+static bool stays(const struct passage *passage)
+{
+	return outcome_commits(passage->outcome) && !passage->call->dry_run;
+}
 
 // Starts from nothing each time: the memory of an attempt that was rolled back is given back first.
 static enum db_verdict attempt_run(void *arg)
@@ -246,7 +253,7 @@ static enum db_verdict attempt_run(void *arg)
 	passage->call->registry->problem = (struct problem){ .n_members = 0 };
 	catalogue_begin(passage->call->registry);
 	passage->outcome = run_handler(passage);
-	return outcome_commits(passage->outcome) ? DB_COMMIT : DB_ROLLBACK;
+	return stays(passage) ? DB_COMMIT : DB_ROLLBACK;
 }
 
 static enum db_mode db_mode_of(enum txn_mode mode)
@@ -293,7 +300,7 @@ enum step_result step_run(struct passage *passage)
 	struct attempt attempt = { passage, pool_mark(call->pool) };
 	switch (db_txn_run(pipeline->db, db_mode_of(method->txn), &call->request_id, attempt_run, &attempt)) {
 	case DB_OK:
-		if (outcome_commits(passage->outcome))
+		if (stays(passage))
 			catalogue_committed(pipeline->registry);
 		return STEP_DONE;
 	case DB_LOST:

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists: what selectors choose, a page at a time, and the same to be deleted.
+#include "base/base.h"
+
+#include "api/spaces/spaces.h"
+#include "base/buf.h"
+#include "base/pool.h"
+#include "http/uri.h"
+
+enum {
+	STEP = 500,                  // resources read at a time
+	LIST_MAX_BYTES = 64 << 20,   // of an answer
+	DELETE_MAX = 10000,          // objects of one call
+};
+
+// ---- what is asked for
+
+// "41837:default/c1": the horizon of the first page, and behind which item to go on.
+static enum outcome read_continue(struct call *call, struct str text, struct list_query *query)
+{
+	size_t colon = str_find(text, ':', 0);
+
+	if (colon == text.n || !str_to_u64(str_part(text, 0, colon), &query->horizon))
+		return call_fail(call, OUTCOME_BAD_PARAMETER,
+			"continue key is not valid: it must be metadata.continue of the page before");
+	query->marker = str_part(text, colon + 1, text.n);
+	return OUTCOME_OK;
+}
+
+static enum outcome read_list_query(struct call *call, struct list_query *query)
+{
+	const struct uri *uri = &call->request.uri;
+	struct str text;
+	enum outcome outcome = read_choice(call, &query->choice);
+
+	query->limit = 0;
+	query->marker = STR_NONE;
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (uri_query(uri, STR("limit"), &text) && text.n > 0 && !str_to_u64(text, &query->limit))
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number");
+	if (uri_query(uri, STR("continue"), &text) && text.n > 0)
+		return read_continue(call, text, query);
+	return change_horizon(call->registry, &query->horizon);
+}
+
+// ---- going through them
+
+// One object of a list: its JSON, and where the list goes on behind it.
+struct visit {
+	struct call *call;
+	const struct target *target;
+	const struct list_query *query;
+	bool (*take)(void *arg, const struct resource *resource, struct str object); // false: that was enough
+	void *arg;
+};
+
+// Memory of a page is given back before the next: a selector may pass over more than a worker can hold.
+static void free_scratch(void *arg)
+{
+	struct pool *pool = arg;
+
+	pool_free(&pool);
+}
+
+static struct pool *scratch_of(struct call *call)
+{
+	struct pool *pool = pool_new();
+
+	if (pool == NULL)
+		abort();
+	pool_cleanup(call->pool, free_scratch, pool);
+	return pool;
+}
+
+// OUTCOME_OK: *last is the last one looked at, when there are more.
+static enum outcome take_page(const struct visit *visit, struct resource_query *query, bool *more, bool *enough,
+	struct str *marker)
+{
+	struct call *call = visit->call;
+	struct resource *list;
+	size_t n;
+	enum outcome outcome = resource_list(call->registry, query, &list, &n, more);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	for (size_t i = 0; i < n && !*enough; i++) {
+		struct buf object = buf_new(call->registry->pool, 1024 + list[i].meta.n + list[i].body.n);
+		object_json(call, visit->target->definition, visit->target->version, &list[i], &object);
+		*marker = resource_marker(call->registry->pool, query, &list[i]);
+		if (chosen(&visit->query->choice, call->registry->pool, buf_str(&object)))
+			*enough = !visit->take(visit->arg, &list[i], buf_str(&object));
+		if (*enough && i + 1 < n)
+			*more = true;
+	}
+	return OUTCOME_OK;
+}
+
+static enum outcome visit_pages(const struct visit *visit, struct resource_query *query, struct str *next)
+{
+	struct call *call = visit->call;
+	struct pool *scratch = call->registry->pool;
+	bool more = true, enough = false;
+	struct str marker = STR_NONE;
+	enum outcome outcome = OUTCOME_OK;
+
+	while (outcome == OUTCOME_OK && more && !enough) {
+		outcome = take_page(visit, query, &more, &enough, &marker);
+		if (outcome != OUTCOME_OK || marker.p == NULL)
+			break;
+		marker = str_dup(call->pool, marker);
+		query->marker = marker;
+		if (more && !enough)
+			pool_clear(scratch);
+	}
+	if (outcome == OUTCOME_OK && more && enough)
+		*next = str_printf(call->pool, "%llu:%.*s", (unsigned long long)visit->query->horizon, STR_ARG(marker));
+	return outcome;
+}
+
+// The one of a name is looked up, not searched for.
+static enum outcome visit_one(const struct visit *visit)
+{
+	struct call *call = visit->call;
+	const struct target *target = visit->target;
+	const struct address address = { target->tenant, target->definition->type, target->space,
+		visit->query->choice.name };
+	struct buf object = buf_new(call->pool, 1024);
+	struct resource resource;
+	enum outcome outcome = resource_get(call->registry, &address, &resource);
+
+	if (outcome == OUTCOME_MOVED)
+		return OUTCOME_NOT_FOUND;
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	object_json(call, target->definition, target->version, &resource, &object);
+	if (chosen(&visit->query->choice, call->pool, buf_str(&object)))
+		(void)visit->take(visit->arg, &resource, buf_str(&object));
+	return OUTCOME_OK;
+}
+
+// A space or namespace that is not there has no objects.
+static enum outcome visit_objects(const struct visit *visit, struct str *next)
+{
+	struct call *call = visit->call;
+	const struct target *target = visit->target;
+	struct pool *own = call->registry->pool;
+	struct resource_query query = {
+		.tenant = target->tenant,
+		.all_tenants = target->all,
+		.type = target->definition->type,
+		.all_spaces = target->all_spaces,
+		.space = target->space,
+		.marker = visit->query->marker,
+		.limit = visit->query->limit > 0 && visit->query->limit < STEP ? visit->query->limit : STEP,
+	};
+
+	enum outcome outcome;
+
+	*next = STR_NONE;
+	if (visit->query->choice.name.p != NULL && !target->all && !target->all_spaces) {
+		outcome = visit_one(visit);
+	} else {
+		call->registry->pool = scratch_of(call);
+		outcome = visit_pages(visit, &query, next);
+		call->registry->pool = own;
+	}
+	if (outcome == OUTCOME_NOT_FOUND || outcome == OUTCOME_GONE)
+		return OUTCOME_OK;
+	return outcome;
+}
+
+// ---- the list
+
+struct listed {
+	struct listing listing;
+	uint64_t limit;
+	bool too_large;
+};
+
+static bool list_one(void *arg, const struct resource *resource, struct str object)
+{
+	struct listed *listed = arg;
+
+	UNUSED(resource);
+	if (listed->listing.out.n + object.n > LIST_MAX_BYTES) {
+		listed->too_large = true;
+		return false;
+	}
+	listing_add(&listed->listing, object);
+	return listed->limit == 0 || listed->listing.n < listed->limit;
+}
+
+static enum outcome fail_watch(struct call *call)
+{
+	return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED,
+		"watch is not offered here: read the list again (kubectl delete takes --wait=false)");
+}
+
+enum outcome list_in_space(struct call *call)
+{
+	struct target target;
+	struct list_query query;
+	struct listed listed = { .too_large = false };
+	struct str next = STR_NONE;
+	enum outcome outcome = read_target(call, VERB_LIST, &target);
+
+	if (outcome == OUTCOME_OK && query_is_true(call, "watch"))
+		outcome = fail_watch(call);
+	if (outcome == OUTCOME_OK)
+		outcome = read_list_query(call, &query);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	listing_begin(&listed.listing, call, &target);
+	listed.limit = query.limit;
+	if (has_identity(target.definition, "", "tenants"))
+		return list_tenant_objects(call, &target, &query);
+	const struct visit visit = { call, &target, &query, list_one, &listed };
+	if (target.definition->stored)
+		outcome = visit_objects(&visit, &next);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (listed.too_large)
+		return call_fail(call, OUTCOME_BODY_TOO_LARGE, "the list has more than %d bytes: ask for pages, with limit",
+			LIST_MAX_BYTES);
+	listing_end(&listed.listing, query.horizon, next);
+	return OUTCOME_OK;
+}
+
+// ---- deleting what a list has
+
+struct doomed {
+	struct call *call;
+	struct { struct str space, name; } *list;
+	size_t n;
+	bool too_many;
+	struct listing listing;
+};
+
+static bool doom_one(void *arg, const struct resource *resource, struct str object)
+{
+	struct doomed *doomed = arg;
+
+	if (doomed->n == DELETE_MAX) {
+		doomed->too_many = true;
+		return false;
+	}
+	doomed->list[doomed->n].space = str_dup(doomed->call->pool, resource->space);
+	doomed->list[doomed->n++].name = str_dup(doomed->call->pool, resource->name);
+	listing_add(&doomed->listing, object);
+	return true;
+}
+
+static enum outcome delete_each(struct call *call, const struct target *target, const struct doomed *doomed)
+{
+	struct resource resource;
+	enum outcome outcome = OUTCOME_OK;
+
+	for (size_t i = 0; i < doomed->n; i++) {
+		const struct address address = { target->tenant, target->definition->type, doomed->list[i].space,
+			doomed->list[i].name };
+		bool kept = has_identity(target->definition, "", "namespaces") && str_eq(address.name, STR("default"));
+		if (kept)
+			continue;
+		outcome = resource_delete(call->registry, &address, (struct guard){ 0 }, &resource);
+		if (outcome != OUTCOME_NO_CONTENT && outcome != OUTCOME_ACCEPTED && outcome != OUTCOME_NOT_FOUND)
+			return told(call, target, address.name, outcome);
+	}
+	return OUTCOME_OK;
+}
+
+enum outcome delete_all_in_space(struct call *call)
+{
+	struct target target;
+	struct list_query query;
+	const struct doc *preconditions;
+	struct doomed doomed = { .call = call };
+	struct str next;
+	enum outcome outcome = read_target(call, VERB_DELETECOLLECTION, &target);
+
+	if (outcome == OUTCOME_OK)
+		outcome = read_dry_run(call);
+	if (outcome == OUTCOME_OK)
+		outcome = read_delete_options(call, &preconditions);
+	if (outcome == OUTCOME_OK)
+		outcome = read_list_query(call, &query);
+	if (outcome == OUTCOME_OK && (target.all || !target.definition->stored))
+		outcome = call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, "a collection is deleted in the space of one tenant");
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	doomed.list = pool_calloc(call->pool, DELETE_MAX, sizeof(*doomed.list));
+	listing_begin(&doomed.listing, call, &target);
+	query.limit = 0;
+	const struct visit visit = { call, &target, &query, doom_one, &doomed };
+	outcome = visit_objects(&visit, &next);
+	if (outcome == OUTCOME_OK && doomed.too_many)
+		outcome = call_fail(call, OUTCOME_BODY_TOO_LARGE,
+			"these are more than %d objects: choose fewer, with labelSelector or fieldSelector", DELETE_MAX);
+	if (outcome == OUTCOME_OK)
+		outcome = delete_each(call, &target, &doomed);
+	if (outcome == OUTCOME_OK)
+		listing_end(&doomed.listing, query.horizon, STR_NONE);
+	return outcome;
+}

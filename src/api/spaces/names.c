@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names and labels. Other dialects take any text for a name; what is made here is of use to all who read it here.
+#include "base/base.h"
+
+#include "api/spaces/spaces.h"
+#include "base/buf.h"
+#include "base/digest.h"
+#include "base/pool.h"
+
+enum { SUBDOMAIN_MAX = 253, LABEL_MAX = 63, SUFFIX = 5 };
+
+static bool is_lower_alnum(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+static bool is_alnum(char c)
+{
+	return is_lower_alnum(c) || (c >= 'A' && c <= 'Z');
+}
+
+// [a-z0-9]([-a-z0-9]*[a-z0-9])?
+static bool is_dns_label(struct str s)
+{
+	if (s.n == 0 || !is_lower_alnum(s.p[0]) || !is_lower_alnum(s.p[s.n - 1]))
+		return false;
+	for (size_t i = 0; i < s.n; i++)
+		if (!is_lower_alnum(s.p[i]) && s.p[i] != '-')
+			return false;
+	return true;
+}
+
+static bool is_dns_subdomain(struct str s)
+{
+	struct str rest = s, part;
+	bool good = s.n <= SUBDOMAIN_MAX;
+
+	while (good && str_split(&rest, '.', &part))
+		good = is_dns_label(part);
+	return good;
+}
+
+// Beginning and ending with a letter or digit, with -, _ and . between.
+static bool is_label_name(struct str s)
+{
+	if (s.n == 0 || s.n > LABEL_MAX || !is_alnum(s.p[0]) || !is_alnum(s.p[s.n - 1]))
+		return false;
+	for (size_t i = 0; i < s.n; i++)
+		if (!is_alnum(s.p[i]) && s.p[i] != '-' && s.p[i] != '_' && s.p[i] != '.')
+			return false;
+	return true;
+}
+
+static bool is_label_key(struct str key)
+{
+	size_t slash = str_find(key, '/', 0);
+
+	if (slash == key.n)
+		return is_label_name(key);
+	return is_dns_subdomain(str_part(key, 0, slash)) && is_label_name(str_part(key, slash + 1, key.n));
+}
+
+void check_name(const struct definition *definition, struct str name, struct field_faults *faults)
+{
+	const struct field_path metadata = field_name(NULL, STR("metadata"));
+	const struct field_path at = field_name(&metadata, STR("name"));
+	bool of_namespace = has_identity(definition, "", "namespaces");
+
+	if (name.n == 0)
+		field_required(faults, &at, "name or generateName is required");
+	else if (of_namespace && !(is_dns_label(name) && name.n <= LABEL_MAX))
+		field_invalid_text(faults, &at, name,
+			"a DNS-1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an "
+			"alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
+			"'[a-z0-9]([-a-z0-9]*[a-z0-9])?')");
+	else if (!is_dns_subdomain(name))
+		field_invalid_text(faults, &at, name,
+			"a DNS-1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end "
+			"with an alphanumeric character (e.g. 'example.com', regex used for validation is "
+			"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')");
+}
+
+void check_labels(const struct doc *labels, struct field_faults *faults)
+{
+	const struct field_path metadata = field_name(NULL, STR("metadata"));
+	const struct field_path at = field_name(&metadata, STR("labels"));
+	struct doc_iter it = doc_iter(labels);
+
+	while (doc_next(&it)) {
+		struct str value = doc_string(it.value);
+		if (!is_label_key(it.name))
+			field_invalid_text(faults, &at, it.name,
+				"name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+				"alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
+				"'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')");
+		if (value.n > 0 && !is_label_name(value))
+			field_invalid_text(faults, &at, value,
+				"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must "
+				"start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for "
+				"validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')");
+	}
+}
+
+// Without vowels, so that no words come out.
+struct str generated_name(struct pool *pool, struct str prefix)
+{
+	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
+	const size_t n_letters = sizeof(letters) - 1;
+	struct buf name = buf_new(pool, prefix.n + SUFFIX);
+	uint8_t random[SUFFIX];
+
+	buf_add(&name, str_part(prefix, 0, LABEL_MAX - SUFFIX));
+	digest_random(random, sizeof(random));
+	for (size_t i = 0; i < SUFFIX; i++)
+		buf_addc(&name, letters[random[i] % n_letters]);
+	return buf_str(&name);
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Query parameters and what Accept asks for. Unknown parameters mean nothing.
+#include "base/base.h"
+
+#include "api/spaces/spaces.h"
+#include "base/pool.h"
+#include "http/uri.h"
+
+bool query_is_true(const struct call *call, const char *name)
+{
+	struct str value;
+
+	return uri_query(&call->request.uri, str_c(name), &value) &&
+		(str_eq(value, STR("true")) || str_eq(value, STR("1")));
+}
+
+enum outcome read_dry_run(struct call *call)
+{
+	const struct field_path at = field_name(NULL, STR("dryRun"));
+	static const char *const supported[] = { "All", NULL };
+	const struct uri *uri = &call->request.uri;
+
+	call->dry_run = false;
+	for (size_t i = 0; i < uri->n_pairs; i++) {
+		if (!str_eq(uri->pairs[i].name, STR("dryRun")) || uri->pairs[i].value.n == 0)
+			continue;
+		if (!str_eq(uri->pairs[i].value, STR("All"))) {
+			struct field_faults faults = field_faults_new(call->pool);
+			field_not_supported(&faults, &at, uri->pairs[i].value, supported);
+			return fail_invalid(call, NULL, STR(""), &faults);
+		}
+		call->dry_run = true;
+	}
+	return OUTCOME_OK;
+}
+
+// ---- selectors
+
+// What may be asked about beside name and namespace: what clients ask of pods, events and secrets.
+static const char *const fields[] = { "spec.nodeName", "status.phase", "spec.schedulerName", "spec.restartPolicy",
+	"spec.serviceAccountName", "status.podIP", "type", "involvedObject.kind", "involvedObject.namespace",
+	"involvedObject.name", "involvedObject.uid", "involvedObject.apiVersion", "reason", "source", NULL };
+
+enum outcome read_choice(struct call *call, struct choice *choice)
+{
+	const struct uri *uri = &call->request.uri;
+	struct str label_text = STR(""), field_text = STR(""), error;
+
+	(void)uri_query(uri, STR("labelSelector"), &label_text);
+	(void)uri_query(uri, STR("fieldSelector"), &field_text);
+	if (!label_selector_parse(call->pool, label_text, &choice->labels, &error) ||
+		!field_selector_parse(call->pool, field_text, fields, &choice->fields, &error))
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "%.*s", STR_ARG(error));
+	choice->all = label_selector_is_empty(choice->labels) && field_selector_is_empty(choice->fields);
+	choice->name = field_selector_value(choice->fields, "metadata.name");
+	return OUTCOME_OK;
+}
+
+bool chosen(const struct choice *choice, struct pool *pool, struct str object)
+{
+	const struct doc *metadata = NULL, *labels = NULL, *doc;
+
+	if (choice->all)
+		return true;
+	doc = stored_doc(pool, object);
+	if (doc_get(doc, STR("metadata"), &metadata))
+		(void)doc_get(metadata, STR("labels"), &labels);
+	return label_selector_matches(choice->labels, labels) && field_selector_matches(choice->fields, doc);
+}
+
+// ---- Accept
+
+// Of "application/json;as=Table;v=v1;g=meta.k8s.io": a parameter's value, STR_NONE without it.
+static struct str media_param(struct str range, const char *name)
+{
+	struct str item, rest = range;
+
+	while (str_split(&rest, ';', &item)) {
+		size_t equals = str_find(item, '=', 0);
+		if (equals < item.n && str_eq_nocase(str_trim(str_part(item, 0, equals)), str_c(name)))
+			return str_trim(str_part(item, equals + 1, item.n));
+	}
+	return STR_NONE;
+}
+
+// Of a Table that can be had, its version.
+static struct str table_version(struct str range)
+{
+	struct str version = media_param(range, "v");
+
+	if (!str_eq(media_param(range, "as"), STR("Table")) || !str_eq(media_param(range, "g"), STR("meta.k8s.io")))
+		return STR_NONE;
+	if (str_eq(version, STR("v1")))
+		return STR("meta.k8s.io/v1");
+	return str_eq(version, STR("v1beta1")) ? STR("meta.k8s.io/v1beta1") : STR_NONE;
+}
+
+// The first that can be had decides; weights are not used by those who ask for tables.
+struct str wanted_table(const struct call *call)
+{
+	struct str rest = request_header(&call->request, "accept"), range;
+
+	while (str_split(&rest, ',', &range)) {
+		struct str type = str_trim(str_part(range, 0, str_find(range, ';', 0)));
+		bool json = str_eq_nocase(type, STR("application/json")) || str_eq(type, STR("*/*")) ||
+			str_eq_nocase(type, STR("application/*"));
+		if (json && table_version(range).p != NULL)
+			return table_version(range);
+		if (json && media_param(range, "as").p == NULL)
+			return STR_NONE;
+	}
+	return STR_NONE;
+}
+
+// What rows of a Table have of their objects.
+enum table_object included_object(const struct call *call)
+{
+	struct str value = STR("");
+
+	(void)uri_query(&call->request.uri, STR("includeObject"), &value);
+	if (str_eq(value, STR("Object")))
+		return TABLE_OBJECT;
+	return str_eq(value, STR("None")) ? TABLE_NONE : TABLE_METADATA;
+}

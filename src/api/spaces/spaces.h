@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// For the files of api/spaces/ only: what a request is about, the forms in which objects and errors are told.
+#ifndef TENURE_API_SPACES_SPACES_H
+#define TENURE_API_SPACES_SPACES_H
+
+#include "api/call.h"
+#include "api/conditions.h"
+#include "api/spaces/selector.h"
+#include "api/spaces/table.h"
+#include "registry/definition.h"
+#include "registry/feed.h"
+#include "repr/field_fault.h"
+
+// ---- address.c: whose space, which type
+
+enum part { PART_WHOLE, PART_STATUS, PART_SCALE, PART_FINALIZE };
+
+#define ALL_TENANTS "all"
+
+struct target {
+	struct str tenant;        // whose space
+	bool all;                 // everybody's: tenants/all
+	bool is_system;            // the system space: full paths leave it out
+	const struct definition *definition;
+	const struct definition_version *version; // the one asked for
+	struct str space;         // the namespace; "" for none
+	bool all_spaces;          // of a namespaced type: every namespace
+	struct str name;          // p NULL: the collection
+	enum part part;
+};
+
+// The caller's tenant: TENANT_SYSTEM for an operator; "" for somebody of none.
+struct str caller_tenant(const struct call *call);
+// From the route's parameters and the caller. verb: what is to be done, of enum definition_verbs; the type has it, and
+// has it for this caller. OUTCOME_OK; _NOT_FOUND, _FORBIDDEN, _METHOD_NOT_ALLOWED, _BAD_REQUEST with call->problem set.
+enum outcome read_target(struct call *call, unsigned verb, struct target *target);
+struct address target_address(const struct target *target);
+bool has_identity(const struct definition *definition, const char *group, const char *plural);
+// Its objects stand in namespaces.
+bool is_namespaced(const struct definition *definition);
+// "v1", "apps/v1".
+struct str group_version(struct pool *pool, struct str group, struct str version);
+// "configmaps", "widgets.example.com".
+struct str qualified_name(struct pool *pool, const struct definition *definition);
+// The full path of an object, or with name p NULL of a collection.
+struct str object_path(struct pool *pool, const struct definition *definition, const struct definition_version *version,
+	struct str tenant, struct str space, struct str name);
+
+// ---- query.c: the parameters that are looked at
+
+bool query_is_true(const struct call *call, const char *name);
+// OUTCOME_OK with call->dry_run as dryRun says; _BAD_DOCUMENT (told as 422) for a value that is none.
+enum outcome read_dry_run(struct call *call);
+// The apiVersion of the Table that Accept prefers to the objects themselves; p NULL: it does not.
+struct str wanted_table(const struct call *call);
+enum table_object included_object(const struct call *call);
+
+// What the selectors choose.
+struct choice {
+	const struct label_selector *labels;
+	const struct field_selector *fields;
+	bool all;        // everything
+	struct str name; // the one of this name, if it fits; p NULL: any
+};
+// OUTCOME_OK; _BAD_PARAMETER with call->problem set.
+enum outcome read_choice(struct call *call, struct choice *choice);
+// Is this object, as JSON, chosen?
+bool chosen(const struct choice *choice, struct pool *pool, struct str object);
+struct list_query {
+	struct choice choice;
+	uint64_t limit;     // 0: all
+	struct str marker;  // p NULL: from the first
+	uint64_t horizon;   // of the list: that of its first page
+};
+
+// ---- status.c: errors, and what a deletion answers
+
+// What an error is about, where that is not what the address says.
+struct about {
+	struct str name, group, kind;
+};
+// Fills call->problem; OUTCOME as given.
+enum outcome fail_about(struct call *call, enum outcome outcome, const struct about *about, const char *format, ...)
+	PRINTF_LIKE(4, 5);
+enum outcome fail_absent(struct call *call, struct str group, struct str plural, struct str name);
+enum outcome fail_exists(struct call *call, const struct target *target, struct str name);
+enum outcome fail_modified(struct call *call, const struct target *target, struct str name);
+// OUTCOME_BAD_DOCUMENT with the faults as causes: told as 422 Invalid.
+enum outcome fail_invalid(struct call *call, const struct definition *definition, struct str name,
+	const struct field_faults *faults);
+// The registry's outcome in this API's words: _MOVED and _GONE are not there; what a type's rules found is about this
+// object.
+enum outcome told(struct call *call, const struct target *target, struct str name, enum outcome outcome);
+void write_success(struct call *call, const struct target *target, struct str name, const struct uuid *uid);
+void spaces_render_problem(struct call *call, enum outcome outcome, const struct problem *problem);
+// What the request's method does: "get", "list", "deletecollection".
+const char *verb_of(const struct call *call);
+
+// ---- render.c: from the registry's structs to what clients read
+
+struct str time_of(struct pool *pool, int64_t us);
+// The object as stored, told in that version.
+void object_json(struct call *call, const struct definition *definition, const struct definition_version *version,
+	const struct resource *resource, struct buf *out);
+// The whole answer with its ETag: the object, or a Table of one row where that is asked for.
+void answer_object(struct call *call, const struct target *target, const struct resource *resource);
+// The same for an object's JSON that is made already.
+void answer_text(struct call *call, const struct target *target, struct str object, uint64_t version);
+void write_json_text(struct call *call, struct str text);
+void write_json_doc(struct call *call, const struct doc *doc);
+// A list being made, as items or as a Table.
+struct listing {
+	struct call *call;
+	const struct target *target;
+	const struct table_columns *columns; // NULL: no Table, the objects themselves
+	struct buf out;
+	size_t n;
+};
+void listing_begin(struct listing *listing, struct call *call, const struct target *target);
+// The object's JSON.
+void listing_add(struct listing *listing, struct str object);
+// next: where the list goes on; p NULL: this was all.
+void listing_end(struct listing *listing, uint64_t horizon, struct str next);
+
+// ---- content.c: from a client's document to what is stored
+
+enum change_kind { CHANGE_CREATE, CHANGE_REPLACE, CHANGE_MERGE_PATCH, CHANGE_JSON_PATCH, CHANGE_STRATEGIC_PATCH };
+struct change_of_object {
+	struct call *call;
+	const struct target *target; // with the name
+	enum change_kind kind;
+	const struct doc *document;  // what came: an object, or a patch
+};
+// The request's body as JSON, whatever Content-Type is but another's; NULL when there is none.
+// OUTCOME_OK, _BAD_DOCUMENT, _UNSUPPORTED_MEDIA.
+enum outcome read_json(struct call *call, struct doc **body);
+// An object of the target's type. *name: its metadata.name; p NULL: none.
+enum outcome read_object(struct call *call, const struct target *target, struct doc **object, struct str *name);
+// The kind and document of a PATCH.
+enum outcome read_object_patch(struct call *call, const struct target *target, struct change_of_object *change);
+// What the change makes of an object as clients read it (NULL: there is none yet): a document of the whole.
+enum outcome changed_object(const struct change_of_object *change, const struct doc *current, const struct doc **whole);
+// Metadata that is the client's, sorted out of the whole: labels, annotations, finalizers and what else it keeps there.
+enum outcome client_metadata(const struct change_of_object *change, const struct doc *whole, struct doc **meta,
+	bool *locked);
+// For a struct edit; arg: a struct change_of_object.
+enum outcome change_apply(void *arg, const struct resource *current, struct content *content);
+// A member of metadata that is a string, STR_NONE where it is none; whether what it says contradicts a current version.
+struct str metadata_text(const struct doc *object, const char *name);
+enum outcome check_current(const struct change_of_object *change, const struct doc *whole, uint64_t version,
+	const struct uuid *uid);
+
+// ---- names.c: names and labels as this API has them
+
+// Adds what is wrong with the name of a new object.
+void check_name(const struct definition *definition, struct str name, struct field_faults *faults);
+void check_labels(const struct doc *labels, struct field_faults *faults);
+// A name that begins so and that nobody has.
+struct str generated_name(struct pool *pool, struct str prefix);
+
+// ---- discovery.c
+
+struct verb_name {
+	unsigned verb;
+	const char *name;
+};
+extern const struct verb_name verb_names[]; // ends with a name of NULL
+// What of a type's verbs is for this caller, its role aside.
+unsigned verbs_for(const struct call *call, const struct definition *definition);
+// All that the caller may use.
+enum outcome read_definitions(struct call *call, const struct definition *const **list, size_t *n);
+
+// ---- object.c
+
+// The body of a DELETE; *preconditions NULL: there are none. Also sets call->dry_run.
+enum outcome read_delete_options(struct call *call, const struct doc **preconditions);
+// OUTCOME_OK, or _CONFLICT with call->problem set.
+enum outcome check_preconditions(struct call *call, const struct doc *preconditions, struct uuid uid, uint64_t version);
+
+// ---- tenants.c: Tenant objects, which are the registry's tenants
+
+enum outcome list_tenant_objects(struct call *call, const struct target *target, const struct list_query *query);
+enum outcome get_tenant_object(struct call *call, const struct target *target, struct guard guard);
+enum outcome create_tenant_object(struct call *call, const struct target *target, const struct doc *object);
+enum outcome change_tenant_object(struct call *call, const struct target *target, struct change_of_object *change,
+	struct guard guard);
+enum outcome delete_tenant_object(struct call *call, const struct target *target, const struct doc *preconditions,
+	struct guard guard);
+
+// ---- handlers
+
+handler_fn get_server_version, get_api, get_apis, get_group, get_types, get_openapi;
+handler_fn create_access_review, create_rules_review;
+handler_fn list_in_space, create_in_space, delete_all_in_space;
+handler_fn get_in_space, put_in_space, patch_in_space, delete_in_space;
+
+#endif
