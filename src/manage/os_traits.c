@@ -222,7 +222,7 @@ static enum db_verdict add_missing(void *arg)
 		return end(sync, result);
 	struct db_call calls[] = {
 		{ .query = &q_add, .in = DB_IN(now, now, db_s(names_of(manage->pool, &sync->rows))) },
-		catalogue_raise_call(),
+		catalogue_raise_call(CATALOGUE_TRAITS),
 	};
 	return end(sync, db_run_batch(manage->db, manage->pool, calls, COUNT_OF(calls)));
 }
@@ -241,7 +241,7 @@ static enum db_verdict remove_unused(void *arg)
 		result = db_run(manage->db, manage->pool, &q_unused, DB_IN(list), &sync->rows);
 	if (result != DB_OK || sync->rows.n == 0)
 		return end(sync, result);
-	struct db_call calls[] = { { .query = &q_remove, .in = DB_IN(list) }, catalogue_raise_call() };
+	struct db_call calls[] = { { .query = &q_remove, .in = DB_IN(list) }, catalogue_raise_call(CATALOGUE_TRAITS) };
 	return end(sync, db_run_batch(manage->db, manage->pool, calls, COUNT_OF(calls)));
 }
 

@@ -96,7 +96,9 @@ static void collect_seeds(struct manage *manage, const struct schema_files *file
 	for (size_t i = 0; i < files->n; i++) {
 		struct str rest = files->files[i].text;
 		for (struct statement s; next_statement(&rest, &s);) {
-			if (s.table.n == 0 || !is_in(known, n, s.table))
+			// What mends rows that are there already has nothing to say to tables that begin without any.
+			bool mends = !str_eq_nocase(str_part(s.text, 0, 6), STR("INSERT"));
+			if (s.table.n == 0 || !is_in(known, n, s.table) || (mends && !is_in(seeds->tables, seeds->n_tables, s.table)))
 				continue;
 			if (!is_in(seeds->tables, seeds->n_tables, s.table))
 				seeds->tables[seeds->n_tables++] = s.table;

@@ -95,7 +95,9 @@ static const struct db_query q_use = {
 	"s", ""
 };
 static const struct db_query q_touch = {
-	"UPDATE " IDS " STRAIGHT_JOIN resources r ON r.id = j.id SET r.revision = r.revision + 1, r.updated_at = ?", "st", ""
+	"UPDATE " IDS " STRAIGHT_JOIN resources r ON r.id = j.id SET r.revision = r.revision + 1, r.updated_at = ?, "
+	"r.changed = " LAST_CHANGE,
+	"st", ""
 };
 static const struct db_query q_raise = {
 	"INSERT INTO providers (resource_id, generation) SELECT j.id, 1 FROM " IDS
@@ -105,7 +107,7 @@ static const struct db_query q_raise = {
 static const struct db_query q_log = {
 	"INSERT INTO changes (request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision, "
 	"etag_before, etag_after, fields) SELECT ?, ?, ?, 'updated', r.tenant_id, r.id, r.uid, r.type_id, r.namespace, r.name, "
-	"r.revision, r.etag, r.etag, '[\"/allocations\"]' FROM " IDS " STRAIGHT_JOIN resources r ON r.id = j.id",
+	"r.revision + 1, r.etag, r.etag, '[\"/allocations\"]' FROM " IDS " STRAIGHT_JOIN resources r ON r.id = j.id",
 	"btss", ""
 };
 
@@ -611,10 +613,10 @@ static size_t provider_calls(const struct deal *deal, struct db_call *calls)
 			add_id(&raised, deal->holdings[i].id);
 	}
 	const struct db_value list = db_s(end_list(&ids)), now = db_t(registry->now_us);
-	calls[n++] = (struct db_call){ .query = &q_touch, .in = CALL_VALUES(pool, list, now) };
 	calls[n++] = (struct db_call){
 		.query = &q_log, .in = CALL_VALUES(pool, db_uuid(request), now, db_s(registry->actor), list)
 	};
+	calls[n++] = (struct db_call){ .query = &q_touch, .in = CALL_VALUES(pool, list, now) };
 	if (raised.n > 0)
 		calls[n++] = (struct db_call){ .query = &q_raise, .in = CALL_VALUES(pool, db_s(end_list(&raised))) };
 	return n;

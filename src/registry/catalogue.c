@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue of traits: what a worker holds of it, and how it learns that this is no more.
+// The catalogue of traits: what a worker holds of it; and how it learns that what it holds of any catalogue is no more.
 #include "base/base.h"
 
 #include "registry/catalogue.h"
@@ -22,7 +22,7 @@ static const struct db_query q_all = {
 	"ORDER BY t.name",
 	"", "u" TRAIT_OUT
 };
-static const struct db_query q_revision = { "SELECT revision FROM catalogues WHERE name = 'traits'", "", "u" };
+static const struct db_query q_revisions = { "SELECT name, revision FROM catalogues", "", "su" };
 static const struct db_query q_one = { "SELECT " TRAIT_COLUMNS " FROM traits t WHERE t.name = ?", "s", TRAIT_OUT };
 // A look into the index for each; EXISTS would be turned into a join that begins with all resources.
 static const struct db_query q_used = {
@@ -31,9 +31,10 @@ static const struct db_query q_used = {
 	"ORDER BY t.id",
 	"uu", "u"
 };
-static const struct db_query q_raise = {
-	"UPDATE catalogues SET revision = LAST_INSERT_ID(revision + 1) WHERE name = 'traits'", "", ""
-};
+#define RAISE(name) \
+	{ "UPDATE catalogues SET revision = LAST_INSERT_ID(revision + 1) WHERE name = '" name "'", "", "" }
+static const char *const catalogue_names[] = { [CATALOGUE_TRAITS] = "traits", [CATALOGUE_TYPES] = "types" };
+static const struct db_query q_raise[] = { [CATALOGUE_TRAITS] = RAISE("traits"), [CATALOGUE_TYPES] = RAISE("types") };
 static const struct db_query q_insert = {
 	"INSERT INTO traits (name, created_at, updated_at) VALUES (?, ?, ?)", "stt", ""
 };
@@ -49,8 +50,8 @@ static const struct db_query q_describe = {
 };
 
 struct catalogue_shared {
-	_Atomic uint64_t newest;   // revision; 0: not known yet
-	_Atomic int64_t asked_us;  // clock_tick_us of when the database was asked last; 0: never, or in vain
+	_Atomic uint64_t newest[CATALOGUE__N]; // revisions; 0: not known yet
+	_Atomic int64_t asked_us; // clock_tick_us of when the database was asked last; 0: never, or in vain
 };
 static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_LONG_LOCK_FREE == 2, "processes share them");
 
@@ -62,7 +63,7 @@ struct held {
 };
 struct catalogue {
 	struct held held;
-	uint64_t raised; // what the running transaction has made of the revision; 0: it has changed nothing
+	uint64_t raised[CATALOGUE__N]; // what the running transaction has made of a revision; 0: it has changed nothing
 	struct catalogue_shared *shared;
 	struct catalogue_shared own; // of a process that shares with none
 };
@@ -107,67 +108,96 @@ void catalogue_join(struct registry *registry, struct catalogue_shared *shared)
 		registry->catalogue->shared = shared;
 }
 
-static void raise_newest(struct catalogue_shared *shared, uint64_t revision)
+static void raise_newest(_Atomic uint64_t *shared, uint64_t revision)
 {
-	uint64_t newest = atomic_load(&shared->newest);
+	uint64_t newest = atomic_load(shared);
 
-	while (newest < revision && !atomic_compare_exchange_weak(&shared->newest, &newest, revision))
+	while (newest < revision && !atomic_compare_exchange_weak(shared, &newest, revision))
 		;
 }
 
 // before: the newest one when the database was asked. What it says can only be less when it went back, as by a dump
 // that was restored: then nothing that was raised since is lost.
-static void note_revision(struct catalogue_shared *shared, uint64_t before, uint64_t revision)
+static void note_revision(_Atomic uint64_t *shared, uint64_t before, uint64_t revision)
 {
 	if (revision >= before)
 		raise_newest(shared, revision);
 	else
-		(void)atomic_compare_exchange_strong(&shared->newest, &before, revision);
+		(void)atomic_compare_exchange_strong(shared, &before, revision);
+}
+
+static void note_revisions(struct catalogue_shared *shared, const uint64_t before[CATALOGUE__N], const struct db_rows *rows)
+{
+	for (size_t row = 0; row < rows->n; row++) {
+		for (size_t i = 0; i < CATALOGUE__N; i++) {
+			if (str_eq_c(db_at(rows, row, 0)->s, catalogue_names[i]))
+				note_revision(&shared->newest[i], before[i], db_at(rows, row, 1)->u);
+		}
+	}
 }
 
 // One process asks while the others go on with what they know.
-static enum outcome ask_if_due(struct registry *registry)
+enum outcome catalogue_ask(struct registry *registry)
 {
 	struct catalogue_shared *shared = registry->catalogue->shared;
 	int64_t asked_us = atomic_load(&shared->asked_us), now_us = clock_tick_us();
+	uint64_t before[CATALOGUE__N];
 	struct db_rows rows;
 
 	if (asked_us != 0 && now_us - asked_us < ASK_AFTER_US)
 		return OUTCOME_OK;
 	if (!atomic_compare_exchange_strong(&shared->asked_us, &asked_us, now_us))
 		return OUTCOME_OK;
-	uint64_t before = atomic_load(&shared->newest);
-	enum db_result result = db_run(registry->db, registry->pool, &q_revision, NULL, &rows);
+	for (size_t i = 0; i < CATALOGUE__N; i++)
+		before[i] = atomic_load(&shared->newest[i]);
+	enum db_result result = db_run(registry->db, registry->pool, &q_revisions, NULL, &rows);
 	if (result != DB_OK || rows.n == 0) {
 		atomic_store(&shared->asked_us, 0);
 		return result != DB_OK ? registry_db_failed(result) : OUTCOME_INTERNAL;
 	}
-	note_revision(shared, before, db_at(&rows, 0, 0)->u);
+	note_revisions(shared, before, &rows);
 	return OUTCOME_OK;
+}
+
+uint64_t catalogue_newest(const struct registry *registry, enum catalogue_of of)
+{
+	return atomic_load(&registry->catalogue->shared->newest[of]);
+}
+
+void catalogue_note(struct registry *registry, enum catalogue_of of, uint64_t revision)
+{
+	raise_newest(&registry->catalogue->shared->newest[of], revision);
+}
+
+bool catalogue_is_raised(const struct registry *registry, enum catalogue_of of)
+{
+	return registry->catalogue->raised[of] != 0;
 }
 
 void catalogue_begin(struct registry *registry)
 {
-	registry->catalogue->raised = 0;
+	memset(registry->catalogue->raised, 0, sizeof(registry->catalogue->raised));
 }
 
-struct db_call catalogue_raise_call(void)
+struct db_call catalogue_raise_call(enum catalogue_of of)
 {
-	return (struct db_call){ .query = &q_raise };
+	return (struct db_call){ .query = &q_raise[of] };
 }
 
-void catalogue_raised(struct registry *registry, const struct db_call *call)
+void catalogue_raised(struct registry *registry, enum catalogue_of of, const struct db_call *call)
 {
-	registry->catalogue->raised = call->rows.insert_id;
+	registry->catalogue->raised[of] = call->rows.insert_id;
 }
 
 void catalogue_committed(struct registry *registry)
 {
 	struct catalogue *catalogue = registry->catalogue;
 
-	if (catalogue->raised != 0)
-		raise_newest(catalogue->shared, catalogue->raised);
-	catalogue->raised = 0;
+	for (size_t i = 0; i < CATALOGUE__N; i++) {
+		if (catalogue->raised[i] != 0)
+			raise_newest(&catalogue->shared->newest[i], catalogue->raised[i]);
+		catalogue->raised[i] = 0;
+	}
 }
 
 // ---- what is held
@@ -217,7 +247,7 @@ static enum outcome load(struct registry *registry)
 	}
 	pool_free(&catalogue->held.pool);
 	catalogue->held = held;
-	raise_newest(catalogue->shared, held.revision);
+	catalogue_note(registry, CATALOGUE_TRAITS, held.revision);
 	return OUTCOME_OK;
 }
 
@@ -228,15 +258,15 @@ static enum outcome freshen(struct registry *registry, const struct held **held)
 	struct catalogue *catalogue = registry->catalogue;
 
 	*held = &catalogue->held;
-	if (catalogue->raised != 0) {
+	if (catalogue_is_raised(registry, CATALOGUE_TRAITS)) {
 		struct held *once = POOL_NEW(registry->pool, struct held);
 		*held = once;
 		return load_into(registry, registry->pool, once);
 	}
-	enum outcome outcome = ask_if_due(registry);
+	enum outcome outcome = catalogue_ask(registry);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (catalogue->held.revision != 0 && catalogue->held.revision == atomic_load(&catalogue->shared->newest))
+	if (catalogue->held.revision != 0 && catalogue->held.revision == catalogue_newest(registry, CATALOGUE_TRAITS))
 		return OUTCOME_OK;
 	return load(registry);
 }
@@ -374,23 +404,23 @@ enum outcome trait_put(struct registry *registry, struct str name)
 		if (rows.n > 0)
 			return OUTCOME_OK;
 	}
-	struct db_call calls[] = { { .query = &q_insert, .in = DB_IN(db_s(name), now, now) }, catalogue_raise_call() };
+	struct db_call calls[] = { { .query = &q_insert, .in = DB_IN(db_s(name), now, now) }, catalogue_raise_call(CATALOGUE_TRAITS) };
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	catalogue_raised(registry, &calls[1]);
+	catalogue_raised(registry, CATALOGUE_TRAITS, &calls[1]);
 	return calls[0].result == DB_DUPLICATE ? OUTCOME_OK : OUTCOME_CREATED;
 }
 
 static enum outcome change_and_raise(struct registry *registry, const struct db_query *query, const struct db_value *in,
 	enum outcome outcome)
 {
-	struct db_call calls[] = { { .query = query, .in = in }, catalogue_raise_call() };
+	struct db_call calls[] = { { .query = query, .in = in }, catalogue_raise_call(CATALOGUE_TRAITS) };
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	catalogue_raised(registry, &calls[1]);
+	catalogue_raised(registry, CATALOGUE_TRAITS, &calls[1]);
 	return outcome;
 }
 

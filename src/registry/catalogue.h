@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue of traits, which each worker holds in memory: reading it costs no query.
+// The catalogue of traits, which each worker holds in memory: reading it costs no query; and how workers learn of changes
+// of what they hold so, of types as well (registry/definition.h).
 //
 // What a worker holds is the catalogue as of one revision. The revision stands in the database, in table catalogues,
 // and every change of the catalogue raises it in the same transaction. The newest one that is known here stands in
@@ -56,6 +57,13 @@ enum outcome trait_describe(struct registry *registry, struct str name, struct s
 
 // ---- coherence
 
+// What is held, each with a revision of its own: rows of table catalogues.
+enum catalogue_of {
+	CATALOGUE_TRAITS,
+	CATALOGUE_TYPES, // CustomResourceDefinitions, and of tenants what decides about theirs
+	CATALOGUE__N
+};
+
 // Memory for a master to make before it forks, and to give back at its end. NULL: there is none.
 struct catalogue_shared *catalogue_share(void);
 void catalogue_unshare(struct catalogue_shared **shared);
@@ -70,9 +78,16 @@ void catalogue_committed(struct registry *registry);
 #define TRAIT_NAMES                                                                                                    \
 	"JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$')) j"
 // The last statement of a transaction's change of the catalogue; its row is held from then until COMMIT.
-struct db_call catalogue_raise_call(void);
+struct db_call catalogue_raise_call(enum catalogue_of of);
 // After the batch that had it.
-void catalogue_raised(struct registry *registry, const struct db_call *call);
+void catalogue_raised(struct registry *registry, enum catalogue_of of, const struct db_call *call);
+// Has the running transaction raised it? Then what it reads may be rolled back, and is not to be held.
+bool catalogue_is_raised(const struct registry *registry, enum catalogue_of of);
+// Asks the database for the revisions on behalf of all processes, if none has for half a second. OUTCOME_OK.
+enum outcome catalogue_ask(struct registry *registry);
+// The newest revision that is known of; 0: none yet. What was read with a revision tells of it.
+uint64_t catalogue_newest(const struct registry *registry, enum catalogue_of of);
+void catalogue_note(struct registry *registry, enum catalogue_of of, uint64_t revision);
 
 struct catalogue *catalogue_new(void);
 void catalogue_free(struct catalogue **catalogue);

@@ -48,10 +48,15 @@ struct db_call change_of_resource(struct registry *registry, const char *verb, c
 	return of_resource(registry, verb, resource, etag_before, etag_after, db_null('s'));
 }
 
+struct db_call update_of_fields(struct registry *registry, const struct resource *before, const struct resource *after,
+	struct str fields)
+{
+	return of_resource(registry, "updated", after, before->etag, after->etag, db_s(fields));
+}
+
 struct db_call update_of_resource(struct registry *registry, const struct resource *before, const struct resource *after)
 {
-	return of_resource(registry, "updated", after, before->etag, after->etag,
-		db_s(fields_of_resource(registry->pool, before, after)));
+	return update_of_fields(registry, before, after, fields_of_resource(registry->pool, before, after));
 }
 
 struct db_call update_in_field(struct registry *registry, const struct resource *before, const struct resource *after,

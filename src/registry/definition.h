@@ -44,6 +44,7 @@ struct definition_version {
 	bool storage;              // of one version: what other dialects read and write
 	const struct doc *schema;  // the openAPIV3Schema; NULL: none, any object will do
 	const struct structural *structural; // the same, ready for use; NULL: none
+	bool prunes;               // what the schema doesn't name is not kept
 	bool has_status, has_scale; // subresources
 	const struct doc *scale;   // specReplicasPath, statusReplicasPath, labelSelectorPath; NULL: no scale
 	const struct definition_column *columns; // of a custom type; NULL: name and age
@@ -79,7 +80,7 @@ struct definition_reason {
 	const char *policy; // the tenant's, where it was asked: LocalCRDFirst | SystemCRDFirst | NeverUseSystemCRDUnlessForced
 	struct str detail;  // a sentence
 	// What else there was; NULL where there was none.
-	const struct definition *own, *system;
+	const struct definition *own, *shared;
 	bool in_range; // the tenant is in the system's range
 };
 

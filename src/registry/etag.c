@@ -58,6 +58,10 @@ void etag_of_tenant(struct registry *registry, struct tenant *tenant)
 	buf_add(&head, tenant->tier);
 	if (tenant->etag_required) // absent where it is not set, so that etags made before there was such a thing stay true
 		BUF_LIT(&head, ",\"etag_required\":true");
+	if (tenant->object.n > 2) { // likewise
+		BUF_LIT(&head, ",\"object\":");
+		buf_add(&head, tenant->object);
+	}
 	BUF_LIT(&head, ",\"metadata\":");
 	const struct str parts[] = { buf_str(&head), tenant->metadata, STR("}") };
 	digest_hmac_sha512(registry->etag_key, parts, COUNT_OF(parts), tenant->etag);

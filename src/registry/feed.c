@@ -5,6 +5,7 @@
 
 #include "registry/feed.h"
 
+#include "base/clock.h"
 #include "base/pool.h"
 #include "registry/internal.h"
 
@@ -65,5 +66,89 @@ enum outcome change_list(struct registry *registry, struct str tenant, uint64_t 
 	*list = POOL_ARRAY(registry->pool, struct change, *n);
 	for (size_t i = 0; i < *n; i++)
 		from_row(registry, &(*list)[i], &rows, i);
+	return OUTCOME_OK;
+}
+
+// ---- the horizon
+
+// Changes that are written and not yet committed are seen by a reader who doesn't mind. What is missing between the others
+// is of transactions that were rolled back; or of a statement that has taken its id and not yet written its row, which
+// takes no second.
+#define CHANGES_ABOVE "FROM changes c WHERE c.id > ? ORDER BY c.id LIMIT ?"
+static const struct db_query q_last = { "SELECT COALESCE(MAX(id), 0) FROM changes", "", "u" };
+static const struct db_query q_written = {
+	"SET STATEMENT tx_isolation = 'READ-UNCOMMITTED' FOR SELECT c.id " CHANGES_ABOVE, "uu", "u"
+};
+static const struct db_query q_committed = { "SELECT c.id " CHANGES_ABOVE, "uu", "u" };
+
+enum { HORIZON_ROWS = 10000, HORIZON_BACK = 1000, HORIZON_SETTLES_US = 1000000 };
+
+// The highest id up to which there is no gap between what is committed; gaps up to settled are void.
+static uint64_t first_gap(const struct db_rows *committed, uint64_t from, uint64_t settled)
+{
+	uint64_t reached = from;
+
+	for (size_t i = 0; i < committed->n; i++) {
+		uint64_t id = db_at(committed, i, 0)->u;
+		if (id > reached + 1 && id > settled + 1)
+			return settled > reached ? settled : reached;
+		reached = id;
+	}
+	return reached;
+}
+
+// Below the first that is written and not committed.
+static uint64_t first_open(const struct db_rows *written, const struct db_rows *committed, uint64_t up_to)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < written->n; i++) {
+		uint64_t id = db_at(written, i, 0)->u;
+		while (k < committed->n && db_at(committed, k, 0)->u < id)
+			k++;
+		if (id <= up_to && (k == committed->n || db_at(committed, k, 0)->u != id))
+			return id - 1;
+	}
+	return up_to;
+}
+
+// Where to look from: what was seen complete, unless the log was emptied since.
+static enum outcome begin_horizon(struct registry *registry)
+{
+	struct horizon *held = &registry->horizon;
+	struct db_rows rows;
+	enum db_result result = db_run(registry->db, registry->pool, &q_last, NULL, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	uint64_t last = db_at(&rows, 0, 0)->u;
+	if (held->complete == 0 || last < held->complete)
+		*held = (struct horizon){ .complete = last > HORIZON_BACK ? last - HORIZON_BACK : 0 };
+	return OUTCOME_OK;
+}
+
+enum outcome change_horizon(struct registry *registry, uint64_t *horizon)
+{
+	struct horizon *held = &registry->horizon;
+	int64_t now_us = clock_tick_us();
+	enum outcome outcome = begin_horizon(registry);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	const struct db_value *in = DB_IN(db_u(held->complete), db_u(HORIZON_ROWS));
+	struct db_call calls[] = { { .query = &q_written, .in = in }, { .query = &q_committed, .in = in } };
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (held->seen_us != 0 && now_us - held->seen_us >= HORIZON_SETTLES_US) {
+		held->settled = held->seen;
+		held->seen_us = 0;
+	}
+	uint64_t reached = first_gap(&calls[1].rows, held->complete, held->settled);
+	*horizon = held->complete = first_open(&calls[0].rows, &calls[1].rows, reached);
+	if (held->seen_us == 0 && calls[1].rows.n > 0) {
+		held->seen = db_at(&calls[1].rows, calls[1].rows.n - 1, 0)->u;
+		held->seen_us = now_us;
+	}
 	return OUTCOME_OK;
 }

@@ -122,6 +122,23 @@ static struct doc *document_of(struct pool *pool, const struct resource *resourc
 	return doc;
 }
 
+static bool is_below(struct str pointer, struct str top)
+{
+	return str_starts(pointer, top) && (pointer.n == top.n || pointer.p[top.n] == '/');
+}
+
+bool fields_of_spec(struct pool *pool, struct str fields)
+{
+	const struct doc *list = stored(pool, fields);
+
+	for (size_t i = 0; doc_kind(list) == DOC_ARRAY && i < doc_length(list); i++) {
+		struct str pointer = doc_string(doc_at(list, i));
+		if (!is_below(pointer, STR("/metadata")) && !is_below(pointer, STR("/status")))
+			return true;
+	}
+	return false;
+}
+
 struct str fields_of_resource(struct pool *pool, const struct resource *before, const struct resource *after)
 {
 	return differing(pool, document_of(pool, before), document_of(pool, after));
@@ -134,6 +151,8 @@ static struct doc *object_of(struct pool *pool, const struct tenant *tenant)
 	doc_set_str(pool, doc, "tier", tenant->tier);
 	doc_set(doc, STR("etag_required"), doc_new_bool(pool, tenant->etag_required));
 	doc_set(doc, STR("metadata"), stored(pool, tenant->metadata));
+	for (struct doc_iter it = doc_iter(stored(pool, tenant->object)); doc_next(&it);)
+		doc_set(doc, it.name, doc_copy(pool, it.value));
 	return doc;
 }
 

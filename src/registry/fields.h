@@ -24,6 +24,8 @@ void fields_settle(struct fields *fields);
 // As a JSON array: in what the contents differ. Where these are more than FIELDS_MAX, members of the first level stand
 // for those in them. In a resource, labels and the like stand under "/metadata"; a tenant's
 // pointers begin in its object.
+// Do they tell of a change of the body outside of "status"?
+bool fields_of_spec(struct pool *pool, struct str fields);
 struct str fields_of_resource(struct pool *pool, const struct resource *before, const struct resource *after);
 struct str fields_of_tenant(struct pool *pool, const struct tenant *before, const struct tenant *after);
 

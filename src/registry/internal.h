@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/config.h"
 #include "db/db.h"
+#include "registry/definition.h"
 #include "registry/rules.h"
 
 // What a failed statement means for the request.
@@ -20,11 +21,13 @@ enum outcome fail_gone(struct registry *registry, int64_t purge_us, const char *
 // Columns of a tenant (t), its tier (i) and its count (c), their types, and the reader of such a row.
 #define TENANT_COLUMNS                                                                                             \
 	"t.id, t.uid, t.name, i.name, i.max_resources, t.metadata, t.etag, t.revision, c.resources, t.created_at, " \
-	"t.updated_at, t.deleted_at, t.purge_at, t.etag_required"
-#define TENANT_OUT "ubssusbuuttttu"
+	"t.updated_at, t.deleted_at, t.purge_at, t.etag_required, t.object, t.type_policy, t.changed"
+#define TENANT_OUT "ubssusbuuttttussu"
 #define TENANT_TABLES "tenants t JOIN tiers i ON i.id = t.tier_id JOIN tenant_counts c ON c.tenant_id = t.id"
 void tenant_from_row(struct tenant *tenant, const struct db_rows *rows, size_t row);
 
+// The policy of that name; NULL: there is none.
+const char *type_policy(struct str name);
 // Is it deleted, and past its purge time? Then it is no more, whether or not it was reaped.
 bool tenant_expired(const struct registry *registry, const struct tenant *tenant);
 
@@ -32,11 +35,14 @@ bool tenant_expired(const struct registry *registry, const struct tenant *tenant
 enum outcome tenant_bury(struct registry *registry, const struct tenant *tenant);
 
 // Columns of a resource (r) and their types; types are looked up by id, the tenant's name is not among them.
-enum { RESOURCE_N_COLUMNS = 19 };
+enum { RESOURCE_N_COLUMNS = 22 };
 #define RESOURCE_COLUMNS                                                                                             \
 	"r.id, r.uid, r.tenant_id, r.type_id, r.namespace, r.name, r.live, r.locked, r.revision, r.edits, r.etag, " \
-	"r.meta, r.body, r.created_at, r.updated_at, r.deleted_at, r.purge_at, r.root, r.traits"
-#define RESOURCE_OUT "ubuussuuuubssttttbs"
+	"r.meta, r.body, r.created_at, r.updated_at, r.deleted_at, r.purge_at, r.root, r.traits, " \
+	"r.changed, r.generation, r.doomed_at"
+#define RESOURCE_OUT "ubuussuuuubssttttbsuut"
+// The last change of a resource (r): within a transaction, the one that it has just written.
+#define LAST_CHANGE "(SELECT x.id FROM changes x WHERE x.resource_id = r.id ORDER BY x.id DESC LIMIT 1)"
 // first: the column where those of the resource begin.
 void resource_from_row(struct registry *registry, struct resource *resource, const struct db_rows *rows, size_t row,
 	size_t first);
@@ -99,16 +105,36 @@ enum outcome lock_ident(struct registry *registry, const struct ident *ident, st
 enum outcome refuse_missing(struct registry *registry, const struct address *address, struct resource *resource);
 // For a new resource: fills revision, edits, etag and times, and makes its INSERT.
 struct db_call insert_resource_call(struct registry *registry, struct resource *resource);
+// Right behind its change row in that batch: the resource's last change.
+struct db_call number_inserted_call(struct registry *registry, const struct resource *resource);
 
 // A change of content under the locks: guard, edit, the type's rules, the writes. heir: the name of the tenant it is given
 // to in the same transaction, which is a change in itself; p NULL: it stays. Outcomes as resource_change.
 enum outcome change_content(struct registry *registry, const struct edit *edit, struct guard guard,
 	const struct held_tenant *held, struct str heir, struct resource *resource);
+// Has it finalizers, which a deletion waits for? Types whose resources are named by their uids have none.
+bool has_finalizers(struct pool *pool, const struct resource *resource);
+// Deletes what is locked and may go. OUTCOME_NO_CONTENT, _LOCKED.
+enum outcome carry_out_deletion(struct registry *registry, struct resource *resource);
 // How many of the documents whose sizes stand in that column make a page; at least one, so that each page goes on.
 size_t page_fitting(const struct db_rows *sizes, size_t column, uint64_t limit);
 
 // A stored body or list as a tree.
 struct doc *stored_document(struct pool *pool, struct str text);
+
+// ---- definitions (definition.c)
+
+struct definitions *definitions_new(void);
+void definitions_free(struct definitions **definitions);
+// A request begins: what was handed out in the last one is given back.
+void definitions_begin(struct registry *registry);
+// Of an object of a custom type: prunes, fills in defaults and checks, as the tenant's definition has it. version: the one
+// the body is written in, p NULL: the one stored in. OUTCOME_OK; _NOT_FOUND: none answers; _BAD_DOCUMENT with causes.
+enum outcome definition_complete(struct registry *registry, const struct address *address, struct str version,
+	struct doc **body);
+// The running transaction has written a CustomResourceDefinition of that tenant: those who hold it are to know. The last
+// that it does, as it holds a row that every other such change wants.
+enum outcome definitions_changed(struct registry *registry, uint64_t tenant_id);
 
 // ---- aliases (alias.c)
 

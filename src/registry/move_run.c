@@ -31,7 +31,8 @@ static const struct db_query q_forward[MOVE__KINDS] =
 		     "SELECT r.tenant_id, r.type_id, r.namespace, r.name, r.id, ? FROM resources r WHERE ",
 		" ON DUPLICATE KEY UPDATE resource_id = VALUES(resource_id), moved_at = VALUES(moved_at)", "t", "", "");
 static const struct db_query q_move[MOVE__KINDS] = MOVE_QUERIES(
-	"UPDATE resources r SET r.tenant_id = ?, r.revision = r.revision + 1 WHERE ", "", "u", "", "");
+	"UPDATE resources r SET r.tenant_id = ?, r.revision = r.revision + 1, r.changed = " LAST_CHANGE " WHERE ", "", "u", "",
+	"");
 
 // A namespace that exists in the destination is merged into that one: the source's own is deleted, recoverable by uid,
 // and its address leads to the other.
@@ -46,8 +47,8 @@ static const struct db_query q_merge_forward[MOVE__KINDS] =
 		     "WHERE r.type_id = ? AND ",
 		" ON DUPLICATE KEY UPDATE resource_id = VALUES(resource_id), moved_at = VALUES(moved_at)", "tuu", "", "");
 static const struct db_query q_merge[MOVE__KINDS] =
-	MOVE_QUERIES("UPDATE resources r " MERGES_INTO "SET r.live = NULL, r.deleted_at = ?, r.purge_at = ?, r.deletion = ? "
-		     "WHERE r.type_id = ? AND ",
+	MOVE_QUERIES("UPDATE resources r " MERGES_INTO "SET r.live = NULL, r.deleted_at = ?, r.purge_at = ?, r.deletion = ?, "
+		     "r.changed = " LAST_CHANGE " WHERE r.type_id = ? AND ",
 		"", "uttbu", "", "");
 
 static const struct db_query q_bounds[MOVE__KINDS] =

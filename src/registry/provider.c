@@ -19,7 +19,7 @@ static const struct db_query q_find = {
 };
 static const struct db_query q_generation = { "SELECT generation FROM providers WHERE resource_id = ?", "u", "u" };
 static const struct db_query q_touch = {
-	"UPDATE resources SET revision = ?, edits = ?, etag = ?, updated_at = ? WHERE id = ?", "uubtu", ""
+	"UPDATE resources SET revision = ?, edits = ?, etag = ?, updated_at = ?, changed = LAST_INSERT_ID() WHERE id = ?", "uubtu", ""
 };
 static const struct db_query q_raise = {
 	"INSERT INTO providers (resource_id, generation) VALUES (?, 1) ON DUPLICATE KEY UPDATE generation = generation + 1",
@@ -190,7 +190,7 @@ enum outcome provider_create(struct registry *registry, const struct uuid *uid, 
 	struct provider *provider)
 {
 	struct making making = { .registry = registry, .uid = uid, .content = content };
-	const struct edit edit = { apply_new, &making, true };
+	const struct edit edit = { .apply = apply_new, .arg = &making, .creates = true };
 	const struct guard guard = { .check = only_new, .arg = &making, .sure = true };
 	struct str text = uuid_str(registry->pool, *uid);
 	struct address address = { .type = provider_type(registry), .name = text };
@@ -243,7 +243,7 @@ enum outcome provider_change(struct registry *registry, const struct uuid *uid, 
 	bool reparents, struct guard guard, struct provider *provider)
 {
 	struct making making = { registry, uid, content, reparents };
-	const struct edit edit = { apply_change, &making, false };
+	const struct edit edit = { .apply = apply_change, .arg = &making };
 	const struct ident ident = provider_ident(registry, uid);
 
 	*provider = (struct provider){ 0 };
@@ -318,12 +318,12 @@ size_t provider_touch(struct registry *registry, struct provider *provider, cons
 	resource->updated_us = registry->now_us;
 	etag_of_resource(registry, resource);
 	struct str etag = str_dup(pool, str_n((const char *)resource->etag, sizeof(resource->etag)));
-	calls[0] = (struct db_call){
+	calls[0] = update_in_field(registry, &before, resource, field);
+	calls[1] = (struct db_call){
 		.query = &q_touch,
 		.in = CALL_VALUES(pool, db_u(resource->revision), db_u(resource->edits), db_b(etag), db_t(resource->updated_us),
 			db_u(resource->id)),
 	};
-	calls[1] = update_in_field(registry, &before, resource, field);
 	if (!raises)
 		return 2;
 	provider->generation++;

@@ -27,8 +27,9 @@ struct registry *registry_new(const struct config *config, struct db *db)
 	registry->config = config;
 	registry->db = db;
 	registry->types = types_new();
+	registry->definitions = definitions_new();
 	registry->catalogue = catalogue_new();
-	if (registry->types == NULL || registry->catalogue == NULL)
+	if (registry->types == NULL || registry->definitions == NULL || registry->catalogue == NULL)
 		registry_free(&registry);
 	return registry;
 }
@@ -38,6 +39,7 @@ void registry_free(struct registry **registry)
 	if (*registry == NULL)
 		return;
 	types_free(&(*registry)->types);
+	definitions_free(&(*registry)->definitions);
 	catalogue_free(&(*registry)->catalogue);
 	digest_key_free(&(*registry)->etag_key);
 	digest_key_free(&(*registry)->state_key);
@@ -98,6 +100,7 @@ enum outcome registry_begin(struct registry *registry, struct pool *pool, const 
 	registry->manner = LOCK_AT_ONCE;
 	registry->problem = (struct problem){ 0 };
 	catalogue_begin(registry);
+	definitions_begin(registry);
 	return types_loaded(registry->types) ? OUTCOME_OK : load(registry);
 }
 

@@ -23,12 +23,22 @@ struct types; // registry/type.h: the catalogue of types, held per worker
 // nobody else: so the first try does not wait, and the second asks whether a move is the reason before it does.
 enum lock_manner { LOCK_AT_ONCE, LOCK_AFTER_CONFLICT, LOCK_PATIENTLY };
 
+// What a worker knows of the change log (registry/feed.h).
+struct horizon {
+	uint64_t complete; // up to here, nothing will come to light that isn't there
+	uint64_t settled;  // up to here, what is neither written nor committed never will be
+	uint64_t seen;     // there was this id
+	int64_t seen_us;   // at this time (clock_tick_us); 0: not noted
+};
+
 // What every registry function works with: made once per worker, the second half set for each request.
 struct registry {
 	const struct config *config;
 	struct db *db;
 	struct types *types;
+	struct definitions *definitions; // registry/definition.h: what is held of them
 	struct catalogue *catalogue; // of traits: registry/catalogue.h
+	struct horizon horizon;
 	struct digest_key *etag_key; // from table settings; loaded with the types
 	struct digest_key *state_key;
 
@@ -55,6 +65,6 @@ void registry_fail_member(struct registry *registry, const char *name, struct st
 // One statement: does the database answer? OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
 enum outcome registry_ping(struct registry *registry);
 
-enum { REGISTRY_SCHEMA_VERSION = 4, REGISTRY_MAX_ID = 255 /* characters, not bytes */ };
+enum { REGISTRY_SCHEMA_VERSION = 5, REGISTRY_MAX_ID = 255 /* characters, not bytes */ };
 
 #endif

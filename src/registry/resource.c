@@ -14,10 +14,10 @@
 // and what the address says is not asked back. A resource of another kind of life is left to q_elsewhere.
 static const struct db_query q_get = {
 	"SELECT t.id, t.deleted_at, t.purge_at, r.id, r.uid, r.locked, r.revision, r.edits, r.etag, r.meta, r.body, "
-	"r.created_at, r.updated_at, r.root, r.traits FROM tenants t "
+	"r.created_at, r.updated_at, r.root, r.traits, r.changed, r.generation, r.doomed_at FROM tenants t "
 	"LEFT JOIN resources r ON r.tenant_id = t.id AND " AT_ADDRESS " AND r.live = 1 "
 	"WHERE t.name = ? AND t.live = 1",
-	"usss", "uttubuuubssttbs"
+	"usss", "uttubuuubssttbsuut"
 };
 
 // What an address without a live resource leads to: a forward, or the resource deleted there last. One statement, so
@@ -78,6 +78,9 @@ void resource_from_row(struct registry *registry, struct resource *resource, con
 		.updated_us = v[14].i,
 		.deleted_us = time_or_0(&v[15]),
 		.purge_us = time_or_0(&v[16]),
+		.changed = v[19].u,
+		.generation = v[20].u,
+		.doomed_us = time_or_0(&v[21]),
 	};
 	uuid_from_bytes(v[1].s, &resource->uid);
 	memcpy(resource->etag, v[10].s.p, sizeof(resource->etag));
@@ -181,6 +184,9 @@ static void resource_at_address(struct resource *resource, const struct address 
 		.body = v[7].s,
 		.created_us = v[8].i,
 		.updated_us = v[9].i,
+		.changed = v[12].u,
+		.generation = v[13].u,
+		.doomed_us = time_or_0(&v[14]),
 	};
 	uuid_from_bytes(v[1].s, &resource->uid);
 	memcpy(resource->etag, v[5].s.p, sizeof(resource->etag));

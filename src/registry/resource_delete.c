@@ -5,6 +5,7 @@
 
 #include "base/pool.h"
 #include "registry/change.h"
+#include "registry/etag.h"
 #include "registry/internal.h"
 
 #define THIS_TENANT "(SELECT id FROM tenants WHERE name = ? AND live = 1)"
@@ -25,7 +26,8 @@ struct content_queries {
 		{ "INSERT INTO changes " CHANGE_COLUMNS " SELECT ?, ?, ?, 'deleted', r.tenant_id, r.id, r.uid, "     \
 		  "r.type_id, r.namespace, r.name, r.revision, r.etag, NULL FROM " tables " WHERE " condition,       \
 			"bts" in, "" },                                                                              \
-		{ "UPDATE " tables " SET r.live = NULL, r.deleted_at = ?, r.purge_at = ?, r.deletion = ? WHERE " condition, \
+		{ "UPDATE " tables " SET r.live = NULL, r.deleted_at = ?, r.purge_at = ?, r.deletion = ?, " \
+		  "r.changed = " LAST_CHANGE " WHERE " condition,                                                      \
 			"ttb" in, "" } }
 // Writers in a namespace hold its row, so nothing changes in one that is locked.
 static const struct content_queries of_space = CONTENT_QUERIES("types y JOIN resources r ON r.type_id = y.id",
@@ -35,7 +37,12 @@ static const struct content_queries of_tree =
 	CONTENT_QUERIES("resources r", "r.root = ? AND r.id <> ? AND r.live = 1", " FOR UPDATE", "bu");
 
 static const struct db_query q_delete = {
-	"UPDATE resources SET live = NULL, deleted_at = ?, purge_at = ?, deletion = ? WHERE id = ?", "ttbu", ""
+	"UPDATE resources SET live = NULL, deleted_at = ?, purge_at = ?, deletion = ?, changed = LAST_INSERT_ID() WHERE id = ?", "ttbu", ""
+};
+static const struct db_query q_doom = {
+	"UPDATE resources SET doomed_at = ?, revision = ?, edits = ?, etag = ?, updated_at = ?, changed = LAST_INSERT_ID() "
+	"WHERE id = ?",
+	"tuubtu", ""
 };
 static const struct db_query q_free_aliases = {
 	"UPDATE resources r JOIN resource_aliases a ON a.resource_id = r.id SET a.live = NULL WHERE " OF_DELETION,
@@ -96,7 +103,8 @@ static const struct db_query q_retire_forwards = {
 	OF_DELETION_IN, ""
 };
 static const struct db_query q_recover = {
-	"UPDATE resources r SET r.live = 1, r.deleted_at = NULL, r.purge_at = NULL, r.deletion = NULL WHERE " OF_DELETION,
+	"UPDATE resources r SET r.live = 1, r.deleted_at = NULL, r.purge_at = NULL, r.deletion = NULL, r.doomed_at = NULL, "
+	"r.changed = " LAST_CHANGE " WHERE " OF_DELETION,
 	OF_DELETION_IN, ""
 };
 
@@ -163,13 +171,13 @@ static struct db_value *deletion_of(struct registry *registry, const struct reso
 		resource_is_top(resource) ? db_uuid(&resource->uid) : db_null('b'));
 }
 
-static enum outcome mark_deleted(struct registry *registry, const struct resource *resource, uint64_t with_it)
+static enum outcome mark_deleted(struct registry *registry, struct resource *resource, uint64_t with_it)
 {
 	struct db_value deletion = db_uuid(&registry->request_id);
 	struct db_call calls[] = {
+		change_of_resource(registry, "deleted", resource, resource->etag, NULL),
 		{ .query = &q_delete,
 			.in = DB_IN(db_t(resource->deleted_us), db_t(resource->purge_us), deletion, db_u(resource->id)) },
-		change_of_resource(registry, "deleted", resource, resource->etag, NULL),
 		count_down_call(registry, resource->tenant_id, 1 + with_it),
 		{ .query = &q_free_aliases, .in = deletion_of(registry, resource, deletion) },
 	};
@@ -177,14 +185,65 @@ static enum outcome mark_deleted(struct registry *registry, const struct resourc
 	enum db_result result =
 		db_run_batch(registry->db, registry->pool, calls, aliases ? COUNT_OF(calls) : COUNT_OF(calls) - 1);
 
-	return result == DB_OK ? OUTCOME_NO_CONTENT : registry_db_failed(result);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	resource->changed = calls[0].rows.insert_id;
+	if (resource->type != type_definitions(registry))
+		return OUTCOME_NO_CONTENT;
+	enum outcome outcome = definitions_changed(registry, resource->tenant_id);
+	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
+}
+
+bool has_finalizers(struct pool *pool, const struct resource *resource)
+{
+	const struct type_rules *rules = resource->type->rules;
+	const struct doc *list;
+
+	if ((rules != NULL && !rules->has_names) || memmem(resource->meta.p, resource->meta.n, "\"finalizers\"", 12) == NULL)
+		return false;
+	return doc_get(stored_document(pool, resource->meta), STR("finalizers"), &list) && doc_kind(list) == DOC_ARRAY &&
+	       doc_length(list) > 0;
+}
+
+// Deletes nothing yet.
+static enum outcome doom(struct registry *registry, struct resource *resource)
+{
+	const struct resource before = *resource;
+
+	if (resource->doomed_us != 0)
+		return OUTCOME_ACCEPTED;
+	resource->doomed_us = resource->updated_us = registry->now_us;
+	resource->revision++;
+	resource->edits++;
+	etag_of_resource(registry, resource);
+	struct db_call calls[] = {
+		update_in_field(registry, &before, resource, "/metadata/deletionTimestamp"),
+		{ .query = &q_doom,
+			.in = DB_IN(db_t(resource->doomed_us), db_u(resource->revision), db_u(resource->edits),
+				db_b(str_n((const char *)resource->etag, sizeof(resource->etag))), db_t(resource->updated_us),
+				db_u(resource->id)) },
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	resource->changed = calls[0].rows.insert_id;
+	return OUTCOME_ACCEPTED;
+}
+
+enum outcome carry_out_deletion(struct registry *registry, struct resource *resource)
+{
+	uint64_t with_it;
+
+	resource->deleted_us = registry->now_us;
+	resource->purge_us = registry->now_us + retention_us(registry);
+	enum outcome outcome = delete_along(registry, resource, &with_it);
+	return outcome == OUTCOME_OK ? mark_deleted(registry, resource, with_it) : outcome;
 }
 
 // Deletes what is locked.
 static enum outcome delete_held(struct registry *registry, const struct held_tenant *held, struct guard guard,
 	struct resource *resource)
 {
-	uint64_t with_it;
 	enum outcome outcome = guard_sure(registry, guard, held->etag_required);
 
 	if (outcome == OUTCOME_OK)
@@ -199,10 +258,7 @@ static enum outcome delete_held(struct registry *registry, const struct held_ten
 	outcome = check_rules(registry, resource);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	resource->deleted_us = registry->now_us;
-	resource->purge_us = registry->now_us + retention_us(registry);
-	outcome = delete_along(registry, resource, &with_it);
-	return outcome == OUTCOME_OK ? mark_deleted(registry, resource, with_it) : outcome;
+	return has_finalizers(registry->pool, resource) ? doom(registry, resource) : carry_out_deletion(registry, resource);
 }
 
 enum outcome resource_delete(struct registry *registry, const struct address *address, struct guard guard,
@@ -360,7 +416,12 @@ static enum outcome bring_back(struct registry *registry, const struct held_tena
 		return registry_db_failed(result);
 	if (calls[3].result == DB_DUPLICATE)
 		return explain_taken(registry, deletion, &q_taken_uid);
-	return calls[2].rows.affected == 1 ? OUTCOME_NO_CONTENT : fail_quota(registry, held);
+	if (calls[2].rows.affected != 1)
+		return fail_quota(registry, held);
+	if (deletion->resource.type != type_definitions(registry))
+		return OUTCOME_NO_CONTENT;
+	enum outcome outcome = definitions_changed(registry, deletion->resource.tenant_id);
+	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
 }
 
 enum outcome resource_recover(struct registry *registry, const struct address *address, const struct uuid *uid,

@@ -41,6 +41,14 @@ static const struct page_queries of_deleted = PAGE("resources r FORCE INDEX (sta
 	"ORDER BY r.id LIMIT ?",
 	"suustbtu");
 
+// In order of ids, the key's last part.
+#define ALL_TENANTS(columns, out)                                                                                       \
+	{ "SELECT " columns " FROM resources r FORCE INDEX (type) JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND " \
+	  "t.deleted_at IS NULL WHERE r.type_id = ? AND r.live IN (1, 2) AND r.id > ? ORDER BY r.id LIMIT ?",                \
+		"uuu", out }
+static const struct page_queries of_all_tenants = { ALL_TENANTS("r.bytes", "u"),
+	ALL_TENANTS(RESOURCE_COLUMNS ", t.name", RESOURCE_OUT "s") };
+
 static const struct db_query q_tenant_state = {
 	"SELECT deleted_at, purge_at FROM tenants WHERE name = ? AND live = 1", "s", "tt"
 };
@@ -147,12 +155,22 @@ size_t page_fitting(const struct db_rows *sizes, size_t column, uint64_t limit)
 	return n;
 }
 
+static enum outcome page_of_all(struct registry *registry, const struct resource_query *query, struct page *page)
+{
+	uint64_t after = 0;
+
+	if (query->marker.p != NULL && !str_to_u64(query->marker, &after))
+		return registry_fail(registry, OUTCOME_BAD_PARAMETER, "marker must be the one that the list before ended with");
+	*page = PAGE_OF(registry, &of_all_tenants, db_u(query->type->id), db_u(after), db_u(query->limit + 1));
+	return OUTCOME_OK;
+}
+
 // Why is a list empty? Because its namespace is not there, or because there is nothing in it.
 static enum outcome explain_empty(struct registry *registry, const struct resource_query *query)
 {
 	struct db_rows rows;
 
-	if (!query->type->namespaced || query->all_spaces)
+	if (!query->type->namespaced || query->all_spaces || query->all_tenants)
 		return OUTCOME_OK;
 	enum db_result result = db_run(registry->db, registry->pool, &q_space,
 		DB_IN(db_s(query->tenant), db_u(type_namespaces(registry)->id), db_s(query->space)), &rows);
@@ -169,15 +187,18 @@ static enum outcome measure(struct registry *registry, const struct resource_que
 		{ .query = &q_tenant_state, .in = DB_IN(db_s(query->tenant)) },
 		{ .query = &page->queries->sizes, .in = page->in },
 	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	size_t first = query->all_tenants ? 1 : 0;
+	enum db_result result = db_run_batch(registry->db, registry->pool, &calls[first], COUNT_OF(calls) - first);
 
+	*sizes = calls[1].rows;
 	if (result != DB_OK)
 		return registry_db_failed(result);
+	if (query->all_tenants)
+		return OUTCOME_OK;
 	if (calls[0].rows.n == 0)
 		return fail_no_tenant(registry, query->tenant);
 	if (!db_at(&calls[0].rows, 0, 0)->null)
 		return fail_tenant_gone(registry, query->tenant, db_at(&calls[0].rows, 0, 1)->i);
-	*sizes = calls[1].rows;
 	return OUTCOME_OK;
 }
 
@@ -190,8 +211,9 @@ enum outcome resource_list(struct registry *registry, const struct resource_quer
 	*n = 0;
 	*more = false;
 	assert(!query->deleted || query->traits == NULL);
-	enum outcome outcome =
-		query->deleted ? deleted_page(registry, query, &page) : live_page(registry, query, &page);
+	enum outcome outcome = query->all_tenants ? page_of_all(registry, query, &page) :
+			       query->deleted     ? deleted_page(registry, query, &page) :
+						    live_page(registry, query, &page);
 	if (outcome == OUTCOME_OK)
 		outcome = measure(registry, query, &page, &sizes);
 	if (outcome != OUTCOME_OK)
@@ -207,13 +229,15 @@ enum outcome resource_list(struct registry *registry, const struct resource_quer
 	*list = POOL_ARRAY(registry->pool, struct resource, rows.n);
 	for (size_t i = 0; i < rows.n; i++) {
 		resource_from_row(registry, &(*list)[i], &rows, i, 0);
-		(*list)[i].tenant = query->tenant;
+		(*list)[i].tenant = query->all_tenants ? db_at(&rows, i, RESOURCE_N_COLUMNS)->s : query->tenant;
 	}
 	return OUTCOME_OK;
 }
 
 struct str resource_marker(struct pool *pool, const struct resource_query *query, const struct resource *last)
 {
+	if (query->all_tenants)
+		return str_printf(pool, "%llu", (unsigned long long)last->id);
 	if (query->deleted)
 		return str_printf(pool, "%.*s/%llu", STR_ARG(uuid_str(pool, last->uid)), (unsigned long long)last->deleted_us);
 	if (query->all_spaces)

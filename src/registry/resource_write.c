@@ -5,6 +5,7 @@
 #include "base/pool.h"
 #include "registry/change.h"
 #include "registry/etag.h"
+#include "registry/fields.h"
 #include "registry/internal.h"
 
 #define THIS_TENANT "(SELECT id FROM tenants WHERE name = ? AND live = 1)"
@@ -50,8 +51,12 @@ static const struct db_query q_insert = {
 };
 static const struct db_query q_update = {
 	"UPDATE resources SET locked = ?, bytes = ?, revision = ?, edits = ?, etag = ?, meta = ?, body = ?, updated_at = ?, "
-	"root = ? WHERE id = ?",
-	"uuuubsstbu", ""
+	"root = ?, generation = ?, changed = LAST_INSERT_ID() WHERE id = ?",
+	"uuuubsstbuu", ""
+};
+// The statement before has written its change row.
+static const struct db_query q_number = {
+	"UPDATE resources SET changed = LAST_INSERT_ID() WHERE uid = ? AND live = ?", "bu", ""
 };
 // A uid that another tenant's resource has, or one of another type.
 static const struct db_query q_elsewhere = {
@@ -167,7 +172,7 @@ struct db_call insert_resource_call(struct registry *registry, struct resource *
 
 	*uid = resource->uid;
 	state_lanes(registry, uid, h);
-	resource->revision = resource->edits = 1;
+	resource->revision = resource->edits = resource->generation = 1;
 	resource->created_us = resource->updated_us = registry->now_us;
 	etag_of_resource(registry, resource);
 	struct str etag = str_dup(registry->pool, str_n((const char *)resource->etag, sizeof(resource->etag)));
@@ -178,6 +183,16 @@ struct db_call insert_resource_call(struct registry *registry, struct resource *
 			db_u(resource->locked ? 1 : 0), db_u(resource->meta.n + resource->body.n), db_u(1), db_u(1), db_u(h[0]),
 			db_u(h[1]), db_u(h[2]), db_u(h[3]), db_b(etag), db_s(resource->meta), db_s(resource->body),
 			db_t(registry->now_us), db_t(registry->now_us), root_value(registry->pool, resource)),
+	};
+}
+
+struct db_call number_inserted_call(struct registry *registry, const struct resource *resource)
+{
+	struct uuid *uid = POOL_NEW(registry->pool, struct uuid);
+
+	*uid = resource->uid;
+	return (struct db_call){
+		.query = &q_number, .in = CALL_VALUES(registry->pool, db_uuid(uid), db_u((uint64_t)resource->live))
 	};
 }
 
@@ -195,7 +210,9 @@ static enum outcome complete(struct registry *registry, const struct address *ad
 	const struct type_rules *rules = address->type->rules;
 	struct content *content = &revision->content;
 	struct pool *pool = registry->pool;
-	struct draft draft = { .registry = registry, .address = address, .current = current, .uid = uid };
+	struct draft draft = {
+		.registry = registry, .address = address, .current = current, .uid = uid, .meta = content->meta
+	};
 	struct buf text = buf_new(pool, 1024);
 
 	draft.body = content->body.p == NULL ? content->document : stored_document(pool, content->body);
@@ -220,6 +237,25 @@ static enum outcome complete(struct registry *registry, const struct address *ad
 	return OUTCOME_OK;
 }
 
+static enum outcome complete_custom(struct registry *registry, const struct address *address, struct str version,
+	const struct resource *current, struct content *content)
+{
+	struct doc *body =
+		content->body.p == NULL ? content->document : stored_document(registry->pool, content->body);
+	struct buf text = buf_new(registry->pool, 1024);
+	enum outcome outcome = definition_complete(registry, address, version, &body);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (current != NULL && doc_equal(body, stored_document(registry->pool, current->body))) {
+		content->body = current->body;
+		return OUTCOME_OK;
+	}
+	doc_write_json(body, &text);
+	content->body = buf_str(&text);
+	return OUTCOME_OK;
+}
+
 // Asks the edit, and then the rules, what is to be written.
 static enum outcome revise(struct registry *registry, const struct address *address, const struct edit *edit,
 	const struct resource *current, struct uuid uid, struct revision *revision)
@@ -232,6 +268,8 @@ static enum outcome revise(struct registry *registry, const struct address *addr
 		return outcome;
 	if (address->type->rules != NULL)
 		return complete(registry, address, current, uid, revision);
+	if (!address->type->builtin)
+		return complete_custom(registry, address, edit->version, current, &revision->content);
 	if (revision->content.body.p == NULL) {
 		doc_write_json(revision->content.document, &text);
 		revision->content.body = buf_str(&text);
@@ -279,34 +317,38 @@ static enum outcome check_aliases(struct registry *registry, const struct resour
 static enum outcome insert(struct registry *registry, const struct held_tenant *held, const struct revision *revision,
 	struct resource *resource)
 {
-	struct db_call calls[4 + 2 * ALIASES_MAX] = {
+	struct db_call calls[5 + 2 * ALIASES_MAX] = {
 		insert_resource_call(registry, resource),
 		change_of_resource(registry, "created", resource, NULL, resource->etag),
+		number_inserted_call(registry, resource),
 		{ .query = &q_retire_forward,
 			.in = DB_IN(db_u(resource->tenant_id), db_u(resource->type->id), db_s(resource->space),
 				db_s(resource->name)) },
 		count_up_call(registry, held, 1),
 	};
 	const struct alias *of[2 * ALIASES_MAX];
-	size_t n = alias_calls(registry, resource, NULL, &revision->after, &calls[4], of);
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, 4 + n);
+	size_t n = alias_calls(registry, resource, NULL, &revision->after, &calls[5], of);
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, 5 + n);
 
-	static_assert(4 + 2 * ALIASES_MAX <= DB_MAX_BATCH, "one round trip");
+	static_assert(5 + 2 * ALIASES_MAX <= DB_MAX_BATCH, "one round trip");
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (calls[0].result == DB_DUPLICATE)
 		return explain_taken(registry, resource);
 	resource->id = calls[0].rows.insert_id;
-	if (calls[3].rows.affected != 1)
+	resource->changed = calls[1].rows.insert_id;
+	if (calls[4].rows.affected != 1)
 		return fail_quota(registry, held);
-	enum outcome outcome = check_aliases(registry, resource, &calls[4], of, n);
+	enum outcome outcome = check_aliases(registry, resource, &calls[5], of, n);
+	if (outcome == OUTCOME_OK && resource->type == type_definitions(registry))
+		outcome = definitions_changed(registry, resource->tenant_id);
 	return outcome == OUTCOME_OK ? OUTCOME_CREATED : outcome;
 }
 
 // The uid of a new resource: that of its address where the type names its resources so.
 static enum outcome choose_uid(struct registry *registry, const struct address *address, struct uuid *uid)
 {
-	if (address->type->rules == NULL) {
+	if (address->type->rules == NULL || address->type->rules->has_names) {
 		*uid = uuid_new();
 		return OUTCOME_OK;
 	}
@@ -369,13 +411,16 @@ static enum outcome update(struct registry *registry, const struct revision *rev
 	struct resource *resource)
 {
 	struct str etag = str_n((const char *)resource->etag, sizeof(resource->etag));
+	struct str fields = fields_of_resource(registry->pool, before, resource);
+	if (fields_of_spec(registry->pool, fields))
+		resource->generation++;
 	struct db_call calls[2 + 2 * ALIASES_MAX] = {
+		update_of_fields(registry, before, resource, fields),
 		{ .query = &q_update,
 			.in = DB_IN(db_u(resource->locked ? 1 : 0), db_u(resource->meta.n + resource->body.n),
 				db_u(resource->revision), db_u(resource->edits), db_b(etag), db_s(resource->meta),
 				db_s(resource->body), db_t(resource->updated_us), root_value(registry->pool, resource),
-				db_u(resource->id)) },
-		update_of_resource(registry, before, resource),
+				db_u(resource->generation), db_u(resource->id)) },
 	};
 	const struct alias *of[2 * ALIASES_MAX];
 	size_t n = 0;
@@ -383,6 +428,7 @@ static enum outcome update(struct registry *registry, const struct revision *rev
 	if (resource->type->rules != NULL)
 		n = alias_calls(registry, resource, &revision->before, &revision->after, &calls[2], of);
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, 2 + n);
+	resource->changed = calls[0].rows.insert_id;
 	return result == DB_OK ? check_aliases(registry, resource, &calls[2], of, n) : registry_db_failed(result);
 }
 
@@ -416,7 +462,12 @@ enum outcome change_content(struct registry *registry, const struct edit *edit, 
 		resource->edits++;
 	resource->updated_us = registry->now_us;
 	etag_of_resource(registry, resource);
-	return update(registry, &revision, &before, resource);
+	outcome = update(registry, &revision, &before, resource);
+	if (outcome == OUTCOME_OK && resource->doomed_us != 0 && !has_finalizers(registry->pool, resource))
+		outcome = carry_out_deletion(registry, resource);
+	else if (outcome == OUTCOME_OK && resource->type == type_definitions(registry))
+		outcome = definitions_changed(registry, resource->tenant_id);
+	return outcome == OUTCOME_NO_CONTENT ? OUTCOME_OK : outcome;
 }
 
 // ---- where it stands

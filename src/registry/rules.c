@@ -5,7 +5,7 @@
 
 // A new type with rules is one line here.
 static const struct type_rules *const all[] = {
-	&node_rules, &port_rules, &portgroup_rules, &chassis_rules, &provider_rules, NULL
+	&node_rules, &port_rules, &portgroup_rules, &chassis_rules, &provider_rules, &crd_rules, NULL
 };
 
 const struct type_rules *rules_find(struct str group, struct str plural)

@@ -32,6 +32,7 @@ struct draft {
 	const struct resource *current; // its row is locked; NULL: a new one
 	const struct doc *before;       // the body of current, NULL: a new one
 	struct uuid uid;                // of this one, a new one's too
+	struct str meta;                // as it is to be stored
 	struct doc *body;               // as the client wants it; the rules leave it as it is to be stored
 	struct uuid root;               // filled in by the rules where relate says root_elsewhere
 };
@@ -65,7 +66,7 @@ struct type_rules {
 // NULL: no rules for that type.
 const struct type_rules *rules_find(struct str group, struct str plural);
 
-extern const struct type_rules node_rules, port_rules, portgroup_rules, chassis_rules, provider_rules;
+extern const struct type_rules node_rules, port_rules, portgroup_rules, chassis_rules, crd_rules, provider_rules;
 
 // Is it the top of a tree?
 bool resource_is_top(const struct resource *resource);

@@ -6,9 +6,11 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/pool.h"
+#include "registry/catalogue.h"
 #include "registry/change.h"
 #include "registry/etag.h"
 #include "registry/internal.h"
+#include "repr/doc.h"
 
 static const struct db_query q_get = {
 	"SELECT " TENANT_COLUMNS " FROM " TENANT_TABLES " WHERE t.name = ? AND t.live = 1", "s", TENANT_OUT
@@ -17,18 +19,23 @@ static const struct db_query q_lock[2] =
 	LOCKING("SELECT id FROM tenants WHERE name = ? AND live = 1", "FOR UPDATE", "s", "u");
 static const struct db_query q_tier = { "SELECT id, max_resources FROM tiers WHERE name = ?", "s", "uu" };
 static const struct db_query q_insert = {
-	"INSERT INTO tenants (name, uid, tier_id, metadata, etag_required, etag, revision, created_at, updated_at) "
-	"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-	"sbusubutt", ""
+	"INSERT INTO tenants (name, uid, tier_id, metadata, etag_required, etag, revision, created_at, updated_at, object, "
+	"type_policy) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	"sbusubuttss", ""
 };
 static const struct db_query q_insert_count = { "INSERT INTO tenant_counts (tenant_id) VALUES (?)", "u", "" };
 static const struct db_query q_update = {
-	"UPDATE tenants SET tier_id = ?, metadata = ?, etag_required = ?, etag = ?, revision = ?, updated_at = ? WHERE id = ?",
-	"usubutu", ""
+	"UPDATE tenants SET tier_id = ?, metadata = ?, etag_required = ?, etag = ?, revision = ?, updated_at = ?, object = ?, "
+	"type_policy = ?, changed = LAST_INSERT_ID() WHERE id = ?",
+	"usubutssu", ""
 };
-static const struct db_query q_mark = { "UPDATE tenants SET deleted_at = ?, purge_at = ? WHERE id = ?", "ttu", "" };
+// Behind the change row that tells of it.
+static const struct db_query q_number = { "UPDATE tenants SET changed = LAST_INSERT_ID() WHERE id = ?", "u", "" };
+static const struct db_query q_mark = {
+	"UPDATE tenants SET deleted_at = ?, purge_at = ?, changed = LAST_INSERT_ID() WHERE id = ?", "ttu", ""
+};
 // A tombstone: the change log keeps a name for it, its own words are gone.
-static const struct db_query q_bury = { "UPDATE tenants SET live = NULL, metadata = '{}' WHERE id = ?", "u", "" };
+static const struct db_query q_bury = { "UPDATE tenants SET live = NULL, metadata = '{}', object = '{}' WHERE id = ?", "u", "" };
 static const struct db_query q_drop_count = { "DELETE FROM tenant_counts WHERE tenant_id = ?", "u", "" };
 // The page is cut before the joins: with them in one query the server sorts all tenants, metadata included, for each page.
 #define TENANT_PAGE(condition)                                                                                     \
@@ -41,6 +48,33 @@ static const struct db_query q_list_deleted = { TENANT_PAGE("purge_at > ?"), "ts
 static int64_t time_or_0(const struct db_value *value)
 {
 	return value->null ? 0 : value->i;
+}
+
+const char *type_policy(struct str name)
+{
+	static const char *const policies[] = { TYPE_POLICY_LOCAL, TYPE_POLICY_SYSTEM, TYPE_POLICY_NEVER };
+
+	for (size_t i = 0; i < COUNT_OF(policies); i++) {
+		if (str_eq_c(name, policies[i]))
+			return policies[i];
+	}
+	return NULL;
+}
+
+// The policy that an object's spec asks for.
+static enum outcome read_policy(struct registry *registry, struct tenant *tenant)
+{
+	const struct doc *spec, *policy;
+
+	tenant->policy = TYPE_POLICY_LOCAL;
+	if (!doc_get(stored_document(registry->pool, tenant->object), STR("spec"), &spec) ||
+		!doc_get(spec, STR("multiTenancyCRDPolicy"), &policy))
+		return OUTCOME_OK;
+	tenant->policy = doc_kind(policy) == DOC_STRING ? type_policy(doc_string(policy)) : NULL;
+	if (tenant->policy != NULL)
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
+		"spec.multiTenancyCRDPolicy must be " TYPE_POLICY_LOCAL ", " TYPE_POLICY_SYSTEM " or " TYPE_POLICY_NEVER);
 }
 
 void tenant_from_row(struct tenant *tenant, const struct db_rows *rows, size_t row)
@@ -61,6 +95,9 @@ void tenant_from_row(struct tenant *tenant, const struct db_rows *rows, size_t r
 	tenant->deleted_us = time_or_0(db_at(rows, row, 11));
 	tenant->purge_us = time_or_0(db_at(rows, row, 12));
 	tenant->etag_required = db_at(rows, row, 13)->u != 0;
+	tenant->object = db_at(rows, row, 14)->s;
+	tenant->policy = type_policy(db_at(rows, row, 15)->s);
+	tenant->changed = db_at(rows, row, 16)->u;
 }
 
 bool tenant_expired(const struct registry *registry, const struct tenant *tenant)
@@ -156,17 +193,20 @@ static struct resource default_namespace(struct registry *registry, const struct
 }
 
 // The rows that come with a new tenant: its count, its namespace, and what the change log tells of both.
-static enum outcome insert_belongings(struct registry *registry, const struct tenant *tenant)
+static enum outcome insert_belongings(struct registry *registry, struct tenant *tenant)
 {
 	struct resource space = default_namespace(registry, tenant);
 	struct db_call calls[] = {
 		insert_resource_call(registry, &space),
 		change_of_resource(registry, "created", &space, NULL, space.etag),
+		number_inserted_call(registry, &space),
 		{ .query = &q_insert_count, .in = DB_IN(db_u(tenant->id)) },
 		change_of_tenant(registry, "created", tenant, NULL, tenant->etag),
+		{ .query = &q_number, .in = DB_IN(db_u(tenant->id)) },
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
+	tenant->changed = calls[4].rows.insert_id;
 	return result == DB_OK ? OUTCOME_CREATED : registry_db_failed(result);
 }
 
@@ -186,6 +226,10 @@ static enum outcome create(struct registry *registry, struct str name, const str
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	tenant->metadata = content->metadata.p != NULL ? content->metadata : STR("{}");
+	tenant->object = content->object.p != NULL ? content->object : STR("{}");
+	outcome = read_policy(registry, tenant);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	tenant->etag_required = content->tells_etag_required && content->etag_required;
 	tenant->created_us = tenant->updated_us = registry->now_us;
 	etag_of_tenant(registry, tenant);
@@ -193,7 +237,7 @@ static enum outcome create(struct registry *registry, struct str name, const str
 		DB_IN(db_s(name), db_uuid(&tenant->uid), db_u(tier_id), db_s(tenant->metadata),
 			db_u(tenant->etag_required ? 1 : 0), db_b(str_n((const char *)tenant->etag, sizeof(tenant->etag))),
 			db_u(tenant->revision),
-			db_t(registry->now_us), db_t(registry->now_us)),
+			db_t(registry->now_us), db_t(registry->now_us), db_s(tenant->object), db_s(str_c(tenant->policy))),
 		&rows);
 	if (result == DB_DUPLICATE) { // another request made it since we looked
 		db_txn_again(registry->db);
@@ -205,6 +249,13 @@ static enum outcome create(struct registry *registry, struct str name, const str
 	return insert_belongings(registry, tenant);
 }
 
+static bool same_content(const struct tenant *a, const struct tenant *b)
+{
+	return str_eq(a->tier, b->tier) && str_eq(a->metadata, b->metadata) && a->etag_required == b->etag_required &&
+	       str_eq(a->object, b->object);
+}
+
+// What decides about its types is told to those who hold definitions.
 static enum outcome change(struct registry *registry, const struct tenant_content *content, struct tenant *tenant)
 {
 	const struct tenant before = *tenant;
@@ -217,21 +268,30 @@ static enum outcome change(struct registry *registry, const struct tenant_conten
 		tenant->metadata = content->metadata;
 	if (content->tells_etag_required)
 		tenant->etag_required = content->etag_required;
-	if (str_eq(tenant->tier, before.tier) && str_eq(tenant->metadata, before.metadata) &&
-		tenant->etag_required == before.etag_required)
-		return OUTCOME_OK;
+	if (content->object.p != NULL)
+		tenant->object = content->object;
+	outcome = read_policy(registry, tenant);
+	if (outcome != OUTCOME_OK || same_content(tenant, &before))
+		return outcome;
 	tenant->revision++;
 	tenant->updated_us = registry->now_us;
 	etag_of_tenant(registry, tenant);
+	bool decides = tenant->policy != before.policy || !str_eq(tenant->metadata, before.metadata);
 	struct db_call calls[] = {
+		update_of_tenant(registry, &before, tenant),
 		{ .query = &q_update,
 			.in = DB_IN(db_u(tier_id), db_s(tenant->metadata), db_u(tenant->etag_required ? 1 : 0),
 				db_b(str_n((const char *)tenant->etag, sizeof(tenant->etag))), db_u(tenant->revision),
-				db_t(tenant->updated_us), db_u(tenant->id)) },
-		update_of_tenant(registry, &before, tenant),
+				db_t(tenant->updated_us), db_s(tenant->object), db_s(str_c(tenant->policy)), db_u(tenant->id)) },
+		catalogue_raise_call(CATALOGUE_TYPES),
 	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, decides ? 3 : 2);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	tenant->changed = calls[0].rows.insert_id;
+	if (decides)
+		catalogue_raised(registry, CATALOGUE_TYPES, &calls[2]);
+	return OUTCOME_OK;
 }
 
 static enum outcome check_write(struct registry *registry, const struct tenant *tenant, struct guard guard)
@@ -316,17 +376,22 @@ enum outcome tenant_ensure(struct registry *registry, struct str name)
 	return outcome == OUTCOME_CREATED ? OUTCOME_OK : outcome;
 }
 
-static enum outcome mark(struct registry *registry, const struct tenant *tenant, const char *verb,
-	struct db_value deleted_at, struct db_value purge_at)
+static enum outcome mark(struct registry *registry, struct tenant *tenant, const char *verb, struct db_value deleted_at,
+	struct db_value purge_at)
 {
 	bool deletes = !deleted_at.null;
 	struct db_call calls[] = {
-		{ .query = &q_mark, .in = DB_IN(deleted_at, purge_at, db_u(tenant->id)) },
 		change_of_tenant(registry, verb, tenant, deletes ? tenant->etag : NULL, deletes ? NULL : tenant->etag),
+		{ .query = &q_mark, .in = DB_IN(deleted_at, purge_at, db_u(tenant->id)) },
+		catalogue_raise_call(CATALOGUE_TYPES),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
-	return result == DB_OK ? OUTCOME_NO_CONTENT : registry_db_failed(result);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	tenant->changed = calls[0].rows.insert_id;
+	catalogue_raised(registry, CATALOGUE_TYPES, &calls[2]);
+	return OUTCOME_NO_CONTENT;
 }
 
 enum outcome tenant_delete(struct registry *registry, struct str name, struct guard guard, struct tenant *tenant)

@@ -27,7 +27,8 @@ static const struct db_query q_detach = {
 	"su", ""
 };
 static const struct db_query q_update = {
-	"UPDATE resources SET traits = ?, revision = ?, edits = ?, etag = ?, updated_at = ? WHERE id = ?", "suubtu", ""
+	"UPDATE resources SET traits = ?, revision = ?, edits = ?, etag = ?, updated_at = ?, changed = LAST_INSERT_ID() "
+	"WHERE id = ?", "suubtu", ""
 };
 static const struct db_query q_known = {
 	"SELECT t.name FROM " TRAIT_NAMES " JOIN traits t ON t.name = j.name ORDER BY t.name", "s", "s"
@@ -230,14 +231,14 @@ static enum outcome make_and_attach(struct registry *registry, const struct reso
 	struct db_value now = db_t(registry->now_us);
 	struct db_call calls[] = {
 		{ .query = &q_make, .in = DB_IN(now, now, db_s(names_json(registry->pool, names))) },
-		catalogue_raise_call(),
+		catalogue_raise_call(CATALOGUE_TRAITS),
 		attach_call(registry, resource, names),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	catalogue_raised(registry, &calls[1]);
+	catalogue_raised(registry, CATALOGUE_TRAITS, &calls[1]);
 	if (calls[2].rows.affected == names.n)
 		return OUTCOME_OK;
 	db_txn_again(registry->db); // somebody deleted one meanwhile
@@ -270,11 +271,11 @@ static enum outcome write(struct registry *registry, const struct trait_edit *ed
 	struct pool *pool = registry->pool;
 	struct db_value traits = difference->next.n > 0 ? db_s(resource->traits) : db_null('s');
 	struct db_call calls[4] = {
+		update_of_resource(registry, before, resource),
 		{ .query = &q_update,
 			.in = DB_IN(traits, db_u(resource->revision), db_u(resource->edits),
 				db_b(str_n((const char *)resource->etag, sizeof(resource->etag))), db_t(resource->updated_us),
 				db_u(resource->id)) },
-		update_of_resource(registry, before, resource),
 		attach_call(registry, resource, difference->added),
 	};
 	size_t n = difference->added.n > 0 ? 3 : 2;
@@ -287,6 +288,7 @@ static enum outcome write(struct registry *registry, const struct trait_edit *ed
 	enum db_result result = db_run_batch(registry->db, pool, calls, n);
 	if (result != DB_OK)
 		return registry_db_failed(result);
+	resource->changed = calls[0].rows.insert_id;
 	if (difference->added.n == 0 || calls[2].rows.affected == difference->added.n)
 		return OUTCOME_OK;
 	return attach_missing(registry, edit, difference->added, resource);

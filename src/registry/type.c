@@ -3,25 +3,34 @@
 
 #include "registry/type.h"
 
-#include "base/clock.h"
 #include "base/pool.h"
 #include "db/db.h"
 #include "registry/internal.h"
 
-enum { RELOAD_AFTER_US = 1000000 };
+enum { BUCKETS = 1024 };
 
-// Types come and go rarely and are few, so a plain array is searched. What was once handed out stays: a reload that finds
-// the same ids keeps their rows and takes no memory: whoever asks for unknown types causes one a second.
+// Built-in types are read at the beginning, others when they are asked for, as there may be a million. What was once
+// handed out stays.
+struct entry {
+	struct type type;
+	struct entry *next_id, *next_name;
+};
 struct types {
 	struct pool *pool;
-	struct type **list;
-	size_t n;
-	const struct type *namespaces;
-	int64_t loaded_tick; // 0: not yet
+	struct entry *by_id[BUCKETS], *by_name[BUCKETS];
+	const struct type *namespaces, *definitions;
 };
 
-static const struct db_query q_types = {
-	"SELECT id, group_name, version, kind, plural, singular, namespaced FROM types ORDER BY id", "", "usssssu"
+#define TYPE_COLUMNS "id, group_name, version, kind, plural, singular, namespaced, builtin"
+#define TYPE_OUT "usssssuu"
+static const struct db_query q_builtin = { "SELECT " TYPE_COLUMNS " FROM types WHERE builtin", "", TYPE_OUT };
+static const struct db_query q_by_id = { "SELECT " TYPE_COLUMNS " FROM types WHERE id = ?", "u", TYPE_OUT };
+static const struct db_query q_by_name = {
+	"SELECT " TYPE_COLUMNS " FROM types WHERE group_name = ? AND plural = ? AND namespaced = ?", "ssu", TYPE_OUT
+};
+static const struct db_query q_insert = {
+	"INSERT INTO types (group_name, version, kind, plural, singular, namespaced, builtin) VALUES (?, ?, ?, ?, ?, ?, FALSE)",
+	"sssssu", ""
 };
 
 struct types *types_new(void)
@@ -47,120 +56,153 @@ void types_free(struct types **types)
 
 bool types_loaded(const struct types *types)
 {
-	return types->loaded_tick != 0;
+	return types->namespaces != NULL;
 }
 
-static struct type *by_id(const struct types *types, uint64_t id)
+static size_t name_bucket(struct str group, struct str plural)
 {
-	for (size_t i = 0; i < types->n; i++)
-		if (types->list[i]->id == id)
-			return types->list[i];
-	return NULL;
+	uint64_t hash = 14695981039346656037U; // FNV-1a
+
+	for (size_t i = 0; i < plural.n; i++)
+		hash = (hash ^ (unsigned char)plural.p[i]) * 1099511628211U;
+	for (size_t i = 0; i < group.n; i++)
+		hash = (hash ^ (unsigned char)group.p[i]) * 1099511628211U;
+	return hash % BUCKETS;
 }
 
-static struct type *type_from_row(const struct types *types, const struct db_rows *rows, size_t row)
+static struct entry *held_by_id(const struct types *types, uint64_t id)
 {
-	uint64_t id = db_at(rows, row, 0)->u;
-	struct type *type = by_id(types, id);
+	struct entry *entry = types->by_id[id % BUCKETS];
 
-	if (type != NULL)
-		return type;
-	type = POOL_NEW(types->pool, struct type);
-	type->id = id;
-	type->group = str_dup(types->pool, db_at(rows, row, 1)->s);
-	type->version = str_dup(types->pool, db_at(rows, row, 2)->s);
-	type->kind = str_dup(types->pool, db_at(rows, row, 3)->s);
-	type->plural = str_dup(types->pool, db_at(rows, row, 4)->s);
-	type->singular = str_dup(types->pool, db_at(rows, row, 5)->s);
-	type->namespaced = db_at(rows, row, 6)->u != 0;
-	type->rules = rules_find(type->group, type->plural);
-	return type;
+	while (entry != NULL && entry->type.id != id)
+		entry = entry->next_id;
+	return entry;
 }
 
-static bool same_ids(const struct types *types, const struct db_rows *rows)
+static struct entry *held_by_name(const struct types *types, struct str group, struct str plural, bool namespaced)
 {
-	bool same = rows->n == types->n;
+	struct entry *entry = types->by_name[name_bucket(group, plural)];
 
-	for (size_t i = 0; same && i < rows->n; i++)
-		same = db_at(rows, i, 0)->u == types->list[i]->id;
-	return same;
+	while (entry != NULL && !(entry->type.namespaced == namespaced && str_eq(entry->type.plural, plural) &&
+					str_eq(entry->type.group, group)))
+		entry = entry->next_name;
+	return entry;
+}
+
+static const struct type *hold_row(struct types *types, const struct db_rows *rows, size_t row)
+{
+	const struct db_value *v = db_at(rows, row, 0);
+	struct entry *entry = held_by_id(types, v[0].u);
+
+	if (entry != NULL)
+		return &entry->type;
+	entry = POOL_NEW(types->pool, struct entry);
+	entry->type = (struct type){
+		.id = v[0].u,
+		.group = str_dup(types->pool, v[1].s),
+		.version = str_dup(types->pool, v[2].s),
+		.kind = str_dup(types->pool, v[3].s),
+		.plural = str_dup(types->pool, v[4].s),
+		.singular = str_dup(types->pool, v[5].s),
+		.namespaced = v[6].u != 0,
+		.builtin = v[7].u != 0,
+	};
+	entry->type.rules = rules_find(entry->type.group, entry->type.plural);
+	struct entry **id = &types->by_id[entry->type.id % BUCKETS];
+	struct entry **name = &types->by_name[name_bucket(entry->type.group, entry->type.plural)];
+	entry->next_id = *id;
+	entry->next_name = *name;
+	*id = *name = entry;
+	return &entry->type;
 }
 
 enum outcome types_load(struct registry *registry)
 {
 	struct types *types = registry->types;
 	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_types, NULL, &rows);
+	enum db_result result = db_run(registry->db, registry->pool, &q_builtin, NULL, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	types->loaded_tick = clock_tick_us();
-	if (types->n > 0 && same_ids(types, &rows))
-		return OUTCOME_OK;
-	struct type **list = POOL_ARRAY(types->pool, struct type *, rows.n);
 	for (size_t i = 0; i < rows.n; i++)
-		list[i] = type_from_row(types, &rows, i);
-	types->list = list;
-	types->n = rows.n;
-	types->namespaces = type_find(registry, STR("namespaces"));
-	return types->namespaces != NULL ? OUTCOME_OK : OUTCOME_INTERNAL;
+		(void)hold_row(types, &rows, i);
+	struct entry *namespaces = held_by_name(types, STR(""), STR("namespaces"), false);
+	struct entry *definitions = held_by_name(types, STR(CRD_GROUP), STR(CRD_PLURAL), false);
+	if (namespaces == NULL || definitions == NULL)
+		return OUTCOME_INTERNAL;
+	types->definitions = &definitions->type;
+	types->namespaces = &namespaces->type;
+	return OUTCOME_OK;
 }
 
-// "nodes.baremetal.openstack.org".
-static bool is_qualified(const struct type *type, struct str name)
+const struct type *type_find(struct registry *registry, struct str group, struct str plural, bool namespaced)
 {
-	size_t n = type->plural.n;
+	struct entry *entry = held_by_name(registry->types, group, plural, namespaced);
+	struct db_rows rows;
 
-	return name.n == n + 1 + type->group.n && str_starts(name, type->plural) && name.p[n] == '.' &&
-	       str_ends(name, type->group);
+	if (entry != NULL)
+		return &entry->type;
+	enum db_result result = db_run(registry->db, registry->pool, &q_by_name,
+		DB_IN(db_s(group), db_s(plural), db_u(namespaced ? 1 : 0)), &rows);
+	return result == DB_OK && rows.n > 0 ? hold_row(registry->types, &rows, 0) : NULL;
 }
 
-static const struct type *search(const struct types *types, struct str name)
+enum outcome type_ensure(struct registry *registry, const struct type *like, const struct type **type)
 {
-	const struct type *only = NULL;
-	size_t n = 0;
+	struct db_rows rows;
+	const struct db_value *name =
+		DB_IN(db_s(like->group), db_s(like->plural), db_u(like->namespaced ? 1 : 0));
+	struct entry *entry = held_by_name(registry->types, like->group, like->plural, like->namespaced);
 
-	for (size_t i = 0; i < types->n; i++) {
-		const struct type *type = types->list[i];
-		bool plain = str_eq(type->plural, name);
-		if ((plain && type->group.n == 0) || is_qualified(type, name))
-			return type;
-		if (plain) {
-			only = type;
-			n++;
-		}
+	if (entry != NULL) {
+		*type = &entry->type;
+		return OUTCOME_OK;
 	}
-	return n == 1 ? only : NULL;
-}
-
-const struct type *type_find(struct registry *registry, struct str plural)
-{
-	struct types *types = registry->types;
-	const struct type *type = search(types, plural);
-
-	if (type != NULL || clock_tick_us() - types->loaded_tick < RELOAD_AFTER_US)
-		return type;
-	if (types_load(registry) != OUTCOME_OK)
-		return NULL;
-	return search(types, plural);
+	// What this transaction makes may be rolled back: it is held when somebody finds it later.
+	enum db_result result = db_run(registry->db, registry->pool, &q_by_name, name, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n > 0) {
+		*type = hold_row(registry->types, &rows, 0);
+		return OUTCOME_OK;
+	}
+	result = db_run(registry->db, registry->pool, &q_insert,
+		DB_IN(db_s(like->group), db_s(like->version), db_s(like->kind), db_s(like->plural), db_s(like->singular),
+			db_u(like->namespaced ? 1 : 0)),
+		&rows);
+	if (result != DB_OK && result != DB_DUPLICATE)
+		return registry_db_failed(result);
+	struct type *made = POOL_NEW(registry->pool, struct type);
+	*made = *like;
+	made->id = rows.insert_id;
+	*type = made;
+	return OUTCOME_OK;
 }
 
 const struct type *type_with_rules(struct registry *registry, const struct type_rules *rules)
 {
-	const struct types *types = registry->types;
+	struct entry *entry = held_by_name(registry->types, str_c(rules->group), str_c(rules->plural), false);
 
-	for (size_t i = 0; i < types->n; i++)
-		if (types->list[i]->rules == rules)
-			return types->list[i];
-	return NULL;
+	return entry != NULL ? &entry->type : NULL;
 }
 
 const struct type *type_by_id(struct registry *registry, uint64_t id)
 {
-	return by_id(registry->types, id);
+	struct entry *entry = held_by_id(registry->types, id);
+	struct db_rows rows;
+
+	if (entry != NULL)
+		return &entry->type;
+	enum db_result result = db_run(registry->db, registry->pool, &q_by_id, DB_IN(db_u(id)), &rows);
+	return result == DB_OK && rows.n > 0 ? hold_row(registry->types, &rows, 0) : NULL;
 }
 
 const struct type *type_namespaces(struct registry *registry)
 {
 	return registry->types->namespaces;
+}
+
+const struct type *type_definitions(struct registry *registry)
+{
+	return registry->types->definitions;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue of types: what a resource can be an instance of. Read once per worker.
+// Types: what a resource can be an instance of. A type is an identity: a group, a plural name, and whether its resources
+// stand in namespaces; what it is besides, for each tenant, say definitions (registry/definition.h). Rows come with the
+// schema (built-in types) or with the first CustomResourceDefinition of a name, and stay. Each is read once per worker.
 #ifndef TENURE_REGISTRY_TYPE_H
 #define TENURE_REGISTRY_TYPE_H
 
@@ -12,19 +14,21 @@ struct type {
 	struct str group; // "" for the core group
 	struct str version, kind, plural, singular;
 	bool namespaced; // its resources stand in a namespace
+	bool builtin;
 	const struct type_rules *rules; // NULL: none
 };
 
-// By plural name: "configmaps" in the core group, else the one type that has it in another; "nodes.baremetal.openstack.org"
-// exactly. NULL when there is no such type. On a miss the catalogue is read again, at most once a second. The type lives as
-// long as the registry.
-const struct type *type_find(struct registry *registry, struct str plural);
+// The type of that name; NULL: there is none, or the database doesn't answer. It lives as long as the registry.
+const struct type *type_find(struct registry *registry, struct str group, struct str plural, bool namespaced);
+// The same, made when there is none: for custom types only, in a transaction that writes. OUTCOME_OK.
+enum outcome type_ensure(struct registry *registry, const struct type *like, const struct type **type);
 // The type that has these rules.
 const struct type *type_with_rules(struct registry *registry, const struct type_rules *rules);
 // By the row's id; NULL when unknown.
 const struct type *type_by_id(struct registry *registry, uint64_t id);
-// The type of namespaces themselves.
+// The type of namespaces themselves, and that of CustomResourceDefinitions.
 const struct type *type_namespaces(struct registry *registry);
+const struct type *type_definitions(struct registry *registry);
 
 // For registry.c.
 struct types *types_new(void);

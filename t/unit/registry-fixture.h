@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "db-server.h"
+#include "registry-types.h"
 #include "registry/doctor.h"
 #include "registry/move.h"
 #include "registry/mover.h"
@@ -95,7 +96,7 @@ static void op_address(struct client *client, const struct op *op, struct addres
 
 	*address = (struct address){
 		.tenant = str_c(op->tenant),
-		.type = type_find(client->registry, str_c(plural)),
+		.type = type_called(client->registry, plural),
 		.space = slash + 1 < path.n ? str_part(path, 0, slash) : STR(""),
 		.name = slash + 1 < path.n ? str_part(path, slash + 1, path.n) : str_part(path, 0, slash),
 	};
@@ -139,7 +140,7 @@ static enum outcome op_tenant(struct client *client, const struct op *op, struct
 static enum outcome op_resource(struct client *client, const struct op *op, struct guard guard)
 {
 	struct address address;
-	struct edit edit = { op_apply, (void *)(uintptr_t)op, op->verb == PUT };
+	struct edit edit = { .apply = op_apply, .arg = (void *)(uintptr_t)op, .creates = op->verb == PUT };
 
 	op_address(client, op, &address);
 	switch (op->verb) {
@@ -306,9 +307,10 @@ static void fixture_start(void)
 	server_sql_file("sql/002-etags.sql");
 	server_sql_file("sql/003-baremetal.sql");
 	server_sql_file("sql/004-placement.sql");
+	server_sql_file("sql/005-spaces.sql");
 	server_sql("INSERT INTO settings (name, value) VALUES ('etag_key', REPEAT('e', 32)), ('state_key', REPEAT('s', 32));\n"
 		   "INSERT INTO schema_version (version, file) VALUES (1, '001-tenancy.sql'), (2, '002-etags.sql'), "
-		   "(3, '003-baremetal.sql'), (4, '004-placement.sql');\n"
+		   "(3, '003-baremetal.sql'), (4, '004-placement.sql'), (5, '005-spaces.sql');\n"
 		   "INSERT INTO tiers (name, max_resources) VALUES ('tiny', 3);\n");
 	server.config.default_tier = "standard";
 	server.config.etag_required = "no";

@@ -52,8 +52,8 @@ static enum db_verdict act(void *arg)
 {
 	struct doing *doing = arg;
 	const struct deed *deed = doing->deed;
-	struct edit edit = { apply, (void *)(uintptr_t)deed, true };
-	const struct type *type = type_find(here.registry, str_c(deed->plural));
+	struct edit edit = { .apply = apply, .arg = (void *)(uintptr_t)deed, .creates = true };
+	const struct type *type = type_called(here.registry, deed->plural);
 	struct ident ident = { .type = type, .tenant = str_c(deed->tenant) };
 	struct address address = { ident.tenant, type, STR(""), str_c(deed->id) };
 	struct guard none = { 0 };

@@ -56,7 +56,7 @@ static void all_sizes(const char *what, struct resource_query query, const char 
 
 static void flat(void)
 {
-	struct resource_query query = { .tenant = STR("t"), .type = type_find(here.registry, STR("persistentvolumes")) };
+	struct resource_query query = { .tenant = STR("t"), .type = type_called(here.registry, "persistentvolumes") };
 
 	for (size_t i = 0; i < COUNT_OF(names); i++)
 		EXPECT(CREATED, "made", PUT, "t", names[i]);
@@ -76,7 +76,7 @@ static void spaces(void)
 	enum { N = 6 };
 	const char *const in[N] = { names[1], names[2], names[7], "default", names[15], longest };
 	const char *paths[N * N];
-	struct resource_query query = { .tenant = STR("u"), .type = type_find(here.registry, STR("configmaps")), .all_spaces = true };
+	struct resource_query query = { .tenant = STR("u"), .type = type_called(here.registry, "configmaps"), .all_spaces = true };
 
 	for (size_t i = 0; i < N; i++) {
 		(void)DO(PUT, "u", str_printf(here.pool, "%s/", in[i]).p);
@@ -105,7 +105,7 @@ static void refusals(void)
 	struct tenant *tenants;
 	size_t n;
 	bool more;
-	struct resource_query query = { .tenant = STR("u"), .type = type_find(here.registry, STR("configmaps")), .limit = 5 };
+	struct resource_query query = { .tenant = STR("u"), .type = type_called(here.registry, "configmaps"), .limit = 5 };
 
 	query.space = STR("none");
 	is_outcome(resource_list(here.registry, &query, &list, &n, &more), OUTCOME_NOT_FOUND, "a namespace that is not there");

@@ -73,7 +73,7 @@ static const struct type_rules test_ports = {
 // Each registry loads its types anew.
 static const struct type *type_of(struct client *client, const char *plural)
 {
-	const struct type *type = type_find(client->registry, str_c(plural));
+	const struct type *type = type_called(client->registry, plural);
 	struct type *own = (struct type *)(uintptr_t)type;
 
 	if (strcmp(plural, "nodes") == 0)
@@ -151,7 +151,7 @@ static enum outcome deed_move(struct client *client, const struct deed *deed, co
 
 static enum outcome deed_do(struct client *client, const struct deed *deed)
 {
-	struct edit edit = { deed_apply, (void *)(uintptr_t)deed, true };
+	struct edit edit = { .apply = deed_apply, .arg = (void *)(uintptr_t)deed, .creates = true };
 	struct guard none = { 0 };
 	struct str tenant = deed->tenant != NULL ? str_c(deed->tenant) : STR_NONE;
 	const struct type *type = type_of(client, deed->plural != NULL ? deed->plural : "nodes");

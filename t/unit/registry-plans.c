@@ -10,7 +10,7 @@ static void fill(void)
 	server_sql(
 		"INSERT INTO tenants (name, uid, tier_id, metadata, etag, revision, created_at, updated_at) SELECT CONCAT('t', seq), "
 		"UNHEX(MD5(CONCAT('t', seq))), 1, '{}', REPEAT('e', 64), 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM seq_1_to_640;\n"
-		"INSERT INTO tenant_counts SELECT id, 0 FROM tenants;\n"
+		"INSERT INTO tenant_counts (tenant_id, resources) SELECT id, 0 FROM tenants;\n"
 		"INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, bytes, revision, edits, h0, h1, h2, h3, etag, meta, "
 		"body, created_at, updated_at) SELECT UNHEX(MD5(CONCAT('n', seq))), 1 + seq % 40, (SELECT id FROM types WHERE "
 		"plural = 'namespaces'), '', CONCAT('ns', seq DIV 40), 1, 4, 1, 1, 1, 1, 1, 1, REPEAT('e', 64), '{}', '{}', "
@@ -81,7 +81,7 @@ static void list(const char *what, long long most, size_t want, const struct res
 
 static void lists(void)
 {
-	const struct type *maps = type_find(here.registry, STR("configmaps"));
+	const struct type *maps = type_called(here.registry, "configmaps");
 	struct tenant *tenants;
 	size_t n;
 	bool more;

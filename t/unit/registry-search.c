@@ -321,11 +321,12 @@ static void reads(struct resource_search search, long long most, long long most_
 // 40 tenants and 600 racks with 40,000 nodes; as much of other types.
 static void fill_much(void)
 {
-	server_sql("SET @n = (SELECT id FROM types WHERE plural = 'nodes'), @p = (SELECT id FROM types WHERE plural = 'ports');\n"
+	server_sql("SET @n = (SELECT id FROM types WHERE plural = 'nodes' AND group_name <> '');\n"
+		   "SET @p = (SELECT id FROM types WHERE plural = 'ports');\n"
 		   "INSERT INTO tenants (name, uid, tier_id, metadata, etag, revision, created_at, updated_at) SELECT "
 		   "CONCAT('t', seq), UNHEX(MD5(CONCAT('t', seq))), 1, '{}', REPEAT('e', 64), 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) "
 		   "FROM seq_1_to_40;\n"
-		   "INSERT INTO tenant_counts SELECT id, 0 FROM tenants WHERE name LIKE 't%';\n"
+		   "INSERT INTO tenant_counts (tenant_id, resources) SELECT id, 0 FROM tenants WHERE name LIKE 't%';\n"
 		   "INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, bytes, revision, edits, h0, h1, h2, h3, etag, "
 		   "meta, body, created_at, updated_at, root) SELECT UNHEX(MD5(seq)), (SELECT id FROM tenants WHERE name = CONCAT('t', "
 		   "1 + seq DIV 4 % 40)), IF(seq % 2 = 0, @n, @p), '', LOWER(MD5(seq)), 1, 40, 1, 1, 1, 1, 1, 1, REPEAT('e', 64), '{}', "

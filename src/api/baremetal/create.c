@@ -164,7 +164,7 @@ static enum outcome create(struct call *call, const struct kind *kind, struct st
 		return OUTCOME_INTERNAL;
 	if (kind == &node_kind && call->version < SINCE_ENROLL) // there was no other state to begin in
 		doc_set_str(call->pool, body, "provision_state", STR("available"));
-	enum outcome outcome = resource_write(call->registry, &address, &(struct edit){ apply_creation, &creation, true },
+	enum outcome outcome = resource_write(call->registry, &address, &(struct edit){ .apply = apply_creation, .arg = &creation, .creates = true },
 		(struct guard){ 0 }, &resource);
 	if (outcome != OUTCOME_CREATED)
 		return outcome;

@@ -323,7 +323,7 @@ static enum outcome write_patch(struct patching *patching, const struct ident *i
 	struct resource *resource)
 {
 	struct registry *registry = patching->call->registry;
-	const struct edit edit = { apply_patch, patching, false };
+	const struct edit edit = { .apply = apply_patch, .arg = patching };
 
 	if (!patching->gives)
 		return resource_change(registry, ident, &edit, guard, resource);

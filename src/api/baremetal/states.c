@@ -84,7 +84,7 @@ static enum outcome change_maintenance(struct call *call, struct maintenance *ma
 		outcome = kind_ident(call, &node_kind, name, &ident);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	outcome = resource_change(call->registry, &ident, &(struct edit){ apply_maintenance, maintenance, false },
+	outcome = resource_change(call->registry, &ident, &(struct edit){ .apply = apply_maintenance, .arg = maintenance },
 		conditions_guard(&conditions), &node);
 	if (outcome == OUTCOME_NOT_FOUND)
 		return fail_not_found(call, &node_kind, name);

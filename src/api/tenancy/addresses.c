@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/definition.h"
 
 static const struct words vocabularies[] = {
 	{ "v1.0", "account", "accounts", "X-Account-", 1 },
@@ -19,6 +20,25 @@ const struct words *call_words(const struct call *call)
 	return str_eq_c(version, vocabularies[0].version) ? &vocabularies[0] : &vocabularies[1];
 }
 
+// What is kept of a type that no longer answers for the tenant can still be reached by its full name.
+static enum outcome read_type(struct call *call, struct str plural, struct address *address)
+{
+	const struct definition *definition;
+	size_t dot = str_find(plural, '.', 0);
+	enum outcome outcome = definition_named(call->registry, address->tenant, plural, &definition);
+
+	if (outcome == OUTCOME_OK)
+		address->type = definition->type;
+	if (outcome != OUTCOME_NOT_FOUND || dot == plural.n)
+		return outcome;
+	const struct type *type = type_find(call->registry, str_part(plural, dot + 1, plural.n), str_part(plural, 0, dot),
+		address->space.n > 0);
+	if (type == NULL || type->builtin)
+		return outcome;
+	address->type = type;
+	return OUTCOME_OK;
+}
+
 enum outcome address_read(struct call *call, struct address *address)
 {
 	struct str plural = call_param(call, "plural"), space = call_param(call, "namespace");
@@ -27,10 +47,11 @@ enum outcome address_read(struct call *call, struct address *address)
 		.tenant = call_param(call, "tenant"),
 		.space = space.p != NULL ? space : STR(""),
 		.name = call_param(call, "name"),
+		.type = type_namespaces(call->registry),
 	};
-	address->type = plural.p != NULL ? type_find(call->registry, plural) : type_namespaces(call->registry);
-	if (address->type == NULL)
-		return call_fail(call, OUTCOME_NOT_FOUND, "there is no type of resource called \"%.*s\"", STR_ARG(plural));
+	enum outcome outcome = plural.p != NULL ? read_type(call, plural, address) : OUTCOME_OK;
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	if (space.p != NULL && !address->type->namespaced)
 		return call_fail(call, OUTCOME_NOT_FOUND, "%.*s stand in no namespace: leave out \"namespaces/%.*s/\"",
 			STR_ARG(plural), STR_ARG(space));

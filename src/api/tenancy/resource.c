@@ -41,7 +41,8 @@ static enum outcome write_with(struct call *call, const struct address *address,
 	struct resource resource;
 	struct content_edit edit = { .call = call, .address = address, .document = document, .kind = kind };
 	enum outcome outcome = resource_write(call->registry, address,
-		&(struct edit){ content_apply, &edit, kind == EDIT_PUT }, conditions_guard(conditions), &resource);
+		&(struct edit){ .apply = content_apply, .arg = &edit, .creates = kind == EDIT_PUT }, conditions_guard(conditions),
+		&resource);
 
 	if (outcome == OUTCOME_CREATED || outcome == OUTCOME_OK)
 		write_resource(call, &resource);

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which definition answers for a tenant; and what a worker holds of the tenants' definitions: of each tenant that it
+// was asked about, all or nothing, with what decides between them.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "registry/catalogue.h"
+#include "registry/definition_internal.h"
+#include "repr/doc.h"
+
+enum { VIEWS_MAX = 64 };
+
+// All in pool but the place in the list.
+struct view {
+	struct view *next; // the least recently used comes last
+	struct pool *pool;
+	struct str tenant;
+	struct uuid uid;       // of the tenant, as names come back
+	uint64_t types;        // tenant_counts.types: of its own definitions
+	uint64_t checked;      // the catalogue's revision as of which all of this is true
+	const char *policy;
+	struct str metadata;
+	const struct doc *annotations; // the same
+	struct definition *list; // by group, plural
+	size_t n;
+};
+struct definitions {
+	struct definition *builtin; // as the table has them; NULL: not filled in yet
+	struct view *views, *retired;
+};
+
+// One statement, so that what is read is that of the revision.
+static const struct db_query q_tenant = {
+	"SELECT c.revision, t.id, t.uid, t.type_policy, t.metadata, k.types FROM catalogues c LEFT JOIN tenants t ON t.name = ? "
+	"AND t.live = 1 AND t.deleted_at IS NULL LEFT JOIN tenant_counts k ON k.tenant_id = t.id WHERE c.name = 'types'",
+	"s", "uubssu"
+};
+static const struct db_query q_definitions = {
+	"SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.tenant_id = ? AND r.type_id = ? AND r.live = 1 ORDER BY r.name",
+	"uu", RESOURCE_OUT
+};
+static const struct db_query q_raise_own = { "UPDATE tenant_counts SET types = types + 1 WHERE tenant_id = ?", "u", "" };
+
+struct definitions *definitions_new(void)
+{
+	return calloc(1, sizeof(struct definitions));
+}
+
+static void free_views(struct view **views)
+{
+	while (*views != NULL) {
+		struct view *view = *views;
+		struct pool *pool = view->pool;
+		*views = view->next;
+		pool_free(&pool);
+	}
+}
+
+void definitions_free(struct definitions **definitions)
+{
+	if (*definitions == NULL)
+		return;
+	free_views(&(*definitions)->views);
+	free_views(&(*definitions)->retired);
+	free((*definitions)->builtin);
+	free(*definitions);
+	*definitions = NULL;
+}
+
+void definitions_begin(struct registry *registry)
+{
+	struct view **last = &registry->definitions->views;
+
+	free_views(&registry->definitions->retired);
+	for (size_t n = 0; *last != NULL && n < VIEWS_MAX; n++)
+		last = &(*last)->next;
+	free_views(last);
+}
+
+// ---- built-in ones
+
+static void fill_in(struct registry *registry, const struct builtin *builtin, struct definition *definition)
+{
+	*definition = builtin->definition;
+	definition->type = type_find(registry, str_c(builtin->group), str_c(builtin->plural),
+		definition->scope == SCOPE_NAMESPACED);
+	if (definition->type == NULL)
+		return;
+	definition->builtin = true;
+	definition->kind = definition->type->kind;
+	definition->singular = definition->type->singular;
+	definition->owner = STR(TENANT_SYSTEM);
+	if (definition->tenant_verbs == 0)
+		definition->tenant_verbs = definition->verbs;
+}
+
+static struct definition *builtin_list(struct registry *registry)
+{
+	struct definitions *definitions = registry->definitions;
+
+	if (definitions->builtin != NULL)
+		return definitions->builtin;
+	definitions->builtin = calloc(n_builtins, sizeof(*definitions->builtin));
+	for (size_t i = 0; definitions->builtin != NULL && i < n_builtins; i++)
+		fill_in(registry, &builtins[i], &definitions->builtin[i]);
+	return definitions->builtin;
+}
+
+static const struct definition *find_builtin(struct registry *registry, struct str group, struct str plural)
+{
+	const struct definition *list = builtin_list(registry);
+
+	for (size_t i = 0; list != NULL && i < n_builtins; i++) {
+		if (list[i].type != NULL && str_eq(list[i].type->plural, plural) && str_eq(list[i].type->group, group))
+			return &list[i];
+	}
+	return NULL;
+}
+
+static bool is_system(struct str tenant)
+{
+	return str_eq_c(tenant, TENANT_SYSTEM);
+}
+
+// ---- views
+
+static int by_type(const void *a, const void *b)
+{
+	const struct type *x = ((const struct definition *)a)->type, *y = ((const struct definition *)b)->type;
+	int order = str_cmp(x->group, y->group);
+
+	return order != 0 ? order : str_cmp(x->plural, y->plural);
+}
+
+static enum outcome fill_view(struct registry *registry, struct pool *pool, uint64_t tenant_id, struct view *view)
+{
+	struct db_rows rows;
+	enum db_result result = db_run(registry->db, registry->pool, &q_definitions,
+		DB_IN(db_u(tenant_id), db_u(type_definitions(registry)->id)), &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	view->list = POOL_ARRAY(pool, struct definition, rows.n);
+	for (size_t i = 0; i < rows.n; i++) {
+		struct resource resource;
+		resource_from_row(registry, &resource, &rows, i, 0);
+		resource.tenant = view->tenant;
+		if (definition_read(registry, pool, &resource, &view->list[view->n]))
+			view->n++;
+	}
+	if (view->n > 0)
+		qsort(view->list, view->n, sizeof(*view->list), by_type);
+	return OUTCOME_OK;
+}
+
+// row: of q_tenant.
+static enum outcome make_view(struct registry *registry, struct str tenant, const struct db_value *row, struct pool *pool,
+	struct view **view)
+{
+	struct view *made = POOL_NEW(pool, struct view);
+
+	*made = (struct view){
+		.pool = pool,
+		.tenant = str_dup(pool, tenant),
+		.types = row[5].null ? 0 : row[5].u,
+		.checked = row[0].u,
+		.policy = type_policy(row[3].s),
+		.metadata = str_dup(pool, row[4].s),
+	};
+	uuid_from_bytes(row[2].s, &made->uid);
+	made->annotations = stored_document(pool, made->metadata);
+	*view = made;
+	return fill_view(registry, pool, row[1].u, made);
+}
+
+static struct view **find_view(struct registry *registry, struct str tenant)
+{
+	struct view **at = &registry->definitions->views;
+
+	while (*at != NULL && !str_eq((*at)->tenant, tenant))
+		at = &(*at)->next;
+	return at;
+}
+
+static void to_front(struct registry *registry, struct view **at)
+{
+	struct view *view = *at;
+
+	*at = view->next;
+	view->next = registry->definitions->views;
+	registry->definitions->views = view;
+}
+
+// Others in this request may hold pointers into it.
+static void retire(struct registry *registry, struct view **at)
+{
+	struct view *view = *at;
+
+	*at = view->next;
+	view->next = registry->definitions->retired;
+	registry->definitions->retired = view;
+}
+
+static bool still_true(const struct view *view, const struct db_value *row)
+{
+	struct uuid uid;
+
+	return uuid_from_bytes(row[2].s, &uid) && uuid_eq(uid, view->uid) && !row[5].null && row[5].u == view->types &&
+	       view->policy == type_policy(row[3].s) && str_eq(view->metadata, row[4].s);
+}
+
+static enum outcome hold_view(struct registry *registry, struct str tenant, const struct db_value *row, struct view **view)
+{
+	struct pool *pool = pool_new();
+	enum outcome outcome = pool != NULL ? make_view(registry, tenant, row, pool, view) : OUTCOME_UNAVAILABLE;
+
+	if (outcome != OUTCOME_OK) {
+		pool_free(&pool);
+		return outcome;
+	}
+	(*view)->next = registry->definitions->views;
+	registry->definitions->views = *view;
+	return OUTCOME_OK;
+}
+
+// Asks the database whether what is held is still true, or for what there is.
+static enum outcome refresh_view(struct registry *registry, struct str tenant, struct view **at, struct view **view)
+{
+	struct db_rows rows;
+	enum db_result result = db_run(registry->db, registry->pool, &q_tenant, DB_IN(db_s(tenant)), &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return OUTCOME_INTERNAL; // the row of the revision belongs to the schema
+	const struct db_value *row = db_at(&rows, 0, 0);
+	if (row[1].null) {
+		if (*at != NULL)
+			retire(registry, at);
+		return OUTCOME_NOT_FOUND;
+	}
+	// What the running transaction made may be rolled back: it is read for once.
+	if (catalogue_is_raised(registry, CATALOGUE_TYPES))
+		return make_view(registry, tenant, row, registry->pool, view);
+	catalogue_note(registry, CATALOGUE_TYPES, row[0].u);
+	if (*at == NULL || !still_true(*at, row)) {
+		if (*at != NULL)
+			retire(registry, at);
+		return hold_view(registry, tenant, row, view);
+	}
+	(*at)->checked = row[0].u;
+	*view = *at;
+	to_front(registry, at);
+	return OUTCOME_OK;
+}
+
+// What is known of a tenant's definitions. OUTCOME_OK; _NOT_FOUND: no such tenant.
+static enum outcome see(struct registry *registry, struct str tenant, struct view **view)
+{
+	struct view **at = find_view(registry, tenant);
+	enum outcome outcome = catalogue_ask(registry);
+
+	*view = NULL;
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	uint64_t newest = catalogue_newest(registry, CATALOGUE_TYPES);
+	if (*at == NULL || newest == 0 || (*at)->checked != newest || catalogue_is_raised(registry, CATALOGUE_TYPES))
+		return refresh_view(registry, tenant, at, view);
+	*view = *at;
+	to_front(registry, at);
+	return OUTCOME_OK;
+}
+
+// The tenant's, and the system's; that one may not be there yet.
+static enum outcome see_both(struct registry *registry, struct str tenant, struct view **own, struct view **common)
+{
+	enum outcome outcome = see(registry, tenant, own);
+
+	*common = NULL;
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (is_system(tenant)) {
+		*common = *own;
+		return OUTCOME_OK;
+	}
+	outcome = see(registry, STR(TENANT_SYSTEM), common);
+	return outcome == OUTCOME_NOT_FOUND ? OUTCOME_OK : outcome;
+}
+
+static const struct definition *in_view(const struct view *view, struct str group, struct str plural)
+{
+	const struct type type = { .group = group, .plural = plural };
+	const struct definition key = { .type = &type };
+
+	return view != NULL && view->n > 0 ? bsearch(&key, view->list, view->n, sizeof(*view->list), by_type) : NULL;
+}
+
+// ---- the decision
+
+static const struct definition *decide(struct definition_reason *reason, const struct definition *definition,
+	const char *rule, struct str detail)
+{
+	reason->rule = rule;
+	reason->detail = detail;
+	return definition;
+}
+
+// GetMatchingCRD: own and system are the matching ones there are, in_range and policy the tenant's.
+static const struct definition *match(struct definition_reason *reason)
+{
+	const struct definition *own = reason->own, *shared = reason->in_range ? reason->shared : NULL;
+
+	if (reason->shared != NULL && reason->shared->forced)
+		return decide(reason, reason->shared, "forced", STR("the system's definition is forced on every tenant"));
+	if (strcmp(reason->policy, TYPE_POLICY_NEVER) == 0) {
+		if (own != NULL)
+			return decide(reason, own, "own", STR("the tenant's own; its policy lets none of the system's in"));
+		return decide(reason, NULL, "none", STR("the tenant has none of its own, and its policy lets none of the system's in"));
+	}
+	if (shared != NULL && strcmp(reason->policy, TYPE_POLICY_SYSTEM) == 0)
+		return decide(reason, shared, "shared",
+			STR("the system's, whose range the tenant is in: its policy has that come first"));
+	if (own != NULL)
+		return decide(reason, own, "own", STR("the tenant's own"));
+	if (shared != NULL)
+		return decide(reason, shared, "shared", STR("the system's, whose range the tenant is in; it has none of its own"));
+	if (reason->shared != NULL)
+		return decide(reason, NULL, "none", STR("the tenant has none of its own, and is not in the range of the system's"));
+	return decide(reason, NULL, "none", STR("nobody that the tenant could have it from defines it"));
+}
+
+static const struct definition *resolve(const struct view *own, const struct view *common, struct str group,
+	struct str plural, struct definition_reason *reason)
+{
+	*reason = (struct definition_reason){
+		.policy = own->policy, .own = in_view(own, group, plural), .shared = in_view(common, group, plural)
+	};
+	if (own == common)
+		reason->shared = NULL; // what it has is its own
+	reason->in_range = reason->shared != NULL && definition_in_range(reason->shared->range, own->annotations);
+	return match(reason);
+}
+
+static enum outcome fail_no_type(struct registry *registry, struct str group, struct str plural)
+{
+	return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no type of resource called \"%.*s%s%.*s\"", STR_ARG(plural),
+		group.n > 0 ? "." : "", STR_ARG(group));
+}
+
+enum outcome definition_find(struct registry *registry, struct str tenant, struct str group, struct str plural,
+	const struct definition **definition, struct definition_reason *reason)
+{
+	struct definition_reason unasked;
+	struct view *own, *common;
+
+	if (reason == NULL)
+		reason = &unasked;
+	*reason = (struct definition_reason){ .rule = "built-in", .detail = STR("it comes with the service") };
+	*definition = find_builtin(registry, group, plural);
+	if (*definition != NULL && (!(*definition)->system_only || is_system(tenant)))
+		return OUTCOME_OK;
+	if (*definition != NULL) {
+		*definition = decide(reason, NULL, "system-only", STR("it is for the system's own space"));
+		return fail_no_type(registry, group, plural);
+	}
+	enum outcome outcome = see_both(registry, tenant, &own, &common);
+	if (outcome == OUTCOME_NOT_FOUND)
+		return fail_no_type(registry, group, plural);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	*definition = resolve(own, common, group, plural, reason);
+	return *definition != NULL ? OUTCOME_OK : fail_no_type(registry, group, plural);
+}
+
+// ---- lists
+
+static void add_builtins(struct registry *registry, struct str tenant, const struct definition **list, size_t *n)
+{
+	const struct definition *all = builtin_list(registry);
+
+	for (size_t i = 0; all != NULL && i < n_builtins; i++) {
+		if (all[i].type != NULL && (!all[i].system_only || is_system(tenant)))
+			list[(*n)++] = &all[i];
+	}
+}
+
+static void add_view(const struct view *own, const struct view *common, const struct view *from, const struct definition **list,
+	size_t *n)
+{
+	struct definition_reason reason;
+
+	for (size_t i = 0; from != NULL && i < from->n; i++) {
+		const struct type *type = from->list[i].type;
+		const struct definition *answers = resolve(own, common, type->group, type->plural, &reason);
+		if (answers == &from->list[i])
+			list[(*n)++] = answers;
+	}
+}
+
+static int by_pointed_type(const void *a, const void *b)
+{
+	return by_type(*(const struct definition *const *)a, *(const struct definition *const *)b);
+}
+
+enum outcome definition_list(struct registry *registry, struct str tenant, const struct definition *const **list, size_t *n)
+{
+	struct view *own = NULL, *common = NULL;
+	enum outcome outcome = see_both(registry, tenant, &own, &common);
+
+	*n = 0;
+	if (outcome != OUTCOME_OK && outcome != OUTCOME_NOT_FOUND)
+		return outcome;
+	size_t most = n_builtins + (own != NULL ? own->n : 0) + (common != NULL ? common->n : 0);
+	const struct definition **all = POOL_ARRAY(registry->pool, const struct definition *, most);
+	add_builtins(registry, tenant, all, n);
+	if (own != NULL) {
+		add_view(own, common, own, all, n);
+		add_view(own, common, common != own ? common : NULL, all, n);
+	}
+	qsort(all, *n, sizeof(*all), by_pointed_type); // there are always some
+	*list = all;
+	return OUTCOME_OK;
+}
+
+// ---- by one name
+
+// A built-in one of that plural; of several the one that is not system_only, the core group's before others.
+static const struct definition *builtin_named(struct registry *registry, struct str tenant, struct str plural)
+{
+	const struct definition *all = builtin_list(registry), *best = NULL;
+
+	for (size_t i = 0; all != NULL && i < n_builtins; i++) {
+		if (all[i].type == NULL || !all[i].stored || !str_eq(all[i].type->plural, plural) ||
+			(all[i].system_only && !is_system(tenant)))
+			continue;
+		if (best == NULL || (best->system_only && !all[i].system_only))
+			best = &all[i];
+	}
+	return best;
+}
+
+static enum outcome custom_named(struct registry *registry, struct str tenant, struct str plural,
+	const struct definition **definition)
+{
+	const struct definition *const *list;
+	size_t n, found = 0;
+	enum outcome outcome = definition_list(registry, tenant, &list, &n);
+
+	*definition = NULL;
+	for (size_t i = 0; outcome == OUTCOME_OK && i < n; i++) {
+		if (list[i]->builtin || !str_eq(list[i]->type->plural, plural))
+			continue;
+		*definition = list[i];
+		found++;
+	}
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (found > 1)
+		return registry_fail(registry, OUTCOME_NOT_FOUND,
+			"several groups have a type called \"%.*s\": put a dot and the group behind it", STR_ARG(plural));
+	return found == 1 ? OUTCOME_OK : fail_no_type(registry, STR(""), plural);
+}
+
+enum outcome definition_named(struct registry *registry, struct str tenant, struct str name,
+	const struct definition **definition)
+{
+	size_t dot = str_find(name, '.', 0);
+
+	if (dot < name.n) {
+		struct str group = str_part(name, dot + 1, name.n);
+		enum outcome outcome = definition_find(registry, tenant, str_eq(group, STR("core")) ? STR("") : group,
+			str_part(name, 0, dot), definition, NULL);
+		if (outcome == OUTCOME_OK && !(*definition)->stored)
+			return fail_no_type(registry, group, str_part(name, 0, dot));
+		return outcome;
+	}
+	*definition = builtin_named(registry, tenant, name);
+	return *definition != NULL ? OUTCOME_OK : custom_named(registry, tenant, name, definition);
+}
+
+const struct definition_version *definition_version(const struct definition *definition, struct str name)
+{
+	for (size_t i = 0; i < definition->n_versions; i++) {
+		if (definition->versions[i].served && str_eq(definition->versions[i].name, name))
+			return &definition->versions[i];
+	}
+	return NULL;
+}
+
+const struct definition_version *definition_storage(const struct definition *definition)
+{
+	for (size_t i = 0; i < definition->n_versions; i++) {
+		if (definition->versions[i].storage)
+			return &definition->versions[i];
+	}
+	return &definition->versions[0];
+}
+
+// ---- changes
+
+enum outcome definitions_changed(struct registry *registry, uint64_t tenant_id)
+{
+	struct db_call calls[] = {
+		{ .query = &q_raise_own, .in = DB_IN(db_u(tenant_id)) },
+		catalogue_raise_call(CATALOGUE_TYPES),
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	catalogue_raised(registry, CATALOGUE_TYPES, &calls[1]);
+	return OUTCOME_OK;
+}
