@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of the spaces dialect: ages, columns of custom types, rows of built-in kinds.
+#include "base/base.h"
+
+#include "api/spaces/table.h"
+#include "base/buf.h"
+#include "base/pool.h"
+#include "registry/type.h"
+#include "tap.h"
+
+enum { NOW = 1795238640 }; // 2026-11-21T05:24:00Z
+
+static struct doc *parsed(struct pool *pool, const char *text)
+{
+	struct buf json = buf_new(pool, 256);
+	struct doc *doc = NULL;
+	struct str error;
+
+	for (; *text != '\0'; text++)
+		buf_addc(&json, *text == '\'' ? '"' : *text);
+	if (!doc_parse_json(pool, buf_str(&json), (struct doc_limits){ 64, 0 }, &doc, &error))
+		bail_out("test document is no JSON");
+	return doc;
+}
+
+static struct str quoted(struct pool *pool, const struct buf *text)
+{
+	struct buf out = buf_new(pool, text->n);
+
+	for (size_t i = 0; i < text->n; i++)
+		buf_addc(&out, text->p[i] == '"' ? '\'' : text->p[i]);
+	return buf_str(&out);
+}
+
+static void test_ages(struct pool *pool)
+{
+	static const struct { long long seconds; const char *age; } ages[] = {
+		{ -100, "<invalid>" }, { -1, "0s" }, { 0, "0s" }, { 119, "119s" }, { 120, "2m" }, { 200, "3m20s" }, { 599, "9m59s" },
+		{ 600, "10m" }, { 10799, "179m" }, { 10800, "3h" }, { 7 * 3600 + 60, "7h1m" }, { 8 * 3600 + 60, "8h" }, { 47 * 3600, "47h" },
+		{ 48 * 3600, "2d" }, { 50 * 3600, "2d2h" }, { 8 * 86400 + 7200, "8d" }, { 729 * 86400, "729d" }, { 730 * 86400, "2y" },
+		{ 760 * 86400, "2y30d" }, { 3000LL * 86400, "8y" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(ages); i++)
+		is_str(table_age(pool, ages[i].seconds), ages[i].age, "%lld seconds", ages[i].seconds);
+}
+
+static const struct definition_column custom[] = {
+	{ STR_INIT("Size"), STR_INIT("integer"), STR_INIT("int32"), STR_INIT("how large"), STR_INIT(".spec.size"), 0 },
+	{ STR_INIT("Ready"), STR_INIT("string"), STR_INIT(""), STR_INIT(""),
+		STR_INIT(".status.conditions[?(@.type==\"Ready\")].status"), 0 },
+	{ STR_INIT("Load"), STR_INIT("number"), STR_INIT(""), STR_INIT(""), STR_INIT(".spec.load"), 1 },
+	{ STR_INIT("On"), STR_INIT("boolean"), STR_INIT(""), STR_INIT(""), STR_INIT(".spec.on"), 0 },
+	{ STR_INIT("Age"), STR_INIT("date"), STR_INIT(""), STR_INIT(""), STR_INIT(".metadata.creationTimestamp"), 0 },
+	{ STR_INIT("Bad"), STR_INIT("string"), STR_INIT(""), STR_INIT(""), STR_INIT("spec["), 0 },
+};
+
+static const struct { const char *object, *cells; } custom_rows[] = {
+	{ "{'metadata':{'name':'w','creationTimestamp':'2026-11-16T05:24:00Z'},'spec':{'size':3,'load':0.50,'on':true},"
+		"'status':{'conditions':[{'type':'Ready','status':'True'}]}}", "['w',3,'True',0.50,true,'5d',null]" },
+	{ "{'metadata':{'name':'w','creationTimestamp':'2026-11-21T05:21:30.5+00:30'}}", "['w',null,null,null,null,'32m',null]" },
+	{ "{'metadata':{'name':'w','creationTimestamp':'yesterday'},'spec':{'size':'3','load':'x','on':'true'}}",
+		"['w',null,null,null,null,'<invalid>',null]" },
+	{ "{'metadata':{'name':'w','creationTimestamp':5},'spec':{'size':3.9,'load':7,'on':null},"
+		"'status':{'conditions':[{'type':'Ready','status':{'a':[1]}}]}}", "['w',3,'{\\'a\\':[1]}',7,null,null,null]" },
+	{ "{}", "['',null,null,null,null,null,null]" },
+};
+
+static void test_custom(struct pool *pool)
+{
+	const struct type type = { .group = STR_INIT("example.com"), .plural = STR_INIT("widgets") };
+	const struct definition_version version = { .name = STR_INIT("v1"), .columns = custom, .n_columns = COUNT_OF(custom) };
+	const struct definition_version bare = { .name = STR_INIT("v1") };
+	const struct definition definition = { .type = &type, .kind = STR_INIT("Widget") };
+	const struct table_columns *columns = table_columns_of(pool, &definition, &version);
+	struct buf out = buf_new(pool, 0);
+
+	for (size_t i = 0; i < COUNT_OF(custom_rows); i++) {
+		out.n = 0;
+		table_add_row(pool, columns, parsed(pool, custom_rows[i].object), TABLE_NONE, NOW * 1000000LL, &out);
+		is_str(quoted(pool, &out), str_cstr(pool, str_printf(pool, "{'cells':%s}", custom_rows[i].cells)), "%s",
+			custom_rows[i].object);
+	}
+	out.n = 0;
+	table_add_row(pool, columns, parsed(pool, "{'metadata':{'name':'w','labels':{'a':'b'}},'spec':{}}"), TABLE_METADATA, 0,
+		&out);
+	ok(str_ends(quoted(pool, &out), STR("'object':{'kind':'PartialObjectMetadata','apiVersion':'meta.k8s.io/v1','metadata':"
+		"{'name':'w','labels':{'a':'b'}}}}")), "metadata with it");
+	out.n = 0;
+	table_add_columns(columns, &out);
+	ok(str_starts(quoted(pool, &out), STR("[{'name':'Name','type':'string','format':'name','description':'")), "the name first");
+	ok(strstr(str_cstr(pool, quoted(pool, &out)), "{'name':'Size','type':'integer','format':'int32','description':'how large',"
+		"'priority':0}") != NULL, "then its own");
+	out.n = 0;
+	table_add_row(pool, table_columns_of(pool, &definition, &bare), parsed(pool, custom_rows[0].object), TABLE_NONE,
+		NOW * 1000000LL, &out);
+	is_str(quoted(pool, &out), "{'cells':['w','5d']}", "name and age without columns of its own");
+}
+
+static const struct { const char *group, *kind, *object, *cells; } builtin[] = {
+	{ "", "Namespace", "{'metadata':{'name':'n','tenant':'t1'},'status':{'phase':'Active'}}", "['n','Active','<unknown>','t1']" },
+	{ "", "Namespace", "{'metadata':{'name':'n','deletionTimestamp':'x'},'status':{'phase':'Active'}}",
+		"['n','Terminating','<unknown>','']" },
+	{ "", "ConfigMap", "{'metadata':{'name':'c','creationTimestamp':'2026-11-21T05:23:00Z'},'data':{'a':'','b':''},"
+		"'binaryData':{'c':''}}", "['c',3,'60s']" },
+	{ "", "Secret", "{'metadata':{'name':'s'},'type':'Opaque','data':{'a':''}}", "['s','Opaque',1,'<unknown>']" },
+	{ "", "Pod", "{'metadata':{'name':'p'},'spec':{'containers':[{},{}],'nodeName':'n1'},'status':{'phase':'Running',"
+		"'podIP':'10.0.0.1','containerStatuses':[{'ready':true,'restartCount':2},{'restartCount':1}]}}",
+		"['p','1/2','Running',3,'<unknown>','10.0.0.1','n1','<none>']" },
+	{ "", "Pod", "{'metadata':{'name':'p'},'status':{'phase':'Pending','containerStatuses':[{'state':{'waiting':"
+		"{'reason':'ImagePullBackOff'}}}]}}", "['p','0/0','ImagePullBackOff',0,'<unknown>','<none>','<none>','<none>']" },
+	{ "", "Pod", "{'metadata':[],'spec':7,'status':'x'}", "['','0/0','',0,'<unknown>','<none>','<none>','<none>']" },
+	{ "", "PersistentVolume", "{'metadata':{'name':'v'},'spec':{'capacity':{'storage':'5Gi'},'accessModes':['ReadWriteMany',"
+		"'ReadWriteOnce'],'persistentVolumeReclaimPolicy':'Retain','claimRef':{'namespace':'a','name':'b'},"
+		"'storageClassName':'s','volumeMode':'Block'},'status':{'phase':'Bound'}}",
+		"['v','5Gi','RWO,RWX','Retain','Bound','a/b','s','','<unknown>','Block','']" },
+	{ "", "ServiceAccount", "{'metadata':{'name':'a'},'secrets':[{},{}]}", "['a',2,'<unknown>']" },
+	{ "", "Service", "{'metadata':{'name':'s'},'spec':{'type':'NodePort','clusterIP':'10.0.0.1','ports':[{'port':80},"
+		"{'port':53,'protocol':'UDP','nodePort':30053}],'selector':{'a':'b','c':'d'}}}",
+		"['s','NodePort','10.0.0.1','<none>','80/TCP,53:30053/UDP','<unknown>','a=b,c=d']" },
+	{ "", "Node", "{'metadata':{'name':'n','labels':{'node-role.kubernetes.io/master':''}},'spec':{'unschedulable':true},"
+		"'status':{'conditions':[{'type':'Ready','status':'True'}],'nodeInfo':{'kubeletVersion':'v1'}}}",
+		"['n','Ready,SchedulingDisabled','master','<unknown>','v1']" },
+	{ "", "Tenant", "{'metadata':{'name':'t'},'status':{'phase':'Active'}}", "['t','Active','<unknown>']" },
+	{ "apiextensions.k8s.io", "CustomResourceDefinition", "{'metadata':{'name':'c','creationTimestamp':'2026-11-21T05:24:00Z'}}",
+		"['c','2026-11-21T05:24:00Z','']" },
+	{ "apps", "DaemonSet", "{'metadata':{'name':'d'},'status':{'numberReady':2}}", "['d',0,0,2,0,0,'<none>','<unknown>']" },
+	{ "", "Event", "{'metadata':{'name':'e'},'involvedObject':{'kind':'Pod','name':'p'},'type':'Normal','reason':'r',"
+		"'message':'m','lastTimestamp':'2026-11-21T05:23:55Z'}", "['e','5s','Normal','r','pod/p','m']" },
+	{ "", "LimitRange", "{'metadata':{'name':'l'}}", "['l','<unknown>']" },
+};
+
+static void test_builtin(struct pool *pool)
+{
+	const struct definition_version version = { .name = STR_INIT("v1") };
+	struct buf out = buf_new(pool, 0);
+
+	for (size_t i = 0; i < COUNT_OF(builtin); i++) {
+		const struct type type = { .group = str_c(builtin[i].group) };
+		const struct definition definition = { .type = &type, .kind = str_c(builtin[i].kind), .builtin = true };
+		out.n = 0;
+		table_add_row(pool, table_columns_of(pool, &definition, &version), parsed(pool, builtin[i].object), TABLE_NONE,
+			NOW * 1000000LL, &out);
+		is_str(quoted(pool, &out), str_cstr(pool, str_printf(pool, "{'cells':%s}", builtin[i].cells)), "%s",
+			builtin[i].object);
+	}
+}
+
+int main(void)
+{
+	struct pool *pool = pool_new();
+
+	test_ages(pool);
+	test_custom(pool);
+	test_builtin(pool);
+	pool_free(&pool);
+	return done_testing();
+}
