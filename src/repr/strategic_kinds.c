@@ -58,7 +58,7 @@ static const struct {
 	{ "", "Namespace", with_conditions }, { "", "Node", node }, { "", "PersistentVolume", plain },
 	{ "", "PersistentVolumeClaim", with_conditions }, { "", "Pod", pod }, { "", "PodTemplate", template_alone },
 	{ "", "ReplicationController", workload }, { "", "ResourceQuota", plain }, { "", "Secret", plain },
-	{ "", "Service", service }, { "", "ServiceAccount", service_account },
+	{ "", "Service", service }, { "", "ServiceAccount", service_account }, { "", "Tenant", plain },
 	{ "apps", "ControllerRevision", plain }, { "apps", "DaemonSet", workload }, { "apps", "Deployment", workload },
 	{ "apps", "ReplicaSet", workload }, { "apps", "StatefulSet", workload }, { "batch", "CronJob", cron_job },
 	{ "batch", "Job", workload },
