@@ -372,6 +372,56 @@ enum outcome definition_find(struct registry *registry, struct str tenant, struc
 	return *definition != NULL ? OUTCOME_OK : fail_no_type(registry, group, plural);
 }
 
+// ---- moves
+
+bool definition_varies(const struct type *type)
+{
+	if (!type->builtin)
+		return true;
+	for (size_t i = 0; i < n_builtins; i++) {
+		if (str_eq_c(type->plural, builtins[i].plural) && str_eq_c(type->group, builtins[i].group))
+			return builtins[i].definition.system_only;
+	}
+	return false;
+}
+
+// What answers in dest when the source's own definition, here, has come along.
+static const struct definition *with_own(const struct view *own, const struct view *common, const struct definition *here,
+	const struct type *type)
+{
+	struct definition_reason reason;
+
+	(void)resolve(own, common, type->group, type->plural, &reason);
+	if (reason.own == NULL)
+		reason.own = here;
+	return match(&reason);
+}
+
+enum outcome definition_after_move(struct registry *registry, struct str source, struct str dest, bool with_definitions,
+	const struct type *type, enum definition_fate *fate)
+{
+	const struct definition *here = NULL, *there = NULL;
+	struct view *own, *common;
+	enum outcome outcome = definition_find(registry, source, type->group, type->plural, &here, NULL);
+
+	if (outcome == OUTCOME_OK || outcome == OUTCOME_NOT_FOUND)
+		outcome = definition_find(registry, dest, type->group, type->plural, &there, NULL);
+	if (outcome == OUTCOME_NOT_FOUND)
+		outcome = OUTCOME_OK;
+	if (outcome == OUTCOME_OK && with_definitions && here != NULL && !here->builtin && str_eq(here->owner, source)) {
+		outcome = see_both(registry, dest, &own, &common);
+		if (outcome == OUTCOME_OK)
+			there = with_own(own, is_system(source) ? NULL : common, here, type);
+	}
+	registry->problem = (struct problem){ .n_members = 0 };
+	*fate = DEFINITION_SAME;
+	if (there == NULL || there->type != type)
+		*fate = DEFINITION_NONE;
+	else if (here != NULL && here->type == type && !uuid_eq(here->uid, there->uid))
+		*fate = DEFINITION_OTHER;
+	return outcome;
+}
+
 // ---- lists
 
 static void add_builtins(struct registry *registry, struct str tenant, const struct definition **list, size_t *n)

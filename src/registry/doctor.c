@@ -79,6 +79,20 @@ static const struct check {
 				     "WHERE resource_id IS NOT NULL GROUP BY resource_id) c ON c.resource_id = r.id "
 				     "WHERE r.revision <> c.last"),
 		NOTHING },
+	{ "each resource knows its last change",
+		FINDS(RESOURCE_NAME, "resources r WHERE r.changed <> COALESCE(" LAST_CHANGE ", r.changed)"),
+		MENDS("UPDATE resources r SET r.changed = COALESCE(" LAST_CHANGE ", r.changed) "
+		      "WHERE r.changed <> COALESCE(" LAST_CHANGE ", r.changed)") },
+	{ "each definition's type exists",
+		FINDS(RESOURCE_NAME, "resources r JOIN types d ON d.id = r.type_id AND d.group_name = '" CRD_GROUP "' AND "
+				     "d.plural = '" CRD_PLURAL "' LEFT JOIN types y ON y.group_name = JSON_VALUE(r.body, "
+				     "'$.spec.group') AND y.plural = JSON_VALUE(r.body, '$.spec.names.plural') AND y.namespaced = "
+				     "(JSON_VALUE(r.body, '$.spec.scope') = 'Namespaced') WHERE y.id IS NULL"),
+		NOTHING },
+	{ "what waits for its finalizers has some",
+		FINDS(RESOURCE_NAME, "resources r WHERE r.live IS NOT NULL AND r.doomed_at IS NOT NULL AND "
+				     "COALESCE(JSON_LENGTH(r.meta, '$.finalizers'), 0) = 0"),
+		NOTHING },
 	{ "each alias is that of a resource", FINDS("CONCAT('alias ', a.kind, ' ', a.value)", LOST_ALIASES),
 		MENDS("DELETE a FROM " LOST_ALIASES) },
 	{ "each list of traits is in order",

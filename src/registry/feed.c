@@ -76,9 +76,9 @@ enum outcome change_list(struct registry *registry, struct str tenant, uint64_t 
 // takes no second.
 #define CHANGES_ABOVE "FROM changes c WHERE c.id > ? ORDER BY c.id LIMIT ?"
 static const struct db_query q_last = { "SELECT COALESCE(MAX(id), 0) FROM changes", "", "u" };
-static const struct db_query q_written = {
-	"SET STATEMENT tx_isolation = 'READ-UNCOMMITTED' FOR SELECT c.id " CHANGES_ABOVE, "uu", "u"
-};
+// For the next statement alone.
+static const struct db_query q_dont_mind = { "SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "", "" };
+static const struct db_query q_written = { "SELECT c.id " CHANGES_ABOVE, "uu", "u" };
 static const struct db_query q_committed = { "SELECT c.id " CHANGES_ABOVE, "uu", "u" };
 
 enum { HORIZON_ROWS = 10000, HORIZON_BACK = 1000, HORIZON_SETTLES_US = 1000000 };
@@ -136,7 +136,9 @@ enum outcome change_horizon(struct registry *registry, uint64_t *horizon)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	const struct db_value *in = DB_IN(db_u(held->complete), db_u(HORIZON_ROWS));
-	struct db_call calls[] = { { .query = &q_written, .in = in }, { .query = &q_committed, .in = in } };
+	struct db_call calls[] = {
+		{ .query = &q_dont_mind }, { .query = &q_written, .in = in }, { .query = &q_committed, .in = in }
+	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 	if (result != DB_OK)
 		return registry_db_failed(result);
@@ -144,10 +146,10 @@ enum outcome change_horizon(struct registry *registry, uint64_t *horizon)
 		held->settled = held->seen;
 		held->seen_us = 0;
 	}
-	uint64_t reached = first_gap(&calls[1].rows, held->complete, held->settled);
-	*horizon = held->complete = first_open(&calls[0].rows, &calls[1].rows, reached);
-	if (held->seen_us == 0 && calls[1].rows.n > 0) {
-		held->seen = db_at(&calls[1].rows, calls[1].rows.n - 1, 0)->u;
+	uint64_t reached = first_gap(&calls[2].rows, held->complete, held->settled);
+	*horizon = held->complete = first_open(&calls[1].rows, &calls[2].rows, reached);
+	if (held->seen_us == 0 && calls[2].rows.n > 0) {
+		held->seen = db_at(&calls[2].rows, calls[2].rows.n - 1, 0)->u;
 		held->seen_us = now_us;
 	}
 	return OUTCOME_OK;

@@ -28,7 +28,7 @@ enum outcome change_list(struct registry *registry, struct str tenant, uint64_t 
 
 // The change log's horizon: every change with an id up to it is visible to whoever reads from now on, and none such comes
 // to light later. Asked before a list is read, it is from where a reader of that list goes on: nothing is missed. Waits
-// for nobody. OUTCOME_OK.
+// for nobody. Not in a transaction: for methods whose transaction mode is "read". OUTCOME_OK.
 enum outcome change_horizon(struct registry *registry, uint64_t *horizon);
 
 #endif

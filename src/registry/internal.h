@@ -132,6 +132,13 @@ void definitions_begin(struct registry *registry);
 // the body is written in, p NULL: the one stored in. OUTCOME_OK; _NOT_FOUND: none answers; _BAD_DOCUMENT with causes.
 enum outcome definition_complete(struct registry *registry, const struct address *address, struct str version,
 	struct doc **body);
+// Is a type something else, or nothing, for some tenants?
+bool definition_varies(const struct type *type);
+// What a type will be for resources that go from one tenant to another; with_definitions: whose own go along.
+// What nobody defines for the source any more is fine wherever somebody does. OUTCOME_OK.
+enum definition_fate { DEFINITION_SAME, DEFINITION_NONE, DEFINITION_OTHER };
+enum outcome definition_after_move(struct registry *registry, struct str source, struct str dest, bool with_definitions,
+	const struct type *type, enum definition_fate *fate);
 // The running transaction has written a CustomResourceDefinition of that tenant: those who hold it are to know. The last
 // that it does, as it holds a row that every other such change wants.
 enum outcome definitions_changed(struct registry *registry, uint64_t tenant_id);

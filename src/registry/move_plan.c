@@ -33,6 +33,11 @@ static const struct db_query q_merged[MOVE__KINDS] =
 	MOVE_QUERIES("SELECT COUNT(*), COALESCE(SUM(d.h0), 0), COALESCE(SUM(d.h1), 0), COALESCE(SUM(d.h2), 0), "
 		     "COALESCE(SUM(d.h3), 0) FROM resources r " TAKEN "WHERE r.type_id = ? AND ",
 		"", "uu", "", "ussss");
+static const struct db_query q_types[MOVE__KINDS] =
+	MOVE_QUERIES("SELECT DISTINCT r.type_id FROM resources r WHERE ", "", "", "", "u");
+static const struct db_query q_of_type[MOVE__KINDS] =
+	MOVE_QUERIES("SELECT r.type_id, r.namespace, r.name FROM resources r WHERE r.type_id = ? AND ",
+		" ORDER BY r.namespace, r.name LIMIT ?", "u", "u", "uss");
 static const struct db_query q_space = {
 	"SELECT id FROM resources WHERE tenant_id = ? AND type_id = ? AND namespace = '' AND name = ? AND live IS NOT NULL",
 	"uus", "u"
@@ -289,6 +294,42 @@ static enum outcome check_attached(struct registry *registry, struct move_plan *
 	return OUTCOME_OK;
 }
 
+// What becomes of the resources of one type, which is not the same for everybody.
+static enum outcome check_type(struct registry *registry, struct move_plan *plan, const struct type *type)
+{
+	const struct move_action *action = plan->action;
+	struct db_value of = db_u(type->id), limit = db_u(MOVE_MAX_BLOCKERS + 1);
+	enum definition_fate fate;
+	enum outcome outcome = definition_after_move(registry, action->source.name, action->dest.name,
+		plan->set.kind == MOVE_ALL, type, &fate);
+
+	if (outcome != OUTCOME_OK || fate == DEFINITION_SAME)
+		return outcome;
+	struct db_call call = set_call(registry, q_of_type, &plan->set, &of, 1, &limit, 1);
+	outcome = run_call(registry, &call);
+	if (outcome == OUTCOME_OK && fate == DEFINITION_NONE)
+		add_blockers(registry, plan->action, &call.rows, "type-unavailable",
+			"the destination has no such type; define it there, or share it with that tenant");
+	else if (outcome == OUTCOME_OK)
+		add_blockers(registry, plan->action, &call.rows, "type-differs",
+			"the destination has another definition of the type; move to where it is the same");
+	return outcome;
+}
+
+static enum outcome check_types(struct registry *registry, struct move_plan *plan)
+{
+	struct db_call call = set_call(registry, q_types, &plan->set, NULL, 0, NULL, 0);
+	enum outcome outcome = plan->action->count > 0 ? run_call(registry, &call) : OUTCOME_OK;
+
+	for (size_t i = 0; outcome == OUTCOME_OK && i < call.rows.n; i++) {
+		const struct type *type = type_by_id(registry, db_at(&call.rows, i, 0)->u);
+		plan->found.definitions = plan->found.definitions || type == type_definitions(registry);
+		if (type != NULL && definition_varies(type))
+			outcome = check_type(registry, plan, type);
+	}
+	return outcome;
+}
+
 static enum outcome find_blockers(struct registry *registry, struct move_plan *plan)
 {
 	enum outcome outcome = OUTCOME_OK;
@@ -301,6 +342,8 @@ static enum outcome find_blockers(struct registry *registry, struct move_plan *p
 		outcome = check_space(registry, plan);
 	if (outcome == OUTCOME_OK)
 		outcome = check_attached(registry, plan);
+	if (outcome == OUTCOME_OK)
+		outcome = check_types(registry, plan);
 	if (outcome == OUTCOME_OK)
 		check_quota(registry, plan);
 	return outcome;

@@ -147,6 +147,13 @@ static enum outcome adjust_counts(struct registry *registry, const struct move_p
 	return run_calls(registry, calls, COUNT_OF(calls));
 }
 
+static enum outcome tell_definitions(struct registry *registry, const struct move_action *action)
+{
+	enum outcome outcome = definitions_changed(registry, action->source.id);
+
+	return outcome == OUTCOME_OK ? definitions_changed(registry, action->dest.id) : outcome;
+}
+
 enum outcome move_execute(struct registry *registry, const struct move_plan *plan, struct move_progress progress)
 {
 	enum outcome outcome;
@@ -159,6 +166,8 @@ enum outcome move_execute(struct registry *registry, const struct move_plan *pla
 							move_set(registry, plan, &plan->set);
 	if (outcome == OUTCOME_OK)
 		outcome = adjust_counts(registry, plan);
+	if (outcome == OUTCOME_OK && plan->found.definitions)
+		outcome = tell_definitions(registry, plan->action);
 	return outcome == OUTCOME_OK ? OUTCOME_SEE_OTHER : outcome;
 }
 

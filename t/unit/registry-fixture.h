@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "db-server.h"
 #include "registry-types.h"
+#include "registry/catalogue.h"
 #include "registry/doctor.h"
 #include "registry/move.h"
 #include "registry/mover.h"
@@ -51,10 +52,11 @@ static void client_close(struct client *client)
 
 enum verb { PUT_TENANT, DELETE_TENANT, RECOVER_TENANT, PUT, PATCH, DELETE, RECOVER, GET, MOVE, MOVE_ASYNC, PREVIEW };
 
-// Names are C strings. path: "pv1", a persistent volume; "ns1/", a namespace; "ns1/c1", a config map.
+// Names are C strings. path: "pv1", a persistent volume; "ns1/", a namespace; "ns1/c1", a config map; of another type,
+// where that is set.
 struct op {
 	enum verb verb;
-	const char *tenant, *path;
+	const char *tenant, *path, *type;
 	const char *dest;              // moves; path NULL: all
 	const char *body, *meta, *tier; // NULL: {}; of a tenant, meta and tier NULL: kept
 	bool locked;
@@ -96,7 +98,7 @@ static void op_address(struct client *client, const struct op *op, struct addres
 
 	*address = (struct address){
 		.tenant = str_c(op->tenant),
-		.type = type_called(client->registry, plural),
+		.type = op->type != NULL ? type_of(client->registry, op->tenant, op->type) : type_called(client->registry, plural),
 		.space = slash + 1 < path.n ? str_part(path, 0, slash) : STR(""),
 		.name = slash + 1 < path.n ? str_part(path, slash + 1, path.n) : str_part(path, 0, slash),
 	};
@@ -169,6 +171,7 @@ static enum db_verdict op_run(void *arg)
 	struct guard guard = { 0 };
 
 	run->client->runs++;
+	catalogue_begin(run->client->registry);
 	if (op->at_start != NULL)
 		op->at_start();
 	if (op->match != NULL)
@@ -198,6 +201,8 @@ static enum outcome client_do(struct client *client, const struct op *op)
 	enum db_result result = db_txn_run(client->db, mode, &client->request_id, op_run, &run);
 	if (result != DB_OK)
 		return result == DB_LOST || result == DB_RETRY ? OUTCOME_UNAVAILABLE : OUTCOME_INTERNAL;
+	if (outcome_commits(run.outcome))
+		catalogue_committed(client->registry);
 	return run.outcome;
 }
 

@@ -7,13 +7,28 @@
 #include "tap.h"
 
 // As the tenancy dialect resolves it for a regular tenant; NULL: there is none.
-static const struct type *type_called(struct registry *registry, const char *plural)
+TAP_UNUSED_OK static const struct type *type_called(struct registry *registry, const char *plural)
 {
 	const struct definition *definition;
 
 	if (definition_named(registry, STR("t"), str_c(plural), &definition) != OUTCOME_OK)
 		return NULL;
 	return definition->type;
+}
+
+// For that tenant; where nobody defines it for the tenant, what there is of the full name.
+TAP_UNUSED_OK static const struct type *type_of(struct registry *registry, const char *tenant, const char *name)
+{
+	const struct definition *definition;
+	struct str full = str_c(name);
+	size_t dot = str_find(full, '.', 0);
+
+	if (definition_named(registry, str_c(tenant), full, &definition) == OUTCOME_OK)
+		return definition->type;
+	const struct type *type =
+		type_find(registry, str_part(full, dot + 1, full.n), str_part(full, 0, dot), true);
+	return type != NULL ? type :
+			      type_find(registry, str_part(full, dot + 1, full.n), str_part(full, 0, dot), false);
 }
 
 #endif

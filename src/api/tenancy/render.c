@@ -135,10 +135,11 @@ void resource_json(struct call *call, const struct resource *resource, struct bu
 	BUF_LIT(out, "\",\"creationTimestamp\":\"");
 	clock_add_rfc3339(out, resource->created_us);
 	BUF_LIT(out, "\",");
-	if (resource->deleted_us != 0) {
-		add_member(out, "deletionTimestamp", time_text(call, resource->deleted_us));
+	if (resource->deleted_us != 0 || resource->doomed_us != 0)
+		add_member(out, "deletionTimestamp",
+			time_text(call, resource->deleted_us != 0 ? resource->deleted_us : resource->doomed_us));
+	if (resource->deleted_us != 0)
 		add_member(out, "purgeTimestamp", time_text(call, resource->purge_us));
-	}
 	if (resource->traits.n > 0) {
 		BUF_LIT(out, "\"traits\":");
 		buf_add(out, resource->traits);

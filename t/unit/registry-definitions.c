@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// Types that tenants define and the operator shares: which definition answers, what it makes of objects, what is left when
+// it goes; moves between tenants of different types; finalizers; the change log's horizon.
+#include "base/base.h"
+
+#include "registry-fixture.h"
+#include "registry/feed.h"
+
+#define CRDS "customresourcedefinitions.apiextensions.k8s.io"
+#define WIDGETS "widgets.example.com"
+#define SCHEMA(size) \
+	"{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"object\",\"properties\":{\"size\":" size "," \
+	"\"color\":{\"type\":\"string\",\"default\":\"red\"}}},\"status\":{\"type\":\"object\"," \
+	"\"x-kubernetes-preserve-unknown-fields\":true}}}"
+#define CRD(plural, kind, scope, schema, more) \
+	"{\"spec\":{\"group\":\"example.com\",\"scope\":\"" scope "\",\"names\":{\"plural\":\"" plural "\",\"kind\":\"" kind "\"}," \
+	"\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":" schema "}}]" more "}}"
+#define WIDGET(size) CRD("widgets", "Widget", "Namespaced", SCHEMA(size), "")
+#define SHARED(range) CRD("gadgets", "Gadget", "Cluster", SCHEMA("{\"type\":\"integer\"}"), ",\"applicableRange\":" range)
+#define SMALL "{\"type\":\"integer\",\"maximum\":9}"
+
+// Who answers for a type in a tenant: its owner, or "" for nobody; with the rule.
+static void answers(struct client *client, const char *tenant, const char *plural, const char *owner, const char *rule)
+{
+	const struct definition *definition;
+	struct definition_reason reason;
+	struct uuid id = uuid_new();
+
+	registry_begin(client->registry, client->pool, &id, STR("tester"));
+	enum outcome outcome =
+		definition_find(client->registry, str_c(tenant), STR("example.com"), str_c(plural), &definition, &reason);
+	ok(outcome == (owner[0] != '\0' ? OUTCOME_OK : OUTCOME_NOT_FOUND), "%s in %s: %s", plural, tenant, outcome_name(outcome));
+	is_str(outcome == OUTCOME_OK ? definition->owner : STR(""), owner, "%s in %s: whose", plural, tenant);
+	is_str(str_c(reason.rule), rule, "%s in %s: by which rule", plural, tenant);
+}
+#define ANSWERS(...) answers(&here, __VA_ARGS__)
+
+static bool listed(const char *tenant, const char *group, const char *plural)
+{
+	const struct definition *const *list;
+	size_t n;
+	struct uuid id = uuid_new();
+
+	registry_begin(here.registry, here.pool, &id, STR("tester"));
+	if (definition_list(here.registry, str_c(tenant), &list, &n) != OUTCOME_OK)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (str_eq_c(list[i]->type->group, group) && str_eq_c(list[i]->type->plural, plural))
+			return true;
+	}
+	return false;
+}
+
+static void test_builtin(void)
+{
+	const struct definition *definition;
+	struct uuid id = uuid_new();
+
+	EXPECT(CREATED, "a tenant", PUT_TENANT, "a");
+	EXPECT(CREATED, "another", PUT_TENANT, "b");
+	EXPECT(CREATED, "the system", PUT_TENANT, TENANT_SYSTEM);
+	registry_begin(here.registry, here.pool, &id, STR("tester"));
+	uint64_t trips = db_round_trips(here.db);
+	ok(definition_find(here.registry, STR("a"), STR(""), STR("configmaps"), &definition, NULL) == OUTCOME_OK, "config maps");
+	ok(definition_named(here.registry, STR("a"), STR("nodes"), &definition) == OUTCOME_OK &&
+			str_eq_c(definition->type->group, "baremetal.openstack.org"),
+		"nodes are bare metal's");
+	ok(definition_named(here.registry, STR(TENANT_SYSTEM), STR("nodes.core"), &definition) == OUTCOME_OK,
+		"the system has those of the cluster");
+	ok(definition_named(here.registry, STR("a"), STR("nodes.core"), &definition) == OUTCOME_NOT_FOUND, "others don't");
+	is_int((long long)(db_round_trips(here.db) - trips), 0, "all of that without a query");
+	ok(definition_named(here.registry, STR("a"), STR("tenants"), &definition) == OUTCOME_NOT_FOUND,
+		"tenants are no resources");
+	ok(listed("a", "", "pods") && !listed("a", "", "nodes") && !listed("a", "apps", "daemonsets"), "what a tenant sees");
+	ok(listed(TENANT_SYSTEM, "", "nodes") && listed(TENANT_SYSTEM, "apps", "daemonsets"), "and the system");
+}
+
+static void test_own(void)
+{
+	EXPECT(CREATED, "a definition", PUT, "a", WIDGETS, .type = CRDS, .body = WIDGET(SMALL));
+	ANSWERS("a", "widgets", "a", "own");
+	ANSWERS("b", "widgets", "", "none");
+	ok(listed("a", "example.com", "widgets") && !listed("b", "example.com", "widgets"), "only one sees it");
+	EXPECT(CREATED, "another's of the same name", PUT, "b", WIDGETS, .type = CRDS, .body = WIDGET("{\"type\":\"string\"}"));
+	EXPECT(CREATED, "an object", PUT, "a", "default/w1", .type = WIDGETS, .body = "{\"spec\":{\"size\":3,\"x\":1},\"y\":2}");
+	is_str(here.resource.body, "{\"spec\":{\"size\":3,\"color\":\"red\"}}", "pruned, with its defaults");
+	EXPECT(BAD_DOCUMENT, "not what the schema says", PUT, "a", "default/w2", .type = WIDGETS, .body = "{\"spec\":{\"size\":10}}");
+	is_int((long long)here.registry->problem.n_causes, 1, "one cause");
+	is_str(here.registry->problem.causes[0].field, "spec.size", "its field");
+	EXPECT(CREATED, "where it says otherwise", PUT, "b", "default/w1", .type = WIDGETS, .body = "{\"spec\":{\"size\":\"10\"}}");
+	EXPECT(OK, "a change of the spec", PUT, "a", "default/w1", .type = WIDGETS, .body = "{\"spec\":{\"size\":4}}");
+	is_int((long long)here.resource.generation, 2, "is a generation");
+	EXPECT(OK, "one of the status", PUT, "a", "default/w1", .type = WIDGETS,
+		.body = "{\"spec\":{\"size\":4},\"status\":{\"ready\":true}}");
+	is_int((long long)here.resource.generation, 2, "is none");
+	is_sound("own types");
+}
+
+static void test_refused(void)
+{
+	EXPECT(BAD_DOCUMENT, "without anything", PUT, "a", "things.example.com", .type = CRDS, .body = "{}");
+	ok(here.registry->problem.n_causes >= 4, "all that is missing is told");
+	EXPECT(BAD_DOCUMENT, "of another name", PUT, "a", "things.example.com", .type = CRDS, .body = WIDGET(SMALL));
+	EXPECT(BAD_DOCUMENT, "of a group of ours", PUT, "a", "pods.apps", .type = CRDS,
+		.body = "{\"spec\":{\"group\":\"apps\",\"scope\":\"Cluster\",\"names\":{\"plural\":\"pods\",\"kind\":\"P\"},\"versions\":[]}}");
+	EXPECT(CONFLICT, "a kind that is in use", PUT, "a", "wodgets.example.com", .type = CRDS,
+		.body = CRD("wodgets", "Widget", "Namespaced", SCHEMA(SMALL), ""));
+	EXPECT(BAD_DOCUMENT, "another scope", PUT, "a", WIDGETS, .type = CRDS,
+		.body = CRD("widgets", "Widget", "Cluster", SCHEMA(SMALL), ""));
+	EXPECT(BAD_DOCUMENT, "no schema", PUT, "a", "things.example.com", .type = CRDS,
+		.body = CRD("things", "Thing", "Cluster", "{\"type\":\"nonsense\"}", ""));
+	is_int(sql_number("SELECT COUNT(*) FROM types WHERE plural IN ('things', 'wodgets')"), 0, "no type half made");
+}
+
+static enum outcome set_policy(void *arg, const struct tenant *current, struct tenant_content *content)
+{
+	UNUSED(current);
+	*content = (struct tenant_content){ .object = str_printf(here.pool, "{\"spec\":{\"multiTenancyCRDPolicy\":\"%s\"}}",
+						    (const char *)arg) };
+	return OUTCOME_OK;
+}
+
+static enum db_verdict run_policy(void *arg)
+{
+	const struct tenant_edit edit = { set_policy, arg };
+
+	catalogue_begin(here.registry);
+	return tenant_patch(here.registry, STR("a"), &edit, (struct guard){ 0 }, &here.tenant) == OUTCOME_OK ? DB_COMMIT :
+													       DB_ROLLBACK;
+}
+
+static void policy(const char *name)
+{
+	char text[64];
+	struct uuid id = uuid_new();
+
+	(void)snprintf(text, sizeof(text), "%s", name);
+	registry_begin(here.registry, here.pool, &id, STR("tester"));
+	ok(db_txn_run(here.db, DB_WRITE, &id, run_policy, text) == DB_OK && strcmp(here.tenant.policy, name) == 0, "%s", name);
+	catalogue_committed(here.registry);
+}
+
+static void test_shared(void)
+{
+	EXPECT(CREATED, "the system's", PUT, TENANT_SYSTEM, "gadgets.example.com", .type = CRDS, .body = SHARED("[]"));
+	ANSWERS(TENANT_SYSTEM, "gadgets", TENANT_SYSTEM, "own");
+	ANSWERS("a", "gadgets", "", "none");
+	EXPECT(OK, "for some", PUT, TENANT_SYSTEM, "gadgets.example.com", .type = CRDS, .body = SHARED("[\"tier=gold\"]"));
+	ANSWERS("a", "gadgets", "", "none");
+	EXPECT(OK, "one of them", PUT_TENANT, "a", .meta = "{\"tier\":\"gold\"}");
+	ANSWERS("a", "gadgets", TENANT_SYSTEM, "shared");
+	ANSWERS("b", "gadgets", "", "none");
+	EXPECT(CREATED, "an object of it", PUT, "a", "g1", .type = "gadgets.example.com", .body = "{\"spec\":{\"size\":1}}");
+	EXPECT(CREATED, "one's own", PUT, "a", "gadgets.example.com", .type = CRDS,
+		.body = CRD("gadgets", "Gadget", "Cluster", SCHEMA(SMALL), ""));
+	ANSWERS("a", "gadgets", "a", "own");
+	policy(TYPE_POLICY_SYSTEM);
+	ANSWERS("a", "gadgets", TENANT_SYSTEM, "shared");
+	policy(TYPE_POLICY_NEVER);
+	ANSWERS("a", "gadgets", "a", "own");
+	EXPECT(NO_CONTENT, "no longer", DELETE, "a", "gadgets.example.com", .type = CRDS);
+	ANSWERS("a", "gadgets", "", "none");
+	EXPECT(OK, "what is stored can be read", GET, "a", "g1", .type = "gadgets.example.com");
+	EXPECT(NOT_FOUND, "and not written", PUT, "a", "g2", .type = "gadgets.example.com");
+	policy(TYPE_POLICY_LOCAL);
+	ANSWERS("a", "gadgets", TENANT_SYSTEM, "shared");
+	EXPECT(NO_CONTENT, "withdrawn", DELETE, TENANT_SYSTEM, "gadgets.example.com", .type = CRDS);
+	ANSWERS("a", "gadgets", "", "none");
+	EXPECT(OK, "the object stays", GET, "a", "g1", .type = "gadgets.example.com");
+	EXPECT(NO_CONTENT, "and back", RECOVER, TENANT_SYSTEM, "gadgets.example.com", .type = CRDS);
+	ANSWERS("a", "gadgets", TENANT_SYSTEM, "shared");
+	EXPECT(OK, "a change of it", PUT, "a", "g1", .type = "gadgets.example.com", .body = "{\"spec\":{\"size\":2}}");
+}
+
+#define FORCED "{\"labels\":{\"" CRD_SHARING_LABEL "\":\"Forced\"}}"
+
+static void test_forced(void)
+{
+	EXPECT(BAD_DOCUMENT, "forced on some", PUT, TENANT_SYSTEM, "gadgets.example.com", .type = CRDS,
+		.body = SHARED("[\"tier=gold\"]"), .meta = FORCED);
+	EXPECT(OK, "forced", PUT, TENANT_SYSTEM, "gadgets.example.com", .type = CRDS, .body = SHARED("[]"), .meta = FORCED);
+	ANSWERS("b", "gadgets", TENANT_SYSTEM, "forced");
+	policy(TYPE_POLICY_NEVER);
+	ANSWERS("a", "gadgets", TENANT_SYSTEM, "forced");
+	EXPECT(CONFLICT, "one's own beside it", PUT, "b", "gadgets.example.com", .type = CRDS,
+		.body = CRD("gadgets", "Gadget", "Cluster", SCHEMA(SMALL), ""));
+	policy(TYPE_POLICY_LOCAL);
+	is_sound("shared types");
+}
+
+static void has_blocker(const char *reason)
+{
+	ok(here.action.n_blockers > 0 && strcmp(here.action.blockers[0].reason, reason) == 0, "by %s: %s", reason,
+		here.action.n_blockers > 0 ? here.action.blockers[0].reason : "nothing");
+}
+
+static void test_moves(void)
+{
+	EXPECT(CREATED, "a third", PUT_TENANT, "c");
+	EXPECT(BLOCKED, "to where there is no such type", MOVE, "a", "default/w1", .type = WIDGETS, .dest = "c");
+	has_blocker("type-unavailable");
+	EXPECT(NO_CONTENT, "out of the way", DELETE, "b", "default/w1", .type = WIDGETS);
+	EXPECT(BLOCKED, "to where it is another", MOVE, "a", "default/w1", .type = WIDGETS, .dest = "b");
+	has_blocker("type-differs");
+	EXPECT(SEE_OTHER, "one that is shared", MOVE, "a", "g1", .type = "gadgets.example.com", .dest = "c");
+	EXPECT(SEE_OTHER, "all, with its definition", MOVE, "a", .dest = "c");
+	ANSWERS("c", "widgets", "c", "own");
+	ANSWERS("a", "widgets", "", "none");
+	EXPECT(OK, "and its object", GET, "c", "default/w1", .type = WIDGETS);
+	ok(here.resource.changed > 1, "its last change");
+	is_sound("moves");
+}
+
+// Another worker, under another master.
+static void test_elsewhere(void)
+{
+	struct client other;
+
+	client_open(&other);
+	answers(&other, "c", "widgets", "c", "own");
+	uint64_t trips = db_round_trips(other.db);
+	answers(&other, "c", "widgets", "c", "own");
+	ok(db_round_trips(other.db) - trips <= 1, "held");
+	EXPECT(NO_CONTENT, "gone", DELETE, "c", WIDGETS, .type = CRDS);
+	(void)usleep(600000);
+	answers(&other, "c", "widgets", "", "none");
+	EXPECT(NO_CONTENT, "and back", RECOVER, "c", WIDGETS, .type = CRDS);
+	(void)usleep(600000);
+	answers(&other, "c", "widgets", "c", "own");
+	client_close(&other);
+}
+
+static void test_finalizers(void)
+{
+#define FINALIZERS "{\"finalizers\":[\"example.com/clean\"]}"
+	EXPECT(CREATED, "a config map with a finalizer", PUT, "b", "default/f", .meta = FINALIZERS);
+	uint64_t changed = here.resource.changed;
+	EXPECT(ACCEPTED, "its deletion", DELETE, "b", "default/f");
+	ok(here.resource.doomed_us > 0 && here.resource.changed > changed, "is marked, a change");
+	EXPECT(OK, "it is still there", GET, "b", "default/f");
+	changed = here.resource.changed;
+	EXPECT(ACCEPTED, "once more", DELETE, "b", "default/f");
+	is_int((long long)here.resource.changed, (long long)changed, "changes nothing");
+	EXPECT(OK, "without it", PUT, "b", "default/f", .body = "{\"a\":1}");
+	ok(here.resource.deleted_us > 0, "it goes");
+	EXPECT(GONE, "it is gone", GET, "b", "default/f");
+	EXPECT(NO_CONTENT, "and comes back", RECOVER, "b", "default/f");
+	EXPECT(OK, "as what nobody wants to delete", GET, "b", "default/f");
+	ok(here.resource.doomed_us == 0, "any more");
+	is_sound("finalizers");
+}
+
+static uint64_t horizon_of(struct client *client)
+{
+	struct uuid id = uuid_new();
+	uint64_t horizon = 0;
+
+	registry_begin(client->registry, client->pool, &id, STR("tester"));
+	ok(change_horizon(client->registry, &horizon) == OUTCOME_OK, "a horizon");
+	return horizon;
+}
+
+static struct client beside;
+static uint64_t before_it, while_open;
+
+static void look_at_horizon(void)
+{
+	while_open = horizon_of(&beside);
+}
+
+static void test_horizon(void)
+{
+	client_open(&beside);
+	// What was rolled back above left gaps, which are known to be void after a second.
+	(void)horizon_of(&beside);
+	(void)usleep(1100000);
+	EXPECT(OK, "a change", PUT, "b", "default/f", .body = "{\"a\":2}");
+	before_it = horizon_of(&beside);
+	is_int((long long)before_it, (long long)here.resource.changed, "is within the horizon");
+	is_outcome(client_do(&here, &(struct op){ PUT, "b", "default/f", .body = "{\"a\":3}", .before_commit = look_at_horizon }),
+		OUTCOME_OK, "one that takes its time");
+	is_int((long long)while_open, (long long)before_it, "is beyond it");
+	is_int((long long)horizon_of(&beside), (long long)here.resource.changed, "until it is committed");
+	client_close(&beside);
+}
+
+int main(void)
+{
+	fixture_start();
+	test_builtin();
+	test_own();
+	test_refused();
+	test_shared();
+	test_forced();
+	test_moves();
+	test_elsewhere();
+	test_finalizers();
+	test_horizon();
+	return fixture_end();
+}
