@@ -41,7 +41,9 @@ static enum outcome read_list_query(struct call *call, struct list_query *query)
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number");
 	if (uri_query(uri, STR("continue"), &text) && text.n > 0)
 		return read_continue(call, text, query);
-	return change_horizon(call->registry, &query->horizon);
+	// What is about to be deleted is locked as it goes; how new the list of it is tells nothing.
+	query->horizon = 0;
+	return call->request.method == METHOD_DELETE ? OUTCOME_OK : change_horizon(call->registry, &query->horizon);
 }
 
 // ---- going through them

@@ -1,0 +1,316 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Objects in the spaces of tenants: discovery, addresses, every verb, Status errors; the same objects in the tenancy dialect.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Test::More;
+
+use Tenure::Instance;
+
+my $instance = Tenure::Instance->start(combined => 1);
+my $admin    = $instance->combined('admin');
+my $acme     = $instance->combined('alice:acme');
+my $globex   = $instance->combined('bob:globex');
+my $reader   = $instance->combined('rita:acme:reader');
+my $member   = $instance->combined('mike:acme:member');
+my $cms      = '/api/v1/namespaces/default/configmaps';
+
+sub config_map {
+    my ($name, %more) = @_;
+    return { apiVersion => 'v1', kind => 'ConfigMap', metadata => { name => $name, %{ delete $more{metadata} // {} } }, %more };
+}
+
+# A Status of that code and reason.
+sub is_failure {
+    my ($answer, $code, $reason, $message, $name) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    my $status = $answer->json;
+    my $good   = $answer->status == $code && ($status->{kind} // '') eq 'Status' && ($status->{apiVersion} // '') eq 'v1'
+        && ($status->{status} // '') eq 'Failure' && ($status->{code} // 0) == $code && ($status->{reason} // '') eq $reason
+        && ($status->{message} // '') =~ $message;
+    return ok($good, $name) || (diag($answer->describe), 0)[1];
+}
+
+sub names { return join ' ', map { $_->{metadata}{name} } @{ $_[0]->json->{items} // [] } }
+
+subtest 'tenants are objects' => sub {
+    for my $name (qw(acme globex)) {
+        my $answer = $admin->post('/api/v1/tenants', json => { apiVersion => 'v1', kind => 'Tenant', metadata => { name => $name } });
+        $answer->is_status(201, "tenant $name");
+        is $answer->json->{status}{phase}, 'Active', 'is active';
+        is $answer->json->{metadata}{selfLink}, "/api/v1/tenants/$name", 'has a full path';
+    }
+    is names($acme->get('/api/v1/namespaces')), 'default', 'its space has a namespace';
+    $admin->get('/v2.0/acme')->is_status(200, 'it is a tenant of the tenancy dialect');
+    is_failure($admin->post('/api/v1/tenants', json => { metadata => { name => 'acme' } }), 409, 'AlreadyExists',
+        qr/tenants "acme" already exists/, 'one of that name');
+    is names($admin->get('/api/v1/tenants')), 'acme globex', 'the operator lists them';
+    is names($acme->get('/api/v1/tenants')), 'acme', 'a tenant sees its own';
+    is_failure($acme->get("/api/v1/tenants/$_"), 403, 'Forbidden', qr/cannot get resource "tenants"/, "and not $_") for qw(globex nobody);
+    is_failure($acme->post('/api/v1/tenants', json => { metadata => { name => 'x' } }), 403, 'Forbidden', qr/User "alice"/, 'nor makes any');
+    is_failure($acme->delete('/api/v1/tenants/acme'), 403, 'Forbidden', qr/cannot delete/, 'nor deletes its own');
+    $acme->patch('/api/v1/tenants/acme', { spec => { multiTenancyCRDPolicy => 'SystemCRDFirst' } })->is_status(200, 'it sets its policy');
+    is_failure($acme->patch('/api/v1/tenants/acme', { metadata => { annotations => { tier => 'gold' } } }), 403, 'Forbidden',
+        qr/multiTenancyCRDPolicy alone/, 'and not what decides on what it may use');
+    is_failure($member->patch('/api/v1/tenants/acme', { spec => { multiTenancyCRDPolicy => 'LocalCRDFirst' } }), 403, 'Forbidden',
+        qr/role admin/, 'its members do not');
+    my $answer = $admin->patch('/api/v1/tenants/acme', { metadata => { labels => { l => '1' }, annotations => { tier => 'gold', 'x.y/z' => 'w' } } });
+    is_deeply $answer->json->{metadata}{annotations}, { tier => 'gold', 'x.y/z' => 'w' }, 'the operator annotates it';
+    is_deeply $admin->get('/v2.0/acme')->json->{tenant}{metadata}, { tier => 'gold' }, 'which is its metadata, as far as that can be';
+    is names($admin->get('/api/v1/tenants?labelSelector=l%3D1')), 'acme', 'labels select';
+    $admin->post('/api/v1/tenants', json => { metadata => { name => 'gone' } })->is_status(201, 'another');
+    is $admin->delete('/api/v1/tenants/gone')->json->{status}, 'Success', 'goes';
+    $admin->get('/v2.0/gone')->is_status(410, 'recoverably');
+    is_failure($admin->get('/api/v1/tenants/gone'), 404, 'NotFound', qr/tenants "gone" not found/, 'and is not there');
+};
+
+subtest 'discovery' => sub {
+    is $acme->get('/version', as => undef)->json->{major}, '1', 'the version is for everybody';
+    is_failure($acme->get('/api', as => undef), 401, 'Unauthorized', qr/./, 'nothing else is');
+    is_failure($acme->get('/api/v9', as => undef), 401, 'Unauthorized', qr/./, 'not even that something is not there');
+    is_deeply $acme->get('/api')->json->{versions}, ['v1'], '/api';
+    my %groups = map { $_->{name} => $_ } @{ $acme->get('/apis')->json->{groups} };
+    ok $groups{'apiextensions.k8s.io'}, '/apis has the group of definitions';
+    ok !$groups{apps}, 'and not the group of what is the system\'s';
+    is $groups{'apiextensions.k8s.io'}{preferredVersion}{version}, 'v1', 'v1 before v1beta1';
+    for my $group (values %groups) {
+        $acme->get("/apis/$_->{groupVersion}")->is_status(200, "/apis/$_->{groupVersion}") for @{ $group->{versions} };
+        is $acme->get("/apis/$group->{name}")->json->{kind}, 'APIGroup', "/apis/$group->{name}";
+    }
+    my %mine  = map { $_->{name} => $_ } @{ $acme->get('/api/v1')->json->{resources} };
+    my %every = map { $_->{name} => $_ } @{ $admin->get('/api/v1')->json->{resources} };
+    ok $mine{configmaps}{namespaced} && !$mine{namespaces}{namespaced}, 'scopes';
+    ok !$mine{nodes} && $every{nodes}, 'nodes are the operator\'s';
+    is_deeply [sort @{ $mine{tenants}{verbs} }], [qw(get list patch update)], 'tenants may not be made by tenants'
+        or diag "@{ $mine{tenants}{verbs} }";
+    is_failure($acme->get('/apis/none.example.com/v1'), 404, 'NotFound', qr/could not find/, 'no such group');
+    is_failure($acme->get('/api/v1/namespaces/default/gadgets'), 404, 'NotFound', qr/could not find/, 'no such type');
+    is_failure($acme->post('/apis/apps/v1/namespaces/default/daemonsets', json => { metadata => { name => 'd' } }), 403, 'Forbidden',
+        qr/daemonsets\.apps is forbidden: User "alice" cannot create/, 'what is the system\'s is refused');
+    $acme->get('/openapi/v2', accept => 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf')
+        ->header_is('Content-Type', 'application/octet-stream', 'openapi in the form that kubectl takes');
+    like $acme->get('/api')->header('Cache-Control'), qr/private/, 'no shared cache mixes tenants up';
+};
+
+subtest 'create and get' => sub {
+    my $answer = $acme->post($cms, json => config_map('c1', data => { a => 'b' }));
+    $answer->is_status(201, 'created');
+    my $object = $answer->json;
+    is $object->{kind}, 'ConfigMap', 'kind';
+    is $object->{metadata}{tenant}, 'acme', 'tenant';
+    is $object->{metadata}{selfLink}, "/api/v1/tenants/acme/namespaces/default/configmaps/c1", 'the full path';
+    like $object->{metadata}{resourceVersion}, qr/\A[1-9][0-9]*\z/, 'a number for a version';
+    ok !exists $object->{metadata}{managedFields}, 'no managed fields';
+    is_deeply $acme->get("$cms/c1")->json, $object, 'is what is read';
+    is_deeply $acme->get('/api/v1/tenants/acme/namespaces/default/configmaps/c1')->json, $object, 'by its full path, too';
+    is_deeply $admin->get('/api/v1/tenants/acme/namespaces/default/configmaps/c1')->json, $object, 'and by the operator';
+    my $tenancy = $admin->get('/v2.0/acme/namespaces/default/configmaps/c1');
+    is $tenancy->etag, $acme->get("$cms/c1")->etag, 'the same object with the same etag in the tenancy dialect';
+    is_deeply $tenancy->json->{data}, { a => 'b' }, 'with its data';
+    ok !exists $tenancy->json->{kind}, 'and without what the type says';
+    $acme->get("$cms/c1", if_none_match => $tenancy->etag)->is_status(304, 'nothing new');
+    $acme->request('POST', $cms, body => '{"metadata":{"name":"c2"}}', type => 'application/json; charset=utf-8')->is_status(201, 'a body need not say what it is');
+    $acme->post($cms, json => { metadata => { generateName => 'g-' } })->json->{metadata}{name} =~ /\Ag-[a-z0-9]{5}\z/
+        ? pass('a name is made') : fail('a name is made');
+    my $secret = $acme->post('/api/v1/namespaces/default/secrets', json => { metadata => { name => 's' }, stringData => { k => 'Man', l => 'M', m => 'Ma' } });
+    is_deeply $secret->json->{data}, { k => 'TWFu', l => 'TQ==', m => 'TWE=' }, 'stringData is folded into data';
+    ok !exists $secret->json->{stringData}, 'and gone';
+    $admin->post($cms, json => config_map('sys'))->is_status(201, 'the operator\'s short path');
+    is $admin->get("$cms/sys")->json->{metadata}{selfLink}, "$cms/sys", 'is the system space, whose path is short';
+    is $admin->get('/api/v1/tenants/system/namespaces/default/configmaps/sys')->json->{metadata}{tenant}, 'system', 'and has a long one';
+};
+
+subtest 'what is refused' => sub {
+    is_failure($acme->get("$cms/no"), 404, 'NotFound', qr/\Aconfigmaps "no" not found\z/, 'absent');
+    is_deeply $acme->get("$cms/no")->json->{details}, { name => 'no', kind => 'configmaps' }, 'with details';
+    is_failure($acme->post($cms, json => config_map('c1')), 409, 'AlreadyExists', qr/configmaps "c1" already exists/, 'there already');
+    is_failure($acme->post('/api/v1/namespaces/none/configmaps', json => config_map('c')), 404, 'NotFound', qr/namespaces "none" not found/, 'no namespace');
+    is_failure($admin->post('/api/v1/tenants/none/namespaces/default/configmaps', json => config_map('c')), 404, 'NotFound',
+        qr/tenants "none" not found/, 'no tenant');
+    is names($admin->get('/api/v1/tenants/none/configmaps')), '', 'a list there is empty';
+    my $bad = $acme->post($cms, json => config_map('No_Good'));
+    is_failure($bad, 422, 'Invalid', qr/\AConfigMap "No_Good" is invalid: metadata\.name: Invalid value/, 'a bad name');
+    is_deeply [map { [$_->{reason}, $_->{field}] } @{ $bad->json->{details}{causes} }], [['FieldValueInvalid', 'metadata.name']], 'with causes';
+    is_failure($acme->post($cms, json => { metadata => {} }), 422, 'Invalid', qr/name or generateName is required/, 'no name');
+    is_failure($acme->post($cms, json => config_map('x', metadata => { labels => { 'a b' => 'c' } })), 422, 'Invalid', qr/metadata\.labels/, 'bad labels');
+    is_failure($acme->post($cms, json => config_map('x', metadata => { labels => 'a' })), 400, 'BadRequest', qr/labels must be/, 'labels of another kind');
+    is_failure($acme->post($cms, json => { %{ config_map('x') }, kind => 'Secret' }), 400, 'BadRequest', qr/kind/, 'another kind');
+    is_failure($acme->post($cms, json => { %{ config_map('x') }, apiVersion => 'v2' }), 400, 'BadRequest', qr/API version/, 'another version');
+    is_failure($acme->post($cms, json => config_map('x', metadata => { $_->[0] => $_->[1] })), 400, 'BadRequest', qr/$_->[0]/, "another $_->[0]")
+        for ['namespace', 'other'], ['tenant', 'globex'];
+    is_failure($acme->post($cms, json => config_map('x', metadata => { resourceVersion => '1' })), 400, 'BadRequest', qr/resourceVersion/, 'a version before there is one');
+    is_failure($acme->request('POST', $cms, body => '{"metadata":', type => 'application/json'), 400, 'BadRequest', qr/./, 'no JSON');
+    is_failure($acme->request('POST', $cms, body => '[]', type => 'application/json'), 400, 'BadRequest', qr/object/, 'no object');
+    is_failure($acme->request('POST', $cms, body => 'a: b', type => 'application/yaml'), 415, 'UnsupportedMediaType', qr/application\/json/, 'YAML');
+    is_failure($acme->get("$cms/c1", accept => 'text/html'), 406, 'NotAcceptable', qr/./, 'HTML');
+    is_failure($acme->post("$cms/c1", json => config_map('c1')), 405, 'MethodNotAllowed', qr/./, 'POST to an object');
+    is_failure($acme->put($cms, json => config_map('c1')), 405, 'MethodNotAllowed', qr/./, 'PUT to a collection');
+    is_failure($acme->post('/api/v1/configmaps', json => config_map('c1')), 405, 'MethodNotAllowed', qr/./, 'POST to all namespaces');
+    is_failure($acme->get("$cms?watch=true"), 405, 'MethodNotAllowed', qr/watch/, 'watch');
+    is_failure($reader->post($cms, json => config_map('x')), 403, 'Forbidden',
+        qr/configmaps is forbidden: User "rita" cannot create resource "configmaps" in API group "" in the namespace "default"/, 'a reader writes nothing');
+    is_failure($acme->post("$cms?dryRun=Some", json => config_map('x')), 422, 'Invalid', qr/dryRun/, 'a dry run of another kind');
+};
+
+subtest 'strangers' => sub {
+    my @calls = (['GET', 'configmaps'], ['GET', 'configmaps/c1'], ['POST', 'configmaps', config_map('c1')], ['PUT', 'configmaps/c1', config_map('c1')],
+        ['DELETE', 'configmaps/c1'], ['DELETE', 'configmaps']);
+    for my $call (@calls) {
+        my ($method, $path, $json) = @$call;
+        my @texts;
+        for my $tenant (qw(acme nobody system all)) {
+            my $answer = $globex->request($method, "/api/v1/tenants/$tenant/namespaces/default/$path", defined $json ? (json => $json) : ());
+            is_failure($answer, 403, 'Forbidden', qr/of the tenant "$tenant"/, "$method $path of $tenant");
+            push @texts, $answer->text =~ s/\Q$tenant\E/T/gr;
+        }
+        is scalar(keys %{ { map { $_ => 1 } @texts } }), 1, 'whether or not there is such a tenant';
+    }
+    is names($globex->get($cms)), '', 'a short path is in one\'s own space';
+};
+
+subtest 'update' => sub {
+    my $object = $acme->get("$cms/c1")->json;
+    my $answer = $acme->put("$cms/c1", json => { %$object, data => { a => '2' } });
+    $answer->is_status(200, 'replaced');
+    cmp_ok $answer->json->{metadata}{resourceVersion}, '>', $object->{metadata}{resourceVersion}, 'with a higher version';
+    is_failure($acme->put("$cms/c1", json => { %$object, data => { a => '3' } }), 409, 'Conflict', qr/object has been modified/, 'a stale version');
+    $acme->put("$cms/c1", json => { %$object, data => { a => '2' } })->is_status(200, 'that brings nothing new does no harm');
+    is $acme->get("$cms/c1")->json->{metadata}{resourceVersion}, $answer->json->{metadata}{resourceVersion}, 'and changes nothing';
+    $acme->put("$cms/c1", json => config_map('c1', data => { a => '4' }))->is_status(200, 'without a version');
+    is_failure($acme->put("$cms/c1", json => config_map('other')), 400, 'BadRequest', qr/name of the object/, 'another name');
+    is_failure($acme->put("$cms/no", json => config_map('no')), 404, 'NotFound', qr/not found/, 'nothing to replace');
+    is_failure($acme->put("$cms/c1", json => config_map('c1', data => { a => '5' }), if_match => 'W/"' . '0' x 128 . '"'), 412, 'Conflict', qr/changed/, 'If-Match as everywhere');
+    is_failure($acme->put("$cms/c1", json => config_map('c1', data => {}, metadata => { uid => '00000000-0000-4000-8000-000000000000' })), 409, 'Conflict', qr/UID/, 'another uid');
+};
+
+subtest 'patch' => sub {
+    my $type = sub { return (body => $_[1], type => "application/$_[0]-patch+json") };
+    is $acme->request('PATCH', "$cms/c1", $type->('merge', '{"metadata":{"labels":{"x":"y"}},"data":{"b":"1"}}'))->json->{metadata}{labels}{x}, 'y', 'merge';
+    is $acme->request('PATCH', "$cms/c1", $type->('json', '[{"op":"add","path":"/data/c","value":"2"}]'))->json->{data}{c}, '2', 'JSON';
+    is $acme->request('PATCH', "$cms/c1", $type->('strategic-merge', '{"data":{"b":null}}'))->json->{data}{b}, undef, 'strategic';
+    is_deeply $acme->get("$cms/c1")->json->{data}, { a => '4', c => '2' }, 'all three';
+    is_failure($acme->request('PATCH', "$cms/c1", $type->('json', '[{"op":"test","path":"/data/c","value":"9"}]')), 422, 'Invalid', qr/./, 'a test that fails');
+    is_failure($acme->request('PATCH', "$cms/c1", $type->('merge', '{"metadata":{"resourceVersion":"1"},"data":{"q":"1"}}')), 409, 'Conflict', qr/modified/, 'a stale version');
+    is_failure($acme->request('PATCH', "$cms/c1", body => '{}', type => 'application/apply-patch+yaml'), 415, 'UnsupportedMediaType', qr/merge-patch/, 'apply');
+    my $pod = { metadata => { name => 'p' }, spec => { containers => [{ name => 'a', image => '1' }, { name => 'b', image => '1' }] } };
+    $acme->post('/api/v1/namespaces/default/pods', json => $pod)->is_status(201, 'a pod');
+    my $patched = $acme->request('PATCH', '/api/v1/namespaces/default/pods/p', $type->('strategic-merge', '{"spec":{"containers":[{"name":"b","image":"2"}]}}'));
+    is_deeply [map { $_->{image} } @{ $patched->json->{spec}{containers} }], ['1', '2'], 'its containers merge by name';
+};
+
+subtest 'dry run' => sub {
+    $acme->post("$cms?dryRun=All", json => config_map('dry'))->is_status(201, 'answered as if it were done');
+    is_failure($acme->get("$cms/dry"), 404, 'NotFound', qr/dry/, 'and is not');
+    is $acme->patch("$cms/c1?dryRun=All", { data => { z => '1' } })->json->{data}{z}, '1', 'a patch';
+    ok !exists $acme->get("$cms/c1")->json->{data}{z}, 'is not';
+    $acme->delete("$cms/c1?dryRun=All")->is_status(200, 'a deletion');
+    $acme->request('DELETE', "$cms/c1", json => { dryRun => ['All'] })->is_status(200, 'asked for in the body');
+    $acme->get("$cms/c1")->is_status(200, 'is not');
+};
+
+subtest 'lists' => sub {
+    $acme->post('/api/v1/namespaces', json => { metadata => { name => 'n2' } })->is_status(201, 'a namespace');
+    my $in = '/api/v1/namespaces/n2/configmaps';
+    $acme->post($in, json => config_map("l$_", metadata => { labels => { n => "$_", even => $_ % 2 ? 'no' : 'yes' } }))->is_status(201, "l$_") for 1 .. 7;
+    my $list = $acme->get($in);
+    is $list->json->{kind}, 'ConfigMapList', 'its kind';
+    is names($list), 'l1 l2 l3 l4 l5 l6 l7', 'all';
+    my $newest = $list->json->{items}[-1]{metadata}{resourceVersion};
+    # Ids of changes that were rolled back are waited for, for a while.
+    my $until = time + 5;
+    sleep 1 while $acme->get($in)->json->{metadata}{resourceVersion} < $newest && time < $until;
+    cmp_ok $acme->get($in)->json->{metadata}{resourceVersion}, '>=', $newest, 'the list is as new as what is in it';
+    is names($acme->get("$in?labelSelector=even%3Dyes")), 'l2 l4 l6', 'a=b';
+    is names($acme->get("$in?labelSelector=even!%3Dyes,n")), 'l1 l3 l5 l7', 'a!=b,c';
+    is names($acme->get("$in?labelSelector=n+in+(1,7)")), 'l1 l7', 'a in (b,c)';
+    is names($acme->get("$in?fieldSelector=metadata.name%3Dl3")), 'l3', 'by name';
+    is names($acme->get("$in?fieldSelector=metadata.name%3Dl3&labelSelector=even%3Dyes")), '', 'and by label';
+    is names($acme->get('/api/v1/configmaps?fieldSelector=metadata.namespace%3Dn2')), 'l1 l2 l3 l4 l5 l6 l7', 'by namespace';
+    is_failure($acme->get("$in?labelSelector=a+in+b"), 400, 'BadRequest', qr/./, 'a bad selector');
+    is_failure($acme->get("$in?fieldSelector=spec.none%3Dx"), 400, 'BadRequest', qr/./, 'a field that cannot be asked for');
+    my ($query, @pages) = ('limit=3');
+    while (@pages < 9) {
+        my $page = $acme->get("$in?$query");
+        push @pages, names($page);
+        my $next = $page->json->{metadata}{continue} // last;
+        $query = 'limit=3&continue=' . $next =~ s/([^A-Za-z0-9])/sprintf '%%%02X', ord $1/ger;
+    }
+    is_deeply \@pages, ['l1 l2 l3', 'l4 l5 l6', 'l7'], 'pages';
+    is names($acme->get("$in?limit=2&labelSelector=even%3Dyes")), 'l2 l4', 'a page of what is selected';
+    is_failure($acme->get("$in?continue=nonsense"), 400, 'BadRequest', qr/continue/, 'a bad token');
+    like names($acme->get('/api/v1/configmaps')), qr/c1.*l1/, 'all namespaces';
+    my $everywhere = $admin->get('/api/v1/tenants/all/configmaps');
+    my %tenants = map { $_->{metadata}{tenant} => 1 } @{ $everywhere->json->{items} };
+    is_deeply \%tenants, { acme => 1, system => 1 }, 'all tenants, for the operator';
+    is names($acme->get('/api/v1/namespaces/default/events')), '', 'events: none';
+    is $acme->get('/api/v1/events')->json->{kind}, 'EventList', 'but their list';
+};
+
+subtest 'tables' => sub {
+    my $accept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json';
+    my $table  = $acme->get('/api/v1/namespaces/n2/configmaps', accept => $accept)->json;
+    is "$table->{kind} $table->{apiVersion}", 'Table meta.k8s.io/v1', 'kind';
+    is $table->{columnDefinitions}[0]{name}, 'Name', 'its columns';
+    is scalar @{ $table->{rows} }, 7, 'its rows';
+    is $table->{rows}[0]{cells}[0], 'l1', 'their cells';
+    is $table->{rows}[0]{object}{metadata}{labels}{n}, '1', 'and the metadata of their objects';
+    is $acme->get("$cms/c1", accept => $accept)->json->{rows}[0]{cells}[0], 'c1', 'of one object';
+    is $acme->get("$cms/c1", accept => 'application/json')->json->{kind}, 'ConfigMap', 'not asked for';
+    is_failure($acme->get("$cms/no", accept => $accept), 404, 'NotFound', qr/not found/, 'an error is a Status all the same');
+};
+
+subtest 'delete' => sub {
+    my $object = $acme->get("$cms/c1")->json;
+    my $uid    = $object->{metadata}{uid};
+    is_failure($acme->request('DELETE', "$cms/c1", json => { preconditions => { uid => '00000000-0000-4000-8000-000000000000' } }), 409, 'Conflict', qr/UID/, 'another uid');
+    is_failure($acme->request('DELETE', "$cms/c1", json => { preconditions => { resourceVersion => '1' } }), 409, 'Conflict', qr/ResourceVersion/, 'another version');
+    my $answer = $acme->request('DELETE', "$cms/c1", json => { propagationPolicy => 'Background', gracePeriodSeconds => 0, preconditions => { uid => $uid } });
+    is_deeply $answer->json->{details}, { name => 'c1', kind => 'configmaps', uid => $uid }, 'deleted';
+    like $answer->header('Warning'), qr/gracePeriodSeconds/, 'a warning tells what is ignored';
+    is_failure($acme->get("$cms/c1"), 404, 'NotFound', qr/not found/, 'gone');
+    is_failure($acme->delete("$cms/c1"), 404, 'NotFound', qr/not found/, 'once');
+    $admin->post('/v2.0/acme/namespaces/default/configmaps/c1/action/recover')->is_status(204, 'recoverable');
+    is $acme->get("$cms/c1")->json->{metadata}{uid}, $uid, 'and back';
+
+    $acme->post($cms, json => config_map('f', metadata => { finalizers => ['x.example.com/f'] }))->is_status(201, 'with a finalizer');
+    my $doomed = $acme->delete("$cms/f");
+    ok $doomed->json->{metadata}{deletionTimestamp}, 'is marked';
+    $acme->get("$cms/f")->is_status(200, 'and stays');
+    $acme->patch("$cms/f", { metadata => { finalizers => undef } })->is_status(200, 'until there is none');
+    is_failure($acme->get("$cms/f"), 404, 'NotFound', qr/not found/, 'then it goes');
+
+    my $in = '/api/v1/namespaces/n2/configmaps';
+    is names($acme->delete("$in?labelSelector=even%3Dyes")), 'l2 l4 l6', 'a collection, as selected';
+    is names($acme->get($in)), 'l1 l3 l5 l7', 'the others stay';
+    is_failure($acme->delete('/api/v1/namespaces/default'), 403, 'Forbidden', qr/may not be deleted/, 'not the namespace default');
+    $acme->delete('/api/v1/namespaces/n2')->is_status(200, 'a namespace');
+    is names($acme->get($in)), '', 'with what is in it';
+};
+
+subtest 'what one may' => sub {
+    my $may = sub {
+        my ($who, %attributes) = @_;
+        my $answer = $who->post('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+            json => { kind => 'SelfSubjectAccessReview', apiVersion => 'authorization.k8s.io/v1', spec => { resourceAttributes => \%attributes } });
+        $answer->is_status(201, join ' ', map { "$_=$attributes{$_}" } sort keys %attributes);
+        return $answer->json->{status}{allowed} ? 'yes' : 'no';
+    };
+    is $may->($acme,   verb => 'create', resource => 'configmaps'), 'yes', 'an admin';
+    is $may->($member, verb => 'create', resource => 'configmaps'), 'yes', 'a member';
+    is $may->($member, verb => 'create', resource => 'customresourcedefinitions', group => 'apiextensions.k8s.io'), 'no', 'not of types';
+    is $may->($reader, verb => 'create', resource => 'configmaps'), 'no', 'a reader';
+    is $may->($reader, verb => 'list',   resource => 'configmaps'), 'yes', 'reads';
+    is $may->($acme,   verb => 'create', resource => 'daemonsets', group => 'apps'), 'no', 'what is the system\'s';
+    is $may->($acme,   verb => 'create', resource => 'tenants'), 'no', 'tenants';
+    is $may->($acme,   verb => '*',      resource => '*', group => '*'), 'no', 'everything';
+    is $may->($admin,  verb => '*',      resource => '*', group => '*'), 'yes', 'the operator everything';
+    my $rules = $reader->post('/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', json => { spec => { namespace => 'default' } })->json->{status};
+    my ($rule) = grep { $_->{resources}[0] eq 'configmaps' } @{ $rules->{resourceRules} };
+    is_deeply [sort @{ $rule->{verbs} }], [qw(get list)], 'the rules say the same';
+};
+
+done_testing;
