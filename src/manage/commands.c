@@ -56,6 +56,10 @@ const struct manage_command manage_commands[] = {
 	{ "doctor", NULL, "", 0, NEEDS_DATABASE, command_doctor, "prove that the store is consistent",
 	  "Exit code 0: it is (now, with --fix); 1: it is not; 2: the checks could not run.",
 	  { { "--fix", NULL, "mend what can be mended without guessing" } } },
+	{ "keys", NULL, "", 0, NEEDS_DATABASE, command_keys, "print the keys of all objects, in the layout of etcd",
+	  "/registry/PLURAL[.GROUP]/TENANT/NAMESPACE/NAME; the system space's without TENANT. Keys of one tenant and type come\n"
+	  "in their order.",
+	  { { "--tenant", "TENANT", "this tenant's only" } } },
 	{ "config", "check", "", 0, NEEDS_CONFIG, command_config_check, "check the configuration and every endpoint's WADL",
 	  "Whether each method has a handler is checked by `tenured -t`.", { { NULL } } },
 	{ "config", "show", "", 0, NEEDS_CONFIG, command_config_show, "print every setting with its value and meaning", "",

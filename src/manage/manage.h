@@ -75,6 +75,7 @@ int command_tier_remove(struct manage *manage);
 int command_os_traits_sync(struct manage *manage);
 int command_reap(struct manage *manage);
 int command_doctor(struct manage *manage);
+int command_keys(struct manage *manage);
 int command_config_check(struct manage *manage);
 int command_config_show(struct manage *manage);
 
