@@ -67,7 +67,8 @@ sub free_ports {
 }
 
 # Options: server, auth (token, noauth), workers, combined (true: the combined endpoint as well), demo (true),
-# settings => { 'section.key' => value } of tenure.conf, allow => [regular expressions of log lines that are expected].
+# tls (true: over https as well), settings => { 'section.key' => value } of tenure.conf,
+# allow => [regular expressions of log lines that are expected].
 sub start {
     my ($class, %option) = @_;
     my $server = $option{server} // 'lighttpd';
@@ -82,7 +83,7 @@ sub start {
         my ($code, $text) = $self->_quickstart;
         last if $code == 0;
         # Somebody may have taken a port between our look and the server's.
-        next if $try < 3 && $text =~ /is a port taken|does not answer/;
+        next if $try < 3 && $text =~ /is a port taken|does not answer|httpd ended/;
         Test::More::diag($text);
         system 'sh', '-c', "tail -n 20 '$dir'/log/*.log >&2";
         die "quickstart ended with $code" . "\n";
@@ -119,6 +120,7 @@ sub _quickstart {
     my @command = ("$source/scripts/quickstart", '--dir', $self->{dir}, '--server', $self->{server}, '--port', $port,
         '--admin-port', $admin, '--workers', $option->{workers} // 2, '--auth', $self->{auth}, '--background');
     push @command, '--no-demo' unless $option->{demo};
+    push @command, '--tls' if $option->{tls};
     push @command, '--combined-port', $combined if $option->{combined};
     local @ENV{qw(TENURE_BUILD TENURE_DB_TEMPLATE TENURE_MARIADB_BUFFER_POOL)} = ($build, _template(), '64M');
     my %more = $self->_environment;
