@@ -57,6 +57,7 @@ struct move_plan {
 	struct move_set set;
 	struct {
 		uint64_t locked; // resources of the set that are locked
+		struct str types; // ids, with commas, of their types
 		bool definitions; // CustomResourceDefinitions are among them
 		struct state_sum merged; // the destination's namespaces that those of the set are merged into
 	} found;

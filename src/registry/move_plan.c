@@ -5,6 +5,8 @@
 #include "base/pool.h"
 #include "registry/move_internal.h"
 
+enum { TYPES_TEXT_MAX = 1000000 }; // group_concat_max_len is a little more
+
 // Another resource has the address in the destination; namespaces are merged instead.
 #define TAKEN                                                                                                         \
 	"JOIN resources d ON d.tenant_id = ? AND d.type_id = r.type_id AND d.namespace = r.namespace AND d.name = r.name " \
@@ -17,9 +19,9 @@ static const struct db_query q_tenants = {
 };
 static const struct db_query q_sum[MOVE__KINDS] = MOVE_QUERIES(
 	"SELECT COUNT(*), COALESCE(SUM(r.bytes), 0), COALESCE(SUM(r.locked), 0), COALESCE(SUM(r.h0 * r.revision), 0), "
-	"COALESCE(SUM(r.h1 * r.revision), 0), COALESCE(SUM(r.h2 * r.revision), 0), COALESCE(SUM(r.h3 * r.revision), 0) "
-	"FROM resources r WHERE ",
-	"", "", "", "uuussss");
+	"COALESCE(SUM(r.h1 * r.revision), 0), COALESCE(SUM(r.h2 * r.revision), 0), COALESCE(SUM(r.h3 * r.revision), 0), "
+	"COALESCE(GROUP_CONCAT(DISTINCT r.type_id), '') FROM resources r WHERE ",
+	"", "", "", "uuusssss");
 static const struct db_query q_items[MOVE__KINDS] =
 	MOVE_QUERIES("SELECT r.uid, r.type_id, r.namespace, r.name, r.revision FROM resources r WHERE ",
 		" ORDER BY r.namespace, r.type_id, r.name LIMIT ?", "", "u", "bussu");
@@ -170,6 +172,7 @@ static enum outcome sum_set(struct registry *registry, struct move_plan *plan, s
 	plan->action->count = sum->count;
 	plan->action->bytes = db_at(&call.rows, 0, 1)->u;
 	plan->found.locked = db_at(&call.rows, 0, 2)->u;
+	plan->found.types = db_at(&call.rows, 0, 7)->s;
 	return OUTCOME_OK;
 }
 
@@ -316,16 +319,37 @@ static enum outcome check_type(struct registry *registry, struct move_plan *plan
 	return outcome;
 }
 
-static enum outcome check_types(struct registry *registry, struct move_plan *plan)
+static enum outcome check_type_id(struct registry *registry, struct move_plan *plan, uint64_t id)
+{
+	const struct type *type = type_by_id(registry, id);
+
+	plan->found.definitions = plan->found.definitions || type == type_definitions(registry);
+	return type != NULL && definition_varies(type) ? check_type(registry, plan, type) : OUTCOME_OK;
+}
+
+// More types than the server puts into one text.
+static enum outcome check_many_types(struct registry *registry, struct move_plan *plan)
 {
 	struct db_call call = set_call(registry, q_types, &plan->set, NULL, 0, NULL, 0);
-	enum outcome outcome = plan->action->count > 0 ? run_call(registry, &call) : OUTCOME_OK;
+	enum outcome outcome = run_call(registry, &call);
 
-	for (size_t i = 0; outcome == OUTCOME_OK && i < call.rows.n; i++) {
-		const struct type *type = type_by_id(registry, db_at(&call.rows, i, 0)->u);
-		plan->found.definitions = plan->found.definitions || type == type_definitions(registry);
-		if (type != NULL && definition_varies(type))
-			outcome = check_type(registry, plan, type);
+	for (size_t i = 0; outcome == OUTCOME_OK && i < call.rows.n; i++)
+		outcome = check_type_id(registry, plan, db_at(&call.rows, i, 0)->u);
+	return outcome;
+}
+
+static enum outcome check_types(struct registry *registry, struct move_plan *plan)
+{
+	struct str ids = plan->found.types; // "2,5,31"
+	enum outcome outcome = OUTCOME_OK;
+
+	if (ids.n > TYPES_TEXT_MAX)
+		return check_many_types(registry, plan);
+	for (size_t from = 0, end; outcome == OUTCOME_OK && from < ids.n; from = end + 1) {
+		uint64_t id;
+		end = str_find(ids, ',', from);
+		if (str_to_u64(str_part(ids, from, end), &id))
+			outcome = check_type_id(registry, plan, id);
 	}
 	return outcome;
 }

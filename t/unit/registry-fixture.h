@@ -56,7 +56,7 @@ enum verb { PUT_TENANT, DELETE_TENANT, RECOVER_TENANT, PUT, PATCH, DELETE, RECOV
 // where that is set.
 struct op {
 	enum verb verb;
-	const char *tenant, *path, *type;
+	const char *tenant, *path;
 	const char *dest;              // moves; path NULL: all
 	const char *body, *meta, *tier; // NULL: {}; of a tenant, meta and tier NULL: kept
 	bool locked;
@@ -65,6 +65,7 @@ struct op {
 	struct uuid uid;               // RECOVER: that one, unless zero
 	void (*at_start)(void);        // called before each run of the operation
 	void (*before_commit)(void);   // called when it has answered
+	const char *type;              // of the path; NULL: one of those above
 };
 
 static enum outcome op_apply(void *arg, const struct resource *current, struct content *content)
