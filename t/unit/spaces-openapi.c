@@ -120,6 +120,10 @@ static void test_builtin(struct str document)
 	is_str(extension(containers, EXTENSION, "x-kubernetes-patch-strategy"), "merge", "and do merge");
 	is_str(extension(property(container, "ports"), EXTENSION, "x-kubernetes-patch-merge-key"), "containerPort", "ports inside");
 	ok(extension(property(container, "args"), EXTENSION, "x-kubernetes-patch-strategy").p == NULL, "arguments don't");
+	// kubectl falls when it makes a patch of what is nested deeper than two levels without being described.
+	ok(type_of(property(property(property(property(pod, "spec"), "affinity"), "nodeAffinity"),
+		"preferredDuringSchedulingIgnoredDuringExecution")).p != NULL && property(property(container, "lifecycle"), "preStop").p != NULL,
+		"what is deep is described");
 	is_str(extension(property(meta, "finalizers"), EXTENSION, "x-kubernetes-patch-strategy"), "merge", "finalizers do");
 	ok(property(meta, "tenant").p != NULL && property(meta, "selfLink").p != NULL, "metadata as they are here");
 	ok(property(named(definitions, 1, "io.k8s.api.core.v1.ConfigMap"), "data").p != NULL, "config maps");

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The built-in kinds. Clients take what an object has and its description hasn't for a mistake: so wherever members are
 // listed all of them are, and what is not listed in full is of any form.
+//
+// Of what is of any form kubectl 1.20 follows two levels when it makes a patch, and falls where a third one has an object
+// or a list: ANY is for what is not deeper. An object without a list of members it doesn't follow at all; it warns, and
+// goes by what it knows itself.
 #include "base/base.h"
 
 #include "api/spaces/openapi_internal.h"
@@ -107,7 +111,7 @@ static const struct builtin_field service_spec[] = {
 	TEXT("type", "ClusterIP, NodePort, LoadBalancer or ExternalName."), END
 };
 static const struct builtin_field service_status[] = {
-	OBJECTS("conditions", condition, ""), OBJECT("loadBalancer", NULL, "What the load balancer gave it."), END
+	OBJECTS("conditions", condition, ""), ANY("loadBalancer"), END
 };
 static const struct builtin_field service_fields[] = {
 	OBJECT("spec", service_spec, "What the service is to be."), OBJECT("status", service_status, "What it is."), END
@@ -153,25 +157,44 @@ static const struct builtin_field volume_mount[] = {
 static const struct builtin_field volume_device[] = {
 	MUST("devicePath", OF_STRING, NULL, "Where it is."), MUST("name", OF_STRING, NULL, "Which claim."), END
 };
+static const struct builtin_field resources[] = {
+	OBJECTS("claims", NULL, ""), MAP("limits", "What may be taken."), MAP("requests", "What is needed."), END
+};
+static const struct builtin_field lifecycle[] = { ANY("postStart"), ANY("preStop"), TEXT("stopSignal", ""), END };
 static const struct builtin_field container[] = {
 	TEXTS("args", "Arguments of the command."), TEXTS("command", "What is run."),
 	OBJECTS("env", env_variable, "Its environment."), OBJECTS("envFrom", NULL, "Where more of it comes from."),
 	TEXT("image", "The image it is made from."), TEXT("imagePullPolicy", "Always, Never or IfNotPresent."),
-	ANY("lifecycle"), ANY("livenessProbe"), MUST("name", OF_STRING, NULL, "Its name in the pod."),
+	OBJECT("lifecycle", lifecycle, ""), ANY("livenessProbe"), MUST("name", OF_STRING, NULL, "Its name in the pod."),
 	OBJECTS("ports", container_port, "Its ports."), ANY("readinessProbe"), OBJECTS("resizePolicy", NULL, ""),
-	OBJECT("resources", NULL, "What it needs and may take."), ANY("resourcesAllocated"), TEXT("restartPolicy", ""),
+	OBJECT("resources", resources, "What it needs and may take."), ANY("resourcesAllocated"), TEXT("restartPolicy", ""),
 	ANY("securityContext"), ANY("startupProbe"), BOOLEAN("stdin", ""), BOOLEAN("stdinOnce", ""),
 	TEXT("targetContainerName", ""), TEXT("terminationMessagePath", ""), TEXT("terminationMessagePolicy", ""),
 	BOOLEAN("tty", ""), OBJECTS("volumeDevices", volume_device, ""), OBJECTS("volumeMounts", volume_mount, "Its volumes."),
 	TEXT("workingDir", ""), END
 };
+static const struct builtin_field claim_template[] = { ANY("metadata"), ANY("spec"), END };
+static const struct builtin_field ephemeral_volume[] = { OBJECT("volumeClaimTemplate", claim_template, ""), END };
 static const struct builtin_field volume[] = {
 	MUST("name", OF_STRING, NULL, "Its name in the pod."), ANY("configMap"), ANY("downwardAPI"), ANY("emptyDir"),
-	ANY("ephemeral"), ANY("gitRepo"), ANY("image"), ANY("persistentVolumeClaim"), ANY("projected"), ANY("secret"),
+	OBJECT("ephemeral", ephemeral_volume, ""), ANY("gitRepo"), ANY("image"), ANY("persistentVolumeClaim"), ANY("projected"), ANY("secret"),
 	VOLUME_SOURCES, END
 };
+static const struct builtin_field node_affinity[] = {
+	OBJECTS("preferredDuringSchedulingIgnoredDuringExecution", NULL, ""),
+	ANY("requiredDuringSchedulingIgnoredDuringExecution"), END
+};
+static const struct builtin_field pod_affinity[] = {
+	OBJECTS("preferredDuringSchedulingIgnoredDuringExecution", NULL, ""),
+	OBJECTS("requiredDuringSchedulingIgnoredDuringExecution", NULL, ""), END
+};
+static const struct builtin_field affinity[] = {
+	OBJECT("nodeAffinity", node_affinity, ""), OBJECT("podAffinity", pod_affinity, ""),
+	OBJECT("podAntiAffinity", pod_affinity, ""), END
+};
 static const struct builtin_field pod_spec[] = {
-	INTEGER("activeDeadlineSeconds", ""), ANY("affinity"), BOOLEAN("automountServiceAccountToken", ""),
+	INTEGER("activeDeadlineSeconds", ""), OBJECT("affinity", affinity, "Where it wants to run."),
+	BOOLEAN("automountServiceAccountToken", ""),
 	MUST("containers", OF_OBJECTS, container, "What runs in it."), ANY("dnsConfig"), TEXT("dnsPolicy", ""),
 	BOOLEAN("enableServiceLinks", ""), OBJECTS("ephemeralContainers", container, ""), OBJECTS("hostAliases", NULL, ""),
 	BOOLEAN("hostIPC", ""), BOOLEAN("hostNetwork", ""), BOOLEAN("hostPID", ""), BOOLEAN("hostUsers", ""),
@@ -179,7 +202,7 @@ static const struct builtin_field pod_spec[] = {
 	OBJECTS("initContainers", container, "What runs before."), OBJECTS("nics", NULL, ""),
 	TEXT("nodeName", "The node it is bound to."), MAP("nodeSelector", "The labels of nodes that will do."), ANY("os"),
 	MAP("overhead", ""), TEXT("preemptionPolicy", ""), INTEGER("priority", ""), TEXT("priorityClassName", ""),
-	OBJECTS("readinessGates", NULL, ""), OBJECTS("resourceClaims", NULL, ""), ANY("resources"), TEXT("restartPolicy", ""),
+	OBJECTS("readinessGates", NULL, ""), OBJECTS("resourceClaims", NULL, ""), OBJECT("resources", resources, ""), TEXT("restartPolicy", ""),
 	TEXT("runtimeClassName", ""), TEXT("schedulerName", ""), OBJECTS("schedulingGates", NULL, ""), ANY("securityContext"),
 	TEXT("serviceAccount", ""), TEXT("serviceAccountName", "The account it runs as."), BOOLEAN("setHostnameAsFQDN", ""),
 	BOOLEAN("shareProcessNamespace", ""), TEXT("subdomain", ""), INTEGER("terminationGracePeriodSeconds", ""),
@@ -189,8 +212,23 @@ static const struct builtin_field pod_spec[] = {
 static const struct builtin_field pod_fields[] = {
 	OBJECT("spec", pod_spec, "What the pod is to be."), OBJECT("status", NULL, "What it is."), END
 };
-static const struct builtin_field opaque_fields[] = {
-	OBJECT("spec", NULL, "What it is to be."), OBJECT("status", NULL, "What it is."), END
+static const struct builtin_field pod_template[] = {
+	OBJECT("metadata", object_meta, "Labels and annotations of the pods."),
+	OBJECT("spec", pod_spec, "What the pods are to be."), END
+};
+static const struct builtin_field daemon_set_spec[] = {
+	INTEGER("minReadySeconds", ""), INTEGER("revisionHistoryLimit", ""), MUST("selector", OF_ANY, NULL, "Its pods' labels."),
+	MUST("template", OF_OBJECT, pod_template, "What its pods are made from."), ANY("updateStrategy"), END
+};
+static const struct builtin_field daemon_set[] = {
+	OBJECT("spec", daemon_set_spec, "What it is to be."), OBJECT("status", NULL, "What it is."), END
+};
+static const struct builtin_field node_spec[] = {
+	ANY("configSource"), TEXT("externalID", ""), TEXT("podCIDR", ""), TEXTS("podCIDRs", ""), TEXT("providerID", ""),
+	OBJECTS("taints", NULL, ""), BOOLEAN("unschedulable", "Whether it takes no more pods."), END
+};
+static const struct builtin_field node[] = {
+	OBJECT("spec", node_spec, "What it is to be."), OBJECT("status", NULL, "What it is."), END
 };
 
 // ---- definitions of types
@@ -239,9 +277,9 @@ static const struct builtin_kind kinds[] = {
 	{ "", "PersistentVolume", persistent_volume, "A persistent volume is storage of a tenant's space." },
 	{ "", "ServiceAccount", service_account, "A service account is who programs are." },
 	{ "", "Service", service_fields, "A service is a name and address for pods." },
-	{ "", "Node", opaque_fields, "A node of the cluster." },
+	{ "", "Node", node, "A node of the cluster." },
 	{ "", "Tenant", tenant_fields, "A tenant owns objects, in a space of its own." },
-	{ "apps", "DaemonSet", opaque_fields, "A daemon set is a pod for each node." },
+	{ "apps", "DaemonSet", daemon_set, "A daemon set is a pod for each node." },
 	{ "apiextensions.k8s.io", "CustomResourceDefinition", definition_fields,
 		"A definition of a type of objects, for the tenant that makes it." },
 };
