@@ -34,6 +34,7 @@ struct auth {
 	const struct authenticator *methods[MAX_METHODS];
 	size_t n_methods;
 	enum role remote_role;
+	struct str default_tenant; // "": none
 	struct token_cache *tokens;
 };
 
@@ -221,6 +222,7 @@ struct auth *auth_new(const struct config *config, const struct endpoint_config 
 	if (auth == NULL)
 		abort();
 	auth->endpoint = endpoint;
+	auth->default_tenant = str_c(config->default_tenant);
 	auth->tokens = token_cache_new(config->token_cache);
 	*error = read_methods(auth);
 	if (*error == NULL)
@@ -241,6 +243,17 @@ void auth_free(struct auth **auth)
 	*auth = NULL;
 }
 
+// Where those who say who asks don't say of which tenant.
+static void set_default_tenant(const struct auth *auth, struct principal *principal)
+{
+	if (auth->default_tenant.n == 0 || principal->user.n == 0 || principal->tenant.n > 0 ||
+		principal->role == ROLE_OPERATOR)
+		return;
+	principal->tenant = auth->default_tenant;
+	if (principal->role == ROLE_NONE)
+		principal->role = auth->remote_role;
+}
+
 enum outcome auth_identify(struct auth *auth, struct db *db, struct pool *pool, const struct request *request,
 	struct principal *principal, struct str *detail)
 {
@@ -252,6 +265,8 @@ enum outcome auth_identify(struct auth *auth, struct db *db, struct pool *pool, 
 		bool recognised = false;
 		enum outcome outcome = auth->methods[i]->identify(&identity, &recognised);
 
+		if (recognised && outcome == OUTCOME_OK)
+			set_default_tenant(auth, principal);
 		if (recognised)
 			return outcome;
 	}

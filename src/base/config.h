@@ -55,6 +55,7 @@ struct config {
 	const char *user;         // the master, started as root, becomes this user; "" stays
 	const char *group;
 	const char *default_tier; // default standard
+	const char *default_tenant; // of users whose credential names none; "": they stay without
 	uint64_t max_body;        // bytes, default 1048576
 	unsigned max_depth;       // of documents, default 64
 	unsigned max_target;      // bytes of path and query together, default 32768

@@ -4,6 +4,7 @@
 
 #include "api/spaces/spaces.h"
 #include "auth/auth.h"
+#include "base/config.h"
 #include "base/pool.h"
 
 // ---- what is asked of writers
@@ -99,7 +100,7 @@ static enum outcome create_with(struct call *call, const struct target *target, 
 	struct resource resource;
 	enum outcome outcome = OUTCOME_OK;
 
-	if (target->is_system)
+	if (target->is_system || str_eq_c(target->tenant, call->config->default_tenant))
 		outcome = tenant_ensure(call->registry, target->tenant);
 	if (outcome == OUTCOME_OK)
 		outcome = resource_write(call->registry, &address,
