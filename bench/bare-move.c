@@ -19,7 +19,9 @@ static const char q_forward[] =
 	"INSERT INTO forwards (tenant_id, type_id, namespace, name, resource_id, moved_at) SELECT r.tenant_id, r.type_id, "
 	"r.namespace, r.name, r.id, ? FROM resources r WHERE " OF_SOURCE
 	" ON DUPLICATE KEY UPDATE resource_id = VALUES(resource_id), moved_at = VALUES(moved_at)";
-static const char q_move[] = "UPDATE resources r SET r.tenant_id = ?, r.revision = r.revision + 1 WHERE " OF_SOURCE;
+static const char q_move[] =
+	"UPDATE resources r SET r.tenant_id = ?, r.revision = r.revision + 1, r.changed = (SELECT x.id FROM changes x "
+	"WHERE x.resource_id = r.id ORDER BY x.id DESC LIMIT 1) WHERE " OF_SOURCE;
 static const char q_down[] = "UPDATE tenant_counts SET resources = resources - ? WHERE tenant_id = ?";
 static const char q_up[] = "UPDATE tenant_counts SET resources = resources + ? WHERE tenant_id = ?";
 static const char q_record[] =

@@ -24,8 +24,8 @@ static const char q_hold_space[] =
 	"SELECT r.id FROM resources r WHERE r.tenant_id = " THIS_TENANT
 	" AND r.type_id = ? AND r.namespace = '' AND r.name = ? AND r.live IN (1, 2) LOCK IN SHARE MODE NOWAIT";
 static const char q_update[] =
-	"UPDATE resources SET locked = ?, bytes = ?, revision = ?, edits = ?, etag = ?, meta = ?, body = ?, updated_at = ? "
-	"WHERE id = ?";
+	"UPDATE resources SET locked = ?, bytes = ?, revision = ?, edits = ?, etag = ?, meta = ?, body = ?, updated_at = ?, "
+	"changed = LAST_INSERT_ID() WHERE id = ?";
 static const char q_change[] =
 	"INSERT INTO changes (request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision, "
 	"etag_before, etag_after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
@@ -86,9 +86,9 @@ static void prepare_writes(struct put *put)
 	MYSQL_BIND actor = bare_text(put->actor), space = bare_text(put->space), name = bare_text(put->name);
 
 	name.buffer_length = 5;
-	put->writes[0] = bare_prepare(put->mysql, q_update,
+	put->writes[1] = bare_prepare(put->mysql, q_update,
 		(MYSQL_BIND[]){ locked, bytes, revision, revision, etag, meta, body, now, id });
-	put->writes[1] = bare_prepare(put->mysql, q_change, (MYSQL_BIND[]){ uid, now, actor, verb, tenant, id, uid, type,
+	put->writes[0] = bare_prepare(put->mysql, q_change, (MYSQL_BIND[]){ uid, now, actor, verb, tenant, id, uid, type,
 		space, name, revision, etag, etag });
 }
 

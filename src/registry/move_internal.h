@@ -52,12 +52,14 @@ struct move_set {
 struct db_call set_call(struct registry *registry, const struct db_query *queries, const struct move_set *set,
 	const struct db_value *head, size_t n_head, const struct db_value *tail, size_t n_tail);
 
+#define MOVE_OTHER_TYPES (1ULL << 63)
+
 struct move_plan {
 	struct move_action *action;
 	struct move_set set;
 	struct {
 		uint64_t locked; // resources of the set that are locked
-		struct str types; // ids, with commas, of their types
+		uint64_t types; // a bit for the id of each of their types; the last stands for all ids from 63 on
 		bool definitions; // CustomResourceDefinitions are among them
 		struct state_sum merged; // the destination's namespaces that those of the set are merged into
 	} found;

@@ -5,8 +5,6 @@
 #include "base/pool.h"
 #include "registry/move_internal.h"
 
-enum { TYPES_TEXT_MAX = 1000000 }; // group_concat_max_len is a little more
-
 // Another resource has the address in the destination; namespaces are merged instead.
 #define TAKEN                                                                                                         \
 	"JOIN resources d ON d.tenant_id = ? AND d.type_id = r.type_id AND d.namespace = r.namespace AND d.name = r.name " \
@@ -20,8 +18,8 @@ static const struct db_query q_tenants = {
 static const struct db_query q_sum[MOVE__KINDS] = MOVE_QUERIES(
 	"SELECT COUNT(*), COALESCE(SUM(r.bytes), 0), COALESCE(SUM(r.locked), 0), COALESCE(SUM(r.h0 * r.revision), 0), "
 	"COALESCE(SUM(r.h1 * r.revision), 0), COALESCE(SUM(r.h2 * r.revision), 0), COALESCE(SUM(r.h3 * r.revision), 0), "
-	"COALESCE(GROUP_CONCAT(DISTINCT r.type_id), '') FROM resources r WHERE ",
-	"", "", "", "uuusssss");
+	"BIT_OR(1 << LEAST(r.type_id, 63)) FROM resources r WHERE ",
+	"", "", "", "uuussssu");
 static const struct db_query q_items[MOVE__KINDS] =
 	MOVE_QUERIES("SELECT r.uid, r.type_id, r.namespace, r.name, r.revision FROM resources r WHERE ",
 		" ORDER BY r.namespace, r.type_id, r.name LIMIT ?", "", "u", "bussu");
@@ -172,7 +170,7 @@ static enum outcome sum_set(struct registry *registry, struct move_plan *plan, s
 	plan->action->count = sum->count;
 	plan->action->bytes = db_at(&call.rows, 0, 1)->u;
 	plan->found.locked = db_at(&call.rows, 0, 2)->u;
-	plan->found.types = db_at(&call.rows, 0, 7)->s;
+	plan->found.types = db_at(&call.rows, 0, 7)->u;
 	return OUTCOME_OK;
 }
 
@@ -327,7 +325,7 @@ static enum outcome check_type_id(struct registry *registry, struct move_plan *p
 	return type != NULL && definition_varies(type) ? check_type(registry, plan, type) : OUTCOME_OK;
 }
 
-// More types than the server puts into one text.
+// Types whose ids are no bits.
 static enum outcome check_many_types(struct registry *registry, struct move_plan *plan)
 {
 	struct db_call call = set_call(registry, q_types, &plan->set, NULL, 0, NULL, 0);
@@ -340,15 +338,12 @@ static enum outcome check_many_types(struct registry *registry, struct move_plan
 
 static enum outcome check_types(struct registry *registry, struct move_plan *plan)
 {
-	struct str ids = plan->found.types; // "2,5,31"
 	enum outcome outcome = OUTCOME_OK;
 
-	if (ids.n > TYPES_TEXT_MAX)
+	if ((plan->found.types & MOVE_OTHER_TYPES) != 0)
 		return check_many_types(registry, plan);
-	for (size_t from = 0, end; outcome == OUTCOME_OK && from < ids.n; from = end + 1) {
-		uint64_t id;
-		end = str_find(ids, ',', from);
-		if (str_to_u64(str_part(ids, from, end), &id))
+	for (unsigned id = 0; outcome == OUTCOME_OK && id < 63; id++) {
+		if ((plan->found.types >> id & 1) != 0)
 			outcome = check_type_id(registry, plan, id);
 	}
 	return outcome;

@@ -99,7 +99,7 @@ static void op_address(struct client *client, const struct op *op, struct addres
 
 	*address = (struct address){
 		.tenant = str_c(op->tenant),
-		.type = op->type != NULL ? type_of(client->registry, op->tenant, op->type) : type_called(client->registry, plural),
+		.type = op->type != NULL ? type_for(client->registry, op->tenant, op->type) : type_called(client->registry, plural),
 		.space = slash + 1 < path.n ? str_part(path, 0, slash) : STR(""),
 		.name = slash + 1 < path.n ? str_part(path, slash + 1, path.n) : str_part(path, 0, slash),
 	};

@@ -17,7 +17,7 @@ TAP_UNUSED_OK static const struct type *type_called(struct registry *registry, c
 }
 
 // For that tenant; where nobody defines it for the tenant, what there is of the full name.
-TAP_UNUSED_OK static const struct type *type_of(struct registry *registry, const char *tenant, const char *name)
+TAP_UNUSED_OK static const struct type *type_for(struct registry *registry, const char *tenant, const char *name)
 {
 	const struct definition *definition;
 	struct str full = str_c(name);
