@@ -159,6 +159,9 @@ subtest 'types of one\'s own' => sub {
     does($alice, ['get', 'wd', 'w', '-o', 'jsonpath={.spec.color}'], qr/\Ared\z/);
     fails($alice, ['patch', 'wd', 'w', '-p', '{"spec":{"size":6}}'], qr/merge-patch/);
     does($alice, ['patch', 'wd', 'w', '--type', 'merge', '-p', '{"spec":{"size":6}}'], qr/patched/);
+    does($alice, 'scale widget w --replicas=7', qr/scaled/);
+    does($alice, 'get wd', qr/w\s+7/);
+    fails($alice, 'scale widget w --replicas=0', qr/spec\.size/);
     does($alice, 'explain widgets.spec', qr/size\s+<integer>/);
     does($alice, 'delete crd widgets.example.com', qr/deleted/);
     fails($alice, 'get widgets.v1.example.com', qr/./);
@@ -193,6 +196,7 @@ spec:
   - name: v1
     served: true
     storage: true
+    subresources: {status: {}, scale: {specReplicasPath: .spec.size, statusReplicasPath: .status.size}}
     additionalPrinterColumns:
     - {name: Size, type: integer, jsonPath: .spec.size}
     schema:

@@ -25,17 +25,21 @@ enum outcome read_json(struct call *call, struct doc **body)
 
 static enum outcome check_said(struct call *call, const struct target *target, const struct doc *object)
 {
+	bool scale = target->part == PART_SCALE;
 	struct str expected = group_version(call->pool, target->definition->type->group, target->version->name);
+	struct str expected_kind = scale ? STR("Scale") : target->definition->kind;
 	const struct doc *kind = NULL, *version = NULL;
 
+	if (scale)
+		expected = STR("autoscaling/v1");
 	if (doc_get(object, STR("apiVersion"), &version) &&
 		!(doc_kind(version) == DOC_STRING && str_eq(doc_string(version), expected)))
 		return call_fail(call, OUTCOME_BAD_REQUEST,
 			"the API version in the data does not match the expected API version (%.*s)", STR_ARG(expected));
 	if (doc_get(object, STR("kind"), &kind) &&
-		!(doc_kind(kind) == DOC_STRING && str_eq(doc_string(kind), target->definition->kind)))
+		!(doc_kind(kind) == DOC_STRING && str_eq(doc_string(kind), expected_kind)))
 		return call_fail(call, OUTCOME_BAD_REQUEST, "the kind in the data does not match the expected kind (%.*s)",
-			STR_ARG(target->definition->kind));
+			STR_ARG(expected_kind));
 	return OUTCOME_OK;
 }
 
@@ -330,6 +334,8 @@ static enum outcome body_of(const struct change_of_object *change, const struct 
 	const struct doc *stored = current != NULL ? stored_doc(pool, current->body) : NULL;
 	struct doc *sent = doc_copy(pool, whole);
 
+	if (target->part == PART_SCALE)
+		return scaled_body(change, whole, stored, body);
 	doc_remove(sent, STR("metadata"));
 	doc_remove(sent, STR("apiVersion"));
 	doc_remove(sent, STR("kind"));
@@ -371,7 +377,10 @@ static enum outcome whole_of(const struct change_of_object *change, const struct
 		return changed_object(change, NULL, whole);
 	struct buf text = buf_new(call->pool, 1024 + current->meta.n + current->body.n);
 	object_json(call, change->target->definition, change->target->version, current, &text);
-	return changed_object(change, stored_doc(call->pool, buf_str(&text)), whole);
+	struct doc *object = stored_doc(call->pool, buf_str(&text));
+	if (change->target->part == PART_SCALE)
+		object = scale_of(call->pool, change->target, object);
+	return changed_object(change, object, whole);
 }
 
 // A write of a custom type's object says which version it is based on; of a built-in one it may leave that out.
@@ -381,7 +390,7 @@ static enum outcome check_version_said(const struct change_of_object *change, co
 	const struct field_path at = field_name(&metadata, STR("resourceVersion"));
 	struct field_faults faults = field_faults_new(change->call->pool);
 
-	if (change->kind != CHANGE_REPLACE || change->target->definition->builtin ||
+	if (change->kind != CHANGE_REPLACE || change->target->definition->builtin || change->target->part == PART_SCALE ||
 		metadata_text(whole, "resourceVersion").n > 0)
 		return OUTCOME_OK;
 	field_invalid_text(&faults, &at, STR("0x0"), "must be specified for an update");
@@ -413,7 +422,7 @@ enum outcome change_apply(void *arg, const struct resource *current, struct cont
 		return outcome;
 	content->meta = text_or_same(pool, meta, current != NULL ? &current->meta : NULL);
 	content->body = text_or_same(pool, body, current != NULL ? &current->body : NULL);
-	if (change->target->part == PART_STATUS) {
+	if (change->target->part == PART_STATUS || change->target->part == PART_SCALE) {
 		content->meta = current->meta;
 		content->locked = current->locked;
 	}

@@ -274,16 +274,22 @@ static struct doc *type_doc(struct call *call, const struct definition *definiti
 	return doc;
 }
 
-static struct doc *status_of_type(struct call *call, const struct definition *definition)
+// "widgets/status", "widgets/scale".
+static struct doc *part_of_type(struct call *call, const struct definition *definition, const char *part)
 {
 	struct pool *pool = call->pool;
 	struct doc *doc = doc_new_object(pool);
 	unsigned verbs = verbs_for(call, definition) & (VERB_GET | VERB_PATCH | VERB_UPDATE);
+	bool scale = strcmp(part, "scale") == 0;
 
-	doc_set_str(pool, doc, "name", str_printf(pool, "%.*s/status", STR_ARG(definition->type->plural)));
+	doc_set_str(pool, doc, "name", str_printf(pool, "%.*s/%s", STR_ARG(definition->type->plural), part));
 	doc_set_str(pool, doc, "singularName", STR(""));
 	doc_set(doc, STR("namespaced"), doc_new_bool(pool, is_namespaced(definition)));
-	doc_set_str(pool, doc, "kind", definition->kind);
+	if (scale) {
+		doc_set_str(pool, doc, "group", STR("autoscaling"));
+		doc_set_str(pool, doc, "version", STR("v1"));
+	}
+	doc_set_str(pool, doc, "kind", scale ? STR("Scale") : definition->kind);
 	doc_set(doc, STR("verbs"), verbs_doc(pool, verbs));
 	return doc;
 }
@@ -311,7 +317,9 @@ static void add_types(struct call *call, struct str group, struct str version, c
 			continue;
 		doc_push(types, type_doc(call, definition));
 		if (found->has_status)
-			doc_push(types, status_of_type(call, definition));
+			doc_push(types, part_of_type(call, definition, "status"));
+		if (found->has_scale)
+			doc_push(types, part_of_type(call, definition, "scale"));
 	}
 	if (str_eq_c(group, REVIEWS_GROUP) && str_eq(version, STR("v1"))) {
 		doc_push(types, review_type(call->pool, "selfsubjectaccessreviews", "SelfSubjectAccessReview"));

@@ -166,6 +166,10 @@ void answer_object(struct call *call, const struct target *target, const struct 
 
 	set_etag(call, resource->etag);
 	object_json(call, target->definition, target->version, resource, &out);
+	if (target->part == PART_SCALE) {
+		write_json_doc(call, scale_of(call->pool, target, stored_doc(call->pool, buf_str(&out))));
+		return;
+	}
 	answer_text(call, target, buf_str(&out), resource->changed);
 }
 

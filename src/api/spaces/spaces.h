@@ -150,6 +150,14 @@ struct str metadata_text(const struct doc *object, const char *name);
 enum outcome check_current(const struct change_of_object *change, const struct doc *whole, uint64_t version,
 	const struct uuid *uid);
 
+// ---- scale.c: the part of that name
+
+// An object as a Scale.
+struct doc *scale_of(struct pool *pool, const struct target *target, const struct doc *object);
+// The stored body with what a changed Scale wants. OUTCOME_OK, or _BAD_DOCUMENT with call->problem set.
+enum outcome scaled_body(const struct change_of_object *change, const struct doc *scale, const struct doc *stored,
+	struct doc **body);
+
 // ---- names.c: names and labels as this API has them
 
 // Adds what is wrong with the name of a new object.
