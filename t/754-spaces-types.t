@@ -1,0 +1,139 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Types that tenants define and the operator shares, as kubectl asks for them; every dialect goes by the same answer.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Test::More;
+
+use Tenure::Instance;
+
+my $instance = Tenure::Instance->start(combined => 1);
+my $admin    = $instance->combined('admin');
+my $acme     = $instance->combined('alice:acme');
+my $globex   = $instance->combined('bob:globex');
+my $crds     = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+my $widgets  = '/apis/example.com/v1/namespaces/default/widgets';
+my $forced   = { 'arktos.futurewei.com/crd-sharing-policy' => 'forced' };
+
+sub definition {
+    my ($plural, $kind, $size, %more) = @_;
+    my $schema = { type => 'object', properties => { spec => { type => 'object', properties => { size => { type => $size } } } } };
+    return {
+        apiVersion => 'apiextensions.k8s.io/v1', kind => 'CustomResourceDefinition',
+        metadata => { name => "$plural.example.com", %{ delete $more{metadata} // {} } },
+        spec => {
+            group => 'example.com', scope => 'Namespaced', names => { plural => $plural, kind => $kind },
+            versions => [{ name => 'v1', served => JSON::PP::true, storage => JSON::PP::true,
+                schema => { openAPIV3Schema => $schema }, subresources => { status => {} } }], %more,
+        },
+    };
+}
+
+sub object {
+    my ($kind, $name, $size) = @_;
+    return { apiVersion => 'example.com/v1', kind => $kind, metadata => { name => $name }, spec => { size => $size } };
+}
+
+sub types { return join ' ', sort map { $_->{name} } @{ $_[0]->get('/apis/example.com/v1')->json->{resources} // [] } }
+
+for my $name (qw(acme globex)) {
+    $admin->post('/api/v1/tenants', json => { metadata => { name => $name, annotations => { region => $name } } })
+        ->is_status(201, "tenant $name");
+}
+
+subtest 'two tenants, two types of one name' => sub {
+    my $made = $acme->post($crds, json => definition('widgets', 'Widget', 'integer'));
+    $made->is_status(201, 'one of acme');
+    is_deeply [map { "$_->{type}=$_->{status}" } @{ $made->json->{status}{conditions} }], ['NamesAccepted=True', 'Established=True'],
+        'is there at once';
+    is types($acme), 'widgets widgets/status', 'acme discovers it';
+    is types($globex), '', 'globex does not';
+    $globex->get($widgets)->is_status(404, 'nor can it use it');
+    $globex->post($crds, json => definition('widgets', 'Widget', 'string'))->is_status(201, 'it makes one of its own');
+    $acme->post($widgets, json => object('Widget', 'w', 1))->is_status(201, 'an object of acme');
+    my $bad = $globex->post($widgets, json => object('Widget', 'w', 1));
+    $bad->is_status(422, 'is none of globex');
+    is $bad->json->{details}{causes}[0]{field}, 'spec.size', 'for this field';
+    $globex->post($widgets, json => object('Widget', 'w', 'big'))->is_status(201, 'this is');
+    $acme->post($crds, json => definition('widgets', 'Widget', 'integer'))->is_status(409, 'once is enough');
+    $acme->put("$crds/widgets.example.com", json => definition('widgets', 'Widget', 'integer', scope => 'Cluster'))
+        ->is_status(422, 'its scope stays');
+};
+
+subtest 'every dialect asks the same' => sub {
+    my $path = '/v2.0/acme/namespaces/default/widgets.example.com/w';
+    $acme->get($path)->is_status(200, 'the same object');
+    $acme->put($path, json => { spec => { size => 'x' } })->is_status(400, 'the same schema');
+    $acme->put($path, json => { spec => { size => 2 } })->is_status(200, 'a change');
+    is $acme->get("$widgets/w")->json->{spec}{size}, 2, 'is seen';
+    is $acme->get("$widgets/w")->json->{metadata}{generation}, 2, 'as a generation';
+    my $moved = $admin->post("/v2.0/acme/namespaces/default/widgets.example.com/w/action/move?dest=globex");
+    $moved->is_status(409, 'to where the type is another');
+    is join(' ', sort map { $_->{reason} } @{ $moved->json->{blockers} }), 'name-taken type-differs', 'says which';
+    $admin->delete("/v2.0/globex/namespaces/default/widgets.example.com/w")->is_status(204, 'out of the way');
+    $globex->delete("$crds/widgets.example.com")->is_status(200, 'the type is gone');
+    is types($globex), '', 'from discovery';
+    is $admin->post("/v2.0/acme/namespaces/default/widgets.example.com/w/action/move?dest=globex")->json->{blockers}[0]{reason},
+        'type-unavailable', 'to where it is not';
+};
+
+subtest 'sharing' => sub {
+    my $gadgets = '/apis/example.com/v1/namespaces/default/gadgets';
+    my $gadget = definition('gadgets', 'Gadget', 'integer', applicableRange => ['region=acme']);
+    $admin->post($crds, json => $gadget)->is_status(201, 'the operator shares a type with some');
+    $acme->post($gadgets, json => object('Gadget', 'g', 1))->is_status(201, 'who use it');
+    $globex->get($gadgets)->is_status(404, 'others do not');
+    unlike types($globex), qr/gadgets/, 'and do not see it';
+    $admin->patch("$crds/gadgets.example.com", { spec => { applicableRange => ['*'] } })->is_status(200, 'with all');
+    $globex->get($gadgets)->is_status(200, 'now it does');
+    $acme->post($crds, json => definition('gadgets', 'Gadget', 'string'))->is_status(201, "one's own");
+    $acme->patch("$gadgets/g", { spec => { size => 2 } })->is_status(422, 'comes first');
+    $acme->patch('/api/v1/tenants/acme', { spec => { multiTenancyCRDPolicy => 'SystemCRDFirst' } })->is_status(200, 'unless asked');
+    $acme->patch("$gadgets/g", { spec => { size => 2 } })->is_status(200, 'for the other way round');
+    $acme->patch('/api/v1/tenants/acme', { spec => { multiTenancyCRDPolicy => 'NeverUseSystemCRDUnlessForced' } })
+        ->is_status(200, 'or never');
+    $acme->patch("$gadgets/g", { spec => { size => 3 } })->is_status(422, 'is its own again');
+    $admin->patch("$crds/gadgets.example.com", { metadata => { labels => $forced } })->is_status(200, 'forced');
+    $acme->patch("$gadgets/g", { spec => { size => 3 } })->is_status(200, 'overrides that');
+    $globex->post($crds, json => definition('gadgets', 'Gadget', 'string'))->is_status(409, 'and there is none beside it');
+    $admin->delete("$crds/gadgets.example.com")->is_status(200, 'withdrawn by one deletion');
+    $globex->get($gadgets)->is_status(404, 'gone for globex');
+    $acme->delete("$crds/gadgets.example.com")->is_status(200, 'and for acme');
+    $acme->get($gadgets)->is_status(404, 'both');
+    $acme->get('/v2.0/acme/namespaces/default/gadgets.example.com/g')->is_status(200, 'what was made is kept');
+    $acme->put('/v2.0/acme/namespaces/default/gadgets.example.com/g', json => {})->is_status(404, 'as it is');
+    $admin->post($crds, json => definition('gadgets', 'Gadget', 'integer', applicableRange => ['*']))->is_status(201, 'back');
+    $acme->patch('/api/v1/tenants/acme', { spec => { multiTenancyCRDPolicy => 'LocalCRDFirst' } })->is_status(200, 'let in');
+    is $acme->get("$gadgets/g")->json->{spec}{size}, 3, 'with its objects';
+};
+
+subtest 'what tenants do not have' => sub {
+    for my $path ('/api/v1/nodes', '/apis/apps/v1/namespaces/default/daemonsets') {
+        $acme->get($path)->is_status(403, "$path is not for them");
+        $admin->get($path)->is_status(200, 'but for the operator');
+    }
+};
+
+subtest 'the older form' => sub {
+    my $beta = {
+        apiVersion => 'apiextensions.k8s.io/v1beta1', kind => 'CustomResourceDefinition', metadata => { name => 'things.example.com' },
+        spec => { group => 'example.com', version => 'v1', scope => 'Namespaced', names => { plural => 'things', kind => 'Thing' } },
+    };
+    (my $older = $crds) =~ s/v1/v1beta1/;
+    $acme->post($older, json => $beta)->is_status(201, 'v1beta1');
+    is $acme->get("$crds/things.example.com")->json->{spec}{versions}[0]{name}, 'v1', 'is v1, too';
+    is $acme->get("$older/things.example.com")->json->{spec}{version}, 'v1', 'and itself';
+    $acme->post('/apis/example.com/v1/namespaces/default/things', json => { metadata => { name => 't' }, any => { thing => 1 } })
+        ->is_status(201, 'an object without a schema');
+};
+
+my ($code) = $instance->manage('doctor');
+is $code, 0, 'the store is sound';
+my ($keys_code, $keys) = $instance->manage('keys', '--tenant', 'acme');
+like $keys, qr{^/registry/gadgets\.example\.com/acme/default/g$}m, 'keys';
+
+done_testing;
