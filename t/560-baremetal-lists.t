@@ -153,6 +153,8 @@ subtest 'filters that are refused' => sub {
     is_fault($admin->get("/nodes?$_"), 400, undef, $_)
         for 'maintenance=perhaps', 'associated=2', 'instance_uuid=abc', 'chassis_uuid=abc', 'provision_state=bogus',
             'fault=bogus', 'nosuch=1', 'maintenance=true&maintenance=false';
+    is_fault($admin->get('/nodes?shard=s10,s11'), 400, qr/one shard/, 'two shards');
+    is_fault($admin->get('/ports?shard=s10'), 400, qr/Unexpected arguments/, 'shards are of nodes');
     is_fault($admin->get('/nodes?nosuch=1'), 400, qr/Unexpected arguments/, 'an unknown parameter is told so');
     is_fault($admin->get("/nodes?chassis_uuid=$none"), 404, qr/Chassis \Q$none\E/, 'an unknown chassis');
     my $nine = join '&', map { "$_=1" } qw(driver resource_class conductor_group lessee shard description_contains associated
