@@ -36,8 +36,8 @@ sub check {
 }
 
 subtest 'nobody dies' => sub {
-    my $chaos = Tenure::ChaosMetal->new($instance, node => 'calm', clients => 8, total => $total);
     for my $kind (qw(increments adds appends)) {
+        my $chaos = Tenure::ChaosMetal->new($instance, node => "calm-$kind", clients => 8, total => $total);
         subtest "$total $text{$kind}" => sub {
             check($chaos, $kind, sub { Time::HiRes::sleep(0.05) });
             is $chaos->{did}{$kind}{unknown} + $chaos->{did}{$kind}{found}, 0, 'each had its answer';
@@ -46,9 +46,8 @@ subtest 'nobody dies' => sub {
 };
 
 subtest 'workers and the database server die' => sub {
-    my $chaos = Tenure::ChaosMetal->new($instance, node => 'chaos', dir => $instance->dir . '/chaos-killed', clients => 8,
-        total => $total);
     for my $kind (qw(increments adds appends)) {
+        my $chaos = Tenure::ChaosMetal->new($instance, node => "chaos-$kind", clients => 8, total => $total);
         my ($workers, $databases) = (0, 0);
         subtest "$total $text{$kind}" => sub {
             check($chaos, $kind, sub {
@@ -65,8 +64,7 @@ subtest 'workers and the database server die' => sub {
 };
 
 subtest 'the checker is not blind' => sub {
-    my $chaos = Tenure::ChaosMetal->new($instance, node => 'seen', dir => $instance->dir . '/chaos-seen', clients => 2,
-        total => 20);
+    my $chaos = Tenure::ChaosMetal->new($instance, node => 'seen', clients => 2, total => 20);
     $chaos->load($_, sub { Time::HiRes::sleep(0.02) }) for qw(increments adds appends);
     is scalar(my @none = $chaos->findings), 0, 'all is well at first';
     my $row  = "WHERE name = '$chaos->{uuid}' AND live = 1";

@@ -24,11 +24,11 @@ use Tenure::Parallel;
 my $json = JSON::PP->new->canonical;
 my @told = qw(done found vain unknown refused);
 
-# clients, total: how many there are, and what they do together.
+# node: its name; clients, total: how many there are, and what they do together.
 sub new {
     my ($class, $instance, %option) = @_;
     my $self = bless { instance => $instance, metal => Tenure::Metal->new($instance->admin(timeout => 15), '1.82'),
-        dir => $instance->dir . '/chaos-metal', total => 0, %option }, $class;
+        dir => $instance->dir . "/chaos-$option{node}", total => 0, %option }, $class;
     mkdir $self->{dir} or die "$self->{dir}: $!\n";
     my $node = $self->{metal}->make('nodes', { driver => 'fake-hardware', name => $self->{node},
         extra => { counter => 0, by => {}, list => [], keys => {} } });
