@@ -30,9 +30,9 @@ static const struct target power_targets[] = {
 	{ "soft power off", "power" }, { NULL, NULL },
 };
 static const struct target provision_targets[] = {
-	{ "active", "deploy" }, { "deleted", "deploy" }, { "rebuild", "deploy" }, { "manage", "deploy" }, { "provide", "deploy" },
-	{ "inspect", "inspect" }, { "abort", "deploy" }, { "clean", "deploy" }, { "adopt", "deploy" }, { "rescue", "rescue" },
-	{ "unrescue", "rescue" }, { NULL, NULL },
+	{ "active", "deploy" }, { "deleted", "deploy" }, { "rebuild", "deploy" }, { "manage", "deploy" },
+	{ "provide", "deploy" }, { "inspect", "inspect" }, { "abort", "deploy" }, { "clean", "deploy" },
+	{ "adopt", "deploy" }, { "rescue", "rescue" }, { "unrescue", "rescue" }, { NULL, NULL },
 };
 
 // What of a driver each call needs.
