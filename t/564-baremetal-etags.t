@@ -18,7 +18,6 @@ use Tenure::Parallel;
 # TENURE_TEST_LONG: the numbers of a night's run.
 my $total   = $ENV{TENURE_TEST_LONG} ? 10000 : 200;
 my $clients = 8;
-my $share   = $total / $clients;
 
 my $instance = Tenure::Instance->start(workers => 4);
 my $admin    = Tenure::Metal->new($instance->admin, '1.40');
@@ -188,7 +187,9 @@ sub increment {
     die "never first\n";
 }
 
-for my $kind ('nodes', 'chassis') {
+for (['nodes', $total], ['chassis', 200]) {
+    my ($kind, $total) = @$_;
+    my $share = $total / $clients;
     subtest "$total increments of $kind with If-Match and retry" => sub {
         add($url{$kind}, 'counter', 0);
         my @tries = Tenure::Parallel::run($clients,
