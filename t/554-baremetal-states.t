@@ -133,7 +133,7 @@ subtest 'validation' => sub {
 subtest 'what drivers would do' => sub {
     my $before = stored()->etag;
     for my $call (['states/power', 'power on', 'power'], ['states/power', 'rebooting', 'power'], ['states/provision',
-        'manage', 'deploy']) {
+        'manage', 'deploy'], ['states/provision', 'inspect', 'inspect'], ['states/provision', 'rescue', 'rescue']) {
         my ($path, $target, $what) = @$call;
         is_fault($ann->put("/nodes/n1/$path", json => { target => $target }), 400,
             qr/\ADriver fake-hardware does not support $what \(disabled or not implemented\)\.\z/, "$path: $target");
@@ -154,7 +154,7 @@ subtest 'what drivers would do' => sub {
         ['GET', 'management/boot_device/supported', 'management'], ['PUT', 'management/inject_nmi', 'management'],
         ['GET', 'management/indicators', 'management'], ['POST', 'vifs', 'network'], ['GET', 'vendor_passthru/methods',
             'vendor'],
-        ['POST', 'vendor_passthru?method=x', 'vendor']) {
+        ['POST', 'vendor_passthru?method=x', 'vendor'], map { [$_, 'vendor_passthru/x', 'vendor'] } qw(GET POST PUT PATCH DELETE)) {
         my ($method, $path, $what) = @$call;
         is_fault($ann->request($method, "/nodes/n1/$path", $method eq 'GET' ? () : (json => {})), 400,
             qr/does not support $what /,

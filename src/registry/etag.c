@@ -7,25 +7,57 @@
 #include "base/digest.h"
 #include "base/pool.h"
 #include "registry/internal.h"
+#include "repr/doc.h"
 
 static const char hex_digits[] = "0123456789abcdef";
 
-struct str tagged_body(struct pool *pool, const struct resource *resource)
+static bool is_among(const char *const *names, struct str name)
 {
-	// The doctor looks at resources of no type, too.
-	const struct type_rules *rules = resource->type != NULL ? resource->type->rules : NULL;
-	struct buf text = buf_new(pool, resource->body.n);
+	while (*names != NULL && !str_eq_c(name, *names))
+		names++;
+	return *names != NULL;
+}
 
-	if (rules == NULL || rules->untagged == NULL)
-		return resource->body;
-	struct doc *body = stored_document(pool, resource->body);
-	for (const char *const *member = rules->untagged; *member != NULL; member++)
-		doc_remove(body, str_c(*member));
-	doc_write_json(body, &text);
+// What the type's etags do not leave out.
+static struct str tagged_text(struct pool *pool, const char *const *untagged, const struct doc *body, size_t size)
+{
+	struct buf text = buf_new(pool, size);
+	bool first = true;
+
+	buf_addc(&text, '{');
+	for (struct doc_iter it = doc_iter(body); doc_next(&it);) {
+		if (is_among(untagged, it.name))
+			continue;
+		if (!first)
+			buf_addc(&text, ',');
+		first = false;
+		json_add_string(&text, it.name);
+		buf_addc(&text, ':');
+		doc_write_json(it.value, &text);
+	}
+	buf_addc(&text, '}');
 	return buf_str(&text);
 }
 
+// body: NULL where it is not at hand.
+static struct str tagged_body(struct pool *pool, const struct resource *resource, const struct doc *body)
+{
+	// The doctor looks at resources of no type, too.
+	const struct type_rules *rules = resource->type != NULL ? resource->type->rules : NULL;
+
+	if (rules == NULL || rules->untagged == NULL)
+		return resource->body;
+	if (body == NULL)
+		body = stored_document(pool, resource->body);
+	return tagged_text(pool, rules->untagged, body, resource->body.n + 2);
+}
+
 void etag_of_resource(struct registry *registry, struct resource *resource)
+{
+	etag_of_document(registry, resource, NULL);
+}
+
+void etag_of_document(struct registry *registry, struct resource *resource, const struct doc *body)
 {
 	struct buf head = buf_new(registry->pool, 128);
 
@@ -39,7 +71,7 @@ void etag_of_resource(struct registry *registry, struct resource *resource)
 	}
 	BUF_LIT(&head, ",\"metadata\":");
 	const struct str parts[] = { buf_str(&head), resource->meta, STR(",\"content\":"),
-		tagged_body(registry->pool, resource), STR("}") };
+		tagged_body(registry->pool, resource, body), STR("}") };
 	digest_hmac_sha512(registry->etag_key, parts, COUNT_OF(parts), resource->etag);
 }
 

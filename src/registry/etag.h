@@ -8,8 +8,8 @@
 // Over the compact JSON of the stored fields less the ignored ones, the count of content changes (edits) among them: every
 // real change gives a new etag, A -> B -> A too. A move changes no content and keeps it. Sets resource->etag.
 void etag_of_resource(struct registry *registry, struct resource *resource);
-// The body less the members that its type's etags leave out (type_rules.untagged).
-struct str tagged_body(struct pool *pool, const struct resource *resource);
+// The same where the tree of resource->body is at hand: spares parsing it.
+void etag_of_document(struct registry *registry, struct resource *resource, const struct doc *body);
 // Sets tenant->etag. A tenant's etag covers tier, metadata and revision, not its count of resources.
 void etag_of_tenant(struct registry *registry, struct tenant *tenant);
 

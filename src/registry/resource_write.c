@@ -201,6 +201,7 @@ struct db_call number_inserted_call(struct registry *registry, const struct reso
 // What is to be written: text, and what stands in keys.
 struct revision {
 	struct content content;
+	const struct doc *document; // the body's tree; NULL where the type has no rules
 	struct relations before, after;
 };
 
@@ -230,9 +231,11 @@ static enum outcome complete(struct registry *registry, const struct address *ad
 	rules->relate(pool, draft.body, &uid, &revision->after);
 	if (revision->after.root_elsewhere)
 		revision->after.root = draft.root;
+	revision->document = draft.before;
 	if (current == NULL || !doc_equal(draft.before, draft.body)) {
 		doc_write_json(draft.body, &text);
 		content->body = buf_str(&text);
+		revision->document = draft.body;
 	}
 	return OUTCOME_OK;
 }
@@ -398,13 +401,19 @@ static bool same_content(const struct resource *a, const struct resource *b)
 	return str_eq(a->meta, b->meta) && str_eq(a->body, b->body) && a->locked == b->locked && str_eq(a->tenant, b->tenant);
 }
 
-// Everything the etag covers is as it was: what changed is of those members that it leaves out.
-static bool same_tagged(struct registry *registry, const struct resource *a, const struct resource *b)
+// Something changed. If it is of those members alone that the type's etags leave out, the etag is the one that it was before.
+static void tag_change(struct registry *registry, const struct revision *revision, const struct resource *before,
+	struct resource *resource)
 {
-	struct pool *pool = registry->pool;
+	const struct type_rules *rules = resource->type->rules;
 
-	return str_eq(a->meta, b->meta) && a->locked == b->locked && str_eq(a->tenant, b->tenant) &&
-	       str_eq(tagged_body(pool, a), tagged_body(pool, b));
+	if (rules != NULL && rules->untagged != NULL && str_eq(before->tenant, resource->tenant)) {
+		etag_of_document(registry, resource, revision->document);
+		if (memcmp(resource->etag, before->etag, sizeof(before->etag)) == 0)
+			return;
+	}
+	resource->edits++;
+	etag_of_document(registry, resource, revision->document);
 }
 
 static enum outcome update(struct registry *registry, const struct revision *revision, const struct resource *before,
@@ -458,10 +467,8 @@ enum outcome change_content(struct registry *registry, const struct edit *edit, 
 		resource->root = revision.after.root;
 	}
 	resource->revision++;
-	if (!same_tagged(registry, &before, resource))
-		resource->edits++;
 	resource->updated_us = registry->now_us;
-	etag_of_resource(registry, resource);
+	tag_change(registry, &revision, &before, resource);
 	outcome = update(registry, &revision, &before, resource);
 	if (outcome == OUTCOME_OK && resource->doomed_us != 0 && !has_finalizers(registry->pool, resource))
 		outcome = carry_out_deletion(registry, resource);

@@ -33,7 +33,11 @@ struct str metal_shown(struct str text)
 
 struct str metal_url(struct call *call, struct str path)
 {
-	return call_url(call, str_printf(call->pool, "%.*s%.*s", STR_ARG(mount_point(call)), STR_ARG(path)));
+	struct buf whole = buf_new(call->pool, 128);
+
+	buf_add(&whole, mount_point(call));
+	buf_add(&whole, path);
+	return call_url(call, buf_str(&whole));
 }
 
 static struct doc *link_doc(struct call *call, const char *rel, const char *before, struct str path)

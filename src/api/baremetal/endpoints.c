@@ -55,6 +55,11 @@ static const struct endpoint endpoints[] = {
 	{ "patchVendor", refuse_driver_call },
 	{ "deleteVendor", refuse_driver_call },
 	{ "getVendorMethods", refuse_driver_call },
+	{ "getVendorCall", refuse_driver_call },
+	{ "postVendorCall", refuse_driver_call },
+	{ "putVendorCall", refuse_driver_call },
+	{ "patchVendorCall", refuse_driver_call },
+	{ "deleteVendorCall", refuse_driver_call },
 
 	{ "listVifs", get_nothing_stored },
 	{ "attachVif", refuse_driver_call },
@@ -109,6 +114,11 @@ static const struct endpoint endpoints[] = {
 	{ "patchDriverVendor", refuse_driver_call },
 	{ "deleteDriverVendor", refuse_driver_call },
 	{ "getDriverVendorMethods", refuse_driver_call },
+	{ "getDriverVendorCall", refuse_driver_call },
+	{ "postDriverVendorCall", refuse_driver_call },
+	{ "putDriverVendorCall", refuse_driver_call },
+	{ "patchDriverVendorCall", refuse_driver_call },
+	{ "deleteDriverVendorCall", refuse_driver_call },
 	{ "listConductors", list_conductors },
 	{ "getConductor", get_conductor },
 

@@ -117,13 +117,25 @@ static void add_uid(const struct resource *resource, struct buf *out)
 	buf_addc(out, '"');
 }
 
+// As text, not as a tree: objects have many, and lists many objects.
 static void add_links(struct call *call, const struct kind *kind, const struct resource *resource, const char *place,
 	struct buf *out)
 {
-	struct str uid = uuid_str(call->pool, resource->uid);
+	struct buf path = buf_new(call->pool, 96);
 
-	doc_write_json(metal_links(call, str_printf(call->pool, "%s/%.*s%s%s", kind->plural, STR_ARG(uid),
-					     place != NULL ? "/" : "", place != NULL ? place : "")), out);
+	BUF_LIT(&path, "/v1/");
+	buf_add(&path, str_c(kind->plural));
+	buf_addc(&path, '/');
+	uuid_add(&path, resource->uid);
+	if (place != NULL) {
+		buf_addc(&path, '/');
+		buf_add(&path, str_c(place));
+	}
+	BUF_LIT(out, "[{\"href\":");
+	json_add_string(out, metal_url(call, buf_str(&path)));
+	BUF_LIT(out, ",\"rel\":\"self\"},{\"href\":");
+	json_add_string(out, metal_url(call, str_part(buf_str(&path), strlen("/v1"), path.n)));
+	BUF_LIT(out, ",\"rel\":\"bookmark\"}]");
 }
 
 // A chassis has its links to nodes in a list of one.
@@ -200,7 +212,9 @@ void add_object(struct call *call, const struct selection *selection, const stru
 	for (size_t i = 0; kind->members[i].name != NULL; i++) {
 		if (!selection->has[i])
 			continue;
-		buf_addf(out, "%s%s\":", before, kind->members[i].name);
+		buf_add(out, str_c(before));
+		buf_add(out, str_c(kind->members[i].name));
+		BUF_LIT(out, "\":");
 		add_value(call, kind, &kind->members[i], resource, body, out);
 		before = ",\"";
 	}

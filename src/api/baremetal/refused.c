@@ -20,21 +20,29 @@ enum outcome refuse_collection(struct call *call)
 
 // ---- calls of drivers
 
-static const char *const power_targets[] = {
-	"power on", "power off", "rebooting", "soft rebooting", "soft power off", NULL
+// What a body asks for, and what of a driver that needs.
+struct target {
+	const char *name;
+	const char *what;
 };
-static const char *const provision_targets[] = {
-	"active", "deleted", "rebuild", "manage", "provide", "inspect", "abort", "clean", "adopt", "rescue", "unrescue", NULL
+static const struct target power_targets[] = {
+	{ "power on", "power" }, { "power off", "power" }, { "rebooting", "power" }, { "soft rebooting", "power" },
+	{ "soft power off", "power" }, { NULL, NULL },
+};
+static const struct target provision_targets[] = {
+	{ "active", "deploy" }, { "deleted", "deploy" }, { "rebuild", "deploy" }, { "manage", "deploy" },
+	{ "provide", "deploy" }, { "inspect", "inspect" }, { "abort", "deploy" }, { "clean", "deploy" },
+	{ "adopt", "deploy" }, { "rescue", "rescue" }, { "unrescue", "rescue" }, { NULL, NULL },
 };
 
 // What of a driver each call needs.
 static const struct refusal {
 	const char *id;
-	const char *what;
-	const char *const *targets; // that the body may name; NULL: it names none
+	const char *what;             // NULL: it depends on the target
+	const struct target *targets; // that the body may name; NULL: it names none
 } refusals[] = {
-	{ "setPower", "power", power_targets },
-	{ "setProvision", "deploy", provision_targets },
+	{ "setPower", NULL, power_targets },
+	{ "setProvision", NULL, provision_targets },
 	{ "setRaid", "raid", NULL },
 	{ "getConsole", "console", NULL },
 	{ "setConsole", "console", NULL },
@@ -55,12 +63,22 @@ static const struct refusal {
 	{ "putVendor", "vendor", NULL },
 	{ "patchVendor", "vendor", NULL },
 	{ "deleteVendor", "vendor", NULL },
+	{ "getVendorCall", "vendor", NULL },
+	{ "postVendorCall", "vendor", NULL },
+	{ "putVendorCall", "vendor", NULL },
+	{ "patchVendorCall", "vendor", NULL },
+	{ "deleteVendorCall", "vendor", NULL },
 	{ "getDriverVendorMethods", "vendor", NULL },
 	{ "getDriverVendor", "vendor", NULL },
 	{ "postDriverVendor", "vendor", NULL },
 	{ "putDriverVendor", "vendor", NULL },
 	{ "patchDriverVendor", "vendor", NULL },
 	{ "deleteDriverVendor", "vendor", NULL },
+	{ "getDriverVendorCall", "vendor", NULL },
+	{ "postDriverVendorCall", "vendor", NULL },
+	{ "putDriverVendorCall", "vendor", NULL },
+	{ "patchDriverVendorCall", "vendor", NULL },
+	{ "deleteDriverVendorCall", "vendor", NULL },
 	{ "getLogicalDiskProperties", "raid", NULL },
 	{ "heartbeat", "deploy", NULL },
 };
@@ -75,17 +93,17 @@ static const struct refusal *find_refusal(const struct call *call)
 	return &refusals[i];
 }
 
-static enum outcome fail_target(struct call *call, const char *const *targets)
+static enum outcome fail_target(struct call *call, const struct target *targets)
 {
 	struct buf text = buf_new(call->pool, 256);
 
-	for (const char *const *t = targets; *t != NULL; t++)
-		buf_addf(&text, "%s%s", t == targets ? "" : ", ", *t);
+	for (const struct target *t = targets; t->name != NULL; t++)
+		buf_addf(&text, "%s%s", t == targets ? "" : ", ", t->name);
 	return call_fail(call, OUTCOME_BAD_DOCUMENT, "Invalid target: the body must be {\"target\": …} with one of: %.*s",
 		STR_ARG(buf_str(&text)));
 }
 
-static enum outcome check_target(struct call *call, const char *const *targets)
+static enum outcome read_target(struct call *call, const struct target *targets, const char **what)
 {
 	const struct doc *target = NULL;
 	struct doc *body;
@@ -95,9 +113,11 @@ static enum outcome check_target(struct call *call, const char *const *targets)
 		return outcome;
 	if (!doc_get(body, STR("target"), &target) || doc_kind(target) != DOC_STRING)
 		return fail_target(call, targets);
-	while (*targets != NULL && !str_eq_c(doc_string(target), *targets))
-		targets++;
-	return *targets != NULL ? OUTCOME_OK : fail_target(call, find_refusal(call)->targets);
+	const struct target *found = targets;
+	while (found->name != NULL && !str_eq_c(doc_string(target), found->name))
+		found++;
+	*what = found->what;
+	return found->name != NULL ? OUTCOME_OK : fail_target(call, targets);
 }
 
 static enum outcome driver_of_node(struct call *call, struct str *driver)
@@ -122,16 +142,17 @@ enum outcome refuse_driver_call(struct call *call)
 	bool of_driver = call_param(call, "driver").p != NULL;
 	struct metal_driver found;
 	struct str driver = STR("");
+	const char *what = refusal->what;
 	enum outcome outcome = of_driver ? find_driver(call, &found) : driver_of_node(call, &driver);
 
 	if (outcome == OUTCOME_OK && refusal->targets != NULL)
-		outcome = check_target(call, refusal->targets);
+		outcome = read_target(call, refusal->targets, &what);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (of_driver)
 		driver = found.name;
 	return call_fail(call, OUTCOME_BAD_REQUEST, "Driver %.*s does not support %s (disabled or not implemented).",
-		STR_ARG(driver), refusal->what);
+		STR_ARG(driver), what);
 }
 
 enum outcome refuse_events(struct call *call)

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// etag-cost FILE SECONDS: what the etag of a node costs when the node is changed. FILE has its body as it is stored.
+// Prints microseconds of CPU for each change: the HMAC and the text that it is made over, as often as
+// registry/resource_write.c makes them.
+#include "base/base.h"
+
+#include "base/digest.h"
+#include "base/pool.h"
+#include "bench.h"
+#include "registry/etag.h"
+#include "registry/internal.h"
+#include "registry/metal.h"
+
+enum { MAX_BODY = 64 * 1024, AT_ONCE = 1000 };
+
+// Once with the count of edits that was, to see whether what the etag covers has changed, and once with the new one.
+static void tag(struct registry *registry, struct resource *resource, const struct doc *body)
+{
+	etag_of_document(registry, resource, body);
+	resource->edits++;
+	etag_of_document(registry, resource, body);
+}
+
+// Others may be at work as well, so the clock on the wall does not tell.
+static double cpu_seconds(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static size_t read_body(const char *path, char *body)
+{
+	FILE *file = fopen(path, "r");
+	size_t n = file != NULL ? fread(body, 1, MAX_BODY, file) : 0;
+
+	if (file == NULL || n == 0 || n == MAX_BODY)
+		die("%s can't be read, or is no body of a node", path);
+	(void)fclose(file);
+	return n;
+}
+
+int main(int argc, char **argv)
+{
+	static char body[MAX_BODY];
+	static const char key[32] = "a key like any other: 256 bits.";
+	struct type type = { .rules = &node_rules };
+	struct pool *pool = pool_new();
+	struct registry registry = { .pool = pool, .etag_key = digest_key_new(str_n(key, sizeof(key))) };
+	struct resource resource = { .type = &type, .uid = uuid_new(), .meta = STR("{}") };
+	uint64_t done = 0;
+
+	if (argc != 3)
+		die("usage: etag-cost FILE SECONDS");
+	if (pool == NULL || registry.etag_key == NULL)
+		die("no memory");
+	resource.body = str_n(body, read_body(argv[1], body));
+	const struct doc *document = stored_document(pool, resource.body);
+	double began = cpu_seconds(), until = bench_seconds() + bench_number(argv[2], 3600);
+	struct pool_mark mark = pool_mark(pool);
+	while (bench_seconds() < until) {
+		for (size_t i = 0; i < AT_ONCE; i++) {
+			tag(&registry, &resource, document);
+			pool_rewind(pool, mark);
+		}
+		done += AT_ONCE;
+	}
+	printf("%.3f\n", (cpu_seconds() - began) * 1e6 / (double)done);
+	digest_key_free(&registry.etag_key);
+	pool_free(&pool);
+	return 0;
+}
