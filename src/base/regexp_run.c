@@ -100,7 +100,7 @@ static bool takes(const struct run *run, uint32_t place, int32_t c)
 
 	if (i.op == OP_RANGE)
 		return c >= i.x && c <= i.y;
-	return in_class(run->regexp->ranges + i.x, (size_t)i.y, c);
+	return i.y > 0 && in_class(run->regexp->ranges + i.x, (size_t)i.y, c);
 }
 
 // From all places of now that take c, and anew from the beginning. True: the end is reached.

@@ -37,6 +37,7 @@ static const struct found_case cases[] = {
 	{ "^[a-cx]$", "a\nb\nc\nx", "d\n-\n" },
 	{ "^[^a-c]$", "d\n\xC3\xA9", "a\nb\nc\n" },
 	{ "^[]a]$", "]\na", "b" },
+	{ "[^\\x00-\\x{10FFFF}]", NULL, "a\n" },
 	{ "^[^]a]$", "b", "]\na" },
 	{ "^[a-]$", "a\n-", "b" },
 	{ "^[-a]$", "a\n-", "b" },
