@@ -276,7 +276,7 @@ static enum outcome change(struct registry *registry, const struct tenant_conten
 	tenant->revision++;
 	tenant->updated_us = registry->now_us;
 	etag_of_tenant(registry, tenant);
-	bool decides = tenant->policy != before.policy || !str_eq(tenant->metadata, before.metadata);
+	bool decides = !str_eq(tenant->object, before.object) || !str_eq(tenant->metadata, before.metadata);
 	struct db_call calls[] = {
 		update_of_tenant(registry, &before, tenant),
 		{ .query = &q_update,
