@@ -24,7 +24,9 @@ static const struct merge_rule pod_spec[] = {
 	LIST("hostAliases", "ip"), LIST("topologySpreadConstraints", "topologyKey"), END
 };
 static const struct merge_rule pod_status[] = { LIST("conditions", "type"), LIST("podIPs", "ip"), END };
-static const struct merge_rule pod[] = { IN("metadata", metadata), IN("spec", pod_spec), IN("status", pod_status), END };
+static const struct merge_rule pod[] = {
+	IN("metadata", metadata), IN("spec", pod_spec), IN("status", pod_status), END
+};
 
 // What makes pods.
 static const struct merge_rule pod_template[] = { IN("metadata", metadata), IN("spec", pod_spec), END };

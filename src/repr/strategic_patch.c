@@ -142,7 +142,8 @@ static struct item *find_item(const struct item_list *list, struct str key)
 	return &list->items[at];
 }
 
-static void add_item(struct merging *merging, struct item_list *list, struct str key, const struct doc *value, size_t old)
+static void add_item(struct merging *merging, struct item_list *list, struct str key, const struct doc *value,
+	size_t old)
 {
 	list->items[list->n] = (struct item){ .key = key, .value = value, .old = old, .order = SIZE_MAX };
 	if (key.p != NULL && find_item(list, key) == NULL)
@@ -326,7 +327,8 @@ static struct doc *merge_list(struct merging *merging, const struct merge_rule *
 // ---- objects
 
 // The directive of that kind for a member, an array. NULL: there is none.
-static const struct doc *directive_for(struct merging *merging, const struct doc *patch, const char *kind, struct str name)
+static const struct doc *directive_for(struct merging *merging, const struct doc *patch, const char *kind,
+	struct str name)
 {
 	const struct doc *found;
 
@@ -390,7 +392,8 @@ static struct doc *retained(struct merging *merging, const struct doc *patch)
 		fail(merging, "\"" RETAIN "\" must be an array of members' names");
 	for (struct doc_iter it = doc_iter(patch); doc_next(&it);) {
 		if (!is_directive(it.name) && !doc_get(keys, it.name, &found))
-			fail(merging, "\"" RETAIN "\" lacks a member that the patch sets: \"%.*s\"", STR_ARG(shown(merging, it.name)));
+			fail(merging, "\"" RETAIN "\" lacks a member that the patch sets: \"%.*s\"",
+				STR_ARG(shown(merging, it.name)));
 	}
 	return keys;
 }

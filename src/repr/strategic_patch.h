@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strategic merge patch: a merge patch whose lists can be merged, too, where a kind says by which member their items are
-// told apart. Directives: null removes a member; "$patch": "replace" puts an object, or in an item a whole list, in the
+// Strategic merge patch: a merge patch whose lists can be merged, too, where a kind says by which member their items
+// are told apart. Directives: null removes a member; "$patch": "replace" puts an object, or in an item a whole list, in the
 // old one's place, "delete" empties an object or takes an item out, "merge" is the ordinary way;
 // "$setElementOrder/LIST", "$deleteFromPrimitiveList/LIST", "$retainKeys".
 #ifndef TENURE_REPR_STRATEGIC_PATCH_H
@@ -17,8 +17,8 @@ struct merge_rule {
 	const struct merge_rule *inside; // ends with name NULL; NULL: nothing to say
 };
 
-// The rules of a built-in kind, from the object's root on. NULL: it has none, as custom ones have none; then a strategic
-// merge patch of it is not to be accepted. group "" for the core group.
+// The rules of a built-in kind, from the object's root on. NULL: it has none, as custom ones have none; then a
+// strategic merge patch of it is not to be accepted. group "" for the core group.
 const struct merge_rule *merge_rules_of(struct str group, struct str kind);
 
 // The result, a new document; neither argument changes. It has no more values than both together.

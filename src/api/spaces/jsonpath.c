@@ -317,7 +317,8 @@ static void add_index(struct found *found, const struct doc *array, int64_t inde
 		add_found(found, doc_at(array, (size_t)index));
 }
 
-static void add_slice(struct following *following, struct found *found, const struct doc *array, const struct step *step)
+static void add_slice(struct following *following, struct found *found, const struct doc *array,
+	const struct step *step)
 {
 	int64_t n = (int64_t)doc_length(array), from = step->from + (step->from < 0 ? n : 0);
 	int64_t to = step->to < 0 ? step->to + n : step->to < n ? step->to : n;
@@ -382,13 +383,15 @@ static bool passes(struct following *following, const struct filter *filter, con
 	struct pool_mark mark = pool_mark(following->pool);
 	size_t n;
 	const struct doc *const *values = follow(following, filter->path, item, &n);
-	bool pass = n > 0 && (filter->comparison == COMPARE_EXISTS || compare(values[0], filter->comparison, filter->value));
+	bool pass = n > 0 &&
+		(filter->comparison == COMPARE_EXISTS || compare(values[0], filter->comparison, filter->value));
 
 	pool_rewind(following->pool, mark);
 	return pass;
 }
 
-static void add_passing(struct following *following, struct found *found, const struct doc *array, const struct step *step)
+static void add_passing(struct following *following, struct found *found, const struct doc *array,
+	const struct step *step)
 {
 	for (size_t i = 0; doc_kind(array) == DOC_ARRAY && i < doc_length(array) && look(following); i++) {
 		if (passes(following, &step->filter, doc_at(array, i)))

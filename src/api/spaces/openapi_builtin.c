@@ -177,8 +177,8 @@ static const struct builtin_field claim_template[] = { ANY("metadata"), ANY("spe
 static const struct builtin_field ephemeral_volume[] = { OBJECT("volumeClaimTemplate", claim_template, ""), END };
 static const struct builtin_field volume[] = {
 	MUST("name", OF_STRING, NULL, "Its name in the pod."), ANY("configMap"), ANY("downwardAPI"), ANY("emptyDir"),
-	OBJECT("ephemeral", ephemeral_volume, ""), ANY("gitRepo"), ANY("image"), ANY("persistentVolumeClaim"), ANY("projected"), ANY("secret"),
-	VOLUME_SOURCES, END
+	OBJECT("ephemeral", ephemeral_volume, ""), ANY("gitRepo"), ANY("image"), ANY("persistentVolumeClaim"),
+	ANY("projected"), ANY("secret"), VOLUME_SOURCES, END
 };
 static const struct builtin_field node_affinity[] = {
 	OBJECTS("preferredDuringSchedulingIgnoredDuringExecution", NULL, ""),
@@ -202,8 +202,9 @@ static const struct builtin_field pod_spec[] = {
 	OBJECTS("initContainers", container, "What runs before."), OBJECTS("nics", NULL, ""),
 	TEXT("nodeName", "The node it is bound to."), MAP("nodeSelector", "The labels of nodes that will do."), ANY("os"),
 	MAP("overhead", ""), TEXT("preemptionPolicy", ""), INTEGER("priority", ""), TEXT("priorityClassName", ""),
-	OBJECTS("readinessGates", NULL, ""), OBJECTS("resourceClaims", NULL, ""), OBJECT("resources", resources, ""), TEXT("restartPolicy", ""),
-	TEXT("runtimeClassName", ""), TEXT("schedulerName", ""), OBJECTS("schedulingGates", NULL, ""), ANY("securityContext"),
+	OBJECTS("readinessGates", NULL, ""), OBJECTS("resourceClaims", NULL, ""), OBJECT("resources", resources, ""),
+	TEXT("restartPolicy", ""), TEXT("runtimeClassName", ""), TEXT("schedulerName", ""),
+	OBJECTS("schedulingGates", NULL, ""), ANY("securityContext"),
 	TEXT("serviceAccount", ""), TEXT("serviceAccountName", "The account it runs as."), BOOLEAN("setHostnameAsFQDN", ""),
 	BOOLEAN("shareProcessNamespace", ""), TEXT("subdomain", ""), INTEGER("terminationGracePeriodSeconds", ""),
 	OBJECTS("tolerations", NULL, ""), OBJECTS("topologySpreadConstraints", NULL, ""), ANY("virtualMachine"),

@@ -107,8 +107,8 @@ static bool check_key(struct selector_reading *reading, struct str key)
 		return fail(reading, "a label's key is expected, as in \"app=x,tier in (a,b),!gone\"");
 	if (!is_label_text(name) || name.n > LABEL_NAME_MAX ||
 		(prefixed && (!is_label_text(prefix) || prefix.n > LABEL_PREFIX_MAX)))
-		return fail(reading, "a label's key is up to %d letters, digits, \"-\", \"_\", \".\", beginning and ending with a "
-			"letter or digit, where wanted behind a domain and \"/\"", LABEL_NAME_MAX);
+		return fail(reading, "a label's key is up to %d letters, digits, \"-\", \"_\", \".\", beginning and ending "
+			"with a letter or digit, where wanted behind a domain and \"/\"", LABEL_NAME_MAX);
 	return true;
 }
 
@@ -116,8 +116,8 @@ static bool check_value(struct selector_reading *reading, struct str value)
 {
 	if (value.n == 0 || (is_label_text(value) && value.n <= LABEL_VALUE_MAX))
 		return true;
-	return fail(reading, "a label's value is empty, or up to %d letters, digits, \"-\", \"_\", \".\", beginning and ending "
-		"with a letter or digit", LABEL_VALUE_MAX);
+	return fail(reading, "a label's value is empty, or up to %d letters, digits, \"-\", \"_\", \".\", beginning and "
+		"ending with a letter or digit", LABEL_VALUE_MAX);
 }
 
 static int compare_values(const void *a, const void *b)
@@ -367,8 +367,8 @@ static bool read_term(struct pool *pool, struct str text, const char *const *fie
 		begin++;
 	term->field = str_trim(str_part(text, 0, end));
 	if (!unescape(pool, str_part(text, begin, text.n), &term->value)) {
-		*error = str_printf(pool, "invalid field selector: '%.*s': in a value \"\\\" stands before \",\", \"=\" and \"\\\"",
-			STR_ARG(shown));
+		*error = str_printf(pool,
+			"invalid field selector: '%.*s': in a value \"\\\" stands before \",\", \"=\" and \"\\\"", STR_ARG(shown));
 		return false;
 	}
 	if (!is_field(term->field, fields)) {

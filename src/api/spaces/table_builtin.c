@@ -132,7 +132,8 @@ static struct pod_counts pod_counts_of(const struct row *row)
 static void cell_of_pod_ready(struct row *row, const struct column *column)
 {
 	UNUSED(column);
-	buf_addf(row->out, "\"%zu/%zu\"", pod_counts_of(row).ready, doc_length(member(member(row->object, "spec"), "containers")));
+	buf_addf(row->out, "\"%zu/%zu\"", pod_counts_of(row).ready,
+		doc_length(member(member(row->object, "spec"), "containers")));
 }
 
 static void cell_of_pod_status(struct row *row, const struct column *column)
