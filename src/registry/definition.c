@@ -29,10 +29,11 @@ struct definitions {
 	struct view *views, *retired;
 };
 
-// One statement, so that what is read is that of the revision.
+// One statement, so that what is read is that of the revision. Annotations that metadata cannot hold stand in the object.
+#define ANNOTATIONS "JSON_MERGE_PATCH(t.metadata, COALESCE(JSON_EXTRACT(t.object, '$.annotations'), '{}'))"
 static const struct db_query q_tenant = {
-	"SELECT c.revision, t.id, t.uid, t.type_policy, t.metadata, k.types FROM catalogues c LEFT JOIN tenants t ON t.name = ? "
-	"AND t.live = 1 AND t.deleted_at IS NULL LEFT JOIN tenant_counts k ON k.tenant_id = t.id WHERE c.name = 'types'",
+	"SELECT c.revision, t.id, t.uid, t.type_policy, " ANNOTATIONS ", k.types FROM catalogues c LEFT JOIN tenants t ON "
+	"t.name = ? AND t.live = 1 AND t.deleted_at IS NULL LEFT JOIN tenant_counts k ON k.tenant_id = t.id WHERE c.name = 'types'",
 	"s", "uubssu"
 };
 static const struct db_query q_definitions = {

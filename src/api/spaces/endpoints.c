@@ -15,6 +15,7 @@ static const struct endpoint endpoints[] = {
 	{ "getGroupTypes", get_types },
 	{ "createAccessReview", create_access_review },
 	{ "createRulesReview", create_rules_review },
+	{ "explainType", explain_type },
 
 	{ "listCoreObjects", list_in_space },
 	{ "createCoreObject", create_in_space },

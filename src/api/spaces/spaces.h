@@ -199,6 +199,7 @@ enum outcome delete_tenant_object(struct call *call, const struct target *target
 
 handler_fn get_server_version, get_api, get_apis, get_group, get_types, get_openapi;
 handler_fn create_access_review, create_rules_review;
+handler_fn explain_type;
 handler_fn list_in_space, create_in_space, delete_all_in_space;
 handler_fn get_in_space, put_in_space, patch_in_space, delete_in_space;
 

@@ -1,0 +1,132 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Which definition of a type answers for a tenant: every case of the look-up, told by what objects are checked against, by
+# discovery, and by explain.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Test::More;
+
+use Tenure::Instance;
+
+my $instance = Tenure::Instance->start(combined => 1);
+my $admin    = $instance->combined('admin');
+my $crds     = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+my $forced   = 'arktos.futurewei.com/crd-sharing-policy';
+$admin->post('/api/v1/tenants', json => { metadata => { name => 'acme', annotations => { tier => 'gold', 'x.y/z' => 'w' } } })->is_status(201, 'a tenant');
+$admin->make_tenant('globex');
+my $acme = $instance->combined('alice:acme');
+
+# A definition that takes one value of spec.by: whose it is can be told from what is taken.
+sub definition {
+    my ($plural, $by, %more) = @_;
+    my $kind = ucfirst $plural =~ s/s\z//r;
+    return { metadata => { name => "$plural.example.com", labels => $more{labels} // {} },
+        spec => { group => 'example.com', scope => $more{scope} // 'Namespaced',
+            names => { plural => $plural, kind => $kind }, defined $more{range} ? (applicableRange => $more{range}) : (),
+            versions => [{ name => 'v1', served => JSON::PP::true(), storage => JSON::PP::true(),
+                schema => { openAPIV3Schema => { type => 'object', properties => { spec => { type => 'object',
+                    properties => { by => { type => 'string', enum => [$by] } } } } } } }] } };
+}
+
+# Whose definition takes an object of the tenant's: "own", "shared" or "none".
+sub answers {
+    my ($client, $plural) = @_;
+    for my $by (qw(own shared)) {
+        my $answer = $client->post("/apis/example.com/v1/namespaces/default/$plural?dryRun=All",
+            json => { metadata => { generateName => 'o-' }, spec => { by => $by } });
+        return $by if $answer->status == 201;
+        return 'none' if $answer->status == 404;
+        $answer->status == 422 or die $answer->describe . "\n";
+    }
+    return 'neither';
+}
+
+sub is_discovered {
+    my ($client, $plural) = @_;
+    return scalar grep { $_->{name} eq $plural } @{ $client->get('/apis/example.com/v1')->json->{resources} // [] };
+}
+
+sub policy {
+    my ($policy) = @_;
+    $acme->patch('/api/v1/tenants/acme', { spec => { multiTenancyCRDPolicy => $policy } })->is_status(200, "policy $policy");
+    return;
+}
+
+# own, system's, in range, forced; then who answers by NeverUse…, SystemCRDFirst, LocalCRDFirst.
+my @cases = (
+    ['alphas',   0, 0, 0, 0, qw(none none none)],
+    ['bravos',   1, 0, 0, 0, qw(own own own)],
+    ['charlies', 0, 1, 0, 0, qw(none none none)],
+    ['deltas',   0, 1, 1, 0, qw(none shared shared)],
+    ['echos',    1, 1, 0, 0, qw(own own own)],
+    ['foxtrots', 1, 1, 1, 0, qw(own shared own)],
+    ['golfs',    0, 1, 0, 1, qw(shared shared shared)],
+    ['hotels',   1, 1, 0, 1, qw(shared shared shared)],
+);
+for my $case (@cases) {
+    my ($plural, $own, $system, $in_range, $is_forced) = @$case;
+    $acme->post($crds, json => definition($plural, 'own'))->is_status(201, "$plural: the tenant's") if $own;
+    next unless $system;
+    my %more = (range => $in_range ? ['tier=silver', 'tier=gold'] : ['tier=silver']);
+    delete $more{range} if $is_forced;
+    $more{labels} = { $forced => 'Forced' } if $is_forced;
+    $admin->post($crds, json => definition($plural, 'shared', %more))->is_status(201, "$plural: the system's");
+}
+my @policies = qw(NeverUseSystemCRDUnlessForced SystemCRDFirst LocalCRDFirst);
+for my $i (0 .. $#policies) {
+    subtest $policies[$i] => sub {
+        policy($policies[$i]);
+        for my $case (@cases) {
+            my ($plural, @rest) = @$case;
+            my $want    = $rest[4 + $i];
+            my $explain = $acme->get("/spaces/acme/types/$plural.example.com")->json;
+            is answers($acme, $plural), $want, "$plural: $want";
+            is !!is_discovered($acme, $plural), $want ne 'none', "$plural: discovery says so";
+            my $told = $explain->{rule} eq 'forced' ? 'shared' : $explain->{rule};
+            is $told, $want, "$plural: and why: $explain->{detail}";
+            is $explain->{answers} ? $explain->{answers}{tenant} : 'nobody', { own => 'acme', shared => 'system', none => 'nobody' }->{$want},
+                "$plural: whose it is";
+        }
+    };
+}
+
+subtest 'what is told' => sub {
+    is $acme->get('/spaces/acme/types/charlies.example.com')->json->{shared}, undef, 'not what the system has for others';
+    is $admin->get('/spaces/acme/types/charlies.example.com')->json->{shared}{tenant}, 'system', 'but to the operator';
+    is $acme->get('/spaces/acme/types/configmaps')->json->{rule}, 'built-in', 'a built-in type';
+    is $acme->get('/spaces/acme/types/daemonsets.apps')->json->{answers}, undef, 'one of the system\'s';
+    $acme->get('/spaces/globex/types/configmaps')->is_status(403, 'of another tenant');
+};
+
+subtest 'changes act at once, and lose nothing' => sub {
+    my $golden = $acme->post('/apis/example.com/v1/namespaces/default/deltas', json => { metadata => { name => 'd' }, spec => { by => 'shared' } });
+    $golden->is_status(201, 'an object of a shared type');
+    my $item = '/apis/example.com/v1/namespaces/default/deltas/d';
+    $admin->patch("$crds/deltas.example.com", { spec => { applicableRange => [] } })->is_status(200, 'the range is withdrawn');
+    $acme->get($item)->is_status(404, 'it cannot be reached');
+    $admin->patch("$crds/deltas.example.com", { spec => { applicableRange => ['*'] } })->is_status(200, 'for everybody');
+    is $acme->get($item)->json->{metadata}{uid}, $golden->json->{metadata}{uid}, 'there it is';
+    ok is_discovered($instance->combined('bob:globex'), 'deltas'), 'others have the type as well';
+    $admin->patch("$crds/deltas.example.com", { spec => { applicableRange => ['x.y/z=w'] } })->is_status(200, 'an annotation of any name');
+    ok is_discovered($acme, 'deltas'), 'counts';
+    $admin->patch('/api/v1/tenants/acme', { metadata => { annotations => { 'x.y/z' => 'v' } } })->is_status(200, 'it changes');
+    ok !is_discovered($acme, 'deltas'), 'and with it what the tenant has';
+    $admin->patch('/api/v1/tenants/acme', { metadata => { annotations => { 'x.y/z' => 'w' } } })->is_status(200, 'it changes back');
+    ok !is_discovered($instance->combined('bob:globex'), 'deltas'), 'and is asked for';
+    $admin->delete("$crds/deltas.example.com")->is_status(200, 'withdrawn by one deletion');
+    $acme->get($item)->is_status(404, 'from everybody');
+    $acme->post($crds, json => definition('deltas', 'shared'))->is_status(201, 'a definition of the tenant\'s own');
+    is $acme->get($item)->json->{metadata}{uid}, $golden->json->{metadata}{uid}, 'serves the same objects';
+};
+
+subtest 'a forced one has no rival' => sub {
+    my $answer = $acme->post($crds, json => definition('golfs', 'own'));
+    is $answer->status, 409, 'one of that name is refused' or diag $answer->describe;
+    is $answer->json->{reason}, 'Conflict', 'and told' or diag $answer->describe;
+};
+
+done_testing;
