@@ -48,16 +48,16 @@ static void print_key(struct str tenant, const struct db_value *row)
 	(void)putchar('\n');
 }
 
-static int print_tenant(struct manage *manage, uint64_t id, struct str tenant)
+// A page lives in one of two pools while the next one is read into the other.
+static int print_pages(struct manage *manage, struct pool *pools[2], uint64_t id, struct str tenant)
 {
 	struct db_value type = db_u(0), space = db_s(STR("")), name = db_s(STR(""));
 	struct db_rows rows;
+	size_t page = 0;
 
-	put(STR("/registry/tenants"));
-	put_part(tenant);
-	(void)putchar('\n');
 	do {
-		enum db_result result = db_run(manage->db, manage->pool, &q_resources,
+		pool_clear(pools[page]);
+		enum db_result result = db_run(manage->db, pools[page], &q_resources,
 			DB_IN(db_u(id), type, type, space, space, name, db_u(ROWS_AT_ONCE)), &rows);
 		if (result != DB_OK)
 			return manage_db_fail(manage, result, "can't read the resources");
@@ -68,8 +68,24 @@ static int print_tenant(struct manage *manage, uint64_t id, struct str tenant)
 			space = *db_at(&rows, rows.n - 1, 1);
 			name = *db_at(&rows, rows.n - 1, 2);
 		}
+		page = 1 - page;
 	} while (rows.n == ROWS_AT_ONCE);
 	return EX_OK;
+}
+
+static int print_tenant(struct manage *manage, uint64_t id, struct str tenant)
+{
+	struct pool *pools[2] = { pool_new(), pool_new() };
+	int code = EX_TEMPFAIL;
+
+	put(STR("/registry/tenants"));
+	put_part(tenant);
+	(void)putchar('\n');
+	if (pools[0] != NULL && pools[1] != NULL)
+		code = print_pages(manage, pools, id, tenant);
+	pool_free(&pools[0]);
+	pool_free(&pools[1]);
+	return code;
 }
 
 static int print_tenants(struct manage *manage)

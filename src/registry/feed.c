@@ -79,18 +79,19 @@ static const struct db_query q_last = { "SELECT COALESCE(MAX(id), 0) FROM change
 // For the next statement alone.
 static const struct db_query q_dont_mind = { "SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "", "" };
 static const struct db_query q_written = { "SELECT c.id " CHANGES_ABOVE, "uu", "u" };
-static const struct db_query q_committed = { "SELECT c.id " CHANGES_ABOVE, "uu", "u" };
+static const struct db_query q_committed = { "SELECT c.id, c.at " CHANGES_ABOVE, "uu", "ut" };
 
-enum { HORIZON_ROWS = 10000, HORIZON_BACK = 1000, HORIZON_SETTLES_US = 1000000 };
+enum { HORIZON_ROWS = 10000, HORIZON_BACK = 1000, HORIZON_SETTLES_US = 1000000, HORIZON_OLD_US = 10000000 };
 
-// The highest id up to which there is no gap between what is committed; gaps up to settled are void.
-static uint64_t first_gap(const struct db_rows *committed, uint64_t from, uint64_t settled)
+// The highest id up to which there is no gap between what is committed. Gaps up to settled are void, and so are those
+// before what is old.
+static uint64_t first_gap(const struct db_rows *committed, uint64_t from, uint64_t settled, int64_t old_us)
 {
 	uint64_t reached = from;
 
 	for (size_t i = 0; i < committed->n; i++) {
 		uint64_t id = db_at(committed, i, 0)->u;
-		if (id > reached + 1 && id > settled + 1)
+		if (id > reached + 1 && id > settled + 1 && db_at(committed, i, 1)->i > old_us)
 			return settled > reached ? settled : reached;
 		reached = id;
 	}
@@ -146,7 +147,7 @@ enum outcome change_horizon(struct registry *registry, uint64_t *horizon)
 		held->settled = held->seen;
 		held->seen_us = 0;
 	}
-	uint64_t reached = first_gap(&calls[2].rows, held->complete, held->settled);
+	uint64_t reached = first_gap(&calls[2].rows, held->complete, held->settled, registry->now_us - HORIZON_OLD_US);
 	*horizon = held->complete = first_open(&calls[1].rows, &calls[2].rows, reached);
 	if (held->seen_us == 0 && calls[2].rows.n > 0) {
 		held->seen = db_at(&calls[2].rows, calls[2].rows.n - 1, 0)->u;
