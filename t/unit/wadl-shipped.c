@@ -70,7 +70,7 @@ static struct str read_source(struct pool *pool, const char *name)
 {
 	const char *src = getenv("TENURE_SRCDIR");
 	const char *path = str_printf(pool, "%s/src/%s", src != NULL ? src : ".", name).p;
-	char bytes[65536];
+	static char bytes[1 << 18];
 	FILE *f = fopen(path, "r");
 
 	if (f == NULL)
@@ -84,6 +84,7 @@ static void copy_sources(struct pool *pool)
 {
 	write_bytes("tenancy.wadl", read_source(pool, "api/tenancy/tenancy.wadl"));
 	write_bytes("baremetal.wadl", read_source(pool, "api/baremetal/baremetal.wadl"));
+	write_bytes("spaces.wadl", read_source(pool, "api/spaces/spaces.wadl"));
 	write_bytes("service.wadl", read_source(pool, "server/wadl/service.wadl"));
 	write_bytes("admin.wadl", read_source(pool, "server/wadl/admin.wadl"));
 	write_bytes("combined.wadl", read_source(pool, "server/wadl/combined.wadl"));
@@ -158,20 +159,34 @@ static void check_metal(const char *name, const struct route_method *method, con
 	ok(reads || driver_call || route_lists_status(method, 409), "%s: %s may meet a conflict", name, method->id);
 }
 
-// Every handler of bare metal is a call of its WADL, and offered.
-static void check_metal_handlers(const char *name, bool users_only)
+// Of spaces: all is open to users, as the operator's part of it hangs on types; only the version is for everybody.
+static void check_spaces(const char *name, const struct route_method *method, const char *path, enum role least)
 {
-	const struct dialect *metal = dialect_find("baremetal");
+	bool review = strstr(path, "/selfsubject") != NULL;
+	bool writes = method->method != METHOD_GET && !review;
+
+	ok(method->role >= least && (method->role != ROLE_NONE || strcmp(path, "/version") == 0), "%s: %s has a role", name,
+		method->id);
+	ok(writes ? method->role >= ROLE_MEMBER : true, "%s: %s is not for readers if it writes", name, method->id);
+	ok((method->txn == TXN_WRITE) == writes, "%s: %s has its mode", name, method->id);
+	ok(!writes || (route_lists_status(method, 409) && route_lists_status(method, 422)),
+		"%s: %s may meet a conflict, and an invalid object", name, method->id);
+}
+
+// Every handler of the dialect is a call of its WADL, and offered.
+static void check_all_offered(const char *name, const char *dialect_name, bool some)
+{
+	const struct dialect *dialect = dialect_find(dialect_name);
 	struct route_table *table = load_good(name);
 	size_t n = 0, offered = 0;
 	const char *path;
 	const struct route_method *method;
 
-	for (const struct endpoint *e = metal->endpoints; e->id != NULL; e++)
+	for (const struct endpoint *e = dialect->endpoints; e->id != NULL; e++)
 		n++;
 	for (size_t i = 0; table != NULL && (method = route_nth(table, i, &path)) != NULL; i++)
-		offered += strcmp(method->dialect, "baremetal") == 0 ? 1 : 0;
-	ok(users_only ? offered < n : offered == n, "%s offers %zu of bare metal's %zu calls", name, offered, n);
+		offered += strcmp(method->dialect, dialect_name) == 0 ? 1 : 0;
+	ok(some ? offered < n : offered == n, "%s offers %zu of %zu calls of %s", name, offered, n, dialect_name);
 	wadl_free(&table);
 }
 
@@ -185,6 +200,10 @@ static void check_offers(const char *name, bool users_only, enum role least)
 	for (size_t i = 0; i < COUNT_OF(calls); i++)
 		want += !users_only || calls[i].users ? 1 : 0;
 	for (size_t i = 0; table != NULL && (method = route_nth(table, i, &path)) != NULL; i++) {
+		if (strcmp(method->dialect, "spaces") == 0) {
+			check_spaces(name, method, path, least);
+			continue;
+		}
 		if (strcmp(method->dialect, "tenancy") != 0) {
 			check_metal(name, method, path, users_only, least);
 			continue;
@@ -321,6 +340,17 @@ static const struct {
 	{ "PATCH", "/baremetal/v1/chassis/c", "patchChassis" },
 	{ "PUT", "/baremetal/v1/nodes/n/traits/CUSTOM_A", "putTrait" },
 	{ "GET", "/baremetal/v2/nodes", NULL },
+	{ "GET", "/api/v1/tenants", "listCoreObjects" },
+	{ "GET", "/api/v1/tenants/t", "getCoreObject" },
+	{ "GET", "/api/v1/tenants/t/namespaces", "listCoreTenantObjects" },
+	{ "GET", "/api/v1/namespaces/n", "getCoreObject" },
+	{ "GET", "/api/v1/namespaces/n/pods", "listCoreNamespacedObjects" },
+	{ "PUT", "/api/v1/tenants/t/namespaces/n/pods/p/status", "putCoreTenantNamespacedObjectPart" },
+	{ "GET", "/apis/example.com/v1", "getGroupTypes" },
+	{ "GET", "/apis/authorization.k8s.io/v1", "getGroupTypes" },
+	{ "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "createAccessReview" },
+	{ "PATCH", "/apis/example.com/v1/tenants/t/namespaces/n/widgets/w", "patchGroupTenantNamespacedObject" },
+	{ "GET", "/api/v1/namespaces/n/pods/p/log", NULL },
 };
 
 static void test_addresses(struct pool *pool)
@@ -384,9 +414,12 @@ int main(void)
 	check_offers("service.wadl", true, ROLE_NONE);
 	check_offers("admin.wadl", false, ROLE_OPERATOR);
 	check_offers("combined.wadl", false, ROLE_NONE);
-	check_metal_handlers("service.wadl", true);
-	check_metal_handlers("admin.wadl", false);
-	check_metal_handlers("combined.wadl", false);
+	check_all_offered("service.wadl", "baremetal", true);
+	check_all_offered("service.wadl", "spaces", false);
+	check_all_offered("admin.wadl", "baremetal", false);
+	check_all_offered("admin.wadl", "spaces", false);
+	check_all_offered("combined.wadl", "baremetal", false);
+	check_all_offered("combined.wadl", "spaces", false);
 	test_handlers();
 	test_publishing(pool);
 	test_document("service.wadl");
