@@ -295,5 +295,6 @@ const struct type_rules provider_rules = {
 	.relate = relate_provider,
 	.may_delete = may_delete_provider,
 	.may_recover = may_recover_provider,
+	.traits_changed = &provider_raise,
 	.taken = provider_taken,
 };

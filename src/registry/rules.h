@@ -7,6 +7,8 @@
 #include "registry/resource.h"
 #include "repr/doc.h"
 
+struct db_query; // db/db.h
+
 enum { ALIASES_MAX = 4 };
 
 // What a resource is found by besides its uid, one of a kind and type among all tenants: { "name", "rack-7" }. Also what it
@@ -57,6 +59,8 @@ struct type_rules {
 	// Is the member of that name, at any depth of the body's member top, a secret? NULL: there are none.
 	// (null is none whatever its name.)
 	bool (*is_secret)(struct str top, struct str name);
+	// Run with the resource's id by every change of its traits. NULL: nothing.
+	const struct db_query *traits_changed;
 	// Answers OUTCOME_NAME_TAKEN in words for an alias that another resource has; alias NULL: the uid is another's.
 	enum outcome (*taken)(struct registry *registry, const struct uuid *uid, const struct alias *alias);
 };
