@@ -26,8 +26,8 @@ enum { LOOK_AT_ALL, LOOK_AT_TRAITS, LOOK_AT_RARE, LOOK__COUNT };
 	{                                                                                                       \
 		[LOOK_AT_ALL] = PAGE("resources r", where order, in "u"),                                       \
 		[LOOK_AT_TRAITS] = PAGE("resources r", where TRAIT_CONDITION order, in TRAIT_CONDITION_IN "u"), \
-		[LOOK_AT_RARE] = PAGE("resource_traits f STRAIGHT_JOIN resources r ON r.id = f.resource_id",    \
-			where TRAIT_CONDITION " AND f.trait_id = ?" order, in TRAIT_CONDITION_IN "uu"),         \
+		[LOOK_AT_RARE] = PAGE(TRAIT_RARE " STRAIGHT_JOIN resources r ON r.id = f.resource_id",          \
+			where TRAIT_CONDITION order, "s" in TRAIT_CONDITION_IN "u"),                            \
 	}
 static const struct page_queries of_space[LOOK__COUNT] =
 	LIVE_PAGES("AND r.namespace = ? AND r.name > ? AND r.live IS NOT NULL", " ORDER BY r.name LIMIT ?", "suss");
@@ -110,21 +110,24 @@ static size_t place_values(const struct resource_query *query, struct db_value *
 static enum outcome live_page(struct registry *registry, const struct resource_query *query, struct page *page)
 {
 	const struct page_queries *queries = query->all_spaces ? of_all_spaces : of_space;
-	struct db_value values[5 + TRAIT_CONDITION_VALUES + 2];
+	struct db_value values[1 + 5 + TRAIT_CONDITION_VALUES + 1];
 	struct trait_condition condition = { .n_all = 0 };
-	size_t n = place_values(query, values);
 	int look = LOOK_AT_ALL;
+	size_t n = 0;
 
 	if (query->traits != NULL) {
 		enum outcome outcome = trait_filter_resolve(registry, query->traits, &condition);
 		if (outcome != OUTCOME_OK)
 			return outcome;
-		trait_condition_values(&condition, &values[n]);
-		n += TRAIT_CONDITION_VALUES;
-		look = condition.rare != 0 ? LOOK_AT_RARE : LOOK_AT_TRAITS;
+		look = condition.rare.n > 0 ? LOOK_AT_RARE : LOOK_AT_TRAITS;
 	}
 	if (look == LOOK_AT_RARE)
-		values[n++] = db_u(condition.rare);
+		values[n++] = db_s(condition.rare);
+	n += place_values(query, &values[n]);
+	if (look != LOOK_AT_ALL) {
+		trait_condition_values(&condition, &values[n]);
+		n += TRAIT_CONDITION_VALUES;
+	}
 	values[n++] = db_u(query->limit + 1);
 	*page = page_of(registry, &queries[look], values, n);
 	return OUTCOME_OK;

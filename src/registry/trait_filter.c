@@ -10,11 +10,17 @@
 #include "registry/internal.h"
 
 // Up to FEW resources are looked at one by one, wherever they are; beyond that a page is found sooner among those that
-// stand where it is asked for. CHOICES: so many of the required traits are weighed.
-enum { FEW = 5000, CHOICES = 8, TOLD_MAX = 20 };
+// stand where it is asked for.
+enum { FEW = 5000, TOLD_MAX = 20 };
 
 static const struct db_query q_count = {
 	"SELECT COUNT(*) FROM (SELECT 1 FROM resource_traits WHERE trait_id = ? LIMIT ?) few", "uu", "u"
+};
+
+// Of each of these sets a resource must have one.
+struct choice {
+	const uint64_t *ids;
+	size_t n;
 };
 
 struct resolving {
@@ -86,46 +92,65 @@ static enum outcome resolve(struct resolving *resolving, const struct str *names
 	return outcome;
 }
 
-static enum outcome choose_rare(struct registry *registry, const uint64_t *ids, size_t n, uint64_t *rare)
+// How many resources have each of the traits, as far as that can be few.
+static enum outcome count_users(struct registry *registry, const struct choice *choices, size_t n,
+	struct db_call *calls)
 {
-	struct db_call calls[CHOICES];
-	uint64_t least = FEW + 1;
+	size_t k = 0;
 
-	n = n < CHOICES ? n : CHOICES;
-	if (n == 0)
-		return OUTCOME_OK;
 	for (size_t i = 0; i < n; i++)
-		calls[i] = (struct db_call){
-			.query = &q_count, .in = CALL_VALUES(registry->pool, db_u(ids[i]), db_u(FEW + 1))
-		};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	for (size_t i = 0; i < n; i++) {
-		uint64_t count = db_at(&calls[i].rows, 0, 0)->u;
-		if (count < least) {
-			least = count;
-			*rare = ids[i];
-		}
+		for (size_t j = 0; j < choices[i].n; j++)
+			calls[k++] = (struct db_call){
+				.query = &q_count,
+				.in = CALL_VALUES(registry->pool, db_u(choices[i].ids[j]), db_u(FEW + 1)),
+			};
+	enum db_result result = k > 0 ? db_run_batch(registry->db, registry->pool, calls, k) : DB_OK;
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+static enum outcome choose_rare(struct registry *registry, const struct choice *choices, size_t n, struct str *rare)
+{
+	struct db_call calls[DB_MAX_BATCH];
+	uint64_t least = FEW + 1;
+	size_t weighed = 0, k = 0;
+
+	for (size_t traits = 0; weighed < n && traits + choices[weighed].n <= DB_MAX_BATCH; weighed++)
+		traits += choices[weighed].n;
+	enum outcome outcome = count_users(registry, choices, weighed, calls);
+	for (size_t i = 0; outcome == OUTCOME_OK && i < weighed; i++) {
+		uint64_t users = 0;
+		for (size_t j = 0; j < choices[i].n; j++)
+			users += db_at(&calls[k++].rows, 0, 0)->u;
+		if (users >= least)
+			continue;
+		least = users;
+		*rare = str_printf(registry->pool, "[%.*s]", STR_ARG(id_set(registry->pool, choices[i].ids, choices[i].n)));
 	}
-	return OUTCOME_OK;
+	return outcome;
 }
 
 enum outcome trait_filter_resolve(struct registry *registry, const struct trait_filter *filter,
 	struct trait_condition *condition)
 {
 	struct resolving resolving = { .registry = registry, .unknown = buf_new(registry->pool, 256) };
-	uint64_t *required, *others;
-	size_t n_required, n;
+	struct pool *pool = registry->pool;
+	struct choice *choices = POOL_ARRAY(pool, struct choice, filter->n_required + TRAIT_GROUPS_MAX);
+	uint64_t *ids;
+	size_t n, n_choices = 0;
 
 	assert(filter->n_any <= TRAIT_GROUPS_MAX);
 	*condition = (struct trait_condition){ .n_all = 0 };
 	enum outcome outcome =
-		resolve(&resolving, filter->required, filter->n_required, &required, &n_required, &condition->all);
+		resolve(&resolving, filter->required, filter->n_required, &ids, &n, &condition->all);
+	for (; outcome == OUTCOME_OK && n_choices < n; n_choices++)
+		choices[n_choices] = (struct choice){ &ids[n_choices], 1 };
+	condition->n_all = n_choices;
+	for (size_t i = 0; outcome == OUTCOME_OK && i < filter->n_any; i++) {
+		outcome = resolve(&resolving, filter->any[i].names, filter->any[i].n, &ids, &n, &condition->any[i]);
+		choices[n_choices++] = (struct choice){ ids, n };
+	}
 	if (outcome == OUTCOME_OK)
-		outcome = resolve(&resolving, filter->forbidden, filter->n_forbidden, &others, &n, &condition->none);
-	for (size_t i = 0; outcome == OUTCOME_OK && i < filter->n_any; i++)
-		outcome = resolve(&resolving, filter->any[i].names, filter->any[i].n, &others, &n, &condition->any[i]);
+		outcome = resolve(&resolving, filter->forbidden, filter->n_forbidden, &ids, &n, &condition->none);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (resolving.n_unknown > TOLD_MAX)
@@ -133,8 +158,7 @@ enum outcome trait_filter_resolve(struct registry *registry, const struct trait_
 	if (resolving.n_unknown > 0)
 		return registry_fail(registry, OUTCOME_BAD_PARAMETER, "the catalogue of traits does not have %.*s",
 			STR_ARG(buf_str(&resolving.unknown)));
-	condition->n_all = n_required;
-	return choose_rare(registry, required, n_required, &condition->rare);
+	return choose_rare(registry, choices, n_choices, &condition->rare);
 }
 
 void trait_condition_values(const struct trait_condition *condition, struct db_value *values)

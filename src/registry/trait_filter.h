@@ -11,12 +11,16 @@ struct trait_condition {
 	struct str all, none;
 	uint64_t n_all;
 	struct str any[TRAIT_GROUPS_MAX];
-	uint64_t rare; // one of all, that few resources have: the search begins with those. 0: there is none such
+	struct str rare; // ids of which it must have one, and few resources have any: the search begins with those. Else ""
 };
 // OUTCOME_OK; _BAD_PARAMETER: names that the catalogue lacks, all of them told.
 enum outcome trait_filter_resolve(struct registry *registry, const struct trait_filter *filter,
 	struct trait_condition *condition);
 
+// Resources f that have one of some traits at least, of one parameter: rare.
+#define TRAIT_RARE                                                                                                  \
+	"(SELECT DISTINCT y.resource_id FROM JSON_TABLE(?, '$[*]' COLUMNS (id INT UNSIGNED PATH '$')) j STRAIGHT_JOIN " \
+	"resource_traits y ON y.trait_id = j.id) f"
 // What a resource r has to fulfil, and its values. Each part reads the few rows of one resource.
 #define TRAITS_OF_R "(SELECT COUNT(*) FROM resource_traits x WHERE x.resource_id = r.id AND FIND_IN_SET(x.trait_id, ?))"
 #define TRAIT_GROUP " AND (? = '' OR " TRAITS_OF_R " > 0)"

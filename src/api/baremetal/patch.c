@@ -10,12 +10,15 @@
 #include "base/pool.h"
 #include "http/media.h"
 
+enum { SINCE_RESET = 45 };
+
 struct patching {
 	struct call *call;
 	const struct kind *kind;
 	const struct doc *patch;
 	bool gives;      // an operation can touch the owner
 	struct str heir; // the tenant it goes to then
+	bool resets;     // interfaces that the patch says nothing of become those of the node's driver
 };
 
 // ---- paths
@@ -151,6 +154,36 @@ static enum outcome check_operations(struct patching *patching)
 	return outcome == OUTCOME_OK ? check_asks(patching, tests) : outcome;
 }
 
+// Does an operation say what that member is to be?
+static bool sets(const struct patching *patching, struct str name)
+{
+	for (size_t i = 0; i < doc_length(patching->patch); i++) {
+		const struct doc *operation = doc_at(patching->patch, i);
+		struct str path = text_of(operation, "path");
+		if (path.n > 0 && str_eq(str_part(path, 1, path.n), name) && !str_eq(text_of(operation, "op"), STR("test")))
+			return true;
+	}
+	return false;
+}
+
+static enum outcome read_reset(struct patching *patching)
+{
+	struct call *call = patching->call;
+	struct str text = call_param(call, "reset_interfaces");
+
+	if (text.p == NULL)
+		return OUTCOME_OK;
+	if (call->version < SINCE_RESET)
+		return fail_too_new(call, "the parameter reset_interfaces", SINCE_RESET);
+	if (!metal_bool_text(text, &patching->resets))
+		return call_fail(call, OUTCOME_BAD_PARAMETER,
+			"Unrecognized value '%.*s' for reset_interfaces: it has to be true or false", STR_ARG(metal_shown(text)));
+	if (!patching->resets || sets(patching, STR("driver")))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_BAD_PARAMETER,
+		"The reset_interfaces parameter can only be used when the patch changes the node's driver: it has to set /driver");
+}
+
 static enum outcome read_operations(struct patching *patching)
 {
 	struct call *call = patching->call;
@@ -164,6 +197,8 @@ static enum outcome read_operations(struct patching *patching)
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "Schema error for patch: %.*s", STR_ARG(error));
 	patching->patch = patch;
 	outcome = check_operations(patching);
+	if (outcome == OUTCOME_OK)
+		outcome = read_reset(patching);
 	if (outcome == OUTCOME_OK && patching->gives && call->who.role != ROLE_OPERATOR)
 		outcome = call_fail(call, OUTCOME_FORBIDDEN, "owner: only an operator gives a %s to another tenant",
 			patching->kind->singular);
@@ -225,6 +260,16 @@ static enum outcome check_heir(const struct patching *patching, const struct doc
 
 // ---- writing
 
+// A null stands for what the driver has.
+static void reset_interfaces(const struct patching *patching, struct doc *body)
+{
+	for (const char *const *interface = metal_interfaces; *interface != NULL; interface++) {
+		struct str name = str_printf(patching->call->pool, "%s_interface", *interface);
+		if (!sets(patching, name))
+			doc_set(body, name, NULL);
+	}
+}
+
 // Members that the version does not have, and those that nobody sets, stay as they are.
 static struct doc *patched_body(const struct patching *patching, const struct resource *current, const struct doc *result)
 {
@@ -240,6 +285,8 @@ static struct doc *patched_body(const struct patching *patching, const struct re
 		(void)doc_get(result, str_c(member->name), &value);
 		doc_set(body, str_c(member->name), value != NULL ? doc_copy(pool, value) : NULL);
 	}
+	if (patching->resets)
+		reset_interfaces(patching, body);
 	return body;
 }
 

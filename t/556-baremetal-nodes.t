@@ -1,0 +1,249 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Nodes: made, shown at each microversion, found, deleted; chassis that they stand in.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use JSON::PP ();
+use Test::More;
+
+use Tenure::Instance;
+use Tenure::Metal qw(is_fault);
+
+my $instance = Tenure::Instance->start(combined => 1);
+my $admin    = Tenure::Metal->new($instance->admin, '1.82');
+my $none     = '00000000-0000-4000-8000-000000000000';
+my $time     = qr/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00\z/;
+my $serial   = 0;
+
+sub node { my (%content) = @_; return $admin->make('nodes', { driver => 'fake-hardware', name => 'x' . $serial++, %content }) }
+sub refused { my ($content, $status, $text, $name) = @_; return is_fault($admin->post('/nodes', json => $content), $status, $text, $name) }
+
+subtest 'a new node' => sub {
+    my $post = $admin->post('/nodes', json => { driver => 'fake-hardware', name => 'n1', extra => { counter => 0 },
+        properties => { cpus => 4 }, resource_class => 'gold', maintenance => JSON::PP::true, network_data => undef });
+    $post->is_status(201);
+    my $node = $post->json;
+    is $post->location, $admin->url . "/v1/nodes/$node->{uuid}", 'Location';
+    is $post->etag =~ s/"//gr, $node->{etag}, 'the etag in header and body';
+    is_deeply [@$node{qw(name driver resource_class)}, $node->{extra}{counter}, $node->{properties}{cpus}],
+        ['n1', 'fake-hardware', 'gold', 0, 4], 'what was given';
+    ok $node->{maintenance}, 'a flag';
+    is_deeply [@$node{qw(clean_step deploy_step raid_config target_raid_config network_data driver_info instance_info driver_internal_info)}],
+        [map { {} } 1 .. 8], 'dictionaries are empty, never null';
+    is_deeply $node->{traits}, [], 'no traits';
+    is_deeply [grep { $node->{$_} } qw(console_enabled protected retired)], [], 'flags are false';
+    is_deeply [grep { defined $node->{$_} } qw(updated_at chassis_uuid instance_uuid power_state owner lessee description fault shard
+        last_error reservation automated_clean provision_updated_at)], [], 'the rest is null';
+    is $node->{conductor_group}, '', 'no conductor group';
+    is $node->{provision_state}, 'enroll', 'it is enrolled';
+    is $node->{boot_interface}, 'fake', 'interfaces are those of the driver';
+    like $node->{created_at}, $time, 'the time';
+    ok length $node->{conductor}, 'the conductor is a host';
+    is_deeply $node->{links}, [{ rel => 'self', href => $post->location },
+        { rel => 'bookmark', href => $admin->url . "/nodes/$node->{uuid}" }], 'links';
+    is $node->{$_}[0]{href}, $post->location . "/$_", "links to $_" for qw(ports portgroups states volume);
+    my $get = $admin->get('/nodes/n1');
+    is_deeply $get->json, $node, 'GET shows the same';
+    is $get->etag, $post->etag, 'under the same tag';
+};
+
+subtest 'documents come whole' => sub {
+    my $text = '{"driver":"fake-hardware","extra":{"f":1.50,"big":12345678901234567890,"n":{"a":[1,{"b":null}]},"u":"\u00e9\u2603\ud83c\udf0d","":0,"a/b~c":1}}';
+    my $post = $admin->post('/nodes', body => $text, type => 'application/json');
+    $post->is_status(201);
+    my ($extra) = $post->text =~ /("extra":\{.*?\}\]\},"u":.*?\})/s;
+    is $extra, qq("extra":{"f":1.50,"big":12345678901234567890,"n":{"a":[1,{"b":null}]},"u":"\xc3\xa9\xe2\x98\x83\xf0\x9f\x8c\x8d","":0,"a/b~c":1}),
+        'numbers as they came, nested null, any name, any character';
+    for my $type ('text/plain', 'application/json-patch+json', 'application/octet-stream') {
+        $admin->post('/nodes', body => '{"driver":"fake-hardware"}', type => $type)->is_status(201, "JSON, whatever its type: $type");
+    }
+    is node(extra => undef)->{extra}{x}, undef, 'null is the default';
+};
+
+subtest 'the UUID' => sub {
+    my $uuid = 'abcdef01-2345-4678-9abc-def012345678';
+    is node(uuid => uc $uuid)->{uuid}, $uuid, 'may be given, and is in lower case';
+    refused({ driver => 'fake-hardware', uuid => $uuid }, 409, qr/\AA node with UUID \Q$uuid\E already exists/, 'given twice');
+    refused({ driver => 'fake-hardware', uuid => 'abc' }, 400, qr/Schema error for node.*uuid/, 'which is none');
+    refused({ driver => 'fake-hardware', uuid => 5 }, 400, qr/Schema error for node.*uuid/, 'which is no string');
+    $admin->delete("/nodes/$uuid")->is_status(204);
+    is node(uuid => $uuid)->{updated_at}, undef, 'after its node is deleted there can be a new one';
+};
+
+subtest 'what is refused' => sub {
+    my %fake = (driver => 'fake-hardware');
+    refused({ %fake, bogus => 1 }, 400, qr/Schema error for node.*'bogus'/, 'an unknown member');
+    refused({ %fake, $_ => 'x' }, 400, qr/Schema error for node.*'$_'/, "what the service sets: $_")
+        for qw(provision_state power_state created_at links traits nodes etag reservation driver_internal_info last_error conductor id);
+    refused({ %fake, extra => [] }, 400, qr/Schema error for node.*extra/, 'a list for a dictionary');
+    refused({ %fake, name => 5 }, 400, qr/Schema error for node.*name/, 'a number for a name');
+    refused({ %fake, maintenance => 'maybe' }, 400, qr/Unrecognized value.*maintenance/, 'no boolean');
+    refused({}, 400, qr/Schema error for node.*'driver'/, 'no driver');
+    refused({ driver => 'nosuch' }, 400, qr/No valid host.*nosuch/, 'an unknown driver');
+    refused({ %fake, boot_interface => 'nosuch' }, 400, qr/boot_interface.*nosuch/, 'an unknown interface');
+    refused({ %fake, chassis_uuid => $none }, 400, qr/Chassis \Q$none\E could not be found/, 'an unknown chassis');
+    refused({ %fake, chassis_uuid => 'x' }, 400, qr/Expected UUID for chassis_uuid/, 'no chassis');
+    refused({ %fake, description => 'x' x 4097 }, 400, qr/description/, 'a long description');
+    refused({ %fake, owner => {} }, 400, qr/Schema error for node: owner/, 'an owner that is no text');
+    refused([], 400, qr/Schema error for node.*object/, 'a list');
+    refused(undef, 400, qr/Schema error for node.*object/, 'null');
+    is_fault($admin->post('/nodes', body => '{"driver":', type => 'application/json'), 400, undef, 'no JSON');
+    is_fault($admin->post('/nodes'), 400, undef, 'nothing');
+    my $count = $instance->sql_value(q(SELECT COUNT(*) FROM resources WHERE live = 1));
+    refused({ %fake, name => 'rolled-back', instance_uuid => 'x' }, 400, undef, 'a malformed instance');
+    is $instance->sql_value(q(SELECT COUNT(*) FROM resources WHERE live = 1)), $count, 'nothing was made of it';
+};
+
+subtest 'names' => sub {
+    node(name => 'rack-7.example_1~x');
+    refused({ driver => 'fake-hardware', name => 'rack-7.example_1~x' }, 409, qr/\AA node with name rack-7\S+ already exists/, 'used');
+    refused({ driver => 'fake-hardware', name => $_ }, 400, qr/\Q@{[ substr $_, 0, 20 ]}\E/, "'" . substr($_, 0, 20) . "' is none")
+        for 'maintenance', 'management', 'states', 'vendor_passthru', 'detail', 'validate', $none, 'a b', 'a/b', 'é';
+    refused({ driver => 'fake-hardware', name => $_ }, 400, qr/name/, 'nor one of ' . length($_) . ' characters') for '', 'x' x 256;
+    is node(name => 'x' x 255)->{name}, 'x' x 255, '255 characters are one';
+    is node(name => undef)->{name}, undef, 'none is needed';
+    is node(name => 'plain.json')->{name}, 'plain.json', 'nor is a suffix of harm';
+    is $admin->get('/nodes/plain.json')->json->{name}, 'plain.json', 'it is found';
+    node(name => 'N1');
+    is $admin->get('/nodes/n1')->json->{name}, 'n1', 'letters have their case';
+};
+
+subtest 'finding one' => sub {
+    my $node = node(name => 'findme');
+    is $admin->get("/nodes/$_")->json->{uuid}, $node->{uuid}, $_
+        for $node->{uuid}, uc $node->{uuid}, 'findme', "$node->{uuid}.json", 'findme.json', 'findme/', "$node->{uuid}/";
+    is_fault($admin->get("/nodes/$none"), 404, qr/\ANode \Q$none\E could not be found/, 'an unknown UUID');
+    is_fault($admin->get('/nodes/nosuch'), 404, qr/\ANode nosuch could not be found/, 'an unknown name');
+    is_fault($admin->get('/nodes/a%20b'), 400, qr/Expected UUID or name/, 'no name');
+    is_fault($admin->version('1.4')->get('/nodes/findme'), 404, qr/Node findme/, 'before 1.5 names were none');
+    $admin->version('1.4')->get("/nodes/$node->{uuid}.json")->is_status(200, 'UUIDs were');
+    $admin->version('1.5')->get('/nodes/findme')->is_status(200, 'since 1.5 they are');
+    is_fault($admin->delete('/nodes/nosuch'), 404, qr/Node nosuch/, 'DELETE of none');
+    is_fault($admin->patch('/nodes/nosuch', []), 404, qr/Node nosuch/, 'PATCH of none');
+    is_fault($admin->patch("/nodes/$none", [[add => '/extra/a', 1]]), 404, qr/Node \Q$none\E/, 'by UUID');
+    is_fault($admin->delete('/nodes'), 400, undef, 'DELETE of all');
+    $admin->get('/nodes/findme', if_match => '"x"', if_none_match => $admin->get('/nodes/findme')->etag)
+        ->is_status(200, 'GET has no preconditions');
+};
+
+subtest 'what each version shows' => sub {
+    my @since = ([1 => qw(uuid created_at updated_at chassis_uuid console_enabled driver driver_info extra instance_info instance_uuid
+        last_error maintenance maintenance_reason power_state properties provision_state provision_updated_at reservation
+        target_power_state target_provision_state links ports)],
+        [3 => 'driver_internal_info'], [5 => 'name'], [6 => qw(inspection_started_at inspection_finished_at)], [7 => 'clean_step'],
+        [12 => qw(raid_config target_raid_config)], [14 => 'states'], [20 => 'network_interface'], [21 => 'resource_class'],
+        [24 => 'portgroups'],
+        [31 => map { "${_}_interface" } qw(boot console deploy inspect management power raid vendor)], [32 => 'volume'],
+        [33 => 'storage_interface'], [37 => 'traits'], [38 => 'rescue_interface'], [40 => qw(bios_interface etag)], [42 => 'fault'],
+        [44 => 'deploy_step'], [46 => 'conductor_group'], [47 => 'automated_clean'], [48 => qw(protected protected_reason)],
+        [49 => 'conductor'], [50 => 'owner'], [51 => 'description'], [52 => 'allocation_uuid'], [61 => qw(retired retired_reason)],
+        [65 => 'lessee'], [66 => 'network_data'], [75 => qw(boot_mode secure_boot)], [82 => 'shard']);
+    my $uuid = node()->{uuid};
+    my (@expected, $next);
+    for my $version (1 .. 82) {
+        push @expected, @{ shift @since }[1 .. 99] if @since && $since[0][0] == $version;
+        @expected = grep { defined } @expected;
+        my $get = $admin->version("1.$version")->get("/nodes/$uuid");
+        my $same = join(' ', sort keys %{ $get->json }) eq join(' ', sort @expected);
+        $same or is_deeply [sort keys %{ $get->json }], [sort @expected], "at 1.$version";
+        is $get->etag ? 1 : 0, $version >= 40 ? 1 : 0, "ETag at 1.$version" if $version == 39 || $version == 40;
+    }
+    ok 1, 'all looked at';
+    for my $pair (['name', 4], ['resource_class', 20], ['owner', 49], ['shard', 81], ['protected', 47]) {
+        my ($member, $before) = @$pair;
+        my $old = $admin->version("1.$before");
+        is_fault($old->post('/nodes', json => { driver => 'fake-hardware', $member => 'x' }), 406, qr/$member/, "$member given before it came");
+        is_fault($old->patch("/nodes/$uuid", [[add => "/$member", 'x']]), 406, qr/$member/, 'patched');
+        is_fault($old->get("/nodes/$uuid?fields=$member"), 406, qr/$member|fields/, 'asked for');
+    }
+};
+
+subtest 'the state it begins in' => sub {
+    my %state = ('1.1' => undef, '1.2' => 'available', '1.10' => 'available', '1.11' => 'enroll', '1.82' => 'enroll');
+    for my $version (sort keys %state) {
+        my $node = $admin->version($version)->make('nodes', { driver => 'fake-hardware' });
+        is $node->{provision_state}, $state{$version}, $version;
+        is $admin->version('1.2')->get("/nodes/$node->{uuid}")->json->{provision_state}, $state{$version} // 'available', 'as 1.2 shows it';
+    }
+};
+
+subtest 'fields' => sub {
+    my $node = node(name => 'fields', extra => { a => 1 });
+    my $ask  = sub { return $admin->get("/nodes/fields?fields=$_[0]") };
+    is_deeply $ask->('uuid,extra')->json, { map { $_ => $node->{$_} } qw(uuid extra etag links) }, 'what was asked for, the tag and links';
+    is_deeply $ask->('')->json, { map { $_ => $node->{$_} } qw(etag links) }, 'nothing';
+    is $ask->('conductor')->json->{conductor}, $node->{conductor}, 'the conductor';
+    is $ask->('uuid')->etag =~ s/"//gr, $node->{etag}, 'with ETag';
+    is_fault($ask->('uuid,bogus'), 400, qr/bogus.*not a valid field/, 'an unknown one');
+    is_fault($ask->('links'), 400, qr/links/, 'links are there anyway');
+    is_fault($admin->get('/nodes/fields?fields=uuid&fields=name'), 400, undef, 'twice');
+    is_fault($admin->version('1.7')->get("/nodes/$node->{uuid}?fields=uuid"), 406, undef, 'before 1.8');
+    is_deeply [sort keys %{ $admin->version('1.39')->get('/nodes/fields?fields=uuid')->json }], [qw(links uuid)], 'no tag before 1.40';
+};
+
+subtest 'secrets are masked' => sub {
+    my $node = node(name => 'secret', driver_info => { ipmi_password => 's3cret', ipmi_address => '10.0.0.1' }, instance_info => { image_url => 'u', configdrive => 'c' });
+    is_deeply $node->{driver_info}, { ipmi_password => '******', ipmi_address => '10.0.0.1' }, 'in the answer';
+    is_deeply $node->{instance_info}, { image_url => '******', configdrive => '******' }, 'in both dictionaries';
+    for my $path ('/nodes/secret', '/nodes/secret?fields=driver_info', '/nodes/detail', '/nodes?fields=driver_info') {
+        unlike $admin->get($path)->text, qr/s3cret/, $path;
+    }
+};
+
+subtest 'deletion' => sub {
+    my $node = node(name => 'gone');
+    $admin->delete('/nodes/gone')->is_status(204);
+    is_fault($admin->get("/nodes/$node->{uuid}"), 404, qr/could not be found/, 'it is not there');
+    is_fault($admin->delete("/nodes/$node->{uuid}"), 404, undef, 'nor again');
+    node(name => 'gone');
+    my $instance_uuid = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
+    node(name => 'used', instance_uuid => $instance_uuid);
+    is_fault($admin->delete('/nodes/used'), 409, qr/associated with instance \Q$instance_uuid\E/, 'with an instance');
+    refused({ driver => 'fake-hardware', instance_uuid => uc $instance_uuid }, 409, qr/\Q$instance_uuid\E/, 'which no other node can have');
+    $admin->patch('/nodes/used', [[remove => '/instance_uuid']])->is_status(200);
+    $admin->delete('/nodes/used')->is_status(204, 'without');
+    my $port_node = node(name => 'with-ports');
+    my $port = $admin->make('ports', { address => '52:54:00:00:00:01', node_uuid => $port_node->{uuid} });
+    my $group = $admin->make('portgroups', { name => 'pg', node_uuid => $port_node->{uuid} });
+    $admin->delete('/nodes/with-ports')->is_status(204);
+    is_fault($admin->get("/ports/$port->{uuid}"), 404, undef, 'its ports go with it');
+    is_fault($admin->get('/portgroups/pg'), 404, undef, 'and its port groups');
+};
+
+subtest 'chassis' => sub {
+    my $post = $admin->post('/chassis', json => { description => 'rack one', extra => { row => 5 } });
+    $post->is_status(201);
+    my $chassis = $post->json;
+    my $url     = "/chassis/$chassis->{uuid}";
+    is $post->location, $admin->url . "/v1$url", 'Location';
+    is_deeply [sort keys %$chassis], [qw(created_at description etag extra links nodes updated_at uuid)], 'its members';
+    is $chassis->{nodes}[0][0]{href}, $post->location . '/nodes', 'nodes: a list in a list';
+    is_deeply $admin->get($url)->json, $chassis, 'GET shows the same';
+    is_deeply [sort keys %{ $admin->version('1.1')->get($url)->json }], [qw(created_at description extra links nodes updated_at uuid)], 'at 1.1';
+    is_fault($admin->post('/chassis', json => { uuid => $chassis->{uuid} }), 409, qr/\AA chassis with UUID/, 'its UUID is taken');
+    is_fault($admin->post('/chassis', json => { bogus => 1 }), 400, qr/Schema error for chassis.*'bogus'/, 'an unknown member');
+    is_fault($admin->post('/chassis', json => { description => 'x' x 256 }), 400, qr/description/, 'a long description');
+    is_fault($admin->get('/chassis/abc'), 400, qr/Expected UUID for chassis_uuid/, 'no UUID');
+    is_fault($admin->get("/chassis/$none"), 404, qr/\AChassis \Q$none\E could not be found/, 'none');
+    is_deeply $admin->get("$url?fields=description,links")->json, { map { $_ => $chassis->{$_} } qw(description links etag) }, 'fields';
+    my $node = node(name => 'in-chassis', chassis_uuid => uc $chassis->{uuid});
+    is $node->{chassis_uuid}, $chassis->{uuid}, 'a node in it';
+    is_fault($admin->delete($url), 400, qr/contains nodes/, 'it cannot go');
+    $admin->patch('/nodes/in-chassis', [[remove => '/chassis_uuid']])->is_status(200);
+    $admin->delete($url)->is_status(204, 'when it is empty it can');
+};
+
+subtest 'the registry\'s other dialect shows the same node' => sub {
+    my $node = node(name => 'both');
+    my $get = $instance->admin->get("/v2.0/system/nodes/$node->{uuid}");
+    $get->is_status(200);
+    is $get->json->{metadata}{etag}, $node->{etag}, 'under the same tag';
+    my ($change) = $instance->changes_of($admin->patch('/nodes/both', [[add => '/extra/a', 1]]));
+    is_deeply [@$change{qw(verb tenant type name revision)}], ['updated', 'system', 'nodes', $node->{uuid}, 2], 'a change leaves a row';
+};
+
+done_testing;
