@@ -19,8 +19,15 @@ my $none     = '00000000-0000-4000-8000-000000000000';
 my $time     = qr/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00\z/;
 my $serial   = 0;
 
-sub node { my (%content) = @_; return $admin->make('nodes', { driver => 'fake-hardware', name => 'x' . $serial++, %content }) }
-sub refused { my ($content, $status, $text, $name) = @_; return is_fault($admin->post('/nodes', json => $content), $status, $text, $name) }
+sub node {
+    my (%content) = @_;
+    return $admin->make('nodes', { driver => 'fake-hardware', name => 'x' . $serial++, %content });
+}
+
+sub refused {
+    my ($content, $status, $text, $name) = @_;
+    return is_fault($admin->post('/nodes', json => $content), $status, $text, $name);
+}
 
 subtest 'a new node' => sub {
     my $post = $admin->post('/nodes', json => { driver => 'fake-hardware', name => 'n1', extra => { counter => 0 },
@@ -32,11 +39,13 @@ subtest 'a new node' => sub {
     is_deeply [@$node{qw(name driver resource_class)}, $node->{extra}{counter}, $node->{properties}{cpus}],
         ['n1', 'fake-hardware', 'gold', 0, 4], 'what was given';
     ok $node->{maintenance}, 'a flag';
-    is_deeply [@$node{qw(clean_step deploy_step raid_config target_raid_config network_data driver_info instance_info driver_internal_info)}],
+    is_deeply [@$node{qw(clean_step deploy_step raid_config target_raid_config network_data driver_info instance_info
+        driver_internal_info)}],
         [map { {} } 1 .. 8], 'dictionaries are empty, never null';
     is_deeply $node->{traits}, [], 'no traits';
     is_deeply [grep { $node->{$_} } qw(console_enabled protected retired)], [], 'flags are false';
-    is_deeply [grep { defined $node->{$_} } qw(updated_at chassis_uuid instance_uuid power_state owner lessee description fault shard
+    is_deeply [grep { defined $node->{$_} } qw(updated_at chassis_uuid instance_uuid power_state owner lessee
+        description fault shard
         last_error reservation automated_clean provision_updated_at)], [], 'the rest is null';
     is $node->{conductor_group}, '', 'no conductor group';
     is $node->{provision_state}, 'enroll', 'it is enrolled';
@@ -52,14 +61,18 @@ subtest 'a new node' => sub {
 };
 
 subtest 'documents come whole' => sub {
-    my $text = '{"driver":"fake-hardware","extra":{"f":1.50,"big":12345678901234567890,"n":{"a":[1,{"b":null}]},"u":"\u00e9\u2603\ud83c\udf0d","":0,"a/b~c":1}}';
+    my $text = '{"driver":"fake-hardware","extra":{"f":1.50,"big":12345678901234567890,"n":{"a":[1,{"b":null}]},'
+        . '"u":"\u00e9\u2603\ud83c\udf0d","":0,"a/b~c":1}}';
     my $post = $admin->post('/nodes', body => $text, type => 'application/json');
     $post->is_status(201);
     my ($extra) = $post->text =~ /("extra":\{.*?\}\]\},"u":.*?\})/s;
-    is $extra, qq("extra":{"f":1.50,"big":12345678901234567890,"n":{"a":[1,{"b":null}]},"u":"\xc3\xa9\xe2\x98\x83\xf0\x9f\x8c\x8d","":0,"a/b~c":1}),
+    is $extra,
+        '"extra":{"f":1.50,"big":12345678901234567890,"n":{"a":[1,{"b":null}]},'
+        . qq("u":"\xc3\xa9\xe2\x98\x83\xf0\x9f\x8c\x8d","":0,"a/b~c":1}),
         'numbers as they came, nested null, any name, any character';
     for my $type ('text/plain', 'application/json-patch+json', 'application/octet-stream') {
-        $admin->post('/nodes', body => '{"driver":"fake-hardware"}', type => $type)->is_status(201, "JSON, whatever its type: $type");
+        $admin->post('/nodes', body => '{"driver":"fake-hardware"}', type => $type)->is_status(201,
+            "JSON, whatever its type: $type");
     }
     is node(extra => undef)->{extra}{x}, undef, 'null is the default';
 };
@@ -67,7 +80,8 @@ subtest 'documents come whole' => sub {
 subtest 'the UUID' => sub {
     my $uuid = 'abcdef01-2345-4678-9abc-def012345678';
     is node(uuid => uc $uuid)->{uuid}, $uuid, 'may be given, and is in lower case';
-    refused({ driver => 'fake-hardware', uuid => $uuid }, 409, qr/\AA node with UUID \Q$uuid\E already exists/, 'given twice');
+    refused({ driver => 'fake-hardware', uuid => $uuid }, 409, qr/\AA node with UUID \Q$uuid\E already exists/,
+        'given twice');
     refused({ driver => 'fake-hardware', uuid => 'abc' }, 400, qr/Schema error for node.*uuid/, 'which is none');
     refused({ driver => 'fake-hardware', uuid => 5 }, 400, qr/Schema error for node.*uuid/, 'which is no string');
     $admin->delete("/nodes/$uuid")->is_status(204);
@@ -78,7 +92,8 @@ subtest 'what is refused' => sub {
     my %fake = (driver => 'fake-hardware');
     refused({ %fake, bogus => 1 }, 400, qr/Schema error for node.*'bogus'/, 'an unknown member');
     refused({ %fake, $_ => 'x' }, 400, qr/Schema error for node.*'$_'/, "what the service sets: $_")
-        for qw(provision_state power_state created_at links traits nodes etag reservation driver_internal_info last_error conductor id);
+        for qw(provision_state power_state created_at links traits nodes etag reservation driver_internal_info
+            last_error conductor id);
     refused({ %fake, extra => [] }, 400, qr/Schema error for node.*extra/, 'a list for a dictionary');
     refused({ %fake, name => 5 }, 400, qr/Schema error for node.*name/, 'a number for a name');
     refused({ %fake, maintenance => 'maybe' }, 400, qr/Unrecognized value.*maintenance/, 'no boolean');
@@ -100,10 +115,13 @@ subtest 'what is refused' => sub {
 
 subtest 'names' => sub {
     node(name => 'rack-7.example_1~x');
-    refused({ driver => 'fake-hardware', name => 'rack-7.example_1~x' }, 409, qr/\AA node with name rack-7\S+ already exists/, 'used');
-    refused({ driver => 'fake-hardware', name => $_ }, 400, qr/\Q@{[ substr $_, 0, 20 ]}\E/, "'" . substr($_, 0, 20) . "' is none")
+    refused({ driver => 'fake-hardware', name => 'rack-7.example_1~x' }, 409,
+        qr/\AA node with name rack-7\S+ already exists/, 'used');
+    refused({ driver => 'fake-hardware', name => $_ }, 400, qr/\Q@{[ substr $_, 0, 20 ]}\E/, "'" . substr($_, 0, 20)
+        . "' is none")
         for 'maintenance', 'management', 'states', 'vendor_passthru', 'detail', 'validate', $none, 'a b', 'a/b', 'é';
-    refused({ driver => 'fake-hardware', name => $_ }, 400, qr/name/, 'nor one of ' . length($_) . ' characters') for '', 'x' x 256;
+    refused({ driver => 'fake-hardware', name => $_ }, 400, qr/name/, 'nor one of ' . length($_) . ' characters')
+        for '', 'x' x 256;
     is node(name => 'x' x 255)->{name}, 'x' x 255, '255 characters are one';
     is node(name => undef)->{name}, undef, 'none is needed';
     is node(name => 'plain.json')->{name}, 'plain.json', 'nor is a suffix of harm';
@@ -131,16 +149,22 @@ subtest 'finding one' => sub {
 };
 
 subtest 'what each version shows' => sub {
-    my @since = ([1 => qw(uuid created_at updated_at chassis_uuid console_enabled driver driver_info extra instance_info instance_uuid
+    my @since = ([1 => qw(uuid created_at updated_at chassis_uuid console_enabled driver driver_info extra instance_info
+        instance_uuid
         last_error maintenance maintenance_reason power_state properties provision_state provision_updated_at reservation
         target_power_state target_provision_state links ports)],
-        [3 => 'driver_internal_info'], [5 => 'name'], [6 => qw(inspection_started_at inspection_finished_at)], [7 => 'clean_step'],
-        [12 => qw(raid_config target_raid_config)], [14 => 'states'], [20 => 'network_interface'], [21 => 'resource_class'],
+        [3 => 'driver_internal_info'], [5 => 'name'], [6 => qw(inspection_started_at inspection_finished_at)],
+            [7 => 'clean_step'],
+        [12 => qw(raid_config target_raid_config)], [14 => 'states'], [20 => 'network_interface'],
+            [21 => 'resource_class'],
         [24 => 'portgroups'],
         [31 => map { "${_}_interface" } qw(boot console deploy inspect management power raid vendor)], [32 => 'volume'],
-        [33 => 'storage_interface'], [37 => 'traits'], [38 => 'rescue_interface'], [40 => qw(bios_interface etag)], [42 => 'fault'],
-        [44 => 'deploy_step'], [46 => 'conductor_group'], [47 => 'automated_clean'], [48 => qw(protected protected_reason)],
-        [49 => 'conductor'], [50 => 'owner'], [51 => 'description'], [52 => 'allocation_uuid'], [61 => qw(retired retired_reason)],
+        [33 => 'storage_interface'], [37 => 'traits'], [38 => 'rescue_interface'], [40 => qw(bios_interface etag)],
+            [42 => 'fault'],
+        [44 => 'deploy_step'], [46 => 'conductor_group'], [47 => 'automated_clean'],
+            [48 => qw(protected protected_reason)],
+        [49 => 'conductor'], [50 => 'owner'], [51 => 'description'], [52 => 'allocation_uuid'],
+            [61 => qw(retired retired_reason)],
         [65 => 'lessee'], [66 => 'network_data'], [75 => qw(boot_mode secure_boot)], [82 => 'shard']);
     my $uuid = node()->{uuid};
     my (@expected, $next);
@@ -156,7 +180,8 @@ subtest 'what each version shows' => sub {
     for my $pair (['name', 4], ['resource_class', 20], ['owner', 49], ['shard', 81], ['protected', 47]) {
         my ($member, $before) = @$pair;
         my $old = $admin->version("1.$before");
-        is_fault($old->post('/nodes', json => { driver => 'fake-hardware', $member => 'x' }), 406, qr/$member/, "$member given before it came");
+        is_fault($old->post('/nodes', json => { driver => 'fake-hardware', $member => 'x' }), 406, qr/$member/,
+            "$member given before it came");
         is_fault($old->patch("/nodes/$uuid", [[add => "/$member", 'x']]), 406, qr/$member/, 'patched');
         is_fault($old->get("/nodes/$uuid?fields=$member"), 406, qr/$member|fields/, 'asked for');
     }
@@ -167,14 +192,16 @@ subtest 'the state it begins in' => sub {
     for my $version (sort keys %state) {
         my $node = $admin->version($version)->make('nodes', { driver => 'fake-hardware' });
         is $node->{provision_state}, $state{$version}, $version;
-        is $admin->version('1.2')->get("/nodes/$node->{uuid}")->json->{provision_state}, $state{$version} // 'available', 'as 1.2 shows it';
+        is $admin->version('1.2')->get("/nodes/$node->{uuid}")->json->{provision_state},
+            $state{$version} // 'available', 'as 1.2 shows it';
     }
 };
 
 subtest 'fields' => sub {
     my $node = node(name => 'fields', extra => { a => 1 });
     my $ask  = sub { return $admin->get("/nodes/fields?fields=$_[0]") };
-    is_deeply $ask->('uuid,extra')->json, { map { $_ => $node->{$_} } qw(uuid extra etag links) }, 'what was asked for, the tag and links';
+    is_deeply $ask->('uuid,extra')->json, { map { $_ => $node->{$_} } qw(uuid extra etag links) },
+        'what was asked for, the tag and links';
     is_deeply $ask->('')->json, { map { $_ => $node->{$_} } qw(etag links) }, 'nothing';
     is $ask->('conductor')->json->{conductor}, $node->{conductor}, 'the conductor';
     is $ask->('uuid')->etag =~ s/"//gr, $node->{etag}, 'with ETag';
@@ -182,11 +209,13 @@ subtest 'fields' => sub {
     is_fault($ask->('links'), 400, qr/links/, 'links are there anyway');
     is_fault($admin->get('/nodes/fields?fields=uuid&fields=name'), 400, undef, 'twice');
     is_fault($admin->version('1.7')->get("/nodes/$node->{uuid}?fields=uuid"), 406, undef, 'before 1.8');
-    is_deeply [sort keys %{ $admin->version('1.39')->get('/nodes/fields?fields=uuid')->json }], [qw(links uuid)], 'no tag before 1.40';
+    is_deeply [sort keys %{ $admin->version('1.39')->get('/nodes/fields?fields=uuid')->json }], [qw(links uuid)],
+        'no tag before 1.40';
 };
 
 subtest 'secrets are masked' => sub {
-    my $node = node(name => 'secret', driver_info => { ipmi_password => 's3cret', ipmi_address => '10.0.0.1' }, instance_info => { image_url => 'u', configdrive => 'c' });
+    my $node = node(name => 'secret', driver_info => { ipmi_password => 's3cret', ipmi_address => '10.0.0.1' },
+        instance_info => { image_url => 'u', configdrive => 'c' });
     is_deeply $node->{driver_info}, { ipmi_password => '******', ipmi_address => '10.0.0.1' }, 'in the answer';
     is_deeply $node->{instance_info}, { image_url => '******', configdrive => '******' }, 'in both dictionaries';
     for my $path ('/nodes/secret', '/nodes/secret?fields=driver_info', '/nodes/detail', '/nodes?fields=driver_info') {
@@ -203,7 +232,8 @@ subtest 'deletion' => sub {
     my $instance_uuid = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee';
     node(name => 'used', instance_uuid => $instance_uuid);
     is_fault($admin->delete('/nodes/used'), 409, qr/associated with instance \Q$instance_uuid\E/, 'with an instance');
-    refused({ driver => 'fake-hardware', instance_uuid => uc $instance_uuid }, 409, qr/\Q$instance_uuid\E/, 'which no other node can have');
+    refused({ driver => 'fake-hardware', instance_uuid => uc $instance_uuid }, 409, qr/\Q$instance_uuid\E/,
+        'which no other node can have');
     $admin->patch('/nodes/used', [[remove => '/instance_uuid']])->is_status(200);
     $admin->delete('/nodes/used')->is_status(204, 'without');
     my $port_node = node(name => 'with-ports');
@@ -223,13 +253,18 @@ subtest 'chassis' => sub {
     is_deeply [sort keys %$chassis], [qw(created_at description etag extra links nodes updated_at uuid)], 'its members';
     is $chassis->{nodes}[0][0]{href}, $post->location . '/nodes', 'nodes: a list in a list';
     is_deeply $admin->get($url)->json, $chassis, 'GET shows the same';
-    is_deeply [sort keys %{ $admin->version('1.1')->get($url)->json }], [qw(created_at description extra links nodes updated_at uuid)], 'at 1.1';
-    is_fault($admin->post('/chassis', json => { uuid => $chassis->{uuid} }), 409, qr/\AA chassis with UUID/, 'its UUID is taken');
-    is_fault($admin->post('/chassis', json => { bogus => 1 }), 400, qr/Schema error for chassis.*'bogus'/, 'an unknown member');
-    is_fault($admin->post('/chassis', json => { description => 'x' x 256 }), 400, qr/description/, 'a long description');
+    is_deeply [sort keys %{ $admin->version('1.1')->get($url)->json }],
+        [qw(created_at description extra links nodes updated_at uuid)], 'at 1.1';
+    is_fault($admin->post('/chassis', json => { uuid => $chassis->{uuid} }), 409, qr/\AA chassis with UUID/,
+        'its UUID is taken');
+    is_fault($admin->post('/chassis', json => { bogus => 1 }), 400, qr/Schema error for chassis.*'bogus'/,
+        'an unknown member');
+    is_fault($admin->post('/chassis', json => { description => 'x' x 256 }), 400, qr/description/,
+        'a long description');
     is_fault($admin->get('/chassis/abc'), 400, qr/Expected UUID for chassis_uuid/, 'no UUID');
     is_fault($admin->get("/chassis/$none"), 404, qr/\AChassis \Q$none\E could not be found/, 'none');
-    is_deeply $admin->get("$url?fields=description,links")->json, { map { $_ => $chassis->{$_} } qw(description links etag) }, 'fields';
+    is_deeply $admin->get("$url?fields=description,links")->json,
+        { map { $_ => $chassis->{$_} } qw(description links etag) }, 'fields';
     my $node = node(name => 'in-chassis', chassis_uuid => uc $chassis->{uuid});
     is $node->{chassis_uuid}, $chassis->{uuid}, 'a node in it';
     is_fault($admin->delete($url), 400, qr/contains nodes/, 'it cannot go');
@@ -243,7 +278,8 @@ subtest 'the registry\'s other dialect shows the same node' => sub {
     $get->is_status(200);
     is $get->json->{metadata}{etag}, $node->{etag}, 'under the same tag';
     my ($change) = $instance->changes_of($admin->patch('/nodes/both', [[add => '/extra/a', 1]]));
-    is_deeply [@$change{qw(verb tenant type name revision)}], ['updated', 'system', 'nodes', $node->{uuid}, 2], 'a change leaves a row';
+    is_deeply [@$change{qw(verb tenant type name revision)}], ['updated', 'system', 'nodes', $node->{uuid}, 2],
+        'a change leaves a row';
 };
 
 done_testing;

@@ -21,11 +21,16 @@ my ($node, $other) = map { $admin->make('nodes', { driver => 'fake-hardware', na
 my $serial = 0;
 
 sub mac { return sprintf '52:54:00:00:%02x:%02x', $serial / 256, $serial++ % 256 }
-sub port { my (%content) = @_; return $admin->make('ports', { address => mac(), node_uuid => $node->{uuid}, %content }) }
+sub port {
+    my (%content) = @_;
+    return $admin->make('ports', { address => mac(), node_uuid => $node->{uuid}, %content });
+}
+
 sub group { my (%content) = @_; return $admin->make('portgroups', { node_uuid => $node->{uuid}, %content }) }
 
 # Each with what a refused one begins with.
-my %base = (ports => sub { return (address => mac(), node_uuid => $node->{uuid}) }, portgroups => sub { return (node_uuid => $node->{uuid}) });
+my %base = (ports => sub { return (address => mac(), node_uuid => $node->{uuid}) },
+    portgroups => sub { return (node_uuid => $node->{uuid}) });
 
 sub refused {
     my ($kind, $content, $status, $text, $name) = @_;
@@ -33,18 +38,22 @@ sub refused {
 }
 
 subtest 'a new port' => sub {
-    my $post = $admin->post('/ports', json => { address => '52:54:00:AA:BB:0C', node_uuid => uc $node->{uuid}, pxe_enabled => 'false',
-        physical_network => 'physnet1', local_link_connection => { switch_id => '0a:1b:2c:3d:4e:5f', port_id => 'Gi0/1' }, extra => { a => 1 } });
+    my $post = $admin->post('/ports', json => { address => '52:54:00:AA:BB:0C', node_uuid => uc $node->{uuid},
+        pxe_enabled => 'false',
+        physical_network => 'physnet1', local_link_connection => { switch_id => '0a:1b:2c:3d:4e:5f',
+            port_id => 'Gi0/1' }, extra => { a => 1 } });
     $post->is_status(201);
     my $port = $post->json;
     is $post->location, $admin->url . "/v1/ports/$port->{uuid}", 'Location';
     is $post->etag =~ s/"//gr, $port->{etag}, 'the etag in header and body';
-    is_deeply [sort keys %$port], [sort qw(uuid created_at updated_at etag address extra internal_info is_smartnic local_link_connection
+    is_deeply [sort keys %$port], [sort qw(uuid created_at updated_at etag address extra internal_info is_smartnic
+        local_link_connection
         physical_network pxe_enabled node_uuid portgroup_uuid links)], 'its members';
     is $port->{address}, '52:54:00:aa:bb:0c', 'the address is in lower case';
     is $port->{node_uuid}, $node->{uuid}, 'so is the UUID of the node';
     is_deeply [map { $port->{$_} ? 1 : 0 } qw(pxe_enabled is_smartnic)], [0, 0], 'booleans are booleans';
-    is_deeply $port->{local_link_connection}, { switch_id => '0a:1b:2c:3d:4e:5f', port_id => 'Gi0/1' }, 'where it is plugged in';
+    is_deeply $port->{local_link_connection}, { switch_id => '0a:1b:2c:3d:4e:5f', port_id => 'Gi0/1' },
+        'where it is plugged in';
     is_deeply [$port->{internal_info}, $port->{portgroup_uuid}, $port->{updated_at}], [{}, undef, undef], 'the rest';
     is_deeply $admin->get("/ports/$port->{uuid}")->json, $port, 'GET shows the same';
     is_deeply $admin->get('/ports/' . uc $port->{uuid})->json, $port, 'by an upper-case UUID';
@@ -53,16 +62,21 @@ subtest 'a new port' => sub {
 
 subtest 'ports that are refused' => sub {
     my $taken = port();
-    refused('ports', { address => uc $taken->{address} }, 409, qr/\AA port with MAC address \Q$taken->{address}\E already exists/, 'a used address');
+    refused('ports', { address => uc $taken->{address} }, 409,
+        qr/\AA port with MAC address \Q$taken->{address}\E already exists/, 'a used address');
     refused('ports', { uuid => $taken->{uuid} }, 409, qr/\AA port with UUID/, 'a used UUID');
-    refused('ports', { address => $_ }, 400, qr/Expected valid MAC address/, "address $_") for '52-54-00-00-00-01', 'not-a-mac', '', '52:54:00:00:00';
+    refused('ports', { address => $_ }, 400, qr/Expected valid MAC address/, "address $_") for '52-54-00-00-00-01',
+        'not-a-mac', '', '52:54:00:00:00';
     refused('ports', { address => undef }, 400, qr/Schema error for port.*address/, 'no address');
     refused('ports', { node_uuid => undef }, 400, qr/Schema error for port.*node_uuid/, 'no node');
     refused('ports', { node_uuid => 'n1' }, 400, qr/Expected UUID for node_uuid/, 'a name of a node');
     refused('ports', { node_uuid => $none }, 400, qr/Node \Q$none\E could not be found/, 'an unknown node');
-    refused('ports', { portgroup_uuid => $none }, 400, qr/Portgroup \Q$none\E could not be found/, 'an unknown port group');
-    refused('ports', { $_ => 'x' }, 400, qr/Schema error for port.*'$_'/, "$_") for qw(bogus created_at internal_info name);
-    refused('ports', { local_link_connection => { switch_id => '0a:1b:2c:3d:4e:5f' } }, 400, qr/port_id/, 'half a connection');
+    refused('ports', { portgroup_uuid => $none }, 400, qr/Portgroup \Q$none\E could not be found/,
+        'an unknown port group');
+    refused('ports', { $_ => 'x' }, 400, qr/Schema error for port.*'$_'/, "$_") for qw(bogus created_at internal_info
+        name);
+    refused('ports', { local_link_connection => { switch_id => '0a:1b:2c:3d:4e:5f' } }, 400, qr/port_id/,
+        'half a connection');
     refused('ports', { physical_network => 'x' x 65 }, 400, qr/physical_network/, 'a long name of a network');
     refused('ports', { pxe_enabled => 'perhaps' }, 400, qr/Unrecognized value/, 'no boolean');
     my $far = $admin->make('portgroups', { node_uuid => $other->{uuid} });
@@ -78,16 +92,20 @@ subtest 'booleans' => sub {
 };
 
 subtest 'a new port group' => sub {
-    my $post = $admin->post('/portgroups', json => { node_uuid => $node->{uuid}, address => '52:54:00:AA:BB:A0', name => 'pg1', properties => { miimon => 100 } });
+    my $post = $admin->post('/portgroups', json => { node_uuid => $node->{uuid}, address => '52:54:00:AA:BB:A0',
+        name => 'pg1', properties => { miimon => 100 } });
     $post->is_status(201);
     my $group = $post->json;
     is $post->location, $admin->url . "/v1/portgroups/$group->{uuid}", 'Location';
-    is_deeply [sort keys %$group], [sort qw(uuid created_at updated_at etag address extra internal_info mode name node_uuid properties
+    is_deeply [sort keys %$group], [sort qw(uuid created_at updated_at etag address extra internal_info mode name
+        node_uuid properties
         standalone_ports_supported links ports)], 'its members';
-    is_deeply [@$group{qw(mode address)}, $group->{standalone_ports_supported} ? 1 : 0], ['active-backup', '52:54:00:aa:bb:a0', 1], 'defaults';
+    is_deeply [@$group{qw(mode address)}, $group->{standalone_ports_supported} ? 1 : 0], ['active-backup',
+        '52:54:00:aa:bb:a0', 1], 'defaults';
     is_deeply $admin->get("/portgroups/$_")->json, $group, "found as $_" for 'pg1', $group->{uuid}, uc $group->{uuid};
     refused('portgroups', { name => 'pg1' }, 409, qr/\AA portgroup with name pg1 already exists/, 'a used name');
-    refused('portgroups', { address => '52:54:00:aa:bb:a0' }, 409, qr/\AA portgroup with MAC address/, 'a used address');
+    refused('portgroups', { address => '52:54:00:aa:bb:a0' }, 409, qr/\AA portgroup with MAC address/,
+        'a used address');
     refused('portgroups', { name => $none }, 400, qr/name/, 'a UUID as name');
     refused('portgroups', { node_uuid => $none }, 400, qr/Node \Q$none\E/, 'an unknown node');
     refused('portgroups', { bogus => 1 }, 400, qr/Schema error for portgroup.*'bogus'/, 'an unknown member');
@@ -99,63 +117,85 @@ subtest 'a new port group' => sub {
 subtest 'what each version shows' => sub {
     my $uuid  = port()->{uuid};
     my @since = ([1 => qw(uuid created_at updated_at address extra node_uuid links)], [18 => 'internal_info'],
-        [19 => qw(local_link_connection pxe_enabled)], [24 => 'portgroup_uuid'], [34 => 'physical_network'], [40 => 'etag'], [53 => 'is_smartnic']);
+        [19 => qw(local_link_connection pxe_enabled)], [24 => 'portgroup_uuid'], [34 => 'physical_network'],
+            [40 => 'etag'], [53 => 'is_smartnic']);
     my @expected;
     for my $step (@since) {
         my ($version, @members) = @$step;
-        is_deeply [sort keys %{ $admin->version('1.' . ($version - 1))->get("/ports/$uuid")->json }], [sort @expected], "port before 1.$version" if $version > 1;
+        is_deeply [sort keys %{ $admin->version('1.' . ($version - 1))->get("/ports/$uuid")->json }], [sort @expected],
+            "port before 1.$version" if $version > 1;
         push @expected, @members;
-        is_deeply [sort keys %{ $admin->version("1.$version")->get("/ports/$uuid")->json }], [sort @expected], "port at 1.$version";
+        is_deeply [sort keys %{ $admin->version("1.$version")->get("/ports/$uuid")->json }], [sort @expected],
+            "port at 1.$version";
         my $new = $members[0];
         next if $version == 1 || $new eq 'internal_info' || $new eq 'etag';
-        is_fault($admin->version('1.' . ($version - 1))->patch("/ports/$uuid", [[remove => "/$new"]]), 406, qr/$new/, "$new in a patch before it came");
+        is_fault($admin->version('1.' . ($version - 1))->patch("/ports/$uuid", [[remove => "/$new"]]), 406, qr/$new/,
+            "$new in a patch before it came");
     }
-    is_fault($admin->version('1.18')->post('/ports', json => { address => mac(), node_uuid => $node->{uuid}, pxe_enabled => $true }), 406, qr/pxe_enabled/,
+    is_fault($admin->version('1.18')->post('/ports', json => { address => mac(), node_uuid => $node->{uuid},
+        pxe_enabled => $true }), 406, qr/pxe_enabled/,
         'given before it came');
     is_fault($admin->version('1.22')->get('/portgroups/pg1'), 404, undef, 'port groups came with 1.23', address => 1);
-    is_deeply [sort keys %{ $admin->version('1.23')->get('/portgroups/pg1')->json }], [sort qw(uuid created_at updated_at address extra internal_info
+    is_deeply [sort keys %{ $admin->version('1.23')->get('/portgroups/pg1')->json }],
+        [sort qw(uuid created_at updated_at address extra internal_info
         mode name node_uuid properties standalone_ports_supported links ports)], 'with these members';
 };
 
 subtest 'fields' => sub {
     my $port = port();
-    is_deeply $admin->get("/ports/$port->{uuid}?fields=address,links")->json, { map { $_ => $port->{$_} } qw(address links etag) }, 'of a port';
+    is_deeply $admin->get("/ports/$port->{uuid}?fields=address,links")->json,
+        { map { $_ => $port->{$_} } qw(address links etag) }, 'of a port';
     is_deeply $admin->get('/portgroups/pg1?fields=name')->json->{name}, 'pg1', 'of a port group';
     is_fault($admin->get("/ports/$port->{uuid}?fields=driver"), 400, qr/driver.*not a valid field/, 'none of a port');
 };
 
 subtest 'patches' => sub {
     my ($port, $group) = (port(), group(name => 'to-patch'));
-    my $patch = $admin->patch("/ports/$port->{uuid}", [[add => '/extra/a', 1], [add => '/address', '52:54:00:CC:00:01'], [add => '/portgroup_uuid', $group->{uuid}],
+    my $patch = $admin->patch("/ports/$port->{uuid}", [[add => '/extra/a', 1], [add => '/address', '52:54:00:CC:00:01'],
+        [add => '/portgroup_uuid', $group->{uuid}],
         [add => '/pxe_enabled', 'no'], [add => '/physical_network', 'p']]);
     $patch->is_status(200);
-    is_deeply [@{ $patch->json }{qw(extra address portgroup_uuid physical_network)}, $patch->json->{pxe_enabled} ? 1 : 0],
+    is_deeply [@{ $patch->json }{qw(extra address portgroup_uuid physical_network)}, $patch->json->{pxe_enabled} ? 1
+        : 0],
         [{ a => 1 }, '52:54:00:cc:00:01', $group->{uuid}, 'p', 0], 'all of a port that can be';
     ok $patch->json->{updated_at}, 'it was changed';
-    $patch = $admin->patch("/ports/$port->{uuid}", [map { [remove => "/$_"] } qw(extra/a portgroup_uuid pxe_enabled physical_network)]);
-    is_deeply [@{ $patch->json }{qw(extra portgroup_uuid physical_network)}, $patch->json->{pxe_enabled} ? 1 : 0], [{}, undef, undef, 1],
+    $patch = $admin->patch("/ports/$port->{uuid}", [map { [remove => "/$_"] } qw(extra/a portgroup_uuid pxe_enabled
+        physical_network)]);
+    is_deeply [@{ $patch->json }{qw(extra portgroup_uuid physical_network)}, $patch->json->{pxe_enabled} ? 1 : 0], [{},
+        undef, undef, 1],
         'removed, they have their defaults';
-    is_fault($admin->patch("/ports/$port->{uuid}", [[remove => "/$_"]]), 400, undef, "/$_ can't be removed") for qw(address node_uuid);
-    is_fault($admin->patch("/ports/$port->{uuid}", [[add => "/$_", 'x']]), 400, qr/\ACannot patch \/$_: .*\/address, \/extra/, "/$_ is not patched")
+    is_fault($admin->patch("/ports/$port->{uuid}", [[remove => "/$_"]]), 400, undef, "/$_ can't be removed")
+        for qw(address node_uuid);
+    is_fault($admin->patch("/ports/$port->{uuid}", [[add => "/$_", 'x']]), 400,
+        qr/\ACannot patch \/$_: .*\/address, \/extra/, "/$_ is not patched")
         for qw(uuid created_at internal_info bogus links etag);
     my $taken = port();
-    is_fault($admin->patch("/ports/$port->{uuid}", [[replace => '/address', $taken->{address}]]), 409, qr/port with MAC address/, 'a used address');
-    $admin->patch("/ports/$port->{uuid}", [[replace => '/node_uuid', $other->{uuid}]])->is_status(200, 'it can go to another node');
-    is_fault($admin->patch("/ports/$port->{uuid}", [[replace => '/node_uuid', $none]]), 400, qr/Node \Q$none\E/, 'that is there');
+    is_fault($admin->patch("/ports/$port->{uuid}", [[replace => '/address', $taken->{address}]]), 409,
+        qr/port with MAC address/, 'a used address');
+    $admin->patch("/ports/$port->{uuid}", [[replace => '/node_uuid', $other->{uuid}]])->is_status(200,
+        'it can go to another node');
+    is_fault($admin->patch("/ports/$port->{uuid}", [[replace => '/node_uuid', $none]]), 400, qr/Node \Q$none\E/,
+        'that is there');
 
-    $patch = $admin->patch('/portgroups/to-patch', [[add => '/name', 'patched'], [add => '/mode', '802.3ad'], [add => '/properties/miimon', 1],
+    $patch = $admin->patch('/portgroups/to-patch', [[add => '/name', 'patched'], [add => '/mode', '802.3ad'],
+        [add => '/properties/miimon', 1],
         [add => '/standalone_ports_supported', 'false'], [add => '/address', mac()]]);
-    is_deeply [@{ $patch->json }{qw(name mode properties)}, $patch->json->{standalone_ports_supported} ? 1 : 0], ['patched', '802.3ad', { miimon => 1 }, 0],
+    is_deeply [@{ $patch->json }{qw(name mode properties)}, $patch->json->{standalone_ports_supported} ? 1 : 0],
+        ['patched', '802.3ad', { miimon => 1 }, 0],
         'of a port group';
-    is_fault($admin->patch('/portgroups/patched', [[remove => '/mode']]), 400, qr/\/mode/, 'its mode can only be replaced');
-    is $admin->patch('/portgroups/patched', [[add => '/name', undef]])->json->{name}, undef, 'its name can be taken away';
+    is_fault($admin->patch('/portgroups/patched', [[remove => '/mode']]), 400, qr/\/mode/,
+        'its mode can only be replaced');
+    is $admin->patch('/portgroups/patched', [[add => '/name', undef]])->json->{name}, undef,
+        'its name can be taken away';
 };
 
 subtest 'a port whose node has an instance' => sub {
-    my $busy = $admin->make('nodes', { driver => 'fake-hardware', instance_uuid => '11111111-2222-4333-8444-555555555555' });
+    my $busy = $admin->make('nodes', { driver => 'fake-hardware',
+        instance_uuid => '11111111-2222-4333-8444-555555555555' });
     my $port = port(node_uuid => $busy->{uuid});
     is_fault($admin->patch("/ports/$port->{uuid}", [[replace => '/address', mac()]]), 409, undef, 'keeps its address');
-    $admin->patch("/ports/$port->{uuid}", [[replace => '/extra', { a => 1 }]])->is_status(200, 'the rest can be changed');
+    $admin->patch("/ports/$port->{uuid}", [[replace => '/extra', { a => 1 }]])->is_status(200,
+        'the rest can be changed');
 };
 
 subtest 'deletion' => sub {
@@ -163,7 +203,8 @@ subtest 'deletion' => sub {
     my $port  = port(portgroup_uuid => $group->{uuid});
     is_fault($admin->delete('/portgroups/full'), 409, qr/contains ports/, 'a port group that has ports stays');
     $admin->delete("/ports/$port->{uuid}")->is_status(204);
-    is_fault($admin->get("/ports/$port->{uuid}"), 404, qr/\APort \Q$port->{uuid}\E could not be found/, 'the port is not there');
+    is_fault($admin->get("/ports/$port->{uuid}"), 404, qr/\APort \Q$port->{uuid}\E could not be found/,
+        'the port is not there');
     $admin->delete('/portgroups/full')->is_status(204, 'without them it goes');
     port(address => $port->{address});
     group(name => 'full');

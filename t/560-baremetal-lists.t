@@ -20,20 +20,26 @@ my $inst     = 'aaaaaaaa-0000-4000-8000-000000000001';
 my $true     = JSON::PP::true;
 my @chassis  = map { $admin->make('chassis', { description => "row $_" }) } 0 .. 4;
 my @nodes    = map { node($_) } 0 .. 11;
-my @groups   = map { $admin->make('portgroups', { node_uuid => $nodes[$_ % 2]{uuid}, name => "pg$_", address => sprintf '52:54:01:00:00:%02x', $_ }) } 0 .. 3;
+my @groups   = map { $admin->make('portgroups', { node_uuid => $nodes[$_ % 2]{uuid}, name => "pg$_",
+    address => sprintf '52:54:01:00:00:%02x', $_ }) } 0 .. 3;
 my @ports    = map { port($_) } 0 .. 11;
 
 sub node {
     my ($i) = @_;
-    return $admin->make('nodes', { driver => $i % 2 ? 'ipmi' : 'fake-hardware', name => sprintf('n%02d', (5 * $i) % 12), extra => { i => $i },
-        $i % 3 == 0 ? (owner => 'acme', resource_class => 'gold', description => "The 100% best_$i") : (), $i < 4 ? (chassis_uuid => $chassis[0]{uuid}) : (),
-        $i == 4 ? (instance_uuid => $inst, conductor_group => 'East') : (), $i < 2 ? (maintenance => $true) : (), $i == 5 ? (retired => $true) : (),
-        $i > 9 ? (shard => "s$i", lessee => 'les') : () });
+    my %content = (driver => $i % 2 ? 'ipmi' : 'fake-hardware', name => sprintf('n%02d', (5 * $i) % 12), extra => { i => $i });
+    @content{qw(owner resource_class description)} = ('acme', 'gold', "The 100% best_$i") if $i % 3 == 0;
+    $content{chassis_uuid} = $chassis[0]{uuid} if $i < 4;
+    $content{maintenance}  = $true             if $i < 2;
+    @content{qw(instance_uuid conductor_group)} = ($inst, 'East') if $i == 4;
+    $content{retired} = $true if $i == 5;
+    @content{qw(shard lessee)} = ("s$i", 'les') if $i > 9;
+    return $admin->make('nodes', \%content);
 }
 
 sub port {
     my ($i) = @_;
-    return $admin->make('ports', { address => sprintf('52:54:00:00:00:%02x', $i), node_uuid => $nodes[$i % 3]{uuid}, extra => { i => $i },
+    return $admin->make('ports', { address => sprintf('52:54:00:00:00:%02x', $i), node_uuid => $nodes[$i % 3]{uuid},
+        extra => { i => $i },
         $i % 3 < 2 && $i < 6 ? (portgroup_uuid => $groups[$i % 3]{uuid}) : () });
 }
 
@@ -44,8 +50,16 @@ sub indices {
     $response->status == 200 or return $response->describe;
     return join ' ', map { $index{ $_->{uuid} } // '?' } @{ $response->json->{$kind} };
 }
-sub nodes_are { my ($query, $want, $name, %option) = @_; return is indices($admin->get("/nodes$query", %option), 'nodes', \@nodes), $want, $name // $query }
-sub ports_are { my ($query, $want, $name) = @_; return is indices($admin->get($query), 'ports', \@ports), $want, $name // $query }
+
+sub nodes_are {
+    my ($query, $want, $name, %option) = @_;
+    return is indices($admin->get("/nodes$query", %option), 'nodes', \@nodes), $want, $name // $query;
+}
+
+sub ports_are {
+    my ($query, $want, $name) = @_;
+    return is indices($admin->get($query), 'ports', \@ports), $want, $name // $query;
+}
 
 # Follows next to the end: the pages, each as indices.
 sub pages {
@@ -60,21 +74,27 @@ sub pages {
 }
 
 subtest 'what an item shows' => sub {
-    my %brief = (nodes => [qw(instance_uuid links maintenance name power_state provision_state uuid)], ports => [qw(address links uuid)],
+    my %brief = (nodes => [qw(instance_uuid links maintenance name power_state provision_state uuid)],
+        ports => [qw(address links uuid)],
         portgroups => [qw(address links name uuid)], chassis => [qw(description links uuid)]);
     my %one = (nodes => $nodes[0], ports => $ports[0], portgroups => $groups[0], chassis => $chassis[0]);
     for my $kind (sort keys %brief) {
         my $list = $admin->get("/$kind");
         is $list->etag, undef, "$kind: a list has no tag in its header";
         is_deeply [sort keys %{ $list->json->{$kind}[0] }], [sort 'etag', @{ $brief{$kind} }], 'its items have theirs';
-        is $list->json->{$kind}[0]{etag}, $admin->get("/$kind/$one{$kind}{uuid}")->json->{etag}, 'the one that GET of it has';
-        is_deeply [sort keys %{ $admin->version('1.39')->get("/$kind")->json->{$kind}[0] }], $brief{$kind}, 'before 1.40 none';
+        is $list->json->{$kind}[0]{etag}, $admin->get("/$kind/$one{$kind}{uuid}")->json->{etag},
+            'the one that GET of it has';
+        is_deeply [sort keys %{ $admin->version('1.39')->get("/$kind")->json->{$kind}[0] }], $brief{$kind},
+            'before 1.40 none';
         my $whole = $admin->get("/$kind/$one{$kind}{uuid}")->json;
         is_deeply $admin->get("/$kind/detail")->json->{$kind}[0], $whole, 'detail: the whole object';
         is_deeply $admin->get("/$kind?detail=True")->json->{$kind}[0], $whole, 'by a parameter';
-        is_deeply [sort keys %{ $admin->get("/$kind?detail=false")->json->{$kind}[0] }], [sort 'etag', @{ $brief{$kind} }], 'or not';
-        is_deeply $admin->get("/$kind?fields=uuid,extra")->json->{$kind}[0], { map { $_ => $whole->{$_} } qw(uuid extra etag links) }, 'fields';
-        is_deeply $admin->get("/$kind?fields=")->json->{$kind}[0], { map { $_ => $whole->{$_} } qw(etag links) }, 'none of them';
+        is_deeply [sort keys %{ $admin->get("/$kind?detail=false")->json->{$kind}[0] }], [sort 'etag',
+            @{ $brief{$kind} }], 'or not';
+        is_deeply $admin->get("/$kind?fields=uuid,extra")->json->{$kind}[0],
+            { map { $_ => $whole->{$_} } qw(uuid extra etag links) }, 'fields';
+        is_deeply $admin->get("/$kind?fields=")->json->{$kind}[0], { map { $_ => $whole->{$_} } qw(etag links) },
+            'none of them';
         is_fault($admin->get("/$kind?fields=uuid,bogus"), 400, qr/bogus/, 'an unknown field');
         is_fault($admin->get("/$kind?fields=uuid&detail=true"), 400, qr/subset/, 'fields of the whole');
         is_fault($admin->get("/$kind/detail?fields=uuid"), 400, qr/Unexpected arguments/, 'the same');
@@ -84,9 +104,11 @@ subtest 'what an item shows' => sub {
     }
     is_fault($admin->get("/nodes?fields=$_"), 400, qr/$_/, "no column: $_") for qw(links conductor ports);
     is_fault($admin->version('1.7')->get('/nodes?fields=uuid'), 406, qr/fields/, 'fields came with 1.8');
-    is_deeply [sort keys %{ $admin->version('1.1')->get('/nodes')->json->{nodes}[0] }], [qw(instance_uuid links maintenance power_state provision_state uuid)],
+    is_deeply [sort keys %{ $admin->version('1.1')->get('/nodes')->json->{nodes}[0] }],
+        [qw(instance_uuid links maintenance power_state provision_state uuid)],
         'at 1.1';
-    $admin->get('/nodes', if_none_match => '*', if_match => 'W/"x"')->is_status(200, 'preconditions are none of a list');
+    $admin->get('/nodes', if_none_match => '*', if_match => 'W/"x"')->is_status(200,
+        'preconditions are none of a list');
 };
 
 subtest 'filters of nodes' => sub {
@@ -129,17 +151,24 @@ subtest 'filters of nodes' => sub {
 
 subtest 'filters that are refused' => sub {
     is_fault($admin->get("/nodes?$_"), 400, undef, $_)
-        for 'maintenance=perhaps', 'associated=2', 'instance_uuid=abc', 'chassis_uuid=abc', 'provision_state=bogus', 'fault=bogus', 'nosuch=1', 'maintenance=true&maintenance=false';
+        for 'maintenance=perhaps', 'associated=2', 'instance_uuid=abc', 'chassis_uuid=abc', 'provision_state=bogus',
+            'fault=bogus', 'nosuch=1', 'maintenance=true&maintenance=false';
+    is_fault($admin->get('/nodes?shard=s10,s11'), 400, qr/one shard/, 'two shards');
+    is_fault($admin->get('/ports?shard=s10'), 400, qr/Unexpected arguments/, 'shards are of nodes');
     is_fault($admin->get('/nodes?nosuch=1'), 400, qr/Unexpected arguments/, 'an unknown parameter is told so');
     is_fault($admin->get("/nodes?chassis_uuid=$none"), 404, qr/Chassis \Q$none\E/, 'an unknown chassis');
-    is_fault($admin->get('/nodes?driver=a&resource_class=a&conductor_group=a&lessee=a&shard=a&description_contains=a&associated=1&maintenance=1&retired=1'),
+    my $nine = join '&', map { "$_=1" } qw(driver resource_class conductor_group lessee shard description_contains associated
+        maintenance retired);
+    is_fault($admin->get("/nodes?$nine"),
         400, qr/At most 8/, 'too many');
-    my %since = (provision_state => 9, driver => 16, resource_class => 21, fault => 42, conductor_group => 46, conductor => 49, owner => 50,
+    my %since = (provision_state => 9, driver => 16, resource_class => 21, fault => 42, conductor_group => 46,
+        conductor => 49, owner => 50,
         description_contains => 51, retired => 61, lessee => 65, shard => 82, sharded => 82);
     my %value = (provision_state => 'enroll', fault => 'power%20failure', retired => 'true', sharded => 'true');
     for my $name (sort keys %since) {
         my $query = "/nodes?$name=" . ($value{$name} // 'x');
-        is_fault($admin->version('1.' . ($since{$name} - 1))->get($query), 406, qr/$name/, "$name before 1.$since{$name}");
+        is_fault($admin->version('1.' . ($since{$name} - 1))->get($query), 406, qr/$name/,
+            "$name before 1.$since{$name}");
         $admin->version("1.$since{$name}")->get($query)->is_status(200, 'since then');
     }
 };
@@ -163,7 +192,8 @@ subtest 'ports and port groups' => sub {
     is_fault($admin->get('/ports?node_uuid=nosuch'), 400, qr/Expected UUID for node_uuid/, 'no UUID');
     is_fault($admin->get('/ports?portgroup=nosuch'), 404, qr/Portgroup nosuch/, 'an unknown group');
     is_fault($admin->get('/ports?address=x'), 400, qr/Expected valid MAC address/, 'no address');
-    is_fault($admin->version('1.23')->get('/ports?portgroup=pg0'), 406, qr/portgroup/, 'port groups of ports came with 1.24');
+    is_fault($admin->version('1.23')->get('/ports?portgroup=pg0'), 406, qr/portgroup/,
+        'port groups of ports came with 1.24');
 };
 
 subtest 'below another' => sub {
@@ -171,10 +201,13 @@ subtest 'below another' => sub {
     ports_are("/nodes/$nodes[0]{name}/ports/detail", '0 3 6 9');
     ports_are("/nodes/$nodes[5]{uuid}/ports", '');
     ports_are('/portgroups/pg0/ports', '0 3');
-    is indices($admin->get("/nodes/$nodes[1]{uuid}/portgroups"), 'portgroups', \@groups), '1 3', 'port groups of a node';
+    is indices($admin->get("/nodes/$nodes[1]{uuid}/portgroups"), 'portgroups', \@groups), '1 3',
+        'port groups of a node';
     is indices($admin->get("/chassis/$chassis[0]{uuid}/nodes"), 'nodes', \@nodes), '0 1 2 3', 'nodes of a chassis';
-    is indices($admin->get("/chassis/$chassis[0]{uuid}/nodes?maintenance=true&driver=ipmi"), 'nodes', \@nodes), '1', 'with filters';
-    is_deeply $admin->get("/nodes/$nodes[0]{uuid}/ports?fields=uuid")->json->{ports}[0], { uuid => $ports[0]{uuid}, map { $_ => $ports[0]{$_} } qw(etag links) }, 'fields';
+    is indices($admin->get("/chassis/$chassis[0]{uuid}/nodes?maintenance=true&driver=ipmi"), 'nodes', \@nodes), '1',
+        'with filters';
+    is_deeply $admin->get("/nodes/$nodes[0]{uuid}/ports?fields=uuid")->json->{ports}[0], { uuid => $ports[0]{uuid},
+        map { $_ => $ports[0]{$_} } qw(etag links) }, 'fields';
     is_deeply $admin->get("/nodes/$nodes[0]{uuid}/ports?detail=true")->json->{ports}[0], $ports[0], 'detail';
     is_fault($admin->get("/nodes/$none/ports"), 404, qr/Node \Q$none\E/, 'of no node');
     is_fault($admin->get('/portgroups/nosuch/ports'), 404, qr/Portgroup nosuch/, 'of no group');
@@ -182,7 +215,8 @@ subtest 'below another' => sub {
 };
 
 subtest 'order' => sub {
-    my %order = (name => [sort { $nodes[$a]{name} cmp $nodes[$b]{name} } 0 .. 11], uuid => [sort { $nodes[$a]{uuid} cmp $nodes[$b]{uuid} } 0 .. 11],
+    my %order = (name => [sort { $nodes[$a]{name} cmp $nodes[$b]{name} } 0 .. 11],
+        uuid => [sort { $nodes[$a]{uuid} cmp $nodes[$b]{uuid} } 0 .. 11],
         id => [0 .. 11], driver => [(grep { $_ % 2 == 0 } 0 .. 11), grep { $_ % 2 } 0 .. 11], created_at => [0 .. 11]);
     for my $key (sort keys %order) {
         nodes_are("?sort_key=$key", join(' ', @{ $order{$key} }));
@@ -190,7 +224,8 @@ subtest 'order' => sub {
     }
     nodes_are("?sort_key=$_&sort_dir=desc", join(' ', reverse @{ $order{$_} })) for qw(name uuid id);
     nodes_are('?sort_key=owner&resource_class=gold', '0 3 6 9');
-    is_fault($admin->get("/nodes?sort_key=$_"), 400, qr/sort_key/, "not by $_") for qw(bogus extra driver_info links traits ports conductor), '';
+    is_fault($admin->get("/nodes?sort_key=$_"), 400, qr/sort_key/, "not by $_") for qw(bogus extra driver_info links
+        traits ports conductor), '';
     is_fault($admin->get("/nodes?sort_dir=$_"), 400, qr/sort direction/, "no direction: $_") for qw(up ASC);
     is_fault($admin->version('1.4')->get('/nodes?sort_key=name'), 406, qr/name/, 'not by what came later');
 };
@@ -215,17 +250,22 @@ subtest 'pages' => sub {
         '/nodes?limit=9&description_contains=%25&detail=True' => ['0 3 6 9'],
     );
     is_deeply pages($_, 'nodes', \@nodes), $walk{$_}, "walking $_" for sort keys %walk;
-    is_deeply pages("/chassis/$chassis[0]{uuid}/nodes?limit=3&maintenance=false", 'nodes', \@nodes), ['2 3'], 'nodes of a chassis';
+    is_deeply pages("/chassis/$chassis[0]{uuid}/nodes?limit=3&maintenance=false", 'nodes', \@nodes), ['2 3'],
+        'nodes of a chassis';
     is_deeply pages("/chassis/$chassis[0]{uuid}/nodes?limit=3", 'nodes', \@nodes), ['0 1 2', '3'], 'in pages';
     is_deeply pages("/nodes/$nodes[0]{name}/ports?limit=3", 'ports', \@ports), ['0 3 6', '9'], 'ports of a node';
     is_deeply pages('/portgroups/pg0/ports/detail?limit=1', 'ports', \@ports), ['0', '3'], 'of a group';
-    is_deeply pages("/ports?node=$nodes[1]{uuid}&limit=2&sort_key=address&sort_dir=desc", 'ports', \@ports), ['10 7', '4 1'], 'of a node, by address';
+    is_deeply pages("/ports?node=$nodes[1]{uuid}&limit=2&sort_key=address&sort_dir=desc", 'ports', \@ports), ['10 7',
+        '4 1'], 'of a node, by address';
     is_deeply pages('/chassis?limit=2', 'chassis', \@chassis), ['0 1', '2 3', '4'], 'chassis';
     is_deeply pages('/portgroups?limit=3&sort_key=name', 'portgroups', \@groups), ['0 1 2', '3'], 'port groups';
     my @by_name = sort { $nodes[$a]{name} cmp $nodes[$b]{name} } 0 .. 11;
-    is_deeply pages('/nodes?limit=5&sort_key=name', 'nodes', \@nodes), [map { join ' ', @$_ } [@by_name[0 .. 4]], [@by_name[5 .. 9]], [@by_name[10, 11]]], 'by name';
-    is_deeply pages('/nodes?limit=5&sort_key=resource_class&sort_dir=desc', 'nodes', \@nodes)->[0], '9 6 3 0 11', 'by what is often null';
-    is join(' ', @{ pages('/nodes?limit=1&sort_key=resource_class', 'nodes', \@nodes) }), '1 2 4 5 7 8 10 11 0 3 6 9', 'through the nulls';
+    is_deeply pages('/nodes?limit=5&sort_key=name', 'nodes', \@nodes), [map { join ' ', @$_ } [@by_name[0 .. 4]],
+        [@by_name[5 .. 9]], [@by_name[10, 11]]], 'by name';
+    is_deeply pages('/nodes?limit=5&sort_key=resource_class&sort_dir=desc', 'nodes', \@nodes)->[0], '9 6 3 0 11',
+        'by what is often null';
+    is join(' ', @{ pages('/nodes?limit=1&sort_key=resource_class', 'nodes', \@nodes) }), '1 2 4 5 7 8 10 11 0 3 6 9',
+        'through the nulls';
 };
 
 done_testing;

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# Etags of bare metal as specs/etag-spec.txt has them, from microversion 1.40 on; and that nothing is lost among clients.
+# Etags of bare metal as specs/etag-spec.txt has them, from microversion 1.40 on; and that clients lose each other nothing.
 use strict;
 use warnings;
 
@@ -28,11 +28,15 @@ my $chassis  = $admin->make('chassis', {});
 my $node     = $admin->make('nodes', { driver => 'fake-hardware', name => 'n1' });
 my $group    = $admin->make('portgroups', { node_uuid => $node->{uuid}, name => 'pg1' });
 my $port     = $admin->make('ports', { node_uuid => $node->{uuid}, address => '52:54:00:00:00:01' });
-my %url      = (nodes => "/nodes/$node->{uuid}", ports => "/ports/$port->{uuid}", portgroups => "/portgroups/$group->{uuid}", chassis => "/chassis/$chassis->{uuid}");
+my %url      = (nodes => "/nodes/$node->{uuid}", ports => "/ports/$port->{uuid}",
+    portgroups => "/portgroups/$group->{uuid}", chassis => "/chassis/$chassis->{uuid}");
 
 sub etag { return $admin->get($_[0])->json->{etag} }
 sub bare { return $_[0]->etag =~ s/"//gr }
-sub add { my ($path, $key, $value, %option) = @_; return $admin->patch($path, [[add => "/extra/$key", $value]], %option) }
+sub add {
+    my ($path, $key, $value, %option) = @_;
+    return $admin->patch($path, [[add => "/extra/$key", $value]], %option);
+}
 
 subtest 'every resource has one, in header and body' => sub {
     for my $kind (sort keys %url) {
@@ -58,10 +62,12 @@ subtest 'every resource has one, in header and body' => sub {
 
 subtest 'it does not depend on the microversion' => sub {
     is bare($admin->version($_)->get($url{nodes})), etag($url{nodes}), "shown by $_" for '1.41', '1.82', 'latest';
-    $admin->version('1.1')->request('PATCH', $url{nodes}, json => [{ op => 'add', path => '/extra/old', value => 1 }])->is_status(200);
+    $admin->version('1.1')->request('PATCH', $url{nodes}, json => [{ op => 'add', path => '/extra/old',
+        value => 1 }])->is_status(200);
     my $new = etag($url{nodes});
     is $admin->version('1.82')->get($url{nodes})->json->{etag}, $new, 'a change by 1.1 makes one for all';
-    is $instance->sql_value("SELECT LOWER(HEX(etag)) FROM resources WHERE name = '$node->{uuid}'"), $new =~ s{\AW/}{}r, 'it is stored';
+    is $instance->sql_value("SELECT LOWER(HEX(etag)) FROM resources WHERE name = '$node->{uuid}'"), $new =~ s{\AW/}{}r,
+        'it is stored';
 };
 
 subtest 'what it covers' => sub {
@@ -75,9 +81,11 @@ subtest 'what it covers' => sub {
     isnt $a, $before, 'from A to B to A is noticed';
     my $twin = $admin->make('chassis', { extra => { same => 1 } });
     isnt $admin->make('chassis', { extra => { same => 1 } })->{etag}, $twin->{etag}, 'two of the same content differ';
-    $instance->sql(qq(UPDATE resources SET body = JSON_SET(body, '\$.driver_internal_info', JSON_OBJECT('a', 1)) WHERE name = '$node->{uuid}'));
+    $instance->sql("UPDATE resources SET body = JSON_SET(body, '\$.driver_internal_info', JSON_OBJECT('a', 1)) "
+            . "WHERE name = '$node->{uuid}'");
     is etag($url{nodes}), $a, 'what is stored is shown, never computed on reading';
-    for my $change (['PUT', 'maintenance', 202], ['PUT', 'traits/CUSTOM_A', 204], ['DELETE', 'traits/CUSTOM_A', 204], ['DELETE', 'maintenance', 202]) {
+    for my $change (['PUT', 'maintenance', 202], ['PUT', 'traits/CUSTOM_A', 204], ['DELETE', 'traits/CUSTOM_A', 204],
+        ['DELETE', 'maintenance', 202]) {
         my ($method, $path, $status) = @$change;
         my $was    = etag($url{nodes});
         my $answer = $admin->request($method, "$url{nodes}/$path", if_match => $was);
@@ -113,7 +121,8 @@ subtest 'If-Match' => sub {
         is_fault($admin->patch($path, [], if_match => 'W/"unclosed'), 400, qr/If-Match/, 'no tag');
         $admin->get($path, if_match => $old->etag)->is_status(200, 'GET has no use for it');
         add($path, 'c', 1, if_match => $now)->is_status(200, 'the current one');
-        add($path, 'd', 1, headers => { 'If-None-Match' => '*' })->is_status(200, 'If-None-Match is none of this API\'s');
+        add($path, 'd', 1, headers => { 'If-None-Match' => '*' })->is_status(200,
+            'If-None-Match is none of this API\'s');
     }
 };
 
@@ -121,7 +130,8 @@ subtest 'If-Match before 1.40' => sub {
     my $old   = $admin->version('1.39');
     my $count = $instance->change_count;
     my $tag   = etag($url{nodes});
-    is_fault($old->request('PATCH', $url{nodes}, json => [{ op => 'add', path => '/extra/x', value => 1 }], if_match => $tag), 406, qr/If-Match.*1\.40/, 'PATCH');
+    is_fault($old->request('PATCH', $url{nodes}, json => [{ op => 'add', path => '/extra/x', value => 1 }],
+        if_match => $tag), 406, qr/If-Match.*1\.40/, 'PATCH');
     is_fault($old->delete($url{nodes}, if_match => $tag), 406, qr/If-Match/, 'DELETE');
     is_fault($old->put("$url{nodes}/maintenance", if_match => $tag), 406, qr/If-Match/, 'PUT');
     is $instance->change_count, $count, 'nothing was done';
@@ -170,7 +180,8 @@ sub increment {
     for my $try (0 .. 10000) {
         my $read  = until_served(sub { $_[0]->get($path) });
         my $n     = $read->json->{extra}{counter} + 1;
-        my $write = until_served(sub { $_[0]->patch($path, [[add => '/extra/counter', $n]], if_match => $read->json->{etag}) });
+        my $write = until_served(sub { $_[0]->patch($path, [[add => '/extra/counter', $n]],
+            if_match => $read->json->{etag}) });
         return $try if $write->status == 200;
         die $write->describe . "\n" if $write->status != 412;
     }
@@ -180,7 +191,8 @@ sub increment {
 for my $kind ('nodes', 'chassis') {
     subtest "$total increments of $kind with If-Match and retry" => sub {
         add($url{$kind}, 'counter', 0);
-        my @tries = Tenure::Parallel::run($clients, sub { return List::Util::sum(map { increment($url{$kind}) } 1 .. $share) });
+        my @tries = Tenure::Parallel::run($clients,
+            sub { return List::Util::sum(map { increment($url{$kind}) } 1 .. $share) });
         is scalar(grep { defined } @tries), $clients, 'all clients came to an end';
         is $admin->get($url{$kind})->json->{extra}{counter}, $total, 'none is lost';
         note 'tries in vain: ' . List::Util::sum(map { $_ // 0 } @tries);
@@ -189,7 +201,8 @@ for my $kind ('nodes', 'chassis') {
         $admin->patch($url{$kind}, [[replace => '/extra', {}]]);
         my @done = Tenure::Parallel::run($clients, sub {
             my ($client) = @_;
-            return scalar grep { my $i = $_; until_served(sub { $_[0]->patch($url{$kind}, [[add => "/extra/k$client-$i", $i]]) })->status == 200 } 1 .. $share;
+            return scalar grep { my $i = $_; until_served(sub { $_[0]->patch($url{$kind},
+                [[add => "/extra/k$client-$i", $i]]) })->status == 200 } 1 .. $share;
         });
         is List::Util::sum(map { $_ // 0 } @done), $total, 'each was told 200';
         is scalar keys %{ $admin->get($url{$kind})->json->{extra} }, $total, 'each is there';

@@ -125,6 +125,14 @@ static enum outcome by_presence(struct listing *listing, const struct filter *fi
 	return add_condition(listing, filter->member, present ? SEARCH_NOT_NULL : SEARCH_NULL, STR_NONE);
 }
 
+// The service of old takes several, with commas.
+static enum outcome by_shard(struct listing *listing, const struct filter *filter, struct str value)
+{
+	if (str_find(value, ',', 0) == value.n)
+		return by_text(listing, filter, value);
+	return call_fail(listing->call, OUTCOME_BAD_PARAMETER, "%s takes the name of one shard, without commas", filter->name);
+}
+
 // Groups of conductors are stored in lower case.
 static enum outcome by_group(struct listing *listing, const struct filter *filter, struct str value)
 {
@@ -233,7 +241,7 @@ static const struct filter node_filters[] = {
 	{ "retired", 61, by_flag, "retired", NULL },
 	{ "lessee", 65, by_text, "lessee", NULL },
 	{ "project", 65, by_owner, NULL, NULL }, // a lessee sees no more than others do
-	{ "shard", 82, by_text, "shard", NULL },
+	{ "shard", 82, by_shard, "shard", NULL },
 	{ "sharded", 82, by_presence, "shard", NULL },
 	{ NULL, 0, NULL, NULL, NULL },
 };

@@ -47,6 +47,7 @@ enum outcome get_states(struct call *call)
 			value = NULL;
 		doc_set(doc, str_c(states[i].name), value != NULL ? doc_copy(call->pool, value) : NULL);
 	}
+	set_node_etag(call, &node);
 	write_json(call, doc);
 	return OUTCOME_OK;
 }

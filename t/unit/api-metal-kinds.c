@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the bare-metal dialect tells of its kinds agrees with what the registry's rules have of them.
+#include "base/base.h"
+
+#include "api/baremetal/baremetal.h"
+#include "base/pool.h"
+#include "tap.h"
+
+static const struct kind *const kinds[] = { &node_kind, &port_kind, &portgroup_kind, &chassis_kind };
+
+static void agreement(const struct kind *kind)
+{
+	for (const struct metal_member *stored = kind->body; stored->name != NULL; stored++) {
+		const struct kind_member *member = kind_member(kind, str_c(stored->name));
+		ok(member != NULL && member->source == FROM_BODY, "%s: %s of the body is shown", kind->singular, stored->name);
+	}
+	for (const struct kind_member *member = kind->members; member->name != NULL; member++) {
+		const struct metal_member *stored = metal_member(kind->body, str_c(member->name));
+		bool settable = (member->flags & MEMBER_SETTABLE) != 0;
+		ok(kind_member(kind, str_c(member->name)) == member, "%s: there is one %s", kind->singular, member->name);
+		ok(member->since >= 1 && member->since <= VERSION_MAX, "%s: %s came with a version there is", kind->singular,
+			member->name);
+		ok((stored != NULL) == (member->source == FROM_BODY), "%s: %s comes from where it is", kind->singular,
+			member->name);
+		ok(!settable || stored == NULL || !stored->served, "%s: %s is not both set and served", kind->singular,
+			member->name);
+		ok(stored == NULL || !stored->required || settable, "%s: %s can be given if it has to be", kind->singular,
+			member->name);
+	}
+}
+
+static void what_versions_show(struct pool *pool)
+{
+	struct call call = { .pool = pool };
+	size_t before = 0;
+
+	for (call.version = VERSION_MIN; call.version <= VERSION_MAX; call.version++) {
+		struct selection all = select_all(&call, &node_kind), brief = select_brief(&call, &node_kind);
+		size_t n = 0, missing = 0;
+		for (size_t i = 0; node_kind.members[i].name != NULL; i++) {
+			n += all.has[i] ? 1 : 0;
+			missing += brief.has[i] && !all.has[i] ? 1 : 0;
+		}
+		ok(n >= before && missing == 0, "1.%u shows what those before it showed, and in detail what it shows in lists",
+			call.version);
+		before = n;
+	}
+}
+
+static void fields(struct pool *pool)
+{
+	static const struct {
+		unsigned version;
+		const char *fields;
+		bool of_list;
+		enum outcome want;
+	} rows[] = {
+		{ 82, "uuid,name", false, OUTCOME_OK },      { 82, "", true, OUTCOME_OK },
+		{ 82, ",,uuid,", true, OUTCOME_OK },         { 82, " uuid , name ", true, OUTCOME_OK },
+		{ 82, "uuid,uuid", true, OUTCOME_OK },       { 82, "conductor", false, OUTCOME_OK },
+		{ 82, "conductor", true, OUTCOME_BAD_PARAMETER }, { 82, "links", false, OUTCOME_BAD_PARAMETER },
+		{ 82, "UUID", false, OUTCOME_BAD_PARAMETER }, { 82, "uuid,no such", false, OUTCOME_BAD_PARAMETER },
+		{ 7, "uuid", false, OUTCOME_NOT_ACCEPTABLE }, { 39, "etag", false, OUTCOME_NOT_ACCEPTABLE },
+		{ 40, "etag", false, OUTCOME_OK },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct call call = { .pool = pool, .version = rows[i].version };
+		struct selection selection;
+		enum outcome outcome = select_fields(&call, &node_kind, str_c(rows[i].fields), rows[i].of_list, &selection);
+		is_int(outcome, rows[i].want, "fields=%s%s at 1.%u", rows[i].fields, rows[i].of_list ? " in a list" : "",
+			rows[i].version);
+	}
+}
+
+int main(void)
+{
+	struct pool *pool = pool_new();
+
+	for (size_t i = 0; i < COUNT_OF(kinds); i++)
+		agreement(kinds[i]);
+	what_versions_show(pool);
+	fields(pool);
+	pool_free(&pool);
+	return done_testing();
+}
