@@ -7,7 +7,6 @@
 #include "base/pool.h"
 #include "registry/catalogue.h"
 #include "registry/provider_internal.h"
-#include "repr/doc.h"
 
 enum { COUNT_UP_TO = 1000, MAX_TOLD = 1024 /* bytes of names in a message */ };
 

@@ -164,7 +164,7 @@ static enum outcome hold_parent(struct registry *registry, const struct uuid *pa
 	bool here = rows.n > 0 && str_eq(db_at(&rows, 0, 2)->s, tenant);
 	if (rows.n > 0 && !here && registry->privileged)
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
-			"parent provider UUID is that of another tenant's: all of a tree belongs to one, move the one or the other first.");
+			"parent provider UUID is another tenant's: all of a tree belongs to one, move the one or the other first.");
 	if (!here || !uuid_from_bytes(db_at(&rows, 0, 0)->s, root))
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "parent provider UUID does not exist.");
 	return OUTCOME_OK;

@@ -25,7 +25,8 @@ static const struct db_query q_used = { "SELECT 1 FROM inventories WHERE class_i
 // Whoever gives a provider inventory of a class locks the class shared, so that it is not deleted meanwhile.
 static const struct db_query q_find[2] = {
 	{ "SELECT c.id, c.name FROM " NAMES " STRAIGHT_JOIN resource_classes c ON c.name = j.name", "s", "us" },
-	{ "SELECT c.id, c.name FROM " NAMES " STRAIGHT_JOIN resource_classes c ON c.name = j.name LOCK IN SHARE MODE", "s", "us" },
+	{ "SELECT c.id, c.name FROM " NAMES " STRAIGHT_JOIN resource_classes c ON c.name = j.name LOCK IN SHARE MODE", "s",
+		"us" },
 };
 
 bool resource_class_is_custom(struct str name)
