@@ -356,6 +356,36 @@ static void races(void)
 	is_sound("races");
 }
 
+// The connection dies at a point of the write: it happened once or not at all, and the answer is true.
+static void faults(void)
+{
+	char fault[40];
+	unsigned done = 0;
+
+	IS(create(9, "nine", 0), CREATED, "a provider");
+	IS(stock(9, has("VCPU", 100), (struct inventory){ 0 }), OK, "with one inventory");
+	for (unsigned at = 0; at < 12; at++) {
+		struct client client;
+		(void)snprintf(fault, sizeof(fault), at == 0 ? "after-commit:1:conn" : "statement:%u:conn", at);
+		(void)setenv("TENURE_FAULT", fault, 1);
+		client_open(&client);
+		(void)unsetenv("TENURE_FAULT");
+		s.allocations[0] = take(9, "VCPU", 1);
+		s.sets[0] = set_of(C + 100 + at, s.allocations, 1);
+		s.sets[0].check = CONSUMER_IS_NEW;
+		s.n = 1;
+		enum outcome outcome = client_run(&client, do_write, &s);
+		ok(outcome == OUTCOME_NO_CONTENT || outcome == OUTCOME_UNAVAILABLE, "%s: %s", fault, outcome_name(outcome));
+		done += outcome == OUTCOME_NO_CONTENT;
+		client_close(&client);
+	}
+	is_int(sql_number("SELECT COUNT(*) FROM allocations a JOIN consumers c ON c.id = a.consumer_id WHERE c.generation = 1 AND "
+			  "a.resource_id = (SELECT resource_id FROM resource_aliases WHERE kind = 'name' AND value = 'nine')"),
+		done, "what was told to be done is done, once");
+	ok(done > 6, "most went through at a second try (%u)", done);
+	is_sound("faults");
+}
+
 int main(void)
 {
 	fixture_start();
@@ -367,5 +397,6 @@ int main(void)
 	moves();
 	purges();
 	races();
+	faults();
 	return fixture_end();
 }
