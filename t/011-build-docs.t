@@ -59,7 +59,7 @@ my @wrong = (
     [ 'a setting not in the sample', 'doc/tenure.conf.sample', sub { s/^#backlog .*\n//m }, qr/sample: \[endpoint NAME\] backlog/ ],
     [ 'a setting that is no more', 'doc/tenure.conf.sample', sub { s/^#retries /#tries /m }, qr/sample: tries/ ],
     [ 'a command without its section', 'doc/man/tenure-manage.8', sub { s/^\.Ss tier set$/.Ss tier put/m }, qr/tier set is missing/ ],
-    [ 'an option not told', 'doc/man/tenure-manage.8', sub { s/^\.It Fl -dry-run$/.It Fl -dry/m }, qr/reap --dry-run/ ],
+    [ 'an option not told', 'doc/man/tenure-manage.8', sub { s/^\.It Fl -dry-run$/.It Fl -dry/m }, qr/ --dry-run/ ],
     [ 'a switch of tenured', 'doc/man/tenured.8', sub { s/, Fl -pid-file/, Fl -pidfile/ }, qr/--pid-file/ ],
     [ 'an outcome not in the catalogue', 'src/base/outcome.def', sub { $_ .= qq{OUTCOME(TEAPOT, 418, "Short and stout")\n} }, qr/teapot/ ],
     [ 'an outcome of another status', 'src/base/outcome.def', sub { s/OUTCOME\(LOCKED, 409/OUTCOME(LOCKED, 423/ }, qr/locked \(423\)/ ],

@@ -13,6 +13,7 @@ use Test::More;
 
 use Tenure::Client;
 use Tenure::Instance;
+use Tenure::Metal;
 
 # Folder of lighttpd's modules, for one that stands elsewhere.
 my $lighttpd_modules = $ENV{TENURE_LIGHTTPD_MODULES} // '/usr/lib/lighttpd';
@@ -115,6 +116,33 @@ sub check {
     return;
 }
 
+# The same of a node, whose API has etags in header and body.
+sub check_node {
+    my ($client, $encoding) = @_;
+    my $metal  = Tenure::Metal->new($client, '1.82');
+    my @accept = (headers => { 'Accept-Encoding' => $encoding });
+    my $made   = $metal->make('nodes', { driver => 'fake-hardware', extra => { text => 'x' x 2000 } });
+    my $path   = "/nodes/$made->{uuid}";
+    my $add    = sub { return $metal->patch($path, [[add => '/extra/n', $_[0]]], if_match => $_[1], @accept) };
+    my $get    = $metal->get($path, @accept);
+    is $get->header('content-encoding'), $encoding, "a node comes compressed: $encoding";
+    isnt $get->etag =~ s/"//gr, $made->{etag}, 'the web server made another ETag of ours';
+    is $metal->get($path)->json->{etag}, $made->{etag}, 'which is in the body as it was';
+    my $patch = $add->(1, $get->etag);
+    $patch->is_status(200, 'If-Match: PATCH by what the web server made');
+    $add->(2, $get->etag)->is_status(412, 'once');
+    $add->(2, $metal->get($path)->json->{etag})->is_status(200, 'by that of the body');
+    my $now = $metal->get($path, @accept)->etag;
+    $add->(3, qq("0", $now))->is_status(200, 'in a list');
+    $metal->put("$path/maintenance", if_match => $now)->is_status(412, 'maintenance with an old one');
+    my $last = sub { return $metal->get($path, @accept)->etag };
+    $metal->put("$path/maintenance", if_match => $last->())->is_status(202, 'with the present one');
+    $metal->put("$path/traits/CUSTOM_A", if_match => $last->())->is_status(204, 'a trait');
+    $metal->delete($path, if_match => $now)->is_status(412, 'DELETE with an old one');
+    $metal->delete($path, if_match => $last->())->is_status(204, 'DELETE');
+    return;
+}
+
 for my $server (
     ['lighttpd', 'lighttpd', \&lighttpd, "$lighttpd_modules/mod_deflate.so"],
     ['Apache', 'apache-proxy', \&apache, "$apache_modules/mod_deflate.so", "$apache_modules/mod_brotli.so"],
@@ -128,6 +156,7 @@ for my $server (
         my $client = start($instance, $make);
         for my $encoding ('gzip', 'br') {
             subtest $encoding => sub { check($client, $encoding) };
+            subtest "$encoding, bare metal" => sub { check_node($client, $encoding) };
         }
         stop();
         $instance->stop;
