@@ -209,8 +209,8 @@ void remember(struct cli *cli, const struct target *target);
 void announce(struct cli *cli, const struct target *target, const char *what);
 // The same for what no target stands for, where nobody asked for a format.
 void announce_done(struct cli *cli, const char *label, const char *what);
-// Each difference with its values, on stderr: what it was where that is known, what is wanted unless that is that nothing
-// be there, what the service has.
+// Each difference with its values, on stderr: what it was where that is known, what was wanted unless it was to be gone,
+// what the service has.
 void show_differences(struct cli *cli, const struct merge *merge, bool base_known, bool wanted);
 // As a tag goes: "auto" is the one remembered of that path. Exit code.
 int etag_given(struct cli *cli, const char *path, const char *label, struct str *etag);

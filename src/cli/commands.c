@@ -24,8 +24,9 @@
 #define TEXT_UNSET "A field gets its default, a KEY or MEMBER is taken away.\n" TEXT_STDIN
 #define TEXT_EDIT "$VISUAL or $EDITOR is opened on it, and what is saved is sent guarded by the etag. " \
 	"Unchanged, nothing is sent."
-#define TEXT_GENERATION "It is made of what is there now, or was shown last with --generation auto, and only if nobody changed " \
-	"the\nprovider since: else both sides are shown, and the exit code is 5. With --retry what others changed stays."
+#define TEXT_GENERATION "It is made of what is there now, or was shown last with --generation auto, and only if nobody " \
+	"changed\nthe provider since: else both sides are shown, and the exit code is 5. With --retry what others changed " \
+	"stays."
 #define TEXT_ALONE "Without --generation and --etag each goes alone, whatever others add or take away meanwhile."
 #define TEXT_STDIN "A name \"-\" stands for names on standard input, one a line."
 
@@ -175,27 +176,30 @@ const struct command commands[] = {
 
 	{ "provider", "list", "", 0, 0, HAS(OPT_LONG), command_provider_list, "list providers of resources",
 		"Those of which all is true that options say.",
-		"tenure provider list --required HW_CPU_X86_AVX2 --forbidden CUSTOM_OLD --resource VCPU=4 --resource MEMORY_MB=512" },
+		"tenure provider list --required HW_CPU_X86_AVX2 --forbidden CUSTOM_OLD --resource VCPU=4" },
 	{ "provider", "show", "PROVIDER…", 1, 0, HAS(OPT_LONG), command_provider_show, "show providers",
 		"By UUID or name; --long has their traits, aggregates and inventories, too. " TEXT_SHOW " " TEXT_STDIN,
 		"tenure provider show rack-7 --long" },
 	{ "provider", "create", "NAME", 1, 1, HAS(OPT_DRY_RUN), command_provider_create, "make a provider",
 		"Its UUID is printed, or the whole of it where --format is given.",
 		"tenure provider create rack-7-numa0 --parent rack-7" },
-	{ "provider", "set", "PROVIDER", 1, 1, OPTIONS_CHANGE, command_provider_set, "rename a provider, or place it elsewhere",
+	{ "provider", "set", "PROVIDER", 1, 1, OPTIONS_CHANGE, command_provider_set,
+		"rename a provider, or place it elsewhere",
 		"With --parent none it stands at the top of a tree of its own.\n" TEXT_ETAG,
 		"tenure provider set rack-7 --name rack-8 --etag auto" },
-	{ "provider", "delete", "PROVIDER…", 1, 0, HAS(OPT_YES) | OPTIONS_CHANGE, command_provider_delete, "delete providers",
+	{ "provider", "delete", "PROVIDER…", 1, 0, HAS(OPT_YES) | OPTIONS_CHANGE, command_provider_delete,
+		"delete providers",
 		"Those without others below them, and without allocations. They can be recovered for a time:\n"
 		"tenure resourceproviders recover UUID -t TENANT. " TEXT_STDIN,
 		"tenure provider delete rack-7 --yes --etag auto" },
 	{ "provider", "usages", "PROVIDER", 1, 1, 0, command_provider_usages, "tell how much of a provider is in use",
-		"capacity is (total - reserved) * allocation_ratio, free what is left of it.", "tenure provider usages rack-7" },
-	{ "provider", "inventory list", "PROVIDER", 1, 1, 0, command_inventory_list, "list the inventories of a provider", "",
-		"tenure provider inventory list rack-7" },
+		"capacity is (total - reserved) * allocation_ratio, free what is left of it.",
+		"tenure provider usages rack-7" },
+	{ "provider", "inventory list", "PROVIDER", 1, 1, 0, command_inventory_list,
+		"list the inventories of a provider", "", "tenure provider inventory list rack-7" },
 	{ "provider", "inventory set", "PROVIDER CLASS=TOTAL… [CLASS:FIELD=NUMBER…]", 2, 0, HAS(OPT_REPLACE) | OPTIONS_PART,
 		command_inventory_set, "set inventories of a provider",
-		"FIELD is total, reserved, min_unit, max_unit, step_size or allocation_ratio. What isn't named stays as it is.\n"
+		"FIELD is total, reserved, min_unit, max_unit, step_size or allocation_ratio. What isn't named stays.\n"
 		TEXT_GENERATION, "tenure provider inventory set rack-7 VCPU=64 VCPU:allocation_ratio=4 MEMORY_MB=262144" },
 	{ "provider", "inventory delete", "PROVIDER [CLASS…]", 1, 0, HAS(OPT_ALL) | HAS(OPT_YES) | OPTIONS_PART,
 		command_inventory_delete, "delete inventories of a provider", "Those without allocations.\n" TEXT_GENERATION,
@@ -208,7 +212,8 @@ const struct command commands[] = {
 	{ "provider", "trait add", "PROVIDER TRAIT…", 2, 0, OPTIONS_PART, command_part_add, "give a provider traits",
 		TEXT_ALONE "\n" TEXT_GENERATION, "tenure provider trait add rack-7 CUSTOM_RED" },
 	{ "provider", "trait remove", "PROVIDER [TRAIT…]", 1, 0, HAS(OPT_ALL) | OPTIONS_PART, command_part_remove,
-		"take traits from a provider", TEXT_ALONE "\n" TEXT_GENERATION, "tenure provider trait remove rack-7 CUSTOM_RED" },
+		"take traits from a provider", TEXT_ALONE "\n" TEXT_GENERATION,
+		"tenure provider trait remove rack-7 CUSTOM_RED" },
 	{ "provider", "aggregate list", "PROVIDER", 1, 1, 0, command_part_list, "list the aggregates a provider is in", "",
 		"tenure provider aggregate list rack-7" },
 	{ "provider", "aggregate set", "PROVIDER UUID…", 2, 0, OPTIONS_PART, command_part_set,

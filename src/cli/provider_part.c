@@ -157,8 +157,8 @@ static bool lost_race(struct cli *cli, enum tenure_status status)
 	return code != NULL && strcmp(code, "placement.concurrent_update") == 0;
 }
 
-// Somebody was faster: shows what each made of base or, where that is asked for and both can be had, makes *wanted, base
-// and generation those of a further try. EX_OK: to be sent again.
+// Somebody was faster: shows what each made of base or, where that is asked for and both can be had, makes *wanted and
+// *base those of a further try. EX_OK: to be sent again.
 static int rebase(struct cli *cli, const struct provider *provider, const struct part *part, bool whole, unsigned tries,
 	const struct doc **wanted, struct state *base)
 {
