@@ -7,6 +7,7 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use JSON::PP ();
 use Test::More;
 
 use Tenure::Instance;
@@ -127,6 +128,27 @@ subtest 'one trait more, one less' => sub {
     is_deeply $placement->get($path)->json, { traits => ['HW_CPU_X86_AVX'], resource_provider_generation => 3 };
     is_error($placement->delete("$path/CUSTOM_A"), 404, qr/CUSTOM_A/, name => 'one that is not there');
     is $placement->generation($uuid), 3, 'is no change, either';
+};
+
+subtest 'what is told about a trait, and who has it' => sub {
+    my $path = '/traits/HW_CPU_X86_AVX512F';
+    is_deeply $placement->get("$path/about")->json, { name => 'HW_CPU_X86_AVX512F', standard => JSON::PP::true, description => '', deprecated => JSON::PP::false };
+    my $put = $placement->put("$path/about", json => { description => 'AVX-512, what there is of it everywhere' });
+    $put->is_status(200, 'described');
+    $put = $placement->put("$path/about", json => { deprecated => JSON::PP::true });
+    is_deeply $put->json, { name => 'HW_CPU_X86_AVX512F', standard => JSON::PP::true, deprecated => JSON::PP::true,
+        description => 'AVX-512, what there is of it everywhere' }, 'what is left out stays';
+    is_deeply $placement->as('user:t1:reader')->get("$path/about")->json, $put->json, 'for everybody to read';
+    is_error($placement->as('user:t1')->put("$path/about", json => {}), 403);
+    is_error($placement->put("$path/about", json => { description => 'x' x 1025 }), 400, qr/Failed validating 'maxLength'/);
+    is_error($placement->put("$path/about", json => { deprecated => 'yes' }), 400, qr/'yes' is not of type 'boolean'/);
+    is_error($placement->get('/traits/CUSTOM_NONE/about'), 404, qr/No such trait/);
+    is_error($placement->put('/traits/CUSTOM_NONE/about', json => { description => '' }), 404);
+    my $uuid = $placement->provider('about');
+    is_deeply $placement->get("$path/resource_providers")->json, { resource_providers => [] }, 'nothing has it';
+    $placement->put("/resource_providers/$uuid/traits/HW_CPU_X86_AVX512F")->is_status(204, 'deprecated ones can be had');
+    is_deeply $placement->get("$path/resource_providers")->json, $placement->get('/resource_providers?required=HW_CPU_X86_AVX512F')->json, 'the users';
+    is_error($placement->get('/traits/CUSTOM_NONE/resource_providers'), 404);
 };
 
 subtest 'with the etag of the provider' => sub {

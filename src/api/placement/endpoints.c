@@ -11,6 +11,9 @@ static const struct endpoint endpoints[] = {
 	{ "showTrait", show_trait },
 	{ "makeTrait", make_trait },
 	{ "dropTrait", drop_trait },
+	{ "getTraitAbout", get_trait_about },
+	{ "putTraitAbout", put_trait_about },
+	{ "listTraitProviders", list_trait_providers },
 
 	{ "listResourceClasses", list_resource_classes },
 	{ "createResourceClass", create_resource_class },
