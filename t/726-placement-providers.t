@@ -42,6 +42,9 @@ subtest 'made, renamed, deleted' => sub {
     is $renamed->json->{generation}, 0, 'at the generation it had';
     is found('name=p1%20renamed%20%E2%98%83'), 'p1 renamed ☃', 'found by its name';
     is $renamed->location, undef;
+    like $renamed->text, qr/"p1 renamed \\u2603"/, 'what is not ASCII is escaped';
+    is $placement->put("/resource_providers/$uuid", json => { name => "p\x{1f600}" })->json->{name}, "p\x{1f600}", 'in two parts where it has to be';
+    $placement->put("/resource_providers/$uuid", json => { name => 'p1 renamed ☃' })->is_status(200);
     $placement->provider('p2');
     is_error($placement->put("/resource_providers/$uuid", json => { name => 'p2' }), 409, qr/Conflicting resource provider.* p2 already exists/, code => 'duplicate_name');
     is_error($placement->put("/resource_providers/$uuid", json => { name => 'p', uuid => uuid() }), 400, qr/Additional properties are not allowed \('uuid' was unexpected\)/);

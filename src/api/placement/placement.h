@@ -59,7 +59,7 @@ uint64_t member_generation(const struct doc *object, const char *name);
 // "/placement/traits/CUSTOM_A": a path as links have it, with what the dialect is mounted at in front.
 void add_path(struct buf *out, const struct call *call, const char *format, ...) PRINTF_LIKE(3, 4);
 void set_location(struct call *call, const char *format, ...) PRINTF_LIKE(2, 3);
-// The answer is this JSON text.
+// The answer is this JSON text, what is not ASCII in it escaped.
 void answer_json(struct call *call, struct buf *json);
 // From 1.15 on: Cache-Control, and Last-Modified unless us is 0.
 void answer_fresh(struct call *call, int64_t us);
