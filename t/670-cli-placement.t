@@ -46,11 +46,11 @@ subtest 'the catalogue' => sub {
     is column(qw(trait list --starts-with CUSTOM_)), 'CUSTOM_BLUE,CUSTOM_GREEN,CUSTOM_RED', 'made and listed';
     is column(qw(trait list --name-in), 'HW_CPU_X86_AVX2,CUSTOM_RED,CUSTOM_NONE'), 'CUSTOM_RED,HW_CPU_X86_AVX2', 'those of a list';
     is column(qw(trait list --starts-with CUST_M)), '', 'a prefix is no pattern';
-    is $ann->ends(0, qw(trait list --name-in HW_CPU_X86_AVX2 --long))->{out}, "NAME             KIND\nHW_CPU_X86_AVX2  standard\n", 'a table';
-    is_deeply $ann->json(qw(trait list --starts-with CUSTOM_R)), [{ name => 'CUSTOM_RED', kind => 'custom' }], 'JSON';
+    is $ann->ends(0, qw(trait list --name-in HW_CPU_X86_AVX2 --long))->{out}, "NAME             STANDARD\nHW_CPU_X86_AVX2  true\n", 'a table';
+    is_deeply $ann->json(qw(trait list --starts-with CUSTOM_R)), [{ name => 'CUSTOM_RED', standard => JSON::PP::false }], 'JSON';
     cmp_ok scalar @{ $ann->json('trait', 'list') }, '>', 300, 'all of them';
     is column(qw(trait show CUSTOM_RED --columns name)), 'CUSTOM_RED', 'shown';
-    like $ann->ends(1, qw(trait show CUSTOM_NONE CUSTOM_RED --format csv))->{out}, qr/^CUSTOM_RED,custom$/m, 'one of two';
+    like $ann->ends(1, qw(trait show CUSTOM_NONE CUSTOM_RED --format csv))->{out}, qr/^CUSTOM_RED,false,false,$/m, 'one of two';
     $ann->ends(0, qw(trait add CUSTOM_RED));
     like $ann->ends(65, qw(trait add RED))->{err}, qr/CUSTOM_/, 'no custom name';
     $ann->ends(0, qw(trait remove CUSTOM_GREEN));
@@ -63,6 +63,21 @@ subtest 'the catalogue' => sub {
     is $instance->change_count, $before, 'which sends nothing';
     $ann->ends(64, qw(trait list --starts-with A --name-in B));
     $ann->ends(64, qw(trait show a/b));
+};
+
+subtest 'what is told about a trait' => sub {
+    $ann->ends(0, qw(trait describe CUSTOM_A), 'made by A, "quoted"');
+    is_deeply $ann->json(qw(trait describe CUSTOM_A --deprecated true)),
+        { name => 'CUSTOM_A', standard => JSON::PP::false, deprecated => JSON::PP::true, description => 'made by A, "quoted"' }, 'described';
+    is $ann->ends(0, qw(trait show CUSTOM_A HW_CPU_X86_AVX2 --format csv))->{out},
+        qq{name,standard,deprecated,description\nCUSTOM_A,false,true,"made by A, ""quoted""\"\nHW_CPU_X86_AVX2,true,false,\n}, 'shown';
+    $ann->ends(0, qw(trait describe CUSTOM_A), '');
+    is_deeply $ann->json(qw(trait show CUSTOM_A))->[0],
+        { name => 'CUSTOM_A', standard => JSON::PP::false, deprecated => JSON::PP::true, description => '' }, 'taken away';
+    $ann->ends(65, qw(trait describe CUSTOM_A), 'x' x 1025);
+    $ann->ends(1,  qw(trait describe CUSTOM_NONE x));
+    $ann->ends(64, qw(trait describe CUSTOM_A));
+    $ann->ends(64, qw(trait describe CUSTOM_A --deprecated maybe));
 };
 
 subtest 'providers' => sub {
@@ -147,6 +162,9 @@ subtest 'traits' => sub {
     is_deeply $ann->json(qw(provider trait set rack-7 CUSTOM_RED CUSTOM_BLUE))->{traits}, ['CUSTOM_BLUE', 'CUSTOM_RED'], 'exactly these';
     like $ann->ends(65, qw(provider trait set rack-7 CUSTOM_NONE))->{err}, qr/CUSTOM_NONE/, 'none of the catalogue';
     like $ann->ends(4, qw(trait remove CUSTOM_RED))->{err}, qr/in use/, 'the catalogue keeps it';
+    like $ann->ends(0, qw(trait users CUSTOM_RED))->{out}, qr/\AUUID +NAME +ROOT\n$uuid{rack} +rack-7 +$uuid{site}\n\z/, 'for its user';
+    is column(qw(trait users CUSTOM_B)), '', 'that of another, nobody';
+    $ann->ends(1, qw(trait users CUSTOM_NONE));
     is column(qw(trait list --associated true)), 'CUSTOM_BLUE,CUSTOM_RED', 'those that providers have';
     $ann->ends(0, qw(provider trait remove rack-7 --all));
     is $traits->(), '', 'none again';

@@ -7,14 +7,19 @@
 
 #define CUSTOM "CUSTOM_"
 
-static const struct column columns[] = { { "name", "name" }, { "kind", "kind" } };
+// A list tells the first two; all are told of a single one.
+static const struct column columns[] = {
+	{ "name", "name" }, { "standard", "standard" }, { "deprecated", "deprecated" }, { "description", "description" },
+};
+enum { LISTED = 2 };
+static const struct column user_columns[] = { { "uuid", "uuid" }, { "name", "name" }, { "root", "root_provider_uuid" } };
 
 static struct doc *row_of(struct cli *cli, struct str name)
 {
 	struct doc *row = doc_new_object(cli->pool);
 
 	doc_set_str(cli->pool, row, "name", name);
-	doc_set_str(cli->pool, row, "kind", str_starts(name, STR(CUSTOM)) ? STR("custom") : STR("standard"));
+	doc_set(row, STR("standard"), doc_new_bool(cli->pool, !str_starts(name, STR(CUSTOM))));
 	return row;
 }
 
@@ -45,7 +50,7 @@ static int read_query(struct cli *cli, struct str *query)
 int command_catalogue_list(struct cli *cli)
 {
 	bool is_long = cli->options[OPT_LONG] != NULL;
-	struct table *table = table_new(cli, columns, COUNT_OF(columns), is_long ? COUNT_OF(columns) : 1);
+	struct table *table = table_new(cli, columns, LISTED, is_long ? LISTED : 1);
 	const struct doc *list = NULL;
 	struct doc *answer;
 	struct str query;
@@ -69,13 +74,16 @@ int command_catalogue_list(struct cli *cli)
 
 // ---- one or several
 
-static int call_one(struct cli *cli, const char *method, const char *name, int *http)
+// What stands at, or with suffix below, the trait's address. Exit code.
+static int call_one(struct cli *cli, const char *method, const char *name, const char *suffix, const struct doc *body,
+	struct doc **answer, int *http)
 {
 	struct wish wish = { .method = method };
 
 	if (!placement_path(cli, "/traits", name, &wish.path))
 		return EX_USAGE;
-	enum tenure_status status = placement_call(cli, wish, NULL, NULL, http);
+	wish.path = str_printf(cli->pool, "%.*s%s", STR_ARG(wish.path), suffix);
+	enum tenure_status status = placement_call(cli, wish, body, answer, http);
 	return status == TENURE_OK ? EX_OK : cli_fail_status(cli, status, str_printf(cli->pool, "trait %s", name).p);
 }
 
@@ -88,13 +96,58 @@ int command_catalogue_show(struct cli *cli)
 	if (names == NULL)
 		return table == NULL ? EX_USAGE : EX_NOINPUT;
 	for (; *names != NULL; names++) {
-		int code = call_one(cli, "GET", *names, NULL);
+		struct doc *about;
+		int code = call_one(cli, "GET", *names, "/about", NULL, &about, NULL);
 		if (code == EX_OK)
-			table_add(table, row_of(cli, str_c(*names)));
+			table_add(table, about);
 		first_failure = first_failure != EX_OK ? first_failure : code;
 	}
 	table_print(table);
 	return first_failure;
+}
+
+int command_catalogue_users(struct cli *cli)
+{
+	struct table *table = table_new(cli, user_columns, COUNT_OF(user_columns), COUNT_OF(user_columns));
+	const struct doc *list = NULL;
+	struct doc *answer;
+
+	if (table == NULL)
+		return EX_USAGE;
+	int code = call_one(cli, "GET", cli->arguments[0], "/resource_providers", NULL, &answer, NULL);
+	if (code != EX_OK)
+		return code;
+	if (!doc_get(answer, STR("resource_providers"), &list) || doc_kind(list) != DOC_ARRAY)
+		return cli_fail(EX_PROTOCOL, "the answer is no list of providers");
+	for (size_t i = 0; i < doc_length(list); i++)
+		table_add(table, doc_at(list, i));
+	table_print(table);
+	return EX_OK;
+}
+
+// ---- changes
+
+int command_catalogue_describe(struct cli *cli)
+{
+	const char *name = cli->arguments[0], *text = cli->n_arguments > 1 ? cli->arguments[1] : NULL;
+	struct doc *body, *answer;
+	int code = fields_document(cli, cli->n_arguments, &body);
+
+	if (code != EX_OK)
+		return code;
+	if (text != NULL && !str_utf8_ok(str_c(text), NULL))
+		return cli_fail(EX_USAGE, "the text is no UTF-8");
+	if (text != NULL)
+		doc_set_str(cli->pool, body, "description", str_c(text));
+	if (doc_length(body) == 0)
+		return cli_fail(EX_USAGE, "what is to be told about it? A text, --deprecated, or both");
+	code = call_one(cli, "PUT", name, "/about", body, &answer, NULL);
+	if (code != EX_OK || cli->client->nothing_sent)
+		return code;
+	announce_done(cli, str_printf(cli->pool, "trait %s", name).p, "done");
+	if (cli->format_given)
+		document_print(cli, answer);
+	return EX_OK;
 }
 
 static int change_each(struct cli *cli, const char *method)
@@ -105,7 +158,7 @@ static int change_each(struct cli *cli, const char *method)
 	if (names == NULL)
 		return EX_NOINPUT;
 	for (; *names != NULL; names++) {
-		int code = call_one(cli, method, *names, &http);
+		int code = call_one(cli, method, *names, "", NULL, NULL, &http);
 		if (code == EX_OK && !cli->client->nothing_sent)
 			announce_done(cli, str_printf(cli->pool, "trait %s", *names).p,
 				strcmp(method, "DELETE") == 0 ? "removed" : http == 201 ? "made" : "is there already");

@@ -338,6 +338,8 @@ int command_trait_set(struct cli *cli);
 int command_node_move(struct cli *cli);
 int command_catalogue_list(struct cli *cli);
 int command_catalogue_show(struct cli *cli);
+int command_catalogue_users(struct cli *cli);
+int command_catalogue_describe(struct cli *cli);
 int command_catalogue_add(struct cli *cli);
 int command_catalogue_remove(struct cli *cli);
 int command_provider_list(struct cli *cli);

@@ -89,6 +89,7 @@ static const struct field trait_fields[] = {
 	{ "--starts-with", "name", FIELD_TEXT, USE_LIST, "PREFIX", "those that begin with this" },
 	{ "--name-in", "name", FIELD_TEXT, USE_LIST, "NAME,…", "those of these that there are" },
 	{ "--associated", "associated", FIELD_BOOL, USE_LIST, "true|false", "those that some provider has, or none" },
+	{ "--deprecated", "deprecated", FIELD_BOOL, USE_SET, "true|false", "to be used no more" },
 	{ .name = NULL },
 };
 
@@ -111,6 +112,7 @@ static const struct { const char *noun; const struct field *fields; } nouns[] = 
 };
 static const struct { const char *verb; enum field_use use; } verbs[] = {
 	{ "list", USE_LIST }, { "show", USE_SHOW }, { "create", USE_CREATE }, { "set", USE_SET }, { "unset", USE_UNSET },
+	{ "describe", USE_SET },
 };
 
 static unsigned use_of(const struct command *command)
