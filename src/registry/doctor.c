@@ -196,7 +196,8 @@ static const struct db_query q_add_alias = {
 // Looked at when roots are mended.
 static const struct check check_trees = {
 	"each tree lives under its top, in one tenant",
-	FINDS(RESOURCE_NAME, "resources r LEFT JOIN resources o ON o.uid = r.root AND o.live = 1 WHERE r.live = 1 AND "
+	FINDS(RESOURCE_NAME, "resources r LEFT JOIN resources o ON o.uid = RIGHT(r.root, 16) AND o.live = 1 AND "
+			     "o.type_id = CONV(HEX(LEFT(r.root, 4)), 16, 10) WHERE r.live = 1 AND "
 			     "r.root IS NOT NULL AND (o.id IS NULL OR o.tenant_id <> r.tenant_id)"),
 	NOTHING
 };
@@ -330,7 +331,7 @@ static enum outcome check_resource(struct examination *examination, const struct
 	resource_from_row(registry, &stored, rows, row, 0);
 	right = stored;
 	etag_of_resource(registry, &right);
-	state_lanes(registry, &right.uid, lanes);
+	state_lanes(registry, right.type, &right.uid, lanes);
 	bool same = memcmp(stored.etag, right.etag, sizeof(right.etag)) == 0 &&
 		    db_at(rows, row, RESOURCE_N_COLUMNS)->u == stored.meta.n + stored.body.n;
 	for (size_t i = 0; i < 4; i++)
@@ -407,7 +408,7 @@ static enum db_verdict mend_relations(void *arg)
 		{ .query = &q_hold_resource, .in = DB_IN(id, db_u(resource->revision), live_value(resource)) },
 		{ .query = &q_drop_aliases, .in = DB_IN(id) },
 		{ .query = &q_mend_root,
-			.in = DB_IN(relations->has_root ? db_uuid(&relations->root) : db_null('b'), id) },
+			.in = DB_IN(relations->has_root ? tree_value(registry, resource->type, &relations->root) : db_null('b'), id) },
 	};
 	size_t n = 3;
 

@@ -45,7 +45,7 @@ static const struct db_query q_in_use[MOVE__KINDS] =
 		     "WHERE c.project = ? AND ",
 		" ORDER BY r.type_id, r.name, c.uid LIMIT ?", "s", "u", "ussb");
 static const struct db_query q_root = {
-	"SELECT type_id, namespace, name FROM resources WHERE uid = ? AND live = 1", "b", "uss"
+	"SELECT type_id, namespace, name FROM resources WHERE uid = ? AND type_id = ? AND live = 1", "bu", "uss"
 };
 
 struct db_call set_call(struct registry *registry, const struct db_query *queries, const struct move_set *set,
@@ -58,7 +58,7 @@ struct db_call set_call(struct registry *registry, const struct db_query *querie
 	for (size_t i = 0; i < n_head; i++)
 		in[i] = head[i];
 	if (kind == MOVE_TREE || kind == MOVE_TREE_RANGE)
-		in[n++] = db_uuid(&set->root);
+		in[n++] = set->root;
 	else
 		in[n++] = db_u(kind == MOVE_ONE ? set->resource_id : set->tenant_id);
 	if (kind == MOVE_SPACE || kind == MOVE_SPACE_RANGE) {
@@ -148,7 +148,8 @@ static enum outcome choose_set(struct registry *registry, const struct move_orde
 	plan->set.kind = type == type_namespaces(registry) ? MOVE_SPACE : resource_is_top(&action->resource) ? MOVE_TREE : MOVE_ONE;
 	plan->set.resource_id = action->resource.id;
 	plan->set.space = action->resource.name;
-	plan->set.root = action->resource.uid;
+	if (plan->set.kind == MOVE_TREE)
+		plan->set.root = tree_value(registry, type, &action->resource.uid);
 	return OUTCOME_OK;
 }
 
@@ -279,7 +280,8 @@ static enum outcome check_attached(struct registry *registry, struct move_plan *
 	if (plan->set.kind != MOVE_ONE || !resource->has_root)
 		return OUTCOME_OK;
 	enum db_result result =
-		db_run(registry->db, registry->pool, &q_root, DB_IN(db_uuid(&resource->root)), &rows);
+		db_run(registry->db, registry->pool, &q_root,
+		DB_IN(db_uuid(&resource->root), db_u(tree_type(registry, resource->type)->id)), &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	struct str top = STR("what it belongs to");

@@ -24,7 +24,7 @@ enum way { BY_NAME, BY_UID, BY_TREE, BY_TRAIT, BY_AGGREGATE, BY_CLASS, BY_TYPE, 
 #define FROM_NAME                                                                                             \
 	"resource_aliases a STRAIGHT_JOIN resources r ON a.type_id = ? AND a.kind = 'name' AND a.value = ? AND " \
 	"a.live = 1 AND r.id = a.resource_id"
-#define FROM_UID "resources o STRAIGHT_JOIN resources r ON o.uid = ? AND o.live = 1 AND r.id = o.id"
+#define FROM_UID "resources o STRAIGHT_JOIN resources r ON o.uid = ? AND o.type_id = ? AND o.live = 1 AND r.id = o.id"
 #define FROM_TREE                                                                                               \
 	"resources o STRAIGHT_JOIN resources r FORCE INDEX (root) ON o.uid = ? AND o.type_id = ? AND o.live = 1 AND " \
 	"r.root = o.root"
@@ -45,7 +45,7 @@ enum way { BY_NAME, BY_UID, BY_TREE, BY_TRAIT, BY_AGGREGATE, BY_CLASS, BY_TYPE, 
 #define NONE_OF(terms, table) "(? = 0 OR NOT EXISTS (SELECT 1 FROM " terms " STRAIGHT_JOIN " table "))"
 #define FILTER                                                                                                        \
 	"r.type_id = ? AND r.live = 1 AND (? OR r.uid = ?) "                                                          \
-	"AND (? OR r.root = (SELECT w.root FROM resources w WHERE w.uid = ? AND w.live = 1)) "                        \
+	"AND (? OR r.root = (SELECT w.root FROM resources w WHERE w.uid = ? AND w.type_id = ? AND w.live = 1)) "      \
 	"AND " ALL_OF(TERM_IDS, "resource_traits x ON x.resource_id = r.id AND x.trait_id = q.id")                    \
 	" AND " NONE_OF(LIST_OF_IDS, "resource_traits x ON x.resource_id = r.id AND x.trait_id = q.id")               \
 	" AND " ALL_OF(TERM_HEXES, "provider_aggregates x ON x.resource_id = r.id AND x.aggregate = UNHEX(q.hex)")    \
@@ -53,7 +53,7 @@ enum way { BY_NAME, BY_UID, BY_TREE, BY_TRAIT, BY_AGGREGATE, BY_CLASS, BY_TYPE, 
 	" AND (? = 0 OR (SELECT COUNT(*) FROM " AMOUNTS " STRAIGHT_JOIN inventories i ON i.resource_id = r.id AND "   \
 	"i.class_id = q.class WHERE i.free >= q.amount AND i.min_unit <= q.amount AND i.max_unit >= q.amount AND "    \
 	"q.amount MOD i.step_size = 0) = ?)"
-#define FILTER_IN "u" "ub" "ub" "usu" "us" "usu" "us" "usu"
+#define FILTER_IN "u" "ub" "ubu" "usu" "us" "usu" "us" "usu"
 
 #define LIST(from, in)                                                                                                \
 	{ "SELECT r.id, r.uid, r.tenant_id, t.name, r.root, r.body, r.created_at, r.updated_at, COALESCE(p.generation, 0) " \
@@ -62,7 +62,7 @@ enum way { BY_NAME, BY_UID, BY_TREE, BY_TRAIT, BY_AGGREGATE, BY_CLASS, BY_TYPE, 
 		in FILTER_IN, "ubusbsttu" }
 static const struct db_query q_list[N_WAYS] = {
 	[BY_NAME] = LIST(FROM_NAME, "us"),
-	[BY_UID] = LIST(FROM_UID, "b"),
+	[BY_UID] = LIST(FROM_UID, "bu"),
 	[BY_TREE] = LIST(FROM_TREE, "bu"),
 	[BY_TRAIT] = LIST(FROM_TRAIT, "s"),
 	[BY_AGGREGATE] = LIST(FROM_AGGREGATE, "s"),
@@ -356,7 +356,7 @@ static enum outcome choose_beginning(const struct search *search, struct beginni
 	if (query->name.p != NULL)
 		*beginning = (struct beginning){ BY_NAME, CALL_VALUES(registry->pool, type, db_s(query->name)), 2 };
 	else if (query->uid != NULL)
-		*beginning = (struct beginning){ BY_UID, CALL_VALUES(registry->pool, db_uuid(query->uid)), 1 };
+		*beginning = (struct beginning){ BY_UID, CALL_VALUES(registry->pool, db_uuid(query->uid), type), 2 };
 	else if (query->in_tree != NULL)
 		*beginning = (struct beginning){ BY_TREE, CALL_VALUES(registry->pool, db_uuid(query->in_tree), type), 2 };
 	else if (search->n_beginnings > 0)
@@ -374,6 +374,7 @@ static enum outcome run(const struct search *search, const struct beginning *beg
 		db_u(provider_type(registry)->id),
 		db_u(query->uid == NULL), query->uid != NULL ? db_uuid(query->uid) : db_null('b'),
 		db_u(query->in_tree == NULL), query->in_tree != NULL ? db_uuid(query->in_tree) : db_null('b'),
+		db_u(provider_type(registry)->id),
 		db_u(search->n_all_traits), db_s(buf_str(&search->all_traits)), db_u(search->n_all_traits),
 		db_u(search->n_no_traits), db_s(buf_str(&search->no_traits)),
 		db_u(search->n_all_aggregates), db_s(buf_str(&search->all_aggregates)), db_u(search->n_all_aggregates),
@@ -407,7 +408,7 @@ static void provider_from_row(struct registry *registry, struct provider *provid
 	};
 	uuid_from_bytes(v[1].s, &resource->uid);
 	resource->name = uuid_str(registry->pool, resource->uid);
-	resource->has_root = !v[4].null && uuid_from_bytes(v[4].s, &resource->root);
+	resource->has_root = tree_root(&v[4], &resource->root);
 	provider_read(registry, provider);
 }
 

@@ -54,9 +54,9 @@ static const struct db_query q_deleted_uid = {
 	"susstb", RESOURCE_OUT "b"
 };
 static const struct db_query q_root = {
-	"SELECT type_id, namespace, name, tenant_id, live FROM resources WHERE uid = ? ORDER BY live DESC LIMIT 1 "
+	"SELECT type_id, namespace, name, tenant_id, live FROM resources WHERE uid = ? AND type_id = ? ORDER BY live DESC LIMIT 1 "
 	"LOCK IN SHARE MODE",
-	"b", "ussuu"
+	"bu", "ussuu"
 };
 static const struct db_query q_count_deletion = {
 	"SELECT COUNT(*) FROM resources r WHERE " OF_DELETION, OF_DELETION_IN, "u"
@@ -81,7 +81,7 @@ static const struct db_query q_points_nowhere = {
 	OF_DELETION_IN, "ussss"
 };
 static const struct db_query q_taken_uid = {
-	"SELECT r.type_id, r.uid FROM resources r JOIN resources o ON o.uid = r.uid AND o.live IN (1, 2) "
+	"SELECT r.type_id, r.uid FROM resources r JOIN resources o ON o.uid = r.uid AND o.type_id = r.type_id AND o.live = 1 "
 	"WHERE " OF_DELETION " LIMIT 1",
 	OF_DELETION_IN, "ub"
 };
@@ -150,7 +150,7 @@ static enum outcome delete_along(struct registry *registry, const struct resourc
 		return delete_content(registry, resource, &of_space,
 			DB_IN(db_u(resource->tenant_id), db_s(resource->name)), n);
 	if (resource_is_top(resource))
-		return delete_content(registry, resource, &of_tree, DB_IN(db_uuid(&resource->uid), db_u(resource->id)), n);
+		return delete_content(registry, resource, &of_tree, DB_IN(tree_value(registry, resource->type, &resource->uid), db_u(resource->id)), n);
 	return OUTCOME_OK;
 }
 
@@ -160,7 +160,7 @@ static struct db_value *deletion_of(struct registry *registry, const struct reso
 	bool space = resource->type == type_namespaces(registry);
 
 	return CALL_VALUES(registry->pool, deletion, db_u(resource->id), db_s(space ? resource->name : STR("/")),
-		resource_is_top(resource) ? db_uuid(&resource->uid) : db_null('b'));
+		resource_is_top(resource) ? tree_value(registry, resource->type, &resource->uid) : db_null('b'));
 }
 
 static enum outcome mark_deleted(struct registry *registry, const struct resource *resource, uint64_t with_it)
@@ -275,7 +275,8 @@ static enum outcome check_root(struct registry *registry, const struct resource 
 		return rules->may_recover(registry, resource, tenant, stored_document(pool, resource->body));
 	if (!resource->has_root || resource_is_top(resource))
 		return OUTCOME_OK;
-	enum db_result result = db_run(registry->db, pool, &q_root, DB_IN(db_uuid(&resource->root)), &rows);
+	enum db_result result = db_run(registry->db, pool, &q_root,
+		DB_IN(db_uuid(&resource->root), db_u(tree_type(registry, resource->type)->id)), &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n > 0) {

@@ -40,6 +40,7 @@ struct draft {
 
 struct type_rules {
 	const char *group, *plural; // of the type
+	const struct type_rules *top; // of the resources at the tops of its trees; NULL: its own
 	bool is_root;               // others hang on it: they move, go and come back with it; not while it hangs on one itself
 	const char *const *untagged; // members that the etag does not cover, ends with NULL; NULL: none
 
