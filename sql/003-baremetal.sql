@@ -2,15 +2,16 @@
 --
 -- Columns are added in place, without copying a row; the keys are built while the service goes on.
 
--- root: uid of the resource at the top of a tree (a node, with its ports and port groups), the top's own row included;
--- NULL where nothing hangs together. A tree moves, is deleted and comes back as one.
--- uid: of the live resource; one that was deleted may have had the same, as clients choose it for some types.
+-- root: id of the type (4 bytes) and uid of the resource at the top of a tree (a node, with its ports and port groups), the
+-- top's own row included; NULL where nothing hangs together. A tree moves, is deleted and comes back as one.
+-- uid: once among a type's live resources. Clients choose it for some types: they make anew what was deleted, and give a
+-- node and its resource provider the same.
 -- traits: JSON array of names in byte order, NULL for none; resource_traits has the same, to be searched.
 ALTER TABLE resources
-  ADD COLUMN root   BINARY(16) NULL,
+  ADD COLUMN root   BINARY(20) NULL,
   ADD COLUMN traits MEDIUMTEXT NULL,
   DROP KEY uid,
-  ADD UNIQUE KEY uid (uid, live),
+  ADD UNIQUE KEY uid (uid, type_id, live),
   ADD KEY root (root),
   ADD KEY type (type_id, live),
   ADD KEY owner (tenant_id, type_id, live);

@@ -60,7 +60,7 @@ struct dialect {
 	bool asks_first;
 };
 
-extern const struct dialect tenancy_dialect, baremetal_dialect;
+extern const struct dialect tenancy_dialect, baremetal_dialect, placement_dialect;
 
 // Fills call->problem and returns outcome.
 enum outcome call_fail(struct call *call, enum outcome outcome, const char *format, ...) PRINTF_LIKE(3, 4);

@@ -57,6 +57,17 @@ void response_add(struct response *response, const char *name, struct str value)
 		(struct http_header){ str_c(name), one_line(response->pool, value) };
 }
 
+void response_unset(struct response *response, const char *name)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < response->n_headers; i++) {
+		if (!str_eq_nocase(response->headers[i].name, str_c(name)))
+			response->headers[kept++] = response->headers[i];
+	}
+	response->n_headers = kept;
+}
+
 struct str response_get(const struct response *response, const char *name)
 {
 	const struct http_header *header = find(response, str_c(name));

@@ -23,6 +23,8 @@ void response_reset(struct response *response, struct pool *pool);
 void response_set(struct response *response, const char *name, struct str value);
 // Adds another of the same name (Vary, Link).
 void response_add(struct response *response, const char *name, struct str value);
+// Takes every header of that name away.
+void response_unset(struct response *response, const char *name);
 // STR_NONE when not set.
 struct str response_get(const struct response *response, const char *name);
 

@@ -54,6 +54,13 @@ struct db_call update_of_resource(struct registry *registry, const struct resour
 		db_s(fields_of_resource(registry->pool, before, after)));
 }
 
+struct db_call update_in_field(struct registry *registry, const struct resource *before, const struct resource *after,
+	const char *field)
+{
+	return of_resource(registry, "updated", after, before->etag, after->etag,
+		db_s(str_printf(registry->pool, "[\"%s\"]", field)));
+}
+
 static struct db_call of_tenant(struct registry *registry, const char *verb, const struct tenant *tenant,
 	const uint8_t *etag_before, const uint8_t *etag_after, struct db_value fields)
 {

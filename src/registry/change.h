@@ -14,6 +14,9 @@ struct db_call change_of_tenant(struct registry *registry, const char *verb, con
 	const uint8_t *etag_before, const uint8_t *etag_after);
 // The same for a change of content, verb 'updated': the fields that differ go with it.
 struct db_call update_of_resource(struct registry *registry, const struct resource *before, const struct resource *after);
+// The same for a change of what belongs to the resource and stands elsewhere: the field, a JSON Pointer, is told by name.
+struct db_call update_in_field(struct registry *registry, const struct resource *before, const struct resource *after,
+	const char *field);
 struct db_call update_of_tenant(struct registry *registry, const struct tenant *before, const struct tenant *after);
 
 #endif

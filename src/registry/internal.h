@@ -110,6 +110,15 @@ size_t page_fitting(const struct db_rows *sizes, size_t column, uint64_t limit);
 // A stored body or list as a tree.
 struct doc *stored_document(struct pool *pool, struct str text);
 
+// ---- trees: the column root is the id of the top's type, four bytes, and the top's uid. A node and a resource provider may
+// have the same uid: the service that uses both gives it to both.
+
+// The column's value in trees that resources of this type are in.
+struct db_value tree_value(struct registry *registry, const struct type *type, const struct uuid *root);
+const struct type *tree_type(struct registry *registry, const struct type *type);
+// The top's uid in a column's value. False: it has none.
+bool tree_root(const struct db_value *value, struct uuid *root);
+
 // ---- aliases (alias.c)
 
 // The calls that bring the aliases from before (NULL: it had none) to after; at most 2 * ALIASES_MAX. *of[i] is what call i

@@ -54,9 +54,9 @@ static const struct db_query q_deleted_uid = {
 	"susstb", RESOURCE_OUT "b"
 };
 static const struct db_query q_root = {
-	"SELECT type_id, namespace, name, tenant_id, live FROM resources WHERE uid = ? ORDER BY live DESC LIMIT 1 "
+	"SELECT type_id, namespace, name, tenant_id, live FROM resources WHERE uid = ? AND type_id = ? ORDER BY live DESC LIMIT 1 "
 	"LOCK IN SHARE MODE",
-	"b", "ussuu"
+	"bu", "ussuu"
 };
 static const struct db_query q_count_deletion = {
 	"SELECT COUNT(*) FROM resources r WHERE " OF_DELETION, OF_DELETION_IN, "u"
@@ -81,7 +81,7 @@ static const struct db_query q_points_nowhere = {
 	OF_DELETION_IN, "ussss"
 };
 static const struct db_query q_taken_uid = {
-	"SELECT r.type_id, r.uid FROM resources r JOIN resources o ON o.uid = r.uid AND o.live IN (1, 2) "
+	"SELECT r.type_id, r.uid FROM resources r JOIN resources o ON o.uid = r.uid AND o.type_id = r.type_id AND o.live = 1 "
 	"WHERE " OF_DELETION " LIMIT 1",
 	OF_DELETION_IN, "ub"
 };
@@ -104,11 +104,6 @@ static enum outcome fail_locked(struct registry *registry, const struct resource
 {
 	return registry_fail(registry, OUTCOME_LOCKED, "%s is locked: set metadata.locked to false before you delete %.*s",
 		what, STR_ARG(resource->name));
-}
-
-static bool is_root(const struct resource *resource)
-{
-	return resource->type->rules != NULL && resource->type->rules->is_root;
 }
 
 // Asks the type whether it may go.
@@ -154,8 +149,8 @@ static enum outcome delete_along(struct registry *registry, const struct resourc
 	if (resource->type == type_namespaces(registry))
 		return delete_content(registry, resource, &of_space,
 			DB_IN(db_u(resource->tenant_id), db_s(resource->name)), n);
-	if (is_root(resource))
-		return delete_content(registry, resource, &of_tree, DB_IN(db_uuid(&resource->uid), db_u(resource->id)), n);
+	if (resource_is_top(resource))
+		return delete_content(registry, resource, &of_tree, DB_IN(tree_value(registry, resource->type, &resource->uid), db_u(resource->id)), n);
 	return OUTCOME_OK;
 }
 
@@ -165,7 +160,7 @@ static struct db_value *deletion_of(struct registry *registry, const struct reso
 	bool space = resource->type == type_namespaces(registry);
 
 	return CALL_VALUES(registry->pool, deletion, db_u(resource->id), db_s(space ? resource->name : STR("/")),
-		is_root(resource) ? db_uuid(&resource->uid) : db_null('b'));
+		resource_is_top(resource) ? tree_value(registry, resource->type, &resource->uid) : db_null('b'));
 }
 
 static enum outcome mark_deleted(struct registry *registry, const struct resource *resource, uint64_t with_it)
@@ -269,15 +264,19 @@ static enum outcome find_deleted(struct registry *registry, const struct address
 }
 
 // What belongs to another resource needs that one, here.
-static enum outcome check_root(struct registry *registry, const struct resource *resource)
+static enum outcome check_root(struct registry *registry, const struct resource *resource, struct str tenant)
 {
 	struct pool *pool = registry->pool;
+	const struct type_rules *rules = resource->type->rules;
 	struct str top = uuid_str(pool, resource->root);
 	struct db_rows rows;
 
-	if (!resource->has_root || is_root(resource))
+	if (rules != NULL && rules->may_recover != NULL)
+		return rules->may_recover(registry, resource, tenant, stored_document(pool, resource->body));
+	if (!resource->has_root || resource_is_top(resource))
 		return OUTCOME_OK;
-	enum db_result result = db_run(registry->db, pool, &q_root, DB_IN(db_uuid(&resource->root)), &rows);
+	enum db_result result = db_run(registry->db, pool, &q_root,
+		DB_IN(db_uuid(&resource->root), db_u(tree_type(registry, resource->type)->id)), &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n > 0) {
@@ -375,7 +374,7 @@ enum outcome resource_recover(struct registry *registry, const struct address *a
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(registry, &deletion.resource, guard);
 	if (outcome == OUTCOME_OK)
-		outcome = check_root(registry, &deletion.resource);
+		outcome = check_root(registry, &deletion.resource, address->tenant);
 	if (outcome == OUTCOME_OK)
 		outcome = claim(registry, &deletion);
 	return outcome == OUTCOME_OK ? bring_back(registry, &held, &deletion) : outcome;

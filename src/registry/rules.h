@@ -7,6 +7,8 @@
 #include "registry/resource.h"
 #include "repr/doc.h"
 
+struct db_query; // db/db.h
+
 enum { ALIASES_MAX = 4 };
 
 // What a resource is found by besides its uid, one of a kind and type among all tenants: { "name", "rack-7" }. Also what it
@@ -22,6 +24,7 @@ struct relations {
 	size_t n_aliases;
 	bool has_root;
 	struct uuid root; // the top of its tree; its own uid when it is one
+	bool root_elsewhere; // it has a root that the body alone does not tell
 };
 
 // A resource about to be written.
@@ -32,11 +35,13 @@ struct draft {
 	const struct doc *before;       // the body of current, NULL: a new one
 	struct uuid uid;                // of this one, a new one's too
 	struct doc *body;               // as the client wants it; the rules leave it as it is to be stored
+	struct uuid root;               // filled in by the rules where relate says root_elsewhere
 };
 
 struct type_rules {
 	const char *group, *plural; // of the type
-	bool is_root;               // others hang on it: they move, go and come back with it
+	const struct type_rules *top; // of the resources at the tops of its trees; NULL: its own
+	bool is_root;               // others hang on it: they move, go and come back with it; not while it hangs on one itself
 	const char *const *untagged; // members that the etag does not cover, ends with NULL; NULL: none
 
 	// Checks body and brings it into its stored form: every member there, defaults filled in, values in one spelling.
@@ -48,9 +53,15 @@ struct type_rules {
 	void (*relate)(struct pool *pool, const struct doc *body, const struct uuid *uid, struct relations *relations);
 	// May it go? Its row is locked. OUTCOME_OK, _CONFLICT, _FORBIDDEN, _BAD_REQUEST. NULL: always.
 	enum outcome (*may_delete)(struct registry *registry, const struct resource *resource, const struct doc *body);
+	// May it come back to that tenant, and does what it hangs on live there? Its row is locked; its root may be set anew.
+	// OUTCOME_OK, _CONFLICT. NULL: when its root lives there.
+	enum outcome (*may_recover)(struct registry *registry, const struct resource *resource, struct str tenant,
+		const struct doc *body);
 	// Is the member of that name, at any depth of the body's member top, a secret? NULL: there are none.
 	// (null is none whatever its name.)
 	bool (*is_secret)(struct str top, struct str name);
+	// Run with the resource's id by every change of its traits. NULL: nothing.
+	const struct db_query *traits_changed;
 	// Answers OUTCOME_NAME_TAKEN in words for an alias that another resource has; alias NULL: the uid is another's.
 	enum outcome (*taken)(struct registry *registry, const struct uuid *uid, const struct alias *alias);
 };
@@ -58,7 +69,10 @@ struct type_rules {
 // NULL: no rules for that type.
 const struct type_rules *rules_find(struct str group, struct str plural);
 
-extern const struct type_rules node_rules, port_rules, portgroup_rules, chassis_rules;
+extern const struct type_rules node_rules, port_rules, portgroup_rules, chassis_rules, provider_rules;
+
+// Is it the top of a tree?
+bool resource_is_top(const struct resource *resource);
 
 // ---- secrets (secret.c): shown as SECRET_MASK whoever asks; a write that sends the mask back keeps what is stored.
 // A patch is applied to the body as it is shown: on the stored one, its "test" and "copy" would tell what the mask hides.

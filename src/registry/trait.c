@@ -269,7 +269,8 @@ static enum outcome write(struct registry *registry, const struct trait_edit *ed
 {
 	struct pool *pool = registry->pool;
 	struct db_value traits = difference->next.n > 0 ? db_s(resource->traits) : db_null('s');
-	struct db_call calls[4] = {
+	const struct type_rules *rules = resource->type->rules;
+	struct db_call calls[5] = {
 		{ .query = &q_update,
 			.in = DB_IN(traits, db_u(resource->revision), db_u(resource->edits),
 				db_b(str_n((const char *)resource->etag, sizeof(resource->etag))), db_t(resource->updated_us),
@@ -284,6 +285,8 @@ static enum outcome write(struct registry *registry, const struct trait_edit *ed
 			.query = &q_detach,
 			.in = CALL_VALUES(pool, db_s(names_json(pool, difference->removed)), db_u(resource->id)),
 		};
+	if (rules != NULL && rules->traits_changed != NULL)
+		calls[n++] = (struct db_call){ .query = rules->traits_changed, .in = CALL_VALUES(pool, db_u(resource->id)) };
 	enum db_result result = db_run_batch(registry->db, pool, calls, n);
 	if (result != DB_OK)
 		return registry_db_failed(result);

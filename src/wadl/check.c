@@ -147,14 +147,16 @@ enum outcome route_check_params(struct pool *pool, const struct request *request
 {
 	struct checking checking = { pool, request, match, detail };
 	const struct route_method *method = match->method;
+	bool any_query = ((const struct wadl_method *)method)->any_query; // its first member
 	enum outcome outcome = OUTCOME_OK;
 
-	for (size_t i = 0; i < request->uri.n_pairs; i++) {
+	for (size_t i = 0; i < request->uri.n_pairs && !any_query; i++) {
 		if (!route_declares(method, request->uri.pairs[i].name))
 			return refuse_unknown(&checking, request->uri.pairs[i].name);
 	}
 	for (size_t i = 0; i < method->n_params && outcome == OUTCOME_OK; i++) {
-		if (method->params[i].style != PARAM_TEMPLATE)
+		enum param_style style = method->params[i].style;
+		if (style == PARAM_HEADER || (style == PARAM_QUERY && !any_query))
 			outcome = take_param(&checking, &method->params[i]);
 	}
 	return outcome;

@@ -205,6 +205,7 @@ static bool put_method(struct loader *loader, struct definition *entry)
 	// The manners come along with the method, wherever it is put; an endpoint's own file may add to them.
 	method->slash = entry->scope->slash || chain.scope->slash;
 	method->no_head = entry->scope->no_head || chain.scope->no_head;
+	method->any_query = entry->scope->any_query || chain.scope->any_query;
 	method->resource_note = entry->scope->note.text != NULL ? entry->scope->note : chain.scope->note;
 	route->handler = loader->find(loader->arg, route->dialect, route->id);
 	if (route->handler == NULL)

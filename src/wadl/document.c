@@ -321,7 +321,8 @@ static bool is_first_at_path(const struct route_table *table, size_t index)
 // Template parameters are the first's; the others at this path have the same names, but may have types of their own.
 static bool same_resource(const struct wadl_method *a, const struct wadl_method *b)
 {
-	if (strcmp(a->path, b->path) != 0 || a->slash != b->slash || a->no_head != b->no_head)
+	if (strcmp(a->path, b->path) != 0 || a->slash != b->slash || a->no_head != b->no_head ||
+	    a->any_query != b->any_query)
 		return false;
 	for (size_t i = 0; i < a->n_templates; i++) {
 		if (a->route.params[i].type != b->route.params[i].type)
@@ -349,6 +350,7 @@ static void add_resource(struct writer *writer, size_t first)
 	add_attribute(out, "path", method->path);
 	add_attribute(out, "t:slash", method->slash ? "optional" : NULL);
 	add_attribute(out, "t:head", method->no_head ? "none" : NULL);
+	add_attribute(out, "t:query", method->any_query ? "any" : NULL);
 	BUF_LIT(out, ">\n");
 	if (is_first_at_path(table, first))
 		add_note(out, 3, &method->resource_note);

@@ -34,6 +34,7 @@ struct scope {
 	size_t n_params;
 	bool declares; // a <param>, here or further out
 	bool slash, no_head; // t:slash="optional", t:head="none"; here or further out
+	bool any_query;      // t:query="any"; likewise
 	struct wadl_note note;
 };
 

@@ -145,19 +145,23 @@ static bool parse_manners(struct loader *loader, const xmlNode *node, struct sco
 {
 	static const char *const slash_words[] = { "none", "optional" };
 	static const char *const head_words[] = { "none", "get" };
+	static const char *const query_words[] = { "declared", "any" };
 	int slash = attribute_word(loader, node, "t:slash", slash_words, COUNT_OF(slash_words));
 	int head = attribute_word(loader, node, "t:head", head_words, COUNT_OF(head_words));
+	int query = attribute_word(loader, node, "t:query", query_words, COUNT_OF(query_words));
 
 	if (slash >= 0)
 		scope->slash = slash == 1;
 	if (head >= 0)
 		scope->no_head = head == 0;
-	return slash != -2 && head != -2;
+	if (query >= 0)
+		scope->any_query = query == 1;
+	return slash != -2 && head != -2 && query != -2;
 }
 
 static bool parse_resource(struct loader *loader, xmlNode *node, void *arg)
 {
-	static const char *const names[] = { "path", "id", "t:slash", "t:head", NULL };
+	static const char *const names[] = { "path", "id", "t:slash", "t:head", "t:query", NULL };
 	const struct resource *outer = arg;
 	struct scope *scope = POOL_NEW(loader->scratch, struct scope);
 	struct resource resource = { .scope = scope, .outer = outer->scope->n,
@@ -189,7 +193,7 @@ static struct str base_path(const char *base)
 
 bool parse_resources(struct loader *loader, xmlNode *node, void *arg)
 {
-	static const char *const names[] = { "base", "t:slash", "t:head", NULL };
+	static const char *const names[] = { "base", "t:slash", "t:head", "t:query", NULL };
 	static const struct element table[] = { { "doc", check_doc }, { "resource", parse_resource }, { NULL, NULL } };
 	struct scope *scope = POOL_NEW(loader->scratch, struct scope);
 	struct resource resource = { .scope = scope };

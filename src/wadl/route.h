@@ -68,6 +68,7 @@ const char *route_dialect(const struct route_table *table, const struct uri *uri
 
 // Declared query and header parameters: required ones present, each of its type, within its options, single ones not
 // repeated; a query parameter that the method doesn't declare is refused by name, with the declared ones listed.
+// Where the WADL says t:query="any" the query is left to the handler: nothing of it is checked or bound.
 // OUTCOME_OK or OUTCOME_BAD_PARAMETER with *detail.
 enum outcome route_check_params(struct pool *pool, const struct request *request, struct route_match *match,
 	struct str *detail);

@@ -52,6 +52,7 @@ struct wadl_method {
 	const char *path; // "/{version}/{tenant}"
 	bool slash;       // its address may end in '/', which means nothing
 	bool no_head;     // HEAD is not GET's, it is not there
+	bool any_query;   // its handler looks at the query itself
 	struct wadl_note note, resource_note;
 	const struct wadl_media *request;
 	size_t n_request;

@@ -24,7 +24,7 @@ static const char metal[] = HEAD
 	"<representation mediaType='*/*' t:body='required'/></request></method>"
 	"<resource path='{thing}'>" DECLARE("thing") "<method id='get' name='GET'" MODE "/>"
 	"<method id='head' name='HEAD'" MODE "/>"
-	"<resource path='exact' t:slash='none' t:head='get'><method id='exact' name='GET'" MODE "/></resource>"
+	"<resource path='exact' t:slash='none' t:head='get' t:query='any'><method id='exact' name='GET'" MODE "/></resource>"
 	"</resource></resource></resource>" TAIL;
 
 static const char both[] = HEAD
@@ -141,6 +141,22 @@ static void test_any_media(const struct route_table *table, struct pool *pool)
 	negotiate(table, pool, NULL, 1);
 }
 
+static void check_query(const struct route_table *table, struct pool *pool, const char *target, enum outcome outcome)
+{
+	struct request *request = request_for(pool, "GET", target);
+	struct route_match match;
+	struct str detail = STR("");
+
+	(void)route_find(table, pool, request, &match, &detail);
+	is_int(route_check_params(pool, request, &match, &detail), outcome, "parameters of %s", target);
+}
+
+static void test_any_query(const struct route_table *table, struct pool *pool)
+{
+	check_query(table, pool, "/metal/things?a=b", OUTCOME_BAD_PARAMETER);
+	check_query(table, pool, "/metal/things/t/exact?a=b&a=c", OUTCOME_OK);
+}
+
 static void test_declared(const struct route_table *table, struct pool *pool)
 {
 	struct route_match match;
@@ -195,6 +211,7 @@ int main(void)
 	test_words(table, pool);
 	test_broken_addresses(table, pool);
 	test_any_media(table, pool);
+	test_any_query(table, pool);
 	test_declared(table, pool);
 	test_document(table, pool);
 	refuse(HEAD "<resources t:slash='maybe'/></application>", "none, optional");

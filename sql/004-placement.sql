@@ -1,0 +1,102 @@
+-- Tenure, schema version 4: placement. What providers of resources have, and who uses how much of it.
+--
+-- A provider is a resource; what only the placement dialect knows of it stands here under the resource's id, goes with it
+-- when it moves, stays while it is deleted and recoverable, and is purged with it.
+
+-- Raised by every change of what a provider has. A provider without a row is at generation 0.
+CREATE TABLE providers (
+  resource_id BIGINT UNSIGNED NOT NULL PRIMARY KEY,
+  generation  BIGINT UNSIGNED NOT NULL
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
+
+-- What inventories count. The standard classes have the ids 1 to 9999, custom ones, CUSTOM_…, those from 10000 on.
+CREATE TABLE resource_classes (
+  id         INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  name       VARCHAR(255) NOT NULL,
+  updated_at DATETIME(6) NOT NULL DEFAULT UTC_TIMESTAMP(6),
+  UNIQUE KEY name (name)
+) ENGINE=InnoDB AUTO_INCREMENT=10000 DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
+
+-- capacity: (total - reserved) * allocation_ratio, rounded down; used: the sum of the allocations; free: what is left,
+-- less than nothing where the capacity has shrunk. Who has so much of a class left is a range of the index.
+CREATE TABLE inventories (
+  resource_id      BIGINT UNSIGNED NOT NULL,
+  class_id         INT UNSIGNED NOT NULL,
+  total            INT UNSIGNED NOT NULL,
+  reserved         INT UNSIGNED NOT NULL,
+  min_unit         INT UNSIGNED NOT NULL,
+  max_unit         INT UNSIGNED NOT NULL,
+  step_size        INT UNSIGNED NOT NULL,
+  allocation_ratio DOUBLE NOT NULL,
+  capacity         BIGINT NOT NULL,
+  used             BIGINT NOT NULL DEFAULT 0,
+  free             BIGINT AS (capacity - used) PERSISTENT,
+  created_at       DATETIME(6) NOT NULL,
+  updated_at       DATETIME(6) NOT NULL,
+  PRIMARY KEY (resource_id, class_id),
+  KEY free (class_id, free)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
+
+-- Which aggregates a provider is in. Of an aggregate nothing but its uuid is known.
+CREATE TABLE provider_aggregates (
+  resource_id BIGINT UNSIGNED NOT NULL,
+  aggregate   BINARY(16) NOT NULL,
+  PRIMARY KEY (resource_id, aggregate),
+  KEY aggregate (aggregate)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
+
+CREATE TABLE consumer_types (
+  id   INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  name VARCHAR(255) NOT NULL,
+  UNIQUE KEY name (name)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
+
+-- Who has allocations: a consumer comes with its first and goes with its last.
+CREATE TABLE consumers (
+  id         BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  uid        BINARY(16) NOT NULL,
+  project    VARCHAR(255) NOT NULL,
+  user       VARCHAR(255) NOT NULL,
+  type_id    INT UNSIGNED NULL,
+  generation BIGINT UNSIGNED NOT NULL,         -- raised by every write of its allocations
+  created_at DATETIME(6) NOT NULL,
+  updated_at DATETIME(6) NOT NULL,
+  UNIQUE KEY uid (uid),
+  KEY project (project, user)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
+
+CREATE TABLE allocations (
+  consumer_id BIGINT UNSIGNED NOT NULL,
+  resource_id BIGINT UNSIGNED NOT NULL,
+  class_id    INT UNSIGNED NOT NULL,
+  used        INT UNSIGNED NOT NULL,
+  updated_at  DATETIME(6) NOT NULL,
+  PRIMARY KEY (consumer_id, resource_id, class_id),
+  KEY provider (resource_id, class_id)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
+
+INSERT INTO resource_classes (id, name) VALUES
+  (1,  'VCPU'),
+  (2,  'MEMORY_MB'),
+  (3,  'DISK_GB'),
+  (4,  'PCI_DEVICE'),
+  (5,  'SRIOV_NET_VF'),
+  (6,  'NUMA_SOCKET'),
+  (7,  'NUMA_CORE'),
+  (8,  'NUMA_THREAD'),
+  (9,  'NUMA_MEMORY_MB'),
+  (10, 'IPV4_ADDRESS'),
+  (11, 'VGPU'),
+  (12, 'VGPU_DISPLAY_HEAD'),
+  (13, 'NET_BW_EGR_KILOBIT_PER_SEC'),
+  (14, 'NET_BW_IGR_KILOBIT_PER_SEC'),
+  (15, 'PCPU'),
+  (16, 'MEM_ENCRYPTION_CONTEXT'),
+  (17, 'FPGA'),
+  (18, 'PGPU'),
+  (19, 'NET_PACKET_RATE_KILOPACKET_PER_SEC'),
+  (20, 'NET_PACKET_RATE_EGR_KILOPACKET_PER_SEC'),
+  (21, 'NET_PACKET_RATE_IGR_KILOPACKET_PER_SEC');
+
+INSERT INTO types (group_name, version, kind, plural, singular, namespaced, builtin) VALUES
+  ('placement.openstack.org', 'v1', 'ResourceProvider', 'resourceproviders', 'resourceprovider', FALSE, TRUE);

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Providers as addresses name them, and what writers of theirs rely on.
+#include "base/base.h"
+
+#include "api/placement/placement.h"
+
+enum { SHOWN = 255 };
+
+enum outcome provider_uid(struct call *call, struct uuid *uid)
+{
+	struct str text = call_param(call, "uuid");
+
+	if (uuid_parse(text, uid))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_NOT_FOUND, "No resource provider with uuid %.*s found%s",
+		STR_ARG(shown(text, SHOWN)), call->request.method == METHOD_DELETE ? " for delete" : "");
+}
+
+enum outcome read_provider_body(struct call *call, const struct uuid *uid, const struct json_schema *schema,
+	const struct doc **body)
+{
+	struct provider provider;
+	enum outcome outcome = read_body(call, schema, body);
+
+	if (outcome != OUTCOME_BAD_DOCUMENT)
+		return outcome;
+	struct problem problem = call->problem;
+	enum outcome found = provider_get(call->registry, uid, &provider);
+	if (found != OUTCOME_OK) {
+		call->problem = (struct problem){ .n_members = 0 };
+		return found;
+	}
+	call->problem = problem;
+	return outcome;
+}
+
+enum outcome read_guard(struct call *call, const struct doc *body, struct conditions *conditions,
+	struct provider_guard *guard)
+{
+	const struct doc *value;
+	enum outcome outcome = conditions_read(call, conditions);
+
+	*guard = (struct provider_guard){ .guard = conditions_guard(conditions) };
+	if (outcome != OUTCOME_OK || body == NULL || !doc_get(body, STR("resource_provider_generation"), &value))
+		return outcome;
+	guard->has_generation = true;
+	guard->generation = member_generation(body, "resource_provider_generation");
+	return OUTCOME_OK;
+}

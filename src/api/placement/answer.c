@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes: JSON, links, and how fresh it is.
+#include "base/base.h"
+
+#include "api/placement/placement.h"
+#include "base/clock.h"
+#include "base/pool.h"
+#include "http/uri.h"
+
+// ---- addresses
+
+// What the dialect's addresses begin with.
+static const struct str roots[] = {
+	STR_INIT("allocations"), STR_INIT("resource_classes"), STR_INIT("resource_providers"), STR_INIT("traits"),
+	STR_INIT("usages"),
+};
+
+static bool is_root(struct str segment)
+{
+	for (size_t i = 0; i < COUNT_OF(roots); i++) {
+		if (str_eq(segment, roots[i]))
+			return true;
+	}
+	return false;
+}
+
+static void add_path_v(struct buf *out, const struct call *call, const char *format, va_list args)
+{
+	const struct uri *uri = &call->request.uri;
+
+	for (size_t i = 0; i < uri->n_segments && !is_root(uri->segments[i]); i++) {
+		buf_addc(out, '/');
+		uri_add_segment(out, uri->segments[i]);
+	}
+	buf_add(out, str_vprintf(call->pool, format, args));
+}
+
+void add_path(struct buf *out, const struct call *call, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add_path_v(out, call, format, args);
+	va_end(args);
+}
+
+void set_location(struct call *call, const char *format, ...)
+{
+	struct buf path = buf_new(call->pool, 128);
+	va_list args;
+
+	va_start(args, format);
+	add_path_v(&path, call, format, args);
+	va_end(args);
+	response_set(&call->response, "Location", call_url(call, buf_str(&path)));
+}
+
+// ---- bodies
+
+static bool is_ascii(struct str text)
+{
+	for (size_t i = 0; i < text.n; i++) {
+		if ((unsigned char)text.p[i] >= 0x80)
+			return false;
+	}
+	return true;
+}
+
+// The code point that begins at *i of well-formed UTF-8; *i is then behind it.
+static uint32_t next_point(struct str text, size_t *i)
+{
+	unsigned char first = (unsigned char)text.p[(*i)++];
+	uint32_t point = first < 0x80 ? first : first < 0xe0 ? first & 0x1fU : first < 0xf0 ? first & 0x0fU : first & 0x07U;
+
+	while (*i < text.n && ((unsigned char)text.p[*i] & 0xc0) == 0x80)
+		point = point << 6 | ((unsigned char)text.p[(*i)++] & 0x3fU);
+	return point;
+}
+
+// JSON in ASCII alone, as this API's answers always were: its clients look for such texts in them.
+static struct str in_ascii(struct pool *pool, struct str text)
+{
+	struct buf out = buf_new(pool, text.n + text.n / 2);
+
+	for (size_t i = 0; i < text.n;) {
+		uint32_t point = next_point(text, &i);
+		if (point < 0x80)
+			buf_addc(&out, (char)point);
+		else if (point < 0x10000)
+			buf_addf(&out, "\\u%04x", (unsigned)point);
+		else
+			buf_addf(&out, "\\u%04x\\u%04x", (unsigned)(0xd800 + ((point - 0x10000) >> 10)),
+				(unsigned)(0xdc00 + ((point - 0x10000) & 0x3ff)));
+	}
+	return buf_str(&out);
+}
+
+void answer_json(struct call *call, struct buf *json)
+{
+	struct str text = buf_str(json);
+
+	call->response.body = is_ascii(text) ? text : in_ascii(call->pool, text);
+	call->response.content_type = STR("application/json");
+}
+
+void answer_fresh(struct call *call, int64_t us)
+{
+	struct buf date = buf_new(call->pool, 40);
+
+	if (call->version < VERSION_CACHE_HEADERS)
+		return;
+	response_set(&call->response, "Cache-Control", STR("no-cache"));
+	if (us == 0)
+		return;
+	clock_add_http_date(&date, us);
+	response_set(&call->response, "Last-Modified", buf_str(&date));
+}
+
+void add_name(struct buf *out, const char *name)
+{
+	if (out->n > 0 && out->p[out->n - 1] != '{')
+		buf_addc(out, ',');
+	buf_addc(out, '"');
+	buf_add(out, str_c(name));
+	BUF_LIT(out, "\":");
+}
+
+void add_string(struct buf *out, const char *name, struct str value)
+{
+	add_name(out, name);
+	json_add_string(out, value);
+}
+
+void add_number(struct buf *out, const char *name, uint64_t value)
+{
+	add_name(out, name);
+	buf_add_u64(out, value);
+}
+
+void add_uuid(struct buf *out, const char *name, struct uuid uuid)
+{
+	add_name(out, name);
+	buf_addc(out, '"');
+	uuid_add(out, uuid);
+	buf_addc(out, '"');
+}
+
+// The shortest text that reads back as the same number, with a fraction: "4.0".
+void add_fraction(struct buf *out, const char *name, double value)
+{
+	char text[40];
+
+	for (int digits = 15; digits <= 17; digits++) {
+		(void)snprintf(text, sizeof(text), "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	add_name(out, name);
+	buf_add(out, str_c(text));
+	if (strpbrk(text, ".e") == NULL)
+		BUF_LIT(out, ".0");
+}

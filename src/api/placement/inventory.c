@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// /resource_providers/{uuid}/inventories, and /usages there, which are the other side of the same rows.
+#include "base/base.h"
+
+#include "api/placement/placement.h"
+#include "api/placement/schema.h"
+#include "base/clock.h"
+#include "base/pool.h"
+#include "http/uri.h"
+
+#define RATIO_MAX 3.40282e+38
+
+// ---- schemas
+
+static const struct json_schema count = { .types = SCHEMA_INTEGER, .has_minimum = true, .minimum = 1,
+	.has_maximum = true, .maximum = INVENTORY_MAX };
+static const struct json_schema reserved_count = { .types = SCHEMA_INTEGER, .has_minimum = true, .minimum = 0,
+	.has_maximum = true, .maximum = INVENTORY_MAX };
+static const struct json_schema ratio = { .types = SCHEMA_NUMBER, .has_minimum = true, .minimum = 0,
+	.has_maximum = true, .maximum = RATIO_MAX };
+static const struct json_schema class_string = { .types = SCHEMA_STRING, .pattern = &class_pattern };
+
+#define COUNTS                                                                                              \
+	{ "total", &count }, { "reserved", &reserved_count }, { "min_unit", &count }, { "max_unit", &count },   \
+		{ "step_size", &count }, { "allocation_ratio", &ratio }
+#define GENERATION { "resource_provider_generation", &generation_number }
+#define END { NULL, NULL }
+
+static const struct json_property one_members[] = { GENERATION, COUNTS, END };
+static const struct json_property new_members[] = { GENERATION, { "resource_class", &class_string }, COUNTS, END };
+static const struct json_property listed_members[] = { COUNTS, END };
+static const char *const one_required[] = { "total", "resource_provider_generation", NULL };
+static const char *const new_required[] = { "total", "resource_class", NULL };
+static const char *const listed_required[] = { "total", NULL };
+static const struct json_schema one_schema = { .types = SCHEMA_OBJECT, .properties = one_members,
+	.required = one_required, .closed = true };
+static const struct json_schema new_schema = { .types = SCHEMA_OBJECT, .properties = new_members,
+	.required = new_required, .closed = true };
+static const struct json_schema listed_schema = { .types = SCHEMA_OBJECT, .properties = listed_members,
+	.required = listed_required, .closed = true };
+
+static const struct json_pattern_property by_class[] = { { &class_pattern, &listed_schema }, { NULL, NULL } };
+static const struct json_schema listed = { .types = SCHEMA_OBJECT, .pattern_properties = by_class, .closed = true };
+static const struct json_property all_members[] = { GENERATION, { "inventories", &listed }, END };
+static const char *const all_required[] = { "resource_provider_generation", "inventories", NULL };
+static const struct json_schema all_schema = { .types = SCHEMA_OBJECT, .properties = all_members,
+	.required = all_required, .closed = true };
+
+// ---- what comes
+
+static struct inventory take_inventory(const struct doc *doc, struct str class)
+{
+	struct inventory inventory = {
+		.class = class,
+		.total = member_u64(doc, "total", 0),
+		.reserved = member_u64(doc, "reserved", 0),
+		.min_unit = member_u64(doc, "min_unit", 1),
+		.max_unit = member_u64(doc, "max_unit", INVENTORY_MAX),
+		.step_size = member_u64(doc, "step_size", 1),
+		.allocation_ratio = 1.0,
+	};
+	const struct doc *value;
+
+	if (doc_get(doc, STR("allocation_ratio"), &value))
+		(void)doc_double(value, &inventory.allocation_ratio);
+	return inventory;
+}
+
+static struct inventory *take_inventories(struct call *call, const struct doc *body, size_t *n)
+{
+	const struct doc *list = NULL;
+	struct inventory *inventories;
+
+	*n = 0;
+	(void)doc_get(body, STR("inventories"), &list);
+	inventories = POOL_ARRAY(call->pool, struct inventory, doc_length(list));
+	for (struct doc_iter it = doc_iter(list); doc_next(&it);)
+		inventories[(*n)++] = take_inventory(it.value, it.name);
+	return inventories;
+}
+
+// ---- what goes
+
+static void add_counts(struct buf *json, const struct inventory *inventory)
+{
+	add_number(json, "total", inventory->total);
+	add_number(json, "reserved", inventory->reserved);
+	add_number(json, "min_unit", inventory->min_unit);
+	add_number(json, "max_unit", inventory->max_unit);
+	add_number(json, "step_size", inventory->step_size);
+	add_fraction(json, "allocation_ratio", inventory->allocation_ratio);
+}
+
+static void write_one(struct call *call, const struct provider *provider, const struct inventory *inventory)
+{
+	struct buf json = buf_new(call->pool, 256);
+
+	buf_addc(&json, '{');
+	add_number(&json, "resource_provider_generation", provider->generation);
+	add_counts(&json, inventory);
+	buf_addc(&json, '}');
+	answer_json(call, &json);
+	answer_fresh(call, inventory->updated_us != 0 ? inventory->updated_us : call->registry->now_us);
+}
+
+static int64_t newest_of(const struct inventory *list, size_t n)
+{
+	int64_t newest = 0;
+
+	for (size_t i = 0; i < n; i++)
+		newest = list[i].updated_us > newest ? list[i].updated_us : newest;
+	return newest;
+}
+
+static void write_all(struct call *call, const struct provider *provider, const struct inventory *list, size_t n)
+{
+	struct buf json = buf_new(call->pool, 64 + 160 * n);
+
+	buf_addc(&json, '{');
+	add_number(&json, "resource_provider_generation", provider->generation);
+	add_name(&json, "inventories");
+	buf_addc(&json, '{');
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0)
+			buf_addc(&json, ',');
+		json_add_string(&json, list[i].class);
+		BUF_LIT(&json, ":{");
+		add_counts(&json, &list[i]);
+		buf_addc(&json, '}');
+	}
+	BUF_LIT(&json, "}}");
+	answer_json(call, &json);
+}
+
+// ---- reading
+
+enum outcome list_inventories(struct call *call)
+{
+	struct uuid uid;
+	struct provider provider;
+	struct inventory *list;
+	size_t n;
+	enum outcome outcome = provider_uid(call, &uid);
+
+	if (outcome == OUTCOME_OK)
+		outcome = inventory_list(call->registry, &uid, &provider, &list, &n);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	write_all(call, &provider, list, n);
+	answer_fresh(call, newest_of(list, n));
+	return OUTCOME_OK;
+}
+
+enum outcome get_inventory(struct call *call)
+{
+	struct uuid uid;
+	struct provider provider;
+	struct inventory inventory;
+	enum outcome outcome = provider_uid(call, &uid);
+
+	if (outcome == OUTCOME_OK)
+		outcome = inventory_get(call->registry, &uid, call_param(call, "resource_class"), &provider, &inventory);
+	if (outcome == OUTCOME_OK)
+		write_one(call, &provider, &inventory);
+	return outcome;
+}
+
+enum outcome list_usages(struct call *call)
+{
+	struct uuid uid;
+	struct provider provider;
+	struct inventory *list;
+	struct buf json = buf_new(call->pool, 256);
+	size_t n;
+	enum outcome outcome = provider_uid(call, &uid);
+
+	if (outcome == OUTCOME_OK)
+		outcome = inventory_list(call->registry, &uid, &provider, &list, &n);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	buf_addc(&json, '{');
+	add_number(&json, "resource_provider_generation", provider.generation);
+	add_name(&json, "usages");
+	buf_addc(&json, '{');
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0)
+			buf_addc(&json, ',');
+		json_add_string(&json, list[i].class);
+		buf_addc(&json, ':');
+		buf_add_u64(&json, list[i].used);
+	}
+	BUF_LIT(&json, "}}");
+	answer_json(call, &json);
+	answer_fresh(call, clock_now_us());
+	return OUTCOME_OK;
+}
+
+// ---- writing
+
+struct writing {
+	struct uuid uid;
+	const struct doc *body;
+	struct conditions conditions;
+	struct inventory_write write;
+	struct inventory *inventories;
+	struct provider provider;
+};
+
+static enum outcome begin(struct call *call, const struct json_schema *schema, struct writing *writing)
+{
+	enum outcome outcome = provider_uid(call, &writing->uid);
+
+	writing->body = NULL;
+	if (outcome == OUTCOME_OK && schema != NULL)
+		outcome = read_provider_body(call, &writing->uid, schema, &writing->body);
+	if (outcome == OUTCOME_OK)
+		outcome = read_guard(call, writing->body, &writing->conditions, &writing->write.guard);
+	writing->write.may_reserve_all = call->version >= VERSION_RESERVE_ALL;
+	writing->write.inventories = NULL;
+	writing->write.n = 0;
+	return outcome;
+}
+
+static void take_one(struct call *call, struct writing *writing, struct str class)
+{
+	writing->inventories = POOL_NEW(call->pool, struct inventory);
+	*writing->inventories = take_inventory(writing->body, class);
+	writing->write.inventories = writing->inventories;
+	writing->write.n = 1;
+}
+
+enum outcome create_inventory(struct call *call)
+{
+	struct writing writing;
+	enum outcome outcome = begin(call, &new_schema, &writing);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	take_one(call, &writing, member_str(writing.body, "resource_class"));
+	outcome = inventory_add(call->registry, &writing.uid, &writing.write, &writing.provider);
+	if (outcome != OUTCOME_CREATED)
+		return outcome;
+	set_location(call, "/resource_providers/%.*s/inventories/%.*s", STR_ARG(uuid_str(call->pool, writing.uid)),
+		STR_ARG(writing.inventories->class));
+	write_one(call, &writing.provider, writing.inventories);
+	return outcome;
+}
+
+enum outcome put_inventory(struct call *call)
+{
+	struct writing writing;
+	enum outcome outcome = begin(call, &one_schema, &writing);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	take_one(call, &writing, call_param(call, "resource_class"));
+	outcome = inventory_change(call->registry, &writing.uid, &writing.write, &writing.provider);
+	if (outcome == OUTCOME_OK)
+		write_one(call, &writing.provider, writing.inventories);
+	return outcome;
+}
+
+enum outcome put_inventories(struct call *call)
+{
+	struct writing writing;
+	enum outcome outcome = begin(call, &all_schema, &writing);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	writing.write.inventories = take_inventories(call, writing.body, &writing.write.n);
+	outcome = inventory_set_all(call->registry, &writing.uid, &writing.write, &writing.provider);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	write_all(call, &writing.provider, writing.write.inventories, writing.write.n);
+	answer_fresh(call, call->registry->now_us);
+	return outcome;
+}
+
+enum outcome delete_inventory(struct call *call)
+{
+	struct writing writing;
+	enum outcome outcome = begin(call, NULL, &writing);
+
+	if (outcome == OUTCOME_OK)
+		outcome = inventory_delete(call->registry, &writing.uid, call_param(call, "resource_class"),
+			&writing.write.guard, &writing.provider);
+	return outcome;
+}
+
+enum outcome delete_inventories(struct call *call)
+{
+	struct writing writing;
+	enum outcome outcome = begin(call, NULL, &writing);
+
+	if (outcome == OUTCOME_OK)
+		outcome = inventory_delete_all(call->registry, &writing.uid, &writing.write.guard, &writing.provider);
+	return outcome;
+}

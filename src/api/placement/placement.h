@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// For the files of api/placement/ only: the Placement API, microversions 1.0 to 1.39, as its clients know it.
+#ifndef TENURE_API_PLACEMENT_PLACEMENT_H
+#define TENURE_API_PLACEMENT_PLACEMENT_H
+
+#include "api/call.h"
+#include "api/conditions.h"
+#include "registry/allocation.h"
+#include "repr/json_schema.h"
+
+// Minor numbers of 1.N. VERSION_NONE: the request's could not be read.
+enum { VERSION_MIN = 0, VERSION_MAX = 39, VERSION_NONE = 1000 };
+// What came with which.
+enum {
+	VERSION_MEMBER_OF = 3, VERSION_RESOURCES = 4, VERSION_CLASS_WITHOUT_BODY = 7, VERSION_CONSUMER_PROJECT = 8,
+	VERSION_ALLOCATIONS_BY_PROVIDER = 12, VERSION_NESTED = 14, VERSION_CACHE_HEADERS = 15, VERSION_REQUIRED = 18,
+	VERSION_AGGREGATE_GENERATION = 19, VERSION_PROVIDER_ANSWERED = 20, VERSION_FORBIDDEN = 22, VERSION_ERROR_CODES = 23,
+	VERSION_MEMBER_OF_REPEATED = 24, VERSION_RESERVE_ALL = 26, VERSION_CONSUMER_GENERATION = 28,
+	VERSION_MEMBER_OF_NONE = 32, VERSION_MAPPINGS = 34, VERSION_REPARENT = 37, VERSION_CONSUMER_TYPE = 38,
+	VERSION_REQUIRED_ANY = 39
+};
+
+// ---- version.c: microversions; call->version is the one asked for
+
+handler_fn get_version;
+// struct dialect's enter and leave.
+enum outcome placement_enter(struct call *call, enum outcome found);
+void placement_leave(struct call *call);
+
+// ---- problem.c: {"errors": [{…}]}
+
+void placement_render_problem(struct call *call, enum outcome outcome, const struct problem *problem);
+// call_fail, with a code of this API, without "placement.".
+enum outcome fail_with_code(struct call *call, enum outcome outcome, const char *code, const char *format, ...)
+	PRINTF_LIKE(4, 5);
+// "req-" and the request's id.
+struct str request_id_text(struct call *call);
+
+// ---- body.c: what comes
+
+// Any spelling that Python's uuid.UUID reads: with dashes or without, in either case, in braces, after "urn:uuid:".
+bool uuid_like(struct str text, struct uuid *uuid);
+extern const struct json_rule uuid_format;
+// The request's body, which has to be what the schema says. OUTCOME_OK, or OUTCOME_BAD_DOCUMENT with call->problem set.
+enum outcome read_body(struct call *call, const struct json_schema *schema, const struct doc **body);
+// The same for the query, as an object of strings; of a parameter given twice the last counts. OUTCOME_BAD_PARAMETER.
+enum outcome read_query(struct call *call, const struct json_schema *schema, const struct doc **query);
+// A client's text as error texts show it: at most n bytes, cut between characters.
+struct str shown(struct str text, size_t n);
+// A member of what was read; STR_NONE when it is not there or null.
+struct str member_str(const struct doc *object, const char *name);
+// A member that is an integer by its schema; preset when it is not there.
+uint64_t member_u64(const struct doc *object, const char *name, uint64_t preset);
+// A generation: one that nothing can be at when it is negative.
+uint64_t member_generation(const struct doc *object, const char *name);
+
+// ---- answer.c: what goes
+
+// "/placement/traits/CUSTOM_A": a path as links have it, with what the dialect is mounted at in front.
+void add_path(struct buf *out, const struct call *call, const char *format, ...) PRINTF_LIKE(3, 4);
+void set_location(struct call *call, const char *format, ...) PRINTF_LIKE(2, 3);
+// The answer is this JSON text, what is not ASCII in it escaped.
+void answer_json(struct call *call, struct buf *json);
+// From 1.15 on: Cache-Control, and Last-Modified unless us is 0.
+void answer_fresh(struct call *call, int64_t us);
+// "name":, after a comma where it is not the first of its object.
+void add_name(struct buf *out, const char *name);
+void add_string(struct buf *out, const char *name, struct str value);
+void add_number(struct buf *out, const char *name, uint64_t value);
+void add_uuid(struct buf *out, const char *name, struct uuid uuid);
+void add_fraction(struct buf *out, const char *name, double value);
+
+// ---- address.c
+
+// The provider's uid from the address. OUTCOME_OK; _NOT_FOUND: no uuid at all, so there is no such provider.
+enum outcome provider_uid(struct call *call, struct uuid *uid);
+// As read_body; but when the body is wrong, and there is no such provider either, that is told.
+enum outcome read_provider_body(struct call *call, const struct uuid *uid, const struct json_schema *schema,
+	const struct doc **body);
+// What a writer relies on: If-Match, and the body's resource_provider_generation (body NULL: none). The guard refers to
+// *conditions.
+enum outcome read_guard(struct call *call, const struct doc *body, struct conditions *conditions,
+	struct provider_guard *guard);
+
+// ---- provider_query.c
+
+// The filters of GET /resource_providers. OUTCOME_OK; _BAD_PARAMETER.
+enum outcome read_provider_query(struct call *call, struct provider_query *query);
+// provider_list, whose problem is told in the words of this API.
+enum outcome find_providers(struct call *call, const struct provider_query *query, struct provider **list, size_t *n);
+
+// Answers a list of them (provider.c).
+enum outcome write_providers(struct call *call, const struct provider_query *query);
+// OUTCOME_NOT_FOUND "No such trait(s): …" (trait.c).
+enum outcome fail_no_trait(struct call *call, struct str name);
+
+// ---- handlers
+
+handler_fn list_traits, show_trait, make_trait, drop_trait;
+handler_fn get_trait_about, put_trait_about, list_trait_providers;
+handler_fn get_provider_traits, put_provider_traits, delete_provider_traits, put_provider_trait, delete_provider_trait;
+handler_fn list_resource_classes, create_resource_class, get_resource_class, put_resource_class, delete_resource_class;
+handler_fn list_providers, create_provider, get_provider, put_provider, delete_provider;
+handler_fn list_inventories, create_inventory, put_inventories, delete_inventories;
+handler_fn get_inventory, put_inventory, delete_inventory;
+handler_fn get_aggregates, put_aggregates;
+handler_fn list_usages, get_total_usages;
+handler_fn list_provider_allocations, post_allocations, get_allocations, put_allocations, delete_allocations;
+
+#endif

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// /resource_providers and /resource_providers/{uuid}
+#include "base/base.h"
+
+#include "api/placement/placement.h"
+#include "api/placement/schema.h"
+#include "base/clock.h"
+#include "base/pool.h"
+
+// ---- schemas
+
+static const struct json_schema name_string = { .types = SCHEMA_STRING, .min_length = 1, .max_length = 200 };
+static const struct json_schema null_only = { .types = SCHEMA_NULL };
+static const struct json_schema *const parent_choices[] = { &uuid_string, &null_only, NULL };
+static const struct json_schema parent_or_null = { .any_of = parent_choices };
+static const char *const provider_required[] = { "name", NULL };
+
+#define NAME { "name", &name_string }
+#define UUID { "uuid", &uuid_string }
+#define PARENT { "parent_provider_uuid", &parent_or_null }
+#define END { NULL, NULL }
+#define PROVIDER_SCHEMA(members) \
+	{ .types = SCHEMA_OBJECT, .properties = (members), .required = provider_required, .closed = true }
+
+static const struct json_property post_members[] = { NAME, UUID, END };
+static const struct json_property put_members[] = { NAME, END };
+static const struct json_property nested_post_members[] = { NAME, UUID, PARENT, END };
+static const struct json_property nested_put_members[] = { NAME, PARENT, END };
+static const struct json_schema post_schema = PROVIDER_SCHEMA(post_members);
+static const struct json_schema put_schema = PROVIDER_SCHEMA(put_members);
+static const struct json_schema nested_post_schema = PROVIDER_SCHEMA(nested_post_members);
+static const struct json_schema nested_put_schema = PROVIDER_SCHEMA(nested_put_members);
+
+// ---- a provider as JSON
+
+// What there is of each, and since when.
+static const struct {
+	const char *rel;
+	const char *path;
+	unsigned since;
+} links[] = {
+	{ "self", "", 0 }, { "inventories", "/inventories", 0 }, { "usages", "/usages", 0 },
+	{ "aggregates", "/aggregates", 1 }, { "traits", "/traits", 6 }, { "allocations", "/allocations", 11 },
+};
+
+static void add_links(struct call *call, struct buf *json, struct uuid uid)
+{
+	struct buf path = buf_new(call->pool, 96);
+
+	add_path(&path, call, "/resource_providers/");
+	uuid_add(&path, uid);
+	add_name(json, "links");
+	buf_addc(json, '[');
+	for (size_t i = 0; i < COUNT_OF(links); i++) {
+		if (links[i].since <= call->version)
+			buf_addf(json, "%s{\"rel\":\"%s\",\"href\":\"%.*s%s\"}", i > 0 ? "," : "", links[i].rel,
+				STR_ARG(buf_str(&path)), links[i].path);
+	}
+	buf_addc(json, ']');
+}
+
+static void add_provider(struct call *call, struct buf *json, const struct provider *provider)
+{
+	buf_addc(json, '{');
+	add_uuid(json, "uuid", provider->resource.uid);
+	add_string(json, "name", provider->name);
+	add_number(json, "generation", provider->generation);
+	if (call->version >= VERSION_NESTED) {
+		add_uuid(json, "root_provider_uuid", provider->root);
+		if (provider->has_parent)
+			add_uuid(json, "parent_provider_uuid", provider->parent);
+		else
+			BUF_LIT(json, ",\"parent_provider_uuid\":null");
+	}
+	add_links(call, json, provider->resource.uid);
+	buf_addc(json, '}');
+}
+
+static void write_provider(struct call *call, const struct provider *provider)
+{
+	struct buf json = buf_new(call->pool, 1024);
+
+	add_provider(call, &json, provider);
+	answer_json(call, &json);
+	answer_fresh(call, provider->resource.updated_us);
+	set_etag(call, provider->resource.etag);
+}
+
+// ---- reading
+
+enum outcome get_provider(struct call *call)
+{
+	struct uuid uid;
+	struct provider provider;
+	struct conditions conditions;
+	enum outcome outcome = provider_uid(call, &uid);
+
+	if (outcome == OUTCOME_OK)
+		outcome = conditions_read(call, &conditions);
+	if (outcome == OUTCOME_OK)
+		outcome = provider_get(call->registry, &uid, &provider);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	outcome = resource_check(call->registry, &provider.resource, conditions_guard(&conditions));
+	if (outcome == OUTCOME_OK)
+		write_provider(call, &provider);
+	else if (outcome == OUTCOME_NOT_MODIFIED)
+		set_etag(call, provider.resource.etag);
+	return outcome;
+}
+
+enum outcome write_providers(struct call *call, const struct provider_query *query)
+{
+	struct provider *list;
+	struct buf json;
+	int64_t newest = 0;
+	size_t n;
+	enum outcome outcome = find_providers(call, query, &list, &n);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	json = buf_new(call->pool, 64 + 1024 * n);
+	BUF_LIT(&json, "{\"resource_providers\":[");
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0)
+			buf_addc(&json, ',');
+		add_provider(call, &json, &list[i]);
+		newest = list[i].resource.updated_us > newest ? list[i].resource.updated_us : newest;
+	}
+	BUF_LIT(&json, "]}");
+	answer_json(call, &json);
+	answer_fresh(call, n > 0 ? newest : clock_now_us());
+	return OUTCOME_OK;
+}
+
+enum outcome list_providers(struct call *call)
+{
+	struct provider_query query;
+	enum outcome outcome = read_provider_query(call, &query);
+
+	return outcome == OUTCOME_OK ? write_providers(call, &query) : outcome;
+}
+
+// ---- writing
+
+static void take_content(const struct doc *body, struct provider_content *content)
+{
+	const struct doc *parent;
+
+	*content = (struct provider_content){ .name = member_str(body, "name") };
+	if (!doc_get(body, STR("parent_provider_uuid"), &parent))
+		return;
+	content->sets_parent = true;
+	content->has_parent = parent != NULL && uuid_like(doc_string(parent), &content->parent);
+}
+
+enum outcome create_provider(struct call *call)
+{
+	struct uuid uid;
+	struct provider_content content;
+	struct provider provider;
+	const struct doc *body;
+	enum outcome outcome = read_body(call, call->version >= VERSION_NESTED ? &nested_post_schema : &post_schema, &body);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (!uuid_like(member_str(body, "uuid"), &uid))
+		uid = uuid_new();
+	take_content(body, &content);
+	outcome = provider_create(call->registry, &uid, &content, &provider);
+	if (outcome != OUTCOME_CREATED)
+		return outcome;
+	set_location(call, "/resource_providers/%.*s", STR_ARG(uuid_str(call->pool, uid)));
+	if (call->version >= VERSION_PROVIDER_ANSWERED)
+		write_provider(call, &provider);
+	return call->version >= VERSION_PROVIDER_ANSWERED ? OUTCOME_OK : OUTCOME_CREATED;
+}
+
+enum outcome put_provider(struct call *call)
+{
+	const struct json_schema *schema = call->version >= VERSION_NESTED ? &nested_put_schema : &put_schema;
+	struct uuid uid;
+	struct provider_content content;
+	struct provider provider;
+	struct conditions conditions;
+	const struct doc *body;
+	enum outcome outcome = provider_uid(call, &uid);
+
+	if (outcome == OUTCOME_OK)
+		outcome = conditions_read(call, &conditions);
+	if (outcome == OUTCOME_OK)
+		outcome = read_provider_body(call, &uid, schema, &body);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	take_content(body, &content);
+	outcome = provider_change(call->registry, &uid, &content, call->version >= VERSION_REPARENT,
+		conditions_guard(&conditions), &provider);
+	if (outcome == OUTCOME_OK)
+		write_provider(call, &provider);
+	return outcome;
+}
+
+enum outcome delete_provider(struct call *call)
+{
+	struct uuid uid;
+	struct conditions conditions;
+	enum outcome outcome = provider_uid(call, &uid);
+
+	if (outcome == OUTCOME_OK)
+		outcome = conditions_read(call, &conditions);
+	if (outcome == OUTCOME_OK)
+		outcome = provider_delete(call->registry, &uid, conditions_guard(&conditions));
+	return outcome;
+}

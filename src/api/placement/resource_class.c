@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// /resource_classes
+#include "base/base.h"
+
+#include "api/placement/placement.h"
+#include "api/placement/schema.h"
+#include "base/pool.h"
+#include "registry/resource_class.h"
+
+static const struct json_schema custom_name = { .types = SCHEMA_STRING, .pattern = &custom_class_pattern,
+	.max_length = RESOURCE_CLASS_MAX_NAME };
+static const struct json_property class_members[] = { { "name", &custom_name }, { NULL, NULL } };
+static const char *const class_required[] = { "name", NULL };
+static const struct json_schema class_schema = { .types = SCHEMA_OBJECT, .properties = class_members,
+	.required = class_required, .closed = true };
+
+static void add_class(struct call *call, struct buf *json, const struct resource_class *class)
+{
+	buf_addc(json, '{');
+	add_string(json, "name", class->name);
+	BUF_LIT(json, ",\"links\":[{\"rel\":\"self\",\"href\":\"");
+	add_path(json, call, "/resource_classes/%.*s", STR_ARG(class->name));
+	BUF_LIT(json, "\"}]}");
+}
+
+static void write_class(struct call *call, const struct resource_class *class)
+{
+	struct buf json = buf_new(call->pool, 256);
+
+	add_class(call, &json, class);
+	answer_json(call, &json);
+}
+
+static void locate_class(struct call *call, const struct resource_class *class)
+{
+	set_location(call, "/resource_classes/%.*s", STR_ARG(class->name));
+}
+
+// ---- reading
+
+enum outcome list_resource_classes(struct call *call)
+{
+	struct resource_class *list;
+	struct buf json = buf_new(call->pool, 4096);
+	int64_t newest = 0;
+	size_t n;
+	enum outcome outcome = resource_class_list(call->registry, &list, &n);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	BUF_LIT(&json, "{\"resource_classes\":[");
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0)
+			buf_addc(&json, ',');
+		add_class(call, &json, &list[i]);
+		newest = list[i].updated_us > newest ? list[i].updated_us : newest;
+	}
+	BUF_LIT(&json, "]}");
+	answer_json(call, &json);
+	answer_fresh(call, newest);
+	return OUTCOME_OK;
+}
+
+enum outcome get_resource_class(struct call *call)
+{
+	struct resource_class class;
+	enum outcome outcome = resource_class_get(call->registry, call_param(call, "name"), &class);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	write_class(call, &class);
+	answer_fresh(call, class.updated_us);
+	return OUTCOME_OK;
+}
+
+// ---- writing
+
+enum outcome create_resource_class(struct call *call)
+{
+	struct resource_class class;
+	const struct doc *body;
+	enum outcome outcome = read_body(call, &class_schema, &body);
+
+	if (outcome == OUTCOME_OK)
+		outcome = resource_class_create(call->registry, member_str(body, "name"), &class);
+	if (outcome == OUTCOME_CREATED)
+		locate_class(call, &class);
+	return outcome;
+}
+
+static enum outcome rename_class(struct call *call)
+{
+	struct resource_class class;
+	const struct doc *body;
+	struct str name = call_param(call, "name");
+	enum outcome outcome = read_body(call, &class_schema, &body);
+
+	if (outcome == OUTCOME_OK)
+		outcome = resource_class_rename(call->registry, name, member_str(body, "name"), &class);
+	if (outcome == OUTCOME_OK)
+		write_class(call, &class);
+	return outcome;
+}
+
+// The name in the address is told about as if it had come in a body.
+static enum outcome check_name(struct call *call, struct str name)
+{
+	struct doc *body = doc_new_object(call->pool);
+	struct json_fault fault;
+
+	doc_set_str(call->pool, body, "name", name);
+	if (json_schema_allows(call->pool, &class_schema, body, &fault))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_BAD_DOCUMENT, "JSON does not validate: %.*s",
+		STR_ARG(json_fault_text(call->pool, &fault)));
+}
+
+enum outcome put_resource_class(struct call *call)
+{
+	struct resource_class class;
+	struct str name = call_param(call, "name");
+
+	if (call->version < VERSION_CLASS_WITHOUT_BODY)
+		return rename_class(call);
+	enum outcome outcome = check_name(call, name);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	outcome = resource_class_put(call->registry, name, &class);
+	if (outcome != OUTCOME_OK && outcome != OUTCOME_CREATED)
+		return outcome;
+	locate_class(call, &class);
+	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : OUTCOME_CREATED;
+}
+
+enum outcome delete_resource_class(struct call *call)
+{
+	return resource_class_delete(call->registry, call_param(call, "name"));
+}

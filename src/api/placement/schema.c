@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "api/placement/placement.h"
+#include "api/placement/schema.h"
+
+static bool is_word(const void *arg, struct str text)
+{
+	UNUSED(arg);
+	for (size_t i = 0; i < text.n; i++) {
+		char c = text.p[i];
+		if (!(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '_')
+			return false;
+	}
+	return text.n > 0;
+}
+
+static bool is_custom_word(const void *arg, struct str text)
+{
+	const struct str prefix = STR("CUSTOM_");
+
+	return str_starts(text, prefix) && is_word(arg, str_part(text, prefix.n, text.n));
+}
+
+static bool is_uuid(const void *arg, struct str text)
+{
+	struct uuid uuid;
+
+	UNUSED(arg);
+	return uuid_parse(text, &uuid);
+}
+
+static bool is_type_asked(const void *arg, struct str text)
+{
+	return is_word(arg, text) || str_eq(text, STR("all")) || str_eq_c(text, CONSUMER_TYPE_UNKNOWN);
+}
+
+const struct json_rule class_pattern = { "^[A-Z0-9_]+$", is_word, NULL };
+const struct json_rule custom_class_pattern = { "^CUSTOM_[A-Z0-9_]+$", is_custom_word, NULL };
+const struct json_rule uuid_pattern = {
+	"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$", is_uuid, NULL,
+};
+static const struct json_rule type_asked_pattern = { "^[A-Z0-9_]+$|^all$|^unknown$", is_type_asked, NULL };
+
+const struct json_schema any_string = { .types = SCHEMA_STRING };
+const struct json_schema uuid_string = { .types = SCHEMA_STRING, .format = &uuid_format };
+const struct json_schema generation_number = { .types = SCHEMA_INTEGER };
+const struct json_schema identity_string = { .types = SCHEMA_STRING, .min_length = 1, .max_length = 255 };
+const struct json_schema trait_string = { .types = SCHEMA_STRING, .min_length = 1, .max_length = 255,
+	.pattern = &class_pattern };
+const struct json_schema consumer_type_string = { .types = SCHEMA_STRING, .min_length = 1, .max_length = 255,
+	.pattern = &class_pattern };
+const struct json_schema consumer_type_asked = { .types = SCHEMA_STRING, .min_length = 1, .max_length = 255,
+	.pattern = &type_asked_pattern };

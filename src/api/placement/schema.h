@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// For the files of api/placement/ only: the schemas, or parts of them, that several kinds of things share.
+#ifndef TENURE_API_PLACEMENT_SCHEMA_H
+#define TENURE_API_PLACEMENT_SCHEMA_H
+
+#include "repr/json_schema.h"
+
+extern const struct json_rule class_pattern;        // "^[A-Z0-9_]+$"
+extern const struct json_rule custom_class_pattern; // "^CUSTOM_[A-Z0-9_]+$"
+extern const struct json_rule uuid_pattern;         // with dashes, in either case
+
+extern const struct json_schema any_string, uuid_string, generation_number;
+extern const struct json_schema identity_string;    // of a project or a user
+extern const struct json_schema trait_string, consumer_type_string, consumer_type_asked;
+
+#endif

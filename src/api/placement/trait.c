@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// /traits: the catalogue.
+#include "base/base.h"
+
+#include "api/placement/placement.h"
+#include "api/placement/schema.h"
+#include "base/clock.h"
+#include "base/pool.h"
+#include "registry/catalogue.h"
+
+// ---- the query
+
+static const struct json_property list_members[] = {
+	{ "name", &any_string }, { "associated", &any_string }, { NULL, NULL },
+};
+static const struct json_schema list_schema = { .types = SCHEMA_OBJECT, .properties = list_members, .closed = true };
+
+static void take_names(struct call *call, struct str list, struct trait_query *query)
+{
+	struct str rest = list, name, *names;
+	size_t n = 1;
+
+	for (size_t i = 0; i < list.n; i++)
+		n += list.p[i] == ',';
+	names = POOL_ARRAY(call->pool, struct str, n);
+	n = 0;
+	while (str_split(&rest, ',', &name))
+		names[n++] = name;
+	query->named = true;
+	query->names = names;
+	query->n_names = n;
+}
+
+// An operator that isn't known asks for nothing: so it always was.
+static enum outcome take_name(struct call *call, struct str name, struct trait_query *query)
+{
+	size_t colon = str_find(name, ':', 0);
+	struct str operator = str_part(name, 0, colon), value = str_part(name, colon + 1, name.n);
+
+	if (colon == name.n)
+		return call_fail(call, OUTCOME_BAD_PARAMETER,
+			"Badly formatted name parameter. Expected name query string parameter in form: "
+			"?name=[in|startswith]:[name1,name2|prefix]. Got: \"%.*s\"", STR_ARG(shown(name, 255)));
+	if (str_eq(operator, STR("in")))
+		take_names(call, value, query);
+	else if (str_eq(operator, STR("startswith")) || str_eq(operator, STR("starts_with")))
+		query->prefix = value;
+	return OUTCOME_OK;
+}
+
+static enum outcome take_associated(struct call *call, struct str value, struct trait_query *query)
+{
+	if (!str_eq_nocase(value, STR("true")) && !str_eq_nocase(value, STR("false")))
+		return call_fail(call, OUTCOME_BAD_PARAMETER,
+			"The query parameter \"associated\" only accepts \"true\" or \"false\"");
+	query->use = str_eq_nocase(value, STR("true")) ? TRAITS_USED : TRAITS_UNUSED;
+	query->user = provider_type(call->registry);
+	return OUTCOME_OK;
+}
+
+static enum outcome read_list_query(struct call *call, struct trait_query *query)
+{
+	const struct doc *given;
+	enum outcome outcome = read_query(call, &list_schema, &given);
+
+	*query = (struct trait_query){ .prefix = STR("") };
+	if (outcome == OUTCOME_OK && member_str(given, "name").p != NULL)
+		outcome = take_name(call, member_str(given, "name"), query);
+	if (outcome == OUTCOME_OK && member_str(given, "associated").p != NULL)
+		outcome = take_associated(call, member_str(given, "associated"), query);
+	return outcome;
+}
+
+// ---- handlers
+
+enum outcome list_traits(struct call *call)
+{
+	struct trait_query query;
+	const struct trait *list;
+	struct buf json;
+	int64_t newest = 0;
+	size_t n;
+	enum outcome outcome = read_list_query(call, &query);
+
+	if (outcome == OUTCOME_OK)
+		outcome = trait_list(call->registry, &query, &list, &n);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	json = buf_new(call->pool, 32 + 32 * n);
+	BUF_LIT(&json, "{\"traits\":[");
+	for (size_t i = 0; i < n; i++) { // names need no escapes
+		buf_add(&json, i > 0 ? STR(",\"") : STR("\""));
+		buf_add(&json, list[i].name);
+		buf_addc(&json, '"');
+		newest = list[i].updated_us > newest ? list[i].updated_us : newest;
+	}
+	BUF_LIT(&json, "]}");
+	answer_json(call, &json);
+	answer_fresh(call, newest > 0 ? newest : clock_now_us());
+	return OUTCOME_OK;
+}
+
+enum outcome fail_no_trait(struct call *call, struct str name)
+{
+	return call_fail(call, OUTCOME_NOT_FOUND, "No such trait(s): %.*s.", STR_ARG(shown(name, 255)));
+}
+
+enum outcome show_trait(struct call *call)
+{
+	struct trait trait;
+	struct str name = call_param(call, "name");
+	enum outcome outcome = trait_get(call->registry, name, &trait);
+
+	if (outcome == OUTCOME_NOT_FOUND)
+		return fail_no_trait(call, name);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	answer_fresh(call, trait.updated_us);
+	return OUTCOME_NO_CONTENT;
+}
+
+enum outcome make_trait(struct call *call)
+{
+	struct trait trait;
+	struct str name = call_param(call, "name");
+	int64_t updated_us = call->registry->now_us;
+
+	if (!trait_is_custom(name))
+		return call_fail(call, OUTCOME_BAD_PARAMETER,
+			"The trait is invalid. A valid trait must be no longer than 255 characters, start with the prefix \"CUSTOM_\" "
+			"and use following characters: \"A\"-\"Z\", \"0\"-\"9\" and \"_\"");
+	enum outcome outcome = trait_put(call->registry, name);
+	if (outcome != OUTCOME_OK && outcome != OUTCOME_CREATED)
+		return outcome;
+	if (outcome == OUTCOME_OK && trait_get(call->registry, name, &trait) == OUTCOME_OK)
+		updated_us = trait.updated_us;
+	set_location(call, "/traits/%.*s", STR_ARG(name));
+	answer_fresh(call, updated_us);
+	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : OUTCOME_CREATED;
+}
+
+enum outcome drop_trait(struct call *call)
+{
+	struct str name = call_param(call, "name");
+	enum outcome outcome = trait_delete(call->registry, name);
+
+	switch (outcome) {
+	case OUTCOME_NOT_FOUND:
+		return fail_no_trait(call, name);
+	case OUTCOME_BAD_PARAMETER:
+		return call_fail(call, outcome, "Cannot delete standard trait %.*s.", STR_ARG(shown(name, 255)));
+	case OUTCOME_CONFLICT:
+		return call_fail(call, outcome, "The trait %.*s is in use by a resource provider.", STR_ARG(name));
+	default:
+		return outcome;
+	}
+}

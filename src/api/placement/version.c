@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Microversions, the document that tells of them, and the order in which a request is looked at.
+#include "base/base.h"
+
+#include "api/placement/placement.h"
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/pool.h"
+#include "http/media.h"
+
+#define HEADER "OpenStack-API-Version"
+
+static const struct str service = STR_INIT("placement");
+
+enum { SHOWN = 64 }; // bytes of a client's header that an error repeats
+
+// ---- the request's version
+
+// Of "compute 2.1, placement 1.39" the last that is ours; STR_NONE: none is.
+static struct str asked_version(const struct call *call)
+{
+	struct str rest = request_header(&call->request, "openstack-api-version"), item, found = STR_NONE;
+
+	while (str_split(&rest, ',', &item)) {
+		item = str_trim(item);
+		size_t blank = str_find(item, ' ', 0);
+		if (blank < item.n && str_eq_nocase(str_part(item, 0, blank), service))
+			found = str_trim(str_part(item, blank, item.n));
+	}
+	return found;
+}
+
+// "1.39": two numbers.
+static bool parse_version(struct str text, uint64_t *major, uint64_t *minor)
+{
+	size_t dot = str_find(text, '.', 0);
+
+	return str_to_u64(str_part(text, 0, dot), major) && dot < text.n &&
+		str_to_u64(str_part(text, dot + 1, text.n), minor);
+}
+
+static enum outcome read_version(struct call *call)
+{
+	struct str text = asked_version(call);
+	uint64_t major = 1, minor = VERSION_MIN;
+
+	call->version = VERSION_NONE;
+	if (str_eq_nocase(text, STR("latest")))
+		minor = VERSION_MAX;
+	else if (text.p != NULL && !parse_version(text, &major, &minor))
+		return call_fail(call, OUTCOME_BAD_REQUEST,
+			"invalid version string: %.*s; it must be \"latest\" or a version from 1.%d to 1.%d",
+			STR_ARG(shown(text, SHOWN)), VERSION_MIN, VERSION_MAX);
+	if (major != 1 || minor > VERSION_MAX)
+		return call_fail(call, OUTCOME_NOT_ACCEPTABLE, "Unacceptable version header: %.*s", STR_ARG(shown(text, SHOWN)));
+	call->version = (unsigned)minor;
+	return OUTCOME_OK;
+}
+
+// ---- the address
+
+static bool runs(const struct route_method *method, handler_fn *handler)
+{
+	return ((const struct endpoint *)method->handler)->run == handler;
+}
+
+static enum outcome refuse_method(struct call *call, struct str allow)
+{
+	struct buf text = buf_new(call->pool, 64);
+	struct str rest = allow, item;
+
+	// OPTIONS is a method of the other dialects.
+	while (str_split(&rest, ',', &item)) {
+		item = str_trim(item);
+		if (item.n > 0 && !str_eq(item, STR("OPTIONS")))
+			buf_addf(&text, "%s%.*s", text.n > 0 ? ", " : "", STR_ARG(item));
+	}
+	response_set(&call->response, "Allow", buf_str(&text));
+	return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, "There are %.*s here.", STR_ARG(buf_str(&text)));
+}
+
+// A method whose name means nothing is as little allowed as any other that isn't there.
+static enum outcome refuse_unknown(struct call *call)
+{
+	struct request *request = &call->request;
+	struct str detail = STR("");
+
+	request->method = METHOD_OPTIONS;
+	enum outcome outcome = route_find(call->routes, call->pool, request, &call->match, &detail);
+	request->method = METHOD_OTHER;
+	return outcome == OUTCOME_NO_CONTENT ? refuse_method(call, call->match.allow) :
+		call_fail(call, outcome, "%.*s", STR_ARG(detail));
+}
+
+// What is wrong is told as one of the query, where the path can be read.
+static enum outcome refuse_text(struct call *call)
+{
+	const struct uri *uri = &call->request.uri;
+	struct uri path;
+	struct str detail = STR("");
+
+	if (uri->query.p == NULL ||
+	    uri_parse(call->pool, uri->path, call->config->max_target, &path, &detail) != OUTCOME_OK)
+		return OUTCOME_BAD_ADDRESS;
+	return call_fail(call, OUTCOME_BAD_PARAMETER, "Invalid query string parameters: %.*s",
+		STR_ARG(call->problem.detail));
+}
+
+static enum outcome refuse_address(struct call *call, enum outcome found)
+{
+	switch (found) {
+	case OUTCOME_NO_CONTENT:
+	case OUTCOME_METHOD_NOT_ALLOWED:
+		return refuse_method(call, call->match.allow);
+	case OUTCOME_UNKNOWN_METHOD:
+		return refuse_unknown(call);
+	case OUTCOME_BAD_ADDRESS:
+		return refuse_text(call);
+	default:
+		return found;
+	}
+}
+
+// ---- version and media types of a method
+
+static enum outcome check_version(struct call *call)
+{
+	const struct route_method *method = call->match.method;
+
+	if (call->version >= method->min_version)
+		return OUTCOME_OK;
+	if (runs(method, delete_inventories))
+		return refuse_method(call, STR("GET, POST, PUT"));
+	return call_fail(call, OUTCOME_NOT_FOUND, "This came with version 1.%u, and version 1.%u is asked for.",
+		method->min_version, call->version);
+}
+
+// Renaming a class takes a body, making one, from 1.7 on, does not.
+static bool takes_json(const struct call *call)
+{
+	const struct route_method *method = call->match.method;
+
+	if (runs(method, put_resource_class))
+		return call->version < VERSION_CLASS_WITHOUT_BODY;
+	return method->n_consumes > 0 && strcmp(method->consumes[0], "application/json") == 0;
+}
+
+static enum outcome check_media(struct call *call)
+{
+	const struct route_method *method = call->match.method;
+	const struct request *request = &call->request;
+
+	if (takes_json(call) && !media_is(request->content_type, "application/json"))
+		return call_fail(call, OUTCOME_UNSUPPORTED_MEDIA, "The media type %.*s is not supported, use application/json",
+			STR_ARG(request->content_type.n > 0 ? shown(request->content_type, SHOWN) : STR("None")));
+	if (request->method == METHOD_GET && method->n_produces > 0 &&
+	    media_choose(request_header(request, "accept"), method->produces, method->n_produces) < 0)
+		return call_fail(call, OUTCOME_NOT_ACCEPTABLE, "Only application/json is provided");
+	return OUTCOME_OK;
+}
+
+static enum outcome check_method(struct call *call)
+{
+	const struct route_method *method = call->match.method;
+	bool media_first = runs(method, get_aggregates) || runs(method, put_aggregates);
+	enum outcome outcome = media_first ? check_media(call) : check_version(call);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	return media_first ? check_version(call) : check_media(call);
+}
+
+enum outcome placement_enter(struct call *call, enum outcome found)
+{
+	enum outcome outcome = read_version(call);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (call->request.body.n > 0 && call->request.content_type.n == 0)
+		return call_fail(call, OUTCOME_BAD_REQUEST, "content-type header required when content-length > 0");
+	return found == OUTCOME_OK ? check_method(call) : refuse_address(call, found);
+}
+
+// ---- leaving
+
+// The default of all dialects; this one's clients were promised that nothing says so before 1.15.
+static void check_caching(struct call *call)
+{
+	if (call->version < VERSION_CACHE_HEADERS)
+		response_unset(&call->response, "Cache-Control");
+}
+
+void placement_leave(struct call *call)
+{
+	struct response *response = &call->response;
+
+	response_set(response, "X-OpenStack-Request-Id", request_id_text(call));
+	if (call->version == VERSION_NONE || response->status == 401)
+		return;
+	check_caching(call);
+	response_set(response, HEADER, str_printf(call->pool, "placement 1.%u", call->version));
+	if (response->status != 403 && response->status != 404)
+		response_add(response, "Vary", STR("openstack-api-version"));
+}
+
+// ---- the document
+
+enum outcome get_version(struct call *call)
+{
+	struct buf json = buf_new(call->pool, 256);
+
+	buf_addf(&json, "{\"versions\":[{\"id\":\"v1.%d\",\"max_version\":\"1.%d\",\"min_version\":\"1.%d\","
+		"\"status\":\"CURRENT\",\"links\":[{\"rel\":\"self\",\"href\":\"\"}]}]}", VERSION_MIN, VERSION_MAX, VERSION_MIN);
+	answer_json(call, &json);
+	answer_fresh(call, clock_now_us());
+	return OUTCOME_OK;
+}

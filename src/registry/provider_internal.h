@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// For the files about providers, what they have and who uses it only.
+#ifndef TENURE_REGISTRY_PROVIDER_INTERNAL_H
+#define TENURE_REGISTRY_PROVIDER_INTERNAL_H
+
+#include "registry/internal.h"
+#include "registry/provider.h"
+
+// ---- what is refused
+
+// registry_fail with the problem's member "code".
+enum outcome fail_coded(struct registry *registry, enum outcome outcome, const char *code, const char *format, ...)
+	PRINTF_LIKE(4, 5);
+enum outcome fail_no_provider(struct registry *registry, const struct uuid *uid);
+// Puts words, and a blank, in front of the problem's detail.
+void fail_while(struct registry *registry, const char *format, ...) PRINTF_LIKE(2, 3);
+
+// What a generation that is not the current one is refused with, unless a call has words of its own.
+#define PROVIDER_CHANGED \
+	"Resource provider's generation already changed. Please update the generation and try again."
+
+// ---- one provider
+
+struct ident provider_ident(struct registry *registry, const struct uuid *uid);
+// Fills name, parent and root from the resource.
+void provider_read(struct registry *registry, struct provider *provider);
+// The condition for statements on tables that have a provider's rows: resource_id is that of the live provider of this uid
+// and type. Its values are "bu", as provider_values gives them.
+#define OF_PROVIDER "(SELECT r.id FROM resources r WHERE r.uid = ? AND r.type_id = ? AND r.live = 1)"
+const struct db_value *provider_values(struct registry *registry, const struct uuid *uid);
+// The provider, and behind it what query has of it (with the values of OF_PROVIDER), in one round trip: what is found is at
+// least as new as the generation.
+enum outcome provider_get_with(struct registry *registry, const struct uuid *uid, struct provider *provider,
+	const struct db_query *query, struct db_rows *rows);
+
+// ---- writing
+
+// Locks it, checks the guard, and reads what query (one parameter, its id) has of it. words: what a generation that is not
+// the current one is refused with. OUTCOME_OK, _NOT_FOUND, _CONFLICT, _STALE, _PRECONDITION_REQUIRED.
+enum outcome provider_hold(struct registry *registry, const struct uuid *uid, const struct provider_guard *guard,
+	const char *words, struct provider *provider, const struct db_query *query, struct db_rows *rows);
+// The next generation of the provider of that id.
+extern const struct db_query provider_raise;
+// The calls that tell of a change of what it has: another revision and etag, a change row, and, where it raises it, the next
+// generation. field: "/inventories".
+enum { PROVIDER_TOUCHES = 3 };
+size_t provider_touch(struct registry *registry, struct provider *provider, const char *field, bool raises,
+	struct db_call calls[PROVIDER_TOUCHES]);
+// Runs a batch of a write. OUTCOME_OK; a duplicate counts as having lost a race.
+enum outcome provider_run(struct registry *registry, struct db_call *calls, size_t n);
+
+// ---- classes
+
+// The ids of these classes, 0 for those that are unknown, and, where it is not NULL, *unknown the first of those, p NULL:
+// none. held: what is found stays until COMMIT.
+enum outcome classes_find(struct registry *registry, const struct str *names, size_t n, bool held, uint64_t *ids,
+	struct str *unknown);
+// Names, in the order given, as a JSON array of strings.
+struct str names_as_json(struct pool *pool, const struct str *names, size_t n);
+
+#endif
