@@ -19,12 +19,17 @@ struct state {
 
 // ---- as the service has it, and as it is handled here
 
+// NULL: what should be a name can be none.
 static struct doc *content_of(struct cli *cli, const struct doc *list)
 {
 	struct doc *content = doc_new_object(cli->pool);
 
-	for (size_t i = 0; i < doc_length(list); i++)
-		doc_set(content, doc_string(doc_at(list, i)), doc_new_bool(cli->pool, true));
+	for (size_t i = 0; i < doc_length(list); i++) {
+		struct str name = doc_string(doc_at(list, i));
+		if (name.n == 0 || memchr(name.p, '\0', name.n) != NULL)
+			return NULL;
+		doc_set(content, name, doc_new_bool(cli->pool, true));
+	}
 	return content;
 }
 
@@ -55,7 +60,7 @@ static bool take(struct cli *cli, const struct part *part, const struct doc *ans
 		!doc_get(answer, STR(GENERATION), &generation) || !doc_u64(generation, &state->generation))
 		return false;
 	state->content = part->is_list ? content_of(cli, value) : value;
-	return true;
+	return state->content != NULL;
 }
 
 static struct str address(struct cli *cli, const struct provider *provider, const struct part *part)

@@ -5,6 +5,7 @@
 #include "registry/doctor.h"
 
 #include "base/pool.h"
+#include "registry/catalogue.h"
 #include "registry/etag.h"
 #include "registry/internal.h"
 #include "repr/doc.h"
@@ -50,6 +51,14 @@ enum { ROWS_AT_ONCE = 500 };
 	"9000000000000000000) AS SIGNED)"
 #define INVENTORY_NAME "CONCAT('inventory ', i.class_id, ' of resource ', i.resource_id)"
 #define BARE_CONSUMERS "consumers c LEFT JOIN allocations a ON a.consumer_id = c.id WHERE a.consumer_id IS NULL"
+
+// Hidden (catalogue.h), although one that is seen has it.
+#define HIDDEN(table, of, id)                                                                                         \
+	table " k WHERE k.live IS NULL AND (SELECT r.id FROM " of " x STRAIGHT_JOIN " SEEN_OF_X " WHERE x." id " = k.id " \
+	      "LIMIT 1) > 0"
+#define HIDDEN_CHECK(name, table, of, id)                                                                             \
+	{ name, FINDS("k.name", HIDDEN(table, of, id)),                                                                \
+		MENDS("UPDATE " table " SET live = 1 WHERE id IN (SELECT k.id FROM " HIDDEN(table, of, id) ")") }
 
 #define LOST_ALIASES "resource_aliases a LEFT JOIN resources r ON r.id = a.resource_id WHERE r.id IS NULL"
 
@@ -121,6 +130,7 @@ static const struct check {
 	{ "what is used of each inventory is the sum of its allocations",
 		FINDS(INVENTORY_NAME, "inventories i WHERE i.used <> " USED),
 		MENDS("UPDATE inventories i SET i.used = " USED " WHERE i.used <> " USED) },
+	HIDDEN_CHECK("no class is hidden that a live provider has", "resource_classes", "inventories", "class_id"),
 	{ "each allocation is of an inventory",
 		FINDS("CONCAT('allocation of consumer ', a.consumer_id)",
 			"allocations a LEFT JOIN inventories i ON i.resource_id = a.resource_id AND i.class_id = a.class_id "
@@ -138,6 +148,9 @@ static const struct check {
 			"WHERE m.state = 'queued' AND (s.id IS NULL OR t.id IS NULL)"),
 		NOTHING },
 };
+
+static const struct check hidden_traits =
+	HIDDEN_CHECK("no trait is hidden that a live resource has", "traits", "resource_traits", "trait_id");
 
 // ---- counts: mended tenant by tenant, under the lock that keeps its writers out
 
@@ -252,6 +265,14 @@ static enum outcome run_check(struct examination *examination, const struct chec
 	}
 	tell(examination, check->name);
 	return OUTCOME_OK;
+}
+
+static enum outcome check_hidden_traits(struct examination *examination)
+{
+	enum outcome outcome = run_check(examination, &hidden_traits);
+
+	// At worst workers read for nothing what they hold.
+	return outcome == OUTCOME_OK && examination->fix ? catalogue_raise(examination->registry) : outcome;
 }
 
 static enum db_verdict recount_one(void *arg)
@@ -494,6 +515,8 @@ enum outcome doctor(struct registry *registry, bool fix,
 
 	for (size_t i = 0; outcome == OUTCOME_OK && i < COUNT_OF(checks); i++)
 		outcome = run_check(&examination, &checks[i]);
+	if (outcome == OUTCOME_OK)
+		outcome = check_hidden_traits(&examination);
 	if (outcome == OUTCOME_OK)
 		outcome = check_counts(&examination);
 	if (outcome == OUTCOME_OK)

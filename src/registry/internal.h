@@ -107,6 +107,12 @@ enum outcome change_content(struct registry *registry, const struct edit *edit, 
 // How many of the documents whose sizes stand in that column make a page; at least one, so that each page goes on.
 size_t page_fitting(const struct db_rows *sizes, size_t column, uint64_t limit);
 
+// Behind STRAIGHT_JOIN: the resource r of a row x, which people see: neither it nor its tenant is deleted. Traits and
+// classes that only others have may be hidden (catalogue.h).
+#define SEEN_OF_X                                                                                                     \
+	"resources r ON r.id = x.resource_id AND r.live IN (1, 2) STRAIGHT_JOIN tenants seen ON seen.id = r.tenant_id " \
+	"AND seen.deleted_at IS NULL"
+
 // A stored body or list as a tree.
 struct doc *stored_document(struct pool *pool, struct str text);
 

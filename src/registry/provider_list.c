@@ -79,7 +79,8 @@ static const struct db_query q_count[N_WAYS] = {
 };
 
 static const struct db_query q_trait_ids = {
-	"SELECT t.name, t.id FROM " TRAIT_NAMES " STRAIGHT_JOIN traits t ON t.name = j.name ORDER BY t.name", "s", "su"
+	"SELECT t.name, t.id FROM " TRAIT_NAMES " STRAIGHT_JOIN traits t ON t.name = j.name AND t.live = 1 ORDER BY t.name",
+	"s", "su"
 };
 
 // Where a statement may begin: a term and its values.

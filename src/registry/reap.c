@@ -31,6 +31,13 @@ static const struct plain {
 static const struct db_query q_drop_progress = {
 	"DELETE FROM move_progress WHERE move_id NOT IN (SELECT id FROM moves)", "", ""
 };
+// Traits and classes that were deleted for good, but for resources that could have come back.
+#define DROPS(table, of, id)                                                                                       \
+	{ "DELETE k FROM " table " k FORCE INDEX (live) LEFT JOIN " of " x ON x." id " = k.id WHERE k.live IS NULL " \
+	  "AND x." id " IS NULL",                                                                                  \
+		"", "" }
+static const struct db_query q_drop_traits = DROPS("traits", "resource_traits", "trait_id");
+static const struct db_query q_drop_classes = DROPS("resource_classes", "inventories", "class_id");
 
 static const struct db_query q_expired_tenants = {
 	"SELECT " TENANT_COLUMNS " FROM " TENANT_TABLES " WHERE t.live = 1 AND t.purge_at <= ? ORDER BY t.id", "t", TENANT_OUT
@@ -277,6 +284,17 @@ static enum outcome reap_plain(struct reaping *reaping, bool dry_run, const stru
 	return outcome;
 }
 
+// What nothing refers to any more, and nobody counts.
+static enum outcome drop_leftovers(struct registry *registry)
+{
+	const struct db_query *queries[] = { &q_drop_progress, &q_drop_traits, &q_drop_classes };
+	enum db_result result = DB_OK;
+
+	for (size_t i = 0; result == DB_OK && i < COUNT_OF(queries); i++)
+		result = db_run(registry->db, registry->pool, queries[i], NULL, NULL);
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
 enum outcome reap(struct registry *registry, bool dry_run, struct reap_counts *counts)
 {
 	struct reaping reaping = { .registry = registry, .counts = counts };
@@ -287,8 +305,5 @@ enum outcome reap(struct registry *registry, bool dry_run, struct reap_counts *c
 		outcome = reap_resources(&reaping, dry_run);
 	for (size_t i = 0; outcome == OUTCOME_OK && i < COUNT_OF(plains); i++)
 		outcome = reap_plain(&reaping, dry_run, &plains[i]);
-	if (outcome != OUTCOME_OK || dry_run)
-		return outcome;
-	enum db_result result = db_run(registry->db, registry->pool, &q_drop_progress, NULL, NULL);
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+	return outcome != OUTCOME_OK || dry_run ? outcome : drop_leftovers(registry);
 }

@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include "base/pool.h"
+#include "registry/catalogue.h"
 #include "registry/change.h"
 #include "registry/internal.h"
 
@@ -95,6 +96,13 @@ static const struct db_query q_retire_forwards = {
 	"f.namespace = r.namespace AND f.name = r.name WHERE " OF_DELETION,
 	OF_DELETION_IN, ""
 };
+// What it has of a catalogue, and was hidden while it was away. k, of its row x of a table.
+#define SHOWS(table, of, id)                                                                                       \
+	{ "UPDATE resources r STRAIGHT_JOIN " of " x ON x.resource_id = r.id STRAIGHT_JOIN " table " k ON k.id = x." id \
+	  " AND k.live IS NULL SET k.live = 1 WHERE " OF_DELETION,                                                  \
+		OF_DELETION_IN, "" }
+static const struct db_query q_show_traits = SHOWS("traits", "resource_traits", "trait_id");
+static const struct db_query q_show_classes = SHOWS("resource_classes", "inventories", "class_id");
 static const struct db_query q_recover = {
 	"UPDATE resources r SET r.live = 1, r.deleted_at = NULL, r.purge_at = NULL, r.deletion = NULL WHERE " OF_DELETION,
 	OF_DELETION_IN, ""
@@ -353,15 +361,21 @@ static enum outcome bring_back(struct registry *registry, const struct held_tena
 				of[1], of[2], of[3]) },
 		{ .query = &q_retire_forwards, .in = of },
 		count_up_call(registry, held, deletion->n),
+		catalogue_hold_call(),
+		{ .query = &q_show_traits, .in = of },
+		{ .query = &q_show_classes, .in = of },
 		{ .query = &q_recover, .in = of },
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	if (calls[3].result == DB_DUPLICATE)
+	if (calls[6].result == DB_DUPLICATE)
 		return explain_taken(registry, deletion, &q_taken_uid);
-	return calls[2].rows.affected == 1 ? OUTCOME_NO_CONTENT : fail_quota(registry, held);
+	if (calls[2].rows.affected != 1)
+		return fail_quota(registry, held);
+	enum outcome outcome = calls[4].rows.affected > 0 ? catalogue_raise(registry) : OUTCOME_OK;
+	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
 }
 
 enum outcome resource_recover(struct registry *registry, const struct address *address, const struct uuid *uid,

@@ -18,7 +18,7 @@ enum { TOLD_MAX = 20 }; // names in a message
 // Whoever puts a trait on a resource locks its row of the catalogue shared, so that it is not deleted meanwhile.
 static const struct db_query q_attach = {
 	"INSERT INTO resource_traits (resource_id, trait_id) SELECT ?, t.id FROM " TRAIT_NAMES
-	" JOIN traits t ON t.name = j.name LOCK IN SHARE MODE",
+	" JOIN traits t ON t.name = j.name AND t.live = 1 LOCK IN SHARE MODE",
 	"us", ""
 };
 static const struct db_query q_detach = {
@@ -30,11 +30,15 @@ static const struct db_query q_update = {
 	"UPDATE resources SET traits = ?, revision = ?, edits = ?, etag = ?, updated_at = ? WHERE id = ?", "suubtu", ""
 };
 static const struct db_query q_known = {
-	"SELECT t.name FROM " TRAIT_NAMES " JOIN traits t ON t.name = j.name ORDER BY t.name", "s", "s"
+	"SELECT t.name FROM " TRAIT_NAMES " JOIN traits t ON t.name = j.name AND t.live = 1 ORDER BY t.name", "s", "s"
 };
-// Another may make the same at the same time: then ours waits for that one, and finds it there.
+// Another may make the same at the same time: then ours waits for that one, and finds it there. What was hidden comes
+// as if it were new; live is set last, for the others look at it.
+#define NEW_OR_OLD(column, new) column " = IF(live IS NULL, " new ", " column "), "
 static const struct db_query q_make = {
-	"INSERT IGNORE INTO traits (name, created_at, updated_at) SELECT j.name, ?, ? FROM " TRAIT_NAMES " ORDER BY j.name",
+	"INSERT INTO traits (name, created_at, updated_at) SELECT j.name, ?, ? FROM " TRAIT_NAMES " ORDER BY j.name "
+	"ON DUPLICATE KEY UPDATE " NEW_OR_OLD("description", "''") NEW_OR_OLD("deprecated", "FALSE")
+	NEW_OR_OLD("created_at", "VALUES(created_at)") NEW_OR_OLD("updated_at", "VALUES(updated_at)") "live = 1",
 	"tts", ""
 };
 
