@@ -13,11 +13,18 @@
 
 enum { FLOOR_MAX_BODY = 1 << 20, FLOOR_MAX_COLUMN = 1 << 16, FLOOR_MAX_WORKERS = 256 };
 
-// As many bytes of header fields as Tenure sends with a resource.
+// As many bytes of header fields as Tenure sends with a resource, and about as many as with a trait.
 static inline void floor_answer(FCGX_Request *request, const char *body, size_t n)
 {
 	static const char id[] = "7b1c2d3e-4f50-4a6b-8c7d-9e0f1a2b3c4d";
 
+	if (n == 0) {
+		FCGX_FPrintF(request->out,
+			"Status: 204 No Content\r\nETag: W/\"%064d%064d\"\r\nX-Request-Id: %s\r\nVary: Accept\r\n"
+			"Cache-Control: no-cache\r\n\r\n",
+			0, 0, id);
+		return;
+	}
 	FCGX_FPrintF(request->out,
 		"Status: 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"
 		"ETag: W/\"%064d%064d\"\r\nX-Request-Id: %s\r\nVary: Accept\r\nCache-Control: no-cache\r\n\r\n",

@@ -2,15 +2,16 @@
 --
 -- Columns are added in place, without copying a row; the keys are built while the service goes on.
 
--- root: uid of the resource at the top of a tree (a node, with its ports and port groups), the top's own row included;
--- NULL where nothing hangs together. A tree moves, is deleted and comes back as one.
--- uid: of the live resource; one that was deleted may have had the same, as clients choose it for some types.
+-- root: id of the type (4 bytes) and uid of the resource at the top of a tree (a node, with its ports and port groups), the
+-- top's own row included; NULL where nothing hangs together. A tree moves, is deleted and comes back as one.
+-- uid: once among a type's live resources. Clients choose it for some types: they make anew what was deleted, and give a
+-- node and its resource provider the same.
 -- traits: JSON array of names in byte order, NULL for none; resource_traits has the same, to be searched.
 ALTER TABLE resources
-  ADD COLUMN root   BINARY(16) NULL,
+  ADD COLUMN root   BINARY(20) NULL,
   ADD COLUMN traits MEDIUMTEXT NULL,
   DROP KEY uid,
-  ADD UNIQUE KEY uid (uid, live),
+  ADD UNIQUE KEY uid (uid, type_id, live),
   ADD KEY root (root),
   ADD KEY type (type_id, live),
   ADD KEY owner (tenant_id, type_id, live);
@@ -29,6 +30,8 @@ CREATE TABLE resource_aliases (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
 -- The catalogue: standard traits (`tenure-manage os-traits sync`) and custom ones, CUSTOM_….
+-- live: NULL for a custom one that was deleted while deleted resources had it, which can be recovered. It is in no
+-- catalogue then, and comes back with the first of them.
 CREATE TABLE traits (
   id          INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
   name        VARCHAR(255) NOT NULL,
@@ -36,7 +39,9 @@ CREATE TABLE traits (
   deprecated  BOOLEAN NOT NULL DEFAULT FALSE,
   created_at  DATETIME(6) NOT NULL,
   updated_at  DATETIME(6) NOT NULL,
-  UNIQUE KEY name (name)
+  live        TINYINT UNSIGNED NULL DEFAULT 1,
+  UNIQUE KEY name (name),
+  KEY live (live)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
 -- Traits of live and deleted resources, as resources.traits has them.
@@ -48,7 +53,8 @@ CREATE TABLE resource_traits (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
 -- What workers hold in memory is compared with the revision here, which every change of the catalogue raises, and db reset
--- does not take back.
+-- does not take back. Whoever hides or brings back a trait or a class of resources (004) holds the row of the traits, so
+-- that what was hidden and what is recovered know of each other.
 CREATE TABLE catalogues (
   name     VARCHAR(32) NOT NULL PRIMARY KEY,   -- of its table
   revision BIGINT UNSIGNED NOT NULL

@@ -10,11 +10,14 @@ CREATE TABLE providers (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
 -- What inventories count. The standard classes have the ids 1 to 9999, custom ones, CUSTOM_…, those from 10000 on.
+-- live: NULL for one that was deleted while deleted providers had inventories of it, as with traits (003).
 CREATE TABLE resource_classes (
   id         INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
   name       VARCHAR(255) NOT NULL,
   updated_at DATETIME(6) NOT NULL DEFAULT UTC_TIMESTAMP(6),
-  UNIQUE KEY name (name)
+  live       TINYINT UNSIGNED NULL DEFAULT 1,
+  UNIQUE KEY name (name),
+  KEY live (live)
 ) ENGINE=InnoDB AUTO_INCREMENT=10000 DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_nopad_bin;
 
 -- capacity: (total - reserved) * allocation_ratio, rounded down; used: the sum of the allocations; free: what is left,

@@ -86,6 +86,7 @@ my @breaks = (
         "UPDATE resources SET traits = '[\"CUSTOM_A\"]' WHERE $is_node"],
     ['a list of traits out of order', "UPDATE resources SET traits = '[\"CUSTOM_B\",\"CUSTOM_A\"]' WHERE $is_node", 0,
         "UPDATE resources SET traits = '[\"CUSTOM_A\"]' WHERE $is_node"],
+    ['a trait that is hidden',  q(UPDATE traits SET live = NULL WHERE name LIKE 'CUSTOM%'), 1],
     ['a revision that no change tells of', q(UPDATE resources SET revision = revision + 1 WHERE name = 'p2'), 0,
         q(UPDATE resources SET revision = revision - 1 WHERE name = 'p2')],
 );

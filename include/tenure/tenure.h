@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libtenure: tenants, resources and bare metal of a Tenure service as objects that keep their etag. The manual is
-// libtenure(3).
+// libtenure: tenants, resources, bare metal and resource providers of a Tenure service as objects that keep their etag.
+// The manual is libtenure(3).
 //
 // Documents come and go as JSON text. Strings that the library returns belong to the object they came from and last
 // until the next call that changes it. There is no global state: a client and what was made from it are for one thread
@@ -165,6 +165,16 @@ TENURE_API enum tenure_status tenure_node_add_trait(struct tenure_resource *node
 TENURE_API enum tenure_status tenure_node_remove_trait(struct tenure_resource *node, const char *trait,
 	struct tenure_etag etag);
 
+// ---- resource providers: what is below /placement/resource_providers, at microversion 1.39
+//
+// The same objects. Of what is put, name and parent_provider_uuid are sent, since nothing else can be set there;
+// tenure_resource_update() does its part by what the object holds, so that it must have been read before;
+// tenure_resource_patch() is not for them, and tenure_resource_recover() is for the resource of the tenant,
+// "resourceproviders" and the provider's UUID.
+
+// uuid NULL: one that tenure_resource_create() is to make. Sends nothing. NULL when uuid can be none.
+TENURE_API struct tenure_resource *tenure_provider_new(struct tenure_client *client, const char *uuid);
+
 // ---- lists: pages are fetched as they are needed
 
 enum tenure_list_what { TENURE_LIST_LIVE, TENURE_LIST_DELETED };
@@ -176,7 +186,10 @@ TENURE_API struct tenure_list *tenure_list_tenants(struct tenure_client *client,
 // Bare metal, kind as in tenure_metal_new(). Items are whole unless the filter "fields" asks for some members only:
 // then they must be read before put and update.
 TENURE_API struct tenure_list *tenure_list_metal(struct tenure_client *client, const char *kind);
-// A parameter of the list's query, not encoded: "maintenance", "true". Before the first item. False, and nothing is
+// Resource providers. Items hold no etag: that is told of one alone.
+TENURE_API struct tenure_list *tenure_list_providers(struct tenure_client *client);
+// A parameter of the list's query, not encoded: "maintenance", "true"; again for one that may be repeated. Before the
+// first item. False, and nothing is
 // added, when name or value can be none.
 TENURE_API bool tenure_list_filter(struct tenure_list *list, const char *name, const char *value);
 TENURE_API void tenure_list_free(struct tenure_list **list);

@@ -68,6 +68,11 @@ static enum outcome identify_token(const struct identity *identity, bool *recogn
 
 // ---- noauth
 
+static bool is_name(struct str s)
+{
+	return str_utf8_ok(s, NULL) && str_find(s, '\0', 0) == s.n && str_utf8_length(s) <= MAX_NAME;
+}
+
 static bool decode_name(struct pool *pool, struct str part, struct str *name)
 {
 	return uri_decode(pool, part, name) && name->n > 0 && str_utf8_length(*name) <= MAX_NAME;
@@ -93,13 +98,41 @@ static bool parse_noauth(struct pool *pool, struct str token, struct principal *
 	return true;
 }
 
+static bool has_role(struct str roles, struct str role)
+{
+	struct str item;
+
+	while (str_split(&roles, ',', &item)) {
+		if (str_eq(str_trim(item), role))
+			return true;
+	}
+	return false;
+}
+
+static void take_roles(const struct request *request, struct principal *principal)
+{
+	struct str roles = request_header(request, "x-roles"), project = request_header(request, "x-project-id");
+
+	if (roles.p == NULL)
+		return;
+	principal->role = has_role(roles, STR("admin")) ? ROLE_OPERATOR : ROLE_NONE;
+	principal->reads_all = has_role(roles, STR("reader")) &&
+		str_eq(str_trim(request_header(request, "openstack-system-scope")), STR("all"));
+	if (project.p != NULL && is_name(str_trim(project)))
+		principal->tenant = str_trim(project);
+}
+
 static enum outcome identify_noauth(const struct identity *identity, bool *recognised)
 {
 	struct str token;
 
 	*recognised = find_token(identity->request, &token);
-	if (!*recognised || parse_noauth(identity->pool, token, identity->principal))
+	if (!*recognised)
 		return OUTCOME_OK;
+	if (parse_noauth(identity->pool, token, identity->principal)) {
+		take_roles(identity->request, identity->principal);
+		return OUTCOME_OK;
+	}
 	*identity->principal = (struct principal){ 0 };
 	*identity->detail = STR("token must be USER[:TENANT[:ROLE]], percent-encoded parts of up to 255 characters, "
 		"role reader, member or admin");
@@ -117,11 +150,6 @@ static struct str remote_tenant(const struct endpoint_config *endpoint, struct s
 			return str_part(user, i, user.n);
 	}
 	return STR("");
-}
-
-static bool is_name(struct str s)
-{
-	return str_utf8_ok(s, NULL) && str_find(s, '\0', 0) == s.n && str_utf8_length(s) <= MAX_NAME;
 }
 
 static enum outcome identify_remote_user(const struct identity *identity, bool *recognised)

@@ -4,7 +4,9 @@
 //   token        opaque "id.secret"; SHA-256 of the secret in table tokens; expiry, revocation, tenant and role there
 //   remote-user  what Apache or lighttpd authenticated (REMOTE_USER); role and tenant by remote_user_role, _tenant
 //   noauth       for development: the token says who: USER[:TENANT[:ROLE]], parts percent-decoded, role reader, member
-//                or admin (default admin); "admin" alone is the operator
+//                or admin (default admin); "admin" alone is the operator. X-Roles (with X-Project-Id) takes the token's
+//                place, as OpenStack's services have it behind their gatekeeper: the role admin is the operator, reader with
+//                OpenStack-System-Scope: all may read everything, all other roles may nothing
 #ifndef TENURE_AUTH_AUTH_H
 #define TENURE_AUTH_AUTH_H
 

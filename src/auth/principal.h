@@ -11,6 +11,7 @@ struct principal {
 	struct str user;   // for logs and change rows; "" for nobody
 	struct str tenant; // the tenant it belongs to; "" for none (operators, strangers)
 	enum role role;    // within that tenant; ROLE_OPERATOR: everywhere
+	bool reads_all;    // may read what an operator may, whatever its role (noauth alone makes such)
 };
 
 // May the principal use a method that needs this role on that tenant's things? tenant "" when the method names none.

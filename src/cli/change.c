@@ -34,8 +34,14 @@ void announce(struct cli *cli, const struct target *target, const char *what)
 
 	if (cli->format_given && text != NULL && input_parse(cli, str_n(text, n), target->label, &document) == EX_OK)
 		document_print(cli, document);
-	else if (!cli->format_given && cli->out_is_terminal)
-		printf("%.*s: %s\n", STR_ARG(text_tame(cli->pool, str_c(target->label))), what);
+	else
+		announce_done(cli, target->label, what);
+}
+
+void announce_done(struct cli *cli, const char *label, const char *what)
+{
+	if (!cli->format_given && cli->out_is_terminal)
+		printf("%.*s: %s\n", STR_ARG(text_tame(cli->pool, str_c(label))), what);
 }
 
 // The address it was given by; of bare metal those by its UUID and its name as well, whichever is given next. Ends with
@@ -127,6 +133,21 @@ static bool same_tag(struct cli *cli, struct str a, struct str b)
 	return etag_header(cli->pool, a, &x) && etag_header(cli->pool, b, &y) && str_eq(x, y);
 }
 
+int etag_given(struct cli *cli, const char *path, const char *label, struct str *etag)
+{
+	const char *wanted = cli->options[OPT_ETAG];
+	struct remembered remembered;
+
+	if (strcmp(wanted, "new") == 0)
+		return cli_fail(EX_USAGE, "--etag new is for the set of tenants and resources alone");
+	if (strcmp(wanted, "auto") == 0) {
+		if (!state_load(cli, path, &remembered))
+			return cli_fail(EX_USAGE, "%s: nothing is remembered of it; show it first, or give its etag", label);
+		wanted = str_cstr(cli->pool, remembered.etag);
+	}
+	return etag_header(cli->pool, str_c(wanted), etag) ? EX_OK : cli_fail(EX_USAGE, "\"%s\" is no etag", wanted);
+}
+
 int change_etag(struct cli *cli, const struct target *target, struct change *change, struct tenure_etag *etag)
 {
 	const char *wanted = change->etag != NULL ? change->etag : cli->options[OPT_ETAG];
@@ -142,7 +163,7 @@ int change_etag(struct cli *cli, const struct target *target, struct change *cha
 	}
 	if (strcmp(wanted, "new") == 0) {
 		*etag = TENURE_ETAG_NEW;
-		return change->kind == CHANGE_PUT && target->kind != TARGET_METAL ? EX_OK
+		return change->kind == CHANGE_PUT && target->kind <= TARGET_TENANT ? EX_OK
 			: cli_fail(EX_USAGE, "--etag new is for the set of tenants and resources alone");
 	}
 	bool automatic = strcmp(wanted, "auto") == 0;
@@ -207,20 +228,20 @@ static void show_side(struct cli *cli, const char *who, bool there, const struct
 	fprintf(stderr, "    %-7s %.*s\n", who, STR_ARG(text));
 }
 
-static void show_differences(struct cli *cli, const struct change *change, const struct merge *merge)
+void show_differences(struct cli *cli, const struct merge *merge, bool base_known, bool wanted)
 {
 	for (size_t i = 0; i < merge->n; i++) {
 		const struct difference *d = &merge->list[i];
 		struct str path = text_tame(cli->pool, d->path.n > 0 ? d->path : STR("(all of it)"));
 		fprintf(stderr, "  %.*s%s\n", STR_ARG(path), d->clash ? "  <- both changed it" : "");
-		if (change->base != NULL)
+		if (base_known)
 			show_side(cli, "base", d->in_base, d->base);
-		if (change->kind != CHANGE_DELETE)
+		if (wanted)
 			show_side(cli, "yours", d->in_yours, d->yours);
 		show_side(cli, "server", d->in_theirs, d->theirs);
 	}
 	if (merge->n == 0)
-		fprintf(stderr, "  no field of yours differs, only the etag\n");
+		fprintf(stderr, "  no field of yours differs\n");
 }
 
 // What the change would make of base. NULL: it doesn't fit, and that was told.
@@ -236,6 +257,8 @@ static const struct doc *yours_of(struct cli *cli, const struct target *target, 
 	case CHANGE_PATCH:
 	case CHANGE_TRAITS:
 	case CHANGE_MAINTENANCE:
+		if (target->kind == TARGET_PROVIDER)
+			return provider_merge(cli->pool, base, change->document);
 		return document_own(cli->pool, doc_merge_patch(cli->pool, base, change->document), NULL, target->kind);
 	case CHANGE_JSON_PATCH:
 		if (doc_json_patch(cli->pool, base, change->document, (struct doc_limits){ 200, 0 }, &patched, &error))
@@ -295,7 +318,7 @@ static int rebase(struct cli *cli, const struct target *target, struct change *c
 		: tries + 1 >= TRIES ? "others keep changing it" : NULL;
 	if (!retry || refusal != NULL) {
 		cli_fail(0, "%s: it changed since you read it%s", target->label, who);
-		show_differences(cli, change, &merge);
+		show_differences(cli, &merge, change->base != NULL, change->kind != CHANGE_DELETE);
 		return retry ? cli_fail(EXIT_STALE, "%s: %s", target->label, refusal) : EXIT_STALE;
 	}
 	if (change->kind == CHANGE_PUT || change->kind == CHANGE_JSON_PATCH) {

@@ -19,7 +19,7 @@ enum option {
 	OPT_URL, OPT_TOKEN, OPT_TOKEN_FILE, OPT_CA_FILE, OPT_TIMEOUT, OPT_FORMAT, OPT_COLUMNS, OPT_HELP,
 	OPT_TENANT, OPT_NAMESPACE, OPT_ETAG, OPT_NO_ETAG, OPT_RETRY, OPT_DRY_RUN, OPT_YES, OPT_FILE, OPT_PATCH, OPT_DELETED,
 	OPT_UID, OPT_TIER, OPT_TO, OPT_ALL, OPT_PREVIEW, OPT_IF_MATCH, OPT_ASYNC, OPT_NO_WAIT,
-	OPT_FIELDS, OPT_LONG, OPT_SORT, OPT_LIMIT, OPT_MARKER, OPT_REASON, OPT__COUNT
+	OPT_FIELDS, OPT_LONG, OPT_SORT, OPT_LIMIT, OPT_MARKER, OPT_REASON, OPT_GENERATION, OPT_REPLACE, OPT__COUNT
 };
 #define HAS(option) (UINT64_C(1) << (option))
 
@@ -38,6 +38,9 @@ enum field_kind {
 	FIELD_BOOL,
 	FIELD_JSON,
 	FIELD_KEYS, // KEY=VALUE, of an object; for unset KEY alone
+	FIELD_ANY_OF,  // of a query: "A,B", one of them; again: and
+	FIELD_NONE_OF, // "A,B", none of them
+	FIELD_AMOUNTS, // "CLASS=N"; again: and
 };
 enum field_use { USE_LIST = 1, USE_SHOW = 2, USE_CREATE = 4, USE_SET = 8, USE_UNSET = 16 };
 struct field {
@@ -173,7 +176,7 @@ struct merge {
 // Three-way: what either side made of base. Arrays are taken as a whole.
 void merge_documents(struct pool *pool, const struct doc *base, const struct doc *yours, const struct doc *theirs,
 	struct merge *merge);
-enum target_kind { TARGET_RESOURCE, TARGET_TENANT, TARGET_METAL };
+enum target_kind { TARGET_RESOURCE, TARGET_TENANT, TARGET_METAL, TARGET_PROVIDER };
 // What is a client's own in a document that the service sent; members a PUT may leave out come from other.
 struct doc *document_own(struct pool *pool, const struct doc *document, const struct doc *other, enum target_kind kind);
 
@@ -204,6 +207,13 @@ int recover(struct cli *cli, const struct target *target, const char *uid);
 void remember(struct cli *cli, const struct target *target);
 // "tenure: …: done" where somebody looks, or the document where a format was asked for.
 void announce(struct cli *cli, const struct target *target, const char *what);
+// The same for what no target stands for, where nobody asked for a format.
+void announce_done(struct cli *cli, const char *label, const char *what);
+// Each difference with its values, on stderr: what it was where that is known, what was wanted unless it was to be gone,
+// what the service has.
+void show_differences(struct cli *cli, const struct merge *merge, bool base_known, bool wanted);
+// As a tag goes: "auto" is the one remembered of that path. Exit code.
+int etag_given(struct cli *cli, const char *path, const char *label, struct str *etag);
 // Asks before what --yes would allow. False: no, and told.
 bool confirmed(struct cli *cli, const char *question);
 // Reads what the target is now, remembers and returns it. Exit code.
@@ -213,7 +223,7 @@ int target_read(struct cli *cli, const struct target *target, const struct doc *
 // told. Its resource is the caller's.
 bool resource_target(struct cli *cli, const char *space, const char *type, const char *name, struct target *target);
 
-// ---- fields.c: the options of bare metal
+// ---- fields.c: the options of bare metal and placement
 
 // The fields that the command takes, one after the other: the one behind after, NULL for the first; NULL: no more.
 const struct field *field_next(const struct command *command, const struct field *after);
@@ -235,6 +245,49 @@ int move_as_told(struct cli *cli, struct tenure_move *move, const char *label, c
 
 // Of the command's noun. False: told. Its resource is the caller's.
 bool metal_target(struct cli *cli, const char *ident, struct target *target);
+
+// One document without its links, which tell people nothing; JSON has them.
+void thing_print(struct cli *cli, const struct doc *document);
+
+// ---- placement.c: calls below /placement
+
+// The path stands behind that, the body is NULL for none. *answer NULL where it has no body; answer may be NULL.
+enum tenure_status placement_call(struct cli *cli, struct wish wish, const struct doc *body, struct doc **answer,
+	int *http);
+// "/traits/CUSTOM_A": a root and one segment. False: told.
+bool placement_path(struct cli *cli, const char *root, const char *segment, struct str *path);
+
+struct provider {
+	const char *label; // "provider rack-7"
+	const char *uuid;
+	const char *path;  // "/placement/resource_providers/UUID"
+};
+// By UUID or name, which is looked up. Exit code.
+int provider_find(struct cli *cli, const char *ident, struct provider *provider);
+
+// ---- provider_part.c: what hangs on a provider and is changed as a whole, under the provider's generation
+//
+// Such a part is handled as an object: inventories by class, traits and aggregates as {NAME: true}.
+
+struct part {
+	const char *name; // "traits": the last segment of its address, and the member it stands in
+	bool is_list;     // of names
+};
+extern const struct part part_traits, part_aggregates, part_inventories;
+
+struct part_edit {
+	// What is to be made of base. NULL: that can't be done, and was told.
+	struct doc *(*make)(struct cli *cli, const struct provider *provider, const struct doc *base, void *arg);
+	void *arg;
+	bool whole; // says all there is to be: it is done again only where nobody changed the part
+};
+// Exit code.
+int part_read(struct cli *cli, const struct provider *provider, const struct part *part, struct doc **content);
+// The same, and it is what was shown last.
+int part_show(struct cli *cli, const struct provider *provider, const struct part *part, struct doc **content);
+// Changes it as --generation, --etag, --retry and --dry-run say. Exit code.
+int part_change(struct cli *cli, const struct provider *provider, const struct part *part,
+	const struct part_edit *edit);
 
 // ---- dry_run.c
 
@@ -283,6 +336,25 @@ int command_trait_add(struct cli *cli);
 int command_trait_remove(struct cli *cli);
 int command_trait_set(struct cli *cli);
 int command_node_move(struct cli *cli);
+int command_catalogue_list(struct cli *cli);
+int command_catalogue_show(struct cli *cli);
+int command_catalogue_users(struct cli *cli);
+int command_catalogue_describe(struct cli *cli);
+int command_catalogue_add(struct cli *cli);
+int command_catalogue_remove(struct cli *cli);
+int command_provider_list(struct cli *cli);
+int command_provider_show(struct cli *cli);
+int command_provider_create(struct cli *cli);
+int command_provider_set(struct cli *cli);
+int command_provider_delete(struct cli *cli);
+int command_provider_usages(struct cli *cli);
+int command_inventory_list(struct cli *cli);
+int command_inventory_set(struct cli *cli);
+int command_inventory_delete(struct cli *cli);
+int command_part_list(struct cli *cli);
+int command_part_set(struct cli *cli);
+int command_part_add(struct cli *cli);
+int command_part_remove(struct cli *cli);
 int command_move(struct cli *cli);
 int command_move_status(struct cli *cli);
 int command_version(struct cli *cli);

@@ -10,6 +10,7 @@
 #define TEXT_ETAG "With --etag the change is made only if nobody changed it since. When somebody did, what the base " \
 	"was, what you\nwant and what is there now are shown field by field, and the exit code is 5."
 #define OPTIONS_LIST (HAS(OPT_FIELDS) | HAS(OPT_LONG) | HAS(OPT_SORT) | HAS(OPT_LIMIT) | HAS(OPT_MARKER))
+#define OPTIONS_PART (HAS(OPT_GENERATION) | HAS(OPT_ETAG) | HAS(OPT_RETRY) | HAS(OPT_DRY_RUN))
 #define OPTIONS_EDIT (HAS(OPT_RETRY) | HAS(OPT_DRY_RUN))
 
 #define TEXT_LIST "All there are, unless --limit says how many. A table asks for what it shows alone; --long, " \
@@ -23,6 +24,10 @@
 #define TEXT_UNSET "A field gets its default, a KEY or MEMBER is taken away.\n" TEXT_STDIN
 #define TEXT_EDIT "$VISUAL or $EDITOR is opened on it, and what is saved is sent guarded by the etag. " \
 	"Unchanged, nothing is sent."
+#define TEXT_GENERATION "It is made of what is there now, or was shown last with --generation auto, and only if nobody " \
+	"changed\nthe provider since: else both sides are shown, and the exit code is 5. With --retry what others changed " \
+	"stays."
+#define TEXT_ALONE "Without --generation and --etag each goes alone, whatever others add or take away meanwhile."
 #define TEXT_STDIN "A name \"-\" stands for names on standard input, one a line."
 
 const struct command commands[] = {
@@ -159,6 +164,72 @@ const struct command commands[] = {
 	{ "driver", "list", "", 0, 0, HAS(OPT_LONG), command_metal_list, "list the drivers that nodes can have", "",
 		"tenure driver list --columns name,enabled_boot_interfaces" },
 	{ "driver", "show", "DRIVER…", 1, 0, 0, command_metal_show, "show drivers", TEXT_STDIN, "tenure driver show ipmi" },
+
+	{ "trait", "list", "", 0, 0, HAS(OPT_LONG), command_catalogue_list, "list the traits there are", "",
+		"tenure trait list --starts-with HW_CPU_X86_" },
+	{ "trait", "show", "TRAIT…", 1, 0, 0, command_catalogue_show, "show what is told about traits", TEXT_STDIN,
+		"tenure trait show CUSTOM_RED" },
+	{ "trait", "users", "TRAIT", 1, 1, 0, command_catalogue_users, "list the providers that have a trait", "",
+		"tenure trait users CUSTOM_RED" },
+	{ "trait", "describe", "TRAIT [TEXT]", 1, 2, HAS(OPT_DRY_RUN), command_catalogue_describe,
+		"tell people about a trait", "What isn't said stays as it is; an empty text takes the description away.",
+		"tenure trait describe CUSTOM_RED 'painted red; see CUSTOM_COLOR_RED' --deprecated true" },
+	{ "trait", "add", "TRAIT…", 1, 0, HAS(OPT_DRY_RUN), command_catalogue_add, "make custom traits",
+		"Their names begin with CUSTOM_ and go on with A-Z, 0-9 and _. " TEXT_STDIN, "tenure trait add CUSTOM_RED" },
+	{ "trait", "remove", "TRAIT…", 1, 0, HAS(OPT_DRY_RUN), command_catalogue_remove, "take custom traits away",
+		"Only those that nothing has. " TEXT_STDIN, "tenure trait remove CUSTOM_RED" },
+
+	{ "provider", "list", "", 0, 0, HAS(OPT_LONG), command_provider_list, "list providers of resources",
+		"Those of which all is true that options say.",
+		"tenure provider list --required HW_CPU_X86_AVX2 --forbidden CUSTOM_OLD --resource VCPU=4" },
+	{ "provider", "show", "PROVIDER…", 1, 0, HAS(OPT_LONG), command_provider_show, "show providers",
+		"By UUID or name; --long has their traits, aggregates and inventories, too. " TEXT_SHOW " " TEXT_STDIN,
+		"tenure provider show rack-7 --long" },
+	{ "provider", "create", "NAME", 1, 1, HAS(OPT_DRY_RUN), command_provider_create, "make a provider",
+		"Its UUID is printed, or the whole of it where --format is given.",
+		"tenure provider create rack-7-numa0 --parent rack-7" },
+	{ "provider", "set", "PROVIDER", 1, 1, OPTIONS_CHANGE, command_provider_set,
+		"rename a provider, or place it elsewhere",
+		"With --parent none it stands at the top of a tree of its own.\n" TEXT_ETAG,
+		"tenure provider set rack-7 --name rack-8 --etag auto" },
+	{ "provider", "delete", "PROVIDER…", 1, 0, HAS(OPT_YES) | OPTIONS_CHANGE, command_provider_delete,
+		"delete providers",
+		"Those without others below them, and without allocations. They can be recovered for a time:\n"
+		"tenure resourceproviders recover UUID -t TENANT. " TEXT_STDIN,
+		"tenure provider delete rack-7 --yes --etag auto" },
+	{ "provider", "usages", "PROVIDER", 1, 1, 0, command_provider_usages, "tell how much of a provider is in use",
+		"capacity is (total - reserved) * allocation_ratio, free what is left of it.",
+		"tenure provider usages rack-7" },
+	{ "provider", "inventory list", "PROVIDER", 1, 1, 0, command_inventory_list,
+		"list the inventories of a provider", "", "tenure provider inventory list rack-7" },
+	{ "provider", "inventory set", "PROVIDER CLASS=TOTAL… [CLASS:FIELD=NUMBER…]", 2, 0, HAS(OPT_REPLACE) | OPTIONS_PART,
+		command_inventory_set, "set inventories of a provider",
+		"FIELD is total, reserved, min_unit, max_unit, step_size or allocation_ratio. What isn't named stays.\n"
+		TEXT_GENERATION, "tenure provider inventory set rack-7 VCPU=64 VCPU:allocation_ratio=4 MEMORY_MB=262144" },
+	{ "provider", "inventory delete", "PROVIDER [CLASS…]", 1, 0, HAS(OPT_ALL) | HAS(OPT_YES) | OPTIONS_PART,
+		command_inventory_delete, "delete inventories of a provider", "Those without allocations.\n" TEXT_GENERATION,
+		"tenure provider inventory delete rack-7 VGPU --yes" },
+	{ "provider", "trait list", "PROVIDER", 1, 1, 0, command_part_list, "list the traits of a provider", "",
+		"tenure provider trait list rack-7" },
+	{ "provider", "trait set", "PROVIDER TRAIT…", 2, 0, OPTIONS_PART, command_part_set,
+		"give a provider exactly these traits", TEXT_GENERATION,
+		"tenure provider trait set rack-7 HW_CPU_X86_AVX2 CUSTOM_RED" },
+	{ "provider", "trait add", "PROVIDER TRAIT…", 2, 0, OPTIONS_PART, command_part_add, "give a provider traits",
+		TEXT_ALONE "\n" TEXT_GENERATION, "tenure provider trait add rack-7 CUSTOM_RED" },
+	{ "provider", "trait remove", "PROVIDER [TRAIT…]", 1, 0, HAS(OPT_ALL) | OPTIONS_PART, command_part_remove,
+		"take traits from a provider", TEXT_ALONE "\n" TEXT_GENERATION,
+		"tenure provider trait remove rack-7 CUSTOM_RED" },
+	{ "provider", "aggregate list", "PROVIDER", 1, 1, 0, command_part_list, "list the aggregates a provider is in", "",
+		"tenure provider aggregate list rack-7" },
+	{ "provider", "aggregate set", "PROVIDER UUID…", 2, 0, OPTIONS_PART, command_part_set,
+		"put a provider into exactly these aggregates", TEXT_GENERATION,
+		"tenure provider aggregate set rack-7 2f8a6a5e-0f0c-4b0e-9f57-6d7d5f0a3c11" },
+	{ "provider", "aggregate add", "PROVIDER UUID…", 2, 0, OPTIONS_PART, command_part_add,
+		"put a provider into aggregates", TEXT_GENERATION,
+		"tenure provider aggregate add rack-7 2f8a6a5e-0f0c-4b0e-9f57-6d7d5f0a3c11" },
+	{ "provider", "aggregate remove", "PROVIDER [UUID…]", 1, 0, HAS(OPT_ALL) | OPTIONS_PART, command_part_remove,
+		"take a provider out of aggregates", TEXT_GENERATION,
+		"tenure provider aggregate remove rack-7 2f8a6a5e-0f0c-4b0e-9f57-6d7d5f0a3c11" },
 
 	{ "move", NULL, "SOURCE…", 1, 0, OPTIONS_WHOSE | HAS(OPT_TO) | HAS(OPT_ALL) | HAS(OPT_PREVIEW) | HAS(OPT_IF_MATCH) |
 		HAS(OPT_ASYNC) | HAS(OPT_NO_WAIT) | HAS(OPT_DRY_RUN) | HAS(OPT_NO_ETAG), command_move, "move to another tenant",

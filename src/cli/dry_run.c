@@ -34,7 +34,8 @@ static bool print_request(const struct tenure_client *client, const struct wish 
 	add_field(&line, "If-Match", wish->if_match);
 	add_field(&line, "If-None-Match", wish->if_none_match);
 	add_field(&line, "Prefer", str_c(wish->prefer));
-	add_field(&line, MICROVERSION_HEADER, str_c(wish->microversion));
+	if (wish->version != NULL)
+		add_field(&line, wish->version->name, str_c(wish->version->value));
 	if (wish->body.p != NULL) {
 		add_field(&line, "Content-Type", str_c(wish->type));
 		add_word(&line, "--data-binary ", wish->body);

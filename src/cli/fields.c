@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that stand for members of bare metal, and what they make: documents, JSON Patches, filters.
+// The options that stand for members of bare metal and of placement, and what they make: documents, JSON Patches,
+// filters.
 #include "base/base.h"
 
 #include "cli/cli.h"
@@ -84,11 +85,34 @@ static const struct field chassis_fields[] = {
 	{ .name = NULL },
 };
 
+static const struct field trait_fields[] = {
+	{ "--starts-with", "name", FIELD_TEXT, USE_LIST, "PREFIX", "those that begin with this" },
+	{ "--name-in", "name", FIELD_TEXT, USE_LIST, "NAME,…", "those of these that there are" },
+	{ "--associated", "associated", FIELD_BOOL, USE_LIST, "true|false", "those that some provider has, or none" },
+	{ "--deprecated", "deprecated", FIELD_BOOL, USE_SET, "true|false", "to be used no more" },
+	{ .name = NULL },
+};
+
+static const struct field provider_fields[] = {
+	{ "--name", "name", FIELD_TEXT, USE_LIST | USE_SET, "NAME", "its name" },
+	{ "--uuid", "uuid", FIELD_TEXT, USE_LIST | USE_CREATE, "UUID", "its UUID; of a new one, else the service makes it" },
+	{ "--parent", "parent_provider_uuid", FIELD_TEXT, USE_MAKE, "PROVIDER|none", "the one it stands below" },
+	{ "--in-tree", "in_tree", FIELD_TEXT, USE_LIST, "PROVIDER", "of the tree that this one is in" },
+	{ "--member-of", "member_of", FIELD_ANY_OF, USE_LIST, "UUID,…", "in one of these aggregates; again: and in" },
+	{ "--not-member-of", "member_of", FIELD_NONE_OF, USE_LIST, "UUID,…", "in none of these aggregates" },
+	{ "--required", "required", FIELD_ANY_OF, USE_LIST, "TRAIT,…", "with one of these traits; again: and with" },
+	{ "--forbidden", "required", FIELD_NONE_OF, USE_LIST, "TRAIT,…", "with none of these traits" },
+	{ "--resource", "resources", FIELD_AMOUNTS, USE_LIST, "CLASS=N", "with so much of it left; again: and of" },
+	{ .name = NULL },
+};
+
 static const struct { const char *noun; const struct field *fields; } nouns[] = {
 	{ "node", node_fields }, { "port", port_fields }, { "portgroup", portgroup_fields }, { "chassis", chassis_fields },
+	{ "trait", trait_fields }, { "provider", provider_fields },
 };
 static const struct { const char *verb; enum field_use use; } verbs[] = {
 	{ "list", USE_LIST }, { "show", USE_SHOW }, { "create", USE_CREATE }, { "set", USE_SET }, { "unset", USE_UNSET },
+	{ "describe", USE_SET },
 };
 
 static unsigned use_of(const struct command *command)
@@ -150,6 +174,9 @@ static int read_value(struct cli *cli, const struct given *given, struct str *ke
 			return EX_OK;
 		break;
 	case FIELD_TEXT:
+	case FIELD_ANY_OF:
+	case FIELD_NONE_OF:
+	case FIELD_AMOUNTS:
 		break;
 	}
 	*value = doc_new_string(cli->pool, text);
@@ -182,6 +209,55 @@ int fields_document(struct cli *cli, size_t first, struct doc **document)
 	return code;
 }
 
+// "!A,!B" of traits, "!in:A,B" of aggregates.
+static struct str none_of(struct cli *cli, const struct given *given)
+{
+	struct buf out = buf_new(cli->pool, 64);
+	struct str rest = str_c(given->value), item;
+
+	if (strcmp(given->field->member, "member_of") == 0)
+		return str_printf(cli->pool, "!in:%s", given->value);
+	while (str_split(&rest, ',', &item))
+		buf_addf(&out, "%s!%.*s", out.n > 0 ? "," : "", STR_ARG(item));
+	return buf_str(&out);
+}
+
+// All of them in one: "VCPU:2,MEMORY_MB:512".
+static struct str amounts(struct cli *cli, const struct field *field)
+{
+	struct buf out = buf_new(cli->pool, 64);
+
+	for (size_t i = 0; i < cli->n_given; i++) {
+		struct str text = str_c(cli->given[i].value);
+		size_t equals = str_find(text, '=', 0);
+		if (cli->given[i].field == field)
+			buf_addf(&out, "%s%.*s:%.*s", out.n > 0 ? "," : "", STR_ARG(str_part(text, 0, equals)),
+				STR_ARG(str_part(text, equals + 1, text.n)));
+	}
+	return buf_str(&out);
+}
+
+// As the API writes what was given; STR_NONE: an earlier option told it already.
+static struct str filter_text(struct cli *cli, size_t index)
+{
+	const struct given *given = &cli->given[index];
+
+	switch (given->field->kind) {
+	case FIELD_ANY_OF:
+		return strchr(given->value, ',') != NULL ? str_printf(cli->pool, "in:%s", given->value) : str_c(given->value);
+	case FIELD_NONE_OF:
+		return none_of(cli, given);
+	case FIELD_AMOUNTS:
+		for (size_t i = 0; i < index; i++) {
+			if (cli->given[i].field == given->field)
+				return STR_NONE;
+		}
+		return amounts(cli, given->field);
+	default:
+		return str_c(given->value);
+	}
+}
+
 int fields_filter(struct cli *cli, struct tenure_list *list)
 {
 	struct str key;
@@ -189,9 +265,10 @@ int fields_filter(struct cli *cli, struct tenure_list *list)
 
 	for (size_t i = 0; i < cli->n_given; i++) {
 		int code = read_value(cli, &cli->given[i], &key, &value);
+		struct str text = filter_text(cli, i);
 		if (code != EX_OK)
 			return code;
-		if (!tenure_list_filter(list, cli->given[i].field->member, cli->given[i].value))
+		if (text.p != NULL && !tenure_list_filter(list, cli->given[i].field->member, str_cstr(cli->pool, text)))
 			return cli_fail(EX_USAGE, "%s: that can be no filter", cli->given[i].field->name);
 	}
 	return EX_OK;

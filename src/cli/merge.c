@@ -153,6 +153,8 @@ struct doc *document_own(struct pool *pool, const struct doc *document, const st
 		return tenant_own(pool, document, other);
 	if (kind == TARGET_METAL)
 		return metal_own(pool, document);
+	if (kind == TARGET_PROVIDER)
+		return provider_own(pool, document);
 	struct doc *own = doc_copy(pool, document);
 	keep_member(pool, own, other, STR("metadata"));
 	if (doc_get(own, STR("metadata"), &metadata) && doc_kind(metadata) == DOC_OBJECT)

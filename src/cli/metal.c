@@ -174,8 +174,7 @@ static bool are_links(const struct doc *value)
 	return doc_get(first, STR("href"), &href) || (doc_kind(first) == DOC_ARRAY && are_links(first));
 }
 
-// A line for each field tells nobody more by lines of links; JSON has them.
-static void print_thing(struct cli *cli, const struct doc *document)
+void thing_print(struct cli *cli, const struct doc *document)
 {
 	struct doc *shown = doc_copy(cli->pool, document);
 
@@ -211,7 +210,7 @@ static int show_found(struct cli *cli, struct table *table)
 		if (table != NULL)
 			table_add(table, document);
 		else
-			print_thing(cli, document);
+			thing_print(cli, document);
 	}
 	tenure_resource_free(&target.resource);
 	return code;
@@ -226,7 +225,7 @@ static int show_one(struct cli *cli, const char *ident, struct table *table)
 	if (code == EX_OK && table != NULL)
 		table_add(table, document);
 	else if (code == EX_OK)
-		print_thing(cli, document);
+		thing_print(cli, document);
 	tenure_resource_free(&target.resource);
 	return code;
 }

@@ -37,6 +37,8 @@ const struct option_row option_rows[OPT__COUNT] = {
 	[OPT_LIMIT] = { "--limit", 0, "N", "not more than so many; all without it" },
 	[OPT_MARKER] = { "--marker", 0, "UUID", "what comes after this one" },
 	[OPT_REASON] = { "--reason", 0, "TEXT", "why" },
+	[OPT_GENERATION] = { "--generation", 0, "N|auto", "only if the provider still is at N, or as it was shown last" },
+	[OPT_REPLACE] = { "--replace", 0, NULL, "these and no others, with defaults for what isn't said" },
 };
 
 // What every command takes.

@@ -38,6 +38,7 @@ struct request {
 	struct str protocol;     // "HTTP/1.1"
 	struct str host;         // of the Host header, "" when absent
 	bool https;
+	struct str location_name; // what Location is to be called beside 200, where the web server would redirect; "" mostly
 };
 
 // Adds a header; name may be in any case, with '_' for '-'. A repeated name is joined to the first with ", ".

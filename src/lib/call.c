@@ -78,7 +78,30 @@ static enum tenure_status status_of(int http, const struct doc *problem)
 		: http >= 500 ? TENURE_FAILED : TENURE_PROTOCOL;
 }
 
-// The sentence in the problem of either dialect: title and detail, or JSON within error_message. "": there is none.
+// What stands behind the sentence that all errors of a status have, in its first line: schema errors go on with the whole
+// schema.
+static struct str placement_reason(struct pool *pool, const struct doc *error)
+{
+	const struct doc *detail = NULL, *title = NULL;
+	struct str text, line;
+
+	doc_get(error, STR("title"), &title);
+	if (!doc_get(error, STR("detail"), &detail))
+		return str_dup(pool, doc_string(title));
+	text = doc_string(detail);
+	for (size_t i = 0; i + 1 < text.n; i++) {
+		if (text.p[i] == '\n' && text.p[i + 1] == '\n') {
+			text = str_part(text, i + 2, text.n);
+			break;
+		}
+	}
+	bool there = str_split(&text, '\n', &line);
+	line = there ? str_trim(line) : STR("");
+	return str_dup(pool, line.n > 0 ? line : doc_string(title));
+}
+
+// The sentence in a problem of any dialect: title and detail, placement's list of errors, or JSON within error_message.
+// "": there is none.
 static struct str reason_of(struct pool *pool, const struct doc *problem)
 {
 	const struct doc *title = NULL, *detail = NULL, *message = NULL;
@@ -90,6 +113,8 @@ static struct str reason_of(struct pool *pool, const struct doc *problem)
 		return str_printf(pool, "%.*s%s%.*s", STR_ARG(doc_string(title)), detail != NULL ? ": " : "",
 			STR_ARG(doc_string(detail)));
 	}
+	if (doc_get(problem, STR("errors"), &message) && doc_length(message) > 0)
+		return placement_reason(pool, doc_at(message, 0));
 	if (!doc_get(problem, STR("error_message"), &message) || doc_kind(message) != DOC_STRING)
 		return STR("");
 	if (doc_parse_json(pool, doc_string(message), (struct doc_limits){ DOCUMENT_DEPTH, 0 }, &inner, &unused) &&

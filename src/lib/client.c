@@ -138,11 +138,14 @@ const char *tenure_error_member(struct tenure_client *client, const char *name)
 	struct pool *pool = client->error.pool;
 	struct doc *problem;
 	struct str unused;
-	const struct doc *value;
+	const struct doc *value, *errors;
 
 	if (client->error.document.p == NULL || name == NULL ||
-		!doc_parse_json(pool, client->error.document, (struct doc_limits){ 1000, 0 }, &problem, &unused) ||
-		!doc_get(problem, str_c(name), &value))
+		!doc_parse_json(pool, client->error.document, (struct doc_limits){ 1000, 0 }, &problem, &unused))
+		return NULL;
+	// Placement has a list with one error in it.
+	if (!doc_get(problem, str_c(name), &value) &&
+		(!doc_get(problem, STR("errors"), &errors) || !doc_get(doc_at(errors, 0), str_c(name), &value)))
 		return NULL;
 	if (doc_kind(value) == DOC_STRING)
 		return str_dup(pool, doc_string(value)).p;

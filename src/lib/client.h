@@ -9,6 +9,11 @@
 #include "lib/tenure.h"
 #include "repr/doc.h"
 
+// The header field by which a dialect is told which version of it is meant.
+struct version_field {
+	const char *name, *value;
+};
+
 // A call to be made.
 struct wish {
 	const char *method;
@@ -18,7 +23,7 @@ struct wish {
 	struct str if_match;      // as the header field has it; n 0: none
 	struct str if_none_match;
 	const char *prefer;       // NULL: none
-	const char *microversion; // of the bare-metal dialect; NULL: none
+	const struct version_field *version; // NULL: none
 };
 
 struct answer {
@@ -73,11 +78,20 @@ enum tenure_status client_parse(struct tenure_client *client, struct pool *pool,
 
 // ---- metal.c
 
-#define MICROVERSION_HEADER "X-OpenStack-Ironic-API-Version"
+extern const struct version_field metal_version;
 // A copy without what the service alone sets in a thing of bare metal.
 struct doc *metal_own(struct pool *pool, const struct doc *document);
 // The JSON Patch that makes what base is into what wanted is; what the service alone sets is passed over.
 struct doc *metal_diff(struct pool *pool, const struct doc *base, const struct doc *wanted);
+
+// ---- placement.c
+
+#define PLACEMENT_ROOT "/placement"
+extern const struct version_field placement_version;
+// A copy with what PUT takes of a provider alone.
+struct doc *provider_own(struct pool *pool, const struct doc *document);
+// The same of what a merge patch makes of it: a member that it removes is null.
+struct doc *provider_merge(struct pool *pool, const struct doc *document, const struct doc *patch);
 
 // An address being put together: false when a segment is no id.
 bool path_add(struct buf *path, const char *segment);

@@ -15,6 +15,7 @@ struct tenure_list {
 	enum object_kind kind;
 	struct str tenant; // "/v2.0/acme" of resources
 	struct str member; // of a page, that has its items
+	struct str key;    // of an item of bare metal or a provider: what it is found again by
 	struct buf filter; // "&deleted=true"
 	bool paged;        // takes a limit
 	bool partial;      // items lack members
@@ -90,9 +91,22 @@ struct tenure_list *tenure_list_metal(struct tenure_client *client, const char *
 		list->member = str_part(list->path, sizeof(METAL_ROOT), list->path.n);
 		// There are few drivers, and no pages of them.
 		list->paged = !str_eq(list->member, STR("drivers"));
+		list->key = list->paged ? STR("uuid") : STR("name");
 	} else {
 		tenure_list_free(&list);
 	}
+	return list;
+}
+
+struct tenure_list *tenure_list_providers(struct tenure_client *client)
+{
+	struct tenure_list *list = list_new(client, OBJECT_PROVIDER, STR("resource_providers"));
+
+	if (list == NULL)
+		return NULL;
+	list->path = STR(PLACEMENT_ROOT "/resource_providers");
+	list->key = STR("uuid");
+	list->paged = false; // that API knows none
 	return list;
 }
 
@@ -181,7 +195,7 @@ static enum tenure_status fetch(struct tenure_list *list)
 	pool_clear(list->page_pool);
 	struct str query = list->query.p == NULL ? first_query(list) : list->query;
 	struct wish wish = { .method = "GET", .path = str_printf(list->page_pool, "%.*s%.*s", STR_ARG(list->path),
-		STR_ARG(query)), .microversion = list->kind == OBJECT_METAL ? MICROVERSION : NULL };
+		STR_ARG(query)), .version = version_of(list->kind) };
 	enum tenure_status status = client_call(list->client, list->page_pool, &wish, &answer);
 	if (status == TENURE_OK)
 		status = client_parse(list->client, list->page_pool, answer.body, &page);
@@ -206,10 +220,9 @@ static bool item_path(const struct tenure_list *list, struct buf *path, const st
 		BUF_LIT(path, "/v2.0");
 		return doc_get(item, STR("id"), &name) && path_add(path, str_cstr(path->pool, doc_string(name)));
 	}
-	if (list->kind == OBJECT_METAL) {
+	if (list->key.n > 0) {
 		buf_add(path, list->path);
-		return doc_get(item, list->paged ? STR("uuid") : STR("name"), &name) &&
-			path_add(path, str_cstr(path->pool, doc_string(name)));
+		return doc_get(item, list->key, &name) && path_add(path, str_cstr(path->pool, doc_string(name)));
 	}
 	if (!doc_get(item, STR("metadata"), &meta) || !doc_get(meta, STR("name"), &name))
 		return false;

@@ -11,6 +11,8 @@ static const char *const kinds[] = { "nodes", "ports", "portgroups", "chassis", 
 static const char *const served[] = { "uuid", "etag", "created_at", "updated_at", "links", "nodes", "ports",
 	"portgroups", "states", "volume" };
 
+const struct version_field metal_version = { "X-OpenStack-Ironic-API-Version", "1.82" };
+
 // Whose a node is that has no owner.
 #define NOBODYS "system"
 

@@ -72,8 +72,8 @@ struct tenure_move *tenure_move_resource(const struct tenure_resource *resource,
 {
 	struct pool *pool = call_pool();
 	struct str path = resource->path;
-	struct tenure_move *move = resource->kind != OBJECT_METAL || metal_home(resource, pool, &path)
-		? action_new(resource->client, path, destination) : NULL;
+	bool known = resource->kind == OBJECT_METAL ? metal_home(resource, pool, &path) : resource->kind != OBJECT_PROVIDER;
+	struct tenure_move *move = known ? action_new(resource->client, path, destination) : NULL;
 
 	pool_free(&pool);
 	return move;

@@ -5,7 +5,9 @@
 
 #include "lib/client.h"
 
-enum object_kind { OBJECT_RESOURCE, OBJECT_TENANT, OBJECT_METAL };
+enum object_kind { OBJECT_RESOURCE, OBJECT_TENANT, OBJECT_METAL, OBJECT_PROVIDER };
+// What calls for such an object tell of their version; NULL: nothing.
+const struct version_field *version_of(enum object_kind kind);
 
 struct tenure_resource {
 	struct tenure_client *client;
@@ -33,7 +35,6 @@ struct wish resource_wish(const struct tenure_resource *resource, const char *me
 // ---- metal.c
 
 #define METAL_ROOT "/baremetal/v1"
-#define MICROVERSION "1.82"
 // The address of its collection, "/baremetal/v1/nodes". False: there is no such kind.
 bool metal_collection(struct buf *path, const char *kind);
 // The JSON Patch that does to held what the merge patch says.

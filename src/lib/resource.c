@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resources, tenants and bare metal: an object holds the document and the etag of the last answer that told them.
+// Resources, tenants, bare metal and providers: an object holds the document and the etag of the last answer that told them.
 #include "base/base.h"
 
 #include "http/uri.h"
@@ -147,7 +147,7 @@ void resource_hold(struct tenure_resource *resource, const struct doc *document)
 
 	struct buf text = buf_new(pool, 0);
 	doc_write_json(document, &text);
-	if (resource->kind == OBJECT_METAL ||
+	if (resource->kind == OBJECT_METAL || resource->kind == OBJECT_PROVIDER ||
 		doc_get(document, resource->kind == OBJECT_TENANT ? STR("tenant") : STR("metadata"), &inner))
 		doc_get(inner, STR("etag"), &etag);
 	hold(resource, buf_str(&text), doc_string(etag));
@@ -156,10 +156,14 @@ void resource_hold(struct tenure_resource *resource, const struct doc *document)
 
 // ---- calls
 
+const struct version_field *version_of(enum object_kind kind)
+{
+	return kind == OBJECT_METAL ? &metal_version : kind == OBJECT_PROVIDER ? &placement_version : NULL;
+}
+
 struct wish resource_wish(const struct tenure_resource *resource, const char *method, struct str path)
 {
-	return (struct wish){ .method = method, .path = path,
-		.microversion = resource->kind == OBJECT_METAL ? MICROVERSION : NULL };
+	return (struct wish){ .method = method, .path = path, .version = version_of(resource->kind) };
 }
 
 // Sends the wish and holds what it answers.
@@ -207,19 +211,26 @@ enum tenure_status tenure_resource_get(struct tenure_resource *resource)
 	return status;
 }
 
+static enum tenure_status read_given(struct tenure_resource *resource, struct pool *pool, struct str text,
+	struct doc **given)
+{
+	struct str error;
+
+	if (doc_parse_json(pool, text, (struct doc_limits){ 1000, 0 }, given, &error))
+		return TENURE_OK;
+	return client_fail(resource->client, TENURE_INVALID, "what is to be sent is not JSON: %.*s", STR_ARG(error));
+}
+
 // What the object holds and what is to be done to it, both read.
 static enum tenure_status read_both(struct tenure_resource *resource, struct pool *pool, struct str text,
 	struct doc **held, struct doc **given)
 {
-	struct str error;
-
 	if (resource->document.p == NULL || resource->partial)
 		return client_fail(resource->client, TENURE_INVALID, "%s is read before it is changed in part",
-			resource->kind == OBJECT_TENANT ? "a tenant" : "a thing of bare metal");
+			resource->kind == OBJECT_TENANT ? "a tenant" : resource->kind == OBJECT_METAL ? "a thing of bare metal"
+			: "a provider");
 	enum tenure_status status = client_parse(resource->client, pool, resource->document, held);
-	if (status == TENURE_OK && !doc_parse_json(pool, text, (struct doc_limits){ 1000, 0 }, given, &error))
-		return client_fail(resource->client, TENURE_INVALID, "what is to be sent is not JSON: %.*s", STR_ARG(error));
-	return status;
+	return status == TENURE_OK ? read_given(resource, pool, text, given) : status;
 }
 
 static struct str text_of(struct pool *pool, const struct doc *document)
@@ -245,6 +256,9 @@ enum tenure_status tenure_resource_put(struct tenure_resource *resource, const c
 		wish.method = "PATCH";
 		wish.type = JSON_PATCH;
 		wish.body = status == TENURE_OK ? text_of(pool, metal_diff(pool, held, wanted)) : STR_NONE;
+	} else if (status == TENURE_OK && resource->kind == OBJECT_PROVIDER) {
+		status = read_given(resource, pool, wish.body, &wanted);
+		wish.body = status == TENURE_OK ? text_of(pool, provider_own(pool, wanted)) : STR_NONE;
 	}
 	if (status == TENURE_OK)
 		status = change(resource, pool, &wish, etag);
@@ -262,10 +276,11 @@ static enum tenure_status translate(struct tenure_resource *resource, struct poo
 	enum tenure_status status = read_both(resource, pool, wish->body, &held, &patch);
 	if (status != TENURE_OK)
 		return status;
-	if (resource->kind == OBJECT_TENANT) {
+	if (resource->kind == OBJECT_TENANT || resource->kind == OBJECT_PROVIDER) {
 		wish->method = "PUT";
 		wish->type = JSON;
-		wish->body = text_of(pool, doc_merge_patch(pool, held, patch));
+		wish->body = text_of(pool, resource->kind == OBJECT_PROVIDER ? provider_merge(pool, held, patch)
+			: doc_merge_patch(pool, held, patch));
 	} else {
 		wish->type = JSON_PATCH;
 		wish->body = text_of(pool, metal_merge(pool, held, patch));
@@ -356,8 +371,9 @@ enum tenure_status tenure_resource_delete(struct tenure_resource *resource, stru
 
 enum tenure_status tenure_resource_recover(struct tenure_resource *resource, const char *uid, struct tenure_etag etag)
 {
-	if (resource->kind == OBJECT_METAL)
-		return client_fail(resource->client, TENURE_INVALID, "bare metal comes back as a resource of its tenant");
+	if (resource->kind == OBJECT_METAL || resource->kind == OBJECT_PROVIDER)
+		return client_fail(resource->client, TENURE_INVALID, "%s comes back as a resource of its tenant",
+			resource->kind == OBJECT_METAL ? "bare metal" : "a provider");
 	struct pool *pool = call_pool();
 	struct answer answer;
 	struct buf path = buf_new(pool, 256);

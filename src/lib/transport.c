@@ -176,8 +176,8 @@ static struct curl_slist *fields_of(const struct tenure_client *client, struct p
 		fields = add_field(fields, pool, "If-None-Match", wish->if_none_match);
 	if (wish->prefer != NULL)
 		fields = add_field(fields, pool, "Prefer", str_c(wish->prefer));
-	if (wish->microversion != NULL)
-		fields = add_field(fields, pool, MICROVERSION_HEADER, str_c(wish->microversion));
+	if (wish->version != NULL)
+		fields = add_field(fields, pool, wish->version->name, str_c(wish->version->value));
 	return fields;
 }
 

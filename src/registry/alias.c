@@ -6,16 +6,16 @@
 #include "registry/internal.h"
 
 // The uid stands for an id that the same batch may have just made.
-#define THIS_RESOURCE "(SELECT id FROM resources WHERE uid = ? AND live = 1)"
+#define THIS_RESOURCE "(SELECT id FROM resources WHERE uid = ? AND type_id = ? AND live = 1)"
 
 static const struct db_query q_insert = {
-	"INSERT INTO resource_aliases (resource_id, kind, type_id, value) VALUES (" THIS_RESOURCE ", ?, ?, ?)", "bsus", ""
+	"INSERT INTO resource_aliases (resource_id, kind, type_id, value) VALUES (" THIS_RESOURCE ", ?, ?, ?)", "busus", ""
 };
 static const struct db_query q_update = {
-	"UPDATE resource_aliases SET value = ? WHERE resource_id = " THIS_RESOURCE " AND kind = ?", "sbs", ""
+	"UPDATE resource_aliases SET value = ? WHERE resource_id = " THIS_RESOURCE " AND kind = ?", "sbus", ""
 };
 static const struct db_query q_delete = {
-	"DELETE FROM resource_aliases WHERE resource_id = " THIS_RESOURCE " AND kind = ?", "bs", ""
+	"DELETE FROM resource_aliases WHERE resource_id = " THIS_RESOURCE " AND kind = ?", "bus", ""
 };
 
 static const struct alias *of_kind(const struct relations *relations, const char *kind)
@@ -33,6 +33,7 @@ size_t alias_calls(struct registry *registry, const struct resource *resource, c
 {
 	struct pool *pool = registry->pool;
 	struct uuid *uid = POOL_NEW(pool, struct uuid);
+	struct db_value type = db_u(resource->type->id);
 	size_t n = 0;
 
 	*uid = resource->uid;
@@ -41,7 +42,7 @@ size_t alias_calls(struct registry *registry, const struct resource *resource, c
 		if (of_kind(after, old->kind) != NULL)
 			continue;
 		of[n] = old;
-		calls[n++] = (struct db_call){ .query = &q_delete, .in = CALL_VALUES(pool, db_uuid(uid), db_s(str_c(old->kind))) };
+		calls[n++] = (struct db_call){ .query = &q_delete, .in = CALL_VALUES(pool, db_uuid(uid), type, db_s(str_c(old->kind))) };
 	}
 	for (size_t i = 0; i < after->n_aliases; i++) {
 		const struct alias *alias = &after->aliases[i], *old = of_kind(before, alias->kind);
@@ -50,11 +51,11 @@ size_t alias_calls(struct registry *registry, const struct resource *resource, c
 			continue;
 		of[n] = alias;
 		if (old != NULL)
-			calls[n++] = (struct db_call){ .query = &q_update, .in = CALL_VALUES(pool, value, db_uuid(uid), kind) };
+			calls[n++] = (struct db_call){ .query = &q_update, .in = CALL_VALUES(pool, value, db_uuid(uid), type, kind) };
 		else
 			calls[n++] = (struct db_call){
 				.query = &q_insert,
-				.in = CALL_VALUES(pool, db_uuid(uid), kind, db_u(resource->type->id), value),
+				.in = CALL_VALUES(pool, db_uuid(uid), type, kind, type, value),
 			};
 	}
 	return n;

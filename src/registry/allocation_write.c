@@ -360,31 +360,58 @@ static enum outcome lose_race(struct registry *registry)
 	return OUTCOME_UNAVAILABLE;
 }
 
+// What is to be locked: providers, and tenants, each once.
+struct locks {
+	uint64_t *providers, *tenants;
+	struct str *names; // of the tenants
+	size_t n_providers, n_tenants;
+};
+
+static void add_tenant(struct locks *locks, uint64_t id, struct str name)
+{
+	for (size_t i = 0; i < locks->n_tenants; i++) {
+		if (locks->tenants[i] == id)
+			return;
+	}
+	locks->names[locks->n_tenants] = name;
+	locks->tenants[locks->n_tenants++] = id;
+}
+
+static void collect_locks(struct pool *pool, const struct concern *concern, struct locks *locks)
+{
+	const struct db_rows *both[] = { &concern->wanted, &concern->had };
+	size_t most = concern->wanted.n + concern->had.n;
+
+	*locks = (struct locks){
+		.providers = POOL_ARRAY(pool, uint64_t, most),
+		.tenants = POOL_ARRAY(pool, uint64_t, most),
+		.names = POOL_ARRAY(pool, struct str, most),
+	};
+	for (size_t b = 0; b < COUNT_OF(both); b++) {
+		for (size_t i = 0; i < both[b]->n; i++) {
+			locks->providers[locks->n_providers++] = db_at(both[b], i, 0)->u;
+			add_tenant(locks, db_at(both[b], i, 1)->u, db_at(both[b], i, 2)->s);
+		}
+	}
+}
+
 static enum outcome hold(struct deal *deal, const struct concern *concern)
 {
 	struct registry *registry = deal->registry;
 	struct pool *pool = registry->pool;
-	const struct db_rows *both[] = { &concern->wanted, &concern->had };
-	size_t most = concern->wanted.n + concern->had.n, n = 0;
-	uint64_t *providers = POOL_ARRAY(pool, uint64_t, most), *tenants = POOL_ARRAY(pool, uint64_t, most);
-	struct str *names = POOL_ARRAY(pool, struct str, most);
+	struct locks locks;
 
-	for (size_t b = 0; b < COUNT_OF(both); b++) {
-		for (size_t i = 0; i < both[b]->n; i++, n++) {
-			providers[n] = db_at(both[b], i, 0)->u;
-			tenants[n] = db_at(both[b], i, 1)->u;
-			names[n] = db_at(both[b], i, 2)->s;
-		}
-	}
-	const struct db_value ids = db_s(ids_json(pool, providers, n)), consumers = db_s(deal->consumers);
+	collect_locks(pool, concern, &locks);
+	const struct db_value ids = db_s(ids_json(pool, locks.providers, locks.n_providers));
+	const struct db_value consumers = db_s(deal->consumers);
 	struct db_call calls[] = {
-		{ .query = locking(registry, q_lock_tenants), .in = DB_IN(db_s(ids_json(pool, tenants, n))) },
+		{ .query = locking(registry, q_lock_tenants), .in = DB_IN(db_s(ids_json(pool, locks.tenants, locks.n_tenants))) },
 		{ .query = locking(registry, q_lock_providers), .in = &ids },
 		{ .query = locking(registry, q_lock_consumers), .in = &consumers },
 		{ .query = &q_inventories, .in = &ids },
 		{ .query = &q_allocations, .in = &consumers },
 	};
-	enum outcome outcome = take_locks(registry, names, n, calls, COUNT_OF(calls));
+	enum outcome outcome = take_locks(registry, locks.names, locks.n_tenants, calls, COUNT_OF(calls));
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	take_consumers(deal, &calls[2].rows);

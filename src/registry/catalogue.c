@@ -18,17 +18,19 @@ enum { ASK_AFTER_US = 500000 };
 
 // One statement, so that the rows are those of the revision.
 static const struct db_query q_all = {
-	"SELECT c.revision, " TRAIT_COLUMNS " FROM catalogues c LEFT JOIN traits t ON TRUE WHERE c.name = 'traits' "
+	"SELECT c.revision, " TRAIT_COLUMNS " FROM catalogues c LEFT JOIN traits t ON t.live = 1 WHERE c.name = 'traits' "
 	"ORDER BY t.name",
 	"", "u" TRAIT_OUT
 };
 static const struct db_query q_revisions = { "SELECT name, revision FROM catalogues", "", "su" };
-static const struct db_query q_one = { "SELECT " TRAIT_COLUMNS " FROM traits t WHERE t.name = ?", "s", TRAIT_OUT };
+static const struct db_query q_hold = { "SELECT revision FROM catalogues WHERE name = 'traits' FOR UPDATE", "", "u" };
+static const struct db_query q_one = {
+	"SELECT " TRAIT_COLUMNS " FROM traits t WHERE t.name = ? AND t.live = 1", "s", TRAIT_OUT
+};
 // A look into the index for each; EXISTS would be turned into a join that begins with all resources.
 static const struct db_query q_used = {
-	"SELECT t.id FROM traits t WHERE (SELECT r.id FROM resource_traits rt STRAIGHT_JOIN resources r "
-	"ON r.id = rt.resource_id AND r.live IN (1, 2) AND (? OR r.type_id = ?) WHERE rt.trait_id = t.id LIMIT 1) > 0 "
-	"ORDER BY t.id",
+	"SELECT t.id FROM traits t WHERE (SELECT r.id FROM resource_traits x STRAIGHT_JOIN " SEEN_OF_X
+	" WHERE x.trait_id = t.id AND (? OR r.type_id = ?) LIMIT 1) > 0 ORDER BY t.id",
 	"uu", "u"
 };
 #define RAISE(name) \
@@ -38,13 +40,27 @@ static const struct db_query q_raise[] = { [CATALOGUE_TRAITS] = RAISE("traits"),
 static const struct db_query q_insert = {
 	"INSERT INTO traits (name, created_at, updated_at) VALUES (?, ?, ?)", "stt", ""
 };
-static const struct db_query q_lock = {
-	"SELECT " TRAIT_COLUMNS " FROM traits t WHERE t.name = ? FOR UPDATE", "s", TRAIT_OUT
+// One that was hidden, as if it were new.
+static const struct db_query q_make_anew = {
+	"UPDATE traits SET live = 1, description = '', deprecated = FALSE, created_at = ?, updated_at = ? "
+	"WHERE name = ? AND live IS NULL",
+	"tts", ""
 };
+static const struct db_query q_lock = {
+	"SELECT " TRAIT_COLUMNS " FROM traits t WHERE t.name = ? AND t.live = 1 FOR UPDATE", "s", TRAIT_OUT
+};
+// Who is seen to have it; who has it.
 static const struct db_query q_user = {
-	"SELECT rt.resource_id FROM traits t JOIN resource_traits rt ON rt.trait_id = t.id WHERE t.name = ? LIMIT 1", "s", "u"
+	"SELECT r.id FROM traits t STRAIGHT_JOIN resource_traits x ON x.trait_id = t.id STRAIGHT_JOIN " SEEN_OF_X
+	" WHERE t.name = ? LIMIT 1",
+	"s", "u"
+};
+static const struct db_query q_holder = {
+	"SELECT x.resource_id FROM traits t STRAIGHT_JOIN resource_traits x ON x.trait_id = t.id WHERE t.name = ? LIMIT 1",
+	"s", "u"
 };
 static const struct db_query q_delete = { "DELETE FROM traits WHERE id = ?", "u", "" };
+static const struct db_query q_hide = { "UPDATE traits SET live = NULL WHERE id = ?", "u", "" };
 static const struct db_query q_describe = {
 	"UPDATE traits SET description = ?, deprecated = ?, updated_at = ? WHERE id = ?", "sutu", ""
 };
@@ -187,6 +203,22 @@ struct db_call catalogue_raise_call(enum catalogue_of of)
 void catalogue_raised(struct registry *registry, enum catalogue_of of, const struct db_call *call)
 {
 	registry->catalogue->raised[of] = call->rows.insert_id;
+}
+
+enum outcome catalogue_raise(struct registry *registry, enum catalogue_of of)
+{
+	struct db_call call = catalogue_raise_call(of);
+	enum db_result result = db_run_batch(registry->db, registry->pool, &call, 1);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	catalogue_raised(registry, of, &call);
+	return OUTCOME_OK;
+}
+
+struct db_call catalogue_hold_call(void)
+{
+	return (struct db_call){ .query = &q_hold };
 }
 
 void catalogue_committed(struct registry *registry)
@@ -404,12 +436,16 @@ enum outcome trait_put(struct registry *registry, struct str name)
 		if (rows.n > 0)
 			return OUTCOME_OK;
 	}
-	struct db_call calls[] = { { .query = &q_insert, .in = DB_IN(db_s(name), now, now) }, catalogue_raise_call(CATALOGUE_TRAITS) };
+	struct db_call calls[] = {
+		{ .query = &q_insert, .in = DB_IN(db_s(name), now, now) },
+		{ .query = &q_make_anew, .in = DB_IN(now, now, db_s(name)) },
+		catalogue_raise_call(CATALOGUE_TRAITS),
+	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	catalogue_raised(registry, CATALOGUE_TRAITS, &calls[1]);
-	return calls[0].result == DB_DUPLICATE ? OUTCOME_OK : OUTCOME_CREATED;
+	catalogue_raised(registry, CATALOGUE_TRAITS, &calls[2]);
+	return calls[0].result == DB_DUPLICATE && calls[1].rows.affected == 0 ? OUTCOME_OK : OUTCOME_CREATED;
 }
 
 static enum outcome change_and_raise(struct registry *registry, const struct db_query *query, const struct db_value *in,
@@ -428,7 +464,9 @@ enum outcome trait_delete(struct registry *registry, struct str name)
 {
 	struct db_call calls[] = {
 		{ .query = &q_lock, .in = DB_IN(db_s(name)) },
+		catalogue_hold_call(),
 		{ .query = &q_user, .in = DB_IN(db_s(name)) },
+		{ .query = &q_holder, .in = DB_IN(db_s(name)) },
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
@@ -438,11 +476,11 @@ enum outcome trait_delete(struct registry *registry, struct str name)
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no trait %.*s", STR_ARG(name));
 	if (!trait_is_custom(name))
 		return registry_fail(registry, OUTCOME_BAD_PARAMETER, "%.*s is a standard trait, which stays", STR_ARG(name));
-	if (calls[1].rows.n > 0)
-		return registry_fail(registry, OUTCOME_CONFLICT,
-			"resources have the trait %.*s, perhaps deleted ones that can be recovered: take it off them first",
+	if (calls[2].rows.n > 0)
+		return registry_fail(registry, OUTCOME_CONFLICT, "resources have the trait %.*s: take it off them first",
 			STR_ARG(name));
-	return change_and_raise(registry, &q_delete, DB_IN(db_u(db_at(&calls[0].rows, 0, 0)->u)), OUTCOME_NO_CONTENT);
+	return change_and_raise(registry, calls[3].rows.n > 0 ? &q_hide : &q_delete,
+		DB_IN(db_u(db_at(&calls[0].rows, 0, 0)->u)), OUTCOME_NO_CONTENT);
 }
 
 enum outcome trait_describe(struct registry *registry, struct str name, struct str description, bool deprecated)

@@ -12,6 +12,11 @@
 // A name that is not held is always asked of the database: what was made a moment ago is never denied. The other way
 // round, what was deleted elsewhere is shown for a second at most. Whoever puts a trait on a resource relies on none of
 // that, but on the row of the catalogue, locked.
+//
+// Resources that are deleted, or whose tenant is, keep nobody from deleting a custom trait: people don't see them. But
+// they can be recovered, exactly as they were. So a trait that only such ones have is hidden rather than removed: it is
+// in no catalogue, can be made anew, and comes back with the first that comes back. Likewise the classes of resources
+// (resource_class.h). Reaping removes what is hidden and nobody has any more.
 #ifndef TENURE_REGISTRY_CATALOGUE_H
 #define TENURE_REGISTRY_CATALOGUE_H
 
@@ -49,8 +54,8 @@ enum outcome trait_list(struct registry *registry, const struct trait_query *que
 
 // A custom trait. OUTCOME_CREATED; _OK: it is there; _BAD_PARAMETER: not a custom trait's name.
 enum outcome trait_put(struct registry *registry, struct str name);
-// OUTCOME_NO_CONTENT; _NOT_FOUND; _BAD_PARAMETER: a standard trait; _CONFLICT: a resource has it, perhaps a deleted one
-// that can be recovered.
+// OUTCOME_NO_CONTENT; _NOT_FOUND; _BAD_PARAMETER: a standard trait; _CONFLICT: a resource has it. Deleted ones,
+// and those of deleted tenants, do not count.
 enum outcome trait_delete(struct registry *registry, struct str name);
 // What people are told about it, a standard one as well. OUTCOME_OK, _NOT_FOUND, _BAD_PARAMETER (too long, no UTF-8).
 enum outcome trait_describe(struct registry *registry, struct str name, struct str description, bool deprecated);
@@ -81,6 +86,8 @@ void catalogue_committed(struct registry *registry);
 struct db_call catalogue_raise_call(enum catalogue_of of);
 // After the batch that had it.
 void catalogue_raised(struct registry *registry, enum catalogue_of of, const struct db_call *call);
+// The same alone. OUTCOME_OK.
+enum outcome catalogue_raise(struct registry *registry, enum catalogue_of of);
 // Has the running transaction raised it? Then what it reads may be rolled back, and is not to be held.
 bool catalogue_is_raised(const struct registry *registry, enum catalogue_of of);
 // Asks the database for the revisions on behalf of all processes, if none has for half a second. OUTCOME_OK.
@@ -88,6 +95,10 @@ enum outcome catalogue_ask(struct registry *registry);
 // The newest revision that is known of; 0: none yet. What was read with a revision tells of it.
 uint64_t catalogue_newest(const struct registry *registry, enum catalogue_of of);
 void catalogue_note(struct registry *registry, enum catalogue_of of, uint64_t revision);
+// Holds the traits' row until COMMIT, for two: who looks, behind it, for resources that forbid to hide a trait or a
+// class; and who brings resources back and, behind it, the hidden ones that they have. So neither misses what the other
+// has just done.
+struct db_call catalogue_hold_call(void);
 
 struct catalogue *catalogue_new(void);
 void catalogue_free(struct catalogue **catalogue);

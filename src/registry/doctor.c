@@ -5,6 +5,7 @@
 #include "registry/doctor.h"
 
 #include "base/pool.h"
+#include "registry/catalogue.h"
 #include "registry/etag.h"
 #include "registry/internal.h"
 #include "repr/doc.h"
@@ -34,6 +35,31 @@ enum { ROWS_AT_ONCE = 500 };
 	"resources r JOIN " LISTED " " join " traits n ON n.name = j.name LEFT JOIN resource_traits x ON x.resource_id = r.id " \
 	"AND x.trait_id = n.id WHERE r.traits IS NOT NULL AND x.trait_id IS NULL"
 // An alias of no resource.
+// Rows that belong to providers, and to nobody.
+#define LOST_OF(table) table " x LEFT JOIN resources r ON r.id = x.resource_id WHERE r.id IS NULL"
+#define LOST_CHECK(name, table)                                                                                       \
+	{ name, FINDS("CONCAT('" table " of resource ', x.resource_id)", LOST_OF(table)), MENDS("DELETE x FROM " LOST_OF(table)) }
+// A provider that is not in its parent's tree.
+#define STRAYS                                                                                                        \
+	"resource_aliases a JOIN types y ON y.id = a.type_id AND y.plural = 'resourceproviders' AND "                  \
+	"y.group_name = 'placement.openstack.org' JOIN resources r ON r.id = a.resource_id AND r.live = 1 "            \
+	"LEFT JOIN resources o ON o.uid = UNHEX(REPLACE(LEFT(a.value, 36), '-', '')) AND o.type_id = a.type_id AND "   \
+	"o.live = 1 WHERE a.kind = 'parent' AND a.live = 1 AND "
+#define USED "COALESCE((SELECT SUM(a.used) FROM allocations a WHERE a.resource_id = i.resource_id AND a.class_id = i.class_id), 0)"
+#define CAPACITY                                                                                                      \
+	"CAST(LEAST(FLOOR((CAST(i.total AS SIGNED) - CAST(i.reserved AS SIGNED)) * i.allocation_ratio), "              \
+	"9000000000000000000) AS SIGNED)"
+#define INVENTORY_NAME "CONCAT('inventory ', i.class_id, ' of resource ', i.resource_id)"
+#define BARE_CONSUMERS "consumers c LEFT JOIN allocations a ON a.consumer_id = c.id WHERE a.consumer_id IS NULL"
+
+// Hidden (catalogue.h), although one that is seen has it.
+#define HIDDEN(table, of, id)                                                                                         \
+	table " k WHERE k.live IS NULL AND (SELECT r.id FROM " of " x STRAIGHT_JOIN " SEEN_OF_X " WHERE x." id " = k.id " \
+	      "LIMIT 1) > 0"
+#define HIDDEN_CHECK(name, table, of, id)                                                                             \
+	{ name, FINDS("k.name", HIDDEN(table, of, id)),                                                                \
+		MENDS("UPDATE " table " SET live = 1 WHERE id IN (SELECT k.id FROM " HIDDEN(table, of, id) ")") }
+
 #define LOST_ALIASES "resource_aliases a LEFT JOIN resources r ON r.id = a.resource_id WHERE r.id IS NULL"
 
 static const struct check {
@@ -104,12 +130,41 @@ static const struct check {
 		MENDS("DELETE x FROM " UNLISTED) },
 	{ "each trait that is listed is stored", FINDS(RESOURCE_NAME, UNSTORED("LEFT JOIN")),
 		MENDS("INSERT INTO resource_traits (resource_id, trait_id) SELECT r.id, n.id FROM " UNSTORED("JOIN")) },
+	{ "each provider stands in its parent's tree",
+		FINDS(RESOURCE_NAME, STRAYS "(o.id IS NULL OR o.tenant_id <> r.tenant_id OR NOT (o.root <=> r.root))"),
+		MENDS("UPDATE resources r JOIN (SELECT r.id, o.root FROM " STRAYS "o.tenant_id = r.tenant_id AND o.root <> r.root) x "
+		      "ON x.id = r.id SET r.root = x.root") },
+	LOST_CHECK("each generation is that of a resource", "providers"),
+	LOST_CHECK("each inventory is that of a resource", "inventories"),
+	LOST_CHECK("each aggregate is one of a resource", "provider_aggregates"),
+	{ "each inventory's class exists",
+		FINDS(INVENTORY_NAME, "inventories i LEFT JOIN resource_classes c ON c.id = i.class_id WHERE c.id IS NULL"), NOTHING },
+	{ "each inventory's capacity is that of its numbers", FINDS(INVENTORY_NAME, "inventories i WHERE i.capacity <> " CAPACITY),
+		MENDS("UPDATE inventories i SET i.capacity = " CAPACITY " WHERE i.capacity <> " CAPACITY) },
+	{ "what is used of each inventory is the sum of its allocations",
+		FINDS(INVENTORY_NAME, "inventories i WHERE i.used <> " USED),
+		MENDS("UPDATE inventories i SET i.used = " USED " WHERE i.used <> " USED) },
+	HIDDEN_CHECK("no class is hidden that a live provider has", "resource_classes", "inventories", "class_id"),
+	{ "each allocation is of an inventory",
+		FINDS("CONCAT('allocation of consumer ', a.consumer_id)",
+			"allocations a LEFT JOIN inventories i ON i.resource_id = a.resource_id AND i.class_id = a.class_id "
+			"WHERE i.resource_id IS NULL"),
+		NOTHING },
+	{ "each allocation has a consumer",
+		FINDS("CONCAT('allocation of consumer ', a.consumer_id)",
+			"allocations a LEFT JOIN consumers c ON c.id = a.consumer_id WHERE c.id IS NULL"),
+		NOTHING },
+	{ "each consumer has allocations", FINDS("CONCAT('consumer ', LOWER(HEX(c.uid)))", BARE_CONSUMERS),
+		MENDS("DELETE c FROM " BARE_CONSUMERS) },
 	{ "each waiting move's tenants exist",
 		FINDS("CONCAT('move ', LOWER(HEX(m.uid)))",
 			"moves m LEFT JOIN tenants s ON s.id = m.source_id LEFT JOIN tenants t ON t.id = m.dest_id "
 			"WHERE m.state = 'queued' AND (s.id IS NULL OR t.id IS NULL)"),
 		NOTHING },
 };
+
+static const struct check hidden_traits =
+	HIDDEN_CHECK("no trait is hidden that a live resource has", "traits", "resource_traits", "trait_id");
 
 // ---- counts: mended tenant by tenant, under the lock that keeps its writers out
 
@@ -168,7 +223,8 @@ static const struct db_query q_add_alias = {
 // Looked at when roots are mended.
 static const struct check check_trees = {
 	"each tree lives under its top, in one tenant",
-	FINDS(RESOURCE_NAME, "resources r LEFT JOIN resources o ON o.uid = r.root AND o.live = 1 WHERE r.live = 1 AND "
+	FINDS(RESOURCE_NAME, "resources r LEFT JOIN resources o ON o.uid = RIGHT(r.root, 16) AND o.live = 1 AND "
+			     "o.type_id = CONV(HEX(LEFT(r.root, 4)), 16, 10) WHERE r.live = 1 AND "
 			     "r.root IS NOT NULL AND (o.id IS NULL OR o.tenant_id <> r.tenant_id)"),
 	NOTHING
 };
@@ -223,6 +279,14 @@ static enum outcome run_check(struct examination *examination, const struct chec
 	}
 	tell(examination, check->name);
 	return OUTCOME_OK;
+}
+
+static enum outcome check_hidden_traits(struct examination *examination)
+{
+	enum outcome outcome = run_check(examination, &hidden_traits);
+
+	// At worst workers read for nothing what they hold.
+	return outcome == OUTCOME_OK && examination->fix ? catalogue_raise(examination->registry, CATALOGUE_TRAITS) : outcome;
 }
 
 static enum db_verdict recount_one(void *arg)
@@ -302,7 +366,7 @@ static enum outcome check_resource(struct examination *examination, const struct
 	resource_from_row(registry, &stored, rows, row, 0);
 	right = stored;
 	etag_of_resource(registry, &right);
-	state_lanes(registry, &right.uid, lanes);
+	state_lanes(registry, right.type, &right.uid, lanes);
 	bool same = memcmp(stored.etag, right.etag, sizeof(right.etag)) == 0 &&
 		    db_at(rows, row, RESOURCE_N_COLUMNS)->u == stored.meta.n + stored.body.n;
 	for (size_t i = 0; i < 4; i++)
@@ -379,7 +443,7 @@ static enum db_verdict mend_relations(void *arg)
 		{ .query = &q_hold_resource, .in = DB_IN(id, db_u(resource->revision), live_value(resource)) },
 		{ .query = &q_drop_aliases, .in = DB_IN(id) },
 		{ .query = &q_mend_root,
-			.in = DB_IN(relations->has_root ? db_uuid(&relations->root) : db_null('b'), id) },
+			.in = DB_IN(relations->has_root ? tree_value(registry, resource->type, &relations->root) : db_null('b'), id) },
 	};
 	size_t n = 3;
 
@@ -465,6 +529,8 @@ enum outcome doctor(struct registry *registry, bool fix,
 
 	for (size_t i = 0; outcome == OUTCOME_OK && i < COUNT_OF(checks); i++)
 		outcome = run_check(&examination, &checks[i]);
+	if (outcome == OUTCOME_OK)
+		outcome = check_hidden_traits(&examination);
 	if (outcome == OUTCOME_OK)
 		outcome = check_counts(&examination);
 	if (outcome == OUTCOME_OK)

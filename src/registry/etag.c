@@ -99,10 +99,10 @@ void etag_of_tenant(struct registry *registry, struct tenant *tenant)
 	digest_hmac_sha512(registry->etag_key, parts, COUNT_OF(parts), tenant->etag);
 }
 
-void state_lanes(struct registry *registry, const struct uuid *uid, uint64_t lanes[4])
+void state_lanes(struct registry *registry, const struct type *type, const struct uuid *uid, uint64_t lanes[4])
 {
 	uint8_t hash[DIGEST_SHA256];
-	const struct str parts[] = { STR("lanes:"), uuid_bytes(uid) };
+	const struct str parts[] = { STR("lanes:"), uuid_bytes(uid), type != NULL ? type->group : STR("") };
 
 	digest_hmac_sha256(registry->state_key, parts, COUNT_OF(parts), hash);
 	for (size_t i = 0; i < 4; i++)

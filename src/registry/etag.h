@@ -13,10 +13,11 @@ void etag_of_document(struct registry *registry, struct resource *resource, cons
 // Sets tenant->etag. A tenant's etag covers tier, metadata and revision, not its count of resources.
 void etag_of_tenant(struct registry *registry, struct tenant *tenant);
 
-// Keyed hash of a uid in four lanes of 32 bits. The state of a set of resources is the sum of lane * revision over them,
-// lane by lane: a keyed multiset hash that a move (revision + 1) changes without touching the lanes, and that the index
-// `state` yields in one scan. The sums are never shown, only tags made of them.
-void state_lanes(struct registry *registry, const struct uuid *uid, uint64_t lanes[4]);
+// Keyed hash of a uid, which two types may share, in four lanes of 32 bits. type NULL: none that is known. The state of a
+// set of resources is the sum of lane * revision over them, lane by lane: a keyed multiset hash that a move (revision + 1)
+// changes without touching the lanes, and that the index `state` yields in one scan. The sums are never shown, only tags
+// made of them.
+void state_lanes(struct registry *registry, const struct type *type, const struct uuid *uid, uint64_t lanes[4]);
 
 struct state_sum {
 	uint64_t count;

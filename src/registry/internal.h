@@ -119,6 +119,12 @@ enum outcome carry_out_deletion(struct registry *registry, struct resource *reso
 // How many of the documents whose sizes stand in that column make a page; at least one, so that each page goes on.
 size_t page_fitting(const struct db_rows *sizes, size_t column, uint64_t limit);
 
+// Behind STRAIGHT_JOIN: the resource r of a row x, which people see: neither it nor its tenant is deleted. Traits and
+// classes that only others have may be hidden (catalogue.h).
+#define SEEN_OF_X                                                                                                     \
+	"resources r ON r.id = x.resource_id AND r.live IN (1, 2) STRAIGHT_JOIN tenants seen ON seen.id = r.tenant_id " \
+	"AND seen.deleted_at IS NULL"
+
 // A stored body or list as a tree.
 struct doc *stored_document(struct pool *pool, struct str text);
 
@@ -142,6 +148,15 @@ enum outcome definition_after_move(struct registry *registry, struct str source,
 // The running transaction has written a CustomResourceDefinition of that tenant: those who hold it are to know. The last
 // that it does, as it holds a row that every other such change wants.
 enum outcome definitions_changed(struct registry *registry, uint64_t tenant_id);
+
+// ---- trees: the column root is the id of the top's type, four bytes, and the top's uid. A node and a resource provider may
+// have the same uid: the service that uses both gives it to both.
+
+// The column's value in trees that resources of this type are in.
+struct db_value tree_value(struct registry *registry, const struct type *type, const struct uuid *root);
+const struct type *tree_type(struct registry *registry, const struct type *type);
+// The top's uid in a column's value. False: it has none.
+bool tree_root(const struct db_value *value, struct uuid *root);
 
 // ---- aliases (alias.c)
 

@@ -4,8 +4,6 @@
 
 #include "registry/inventory.h"
 
-#include <stdlib.h>
-
 #include "base/pool.h"
 #include "registry/inventory_internal.h"
 

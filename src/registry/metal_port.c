@@ -158,6 +158,7 @@ static enum outcome port_taken(struct registry *registry, const struct uuid *uid
 const struct type_rules port_rules = {
 	.group = METAL_GROUP,
 	.plural = "ports",
+	.top = &node_rules,
 	.complete = complete_port,
 	.relate = relate_port,
 	.taken = port_taken,
@@ -233,6 +234,7 @@ static enum outcome portgroup_taken(struct registry *registry, const struct uuid
 const struct type_rules portgroup_rules = {
 	.group = METAL_GROUP,
 	.plural = "portgroups",
+	.top = &node_rules,
 	.complete = complete_portgroup,
 	.relate = relate_portgroup,
 	.may_delete = may_delete_portgroup,

@@ -44,7 +44,7 @@ struct move_set {
 	uint64_t tenant_id;   // the source
 	uint64_t resource_id; // MOVE_ONE, MOVE_SPACE
 	struct str space;     // MOVE_SPACE: the namespace's name
-	struct uuid root;     // MOVE_TREE: the uid of its top
+	struct db_value root; // MOVE_TREE: the column's value
 	uint64_t after, upto; // the ranges
 };
 

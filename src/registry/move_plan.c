@@ -43,8 +43,14 @@ static const struct db_query q_space = {
 	"uus", "u"
 };
 
+// From the consumers, of which a tenant that is no project has none, to what they use.
+static const struct db_query q_in_use[MOVE__KINDS] =
+	MOVE_QUERIES("SELECT DISTINCT r.type_id, r.namespace, r.name, c.uid FROM consumers c "
+		     "STRAIGHT_JOIN allocations a ON a.consumer_id = c.id STRAIGHT_JOIN resources r ON r.id = a.resource_id "
+		     "WHERE c.project = ? AND ",
+		" ORDER BY r.type_id, r.name, c.uid LIMIT ?", "s", "u", "ussb");
 static const struct db_query q_root = {
-	"SELECT type_id, namespace, name FROM resources WHERE uid = ? AND live = 1", "b", "uss"
+	"SELECT type_id, namespace, name FROM resources WHERE uid = ? AND type_id = ? AND live = 1", "bu", "uss"
 };
 
 struct db_call set_call(struct registry *registry, const struct db_query *queries, const struct move_set *set,
@@ -57,7 +63,7 @@ struct db_call set_call(struct registry *registry, const struct db_query *querie
 	for (size_t i = 0; i < n_head; i++)
 		in[i] = head[i];
 	if (kind == MOVE_TREE || kind == MOVE_TREE_RANGE)
-		in[n++] = db_uuid(&set->root);
+		in[n++] = set->root;
 	else
 		in[n++] = db_u(kind == MOVE_ONE ? set->resource_id : set->tenant_id);
 	if (kind == MOVE_SPACE || kind == MOVE_SPACE_RANGE) {
@@ -147,7 +153,8 @@ static enum outcome choose_set(struct registry *registry, const struct move_orde
 	plan->set.kind = type == type_namespaces(registry) ? MOVE_SPACE : resource_is_top(&action->resource) ? MOVE_TREE : MOVE_ONE;
 	plan->set.resource_id = action->resource.id;
 	plan->set.space = action->resource.name;
-	plan->set.root = action->resource.uid;
+	if (plan->set.kind == MOVE_TREE)
+		plan->set.root = tree_value(registry, type, &action->resource.uid);
 	return OUTCOME_OK;
 }
 
@@ -279,7 +286,8 @@ static enum outcome check_attached(struct registry *registry, struct move_plan *
 	if (plan->set.kind != MOVE_ONE || !resource->has_root)
 		return OUTCOME_OK;
 	enum db_result result =
-		db_run(registry->db, registry->pool, &q_root, DB_IN(db_uuid(&resource->root)), &rows);
+		db_run(registry->db, registry->pool, &q_root,
+		DB_IN(db_uuid(&resource->root), db_u(tree_type(registry, resource->type)->id)), &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	struct str top = STR("what it belongs to");
@@ -349,6 +357,30 @@ static enum outcome check_types(struct registry *registry, struct move_plan *pla
 	return outcome;
 }
 
+// What consumers of the tenant's own use does not go elsewhere: they would be left behind.
+static enum outcome find_in_use(struct registry *registry, struct move_plan *plan)
+{
+	struct move_action *action = plan->action;
+	struct db_value project = db_s(action->source.name), limit = db_u(MOVE_MAX_BLOCKERS + 1);
+	struct db_call call = set_call(registry, q_in_use, &plan->set, &project, 1, &limit, 1);
+	bool concerns = plan->set.kind == MOVE_ALL || action->resource.type->rules == &provider_rules;
+	enum outcome outcome = concerns ? run_call(registry, &call) : OUTCOME_OK;
+
+	for (size_t i = 0; concerns && outcome == OUTCOME_OK && i < call.rows.n; i++) {
+		const struct db_value *v = db_at(&call.rows, i, 0);
+		struct uuid consumer = { 0 };
+		uuid_from_bytes(v[3].s, &consumer);
+		struct blocker blocker = {
+			.resource = resource_path(registry->pool, type_by_id(registry, v[0].u), v[1].s, v[2].s),
+			.reason = "in-use",
+			.detail = str_printf(registry->pool, "consumer %.*s of project \"%.*s\" has allocations on it: delete them first",
+				STR_ARG(uuid_str(registry->pool, consumer)), STR_ARG(action->source.name)),
+		};
+		add_blocker(registry, action, &blocker);
+	}
+	return outcome;
+}
+
 static enum outcome find_blockers(struct registry *registry, struct move_plan *plan)
 {
 	enum outcome outcome = OUTCOME_OK;
@@ -363,6 +395,8 @@ static enum outcome find_blockers(struct registry *registry, struct move_plan *p
 		outcome = check_attached(registry, plan);
 	if (outcome == OUTCOME_OK)
 		outcome = check_types(registry, plan);
+	if (outcome == OUTCOME_OK)
+		outcome = find_in_use(registry, plan);
 	if (outcome == OUTCOME_OK)
 		check_quota(registry, plan);
 	return outcome;

@@ -9,6 +9,7 @@
 #include "registry/change.h"
 #include "registry/etag.h"
 #include "registry/provider_internal.h"
+#include "registry/trait.h"
 #include "repr/doc.h"
 
 static const struct db_query q_find = {
@@ -21,7 +22,7 @@ static const struct db_query q_generation = { "SELECT generation FROM providers 
 static const struct db_query q_touch = {
 	"UPDATE resources SET revision = ?, edits = ?, etag = ?, updated_at = ?, changed = LAST_INSERT_ID() WHERE id = ?", "uubtu", ""
 };
-static const struct db_query q_raise = {
+const struct db_query provider_raise = {
 	"INSERT INTO providers (resource_id, generation) VALUES (?, 1) ON DUPLICATE KEY UPDATE generation = generation + 1",
 	"u", ""
 };
@@ -327,7 +328,7 @@ size_t provider_touch(struct registry *registry, struct provider *provider, cons
 	if (!raises)
 		return 2;
 	provider->generation++;
-	calls[2] = (struct db_call){ .query = &q_raise, .in = CALL_VALUES(pool, db_u(resource->id)) };
+	calls[2] = (struct db_call){ .query = &provider_raise, .in = CALL_VALUES(pool, db_u(resource->id)) };
 	return 3;
 }
 
@@ -344,4 +345,48 @@ enum outcome provider_run(struct registry *registry, struct db_call *calls, size
 		}
 	}
 	return OUTCOME_OK;
+}
+
+// ---- its traits
+
+struct trait_guard {
+	struct registry *registry;
+	const struct provider_guard *guard;
+	struct provider *provider;
+};
+
+// Asked under the lock of its row.
+static enum outcome check_generation(void *arg, const uint8_t *etag)
+{
+	const struct trait_guard *asked = arg;
+	const struct provider_guard *guard = asked->guard;
+	enum outcome outcome = read_generation(asked->registry, asked->provider);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (guard->has_generation && guard->generation != asked->provider->generation)
+		return fail_coded(asked->registry, OUTCOME_CONFLICT, "concurrent_update", PROVIDER_CHANGED);
+	return guard_check(guard->guard, etag);
+}
+
+enum outcome provider_change_traits(struct registry *registry, const struct uuid *uid,
+	const struct provider_guard *guard, const struct trait_edit *edit, struct provider *provider)
+{
+	struct trait_guard asked = { registry, guard, provider };
+	struct guard under_lock = guard->guard;
+	const struct ident ident = provider_ident(registry, uid);
+
+	*provider = (struct provider){ 0 };
+	under_lock.check = check_generation;
+	under_lock.arg = &asked;
+	under_lock.sure = guard->guard.sure || guard->has_generation;
+	enum outcome outcome = resource_change_traits(registry, &ident, edit, under_lock, &provider->resource);
+	if (outcome == OUTCOME_NOT_FOUND && provider->resource.id == 0)
+		return fail_no_provider(registry, uid);
+	if (outcome == OUTCOME_BAD_PARAMETER)
+		fail_while(registry, "No such trait:");
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	provider_read(registry, provider);
+	return read_generation(registry, provider);
 }

@@ -43,12 +43,12 @@ struct provider_content {
 	struct uuid parent;
 };
 // A new provider belongs to its parent's tenant, one without parent to TENANT_SYSTEM, which is made when it is
-// missing. OUTCOME_CREATED. _BAD_DOCUMENT (no such parent, its own parent), _CONFLICT with code duplicate_name (name
+// missing. OUTCOME_CREATED. _BAD_DOCUMENT (no such parent, its own parent), _NAME_TAKEN with code duplicate_name (name
 // or uid), _OVER_QUOTA.
 enum outcome provider_create(struct registry *registry, const struct uuid *uid, const struct provider_content *content,
 	struct provider *provider);
 // reparents: a provider that has a parent may get another one, or none. Changes no generation.
-// OUTCOME_OK, *provider as it stands now. _BAD_DOCUMENT (parent), _CONFLICT as above, _STALE, _PRECONDITION_REQUIRED.
+// OUTCOME_OK, *provider as it stands now. _BAD_DOCUMENT (parent), _NAME_TAKEN as above, _STALE, _PRECONDITION_REQUIRED.
 enum outcome provider_change(struct registry *registry, const struct uuid *uid, const struct provider_content *content,
 	bool reparents, struct guard guard, struct provider *provider);
 // Recoverably, with inventories, aggregates and traits; the uid may be taken again at once. OUTCOME_NO_CONTENT.

@@ -15,6 +15,10 @@ enum outcome fail_no_provider(struct registry *registry, const struct uuid *uid)
 // Puts words, and a blank, in front of the problem's detail.
 void fail_while(struct registry *registry, const char *format, ...) PRINTF_LIKE(2, 3);
 
+// What a generation that is not the current one is refused with, unless a call has words of its own.
+#define PROVIDER_CHANGED \
+	"Resource provider's generation already changed. Please update the generation and try again."
+
 // ---- one provider
 
 struct ident provider_ident(struct registry *registry, const struct uuid *uid);
@@ -35,6 +39,8 @@ enum outcome provider_get_with(struct registry *registry, const struct uuid *uid
 // the current one is refused with. OUTCOME_OK, _NOT_FOUND, _CONFLICT, _STALE, _PRECONDITION_REQUIRED.
 enum outcome provider_hold(struct registry *registry, const struct uuid *uid, const struct provider_guard *guard,
 	const char *words, struct provider *provider, const struct db_query *query, struct db_rows *rows);
+// The next generation of the provider of that id.
+extern const struct db_query provider_raise;
 // The calls that tell of a change of what it has: another revision and etag, a change row, and, where it raises it, the next
 // generation. field: "/inventories".
 enum { PROVIDER_TOUCHES = 3 };

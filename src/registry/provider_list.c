@@ -5,10 +5,10 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
+#include "registry/catalogue.h"
 #include "registry/provider_internal.h"
-#include "repr/doc.h"
 
-enum { COUNT_UP_TO = 1000 };
+enum { COUNT_UP_TO = 1000, MAX_TOLD = 1024 /* bytes of names in a message */ };
 
 // What is given as JSON: pairs of a term's number and an id or 32 hex digits, lists of ids or hex digits, pairs of a class
 // and an amount.
@@ -24,7 +24,7 @@ enum way { BY_NAME, BY_UID, BY_TREE, BY_TRAIT, BY_AGGREGATE, BY_CLASS, BY_TYPE, 
 #define FROM_NAME                                                                                             \
 	"resource_aliases a STRAIGHT_JOIN resources r ON a.type_id = ? AND a.kind = 'name' AND a.value = ? AND " \
 	"a.live = 1 AND r.id = a.resource_id"
-#define FROM_UID "resources o STRAIGHT_JOIN resources r ON o.uid = ? AND o.live = 1 AND r.id = o.id"
+#define FROM_UID "resources o STRAIGHT_JOIN resources r ON o.uid = ? AND o.type_id = ? AND o.live = 1 AND r.id = o.id"
 #define FROM_TREE                                                                                               \
 	"resources o STRAIGHT_JOIN resources r FORCE INDEX (root) ON o.uid = ? AND o.type_id = ? AND o.live = 1 AND " \
 	"r.root = o.root"
@@ -45,7 +45,7 @@ enum way { BY_NAME, BY_UID, BY_TREE, BY_TRAIT, BY_AGGREGATE, BY_CLASS, BY_TYPE, 
 #define NONE_OF(terms, table) "(? = 0 OR NOT EXISTS (SELECT 1 FROM " terms " STRAIGHT_JOIN " table "))"
 #define FILTER                                                                                                        \
 	"r.type_id = ? AND r.live = 1 AND (? OR r.uid = ?) "                                                          \
-	"AND (? OR r.root = (SELECT w.root FROM resources w WHERE w.uid = ? AND w.live = 1)) "                        \
+	"AND (? OR r.root = (SELECT w.root FROM resources w WHERE w.uid = ? AND w.type_id = ? AND w.live = 1)) "      \
 	"AND " ALL_OF(TERM_IDS, "resource_traits x ON x.resource_id = r.id AND x.trait_id = q.id")                    \
 	" AND " NONE_OF(LIST_OF_IDS, "resource_traits x ON x.resource_id = r.id AND x.trait_id = q.id")               \
 	" AND " ALL_OF(TERM_HEXES, "provider_aggregates x ON x.resource_id = r.id AND x.aggregate = UNHEX(q.hex)")    \
@@ -53,7 +53,7 @@ enum way { BY_NAME, BY_UID, BY_TREE, BY_TRAIT, BY_AGGREGATE, BY_CLASS, BY_TYPE, 
 	" AND (? = 0 OR (SELECT COUNT(*) FROM " AMOUNTS " STRAIGHT_JOIN inventories i ON i.resource_id = r.id AND "   \
 	"i.class_id = q.class WHERE i.free >= q.amount AND i.min_unit <= q.amount AND i.max_unit >= q.amount AND "    \
 	"q.amount MOD i.step_size = 0) = ?)"
-#define FILTER_IN "u" "ub" "ub" "usu" "us" "usu" "us" "usu"
+#define FILTER_IN "u" "ub" "ubu" "usu" "us" "usu" "us" "usu"
 
 #define LIST(from, in)                                                                                                \
 	{ "SELECT r.id, r.uid, r.tenant_id, t.name, r.root, r.body, r.created_at, r.updated_at, COALESCE(p.generation, 0) " \
@@ -62,7 +62,7 @@ enum way { BY_NAME, BY_UID, BY_TREE, BY_TRAIT, BY_AGGREGATE, BY_CLASS, BY_TYPE, 
 		in FILTER_IN, "ubusbsttu" }
 static const struct db_query q_list[N_WAYS] = {
 	[BY_NAME] = LIST(FROM_NAME, "us"),
-	[BY_UID] = LIST(FROM_UID, "b"),
+	[BY_UID] = LIST(FROM_UID, "bu"),
 	[BY_TREE] = LIST(FROM_TREE, "bu"),
 	[BY_TRAIT] = LIST(FROM_TRAIT, "s"),
 	[BY_AGGREGATE] = LIST(FROM_AGGREGATE, "s"),
@@ -79,9 +79,8 @@ static const struct db_query q_count[N_WAYS] = {
 };
 
 static const struct db_query q_trait_ids = {
-	"SELECT t.id, t.name FROM JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE "
-	"utf8mb4_nopad_bin PATH '$')) j STRAIGHT_JOIN traits t ON t.name = j.name ORDER BY t.name",
-	"s", "us"
+	"SELECT t.name, t.id FROM " TRAIT_NAMES " STRAIGHT_JOIN traits t ON t.name = j.name AND t.live = 1 ORDER BY t.name",
+	"s", "su"
 };
 
 // Where a statement may begin: a term and its values.
@@ -115,56 +114,86 @@ static enum outcome check_size(struct registry *registry, const struct provider_
 		PROVIDER_MAX_TERMS);
 }
 
-static uint64_t id_of(const struct db_rows *rows, struct str name)
+static int by_name(const void *name, const void *trait)
 {
-	size_t from = 0, to = rows->n;
-
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-		int order = str_cmp(db_at(rows, middle, 1)->s, name);
-		if (order == 0)
-			return db_at(rows, middle, 0)->u;
-		if (order < 0)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return 0;
+	return str_cmp(*(const struct str *)name, ((const struct trait *)trait)->name);
 }
 
-static enum outcome fail_no_traits(struct registry *registry, const struct buf *names)
+static int by_first(const void *name, const void *row)
 {
-	return registry_fail(registry, OUTCOME_BAD_PARAMETER, "No such trait(s): %.*s.", STR_ARG(buf_str(names)));
+	return str_cmp(*(const struct str *)name, ((const struct db_value *)row)->s);
+}
+
+// From the catalogue that the worker holds. *missing: how many it does not have.
+static enum outcome look_up_held(struct search *search, const struct str *names, size_t n, size_t *missing)
+{
+	const struct trait_query query = { .named = true, .names = names, .n_names = n };
+	const struct trait *list;
+	size_t n_list;
+	enum outcome outcome = trait_list(search->registry, &query, &list, &n_list);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	*missing = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct trait *trait = n_list > 0 ? bsearch(&names[i], list, n_list, sizeof(*list), by_name) : NULL;
+		search->trait_ids[i] = trait != NULL ? trait->id : 0;
+		*missing += trait == NULL;
+	}
+	return OUTCOME_OK;
+}
+
+// What is not held may have been made a moment ago.
+static enum outcome look_up_stored(struct search *search, const struct str *names, size_t n)
+{
+	struct registry *registry = search->registry;
+	struct db_rows rows;
+	enum db_result result = db_run(registry->db, registry->pool, &q_trait_ids,
+		DB_IN(db_s(names_as_json(registry->pool, names, n))), &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	for (size_t i = 0; i < n; i++) {
+		const struct db_value *row =
+			rows.n > 0 ? bsearch(&names[i], rows.values, rows.n, 2 * sizeof(*rows.values), by_first) : NULL;
+		search->trait_ids[i] = row != NULL ? row[1].u : 0;
+	}
+	return OUTCOME_OK;
+}
+
+static enum outcome check_traits(const struct search *search, const struct str *names, size_t n)
+{
+	struct buf unknown = buf_new(search->registry->pool, 64);
+
+	for (size_t i = 0; i < n; i++) {
+		if (search->trait_ids[i] == 0 && unknown.n < MAX_TOLD)
+			buf_addf(&unknown, "%s%.*s", unknown.n > 0 ? ", " : "", STR_ARG(str_part(names[i], 0, 256)));
+	}
+	if (unknown.n == 0)
+		return OUTCOME_OK;
+	return registry_fail(search->registry, OUTCOME_BAD_PARAMETER, "No such trait(s): %.*s.", STR_ARG(buf_str(&unknown)));
 }
 
 static enum outcome name_traits(struct search *search)
 {
-	struct registry *registry = search->registry;
+	struct pool *pool = search->registry->pool;
 	const struct provider_query *query = search->query;
-	struct buf unknown = buf_new(registry->pool, 64);
-	struct db_rows rows;
-	size_t n = 0, at = 0;
+	size_t n = 0, at = 0, missing = 0;
 
 	for (size_t i = 0; i < query->n_requirements; i++)
 		n += query->requirements[i].n;
 	if (n == 0)
 		return OUTCOME_OK;
-	struct str *names = POOL_ARRAY(registry->pool, struct str, n);
+	struct str *names = POOL_ARRAY(pool, struct str, n);
 	for (size_t i = 0; i < query->n_requirements; i++) {
 		for (size_t k = 0; k < query->requirements[i].n; k++)
 			names[at++] = query->requirements[i].traits[k];
 	}
-	enum db_result result = db_run(registry->db, registry->pool, &q_trait_ids,
-		DB_IN(db_s(names_as_json(registry->pool, names, n))), &rows);
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	search->trait_ids = POOL_ARRAY(registry->pool, uint64_t, n);
-	for (size_t i = 0; i < n; i++) {
-		search->trait_ids[i] = id_of(&rows, names[i]);
-		if (search->trait_ids[i] == 0 && unknown.n < 1024)
-			buf_addf(&unknown, "%s%.*s", unknown.n > 0 ? ", " : "", STR_ARG(str_part(names[i], 0, 256)));
-	}
-	return unknown.n > 0 ? fail_no_traits(registry, &unknown) : OUTCOME_OK;
+	search->trait_ids = POOL_ARRAY(pool, uint64_t, n);
+	enum outcome outcome = look_up_held(search, names, n, &missing);
+	if (outcome == OUTCOME_OK && missing > 0)
+		outcome = look_up_stored(search, names, n);
+	return outcome == OUTCOME_OK ? check_traits(search, names, n) : outcome;
 }
 
 static enum outcome name_classes(struct search *search)
@@ -328,7 +357,7 @@ static enum outcome choose_beginning(const struct search *search, struct beginni
 	if (query->name.p != NULL)
 		*beginning = (struct beginning){ BY_NAME, CALL_VALUES(registry->pool, type, db_s(query->name)), 2 };
 	else if (query->uid != NULL)
-		*beginning = (struct beginning){ BY_UID, CALL_VALUES(registry->pool, db_uuid(query->uid)), 1 };
+		*beginning = (struct beginning){ BY_UID, CALL_VALUES(registry->pool, db_uuid(query->uid), type), 2 };
 	else if (query->in_tree != NULL)
 		*beginning = (struct beginning){ BY_TREE, CALL_VALUES(registry->pool, db_uuid(query->in_tree), type), 2 };
 	else if (search->n_beginnings > 0)
@@ -346,6 +375,7 @@ static enum outcome run(const struct search *search, const struct beginning *beg
 		db_u(provider_type(registry)->id),
 		db_u(query->uid == NULL), query->uid != NULL ? db_uuid(query->uid) : db_null('b'),
 		db_u(query->in_tree == NULL), query->in_tree != NULL ? db_uuid(query->in_tree) : db_null('b'),
+		db_u(provider_type(registry)->id),
 		db_u(search->n_all_traits), db_s(buf_str(&search->all_traits)), db_u(search->n_all_traits),
 		db_u(search->n_no_traits), db_s(buf_str(&search->no_traits)),
 		db_u(search->n_all_aggregates), db_s(buf_str(&search->all_aggregates)), db_u(search->n_all_aggregates),
@@ -379,7 +409,7 @@ static void provider_from_row(struct registry *registry, struct provider *provid
 	};
 	uuid_from_bytes(v[1].s, &resource->uid);
 	resource->name = uuid_str(registry->pool, resource->uid);
-	resource->has_root = !v[4].null && uuid_from_bytes(v[4].s, &resource->root);
+	resource->has_root = tree_root(&v[4], &resource->root);
 	provider_read(registry, provider);
 }
 

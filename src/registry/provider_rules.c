@@ -97,7 +97,8 @@ struct tree {
 static enum outcome load_tree(struct registry *registry, const struct uuid *root, struct tree *tree)
 {
 	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_tree, DB_IN(db_uuid(root)), &rows);
+	enum db_result result = db_run(registry->db, registry->pool, &q_tree,
+		DB_IN(tree_value(registry, provider_type(registry), root)), &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
@@ -147,7 +148,7 @@ static enum outcome set_roots(struct registry *registry, const struct tree *tree
 	for (size_t i = 0; result == DB_OK && i < tree->n; i++) {
 		if (tree->nodes[i].below)
 			result = db_run(registry->db, registry->pool, &q_set_root,
-				DB_IN(db_uuid(root), db_u(tree->nodes[i].id)), NULL);
+				DB_IN(tree_value(registry, provider_type(registry), root), db_u(tree->nodes[i].id)), NULL);
 	}
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
@@ -164,8 +165,8 @@ static enum outcome hold_parent(struct registry *registry, const struct uuid *pa
 	bool here = rows.n > 0 && str_eq(db_at(&rows, 0, 2)->s, tenant);
 	if (rows.n > 0 && !here && registry->privileged)
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
-			"parent provider UUID is that of another tenant's: all of a tree belongs to one, move the one or the other first.");
-	if (!here || !uuid_from_bytes(db_at(&rows, 0, 0)->s, root))
+			"parent provider UUID is another tenant's: all of a tree belongs to one, move the one or the other first.");
+	if (!here || !tree_root(db_at(&rows, 0, 0), root))
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "parent provider UUID does not exist.");
 	return OUTCOME_OK;
 }
@@ -275,7 +276,8 @@ static enum outcome may_recover_provider(struct registry *registry, const struct
 			return outcome;
 	}
 	enum db_result result =
-		db_run(registry->db, registry->pool, &q_set_root, DB_IN(db_uuid(&root), db_u(resource->id)), NULL);
+		db_run(registry->db, registry->pool, &q_set_root,
+		DB_IN(tree_value(registry, resource->type, &root), db_u(resource->id)), NULL);
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
@@ -295,5 +297,6 @@ const struct type_rules provider_rules = {
 	.relate = relate_provider,
 	.may_delete = may_delete_provider,
 	.may_recover = may_recover_provider,
+	.traits_changed = &provider_raise,
 	.taken = provider_taken,
 };

@@ -31,6 +31,13 @@ static const struct plain {
 static const struct db_query q_drop_progress = {
 	"DELETE FROM move_progress WHERE move_id NOT IN (SELECT id FROM moves)", "", ""
 };
+// Traits and classes that were deleted for good, but for resources that could have come back.
+#define DROPS(table, of, id)                                                                                       \
+	{ "DELETE k FROM " table " k FORCE INDEX (live) LEFT JOIN " of " x ON x." id " = k.id WHERE k.live IS NULL " \
+	  "AND x." id " IS NULL",                                                                                  \
+		"", "" }
+static const struct db_query q_drop_traits = DROPS("traits", "resource_traits", "trait_id");
+static const struct db_query q_drop_classes = DROPS("resource_classes", "inventories", "class_id");
 
 static const struct db_query q_expired_tenants = {
 	"SELECT " TENANT_COLUMNS " FROM " TENANT_TABLES " WHERE t.live = 1 AND t.purge_at <= ? ORDER BY t.id", "t", TENANT_OUT
@@ -38,24 +45,31 @@ static const struct db_query q_expired_tenants = {
 static const struct db_query q_lock_tenant = { "SELECT purge_at FROM tenants WHERE id = ? AND live = 1 FOR UPDATE", "u", "t" };
 
 // Resources go page by page of ids. Two kinds: deleted ones whose time is up, and all of a purged tenant's.
+enum { SIDE_TABLES = 7 }; // what has rows of resources
 struct page_queries {
-	struct db_query lock, log, drop_forwards, drop_aliases, drop_traits, drop;
+	struct db_query lock, log, side[SIDE_TABLES], drop;
 };
 #define RANGE " AND r.id > ? AND r.id <= ?"
+#define SIDE(table, condition, in)                                                                                          \
+	{ "DELETE x FROM resources r JOIN " table " x ON x.resource_id = r.id WHERE " condition RANGE, in "uu", "" }
 #define PAGE_QUERIES(condition, in)                                                                                        \
 	{ { "SELECT r.id FROM resources r WHERE " condition " AND r.id > ? ORDER BY r.id LIMIT ? FOR UPDATE", in "uu", "u" }, \
 		{ "INSERT INTO changes (request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, " \
 		  "revision, etag_before, etag_after) SELECT ?, ?, ?, 'purged', r.tenant_id, r.id, r.uid, r.type_id, "       \
 		  "r.namespace, r.name, r.revision, r.etag, NULL FROM resources r WHERE " condition RANGE,                   \
 			"bts" in "uu", "" },                                                                                 \
-		{ "DELETE f FROM resources r JOIN forwards f ON f.resource_id = r.id WHERE " condition RANGE, in "uu", "" },  \
-		{ "DELETE a FROM resources r JOIN resource_aliases a ON a.resource_id = r.id WHERE " condition RANGE, in "uu",     \
-			"" },                                                                                                \
-		{ "DELETE x FROM resources r JOIN resource_traits x ON x.resource_id = r.id WHERE " condition RANGE, in "uu",      \
-			"" },                                                                                                \
+		{ SIDE("allocations", condition, in), SIDE("forwards", condition, in),                                       \
+			SIDE("resource_aliases", condition, in), SIDE("resource_traits", condition, in),                     \
+			SIDE("providers", condition, in), SIDE("inventories", condition, in),                                \
+			SIDE("provider_aggregates", condition, in) },                                                        \
 		{ "DELETE r FROM resources r WHERE " condition RANGE, in "uu", "" } }
 static const struct page_queries of_time = PAGE_QUERIES("r.purge_at <= ?", "t");
 static const struct page_queries of_tenant = PAGE_QUERIES("r.tenant_id = ?", "u");
+
+// Those whose providers are gone: they go with their last allocation.
+static const struct db_query q_drop_consumers = {
+	"DELETE c FROM consumers c LEFT JOIN allocations a ON a.consumer_id = c.id WHERE a.consumer_id IS NULL", "", ""
+};
 
 static const struct db_query q_count_resources = {
 	"SELECT COUNT(*) FROM resources r WHERE r.purge_at <= ? OR r.tenant_id IN (SELECT id FROM tenants WHERE live IS NULL)",
@@ -149,33 +163,46 @@ static enum outcome reap_tenants(struct reaping *reaping, bool dry_run)
 
 // ---- resources
 
+// The rows behind after, up to next. *allocations: how many of those went.
+static enum outcome purge_rows(struct reaping *reaping, uint64_t *allocations)
+{
+	struct registry *registry = reaping->registry;
+	const struct page_queries *pages = reaping->pages;
+	const struct db_value what = reaping->what, after = db_u(reaping->after), last = db_u(reaping->next);
+	const struct db_value *range = DB_IN(what, after, last);
+	struct db_call calls[2 + SIDE_TABLES] = {
+		{ .query = &pages->log,
+			.in = DB_IN(db_uuid(&registry->request_id), db_t(registry->now_us), db_s(registry->actor), what, after,
+				last) },
+		[1 + SIDE_TABLES] = { .query = &pages->drop, .in = range },
+	};
+
+	for (size_t i = 0; i < SIDE_TABLES; i++)
+		calls[1 + i] = (struct db_call){ .query = &pages->side[i], .in = range };
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	*allocations = calls[1].rows.affected;
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
 static enum db_verdict purge_page(void *arg)
 {
 	struct reaping *reaping = arg;
 	struct registry *registry = reaping->registry;
-	const struct page_queries *pages = reaping->pages;
-	struct db_value what = reaping->what, after = db_u(reaping->after);
 	struct db_rows rows;
-	enum db_result result =
-		db_run(registry->db, registry->pool, &pages->lock, DB_IN(what, after, db_u(ROWS_AT_ONCE)), &rows);
+	uint64_t allocations = 0;
+	enum db_result result = db_run(registry->db, registry->pool, &reaping->pages->lock,
+		DB_IN(reaping->what, db_u(reaping->after), db_u(ROWS_AT_ONCE)), &rows);
 
 	if (result != DB_OK)
 		return verdict(reaping, registry_db_failed(result));
 	reaping->n = rows.n;
 	if (rows.n == 0)
 		return verdict(reaping, OUTCOME_OK);
-	struct db_value last = *db_at(&rows, rows.n - 1, 0);
-	struct db_call calls[] = {
-		{ .query = &pages->log,
-			.in = DB_IN(db_uuid(&registry->request_id), db_t(registry->now_us), db_s(registry->actor), what, after,
-				last) },
-		{ .query = &pages->drop_forwards, .in = DB_IN(what, after, last) },
-		{ .query = &pages->drop_aliases, .in = DB_IN(what, after, last) },
-		{ .query = &pages->drop_traits, .in = DB_IN(what, after, last) },
-		{ .query = &pages->drop, .in = DB_IN(what, after, last) },
-	};
-	result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
-	reaping->next = last.u;
+	reaping->next = db_at(&rows, rows.n - 1, 0)->u;
+	enum outcome outcome = purge_rows(reaping, &allocations);
+	if (outcome != OUTCOME_OK || allocations == 0)
+		return verdict(reaping, outcome);
+	result = db_run(registry->db, registry->pool, &q_drop_consumers, NULL, NULL);
 	return verdict(reaping, result == DB_OK ? OUTCOME_OK : registry_db_failed(result));
 }
 
@@ -257,6 +284,17 @@ static enum outcome reap_plain(struct reaping *reaping, bool dry_run, const stru
 	return outcome;
 }
 
+// What nothing refers to any more, and nobody counts.
+static enum outcome drop_leftovers(struct registry *registry)
+{
+	const struct db_query *queries[] = { &q_drop_progress, &q_drop_traits, &q_drop_classes };
+	enum db_result result = DB_OK;
+
+	for (size_t i = 0; result == DB_OK && i < COUNT_OF(queries); i++)
+		result = db_run(registry->db, registry->pool, queries[i], NULL, NULL);
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
 enum outcome reap(struct registry *registry, bool dry_run, struct reap_counts *counts)
 {
 	struct reaping reaping = { .registry = registry, .counts = counts };
@@ -267,8 +305,5 @@ enum outcome reap(struct registry *registry, bool dry_run, struct reap_counts *c
 		outcome = reap_resources(&reaping, dry_run);
 	for (size_t i = 0; outcome == OUTCOME_OK && i < COUNT_OF(plains); i++)
 		outcome = reap_plain(&reaping, dry_run, &plains[i]);
-	if (outcome != OUTCOME_OK || dry_run)
-		return outcome;
-	enum db_result result = db_run(registry->db, registry->pool, &q_drop_progress, NULL, NULL);
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+	return outcome != OUTCOME_OK || dry_run ? outcome : drop_leftovers(registry);
 }

@@ -53,7 +53,7 @@ static int64_t time_or_0(const struct db_value *value)
 
 static void set_root_and_traits(struct resource *resource, const struct db_value *root, const struct db_value *traits)
 {
-	resource->has_root = !root->null && uuid_from_bytes(root->s, &resource->root);
+	resource->has_root = tree_root(root, &resource->root);
 	resource->traits = traits->null ? STR_NONE : traits->s;
 }
 

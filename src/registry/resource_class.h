@@ -29,7 +29,8 @@ enum outcome resource_class_create(struct registry *registry, struct str name, s
 // _CONFLICT (to is taken).
 enum outcome resource_class_rename(struct registry *registry, struct str name, struct str to,
 	struct resource_class *class);
-// OUTCOME_NO_CONTENT; _NOT_FOUND, _BAD_PARAMETER (a standard one), _CONFLICT (a provider has inventory of it).
+// OUTCOME_NO_CONTENT; _NOT_FOUND, _BAD_PARAMETER (a standard one), _CONFLICT (a provider has inventory of it). Deleted
+// ones, and those of deleted tenants, do not count, unless somebody uses it: for them it is hidden (catalogue.h).
 enum outcome resource_class_delete(struct registry *registry, struct str name);
 
 #endif

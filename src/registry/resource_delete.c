@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include "base/pool.h"
+#include "registry/catalogue.h"
 #include "registry/change.h"
 #include "registry/etag.h"
 #include "registry/internal.h"
@@ -61,9 +62,9 @@ static const struct db_query q_deleted_uid = {
 	"susstb", RESOURCE_OUT "b"
 };
 static const struct db_query q_root = {
-	"SELECT type_id, namespace, name, tenant_id, live FROM resources WHERE uid = ? ORDER BY live DESC LIMIT 1 "
+	"SELECT type_id, namespace, name, tenant_id, live FROM resources WHERE uid = ? AND type_id = ? ORDER BY live DESC LIMIT 1 "
 	"LOCK IN SHARE MODE",
-	"b", "ussuu"
+	"bu", "ussuu"
 };
 static const struct db_query q_count_deletion = {
 	"SELECT COUNT(*) FROM resources r WHERE " OF_DELETION, OF_DELETION_IN, "u"
@@ -88,7 +89,7 @@ static const struct db_query q_points_nowhere = {
 	OF_DELETION_IN, "ussss"
 };
 static const struct db_query q_taken_uid = {
-	"SELECT r.type_id, r.uid FROM resources r JOIN resources o ON o.uid = r.uid AND o.live IN (1, 2) "
+	"SELECT r.type_id, r.uid FROM resources r JOIN resources o ON o.uid = r.uid AND o.type_id = r.type_id AND o.live = 1 "
 	"WHERE " OF_DELETION " LIMIT 1",
 	OF_DELETION_IN, "ub"
 };
@@ -102,6 +103,13 @@ static const struct db_query q_retire_forwards = {
 	"f.namespace = r.namespace AND f.name = r.name WHERE " OF_DELETION,
 	OF_DELETION_IN, ""
 };
+// What it has of a catalogue, and was hidden while it was away. k, of its row x of a table.
+#define SHOWS(table, of, id)                                                                                       \
+	{ "UPDATE resources r STRAIGHT_JOIN " of " x ON x.resource_id = r.id STRAIGHT_JOIN " table " k ON k.id = x." id \
+	  " AND k.live IS NULL SET k.live = 1 WHERE " OF_DELETION,                                                  \
+		OF_DELETION_IN, "" }
+static const struct db_query q_show_traits = SHOWS("traits", "resource_traits", "trait_id");
+static const struct db_query q_show_classes = SHOWS("resource_classes", "inventories", "class_id");
 static const struct db_query q_recover = {
 	"UPDATE resources r SET r.live = 1, r.deleted_at = NULL, r.purge_at = NULL, r.deletion = NULL, r.doomed_at = NULL, "
 	"r.changed = " LAST_CHANGE " WHERE " OF_DELETION,
@@ -158,7 +166,7 @@ static enum outcome delete_along(struct registry *registry, const struct resourc
 		return delete_content(registry, resource, &of_space,
 			DB_IN(db_u(resource->tenant_id), db_s(resource->name)), n);
 	if (resource_is_top(resource))
-		return delete_content(registry, resource, &of_tree, DB_IN(db_uuid(&resource->uid), db_u(resource->id)), n);
+		return delete_content(registry, resource, &of_tree, DB_IN(tree_value(registry, resource->type, &resource->uid), db_u(resource->id)), n);
 	return OUTCOME_OK;
 }
 
@@ -168,7 +176,7 @@ static struct db_value *deletion_of(struct registry *registry, const struct reso
 	bool space = resource->type == type_namespaces(registry);
 
 	return CALL_VALUES(registry->pool, deletion, db_u(resource->id), db_s(space ? resource->name : STR("/")),
-		resource_is_top(resource) ? db_uuid(&resource->uid) : db_null('b'));
+		resource_is_top(resource) ? tree_value(registry, resource->type, &resource->uid) : db_null('b'));
 }
 
 static enum outcome mark_deleted(struct registry *registry, struct resource *resource, uint64_t with_it)
@@ -331,7 +339,8 @@ static enum outcome check_root(struct registry *registry, const struct resource 
 		return rules->may_recover(registry, resource, tenant, stored_document(pool, resource->body));
 	if (!resource->has_root || resource_is_top(resource))
 		return OUTCOME_OK;
-	enum db_result result = db_run(registry->db, pool, &q_root, DB_IN(db_uuid(&resource->root)), &rows);
+	enum db_result result = db_run(registry->db, pool, &q_root,
+		DB_IN(db_uuid(&resource->root), db_u(tree_type(registry, resource->type)->id)), &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n > 0) {
@@ -408,19 +417,22 @@ static enum outcome bring_back(struct registry *registry, const struct held_tena
 				of[1], of[2], of[3]) },
 		{ .query = &q_retire_forwards, .in = of },
 		count_up_call(registry, held, deletion->n),
+		catalogue_hold_call(),
+		{ .query = &q_show_traits, .in = of },
+		{ .query = &q_show_classes, .in = of },
 		{ .query = &q_recover, .in = of },
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	if (calls[3].result == DB_DUPLICATE)
+	if (calls[6].result == DB_DUPLICATE)
 		return explain_taken(registry, deletion, &q_taken_uid);
 	if (calls[2].rows.affected != 1)
 		return fail_quota(registry, held);
-	if (deletion->resource.type != type_definitions(registry))
-		return OUTCOME_NO_CONTENT;
-	enum outcome outcome = definitions_changed(registry, deletion->resource.tenant_id);
+	enum outcome outcome = calls[4].rows.affected > 0 ? catalogue_raise(registry, CATALOGUE_TRAITS) : OUTCOME_OK;
+	if (outcome == OUTCOME_OK && deletion->resource.type == type_definitions(registry))
+		outcome = definitions_changed(registry, deletion->resource.tenant_id);
 	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
 }
 

@@ -58,9 +58,9 @@ static const struct db_query q_update = {
 static const struct db_query q_number = {
 	"UPDATE resources SET changed = LAST_INSERT_ID() WHERE uid = ? AND live = ?", "bu", ""
 };
-// A uid that another tenant's resource has, or one of another type.
+// A uid that another tenant's resource of the type has.
 static const struct db_query q_elsewhere = {
-	"SELECT 1 FROM resources WHERE uid = ? AND live IN (1, 2) AND NOT (tenant_id = ? AND type_id = ?)", "buu", "u"
+	"SELECT 1 FROM resources WHERE uid = ? AND type_id = ? AND live = 1 AND tenant_id <> ?", "buu", "u"
 };
 static const struct db_query q_retire_forward = {
 	"DELETE FROM forwards WHERE tenant_id = ? AND type_id = ? AND namespace = ? AND name = ?", "uuss", ""
@@ -157,12 +157,9 @@ struct doc *stored_document(struct pool *pool, struct str text)
 	return doc_parse_json(pool, text, limits, &doc, &error) ? doc : doc_new_object(pool);
 }
 
-static struct db_value root_value(struct pool *pool, const struct resource *resource)
+static struct db_value root_value(struct registry *registry, const struct resource *resource)
 {
-	struct uuid *root = POOL_NEW(pool, struct uuid);
-
-	*root = resource->root;
-	return resource->has_root ? db_uuid(root) : db_null('b');
+	return resource->has_root ? tree_value(registry, resource->type, &resource->root) : db_null('b');
 }
 
 struct db_call insert_resource_call(struct registry *registry, struct resource *resource)
@@ -171,7 +168,7 @@ struct db_call insert_resource_call(struct registry *registry, struct resource *
 	uint64_t h[4];
 
 	*uid = resource->uid;
-	state_lanes(registry, uid, h);
+	state_lanes(registry, resource->type, uid, h);
 	resource->revision = resource->edits = resource->generation = 1;
 	resource->created_us = resource->updated_us = registry->now_us;
 	etag_of_resource(registry, resource);
@@ -182,7 +179,7 @@ struct db_call insert_resource_call(struct registry *registry, struct resource *
 			db_s(resource->space), db_s(resource->name), db_u((uint64_t)resource->live),
 			db_u(resource->locked ? 1 : 0), db_u(resource->meta.n + resource->body.n), db_u(1), db_u(1), db_u(h[0]),
 			db_u(h[1]), db_u(h[2]), db_u(h[3]), db_b(etag), db_s(resource->meta), db_s(resource->body),
-			db_t(registry->now_us), db_t(registry->now_us), root_value(registry->pool, resource)),
+			db_t(registry->now_us), db_t(registry->now_us), root_value(registry, resource)),
 	};
 }
 
@@ -229,9 +226,9 @@ static enum outcome complete(struct registry *registry, const struct address *ad
 		content->body = current->body;
 	}
 	rules->relate(pool, draft.body, &uid, &revision->after);
+	revision->document = draft.before;
 	if (revision->after.root_elsewhere)
 		revision->after.root = draft.root;
-	revision->document = draft.before;
 	if (current == NULL || !doc_equal(draft.before, draft.body)) {
 		doc_write_json(draft.body, &text);
 		content->body = buf_str(&text);
@@ -296,7 +293,7 @@ static enum outcome explain_taken(struct registry *registry, const struct resour
 
 	if (resource->type->rules != NULL) {
 		enum db_result result = db_run(registry->db, registry->pool, &q_elsewhere,
-			DB_IN(db_uuid(&uid), db_u(resource->tenant_id), db_u(resource->type->id)), &rows);
+			DB_IN(db_uuid(&uid), db_u(resource->type->id), db_u(resource->tenant_id)), &rows);
 		if (result != DB_OK)
 			return registry_db_failed(result);
 		if (rows.n > 0)
@@ -428,7 +425,7 @@ static enum outcome update(struct registry *registry, const struct revision *rev
 		{ .query = &q_update,
 			.in = DB_IN(db_u(resource->locked ? 1 : 0), db_u(resource->meta.n + resource->body.n),
 				db_u(resource->revision), db_u(resource->edits), db_b(etag), db_s(resource->meta),
-				db_s(resource->body), db_t(resource->updated_us), root_value(registry->pool, resource),
+				db_s(resource->body), db_t(resource->updated_us), root_value(registry, resource),
 				db_u(resource->generation), db_u(resource->id)) },
 	};
 	const struct alias *of[2 * ALIASES_MAX];

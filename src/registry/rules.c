@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
-#include "registry/rules.h"
+#include "registry/internal.h"
 
 // A new type with rules is one line here.
 static const struct type_rules *const all[] = {
@@ -22,4 +22,27 @@ bool resource_is_top(const struct resource *resource)
 	const struct type_rules *rules = resource->type->rules;
 
 	return rules != NULL && rules->is_root && (!resource->has_root || uuid_eq(resource->root, resource->uid));
+}
+
+const struct type *tree_type(struct registry *registry, const struct type *type)
+{
+	return type->rules->top != NULL ? type_with_rules(registry, type->rules->top) : type;
+}
+
+enum { TYPE_BYTES = 4 };
+
+struct db_value tree_value(struct registry *registry, const struct type *type, const struct uuid *root)
+{
+	uint64_t id = tree_type(registry, type)->id;
+	struct buf bytes = buf_new(registry->pool, TYPE_BYTES + sizeof(root->b));
+
+	for (unsigned i = TYPE_BYTES; i-- > 0;)
+		buf_addc(&bytes, (char)(id >> (8 * i) & 0xff));
+	buf_add(&bytes, uuid_bytes(root));
+	return db_b(buf_str(&bytes));
+}
+
+bool tree_root(const struct db_value *value, struct uuid *root)
+{
+	return !value->null && value->s.n > TYPE_BYTES && uuid_from_bytes(str_part(value->s, TYPE_BYTES, value->s.n), root);
 }

@@ -7,6 +7,8 @@
 #include "registry/resource.h"
 #include "repr/doc.h"
 
+struct db_query; // db/db.h
+
 enum { ALIASES_MAX = 4 };
 
 // What a resource is found by besides its uid, one of a kind and type among all tenants: { "name", "rack-7" }. Also what it
@@ -40,6 +42,7 @@ struct draft {
 struct type_rules {
 	const char *group, *plural; // of the type
 	bool has_names;             // its resources' names are their own; else each is named by its uid
+	const struct type_rules *top; // of the resources at the tops of its trees; NULL: its own
 	bool is_root;               // others hang on it: they move, go and come back with it; not while it hangs on one itself
 	const char *const *untagged; // members that the etag does not cover, ends with NULL; NULL: none
 
@@ -59,6 +62,8 @@ struct type_rules {
 	// Is the member of that name, at any depth of the body's member top, a secret? NULL: there are none.
 	// (null is none whatever its name.)
 	bool (*is_secret)(struct str top, struct str name);
+	// Run with the resource's id by every change of its traits. NULL: nothing.
+	const struct db_query *traits_changed;
 	// Answers OUTCOME_NAME_TAKEN in words for an alias that another resource has; alias NULL: the uid is another's.
 	enum outcome (*taken)(struct registry *registry, const struct uuid *uid, const struct alias *alias);
 };

@@ -207,9 +207,10 @@ static void add_sort_key(struct pool *pool, struct values *values, const char *s
 	add(values, db_s(json_path(pool, sort != NULL ? sort : "")));
 }
 
-static enum way add_way(struct pool *pool, struct values *values, const struct resource_search *search)
+static enum way add_way(struct registry *registry, struct values *values, const struct resource_search *search)
 {
-	struct db_value root = search->root != NULL ? db_uuid(search->root) : db_null('b');
+	struct pool *pool = registry->pool;
+	struct db_value root = search->root != NULL ? tree_value(registry, search->type, search->root) : db_null('b');
 	struct db_value type = db_u(search->type->id);
 
 	if (search->alias_kind != NULL) {
@@ -291,7 +292,7 @@ static enum outcome measure(struct registry *registry, const struct resource_sea
 		return outcome;
 	if (search->sort != NULL)
 		add_sort_key(registry->pool, &values, search->sort);
-	enum way way = add_way(registry->pool, &values, search);
+	enum way way = add_way(registry, &values, search);
 	add_conditions(registry->pool, &values, search);
 	add_side(&values, search, &marker);
 	const struct db_query *query = &q_search[way][search->n_conditions > 0 ? 1 : 0][search->descending ? order + 1 : order];

@@ -37,6 +37,14 @@ static const struct db_query q_mark = {
 // A tombstone: the change log keeps a name for it, its own words are gone.
 static const struct db_query q_bury = { "UPDATE tenants SET live = NULL, metadata = '{}', object = '{}' WHERE id = ?", "u", "" };
 static const struct db_query q_drop_count = { "DELETE FROM tenant_counts WHERE tenant_id = ?", "u", "" };
+// What its resources have of a catalogue, and was hidden while it was away. Little is hidden: each is looked at.
+#define SHOWS(table, of, id)                                                                                       \
+	{ "UPDATE " table " k FORCE INDEX (live) SET k.live = 1 WHERE k.live IS NULL AND (SELECT r.id FROM " of " x "  \
+	  "STRAIGHT_JOIN resources r ON r.id = x.resource_id AND r.tenant_id = ? AND r.live IN (1, 2) "            \
+	  "WHERE x." id " = k.id LIMIT 1) > 0",                                                                    \
+		"u", "" }
+static const struct db_query q_show_traits = SHOWS("traits", "resource_traits", "trait_id");
+static const struct db_query q_show_classes = SHOWS("resource_classes", "inventories", "class_id");
 // The page is cut before the joins: with them in one query the server sorts all tenants, metadata included, for each page.
 #define TENANT_PAGE(condition)                                                                                     \
 	"SELECT " TENANT_COLUMNS " FROM (SELECT * FROM tenants WHERE live = 1 AND " condition " AND name > ? "     \
@@ -413,6 +421,21 @@ enum outcome tenant_delete(struct registry *registry, struct str name, struct gu
 	return mark(registry, tenant, "deleted", db_t(tenant->deleted_us), db_t(tenant->purge_us));
 }
 
+static enum outcome show_hidden(struct registry *registry, const struct tenant *tenant)
+{
+	const struct db_value id = db_u(tenant->id);
+	struct db_call calls[] = {
+		catalogue_hold_call(),
+		{ .query = &q_show_traits, .in = &id },
+		{ .query = &q_show_classes, .in = &id },
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	return calls[1].rows.affected > 0 ? catalogue_raise(registry, CATALOGUE_TRAITS) : OUTCOME_OK;
+}
+
 enum outcome tenant_recover(struct registry *registry, struct str name, struct guard guard)
 {
 	struct tenant tenant;
@@ -428,7 +451,8 @@ enum outcome tenant_recover(struct registry *registry, struct str name, struct g
 	outcome = tenant_check(registry, &tenant, guard);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	return mark(registry, &tenant, "recovered", db_null('t'), db_null('t'));
+	outcome = show_hidden(registry, &tenant);
+	return outcome == OUTCOME_OK ? mark(registry, &tenant, "recovered", db_null('t'), db_null('t')) : outcome;
 }
 
 enum outcome tenant_list(struct registry *registry, bool deleted, struct str marker, uint64_t limit,

@@ -18,7 +18,7 @@ enum { TOLD_MAX = 20 }; // names in a message
 // Whoever puts a trait on a resource locks its row of the catalogue shared, so that it is not deleted meanwhile.
 static const struct db_query q_attach = {
 	"INSERT INTO resource_traits (resource_id, trait_id) SELECT ?, t.id FROM " TRAIT_NAMES
-	" JOIN traits t ON t.name = j.name LOCK IN SHARE MODE",
+	" JOIN traits t ON t.name = j.name AND t.live = 1 LOCK IN SHARE MODE",
 	"us", ""
 };
 static const struct db_query q_detach = {
@@ -31,11 +31,15 @@ static const struct db_query q_update = {
 	"WHERE id = ?", "suubtu", ""
 };
 static const struct db_query q_known = {
-	"SELECT t.name FROM " TRAIT_NAMES " JOIN traits t ON t.name = j.name ORDER BY t.name", "s", "s"
+	"SELECT t.name FROM " TRAIT_NAMES " JOIN traits t ON t.name = j.name AND t.live = 1 ORDER BY t.name", "s", "s"
 };
-// Another may make the same at the same time: then ours waits for that one, and finds it there.
+// Another may make the same at the same time: then ours waits for that one, and finds it there. What was hidden comes
+// as if it were new; live is set last, for the others look at it.
+#define NEW_OR_OLD(column, new) column " = IF(live IS NULL, " new ", " column "), "
 static const struct db_query q_make = {
-	"INSERT IGNORE INTO traits (name, created_at, updated_at) SELECT j.name, ?, ? FROM " TRAIT_NAMES " ORDER BY j.name",
+	"INSERT INTO traits (name, created_at, updated_at) SELECT j.name, ?, ? FROM " TRAIT_NAMES " ORDER BY j.name "
+	"ON DUPLICATE KEY UPDATE " NEW_OR_OLD("description", "''") NEW_OR_OLD("deprecated", "FALSE")
+	NEW_OR_OLD("created_at", "VALUES(created_at)") NEW_OR_OLD("updated_at", "VALUES(updated_at)") "live = 1",
 	"tts", ""
 };
 
@@ -270,7 +274,8 @@ static enum outcome write(struct registry *registry, const struct trait_edit *ed
 {
 	struct pool *pool = registry->pool;
 	struct db_value traits = difference->next.n > 0 ? db_s(resource->traits) : db_null('s');
-	struct db_call calls[4] = {
+	const struct type_rules *rules = resource->type->rules;
+	struct db_call calls[5] = {
 		update_of_resource(registry, before, resource),
 		{ .query = &q_update,
 			.in = DB_IN(traits, db_u(resource->revision), db_u(resource->edits),
@@ -285,6 +290,8 @@ static enum outcome write(struct registry *registry, const struct trait_edit *ed
 			.query = &q_detach,
 			.in = CALL_VALUES(pool, db_s(names_json(pool, difference->removed)), db_u(resource->id)),
 		};
+	if (rules != NULL && rules->traits_changed != NULL)
+		calls[n++] = (struct db_call){ .query = rules->traits_changed, .in = CALL_VALUES(pool, db_u(resource->id)) };
 	enum db_result result = db_run_batch(registry->db, pool, calls, n);
 	if (result != DB_OK)
 		return registry_db_failed(result);

@@ -7,6 +7,7 @@
 static const struct dialect *const dialects[] = {
 	&tenancy_dialect,
 	&baremetal_dialect,
+	&placement_dialect,
 	&spaces_dialect,
 };
 

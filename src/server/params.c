@@ -14,6 +14,7 @@ enum wanted {
 	REMOTE_USER,
 	HTTPS,
 	REQUEST_SCHEME,
+	TENURE_LOCATION_NAME,
 	WANTED__COUNT
 };
 
@@ -28,6 +29,7 @@ static const struct str wanted_names[WANTED__COUNT] = {
 	WANTED(REMOTE_USER),
 	WANTED(HTTPS),
 	WANTED(REQUEST_SCHEME),
+	WANTED(TENURE_LOCATION_NAME),
 #undef WANTED
 };
 
@@ -69,6 +71,7 @@ static void fill(struct request *request, const struct str values[WANTED__COUNT]
 	request->remote_user = values[REMOTE_USER];
 	request->host = host.p != NULL ? str_trim(host) : STR("");
 	request->https = is_https(values);
+	request->location_name = values[TENURE_LOCATION_NAME];
 }
 
 enum transport_fault params_read(struct pool *pool, char *const *envp, size_t max_headers, struct request *request,

@@ -47,6 +47,12 @@ enum step_result step_identify(struct passage *passage)
 
 // ---- route
 
+// What is open to everybody and needs no database is answered while that is away, whatever token comes along.
+static bool needs_nobody(const struct route_method *method)
+{
+	return method->role == ROLE_NONE && method->txn == TXN_NONE;
+}
+
 // What an error is written in while the method's own representations aren't known, or don't matter.
 static enum repr_format preferred_format(const struct request *request)
 {
@@ -106,7 +112,8 @@ enum step_result step_route(struct passage *passage)
 		outcome = dialect->enter(call, outcome);
 	if (outcome == OUTCOME_OK)
 		return STEP_NEXT;
-	return done(passage, dialect->asks_first ? ask_first(passage, outcome) : outcome);
+	bool asks = dialect->asks_first && (call->match.method == NULL || !needs_nobody(call->match.method));
+	return done(passage, asks ? ask_first(passage, outcome) : outcome);
 }
 
 // ---- receive
@@ -135,12 +142,6 @@ enum step_result step_receive(struct passage *passage)
 
 // ---- authenticate, permit
 
-// What is open to everybody and needs no database is answered while that is away, whatever token comes along.
-static bool needs_nobody(const struct route_method *method)
-{
-	return method->role == ROLE_NONE && method->txn == TXN_NONE;
-}
-
 enum step_result step_authenticate(struct passage *passage)
 {
 	struct call *call = passage->call;
@@ -158,8 +159,11 @@ enum step_result step_permit(struct passage *passage)
 	struct call *call = passage->call;
 	enum role needed = call->match.method->role;
 	struct str tenant = route_value(&call->match, "tenant");
+	bool reads = call->request.method == METHOD_GET || call->request.method == METHOD_HEAD;
 	enum outcome outcome = policy_permits(&call->who, needed, tenant.p != NULL ? tenant : STR(""));
 
+	if (call->who.reads_all && reads)
+		return STEP_NEXT;
 	switch (outcome) {
 	case OUTCOME_OK:
 		return STEP_NEXT;

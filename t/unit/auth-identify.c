@@ -90,6 +90,45 @@ static void test_noauth(void)
 	auth_free(&auth);
 }
 
+// As a gatekeeper of OpenStack's puts roles and projects into headers.
+static void test_roles(void)
+{
+	static const struct {
+		const char *token, *roles, *scope, *project;
+		const char *tenant;
+		enum role role;
+		bool reads_all;
+	} cases[] = {
+		{ "user", "admin,member,reader", NULL, "p", "p", ROLE_OPERATOR, false },
+		{ "user", "reader, admin", "all", NULL, "", ROLE_OPERATOR, true },
+		{ "user", "reader", "all", NULL, "", ROLE_NONE, true },
+		{ "user:t", "member,reader", NULL, NULL, "t", ROLE_NONE, false },
+		{ "user:t", "reader", "some", "p", "p", ROLE_NONE, false },
+		{ "admin", "", NULL, NULL, "", ROLE_NONE, false },
+		{ "admin", "Admin", "all", "", "", ROLE_NONE, false },
+	};
+	struct endpoint_config settings = endpoint("noauth");
+	struct auth *auth = make(&settings);
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct request request = { .n_headers = 0 };
+		struct principal who;
+		struct str detail;
+
+		(void)request_add_header(pool, &request, STR("X-Auth-Token"), str_c(cases[i].token));
+		(void)request_add_header(pool, &request, STR("X-Roles"), str_c(cases[i].roles));
+		if (cases[i].scope != NULL)
+			(void)request_add_header(pool, &request, STR("OpenStack-System-Scope"), str_c(cases[i].scope));
+		if (cases[i].project != NULL)
+			(void)request_add_header(pool, &request, STR("X-Project-Id"), str_c(cases[i].project));
+		is_int(auth_identify(auth, NULL, pool, &request, &who, &detail), OUTCOME_OK, "roles %zu", i);
+		is_str(who.tenant, cases[i].tenant, "roles %zu: tenant", i);
+		is_int(who.role, cases[i].role, "roles %zu: role", i);
+		is_int(who.reads_all, cases[i].reads_all, "roles %zu: reads all", i);
+	}
+	auth_free(&auth);
+}
+
 static void test_lengths(void)
 {
 	struct endpoint_config settings = endpoint("noauth");
@@ -204,7 +243,7 @@ struct policy_case {
 
 static void test_policy(void)
 {
-#define WHO(user, tenant, role) { { user, sizeof(user) - 1 }, { tenant, sizeof(tenant) - 1 }, role }
+#define WHO(user, tenant, role) { { user, sizeof(user) - 1 }, { tenant, sizeof(tenant) - 1 }, role, false }
 	static const struct policy_case cases[] = {
 		{ WHO("", "", ROLE_NONE), ROLE_NONE, "t", OUTCOME_OK },
 		{ WHO("", "", ROLE_NONE), ROLE_READER, "t", OUTCOME_UNAUTHENTICATED },
@@ -232,6 +271,7 @@ int main(void)
 	log_open("test", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
 	pool = pool_new();
 	test_noauth();
+	test_roles();
 	test_lengths();
 	test_headers();
 	test_remote_user();

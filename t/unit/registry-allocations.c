@@ -234,6 +234,80 @@ static void usages(void)
 	IS(drop_of(C + 30), NO_CONTENT, "gone");
 }
 
+static struct move_action action;
+static struct str move_dest, move_source;
+
+static enum outcome do_move(struct registry *registry, void *arg)
+{
+	const struct step *step = arg;
+	const struct address address = {
+		.tenant = move_source, .type = provider_type(registry), .name = uuid_str(registry->pool, step->uid)
+	};
+	const struct move_order order = { .source = move_source, .dest = move_dest, .address = &address, .words = 2 };
+	struct move_result result;
+	enum outcome outcome = move_run(registry, &order, (struct tag_guard){ 0 }, &result);
+	action = result.action;
+	return outcome;
+}
+
+static enum outcome move(unsigned provider, const char *source, const char *dest)
+{
+	s.uid = uid_n(provider);
+	move_source = str_c(source);
+	move_dest = str_c(dest);
+	return client_run(&here, do_move, &s);
+}
+
+static void moves(void)
+{
+	EXPECT(CREATED, "a tenant", PUT_TENANT, "acme", NULL);
+	EXPECT(CREATED, "another", PUT_TENANT, "other", NULL);
+	IS(create(6, "six", 0), CREATED, "a provider");
+	IS(create(7, "seven", 6), CREATED, "under it another");
+	IS(stock(7, has("VCPU", 10), (struct inventory){ 0 }), OK, "with an inventory");
+	IS(move(7, "system", "acme"), BLOCKED, "it does not go alone");
+	ok(strcmp(action.blockers[0].reason, "attached") == 0, "because it is attached");
+	IS(alloc(C + 50, 7, "VCPU", 1), NO_CONTENT, "somebody uses it");
+	IS(move(6, "system", "acme"), SEE_OTHER, "no consumer of the system tenant: it moves");
+	is_int((long long)action.count, 2, "with what is under it");
+	IS(get(7), OK, "found");
+	ok(str_eq_c(s.provider.resource.tenant, "acme") && uuid_eq(s.provider.root, uid_n(6)), "with its tree");
+	IS(move(6, "acme", "other"), BLOCKED, "now the consumer is the tenant's own");
+	ok(action.n_blockers == 1 && strcmp(action.blockers[0].reason, "in-use") == 0, "one blocker");
+	ok(str_eq_c(action.blockers[0].resource, "resourceproviders/10000000-0000-4000-8000-000000000007"), "the one under it");
+	ok(str_eq_c(action.blockers[0].detail, "consumer 10000000-0000-4000-8000-00000000041a of project \"acme\" has allocations "
+					       "on it: delete them first"),
+		"it names the consumer");
+	EXPECT(BLOCKED, "nor does it go with all the rest", MOVE, "acme", NULL, "other");
+	IS(create(8, "eight", 7), CREATED, "a child");
+	ok(str_eq_c(s.provider.resource.tenant, "acme"), "belongs to its parent's tenant");
+	IS(change(2, "two", true, 6, true), BAD_DOCUMENT, "a tree does not spread over tenants");
+	IS(drop_of(C + 50), NO_CONTENT, "nobody uses it");
+	EXPECT(SEE_OTHER, "then it moves with all the rest", MOVE, "acme", NULL, "other");
+	IS(alloc(C + 50, 7, "VCPU", 1), NO_CONTENT, "its inventory is there");
+	is_sound("moves");
+}
+
+static void purges(void)
+{
+	struct reap_counts counts;
+
+	EXPECT(NO_CONTENT, "the tenant goes", DELETE_TENANT, "other", NULL);
+	IS(get(7), NOT_FOUND, "with its providers");
+	IS(alloc(C + 51, 7, "VCPU", 1), BAD_DOCUMENT, "nobody gets anything");
+	has_n(C + 50, 1, 1);
+	server.config.retention = 0;
+	server_sql("UPDATE tenants SET purge_at = NOW() - INTERVAL 1 DAY WHERE name = 'other';\n");
+	struct uuid id = uuid_new();
+	(void)registry_begin(here.registry, here.pool, &id, STR("reaper"));
+	IS(reap(here.registry, false, &counts), OK, "reaped");
+	server.config.retention = 3600;
+	has_n(C + 50, 0, 0);
+	is_int(sql_number("SELECT COUNT(*) FROM inventories i LEFT JOIN resources r ON r.id = i.resource_id WHERE r.id IS NULL"), 0,
+		"no inventory is left");
+	is_sound("purges");
+}
+
 static enum outcome in_child(struct client *client, enum outcome (*f)(struct registry *registry, void *arg))
 {
 	return client_run(client, f, &s);
@@ -282,6 +356,36 @@ static void races(void)
 	is_sound("races");
 }
 
+// The connection dies at a point of the write: it happened once or not at all, and the answer is true.
+static void faults(void)
+{
+	char fault[40];
+	unsigned done = 0;
+
+	IS(create(9, "nine", 0), CREATED, "a provider");
+	IS(stock(9, has("VCPU", 100), (struct inventory){ 0 }), OK, "with one inventory");
+	for (unsigned at = 0; at < 12; at++) {
+		struct client client;
+		(void)snprintf(fault, sizeof(fault), at == 0 ? "after-commit:1:conn" : "statement:%u:conn", at);
+		(void)setenv("TENURE_FAULT", fault, 1);
+		client_open(&client);
+		(void)unsetenv("TENURE_FAULT");
+		s.allocations[0] = take(9, "VCPU", 1);
+		s.sets[0] = set_of(C + 100 + at, s.allocations, 1);
+		s.sets[0].check = CONSUMER_IS_NEW;
+		s.n = 1;
+		enum outcome outcome = client_run(&client, do_write, &s);
+		ok(outcome == OUTCOME_NO_CONTENT || outcome == OUTCOME_UNAVAILABLE, "%s: %s", fault, outcome_name(outcome));
+		done += outcome == OUTCOME_NO_CONTENT;
+		client_close(&client);
+	}
+	is_int(sql_number("SELECT COUNT(*) FROM allocations a JOIN consumers c ON c.id = a.consumer_id WHERE c.generation = 1 AND "
+			  "a.resource_id = (SELECT resource_id FROM resource_aliases WHERE kind = 'name' AND value = 'nine')"),
+		done, "what was told to be done is done, once");
+	ok(done > 6, "most went through at a second try (%u)", done);
+	is_sound("faults");
+}
+
 int main(void)
 {
 	fixture_start();
@@ -290,6 +394,9 @@ int main(void)
 	consumers();
 	several();
 	usages();
+	moves();
+	purges();
 	races();
+	faults();
 	return fixture_end();
 }

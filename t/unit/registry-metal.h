@@ -67,20 +67,19 @@ static const struct type_rules test_nodes = {
 	.relate = relate_node, .may_delete = may_delete_node, .taken = taken
 };
 static const struct type_rules test_ports = {
-	.group = "baremetal.openstack.org", .plural = "ports", .complete = complete_any, .relate = relate_port, .taken = taken
+	.group = "baremetal.openstack.org", .plural = "ports", .top = &test_nodes, .complete = complete_any,
+	.relate = relate_port, .taken = taken
 };
 
 // Each registry loads its types anew.
 static const struct type *type_of(struct client *client, const char *plural)
 {
-	const struct type *type = type_called(client->registry, plural);
-	struct type *own = (struct type *)(uintptr_t)type;
+	struct type *nodes = (struct type *)(uintptr_t)type_called(client->registry, "nodes");
+	struct type *ports = (struct type *)(uintptr_t)type_called(client->registry, "ports");
 
-	if (strcmp(plural, "nodes") == 0)
-		own->rules = &test_nodes;
-	if (strcmp(plural, "ports") == 0)
-		own->rules = &test_ports;
-	return type;
+	nodes->rules = &test_nodes;
+	ports->rules = &test_ports;
+	return type_called(client->registry, plural);
 }
 
 // is_sound, by these rules.

@@ -7,6 +7,7 @@
 #include "registry/aggregate.h"
 #include "registry/allocation.h"
 #include "registry/resource_class.h"
+#include "registry/trait.h"
 
 // Runs f(arg) as a worker runs a request, in a transaction of its own.
 struct task {

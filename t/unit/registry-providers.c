@@ -307,6 +307,54 @@ static void aggregates(void)
 	is_sound("aggregates");
 }
 
+static struct trait_edit trait_edit;
+
+static enum outcome do_traits(struct registry *registry, void *arg)
+{
+	struct step *step = arg;
+	return provider_change_traits(registry, &step->uid, &step->guard, &trait_edit, &step->provider);
+}
+
+static enum outcome change_traits(unsigned n, enum trait_change change, const struct str *names, size_t n_names)
+{
+	s.uid = uid_n(n);
+	trait_edit = (struct trait_edit){ .change = change, .names = names, .n = n_names };
+	return client_run(&here, do_traits, &s);
+}
+
+static void traits(void)
+{
+	const struct str names[] = { STR("CUSTOM_X"), STR("HW_Y"), STR("BOGUS") };
+
+	server_sql("INSERT INTO traits (name, created_at, updated_at) VALUES ('CUSTOM_X', NOW(), NOW()), ('HW_Y', NOW(), NOW());\n");
+	IS(get(1), OK, "a provider");
+	const uint64_t first = s.provider.generation;
+	s.guard = (struct provider_guard){ .has_generation = true, .generation = first + 1 };
+	IS(change_traits(9, TRAITS_SET, names, 3), NOT_FOUND, "of no provider");
+	says("No resource provider with uuid");
+	IS(change_traits(1, TRAITS_SET, names, 3), CONFLICT, "another generation comes before an unknown trait");
+	says("Resource provider's generation already changed");
+	has_code("concurrent_update");
+	s.guard.generation = first;
+	IS(change_traits(1, TRAITS_SET, names, 3), BAD_PARAMETER, "an unknown trait");
+	says("No such trait");
+	says("BOGUS");
+	IS(change_traits(1, TRAITS_SET, names, 2), OK, "two");
+	is_int((long long)s.provider.generation, (long long)first + 1, "generation");
+	is_changes(&here.request_id, 1, "traits");
+	s.guard.generation = first + 1;
+	IS(change_traits(1, TRAITS_SET, names, 2), OK, "the same");
+	is_int((long long)s.provider.generation, (long long)first + 1, "the generation stays");
+	s.guard = (struct provider_guard){ 0 };
+	IS(change_traits(1, TRAITS_REMOVE, names + 2, 1), NOT_FOUND, "one that it does not have");
+	IS(change_traits(1, TRAITS_REMOVE, names, 1), OK, "one that it has");
+	is_int((long long)s.provider.generation, (long long)first + 2, "generation");
+	IS(change_traits(1, TRAITS_CLEAR, NULL, 0), OK, "none");
+	IS(change_traits(1, TRAITS_CLEAR, NULL, 0), OK, "again");
+	is_int((long long)s.provider.generation, (long long)first + 3, "generation");
+	is_sound("traits");
+}
+
 int main(void)
 {
 	fixture_start();
@@ -317,5 +365,6 @@ int main(void)
 	inventories();
 	more_inventories();
 	aggregates();
+	traits();
 	return fixture_end();
 }

@@ -331,7 +331,7 @@ static void fill_much(void)
 		   "meta, body, created_at, updated_at, root) SELECT UNHEX(MD5(seq)), (SELECT id FROM tenants WHERE name = CONCAT('t', "
 		   "1 + seq DIV 4 % 40)), IF(seq % 2 = 0, @n, @p), '', LOWER(MD5(seq)), 1, 40, 1, 1, 1, 1, 1, 1, REPEAT('e', 64), '{}', "
 		   "CONCAT('{\"driver\":\"', IF(seq % 10 < 8, 'ipmi', 'redfish'), '\"}'), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), "
-		   "UNHEX(MD5(seq DIV 1000)) FROM seq_0_to_79999;\n"
+		   "CONCAT(UNHEX(LPAD(HEX(@n), 8, '0')), UNHEX(MD5(seq DIV 1000))) FROM seq_0_to_79999;\n"
 		   "INSERT INTO resource_aliases (resource_id, kind, type_id, value) SELECT id, 'rack', @n, CONCAT('k', id % 600, ' ', name) "
 		   "FROM resources WHERE type_id = @n AND bytes = 40;\n"
 		   "ANALYZE TABLE tenants, tenant_counts, resources, resource_aliases;");

@@ -405,7 +405,9 @@ static void deleting_and_attaching(void)
 	TASK(OK, "on a resource", TRAITS_ADD, "b", "pv", .names = { "CUSTOM_LATE" });
 	is_outcome(run_errand(&errand), OUTCOME_CONFLICT, "is not deleted");
 	(void)DO(DELETE, "b", "pv");
-	is_outcome(run_errand(&errand), OUTCOME_CONFLICT, "nor while that may be recovered");
+	is_outcome(run_errand(&errand), OUTCOME_NO_CONTENT, "unless nobody sees that");
+	(void)DO(RECOVER, "b", "pv");
+	ERRAND(OK, "it comes back with it", &here, GET_TRAIT, "CUSTOM_LATE");
 }
 
 int main(void)

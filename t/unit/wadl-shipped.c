@@ -85,6 +85,8 @@ static void copy_sources(struct pool *pool)
 	write_bytes("tenancy.wadl", read_source(pool, "api/tenancy/tenancy.wadl"));
 	write_bytes("baremetal.wadl", read_source(pool, "api/baremetal/baremetal.wadl"));
 	write_bytes("spaces.wadl", read_source(pool, "api/spaces/spaces.wadl"));
+	write_bytes("placement.wadl", read_source(pool, "api/placement/placement.wadl"));
+	write_bytes("placement-host.wadl", read_source(pool, "server/wadl/placement-host.wadl"));
 	write_bytes("service.wadl", read_source(pool, "server/wadl/service.wadl"));
 	write_bytes("admin.wadl", read_source(pool, "server/wadl/admin.wadl"));
 	write_bytes("combined.wadl", read_source(pool, "server/wadl/combined.wadl"));
@@ -142,15 +144,16 @@ static void check_call(const char *name, const struct route_method *method, cons
 	ok(route_lists_status(method, 404) && route_lists_status(method, 503), "%s: %s may fail", name, row->id);
 }
 
-// Of bare metal: what is the operator's is none of users', and what changes things says so.
-static void check_metal(const char *name, const struct route_method *method, const char *path, bool users_only,
+// Of the other dialects: each has its folder, what is the operator's is none of users', and what changes things says so.
+static void check_other(const char *name, const struct route_method *method, const char *path, bool users_only,
 	enum role least)
 {
 	bool driver_call = route_lists_status(method, 400) && !route_lists_status(method, 200) &&
 		!route_lists_status(method, 201) && !route_lists_status(method, 202) && !route_lists_status(method, 204);
 	bool reads = method->method == METHOD_GET;
 
-	ok(strncmp(path, "/baremetal", 10) == 0, "%s: %s is below /baremetal", name, method->id);
+	ok(path[0] == '/' && strncmp(path + 1, method->dialect, strlen(method->dialect)) == 0, "%s: %s is below /%s", name,
+		method->id, method->dialect);
 	ok(method->role >= least && (method->role != ROLE_NONE || strncmp(method->id, "get", 3) == 0), "%s: %s has a role",
 		name, method->id);
 	ok(!users_only || method->role != ROLE_OPERATOR, "%s: %s is for users", name, method->id);
@@ -174,19 +177,19 @@ static void check_spaces(const char *name, const struct route_method *method, co
 }
 
 // Every handler of the dialect is a call of its WADL, and offered.
-static void check_all_offered(const char *name, const char *dialect_name, bool some)
+static void check_handlers(const char *name, const char *dialect, bool users_only)
 {
-	const struct dialect *dialect = dialect_find(dialect_name);
+	const struct dialect *found = dialect_find(dialect);
 	struct route_table *table = load_good(name);
 	size_t n = 0, offered = 0;
 	const char *path;
 	const struct route_method *method;
 
-	for (const struct endpoint *e = dialect->endpoints; e->id != NULL; e++)
+	for (const struct endpoint *e = found->endpoints; e->id != NULL; e++)
 		n++;
 	for (size_t i = 0; table != NULL && (method = route_nth(table, i, &path)) != NULL; i++)
-		offered += strcmp(method->dialect, dialect_name) == 0 ? 1 : 0;
-	ok(some ? offered < n : offered == n, "%s offers %zu of %zu calls of %s", name, offered, n, dialect_name);
+		offered += strcmp(method->dialect, dialect) == 0 ? 1 : 0;
+	ok(users_only ? offered < n : offered == n, "%s offers %zu of %zu calls of %s", name, offered, n, dialect);
 	wadl_free(&table);
 }
 
@@ -205,7 +208,7 @@ static void check_offers(const char *name, bool users_only, enum role least)
 			continue;
 		}
 		if (strcmp(method->dialect, "tenancy") != 0) {
-			check_metal(name, method, path, users_only, least);
+			check_other(name, method, path, users_only, least);
 			continue;
 		}
 		n++;
@@ -414,17 +417,22 @@ int main(void)
 	check_offers("service.wadl", true, ROLE_NONE);
 	check_offers("admin.wadl", false, ROLE_OPERATOR);
 	check_offers("combined.wadl", false, ROLE_NONE);
-	check_all_offered("service.wadl", "baremetal", true);
-	check_all_offered("service.wadl", "spaces", false);
-	check_all_offered("admin.wadl", "baremetal", false);
-	check_all_offered("admin.wadl", "spaces", false);
-	check_all_offered("combined.wadl", "baremetal", false);
-	check_all_offered("combined.wadl", "spaces", false);
+	check_handlers("service.wadl", "baremetal", true);
+	check_handlers("service.wadl", "placement", true);
+	check_handlers("service.wadl", "spaces", false);
+	check_handlers("admin.wadl", "baremetal", false);
+	check_handlers("admin.wadl", "placement", false);
+	check_handlers("admin.wadl", "spaces", false);
+	check_handlers("combined.wadl", "baremetal", false);
+	check_handlers("combined.wadl", "placement", false);
+	check_handlers("combined.wadl", "spaces", false);
 	test_handlers();
 	test_publishing(pool);
 	test_document("service.wadl");
 	test_document("admin.wadl");
 	test_document("combined.wadl");
+	check_handlers("placement-host.wadl", "placement", false);
+	test_document("placement-host.wadl");
 	test_addresses(pool);
 	test_parameters(pool);
 	remove_dir();

@@ -339,6 +339,18 @@ static enum outcome read_usage_query(struct call *call, struct usage_query *quer
 	return OUTCOME_OK;
 }
 
+// A project is a tenant of that name.
+static enum outcome may_ask_about(struct call *call, struct str project)
+{
+	const struct principal *who = &call->who;
+
+	if (who->user.n == 0)
+		return call_fail(call, OUTCOME_UNAUTHENTICATED, "this needs a credential");
+	if (who->role == ROLE_OPERATOR || who->reads_all || (who->tenant.n > 0 && str_eq(who->tenant, project)))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_FORBIDDEN, "Usages of other projects than one's own are the operator's to see.");
+}
+
 static void add_usages(struct buf *json, const struct usage_group *group)
 {
 	for (size_t i = 0; i < group->n; i++)
@@ -353,6 +365,8 @@ enum outcome get_total_usages(struct call *call)
 	size_t n;
 	enum outcome outcome = read_usage_query(call, &query);
 
+	if (outcome == OUTCOME_OK)
+		outcome = may_ask_about(call, query.project);
 	if (outcome == OUTCOME_OK)
 		outcome = usages_total(call->registry, &query, &groups, &n);
 	if (outcome != OUTCOME_OK)

@@ -57,9 +57,49 @@ void set_location(struct call *call, const char *format, ...)
 
 // ---- bodies
 
+static bool is_ascii(struct str text)
+{
+	for (size_t i = 0; i < text.n; i++) {
+		if ((unsigned char)text.p[i] >= 0x80)
+			return false;
+	}
+	return true;
+}
+
+// The code point that begins at *i of well-formed UTF-8; *i is then behind it.
+static uint32_t next_point(struct str text, size_t *i)
+{
+	unsigned char first = (unsigned char)text.p[(*i)++];
+	uint32_t point = first < 0x80 ? first : first < 0xe0 ? first & 0x1fU : first < 0xf0 ? first & 0x0fU : first & 0x07U;
+
+	while (*i < text.n && ((unsigned char)text.p[*i] & 0xc0) == 0x80)
+		point = point << 6 | ((unsigned char)text.p[(*i)++] & 0x3fU);
+	return point;
+}
+
+// JSON in ASCII alone, as this API's answers always were: its clients look for such texts in them.
+static struct str in_ascii(struct pool *pool, struct str text)
+{
+	struct buf out = buf_new(pool, text.n + text.n / 2);
+
+	for (size_t i = 0; i < text.n;) {
+		uint32_t point = next_point(text, &i);
+		if (point < 0x80)
+			buf_addc(&out, (char)point);
+		else if (point < 0x10000)
+			buf_addf(&out, "\\u%04x", (unsigned)point);
+		else
+			buf_addf(&out, "\\u%04x\\u%04x", (unsigned)(0xd800 + ((point - 0x10000) >> 10)),
+				(unsigned)(0xdc00 + ((point - 0x10000) & 0x3ff)));
+	}
+	return buf_str(&out);
+}
+
 void answer_json(struct call *call, struct buf *json)
 {
-	call->response.body = buf_str(json);
+	struct str text = buf_str(json);
+
+	call->response.body = is_ascii(text) ? text : in_ascii(call->pool, text);
 	call->response.content_type = STR("application/json");
 }
 

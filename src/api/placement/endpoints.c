@@ -8,9 +8,12 @@ static const struct endpoint endpoints[] = {
 	{ "getVersion", get_version },
 
 	{ "listTraits", list_traits },
-	{ "getTrait", show_trait },
-	{ "putTrait", make_trait },
-	{ "deleteTrait", drop_trait },
+	{ "showTrait", show_trait },
+	{ "makeTrait", make_trait },
+	{ "dropTrait", drop_trait },
+	{ "getTraitAbout", get_trait_about },
+	{ "putTraitAbout", put_trait_about },
+	{ "listTraitProviders", list_trait_providers },
 
 	{ "listResourceClasses", list_resource_classes },
 	{ "createResourceClass", create_resource_class },
@@ -28,7 +31,7 @@ static const struct endpoint endpoints[] = {
 	{ "createInventory", create_inventory },
 	{ "putInventories", put_inventories },
 	{ "deleteInventories", delete_inventories },
-	{ "getInventory", get_inventory },
+	{ "showInventory", get_inventory },
 	{ "putInventory", put_inventory },
 	{ "deleteInventory", delete_inventory },
 

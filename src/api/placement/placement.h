@@ -59,7 +59,7 @@ uint64_t member_generation(const struct doc *object, const char *name);
 // "/placement/traits/CUSTOM_A": a path as links have it, with what the dialect is mounted at in front.
 void add_path(struct buf *out, const struct call *call, const char *format, ...) PRINTF_LIKE(3, 4);
 void set_location(struct call *call, const char *format, ...) PRINTF_LIKE(2, 3);
-// The answer is this JSON text.
+// The answer is this JSON text, what is not ASCII in it escaped.
 void answer_json(struct call *call, struct buf *json);
 // From 1.15 on: Cache-Control, and Last-Modified unless us is 0.
 void answer_fresh(struct call *call, int64_t us);
@@ -89,9 +89,15 @@ enum outcome read_provider_query(struct call *call, struct provider_query *query
 // provider_list, whose problem is told in the words of this API.
 enum outcome find_providers(struct call *call, const struct provider_query *query, struct provider **list, size_t *n);
 
+// Answers a list of them (provider.c).
+enum outcome write_providers(struct call *call, const struct provider_query *query);
+// OUTCOME_NOT_FOUND "No such trait(s): …" (trait.c).
+enum outcome fail_no_trait(struct call *call, struct str name);
+
 // ---- handlers
 
 handler_fn list_traits, show_trait, make_trait, drop_trait;
+handler_fn get_trait_about, put_trait_about, list_trait_providers;
 handler_fn get_provider_traits, put_provider_traits, delete_provider_traits, put_provider_trait, delete_provider_trait;
 handler_fn list_resource_classes, create_resource_class, get_resource_class, put_resource_class, delete_resource_class;
 handler_fn list_providers, create_provider, get_provider, put_provider, delete_provider;

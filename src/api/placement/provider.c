@@ -109,17 +109,14 @@ enum outcome get_provider(struct call *call)
 	return outcome;
 }
 
-enum outcome list_providers(struct call *call)
+enum outcome write_providers(struct call *call, const struct provider_query *query)
 {
-	struct provider_query query;
 	struct provider *list;
 	struct buf json;
 	int64_t newest = 0;
 	size_t n;
-	enum outcome outcome = read_provider_query(call, &query);
+	enum outcome outcome = find_providers(call, query, &list, &n);
 
-	if (outcome == OUTCOME_OK)
-		outcome = find_providers(call, &query, &list, &n);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	json = buf_new(call->pool, 64 + 1024 * n);
@@ -134,6 +131,14 @@ enum outcome list_providers(struct call *call)
 	answer_json(call, &json);
 	answer_fresh(call, n > 0 ? newest : clock_now_us());
 	return OUTCOME_OK;
+}
+
+enum outcome list_providers(struct call *call)
+{
+	struct provider_query query;
+	enum outcome outcome = read_provider_query(call, &query);
+
+	return outcome == OUTCOME_OK ? write_providers(call, &query) : outcome;
 }
 
 // ---- writing

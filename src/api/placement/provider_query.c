@@ -92,6 +92,10 @@ static enum outcome take_member_of(struct reading *reading, struct str value)
 		return call_fail(reading->call, OUTCOME_BAD_PARAMETER,
 			"Forbidden member_of parameters are not supported in the specified microversion");
 	bool several = str_starts(list, any);
+	if (!several && str_find(list, ',', 0) < list.n)
+		return call_fail(reading->call, OUTCOME_BAD_PARAMETER,
+			"Multiple values for 'member_of' must be prefixed with the 'in:' keyword. Got: %.*s",
+			STR_ARG(shown(value, SHOWN)));
 	if (several)
 		list = str_part(list, any.n, list.n);
 	aggregates = POOL_ARRAY(reading->call->pool, struct uuid, count_items(list));

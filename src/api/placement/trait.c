@@ -100,7 +100,7 @@ enum outcome list_traits(struct call *call)
 	return OUTCOME_OK;
 }
 
-static enum outcome fail_no_trait(struct call *call, struct str name)
+enum outcome fail_no_trait(struct call *call, struct str name)
 {
 	return call_fail(call, OUTCOME_NOT_FOUND, "No such trait(s): %.*s.", STR_ARG(shown(name, 255)));
 }

@@ -4,6 +4,7 @@
 
 #include "api/placement/placement.h"
 #include "base/clock.h"
+#include "base/config.h"
 #include "base/pool.h"
 #include "http/media.h"
 
@@ -91,6 +92,20 @@ static enum outcome refuse_unknown(struct call *call)
 		call_fail(call, outcome, "%.*s", STR_ARG(detail));
 }
 
+// What is wrong is told as one of the query, where the path can be read.
+static enum outcome refuse_text(struct call *call)
+{
+	const struct uri *uri = &call->request.uri;
+	struct uri path;
+	struct str detail = STR("");
+
+	if (uri->query.p == NULL ||
+	    uri_parse(call->pool, uri->path, call->config->max_target, &path, &detail) != OUTCOME_OK)
+		return OUTCOME_BAD_ADDRESS;
+	return call_fail(call, OUTCOME_BAD_PARAMETER, "Invalid query string parameters: %.*s",
+		STR_ARG(call->problem.detail));
+}
+
 static enum outcome refuse_address(struct call *call, enum outcome found)
 {
 	switch (found) {
@@ -99,6 +114,8 @@ static enum outcome refuse_address(struct call *call, enum outcome found)
 		return refuse_method(call, call->match.allow);
 	case OUTCOME_UNKNOWN_METHOD:
 		return refuse_unknown(call);
+	case OUTCOME_BAD_ADDRESS:
+		return refuse_text(call);
 	default:
 		return found;
 	}

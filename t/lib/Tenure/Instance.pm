@@ -66,9 +66,9 @@ sub free_ports {
     return map { $_->sockport } @sockets;
 }
 
-# Options: server, auth (token, noauth), workers, combined (true: the combined endpoint as well), demo (true),
-# tls (true: over https as well), settings => { 'section.key' => value } of tenure.conf,
-# allow => [regular expressions of log lines that are expected].
+# Options: server, auth (token, noauth), workers, combined (true: the combined endpoint as well), placement (true: the
+# placement API at the root of a host), demo (true), tls (true: over https as well),
+# settings => { 'section.key' => value } of tenure.conf, allow => [regular expressions of log lines that are expected].
 sub start {
     my ($class, %option) = @_;
     my $server = $option{server} // 'lighttpd';
@@ -116,12 +116,13 @@ sub _template {
 sub _quickstart {
     my ($self) = @_;
     my $option = $self->{option};
-    my ($port, $admin, $combined) = free_ports(3);
+    my ($port, $admin, $combined, $placement) = free_ports(4);
     my @command = ("$source/scripts/quickstart", '--dir', $self->{dir}, '--server', $self->{server}, '--port', $port,
         '--admin-port', $admin, '--workers', $option->{workers} // 2, '--auth', $self->{auth}, '--background');
     push @command, '--no-demo' unless $option->{demo};
     push @command, '--tls' if $option->{tls};
     push @command, '--combined-port', $combined if $option->{combined};
+    push @command, '--placement-port', $placement if $option->{placement};
     local @ENV{qw(TENURE_BUILD TENURE_DB_TEMPLATE TENURE_MARIADB_BUFFER_POOL)} = ($build, _template(), '64M');
     my %more = $self->_environment;
     local @ENV{ keys %more } = values %more;
@@ -190,6 +191,12 @@ sub service {
 sub combined {
     my ($self, $token) = @_;
     return Tenure::Client->new(url => $self->env('TENURE_COMBINED_URL'), token => $token);
+}
+
+# The placement API at the root of a host, asked by the operator unless a token is given.
+sub placement {
+    my ($self, $token) = @_;
+    return Tenure::Client->new(url => $self->env('TENURE_PLACEMENT_URL'), token => $token // $self->operator_token);
 }
 
 # ---- the operator's side

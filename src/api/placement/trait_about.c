@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tenure's own: what people are told about a trait, and which providers have it.
+#include "base/base.h"
+
+#include "api/placement/placement.h"
+#include "api/placement/schema.h"
+#include "base/pool.h"
+#include "registry/catalogue.h"
+
+static const struct json_schema description_string = { .types = SCHEMA_STRING, .max_length = TRAIT_MAX_DESCRIPTION };
+static const struct json_schema boolean = { .types = SCHEMA_BOOLEAN };
+static const struct json_property about_members[] = {
+	{ "description", &description_string }, { "deprecated", &boolean }, { NULL, NULL },
+};
+static const struct json_schema about_schema = { .types = SCHEMA_OBJECT, .properties = about_members, .closed = true };
+
+static enum outcome find_trait(struct call *call, struct trait *trait)
+{
+	struct str name = call_param(call, "name");
+	enum outcome outcome = trait_get(call->registry, name, trait);
+
+	return outcome == OUTCOME_NOT_FOUND ? fail_no_trait(call, name) : outcome;
+}
+
+static void add_bool(struct buf *json, const char *name, bool value)
+{
+	add_name(json, name);
+	buf_add(json, value ? STR("true") : STR("false"));
+}
+
+static void write_about(struct call *call, const struct trait *trait)
+{
+	struct buf json = buf_new(call->pool, 256 + trait->description.n);
+
+	buf_addc(&json, '{');
+	add_string(&json, "name", trait->name);
+	add_bool(&json, "standard", !trait_is_custom(trait->name));
+	add_string(&json, "description", trait->description);
+	add_bool(&json, "deprecated", trait->deprecated);
+	buf_addc(&json, '}');
+	answer_json(call, &json);
+	answer_fresh(call, trait->updated_us);
+}
+
+enum outcome get_trait_about(struct call *call)
+{
+	struct trait trait;
+	enum outcome outcome = find_trait(call, &trait);
+
+	if (outcome == OUTCOME_OK)
+		write_about(call, &trait);
+	return outcome;
+}
+
+// What the body leaves out stays as it is.
+enum outcome put_trait_about(struct call *call)
+{
+	struct trait trait;
+	const struct doc *body, *value;
+	enum outcome outcome = read_body(call, &about_schema, &body);
+
+	if (outcome == OUTCOME_OK)
+		outcome = find_trait(call, &trait);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	trait.name = str_dup(call->pool, trait.name);
+	trait.description = str_dup(call->pool, trait.description);
+	if (doc_get(body, STR("description"), &value))
+		trait.description = doc_string(value);
+	if (doc_get(body, STR("deprecated"), &value))
+		trait.deprecated = doc_bool(value);
+	trait.updated_us = call->registry->now_us;
+	outcome = trait_describe(call->registry, trait.name, trait.description, trait.deprecated);
+	if (outcome == OUTCOME_OK)
+		write_about(call, &trait);
+	return outcome;
+}
+
+enum outcome list_trait_providers(struct call *call)
+{
+	struct trait trait;
+	enum outcome outcome = find_trait(call, &trait);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	struct str name = str_dup(call->pool, trait.name);
+	const struct provider_requirement requirement = { .traits = &name, .n = 1 };
+	return write_providers(call, &(struct provider_query){ .requirements = &requirement, .n_requirements = 1 });
+}
