@@ -40,8 +40,8 @@ static const struct db_query q_drop_count = { "DELETE FROM tenant_counts WHERE t
 // What its resources have of a catalogue, and was hidden while it was away. Little is hidden: each is looked at.
 #define SHOWS(table, of, id)                                                                                       \
 	{ "UPDATE " table " k FORCE INDEX (live) SET k.live = 1 WHERE k.live IS NULL AND (SELECT r.id FROM " of " x "  \
-	  "STRAIGHT_JOIN resources r ON r.id = x.resource_id AND r.tenant_id = ? AND r.live IN (1, 2) "            \
-	  "WHERE x." id " = k.id LIMIT 1) > 0",                                                                    \
+	  "STRAIGHT_JOIN resources r FORCE INDEX (PRIMARY) ON r.id = x.resource_id AND r.tenant_id = ? AND "       \
+	  "r.live IN (1, 2) WHERE x." id " = k.id LIMIT 1) > 0",                                                   \
 		"u", "" }
 static const struct db_query q_show_traits = SHOWS("traits", "resource_traits", "trait_id");
 static const struct db_query q_show_classes = SHOWS("resource_classes", "inventories", "class_id");

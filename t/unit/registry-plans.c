@@ -124,6 +124,8 @@ int main(void)
 	(void)DO(GET, "t7", "ns3/c126"); // the server reads statistics with the first ones
 	(void)DO(PUT, "t7", "ns3/first");
 	(void)DO(PUT, "t7", "ns3/first", .body = "{\"n\":1}");
+	(void)DO(DELETE, "t7", "ns3/first");
+	(void)DO(RECOVER, "t7", "ns3/first");
 	READS(10, OK, "a read", GET, "t7", "ns3/c126");
 	READS(20, NOT_FOUND, "a read of nothing", GET, "t7", "ns3/none");
 	READS(30, OK, "a change", PUT, "t7", "ns3/c126", .body = "{\"n\":1}");
