@@ -6,7 +6,7 @@
 #include "api/spaces/spaces.h"
 
 static const struct endpoint endpoints[] = {
-	{ "getVersion", get_server_version },
+	{ "getServerVersion", get_server_version },
 	{ "getOpenapi", get_openapi },
 	{ "getApi", get_api },
 	{ "getApis", get_apis },
