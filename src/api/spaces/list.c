@@ -207,6 +207,8 @@ enum outcome list_in_space(struct call *call)
 	struct str next = STR_NONE;
 	enum outcome outcome = read_target(call, VERB_LIST, &target);
 
+	if (outcome == OUTCOME_OK && target.name.p != NULL) // namespaces/N/status
+		return get_in_space(call);
 	if (outcome == OUTCOME_OK && query_is_true(call, "watch"))
 		outcome = fail_watch(call);
 	if (outcome == OUTCOME_OK)
@@ -286,7 +288,7 @@ enum outcome delete_all_in_space(struct call *call)
 		outcome = read_delete_options(call, &preconditions);
 	if (outcome == OUTCOME_OK)
 		outcome = read_list_query(call, &query);
-	if (outcome == OUTCOME_OK && (target.all || !target.definition->stored))
+	if (outcome == OUTCOME_OK && (target.all || target.name.p != NULL || !target.definition->stored))
 		outcome = call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, "a collection is deleted in the space of one tenant");
 	if (outcome != OUTCOME_OK)
 		return outcome;

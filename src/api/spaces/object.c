@@ -127,7 +127,7 @@ enum outcome create_in_space(struct call *call)
 	struct str name;
 	enum outcome outcome = begin_write(call, VERB_CREATE, &target, &conditions);
 
-	if (outcome == OUTCOME_OK && (target.all_spaces || target.all))
+	if (outcome == OUTCOME_OK && (target.all_spaces || target.all || target.name.p != NULL))
 		outcome = call_fail(call, OUTCOME_METHOD_NOT_ALLOWED,
 			"an object is made in the namespace, and the space of the tenant, that it is to stand in");
 	if (outcome == OUTCOME_OK)
@@ -246,9 +246,24 @@ static enum outcome agree(struct call *call, const struct target *target, const 
 	return OUTCOME_OK;
 }
 
+// Whoever asks for a dry run in a way that is not understood must not get a deletion.
+static enum outcome read_dry_run_option(struct call *call, const struct doc *options)
+{
+	const struct doc *dry_run = NULL;
+
+	if (!doc_get(options, STR("dryRun"), &dry_run) || dry_run == NULL)
+		return OUTCOME_OK;
+	const struct doc *first = doc_at(dry_run, 0);
+	if (doc_kind(dry_run) != DOC_ARRAY || doc_length(dry_run) > 1 ||
+		(doc_length(dry_run) == 1 && (doc_kind(first) != DOC_STRING || !str_eq(doc_string(first), STR("All")))))
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "dryRun must be [\"All\"] or []");
+	call->dry_run = call->dry_run || doc_length(dry_run) == 1;
+	return OUTCOME_OK;
+}
+
 enum outcome read_delete_options(struct call *call, const struct doc **preconditions)
 {
-	const struct doc *dry_run, *grace;
+	const struct doc *grace;
 	struct doc *options;
 	enum outcome outcome = read_json(call, &options);
 
@@ -257,18 +272,15 @@ enum outcome read_delete_options(struct call *call, const struct doc **precondit
 		return outcome;
 	if (doc_kind(options) != DOC_OBJECT)
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "the body must be DeleteOptions, an object");
-	if (doc_get(options, STR("dryRun"), &dry_run) && doc_length(dry_run) > 0) {
-		const struct doc *first = doc_at(dry_run, 0);
-		if (doc_kind(first) != DOC_STRING || !str_eq(doc_string(first), STR("All")))
-			return call_fail(call, OUTCOME_BAD_DOCUMENT, "dryRun must be [\"All\"]");
-		call->dry_run = true;
-	}
+	outcome = read_dry_run_option(call, options);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	if (doc_get(options, STR("gracePeriodSeconds"), &grace) && grace != NULL)
 		response_add(&call->response, "Warning",
 			STR("299 - \"gracePeriodSeconds is ignored: nothing runs here that would need time to end\""));
-	if (doc_get(options, STR("preconditions"), preconditions) && doc_kind(*preconditions) == DOC_OBJECT)
-		return OUTCOME_OK;
-	*preconditions = NULL;
+	if (doc_get(options, STR("preconditions"), preconditions) && *preconditions != NULL &&
+		doc_kind(*preconditions) != DOC_OBJECT)
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "preconditions must be an object with uid, resourceVersion or both");
 	return OUTCOME_OK;
 }
 
