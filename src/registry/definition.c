@@ -27,6 +27,7 @@ struct view {
 struct definitions {
 	struct definition *builtin; // as the table has them; NULL: not filled in yet
 	struct view *views, *retired;
+	uint64_t no_system; // the catalogue's revision as of which there is no system tenant yet, and so nothing of its; 0: none
 };
 
 // One statement, so that what is read is that of the revision. Annotations that metadata cannot hold stand in the object.
@@ -238,6 +239,10 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, s
 	if (row[1].null) {
 		if (*at != NULL)
 			retire(registry, at);
+		if (is_system(tenant) && !catalogue_is_raised(registry, CATALOGUE_TYPES)) {
+			catalogue_note(registry, CATALOGUE_TYPES, row[0].u);
+			registry->definitions->no_system = row[0].u;
+		}
 		return OUTCOME_NOT_FOUND;
 	}
 	// What the running transaction made may be rolled back: it is read for once.
@@ -272,6 +277,14 @@ static enum outcome see(struct registry *registry, struct str tenant, struct vie
 	return OUTCOME_OK;
 }
 
+// Whoever defines a type there makes that tenant, too, and raises the revision.
+static bool system_is_absent(struct registry *registry)
+{
+	uint64_t newest = catalogue_newest(registry, CATALOGUE_TYPES);
+
+	return newest != 0 && registry->definitions->no_system == newest && !catalogue_is_raised(registry, CATALOGUE_TYPES);
+}
+
 // The tenant's, and the system's; that one may not be there yet.
 static enum outcome see_both(struct registry *registry, struct str tenant, struct view **own, struct view **common)
 {
@@ -284,6 +297,8 @@ static enum outcome see_both(struct registry *registry, struct str tenant, struc
 		*common = *own;
 		return OUTCOME_OK;
 	}
+	if (system_is_absent(registry))
+		return OUTCOME_OK;
 	outcome = see(registry, STR(TENANT_SYSTEM), common);
 	return outcome == OUTCOME_NOT_FOUND ? OUTCOME_OK : outcome;
 }
