@@ -2,6 +2,7 @@
 // Resources at /{version}/{tenant}/{plural}/{name} and …/namespaces/{namespace}/{plural}/{name}.
 #include "base/base.h"
 
+#include "api/documents.h"
 #include "api/tenancy/tenancy.h"
 #include "base/buf.h"
 #include "base/pool.h"
@@ -91,7 +92,7 @@ enum outcome delete_resource(struct call *call)
 		return outcome;
 	outcome = resource_delete(call->registry, &address, conditions_guard(&conditions), &resource);
 	if (outcome == OUTCOME_NO_CONTENT)
-		response_set(&call->response, "X-Purge-At", time_text(call, resource.purge_us));
+		response_set(&call->response, "X-Purge-At", time_text(call->pool, resource.purge_us));
 	return answer_elsewhere(call, outcome, &address, &resource, STR(""));
 }
 

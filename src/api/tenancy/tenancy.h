@@ -53,7 +53,6 @@ void tenant_headers(struct call *call, const struct tenant *tenant);
 // The document of a resource: metadata in front of the type's own members, spliced from the stored text.
 void resource_json(struct call *call, const struct resource *resource, struct buf *out);
 void write_resource(struct call *call, const struct resource *resource);
-struct str time_text(struct call *call, int64_t us);
 struct doc *blockers_doc(struct pool *pool, const struct blocker *blockers, size_t n);
 void tenancy_render_problem(struct call *call, enum outcome outcome, const struct problem *problem);
 
