@@ -5,12 +5,12 @@
 
 #include "api/documents.h"
 #include "api/spaces/spaces.h"
+#include "api/tenant_metadata.h"
 #include "auth/auth.h"
 #include "base/buf.h"
 #include "base/pool.h"
 
-// As the tenancy dialect takes metadata, which go out as header fields there.
-enum { MAX_META = 32, MAX_META_NAME = 255, MAX_META_VALUE = 2048, MAX_META_ALL = 6144, STEP = 200 };
+enum { STEP = 200 };
 
 static bool is_operator(const struct call *call)
 {
@@ -184,21 +184,6 @@ enum outcome list_tenant_objects(struct call *call, const struct target *target,
 
 // ---- written
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_word(struct str name)
-{
-	if (name.n == 0 || name.n > MAX_META_NAME || !is_letter(name.p[0]))
-		return false;
-	for (size_t i = 1; i < name.n; i++)
-		if (!is_letter(name.p[i]) && !(name.p[i] >= '0' && name.p[i] <= '9') && name.p[i] != '-' && name.p[i] != '.')
-			return false;
-	return true;
-}
-
 static bool has_word(const struct doc *words, struct str name)
 {
 	for (struct doc_iter it = doc_iter(words); doc_next(&it);)
@@ -219,7 +204,7 @@ static void split_annotations(struct pool *pool, const struct doc *annotations, 
 	for (i = 0; i < n; i++) {
 		struct str value = doc_string(entries[i].value);
 		size_t size = entries[i].name.n + value.n;
-		bool fits = is_word(entries[i].name) && value.n <= MAX_META_VALUE && doc_length(words) < MAX_META &&
+		bool fits = meta_name_ok(entries[i].name) && value.n <= MAX_META_VALUE && doc_length(words) < MAX_META &&
 			bytes + size <= MAX_META_ALL && !has_word(words, entries[i].name);
 		doc_set(fits ? words : others, entries[i].name, doc_new_string(pool, value));
 		bytes += fits ? size : 0;

@@ -4,14 +4,11 @@
 
 #include "api/documents.h"
 #include "api/tenancy/tenancy.h"
+#include "api/tenant_metadata.h"
 #include "base/buf.h"
 #include "base/config.h"
 #include "base/pool.h"
 #include "http/uri.h"
-
-// Metadata go out as header fields as well, where a byte may take three. Web servers read lines of up to 8 KiB (Apache)
-// and heads of up to 32 KiB (nginx) and answer 502 beyond; clients take as few as 64 fields.
-enum { MAX_META = 32, MAX_META_NAME = 255, MAX_META_VALUE = 2048, MAX_META_ALL = 6144 };
 
 static void write_tenant(struct call *call, const struct tenant *tenant)
 {
@@ -52,22 +49,6 @@ enum outcome head_tenant(struct call *call)
 }
 
 // ---- PUT
-
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-// A name becomes an element in XML and part of a header's name, so it is a word that both can hold.
-static bool meta_name_ok(struct str name)
-{
-	if (name.n == 0 || name.n > MAX_META_NAME || !is_letter(name.p[0]))
-		return false;
-	for (size_t i = 1; i < name.n; i++)
-		if (!is_letter(name.p[i]) && !(name.p[i] >= '0' && name.p[i] <= '9') && name.p[i] != '-' && name.p[i] != '.')
-			return false;
-	return true;
-}
 
 // Header fields have no case: of two such names HEAD could show but one.
 static bool is_among(struct str name, const struct doc_iter *entries, size_t n)
