@@ -8,32 +8,38 @@
 #include "base/pool.h"
 #include "http/uri.h"
 
-static enum outcome begin(struct call *call, struct address *address, struct conditions *conditions)
+enum outcome begin_resource(struct call *call, struct address *address, struct conditions *conditions)
 {
 	enum outcome outcome = address_read(call, address);
 
 	return outcome == OUTCOME_OK ? conditions_read(call, conditions) : outcome;
 }
 
-// HEAD too: the transport leaves the body out.
-enum outcome get_resource(struct call *call)
+enum outcome show_resource(struct call *call, struct str suffix,
+	void (*write)(struct call *call, const struct resource *resource))
 {
 	struct address address;
 	struct conditions conditions;
 	struct resource resource;
-	enum outcome outcome = begin(call, &address, &conditions);
+	enum outcome outcome = begin_resource(call, &address, &conditions);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	outcome = resource_get(call->registry, &address, &resource);
 	if (outcome != OUTCOME_OK)
-		return answer_elsewhere(call, outcome, &address, &resource, STR(""));
+		return answer_elsewhere(call, outcome, &address, &resource, suffix);
 	outcome = resource_check(call->registry, &resource, conditions_guard(&conditions));
 	if (outcome == OUTCOME_OK)
-		write_resource(call, &resource);
+		write(call, &resource);
 	else if (outcome == OUTCOME_NOT_MODIFIED)
 		set_etag(call, resource.etag);
 	return outcome;
+}
+
+// HEAD too: the transport leaves the body out.
+enum outcome get_resource(struct call *call)
+{
+	return show_resource(call, STR(""), write_resource);
 }
 
 static enum outcome write_with(struct call *call, const struct address *address, struct conditions *conditions,
@@ -58,7 +64,7 @@ enum outcome put_resource(struct call *call)
 	struct address address;
 	struct conditions conditions;
 	struct doc *document;
-	enum outcome outcome = begin(call, &address, &conditions);
+	enum outcome outcome = begin_resource(call, &address, &conditions);
 
 	if (outcome == OUTCOME_OK)
 		outcome = call_read(call, &resource_document, &document);
@@ -74,7 +80,7 @@ enum outcome patch_resource(struct call *call)
 	struct conditions conditions;
 	enum edit_kind kind;
 	struct doc *patch;
-	enum outcome outcome = begin(call, &address, &conditions);
+	enum outcome outcome = begin_resource(call, &address, &conditions);
 
 	if (outcome == OUTCOME_OK)
 		outcome = read_patch(call, &kind, &patch);
@@ -86,7 +92,7 @@ enum outcome delete_resource(struct call *call)
 	struct address address;
 	struct conditions conditions;
 	struct resource resource;
-	enum outcome outcome = begin(call, &address, &conditions);
+	enum outcome outcome = begin_resource(call, &address, &conditions);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -102,7 +108,7 @@ enum outcome recover_resource(struct call *call)
 	struct conditions conditions;
 	struct uuid uid;
 	struct str text = call_param(call, "uid");
-	enum outcome outcome = begin(call, &address, &conditions);
+	enum outcome outcome = begin_resource(call, &address, &conditions);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;

@@ -66,6 +66,15 @@ struct content_edit {
 };
 enum outcome content_apply(void *arg, const struct resource *current, struct content *content);
 
+// ---- resource.c
+
+// The address and the preconditions of a call about one resource. OUTCOME_OK, or what address_read or conditions_read
+// ended with.
+enum outcome begin_resource(struct call *call, struct address *address, struct conditions *conditions);
+// GET of the resource, or of what stands at suffix below it, which write renders.
+enum outcome show_resource(struct call *call, struct str suffix,
+	void (*write)(struct call *call, const struct resource *resource));
+
 // ---- traits.c
 
 struct trait_filter; // registry/trait.h
