@@ -251,6 +251,21 @@ subtest 'lists' => sub {
     is $acme->get('/api/v1/events')->json->{kind}, 'EventList', 'but their list';
 };
 
+subtest 'how new' => sub {
+    my $version = $acme->get("$cms/c1")->json->{metadata}{resourceVersion};
+    my $future  = '9000000000000000000';
+    for my $path ($cms, "$cms/c1", '/api/v1/namespaces/default/status', '/api/v1/tenants', '/api/v1/tenants/acme') {
+        $acme->get("$path?resourceVersion=$_")->is_status(200, "$path: " . (length ? "as of $_" : 'as it is')) for '', 0, $version;
+        my $answer = $acme->get("$path?resourceVersion=$future");
+        is_failure($answer, 504, 'Timeout', qr/Too large resource version: $future, current: \d+/, 'of what is still to come');
+        is $answer->json->{details}{retryAfterSeconds}, 1, 'when to ask again';
+        is $answer->json->{details}{causes}[0]{reason}, 'ResourceVersionTooLarge', 'the cause, as client libraries look for it';
+        is $answer->header('Retry-After'), 1, 'in the header field, too';
+        is_failure($acme->get("$path?resourceVersion=$_"), 400, 'BadRequest', qr/resourceVersion must be a number/, "no version: $_")
+            for qw(x 1x -1 18446744073709551616);
+    }
+};
+
 subtest 'tables' => sub {
     my $accept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json';
     my $table  = $acme->get('/api/v1/namespaces/n2/configmaps', accept => $accept)->json;

@@ -113,16 +113,26 @@ static uint64_t first_open(const struct db_rows *written, const struct db_rows *
 	return up_to;
 }
 
-// Where to look from: what was seen complete, unless the log was emptied since.
-static enum outcome begin_horizon(struct registry *registry)
+enum outcome change_newest(struct registry *registry, uint64_t *newest)
 {
-	struct horizon *held = &registry->horizon;
 	struct db_rows rows;
 	enum db_result result = db_run(registry->db, registry->pool, &q_last, NULL, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	uint64_t last = db_at(&rows, 0, 0)->u;
+	*newest = db_at(&rows, 0, 0)->u;
+	return OUTCOME_OK;
+}
+
+// Where to look from: what was seen complete, unless the log was emptied since.
+static enum outcome begin_horizon(struct registry *registry)
+{
+	struct horizon *held = &registry->horizon;
+	uint64_t last;
+	enum outcome outcome = change_newest(registry, &last);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	if (held->complete == 0 || last < held->complete)
 		*held = (struct horizon){ .complete = last > HORIZON_BACK ? last - HORIZON_BACK : 0 };
 	return OUTCOME_OK;

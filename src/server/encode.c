@@ -41,7 +41,7 @@ static void add_headers_of_status(struct passage *passage)
 
 	if (response->status == 401)
 		set_default(response, "WWW-Authenticate", str_c(auth_challenge(passage->pipeline->auth)));
-	if (response->status == 503)
+	if (response->status == 503 || response->status == 504)
 		set_default(response, "Retry-After", STR("1"));
 }
 

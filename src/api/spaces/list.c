@@ -212,6 +212,8 @@ enum outcome list_in_space(struct call *call)
 	if (outcome == OUTCOME_OK && query_is_true(call, "watch"))
 		outcome = fail_watch(call);
 	if (outcome == OUTCOME_OK)
+		outcome = read_version(call);
+	if (outcome == OUTCOME_OK)
 		outcome = read_list_query(call, &query);
 	if (outcome != OUTCOME_OK)
 		return outcome;

@@ -40,6 +40,8 @@ enum outcome get_in_space(struct call *call)
 	enum outcome outcome = read_target(call, VERB_GET, &target);
 
 	if (outcome == OUTCOME_OK)
+		outcome = read_version(call);
+	if (outcome == OUTCOME_OK)
 		outcome = conditions_read(call, &conditions);
 	if (outcome != OUTCOME_OK)
 		return outcome;

@@ -34,6 +34,39 @@ enum outcome read_dry_run(struct call *call)
 	return OUTCOME_OK;
 }
 
+// ---- how new
+
+static enum outcome fail_not_yet(struct call *call, uint64_t asked, uint64_t newest)
+{
+	const struct about nothing = { STR(""), STR(""), STR("") };
+	struct problem_cause *cause = POOL_NEW(call->pool, struct problem_cause);
+
+	fail_about(call, OUTCOME_NOT_YET, &nothing,
+		"Too large resource version: %llu, current: %llu; give one that an answer had, or none",
+		(unsigned long long)asked, (unsigned long long)newest);
+	*cause = (struct problem_cause){ "ResourceVersionTooLarge", STR(""), STR("Too large resource version") };
+	call->problem.causes = cause;
+	call->problem.n_causes = 1;
+	return OUTCOME_NOT_YET;
+}
+
+// What is read is always the present state, so that only a version that is still to come can't be had.
+enum outcome read_version(struct call *call)
+{
+	struct str text;
+	uint64_t asked = 0, newest;
+
+	if (!uri_query(&call->request.uri, STR("resourceVersion"), &text) || text.n == 0)
+		return OUTCOME_OK;
+	if (!str_to_u64(text, &asked))
+		return call_fail(call, OUTCOME_BAD_PARAMETER,
+			"resourceVersion must be a number: metadata.resourceVersion of an object or a list, or 0 for any");
+	if (asked == 0)
+		return OUTCOME_OK;
+	enum outcome outcome = change_newest(call->registry, &newest);
+	return outcome == OUTCOME_OK && asked > newest ? fail_not_yet(call, asked, newest) : outcome;
+}
+
 // ---- selectors
 
 // What may be asked about beside name and namespace: what clients ask of pods, events and secrets.

@@ -51,6 +51,8 @@ struct str object_path(struct pool *pool, const struct definition *definition, c
 bool query_is_true(const struct call *call, const char *name);
 // OUTCOME_OK with call->dry_run as dryRun says; _BAD_DOCUMENT (told as 422) for a value that is none.
 enum outcome read_dry_run(struct call *call);
+// resourceVersion of a read: its answer must not be older. OUTCOME_OK; _BAD_PARAMETER, _NOT_YET with call->problem set.
+enum outcome read_version(struct call *call);
 // The apiVersion of the Table that Accept prefers to the objects themselves; p NULL: it does not.
 struct str wanted_table(const struct call *call);
 enum table_object included_object(const struct call *call);

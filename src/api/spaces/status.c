@@ -193,6 +193,7 @@ static const struct {
 	{ OUTCOME_HEADERS_TOO_LARGE, 0, "BadRequest" },
 	{ OUTCOME_INTERNAL, 0, "InternalError" },
 	{ OUTCOME_UNAVAILABLE, 0, "ServiceUnavailable" },
+	{ OUTCOME_NOT_YET, 0, "Timeout" },
 };
 
 struct failure {
@@ -326,7 +327,7 @@ static struct doc *details_doc(struct call *call, const struct failure *failure,
 	set_nonempty(call, details, "kind", kind);
 	if (problem->n_causes > 0)
 		doc_set(details, STR("causes"), causes_doc(call, problem));
-	if (failure->code == 503)
+	if (failure->code == 503 || failure->code == 504)
 		doc_set_u64(call->pool, details, "retryAfterSeconds", 1);
 	return details;
 }
