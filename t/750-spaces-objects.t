@@ -309,6 +309,43 @@ subtest 'delete' => sub {
     is names($acme->get($in)), '', 'with what is in it';
 };
 
+subtest 'the status of a namespace, and its finalize' => sub {
+    my $path = '/api/v1/namespaces/parts';
+    my $made = $acme->post('/api/v1/namespaces', json => { metadata => { name => 'parts', labels => { l => '1' } }, spec => { finalizers => ['a/b'] } });
+    $made->is_status(201, 'a namespace');
+    my @conditions = ({ type => 'Ready', status => 'True' });
+    my $put = $acme->put("$path/status", json => { %{ $made->json }, metadata => { name => 'parts', labels => { l => '2' } }, spec => {},
+        status => { phase => 'Active', conditions => \@conditions } });
+    $put->is_status(200, 'PUT of its status');
+    is_deeply $put->json->{status}, { phase => 'Active', conditions => \@conditions }, 'is kept';
+    is $put->json->{metadata}{labels}{l}, '1', 'and nothing else of it';
+    is_deeply $put->json->{spec}, { finalizers => ['a/b'] }, 'nor that';
+    is_deeply $acme->get("$path/status")->json, $put->json, 'there it is';
+    $acme->get("$path/status", if_none_match => $put->etag)->is_status(304, 'unchanged');
+    my $stale = $made->json->{metadata}{resourceVersion};
+    is_failure($acme->put("$path/status", json => { metadata => { resourceVersion => $stale }, status => {} }), 409, 'Conflict', qr/modified/, 'a stale version');
+    $acme->put("$path/status", json => {}, if_match => $made->etag)->is_status(412, 'a stale etag');
+    $acme->patch("$path/status", { status => { conditions => [@conditions, { type => 'More', status => 'False' }] } })->is_status(200, 'PATCH');
+    my $whole = $acme->patch($path, { metadata => { labels => { l => '3' } }, status => { conditions => [] } });
+    is scalar @{ $whole->json->{status}{conditions} }, 2, 'a change of the whole leaves it as it is';
+    is_failure($acme->patch("$path/status", { status => { phase => 'Terminating' } }), 422, 'Invalid', qr/status\.phase/, 'a phase that is not so');
+    is_failure($acme->patch("$path/status", { status => $_->[0] }), 400, 'BadRequest', $_->[1], 'what is none: ' . JSON::PP->new->allow_nonref->encode($_->[0]))
+        for [1, qr/status must be/], [{ phase => 1 }, qr/phase must be/], [{ conditions => 1 }, qr/conditions must be/], [{ conditions => [1] }, qr/conditions must be/];
+    is_failure($acme->put('/api/v1/namespaces/none/status', json => {}), 404, 'NotFound', qr/namespaces "none" not found/, 'of one that is not there');
+    is_failure($reader->put("$path/status", json => {}), 403, 'Forbidden', qr/./, 'readers do not');
+    $acme->patch("$path/status", { status => undef })->is_status(200, 'taken back');
+    is_deeply $acme->get($path)->json->{status}, { phase => 'Active' }, 'it has none';
+    my $full = $acme->put('/api/v1/tenants/acme/namespaces/parts/finalize', json => { metadata => { name => 'parts', finalizers => ['c/d'] }, spec => {} });
+    $full->is_status(200, 'finalize');
+    is_deeply $full->json->{spec}, {}, 'its finalizers are gone';
+    is_failure($acme->patch("$path/finalize", {}), 405, 'MethodNotAllowed', qr/PUT/, 'it has no patch');
+    is $acme->delete($path)->json->{status}{phase}, 'Terminating', 'deleted while it has a finalizer';
+    is_failure($acme->patch("$path/status", { status => { phase => 'Active' } }), 422, 'Invalid', qr/status\.phase.*Terminating/, 'it cannot be said to live');
+    $acme->put("$path/finalize", json => { metadata => { name => 'parts' }, spec => { finalizers => [] } })->is_status(200, 'finalize without any');
+    $acme->get($path)->is_status(404, 'lets it go');
+    is_failure($acme->$_($cms, $_ eq 'put' ? (json => {}) : {}), 405, 'MethodNotAllowed', qr/collection/, "no $_ of a collection") for qw(put patch);
+};
+
 subtest 'what one may' => sub {
     my $may = sub {
         my ($who, %attributes) = @_;

@@ -348,6 +348,8 @@ static const struct {
 	{ "GET", "/api/v1/tenants/t/namespaces", "listCoreTenantObjects" },
 	{ "GET", "/api/v1/namespaces/n", "getCoreObject" },
 	{ "GET", "/api/v1/namespaces/n/pods", "listCoreNamespacedObjects" },
+	{ "PUT", "/api/v1/namespaces/n/finalize", "putCoreNamespacePart" },
+	{ "PATCH", "/api/v1/tenants/t/namespaces/n/status", "patchCoreTenantNamespacePart" },
 	{ "PUT", "/api/v1/tenants/t/namespaces/n/pods/p/status", "putCoreTenantNamespacedObjectPart" },
 	{ "GET", "/apis/example.com/v1", "getGroupTypes" },
 	{ "GET", "/apis/authorization.k8s.io/v1", "getGroupTypes" },

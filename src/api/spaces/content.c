@@ -322,7 +322,8 @@ static struct doc *part_of_body(const struct change_of_object *change, struct do
 		take_from(pool, whole, body, "status");
 		return whole;
 	}
-	if (!change->target->definition->builtin && change->target->version->has_status)
+	if (has_identity(change->target->definition, "", "namespaces") ||
+		(!change->target->definition->builtin && change->target->version->has_status))
 		take_from(pool, body, stored, "status");
 	return body;
 }
@@ -340,9 +341,9 @@ static enum outcome body_of(const struct change_of_object *change, const struct 
 	doc_remove(sent, STR("metadata"));
 	doc_remove(sent, STR("apiVersion"));
 	doc_remove(sent, STR("kind"));
-	if (has_identity(target->definition, "", "namespaces"))
-		doc_remove(sent, STR("status"));
 	enum outcome outcome = fold_string_data(change, sent);
+	if (outcome == OUTCOME_OK && target->part == PART_STATUS && has_identity(target->definition, "", "namespaces"))
+		outcome = read_namespace_status(change, current, sent);
 	if (has_identity(target->definition, CRD_GROUP, CRD_PLURAL) && str_eq(target->version->name, STR("v1beta1")))
 		sent = crd_from_v1beta1(pool, sent);
 	*body = part_of_body(change, sent, stored);

@@ -147,6 +147,16 @@ enum outcome create_in_space(struct call *call)
 
 // ---- update, patch
 
+// What is addressed is one object, or a part of it that is written so: of finalize there is no patch.
+static enum outcome check_changed_at_all(struct call *call, const struct target *target, enum change_kind kind)
+{
+	if (target->name.p == NULL)
+		return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, "a collection is not changed as a whole: name the object");
+	if (target->part == PART_FINALIZE && kind != CHANGE_REPLACE)
+		return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, "finalize takes PUT alone");
+	return OUTCOME_OK;
+}
+
 static enum outcome change_with(struct call *call, const struct target *target, struct change_of_object *change,
 	struct conditions *conditions)
 {
@@ -175,6 +185,8 @@ enum outcome put_in_space(struct call *call)
 	enum outcome outcome = begin_write(call, VERB_UPDATE, &target, &conditions);
 
 	if (outcome == OUTCOME_OK)
+		outcome = check_changed_at_all(call, &target, CHANGE_REPLACE);
+	if (outcome == OUTCOME_OK)
 		outcome = read_object(call, &target, &object, &name);
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -189,6 +201,8 @@ enum outcome patch_in_space(struct call *call)
 	struct change_of_object change = { .call = call, .target = &target };
 	enum outcome outcome = begin_write(call, VERB_PATCH, &target, &conditions);
 
+	if (outcome == OUTCOME_OK)
+		outcome = check_changed_at_all(call, &target, CHANGE_MERGE_PATCH);
 	if (outcome == OUTCOME_OK)
 		outcome = read_object_patch(call, &target, &change);
 	return outcome == OUTCOME_OK ? change_with(call, &target, &change, &conditions) : outcome;

@@ -67,8 +67,8 @@ static bool mentions(struct str text, struct str quoted)
 	return memmem(text.p, text.n, quoted.p, quoted.n) != NULL;
 }
 
-// The body without members that come from elsewhere: another dialect may have stored them. A namespace's status is that
-// it is there.
+// The body without members that come from elsewhere: another dialect may have stored them. A namespace's status is
+// added apart.
 static struct str own_body(struct pool *pool, const struct definition *definition, struct str body)
 {
 	bool of_namespace = has_identity(definition, "", "namespaces");
@@ -86,14 +86,6 @@ static struct str own_body(struct pool *pool, const struct definition *definitio
 	return buf_str(&text);
 }
 
-// A namespace is in use, or being cleaned up.
-static void add_phase(const struct resource *resource, struct buf *out)
-{
-	BUF_LIT(out, ",\"status\":{\"phase\":\"");
-	buf_add(out, resource->doomed_us != 0 ? STR("Terminating") : STR("Active"));
-	BUF_LIT(out, "\"}");
-}
-
 static struct str body_in_version(struct call *call, const struct definition *definition,
 	const struct definition_version *version, struct str body)
 {
@@ -108,7 +100,8 @@ static struct str body_in_version(struct call *call, const struct definition *de
 void object_json(struct call *call, const struct definition *definition, const struct definition_version *version,
 	const struct resource *resource, struct buf *out)
 {
-	struct str body = own_body(call->registry->pool, definition, resource_shown(call->registry, resource));
+	struct str shown = resource_shown(call->registry, resource);
+	struct str body = own_body(call->registry->pool, definition, shown);
 
 	BUF_LIT(out, "{\"kind\":");
 	json_add_string(out, definition->kind);
@@ -117,7 +110,7 @@ void object_json(struct call *call, const struct definition *definition, const s
 	add_metadata(definition, version, resource, call->registry->pool, out);
 	add_stored_members(out, body_in_version(call, definition, version, body));
 	if (has_identity(definition, "", "namespaces"))
-		add_phase(resource, out);
+		add_namespace_status(call->registry->pool, resource, shown, out);
 	buf_addc(out, '}');
 }
 

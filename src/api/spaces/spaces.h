@@ -159,6 +159,15 @@ struct doc *scale_of(struct pool *pool, const struct target *target, const struc
 enum outcome scaled_body(const struct change_of_object *change, const struct doc *scale, const struct doc *stored,
 	struct doc **body);
 
+// ---- namespaces.c: their status
+
+// From the stored body to what is told, with a comma before it.
+void add_namespace_status(struct pool *pool, const struct resource *resource, struct str body, struct buf *out);
+// From what came to what is stored: the conditions; what else it says has to be right.
+// OUTCOME_OK, or _BAD_DOCUMENT with call->problem set.
+enum outcome read_namespace_status(const struct change_of_object *change, const struct resource *current,
+	struct doc *body);
+
 // ---- names.c: names and labels as this API has them
 
 // Adds what is wrong with the name of a new object.
