@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The status of a namespace: its phase is told by what the registry knows, its conditions are stored for those who set them.
+// The status of a namespace: its phase is what the registry knows, its conditions are stored for those who set them.
 #include "base/base.h"
 
 #include "api/documents.h"
@@ -63,7 +63,8 @@ static enum outcome check_phase(const struct change_of_object *change, const str
 	return fail_invalid(change->call, change->target->definition, change->target->name, &faults);
 }
 
-enum outcome read_namespace_status(const struct change_of_object *change, const struct resource *current, struct doc *body)
+enum outcome read_namespace_status(const struct change_of_object *change, const struct resource *current,
+	struct doc *body)
 {
 	struct pool *pool = change->call->pool;
 	const struct doc *status = NULL, *said = NULL;
