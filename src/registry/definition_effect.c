@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a change of sharing or of policy does: who answered before it is kept, and the same look-up is asked again after.
+// What a change of sharing or of policy does: who answered before is kept, and the same look-up is asked again after.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -20,8 +20,8 @@ struct definition_survey {
 
 // The names come back one after the other in bytes' order, so that the next page goes on behind the last.
 static const struct db_query q_tenants = {
-	"SELECT t.id, t.name, t.type_policy, " TENANT_ANNOTATIONS ", " RESOURCE_COLUMNS " FROM (SELECT id, name, type_policy, "
-	"metadata, object FROM tenants WHERE live = 1 AND deleted_at IS NULL AND name > ? ORDER BY name LIMIT ?) t "
+	"SELECT t.id, t.name, t.type_policy, " TENANT_ANNOTATIONS ", " RESOURCE_COLUMNS " FROM (SELECT id, name, "
+	"type_policy, metadata, object FROM tenants WHERE live = 1 AND deleted_at IS NULL AND name > ? ORDER BY name LIMIT ?) t "
 	"LEFT JOIN resources r ON r.tenant_id = t.id AND r.type_id = ? AND r.namespace = '' AND r.name = ? AND r.live = 1 "
 	"ORDER BY t.name",
 	"suus", "usss" RESOURCE_OUT
@@ -85,7 +85,9 @@ static enum outcome add_effect(struct registry *registry, struct definition_effe
 	if (is_same(from, to))
 		return OUTCOME_OK;
 	struct definition_effect *effect = &effects->list[effects->n++];
-	*effect = (struct definition_effect){ .tenant = tenant, .type = from != NULL ? from->type : to->type, .from = from, .to = to };
+	*effect = (struct definition_effect){
+		.tenant = tenant, .type = from != NULL ? from->type : to->type, .from = from, .to = to
+	};
 	return count_objects(registry, effect);
 }
 
@@ -139,8 +141,8 @@ static struct view *view_of(struct registry *registry, const struct db_rows *row
 	return view;
 }
 
-static enum outcome compare_tenant(struct registry *registry, const struct definition_survey *survey, struct view *now,
-	struct view *tenant, struct definition_effects *effects)
+static enum outcome compare_tenant(struct registry *registry, const struct definition_survey *survey,
+	struct view *now, struct view *tenant, struct definition_effects *effects)
 {
 	bool is_system = str_eq_c(tenant->tenant, TENANT_SYSTEM);
 	struct view *before = is_system && survey->common != NULL ? survey->common : tenant, *after = tenant;
@@ -189,8 +191,8 @@ static enum outcome compare_all(struct registry *registry, const struct definiti
 	return outcome;
 }
 
-enum outcome definition_survey_end(struct registry *registry, const struct definition_survey *survey, struct str marker,
-	size_t limit, struct definition_effects *effects)
+enum outcome definition_survey_end(struct registry *registry, const struct definition_survey *survey,
+	struct str marker, size_t limit, struct definition_effects *effects)
 {
 	*effects = (struct definition_effects){ .next = STR_NONE };
 	if (survey->group.p == NULL)
