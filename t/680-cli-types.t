@@ -104,6 +104,7 @@ subtest 'a withdrawn type' => sub {
     is csv($ann, qw(gears.example.com list --columns name)), 'a b', 'of all namespaces';
     like $ann->ends(0, qw(gears.example.com show a -n default))->{out}, qr/^metadata\.name +a$/m, 'and shown';
     $ann->ends(1, qw(gears.example.com show z -n default));
+    $op->ends(1, qw(gears.example.com list -n default -t globex));
 };
 
 done_testing;
