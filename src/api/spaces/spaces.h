@@ -98,7 +98,6 @@ const char *verb_of(const struct call *call);
 
 // ---- render.c: from the registry's structs to what clients read
 
-struct str time_of(struct pool *pool, int64_t us);
 // The object as stored, told in that version.
 void object_json(struct call *call, const struct definition *definition, const struct definition_version *version,
 	const struct resource *resource, struct buf *out);
