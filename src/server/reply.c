@@ -41,6 +41,7 @@ static const struct {
 	REASON(500, "Internal Server Error"),
 	REASON(501, "Not Implemented"),
 	REASON(503, "Service Unavailable"),
+	REASON(504, "Gateway Timeout"),
 #undef REASON
 };
 
