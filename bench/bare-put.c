@@ -162,9 +162,10 @@ static struct put *put_open(const char *tenant, bool nodes, size_t first, size_t
 	(void)snprintf(put->space, sizeof(put->space), "%s", nodes ? "" : "default");
 	(void)snprintf(put->fields, sizeof(put->fields), "[\"/%s\"]", nodes ? "extra/n" : "data/text");
 	put->tenant_id = bare_tenant(put->mysql, tenant);
-	put->type_id = bare_number(put->mysql, nodes ? "SELECT id FROM types WHERE plural = 'nodes'" :
-						       "SELECT id FROM types WHERE plural = 'configmaps'");
-	put->space_type_id = bare_number(put->mysql, "SELECT id FROM types WHERE plural = 'namespaces'");
+	put->type_id = bare_number(put->mysql, nodes ?
+		"SELECT id FROM types WHERE group_name = 'baremetal.openstack.org' AND plural = 'nodes'" :
+		"SELECT id FROM types WHERE group_name = '' AND plural = 'configmaps'");
+	put->space_type_id = bare_number(put->mysql, "SELECT id FROM types WHERE group_name = '' AND plural = 'namespaces'");
 	load_rows(put);
 	put->n_rows -= put->n_rows % step; // so that no two connections meet at one row
 	load_body(put);

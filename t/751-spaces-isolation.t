@@ -38,7 +38,7 @@ sub methods_of {
     return @found;
 }
 
-my %value = (plural => 'configmaps', namespace => 'default', name => 'c1', group => 'apiextensions.k8s.io', version => 'v1', subresource => 'status');
+my %value = (plural => 'configmaps', namespace => 'default', name => 'c1', group => 'apiextensions.k8s.io', version => 'v1', subresource => 'status', type => 'configmaps');
 
 sub fill {
     my ($template, %more) = @_;
@@ -50,7 +50,7 @@ sub fill {
 for my $endpoint (['combined', sub { $instance->combined($_[0]) }], ['service', sub { $instance->service($_[0]) }]) {
     my ($name, $client) = @$endpoint;
     subtest "the $name endpoint" => sub {
-        my @calls = grep { $_->[1] =~ m{\A/apis?/} && $_->[1] =~ /\{tenant\}/ } methods_of($client->('alice:acme')->get('/application.wadl')->text);
+        my @calls = grep { $_->[1] =~ m{\A/(?:apis?|spaces)/} && $_->[1] =~ /\{tenant\}/ } methods_of($client->('alice:acme')->get('/application.wadl')->text);
         cmp_ok scalar @calls, '>=', 30, 'calls that name a tenant';
         for my $who ('bob:globex', 'eve:globex:reader', 'nobody') {
             for my $call (@calls) {

@@ -289,6 +289,11 @@ int part_show(struct cli *cli, const struct provider *provider, const struct par
 int part_change(struct cli *cli, const struct provider *provider, const struct part *part,
 	const struct part_edit *edit);
 
+// ---- space.c
+
+// What a tenant's policy may be; ends with NULL.
+extern const char *const type_policies[];
+
 // ---- dry_run.c
 
 // From now on changes are printed as a line of curl and not sent.
@@ -355,6 +360,12 @@ int command_part_list(struct cli *cli);
 int command_part_set(struct cli *cli);
 int command_part_add(struct cli *cli);
 int command_part_remove(struct cli *cli);
+int command_type_list(struct cli *cli);
+int command_type_show(struct cli *cli);
+int command_type_explain(struct cli *cli);
+int command_type_effect(struct cli *cli);
+int command_space_show(struct cli *cli);
+int command_policy_set(struct cli *cli);
 int command_move(struct cli *cli);
 int command_move_status(struct cli *cli);
 int command_version(struct cli *cli);

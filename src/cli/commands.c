@@ -231,6 +231,31 @@ const struct command commands[] = {
 		"take a provider out of aggregates", TEXT_GENERATION,
 		"tenure provider aggregate remove rack-7 2f8a6a5e-0f0c-4b0e-9f57-6d7d5f0a3c11" },
 
+	{ "type", "list", "", 0, 0, HAS(OPT_TENANT), command_type_list, "list the types that a tenant may use",
+		"\"of\" is whose definition answers: the tenant's own, or the system's; built-in types are nobody's.",
+		"tenure type list -t acme --columns type,of,short" },
+	{ "type", "show", "TYPE…", 1, 0, HAS(OPT_TENANT), command_type_show, "show what answers for types",
+		"TYPE is widgets.example.com, or configmaps. " TEXT_STDIN, "tenure type show widgets.example.com -t acme" },
+	{ "type", "explain", "TYPE", 1, 1, HAS(OPT_TENANT), command_type_explain,
+		"tell which definition of a type answers for a tenant, and why",
+		"The rule that decided, and what else there is: the tenant's own, and the one shared with it.",
+		"tenure type explain widgets.example.com -t acme" },
+	{ "type", "effect", "TYPE [MEMBER=VALUE…]", 1, 0, HAS(OPT_TENANT) | HAS(OPT_FILE) | HAS(OPT_PATCH),
+		command_type_effect, "tell what a change of a definition would do, and change nothing",
+		"For which tenants another definition would answer than now, and for how many objects. --tenant is whose\n"
+		"definition it is: system for those that are shared. The change is of MEMBER=VALUE and MEMBER:=JSON, or that of\n"
+		"--patch; all of it with --file, where it may be new; or its deletion.",
+		"tenure type effect widgets.example.com 'spec.applicableRange:=[\"tier=gold\"]' -t system" },
+
+	{ "space", "show", "[TENANT…]", 0, 9999, HAS(OPT_TENANT), command_space_show, "show tenants as their spaces have them",
+		"With the policy and the annotations that decide which types they have. " TEXT_STDIN,
+		"tenure space show acme --columns tenant,policy,annotations" },
+	{ "space", "policy set", "TENANT POLICY", 2, 2, HAS(OPT_ETAG), command_policy_set,
+		"set which definitions come first for a tenant",
+		"POLICY is LocalCRDFirst, SystemCRDFirst or NeverUseSystemCRDUnlessForced. With --dry-run the types that would get\n"
+		"another definition are told, and how many objects they have.",
+		"tenure space policy set acme SystemCRDFirst --dry-run" },
+
 	{ "move", NULL, "SOURCE…", 1, 0, OPTIONS_WHOSE | HAS(OPT_TO) | HAS(OPT_ALL) | HAS(OPT_PREVIEW) | HAS(OPT_IF_MATCH) |
 		HAS(OPT_ASYNC) | HAS(OPT_NO_WAIT) | HAS(OPT_DRY_RUN) | HAS(OPT_NO_ETAG), command_move, "move to another tenant",
 		"SOURCE is TYPE/NAME of --tenant, or as a preview lists it: namespaces/prod, "

@@ -106,13 +106,23 @@ static const struct field provider_fields[] = {
 	{ .name = NULL },
 };
 
+// Switches, which the commands look at themselves.
+static const struct field type_fields[] = {
+	{ "--delete", NULL, FIELD_TEXT, USE_SET, "", "its deletion" },
+	{ .name = NULL },
+};
+static const struct field space_fields[] = {
+	{ "--dry-run", NULL, FIELD_TEXT, USE_SET, "", "tell what would change, and change nothing" },
+	{ .name = NULL },
+};
+
 static const struct { const char *noun; const struct field *fields; } nouns[] = {
 	{ "node", node_fields }, { "port", port_fields }, { "portgroup", portgroup_fields }, { "chassis", chassis_fields },
-	{ "trait", trait_fields }, { "provider", provider_fields },
+	{ "trait", trait_fields }, { "provider", provider_fields }, { "type", type_fields }, { "space", space_fields },
 };
 static const struct { const char *verb; enum field_use use; } verbs[] = {
 	{ "list", USE_LIST }, { "show", USE_SHOW }, { "create", USE_CREATE }, { "set", USE_SET }, { "unset", USE_UNSET },
-	{ "describe", USE_SET },
+	{ "describe", USE_SET }, { "effect", USE_SET }, { "policy set", USE_SET },
 };
 
 static unsigned use_of(const struct command *command)

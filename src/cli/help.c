@@ -201,6 +201,11 @@ int command_complete(struct cli *cli)
 	const struct command *command = n > 1 ? command_find(words, n - 1, &used) : NULL;
 	if (n > 1 && offer_values(command, words[n - 2], typed))
 		return EX_OK;
+	if (command != NULL && command->run == command_policy_set && n == used + 2) {
+		for (const char *const *policy = type_policies; *policy != NULL; policy++)
+			offer(*policy, typed);
+		return EX_OK;
+	}
 	if (typed[0] == '-') {
 		offer_options(command, typed);
 	} else if (n <= 1) {

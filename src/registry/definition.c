@@ -10,30 +10,15 @@
 
 enum { VIEWS_MAX = 64 };
 
-// All in pool but the place in the list.
-struct view {
-	struct view *next; // the least recently used comes last
-	struct pool *pool;
-	struct str tenant;
-	struct uuid uid;       // of the tenant, as names come back
-	uint64_t types;        // tenant_counts.types: of its own definitions
-	uint64_t checked;      // the catalogue's revision as of which all of this is true
-	const char *policy;
-	struct str metadata;
-	const struct doc *annotations; // the same
-	struct definition *list; // by group, plural
-	size_t n;
-};
 struct definitions {
 	struct definition *builtin; // as the table has them; NULL: not filled in yet
 	struct view *views, *retired;
 	uint64_t no_system; // the catalogue's revision as of which there is no system tenant yet, and so nothing of its; 0: none
 };
 
-// One statement, so that what is read is that of the revision. Annotations that metadata cannot hold stand in the object.
-#define ANNOTATIONS "JSON_MERGE_PATCH(t.metadata, COALESCE(JSON_EXTRACT(t.object, '$.annotations'), '{}'))"
+// One statement, so that what is read is that of the revision.
 static const struct db_query q_tenant = {
-	"SELECT c.revision, t.id, t.uid, t.type_policy, " ANNOTATIONS ", k.types FROM catalogues c LEFT JOIN tenants t ON "
+	"SELECT c.revision, t.id, t.uid, t.type_policy, " TENANT_ANNOTATIONS ", k.types FROM catalogues c LEFT JOIN tenants t ON "
 	"t.name = ? AND t.live = 1 AND t.deleted_at IS NULL LEFT JOIN tenant_counts k ON k.tenant_id = t.id WHERE c.name = 'types'",
 	"s", "uubssu"
 };
@@ -260,8 +245,7 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, s
 	return OUTCOME_OK;
 }
 
-// What is known of a tenant's definitions. OUTCOME_OK; _NOT_FOUND: no such tenant.
-static enum outcome see(struct registry *registry, struct str tenant, struct view **view)
+enum outcome definitions_see(struct registry *registry, struct str tenant, struct view **view)
 {
 	struct view **at = find_view(registry, tenant);
 	enum outcome outcome = catalogue_ask(registry);
@@ -288,7 +272,7 @@ static bool system_is_absent(struct registry *registry)
 // The tenant's, and the system's; that one may not be there yet.
 static enum outcome see_both(struct registry *registry, struct str tenant, struct view **own, struct view **common)
 {
-	enum outcome outcome = see(registry, tenant, own);
+	enum outcome outcome = definitions_see(registry, tenant, own);
 
 	*common = NULL;
 	if (outcome != OUTCOME_OK)
@@ -299,7 +283,7 @@ static enum outcome see_both(struct registry *registry, struct str tenant, struc
 	}
 	if (system_is_absent(registry))
 		return OUTCOME_OK;
-	outcome = see(registry, STR(TENANT_SYSTEM), common);
+	outcome = definitions_see(registry, STR(TENANT_SYSTEM), common);
 	return outcome == OUTCOME_NOT_FOUND ? OUTCOME_OK : outcome;
 }
 
@@ -345,7 +329,7 @@ static const struct definition *match(struct definition_reason *reason)
 	return decide(reason, NULL, "none", STR("nobody that the tenant could have it from defines it"));
 }
 
-static const struct definition *resolve(const struct view *own, const struct view *common, struct str group,
+const struct definition *definitions_resolve(const struct view *own, const struct view *common, struct str group,
 	struct str plural, struct definition_reason *reason)
 {
 	*reason = (struct definition_reason){
@@ -384,7 +368,7 @@ enum outcome definition_find(struct registry *registry, struct str tenant, struc
 		return fail_no_type(registry, group, plural);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	*definition = resolve(own, common, group, plural, reason);
+	*definition = definitions_resolve(own, common, group, plural, reason);
 	return *definition != NULL ? OUTCOME_OK : fail_no_type(registry, group, plural);
 }
 
@@ -407,7 +391,7 @@ static const struct definition *with_own(const struct view *own, const struct vi
 {
 	struct definition_reason reason;
 
-	(void)resolve(own, common, type->group, type->plural, &reason);
+	(void)definitions_resolve(own, common, type->group, type->plural, &reason);
 	if (reason.own == NULL)
 		reason.own = here;
 	return match(&reason);
@@ -457,7 +441,7 @@ static void add_view(const struct view *own, const struct view *common, const st
 
 	for (size_t i = 0; from != NULL && i < from->n; i++) {
 		const struct type *type = from->list[i].type;
-		const struct definition *answers = resolve(own, common, type->group, type->plural, &reason);
+		const struct definition *answers = definitions_resolve(own, common, type->group, type->plural, &reason);
 		if (answers == &from->list[i])
 			list[(*n)++] = answers;
 	}

@@ -23,6 +23,32 @@ bool definition_is_forced(struct pool *pool, struct str meta);
 // Is a tenant with these annotations in the range?
 bool definition_in_range(const struct doc *range, const struct doc *annotations);
 
+// ---- definition.c: what is known of one tenant's definitions, and what decides between them and the system's
+
+// All in pool but the place in the list.
+struct view {
+	struct view *next; // the least recently used comes last
+	struct pool *pool;
+	struct str tenant;
+	struct uuid uid;       // of the tenant, as names come back
+	uint64_t types;        // tenant_counts.types: of its own definitions
+	uint64_t checked;      // the catalogue's revision as of which all of this is true
+	const char *policy;
+	struct str metadata;
+	const struct doc *annotations; // the same
+	struct definition *list; // by group, plural
+	size_t n;
+};
+
+// Of a tenant (t). Annotations that metadata cannot hold stand in the object.
+#define TENANT_ANNOTATIONS "JSON_MERGE_PATCH(t.metadata, COALESCE(JSON_EXTRACT(t.object, '$.annotations'), '{}'))"
+
+// Valid until the request's end. OUTCOME_OK; _NOT_FOUND: no such tenant.
+enum outcome definitions_see(struct registry *registry, struct str tenant, struct view **view);
+// The look-up itself, between a tenant's and the system's (NULL: there is no system tenant yet). NULL: none answers.
+const struct definition *definitions_resolve(const struct view *own, const struct view *common, struct str group,
+	struct str plural, struct definition_reason *reason);
+
 // OUTCOME_BAD_DOCUMENT with the faults as causes. what: "Widget \"w1\"".
 enum outcome fail_faults(struct registry *registry, struct str what, const struct field_faults *faults);
 

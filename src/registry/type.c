@@ -23,6 +23,12 @@ struct types {
 
 #define TYPE_COLUMNS "id, group_name, version, kind, plural, singular, namespaced, builtin"
 #define TYPE_OUT "usssssuu"
+// Forwards and what can be recovered count: their addresses have an answer.
+static const struct db_query q_kept = {
+	"SELECT t.id FROM tenants t WHERE t.name = ? AND t.live = 1 AND (EXISTS (SELECT 1 FROM resources r WHERE "
+	"r.tenant_id = t.id AND r.type_id = ?) OR EXISTS (SELECT 1 FROM forwards f WHERE f.tenant_id = t.id AND f.type_id = ?))",
+	"suu", "u"
+};
 static const struct db_query q_builtin = { "SELECT " TYPE_COLUMNS " FROM types WHERE builtin", "", TYPE_OUT };
 static const struct db_query q_by_id = { "SELECT " TYPE_COLUMNS " FROM types WHERE id = ?", "u", TYPE_OUT };
 static const struct db_query q_by_name = {
@@ -205,4 +211,26 @@ const struct type *type_namespaces(struct registry *registry)
 const struct type *type_definitions(struct registry *registry)
 {
 	return registry->types->definitions;
+}
+
+// ---- what is kept
+
+static bool is_kept(struct registry *registry, struct str tenant, const struct type *type)
+{
+	struct db_rows rows;
+
+	return type != NULL && !type->builtin &&
+		db_run(registry->db, registry->pool, &q_kept, DB_IN(db_s(tenant), db_u(type->id), db_u(type->id)), &rows) == DB_OK &&
+		rows.n > 0;
+}
+
+const struct type *type_kept(struct registry *registry, struct str tenant, struct str group, struct str plural,
+	bool namespaced, bool anywhere)
+{
+	const struct type *type = type_find(registry, group, plural, namespaced);
+
+	if (is_kept(registry, tenant, type))
+		return type;
+	type = anywhere ? type_find(registry, group, plural, !namespaced) : NULL;
+	return is_kept(registry, tenant, type) ? type : NULL;
 }

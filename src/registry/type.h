@@ -22,6 +22,10 @@ struct type {
 const struct type *type_find(struct registry *registry, struct str group, struct str plural, bool namespaced);
 // The same, made when there is none: for custom types only, in a transaction that writes. OUTCOME_OK.
 enum outcome type_ensure(struct registry *registry, const struct type *like, const struct type **type);
+// The custom type of that name of which the tenant has or had resources, though no definition of it may answer any more;
+// that of resources in namespaces, or without, or (anywhere) whichever it is. NULL: none, whatever other tenants have.
+const struct type *type_kept(struct registry *registry, struct str tenant, struct str group, struct str plural,
+	bool namespaced, bool anywhere);
 // The type that has these rules.
 const struct type *type_with_rules(struct registry *registry, const struct type_rules *rules);
 // By the row's id; NULL when unknown.

@@ -99,6 +99,9 @@ void write_object(struct call *call, const struct kind *kind, const struct resou
 void write_json(struct call *call, const struct doc *doc);
 // Reads If-Match: OUTCOME_NOT_ACCEPTABLE below VERSION_ETAG. The guard refers to *conditions.
 enum outcome guard_read(struct call *call, struct conditions *conditions);
+// What every change of one object begins with: guard_read, then kind_ident of the address parameter's value, text.
+enum outcome begin_change(struct call *call, const struct kind *kind, struct str text, struct conditions *conditions,
+	struct ident *ident);
 // GET
 enum outcome show_object(struct call *call, const struct kind *kind);
 

@@ -277,3 +277,11 @@ enum outcome guard_read(struct call *call, struct conditions *conditions)
 		return fail_too_new(call, "If-Match", VERSION_ETAG);
 	return conditions_read_match(call, conditions);
 }
+
+enum outcome begin_change(struct call *call, const struct kind *kind, struct str text, struct conditions *conditions,
+	struct ident *ident)
+{
+	enum outcome outcome = guard_read(call, conditions);
+
+	return outcome == OUTCOME_OK ? kind_ident(call, kind, text, ident) : outcome;
+}

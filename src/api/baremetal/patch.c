@@ -341,10 +341,8 @@ enum outcome patch_object(struct call *call, const struct kind *kind)
 	struct conditions conditions;
 	struct resource resource;
 	struct ident ident;
-	enum outcome outcome = guard_read(call, &conditions);
+	enum outcome outcome = begin_change(call, kind, text, &conditions, &ident);
 
-	if (outcome == OUTCOME_OK)
-		outcome = kind_ident(call, kind, text, &ident);
 	if (outcome == OUTCOME_OK)
 		outcome = read_operations(&patching);
 	if (outcome == OUTCOME_OK)
@@ -362,10 +360,8 @@ enum outcome delete_object(struct call *call, const struct kind *kind)
 	struct conditions conditions;
 	struct resource resource;
 	struct ident ident;
-	enum outcome outcome = guard_read(call, &conditions);
+	enum outcome outcome = begin_change(call, kind, text, &conditions, &ident);
 
-	if (outcome == OUTCOME_OK)
-		outcome = kind_ident(call, kind, text, &ident);
 	if (outcome == OUTCOME_OK)
 		outcome = resource_remove(call->registry, &ident, conditions_guard(&conditions), &resource);
 	return outcome == OUTCOME_NOT_FOUND ? fail_not_found(call, kind, text) : outcome;

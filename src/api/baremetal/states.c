@@ -79,10 +79,8 @@ static enum outcome change_maintenance(struct call *call, struct maintenance *ma
 	struct conditions conditions;
 	struct resource node;
 	struct ident ident;
-	enum outcome outcome = guard_read(call, &conditions);
+	enum outcome outcome = begin_change(call, &node_kind, name, &conditions, &ident);
 
-	if (outcome == OUTCOME_OK)
-		outcome = kind_ident(call, &node_kind, name, &ident);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	outcome = resource_change(call->registry, &ident, &(struct edit){ .apply = apply_maintenance, .arg = maintenance },

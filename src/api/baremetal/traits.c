@@ -43,10 +43,8 @@ static enum outcome change_traits(struct call *call, const struct trait_edit *ed
 	struct conditions conditions;
 	struct resource node;
 	struct ident ident;
-	enum outcome outcome = guard_read(call, &conditions);
+	enum outcome outcome = begin_change(call, &node_kind, name, &conditions, &ident);
 
-	if (outcome == OUTCOME_OK)
-		outcome = kind_ident(call, &node_kind, name, &ident);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	outcome = resource_change_traits(call->registry, &ident, edit, conditions_guard(&conditions), &node);

@@ -134,16 +134,21 @@ static void write_all(struct call *call, const struct provider *provider, const 
 
 // ---- reading
 
-enum outcome list_inventories(struct call *call)
+static enum outcome find_all(struct call *call, struct provider *provider, struct inventory **list, size_t *n)
 {
 	struct uuid uid;
+	enum outcome outcome = provider_uid(call, &uid);
+
+	return outcome == OUTCOME_OK ? inventory_list(call->registry, &uid, provider, list, n) : outcome;
+}
+
+enum outcome list_inventories(struct call *call)
+{
 	struct provider provider;
 	struct inventory *list;
 	size_t n;
-	enum outcome outcome = provider_uid(call, &uid);
+	enum outcome outcome = find_all(call, &provider, &list, &n);
 
-	if (outcome == OUTCOME_OK)
-		outcome = inventory_list(call->registry, &uid, &provider, &list, &n);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	write_all(call, &provider, list, n);
@@ -167,15 +172,12 @@ enum outcome get_inventory(struct call *call)
 
 enum outcome list_usages(struct call *call)
 {
-	struct uuid uid;
 	struct provider provider;
 	struct inventory *list;
 	struct buf json = buf_new(call->pool, 256);
 	size_t n;
-	enum outcome outcome = provider_uid(call, &uid);
+	enum outcome outcome = find_all(call, &provider, &list, &n);
 
-	if (outcome == OUTCOME_OK)
-		outcome = inventory_list(call->registry, &uid, &provider, &list, &n);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	buf_addc(&json, '{');

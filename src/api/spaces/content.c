@@ -2,6 +2,7 @@
 // From a client's document to what is stored: metadata that is the client's, a body without what the definition says.
 #include "base/base.h"
 
+#include "api/documents.h"
 #include "api/patch.h"
 #include "api/spaces/spaces.h"
 #include "base/buf.h"
@@ -349,24 +350,6 @@ static enum outcome body_of(const struct change_of_object *change, const struct 
 }
 
 // ---- both
-
-static struct str json_text(struct pool *pool, const struct doc *doc)
-{
-	struct buf text = buf_new(pool, 256);
-
-	doc_write_json(doc, &text);
-	return buf_str(&text);
-}
-
-// The text to store; the stored one itself when it means the same, so that a write that changes nothing is seen as one.
-static struct str text_or_same(struct pool *pool, const struct doc *doc, const struct str *stored)
-{
-	struct str text = json_text(pool, doc);
-
-	if (stored != NULL && !str_eq(text, *stored) && doc_equal(doc, stored_doc(pool, *stored)))
-		return *stored;
-	return text;
-}
 
 static enum outcome whole_of(const struct change_of_object *change, const struct resource *current,
 	const struct doc **whole)

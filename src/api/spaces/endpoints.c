@@ -15,7 +15,9 @@ static const struct endpoint endpoints[] = {
 	{ "getGroupTypes", get_types },
 	{ "createAccessReview", create_access_review },
 	{ "createRulesReview", create_rules_review },
+	{ "listTypes", list_types },
 	{ "explainType", explain_type },
+	{ "tellEffect", tell_effect },
 
 	{ "listCoreObjects", list_in_space },
 	{ "createCoreObject", create_in_space },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which definition of a type answers for a tenant, and by which rule.
+// The types that a tenant may use; which definition of one answers for it, and by which rule.
 #include "base/base.h"
 
 #include "api/spaces/spaces.h"
@@ -15,8 +15,7 @@ static struct doc *versions_doc(struct pool *pool, const struct definition *defi
 	return list;
 }
 
-// NULL is null: there is none.
-static struct doc *definition_doc(struct pool *pool, const struct definition *definition)
+struct doc *definition_doc(struct pool *pool, const struct definition *definition)
 {
 	if (definition == NULL)
 		return NULL;
@@ -58,6 +57,34 @@ enum outcome explain_type(struct call *call)
 	doc_set(doc, STR("own"), definition_doc(pool, reason.own));
 	doc_set(doc, STR("shared"), definition_doc(pool, tells ? reason.shared : NULL));
 	doc_set(doc, STR("inRange"), doc_new_bool(pool, reason.in_range));
+	write_json_doc(call, doc);
+	return OUTCOME_OK;
+}
+
+static struct doc *type_doc(struct call *call, const struct definition *definition)
+{
+	struct doc *doc = definition_doc(call->pool, definition), *names = doc_new_array(call->pool);
+
+	for (size_t i = 0; i < definition->n_short_names; i++)
+		doc_push(names, doc_new_string(call->pool, definition->short_names[i]));
+	doc_set_str(call->pool, doc, "type", qualified_name(call->pool, definition));
+	doc_set(doc, STR("namespaced"), doc_new_bool(call->pool, is_namespaced(definition)));
+	doc_set(doc, STR("shortNames"), names);
+	return doc;
+}
+
+enum outcome list_types(struct call *call)
+{
+	const struct definition *const *list;
+	struct doc *doc = doc_new_object(call->pool), *types = doc_new_array(call->pool);
+	size_t n;
+	enum outcome outcome = definition_list(call->registry, call_param(call, "tenant"), &list, &n);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	for (size_t i = 0; i < n; i++)
+		doc_push(types, type_doc(call, list[i]));
+	doc_set(doc, STR("types"), types);
 	write_json_doc(call, doc);
 	return OUTCOME_OK;
 }

@@ -2,6 +2,7 @@
 // Objects, lists and Tables. An object is spliced from its stored texts, in which most of it lies as it is told.
 #include "base/base.h"
 
+#include "api/documents.h"
 #include "api/spaces/spaces.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -22,35 +23,7 @@ void write_json_doc(struct call *call, const struct doc *doc)
 	write_json_text(call, buf_str(&out));
 }
 
-struct str time_of(struct pool *pool, int64_t us)
-{
-	struct buf text = buf_new(pool, 32);
-
-	clock_add_rfc3339(&text, us);
-	return buf_str(&text);
-}
-
 // ---- one object
-
-static void add_member(struct buf *out, const char *name, struct str value)
-{
-	buf_addc(out, '"');
-	buf_add(out, str_c(name));
-	BUF_LIT(out, "\":");
-	json_add_string(out, value);
-	buf_addc(out, ',');
-}
-
-// The members of a stored object, without its braces; with a comma in front unless there are none.
-static void add_stored_members(struct buf *out, struct str object)
-{
-	struct str members = str_part(object, 1, object.n - 1);
-
-	if (members.n == 0)
-		return;
-	buf_addc(out, ',');
-	buf_add(out, members);
-}
 
 static void add_metadata(const struct definition *definition, const struct definition_version *version,
 	const struct resource *resource, struct pool *pool, struct buf *out)
@@ -58,12 +31,13 @@ static void add_metadata(const struct definition *definition, const struct defin
 	bool has_tenant = definition->scope != SCOPE_CLUSTER;
 
 	BUF_LIT(out, ",\"metadata\":{");
-	add_member(out, "name", resource->name);
+	json_add_member(out, "name", resource->name);
 	if (is_namespaced(definition))
-		add_member(out, "namespace", resource->space);
+		json_add_member(out, "namespace", resource->space);
 	if (has_tenant)
-		add_member(out, "tenant", resource->tenant);
-	add_member(out, "selfLink", object_path(pool, definition, version, resource->tenant, resource->space, resource->name));
+		json_add_member(out, "tenant", resource->tenant);
+	json_add_member(out, "selfLink",
+		object_path(pool, definition, version, resource->tenant, resource->space, resource->name));
 	BUF_LIT(out, "\"uid\":\"");
 	uuid_add(out, resource->uid);
 	BUF_LIT(out, "\",\"resourceVersion\":\"");

@@ -119,7 +119,6 @@ const char *verb_of(const struct call *call);
 
 // ---- render.c: from the registry's structs to what clients read
 
-struct str time_of(struct pool *pool, int64_t us);
 // The object as stored, told in that version.
 void object_json(struct call *call, const struct definition *definition, const struct definition_version *version,
 	const struct resource *resource, struct buf *out);
@@ -206,6 +205,11 @@ enum outcome read_delete_options(struct call *call, const struct doc **precondit
 // OUTCOME_OK, or _CONFLICT with call->problem set.
 enum outcome check_preconditions(struct call *call, const struct doc *preconditions, struct uuid uid, uint64_t version);
 
+// ---- explain.c
+
+// A definition in few words; NULL is null.
+struct doc *definition_doc(struct pool *pool, const struct definition *definition);
+
 // ---- tenants.c: Tenant objects, which are the registry's tenants
 
 enum outcome list_tenant_objects(struct call *call, const struct target *target, const struct list_query *query);
@@ -220,7 +224,7 @@ enum outcome delete_tenant_object(struct call *call, const struct target *target
 
 handler_fn get_server_version, get_api, get_apis, get_group, get_types, get_openapi;
 handler_fn create_access_review, create_rules_review;
-handler_fn explain_type;
+handler_fn explain_type, list_types, tell_effect;
 handler_fn list_in_space, create_in_space, delete_all_in_space;
 handler_fn get_in_space, put_in_space, patch_in_space, delete_in_space;
 

@@ -2,6 +2,7 @@
 // Tables: columns, and the rows that objects make.
 #include "base/base.h"
 
+#include "api/documents.h"
 #include "api/spaces/table_internal.h"
 #include "base/clock.h"
 #include "base/pool.h"
@@ -202,23 +203,16 @@ const struct table_columns *table_columns_of(struct pool *pool, const struct def
 	return table;
 }
 
-static void add_member(struct buf *out, const char *name, struct str value)
-{
-	buf_addf(out, "\"%s\":", name);
-	json_add_string(out, value);
-	buf_addc(out, ',');
-}
-
 void table_add_columns(const struct table_columns *columns, struct buf *out)
 {
 	buf_addc(out, '[');
 	for (size_t i = 0; i < columns->n; i++) {
 		const struct column *column = &columns->list[i];
 		BUF_LIT(out, "{");
-		add_member(out, "name", column->name);
-		add_member(out, "type", column->type);
-		add_member(out, "format", column->format);
-		add_member(out, "description", column->description);
+		json_add_member(out, "name", column->name);
+		json_add_member(out, "type", column->type);
+		json_add_member(out, "format", column->format);
+		json_add_member(out, "description", column->description);
 		BUF_LIT(out, "\"priority\":");
 		buf_add_i64(out, column->priority);
 		buf_add(out, i + 1 < columns->n ? STR("},") : STR("}"));

@@ -3,13 +3,14 @@
 // hold them, so that each dialect sees what the other wrote; the rest stands in the tenant's object.
 #include "base/base.h"
 
+#include "api/documents.h"
 #include "api/spaces/spaces.h"
+#include "api/tenant_metadata.h"
 #include "auth/auth.h"
 #include "base/buf.h"
 #include "base/pool.h"
 
-// As the tenancy dialect takes metadata, which go out as header fields there.
-enum { MAX_META = 32, MAX_META_NAME = 255, MAX_META_VALUE = 2048, MAX_META_ALL = 6144, STEP = 200 };
+enum { STEP = 200 };
 
 static bool is_operator(const struct call *call)
 {
@@ -48,7 +49,7 @@ static struct doc *metadata_doc(struct call *call, const struct target *target, 
 	doc_set_str(pool, metadata, "uid", uuid_str(pool, tenant->uid));
 	doc_set_str(pool, metadata, "resourceVersion", str_printf(pool, "%llu", (unsigned long long)tenant->changed));
 	doc_set_str(pool, metadata, "etag", etag_text(pool, tenant->etag));
-	doc_set_str(pool, metadata, "creationTimestamp", time_of(pool, tenant->created_us));
+	doc_set_str(pool, metadata, "creationTimestamp", time_text(pool, tenant->created_us));
 	for (size_t i = 0; i < COUNT_OF(kept); i++)
 		if (doc_get(object, str_c(kept[i]), &value))
 			doc_set(metadata, str_c(kept[i]), doc_copy(pool, value));
@@ -183,32 +184,12 @@ enum outcome list_tenant_objects(struct call *call, const struct target *target,
 
 // ---- written
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_word(struct str name)
-{
-	if (name.n == 0 || name.n > MAX_META_NAME || !is_letter(name.p[0]))
-		return false;
-	for (size_t i = 1; i < name.n; i++)
-		if (!is_letter(name.p[i]) && !(name.p[i] >= '0' && name.p[i] <= '9') && name.p[i] != '-' && name.p[i] != '.')
-			return false;
-	return true;
-}
-
 static bool has_word(const struct doc *words, struct str name)
 {
 	for (struct doc_iter it = doc_iter(words); doc_next(&it);)
 		if (str_eq_nocase(it.name, name))
 			return true;
 	return false;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	return str_cmp(((const struct doc_iter *)a)->name, ((const struct doc_iter *)b)->name);
 }
 
 // Sorted by name, so that the same annotations are always the same text.
@@ -219,23 +200,15 @@ static void split_annotations(struct pool *pool, const struct doc *annotations, 
 
 	for (struct doc_iter it = doc_iter(annotations); doc_next(&it);)
 		entries[i++] = it;
-	qsort(entries, n, sizeof(entries[0]), compare_names);
+	sort_members(entries, n);
 	for (i = 0; i < n; i++) {
 		struct str value = doc_string(entries[i].value);
 		size_t size = entries[i].name.n + value.n;
-		bool fits = is_word(entries[i].name) && value.n <= MAX_META_VALUE && doc_length(words) < MAX_META &&
+		bool fits = meta_name_ok(entries[i].name) && value.n <= MAX_META_VALUE && doc_length(words) < MAX_META &&
 			bytes + size <= MAX_META_ALL && !has_word(words, entries[i].name);
 		doc_set(fits ? words : others, entries[i].name, doc_new_string(pool, value));
 		bytes += fits ? size : 0;
 	}
-}
-
-static struct str text_of(struct pool *pool, const struct doc *doc)
-{
-	struct buf text = buf_new(pool, 256);
-
-	doc_write_json(doc, &text);
-	return buf_str(&text);
 }
 
 static void keep(struct pool *pool, struct doc *object, const struct doc *from, const char *name)
@@ -267,8 +240,8 @@ static enum outcome tenant_content_of(const struct change_of_object *change, con
 	keep(pool, object, whole, "spec");
 	if (doc_length(others) > 0)
 		doc_set(object, STR("annotations"), others);
-	content->metadata = text_of(pool, words);
-	content->object = text_of(pool, object);
+	content->metadata = json_text(pool, words);
+	content->object = json_text(pool, object);
 	return OUTCOME_OK;
 }
 

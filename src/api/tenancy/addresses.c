@@ -31,9 +31,10 @@ static enum outcome read_type(struct call *call, struct str plural, struct addre
 		address->type = definition->type;
 	if (outcome != OUTCOME_NOT_FOUND || dot == plural.n)
 		return outcome;
-	const struct type *type = type_find(call->registry, str_part(plural, dot + 1, plural.n), str_part(plural, 0, dot),
-		address->space.n > 0);
-	if (type == NULL || type->builtin)
+	// A list may be of all namespaces.
+	const struct type *type = type_kept(call->registry, address->tenant, str_part(plural, dot + 1, plural.n),
+		str_part(plural, 0, dot), address->space.n > 0, address->space.n == 0 && address->name.p == NULL);
+	if (type == NULL)
 		return outcome;
 	address->type = type;
 	return OUTCOME_OK;

@@ -2,6 +2,7 @@
 // The feed of changes: what happened to a tenant and what is in it, in order.
 #include "base/base.h"
 
+#include "api/documents.h"
 #include "api/tenancy/tenancy.h"
 #include "base/buf.h"
 #include "base/pool.h"
@@ -19,7 +20,7 @@ static struct doc *change_doc(struct call *call, const struct change *change)
 	struct doc *doc = doc_new_object(pool);
 
 	doc_set_u64(pool, doc, "id", change->id);
-	doc_set_str(pool, doc, "at", time_text(call, change->at_us));
+	doc_set_str(pool, doc, "at", time_text(pool, change->at_us));
 	doc_set_str(pool, doc, "actor", change->actor);
 	doc_set_str(pool, doc, "request_id", uuid_str(pool, change->request_id));
 	doc_set_str(pool, doc, "verb", change->verb);

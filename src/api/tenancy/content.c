@@ -2,6 +2,7 @@
 // From a client's document to what is stored: the client's part of metadata, and all the rest.
 #include "base/base.h"
 
+#include "api/documents.h"
 #include "api/tenancy/tenancy.h"
 #include "base/buf.h"
 #include "base/config.h"
@@ -80,24 +81,6 @@ static enum outcome split_metadata(const struct content_edit *edit, const struct
 			doc_set(meta, it.name, doc_copy(edit->call->pool, it.value));
 	}
 	return outcome;
-}
-
-static struct str json_text(struct pool *pool, const struct doc *doc)
-{
-	struct buf text = buf_new(pool, 256);
-
-	doc_write_json(doc, &text);
-	return buf_str(&text);
-}
-
-// The text to store; the stored one itself when it means the same, so that a write that changes nothing is seen as one.
-static struct str text_or_same(struct pool *pool, const struct doc *doc, const struct str *stored)
-{
-	struct str text = json_text(pool, doc);
-
-	if (stored != NULL && !str_eq(text, *stored) && doc_equal(doc, stored_doc(pool, *stored)))
-		return *stored;
-	return text;
 }
 
 // What a patch applies to: the document as GET shows it, so that what the server owns can be tested. What a patch makes

@@ -2,6 +2,7 @@
 // Moves and move actions: blueprints, "Optional Operations" and "Ensuring Consistency".
 #include "base/base.h"
 
+#include "api/documents.h"
 #include "api/tenancy/tenancy.h"
 #include "base/buf.h"
 #include "base/pool.h"
@@ -206,9 +207,9 @@ static void write_status(struct call *call, const struct move_status *status)
 		doc_set_str(pool, doc, "reason", status->outcome);
 		doc_set_str(pool, doc, "detail", status->detail);
 	}
-	doc_set_str(pool, doc, "created_at", time_text(call, status->created_us));
+	doc_set_str(pool, doc, "created_at", time_text(pool, status->created_us));
 	if (status->finished_us != 0)
-		doc_set_str(pool, doc, "finished_at", time_text(call, status->finished_us));
+		doc_set_str(pool, doc, "finished_at", time_text(pool, status->finished_us));
 	call_write(call, &move_status_document, doc);
 }
 

@@ -2,20 +2,13 @@
 // From the registry's structs to what clients read.
 #include "base/base.h"
 
+#include "api/documents.h"
 #include "api/tenancy/tenancy.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/pool.h"
 #include "http/media.h"
 #include "registry/rules.h"
-
-struct str time_text(struct call *call, int64_t us)
-{
-	struct buf text = buf_new(call->pool, 32);
-
-	clock_add_rfc3339(&text, us);
-	return buf_str(&text);
-}
 
 // ---- tenants
 
@@ -36,10 +29,10 @@ struct doc *tenant_doc(struct call *call, const struct tenant *tenant)
 	doc_set_u64(pool, doc, "resources", tenant->resources);
 	if (tenant->etag_required)
 		doc_set(doc, STR("etag_required"), doc_new_bool(pool, true));
-	doc_set_str(pool, doc, "created_at", time_text(call, tenant->created_us));
-	doc_set_str(pool, doc, "updated_at", time_text(call, tenant->updated_us));
+	doc_set_str(pool, doc, "created_at", time_text(pool, tenant->created_us));
+	doc_set_str(pool, doc, "updated_at", time_text(pool, tenant->updated_us));
 	if (tenant->deleted_us != 0)
-		doc_set_str(pool, doc, "purge_at", time_text(call, tenant->purge_us));
+		doc_set_str(pool, doc, "purge_at", time_text(pool, tenant->purge_us));
 	doc_set_str(pool, doc, "etag", etag_text(pool, tenant->etag));
 	return doc;
 }
@@ -76,8 +69,8 @@ void tenant_headers(struct call *call, const struct tenant *tenant)
 	set_header(call, "Tier", tenant->tier);
 	set_header(call, "State", state_text(tenant));
 	set_header(call, "Resource-Count", str_printf(call->pool, "%llu", (unsigned long long)tenant->resources));
-	set_header(call, "Created-At", time_text(call, tenant->created_us));
-	set_header(call, "Updated-At", time_text(call, tenant->updated_us));
+	set_header(call, "Created-At", time_text(call->pool, tenant->created_us));
+	set_header(call, "Updated-At", time_text(call->pool, tenant->updated_us));
 	while (doc_next(&it))
 		set_header(call, str_printf(call->pool, "Meta-%.*s", STR_ARG(it.name)).p, doc_string(it.value));
 	set_etag(call, tenant->etag);
@@ -85,47 +78,25 @@ void tenant_headers(struct call *call, const struct tenant *tenant)
 
 // ---- resources
 
-static void add_member(struct buf *out, const char *name, struct str value)
-{
-	buf_addc(out, '"');
-	buf_add(out, str_c(name));
-	BUF_LIT(out, "\":");
-	json_add_string(out, value);
-	buf_addc(out, ',');
-}
-
-// The members of a stored object, without its braces; with a comma in front unless there are none.
-static void add_stored_members(struct buf *out, struct str object)
-{
-	struct str members = str_part(object, 1, object.n - 1);
-
-	if (members.n == 0)
-		return;
-	buf_addc(out, ',');
-	buf_add(out, members);
-}
-
 // What clients keep in metadata; before there were traits that could have been a member of that name.
 static struct str own_metadata(struct call *call, const struct resource *resource)
 {
 	struct doc *meta;
-	struct buf text = buf_new(call->pool, resource->meta.n);
 
 	if (resource->traits.n == 0 || memmem(resource->meta.p, resource->meta.n, "\"traits\"", 8) == NULL)
 		return resource->meta;
 	meta = stored_doc(call->pool, resource->meta);
 	doc_remove(meta, STR("traits"));
-	doc_write_json(meta, &text);
-	return buf_str(&text);
+	return json_text(call->pool, meta);
 }
 
 void resource_json(struct call *call, const struct resource *resource, struct buf *out)
 {
 	BUF_LIT(out, "{\"metadata\":{");
-	add_member(out, "name", resource->name);
+	json_add_member(out, "name", resource->name);
 	if (resource->type->namespaced)
-		add_member(out, "namespace", resource->space);
-	add_member(out, "tenant", resource->tenant);
+		json_add_member(out, "namespace", resource->space);
+	json_add_member(out, "tenant", resource->tenant);
 	BUF_LIT(out, "\"uid\":\"");
 	uuid_add(out, resource->uid);
 	BUF_LIT(out, "\",\"resourceVersion\":\"");
@@ -136,10 +107,10 @@ void resource_json(struct call *call, const struct resource *resource, struct bu
 	clock_add_rfc3339(out, resource->created_us);
 	BUF_LIT(out, "\",");
 	if (resource->deleted_us != 0 || resource->doomed_us != 0)
-		add_member(out, "deletionTimestamp",
-			time_text(call, resource->deleted_us != 0 ? resource->deleted_us : resource->doomed_us));
+		json_add_member(out, "deletionTimestamp",
+			time_text(call->pool, resource->deleted_us != 0 ? resource->deleted_us : resource->doomed_us));
 	if (resource->deleted_us != 0)
-		add_member(out, "purgeTimestamp", time_text(call, resource->purge_us));
+		json_add_member(out, "purgeTimestamp", time_text(call->pool, resource->purge_us));
 	if (resource->traits.n > 0) {
 		BUF_LIT(out, "\"traits\":");
 		buf_add(out, resource->traits);

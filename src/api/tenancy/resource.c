@@ -2,37 +2,44 @@
 // Resources at /{version}/{tenant}/{plural}/{name} and …/namespaces/{namespace}/{plural}/{name}.
 #include "base/base.h"
 
+#include "api/documents.h"
 #include "api/tenancy/tenancy.h"
 #include "base/buf.h"
 #include "base/pool.h"
 #include "http/uri.h"
 
-static enum outcome begin(struct call *call, struct address *address, struct conditions *conditions)
+enum outcome begin_resource(struct call *call, struct address *address, struct conditions *conditions)
 {
 	enum outcome outcome = address_read(call, address);
 
 	return outcome == OUTCOME_OK ? conditions_read(call, conditions) : outcome;
 }
 
-// HEAD too: the transport leaves the body out.
-enum outcome get_resource(struct call *call)
+enum outcome show_resource(struct call *call, struct str suffix,
+	void (*write)(struct call *call, const struct resource *resource))
 {
 	struct address address;
 	struct conditions conditions;
 	struct resource resource;
-	enum outcome outcome = begin(call, &address, &conditions);
+	enum outcome outcome = begin_resource(call, &address, &conditions);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	outcome = resource_get(call->registry, &address, &resource);
 	if (outcome != OUTCOME_OK)
-		return answer_elsewhere(call, outcome, &address, &resource, STR(""));
+		return answer_elsewhere(call, outcome, &address, &resource, suffix);
 	outcome = resource_check(call->registry, &resource, conditions_guard(&conditions));
 	if (outcome == OUTCOME_OK)
-		write_resource(call, &resource);
+		write(call, &resource);
 	else if (outcome == OUTCOME_NOT_MODIFIED)
 		set_etag(call, resource.etag);
 	return outcome;
+}
+
+// HEAD too: the transport leaves the body out.
+enum outcome get_resource(struct call *call)
+{
+	return show_resource(call, STR(""), write_resource);
 }
 
 static enum outcome write_with(struct call *call, const struct address *address, struct conditions *conditions,
@@ -57,7 +64,7 @@ enum outcome put_resource(struct call *call)
 	struct address address;
 	struct conditions conditions;
 	struct doc *document;
-	enum outcome outcome = begin(call, &address, &conditions);
+	enum outcome outcome = begin_resource(call, &address, &conditions);
 
 	if (outcome == OUTCOME_OK)
 		outcome = call_read(call, &resource_document, &document);
@@ -73,7 +80,7 @@ enum outcome patch_resource(struct call *call)
 	struct conditions conditions;
 	enum edit_kind kind;
 	struct doc *patch;
-	enum outcome outcome = begin(call, &address, &conditions);
+	enum outcome outcome = begin_resource(call, &address, &conditions);
 
 	if (outcome == OUTCOME_OK)
 		outcome = read_patch(call, &kind, &patch);
@@ -85,13 +92,13 @@ enum outcome delete_resource(struct call *call)
 	struct address address;
 	struct conditions conditions;
 	struct resource resource;
-	enum outcome outcome = begin(call, &address, &conditions);
+	enum outcome outcome = begin_resource(call, &address, &conditions);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	outcome = resource_delete(call->registry, &address, conditions_guard(&conditions), &resource);
 	if (outcome == OUTCOME_NO_CONTENT)
-		response_set(&call->response, "X-Purge-At", time_text(call, resource.purge_us));
+		response_set(&call->response, "X-Purge-At", time_text(call->pool, resource.purge_us));
 	return answer_elsewhere(call, outcome, &address, &resource, STR(""));
 }
 
@@ -101,7 +108,7 @@ enum outcome recover_resource(struct call *call)
 	struct conditions conditions;
 	struct uuid uid;
 	struct str text = call_param(call, "uid");
-	enum outcome outcome = begin(call, &address, &conditions);
+	enum outcome outcome = begin_resource(call, &address, &conditions);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;

@@ -53,7 +53,6 @@ void tenant_headers(struct call *call, const struct tenant *tenant);
 // The document of a resource: metadata in front of the type's own members, spliced from the stored text.
 void resource_json(struct call *call, const struct resource *resource, struct buf *out);
 void write_resource(struct call *call, const struct resource *resource);
-struct str time_text(struct call *call, int64_t us);
 struct doc *blockers_doc(struct pool *pool, const struct blocker *blockers, size_t n);
 void tenancy_render_problem(struct call *call, enum outcome outcome, const struct problem *problem);
 
@@ -66,6 +65,15 @@ struct content_edit {
 	enum edit_kind kind;
 };
 enum outcome content_apply(void *arg, const struct resource *current, struct content *content);
+
+// ---- resource.c
+
+// The address and the preconditions of a call about one resource. OUTCOME_OK, or what address_read or conditions_read
+// ended with.
+enum outcome begin_resource(struct call *call, struct address *address, struct conditions *conditions);
+// GET of the resource, or of what stands at suffix below it, which write renders.
+enum outcome show_resource(struct call *call, struct str suffix,
+	void (*write)(struct call *call, const struct resource *resource));
 
 // ---- traits.c
 

@@ -2,15 +2,13 @@
 // Tenants: blueprints, "Required Operations"; recovery; the operator's list.
 #include "base/base.h"
 
+#include "api/documents.h"
 #include "api/tenancy/tenancy.h"
+#include "api/tenant_metadata.h"
 #include "base/buf.h"
 #include "base/config.h"
 #include "base/pool.h"
 #include "http/uri.h"
-
-// Metadata go out as header fields as well, where a byte may take three. Web servers read lines of up to 8 KiB (Apache)
-// and heads of up to 32 KiB (nginx) and answer 502 beyond; clients take as few as 64 fields.
-enum { MAX_META = 32, MAX_META_NAME = 255, MAX_META_VALUE = 2048, MAX_META_ALL = 6144 };
 
 static void write_tenant(struct call *call, const struct tenant *tenant)
 {
@@ -52,27 +50,6 @@ enum outcome head_tenant(struct call *call)
 
 // ---- PUT
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-// A name becomes an element in XML and part of a header's name, so it is a word that both can hold.
-static bool meta_name_ok(struct str name)
-{
-	if (name.n == 0 || name.n > MAX_META_NAME || !is_letter(name.p[0]))
-		return false;
-	for (size_t i = 1; i < name.n; i++)
-		if (!is_letter(name.p[i]) && !(name.p[i] >= '0' && name.p[i] <= '9') && name.p[i] != '-' && name.p[i] != '.')
-			return false;
-	return true;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	return str_cmp(((const struct doc_iter *)a)->name, ((const struct doc_iter *)b)->name);
-}
-
 // Header fields have no case: of two such names HEAD could show but one.
 static bool is_among(struct str name, const struct doc_iter *entries, size_t n)
 {
@@ -105,7 +82,6 @@ static enum outcome read_metadata(struct call *call, const struct doc *metadata,
 	struct doc_iter entries[MAX_META];
 	size_t n = 0, bytes = 0;
 	struct doc *sorted = doc_new_object(call->pool);
-	struct buf out = buf_new(call->pool, 256);
 
 	for (struct doc_iter it = doc_iter(metadata); doc_next(&it);) {
 		enum outcome outcome = check_metadata(call, &it, entries, n);
@@ -117,11 +93,10 @@ static enum outcome read_metadata(struct call *call, const struct doc *metadata,
 	if (bytes > MAX_META_ALL)
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "metadata's names and values may have %d bytes altogether",
 			MAX_META_ALL);
-	qsort(entries, n, sizeof(entries[0]), compare_names);
+	sort_members(entries, n);
 	for (size_t i = 0; i < n; i++)
 		doc_set(sorted, entries[i].name, doc_new_string(call->pool, doc_string(entries[i].value)));
-	doc_write_json(sorted, &out);
-	*text = buf_str(&out);
+	*text = json_text(call->pool, sorted);
 	return OUTCOME_OK;
 }
 
@@ -184,12 +159,10 @@ struct tenant_patching {
 static enum outcome read_patched(struct call *call, const struct doc *whole, struct tenant_content *content)
 {
 	const struct doc_limits limits = { .depth = call->config->max_depth };
-	struct buf text = buf_new(call->pool, 512);
-	struct str error;
+	struct str text = json_text(call->pool, whole), error;
 	struct doc *body;
 
-	doc_write_json(whole, &text);
-	if (!repr_read(call->pool, tenant_document(call_words(call)), REPR_JSON, buf_str(&text), limits, &body, &error))
+	if (!repr_read(call->pool, tenant_document(call_words(call)), REPR_JSON, text, limits, &body, &error))
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "patched, it is no %s any more: %.*s", call_words(call)->singular,
 			STR_ARG(error));
 	enum outcome outcome = read_members(call, body, content);
@@ -246,7 +219,7 @@ enum outcome delete_tenant(struct call *call)
 		outcome = tenant_delete(call->registry, call_param(call, "tenant"), conditions_guard(&conditions), &tenant);
 	if (outcome == OUTCOME_NO_CONTENT)
 		response_set(&call->response, str_printf(call->pool, "%sPurge-At", call_words(call)->header).p,
-			time_text(call, tenant.purge_us));
+			time_text(call->pool, tenant.purge_us));
 	return outcome;
 }
 

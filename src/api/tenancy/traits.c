@@ -7,13 +7,6 @@
 #include "base/pool.h"
 #include "registry/trait.h"
 
-static enum outcome begin(struct call *call, struct address *address, struct conditions *conditions)
-{
-	enum outcome outcome = address_read(call, address);
-
-	return outcome == OUTCOME_OK ? conditions_read(call, conditions) : outcome;
-}
-
 static void write_traits(struct call *call, const struct resource *resource)
 {
 	struct pool *pool = call->pool;
@@ -27,22 +20,7 @@ static void write_traits(struct call *call, const struct resource *resource)
 
 enum outcome get_resource_traits(struct call *call)
 {
-	struct address address;
-	struct conditions conditions;
-	struct resource resource;
-	enum outcome outcome = begin(call, &address, &conditions);
-
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	outcome = resource_get(call->registry, &address, &resource);
-	if (outcome != OUTCOME_OK)
-		return answer_elsewhere(call, outcome, &address, &resource, STR("/traits"));
-	outcome = resource_check(call->registry, &resource, conditions_guard(&conditions));
-	if (outcome == OUTCOME_OK)
-		write_traits(call, &resource);
-	else if (outcome == OUTCOME_NOT_MODIFIED)
-		set_etag(call, resource.etag);
-	return outcome;
+	return show_resource(call, STR("/traits"), write_traits);
 }
 
 // An operator brings custom traits into being by putting them on something; others use those of the catalogue.
@@ -60,7 +38,7 @@ enum outcome put_resource_traits(struct call *call)
 	struct resource resource;
 	struct doc *document;
 	const struct doc *list = NULL;
-	enum outcome outcome = begin(call, &address, &conditions);
+	enum outcome outcome = begin_resource(call, &address, &conditions);
 
 	if (outcome == OUTCOME_OK)
 		outcome = call_read(call, &traits_document, &document);
@@ -85,7 +63,7 @@ static enum outcome change_one(struct call *call, enum trait_change what)
 	struct conditions conditions;
 	struct resource resource;
 	struct str name = call_param(call, "trait");
-	enum outcome outcome = begin(call, &address, &conditions);
+	enum outcome outcome = begin_resource(call, &address, &conditions);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;

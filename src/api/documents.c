@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// From documents to stored texts, and stored texts spliced into what is told.
+#include "base/base.h"
+
+#include "api/documents.h"
+#include "api/call.h"
+#include "base/buf.h"
+#include "base/clock.h"
+
+struct str json_text(struct pool *pool, const struct doc *doc)
+{
+	struct buf text = buf_new(pool, 256);
+
+	doc_write_json(doc, &text);
+	return buf_str(&text);
+}
+
+struct str text_or_same(struct pool *pool, const struct doc *doc, const struct str *stored)
+{
+	struct str text = json_text(pool, doc);
+
+	if (stored != NULL && !str_eq(text, *stored) && doc_equal(doc, stored_doc(pool, *stored)))
+		return *stored;
+	return text;
+}
+
+struct str time_text(struct pool *pool, int64_t us)
+{
+	struct buf text = buf_new(pool, 32);
+
+	clock_add_rfc3339(&text, us);
+	return buf_str(&text);
+}
+
+void json_add_member(struct buf *out, const char *name, struct str value)
+{
+	buf_addc(out, '"');
+	buf_add(out, str_c(name));
+	BUF_LIT(out, "\":");
+	json_add_string(out, value);
+	buf_addc(out, ',');
+}
+
+void add_stored_members(struct buf *out, struct str object)
+{
+	struct str members = str_part(object, 1, object.n - 1);
+
+	if (members.n == 0)
+		return;
+	buf_addc(out, ',');
+	buf_add(out, members);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return str_cmp(((const struct doc_iter *)a)->name, ((const struct doc_iter *)b)->name);
+}
+
+void sort_members(struct doc_iter *members, size_t n)
+{
+	qsort(members, n, sizeof(members[0]), compare_names);
+}
