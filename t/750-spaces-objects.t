@@ -150,7 +150,7 @@ subtest 'what is refused' => sub {
     is_failure($acme->post("$cms/c1", json => config_map('c1')), 405, 'MethodNotAllowed', qr/./, 'POST to an object');
     is_failure($acme->put($cms, json => config_map('c1')), 405, 'MethodNotAllowed', qr/./, 'PUT to a collection');
     is_failure($acme->post('/api/v1/configmaps', json => config_map('c1')), 405, 'MethodNotAllowed', qr/./, 'POST to all namespaces');
-    is_failure($acme->get("$cms?watch=true"), 405, 'MethodNotAllowed', qr/watch/, 'watch');
+    is_failure($admin->get('/api/v1/tenants?watch=true'), 405, 'MethodNotAllowed', qr/watch/, 'watch of tenants');
     is_failure($reader->post($cms, json => config_map('x')), 403, 'Forbidden',
         qr/configmaps is forbidden: User "rita" cannot create resource "configmaps" in API group "" in the namespace "default"/, 'a reader writes nothing');
     is_failure($acme->post("$cms?dryRun=Some", json => config_map('x')), 422, 'Invalid', qr/dryRun/, 'a dry run of another kind');
@@ -365,7 +365,7 @@ subtest 'what one may' => sub {
     is $may->($admin,  verb => '*',      resource => '*', group => '*'), 'yes', 'the operator everything';
     my $rules = $reader->post('/apis/authorization.k8s.io/v1/selfsubjectrulesreviews', json => { spec => { namespace => 'default' } })->json->{status};
     my ($rule) = grep { $_->{resources}[0] eq 'configmaps' } @{ $rules->{resourceRules} };
-    is_deeply [sort @{ $rule->{verbs} }], [qw(get list)], 'the rules say the same';
+    is_deeply [sort @{ $rule->{verbs} }], [qw(get list watch)], 'the rules say the same';
 };
 
 done_testing;

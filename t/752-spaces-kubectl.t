@@ -9,6 +9,7 @@ use lib "$FindBin::Bin/lib";
 
 use File::Temp ();
 use JSON::PP   ();
+use POSIX      ();
 use Test::More;
 
 use Tenure::Instance;
@@ -181,6 +182,40 @@ subtest 'the operator\'s, shared' => sub {
     fails($alice, 'get gadgets.v1.example.com', qr/./);
     does($op, 'annotate tenant acme tier=gold', qr/annotated/);
     does($alice, 'get gd', qr/g\s+1/);
+};
+
+# A command in the background; (pid, file of its output).
+sub begins {
+    my ($token, @command) = @_;
+    my $file = File::Temp->new;
+    my $pid  = fork // die "fork: $!\n";
+    if ($pid == 0) {
+        my (undef, $text) = k($token, undef, @command);
+        print {$file} $text;
+        close $file;
+        POSIX::_exit(0);
+    }
+    return ($pid, $file);
+}
+
+subtest 'watching' => sub {
+    does($alice, 'create -f -', qr/created/, input => object('ConfigMap', 'seen'));
+    my ($watching, $file) = begins($alice, qw(get configmaps --watch --request-timeout=4s -o name));
+    sleep 2;
+    does($alice, 'create -f -', qr/created/, input => object('ConfigMap', 'later'));
+    does($alice, 'label configmap later tier=x', qr/labeled/);
+    waitpid $watching, 0;
+    my $text = do { local (@ARGV, $/) = ("$file"); <> };
+    like $text, qr{configmap/seen\b.*configmap/later\nconfigmap/later\b}s, 'get --watch';
+
+    does($alice, 'create -f -', qr/created/, input => object('ConfigMap', 'held', metadata => { finalizers => ['example.com/x'] }));
+    my ($deleting, $said) = begins($alice, qw(delete configmap held --timeout=20s));
+    my ($waiting,  $met)  = begins($alice, qw(wait configmap/held --for=delete --timeout=20s));
+    sleep 2;
+    does($alice, ['patch', 'configmap', 'held', '-p', '{"metadata":{"finalizers":null}}'], qr/patched/);
+    waitpid $_, 0 for $deleting, $waiting;
+    like do { local (@ARGV, $/) = ("$said"); <> }, qr/deleted/, 'delete waits for finalizers';
+    like do { local (@ARGV, $/) = ("$met"); <> },  qr/condition met/, 'wait --for=delete';
 };
 
 done_testing;

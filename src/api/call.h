@@ -31,6 +31,8 @@ struct call {
 	const char *consume_type; // the request body's as matched in the WADL; NULL without body
 	enum repr_format consume;
 	struct registry *registry;
+	bool may_order;           // there is a process that takes orders from workers
+	struct str order;         // for it: the answer is only begun, and it goes on; p NULL: the answer is whole
 	bool dry_run;             // what the handler did is undone at its end, and answered as if it were not
 	struct problem problem;   // of steps before the registry; the registry's own is in registry->problem
 };
@@ -59,6 +61,7 @@ struct dialect {
 	void (*leave)(struct call *call);
 	// Who asks is settled before anything is said about an address that leads nowhere: 401 before 404, 405, 406.
 	bool asks_first;
+	bool watches; // it has methods that give orders (call->order)
 };
 
 extern const struct dialect tenancy_dialect, baremetal_dialect, placement_dialect, spaces_dialect;

@@ -18,7 +18,15 @@ void child_ended(struct child *child, int64_t now_us)
 
 const char *child_name(const struct child *child)
 {
-	return child->kind == CHILD_WORKER ? "worker" : "mover";
+	switch (child->kind) {
+	case CHILD_WORKER:
+		return "worker";
+	case CHILD_MOVER:
+		return "mover";
+	case CHILD_WATCH:
+		break;
+	}
+	return "watch process";
 }
 
 void child_describe_end(int status, char *text, size_t size)

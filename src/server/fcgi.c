@@ -14,6 +14,7 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "server/fcgi.h"
+#include "server/handover.h"
 #include "server/params.h"
 #include "server/reply.h"
 
@@ -337,6 +338,42 @@ void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, 
 	}
 	slot->idle_since_us = clock_tick_us();
 	slot_watch(fcgi, slot);
+}
+
+// A copy of the descriptor goes on elsewhere: epoll would go on telling of it.
+static void slot_forget(struct fcgi *fcgi, struct slot *slot)
+{
+	if (slot->watched)
+		(void)epoll_ctl(fcgi->epoll_fd, EPOLL_CTL_DEL, slot->fcgx.ipcFd, NULL);
+	FCGX_Free(&slot->fcgx, 0);
+	slot_close(slot);
+}
+
+static void finish_begun(struct fcgi *fcgi, struct slot *slot)
+{
+	slot->fcgx.keepConnection = 0;
+	slot_refuse(slot);
+	FCGX_Finish_r(&slot->fcgx);
+	slot_reset(slot);
+	UNUSED(fcgi);
+}
+
+void fcgi_hand_over(struct fcgi *fcgi, struct pool *pool, const struct response *response, int to, struct str order)
+{
+	struct slot *slot = fcgi->current;
+	struct buf head = buf_new(pool, 1024);
+
+	assert(slot != NULL);
+	reply_head_open(&head, response);
+	FCGX_PutStr(head.p, (int)head.n, slot->fcgx.out);
+	if (response->body.n > 0)
+		FCGX_PutStr(response->body.p, (int)response->body.n, slot->fcgx.out);
+	fcgi->current = NULL;
+	if (FCGX_FFlush(slot->fcgx.out) == 0 && fcgi->whole &&
+		handover_send(to, slot->fcgx.ipcFd, (uint16_t)slot->fcgx.requestId, order))
+		slot_forget(fcgi, slot);
+	else
+		finish_begun(fcgi, slot);
 }
 
 // ---- waiting

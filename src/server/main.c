@@ -97,7 +97,7 @@ static int serve_alone(struct setup *setup)
 	worker_signals(&signals);
 	(void)sigprocmask(SIG_BLOCK, &signals, NULL);
 	notify_supervisor("READY=1");
-	code = worker_run(setup, STDIN_FILENO, NULL);
+	code = worker_run(setup, STDIN_FILENO, -1, NULL);
 	setup_free(&setup);
 	return code;
 }

@@ -14,10 +14,13 @@
 #include "base/log.h"
 #include "registry/catalogue.h"
 #include "server/child.h"
+#include "server/dialects.h"
+#include "server/handover.h"
 #include "server/identity.h"
 #include "server/master.h"
 #include "server/mover_proc.h"
 #include "server/notify.h"
+#include "server/watch_proc.h"
 #include "server/worker.h"
 
 enum { STOP_LIMIT_MS = 30000 }; // then what is still running is killed
@@ -29,7 +32,8 @@ struct master {
 	struct catalogue_shared *shared; // by the workers, retired ones too
 	pid_t pid;
 	sigset_t signals;
-	struct child *children; // the workers, then the mover
+	int orders[2];           // from workers to the watch process (handover.h)
+	struct child *children; // the workers, then the mover, then, where anything is watched, the watch process
 	size_t n_children;
 	pid_t *retired;         // of earlier configurations, about to end
 	size_t n_retired;
@@ -38,6 +42,19 @@ struct master {
 };
 
 // ---- children
+
+static bool has_watches(const struct setup *setup)
+{
+	const struct route_method *method;
+	const char *path;
+
+	for (size_t i = 0; (method = route_nth(setup->routes, i, &path)) != NULL; i++) {
+		const struct dialect *dialect = dialect_find(method->dialect);
+		if (dialect != NULL && dialect->watches)
+			return true;
+	}
+	return false;
+}
 
 // In the child. None outlives a master that was killed: it finishes as if that had told it to.
 static void tie_to_master(const struct master *master)
@@ -49,14 +66,26 @@ static void tie_to_master(const struct master *master)
 
 _Noreturn static void run_child(struct master *master, enum child_kind kind)
 {
-	int code;
+	int code = EX_OK;
 
 	tie_to_master(master);
-	if (kind == CHILD_WORKER) {
-		code = worker_run(master->setup, master->listener->fd, master->shared);
-	} else {
+	if (kind != CHILD_WORKER)
 		close(master->listener->fd);
+	if (kind != CHILD_WATCH)
+		close(master->orders[1]);
+	switch (kind) {
+	case CHILD_WORKER:
+		code = worker_run(master->setup, master->listener->fd, has_watches(master->setup) ? master->orders[0] : -1,
+			master->shared);
+		break;
+	case CHILD_MOVER:
+		close(master->orders[0]);
 		code = mover_main(master->setup->config);
+		break;
+	case CHILD_WATCH:
+		close(master->orders[0]);
+		code = watch_main(master->setup, master->orders[1], master->shared);
+		break;
 	}
 	free(master->children);
 	free(master->retired);
@@ -82,13 +111,15 @@ static void start_child(struct master *master, struct child *child)
 
 static bool make_children(struct master *master)
 {
-	size_t n = master->setup->endpoint->workers + 1;
+	size_t workers = master->setup->endpoint->workers, n = workers + (has_watches(master->setup) ? 2 : 1);
 
 	master->children = calloc(n, sizeof(*master->children));
 	master->n_children = master->children == NULL ? 0 : n;
 	if (master->children == NULL)
 		return false;
-	master->children[n - 1].kind = CHILD_MOVER;
+	master->children[workers].kind = CHILD_MOVER;
+	if (n > workers + 1)
+		master->children[workers + 1].kind = CHILD_WATCH;
 	for (size_t i = 0; i < n; i++)
 		start_child(master, &master->children[i]);
 	return true;
@@ -355,7 +386,7 @@ static int begin(struct master *master)
 	int code = become_user(master, &error);
 
 	master->shared = catalogue_share();
-	if (code == EX_OK && (master->shared == NULL || (pid_file != NULL && !notify_write_pid(pid_file, &error)) ||
+	if (code == EX_OK && (master->shared == NULL || !handover_pair(master->orders) || (pid_file != NULL && !notify_write_pid(pid_file, &error)) ||
 			      !make_children(master)))
 		code = EX_OSERR;
 	if (code != EX_OK)

@@ -16,6 +16,7 @@ struct pipeline {
 	struct auth *auth;
 	struct registry *registry;
 	struct db *db;
+	bool may_order;      // as call->may_order
 };
 
 // Why the transport could not hand over a whole request; told in the words of the dialect its path belongs to.

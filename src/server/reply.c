@@ -67,7 +67,7 @@ bool reply_has_body(const struct response *response)
 	return response->status != 204 && response->status != 304;
 }
 
-void reply_head(struct buf *out, const struct response *response)
+static void add_status(struct buf *out, const struct response *response)
 {
 	assert(response->status >= 200 && response->status <= 599);
 	BUF_LIT(out, "Status: ");
@@ -75,6 +75,18 @@ void reply_head(struct buf *out, const struct response *response)
 	buf_addc(out, ' ');
 	buf_add(out, reason_of(response->status));
 	BUF_LIT(out, "\r\n");
+}
+
+static void add_headers(struct buf *out, const struct response *response)
+{
+	for (size_t i = 0; i < response->n_headers; i++)
+		add_header(out, response->headers[i].name, response->headers[i].value);
+	BUF_LIT(out, "\r\n");
+}
+
+void reply_head(struct buf *out, const struct response *response)
+{
+	add_status(out, response);
 	if (reply_has_body(response)) {
 		if (response->body.n > 0)
 			add_header(out, STR("Content-Type"), response->content_type);
@@ -82,7 +94,12 @@ void reply_head(struct buf *out, const struct response *response)
 		buf_add_u64(out, response->body.n);
 		BUF_LIT(out, "\r\n");
 	}
-	for (size_t i = 0; i < response->n_headers; i++)
-		add_header(out, response->headers[i].name, response->headers[i].value);
-	BUF_LIT(out, "\r\n");
+	add_headers(out, response);
+}
+
+void reply_head_open(struct buf *out, const struct response *response)
+{
+	add_status(out, response);
+	add_header(out, STR("Content-Type"), response->content_type);
+	add_headers(out, response);
 }

@@ -11,5 +11,7 @@ bool reply_has_body(const struct response *response);
 // Appends it, with the empty line that ends it. Status always comes first and is always there: without it Apache
 // evaluates If-Match itself. Content-Length is exact, that of GET's body for HEAD, too.
 void reply_head(struct buf *out, const struct response *response);
+// The same for a body whose length is not known yet.
+void reply_head_open(struct buf *out, const struct response *response);
 
 #endif

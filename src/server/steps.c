@@ -36,6 +36,7 @@ enum step_result step_identify(struct passage *passage)
 	call->endpoint = pipeline->endpoint;
 	call->routes = pipeline->routes;
 	call->registry = pipeline->registry;
+	call->may_order = pipeline->may_order;
 	call->started_us = clock_tick_us();
 	call->request_id = uuid_new();
 	call->who = (struct principal){ .user = STR(""), .tenant = STR(""), .role = ROLE_NONE };
@@ -232,6 +233,7 @@ static enum outcome run_handler(struct passage *passage)
 	response_reset(&passage->call->response, passage->call->pool);
 	passage->call->problem = (struct problem){ .n_members = 0 };
 	passage->call->dry_run = false;
+	passage->call->order = STR_NONE;
 	passage->tries++;
 	return endpoint->run(passage->call);
 }

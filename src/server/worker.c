@@ -24,6 +24,7 @@ struct worker {
 	const struct setup *setup;
 	bool alone;
 	int signal_fd;
+	int orders; // where what is answered for long is handed over to; -1: nowhere
 	struct fcgi *fcgi;
 	struct pipeline pipeline;
 	struct pool *pool; // one request's
@@ -60,6 +61,7 @@ static bool worker_open(struct worker *worker, int listen_fd)
 		.routes = setup->routes,
 		.auth = auth_new(setup->config, setup->endpoint, &error),
 		.db = db_open(setup->config, false),
+		.may_order = worker->orders >= 0,
 	};
 	if (worker->pipeline.db != NULL)
 		worker->pipeline.registry = registry_new(setup->config, worker->pipeline.db);
@@ -116,7 +118,10 @@ static void answer(struct worker *worker, enum transport_fault fault)
 	struct call *call = &worker->call;
 
 	pipeline_run(&worker->pipeline, call, fault);
-	fcgi_answer(worker->fcgi, worker->pool, call->request.method, &call->response);
+	if (call->order.p != NULL && call->response.status == 200)
+		fcgi_hand_over(worker->fcgi, worker->pool, &call->response, worker->orders, call->order);
+	else
+		fcgi_answer(worker->fcgi, worker->pool, call->request.method, &call->response);
 	look_after_moves(worker);
 }
 
@@ -143,7 +148,7 @@ static void serve(struct worker *worker)
 	}
 }
 
-int worker_run(const struct setup *setup, int listen_fd, struct catalogue_shared *shared)
+int worker_run(const struct setup *setup, int listen_fd, int orders, struct catalogue_shared *shared)
 {
 	// Too large for comfort on the stack.
 	struct worker *worker = calloc(1, sizeof(*worker));
@@ -153,6 +158,7 @@ int worker_run(const struct setup *setup, int listen_fd, struct catalogue_shared
 		return EX_OSERR;
 	worker->setup = setup;
 	worker->alone = shared == NULL;
+	worker->orders = orders;
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (worker_open(worker, listen_fd)) {
 		catalogue_join(worker->pipeline.registry, shared);

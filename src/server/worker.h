@@ -14,7 +14,7 @@ void worker_signals(sigset_t *set);
 struct catalogue_shared;
 
 // Serves listen_fd until it is told to end. shared: what the workers of one master share; NULL: there is no master, so
-// background moves are this worker's to start. Returns the exit code.
-int worker_run(const struct setup *setup, int listen_fd, struct catalogue_shared *shared);
+// background moves are this worker's to start. orders: where watches are handed over to; -1: nowhere. Returns the exit code.
+int worker_run(const struct setup *setup, int listen_fd, int orders, struct catalogue_shared *shared);
 
 #endif

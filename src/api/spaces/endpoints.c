@@ -122,4 +122,5 @@ const struct dialect spaces_dialect = {
 	.render_problem = spaces_render_problem,
 	.leave = leave,
 	.asks_first = true,
+	.watches = true,
 };

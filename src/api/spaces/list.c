@@ -48,15 +48,6 @@ static enum outcome read_list_query(struct call *call, struct list_query *query)
 
 // ---- going through them
 
-// One object of a list: its JSON, and where the list goes on behind it.
-struct visit {
-	struct call *call;
-	const struct target *target;
-	const struct list_query *query;
-	bool (*take)(void *arg, const struct resource *resource, struct str object); // false: that was enough
-	void *arg;
-};
-
 // Memory of a page is given back before the next: a selector may pass over more than a worker can hold.
 static void free_scratch(void *arg)
 {
@@ -141,8 +132,7 @@ static enum outcome visit_one(const struct visit *visit)
 	return OUTCOME_OK;
 }
 
-// A space or namespace that is not there has no objects.
-static enum outcome visit_objects(const struct visit *visit, struct str *next)
+enum outcome visit_objects(const struct visit *visit, struct str *next)
 {
 	struct call *call = visit->call;
 	const struct target *target = visit->target;
@@ -193,12 +183,6 @@ static bool list_one(void *arg, const struct resource *resource, struct str obje
 	return listed->limit == 0 || listed->listing.n < listed->limit;
 }
 
-static enum outcome fail_watch(struct call *call)
-{
-	return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED,
-		"watch is not offered here: read the list again (kubectl delete takes --wait=false)");
-}
-
 enum outcome list_in_space(struct call *call)
 {
 	struct target target;
@@ -210,7 +194,7 @@ enum outcome list_in_space(struct call *call)
 	if (outcome == OUTCOME_OK && target.name.p != NULL) // namespaces/N/status
 		return get_in_space(call);
 	if (outcome == OUTCOME_OK && query_is_true(call, "watch"))
-		outcome = fail_watch(call);
+		return watch_in_space(call, &target);
 	if (outcome == OUTCOME_OK)
 		outcome = read_version(call);
 	if (outcome == OUTCOME_OK)

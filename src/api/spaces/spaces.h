@@ -75,6 +75,27 @@ struct list_query {
 	uint64_t horizon;   // of the list: that of its first page
 };
 
+// ---- list.c: going through objects
+
+struct visit {
+	struct call *call;
+	const struct target *target;
+	const struct list_query *query;
+	// One that is chosen, as JSON; false: that was enough.
+	bool (*take)(void *arg, const struct resource *resource, struct str object);
+	void *arg;
+};
+// A space or namespace that is not there has no objects. *next: where the list goes on; p NULL: this was all.
+// OUTCOME_OK, _BAD_PARAMETER.
+enum outcome visit_objects(const struct visit *visit, struct str *next);
+
+// ---- watch.c
+
+// Are its objects watched, where anything is?
+bool is_watched(const struct definition *definition);
+// The GET of a collection with watch=true: the first events, and the order for what follows.
+enum outcome watch_in_space(struct call *call, const struct target *target);
+
 // ---- status.c: errors, and what a deletion answers
 
 // What an error is about, where that is not what the address says.

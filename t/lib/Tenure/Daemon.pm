@@ -158,7 +158,13 @@ sub children {
 # Those that are ready to serve.
 sub workers {
     my ($self) = @_;
-    return grep { has_epoll($_) } $self->children;
+    return grep { has_epoll($_) && !is_watch_process($_) } $self->children;
+}
+
+sub is_watch_process {
+    my ($pid) = @_;
+    open my $comm, '<', "/proc/$pid/comm" or return 0;
+    return (readline($comm) // '') eq "tenured-watch\n";
 }
 
 # Is it running? One that has ended, and that nobody has asked for yet, is not.

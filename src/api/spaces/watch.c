@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Watch, the worker's half: looks at the request, answers with what there is already, and writes the order by which the
+// watch process goes on.
+#include "base/base.h"
+
+#include "api/spaces/watch_internal.h"
+#include "base/buf.h"
+#include "base/pool.h"
+#include "http/uri.h"
+
+enum { FIRST_MAX_BYTES = 64 << 20, SECONDS_DEFAULT = 300, SECONDS_MAX = 3600 };
+
+struct watch_begun {
+	struct call *call;
+	const struct target *target;
+	struct list_query query;
+	struct watch_words words;
+	const struct table_columns *columns;
+	struct buf out;         // the first events
+	struct buf known;       // of struct known
+	bool initial;           // the objects that are there are told
+	bool too_large;
+};
+
+// ---- events
+
+void event_add(struct call *call, const struct target *target, const struct table_columns *columns, const char *type,
+	struct str object, struct buf *out)
+{
+	struct pool *pool = call->registry->pool;
+
+	BUF_LIT(out, "{\"type\":\"");
+	buf_add(out, str_c(type));
+	BUF_LIT(out, "\",\"object\":");
+	if (columns == NULL) {
+		buf_add(out, object);
+		BUF_LIT(out, "}\n");
+		return;
+	}
+	UNUSED(target);
+	BUF_LIT(out, "{\"kind\":\"Table\",\"apiVersion\":");
+	json_add_string(out, wanted_table(call));
+	BUF_LIT(out, ",\"metadata\":{},\"columnDefinitions\":");
+	table_add_columns(columns, out);
+	BUF_LIT(out, ",\"rows\":[");
+	table_add_row(pool, columns, stored_doc(pool, object), included_object(call), call->registry->now_us, out);
+	BUF_LIT(out, "]}}\n");
+}
+
+void watch_expired(struct buf *out)
+{
+	BUF_LIT(out, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
+		"\"status\":\"Failure\",\"message\":\"the history from that resourceVersion on is not to be had: list again, "
+		"and watch from the list's\",\"reason\":\"Expired\",\"code\":410}}\n");
+}
+
+// ---- what is asked for
+
+static unsigned random_seconds(void)
+{
+	const struct uuid dice = uuid_new();
+
+	const struct str bytes = uuid_bytes(&dice);
+
+	return SECONDS_DEFAULT + (unsigned)(unsigned char)bytes.p[bytes.n - 1] * SECONDS_DEFAULT / 256;
+}
+
+static enum outcome read_number(struct call *call, const char *name, uint64_t *value)
+{
+	struct str text;
+
+	*value = 0;
+	if (uri_query(&call->request.uri, str_c(name), &text) && text.n > 0 && !str_to_u64(text, value))
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "%s must be a number", name);
+	return OUTCOME_OK;
+}
+
+static enum outcome read_watch(struct watch_begun *begun)
+{
+	struct call *call = begun->call;
+	uint64_t seconds;
+	enum outcome outcome = read_choice(call, &begun->query.choice);
+
+	if (outcome == OUTCOME_OK)
+		outcome = read_number(call, "resourceVersion", &begun->words.position);
+	if (outcome == OUTCOME_OK)
+		outcome = read_number(call, "timeoutSeconds", &seconds);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	begun->initial = begun->words.position == 0;
+	begun->words.seconds = seconds == 0 ? random_seconds() : seconds > SECONDS_MAX ? SECONDS_MAX : (uint32_t)seconds;
+	begun->words.bookmarks = query_is_true(call, "allowWatchBookmarks");
+	begun->words.selective = !begun->query.choice.all;
+	return OUTCOME_OK;
+}
+
+// *expired: what came after that position is not known any more, or was never here.
+static enum outcome find_position(struct watch_begun *begun, bool *expired)
+{
+	uint64_t oldest, newest, *position = &begun->words.position;
+
+	*expired = false;
+	if (begun->initial)
+		return change_horizon(begun->call->registry, position);
+	enum outcome outcome = follow_bounds(begun->call->registry, &oldest, &newest);
+	*expired = *position + 1 < oldest || *position > newest;
+	return outcome;
+}
+
+// ---- what is there
+
+static void note_known(struct watch_begun *begun, const struct resource *resource, enum known_state state)
+{
+	const struct known known = { .id = resource->id, .changed = resource->changed, .state = state };
+
+	buf_add(&begun->known, str_n((const char *)&known, sizeof(known)));
+}
+
+// What changed behind the position is told as of the position: from there on its changes follow.
+static bool tell_first(struct watch_begun *begun, const struct resource *resource)
+{
+	struct call *call = begun->call;
+	struct resource now = *resource;
+	struct buf object = buf_new(call->registry->pool, 1024 + now.meta.n + now.body.n);
+
+	if (now.changed > begun->words.position)
+		now.changed = begun->words.position;
+	object_json(call, begun->target->definition, begun->target->version, &now, &object);
+	begun->too_large = begun->out.n + object.n > FIRST_MAX_BYTES;
+	if (begun->too_large)
+		return false;
+	event_add(call, begun->target, begun->columns, "ADDED", buf_str(&object), &begun->out);
+	if (begun->words.selective || resource->changed > begun->words.position)
+		note_known(begun, resource, KNOWN_CHOSEN);
+	return true;
+}
+
+static bool take_first(void *arg, const struct resource *resource, struct str object)
+{
+	struct watch_begun *begun = arg;
+	bool fits = chosen(&begun->query.choice, begun->call->registry->pool, object);
+
+	if (begun->initial)
+		return !fits || tell_first(begun, resource);
+	if (resource->changed > begun->words.position)
+		note_known(begun, resource, KNOWN_PERHAPS);
+	else if (fits)
+		note_known(begun, resource, KNOWN_CHOSEN);
+	return true;
+}
+
+// With selectors it takes what was chosen before to tell what a change means.
+static enum outcome look_first(struct watch_begun *begun)
+{
+	struct list_query everything = begun->query;
+	const struct visit visit = { begun->call, begun->target, &everything, take_first, begun };
+	struct str next;
+
+	everything.choice.all = true;
+	if (!begun->target->definition->stored || (!begun->initial && !begun->words.selective))
+		return OUTCOME_OK;
+	enum outcome outcome = visit_objects(&visit, &next);
+	if (outcome == OUTCOME_OK && begun->too_large)
+		return call_fail(begun->call, OUTCOME_BODY_TOO_LARGE,
+			"what is there already has more than %d bytes: list it by pages, and watch from the list's resourceVersion",
+			FIRST_MAX_BYTES);
+	return outcome;
+}
+
+// ---- the order
+
+static void write_order(struct watch_begun *begun)
+{
+	struct call *call = begun->call;
+	const struct target *target = begun->target;
+	struct watch_words *words = &begun->words;
+	const struct str accept = request_header(&call->request, "accept");
+	const struct str texts[WATCH_TEXTS] = {
+		[WATCH_TARGET] = call->request.target, [WATCH_ACCEPT] = accept, [WATCH_USER] = call->who.user,
+		[WATCH_USER_TENANT] = call->who.tenant, [WATCH_TENANT] = target->tenant, [WATCH_SPACE] = target->space,
+		[WATCH_NAME] = begun->query.choice.name,
+	};
+	struct buf order = buf_new(call->pool, 1024 + begun->known.n);
+
+	words->all = target->all;
+	words->all_spaces = target->all_spaces;
+	words->named = begun->query.choice.name.p != NULL;
+	words->role = (uint32_t)call->who.role;
+	words->type_id = target->definition->stored ? target->definition->type->id : 0;
+	for (size_t i = 0; i < WATCH_TEXTS; i++)
+		words->sizes[i] = texts[i].n;
+	words->known_bytes = begun->known.n;
+	buf_add(&order, str_n((const char *)words, sizeof(*words)));
+	buf_add(&order, buf_str(&begun->known));
+	for (size_t i = 0; i < WATCH_TEXTS; i++)
+		buf_add(&order, texts[i]);
+	call->order = buf_str(&order);
+}
+
+static enum outcome refuse(struct call *call, const struct target *target)
+{
+	if (!call->may_order)
+		return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED,
+			"watch is not offered by a service that the web server starts itself: read the list again (kubectl delete takes "
+			"--wait=false)");
+	return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, "%.*s are not watched: read the list again",
+		STR_ARG(target->definition->type->plural));
+}
+
+enum outcome watch_in_space(struct call *call, const struct target *target)
+{
+	struct watch_begun begun = { .call = call, .target = target, .out = buf_new(call->pool, 1024),
+		.known = buf_new(call->pool, 64) };
+	bool expired = false;
+
+	if (!call->may_order || !is_watched(target->definition))
+		return refuse(call, target);
+	enum outcome outcome = read_watch(&begun);
+	if (outcome == OUTCOME_OK)
+		outcome = find_position(&begun, &expired);
+	if (wanted_table(call).p != NULL)
+		begun.columns = table_columns_of(call->pool, target->definition, target->version);
+	if (outcome == OUTCOME_OK && !expired)
+		outcome = look_first(&begun);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (expired)
+		watch_expired(&begun.out);
+	else if (call->request.method == METHOD_GET)
+		write_order(&begun);
+	write_json_text(call, buf_str(&begun.out));
+	response_set(&call->response, "X-Accel-Buffering", STR("no")); // for nginx
+	return OUTCOME_OK;
+}
+
+bool is_watched(const struct definition *definition)
+{
+	return (definition->verbs & VERB_WATCH) != 0 && !has_identity(definition, "", "tenants");
+}

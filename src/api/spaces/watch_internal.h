@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// For watch.c and watcher.c only: the order that a worker writes and the watch process of the same program reads.
+#ifndef TENURE_API_SPACES_WATCH_INTERNAL_H
+#define TENURE_API_SPACES_WATCH_INTERNAL_H
+
+#include "api/spaces/spaces.h"
+#include "api/spaces/watcher.h"
+
+enum watch_text {
+	WATCH_TARGET, WATCH_ACCEPT, WATCH_USER, WATCH_USER_TENANT, WATCH_TENANT, WATCH_SPACE, WATCH_NAME, WATCH_TEXTS
+};
+
+// An order begins with this; known_bytes of struct known follow, then the texts.
+struct watch_words {
+	uint64_t position;
+	uint64_t type_id;     // 0: of what has no objects
+	uint64_t known_bytes;
+	uint64_t sizes[WATCH_TEXTS];
+	uint32_t seconds;
+	uint32_t role;
+	bool all, all_spaces; // as struct target has them
+	bool named;           // the one of a name
+	bool selective;       // there are selectors
+	bool bookmarks;
+};
+
+enum known_state {
+	KNOWN_CHOSEN,  // the client has it
+	KNOWN_PERHAPS, // it changed between the client's list and the look at what is there
+};
+struct known {
+	uint64_t id;
+	uint64_t changed; // what is told includes changes up to this
+	enum known_state state;
+};
+
+// Appends one event. columns: of a Table, NULL for the object itself.
+void event_add(struct call *call, const struct target *target, const struct table_columns *columns, const char *type,
+	struct str object, struct buf *out);
+
+#endif

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// Watch, the watch process's half: from a change to what it means for one client.
+#include "base/base.h"
+
+#include "api/spaces/watch_internal.h"
+#include "base/config.h"
+#include "base/pool.h"
+#include "http/uri.h"
+
+struct watcher {
+	struct watch_words words;
+	struct str texts[WATCH_TEXTS];
+	struct known *known; // by id
+	size_t n_known, known_room;
+	char bytes[];
+};
+
+// ---- the order
+
+static int by_id(const void *a, const void *b)
+{
+	const struct known *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static bool read_known(struct watcher *watcher, const char *bytes)
+{
+	watcher->n_known = watcher->known_room = watcher->words.known_bytes / sizeof(*watcher->known);
+	if (watcher->n_known == 0)
+		return true;
+	watcher->known = calloc(watcher->n_known, sizeof(*watcher->known));
+	if (watcher->known == NULL)
+		return false;
+	memcpy(watcher->known, bytes, watcher->n_known * sizeof(*watcher->known));
+	qsort(watcher->known, watcher->n_known, sizeof(*watcher->known), by_id);
+	return true;
+}
+
+struct watcher *watcher_new(struct str order)
+{
+	struct watch_words words;
+	uint64_t n_texts = 0;
+
+	if (order.n < sizeof(words))
+		return NULL;
+	memcpy(&words, order.p, sizeof(words));
+	for (size_t i = 0; i < WATCH_TEXTS; i++)
+		n_texts += words.sizes[i];
+	if (order.n - sizeof(words) != words.known_bytes + n_texts)
+		return NULL;
+	struct watcher *watcher = calloc(1, sizeof(*watcher) + n_texts + 1);
+	if (watcher == NULL)
+		return NULL;
+	watcher->words = words;
+	const char *known = order.p + sizeof(words);
+	memcpy(watcher->bytes, known + words.known_bytes, n_texts);
+	for (size_t i = 0, at = 0; i < WATCH_TEXTS; at += words.sizes[i++])
+		watcher->texts[i] = str_n(watcher->bytes + at, words.sizes[i]);
+	if (!read_known(watcher, known))
+		watcher_free(&watcher);
+	return watcher;
+}
+
+void watcher_free(struct watcher **watcher)
+{
+	if (*watcher == NULL)
+		return;
+	free((*watcher)->known);
+	free(*watcher);
+	*watcher = NULL;
+}
+
+uint64_t watcher_position(const struct watcher *watcher)
+{
+	return watcher->words.position;
+}
+
+void watcher_advance(struct watcher *watcher, uint64_t position)
+{
+	if (position > watcher->words.position)
+		watcher->words.position = position;
+}
+
+unsigned watcher_seconds(const struct watcher *watcher)
+{
+	return watcher->words.seconds;
+}
+
+bool watcher_wants_bookmarks(const struct watcher *watcher)
+{
+	return watcher->words.bookmarks;
+}
+
+// ---- what the client has
+
+static struct known *find_known(const struct watcher *watcher, uint64_t id)
+{
+	const struct known key = { .id = id };
+
+	return watcher->n_known == 0 ? NULL
+		: bsearch(&key, watcher->known, watcher->n_known, sizeof(*watcher->known), by_id);
+}
+
+static void forget_known(struct watcher *watcher, struct known *known)
+{
+	size_t at = (size_t)(known - watcher->known);
+
+	memmove(known, known + 1, (--watcher->n_known - at) * sizeof(*known));
+}
+
+static void add_known(struct watcher *watcher, uint64_t id)
+{
+	size_t at = watcher->n_known;
+
+	if (watcher->n_known == watcher->known_room) {
+		size_t room = watcher->known_room * 2 + 8;
+		struct known *more = reallocarray(watcher->known, room, sizeof(*more));
+		if (more == NULL)
+			abort();
+		watcher->known = more;
+		watcher->known_room = room;
+	}
+	while (at > 0 && watcher->known[at - 1].id > id)
+		at--;
+	memmove(&watcher->known[at + 1], &watcher->known[at], (watcher->n_known++ - at) * sizeof(*watcher->known));
+	watcher->known[at] = (struct known){ .id = id, .state = KNOWN_CHOSEN };
+}
+
+// ---- whose changes
+
+static bool is_in(const struct watcher *watcher, struct str tenant)
+{
+	return tenant.p != NULL && (watcher->words.all || str_eq(tenant, watcher->texts[WATCH_TENANT]));
+}
+
+static bool is_move(const struct followed *change)
+{
+	return str_eq(change->verb, STR("moved"));
+}
+
+bool watcher_wants(const struct watcher *watcher, const struct followed *change)
+{
+	const struct resource *resource = &change->resource;
+
+	if (change->resource.id == 0 || resource->type == NULL || resource->type->id != watcher->words.type_id ||
+		str_eq(change->verb, STR("purged")))
+		return false;
+	if (!watcher->words.all_spaces && !str_eq(resource->space, watcher->texts[WATCH_SPACE]))
+		return false;
+	if (watcher->words.named && !str_eq(resource->name, watcher->texts[WATCH_NAME]))
+		return false;
+	return is_in(watcher, change->tenant) || (is_move(change) && is_in(watcher, change->from));
+}
+
+bool watcher_is_lost(const struct watcher *watcher, const struct followed *change)
+{
+	return change->resource.id == 0 && change->resource.type == NULL && is_in(watcher, change->tenant) &&
+	       (str_eq(change->verb, STR("deleted")) || str_eq(change->verb, STR("recovered")));
+}
+
+// ---- events
+
+struct telling {
+	struct watcher *watcher;
+	struct call *call;
+	struct target target;
+	struct choice choice;
+	const struct table_columns *columns;
+	struct buf *out;
+};
+
+// The request anew: what it leads to may have changed.
+static enum outcome begin_telling(struct telling *telling, struct watcher *watcher, struct call *call, struct buf *out)
+{
+	struct str detail;
+
+	*telling = (struct telling){ .watcher = watcher, .call = call, .out = out };
+	memset(&call->request, 0, sizeof(call->request));
+	call->request.method = METHOD_GET;
+	call->request.target = watcher->texts[WATCH_TARGET];
+	call->who = (struct principal){ .user = watcher->texts[WATCH_USER], .tenant = watcher->texts[WATCH_USER_TENANT],
+		.role = (enum role)watcher->words.role };
+	call->problem = (struct problem){ .n_members = 0 };
+	enum outcome outcome = uri_parse(call->pool, call->request.target, call->config->max_target, &call->request.uri,
+		&detail);
+	if (outcome == OUTCOME_OK && watcher->texts[WATCH_ACCEPT].n > 0)
+		outcome = request_add_header(call->pool, &call->request, STR("accept"), watcher->texts[WATCH_ACCEPT]);
+	if (outcome == OUTCOME_OK)
+		outcome = route_find(call->routes, call->pool, &call->request, &call->match, &detail);
+	if (outcome == OUTCOME_OK)
+		outcome = read_target(call, VERB_WATCH, &telling->target);
+	if (outcome == OUTCOME_OK)
+		outcome = read_choice(call, &telling->choice);
+	if (outcome == OUTCOME_OK && wanted_table(call).p != NULL)
+		telling->columns = table_columns_of(call->pool, telling->target.definition, telling->target.version);
+	return outcome;
+}
+
+static struct str object_of(const struct telling *telling, const struct followed *change, struct str tenant)
+{
+	struct resource resource = change->resource;
+	struct buf text = buf_new(telling->call->pool, 1024 + resource.meta.n + resource.body.n);
+
+	resource.tenant = tenant;
+	object_json(telling->call, telling->target.definition, telling->target.version, &resource, &text);
+	return buf_str(&text);
+}
+
+static void tell(const struct telling *telling, const char *type, struct str object)
+{
+	event_add(telling->call, &telling->target, telling->columns, type, object, telling->out);
+}
+
+// It is there. comes: it was not, before.
+static void tell_present(const struct telling *telling, const struct followed *change, bool comes)
+{
+	struct watcher *watcher = telling->watcher;
+	struct known *known = find_known(watcher, change->resource.id);
+	bool had = known != NULL && !comes;
+
+	if (known != NULL && known->state == KNOWN_CHOSEN && change->id <= known->changed)
+		return; // told as it was already after this
+	struct str object = object_of(telling, change, change->tenant);
+	if (!watcher->words.selective) {
+		tell(telling, comes ? "ADDED" : "MODIFIED", object);
+		return;
+	}
+	if (chosen(&telling->choice, telling->call->pool, object)) {
+		tell(telling, had ? "MODIFIED" : "ADDED", object);
+		if (known == NULL)
+			add_known(watcher, change->resource.id);
+		else
+			known->state = KNOWN_CHOSEN;
+		return;
+	}
+	if (had)
+		tell(telling, "DELETED", object);
+	if (known != NULL)
+		forget_known(watcher, known);
+}
+
+static void tell_absent(const struct telling *telling, const struct followed *change, struct str tenant)
+{
+	struct watcher *watcher = telling->watcher;
+	struct known *known = find_known(watcher, change->resource.id);
+	struct str object = object_of(telling, change, tenant);
+
+	if (!watcher->words.selective || (known != NULL && known->state == KNOWN_CHOSEN) ||
+		chosen(&telling->choice, telling->call->pool, object))
+		tell(telling, "DELETED", object);
+	if (known != NULL)
+		forget_known(watcher, known);
+}
+
+enum outcome watcher_tell(struct watcher *watcher, struct call *call, const struct followed *change, struct buf *out)
+{
+	struct telling telling;
+	bool moved = is_move(change);
+	enum outcome outcome = begin_telling(&telling, watcher, call, out);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (moved && is_in(watcher, change->from))
+		tell_absent(&telling, change, change->from);
+	if (!is_in(watcher, change->tenant))
+		return OUTCOME_OK;
+	if (str_eq(change->verb, STR("deleted")))
+		tell_absent(&telling, change, change->tenant);
+	else
+		tell_present(&telling, change, !str_eq(change->verb, STR("updated")));
+	return OUTCOME_OK;
+}
+
+enum outcome watcher_bookmark(struct watcher *watcher, struct call *call, struct buf *out)
+{
+	struct telling telling;
+	struct buf object = buf_new(call->pool, 256);
+	enum outcome outcome = begin_telling(&telling, watcher, call, out);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	BUF_LIT(&object, "{\"kind\":");
+	json_add_string(&object, telling.target.definition->kind);
+	BUF_LIT(&object, ",\"apiVersion\":");
+	json_add_string(&object, group_version(call->pool, telling.target.definition->type->group,
+		telling.target.version->name));
+	buf_addf(&object, ",\"metadata\":{\"resourceVersion\":\"%llu\"}}", (unsigned long long)watcher->words.position);
+	tell(&telling, "BOOKMARK", buf_str(&object));
+	return OUTCOME_OK;
+}

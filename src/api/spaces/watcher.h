@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// One client's watch, in the process that serves all of them: what it is about, how far it is told, and its events. Made
+// from the order that a worker wrote (call->order) when it had looked at the request.
+#ifndef TENURE_API_SPACES_WATCHER_H
+#define TENURE_API_SPACES_WATCHER_H
+
+#include "api/call.h"
+#include "base/buf.h"
+#include "registry/follow.h"
+
+struct watcher;
+
+// A copy of what the order says. NULL: it is none, or there is no memory.
+struct watcher *watcher_new(struct str order);
+void watcher_free(struct watcher **watcher);
+
+// Every change up to this id is told.
+uint64_t watcher_position(const struct watcher *watcher);
+void watcher_advance(struct watcher *watcher, uint64_t position);
+unsigned watcher_seconds(const struct watcher *watcher);
+bool watcher_wants_bookmarks(const struct watcher *watcher);
+
+// May the change be something for it? Asked before the resource is read.
+bool watcher_wants(const struct watcher *watcher, const struct followed *change);
+// Is with this change nothing of what it watches as the client knows it? It has to list again.
+bool watcher_is_lost(const struct watcher *watcher, const struct followed *change);
+// Appends the change's events, of which there may be none. call has pool, config, endpoint, routes and registry; the rest
+// is set from the order. OUTCOME_OK; others: the type is no longer there for it.
+enum outcome watcher_tell(struct watcher *watcher, struct call *call, const struct followed *change, struct buf *out);
+// Appends a BOOKMARK of the position.
+enum outcome watcher_bookmark(struct watcher *watcher, struct call *call, struct buf *out);
+// Appends the ERROR event that makes a client list again.
+void watch_expired(struct buf *out);
+
+#endif

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The change log, followed: what a reader of all tenants' changes needs. How far it may be read: feed.h's horizon.
+#ifndef TENURE_REGISTRY_FOLLOW_H
+#define TENURE_REGISTRY_FOLLOW_H
+
+#include "registry/resource.h"
+
+struct followed {
+	uint64_t id;
+	struct str verb;            // created | updated | deleted | recovered | moved | purged
+	struct str tenant, from;    // whose it is; moved: whose it was. p NULL: a tenant that is no more
+	struct resource resource;   // id 0: the change is of the tenant itself. What the log says of it, until follow_contents
+};
+
+// The ids of the oldest and the newest change that is kept; both 0: there is none. OUTCOME_OK.
+enum outcome follow_bounds(struct registry *registry, uint64_t *oldest, uint64_t *newest);
+// Changes with after < id <= up_to in their order, at most limit. OUTCOME_OK.
+enum outcome follow_changes(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t limit,
+	struct followed **list, size_t *n);
+// How many of them there are. OUTCOME_OK.
+enum outcome follow_count(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t *n);
+// Reads the resources as they stand now, deleted ones as they were, in one round trip; changed becomes the change's id. Of
+// what is no longer stored the log's words stay, with neither metadata nor body. n: DB_MAX_BATCH at most. OUTCOME_OK.
+enum outcome follow_contents(struct registry *registry, struct followed *const *list, size_t n);
+
+#endif

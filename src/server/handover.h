@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a worker to the watch process: a connection whose request is answered further there, and the order that says how.
+#ifndef TENURE_SERVER_HANDOVER_H
+#define TENURE_SERVER_HANDOVER_H
+
+#include "base/str.h"
+
+struct handover {
+	int fd;              // the connection to the web server
+	uint16_t request_id; // FastCGI's, of the request that is being answered
+	char *order;         // from malloc
+	size_t n;
+};
+
+// Two ends, for workers and for the watch process: [0] and [1]. False, logged, when the system refuses.
+bool handover_pair(int ends[2]);
+// False, logged, when it can't be; fd stays the caller's in any case.
+bool handover_send(int to, int fd, uint16_t request_id, struct str order);
+// Waits for nothing. False: there is none, or it could not be taken whole.
+bool handover_receive(int from, struct handover *handover);
+
+#endif

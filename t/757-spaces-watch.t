@@ -1,0 +1,249 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Watch: every change once and in order, whose and which of them, from where; many watches, few workers.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use IO::Select;
+use IO::Socket::INET;
+use JSON::PP ();
+use POSIX ();
+use Test::More;
+use Time::HiRes ();
+
+use Tenure::Instance;
+
+my $server   = $ENV{TENURE_WATCH_SERVER} // 'lighttpd';
+my $instance = Tenure::Instance->start(combined => 1, workers => 2, server => $server);
+my $admin    = $instance->combined('admin');
+my $acme     = $instance->combined('alice:acme');
+my $globex   = $instance->combined('bob:globex');
+my $cms      = '/api/v1/namespaces/default/configmaps';
+# Each takes a thread of Apache's.
+my $many     = $server =~ /apache/ ? 20 : 300;
+my $table    = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
+
+# ---- a client
+
+sub watch {
+    my ($token, $path, %option) = @_;
+    my ($host, $port) = $admin->url =~ m{//([^:/]+):(\d+)} or die $admin->url;
+    my $socket = IO::Socket::INET->new(PeerAddr => $host, PeerPort => $port) // die "connect: $!\n";
+    my $accept = $option{accept} // 'application/json';
+    my $mark   = $path =~ /\?/ ? '&' : '?';
+    print {$socket} "GET $path${mark}watch=true HTTP/1.1\r\nHost: $host:$port\r\nX-Auth-Token: $token\r\nAccept: $accept\r\n\r\n";
+    return bless { socket => $socket, raw => '', text => '', events => [], head => undef, over => 0 }, 'main';
+}
+
+sub unchunk {
+    my ($self) = @_;
+    if (!defined $self->{head}) {
+        $self->{raw} =~ s/\A(.*?)\r\n\r\n//s or return;
+        $self->{head} = $1;
+    }
+    if ($self->{head} =~ /^transfer-encoding: chunked/mi) {
+        while ($self->{raw} =~ /\A(?:\r\n)?([0-9a-f]+)[^\r\n]*\r\n/i) {
+            my ($n, $skip) = (hex $1, $+[0]);
+            $self->{over} = 1 if $n == 0;
+            last if $n == 0 || length $self->{raw} < $skip + $n;
+            $self->{text} .= substr $self->{raw}, $skip, $n;
+            substr $self->{raw}, 0, $skip + $n, '';
+        }
+    }
+    else {
+        $self->{text} .= $self->{raw};
+        $self->{raw} = '';
+    }
+    while ($self->{text} =~ s/\A([^\n]*)\n//) {
+        push @{ $self->{events} }, JSON::PP::decode_json($1) if length $1;
+    }
+    return;
+}
+
+# Reads until there are n events, the end, or the time is over.
+sub events {
+    my ($self, $n, $seconds) = @_;
+    my $until = Time::HiRes::time() + ($seconds // 10);
+    my $select = IO::Select->new($self->{socket});
+    while (@{ $self->{events} } < $n && !$self->{over} && (my $left = $until - Time::HiRes::time()) > 0) {
+        next if !$select->can_read($left);
+        my $got = sysread $self->{socket}, $self->{raw}, 65536, length $self->{raw};
+        $self->{over} = 1 if !$got;
+        unchunk($self);
+    }
+    return splice @{ $self->{events} }, 0, $n;
+}
+
+sub name_of { my ($event) = @_; return "$event->{type} " . ($event->{object}{metadata}{name} // $event->{object}{reason} // '-') }
+sub told { my ($self, $n, $seconds) = @_; return join ', ', map { name_of($_) } events($self, $n, $seconds) }
+
+sub config_map {
+    my ($name, %more) = @_;
+    return { apiVersion => 'v1', kind => 'ConfigMap', metadata => { name => $name, %{ delete $more{metadata} // {} } }, %more };
+}
+
+sub version_of_list { return $_[0]->get($_[1] // $cms)->json->{metadata}{resourceVersion} }
+
+$admin->post('/api/v1/tenants', json => { apiVersion => 'v1', kind => 'Tenant', metadata => { name => $_ } })
+    ->is_status(201, "tenant $_") for qw(acme globex);
+
+# ---- what it tells
+
+subtest 'created, updated, deleted' => sub {
+    $acme->post($cms, json => config_map('a'))->is_status(201, 'one is there');
+    my $watch = watch('alice:acme', $cms);
+    is told($watch, 1), 'ADDED a', 'what is there comes first';
+    like $watch->{head}, qr{\AHTTP/1.1 200 }, 'status 200';
+    like $watch->{head}, qr{^content-type: application/json}mi, 'JSON';
+    my $made = $acme->post($cms, json => config_map('b'))->json->{metadata}{resourceVersion};
+    $acme->patch("$cms/b", { data => { k => 'v' } })->is_status(200, 'changed');
+    $acme->delete("$cms/b")->is_status(200, 'deleted');
+    $globex->post($cms, json => config_map('secret'))->is_status(201, "another tenant's");
+    $acme->post($cms, json => config_map('c'))->is_status(201, 'another');
+    my @events = events($watch, 4);
+    is join(', ', map { name_of($_) } @events), 'ADDED b, MODIFIED b, DELETED b, ADDED c', 'each change, once, in order';
+    my @versions = map { $_->{object}{metadata}{resourceVersion} } @events;
+    is_deeply \@versions, [sort { $a <=> $b } @versions], 'with rising versions';
+    is $versions[0], $made, 'that of the creation';
+    is $events[1]{object}{kind}, 'ConfigMap', 'whole objects';
+    my $again = watch('alice:acme', "$cms?resourceVersion=$versions[1]");
+    is told($again, 2), 'DELETED b, ADDED c', 'resumes behind a version';
+    is told($again, 1, 0.5), '', 'and has nothing more to tell';
+};
+
+subtest 'namespaces and names' => sub {
+    $acme->post('/api/v1/namespaces', json => { apiVersion => 'v1', kind => 'Namespace', metadata => { name => 'other' } });
+    my $from  = version_of_list($acme);
+    my $all   = watch('alice:acme', "/api/v1/configmaps?resourceVersion=$from");
+    my $one   = watch('alice:acme', "$cms?resourceVersion=$from");
+    my $named = watch('alice:acme', "$cms?resourceVersion=$from&fieldSelector=metadata.name%3Dn2");
+    $acme->post('/api/v1/namespaces/other/configmaps', json => config_map('o'));
+    $acme->post($cms, json => config_map($_)) for qw(n1 n2);
+    is told($all,   3), 'ADDED o, ADDED n1, ADDED n2', 'all namespaces';
+    is told($one,   2), 'ADDED n1, ADDED n2', 'one namespace';
+    is told($named, 1), 'ADDED n2', 'one name';
+    $acme->delete('/api/v1/namespaces/other')->is_status(200, 'a namespace goes');
+    is told($all, 1), 'DELETED o', 'with what is in it';
+};
+
+subtest 'selectors' => sub {
+    $acme->post($cms, json => config_map('old', metadata => { labels => { app => 'web' } }));
+    my $from = version_of_list($acme);
+    my $watch = watch('alice:acme', "$cms?labelSelector=app%3Dweb&resourceVersion=$from");
+    $acme->post($cms, json => config_map('s1', metadata => { labels => { app => 'web' } }));
+    $acme->post($cms, json => config_map('s2'));
+    is told($watch, 1), 'ADDED s1', 'chosen';
+    $acme->patch("$cms/s2", { metadata => { labels => { app => 'web' } } });
+    is told($watch, 1), 'ADDED s2', 'chosen from now on';
+    $acme->patch("$cms/s2", { data => { a => 'b' } });
+    is told($watch, 1), 'MODIFIED s2', 'changed';
+    $acme->patch("$cms/s2", { metadata => { labels => { app => 'db' } } });
+    is told($watch, 1), 'DELETED s2', 'no longer chosen';
+    $acme->delete("$cms/s2");
+    $acme->patch("$cms/old", { metadata => { labels => { app => undef } } });
+    is told($watch, 1), 'DELETED old', 'what was there when it began';
+    $acme->delete("$cms/s1");
+    is told($watch, 1), 'DELETED s1', 'deleted';
+};
+
+subtest 'moves' => sub {
+    $acme->post($cms, json => config_map('goes'));
+    my $source = watch('alice:acme', "$cms?resourceVersion=" . version_of_list($acme));
+    my $dest   = watch('bob:globex', "$cms?resourceVersion=" . version_of_list($globex));
+    my $all    = watch('admin', '/api/v1/tenants/all/configmaps?resourceVersion=' . version_of_list($admin, '/api/v1/configmaps'));
+    $admin->post('/v2.0/acme/namespaces/default/configmaps/goes/action/move?dest=globex')->is_status(303, 'moved');
+    is told($source, 1), 'DELETED goes', 'it leaves';
+    my ($come) = events($dest, 1);
+    is name_of($come // {}), 'ADDED goes', 'and comes';
+    is $come->{object}{metadata}{tenant}, 'globex', "as the other's";
+    is told($all, 2), 'DELETED goes, ADDED goes', 'both for who sees all';
+};
+
+subtest 'tables' => sub {
+    my $watch = watch('alice:acme', "$cms?fieldSelector=metadata.name%3Da", accept => $table);
+    my ($event) = events($watch, 1);
+    is $event->{object}{kind}, 'Table', 'a table';
+    is $event->{object}{rows}[0]{object}{metadata}{name}, 'a', 'of one row';
+};
+
+# ---- how long, and from where
+
+subtest 'bookmarks and the end' => sub {
+    my $began = Time::HiRes::time();
+    my $watch = watch('alice:acme', "$cms?allowWatchBookmarks=true&timeoutSeconds=2&resourceVersion=" . version_of_list($acme));
+    my @events = events($watch, 9);
+    my $took   = Time::HiRes::time() - $began;
+    is join(', ', map { $_->{type} } @events), 'BOOKMARK', 'a bookmark before the end';
+    like $events[0]{object}{metadata}{resourceVersion}, qr/\A[1-9][0-9]*\z/, 'with a version';
+    ok $watch->{over}, 'the end';
+    ok $took > 1.5 && $took < 6, 'after two seconds' or diag $took;
+};
+
+subtest 'history that is gone' => sub {
+    my ($event) = events(watch('alice:acme', "$cms?resourceVersion=99999999999"), 1);
+    is "$event->{type} $event->{object}{code} $event->{object}{reason}", 'ERROR 410 Expired', 'from a version that never was';
+    $instance->sql('DELETE FROM changes WHERE id < 20');
+    ($event) = events(watch('alice:acme', "$cms?resourceVersion=2"), 1);
+    is "$event->{type} $event->{object}{code}", 'ERROR 410', 'from one that is gone';
+    $acme->get("$cms?watch=true&resourceVersion=x")->is_status(400, 'from what is none');
+};
+
+subtest 'transactions that commit out of order' => sub {
+    my $watch = watch('alice:acme', "$cms?resourceVersion=" . version_of_list($acme));
+    my $object = $instance->sql_value("SELECT id FROM resources WHERE name = 'a' AND live = 1 LIMIT 1");
+    my $insert = <<"SQL";
+INSERT INTO changes (request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision)
+SELECT UNHEX(REPEAT('ab', 16)), UTC_TIMESTAMP(6), 'x', 'updated', tenant_id, id, uid, type_id, namespace, name, revision
+FROM resources WHERE id = $object;
+SQL
+    my $pid = fork // die "fork: $!\n";
+    if ($pid == 0) {
+        $instance->sql("BEGIN; $insert SELECT SLEEP(3); COMMIT;");
+        POSIX::_exit(0);
+    }
+    Time::HiRes::sleep(1);
+    $acme->post($cms, json => config_map('quick'));
+    is told($watch, 1, 1.3), '', 'the later one waits for the earlier';
+    my @events = events($watch, 2);
+    waitpid $pid, 0;
+    is join(', ', map { name_of($_) } @events), 'MODIFIED a, ADDED quick', 'both come, in order';
+    $instance->sql("BEGIN; $insert ROLLBACK;");
+    $acme->post($cms, json => config_map('behind'));
+    is told($watch, 1), 'ADDED behind', 'what was rolled back holds nothing up for long';
+};
+
+subtest 'many watches, two workers' => sub {
+    # A worker that has just seen the gap of what was rolled back lists as of before it.
+    my $last = $instance->sql_value('SELECT MAX(id) FROM changes');
+    my $from;
+    Tenure::Instance::wait_until(sub { ($from = version_of_list($acme)) >= $last });
+    my @watches = map { watch('alice:acme', "$cms?resourceVersion=$from") } 1 .. $many;
+    my $began = Time::HiRes::time();
+    $acme->get($cms)->is_status(200, 'workers are free');
+    ok Time::HiRes::time() - $began < 10, 'and answer';
+    Time::HiRes::sleep(1);
+    $acme->post($cms, json => config_map('many'));
+    $began = Time::HiRes::time();
+    my $told = grep { told($_, 1) eq 'ADDED many' } @watches;
+    is $told, $many, 'each is told';
+    ok Time::HiRes::time() - $began < 3, 'soon';
+};
+
+subtest 'what is not watched' => sub {
+    $admin->get('/api/v1/tenants?watch=true')->is_status(405, 'tenants');
+    $globex->get('/api/v1/tenants/acme/namespaces/default/configmaps?watch=true')->is_status($globex->get(
+        '/api/v1/tenants/nobody/namespaces/default/configmaps?watch=true')->status, "another tenant's: as one that isn't there");
+};
+
+subtest 'without a watch process' => sub {
+    plan skip_all => 'mod_fcgid is not installed' unless -e '/usr/lib/apache2/modules/mod_fcgid.so';
+    my $alone  = Tenure::Instance->start(combined => 1, server => 'apache-fcgid');
+    my $answer = $alone->combined('admin')->get("$cms?watch=true");
+    $answer->is_status(405, 'mod_fcgid starts none');
+    like $answer->json->{message}, qr/watch is not offered/, 'which it says';
+};
+
+done_testing;
