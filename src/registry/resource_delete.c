@@ -30,9 +30,9 @@ struct content_queries {
 		{ "UPDATE " tables " SET r.live = NULL, r.deleted_at = ?, r.purge_at = ?, r.deletion = ?, " \
 		  "r.changed = " LAST_CHANGE " WHERE " condition,                                                      \
 			"ttb" in, "" } }
-// Writers in a namespace hold its row, so nothing changes in one that is locked.
+// Counted by a locking read, which sees what was committed up to now, and not up to when the statement began.
 static const struct content_queries of_space = CONTENT_QUERIES("types y JOIN resources r ON r.type_id = y.id",
-	"y.namespaced AND r.tenant_id = ? AND r.namespace = ? AND r.live = 1", "", "us");
+	"y.namespaced AND r.tenant_id = ? AND r.namespace = ? AND r.live = 1", " LOCK IN SHARE MODE", "us");
 // Writers in a tree need not hold its top.
 static const struct content_queries of_tree =
 	CONTENT_QUERIES("resources r", "r.root = ? AND r.id <> ? AND r.live = 1", " FOR UPDATE", "bu");
