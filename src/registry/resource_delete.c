@@ -25,12 +25,12 @@ struct content_queries {
 #define CONTENT_QUERIES(tables, condition, manner, in)                                                               \
 	{ { "SELECT COUNT(*), COALESCE(SUM(r.locked), 0) FROM " tables " WHERE " condition manner, in, "uu" },       \
 		{ "INSERT INTO changes " CHANGE_COLUMNS " SELECT ?, ?, ?, 'deleted', r.tenant_id, r.id, r.uid, "     \
-		  "r.type_id, r.namespace, r.name, r.revision, r.etag, NULL FROM " tables " WHERE " condition,       \
+		  "r.type_id, r.namespace, r.name, r.revision, r.etag, NULL FROM " tables " WHERE " condition manner, \
 			"bts" in, "" },                                                                              \
 		{ "UPDATE " tables " SET r.live = NULL, r.deleted_at = ?, r.purge_at = ?, r.deletion = ?, " \
 		  "r.changed = " LAST_CHANGE " WHERE " condition,                                                      \
 			"ttb" in, "" } }
-// Counted by a locking read, which sees what was committed up to now, and not up to when the statement began.
+// Counted and logged by locking reads, which see what was committed up to now, and not up to when the statement began.
 static const struct content_queries of_space = CONTENT_QUERIES("types y JOIN resources r ON r.type_id = y.id",
 	"y.namespaced AND r.tenant_id = ? AND r.namespace = ? AND r.live = 1", " LOCK IN SHARE MODE", "us");
 // Writers in a tree need not hold its top.
