@@ -134,6 +134,6 @@ subtest 'the older form' => sub {
 my ($code) = $instance->manage('doctor');
 is $code, 0, 'the store is sound';
 my ($keys_code, $keys) = $instance->manage('keys', '--tenant', 'acme');
-like $keys, qr{^/registry/gadgets\.example\.com/acme/default/g$}m, 'keys';
+like $keys, qr{^/registry/example\.com/gadgets/acme/default/g$}m, 'keys';
 
 done_testing;

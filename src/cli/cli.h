@@ -364,6 +364,7 @@ int command_type_list(struct cli *cli);
 int command_type_show(struct cli *cli);
 int command_type_explain(struct cli *cli);
 int command_type_effect(struct cli *cli);
+int command_space_list(struct cli *cli);
 int command_space_show(struct cli *cli);
 int command_policy_set(struct cli *cli);
 int command_move(struct cli *cli);

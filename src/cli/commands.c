@@ -232,8 +232,8 @@ const struct command commands[] = {
 		"tenure provider aggregate remove rack-7 2f8a6a5e-0f0c-4b0e-9f57-6d7d5f0a3c11" },
 
 	{ "type", "list", "", 0, 0, HAS(OPT_TENANT), command_type_list, "list the types that a tenant may use",
-		"\"of\" is whose definition answers: the tenant's own, or the system's; built-in types are nobody's.",
-		"tenure type list -t acme --columns type,of,short" },
+		"\"tenant\" is whose definition answers: the tenant's own, or the system's; built-in types are nobody's.",
+		"tenure type list -t acme --columns type,tenant,short" },
 	{ "type", "show", "TYPE…", 1, 0, HAS(OPT_TENANT), command_type_show, "show what answers for types",
 		"TYPE is widgets.example.com, or configmaps. " TEXT_STDIN, "tenure type show widgets.example.com -t acme" },
 	{ "type", "explain", "TYPE", 1, 1, HAS(OPT_TENANT), command_type_explain,
@@ -247,6 +247,8 @@ const struct command commands[] = {
 		"--patch; all of it with --file, where it may be new; or its deletion.",
 		"tenure type effect widgets.example.com 'spec.applicableRange:=[\"tier=gold\"]' -t system" },
 
+	{ "space", "list", "", 0, 0, 0, command_space_list, "list the spaces there are, each with its policy",
+		"To a tenant there is its own alone.", "tenure space list --columns tenant,policy" },
 	{ "space", "show", "[TENANT…]", 0, 9999, HAS(OPT_TENANT), command_space_show, "show tenants as their spaces have them",
 		"With the policy and the annotations that decide which types they have. " TEXT_STDIN,
 		"tenure space show acme --columns tenant,policy,annotations" },

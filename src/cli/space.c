@@ -6,7 +6,7 @@
 #include "http/uri.h"
 
 static const struct column type_columns[] = {
-	{ "type", "type" }, { "kind", "kind" }, { "of", "tenant" }, { "namespaced", "namespaced" },
+	{ "type", "type" }, { "kind", "kind" }, { "tenant", "tenant" }, { "namespaced", "namespaced" },
 	{ "versions", "versions" }, { "short", "shortNames" }, { "forced", "forced" }, { "uid", "uid" },
 };
 enum { TYPE_SHOWN = 5 };
@@ -264,6 +264,41 @@ int command_type_effect(struct cli *cli)
 }
 
 // ---- spaces
+
+// *marker: of the page to read, then of the next; p NULL: there is none.
+static int list_page(struct cli *cli, struct table *table, struct str *marker)
+{
+	const struct doc *list = NULL, *next = NULL;
+	struct buf path = buf_new(cli->pool, 128);
+	struct doc *answer;
+
+	BUF_LIT(&path, "/api/v1/tenants?limit=500&continue=");
+	uri_add_value(&path, *marker);
+	int code = get(cli, buf_str(&path), "spaces", &answer);
+	if (code != EX_OK)
+		return code;
+	if (!doc_get(answer, STR("items"), &list) || doc_kind(list) != DOC_ARRAY)
+		return cli_fail(EX_PROTOCOL, "the answer is no list of tenants");
+	for (size_t i = 0; i < doc_length(list); i++)
+		table_add(table, doc_at(list, i));
+	bool more = doc_at_path(answer, STR("metadata.continue"), &next) && doc_kind(next) == DOC_STRING &&
+		doc_string(next).n > 0;
+	*marker = more ? doc_string(next) : STR_NONE;
+	return EX_OK;
+}
+
+int command_space_list(struct cli *cli)
+{
+	struct table *table = table_new(cli, space_columns, COUNT_OF(space_columns), SPACE_SHOWN);
+	struct str marker = STR("");
+	int code = table != NULL ? EX_OK : EX_USAGE;
+
+	while (code == EX_OK && marker.p != NULL)
+		code = list_page(cli, table, &marker);
+	if (code == EX_OK)
+		table_print(table);
+	return code;
+}
 
 static int show_space(struct cli *cli, const char *tenant, struct table *table)
 {

@@ -67,13 +67,30 @@ void table_add(struct table *table, const struct doc *document)
 	table->n_rows++;
 }
 
+// For the eye a list of words is just these; programs get its JSON.
+static struct str words_of(struct pool *pool, const struct doc *value)
+{
+	struct buf words = buf_new(pool, 64);
+
+	if (doc_kind(value) != DOC_ARRAY)
+		return text_of(pool, value);
+	for (size_t i = 0; i < doc_length(value); i++) {
+		if (doc_kind(doc_at(value, i)) != DOC_STRING)
+			return text_of(pool, value);
+		if (i > 0)
+			buf_addc(&words, ',');
+		buf_add(&words, doc_string(doc_at(value, i)));
+	}
+	return buf_str(&words);
+}
+
 static struct str cell(const struct table *table, const struct row *row, size_t column)
 {
 	const struct doc *value;
 
 	if (!doc_at_path(row->document, str_c(table->columns[column].path), &value) || value == NULL)
 		return STR("");
-	return text_of(table->cli->pool, value);
+	return table->cli->format == FORMAT_TABLE ? words_of(table->cli->pool, value) : text_of(table->cli->pool, value);
 }
 
 // ---- for the eye

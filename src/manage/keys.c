@@ -31,15 +31,13 @@ static void put_part(struct str s)
 	put(s);
 }
 
-// The system space has no tenant in its keys.
+// The system space has no tenant in its keys, the core group no name.
 static void print_key(struct str tenant, const struct db_value *row)
 {
 	put(STR("/registry"));
+	if (row[3].s.n > 0)
+		put_part(row[3].s);
 	put_part(row[4].s);
-	if (row[3].s.n > 0) {
-		(void)putchar('.');
-		put(row[3].s);
-	}
 	if (!str_eq(tenant, STR("system")))
 		put_part(tenant);
 	if (row[1].s.n > 0)
