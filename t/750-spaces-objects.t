@@ -346,6 +346,18 @@ subtest 'the status of a namespace, and its finalize' => sub {
     is_failure($acme->$_($cms, $_ eq 'put' ? (json => {}) : {}), 405, 'MethodNotAllowed', qr/collection/, "no $_ of a collection") for qw(put patch);
 };
 
+subtest 'the status of what waits' => sub {
+    my $pods = '/api/v1/namespaces/default/pods';
+    my $pod  = { apiVersion => 'v1', kind => 'Pod', metadata => { name => 'waits' }, spec => { containers => [{ name => 'a', image => 'i' }] } };
+    is $acme->post($pods, json => $pod)->json->{status}{phase}, 'Pending', 'a new pod';
+    is $acme->post('/api/v1/persistentvolumes', json => { metadata => { name => 'waits' }, spec => {} })->json->{status}{phase}, 'Pending', 'a new volume';
+    my $run = { phase => 'Running', podIP => '10.0.0.1' };
+    $acme->patch("$pods/waits/status", { status => $run })->is_status(200, 'it runs');
+    is_deeply $acme->put("$pods/waits", json => { %$pod, metadata => { name => 'waits', labels => { a => 'b' } } })->json->{status}, $run,
+        'who replaces it without a status leaves that as it is';
+    $acme->delete($_)->is_status(200, "$_ goes") for "$pods/waits", '/api/v1/persistentvolumes/waits';
+};
+
 subtest 'what one may' => sub {
     my $may = sub {
         my ($who, %attributes) = @_;

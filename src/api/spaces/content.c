@@ -312,6 +312,24 @@ static void take_from(struct pool *pool, struct doc *body, const struct doc *oth
 		doc_remove(body, str_c(name));
 }
 
+// What nobody has looked at yet is waiting. Who writes the whole of a built-in object without a status has nothing to say of it.
+static void fill_status(const struct change_of_object *change, struct doc *body, const struct doc *stored)
+{
+	const struct definition *definition = change->target->definition;
+	struct pool *pool = change->call->pool;
+	const struct doc *status = NULL;
+
+	if (doc_get(body, STR("status"), &status) && status != NULL)
+		return;
+	if (stored != NULL) {
+		take_from(pool, body, stored, "status");
+	} else if (has_identity(definition, "", "pods") || has_identity(definition, "", "persistentvolumes")) {
+		struct doc *waiting = doc_new_object(pool);
+		doc_set_str(pool, waiting, "phase", STR("Pending"));
+		doc_set(body, STR("status"), waiting);
+	}
+}
+
 // Where status is a part of its own, the whole's writer leaves it as it is, and the part's writer all else.
 static struct doc *part_of_body(const struct change_of_object *change, struct doc *body, const struct doc *stored)
 {
@@ -325,6 +343,8 @@ static struct doc *part_of_body(const struct change_of_object *change, struct do
 	if (has_identity(change->target->definition, "", "namespaces") ||
 		(!change->target->definition->builtin && change->target->version->has_status))
 		take_from(pool, body, stored, "status");
+	else if (change->target->version->has_status && !has_identity(change->target->definition, CRD_GROUP, CRD_PLURAL))
+		fill_status(change, body, stored);
 	return body;
 }
 
