@@ -4,25 +4,10 @@
 // Each connection takes resources of its own. Prints commits per second.
 #include "base/base.h"
 
-#include <pthread.h>
+#include "bare-write.h"
 
-#include "bare.h"
+enum { MAX_BODY = 8192, DIGITS = 20 };
 
-enum { MAX_CONNECTIONS = 64, MAX_BODY = 8192, ETAG = 64, DIGITS = 20 };
-
-#define THIS_TENANT "(SELECT id FROM tenants WHERE name = ? AND live = 1)"
-#define COLUMNS \
-	"r.id, r.uid, r.tenant_id, r.type_id, r.namespace, r.name, r.live, r.locked, r.revision, r.edits, r.etag, " \
-	"r.meta, r.body, r.created_at, r.updated_at, r.deleted_at, r.purge_at, r.root, r.traits"
-
-static const char q_hold_tenant[] =
-	"SELECT t.id, t.deleted_at, t.purge_at, i.max_resources, t.etag_required FROM tenants t "
-	"JOIN tiers i ON i.id = t.tier_id WHERE t.name = ? AND t.live = 1 LOCK IN SHARE MODE NOWAIT";
-static const char q_lock[] = "SELECT " COLUMNS " FROM resources r WHERE r.tenant_id = " THIS_TENANT
-	" AND r.type_id = ? AND r.namespace = ? AND r.name = ? AND r.live IN (1, 2) FOR UPDATE NOWAIT";
-static const char q_hold_space[] =
-	"SELECT r.id FROM resources r WHERE r.tenant_id = " THIS_TENANT
-	" AND r.type_id = ? AND r.namespace = '' AND r.name = ? AND r.live IN (1, 2) LOCK IN SHARE MODE NOWAIT";
 static const char q_hold_of_uid[] =
 	"SELECT t.id, t.deleted_at, t.purge_at, i.max_resources, t.etag_required, t.name FROM tenants t "
 	"JOIN tiers i ON i.id = t.tier_id WHERE t.id = (SELECT r.tenant_id FROM resources r WHERE r.uid = ? AND r.type_id = ? "
@@ -31,7 +16,7 @@ static const char q_lock_uid[] =
 	"SELECT " COLUMNS " FROM resources r WHERE r.uid = ? AND r.type_id = ? AND r.live = 1 FOR UPDATE NOWAIT";
 static const char q_update[] =
 	"UPDATE resources SET locked = ?, bytes = ?, revision = ?, edits = ?, etag = ?, meta = ?, body = ?, updated_at = ?, "
-	"root = ?, changed = LAST_INSERT_ID() WHERE id = ?";
+	"root = ?, generation = ?, changed = LAST_INSERT_ID() WHERE id = ?";
 static const char q_change[] =
 	"INSERT INTO changes (request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision, "
 	"etag_before, etag_after, fields) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
@@ -53,9 +38,7 @@ struct put {
 	MYSQL_TIME now;
 	MYSQL_STMT *locks[3], *writes[2];
 	struct row *rows;
-	size_t n_locks, first, step, n_rows;
-	double until;
-	uint64_t done;
+	size_t n_locks, at, step, n_rows;
 };
 
 static void row_from(struct row *row, MYSQL_ROW columns)
@@ -145,7 +128,7 @@ static void prepare_writes(struct put *put)
 	if (!put->nodes)
 		root.buffer_type = MYSQL_TYPE_NULL;
 	put->writes[1] = bare_prepare(put->mysql, q_update,
-		(MYSQL_BIND[]){ locked, bytes, revision, revision, etag, meta, body, now, root, id });
+		(MYSQL_BIND[]){ locked, bytes, revision, revision, etag, meta, body, now, root, revision, id });
 	put->writes[0] = bare_prepare(put->mysql, q_change, (MYSQL_BIND[]){ request, now, actor, verb, tenant, id, uid, type,
 		space, name, revision, etag, etag, fields });
 }
@@ -156,7 +139,7 @@ static struct put *put_open(const char *tenant, bool nodes, size_t first, size_t
 
 	if (put == NULL)
 		die("no memory");
-	*put = (struct put){ .mysql = bare_connect(), .nodes = nodes, .first = first, .step = step, .meta = "{}",
+	*put = (struct put){ .mysql = bare_connect(), .nodes = nodes, .at = first, .step = step, .meta = "{}",
 		.verb = "updated", .actor = "bench", .revision = (uint64_t)time(NULL) };
 	(void)snprintf(put->tenant, sizeof(put->tenant), "%s", tenant);
 	(void)snprintf(put->space, sizeof(put->space), "%s", nodes ? "" : "default");
@@ -184,47 +167,30 @@ static void put_one(struct put *put, size_t at)
 	put->revision++;
 	(void)snprintf(counter, sizeof(counter), "%0*llu", DIGITS, (unsigned long long)put->revision);
 	memcpy(put->digits, counter, DIGITS);
-	for (size_t i = 0; i < ETAG; i++)
-		put->etag[i] = (uint8_t)random();
+	bare_random(put->etag, ETAG);
 	memcpy(put->request_id, put->etag, sizeof(put->request_id));
 	bare_batch(put->mysql, put->locks, put->n_locks);
 	bare_batch(put->mysql, put->writes, COUNT_OF(put->writes));
 	bare_query(put->mysql, "COMMIT");
-	put->done++;
 }
 
-static void *put_run(void *arg)
+static void put_next(void *arg)
 {
 	struct put *put = arg;
 
-	(void)mysql_thread_init();
-	for (size_t at = put->first; bench_seconds() < put->until; at += put->step)
-		put_one(put, at % put->n_rows);
-	mysql_thread_end();
-	return NULL;
+	put_one(put, put->at % put->n_rows);
+	put->at += put->step;
 }
 
 int main(int argc, char **argv)
 {
-	struct put *clients[MAX_CONNECTIONS];
-	pthread_t threads[MAX_CONNECTIONS];
-	uint64_t done = 0;
+	void *clients[BARE_MAX_CLIENTS];
 
 	if (argc != 4 && !(argc == 5 && strcmp(argv[4], "nodes") == 0))
 		die("usage: bare-put TENANT SECONDS CONNECTIONS [nodes]");
-	unsigned seconds = bench_number(argv[2], 3600), n = bench_number(argv[3], MAX_CONNECTIONS);
+	unsigned seconds = bench_number(argv[2], 3600), n = bench_number(argv[3], BARE_MAX_CLIENTS);
 	for (unsigned i = 0; i < n; i++)
 		clients[i] = put_open(argv[1], argc == 5, i, n);
-	double began = bench_seconds();
-	for (unsigned i = 0; i < n; i++) {
-		clients[i]->until = began + seconds;
-		if (pthread_create(&threads[i], NULL, put_run, clients[i]) != 0)
-			die("pthread_create failed");
-	}
-	for (unsigned i = 0; i < n; i++) {
-		(void)pthread_join(threads[i], NULL);
-		done += clients[i]->done;
-	}
-	printf("%.1f\n", (double)done / (bench_seconds() - began));
+	printf("%.1f\n", bare_race(clients, n, seconds, put_next));
 	return 0;
 }

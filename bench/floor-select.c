@@ -8,16 +8,16 @@
 #include "bare.h"
 #include "floor.h"
 
-enum { MAX_COLUMNS = 15, BODY_OF_GET = 10 };
+enum { MAX_COLUMNS = 18, BODY_OF_GET = 10 };
 
 static const char q_body[] = "SELECT body FROM bench.bodies WHERE id = ?";
 static const char q_get[] =
 	"SELECT t.id, t.deleted_at, t.purge_at, r.id, r.uid, r.locked, r.revision, r.edits, r.etag, r.meta, r.body, "
-	"r.created_at, r.updated_at, r.root, r.traits FROM tenants t "
+	"r.created_at, r.updated_at, r.root, r.traits, r.changed, r.generation, r.doomed_at FROM tenants t "
 	"LEFT JOIN resources r ON r.tenant_id = t.id AND r.type_id = ? AND r.namespace = ? AND r.name = ? AND r.live = 1 "
 	"WHERE t.name = ? AND t.live = 1";
 // Types of its columns: u number, t time, b bytes.
-static const char get_types[] = "uttubuuubbbttbb";
+static const char get_types[] = "uttubuuubbbttbbuut";
 
 static char **address; // tenant, name; NULL: by primary key
 static size_t least_bytes;
