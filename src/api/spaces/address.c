@@ -99,13 +99,27 @@ static bool is_part_of_namespace(struct str plural)
 	return str_eq(plural, STR("status")) || str_eq(plural, STR("finalize"));
 }
 
+const char *const part_names[] = {
+	[PART_WHOLE] = "", [PART_STATUS] = "status", [PART_SCALE] = "scale", [PART_FINALIZE] = "finalize",
+};
+
+bool part_from(struct str text, enum part *part)
+{
+	for (enum part p = PART_WHOLE; p <= PART_FINALIZE; p++) {
+		if (str_eq_c(text, part_names[p])) {
+			*part = p;
+			return true;
+		}
+	}
+	return false;
+}
+
 static enum part part_of(struct str text)
 {
-	if (str_eq(text, STR("status")))
-		return PART_STATUS;
-	if (str_eq(text, STR("scale")))
-		return PART_SCALE;
-	return str_eq(text, STR("finalize")) ? PART_FINALIZE : PART_WHOLE;
+	enum part part = PART_WHOLE;
+
+	(void)part_from(text, &part);
+	return part;
 }
 
 static void read_names(const struct call *call, struct target *target, struct str *plural)
@@ -116,7 +130,15 @@ static void read_names(const struct call *call, struct target *target, struct st
 	target->space = space.p != NULL ? space : STR("");
 	target->name = call_param(call, "name");
 	target->part = part_of(call_param(call, "subresource"));
-	if (space.p == NULL || target->name.p != NULL || !is_part_of_namespace(*plural))
+	if (target->name.p != NULL || !is_part_of_namespace(*plural))
+		return;
+	// As "tenants/T/status" is that of the Tenant object T.
+	if (space.p == NULL && call_param(call, "tenant").p != NULL && call_param(call, "group").p == NULL) {
+		target->part = part_of(*plural);
+		target->name = call_param(call, "tenant");
+		*plural = STR("tenants");
+	}
+	if (space.p == NULL)
 		return;
 	target->part = part_of(*plural);
 	target->name = target->space;
@@ -138,19 +160,22 @@ static enum outcome fail_system_only(struct call *call, const struct target *tar
 		STR_ARG(qualified_name(call->pool, target->definition)));
 }
 
-static bool has_part(const struct target *target)
+unsigned part_verbs(const struct definition *definition, const struct definition_version *version, enum part part)
 {
-	switch (target->part) {
+	switch (part) {
 	case PART_WHOLE:
-		return true;
+		return VERBS_ALL;
 	case PART_STATUS:
-		return target->definition->builtin || target->version->has_status;
+		if (!version->has_status)
+			return 0;
+		// That of a tenant is told, not kept.
+		return has_identity(definition, "", "tenants") ? VERB_GET : VERB_GET | VERB_PATCH | VERB_UPDATE;
 	case PART_SCALE:
-		return target->version->has_scale;
+		return version->has_scale ? VERB_GET | VERB_PATCH | VERB_UPDATE : 0;
 	case PART_FINALIZE:
-		return has_identity(target->definition, "", "namespaces");
+		return has_identity(definition, "", "namespaces") ? VERB_UPDATE : 0;
 	}
-	return false;
+	return 0;
 }
 
 static enum outcome find_type(struct call *call, struct target *target, struct str plural)
@@ -167,7 +192,8 @@ static enum outcome find_type(struct call *call, struct target *target, struct s
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	target->version = definition_version(target->definition, group.p != NULL ? version : STR("v1"));
-	return target->version != NULL && has_part(target) ? OUTCOME_OK : fail_unknown(call);
+	return target->version != NULL && part_verbs(target->definition, target->version, target->part) != 0 ? OUTCOME_OK :
+		fail_unknown(call);
 }
 
 static enum outcome check_scope(struct call *call, struct target *target)
@@ -187,6 +213,22 @@ static enum outcome check_scope(struct call *call, struct target *target)
 	return OUTCOME_OK;
 }
 
+// Is there such a verb for what is addressed, and for this caller?
+static enum outcome check_verb(struct call *call, unsigned verb, const struct target *target)
+{
+	const struct definition *definition = target->definition;
+
+	// "namespaces/N/status" is read where namespaced objects are listed.
+	if (verb == VERB_LIST && target->name.p != NULL)
+		verb = VERB_GET;
+	if ((definition->verbs & part_verbs(definition, target->version, target->part) & verb) == 0)
+		return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, target->part == PART_FINALIZE ? "finalize takes PUT alone" :
+			"the server does not allow this method on the requested resource");
+	if (call->who.role != ROLE_OPERATOR && (definition->tenant_verbs & verb) == 0)
+		return call_fail(call, OUTCOME_FORBIDDEN, "this is the operator's");
+	return OUTCOME_OK;
+}
+
 enum outcome read_target(struct call *call, unsigned verb, struct target *target)
 {
 	struct str plural;
@@ -199,11 +241,5 @@ enum outcome read_target(struct call *call, unsigned verb, struct target *target
 	}
 	if (outcome == OUTCOME_OK)
 		outcome = check_scope(call, target);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	if ((target->definition->verbs & verb) == 0)
-		return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, "the server does not allow this method on the requested resource");
-	if (call->who.role != ROLE_OPERATOR && (target->definition->tenant_verbs & verb) == 0)
-		return call_fail(call, OUTCOME_FORBIDDEN, "this is the operator's");
-	return OUTCOME_OK;
+	return outcome == OUTCOME_OK ? check_verb(call, verb, target) : outcome;
 }

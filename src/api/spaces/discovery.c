@@ -159,8 +159,6 @@ static struct doc *group_doc(struct pool *pool, struct str group, const struct d
 	return doc;
 }
 
-#define REVIEWS_GROUP "authorization.k8s.io"
-
 // What stores nothing has no definition: the reviews.
 static struct doc *reviews_group(struct pool *pool)
 {
@@ -275,14 +273,14 @@ static struct doc *type_doc(struct call *call, const struct definition *definiti
 }
 
 // "widgets/status", "widgets/scale".
-static struct doc *part_of_type(struct call *call, const struct definition *definition, const char *part)
+static struct doc *part_of_type(struct call *call, const struct definition *definition, enum part part, unsigned verbs)
 {
 	struct pool *pool = call->pool;
 	struct doc *doc = doc_new_object(pool);
-	unsigned verbs = verbs_for(call, definition) & (VERB_GET | VERB_PATCH | VERB_UPDATE);
-	bool scale = strcmp(part, "scale") == 0;
+	bool scale = part == PART_SCALE;
 
-	doc_set_str(pool, doc, "name", str_printf(pool, "%.*s/%s", STR_ARG(definition->type->plural), part));
+	doc_set_str(pool, doc, "name",
+		str_printf(pool, "%.*s/%s", STR_ARG(definition->type->plural), part_names[part]));
 	doc_set_str(pool, doc, "singularName", STR(""));
 	doc_set(doc, STR("namespaced"), doc_new_bool(pool, is_namespaced(definition)));
 	if (scale) {
@@ -316,10 +314,11 @@ static void add_types(struct call *call, struct str group, struct str version, c
 		if (found == NULL)
 			continue;
 		doc_push(types, type_doc(call, definition));
-		if (found->has_status)
-			doc_push(types, part_of_type(call, definition, "status"));
-		if (found->has_scale)
-			doc_push(types, part_of_type(call, definition, "scale"));
+		for (enum part part = PART_STATUS; part <= PART_FINALIZE; part++) {
+			unsigned verbs = verbs_for(call, definition) & part_verbs(definition, found, part);
+			if (verbs != 0)
+				doc_push(types, part_of_type(call, definition, part, verbs));
+		}
 	}
 	if (str_eq_c(group, REVIEWS_GROUP) && str_eq(version, STR("v1"))) {
 		doc_push(types, review_type(call->pool, "selfsubjectaccessreviews", "SelfSubjectAccessReview"));

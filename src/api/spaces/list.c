@@ -269,6 +269,8 @@ enum outcome delete_all_in_space(struct call *call)
 	enum outcome outcome = read_target(call, VERB_DELETECOLLECTION, &target);
 
 	if (outcome == OUTCOME_OK)
+		outcome = check_role(call, &target);
+	if (outcome == OUTCOME_OK)
 		outcome = read_dry_run(call);
 	if (outcome == OUTCOME_OK)
 		outcome = read_delete_options(call, &preconditions);

@@ -9,8 +9,7 @@
 
 // ---- what is asked of writers
 
-// Who defines types decides what a tenant's objects are.
-static enum outcome check_role(struct call *call, const struct target *target)
+enum outcome check_role(struct call *call, const struct target *target)
 {
 	if (call->who.role < ROLE_ADMIN && has_identity(target->definition, CRD_GROUP, CRD_PLURAL))
 		return call_fail(call, OUTCOME_FORBIDDEN, "this needs the role %s", role_name(ROLE_ADMIN));
@@ -45,8 +44,10 @@ enum outcome get_in_space(struct call *call)
 		outcome = conditions_read(call, &conditions);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (!target.definition->stored)
+	if (has_identity(target.definition, "", "tenants"))
 		return get_tenant_object(call, &target, conditions_guard(&conditions));
+	if (!target.definition->stored) // events, of which there are none
+		return told(call, &target, target.name, OUTCOME_NOT_FOUND);
 	const struct address address = target_address(&target);
 	outcome = resource_get(call->registry, &address, &resource);
 	if (outcome == OUTCOME_OK)
@@ -147,13 +148,10 @@ enum outcome create_in_space(struct call *call)
 
 // ---- update, patch
 
-// What is addressed is one object, or a part of it that is written so: of finalize there is no patch.
-static enum outcome check_changed_at_all(struct call *call, const struct target *target, enum change_kind kind)
+static enum outcome check_changed_at_all(struct call *call, const struct target *target)
 {
 	if (target->name.p == NULL)
 		return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, "a collection is not changed as a whole: name the object");
-	if (target->part == PART_FINALIZE && kind != CHANGE_REPLACE)
-		return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, "finalize takes PUT alone");
 	return OUTCOME_OK;
 }
 
@@ -185,7 +183,7 @@ enum outcome put_in_space(struct call *call)
 	enum outcome outcome = begin_write(call, VERB_UPDATE, &target, &conditions);
 
 	if (outcome == OUTCOME_OK)
-		outcome = check_changed_at_all(call, &target, CHANGE_REPLACE);
+		outcome = check_changed_at_all(call, &target);
 	if (outcome == OUTCOME_OK)
 		outcome = read_object(call, &target, &object, &name);
 	if (outcome != OUTCOME_OK)
@@ -202,7 +200,7 @@ enum outcome patch_in_space(struct call *call)
 	enum outcome outcome = begin_write(call, VERB_PATCH, &target, &conditions);
 
 	if (outcome == OUTCOME_OK)
-		outcome = check_changed_at_all(call, &target, CHANGE_MERGE_PATCH);
+		outcome = check_changed_at_all(call, &target);
 	if (outcome == OUTCOME_OK)
 		outcome = read_object_patch(call, &target, &change);
 	return outcome == OUTCOME_OK ? change_with(call, &target, &change, &conditions) : outcome;

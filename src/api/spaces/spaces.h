@@ -14,6 +14,9 @@
 // ---- address.c: whose space, which type
 
 enum part { PART_WHOLE, PART_STATUS, PART_SCALE, PART_FINALIZE };
+extern const char *const part_names[]; // "" for the whole
+// False: there is no part of that name.
+bool part_from(struct str text, enum part *part);
 
 #define ALL_TENANTS "all"
 
@@ -38,6 +41,8 @@ struct address target_address(const struct target *target);
 bool has_identity(const struct definition *definition, const char *group, const char *plural);
 // Its objects stand in namespaces.
 bool is_namespaced(const struct definition *definition);
+// What verbs there are of that part of its objects, of the type's own and for whomever; 0: it has no such part.
+unsigned part_verbs(const struct definition *definition, const struct definition_version *version, enum part part);
 // "v1", "apps/v1".
 struct str group_version(struct pool *pool, struct str group, struct str version);
 // "configmaps", "widgets.example.com".
@@ -199,6 +204,8 @@ struct str generated_name(struct pool *pool, struct str prefix);
 
 // ---- discovery.c
 
+#define REVIEWS_GROUP "authorization.k8s.io"
+
 struct verb_name {
 	unsigned verb;
 	const char *name;
@@ -211,6 +218,8 @@ enum outcome read_definitions(struct call *call, const struct definition *const 
 
 // ---- object.c
 
+// Who defines types decides what a tenant's objects are: that takes an admin. OUTCOME_OK, _FORBIDDEN.
+enum outcome check_role(struct call *call, const struct target *target);
 // The body of a DELETE; *preconditions NULL: there are none. Also sets call->dry_run.
 enum outcome read_delete_options(struct call *call, const struct doc **preconditions);
 // OUTCOME_OK, or _CONFLICT with call->problem set.

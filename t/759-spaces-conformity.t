@@ -1,0 +1,160 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# What the Kubernetes API promises in detail: what discovery and the reviews say is what the calls do; options, limits and
+# forms of requests; namespaces that end; definitions that are not right.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Test::More;
+
+use Tenure::Instance;
+
+my $instance = Tenure::Instance->start(combined => 1);
+my $admin    = $instance->combined('admin');
+my $acme     = $instance->combined('alice:acme');
+my %who      = (
+    admin => $acme, member => $instance->combined('mike:acme:member'), reader => $instance->combined('rita:acme:reader'),
+    operator => $admin,
+);
+my $cms     = '/api/v1/namespaces/default/configmaps';
+my $crds    = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+my $reviews = '/apis/authorization.k8s.io/v1';
+
+# A Status of that code and reason.
+sub is_failure {
+    my ($answer, $code, $reason, $message, $name) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    my $status = $answer->json // {};
+    my $good   = $answer->status == $code && ($status->{kind} // '') eq 'Status' && ($status->{code} // 0) == $code
+        && ($status->{reason} // '') eq $reason && ($status->{message} // '') =~ $message;
+    return ok($good, $name) || (diag($answer->describe), 0)[1];
+}
+
+sub fields { return join ' ', map { $_->{field} } @{ $_[0]->json->{details}{causes} // [] } }
+
+sub definition {
+    my ($plural, $kind, $schema, %more) = @_;
+    my $version = delete $more{version} // {};
+    return {
+        apiVersion => 'apiextensions.k8s.io/v1', kind => 'CustomResourceDefinition', metadata => { name => "$plural.example.com" },
+        spec => {
+            group => 'example.com', scope => 'Namespaced', names => { plural => $plural, kind => $kind, %{ delete $more{names} // {} } },
+            versions => [{ name => 'v1', served => JSON::PP::true, storage => JSON::PP::true,
+                schema => { openAPIV3Schema => $schema // { type => 'object' } }, %$version }], %more,
+        },
+    };
+}
+
+$admin->post('/api/v1/tenants', json => { metadata => { name => $_ } })->is_status(201, "tenant $_") for qw(acme globex system);
+$acme->post($crds, json => definition('widgets', 'Widget', undef, version => { subresources => { status => {},
+    scale => { specReplicasPath => '.spec.n', statusReplicasPath => '.status.n' } } }))->is_status(201, 'a type of acme');
+
+# Every resource of discovery with its group and version.
+sub discovered {
+    my ($client) = @_;
+    my @versions = (['', 'v1', '/api/v1']);
+    for my $group (@{ $client->get('/apis')->json->{groups} }) {
+        push @versions, map { [$group->{name}, $_->{version}, "/apis/$_->{groupVersion}"] } @{ $group->{versions} };
+    }
+    return map { my $of = $_; map { [@$of, $_] } @{ $client->get($of->[2])->json->{resources} } } @versions;
+}
+
+# Does the call reach what it asks for? Nothing is changed: what is named is not there, or it is a dry run.
+sub reaches {
+    my ($client, $verb, $path, $part) = @_;
+    my $item = "$path/absent" . ($part eq '' ? '' : "/$part");
+    $item = "$path/acme" . ($part eq '' ? '' : "/$part") if $path =~ m{/tenants\z};
+    my $dry    = 'dryRun=All';
+    my $answer = $verb eq 'get' ? $client->get($item)
+        : $verb eq 'list'             ? $client->get($path)
+        : $verb eq 'watch'            ? $client->get("$path?watch=1&resourceVersion=9000000000000000000")
+        : $verb eq 'create'           ? $client->post("$path?$dry", json => {})
+        : $verb eq 'update'           ? $client->put("$item?$dry", json => {})
+        : $verb eq 'patch'            ? $client->patch("$item?$dry", {})
+        : $verb eq 'delete'           ? $client->delete("$item?$dry")
+        : $client->delete("$path?$dry");
+    return 'no' if $answer->status =~ /\A(?:403|405)\z/;
+    return 'no' if $answer->status == 404 && ($answer->json->{message} // '') =~ /could not find|no such address/;
+    return 'yes';
+}
+
+my @verbs = qw(create delete deletecollection get list patch update watch);
+
+subtest 'the reviews say what the calls do' => sub {
+    for my $role (sort keys %who) {
+        my $client = $who{$role};
+        my (%allowed, %listed, %rules, $wrong);
+        for my $rule (@{ $client->post("$reviews/selfsubjectrulesreviews", json => { spec => { namespace => 'default' } })->json->{status}{resourceRules} }) {
+            $rules{"$rule->{apiGroups}[0]/$_"}{$rule->{resources}[0]} = 1 for @{ $rule->{verbs} };
+        }
+        for (discovered($client)) {
+            my ($group, $version, $base, $resource) = @$_;
+            next if $group eq 'authorization.k8s.io';
+            my ($plural, $part) = (split(m{/}, $resource->{name}), '');
+            my %has = map { $_ => 1 } @{ $resource->{verbs} };
+            my $path = $base . ($resource->{namespaced} ? '/namespaces/default' : '') . "/$plural";
+            for my $verb (@verbs) {
+                next if $part ne '' && $verb !~ /\A(?:get|patch|update)\z/;
+                my $name = $plural eq 'tenants' && $verb !~ /\A(?:create|list|watch)\z/ ? 'acme' : '';
+                my $says = $client->post("$reviews/selfsubjectaccessreviews", json => { spec => { resourceAttributes => {
+                    verb => $verb, group => $group, version => $version, resource => $plural, subresource => $part, name => $name,
+                    namespace => 'default' } } })->json->{status}{allowed} ? 'yes' : 'no';
+                my $does = reaches($client, $verb, $path, $part);
+                my $lists = $rules{"$group/$verb"}{$resource->{name}} ? 'yes' : 'no';
+                next if $says eq $does && $lists eq $does && ($has{$verb} || $does eq 'no');
+                $wrong .= "$verb $group/$version $resource->{name}: does $does, says $says, lists $lists, discovery @{[$has{$verb} // 0]}\n";
+            }
+        }
+        is $wrong, undef, "as $role";
+    }
+};
+
+subtest 'reviews of what discovery does not have' => sub {
+    my $may = sub {
+        my ($client, %of) = @_;
+        return $client->post("$reviews/selfsubjectaccessreviews", json => { spec => { resourceAttributes => \%of } })->json->{status}{allowed} ? 'yes' : 'no';
+    };
+    my $reach = sub {
+        my ($client, $path) = @_;
+        return $client->post("$reviews/selfsubjectaccessreviews", json => { spec => { nonResourceAttributes => { verb => 'get', path => $path } } })
+            ->json->{status}{allowed} ? 'yes' : 'no';
+    };
+    is $may->($acme, verb => 'get',    resource => 'pods', subresource => 'log'),       'no', 'no such part';
+    is $may->($acme, verb => 'create', resource => 'pods', subresource => 'exec'),      'no', 'nor that';
+    is $may->($acme, verb => 'patch',  resource => 'namespaces', subresource => 'finalize'), 'no', 'finalize takes PUT alone';
+    is $may->($acme, verb => 'update', resource => 'namespaces', subresource => 'finalize'), 'yes', 'which is update';
+    is $may->($acme, verb => 'get',    resource => 'widgets', group => 'example.com', version => 'v9'), 'no', 'no such version';
+    is $may->($acme, verb => 'get',    resource => 'widgets', group => 'example.com', version => '*'), 'yes', 'any version';
+    is $may->($acme, verb => 'delete', resource => 'namespaces', name => 'default'), 'no', 'what may not be deleted';
+    is $may->($admin, verb => 'delete', resource => 'tenants', name => 'system'), 'no', 'nor that by the operator';
+    is $may->($acme, verb => 'get', resource => 'tenants', name => 'globex'), 'no', "another's";
+    is $may->($acme, verb => '*', resource => 'configmaps'), 'yes', 'all verbs';
+    is $may->($who{reader}, verb => '*', resource => 'configmaps'), 'no', 'not for a reader';
+    is $may->($_, verb => 'create', resource => 'selfsubjectaccessreviews', group => 'authorization.k8s.io'), 'yes', 'to ask is for all' for values %who;
+    for my $path (qw(/version /healthz /apis /apis/example.com/v1 /openapi/v2 /spaces/acme/types /spaces/globex/types /api/v1/tenants/acme/pods
+        /api/v1/tenants/globex/pods /api/v1/tenants/acme /api/v1/tenants/globex /application.wadl)) {
+        my $does = $acme->get($path)->status == 200 ? 'yes' : 'no';
+        is $reach->($acme, $path), $does, "$path: $does";
+    }
+    is_failure($acme->post("$reviews/selfsubjectaccessreviews", json => { kind => 'Pod', spec => {} }), 400, 'BadRequest', qr/kind/, 'another kind');
+};
+
+subtest 'parts' => sub {
+    is $acme->get('/api/v1/tenants/acme/status')->json->{kind}, 'Tenant', 'the status of a Tenant';
+    is $admin->get('/api/v1/tenants/globex/status')->json->{metadata}{name}, 'globex', 'by its name';
+    is_failure($acme->get('/api/v1/tenants/globex/status'), 403, 'Forbidden', qr/globex/, "not another's");
+    $admin->put('/api/v1/tenants/acme/status', json => {})->is_status(405, 'is only read');
+    $acme->post($cms, json => { metadata => { name => 'parts' } })->is_status(201, 'a config map');
+    is_failure($acme->get("$cms/parts/status"), 404, 'NotFound', qr/could not find/, 'has no status');
+    is_failure($acme->patch('/api/v1/namespaces/default/finalize', {}), 405, 'MethodNotAllowed', qr/./, 'of a namespace finalize is put');
+    is_failure($acme->get('/api/v1/namespaces/default/finalize'), 405, 'MethodNotAllowed', qr/./, 'and not read');
+    is_failure($_->get('/api/v1/namespaces/default/events/acme'), 404, 'NotFound', qr/events "acme" not found/, 'there are no events')
+        for $acme, $admin;
+    is_failure($who{member}->delete($crds), 403, 'Forbidden', qr/role admin/, 'members delete no types, together neither');
+    is_failure($acme->put("$cms/parts/scale", json => {}), 404, 'NotFound', qr/could not find/, 'nor a scale');
+};
+
+done_testing;
