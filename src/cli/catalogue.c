@@ -87,23 +87,26 @@ static int call_one(struct cli *cli, const char *method, const char *name, const
 	return status == TENURE_OK ? EX_OK : cli_fail_status(cli, status, str_printf(cli->pool, "trait %s", name).p);
 }
 
+static int show_one(struct cli *cli, const char *name, void *table)
+{
+	struct doc *about;
+	int code = call_one(cli, "GET", name, "/about", NULL, &about, NULL);
+
+	if (code == EX_OK)
+		table_add(table, about);
+	return code;
+}
+
 int command_catalogue_show(struct cli *cli)
 {
 	struct table *table = table_new(cli, columns, COUNT_OF(columns), COUNT_OF(columns));
-	const char **names = table != NULL ? input_names(cli, 0) : NULL;
-	int first_failure = EX_OK;
+	const char **names = table != NULL ? input_names(cli, 0, cli->n_arguments) : NULL;
 
 	if (names == NULL)
 		return table == NULL ? EX_USAGE : EX_NOINPUT;
-	for (; *names != NULL; names++) {
-		struct doc *about;
-		int code = call_one(cli, "GET", *names, "/about", NULL, &about, NULL);
-		if (code == EX_OK)
-			table_add(table, about);
-		first_failure = first_failure != EX_OK ? first_failure : code;
-	}
+	int code = each_of(cli, names, show_one, table);
 	table_print(table);
-	return first_failure;
+	return code;
 }
 
 int command_catalogue_users(struct cli *cli)
@@ -150,29 +153,32 @@ int command_catalogue_describe(struct cli *cli)
 	return EX_OK;
 }
 
-static int change_each(struct cli *cli, const char *method)
+static int add_one(struct cli *cli, const char *name, void *arg)
 {
-	const char **names = input_names(cli, 0);
-	int first_failure = EX_OK, http;
+	int http, code = call_one(cli, "PUT", name, "", NULL, NULL, &http);
 
-	if (names == NULL)
-		return EX_NOINPUT;
-	for (; *names != NULL; names++) {
-		int code = call_one(cli, method, *names, "", NULL, NULL, &http);
-		if (code == EX_OK && !cli->client->nothing_sent)
-			announce_done(cli, str_printf(cli->pool, "trait %s", *names).p,
-				strcmp(method, "DELETE") == 0 ? "removed" : http == 201 ? "made" : "is there already");
-		first_failure = first_failure != EX_OK ? first_failure : code;
-	}
-	return first_failure;
+	UNUSED(arg);
+	if (code == EX_OK && !cli->client->nothing_sent)
+		announce_done(cli, str_printf(cli->pool, "trait %s", name).p, http == 201 ? "made" : "is there already");
+	return code;
+}
+
+static int remove_one(struct cli *cli, const char *name, void *arg)
+{
+	int code = call_one(cli, "DELETE", name, "", NULL, NULL, NULL);
+
+	UNUSED(arg);
+	if (code == EX_OK && !cli->client->nothing_sent)
+		announce_done(cli, str_printf(cli->pool, "trait %s", name).p, "removed");
+	return code;
 }
 
 int command_catalogue_add(struct cli *cli)
 {
-	return change_each(cli, "PUT");
+	return each_name(cli, 0, add_one, NULL);
 }
 
 int command_catalogue_remove(struct cli *cli)
 {
-	return change_each(cli, "DELETE");
+	return each_name(cli, 0, remove_one, NULL);
 }

@@ -360,6 +360,23 @@ int change_make(struct cli *cli, const struct target *target, struct change *cha
 }
 
 // Nothing is overwritten by it, so that without an etag no warning is due.
+int create(struct cli *cli, const struct target *target, const struct doc *document)
+{
+	struct str body = doc_text(cli->pool, document);
+	enum tenure_status status = tenure_resource_create(target->resource, body.p, body.n);
+
+	if (status != TENURE_OK)
+		return cli_fail_status(cli, status, target->label);
+	if (cli->client->nothing_sent)
+		return EX_OK;
+	remember(cli, target);
+	if (cli->format_given)
+		announce(cli, target, "made");
+	else
+		printf("%s\n", strrchr(tenure_resource_path(target->resource), '/') + 1);
+	return EX_OK;
+}
+
 int recover(struct cli *cli, const struct target *target, const char *uid)
 {
 	struct change change = { .kind = CHANGE_DELETE };

@@ -156,8 +156,23 @@ struct table;
 struct table *table_new(struct cli *cli, const struct column *known, size_t n_known, size_t n_shown);
 void table_add(struct table *table, const struct doc *document);
 void table_print(struct table *table);
+// A table where --columns asks for one, else NULL. False: complained about.
+bool table_wanted(struct cli *cli, const struct column *known, size_t n_known, size_t n_shown, struct table **table);
 // One document, as the format says.
 void document_print(struct cli *cli, const struct doc *document);
+
+// ---- each.c
+
+// Does it with one name. Exit code.
+typedef int name_fn(struct cli *cli, const char *name, void *arg);
+// With each of the names that input_names made, whatever became of those before. Exit code: the first that is not 0.
+int each_of(struct cli *cli, const char **names, name_fn *fn, void *arg);
+// The same with the arguments from first on.
+int each_name(struct cli *cli, size_t first, name_fn *fn, void *arg);
+// The same; fn shows what is named. Its arg is the table to add it to where --columns asks for one, else NULL.
+int show_each(struct cli *cli, size_t first, const struct column *known, size_t n_known, size_t n_shown, name_fn *fn);
+// Adds what is in the list, no more than limit where that is not 0. label: of what, for complaints. Exit code.
+int table_fill(struct cli *cli, struct table *table, struct tenure_list *list, uint64_t limit, const char *label);
 
 // ---- merge.c
 
@@ -199,6 +214,9 @@ struct change {
 };
 // Makes the change as --etag, --no-etag, --retry and --dry-run say. Exit code.
 int change_make(struct cli *cli, const struct target *target, struct change *change);
+// Makes what has no address yet, out of the document, and tells its UUID, or the whole where a format was asked for.
+// Exit code.
+int create(struct cli *cli, const struct target *target, const struct doc *document);
 // By the options; base is what the tag stands for, where that is known. Exit code.
 int change_etag(struct cli *cli, const struct target *target, struct change *change, struct tenure_etag *etag);
 // Brings back what was deleted at the target's address, with --etag only what has that. Exit code.
@@ -281,6 +299,9 @@ struct part_edit {
 	void *arg;
 	bool whole; // says all there is to be: it is done again only where nobody changed the part
 };
+// Two makes that fit every part: no more and no less than arg; base, patched by the merge patch that arg is.
+struct doc *part_exactly(struct cli *cli, const struct provider *provider, const struct doc *base, void *arg);
+struct doc *part_patched(struct cli *cli, const struct provider *provider, const struct doc *base, void *arg);
 // Exit code.
 int part_read(struct cli *cli, const struct provider *provider, const struct part *part, struct doc **content);
 // The same, and it is what was shown last.
@@ -301,8 +322,9 @@ void dry_run(struct cli *cli);
 
 // ---- input.c
 
-// Arguments from first on; "-" stands for lines of standard input. NULL ends it. NULL: nothing came, and it was told.
-const char **input_names(struct cli *cli, size_t first);
+// Arguments from first on, before end; "-" stands for lines of standard input. NULL ends it. NULL: nothing came, and it
+// was told.
+const char **input_names(struct cli *cli, size_t first, size_t end);
 // The document of --file, --patch or MEMBER=VALUE arguments from first on; *document NULL when none of them was given.
 // Exit code.
 int input_document(struct cli *cli, size_t first, struct doc **document);

@@ -29,12 +29,12 @@ static bool add_lines(struct cli *cli, const char ***names, size_t *n, size_t *r
 	return true;
 }
 
-const char **input_names(struct cli *cli, size_t first)
+const char **input_names(struct cli *cli, size_t first, size_t end)
 {
 	size_t room = cli->n_arguments + 16, n = 0;
 	const char **names = POOL_ARRAY(cli->pool, const char *, room);
 
-	for (size_t i = first; i < cli->n_arguments; i++) {
+	for (size_t i = first; i < end; i++) {
 		if (strcmp(cli->arguments[i], "-") != 0) {
 			if (n + 1 >= room) {
 				cli_fail(EX_USAGE, "names stand before \"-\"");

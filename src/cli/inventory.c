@@ -149,19 +149,6 @@ static struct doc *read_arguments(struct cli *cli)
 	return patch;
 }
 
-static struct doc *make_changed(struct cli *cli, const struct provider *provider, const struct doc *base, void *arg)
-{
-	UNUSED(provider);
-	return doc_merge_patch(cli->pool, base, arg);
-}
-
-static struct doc *make_exactly(struct cli *cli, const struct provider *provider, const struct doc *base, void *arg)
-{
-	UNUSED(provider);
-	UNUSED(base);
-	return doc_copy(cli->pool, arg);
-}
-
 static struct doc *make_without(struct cli *cli, const struct provider *provider, const struct doc *base, void *arg)
 {
 	struct doc *wanted = doc_copy(cli->pool, base);
@@ -182,7 +169,7 @@ static struct doc *make_without(struct cli *cli, const struct provider *provider
 int command_inventory_set(struct cli *cli)
 {
 	bool replace = cli->options[OPT_REPLACE] != NULL;
-	struct part_edit edit = { .make = replace ? make_exactly : make_changed, .arg = read_arguments(cli),
+	struct part_edit edit = { .make = replace ? part_exactly : part_patched, .arg = read_arguments(cli),
 		.whole = replace };
 	struct provider provider;
 
@@ -195,7 +182,7 @@ int command_inventory_set(struct cli *cli)
 int command_inventory_delete(struct cli *cli)
 {
 	bool all = cli->options[OPT_ALL] != NULL;
-	struct part_edit edit = { .make = all ? make_exactly : make_without, .arg = doc_new_object(cli->pool),
+	struct part_edit edit = { .make = all ? part_exactly : make_without, .arg = doc_new_object(cli->pool),
 		.whole = all };
 	struct provider provider;
 

@@ -52,26 +52,6 @@ bool metal_target(struct cli *cli, const char *ident, struct target *target)
 
 // ---- lists
 
-// Up to limit items, 0: all. Exit code.
-static int collect(struct cli *cli, struct tenure_list *list, uint64_t limit, struct table *table)
-{
-	struct tenure_resource *item;
-	enum tenure_status status = TENURE_END;
-	size_t n;
-
-	for (uint64_t i = 0; limit == 0 || i < limit; i++) {
-		struct doc *document;
-		status = tenure_list_next(list, &item);
-		if (status != TENURE_OK)
-			break;
-		const char *text = tenure_resource_document(item, &n);
-		if (input_parse(cli, str_n(text, n), "list", &document) == EX_OK)
-			table_add(table, document);
-		tenure_resource_free(&item);
-	}
-	return status == TENURE_END || status == TENURE_OK ? EX_OK : cli_fail_status(cli, status, noun_of(cli)->kind);
-}
-
 // "name" or "name:desc".
 static bool sort_list(struct cli *cli, struct tenure_list *list)
 {
@@ -136,7 +116,7 @@ static int list_with(struct cli *cli, struct tenure_list *list, struct table *ta
 	if (code == EX_OK && !is_whole(cli) && !narrow(cli, list))
 		code = cli_fail(EX_USAGE, "--fields takes names with commas between");
 	if (code == EX_OK)
-		code = collect(cli, list, limit, table);
+		code = table_fill(cli, table, list, limit, noun_of(cli)->kind);
 	if (code == EX_OK)
 		table_print(table);
 	return code;
@@ -216,7 +196,7 @@ static int show_found(struct cli *cli, struct table *table)
 	return code;
 }
 
-static int show_one(struct cli *cli, const char *ident, struct table *table)
+static int show_one(struct cli *cli, const char *ident, void *table)
 {
 	struct target target;
 	const struct doc *document;
@@ -233,41 +213,18 @@ static int show_one(struct cli *cli, const char *ident, struct table *table)
 int command_metal_show(struct cli *cli)
 {
 	const struct metal_noun *noun = noun_of(cli);
-	bool columned = cli->options[OPT_COLUMNS] != NULL;
-	struct table *table = columned ? table_new(cli, noun->columns, noun->n_columns, noun->shown) : NULL;
-	int first_failure = EX_OK;
+	struct table *table;
 
-	if (columned && table == NULL)
-		return EX_USAGE;
 	if ((cli->n_given > 0) == (cli->n_arguments > 0))
 		return cli_fail(EX_USAGE, "which one? A name or UUID, or an option that tells it; not both");
-	if (cli->n_given > 0) {
-		first_failure = show_found(cli, table);
-	} else {
-		const char **names = input_names(cli, 0);
-		if (names == NULL)
-			return EX_NOINPUT;
-		for (; *names != NULL; names++) {
-			int code = show_one(cli, *names, table);
-			first_failure = first_failure != EX_OK ? first_failure : code;
-		}
-	}
+	if (cli->n_given == 0)
+		return show_each(cli, 0, noun->columns, noun->n_columns, noun->shown, show_one);
+	if (!table_wanted(cli, noun->columns, noun->n_columns, noun->shown, &table))
+		return EX_USAGE;
+	int code = show_found(cli, table);
 	if (table != NULL)
 		table_print(table);
-	return first_failure;
-}
-
-// Says the UUID, unless the whole of it was asked for.
-static int tell_made(struct cli *cli, const struct target *target)
-{
-	const char *path = tenure_resource_path(target->resource);
-
-	remember(cli, target);
-	if (cli->format_given)
-		announce(cli, target, "made");
-	else
-		printf("%s\n", strrchr(path, '/') + 1);
-	return EX_OK;
+	return code;
 }
 
 int command_metal_create(struct cli *cli)
@@ -278,25 +235,21 @@ int command_metal_create(struct cli *cli)
 
 	if (code != EX_OK || !metal_target(cli, NULL, &target))
 		return code != EX_OK ? code : EX_USAGE;
-	struct str body = doc_text(cli->pool, document);
-	enum tenure_status status = tenure_resource_create(target.resource, body.p, body.n);
-	if (status != TENURE_OK)
-		code = cli_fail_status(cli, status, target.label);
-	else if (!cli->client->nothing_sent)
-		code = tell_made(cli, &target);
+	code = create(cli, &target, document);
 	tenure_resource_free(&target.resource);
 	return code;
 }
 
-static int change_one(struct cli *cli, const char *ident, enum change_kind kind, const struct doc *document)
+// arg: the change, but for its body, which its document tells.
+static int change_one(struct cli *cli, const char *ident, void *arg)
 {
-	struct change change = { .kind = kind, .document = document };
+	struct change change = *(const struct change *)arg;
 	struct target target;
 
 	if (!metal_target(cli, ident, &target))
 		return EX_USAGE;
-	if (document != NULL)
-		change.body = doc_text(cli->pool, document);
+	if (change.document != NULL)
+		change.body = doc_text(cli->pool, change.document);
 	int code = change_make(cli, &target, &change);
 	tenure_resource_free(&target.resource);
 	return code;
@@ -305,22 +258,13 @@ static int change_one(struct cli *cli, const char *ident, enum change_kind kind,
 // set and unset. Only the first argument is a name; "-" stands for several.
 int command_metal_set(struct cli *cli)
 {
-	size_t n_arguments = cli->n_arguments;
-	struct doc *patch;
-	int code = fields_patch(cli, 1, &patch);
+	struct doc *document;
+	int code = fields_patch(cli, 1, &document);
 
 	if (code != EX_OK)
 		return code;
-	cli->n_arguments = 1;
-	const char **names = input_names(cli, 0);
-	cli->n_arguments = n_arguments;
-	if (names == NULL)
-		return EX_NOINPUT;
-	for (; *names != NULL; names++) {
-		int one = change_one(cli, *names, CHANGE_JSON_PATCH, patch);
-		code = code != EX_OK ? code : one;
-	}
-	return code;
+	struct change patch = { .kind = CHANGE_JSON_PATCH, .document = document };
+	return each_of(cli, input_names(cli, 0, 1), change_one, &patch);
 }
 
 int command_metal_edit(struct cli *cli)
@@ -334,20 +278,19 @@ int command_metal_edit(struct cli *cli)
 	return code;
 }
 
+static int delete_one(struct cli *cli, const char *ident, void *arg)
+{
+	struct change change = { .kind = CHANGE_DELETE };
+	bool node = strcmp(cli->command->noun, "node") == 0;
+
+	UNUSED(arg);
+	if (!confirmed(cli, str_printf(cli->pool, "Delete %s %s%s?", cli->command->noun, ident,
+		node ? " with its ports and port groups" : "").p))
+		return EX_USAGE;
+	return change_one(cli, ident, &change);
+}
+
 int command_metal_delete(struct cli *cli)
 {
-	const char **names = input_names(cli, 0);
-	bool node = strcmp(cli->command->noun, "node") == 0;
-	int first_failure = EX_OK;
-
-	if (names == NULL)
-		return EX_NOINPUT;
-	for (; *names != NULL; names++) {
-		int code = EX_USAGE;
-		if (confirmed(cli, str_printf(cli->pool, "Delete %s %s%s?", cli->command->noun, *names,
-			node ? " with its ports and port groups" : "").p))
-			code = change_one(cli, *names, CHANGE_DELETE, NULL);
-		first_failure = first_failure != EX_OK ? first_failure : code;
-	}
-	return first_failure;
+	return each_name(cli, 0, delete_one, NULL);
 }

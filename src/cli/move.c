@@ -266,10 +266,17 @@ int move_as_told(struct cli *cli, struct tenure_move *move, const char *label, c
 	return code;
 }
 
+static int move_named(struct cli *cli, const char *name, void *arg)
+{
+	struct source source;
+
+	UNUSED(arg);
+	return open_source(cli, name, &source) ? move_as_told(cli, source.move, source.label, source.key) : EX_USAGE;
+}
+
 int command_move(struct cli *cli)
 {
-	const char **names = input_names(cli, 0);
-	int first_failure = EX_OK;
+	const char **names = input_names(cli, 0, cli->n_arguments);
 
 	if (names == NULL)
 		return EX_NOINPUT;
@@ -278,14 +285,7 @@ int command_move(struct cli *cli)
 	const char *tag = cli->options[OPT_IF_MATCH];
 	if (tag != NULL && strcmp(tag, "auto") != 0 && names[1] != NULL)
 		return cli_fail(EX_USAGE, "a tag is of one move; of several, --if-match auto takes each one's own");
-	for (; *names != NULL; names++) {
-		struct source source;
-		int code = EX_USAGE;
-		if (open_source(cli, *names, &source))
-			code = move_as_told(cli, source.move, source.label, source.key);
-		first_failure = first_failure != EX_OK ? first_failure : code;
-	}
-	return first_failure;
+	return each_of(cli, names, move_named, NULL);
 }
 
 int command_move_status(struct cli *cli)

@@ -14,24 +14,24 @@ static int read_now(struct cli *cli, const struct target *target)
 
 // ---- maintenance
 
+static int maintain_one(struct cli *cli, const char *name, void *document)
+{
+	struct change change = { .kind = CHANGE_MAINTENANCE, .document = document };
+	struct target target;
+	int code = metal_target(cli, name, &target) ? change_make(cli, &target, &change) : EX_USAGE;
+
+	tenure_resource_free(&target.resource);
+	return code;
+}
+
 static int maintain(struct cli *cli, bool on)
 {
-	const char **names = input_names(cli, 0), *reason = cli->options[OPT_REASON];
+	const char *reason = cli->options[OPT_REASON];
 	struct doc *document = doc_new_object(cli->pool);
-	int first_failure = EX_OK;
 
 	doc_set(document, STR("maintenance"), doc_new_bool(cli->pool, on));
 	doc_set(document, STR("maintenance_reason"), reason != NULL ? doc_new_string(cli->pool, str_c(reason)) : NULL);
-	if (names == NULL)
-		return EX_NOINPUT;
-	for (; *names != NULL; names++) {
-		struct change change = { .kind = CHANGE_MAINTENANCE, .document = document };
-		struct target target;
-		int code = metal_target(cli, *names, &target) ? change_make(cli, &target, &change) : EX_USAGE;
-		first_failure = first_failure != EX_OK ? first_failure : code;
-		tenure_resource_free(&target.resource);
-	}
-	return first_failure;
+	return each_name(cli, 0, maintain_one, document);
 }
 
 int command_maintenance_set(struct cli *cli)

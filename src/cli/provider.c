@@ -48,22 +48,6 @@ static int resolve_given(struct cli *cli, const char *name)
 	return EX_OK;
 }
 
-static int collect(struct cli *cli, struct tenure_list *list, struct table *table)
-{
-	struct tenure_resource *item;
-	enum tenure_status status;
-	size_t n;
-
-	while ((status = tenure_list_next(list, &item)) == TENURE_OK) {
-		struct doc *document;
-		const char *text = tenure_resource_document(item, &n);
-		if (input_parse(cli, str_n(text, n), "list", &document) == EX_OK)
-			table_add(table, document);
-		tenure_resource_free(&item);
-	}
-	return status == TENURE_END ? EX_OK : cli_fail_status(cli, status, "providers");
-}
-
 int command_provider_list(struct cli *cli)
 {
 	struct table *table = table_new(cli, columns, COUNT_OF(columns),
@@ -78,7 +62,7 @@ int command_provider_list(struct cli *cli)
 	if (code == EX_OK)
 		code = fields_filter(cli, list);
 	if (code == EX_OK)
-		code = collect(cli, list, table);
+		code = table_fill(cli, table, list, 0, "providers");
 	if (code == EX_OK)
 		table_print(table);
 	tenure_list_free(&list);
@@ -103,7 +87,7 @@ static int add_parts(struct cli *cli, const struct provider *provider, struct do
 	return code;
 }
 
-static int show_one(struct cli *cli, const char *ident, struct table *table)
+static int show_one(struct cli *cli, const char *ident, void *table)
 {
 	struct provider provider;
 	struct target target;
@@ -128,20 +112,7 @@ static int show_one(struct cli *cli, const char *ident, struct table *table)
 
 int command_provider_show(struct cli *cli)
 {
-	bool columned = cli->options[OPT_COLUMNS] != NULL;
-	struct table *table = columned ? table_new(cli, columns, COUNT_OF(columns), SHOWN) : NULL;
-	const char **names = columned && table == NULL ? NULL : input_names(cli, 0);
-	int first_failure = EX_OK;
-
-	if (names == NULL)
-		return columned && table == NULL ? EX_USAGE : EX_NOINPUT;
-	for (; *names != NULL; names++) {
-		int code = show_one(cli, *names, table);
-		first_failure = first_failure != EX_OK ? first_failure : code;
-	}
-	if (table != NULL)
-		table_print(table);
-	return first_failure;
+	return show_each(cli, 0, columns, COUNT_OF(columns), SHOWN, show_one);
 }
 
 // ---- changes
@@ -177,16 +148,6 @@ static int described(struct cli *cli, const char *name, struct doc **document)
 	return code;
 }
 
-// Says the UUID, unless the whole of it was asked for.
-static void tell_made(struct cli *cli, const struct target *target)
-{
-	remember(cli, target);
-	if (cli->format_given)
-		announce(cli, target, "made");
-	else
-		printf("%s\n", strrchr(tenure_resource_path(target->resource), '/') + 1);
-}
-
 int command_provider_create(struct cli *cli)
 {
 	const char *name = cli->arguments[0], *uuid = given_value(cli, "--uuid");
@@ -199,12 +160,7 @@ int command_provider_create(struct cli *cli)
 		return code != EX_OK ? code : EX_OSERR;
 	if (uuid != NULL)
 		doc_set_str(cli->pool, document, "uuid", str_c(uuid));
-	struct str body = doc_text(cli->pool, document);
-	enum tenure_status status = tenure_resource_create(target.resource, body.p, body.n);
-	if (status != TENURE_OK)
-		code = cli_fail_status(cli, status, target.label);
-	else if (!cli->client->nothing_sent)
-		tell_made(cli, &target);
+	code = create(cli, &target, document);
 	tenure_resource_free(&target.resource);
 	return code;
 }
@@ -232,24 +188,24 @@ int command_provider_set(struct cli *cli)
 	return code;
 }
 
+static int delete_one(struct cli *cli, const char *ident, void *arg)
+{
+	struct change change = { .kind = CHANGE_DELETE };
+	struct provider provider;
+	struct target target;
+	int code = provider_find(cli, ident, &provider);
+
+	UNUSED(arg);
+	if (code != EX_OK)
+		return code;
+	if (!confirmed(cli, str_printf(cli->pool, "Delete %s?", provider.label).p))
+		return EX_USAGE;
+	code = open_target(cli, &provider, &target) ? change_make(cli, &target, &change) : EX_OSERR;
+	tenure_resource_free(&target.resource);
+	return code;
+}
+
 int command_provider_delete(struct cli *cli)
 {
-	const char **names = input_names(cli, 0);
-	int first_failure = EX_OK;
-
-	if (names == NULL)
-		return EX_NOINPUT;
-	for (; *names != NULL; names++) {
-		struct change change = { .kind = CHANGE_DELETE };
-		struct target target = { .resource = NULL };
-		struct provider provider;
-		int code = provider_find(cli, *names, &provider);
-		if (code == EX_OK && !confirmed(cli, str_printf(cli->pool, "Delete %s?", provider.label).p))
-			code = EX_USAGE;
-		if (code == EX_OK)
-			code = open_target(cli, &provider, &target) ? change_make(cli, &target, &change) : EX_OSERR;
-		first_failure = first_failure != EX_OK ? first_failure : code;
-		tenure_resource_free(&target.resource);
-	}
-	return first_failure;
+	return each_name(cli, 0, delete_one, NULL);
 }

@@ -55,23 +55,6 @@ static struct doc *named(struct cli *cli)
 	return names;
 }
 
-static struct doc *make_exactly(struct cli *cli, const struct provider *provider, const struct doc *base, void *arg)
-{
-	UNUSED(provider);
-	UNUSED(base);
-	return doc_copy(cli->pool, arg);
-}
-
-static struct doc *make_more(struct cli *cli, const struct provider *provider, const struct doc *base, void *arg)
-{
-	struct doc *wanted = doc_copy(cli->pool, base);
-
-	UNUSED(provider);
-	for (struct doc_iter it = doc_iter(arg); doc_next(&it);)
-		doc_set(wanted, it.name, doc_new_bool(cli->pool, true));
-	return wanted;
-}
-
 static struct doc *make_less(struct cli *cli, const struct provider *provider, const struct doc *base, void *arg)
 {
 	struct doc *wanted = doc_copy(cli->pool, base);
@@ -91,7 +74,7 @@ typedef struct doc *make_fn(struct cli *cli, const struct provider *provider, co
 
 static int change_whole(struct cli *cli, const struct provider *provider, make_fn *make)
 {
-	struct part_edit edit = { .make = make, .arg = named(cli), .whole = make == make_exactly };
+	struct part_edit edit = { .make = make, .arg = named(cli), .whole = make == part_exactly };
 
 	return edit.arg != NULL ? part_change(cli, provider, part_of(cli), &edit) : EX_USAGE;
 }
@@ -101,7 +84,7 @@ int command_part_set(struct cli *cli)
 	struct provider provider;
 	int code = provider_find(cli, cli->arguments[0], &provider);
 
-	return code == EX_OK ? change_whole(cli, &provider, make_exactly) : code;
+	return code == EX_OK ? change_whole(cli, &provider, part_exactly) : code;
 }
 
 // ---- one more, one less
@@ -140,7 +123,7 @@ static int change_some(struct cli *cli, const char *method, make_fn *make)
 
 int command_part_add(struct cli *cli)
 {
-	return change_some(cli, "PUT", make_more);
+	return change_some(cli, "PUT", part_patched);
 }
 
 int command_part_remove(struct cli *cli)

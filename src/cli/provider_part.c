@@ -17,6 +17,19 @@ struct state {
 	uint64_t generation;
 };
 
+struct doc *part_exactly(struct cli *cli, const struct provider *provider, const struct doc *base, void *arg)
+{
+	UNUSED(provider);
+	UNUSED(base);
+	return doc_copy(cli->pool, arg);
+}
+
+struct doc *part_patched(struct cli *cli, const struct provider *provider, const struct doc *base, void *arg)
+{
+	UNUSED(provider);
+	return doc_merge_patch(cli->pool, base, arg);
+}
+
 // ---- as the service has it, and as it is handled here
 
 // NULL: what should be a name can be none.

@@ -38,22 +38,6 @@ bool resource_target(struct cli *cli, const char *space, const char *type, const
 	return target->resource != NULL;
 }
 
-static int collect(struct cli *cli, struct tenure_list *list, struct table *table)
-{
-	struct tenure_resource *item;
-	enum tenure_status status;
-	size_t n;
-
-	while ((status = tenure_list_next(list, &item)) == TENURE_OK) {
-		struct doc *document;
-		const char *text = tenure_resource_document(item, &n);
-		if (input_parse(cli, str_n(text, n), "list", &document) == EX_OK)
-			table_add(table, document);
-		tenure_resource_free(&item);
-	}
-	return status == TENURE_END ? EX_OK : cli_fail_status(cli, status, cli->arguments[0]);
-}
-
 int command_resource_list(struct cli *cli)
 {
 	bool deleted = cli->options[OPT_DELETED] != NULL;
@@ -73,49 +57,44 @@ int command_resource_list(struct cli *cli)
 		deleted ? TENURE_LIST_DELETED : TENURE_LIST_LIVE);
 	if (list == NULL)
 		return cli_fail(EX_USAGE, "there can't be a list of %s", type);
-	int code = collect(cli, list, table);
+	int code = table_fill(cli, table, list, 0, type);
 	tenure_list_free(&list);
 	if (code == EX_OK)
 		table_print(table);
 	return code;
 }
 
-int command_resource_show(struct cli *cli)
+static int show_one(struct cli *cli, const char *name, void *table)
 {
-	const char **names = input_names(cli, 1);
-	bool columned = cli->options[OPT_COLUMNS] != NULL;
-	struct table *table = columned ? table_new(cli, columns, COUNT_OF(columns), SHOWN) : NULL;
-	int first_failure = EX_OK;
+	struct target target;
+	const struct doc *document;
+	int code = EX_USAGE;
 
-	if (names == NULL || (columned && table == NULL))
-		return names == NULL ? EX_NOINPUT : EX_USAGE;
-	for (; *names != NULL; names++) {
-		struct target target;
-		const struct doc *document;
-		int code = EX_USAGE;
-		if (resource_target(cli, NULL, cli->arguments[0], *names, &target))
-			code = target_read(cli, &target, &document);
-		if (code == EX_OK && columned)
-			table_add(table, document);
-		else if (code == EX_OK)
-			document_print(cli, document);
-		first_failure = first_failure != EX_OK ? first_failure : code;
-		tenure_resource_free(&target.resource);
-	}
-	if (columned)
-		table_print(table);
-	return first_failure;
+	if (resource_target(cli, NULL, cli->arguments[0], name, &target))
+		code = target_read(cli, &target, &document);
+	if (code == EX_OK && table != NULL)
+		table_add(table, document);
+	else if (code == EX_OK)
+		document_print(cli, document);
+	tenure_resource_free(&target.resource);
+	return code;
 }
 
-static int change_one(struct cli *cli, const char *name, enum change_kind kind, const struct doc *document)
+int command_resource_show(struct cli *cli)
 {
-	struct change change = { .kind = kind, .document = document };
+	return show_each(cli, 1, columns, COUNT_OF(columns), SHOWN, show_one);
+}
+
+// arg: the change, but for its body, which its document tells.
+static int change_one(struct cli *cli, const char *name, void *arg)
+{
+	struct change change = *(const struct change *)arg;
 	struct target target;
 
 	if (!resource_target(cli, NULL, cli->arguments[0], name, &target))
 		return EX_USAGE;
-	if (document != NULL)
-		change.body = doc_text(cli->pool, document);
+	if (change.document != NULL)
+		change.body = doc_text(cli->pool, change.document);
 	int code = change_make(cli, &target, &change);
 	tenure_resource_free(&target.resource);
 	return code;
@@ -128,7 +107,8 @@ int command_resource_set(struct cli *cli)
 
 	if (code != EX_OK)
 		return code;
-	return change_one(cli, cli->arguments[1], CHANGE_PUT, document != NULL ? document : doc_new_object(cli->pool));
+	struct change put = { .kind = CHANGE_PUT, .document = document != NULL ? document : doc_new_object(cli->pool) };
+	return change_one(cli, cli->arguments[1], &put);
 }
 
 // Names on standard input leave MEMBER=VALUE as they are: only the second argument is a name.
@@ -136,22 +116,13 @@ int command_resource_patch(struct cli *cli)
 {
 	struct doc *document;
 	int code = input_document(cli, 2, &document);
-	size_t n_arguments = cli->n_arguments;
 
 	if (code != EX_OK)
 		return code;
 	if (document == NULL)
 		return cli_fail(EX_USAGE, "what is to be changed? MEMBER=VALUE, --patch or --file");
-	cli->n_arguments = 2;
-	const char **names = input_names(cli, 1);
-	cli->n_arguments = n_arguments;
-	if (names == NULL)
-		return EX_NOINPUT;
-	for (; *names != NULL; names++) {
-		int one = change_one(cli, *names, CHANGE_PATCH, document);
-		code = code != EX_OK ? code : one;
-	}
-	return code;
+	struct change patch = { .kind = CHANGE_PATCH, .document = document };
+	return each_of(cli, input_names(cli, 1, 2), change_one, &patch);
 }
 
 int command_resource_edit(struct cli *cli)
@@ -165,38 +136,38 @@ int command_resource_edit(struct cli *cli)
 	return code;
 }
 
+static int delete_one(struct cli *cli, const char *name, void *arg)
+{
+	struct change change = { .kind = CHANGE_DELETE };
+
+	UNUSED(arg);
+	if (!confirmed(cli, str_printf(cli->pool, "Delete %s/%s?", cli->arguments[0], name).p))
+		return EX_USAGE;
+	return change_one(cli, name, &change);
+}
+
 int command_resource_delete(struct cli *cli)
 {
-	const char **names = input_names(cli, 1);
-	int first_failure = EX_OK;
+	return each_name(cli, 1, delete_one, NULL);
+}
 
-	if (names == NULL)
-		return EX_NOINPUT;
-	for (; *names != NULL; names++) {
-		int code = EX_USAGE;
-		if (confirmed(cli, str_printf(cli->pool, "Delete %s/%s?", cli->arguments[0], *names).p))
-			code = change_one(cli, *names, CHANGE_DELETE, NULL);
-		first_failure = first_failure != EX_OK ? first_failure : code;
-	}
-	return first_failure;
+static int recover_one(struct cli *cli, const char *name, void *arg)
+{
+	struct target target;
+	int code = EX_USAGE;
+
+	UNUSED(arg);
+	if (resource_target(cli, NULL, cli->arguments[0], name, &target))
+		code = recover(cli, &target, cli->options[OPT_UID]);
+	tenure_resource_free(&target.resource);
+	return code;
 }
 
 int command_resource_recover(struct cli *cli)
 {
-	const char **names = input_names(cli, 1);
-	int first_failure = EX_OK;
+	const char **names = input_names(cli, 1, cli->n_arguments);
 
-	if (names == NULL)
-		return EX_NOINPUT;
-	if (cli->options[OPT_UID] != NULL && names[1] != NULL)
+	if (names != NULL && cli->options[OPT_UID] != NULL && names[1] != NULL)
 		return cli_fail(EX_USAGE, "--uid goes with one name");
-	for (; *names != NULL; names++) {
-		struct target target;
-		int code = EX_USAGE;
-		if (resource_target(cli, NULL, cli->arguments[0], *names, &target))
-			code = recover(cli, &target, cli->options[OPT_UID]);
-		first_failure = first_failure != EX_OK ? first_failure : code;
-		tenure_resource_free(&target.resource);
-	}
-	return first_failure;
+	return each_of(cli, names, recover_one, NULL);
 }

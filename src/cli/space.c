@@ -108,7 +108,7 @@ static int explain(struct cli *cli, const char *type, struct doc **answer)
 }
 
 // What answers; where nothing does, why.
-static int show_one(struct cli *cli, const char *type, struct table *table)
+static int show_one(struct cli *cli, const char *type, void *table)
 {
 	const struct doc *answers = NULL, *detail = NULL;
 	struct doc *answer, *shown;
@@ -134,20 +134,7 @@ static int show_one(struct cli *cli, const char *type, struct table *table)
 
 int command_type_show(struct cli *cli)
 {
-	const char **names = input_names(cli, 0);
-	bool columned = cli->options[OPT_COLUMNS] != NULL;
-	struct table *table = columned ? table_new(cli, type_columns, COUNT_OF(type_columns), TYPE_SHOWN) : NULL;
-	int first_failure = EX_OK;
-
-	if (names == NULL || (columned && table == NULL))
-		return names == NULL ? EX_NOINPUT : EX_USAGE;
-	for (; *names != NULL; names++) {
-		int code = show_one(cli, *names, table);
-		first_failure = first_failure != EX_OK ? first_failure : code;
-	}
-	if (columned)
-		table_print(table);
-	return first_failure;
+	return show_each(cli, 0, type_columns, COUNT_OF(type_columns), TYPE_SHOWN, show_one);
 }
 
 int command_type_explain(struct cli *cli)
@@ -300,7 +287,7 @@ int command_space_list(struct cli *cli)
 	return code;
 }
 
-static int show_space(struct cli *cli, const char *tenant, struct table *table)
+static int show_space(struct cli *cli, const char *tenant, void *table)
 {
 	struct answer got;
 	struct doc *answer;
@@ -322,23 +309,18 @@ static int show_space(struct cli *cli, const char *tenant, struct table *table)
 
 int command_space_show(struct cli *cli)
 {
-	const char *mine[] = { cli->tenant, NULL };
-	const char **names = cli->n_arguments > 0 ? input_names(cli, 0) : mine;
-	bool columned = cli->options[OPT_COLUMNS] != NULL;
-	struct table *table = columned ? table_new(cli, space_columns, COUNT_OF(space_columns), SPACE_SHOWN) : NULL;
-	int first_failure = EX_OK;
+	struct table *table;
 
-	if (names == NULL || (columned && table == NULL))
-		return names == NULL ? EX_NOINPUT : EX_USAGE;
-	if (*names == NULL)
+	if (cli->n_arguments > 0)
+		return show_each(cli, 0, space_columns, COUNT_OF(space_columns), SPACE_SHOWN, show_space);
+	if (cli->tenant == NULL)
 		return cli_fail(EX_USAGE, "whose? A tenant, --tenant or TENURE_TENANT");
-	for (; *names != NULL; names++) {
-		int code = show_space(cli, *names, table);
-		first_failure = first_failure != EX_OK ? first_failure : code;
-	}
-	if (columned)
+	if (!table_wanted(cli, space_columns, COUNT_OF(space_columns), SPACE_SHOWN, &table))
+		return EX_USAGE;
+	int code = show_space(cli, cli->tenant, table);
+	if (table != NULL)
 		table_print(table);
-	return first_failure;
+	return code;
 }
 
 static int check_policy(const char *policy)

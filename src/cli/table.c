@@ -57,6 +57,12 @@ struct table *table_new(struct cli *cli, const struct column *known, size_t n_kn
 	return table;
 }
 
+bool table_wanted(struct cli *cli, const struct column *known, size_t n_known, size_t n_shown, struct table **table)
+{
+	*table = cli->options[OPT_COLUMNS] != NULL ? table_new(cli, known, n_known, n_shown) : NULL;
+	return cli->options[OPT_COLUMNS] == NULL || *table != NULL;
+}
+
 void table_add(struct table *table, const struct doc *document)
 {
 	struct row *row = POOL_NEW(table->cli->pool, struct row);

@@ -25,51 +25,36 @@ int command_tenant_list(struct cli *cli)
 {
 	bool deleted = cli->options[OPT_DELETED] != NULL;
 	struct table *table = table_new(cli, columns, COUNT_OF(columns), deleted ? SHOWN_DELETED : SHOWN);
-	struct tenure_list *list = tenure_list_tenants(cli->client, deleted ? TENURE_LIST_DELETED : TENURE_LIST_LIVE);
-	struct tenure_resource *item;
-	enum tenure_status status = TENURE_OK;
-	size_t n;
 
-	if (table == NULL || list == NULL) {
-		tenure_list_free(&list);
+	if (table == NULL)
 		return EX_USAGE;
-	}
-	while ((status = tenure_list_next(list, &item)) == TENURE_OK) {
-		struct doc *document;
-		const char *text = tenure_resource_document(item, &n);
-		if (input_parse(cli, str_n(text, n), "tenant", &document) == EX_OK)
-			table_add(table, document);
-		tenure_resource_free(&item);
-	}
+	struct tenure_list *list = tenure_list_tenants(cli->client, deleted ? TENURE_LIST_DELETED : TENURE_LIST_LIVE);
+	if (list == NULL)
+		return cli_fail(EX_OSERR, "no memory");
+	int code = table_fill(cli, table, list, 0, "tenants");
 	tenure_list_free(&list);
-	if (status != TENURE_END)
-		return cli_fail_status(cli, status, "tenants");
-	table_print(table);
-	return EX_OK;
+	if (code == EX_OK)
+		table_print(table);
+	return code;
+}
+
+static int show_one(struct cli *cli, const char *name, void *table)
+{
+	struct target target;
+	const struct doc *document;
+	int code = open_target(cli, name, &target) ? target_read(cli, &target, &document) : EX_USAGE;
+
+	if (code == EX_OK && table != NULL)
+		table_add(table, document);
+	else if (code == EX_OK)
+		document_print(cli, document);
+	tenure_resource_free(&target.resource);
+	return code;
 }
 
 int command_tenant_show(struct cli *cli)
 {
-	const char **names = input_names(cli, 0);
-	struct table *table = cli->options[OPT_COLUMNS] != NULL ? table_new(cli, columns, COUNT_OF(columns), SHOWN) : NULL;
-	int first_failure = EX_OK;
-
-	if (names == NULL || (cli->options[OPT_COLUMNS] != NULL && table == NULL))
-		return names == NULL ? EX_NOINPUT : EX_USAGE;
-	for (; *names != NULL; names++) {
-		struct target target;
-		const struct doc *document;
-		int code = open_target(cli, *names, &target) ? target_read(cli, &target, &document) : EX_USAGE;
-		if (code == EX_OK && table != NULL)
-			table_add(table, document);
-		else if (code == EX_OK)
-			document_print(cli, document);
-		first_failure = first_failure != EX_OK ? first_failure : code;
-		tenure_resource_free(&target.resource);
-	}
-	if (table != NULL)
-		table_print(table);
-	return first_failure;
+	return show_each(cli, 0, columns, COUNT_OF(columns), SHOWN, show_one);
 }
 
 // {"tenant": {"tier": …, "metadata": {…}}} out of --tier and NAME=VALUE.
@@ -110,40 +95,36 @@ int command_tenant_set(struct cli *cli)
 	return code;
 }
 
+static int delete_one(struct cli *cli, const char *name, void *arg)
+{
+	struct change change = { .kind = CHANGE_DELETE };
+	struct target target;
+	int code = EX_USAGE;
+
+	UNUSED(arg);
+	if (open_target(cli, name, &target) &&
+		confirmed(cli, str_printf(cli->pool, "Delete %s with all it owns?", target.label).p))
+		code = change_make(cli, &target, &change);
+	tenure_resource_free(&target.resource);
+	return code;
+}
+
 int command_tenant_delete(struct cli *cli)
 {
-	const char **names = input_names(cli, 0);
-	int first_failure = EX_OK;
+	return each_name(cli, 0, delete_one, NULL);
+}
 
-	if (names == NULL)
-		return EX_NOINPUT;
-	for (; *names != NULL; names++) {
-		struct change change = { .kind = CHANGE_DELETE };
-		struct target target;
-		int code = EX_USAGE;
-		if (open_target(cli, *names, &target) &&
-			confirmed(cli, str_printf(cli->pool, "Delete %s with all it owns?", target.label).p))
-			code = change_make(cli, &target, &change);
-		first_failure = first_failure != EX_OK ? first_failure : code;
-		tenure_resource_free(&target.resource);
-	}
-	return first_failure;
+static int recover_one(struct cli *cli, const char *name, void *arg)
+{
+	struct target target;
+	int code = open_target(cli, name, &target) ? recover(cli, &target, NULL) : EX_USAGE;
+
+	UNUSED(arg);
+	tenure_resource_free(&target.resource);
+	return code;
 }
 
 int command_tenant_recover(struct cli *cli)
 {
-	const char **names = input_names(cli, 0);
-	int first_failure = EX_OK;
-
-	if (names == NULL)
-		return EX_NOINPUT;
-	for (; *names != NULL; names++) {
-		struct target target;
-		int code = EX_USAGE;
-		if (open_target(cli, *names, &target))
-			code = recover(cli, &target, NULL);
-		first_failure = first_failure != EX_OK ? first_failure : code;
-		tenure_resource_free(&target.resource);
-	}
-	return first_failure;
+	return each_name(cli, 0, recover_one, NULL);
 }

@@ -288,16 +288,17 @@ static enum tenure_status translate(struct tenure_resource *resource, struct poo
 	return TENURE_OK;
 }
 
-enum tenure_status tenure_resource_update(struct tenure_resource *resource, const char *patch, size_t length,
+// merge: a merge patch, which goes in the form that the object's dialect takes; else a JSON Patch, sent as it is.
+static enum tenure_status patch_with(struct tenure_resource *resource, bool merge, struct str patch,
 	struct tenure_etag etag)
 {
 	struct pool *pool = call_pool();
 	struct wish wish;
 	enum tenure_status status = begin(resource, "PATCH", &wish);
 
-	wish.type = MERGE_PATCH;
-	wish.body = str_n(patch, length);
-	if (status == TENURE_OK)
+	wish.type = merge ? MERGE_PATCH : JSON_PATCH;
+	wish.body = patch;
+	if (status == TENURE_OK && merge)
 		status = translate(resource, pool, &wish);
 	if (status == TENURE_OK)
 		status = change(resource, pool, &wish, etag);
@@ -305,19 +306,16 @@ enum tenure_status tenure_resource_update(struct tenure_resource *resource, cons
 	return status;
 }
 
+enum tenure_status tenure_resource_update(struct tenure_resource *resource, const char *patch, size_t length,
+	struct tenure_etag etag)
+{
+	return patch_with(resource, true, str_n(patch, length), etag);
+}
+
 enum tenure_status tenure_resource_patch(struct tenure_resource *resource, const char *patch, size_t length,
 	struct tenure_etag etag)
 {
-	struct pool *pool = call_pool();
-	struct wish wish;
-	enum tenure_status status = begin(resource, "PATCH", &wish);
-
-	wish.type = JSON_PATCH;
-	wish.body = str_n(patch, length);
-	if (status == TENURE_OK)
-		status = change(resource, pool, &wish, etag);
-	pool_free(&pool);
-	return status;
+	return patch_with(resource, false, str_n(patch, length), etag);
 }
 
 // Its address from now on, by the document that made it.
