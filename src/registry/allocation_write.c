@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing allocations, of one consumer or of several at once. All that it concerns is locked first, in one order: tenants,
-// providers, consumers. Then it is looked at, checked in memory, and written by a fixed number of statements, however many
-// providers and consumers there are.
+// providers, consumers. Then it is looked at (allocation_hold.c), checked in memory, and written by a fixed number of
+// statements, however many providers and consumers there are.
 #include "base/base.h"
 
-#include "base/buf.h"
-#include "base/pool.h"
-#include "registry/allocation.h"
-#include "registry/provider_internal.h"
+#include "registry/allocation_internal.h"
 #include "repr/doc.h"
 
-// Of one parameter each, JSON arrays: ids, uids as 32 hex digits, names.
-#define IDS "JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) j"
-#define HEXES "JSON_TABLE(?, '$[*]' COLUMNS (hex CHAR(32) CHARACTER SET ascii PATH '$')) j"
+// As the lists of allocation_internal.h: names.
 #define TEXT "VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH "
 #define NAMES "JSON_TABLE(?, '$[*]' COLUMNS (name " TEXT "'$')) j"
 // Consumers: uid, project, user, type or null; allocations: consumer's uid, provider's id, class, amount; changes of what is
@@ -26,40 +21,6 @@
 #define DELTAS                                                                                                   \
 	"JSON_TABLE(?, '$[*]' COLUMNS (resource BIGINT UNSIGNED PATH '$[0]', class INT UNSIGNED PATH '$[1]', " \
 	"delta BIGINT PATH '$[2]')) j"
-
-// Before the locks: which providers it concerns, and whose they are.
-static const struct db_query q_wanted = {
-	"SELECT r.id, r.tenant_id, t.name FROM " HEXES " STRAIGHT_JOIN resources r ON r.uid = UNHEX(j.hex) AND r.type_id = ? AND "
-	"r.live = 1 STRAIGHT_JOIN tenants t ON t.id = r.tenant_id",
-	"su", "uus"
-};
-static const struct db_query q_had = {
-	"SELECT DISTINCT r.id, r.tenant_id, t.name FROM " HEXES " STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex) "
-	"STRAIGHT_JOIN allocations a ON a.consumer_id = c.id STRAIGHT_JOIN resources r ON r.id = a.resource_id "
-	"STRAIGHT_JOIN tenants t ON t.id = r.tenant_id",
-	"s", "uus"
-};
-// The locks, and what is looked at under them.
-static const struct db_query q_lock_tenants[2] =
-	LOCKING("SELECT t.id, t.live, t.deleted_at FROM " IDS " STRAIGHT_JOIN tenants t ON t.id = j.id", "LOCK IN SHARE MODE",
-		"s", "uut");
-static const struct db_query q_lock_providers[2] =
-	LOCKING("SELECT r.id, r.uid, r.tenant_id, r.live FROM " IDS " STRAIGHT_JOIN resources r ON r.id = j.id", "FOR UPDATE",
-		"s", "ubuu");
-static const struct db_query q_lock_consumers[2] =
-	LOCKING("SELECT c.id, c.uid, c.project, c.user, c.generation, (SELECT y.name FROM consumer_types y WHERE "
-		"y.id = c.type_id) FROM " HEXES " STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex)",
-		"FOR UPDATE", "s", "ubssus");
-static const struct db_query q_inventories = {
-	"SELECT i.resource_id, i.class_id, i.min_unit, i.max_unit, i.step_size, i.capacity, i.used FROM " IDS
-	" STRAIGHT_JOIN inventories i ON i.resource_id = j.id",
-	"s", "uuuuuii"
-};
-static const struct db_query q_allocations = {
-	"SELECT a.resource_id, a.class_id, a.used FROM " HEXES " STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex) "
-	"STRAIGHT_JOIN allocations a ON a.consumer_id = c.id",
-	"s", "uuu"
-};
 
 static const struct db_query q_make_types = {
 	"INSERT INTO consumer_types (name) SELECT DISTINCT j.name FROM " NAMES
@@ -111,316 +72,6 @@ static const struct db_query q_log = {
 	"btss", ""
 };
 
-// A provider that the write concerns.
-struct holding {
-	uint64_t id, tenant_id;
-	struct uuid uid;
-	bool there; // and alive, in an active tenant
-	bool receives; // allocations
-};
-// An inventory of one of them: what the consumers at hand have of it, and are to have.
-struct cell {
-	uint64_t resource_id, class_id;
-	uint64_t min_unit, max_unit, step_size;
-	int64_t capacity, used, before, after;
-};
-// A consumer as it is.
-struct known {
-	bool there;
-	uint64_t generation;
-	struct str project, user, type;
-};
-struct deal {
-	struct registry *registry;
-	const struct allocation_set *sets;
-	size_t n;
-	struct str *classes; // of all allocations, one after the other, with
-	uint64_t *class_ids;
-	size_t n_allocations;
-	struct str consumers; // their uids as JSON, in order
-	struct holding *holdings; // by uid
-	size_t n_holdings;
-	struct cell *cells;       // by provider and class
-	size_t n_cells;
-	struct known *known;      // of each set
-};
-
-// ---- JSON
-
-static void add_hex(struct buf *json, const struct uuid *uid)
-{
-	buf_addc(json, '"');
-	buf_add_hex(json, uid->b, sizeof(uid->b));
-	buf_addc(json, '"');
-}
-
-static void begin_item(struct buf *json)
-{
-	buf_addc(json, json->n == 0 ? '[' : ',');
-}
-
-static struct str end_list(struct buf *json)
-{
-	if (json->n == 0)
-		buf_addc(json, '[');
-	buf_addc(json, ']');
-	return buf_str(json);
-}
-
-static void add_id(struct buf *json, uint64_t id)
-{
-	begin_item(json);
-	buf_add_u64(json, id);
-}
-
-// ---- what it concerns
-
-static int by_uid(const void *a, const void *b)
-{
-	return memcmp(a, b, sizeof(struct uuid));
-}
-
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-// In order, so that all writers lock consumers in the same.
-static struct str uids_json(struct pool *pool, struct uuid *uids, size_t n)
-{
-	struct buf json = buf_new(pool, 36 * n + 2);
-
-	if (n > 0)
-		qsort(uids, n, sizeof(*uids), by_uid);
-	for (size_t i = 0; i < n; i++) {
-		if (i > 0 && uuid_eq(uids[i - 1], uids[i]))
-			continue;
-		begin_item(&json);
-		add_hex(&json, &uids[i]);
-	}
-	return end_list(&json);
-}
-
-static struct str ids_json(struct pool *pool, uint64_t *ids, size_t n)
-{
-	struct buf json = buf_new(pool, 64);
-
-	if (n > 0)
-		qsort(ids, n, sizeof(*ids), by_number);
-	for (size_t i = 0; i < n; i++) {
-		if (i == 0 || ids[i - 1] != ids[i])
-			add_id(&json, ids[i]);
-	}
-	return end_list(&json);
-}
-
-// Rows of (provider, tenant, tenant's name) that the locks are to take.
-struct concern {
-	struct db_rows wanted, had;
-};
-
-static enum outcome find_concern(struct deal *deal, struct concern *concern)
-{
-	struct registry *registry = deal->registry;
-	struct uuid *consumers = POOL_ARRAY(registry->pool, struct uuid, deal->n);
-	struct uuid *providers = POOL_ARRAY(registry->pool, struct uuid, deal->n_allocations);
-	size_t at = 0;
-
-	for (size_t i = 0; i < deal->n; i++) {
-		consumers[i] = deal->sets[i].consumer;
-		for (size_t k = 0; k < deal->sets[i].n; k++)
-			providers[at++] = deal->sets[i].allocations[k].provider;
-	}
-	deal->consumers = uids_json(registry->pool, consumers, deal->n);
-	struct db_call calls[] = {
-		{ .query = &q_wanted,
-			.in = DB_IN(db_s(uids_json(registry->pool, providers, at)), db_u(provider_type(registry)->id)) },
-		{ .query = &q_had, .in = DB_IN(db_s(deal->consumers)) },
-	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	*concern = (struct concern){ calls[0].rows, calls[1].rows };
-	return OUTCOME_OK;
-}
-
-static enum outcome name_classes(struct deal *deal)
-{
-	struct registry *registry = deal->registry;
-	size_t at = 0;
-
-	for (size_t i = 0; i < deal->n; i++)
-		deal->n_allocations += deal->sets[i].n;
-	deal->classes = POOL_ARRAY(registry->pool, struct str, deal->n_allocations);
-	deal->class_ids = POOL_ARRAY(registry->pool, uint64_t, deal->n_allocations);
-	for (size_t i = 0; i < deal->n; i++) {
-		for (size_t k = 0; k < deal->sets[i].n; k++)
-			deal->classes[at++] = deal->sets[i].allocations[k].class;
-	}
-	return classes_find(registry, deal->classes, deal->n_allocations, false, deal->class_ids, NULL);
-}
-
-// ---- the locks
-
-static int by_holding(const void *a, const void *b)
-{
-	return by_uid(&((const struct holding *)a)->uid, &((const struct holding *)b)->uid);
-}
-
-static int by_cell(const void *a, const void *b)
-{
-	const struct cell *x = a, *y = b;
-	int order = by_number(&x->resource_id, &y->resource_id);
-
-	return order != 0 ? order : by_number(&x->class_id, &y->class_id);
-}
-
-static struct cell *cell_of(const struct deal *deal, uint64_t resource_id, uint64_t class_id)
-{
-	const struct cell key = { .resource_id = resource_id, .class_id = class_id };
-
-	return deal->n_cells == 0 ? NULL : bsearch(&key, deal->cells, deal->n_cells, sizeof(key), by_cell);
-}
-
-static bool tenant_held(const struct db_rows *tenants, uint64_t id, bool *active)
-{
-	for (size_t i = 0; i < tenants->n; i++) {
-		if (db_at(tenants, i, 0)->u != id)
-			continue;
-		*active = !db_at(tenants, i, 1)->null && db_at(tenants, i, 2)->null;
-		return true;
-	}
-	return false;
-}
-
-// False: one was moved since we looked.
-static bool take_providers(struct deal *deal, const struct db_rows *providers, const struct db_rows *tenants)
-{
-	deal->holdings = POOL_ARRAY(deal->registry->pool, struct holding, providers->n);
-	deal->n_holdings = providers->n;
-	for (size_t i = 0; i < providers->n; i++) {
-		struct holding *holding = &deal->holdings[i];
-		bool active = false;
-		*holding = (struct holding){ .id = db_at(providers, i, 0)->u, .tenant_id = db_at(providers, i, 2)->u };
-		uuid_from_bytes(db_at(providers, i, 1)->s, &holding->uid);
-		if (!tenant_held(tenants, holding->tenant_id, &active))
-			return false;
-		holding->there = active && !db_at(providers, i, 3)->null;
-	}
-	if (deal->n_holdings > 0)
-		qsort(deal->holdings, deal->n_holdings, sizeof(*deal->holdings), by_holding);
-	return true;
-}
-
-static void take_inventories(struct deal *deal, const struct db_rows *rows)
-{
-	deal->cells = POOL_ARRAY(deal->registry->pool, struct cell, rows->n);
-	deal->n_cells = rows->n;
-	for (size_t i = 0; i < rows->n; i++) {
-		const struct db_value *v = db_at(rows, i, 0);
-		deal->cells[i] = (struct cell){
-			.resource_id = v[0].u, .class_id = v[1].u, .min_unit = v[2].u, .max_unit = v[3].u, .step_size = v[4].u,
-			.capacity = v[5].i, .used = v[6].i
-		};
-	}
-	if (rows->n > 0)
-		qsort(deal->cells, deal->n_cells, sizeof(*deal->cells), by_cell);
-}
-
-// False: a consumer got allocations elsewhere since we looked.
-static bool take_allocations(struct deal *deal, const struct db_rows *rows)
-{
-	for (size_t i = 0; i < rows->n; i++) {
-		struct cell *cell = cell_of(deal, db_at(rows, i, 0)->u, db_at(rows, i, 1)->u);
-		if (cell == NULL)
-			return false;
-		cell->before += (int64_t)db_at(rows, i, 2)->u;
-	}
-	return true;
-}
-
-static void take_consumers(struct deal *deal, const struct db_rows *rows)
-{
-	deal->known = POOL_ARRAY(deal->registry->pool, struct known, deal->n);
-	for (size_t i = 0; i < deal->n; i++) {
-		for (size_t k = 0; k < rows->n; k++) {
-			const struct db_value *v = db_at(rows, k, 0);
-			if (!str_eq(v[1].s, uuid_bytes(&deal->sets[i].consumer)))
-				continue;
-			deal->known[i] = (struct known){ true, v[4].u, v[2].s, v[3].s, v[5].null ? STR_NONE : v[5].s };
-		}
-	}
-}
-
-static enum outcome lose_race(struct registry *registry)
-{
-	db_txn_again(registry->db);
-	return OUTCOME_UNAVAILABLE;
-}
-
-// What is to be locked: providers, and tenants, each once.
-struct locks {
-	uint64_t *providers, *tenants;
-	struct str *names; // of the tenants
-	size_t n_providers, n_tenants;
-};
-
-static void add_tenant(struct locks *locks, uint64_t id, struct str name)
-{
-	for (size_t i = 0; i < locks->n_tenants; i++) {
-		if (locks->tenants[i] == id)
-			return;
-	}
-	locks->names[locks->n_tenants] = name;
-	locks->tenants[locks->n_tenants++] = id;
-}
-
-static void collect_locks(struct pool *pool, const struct concern *concern, struct locks *locks)
-{
-	const struct db_rows *both[] = { &concern->wanted, &concern->had };
-	size_t most = concern->wanted.n + concern->had.n;
-
-	*locks = (struct locks){
-		.providers = POOL_ARRAY(pool, uint64_t, most),
-		.tenants = POOL_ARRAY(pool, uint64_t, most),
-		.names = POOL_ARRAY(pool, struct str, most),
-	};
-	for (size_t b = 0; b < COUNT_OF(both); b++) {
-		for (size_t i = 0; i < both[b]->n; i++) {
-			locks->providers[locks->n_providers++] = db_at(both[b], i, 0)->u;
-			add_tenant(locks, db_at(both[b], i, 1)->u, db_at(both[b], i, 2)->s);
-		}
-	}
-}
-
-static enum outcome hold(struct deal *deal, const struct concern *concern)
-{
-	struct registry *registry = deal->registry;
-	struct pool *pool = registry->pool;
-	struct locks locks;
-
-	collect_locks(pool, concern, &locks);
-	const struct db_value ids = db_s(ids_json(pool, locks.providers, locks.n_providers));
-	const struct db_value consumers = db_s(deal->consumers);
-	struct db_call calls[] = {
-		{ .query = locking(registry, q_lock_tenants), .in = DB_IN(db_s(ids_json(pool, locks.tenants, locks.n_tenants))) },
-		{ .query = locking(registry, q_lock_providers), .in = &ids },
-		{ .query = locking(registry, q_lock_consumers), .in = &consumers },
-		{ .query = &q_inventories, .in = &ids },
-		{ .query = &q_allocations, .in = &consumers },
-	};
-	enum outcome outcome = take_locks(registry, locks.names, locks.n_tenants, calls, COUNT_OF(calls));
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	take_consumers(deal, &calls[2].rows);
-	take_inventories(deal, &calls[3].rows);
-	if (!take_providers(deal, &calls[1].rows, &calls[0].rows) || !take_allocations(deal, &calls[4].rows))
-		return lose_race(registry);
-	return OUTCOME_OK;
-}
-
 // ---- checks
 
 static enum outcome check_consumer(struct registry *registry, const struct allocation_set *set, const struct known *known)
@@ -439,15 +90,6 @@ static enum outcome check_consumer(struct registry *registry, const struct alloc
 		"consumer generation conflict - expected %.*s but got %.*s", STR_ARG(is), STR_ARG(got));
 }
 
-static struct holding *find_provider(const struct deal *deal, const struct uuid *uid)
-{
-	const struct holding key = { .uid = *uid };
-	struct holding *found =
-		deal->n_holdings == 0 ? NULL : bsearch(&key, deal->holdings, deal->n_holdings, sizeof(key), by_holding);
-
-	return found != NULL && found->there ? found : NULL;
-}
-
 static enum outcome fail_units(struct registry *registry, const struct allocation *allocation, const char *format)
 {
 	struct str uid = uuid_str(registry->pool, allocation->provider);
@@ -462,7 +104,7 @@ static enum outcome place(const struct deal *deal, const struct allocation_set *
 	uint64_t class_id)
 {
 	struct registry *registry = deal->registry;
-	struct holding *holding = find_provider(deal, &allocation->provider);
+	struct holding *holding = deal_provider(deal, &allocation->provider);
 	struct pool *pool = registry->pool;
 
 	if (holding == NULL)
@@ -472,7 +114,7 @@ static enum outcome place(const struct deal *deal, const struct allocation_set *
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
 			"Unable to allocate inventory for consumer %.*s: No such resource class %.*s.",
 			STR_ARG(uuid_str(pool, set->consumer)), STR_ARG(str_part(allocation->class, 0, 256)));
-	struct cell *cell = cell_of(deal, holding->id, class_id);
+	struct cell *cell = deal_cell(deal, holding->id, class_id);
 	if (cell == NULL)
 		return fail_units(registry, allocation, "I");
 	if (allocation->amount < cell->min_unit || allocation->amount > cell->max_unit ||
@@ -503,7 +145,7 @@ static enum outcome for_each(const struct deal *deal, each_allocation f)
 static enum outcome check_capacity(const struct deal *deal, const struct allocation_set *set,
 	const struct allocation *allocation, uint64_t class_id)
 {
-	const struct cell *cell = cell_of(deal, find_provider(deal, &allocation->provider)->id, class_id);
+	const struct cell *cell = deal_cell(deal, deal_provider(deal, &allocation->provider)->id, class_id);
 
 	UNUSED(set);
 	if (cell->used - cell->before + cell->after <= cell->capacity)
@@ -600,7 +242,7 @@ static struct db_call allocate_call(const struct deal *deal)
 			buf_addc(&json, '[');
 			add_hex(&json, &set->consumer);
 			buf_addf(&json, ",%llu,%llu,%llu]",
-				(unsigned long long)find_provider(deal, &allocation->provider)->id,
+				(unsigned long long)deal_provider(deal, &allocation->provider)->id,
 				(unsigned long long)deal->class_ids[at], (unsigned long long)allocation->amount);
 		}
 	}
@@ -674,20 +316,10 @@ static enum outcome carry_out(const struct deal *deal)
 	return OUTCOME_NO_CONTENT;
 }
 
-static enum outcome prepare(struct deal *deal)
-{
-	struct concern concern = { .wanted.n = 0 };
-	enum outcome outcome = name_classes(deal);
-
-	if (outcome == OUTCOME_OK)
-		outcome = find_concern(deal, &concern);
-	return outcome == OUTCOME_OK ? hold(deal, &concern) : outcome;
-}
-
 enum outcome allocations_write(struct registry *registry, const struct allocation_set *sets, size_t n)
 {
 	struct deal deal = { .registry = registry, .sets = sets, .n = n };
-	enum outcome outcome = prepare(&deal);
+	enum outcome outcome = deal_prepare(&deal);
 
 	if (outcome == OUTCOME_OK)
 		outcome = check(&deal);
@@ -701,7 +333,7 @@ enum outcome allocations_delete(struct registry *registry, const struct uuid *co
 {
 	const struct allocation_set set = { .consumer = *consumer };
 	struct deal deal = { .registry = registry, .sets = &set, .n = 1 };
-	enum outcome outcome = prepare(&deal);
+	enum outcome outcome = deal_prepare(&deal);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
