@@ -78,6 +78,23 @@ void buf_add_hex(struct buf *buf, const void *bytes, size_t n)
 	buf->n += n * 2;
 }
 
+void buf_add_base64(struct buf *buf, const void *bytes, size_t n)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const unsigned char *from = bytes;
+
+	for (size_t i = 0; i < n; i += 3) {
+		size_t have = n - i < 3 ? n - i : 3;
+		uint32_t bits = (uint32_t)from[i] << 16;
+		bits |= have > 1 ? (uint32_t)from[i + 1] << 8 : 0;
+		bits |= have > 2 ? (uint32_t)from[i + 2] : 0;
+		buf_addc(buf, digits[bits >> 18]);
+		buf_addc(buf, digits[bits >> 12 & 63]);
+		buf_addc(buf, have > 1 ? digits[bits >> 6 & 63] : '=');
+		buf_addc(buf, have > 2 ? digits[bits & 63] : '=');
+	}
+}
+
 void buf_addf(struct buf *buf, const char *format, ...)
 {
 	va_list args, again;

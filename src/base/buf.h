@@ -20,6 +20,8 @@ void buf_add_u64(struct buf *buf, uint64_t value);
 void buf_add_i64(struct buf *buf, int64_t value);
 // Two lower-case hex digits a byte.
 void buf_add_hex(struct buf *buf, const void *bytes, size_t n);
+// In base64 (RFC 4648, section 4), with its padding.
+void buf_add_base64(struct buf *buf, const void *bytes, size_t n);
 void buf_addf(struct buf *buf, const char *format, ...) PRINTF_LIKE(2, 3);
 #define BUF_LIT(buf, literal) buf_add((buf), STR(literal))
 // What is in it; valid until the next addition.
