@@ -25,18 +25,22 @@ struct str call_param(const struct call *call, const char *name)
 	return route_value(&call->match, name);
 }
 
-enum outcome call_read(struct call *call, const struct repr_document *document, struct doc **body)
+struct doc_limits call_limits(const struct call *call)
 {
-	const struct doc_limits limits = {
+	return (struct doc_limits){
 		.depth = call->config->max_depth,
 		.nodes = (size_t)call->config->max_body / BYTES_PER_NODE + 1,
 	};
+}
+
+enum outcome call_read(struct call *call, const struct repr_document *document, struct doc **body)
+{
 	struct str error = STR_NONE;
 
 	*body = NULL;
 	if (call->request.body.n == 0)
 		return OUTCOME_OK;
-	if (!repr_read(call->pool, document, call->consume, call->request.body, limits, body, &error))
+	if (!repr_read(call->pool, document, call->consume, call->request.body, call_limits(call), body, &error))
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "%.*s", STR_ARG(error));
 	return OUTCOME_OK;
 }

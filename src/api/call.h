@@ -70,6 +70,8 @@ extern const struct dialect tenancy_dialect, baremetal_dialect, placement_dialec
 enum outcome call_fail(struct call *call, enum outcome outcome, const char *format, ...) PRINTF_LIKE(3, 4);
 // Value of a declared parameter, STR_NONE when absent.
 struct str call_param(const struct call *call, const char *name);
+// How large a document in a request may be.
+struct doc_limits call_limits(const struct call *call);
 // Reads the request's body as this document. OUTCOME_OK, or OUTCOME_BAD_DOCUMENT with call->problem set.
 enum outcome call_read(struct call *call, const struct repr_document *document, struct doc **body);
 // Writes body as this document in the negotiated format into the response.

@@ -4,6 +4,7 @@
 
 #include "api/documents.h"
 #include "api/patch.h"
+#include "api/spaces/protobuf.h"
 #include "api/spaces/spaces.h"
 #include "base/buf.h"
 #include "base/config.h"
@@ -13,13 +14,24 @@
 
 // ---- what came
 
+static enum outcome read_protobuf(struct call *call, struct doc **body)
+{
+	struct str error;
+	enum outcome outcome = read_protobuf_object(call->pool, call->request.body, call_limits(call), body, &error);
+
+	return outcome == OUTCOME_OK ? outcome : call_fail(call, outcome, "%.*s", STR_ARG(error));
+}
+
 enum outcome read_json(struct call *call, struct doc **body)
 {
 	struct str type = call->request.content_type;
 
+	if (call->request.body.n > 0 && media_is(type, PROTOBUF_TYPE))
+		return read_protobuf(call, body);
 	if (call->request.body.n > 0 && type.n > 0 && !media_is(type, "application/json"))
 		return call_fail(call, OUTCOME_UNSUPPORTED_MEDIA,
-			"the body of the request was in an unknown format - accepted media types include: application/json");
+			"the body of the request was in an unknown format - accepted media types include: application/json, "
+			PROTOBUF_TYPE);
 	call->consume = REPR_JSON;
 	return call_read(call, &any_document, body);
 }
@@ -262,24 +274,6 @@ enum outcome check_current(const struct change_of_object *change, const struct d
 
 // ---- the body
 
-static void add_base64(struct buf *out, struct str s)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < s.n; i += 3) {
-		uint32_t bits = (uint32_t)(unsigned char)s.p[i] << 16;
-		size_t n = s.n - i < 3 ? s.n - i : 3;
-		if (n > 1)
-			bits |= (uint32_t)(unsigned char)s.p[i + 1] << 8;
-		if (n > 2)
-			bits |= (uint32_t)(unsigned char)s.p[i + 2];
-		buf_addc(out, digits[bits >> 18]);
-		buf_addc(out, digits[bits >> 12 & 63]);
-		buf_addc(out, n > 1 ? digits[bits >> 6 & 63] : '=');
-		buf_addc(out, n > 2 ? digits[bits & 63] : '=');
-	}
-}
-
 // Secret.stringData is for writing alone: it is stored in data.
 static enum outcome fold_string_data(const struct change_of_object *change, struct doc *body)
 {
@@ -294,7 +288,7 @@ static enum outcome fold_string_data(const struct change_of_object *change, stru
 	struct doc *data = has_data ? doc_copy(pool, stored) : doc_new_object(pool);
 	for (struct doc_iter it = doc_iter(texts); doc_next(&it);) {
 		struct buf text = buf_new(pool, doc_string(it.value).n * 4 / 3 + 4);
-		add_base64(&text, doc_string(it.value));
+		buf_add_base64(&text, doc_string(it.value).p, doc_string(it.value).n);
 		doc_set(data, it.name, doc_new_string(pool, buf_str(&text)));
 	}
 	doc_remove(body, STR("stringData"));

@@ -158,7 +158,7 @@ struct change_of_object {
 	enum change_kind kind;
 	const struct doc *document;  // what came: an object, or a patch
 };
-// The request's body as JSON, whatever Content-Type is but another's; NULL when there is none.
+// The request's body: JSON, or protobuf where Content-Type says so; NULL when there is none.
 // OUTCOME_OK, _BAD_DOCUMENT, _UNSUPPORTED_MEDIA.
 enum outcome read_json(struct call *call, struct doc **body);
 // An object of the target's type. *name: its metadata.name; p NULL: none.
