@@ -87,6 +87,9 @@ subtest 'tenants' => sub {
     does($op, 'get tenants', qr/^NAME.*acme\s+Active.*globex\s+Active/s);
     does($alice, 'get tenants', qr/\A(?!.*globex).*acme/s);
     fails($alice, 'get tenant globex', qr/Forbidden/);
+    does($op, 'create -f -', qr{tenant/brief created}, input => object('Tenant', 'brief'));
+    does($op, 'delete tenant brief --timeout=20s', qr/"brief" deleted/);
+    does($op, 'wait tenant/brief --for=delete --timeout=20s', qr/\A/);
     does($alice, 'api-resources', qr/\A(?!.*daemonsets).*configmaps.*customresourcedefinitions/s);
     does($op, 'api-resources', qr/daemonsets/);
     does($alice, 'api-versions', qr{apiextensions\.k8s\.io/v1\b});

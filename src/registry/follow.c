@@ -9,13 +9,20 @@
 
 static const struct db_query q_bounds = { "SELECT COALESCE(MIN(id), 0), COALESCE(MAX(id), 0) FROM changes", "", "uu" };
 static const struct db_query q_follow = {
-	"SELECT c.id, c.verb, t.name, f.name, c.resource_id, c.type_id, c.namespace, c.name, c.uid, c.revision, c.at "
-	"FROM changes c LEFT JOIN tenants t ON t.id = c.tenant_id AND t.live = 1 "
+	"SELECT c.id, c.verb, t.name, f.name, c.resource_id, c.type_id, c.namespace, c.name, c.uid, c.revision, c.at, "
+	"c.tenant_id, t.live "
+	"FROM changes c LEFT JOIN tenants t ON t.id = c.tenant_id "
 	"LEFT JOIN tenants f ON f.id = c.from_tenant_id AND f.live = 1 "
 	"WHERE c.id > ? AND c.id <= ? ORDER BY c.id LIMIT ?",
-	"uuu", "usssuussbut"
+	"uuu", "usssuussbutuu"
 };
 static const struct db_query q_count = { "SELECT COUNT(*) FROM changes WHERE id > ? AND id <= ?", "uu", "u" };
+// A tombstone has no count.
+static const struct db_query q_tenant = {
+	"SELECT " TENANT_COLUMNS " FROM tenants t JOIN tiers i ON i.id = t.tier_id LEFT JOIN tenant_counts c ON "
+	"c.tenant_id = t.id WHERE t.id = ?",
+	"u", TENANT_OUT
+};
 static const struct db_query q_content = { "SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.id = ?", "u", RESOURCE_OUT };
 
 enum outcome follow_bounds(struct registry *registry, uint64_t *oldest, uint64_t *newest)
@@ -40,7 +47,9 @@ static void from_row(struct registry *registry, struct followed *change, const s
 	*change = (struct followed){
 		.id = v[0].u,
 		.verb = v[1].s,
-		.tenant = text_or_none(&v[2]),
+		.tenant = v[12].null ? STR_NONE : text_or_none(&v[2]),
+		.former = v[12].null ? text_or_none(&v[2]) : STR_NONE,
+		.tenant_id = v[11].u,
 		.from = text_or_none(&v[3]),
 		.resource = {
 			.id = v[4].null ? 0 : v[4].u,
@@ -85,23 +94,42 @@ enum outcome follow_count(struct registry *registry, uint64_t after, uint64_t up
 	return OUTCOME_OK;
 }
 
+static struct db_call content_call(struct registry *registry, const struct followed *change)
+{
+	bool of_tenant = change->resource.id == 0;
+
+	return (struct db_call){
+		.query = of_tenant ? &q_tenant : &q_content,
+		.in = CALL_VALUES(registry->pool, db_u(of_tenant ? change->tenant_id : change->resource.id)),
+	};
+}
+
+static const struct tenant *tenant_of(struct registry *registry, const struct followed *change, const struct db_rows *rows)
+{
+	struct tenant *tenant = POOL_NEW(registry->pool, struct tenant);
+
+	tenant_from_row(tenant, rows, 0);
+	tenant->changed = change->id;
+	return tenant;
+}
+
 enum outcome follow_contents(struct registry *registry, struct followed *const *list, size_t n)
 {
 	struct db_call calls[DB_MAX_BATCH];
 
 	assert(n > 0 && n <= DB_MAX_BATCH);
 	for (size_t i = 0; i < n; i++)
-		calls[i] = (struct db_call){
-			.query = &q_content, .in = CALL_VALUES(registry->pool, db_u(list[i]->resource.id))
-		};
+		calls[i] = content_call(registry, list[i]);
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	for (size_t i = 0; i < n; i++) {
-		if (calls[i].rows.n == 0)
-			continue;
-		resource_from_row(registry, &list[i]->resource, &calls[i].rows, 0, 0);
-		list[i]->resource.changed = list[i]->id;
+		if (calls[i].rows.n > 0 && list[i]->resource.id == 0) {
+			list[i]->itself = tenant_of(registry, list[i], &calls[i].rows);
+		} else if (calls[i].rows.n > 0) {
+			resource_from_row(registry, &list[i]->resource, &calls[i].rows, 0, 0);
+			list[i]->resource.changed = list[i]->id;
+		}
 	}
 	return OUTCOME_OK;
 }

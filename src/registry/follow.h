@@ -9,7 +9,10 @@ struct followed {
 	uint64_t id;
 	struct str verb;            // created | updated | deleted | recovered | moved | purged
 	struct str tenant, from;    // whose it is; moved: whose it was. p NULL: a tenant that is no more
+	struct str former;          // the name of a tenant that is no more; p NULL: it is there
+	uint64_t tenant_id;
 	struct resource resource;   // id 0: the change is of the tenant itself. What the log says of it, until follow_contents
+	const struct tenant *itself; // that tenant, from follow_contents on
 };
 
 // The ids of the oldest and the newest change that is kept; both 0: there is none. OUTCOME_OK.
@@ -19,8 +22,9 @@ enum outcome follow_changes(struct registry *registry, uint64_t after, uint64_t 
 	struct followed **list, size_t *n);
 // How many of them there are. OUTCOME_OK.
 enum outcome follow_count(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t *n);
-// Reads the resources as they stand now, deleted ones as they were, in one round trip; changed becomes the change's id. Of
-// what is no longer stored the log's words stay, with neither metadata nor body. n: DB_MAX_BATCH at most. OUTCOME_OK.
+// Reads the resources and tenants as they stand now, deleted ones as they were, in one round trip; changed becomes the
+// change's id. Of what is no longer stored the log's words stay, with neither metadata nor body. n: DB_MAX_BATCH at most.
+// OUTCOME_OK.
 enum outcome follow_contents(struct registry *registry, struct followed *const *list, size_t n);
 
 #endif

@@ -205,9 +205,10 @@ static void tell(struct watch_proc *proc, struct client *client, const struct fo
 	struct pool_mark mark = pool_mark(proc->pool);
 	struct buf text = buf_new(proc->pool, 2048);
 
-	if (watcher_tell(client->watcher, fresh_call(proc), change, &text) == OUTCOME_OK)
+	bool told = watcher_tell(client->watcher, fresh_call(proc), change, &text) == OUTCOME_OK;
+	if (told)
 		add_text(client, &text);
-	else
+	if (!told || watcher_is_lost(client->watcher, change))
 		end_expired(proc, client);
 	pool_rewind(proc->pool, mark);
 	client->slow = stream_waiting(&client->stream) > WAITING_MAX;
@@ -266,7 +267,7 @@ static bool tell_page(struct watch_proc *proc, uint64_t after, struct followed *
 	size_t waiting = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (list[i].resource.id != 0 && is_wanted(proc, after, &list[i]))
+		if (is_wanted(proc, after, &list[i]))
 			batch[waiting++] = &list[i];
 		if (waiting < DB_MAX_BATCH && list[i].resource.id != 0)
 			continue;

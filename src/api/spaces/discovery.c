@@ -233,7 +233,7 @@ unsigned verbs_for(const struct call *call, const struct definition *definition)
 {
 	unsigned verbs = call->who.role == ROLE_OPERATOR ? definition->verbs : definition->tenant_verbs;
 
-	return call->may_order && is_watched(definition) ? verbs : verbs & ~(unsigned)VERB_WATCH;
+	return call->may_order ? verbs : verbs & ~(unsigned)VERB_WATCH;
 }
 
 static struct doc *verbs_doc(struct pool *pool, unsigned verbs)

@@ -96,8 +96,6 @@ enum outcome visit_objects(const struct visit *visit, struct str *next);
 
 // ---- watch.c
 
-// Are its objects watched, where anything is?
-bool is_watched(const struct definition *definition);
 // The GET of a collection with watch=true: the first events, and the order for what follows.
 enum outcome watch_in_space(struct call *call, const struct target *target);
 
@@ -232,6 +230,19 @@ struct doc *definition_doc(struct pool *pool, const struct definition *definitio
 
 // ---- tenants.c: Tenant objects, which are the registry's tenants
 
+// The Tenant as JSON.
+struct str tenant_text(struct call *call, const struct target *target, const struct tenant *tenant);
+struct tenants_visit {
+	struct call *call;
+	const struct target *target;
+	const struct list_query *query;
+	// One that the caller may see, and of the name that is asked for; what else selectors say is to be looked at. False:
+	// that was enough.
+	bool (*take)(void *arg, const struct tenant *tenant, struct str object);
+	void *arg;
+};
+// As visit_objects.
+enum outcome visit_tenants(const struct tenants_visit *visit, struct str *next);
 enum outcome list_tenant_objects(struct call *call, const struct target *target, const struct list_query *query);
 enum outcome get_tenant_object(struct call *call, const struct target *target, struct guard guard);
 enum outcome create_tenant_object(struct call *call, const struct target *target, const struct doc *object);

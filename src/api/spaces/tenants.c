@@ -74,7 +74,7 @@ static struct doc *tenant_doc(struct call *call, const struct target *target, co
 	return doc;
 }
 
-static struct str tenant_text(struct call *call, const struct target *target, const struct tenant *tenant)
+struct str tenant_text(struct call *call, const struct target *target, const struct tenant *tenant)
 {
 	struct buf text = buf_new(call->registry->pool, 1024);
 
@@ -114,70 +114,72 @@ enum outcome get_tenant_object(struct call *call, const struct target *target, s
 
 // ---- lists
 
-struct tenants_listed {
-	struct listing listing;
-	const struct choice *choice;
-	uint64_t limit;
-	struct str last;
-	bool enough;
-};
-
-static void list_one(struct tenants_listed *listed, const struct tenant *tenant)
+// The one that is meant: a tenant's own, or that of a name.
+static enum outcome visit_tenant(const struct tenants_visit *visit, struct str name)
 {
-	struct call *call = listed->listing.call;
-	struct str text = tenant_text(call, listed->listing.target, tenant);
-
-	if (!chosen(listed->choice, call->pool, text))
-		return;
-	listing_add(&listed->listing, text);
-	listed->enough = listed->limit > 0 && listed->listing.n >= listed->limit;
-}
-
-static enum outcome list_own(struct tenants_listed *listed)
-{
-	struct call *call = listed->listing.call;
 	struct tenant tenant;
-	enum outcome outcome = tenant_get(call->registry, call->who.tenant, &tenant);
+	enum outcome outcome = tenant_get(visit->call->registry, name, &tenant);
 
 	if (outcome == OUTCOME_OK)
-		list_one(listed, &tenant);
+		(void)visit->take(visit->arg, &tenant, tenant_text(visit->call, visit->target, &tenant));
 	return outcome == OUTCOME_NOT_FOUND || outcome == OUTCOME_GONE ? OUTCOME_OK : outcome;
 }
 
-static enum outcome list_all(struct tenants_listed *listed, struct str marker, bool *more)
+enum outcome visit_tenants(const struct tenants_visit *visit, struct str *next)
 {
-	struct call *call = listed->listing.call;
+	struct call *call = visit->call;
+	const struct str named = visit->query->choice.name;
+	struct str last = visit->query->marker;
+	bool more = true, enough = false;
 	struct tenant *list;
 	size_t n;
 
-	listed->last = marker;
-	*more = true;
-	while (*more && !listed->enough) {
-		enum outcome outcome = tenant_list(call->registry, false, listed->last, STEP, &list, &n, more);
+	*next = STR_NONE;
+	if (!is_operator(call) && named.p != NULL && !str_eq(named, call->who.tenant))
+		return OUTCOME_OK;
+	if (!is_operator(call) || named.p != NULL)
+		return visit_tenant(visit, is_operator(call) ? named : call->who.tenant);
+	while (more && !enough) {
+		enum outcome outcome = tenant_list(call->registry, false, last, STEP, &list, &n, &more);
 		if (outcome != OUTCOME_OK)
 			return outcome;
 		size_t i = 0;
-		while (i < n && !listed->enough) {
-			list_one(listed, &list[i]);
-			listed->last = list[i++].name;
+		while (i < n && !enough) {
+			enough = !visit->take(visit->arg, &list[i], tenant_text(call, visit->target, &list[i]));
+			last = list[i++].name;
 		}
-		*more = *more || i < n;
+		more = more || i < n;
 	}
+	if (more)
+		*next = str_printf(call->pool, "%llu:%.*s", (unsigned long long)visit->query->horizon, STR_ARG(last));
 	return OUTCOME_OK;
+}
+
+struct tenants_listed {
+	struct listing listing;
+	const struct list_query *query;
+};
+
+static bool list_one(void *arg, const struct tenant *tenant, struct str object)
+{
+	struct tenants_listed *listed = arg;
+
+	UNUSED(tenant);
+	if (chosen(&listed->query->choice, listed->listing.call->pool, object))
+		listing_add(&listed->listing, object);
+	return listed->query->limit == 0 || listed->listing.n < listed->query->limit;
 }
 
 enum outcome list_tenant_objects(struct call *call, const struct target *target, const struct list_query *query)
 {
-	struct tenants_listed listed = { .choice = &query->choice, .limit = query->limit };
-	struct str next = STR_NONE;
-	bool more = false;
+	struct tenants_listed listed = { .query = query };
+	const struct tenants_visit visit = { call, target, query, list_one, &listed };
+	struct str next;
 
 	listing_begin(&listed.listing, call, target);
-	enum outcome outcome = is_operator(call) ? list_all(&listed, query->marker, &more) : list_own(&listed);
+	enum outcome outcome = visit_tenants(&visit, &next);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (more)
-		next = str_printf(call->pool, "%llu:%.*s", (unsigned long long)query->horizon, STR_ARG(listed.last));
 	listing_end(&listed.listing, query->horizon, next);
 	return OUTCOME_OK;
 }

@@ -91,6 +91,7 @@ static enum outcome read_watch(struct watch_begun *begun)
 	begun->words.seconds = seconds == 0 ? random_seconds() : seconds > SECONDS_MAX ? SECONDS_MAX : (uint32_t)seconds;
 	begun->words.bookmarks = query_is_true(call, "allowWatchBookmarks");
 	begun->words.selective = !begun->query.choice.all;
+	begun->words.tenants = has_identity(begun->target->definition, "", "tenants");
 	return OUTCOME_OK;
 }
 
@@ -109,57 +110,91 @@ static enum outcome find_position(struct watch_begun *begun, bool *expired)
 
 // ---- what is there
 
-static void note_known(struct watch_begun *begun, const struct resource *resource, enum known_state state)
+static void note_known(struct watch_begun *begun, uint64_t id, uint64_t changed, enum known_state state)
 {
-	const struct known known = { .id = resource->id, .changed = resource->changed, .state = state };
+	const struct known known = { .id = id, .changed = changed, .state = state };
 
 	buf_add(&begun->known, str_n((const char *)&known, sizeof(known)));
 }
 
-// What changed behind the position is told as of the position: from there on its changes follow.
-static bool tell_first(struct watch_begun *begun, const struct resource *resource)
+static void tell_first(struct watch_begun *begun, uint64_t id, uint64_t changed, struct str object)
 {
-	struct call *call = begun->call;
-	struct resource now = *resource;
-	struct buf object = buf_new(call->registry->pool, 1024 + now.meta.n + now.body.n);
-
-	if (now.changed > begun->words.position)
-		now.changed = begun->words.position;
-	object_json(call, begun->target->definition, begun->target->version, &now, &object);
 	begun->too_large = begun->out.n + object.n > FIRST_MAX_BYTES;
 	if (begun->too_large)
-		return false;
-	event_add(call, begun->target, begun->columns, "ADDED", buf_str(&object), &begun->out);
-	if (begun->words.selective || resource->changed > begun->words.position)
-		note_known(begun, resource, KNOWN_CHOSEN);
-	return true;
+		return;
+	event_add(begun->call, begun->target, begun->columns, "ADDED", object, &begun->out);
+	if (begun->words.selective || changed > begun->words.position)
+		note_known(begun, id, changed, KNOWN_CHOSEN);
+}
+
+// What the client has of that already.
+static void note_first(struct watch_begun *begun, uint64_t id, uint64_t changed, bool fits)
+{
+	if (changed > begun->words.position)
+		note_known(begun, id, changed, KNOWN_PERHAPS);
+	else if (fits)
+		note_known(begun, id, changed, KNOWN_CHOSEN);
+}
+
+// What changed behind the position is told as of the position: from there on its changes follow.
+static uint64_t as_of_position(const struct watch_begun *begun, uint64_t changed)
+{
+	return changed > begun->words.position ? begun->words.position : changed;
 }
 
 static bool take_first(void *arg, const struct resource *resource, struct str object)
 {
 	struct watch_begun *begun = arg;
-	bool fits = chosen(&begun->query.choice, begun->call->registry->pool, object);
+	struct call *call = begun->call;
+	bool fits = chosen(&begun->query.choice, call->registry->pool, object);
+	struct resource now = *resource;
+	struct buf text = buf_new(call->registry->pool, 1024 + now.meta.n + now.body.n);
 
-	if (begun->initial)
-		return !fits || tell_first(begun, resource);
-	if (resource->changed > begun->words.position)
-		note_known(begun, resource, KNOWN_PERHAPS);
-	else if (fits)
-		note_known(begun, resource, KNOWN_CHOSEN);
-	return true;
+	if (!begun->initial)
+		note_first(begun, resource->id, resource->changed, fits);
+	if (!begun->initial || !fits)
+		return true;
+	now.changed = as_of_position(begun, now.changed);
+	object_json(call, begun->target->definition, begun->target->version, &now, &text);
+	tell_first(begun, resource->id, resource->changed, buf_str(&text));
+	return !begun->too_large;
+}
+
+static bool take_first_tenant(void *arg, const struct tenant *tenant, struct str object)
+{
+	struct watch_begun *begun = arg;
+	struct call *call = begun->call;
+	bool fits = chosen(&begun->query.choice, call->registry->pool, object);
+	struct tenant now = *tenant;
+
+	if (!begun->initial)
+		note_first(begun, tenant->id, tenant->changed, fits);
+	if (!begun->initial || !fits)
+		return true;
+	now.changed = as_of_position(begun, now.changed);
+	tell_first(begun, tenant->id, tenant->changed, tenant_text(call, begun->target, &now));
+	return !begun->too_large;
+}
+
+static enum outcome visit_first(struct watch_begun *begun)
+{
+	struct list_query everything = begun->query;
+	const struct visit visit = { begun->call, begun->target, &everything, take_first, begun };
+	const struct tenants_visit tenants = { begun->call, begun->target, &everything, take_first_tenant, begun };
+	struct str next;
+
+	everything.choice.all = true;
+	if (begun->words.tenants)
+		return visit_tenants(&tenants, &next);
+	return begun->target->definition->stored ? visit_objects(&visit, &next) : OUTCOME_OK;
 }
 
 // With selectors it takes what was chosen before to tell what a change means.
 static enum outcome look_first(struct watch_begun *begun)
 {
-	struct list_query everything = begun->query;
-	const struct visit visit = { begun->call, begun->target, &everything, take_first, begun };
-	struct str next;
-
-	everything.choice.all = true;
-	if (!begun->target->definition->stored || (!begun->initial && !begun->words.selective))
+	if (!begun->initial && !begun->words.selective)
 		return OUTCOME_OK;
-	enum outcome outcome = visit_objects(&visit, &next);
+	enum outcome outcome = visit_first(begun);
 	if (outcome == OUTCOME_OK && begun->too_large)
 		return call_fail(begun->call, OUTCOME_BODY_TOO_LARGE,
 			"what is there already has more than %d bytes: list it by pages, and watch from the list's resourceVersion",
@@ -197,14 +232,11 @@ static void write_order(struct watch_begun *begun)
 	call->order = buf_str(&order);
 }
 
-static enum outcome refuse(struct call *call, const struct target *target)
+static enum outcome refuse(struct call *call)
 {
-	if (!call->may_order)
-		return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED,
-			"watch is not offered by a service that the web server starts itself: read the list again (kubectl delete takes "
-			"--wait=false)");
-	return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, "%.*s are not watched: read the list again",
-		STR_ARG(target->definition->type->plural));
+	return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED,
+		"watch is not offered by a service that the web server starts itself: read the list again (kubectl delete takes "
+		"--wait=false)");
 }
 
 enum outcome watch_in_space(struct call *call, const struct target *target)
@@ -213,8 +245,8 @@ enum outcome watch_in_space(struct call *call, const struct target *target)
 		.known = buf_new(call->pool, 64) };
 	bool expired = false;
 
-	if (!call->may_order || !is_watched(target->definition))
-		return refuse(call, target);
+	if (!call->may_order)
+		return refuse(call);
 	enum outcome outcome = read_watch(&begun);
 	if (outcome == OUTCOME_OK)
 		outcome = find_position(&begun, &expired);
@@ -231,9 +263,4 @@ enum outcome watch_in_space(struct call *call, const struct target *target)
 	write_json_text(call, buf_str(&begun.out));
 	response_set(&call->response, "X-Accel-Buffering", STR("no")); // for nginx
 	return OUTCOME_OK;
-}
-
-bool is_watched(const struct definition *definition)
-{
-	return (definition->verbs & VERB_WATCH) != 0 && !has_identity(definition, "", "tenants");
 }

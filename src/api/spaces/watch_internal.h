@@ -13,12 +13,13 @@ enum watch_text {
 // An order begins with this; known_bytes of struct known follow, then the texts.
 struct watch_words {
 	uint64_t position;
-	uint64_t type_id;     // 0: of what has no objects
+	uint64_t type_id;     // 0: of what has no objects that are resources
 	uint64_t known_bytes;
 	uint64_t sizes[WATCH_TEXTS];
 	uint32_t seconds;
 	uint32_t role;
 	bool all, all_spaces; // as struct target has them
+	bool tenants;         // the objects are Tenants
 	bool named;           // the one of a name
 	bool selective;       // there are selectors
 	bool bookmarks;
@@ -29,7 +30,7 @@ enum known_state {
 	KNOWN_PERHAPS, // it changed between the client's list and the look at what is there
 };
 struct known {
-	uint64_t id;
+	uint64_t id;      // of the resource, or of the tenant where tenants are watched
 	uint64_t changed; // what is told includes changes up to this
 	enum known_state state;
 };

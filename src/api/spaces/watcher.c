@@ -139,12 +139,36 @@ static bool is_move(const struct followed *change)
 	return str_eq(change->verb, STR("moved"));
 }
 
+static bool is_of_tenant(const struct followed *change)
+{
+	return change->resource.id == 0 && change->resource.type == NULL;
+}
+
+// The name of the tenant that changed. One that is no more was everybody's to see who sees all.
+static struct str tenant_name(const struct followed *change)
+{
+	return change->tenant.p != NULL ? change->tenant : change->former;
+}
+
+// A tenant sees its own.
+static bool wants_tenant(const struct watcher *watcher, const struct followed *change)
+{
+	if (!watcher->words.tenants || !is_of_tenant(change))
+		return false;
+	if (watcher->words.role != ROLE_OPERATOR && !str_eq(change->tenant, watcher->texts[WATCH_USER_TENANT]))
+		return false;
+	return !watcher->words.named || str_eq(tenant_name(change), watcher->texts[WATCH_NAME]);
+}
+
 bool watcher_wants(const struct watcher *watcher, const struct followed *change)
 {
 	const struct resource *resource = &change->resource;
 
-	if (change->resource.id == 0 || resource->type == NULL || resource->type->id != watcher->words.type_id ||
-		str_eq(change->verb, STR("purged")))
+	if (str_eq(change->verb, STR("purged")))
+		return false;
+	if (watcher->words.tenants || is_of_tenant(change))
+		return wants_tenant(watcher, change);
+	if (resource->type == NULL || resource->type->id != watcher->words.type_id)
 		return false;
 	if (!watcher->words.all_spaces && !str_eq(resource->space, watcher->texts[WATCH_SPACE]))
 		return false;
@@ -155,7 +179,7 @@ bool watcher_wants(const struct watcher *watcher, const struct followed *change)
 
 bool watcher_is_lost(const struct watcher *watcher, const struct followed *change)
 {
-	return change->resource.id == 0 && change->resource.type == NULL && is_in(watcher, change->tenant) &&
+	return is_of_tenant(change) && is_in(watcher, change->tenant) &&
 	       (str_eq(change->verb, STR("deleted")) || str_eq(change->verb, STR("recovered")));
 }
 
@@ -197,8 +221,24 @@ static enum outcome begin_telling(struct telling *telling, struct watcher *watch
 	return outcome;
 }
 
+static uint64_t known_id(const struct followed *change)
+{
+	return is_of_tenant(change) ? change->tenant_id : change->resource.id;
+}
+
+// A tombstone says no more of itself than its name.
+static struct str tenant_object_of(const struct telling *telling, const struct followed *change)
+{
+	struct tenant tenant = { .name = tenant_name(change), .uid = change->resource.uid, .metadata = STR("{}"),
+		.changed = change->id, .created_us = change->resource.created_us };
+
+	return tenant_text(telling->call, &telling->target, change->itself != NULL ? change->itself : &tenant);
+}
+
 static struct str object_of(const struct telling *telling, const struct followed *change, struct str tenant)
 {
+	if (is_of_tenant(change))
+		return tenant_object_of(telling, change);
 	struct resource resource = change->resource;
 	struct buf text = buf_new(telling->call->pool, 1024 + resource.meta.n + resource.body.n);
 
@@ -216,7 +256,7 @@ static void tell(const struct telling *telling, const char *type, struct str obj
 static void tell_present(const struct telling *telling, const struct followed *change, bool comes)
 {
 	struct watcher *watcher = telling->watcher;
-	struct known *known = find_known(watcher, change->resource.id);
+	struct known *known = find_known(watcher, known_id(change));
 	bool had = known != NULL && !comes;
 
 	if (known != NULL && known->state == KNOWN_CHOSEN && change->id <= known->changed)
@@ -229,7 +269,7 @@ static void tell_present(const struct telling *telling, const struct followed *c
 	if (chosen(&telling->choice, telling->call->pool, object)) {
 		tell(telling, had ? "MODIFIED" : "ADDED", object);
 		if (known == NULL)
-			add_known(watcher, change->resource.id);
+			add_known(watcher, known_id(change));
 		else
 			known->state = KNOWN_CHOSEN;
 		return;
@@ -243,7 +283,7 @@ static void tell_present(const struct telling *telling, const struct followed *c
 static void tell_absent(const struct telling *telling, const struct followed *change, struct str tenant)
 {
 	struct watcher *watcher = telling->watcher;
-	struct known *known = find_known(watcher, change->resource.id);
+	struct known *known = find_known(watcher, known_id(change));
 	struct str object = object_of(telling, change, tenant);
 
 	if (!watcher->words.selective || (known != NULL && known->state == KNOWN_CHOSEN) ||
@@ -251,6 +291,14 @@ static void tell_absent(const struct telling *telling, const struct followed *ch
 		tell(telling, "DELETED", object);
 	if (known != NULL)
 		forget_known(watcher, known);
+}
+
+static void tell_there(const struct telling *telling, const struct followed *change)
+{
+	if (str_eq(change->verb, STR("deleted")))
+		tell_absent(telling, change, change->tenant);
+	else
+		tell_present(telling, change, !str_eq(change->verb, STR("updated")));
 }
 
 enum outcome watcher_tell(struct watcher *watcher, struct call *call, const struct followed *change, struct buf *out)
@@ -263,12 +311,8 @@ enum outcome watcher_tell(struct watcher *watcher, struct call *call, const stru
 		return outcome;
 	if (moved && is_in(watcher, change->from))
 		tell_absent(&telling, change, change->from);
-	if (!is_in(watcher, change->tenant))
-		return OUTCOME_OK;
-	if (str_eq(change->verb, STR("deleted")))
-		tell_absent(&telling, change, change->tenant);
-	else
-		tell_present(&telling, change, !str_eq(change->verb, STR("updated")));
+	if (is_of_tenant(change) || is_in(watcher, change->tenant))
+		tell_there(&telling, change);
 	return OUTCOME_OK;
 }
 

@@ -232,8 +232,55 @@ subtest 'many watches, two workers' => sub {
     ok Time::HiRes::time() - $began < 3, 'soon';
 };
 
+subtest 'tenants' => sub {
+    my $tenants = '/api/v1/tenants';
+    my $first = watch('alice:acme', $tenants);
+    is told($first, 1), 'ADDED acme', 'its own is there';
+    my $from  = version_of_list($admin, $tenants);
+    my $all   = watch('admin', "$tenants?resourceVersion=$from");
+    my $own   = watch('alice:acme', "$tenants?resourceVersion=$from");
+    my $named = watch('admin', "$tenants?resourceVersion=$from&fieldSelector=metadata.name%3Dhooli");
+    my $gold  = watch('admin', "$tenants?resourceVersion=$from&labelSelector=tier%3Dgold");
+    my $rows  = watch('admin', "$tenants?resourceVersion=$from", accept => $table);
+    my $made  = $admin->post($tenants, json => { kind => 'Tenant', metadata => { name => 'hooli' } })->json;
+    $admin->post($tenants, json => { kind => 'Tenant', metadata => { name => 'initech' } })->is_status(201, 'another');
+    $admin->patch("$tenants/acme", { metadata => { labels => { tier => 'gold' } } })->is_status(200, 'changed');
+    $admin->post('/api/v1/tenants/hooli/namespaces', json => { kind => 'Namespace', metadata => { name => 'x' } });
+    $admin->delete("$tenants/hooli")->is_status(200, 'deleted');
+    my @events = events($all, 4);
+    is join(', ', map { name_of($_) } @events), 'ADDED hooli, ADDED initech, MODIFIED acme, DELETED hooli', 'all, once, in order';
+    is told($all, 1, 0.5), '', 'and nothing of what is in them';
+    is $events[0]{object}{metadata}{$_}, $made->{metadata}{$_}, "as it was made: $_" for qw(uid resourceVersion selfLink);
+    is_deeply [map { $_->{object}{kind} } @events], [('Tenant') x 4], 'Tenant objects';
+    is told($own, 1), 'MODIFIED acme', 'a tenant is told of itself';
+    is told($own, 1, 0.5), '', 'alone';
+    is told($named, 2), 'ADDED hooli, DELETED hooli', 'one name';
+    is told($gold, 1), 'ADDED acme', 'a label';
+    my ($row) = events($rows, 1);
+    is_deeply [$row->{object}{kind}, $row->{object}{rows}[0]{cells}[0]], ['Table', 'hooli'], 'a table';
+    is told(watch('alice:acme', "$tenants?fieldSelector=metadata.name%3Dglobex"), 1, 0.5), '', "another's name: nothing";
+    $admin->post('/v2.0/hooli/action/recover')->is_status(204, 'recovered');
+    is told($all, 1), 'ADDED hooli', 'it is back';
+    my $mine = watch('alice:acme', "$tenants?resourceVersion=" . version_of_list($acme, $tenants));
+    my $objects = watch('alice:acme', "$cms?resourceVersion=" . version_of_list($acme));
+    $admin->delete("$tenants/acme");
+    is told($mine, 2), 'DELETED acme, ERROR Expired', 'a tenant is told that it is deleted, and no more';
+    is told($objects, 1), 'ERROR Expired', 'and so are who watch in it';
+    $admin->post('/v2.0/acme/action/recover')->is_status(204, 'recovered');
+};
+
+subtest 'a tenant that is purged' => sub {
+    my $tenants = '/api/v1/tenants';
+    $admin->post($tenants, json => { kind => 'Tenant', metadata => { name => 'brief' } });
+    my $from = version_of_list($admin, $tenants);
+    $admin->delete("$tenants/brief");
+    $instance->sql("UPDATE tenants SET purge_at = UTC_TIMESTAMP() - INTERVAL 1 DAY WHERE name = 'brief'");
+    $admin->post($tenants, json => { kind => 'Tenant', metadata => { name => 'brief' } })->is_status(201, 'its name is free again');
+    is told(watch('admin', "$tenants?resourceVersion=$from"), 2), 'DELETED brief, ADDED brief', 'that it went is told still';
+    is told(watch('bob:brief', "$tenants?resourceVersion=$from"), 1), 'ADDED brief', 'but not to who has the name now';
+};
+
 subtest 'what is not watched' => sub {
-    $admin->get('/api/v1/tenants?watch=true')->is_status(405, 'tenants');
     $globex->get('/api/v1/tenants/acme/namespaces/default/configmaps?watch=true')->is_status($globex->get(
         '/api/v1/tenants/nobody/namespaces/default/configmaps?watch=true')->status, "another tenant's: as one that isn't there");
 };
