@@ -157,4 +157,35 @@ subtest 'parts' => sub {
     is_failure($acme->put("$cms/parts/scale", json => {}), 404, 'NotFound', qr/could not find/, 'nor a scale');
 };
 
+subtest 'namespaces that end' => sub {
+    my $namespaces = '/api/v1/namespaces';
+    my $make = sub { $acme->post($namespaces, json => { metadata => { name => $_[0] }, spec => { finalizers => $_[1] } })->is_status(201, "namespace $_[0]") };
+    $make->('plain', ['kubernetes']);
+    is $acme->delete("$namespaces/plain")->json->{status}, 'Success', 'the finalizer of Kubernetes itself is waited for by nobody';
+    $make->('ends', ['kubernetes', 'example.com/f']);
+    $acme->post("$namespaces/ends/configmaps", json => { metadata => { name => 'in' } })->is_status(201, 'an object in it');
+    $acme->put("$namespaces/ends", json => { metadata => { name => 'ends', labels => { l => '1' } } })->is_status(200, 'a change of the whole');
+    is_deeply $acme->get("$namespaces/ends")->json->{spec}{finalizers}, ['kubernetes', 'example.com/f'], 'leaves spec.finalizers alone';
+    my $ended = $acme->delete("$namespaces/ends");
+    is $ended->json->{status}{phase}, 'Terminating', 'one in spec delays a deletion';
+    ok $ended->json->{metadata}{deletionTimestamp}, 'and says since when';
+    my $refused = $acme->post("$namespaces/ends/configmaps", json => { metadata => { name => 'new' } });
+    is_failure($refused, 403, 'Forbidden', qr/unable to create new content in namespace ends because it is being terminated/, 'nothing new comes into it');
+    is $refused->json->{details}{causes}[0]{reason}, 'NamespaceTerminating', 'for that cause';
+    $acme->put('/v2.0/acme/namespaces/ends/configmaps/new', json => {})->is_status(403, 'by no dialect');
+    $acme->patch("$namespaces/ends/configmaps/in", { data => { a => 'b' } })->is_status(200, 'what is in it can be changed');
+    $acme->delete("$namespaces/ends/configmaps/in")->is_status(200, 'and deleted');
+    $acme->post('/v2.0/acme/namespaces/ends/configmaps/in/action/recover')->is_status(403, 'and does not come back');
+    my ($code, $said) = $instance->manage('doctor');
+    is $code, 0, 'the store is sound' or diag $said;
+    $acme->put("$namespaces/ends/finalize", json => { metadata => { name => 'ends' }, spec => { finalizers => ['kubernetes'] } })->is_status(200, 'finalized');
+    $acme->get("$namespaces/ends")->is_status(404, 'it is gone');
+    is_failure($acme->post("$namespaces/ends/configmaps", json => { metadata => { name => 'new' } }), 404, 'NotFound', qr/namespaces "ends" not found/, 'as told');
+    my $bad = $acme->post($namespaces, json => { metadata => { name => 'bad' }, spec => { finalizers => ['plain', 'example.com/x', 1] } });
+    is_failure($bad, 422, 'Invalid', qr/neither a standard finalizer name/, 'finalizers that are none');
+    is fields($bad), 'spec.finalizers[0] spec.finalizers[2]', 'told by their places';
+    is_failure($acme->post($namespaces, json => { metadata => { name => 'bad' }, spec => $_ }), 400, 'BadRequest', qr/spec/, 'nor is that a spec')
+        for 'x', { finalizers => 'x' };
+};
+
 done_testing;

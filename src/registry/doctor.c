@@ -117,7 +117,9 @@ static const struct check {
 		NOTHING },
 	{ "what waits for its finalizers has some",
 		FINDS(RESOURCE_NAME, "resources r WHERE r.live IS NOT NULL AND r.doomed_at IS NOT NULL AND "
-				     "COALESCE(JSON_LENGTH(r.meta, '$.finalizers'), 0) = 0"),
+				     "COALESCE(JSON_LENGTH(r.meta, '$.finalizers'), 0) = 0 AND NOT (r.namespace = '' AND "
+				     "COALESCE(JSON_LENGTH(r.body, '$.spec.finalizers'), 0) > 0 AND r.type_id = (SELECT id FROM "
+				     "types WHERE group_name = '' AND plural = 'namespaces'))"),
 		NOTHING },
 	{ "each alias is that of a resource", FINDS("CONCAT('alias ', a.kind, ' ', a.value)", LOST_ALIASES),
 		MENDS("DELETE a FROM " LOST_ALIASES) },

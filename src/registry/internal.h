@@ -83,6 +83,9 @@ enum outcome fail_no_tenant(struct registry *registry, struct str name);
 // The tenant is deleted: gone, or no more.
 enum outcome fail_tenant_gone(struct registry *registry, struct str name, int64_t purge_us);
 enum outcome fail_no_space(struct registry *registry, struct str space);
+// Does the namespace that hold_space_call held only wait for its finalizers? Nothing new may come into it.
+bool space_ends(const struct db_call *call);
+enum outcome fail_space_ends(struct registry *registry, struct str space);
 enum outcome fail_no_resource(struct registry *registry, const struct address *address);
 enum outcome fail_not_there(struct registry *registry, const struct ident *ident);
 // The live resource's row at an address, locked; its namespace's row, locked against deletion.
@@ -94,7 +97,7 @@ enum outcome resource_elsewhere(struct registry *registry, const struct address 
 // nothing lives there; OUTCOME_NOT_FOUND, _GONE for the tenant.
 struct held_address {
 	struct held_tenant tenant;
-	bool space_missing;
+	bool space_missing, space_ends;
 };
 enum outcome lock_address(struct registry *registry, const struct address *address, struct held_address *held,
 	struct resource *resource);
@@ -112,8 +115,8 @@ struct db_call number_inserted_call(struct registry *registry, const struct reso
 // to in the same transaction, which is a change in itself; p NULL: it stays. Outcomes as resource_change.
 enum outcome change_content(struct registry *registry, const struct edit *edit, struct guard guard,
 	const struct held_tenant *held, struct str heir, struct resource *resource);
-// Has it finalizers, which a deletion waits for? Types whose resources are named by their uids have none.
-bool has_finalizers(struct pool *pool, const struct resource *resource);
+// Has it finalizers that a deletion waits for? Types whose resources are named by their uids have none.
+bool has_finalizers(struct registry *registry, const struct resource *resource);
 // Deletes what is locked and may go. OUTCOME_NO_CONTENT, _LOCKED.
 enum outcome carry_out_deletion(struct registry *registry, struct resource *resource);
 // How many of the documents whose sizes stand in that column make a page; at least one, so that each page goes on.

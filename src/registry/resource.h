@@ -67,13 +67,15 @@ enum outcome resource_check(struct registry *registry, const struct resource *re
 // OUTCOME_CREATED, _OK, _STALE, _PRECONDITION_REQUIRED, _NOT_FOUND (no tenant or namespace; nothing there and !creates;
 // of a custom type: no definition answers for the tenant), _GONE, _MOVED (as resource_get, when !creates), _OVER_QUOTA,
 // _BAD_DOCUMENT (problem's causes: what the type's rules or schema miss), or what apply says. *resource is as it stands
-// after the write. A doomed one whose metadata.finalizers the write has emptied is deleted: OUTCOME_OK with deleted_us.
+// after the write. A doomed one whose finalizers the write has emptied is deleted: OUTCOME_OK with deleted_us. _FORBIDDEN:
+// a new one in a namespace that is doomed.
 // An optimistic writer compares current->changed in apply and answers OUTCOME_CONFLICT.
 enum outcome resource_write(struct registry *registry, const struct address *address, const struct edit *edit,
 	struct guard guard, struct resource *resource);
 
 // Deletes, recoverably; a namespace with all that is in it, whatever finalizers that has. What has finalizers of its own
-// (metadata.finalizers, names of who has to clean up first) is only marked doomed, which is a change: it goes with the
+// (metadata.finalizers, names of who has to clean up first; a namespace's spec.finalizers too, but for "kubernetes", who is
+// nobody here) is only marked doomed, which is a change: it goes with the
 // write that empties them. OUTCOME_NO_CONTENT, _ACCEPTED (it waits for its finalizers; *resource as it stands), _STALE,
 // _PRECONDITION_REQUIRED, _NOT_FOUND, _GONE, _MOVED, _LOCKED, _CONFLICT (the namespace "default").
 enum outcome resource_delete(struct registry *registry, const struct address *address, struct guard guard,

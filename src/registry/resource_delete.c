@@ -202,15 +202,38 @@ static enum outcome mark_deleted(struct registry *registry, struct resource *res
 	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
 }
 
-bool has_finalizers(struct pool *pool, const struct resource *resource)
+static bool mentions_finalizers(struct str text)
+{
+	return memmem(text.p, text.n, "\"finalizers\"", 12) != NULL;
+}
+
+// In spec, a namespace has finalizers as well. "kubernetes" is that of who empties it: the registry itself.
+static bool has_space_finalizers(struct pool *pool, const struct resource *resource)
+{
+	const struct doc *spec, *list;
+
+	if (!mentions_finalizers(resource->body))
+		return false;
+	if (!doc_get(stored_document(pool, resource->body), STR("spec"), &spec) || doc_kind(spec) != DOC_OBJECT ||
+		!doc_get(spec, STR("finalizers"), &list) || doc_kind(list) != DOC_ARRAY)
+		return false;
+	for (size_t i = 0; i < doc_length(list); i++)
+		if (doc_kind(doc_at(list, i)) == DOC_STRING && !str_eq(doc_string(doc_at(list, i)), STR("kubernetes")))
+			return true;
+	return false;
+}
+
+bool has_finalizers(struct registry *registry, const struct resource *resource)
 {
 	const struct type_rules *rules = resource->type->rules;
 	const struct doc *list;
 
-	if ((rules != NULL && !rules->has_names) || memmem(resource->meta.p, resource->meta.n, "\"finalizers\"", 12) == NULL)
+	if (resource->type == type_namespaces(registry) && has_space_finalizers(registry->pool, resource))
+		return true;
+	if ((rules != NULL && !rules->has_names) || !mentions_finalizers(resource->meta))
 		return false;
-	return doc_get(stored_document(pool, resource->meta), STR("finalizers"), &list) && doc_kind(list) == DOC_ARRAY &&
-	       doc_length(list) > 0;
+	return doc_get(stored_document(registry->pool, resource->meta), STR("finalizers"), &list) &&
+	       doc_kind(list) == DOC_ARRAY && doc_length(list) > 0;
 }
 
 // Deletes nothing yet.
@@ -266,7 +289,7 @@ static enum outcome delete_held(struct registry *registry, const struct held_ten
 	outcome = check_rules(registry, resource);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	return has_finalizers(registry->pool, resource) ? doom(registry, resource) : carry_out_deletion(registry, resource);
+	return has_finalizers(registry, resource) ? doom(registry, resource) : carry_out_deletion(registry, resource);
 }
 
 enum outcome resource_delete(struct registry *registry, const struct address *address, struct guard guard,
@@ -322,6 +345,8 @@ static enum outcome find_deleted(struct registry *registry, const struct address
 	if (n == 3 && calls[1].rows.n == 0)
 		return registry_fail(registry, OUTCOME_CONFLICT, "its namespace \"%.*s\" is gone: recover or make that first",
 			STR_ARG(address->space));
+	if (n == 3 && space_ends(&calls[1]))
+		return fail_space_ends(registry, address->space);
 	resource_from_row(registry, &deletion->resource, &own->rows, 0, 0);
 	deletion->of = deletion_of(registry, &deletion->resource, *db_at(&own->rows, 0, RESOURCE_N_COLUMNS));
 	return OUTCOME_OK;

@@ -15,9 +15,9 @@ static const struct db_query q_hold_tenant[2] =
 // live IN (1, 2), not IS NOT NULL: that would be a range, whose end is found by locking the row behind it, and writers
 // of neighbours, or of the first row behind the namespaces, would be in each other's way.
 static const struct db_query q_hold_space[2] =
-	LOCKING("SELECT r.id FROM resources r WHERE r.tenant_id = " THIS_TENANT
+	LOCKING("SELECT r.id, r.doomed_at FROM resources r WHERE r.tenant_id = " THIS_TENANT
 		" AND r.type_id = ? AND r.namespace = '' AND r.name = ? AND r.live IN (1, 2)",
-		"LOCK IN SHARE MODE", "sus", "u");
+		"LOCK IN SHARE MODE", "sus", "ut");
 static const struct db_query q_lock[2] =
 	LOCKING("SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.tenant_id = " THIS_TENANT
 		" AND r.type_id = ? AND r.namespace = ? AND r.name = ? AND r.live IN (1, 2)",
@@ -96,6 +96,24 @@ enum outcome fail_no_space(struct registry *registry, struct str space)
 		"there is no namespace \"%.*s\": make it first, by PUT of namespaces/%.*s", STR_ARG(space), STR_ARG(space));
 }
 
+enum outcome fail_space_ends(struct registry *registry, struct str space)
+{
+	struct problem_cause *cause = POOL_NEW(registry->pool, struct problem_cause);
+
+	registry_fail(registry, OUTCOME_FORBIDDEN,
+		"unable to create new content in namespace %.*s because it is being terminated", STR_ARG(space));
+	*cause = (struct problem_cause){ "NamespaceTerminating", STR("metadata.namespace"),
+		str_printf(registry->pool, "namespace %.*s is being terminated", STR_ARG(space)) };
+	registry->problem.causes = cause;
+	registry->problem.n_causes = 1;
+	return OUTCOME_FORBIDDEN;
+}
+
+bool space_ends(const struct db_call *call)
+{
+	return call->rows.n > 0 && !db_at(&call->rows, 0, 1)->null;
+}
+
 // ---- by its address
 
 enum outcome refuse_missing(struct registry *registry, const struct address *address, struct resource *resource)
@@ -127,6 +145,7 @@ enum outcome lock_address(struct registry *registry, const struct address *addre
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	held->space_missing = n == 3 && calls[1].rows.n == 0;
+	held->space_ends = n == 3 && space_ends(&calls[1]);
 	if (own->rows.n == 0)
 		return OUTCOME_NO_CONTENT;
 	resource_from_row(registry, resource, &own->rows, 0, 0);

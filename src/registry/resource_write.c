@@ -381,7 +381,7 @@ enum outcome change_content(struct registry *registry, const struct edit *edit, 
 	resource->updated_us = registry->now_us;
 	tag_change(registry, &revision, &before, resource);
 	outcome = update(registry, &revision, &before, resource);
-	if (outcome == OUTCOME_OK && resource->doomed_us != 0 && !has_finalizers(registry->pool, resource))
+	if (outcome == OUTCOME_OK && resource->doomed_us != 0 && !has_finalizers(registry, resource))
 		outcome = carry_out_deletion(registry, resource);
 	else if (outcome == OUTCOME_OK && resource->type == type_definitions(registry))
 		outcome = definitions_changed(registry, resource->tenant_id);
@@ -404,6 +404,8 @@ enum outcome resource_write(struct registry *registry, const struct address *add
 		return refuse_missing(registry, address, resource);
 	if (held.space_missing)
 		return fail_no_space(registry, address->space);
+	if (held.space_ends)
+		return fail_space_ends(registry, address->space);
 	return create(registry, address, edit, guard, &held.tenant, resource);
 }
 

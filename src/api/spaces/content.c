@@ -334,6 +334,9 @@ static struct doc *part_of_body(const struct change_of_object *change, struct do
 		take_from(pool, whole, body, "status");
 		return whole;
 	}
+	// Its finalizers are changed by its finalize alone.
+	if (has_identity(change->target->definition, "", "namespaces") && stored != NULL && change->target->part == PART_WHOLE)
+		take_from(pool, body, stored, "spec");
 	if (has_identity(change->target->definition, "", "namespaces") ||
 		(!change->target->definition->builtin && change->target->version->has_status))
 		take_from(pool, body, stored, "status");
@@ -356,6 +359,8 @@ static enum outcome body_of(const struct change_of_object *change, const struct 
 	doc_remove(sent, STR("apiVersion"));
 	doc_remove(sent, STR("kind"));
 	enum outcome outcome = fold_string_data(change, sent);
+	if (outcome == OUTCOME_OK && has_identity(target->definition, "", "namespaces"))
+		outcome = read_namespace_spec(change, sent);
 	if (outcome == OUTCOME_OK && target->part == PART_STATUS && has_identity(target->definition, "", "namespaces"))
 		outcome = read_namespace_status(change, current, sent);
 	if (has_identity(target->definition, CRD_GROUP, CRD_PLURAL) && str_eq(target->version->name, STR("v1beta1")))

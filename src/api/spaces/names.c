@@ -51,7 +51,7 @@ static bool is_label_name(struct str s)
 	return true;
 }
 
-static bool is_label_key(struct str key)
+bool is_label_key(struct str key)
 {
 	size_t slash = str_find(key, '/', 0);
 

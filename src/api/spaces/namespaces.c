@@ -44,6 +44,38 @@ void add_namespace_status(struct pool *pool, const struct resource *resource, st
 
 // ---- written
 
+// "kubernetes", or "example.com/name".
+static bool is_finalizer(const struct doc *value)
+{
+	return doc_kind(value) == DOC_STRING && (str_eq(doc_string(value), STR("kubernetes")) ||
+		(is_label_key(doc_string(value)) && str_find(doc_string(value), '/', 0) < doc_string(value).n));
+}
+
+enum outcome read_namespace_spec(const struct change_of_object *change, const struct doc *body)
+{
+	const struct field_path up = field_name(NULL, STR("spec")), at = field_name(&up, STR("finalizers"));
+	struct field_faults faults = field_faults_new(change->call->pool);
+	const struct doc *spec = NULL, *list = NULL;
+
+	if (!doc_get(body, STR("spec"), &spec) || spec == NULL)
+		return OUTCOME_OK;
+	if (doc_kind(spec) != DOC_OBJECT)
+		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "spec must be an object, with finalizers");
+	if (!doc_get(spec, STR("finalizers"), &list) || list == NULL)
+		return OUTCOME_OK;
+	if (doc_kind(list) != DOC_ARRAY)
+		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "spec.finalizers must be an array of strings");
+	for (size_t i = 0; i < doc_length(list); i++) {
+		const struct field_path item = field_index(&at, i);
+		if (!is_finalizer(doc_at(list, i)))
+			field_invalid(&faults, &item, doc_at(list, i),
+				"name is neither a standard finalizer name nor is it fully qualified (e.g. 'example.com/name')");
+	}
+	if (faults.n == 0)
+		return OUTCOME_OK;
+	return fail_invalid(change->call, change->target->definition, change->target->name, &faults);
+}
+
 static enum outcome check_phase(const struct change_of_object *change, const struct resource *current,
 	const struct doc *status)
 {

@@ -187,6 +187,8 @@ enum outcome scaled_body(const struct change_of_object *change, const struct doc
 
 // From the stored body to what is told, with a comma before it.
 void add_namespace_status(struct pool *pool, const struct resource *resource, struct str body, struct buf *out);
+// Is its spec of the right form? OUTCOME_OK, or _BAD_DOCUMENT with call->problem set.
+enum outcome read_namespace_spec(const struct change_of_object *change, const struct doc *body);
 // From what came to what is stored: the conditions; what else it says has to be right.
 // OUTCOME_OK, or _BAD_DOCUMENT with call->problem set.
 enum outcome read_namespace_status(const struct change_of_object *change, const struct resource *current,
@@ -197,6 +199,8 @@ enum outcome read_namespace_status(const struct change_of_object *change, const 
 // Adds what is wrong with the name of a new object.
 void check_name(const struct definition *definition, struct str name, struct field_faults *faults);
 void check_labels(const struct doc *labels, struct field_faults *faults);
+// "name", "example.com/name": of labels, annotations, finalizers.
+bool is_label_key(struct str key);
 // A name that begins so and that nobody has.
 struct str generated_name(struct pool *pool, struct str prefix);
 

@@ -109,9 +109,13 @@ static enum outcome retell_invalid(struct call *call, const struct target *targe
 {
 	const struct problem found = call->registry->problem;
 	struct about about = { name, target->definition->type->group, target->definition->kind };
+	static const char invalid[] = " is invalid: ";
+	const char *what = memmem(found.detail.p, found.detail.n, invalid, sizeof(invalid) - 1);
+	size_t said = what == NULL ? 0 : (size_t)(what - found.detail.p) + sizeof(invalid) - 1;
 
+	// It says of what object, too, which here is said in other words.
 	fail_about(call, OUTCOME_BAD_DOCUMENT, &about, "%.*s",
-		STR_ARG(invalid_text(call, target->definition, name, found.detail)));
+		STR_ARG(invalid_text(call, target->definition, name, str_part(found.detail, said, found.detail.n))));
 	call->problem.causes = found.causes;
 	call->problem.n_causes = found.n_causes;
 	return OUTCOME_BAD_DOCUMENT;
