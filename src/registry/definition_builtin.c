@@ -49,7 +49,7 @@ const struct builtin builtins[] = {
 		.stored = true, .strategic = true, .versions = v1_status, .n_versions = 1 } },
 	{ CRD_GROUP, CRD_PLURAL, {
 		.short_names = NAMES(STR_INIT("crd"), STR_INIT("crds")), .n_short_names = 2, .scope = SCOPE_TENANT,
-		.verbs = MANY, .stored = true, .versions = crd_versions, .n_versions = 2 } },
+		.verbs = MANY, .stored = true, .strategic = true, .versions = crd_versions, .n_versions = 2 } },
 	{ "baremetal.openstack.org", "nodes", METAL },
 	{ "baremetal.openstack.org", "ports", METAL },
 	{ "baremetal.openstack.org", "portgroups", METAL },

@@ -61,6 +61,7 @@ static const struct {
 	{ "", "PersistentVolumeClaim", with_conditions }, { "", "Pod", pod }, { "", "PodTemplate", template_alone },
 	{ "", "ReplicationController", workload }, { "", "ResourceQuota", plain }, { "", "Secret", plain },
 	{ "", "Service", service }, { "", "ServiceAccount", service_account }, { "", "Tenant", plain },
+	{ "apiextensions.k8s.io", "CustomResourceDefinition", plain },
 	{ "apps", "ControllerRevision", plain }, { "apps", "DaemonSet", workload }, { "apps", "Deployment", workload },
 	{ "apps", "ReplicaSet", workload }, { "apps", "StatefulSet", workload }, { "batch", "CronJob", cron_job },
 	{ "batch", "Job", workload },

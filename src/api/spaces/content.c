@@ -79,7 +79,7 @@ enum outcome read_object(struct call *call, const struct target *target, struct 
 	return outcome;
 }
 
-// Tenants, CustomResourceDefinitions and custom types are patched as any JSON is.
+// Custom types are patched as any JSON is.
 static bool takes_strategic_patch(const struct definition *definition)
 {
 	return definition->strategic && merge_rules_of(definition->type->group, definition->kind) != NULL;
