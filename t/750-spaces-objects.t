@@ -357,6 +357,48 @@ subtest 'the status of what waits' => sub {
     $acme->delete($_)->is_status(200, "$_ goes") for "$pods/waits", '/api/v1/persistentvolumes/waits';
 };
 
+# Clients that have these kinds compiled in can't read them otherwise: one such object and "describe" fails for all.
+subtest 'the form of built-in kinds' => sub {
+    my $in = '/api/v1/namespaces/default';
+    my $refused = sub {
+        my ($where, $object, $field) = @_;
+        my $answer = $acme->post($where, json => { metadata => { name => 'formless' }, %$object });
+        is_failure($answer, 422, 'Invalid', qr/\Q$field\E: Invalid value: .* must be /, "$field is refused");
+        is $answer->json->{details}{causes}[0]{field}, $field, 'by its path';
+    };
+    $refused->($cms, { data => { x => 1 } }, 'data[x]');
+    $refused->($cms, { data => ['x'] }, 'data');
+    $refused->($cms, { binaryData => { x => '?' } }, 'binaryData[x]');
+    $refused->($cms, { immutable => 'yes' }, 'immutable');
+    $refused->("$in/secrets", { data => { x => 'abc' } }, 'data[x]');
+    $refused->("$in/secrets", { type => 5 }, 'type');
+    $refused->("$in/pods", { spec => { containers => {} } }, 'spec.containers');
+    $refused->("$in/pods", { spec => { containers => ['web'] } }, 'spec.containers[0]');
+    $refused->("$in/pods", { spec => { containers => [{ env => [{ name => 'A', value => 1 }] }] } }, 'spec.containers[0].env[0].value');
+    $refused->("$in/pods", { spec => { containers => [{ command => [1] }] } }, 'spec.containers[0].command[0]');
+    $refused->("$in/pods", { spec => { terminationGracePeriodSeconds => 1.5 } }, 'spec.terminationGracePeriodSeconds');
+    $refused->("$in/services", { spec => { ports => [{ port => 80, targetPort => [] }] } }, 'spec.ports[0].targetPort');
+    $refused->('/api/v1/persistentvolumes', { spec => { capacity => { storage => [] } } }, 'spec.capacity[storage]');
+    my $long = { spec => { containers => [{ name => 'web', resources => { limits => { cpu => 1, memory => '1Gi' } }, env => undef }] } };
+    $acme->post("$in/pods?dryRun=All", json => { metadata => { name => 'formal' }, %$long })->is_status(201, 'quantities are numbers or not, null is nothing');
+    is_failure($acme->patch("$cms/c1", { data => { x => 1 } }), 422, 'Invalid', qr/data\[x\]/, 'a patch is looked at, too');
+};
+
+subtest 'what built-in kinds are where nobody said so' => sub {
+    my $in = '/api/v1/namespaces/default';
+    my $made = sub {
+        my ($where, %object) = @_;
+        return $acme->post("$where?dryRun=All", json => { metadata => { name => 'preset' }, %object })->json;
+    };
+    is $made->("$in/secrets")->{type}, 'Opaque', 'a secret';
+    is $made->("$in/secrets", type => 'example.com/x')->{type}, 'example.com/x', 'one that says what it is';
+    is_deeply $made->('/api/v1/persistentvolumes', spec => {})->{spec}, { persistentVolumeReclaimPolicy => 'Retain', volumeMode => 'Filesystem' }, 'a volume';
+    my $pod = $made->("$in/pods", spec => { containers => [{ ports => [{ containerPort => 1 }, { containerPort => 2, protocol => 'UDP' }] }, { name => 'b' }] });
+    is_deeply [map { $_->{protocol} } @{ $pod->{spec}{containers}[0]{ports} }], [qw(TCP UDP)], 'the ports of a pod';
+    is_deeply $pod->{spec}{containers}[1], { name => 'b' }, 'a container without ports';
+    is_deeply $made->("$in/services", spec => { ports => [{ port => 1 }] })->{spec}, { type => 'ClusterIP', ports => [{ port => 1, protocol => 'TCP' }] }, 'a service';
+};
+
 subtest 'what one may' => sub {
     my $may = sub {
         my ($who, %attributes) = @_;

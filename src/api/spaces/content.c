@@ -365,6 +365,10 @@ static enum outcome body_of(const struct change_of_object *change, const struct 
 		outcome = read_namespace_status(change, current, sent);
 	if (has_identity(target->definition, CRD_GROUP, CRD_PLURAL) && str_eq(target->version->name, STR("v1beta1")))
 		sent = crd_from_v1beta1(pool, sent);
+	if (outcome == OUTCOME_OK)
+		outcome = check_builtin_form(change, sent);
+	if (outcome == OUTCOME_OK && target->definition->builtin && target->part != PART_STATUS)
+		sent = fill_builtin(pool, target->definition, sent);
 	*body = part_of_body(change, sent, stored);
 	return outcome;
 }

@@ -14,6 +14,8 @@
 #define BOOLEAN(name, about) { name, OF_BOOLEAN, false, NULL, about }
 #define TEXTS(name, about) { name, OF_STRINGS, false, NULL, about }
 #define MAP(name, about) { name, OF_STRING_MAP, false, NULL, about }
+#define BYTES(name, about) { name, OF_BYTES_MAP, false, NULL, about }
+#define QUANTITIES(name, about) { name, OF_QUANTITY_MAP, false, NULL, about }
 #define TIME(name, about) { name, OF_TIME, false, NULL, about }
 #define ANY(name) { name, OF_ANY, false, NULL, "" }
 #define OBJECT(name, inside, about) { name, OF_OBJECT, false, inside, about }
@@ -68,11 +70,11 @@ static const struct builtin_field namespace_fields[] = {
 	OBJECT("status", namespace_status, "What it is."), END
 };
 static const struct builtin_field config_map[] = {
-	MAP("data", "Texts by their keys."), MAP("binaryData", "Bytes by their keys, in base64."),
+	MAP("data", "Texts by their keys."), BYTES("binaryData", "Bytes by their keys, in base64."),
 	BOOLEAN("immutable", "Whether the data must stay as they are."), END
 };
 static const struct builtin_field secret[] = {
-	MAP("data", "Bytes by their keys, in base64."),
+	BYTES("data", "Bytes by their keys, in base64."),
 	MAP("stringData", "Texts by their keys, for writing: they go to data in base64."),
 	TEXT("type", "What the data are for."), BOOLEAN("immutable", "Whether the data must stay as they are."), END
 };
@@ -125,7 +127,7 @@ static const struct builtin_field service_fields[] = {
 	ANY("scaleIO"), ANY("storageos"), ANY("vsphereVolume")
 
 static const struct builtin_field persistent_volume_spec[] = {
-	TEXTS("accessModes", "The ways in which it can be mounted."), MAP("capacity", "How much it holds."),
+	TEXTS("accessModes", "The ways in which it can be mounted."), QUANTITIES("capacity", "How much it holds."),
 	OBJECT("claimRef", object_reference, "The claim that it is bound to."), ANY("local"), TEXTS("mountOptions", ""),
 	ANY("nodeAffinity"), TEXT("persistentVolumeReclaimPolicy", "Retain, Recycle or Delete."),
 	TEXT("storageClassName", "The class it belongs to."), TEXT("volumeAttributesClassName", ""),
@@ -158,7 +160,7 @@ static const struct builtin_field volume_device[] = {
 	MUST("devicePath", OF_STRING, NULL, "Where it is."), MUST("name", OF_STRING, NULL, "Which claim."), END
 };
 static const struct builtin_field resources[] = {
-	OBJECTS("claims", NULL, ""), MAP("limits", "What may be taken."), MAP("requests", "What is needed."), END
+	OBJECTS("claims", NULL, ""), QUANTITIES("limits", "What may be taken."), QUANTITIES("requests", "What is needed."), END
 };
 static const struct builtin_field lifecycle[] = { ANY("postStart"), ANY("preStop"), TEXT("stopSignal", ""), END };
 static const struct builtin_field container[] = {
@@ -201,7 +203,7 @@ static const struct builtin_field pod_spec[] = {
 	TEXT("hostname", ""), OBJECTS("imagePullSecrets", local_reference, "Secrets for pulling images."),
 	OBJECTS("initContainers", container, "What runs before."), OBJECTS("nics", NULL, ""),
 	TEXT("nodeName", "The node it is bound to."), MAP("nodeSelector", "The labels of nodes that will do."), ANY("os"),
-	MAP("overhead", ""), TEXT("preemptionPolicy", ""), INTEGER("priority", ""), TEXT("priorityClassName", ""),
+	QUANTITIES("overhead", ""), TEXT("preemptionPolicy", ""), INTEGER("priority", ""), TEXT("priorityClassName", ""),
 	OBJECTS("readinessGates", NULL, ""), OBJECTS("resourceClaims", NULL, ""), OBJECT("resources", resources, ""),
 	TEXT("restartPolicy", ""), TEXT("runtimeClassName", ""), TEXT("schedulerName", ""),
 	OBJECTS("schedulingGates", NULL, ""), ANY("securityContext"),
@@ -344,6 +346,8 @@ static void add_field_type(struct buf *out, const struct builtin_field *field, c
 			add_fields(out, field->inside, rules, false);
 		break;
 	case OF_STRING_MAP:
+	case OF_BYTES_MAP:
+	case OF_QUANTITY_MAP:
 		schema_type(out, "object");
 		add_map(out);
 		break;

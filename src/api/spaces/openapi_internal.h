@@ -41,7 +41,7 @@ void add_meta_properties(struct buf *out);
 // ---- openapi_builtin.c
 
 enum field_type { OF_STRING, OF_INTEGER, OF_BOOLEAN, OF_ANY, OF_OBJECT, OF_STRING_MAP, OF_STRINGS, OF_OBJECTS,
-	OF_INT_OR_STRING, OF_TIME };
+	OF_INT_OR_STRING, OF_TIME, OF_BYTES_MAP, OF_QUANTITY_MAP };
 
 struct builtin_field {
 	const char *name;

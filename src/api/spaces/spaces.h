@@ -175,6 +175,14 @@ struct str metadata_text(const struct doc *object, const char *name);
 enum outcome check_current(const struct change_of_object *change, const struct doc *whole, uint64_t version,
 	const struct uuid *uid);
 
+// ---- builtin_form.c
+
+// Are the members of a built-in object's body of the types that its kind gives them? OUTCOME_OK; _BAD_DOCUMENT, told as
+// 422 Invalid, with their paths.
+enum outcome check_builtin_form(const struct change_of_object *change, const struct doc *body);
+// The body, or a copy, with what such an object is where its writer said nothing: a secret Opaque, a port TCP.
+struct doc *fill_builtin(struct pool *pool, const struct definition *definition, struct doc *body);
+
 // ---- scale.c: the part of that name
 
 // An object as a Scale.
