@@ -204,7 +204,11 @@ subtest 'patch' => sub {
 subtest 'dry run' => sub {
     $acme->post("$cms?dryRun=All", json => config_map('dry'))->is_status(201, 'answered as if it were done');
     is_failure($acme->get("$cms/dry"), 404, 'NotFound', qr/dry/, 'and is not');
-    is $acme->patch("$cms/c1?dryRun=All", { data => { z => '1' } })->json->{data}{z}, '1', 'a patch';
+    my $before = $acme->get("$cms/c1")->json->{metadata};
+    my $tried  = $acme->patch("$cms/c1?dryRun=All", { data => { z => '1' } });
+    is $tried->json->{data}{z}, '1', 'a patch';
+    is_deeply $tried->json->{metadata}, $before, 'has no version of its own';
+    is $tried->header('ETag') =~ s/"//gr, $before->{etag}, 'and no etag';
     ok !exists $acme->get("$cms/c1")->json->{data}{z}, 'is not';
     $acme->delete("$cms/c1?dryRun=All")->is_status(200, 'a deletion');
     $acme->request('DELETE', "$cms/c1", json => { dryRun => ['All'] })->is_status(200, 'asked for in the body');

@@ -412,7 +412,7 @@ static bool changes_nothing(const struct resource *current, const struct content
 
 enum outcome change_apply(void *arg, const struct resource *current, struct content *content)
 {
-	const struct change_of_object *change = arg;
+	struct change_of_object *change = arg;
 	struct pool *pool = change->call->pool;
 	const struct doc *whole;
 	struct doc *meta, *body;
@@ -436,6 +436,10 @@ enum outcome change_apply(void *arg, const struct resource *current, struct cont
 	if (content->meta.n + content->body.n > change->call->config->max_body)
 		return call_fail(change->call, OUTCOME_BODY_TOO_LARGE, "an object may have %llu bytes at most",
 			(unsigned long long)change->call->config->max_body);
+	if (current != NULL) {
+		change->version = current->changed;
+		memcpy(change->etag, current->etag, sizeof(change->etag));
+	}
 	// Whoever writes what is there anyway overwrites nobody's change, however old what it read is.
 	if (current != NULL && !changes_nothing(current, content))
 		return check_current(change, whole, current->changed, &current->uid);

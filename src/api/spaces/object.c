@@ -97,7 +97,7 @@ static enum outcome explain_nowhere(struct call *call, const struct target *targ
 
 static enum outcome create_with(struct call *call, const struct target *target, const struct doc *object)
 {
-	struct change_of_object change = { call, target, CHANGE_CREATE, object };
+	struct change_of_object change = { .call = call, .target = target, .kind = CHANGE_CREATE, .document = object };
 	const struct address address = target_address(target);
 	const struct guard guard = { .check = must_be_absent, .sure = true };
 	struct resource resource;
@@ -169,6 +169,11 @@ static enum outcome change_with(struct call *call, const struct target *target, 
 		return change_tenant_object(call, target, change, guard);
 	enum outcome outcome = resource_write(call->registry, &address,
 		&(struct edit){ change_apply, change, false, target->version->name }, guard, &resource);
+	// What was only tried has no version of its own: so a diff shows what would change, and nothing else.
+	if (outcome == OUTCOME_OK && call->dry_run) {
+		resource.changed = change->version;
+		memcpy(resource.etag, change->etag, sizeof(resource.etag));
+	}
 	if (outcome == OUTCOME_OK)
 		answer_object(call, target, &resource);
 	return told(call, target, target->name, outcome);
@@ -188,7 +193,7 @@ enum outcome put_in_space(struct call *call)
 		outcome = read_object(call, &target, &object, &name);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	struct change_of_object change = { call, &target, CHANGE_REPLACE, object };
+	struct change_of_object change = { .call = call, .target = &target, .kind = CHANGE_REPLACE, .document = object };
 	return change_with(call, &target, &change, &conditions);
 }
 

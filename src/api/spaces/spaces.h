@@ -155,6 +155,9 @@ struct change_of_object {
 	const struct target *target; // with the name
 	enum change_kind kind;
 	const struct doc *document;  // what came: an object, or a patch
+	// Of what is there, filled in by change_apply.
+	uint64_t version;
+	uint8_t etag[64];
 };
 // The request's body: JSON, or protobuf where Content-Type says so; NULL when there is none.
 // OUTCOME_OK, _BAD_DOCUMENT, _UNSUPPORTED_MEDIA.

@@ -255,7 +255,7 @@ static enum outcome must_be_absent(void *arg, const uint8_t *etag)
 
 enum outcome create_tenant_object(struct call *call, const struct target *target, const struct doc *object)
 {
-	const struct change_of_object change = { call, target, CHANGE_CREATE, object };
+	const struct change_of_object change = { .call = call, .target = target, .kind = CHANGE_CREATE, .document = object };
 	const struct guard guard = { .check = must_be_absent, .sure = true };
 	struct tenant_content content;
 	struct tenant tenant;
