@@ -288,7 +288,7 @@ subtest 'delete' => sub {
     is_failure($acme->request('DELETE', "$cms/c1", json => { preconditions => { uid => '00000000-0000-4000-8000-000000000000' } }), 409, 'Conflict', qr/UID/, 'another uid');
     is_failure($acme->request('DELETE', "$cms/c1", json => { preconditions => { resourceVersion => '1' } }), 409, 'Conflict', qr/ResourceVersion/, 'another version');
     is_failure($acme->request('DELETE', "$cms/c1", json => $_), 400, 'BadRequest', qr/must be/, 'options that are not understood')
-        for { dryRun => 'All' }, { dryRun => ['Some'] }, { dryRun => 1 }, { preconditions => 'none' }, [];
+        for { dryRun => 'All' }, { dryRun => 1 }, { preconditions => 'none' }, [];
     my $answer = $acme->request('DELETE', "$cms/c1", json => { propagationPolicy => 'Background', gracePeriodSeconds => 0, preconditions => { uid => $uid } });
     is_deeply $answer->json->{details}, { name => 'c1', kind => 'configmaps', uid => $uid }, 'deleted';
     like $answer->header('Warning'), qr/gracePeriodSeconds/, 'a warning tells what is ignored';

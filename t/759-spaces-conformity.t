@@ -188,4 +188,74 @@ subtest 'namespaces that end' => sub {
         for 'x', { finalizers => 'x' };
 };
 
+subtest 'options of a deletion' => sub {
+    my $again = sub { $acme->post($cms, json => { metadata => { name => 'del' } }); "$cms/del" };
+    for ([{ kind => 'Pod' }, qr/kind.*DeleteOptions/], [{ gracePeriodSeconds => 'x' }, qr/gracePeriodSeconds must be an integer/],
+        [{ gracePeriodSeconds => 1.5 }, qr/integer/], [{ orphanDependents => 'x' }, qr/orphanDependents must be/],
+        [{ propagationPolicy => 1 }, qr/propagationPolicy must be/], [{ preconditions => { uid => 7 } }, qr/preconditions\.uid must be/],
+        [{ preconditions => { resourceVersion => 7 } }, qr/preconditions\.resourceVersion must be/]) {
+        is_failure($acme->request('DELETE', $again->(), json => $_->[0]), 400, 'BadRequest', $_->[1], JSON::PP->new->canonical->encode($_->[0]));
+    }
+    for ([{ propagationPolicy => 'Nix' }, 'propagationPolicy'], [{ orphanDependents => JSON::PP::true, propagationPolicy => 'Orphan' }, 'propagationPolicy'],
+        [{ dryRun => ['Some', 'All'] }, 'dryRun[0]']) {
+        my $answer = $acme->request('DELETE', $again->(), json => $_->[0]);
+        is_failure($answer, 422, 'Invalid', qr/is invalid/, JSON::PP->new->canonical->encode($_->[0]));
+        is fields($answer), $_->[1], 'told by its place';
+    }
+    is_failure($acme->delete($again->() . '?propagationPolicy=Nix'), 422, 'Invalid', qr/propagationPolicy/, 'in the query, too');
+    is_failure($acme->delete($again->() . '?gracePeriodSeconds=x'), 400, 'BadRequest', qr/gracePeriodSeconds/, 'and that');
+    $acme->get($again->())->is_status(200, 'none of them deletes');
+    my $dry = $acme->delete($again->() . '?dryRun=All&gracePeriodSeconds=5&propagationPolicy=Foreground');
+    like $dry->header('Warning'), qr/\A299 - "gracePeriodSeconds is ignored[^"]*"\z/, 'of a grace period it is warned';
+    $acme->get("$cms/del")->is_status(200, 'a dry run deletes nothing');
+    my $etag = $acme->get("$cms/del")->etag;
+    my $uid  = $acme->get("$cms/del")->json->{metadata}{uid};
+    $acme->patch("$cms/del", { data => { a => 'b' } });
+    $acme->request('DELETE', "$cms/del", json => { preconditions => { uid => $uid } }, if_match => $etag)->is_status(412, 'with preconditions If-Match still counts');
+    for my $options ({ kind => 'DeleteOptions', apiVersion => 'v1' }, { kind => 'DeleteOptions', apiVersion => 'meta.k8s.io/v1', propagationPolicy => 'Orphan' },
+        { orphanDependents => JSON::PP::false }, { gracePeriodSeconds => -1, dryRun => [], preconditions => {} }) {
+        is $acme->request('DELETE', $again->(), json => $options)->json->{status}, 'Success', JSON::PP->new->canonical->encode($options);
+    }
+};
+
+subtest 'parameters' => sub {
+    my $long = $acme->post("$cms?fieldManager=" . 'x' x 129, json => { metadata => { name => 'fm' } });
+    is_failure($long, 422, 'Invalid', qr/fieldManager: Too long: may not be longer than 128/, 'a long field manager');
+    $acme->post("$cms?fieldManager=" . 'x' x 128, json => { metadata => { name => 'fm' } })->is_status(201, 'one that is not');
+    is_failure($acme->patch("$cms/fm?fieldManager=" . 'x' x 129, {}), 422, 'Invalid', qr/fieldManager/, 'of a patch');
+    is_failure($acme->get("$cms?fieldSelector=spec.nodeName%3Dx"), 400, 'BadRequest', qr/spec\.nodeName/, 'a field of another type');
+    $acme->get('/api/v1/pods?fieldSelector=spec.nodeName%3Dx,status.phase!%3DFailed')->is_status(200, 'of its own');
+    is_failure($acme->get("/apis/example.com/v1/widgets?fieldSelector=spec.n%3D1"), 400, 'BadRequest', qr/spec\.n/, 'of a custom one');
+    is_failure($acme->get("$cms?continue=9000000000000000000:x"), 400, 'BadRequest', qr/continue/, 'a list that is still to come');
+    my $first = $acme->get("$cms?limit=1")->json->{metadata}{continue};
+    $acme->get("$cms?limit=1&continue=$first")->is_status(200, 'a list that goes on');
+    $instance->sql('DELETE FROM changes WHERE id <= (SELECT MAX(id) - 1 FROM (SELECT id FROM changes) c)');
+    $acme->post($cms, json => { metadata => { name => 'newer' } })->is_status(201, 'when its history is gone');
+    $instance->sql('DELETE FROM changes WHERE id < (SELECT MAX(id) FROM (SELECT id FROM changes) c)');
+    is_failure($acme->get("$cms?limit=1&continue=1:a"), 410, 'Expired', qr/continue parameter is too old/, 'one that is too old');
+};
+
+subtest 'metadata' => sub {
+    my $with = sub { return $acme->post($cms, json => { metadata => { name => 'meta', @_ } }) };
+    for (['metadata.annotations', annotations => { 'a b' => 'x' }], ['metadata.annotations', annotations => { big => 'x' x (256 * 1024) }],
+        ['metadata.finalizers[1]', finalizers => ['a.b/c', 'b c/d']], ['metadata.labels', labels => { 'x/y/z' => '' }],
+        ['metadata.ownerReferences[0].apiVersion metadata.ownerReferences[0].uid', ownerReferences => [{ kind => 'Pod', name => 'p', uid => 5 }]],
+        ['metadata.ownerReferences', ownerReferences => [map { { apiVersion => 'v1', kind => 'Pod', name => 'p', uid => "u$_", controller => JSON::PP::true } } 1, 2]]) {
+        my ($fields, @members) = @$_;
+        my $answer = $with->(@members);
+        is_failure($answer, 422, 'Invalid', qr/is invalid/, "$members[0] that are not right");
+        is fields($answer), $fields, 'told by their places';
+    }
+    is_failure($acme->post($cms, json => { metadata => $_->[0] }), 400, 'BadRequest', $_->[1], 'what has another form')
+        for [[], qr/metadata must be an object/], [{ name => 5 }, qr/metadata\.name must be a string/], [{ generateName => 5 }, qr/generateName must be a string/];
+    $with->(annotations => { 'Example.COM/a' => 'x' x 1000 }, finalizers => ['example.com/f'], ownerReferences => [{ apiVersion => 'v1', kind => 'Pod', name => 'p', uid => 'u' }])
+        ->is_status(201, 'what is right');
+    $acme->delete("$cms/meta")->is_status(200, 'to be deleted');
+    my $late = $acme->patch("$cms/meta", { metadata => { finalizers => ['example.com/f', 'example.com/g'] } });
+    is_failure($late, 422, 'Invalid', qr/no new finalizers can be added/, 'gets no new finalizers');
+    is fields($late), 'metadata.finalizers[1]', 'told by its place';
+    $acme->patch("$cms/meta", { metadata => { finalizers => [] } })->is_status(200, 'loses those it has');
+    $acme->get("$cms/meta")->is_status(404, 'and is gone');
+};
+
 done_testing;

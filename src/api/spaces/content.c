@@ -66,6 +66,22 @@ struct str metadata_text(const struct doc *object, const char *name)
 	return doc_string(value);
 }
 
+// An object without a name may get one: not where it has one that is none.
+static enum outcome check_naming(struct call *call, const struct doc *object)
+{
+	static const char *const names[] = { "name", "generateName" };
+	const struct doc *metadata, *value;
+
+	if (!doc_get(object, STR("metadata"), &metadata) || metadata == NULL)
+		return OUTCOME_OK;
+	if (doc_kind(metadata) != DOC_OBJECT)
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "metadata must be an object");
+	for (size_t i = 0; i < COUNT_OF(names); i++)
+		if (doc_get(metadata, str_c(names[i]), &value) && value != NULL && doc_kind(value) != DOC_STRING)
+			return call_fail(call, OUTCOME_BAD_DOCUMENT, "metadata.%s must be a string", names[i]);
+	return OUTCOME_OK;
+}
+
 enum outcome read_object(struct call *call, const struct target *target, struct doc **object, struct str *name)
 {
 	enum outcome outcome = read_json(call, object);
@@ -75,6 +91,8 @@ enum outcome read_object(struct call *call, const struct target *target, struct 
 			STR_ARG(target->definition->kind));
 	if (outcome == OUTCOME_OK)
 		outcome = check_said(call, target, *object);
+	if (outcome == OUTCOME_OK)
+		outcome = check_naming(call, *object);
 	*name = outcome == OUTCOME_OK ? metadata_text(*object, "name") : STR_NONE;
 	return outcome;
 }
@@ -164,6 +182,8 @@ static enum outcome check_same(const struct change_of_object *change, const char
 {
 	bool silent = value == NULL || (doc_kind(value) == DOC_STRING && doc_string(value).n == 0);
 
+	if (!silent && doc_kind(value) != DOC_STRING)
+		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "metadata.%s must be a string", name);
 	if (silent || (doc_kind(value) == DOC_STRING && str_eq(doc_string(value), is)))
 		return OUTCOME_OK;
 	if (strcmp(name, "name") == 0)
@@ -235,11 +255,26 @@ static enum outcome take_member(const struct change_of_object *change, const str
 	return OUTCOME_OK;
 }
 
+// Members that are there are of the right form.
+static void check_metadata(const struct doc *meta, struct field_faults *faults)
+{
+	const struct doc *value;
+
+	if (doc_get(meta, STR("labels"), &value))
+		check_labels(value, faults);
+	if (doc_get(meta, STR("annotations"), &value))
+		check_annotations(value, faults);
+	if (doc_get(meta, STR("finalizers"), &value))
+		check_finalizers(value, NULL, faults);
+	if (doc_get(meta, STR("ownerReferences"), &value))
+		check_owners(value, faults);
+}
+
 enum outcome client_metadata(const struct change_of_object *change, const struct doc *whole, struct doc **meta,
 	bool *locked)
 {
 	struct field_faults faults = field_faults_new(change->call->pool);
-	const struct doc *metadata, *labels;
+	const struct doc *metadata;
 	enum outcome outcome = OUTCOME_OK;
 
 	*meta = doc_new_object(change->call->pool);
@@ -250,8 +285,8 @@ enum outcome client_metadata(const struct change_of_object *change, const struct
 		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "metadata must be an object");
 	for (struct doc_iter it = doc_iter(metadata); outcome == OUTCOME_OK && doc_next(&it);)
 		outcome = take_member(change, &it, *meta, locked);
-	if (outcome == OUTCOME_OK && doc_get(*meta, STR("labels"), &labels))
-		check_labels(labels, &faults);
+	if (outcome == OUTCOME_OK)
+		check_metadata(*meta, &faults);
 	if (outcome == OUTCOME_OK && faults.n > 0)
 		return fail_invalid(change->call, change->target->definition, change->target->name, &faults);
 	return outcome;
@@ -410,6 +445,22 @@ static bool changes_nothing(const struct resource *current, const struct content
 	       current->locked == content->locked;
 }
 
+// An object whose deletion waits gets no new finalizers.
+static enum outcome check_doomed(const struct change_of_object *change, const struct resource *current, const struct doc *meta)
+{
+	struct field_faults faults = field_faults_new(change->call->pool);
+	struct doc *none = doc_new_array(change->call->pool);
+	const struct doc *before = NULL, *after;
+
+	if (current == NULL || current->doomed_us == 0 || !doc_get(meta, STR("finalizers"), &after))
+		return OUTCOME_OK;
+	(void)doc_get(stored_doc(change->call->pool, current->meta), STR("finalizers"), &before);
+	check_finalizers(after, doc_kind(before) == DOC_ARRAY ? before : none, &faults);
+	if (faults.n == 0)
+		return OUTCOME_OK;
+	return fail_invalid(change->call, change->target->definition, change->target->name, &faults);
+}
+
 enum outcome change_apply(void *arg, const struct resource *current, struct content *content)
 {
 	struct change_of_object *change = arg;
@@ -423,6 +474,8 @@ enum outcome change_apply(void *arg, const struct resource *current, struct cont
 		outcome = check_version_said(change, whole);
 	if (outcome == OUTCOME_OK)
 		outcome = client_metadata(change, whole, &meta, &content->locked);
+	if (outcome == OUTCOME_OK)
+		outcome = check_doomed(change, current, meta);
 	if (outcome == OUTCOME_OK)
 		outcome = body_of(change, whole, current, &body);
 	if (outcome != OUTCOME_OK)

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/follow.h"
 
 enum {
 	STEP = 500,                  // resources read at a time
@@ -14,6 +15,21 @@ enum {
 };
 
 // ---- what is asked for
+
+// Who has the last page watches from the first one's horizon on: what was changed since must still be known.
+static enum outcome check_horizon(struct call *call, uint64_t horizon)
+{
+	uint64_t oldest, newest;
+	enum outcome outcome = follow_bounds(call->registry, &oldest, &newest);
+
+	if (outcome == OUTCOME_OK && horizon > newest)
+		return call_fail(call, OUTCOME_BAD_PARAMETER,
+			"continue key is not valid: it is of a list that is still to come");
+	if (outcome == OUTCOME_OK && horizon + 1 < oldest)
+		return call_fail(call, OUTCOME_GONE,
+			"The provided continue parameter is too old to display a consistent list result: begin the list anew, without it");
+	return outcome;
+}
 
 // "41837:default/c1": the horizon of the first page, and behind which item to go on.
 static enum outcome read_continue(struct call *call, struct str text, struct list_query *query)
@@ -24,14 +40,14 @@ static enum outcome read_continue(struct call *call, struct str text, struct lis
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
 			"continue key is not valid: it must be metadata.continue of the page before");
 	query->marker = str_part(text, colon + 1, text.n);
-	return OUTCOME_OK;
+	return check_horizon(call, query->horizon);
 }
 
-static enum outcome read_list_query(struct call *call, struct list_query *query)
+static enum outcome read_list_query(struct call *call, const struct target *target, struct list_query *query)
 {
 	const struct uri *uri = &call->request.uri;
 	struct str text;
-	enum outcome outcome = read_choice(call, &query->choice);
+	enum outcome outcome = read_choice(call, target, &query->choice);
 
 	query->limit = 0;
 	query->marker = STR_NONE;
@@ -198,7 +214,7 @@ enum outcome list_in_space(struct call *call)
 	if (outcome == OUTCOME_OK)
 		outcome = read_version(call);
 	if (outcome == OUTCOME_OK)
-		outcome = read_list_query(call, &query);
+		outcome = read_list_query(call, &target, &query);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	listing_begin(&listed.listing, call, &target);
@@ -275,7 +291,7 @@ enum outcome delete_all_in_space(struct call *call)
 	if (outcome == OUTCOME_OK)
 		outcome = read_delete_options(call, &preconditions);
 	if (outcome == OUTCOME_OK)
-		outcome = read_list_query(call, &query);
+		outcome = read_list_query(call, &target, &query);
 	if (outcome == OUTCOME_OK && (target.all || target.name.p != NULL || !target.definition->stored))
 		outcome = call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, "a collection is deleted in the space of one tenant");
 	if (outcome != OUTCOME_OK)

@@ -60,6 +60,23 @@ bool is_label_key(struct str key)
 	return is_dns_subdomain(str_part(key, 0, slash)) && is_label_name(str_part(key, slash + 1, key.n));
 }
 
+// Annotations may have capital letters in their prefixes.
+static bool is_label_key_of_any_case(struct str key)
+{
+	char lower[SUBDOMAIN_MAX + 1 + LABEL_MAX];
+
+	if (key.n > sizeof(lower))
+		return false;
+	for (size_t i = 0; i < key.n; i++)
+		lower[i] = key.p[i] >= 'A' && key.p[i] <= 'Z' ? (char)(key.p[i] + ('a' - 'A')) : key.p[i];
+	return is_label_key(str_n(lower, key.n));
+}
+
+#define KEY_FORM \
+	"name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric " \
+	"character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is " \
+	"'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+
 void check_name(const struct definition *definition, struct str name, struct field_faults *faults)
 {
 	const struct field_path metadata = field_name(NULL, STR("metadata"));
@@ -89,16 +106,71 @@ void check_labels(const struct doc *labels, struct field_faults *faults)
 	while (doc_next(&it)) {
 		struct str value = doc_string(it.value);
 		if (!is_label_key(it.name))
-			field_invalid_text(faults, &at, it.name,
-				"name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
-				"alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
-				"'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')");
+			field_invalid_text(faults, &at, it.name, KEY_FORM);
 		if (value.n > 0 && !is_label_name(value))
 			field_invalid_text(faults, &at, value,
 				"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must "
 				"start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for "
 				"validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')");
 	}
+}
+
+enum { ANNOTATIONS_MAX = 256 << 10 };
+
+void check_annotations(const struct doc *annotations, struct field_faults *faults)
+{
+	const struct field_path metadata = field_name(NULL, STR("metadata"));
+	const struct field_path at = field_name(&metadata, STR("annotations"));
+	size_t bytes = 0;
+
+	for (struct doc_iter it = doc_iter(annotations); doc_next(&it);) {
+		bytes += it.name.n + doc_string(it.value).n;
+		if (!is_label_key_of_any_case(it.name))
+			field_invalid_text(faults, &at, it.name, KEY_FORM);
+	}
+	if (bytes > ANNOTATIONS_MAX)
+		field_fault_add(faults, &at, FIELD_TOO_LONG, STR_NONE, "must have at most %d bytes", ANNOTATIONS_MAX);
+}
+
+void check_finalizers(const struct doc *finalizers, const struct doc *before, struct field_faults *faults)
+{
+	const struct field_path metadata = field_name(NULL, STR("metadata"));
+	const struct field_path at = field_name(&metadata, STR("finalizers"));
+
+	for (size_t i = 0; i < doc_length(finalizers); i++) {
+		const struct field_path item = field_index(&at, i);
+		bool known = before == NULL;
+		if (!is_label_key(doc_string(doc_at(finalizers, i))))
+			field_invalid(faults, &item, doc_at(finalizers, i), KEY_FORM);
+		for (size_t k = 0; before != NULL && k < doc_length(before); k++)
+			known = known || doc_equal(doc_at(before, k), doc_at(finalizers, i));
+		if (!known)
+			field_forbidden(faults, &item, "no new finalizers can be added if the object is being deleted");
+	}
+}
+
+void check_owners(const struct doc *owners, struct field_faults *faults)
+{
+	static const char *const names[] = { "apiVersion", "kind", "name", "uid" };
+	const struct field_path metadata = field_name(NULL, STR("metadata"));
+	const struct field_path at = field_name(&metadata, STR("ownerReferences"));
+	const struct doc *value, *flag;
+	size_t controllers = 0;
+
+	for (size_t i = 0; i < doc_length(owners); i++) {
+		const struct field_path item = field_index(&at, i);
+		for (size_t k = 0; k < COUNT_OF(names); k++) {
+			const struct field_path member = field_name(&item, str_c(names[k]));
+			value = NULL;
+			(void)doc_get(doc_at(owners, i), str_c(names[k]), &value);
+			if (doc_kind(value) != DOC_STRING || doc_string(value).n == 0)
+				field_invalid(faults, &member, value, "must not be empty");
+		}
+		if (doc_get(doc_at(owners, i), STR("controller"), &flag) && doc_kind(flag) == DOC_BOOL && doc_bool(flag))
+			controllers++;
+	}
+	if (controllers > 1)
+		field_invalid(faults, &at, owners, "only one reference can have controller set to true");
 }
 
 // Without vowels, so that no words come out.

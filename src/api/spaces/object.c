@@ -24,6 +24,8 @@ static enum outcome begin_write(struct call *call, unsigned verb, struct target 
 		outcome = check_role(call, target);
 	if (outcome == OUTCOME_OK)
 		outcome = read_dry_run(call);
+	if (outcome == OUTCOME_OK && verb != VERB_DELETE)
+		outcome = read_field_manager(call);
 	if (outcome == OUTCOME_OK)
 		outcome = conditions_read(call, conditions);
 	return outcome;
@@ -225,29 +227,6 @@ static enum outcome must_be_agreed(void *arg, const uint8_t *etag)
 	return etag != NULL && memcmp(etag, agreed->etag, sizeof(agreed->etag)) == 0 ? OUTCOME_OK : OUTCOME_CONFLICT;
 }
 
-static enum outcome check_precondition(struct call *call, const struct doc *preconditions, const char *name,
-	const char *title, struct str is)
-{
-	const struct doc *value;
-
-	if (!doc_get(preconditions, str_c(name), &value) || value == NULL)
-		return OUTCOME_OK;
-	if (doc_kind(value) == DOC_STRING && str_eq(doc_string(value), is))
-		return OUTCOME_OK;
-	return call_fail(call, OUTCOME_CONFLICT,
-		"Precondition failed: %s in precondition differs from that of the object, %.*s", title, STR_ARG(is));
-}
-
-enum outcome check_preconditions(struct call *call, const struct doc *preconditions, struct uuid uid, uint64_t version)
-{
-	enum outcome outcome = check_precondition(call, preconditions, "uid", "UID", uuid_str(call->pool, uid));
-
-	if (outcome == OUTCOME_OK)
-		outcome = check_precondition(call, preconditions, "resourceVersion", "ResourceVersion",
-			str_printf(call->pool, "%llu", (unsigned long long)version));
-	return outcome;
-}
-
 static enum outcome agree(struct call *call, const struct target *target, const struct doc *preconditions,
 	struct guard *guard)
 {
@@ -257,49 +236,13 @@ static enum outcome agree(struct call *call, const struct target *target, const 
 	enum outcome outcome = resource_get(call->registry, &address, &resource);
 
 	if (outcome == OUTCOME_OK)
+		outcome = resource_check(call->registry, &resource, *guard);
+	if (outcome == OUTCOME_OK)
 		outcome = check_preconditions(call, preconditions, resource.uid, resource.changed);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	memcpy(agreed->etag, resource.etag, sizeof(agreed->etag));
 	*guard = (struct guard){ .check = must_be_agreed, .arg = agreed, .sure = true };
-	return OUTCOME_OK;
-}
-
-// Whoever asks for a dry run in a way that is not understood must not get a deletion.
-static enum outcome read_dry_run_option(struct call *call, const struct doc *options)
-{
-	const struct doc *dry_run = NULL;
-
-	if (!doc_get(options, STR("dryRun"), &dry_run) || dry_run == NULL)
-		return OUTCOME_OK;
-	const struct doc *first = doc_at(dry_run, 0);
-	if (doc_kind(dry_run) != DOC_ARRAY || doc_length(dry_run) > 1 ||
-		(doc_length(dry_run) == 1 && (doc_kind(first) != DOC_STRING || !str_eq(doc_string(first), STR("All")))))
-		return call_fail(call, OUTCOME_BAD_DOCUMENT, "dryRun must be [\"All\"] or []");
-	call->dry_run = call->dry_run || doc_length(dry_run) == 1;
-	return OUTCOME_OK;
-}
-
-enum outcome read_delete_options(struct call *call, const struct doc **preconditions)
-{
-	const struct doc *grace;
-	struct doc *options;
-	enum outcome outcome = read_json(call, &options);
-
-	*preconditions = NULL;
-	if (outcome != OUTCOME_OK || options == NULL)
-		return outcome;
-	if (doc_kind(options) != DOC_OBJECT)
-		return call_fail(call, OUTCOME_BAD_DOCUMENT, "the body must be DeleteOptions, an object");
-	outcome = read_dry_run_option(call, options);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	if (doc_get(options, STR("gracePeriodSeconds"), &grace) && grace != NULL)
-		response_add(&call->response, "Warning",
-			STR("299 - \"gracePeriodSeconds is ignored: nothing runs here that would need time to end\""));
-	if (doc_get(options, STR("preconditions"), preconditions) && *preconditions != NULL &&
-		doc_kind(*preconditions) != DOC_OBJECT)
-		return call_fail(call, OUTCOME_BAD_DOCUMENT, "preconditions must be an object with uid, resourceVersion or both");
 	return OUTCOME_OK;
 }
 

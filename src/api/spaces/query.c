@@ -34,6 +34,23 @@ enum outcome read_dry_run(struct call *call)
 	return OUTCOME_OK;
 }
 
+enum { MANAGER_MAX = 128 };
+
+enum outcome read_field_manager(struct call *call)
+{
+	const struct field_path at = field_name(NULL, STR("fieldManager"));
+	struct field_faults faults = field_faults_new(call->pool);
+	struct str name = STR("");
+
+	(void)uri_query(&call->request.uri, STR("fieldManager"), &name);
+	if (name.n > MANAGER_MAX)
+		field_fault_add(&faults, &at, FIELD_TOO_LONG, STR_NONE, "may not be longer than %d", MANAGER_MAX);
+	for (size_t i = 0; i < name.n && faults.n == 0; i++)
+		if ((unsigned char)name.p[i] < ' ' || name.p[i] == 0x7f)
+			field_invalid_text(&faults, &at, name, "should only contain printable characters");
+	return faults.n == 0 ? OUTCOME_OK : fail_invalid(call, NULL, STR(""), &faults);
+}
+
 // ---- how new
 
 static enum outcome fail_not_yet(struct call *call, uint64_t asked, uint64_t newest)
@@ -69,12 +86,34 @@ enum outcome read_version(struct call *call)
 
 // ---- selectors
 
-// What may be asked about beside name and namespace: what clients ask of pods, events and secrets.
-static const char *const fields[] = { "spec.nodeName", "status.phase", "spec.schedulerName", "spec.restartPolicy",
-	"spec.serviceAccountName", "status.podIP", "type", "involvedObject.kind", "involvedObject.namespace",
-	"involvedObject.name", "involvedObject.uid", "involvedObject.apiVersion", "reason", "source", NULL };
+#define FIELDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
-enum outcome read_choice(struct call *call, struct choice *choice)
+// What of a type's objects may be asked about beside name and namespace.
+static const struct {
+	const char *group, *plural;
+	const char *const *fields;
+} selectable[] = {
+	{ "", "pods", FIELDS("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
+		"status.phase", "status.podIP", "status.nominatedNodeName") },
+	{ "", "events", FIELDS("involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
+		"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
+		"reportingComponent", "source", "type") },
+	{ "", "secrets", FIELDS("type") },
+	{ "", "namespaces", FIELDS("status.phase") },
+	{ "", "nodes", FIELDS("spec.unschedulable") },
+};
+
+static const char *const *selectable_of(const struct definition *definition)
+{
+	static const char *const none[] = { NULL };
+
+	for (size_t i = 0; i < COUNT_OF(selectable); i++)
+		if (has_identity(definition, selectable[i].group, selectable[i].plural))
+			return selectable[i].fields;
+	return none;
+}
+
+enum outcome read_choice(struct call *call, const struct target *target, struct choice *choice)
 {
 	const struct uri *uri = &call->request.uri;
 	struct str label_text = STR(""), field_text = STR(""), error;
@@ -82,7 +121,7 @@ enum outcome read_choice(struct call *call, struct choice *choice)
 	(void)uri_query(uri, STR("labelSelector"), &label_text);
 	(void)uri_query(uri, STR("fieldSelector"), &field_text);
 	if (!label_selector_parse(call->pool, label_text, &choice->labels, &error) ||
-		!field_selector_parse(call->pool, field_text, fields, &choice->fields, &error))
+		!field_selector_parse(call->pool, field_text, selectable_of(target->definition), &choice->fields, &error))
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "%.*s", STR_ARG(error));
 	choice->all = label_selector_is_empty(choice->labels) && field_selector_is_empty(choice->fields);
 	choice->name = field_selector_value(choice->fields, "metadata.name");

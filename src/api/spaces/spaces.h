@@ -56,6 +56,8 @@ struct str object_path(struct pool *pool, const struct definition *definition, c
 bool query_is_true(const struct call *call, const char *name);
 // OUTCOME_OK with call->dry_run as dryRun says; _BAD_DOCUMENT (told as 422) for a value that is none.
 enum outcome read_dry_run(struct call *call);
+// fieldManager means nothing here, and has to be right. OUTCOME_OK; _BAD_DOCUMENT (told as 422).
+enum outcome read_field_manager(struct call *call);
 // resourceVersion of a read: its answer must not be older. OUTCOME_OK; _BAD_PARAMETER, _NOT_YET with call->problem set.
 enum outcome read_version(struct call *call);
 // The apiVersion of the Table that Accept prefers to the objects themselves; p NULL: it does not.
@@ -70,7 +72,7 @@ struct choice {
 	struct str name; // the one of this name, if it fits; p NULL: any
 };
 // OUTCOME_OK; _BAD_PARAMETER with call->problem set.
-enum outcome read_choice(struct call *call, struct choice *choice);
+enum outcome read_choice(struct call *call, const struct target *target, struct choice *choice);
 // Is this object, as JSON, chosen?
 bool chosen(const struct choice *choice, struct pool *pool, struct str object);
 struct list_query {
@@ -210,6 +212,10 @@ enum outcome read_namespace_status(const struct change_of_object *change, const 
 // Adds what is wrong with the name of a new object.
 void check_name(const struct definition *definition, struct str name, struct field_faults *faults);
 void check_labels(const struct doc *labels, struct field_faults *faults);
+void check_annotations(const struct doc *annotations, struct field_faults *faults);
+// before: those of an object that only waits for them, which get no more; else NULL.
+void check_finalizers(const struct doc *finalizers, const struct doc *before, struct field_faults *faults);
+void check_owners(const struct doc *owners, struct field_faults *faults);
 // "name", "example.com/name": of labels, annotations, finalizers.
 bool is_label_key(struct str key);
 // A name that begins so and that nobody has.
@@ -233,7 +239,9 @@ enum outcome read_definitions(struct call *call, const struct definition *const 
 
 // Who defines types decides what a tenant's objects are: that takes an admin. OUTCOME_OK, _FORBIDDEN.
 enum outcome check_role(struct call *call, const struct target *target);
-// The body of a DELETE; *preconditions NULL: there are none. Also sets call->dry_run.
+// ---- delete_options.c
+
+// The body of a DELETE, or what its query says; *preconditions NULL: there are none. Also sets call->dry_run.
 enum outcome read_delete_options(struct call *call, const struct doc **preconditions);
 // OUTCOME_OK, or _CONFLICT with call->problem set.
 enum outcome check_preconditions(struct call *call, const struct doc *preconditions, struct uuid uid, uint64_t version);

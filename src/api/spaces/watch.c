@@ -79,7 +79,7 @@ static enum outcome read_watch(struct watch_begun *begun)
 {
 	struct call *call = begun->call;
 	uint64_t seconds;
-	enum outcome outcome = read_choice(call, &begun->query.choice);
+	enum outcome outcome = read_choice(call, begun->target, &begun->query.choice);
 
 	if (outcome == OUTCOME_OK)
 		outcome = read_number(call, "resourceVersion", &begun->words.position);

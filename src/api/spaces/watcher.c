@@ -215,7 +215,7 @@ static enum outcome begin_telling(struct telling *telling, struct watcher *watch
 	if (outcome == OUTCOME_OK)
 		outcome = read_target(call, VERB_WATCH, &telling->target);
 	if (outcome == OUTCOME_OK)
-		outcome = read_choice(call, &telling->choice);
+		outcome = read_choice(call, &telling->target, &telling->choice);
 	if (outcome == OUTCOME_OK && wanted_table(call).p != NULL)
 		telling->columns = table_columns_of(call->pool, telling->target.definition, telling->target.version);
 	return outcome;
