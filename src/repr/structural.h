@@ -39,6 +39,8 @@ void structural_validate(const struct structural *schema, const struct doc *obje
 // Removes from object, in place, the members that the schema neither names nor lets through; apiVersion, kind and
 // metadata of the root and of embedded resources stay as they are. Returns how many went.
 size_t structural_prune(const struct structural *schema, struct doc *object);
+// Adds those members as faults, and changes nothing.
+void structural_unknown(const struct structural *schema, const struct doc *object, struct field_faults *faults);
 // Fills in, in place, the defaults of members that are missing, or null where that is not allowed; a null that is not
 // allowed goes where there is no default. The object then has at most max_nodes values: defaults within defaults
 // multiply (0: no limit, for our own schemas).

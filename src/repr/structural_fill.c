@@ -13,7 +13,13 @@ static struct doc *own(const struct doc *doc)
 
 // ---- pruning
 
-static size_t prune_value(const struct structural *schema, struct doc *value, bool embedded);
+struct pruning {
+	struct field_faults *unknown; // NULL: what is unknown goes; else it is told, and stays
+	size_t n;
+};
+
+static void prune_value(struct pruning *pruning, const struct structural *schema, const struct field_path *at,
+	struct doc *value, bool embedded);
 
 // The schema of a member; *known: it is not to go.
 static const struct structural *member_schema(const struct structural *schema, struct str name, bool *known)
@@ -24,43 +30,57 @@ static const struct structural *member_schema(const struct structural *schema, s
 	return property != NULL ? property : schema->additional;
 }
 
-static size_t prune_object(const struct structural *schema, struct doc *object, bool embedded)
+static void prune_object(struct pruning *pruning, const struct structural *schema, const struct field_path *at,
+	struct doc *object, bool embedded)
 {
-	size_t pruned = 0;
-
 	for (struct doc_iter it = doc_iter(object); doc_next(&it);) {
+		const struct field_path here = field_name(at, it.name);
 		bool known;
 		const struct structural *member = member_schema(schema, it.name, &known);
 		if (embedded && is_meta_name(it.name))
 			continue;
 		if (member != NULL) {
-			pruned += prune_value(member, own(it.value), false);
+			prune_value(pruning, member, &here, own(it.value), false);
 		} else if (!known) {
-			doc_remove(object, it.name);
-			pruned++;
+			pruning->n++;
+			if (pruning->unknown != NULL)
+				field_fault_add(pruning->unknown, &here, FIELD_NOT_SUPPORTED, STR_NONE, "unknown field");
+			else
+				doc_remove(object, it.name);
 		}
 	}
-	return pruned;
 }
 
 // A value without a type that says what is in it keeps what it has only where the schema lets it through.
-static size_t prune_value(const struct structural *schema, struct doc *value, bool embedded)
+static void prune_value(struct pruning *pruning, const struct structural *schema, const struct field_path *at,
+	struct doc *value, bool embedded)
 {
-	size_t pruned = 0;
-
 	embedded = embedded || (schema->flags & EMBEDDED) != 0;
 	if (doc_kind(value) == DOC_OBJECT)
-		return prune_object(schema, value, embedded);
+		prune_object(pruning, schema, at, value, embedded);
 	if (doc_kind(value) != DOC_ARRAY)
-		return 0;
-	for (size_t i = 0; schema->items != NULL && i < doc_length(value); i++)
-		pruned += prune_value(schema->items, own(doc_at(value, i)), false);
-	return pruned;
+		return;
+	for (size_t i = 0; schema->items != NULL && i < doc_length(value); i++) {
+		const struct field_path here = field_index(at, i);
+		prune_value(pruning, schema->items, &here, own(doc_at(value, i)), false);
+	}
 }
 
 size_t structural_prune(const struct structural *schema, struct doc *object)
 {
-	return prune_value(schema, object, true);
+	const struct field_path root = field_name(NULL, STR(""));
+	struct pruning pruning = { .unknown = NULL };
+
+	prune_value(&pruning, schema, &root, object, true);
+	return pruning.n;
+}
+
+void structural_unknown(const struct structural *schema, const struct doc *object, struct field_faults *faults)
+{
+	const struct field_path root = field_name(NULL, STR(""));
+	struct pruning pruning = { .unknown = faults };
+
+	prune_value(&pruning, schema, &root, own(object), true);
 }
 
 // ---- defaults

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protocol Buffers as documents: every type and form by hand-made bytes, and what is no message, or none of the table's.
+// Protocol Buffers as documents: every type and form by hand-made bytes; what is no message, or none of the table's.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -18,7 +18,8 @@ static bool tell_name(struct pool *pool, const struct doc *object, struct doc **
 }
 
 static const struct protobuf_message inner = { (const struct protobuf_field[]){
-	{ 1, PROTOBUF_INT, PROTOBUF_ONE, "a", NULL }, { 2, PROTOBUF_TEXT, PROTOBUF_ZERO, "b", NULL }, { .number = 0 } }, NULL };
+	{ 1, PROTOBUF_INT, PROTOBUF_ONE, "a", NULL }, { 2, PROTOBUF_TEXT, PROTOBUF_ZERO, "b", NULL },
+	{ .number = 0 } }, NULL };
 static const struct protobuf_message named = { (const struct protobuf_field[]){
 	{ 1, PROTOBUF_TEXT, PROTOBUF_ZERO, "name", NULL }, { .number = 0 } }, tell_name };
 static const struct protobuf_message outer;
@@ -123,8 +124,10 @@ static const struct { struct str bytes; const char *json, *error; } cases[] = {
 		"the document has a field that is longer than what it is in" },
 	{ STR_INIT("\x3a\x02\x12\x01"), NULL, "\"object\" has a field that is longer than what it is in" },
 	{ STR_INIT("\x19\0\0"), NULL, "the document is cut off in a number" },
-	{ STR_INIT("\x0b\x0c"), NULL, "the document has a field of a wire type that is not in use: neither a number nor bytes" },
-	{ STR_INIT("\x0f"), NULL, "the document has a field of a wire type that is not in use: neither a number nor bytes" },
+	{ STR_INIT("\x0b\x0c"), NULL,
+		"the document has a field of a wire type that is not in use: neither a number nor bytes" },
+	{ STR_INIT("\x0f"), NULL,
+		"the document has a field of a wire type that is not in use: neither a number nor bytes" },
 };
 
 int main(void)

@@ -160,7 +160,8 @@ enum outcome changed_object(const struct change_of_object *change, const struct 
 		return fail_unfitting(change, error);
 	if (doc_kind(*whole) != DOC_OBJECT)
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "the result of the patch is no object");
-	return check_said(call, change->target, *whole);
+	enum outcome outcome = check_said(call, change->target, *whole);
+	return outcome == OUTCOME_OK ? check_fields(call, change->target, *whole, current) : outcome;
 }
 
 // ---- metadata

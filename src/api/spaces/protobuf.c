@@ -75,7 +75,8 @@ enum outcome read_protobuf_object(struct pool *pool, struct str body, struct doc
 		return OUTCOME_BAD_DOCUMENT;
 	}
 	const struct protobuf_message *message = protobuf_kind(envelope.version, envelope.kind);
-	if (message == NULL || envelope.encoding.n > 0 || (envelope.type.n > 0 && !str_eq_c(envelope.type, PROTOBUF_TYPE))) {
+	bool plain = envelope.encoding.n == 0 && (envelope.type.n == 0 || str_eq_c(envelope.type, PROTOBUF_TYPE));
+	if (message == NULL || !plain) {
 		*error = message != NULL ? STR("the object in the body is encoded once more, or not as protobuf: send it as "
 			"application/json") : str_printf(pool, "%.*s %.*s is not taken as protobuf: send it as application/json",
 			STR_ARG(str_part(envelope.version, 0, 100)), STR_ARG(str_part(envelope.kind, 0, 100)));

@@ -8,7 +8,8 @@
 #include "repr/protobuf.h"
 
 #define MESSAGE_TOLD(name, tell, ...) \
-	const struct protobuf_message proto_##name = { (const struct protobuf_field[]){ __VA_ARGS__, { .number = 0 } }, tell }
+	const struct protobuf_message proto_##name = { \
+		(const struct protobuf_field[]){ __VA_ARGS__, { .number = 0 } }, tell }
 #define SHARED_MESSAGE(name, ...) MESSAGE_TOLD(name, NULL, __VA_ARGS__)
 #define MESSAGE(name, ...) static SHARED_MESSAGE(name, __VA_ARGS__)
 

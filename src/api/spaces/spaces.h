@@ -188,6 +188,13 @@ enum outcome check_builtin_form(const struct change_of_object *change, const str
 // The body, or a copy, with what such an object is where its writer said nothing: a secret Opaque, a port TCP.
 struct doc *fill_builtin(struct pool *pool, const struct definition *definition, struct doc *body);
 
+// ---- fields.c
+
+// What the object has and its type does not, nor the object as it was (NULL: there was none): told as warnings, or
+// refused, as fieldValidation of the request says. OUTCOME_OK; _BAD_REQUEST, _BAD_DOCUMENT with call->problem set.
+enum outcome check_fields(struct call *call, const struct target *target, const struct doc *object,
+	const struct doc *current);
+
 // ---- scale.c: the part of that name
 
 // An object as a Scale.
