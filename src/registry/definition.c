@@ -8,11 +8,16 @@
 #include "registry/definition_internal.h"
 #include "repr/doc.h"
 
-enum { VIEWS_MAX = 64 };
+enum {
+	VIEWS_MAX = 256,
+	VIEWS_MAX_BYTES = 4 << 20,
+	TREE_BYTES = 16, // that a document read takes for each of its text
+};
 
 struct definitions {
 	struct definition *builtin; // as the table has them; NULL: not filled in yet
 	struct view *views, *retired;
+	bool grown; // the views, in this request
 	uint64_t no_system; // the catalogue's revision as of which there is no system tenant yet, and so nothing of its; 0: none
 };
 
@@ -22,9 +27,11 @@ static const struct db_query q_tenant = {
 	"t.name = ? AND t.live = 1 AND t.deleted_at IS NULL LEFT JOIN tenant_counts k ON k.tenant_id = t.id WHERE c.name = 'types'",
 	"s", "uubssu"
 };
+// In the order in which they are looked for.
 static const struct db_query q_definitions = {
-	"SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.tenant_id = ? AND r.type_id = ? AND r.live = 1 ORDER BY r.name",
-	"uu", RESOURCE_OUT
+	"SELECT r.name, r.uid, r.meta, r.body FROM resources r WHERE r.tenant_id = (SELECT id FROM tenants WHERE name = ? AND "
+	"live = 1) AND r.type_id = ? AND r.namespace = '' AND r.live = 1 ORDER BY r.name",
+	"su", "sbss"
 };
 static const struct db_query q_raise_own = { "UPDATE tenant_counts SET types = types + 1 WHERE tenant_id = ?", "u", "" };
 
@@ -56,12 +63,22 @@ void definitions_free(struct definitions **definitions)
 
 void definitions_begin(struct registry *registry)
 {
-	struct view **last = &registry->definitions->views;
+	struct definitions *definitions = registry->definitions;
+	struct view **last = &definitions->views;
+	size_t n = 0, bytes = 0;
 
-	free_views(&registry->definitions->retired);
-	for (size_t n = 0; *last != NULL && n < VIEWS_MAX; n++)
-		last = &(*last)->next;
+	free_views(&definitions->retired);
+	if (types_forget(registry->types)) // which are what views point to
+		free_views(&definitions->views);
+	if (!definitions->grown)
+		return;
+	for (; *last != NULL && n < VIEWS_MAX; last = &(*last)->next, n++) {
+		bytes += pool_size((*last)->pool) + TREE_BYTES * (*last)->read_bytes;
+		if (n > 0 && bytes > VIEWS_MAX_BYTES)
+			break;
+	}
 	free_views(last);
+	definitions->grown = false;
 }
 
 // ---- built-in ones
@@ -119,30 +136,31 @@ static int by_type(const void *a, const void *b)
 	return order != 0 ? order : str_cmp(x->plural, y->plural);
 }
 
-static enum outcome fill_view(struct registry *registry, struct pool *pool, uint64_t tenant_id, struct view *view)
+static struct db_call definitions_call(struct registry *registry, struct str tenant)
 {
-	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_definitions,
-		DB_IN(db_u(tenant_id), db_u(type_definitions(registry)->id)), &rows);
-
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	view->list = POOL_ARRAY(pool, struct definition, rows.n);
-	for (size_t i = 0; i < rows.n; i++) {
-		struct resource resource;
-		resource_from_row(registry, &resource, &rows, i, 0);
-		resource.tenant = view->tenant;
-		if (definition_read(registry, pool, &resource, &view->list[view->n]))
-			view->n++;
-	}
-	if (view->n > 0)
-		qsort(view->list, view->n, sizeof(*view->list), by_type);
-	return OUTCOME_OK;
+	return (struct db_call){
+		.query = &q_definitions, .in = CALL_VALUES(registry->pool, db_s(tenant), db_u(type_definitions(registry)->id))
+	};
 }
 
-// row: of q_tenant.
-static enum outcome make_view(struct registry *registry, struct str tenant, const struct db_value *row, struct pool *pool,
-	struct view **view)
+// Texts alone: a tenant may have many that nobody asks for.
+static void fill_view(struct view *view, const struct db_rows *rows)
+{
+	view->list = POOL_ARRAY(view->pool, struct stored_definition, rows->n);
+	view->n = rows->n;
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct db_value *v = db_at(rows, i, 0);
+		struct stored_definition *stored = &view->list[i];
+		stored->name = str_dup(view->pool, v[0].s);
+		uuid_from_bytes(v[1].s, &stored->uid);
+		stored->meta = str_dup(view->pool, v[2].s);
+		stored->body = str_dup(view->pool, v[3].s);
+	}
+}
+
+// row: of q_tenant; definitions: of q_definitions, read after it.
+static struct view *make_view(struct str tenant, const struct db_value *row, const struct db_rows *definitions,
+	struct pool *pool)
 {
 	struct view *made = POOL_NEW(pool, struct view);
 
@@ -156,8 +174,8 @@ static enum outcome make_view(struct registry *registry, struct str tenant, cons
 	};
 	uuid_from_bytes(row[2].s, &made->uid);
 	made->annotations = stored_document(pool, made->metadata);
-	*view = made;
-	return fill_view(registry, pool, row[1].u, made);
+	fill_view(made, definitions);
+	return made;
 }
 
 static struct view **find_view(struct registry *registry, struct str tenant)
@@ -196,56 +214,74 @@ static bool still_true(const struct view *view, const struct db_value *row)
 	       view->policy == type_policy(row[3].s) && str_eq(view->metadata, row[4].s);
 }
 
-static enum outcome hold_view(struct registry *registry, struct str tenant, const struct db_value *row, struct view **view)
+static enum outcome hold_view(struct registry *registry, struct str tenant, const struct db_value *row,
+	const struct db_rows *definitions, struct view **view)
 {
 	struct pool *pool = pool_new();
-	enum outcome outcome = pool != NULL ? make_view(registry, tenant, row, pool, view) : OUTCOME_UNAVAILABLE;
 
-	if (outcome != OUTCOME_OK) {
-		pool_free(&pool);
-		return outcome;
-	}
+	if (pool == NULL)
+		return OUTCOME_UNAVAILABLE;
+	*view = make_view(tenant, row, definitions, pool);
 	(*view)->next = registry->definitions->views;
 	registry->definitions->views = *view;
+	registry->definitions->grown = true;
 	return OUTCOME_OK;
 }
 
-// Asks the database whether what is held is still true, or for what there is.
-static enum outcome refresh_view(struct registry *registry, struct str tenant, struct view **at, struct view **view)
+// The tenant is not there.
+static enum outcome note_absent(struct registry *registry, struct str tenant, struct view **at, uint64_t revision)
 {
-	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_tenant, DB_IN(db_s(tenant)), &rows);
+	if (*at != NULL)
+		retire(registry, at);
+	if (is_system(tenant) && !catalogue_is_raised(registry, CATALOGUE_TYPES)) {
+		catalogue_note(registry, CATALOGUE_TYPES, revision);
+		registry->definitions->no_system = revision;
+	}
+	return OUTCOME_NOT_FOUND;
+}
 
+// Asks the database whether what is held is still true, or for what there is. What is not held comes in one round trip,
+// the revision first: definitions that are newer than it are asked for again, older ones it could not tell.
+static enum outcome refresh_view(struct registry *registry, struct str tenant, const struct type *like, struct view **at,
+	struct view **view)
+{
+	struct db_call calls[3] = { { .query = &q_tenant, .in = DB_IN(db_s(tenant)) }, definitions_call(registry, tenant) };
+	bool held = *at != NULL, once = catalogue_is_raised(registry, CATALOGUE_TYPES);
+	size_t n = held && !once ? 1 : 2;
+
+	if (n == 2 && like != NULL)
+		calls[n++] = types_call(registry, like);
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	if (rows.n == 0)
+	if (calls[0].rows.n == 0)
 		return OUTCOME_INTERNAL; // the row of the revision belongs to the schema
-	const struct db_value *row = db_at(&rows, 0, 0);
-	if (row[1].null) {
-		if (*at != NULL)
-			retire(registry, at);
-		if (is_system(tenant) && !catalogue_is_raised(registry, CATALOGUE_TYPES)) {
-			catalogue_note(registry, CATALOGUE_TYPES, row[0].u);
-			registry->definitions->no_system = row[0].u;
-		}
-		return OUTCOME_NOT_FOUND;
-	}
+	if (n == COUNT_OF(calls))
+		types_found(registry, &calls[2].rows);
+	const struct db_value *row = db_at(&calls[0].rows, 0, 0);
+	if (row[1].null)
+		return note_absent(registry, tenant, at, row[0].u);
 	// What the running transaction made may be rolled back: it is read for once.
-	if (catalogue_is_raised(registry, CATALOGUE_TYPES))
-		return make_view(registry, tenant, row, registry->pool, view);
-	catalogue_note(registry, CATALOGUE_TYPES, row[0].u);
-	if (*at == NULL || !still_true(*at, row)) {
-		if (*at != NULL)
-			retire(registry, at);
-		return hold_view(registry, tenant, row, view);
+	if (once) {
+		*view = make_view(tenant, row, &calls[1].rows, registry->pool);
+		return OUTCOME_OK;
 	}
-	(*at)->checked = row[0].u;
-	*view = *at;
-	to_front(registry, at);
-	return OUTCOME_OK;
+	catalogue_note(registry, CATALOGUE_TYPES, row[0].u);
+	if (held && still_true(*at, row)) {
+		(*at)->checked = row[0].u;
+		*view = *at;
+		to_front(registry, at);
+		return OUTCOME_OK;
+	}
+	if (held) {
+		retire(registry, at);
+		result = db_run_batch(registry->db, registry->pool, &calls[1], 1);
+	}
+	return result == DB_OK ? hold_view(registry, tenant, row, &calls[1].rows, view) : registry_db_failed(result);
 }
 
-enum outcome definitions_see(struct registry *registry, struct str tenant, struct view **view)
+// like: the type that is about to be looked for, so that it comes along; NULL: none.
+static enum outcome see(struct registry *registry, struct str tenant, const struct type *like, struct view **view)
 {
 	struct view **at = find_view(registry, tenant);
 	enum outcome outcome = catalogue_ask(registry);
@@ -255,10 +291,15 @@ enum outcome definitions_see(struct registry *registry, struct str tenant, struc
 		return outcome;
 	uint64_t newest = catalogue_newest(registry, CATALOGUE_TYPES);
 	if (*at == NULL || newest == 0 || (*at)->checked != newest || catalogue_is_raised(registry, CATALOGUE_TYPES))
-		return refresh_view(registry, tenant, at, view);
+		return refresh_view(registry, tenant, like, at, view);
 	*view = *at;
 	to_front(registry, at);
 	return OUTCOME_OK;
+}
+
+enum outcome definitions_see(struct registry *registry, struct str tenant, struct view **view)
+{
+	return see(registry, tenant, NULL, view);
 }
 
 // Whoever defines a type there makes that tenant, too, and raises the revision.
@@ -270,9 +311,10 @@ static bool system_is_absent(struct registry *registry)
 }
 
 // The tenant's, and the system's; that one may not be there yet.
-static enum outcome see_both(struct registry *registry, struct str tenant, struct view **own, struct view **common)
+static enum outcome see_both(struct registry *registry, struct str tenant, const struct type *like, struct view **own,
+	struct view **common)
 {
-	enum outcome outcome = definitions_see(registry, tenant, own);
+	enum outcome outcome = see(registry, tenant, like, own);
 
 	*common = NULL;
 	if (outcome != OUTCOME_OK)
@@ -287,12 +329,34 @@ static enum outcome see_both(struct registry *registry, struct str tenant, struc
 	return outcome == OUTCOME_NOT_FOUND ? OUTCOME_OK : outcome;
 }
 
-static const struct definition *in_view(const struct view *view, struct str group, struct str plural)
+static int by_name(const void *name, const void *stored)
 {
-	const struct type type = { .group = group, .plural = plural };
-	const struct definition key = { .type = &type };
+	return str_cmp(*(const struct str *)name, ((const struct stored_definition *)stored)->name);
+}
 
-	return view != NULL && view->n > 0 ? bsearch(&key, view->list, view->n, sizeof(*view->list), by_type) : NULL;
+// NULL: it answers for nobody.
+static const struct definition *read_stored(struct registry *registry, struct view *view, struct stored_definition *stored)
+{
+	const struct resource resource = {
+		.tenant = view->tenant, .uid = stored->uid, .meta = stored->meta, .body = stored->body
+	};
+
+	if (!stored->read) {
+		stored->answers = definition_read(registry, view->pool, &resource, &stored->definition);
+		stored->read = stored->definition.type != NULL; // else the database may have gone away
+		view->read_bytes += stored->body.n;
+		registry->definitions->grown = true;
+	}
+	return stored->answers ? &stored->definition : NULL;
+}
+
+static const struct definition *in_view(struct registry *registry, struct view *view, struct str name)
+{
+	struct stored_definition *stored = NULL;
+
+	if (view != NULL && view->n > 0)
+		stored = bsearch(&name, view->list, view->n, sizeof(*view->list), by_name);
+	return stored != NULL ? read_stored(registry, view, stored) : NULL;
 }
 
 // ---- the decision
@@ -329,11 +393,13 @@ static const struct definition *match(struct definition_reason *reason)
 	return decide(reason, NULL, "none", STR("nobody that the tenant could have it from defines it"));
 }
 
-const struct definition *definitions_resolve(const struct view *own, const struct view *common, struct str group,
-	struct str plural, struct definition_reason *reason)
+const struct definition *definitions_resolve(struct registry *registry, struct view *own, struct view *common,
+	struct str group, struct str plural, struct definition_reason *reason)
 {
+	struct str name = str_printf(registry->pool, "%.*s.%.*s", STR_ARG(plural), STR_ARG(group));
+
 	*reason = (struct definition_reason){
-		.policy = own->policy, .own = in_view(own, group, plural), .shared = in_view(common, group, plural)
+		.policy = own->policy, .own = in_view(registry, own, name), .shared = in_view(registry, common, name)
 	};
 	if (own == common)
 		reason->shared = NULL; // what it has is its own
@@ -363,12 +429,13 @@ enum outcome definition_find(struct registry *registry, struct str tenant, struc
 		*definition = decide(reason, NULL, "system-only", STR("it is for the system's own space"));
 		return fail_no_type(registry, group, plural);
 	}
-	enum outcome outcome = see_both(registry, tenant, &own, &common);
+	const struct type like = { .group = group, .plural = plural };
+	enum outcome outcome = see_both(registry, tenant, &like, &own, &common);
 	if (outcome == OUTCOME_NOT_FOUND)
 		return fail_no_type(registry, group, plural);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	*definition = definitions_resolve(own, common, group, plural, reason);
+	*definition = definitions_resolve(registry, own, common, group, plural, reason);
 	return *definition != NULL ? OUTCOME_OK : fail_no_type(registry, group, plural);
 }
 
@@ -386,12 +453,12 @@ bool definition_varies(const struct type *type)
 }
 
 // What answers in dest when the source's own definition, here, has come along.
-static const struct definition *with_own(const struct view *own, const struct view *common, const struct definition *here,
-	const struct type *type)
+static const struct definition *with_own(struct registry *registry, struct view *own, struct view *common,
+	const struct definition *here, const struct type *type)
 {
 	struct definition_reason reason;
 
-	(void)definitions_resolve(own, common, type->group, type->plural, &reason);
+	(void)definitions_resolve(registry, own, common, type->group, type->plural, &reason);
 	if (reason.own == NULL)
 		reason.own = here;
 	return match(&reason);
@@ -409,15 +476,15 @@ enum outcome definition_after_move(struct registry *registry, struct str source,
 	if (outcome == OUTCOME_NOT_FOUND)
 		outcome = OUTCOME_OK;
 	if (outcome == OUTCOME_OK && with_definitions && here != NULL && !here->builtin && str_eq(here->owner, source)) {
-		outcome = see_both(registry, dest, &own, &common);
+		outcome = see_both(registry, dest, NULL, &own, &common);
 		if (outcome == OUTCOME_OK)
-			there = with_own(own, is_system(source) ? NULL : common, here, type);
+			there = with_own(registry, own, is_system(source) ? NULL : common, here, type);
 	}
 	registry->problem = (struct problem){ .n_members = 0 };
 	*fate = DEFINITION_SAME;
-	if (there == NULL || there->type != type)
+	if (there == NULL || there->type->id != type->id)
 		*fate = DEFINITION_NONE;
-	else if (here != NULL && here->type == type && !uuid_eq(here->uid, there->uid))
+	else if (here != NULL && here->type->id == type->id && !uuid_eq(here->uid, there->uid))
 		*fate = DEFINITION_OTHER;
 	return outcome;
 }
@@ -434,16 +501,18 @@ static void add_builtins(struct registry *registry, struct str tenant, const str
 	}
 }
 
-static void add_view(const struct view *own, const struct view *common, const struct view *from, const struct definition **list,
-	size_t *n)
+static void add_view(struct registry *registry, struct view *own, struct view *common, struct view *from,
+	const struct definition **list, size_t *n)
 {
 	struct definition_reason reason;
 
 	for (size_t i = 0; from != NULL && i < from->n; i++) {
-		const struct type *type = from->list[i].type;
-		const struct definition *answers = definitions_resolve(own, common, type->group, type->plural, &reason);
-		if (answers == &from->list[i])
-			list[(*n)++] = answers;
+		const struct definition *definition = read_stored(registry, from, &from->list[i]);
+		if (definition == NULL)
+			continue;
+		const struct type *type = definition->type;
+		if (definitions_resolve(registry, own, common, type->group, type->plural, &reason) == definition)
+			list[(*n)++] = definition;
 	}
 }
 
@@ -455,7 +524,7 @@ static int by_pointed_type(const void *a, const void *b)
 enum outcome definition_list(struct registry *registry, struct str tenant, const struct definition *const **list, size_t *n)
 {
 	struct view *own = NULL, *common = NULL;
-	enum outcome outcome = see_both(registry, tenant, &own, &common);
+	enum outcome outcome = see_both(registry, tenant, NULL, &own, &common);
 
 	*n = 0;
 	if (outcome != OUTCOME_OK && outcome != OUTCOME_NOT_FOUND)
@@ -464,8 +533,8 @@ enum outcome definition_list(struct registry *registry, struct str tenant, const
 	const struct definition **all = POOL_ARRAY(registry->pool, const struct definition *, most);
 	add_builtins(registry, tenant, all, n);
 	if (own != NULL) {
-		add_view(own, common, own, all, n);
-		add_view(own, common, common != own ? common : NULL, all, n);
+		add_view(registry, own, common, own, all, n);
+		add_view(registry, own, common, common != own ? common : NULL, all, n);
 	}
 	qsort(all, *n, sizeof(*all), by_pointed_type); // there are always some
 	*list = all;

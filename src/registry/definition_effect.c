@@ -130,14 +130,17 @@ static struct view *view_of(struct registry *registry, const struct db_rows *row
 		.tenant = db_at(rows, row, 1)->s,
 		.policy = type_policy(db_at(rows, row, 2)->s),
 		.annotations = stored_document(registry->pool, db_at(rows, row, 3)->s),
-		.list = POOL_NEW(registry->pool, struct definition),
+		.pool = registry->pool,
 	};
 	if (db_at(rows, row, OWN)->null)
 		return view;
 	struct resource resource;
 	resource_from_row(registry, &resource, rows, row, OWN);
-	resource.tenant = view->tenant;
-	view->n = definition_read(registry, registry->pool, &resource, view->list) ? 1 : 0;
+	view->list = POOL_NEW(registry->pool, struct stored_definition);
+	*view->list = (struct stored_definition){
+		.name = resource.name, .uid = resource.uid, .meta = resource.meta, .body = resource.body
+	};
+	view->n = 1;
 	return view;
 }
 
@@ -151,8 +154,8 @@ static enum outcome compare_tenant(struct registry *registry, const struct defin
 	if (is_system && now != NULL)
 		after = now;
 	const struct definition *from = is_system && survey->common == NULL ? NULL :
-		definitions_resolve(before, survey->common, survey->group, survey->plural, &reason);
-	const struct definition *to = definitions_resolve(after, now, survey->group, survey->plural, &reason);
+		definitions_resolve(registry, before, survey->common, survey->group, survey->plural, &reason);
+	const struct definition *to = definitions_resolve(registry, after, now, survey->group, survey->plural, &reason);
 	return add_effect(registry, effects, tenant->tenant, from, to);
 }
 

@@ -25,6 +25,15 @@ bool definition_in_range(const struct doc *range, const struct doc *annotations)
 
 // ---- definition.c: what is known of one tenant's definitions, and what decides between them and the system's
 
+// A CustomResourceDefinition as it is stored, and what it says once somebody has asked.
+struct stored_definition {
+	struct str name; // "widgets.example.com"
+	struct uuid uid;
+	struct str meta, body;
+	bool read, answers;
+	struct definition definition;
+};
+
 // All in pool but the place in the list.
 struct view {
 	struct view *next; // the least recently used comes last
@@ -36,8 +45,9 @@ struct view {
 	const char *policy;
 	struct str metadata;
 	const struct doc *annotations; // the same
-	struct definition *list; // by group, plural
+	struct stored_definition *list; // by name
 	size_t n;
+	size_t read_bytes; // of the texts that have been read: their trees are outside of pool
 };
 
 // Of a tenant (t). Annotations that metadata cannot hold stand in the object.
@@ -46,8 +56,8 @@ struct view {
 // Valid until the request's end. OUTCOME_OK; _NOT_FOUND: no such tenant.
 enum outcome definitions_see(struct registry *registry, struct str tenant, struct view **view);
 // The look-up itself, between a tenant's and the system's (NULL: there is no system tenant yet). NULL: none answers.
-const struct definition *definitions_resolve(const struct view *own, const struct view *common, struct str group,
-	struct str plural, struct definition_reason *reason);
+const struct definition *definitions_resolve(struct registry *registry, struct view *own, struct view *common,
+	struct str group, struct str plural, struct definition_reason *reason);
 
 // OUTCOME_BAD_DOCUMENT with the faults as causes. what: "Widget \"w1\"".
 enum outcome fail_faults(struct registry *registry, struct str what, const struct field_faults *faults);

@@ -131,6 +131,12 @@ size_t page_fitting(const struct db_rows *sizes, size_t column, uint64_t limit);
 // A stored body or list as a tree.
 struct doc *stored_document(struct pool *pool, struct str text);
 
+// ---- types (type.c)
+
+// Those of that group and plural name, in namespaces or not, so that they are held when they are looked for.
+struct db_call types_call(struct registry *registry, const struct type *like);
+void types_found(struct registry *registry, const struct db_rows *rows);
+
 // ---- definitions (definition.c)
 
 struct definitions *definitions_new(void);

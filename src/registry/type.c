@@ -5,18 +5,20 @@
 
 #include "base/pool.h"
 #include "db/db.h"
+#include "registry/catalogue.h"
 #include "registry/internal.h"
 
-enum { BUCKETS = 1024 };
+enum { BUCKETS = 1024, CUSTOM_MAX = 4096 };
 
-// Built-in types are read at the beginning, others when they are asked for, as there may be a million. What was once
-// handed out stays.
+// Built-in types are read at the beginning, and stay. Others are read when they are asked for, and go when there are too
+// many of them, as there may be a million: between requests, since a request keeps what it was handed out.
 struct entry {
 	struct type type;
 	struct entry *next_id, *next_name;
 };
 struct types {
-	struct pool *pool;
+	struct pool *pool, *custom;
+	size_t n_custom;
 	struct entry *by_id[BUCKETS], *by_name[BUCKETS];
 	const struct type *namespaces, *definitions;
 };
@@ -34,6 +36,9 @@ static const struct db_query q_by_id = { "SELECT " TYPE_COLUMNS " FROM types WHE
 static const struct db_query q_by_name = {
 	"SELECT " TYPE_COLUMNS " FROM types WHERE group_name = ? AND plural = ? AND namespaced = ?", "ssu", TYPE_OUT
 };
+static const struct db_query q_both = {
+	"SELECT " TYPE_COLUMNS " FROM types WHERE group_name = ? AND plural = ?", "ss", TYPE_OUT
+};
 static const struct db_query q_insert = {
 	"INSERT INTO types (group_name, version, kind, plural, singular, namespaced, builtin) VALUES (?, ?, ?, ?, ?, ?, FALSE)",
 	"sssssu", ""
@@ -46,7 +51,8 @@ struct types *types_new(void)
 	if (types == NULL)
 		return NULL;
 	types->pool = pool_new();
-	if (types->pool == NULL)
+	types->custom = pool_new();
+	if (types->pool == NULL || types->custom == NULL)
 		types_free(&types);
 	return types;
 }
@@ -56,6 +62,7 @@ void types_free(struct types **types)
 	if (*types == NULL)
 		return;
 	pool_free(&(*types)->pool);
+	pool_free(&(*types)->custom);
 	free(*types);
 	*types = NULL;
 }
@@ -63,6 +70,29 @@ void types_free(struct types **types)
 bool types_loaded(const struct types *types)
 {
 	return types->namespaces != NULL;
+}
+
+bool types_forget(struct types *types)
+{
+	if (types->n_custom <= CUSTOM_MAX)
+		return false;
+	for (size_t i = 0; i < BUCKETS; i++) {
+		for (struct entry **at = &types->by_id[i]; *at != NULL;) {
+			if ((*at)->type.builtin)
+				at = &(*at)->next_id;
+			else
+				*at = (*at)->next_id;
+		}
+		for (struct entry **at = &types->by_name[i]; *at != NULL;) {
+			if ((*at)->type.builtin)
+				at = &(*at)->next_name;
+			else
+				*at = (*at)->next_name;
+		}
+	}
+	pool_clear(types->custom);
+	types->n_custom = 0;
+	return true;
 }
 
 static size_t name_bucket(struct str group, struct str plural)
@@ -95,31 +125,52 @@ static struct entry *held_by_name(const struct types *types, struct str group, s
 	return entry;
 }
 
+static struct type type_from_row(struct pool *pool, const struct db_rows *rows, size_t row)
+{
+	const struct db_value *v = db_at(rows, row, 0);
+	struct type type = {
+		.id = v[0].u,
+		.group = str_dup(pool, v[1].s),
+		.version = str_dup(pool, v[2].s),
+		.kind = str_dup(pool, v[3].s),
+		.plural = str_dup(pool, v[4].s),
+		.singular = str_dup(pool, v[5].s),
+		.namespaced = v[6].u != 0,
+		.builtin = v[7].u != 0,
+	};
+
+	type.rules = rules_find(type.group, type.plural);
+	return type;
+}
+
 static const struct type *hold_row(struct types *types, const struct db_rows *rows, size_t row)
 {
 	const struct db_value *v = db_at(rows, row, 0);
 	struct entry *entry = held_by_id(types, v[0].u);
+	bool builtin = v[7].u != 0;
+	struct pool *pool = builtin ? types->pool : types->custom;
 
 	if (entry != NULL)
 		return &entry->type;
-	entry = POOL_NEW(types->pool, struct entry);
-	entry->type = (struct type){
-		.id = v[0].u,
-		.group = str_dup(types->pool, v[1].s),
-		.version = str_dup(types->pool, v[2].s),
-		.kind = str_dup(types->pool, v[3].s),
-		.plural = str_dup(types->pool, v[4].s),
-		.singular = str_dup(types->pool, v[5].s),
-		.namespaced = v[6].u != 0,
-		.builtin = v[7].u != 0,
-	};
-	entry->type.rules = rules_find(entry->type.group, entry->type.plural);
+	entry = POOL_NEW(pool, struct entry);
+	entry->type = type_from_row(pool, rows, row);
+	types->n_custom += builtin ? 0 : 1;
 	struct entry **id = &types->by_id[entry->type.id % BUCKETS];
 	struct entry **name = &types->by_name[name_bucket(entry->type.group, entry->type.plural)];
 	entry->next_id = *id;
 	entry->next_name = *name;
 	*id = *name = entry;
 	return &entry->type;
+}
+
+// What the running transaction made may be rolled back: then it is handed out for once.
+static const struct type *take_row(struct registry *registry, const struct db_rows *rows)
+{
+	if (!catalogue_is_raised(registry, CATALOGUE_TYPES))
+		return hold_row(registry->types, rows, 0);
+	struct type *once = POOL_NEW(registry->pool, struct type);
+	*once = type_from_row(registry->pool, rows, 0);
+	return once;
 }
 
 enum outcome types_load(struct registry *registry)
@@ -150,7 +201,20 @@ const struct type *type_find(struct registry *registry, struct str group, struct
 		return &entry->type;
 	enum db_result result = db_run(registry->db, registry->pool, &q_by_name,
 		DB_IN(db_s(group), db_s(plural), db_u(namespaced ? 1 : 0)), &rows);
-	return result == DB_OK && rows.n > 0 ? hold_row(registry->types, &rows, 0) : NULL;
+	return result == DB_OK && rows.n > 0 ? take_row(registry, &rows) : NULL;
+}
+
+struct db_call types_call(struct registry *registry, const struct type *like)
+{
+	return (struct db_call){
+		.query = &q_both, .in = CALL_VALUES(registry->pool, db_s(like->group), db_s(like->plural))
+	};
+}
+
+void types_found(struct registry *registry, const struct db_rows *rows)
+{
+	for (size_t i = 0; i < rows->n && !catalogue_is_raised(registry, CATALOGUE_TYPES); i++)
+		(void)hold_row(registry->types, rows, i);
 }
 
 enum outcome type_ensure(struct registry *registry, const struct type *like, const struct type **type)
@@ -200,7 +264,7 @@ const struct type *type_by_id(struct registry *registry, uint64_t id)
 	if (entry != NULL)
 		return &entry->type;
 	enum db_result result = db_run(registry->db, registry->pool, &q_by_id, DB_IN(db_u(id)), &rows);
-	return result == DB_OK && rows.n > 0 ? hold_row(registry->types, &rows, 0) : NULL;
+	return result == DB_OK && rows.n > 0 ? take_row(registry, &rows) : NULL;
 }
 
 const struct type *type_namespaces(struct registry *registry)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types: what a resource can be an instance of. A type is an identity: a group, a plural name, and whether its resources
 // stand in namespaces; what it is besides, for each tenant, say definitions (registry/definition.h). Rows come with the
-// schema (built-in types) or with the first CustomResourceDefinition of a name, and stay. Each is read once per worker.
+// schema (built-in types) or with the first CustomResourceDefinition of a name, and stay. Workers hold some thousands of those that they have read.
 #ifndef TENURE_REGISTRY_TYPE_H
 #define TENURE_REGISTRY_TYPE_H
 
@@ -18,7 +18,8 @@ struct type {
 	const struct type_rules *rules; // NULL: none
 };
 
-// The type of that name; NULL: there is none, or the database doesn't answer. It lives as long as the registry.
+// The type of that name; NULL: there is none, or the database doesn't answer. It lives until the request's end; a built-in
+// one as long as the registry.
 const struct type *type_find(struct registry *registry, struct str group, struct str plural, bool namespaced);
 // The same, made when there is none: for custom types only, in a transaction that writes. OUTCOME_OK.
 enum outcome type_ensure(struct registry *registry, const struct type *like, const struct type **type);
@@ -37,6 +38,8 @@ const struct type *type_definitions(struct registry *registry);
 // For registry.c.
 struct types *types_new(void);
 void types_free(struct types **types);
+// Between requests: forgets custom types when there are too many. True: it did.
+bool types_forget(struct types *types);
 bool types_loaded(const struct types *types);
 enum outcome types_load(struct registry *registry);
 

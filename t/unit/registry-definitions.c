@@ -3,6 +3,8 @@
 // it goes; moves between tenants of different types; finalizers; the change log's horizon.
 #include "base/base.h"
 
+#include <malloc.h>
+
 #include "registry-fixture.h"
 #include "registry/feed.h"
 
@@ -284,6 +286,65 @@ static void test_horizon(void)
 	client_close(&beside);
 }
 
+// Tenants with a type each, of a group of their own, as c has one.
+#define MANY "FROM tenants WHERE name LIKE 'many-%'"
+static const struct db_query q_many[] = {
+	{ "INSERT INTO tenants (name, uid, tier_id, metadata, etag, revision, created_at, updated_at) "
+	  "SELECT CONCAT('many-', s.seq), RANDOM_BYTES(16), t.tier_id, '{}', t.etag, 1, t.created_at, t.updated_at "
+	  "FROM seq_1_to_5000 s JOIN tenants t ON t.name = 'c' AND t.live = 1", "", "" },
+	{ "INSERT INTO tenant_counts (tenant_id, resources, types) SELECT id, 1, 1 " MANY, "", "" },
+	{ "INSERT INTO types (group_name, version, kind, plural, singular, namespaced, builtin) "
+	  "SELECT CONCAT(name, '.example'), 'v1', 'Widget', 'widgets', 'widget', TRUE, FALSE " MANY, "", "" },
+	{ "INSERT INTO resources (uid, tenant_id, type_id, namespace, name, bytes, revision, edits, h0, h1, h2, h3, etag, "
+	  "meta, body, created_at, updated_at) SELECT RANDOM_BYTES(16), t.id, r.type_id, '', CONCAT('widgets.', t.name, "
+	  "'.example'), r.bytes, 1, 1, 0, 0, 0, 0, r.etag, r.meta, REPLACE(r.body, 'example.com', CONCAT(t.name, "
+	  "'.example')), r.created_at, r.updated_at FROM tenants t JOIN resources r ON r.name = '" WIDGETS "' AND r.live = 1 "
+	  "JOIN tenants c ON c.id = r.tenant_id AND c.name = 'c' WHERE t.name LIKE 'many-%'", "", "" },
+};
+
+static size_t allocated(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+static bool has_its_own(struct client *client, unsigned number)
+{
+	const struct definition *definition;
+	struct uuid id = uuid_new();
+
+	pool_clear(client->pool);
+	registry_begin(client->registry, client->pool, &id, STR("tester"));
+	struct str tenant = str_printf(client->pool, "many-%u", number);
+	struct str group = str_printf(client->pool, "many-%u.example", number);
+	return definition_find(client->registry, tenant, group, STR("widgets"), &definition, NULL) == OUTCOME_OK &&
+	       str_eq(definition->type->group, group) && str_eq(definition->owner, tenant);
+}
+
+// More than a worker is to hold.
+static void test_many(void)
+{
+	const unsigned many = 5000;
+	struct client other;
+	unsigned found = 0;
+
+	for (size_t i = 0; i < COUNT_OF(q_many); i++)
+		ok(db_run(here.db, here.pool, &q_many[i], NULL, NULL) == DB_OK, "%s", i == 0 ? "many tenants" : "with types");
+	client_open(&other);
+	(void)has_its_own(&other, 1);
+	size_t before = allocated();
+	for (unsigned i = 1; i <= many; i++)
+		found += has_its_own(&other, i) ? 1 : 0;
+	size_t after = allocated();
+	is_int(found, many, "each has its own");
+	ok(after < before + (8U << 20), "of which a worker holds some: %zu kB more", (after - before) / 1024);
+	uint64_t trips = db_round_trips(other.db);
+	ok(has_its_own(&other, many) && has_its_own(&other, many - 1), "the last ones");
+	ok(db_round_trips(other.db) - trips <= 1, "are held");
+	client_close(&other);
+}
+
 int main(void)
 {
 	fixture_start();
@@ -296,5 +357,6 @@ int main(void)
 	test_elsewhere();
 	test_finalizers();
 	test_horizon();
+	test_many();
 	return fixture_end();
 }
