@@ -258,4 +258,78 @@ subtest 'metadata' => sub {
     $acme->get("$cms/meta")->is_status(404, 'and is gone');
 };
 
+subtest 'definitions that are not right' => sub {
+    my $object = sub { return { type => 'object', properties => { l => { @_ } } } };
+    my $column = sub { return (version => { additionalPrinterColumns => [@_] }) };
+    my $scale  = sub { return (version => { subresources => { scale => { @_ } } }) };
+    my $of     = 'spec.versions[0]';
+    my $schema = "$of.schema.openAPIV3Schema.properties[l]";
+    my @cases  = (
+        ['a column without a name, type and path', [undef, $column->({})], "$of.additionalPrinterColumns[0].name $of.additionalPrinterColumns[0].type $of.additionalPrinterColumns[0].jsonPath"],
+        ['a type of columns that is none', [undef, $column->({ name => 'a', type => 'weird', jsonPath => '.a' })], "$of.additionalPrinterColumns[0].type"],
+        ['a format that is none', [undef, $column->({ name => 'a', type => 'string', format => 'x', jsonPath => '.a' })], "$of.additionalPrinterColumns[0].format"],
+        ['a path that is none', [undef, $column->({ name => 'a', type => 'string', jsonPath => 'a' })], "$of.additionalPrinterColumns[0].jsonPath"],
+        ['a priority that is none', [undef, $column->({ name => 'a', type => 'string', jsonPath => '.a', priority => 'x' })], "$of.additionalPrinterColumns[0].priority"],
+        ['columns that are none', [undef, version => { additionalPrinterColumns => 'x' }], "$of.additionalPrinterColumns"],
+        ['a scale without paths', [undef, $scale->()], "$of.subresources.scale.specReplicasPath $of.subresources.scale.statusReplicasPath"],
+        ['paths of a scale elsewhere', [undef, $scale->(specReplicasPath => 'spec.x', statusReplicasPath => '.spec.x', labelSelectorPath => '.x')],
+            join ' ', map { "$of.subresources.scale.${_}Path" } qw(specReplicas statusReplicas labelSelector)],
+        ['a status that is none', [undef, version => { subresources => { status => 'x' } }], "$of.subresources.status"],
+        ['a warning of what is not deprecated', [undef, version => { deprecationWarning => 'x' }], "$of.deprecationWarning"],
+        ['a long one', [undef, version => { deprecated => JSON::PP::true, deprecationWarning => 'x' x 257 }], "$of.deprecationWarning"],
+        ['an array of nothing', [$object->(type => 'array')], "$schema.items"],
+        ['a set of objects', [$object->(type => 'array', 'x-kubernetes-list-type' => 'set', items => { type => 'object' })], "$schema.items.x-kubernetes-map-type"],
+        ['a set of sets', [$object->(type => 'array', 'x-kubernetes-list-type' => 'set', items => { type => 'array', 'x-kubernetes-list-type' => 'set',
+            items => { type => 'string' } })], "$schema.items.x-kubernetes-list-type"],
+        ['short names that are none', [undef, names => { shortNames => 'x' }], 'spec.names.shortNames'],
+        ['one kind of the thing and of the list', [undef, names => { listKind => 'Bad' }], 'spec.names.listKind'],
+        ['no group', [undef, group => ''], 'spec.group metadata.name'],
+    );
+    for (@cases) {
+        my ($name, $given, $fields) = @$_;
+        my $answer = $acme->post($crds, json => definition('bads', 'Bad', @$given));
+        is_failure($answer, 422, 'Invalid', qr/\ACustomResourceDefinition\.apiextensions\.k8s\.io "bads\.example\.com" is invalid: (?!Custom)/, $name);
+        is fields($answer), $fields, 'told by its place';
+    }
+    $acme->post($crds, json => definition('goods', 'Good', $object->(type => 'array', 'x-kubernetes-list-type' => 'set', items => { type => 'object',
+        'x-kubernetes-map-type' => 'atomic' }), version => { subresources => { status => {}, scale => { specReplicasPath => '.spec.n',
+        statusReplicasPath => '.status.n', labelSelectorPath => '.status.s' } }, additionalPrinterColumns => [
+        { name => 'a', type => 'date', format => 'date-time', jsonPath => '.status.conditions[?(@.type=="Ready")].status', priority => 1 }] }))->is_status(201, 'what is right');
+};
+
+subtest 'versions' => sub {
+    my ($true, $false) = (JSON::PP::true, JSON::PP::false);
+    my $version = sub { my ($name, $storage, %more) = @_; return { name => $name, served => $true, storage => $storage, schema => { openAPIV3Schema => { type => 'object' } }, %more } };
+    my $of = sub { return definition('multis', 'Multi', undef, versions => [@_]) };
+    my $path = "$crds/multis.example.com";
+    $acme->post($crds, json => $of->($version->('v1beta1', $true, deprecated => $true, deprecationWarning => 'say "v1" \\ instead'), $version->('v1', $false)))->is_status(201, 'two versions');
+    is_deeply $acme->get($path)->json->{status}{storedVersions}, ['v1beta1'], 'one of them stores';
+    my ($old, $new) = map { "/apis/example.com/$_/namespaces/default/multis" } qw(v1beta1 v1);
+    is $acme->post($old, json => { metadata => { name => 'm' } })->header('Warning'), '299 - "say \\"v1\\" \\\\ instead"', 'who uses a deprecated one is warned';
+    is $acme->get($old)->header('Warning'), '299 - "say \\"v1\\" \\\\ instead"', 'by each call';
+    is $acme->get("$new/m")->header('Warning'), undef, 'not by the other';
+    is $acme->get("$new/m")->json->{apiVersion}, 'example.com/v1', 'whose objects are the same';
+    $acme->put($path, json => $of->($version->('v1beta1', $false, deprecated => $true), $version->('v1', $true)))->is_status(200, 'the other stores');
+    is $acme->get("$old/m")->header('Warning'), '299 - "example.com/v1beta1 Multi is deprecated"', 'without a text it is warned as well';
+    is_deeply $acme->get($path)->json->{status}{storedVersions}, ['v1beta1', 'v1'], 'which is remembered';
+    my $early = $acme->put($path, json => $of->($version->('v1', $true)));
+    is_failure($early, 422, 'Invalid', qr/must appear in spec\.versions/, 'a version that may be stored stays');
+    is fields($early), 'status.storedVersions[0]', 'told by its place';
+    $acme->put($path, json => { %{ $of->($version->('v1beta1', $false), $version->('v1', $true)) }, status => { storedVersions => ['v1'] } })->is_status(200, 'what a whole says of its status');
+    is_deeply $acme->get($path)->json->{status}{storedVersions}, ['v1beta1', 'v1'], 'means nothing';
+    is_failure($acme->patch("$path/status", { status => { storedVersions => ['v1', 'v9'] } }), 422, 'Invalid', qr/storedVersions\[1\].*must appear/, 'a status has to be right');
+    $acme->patch("$path/status", { status => { storedVersions => [], conditions => [] } })->is_status(200, 'who has seen to the objects says so');
+    is_deeply $acme->get($path)->json->{status}{storedVersions}, ['v1'], 'which leaves the one that stores';
+    is scalar @{ $acme->get($path)->json->{status}{conditions} }, 2, 'conditions are not for writing';
+    $acme->put($path, json => $of->($version->('v1', $true)))->is_status(200, 'then the version may go');
+    is_failure($acme->get($old), 404, 'NotFound', qr/could not find/, 'and is gone');
+    my $renamed = definition('multis', 'Other');
+    my $answer  = $acme->put($path, json => $renamed);
+    is_failure($answer, 422, 'Invalid', qr/field is immutable/, 'the kind stays');
+    is fields($answer), 'spec.names.kind', 'told by its place';
+    (my $beta = $crds) =~ s/v1/v1beta1/;
+    my $form = { metadata => { name => 'olds.example.com' }, spec => { group => 'example.com', version => 'v1', names => { plural => 'olds', kind => 'Old' } } };
+    is $acme->post($beta, json => $form)->json->{spec}{scope}, 'Namespaced', 'in v1beta1 that is the scope of what says none';
+};
+
 done_testing;

@@ -87,6 +87,8 @@ struct doc *crd_from_v1beta1(struct pool *pool, const struct doc *document)
 		doc_remove(full, str_c(gone[i]));
 	if (member(spec, "preserveUnknownFields") == NULL)
 		doc_set(full, STR("preserveUnknownFields"), doc_new_bool(pool, true));
+	if (member(spec, "scope") == NULL)
+		doc_set_str(pool, full, "scope", STR("Namespaced"));
 	doc_set(copy, STR("spec"), full);
 	return copy;
 }

@@ -59,6 +59,8 @@ enum outcome definitions_see(struct registry *registry, struct str tenant, struc
 const struct definition *definitions_resolve(struct registry *registry, struct view *own, struct view *common,
 	struct str group, struct str plural, struct definition_reason *reason);
 
+// Adds what is wrong with a version's columns, subresources and deprecation.
+void definition_check_parts(const struct doc *version, const struct field_path *at, struct field_faults *faults);
 // OUTCOME_BAD_DOCUMENT with the faults as causes. what: "Widget \"w1\"".
 enum outcome fail_faults(struct registry *registry, struct str what, const struct field_faults *faults);
 

@@ -123,14 +123,21 @@ static void check_names(struct checking *checking)
 	check_label(checking, &at, "singular", singular);
 	if (singular.n == 0)
 		doc_set_str(checking->pool, checking->names, "singular", lower(checking->pool, checking->kind));
-	if (text_of(checking, names, &at, "listKind", false).n == 0)
+	struct str list_kind = text_of(checking, names, &at, "listKind", false);
+	const struct field_path list_kind_at = field_name(&at, STR("listKind"));
+	if (list_kind.n > 0 && str_eq(list_kind, checking->kind))
+		field_invalid_text(&checking->faults, &list_kind_at, list_kind, "kind and listKind may not be the same");
+	if (list_kind.n == 0)
 		doc_set_str(checking->pool, checking->names, "listKind",
 			str_printf(checking->pool, "%.*sList", STR_ARG(checking->kind)));
 	static const char *const lists[] = { "shortNames", "categories" };
 	for (size_t i = 0; i < COUNT_OF(lists); i++) {
+		const struct field_path list_at = field_name(&at, str_c(lists[i]));
 		list = member(names, lists[i]);
+		if (list != NULL && doc_kind(list) != DOC_ARRAY)
+			field_invalid(&checking->faults, &list_at, list, "must be an array");
 		for (size_t k = 0; k < doc_length(list) && doc_kind(list) == DOC_ARRAY; k++) {
-			const struct field_path in = field_name(&at, str_c(lists[i])), item = field_index(&in, k);
+			const struct field_path item = field_index(&list_at, k);
 			const struct doc *name = doc_at(list, k);
 			if (doc_kind(name) != DOC_STRING || !is_label(doc_string(name)))
 				field_invalid(&checking->faults, &item, name, "must be a DNS-1035 label");
@@ -149,7 +156,7 @@ static void check_identity(struct checking *checking)
 	checking->group = text_of(checking, checking->spec, &spec, "group", true);
 	if (checking->group.n > 0 && !is_domain(checking->group))
 		field_invalid_text(&checking->faults, &group, checking->group, "should be a domain with at least one dot");
-	else if (is_taken_group(checking->group))
+	else if (checking->group.n > 0 && is_taken_group(checking->group))
 		field_invalid_text(&checking->faults, &group, checking->group, "is a group of the service itself: take one of your own");
 	check_names(checking);
 	struct str scope = text_of(checking, checking->spec, &spec, "scope", true);
@@ -226,6 +233,7 @@ static void check_versions(struct checking *checking)
 		check_flag(checking, version, &item, "served");
 		check_flag(checking, version, &item, "storage");
 		check_schema(checking, version, &item, prunes);
+		definition_check_parts(version, &item, &checking->faults);
 		storing += is_true(version, "storage") ? 1 : 0;
 	}
 	if (storing != 1)
@@ -276,9 +284,13 @@ static void check_conversion(struct checking *checking)
 static void check_unchanged(struct checking *checking)
 {
 	const struct field_path spec = spec_path(), at = field_name(&spec, STR("scope"));
-	const struct doc *scope = member(member(checking->draft->before, "spec"), "scope");
+	const struct field_path names_at = field_name(&spec, STR("names")), kind_at = field_name(&names_at, STR("kind"));
+	const struct doc *before = member(checking->draft->before, "spec"), *scope = member(before, "scope");
+	const struct doc *kind = member(member(before, "names"), "kind");
 
 	// Group and plural stand in the name.
+	if (doc_kind(kind) == DOC_STRING && checking->kind.n > 0 && !str_eq(doc_string(kind), checking->kind))
+		field_invalid_text(&checking->faults, &kind_at, checking->kind, "field is immutable");
 	if (scope == NULL || doc_kind(scope) != DOC_STRING)
 		return;
 	if (str_eq(doc_string(scope), STR("Namespaced")) != checking->namespaced)
@@ -404,27 +416,42 @@ static struct doc *condition(struct checking *checking, const char *type, const 
 	return made;
 }
 
-// Those in which objects may be stored: each that ever was the one to store.
+static bool has_text(const struct doc *list, struct str text)
+{
+	for (size_t i = 0; doc_kind(list) == DOC_ARRAY && i < doc_length(list); i++)
+		if (doc_kind(doc_at(list, i)) == DOC_STRING && str_eq(doc_string(doc_at(list, i)), text))
+			return true;
+	return false;
+}
+
+// Those in which objects may be stored: each that ever was the one to store, until who has seen to its objects writes a
+// status without it. Until then none of them leaves spec.versions.
 static struct doc *stored_versions(struct checking *checking)
 {
-	const struct doc *versions = member(checking->spec, "versions");
-	const struct doc *old = member(member(checking->draft->before, "status"), "storedVersions");
-	struct doc *list = old != NULL ? doc_copy(checking->pool, old) : doc_new_array(checking->pool);
+	const struct field_path status_at = field_name(NULL, STR("status"));
+	const struct field_path at = field_name(&status_at, STR("storedVersions"));
+	const struct doc *versions = member(checking->spec, "versions"), *before = checking->draft->before;
+	const struct doc *said = member(member(checking->draft->body, "status"), "storedVersions");
+	const struct doc *old = member(member(before, "status"), "storedVersions");
+	const struct doc *from = before != NULL && doc_kind(said) == DOC_ARRAY ? said : old;
+	struct doc *list = doc_kind(from) == DOC_ARRAY ? doc_copy(checking->pool, from) : doc_new_array(checking->pool);
+	struct doc *names = doc_new_array(checking->pool);
 
 	for (size_t i = 0; i < doc_length(versions); i++) {
-		if (!is_true(doc_at(versions, i), "storage"))
-			continue;
 		struct str name = doc_string(member(doc_at(versions, i), "name"));
-		for (size_t k = 0; k < doc_length(list); k++) {
-			if (str_eq(doc_string(doc_at(list, k)), name))
-				return list;
-		}
-		doc_push(list, doc_new_string(checking->pool, name));
+		doc_push(names, doc_new_string(checking->pool, name));
+		if (is_true(doc_at(versions, i), "storage") && !has_text(list, name))
+			doc_push(list, doc_new_string(checking->pool, name));
+	}
+	for (size_t i = 0; i < doc_length(list); i++) {
+		const struct field_path item = field_index(&at, i);
+		if (doc_kind(doc_at(list, i)) != DOC_STRING || !has_text(names, doc_string(doc_at(list, i))))
+			field_invalid(&checking->faults, &item, doc_at(list, i), "must appear in spec.versions");
 	}
 	return list;
 }
 
-static void set_status(struct checking *checking, struct doc *body)
+static void set_status(struct checking *checking, struct doc *stored, struct doc *body)
 {
 	struct doc *status = doc_new_object(checking->pool), *conditions = doc_new_array(checking->pool);
 
@@ -433,7 +460,7 @@ static void set_status(struct checking *checking, struct doc *body)
 		condition(checking, "Established", "InitialNamesAccepted", "the initial names have been accepted"));
 	doc_set(status, STR("conditions"), conditions);
 	doc_set(status, STR("acceptedNames"), doc_copy(checking->pool, checking->names));
-	doc_set(status, STR("storedVersions"), stored_versions(checking));
+	doc_set(status, STR("storedVersions"), stored);
 	doc_set(body, STR("status"), status);
 }
 
@@ -470,6 +497,8 @@ static enum outcome complete(struct draft *draft)
 	check_range(&checking);
 	check_conversion(&checking);
 	check_unchanged(&checking);
+	// What has names has them where they are looked for.
+	struct doc *stored = checking.faults.n == 0 ? stored_versions(&checking) : NULL;
 	if (checking.faults.n > 0)
 		return fail_faults(draft->registry,
 			str_printf(pool, "CustomResourceDefinition \"%.*s\"", STR_ARG(draft->address->name)), &checking.faults);
@@ -482,7 +511,7 @@ static enum outcome complete(struct draft *draft)
 		return outcome;
 	struct doc *body = doc_new_object(pool);
 	doc_set(body, STR("spec"), checking.spec);
-	set_status(&checking, body);
+	set_status(&checking, stored, body);
 	draft->body = body;
 	return OUTCOME_OK;
 }

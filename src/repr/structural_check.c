@@ -280,6 +280,25 @@ static void check_map_keys(struct shape_check *check, const struct structural *s
 	}
 }
 
+// What is one of a set is compared as a whole, and so must be replaced as a whole.
+static void check_set(struct shape_check *check, const struct structural *schema, const struct field_path *at)
+{
+	static const char atomic[] = "must be atomic as item of a list with x-kubernetes-list-type=set";
+	struct field_path items_at = field_name(at, STR("items"));
+	struct field_path list_at = field_name(&items_at, STR("x-kubernetes-list-type"));
+	struct field_path map_at = field_name(&items_at, STR("x-kubernetes-map-type"));
+	const struct values *values = schema->items != NULL ? schema->items->values : NULL;
+
+	if (values == NULL)
+		return;
+	if (schema->items->type == ARRAY_TYPE && values->list_type != NO_LIST_TYPE && values->list_type != LIST_ATOMIC)
+		field_invalid_text(check->faults, &list_at, values->list_type == LIST_SET ? STR("set") : STR("map"), atomic);
+	if (schema->items->type == OBJECT_TYPE && values->map_type.n == 0)
+		field_invalid(check->faults, &map_at, NULL, atomic);
+	else if (schema->items->type == OBJECT_TYPE && !str_eq(values->map_type, STR("atomic")))
+		field_invalid_text(check->faults, &map_at, values->map_type, atomic);
+}
+
 static void check_list_type(struct shape_check *check, const struct structural *schema, const struct field_path *at)
 {
 	const struct values *values = schema->values;
@@ -292,6 +311,8 @@ static void check_list_type(struct shape_check *check, const struct structural *
 		require(check, at, "x-kubernetes-list-type", "must be map if x-kubernetes-list-map-keys is non-empty");
 	if (values->list_type == LIST_MAP)
 		check_map_keys(check, schema, at);
+	if (values->list_type == LIST_SET)
+		check_set(check, schema, at);
 }
 
 static void check_text_member(struct shape_check *check, const struct structural *schema, const char *name,
@@ -363,6 +384,8 @@ static void check_schema(struct shape_check *check, const struct structural *sch
 	check_properties(check, schema, level, at);
 	if (schema->items != NULL)
 		check_schema(check, schema->items, ITEM_LEVEL, &items_at);
+	else if (schema->type == ARRAY_TYPE && schema->values->list_type != LIST_MAP) // of a map it is told below
+		field_required(check->faults, &items_at, "must be specified");
 	check_extensions(check, schema, at);
 	check_list_type(check, schema, at);
 	check_values(check, schema, at, has(schema, INT_OR_STRING) && says_int_or_string(schema));

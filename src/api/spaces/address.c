@@ -243,3 +243,27 @@ enum outcome read_target(struct call *call, unsigned verb, struct target *target
 		outcome = check_scope(call, target);
 	return outcome == OUTCOME_OK ? check_verb(call, verb, target) : outcome;
 }
+
+// ---- deprecated versions
+
+void warn_of_version(struct call *call, const struct target *target)
+{
+	const struct definition_version *version = target->version;
+	struct buf text = buf_new(call->pool, 128);
+	struct str warning = version->warning;
+
+	if (!version->deprecated)
+		return;
+	if (warning.n == 0)
+		warning = str_printf(call->pool, "%.*s %.*s is deprecated",
+			STR_ARG(group_version(call->pool, target->definition->type->group, version->name)),
+			STR_ARG(target->definition->kind));
+	BUF_LIT(&text, "299 - \"");
+	for (size_t i = 0; i < warning.n; i++) {
+		if (warning.p[i] == '"' || warning.p[i] == '\\')
+			buf_addc(&text, '\\');
+		buf_addc(&text, warning.p[i]);
+	}
+	buf_addc(&text, '"');
+	response_add(&call->response, "Warning", buf_str(&text));
+}

@@ -374,9 +374,10 @@ static struct doc *part_of_body(const struct change_of_object *change, struct do
 	if (has_identity(change->target->definition, "", "namespaces") && stored != NULL && change->target->part == PART_WHOLE)
 		take_from(pool, body, stored, "spec");
 	if (has_identity(change->target->definition, "", "namespaces") ||
+		has_identity(change->target->definition, CRD_GROUP, CRD_PLURAL) ||
 		(!change->target->definition->builtin && change->target->version->has_status))
 		take_from(pool, body, stored, "status");
-	else if (change->target->version->has_status && !has_identity(change->target->definition, CRD_GROUP, CRD_PLURAL))
+	else if (change->target->version->has_status)
 		fill_status(change, body, stored);
 	return body;
 }

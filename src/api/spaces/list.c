@@ -209,6 +209,8 @@ enum outcome list_in_space(struct call *call)
 
 	if (outcome == OUTCOME_OK && target.name.p != NULL) // namespaces/N/status
 		return get_in_space(call);
+	if (outcome == OUTCOME_OK)
+		warn_of_version(call, &target);
 	if (outcome == OUTCOME_OK && query_is_true(call, "watch"))
 		return watch_in_space(call, &target);
 	if (outcome == OUTCOME_OK)

@@ -20,8 +20,10 @@ static enum outcome begin_write(struct call *call, unsigned verb, struct target 
 {
 	enum outcome outcome = read_target(call, verb, target);
 
-	if (outcome == OUTCOME_OK)
+	if (outcome == OUTCOME_OK) {
+		warn_of_version(call, target);
 		outcome = check_role(call, target);
+	}
 	if (outcome == OUTCOME_OK)
 		outcome = read_dry_run(call);
 	if (outcome == OUTCOME_OK && verb != VERB_DELETE)
@@ -40,8 +42,10 @@ enum outcome get_in_space(struct call *call)
 	struct resource resource;
 	enum outcome outcome = read_target(call, VERB_GET, &target);
 
-	if (outcome == OUTCOME_OK)
+	if (outcome == OUTCOME_OK) {
+		warn_of_version(call, &target);
 		outcome = read_version(call);
+	}
 	if (outcome == OUTCOME_OK)
 		outcome = conditions_read(call, &conditions);
 	if (outcome != OUTCOME_OK)

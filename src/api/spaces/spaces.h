@@ -37,6 +37,8 @@ struct str caller_tenant(const struct call *call);
 // From the route's parameters and the caller. verb: what is to be done, of enum definition_verbs; the type has it, and
 // has it for this caller. OUTCOME_OK; _NOT_FOUND, _FORBIDDEN, _METHOD_NOT_ALLOWED, _BAD_REQUEST with call->problem set.
 enum outcome read_target(struct call *call, unsigned verb, struct target *target);
+// Tells in a header field that the version asked for is deprecated, if it is.
+void warn_of_version(struct call *call, const struct target *target);
 struct address target_address(const struct target *target);
 bool has_identity(const struct definition *definition, const char *group, const char *plural);
 // Its objects stand in namespaces.
