@@ -15,6 +15,7 @@ use Test::More;
 use Time::HiRes ();
 
 use Tenure::Instance;
+use Tenure::Parallel;
 
 my $server   = $ENV{TENURE_WATCH_SERVER} // 'lighttpd';
 my $instance = Tenure::Instance->start(combined => 1, workers => 2, server => $server);
@@ -215,6 +216,84 @@ SQL
     is told($watch, 1), 'ADDED behind', 'what was rolled back holds nothing up for long';
 };
 
+# What the log says of a tenant's config maps: [id, verb, name], in order.
+sub changes_of {
+    my ($tenant) = @_;
+    return $instance->sql(<<"SQL");
+SELECT c.id, c.verb, c.name FROM changes c JOIN tenants t ON t.id = c.tenant_id
+JOIN types y ON y.id = c.type_id WHERE t.name = '$tenant' AND y.plural = 'configmaps' AND y.group_name = '' ORDER BY c.id
+SQL
+}
+
+# What there was at that version: the last change of each name that was there.
+sub state_at {
+    my ($version, @changes) = @_;
+    my %state;
+    for my $change (@changes) {
+        my ($id, $verb, $name) = @{$change};
+        last if $id > $version;
+        if ($verb eq 'deleted') { delete $state{$name} }
+        else { $state{$name} = $id }
+    }
+    return %state;
+}
+
+sub write_for_a_while {
+    my ($client, $until) = @_;
+    my $api = $instance->combined($client % 3 == 2 ? 'bob:globex' : 'alice:acme');
+    my $n = 0;
+    while (Time::HiRes::time() < $until) {
+        my $name = "w$client-" . $n++ % 5;
+        my $answer = $api->post($cms, json => config_map($name));
+        die $answer->describe if $answer->status != 201;
+        $api->patch("$cms/$name", { data => { n => "$n" } }) if $n % 2;
+        $api->delete("$cms/$name");
+        $n++;
+    }
+    return $n;
+}
+
+# Lists and watches, again and again: for each time the list's version, what it had, and the versions of the events.
+sub list_and_watch {
+    my ($until) = @_;
+    my @times;
+    while (Time::HiRes::time() < $until - 1) {
+        my $list = $acme->get($cms)->json;
+        my $from = $list->{metadata}{resourceVersion};
+        my $watch = watch('alice:acme', "$cms?resourceVersion=$from&timeoutSeconds=1");
+        push @times, [$from, { map { $_->{metadata}{name} => $_->{metadata}{resourceVersion} } @{ $list->{items} } },
+            [map { $_->{object}{metadata}{resourceVersion} } events($watch, 100_000, 5)]];
+    }
+    return JSON::PP::encode_json(\@times);
+}
+
+subtest 'a list and a watch from it tell all, and nothing twice' => sub {
+    # The other test has taken the beginning of the log away: that it is no gap that may be filled shows after seconds.
+    Tenure::Instance::wait_until(sub { 20 == grep { version_of_list($acme) > 0 } 1 .. 20 });
+    my $until = Time::HiRes::time() + 12;
+    my @told  = Tenure::Parallel::run(9, sub { $_[0] > 5 ? list_and_watch($until) : write_for_a_while($_[0], $until) });
+    my @changes = changes_of('acme');
+    my ($exact, @times) = (0, map { @{ JSON::PP::decode_json($_) } } grep { defined } @told[6 .. 8]);
+    my (@wrong_state, @wrong_events);
+    for my $time (@times) {
+        my ($from, $had, $events) = @{$time};
+        my %was = state_at($from, @changes);
+        # Where the list could not be as of one version, what differs is what is told again.
+        my $is_exact = !grep { $_ > $from } values %{$had};
+        my %later = map { $is_exact ? () : ($_->[2] => 1) } grep { $_->[0] > $from && $_->[0] < $from + 100 } @changes;
+        my @differ = grep { /^w/ && ($was{$_} // 0) != ($had->{$_} // 0) && !$later{$_} } keys %{ { %was, %{$had} } };
+        push @wrong_state, "$from: @differ" if @differ;
+        $exact++ if $is_exact;
+        my ($last) = ($events->[-1] // $from);
+        my @expected = map { $_->[0] } grep { $_->[0] > $from && $_->[0] <= $last } @changes;
+        push @wrong_events, "$from: @{$events}\nexpected: @expected" if "@{$events}" ne "@expected";
+    }
+    cmp_ok scalar @times, '>', 5, 'many times';
+    is_deeply \@wrong_state,  [], 'each list is what there was at its version';
+    is_deeply \@wrong_events, [], 'each change behind it is told, once, in order';
+    note "$exact of " . @times . " lists as of one version";
+};
+
 subtest 'many watches, two workers' => sub {
     # A worker that has just seen the gap of what was rolled back lists as of before it.
     my $last = $instance->sql_value('SELECT MAX(id) FROM changes');
@@ -278,6 +357,63 @@ subtest 'a tenant that is purged' => sub {
     $admin->post($tenants, json => { kind => 'Tenant', metadata => { name => 'brief' } })->is_status(201, 'its name is free again');
     is told(watch('admin', "$tenants?resourceVersion=$from"), 2), 'DELETED brief, ADDED brief', 'that it went is told still';
     is told(watch('bob:brief', "$tenants?resourceVersion=$from"), 1), 'ADDED brief', 'but not to who has the name now';
+};
+
+# ---- which version
+
+sub types_of { my ($self, $n, $seconds) = @_; return join ' ', map { $_->{type} } events($self, $n, $seconds) }
+
+subtest 'what is there, and a bookmark behind it' => sub {
+    my $stream = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
+    my @names  = map { $_->{metadata}{name} } @{ $acme->get($cms)->json->{items} };
+    for my $version ('', '&resourceVersion=0', '&resourceVersion=' . version_of_list($acme)) {
+        my $watch = watch('alice:acme', "$cms?$stream&allowWatchBookmarks=true$version");
+        my @events = events($watch, @names + 1);
+        is join(' ', map { $_->{object}{metadata}{name} } @events[0 .. $#names]), "@names", "all that is there first, from '$version'";
+        my $mark = $events[-1];
+        is_deeply [$mark->{type}, $mark->{object}{metadata}{annotations}], ['BOOKMARK', { 'k8s.io/initial-events-end' => 'true' }],
+            'then the bookmark that says so';
+        $acme->post($cms, json => config_map('streamed'));
+        my ($event) = events($watch, 1);
+        is name_of($event // {}), 'ADDED streamed', 'then what comes';
+        cmp_ok $event->{object}{metadata}{resourceVersion}, '>', $mark->{object}{metadata}{resourceVersion}, 'behind it';
+        $acme->delete("$cms/streamed");
+    }
+    my $plain = watch('alice:acme', "$cms?$stream");
+    is types_of($plain, @names + 1, 1), join(' ', ('ADDED') x @names), 'no bookmark for who takes none';
+    my $now = watch('alice:acme', "$cms?sendInitialEvents=false&resourceVersionMatch=NotOlderThan&resourceVersion=0");
+    is types_of($now, 1, 0.5), '', 'nothing of what is there for who wants none';
+    $acme->post($cms, json => config_map('streamed'));
+    is told($now, 1), 'ADDED streamed', 'what comes';
+    is told(watch('alice:acme', "$cms?fieldSelector=metadata.name%3Dstreamed&resourceVersion=0"), 1), 'ADDED streamed', 'from 0: what is there';
+    $acme->delete("$cms/streamed");
+};
+
+subtest 'versions that are asked for' => sub {
+    my $from = version_of_list($acme);
+    is $acme->get("$cms?resourceVersion=$from&resourceVersionMatch=Exact")->json->{metadata}{resourceVersion}, $from, 'exactly the present';
+    $globex->post($cms, json => config_map('elsewhere'));
+    is $acme->get("$cms?resourceVersion=$from&resourceVersionMatch=Exact")->json->{metadata}{resourceVersion}, $from,
+        'which it is while nothing of it changes';
+    cmp_ok $acme->get("$cms?resourceVersion=$from&resourceVersionMatch=NotOlderThan")->json->{metadata}{resourceVersion}, '>=', $from, 'or newer';
+    $acme->post($cms, json => config_map('newer'));
+    my $answer = $acme->get("$cms?resourceVersion=$from&resourceVersionMatch=Exact");
+    $answer->is_status(410, 'what was there is not kept');
+    is $answer->json->{reason}, 'Expired', 'which it says';
+    for my $case (
+        ['resourceVersionMatch=Exact', qr/unless resourceVersion is provided/],
+        ['resourceVersionMatch=Exact&resourceVersion=0', qr/forbidden for resourceVersion "0"/],
+        ['resourceVersionMatch=Newest&resourceVersion=1', qr/Unsupported value: "Newest"/],
+        ['resourceVersionMatch=Exact&resourceVersion=1&continue=x', qr/when continue is provided/],
+        ['sendInitialEvents=true', qr/forbidden for list/],
+        ['watch=true&sendInitialEvents=true', qr/requires setting resourceVersionMatch to NotOlderThan/],
+        ['watch=true&resourceVersionMatch=NotOlderThan&resourceVersion=1', qr/unless sendInitialEvents is provided/],
+    ) {
+        $answer = $acme->get("$cms?$case->[0]");
+        $answer->is_status(422, $case->[0]);
+        like $answer->json->{message}, $case->[1], 'says why';
+    }
+    is $acme->get("$cms/newer?watch=true")->json->{kind}, 'ConfigMap', 'an object is not watched at its own path, but read';
 };
 
 subtest 'what is not watched' => sub {

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/pool.h"
+#include "registry/catalogue.h"
 #include "registry/internal.h"
 
 // Columns as held_tenant() reads them.
@@ -81,7 +82,13 @@ static const struct db_query q_dont_mind = { "SET TRANSACTION ISOLATION LEVEL RE
 static const struct db_query q_written = { "SELECT c.id " CHANGES_ABOVE, "uu", "u" };
 static const struct db_query q_committed = { "SELECT c.id, c.at " CHANGES_ABOVE, "uu", "ut" };
 
-enum { HORIZON_ROWS = 10000, HORIZON_BACK = 1000, HORIZON_SETTLES_US = 1000000, HORIZON_OLD_US = 10000000 };
+enum {
+	HORIZON_ROWS = 10000,
+	HORIZON_BACK = 1000,
+	HORIZON_SETTLES_US = 1000000,
+	HORIZON_OLD_US = 10000000,
+	HORIZON_STUCK_US = 50000,
+};
 
 // The highest id up to which there is no gap between what is committed. Gaps up to settled are void, and so are those
 // before what is old.
@@ -125,24 +132,52 @@ enum outcome change_newest(struct registry *registry, uint64_t *newest)
 }
 
 // Where to look from: what was seen complete, unless the log was emptied since.
-static enum outcome begin_horizon(struct registry *registry)
+static enum outcome begin_horizon(struct registry *registry, uint64_t *newest)
 {
 	struct horizon *held = &registry->horizon;
-	uint64_t last;
-	enum outcome outcome = change_newest(registry, &last);
+	uint64_t complete = catalogue_complete(registry); // asked first: meanwhile it may grow
+	enum outcome outcome = change_newest(registry, newest);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (held->complete == 0 || last < held->complete)
-		*held = (struct horizon){ .complete = last > HORIZON_BACK ? last - HORIZON_BACK : 0 };
+	if (*newest < complete)
+		catalogue_forget_complete(registry, complete);
+	else if (held->complete < complete)
+		held->complete = complete;
+	if (held->complete == 0 || *newest < held->complete)
+		*held = (struct horizon){ .complete = *newest > HORIZON_BACK ? *newest - HORIZON_BACK : 0 };
 	return OUTCOME_OK;
+}
+
+static void note_reach(struct horizon *held, uint64_t newest, int64_t now_us)
+{
+	if (newest <= held->complete) {
+		held->stuck_us = 0;
+	} else if (held->stuck_us == 0 || held->stuck != held->complete) {
+		held->stuck = held->complete;
+		held->stuck_us = now_us;
+	}
+}
+
+bool change_is_stuck(const struct registry *registry)
+{
+	const struct horizon *held = &registry->horizon;
+
+	return held->stuck_us != 0 && clock_tick_us() - held->stuck_us > HORIZON_STUCK_US;
 }
 
 enum outcome change_horizon(struct registry *registry, uint64_t *horizon)
 {
+	uint64_t newest;
+
+	return change_reach(registry, horizon, &newest);
+}
+
+enum outcome change_reach(struct registry *registry, uint64_t *horizon, uint64_t *newest)
+{
 	struct horizon *held = &registry->horizon;
 	int64_t now_us = clock_tick_us();
-	enum outcome outcome = begin_horizon(registry);
+	enum outcome outcome = begin_horizon(registry, newest);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -159,9 +194,13 @@ enum outcome change_horizon(struct registry *registry, uint64_t *horizon)
 	}
 	uint64_t reached = first_gap(&calls[2].rows, held->complete, held->settled, registry->now_us - HORIZON_OLD_US);
 	*horizon = held->complete = first_open(&calls[1].rows, &calls[2].rows, reached);
-	if (held->seen_us == 0 && calls[2].rows.n > 0) {
-		held->seen = db_at(&calls[2].rows, calls[2].rows.n - 1, 0)->u;
+	catalogue_note_complete(registry, *horizon);
+	uint64_t last = calls[2].rows.n > 0 ? db_at(&calls[2].rows, calls[2].rows.n - 1, 0)->u : 0;
+	if (held->seen_us == 0 && last > 0) {
+		held->seen = last;
 		held->seen_us = now_us;
 	}
+	*newest = last > *newest ? last : *newest;
+	note_reach(held, *newest, now_us);
 	return OUTCOME_OK;
 }

@@ -30,6 +30,11 @@ enum outcome change_list(struct registry *registry, struct str tenant, uint64_t 
 // to light later. Asked before a list is read, it is from where a reader of that list goes on: nothing is missed. Waits
 // for nobody. Not in a transaction: for methods whose transaction mode is "read". OUTCOME_OK.
 enum outcome change_horizon(struct registry *registry, uint64_t *horizon);
+// The same, and the highest id of a change that is visible by now. Something in flight may be between them.
+enum outcome change_reach(struct registry *registry, uint64_t *horizon, uint64_t *newest);
+// Has the horizon been held up for longer than transactions take, by a large one or by a gap that has to be looked at?
+// Waiting for it would take long.
+bool change_is_stuck(const struct registry *registry);
 // The highest id of a change that is visible; 0: there is none. It may be above the horizon. Who was told of a change with
 // an id above it was told by another server than this one, or by nobody. OUTCOME_OK.
 enum outcome change_newest(struct registry *registry, uint64_t *newest);

@@ -29,6 +29,8 @@ struct horizon {
 	uint64_t settled;  // up to here, what is neither written nor committed never will be
 	uint64_t seen;     // there was this id
 	int64_t seen_us;   // at this time (clock_tick_us); 0: not noted
+	uint64_t stuck;    // it does not come beyond this
+	int64_t stuck_us;  // since then; 0: it is not held up
 };
 
 // What every registry function works with: made once per worker, the second half set for each request.

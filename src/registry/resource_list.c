@@ -220,14 +220,16 @@ enum outcome resource_list(struct registry *registry, const struct resource_quer
 		return outcome;
 	if (sizes.n == 0)
 		return query->marker.p != NULL ? OUTCOME_OK : explain_empty(registry, query);
-	page.limit->u = page_fitting(&sizes, 0, query->limit);
+	// Where all fit, what others add meanwhile must not push out the last: then there is one more than a page may have.
+	size_t fit = page_fitting(&sizes, 0, query->limit);
+	page.limit->u = fit < sizes.n ? fit : query->limit + 1;
 	enum db_result result = db_run(registry->db, registry->pool, &page.queries->rows, page.in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	*n = rows.n;
-	*more = sizes.n > rows.n && rows.n == page.limit->u;
-	*list = POOL_ARRAY(registry->pool, struct resource, rows.n);
-	for (size_t i = 0; i < rows.n; i++) {
+	*n = rows.n > query->limit ? (size_t)query->limit : rows.n;
+	*more = fit < sizes.n ? rows.n == fit : rows.n > query->limit;
+	*list = POOL_ARRAY(registry->pool, struct resource, *n);
+	for (size_t i = 0; i < *n; i++) {
 		resource_from_row(registry, &(*list)[i], &rows, i, 0);
 		(*list)[i].tenant = query->all_tenants ? db_at(&rows, i, RESOURCE_N_COLUMNS)->s : query->tenant;
 	}

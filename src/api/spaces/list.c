@@ -2,6 +2,7 @@
 // Lists: what selectors choose, a page at a time, and the same to be deleted.
 #include "base/base.h"
 
+#include "api/spaces/as_of.h"
 #include "api/spaces/spaces.h"
 #include "base/buf.h"
 #include "base/pool.h"
@@ -16,31 +17,31 @@ enum {
 
 // ---- what is asked for
 
-// Who has the last page watches from the first one's horizon on: what was changed since must still be known.
-static enum outcome check_horizon(struct call *call, uint64_t horizon)
+// Who has the last page watches from the first one's version on: what was changed since must still be known.
+static enum outcome check_version(struct call *call, uint64_t version)
 {
 	uint64_t oldest, newest;
 	enum outcome outcome = follow_bounds(call->registry, &oldest, &newest);
 
-	if (outcome == OUTCOME_OK && horizon > newest)
+	if (outcome == OUTCOME_OK && version > newest)
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
 			"continue key is not valid: it is of a list that is still to come");
-	if (outcome == OUTCOME_OK && horizon + 1 < oldest)
+	if (outcome == OUTCOME_OK && version + 1 < oldest)
 		return call_fail(call, OUTCOME_GONE,
 			"The provided continue parameter is too old to display a consistent list result: begin the list anew, without it");
 	return outcome;
 }
 
-// "41837:default/c1": the horizon of the first page, and behind which item to go on.
+// "41837:default/c1": the version of the first page, and behind which item to go on.
 static enum outcome read_continue(struct call *call, struct str text, struct list_query *query)
 {
 	size_t colon = str_find(text, ':', 0);
 
-	if (colon == text.n || !str_to_u64(str_part(text, 0, colon), &query->horizon))
+	if (colon == text.n || !str_to_u64(str_part(text, 0, colon), &query->version))
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
 			"continue key is not valid: it must be metadata.continue of the page before");
 	query->marker = str_part(text, colon + 1, text.n);
-	return check_horizon(call, query->horizon);
+	return check_version(call, query->version);
 }
 
 static enum outcome read_list_query(struct call *call, const struct target *target, struct list_query *query)
@@ -49,7 +50,7 @@ static enum outcome read_list_query(struct call *call, const struct target *targ
 	struct str text;
 	enum outcome outcome = read_choice(call, target, &query->choice);
 
-	query->limit = 0;
+	query->limit = query->version = query->exact = 0;
 	query->marker = STR_NONE;
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -57,9 +58,7 @@ static enum outcome read_list_query(struct call *call, const struct target *targ
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number");
 	if (uri_query(uri, STR("continue"), &text) && text.n > 0)
 		return read_continue(call, text, query);
-	// What is about to be deleted is locked as it goes; how new the list of it is tells nothing.
-	query->horizon = 0;
-	return call->request.method == METHOD_DELETE ? OUTCOME_OK : change_horizon(call->registry, &query->horizon);
+	return OUTCOME_OK;
 }
 
 // ---- going through them
@@ -97,10 +96,14 @@ static enum outcome take_page(const struct visit *visit, struct resource_query *
 		struct buf object = buf_new(call->registry->pool, 1024 + list[i].meta.n + list[i].body.n);
 		object_json(call, visit->target->definition, visit->target->version, &list[i], &object);
 		*marker = resource_marker(call->registry->pool, query, &list[i]);
+		if (visit->as_of != NULL)
+			as_of_saw(visit->as_of, list[i].id, list[i].changed);
 		if (chosen(&visit->query->choice, call->registry->pool, buf_str(&object)))
 			*enough = !visit->take(visit->arg, &list[i], buf_str(&object));
 		if (*enough && i + 1 < n)
 			*more = true;
+		if (*enough && *more && visit->as_of != NULL)
+			as_of_page_ends(visit->as_of, list[i].id, list[i].space, list[i].name);
 	}
 	return OUTCOME_OK;
 }
@@ -123,7 +126,7 @@ static enum outcome visit_pages(const struct visit *visit, struct resource_query
 			pool_clear(scratch);
 	}
 	if (outcome == OUTCOME_OK && more && enough)
-		*next = str_printf(call->pool, "%llu:%.*s", (unsigned long long)visit->query->horizon, STR_ARG(marker));
+		*next = marker;
 	return outcome;
 }
 
@@ -142,10 +145,19 @@ static enum outcome visit_one(const struct visit *visit)
 		return OUTCOME_NOT_FOUND;
 	if (outcome != OUTCOME_OK)
 		return outcome;
+	if (visit->as_of != NULL)
+		as_of_saw(visit->as_of, resource.id, resource.changed);
 	object_json(call, target->definition, target->version, &resource, &object);
 	if (chosen(&visit->query->choice, call->pool, buf_str(&object)))
 		(void)visit->take(visit->arg, &resource, buf_str(&object));
 	return OUTCOME_OK;
+}
+
+struct str name_looked_up(const struct call *call, const struct target *target, const struct choice *choice)
+{
+	if (has_identity(target->definition, "", "tenants") && call->who.role != ROLE_OPERATOR)
+		return call->who.tenant;
+	return target->all || target->all_spaces ? STR_NONE : choice->name;
 }
 
 enum outcome visit_objects(const struct visit *visit, struct str *next)
@@ -166,7 +178,7 @@ enum outcome visit_objects(const struct visit *visit, struct str *next)
 	enum outcome outcome;
 
 	*next = STR_NONE;
-	if (visit->query->choice.name.p != NULL && !target->all && !target->all_spaces) {
+	if (name_looked_up(call, target, &visit->query->choice).p != NULL) {
 		outcome = visit_one(visit);
 	} else {
 		call->registry->pool = scratch_of(call);
@@ -182,29 +194,109 @@ enum outcome visit_objects(const struct visit *visit, struct str *next)
 
 struct listed {
 	struct listing listing;
-	uint64_t limit;
+	const struct list_query *query;
 	bool too_large;
 };
 
-static bool list_one(void *arg, const struct resource *resource, struct str object)
+static bool list_text(struct listed *listed, struct str object)
 {
-	struct listed *listed = arg;
+	uint64_t limit = listed->query->limit;
 
-	UNUSED(resource);
 	if (listed->listing.out.n + object.n > LIST_MAX_BYTES) {
 		listed->too_large = true;
 		return false;
 	}
 	listing_add(&listed->listing, object);
-	return listed->limit == 0 || listed->listing.n < listed->limit;
+	return limit == 0 || listed->listing.n < limit;
+}
+
+static bool list_one(void *arg, const struct resource *resource, struct str object)
+{
+	UNUSED(resource);
+	return list_text(arg, object);
+}
+
+static bool list_tenant(void *arg, const struct tenant *tenant, struct str object)
+{
+	struct listed *listed = arg;
+
+	UNUSED(tenant);
+	return !chosen(&listed->query->choice, listed->listing.call->pool, object) || list_text(listed, object);
+}
+
+// *next: the marker behind which it goes on.
+static enum outcome list_all(struct listed *listed, struct call *call, const struct target *target, struct as_of *as_of,
+	struct str *next)
+{
+	const struct visit visit = { call, target, listed->query, list_one, listed, as_of };
+	const struct tenants_visit tenants = { call, target, listed->query, list_tenant, listed, as_of };
+	enum outcome outcome = OUTCOME_OK;
+
+	*next = STR_NONE;
+	listing_begin(&listed->listing, call, target);
+	if (has_identity(target->definition, "", "tenants"))
+		outcome = visit_tenants(&tenants, next);
+	else if (target->definition->stored)
+		outcome = visit_objects(&visit, next);
+	if (outcome == OUTCOME_OK && listed->too_large)
+		return call_fail(call, OUTCOME_BODY_TOO_LARGE, "the list has more than %d bytes: ask for pages, with limit",
+			LIST_MAX_BYTES);
+	return outcome;
+}
+
+static enum outcome fail_not_as_it_was(struct call *call, uint64_t version)
+{
+	return call_fail(call, OUTCOME_GONE,
+		"what there was at resourceVersion %llu is not kept: list without resourceVersionMatch=Exact",
+		(unsigned long long)version);
+}
+
+// *version: the list's.
+static enum outcome list_first(struct listed *listed, struct call *call, const struct target *target, uint64_t *version,
+	struct str *next)
+{
+	uint64_t exact = listed->query->exact;
+	struct as_of as_of;
+	bool again = true, is_exact;
+	enum outcome outcome = as_of_begin(&as_of, call, target, name_looked_up(call, target, &listed->query->choice));
+
+	while (outcome == OUTCOME_OK && again) {
+		outcome = list_all(listed, call, target, &as_of, next);
+		if (outcome != OUTCOME_OK || exact != 0)
+			break;
+		outcome = as_of_end(&as_of, version, &is_exact, &again);
+		if (outcome == OUTCOME_OK && again)
+			outcome = as_of_again(&as_of);
+	}
+	if (outcome != OUTCOME_OK || exact == 0)
+		return outcome;
+	*version = exact;
+	outcome = as_of_is_same(&as_of, exact, &is_exact);
+	return outcome == OUTCOME_OK && !is_exact ? fail_not_as_it_was(call, exact) : outcome;
+}
+
+static enum outcome list_page(struct call *call, const struct target *target, const struct list_query *query)
+{
+	struct listed listed = { .query = query };
+	struct str next;
+	uint64_t version = query->version;
+	enum outcome outcome = version != 0 ? list_all(&listed, call, target, NULL, &next) :
+		list_first(&listed, call, target, &version, &next);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (next.p != NULL)
+		next = str_printf(call->pool, "%llu:%.*s", (unsigned long long)version, STR_ARG(next));
+	listing_end(&listed.listing, version, next);
+	return OUTCOME_OK;
 }
 
 enum outcome list_in_space(struct call *call)
 {
 	struct target target;
 	struct list_query query;
-	struct listed listed = { .too_large = false };
-	struct str next = STR_NONE;
+	uint64_t version = 0;
+	enum version_match match = MATCH_ANY;
 	enum outcome outcome = read_target(call, VERB_LIST, &target);
 
 	if (outcome == OUTCOME_OK && target.name.p != NULL) // namespaces/N/status
@@ -214,25 +306,15 @@ enum outcome list_in_space(struct call *call)
 	if (outcome == OUTCOME_OK && query_is_true(call, "watch"))
 		return watch_in_space(call, &target);
 	if (outcome == OUTCOME_OK)
-		outcome = read_version(call);
+		outcome = read_version(call, &version);
+	if (outcome == OUTCOME_OK)
+		outcome = read_version_match(call, false, &match);
 	if (outcome == OUTCOME_OK)
 		outcome = read_list_query(call, &target, &query);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	listing_begin(&listed.listing, call, &target);
-	listed.limit = query.limit;
-	if (has_identity(target.definition, "", "tenants"))
-		return list_tenant_objects(call, &target, &query);
-	const struct visit visit = { call, &target, &query, list_one, &listed };
-	if (target.definition->stored)
-		outcome = visit_objects(&visit, &next);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	if (listed.too_large)
-		return call_fail(call, OUTCOME_BODY_TOO_LARGE, "the list has more than %d bytes: ask for pages, with limit",
-			LIST_MAX_BYTES);
-	listing_end(&listed.listing, query.horizon, next);
-	return OUTCOME_OK;
+	query.exact = match == MATCH_EXACT ? version : 0;
+	return list_page(call, &target, &query);
 }
 
 // ---- deleting what a list has
@@ -301,7 +383,7 @@ enum outcome delete_all_in_space(struct call *call)
 	doomed.list = pool_calloc(call->pool, DELETE_MAX, sizeof(*doomed.list));
 	listing_begin(&doomed.listing, call, &target);
 	query.limit = 0;
-	const struct visit visit = { call, &target, &query, doom_one, &doomed };
+	const struct visit visit = { call, &target, &query, doom_one, &doomed, NULL };
 	outcome = visit_objects(&visit, &next);
 	if (outcome == OUTCOME_OK && doomed.too_many)
 		outcome = call_fail(call, OUTCOME_BODY_TOO_LARGE,
@@ -309,6 +391,6 @@ enum outcome delete_all_in_space(struct call *call)
 	if (outcome == OUTCOME_OK)
 		outcome = delete_each(call, &target, &doomed);
 	if (outcome == OUTCOME_OK)
-		listing_end(&doomed.listing, query.horizon, STR_NONE);
+		listing_end(&doomed.listing, 0, STR_NONE); // each was locked as it went: how new the list of it is tells nothing
 	return outcome;
 }

@@ -40,11 +40,12 @@ enum outcome get_in_space(struct call *call)
 	struct target target;
 	struct conditions conditions;
 	struct resource resource;
+	uint64_t version;
 	enum outcome outcome = read_target(call, VERB_GET, &target);
 
 	if (outcome == OUTCOME_OK) {
 		warn_of_version(call, &target);
-		outcome = read_version(call);
+		outcome = read_version(call, &version);
 	}
 	if (outcome == OUTCOME_OK)
 		outcome = conditions_read(call, &conditions);

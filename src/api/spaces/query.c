@@ -68,20 +68,74 @@ static enum outcome fail_not_yet(struct call *call, uint64_t asked, uint64_t new
 }
 
 // What is read is always the present state, so that only a version that is still to come can't be had.
-enum outcome read_version(struct call *call)
+enum outcome read_version(struct call *call, uint64_t *version)
 {
 	struct str text;
 	uint64_t asked = 0, newest;
 
+	*version = 0;
 	if (!uri_query(&call->request.uri, STR("resourceVersion"), &text) || text.n == 0)
 		return OUTCOME_OK;
 	if (!str_to_u64(text, &asked))
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
 			"resourceVersion must be a number: metadata.resourceVersion of an object or a list, or 0 for any");
+	*version = asked;
 	if (asked == 0)
 		return OUTCOME_OK;
 	enum outcome outcome = change_newest(call->registry, &newest);
 	return outcome == OUTCOME_OK && asked > newest ? fail_not_yet(call, asked, newest) : outcome;
+}
+
+static struct str query_text(const struct call *call, const char *name)
+{
+	struct str text = STR("");
+
+	(void)uri_query(&call->request.uri, str_c(name), &text);
+	return text;
+}
+
+static void check_list_match(const struct call *call, struct str match, struct field_faults *faults)
+{
+	const struct field_path at = field_name(NULL, STR("resourceVersionMatch"));
+	struct str version = query_text(call, "resourceVersion");
+
+	if (match.n > 0 && version.n == 0)
+		field_forbidden(faults, &at, "resourceVersionMatch is forbidden unless resourceVersion is provided");
+	if (str_eq(match, STR("Exact")) && str_eq(version, STR("0")))
+		field_forbidden(faults, &at, "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
+}
+
+static void check_watch_match(bool tells_initial, struct str match, struct field_faults *faults)
+{
+	const struct field_path at = field_name(NULL, STR("resourceVersionMatch"));
+
+	if (tells_initial && !str_eq(match, STR("NotOlderThan")))
+		field_forbidden(faults, &at, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+	else if (!tells_initial && match.n > 0)
+		field_forbidden(faults, &at, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+}
+
+enum outcome read_version_match(struct call *call, bool watch, enum version_match *match)
+{
+	static const char *const supported[] = { "Exact", "NotOlderThan", NULL };
+	const struct field_path at = field_name(NULL, STR("resourceVersionMatch"));
+	const struct field_path initial = field_name(NULL, STR("sendInitialEvents"));
+	struct field_faults faults = field_faults_new(call->pool);
+	struct str text = query_text(call, "resourceVersionMatch");
+	bool tells_initial = query_text(call, "sendInitialEvents").n > 0;
+
+	*match = str_eq(text, STR("Exact")) ? MATCH_EXACT : text.n > 0 ? MATCH_NOT_OLDER : MATCH_ANY;
+	if (*match == MATCH_NOT_OLDER && !str_eq(text, STR("NotOlderThan")))
+		field_not_supported(&faults, &at, text, supported);
+	if (text.n > 0 && query_text(call, "continue").n > 0)
+		field_forbidden(&faults, &at, "resourceVersionMatch is forbidden when continue is provided");
+	if (!watch && tells_initial)
+		field_forbidden(&faults, &initial, "sendInitialEvents is forbidden for list");
+	if (watch)
+		check_watch_match(tells_initial, text, &faults);
+	else
+		check_list_match(call, text, &faults);
+	return faults.n > 0 ? fail_invalid(call, NULL, STR(""), &faults) : OUTCOME_OK;
 }
 
 // ---- selectors

@@ -185,14 +185,14 @@ void listing_add(struct listing *listing, struct str object)
 			&listing->out);
 }
 
-void listing_end(struct listing *listing, uint64_t horizon, struct str next)
+void listing_end(struct listing *listing, uint64_t version, struct str next)
 {
 	struct buf *out = &listing->out;
 
 	BUF_LIT(out, "],\"metadata\":{\"selfLink\":");
 	json_add_string(out, listing->call->request.uri.path);
 	BUF_LIT(out, ",\"resourceVersion\":\"");
-	buf_add_u64(out, horizon);
+	buf_add_u64(out, version);
 	buf_addc(out, '"');
 	if (next.p != NULL) {
 		BUF_LIT(out, ",\"continue\":");

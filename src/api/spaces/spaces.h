@@ -11,6 +11,8 @@
 #include "registry/feed.h"
 #include "repr/field_fault.h"
 
+struct as_of; // api/spaces/as_of.h
+
 // ---- address.c: whose space, which type
 
 enum part { PART_WHOLE, PART_STATUS, PART_SCALE, PART_FINALIZE };
@@ -60,8 +62,13 @@ bool query_is_true(const struct call *call, const char *name);
 enum outcome read_dry_run(struct call *call);
 // fieldManager means nothing here, and has to be right. OUTCOME_OK; _BAD_DOCUMENT (told as 422).
 enum outcome read_field_manager(struct call *call);
-// resourceVersion of a read: its answer must not be older. OUTCOME_OK; _BAD_PARAMETER, _NOT_YET with call->problem set.
-enum outcome read_version(struct call *call);
+// resourceVersion of a read: its answer must not be older. 0: none was given. OUTCOME_OK; _BAD_PARAMETER, _NOT_YET with
+// call->problem set.
+enum outcome read_version(struct call *call, uint64_t *version);
+// resourceVersionMatch, and of a watch sendInitialEvents. OUTCOME_OK; _BAD_DOCUMENT (told as 422) with call->problem set
+// where they do not go together, as Kubernetes has it.
+enum version_match { MATCH_ANY, MATCH_EXACT, MATCH_NOT_OLDER };
+enum outcome read_version_match(struct call *call, bool watch, enum version_match *match);
 // The apiVersion of the Table that Accept prefers to the objects themselves; p NULL: it does not.
 struct str wanted_table(const struct call *call);
 enum table_object included_object(const struct call *call);
@@ -81,7 +88,8 @@ struct list_query {
 	struct choice choice;
 	uint64_t limit;     // 0: all
 	struct str marker;  // p NULL: from the first
-	uint64_t horizon;   // of the list: that of its first page
+	uint64_t version;   // of a page that is not the first: the list's; else 0
+	uint64_t exact;     // as of that version, or not at all; 0: as of now
 };
 
 // ---- list.c: going through objects
@@ -93,10 +101,13 @@ struct visit {
 	// One that is chosen, as JSON; false: that was enough.
 	bool (*take)(void *arg, const struct resource *resource, struct str object);
 	void *arg;
+	struct as_of *as_of; // is told of each, chosen or not; NULL: nobody is
 };
-// A space or namespace that is not there has no objects. *next: where the list goes on; p NULL: this was all.
-// OUTCOME_OK, _BAD_PARAMETER.
+// A space or namespace that is not there has no objects. *next: the marker behind which the list goes on; p NULL: this was
+// all. OUTCOME_OK, _BAD_PARAMETER.
 enum outcome visit_objects(const struct visit *visit, struct str *next);
+// The one that is looked up by its name, so that others are not looked at; p NULL: all are.
+struct str name_looked_up(const struct call *call, const struct target *target, const struct choice *choice);
 
 // ---- watch.c
 
@@ -149,7 +160,7 @@ void listing_begin(struct listing *listing, struct call *call, const struct targ
 // The object's JSON.
 void listing_add(struct listing *listing, struct str object);
 // next: where the list goes on; p NULL: this was all.
-void listing_end(struct listing *listing, uint64_t horizon, struct str next);
+void listing_end(struct listing *listing, uint64_t version, struct str next);
 
 // ---- content.c: from a client's document to what is stored
 
@@ -272,10 +283,10 @@ struct tenants_visit {
 	// that was enough.
 	bool (*take)(void *arg, const struct tenant *tenant, struct str object);
 	void *arg;
+	struct as_of *as_of;
 };
 // As visit_objects.
 enum outcome visit_tenants(const struct tenants_visit *visit, struct str *next);
-enum outcome list_tenant_objects(struct call *call, const struct target *target, const struct list_query *query);
 enum outcome get_tenant_object(struct call *call, const struct target *target, struct guard guard);
 enum outcome create_tenant_object(struct call *call, const struct target *target, const struct doc *object);
 enum outcome change_tenant_object(struct call *call, const struct target *target, struct change_of_object *change,

@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include "api/documents.h"
+#include "api/spaces/as_of.h"
 #include "api/spaces/spaces.h"
 #include "api/tenant_metadata.h"
 #include "auth/auth.h"
@@ -114,6 +115,13 @@ enum outcome get_tenant_object(struct call *call, const struct target *target, s
 
 // ---- lists
 
+static bool take_tenant(const struct tenants_visit *visit, const struct tenant *tenant)
+{
+	if (visit->as_of != NULL)
+		as_of_saw(visit->as_of, tenant->id, tenant->changed);
+	return visit->take(visit->arg, tenant, tenant_text(visit->call, visit->target, tenant));
+}
+
 // The one that is meant: a tenant's own, or that of a name.
 static enum outcome visit_tenant(const struct tenants_visit *visit, struct str name)
 {
@@ -121,7 +129,7 @@ static enum outcome visit_tenant(const struct tenants_visit *visit, struct str n
 	enum outcome outcome = tenant_get(visit->call->registry, name, &tenant);
 
 	if (outcome == OUTCOME_OK)
-		(void)visit->take(visit->arg, &tenant, tenant_text(visit->call, visit->target, &tenant));
+		(void)take_tenant(visit, &tenant);
 	return outcome == OUTCOME_NOT_FOUND || outcome == OUTCOME_GONE ? OUTCOME_OK : outcome;
 }
 
@@ -145,42 +153,15 @@ enum outcome visit_tenants(const struct tenants_visit *visit, struct str *next)
 			return outcome;
 		size_t i = 0;
 		while (i < n && !enough) {
-			enough = !visit->take(visit->arg, &list[i], tenant_text(call, visit->target, &list[i]));
+			enough = !take_tenant(visit, &list[i]);
 			last = list[i++].name;
 		}
 		more = more || i < n;
 	}
 	if (more)
-		*next = str_printf(call->pool, "%llu:%.*s", (unsigned long long)visit->query->horizon, STR_ARG(last));
-	return OUTCOME_OK;
-}
-
-struct tenants_listed {
-	struct listing listing;
-	const struct list_query *query;
-};
-
-static bool list_one(void *arg, const struct tenant *tenant, struct str object)
-{
-	struct tenants_listed *listed = arg;
-
-	UNUSED(tenant);
-	if (chosen(&listed->query->choice, listed->listing.call->pool, object))
-		listing_add(&listed->listing, object);
-	return listed->query->limit == 0 || listed->listing.n < listed->query->limit;
-}
-
-enum outcome list_tenant_objects(struct call *call, const struct target *target, const struct list_query *query)
-{
-	struct tenants_listed listed = { .query = query };
-	const struct tenants_visit visit = { call, target, query, list_one, &listed };
-	struct str next;
-
-	listing_begin(&listed.listing, call, target);
-	enum outcome outcome = visit_tenants(&visit, &next);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	listing_end(&listed.listing, query->horizon, next);
+		*next = last;
+	if (more && visit->as_of != NULL)
+		as_of_page_ends(visit->as_of, 0, STR(""), last);
 	return OUTCOME_OK;
 }
 

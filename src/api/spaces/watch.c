@@ -3,6 +3,7 @@
 // watch process goes on.
 #include "base/base.h"
 
+#include "api/spaces/as_of.h"
 #include "api/spaces/watch_internal.h"
 #include "base/buf.h"
 #include "base/pool.h"
@@ -19,6 +20,8 @@ struct watch_begun {
 	struct buf out;         // the first events
 	struct buf known;       // of struct known
 	bool initial;           // the objects that are there are told
+	bool from_now;          // the position is not the client's
+	bool marks_initial;     // and a bookmark says where they end
 	bool too_large;
 };
 
@@ -45,6 +48,23 @@ void event_add(struct call *call, const struct target *target, const struct tabl
 	BUF_LIT(out, ",\"rows\":[");
 	table_add_row(pool, columns, stored_doc(pool, object), included_object(call), call->registry->now_us, out);
 	BUF_LIT(out, "]}}\n");
+}
+
+void bookmark_add(struct call *call, const struct target *target, const struct table_columns *columns, uint64_t position,
+	bool initial, struct buf *out)
+{
+	struct pool *pool = call->registry->pool;
+	struct buf object = buf_new(pool, 256);
+
+	BUF_LIT(&object, "{\"kind\":");
+	json_add_string(&object, target->definition->kind);
+	BUF_LIT(&object, ",\"apiVersion\":");
+	json_add_string(&object, group_version(pool, target->definition->type->group, target->version->name));
+	buf_addf(&object, ",\"metadata\":{\"resourceVersion\":\"%llu\"", (unsigned long long)position);
+	if (initial)
+		BUF_LIT(&object, ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}");
+	BUF_LIT(&object, "}}");
+	event_add(call, target, columns, "BOOKMARK", buf_str(&object), out);
 }
 
 void watch_expired(struct buf *out)
@@ -75,21 +95,37 @@ static enum outcome read_number(struct call *call, const char *name, uint64_t *v
 	return OUTCOME_OK;
 }
 
+// What is there is told to who gives no position, or asks for it.
+static void read_beginning(struct watch_begun *begun)
+{
+	struct call *call = begun->call;
+	struct str text;
+	bool asked = uri_query(&call->request.uri, STR("sendInitialEvents"), &text) && text.n > 0;
+	bool wanted = query_is_true(call, "sendInitialEvents");
+
+	begun->initial = asked ? wanted : begun->words.position == 0;
+	begun->from_now = begun->initial || begun->words.position == 0;
+	begun->words.bookmarks = query_is_true(call, "allowWatchBookmarks");
+	begun->marks_initial = wanted && begun->words.bookmarks;
+}
+
 static enum outcome read_watch(struct watch_begun *begun)
 {
 	struct call *call = begun->call;
 	uint64_t seconds;
+	enum version_match match;
 	enum outcome outcome = read_choice(call, begun->target, &begun->query.choice);
 
+	if (outcome == OUTCOME_OK)
+		outcome = read_version_match(call, true, &match);
 	if (outcome == OUTCOME_OK)
 		outcome = read_number(call, "resourceVersion", &begun->words.position);
 	if (outcome == OUTCOME_OK)
 		outcome = read_number(call, "timeoutSeconds", &seconds);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	begun->initial = begun->words.position == 0;
+	read_beginning(begun);
 	begun->words.seconds = seconds == 0 ? random_seconds() : seconds > SECONDS_MAX ? SECONDS_MAX : (uint32_t)seconds;
-	begun->words.bookmarks = query_is_true(call, "allowWatchBookmarks");
 	begun->words.selective = !begun->query.choice.all;
 	begun->words.tenants = has_identity(begun->target->definition, "", "tenants");
 	return OUTCOME_OK;
@@ -101,18 +137,16 @@ static enum outcome find_position(struct watch_begun *begun, bool *expired)
 	uint64_t oldest, newest, *position = &begun->words.position;
 
 	*expired = false;
-	if (begun->initial)
-		return change_horizon(begun->call->registry, position);
 	enum outcome outcome = follow_bounds(begun->call->registry, &oldest, &newest);
-	*expired = *position + 1 < oldest || *position > newest;
-	return outcome;
+	*expired = *position > newest || (!begun->from_now && *position + 1 < oldest);
+	return begun->from_now && !*expired && outcome == OUTCOME_OK ? change_horizon(begun->call->registry, position) : outcome;
 }
 
 // ---- what is there
 
-static void note_known(struct watch_begun *begun, uint64_t id, uint64_t changed, enum known_state state)
+static void note_known(struct watch_begun *begun, uint64_t id, enum known_state state)
 {
-	const struct known known = { .id = id, .changed = changed, .state = state };
+	const struct known known = { .id = id, .state = state };
 
 	buf_add(&begun->known, str_n((const char *)&known, sizeof(known)));
 }
@@ -124,16 +158,16 @@ static void tell_first(struct watch_begun *begun, uint64_t id, uint64_t changed,
 		return;
 	event_add(begun->call, begun->target, begun->columns, "ADDED", object, &begun->out);
 	if (begun->words.selective || changed > begun->words.position)
-		note_known(begun, id, changed, KNOWN_CHOSEN);
+		note_known(begun, id, KNOWN_CHOSEN);
 }
 
 // What the client has of that already.
 static void note_first(struct watch_begun *begun, uint64_t id, uint64_t changed, bool fits)
 {
 	if (changed > begun->words.position)
-		note_known(begun, id, changed, KNOWN_PERHAPS);
+		note_known(begun, id, KNOWN_PERHAPS);
 	else if (fits)
-		note_known(begun, id, changed, KNOWN_CHOSEN);
+		note_known(begun, id, KNOWN_CHOSEN);
 }
 
 // What changed behind the position is told as of the position: from there on its changes follow.
@@ -176,29 +210,59 @@ static bool take_first_tenant(void *arg, const struct tenant *tenant, struct str
 	return !begun->too_large;
 }
 
-static enum outcome visit_first(struct watch_begun *begun)
+static enum outcome visit_first(struct watch_begun *begun, struct as_of *as_of)
 {
 	struct list_query everything = begun->query;
-	const struct visit visit = { begun->call, begun->target, &everything, take_first, begun };
-	const struct tenants_visit tenants = { begun->call, begun->target, &everything, take_first_tenant, begun };
+	const struct visit visit = { begun->call, begun->target, &everything, take_first, begun, as_of };
+	const struct tenants_visit tenants = { begun->call, begun->target, &everything, take_first_tenant, begun, as_of };
+	enum outcome outcome = OUTCOME_OK;
 	struct str next;
 
 	everything.choice.all = true;
+	begun->out.n = begun->known.n = 0;
 	if (begun->words.tenants)
-		return visit_tenants(&tenants, &next);
-	return begun->target->definition->stored ? visit_objects(&visit, &next) : OUTCOME_OK;
+		outcome = visit_tenants(&tenants, &next);
+	else if (begun->target->definition->stored)
+		outcome = visit_objects(&visit, &next);
+	if (outcome == OUTCOME_OK && begun->too_large)
+		return call_fail(begun->call, OUTCOME_BODY_TOO_LARGE,
+			"what is there already has more than %d bytes: list it by pages, and watch from the list's resourceVersion",
+			FIRST_MAX_BYTES);
+	return outcome;
+}
+
+// What is there goes out as of the position from which it goes on. Where no position fits what was read, as of one before:
+// what is newer comes a second time.
+static enum outcome look_at_all(struct watch_begun *begun)
+{
+	struct call *call = begun->call;
+	struct as_of as_of;
+	bool exact = false, again = true;
+	enum outcome outcome = as_of_begin(&as_of, call, begun->target,
+		name_looked_up(call, begun->target, &begun->query.choice));
+
+	while (outcome == OUTCOME_OK && again) {
+		begun->words.position = UINT64_MAX;
+		outcome = visit_first(begun, &as_of);
+		if (outcome == OUTCOME_OK)
+			outcome = as_of_end(&as_of, &begun->words.position, &exact, &again);
+		if (outcome == OUTCOME_OK && again)
+			outcome = as_of_again(&as_of);
+	}
+	return outcome == OUTCOME_OK && !exact ? visit_first(begun, NULL) : outcome;
 }
 
 // With selectors it takes what was chosen before to tell what a change means.
 static enum outcome look_first(struct watch_begun *begun)
 {
-	if (!begun->initial && !begun->words.selective)
-		return OUTCOME_OK;
-	enum outcome outcome = visit_first(begun);
-	if (outcome == OUTCOME_OK && begun->too_large)
-		return call_fail(begun->call, OUTCOME_BODY_TOO_LARGE,
-			"what is there already has more than %d bytes: list it by pages, and watch from the list's resourceVersion",
-			FIRST_MAX_BYTES);
+	enum outcome outcome = OUTCOME_OK;
+
+	if (begun->initial)
+		outcome = look_at_all(begun);
+	else if (begun->words.selective)
+		outcome = visit_first(begun, NULL);
+	if (outcome == OUTCOME_OK && begun->marks_initial)
+		bookmark_add(begun->call, begun->target, begun->columns, begun->words.position, true, &begun->out);
 	return outcome;
 }
 

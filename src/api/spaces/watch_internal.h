@@ -30,13 +30,15 @@ enum known_state {
 	KNOWN_PERHAPS, // it changed between the client's list and the look at what is there
 };
 struct known {
-	uint64_t id;      // of the resource, or of the tenant where tenants are watched
-	uint64_t changed; // what is told includes changes up to this
+	uint64_t id; // of the resource, or of the tenant where tenants are watched
 	enum known_state state;
 };
 
 // Appends one event. columns: of a Table, NULL for the object itself.
 void event_add(struct call *call, const struct target *target, const struct table_columns *columns, const char *type,
 	struct str object, struct buf *out);
+// Appends a BOOKMARK of that position. initial: the one that stands behind what was there.
+void bookmark_add(struct call *call, const struct target *target, const struct table_columns *columns, uint64_t position,
+	bool initial, struct buf *out);
 
 #endif

@@ -257,13 +257,12 @@ static void tell_present(const struct telling *telling, const struct followed *c
 {
 	struct watcher *watcher = telling->watcher;
 	struct known *known = find_known(watcher, known_id(change));
-	bool had = known != NULL && !comes;
-
-	if (known != NULL && known->state == KNOWN_CHOSEN && change->id <= known->changed)
-		return; // told as it was already after this
+	// Of the first events one may have shown it before its creation came up.
+	bool had = known != NULL && (!comes || known->state == KNOWN_CHOSEN);
 	struct str object = object_of(telling, change, change->tenant);
+
 	if (!watcher->words.selective) {
-		tell(telling, comes ? "ADDED" : "MODIFIED", object);
+		tell(telling, comes && !had ? "ADDED" : "MODIFIED", object);
 		return;
 	}
 	if (chosen(&telling->choice, telling->call->pool, object)) {
@@ -319,17 +318,9 @@ enum outcome watcher_tell(struct watcher *watcher, struct call *call, const stru
 enum outcome watcher_bookmark(struct watcher *watcher, struct call *call, struct buf *out)
 {
 	struct telling telling;
-	struct buf object = buf_new(call->pool, 256);
 	enum outcome outcome = begin_telling(&telling, watcher, call, out);
 
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	BUF_LIT(&object, "{\"kind\":");
-	json_add_string(&object, telling.target.definition->kind);
-	BUF_LIT(&object, ",\"apiVersion\":");
-	json_add_string(&object, group_version(call->pool, telling.target.definition->type->group,
-		telling.target.version->name));
-	buf_addf(&object, ",\"metadata\":{\"resourceVersion\":\"%llu\"}}", (unsigned long long)watcher->words.position);
-	tell(&telling, "BOOKMARK", buf_str(&object));
-	return OUTCOME_OK;
+	if (outcome == OUTCOME_OK)
+		bookmark_add(call, &telling.target, telling.columns, watcher->words.position, false, out);
+	return outcome;
 }
