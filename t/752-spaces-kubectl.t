@@ -1,160 +1,218 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# kubectl as it comes, over TLS: as two tenants and as the operator. KUBECTL names another than that of the PATH.
+# kubectl as it comes, over TLS, as users of two tenants and as the operator: what is special about a kind or a user. What
+# all commands do with all kinds is in 765-spaces-kubectl-matrix.t. KUBECTL names another than that of the PATH.
 use strict;
 use warnings;
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
-use File::Temp ();
-use JSON::PP   ();
-use POSIX      ();
+use JSON::PP ();
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Kubectl;
 
-my ($kubectl) = grep { defined && -x } $ENV{KUBECTL}, map { "$_/kubectl" } split /:/, $ENV{PATH};
-plan skip_all => 'kubectl is not installed' unless defined $kubectl;
-my $home = File::Temp->newdir('tenure-kubectl-XXXXXX', TMPDIR => 1);
-$ENV{HOME} = "$home";
-delete $ENV{KUBECONFIG};
-my $client = eval { JSON::PP::decode_json(scalar `$kubectl version --client -o json 2>/dev/null`)->{clientVersion} };
-plan skip_all => 'kubectl does not run' unless $client;
-# From 1.32 on it sends what it makes itself as protobuf; what it is given as a file stays JSON.
-my $json_only = ($client->{minor} =~ /\A([0-9]+)/)[0] < 32;
-
+my $minor = Tenure::Kubectl::minor() // plan skip_all => 'kubectl is not installed, or does not run';
 my $instance = Tenure::Instance->start(combined => 1, tls => 1);
-my $url      = $instance->env('TENURE_COMBINED_TLS_URL');
-my $ca       = $instance->env('TENURE_CA_FILE');
-my %cache;
+my $kubectl  = Tenure::Kubectl->new($instance);
+my $json     = JSON::PP->new->canonical;
 
-# (exit code, both outputs). input: text for its stdin.
-sub k {
-    my ($token, $input, @command) = @_;
-    my $cache = $cache{$token} //= File::Temp->newdir('tenure-kubectl-XXXXXX', TMPDIR => 1);
-    my $in    = File::Temp->new;
-    print {$in} $input // '';
-    close $in or die "$!\n";
-    my @all = ($kubectl, '--server', $url, '--certificate-authority', $ca, '--token', $token, '--cache-dir', "$cache",
-        '--request-timeout=30s', @command);
-    my $text = do {
-        my $pid = open my $out, '-|' // die "fork: $!\n";
-        if ($pid == 0) {
-            open STDIN,  '<',  "$in"    or die "$!\n";
-            open STDERR, '>&', \*STDOUT or die "$!\n";
-            exec { $all[0] } @all or die "exec: $!\n";
-        }
-        local $/ = undef;
-        my $read = readline $out;
-        close $out;
-        $read // '';
-    };
-    return ($? >> 8, $text);
-}
-
-# Succeeds, and says that.
+# Succeeds, and says that to stdout. says: a pattern, or the whole text, each run of blanks counting as one.
 sub does {
     my ($token, $command, $says, %option) = @_;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
-    my ($code, $text) = k($token, $option{input}, ref $command ? @$command : split ' ', $command);
+    my $said = $kubectl->run($token, $command, %option);
     my $name = "$token: " . (ref $command ? "@$command" : $command);
-    ok($code == 0 && $text =~ $says, $name) or diag "$code: $text";
-    return $text;
+    my $out  = $said->{out} =~ s/[ \t]+/ /gr =~ s/ $//gmr =~ s/\n+\z//r;
+    my $good = ref $says ? $out =~ $says : $out eq $says;
+    ok($said->{code} == 0 && $good, $name) or diag "$said->{code}: $out\n$said->{err}\nto be: $says";
+    return $said->{out};
 }
 
-# Fails, and says that.
+# Fails, and says that to stderr (auth can-i: to stdout).
 sub fails {
     my ($token, $command, $says, %option) = @_;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
-    my ($code, $text) = k($token, $option{input}, ref $command ? @$command : split ' ', $command);
+    my $said = $kubectl->run($token, $command, %option);
     my $name = "$token: " . (ref $command ? "@$command" : $command);
-    ok($code != 0 && $text =~ $says, "$name fails") or diag "$code: $text";
+    ok($said->{code} != 0 && "$said->{err}$said->{out}" =~ $says, "$name fails")
+        or diag "$said->{code}: $said->{out}\n$said->{err}\nto be: $says";
     return;
 }
 
 sub object {
     my ($kind, $name, %more) = @_;
     my $metadata = { name => $name, %{ delete $more{metadata} // {} } };
-    return JSON::PP->new->canonical->encode({ apiVersion => $more{apiVersion} // 'v1', kind => $kind, metadata => $metadata, %more });
+    return $json->encode({ apiVersion => $more{apiVersion} // 'v1', kind => $kind, metadata => $metadata, %more });
 }
 
 my ($op, $alice, $bob) = ('admin', 'alice:acme', 'bob:globex');
 
 subtest 'tenants' => sub {
-    does($op, 'version', qr/1.*20/s);
-    does($op, 'create -f -', qr{tenant/$_ created}, input => object('Tenant', $_)) for qw(acme globex);
-    does($op, 'get tenants', qr/^NAME.*acme\s+Active.*globex\s+Active/s);
-    does($alice, 'get tenants', qr/\A(?!.*globex).*acme/s);
-    fails($alice, 'get tenant globex', qr/Forbidden/);
-    does($op, 'create -f -', qr{tenant/brief created}, input => object('Tenant', 'brief'));
-    does($op, 'delete tenant brief --timeout=20s', qr/"brief" deleted/);
-    does($op, 'wait tenant/brief --for=delete --timeout=20s', qr/\A/);
-    does($alice, 'api-resources', qr/\A(?!.*daemonsets).*configmaps.*customresourcedefinitions/s);
-    does($op, 'api-resources', qr/daemonsets/);
-    does($alice, 'api-versions', qr{apiextensions\.k8s\.io/v1\b});
+    does($op, 'create -f -', "tenant/$_ created", input => object('Tenant', $_)) for qw(acme globex brief);
+    does($op, 'get tenants', qr/\ANAME STATUS AGE\nacme Active \d+s\nbrief Active \d+s\nglobex Active \d+s\z/);
+    does($op, 'describe tenant acme', qr/^Name: acme\n.*Kind: Tenant\n.*Phase: Active\n/s);
+    does($op, 'label tenant acme tier=gold', 'tenant/acme labeled');
+    does($op, 'get tenants -l tier=gold -o name', 'tenant/acme');
+    does($op, 'explain tenant.spec', qr/multiTenancyCRDPolicy/);
+    does($alice, 'get tenants', qr/\ANAME STATUS AGE\nacme Active \d+s\z/);
+    fails($alice, "get tenant $_", qr/Forbidden.*its own Tenant object/) for qw(globex nowhere);
+    fails($alice, 'create -f -', qr/Forbidden/, input => object('Tenant', 'mine'));
+    fails($alice, 'delete tenant acme', qr/Forbidden/);
+    fails($alice, 'label tenant acme tier=iron --overwrite', qr/Forbidden.*multiTenancyCRDPolicy/);
+    does($alice, ['patch', 'tenant', 'acme', '-p', '{"spec":{"multiTenancyCRDPolicy":"SystemCRDFirst"}}'], 'tenant/acme patched');
+    does($alice, 'edit tenant acme', 'tenant/acme edited', editor => 'sed -i s/SystemCRDFirst/LocalCRDFirst/');
+    does($alice, 'get tenant acme -o jsonpath={.spec.multiTenancyCRDPolicy}', 'LocalCRDFirst');
+    fails($alice, ['patch', 'tenant', 'acme', '-p', '{"spec":{"multiTenancyCRDPolicy":"Mine"}}'], qr/must be LocalCRDFirst/);
+    does($op, 'delete tenant brief --timeout=20s', 'tenant "brief" deleted');
+    does($op, 'wait tenant/brief --for=delete --timeout=20s', qr/\A/) if $minor > 20;
+    fails('eve:brief', 'create -f -', qr/tenants "brief" not found/, input => object('ConfigMap', 'late'));
 };
 
-subtest 'objects' => sub {
-    my $cm = object('ConfigMap', 'c1', data => { a => '1' });
-    does($alice, 'create -f -', qr{configmap/c1 created}, input => $cm);
-    fails($alice, 'create -f -', qr/AlreadyExists/, input => $cm);
-    does($alice, 'get cm', qr/NAME\s+DATA\s+AGE\s+c1\s+1/);
-    does($alice, 'get cm -A', qr/NAMESPACE\s+NAME.*default\s+c1/s);
-    does($alice, 'get cm c1 -o yaml', qr/tenant: acme/);
-    does($alice, ['get', 'cm', 'c1', '-o', 'jsonpath={.metadata.selfLink}'], qr{\A/api/v1/tenants/acme/namespaces/default/configmaps/c1\z});
-    does($alice, 'describe cm c1', qr/Events:/);
-    does($alice, 'label cm c1 x=y', qr/labeled/);
-    does($alice, 'get cm -l x=y -o name', qr{configmap/c1});
-    does($alice, 'get cm -l x!=y', qr/No resources found/);
-    does($alice, 'annotate cm c1 note=n', qr/annotated/);
-    does($alice, ['patch', 'cm', 'c1', '-p', '{"data":{"b":"2"}}'], qr/patched/);
-    does($alice, ['patch', 'cm', 'c1', '--type', 'merge', '-p', '{"data":{"c":"3"}}'], qr/patched/);
-    does($alice, ['patch', 'cm', 'c1', '--type', 'json', '-p', '[{"op":"remove","path":"/data/a"}]'], qr/patched/);
-    does($alice, ['get', 'cm', 'c1', '-o', 'jsonpath={.data}'], qr/"b":"2","c":"3"/);
-    does($alice, 'apply -f -', qr{configmap/ap created}, input => object('ConfigMap', 'ap', data => { a => '1' }));
-    does($alice, 'apply -f -', qr{configmap/ap unchanged}, input => object('ConfigMap', 'ap', data => { a => '1' }));
-    does($alice, 'apply -f -', qr{configmap/ap configured}, input => object('ConfigMap', 'ap', data => { b => '2' }));
-    does($alice, ['get', 'cm', 'ap', '-o', 'jsonpath={.data}'], qr/\A\{"b":"2"\}\z/);
-    fails($alice, 'apply --server-side -f -', qr/[Ss]erver-side apply|merge-patch/, input => object('ConfigMap', 'ap'));
-    my $text = does($alice, 'get cm ap -o json', qr/"ap"/);
-    does($alice, 'replace -f -', qr/replaced/, input => $text);
-    does($alice, 'label cm ap n=m', qr/labeled/);
-    fails($alice, 'replace -f -', qr/modified/, input => $text =~ s/"b": "2"/"b": "3"/r);
-    does($alice, 'create --dry-run=server -f -', qr/created \(server dry run\)/, input => object('ConfigMap', 'dry'));
-    fails($alice, 'get cm dry', qr/NotFound/);
-    fails($alice, 'get cm nope', qr/configmaps "nope" not found/);
-    does($alice, 'delete cm c1', qr/deleted/);
-    fails($alice, 'get cm c1', qr/NotFound/);
-    does($alice, 'explain pod.spec', qr/containers/);
-    fails($alice, 'create -f -', qr/contaners/, input => object('Pod', 'p', spec => { contaners => [] }));
-    does($alice, 'create -f -', qr{pod/p created}, input => object('Pod', 'p', spec => { containers => [{ name => 'a', image => 'i' }] }));
-    does($alice, 'get all', qr{pod/p});
-    does($alice, 'delete -f -', qr/deleted/, input => object('Pod', 'p'));
-    does($alice, 'get pv', qr/No resources/);
+# What is listed is what may be used, and nothing else.
+subtest 'what there is' => sub {
+    my @tenants = qw(configmaps customresourcedefinitions.apiextensions.k8s.io events namespaces persistentvolumes pods secrets
+        selfsubjectaccessreviews.authorization.k8s.io selfsubjectrulesreviews.authorization.k8s.io serviceaccounts services tenants);
+    my $resources = sub {
+        my ($token) = @_;
+        return join ' ', grep { !/openstack/ } sort split /\n/, $kubectl->run($token, 'api-resources -o name')->{out};
+    };
+    is $resources->($alice), join(' ', @tenants), 'api-resources of a tenant';
+    is $resources->($op), join(' ', sort @tenants, qw(daemonsets.apps nodes)), 'api-resources of the operator';
+    does($_, 'version', qr/Server Version: .*1.*20/s) for $alice, $op;
+    my @versions = qw(apiextensions.k8s.io/v1 apiextensions.k8s.io/v1beta1 authorization.k8s.io/v1 baremetal.openstack.org/v1
+        placement.openstack.org/v1 v1);
+    does($alice, 'api-versions', join "\n", @versions);
+    does($op, 'api-versions', join "\n", sort @versions, 'apps/v1');
+    does($alice, 'api-resources --namespaced=false', qr/^namespaces ns v1 false Namespace$/m);
+    fails($alice, 'get daemonsets', qr/doesn't have a resource type "daemonsets"/);
+    my $daemons = object('DaemonSet', 'd', apiVersion => 'apps/v1', spec => { selector => {}, template => {} });
+    fails($alice, 'create -f -', qr/no matches for kind "DaemonSet"/, input => $daemons);
+    does($op, 'create -f -', 'daemonset.apps/d created', input => $daemons);
+    does($op, 'get all', qr{^daemonset.apps/d 0 0 0 0 0 <none> \d+s}m);
+    does($op, 'delete ds d', 'daemonset.apps "d" deleted');
+    does($alice, "get $_", '') for qw(all events sa svc);
+    fails($alice, 'get deployments', qr/doesn't have a resource type/);
+    fails('', 'get cm', qr/Unauthorized|logged in|credentials|Username/);
 };
 
 subtest 'what kubectl makes itself' => sub {
-    plan skip_all => 'this kubectl sends protobuf' unless $json_only;
-    does($alice, 'create ns n2', qr{namespace/n2 created});
-    does($alice, 'get ns', qr/default\s+Active.*n2\s+Active/s);
-    does($alice, 'describe ns n2', qr/Status:\s+Active/);
-    does($alice, 'create secret generic s --from-literal=p=q -n n2', qr/created/);
-    does($alice, ['get', 'secret', 's', '-n', 'n2', '-o', 'jsonpath={.data.p}'], qr/\AcQ==\z/);
+    does($alice, 'create ns n2', 'namespace/n2 created');
+    does($alice, 'get ns', qr/default Active .*\nn2 Active/);
+    does($alice, 'describe ns n2', qr/Status: Active/);
+    does($alice, 'create secret generic s --from-literal=p=q -n n2', 'secret/s created');
+    does($alice, 'get secret s -n n2 -o jsonpath={.type}:{.data.p}', 'Opaque:cQ==');
+    does($alice, 'create configmap c --from-literal=a=b -n n2 --save-config', 'configmap/c created');
+    does($alice, 'get cm -A', qr/\ANAMESPACE NAME DATA AGE\nn2 c 1 \d+s\z/);
     fails($alice, 'create cm x -n none', qr/namespaces "none" not found/);
+    fails($alice, 'create cm c -n n2', qr/configmaps "c" already exists/);
     fails($alice, 'create ns Bad', qr/metadata\.name: Invalid value/);
-    does($alice, 'delete ns n2', qr/deleted/);
-    fails($alice, 'delete ns default', qr/Forbidden/);
-    does($alice, 'auth can-i create cm', qr/yes/);
-    fails($alice, 'auth can-i create tenants', qr/no/);
-    does($alice, 'auth can-i --list', qr/configmaps.*\[create/);
+    does($alice, 'delete ns n2', 'namespace "n2" deleted');
+    does($alice, 'get cm -A', '');
+    fails($alice, 'delete ns default', qr/Forbidden.*may not be deleted/);
+    does($alice, 'create serviceaccount robot', 'serviceaccount/robot created');
+    does($alice, 'get sa', qr/\ANAME SECRETS AGE\nrobot 0 \d+s\z/);
+    does($alice, 'create service clusterip web --tcp=80:8080', 'service/web created');
+    does($alice, 'get svc', qr{\ANAME TYPE CLUSTER-IP EXTERNAL-IP PORT\(S\) AGE\nweb ClusterIP <none> <none> 80/TCP \d+s\z});
+    does($alice, 'delete svc,sa --all', qr/service "web" deleted\nserviceaccount "robot" deleted/);
+};
+
+subtest 'auth can-i' => sub {
+    does($_, 'auth can-i create cm', 'yes') for $alice, $bob, $op;
+    does($_, 'auth can-i delete crd', 'yes') for $alice, $op;
+    does('rita:acme:reader', 'auth can-i list cm', 'yes');
+    fails('rita:acme:reader', 'auth can-i create cm', qr/^no/m);
+    fails($alice, 'auth can-i create tenants', qr/^no/m);
+    does($alice, 'auth can-i get tenants/acme', 'yes');
+    does($op, 'auth can-i create tenants', 'yes');
+    fails($alice, 'auth can-i create ds.apps', qr/^no/m);
+    does($op, 'auth can-i create ds.apps', 'yes');
+    does($op, ['auth', 'can-i', '*', '*'], 'yes');
+    fails($alice, ['auth', 'can-i', '*', '*'], qr/^no/m);
+    does($alice, 'auth can-i --list', qr/\AResources Non-Resource URLs Resource Names Verbs\n(?!.*daemonsets).*^configmaps \[\] \[\] \[create /ms);
+};
+
+subtest 'pods, secrets, names' => sub {
+    my $pod = object('Pod', 'p', metadata => { labels => { app => 'web' } }, spec => { containers => [{ name => 'a', image => 'one' }, { name => 'b', image => 'two' }] });
+    fails($alice, 'create -f -', qr/contaners/, input => $pod =~ s/containers/contaners/r);
+    fails($alice, 'create --validate=false -f -', qr/spec\.containers\[0\]\.name: Invalid value: 5: must be a string/, input => $pod =~ s/"name":"a"/"name":5/r);
+    does($alice, 'create -f -', 'pod/p created', input => $pod);
+    does($alice, 'get all', qr{\ANAME READY STATUS RESTARTS AGE\npod/p 0/2 Pending 0 \d+s\z});
+    does($alice, 'set image pod/p a=three', 'pod/p image updated');
+    does($alice, ['patch', 'pod', 'p', '-p', '{"spec":{"containers":[{"name":"c","image":"four"}]}}'], 'pod/p patched');
+    my $image = '{range .spec.containers[*]}{.name}={.image} {end}';
+    my $said  = $kubectl->run($alice, ['get', 'pod', 'p', '-o', "jsonpath=$image"])->{out};
+    is join(' ', sort split ' ', $said), 'a=three b=two c=four', 'containers merge by their names';
+    does($alice, 'get pods -l app=web -o custom-columns=NAME:.metadata.name,IMAGES:.spec.containers[*].image', qr/\ANAME IMAGES\np (?:three|two|four)(?:,\w+){2}\z/);
+    fails($alice, 'wait --for=condition=Ready pod/p --timeout=1s', qr/timed out/);
+    my $waiting = $kubectl->begin($alice, 'wait --for=condition=Ready pod/p --timeout=30s');
+    my $watched = $kubectl->begin($alice, 'get pods --watch');
+    $kubectl->wait_for($watched, qr/Pending/);
+    my $status = $json->decode($kubectl->run($alice, 'get pod p -o json')->{out});
+    $status->{status} = { phase => 'Running', conditions => [{ type => 'Ready', status => 'True' }] };
+    does($alice, ['replace', '--raw', '/api/v1/namespaces/default/pods/p/status', '-f', '-'], qr/Running/, input => $json->encode($status));
+    is $kubectl->end($waiting)->{out}, "pod/p condition met\n", 'wait for a condition';
+    like $kubectl->wait_for($watched, qr/Running/), qr{Pending.*\np +0/3 +Running}s, 'get --watch shows it';
+    $kubectl->end($watched, stop => 1);
+    fails($alice, 'scale pod p --replicas=2', qr/could not find the requested resource/);
+    does($alice, 'delete pod p --force --grace-period=0', qr/pod "p" (?:force )?deleted/);
+    does($alice, 'create -f -', 'secret/s created', input => object('Secret', 's', stringData => { p => 'q' }));
+    does($alice, 'describe secret s', qr/Type: Opaque\n.*^p: 1 byte/ms);
+    does($alice, 'get secret s -o jsonpath={.data.p}{.stringData}', 'cQ==');
+    fails($alice, 'create -f -', qr/data\[p\]: Invalid value: "\?": must be a string of base64/, input => object('Secret', 'bad', data => { p => '?' }));
+    does($alice, 'create -f -', qr{\Aconfigmap/new-[a-z0-9]{5} created\z}, input => '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"new-"}}');
+    fails($alice, 'create -f -', qr/"Bad" is invalid: metadata\.name: Invalid value: "Bad"/, input => object('ConfigMap', 'Bad'));
+    fails($alice, 'get cm --field-selector data.x=1', qr/field label not supported: data\.x/);
+    fails($alice, ['get', 'cm', '-l', 'a in (b'], qr/unable to parse requirement/);
+    does($alice, 'delete cm,secret --all', qr/configmap "new-\w+" deleted\nsecret "s" deleted/);
+    fails($alice, 'get --raw /nothing', qr/NotFound/);
 };
 
 my $crd = do { local $/ = undef; readline DATA };
 
+# A table of what is alice's, and what bob tries with it; a full path gets the answer of a tenant that does not exist.
+subtest 'strangers' => sub {
+    my @things = (
+        ['cm', '/api/v1/tenants/TENANT/namespaces/default/configmaps', object('ConfigMap', 'hers')],
+        ['secret', '/api/v1/tenants/TENANT/namespaces/default/secrets', object('Secret', 'hers')],
+        ['pod', '/api/v1/tenants/TENANT/namespaces/default/pods', object('Pod', 'hers', spec => { containers => [{ name => 'a', image => 'i' }] })],
+        ['pv', '/api/v1/tenants/TENANT/persistentvolumes', object('PersistentVolume', 'hers', spec => {})],
+        ['ns', '/api/v1/tenants/TENANT/namespaces', object('Namespace', 'hers')],
+        ['crd', '/apis/apiextensions.k8s.io/v1/tenants/TENANT/customresourcedefinitions', $crd, 'widgets.example.com'],
+        ['wd', '/apis/example.com/v1/tenants/TENANT/namespaces/default/widgets', object('Widget', 'hers', apiVersion => 'example.com/v1', spec => { size => 1 })],
+    );
+    for my $thing (@things) {
+        my ($type, $path, $object, $name) = @$thing;
+        $name //= 'hers';
+        my $file  = $kubectl->file('hers', $object);
+        my $there = $path =~ s/TENANT/acme/r;
+        does($alice, "create -f $file", qr/ created\z/);
+        my $before = $kubectl->run($alice, "get --raw $there/$name")->{out};
+        my $absent = $type eq 'wd' ? qr/doesn't have a resource type "wd"/ : qr/NotFound.*"\Q$name\E" not found/;
+        fails($bob, $_, $absent) for "get $type $name", "describe $type $name", "label $type $name a=b", "edit $type $name",
+            "patch $type $name --type=merge -p {}", "delete $type $name";
+        does($bob, "get $type -A -o name", $type eq 'ns' ? 'namespace/default' : '') if $type ne 'wd';
+        for my $command ("get --raw PATH/$name", 'get --raw PATH', "create --raw PATH -f $file", "replace --raw PATH/$name -f $file",
+            "delete --raw PATH/$name") {
+            my ($of_hers, $of_none) = map { my $full = $path =~ s/TENANT/$_/r; $kubectl->run($bob, $command =~ s/PATH/$full/r) } qw(acme nowhere);
+            ok($of_hers->{code} == 1 && $of_hers->{err} =~ /\AError from server \(Forbidden\)/ && $of_hers->{out} eq '', "bob: $command is forbidden")
+                or diag explain $of_hers;
+            is $of_hers->{err} =~ s/"acme"/"nowhere"/r, $of_none->{err}, 'as it is for a tenant that does not exist';
+        }
+        is $kubectl->run($alice, "get --raw $there/$name")->{out}, $before, "$type: nothing happened to it";
+        does($op, "get --raw $there/$name", qr/"tenant":"acme"/);
+    }
+    fails($bob, 'get --raw /api/v1/tenants/all/configmaps', qr/Forbidden/);
+    does($op, 'get --raw /api/v1/tenants/all/configmaps', qr/"hers"/);
+    fails($bob, 'create -f -', qr/tenant of the provided object does not match/, input => object('ConfigMap', 'sly', metadata => { tenant => 'acme' }));
+    does($alice, "delete $_", qr/deleted/) for 'cm,secret,pod,pv,ns,wd hers', 'crd widgets.example.com';
+};
+
 subtest 'types of one\'s own' => sub {
-    does($alice, 'create -f -', qr/widgets\.example\.com created/, input => $crd);
-    does($bob, 'create -f -', qr/widgets\.example\.com created/, input => $crd =~ s/minimum: 1/minimum: 100/r);
+    does($alice, 'create -f -', 'customresourcedefinition.apiextensions.k8s.io/widgets.example.com created', input => $crd);
+    does($bob, 'create -f -', 'customresourcedefinition.apiextensions.k8s.io/widgets.example.com created', input => $crd =~ s/minimum: 1/minimum: 100/r);
     my %widget = (apiVersion => 'example.com/v1', spec => { size => 5 });
     does($alice, 'apply -f -', qr{widget\.example\.com/w created}, input => object('Widget', 'w', %widget));
     fails($bob, 'apply -f -', qr/spec\.size/, input => object('Widget', 'w', %widget));
@@ -187,38 +245,26 @@ subtest 'the operator\'s, shared' => sub {
     does($alice, 'get gd', qr/g\s+1/);
 };
 
-# A command in the background; (pid, file of its output).
-sub begins {
-    my ($token, @command) = @_;
-    my $file = File::Temp->new;
-    my $pid  = fork // die "fork: $!\n";
-    if ($pid == 0) {
-        my (undef, $text) = k($token, undef, @command);
-        print {$file} $text;
-        close $file;
-        POSIX::_exit(0);
-    }
-    return ($pid, $file);
-}
-
 subtest 'watching' => sub {
-    does($alice, 'create -f -', qr/created/, input => object('ConfigMap', 'seen'));
-    my ($watching, $file) = begins($alice, qw(get configmaps --watch --request-timeout=4s -o name));
-    sleep 2;
-    does($alice, 'create -f -', qr/created/, input => object('ConfigMap', 'later'));
-    does($alice, 'label configmap later tier=x', qr/labeled/);
-    waitpid $watching, 0;
-    my $text = do { local (@ARGV, $/) = ("$file"); <> };
+    does($alice, 'create -f -', 'configmap/seen created', input => object('ConfigMap', 'seen'));
+    my $watching = $kubectl->begin($alice, 'get configmaps --watch -o name');
+    $kubectl->wait_for($watching, qr/seen/);
+    does($alice, 'create -f -', 'configmap/later created', input => object('ConfigMap', 'later'));
+    does($alice, 'label configmap later tier=x', 'configmap/later labeled');
+    my $text = $kubectl->wait_for($watching, qr{(?:configmap/later\n){2}});
     like $text, qr{configmap/seen\b.*configmap/later\nconfigmap/later\b}s, 'get --watch';
+    $kubectl->end($watching, stop => 1);
 
-    does($alice, 'create -f -', qr/created/, input => object('ConfigMap', 'held', metadata => { finalizers => ['example.com/x'] }));
-    my ($deleting, $said) = begins($alice, qw(delete configmap held --timeout=20s));
-    my ($waiting,  $met)  = begins($alice, qw(wait configmap/held --for=delete --timeout=20s));
-    sleep 2;
+    does($alice, 'create -f -', 'configmap/held created', input => object('ConfigMap', 'held', metadata => { finalizers => ['example.com/x'] }));
+    fails($alice, 'delete configmap held --timeout=1s', qr/timed out waiting/);
+    does($alice, 'get configmap held -o jsonpath={.metadata.deletionTimestamp}', qr/\A20/);
+    my $deleting = $kubectl->begin($alice, 'delete configmap held --timeout=20s');
+    my $waiting  = $kubectl->begin($alice, 'wait configmap/held --for=delete --timeout=20s');
+    $kubectl->wait_for($deleting, qr/deleted/);
     does($alice, ['patch', 'configmap', 'held', '-p', '{"metadata":{"finalizers":null}}'], qr/patched/);
-    waitpid $_, 0 for $deleting, $waiting;
-    like do { local (@ARGV, $/) = ("$said"); <> }, qr/deleted/, 'delete waits for finalizers';
-    like do { local (@ARGV, $/) = ("$met"); <> },  qr/condition met/, 'wait --for=delete';
+    is $kubectl->end($deleting)->{code}, 0, 'delete waits for finalizers';
+    like $kubectl->end($waiting)->{out}, qr/\A(?:configmap\/held condition met\n)?\z/, 'wait --for=delete';
+    fails($alice, 'get configmap held', qr/not found/);
 };
 
 done_testing;
