@@ -2,26 +2,8 @@
 // The JSON Patches that libtenure makes where bare metal knows no PUT and no merge patch.
 #include "base/base.h"
 
+#include "documents.h"
 #include "lib/object.h"
-#include "tap.h"
-
-static struct doc *parsed(struct pool *pool, const char *text)
-{
-	struct doc *doc = NULL;
-	struct str error;
-
-	if (!doc_parse_json(pool, str_c(text), (struct doc_limits){ 64, 0 }, &doc, &error))
-		bail_out("test document is no JSON");
-	return doc;
-}
-
-static struct str written(struct pool *pool, const struct doc *doc)
-{
-	struct buf out = buf_new(pool, 0);
-
-	doc_write_json(doc, &out);
-	return buf_str(&out);
-}
 
 struct patch_case {
 	const char *what, *held, *given, *patch;

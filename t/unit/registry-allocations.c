@@ -308,22 +308,14 @@ static void purges(void)
 	is_sound("purges");
 }
 
-static enum outcome in_child(struct client *client, enum outcome (*f)(struct registry *registry, void *arg))
-{
-	return client_run(client, f, &s);
-}
-
 static pid_t start(enum outcome (*f)(struct registry *registry, void *arg))
 {
-	fflush(stdout);
-	pid_t pid = fork();
-
-	if (pid != 0)
-		return pid;
-	db_forget_after_fork(&here.db);
 	struct client client;
-	client_open(&client);
-	_exit((int)in_child(&client, f));
+	pid_t pid = fork_client(&client);
+
+	if (pid == 0)
+		_exit((int)client_run(&client, f, &s));
+	return pid;
 }
 
 // Two at once want the last of it, as new consumers or as the same one: one gets it.

@@ -220,18 +220,28 @@ TAP_UNUSED_OK static void is_outcome(enum outcome got, enum outcome want, const 
 }
 #define EXPECT(want, what, ...) is_outcome(DO(__VA_ARGS__), OUTCOME_##want, what)
 
-// The same in another process, which has its own connection; the child's exit status is the outcome.
-TAP_UNUSED_OK static pid_t start_op(const struct op *op)
+// As fork(); in the child the client is open, on a connection of its own.
+TAP_UNUSED_OK static pid_t fork_client(struct client *client)
 {
 	fflush(stdout);
 	pid_t pid = fork();
 
-	if (pid != 0)
-		return pid;
-	db_forget_after_fork(&here.db);
+	if (pid == 0) {
+		db_forget_after_fork(&here.db);
+		client_open(client);
+	}
+	return pid;
+}
+
+// The same in another process; the child's exit status is the outcome.
+TAP_UNUSED_OK static pid_t start_op(const struct op *op)
+{
 	struct client client;
-	client_open(&client);
-	_exit((int)client_do(&client, op));
+	pid_t pid = fork_client(&client);
+
+	if (pid == 0)
+		_exit((int)client_do(&client, op));
+	return pid;
 }
 
 TAP_UNUSED_OK static enum outcome end_op(pid_t pid)

@@ -2,9 +2,9 @@
 // The rules of bare metal on a database: what refers to what, what is one of a kind, what may go, and at what cost.
 #include "base/base.h"
 
+#include "documents.h"
 #include "registry-fixture.h"
 #include "registry/rules.h"
-#include "repr/doc.h"
 
 #define ID(n) "aa000000-0000-0000-0000-0000000000" #n
 #define NODE(n) "\"node_uuid\":\"" ID(n) "\""
@@ -26,24 +26,14 @@ struct doing {
 	enum outcome outcome;
 };
 
-static struct doc *parse(struct str json)
-{
-	struct doc *doc = NULL;
-	struct str error;
-
-	if (!doc_parse_json(here.pool, json, (struct doc_limits){ .depth = 64 }, &doc, &error))
-		bail_out(str_cstr(here.pool, json));
-	return doc;
-}
-
 static enum outcome apply(void *arg, const struct resource *current, struct content *content)
 {
 	const struct deed *deed = arg;
-	const struct doc *was = current != NULL ? parse(resource_shown(here.registry, current)) : NULL;
+	const struct doc *was = current != NULL ? parsed_str(here.pool, resource_shown(here.registry, current)) : NULL;
 
 	*content = (struct content){
 		.meta = STR("{}"),
-		.document = doc_merge_patch(here.pool, was, parse(str_c(deed->patch))),
+		.document = doc_merge_patch(here.pool, was, parsed(here.pool, deed->patch)),
 	};
 	return OUTCOME_OK;
 }

@@ -291,17 +291,12 @@ static struct {
 static void let_second_run(void)
 {
 	struct timespec pause = { .tv_nsec = 130000000 };
+	struct client client;
 	bool waits = false;
 
-	fflush(stdout);
-	race.pid = fork();
-	if (race.pid == 0) {
-		struct client client;
-
-		db_forget_after_fork(&here.db);
-		client_open(&client);
+	race.pid = fork_client(&client);
+	if (race.pid == 0)
 		_exit((int)client_run(&client, race.second, (void *)(uintptr_t)race.name));
-	}
 	for (int i = 0; i < 30 && !waits; i++) {
 		(void)nanosleep(&pause, NULL);
 		waits = sql_number("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'") > 0;

@@ -2,12 +2,9 @@
 // The rules of nodes and chassis, drivers and values: all that needs no database.
 #include "base/base.h"
 
-#include "base/buf.h"
 #include "base/config.h"
-#include "base/pool.h"
+#include "documents.h"
 #include "registry/metal.h"
-#include "repr/doc.h"
-#include "tap.h"
 
 #define UID "62eecee6-0d92-4eae-8266-a927050f13a0"
 #define INSTANCE "aa5f1bad-caa6-4704-811e-7146c004c36b"
@@ -20,30 +17,13 @@ static struct type type = { .kind = STR_INIT("Node"), .singular = STR_INIT("node
 static struct address address = { .tenant = STR_INIT("acme"), .type = &type, .name = STR_INIT(UID) };
 static struct draft draft;
 
-static struct doc *parse(const char *json)
-{
-	struct doc *doc = NULL;
-	struct str error;
-
-	if (!doc_parse_json(pool, str_c(json), (struct doc_limits){ .depth = 64 }, &doc, &error))
-		bail_out(json);
-	return doc;
-}
-
-static struct str text(const struct doc *doc)
-{
-	struct buf out = buf_new(pool, 0);
-
-	doc_write_json(doc, &out);
-	return buf_str(&out);
-}
-
 // before NULL: a new one; else a body that is brought into stored form first.
 static enum outcome run(const char *before, const char *body)
 {
 	struct resource current = { .tenant = address.tenant, .type = &type };
 
-	draft = (struct draft){ .registry = &registry, .address = &address, .body = parse(before != NULL ? before : body) };
+	draft = (struct draft){ .registry = &registry, .address = &address };
+	draft.body = parsed(pool, before != NULL ? before : body);
 	uuid_parse(STR(UID), &draft.uid);
 	if (before != NULL) {
 		bool privileged = registry.privileged;
@@ -53,7 +33,7 @@ static enum outcome run(const char *before, const char *body)
 		registry.privileged = privileged;
 		draft.before = draft.body;
 		draft.current = &current;
-		draft.body = parse(body);
+		draft.body = parsed(pool, body);
 	}
 	return node_rules.complete(&draft);
 }
@@ -65,7 +45,7 @@ static enum outcome change(const char *before, const char *patch)
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	draft.body = doc_merge_patch(pool, draft.before, parse(patch));
+	draft.body = doc_merge_patch(pool, draft.before, parsed(pool, patch));
 	return node_rules.complete(&draft);
 }
 
@@ -73,7 +53,7 @@ static struct str member(const char *name)
 {
 	const struct doc *value;
 
-	return doc_get(draft.body, str_c(name), &value) ? text(value) : STR("none");
+	return doc_get(draft.body, str_c(name), &value) ? written(pool, value) : STR("none");
 }
 
 static bool says(const char *part)
@@ -104,9 +84,9 @@ static void test_values(void)
 	static const char *const no[] = { "false", "0", "\"f\"", "\"False\"", "\"off\"", "\"n\"", "\"NO\"", "\"0\"" };
 	static const char *const neither[] = { "2", "-1", "1.0", "\"\"", "\"maybe\"", "null", "[]", "{}" };
 	for (size_t i = 0; i < COUNT_OF(yes); i++) {
-		ok(metal_bool(parse(yes[i]), &value) && value, "%s is true", yes[i]);
-		ok(metal_bool(parse(no[i]), &value) && !value, "%s is false", no[i]);
-		ok(!metal_bool(parse(neither[i]), &value), "%s is neither", neither[i]);
+		ok(metal_bool(parsed(pool, yes[i]), &value) && value, "%s is true", yes[i]);
+		ok(metal_bool(parsed(pool, no[i]), &value) && !value, "%s is false", no[i]);
+		ok(!metal_bool(parsed(pool, neither[i]), &value), "%s is neither", neither[i]);
 	}
 	ok(metal_name_ok(STR("rack-7.a_b~c")), "a name");
 	ok(!metal_name_ok(STR("")) && !metal_name_ok(STR("a b")) && !metal_name_ok(STR("a/b")) &&
@@ -144,7 +124,7 @@ static void test_drivers(void)
 static void test_new_node(void)
 {
 	is_int(run(NULL, "{\"driver\":\"fake-hardware\"}"), OUTCOME_OK, "a driver is enough");
-	is_str(text(draft.body),
+	is_str(written(pool, draft.body),
 		"{\"automated_clean\":null,\"bios_interface\":\"fake\",\"boot_interface\":\"fake\",\"boot_mode\":null,"
 		"\"clean_step\":{},\"conductor_group\":\"\",\"console_enabled\":false,\"console_interface\":\"fake\","
 		"\"deploy_interface\":\"fake\",\"deploy_step\":{},\"description\":null,\"driver\":\"fake-hardware\","
@@ -160,8 +140,8 @@ static void test_new_node(void)
 		"\"target_power_state\":null,\"target_provision_state\":null,\"target_raid_config\":{},"
 		"\"vendor_interface\":\"fake\",\"allocation_uuid\":null,\"chassis_uuid\":null}",
 		"every member, in the order of an answer");
-	struct str stored = text(draft.body);
-	ok(run(str_cstr(pool, stored), str_cstr(pool, stored)) == OUTCOME_OK && str_eq(text(draft.body), stored),
+	struct str stored = written(pool, draft.body);
+	ok(run(str_cstr(pool, stored), str_cstr(pool, stored)) == OUTCOME_OK && str_eq(written(pool, draft.body), stored),
 		"what is stored stays as it is");
 	is_int(run(NULL, "{\"driver\":\"redfish\",\"extra\":null,\"maintenance\":null,\"boot_interface\":null,"
 			 "\"instance_uuid\":\"AA5F1BAD-CAA6-4704-811E-7146C004C36B\",\"protected\":\"off\",\"name\":\"n1\"}"),
@@ -297,9 +277,9 @@ static void test_driver_changes(void)
 	is_str(member("inspect_interface"), "\"fake\"", "it is the driver's default again");
 	run("{\"driver\":\"homemade\"}", "{\"driver\":\"homemade\"}");
 	config.baremetal_drivers = "ipmi";
-	draft.body = doc_merge_patch(pool, draft.before, parse("{\"extra\":{\"a\":1}}"));
+	draft.body = doc_merge_patch(pool, draft.before, parsed(pool, "{\"extra\":{\"a\":1}}"));
 	is_int(node_rules.complete(&draft), OUTCOME_OK, "a node of a driver that is no longer configured can be changed");
-	draft.body = doc_merge_patch(pool, draft.before, parse("{\"boot_interface\":null}"));
+	draft.body = doc_merge_patch(pool, draft.before, parsed(pool, "{\"boot_interface\":null}"));
 	refuses(node_rules.complete(&draft), OUTCOME_BAD_DOCUMENT, "No valid host", "but nobody knows its defaults");
 	config.baremetal_drivers = "fake-hardware, ipmi,redfish,homemade";
 }
@@ -349,26 +329,26 @@ static void test_relations(void)
 
 	uuid_parse(STR(UID), &uid);
 	node_rules.relate(pool,
-		parse("{\"name\":\"n1\",\"instance_uuid\":\"" INSTANCE "\",\"chassis_uuid\":\"" OTHER "\"}"), &uid,
+		parsed(pool, "{\"name\":\"n1\",\"instance_uuid\":\"" INSTANCE "\",\"chassis_uuid\":\"" OTHER "\"}"), &uid,
 		&relations);
 	is_int((long long)relations.n_aliases, 3, "what a node is found by");
 	ok(relations.has_root && uuid_eq(relations.root, uid), "it is a root");
 	is_str(str_c(relations.aliases[0].kind), "name", "name");
 	is_str(relations.aliases[1].value, INSTANCE, "instance");
 	is_str(relations.aliases[2].value, OTHER " " UID, "and its chassis");
-	node_rules.relate(pool, parse("{\"name\":null,\"instance_uuid\":null,\"chassis_uuid\":null}"), &uid, &relations);
+	node_rules.relate(pool, parsed(pool, "{\"name\":null,\"instance_uuid\":null,\"chassis_uuid\":null}"), &uid, &relations);
 	is_int((long long)relations.n_aliases, 0, "a node without any");
 	port_rules.relate(pool,
-		parse("{\"address\":\"52:54:00:00:00:01\",\"node_uuid\":\"" INSTANCE "\",\"portgroup_uuid\":\"" OTHER
+		parsed(pool, "{\"address\":\"52:54:00:00:00:01\",\"node_uuid\":\"" INSTANCE "\",\"portgroup_uuid\":\"" OTHER
 				      "\"}"), &uid, &relations);
 	is_int((long long)relations.n_aliases, 2, "a port");
 	is_str(relations.aliases[0].value, "52:54:00:00:00:01", "its address");
 	is_str(relations.aliases[1].value, OTHER " " UID, "its port group");
 	is_str(uuid_str(pool, relations.root), INSTANCE, "hangs on its node");
-	portgroup_rules.relate(pool, parse("{\"name\":\"g\",\"address\":null,\"node_uuid\":\"" INSTANCE "\"}"), &uid,
+	portgroup_rules.relate(pool, parsed(pool, "{\"name\":\"g\",\"address\":null,\"node_uuid\":\"" INSTANCE "\"}"), &uid,
 		&relations);
 	ok(relations.n_aliases == 1 && relations.has_root, "a port group");
-	chassis_rules.relate(pool, parse("{}"), &uid, &relations);
+	chassis_rules.relate(pool, parsed(pool, "{}"), &uid, &relations);
 	ok(relations.n_aliases == 0 && !relations.has_root, "a chassis");
 	ok(rules_find(STR("baremetal.openstack.org"), STR("nodes")) == &node_rules, "rules by type");
 	ok(rules_find(STR(""), STR("nodes")) == NULL, "not in another group");
@@ -379,7 +359,7 @@ static enum outcome deletes(const char *body)
 	struct resource resource = { .type = &type };
 
 	uuid_parse(STR(UID), &resource.uid);
-	return node_rules.may_delete(&registry, &resource, parse(body));
+	return node_rules.may_delete(&registry, &resource, parsed(pool, body));
 }
 
 static void test_deletion(void)
@@ -416,12 +396,12 @@ static void test_chassis(void)
 		.rules = &chassis_rules };
 	struct address there = { .tenant = STR("acme"), .type = &chassis, .name = STR(UID) };
 
-	draft = (struct draft){ .registry = &registry, .address = &there, .body = parse("{}") };
+	draft = (struct draft){ .registry = &registry, .address = &there, .body = parsed(pool, "{}") };
 	refuses(chassis_rules.complete(&draft), OUTCOME_FORBIDDEN, "\"system\" alone", "chassis are the operator's");
 	there.tenant = STR("system");
 	is_int(chassis_rules.complete(&draft), OUTCOME_OK, "a chassis");
-	is_str(text(draft.body), "{\"description\":null,\"extra\":{}}", "in stored form");
-	draft.body = parse("{\"nodes\":[]}");
+	is_str(written(pool, draft.body), "{\"description\":null,\"extra\":{}}", "in stored form");
+	draft.body = parsed(pool, "{\"nodes\":[]}");
 	refuses(chassis_rules.complete(&draft), OUTCOME_BAD_DOCUMENT, "Schema error for chassis: ", "no such member");
 }
 

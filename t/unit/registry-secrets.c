@@ -2,27 +2,14 @@
 // Secrets in bodies: masked where they are shown, put back where the mask comes back, and never where they were not.
 #include "base/base.h"
 
-#include "base/buf.h"
-#include "base/pool.h"
+#include "documents.h"
 #include "registry/rules.h"
-#include "repr/doc.h"
-#include "tap.h"
 
 static struct pool *pool;
 static struct registry registry;
 static const struct type type = { .singular = STR_INIT("node"), .rules = &node_rules };
 static const struct type plain = { .singular = STR_INIT("port"), .rules = &port_rules };
 static const struct type unruled = { .singular = STR_INIT("configmap") };
-
-static struct doc *parse(const char *json)
-{
-	struct doc *doc = NULL;
-	struct str error;
-
-	if (!doc_parse_json(pool, str_c(json), (struct doc_limits){ .depth = 64 }, &doc, &error))
-		bail_out(json);
-	return doc;
-}
 
 static void shows(const struct type *of, const char *body, const char *want, const char *what)
 {
@@ -34,10 +21,10 @@ static void shows(const struct type *of, const char *body, const char *want, con
 static enum outcome restores(const char *before, const char *body, struct str *result)
 {
 	const struct address address = { .type = &type };
-	struct draft draft = { .registry = &registry, .address = &address, .body = parse(body) };
+	struct draft draft = { .registry = &registry, .address = &address, .body = parsed(pool, body) };
 	struct buf out = buf_new(pool, 0);
 
-	draft.before = before != NULL ? parse(before) : NULL;
+	draft.before = before != NULL ? parsed(pool, before) : NULL;
 	enum outcome outcome = secrets_restore(&draft);
 	doc_write_json(draft.body, &out);
 	*result = buf_str(&out);

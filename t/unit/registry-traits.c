@@ -197,14 +197,10 @@ static void let_other_run(void)
 	bool ended = false;
 
 	if (!started) {
-		fflush(stdout);
-		other_pid = fork();
-		if (other_pid == 0) {
-			struct client client;
-			db_forget_after_fork(&here.db);
-			client_open(&client);
+		struct client client;
+		other_pid = fork_client(&client);
+		if (other_pid == 0)
 			_exit((int)client_task(&client, &other));
-		}
 	}
 	started = true;
 	for (int i = 0; i < 100 && !waited && !ended; i++) {

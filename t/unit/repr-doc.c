@@ -2,27 +2,7 @@
 // Trees: looking at values, building, comparing, memory.
 #include "base/base.h"
 
-#include "base/pool.h"
-#include "repr/doc.h"
-#include "tap.h"
-
-static struct doc *parsed(struct pool *pool, const char *text)
-{
-	struct str error = STR("");
-	struct doc *doc;
-
-	if (!doc_parse_json(pool, str_c(text), (struct doc_limits){ 64, 0 }, &doc, &error))
-		diag("%s: %.*s", text, STR_ARG(error));
-	return doc;
-}
-
-static struct str written(struct pool *pool, const struct doc *doc)
-{
-	struct buf out = buf_new(pool, 0);
-
-	doc_write_json(doc, &out);
-	return buf_str(&out);
-}
+#include "documents.h"
 
 static void test_looking(struct pool *pool)
 {

@@ -2,29 +2,9 @@
 // JSON Patch and JSON Pointer: the examples of RFC 6902, appendix A, and RFC 6901, and what hostile clients send.
 #include "base/base.h"
 
-#include "base/pool.h"
-#include "repr/doc.h"
-#include "tap.h"
+#include "documents.h"
 
 static const struct doc_limits limits = { 16, 1000 };
-
-static struct str written(struct pool *pool, const struct doc *doc)
-{
-	struct buf out = buf_new(pool, 0);
-
-	doc_write_json(doc, &out);
-	return buf_str(&out);
-}
-
-static struct doc *parsed(struct pool *pool, const char *text)
-{
-	struct doc *doc = NULL;
-	struct str error;
-
-	if (!doc_parse_json(pool, str_c(text), (struct doc_limits){ 64, 0 }, &doc, &error))
-		bail_out("test document is no JSON");
-	return doc;
-}
 
 // want: the result; NULL when it must fail, with a word of the error. malformed: already the check must refuse it.
 struct patch_case {

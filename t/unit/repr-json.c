@@ -2,19 +2,9 @@
 // JSON texts: what is accepted and comes back as it was, and what is refused, where and why.
 #include "base/base.h"
 
-#include "base/pool.h"
-#include "repr/doc.h"
-#include "tap.h"
+#include "documents.h"
 
 static const struct doc_limits limits = { .depth = 64, .nodes = 0 };
-
-static struct str written(struct pool *pool, const struct doc *doc)
-{
-	struct buf out = buf_new(pool, 0);
-
-	doc_write_json(doc, &out);
-	return buf_str(&out);
-}
 
 // out NULL: comes back as it was.
 static void test_accepted(struct pool *pool)

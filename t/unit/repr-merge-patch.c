@@ -2,17 +2,7 @@
 // JSON Merge Patch: the examples of RFC 7396, appendix A, and what else could go wrong.
 #include "base/base.h"
 
-#include "base/pool.h"
-#include "repr/doc.h"
-#include "tap.h"
-
-static struct str written(struct pool *pool, const struct doc *doc)
-{
-	struct buf out = buf_new(pool, 0);
-
-	doc_write_json(doc, &out);
-	return buf_str(&out);
-}
+#include "documents.h"
 
 int main(void)
 {

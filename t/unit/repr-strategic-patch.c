@@ -3,33 +3,8 @@
 #include "base/base.h"
 
 #include "base/clock.h"
-#include "base/pool.h"
+#include "documents.h"
 #include "repr/strategic_patch.h"
-#include "tap.h"
-
-static struct str written(struct pool *pool, const struct doc *doc)
-{
-	struct buf out = buf_new(pool, 0);
-
-	doc_write_json(doc, &out);
-	return buf_str(&out);
-}
-
-// ' stands for ".
-static struct doc *parsed(struct pool *pool, const char *text)
-{
-	struct buf json = buf_new(pool, 256);
-	struct doc *doc = NULL;
-	struct str error;
-
-	for (; *text != '\0'; text++)
-		buf_addc(&json, *text == '\'' ? '"' : *text);
-	if (!doc_parse_json(pool, buf_str(&json), (struct doc_limits){ 64, 0 }, &doc, &error)) {
-		diag("%.*s", STR_ARG(buf_str(&json)));
-		bail_out("test document is no JSON");
-	}
-	return doc;
-}
 
 // All of a Pod. want: the result, or with "!" a word of the error.
 static const struct { const char *target, *patch, *want; } cases[] = {
@@ -122,14 +97,14 @@ static void test_cases(struct pool *pool)
 	const struct merge_rule *rules = merge_rules_of(STR(""), STR("Pod"));
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct doc *target = parsed(pool, cases[i].target), *patch = parsed(pool, cases[i].patch), *result;
+		struct doc *target = parsed_quoted(pool, cases[i].target), *patch = parsed_quoted(pool, cases[i].patch), *result;
 		struct str target_text = written(pool, target), patch_text = written(pool, patch), error = STR("");
 		bool done = doc_strategic_patch(pool, rules, target, patch, &result, &error);
 		if (cases[i].want[0] == '!')
 			ok(!done && strstr(str_cstr(pool, error), cases[i].want + 1) != NULL, "%s of %s is refused: %.*s",
 				cases[i].patch, cases[i].target, STR_ARG(error));
 		else if (ok(done, "%s of %s: %.*s", cases[i].patch, cases[i].target, STR_ARG(error)))
-			is_strs(written(pool, result), written(pool, parsed(pool, cases[i].want)), "what came of it");
+			is_strs(written(pool, result), written(pool, parsed_quoted(pool, cases[i].want)), "what came of it");
 		ok(str_eq(written(pool, target), target_text) && str_eq(written(pool, patch), patch_text), "neither changed");
 		if (done) {
 			doc_set(result, STR("new"), NULL);
@@ -142,8 +117,8 @@ static void test_kinds(struct pool *pool)
 {
 	struct str error;
 	struct doc *result;
-	const struct doc *target = parsed(pool, "{'spec':{'template':{'spec':{'containers':[{'name':'a'}]}}}}");
-	const struct doc *patch = parsed(pool, "{'spec':{'template':{'spec':{'containers':[{'name':'b'}]}}}}");
+	const struct doc *target = parsed_quoted(pool, "{'spec':{'template':{'spec':{'containers':[{'name':'a'}]}}}}");
+	const struct doc *patch = parsed_quoted(pool, "{'spec':{'template':{'spec':{'containers':[{'name':'b'}]}}}}");
 
 	ok(merge_rules_of(STR("example.com"), STR("Pod")) == NULL && merge_rules_of(STR(""), STR("Widget")) == NULL, "no rules");
 	ok(merge_rules_of(STR(""), STR("ConfigMap")) != NULL, "rules");

@@ -3,39 +3,14 @@
 #include "base/base.h"
 
 #include "base/clock.h"
-#include "base/pool.h"
+#include "documents.h"
 #include "repr/structural.h"
-#include "tap.h"
-
-static struct str written(struct pool *pool, const struct doc *doc)
-{
-	struct buf out = buf_new(pool, 0);
-
-	doc_write_json(doc, &out);
-	return buf_str(&out);
-}
-
-// ' stands for ", for the reader's sake.
-static struct doc *parsed(struct pool *pool, const char *text)
-{
-	struct buf json = buf_new(pool, 256);
-	struct doc *doc = NULL;
-	struct str error;
-
-	for (; *text != '\0'; text++)
-		buf_addc(&json, *text == '\'' ? '"' : *text);
-	if (!doc_parse_json(pool, buf_str(&json), (struct doc_limits){ 200, 0 }, &doc, &error)) {
-		diag("%.*s: %.*s", STR_ARG(buf_str(&json)), STR_ARG(error));
-		bail_out("test document is no JSON");
-	}
-	return doc;
-}
 
 static const struct structural *schema_of(struct pool *pool, const char *text)
 {
 	struct field_faults faults = field_faults_new(pool);
 	struct field_path at = field_name(NULL, STR("schema"));
-	const struct structural *schema = structural_read(pool, parsed(pool, text), &at, &faults);
+	const struct structural *schema = structural_read(pool, parsed_quoted(pool, text), &at, &faults);
 
 	if (schema == NULL) {
 		diag("%s: %.*s", text, STR_ARG(field_faults_text(pool, &faults)));
@@ -53,8 +28,7 @@ static struct str faults_text(struct pool *pool, const struct field_faults *faul
 		struct field_fault fault = faults->list[i];
 		buf_addf(&out, "%s%.*s (%s) ", i > 0 ? "\n" : "", STR_ARG(fault.field), field_reason_name(fault.reason) +
 			(fault.reason == FIELD_INTERNAL ? 0 : strlen("FieldValue")));
-		for (size_t j = 0; j < fault.message.n; j++)
-			buf_addc(&out, fault.message.p[j] == '"' ? '\'' : fault.message.p[j]);
+		buf_add(&out, replaced(pool, fault.message, '"', '\''));
 	}
 	return buf_str(&out);
 }
@@ -176,7 +150,7 @@ static void test_schemas(struct pool *pool)
 	for (size_t i = 0; i < COUNT_OF(schemas); i++) {
 		struct field_faults faults = field_faults_new(pool);
 		struct field_path at = field_name(NULL, STR("s"));
-		struct doc *doc = parsed(pool, schemas[i].schema);
+		struct doc *doc = parsed_quoted(pool, schemas[i].schema);
 		const struct structural *schema = structural_read(pool, doc, &at, &faults);
 		ok((schema == NULL) == (faults.n > 0), "a schema or faults");
 		if (schema != NULL)
@@ -325,7 +299,7 @@ static void test_objects(struct pool *pool)
 {
 	for (size_t i = 0; i < COUNT_OF(objects); i++) {
 		struct field_faults faults = field_faults_new(pool);
-		structural_validate(schema_of(pool, objects[i].schema), parsed(pool, objects[i].object), &faults);
+		structural_validate(schema_of(pool, objects[i].schema), parsed_quoted(pool, objects[i].object), &faults);
 		is_str(faults_text(pool, &faults), objects[i].faults, "%s by %s", objects[i].object, objects[i].schema);
 	}
 }
@@ -389,12 +363,12 @@ static void test_pruning(struct pool *pool)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct doc *object = parsed(pool, cases[i].object);
+		struct doc *object = parsed_quoted(pool, cases[i].object);
 		struct field_faults unknown = field_faults_new(pool);
 		structural_unknown(schema_of(pool, cases[i].schema), object, &unknown);
 		is_int((long long)unknown.n, cases[i].pruned, "members not known");
 		is_int((long long)structural_prune(schema_of(pool, cases[i].schema), object), cases[i].pruned, "members pruned");
-		is_strs(written(pool, object), written(pool, parsed(pool, cases[i].want)), "%s by %s", cases[i].object,
+		is_strs(written(pool, object), written(pool, parsed_quoted(pool, cases[i].want)), "%s by %s", cases[i].object,
 			cases[i].schema);
 	}
 }
@@ -418,13 +392,13 @@ static void test_defaults(struct pool *pool)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
-		struct doc *object = parsed(pool, cases[i].object);
+		struct doc *object = parsed_quoted(pool, cases[i].object);
 		ok(structural_default(schema_of(pool, cases[i].schema), object, 0), "filled in");
-		is_strs(written(pool, object), written(pool, parsed(pool, cases[i].want)), "%s by %s", cases[i].object,
+		is_strs(written(pool, object), written(pool, parsed_quoted(pool, cases[i].want)), "%s by %s", cases[i].object,
 			cases[i].schema);
 	}
 	const struct structural *schema = schema_of(pool, cases[0].schema);
-	struct doc *one = parsed(pool, "{'spec':{}}"), *other = parsed(pool, "{'spec':{}}");
+	struct doc *one = parsed_quoted(pool, "{'spec':{}}"), *other = parsed_quoted(pool, "{'spec':{}}");
 	ok(structural_default(schema, one, 4) && !structural_default(schema, other, 3), "no more values than allowed");
 }
 
@@ -489,7 +463,7 @@ static void test_patterns_all_in_all(struct pool *pool)
 	for (int i = 0; i < 2000; i++)
 		buf_addf(&schema, "%s'p%d':{'pattern':'[^x]{1000}'}", i > 0 ? "," : "", i);
 	BUF_LIT(&schema, "}}");
-	structural_read(pool, parsed(pool, str_cstr(pool, buf_str(&schema))), &at, &faults);
+	structural_read(pool, parsed_quoted(pool, str_cstr(pool, buf_str(&schema))), &at, &faults);
 	is_int((long long)faults.n, 1900, "a hundred large patterns are read, the others not");
 	ok(pool_size(pool) - size < 10000000, "within %zu bytes", pool_size(pool) - size);
 	ok(field_faults_text(pool, &faults).n > 0 && str_ends(field_faults_text(pool, &faults), STR(", and 1800 more]")),

@@ -4,21 +4,7 @@
 
 #include "api/spaces/jsonpath.h"
 #include "base/clock.h"
-#include "base/pool.h"
-#include "tap.h"
-
-static struct doc *parsed(struct pool *pool, const char *text)
-{
-	struct buf json = buf_new(pool, 256);
-	struct doc *doc = NULL;
-	struct str error;
-
-	for (; *text != '\0'; text++)
-		buf_addc(&json, *text == '\'' ? '"' : *text);
-	if (!doc_parse_json(pool, buf_str(&json), (struct doc_limits){ 64, 0 }, &doc, &error))
-		bail_out("test document is no JSON");
-	return doc;
-}
+#include "documents.h"
 
 static const char object[] =
 	"{'metadata':{'name':'n','labels':{'example.com/app':'web','a b':'c'}},'spec':{'size':3,'on':true,'none':null,"
@@ -87,7 +73,7 @@ static void test_hostile(struct pool *pool)
 int main(void)
 {
 	struct pool *pool = pool_new();
-	const struct doc *doc = parsed(pool, object);
+	const struct doc *doc = parsed_quoted(pool, object);
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		const struct jsonpath *path;

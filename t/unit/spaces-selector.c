@@ -3,18 +3,7 @@
 #include "base/base.h"
 
 #include "api/spaces/selector.h"
-#include "base/pool.h"
-#include "tap.h"
-
-static struct doc *parsed(struct pool *pool, const char *text)
-{
-	struct doc *doc = NULL;
-	struct str error;
-
-	if (!doc_parse_json(pool, str_c(text), (struct doc_limits){ 64, 0 }, &doc, &error))
-		bail_out("test document is no JSON");
-	return doc;
-}
+#include "documents.h"
 
 // answer: y, n, or x where it must be refused.
 static const struct { const char *selector, *labels; char answer; } labels[] = {

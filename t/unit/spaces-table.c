@@ -3,33 +3,14 @@
 #include "base/base.h"
 
 #include "api/spaces/table.h"
-#include "base/buf.h"
-#include "base/pool.h"
+#include "documents.h"
 #include "registry/type.h"
-#include "tap.h"
 
 enum { NOW = 1795238640 }; // 2026-11-21T05:24:00Z
 
-static struct doc *parsed(struct pool *pool, const char *text)
-{
-	struct buf json = buf_new(pool, 256);
-	struct doc *doc = NULL;
-	struct str error;
-
-	for (; *text != '\0'; text++)
-		buf_addc(&json, *text == '\'' ? '"' : *text);
-	if (!doc_parse_json(pool, buf_str(&json), (struct doc_limits){ 64, 0 }, &doc, &error))
-		bail_out("test document is no JSON");
-	return doc;
-}
-
 static struct str quoted(struct pool *pool, const struct buf *text)
 {
-	struct buf out = buf_new(pool, text->n);
-
-	for (size_t i = 0; i < text->n; i++)
-		buf_addc(&out, text->p[i] == '"' ? '\'' : text->p[i]);
-	return buf_str(&out);
+	return replaced(pool, buf_str(text), '"', '\'');
 }
 
 static void test_ages(struct pool *pool)
@@ -77,13 +58,13 @@ static void test_custom(struct pool *pool)
 
 	for (size_t i = 0; i < COUNT_OF(custom_rows); i++) {
 		out.n = 0;
-		table_add_row(pool, columns, parsed(pool, custom_rows[i].object), TABLE_NONE, NOW * 1000000LL, &out);
+		table_add_row(pool, columns, parsed_quoted(pool, custom_rows[i].object), TABLE_NONE, NOW * 1000000LL, &out);
 		is_str(quoted(pool, &out), str_cstr(pool, str_printf(pool, "{'cells':%s}", custom_rows[i].cells)), "%s",
 			custom_rows[i].object);
 	}
 	out.n = 0;
-	table_add_row(pool, columns, parsed(pool, "{'metadata':{'name':'w','labels':{'a':'b'}},'spec':{}}"), TABLE_METADATA, 0,
-		&out);
+	table_add_row(pool, columns, parsed_quoted(pool, "{'metadata':{'name':'w','labels':{'a':'b'}},'spec':{}}"),
+		TABLE_METADATA, 0, &out);
 	ok(str_ends(quoted(pool, &out), STR("'object':{'kind':'PartialObjectMetadata','apiVersion':'meta.k8s.io/v1','metadata':"
 		"{'name':'w','labels':{'a':'b'}}}}")), "metadata with it");
 	out.n = 0;
@@ -92,7 +73,7 @@ static void test_custom(struct pool *pool)
 	ok(strstr(str_cstr(pool, quoted(pool, &out)), "{'name':'Size','type':'integer','format':'int32','description':'how large',"
 		"'priority':0}") != NULL, "then its own");
 	out.n = 0;
-	table_add_row(pool, table_columns_of(pool, &definition, &bare), parsed(pool, custom_rows[0].object), TABLE_NONE,
+	table_add_row(pool, table_columns_of(pool, &definition, &bare), parsed_quoted(pool, custom_rows[0].object), TABLE_NONE,
 		NOW * 1000000LL, &out);
 	is_str(quoted(pool, &out), "{'cells':['w','5d']}", "name and age without columns of its own");
 }
@@ -139,7 +120,7 @@ static void test_builtin(struct pool *pool)
 		const struct type type = { .group = str_c(builtin[i].group) };
 		const struct definition definition = { .type = &type, .kind = str_c(builtin[i].kind), .builtin = true };
 		out.n = 0;
-		table_add_row(pool, table_columns_of(pool, &definition, &version), parsed(pool, builtin[i].object), TABLE_NONE,
+		table_add_row(pool, table_columns_of(pool, &definition, &version), parsed_quoted(pool, builtin[i].object), TABLE_NONE,
 			NOW * 1000000LL, &out);
 		is_str(quoted(pool, &out), str_cstr(pool, str_printf(pool, "{'cells':%s}", builtin[i].cells)), "%s",
 			builtin[i].object);
