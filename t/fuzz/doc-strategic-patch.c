@@ -1,25 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // doc_strategic_patch of a Pod: the target's text, a line feed, the patch's. Neither changes, and the result is no larger
 // than both.
-#include "fuzz.h"
-
+#include "documents.h"
 #include "repr/strategic_patch.h"
-
-static struct str written(struct pool *pool, const struct doc *doc)
-{
-	struct buf out = buf_new(pool, 0);
-
-	doc_write_json(doc, &out);
-	return buf_str(&out);
-}
 
 static void fuzz_one(struct pool *pool, struct str input)
 {
-	const struct doc_limits limits = { 32, 2000 };
 	struct doc *target, *patch, *result, *again;
-	struct str first = fuzz_first(&input), error = STR_NONE;
+	struct str error = STR_NONE;
 
-	if (!doc_parse_json(pool, first, limits, &target, &error) || !doc_parse_json(pool, input, limits, &patch, &error))
+	if (!fuzz_documents(pool, input, &target, &patch))
 		return;
 	struct str target_text = written(pool, target), patch_text = written(pool, patch);
 	bool done = doc_strategic_patch(pool, merge_rules_of(STR(""), STR("Pod")), target, patch, &result, &error);
