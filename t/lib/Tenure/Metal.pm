@@ -13,34 +13,17 @@ use Exporter 'import';
 use JSON::PP ();
 use Test::More ();
 
-our @EXPORT_OK = qw(is_fault fault_of);
-our $VERSION_HEADER = 'X-OpenStack-Ironic-API-Version';
+use parent 'Tenure::Versioned';
 
-# client: a Tenure::Client; version: undef for none.
+our @EXPORT_OK = qw(is_fault fault_of);
+
+# client: a Tenure::Client; version: undef for none. Paths stand below /baremetal/v1.
 sub new {
     my ($class, $client, $version) = @_;
-    return bless { client => $client, version => $version }, $class;
+    return $class->SUPER::new(client => $client, version => $version, root => '/baremetal', prefix => '/baremetal/v1');
 }
 
-sub version { my ($self, $version) = @_; return bless { %$self, version => $version }, ref $self }
-sub as      { my ($self, $token)   = @_; return bless { %$self, client => $self->{client}->as($token) }, ref $self }
-sub client  { return $_[0]{client} }
-sub url     { return $_[0]{client}->url . '/baremetal' }
-
-# Options as Tenure::Client has them; path below /baremetal/v1, or a whole URL. JSON is sent as these clients do.
-sub request {
-    my ($self, $method, $path, %option) = @_;
-    my %header = %{ $option{headers} // {} };
-    $header{$VERSION_HEADER} //= $self->{version} if defined $self->{version};
-    my $where = $path =~ m{\Ahttps?://} ? $path : "/baremetal/v1$path";
-    return $self->{client}->request($method, $where, %option, headers => \%header);
-}
-
-sub get    { my ($self, @rest) = @_; return $self->request('GET',    @rest) }
-sub head   { my ($self, @rest) = @_; return $self->request('HEAD',   @rest) }
-sub put    { my ($self, @rest) = @_; return $self->request('PUT',    @rest) }
-sub post   { my ($self, @rest) = @_; return $self->request('POST',   @rest) }
-sub delete { my ($self, @rest) = @_; return $self->request('DELETE', @rest) }
+sub version_header { return ('X-OpenStack-Ironic-API-Version', $_[0]{version}) }
 
 # patch(PATH, [[add => '/extra/a', 1], [remove => '/name'], …], …)
 sub patch {

@@ -12,6 +12,8 @@ use warnings;
 use Exporter 'import';
 use Test::More ();
 
+use parent 'Tenure::Versioned';
+
 our @EXPORT_OK = qw(is_error uuid);
 
 my %sentence_of = (
@@ -23,31 +25,13 @@ my %sentence_of = (
 my %title_of = (400 => 'Bad Request', 403 => 'Forbidden', 404 => 'Not Found', 405 => 'Method Not Allowed',
     406 => 'Not Acceptable', 409 => 'Conflict', 412 => 'Precondition Failed', 415 => 'Unsupported Media Type');
 
-# client: a Tenure::Client; version: "1.39", "latest", undef for none. prefix: what it is mounted at.
+# client: a Tenure::Client; version: "1.39", "latest", undef for none. root: what it is mounted at.
 sub new {
-    my ($class, $client, $version, $prefix) = @_;
-    return bless { client => $client, version => $version, prefix => $prefix // '' }, $class;
+    my ($class, $client, $version, $root) = @_;
+    return $class->SUPER::new(client => $client, version => $version, root => $root // '');
 }
 
-sub version { my ($self, $version) = @_; return bless { %$self, version => $version }, ref $self }
-sub as      { my ($self, $token)   = @_; return bless { %$self, client => $self->{client}->as($token) }, ref $self }
-sub client  { return $_[0]{client} }
-sub url     { return $_[0]{client}->url . $_[0]{prefix} }
-
-# Options as Tenure::Client has them; path below the prefix, or a whole URL.
-sub request {
-    my ($self, $method, $path, %option) = @_;
-    my %header = %{ $option{headers} // {} };
-    $header{'OpenStack-API-Version'} //= "placement $self->{version}" if defined $self->{version};
-    my $where = $path =~ m{\Ahttps?://} ? $path : "$self->{prefix}$path";
-    return $self->{client}->request($method, $where, %option, headers => \%header);
-}
-
-sub get    { my ($self, @rest) = @_; return $self->request('GET',    @rest) }
-sub head   { my ($self, @rest) = @_; return $self->request('HEAD',   @rest) }
-sub put    { my ($self, @rest) = @_; return $self->request('PUT',    @rest) }
-sub post   { my ($self, @rest) = @_; return $self->request('POST',   @rest) }
-sub delete { my ($self, @rest) = @_; return $self->request('DELETE', @rest) }
+sub version_header { return ('OpenStack-API-Version', "placement $_[0]{version}") }
 
 # A random one (version 4), in lower case.
 sub uuid {
