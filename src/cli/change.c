@@ -360,6 +360,15 @@ int change_make(struct cli *cli, const struct target *target, struct change *cha
 }
 
 // Nothing is overwritten by it, so that without an etag no warning is due.
+int target_change(struct cli *cli, struct target *target, struct change *change)
+{
+	if (change->document != NULL)
+		change->body = doc_text(cli->pool, change->document);
+	int code = change_make(cli, target, change);
+	tenure_resource_free(&target->resource);
+	return code;
+}
+
 int create(struct cli *cli, const struct target *target, const struct doc *document)
 {
 	struct str body = doc_text(cli->pool, document);

@@ -214,6 +214,8 @@ struct change {
 };
 // Makes the change as --etag, --no-etag, --retry and --dry-run say. Exit code.
 int change_make(struct cli *cli, const struct target *target, struct change *change);
+// The same with the body that its document makes, if it has one. Takes the target's resource.
+int target_change(struct cli *cli, struct target *target, struct change *change);
 // Makes what has no address yet, out of the document, and tells its UUID, or the whole where a format was asked for.
 // Exit code.
 int create(struct cli *cli, const struct target *target, const struct doc *document);
@@ -236,6 +238,10 @@ int etag_given(struct cli *cli, const char *path, const char *label, struct str 
 bool confirmed(struct cli *cli, const char *question);
 // Reads what the target is now, remembers and returns it. Exit code.
 int target_read(struct cli *cli, const struct target *target, const struct doc **document);
+// Reads it, and adds it to the table or, where that is NULL, prints it: with document_print, thing_print. Takes the
+// target's resource. Exit code.
+int target_show(struct cli *cli, struct target *target, struct table *table,
+	void (*print)(struct cli *cli, const struct doc *document));
 
 // The resource of that address, in the namespace that -n says or its type is in by itself where space is NULL. False:
 // told. Its resource is the caller's.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands do alike with several things: one name after the other, all of a list.
+// What commands do alike: one name after the other, all of a list, one thing shown.
 #include "base/base.h"
 
 #include "cli/cli.h"
@@ -32,6 +32,20 @@ int show_each(struct cli *cli, size_t first, const struct column *known, size_t 
 	int code = each_of(cli, names, fn, table);
 	if (table != NULL && names != NULL)
 		table_print(table);
+	return code;
+}
+
+int target_show(struct cli *cli, struct target *target, struct table *table,
+	void (*print)(struct cli *cli, const struct doc *document))
+{
+	const struct doc *document;
+	int code = target_read(cli, target, &document);
+
+	if (code == EX_OK && table != NULL)
+		table_add(table, document);
+	else if (code == EX_OK)
+		print(cli, document);
+	tenure_resource_free(&target->resource);
 	return code;
 }
 

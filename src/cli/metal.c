@@ -199,15 +199,8 @@ static int show_found(struct cli *cli, struct table *table)
 static int show_one(struct cli *cli, const char *ident, void *table)
 {
 	struct target target;
-	const struct doc *document;
-	int code = metal_target(cli, ident, &target) ? target_read(cli, &target, &document) : EX_USAGE;
 
-	if (code == EX_OK && table != NULL)
-		table_add(table, document);
-	else if (code == EX_OK)
-		thing_print(cli, document);
-	tenure_resource_free(&target.resource);
-	return code;
+	return metal_target(cli, ident, &target) ? target_show(cli, &target, table, thing_print) : EX_USAGE;
 }
 
 int command_metal_show(struct cli *cli)
@@ -240,19 +233,13 @@ int command_metal_create(struct cli *cli)
 	return code;
 }
 
-// arg: the change, but for its body, which its document tells.
+// arg: the change.
 static int change_one(struct cli *cli, const char *ident, void *arg)
 {
 	struct change change = *(const struct change *)arg;
 	struct target target;
 
-	if (!metal_target(cli, ident, &target))
-		return EX_USAGE;
-	if (change.document != NULL)
-		change.body = doc_text(cli->pool, change.document);
-	int code = change_make(cli, &target, &change);
-	tenure_resource_free(&target.resource);
-	return code;
+	return metal_target(cli, ident, &target) ? target_change(cli, &target, &change) : EX_USAGE;
 }
 
 // set and unset. Only the first argument is a name; "-" stands for several.

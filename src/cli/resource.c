@@ -67,17 +67,9 @@ int command_resource_list(struct cli *cli)
 static int show_one(struct cli *cli, const char *name, void *table)
 {
 	struct target target;
-	const struct doc *document;
-	int code = EX_USAGE;
 
-	if (resource_target(cli, NULL, cli->arguments[0], name, &target))
-		code = target_read(cli, &target, &document);
-	if (code == EX_OK && table != NULL)
-		table_add(table, document);
-	else if (code == EX_OK)
-		document_print(cli, document);
-	tenure_resource_free(&target.resource);
-	return code;
+	return resource_target(cli, NULL, cli->arguments[0], name, &target)
+		? target_show(cli, &target, table, document_print) : EX_USAGE;
 }
 
 int command_resource_show(struct cli *cli)
@@ -85,19 +77,13 @@ int command_resource_show(struct cli *cli)
 	return show_each(cli, 1, columns, COUNT_OF(columns), SHOWN, show_one);
 }
 
-// arg: the change, but for its body, which its document tells.
+// arg: the change.
 static int change_one(struct cli *cli, const char *name, void *arg)
 {
 	struct change change = *(const struct change *)arg;
 	struct target target;
 
-	if (!resource_target(cli, NULL, cli->arguments[0], name, &target))
-		return EX_USAGE;
-	if (change.document != NULL)
-		change.body = doc_text(cli->pool, change.document);
-	int code = change_make(cli, &target, &change);
-	tenure_resource_free(&target.resource);
-	return code;
+	return resource_target(cli, NULL, cli->arguments[0], name, &target) ? target_change(cli, &target, &change) : EX_USAGE;
 }
 
 int command_resource_set(struct cli *cli)

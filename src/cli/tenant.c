@@ -41,15 +41,8 @@ int command_tenant_list(struct cli *cli)
 static int show_one(struct cli *cli, const char *name, void *table)
 {
 	struct target target;
-	const struct doc *document;
-	int code = open_target(cli, name, &target) ? target_read(cli, &target, &document) : EX_USAGE;
 
-	if (code == EX_OK && table != NULL)
-		table_add(table, document);
-	else if (code == EX_OK)
-		document_print(cli, document);
-	tenure_resource_free(&target.resource);
-	return code;
+	return open_target(cli, name, &target) ? target_show(cli, &target, table, document_print) : EX_USAGE;
 }
 
 int command_tenant_show(struct cli *cli)
@@ -89,10 +82,7 @@ int command_tenant_set(struct cli *cli)
 	if (code != EX_OK || !open_target(cli, cli->arguments[0], &target))
 		return code != EX_OK ? code : EX_USAGE;
 	change.document = document;
-	change.body = doc_text(cli->pool, document);
-	code = change_make(cli, &target, &change);
-	tenure_resource_free(&target.resource);
-	return code;
+	return target_change(cli, &target, &change);
 }
 
 static int delete_one(struct cli *cli, const char *name, void *arg)
