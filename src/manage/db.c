@@ -200,6 +200,16 @@ int command_db_init(struct manage *manage)
 	return init_schema(manage, &files, &traits);
 }
 
+// False: told what it lacks.
+static bool is_whole(enum schema_state state)
+{
+	if (state == SCHEMA_HALF)
+		refuse_half();
+	else if (state != SCHEMA_PRESENT)
+		manage_fail(EXIT_FAILED, "there is no schema yet; `tenure-manage db init` makes it");
+	return state == SCHEMA_PRESENT;
+}
+
 static void print_counts(struct manage *manage)
 {
 	struct db_rows rows;
@@ -219,12 +229,8 @@ int command_db_status(struct manage *manage)
 	uint64_t version;
 	if (schema_read(manage, &files) != EX_OK || !schema_ask(manage, &state, &version))
 		return EXIT_FAILED;
-	if (state == SCHEMA_HALF) {
-		refuse_half();
+	if (!is_whole(state))
 		return EXIT_FAILED;
-	}
-	if (state != SCHEMA_PRESENT)
-		return manage_fail(EXIT_FAILED, "there is no schema yet; `tenure-manage db init` makes it");
 	printf("schema             version %llu\n", (unsigned long long)version);
 	printf("files              up to version %llu\n", (unsigned long long)files.latest);
 	printf("this program       works with version %d\n", REGISTRY_SCHEMA_VERSION);
@@ -251,12 +257,8 @@ int command_db_upgrade(struct manage *manage)
 	if (schema_read(manage, &files) != EX_OK || trait_list_read(manage, NULL, &traits) != EX_OK
 		|| lock_schema(manage) != EX_OK || !schema_ask(manage, &state, &version))
 		return EXIT_FAILED;
-	if (state == SCHEMA_HALF) {
-		refuse_half();
+	if (!is_whole(state))
 		return EXIT_FAILED;
-	}
-	if (state != SCHEMA_PRESENT)
-		return manage_fail(EXIT_FAILED, "there is no schema yet; `tenure-manage db init` makes it");
 	if (version > files.latest)
 		return manage_fail(EXIT_FAILED, "the database is newer (version %llu) than this program's files (%llu)",
 			(unsigned long long)version, (unsigned long long)files.latest);
