@@ -13,7 +13,8 @@ use Test::More;
 my $top   = $ENV{TENURE_SRCDIR} // Cwd::abs_path(dirname(__FILE__) . '/..');
 my $check = "$top/scripts/check-docs";
 my @read  = qw(
-    src/base/config.c src/base/outcome.def src/manage/commands.c src/server/main.c src/server/worker.c
+    src/base/config.c src/base/outcome.def src/manage/commands.c src/registry/move_plan.c src/server/main.c
+    src/server/worker.c
     doc/api.md doc/tenure.conf.sample doc/man/tenure.conf.5 doc/man/tenure-manage.8 doc/man/tenured.8
 );
 
@@ -63,6 +64,8 @@ my @wrong = (
     [ 'a switch of tenured', 'doc/man/tenured.8', sub { s/, Fl -pid-file/, Fl -pidfile/ }, qr/--pid-file/ ],
     [ 'an outcome not in the catalogue', 'src/base/outcome.def', sub { $_ .= qq{OUTCOME(TEAPOT, 418, "Short and stout")\n} }, qr/teapot/ ],
     [ 'an outcome of another status', 'src/base/outcome.def', sub { s/OUTCOME\(LOCKED, 409/OUTCOME(LOCKED, 423/ }, qr/locked \(423\)/ ],
+    [ 'a blocker not told', 'src/registry/move_plan.c', sub { s/\.reason = "quota"/.reason = "room"/ }, qr/blocker room is missing/ ],
+    [ 'a blocker that is none', 'doc/api.md', sub { s/^\| `locked` \| `metadata/| `bolted` | `metadata/m }, qr/bolted: there is no such blocker/ ],
 );
 for my $case (@wrong) {
     my ($what, $file, $change, $told) = @$case;
