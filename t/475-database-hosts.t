@@ -11,6 +11,7 @@ use File::Temp ();
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Run qw(run);
 
 my ($top, $build) = (Tenure::Instance::source_dir(), Tenure::Instance::build_dir());
 for my $program ('mariadbd', 'openssl') {
@@ -21,48 +22,37 @@ plan skip_all => 'the programs are not built' unless defined $build;
 my $dir = File::Temp->newdir('tenure-hosts-XXXXXX', TMPDIR => 1);
 my $owner = $$;
 
-sub quiet {
-    my @command = @_;
-    my $pid = fork // die "fork: $!";
-    if (!$pid) {
-        open STDIN,  '<',  '/dev/null'   or die $!;
-        open STDOUT, '>',  "$dir/output" or die $!;
-        open STDERR, '>&', \*STDOUT      or die $!;
-        exec @command or exit 127;
-    }
-    waitpid $pid, 0;
-    return $?;
-}
+# Exit code; what it said is in $output.
+my $output;
 
-sub output {
-    open my $file, '<', "$dir/output" or die $!;
-    local $/;
-    return <$file>;
+sub quiet {
+    (my $code, $output) = run(@_);
+    return $code;
 }
 
 # A certificate for 127.0.0.1 under an authority of its own, and an authority that has signed nothing.
 for my $ca ('ca', 'stranger') {
     quiet('openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', "/CN=$ca",
-        '-keyout', "$dir/$ca.key", '-out', "$dir/$ca.pem") == 0 or die output();
+        '-keyout', "$dir/$ca.key", '-out', "$dir/$ca.pem") == 0 or die $output;
 }
 open my $san, '>', "$dir/san" or die $!;
 print {$san} "subjectAltName=IP:127.0.0.1\n";
 close $san;
 quiet('openssl', 'req', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=db', '-keyout', "$dir/db.key", '-out', "$dir/db.csr")
-    == 0 or die output();
+    == 0 or die $output;
 quiet('openssl', 'x509', '-req', '-in', "$dir/db.csr", '-CA', "$dir/ca.pem", '-CAkey', "$dir/ca.key", '-CAcreateserial',
-    '-days', '2', '-extfile', "$dir/san", '-out', "$dir/db.pem") == 0 or die output();
+    '-days', '2', '-extfile', "$dir/san", '-out', "$dir/db.pem") == 0 or die $output;
 
 my ($port, $dead) = Tenure::Instance::free_ports(2);
 quiet("$top/scripts/private-mariadb", 'start', "$dir/db", '--skip-networking=0', '--bind-address=127.0.0.1,127.0.0.2',
     "--port=$port", "--ssl-ca=$dir/ca.pem", "--ssl-cert=$dir/db.pem", "--ssl-key=$dir/db.key") == 0
-    or BAIL_OUT(output());
+    or BAIL_OUT($output);
 END { system "$top/scripts/private-mariadb", 'stop', "$dir/db" if defined $owner && $owner == $$ && $dir }
 
 quiet('mariadb', '--no-defaults', '-u', 'root', '-S', "$dir/db/mysql.sock", '-e',
     'CREATE DATABASE tenure; CREATE USER tls@"127.0.0.%" IDENTIFIED BY "secret" REQUIRE SSL; '
         . 'CREATE USER plain@127.0.0.1 IDENTIFIED BY "secret"; GRANT ALL ON tenure.* TO tls@"127.0.0.%", plain@127.0.0.1')
-    == 0 or BAIL_OUT(output());
+    == 0 or BAIL_OUT($output);
 
 # Exit code of a command that asks the database, with these settings.
 sub status_with {
@@ -71,19 +61,19 @@ sub status_with {
     print {$file} "[database]\nname = tenure\npassword = secret\n", map { "$_ = $settings{$_}\n" } sort keys %settings;
     print {$file} "[tenure]\nsql_dir = $top/sql\nwadl_dir = $build/build/wadl\n[endpoint service]\nauth = token\n";
     close $file or die $!;
-    return quiet("$build/tenure-manage", '-c', "$dir/tenure.conf", 'db', 'status') >> 8;
+    return quiet("$build/tenure-manage", '-c', "$dir/tenure.conf", 'db', 'status');
 }
 
 is status_with(user => 'plain', tls => 'off'), 2, 'without TLS: reached, but the schema is not there yet';
-like output(), qr/db init/, '... and what to do is said';
-quiet("$build/tenure-manage", '-c', "$dir/tenure.conf", 'db', 'init') == 0 or BAIL_OUT(output());
+like $output, qr/db init/, '... and what to do is said';
+quiet("$build/tenure-manage", '-c', "$dir/tenure.conf", 'db', 'init') == 0 or BAIL_OUT($output);
 
 is status_with(user => 'plain', tls => 'off'), 0, 'without TLS';
 isnt status_with(tls => 'off'), 0, 'a user that requires TLS is not let in without';
 is status_with(tls => 'on'), 0, 'TLS on, whoever the server is';
 is status_with(tls => 'verify', tls_ca => "$dir/ca.pem"), 0, 'verified, by name and authority';
 isnt status_with(tls => 'verify', tls_ca => "$dir/stranger.pem"), 0, 'signed by a stranger: refused';
-unlike output(), qr/secret/, '... and no password in what is said';
+unlike $output, qr/secret/, '... and no password in what is said';
 isnt status_with(tls => 'verify', tls_ca => "$dir/ca.pem", host => "127.0.0.2:$port"), 0,
     'an address that the certificate does not have: refused';
 is status_with(tls => 'on', host => "127.0.0.2:$port"), 0, '... though it can be reached there';
@@ -91,7 +81,7 @@ is status_with(tls => 'on', host => "127.0.0.2:$port"), 0, '... though it can be
 is status_with(tls => 'on', host => "127.0.0.1:$dead,127.0.0.1:$port"), 0, 'the first host is away: the second serves';
 is status_with(tls => 'on', host => "127.0.0.1:$port,127.0.0.1:$dead"), 0, 'in whatever order';
 isnt status_with(tls => 'on', host => "127.0.0.1:$dead"), 0, 'none is there';
-like output(), qr/\S/, '... which is said';
+like $output, qr/\S/, '... which is said';
 isnt status_with(tls => 'on', password => 'wrong'), 0, 'a wrong password is refused';
 
 done_testing;

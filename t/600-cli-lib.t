@@ -11,13 +11,13 @@ use File::Temp qw(tempdir);
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Run qw(run);
 
 my $build = Tenure::Instance::build_dir();
 plan skip_all => 'libtenure is not built' if !defined $build || !-e "$build/build/libtenure.so.0";
 my $top  = Tenure::Instance::source_dir();
 my $work = tempdir('tenure-lib-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 
-sub run { return Tenure::Instance::_run(@_) }
 
 # ---- names
 

@@ -12,6 +12,7 @@ use Encode qw(decode_utf8 encode_utf8);
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Run qw(run);
 use Tenure::Tool;
 
 plan skip_all => 'tenure is not built' if !-x (Tenure::Instance::build_dir() // '') . '/tenure';
@@ -104,7 +105,7 @@ subtest 'dry run' => sub {
     $tool->ends(0, qw(move --all t1 --to t2 --dry-run --no-etag));
     is $instance->change_count, $before, 'nothing was sent';
     local $ENV{TENURE_TOKEN} = $instance->operator_token;
-    my ($code, $text) = Tenure::Instance::_run('sh', '-c', "$run->{out}");
+    my ($code, $text) = run('sh', '-c', "$run->{out}");
     is $tool->json(qw(configmaps show web))->{data}{color}, "it's", 'and what is printed does it' or diag $text;
 };
 

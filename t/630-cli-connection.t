@@ -15,6 +15,7 @@ use POSIX ();
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Run qw(run);
 use Tenure::Tool;
 
 plan skip_all => 'tenure is not built' if !-x (Tenure::Instance::build_dir() // '') . '/tenure';
@@ -122,7 +123,7 @@ subtest 'what is sent again' => sub {
 
 subtest 'TLS' => sub {
     plan skip_all => 'openssl is not installed' if !Tenure::Instance::on_path('openssl');
-    my ($code, $text) = Tenure::Instance::_run('openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout',
+    my ($code, $text) = run('openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-keyout',
         "$work/key.pem", '-out', "$work/ca.pem", '-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost');
     is $code, 0, 'a certificate' or diag $text;
     mkdir $_ for "$work/v2.0", "$work/v2.0/t", "$work/v2.0/t/persistentvolumes";

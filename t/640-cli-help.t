@@ -10,6 +10,7 @@ use lib "$FindBin::Bin/lib";
 use Test::More;
 
 use Tenure::Instance;
+use Tenure::Run qw(run);
 
 my $build = Tenure::Instance::build_dir();
 plan skip_all => 'tenure is not built' if !defined $build || !-x "$build/tenure";
@@ -18,7 +19,7 @@ my $top    = Tenure::Instance::source_dir();
 
 sub out {
     my (@words) = @_;
-    my ($code, $text) = Tenure::Instance::_run($tenure, @words);
+    my ($code, $text) = run($tenure, @words);
     return wantarray ? ($code, $text) : $text;
 }
 
@@ -67,7 +68,7 @@ is out('__complete', 'node', 'list', '--maintenance', 't'), "true\n", 'values of
 
 SKIP: {
     skip 'no bash', 1 if !Tenure::Instance::on_path('bash');
-    my ($status, $text) = Tenure::Instance::_run('bash', '-c',
+    my ($status, $text) = run('bash', '-c',
         '. "$1"; COMP_WORDS=("$2" mo); COMP_CWORD=1; _tenure; echo "${COMPREPLY[@]}"', 'bash',
         "$top/completions/tenure.bash", $tenure);
     is $text, "move\n", 'the completion of bash';

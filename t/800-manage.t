@@ -6,11 +6,15 @@ use warnings;
 
 use Cwd ();
 use File::Basename ();
+use lib File::Basename::dirname(__FILE__) . '/lib';
+
 use File::Copy ();
 use File::Path ();
 use File::Temp ();
 use JSON::PP ();
 use Test::More;
+
+use Tenure::Run qw(run_apart write_file);
 
 my $top = $ENV{TENURE_SRCDIR} // Cwd::abs_path(File::Basename::dirname(__FILE__) . '/..');
 my $build = $ENV{TENURE_BUILD} // $ENV{TENURE_BUILDDIR} // $top;
@@ -43,27 +47,8 @@ wadl_dir = $build/build/wadl
 auth = token
 CONF
 
-sub write_file {
-    my ($path, $text) = @_;
-    open my $file, '>', $path or die "$path: $!";
-    print {$file} $text;
-    close $file or die "$path: $!";
-    return;
-}
-
 # (exit code, standard output, standard error)
-sub manage {
-    my @args = @_;
-    my $pid = fork // die "fork: $!";
-    if (!$pid) {
-        open STDOUT, '>', "$dir/out" or die $!;
-        open STDERR, '>', "$dir/err" or die $!;
-        exec "$build/tenure-manage", '-c', "$dir/tenure.conf", @args or exit 127;
-    }
-    waitpid $pid, 0;
-    my $code = $? & 127 ? -($? & 127) : $? >> 8;
-    return ($code, map { my $path = $_; open my $f, '<', $path or die $!; local $/ = undef; <$f> // '' } "$dir/out", "$dir/err");
-}
+sub manage { return run_apart("$build/tenure-manage", '-c', "$dir/tenure.conf", @_) }
 
 # What SQL answers: rows with tabs.
 sub sql {

@@ -6,11 +6,15 @@ use warnings;
 
 use Cwd ();
 use File::Basename ();
+use lib File::Basename::dirname(__FILE__) . '/lib';
+
 use File::Temp ();
 use HTTP::Tiny ();
 use IO::Socket::INET ();
 use IO::Socket::UNIX ();
 use Test::More;
+
+use Tenure::Run qw(run);
 
 my $top = $ENV{TENURE_SRCDIR} // Cwd::abs_path(File::Basename::dirname(__FILE__) . '/..');
 my $build = $ENV{TENURE_BUILD} // $ENV{TENURE_BUILDDIR} // $top;
@@ -22,7 +26,7 @@ my $base  = File::Temp->newdir('tenure-quick-XXXXXX', TMPDIR => 1);
 my $owner = $$;
 my %started;
 END {
-    if (defined $owner && $owner == $$) {
+    if (defined $owner && $owner == $$ && $base) { # which is gone by now where nothing here names it
         system "$top/scripts/quickstart", '--dir', $_, '--stop' for keys %started;
     }
 }
@@ -42,20 +46,7 @@ sub free_ports {
 }
 
 # (exit code, what it wrote on both outputs)
-sub quickstart {
-    my @args = @_;
-    my $pid = fork // die "fork: $!";
-    if (!$pid) {
-        open STDOUT, '>', "$base/out" or die $!;
-        open STDERR, '>&', \*STDOUT or die $!;
-        exec "$top/scripts/quickstart", @args or exit 127;
-    }
-    waitpid $pid, 0;
-    my $code = $? >> 8;
-    open my $out, '<', "$base/out" or die $!;
-    local $/ = undef;
-    return ($code, <$out> // '');
-}
+sub quickstart { return run("$top/scripts/quickstart", @_) }
 
 sub start {
     my ($dir, @args) = @_;

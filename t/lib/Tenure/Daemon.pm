@@ -14,6 +14,7 @@ use Test::More ();
 use Time::HiRes ();
 
 use Tenure::FastCGI;
+use Tenure::Run ();
 
 my $source = $ENV{TENURE_SRCDIR}   // Cwd::abs_path(File::Basename::dirname(__FILE__) . '/../../..');
 my $build  = $ENV{TENURE_BUILDDIR} // $source;
@@ -61,20 +62,8 @@ sub write_config {
     return;
 }
 
-sub write_file {
-    my ($self, $path, $text) = @_;
-    open my $file, '>', $path or die "$path: $!";
-    print {$file} $text;
-    close $file or die "$path: $!";
-    return;
-}
-
-sub read_file {
-    my ($self, $path) = @_;
-    open my $file, '<', $path or return '';
-    local $/ = undef;
-    return <$file> // '';
-}
+sub write_file { my (undef, @rest) = @_; return Tenure::Run::write_file(@rest) }
+sub read_file  { my (undef, @rest) = @_; return Tenure::Run::read_file(@rest) }
 
 sub log_text    { return $_[0]->read_file($_[0]->log_path) }
 sub access_text { return $_[0]->read_file("$_[0]{dir}/access.log") }

@@ -22,6 +22,7 @@ use Test::More ();
 use Time::HiRes ();
 
 use Tenure::Client;
+use Tenure::Run qw(run read_file write_file);
 
 my $source = $ENV{TENURE_SRCDIR} // Cwd::abs_path(File::Basename::dirname(__FILE__) . '/../../..');
 my $build  = find_build();
@@ -127,38 +128,7 @@ sub _quickstart {
     my %more = $self->_environment;
     local @ENV{ keys %more } = values %more;
     local $ENV{ASAN_OPTIONS} = 'detect_leaks=0:' . ($ENV{ASAN_OPTIONS} // '') if $self->{server} eq 'apache-fcgid';
-    return _run(@command);
-}
-
-# (exit code, both outputs)
-sub _run {
-    my (@command) = @_;
-    my $out = File::Temp->new;
-    my $pid = fork // die "fork: $!\n";
-    if ($pid == 0) {
-        open STDIN,  '<',  '/dev/null' or POSIX::_exit(127);
-        open STDOUT, '>&', $out        or POSIX::_exit(127);
-        open STDERR, '>&', \*STDOUT    or POSIX::_exit(127);
-        exec { $command[0] } @command or POSIX::_exit(127);
-    }
-    waitpid $pid, 0;
-    my $code = $? >> 8 || ($? & 127 ? 128 + ($? & 127) : 0);
-    return ($code, read_file("$out"));
-}
-
-sub read_file {
-    my ($path) = @_;
-    open my $file, '<', $path or return '';
-    local $/ = undef;
-    return readline($file) // '';
-}
-
-sub write_file {
-    my ($path, $text) = @_;
-    open my $file, '>', $path or die "$path: $!\n";
-    print {$file} $text;
-    close $file or die "$path: $!\n";
-    return;
+    return run(@command);
 }
 
 sub _read_env {
@@ -206,7 +176,7 @@ sub manage {
     my ($self, @args) = @_;
     my %more = $self->_environment;
     local @ENV{ keys %more } = values %more;
-    return _run("$build/tenure-manage", '-c', $self->env('TENURE_CONFIG'), @args);
+    return run("$build/tenure-manage", '-c', $self->env('TENURE_CONFIG'), @args);
 }
 
 # A token of that tenant and role, made by tenure-manage.
@@ -290,7 +260,7 @@ sub database {
     my ($self, $verb) = @_;
     my $db = File::Basename::dirname($self->env('TENURE_DB_SOCKET'));
     local $ENV{TENURE_MARIADB_BUFFER_POOL} = '64M';
-    my ($code, $text) = _run("$source/scripts/private-mariadb", $verb, $db);
+    my ($code, $text) = run("$source/scripts/private-mariadb", $verb, $db);
     die "private-mariadb $verb: $text\n" if $code != 0;
     return;
 }
@@ -322,7 +292,7 @@ sub log_text {
 sub stop {
     my ($self) = @_;
     return if $self->{stopped}++;
-    my ($code, $text) = _run("$source/scripts/quickstart", '--dir', $self->{dir}, '--server', $self->{server}, '--stop');
+    my ($code, $text) = run("$source/scripts/quickstart", '--dir', $self->{dir}, '--server', $self->{server}, '--stop');
     Test::More::diag("quickstart --stop: $code $text") if $code != 0;
     return;
 }

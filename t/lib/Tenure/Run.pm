@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# Commands that tests run to their end, without standard input, and files as a whole.
+package Tenure::Run;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use File::Temp ();
+use POSIX ();
+
+our @EXPORT_OK = qw(run run_apart read_file write_file);
+
+# (exit code, or 128 + the signal that ended it; both outputs together)
+sub run {
+    my (@command) = @_;
+    my $out = File::Temp->new;
+    return (_code($out, undef, @command), read_file("$out"));
+}
+
+# The same with the two outputs apart: (code, standard output, standard error).
+sub run_apart {
+    my (@command) = @_;
+    my ($out, $err) = (File::Temp->new, File::Temp->new);
+    return (_code($out, $err, @command), read_file("$out"), read_file("$err"));
+}
+
+sub _code {
+    my ($out, $err, @command) = @_;
+    my $pid = fork // die "fork: $!\n";
+    if ($pid == 0) {
+        open STDIN,  '<',  '/dev/null'        or POSIX::_exit(127);
+        open STDOUT, '>&', $out               or POSIX::_exit(127);
+        open STDERR, '>&', $err // \*STDOUT   or POSIX::_exit(127);
+        exec { $command[0] } @command or POSIX::_exit(127);
+    }
+    waitpid $pid, 0;
+    return $? >> 8 || ($? & 127 ? 128 + ($? & 127) : 0);
+}
+
+# '' where there is none.
+sub read_file {
+    my ($path) = @_;
+    open my $file, '<', $path or return '';
+    local $/ = undef;
+    return readline($file) // '';
+}
+
+sub write_file {
+    my ($path, $text) = @_;
+    open my $file, '>', $path or die "$path: $!\n";
+    print {$file} $text;
+    close $file or die "$path: $!\n";
+    return;
+}
+
+1;
