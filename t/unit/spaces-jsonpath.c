@@ -78,11 +78,16 @@ int main(void)
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		const struct jsonpath *path;
 		struct str error = STR("");
-		bool read = jsonpath_parse(pool, str_c(cases[i].path), &path, &error);
+		// A copy of its own size, so that sanitizers see what is read behind it.
+		size_t length = strlen(cases[i].path);
+		char *copy = malloc(length);
+		memcpy(copy, cases[i].path, length);
+		bool read = jsonpath_parse(pool, str_n(copy, length), &path, &error);
 		if (cases[i].want == NULL)
 			ok(!read, "%s is refused: %.*s", cases[i].path, STR_ARG(error));
 		else if (ok(read, "%s: %.*s", cases[i].path, STR_ARG(error)))
 			is_str(found(pool, path, doc), cases[i].want, "%s", cases[i].path);
+		free(copy);
 	}
 	test_hostile(pool);
 	pool_free(&pool);

@@ -104,14 +104,13 @@ static bool read_quoted(struct path_reading *reading, struct str *text)
 
 static bool read_integer(struct path_reading *reading, int64_t *value)
 {
+	bool negative = take(reading, "-");
 	size_t begin = reading->at;
 	uint64_t digits;
 
-	take(reading, "-");
 	while (peek(reading) >= '0' && peek(reading) <= '9')
 		reading->at++;
-	bool negative = reading->text.p[begin] == '-';
-	if (!str_to_u64(str_part(reading->text, begin + (negative ? 1 : 0), reading->at), &digits) || digits > INT32_MAX)
+	if (!str_to_u64(str_part(reading->text, begin, reading->at), &digits) || digits > INT32_MAX)
 		return fail(reading, "an index is expected: [0], [-1], [*], ['name'], [1:3] or [?(@.a==1)]");
 	*value = negative ? -(int64_t)digits : (int64_t)digits;
 	return true;
