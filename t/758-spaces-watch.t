@@ -7,8 +7,6 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
-use IO::Select;
-use IO::Socket::INET;
 use JSON::PP ();
 use POSIX ();
 use Test::More;
@@ -16,6 +14,7 @@ use Time::HiRes ();
 
 use Tenure::Instance;
 use Tenure::Parallel;
+use Tenure::Watch qw(events name_of told);
 
 my $server   = $ENV{TENURE_WATCH_SERVER} // 'lighttpd';
 my $instance = Tenure::Instance->start(combined => 1, workers => 2, server => $server);
@@ -27,59 +26,7 @@ my $cms      = '/api/v1/namespaces/default/configmaps';
 my $many     = $server =~ /apache/ ? 20 : 300;
 my $table    = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
 
-# ---- a client
-
-sub watch {
-    my ($token, $path, %option) = @_;
-    my ($host, $port) = $admin->url =~ m{//([^:/]+):(\d+)} or die $admin->url;
-    my $socket = IO::Socket::INET->new(PeerAddr => $host, PeerPort => $port) // die "connect: $!\n";
-    my $accept = $option{accept} // 'application/json';
-    my $mark   = $path =~ /\?/ ? '&' : '?';
-    print {$socket} "GET $path${mark}watch=true HTTP/1.1\r\nHost: $host:$port\r\nX-Auth-Token: $token\r\nAccept: $accept\r\n\r\n";
-    return bless { socket => $socket, raw => '', text => '', events => [], head => undef, over => 0 }, 'main';
-}
-
-sub unchunk {
-    my ($self) = @_;
-    if (!defined $self->{head}) {
-        $self->{raw} =~ s/\A(.*?)\r\n\r\n//s or return;
-        $self->{head} = $1;
-    }
-    if ($self->{head} =~ /^transfer-encoding: chunked/mi) {
-        while ($self->{raw} =~ /\A(?:\r\n)?([0-9a-f]+)[^\r\n]*\r\n/i) {
-            my ($n, $skip) = (hex $1, $+[0]);
-            $self->{over} = 1 if $n == 0;
-            last if $n == 0 || length $self->{raw} < $skip + $n;
-            $self->{text} .= substr $self->{raw}, $skip, $n;
-            substr $self->{raw}, 0, $skip + $n, '';
-        }
-    }
-    else {
-        $self->{text} .= $self->{raw};
-        $self->{raw} = '';
-    }
-    while ($self->{text} =~ s/\A([^\n]*)\n//) {
-        push @{ $self->{events} }, JSON::PP::decode_json($1) if length $1;
-    }
-    return;
-}
-
-# Reads until there are n events, the end, or the time is over.
-sub events {
-    my ($self, $n, $seconds) = @_;
-    my $until = Time::HiRes::time() + ($seconds // 10);
-    my $select = IO::Select->new($self->{socket});
-    while (@{ $self->{events} } < $n && !$self->{over} && (my $left = $until - Time::HiRes::time()) > 0) {
-        next if !$select->can_read($left);
-        my $got = sysread $self->{socket}, $self->{raw}, 65536, length $self->{raw};
-        $self->{over} = 1 if !$got;
-        unchunk($self);
-    }
-    return splice @{ $self->{events} }, 0, $n;
-}
-
-sub name_of { my ($event) = @_; return "$event->{type} " . ($event->{object}{metadata}{name} // $event->{object}{reason} // '-') }
-sub told { my ($self, $n, $seconds) = @_; return join ', ', map { name_of($_) } events($self, $n, $seconds) }
+sub watch { return Tenure::Watch->new($admin->url, @_) }
 
 sub config_map {
     my ($name, %more) = @_;

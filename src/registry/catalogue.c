@@ -153,6 +153,11 @@ static void note_revisions(struct catalogue_shared *shared, const uint64_t befor
 	}
 }
 
+void catalogue_doubt(struct registry *registry)
+{
+	atomic_store(&registry->catalogue->shared->asked_us, 0);
+}
+
 // One process asks while the others go on with what they know.
 enum outcome catalogue_ask(struct registry *registry)
 {

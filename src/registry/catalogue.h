@@ -90,6 +90,8 @@ void catalogue_raised(struct registry *registry, enum catalogue_of of, const str
 enum outcome catalogue_raise(struct registry *registry, enum catalogue_of of);
 // Has the running transaction raised it? Then what it reads may be rolled back, and is not to be held.
 bool catalogue_is_raised(const struct registry *registry, enum catalogue_of of);
+// Something was changed, by what the change log says: the next to ask does ask, whenever it was done last.
+void catalogue_doubt(struct registry *registry);
 // Asks the database for the revisions on behalf of all processes, if none has for half a second. OUTCOME_OK.
 enum outcome catalogue_ask(struct registry *registry);
 // The newest revision that is known of; 0: none yet. What was read with a revision tells of it.

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "api/spaces/watcher.h"
+#include "auth/auth.h"
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/log.h"
@@ -35,6 +36,7 @@ enum {
 	STUCK_S = 30,                 // so long without taking a byte, it is ended
 	BOOKMARK_S = 10,
 	ALIVE_S = 30,                 // so long without a word, an empty line shows web servers that it goes on
+	CHECK_S = 15,                 // between two looks at a client's credentials
 	COUNT_S = 5,                  // between two counts of what was passed
 	MARK_S = 60,
 };
@@ -42,7 +44,7 @@ enum {
 struct client {
 	struct stream stream;
 	struct watcher *watcher;
-	int64_t ends_us, bookmark_us, alive_us;
+	int64_t ends_us, bookmark_us, alive_us, check_us;
 	bool slow;                // has to take what there is first
 	bool gone;
 	uint32_t interest;        // epoll's
@@ -59,6 +61,7 @@ struct watch_proc {
 	int from, signal_fd, epoll_fd;
 	struct db *db;
 	struct registry *registry;
+	struct auth *auth;
 	struct pool *pool;
 	struct call *call;
 	struct client *clients;
@@ -115,13 +118,18 @@ static void end(struct watch_proc *proc, struct client *client)
 	push(proc, client);
 }
 
-static void end_expired(struct watch_proc *proc, struct client *client)
+static void end_with(struct watch_proc *proc, struct client *client, void (*say)(struct buf *))
 {
 	struct buf text = buf_new(proc->pool, 256);
 
-	watch_expired(&text);
+	say(&text);
 	add_text(client, &text);
 	end(proc, client);
+}
+
+static void end_expired(struct watch_proc *proc, struct client *client)
+{
+	end_with(proc, client, watch_expired);
 }
 
 static void expire_all(struct watch_proc *proc)
@@ -171,6 +179,7 @@ static void take_over(struct watch_proc *proc, const struct handover *handover)
 	client->ends_us = in_seconds(watcher_seconds(client->watcher));
 	client->bookmark_us = in_seconds(BOOKMARK_S);
 	client->alive_us = in_seconds(ALIVE_S);
+	client->check_us = in_seconds(CHECK_S);
 	client->next = proc->clients;
 	proc->clients = client;
 	proc->n_clients++;
@@ -200,19 +209,23 @@ static struct call *fresh_call(struct watch_proc *proc)
 	return call;
 }
 
-static void tell(struct watch_proc *proc, struct client *client, const struct followed *change)
+// False: the database is away.
+static bool tell(struct watch_proc *proc, struct client *client, const struct followed *change)
 {
 	struct pool_mark mark = pool_mark(proc->pool);
 	struct buf text = buf_new(proc->pool, 2048);
+	enum outcome outcome = watcher_tell(client->watcher, fresh_call(proc), change, &text);
 
-	bool told = watcher_tell(client->watcher, fresh_call(proc), change, &text) == OUTCOME_OK;
-	if (told)
+	if (outcome == OUTCOME_UNAVAILABLE)
+		return false;
+	if (outcome == OUTCOME_OK)
 		add_text(client, &text);
-	if (!told || watcher_is_lost(client->watcher, change))
+	if (outcome != OUTCOME_OK || watcher_is_lost(client->watcher, change))
 		end_expired(proc, client);
 	pool_rewind(proc->pool, mark);
 	client->slow = stream_waiting(&client->stream) > WAITING_MAX;
 	watcher_advance(client->watcher, change->id);
+	return true;
 }
 
 // Has it seen what came up to that id, and room for what follows?
@@ -245,8 +258,9 @@ static bool tell_batch(struct watch_proc *proc, uint64_t after, struct followed 
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		for (struct client *client = proc->clients; client != NULL; client = client->next) {
-			if (is_new_to(client, after, batch[i]) && watcher_wants(client->watcher, batch[i]))
-				tell(proc, client, batch[i]);
+			if (is_new_to(client, after, batch[i]) && watcher_wants(client->watcher, batch[i]) &&
+				!tell(proc, client, batch[i]))
+				return false;
 		}
 	}
 	pool_rewind(proc->pool, mark);
@@ -261,21 +275,51 @@ static void tell_lost(struct watch_proc *proc, uint64_t after, const struct foll
 	}
 }
 
+static bool is_of_types(const struct watch_proc *proc, const struct followed *change)
+{
+	for (const struct client *client = proc->clients; client != NULL; client = client->next) {
+		if (watcher_may_lose_type(client->watcher, change))
+			return true;
+	}
+	return false;
+}
+
+// Before anything is told that is newer. False: the database is away.
+static bool check_types(struct watch_proc *proc, const struct followed *change)
+{
+	catalogue_doubt(proc->registry);
+	for (struct client *client = proc->clients; client != NULL; client = client->next) {
+		struct pool_mark mark = pool_mark(proc->pool);
+		if (client->gone || client->stream.ended || !watcher_may_lose_type(client->watcher, change))
+			continue;
+		enum outcome outcome = watcher_check_type(client->watcher, fresh_call(proc));
+		if (outcome == OUTCOME_UNAVAILABLE)
+			return false;
+		if (outcome != OUTCOME_OK)
+			end_expired(proc, client);
+		pool_rewind(proc->pool, mark);
+	}
+	return true;
+}
+
 static bool tell_page(struct watch_proc *proc, uint64_t after, struct followed *list, size_t n)
 {
 	struct followed *batch[DB_MAX_BATCH];
 	size_t waiting = 0;
 
 	for (size_t i = 0; i < n; i++) {
+		bool of_types = is_of_types(proc, &list[i]);
 		if (is_wanted(proc, after, &list[i]))
 			batch[waiting++] = &list[i];
-		if (waiting < DB_MAX_BATCH && list[i].resource.id != 0)
+		if (waiting < DB_MAX_BATCH && list[i].resource.id != 0 && !of_types)
 			continue;
 		if (!tell_batch(proc, after, batch, waiting))
 			return false;
 		waiting = 0;
 		if (list[i].resource.id == 0)
 			tell_lost(proc, after, &list[i]);
+		if (of_types && !check_types(proc, &list[i]))
+			return false;
 	}
 	return tell_batch(proc, after, batch, waiting);
 }
@@ -391,6 +435,17 @@ static void add_due(struct watch_proc *proc, struct client *client, bool over)
 	add_text(client, &text);
 }
 
+// Whose credential was revoked, or says something else than it did, is told no more.
+static void check_user(struct watch_proc *proc, struct client *client)
+{
+	struct pool_mark mark = pool_mark(proc->pool);
+
+	if (watcher_check_user(client->watcher, fresh_call(proc), proc->auth, proc->db) == OUTCOME_UNAUTHENTICATED)
+		end_with(proc, client, watch_unauthenticated);
+	client->check_us = in_seconds(CHECK_S);
+	pool_rewind(proc->pool, mark);
+}
+
 static void look_at_time(struct watch_proc *proc, struct client *client)
 {
 	int64_t now_us = clock_tick_us();
@@ -399,6 +454,8 @@ static void look_at_time(struct watch_proc *proc, struct client *client)
 	if (stream_waiting(&client->stream) > 0 && now_us - client->stream.moved_us > STUCK_S * INT64_C(1000000))
 		client->gone = true;
 	client->slow = stream_waiting(&client->stream) > WAITING_MAX;
+	if (!client->gone && !client->stream.ended && now_us >= client->check_us)
+		check_user(proc, client);
 	if (client->gone || client->stream.ended)
 		return;
 	add_due(proc, client, over);
@@ -487,8 +544,13 @@ static bool listen_to(struct watch_proc *proc, int fd, void *what)
 static bool open_all(struct watch_proc *proc, struct catalogue_shared *shared)
 {
 	sigset_t signals;
+	char *error = NULL;
 
 	worker_signals(&signals);
+	proc->auth = auth_new(proc->setup->config, proc->setup->endpoint, &error);
+	if (error != NULL)
+		log_error("%s", error);
+	free(error);
 	proc->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
 	proc->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	proc->pool = pool_new();
@@ -498,7 +560,7 @@ static bool open_all(struct watch_proc *proc, struct catalogue_shared *shared)
 		proc->registry = registry_new(proc->setup->config, proc->db);
 	if (proc->registry != NULL)
 		catalogue_join(proc->registry, shared);
-	return proc->registry != NULL && proc->pool != NULL && proc->call != NULL && proc->epoll_fd >= 0 &&
+	return proc->registry != NULL && proc->auth != NULL && proc->pool != NULL && proc->call != NULL && proc->epoll_fd >= 0 &&
 	       listen_to(proc, proc->signal_fd, &proc->signal_fd) && listen_to(proc, proc->from, &proc->from);
 }
 
@@ -510,6 +572,7 @@ static void close_all(struct watch_proc *proc)
 		free_client(client);
 	}
 	registry_free(&proc->registry);
+	auth_free(&proc->auth);
 	if (proc->db != NULL)
 		db_close(&proc->db);
 	pool_free(&proc->pool);

@@ -67,6 +67,13 @@ void bookmark_add(struct call *call, const struct target *target, const struct t
 	event_add(call, target, columns, "BOOKMARK", buf_str(&object), out);
 }
 
+void watch_unauthenticated(struct buf *out)
+{
+	BUF_LIT(out, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
+		"\"status\":\"Failure\",\"message\":\"the credential that this watch began with is no longer good\","
+		"\"reason\":\"Unauthorized\",\"code\":401}}\n");
+}
+
 void watch_expired(struct buf *out)
 {
 	BUF_LIT(out, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
@@ -268,6 +275,27 @@ static enum outcome look_first(struct watch_begun *begun)
 
 // ---- the order
 
+static const char *const credentials[] = {
+	"x-auth-token", "authorization", "x-roles", "x-project-id", "openstack-system-scope"
+};
+
+// By which the watch process asks again whether they still hold.
+static struct str credential_lines(struct call *call)
+{
+	struct buf lines = buf_new(call->pool, 256);
+
+	for (size_t i = 0; i < COUNT_OF(credentials); i++) {
+		struct str value = request_header(&call->request, credentials[i]);
+		if (value.p == NULL)
+			continue;
+		buf_add(&lines, str_c(credentials[i]));
+		buf_addc(&lines, ':');
+		buf_add(&lines, value);
+		buf_addc(&lines, '\n');
+	}
+	return buf_str(&lines);
+}
+
 static void write_order(struct watch_begun *begun)
 {
 	struct call *call = begun->call;
@@ -277,13 +305,15 @@ static void write_order(struct watch_begun *begun)
 	const struct str texts[WATCH_TEXTS] = {
 		[WATCH_TARGET] = call->request.target, [WATCH_ACCEPT] = accept, [WATCH_USER] = call->who.user,
 		[WATCH_USER_TENANT] = call->who.tenant, [WATCH_TENANT] = target->tenant, [WATCH_SPACE] = target->space,
-		[WATCH_NAME] = begun->query.choice.name,
+		[WATCH_NAME] = begun->query.choice.name, [WATCH_CREDENTIALS] = credential_lines(call),
+		[WATCH_REMOTE_USER] = call->request.remote_user,
 	};
 	struct buf order = buf_new(call->pool, 1024 + begun->known.n);
 
 	words->all = target->all;
 	words->all_spaces = target->all_spaces;
 	words->named = begun->query.choice.name.p != NULL;
+	words->definition = target->definition->uid;
 	words->role = (uint32_t)call->who.role;
 	words->type_id = target->definition->stored ? target->definition->type->id : 0;
 	for (size_t i = 0; i < WATCH_TEXTS; i++)

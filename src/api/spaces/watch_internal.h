@@ -7,13 +7,17 @@
 #include "api/spaces/watcher.h"
 
 enum watch_text {
-	WATCH_TARGET, WATCH_ACCEPT, WATCH_USER, WATCH_USER_TENANT, WATCH_TENANT, WATCH_SPACE, WATCH_NAME, WATCH_TEXTS
+	WATCH_TARGET, WATCH_ACCEPT, WATCH_USER, WATCH_USER_TENANT, WATCH_TENANT, WATCH_SPACE, WATCH_NAME,
+	WATCH_CREDENTIALS, // of the request's headers, lines of "name:value"
+	WATCH_REMOTE_USER,
+	WATCH_TEXTS
 };
 
 // An order begins with this; known_bytes of struct known follow, then the texts.
 struct watch_words {
 	uint64_t position;
 	uint64_t type_id;     // 0: of what has no objects that are resources
+	struct uuid definition; // the uid of the one that answered; of a built-in type none
 	uint64_t known_bytes;
 	uint64_t sizes[WATCH_TEXTS];
 	uint32_t seconds;

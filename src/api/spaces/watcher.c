@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "api/spaces/watch_internal.h"
+#include "auth/auth.h"
 #include "base/config.h"
 #include "base/pool.h"
 #include "http/uri.h"
@@ -177,6 +178,27 @@ bool watcher_wants(const struct watcher *watcher, const struct followed *change)
 	return is_in(watcher, change->tenant) || (is_move(change) && is_in(watcher, change->from));
 }
 
+static bool is_of_definition(const struct followed *change)
+{
+	const struct type *type = change->resource.type;
+
+	return type != NULL && str_eq_c(type->group, CRD_GROUP) && str_eq_c(type->plural, CRD_PLURAL);
+}
+
+// It is decided by a tenant's own definitions and the system's, its policy and its annotations.
+bool watcher_may_lose_type(const struct watcher *watcher, const struct followed *change)
+{
+	struct str concerned[] = { change->tenant, change->from };
+
+	if (uuid_is_zero(watcher->words.definition) || !(is_of_tenant(change) || is_of_definition(change)))
+		return false;
+	for (size_t i = 0; i < COUNT_OF(concerned); i++) {
+		if (is_in(watcher, concerned[i]) || (concerned[i].p != NULL && str_eq_c(concerned[i], TENANT_SYSTEM)))
+			return true;
+	}
+	return false;
+}
+
 bool watcher_is_lost(const struct watcher *watcher, const struct followed *change)
 {
 	return is_of_tenant(change) && is_in(watcher, change->tenant) &&
@@ -214,11 +236,51 @@ static enum outcome begin_telling(struct telling *telling, struct watcher *watch
 		outcome = route_find(call->routes, call->pool, &call->request, &call->match, &detail);
 	if (outcome == OUTCOME_OK)
 		outcome = read_target(call, VERB_WATCH, &telling->target);
+	if (outcome == OUTCOME_OK && !uuid_eq(telling->target.definition->uid, watcher->words.definition))
+		outcome = OUTCOME_GONE; // another type of that name
 	if (outcome == OUTCOME_OK)
 		outcome = read_choice(call, &telling->target, &telling->choice);
 	if (outcome == OUTCOME_OK && wanted_table(call).p != NULL)
 		telling->columns = table_columns_of(call->pool, telling->target.definition, telling->target.version);
 	return outcome;
+}
+
+enum outcome watcher_check_type(struct watcher *watcher, struct call *call)
+{
+	struct telling telling;
+
+	return begin_telling(&telling, watcher, call, NULL);
+}
+
+static enum outcome add_credentials(const struct watcher *watcher, struct call *call)
+{
+	struct str rest = watcher->texts[WATCH_CREDENTIALS], line;
+	enum outcome outcome = OUTCOME_OK;
+
+	while (outcome == OUTCOME_OK && str_split(&rest, '\n', &line)) {
+		size_t colon = str_find(line, ':', 0);
+		if (colon < line.n)
+			outcome = request_add_header(call->pool, &call->request, str_part(line, 0, colon),
+				str_part(line, colon + 1, line.n));
+	}
+	return outcome;
+}
+
+enum outcome watcher_check_user(struct watcher *watcher, struct call *call, struct auth *auth, struct db *db)
+{
+	struct principal who = { .role = ROLE_NONE };
+	struct str detail = STR("");
+
+	memset(&call->request, 0, sizeof(call->request));
+	call->request.remote_user = watcher->texts[WATCH_REMOTE_USER];
+	enum outcome outcome = add_credentials(watcher, call);
+	if (outcome == OUTCOME_OK)
+		outcome = auth_identify(auth, db, call->pool, &call->request, &who, &detail);
+	if (outcome != OUTCOME_OK)
+		return outcome == OUTCOME_UNAVAILABLE ? outcome : OUTCOME_UNAUTHENTICATED;
+	bool same = str_eq(who.user, watcher->texts[WATCH_USER]) && str_eq(who.tenant, watcher->texts[WATCH_USER_TENANT]) &&
+		(uint32_t)who.role == watcher->words.role;
+	return same ? OUTCOME_OK : OUTCOME_UNAUTHENTICATED;
 }
 
 static uint64_t known_id(const struct followed *change)

@@ -8,6 +8,8 @@
 #include "base/buf.h"
 #include "registry/follow.h"
 
+struct auth;
+struct db;
 struct watcher;
 
 // A copy of what the order says. NULL: it is none, or there is no memory.
@@ -24,12 +26,19 @@ bool watcher_wants_bookmarks(const struct watcher *watcher);
 bool watcher_wants(const struct watcher *watcher, const struct followed *change);
 // Is with this change nothing of what it watches as the client knows it? It has to list again.
 bool watcher_is_lost(const struct watcher *watcher, const struct followed *change);
+// May it be with this change that another definition of its type answers than did, or none?
+bool watcher_may_lose_type(const struct watcher *watcher, const struct followed *change);
+// OUTCOME_OK: the same answers as did, and it may be watched. _UNAVAILABLE: the database is away. call as for watcher_tell.
+enum outcome watcher_check_type(struct watcher *watcher, struct call *call);
+// Do the credentials it began with still say that its user is who it was? OUTCOME_OK, _UNAUTHENTICATED, _UNAVAILABLE.
+enum outcome watcher_check_user(struct watcher *watcher, struct call *call, struct auth *auth, struct db *db);
 // Appends the change's events, of which there may be none. call has pool, config, endpoint, routes and registry; the rest
-// is set from the order. OUTCOME_OK; others: the type is no longer there for it.
+// is set from the order. OUTCOME_OK; _UNAVAILABLE: the database is away; others: the type is no longer there for it.
 enum outcome watcher_tell(struct watcher *watcher, struct call *call, const struct followed *change, struct buf *out);
 // Appends a BOOKMARK of the position.
 enum outcome watcher_bookmark(struct watcher *watcher, struct call *call, struct buf *out);
-// Appends the ERROR event that makes a client list again.
+// Appends the ERROR event that makes a client list again; that says its credentials are no longer good.
 void watch_expired(struct buf *out);
+void watch_unauthenticated(struct buf *out);
 
 #endif

@@ -1,0 +1,228 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# What ends a watch, and what does not: types, rights and tenants that change under it; databases, processes and clients
+# that go away.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Test::More;
+use Time::HiRes ();
+
+use Tenure::Instance;
+use Tenure::Watch qw(events name_of told);
+
+my $instance = Tenure::Instance->start(combined => 1, workers => 2, auth => 'token');
+my $admin    = $instance->combined($instance->operator_token);
+my $crds     = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+my $cms      = '/api/v1/namespaces/default/configmaps';
+my $widgets  = '/apis/example.com/v1/namespaces/default/widgets';
+
+for my $name (qw(acme globex)) {
+    $admin->post('/api/v1/tenants', json => { metadata => { name => $name } })->is_status(201, "tenant $name");
+}
+my %token = map { $_ => $instance->token($_, 'admin') } qw(acme globex);
+my $acme  = $instance->combined($token{acme});
+
+sub watch { return Tenure::Watch->new($admin->url, @_) }
+sub version_of { my ($client, $path) = @_; return $client->get($path)->json->{metadata}{resourceVersion} }
+
+sub from_now {
+    my ($path, $tenant) = @_;
+    my $token = $token{ $tenant // 'acme' };
+    return watch($token, "$path?resourceVersion=" . version_of($instance->combined($token), $path));
+}
+sub make { my ($name, %more) = @_; return $acme->post($cms, json => { metadata => { name => $name }, %more }) }
+
+sub definition {
+    my (%more) = @_;
+    return { metadata => { name => 'widgets.example.com' },
+        spec => { group => 'example.com', scope => 'Namespaced', names => { plural => 'widgets', kind => 'Widget' }, %more,
+            versions => [{ name => 'v1', served => JSON::PP::true(), storage => JSON::PP::true(),
+                schema => { openAPIV3Schema => { type => 'object', properties => { spec => { type => 'object',
+                    properties => { size => { type => 'integer' } } } } } } }] } };
+}
+sub widget { my ($name) = @_; return { metadata => { name => $name }, spec => { size => 1 } } }
+
+# ---- the type
+
+subtest 'a definition that is deleted' => sub {
+    $acme->post($crds, json => definition())->is_status(201, 'a type');
+    $acme->post($widgets, json => widget('one'))->is_status(201, 'an object');
+    my $watch = from_now($widgets);
+    my $other = from_now($cms);
+    $acme->patch("$crds/widgets.example.com", { spec => { versions => [{ name => 'v1', served => JSON::PP::true(),
+        storage => JSON::PP::true(), schema => { openAPIV3Schema => { type => 'object', properties => { spec => { type => 'object',
+            properties => { size => { type => 'integer' }, colour => { type => 'string' } } } } } } }] } })->is_status(200, 'its schema changes');
+    $acme->post($widgets, json => { metadata => { name => 'two' }, spec => { size => 1, colour => 'red' } })->is_status(201, 'an object by it');
+    my ($event) = events($watch, 1);
+    is name_of($event // {}), 'ADDED two', 'the watch goes on';
+    is $event->{object}{spec}{colour}, 'red', 'by the new schema';
+    $acme->delete("$crds/widgets.example.com")->is_status(200, 'the type goes');
+    is told($watch, 2), 'ERROR Expired', 'and its watch ends, without anything happening to an object';
+    ok $watch->{over}, 'really';
+    make('goes-on');
+    is told($other, 1), 'ADDED goes-on', 'that of another type does not';
+};
+
+subtest 'a range that is withdrawn' => sub {
+    $admin->post($crds, json => definition(applicableRange => ['*']))->is_status(201, 'a shared type');
+    $acme->post($widgets, json => widget('shared'))->is_status(201, 'an object');
+    my @watches = (from_now($widgets), from_now($widgets, 'globex'));
+    $admin->patch("$crds/widgets.example.com", { spec => { applicableRange => ['none=such'] } })->is_status(200, 'withdrawn');
+    is told($_, 2), 'ERROR Expired', 'the watch ends' for @watches;
+    is told(watch($token{acme}, $widgets), 1, 0.5), '', 'and none can be begun';
+    $admin->patch("$crds/widgets.example.com", { spec => { applicableRange => ['*'] } })->is_status(200, 'back');
+};
+
+subtest 'a policy that is switched' => sub {
+    $acme->post($crds, json => definition())->is_status(201, 'a type of its own');
+    my ($own, $shared) = (from_now($widgets), from_now($widgets, 'globex'));
+    $acme->patch('/api/v1/tenants/acme', { spec => { multiTenancyCRDPolicy => 'SystemCRDFirst' } })->is_status(200, 'policy');
+    is told($own, 2), 'ERROR Expired', 'another definition answers: the watch ends';
+    $instance->combined($token{globex})->post($widgets, json => widget('theirs'));
+    is told($shared, 1), 'ADDED theirs', 'where the same does, it goes on';
+};
+
+# ---- rights
+
+subtest 'a token that is revoked' => sub {
+    my $token = $instance->token('acme', 'reader');
+    my ($watch, $other) = (watch($token, "$cms?resourceVersion=" . version_of($acme, $cms)), from_now($cms));
+    my ($id) = split /\./, $token;
+    is +($instance->manage('token', 'revoke', $id))[0], 0, 'revoked';
+    my ($event) = events($watch, 1, 40);
+    is_deeply [@{ $event // {} }{type}, @{ $event->{object} // {} }{qw(code reason)}], ['ERROR', 401, 'Unauthorized'], 'the watch ends';
+    make('unseen');
+    is told($watch, 1, 1), '', 'and tells nothing more';
+    is told($other, 1), 'ADDED unseen', "another's goes on";
+};
+
+# ---- the log
+
+subtest 'a change that comes to light late' => sub {
+    my $watch = from_now($cms);
+    my $gap = $instance->sql_value('SELECT MAX(id) FROM changes') + 1;
+    my $columns = 'request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision';
+    # An id that is left out, as by a transaction that was rolled back.
+    $instance->sql("SET \@next = $gap + 1; EXECUTE IMMEDIATE CONCAT('ALTER TABLE changes AUTO_INCREMENT = ', \@next)");
+    make('behind-the-gap');
+    is told($watch, 1), 'ADDED behind-the-gap', 'a gap is passed';
+    $instance->sql("INSERT INTO changes (id, $columns) SELECT $gap, $columns FROM changes WHERE id = $gap + 1");
+    is told($watch, 1, 30), 'ERROR Expired', 'if it is filled after all, who watches lists again';
+};
+
+subtest 'history that is reaped' => sub {
+    my $watch = from_now($cms);
+    my $old = version_of($acme, $cms);
+    make('before');
+    is told($watch, 1), 'ADDED before', 'a change';
+    $instance->sql('DELETE FROM changes');
+    make('after');
+    is told($watch, 1), 'ADDED after', 'who is up to date is not concerned';
+    is told(watch($token{acme}, "$cms?resourceVersion=$old"), 2), 'ERROR Expired', 'who is not lists again';
+    my $future = version_of($acme, $cms) + 1000;
+    is told(watch($token{acme}, "$cms?resourceVersion=$future"), 2), 'ERROR Expired', 'as does who names a version still to come';
+};
+
+# ---- what goes away
+
+subtest 'the database' => sub {
+    my $watch = from_now($cms);
+    make('d1');
+    is told($watch, 1), 'ADDED d1', 'before';
+    $instance->database('kill');
+    is told($watch, 1, 1), '', 'while it is away: nothing';
+    ok !$watch->{over}, 'but no end';
+    $instance->database('start');
+    ok Tenure::Instance::wait_until(sub { make('d2')->status == 201 }), 'it is back';
+    make('d3');
+    is told($watch, 2, 20), 'ADDED d2, ADDED d3', 'and nothing is lost';
+};
+
+sub watch_process {
+    for my $pid (Tenure::Instance::children_of($instance->master_pid('combined'))) {
+        return $pid if Tenure::Instance::read_file("/proc/$pid/comm") =~ /\Atenured-watch/;
+    }
+    return undef;
+}
+
+subtest 'the watch process' => sub {
+    my $watch = from_now($cms);
+    my $from  = version_of($acme, $cms);
+    my $pid   = watch_process();
+    ok $pid, 'there is one';
+    push @{ $instance->{allow} }, qr/ended by signal 9/;
+    kill KILL => $pid;
+    is told($watch, 1), '', 'killed: the watch ends';
+    ok $watch->{over}, 'at once';
+    make('meanwhile');
+    ok Tenure::Instance::wait_until(sub { (watch_process() // $pid) != $pid }), 'another is begun';
+    is told(watch($token{acme}, "$cms?resourceVersion=$from"), 1), 'ADDED meanwhile', 'which goes on from where it was';
+};
+
+subtest 'a reload' => sub {
+    my $watch = from_now($cms);
+    my $pid   = watch_process();
+    kill HUP => $instance->master_pid('combined');
+    is told($watch, 1), '', 'ends the watch';
+    ok $watch->{over}, 'so that its client begins one of the new configuration';
+    ok Tenure::Instance::wait_until(sub { (watch_process() // $pid) != $pid }), 'which another process serves';
+    my $again = from_now($cms);
+    make('reloaded');
+    is told($again, 1), 'ADDED reloaded', 'and it does';
+};
+
+sub descriptors { my @open = glob "/proc/$_[0]/fd/*"; return scalar @open }
+sub resident_kb { return (Tenure::Instance::read_file("/proc/$_[0]/status") =~ /^VmRSS:\s+(\d+)/m)[0] }
+
+subtest 'clients' => sub {
+    my $pid   = watch_process();
+    my $first = from_now($cms);
+    make('c1');
+    is told($first, 1), 'ADDED c1', 'one watches';
+    my $open = descriptors($pid);
+    my @gone = map { from_now($cms) } 1 .. 20;
+    ok Tenure::Instance::wait_until(sub { descriptors($pid) >= $open + 20 }), 'each has a descriptor';
+    $_->close_now for @gone;
+    make('c2');
+    ok Tenure::Instance::wait_until(sub { descriptors($pid) <= $open }, 60), 'who goes away leaves none';
+    is told($first, 1), 'ADDED c2', 'the others go on';
+};
+
+subtest 'a client that does not read' => sub {
+    my $pid  = watch_process();
+    my $slow = from_now($cms);
+    my $fast = from_now($cms);
+    my $size = 500_000;
+    my $before = resident_kb($pid);
+    my $path = "$cms/large";
+    make('large', data => { k => 'x' x $size })->is_status(201, 'large objects');
+    $acme->patch($path, { data => { n => "$_" } }) for 1 .. 60; # 30 MB
+    my @events = events($fast, 61, 60);
+    is scalar @events, 61, 'who reads is told all of it';
+    cmp_ok resident_kb($pid) - $before, '<', 15_000, 'and what the other does not take is not piled up';
+    @events = events($slow, 61, 60);
+    my @versions = map { $_->{object}{metadata}{resourceVersion} } @events;
+    is scalar @events, 61, 'which it is told when it reads';
+    is_deeply \@versions, [sort { $a <=> $b } @versions], 'in order';
+};
+
+subtest 'a tenant that is deleted' => sub {
+    my ($theirs, $other) = (from_now($cms, 'globex'), from_now($cms));
+    $admin->delete('/api/v1/tenants/globex')->is_status(200, 'deleted');
+    is told($theirs, 2), 'ERROR Expired', 'its watches end';
+    make('goes-on-still');
+    is told($other, 1), 'ADDED goes-on-still', "another's do not";
+};
+
+subtest 'the end' => sub {
+    my $watch = from_now($cms);
+    $instance->stop;
+    is told($watch, 1), '', 'the service stops';
+    ok $watch->{over}, 'and with it the watch';
+};
+
+done_testing;

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+# A client of one watch: what it is told, event by event.
+package Tenure::Watch;
+
+use strict;
+use warnings;
+
+use Exporter qw(import);
+use IO::Select;
+use IO::Socket::INET;
+use JSON::PP ();
+use Time::HiRes ();
+
+our @EXPORT_OK = qw(events name_of told);
+
+# Of the service at that URL, for that token. accept: the header of that name.
+sub new {
+    my ($class, $url, $token, $path, %option) = @_;
+    my ($host, $port) = $url =~ m{//([^:/]+):(\d+)} or die $url;
+    my $socket = IO::Socket::INET->new(PeerAddr => $host, PeerPort => $port) // die "connect: $!\n";
+    my $accept = $option{accept} // 'application/json';
+    my $mark   = $path =~ /\?/ ? '&' : '?';
+    print {$socket} "GET $path${mark}watch=true HTTP/1.1\r\nHost: $host:$port\r\nX-Auth-Token: $token\r\nAccept: $accept\r\n\r\n";
+    return bless { socket => $socket, raw => '', text => '', events => [], head => undef, over => 0 }, $class;
+}
+
+sub close_now { my ($self) = @_; close $self->{socket}; return }
+
+sub unchunk {
+    my ($self) = @_;
+    if (!defined $self->{head}) {
+        $self->{raw} =~ s/\A(.*?)\r\n\r\n//s or return;
+        $self->{head} = $1;
+    }
+    if ($self->{head} =~ /^transfer-encoding: chunked/mi) {
+        while ($self->{raw} =~ /\A(?:\r\n)?([0-9a-f]+)[^\r\n]*\r\n/i) {
+            my ($n, $skip) = (hex $1, $+[0]);
+            $self->{over} = 1 if $n == 0;
+            last if $n == 0 || length $self->{raw} < $skip + $n;
+            $self->{text} .= substr $self->{raw}, $skip, $n;
+            substr $self->{raw}, 0, $skip + $n, '';
+        }
+    }
+    else {
+        $self->{text} .= $self->{raw};
+        $self->{raw} = '';
+    }
+    while ($self->{text} =~ s/\A([^\n]*)\n//) {
+        push @{ $self->{events} }, JSON::PP::decode_json($1) if length $1;
+    }
+    return;
+}
+
+# Reads until there are n events, the end, or the time is over.
+sub events {
+    my ($self, $n, $seconds) = @_;
+    my $until = Time::HiRes::time() + ($seconds // 10);
+    my $select = IO::Select->new($self->{socket});
+    while (@{ $self->{events} } < $n && !$self->{over} && (my $left = $until - Time::HiRes::time()) > 0) {
+        next if !$select->can_read($left);
+        my $got = sysread $self->{socket}, $self->{raw}, 65536, length $self->{raw};
+        $self->{over} = 1 if !$got;
+        unchunk($self);
+    }
+    return splice @{ $self->{events} }, 0, $n;
+}
+
+sub name_of { my ($event) = @_; return "$event->{type} " . ($event->{object}{metadata}{name} // $event->{object}{reason} // '-') }
+sub told { my ($self, $n, $seconds) = @_; return join ', ', map { name_of($_) } events($self, $n, $seconds) }
+
+1;
