@@ -358,6 +358,9 @@ subtest 'the status of what waits' => sub {
     $acme->patch("$pods/waits/status", { status => $run })->is_status(200, 'it runs');
     is_deeply $acme->put("$pods/waits", json => { %$pod, metadata => { name => 'waits', labels => { a => 'b' } } })->json->{status}, $run,
         'who replaces it without a status leaves that as it is';
+    is_deeply $acme->put("$pods/waits", json => { %$pod, status => {} })->json->{status}, $run, 'with an empty one as well';
+    is $acme->post("$pods?dryRun=All", json => { %$pod, metadata => { name => 'empty' }, status => {} })->json->{status}{phase}, 'Pending',
+        'a new pod with an empty status';
     $acme->delete($_)->is_status(200, "$_ goes") for "$pods/waits", '/api/v1/persistentvolumes/waits';
 };
 
@@ -400,7 +403,7 @@ subtest 'what built-in kinds are where nobody said so' => sub {
     my $pod = $made->("$in/pods", spec => { containers => [{ ports => [{ containerPort => 1 }, { containerPort => 2, protocol => 'UDP' }] }, { name => 'b' }] });
     is_deeply [map { $_->{protocol} } @{ $pod->{spec}{containers}[0]{ports} }], [qw(TCP UDP)], 'the ports of a pod';
     is_deeply $pod->{spec}{containers}[1], { name => 'b' }, 'a container without ports';
-    is_deeply $made->("$in/services", spec => { ports => [{ port => 1 }] })->{spec}, { type => 'ClusterIP', ports => [{ port => 1, protocol => 'TCP' }] }, 'a service';
+    is_deeply $made->("$in/services", spec => { ports => [{ port => 1 }] })->{spec}, { type => 'ClusterIP', sessionAffinity => 'None', ports => [{ port => 1, protocol => 'TCP' }] }, 'a service';
 };
 
 subtest 'what one may' => sub {

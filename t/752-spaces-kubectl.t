@@ -112,6 +112,15 @@ subtest 'what kubectl makes itself' => sub {
     does($alice, 'delete ns n2', 'namespace "n2" deleted');
     does($alice, 'get cm -A', '');
     fails($alice, 'delete ns default', qr/Forbidden.*may not be deleted/);
+    does($alice, 'run web --image=nginx', 'pod/web created');
+    does($alice, 'get pods', qr{\ANAME READY STATUS RESTARTS AGE\nweb 0/1 Pending 0 \d+s\z});
+    does($alice, 'expose pod web --port=80', 'service/web exposed');
+    does($alice, 'describe svc web', qr{Selector: run=web\nType: ClusterIP\n.*Session Affinity: None\n}s);
+    does($alice, 'set env pod/web A=B', 'pod/web env updated');
+    does($alice, 'set resources pod web --limits=cpu=1', 'pod/web resource requirements updated');
+    does($alice, 'get pod web -o jsonpath={.spec.containers[0].env[0].value}{.spec.containers[0].resources.limits.cpu}', 'B1');
+    fails($alice, 'logs web', qr/NotFound/);
+    does($alice, 'delete pod,svc web', qr/pod "web" deleted\nservice "web" deleted/);
     does($alice, 'create serviceaccount robot', 'serviceaccount/robot created');
     does($alice, 'get sa', qr/\ANAME SECRETS AGE\nrobot 0 \d+s\z/);
     does($alice, 'create service clusterip web --tcp=80:8080', 'service/web created');

@@ -159,6 +159,7 @@ static const struct {
 	{ "pods", { "spec", "containers", "ports", "protocol" }, "TCP" },
 	{ "pods", { "spec", "initContainers", "ports", "protocol" }, "TCP" },
 	{ "services", { "spec", "type" }, "ClusterIP" },
+	{ "services", { "spec", "sessionAffinity" }, "None" },
 	{ "services", { "spec", "ports", "protocol" }, "TCP" },
 };
 

@@ -349,7 +349,8 @@ static void fill_status(const struct change_of_object *change, struct doc *body,
 	struct pool *pool = change->call->pool;
 	const struct doc *status = NULL;
 
-	if (doc_get(body, STR("status"), &status) && status != NULL)
+	// kubectl writes an empty one into whatever it makes itself.
+	if (doc_get(body, STR("status"), &status) && status != NULL && !is_empty(status))
 		return;
 	if (stored != NULL) {
 		take_from(pool, body, stored, "status");
