@@ -49,7 +49,7 @@ sub definition {
 }
 
 $admin->post('/api/v1/tenants', json => { metadata => { name => $_ } })->is_status(201, "tenant $_") for qw(acme globex system);
-$acme->post($crds, json => definition('widgets', 'Widget', undef, version => { subresources => { status => {},
+$acme->post($crds, json => definition('widgets', 'Widget', { type => 'object', 'x-kubernetes-preserve-unknown-fields' => JSON::PP::true }, version => { subresources => { status => {},
     scale => { specReplicasPath => '.spec.n', statusReplicasPath => '.status.n' } } }))->is_status(201, 'a type of acme');
 
 # Every resource of discovery with its group and version.
@@ -330,6 +330,83 @@ subtest 'versions' => sub {
     (my $beta = $crds) =~ s/v1/v1beta1/;
     my $form = { metadata => { name => 'olds.example.com' }, spec => { group => 'example.com', version => 'v1', names => { plural => 'olds', kind => 'Old' } } };
     is $acme->post($beta, json => $form)->json->{spec}{scope}, 'Namespaced', 'in v1beta1 that is the scope of what says none';
+};
+
+subtest 'dry runs change nothing' => sub {
+    my $widgets = '/apis/example.com/v1/namespaces/default/widgets';
+    my $widget  = $acme->post($widgets, json => { metadata => { name => 'w' }, spec => { n => 1 } })->json;
+    my $held    = $acme->post($cms, json => { metadata => { name => 'held', finalizers => ['example.com/f'] } })->json;
+    $acme->post('/api/v1/namespaces', json => { metadata => { name => 'dry' } })->is_status(201, 'a namespace');
+    $acme->post('/api/v1/namespaces/dry/configmaps', json => { metadata => { name => 'in' } })->is_status(201, 'with something in it');
+    my $definition = $acme->get("$crds/widgets.example.com")->json;
+    my $state = sub { return join ' ', map { $_ // '-' } map { @$_ } $instance->sql('SELECT (SELECT COUNT(*) FROM changes), (SELECT COUNT(*) FROM types), '
+        . '(SELECT SUM(CRC32(CONCAT_WS(" ", id, revision, live, doomed_at, HEX(etag), meta, body))) FROM resources), '
+        . '(SELECT SUM(CRC32(CONCAT_WS(" ", id, HEX(etag), metadata, object, deleted_at, live))) FROM tenants), '
+        . '(SELECT SUM(resources) FROM tenant_counts)') };
+    my $before = $state->();
+    my $merge  = sub { return (body => JSON::PP->new->encode($_[0]), type => 'application/merge-patch+json') };
+    my @calls  = (
+        [201, 'POST',   $cms, json => { metadata => { generateName => 'dry-' } }],
+        [200, 'PUT',    "$cms/held", json => { %$held, data => { a => 'b' } }],
+        [200, 'PATCH',  "$cms/held", $merge->({ data => { a => 'b' } })],
+        [200, 'PATCH',  "$cms/held", body => '[{"op":"add","path":"/data","value":{"x":"y"}}]', type => 'application/json-patch+json'],
+        [200, 'PATCH',  "$cms/held", body => '{"data":{"a":"c"}}', type => 'application/strategic-merge-patch+json'],
+        [200, 'DELETE', "$cms/held"],
+        [200, 'DELETE', $cms],
+        [201, 'POST',   $widgets, json => { metadata => { name => 'dry' } }],
+        [200, 'PUT',    "$widgets/w", json => { %$widget, spec => { n => 2 } }],
+        [200, 'PUT',    "$widgets/w/status", json => { %$widget, status => { n => 2 } }],
+        [200, 'PATCH',  "$widgets/w/status", $merge->({ status => { n => 3 } })],
+        [200, 'PUT',    "$widgets/w/scale", json => { metadata => { name => 'w' }, spec => { replicas => 5 } }],
+        [200, 'PATCH',  "$widgets/w/scale", $merge->({ spec => { replicas => 5 } })],
+        [200, 'DELETE', "$widgets/w"],
+        [200, 'DELETE', $widgets],
+        [201, 'POST',   $crds, json => definition('dries', 'Dry')],
+        [200, 'PUT',    "$crds/widgets.example.com", json => { %$definition, metadata => { %{ $definition->{metadata} }, labels => { l => '1' } } }],
+        [200, 'PATCH',  "$crds/widgets.example.com", $merge->({ spec => { names => { shortNames => ['wd'] } } })],
+        [200, 'DELETE', "$crds/widgets.example.com"],
+        [201, 'POST',   '/api/v1/namespaces', json => { metadata => { name => 'drier' } }],
+        [200, 'PUT',    '/api/v1/namespaces/dry/finalize', json => { metadata => { name => 'dry' }, spec => { finalizers => ['example.com/f'] } }],
+        [200, 'PATCH',  '/api/v1/namespaces/dry/status', $merge->({ status => { conditions => [{ type => 'A', status => 'True' }] } })],
+        [200, 'DELETE', '/api/v1/namespaces/dry'],
+        [200, 'PATCH',  '/api/v1/tenants/acme', $merge->({ spec => { multiTenancyCRDPolicy => 'SystemCRDFirst' } })],
+    );
+    for (@calls) {
+        my ($status, $method, $path, @more) = @$_;
+        $acme->request($method, "$path?dryRun=All", @more)->is_status($status, "$method $path");
+    }
+    $admin->request('POST', '/api/v1/tenants?dryRun=All', json => { metadata => { name => 'drytenant' } })->is_status(201, 'a tenant');
+    $admin->request('PUT', '/api/v1/tenants/acme?dryRun=All', json => { metadata => { name => 'acme', labels => { l => '1' } } })->is_status(200, 'changed');
+    $admin->request('DELETE', '/api/v1/tenants/acme', json => { dryRun => ['All'] })->is_status(200, 'deleted');
+    is $state->(), $before, 'nothing is written';
+    is $acme->get('/apis/example.com/v1')->status, 200, 'types are as they were';
+};
+
+subtest 'one object in every dialect' => sub {
+    my $path = '/v2.0/acme/namespaces/default/widgets.example.com/same';
+    my $made = $acme->post('/apis/example.com/v1/namespaces/default/widgets', json => { metadata => { name => 'same' }, spec => { n => 1 } });
+    my $object = '/apis/example.com/v1/namespaces/default/widgets/same';
+    is $acme->get($path)->etag, $made->etag, 'one etag';
+    is $made->json->{metadata}{etag}, $made->etag =~ s{W/"(.*)"}{W/$1}r, 'told in its metadata';
+    $acme->put($path, json => { spec => { n => 2 } }, if_match => $made->etag)->is_status(200, 'changed there');
+    is $acme->get($object)->json->{spec}{n}, 2, 'is changed here';
+    $acme->put($object, json => { metadata => { name => 'same', resourceVersion => $made->json->{metadata}{resourceVersion} }, spec => {} })->is_status(409, 'and its version old');
+    my @verbs = map { $_->{verb} } grep { ($_->{resource} // '') =~ m{/same\z} } @{ $admin->get('/v2.0/acme/changes')->json->{changes} // [] };
+    is_deeply \@verbs, [qw(created updated)], 'both are changes';
+    my $blocked = $admin->get("$path/action/move?dest=globex", accept => 'application/json')->json;
+    is_deeply [map { $_->{reason} } @{ $blocked->{move}{blockers} }], ['type-unavailable'], 'no type, no move';
+    $admin->post($crds =~ s{/v1/}{/v1/tenants/globex/}r, json => definition('widgets', 'Widget', undef, version => { subresources => { status => {} } }))->is_status(201, 'the type is made');
+    is_deeply [map { $_->{reason} } @{ $admin->get("$path/action/move?dest=globex", accept => 'application/json')->json->{move}{blockers} // [] }], ['type-differs'], 'as another';
+    is $admin->get("$path/action/move?dest=globex", accept => 'application/json')->json->{move}{resources}[0]{id}, 'namespaces/default/widgets.example.com/same',
+        'which object is told as it is found';
+    # A plural that a built-in type has as well.
+    $acme->post($crds, json => definition('pods', 'Pod', { type => 'object' }))->is_status(201, 'pods of its own');
+    my $in = '/v2.0/acme/namespaces/default/pods.example.com';
+    like $acme->put("$in/$_", json => {})->header('Location'), qr{\Q$in/$_\E\z}, "Location of $_" for qw(a b);
+    my $list = $acme->get("$in?limit=1")->json;
+    like $list->{next}, qr{\Q$in?\E}, 'the next page';
+    is $acme->get($list->{next} =~ s{\Ahttp://[^/]*}{}r)->json->{resources}[0]{metadata}{name}, 'b', 'which is of the same type';
+    is_deeply [map { $_->{metadata}{name} } @{ $acme->get('/v2.0/acme/namespaces/default/pods')->json->{resources} }], [], 'not of the other';
 };
 
 done_testing;

@@ -89,9 +89,11 @@ void resource_from_row(struct registry *registry, struct resource *resource, con
 
 struct str resource_path(struct pool *pool, const struct type *type, struct str space, struct str name)
 {
+	struct str type_text = type_name(pool, type);
+
 	if (space.n == 0)
-		return str_printf(pool, "%.*s/%.*s", STR_ARG(type->plural), STR_ARG(name));
-	return str_printf(pool, "namespaces/%.*s/%.*s/%.*s", STR_ARG(space), STR_ARG(type->plural), STR_ARG(name));
+		return str_printf(pool, "%.*s/%.*s", STR_ARG(type_text), STR_ARG(name));
+	return str_printf(pool, "namespaces/%.*s/%.*s/%.*s", STR_ARG(space), STR_ARG(type_text), STR_ARG(name));
 }
 
 enum outcome fail_no_resource(struct registry *registry, const struct address *address)

@@ -249,6 +249,16 @@ enum outcome type_ensure(struct registry *registry, const struct type *like, con
 	return OUTCOME_OK;
 }
 
+struct str type_name(struct pool *pool, const struct type *type)
+{
+	// Bare "nodes" are bare metal's.
+	if (type->builtin && type->group.n == 0 && str_eq(type->plural, STR("nodes")))
+		return STR("nodes.core");
+	if (type->builtin)
+		return type->plural;
+	return str_printf(pool, "%.*s.%.*s", STR_ARG(type->plural), STR_ARG(type->group));
+}
+
 const struct type *type_with_rules(struct registry *registry, const struct type_rules *rules)
 {
 	struct entry *entry = held_by_name(registry->types, str_c(rules->group), str_c(rules->plural), false);

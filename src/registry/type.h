@@ -27,6 +27,9 @@ enum outcome type_ensure(struct registry *registry, const struct type *like, con
 // that of resources in namespaces, or without, or (anywhere) whichever it is. NULL: none, whatever other tenants have.
 const struct type *type_kept(struct registry *registry, struct str tenant, struct str group, struct str plural,
 	bool namespaced, bool anywhere);
+// What it is called in addresses: "configmaps", where a built-in one is found by that alone; "widgets.example.com", also
+// where another type of the tenant has that plural, or none is defined any more; "nodes.core".
+struct str type_name(struct pool *pool, const struct type *type);
 // The type that has these rules.
 const struct type *type_with_rules(struct registry *registry, const struct type_rules *rules);
 // By the row's id; NULL when unknown.

@@ -87,7 +87,7 @@ struct str address_path(struct call *call, struct str tenant, const struct type 
 		BUF_LIT(&path, "/namespaces");
 		add_part(&path, space);
 	}
-	add_part(&path, type->plural);
+	add_part(&path, type_name(call->pool, type));
 	add_part(&path, name);
 	return buf_str(&path);
 }

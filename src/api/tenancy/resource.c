@@ -128,8 +128,8 @@ static struct str next_url(struct call *call, const struct resource_query *query
 		BUF_LIT(&path, "/namespaces/");
 		uri_add_segment(&path, query->space);
 	}
-	buf_addf(&path, "/%.*s?limit=%llu%s&marker=", STR_ARG(query->type->plural), (unsigned long long)query->limit,
-		query->deleted ? "&deleted=true" : "");
+	buf_addf(&path, "/%.*s?limit=%llu%s&marker=", STR_ARG(type_name(call->pool, query->type)),
+		(unsigned long long)query->limit, query->deleted ? "&deleted=true" : "");
 	uri_add_value(&path, marker);
 	for (size_t i = 0; i < call->match.n; i++) {
 		const char *name = call->match.values[i].name;
