@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of resources, a page at a time. A page is bounded by its bytes as well: a thousand documents of a megabyte each
-// would be more than a worker may hold. So the sizes are asked first, and then as many documents as fit.
+// would be more than a worker may hold. So the largest one's size is asked first, which is one look at an index; where a
+// page of such might be too large, all sizes; and then as many documents as fit.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -22,10 +23,12 @@ struct page_queries {
 
 // All; those with certain traits, looked for where they stand; the same, looked for among those that have a rare one.
 enum { LOOK_AT_ALL, LOOK_AT_TRAITS, LOOK_AT_RARE, LOOK__COUNT };
+// In the order of the address, so that a page costs as much as it has, not as much as is sorted for it.
+#define IN_ORDER "resources r FORCE INDEX (address)"
 #define LIVE_PAGES(where, order, in)                                                                            \
 	{                                                                                                       \
-		[LOOK_AT_ALL] = PAGE("resources r", where order, in "u"),                                       \
-		[LOOK_AT_TRAITS] = PAGE("resources r", where TRAIT_CONDITION order, in TRAIT_CONDITION_IN "u"), \
+		[LOOK_AT_ALL] = PAGE(IN_ORDER, where order, in "u"),                                            \
+		[LOOK_AT_TRAITS] = PAGE(IN_ORDER, where TRAIT_CONDITION order, in TRAIT_CONDITION_IN "u"),      \
 		[LOOK_AT_RARE] = PAGE(TRAIT_RARE " STRAIGHT_JOIN resources r ON r.id = f.resource_id",          \
 			where TRAIT_CONDITION order, "s" in TRAIT_CONDITION_IN "u"),                            \
 	}
@@ -51,6 +54,15 @@ static const struct page_queries of_all_tenants = { ALL_TENANTS("r.bytes", "u"),
 
 static const struct db_query q_tenant_state = {
 	"SELECT deleted_at, purge_at FROM tenants WHERE name = ? AND live = 1", "s", "tt"
+};
+// The end of the index `state` for each value of what comes before the bytes.
+#define LARGEST(live, locked)                                                                                         \
+	"COALESCE((SELECT r.bytes FROM resources r FORCE INDEX (state) WHERE r.tenant_id = t.id AND r.live = " live " AND " \
+	"r.type_id = ? AND r.locked = " locked " ORDER BY r.bytes DESC LIMIT 1), 0)"
+static const struct db_query q_tenant_largest = {
+	"SELECT t.deleted_at, t.purge_at, GREATEST(" LARGEST("1", "0") ", " LARGEST("1", "1") ", " LARGEST("2", "0") ", "
+	LARGEST("2", "1") ") FROM tenants t WHERE t.name = ? AND t.live = 1",
+	"uuuus", "ttu"
 };
 static const struct db_query q_space = {
 	"SELECT r.id FROM resources r WHERE r.tenant_id = " THIS_TENANT
@@ -179,6 +191,33 @@ static enum outcome explain_empty(struct registry *registry, const struct resour
 	return rows.n > 0 || query->deleted ? OUTCOME_OK : fail_no_space(registry, query->space);
 }
 
+static enum outcome check_tenant(struct registry *registry, const struct resource_query *query,
+	const struct db_rows *state)
+{
+	if (state->n == 0)
+		return fail_no_tenant(registry, query->tenant);
+	if (!db_at(state, 0, 0)->null)
+		return fail_tenant_gone(registry, query->tenant, db_at(state, 0, 1)->i);
+	return OUTCOME_OK;
+}
+
+// The tenant's state, and whether everything fits that a page of what lives there could have.
+static enum outcome look_at_largest(struct registry *registry, const struct resource_query *query, bool *fits)
+{
+	struct db_value type = db_u(query->type->id);
+	struct db_rows rows;
+	enum db_result result = db_run(registry->db, registry->pool, &q_tenant_largest,
+		DB_IN(type, type, type, type, db_s(query->tenant)), &rows);
+
+	*fits = false;
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	enum outcome outcome = check_tenant(registry, query, &rows);
+	if (outcome == OUTCOME_OK)
+		*fits = (query->limit + 1) * db_at(&rows, 0, 2)->u <= PAGE_MAX_BYTES;
+	return outcome;
+}
+
 // The tenant's state and the sizes of what the page could have.
 static enum outcome measure(struct registry *registry, const struct resource_query *query, const struct page *page,
 	struct db_rows *sizes)
@@ -193,12 +232,37 @@ static enum outcome measure(struct registry *registry, const struct resource_que
 	*sizes = calls[1].rows;
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	if (query->all_tenants)
-		return OUTCOME_OK;
-	if (calls[0].rows.n == 0)
-		return fail_no_tenant(registry, query->tenant);
-	if (!db_at(&calls[0].rows, 0, 0)->null)
-		return fail_tenant_gone(registry, query->tenant, db_at(&calls[0].rows, 0, 1)->i);
+	return query->all_tenants ? OUTCOME_OK : check_tenant(registry, query, &calls[0].rows);
+}
+
+// How many documents are read. Where all fit, what others add meanwhile must not push out the last: then there is one more
+// than a page may have. *cut: not all fit. 0: there are none.
+static enum outcome choose_limit(struct registry *registry, const struct resource_query *query, struct page *page, bool *cut)
+{
+	struct db_rows sizes = { 0 };
+	enum outcome outcome = measure(registry, query, page, &sizes);
+	size_t fit = outcome == OUTCOME_OK ? page_fitting(&sizes, 0, query->limit) : 0;
+
+	*cut = fit < sizes.n;
+	page->limit->u = *cut ? fit : sizes.n > 0 ? query->limit + 1 : 0;
+	return outcome;
+}
+
+static enum outcome read_page(struct registry *registry, const struct resource_query *query, const struct page *page,
+	bool cut, struct resource **list, size_t *n, bool *more)
+{
+	struct db_rows rows;
+	enum db_result result = db_run(registry->db, registry->pool, &page->queries->rows, page->in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*n = rows.n > query->limit ? (size_t)query->limit : rows.n;
+	*more = cut ? rows.n == page->limit->u : rows.n > query->limit;
+	*list = POOL_ARRAY(registry->pool, struct resource, *n);
+	for (size_t i = 0; i < *n; i++) {
+		resource_from_row(registry, &(*list)[i], &rows, i, 0);
+		(*list)[i].tenant = query->all_tenants ? db_at(&rows, i, RESOURCE_N_COLUMNS)->s : query->tenant;
+	}
 	return OUTCOME_OK;
 }
 
@@ -206,7 +270,7 @@ enum outcome resource_list(struct registry *registry, const struct resource_quer
 	size_t *n, bool *more)
 {
 	struct page page = { .in = NULL };
-	struct db_rows sizes = { 0 }, rows;
+	bool fits = false, cut = false;
 
 	*n = 0;
 	*more = false;
@@ -214,26 +278,15 @@ enum outcome resource_list(struct registry *registry, const struct resource_quer
 	enum outcome outcome = query->all_tenants ? page_of_all(registry, query, &page) :
 			       query->deleted     ? deleted_page(registry, query, &page) :
 						    live_page(registry, query, &page);
-	if (outcome == OUTCOME_OK)
-		outcome = measure(registry, query, &page, &sizes);
+	if (outcome == OUTCOME_OK && !query->all_tenants && !query->deleted)
+		outcome = look_at_largest(registry, query, &fits);
+	if (outcome == OUTCOME_OK && !fits)
+		outcome = choose_limit(registry, query, &page, &cut);
+	if (outcome == OUTCOME_OK && page.limit->u > 0)
+		outcome = read_page(registry, query, &page, cut, list, n, more);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (sizes.n == 0)
-		return query->marker.p != NULL ? OUTCOME_OK : explain_empty(registry, query);
-	// Where all fit, what others add meanwhile must not push out the last: then there is one more than a page may have.
-	size_t fit = page_fitting(&sizes, 0, query->limit);
-	page.limit->u = fit < sizes.n ? fit : query->limit + 1;
-	enum db_result result = db_run(registry->db, registry->pool, &page.queries->rows, page.in, &rows);
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	*n = rows.n > query->limit ? (size_t)query->limit : rows.n;
-	*more = fit < sizes.n ? rows.n == fit : rows.n > query->limit;
-	*list = POOL_ARRAY(registry->pool, struct resource, *n);
-	for (size_t i = 0; i < *n; i++) {
-		resource_from_row(registry, &(*list)[i], &rows, i, 0);
-		(*list)[i].tenant = query->all_tenants ? db_at(&rows, i, RESOURCE_N_COLUMNS)->s : query->tenant;
-	}
-	return OUTCOME_OK;
+	return *n == 0 && query->marker.p == NULL ? explain_empty(registry, query) : OUTCOME_OK;
 }
 
 struct str resource_marker(struct pool *pool, const struct resource_query *query, const struct resource *last)
