@@ -13,8 +13,7 @@ struct buf buf_new(struct pool *pool, size_t room)
 	return (struct buf){ .pool = pool, .p = room > 0 ? pool_alloc(pool, room) : NULL, .room = room };
 }
 
-// Makes room for n more bytes and returns where they go.
-static char *more(struct buf *buf, size_t n)
+char *buf_more(struct buf *buf, size_t n)
 {
 	assert(n <= SIZE_MAX / 4 && buf->n <= SIZE_MAX / 4);
 	if (n > buf->room - buf->n) {
@@ -29,20 +28,6 @@ static char *more(struct buf *buf, size_t n)
 		buf->room = room;
 	}
 	return buf->p + buf->n;
-}
-
-void buf_add(struct buf *buf, struct str s)
-{
-	if (s.n == 0)
-		return;
-	memcpy(more(buf, s.n), s.p, s.n);
-	buf->n += s.n;
-}
-
-void buf_addc(struct buf *buf, char c)
-{
-	*more(buf, 1) = c;
-	buf->n++;
 }
 
 void buf_add_u64(struct buf *buf, uint64_t value)
@@ -69,7 +54,7 @@ void buf_add_hex(struct buf *buf, const void *bytes, size_t n)
 {
 	static const char hex[] = "0123456789abcdef";
 	const unsigned char *from = bytes;
-	char *to = more(buf, n * 2);
+	char *to = buf_more(buf, n * 2);
 
 	for (size_t i = 0; i < n; i++) {
 		to[2 * i] = hex[from[i] >> 4];
@@ -105,7 +90,7 @@ void buf_addf(struct buf *buf, const char *format, ...)
 	va_end(args);
 	assert(n >= 0);
 	// vsnprintf writes a NUL, too; it gets room, but is not counted.
-	(void)vsnprintf(more(buf, (size_t)n + 1), (size_t)n + 1, format, again);
+	(void)vsnprintf(buf_more(buf, (size_t)n + 1), (size_t)n + 1, format, again);
 	va_end(again);
 	buf->n += (size_t)n;
 }

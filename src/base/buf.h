@@ -14,8 +14,21 @@ struct buf {
 
 // room: expected size in bytes, 0 when unknown.
 struct buf buf_new(struct pool *pool, size_t room);
-void buf_add(struct buf *buf, struct str s);
-void buf_addc(struct buf *buf, char c);
+// Makes room for n more bytes and returns where they go; they do not count yet.
+char *buf_more(struct buf *buf, size_t n);
+// These two are most of what it takes to write a list.
+static inline void buf_add(struct buf *buf, struct str s)
+{
+	if (s.n == 0)
+		return;
+	memcpy(s.n <= buf->room - buf->n ? buf->p + buf->n : buf_more(buf, s.n), s.p, s.n);
+	buf->n += s.n;
+}
+static inline void buf_addc(struct buf *buf, char c)
+{
+	*(buf->n < buf->room ? buf->p + buf->n : buf_more(buf, 1)) = c;
+	buf->n++;
+}
 void buf_add_u64(struct buf *buf, uint64_t value);
 void buf_add_i64(struct buf *buf, int64_t value);
 // Two lower-case hex digits a byte.

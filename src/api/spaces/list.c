@@ -82,8 +82,8 @@ static struct pool *scratch_of(struct call *call)
 }
 
 // OUTCOME_OK: *last is the last one looked at, when there are more.
-static enum outcome take_page(const struct visit *visit, struct resource_query *query, bool *more, bool *enough,
-	struct str *marker)
+static enum outcome take_page(const struct visit *visit, struct object_form *form, struct resource_query *query, bool *more,
+	bool *enough, struct str *marker)
 {
 	struct call *call = visit->call;
 	struct resource *list;
@@ -92,9 +92,10 @@ static enum outcome take_page(const struct visit *visit, struct resource_query *
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
+	struct buf object = buf_new(call->registry->pool, 4096);
 	for (size_t i = 0; i < n && !*enough; i++) {
-		struct buf object = buf_new(call->registry->pool, 1024 + list[i].meta.n + list[i].body.n);
-		object_json(call, visit->target->definition, visit->target->version, &list[i], &object);
+		object.n = 0;
+		object_add(form, &list[i], &object);
 		*marker = resource_marker(call->registry->pool, query, &list[i]);
 		if (visit->as_of != NULL)
 			as_of_saw(visit->as_of, list[i].id, list[i].changed);
@@ -108,7 +109,8 @@ static enum outcome take_page(const struct visit *visit, struct resource_query *
 	return OUTCOME_OK;
 }
 
-static enum outcome visit_pages(const struct visit *visit, struct resource_query *query, struct str *next)
+static enum outcome visit_pages(const struct visit *visit, struct object_form *form, struct resource_query *query,
+	struct str *next)
 {
 	struct call *call = visit->call;
 	struct pool *scratch = call->registry->pool;
@@ -117,7 +119,7 @@ static enum outcome visit_pages(const struct visit *visit, struct resource_query
 	enum outcome outcome = OUTCOME_OK;
 
 	while (outcome == OUTCOME_OK && more && !enough) {
-		outcome = take_page(visit, query, &more, &enough, &marker);
+		outcome = take_page(visit, form, query, &more, &enough, &marker);
 		if (outcome != OUTCOME_OK || marker.p == NULL)
 			break;
 		marker = str_dup(call->pool, marker);
@@ -165,6 +167,7 @@ enum outcome visit_objects(const struct visit *visit, struct str *next)
 	struct call *call = visit->call;
 	const struct target *target = visit->target;
 	struct pool *own = call->registry->pool;
+	struct object_form form = object_form(call, target->definition, target->version);
 	struct resource_query query = {
 		.tenant = target->tenant,
 		.all_tenants = target->all,
@@ -174,7 +177,6 @@ enum outcome visit_objects(const struct visit *visit, struct str *next)
 		.marker = visit->query->marker,
 		.limit = visit->query->limit > 0 && visit->query->limit < STEP ? visit->query->limit : STEP,
 	};
-
 	enum outcome outcome;
 
 	*next = STR_NONE;
@@ -182,7 +184,7 @@ enum outcome visit_objects(const struct visit *visit, struct str *next)
 		outcome = visit_one(visit);
 	} else {
 		call->registry->pool = scratch_of(call);
-		outcome = visit_pages(visit, &query, next);
+		outcome = visit_pages(visit, &form, &query, next);
 		call->registry->pool = own;
 	}
 	if (outcome == OUTCOME_NOT_FOUND || outcome == OUTCOME_GONE)

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/pool.h"
+#include "http/uri.h"
 #include "registry/rules.h"
 
 void write_json_text(struct call *call, struct str text)
@@ -25,27 +26,38 @@ void write_json_doc(struct call *call, const struct doc *doc)
 
 // ---- one object
 
-static void add_metadata(const struct definition *definition, const struct definition_version *version,
-	const struct resource *resource, struct pool *pool, struct buf *out)
+// Of objects that stand beside each other.
+static void set_place(struct object_form *form, struct str tenant, struct str space)
 {
-	bool has_tenant = definition->scope != SCOPE_CLUSTER;
+	struct buf place = buf_new(form->call->pool, 256);
 
-	BUF_LIT(out, ",\"metadata\":{");
+	form->tenant = str_dup(form->call->pool, tenant);
+	form->space = str_dup(form->call->pool, space);
+	if (is_namespaced(form->definition))
+		json_add_member(&place, "namespace", space);
+	if (form->definition->scope != SCOPE_CLUSTER)
+		json_add_member(&place, "tenant", tenant);
+	json_add_member(&place, "selfLink",
+		object_path(form->call->pool, form->definition, form->version, tenant, space, STR_NONE));
+	form->place = str_part(buf_str(&place), 0, place.n - 2); // the name comes before the last quote
+}
+
+static void add_metadata(struct object_form *form, const struct resource *resource, struct buf *out)
+{
+	if (form->place.p == NULL || !str_eq(form->space, resource->space) || !str_eq(form->tenant, resource->tenant))
+		set_place(form, resource->tenant, resource->space);
 	json_add_member(out, "name", resource->name);
-	if (is_namespaced(definition))
-		json_add_member(out, "namespace", resource->space);
-	if (has_tenant)
-		json_add_member(out, "tenant", resource->tenant);
-	json_add_member(out, "selfLink",
-		object_path(pool, definition, version, resource->tenant, resource->space, resource->name));
-	BUF_LIT(out, "\"uid\":\"");
+	buf_add(out, form->place);
+	buf_addc(out, '/');
+	uri_add_segment(out, resource->name);
+	BUF_LIT(out, "\",\"uid\":\"");
 	uuid_add(out, resource->uid);
 	BUF_LIT(out, "\",\"resourceVersion\":\"");
 	buf_add_u64(out, resource->changed);
 	BUF_LIT(out, "\",\"etag\":\"W/");
 	buf_add_hex(out, resource->etag, sizeof(resource->etag));
 	BUF_LIT(out, "\",");
-	if (!definition->builtin) {
+	if (!form->definition->builtin) {
 		BUF_LIT(out, "\"generation\":");
 		buf_add_u64(out, resource->generation);
 		buf_addc(out, ',');
@@ -69,10 +81,8 @@ static bool mentions(struct str text, struct str quoted)
 
 // The body without members that come from elsewhere: another dialect may have stored them. A namespace's status is
 // added apart.
-static struct str own_body(struct pool *pool, const struct definition *definition, struct str body)
+static struct str own_body(struct pool *pool, bool of_namespace, struct str body)
 {
-	bool of_namespace = has_identity(definition, "", "namespaces");
-
 	if (!mentions(body, STR("\"apiVersion\"")) && !mentions(body, STR("\"kind\"")) &&
 		!(of_namespace && mentions(body, STR("\"status\""))))
 		return body;
@@ -86,32 +96,54 @@ static struct str own_body(struct pool *pool, const struct definition *definitio
 	return buf_str(&text);
 }
 
-static struct str body_in_version(struct call *call, const struct definition *definition,
-	const struct definition_version *version, struct str body)
+static struct str body_of_beta(struct pool *pool, struct str body)
 {
-	if (!has_identity(definition, CRD_GROUP, CRD_PLURAL) || !str_eq(version->name, STR("v1beta1")))
-		return body;
-	struct pool *pool = call->registry->pool;
 	struct buf text = buf_new(pool, body.n + 256);
+
 	doc_write_json(crd_to_v1beta1(pool, stored_doc(pool, body)), &text);
 	return buf_str(&text);
+}
+
+struct object_form object_form(struct call *call, const struct definition *definition,
+	const struct definition_version *version)
+{
+	struct buf head = buf_new(call->pool, 128);
+
+	BUF_LIT(&head, "{\"kind\":");
+	json_add_string(&head, definition->kind);
+	BUF_LIT(&head, ",\"apiVersion\":");
+	json_add_string(&head, group_version(call->pool, definition->type->group, version->name));
+	BUF_LIT(&head, ",\"metadata\":{");
+	return (struct object_form){
+		.call = call,
+		.definition = definition,
+		.version = version,
+		.head = buf_str(&head),
+		.of_namespace = has_identity(definition, "", "namespaces"),
+		.of_beta = has_identity(definition, CRD_GROUP, CRD_PLURAL) && str_eq(version->name, STR("v1beta1")),
+	};
+}
+
+void object_add(struct object_form *form, const struct resource *resource, struct buf *out)
+{
+	struct pool *pool = form->call->registry->pool;
+	struct str shown = resource_shown(form->call->registry, resource);
+	struct str body = own_body(pool, form->of_namespace, shown);
+
+	buf_add(out, form->head);
+	add_metadata(form, resource, out);
+	add_stored_members(out, form->of_beta ? body_of_beta(pool, body) : body);
+	if (form->of_namespace)
+		add_namespace_status(pool, resource, shown, out);
+	buf_addc(out, '}');
 }
 
 void object_json(struct call *call, const struct definition *definition, const struct definition_version *version,
 	const struct resource *resource, struct buf *out)
 {
-	struct str shown = resource_shown(call->registry, resource);
-	struct str body = own_body(call->registry->pool, definition, shown);
+	struct object_form form = object_form(call, definition, version);
 
-	BUF_LIT(out, "{\"kind\":");
-	json_add_string(out, definition->kind);
-	BUF_LIT(out, ",\"apiVersion\":");
-	json_add_string(out, group_version(call->registry->pool, definition->type->group, version->name));
-	add_metadata(definition, version, resource, call->registry->pool, out);
-	add_stored_members(out, body_in_version(call, definition, version, body));
-	if (has_identity(definition, "", "namespaces"))
-		add_namespace_status(call->registry->pool, resource, shown, out);
-	buf_addc(out, '}');
+	object_add(&form, resource, out);
 }
 
 void answer_text(struct call *call, const struct target *target, struct str object, uint64_t version)

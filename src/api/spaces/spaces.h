@@ -98,7 +98,7 @@ struct visit {
 	struct call *call;
 	const struct target *target;
 	const struct list_query *query;
-	// One that is chosen, as JSON; false: that was enough.
+	// One that is chosen, as JSON, which is there until it returns; false: that was enough.
 	bool (*take)(void *arg, const struct resource *resource, struct str object);
 	void *arg;
 	struct as_of *as_of; // is told of each, chosen or not; NULL: nobody is
@@ -139,7 +139,21 @@ const char *verb_of(const struct call *call);
 
 // ---- render.c: from the registry's structs to what clients read
 
-// The object as stored, told in that version.
+// What objects of one definition have in common when they are told, so that each of a list costs little more than the
+// copy of its texts. Lives in the call's pool.
+struct object_form {
+	struct call *call;
+	const struct definition *definition;
+	const struct definition_version *version;
+	struct str head;                 // up to metadata
+	struct str tenant, space, place; // of the last one, and what its metadata says of them; place p NULL: there was none
+	bool of_namespace, of_beta;
+};
+struct object_form object_form(struct call *call, const struct definition *definition,
+	const struct definition_version *version);
+// The object as stored.
+void object_add(struct object_form *form, const struct resource *resource, struct buf *out);
+// The same for one.
 void object_json(struct call *call, const struct definition *definition, const struct definition_version *version,
 	const struct resource *resource, struct buf *out);
 // The whole answer with its ETag: the object, or a Table of one row where that is asked for.
