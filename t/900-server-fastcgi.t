@@ -37,6 +37,21 @@ subtest 'a response is whole' => sub {
     is $got->{headers}{'x-content-type-options'}, 'nosniff',           'X-Content-Type-Options';
 };
 
+subtest 'a large answer' => sub {
+    my $fcgi  = Tenure::FastCGI->connect($socket);
+    my $first = $fcgi->request(uri => '/application.wadl', keep => 1);
+    cmp_ok length $first->{body}, '>', 65535, 'takes several of the largest records';
+    is $first->{headers}{'content-length'}, length $first->{body}, 'and is whole';
+    is $fcgi->request(uri => '/', keep => 1)->{status}, 200, 'its connection goes on';
+    is $fcgi->request(uri => '/application.wadl', keep => 1)->{body}, $first->{body}, 'the same again';
+    for (1 .. 5) {
+        my $gone = Tenure::FastCGI->connect($socket);
+        $gone->send_request(uri => '/application.wadl', keep => 1);
+        $gone->close;
+    }
+    is once()->{status}, 200, 'peers that do not wait for it keep nobody waiting';
+};
+
 subtest 'HEAD and OPTIONS' => sub {
     my $get  = once(uri => '/');
     my $head = once(uri => '/', method => 'HEAD');

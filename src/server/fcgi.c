@@ -4,10 +4,12 @@
 #include "base/base.h"
 
 #include <errno.h>
+#include <fastcgi.h>
 #include <fcgiapp.h>
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -25,6 +27,8 @@ enum {
 	KEY_WAKE,
 	DRAIN_MAX = 16 << 20,      // bytes read beyond max_body to keep a connection usable
 	IO_TIMEOUT_S = 30,         // without a byte from, or taken by, the web server
+	LARGE_BODY = 16384,        // bytes
+	RECORD_MAX = 65528,        // of a record's content, as it is a multiple of 8
 	STOP_GRACE_MS = 500,       // for what a web server sends at the moment we stop
 	STOP_REQUESTS = 1024,      // taken from the queue when finishing; a bound, should they never end
 	RETIRE_REQUESTS = 16,      // likewise when retiring; where more are waiting, more come, and wake others
@@ -312,6 +316,52 @@ static enum transport_fault read_request(struct fcgi *fcgi, struct pool *pool, s
 	return head != TRANSPORT_OK ? head : body;
 }
 
+// All of it, from where the answer is. False: the web server is gone, or takes nothing any more.
+static bool send_record(int fd, uint16_t request_id, struct str content)
+{
+	unsigned char head[FCGI_HEADER_LEN] = { FCGI_VERSION_1, FCGI_STDOUT, (unsigned char)(request_id >> 8),
+		(unsigned char)request_id, (unsigned char)(content.n >> 8), (unsigned char)content.n, 0, 0 };
+	struct iovec parts[] = {
+		{ .iov_base = head, .iov_len = sizeof(head) },
+		{ .iov_base = (void *)(uintptr_t)content.p, .iov_len = content.n },
+	};
+	struct msghdr message = { .msg_iov = parts, .msg_iovlen = COUNT_OF(parts) };
+
+	while (parts[1].iov_len > 0) {
+		ssize_t n = sendmsg(fd, &message, MSG_NOSIGNAL);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return false;
+		for (size_t i = 0; i < COUNT_OF(parts); i++) {
+			size_t part = (size_t)n < parts[i].iov_len ? (size_t)n : parts[i].iov_len;
+			parts[i].iov_base = (char *)parts[i].iov_base + part;
+			parts[i].iov_len -= part;
+			n -= (ssize_t)part;
+		}
+	}
+	return true;
+}
+
+// The library copies an answer and sends it in pieces of 8 kB, each of which wakes the web server.
+static void send_body(struct slot *slot, struct str body)
+{
+	FCGX_Request *request = &slot->fcgx;
+	bool whole = true;
+
+	if (body.n <= LARGE_BODY || FCGX_FFlush(request->out) != 0) {
+		FCGX_PutStr(body.p, (int)body.n, request->out);
+		return;
+	}
+	for (size_t at = 0; whole && at < body.n; at += RECORD_MAX)
+		whole = send_record(request->ipcFd, (uint16_t)request->requestId,
+			str_part(body, at, at + RECORD_MAX < body.n ? at + RECORD_MAX : body.n));
+	if (whole)
+		return;
+	request->keepConnection = 0; // nothing that follows would be understood
+	(void)shutdown(request->ipcFd, SHUT_RDWR);
+}
+
 void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, const struct response *response)
 {
 	struct slot *slot = fcgi->current;
@@ -325,7 +375,7 @@ void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, 
 	reply_head(&head, response);
 	FCGX_PutStr(head.p, (int)head.n, slot->fcgx.out);
 	if (method != METHOD_HEAD && reply_has_body(response) && response->body.n > 0)
-		FCGX_PutStr(response->body.p, (int)response->body.n, slot->fcgx.out);
+		send_body(slot, response->body);
 	// An attached connection the library closes only once the peer has, or after a while. That is of use where bytes
 	// were left unread: closing at once would make TCP drop the answer.
 	if (!fcgi->whole)
