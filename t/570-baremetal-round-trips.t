@@ -1,120 +1,22 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
 # What a PATCH costs the database: a worker is asked over FastCGI, and between it and the database stands somebody who counts.
-#
-# An answer is held back until both sides have been silent for a while, so that statements sent without waiting for one
-# another's answers are one round trip, and only those.
 use strict;
 use warnings;
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
-use IO::Select;
-use IO::Socket::UNIX;
 use JSON::PP ();
-use POSIX ();
 use Test::More;
-use Time::HiRes ();
 
 use Tenure::FastCGI;
 use Tenure::Instance;
-
-use constant SILENCE => 0.02;
+use Tenure::RoundTrips;
 
 my $instance = Tenure::Instance->start(auth => 'token');
-my $dir      = $instance->dir;
+my $counter  = Tenure::RoundTrips->new($instance);
 my $codec    = JSON::PP->new->utf8->canonical;
-my $owner    = $$;
-my @children;
-END { local $?; if ($$ == $owner) { kill 'TERM', @children; waitpid $_, 0 for @children } }
-
-sub child {
-    my ($code) = @_;
-    my $pid = fork // die "fork: $!\n";
-    if ($pid == 0) {
-        $SIG{TERM} = 'DEFAULT';
-        eval { $code->() };
-        print STDERR $@ if $@;
-        POSIX::_exit(1);
-    }
-    push @children, $pid;
-    return $pid;
-}
-
-# ---- who counts
-
-my %command = (0x01 => 'quit', 0x03 => 'query', 0x0e => 'ping', 0x16 => 'prepare', 0x17 => 'execute', 0x19 => 'close',
-    0x1f => 'reset');
-
-# What the client sent, in words; a packet is whole, for it goes over a unix socket and is small.
-sub commands_in {
-    my ($bytes) = @_;
-    my @commands;
-    while (length $bytes > 4) {
-        my $n = unpack 'V', substr($bytes, 0, 3) . "\0";
-        my ($code, $text) = unpack 'Ca*', substr $bytes, 4, $n;
-        substr $bytes, 0, 4 + $n, '';
-        my $name = $command{$code} // sprintf '0x%02x', $code;
-        push @commands, $name eq 'query' ? lc $text : $name eq 'prepare' ? "prepare $text" : $name;
-    }
-    return join ' ', @commands;
-}
-
-# Passes one connection on. A line for each round trip: which connection, and what was sent.
-sub relay {
-    my ($client, $server, $log) = @_;
-    my $select = IO::Select->new($client, $server);
-    my ($asked, $answer, $greeted) = ('', '', 0);
-    while (1) {
-        my @ready = $select->can_read(length $answer ? SILENCE : undef);
-        if (!@ready) {
-            syswrite $client, $answer;
-            syswrite $log, "$$ " . commands_in($asked) . "\n" if $greeted++ > 1; # the greeting and who we are come first
-            ($asked, $answer) = ('', '');
-        }
-        for my $socket (@ready) {
-            sysread $socket, my $bytes, 1 << 20 or return;
-            if ($socket == $client) {
-                $asked .= $bytes;
-                syswrite $server, $bytes;
-            } else {
-                $answer .= $bytes;
-            }
-        }
-    }
-}
-
-sub count_at {
-    my ($path) = @_;
-    my $listener = IO::Socket::UNIX->new(Local => $path, Listen => 16) or die "$path: $!\n";
-    chmod 0777, $path;
-    child(sub {
-        $SIG{CHLD} = 'IGNORE';
-        open my $log, '>>', "$dir/round-trips" or die "$!\n";
-        while (my $client = $listener->accept) {
-            next if fork;
-            relay($client, IO::Socket::UNIX->new(Peer => $instance->env('TENURE_DB_SOCKET')), $log);
-            POSIX::_exit(0);
-        }
-    });
-    return;
-}
-
-# ---- who is asked: one worker of its own, its database behind the counter
-
-sub start_worker {
-    my ($endpoint) = @_;
-    my $socket   = "$dir/$endpoint-counted.sock";
-    my $listener = IO::Socket::UNIX->new(Local => $socket, Listen => 16) or die "$socket: $!\n";
-    child(sub {
-        open STDIN, '<&', $listener or die "$!\n";
-        open STDERR, '>>', "$dir/log/counted.log" or die "$!\n";
-        @ENV{qw(TENURE_DATABASE_SOCKET TENURE_TENURE_TOKEN_CACHE)} = ("$dir/counter.sock", 3_600_000);
-        exec Tenure::Instance::build_dir() . '/tenured', '-c', $instance->env('TENURE_CONFIG'), '-e', $endpoint;
-    });
-    return $socket;
-}
 
 sub ask {
     my ($worker, $token, $method, $path, $body, %header) = @_;
@@ -126,9 +28,8 @@ sub ask {
     return $answer // die "$method $path: no answer\n";
 }
 
-count_at("$dir/counter.sock");
 $instance->admin->make_tenant($_) for 't1', 't2';
-my %worker = map { $_ => start_worker($_) } 'admin', 'service';
+my %worker = map { $_ => $counter->worker($_) } 'admin', 'service';
 my %token  = (admin => $instance->operator_token, service => $instance->token('t1', 'member'));
 my $serial = 0;
 
@@ -139,24 +40,10 @@ sub make {
     return $codec->decode($answer->{body});
 }
 
-# Lines written meanwhile. Asked first as often as it takes to have prepared the statements.
-sub trips {
-    my ($code) = @_;
-    $code->() for 1 .. 3;
-    Time::HiRes::sleep(2 * SILENCE);
-    my $before = -s "$dir/round-trips";
-    my $answer = $code->();
-    Time::HiRes::sleep(2 * SILENCE);
-    my $text  = Tenure::Instance::read_file("$dir/round-trips");
-    my %mover = map { $_ => 1 } $text =~ /^(\d+) .* FROM moves /mg; # beside each worker one looks for moves that are queued
-    my @lines = map { /\A(\d+) (.*)/ && !$mover{$1} ? $2 : () } split /\n/, substr $text, $before;
-    return ($answer, @lines);
-}
-
 # At most so many round trips and a COMMIT.
 sub costs {
     my ($name, $most, $status, $code) = @_;
-    my ($answer, @trips) = trips($code);
+    my ($answer, @trips) = $counter->trips($code);
     is $answer->{status}, $status, "$name: $status" or diag $answer->{raw};
     my $commits = grep { /\A(?:commit|rollback)\z/ } @trips;
     my $others  = @trips - $commits;

@@ -1,0 +1,115 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# What a type of a tenant's own costs: its objects are asked for as those of a built-in type are, and the database is asked
+# no more for them, be the definition the tenant's or the system's; it is asked once more when a type has changed.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use JSON::PP ();
+use List::Util qw(min);
+use Test::More;
+
+use Tenure::FastCGI;
+use Tenure::Instance;
+use Tenure::RoundTrips;
+
+my $instance = Tenure::Instance->start(auth => 'token');
+my $counter  = Tenure::RoundTrips->new($instance);
+my $codec    = JSON::PP->new->utf8->canonical;
+$instance->admin->make_tenant('t1');
+my %worker = map { $_ => $counter->worker($_) } 'admin', 'service';
+my %token  = (admin => $instance->operator_token, service => $instance->token('t1', 'admin'));
+my $serial = 0;
+
+sub ask {
+    my ($endpoint, $method, $path, $body, $type) = @_;
+    my $answer = Tenure::FastCGI->get($worker{$endpoint}, method => $method, uri => $path,
+        defined $body ? (body => $codec->encode($body)) : (),
+        params => [HTTP_X_AUTH_TOKEN => $token{$endpoint}, CONTENT_TYPE => $type // 'application/json']);
+    return $answer // die "$method $path: no answer\n";
+}
+
+sub made {
+    my ($endpoint, $path, $body) = @_;
+    my $answer = ask($endpoint, 'POST', $path, $body);
+    $answer->{status} == 201 or die "POST $path: $answer->{body}\n";
+    return;
+}
+
+my $crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+sub definition {
+    my ($plural, $kind, %more) = @_;
+    my $schema = { type => 'object', properties => { data => { type => 'object',
+        properties => { n => { type => 'string', maxLength => 20 } } } } };
+    return { metadata => { name => "$plural.example.com" }, spec => { group => 'example.com', scope => 'Namespaced',
+        names => { plural => $plural, kind => $kind }, versions => [{ name => 'v1', served => JSON::PP::true,
+        storage => JSON::PP::true, schema => { openAPIV3Schema => $schema } }], %more } };
+}
+
+made('service', $crds, definition('widgets', 'Widget'));
+made('admin', $crds, definition('gadgets', 'Gadget', applicableRange => ['*']));
+sleep 1; # other workers learn of it within that
+my %path = (
+    'a built-in type'   => '/api/v1/namespaces/default/configmaps',
+    'a type of its own' => '/apis/example.com/v1/namespaces/default/widgets',
+    'a shared type'     => '/apis/example.com/v1/namespaces/default/gadgets',
+);
+
+# The fewest of several: twice a second a worker asks whether anything that it holds is old.
+sub fewest {
+    my ($name, $status, $code) = @_;
+    my @counts;
+    for (1 .. 4) {
+        my ($answer, @trips) = $counter->trips($code, warm => @counts ? 0 : 3);
+        is $answer->{status}, $status, $name or diag $answer->{raw};
+        push @counts, scalar @trips;
+    }
+    return min(@counts);
+}
+
+sub replaced {
+    my ($path) = @_;
+    my $object = $codec->decode(ask('service', 'GET', "$path/o1")->{body});
+    $object->{data}{n} = 'put ' . ++$serial;
+    return $object;
+}
+
+# Round trips of each verb. PUT needs the version that stands, which is read before.
+sub costs {
+    my ($what, $path) = @_;
+    made('service', $path, { metadata => { name => 'o1' }, data => { n => 'x' } });
+    my $patch = sub { ask('service', 'PATCH', "$path/o1", { data => { n => 'patch ' . ++$serial } }, 'application/merge-patch+json') };
+    my %cost = (
+        GET    => fewest("GET of $what", 200, sub { ask('service', 'GET', "$path/o1") }),
+        list   => fewest("list of $what", 200, sub { ask('service', 'GET', "$path?limit=500") }),
+        PATCH  => fewest("PATCH of $what", 200, $patch),
+        create => fewest("POST of $what", 201, sub {
+            ask('service', 'POST', $path, { metadata => { name => 'n' . ++$serial }, data => { n => 'x' } });
+        }),
+        PUT => fewest("GET and PUT of $what", 200, sub { ask('service', 'PUT', "$path/o1", replaced($path)) }),
+    );
+    return \%cost;
+}
+
+my $builtin = costs('a built-in type', $path{'a built-in type'});
+is $builtin->{GET}, 1, 'GET is one round trip';
+is $builtin->{PATCH}, 3, 'PATCH two and COMMIT';
+is $builtin->{create}, 3, 'so is POST';
+is $builtin->{PUT}, $builtin->{GET} + 3, 'and PUT';
+for my $what ('a type of its own', 'a shared type') {
+    is_deeply costs($what, $path{$what}), $builtin, "$what costs the same";
+}
+
+# Who counts sees it when the database is asked.
+my $get = sub { ask('service', 'GET', "$path{'a type of its own'}/o1") };
+my $warm = fewest('GET', 200, $get);
+made('service', $crds, definition('sprockets', 'Sprocket'));
+my ($answer, @trips) = $counter->trips($get, warm => 0);
+cmp_ok scalar @trips, '>', $warm, 'after a change of a type it asks more';
+is fewest('GET', 200, $get), $warm, 'once';
+
+done_testing;
