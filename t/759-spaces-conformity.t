@@ -409,4 +409,32 @@ subtest 'one object in every dialect' => sub {
     is_deeply [map { $_->{metadata}{name} } @{ $acme->get('/v2.0/acme/namespaces/default/pods')->json->{resources} }], [], 'not of the other';
 };
 
+subtest 'definitions that are forced' => sub {
+    my $forced = definition('forceds', 'Forced');
+    $acme->post($crds, json => { %$forced, metadata => { name => 'forceds.example.com', labels => { mine => 'yes' } } })->is_status(201, 'one of its own');
+    $forced->{metadata}{labels} = { 'arktos.futurewei.com/crd-sharing-policy' => 'forced', of => 'system' };
+    $admin->post($crds, json => $forced)->is_status(201, 'the system forces another of that name');
+    my $path = "$crds/forceds.example.com";
+    my $seen = $acme->get($path)->json->{metadata};
+    is_deeply [@$seen{qw(tenant selfLink)}], ['system', $path], 'which is what the tenant sees';
+    my $listed = sub { my ($query) = @_; return join ' ', map { "$_->{metadata}{name}=$_->{metadata}{tenant}" } grep { $_->{metadata}{name} =~ /^forced/ } @{ $acme->get("$crds?$query")->json->{items} } };
+    is $listed->(''), 'forceds.example.com=system', 'in its list, too, and not its own';
+    is $listed->('fieldSelector=metadata.name%3Dforceds.example.com'), 'forceds.example.com=system', 'by name';
+    is $listed->('labelSelector=of%3Dsystem'), 'forceds.example.com=system', 'by label';
+    is $listed->('labelSelector=of%3Dnobody'), '', 'not by another';
+    is $listed->('labelSelector=mine'), '', 'its own is hidden';
+    my ($query, @pages) = ('limit=1');
+    while (@pages < 99) {
+        my $page = $acme->get("$crds?$query")->json;
+        push @pages, map { $_->{metadata}{name} } @{ $page->{items} };
+        $query = 'limit=1&continue=' . ($page->{metadata}{continue} // last) =~ s/([^A-Za-z0-9])/sprintf '%%%02X', ord $1/ger;
+    }
+    is scalar(grep { $_ eq 'forceds.example.com' } @pages), 1, 'once in all pages';
+    is_failure($_, 403, 'Forbidden', qr/forces this definition on every tenant/, 'it is not the tenant\'s to change')
+        for $acme->patch($path, { metadata => { labels => { a => 'b' } } }), $acme->put($path, json => $forced), $acme->delete($path);
+    $admin->delete($path)->is_status(200, 'withdrawn');
+    is $listed->(''), 'forceds.example.com=acme', 'its own is there again';
+    $acme->delete($path)->is_status(200, 'to be deleted');
+};
+
 done_testing;

@@ -197,6 +197,8 @@ enum outcome visit_objects(const struct visit *visit, struct str *next)
 struct listed {
 	struct listing listing;
 	const struct list_query *query;
+	const struct str *forced; // names of definitions that come last, and hide those of the space
+	size_t n_forced;
 	bool too_large;
 };
 
@@ -214,7 +216,11 @@ static bool list_text(struct listed *listed, struct str object)
 
 static bool list_one(void *arg, const struct resource *resource, struct str object)
 {
-	UNUSED(resource);
+	const struct listed *listed = arg;
+
+	for (size_t i = 0; i < listed->n_forced; i++)
+		if (str_eq(listed->forced[i], resource->name))
+			return true;
 	return list_text(arg, object);
 }
 
@@ -282,9 +288,13 @@ static enum outcome list_page(struct call *call, const struct target *target, co
 	struct listed listed = { .query = query };
 	struct str next;
 	uint64_t version = query->version;
-	enum outcome outcome = version != 0 ? list_all(&listed, call, target, NULL, &next) :
-		list_first(&listed, call, target, &version, &next);
+	enum outcome outcome = read_forced(call, target, &listed.forced, &listed.n_forced);
 
+	if (outcome == OUTCOME_OK)
+		outcome = version != 0 ? list_all(&listed, call, target, NULL, &next) :
+			list_first(&listed, call, target, &version, &next);
+	for (size_t i = 0; outcome == OUTCOME_OK && next.p == NULL && i < listed.n_forced; i++)
+		outcome = list_forced(&listed.listing, &query->choice, listed.forced[i]);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (next.p != NULL)

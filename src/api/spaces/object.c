@@ -25,6 +25,8 @@ static enum outcome begin_write(struct call *call, unsigned verb, struct target 
 		outcome = check_role(call, target);
 	}
 	if (outcome == OUTCOME_OK)
+		outcome = check_forced(call, target);
+	if (outcome == OUTCOME_OK)
 		outcome = read_dry_run(call);
 	if (outcome == OUTCOME_OK && verb != VERB_DELETE)
 		outcome = read_field_manager(call);
@@ -41,6 +43,7 @@ enum outcome get_in_space(struct call *call)
 	struct conditions conditions;
 	struct resource resource;
 	uint64_t version;
+	bool forced;
 	enum outcome outcome = read_target(call, VERB_GET, &target);
 
 	if (outcome == OUTCOME_OK) {
@@ -55,8 +58,12 @@ enum outcome get_in_space(struct call *call)
 		return get_tenant_object(call, &target, conditions_guard(&conditions));
 	if (!target.definition->stored) // events, of which there are none
 		return told(call, &target, target.name, OUTCOME_NOT_FOUND);
-	const struct address address = target_address(&target);
-	outcome = resource_get(call->registry, &address, &resource);
+	struct address address = target_address(&target);
+	outcome = find_forced(call, &target, target.name, &forced);
+	if (outcome == OUTCOME_OK && forced)
+		address.tenant = STR(TENANT_SYSTEM);
+	if (outcome == OUTCOME_OK)
+		outcome = resource_get(call->registry, &address, &resource);
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(call->registry, &resource, conditions_guard(&conditions));
 	if (outcome == OUTCOME_OK)

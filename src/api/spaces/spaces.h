@@ -222,6 +222,17 @@ struct doc *fill_builtin(struct pool *pool, const struct definition *definition,
 enum outcome check_fields(struct call *call, const struct target *target, const struct doc *object,
 	const struct doc *current);
 
+// ---- forced.c
+
+// Does the operator force a definition of that name on the target's tenant? OUTCOME_OK.
+enum outcome find_forced(struct call *call, const struct target *target, struct str name, bool *forced);
+// Before a write of the target. OUTCOME_OK; _FORBIDDEN: it is such a definition.
+enum outcome check_forced(struct call *call, const struct target *target);
+// The names of all of them, where the target's collection is one of definitions; else none. OUTCOME_OK.
+enum outcome read_forced(struct call *call, const struct target *target, const struct str **names, size_t *n);
+// Adds the one of that name to a list, if it is chosen. OUTCOME_OK.
+enum outcome list_forced(struct listing *listing, const struct choice *choice, struct str name);
+
 // ---- scale.c: the part of that name
 
 // An object as a Scale.
