@@ -6,10 +6,9 @@
 #include "repr/json_patch.h"
 
 // What a patch may cost beside its own length, in units for each value that the result may have: a value copied costs
-// COPY_COST, an element of an array that makes room 1, one that closes a gap the CLOSE_GAP_PER_COSTth part. Without a
-// bound, some ten thousand operations of thirty bytes each could copy a large value and drop it again, or shift a large
+// COPY_COST, an element of an array that makes room or closes a gap the MOVED_PER_COSTth part. Without a bound, some ten thousand operations of thirty bytes each could copy a large value and drop it again, or shift a large
 // array.
-enum { COST_PER_NODE = 256, COPY_COST = 16, CLOSE_GAP_PER_COST = 4 };
+enum { COST_PER_NODE = 256, COPY_COST = 16, MOVED_PER_COST = 4 };
 
 struct patching {
 	struct pool *pool;
@@ -94,16 +93,16 @@ static bool drop_value(struct json_object *value)
 	return false;
 }
 
-// json-c 0.16 has no insertion.
+// json-c 0.16 has no insertion: a place is made at the end, and moved.
 static void insert_element(struct json_object *array, size_t index, struct json_object *value)
 {
 	size_t n = json_object_array_length(array);
 
 	if (json_object_array_add(array, NULL) != 0)
 		tree_made(NULL);
-	for (size_t i = n; i > index; i--)
-		json_object_array_put_idx(array, i, json_object_get(json_object_array_get_idx(array, i - 1)));
-	json_object_array_put_idx(array, index, value);
+	void **elements = json_object_get_array(array)->array;
+	memmove(&elements[index + 1], &elements[index], (n - index) * sizeof(*elements));
+	elements[index] = value;
 }
 
 static bool add_element(struct patching *patching, const struct patch_operation *operation, struct json_object *array,
@@ -123,7 +122,7 @@ static bool add_element(struct patching *patching, const struct patch_operation 
 			"the array has %zu elements, and %zu is behind them", n, index);
 		return drop_value(value);
 	}
-	if (!spend(patching, operation->index, n - index))
+	if (!spend(patching, operation->index, (n - index) / MOVED_PER_COST))
 		return drop_value(value);
 	insert_element(array, index, value);
 	return true;
@@ -192,7 +191,7 @@ static bool take(struct patching *patching, size_t index, const struct pointer *
 	if (!find(patching, pointer, pointer->n - 1, &parent) || !step(parent, token, &value))
 		return false;
 	bool is_array = doc_kind(parent) == DOC_ARRAY && pointer_index(token, &at);
-	if (is_array && !spend(patching, index, (doc_length(parent) - at) / CLOSE_GAP_PER_COST))
+	if (is_array && !spend(patching, index, (doc_length(parent) - at) / MOVED_PER_COST))
 		return false;
 	patching->nodes -= measured(value).nodes;
 	if (taken != NULL)

@@ -35,8 +35,8 @@ static const struct { const char *path, *want; } cases[] = {
 static struct str found(struct pool *pool, const struct jsonpath *path, const struct doc *doc)
 {
 	struct buf out = buf_new(pool, 64);
-	size_t n;
-	const struct doc *const *values = jsonpath_find(pool, path, doc, &n);
+	size_t n, looks = 10000;
+	const struct doc *const *values = jsonpath_find(pool, path, doc, &looks, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		if (i > 0)
@@ -52,18 +52,26 @@ static void test_hostile(struct pool *pool)
 	struct buf text = buf_new(pool, 0);
 	const struct jsonpath *path;
 	struct str error;
-	size_t n;
+	size_t n, looks = 100000;
 	int64_t before = clock_tick_us();
 
 	for (int i = 0; i < 100000; i++)
 		doc_push(list, doc_new_i64(pool, i));
 	doc_set(wide, STR("l"), list);
 	ok(jsonpath_parse(pool, STR("..*..*..*..*..*"), &path, &error), "all of all of all");
-	jsonpath_find(pool, path, wide, &n);
+	jsonpath_find(pool, path, wide, &looks, &n);
 	ok(n <= JSONPATH_FOUND_MAX && clock_tick_us() - before < 3000000, "ends: %zu in %lld us", n,
 		(long long)(clock_tick_us() - before));
+	is_int((long long)looks, 0, "and took what it might");
+	ok(jsonpath_parse(pool, STR(".l[7]"), &path, &error), "one of them");
+	jsonpath_find(pool, path, wide, &looks, &n);
+	is_int((long long)n, 0, "with nothing left it finds nothing");
+	looks = 10;
+	jsonpath_find(pool, path, wide, &looks, &n);
+	ok(n == 1 && looks == 8, "with enough it leaves the rest");
+	looks = 100000;
 	ok(jsonpath_parse(pool, STR(".l[?(@..a)]"), &path, &error), "a search in each");
-	jsonpath_find(pool, path, wide, &n);
+	jsonpath_find(pool, path, wide, &looks, &n);
 	is_int((long long)n, 0, "finds nothing");
 	for (int i = 0; i < 300; i++)
 		BUF_LIT(&text, ".a[?(@");

@@ -127,6 +127,27 @@ static void test_builtin(struct pool *pool)
 	}
 }
 
+// The last of three columns has nothing left to look with.
+static void test_hostile(struct pool *pool)
+{
+	static const struct definition_column columns[] = {
+		{ .name = STR_INIT("A"), .type = STR_INIT("string"), .path = STR_INIT(".spec.a") },
+		{ .name = STR_INIT("All"), .type = STR_INIT("string"), .path = STR_INIT("..*..*..none") },
+		{ .name = STR_INIT("B"), .type = STR_INIT("string"), .path = STR_INIT(".spec.a") },
+	};
+	const struct definition_version version = { .name = STR_INIT("v1"), .columns = columns, .n_columns = 3 };
+	const struct type type = { .group = STR_INIT("example.com"), .plural = STR_INIT("widgets") };
+	const struct definition definition = { .type = &type, .kind = STR_INIT("Widget") };
+	struct doc *object = parsed_quoted(pool, "{'metadata':{'name':'w'},'spec':{'a':'x'}}"), *list = doc_new_array(pool);
+	struct buf out = buf_new(pool, 0);
+
+	for (int i = 0; i < TABLE_LOOKS; i++)
+		doc_push(list, doc_new_i64(pool, i));
+	doc_set(object, STR("list"), list);
+	table_add_row(pool, table_columns_of(pool, &definition, &version), object, TABLE_NONE, 0, &out);
+	is_str(quoted(pool, &out), "{'cells':['w','x',null,null]}", "a row's paths share what they may look at");
+}
+
 int main(void)
 {
 	struct pool *pool = pool_new();
@@ -134,6 +155,7 @@ int main(void)
 	test_ages(pool);
 	test_custom(pool);
 	test_builtin(pool);
+	test_hostile(pool);
 	pool_free(&pool);
 	return done_testing();
 }

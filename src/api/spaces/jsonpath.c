@@ -6,7 +6,7 @@
 #include "base/pool.h"
 
 // Steps of a path; values looked at to follow it.
-enum { STEPS_MAX = 32, LOOKS_MAX = 100000 };
+enum { STEPS_MAX = 32 };
 
 enum step_kind { STEP_MEMBER, STEP_INDEX, STEP_SLICE, STEP_ALL, STEP_DESCEND, STEP_UNION, STEP_FILTER };
 
@@ -288,7 +288,7 @@ bool jsonpath_parse(struct pool *pool, struct str text, const struct jsonpath **
 
 struct following {
 	struct pool *pool;
-	size_t looks;
+	size_t looks; // what is left of them
 };
 
 struct found {
@@ -304,7 +304,10 @@ static void add_found(struct found *found, const struct doc *value)
 
 static bool look(struct following *following)
 {
-	return following->looks++ < LOOKS_MAX;
+	if (following->looks == 0)
+		return false;
+	following->looks--;
+	return true;
 }
 
 static void add_index(struct found *found, const struct doc *array, int64_t index)
@@ -461,9 +464,11 @@ static const struct doc *const *follow(struct following *following, const struct
 }
 
 const struct doc *const *jsonpath_find(struct pool *pool, const struct jsonpath *path, const struct doc *object,
-	size_t *n)
+	size_t *looks, size_t *n)
 {
-	struct following following = { .pool = pool };
+	struct following following = { .pool = pool, .looks = *looks };
+	const struct doc *const *found = follow(&following, path, object, n);
 
-	return follow(&following, path, object, n);
+	*looks = following.looks;
+	return found;
 }

@@ -125,7 +125,7 @@ void cell_of_path(struct row *row, const struct column *column)
 {
 	size_t n = 0;
 	const struct doc *const *values = column->path == NULL ? NULL
-		: jsonpath_find(row->pool, column->path, row->object, &n);
+		: jsonpath_find(row->pool, column->path, row->object, &row->looks, &n);
 	const struct doc *value = n > 0 ? values[0] : NULL; // of several the first
 	enum doc_kind kind = doc_kind(value);
 
@@ -241,7 +241,7 @@ static void add_object(const struct doc *object, enum table_object with, struct 
 void table_add_row(struct pool *pool, const struct table_columns *columns, const struct doc *object,
 	enum table_object with, int64_t now_us, struct buf *out)
 {
-	struct row row = { .pool = pool, .object = object, .now_us = now_us, .out = out };
+	struct row row = { .pool = pool, .object = object, .now_us = now_us, .looks = TABLE_LOOKS, .out = out };
 
 	BUF_LIT(out, "{\"cells\":[");
 	for (size_t i = 0; i < columns->n; i++) {

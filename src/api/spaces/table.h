@@ -19,7 +19,8 @@ const struct table_columns *table_columns_of(struct pool *pool, const struct def
 // Appends columnDefinitions' value: "[{"name":"Name",…}]".
 void table_add_columns(const struct table_columns *columns, struct buf *out);
 // Appends a row of the object: {"cells":[…],"object":…}. now_us: what ages are counted to. pool takes what is needed for
-// it, and may be rewound when it is done.
+// it, and may be rewound when it is done. The paths of a row look at TABLE_LOOKS values in all; cells they leave are null.
+enum { TABLE_LOOKS = 10000 };
 void table_add_row(struct pool *pool, const struct table_columns *columns, const struct doc *object,
 	enum table_object with, int64_t now_us, struct buf *out);
 // An age as kubectl prints it: "5s", "3m20s", "5d", "2y30d"; "<invalid>" of what lies ahead.

@@ -45,7 +45,7 @@ void cell_of_age(struct row *row, const struct column *column)
 static const struct doc *value_of(struct row *row, const struct column *column)
 {
 	size_t n = 0;
-	const struct doc *const *values = jsonpath_find(row->pool, column->path, row->object, &n);
+	const struct doc *const *values = jsonpath_find(row->pool, column->path, row->object, &row->looks, &n);
 
 	return n > 0 ? values[0] : NULL;
 }

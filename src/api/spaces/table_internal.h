@@ -15,6 +15,7 @@ struct row {
 	struct pool *pool;
 	const struct doc *object;
 	int64_t now_us;
+	size_t looks; // that the paths of all its cells may still take
 	struct buf *out;
 };
 // Writes one cell, JSON.
