@@ -48,7 +48,7 @@ struct cleanup {
 struct pool {
 	struct block *newest;
 	struct cleanup *last;
-	size_t size;
+	size_t size, peak;
 };
 
 static size_t data_size(size_t block_size)
@@ -94,7 +94,8 @@ struct pool *pool_new(void)
 	UNPOISON(first->data, pool_reserved);
 	first->used = pool_reserved;
 	struct pool *pool = (struct pool *)(void *)first->data;
-	*pool = (struct pool){ .newest = first, .size = sizeof(*first) + first->size };
+	size_t size = sizeof(*first) + first->size;
+	*pool = (struct pool){ .newest = first, .size = size, .peak = size };
 	return pool;
 }
 
@@ -114,6 +115,8 @@ static void add_block(struct pool *pool, size_t room)
 	block->older = pool->newest;
 	pool->newest = block;
 	pool->size += sizeof(*block) + size;
+	if (pool->size > pool->peak)
+		pool->peak = pool->size;
 }
 
 void *pool_alloc(struct pool *pool, size_t size)
@@ -181,6 +184,7 @@ void pool_clear(struct pool *pool)
 	while (first->older != NULL)
 		first = first->older;
 	pool_rewind(pool, (struct pool_mark){ .block = first, .used = pool_reserved });
+	pool->peak = pool->size;
 }
 
 void pool_free(struct pool **pool)
@@ -195,4 +199,9 @@ void pool_free(struct pool **pool)
 size_t pool_size(const struct pool *pool)
 {
 	return pool->size;
+}
+
+size_t pool_peak(const struct pool *pool)
+{
+	return pool->peak;
 }

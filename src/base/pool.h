@@ -40,5 +40,7 @@ void pool_rewind(struct pool *pool, struct pool_mark mark);
 
 // Bytes taken from the system, for logs and tests.
 size_t pool_size(const struct pool *pool);
+// The most it had since it was made or cleared.
+size_t pool_peak(const struct pool *pool);
 
 #endif

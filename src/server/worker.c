@@ -2,6 +2,7 @@
 #include "base/base.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <sys/signalfd.h>
 #include <sysexits.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@
 #include "server/pipeline.h"
 #include "server/worker.h"
 
-enum { KICK_AGAIN_MS = 1000 };
+enum { KICK_AGAIN_MS = 1000, LARGE_REQUEST = 2 << 20 };
 
 struct worker {
 	const struct setup *setup;
@@ -125,6 +126,16 @@ static void answer(struct worker *worker, enum transport_fault fault)
 	look_after_moves(worker);
 }
 
+// malloc keeps what a large document took, for ever where something that stays was put behind it.
+static void give_back(struct worker *worker)
+{
+	bool large = pool_peak(worker->pool) > LARGE_REQUEST;
+
+	pool_clear(worker->pool);
+	if (large)
+		(void)malloc_trim(0);
+}
+
 static void serve(struct worker *worker)
 {
 	for (;;) {
@@ -144,7 +155,7 @@ static void serve(struct worker *worker)
 		case FCGI_END:
 			return;
 		}
-		pool_clear(worker->pool);
+		give_back(worker);
 	}
 }
 

@@ -118,6 +118,7 @@ static void rewinding(struct pool *pool)
 	(void)pool_alloc(pool, 100);
 	pool_rewind(pool, mark);
 	is_int((long long)pool_size(pool), (long long)size, "rewind gives blocks back");
+	ok(pool_peak(pool) > size + 1024 * 1024, "what it had for a while is remembered");
 	ok((uintptr_t)pool_alloc(pool, 100) == address, "and allocates from the mark on");
 	bool intact = true;
 	for (int i = 0; i < 100; i++)
