@@ -374,6 +374,33 @@ subtest 'without a watch process' => sub {
     my $answer = $alone->combined('admin')->get("$cms?watch=true");
     $answer->is_status(405, 'mod_fcgid starts none');
     like $answer->json->{message}, qr/watch is not offered/, 'which it says';
+    is $alone->combined('admin')->post('/api/v1/tenants', json => { metadata => { name => 'acme' } })->status, 201, 'all else goes';
+
+    # As apache-fcgid.conf says: a master beside it, for watches alone.
+    my $conf   = "$alone->{dir}/httpd/apache.conf";
+    my $config = $alone->env('TENURE_CONFIG');
+    my ($sockets) = Tenure::Instance::read_file($config) =~ m{^socket = (.*)/combined\.sock$}m;
+    my $text = Tenure::Instance::read_file($conf);
+    my $modules = join '', map { "LoadModule ${_}_module /usr/lib/apache2/modules/mod_$_.so\n" } qw(proxy proxy_fcgi);
+    open my $out, '>', $conf or die "$conf: $!\n";
+    print {$out} "Define TENURE_WATCH_SOCKETS $sockets\n$modules$text";
+    close $out;
+    my $pid = fork // die "fork: $!\n";
+    if ($pid == 0) {
+        open STDERR, '>', "$alone->{dir}/log/watches.log";
+        exec $alone->env('TENURE_BIN') . '/tenured', '-c', $config, '-e', 'combined' or POSIX::_exit(1);
+    }
+    Tenure::Instance::wait_until(sub { -S "$sockets/combined.sock" });
+    kill USR1 => Tenure::Instance::read_file("$alone->{dir}/run/httpd.pid") =~ /(\d+)/;
+    my $ready = Tenure::Instance::wait_until(sub {
+        $alone->combined('alice:acme')->get("$cms?watch=true&resourceVersion=1&timeoutSeconds=1")->status == 200 });
+    ok $ready, 'with a master beside it, it has watches';
+    my $watch = Tenure::Watch->new($alone->combined('admin')->url, 'alice:acme', "$cms?resourceVersion=" .
+        version_of_list($alone->combined('alice:acme')));
+    $alone->combined('alice:acme')->post($cms, json => config_map('beside'))->is_status(201, 'made by a worker of mod_fcgid');
+    is told($watch, 1), 'ADDED beside', 'and told at once';
+    kill TERM => $pid;
+    waitpid $pid, 0;
 };
 
 done_testing;

@@ -14,7 +14,8 @@ use Time::HiRes ();
 use Tenure::Instance;
 use Tenure::Watch qw(events name_of told);
 
-my $instance = Tenure::Instance->start(combined => 1, workers => 2, auth => 'token');
+my $instance = Tenure::Instance->start(combined => 1, workers => 2, auth => 'token',
+    server => $ENV{TENURE_WATCH_SERVER} // 'lighttpd');
 my $admin    = $instance->combined($instance->operator_token);
 my $crds     = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 my $cms      = '/api/v1/namespaces/default/configmaps';
@@ -204,9 +205,11 @@ subtest 'a client that does not read' => sub {
     my @events = events($fast, 61, 60);
     is scalar @events, 61, 'who reads is told all of it';
     cmp_ok resident_kb($pid) - $before, '<', 15_000, 'and what the other does not take is not piled up';
-    @events = events($slow, 61, 60);
-    my @versions = map { $_->{object}{metadata}{resourceVersion} } @events;
-    is scalar @events, 61, 'which it is told when it reads';
+    # Where the web server holds nothing for it, it may have been ended meanwhile: then it goes on from where it was.
+    my @versions = map { $_->{object}{metadata}{resourceVersion} } events($slow, 61, 60);
+    my $rest = watch($token{acme}, "$cms?resourceVersion=" . ($versions[-1] // 0));
+    push @versions, map { $_->{object}{metadata}{resourceVersion} } events($rest, 61 - @versions, 60) if @versions;
+    is scalar @versions, 61, 'which it is told when it reads';
     is_deeply \@versions, [sort { $a <=> $b } @versions], 'in order';
 };
 

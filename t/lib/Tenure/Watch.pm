@@ -46,7 +46,11 @@ sub unchunk {
         $self->{raw} = '';
     }
     while ($self->{text} =~ s/\A([^\n]*)\n//) {
-        push @{ $self->{events} }, JSON::PP::decode_json($1) if length $1;
+        next if !length $1;
+        # Apache puts a page of its own behind an answer that breaks off: for a client that is an end as any.
+        my $event = eval { JSON::PP::decode_json($1) };
+        push @{ $self->{events} }, $event if $event;
+        $self->{over} = 1 if !$event;
     }
     return;
 }
