@@ -89,18 +89,38 @@ static enum outcome merge_spaces(struct registry *registry, const struct move_pl
 	return plan->found.merged.count > 0 ? run_calls(registry, calls, COUNT_OF(calls)) : OUTCOME_OK;
 }
 
-static enum outcome move_set(struct registry *registry, const struct move_plan *plan, const struct move_set *set)
+enum { MOVE_CALLS = 4 };
+
+// Addresses: what led away from the new ones no longer does, what leads to them does.
+static size_t forward_calls(struct registry *registry, const struct move_plan *plan, const struct move_set *set,
+	struct db_call *calls)
+{
+	calls[0] = set_call(registry, q_retire, set, HEAD(db_u(plan->action->dest.id)), NULL, 0);
+	calls[1] = set_call(registry, q_forward, set, HEAD(db_t(registry->now_us)), NULL, 0);
+	return 2;
+}
+
+static size_t take_calls(struct registry *registry, const struct move_plan *plan, const struct move_set *set,
+	struct db_call *calls)
 {
 	struct db_value dest = db_u(plan->action->dest.id), now = db_t(registry->now_us);
-	struct db_call calls[] = {
-		set_call(registry, q_log, set, HEAD(db_uuid(&registry->request_id), now, db_s(registry->actor), dest), NULL,
-			0),
-		set_call(registry, q_retire, set, HEAD(dest), NULL, 0),
-		set_call(registry, q_forward, set, HEAD(now), NULL, 0),
-		set_call(registry, q_move, set, HEAD(dest), NULL, 0),
-	};
 
-	return run_calls(registry, calls, COUNT_OF(calls));
+	calls[0] = set_call(registry, q_log, set, HEAD(db_uuid(&registry->request_id), now, db_s(registry->actor), dest),
+		NULL, 0);
+	calls[1] = set_call(registry, q_move, set, HEAD(dest), NULL, 0);
+	return 2;
+}
+
+typedef size_t set_calls(struct registry *registry, const struct move_plan *plan, const struct move_set *set,
+	struct db_call *calls);
+
+static enum outcome move_at_once(struct registry *registry, const struct move_plan *plan)
+{
+	struct db_call calls[MOVE_CALLS];
+	size_t n = forward_calls(registry, plan, &plan->set, calls);
+
+	n += take_calls(registry, plan, &plan->set, calls + n);
+	return run_calls(registry, calls, n);
 }
 
 static enum move_kind range_of(enum move_kind kind)
@@ -115,22 +135,36 @@ static enum move_kind range_of(enum move_kind kind)
 	}
 }
 
+static enum outcome for_each_chunk(struct registry *registry, const struct move_plan *plan, const struct db_rows *bounds,
+	set_calls *make, struct move_progress progress)
+{
+	struct db_call calls[MOVE_CALLS];
+	struct move_set range = plan->set;
+	enum outcome outcome = OUTCOME_OK;
+
+	range.kind = range_of(plan->set.kind);
+	for (size_t i = 0; outcome == OUTCOME_OK && i <= bounds->n; i++) {
+		range.after = i > 0 ? db_at(bounds, i - 1, 0)->u : 0;
+		range.upto = i < bounds->n ? db_at(bounds, i, 0)->u : UINT64_MAX;
+		outcome = run_calls(registry, calls, make(registry, plan, &range, calls));
+		if (outcome == OUTCOME_OK && progress.tell != NULL)
+			progress.tell(progress.arg, i < bounds->n ? (i + 1) * CHUNK : plan->action->count);
+	}
+	return outcome;
+}
+
+// From the first row in the change log to COMMIT nobody who follows the log is told anything: so that comes last.
 static enum outcome move_in_chunks(struct registry *registry, const struct move_plan *plan,
 	struct move_progress progress)
 {
-	struct move_set range = plan->set;
 	struct db_value size = db_u(CHUNK);
 	struct db_call call = set_call(registry, q_bounds, &plan->set, NULL, 0, &size, 1);
 	enum outcome outcome = run_calls(registry, &call, 1);
 
-	range.kind = range_of(plan->set.kind);
-	for (size_t i = 0; outcome == OUTCOME_OK && i <= call.rows.n; i++) {
-		range.after = i > 0 ? db_at(&call.rows, i - 1, 0)->u : 0;
-		range.upto = i < call.rows.n ? db_at(&call.rows, i, 0)->u : UINT64_MAX;
-		outcome = move_set(registry, plan, &range);
-		if (outcome == OUTCOME_OK && progress.tell != NULL)
-			progress.tell(progress.arg, i < call.rows.n ? (i + 1) * CHUNK : plan->action->count);
-	}
+	if (outcome == OUTCOME_OK)
+		outcome = for_each_chunk(registry, plan, &call.rows, forward_calls, (struct move_progress){ 0 });
+	if (outcome == OUTCOME_OK)
+		outcome = for_each_chunk(registry, plan, &call.rows, take_calls, progress);
 	return outcome;
 }
 
@@ -163,7 +197,7 @@ enum outcome move_execute(struct registry *registry, const struct move_plan *pla
 	outcome = merge_spaces(registry, plan);
 	if (outcome == OUTCOME_OK)
 		outcome = plan->action->count > CHUNK ? move_in_chunks(registry, plan, progress) :
-							move_set(registry, plan, &plan->set);
+							move_at_once(registry, plan);
 	if (outcome == OUTCOME_OK)
 		outcome = adjust_counts(registry, plan);
 	if (outcome == OUTCOME_OK && plan->found.definitions)

@@ -26,6 +26,12 @@ sub new {
 
 sub close_now { my ($self) = @_; close $self->{socket}; return }
 
+# Of a large event what stands at its beginning: to read it whole takes Perl longer than a watch waits for a client.
+sub outline {
+    my ($type, $name, $version) = $_[0] =~ /\A\{"type":"(\w+)".{0,300}?"name":"([^"]+)".{0,300}?"resourceVersion":"(\d+)"/ or return undef;
+    return { type => $type, object => { metadata => { name => $name, resourceVersion => $version } } };
+}
+
 sub unchunk {
     my ($self) = @_;
     if (!defined $self->{head}) {
@@ -48,7 +54,7 @@ sub unchunk {
     while ($self->{text} =~ s/\A([^\n]*)\n//) {
         next if !length $1;
         # Apache puts a page of its own behind an answer that breaks off: for a client that is an end as any.
-        my $event = eval { JSON::PP::decode_json($1) };
+        my $event = length $1 > 100_000 ? outline($1) : eval { JSON::PP::decode_json($1) };
         push @{ $self->{events} }, $event if $event;
         $self->{over} = 1 if !$event;
     }
