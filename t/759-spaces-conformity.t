@@ -229,10 +229,6 @@ subtest 'parameters' => sub {
     is_failure($acme->get("$cms?continue=9000000000000000000:x"), 400, 'BadRequest', qr/continue/, 'a list that is still to come');
     my $first = $acme->get("$cms?limit=1")->json->{metadata}{continue};
     $acme->get("$cms?limit=1&continue=$first")->is_status(200, 'a list that goes on');
-    $instance->sql('DELETE FROM changes WHERE id <= (SELECT MAX(id) - 1 FROM (SELECT id FROM changes) c)');
-    $acme->post($cms, json => { metadata => { name => 'newer' } })->is_status(201, 'when its history is gone');
-    $instance->sql('DELETE FROM changes WHERE id < (SELECT MAX(id) FROM (SELECT id FROM changes) c)');
-    is_failure($acme->get("$cms?limit=1&continue=1:a"), 410, 'Expired', qr/continue parameter is too old/, 'one that is too old');
 };
 
 subtest 'metadata' => sub {
@@ -435,6 +431,45 @@ subtest 'definitions that are forced' => sub {
     $admin->delete($path)->is_status(200, 'withdrawn');
     is $listed->(''), 'forceds.example.com=acme', 'its own is there again';
     $acme->delete($path)->is_status(200, 'to be deleted');
+};
+
+subtest 'openapi' => sub {
+    my $kubectls = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+    my $json = $acme->get('/openapi/v2', accept => 'application/json');
+    $json->header_is('Content-Type', 'application/json', 'as JSON');
+    my $document = $json->json;
+    is $document->{swagger}, '2.0', 'in version 2';
+    my $pod = $document->{definitions}{'io.k8s.api.core.v1.Pod'};
+    is_deeply $pod->{'x-kubernetes-group-version-kind'}, [{ group => '', kind => 'Pod', version => 'v1' }], 'a built-in kind';
+    is_deeply [@{ $pod->{properties}{spec}{properties}{containers} }{qw(type x-kubernetes-patch-strategy x-kubernetes-patch-merge-key)}], [qw(array merge name)], 'how its lists merge';
+    is $pod->{properties}{metadata}{'$ref'}, '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta', 'its metadata';
+    ok $document->{definitions}{'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'}{properties}{name}, 'which is there';
+    $acme->post($crds, json => definition('shaped', 'Shaped', { type => 'object', properties => { spec => { type => 'object', required => ['a', 'b'], properties => {
+        a => { type => 'array', items => { type => 'string', format => 'date' } }, b => { type => 'object', additionalProperties => { type => 'integer' } } } } } }))->is_status(201, 'a type');
+    my $new = $acme->get('/openapi/v2', accept => 'application/json', if_none_match => $json->header('ETag'));
+    $new->is_status(200, 'another document');
+    my $spec = $new->json->{definitions}{'com.example.v1.Shaped'}{properties}{spec};
+    is_deeply $spec, { type => 'object', required => ['a', 'b'], properties => { a => { type => 'array', items => { type => 'string', format => 'date' } },
+        b => { type => 'object', additionalProperties => { type => 'integer' } } } }, 'with its schema';
+    my $path = $new->json->{paths}{'/apis/example.com/v1/namespaces/{namespace}/shaped/{name}'}{patch};
+    is_deeply [$path->{parameters}[0]{name}, $path->{'x-kubernetes-group-version-kind'}{kind}], ['dryRun', 'Shaped'], 'and a path that takes dry runs';
+    $acme->get('/openapi/v2', accept => 'application/json', if_none_match => $new->header('ETag'))->is_status(304, 'unchanged');
+    my $proto = $acme->get('/openapi/v2', accept => $kubectls, if_none_match => $new->header('ETag'));
+    $proto->header_is('Content-Type', 'application/octet-stream', 'which kubectl asks for is another form');
+    $acme->get('/openapi/v2', accept => $kubectls, if_none_match => $proto->header('ETag'))->is_status(304, 'with a tag of its own');
+    my $other = $instance->combined('bob:globex')->get('/openapi/v2', accept => 'application/json');
+    isnt $other->header('ETag'), $new->header('ETag'), "another tenant's differs";
+    ok !$other->json->{definitions}{'com.example.v1.Shaped'}, 'and does not tell of it';
+};
+
+# The last: lists may still be as of what is deleted here.
+subtest 'a list whose history is gone' => sub {
+    my $first = $acme->get("$cms?limit=1");
+    ok $first->json->{metadata}{continue}, 'it goes on';
+    $instance->sql('DELETE FROM changes WHERE id <= (SELECT MAX(id) - 1 FROM (SELECT id FROM changes) c)');
+    $acme->post($cms, json => { metadata => { name => 'newer' } })->is_status(201, 'when its history is gone');
+    $instance->sql('DELETE FROM changes WHERE id < (SELECT MAX(id) FROM (SELECT id FROM changes) c)');
+    is_failure($acme->get("$cms?limit=1&continue=1:a"), 410, 'Expired', qr/continue parameter is too old/, 'one that is too old');
 };
 
 done_testing;

@@ -5,7 +5,10 @@
 #include "api/spaces/openapi.h"
 #include "api/spaces/spaces.h"
 #include "base/buf.h"
+#include "base/digest.h"
 #include "base/pool.h"
+#include "http/conditional.h"
+#include "http/media.h"
 
 // The version of the API that is spoken; clients warn when theirs is far from it.
 #define VERSION_MAJOR "1"
@@ -375,6 +378,34 @@ static struct openapi_type described(const struct definition *definition, const 
 	};
 }
 
+// kubectl asks by a name that is no media type, for its '@': where it stands nothing else is meant.
+static bool wants_json(const struct call *call)
+{
+	struct str accept = request_header(&call->request, "accept");
+	static const char protobuf[] = "com.github.proto-openapi.spec.v2";
+
+	if (accept.n > 0 && memmem(accept.p, accept.n, protobuf, sizeof(protobuf) - 1) != NULL)
+		return false;
+	return media_is(str_c(call->produce_type), "application/json");
+}
+
+// Sets the ETag; does the client have what is behind it? Two tenants' documents differ, and so do those tags; that of the
+// document as JSON is another one.
+static bool is_unchanged(struct call *call, struct str document)
+{
+	uint8_t digest[DIGEST_SHA256];
+	struct buf tag = buf_new(call->pool, 80);
+	struct tag_list list;
+
+	digest_sha256(document, digest);
+	buf_add_hex(&tag, digest, sizeof(digest));
+	if (wants_json(call))
+		BUF_LIT(&tag, "-json");
+	response_set(&call->response, "ETag", str_printf(call->pool, "W/\"%.*s\"", STR_ARG(buf_str(&tag))));
+	return tag_list_parse(request_header(&call->request, "if-none-match"), &list) && list.present &&
+	       tag_list_matches(&list, buf_str(&tag));
+}
+
 enum outcome get_openapi(struct call *call)
 {
 	struct buf out = buf_new(call->pool, 65536);
@@ -390,6 +421,12 @@ enum outcome get_openapi(struct call *call)
 			if (list[i]->versions[k].served)
 				types[count++] = described(list[i], &list[i]->versions[k]);
 	openapi_add(call->pool, types, count, &out);
+	if (is_unchanged(call, buf_str(&out)))
+		return OUTCOME_NOT_MODIFIED;
+	if (wants_json(call)) {
+		write_json_doc(call, openapi_json(call->pool, buf_str(&out)));
+		return OUTCOME_OK;
+	}
 	// kubectl refuses its own media type in an answer.
 	call->response.content_type = STR("application/octet-stream");
 	call->response.body = buf_str(&out);

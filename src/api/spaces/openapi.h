@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OpenAPI v2 document of the types that a caller sees, in the protobuf form (gnostic's) that is all kubectl takes:
-// with it explain, validation, diff and dry runs on the server work.
+// The OpenAPI v2 document of the types that a caller sees. kubectl takes it in protobuf (gnostic's form) alone: with it
+// explain, validation, diff and dry runs on the server work.
 #ifndef TENURE_API_SPACES_OPENAPI_H
 #define TENURE_API_SPACES_OPENAPI_H
 
@@ -20,5 +20,7 @@ struct openapi_type {
 
 // Appends the document.
 void openapi_add(struct pool *pool, const struct openapi_type *types, size_t n, struct buf *out);
+// What openapi_add wrote, as JSON has it.
+struct doc *openapi_json(struct pool *pool, struct str protobuf);
 
 #endif
