@@ -68,7 +68,7 @@ extern const struct kind node_kind, port_kind, portgroup_kind, chassis_kind;
 
 // NULL: no such member.
 const struct kind_member *kind_member(const struct kind *kind, struct str name);
-// Whom the caller may see: its own tenant's, an operator everything (p NULL).
+// Whom the caller may see: its own tenant's, an operator everything (p NULL), who is of no tenant nothing (empty).
 struct str caller_scope(const struct call *call);
 // From the value of an address parameter: a UUID in any case or, where the kind has them, a name. OUTCOME_OK; _BAD_PARAMETER
 // ("Expected UUID or name"); _NOT_FOUND for names where the version has none. A node's name that ends in ".json" is looked

@@ -94,6 +94,8 @@ static enum outcome place_node(struct call *call, struct doc *body, struct str *
 		*tenant = owner.p != NULL ? owner : STR(TENANT_SYSTEM);
 		return ensure(call, *tenant);
 	}
+	if (tenant->n == 0)
+		return call_fail(call, OUTCOME_FORBIDDEN, "You are of no tenant that nodes could be of.");
 	if (owner.p == NULL || str_eq(owner, *tenant))
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_FORBIDDEN,

@@ -145,7 +145,9 @@ const struct kind_member *kind_member(const struct kind *kind, struct str name)
 
 struct str caller_scope(const struct call *call)
 {
-	return call->who.role == ROLE_OPERATOR ? STR_NONE : call->who.tenant;
+	if (call->who.role == ROLE_OPERATOR)
+		return STR_NONE;
+	return call->who.tenant.n > 0 ? call->who.tenant : STR(""); // who is of no tenant sees nothing, not everything
 }
 
 enum outcome fail_not_found(struct call *call, const struct kind *kind, struct str text)
