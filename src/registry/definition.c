@@ -302,6 +302,13 @@ enum outcome definitions_see(struct registry *registry, struct str tenant, struc
 	return see(registry, tenant, NULL, view);
 }
 
+void definitions_doubt(struct registry *registry)
+{
+	for (struct view *view = registry->definitions->views; view != NULL; view = view->next)
+		view->checked = 0;
+	registry->definitions->no_system = 0;
+}
+
 // Whoever defines a type there makes that tenant, too, and raises the revision.
 static bool system_is_absent(struct registry *registry)
 {

@@ -149,6 +149,9 @@ enum outcome definition_complete(struct registry *registry, const struct address
 	struct doc **body);
 // Is a type something else, or nothing, for some tenants?
 bool definition_varies(const struct type *type);
+// What is held of any definition is asked for anew when it is needed next: for decisions that outlive the moment that other
+// processes' changes take to be heard of, made under the locks that keep those changes away.
+void definitions_doubt(struct registry *registry);
 // What a type will be for resources that go from one tenant to another; with_definitions: whose own go along.
 // What nobody defines for the source any more is fine wherever somebody does. OUTCOME_OK.
 enum definition_fate { DEFINITION_SAME, DEFINITION_NONE, DEFINITION_OTHER };

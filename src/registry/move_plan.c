@@ -411,6 +411,8 @@ enum outcome move_plan(struct registry *registry, const struct move_order *order
 	plan->found.merged = (struct state_sum){ 0, { STR("0"), STR("0"), STR("0"), STR("0") } };
 	enum outcome outcome = read_tenants(registry, order, locked, action);
 
+	if (locked)
+		definitions_doubt(registry); // a policy or a type of theirs may have changed while we waited for them
 	if (outcome == OUTCOME_OK)
 		outcome = choose_set(registry, order, plan);
 	if (outcome == OUTCOME_OK)
