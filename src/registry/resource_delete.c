@@ -326,14 +326,16 @@ static enum outcome find_deleted(struct registry *registry, const struct address
 {
 	struct db_value in[] = { db_s(address->tenant), db_u(address->type->id), db_s(address->space),
 		db_s(address->name), db_t(registry->now_us), uid != NULL ? db_uuid(uid) : db_null('b') };
-	struct db_call calls[3] = {
+	struct db_call calls[4] = {
 		hold_tenant_call(registry, address->tenant),
 		hold_space_call(registry, address->tenant, address->space),
 	};
 	size_t n = address->type->namespaced ? 3 : 2;
-	struct db_call *own = &calls[n - 1];
+	struct db_call *own = &calls[n];
+	// What lives there may be about to be deleted: its rows of the change log come before those of what comes back.
+	calls[n - 1] = lock_resource_call(registry, address);
 	*own = (struct db_call){ .query = uid != NULL ? &q_deleted_uid : &q_deleted_last, .in = in };
-	enum outcome outcome = take_locks(registry, &address->tenant, 1, calls, n);
+	enum outcome outcome = take_locks(registry, &address->tenant, 1, calls, n + 1);
 
 	if (outcome == OUTCOME_OK)
 		outcome = held_tenant(registry, address->tenant, &calls[0], held);
