@@ -137,6 +137,16 @@ static const struct {
 		"properties" },
 	{ "{'type':'object','x-kubernetes-list-type':'set'}",
 		"s.type (Invalid) Invalid value: 'object': must be array if x-kubernetes-list-type is specified" },
+	{ "{'type':'object','properties':{'l':{'type':'array'}}}", "s.properties[l].items (Required) Required value: must be specified" },
+	{ "{'type':'object','properties':{'l':{'type':'array','x-kubernetes-list-type':'set','items':{'type':'object'}}}}",
+		"s.properties[l].items.x-kubernetes-map-type (Invalid) Invalid value: null: must be atomic as item of a list with "
+		"x-kubernetes-list-type=set" },
+	{ "{'type':'object','properties':{'l':{'type':'array','x-kubernetes-list-type':'set','items':{'type':'object',"
+		"'x-kubernetes-map-type':'atomic'}}}}", "" },
+	{ "{'type':'object','properties':{'l':{'type':'array','x-kubernetes-list-type':'set','items':{'type':'array',"
+		"'x-kubernetes-list-type':'set','items':{'type':'string'}}}}}",
+		"s.properties[l].items.x-kubernetes-list-type (Invalid) Invalid value: 'set': must be atomic as item of a list with "
+		"x-kubernetes-list-type=set" },
 	// defaults
 	{ "{'type':'object','properties':{'a':{'type':'integer','default':5},'b':{'type':'object','default':{}}}}", "" },
 	{ "{'type':'object','properties':{'a':{'type':'integer','default':'5'}}}", "s.properties[a].default (TypeInvalid) Invalid "
