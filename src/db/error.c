@@ -33,6 +33,7 @@ static const struct error_row rows[] = {
 	{ 1205, DB_RETRY, false }, // lock wait timeout; NOWAIT and WAIT n, too
 	{ 1213, DB_RETRY, false }, // deadlock; Galera: beaten by another node
 	{ 1243, DB_RETRY, false }, // unknown prepared statement
+	{ 1467, DB_RETRY, false }, // no auto-increment value: so a deadlock or timeout at the table's AUTO-INC lock is told
 	{ 1615, DB_RETRY, false }, // prepared statement needs to be re-prepared
 
 	{ 1040, DB_LOST, false }, // too many connections
