@@ -233,6 +233,11 @@ subtest 'types of one\'s own' => sub {
     does($alice, 'scale widget w --replicas=7', qr/scaled/);
     does($alice, 'get wd', qr/w\s+7/);
     fails($alice, 'scale widget w --replicas=0', qr/spec\.size/);
+    if ($minor >= 24) {
+        does($alice, ['patch', 'wd', 'w', '--subresource=status', '--type=merge', '-p', '{"status":{"size":2}}'], 'widget.example.com/w patched');
+        does($alice, 'get wd w --subresource=scale -o jsonpath={.kind}:{.spec.replicas}:{.status.replicas}', 'Scale:7:2');
+        does($alice, 'wait --for=jsonpath={.spec.size}=7 wd/w --timeout=20s', 'widget.example.com/w condition met');
+    }
     does($alice, 'explain widgets.spec', qr/size\s+<integer>/);
     does($alice, 'delete crd widgets.example.com', qr/deleted/);
     fails($alice, 'get widgets.v1.example.com', qr/./);
@@ -302,3 +307,4 @@ spec:
             properties:
               size: {type: integer, minimum: 1}
               color: {type: string, default: red}
+          status: {type: object, properties: {size: {type: integer}}}

@@ -311,6 +311,7 @@ my @matrix = (
     ['get --raw PATH/nope', 1, 'Error from server (NotFound): NAMES "nope" not found'],
 
     'delete',
+    ['delete TYPE one --dry-run=server', 0, 'SAID "one" deleted (server dry run)'],
     ['delete TYPE one', 0, 'SAID "one" deleted'],
     ['delete TYPE one', 1, 'Error from server (NotFound): NAMES "one" not found'],
     ['delete TYPE one --ignore-not-found', 0, ''],
