@@ -136,4 +136,17 @@ is $code, 0, 'the store is sound';
 my ($keys_code, $keys) = $instance->manage('keys', '--tenant', 'acme');
 like $keys, qr{^/registry/example\.com/gadgets/acme/default/g$}m, 'keys';
 
+# The document's four forms: in a namespace or not, of a tenant or the system, which has none in its keys.
+subtest 'keys' => sub {
+    for my $in ('', '/tenants/acme') {
+        $admin->post("/api/v1$in/namespaces", json => { metadata => { name => 'k' } })->is_status(201);
+        $admin->post("/api/v1$in/namespaces/k/configmaps", json => { metadata => { name => 'c' } })->is_status(201);
+    }
+    my %want = (acme => ['/registry/namespaces/acme/k', '/registry/configmaps/acme/k/c'], system => ['/registry/namespaces/k', '/registry/configmaps/k/c']);
+    for my $tenant (sort keys %want) {
+        my (undef, $text) = $instance->manage('keys', '--tenant', $tenant);
+        like $text, qr/^\Q$_\E$/m, $_ for @{ $want{$tenant} };
+    }
+};
+
 done_testing;
