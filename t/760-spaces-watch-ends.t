@@ -30,10 +30,15 @@ my $acme  = $instance->combined($token{acme});
 sub watch { return Tenure::Watch->new($admin->url, @_) }
 sub version_of { my ($client, $path) = @_; return $client->get($path)->json->{metadata}{resourceVersion} }
 
+# From a list that is as of all that was written: on a busy machine it may be as of a moment before.
 sub from_now {
     my ($path, $tenant) = @_;
-    my $token = $token{ $tenant // 'acme' };
-    return watch($token, "$path?resourceVersion=" . version_of($instance->combined($token), $path));
+    my $token  = $token{ $tenant // 'acme' };
+    my $client = $instance->combined($token);
+    my $newest = $instance->sql_value('SELECT COALESCE(MAX(id), 0) FROM changes');
+    my $from;
+    Tenure::Instance::wait_until(sub { ($from = version_of($client, $path)) >= $newest });
+    return watch($token, "$path?resourceVersion=$from");
 }
 sub make { my ($name, %more) = @_; return $acme->post($cms, json => { metadata => { name => $name }, %more }) }
 
