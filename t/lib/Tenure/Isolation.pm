@@ -240,7 +240,7 @@ sub _query {
             : $route->{path} =~ /port/ ? [$is{port}, $none{port}] : [$is{node}, $none{node}],
         labelSelector => ['owner%3Dacme-label', 'owner%3Dnope-label'], fieldSelector => ['metadata.name%3Dacme-thing', 'metadata.name%3Dnope-thing'],
         dryRun => 'All', fieldValidation => 'Strict', deleted => 'true', detail => 'true', resourceVersion => $self->{position}, required => 'HW_CPU_X86_AVX', forbidden => 'HW_CPU_X86_AVX',
-        resources => 'VCPU%3A1', associated => 'true', limit => 1, after => 0, maintenance => 'false', conductor => 'x', driver => 'fake-hardware',
+        resourceVersionMatch => 'NotOlderThan', sendInitialEvents => 'false', resources => 'VCPU%3A1', associated => 'true', limit => 1, after => 0, maintenance => 'false', conductor => 'x', driver => 'fake-hardware',
         fault => 'x', fields => 'uuid', provision_state => 'enroll', retired => 'false', sharded => 'true', sort_dir => 'desc', sort_key => 'uuid',
         method => 'x', reset_interfaces => 'true', state => 'active', type => 'classic', consumer_type => 'all',
         # By nobody: a page's end, opened by another tenant; in the test itself.
