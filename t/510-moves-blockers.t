@@ -84,6 +84,18 @@ subtest 'one resource' => sub {
         'a namespace: what is in it, and it is not counted itself where it is merged';
 };
 
+subtest 'a namespace that is about to go' => sub {
+    $admin->make_tenant('ends');
+    $admin->put('/v2.0/ends/namespaces/n', json => { metadata => { finalizers => ['example.com/x'] } })->is_status(201, 'one with a finalizer');
+    is_deeply $admin->get('/v2.0/from/namespaces/n/configmaps/free/action/move?dest=ends', accept => 'application/json')->json->{move}{blockers}, [],
+        'takes what comes';
+    $admin->delete('/v2.0/ends/namespaces/n')->is_status(202, 'deleted, it waits');
+    is_deeply [blockers('/v2.0/from/namespaces/n/configmaps/free', 'ends')], ['namespace-terminating namespaces/n/configmaps/free'], 'and takes nothing more';
+    $admin->post('/v2.0/from/namespaces/n/configmaps/free/action/move?dest=ends')->is_status(409, 'which a move keeps to');
+    is_deeply [blockers('/v2.0/from/namespaces/n', 'ends')], ['namespace-terminating namespaces/n'], 'nor is a namespace merged into it';
+    ok scalar(grep { $_ eq 'namespace-terminating namespaces/n' } blockers('/v2.0/from', 'ends')), 'as part of all';
+};
+
 subtest 'a blocker comes or goes' => sub {
     my $address = '/v2.0/from/persistentvolumes/free/action/move?dest=room';
     my $action  = $admin->get($address);

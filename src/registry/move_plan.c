@@ -33,15 +33,23 @@ static const struct db_query q_merged[MOVE__KINDS] =
 	MOVE_QUERIES("SELECT COUNT(*), COALESCE(SUM(d.h0), 0), COALESCE(SUM(d.h1), 0), COALESCE(SUM(d.h2), 0), "
 		     "COALESCE(SUM(d.h3), 0) FROM resources r " TAKEN "WHERE r.type_id = ? AND ",
 		"", "uu", "", "ussss");
+// What would be merged into a namespace that is about to go would go with it.
+static const struct db_query q_ending[MOVE__KINDS] =
+	MOVE_QUERIES("SELECT r.type_id, r.namespace, r.name FROM resources r " TAKEN "WHERE r.type_id = ? AND "
+		     "d.doomed_at IS NOT NULL AND ",
+		" ORDER BY r.name LIMIT ?", "uu", "u", "uss");
 static const struct db_query q_types[MOVE__KINDS] =
 	MOVE_QUERIES("SELECT DISTINCT r.type_id FROM resources r WHERE ", "", "", "", "u");
 static const struct db_query q_of_type[MOVE__KINDS] =
 	MOVE_QUERIES("SELECT r.type_id, r.namespace, r.name FROM resources r WHERE r.type_id = ? AND ",
 		" ORDER BY r.namespace, r.name LIMIT ?", "u", "u", "uss");
 static const struct db_query q_space = {
-	"SELECT id FROM resources WHERE tenant_id = ? AND type_id = ? AND namespace = '' AND name = ? AND live IS NOT NULL",
-	"uus", "u"
+	"SELECT doomed_at FROM resources WHERE tenant_id = ? AND type_id = ? AND namespace = '' AND name = ? AND "
+	"live IS NOT NULL",
+	"uus", "t"
 };
+static const char ending_detail[] =
+	"the destination's namespace of that name goes once its finalizers are gone, with all that is in it: wait for that";
 
 // From the consumers, of which a tenant that is no project has none, to what they use.
 static const struct db_query q_in_use[MOVE__KINDS] =
@@ -214,7 +222,8 @@ static enum outcome find_taken(struct registry *registry, struct move_plan *plan
 	struct db_value limit = db_u(MOVE_MAX_BLOCKERS + 1);
 	struct db_call taken = set_call(registry, q_taken, &plan->set, head, COUNT_OF(head), &limit, 1);
 	struct db_call merged = set_call(registry, q_merged, &plan->set, head, COUNT_OF(head), NULL, 0);
-	struct db_call calls[] = { taken, merged };
+	struct db_call ending = set_call(registry, q_ending, &plan->set, head, COUNT_OF(head), &limit, 1);
+	struct db_call calls[] = { taken, merged, ending };
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
 	if (result != DB_OK)
@@ -222,6 +231,7 @@ static enum outcome find_taken(struct registry *registry, struct move_plan *plan
 	add_blockers(registry, plan->action, &calls[0].rows, "name-taken",
 		"the destination has a resource of that name; rename, move or delete one of them");
 	sum_from_row(&calls[1].rows, 1, &plan->found.merged);
+	add_blockers(registry, plan->action, &calls[2].rows, "namespace-terminating", ending_detail);
 	return OUTCOME_OK;
 }
 
@@ -266,13 +276,17 @@ static enum outcome check_space(struct registry *registry, struct move_plan *pla
 		DB_IN(db_u(action->dest.id), db_u(type_namespaces(registry)->id), db_s(resource->space)), &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	if (rows.n > 0)
+	if (rows.n > 0 && db_at(&rows, 0, 0)->null)
 		return OUTCOME_OK;
 	struct blocker blocker = {
 		.resource = resource_path(registry->pool, resource->type, resource->space, resource->name),
 		.reason = "namespace-missing",
 		.detail = STR("the destination has no such namespace; make it there, or move the whole namespace"),
 	};
+	if (rows.n > 0) {
+		blocker.reason = "namespace-terminating";
+		blocker.detail = str_c(ending_detail);
+	}
 	add_blocker(registry, action, &blocker);
 	return OUTCOME_OK;
 }
