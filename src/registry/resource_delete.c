@@ -110,10 +110,14 @@ static const struct db_query q_retire_forwards = {
 		OF_DELETION_IN, "" }
 static const struct db_query q_show_traits = SHOWS("traits", "resource_traits", "trait_id");
 static const struct db_query q_show_classes = SHOWS("resource_classes", "inventories", "class_id");
-static const struct db_query q_recover = {
-	"UPDATE resources r SET r.live = 1, r.deleted_at = NULL, r.purge_at = NULL, r.deletion = NULL, r.doomed_at = NULL, "
-	"r.changed = " LAST_CHANGE " WHERE " OF_DELETION,
+// In two steps, and what is logged between: who takes the names waits for a deletion of what has them now, whose rows in
+// the change log come first then.
+static const struct db_query q_take_names = {
+	"UPDATE resources r SET r.live = 1, r.deleted_at = NULL, r.purge_at = NULL, r.doomed_at = NULL WHERE " OF_DELETION,
 	OF_DELETION_IN, ""
+};
+static const struct db_query q_recovered = {
+	"UPDATE resources r SET r.deletion = NULL, r.changed = " LAST_CHANGE " WHERE " OF_DELETION, OF_DELETION_IN, ""
 };
 
 static enum outcome fail_locked(struct registry *registry, const struct resource *resource, const char *what)
@@ -332,7 +336,7 @@ static enum outcome find_deleted(struct registry *registry, const struct address
 	};
 	size_t n = address->type->namespaced ? 3 : 2;
 	struct db_call *own = &calls[n];
-	// What lives there may be about to be deleted: its rows of the change log come before those of what comes back.
+	// What lives there may be about to be deleted: then that is what comes back.
 	calls[n - 1] = lock_resource_call(registry, address);
 	*own = (struct db_call){ .query = uid != NULL ? &q_deleted_uid : &q_deleted_last, .in = in };
 	enum outcome outcome = take_locks(registry, &address->tenant, 1, calls, n + 1);
@@ -417,13 +421,14 @@ static enum outcome check_targets(struct registry *registry, const struct db_row
 		STR_ARG(path), STR_ARG(v[4].s));
 }
 
-// Counts what is to come back, and takes its aliases.
+// Counts what is to come back, and takes its aliases and names.
 static enum outcome claim(struct registry *registry, struct deletion *deletion)
 {
 	struct db_call calls[] = {
 		{ .query = &q_count_deletion, .in = deletion->of },
 		{ .query = &q_claim_aliases, .in = deletion->of },
 		{ .query = &q_points_nowhere, .in = deletion->of },
+		{ .query = &q_take_names, .in = deletion->of },
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
@@ -432,7 +437,10 @@ static enum outcome claim(struct registry *registry, struct deletion *deletion)
 	deletion->n = db_at(&calls[0].rows, 0, 0)->u;
 	if (calls[1].result == DB_DUPLICATE)
 		return explain_taken(registry, deletion, &q_taken_alias);
-	return check_targets(registry, &calls[2].rows);
+	enum outcome outcome = check_targets(registry, &calls[2].rows);
+	if (outcome == OUTCOME_OK && calls[3].result == DB_DUPLICATE)
+		outcome = explain_taken(registry, deletion, &q_taken_uid);
+	return outcome;
 }
 
 static enum outcome bring_back(struct registry *registry, const struct held_tenant *held, struct deletion *deletion)
@@ -447,14 +455,12 @@ static enum outcome bring_back(struct registry *registry, const struct held_tena
 		catalogue_hold_call(),
 		{ .query = &q_show_traits, .in = of },
 		{ .query = &q_show_classes, .in = of },
-		{ .query = &q_recover, .in = of },
+		{ .query = &q_recovered, .in = of },
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	if (calls[6].result == DB_DUPLICATE)
-		return explain_taken(registry, deletion, &q_taken_uid);
 	if (calls[2].rows.affected != 1)
 		return fail_quota(registry, held);
 	enum outcome outcome = calls[4].rows.affected > 0 ? catalogue_raise(registry, CATALOGUE_TRAITS) : OUTCOME_OK;
