@@ -222,15 +222,17 @@ subtest 'what is gone or moved' => sub {
 
 subtest 'two at once' => sub {
     $ann->put("$pv/four/traits", json => { traits => [] });
-    my @names = map { "CUSTOM_AT_ONCE_$_" } 1 .. 5;
+    my @names = map { sprintf 'CUSTOM_AT_ONCE_%02d', $_ } 1 .. 60;
     my @told  = Tenure::Parallel::run(4, sub {
         my ($client) = @_;
         return join ' ', map { $admin->put("$pv/" . ('three', 'four')[ $client % 2 ] . "/traits/$_")->status }
             $client < 2 ? @names : reverse @names;
     });
-    is_deeply \@told, [ ('204 204 204 204 204') x 4 ], 'four make and add the same' or diag join "\n", @told;
+    is_deeply \@told, [ (join ' ', map { 204 } @names) x 4 ], 'four make and add the same' or diag join "\n", @told;
     is_traits("$pv/four", @names);
-    is $instance->sql_value(q(SELECT COUNT(*) FROM traits WHERE name LIKE 'CUSTOM_AT_ONCE%')), 5, 'each is there once';
+    is $instance->sql_value(q(SELECT COUNT(*) FROM traits WHERE name LIKE 'CUSTOM_AT_ONCE%')), 60, 'each is there once';
+    is $instance->sql_value(q(SELECT COUNT(*) FROM resource_traits x JOIN traits t ON t.id = x.trait_id WHERE t.name LIKE 'CUSTOM_AT_ONCE%')),
+        120, 'and found at both';
 };
 
 subtest 'a catalogue that changes under the workers' => sub {

@@ -249,9 +249,9 @@ static enum outcome make_and_attach(struct registry *registry, const struct reso
 	return OUTCOME_UNAVAILABLE;
 }
 
-// Of these names the catalogue had not all.
+// Of these names the catalogue had not all, but those that are attached.
 static enum outcome attach_missing(struct registry *registry, const struct trait_edit *edit, struct names added,
-	const struct resource *resource)
+	uint64_t attached, const struct resource *resource)
 {
 	struct pool *pool = registry->pool;
 	struct db_rows rows;
@@ -259,6 +259,10 @@ static enum outcome attach_missing(struct registry *registry, const struct trait
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
+	if (rows.n != attached) {
+		db_txn_again(registry->db); // somebody made one meanwhile
+		return OUTCOME_UNAVAILABLE;
+	}
 	struct names missing = names_filter(pool, added, names_of_rows(pool, &rows), false);
 	struct names unknown = { .at = POOL_ARRAY(pool, struct str, missing.n) };
 	for (size_t i = 0; i < missing.n; i++) {
@@ -298,7 +302,7 @@ static enum outcome write(struct registry *registry, const struct trait_edit *ed
 	resource->changed = calls[0].rows.insert_id;
 	if (difference->added.n == 0 || calls[2].rows.affected == difference->added.n)
 		return OUTCOME_OK;
-	return attach_missing(registry, edit, difference->added, resource);
+	return attach_missing(registry, edit, difference->added, calls[2].rows.affected, resource);
 }
 
 // Under the locks.
