@@ -183,6 +183,7 @@ subtest 'a reload' => sub {
 
 sub descriptors { my @open = glob "/proc/$_[0]/fd/*"; return scalar @open }
 sub resident_kb { return (Tenure::Instance::read_file("/proc/$_[0]/status") =~ /^VmRSS:\s+(\d+)/m)[0] }
+sub is_sanitized { return Tenure::Instance::read_file("/proc/$_[0]/maps") =~ /libasan/ }
 
 subtest 'clients' => sub {
     my $pid   = watch_process();
@@ -210,7 +211,10 @@ subtest 'a client that does not read' => sub {
     $acme->patch($path, { data => { n => "$_" } }) for 1 .. 60; # 30 MB
     my @events = events($fast, 61, 60);
     is scalar @events, 61, 'who reads is told all of it';
-    cmp_ok resident_kb($pid) - $before, '<', 15_000, 'and what the other does not take is not piled up';
+    SKIP: {
+        skip 'the sanitizers keep what is freed', 1 if is_sanitized($pid);
+        cmp_ok resident_kb($pid) - $before, '<', 15_000, 'and what the other does not take is not piled up';
+    }
     # Where the web server holds nothing for it, it may have been ended meanwhile: then it goes on from where it was.
     my @versions = map { $_->{object}{metadata}{resourceVersion} } events($slow, 61, 60);
     my $rest = watch($token{acme}, "$cms?resourceVersion=" . ($versions[-1] // 0));
