@@ -459,15 +459,15 @@ bool definition_varies(const struct type *type)
 	return false;
 }
 
-// What answers in dest when the source's own definition, here, has come along.
+// What answers in dest when that definition of the source's own has come along.
 static const struct definition *with_own(struct registry *registry, struct view *own, struct view *common,
-	const struct definition *here, const struct type *type)
+	const struct definition *coming, const struct type *type)
 {
 	struct definition_reason reason;
 
 	(void)definitions_resolve(registry, own, common, type->group, type->plural, &reason);
 	if (reason.own == NULL)
-		reason.own = here;
+		reason.own = coming;
 	return match(&reason);
 }
 
@@ -475,23 +475,25 @@ enum outcome definition_after_move(struct registry *registry, struct str source,
 	const struct type *type, enum definition_fate *fate)
 {
 	const struct definition *here = NULL, *there = NULL;
+	struct definition_reason reason = { .own = NULL };
 	struct view *own, *common;
-	enum outcome outcome = definition_find(registry, source, type->group, type->plural, &here, NULL);
+	enum outcome outcome = definition_find(registry, source, type->group, type->plural, &here, &reason);
 
 	if (outcome == OUTCOME_OK || outcome == OUTCOME_NOT_FOUND)
 		outcome = definition_find(registry, dest, type->group, type->plural, &there, NULL);
 	if (outcome == OUTCOME_NOT_FOUND)
 		outcome = OUTCOME_OK;
-	if (outcome == OUTCOME_OK && with_definitions && here != NULL && !here->builtin && str_eq(here->owner, source)) {
+	if (outcome == OUTCOME_OK && with_definitions && reason.own != NULL) {
 		outcome = see_both(registry, dest, NULL, &own, &common);
 		if (outcome == OUTCOME_OK)
-			there = with_own(registry, own, is_system(source) ? NULL : common, here, type);
+			there = with_own(registry, own, is_system(source) ? NULL : common, reason.own, type);
 	}
 	registry->problem = (struct problem){ .n_members = 0 };
 	*fate = DEFINITION_SAME;
-	if (there == NULL || there->type->id != type->id)
+	if (there == NULL)
 		*fate = DEFINITION_NONE;
-	else if (here != NULL && here->type->id == type->id && !uuid_eq(here->uid, there->uid))
+	else if (there->type->id != type->id ||
+		 (here != NULL && here->type->id == type->id && !uuid_eq(here->uid, there->uid)))
 		*fate = DEFINITION_OTHER;
 	return outcome;
 }

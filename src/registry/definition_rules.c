@@ -7,18 +7,7 @@
 #include "registry/definition_internal.h"
 #include "repr/structural.h"
 
-enum { DEFINITIONS_MAX = 1000, LABEL_MAX = 63 };
-
-static const struct db_query q_hold = {
-	"SELECT types FROM tenant_counts WHERE tenant_id = (SELECT id FROM tenants WHERE name = ? AND live = 1) FOR UPDATE", "s",
-	"u"
-};
-static const struct db_query q_others = {
-	"SELECT r.name, JSON_VALUE(r.body, '$.spec.group'), JSON_QUERY(r.body, '$.spec.names') FROM resources r "
-	"WHERE r.tenant_id = (SELECT id FROM tenants WHERE name = ? AND live = 1) AND r.type_id = ? AND r.namespace = '' "
-	"AND r.name <> ? AND r.live = 1",
-	"sus", "sss"
-};
+enum { LABEL_MAX = 63 };
 
 struct checking {
 	struct draft *draft;
@@ -297,83 +286,6 @@ static void check_unchanged(struct checking *checking)
 		field_invalid(&checking->faults, &at, member(checking->spec, "scope"), "field is immutable");
 }
 
-// ---- the tenant's others
-
-static bool has_name(const struct doc *names, struct str name)
-{
-	const struct doc *list = member(names, "shortNames");
-	static const char *const singles[] = { "plural", "singular" };
-
-	for (size_t i = 0; i < COUNT_OF(singles); i++) {
-		const struct doc *own = member(names, singles[i]);
-		if (doc_kind(own) == DOC_STRING && str_eq(doc_string(own), name))
-			return true;
-	}
-	for (size_t i = 0; doc_kind(list) == DOC_ARRAY && i < doc_length(list); i++) {
-		if (doc_kind(doc_at(list, i)) == DOC_STRING && str_eq(doc_string(doc_at(list, i)), name))
-			return true;
-	}
-	return false;
-}
-
-// The first name, or kind, that both have.
-static struct str common_name(const struct doc *a, const struct doc *b)
-{
-	static const char *const kinds[] = { "kind", "listKind" };
-	const struct doc *list = member(a, "shortNames"), *one;
-
-	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-		one = member(a, kinds[i]);
-		for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-			const struct doc *other = member(b, kinds[k]);
-			if (doc_kind(one) == DOC_STRING && doc_kind(other) == DOC_STRING &&
-				str_eq(doc_string(one), doc_string(other)))
-				return doc_string(one);
-		}
-	}
-	one = member(a, "singular");
-	if (doc_kind(one) == DOC_STRING && has_name(b, doc_string(one)))
-		return doc_string(one);
-	one = member(a, "plural");
-	if (doc_kind(one) == DOC_STRING && has_name(b, doc_string(one)))
-		return doc_string(one);
-	for (size_t i = 0; doc_kind(list) == DOC_ARRAY && i < doc_length(list); i++) {
-		if (doc_kind(doc_at(list, i)) == DOC_STRING && has_name(b, doc_string(doc_at(list, i))))
-			return doc_string(doc_at(list, i));
-	}
-	return STR_NONE;
-}
-
-// Two clients that define types at once come here one after the other.
-static enum outcome check_others(struct checking *checking)
-{
-	struct registry *registry = checking->draft->registry;
-	const struct address *address = checking->draft->address;
-	struct db_call calls[] = {
-		{ .query = &q_hold, .in = DB_IN(db_s(address->tenant)) },
-		{ .query = &q_others,
-			.in = DB_IN(db_s(address->tenant), db_u(address->type->id), db_s(address->name)) },
-	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
-
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	const struct db_rows *rows = &calls[1].rows;
-	if (rows->n >= DEFINITIONS_MAX && checking->draft->current == NULL)
-		return registry_fail(registry, OUTCOME_OVER_QUOTA, "a tenant defines %d types at most: delete one first",
-			DEFINITIONS_MAX);
-	for (size_t i = 0; i < rows->n; i++) {
-		if (!str_eq(db_at(rows, i, 1)->s, checking->group))
-			continue;
-		struct str common =
-			common_name(checking->names, stored_document(checking->pool, db_at(rows, i, 2)->s));
-		if (common.p != NULL)
-			return registry_fail(registry, OUTCOME_CONFLICT, "\"%.*s\" is already in use by %.*s: take another name",
-				STR_ARG(common), STR_ARG(db_at(rows, i, 0)->s));
-	}
-	return OUTCOME_OK;
-}
-
 static enum outcome check_forced(struct checking *checking)
 {
 	struct registry *registry = checking->draft->registry;
@@ -504,7 +416,7 @@ static enum outcome complete(struct draft *draft)
 			str_printf(pool, "CustomResourceDefinition \"%.*s\"", STR_ARG(draft->address->name)), &checking.faults);
 	enum outcome outcome = check_forced(&checking);
 	if (outcome == OUTCOME_OK)
-		outcome = check_others(&checking);
+		outcome = definition_names_free(draft->registry, draft->address, checking.group, checking.names, draft->current == NULL);
 	if (outcome == OUTCOME_OK)
 		outcome = make_type(&checking);
 	if (outcome != OUTCOME_OK)
@@ -514,6 +426,17 @@ static enum outcome complete(struct draft *draft)
 	set_status(&checking, stored, body);
 	draft->body = body;
 	return OUTCOME_OK;
+}
+
+// Another may have taken one of its names meanwhile. Nobody asks what is forced by now: it was there before that.
+static enum outcome may_recover(struct registry *registry, const struct resource *resource, struct str tenant,
+	const struct doc *body)
+{
+	const struct address address = { .tenant = tenant, .type = resource->type, .space = STR(""), .name = resource->name };
+	const struct doc *spec = member(body, "spec"), *group = member(spec, "group");
+
+	return definition_names_free(registry, &address, doc_kind(group) == DOC_STRING ? doc_string(group) : STR(""),
+		member(spec, "names"), true);
 }
 
 // They are found by nothing but their names.
@@ -538,5 +461,6 @@ const struct type_rules crd_rules = {
 	.has_names = true,
 	.complete = complete,
 	.relate = relate,
+	.may_recover = may_recover,
 	.taken = taken,
 };

@@ -152,11 +152,18 @@ bool definition_varies(const struct type *type);
 // What is held of any definition is asked for anew when it is needed next: for decisions that outlive the moment that other
 // processes' changes take to be heard of, made under the locks that keep those changes away.
 void definitions_doubt(struct registry *registry);
-// What a type will be for resources that go from one tenant to another; with_definitions: whose own go along.
-// What nobody defines for the source any more is fine wherever somebody does. OUTCOME_OK.
+// What a type will be for resources that go from one tenant to another; with_definitions: whose own go along, those as well
+// that another overrides there. What nobody defines for the source any more is fine wherever somebody does. OUTCOME_OK.
 enum definition_fate { DEFINITION_SAME, DEFINITION_NONE, DEFINITION_OTHER };
 enum outcome definition_after_move(struct registry *registry, struct str source, struct str dest, bool with_definitions,
 	const struct type *type, enum definition_fate *fate);
+// Of definitions that are to come to a tenant, as rows of name, spec.group and spec.names: those of which another there has a
+// name in that group. too_many: how many a tenant may have, where that would be exceeded; else 0. OUTCOME_OK.
+struct definition_clash {
+	struct str name, common, other; // of the one that comes; the name both have; of the one that is there
+};
+enum outcome definitions_meet(struct registry *registry, struct str tenant, const struct db_rows *coming,
+	struct definition_clash **clashes, size_t *n, unsigned *too_many);
 // The running transaction has written a CustomResourceDefinition of that tenant: those who hold it are to know. The last
 // that it does, as it holds a row that every other such change wants.
 enum outcome definitions_changed(struct registry *registry, uint64_t tenant_id);

@@ -43,6 +43,10 @@ static const struct db_query q_types[MOVE__KINDS] =
 static const struct db_query q_of_type[MOVE__KINDS] =
 	MOVE_QUERIES("SELECT r.type_id, r.namespace, r.name FROM resources r WHERE r.type_id = ? AND ",
 		" ORDER BY r.namespace, r.name LIMIT ?", "u", "u", "uss");
+static const struct db_query q_coming[MOVE__KINDS] =
+	MOVE_QUERIES("SELECT r.name, JSON_VALUE(r.body, '$.spec.group'), JSON_QUERY(r.body, '$.spec.names') FROM resources r "
+		     "WHERE r.type_id = ? AND ",
+		" ORDER BY r.name", "u", "", "sss");
 static const struct db_query q_space = {
 	"SELECT doomed_at FROM resources WHERE tenant_id = ? AND type_id = ? AND namespace = '' AND name = ? AND "
 	"live IS NOT NULL",
@@ -332,7 +336,8 @@ static enum outcome check_type(struct registry *registry, struct move_plan *plan
 	outcome = run_call(registry, &call);
 	if (outcome == OUTCOME_OK && fate == DEFINITION_NONE)
 		add_blockers(registry, plan->action, &call.rows, "type-unavailable",
-			"the destination has no such type; define it there, or share it with that tenant");
+			type->builtin ? "the type is the operator's alone; its resources stay in the system's space" :
+					"the destination has no such type; define it there, or share it with that tenant");
 	else if (outcome == OUTCOME_OK)
 		add_blockers(registry, plan->action, &call.rows, "type-differs",
 			"the destination has another definition of the type; move to where it is the same");
@@ -358,17 +363,60 @@ static enum outcome check_many_types(struct registry *registry, struct move_plan
 	return outcome;
 }
 
-static enum outcome check_types(struct registry *registry, struct move_plan *plan)
+static enum outcome check_few_types(struct registry *registry, struct move_plan *plan)
 {
 	enum outcome outcome = OUTCOME_OK;
 
-	if ((plan->found.types & MOVE_OTHER_TYPES) != 0)
-		return check_many_types(registry, plan);
 	for (unsigned id = 0; outcome == OUTCOME_OK && id < 63; id++) {
 		if ((plan->found.types >> id & 1) != 0)
 			outcome = check_type_id(registry, plan, id);
 	}
 	return outcome;
+}
+
+static void add_clash(struct registry *registry, struct move_action *action, const struct definition_clash *clash)
+{
+	struct blocker blocker = {
+		.resource = resource_path(registry->pool, type_definitions(registry), STR(""), clash->name),
+		.reason = "name-taken",
+		.detail = str_printf(registry->pool, "\"%.*s\" is in use there by %.*s: delete or move one of them",
+			STR_ARG(clash->common), STR_ARG(clash->other)),
+	};
+	add_blocker(registry, action, &blocker);
+}
+
+// Definitions that come along are to be what they would have to be if they were made there.
+static enum outcome check_definitions(struct registry *registry, struct move_plan *plan)
+{
+	struct move_action *action = plan->action;
+	struct db_value type = db_u(type_definitions(registry)->id);
+	struct db_call call = set_call(registry, q_coming, &plan->set, &type, 1, NULL, 0);
+	struct definition_clash *clashes;
+	size_t n = 0;
+	unsigned too_many = 0;
+	enum outcome outcome = run_call(registry, &call);
+
+	if (outcome == OUTCOME_OK)
+		outcome = definitions_meet(registry, action->dest.name, &call.rows, &clashes, &n, &too_many);
+	for (size_t i = 0; outcome == OUTCOME_OK && i < n; i++)
+		add_clash(registry, action, &clashes[i]);
+	if (outcome == OUTCOME_OK && too_many > 0) {
+		struct blocker blocker = {
+			.resource = STR(""),
+			.reason = "quota",
+			.detail = str_printf(registry->pool, "a tenant defines %u types at most: delete some there", too_many),
+		};
+		add_blocker(registry, action, &blocker);
+	}
+	return outcome;
+}
+
+static enum outcome check_types(struct registry *registry, struct move_plan *plan)
+{
+	bool many = (plan->found.types & MOVE_OTHER_TYPES) != 0;
+	enum outcome outcome = many ? check_many_types(registry, plan) : check_few_types(registry, plan);
+
+	return outcome == OUTCOME_OK && plan->found.definitions ? check_definitions(registry, plan) : outcome;
 }
 
 // What consumers of the tenant's own use does not go elsewhere: they would be left behind.

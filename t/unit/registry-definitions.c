@@ -345,6 +345,30 @@ static void test_many(void)
 	client_close(&other);
 }
 
+// As many definitions as a tenant may have, each of a group of its own: one that comes from elsewhere is one too many.
+static const struct db_query q_full[] = {
+	{ "INSERT INTO types (group_name, version, kind, plural, singular, namespaced, builtin) SELECT CONCAT('full-', seq, "
+	  "'.example'), 'v1', 'Widget', 'widgets', 'widget', TRUE, FALSE FROM seq_1_to_1000", "", "" },
+	{ "INSERT INTO resources (uid, tenant_id, type_id, namespace, name, bytes, revision, edits, h0, h1, h2, h3, etag, "
+	  "meta, body, created_at, updated_at) SELECT RANDOM_BYTES(16), t.id, r.type_id, '', CONCAT('widgets.full-', s.seq, "
+	  "'.example'), r.bytes, 1, 1, 0, 0, 0, 0, r.etag, r.meta, REPLACE(r.body, 'example.com', CONCAT('full-', s.seq, "
+	  "'.example')), r.created_at, r.updated_at FROM seq_1_to_1000 s JOIN tenants t ON t.name = 'full' JOIN resources r ON "
+	  "r.name = '" WIDGETS "' AND r.live = 1 JOIN tenants c ON c.id = r.tenant_id AND c.name = 'c'", "", "" },
+	{ "UPDATE tenant_counts SET resources = 1000 WHERE tenant_id = (SELECT id FROM tenants WHERE name = 'full')", "", "" },
+};
+
+static void test_full(void)
+{
+	EXPECT(CREATED, "a tenant", PUT_TENANT, "full");
+	for (size_t i = 0; i < COUNT_OF(q_full); i++)
+		ok(db_run(here.db, here.pool, &q_full[i], NULL, NULL) == DB_OK, "%s", i == 0 ? "many types" : "are its own");
+	EXPECT(BLOCKED, "one more", MOVE, "c", WIDGETS, .type = CRDS, .dest = "full");
+	has_blocker("quota");
+	EXPECT(NO_CONTENT, "one less", DELETE, "full", "widgets.full-7.example", .type = CRDS);
+	EXPECT(SEE_OTHER, "leaves room for it", MOVE, "c", WIDGETS, .type = CRDS, .dest = "full");
+	EXPECT(OVER_QUOTA, "and none for what comes back", RECOVER, "full", "widgets.full-7.example", .type = CRDS);
+}
+
 int main(void)
 {
 	fixture_start();
@@ -358,5 +382,6 @@ int main(void)
 	test_finalizers();
 	test_horizon();
 	test_many();
+	test_full();
 	return fixture_end();
 }
