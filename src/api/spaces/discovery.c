@@ -259,6 +259,13 @@ static void set_names(struct pool *pool, struct doc *doc, const char *name, cons
 		doc_set(doc, str_c(name), list);
 }
 
+// Of a custom type, and of its parts: whose definition answers.
+static void set_tenant(struct pool *pool, struct doc *doc, const struct definition *definition)
+{
+	if (!definition->builtin)
+		doc_set_str(pool, doc, "tenant", definition->owner);
+}
+
 static struct doc *type_doc(struct call *call, const struct definition *definition)
 {
 	struct pool *pool = call->pool;
@@ -268,6 +275,7 @@ static struct doc *type_doc(struct call *call, const struct definition *definiti
 	doc_set_str(pool, doc, "singularName", definition->builtin ? STR("") : definition->singular);
 	doc_set(doc, STR("namespaced"), doc_new_bool(pool, is_namespaced(definition)));
 	doc_set(doc, STR("tenanted"), doc_new_bool(pool, definition->scope != SCOPE_CLUSTER));
+	set_tenant(pool, doc, definition);
 	doc_set_str(pool, doc, "kind", definition->kind);
 	doc_set(doc, STR("verbs"), verbs_doc(pool, verbs_for(call, definition)));
 	set_names(pool, doc, "shortNames", definition->short_names, definition->n_short_names);
@@ -290,6 +298,7 @@ static struct doc *part_of_type(struct call *call, const struct definition *defi
 		doc_set_str(pool, doc, "group", STR("autoscaling"));
 		doc_set_str(pool, doc, "version", STR("v1"));
 	}
+	set_tenant(pool, doc, definition);
 	doc_set_str(pool, doc, "kind", scale ? STR("Scale") : definition->kind);
 	doc_set(doc, STR("verbs"), verbs_doc(pool, verbs));
 	return doc;
