@@ -23,14 +23,36 @@ subtest 'none is set' => sub {
 };
 
 subtest 'one is set' => sub {
-    my $instance = Tenure::Instance->start(combined => 1, settings => { 'tenure.default_tenant' => 'home' });
+    my $instance = Tenure::Instance->start(combined => 1, workers => 3, settings => { 'tenure.default_tenant' => 'home' });
     my $carol    = $instance->combined('carol');
-    my $made     = $carol->post($cms, json => $cm);
-    $made->is_status(201, 'it is made when it is needed');
+    my $admin    = $instance->combined('admin');
+    is join(' ', map { $_->{metadata}{name} } @{ $admin->get('/api/v1/tenants')->json->{items} }), 'home', 'it is there from the start';
+    is join(' ', map { $_->{metadata}{name} } @{ $carol->get('/api/v1/namespaces')->json->{items} }), 'default', 'with its space';
+    $carol->get('/api/v1/tenants/home')->is_status(200, 'which its users see') for 1 .. 9;
+    is $instance->sql_value("SELECT COUNT(*) FROM changes WHERE resource_id IS NULL AND verb = 'created'"), 1, 'made once';
+    my $made = $carol->post($cms, json => $cm);
+    $made->is_status(201, 'they put something into it');
     is $made->json->{metadata}{selfLink}, '/api/v1/tenants/home/namespaces/default/configmaps/c1', 'and theirs';
     $carol->get('/v2.0/home/namespaces/default/configmaps/c1')->is_status(200, 'in every dialect');
     is $instance->combined('dave:acme')->get($cms)->json->{items}[0], undef, 'not that of those who have one';
-    $instance->combined('admin')->get("$cms/c1")->is_status(404, 'nor the operator\'s');
+    $admin->get("$cms/c1")->is_status(404, 'nor the operator\'s');
+    $admin->get("/api/v1/tenants/home/namespaces/default/configmaps/c1")->is_status(200, 'who names it');
+    $instance->combined('carol')->get("/api/v1/tenants/acme/namespaces/default/configmaps/c1")->is_status(403, 'a full path names the space for them as well');
+    $carol->get($cms, as => undef)->is_status(401, 'who shows nothing is nobody, of no tenant either');
+    $admin->delete('/api/v1/tenants/home')->is_status(200, 'deleted');
+    $carol->post($cms, json => { metadata => { name => 'c2' } })->is_status(404, 'it stays so');
+    $admin->get('/v2.0/home')->is_status(410, 'until it is recovered');
+};
+
+# Made by the first request of a worker, whatever that is.
+subtest 'any name will do' => sub {
+    my $name     = 'The Default: 100% "own"';
+    my $instance = Tenure::Instance->start(combined => 1, settings => { 'tenure.default_tenant' => $name });
+    my $carol    = $instance->combined('carol');
+    my $made     = $carol->post($cms, json => $cm);
+    $made->is_status(201, 'one that needs escapes');
+    is $made->json->{metadata}{tenant}, $name, 'is theirs';
+    is_deeply $instance->combined('admin')->get($made->json->{metadata}{selfLink})->json, $made->json, 'and in full paths';
 };
 
 done_testing;

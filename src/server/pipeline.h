@@ -17,6 +17,7 @@ struct pipeline {
 	struct registry *registry;
 	struct db *db;
 	bool may_order;      // as call->may_order
+	bool has_home;       // the default tenant, if one is set, was there
 };
 
 // Why the transport could not hand over a whole request; told in the words of the dialect its path belongs to.

@@ -10,6 +10,7 @@
 #include "db/db.h"
 #include "http/media.h"
 #include "registry/catalogue.h"
+#include "registry/tenant.h"
 #include "server/dialects.h"
 #include "server/steps.h"
 
@@ -290,6 +291,32 @@ static enum step_result forget_answer(struct passage *passage, enum outcome outc
 	return done_because(passage, outcome, STR(""));
 }
 
+static enum db_verdict ensure_home(void *arg)
+{
+	struct pipeline *pipeline = arg;
+
+	catalogue_begin(pipeline->registry);
+	return tenant_ensure(pipeline->registry, str_c(pipeline->config->default_tenant)) == OUTCOME_OK ? DB_COMMIT : DB_ROLLBACK;
+}
+
+// The tenant of users whose credential names none is there when the first of them looks. Once in a worker: one that is
+// deleted stays so. A transaction and a request id of its own, as the log is asked by the request's what came of that one.
+static void make_home(struct pipeline *pipeline, struct pool *pool)
+{
+	struct uuid id = uuid_new();
+
+	if (pipeline->has_home || pipeline->config->default_tenant[0] == '\0')
+		return;
+	if (registry_begin(pipeline->registry, pool, &id, STR("tenured")) != OUTCOME_OK)
+		return;
+	if (db_txn_run(pipeline->db, DB_WRITE, &id, ensure_home, pipeline) != DB_OK) {
+		log_warning("the default tenant: %s", db_error(pipeline->db));
+		return;
+	}
+	catalogue_committed(pipeline->registry);
+	pipeline->has_home = true;
+}
+
 enum step_result step_run(struct passage *passage)
 {
 	struct pipeline *pipeline = passage->pipeline;
@@ -298,6 +325,7 @@ enum step_result step_run(struct passage *passage)
 
 	if (method->txn == TXN_NONE)
 		return done(passage, run_handler(passage));
+	make_home(pipeline, call->pool);
 	passage->in_registry = true;
 	enum outcome begun = registry_begin(pipeline->registry, call->pool, &call->request_id, call->who.user);
 	if (begun != OUTCOME_OK)
