@@ -16,7 +16,9 @@ my @read  = qw(
     src/base/config.c src/base/outcome.def src/manage/commands.c src/registry/move_plan.c src/server/main.c
     src/server/worker.c
     doc/api.md doc/tenure.conf.sample doc/man/tenure.conf.5 doc/man/tenure-manage.8 doc/man/tenured.8
+    doc/bench.md doc/coverage.md doc/kubectl.md doc/operations.md t/lib/Tenure/Blueprints.pm
 );
+push @read, map { s{^\Q$top\E/}{}r } glob qq{"$top"/t/*.t "$top"/t/unit/*.c};
 
 # Runs the check over ROOT; exit code and output.
 sub check {
@@ -65,6 +67,10 @@ my @wrong = (
     [ 'an outcome not in the catalogue', 'src/base/outcome.def', sub { $_ .= qq{OUTCOME(TEAPOT, 418, "Short and stout")\n} }, qr/teapot/ ],
     [ 'an outcome of another status', 'src/base/outcome.def', sub { s/OUTCOME\(LOCKED, 409/OUTCOME(LOCKED, 423/ }, qr/locked \(423\)/ ],
     [ 'a blocker not told', 'src/registry/move_plan.c', sub { s/\.reason = "quota"/.reason = "room"/ }, qr/blocker room is missing/ ],
+    [ 'a test of another name', 't/753-spaces-default-tenant.t', sub { s/subtest 'one is set'/subtest 'one is there'/ }, qr/no test that it speaks of has "one is set"/ ],
+    [ 'a function of another name', 't/unit/registry-definitions.c', sub { s/test_elsewhere\(void\)/test_somewhere(void)/ }, qr/"elsewhere"/ ],
+    [ 'a test that is no more', 'doc/coverage.md', sub { s/ 753: \*/ 799: */ }, qr/line \d+: there is no test t\/799-/ ],
+    [ 'a file that is no more', 'doc/coverage.md', sub { s{t/unit/repr-merge-patch\.c}{t/unit/repr-merges.c} }, qr{there is no file t/unit/repr-merges\.c} ],
     [ 'a blocker that is none', 'doc/api.md', sub { s/^\| `locked` \| `metadata/| `bolted` | `metadata/m }, qr/bolted: there is no such blocker/ ],
 );
 for my $case (@wrong) {
