@@ -221,6 +221,40 @@ subtest 'a definition comes to others' => sub {
     $admin->post("/v2.0/$to/$crds/pipes.example.com/action/recover")->is_status(204, 'until that is gone');
 };
 
+# A tenant's range and label mean nothing, until the operator takes the definition over.
+subtest 'a definition comes to the system' => sub {
+    my $from = tenant();
+    define($from, 'valves', labels => { $forced => 'Forced' });
+    define($from, 'seals', applicableRange => ['*']);
+    define($from, 'rings', applicableRange => []);
+    my @shared = map { "type-shared $crds/$_.example.com" } 'seals', 'valves';
+    is_deeply blockers($from, undef, 'system'), \@shared, 'not so that it would be others\' at once';
+    is_deeply blockers($from, "$crds/valves.example.com", 'system'), [$shared[1]], 'nor alone';
+    my $elsewhere = tenant();
+    moves($from, undef, $elsewhere);
+    my $path = "/apis/apiextensions.k8s.io/v1/tenants/$elsewhere/customresourcedefinitions";
+    $admin->patch("$path/valves.example.com", { metadata => { labels => { $forced => undef } } })->is_status(200, 'without the label');
+    $admin->patch("$path/seals.example.com", { spec => { applicableRange => undef } })->is_status(200, 'and the range');
+    moves($elsewhere, undef, 'system');
+    is answers($from, $_), 'nobody none', "$_ are the system's alone" for 'valves', 'seals', 'rings';
+};
+
+subtest 'what nobody defines any more' => sub {
+    my $from = tenant();
+    my $item = 'namespaces/default/wicks.example.com/w';
+    define($from, 'wicks');
+    object($from, 'wicks', 'w');
+    $admin->delete("/apis/apiextensions.k8s.io/v1/tenants/$from/customresourcedefinitions/wicks.example.com")->is_status(200, 'the definition goes, the object stays');
+    is_deeply blockers($from, $item, tenant()), ["type-unavailable $item"], 'not to where nobody defines it either';
+    my $to = tenant();
+    define($to, 'wicks', scope => 'Cluster');
+    is_deeply blockers($from, $item, $to), ["type-differs $item"], 'nor to where it stands in no namespace';
+    my $home = tenant();
+    define($home, 'wicks');
+    moves($from, $item, $home);
+    $admin->get("/apis/example.com/v1/tenants/$home/namespaces/default/wicks/w")->is_status(200, 'but to where it is served again');
+};
+
 subtest 'what is the system\'s alone' => sub {
     my $to = tenant();
     $admin->post('/api/v1/nodes', json => { metadata => { name => 'n1' } })->is_status(201, 'a node of the cluster');

@@ -102,19 +102,32 @@ enum outcome definition_names_free(struct registry *registry, const struct addre
 // ---- several that come to a tenant
 
 struct named {
-	struct str name, group;
-	const struct doc *names;
+	struct str name, group, meta;
+	const struct doc *names, *range;
 };
 
-static struct named *read_named(struct registry *registry, const struct db_rows *rows)
+// Of those that come, meta and range stand in two more columns.
+static struct named *read_named(struct registry *registry, const struct db_rows *rows, bool come)
 {
-	struct named *list = POOL_ARRAY(registry->pool, struct named, rows->n);
+	struct pool *pool = registry->pool;
+	struct named *list = POOL_ARRAY(pool, struct named, rows->n);
 
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct db_value *v = db_at(rows, i, 0);
-		list[i] = (struct named){ v[0].s, v[1].s, stored_document(registry->pool, v[2].s) };
+		list[i] = (struct named){ .name = v[0].s, .group = v[1].s, .names = stored_document(pool, v[2].s) };
+		if (!come)
+			continue;
+		list[i].meta = v[3].s;
+		list[i].range = v[4].null ? NULL : stored_document(pool, v[4].s);
 	}
 	return list;
+}
+
+// What it says of sharing, that nobody has looked at, would count at once.
+static bool would_be_shared(struct pool *pool, struct str tenant, const struct named *coming)
+{
+	return str_eq_c(tenant, TENANT_SYSTEM) &&
+	       (doc_length(coming->range) > 0 || definition_is_forced(pool, coming->meta));
 }
 
 // The first of those there that has a name of the one that comes; NULL: none, or one of them is called the same, which
@@ -144,14 +157,16 @@ enum outcome definitions_meet(struct registry *registry, struct str tenant, cons
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	const struct named *come = read_named(registry, coming), *there = read_named(registry, &others);
-	*clashes = POOL_ARRAY(registry->pool, struct definition_clash, coming->n);
+	const struct named *come = read_named(registry, coming, true), *there = read_named(registry, &others, false);
+	*clashes = POOL_ARRAY(registry->pool, struct definition_clash, 2 * coming->n);
 	*n = 0;
 	for (size_t i = 0; i < coming->n; i++) {
 		struct str common;
 		const struct named *other = find_clash(&come[i], there, others.n, &common);
 		if (other != NULL)
 			(*clashes)[(*n)++] = (struct definition_clash){ come[i].name, common, other->name };
+		if (would_be_shared(registry->pool, tenant, &come[i]))
+			(*clashes)[(*n)++] = (struct definition_clash){ .name = come[i].name, .common = STR_NONE };
 	}
 	*too_many = coming->n + others.n > DEFINITIONS_MAX ? DEFINITIONS_MAX : 0;
 	return OUTCOME_OK;

@@ -157,10 +157,12 @@ void definitions_doubt(struct registry *registry);
 enum definition_fate { DEFINITION_SAME, DEFINITION_NONE, DEFINITION_OTHER };
 enum outcome definition_after_move(struct registry *registry, struct str source, struct str dest, bool with_definitions,
 	const struct type *type, enum definition_fate *fate);
-// Of definitions that are to come to a tenant, as rows of name, spec.group and spec.names: those of which another there has a
-// name in that group. too_many: how many a tenant may have, where that would be exceeded; else 0. OUTCOME_OK.
+// Of definitions that are to come to a tenant, as rows of name, spec.group, spec.names, meta and spec.applicableRange: those of
+// which another there has a name in that group; and those that would be shared from there by what they say. too_many: how
+// many a tenant may have, where that would be exceeded; else 0. OUTCOME_OK.
 struct definition_clash {
-	struct str name, common, other; // of the one that comes; the name both have; of the one that is there
+	struct str name;          // of the one that comes
+	struct str common, other; // the name both have, and whose it is there; p NULL: it would be shared
 };
 enum outcome definitions_meet(struct registry *registry, struct str tenant, const struct db_rows *coming,
 	struct definition_clash **clashes, size_t *n, unsigned *too_many);

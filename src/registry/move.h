@@ -32,7 +32,7 @@ struct move_action {
 	char tag[MOVE_TAG_HEX + 1];  // of the affected resources' state
 	char etag[MOVE_TAG_HEX + 1]; // of the whole action
 	struct blocker *blockers; // reasons: name-taken quota locked namespace-missing namespace-terminating in-use attached
-	                          // type-unavailable type-differs
+	                          // type-unavailable type-differs type-shared
 	size_t n_blockers;
 	bool more_blockers; // there were more than MOVE_MAX_BLOCKERS
 };

@@ -44,9 +44,9 @@ static const struct db_query q_of_type[MOVE__KINDS] =
 	MOVE_QUERIES("SELECT r.type_id, r.namespace, r.name FROM resources r WHERE r.type_id = ? AND ",
 		" ORDER BY r.namespace, r.name LIMIT ?", "u", "u", "uss");
 static const struct db_query q_coming[MOVE__KINDS] =
-	MOVE_QUERIES("SELECT r.name, JSON_VALUE(r.body, '$.spec.group'), JSON_QUERY(r.body, '$.spec.names') FROM resources r "
-		     "WHERE r.type_id = ? AND ",
-		" ORDER BY r.name", "u", "", "sss");
+	MOVE_QUERIES("SELECT r.name, JSON_VALUE(r.body, '$.spec.group'), JSON_QUERY(r.body, '$.spec.names'), r.meta, "
+		     "JSON_QUERY(r.body, '$.spec.applicableRange') FROM resources r WHERE r.type_id = ? AND ",
+		" ORDER BY r.name", "u", "", "sssss");
 static const struct db_query q_space = {
 	"SELECT doomed_at FROM resources WHERE tenant_id = ? AND type_id = ? AND namespace = '' AND name = ? AND "
 	"live IS NOT NULL",
@@ -378,10 +378,14 @@ static void add_clash(struct registry *registry, struct move_action *action, con
 {
 	struct blocker blocker = {
 		.resource = resource_path(registry->pool, type_definitions(registry), STR(""), clash->name),
-		.reason = "name-taken",
-		.detail = str_printf(registry->pool, "\"%.*s\" is in use there by %.*s: delete or move one of them",
-			STR_ARG(clash->common), STR_ARG(clash->other)),
+		.reason = "type-shared",
+		.detail = STR("there it would be shared with other tenants: take its range, or the label that forces it, away first"),
 	};
+	if (clash->common.p != NULL) {
+		blocker.reason = "name-taken";
+		blocker.detail = str_printf(registry->pool, "\"%.*s\" is in use there by %.*s: delete or move one of them",
+			STR_ARG(clash->common), STR_ARG(clash->other));
+	}
 	add_blocker(registry, action, &blocker);
 }
 
