@@ -204,6 +204,28 @@ static void test_remote_user(void)
 	remote(operators, STR("root"), OUTCOME_OK, "", ROLE_OPERATOR, "operators");
 }
 
+// A service in front that knows no tenants: its users are all of one.
+static void test_default_tenant(void)
+{
+	struct endpoint_config domain = endpoint("remote-user, noauth"), operators = domain;
+	struct principal who;
+
+	domain.remote_user_tenant = "domain";
+	operators.remote_user_role = "operator";
+	config.default_tenant = "home";
+	remote(domain, STR("bob"), OUTCOME_OK, "home", ROLE_MEMBER, "whose user names no tenant");
+	remote(domain, STR("bob@x"), OUTCOME_OK, "x", ROLE_MEMBER, "whose user names one");
+	remote(domain, STR(""), OUTCOME_OK, "", ROLE_NONE, "nobody is of no tenant");
+	remote(operators, STR("root"), OUTCOME_OK, "", ROLE_OPERATOR, "nor are operators");
+	struct auth *auth = make(&domain);
+	(void)identify(auth, STR("X-Auth-Token"), STR("carol"), STR_NONE, &who);
+	ok(str_eq_c(who.tenant, "home") && who.role == ROLE_ADMIN, "a token without tenant");
+	(void)identify(auth, STR("X-Auth-Token"), STR("carol:t"), STR_NONE, &who);
+	is_str(who.tenant, "t", "a token with one");
+	auth_free(&auth);
+	config.default_tenant = NULL;
+}
+
 static void test_order(void)
 {
 	struct endpoint_config settings = endpoint("remote-user, noauth");
@@ -275,6 +297,7 @@ int main(void)
 	test_lengths();
 	test_headers();
 	test_remote_user();
+	test_default_tenant();
 	test_order();
 	test_mistakes();
 	test_policy();
