@@ -244,6 +244,69 @@ subtest 'types of one\'s own' => sub {
     does($bob, 'get wd', qr/w\s+500/);
 };
 
+# With all that generators leave in it: a status of nothing, times that are null, what is said once for all versions.
+subtest 'a definition as it comes with an operator' => sub {
+    my $file = $kubectl->file('hosts', <<'YAML');
+apiVersion: apiextensions.k8s.io/v1beta1
+kind: CustomResourceDefinition
+metadata:
+  annotations: {controller-gen.kubebuilder.io/version: v0.2.4}
+  creationTimestamp: null
+  name: hosts.metal.example.io
+spec:
+  additionalPrinterColumns:
+  - {JSONPath: .status.phase, name: Phase, type: string, description: where it is}
+  - {JSONPath: .metadata.creationTimestamp, name: Age, type: date}
+  group: metal.example.io
+  names: {kind: Host, listKind: HostList, plural: hosts, shortNames: [hst], singular: host, categories: [all]}
+  scope: Namespaced
+  preserveUnknownFields: false
+  subresources: {status: {}, scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas}}
+  validation:
+    openAPIV3Schema:
+      description: Host is the Schema for the hosts API
+      type: object
+      properties:
+        apiVersion: {type: string, description: APIVersion defines the versioned schema}
+        kind: {type: string}
+        metadata: {type: object}
+        spec:
+          type: object
+          required: [port]
+          properties:
+            port: {anyOf: [{type: integer}, {type: string}], x-kubernetes-int-or-string: true}
+            replicas: {type: integer, format: int32, minimum: 0}
+            when: {type: string, format: date-time, nullable: true}
+            limits:
+              type: object
+              additionalProperties: {anyOf: [{type: integer}, {type: string}], pattern: '^[0-9]+(m|Ki|Mi|Gi)?$', x-kubernetes-int-or-string: true}
+            raw: {type: object, x-kubernetes-preserve-unknown-fields: true}
+            template: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}
+        status: {type: object, properties: {phase: {type: string}, replicas: {type: integer}}}
+  version: v1
+  versions:
+  - {name: v1, served: true, storage: true}
+status:
+  acceptedNames: {kind: "", plural: ""}
+  conditions: []
+  storedVersions: []
+YAML
+    does($alice, "apply -f $file", 'customresourcedefinition.apiextensions.k8s.io/hosts.metal.example.io created');
+    does($alice, 'wait --for=condition=Established crd/hosts.metal.example.io --timeout=20s', qr/condition met/);
+    does($alice, "apply -f $file", qr/hosts\.metal\.example\.io (?:configured|unchanged)\z/);
+    does($alice, 'get crd hosts.metal.example.io -o jsonpath={.status.acceptedNames.kind}:{.status.storedVersions}', 'Host:["v1"]');
+    my %host = (apiVersion => 'metal.example.io/v1');
+    my $good = { port => 'http', replicas => 2, when => undef, limits => { cpu => 1, memory => '2Gi' }, raw => { any => [{ thing => 1 }] },
+        template => { apiVersion => 'v1', kind => 'Pod', metadata => { name => 'p' }, spec => {} } };
+    does($alice, 'create -f -', 'host.metal.example.io/h created', input => object('Host', 'h', %host, spec => $good));
+    does($alice, 'get host h -o jsonpath={.spec.raw.any[0].thing}{.spec.port}{.spec.limits.memory}', '1http2Gi');
+    fails($alice, 'create --validate=false -f -', qr/spec\.limits\.memory|spec\.limits\[memory\]/, input => object('Host', 'i', %host, spec => { %$good, limits => { memory => 'much' } }));
+    fails($alice, 'create --validate=false -f -', qr/spec\.port/, input => object('Host', 'i', %host, spec => { %$good, port => [80] }));
+    does($alice, 'get hst', qr/\ANAME PHASE AGE\nh \d+s\z/);
+    does($alice, 'scale host h --replicas=3', 'host.metal.example.io/h scaled');
+    does($alice, "delete -f $file", qr/deleted\z/);
+};
+
 subtest 'the operator\'s, shared' => sub {
     my $shared = $crd =~ s/widgets/gadgets/gr =~ s/Widget/Gadget/gr =~ s/widget/gadget/gr =~ s/\[wd\]/[gd]/r;
     does($op, 'create -f -', qr/created/, input => $shared =~ s/^spec:/spec:\n  applicableRange: ["tier=gold"]/mr);
