@@ -1,0 +1,60 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# A client that asks for much and takes none of it: the one worker there is serves others meanwhile, and the answer is
+# whole when it is taken after all.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use IO::Socket::INET;
+use Test::More;
+
+use Tenure::Instance;
+
+# More than the buffers of all sockets between hold.
+my ($objects, $bytes) = (32, 700_000);
+
+sub fill {
+    my ($admin) = @_;
+    $admin->make_tenant('t1');
+    for my $n (1 .. $objects) {
+        my $answer = $admin->request('PUT', "/v2.0/t1/namespaces/default/configmaps/c$n", json => { data => { text => 'x' x $bytes } });
+        $answer->{status} == 201 or die "PUT: $answer->{status} $answer->{content}\n";
+    }
+    return;
+}
+
+sub slow_reader {
+    my ($url, $path) = @_;
+    my ($address) = $url =~ m{^http://([^/]+)} or die "$url\n";
+    my $socket = IO::Socket::INET->new(PeerAddr => $address, Timeout => 10) or die "$address: $!\n";
+    print $socket "GET $path HTTP/1.1\r\nHost: localhost\r\nX-Auth-Token: admin\r\nConnection: close\r\n\r\n";
+    sysread $socket, my $first, 12 or die "no answer\n"; # it has begun
+    return ($socket, $first);
+}
+
+for my $name ('lighttpd', 'nginx') {
+    subtest $name => sub {
+        plan skip_all => "$name is not installed" unless Tenure::Instance::on_path($name);
+        my $instance = Tenure::Instance->start(server => $name, workers => 1);
+        my $admin = $instance->admin;
+        fill($admin);
+        my $path = '/api/v1/tenants/t1/namespaces/default/configmaps';
+        my @slow = map { [ slow_reader($instance->env('TENURE_ADMIN_URL'), $path) ] } 1 .. 2;
+        is $admin->request('GET', '/v2.0/t1')->{status}, 200, 'others are served';
+        for my $slow (@slow) {
+            my ($socket, $answer) = @$slow;
+            1 while sysread $socket, $answer, 1 << 20, length $answer;
+            my ($head, $body) = split /\r\n\r\n/, $answer, 2;
+            like $head, qr{^HTTP/1\.1 200 }, 'the answer';
+            my ($length) = $head =~ /^Content-Length: (\d+)/mi;
+            is length $body, $length, 'is whole';
+            is scalar(() = $body =~ /"name":"c\d+","namespace"/g), $objects, 'all of them';
+        }
+        $instance->stop;
+    };
+}
+
+done_testing;
