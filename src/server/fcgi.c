@@ -29,6 +29,9 @@ enum {
 	IO_TIMEOUT_S = 30,         // without a byte from, or taken by, the web server
 	LARGE_BODY = 16384,        // bytes
 	RECORD_MAX = 65528,        // of a record's content, as it is a multiple of 8
+	RECORDS_AT_ONCE = 16,
+	SEND_ROOM_GIVEN = 128 << 10, // bytes that a connection takes at once without being told
+	SEND_ROOM = 1 << 20,
 	STOP_GRACE_MS = 500,       // for what a web server sends at the moment we stop
 	STOP_REQUESTS = 1024,      // taken from the queue when finishing; a bound, should they never end
 	RETIRE_REQUESTS = 16,      // likewise when retiring; where more are waiting, more come, and wake others
@@ -316,47 +319,64 @@ static enum transport_fault read_request(struct fcgi *fcgi, struct pool *pool, s
 	return head != TRANSPORT_OK ? head : body;
 }
 
-// All of it, from where the answer is. False: the web server is gone, or takes nothing any more.
-static bool send_record(int fd, uint16_t request_id, struct str content)
+// False: the web server is gone, or takes nothing any more.
+static bool send_parts(int fd, struct iovec *parts, size_t n_parts)
 {
-	unsigned char head[FCGI_HEADER_LEN] = { FCGI_VERSION_1, FCGI_STDOUT, (unsigned char)(request_id >> 8),
-		(unsigned char)request_id, (unsigned char)(content.n >> 8), (unsigned char)content.n, 0, 0 };
-	struct iovec parts[] = {
-		{ .iov_base = head, .iov_len = sizeof(head) },
-		{ .iov_base = (void *)(uintptr_t)content.p, .iov_len = content.n },
-	};
-	struct msghdr message = { .msg_iov = parts, .msg_iovlen = COUNT_OF(parts) };
-
-	while (parts[1].iov_len > 0) {
+	while (n_parts > 0) {
+		struct msghdr message = { .msg_iov = parts, .msg_iovlen = n_parts };
 		ssize_t n = sendmsg(fd, &message, MSG_NOSIGNAL);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return false;
-		for (size_t i = 0; i < COUNT_OF(parts); i++) {
-			size_t part = (size_t)n < parts[i].iov_len ? (size_t)n : parts[i].iov_len;
-			parts[i].iov_base = (char *)parts[i].iov_base + part;
-			parts[i].iov_len -= part;
-			n -= (ssize_t)part;
+		for (; n_parts > 0 && (size_t)n >= parts->iov_len; parts++, n_parts--)
+			n -= (ssize_t)parts->iov_len;
+		if (n_parts > 0) {
+			parts->iov_base = (char *)parts->iov_base + n;
+			parts->iov_len -= (size_t)n;
 		}
 	}
 	return true;
 }
 
-// The library copies an answer and sends it in pieces of 8 kB, each of which wakes the web server.
+// As many records as make it, from where the body is.
+static bool send_records(int fd, uint16_t request_id, struct str body)
+{
+	unsigned char heads[RECORDS_AT_ONCE][FCGI_HEADER_LEN];
+	struct iovec parts[2 * RECORDS_AT_ONCE];
+	size_t at = 0;
+
+	while (at < body.n) {
+		size_t n = 0;
+		for (; n < RECORDS_AT_ONCE && at < body.n; n++) {
+			struct str content = str_part(body, at, body.n - at > RECORD_MAX ? at + RECORD_MAX : body.n);
+			memcpy(heads[n], (unsigned char[]){ FCGI_VERSION_1, FCGI_STDOUT, (unsigned char)(request_id >> 8),
+				(unsigned char)request_id, (unsigned char)(content.n >> 8), (unsigned char)content.n, 0, 0 },
+				FCGI_HEADER_LEN);
+			parts[2 * n] = (struct iovec){ .iov_base = heads[n], .iov_len = FCGI_HEADER_LEN };
+			parts[2 * n + 1] = (struct iovec){ .iov_base = (void *)(uintptr_t)content.p, .iov_len = content.n };
+			at += content.n;
+		}
+		if (!send_parts(fd, parts, 2 * n))
+			return false;
+	}
+	return true;
+}
+
+// The library copies an answer and sends it in pieces of 8 kB, each of which wakes the web server. What the system holds
+// of it does not hold up the worker.
 static void send_body(struct slot *slot, struct str body)
 {
 	FCGX_Request *request = &slot->fcgx;
-	bool whole = true;
+	int room = (int)(body.n < SEND_ROOM ? body.n : SEND_ROOM);
 
 	if (body.n <= LARGE_BODY || FCGX_FFlush(request->out) != 0) {
 		FCGX_PutStr(body.p, (int)body.n, request->out);
 		return;
 	}
-	for (size_t at = 0; whole && at < body.n; at += RECORD_MAX)
-		whole = send_record(request->ipcFd, (uint16_t)request->requestId,
-			str_part(body, at, at + RECORD_MAX < body.n ? at + RECORD_MAX : body.n));
-	if (whole)
+	if (body.n > SEND_ROOM_GIVEN)
+		(void)setsockopt(request->ipcFd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+	if (send_records(request->ipcFd, (uint16_t)request->requestId, body))
 		return;
 	request->keepConnection = 0; // nothing that follows would be understood
 	(void)shutdown(request->ipcFd, SHUT_RDWR);
