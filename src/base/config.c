@@ -92,6 +92,8 @@ const struct setting config_settings[] = {
 	       "yes: who changes a tenant or a resource has to send If-Match. no: where the tenant says so."),
 	TENURE("token_cache", NUMBER, OF_CONFIG(token_cache), "1000", 0, HOUR * 1000, NULL,
 	       "Milliseconds that a checked token is believed. 0: the database is asked each time."),
+	TENURE("resource_cache", SIZE, OF_CONFIG(resource_cache), "2M", 0, 1024 * MIB, NULL,
+	       "What each worker may take to remember resources, each of which the database confirms. 0: nothing."),
 	TENURE("baremetal_drivers", NAMES, OF_CONFIG(baremetal_drivers), "fake-hardware,ipmi,redfish", 1, TEXT_MAX, NULL,
 	       "The drivers that bare-metal nodes may name, with commas."),
 

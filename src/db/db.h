@@ -123,6 +123,8 @@ enum db_verdict { DB_COMMIT, DB_ROLLBACK };
 //   DB_ERROR  nothing happened; answer 500
 enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *request_id,
 	enum db_verdict (*fn)(void *arg), void *arg);
+// Is a transaction that writes running? What it reads may never have happened.
+bool db_txn_writes(const struct db *db);
 // The running transaction has lost a race whose end it will see when it runs again (two writers making the same thing):
 // from here on it is treated as if a statement had answered DB_RETRY.
 void db_txn_again(struct db *db);

@@ -31,7 +31,7 @@ static const struct db_query q_no_sync = { "SET SESSION wsrep_sync_wait = DEFAUL
 
 // ---- within a transaction
 
-static bool writes(const struct db *db)
+bool db_txn_writes(const struct db *db)
 {
 	return db->state != TXN_OUTSIDE && db->mode == DB_WRITE;
 }
@@ -48,9 +48,9 @@ size_t txn_prelude(const struct db *db, struct db_call prelude[TXN_MAX_PRELUDE])
 		prelude[1].query = &q_snapshot;
 		return 2;
 	}
-	if (db->autocommit == !writes(db) || (db->state == TXN_OPEN && db->mode == DB_SNAPSHOT))
+	if (db->autocommit == !db_txn_writes(db) || (db->state == TXN_OPEN && db->mode == DB_SNAPSHOT))
 		return 0;
-	prelude[0].query = writes(db) ? &q_autocommit_off : &q_autocommit_on;
+	prelude[0].query = db_txn_writes(db) ? &q_autocommit_off : &q_autocommit_on;
 	return 1;
 }
 
@@ -59,7 +59,7 @@ void txn_begun(struct db *db)
 	bool snapshot = db->state != TXN_OUTSIDE && db->mode == DB_SNAPSHOT;
 
 	if (!snapshot)
-		db->autocommit = !writes(db);
+		db->autocommit = !db_txn_writes(db);
 	if (db->state == TXN_WAITING)
 		db->state = TXN_OPEN;
 }
@@ -80,7 +80,7 @@ enum db_result txn_note(struct db *db, enum db_result result)
 
 void db_txn_again(struct db *db)
 {
-	assert(writes(db));
+	assert(db_txn_writes(db));
 	txn_note(db, DB_RETRY);
 }
 

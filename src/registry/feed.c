@@ -120,14 +120,24 @@ static uint64_t first_open(const struct db_rows *written, const struct db_rows *
 	return up_to;
 }
 
+struct db_call newest_change_call(void)
+{
+	return (struct db_call){ .query = &q_last };
+}
+
+uint64_t newest_change(const struct db_call *call)
+{
+	return db_at(&call->rows, 0, 0)->u;
+}
+
 enum outcome change_newest(struct registry *registry, uint64_t *newest)
 {
-	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_last, NULL, &rows);
+	struct db_call call = newest_change_call();
+	enum db_result result = db_run_batch(registry->db, registry->pool, &call, 1);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	*newest = db_at(&rows, 0, 0)->u;
+	*newest = newest_change(&call);
 	return OUTCOME_OK;
 }
 
@@ -181,6 +191,11 @@ enum outcome change_reach(struct registry *registry, uint64_t *horizon, uint64_t
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
+	*horizon = held->complete;
+	if (*newest == held->complete) { // nothing to look at
+		note_reach(held, *newest, now_us);
+		return OUTCOME_OK;
+	}
 	const struct db_value *in = DB_IN(db_u(held->complete), db_u(HORIZON_ROWS));
 	struct db_call calls[] = {
 		{ .query = &q_dont_mind }, { .query = &q_written, .in = in }, { .query = &q_committed, .in = in }

@@ -23,7 +23,6 @@ static const struct db_query q_tenant = {
 	"c.tenant_id = t.id WHERE t.id = ?",
 	"u", TENANT_OUT
 };
-static const struct db_query q_content = { "SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.id = ?", "u", RESOURCE_OUT };
 
 enum outcome follow_bounds(struct registry *registry, uint64_t *oldest, uint64_t *newest)
 {
@@ -99,7 +98,7 @@ static struct db_call content_call(struct registry *registry, const struct follo
 	bool of_tenant = change->resource.id == 0;
 
 	return (struct db_call){
-		.query = of_tenant ? &q_tenant : &q_content,
+		.query = of_tenant ? &q_tenant : &resource_of_id,
 		.in = CALL_VALUES(registry->pool, db_u(of_tenant ? change->tenant_id : change->resource.id)),
 	};
 }

@@ -41,8 +41,13 @@ enum { RESOURCE_N_COLUMNS = 22 };
 	"r.meta, r.body, r.created_at, r.updated_at, r.deleted_at, r.purge_at, r.root, r.traits, " \
 	"r.changed, r.generation, r.doomed_at"
 #define RESOURCE_OUT "ubuussuuuubssttttbsuut"
+// What change_newest asks, for a batch.
+struct db_call newest_change_call(void);
+uint64_t newest_change(const struct db_call *call);
 // The last change of a resource (r): within a transaction, the one that it has just written.
 #define LAST_CHANGE "(SELECT x.id FROM changes x WHERE x.resource_id = r.id ORDER BY x.id DESC LIMIT 1)"
+// The resource of an id, whatever became of it.
+extern const struct db_query resource_of_id;
 // first: the column where those of the resource begin.
 void resource_from_row(struct registry *registry, struct resource *resource, const struct db_rows *rows, size_t row,
 	size_t first);

@@ -11,6 +11,7 @@
 #include "db/db.h"
 #include "registry/catalogue.h"
 #include "registry/internal.h"
+#include "registry/recall.h"
 #include "registry/type.h"
 
 static const struct db_query q_version = { "SELECT COALESCE(MAX(version), 0) FROM schema_version", "", "u" };
@@ -29,7 +30,8 @@ struct registry *registry_new(const struct config *config, struct db *db)
 	registry->types = types_new();
 	registry->definitions = definitions_new();
 	registry->catalogue = catalogue_new();
-	if (registry->types == NULL || registry->definitions == NULL || registry->catalogue == NULL)
+	registry->recall = recall_new(config->resource_cache);
+	if (registry->types == NULL || registry->definitions == NULL || registry->catalogue == NULL || registry->recall == NULL)
 		registry_free(&registry);
 	return registry;
 }
@@ -41,6 +43,7 @@ void registry_free(struct registry **registry)
 	types_free(&(*registry)->types);
 	definitions_free(&(*registry)->definitions);
 	catalogue_free(&(*registry)->catalogue);
+	recall_free(&(*registry)->recall);
 	digest_key_free(&(*registry)->etag_key);
 	digest_key_free(&(*registry)->state_key);
 	free(*registry);

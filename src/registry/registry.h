@@ -17,6 +17,7 @@ struct config;
 struct db;
 struct digest_key;
 struct pool;
+struct recall;
 struct types; // registry/type.h: the catalogue of types, held per worker
 
 // How a transaction takes its first locks. A large move holds its tenants for long, and a worker that waits for one serves
@@ -40,6 +41,7 @@ struct registry {
 	struct types *types;
 	struct definitions *definitions; // registry/definition.h: what is held of them
 	struct catalogue *catalogue; // of traits: registry/catalogue.h
+	struct recall *recall; // of resources: registry/recall.h
 	struct horizon horizon;
 	struct digest_key *etag_key; // from table settings; loaded with the types
 	struct digest_key *state_key;
@@ -67,6 +69,6 @@ void registry_fail_member(struct registry *registry, const char *name, struct st
 // One statement: does the database answer? OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
 enum outcome registry_ping(struct registry *registry);
 
-enum { REGISTRY_SCHEMA_VERSION = 5, REGISTRY_MAX_ID = 255 /* characters, not bytes */ };
+enum { REGISTRY_SCHEMA_VERSION = 6, REGISTRY_MAX_ID = 255 /* characters, not bytes */ };
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/pool.h"
 #include "registry/internal.h"
+#include "registry/recall.h"
 
 #define THIS_TENANT "(SELECT id FROM tenants WHERE name = ? AND live = 1)"
 
@@ -150,6 +151,7 @@ enum outcome lock_address(struct registry *registry, const struct address *addre
 		return OUTCOME_NO_CONTENT;
 	resource_from_row(registry, resource, &own->rows, 0, 0);
 	resource->tenant = address->tenant;
+	recall_forget(registry->recall, resource->id); // it is about to change
 	return OUTCOME_OK;
 }
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of resources, a page at a time. A page is bounded by its bytes as well: a thousand documents of a megabyte each
-// would be more than a worker may hold. So the largest one's size is asked first, which is one look at an index; where a
-// page of such might be too large, all sizes; and then as many documents as fit.
+// Lists of resources, a page at a time. What a page has is asked first, of an index: which resources, how large each is and
+// which change was its last. A page is bounded by its bytes as well, since a thousand documents of a megabyte each would be
+// more than a worker may hold; and what the worker remembers as it still is need not be read. Only then come the documents.
 #include "base/base.h"
 
+#include "base/clock.h"
 #include "base/pool.h"
 #include "registry/internal.h"
+#include "registry/recall.h"
 #include "registry/trait_filter.h"
 
 enum { PAGE_MAX_BYTES = 4 << 20 };
@@ -14,17 +16,21 @@ enum { PAGE_MAX_BYTES = 4 << 20 };
 
 // The two statements of a page take the same values, the last of which is the limit.
 struct page_queries {
-	struct db_query sizes, rows;
+	struct db_query index, rows;
 };
-#define PAGE(table, rest, in)                                                                                      \
-	{ { "SELECT r.bytes FROM " table " WHERE r.tenant_id = " THIS_TENANT " AND r.type_id = ? " rest, in, "u" }, \
+enum { INDEX_ID, INDEX_CHANGED, INDEX_BYTES };
+#define INDEX_COLUMNS "r.id, r.changed, r.bytes"
+#define INDEX_OUT "uuu"
+#define PAGE(table, rest, in)                                                                                               \
+	{ { "SELECT " INDEX_COLUMNS " FROM " table " WHERE r.tenant_id = " THIS_TENANT " AND r.type_id = ? " rest, in,       \
+		  INDEX_OUT },                                                                                                  \
 		{ "SELECT " RESOURCE_COLUMNS " FROM " table " WHERE r.tenant_id = " THIS_TENANT " AND r.type_id = ? " rest, in, \
 			RESOURCE_OUT } }
 
 // All; those with certain traits, looked for where they stand; the same, looked for among those that have a rare one.
 enum { LOOK_AT_ALL, LOOK_AT_TRAITS, LOOK_AT_RARE, LOOK__COUNT };
 // In the order of the address, so that a page costs as much as it has, not as much as is sorted for it.
-#define IN_ORDER "resources r FORCE INDEX (address)"
+#define IN_ORDER "resources r FORCE INDEX (page)"
 #define LIVE_PAGES(where, order, in)                                                                            \
 	{                                                                                                       \
 		[LOOK_AT_ALL] = PAGE(IN_ORDER, where order, in "u"),                                            \
@@ -49,20 +55,11 @@ static const struct page_queries of_deleted = PAGE("resources r FORCE INDEX (sta
 	{ "SELECT " columns " FROM resources r FORCE INDEX (type) JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND " \
 	  "t.deleted_at IS NULL WHERE r.type_id = ? AND r.live IN (1, 2) AND r.id > ? ORDER BY r.id LIMIT ?",                \
 		"uuu", out }
-static const struct page_queries of_all_tenants = { ALL_TENANTS("r.bytes", "u"),
+static const struct page_queries of_all_tenants = { ALL_TENANTS(INDEX_COLUMNS, INDEX_OUT),
 	ALL_TENANTS(RESOURCE_COLUMNS ", t.name", RESOURCE_OUT "s") };
 
 static const struct db_query q_tenant_state = {
 	"SELECT deleted_at, purge_at FROM tenants WHERE name = ? AND live = 1", "s", "tt"
-};
-// The end of the index `state` for each value of what comes before the bytes.
-#define LARGEST(live, locked)                                                                                         \
-	"COALESCE((SELECT r.bytes FROM resources r FORCE INDEX (state) WHERE r.tenant_id = t.id AND r.live = " live " AND " \
-	"r.type_id = ? AND r.locked = " locked " ORDER BY r.bytes DESC LIMIT 1), 0)"
-static const struct db_query q_tenant_largest = {
-	"SELECT t.deleted_at, t.purge_at, GREATEST(" LARGEST("1", "0") ", " LARGEST("1", "1") ", " LARGEST("2", "0") ", "
-	LARGEST("2", "1") ") FROM tenants t WHERE t.name = ? AND t.live = 1",
-	"uuuus", "ttu"
 };
 static const struct db_query q_space = {
 	"SELECT r.id FROM resources r WHERE r.tenant_id = " THIS_TENANT
@@ -201,76 +198,129 @@ static enum outcome check_tenant(struct registry *registry, const struct resourc
 	return OUTCOME_OK;
 }
 
-// The tenant's state, and whether everything fits that a page of what lives there could have.
-static enum outcome look_at_largest(struct registry *registry, const struct resource_query *query, bool *fits)
-{
-	struct db_value type = db_u(query->type->id);
-	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_tenant_largest,
-		DB_IN(type, type, type, type, db_s(query->tenant)), &rows);
-
-	*fits = false;
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	enum outcome outcome = check_tenant(registry, query, &rows);
-	if (outcome == OUTCOME_OK)
-		*fits = (query->limit + 1) * db_at(&rows, 0, 2)->u <= PAGE_MAX_BYTES;
-	return outcome;
-}
-
-// The tenant's state and the sizes of what the page could have.
-static enum outcome measure(struct registry *registry, const struct resource_query *query, const struct page *page,
-	struct db_rows *sizes)
+// The tenant's state and what the page could have; in most cases that is all that is read.
+static enum outcome read_index(struct registry *registry, const struct resource_query *query, const struct page *page,
+	struct db_rows *index)
 {
 	struct db_call calls[] = {
 		{ .query = &q_tenant_state, .in = DB_IN(db_s(query->tenant)) },
-		{ .query = &page->queries->sizes, .in = page->in },
+		{ .query = &page->queries->index, .in = page->in },
+		newest_change_call(),
 	};
-	size_t first = query->all_tenants ? 1 : 0;
-	enum db_result result = db_run_batch(registry->db, registry->pool, &calls[first], COUNT_OF(calls) - first);
+	size_t first = query->all_tenants ? 1 : 0, end = query->newest != NULL ? 3 : 2;
+	enum db_result result = db_run_batch(registry->db, registry->pool, &calls[first], end - first);
 
-	*sizes = calls[1].rows;
+	*index = calls[1].rows;
 	if (result != DB_OK)
 		return registry_db_failed(result);
+	if (query->newest != NULL)
+		*query->newest = newest_change(&calls[2]);
 	return query->all_tenants ? OUTCOME_OK : check_tenant(registry, query, &calls[0].rows);
 }
 
-// How many documents are read. Where all fit, what others add meanwhile must not push out the last: then there is one more
-// than a page may have. *cut: not all fit. 0: there are none.
-static enum outcome choose_limit(struct registry *registry, const struct resource_query *query, struct page *page, bool *cut)
+// ---- remembered
+
+// Those of the page that were not. False: one of them is no longer what the index said.
+static enum outcome read_missing(struct registry *registry, const struct resource_query *query, const struct db_rows *index,
+	const size_t *missing, size_t n, struct resource *list, bool *same)
 {
-	struct db_rows sizes = { 0 };
-	enum outcome outcome = measure(registry, query, page, &sizes);
-	size_t fit = outcome == OUTCOME_OK ? page_fitting(&sizes, 0, query->limit) : 0;
+	struct db_call calls[DB_MAX_BATCH];
 
-	*cut = fit < sizes.n;
-	page->limit->u = *cut ? fit : sizes.n > 0 ? query->limit + 1 : 0;
-	return outcome;
-}
-
-static enum outcome read_page(struct registry *registry, const struct resource_query *query, const struct page *page,
-	bool cut, struct resource **list, size_t *n, bool *more)
-{
-	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &page->queries->rows, page->in, &rows);
-
+	for (size_t i = 0; i < n; i++)
+		calls[i] = (struct db_call){
+			.query = &resource_of_id,
+			.in = CALL_VALUES(registry->pool, db_u(db_at(index, missing[i], INDEX_ID)->u)),
+		};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	*n = rows.n > query->limit ? (size_t)query->limit : rows.n;
-	*more = cut ? rows.n == page->limit->u : rows.n > query->limit;
-	*list = POOL_ARRAY(registry->pool, struct resource, *n);
-	for (size_t i = 0; i < *n; i++) {
-		resource_from_row(registry, &(*list)[i], &rows, i, 0);
-		(*list)[i].tenant = query->all_tenants ? db_at(&rows, i, RESOURCE_N_COLUMNS)->s : query->tenant;
+	*same = true;
+	for (size_t i = 0; i < n && *same; i++) {
+		struct resource *resource = &list[missing[i]];
+
+		if (calls[i].rows.n == 1)
+			resource_from_row(registry, resource, &calls[i].rows, 0, 0);
+		resource->tenant = query->tenant;
+		*same = calls[i].rows.n == 1 && resource->changed == db_at(index, missing[i], INDEX_CHANGED)->u;
+		if (*same)
+			recall_keep(registry->recall, resource, clock_tick_us());
 	}
 	return OUTCOME_OK;
+}
+
+// The first n of the index from memory, but for a few that are read one by one. *done: so it is, all of them as they stood
+// together when the index was read; else as if nothing had been tried.
+static enum outcome remember_page(struct registry *registry, const struct resource_query *query,
+	const struct db_rows *index, size_t n, struct resource **list, bool *done)
+{
+	struct resource *resources = pool_alloc(registry->pool, n * sizeof(*resources));
+	size_t missing[DB_MAX_BATCH], n_missing = 0;
+	size_t may_miss = query->all_tenants ? 0 : DB_MAX_BATCH;
+	int64_t now_us = clock_tick_us();
+
+	*done = false;
+	for (size_t i = 0; i < n; i++) {
+		if (!recall_id(registry->recall, registry->pool, db_at(index, i, INDEX_ID)->u,
+			    db_at(index, i, INDEX_CHANGED)->u, now_us, &resources[i])) {
+			if (n_missing == may_miss)
+				return OUTCOME_OK;
+			missing[n_missing++] = i;
+		}
+		resources[i].type = query->type;
+	}
+	*list = resources;
+	*done = true;
+	return n_missing == 0 ? OUTCOME_OK : read_missing(registry, query, index, missing, n_missing, resources, done);
+}
+
+// ---- the page
+
+// Where all fit, what others add meanwhile must not push out the last: then there is one more than a page may have.
+static enum outcome read_page(struct registry *registry, const struct resource_query *query, const struct page *page,
+	size_t fit, bool cut, struct resource **list, size_t *n, bool *more)
+{
+	struct db_call calls[] = { { .query = &page->queries->rows, .in = page->in }, newest_change_call() };
+	const struct db_rows *rows = &calls[0].rows;
+
+	page->limit->u = cut ? fit : query->limit + 1;
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, query->newest != NULL ? 2 : 1);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (query->newest != NULL)
+		*query->newest = newest_change(&calls[1]);
+	*n = rows->n > query->limit ? (size_t)query->limit : rows->n;
+	*more = cut ? rows->n == fit : rows->n > query->limit;
+	*list = POOL_ARRAY(registry->pool, struct resource, *n);
+	for (size_t i = 0; i < *n; i++) {
+		resource_from_row(registry, &(*list)[i], rows, i, 0);
+		(*list)[i].tenant = query->all_tenants ? db_at(rows, i, RESOURCE_N_COLUMNS)->s : query->tenant;
+		if (!db_txn_writes(registry->db))
+			recall_keep(registry->recall, &(*list)[i], clock_tick_us());
+	}
+	return OUTCOME_OK;
+}
+
+static enum outcome read_documents(struct registry *registry, const struct resource_query *query, const struct page *page,
+	const struct db_rows *index, struct resource **list, size_t *n, bool *more)
+{
+	size_t fit = page_fitting(index, INDEX_BYTES, query->limit);
+	bool done = fit == 0;
+	enum outcome outcome = OUTCOME_OK;
+
+	*n = fit;
+	*more = fit < index->n;
+	if (!done && !query->deleted && !db_txn_writes(registry->db))
+		outcome = remember_page(registry, query, index, fit, list, &done);
+	if (outcome == OUTCOME_OK && !done)
+		outcome = read_page(registry, query, page, fit, *more, list, n, more);
+	return outcome;
 }
 
 enum outcome resource_list(struct registry *registry, const struct resource_query *query, struct resource **list,
 	size_t *n, bool *more)
 {
 	struct page page = { .in = NULL };
-	bool fits = false, cut = false;
+	struct db_rows index = { 0 };
 
 	*n = 0;
 	*more = false;
@@ -278,12 +328,10 @@ enum outcome resource_list(struct registry *registry, const struct resource_quer
 	enum outcome outcome = query->all_tenants ? page_of_all(registry, query, &page) :
 			       query->deleted     ? deleted_page(registry, query, &page) :
 						    live_page(registry, query, &page);
-	if (outcome == OUTCOME_OK && !query->all_tenants && !query->deleted)
-		outcome = look_at_largest(registry, query, &fits);
-	if (outcome == OUTCOME_OK && !fits)
-		outcome = choose_limit(registry, query, &page, &cut);
-	if (outcome == OUTCOME_OK && page.limit->u > 0)
-		outcome = read_page(registry, query, &page, cut, list, n, more);
+	if (outcome == OUTCOME_OK)
+		outcome = read_index(registry, query, &page, &index);
+	if (outcome == OUTCOME_OK)
+		outcome = read_documents(registry, query, &page, &index, list, n, more);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	return *n == 0 && query->marker.p == NULL ? explain_empty(registry, query) : OUTCOME_OK;

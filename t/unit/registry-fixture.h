@@ -324,9 +324,10 @@ static void fixture_start(void)
 	server_sql_file("sql/003-baremetal.sql");
 	server_sql_file("sql/004-placement.sql");
 	server_sql_file("sql/005-spaces.sql");
+	server_sql_file("sql/006-pages.sql");
 	server_sql("INSERT INTO settings (name, value) VALUES ('etag_key', REPEAT('e', 32)), ('state_key', REPEAT('s', 32));\n"
 		   "INSERT INTO schema_version (version, file) VALUES (1, '001-tenancy.sql'), (2, '002-etags.sql'), "
-		   "(3, '003-baremetal.sql'), (4, '004-placement.sql'), (5, '005-spaces.sql');\n"
+		   "(3, '003-baremetal.sql'), (4, '004-placement.sql'), (5, '005-spaces.sql'), (6, '006-pages.sql');\n"
 		   "INSERT INTO tiers (name, max_resources) VALUES ('tiny', 3);\n");
 	server.config.default_tier = "standard";
 	server.config.etag_required = "no";
@@ -335,6 +336,7 @@ static void fixture_start(void)
 	server.config.move_list_max = 100;
 	server.config.move_sync_max = 50000;
 	server.config.max_body = 1 << 20;
+	server.config.resource_cache = 1 << 20;
 	client_open(&here);
 }
 

@@ -17,6 +17,7 @@ struct as_of {
 	struct str name;          // the only one that is looked at; p NULL: all
 	int64_t until_us;         // how long it may take
 	uint64_t horizon;         // when it began
+	uint64_t newest;          // the newest change behind the reading; 0: whoever read did not ask
 	struct sighting *seen;
 	size_t n, room;
 	// Of a page: what stands behind its last object was not looked at.

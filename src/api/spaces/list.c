@@ -176,6 +176,7 @@ enum outcome visit_objects(const struct visit *visit, struct str *next)
 		.space = target->space,
 		.marker = visit->query->marker,
 		.limit = visit->query->limit > 0 && visit->query->limit < STEP ? visit->query->limit : STEP,
+		.newest = visit->as_of != NULL ? &visit->as_of->newest : NULL,
 	};
 	enum outcome outcome;
 
