@@ -135,6 +135,11 @@ static void test_get(void)
 	EXPECT(GONE, "gone", GET, "t", "default/a");
 	is_outcome(client_do(&other, &OP(RECOVER, "t", "default/a")), OUTCOME_NO_CONTENT, "brought back");
 	EXPECT(OK, "there", GET, "t", "default/a");
+	uint64_t changed = here.resource.changed;
+	(void)client_do(&other, &OP(DELETE, "t", "default/a"));
+	(void)client_do(&other, &OP(RECOVER, "t", "default/a"));
+	EXPECT(OK, "deleted and brought back, unseen", GET, "t", "default/a");
+	is_int((long long)here.resource.changed, (long long)changed + 2, "is a change, which its etag does not show");
 	is_outcome(client_do(&other, &OP(MOVE, "t", "default/a", .dest = "u")), OUTCOME_SEE_OTHER, "moved elsewhere");
 	EXPECT(MOVED, "told where to", GET, "t", "default/a");
 	EXPECT(OK, "there", GET, "u", "default/a");
@@ -176,6 +181,70 @@ static void test_never_happened(void)
 	ok(read, "a transaction reads what it wrote");
 	ok(recall_size(here.registry->recall) == size, "and nobody remembers it, as it may never happen");
 	EXPECT(NOT_FOUND, "it did not", GET, "t", "default/never");
+}
+
+// ---- while others are at it
+
+enum { MOVED = 10, MOVES = 300 };
+
+// All of them from one tenant to the other and back, one of them changed each time.
+static void keep_moving(void)
+{
+	struct client mover;
+	pid_t pid = fork_client(&mover);
+
+	if (pid != 0)
+		return;
+	for (int i = 0; i < MOVES; i++) {
+		const char *from = i % 2 == 0 ? "u" : "v", *to = i % 2 == 0 ? "v" : "u";
+		const char *body = str_printf(mover.pool, "{\"data\":{\"n\":\"%d\"}}", i).p;
+		if (client_do(&mover, &OP(MOVE, from, .dest = to)) != OUTCOME_SEE_OTHER ||
+			client_do(&mover, &OP(PUT, to, "default/m0", .body = body)) != OUTCOME_OK)
+			_exit(1);
+	}
+	_exit(0);
+}
+
+// What a list of that tenant has is its own, and all of it or nothing. False: it is not.
+static bool is_whole(const char *tenant, unsigned *seen)
+{
+	struct resource_query query = { .tenant = str_c(tenant), .type = type_called(here.registry, "configmaps"),
+		.space = STR("default"), .limit = 100 };
+	struct resource *list;
+	size_t n;
+	bool more;
+	struct uuid id = uuid_new();
+
+	(void)registry_begin(here.registry, here.pool, &id, STR("tester"));
+	if (resource_list(here.registry, &query, &list, &n, &more) != OUTCOME_OK || (n != 0 && n != MOVED)) {
+		diag("%zu of %d", n, MOVED);
+		return false;
+	}
+	*seen += n > 0 ? 1 : 0;
+	for (size_t i = 0; i < n; i++) {
+		if (list[i].tenant_id != list[0].tenant_id || !str_eq(list[i].tenant, query.tenant))
+			return false;
+	}
+	return n == 0 || sql_number("SELECT id FROM tenants WHERE name = '%s'", tenant) == (long long)list[0].tenant_id;
+}
+
+static void test_moving(void)
+{
+	unsigned seen = 0;
+	bool whole = true;
+	int status = 0;
+
+	for (int i = 0; i < MOVED; i++)
+		(void)DO(PUT, "u", str_printf(here.pool, "default/m%d", i).p);
+	keep_moving();
+	while (waitpid(-1, &status, WNOHANG) == 0) {
+		whole = whole && is_whole("u", &seen) && is_whole("v", &seen);
+		pool_clear(here.pool);
+	}
+	ok(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%d moves there and back, with a change each", MOVES);
+	ok(whole && seen > 0, "no list shows half of one, nor what is another's (%u lists with something)", seen);
+	for (int i = 0; i < MOVED; i++)
+		(void)DO(DELETE, "u", str_printf(here.pool, "default/m%d", i).p);
 }
 
 // ---- one who remembers, one who does not
@@ -321,6 +390,7 @@ int main(void)
 		(void)DO(PUT_TENANT, tenants[i]);
 	test_get();
 	test_never_happened();
+	test_moving();
 	test_same();
 	client_close(&plain);
 	client_close(&other);
