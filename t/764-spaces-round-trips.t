@@ -97,6 +97,7 @@ sub costs {
 
 my $builtin = costs('a built-in type', $path{'a built-in type'});
 is $builtin->{GET}, 1, 'GET is one round trip';
+is $builtin->{list}, 2, 'a list of what is remembered two: what is new, and what it has';
 is $builtin->{PATCH}, 3, 'PATCH two and COMMIT';
 is $builtin->{create}, 3, 'so is POST';
 is $builtin->{PUT}, $builtin->{GET} + 3, 'and PUT';
