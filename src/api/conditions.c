@@ -82,6 +82,9 @@ static enum outcome check(void *arg, const uint8_t *etag)
 	struct conditions *conditions = arg;
 	const struct tag_state *state = conditions->state;
 	struct pool *pool = conditions->registry->pool;
+
+	if (!state->match.present && !state->none_match.present)
+		return OUTCOME_OK;
 	struct str hex = etag != NULL ? str_part(etag_text(pool, etag), 2, 2 + 128) : STR_NONE;
 
 	if (state->match.present && etag == NULL)

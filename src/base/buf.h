@@ -31,7 +31,8 @@ static inline void buf_addc(struct buf *buf, char c)
 }
 void buf_add_u64(struct buf *buf, uint64_t value);
 void buf_add_i64(struct buf *buf, int64_t value);
-// Two lower-case hex digits a byte.
+// Two lower-case hex digits a byte, 2 * n in all.
+void buf_hex(char *to, const void *bytes, size_t n);
 void buf_add_hex(struct buf *buf, const void *bytes, size_t n);
 // In base64 (RFC 4648, section 4), with its padding.
 void buf_add_base64(struct buf *buf, const void *bytes, size_t n);

@@ -6,26 +6,6 @@
 #include "base/pool.h"
 #include "base/str.h"
 
-struct str str_n(const char *p, size_t n)
-{
-	return (struct str){ p, n };
-}
-
-struct str str_c(const char *text)
-{
-	return (struct str){ text, text != NULL ? strlen(text) : 0 };
-}
-
-bool str_eq(struct str a, struct str b)
-{
-	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
-}
-
-bool str_eq_c(struct str a, const char *b)
-{
-	return str_eq(a, str_c(b));
-}
-
 static unsigned char lower(char c)
 {
 	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
@@ -50,32 +30,9 @@ int str_cmp(struct str a, struct str b)
 	return order != 0 ? order : (a.n > b.n) - (a.n < b.n);
 }
 
-bool str_starts(struct str s, struct str prefix)
-{
-	return s.n >= prefix.n && str_eq(str_n(s.p, prefix.n), prefix);
-}
-
 bool str_ends(struct str s, struct str suffix)
 {
 	return s.n >= suffix.n && str_eq(str_part(s, s.n - suffix.n, s.n), suffix);
-}
-
-size_t str_find(struct str s, char c, size_t from)
-{
-	if (from >= s.n)
-		return s.n;
-	const char *hit = memchr(s.p + from, c, s.n - from);
-	return hit != NULL ? (size_t)(hit - s.p) : s.n;
-}
-
-struct str str_part(struct str s, size_t from, size_t to)
-{
-	if (to > s.n)
-		to = s.n;
-	if (from > to)
-		from = to;
-	// NULL + 0 is undefined in C, so an empty string is not moved.
-	return from == 0 ? str_n(s.p, to) : str_n(s.p + from, to - from);
 }
 
 static bool is_blank(char c)

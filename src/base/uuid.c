@@ -55,15 +55,15 @@ bool uuid_is_zero(struct uuid u)
 
 void uuid_add(struct buf *buf, struct uuid u)
 {
-	static const uint8_t group_ends[] = { 4, 6, 8, 10, 16 };
-	size_t from = 0;
+	char *to = buf_more(buf, UUID_TEXT);
 
-	for (size_t i = 0; i < COUNT_OF(group_ends); i++) {
-		if (i > 0)
-			buf_addc(buf, '-');
-		buf_add_hex(buf, u.b + from, group_ends[i] - from);
-		from = group_ends[i];
-	}
+	buf_hex(to, u.b, 4);
+	buf_hex(to + 9, u.b + 4, 2);
+	buf_hex(to + 14, u.b + 6, 2);
+	buf_hex(to + 19, u.b + 8, 2);
+	buf_hex(to + 24, u.b + 10, 6);
+	to[8] = to[13] = to[18] = to[23] = '-';
+	buf->n += UUID_TEXT;
 }
 
 struct str uuid_str(struct pool *pool, struct uuid u)

@@ -9,7 +9,6 @@
 #include "registry/internal.h"
 #include "repr/doc.h"
 
-static const char hex_digits[] = "0123456789abcdef";
 
 static bool is_among(const char *const *names, struct str name)
 {
@@ -115,10 +114,7 @@ static void tag_of_parts(struct registry *registry, const struct str *parts, siz
 	uint8_t hash[DIGEST_SHA256];
 
 	digest_hmac_sha256(registry->state_key, parts, n, hash);
-	for (size_t i = 0; i < MOVE_TAG_HEX / 2; i++) {
-		tag[2 * i] = hex_digits[hash[i] >> 4];
-		tag[2 * i + 1] = hex_digits[hash[i] & 15];
-	}
+	buf_hex(tag, hash, MOVE_TAG_HEX / 2);
 	tag[MOVE_TAG_HEX] = '\0';
 }
 

@@ -16,6 +16,40 @@ static void check(struct pool *pool, add_time *add, int64_t us, const char *want
 	is_str(buf_str(&buf), want, "%s", want);
 }
 
+// The C library's calendar, which asks for the time zone each time.
+static bool is_as_the_library_has_it(struct pool *pool, int64_t us)
+{
+	time_t seconds = (time_t)((us - (us % 1000000 + 1000000) % 1000000) / 1000000);
+	struct tm t;
+	char want[2][64];
+	struct buf rfc3339 = buf_new(pool, 64), http = buf_new(pool, 64);
+
+	if (gmtime_r(&seconds, &t) == NULL)
+		return false;
+	(void)strftime(want[0], sizeof(want[0]), "%Y-%m-%dT%H:%M:%SZ", &t);
+	(void)strftime(want[1], sizeof(want[1]), "%a, %d %b %Y %H:%M:%S GMT", &t);
+	clock_add_rfc3339(&rfc3339, us);
+	clock_add_http_date(&http, us);
+	if (str_eq_c(buf_str(&rfc3339), want[0]) && str_eq_c(buf_str(&http), want[1]))
+		return true;
+	diag("%lld: %.*s, not %s; %.*s, not %s", (long long)us, STR_ARG(buf_str(&rfc3339)), want[0], STR_ARG(buf_str(&http)),
+		want[1]);
+	return false;
+}
+
+static void test_calendar(struct pool *pool)
+{
+	static const int64_t day = INT64_C(86400) * 1000000;
+	bool same = true;
+
+	// Every day of 1583 to 2483, more than the 400 years after which it repeats, each at another time of the day.
+	for (int64_t n = -141352; same && n < 187000; n++) {
+		same = is_as_the_library_has_it(pool, n * day + n * 7919 % 86400 * 1000000) && is_as_the_library_has_it(pool, n * day - 1);
+		pool_clear(pool);
+	}
+	ok(same, "every day of 900 years is the C library's");
+}
+
 int main(void)
 {
 	struct pool *pool = pool_new();
@@ -36,6 +70,7 @@ int main(void)
 	clock_add_rfc3339(&buf, INT64_MIN);
 	ok(buf.n > 0, "any 64-bit value has a text");
 
+	test_calendar(pool);
 	int64_t before = clock_tick_us();
 	int64_t after = clock_tick_us();
 	ok(after >= before, "the monotonic clock does not go back");

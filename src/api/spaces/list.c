@@ -81,6 +81,16 @@ static struct pool *scratch_of(struct call *call)
 	return pool;
 }
 
+// A list would grow by copying what it has, over and over. What is no document takes less than this.
+static void make_room(struct buf *into, const struct resource *list, size_t n)
+{
+	size_t room = 0;
+
+	for (size_t i = 0; i < n; i++)
+		room += list[i].meta.n + list[i].body.n + 512;
+	(void)buf_more(into, room);
+}
+
 // OUTCOME_OK: *last is the last one looked at, when there are more.
 static enum outcome take_page(const struct visit *visit, struct object_form *form, struct resource_query *query, bool *more,
 	bool *enough, struct str *marker)
@@ -92,6 +102,8 @@ static enum outcome take_page(const struct visit *visit, struct object_form *for
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
+	if (visit->into != NULL && visit->query->choice.all)
+		make_room(visit->into, list, n);
 	struct buf object = buf_new(call->registry->pool, 4096);
 	for (size_t i = 0; i < n && !*enough; i++) {
 		object.n = 0;
@@ -237,12 +249,14 @@ static bool list_tenant(void *arg, const struct tenant *tenant, struct str objec
 static enum outcome list_all(struct listed *listed, struct call *call, const struct target *target, struct as_of *as_of,
 	struct str *next)
 {
-	const struct visit visit = { call, target, listed->query, list_one, listed, as_of };
+	struct visit visit = { call, target, listed->query, list_one, listed, as_of, NULL };
 	const struct tenants_visit tenants = { call, target, listed->query, list_tenant, listed, as_of };
 	enum outcome outcome = OUTCOME_OK;
 
 	*next = STR_NONE;
 	listing_begin(&listed->listing, call, target);
+	if (listed->listing.columns == NULL) // a row of a Table is of its own size
+		visit.into = &listed->listing.out;
 	if (has_identity(target->definition, "", "tenants"))
 		outcome = visit_tenants(&tenants, next);
 	else if (target->definition->stored)
@@ -396,7 +410,7 @@ enum outcome delete_all_in_space(struct call *call)
 	doomed.list = pool_calloc(call->pool, DELETE_MAX, sizeof(*doomed.list));
 	listing_begin(&doomed.listing, call, &target);
 	query.limit = 0;
-	const struct visit visit = { call, &target, &query, doom_one, &doomed, NULL };
+	const struct visit visit = { call, &target, &query, doom_one, &doomed, NULL, NULL };
 	outcome = visit_objects(&visit, &next);
 	if (outcome == OUTCOME_OK && doomed.too_many)
 		outcome = call_fail(call, OUTCOME_BODY_TOO_LARGE,

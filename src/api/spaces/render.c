@@ -74,17 +74,25 @@ static void add_metadata(struct object_form *form, const struct resource *resour
 	buf_addc(out, '}');
 }
 
-static bool mentions(struct str text, struct str quoted)
+// Does it say one of the first n of those words?
+static bool mentions(struct str text, size_t n)
 {
-	return memmem(text.p, text.n, quoted.p, quoted.n) != NULL;
+	static const struct str words[] = { STR_INIT("\"apiVersion\""), STR_INIT("\"kind\""), STR_INIT("\"status\"") };
+
+	for (size_t at = str_find(text, '"', 0); at < text.n; at = str_find(text, '"', at + 1)) {
+		for (size_t i = 0; i < n; i++) {
+			if (str_starts(str_part(text, at, text.n), words[i]))
+				return true;
+		}
+	}
+	return false;
 }
 
 // The body without members that come from elsewhere: another dialect may have stored them. A namespace's status is
 // added apart.
 static struct str own_body(struct pool *pool, bool of_namespace, struct str body)
 {
-	if (!mentions(body, STR("\"apiVersion\"")) && !mentions(body, STR("\"kind\"")) &&
-		!(of_namespace && mentions(body, STR("\"status\""))))
+	if (!mentions(body, of_namespace ? 3 : 2))
 		return body;
 	struct doc *doc = stored_doc(pool, body);
 	struct buf text = buf_new(pool, body.n);

@@ -102,6 +102,7 @@ struct visit {
 	bool (*take)(void *arg, const struct resource *resource, struct str object);
 	void *arg;
 	struct as_of *as_of; // is told of each, chosen or not; NULL: nobody is
+	struct buf *into;    // where take puts them: room is made for a page at once; may be NULL
 };
 // A space or namespace that is not there has no objects. *next: the marker behind which the list goes on; p NULL: this was
 // all. OUTCOME_OK, _BAD_PARAMETER.

@@ -220,7 +220,7 @@ static bool take_first_tenant(void *arg, const struct tenant *tenant, struct str
 static enum outcome visit_first(struct watch_begun *begun, struct as_of *as_of)
 {
 	struct list_query everything = begun->query;
-	const struct visit visit = { begun->call, begun->target, &everything, take_first, begun, as_of };
+	const struct visit visit = { begun->call, begun->target, &everything, take_first, begun, as_of, NULL };
 	const struct tenants_visit tenants = { begun->call, begun->target, &everything, take_first_tenant, begun, as_of };
 	enum outcome outcome = OUTCOME_OK;
 	struct str next;
