@@ -10,6 +10,14 @@
 // Trees cost more than the text they come from, so a body of many tiny values is bounded by their number, too.
 enum { BYTES_PER_NODE = 8, MAX_HOST = 255 };
 
+void call_clear(struct call *call, struct pool *pool)
+{
+	memset(call, 0, offsetof(struct call, request));
+	memset(&call->request, 0, offsetof(struct request, headers));
+	memset(&call->response, 0, offsetof(struct response, headers));
+	call->pool = pool;
+}
+
 enum outcome call_fail(struct call *call, enum outcome outcome, const char *format, ...)
 {
 	va_list args;

@@ -19,8 +19,6 @@ struct call {
 	const struct config *config;
 	const struct endpoint_config *endpoint;
 	const struct route_table *routes;
-	struct request request;
-	struct response response;
 	struct uuid request_id;
 	int64_t started_us;      // clock_tick_us
 	struct route_match match;
@@ -35,6 +33,8 @@ struct call {
 	struct str order;         // for it: the answer is only begun, and it goes on; p NULL: the answer is whole
 	bool dry_run;             // what the handler did is undone at its end, and answered as if it were not
 	struct problem problem;   // of steps before the registry; the registry's own is in registry->problem
+	struct request request;
+	struct response response;
 };
 
 // One method of the API: reads parameters, calls the registry, renders into call->response. Runs inside the transaction
@@ -66,6 +66,8 @@ struct dialect {
 
 extern const struct dialect tenancy_dialect, baremetal_dialect, placement_dialect, spaces_dialect;
 
+// As a new one, but for the room for header fields, which is most of it and is written before it is read.
+void call_clear(struct call *call, struct pool *pool);
 // Fills call->problem and returns outcome.
 enum outcome call_fail(struct call *call, enum outcome outcome, const char *format, ...) PRINTF_LIKE(3, 4);
 // Value of a declared parameter, STR_NONE when absent.

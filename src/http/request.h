@@ -29,7 +29,6 @@ struct request {
 	struct str method_text;
 	struct str target; // REQUEST_URI
 	struct uri uri;    // filled by the route step
-	struct http_header headers[REQUEST_MAX_HEADERS];
 	size_t n_headers;
 	struct str content_type; // "" when absent
 	struct str body;
@@ -39,6 +38,7 @@ struct request {
 	struct str host;         // of the Host header, "" when absent
 	bool https;
 	struct str location_name; // what Location is to be called beside 200, where the web server would redirect; "" mostly
+	struct http_header headers[REQUEST_MAX_HEADERS];
 };
 
 // Adds a header; name may be in any case, with '_' for '-'. A repeated name is joined to the first with ", ".

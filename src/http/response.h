@@ -12,8 +12,8 @@ struct response {
 	int status;
 	struct str content_type; // "" when there is no body
 	struct str body;
-	struct http_header headers[RESPONSE_MAX_HEADERS]; // all but Status, Content-Type and Content-Length
 	size_t n_headers;
+	struct http_header headers[RESPONSE_MAX_HEADERS]; // all but Status, Content-Type and Content-Length
 };
 
 // Empties it (a handler that runs again starts from nothing).

@@ -141,8 +141,7 @@ static void serve(struct worker *worker)
 	for (;;) {
 		enum transport_fault fault = TRANSPORT_OK;
 
-		memset(&worker->call, 0, sizeof(worker->call));
-		worker->call.pool = worker->pool;
+		call_clear(&worker->call, worker->pool);
 		switch (fcgi_next(worker->fcgi, worker->kick.wanted ? KICK_AGAIN_MS : -1, worker->pool,
 			&worker->call.request, &fault)) {
 		case FCGI_REQUEST:
