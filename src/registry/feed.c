@@ -88,6 +88,7 @@ enum {
 	HORIZON_SETTLES_US = 1000000,
 	HORIZON_OLD_US = 10000000,
 	HORIZON_STUCK_US = 50000,
+	HORIZON_PAUSE = 4, // times what the last look took
 };
 
 // The highest id up to which there is no gap between what is committed. Gaps up to settled are void, and so are those
@@ -176,6 +177,13 @@ bool change_is_stuck(const struct registry *registry)
 	return held->stuck_us != 0 && clock_tick_us() - held->stuck_us > HORIZON_STUCK_US;
 }
 
+// A large move holds the horizon up for as long as it lasts, and for a second behind it where it left a gap in the ids; each
+// look goes through all that is above. Lists must not be that slow for so long: a horizon that is too low is one, too.
+static bool looked_lately(const struct horizon *held, uint64_t newest, int64_t now_us)
+{
+	return newest == held->looked && now_us - held->looked_us < HORIZON_PAUSE * held->look_us;
+}
+
 enum outcome change_horizon(struct registry *registry, uint64_t *horizon)
 {
 	uint64_t newest;
@@ -192,7 +200,7 @@ enum outcome change_reach(struct registry *registry, uint64_t *horizon, uint64_t
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	*horizon = held->complete;
-	if (*newest == held->complete) { // nothing to look at
+	if (*newest == held->complete || looked_lately(held, *newest, now_us)) {
 		note_reach(held, *newest, now_us);
 		return OUTCOME_OK;
 	}
@@ -216,6 +224,9 @@ enum outcome change_reach(struct registry *registry, uint64_t *horizon, uint64_t
 		held->seen_us = now_us;
 	}
 	*newest = last > *newest ? last : *newest;
+	held->looked = *newest;
+	held->looked_us = clock_tick_us();
+	held->look_us = held->looked_us - now_us;
 	note_reach(held, *newest, now_us);
 	return OUTCOME_OK;
 }

@@ -32,6 +32,8 @@ struct horizon {
 	int64_t seen_us;   // at this time (clock_tick_us); 0: not noted
 	uint64_t stuck;    // it does not come beyond this
 	int64_t stuck_us;  // since then; 0: it is not held up
+	uint64_t looked;   // the newest id when it was looked what is between
+	int64_t looked_us, look_us; // when that ended, and how long it took
 };
 
 // What every registry function works with: made once per worker, the second half set for each request.
