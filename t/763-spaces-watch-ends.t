@@ -126,6 +126,7 @@ subtest 'history that is reaped' => sub {
     make('before');
     is told($watch, 1), 'ADDED before', 'a change';
     $instance->sql('DELETE FROM changes');
+    is told($watch, 1, 1), '', 'that all changes are reaped is none'; # and it is looked for some ten times
     make('after');
     is told($watch, 1), 'ADDED after', 'who is up to date is not concerned';
     is told(watch($token{acme}, "$cms?resourceVersion=$old"), 2), 'ERROR Expired', 'who is not lists again';

@@ -151,6 +151,8 @@ static enum outcome begin_horizon(struct registry *registry, uint64_t *newest)
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
+	if (*newest == 0) // all that there was is so old that it was reaped: ids go on from there
+		*newest = held->complete > complete ? held->complete : complete;
 	if (*newest < complete)
 		catalogue_forget_complete(registry, complete);
 	else if (held->complete < complete)
