@@ -181,7 +181,7 @@ static void test_never_happened(void)
 
 // ---- while others are at it
 
-enum { MOVED = 10, MOVES = 300 };
+enum { MOVED = 10, MOVES = 150 };
 
 // All of them from one tenant to the other and back, one of them changed each time.
 static void keep_moving(void)
@@ -354,7 +354,7 @@ static bool same_get(void)
 
 static void test_same(void)
 {
-	enum { ROUNDS = 1500 };
+	enum { ROUNDS = 800 };
 	bool same = true;
 	unsigned round;
 
