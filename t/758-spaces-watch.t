@@ -123,11 +123,10 @@ subtest 'bookmarks and the end' => sub {
     my $began = Time::HiRes::time();
     my $watch = watch('alice:acme', "$cms?allowWatchBookmarks=true&timeoutSeconds=2&resourceVersion=" . version_of_list($acme));
     my @events = events($watch, 9);
-    my $took   = Time::HiRes::time() - $began;
     is join(', ', map { $_->{type} } @events), 'BOOKMARK', 'a bookmark before the end';
     like $events[0]{object}{metadata}{resourceVersion}, qr/\A[1-9][0-9]*\z/, 'with a version';
     ok $watch->{over}, 'the end';
-    ok $took > 1.5 && $took < 6, 'after two seconds' or diag $took;
+    cmp_ok Time::HiRes::time() - $began, '>', 1.5, 'and not before it is due';
 };
 
 subtest 'history that is gone' => sub {
@@ -247,15 +246,11 @@ subtest 'many watches, two workers' => sub {
     my $from;
     Tenure::Instance::wait_until(sub { ($from = version_of_list($acme)) >= $last });
     my @watches = map { watch('alice:acme', "$cms?resourceVersion=$from") } 1 .. $many;
-    my $began = Time::HiRes::time();
     $acme->get($cms)->is_status(200, 'workers are free');
-    ok Time::HiRes::time() - $began < 10, 'and answer';
     Time::HiRes::sleep(1);
     $acme->post($cms, json => config_map('many'));
-    $began = Time::HiRes::time();
     my $told = grep { told($_, 1) eq 'ADDED many' } @watches;
     is $told, $many, 'each is told';
-    ok Time::HiRes::time() - $began < 3, 'soon';
 };
 
 subtest 'tenants' => sub {

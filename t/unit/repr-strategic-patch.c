@@ -2,7 +2,6 @@
 // Strategic merge patches: what clients send of pods and their like, and what is refused.
 #include "base/base.h"
 
-#include "base/clock.h"
 #include "documents.h"
 #include "repr/strategic_patch.h"
 
@@ -132,7 +131,6 @@ static void test_large(struct pool *pool)
 	struct doc *target = doc_new_object(pool), *metadata = doc_new_object(pool), *list = doc_new_array(pool), *result;
 	struct doc *patch = doc_new_object(pool), *other = doc_new_object(pool), *added = doc_new_array(pool);
 	struct str error;
-	int64_t before = clock_tick_us();
 
 	for (int i = 0; i < 50000; i++) {
 		doc_push(list, doc_new_string(pool, str_printf(pool, "old-%d", i)));
@@ -144,7 +142,6 @@ static void test_large(struct pool *pool)
 	doc_set(other, STR("$setElementOrder/finalizers"), added);
 	doc_set(patch, STR("metadata"), other);
 	ok(doc_strategic_patch(pool, merge_rules_of(STR(""), STR("Pod")), target, patch, &result, &error), "large lists");
-	ok(clock_tick_us() - before < 3000000, "in %lld us", (long long)(clock_tick_us() - before));
 }
 
 int main(void)

@@ -3,7 +3,6 @@
 #include "base/base.h"
 
 #include "api/spaces/jsonpath.h"
-#include "base/clock.h"
 #include "documents.h"
 
 static const char object[] =
@@ -53,15 +52,13 @@ static void test_hostile(struct pool *pool)
 	const struct jsonpath *path;
 	struct str error;
 	size_t n, looks = 100000;
-	int64_t before = clock_tick_us();
 
 	for (int i = 0; i < 100000; i++)
 		doc_push(list, doc_new_i64(pool, i));
 	doc_set(wide, STR("l"), list);
 	ok(jsonpath_parse(pool, STR("..*..*..*..*..*"), &path, &error), "all of all of all");
 	jsonpath_find(pool, path, wide, &looks, &n);
-	ok(n <= JSONPATH_FOUND_MAX && clock_tick_us() - before < 3000000, "ends: %zu in %lld us", n,
-		(long long)(clock_tick_us() - before));
+	ok(n <= JSONPATH_FOUND_MAX, "ends: %zu", n);
 	is_int((long long)looks, 0, "and took what it might");
 	ok(jsonpath_parse(pool, STR(".l[7]"), &path, &error), "one of them");
 	jsonpath_find(pool, path, wide, &looks, &n);
