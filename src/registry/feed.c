@@ -81,6 +81,9 @@ static const struct db_query q_last = { "SELECT COALESCE(MAX(id), 0) FROM change
 static const struct db_query q_dont_mind = { "SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "", "" };
 static const struct db_query q_written = { "SELECT c.id " CHANGES_ABOVE, "uu", "u" };
 static const struct db_query q_committed = { "SELECT c.id, c.at " CHANGES_ABOVE, "uu", "ut" };
+static const struct db_query q_first = {
+	"SELECT c.id FROM changes c WHERE c.id > ? AND c.id <= ? ORDER BY c.id LIMIT 1", "uu", "u"
+};
 
 enum {
 	HORIZON_ROWS = 10000,
@@ -88,7 +91,6 @@ enum {
 	HORIZON_SETTLES_US = 1000000,
 	HORIZON_OLD_US = 10000000,
 	HORIZON_STUCK_US = 50000,
-	HORIZON_PAUSE = 4, // times what the last look took
 };
 
 // The highest id up to which there is no gap between what is committed. Gaps up to settled are void, and so are those
@@ -142,6 +144,12 @@ enum outcome change_newest(struct registry *registry, uint64_t *newest)
 	return OUTCOME_OK;
 }
 
+static void go_on_from(struct horizon *held, uint64_t complete)
+{
+	held->complete = complete;
+	held->next = 0;
+}
+
 // Where to look from: what was seen complete, unless the log was emptied since.
 static enum outcome begin_horizon(struct registry *registry, uint64_t *newest)
 {
@@ -156,7 +164,7 @@ static enum outcome begin_horizon(struct registry *registry, uint64_t *newest)
 	if (*newest < complete)
 		catalogue_forget_complete(registry, complete);
 	else if (held->complete < complete)
-		held->complete = complete;
+		go_on_from(held, complete);
 	if (held->complete == 0 || *newest < held->complete)
 		*held = (struct horizon){ .complete = *newest > HORIZON_BACK ? *newest - HORIZON_BACK : 0 };
 	return OUTCOME_OK;
@@ -179,13 +187,6 @@ bool change_is_stuck(const struct registry *registry)
 	return held->stuck_us != 0 && clock_tick_us() - held->stuck_us > HORIZON_STUCK_US;
 }
 
-// A large move holds the horizon up for as long as it lasts, and for a second behind it where it left a gap in the ids; each
-// look goes through all that is above. Lists must not be that slow for so long: a horizon that is too low is one, too.
-static bool looked_lately(const struct horizon *held, uint64_t newest, int64_t now_us)
-{
-	return newest == held->looked && now_us - held->looked_us < HORIZON_PAUSE * held->look_us;
-}
-
 enum outcome change_horizon(struct registry *registry, uint64_t *horizon)
 {
 	uint64_t newest;
@@ -193,42 +194,89 @@ enum outcome change_horizon(struct registry *registry, uint64_t *horizon)
 	return change_reach(registry, horizon, &newest);
 }
 
-enum outcome change_reach(struct registry *registry, uint64_t *horizon, uint64_t *newest)
+static uint64_t last_of(const struct db_rows *rows)
+{
+	return rows->n > 0 ? db_at(rows, rows->n - 1, 0)->u : 0;
+}
+
+static uint64_t first_above(const struct db_rows *rows, uint64_t id)
+{
+	for (size_t i = 0; i < rows->n; i++) {
+		if (db_at(rows, i, 0)->u > id)
+			return db_at(rows, i, 0)->u;
+	}
+	return 0;
+}
+
+// What is above the horizon, all of it. It may be much: a move writes a change for each of its resources.
+static enum outcome look(struct registry *registry, int64_t now_us, uint64_t *newest)
 {
 	struct horizon *held = &registry->horizon;
-	int64_t now_us = clock_tick_us();
-	enum outcome outcome = begin_horizon(registry, newest);
-
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	*horizon = held->complete;
-	if (*newest == held->complete || looked_lately(held, *newest, now_us)) {
-		note_reach(held, *newest, now_us);
-		return OUTCOME_OK;
-	}
 	const struct db_value *in = DB_IN(db_u(held->complete), db_u(HORIZON_ROWS));
 	struct db_call calls[] = {
 		{ .query = &q_dont_mind }, { .query = &q_written, .in = in }, { .query = &q_committed, .in = in }
 	};
+	const struct db_rows *written = &calls[1].rows, *committed = &calls[2].rows;
+	uint64_t before = held->next;
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (held->seen_us != 0 && now_us - held->seen_us >= HORIZON_SETTLES_US) {
 		held->settled = held->seen;
 		held->seen_us = 0;
 	}
-	uint64_t reached = first_gap(&calls[2].rows, held->complete, held->settled, registry->now_us - HORIZON_OLD_US);
-	*horizon = held->complete = first_open(&calls[1].rows, &calls[2].rows, reached);
-	catalogue_note_complete(registry, *horizon);
-	uint64_t last = calls[2].rows.n > 0 ? db_at(&calls[2].rows, calls[2].rows.n - 1, 0)->u : 0;
-	if (held->seen_us == 0 && last > 0) {
+	uint64_t reached = first_gap(committed, held->complete, held->settled, registry->now_us - HORIZON_OLD_US);
+	go_on_from(held, first_open(written, committed, reached));
+	catalogue_note_complete(registry, held->complete);
+	uint64_t last = last_of(committed);
+	held->next = first_above(written, held->complete);
+	held->next_open = held->next != first_above(committed, held->complete);
+	if (held->next == 0) {
+		held->seen_us = 0;
+	} else if (held->next != before || held->seen_us == 0) {
 		held->seen = last;
 		held->seen_us = now_us;
 	}
 	*newest = last > *newest ? last : *newest;
-	held->looked = *newest;
-	held->looked_us = clock_tick_us();
-	held->look_us = held->looked_us - now_us;
+	return OUTCOME_OK;
+}
+
+// *same: what the last look found to hold the horizon up is neither committed nor filled. A large move holds it up for as
+// long as it lasts, and for a second behind it where it left a gap in the ids: all that is above must not be gone through
+// each time.
+static enum outcome is_still_held(struct registry *registry, int64_t now_us, bool *same)
+{
+	const struct horizon *held = &registry->horizon;
+	struct db_rows committed;
+
+	*same = held->next != 0 && held->seen_us != 0 && now_us - held->seen_us < HORIZON_SETTLES_US;
+	if (!*same)
+		return OUTCOME_OK;
+	enum db_result result = db_run(registry->db, registry->pool, &q_first, DB_IN(db_u(held->complete), db_u(held->next)),
+		&committed);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	uint64_t first = committed.n > 0 ? db_at(&committed, 0, 0)->u : 0;
+	*same = first == (held->next_open ? 0 : held->next);
+	return OUTCOME_OK;
+}
+
+enum outcome change_reach(struct registry *registry, uint64_t *horizon, uint64_t *newest)
+{
+	struct horizon *held = &registry->horizon;
+	int64_t now_us = clock_tick_us();
+	bool same;
+	enum outcome outcome = begin_horizon(registry, newest);
+
+	if (outcome == OUTCOME_OK && *newest > held->complete) {
+		outcome = is_still_held(registry, now_us, &same);
+		if (outcome == OUTCOME_OK && !same)
+			outcome = look(registry, now_us, newest);
+	}
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	*horizon = held->complete;
 	note_reach(held, *newest, now_us);
 	return OUTCOME_OK;
 }

@@ -28,12 +28,12 @@ enum lock_manner { LOCK_AT_ONCE, LOCK_AFTER_CONFLICT, LOCK_PATIENTLY };
 struct horizon {
 	uint64_t complete; // up to here, nothing will come to light that isn't there
 	uint64_t settled;  // up to here, what is neither written nor committed never will be
-	uint64_t seen;     // there was this id
-	int64_t seen_us;   // at this time (clock_tick_us); 0: not noted
+	uint64_t seen;     // there was this id when something began to hold it up
+	int64_t seen_us;   // at this time (clock_tick_us); 0: nothing does
 	uint64_t stuck;    // it does not come beyond this
 	int64_t stuck_us;  // since then; 0: it is not held up
-	uint64_t looked;   // the newest id when it was looked what is between
-	int64_t looked_us, look_us; // when that ended, and how long it took
+	uint64_t next;     // the first above complete that is written; 0: not known
+	bool next_open;    // that is not committed, so it holds the horizon up; else what is missing below does
 };
 
 // What every registry function works with: made once per worker, the second half set for each request.
