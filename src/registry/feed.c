@@ -148,6 +148,7 @@ static void go_on_from(struct horizon *held, uint64_t complete)
 {
 	held->complete = complete;
 	held->next = 0;
+	held->backlog = 0;
 }
 
 // Where to look from: what was seen complete, unless the log was emptied since.
@@ -180,6 +181,11 @@ static void note_reach(struct horizon *held, uint64_t newest, int64_t now_us)
 	}
 }
 
+size_t change_backlog(const struct registry *registry, uint64_t horizon)
+{
+	return registry->horizon.complete == horizon ? registry->horizon.backlog : 0;
+}
+
 bool change_is_stuck(const struct registry *registry)
 {
 	const struct horizon *held = &registry->horizon;
@@ -199,13 +205,21 @@ static uint64_t last_of(const struct db_rows *rows)
 	return rows->n > 0 ? db_at(rows, rows->n - 1, 0)->u : 0;
 }
 
+// How many rows are not above.
+static size_t up_to(const struct db_rows *rows, uint64_t id)
+{
+	size_t n = 0;
+
+	while (n < rows->n && db_at(rows, n, 0)->u <= id)
+		n++;
+	return n;
+}
+
 static uint64_t first_above(const struct db_rows *rows, uint64_t id)
 {
-	for (size_t i = 0; i < rows->n; i++) {
-		if (db_at(rows, i, 0)->u > id)
-			return db_at(rows, i, 0)->u;
-	}
-	return 0;
+	size_t at = up_to(rows, id);
+
+	return at < rows->n ? db_at(rows, at, 0)->u : 0;
 }
 
 // What is above the horizon, all of it. It may be much: a move writes a change for each of its resources.
@@ -232,6 +246,7 @@ static enum outcome look(struct registry *registry, int64_t now_us, uint64_t *ne
 	uint64_t last = last_of(committed);
 	held->next = first_above(written, held->complete);
 	held->next_open = held->next != first_above(committed, held->complete);
+	held->backlog = committed->n - up_to(committed, held->complete);
 	if (held->next == 0) {
 		held->seen_us = 0;
 	} else if (held->next != before || held->seen_us == 0) {

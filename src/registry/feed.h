@@ -35,6 +35,8 @@ enum outcome change_reach(struct registry *registry, uint64_t *horizon, uint64_t
 // Has the horizon been held up for longer than transactions take, by a large one or by a gap that has to be looked at?
 // Waiting for it would take long.
 bool change_is_stuck(const struct registry *registry);
+// At least so many changes are above that horizon, the last one that was told; a few thousand at most are counted.
+size_t change_backlog(const struct registry *registry, uint64_t horizon);
 // The highest id of a change that is visible; 0: there is none. It may be above the horizon. Who was told of a change with
 // an id above it was told by another server than this one, or by nobody. OUTCOME_OK.
 enum outcome change_newest(struct registry *registry, uint64_t *newest);

@@ -165,12 +165,14 @@ static void test_large(void)
 	is_int(horizon(), 20001, "when it has ended all is there, and what is missing behind it was missing long enough");
 	add(other, 20003, 20002 + LARGE);
 	is_int(horizon(), 20001, "a gap before many");
+	is_int((long long)change_backlog(here.registry, 20001), LARGE, "which are counted");
 	before = rows_read();
 	for (int i = 0; i < 20; i++)
 		is_int(horizon(), 20001, "for a second");
 	ok(rows_read() - before < 100, "which are not gone through either: %lld rows", rows_read() - before);
 	wait_us(SETTLED_US);
 	is_int(horizon(), 20002 + LARGE, "and then all is there");
+	is_int((long long)change_backlog(here.registry, 20002 + LARGE), 0, "with nothing above");
 	sql(other, "DELETE FROM changes");
 	is_int(horizon(), 20002 + LARGE, "when the log was emptied it goes on");
 	db_close(&other);

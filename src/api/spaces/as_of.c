@@ -205,6 +205,9 @@ enum outcome as_of_end(struct as_of *as_of, uint64_t *version, bool *exact, bool
 	*again = false;
 	if (outcome != OUTCOME_OK || newest <= as_of->horizon)
 		return outcome;
+	*exact = change_backlog(as_of->call->registry, as_of->horizon) < CHANGES_MAX;
+	if (!*exact)
+		return OUTCOME_OK;
 	if (as_of->n > 0)
 		qsort(as_of->seen, as_of->n, sizeof(*as_of->seen), by_id);
 	outcome = read_changes(as_of, newest, &list, &n, &all);
