@@ -164,6 +164,40 @@ subtest 'a body is never a request' => sub {
     unlike $daemon->access_text, qr{/forged}, 'no forged request was taken for one';
 };
 
+# What waits in the queue while the worker reads a body that does not come.
+sub queued {
+    my ($code) = @_;
+    my $body  = 'x' x 100;
+    my $first = Tenure::FastCGI->connect($socket);
+    $first->send_raw($first->head(body => $body, uri => '/')
+            . $first->stream(Tenure::FastCGI::FCGI_STDIN, substr($body, 0, 10), open => 1));
+    my @waiting = $code->();
+    $first->send_raw($first->stream(Tenure::FastCGI::FCGI_STDIN, substr $body, 10));
+    $first->read_response;
+    return @waiting;
+}
+
+sub send_as {
+    my ($agent, $uri) = @_;
+    my $fcgi = Tenure::FastCGI->connect($socket);
+    $fcgi->send_request(uri => $uri // '/', params => [ HTTP_USER_AGENT => $agent ]);
+    return $fcgi;
+}
+
+sub logged_agents { return join ' ', $daemon->access_text =~ /"-" "(agent\d+)"/g }
+
+subtest 'the access log of a busy worker' => sub {
+    my @waiting = queued(sub { (send_as('agent1'), send_as('agent2'), send_as('agent3', '/none')) });
+    is $waiting[2]->read_response->{status}, 404, 'who is refused';
+    is logged_agents(), 'agent1 agent2 agent3', 'finds that in the log, behind what came before';
+    is join(' ', map { $_->read_response->{status} } @waiting[0, 1]), '200 200', 'the others were answered';
+    @waiting = queued(sub { map { send_as("agent$_") } 4 .. 60 });
+    is scalar(grep { $_->read_response->{status} == 200 } @waiting), 57, 'many';
+    my $all = join ' ', map { "agent$_" } 1 .. 60;
+    ok Tenure::Daemon::wait_until(sub { logged_agents() eq $all }), 'are told in their order when nobody is waiting'
+        or diag logged_agents();
+};
+
 subtest 'the access log' => sub {
     once(
         uri    => '/?a=%22',

@@ -26,6 +26,8 @@ static struct {
 	bool journal;
 	char id[LOG_ID + 1];
 	int access_fd;
+	char access[LOG_LINE]; // lines put off
+	size_t n_access;
 } out = { .program = "tenure", .least = LOG_LEVEL_INFO, .access_fd = -1 };
 
 static const struct {
@@ -221,8 +223,19 @@ DEFINE_LOG(log_warning, LOG_LEVEL_WARNING)
 DEFINE_LOG(log_info, LOG_LEVEL_INFO)
 DEFINE_LOG(log_debug, LOG_LEVEL_DEBUG)
 
+void log_access_flush(void)
+{
+	if (out.n_access == 0)
+		return;
+	// Where a log line can't be written there is nobody to tell.
+	ssize_t written = write(out.access_fd, out.access, out.n_access);
+	UNUSED(written);
+	out.n_access = 0;
+}
+
 static void close_access(void)
 {
+	log_access_flush();
 	if (out.access_fd > STDERR_FILENO)
 		close(out.access_fd);
 	out.access_fd = -1;
@@ -245,6 +258,11 @@ bool log_access_open(const char *path)
 	return true;
 }
 
+static bool is_ended(struct str line)
+{
+	return line.n > 0 && line.p[line.n - 1] == '\n';
+}
+
 void log_access(struct str line)
 {
 	if (out.access_fd < 0)
@@ -253,7 +271,21 @@ void log_access(struct str line)
 		{ .iov_base = (void *)(uintptr_t)line.p, .iov_len = line.n },
 		{ .iov_base = (void *)(uintptr_t)"\n", .iov_len = 1 },
 	};
-	bool ended = line.n > 0 && line.p[line.n - 1] == '\n';
-	ssize_t written = writev(out.access_fd, parts, ended ? 1 : 2);
+	log_access_flush();
+	ssize_t written = writev(out.access_fd, parts, is_ended(line) ? 1 : 2);
 	UNUSED(written);
+}
+
+void log_access_later(struct str line)
+{
+	if (line.n + 1 > LOG_LINE || out.access_fd < 0) {
+		log_access(line);
+		return;
+	}
+	if (line.n + 1 > LOG_LINE - out.n_access)
+		log_access_flush();
+	memcpy(out.access + out.n_access, line.p, line.n);
+	out.n_access += line.n;
+	if (!is_ended(line))
+		out.access[out.n_access++] = '\n';
 }

@@ -25,8 +25,12 @@ bool log_level_parse(struct str text, enum log_level *level);
 // The access log: a file of its own, opened for appending, or none.
 // Opens or opens again (after rotation); path "" closes it, "stderr" writes to stderr. False with errno when it can't.
 bool log_access_open(const char *path);
-// Writes one finished line; does nothing when there is no access log.
+// Writes one finished line, behind those put off; does nothing when there is no access log.
 void log_access(struct str line);
+// The same, but it may be put off until others come, 4096 bytes at most: one write costs as much as the whole of many
+// requests' other lines. The caller sees to it that log_access_flush() follows soon.
+void log_access_later(struct str line);
+void log_access_flush(void);
 // Appends s with '"', '\\', control characters and bytes that are not UTF-8 as \xHH.
 struct buf;
 void log_escape(struct buf *buf, struct str s);

@@ -93,6 +93,16 @@ void step_encode(struct passage *passage)
 		log_error("status %d is not in the WADL of %s", response->status, method->id);
 }
 
+// A worker that is busy need not write line by line what nobody would miss. What was changed or refused is written before
+// it is answered.
+static bool may_wait(const struct passage *passage)
+{
+	const struct call *call = passage->call;
+
+	return passage->pipeline->busy && call->response.status < 400 &&
+		(call->request.method == METHOD_GET || call->request.method == METHOD_HEAD);
+}
+
 void step_log(struct passage *passage)
 {
 	const struct call *call = passage->call;
@@ -102,5 +112,8 @@ void step_log(struct passage *passage)
 		log_warning("%.*s %.*s answered %d (%s)", STR_ARG(call->request.method_text),
 			STR_ARG(str_part(call->request.target, 0, 256)), call->response.status, outcome_name(passage->outcome));
 	access_line(&line, call, passage->outcome, passage->tries);
-	log_access(buf_str(&line));
+	if (may_wait(passage))
+		log_access_later(buf_str(&line));
+	else
+		log_access(buf_str(&line));
 }

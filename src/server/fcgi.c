@@ -35,6 +35,7 @@ enum {
 	STOP_GRACE_MS = 500,       // for what a web server sends at the moment we stop
 	STOP_REQUESTS = 1024,      // taken from the queue when finishing; a bound, should they never end
 	RETIRE_REQUESTS = 16,      // likewise when retiring; where more are waiting, more come, and wake others
+	IN_A_ROW = 16,             // taken from the queue before others are looked at
 	LISTEN_PAUSE_MS = 100,     // when there is no room for another connection
 };
 
@@ -57,6 +58,7 @@ struct fcgi {
 	int64_t stop_us;           // until then
 	unsigned accepts_left;     // if stopping
 	struct slot *current;      // its request is being answered
+	unsigned in_a_row;         // so many were taken from the queue, the current one included, without waiting
 	bool whole;                // the current request was read to its end
 	int n_events, next_event;
 	struct epoll_event events[EVENTS];
@@ -515,9 +517,28 @@ static void refuse_all(struct fcgi *fcgi)
 	}
 }
 
+// The next request from the queue, if one is waiting there.
+static bool take_waiting(struct fcgi *fcgi)
+{
+	struct slot *slot = NULL;
+
+	while (fcgi->listening && !fcgi->stopping && fcgi->in_a_row++ < IN_A_ROW && (slot = slot_accept(fcgi)) != NULL) {
+		if (slot_begin(fcgi, slot))
+			return true;
+	}
+	fcgi->in_a_row = 0;
+	return false;
+}
+
+bool fcgi_is_busy(const struct fcgi *fcgi)
+{
+	return fcgi->in_a_row > 0;
+}
+
 // Fills the events; false when the time is over.
 static bool wait_for_events(struct fcgi *fcgi, int timeout_ms)
 {
+	log_access_flush();
 	int n = epoll_wait(fcgi->epoll_fd, fcgi->events, EVENTS, patience_ms(fcgi, timeout_ms));
 
 	if (n < 0 && errno != EINTR) {
@@ -544,6 +565,10 @@ enum fcgi_event fcgi_next(struct fcgi *fcgi, int timeout_ms, struct pool *pool, 
 				*fault = read_request(fcgi, pool, request);
 				return FCGI_REQUEST;
 			}
+		}
+		if (take_waiting(fcgi)) {
+			*fault = read_request(fcgi, pool, request);
+			return FCGI_REQUEST;
 		}
 		if (wait_for_events(fcgi, timeout_ms))
 			continue;

@@ -17,6 +17,7 @@ struct pipeline {
 	struct registry *registry;
 	struct db *db;
 	bool may_order;      // as call->may_order
+	bool busy;           // as fcgi_is_busy() says of the request: there may be others behind it
 	bool has_home;       // the default tenant, if one is set, was there
 };
 
@@ -30,7 +31,7 @@ enum transport_fault {
 };
 
 // Runs the steps. pool is the request's; *call is zeroed by the caller but for request and pool. At the end
-// call->response is whole, the transaction is over, the access line is written.
+// call->response is whole, the transaction is over, the access line is written; that of a busy worker may be put off.
 void pipeline_run(struct pipeline *pipeline, struct call *call, enum transport_fault fault);
 
 #endif

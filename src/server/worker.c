@@ -118,6 +118,7 @@ static void answer(struct worker *worker, enum transport_fault fault)
 {
 	struct call *call = &worker->call;
 
+	worker->pipeline.busy = fcgi_is_busy(worker->fcgi);
 	pipeline_run(&worker->pipeline, call, fault);
 	if (call->order.p != NULL && call->response.status == 200)
 		fcgi_hand_over(worker->fcgi, worker->pool, &call->response, worker->orders, call->order);

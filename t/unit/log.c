@@ -152,15 +152,46 @@ static void access_log(struct pool *pool)
 	is_str(content(pool, second), "one\ntwo\n", "and no more in the old");
 	errno = 0;
 	ok(!log_access_open("/nonexistent/folder/log") && errno == ENOENT, "an impossible path is said");
-	log_access(STR("four"));
-	is_str(content(pool, first), "three\nfour\n", "and the file before stays in use");
-	ok(log_access_open("stderr"), "stderr");
-	log_access(STR("five"));
-	is_str(logged(pool), "five\n", "takes lines as they are");
-	ok(log_access_open(""), "closed");
+	log_access_later(STR("four"));
+	is_str(content(pool, first), "three\n", "a line that was put off");
+	log_access_later(STR("later\n"));
+	log_access_flush();
+	log_access_flush();
+	is_str(content(pool, first), "three\nfour\nlater\n", "is written once, whole, with others");
+	log_access_later(STR("five"));
 	log_access(STR("six"));
+	is_str(content(pool, first), "three\nfour\nlater\nfive\nsix\n", "and the file before stays in use");
+	log_access_later(STR("seven"));
+	ok(log_access_open("stderr"), "stderr");
+	is_str(content(pool, first), "three\nfour\nlater\nfive\nsix\nseven\n", "what was put off went where it belonged");
+	log_access(STR("eight"));
+	is_str(logged(pool), "eight\n", "takes lines as they are");
+	ok(log_access_open(""), "closed");
+	log_access(STR("nine"));
+	log_access_later(STR("nine"));
+	log_access_flush();
 	is_str(logged(pool), "", "takes none");
-	is_str(content(pool, first), "three\nfour\n", "nowhere");
+}
+
+static void access_log_full(struct pool *pool)
+{
+	struct buf want = buf_new(pool, 0), large = buf_new(pool, 0);
+
+	ok(unlink(first) == 0 && log_access_open(first), "an empty one");
+	for (int i = 0; i < 500; i++) {
+		struct str line = str_printf(pool, "line %d", i);
+		log_access_later(line);
+		buf_add(&want, line);
+		buf_addc(&want, '\n');
+	}
+	ok(content(pool, first).n > 4000 && want.n - content(pool, first).n <= 4096, "what is put off is bounded");
+	for (int i = 0; i < 5000; i++)
+		buf_addc(&large, 'x');
+	log_access_later(buf_str(&large));
+	buf_add(&want, buf_str(&large));
+	buf_addc(&want, '\n');
+	is_str(content(pool, first), str_cstr(pool, buf_str(&want)), "a line that is larger goes at once, behind the others");
+	(void)log_access_open("");
 }
 
 static void escape(struct pool *pool)
@@ -192,6 +223,7 @@ int main(void)
 	hostile(pool);
 	journal(pool);
 	access_log(pool);
+	access_log_full(pool);
 	escape(pool);
 	dup2(real, STDERR_FILENO);
 	close(fd);
