@@ -114,6 +114,21 @@ subtest 'reset while workers run' => sub {
     is((($instance->manage('doctor'))[0]), 0, 'life goes on, soundly');
 };
 
+subtest 'nothing of before a reset is remembered' => sub {
+    for my $text (qw(first second)) {
+        $instance->manage('db', 'reset', '--yes');
+        $admin->make_tenant('again', tier => 'gold');
+        $admin->put('/v2.0/again/namespaces/default/configmaps/c', json => { data => { text => $text } })->is_status(201);
+        my %seen = map { $admin->get('/v2.0/again/namespaces/default/configmaps/c')->json->{data}{text} => 1 } 1 .. 20;
+        is join(',', keys %seen), $text, "the $text time: no worker has another";
+        %seen = map { $admin->get('/v2.0/again/namespaces/default/configmaps')->json->{resources}[0]{data}{text} => 1 } 1 .. 20;
+        is join(',', keys %seen), $text, 'in lists either';
+    }
+    $instance->manage('db', 'reset', '--yes');
+    $admin->make_tenant('keep', tier => 'gold');
+    $admin->make('/v2.0/keep/namespaces/default/configmaps/c');
+};
+
 subtest 'tiers' => sub {
     my ($code) = $instance->manage('tier', 'set', 'tiny', '--max-resources', '1');
     is $code, 0, 'a new one';

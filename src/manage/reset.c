@@ -112,6 +112,7 @@ static void collect_seeds(struct manage *manage, const struct schema_files *file
 
 // Seeds first go to temporary tables that hide the real ones, so their ids are those of a fresh schema, which workers
 // hold in memory. Then, under a lock on every table at once, rows go and seeds come: no worker sees a state between.
+// Changes go on to be numbered: by these numbers workers know whether what they remember is still so.
 static struct str write_script(struct manage *manage, const struct seeds *seeds, const struct str *tables, size_t n)
 {
 	struct buf s = buf_new(manage->pool, 4096);
@@ -128,11 +129,14 @@ static struct str write_script(struct manage *manage, const struct seeds *seeds,
 	BUF_LIT(&s, "SET SESSION autocommit = 0;\nLOCK TABLES tokens WRITE, catalogues WRITE");
 	for (size_t i = 0; i < n; i++)
 		buf_addf(&s, ", `%.*s` WRITE", STR_ARG(tables[i]));
-	BUF_LIT(&s, ";\n");
+	BUF_LIT(&s, ";\n"
+		    "SET @next = (SELECT AUTO_INCREMENT FROM information_schema.TABLES "
+		    "WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'changes');\n");
 	for (size_t i = 0; i < n; i++) {
 		if (!is_in(seeds->tables, seeds->n_tables, tables[i]))
 			buf_addf(&s, "TRUNCATE TABLE `%.*s`;\n", STR_ARG(tables[i]));
 	}
+	BUF_LIT(&s, "EXECUTE IMMEDIATE CONCAT('ALTER TABLE changes AUTO_INCREMENT = ', @next);\n");
 	for (size_t i = 0; i < seeds->n_tables; i++) {
 		buf_addf(&s, "DELETE FROM `%.*s`;\n", STR_ARG(seeds->tables[i]));
 		buf_addf(&s, "INSERT INTO `%.*s` SELECT * FROM `seeds of %.*s`;\n", STR_ARG(seeds->tables[i]),
