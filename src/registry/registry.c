@@ -11,8 +11,11 @@
 #include "db/db.h"
 #include "registry/catalogue.h"
 #include "registry/internal.h"
+#include "registry/pages.h"
 #include "registry/recall.h"
 #include "registry/type.h"
+
+enum { PAGES_SHARE = 8 }; // of what a worker may remember: pages; the rest is of resources
 
 static const struct db_query q_version = { "SELECT COALESCE(MAX(version), 0) FROM schema_version", "", "u" };
 static const struct db_query q_key = { "SELECT value FROM settings WHERE name = ?", "s", "b" };
@@ -30,8 +33,10 @@ struct registry *registry_new(const struct config *config, struct db *db)
 	registry->types = types_new();
 	registry->definitions = definitions_new();
 	registry->catalogue = catalogue_new();
-	registry->recall = recall_new(config->resource_cache);
-	if (registry->types == NULL || registry->definitions == NULL || registry->catalogue == NULL || registry->recall == NULL)
+	registry->recall = recall_new(config->resource_cache - config->resource_cache / PAGES_SHARE);
+	registry->pages = pages_new(config->resource_cache / PAGES_SHARE);
+	if (registry->types == NULL || registry->definitions == NULL || registry->catalogue == NULL ||
+		registry->recall == NULL || registry->pages == NULL)
 		registry_free(&registry);
 	return registry;
 }
@@ -44,6 +49,7 @@ void registry_free(struct registry **registry)
 	definitions_free(&(*registry)->definitions);
 	catalogue_free(&(*registry)->catalogue);
 	recall_free(&(*registry)->recall);
+	pages_free(&(*registry)->pages);
 	digest_key_free(&(*registry)->etag_key);
 	digest_key_free(&(*registry)->state_key);
 	free(*registry);

@@ -45,6 +45,7 @@ struct registry {
 	struct definitions *definitions; // registry/definition.h: what is held of them
 	struct catalogue *catalogue; // of traits: registry/catalogue.h
 	struct recall *recall; // of resources: registry/recall.h
+	struct pages *pages; // of lists: registry/pages.h
 	struct horizon horizon;
 	struct digest_key *etag_key; // from table settings; loaded with the types
 	struct digest_key *state_key;
@@ -72,6 +73,6 @@ void registry_fail_member(struct registry *registry, const char *name, struct st
 // One statement: does the database answer? OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
 enum outcome registry_ping(struct registry *registry);
 
-enum { REGISTRY_SCHEMA_VERSION = 6, REGISTRY_MAX_ID = 255 /* characters, not bytes */ };
+enum { REGISTRY_SCHEMA_VERSION = 7, REGISTRY_MAX_ID = 255 /* characters, not bytes */ };
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/pool.h"
 #include "registry/internal.h"
+#include "registry/pages.h"
 #include "registry/recall.h"
 #include "registry/trait_filter.h"
 
@@ -59,7 +60,17 @@ static const struct page_queries of_all_tenants = { ALL_TENANTS(INDEX_COLUMNS, I
 	ALL_TENANTS(RESOURCE_COLUMNS ", t.name", RESOURCE_OUT "s") };
 
 static const struct db_query q_tenant_state = {
-	"SELECT deleted_at, purge_at FROM tenants WHERE name = ? AND live = 1", "s", "tt"
+	"SELECT deleted_at, purge_at, id FROM tenants WHERE name = ? AND live = 1", "s", "ttu"
+};
+// Has anything changed in the tenant, or left it, since that change? All in one moment.
+enum { SINCE_DELETED, SINCE_PURGE, SINCE_TENANT, SINCE_CHANGED, SINCE_OLDEST, SINCE_NEWEST };
+static const struct db_query q_since = {
+	"SELECT t.deleted_at, t.purge_at, t.id, "
+	"EXISTS (SELECT 1 FROM changes c FORCE INDEX (tenant) WHERE c.tenant_id = ? AND c.id > ?) OR "
+	"EXISTS (SELECT 1 FROM changes c FORCE INDEX (from_tenant) WHERE c.from_tenant_id = ? AND c.id > ?), "
+	"COALESCE((SELECT MIN(c.id) FROM changes c), 0), COALESCE((SELECT MAX(c.id) FROM changes c), 0) "
+	"FROM tenants t WHERE t.name = ? AND t.live = 1",
+	"uuuus", "ttuuuu"
 };
 static const struct db_query q_space = {
 	"SELECT r.id FROM resources r WHERE r.tenant_id = " THIS_TENANT
@@ -198,6 +209,87 @@ static enum outcome check_tenant(struct registry *registry, const struct resourc
 	return OUTCOME_OK;
 }
 
+// ---- remembered pages
+
+// Who asks for the newest change has asked for the horizon (feed.h), from which on a page can be compared.
+static bool is_memorable(const struct registry *registry, const struct resource_query *query)
+{
+	return query->newest != NULL && !query->all_tenants && !query->deleted && query->traits == NULL &&
+	       !db_txn_writes(registry->db);
+}
+
+static struct page_key key_of(const struct resource_query *query)
+{
+	return (struct page_key){
+		.tenant = query->tenant,
+		.type_id = query->type->id,
+		.all_spaces = query->all_spaces,
+		.space = query->all_spaces ? STR_NONE : query->space,
+		.marker = query->marker,
+		.limit = query->limit,
+	};
+}
+
+static void index_of_page(struct registry *registry, const struct known_page *page, struct db_rows *index)
+{
+	struct db_value *values = POOL_ARRAY(registry->pool, struct db_value, page->n * 3);
+
+	*index = (struct db_rows){ .n = page->n, .columns = 3, .values = values };
+	for (size_t i = 0; i < page->n; i++, values += 3) {
+		values[INDEX_ID] = db_u(page->items[i].id);
+		values[INDEX_CHANGED] = db_u(page->items[i].changed);
+		values[INDEX_BYTES] = db_u(page->items[i].bytes);
+	}
+}
+
+// The log has all that came after the page, and none of it is of this tenant.
+static bool is_unchanged(const struct known_page *page, const struct db_value *since)
+{
+	return since[SINCE_TENANT].u == page->tenant_id && since[SINCE_CHANGED].u == 0 &&
+	       since[SINCE_OLDEST].u <= page->complete + 1 && since[SINCE_NEWEST].u >= page->complete;
+}
+
+// *known: the page was remembered and nothing has changed since.
+static enum outcome recall_index(struct registry *registry, const struct resource_query *query, struct db_rows *index,
+	bool *known)
+{
+	const struct page_key key = key_of(query);
+	const struct known_page *page = is_memorable(registry, query) ?
+						pages_find(registry->pages, &key, clock_tick_us()) : NULL;
+	struct db_rows state;
+
+	*known = false;
+	if (page == NULL)
+		return OUTCOME_OK;
+	enum db_result result = db_run(registry->db, registry->pool, &q_since,
+		DB_IN(db_u(page->tenant_id), db_u(page->complete), db_u(page->tenant_id), db_u(page->complete),
+			db_s(query->tenant)),
+		&state);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (state.n > 0)
+		*query->newest = db_at(&state, 0, SINCE_NEWEST)->u;
+	enum outcome outcome = check_tenant(registry, query, &state);
+	*known = outcome == OUTCOME_OK && is_unchanged(page, db_at(&state, 0, 0));
+	pages_tell(registry->pages, *known);
+	if (*known)
+		index_of_page(registry, page, index);
+	return outcome;
+}
+
+// complete: how far the log was known to be so before the page was read.
+static void keep_index(struct registry *registry, const struct resource_query *query, uint64_t tenant_id, uint64_t complete,
+	const struct db_rows *index)
+{
+	const struct page_key key = key_of(query);
+	struct page_item *items = pool_alloc(registry->pool, index->n * sizeof(*items));
+
+	for (size_t i = 0; i < index->n; i++)
+		items[i] = (struct page_item){ db_at(index, i, INDEX_ID)->u, db_at(index, i, INDEX_CHANGED)->u,
+			db_at(index, i, INDEX_BYTES)->u };
+	pages_keep(registry->pages, &key, &(struct known_page){ tenant_id, complete, index->n, items }, clock_tick_us());
+}
+
 // The tenant's state and what the page could have; in most cases that is all that is read.
 static enum outcome read_index(struct registry *registry, const struct resource_query *query, const struct page *page,
 	struct db_rows *index)
@@ -208,6 +300,7 @@ static enum outcome read_index(struct registry *registry, const struct resource_
 		newest_change_call(),
 	};
 	size_t first = query->all_tenants ? 1 : 0, end = query->newest != NULL ? 3 : 2;
+	uint64_t complete = registry->horizon.complete;
 	enum db_result result = db_run_batch(registry->db, registry->pool, &calls[first], end - first);
 
 	*index = calls[1].rows;
@@ -215,10 +308,13 @@ static enum outcome read_index(struct registry *registry, const struct resource_
 		return registry_db_failed(result);
 	if (query->newest != NULL)
 		*query->newest = newest_change(&calls[2]);
-	return query->all_tenants ? OUTCOME_OK : check_tenant(registry, query, &calls[0].rows);
+	enum outcome outcome = query->all_tenants ? OUTCOME_OK : check_tenant(registry, query, &calls[0].rows);
+	if (outcome == OUTCOME_OK && index->n > 0 && complete > 0 && is_memorable(registry, query))
+		keep_index(registry, query, db_at(&calls[0].rows, 0, 2)->u, complete, index);
+	return outcome;
 }
 
-// ---- remembered
+// ---- remembered resources
 
 // Those of the page that were not. False: one of them is no longer what the index said.
 static enum outcome read_missing(struct registry *registry, const struct resource_query *query, const struct db_rows *index,
@@ -321,6 +417,7 @@ enum outcome resource_list(struct registry *registry, const struct resource_quer
 {
 	struct page page = { .in = NULL };
 	struct db_rows index = { 0 };
+	bool known = false;
 
 	*n = 0;
 	*more = false;
@@ -329,6 +426,8 @@ enum outcome resource_list(struct registry *registry, const struct resource_quer
 			       query->deleted     ? deleted_page(registry, query, &page) :
 						    live_page(registry, query, &page);
 	if (outcome == OUTCOME_OK)
+		outcome = recall_index(registry, query, &index, &known);
+	if (outcome == OUTCOME_OK && !known)
 		outcome = read_index(registry, query, &page, &index);
 	if (outcome == OUTCOME_OK)
 		outcome = read_documents(registry, query, &page, &index, list, n, more);

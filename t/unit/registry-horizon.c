@@ -40,16 +40,21 @@ static void add(struct db *db, int first, int last)
 	add_aged(db, first, last, 0);
 }
 
-static long long horizon(void)
+static long long horizon_of(struct client *client)
 {
 	uint64_t at = 0;
 
-	pool_clear(here.pool);
-	here.request_id = uuid_new();
-	if (registry_begin(here.registry, here.pool, &here.request_id, STR("tester")) != OUTCOME_OK)
+	pool_clear(client->pool);
+	client->request_id = uuid_new();
+	if (registry_begin(client->registry, client->pool, &client->request_id, STR("tester")) != OUTCOME_OK)
 		bail_out("no request");
-	is_outcome(change_reach(here.registry, &at, &newest), OUTCOME_OK, "asked");
+	is_outcome(change_reach(client->registry, &at, &newest), OUTCOME_OK, "asked");
 	return (long long)at;
+}
+
+static long long horizon(void)
+{
+	return horizon_of(&here);
 }
 
 // As if so long had passed since it was asked.
@@ -178,6 +183,24 @@ static void test_large(void)
 	db_close(&other);
 }
 
+// A process that begins while a large transaction is on knows nothing of what was before.
+static void test_late(void)
+{
+	struct db *other = db_open(&server.config, true);
+	struct client late;
+
+	add(other, 40000, 40000);
+	sql(writer, "START TRANSACTION");
+	add(writer, 40001, 40001);
+	add(other, 40002, 40001 + 3 * LARGE);
+	client_open(&late);
+	is_int(horizon_of(&late), 40000, "it sees what is open far below");
+	sql(writer, "COMMIT");
+	is_int(horizon_of(&late), 40001 + 3 * LARGE, "and comes up at once when it is not");
+	client_close(&late);
+	db_close(&other);
+}
+
 int main(void)
 {
 	fixture_start();
@@ -188,6 +211,7 @@ int main(void)
 	test_open();
 	test_two_gaps();
 	test_large();
+	test_late();
 	db_close(&writer);
 	return fixture_end();
 }

@@ -4,6 +4,8 @@
 #include "base/base.h"
 
 #include "registry-fixture.h"
+#include "registry/feed.h"
+#include "registry/pages.h"
 #include "registry/recall.h"
 
 enum { KIB = 1024, MINUTE_US = 60000000 };
@@ -204,15 +206,17 @@ static void keep_moving(void)
 // What a list of that tenant has is its own, and all of it or nothing. False: it is not.
 static bool is_whole(const char *tenant, unsigned *seen)
 {
+	uint64_t newest, horizon;
 	struct resource_query query = { .tenant = str_c(tenant), .type = type_called(here.registry, "configmaps"),
-		.space = STR("default"), .limit = 100 };
+		.space = STR("default"), .limit = 100, .newest = &newest };
 	struct resource *list;
 	size_t n;
 	bool more;
 	struct uuid id = uuid_new();
 
 	(void)registry_begin(here.registry, here.pool, &id, STR("tester"));
-	if (resource_list(here.registry, &query, &list, &n, &more) != OUTCOME_OK || (n != 0 && n != MOVED)) {
+	if (change_horizon(here.registry, &horizon) != OUTCOME_OK ||
+		resource_list(here.registry, &query, &list, &n, &more) != OUTCOME_OK || (n != 0 && n != MOVED)) {
 		diag("%zu of %d", n, MOVED);
 		return false;
 	}
@@ -296,11 +300,14 @@ static struct str told_page(struct client *client, const struct resource_query *
 	struct resource *list;
 	struct uuid id = uuid_new();
 	struct buf text = buf_new(client->pool, 0);
-	uint64_t newest = 0;
+	uint64_t newest = 0, horizon;
 	size_t n;
 	bool more;
 
 	(void)registry_begin(client->registry, client->pool, &id, STR("tester"));
+	// As a reader does who wants to go on from there: without it no page is remembered.
+	if (change_horizon(client->registry, &horizon) != OUTCOME_OK)
+		return STR("no horizon");
 	struct resource_query own = *query;
 	own.type = type_called(client->registry, query->type->plural.p);
 	own.newest = &newest;
@@ -369,6 +376,7 @@ static void test_same(void)
 	}
 	ok(same, "after %u changes and three times as many readings both read the same", round);
 	ok(recall_size(here.registry->recall) > 0 && recall_size(plain.registry->recall) == 0, "one of them from memory");
+	ok(pages_size(here.registry->pages) > 0 && pages_size(plain.registry->pages) == 0, "and what pages had");
 }
 
 int main(void)
