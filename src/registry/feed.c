@@ -87,7 +87,7 @@ static const struct db_query q_first = {
 
 enum {
 	HORIZON_ROWS = 10000,
-	HORIZON_BACK = 1000,
+	HORIZON_BACK = 100000,
 	HORIZON_SETTLES_US = 1000000,
 	HORIZON_OLD_US = 10000000,
 	HORIZON_STUCK_US = 50000,
@@ -151,6 +151,20 @@ static void go_on_from(struct horizon *held, uint64_t complete)
 	held->backlog = 0;
 }
 
+// What is so far below the newest, or below the first that is written, is done with.
+static enum outcome begin_anew(struct registry *registry, uint64_t newest)
+{
+	uint64_t below = newest > HORIZON_BACK ? newest - HORIZON_BACK : 0;
+	struct db_call calls[] = { { .query = &q_dont_mind }, { .query = &q_written, .in = DB_IN(db_u(below), db_u(1)) } };
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	uint64_t first = calls[1].rows.n > 0 ? db_at(&calls[1].rows, 0, 0)->u : newest + 1;
+	registry->horizon = (struct horizon){ .complete = first - 1 };
+	return OUTCOME_OK;
+}
+
 // Where to look from: what was seen complete, unless the log was emptied since.
 static enum outcome begin_horizon(struct registry *registry, uint64_t *newest)
 {
@@ -166,19 +180,27 @@ static enum outcome begin_horizon(struct registry *registry, uint64_t *newest)
 		catalogue_forget_complete(registry, complete);
 	else if (held->complete < complete)
 		go_on_from(held, complete);
-	if (held->complete == 0 || *newest < held->complete)
-		*held = (struct horizon){ .complete = *newest > HORIZON_BACK ? *newest - HORIZON_BACK : 0 };
-	return OUTCOME_OK;
+	return held->complete == 0 || *newest < held->complete ? begin_anew(registry, *newest) : OUTCOME_OK;
 }
 
 static void note_reach(struct horizon *held, uint64_t newest, int64_t now_us)
 {
+	if (held->setting_us == 0 || now_us - held->setting_us >= HORIZON_OLD_US) {
+		held->solid = held->setting;
+		held->setting = held->complete;
+		held->setting_us = now_us;
+	}
 	if (newest <= held->complete) {
 		held->stuck_us = 0;
 	} else if (held->stuck_us == 0 || held->stuck != held->complete) {
 		held->stuck = held->complete;
 		held->stuck_us = now_us;
 	}
+}
+
+uint64_t change_solid(const struct registry *registry)
+{
+	return registry->horizon.solid;
 }
 
 size_t change_backlog(const struct registry *registry, uint64_t horizon)
@@ -222,8 +244,9 @@ static uint64_t first_above(const struct db_rows *rows, uint64_t id)
 	return at < rows->n ? db_at(rows, at, 0)->u : 0;
 }
 
-// What is above the horizon, all of it. It may be much: a move writes a change for each of its resources.
-static enum outcome look(struct registry *registry, int64_t now_us, uint64_t *newest)
+// What is above the horizon, so many rows of it. *more: nothing held it up, and there may be more. It may be much: a move
+// writes a change for each of its resources.
+static enum outcome look_once(struct registry *registry, int64_t now_us, uint64_t *newest, bool *more)
 {
 	struct horizon *held = &registry->horizon;
 	const struct db_value *in = DB_IN(db_u(held->complete), db_u(HORIZON_ROWS));
@@ -254,7 +277,18 @@ static enum outcome look(struct registry *registry, int64_t now_us, uint64_t *ne
 		held->seen_us = now_us;
 	}
 	*newest = last > *newest ? last : *newest;
+	*more = committed->n == HORIZON_ROWS && held->complete == last;
 	return OUTCOME_OK;
+}
+
+static enum outcome look(struct registry *registry, int64_t now_us, uint64_t *newest)
+{
+	enum outcome outcome = OUTCOME_OK;
+	bool more = true;
+
+	for (int i = 0; outcome == OUTCOME_OK && more && i <= HORIZON_BACK / HORIZON_ROWS; i++)
+		outcome = look_once(registry, now_us, newest, &more);
+	return outcome;
 }
 
 // *same: what the last look found to hold the horizon up is neither committed nor filled. A large move holds it up for as

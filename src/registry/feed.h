@@ -35,6 +35,9 @@ enum outcome change_reach(struct registry *registry, uint64_t *horizon, uint64_t
 // Has the horizon been held up for longer than transactions take, by a large one or by a gap that has to be looked at?
 // Waiting for it would take long.
 bool change_is_stuck(const struct registry *registry);
+// As far as the horizon had come ten seconds ago or longer; 0: that is not known. The horizon passes what is missing in the
+// log after a second, and a statement that hangs could yet write it. Not below this.
+uint64_t change_solid(const struct registry *registry);
 // At least so many changes are above that horizon, the last one that was told; a few thousand at most are counted.
 size_t change_backlog(const struct registry *registry, uint64_t horizon);
 // The highest id of a change that is visible; 0: there is none. It may be above the horizon. Who was told of a change with

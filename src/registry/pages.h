@@ -25,7 +25,7 @@ struct page_item {
 
 struct known_page {
 	uint64_t tenant_id;
-	uint64_t complete; // every change up to this one is in it, and none that came to light later has an id below
+	uint64_t complete; // every change up to this one is in it, and none that comes to light later has an id below
 	size_t n;
 	const struct page_item *items;
 };

@@ -33,6 +33,9 @@ struct horizon {
 	uint64_t stuck;    // it does not come beyond this
 	int64_t stuck_us;  // since then; 0: it is not held up
 	uint64_t next;     // the first above complete that is written; 0: not known
+	uint64_t solid;    // what complete was HORIZON_OLD_US ago at least
+	uint64_t setting;  // and what it was
+	int64_t setting_us; // then
 	size_t backlog;    // changes above complete that were there at the last look
 	bool next_open;    // that is not committed, so it holds the horizon up; else what is missing below does
 };

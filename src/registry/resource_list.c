@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/pool.h"
+#include "registry/feed.h"
 #include "registry/internal.h"
 #include "registry/pages.h"
 #include "registry/recall.h"
@@ -300,7 +301,7 @@ static enum outcome read_index(struct registry *registry, const struct resource_
 		newest_change_call(),
 	};
 	size_t first = query->all_tenants ? 1 : 0, end = query->newest != NULL ? 3 : 2;
-	uint64_t complete = registry->horizon.complete;
+	uint64_t complete = change_solid(registry);
 	enum db_result result = db_run_batch(registry->db, registry->pool, &calls[first], end - first);
 
 	*index = calls[1].rows;

@@ -198,6 +198,25 @@ static void test_late(void)
 	sql(writer, "COMMIT");
 	is_int(horizon_of(&late), 40001 + 3 * LARGE, "and comes up at once when it is not");
 	client_close(&late);
+	sql(other, "DELETE FROM changes");
+	client_open(&late);
+	is_int(horizon_of(&late), 0, "of an empty log it knows nothing");
+	add(other, 90000, 90001);
+	is_int(horizon_of(&late), 90001, "what comes first there has nothing missing before it");
+	is_int((long long)change_solid(late.registry), 0, "nothing is solid yet");
+	add(other, 90002, 90002);
+	is_int(horizon_of(&late), 90002, "it goes on");
+	late.registry->horizon.setting_us -= 10000000;
+	add(other, 90003, 90003);
+	is_int(horizon_of(&late), 90003, "and on");
+	long long solid = (long long)change_solid(late.registry);
+	ok(solid > 0 && solid < 90003, "what it was ten seconds ago is (%lld)", solid);
+	is_int(horizon_of(&late), 90003, "not more");
+	is_int((long long)change_solid(late.registry), solid, "at once");
+	late.registry->horizon.setting_us -= 10000000;
+	is_int(horizon_of(&late), 90003, "later");
+	is_int((long long)change_solid(late.registry), 90003, "all of it");
+	client_close(&late);
 	db_close(&other);
 }
 

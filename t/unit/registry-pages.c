@@ -133,6 +133,7 @@ static const char *page(const char *tenant)
 	bool more;
 
 	(void)registry_begin(here.registry, here.pool, &id, STR("tester"));
+	here.registry->horizon.setting_us -= 10000000; // as if so long had passed
 	if (change_horizon(here.registry, &horizon) != OUTCOME_OK ||
 		db_run(here.db, here.pool, &rows_read, NULL, &before) != DB_OK)
 		bail_out("no horizon");
@@ -183,6 +184,7 @@ static void test_changes(void)
 	for (int i = 0; i < OBJECTS; i++)
 		(void)DO(PUT, "p", str_printf(here.pool, "default/c%02d", i).p);
 	is_page("p", "? (40)", "read");
+	settle("p");
 	is_page("p", " (40)", "remembered");
 	ELSEWHERE(CREATED, "something in another tenant", PUT, "q", "default/c00");
 	is_page("p", " (40)", "is nothing here");
