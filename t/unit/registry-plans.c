@@ -104,6 +104,19 @@ static void lists(void)
 	is_within(20, "a list of deleted tenants");
 }
 
+// Half of all there is. A statement that was prepared before another one read more of the same table is run again.
+static void large(void)
+{
+	server_sql("INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, bytes, revision, edits, h0, h1, h2, h3, "
+		   "etag, meta, body, created_at, updated_at) SELECT UNHEX(MD5(CONCAT('l', seq))), 41, (SELECT id FROM types WHERE "
+		   "plural = 'persistentvolumes'), '', CONCAT('l', seq), 1, 4, 1, 1, 1, 1, 1, 1, REPEAT('e', 64), '{}', '{}', "
+		   "UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM seq_1_to_20000;\nANALYZE TABLE resources;");
+	for (int i = 0; i < 3; i++) {
+		(void)DO(GET, "t7", i % 2 == 0 ? "ns3/c126" : "ns3/none");
+		READS(21000, OK, "a look at all of a large tenant's", PREVIEW, "t41", NULL, "t600");
+	}
+}
+
 static void upkeep(void)
 {
 	struct reap_counts counts;
@@ -137,6 +150,7 @@ int main(void)
 	READS(500, NO_CONTENT, "deletion of a namespace", DELETE, "t9", "ns3/");
 	READS(700, NO_CONTENT, "its recovery", RECOVER, "t9", "ns3/");
 	lists();
+	large();
 	upkeep();
 	return fixture_end();
 }
