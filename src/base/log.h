@@ -27,8 +27,8 @@ bool log_level_parse(struct str text, enum log_level *level);
 bool log_access_open(const char *path);
 // Writes one finished line, behind those put off; does nothing when there is no access log.
 void log_access(struct str line);
-// The same, but it may be put off until others come, 4096 bytes at most: one write costs as much as the whole of many
-// requests' other lines. The caller sees to it that log_access_flush() follows soon.
+// The same, but the line may be put off, to be written together with others: up to 4096 bytes are. The caller sees to it
+// that log_access_flush() follows soon; what was put off is lost with a process that is killed.
 void log_access_later(struct str line);
 void log_access_flush(void);
 // Appends s with '"', '\\', control characters and bytes that are not UTF-8 as \xHH.

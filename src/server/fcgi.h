@@ -30,8 +30,9 @@ struct fcgi *fcgi_new(int listen_fd, int wake_fd, const struct config *config);
 // Closes all connections.
 void fcgi_free(struct fcgi **fcgi);
 
-// Waits, timeout_ms at most (-1: for ever); before that, writes the lines of the access log that were put off. *request is zeroed by the caller; what is in it lives in pool or until
-// fcgi_answer(). The body is read whole; of one that is too large nothing is kept.
+// Waits, timeout_ms at most (-1: for ever); before that, writes the lines of the access log that were put off. *request is
+// zeroed by the caller; what is in it lives in pool or until fcgi_answer(). The body is read whole; of one that is too large
+// nothing is kept.
 enum fcgi_event fcgi_next(struct fcgi *fcgi, int timeout_ms, struct pool *pool, struct request *request,
 	enum transport_fault *fault);
 // The current request was waiting when the one before it had been answered: it did not wake the worker.
