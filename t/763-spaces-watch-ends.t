@@ -14,8 +14,8 @@ use Time::HiRes ();
 use Tenure::Instance;
 use Tenure::Watch qw(events name_of told);
 
-my $instance = Tenure::Instance->start(combined => 1, workers => 2, auth => 'token',
-    server => $ENV{TENURE_WATCH_SERVER} // 'lighttpd');
+my $server   = $ENV{TENURE_WATCH_SERVER} // 'lighttpd';
+my $instance = Tenure::Instance->start(combined => 1, workers => 2, auth => 'token', server => $server);
 my $admin    = $instance->combined($instance->operator_token);
 my $crds     = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 my $cms      = '/api/v1/namespaces/default/configmaps';
@@ -27,7 +27,7 @@ for my $name (qw(acme globex)) {
 my %token = map { $_ => $instance->token($_, 'admin') } qw(acme globex);
 my $acme  = $instance->combined($token{acme});
 
-sub watch { return Tenure::Watch->new($admin->url, @_) }
+sub watch { return Tenure::Watch->new($admin->url, @_, wait => $server eq 'lighttpd' ? 10 : 0.2) }
 sub version_of { my ($client, $path) = @_; return $client->get($path)->json->{metadata}{resourceVersion} }
 
 # From a list that is as of all that was written: on a busy machine it may be as of a moment before.

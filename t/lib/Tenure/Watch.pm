@@ -13,7 +13,9 @@ use Time::HiRes ();
 
 our @EXPORT_OK = qw(events name_of told);
 
-# Of the service at that URL, for that token. accept: the header of that name.
+# Of the service at that URL, for that token. accept: the header of that name. The watch has begun: what happens to the
+# service from now on happens to it, too. Apache and nginx tell nothing of an answer before its first event; wait is how
+# many seconds to wait for it at most.
 sub new {
     my ($class, $url, $token, $path, %option) = @_;
     my ($host, $port) = $url =~ m{//([^:/]+):(\d+)} or die $url;
@@ -21,7 +23,9 @@ sub new {
     my $accept = $option{accept} // 'application/json';
     my $mark   = $path =~ /\?/ ? '&' : '?';
     print {$socket} "GET $path${mark}watch=true HTTP/1.1\r\nHost: $host:$port\r\nX-Auth-Token: $token\r\nAccept: $accept\r\n\r\n";
-    return bless { socket => $socket, raw => '', text => '', events => [], head => undef, over => 0 }, $class;
+    my $self = bless { socket => $socket, raw => '', text => '', events => [], head => undef, over => 0 }, $class;
+    read_while($self, $option{wait} // 10, sub { !defined $self->{head} });
+    return $self;
 }
 
 sub close_now { my ($self) = @_; close $self->{socket}; return }
@@ -61,17 +65,24 @@ sub unchunk {
     return;
 }
 
-# Reads until there are n events, the end, or the time is over.
-sub events {
-    my ($self, $n, $seconds) = @_;
-    my $until = Time::HiRes::time() + ($seconds // 10);
+# Reads as long as that is true, until the end, or until the time is over.
+sub read_while {
+    my ($self, $seconds, $true) = @_;
+    my $until = Time::HiRes::time() + $seconds;
     my $select = IO::Select->new($self->{socket});
-    while (@{ $self->{events} } < $n && !$self->{over} && (my $left = $until - Time::HiRes::time()) > 0) {
+    while ($true->() && !$self->{over} && (my $left = $until - Time::HiRes::time()) > 0) {
         next if !$select->can_read($left);
         my $got = sysread $self->{socket}, $self->{raw}, 65536, length $self->{raw};
         $self->{over} = 1 if !$got;
         unchunk($self);
     }
+    return;
+}
+
+# Up to n events, those that come in that time.
+sub events {
+    my ($self, $n, $seconds) = @_;
+    read_while($self, $seconds // 10, sub { @{ $self->{events} } < $n });
     return splice @{ $self->{events} }, 0, $n;
 }
 
