@@ -94,6 +94,28 @@ subtest 'built-in kinds' => sub {
     $acme->patch('/api/v1/tenants/acme?fieldValidation=Strict', { metadata => { anotations => {} } })->is_status(400, 'a tenant');
 };
 
+subtest 'what is kept of a definition and not acted upon' => sub {
+    my $crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    my $crd  = { metadata => { name => 'gears.example.com' }, spec => { group => 'example.com', scope => 'Namespaced',
+        names => { plural => 'gears', kind => 'Gear' }, versions => [{ name => 'v1', served => JSON::PP::true, storage => JSON::PP::true,
+            selectableFields => [{ jsonPath => '.spec.size' }], schema => { openAPIV3Schema => { type => 'object', properties => {
+                selectableFields => { type => 'string' }, spec => { type => 'object',
+                    'x-kubernetes-validations' => [{ rule => 'self.size > 1' }], properties => { size => { type => 'integer' } } } } } } }] } };
+    my $answer = $acme->post("$crds?fieldValidation=Strict", json => $crd);
+    $answer->is_status(201, 'taken, by who is strict, too');
+    my $version = 'spec.versions[0]';
+    is_deeply [sort @{ warnings_of($answer) }], [
+        qq("$version.schema.openAPIV3Schema.properties.spec.x-kubernetes-validations" is kept and not acted upon),
+        qq("$version.selectableFields" is kept and not acted upon) ], 'and told';
+    is_deeply $answer->json->{spec}{versions}[0]{selectableFields}, [{ jsonPath => '.spec.size' }], 'it is kept';
+    $answer = $acme->patch("$crds/gears.example.com", { spec => { names => { shortNames => ['g'] } } });
+    $answer->is_status(200, 'a patch of something else');
+    is_deeply warnings_of($answer), [], 'says nothing of what was there';
+    $acme->delete("$crds/gears.example.com")->is_status(200);
+    $answer = $acme->post("$crds?fieldValidation=Ignore", json => $crd);
+    is_deeply [$answer->status, warnings_of($answer)], [201, []], 'nor is who ignores such told';
+};
+
 subtest 'no value of it' => sub {
     my $answer = $acme->post("$widgets?fieldValidation=strict", json => widget('n', {}));
     $answer->is_status(422, 'in small letters');

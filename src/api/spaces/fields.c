@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members that an object's type does not have: what fieldValidation makes of them.
+// Members that an object's type does not have, and those of a definition that nothing is done about: what fieldValidation
+// makes of them.
 #include "base/base.h"
 
 #include "api/spaces/openapi_internal.h"
@@ -84,15 +85,58 @@ static void find_unknown(const struct target *target, const struct doc *object, 
 		add_unknown(kind->fields, object, &root, true, unknown);
 }
 
-static void add_warnings(struct call *call, const struct field_faults *unknown)
+// Rules in CEL, wherever in a schema.
+static void find_rules(const struct doc *value, const struct field_path *at, struct field_faults *idle)
 {
-	size_t n = field_faults_listed(unknown);
+	for (struct doc_iter it = doc_iter(value); doc_next(&it);) {
+		const struct field_path here = field_name(at, it.name);
+		if (str_eq(it.name, STR("x-kubernetes-validations")) && doc_length(it.value) > 0)
+			field_fault_add(idle, &here, FIELD_NOT_SUPPORTED, STR_NONE, "rules are not looked at");
+		else
+			find_rules(it.value, &here, idle);
+	}
+	for (size_t i = 0; doc_kind(value) == DOC_ARRAY && i < doc_length(value); i++) {
+		const struct field_path element = field_index(at, i);
+		find_rules(doc_at(value, i), &element, idle);
+	}
+}
+
+static void find_selectable(const struct doc *spec, const struct field_path *at, struct field_faults *idle)
+{
+	const struct field_path of_versions = field_name(at, STR("versions"));
+	const struct doc *versions, *fields;
+
+	for (size_t i = 0; doc_get(spec, STR("versions"), &versions) && i < doc_length(versions); i++) {
+		const struct field_path version = field_index(&of_versions, i);
+		const struct field_path here = field_name(&version, STR("selectableFields"));
+		if (doc_get(doc_at(versions, i), STR("selectableFields"), &fields) && doc_length(fields) > 0)
+			field_fault_add(idle, &here, FIELD_NOT_SUPPORTED, STR_NONE, "fields cannot be selected by");
+	}
+}
+
+// What newer clusters act upon, and this server only keeps.
+static void find_idle(const struct target *target, const struct doc *object, struct field_faults *idle)
+{
+	const struct field_path at = field_name(NULL, STR("spec"));
+	const struct doc *spec;
+
+	if (!has_identity(target->definition, "apiextensions.k8s.io", "customresourcedefinitions") ||
+		!doc_get(object, STR("spec"), &spec))
+		return;
+	find_selectable(spec, &at, idle);
+	find_rules(spec, &at, idle);
+}
+
+// One for each field, with that text before and behind it.
+static void add_warnings(struct call *call, const struct field_faults *found, const char *before, const char *behind)
+{
+	size_t n = field_faults_listed(found);
 
 	for (size_t i = 0; i < n && i < WARNINGS_MAX; i++) {
 		struct buf text = buf_new(call->pool, 64), quoted = buf_new(call->pool, 64);
-		buf_addf(&text, "unknown field \"%.*s\"", STR_ARG(str_part(unknown->list[i].field, 0, 200)));
-		if (i + 1 == WARNINGS_MAX && unknown->n > WARNINGS_MAX)
-			buf_addf(&text, ", and %zu more", unknown->n - WARNINGS_MAX);
+		buf_addf(&text, "%s\"%.*s\"%s", before, STR_ARG(str_part(found->list[i].field, 0, 200)), behind);
+		if (i + 1 == WARNINGS_MAX && found->n > WARNINGS_MAX)
+			buf_addf(&text, ", and %zu more", found->n - WARNINGS_MAX);
 		json_add_string(&quoted, buf_str(&text));
 		response_add(&call->response, "Warning", str_printf(call->pool, "299 - %.*s", STR_ARG(buf_str(&quoted))));
 	}
@@ -113,31 +157,45 @@ static struct field_faults only_new(struct pool *pool, const struct field_faults
 	return fresh;
 }
 
+typedef void find_function(const struct target *target, const struct doc *object, struct field_faults *found);
+
+static struct field_faults find_new(struct call *call, find_function *find, const struct target *target,
+	const struct doc *object, const struct doc *current)
+{
+	struct field_faults found = field_faults_new(call->pool), old = field_faults_new(call->pool);
+
+	find(target, object, &found);
+	if (found.n == 0 || current == NULL)
+		return found;
+	find(target, current, &old);
+	return only_new(call->pool, &found, &old);
+}
+
+static enum outcome refuse_unknown(struct call *call, const struct target *target, const struct field_faults *unknown)
+{
+	struct buf list = buf_new(call->pool, 64);
+
+	for (size_t i = 0; i < field_faults_listed(unknown); i++)
+		buf_addf(&list, "%sunknown field \"%.*s\"", i > 0 ? ", " : "", STR_ARG(unknown->list[i].field));
+	return call_fail(call, OUTCOME_BAD_REQUEST,
+		"%.*s in version \"%.*s\" cannot be handled as a %.*s: strict decoding error: %.*s",
+		STR_ARG(target->definition->kind), STR_ARG(target->version->name), STR_ARG(target->definition->kind),
+		STR_ARG(buf_str(&list)));
+}
+
 enum outcome check_fields(struct call *call, const struct target *target, const struct doc *object,
 	const struct doc *current)
 {
-	struct field_faults unknown = field_faults_new(call->pool), old = field_faults_new(call->pool);
-	struct buf list = buf_new(call->pool, 64);
 	enum validation validation;
 	enum outcome outcome = read_validation(call, &validation);
 
 	if (outcome != OUTCOME_OK || validation == VALIDATION_IGNORE || target->part == PART_SCALE)
 		return outcome;
-	find_unknown(target, object, &unknown);
-	if (unknown.n > 0 && current != NULL) {
-		find_unknown(target, current, &old);
-		unknown = only_new(call->pool, &unknown, &old);
-	}
-	if (unknown.n == 0)
-		return OUTCOME_OK;
-	if (validation == VALIDATION_WARN) {
-		add_warnings(call, &unknown);
-		return OUTCOME_OK;
-	}
-	for (size_t i = 0; i < field_faults_listed(&unknown); i++)
-		buf_addf(&list, "%sunknown field \"%.*s\"", i > 0 ? ", " : "", STR_ARG(unknown.list[i].field));
-	return call_fail(call, OUTCOME_BAD_REQUEST,
-		"%.*s in version \"%.*s\" cannot be handled as a %.*s: strict decoding error: %.*s",
-		STR_ARG(target->definition->kind), STR_ARG(target->version->name), STR_ARG(target->definition->kind),
-		STR_ARG(buf_str(&list)));
+	const struct field_faults unknown = find_new(call, find_unknown, target, object, current);
+	if (unknown.n > 0 && validation == VALIDATION_STRICT)
+		return refuse_unknown(call, target, &unknown);
+	const struct field_faults idle = find_new(call, find_idle, target, object, current);
+	add_warnings(call, &unknown, "unknown field ", "");
+	add_warnings(call, &idle, "", " is kept and not acted upon");
+	return OUTCOME_OK;
 }

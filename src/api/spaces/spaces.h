@@ -219,7 +219,8 @@ struct doc *fill_builtin(struct pool *pool, const struct definition *definition,
 // ---- fields.c
 
 // What the object has and its type does not, nor the object as it was (NULL: there was none): told as warnings, or
-// refused, as fieldValidation of the request says. OUTCOME_OK; _BAD_REQUEST, _BAD_DOCUMENT with call->problem set.
+// refused, as fieldValidation of the request says. What a definition asks for that is only kept here is told, too, but
+// where it says Ignore. OUTCOME_OK; _BAD_REQUEST, _BAD_DOCUMENT with call->problem set.
 enum outcome check_fields(struct call *call, const struct target *target, const struct doc *object,
 	const struct doc *current);
 
