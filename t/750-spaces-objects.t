@@ -428,4 +428,35 @@ subtest 'what one may' => sub {
     is_deeply [sort @{ $rule->{verbs} }], [qw(get list watch)], 'the rules say the same';
 };
 
+subtest 'who one is' => sub {
+    my $path = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+    my $ask  = { kind => 'SelfSubjectReview', apiVersion => 'authentication.k8s.io/v1', metadata => {} };
+    my $before = $instance->change_count;
+    for my $case ([$acme, 'acme', 'admin'], [$reader, 'acme', 'reader'], [$admin, 'system', 'operator']) {
+        my ($who, $tenant, $role) = @$case;
+        my $answer = $who->post($path, json => $ask);
+        $answer->is_status(201, $role);
+        my $user = $answer->json->{status}{userInfo};
+        like delete $user->{username}, qr/\A\w+\z/, 'has a name';
+        is_deeply $user, { extra => { role => [$role], tenant => [$tenant] } }, 'a role and a tenant';
+    }
+    my $claims = $acme->post($path, json => { %$ask, status => { userInfo => { username => 'root' } } });
+    isnt $claims->json->{status}{userInfo}{username}, 'root', 'what is claimed is nothing';
+    $acme->post($path, json => { %$ask, kind => 'Pod' })->is_status(400, 'another kind');
+    $acme->post($path, json => [])->is_status(400, 'no object');
+    is $instance->change_count, $before, 'and nothing is stored';
+};
+
+subtest 'a type in a group that has reviews' => sub {
+    $acme->post('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', json => { metadata => { name => 'gates.authentication.k8s.io',
+        annotations => { 'api-approved.kubernetes.io' => 'unapproved' } }, spec => { group => 'authentication.k8s.io', scope => 'Cluster',
+            names => { plural => 'gates', kind => 'Gate' }, versions => [{ name => 'v2', served => JSON::PP::true, storage => JSON::PP::true,
+                schema => { openAPIV3Schema => { type => 'object' } } }] } })->is_status(201, 'is made');
+    my @groups = grep { $_->{name} eq 'authentication.k8s.io' } @{ $acme->get('/apis')->json->{groups} };
+    is scalar @groups, 1, 'the group is told once';
+    is_deeply [map { $_->{version} } @{ $groups[0]{versions} }], [qw(v2 v1)], 'with both versions';
+    is_deeply [map { $_->{name} } @{ $acme->get("/apis/authentication.k8s.io/$_")->json->{resources} }],
+        [$_ eq 'v1' ? 'selfsubjectreviews' : 'gates'], "what $_ has" for qw(v1 v2);
+};
+
 done_testing;

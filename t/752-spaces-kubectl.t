@@ -74,7 +74,8 @@ subtest 'tenants' => sub {
 # What is listed is what may be used, and nothing else.
 subtest 'what there is' => sub {
     my @tenants = qw(configmaps customresourcedefinitions.apiextensions.k8s.io events namespaces persistentvolumes pods secrets
-        selfsubjectaccessreviews.authorization.k8s.io selfsubjectrulesreviews.authorization.k8s.io serviceaccounts services tenants);
+        selfsubjectaccessreviews.authorization.k8s.io selfsubjectreviews.authentication.k8s.io
+        selfsubjectrulesreviews.authorization.k8s.io serviceaccounts services tenants);
     my $resources = sub {
         my ($token) = @_;
         return join ' ', grep { !/openstack/ } sort split /\n/, $kubectl->run($token, 'api-resources -o name')->{out};
@@ -82,7 +83,7 @@ subtest 'what there is' => sub {
     is $resources->($alice), join(' ', @tenants), 'api-resources of a tenant';
     is $resources->($op), join(' ', sort @tenants, qw(daemonsets.apps nodes)), 'api-resources of the operator';
     does($_, 'version', qr/Server Version: .*1.*20/s) for $alice, $op;
-    my @versions = qw(apiextensions.k8s.io/v1 apiextensions.k8s.io/v1beta1 authorization.k8s.io/v1 baremetal.openstack.org/v1
+    my @versions = qw(apiextensions.k8s.io/v1 apiextensions.k8s.io/v1beta1 authentication.k8s.io/v1 authorization.k8s.io/v1 baremetal.openstack.org/v1
         placement.openstack.org/v1 v1);
     does($alice, 'api-versions', join "\n", @versions);
     does($op, 'api-versions', join "\n", sort @versions, 'apps/v1');
@@ -137,6 +138,7 @@ subtest 'auth can-i' => sub {
     does($alice, 'auth can-i get tenants/acme', 'yes');
     does($op, 'auth can-i create tenants', 'yes');
     fails($alice, 'auth can-i create ds.apps', qr/^no/m);
+    does($alice, 'auth whoami', qr/\AATTRIBUTE VALUE\nUsername alice\nExtra: role \[admin\]\nExtra: tenant \[acme\]\z/) if $minor > 27;
     does($op, 'auth can-i create ds.apps', 'yes');
     does($op, ['auth', 'can-i', '*', '*'], 'yes');
     fails($alice, ['auth', 'can-i', '*', '*'], qr/^no/m);

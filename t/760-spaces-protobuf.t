@@ -206,6 +206,8 @@ subtest 'changing, deleting, asking' => sub {
     ok !answered(give(POST => "$reviews/selfsubjectaccessreviews", $ask->('create'), as => 'rob:acme:reader'), 201)->json->{status}{allowed}, 'a reader may not';
     my $rules = answered(give(POST => "$reviews/selfsubjectrulesreviews", envelope('authorization.k8s.io/v1 SelfSubjectRulesReview', 2 => [1 => 'default'])), 201)->json;
     ok scalar(grep { $_->{resources}[0] eq 'configmaps' } @{ $rules->{status}{resourceRules} }), 'rules';
+    my $who = answered(give(POST => '/apis/authentication.k8s.io/v1/selfsubjectreviews', envelope('authentication.k8s.io/v1 SelfSubjectReview', 1 => [], 2 => [1 => [1 => '', 2 => '']])), 201)->json;
+    is_deeply [@$who{qw(apiVersion kind)}, $who->{status}{userInfo}{extra}{tenant}], ['authentication.k8s.io/v1', 'SelfSubjectReview', ['acme']], 'who one is';
 };
 
 subtest 'what is none' => sub {

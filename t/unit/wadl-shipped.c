@@ -354,6 +354,7 @@ static const struct {
 	{ "GET", "/apis/example.com/v1", "getGroupTypes" },
 	{ "GET", "/apis/authorization.k8s.io/v1", "getGroupTypes" },
 	{ "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "createAccessReview" },
+	{ "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "createSelfReview" },
 	{ "PATCH", "/apis/example.com/v1/tenants/t/namespaces/n/widgets/w", "patchGroupTenantNamespacedObject" },
 	{ "GET", "/api/v1/namespaces/n/pods/p/log", NULL },
 };

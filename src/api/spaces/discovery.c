@@ -137,11 +137,28 @@ static struct str best_version(const struct doc *versions)
 	return best;
 }
 
+const struct review_type review_types[] = {
+	{ WHO_GROUP, "selfsubjectreviews", "SelfSubjectReview" },
+	{ REVIEWS_GROUP, "selfsubjectaccessreviews", "SelfSubjectAccessReview" },
+	{ REVIEWS_GROUP, "selfsubjectrulesreviews", "SelfSubjectRulesReview" },
+	{ NULL, NULL, NULL },
+};
+
+static bool has_reviews(struct str group)
+{
+	for (size_t i = 0; review_types[i].group != NULL; i++)
+		if (str_eq_c(group, review_types[i].group))
+			return true;
+	return false;
+}
+
 // The versions of the group that any of its types is served in, the preferred one first; NULL: there is no such group.
 static struct doc *group_doc(struct pool *pool, struct str group, const struct definition *const *list, size_t n)
 {
 	struct doc *doc = doc_new_object(pool), *found = doc_new_array(pool), *versions = doc_new_array(pool);
 
+	if (has_reviews(group))
+		doc_push(found, version_of_group(pool, group, STR("v1")));
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; str_eq(list[i]->type->group, group) && k < list[i]->n_versions; k++) {
 			const struct definition_version *version = &list[i]->versions[k];
@@ -162,18 +179,6 @@ static struct doc *group_doc(struct pool *pool, struct str group, const struct d
 	return doc;
 }
 
-// What stores nothing has no definition: the reviews.
-static struct doc *reviews_group(struct pool *pool)
-{
-	struct doc *doc = doc_new_object(pool), *versions = doc_new_array(pool);
-
-	doc_push(versions, version_of_group(pool, STR(REVIEWS_GROUP), STR("v1")));
-	doc_set_str(pool, doc, "name", STR(REVIEWS_GROUP));
-	doc_set(doc, STR("versions"), versions);
-	doc_set(doc, STR("preferredVersion"), version_of_group(pool, STR(REVIEWS_GROUP), STR("v1")));
-	return doc;
-}
-
 enum outcome get_apis(struct call *call)
 {
 	struct pool *pool = call->pool;
@@ -185,10 +190,12 @@ enum outcome get_apis(struct call *call)
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	doc_push(groups, reviews_group(pool));
-	for (size_t i = 0; i < n; i++) { // by group, the core group first
+	for (const struct review_type *type = review_types; type->group != NULL; type++)
+		if (type == review_types || strcmp(type->group, type[-1].group) != 0)
+			doc_push(groups, group_doc(pool, str_c(type->group), list, n));
+	for (size_t i = 0; i < n; i++) { // by group; the core group, which comes first, is not one of these
 		struct str group = list[i]->type->group;
-		struct doc *one = str_eq(group, last) ? NULL : group_doc(pool, group, list, n);
+		struct doc *one = str_eq(group, last) || has_reviews(group) ? NULL : group_doc(pool, group, list, n);
 		if (one != NULL)
 			doc_push(groups, one);
 		last = group;
@@ -215,7 +222,7 @@ enum outcome get_group(struct call *call)
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	struct doc *found = str_eq_c(group, REVIEWS_GROUP) ? reviews_group(pool) : group_doc(pool, group, list, n);
+	struct doc *found = group_doc(pool, group, list, n);
 	if (found == NULL)
 		return fail_no_group(call);
 	doc_set_str(pool, found, "kind", STR("APIGroup"));
@@ -304,14 +311,14 @@ static struct doc *part_of_type(struct call *call, const struct definition *defi
 	return doc;
 }
 
-static struct doc *review_type(struct pool *pool, const char *name, const char *kind)
+static struct doc *review_type_doc(struct pool *pool, const struct review_type *type)
 {
 	struct doc *doc = doc_new_object(pool);
 
-	doc_set_str(pool, doc, "name", str_c(name));
+	doc_set_str(pool, doc, "name", str_c(type->plural));
 	doc_set_str(pool, doc, "singularName", STR(""));
 	doc_set(doc, STR("namespaced"), doc_new_bool(pool, false));
-	doc_set_str(pool, doc, "kind", str_c(kind));
+	doc_set_str(pool, doc, "kind", str_c(type->kind));
 	doc_set(doc, STR("verbs"), verbs_doc(pool, VERB_CREATE));
 	return doc;
 }
@@ -332,10 +339,9 @@ static void add_types(struct call *call, struct str group, struct str version, c
 				doc_push(types, part_of_type(call, definition, part, verbs));
 		}
 	}
-	if (str_eq_c(group, REVIEWS_GROUP) && str_eq(version, STR("v1"))) {
-		doc_push(types, review_type(call->pool, "selfsubjectaccessreviews", "SelfSubjectAccessReview"));
-		doc_push(types, review_type(call->pool, "selfsubjectrulesreviews", "SelfSubjectRulesReview"));
-	}
+	for (const struct review_type *type = review_types; str_eq(version, STR("v1")) && type->group != NULL; type++)
+		if (str_eq_c(group, type->group))
+			doc_push(types, review_type_doc(call->pool, type));
 }
 
 enum outcome get_types(struct call *call)

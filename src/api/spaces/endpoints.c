@@ -15,6 +15,7 @@ static const struct endpoint endpoints[] = {
 	{ "getGroupTypes", get_types },
 	{ "createAccessReview", create_access_review },
 	{ "createRulesReview", create_rules_review },
+	{ "createSelfReview", create_self_review },
 	{ "listTypes", list_types },
 	{ "explainType", explain_type },
 	{ "tellEffect", tell_effect },

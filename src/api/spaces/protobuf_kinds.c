@@ -48,6 +48,9 @@ MESSAGE(subject_rules_review_status,
 MESSAGE(self_subject_rules_review,
 	OBJECT(1, "metadata", object_meta), OBJECT(2, "spec", self_subject_rules_review_spec),
 	OBJECT(3, "status", subject_rules_review_status));
+MESSAGE(user_info, TEXT(1, "username"), TEXT(2, "uid"), TEXTS(3, "groups"));
+MESSAGE(self_subject_review_status, OBJECT(1, "userInfo", user_info));
+MESSAGE(self_subject_review, OBJECT(1, "metadata", object_meta), OBJECT(2, "status", self_subject_review_status));
 MESSAGE(preconditions, TEXT_ZERO(1, "uid"), TEXT_ZERO(2, "resourceVersion"));
 MESSAGE(delete_options,
 	INT_ZERO(1, "gracePeriodSeconds"), OBJECT(2, "preconditions", preconditions), BOOL_ZERO(3, "orphanDependents"),
@@ -145,6 +148,7 @@ static const struct {
 	{ "v1", "ServiceAccount", &proto_service_account },
 	{ "apps/v1", "DaemonSet", &proto_daemon_set },
 	{ "apiextensions.k8s.io/v1", "CustomResourceDefinition", &proto_custom_resource_definition },
+	{ "authentication.k8s.io/v1", "SelfSubjectReview", &proto_self_subject_review },
 	{ "authorization.k8s.io/v1", "SelfSubjectAccessReview", &proto_self_subject_access_review },
 	{ "authorization.k8s.io/v1", "SelfSubjectRulesReview", &proto_self_subject_rules_review },
 	{ NULL, "DeleteOptions", &proto_delete_options },

@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "api/spaces/spaces.h"
+#include "auth/auth.h"
 #include "base/pool.h"
 
 static enum role role_for(const struct definition *definition, unsigned verb)
@@ -76,9 +77,10 @@ static bool is_kept(const struct definition *definition, const struct question *
 
 static bool is_review(const struct question *question)
 {
-	return str_eq(question->group, STR(REVIEWS_GROUP)) && question->subresource.n == 0 &&
-	       (str_eq(question->resource, STR("selfsubjectaccessreviews")) ||
-		       str_eq(question->resource, STR("selfsubjectrulesreviews")));
+	for (const struct review_type *type = review_types; question->subresource.n == 0 && type->group != NULL; type++)
+		if (str_eq_c(question->group, type->group) && str_eq_c(question->resource, type->plural))
+			return true;
+	return false;
 }
 
 // The verbs there are of what is asked about; 0: the version or the subresource is not there.
@@ -179,20 +181,30 @@ static bool may_get_path(const struct call *call, const struct doc *attributes)
 	return str_starts(path, STR("/api/")) || str_starts(path, STR("/apis/"));
 }
 
-static enum outcome read_review(struct call *call, const char *kind, struct doc **review, const struct doc **spec)
+static enum outcome read_kind(struct call *call, const char *group, const char *kind, struct doc **review)
 {
 	const struct doc *said;
 	enum outcome outcome = read_json(call, review);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (doc_kind(*review) == DOC_OBJECT && doc_get(*review, STR("kind"), &said) &&
-		!(doc_kind(said) == DOC_STRING && str_eq_c(doc_string(said), kind)))
+	if (doc_kind(*review) != DOC_OBJECT)
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "the body must be a %s, an object", kind);
+	if (doc_get(*review, STR("kind"), &said) && !(doc_kind(said) == DOC_STRING && str_eq_c(doc_string(said), kind)))
 		return call_fail(call, OUTCOME_BAD_REQUEST, "the kind in the data does not match the expected kind (%s)", kind);
-	if (doc_kind(*review) != DOC_OBJECT || !doc_get(*review, STR("spec"), spec) || doc_kind(*spec) != DOC_OBJECT)
-		return call_fail(call, OUTCOME_BAD_DOCUMENT, "the body must be a %s with a spec", kind);
 	doc_set_str(call->pool, *review, "kind", str_c(kind));
-	doc_set_str(call->pool, *review, "apiVersion", STR(REVIEWS_GROUP "/v1"));
+	doc_set_str(call->pool, *review, "apiVersion", str_printf(call->pool, "%s/v1", group));
+	return OUTCOME_OK;
+}
+
+static enum outcome read_review(struct call *call, const char *kind, struct doc **review, const struct doc **spec)
+{
+	enum outcome outcome = read_kind(call, REVIEWS_GROUP, kind, review);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (!doc_get(*review, STR("spec"), spec) || doc_kind(*spec) != DOC_OBJECT)
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "the body must be a %s with a spec", kind);
 	return OUTCOME_OK;
 }
 
@@ -277,8 +289,8 @@ static struct doc *rules_doc(struct call *call, const struct definition *const *
 	// Nothing is refused to an operator, whose own space and types are not all that there is.
 	if (call->who.role == ROLE_OPERATOR)
 		new_rule(pool, rules, list_of(pool, STR("*")), STR("*"), STR("*"));
-	new_rule(pool, rules, list_of(pool, STR("create")), STR(REVIEWS_GROUP), STR("selfsubjectaccessreviews"));
-	new_rule(pool, rules, list_of(pool, STR("create")), STR(REVIEWS_GROUP), STR("selfsubjectrulesreviews"));
+	for (const struct review_type *type = review_types; type->group != NULL; type++)
+		new_rule(pool, rules, list_of(pool, STR("create")), str_c(type->group), str_c(type->plural));
 	for (size_t i = 0; i < n; i++)
 		for (enum part part = PART_WHOLE; part <= PART_FINALIZE; part++)
 			add_rule(call, list[i], part, rules);
@@ -320,6 +332,26 @@ enum outcome create_rules_review(struct call *call)
 	doc_set(status, STR("resourceRules"), rules_doc(call, list, n));
 	doc_set(status, STR("nonResourceRules"), path_rules(call));
 	doc_set(status, STR("incomplete"), doc_new_bool(pool, false));
+	doc_set(review, STR("status"), status);
+	write_json_doc(call, review);
+	return OUTCOME_CREATED;
+}
+
+// ---- who asks
+
+enum outcome create_self_review(struct call *call)
+{
+	struct pool *pool = call->pool;
+	struct doc *review, *status = doc_new_object(pool), *user = doc_new_object(pool), *extra = doc_new_object(pool);
+	enum outcome outcome = read_kind(call, WHO_GROUP, "SelfSubjectReview", &review);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	doc_set_str(pool, user, "username", call->who.user);
+	doc_set(extra, STR("role"), list_of(pool, str_c(role_name(call->who.role))));
+	doc_set(extra, STR("tenant"), list_of(pool, caller_tenant(call)));
+	doc_set(user, STR("extra"), extra);
+	doc_set(status, STR("userInfo"), user);
 	doc_set(review, STR("status"), status);
 	write_json_doc(call, review);
 	return OUTCOME_CREATED;

@@ -271,6 +271,14 @@ struct str generated_name(struct pool *pool, struct str prefix);
 // ---- discovery.c
 
 #define REVIEWS_GROUP "authorization.k8s.io"
+#define WHO_GROUP "authentication.k8s.io"
+
+// What is asked and not stored, so that it has no definition; all in version v1. Ends with a group of NULL; of one group
+// behind each other.
+struct review_type {
+	const char *group, *plural, *kind;
+};
+extern const struct review_type review_types[];
 
 struct verb_name {
 	unsigned verb;
@@ -324,7 +332,7 @@ enum outcome delete_tenant_object(struct call *call, const struct target *target
 // ---- handlers
 
 handler_fn get_server_version, get_api, get_apis, get_group, get_types, get_openapi;
-handler_fn create_access_review, create_rules_review;
+handler_fn create_access_review, create_rules_review, create_self_review;
 handler_fn explain_type, list_types, tell_effect;
 handler_fn list_in_space, create_in_space, delete_all_in_space;
 handler_fn get_in_space, put_in_space, patch_in_space, delete_in_space;
