@@ -162,6 +162,124 @@ SQL
     is told($watch, 1), 'ADDED behind', 'what was rolled back holds nothing up for long';
 };
 
+# SQL that writes a change of that config map, and locks nothing else. id: of the change; from: it came from that tenant.
+sub change_sql {
+    my ($tenant, $name, %option) = @_;
+    my ($row) = $instance->sql(<<"SQL");
+SELECT r.tenant_id, r.id, HEX(r.uid), r.type_id, r.namespace, r.name, r.revision
+FROM resources r JOIN tenants t ON t.id = r.tenant_id WHERE t.name = '$tenant' AND r.name = '$name' AND r.live = 1
+SQL
+    my $values = sprintf "%d, %d, UNHEX('%s'), %d, '%s', '%s', %d", @$row;
+    my $id   = $option{id} // 'NULL';
+    my $verb = $option{from} ? 'moved' : 'updated';
+    my $from = $option{from} ? $instance->sql_value("SELECT id FROM tenants WHERE name = '$option{from}' AND live = 1") : 'NULL';
+    return <<"SQL";
+INSERT INTO changes (id, request_id, at, actor, verb, from_tenant_id, tenant_id, resource_id, uid, type_id, namespace, name,
+  revision)
+VALUES ($id, UNHEX(REPEAT('ab', 16)), UTC_TIMESTAMP(6), 'x', '$verb', $from, $values);
+SQL
+}
+
+# A transaction that has changed that config map, and is not yet at its end.
+sub open_change {
+    my ($tenant, $name, %option) = @_;
+    my $session = $instance->sql_session;
+    my $newest = 'SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED; SELECT MAX(id) FROM changes';
+    my $before = $instance->sql_value($newest);
+    print {$session} 'BEGIN; ', change_sql($tenant, $name, %option);
+    ok Tenure::Instance::wait_until(sub { $instance->sql_value($newest) > $before }), "$tenant has something in flight";
+    return $session;
+}
+
+sub commit {
+    my ($session) = @_;
+    print {$session} "COMMIT;\n";
+    return close $session;
+}
+
+subtest 'what another tenant has in flight' => sub {
+    my $everybodys = '/api/v1/tenants/all/configmaps';
+    $globex->post($cms, json => config_map('g'))->is_status(201, 'theirs');
+    my $mine   = watch('alice:acme', "$cms?resourceVersion=" . version_of_list($acme));
+    my $theirs = watch('bob:globex', "$cms?resourceVersion=" . version_of_list($globex));
+    my $all    = watch('admin', "$everybodys?resourceVersion=" . version_of_list($admin, '/api/v1/configmaps'));
+    my $session = open_change('globex', 'g');
+    $acme->post($cms, json => config_map('m1'));
+    $globex->post($cms, json => config_map('t1'));
+    my ($event) = events($mine, 1);
+    is name_of($event // {}), 'ADDED m1', 'holds up nobody else';
+    $acme->post($cms, json => config_map('m2'));
+    is told($mine, 1), 'ADDED m2', 'nor what comes then';
+    my $again = watch('alice:acme', "$cms?resourceVersion=" . ($event->{object}{metadata}{resourceVersion} // 0));
+    is told($again, 1), 'ADDED m2', 'nor who comes then';
+    is told($theirs, 1, 0.5), '', 'but that tenant';
+    is told($all, 1, 0.5), '', 'and who watches all';
+    commit($session);
+    is told($theirs, 2), 'MODIFIED g, ADDED t1', 'which are told in order';
+    is told($all, 4), 'MODIFIED g, ADDED m1, ADDED t1, ADDED m2', 'each of what is theirs';
+    is told($_, 1, 0.5), '', 'and nothing is told twice' for $mine, $again;
+    $acme->post($cms, json => config_map('m3'));
+    is told($_, 1), 'ADDED m3', 'all go on' for $mine, $again, $all;
+    $acme->delete("$cms/$_") for qw(m1 m2 m3);
+    $globex->delete("$cms/t1");
+};
+
+subtest 'what has to do with a tenant holds it up' => sub {
+    $admin->post($cms, json => config_map('sys'))->is_status(201, 'of the system, by whose definitions all is told');
+    for my $case (['globex', 'g', from => 'acme'], ['system', 'sys']) {
+        my $mine = watch('alice:acme', "$cms?resourceVersion=" . version_of_list($acme));
+        my $session = open_change(@$case);
+        $acme->post($cms, json => config_map('held'));
+        is told($mine, 1, 3), '', 'it waits';
+        commit($session);
+        is told($mine, $case->[2] ? 2 : 1), ($case->[2] ? 'DELETED g, ' : '') . 'ADDED held', 'and is told in order';
+        $acme->delete("$cms/held");
+    }
+    $admin->delete("$cms/sys");
+};
+
+subtest 'what a tenant has in flight itself beside another' => sub {
+    my $mine = watch('alice:acme', "$cms?resourceVersion=" . version_of_list($acme));
+    my ($theirs, $own) = (open_change('globex', 'g'), open_change('acme', 'a'));
+    $acme->post($cms, json => config_map('own'));
+    is told($mine, 1, 3), '', 'it waits for its own';
+    commit($own);
+    is told($mine, 2), 'MODIFIED a, ADDED own', 'and no longer';
+    commit($theirs);
+    $acme->delete("$cms/own");
+    is told($mine, 1), 'DELETED own', 'once';
+};
+
+subtest 'much that comes while another tenant has something in flight' => sub {
+    my $mine = watch('alice:acme', "$cms?resourceVersion=" . version_of_list($acme));
+    my $session = open_change('globex', 'g');
+    my $change  = change_sql('acme', 'a');
+    $instance->sql('BEGIN; ' . $change x 1200 . 'COMMIT;');
+    my @versions = map { $_->{object}{metadata}{resourceVersion} } events($mine, 1200, 30);
+    is scalar @versions, 1200, 'all of it';
+    is_deeply \@versions, [sort { $a <=> $b } @versions], 'in order';
+    commit($session);
+    $acme->post($cms, json => config_map('after-much'));
+    is told($mine, 1), 'ADDED after-much', 'once';
+};
+
+subtest 'a change that comes to light late, ahead of what is in flight' => sub {
+    my $mine = watch('alice:acme', "$cms?resourceVersion=" . version_of_list($acme));
+    my $other = watch('alice:acme', "/api/v1/namespaces/other/configmaps?resourceVersion=" . version_of_list($acme));
+    my $session = open_change('globex', 'g');
+    my $late = change_sql('acme', 'a', id => 1 + $instance->sql_value(
+        'SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED; SELECT MAX(id) FROM changes'));
+    # Takes that id, and gives it back.
+    $instance->sql('BEGIN; ' . change_sql('acme', 'a') . 'ROLLBACK;');
+    $acme->post($cms, json => config_map('early'));
+    is told($mine, 1), 'ADDED early', 'a gap is passed';
+    $instance->sql($late);
+    commit($session);
+    is told($mine, 1), 'ERROR Expired', 'if it is filled after all, who was told what is behind it lists again';
+    is told($other, 1, 1), '', 'where it is of nobody, nothing happens';
+    ok !$other->{over}, 'and the watch goes on';
+};
+
 # What the log says of a tenant's config maps: [id, verb, name], in order.
 sub changes_of {
     my ($tenant) = @_;

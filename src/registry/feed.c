@@ -85,6 +85,8 @@ static const struct db_query q_first = {
 	"SELECT c.id FROM changes c WHERE c.id > ? AND c.id <= ? ORDER BY c.id LIMIT 1", "uu", "u"
 };
 
+static const struct db_query q_of_two = { CHANGES_OF_TWO, CHANGES_OF_TWO_IN, "u" };
+
 enum {
 	HORIZON_ROWS = 10000,
 	HORIZON_BACK = 100000,
@@ -190,6 +192,11 @@ static void note_reach(struct horizon *held, uint64_t newest, int64_t now_us)
 		held->setting = held->complete;
 		held->setting_us = now_us;
 	}
+	if (held->given_us == 0 || now_us - held->given_us >= HORIZON_SETTLES_US) {
+		held->passed = held->given;
+		held->given = newest;
+		held->given_us = now_us;
+	}
 	if (newest <= held->complete) {
 		held->stuck_us = 0;
 	} else if (held->stuck_us == 0 || held->stuck != held->complete) {
@@ -201,6 +208,11 @@ static void note_reach(struct horizon *held, uint64_t newest, int64_t now_us)
 uint64_t change_solid(const struct registry *registry)
 {
 	return registry->horizon.solid;
+}
+
+uint64_t change_settled(const struct registry *registry)
+{
+	return registry->horizon.passed;
 }
 
 size_t change_backlog(const struct registry *registry, uint64_t horizon)
@@ -274,7 +286,7 @@ static enum outcome look_once(struct registry *registry, int64_t now_us, uint64_
 		held->seen_us = 0;
 	} else if (held->next != before || held->seen_us == 0) {
 		held->seen = last;
-		held->seen_us = now_us;
+		held->seen_us = clock_tick_us();
 	}
 	*newest = last > *newest ? last : *newest;
 	*more = committed->n == HORIZON_ROWS && held->complete == last;
@@ -326,6 +338,26 @@ enum outcome change_reach(struct registry *registry, uint64_t *horizon, uint64_t
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	*horizon = held->complete;
-	note_reach(held, *newest, now_us);
+	note_reach(held, *newest, clock_tick_us());
+	return OUTCOME_OK;
+}
+
+enum outcome change_horizon_of(struct registry *registry, const uint64_t tenants[2], uint64_t after, uint64_t *horizon)
+{
+	const struct horizon *held = &registry->horizon;
+	uint64_t from = after > held->complete ? after : held->complete;
+	const struct db_value *in = CHANGES_OF_TWO_VALUES(tenants, from, held->passed, HORIZON_ROWS);
+	struct db_call calls[] = {
+		{ .query = &q_dont_mind }, { .query = &q_of_two, .in = in }, { .query = &q_of_two, .in = in }
+	};
+	const struct db_rows *written = &calls[1].rows, *committed = &calls[2].rows;
+
+	*horizon = from;
+	if (held->passed <= from)
+		return OUTCOME_OK;
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*horizon = first_open(written, committed, written->n == HORIZON_ROWS ? last_of(written) : held->passed);
 	return OUTCOME_OK;
 }

@@ -8,14 +8,26 @@
 #include "registry/internal.h"
 
 static const struct db_query q_bounds = { "SELECT COALESCE(MIN(id), 0), COALESCE(MAX(id), 0) FROM changes", "", "uu" };
-static const struct db_query q_follow = {
-	"SELECT c.id, c.verb, t.name, f.name, c.resource_id, c.type_id, c.namespace, c.name, c.uid, c.revision, c.at, "
-	"c.tenant_id, t.live "
-	"FROM changes c LEFT JOIN tenants t ON t.id = c.tenant_id "
+#define FOLLOWED                                                                                                     \
+	"SELECT c.id, c.verb, t.name, f.name, c.resource_id, c.type_id, c.namespace, c.name, c.uid, c.revision, c.at, " \
+	"c.tenant_id, t.live FROM "
+#define THEIR_TENANTS                                 \
+	" LEFT JOIN tenants t ON t.id = c.tenant_id " \
 	"LEFT JOIN tenants f ON f.id = c.from_tenant_id AND f.live = 1 "
-	"WHERE c.id > ? AND c.id <= ? ORDER BY c.id LIMIT ?",
-	"uuu", "usssuussbutuu"
+#define FOLLOWED_OUT "usssuussbutuu"
+static const struct db_query q_follow = {
+	FOLLOWED "changes c" THEIR_TENANTS "WHERE c.id > ? AND c.id <= ? ORDER BY c.id LIMIT ?", "uuu", FOLLOWED_OUT
 };
+static const struct db_query q_follow_two = {
+	FOLLOWED "(" CHANGES_OF_TWO ") i STRAIGHT_JOIN changes c ON c.id = i.id" THEIR_TENANTS "ORDER BY c.id",
+	CHANGES_OF_TWO_IN, FOLLOWED_OUT
+};
+static const struct db_query q_tenants = {
+	"SELECT c.tenant_id FROM changes c WHERE c.id > ? AND c.id <= ? UNION "
+	"SELECT c.from_tenant_id FROM changes c WHERE c.id > ? AND c.id <= ? AND c.from_tenant_id IS NOT NULL",
+	"uuuu", "u"
+};
+static const struct db_query q_named = { "SELECT t.id FROM tenants t WHERE t.name = ? AND t.live = 1", "s", "u" };
 static const struct db_query q_count = { "SELECT COUNT(*) FROM changes WHERE id > ? AND id <= ?", "uu", "u" };
 // A tombstone has no count.
 static const struct db_query q_tenant = {
@@ -66,12 +78,11 @@ static void from_row(struct registry *registry, struct followed *change, const s
 	uuid_from_bytes(v[8].s, &change->resource.uid);
 }
 
-enum outcome follow_changes(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t limit,
+static enum outcome read_followed(struct registry *registry, const struct db_query *query, const struct db_value *in,
 	struct followed **list, size_t *n)
 {
 	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_follow, DB_IN(db_u(after), db_u(up_to), db_u(limit)),
-		&rows);
+	enum db_result result = db_run(registry->db, registry->pool, query, in, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
@@ -79,6 +90,44 @@ enum outcome follow_changes(struct registry *registry, uint64_t after, uint64_t 
 	*list = POOL_ARRAY(registry->pool, struct followed, rows.n);
 	for (size_t i = 0; i < rows.n; i++)
 		from_row(registry, &(*list)[i], db_at(&rows, i, 0));
+	return OUTCOME_OK;
+}
+
+enum outcome follow_changes(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t limit,
+	struct followed **list, size_t *n)
+{
+	return read_followed(registry, &q_follow, DB_IN(db_u(after), db_u(up_to), db_u(limit)), list, n);
+}
+
+enum outcome follow_changes_of(struct registry *registry, const uint64_t tenants[2], uint64_t after, uint64_t up_to,
+	uint64_t limit, struct followed **list, size_t *n)
+{
+	return read_followed(registry, &q_follow_two, CHANGES_OF_TWO_VALUES(tenants, after, up_to, limit), list, n);
+}
+
+enum outcome follow_tenants(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t **ids, size_t *n)
+{
+	struct db_rows rows;
+	enum db_result result = db_run(registry->db, registry->pool, &q_tenants,
+		DB_IN(db_u(after), db_u(up_to), db_u(after), db_u(up_to)), &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*n = rows.n;
+	*ids = POOL_ARRAY(registry->pool, uint64_t, rows.n);
+	for (size_t i = 0; i < rows.n; i++)
+		(*ids)[i] = db_at(&rows, i, 0)->u;
+	return OUTCOME_OK;
+}
+
+enum outcome follow_tenant(struct registry *registry, struct str name, uint64_t *id)
+{
+	struct db_rows rows;
+	enum db_result result = db_run(registry->db, registry->pool, &q_named, DB_IN(db_s(name)), &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*id = rows.n > 0 ? db_at(&rows, 0, 0)->u : 0;
 	return OUTCOME_OK;
 }
 

@@ -20,7 +20,14 @@ enum outcome follow_bounds(struct registry *registry, uint64_t *oldest, uint64_t
 // Changes with after < id <= up_to in their order, at most limit. OUTCOME_OK.
 enum outcome follow_changes(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t limit,
 	struct followed **list, size_t *n);
-// How many of them there are. OUTCOME_OK.
+// Of those only what has to do with two tenants, their ids: theirs, and what left them. OUTCOME_OK.
+enum outcome follow_changes_of(struct registry *registry, const uint64_t tenants[2], uint64_t after, uint64_t up_to,
+	uint64_t limit, struct followed **list, size_t *n);
+// The ids of the tenants that changes with after < id <= up_to have to do with. OUTCOME_OK.
+enum outcome follow_tenants(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t **ids, size_t *n);
+// The id of the tenant that has the name; 0: none has it. OUTCOME_OK.
+enum outcome follow_tenant(struct registry *registry, struct str name, uint64_t *id);
+// How many changes with after < id <= up_to there are. OUTCOME_OK.
 enum outcome follow_count(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t *n);
 // Reads the resources and tenants as they stand now, deleted ones as they were, in one round trip; changed becomes the
 // change's id. Of what is no longer stored the log's words stay, with neither metadata nor body. n: DB_MAX_BATCH at most.

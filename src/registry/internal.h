@@ -41,6 +41,20 @@ enum { RESOURCE_N_COLUMNS = 22 };
 	"r.meta, r.body, r.created_at, r.updated_at, r.deleted_at, r.purge_at, r.root, r.traits, " \
 	"r.changed, r.generation, r.doomed_at"
 #define RESOURCE_OUT "ubuussuuuubssttttbsuut"
+// The ids of changes that two tenants have to do with, after < id <= up_to, at most limit. Each by an index: who asks does
+// so while much is above the horizon that is of others.
+#define CHANGES_OF(column) \
+	"(SELECT c.id FROM changes c WHERE c." column " = ? AND c.id > ? AND c.id <= ? ORDER BY c.id LIMIT ?)"
+#define CHANGES_OF_TWO                                                                                     \
+	CHANGES_OF("tenant_id") " UNION " CHANGES_OF("from_tenant_id") " UNION " CHANGES_OF("tenant_id") " UNION " \
+	CHANGES_OF("from_tenant_id") " ORDER BY id LIMIT ?"
+#define CHANGES_OF_TWO_IN "uuuuuuuuuuuuuuuuu"
+#define CHANGES_OF_ONE_VALUES(tenant, after, up_to, limit) \
+	db_u(tenant), db_u(after), db_u(up_to), db_u(limit), db_u(tenant), db_u(after), db_u(up_to), db_u(limit)
+#define CHANGES_OF_TWO_VALUES(tenants, after, up_to, limit)            \
+	DB_IN(CHANGES_OF_ONE_VALUES((tenants)[0], after, up_to, limit), \
+		CHANGES_OF_ONE_VALUES((tenants)[1], after, up_to, limit), db_u(limit))
+
 // What change_newest asks, for a batch.
 struct db_call newest_change_call(void);
 uint64_t newest_change(const struct db_call *call);

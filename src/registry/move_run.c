@@ -153,7 +153,8 @@ static enum outcome for_each_chunk(struct registry *registry, const struct move_
 	return outcome;
 }
 
-// From the first row in the change log to COMMIT nobody who follows the log is told anything: so that comes last.
+// From the first row in the change log to COMMIT nobody who follows all of the log, or one of the two tenants, is told
+// anything: so that comes last.
 static enum outcome move_in_chunks(struct registry *registry, const struct move_plan *plan,
 	struct move_progress progress)
 {

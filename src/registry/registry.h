@@ -38,6 +38,9 @@ struct horizon {
 	int64_t setting_us; // then
 	size_t backlog;    // changes above complete that were there at the last look
 	bool next_open;    // that is not committed, so it holds the horizon up; else what is missing below does
+	uint64_t given;    // this id had been given
+	int64_t given_us;  // then; 0: never looked
+	uint64_t passed;   // this one HORIZON_SETTLES_US before that, at least
 };
 
 // What every registry function works with: made once per worker, the second half set for each request.

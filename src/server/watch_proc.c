@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One reading of the change log serves all who have seen everything up to the same change, the front. Who resumes from
-// earlier, or could not take what there was, is behind it and is led there page by page, in turn with the rest. Events
-// are made while there is room for them, so none has to be dropped.
+// earlier, or could not take what there was, is behind it and is led there page by page, in turn with the rest. Where a
+// large transaction holds the front up, as a move of many resources does, who watches a tenant that it has nothing to do
+// with is led ahead of it. Events are made while there is room for them, so none has to be dropped.
 #include "base/base.h"
 
 #include <errno.h>
@@ -31,6 +32,7 @@ enum {
 	EVENTS = 64,
 	ROUND_MS = 100,               // between two looks at the change log
 	AWAY_MS = 1000,               // the same while the database is away
+	AHEAD_MS = 500,               // between two looks at what is ahead of the front
 	PAGE = 500,                   // changes read at once
 	WAITING_MAX = 256 << 10,      // bytes that a client has not taken: it gets no more events until it has
 	STUCK_S = 30,                 // so long without taking a byte, it is ended
@@ -48,6 +50,12 @@ struct client {
 	bool slow;                // has to take what there is first
 	bool gone;
 	uint32_t interest;        // epoll's
+	uint64_t tenant_id;       // 0: not known yet
+	bool news;                // there may be some of its tenant, ahead of the front
+	// It was told what is behind ahead_from up to ahead_to (0: nothing) before the front came there: so many changes more
+	// than the front has met since; and so many of them are in the front's page.
+	uint64_t ahead_from, ahead_to;
+	int64_t ahead, met;
 	struct client *next;
 };
 
@@ -67,9 +75,12 @@ struct watch_proc {
 	struct client *clients;
 	size_t n_clients;
 	uint64_t front;           // read up to this id; 0: not begun
+	uint64_t looked;          // for what is ahead of it, up to this id
+	uint64_t system_id;       // the system's tenant; 0: not known yet
+	struct str only;          // the tenant whose watches alone are served now; p NULL: all are
 	struct mark marks[2];     // older, newer
 	uint64_t seen;
-	int64_t round_us, count_us, mark_us; // when next
+	int64_t round_us, ahead_us, count_us, mark_us; // when next
 	bool stop;
 };
 
@@ -180,6 +191,7 @@ static void take_over(struct watch_proc *proc, const struct handover *handover)
 	client->bookmark_us = in_seconds(BOOKMARK_S);
 	client->alive_us = in_seconds(ALIVE_S);
 	client->check_us = in_seconds(CHECK_S);
+	client->news = true;
 	client->next = proc->clients;
 	proc->clients = client;
 	proc->n_clients++;
@@ -209,6 +221,17 @@ static struct call *fresh_call(struct watch_proc *proc)
 	return call;
 }
 
+static void note_ahead(struct client *client, uint64_t up_to, int64_t changes)
+{
+	if (client->ahead_to == 0) {
+		client->ahead_from = watcher_position(client->watcher);
+		client->ahead = 0;
+	}
+	if (up_to > client->ahead_to)
+		client->ahead_to = up_to;
+	client->ahead += changes;
+}
+
 // False: the database is away.
 static bool tell(struct watch_proc *proc, struct client *client, const struct followed *change)
 {
@@ -224,25 +247,30 @@ static bool tell(struct watch_proc *proc, struct client *client, const struct fo
 		end_expired(proc, client);
 	pool_rewind(proc->pool, mark);
 	client->slow = stream_waiting(&client->stream) > WAITING_MAX;
+	if (proc->only.p != NULL)
+		note_ahead(client, change->id, 1);
 	watcher_advance(client->watcher, change->id);
 	return true;
 }
 
-// Has it seen what came up to that id, and room for what follows?
-static bool goes_along(const struct client *client, uint64_t after)
+// Is it its turn, and has it seen what came up to that id, and room for what follows?
+static bool goes_along(const struct watch_proc *proc, const struct client *client, uint64_t after)
 {
+	if (proc->only.p != NULL && !str_eq(watcher_tenant(client->watcher), proc->only))
+		return false;
 	return !client->gone && !client->stream.ended && !client->slow && watcher_position(client->watcher) >= after;
 }
 
-static bool is_new_to(const struct client *client, uint64_t after, const struct followed *change)
+static bool is_new_to(const struct watch_proc *proc, const struct client *client, uint64_t after,
+	const struct followed *change)
 {
-	return goes_along(client, after) && watcher_position(client->watcher) < change->id;
+	return goes_along(proc, client, after) && watcher_position(client->watcher) < change->id;
 }
 
 static bool is_wanted(const struct watch_proc *proc, uint64_t after, const struct followed *change)
 {
 	for (const struct client *client = proc->clients; client != NULL; client = client->next) {
-		if (is_new_to(client, after, change) && watcher_wants(client->watcher, change))
+		if (is_new_to(proc, client, after, change) && watcher_wants(client->watcher, change))
 			return true;
 	}
 	return false;
@@ -258,7 +286,7 @@ static bool tell_batch(struct watch_proc *proc, uint64_t after, struct followed 
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		for (struct client *client = proc->clients; client != NULL; client = client->next) {
-			if (is_new_to(client, after, batch[i]) && watcher_wants(client->watcher, batch[i]) &&
+			if (is_new_to(proc, client, after, batch[i]) && watcher_wants(client->watcher, batch[i]) &&
 				!tell(proc, client, batch[i]))
 				return false;
 		}
@@ -270,7 +298,7 @@ static bool tell_batch(struct watch_proc *proc, uint64_t after, struct followed 
 static void tell_lost(struct watch_proc *proc, uint64_t after, const struct followed *change)
 {
 	for (struct client *client = proc->clients; client != NULL; client = client->next) {
-		if (is_new_to(client, after, change) && watcher_is_lost(client->watcher, change))
+		if (is_new_to(proc, client, after, change) && watcher_is_lost(client->watcher, change))
 			end_expired(proc, client);
 	}
 }
@@ -324,6 +352,46 @@ static bool tell_page(struct watch_proc *proc, uint64_t after, struct followed *
 	return tell_batch(proc, after, batch, waiting);
 }
 
+// All up to there is told to who goes along.
+static void advance(struct watch_proc *proc, uint64_t after, uint64_t reached)
+{
+	for (struct client *client = proc->clients; client != NULL; client = client->next) {
+		if (goes_along(proc, client, after)) {
+			if (proc->only.p != NULL)
+				note_ahead(client, reached, 0);
+			watcher_advance(client->watcher, reached);
+		}
+		push(proc, client);
+	}
+}
+
+// How much of what was told ahead the front meets in its page; before the page is told, which takes it apart.
+static void count_met(struct watch_proc *proc, const struct followed *list, size_t n)
+{
+	for (struct client *client = proc->clients; client != NULL; client = client->next) {
+		client->met = 0;
+		for (size_t i = 0; i < n && client->ahead_to != 0; i++) {
+			if (list[i].id > client->ahead_from && list[i].id <= client->ahead_to &&
+				(watcher_wants(client->watcher, &list[i]) || watcher_is_lost(client->watcher, &list[i])))
+				client->met++;
+		}
+	}
+}
+
+// The front has come so far. If it met what was not told ahead, that came to light late.
+static void meet_ahead(struct watch_proc *proc, uint64_t reached)
+{
+	for (struct client *client = proc->clients; client != NULL; client = client->next) {
+		client->ahead -= client->met;
+		client->met = 0;
+		if (client->ahead_to == 0 || reached < client->ahead_to)
+			continue;
+		if (client->ahead != 0)
+			end_expired(proc, client);
+		client->ahead_to = 0;
+	}
+}
+
 // One page of changes to all who have seen everything up to after. *reached: up to where it was. False: the database is away.
 static bool serve_page(struct watch_proc *proc, uint64_t after, uint64_t up_to, uint64_t *reached, size_t *n)
 {
@@ -332,13 +400,13 @@ static bool serve_page(struct watch_proc *proc, uint64_t after, uint64_t up_to, 
 	if (follow_changes(proc->registry, after, up_to, PAGE, &list, n) != OUTCOME_OK)
 		return false;
 	*reached = *n < PAGE ? up_to : list[*n - 1].id;
+	if (after == proc->front)
+		count_met(proc, list, *n);
 	if (!tell_page(proc, after, list, *n))
 		return false;
-	for (struct client *client = proc->clients; client != NULL; client = client->next) {
-		if (goes_along(client, after))
-			watcher_advance(client->watcher, *reached);
-		push(proc, client);
-	}
+	if (after == proc->front)
+		meet_ahead(proc, *reached);
+	advance(proc, after, *reached);
 	return true;
 }
 
@@ -394,7 +462,8 @@ static bool serve_front(struct watch_proc *proc)
 	if (horizon < proc->front)
 		expire_all(proc); // it is another log
 	if (proc->front == 0 || horizon < proc->front) {
-		proc->front = horizon;
+		proc->front = proc->looked = horizon;
+		proc->system_id = 0;
 		set_marks(proc);
 	}
 	while (proc->front < horizon) {
@@ -406,6 +475,117 @@ static bool serve_front(struct watch_proc *proc)
 	return true;
 }
 
+// ---- ahead of the front
+
+static bool is_at_front(const struct watch_proc *proc, const struct client *client)
+{
+	return goes_along(proc, client, proc->front) && watcher_tenant(client->watcher).p != NULL;
+}
+
+// Whose tenants have anything new, up to there.
+static bool find_news(struct watch_proc *proc, uint64_t up_to)
+{
+	uint64_t *ids;
+	size_t n;
+
+	if (follow_tenants(proc->registry, proc->looked, up_to, &ids, &n) != OUTCOME_OK)
+		return false;
+	for (struct client *client = proc->clients; client != NULL; client = client->next) {
+		for (size_t i = 0; i < n && !client->news; i++)
+			client->news = ids[i] == client->tenant_id;
+	}
+	proc->looked = up_to;
+	return true;
+}
+
+// Pages of what two tenants have to do with, to the watches of proc->only.
+static bool serve_pages_of(struct watch_proc *proc, const uint64_t tenants[2], uint64_t after, uint64_t up_to)
+{
+	while (after < up_to) {
+		struct followed *list;
+		size_t n;
+		if (!begin_round(proc) || follow_changes_of(proc->registry, tenants, after, up_to, PAGE, &list, &n) != OUTCOME_OK ||
+			!tell_page(proc, after, list, n))
+			return false;
+		uint64_t reached = n < PAGE ? up_to : list[n - 1].id;
+		advance(proc, after, reached);
+		after = reached;
+	}
+	return true;
+}
+
+// The least position of those who are served now. Whoever watches another tenant that had the name lists again.
+static uint64_t least_position(struct watch_proc *proc, uint64_t tenant_id)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (struct client *client = proc->clients; client != NULL; client = client->next) {
+		if (!is_at_front(proc, client))
+			continue;
+		if (client->tenant_id != 0 && client->tenant_id != tenant_id) {
+			end_expired(proc, client);
+			continue;
+		}
+		client->tenant_id = tenant_id;
+		if (watcher_position(client->watcher) < least)
+			least = watcher_position(client->watcher);
+	}
+	return least;
+}
+
+// All who watch that tenant, and are at the front.
+static bool serve_tenant(struct watch_proc *proc, struct str tenant)
+{
+	uint64_t tenants[2] = { 0, proc->system_id }, horizon, after;
+
+	proc->only = tenant;
+	if (!begin_round(proc) || follow_tenant(proc->registry, tenant, &tenants[0]) != OUTCOME_OK)
+		return false;
+	if (tenants[0] == 0) // what comes of it, when it is there, the front will tell
+		return true;
+	after = least_position(proc, tenants[0]);
+	if (change_horizon_of(proc->registry, tenants, after, &horizon) != OUTCOME_OK ||
+		!serve_pages_of(proc, tenants, after, horizon))
+		return false;
+	// What is its own and in flight, or more than was looked at, is looked for again.
+	bool all = horizon >= change_settled(proc->registry);
+	for (struct client *client = proc->clients; client != NULL; client = client->next) {
+		if (client->tenant_id == tenants[0] && all && watcher_position(client->watcher) >= horizon)
+			client->news = false;
+	}
+	return true;
+}
+
+static bool is_due_ahead(struct watch_proc *proc)
+{
+	if (!change_is_stuck(proc->registry) || change_settled(proc->registry) <= proc->front ||
+		clock_tick_us() < proc->ahead_us)
+		return false;
+	proc->ahead_us = clock_tick_us() + AHEAD_MS * 1000;
+	if (proc->looked < proc->front)
+		proc->looked = proc->front;
+	return true;
+}
+
+// A gap takes a second to be known for one, so what is ahead is told a second late.
+static bool serve_ahead(struct watch_proc *proc)
+{
+	bool well = true;
+
+	if (!is_due_ahead(proc))
+		return true;
+	if (!begin_round(proc) ||
+		(change_settled(proc->registry) > proc->looked && !find_news(proc, change_settled(proc->registry))) ||
+		(proc->system_id == 0 && follow_tenant(proc->registry, STR(TENANT_SYSTEM), &proc->system_id) != OUTCOME_OK))
+		return false;
+	for (const struct client *client = proc->clients; well && client != NULL; client = client->next) {
+		if (client->news && is_at_front(proc, client))
+			well = serve_tenant(proc, watcher_tenant(client->watcher));
+		proc->only = STR_NONE;
+	}
+	return well;
+}
+
 // *more: somebody is behind still, and could be served.
 static bool serve_behind(struct watch_proc *proc, bool *more)
 {
@@ -413,7 +593,7 @@ static bool serve_behind(struct watch_proc *proc, bool *more)
 	size_t n;
 
 	for (const struct client *client = proc->clients; client != NULL; client = client->next) {
-		if (goes_along(client, 0) && watcher_position(client->watcher) < first)
+		if (goes_along(proc, client, 0) && watcher_position(client->watcher) < first)
 			first = watcher_position(client->watcher);
 	}
 	*more = first < proc->front;
@@ -468,7 +648,7 @@ static void round_of_all(struct watch_proc *proc)
 {
 	bool more = false, well;
 
-	well = begin_round(proc) && serve_front(proc) && serve_behind(proc, &more) && count_passed(proc);
+	well = begin_round(proc) && serve_front(proc) && serve_ahead(proc) && serve_behind(proc, &more) && count_passed(proc);
 	for (struct client *client = proc->clients; client != NULL; client = client->next)
 		look_at_time(proc, client);
 	proc->round_us = clock_tick_us() + (well ? more ? 0 : ROUND_MS : AWAY_MS) * 1000;

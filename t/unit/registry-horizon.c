@@ -5,8 +5,9 @@
 
 #include "registry-fixture.h"
 #include "registry/feed.h"
+#include "registry/follow.h"
 
-enum { LARGE = 9000, SETTLED_US = 1100000 };
+enum { LARGE = 9000, MORE = 12000, LOOK = 10000, SETTLED_US = 1100000 };
 
 static struct db *writer; // whose transactions are begun and ended at will
 static uint64_t newest;
@@ -60,6 +61,41 @@ static long long horizon_of(struct client *client)
 static long long horizon(void)
 {
 	return horizon_of(&here);
+}
+
+// Changes of a tenant's; from: of one that had them before, or "NULL".
+static void add_of(struct db *db, int tenant, const char *from, int first, int last)
+{
+	sql(db, "INSERT INTO changes (id, request_id, at, actor, verb, tenant_id, from_tenant_id, uid, revision) SELECT seq, "
+		"REPEAT('r', 16), UTC_TIMESTAMP(6), 'tester', 'moved', %d, %s, REPEAT('u', 16), seq FROM seq_%d_to_%d",
+		tenant, from, first, last);
+}
+
+// A look when the last one that counted was long ago.
+static void look_later(void)
+{
+	here.registry->horizon.given_us -= SETTLED_US;
+	(void)horizon();
+}
+
+// All ids that were given by now were given long enough ago.
+static void settle(void)
+{
+	look_later();
+	look_later();
+}
+
+static long long horizon_above(uint64_t after, uint64_t one, uint64_t other)
+{
+	uint64_t at = 0;
+
+	is_outcome(change_horizon_of(here.registry, (const uint64_t[]){ one, other }, after, &at), OUTCOME_OK, "asked for two");
+	return (long long)at;
+}
+
+static long long horizon_of_two(uint64_t one, uint64_t other)
+{
+	return horizon_above(0, one, other);
 }
 
 // As if so long had passed since something began to hold it up.
@@ -224,6 +260,67 @@ static void test_late(void)
 	db_close(&other);
 }
 
+// What is open of 7, which had it from 8, is between what is committed of 5 and 6.
+static void test_of_two(void)
+{
+	struct db *other = db_open(&server.config, true), *third = db_open(&server.config, true);
+	struct followed *list;
+	uint64_t *ids;
+	long long before;
+	size_t n;
+
+	add_of(other, 5, "NULL", 100001, 100001);
+	(void)horizon();
+	wait_us(SETTLED_US);
+	is_int(horizon(), 100001, "nothing is open");
+	sql(writer, "START TRANSACTION");
+	add_of(writer, 7, "8", 100002, 100001 + LARGE);
+	add_of(other, 5, "9", 120001, 120002);
+	settle();
+	is_int((long long)change_settled(here.registry), 120002, "given long ago");
+	is_int(horizon(), 100001, "the horizon of all is held up");
+	before = rows_read();
+	is_int(horizon_of_two(5, 1), 120002, "that of who has nothing to do with it is not");
+	is_outcome(follow_changes_of(here.registry, (const uint64_t[]){ 5, 1 }, 100001, 120002, 10, &list, &n), OUTCOME_OK,
+		"what there is of these");
+	ok(rows_read() - before < 100, "is found without going through all: %lld rows", rows_read() - before);
+	is_int((long long)n, 2, "two changes");
+	is_int((long long)list[0].id, 120001, "in their order");
+	is_outcome(follow_changes_of(here.registry, (const uint64_t[]){ 1, 9 }, 120001, 120002, 10, &list, &n), OUTCOME_OK, "asked");
+	is_int((long long)n, 1, "what left a tenant is its, too, behind what is known");
+	is_outcome(follow_tenants(here.registry, 100001, 120002, &ids, &n), OUTCOME_OK, "whose they are");
+	ok(n == 2 && ids[0] + ids[1] == 5 + 9, "is known");
+	is_int(horizon_of_two(4, 1), 120002, "nor that of who has nothing");
+	is_int(horizon_of_two(9, 4), 120002, "nor that of who had it");
+	is_int(horizon_of_two(7, 5), 100001, "whose it is waits");
+	is_int(horizon_of_two(5, 7), 100001, "whichever of two");
+	is_int(horizon_of_two(8, 5), 100001, "and who had it");
+	is_int(horizon_of_two(5, 8), 100001, "whichever");
+	sql(third, "START TRANSACTION");
+	add_of(third, 5, "NULL", 120003, 120003);
+	add_of(other, 5, "NULL", 120004, 120004);
+	look_later();
+	is_int((long long)change_settled(here.registry), 120002, "what is seen for the first time was given just now");
+	is_int(horizon_of_two(9, 4), 120002, "and is not passed");
+	settle();
+	is_int(horizon_of_two(5, 1), 120002, "what is open is not passed");
+	is_int(horizon_of_two(9, 4), 120004, "but by others");
+	sql(third, "COMMIT");
+	is_int(horizon_of_two(5, 1), 120004, "until it is committed");
+	add_of(other, 6, "NULL", 130001, 130000 + MORE);
+	settle();
+	is_int(horizon_of_two(6, 1), 130000 + LOOK, "much is looked at in parts");
+	is_int(horizon_above(130000 + LOOK, 6, 1), 130000 + MORE, "from where one has come to on");
+	is_int(horizon_above(200000, 6, 1), 200000, "never back");
+	sql(writer, "COMMIT");
+	(void)horizon();
+	wait_us(SETTLED_US);
+	is_int(horizon(), 130000 + MORE, "in the end all is there");
+	is_int(horizon_of_two(7, 5), 130000 + MORE, "for everybody");
+	db_close(&other);
+	db_close(&third);
+}
+
 int main(void)
 {
 	fixture_start();
@@ -235,6 +332,7 @@ int main(void)
 	test_two_gaps();
 	test_large();
 	test_late();
+	test_of_two();
 	db_close(&writer);
 	return fixture_end();
 }

@@ -72,6 +72,11 @@ void watcher_free(struct watcher **watcher)
 	*watcher = NULL;
 }
 
+struct str watcher_tenant(const struct watcher *watcher)
+{
+	return watcher->words.all || watcher->words.tenants ? STR_NONE : watcher->texts[WATCH_TENANT];
+}
+
 uint64_t watcher_position(const struct watcher *watcher)
 {
 	return watcher->words.position;

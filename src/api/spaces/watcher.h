@@ -16,6 +16,8 @@ struct watcher;
 struct watcher *watcher_new(struct str order);
 void watcher_free(struct watcher **watcher);
 
+// The tenant whose changes, beside the system's, are all that it is about; p NULL: others' are, too.
+struct str watcher_tenant(const struct watcher *watcher);
 // Every change up to this id is told.
 uint64_t watcher_position(const struct watcher *watcher);
 void watcher_advance(struct watcher *watcher, uint64_t position);

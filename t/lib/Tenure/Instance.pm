@@ -16,6 +16,7 @@ use Errno ();
 use File::Basename ();
 use File::Spec ();
 use File::Temp ();
+use IO::Handle;
 use IO::Socket::INET;
 use POSIX ();
 use Test::More ();
@@ -202,6 +203,17 @@ sub sql {
     die "SQL failed: $statement\n" if $code != 0;
     my @rows = map { [ map { $_ eq 'NULL' ? undef : $_ } split /\t/, $_, -1 ] } split /\n/, read_file("$out");
     return @rows;
+}
+
+# A session of the same kind: print statements to it, each with its ";". They are done one after the other, and what is
+# open when it is closed is rolled back.
+sub sql_session {
+    my ($self) = @_;
+    my $pid = open my $session, '|-', 'mariadb', '--no-defaults', '--default-character-set=utf8mb4', '-u', 'root', '-S',
+        $self->env('TENURE_DB_SOCKET'), '-N', '-B', $self->env('TENURE_DB_NAME');
+    die "mariadb: $!\n" if !$pid;
+    $session->autoflush(1);
+    return $session;
 }
 
 # The first column of the first row.
