@@ -561,7 +561,6 @@ static bool is_due_ahead(struct watch_proc *proc)
 	if (!change_is_stuck(proc->registry) || change_settled(proc->registry) <= proc->front ||
 		clock_tick_us() < proc->ahead_us)
 		return false;
-	proc->ahead_us = clock_tick_us() + AHEAD_MS * 1000;
 	if (proc->looked < proc->front)
 		proc->looked = proc->front;
 	return true;
@@ -583,6 +582,7 @@ static bool serve_ahead(struct watch_proc *proc)
 			well = serve_tenant(proc, watcher_tenant(client->watcher));
 		proc->only = STR_NONE;
 	}
+	proc->ahead_us = clock_tick_us() + AHEAD_MS * 1000;
 	return well;
 }
 
