@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0
+// One reading of the change log serves all who have seen everything up to the same change, the front. Who resumes from
+// earlier, or could not take what there was, is behind it and is led there page by page, in turn with the rest. Where a
+// large transaction holds the front up, as a move of many resources does, who watches a tenant that it has nothing to do
+// with is led ahead of it. Events are made while there is room for them, so none has to be dropped.
+#include "base/base.h"
+
+#include "server/watch_tell.h"
+
+#include "api/spaces/watcher.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "db/db.h"
+#include "registry/catalogue.h"
+#include "registry/feed.h"
+#include "registry/follow.h"
+#include "server/setup.h"
+#include "server/watch_client.h"
+
+enum {
+	AHEAD_MS = 500,               // between two looks at what is ahead of the front
+	PAGE = 500,                   // changes read at once
+	COUNT_S = 5,                  // between two counts of what was passed
+	MARK_S = 60,
+};
+
+struct call *watch_call(struct watch_teller *teller)
+{
+	struct call *call = teller->call;
+
+	call->pool = teller->pool;
+	call->config = teller->setup->config;
+	call->endpoint = teller->setup->endpoint;
+	call->routes = teller->setup->routes;
+	call->registry = teller->registry;
+	return call;
+}
+
+static void expire(struct watch_teller *teller, struct watch_client *client)
+{
+	watch_client_end_with(teller->clients, teller->pool, client, watch_expired);
+}
+
+static void expire_all(struct watch_teller *teller)
+{
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next)
+		expire(teller, client);
+}
+
+static void note_ahead(struct watch_client *client, uint64_t up_to, int64_t changes)
+{
+	if (client->ahead_to == 0) {
+		client->ahead_from = watcher_position(client->watcher);
+		client->ahead = 0;
+	}
+	if (up_to > client->ahead_to)
+		client->ahead_to = up_to;
+	client->ahead += changes;
+}
+
+// False: the database is away.
+static bool tell(struct watch_teller *teller, struct watch_client *client, const struct followed *change)
+{
+	struct pool_mark mark = pool_mark(teller->pool);
+	struct buf text = buf_new(teller->pool, 2048);
+	enum outcome outcome = watcher_tell(client->watcher, watch_call(teller), change, &text);
+
+	if (outcome == OUTCOME_UNAVAILABLE)
+		return false;
+	if (outcome == OUTCOME_OK)
+		watch_client_say(client, &text);
+	if (outcome != OUTCOME_OK || watcher_is_lost(client->watcher, change))
+		expire(teller, client);
+	pool_rewind(teller->pool, mark);
+	client->slow = stream_waiting(&client->stream) > WATCH_WAITING_MAX;
+	if (teller->only.p != NULL)
+		note_ahead(client, change->id, 1);
+	watcher_advance(client->watcher, change->id);
+	return true;
+}
+
+// Is it its turn, and has it seen what came up to that id, and room for what follows?
+static bool goes_along(const struct watch_teller *teller, const struct watch_client *client, uint64_t after)
+{
+	if (teller->only.p != NULL && !str_eq(watcher_tenant(client->watcher), teller->only))
+		return false;
+	return !client->gone && !client->stream.ended && !client->slow && watcher_position(client->watcher) >= after;
+}
+
+static bool is_new_to(const struct watch_teller *teller, const struct watch_client *client, uint64_t after,
+	const struct followed *change)
+{
+	return goes_along(teller, client, after) && watcher_position(client->watcher) < change->id;
+}
+
+static bool is_wanted(const struct watch_teller *teller, uint64_t after, const struct followed *change)
+{
+	for (const struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		if (is_new_to(teller, client, after, change) && watcher_wants(client->watcher, change))
+			return true;
+	}
+	return false;
+}
+
+static bool tell_batch(struct watch_teller *teller, uint64_t after, struct followed **batch, size_t n)
+{
+	struct pool_mark mark = pool_mark(teller->pool);
+
+	if (n == 0)
+		return true;
+	if (follow_contents(teller->registry, batch, n) != OUTCOME_OK)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+			if (is_new_to(teller, client, after, batch[i]) && watcher_wants(client->watcher, batch[i]) &&
+				!tell(teller, client, batch[i]))
+				return false;
+		}
+	}
+	pool_rewind(teller->pool, mark);
+	return true;
+}
+
+static void tell_lost(struct watch_teller *teller, uint64_t after, const struct followed *change)
+{
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		if (is_new_to(teller, client, after, change) && watcher_is_lost(client->watcher, change))
+			expire(teller, client);
+	}
+}
+
+static bool is_of_types(const struct watch_teller *teller, const struct followed *change)
+{
+	for (const struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		if (watcher_may_lose_type(client->watcher, change))
+			return true;
+	}
+	return false;
+}
+
+// Before anything is told that is newer. False: the database is away.
+static bool check_types(struct watch_teller *teller, const struct followed *change)
+{
+	catalogue_doubt(teller->registry);
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		struct pool_mark mark = pool_mark(teller->pool);
+		if (client->gone || client->stream.ended || !watcher_may_lose_type(client->watcher, change))
+			continue;
+		enum outcome outcome = watcher_check_type(client->watcher, watch_call(teller));
+		if (outcome == OUTCOME_UNAVAILABLE)
+			return false;
+		if (outcome != OUTCOME_OK)
+			expire(teller, client);
+		pool_rewind(teller->pool, mark);
+	}
+	return true;
+}
+
+static bool tell_page(struct watch_teller *teller, uint64_t after, struct followed *list, size_t n)
+{
+	struct followed *batch[DB_MAX_BATCH];
+	size_t waiting = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool of_types = is_of_types(teller, &list[i]);
+		if (is_wanted(teller, after, &list[i]))
+			batch[waiting++] = &list[i];
+		if (waiting < DB_MAX_BATCH && list[i].resource.id != 0 && !of_types)
+			continue;
+		if (!tell_batch(teller, after, batch, waiting))
+			return false;
+		waiting = 0;
+		if (list[i].resource.id == 0)
+			tell_lost(teller, after, &list[i]);
+		if (of_types && !check_types(teller, &list[i]))
+			return false;
+	}
+	return tell_batch(teller, after, batch, waiting);
+}
+
+// All up to there is told to who goes along.
+static void advance(struct watch_teller *teller, uint64_t after, uint64_t reached)
+{
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		if (goes_along(teller, client, after)) {
+			if (teller->only.p != NULL)
+				note_ahead(client, reached, 0);
+			watcher_advance(client->watcher, reached);
+		}
+		watch_client_push(teller->clients, client);
+	}
+}
+
+// How much of what was told ahead the front meets in its page; before the page is told, which takes it apart.
+static void count_met(struct watch_teller *teller, const struct followed *list, size_t n)
+{
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		client->met = 0;
+		for (size_t i = 0; i < n && client->ahead_to != 0; i++) {
+			if (list[i].id > client->ahead_from && list[i].id <= client->ahead_to &&
+				(watcher_wants(client->watcher, &list[i]) || watcher_is_lost(client->watcher, &list[i])))
+				client->met++;
+		}
+	}
+}
+
+// The front has come so far. If it met what was not told ahead, that came to light late.
+static void meet_ahead(struct watch_teller *teller, uint64_t reached)
+{
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		client->ahead -= client->met;
+		client->met = 0;
+		if (client->ahead_to == 0 || reached < client->ahead_to)
+			continue;
+		if (client->ahead != 0)
+			expire(teller, client);
+		client->ahead_to = 0;
+	}
+}
+
+// One page of changes to all who have seen everything up to after. *reached: up to where it was. False: the database is away.
+static bool serve_page(struct watch_teller *teller, uint64_t after, uint64_t up_to, uint64_t *reached, size_t *n)
+{
+	struct followed *list;
+
+	if (follow_changes(teller->registry, after, up_to, PAGE, &list, n) != OUTCOME_OK)
+		return false;
+	*reached = *n < PAGE ? up_to : list[*n - 1].id;
+	if (after == teller->front)
+		count_met(teller, list, *n);
+	if (!tell_page(teller, after, list, *n))
+		return false;
+	if (after == teller->front)
+		meet_ahead(teller, *reached);
+	advance(teller, after, *reached);
+	return true;
+}
+
+// ---- the rounds
+
+static bool begin_round(struct watch_teller *teller)
+{
+	const struct uuid none = { 0 };
+
+	pool_clear(teller->pool);
+	return registry_begin(teller->registry, teller->pool, &none, STR("")) == OUTCOME_OK;
+}
+
+static void set_marks(struct watch_teller *teller)
+{
+	teller->seen = 0;
+	teller->marks[0] = teller->marks[1] = (struct watch_mark){ .id = teller->front };
+	teller->mark_us = watch_in_seconds(MARK_S);
+	teller->count_us = watch_in_seconds(COUNT_S);
+}
+
+// A gap that was passed as void, and is filled after all, was told to nobody: whoever watches lists again.
+static bool count_passed(struct watch_teller *teller)
+{
+	uint64_t n;
+
+	if (clock_tick_us() < teller->count_us)
+		return true;
+	if (follow_count(teller->registry, teller->marks[0].id, teller->front, &n) != OUTCOME_OK)
+		return false;
+	teller->count_us = watch_in_seconds(COUNT_S);
+	if (n > teller->seen - teller->marks[0].seen) {
+		log_info("a change came to light late: all watches begin anew");
+		expire_all(teller);
+	}
+	if (n != teller->seen - teller->marks[0].seen)
+		set_marks(teller); // what is old is removed from the log, too
+	if (clock_tick_us() < teller->mark_us)
+		return true;
+	teller->marks[0] = teller->marks[1];
+	teller->marks[1] = (struct watch_mark){ .id = teller->front, .seen = teller->seen };
+	teller->mark_us = watch_in_seconds(MARK_S);
+	return true;
+}
+
+static bool serve_front(struct watch_teller *teller)
+{
+	uint64_t horizon, reached;
+	size_t n;
+
+	if (change_horizon(teller->registry, &horizon) != OUTCOME_OK)
+		return false;
+	if (horizon < teller->front)
+		expire_all(teller); // it is another log
+	if (teller->front == 0 || horizon < teller->front) {
+		teller->front = teller->looked = horizon;
+		teller->system_id = 0;
+		set_marks(teller);
+	}
+	while (teller->front < horizon) {
+		if (!begin_round(teller) || !serve_page(teller, teller->front, horizon, &reached, &n))
+			return false;
+		teller->front = reached;
+		teller->seen += n;
+	}
+	return true;
+}
+
+// ---- ahead of the front
+
+static bool is_at_front(const struct watch_teller *teller, const struct watch_client *client)
+{
+	return goes_along(teller, client, teller->front) && watcher_tenant(client->watcher).p != NULL;
+}
+
+// Whose tenants have anything new, up to there.
+static bool find_news(struct watch_teller *teller, uint64_t up_to)
+{
+	uint64_t *ids;
+	size_t n;
+
+	if (follow_tenants(teller->registry, teller->looked, up_to, &ids, &n) != OUTCOME_OK)
+		return false;
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		for (size_t i = 0; i < n && !client->news; i++)
+			client->news = ids[i] == client->tenant_id;
+	}
+	teller->looked = up_to;
+	return true;
+}
+
+// Pages of what two tenants have to do with, to the watches of teller->only.
+static bool serve_pages_of(struct watch_teller *teller, const uint64_t tenants[2], uint64_t after, uint64_t up_to)
+{
+	while (after < up_to) {
+		struct followed *list;
+		size_t n;
+		if (!begin_round(teller) || follow_changes_of(teller->registry, tenants, after, up_to, PAGE, &list, &n) != OUTCOME_OK ||
+			!tell_page(teller, after, list, n))
+			return false;
+		uint64_t reached = n < PAGE ? up_to : list[n - 1].id;
+		advance(teller, after, reached);
+		after = reached;
+	}
+	return true;
+}
+
+// The least position of those who are served now. Whoever watches another tenant that had the name lists again.
+static uint64_t least_position(struct watch_teller *teller, uint64_t tenant_id)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		if (!is_at_front(teller, client))
+			continue;
+		if (client->tenant_id != 0 && client->tenant_id != tenant_id) {
+			expire(teller, client);
+			continue;
+		}
+		client->tenant_id = tenant_id;
+		if (watcher_position(client->watcher) < least)
+			least = watcher_position(client->watcher);
+	}
+	return least;
+}
+
+// All who watch that tenant, and are at the front.
+static bool serve_tenant(struct watch_teller *teller, struct str tenant)
+{
+	uint64_t tenants[2] = { 0, teller->system_id }, horizon, after;
+
+	teller->only = tenant;
+	if (!begin_round(teller) || follow_tenant(teller->registry, tenant, &tenants[0]) != OUTCOME_OK)
+		return false;
+	if (tenants[0] == 0) // what comes of it, when it is there, the front will tell
+		return true;
+	after = least_position(teller, tenants[0]);
+	if (change_horizon_of(teller->registry, tenants, after, &horizon) != OUTCOME_OK ||
+		!serve_pages_of(teller, tenants, after, horizon))
+		return false;
+	// What is its own and in flight, or more than was looked at, is looked for again.
+	bool all = horizon >= change_settled(teller->registry);
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		if (client->tenant_id == tenants[0] && all && watcher_position(client->watcher) >= horizon)
+			client->news = false;
+	}
+	return true;
+}
+
+static bool is_due_ahead(struct watch_teller *teller)
+{
+	if (!change_is_stuck(teller->registry) || change_settled(teller->registry) <= teller->front ||
+		clock_tick_us() < teller->ahead_us)
+		return false;
+	if (teller->looked < teller->front)
+		teller->looked = teller->front;
+	return true;
+}
+
+// A gap takes a second to be known for one, so what is ahead is told a second late.
+static bool serve_ahead(struct watch_teller *teller)
+{
+	bool well = true;
+
+	if (!is_due_ahead(teller))
+		return true;
+	if (!begin_round(teller) ||
+		(change_settled(teller->registry) > teller->looked && !find_news(teller, change_settled(teller->registry))) ||
+		(teller->system_id == 0 && follow_tenant(teller->registry, STR(TENANT_SYSTEM), &teller->system_id) != OUTCOME_OK))
+		return false;
+	for (const struct watch_client *client = teller->clients->first; well && client != NULL; client = client->next) {
+		if (client->news && is_at_front(teller, client))
+			well = serve_tenant(teller, watcher_tenant(client->watcher));
+		teller->only = STR_NONE;
+	}
+	teller->ahead_us = clock_tick_us() + AHEAD_MS * 1000;
+	return well;
+}
+
+// *more: somebody is behind still, and could be served.
+static bool serve_behind(struct watch_teller *teller, bool *more)
+{
+	uint64_t first = teller->front, reached;
+	size_t n;
+
+	for (const struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		if (goes_along(teller, client, 0) && watcher_position(client->watcher) < first)
+			first = watcher_position(client->watcher);
+	}
+	*more = first < teller->front;
+	return !*more || (begin_round(teller) && serve_page(teller, first, teller->front, &reached, &n));
+}
+
+bool watch_tell_round(struct watch_teller *teller, bool *more)
+{
+	*more = false;
+	return begin_round(teller) && serve_front(teller) && serve_ahead(teller) && serve_behind(teller, more) &&
+	       count_passed(teller);
+}
+
+void watch_tell_rest(struct watch_teller *teller)
+{
+	teller->front = 0;
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of the change log is told to which client of the watch process. The caller owns everything that struct
+// watch_teller points to, and the connections' deadlines (watch_proc.c).
+#ifndef TENURE_SERVER_WATCH_TELL_H
+#define TENURE_SERVER_WATCH_TELL_H
+
+#include "base/str.h"
+
+struct call;
+struct pool;
+struct registry;
+struct setup;
+struct watch_clients;
+
+// So many changes were seen up to that id.
+struct watch_mark {
+	uint64_t id, seen;
+};
+
+struct watch_teller {
+	// Set by the owner before the first round.
+	const struct setup *setup;
+	struct watch_clients *clients;
+	struct registry *registry;
+	struct pool *pool;        // cleared by each round
+	struct call *call;        // zeroed memory for watch_call
+	// watch_tell.c's own; all zero in the beginning.
+	uint64_t front;           // read up to this id; 0: not begun
+	uint64_t looked;          // for what is ahead of it, up to this id
+	uint64_t system_id;       // the system's tenant; 0: not known yet
+	struct str only;          // the tenant whose watches alone are served now; p NULL: all are
+	struct watch_mark marks[2]; // older, newer
+	uint64_t seen;
+	int64_t ahead_us, count_us, mark_us; // when next
+};
+
+// Tells all clients what there is. *more: some client is still behind and could be served at once. False: the database
+// is away; what was not told is told by a later round.
+bool watch_tell_round(struct watch_teller *teller, bool *more);
+// Nobody watches: the log is not followed until the next round, which begins at the horizon.
+void watch_tell_rest(struct watch_teller *teller);
+// The call that watcher.h's functions take, its memory from pool.
+struct call *watch_call(struct watch_teller *teller);
+
+#endif
