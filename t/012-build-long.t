@@ -1,0 +1,159 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# scripts/check --long: each run leaves a row, however it ends; t/limited: a test that hangs is ended by its name.
+use strict;
+use warnings;
+
+use Cwd ();
+use File::Basename qw(dirname);
+use File::Path qw(make_path);
+use File::Temp qw(tempdir);
+use POSIX ();
+use Test::More;
+use Time::HiRes ();
+
+my $top  = $ENV{TENURE_SRCDIR} // Cwd::abs_path(dirname(__FILE__) . '/..');
+my $tree = tempdir(CLEANUP => 1);
+my $rows = "$tree/rows";
+
+$ENV{TENURE_CHECK_DIR} = "$tree/work";
+$ENV{TENURE_LONG_RUNS} = $rows;
+delete @ENV{qw(TENURE_SEED TENURE_TEST_DEADLINE TENURE_TEST_FACTOR)};
+
+sub spew {
+    my ($file, $text, $mode) = @_;
+    make_path(dirname("$tree/$file"));
+    open my $out, '>', "$tree/$file" or die "$file: $!\n";
+    print {$out} $text;
+    close $out;
+    chmod $mode // 0644, "$tree/$file";
+    return;
+}
+
+sub slurp {
+    my ($file) = @_;
+    open my $in, '<', $file or return '';
+    local $/;
+    return scalar <$in>;
+}
+
+# (code, both outputs)
+sub run {
+    my ($command) = @_;
+    my $text = qx{cd "$tree" && $command 2>&1};
+    return ($? >> 8, $text);
+}
+
+# An area that needs nothing built; LINES are its header's and its own.
+sub area { my ($name, $lines) = @_; return spew("scripts/long/$name", "#!/bin/sh\n# builds: none\n# needs: build\n$lines", 0755) }
+
+sub last_row {
+    my @rows = split /\n/, slurp($rows);
+    return [ map { s/\A\s+|\s+\z//gr } split /\|/, $rows[-1] // '' ];
+}
+
+spew($_, slurp("$top/$_"), 0755) for qw(scripts/check scripts/check-long scripts/check-common scripts/install-deps t/limited);
+spew('configure', "PACKAGE_VERSION='7.8'\n");
+
+subtest 'a run that passes' => sub {
+    area('good', "# long: what is good\necho found=1 >>\$TENURE_LONG_COUNTS; echo 'found=12' >>\$TENURE_LONG_COUNTS\n"
+            . "echo \"seed \$TENURE_SEED shard \$TENURE_SHARD\"; test -d \"\$TENURE_LONG_DIR\"\n");
+    my ($code, $text) = run('scripts/check --long good --seed 42 --shard 2/3');
+    is $code, 0, 'ends with 0' or diag $text;
+    like $text, qr/^seed 42 shard 2\/3$/m, 'the area is told seed and shard';
+    my $row = last_row();
+    like $row->[1], qr/\A\d{4}-\d\d-\d\d \d\d:\d\d\z/, 'its row: when it began';
+    is_deeply [ @$row[ 3, 4, 5, 7 ] ], [ 'good 2/3', 42, 'found 12', 'passed' ], 'area and shard, seed, the last counts, result';
+    like $row->[6], qr/\A0 min \d\d s\z/, 'duration';
+    ($code, $text) = run('scripts/check --long list');
+    like $text, qr/^good +what is good$/m, 'it is listed with its sentence';
+};
+
+subtest 'a run that fails' => sub {
+    area('bad', "echo tried=3 >>\$TENURE_LONG_COUNTS\necho 'two | leaks'\nexit 3\n");
+    my ($code) = run('scripts/check --long bad');
+    is $code, 3, 'ends as the area does';
+    my $row = last_row();
+    like $row->[4], qr/\A\d+\z/, 'a seed was drawn';
+    is_deeply [ @$row[ 3, 5, 7 ] ], [ 'bad', 'tried 3', 'FAILED: two / leaks' ], 'its row has the last words';
+};
+
+subtest 'a run that hangs' => sub {
+    area('slow', "# minutes: 0.01\nexec sleep 600\n");
+    my ($code) = run('scripts/check --long slow');
+    is $code, 124, 'is ended';
+    is last_row()->[7], 'FAILED: ended after 0.01 minutes', 'and its row says so';
+};
+
+subtest 'a run that is interrupted' => sub {
+    area('wait', "echo begun=1 >>\$TENURE_LONG_COUNTS\nexec sleep 600\n");
+    my $pid = fork // die "fork: $!\n";
+    if (!$pid) {
+        open STDOUT, '>', "$tree/wait.out" or POSIX::_exit(1);
+        chdir $tree;
+        exec 'scripts/check', '--long', 'wait' or POSIX::_exit(1);
+    }
+    my $until = time + 60;
+    Time::HiRes::sleep(0.05) while time < $until && slurp("$tree/work/long-wait-1-of-1.counts") !~ /begun/;
+    kill TERM => $pid;
+    waitpid $pid, 0;
+    is last_row()->[7], 'interrupted', 'leaves its row';
+    is last_row()->[5], 'begun 1', 'with what it had counted';
+};
+
+subtest 'mistakes' => sub {
+    my $before = slurp($rows);
+    for my $arguments ('', 'none', '../check', 'good --shard 3/2', 'good --shard 0/2', 'good --seed x', 'good bad', '--what') {
+        my ($code, $text) = run("scripts/check --long $arguments");
+        is $code, 64, "\"$arguments\" is refused";
+        isnt $text, '', 'with a text';
+    }
+    is slurp($rows), $before, 'none leaves a row';
+};
+
+# ---- t/limited
+
+spew('t/seconds', "# usual times\nquick   1\nlong 100\n");
+spew('t/quick.t', "print qq(1..1\\nok 1\\n);\n");
+spew('t/dies.t',  "print qq(1..1\\nnot ok 1\\n); exit 5;\n");
+spew('t/killed.t', "print qq(1..1\\nok 1\\n); kill KILL => \$\$;\n");
+spew('t/hangs.t', <<'PERL');
+$| = 1;
+$SIG{TERM} = sub { exit 130 };
+my $pid = fork;
+if (!$pid) { $SIG{TERM} = 'IGNORE'; sleep 600; exit }
+open my $out, '>', 'child'; print {$out} $pid; close $out;
+print "ok 1 - begun\n";
+sleep 600;
+END { if ($pid) { open my $out, '>', 'cleaned' } }
+PERL
+
+subtest 'a test within its limit' => sub {
+    my ($code, $text) = run('t/limited t/quick.t');
+    is $code, 0, 'ends as it does';
+    like $text, qr/^ok 1$/m, 'its output passes';
+    is((run('t/limited t/dies.t'))[0], 5, 'its exit code, too');
+    is((run('t/limited t/killed.t'))[0], 137, 'and its end by a signal');
+};
+
+subtest 'a test that takes longer' => sub {
+    my ($code, $text) = run('TENURE_TEST_FACTOR=0.01 t/limited t/hangs.t');
+    is $code, 1, 'fails';
+    like $text, qr{^not ok - t/hangs\.t: ended after 2 s, 10 times its usual 20 s$}m, 'with its name and limit';
+    ok -e "$tree/cleaned", 'its END blocks ran';
+    my $child = slurp("$tree/child");
+    my $until = time + 30;
+    Time::HiRes::sleep(0.05) while time < $until && kill(0, $child) && slurp("/proc/$child/stat") !~ /\) Z /;
+    ok !kill(0, $child) || slurp("/proc/$child/stat") =~ /\) Z /, 'and what it left is killed';
+};
+
+subtest 'the limit of the whole run' => sub {
+    my $soon = time + 2;
+    my ($code, $text) = run("TENURE_TEST_DEADLINE=$soon prove --exec t/limited t/hangs.t t/quick.t");
+    isnt $code, 0, 'fails';
+    like $text, qr{t/hangs\.t: ended after \d s, the limit of the whole run}, 'the test that runs is ended by its name';
+    like $text, qr{t/quick\.t: not run, the limit of the whole run is over}, 'those after it are not run';
+    like $text, qr{^t/\w+\.t +\(Wstat}m, 'the summary lists them';
+};
+
+done_testing;
