@@ -6,16 +6,9 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/pool.h"
-#include "db/db.h"
+#include "sql/tokens.h"
 
 enum { SLOTS = 256, MAX_ID = 32, MAX_SECRET = 128 };
-
-// A tenant that is deleted, but recoverable, still has its users; a purged one (live NULL) has none.
-static const struct db_query q_token = {
-	"SELECT t.hash, t.user, t.role, t.tenant_id IS NOT NULL, n.name, t.expires_at, t.revoked_at"
-	" FROM tokens t LEFT JOIN tenants n ON n.id = t.tenant_id AND n.live = 1 WHERE t.id = ?",
-	"s", "bssustt"
-};
 
 // ---- the cache: each token has one place, a later one with the same place takes it
 
@@ -123,8 +116,9 @@ static enum db_verdict ask(void *arg)
 {
 	struct question *question = arg;
 
-	question->result =
-		db_run(question->db, question->pool, &q_token, DB_IN(db_s(question->id)), &question->rows);
+	const struct sql_token_by_id in = { .id = question->id };
+
+	question->result = sql_token_by_id_run(question->db, question->pool, &in, &question->rows);
 	return DB_COMMIT;
 }
 
@@ -148,19 +142,19 @@ static bool well_formed(struct str token, struct str *id, struct str *secret)
 }
 
 // Expired or revoked tokens and those of a purged tenant are good for nothing.
-static bool row_is_good(const struct db_rows *rows, struct str secret, struct principal *principal)
+static bool row_is_good(const struct sql_token_by_id_row *row, struct str secret, struct principal *principal)
 {
 	uint8_t hash[DIGEST_SHA256];
 
 	digest_sha256(secret, hash);
-	if (!digest_equal(db_at(rows, 0, 0)->s, key_str(hash)))
+	if (!digest_equal(row->hash, key_str(hash)))
 		return false;
-	if (!db_at(rows, 0, 6)->null || (!db_at(rows, 0, 5)->null && db_at(rows, 0, 5)->i <= clock_now_us()))
+	if (!row->revoked_at_is_null || (!row->expires_at_is_null && row->expires_at <= clock_now_us()))
 		return false;
-	if (db_at(rows, 0, 3)->u != 0 && db_at(rows, 0, 4)->null)
+	if (row->has_tenant != 0 && row->tenant.p == NULL)
 		return false;
-	*principal = (struct principal){ .user = db_at(rows, 0, 1)->s, .tenant = db_at(rows, 0, 4)->s };
-	return role_parse(db_at(rows, 0, 2)->s, &principal->role);
+	*principal = (struct principal){ .user = row->user, .tenant = row->tenant };
+	return role_parse(row->role, &principal->role);
 }
 
 enum outcome token_check(struct token_cache *cache, struct db *db, struct pool *pool, struct str token,
@@ -183,11 +177,13 @@ enum outcome token_check(struct token_cache *cache, struct db *db, struct pool *
 		*detail = STR("tokens can't be checked at the moment");
 		return OUTCOME_UNAVAILABLE;
 	}
-	if (question.rows.n == 0 || !row_is_good(&question.rows, secret, principal)) {
+	const struct sql_token_by_id_row *row = question.rows.n > 0 ? sql_token_by_id_row(&question.rows, 0) : NULL;
+
+	if (row == NULL || !row_is_good(row, secret, principal)) {
 		*principal = (struct principal){ 0 };
 		cache_forget(cache, key);
 		return OUTCOME_UNAUTHENTICATED;
 	}
-	cache_keep(cache, key, principal, db_at(&question.rows, 0, 5)->null ? 0 : db_at(&question.rows, 0, 5)->i);
+	cache_keep(cache, key, principal, row->expires_at);
 	return OUTCOME_OK;
 }

@@ -7,45 +7,22 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/pool.h"
-#include "db/db.h"
+#include "sql/tokens.h"
 
 enum { ID_BYTES = 6, SECRET_BYTES = 24, MAX_NAME = 255, MAX_DESCRIPTION = 1024, ATTEMPTS = 3 };
-
-#define INSERT_COLUMNS "INSERT INTO tokens (id, hash, user, role, description, created_at, expires_at, tenant_id) "
-static const struct db_query q_create_operator = { INSERT_COLUMNS "VALUES (?, ?, ?, ?, ?, ?, ?, NULL)", "sbssstt", "" };
-static const struct db_query q_create = {
-	INSERT_COLUMNS "SELECT ?, ?, ?, ?, ?, ?, ?, id FROM tenants WHERE name = ? AND live = 1 AND deleted_at IS NULL",
-	"sbssstts", ""
-};
-static const struct db_query q_revoke = {
-	"UPDATE tokens SET revoked_at = COALESCE(revoked_at, ?) WHERE id = ?", "ts", ""
-};
-#define SELECT_COLUMNS \
-	"SELECT t.id, t.user, COALESCE(n.name, ''), t.role, t.created_at, t.expires_at, t.revoked_at, t.description" \
-	" FROM tokens t LEFT JOIN tenants n ON n.id = t.tenant_id "
-static const struct db_query q_list = { SELECT_COLUMNS "ORDER BY t.created_at, t.id", "", "ssssttts" };
-static const struct db_query q_list_tenant = {
-	SELECT_COLUMNS "WHERE n.name = ? AND n.live = 1 ORDER BY t.created_at, t.id", "s", "ssssttts"
-};
-static const struct db_query q_list_operators = {
-	SELECT_COLUMNS "WHERE t.tenant_id IS NULL ORDER BY t.created_at, t.id", "", "ssssttts"
-};
 
 // One statement, which may be run again after a lost connection.
 struct task {
 	struct db *db;
 	struct pool *pool;
-	const struct db_query *query;
-	const struct db_value *in;
-	struct db_rows rows;
-	enum db_result result;
+	struct db_call call;
 };
 
 static enum db_verdict run(void *arg)
 {
 	struct task *task = arg;
 
-	task->result = db_run(task->db, task->pool, task->query, task->in, &task->rows);
+	(void)db_run_call(task->db, task->pool, &task->call);
 	return DB_COMMIT;
 }
 
@@ -53,7 +30,7 @@ static enum outcome run_task(struct task *task)
 {
 	if (db_txn_run(task->db, DB_AUTOCOMMIT, NULL, run, task) != DB_OK)
 		return OUTCOME_UNAVAILABLE;
-	return task->result == DB_OK || task->result == DB_DUPLICATE ? OUTCOME_OK : OUTCOME_INTERNAL;
+	return task->call.result == DB_OK || task->call.result == DB_DUPLICATE ? OUTCOME_OK : OUTCOME_INTERNAL;
 }
 
 // ---- making one
@@ -102,27 +79,36 @@ static void make_token(struct pool *pool, struct str *token, struct str *id, uin
 	digest_sha256(str_part(*token, dot + 1, token->n), hash);
 }
 
+static struct db_call insert_call(struct pool *pool, const struct token_info *info, struct str id, struct str hash)
+{
+	const struct sql_token_insert in = {
+		.id = id,
+		.hash = hash,
+		.user = info->user,
+		.role = str_c(role_name(info->role)),
+		.description = info->description,
+		.now = clock_now_us(),
+		.expires_at = info->expires_us,
+		.expires_at_is_null = info->expires_us == 0,
+		.tenant = info->tenant,
+	};
+
+	return sql_token_insert_call(pool, info->role == ROLE_OPERATOR ? SQL_TOKEN_KIND_OPERATOR : SQL_TOKEN_KIND_TENANT, &in);
+}
+
 // A duplicate in the second run of a task is the row of the first, whose answer was lost.
 static enum outcome create_once(struct db *db, struct pool *pool, const struct token_info *info, struct str *token,
 	bool *taken)
 {
 	uint8_t hash[DIGEST_SHA256];
 	struct str id;
-	struct task task = { .db = db, .pool = pool };
 
 	make_token(pool, token, &id, hash);
-	const struct db_value in[] = {
-		db_s(id), db_b(str_n((const char *)hash, sizeof(hash))), db_s(info->user), db_s(str_c(role_name(info->role))),
-		db_s(info->description), db_t(clock_now_us()),
-		info->expires_us != 0 ? db_t(info->expires_us) : db_null('t'), db_s(info->tenant),
-	};
-
-	task.query = info->role == ROLE_OPERATOR ? &q_create_operator : &q_create;
-	task.in = in;
+	struct task task = { db, pool, insert_call(pool, info, id, str_n((const char *)hash, sizeof(hash))) };
 	enum outcome outcome = run_task(&task);
 
-	*taken = task.result == DB_DUPLICATE && db_txn_tries(db) == 1;
-	if (outcome == OUTCOME_OK && task.result == DB_OK && task.rows.affected == 0)
+	*taken = task.call.result == DB_DUPLICATE && db_txn_tries(db) == 1;
+	if (outcome == OUTCOME_OK && task.call.result == DB_OK && task.call.rows.affected == 0)
 		return OUTCOME_NOT_FOUND;
 	return outcome == OUTCOME_OK ? OUTCOME_CREATED : outcome;
 }
@@ -156,43 +142,47 @@ enum outcome token_create(struct db *db, struct pool *pool, const struct token_i
 enum outcome token_revoke(struct db *db, struct pool *pool, struct str id)
 {
 	struct str key = str_part(id, 0, str_find(id, '.', 0));
-	struct db_value in[] = { db_t(clock_now_us()), db_s(key) };
-	struct task task = { .db = db, .pool = pool, .query = &q_revoke, .in = in };
+	const struct sql_token_revoke in = { .now = clock_now_us(), .id = key };
+	struct task task = { db, pool, sql_token_revoke_call(pool, &in) };
 
 	if (!is_text(key, 1, MAX_NAME))
 		return OUTCOME_NOT_FOUND;
 	if (run_task(&task) != OUTCOME_OK)
 		return OUTCOME_UNAVAILABLE;
-	return task.rows.affected > 0 ? OUTCOME_OK : OUTCOME_NOT_FOUND;
+	return task.call.rows.affected > 0 ? OUTCOME_OK : OUTCOME_NOT_FOUND;
 }
 
-static void read_row(const struct db_rows *rows, size_t row, struct token_info *info)
+static struct token_info info_of(const struct sql_token_list_row *row)
 {
-	*info = (struct token_info){
-		.id = db_at(rows, row, 0)->s,
-		.user = db_at(rows, row, 1)->s,
-		.tenant = db_at(rows, row, 2)->s,
-		.created_us = db_at(rows, row, 4)->i,
-		.expires_us = db_at(rows, row, 5)->null ? 0 : db_at(rows, row, 5)->i,
-		.revoked_us = db_at(rows, row, 6)->null ? 0 : db_at(rows, row, 6)->i,
-		.description = db_at(rows, row, 7)->s,
+	struct token_info info = {
+		.id = row->id,
+		.user = row->user,
+		.tenant = row->tenant,
+		.created_us = row->created_at,
+		.expires_us = row->expires_at,
+		.revoked_us = row->revoked_at,
+		.description = row->description,
 	};
-	if (!role_parse(db_at(rows, row, 3)->s, &info->role))
-		info->role = ROLE_NONE;
+
+	if (!role_parse(row->role, &info.role))
+		info.role = ROLE_NONE;
+	return info;
 }
 
 enum outcome token_list(struct db *db, struct pool *pool, struct str tenant, struct token_info **list, size_t *n)
 {
-	struct db_value in[] = { db_s(tenant) };
-	struct task task = { .db = db, .pool = pool, .query = &q_list, .in = in };
+	const struct sql_token_list in = { .tenant = tenant };
+	enum sql_token_owner owner = SQL_TOKEN_OWNER_ANYBODY;
 
 	if (tenant.p != NULL)
-		task.query = tenant.n > 0 ? &q_list_tenant : &q_list_operators;
+		owner = tenant.n > 0 ? SQL_TOKEN_OWNER_TENANT : SQL_TOKEN_OWNER_OPERATORS;
+	struct task task = { db, pool, sql_token_list_call(pool, owner, &in) };
+
 	if (run_task(&task) != OUTCOME_OK)
 		return OUTCOME_UNAVAILABLE;
-	*n = task.rows.n;
-	*list = POOL_ARRAY(pool, struct token_info, task.rows.n);
-	for (size_t i = 0; i < task.rows.n; i++)
-		read_row(&task.rows, i, &(*list)[i]);
+	*n = task.call.rows.n;
+	*list = POOL_ARRAY(pool, struct token_info, *n);
+	for (size_t i = 0; i < *n; i++)
+		(*list)[i] = info_of(sql_token_list_row(&task.call.rows, i));
 	return OUTCOME_OK;
 }

@@ -4,6 +4,7 @@
 
 #include <errmsg.h>
 
+#include "base/pool.h"
 #include "db/db_internal.h"
 
 enum {
@@ -216,6 +217,17 @@ enum db_result batch_run(struct db *db, struct pool *pool, struct db_call *calls
 
 // ---- what others call
 
+struct db_call db_call_of(struct pool *pool, const struct db_query *query, const void *in)
+{
+	void *copy = NULL;
+
+	if (query->in_size > 0) {
+		copy = pool_alloc(pool, query->in_size);
+		memcpy(copy, in, query->in_size);
+	}
+	return (struct db_call){ .query = query, .in = copy };
+}
+
 enum db_result db_run_batch(struct db *db, struct pool *pool, struct db_call *calls, size_t n)
 {
 	enum db_result result = txn_check(db);
@@ -225,8 +237,7 @@ enum db_result db_run_batch(struct db *db, struct pool *pool, struct db_call *ca
 	return fail_all(calls, n, result);
 }
 
-enum db_result db_run(struct db *db, struct pool *pool, const struct db_query *query, const struct db_value *in,
-	struct db_rows *rows)
+enum db_result db_run(struct db *db, struct pool *pool, const struct db_query *query, const void *in, struct db_rows *rows)
 {
 	struct db_call call = { .query = query, .in = in };
 	enum db_result result = txn_check(db);
@@ -241,4 +252,10 @@ enum db_result db_run(struct db *db, struct pool *pool, const struct db_query *q
 	if (rows != NULL)
 		*rows = call.rows;
 	return result;
+}
+
+enum db_result db_run_call(struct db *db, struct pool *pool, struct db_call *call)
+{
+	call->result = db_run(db, pool, call->query, call->in, &call->rows);
+	return call->result;
 }

@@ -139,13 +139,41 @@ size_t bind_value(MYSQL_BIND *bind, union db_slot *slot, const struct db_value *
 	return 12;
 }
 
-size_t bind_values(struct db_stmt *stmt, const struct db_value *in)
+struct db_value bind_parameter(const struct db_query *query, const void *in, unsigned i)
+{
+	if (query->in_fields == NULL) {
+		const struct db_value *values = in;
+
+		assert(values[i].type == query->in[i]);
+		return values[i];
+	}
+	const struct db_field *field = &query->in_fields[i];
+	const char *member = (const char *)in + field->at;
+	struct db_value value = { .type = field->type };
+
+	if (is_text(field->type)) {
+		memcpy(&value.s, member, sizeof(value.s));
+		value.null = field->nullable && value.s.p == NULL;
+	} else {
+		memcpy(&value.u, member, sizeof(value.u));
+		value.null = field->nullable && ((const char *)in)[field->null_at] != 0;
+	}
+	return value;
+}
+
+size_t bind_stride(const struct db_query *query)
+{
+	return query->in_fields != NULL ? query->in_size : strlen(query->in) * sizeof(struct db_value);
+}
+
+size_t bind_values(struct db_stmt *stmt, const void *in)
 {
 	size_t bytes = 16;
 
 	for (unsigned i = 0; i < stmt->n_in; i++) {
-		assert(in[i].type == stmt->query->in[i]);
-		bytes += bind_value(&stmt->in[i], &stmt->in_slots[i], &in[i]) + 2;
+		struct db_value value = bind_parameter(stmt->query, in, i);
+
+		bytes += bind_value(&stmt->in[i], &stmt->in_slots[i], &value) + 2;
 	}
 	if (stmt->n_in > 0)
 		(void)mysql_stmt_bind_param(stmt->stmt, stmt->in);
@@ -195,51 +223,82 @@ static bool take_text(struct db_stmt *stmt, unsigned column, unsigned long n, st
 	return true;
 }
 
-static bool take_row(struct db_stmt *stmt, struct pool *pool, struct db_value *values)
+static bool take_value(struct db_stmt *stmt, unsigned column, struct pool *pool, struct db_value *value)
+{
+	char letter = stmt->query->out[column];
+
+	*value = (struct db_value){ .type = letter, .null = stmt->out[column].is_null_value != 0 };
+	if (value->null)
+		return true;
+	if (is_text(letter))
+		return take_text(stmt, column, stmt->out[column].length_value, pool, value);
+	if (letter == 't')
+		value->i = us_of_time(&stmt->out_slots[column].t);
+	else
+		value->u = stmt->out_slots[column].u;
+	return true;
+}
+
+// A NULL where the statement's file promises none would be read as 0: the row is refused instead.
+static bool put_value(const struct db_field *field, const struct db_value *value, char *row)
+{
+	if (value->null && !field->nullable)
+		return false;
+	if (is_text(field->type)) {
+		memcpy(row + field->at, &value->s, sizeof(value->s));
+	} else {
+		memcpy(row + field->at, &value->u, sizeof(value->u));
+		if (field->nullable)
+			row[field->null_at] = value->null ? 1 : 0;
+	}
+	return true;
+}
+
+static bool take_row(struct db_stmt *stmt, struct pool *pool, void *row)
 {
 	for (unsigned i = 0; i < stmt->n_out; i++) {
-		char letter = stmt->query->out[i];
+		struct db_value value;
 
-		values[i] = (struct db_value){ .type = letter, .null = stmt->out[i].is_null_value != 0 };
-		if (values[i].null)
-			continue;
-		if (letter == 't')
-			values[i].i = us_of_time(&stmt->out_slots[i].t);
-		else if (!is_text(letter))
-			values[i].u = stmt->out_slots[i].u;
-		else if (!take_text(stmt, i, stmt->out[i].length_value, pool, &values[i]))
+		if (!take_value(stmt, i, pool, &value))
+			return false;
+		if (stmt->query->out_fields == NULL)
+			((struct db_value *)row)[i] = value;
+		else if (!put_value(&stmt->query->out_fields[i], &value, row))
 			return false;
 	}
 	return true;
 }
 
 // How many rows come is not known before the last: the array doubles.
-static struct db_value *room_for(struct pool *pool, struct db_value *values, size_t n, size_t columns, size_t *room)
+static char *room_for(struct pool *pool, char *rows, size_t n, size_t row_size, size_t *room)
 {
 	if (n < *room)
-		return values;
+		return rows;
 	*room = *room == 0 ? 1 : *room < 16 ? 32 : *room * 2;
-	struct db_value *larger = pool_alloc(pool, *room * columns * sizeof(*larger));
+	char *larger = pool_alloc(pool, *room * row_size);
 
 	if (n > 0)
-		memcpy(larger, values, n * columns * sizeof(*values));
+		memcpy(larger, rows, n * row_size);
 	return larger;
 }
 
 static bool fetch_rows(struct db_stmt *stmt, struct pool *pool, struct db_rows *rows)
 {
-	struct db_value *values = NULL;
+	bool has_fields = stmt->query->out_fields != NULL;
+	char *array = NULL;
 	size_t room = 0;
 	int rc;
 
+	rows->row_size = has_fields ? stmt->query->row_size : rows->columns * sizeof(struct db_value);
 	// Not stored first: each row goes from the network buffer to the pool.
 	while ((rc = mysql_stmt_fetch(stmt->stmt)) == 0 || rc == MYSQL_DATA_TRUNCATED) {
-		values = room_for(pool, values, rows->n, rows->columns, &room);
-		if (!take_row(stmt, pool, values + rows->n * rows->columns))
+		array = room_for(pool, array, rows->n, rows->row_size, &room);
+		if (!take_row(stmt, pool, array + rows->n * rows->row_size))
 			return false;
 		rows->n++;
 	}
-	rows->values = values;
+	rows->rows = array;
+	rows->values = has_fields ? NULL : (const void *)array;
 	rows->affected = rows->n;
 	return rc == MYSQL_NO_DATA;
 }

@@ -11,26 +11,30 @@ static const struct db_query q_max_packet = { "SELECT @@max_allowed_packet", "",
 
 struct bulk {
 	struct db_stmt *stmt;
-	const struct db_value *values; // of the chunk
+	const char *in;                // structs of parameters, those of the chunk first
+	size_t stride;                 // bytes from one to the next
 	char *indicators;              // one per parameter
 };
 
-static size_t row_bytes(const struct db_value *values, unsigned n)
+static size_t row_bytes(const struct db_query *query, const void *in, unsigned n)
 {
 	size_t bytes = 0;
 
-	for (unsigned i = 0; i < n; i++)
-		bytes += 14 + (values[i].type == 's' || values[i].type == 'b' ? values[i].s.n : 0);
+	for (unsigned i = 0; i < n; i++) {
+		struct db_value value = bind_parameter(query, in, i);
+
+		bytes += 14 + (value.type == 's' || value.type == 'b' ? value.s.n : 0);
+	}
 	return bytes;
 }
 
 // How many of the n rows go into one packet; at least one.
-static size_t chunk_rows(const struct db_value *values, unsigned columns, size_t n, size_t limit)
+static size_t chunk_rows(const struct bulk *bulk, size_t n, size_t limit)
 {
 	size_t rows = 0, bytes = 0;
 
 	while (rows < n) {
-		bytes += row_bytes(values + rows * columns, columns);
+		bytes += row_bytes(bulk->stmt->query, bulk->in + rows * bulk->stride, bulk->stmt->n_in);
 		if (rows > 0 && bytes > limit)
 			break;
 		rows++;
@@ -42,12 +46,14 @@ static size_t chunk_rows(const struct db_value *values, unsigned columns, size_t
 static my_bool give_row(void *data, MYSQL_BIND *binds, unsigned row)
 {
 	struct bulk *bulk = data;
-	const struct db_value *values = bulk->values + (size_t)row * bulk->stmt->n_in;
+	const char *in = bulk->in + (size_t)row * bulk->stride;
 
 	for (unsigned i = 0; i < bulk->stmt->n_in; i++) {
-		(void)bind_value(&binds[i], &bulk->stmt->in_slots[i], &values[i]);
+		struct db_value value = bind_parameter(bulk->stmt->query, in, i);
+
+		(void)bind_value(&binds[i], &bulk->stmt->in_slots[i], &value);
 		binds[i].length = &binds[i].buffer_length;
-		bulk->indicators[i] = values[i].null ? STMT_INDICATOR_NULL : STMT_INDICATOR_NONE;
+		bulk->indicators[i] = value.null ? STMT_INDICATOR_NULL : STMT_INDICATOR_NONE;
 		binds[i].u.indicator = &bulk->indicators[i];
 	}
 	return 0;
@@ -72,7 +78,7 @@ static enum db_result run_chunk(struct db *db, struct bulk *bulk, size_t rows, u
 	enum db_result result = DB_OK;
 
 	fault_pass(db, FAULT_STATEMENT);
-	(void)bind_values(bulk->stmt, bulk->values); // the types, which go once per packet
+	(void)bind_values(bulk->stmt, bulk->in); // the types, which go once per packet
 	set_bulk(stmt, bulk, (unsigned)rows);
 	db->round_trips++;
 	if (mysql_stmt_execute(stmt) != 0)
@@ -91,13 +97,13 @@ static enum db_result run_chunks(struct db *db, struct bulk *bulk, size_t n, uin
 	if (db->max_packet < CHUNK_BYTES + PACKET_SLACK)
 		limit = db->max_packet > 2 * PACKET_SLACK ? (size_t)db->max_packet - PACKET_SLACK : PACKET_SLACK;
 	for (size_t done = 0; done < n;) {
-		size_t rows = chunk_rows(bulk->values, bulk->stmt->n_in, n - done, limit);
+		size_t rows = chunk_rows(bulk, n - done, limit);
 		enum db_result result = run_chunk(db, bulk, rows, affected);
 
 		if (result != DB_OK)
 			return result;
 		done += rows;
-		bulk->values += rows * bulk->stmt->n_in;
+		bulk->in += rows * bulk->stride;
 	}
 	return DB_OK;
 }
@@ -116,10 +122,10 @@ static enum db_result get_ready(struct db *db, struct pool *pool)
 	return result;
 }
 
-static enum db_result run_bulk(struct db *db, struct pool *pool, const struct db_query *query,
-	const struct db_value *values, size_t n, uint64_t *affected)
+static enum db_result run_bulk(struct db *db, struct pool *pool, const struct db_query *query, const void *in, size_t n,
+	uint64_t *affected)
 {
-	struct bulk bulk = { .values = values };
+	struct bulk bulk = { .in = in, .stride = bind_stride(query) };
 	enum db_result result = get_ready(db, pool);
 
 	if (result == DB_OK)
@@ -134,8 +140,8 @@ static enum db_result run_bulk(struct db *db, struct pool *pool, const struct db
 	return result;
 }
 
-enum db_result db_run_bulk(struct db *db, struct pool *pool, const struct db_query *query,
-	const struct db_value *values, size_t n, uint64_t *affected)
+enum db_result db_run_bulk(struct db *db, struct pool *pool, const struct db_query *query, const void *in, size_t n,
+	uint64_t *affected)
 {
 	enum db_result result = txn_check(db);
 
@@ -144,5 +150,5 @@ enum db_result db_run_bulk(struct db *db, struct pool *pool, const struct db_que
 		*affected = 0;
 	if (result != DB_OK || n == 0)
 		return result;
-	return txn_note(db, run_bulk(db, pool, query, values, n, affected));
+	return txn_note(db, run_bulk(db, pool, query, in, n, affected));
 }

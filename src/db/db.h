@@ -20,13 +20,26 @@ enum db_result {
 	DB_ERROR,     // anything else; logged here
 };
 
+// Where a parameter, or a column, stands in its statement's struct. A text or bytes of NULL have p NULL; anything else that
+// may be NULL has a bool beside it, at null_at.
+struct db_field {
+	char type; // a letter as below
+	bool nullable;
+	uint16_t at, null_at; // bytes from the struct's beginning
+};
+
 // One statement: its text, and the types of its parameters and columns, a letter each:
 // s text, b bytes, u uint64_t, i int64_t, t time (int64_t, microseconds since the epoch, DATETIME(6) in UTC).
-// Rows of this struct are static const; their address is the key of the statement cache.
+// Statements are generated from sql/statements/ (build-aux/compile-sql), with a struct of parameters, a struct of a row and
+// functions that take these; call those. The address of a db_query is the key of the statement cache.
+// A query without in_fields and out_fields, which only tests and db/ itself have, takes and gives arrays of db_value.
 struct db_query {
 	const char *sql;
 	const char *in;
 	const char *out;
+	const char *name; // with the case of each choice: "move_items/tree"
+	const struct db_field *in_fields, *out_fields;
+	uint16_t in_size, row_size; // of the structs, in bytes
 };
 
 struct db_value {
@@ -50,7 +63,9 @@ struct db_value db_null(char type);
 struct db_rows {
 	size_t n;       // rows
 	size_t columns;
-	const struct db_value *values; // n * columns, in pool
+	const struct db_value *values; // n * columns, in pool; of a query without fields
+	const void *rows;              // n structs of row_size bytes, in pool; of one with fields
+	size_t row_size;
 	uint64_t affected;  // rows matched (CLIENT_FOUND_ROWS), not only changed
 	uint64_t insert_id;
 };
@@ -59,6 +74,12 @@ static inline const struct db_value *db_at(const struct db_rows *rows, size_t ro
 {
 	assert(row < rows->n && column < rows->columns);
 	return &rows->values[row * rows->columns + column];
+}
+// A row as its struct, whose size proves that it is this statement's. The generated NAME_row() call this.
+static inline const void *db_row(const struct db_rows *rows, size_t row, size_t size)
+{
+	assert(row < rows->n && size == rows->row_size);
+	return (const char *)rows->rows + row * size;
 }
 
 // ---- connection
@@ -80,25 +101,28 @@ void db_forget_after_fork(struct db **db);
 // for single autocommitted statements.
 
 // rows may be NULL when there is nothing to read.
-enum db_result db_run(struct db *db, struct pool *pool, const struct db_query *query, const struct db_value *in,
-	struct db_rows *rows);
+enum db_result db_run(struct db *db, struct pool *pool, const struct db_query *query, const void *in, struct db_rows *rows);
 
 // Several statements in one round trip. Each is executed whatever became of those before it, so no COMMIT, and nothing
 // that must not happen when an earlier one fails, belongs in a batch outside a transaction.
 // Returns the first result that is not DB_OK and not DB_DUPLICATE; each call's own result is in it.
 struct db_call {
 	const struct db_query *query;
-	const struct db_value *in;
+	const void *in; // the query's struct of parameters
 	struct db_rows rows;
 	enum db_result result;
 };
+// A call with a copy of its parameters in pool. The generated NAME_call() call this.
+struct db_call db_call_of(struct pool *pool, const struct db_query *query, const void *in);
+// Runs one; its rows and result are in it, the result is returned, too.
+enum db_result db_run_call(struct db *db, struct pool *pool, struct db_call *call);
 enum { DB_MAX_BATCH = 16 };
 enum db_result db_run_batch(struct db *db, struct pool *pool, struct db_call *calls, size_t n);
 
-// Inserts many rows with one execute (Connector/C bulk): query is a single-row INSERT, values n * strlen(query->in).
-// Chunks itself so that no packet passes max_allowed_packet. Only inside a transaction.
-enum db_result db_run_bulk(struct db *db, struct pool *pool, const struct db_query *query,
-	const struct db_value *values, size_t n, uint64_t *affected);
+// Executes a statement that answers no rows once for each of n structs of parameters, all in one round trip where they fit
+// (Connector/C bulk). Chunks itself so that no packet passes max_allowed_packet. Only inside a transaction.
+enum db_result db_run_bulk(struct db *db, struct pool *pool, const struct db_query *query, const void *in, size_t n,
+	uint64_t *affected);
 
 // Text of one file of sql/, statement by statement (";" at a line's end; BEGIN NOT ATOMIC … END blocks and
 // DELIMITER are not understood). Only tenure-manage: everything else binds. Stops at the first failure.

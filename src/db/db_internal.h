@@ -69,7 +69,11 @@ bool bind_letters_ok(const char *letters);
 // Once per prepared statement, when its columns are known: where they go. False with the statement's error set.
 bool bind_columns(struct db_stmt *stmt);
 // Hands the values to Connector/C, which reads them at the next execute; returns how many bytes that will send, about.
-size_t bind_values(struct db_stmt *stmt, const struct db_value *in);
+size_t bind_values(struct db_stmt *stmt, const void *in);
+// Parameter i of a query's struct of parameters (or array of values).
+struct db_value bind_parameter(const struct db_query *query, const void *in, unsigned i);
+// Bytes from one struct of parameters to the next.
+size_t bind_stride(const struct db_query *query);
 // One value's bind, its slot filled; returns its size in bytes.
 size_t bind_value(MYSQL_BIND *bind, union db_slot *slot, const struct db_value *value);
 // After an execute whose answer has come: all its rows, or what it changed. False with the statement's error set,

@@ -1,0 +1,49 @@
+-- Tokens: who may call, and as whom.
+
+-- The token of an id. A tenant that is deleted but recoverable still has its users; a purged one (live NULL) has none.
+-- @statement token_by_id
+-- @in id text
+-- @out hash bytes, user text, role text, has_tenant uint, tenant text null, expires_at time null, revoked_at time null
+SELECT t.hash, t.user, t.role, t.tenant_id IS NOT NULL AS has_tenant, n.name AS tenant, t.expires_at, t.revoked_at
+FROM tokens t
+LEFT JOIN tenants n ON n.id = t.tenant_id AND n.live = 1
+WHERE t.id = :id;
+
+-- For whom a token is made. Nothing is inserted where there is no such tenant, or it is deleted.
+-- @choice token_kind
+-- @case operator
+VALUES (:id, :hash, :user, :role, :description, :now, :expires_at, NULL)
+-- @case tenant
+SELECT :id, :hash, :user, :role, :description, :now, :expires_at, n.id
+FROM tenants n
+WHERE n.name = :tenant AND n.live = 1 AND n.deleted_at IS NULL
+
+-- @statement token_insert
+-- @in id text, hash bytes, user text, role text, description text, now time, expires_at time null, tenant text
+INSERT INTO tokens (id, hash, user, role, description, created_at, expires_at, tenant_id) {token_kind};
+
+-- @statement token_revoke
+-- @in now time, id text
+UPDATE tokens SET revoked_at = COALESCE(revoked_at, :now) WHERE id = :id;
+
+-- Whose tokens are listed.
+-- @choice token_owner
+-- @case anybody
+TRUE
+-- @case tenant
+n.name = :tenant AND n.live = 1
+-- @case operators
+t.tenant_id IS NULL
+
+-- For tenure-manage, by creation.
+-- @statement token_list
+-- @in tenant text
+-- @out id text, user text, tenant text, role text, created_at time, expires_at time null, revoked_at time null,
+--      description text
+-- @scans only tenure-manage asks, and shows them all
+-- @sorts likewise
+SELECT t.id, t.user, COALESCE(n.name, '') AS tenant, t.role, t.created_at, t.expires_at, t.revoked_at, t.description
+FROM tokens t
+LEFT JOIN tenants n ON n.id = t.tenant_id
+WHERE {token_owner}
+ORDER BY t.created_at, t.id;

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every statement of sql/statements/, as build-aux/compile-sql lists them for checks (make check-sql).
+#ifndef TENURE_DB_STATEMENTS_H
+#define TENURE_DB_STATEMENTS_H
+
+#include "db/db.h"
+
+struct db_statement {
+	const struct db_query *query;
+	const char *const *in_names;  // of its parameters, in their order: "id", "set.tenant_id"
+	const char *const *out_names; // of its columns
+	const char *scans, *sorts;    // why it may go through a table, or sort more than it answers; NULL: it may not
+	const char *sample;           // values to explain it with, where those are not taken from the columns compared with
+};
+extern const struct db_statement db_statements[];
+extern const size_t db_n_statements;
+
+#endif
