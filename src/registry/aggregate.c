@@ -6,45 +6,26 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "registry/provider_internal.h"
-
-// Uuids as a table j with the 16 bytes of each, of one parameter: a JSON array of strings of 32 hex digits.
-#define UUIDS "JSON_TABLE(?, '$[*]' COLUMNS (hex CHAR(32) CHARACTER SET ascii PATH '$')) j"
-
-static const struct db_query q_list = {
-	"SELECT aggregate FROM provider_aggregates WHERE resource_id = " OF_PROVIDER " ORDER BY aggregate", "bu", "b"
-};
-static const struct db_query q_held = {
-	"SELECT aggregate FROM provider_aggregates WHERE resource_id = ? ORDER BY aggregate", "u", "b"
-};
-static const struct db_query q_join = {
-	"INSERT INTO provider_aggregates (resource_id, aggregate) SELECT ?, UNHEX(j.hex) FROM " UUIDS, "us", ""
-};
-static const struct db_query q_leave = { "DELETE FROM provider_aggregates WHERE resource_id = ?", "u", "" };
+#include "sql/aggregates.h"
 
 static int by_bytes(const void *a, const void *b)
 {
 	return memcmp(a, b, sizeof(struct uuid));
 }
 
-static struct uuid *from_rows(struct pool *pool, const struct db_rows *rows)
-{
-	struct uuid *list = POOL_ARRAY(pool, struct uuid, rows->n);
-
-	for (size_t i = 0; i < rows->n; i++)
-		uuid_from_bytes(db_at(rows, i, 0)->s, &list[i]);
-	return list;
-}
-
 enum outcome aggregate_list(struct registry *registry, const struct uuid *uid, struct provider *provider,
 	struct uuid **list, size_t *n)
 {
-	struct db_rows rows;
-	enum outcome outcome = provider_get_with(registry, uid, provider, &q_list, &rows);
+	const struct sql_aggregate_list in = { .uid = uuid_bytes(uid), .type_id = provider_type(registry)->id };
+	struct db_call call = sql_aggregate_list_call(registry->pool, &in);
+	enum outcome outcome = provider_get_with(registry, uid, provider, &call);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	*list = from_rows(registry->pool, &rows);
-	*n = rows.n;
+	*n = call.rows.n;
+	*list = POOL_ARRAY(registry->pool, struct uuid, *n);
+	for (size_t i = 0; i < *n; i++)
+		uuid_from_bytes(sql_aggregate_list_row(&call.rows, i)->aggregate, &(*list)[i]);
 	return OUTCOME_OK;
 }
 
@@ -76,6 +57,20 @@ static struct str as_json(struct pool *pool, const struct uuid *list, size_t n)
 	return buf_str(&json);
 }
 
+static struct db_call read_locked(struct pool *pool, uint64_t resource_id)
+{
+	return sql_aggregate_list_locked_call(pool, &(struct sql_aggregate_list_locked){ .resource_id = resource_id });
+}
+
+static bool is_same(const struct uuid *wanted, size_t n, const struct db_rows *rows)
+{
+	for (size_t i = 0; n == rows->n && i < n; i++) {
+		if (!str_eq(uuid_bytes(&wanted[i]), sql_aggregate_list_locked_row(rows, i)->aggregate))
+			return false;
+	}
+	return n == rows->n;
+}
+
 enum outcome aggregate_set(struct registry *registry, const struct uuid *uid, const struct provider_guard *guard,
 	bool raises, const struct uuid *list, size_t n, struct provider *provider)
 {
@@ -83,22 +78,22 @@ enum outcome aggregate_set(struct registry *registry, const struct uuid *uid, co
 	struct uuid *wanted = POOL_ARRAY(pool, struct uuid, n);
 	struct db_call calls[PROVIDER_TOUCHES + 2];
 	struct db_rows rows;
-	enum outcome outcome = provider_hold(registry, uid, guard, PROVIDER_CHANGED, provider, &q_held, &rows);
+	enum outcome outcome = provider_hold(registry, uid, guard, PROVIDER_CHANGED, provider, read_locked, &rows);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (n > 0)
 		memcpy(wanted, list, n * sizeof(*list));
 	n = settle(wanted, n);
-	bool same = n == rows.n && (n == 0 || memcmp(wanted, from_rows(pool, &rows), n * sizeof(*wanted)) == 0);
+	bool same = is_same(wanted, n, &rows);
 	if (same && !raises)
 		return OUTCOME_OK;
 	size_t n_calls = provider_touch(registry, provider, "/aggregates", raises, calls);
-	const struct db_value id = db_u(provider->resource.id);
+	uint64_t id = provider->resource.id;
 	if (!same && rows.n > 0)
-		calls[n_calls++] = (struct db_call){ .query = &q_leave, .in = CALL_VALUES(pool, id) };
+		calls[n_calls++] = sql_aggregate_leave_call(pool, &(struct sql_aggregate_leave){ .resource_id = id });
 	if (!same && n > 0)
-		calls[n_calls++] =
-			(struct db_call){ .query = &q_join, .in = CALL_VALUES(pool, id, db_s(as_json(pool, wanted, n))) };
+		calls[n_calls++] = sql_aggregate_join_call(pool,
+			&(struct sql_aggregate_join){ .resource_id = id, .uids = as_json(pool, wanted, n) });
 	return provider_run(registry, calls, n_calls);
 }

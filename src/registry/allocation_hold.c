@@ -4,40 +4,6 @@
 
 #include "registry/allocation_internal.h"
 
-// Before the locks: which providers it concerns, and whose they are.
-static const struct db_query q_wanted = {
-	"SELECT r.id, r.tenant_id, t.name FROM " HEXES " STRAIGHT_JOIN resources r ON r.uid = UNHEX(j.hex) AND r.type_id = ? AND "
-	"r.live = 1 STRAIGHT_JOIN tenants t ON t.id = r.tenant_id",
-	"su", "uus"
-};
-static const struct db_query q_had = {
-	"SELECT DISTINCT r.id, r.tenant_id, t.name FROM " HEXES " STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex) "
-	"STRAIGHT_JOIN allocations a ON a.consumer_id = c.id STRAIGHT_JOIN resources r ON r.id = a.resource_id "
-	"STRAIGHT_JOIN tenants t ON t.id = r.tenant_id",
-	"s", "uus"
-};
-// The locks, and what is looked at under them.
-static const struct db_query q_lock_tenants[2] =
-	LOCKING("SELECT t.id, t.live, t.deleted_at FROM " IDS " STRAIGHT_JOIN tenants t ON t.id = j.id", "LOCK IN SHARE MODE",
-		"s", "uut");
-static const struct db_query q_lock_providers[2] =
-	LOCKING("SELECT r.id, r.uid, r.tenant_id, r.live FROM " IDS " STRAIGHT_JOIN resources r ON r.id = j.id", "FOR UPDATE",
-		"s", "ubuu");
-static const struct db_query q_lock_consumers[2] =
-	LOCKING("SELECT c.id, c.uid, c.project, c.user, c.generation, (SELECT y.name FROM consumer_types y WHERE "
-		"y.id = c.type_id) FROM " HEXES " STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex)",
-		"FOR UPDATE", "s", "ubssus");
-static const struct db_query q_inventories = {
-	"SELECT i.resource_id, i.class_id, i.min_unit, i.max_unit, i.step_size, i.capacity, i.used FROM " IDS
-	" STRAIGHT_JOIN inventories i ON i.resource_id = j.id",
-	"s", "uuuuuii"
-};
-static const struct db_query q_allocations = {
-	"SELECT a.resource_id, a.class_id, a.used FROM " HEXES " STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex) "
-	"STRAIGHT_JOIN allocations a ON a.consumer_id = c.id",
-	"s", "uuu"
-};
-
 // ---- JSON
 
 void add_hex(struct buf *json, const struct uuid *uid)
@@ -127,10 +93,14 @@ static enum outcome find_concern(struct deal *deal, struct concern *concern)
 			providers[at++] = deal->sets[i].allocations[k].provider;
 	}
 	deal->consumers = uids_json(registry->pool, consumers, deal->n);
+	const struct sql_allocation_wanted_providers wanted = {
+		.uids = uids_json(registry->pool, providers, at),
+		.type_id = provider_type(registry)->id,
+	};
+	const struct sql_allocation_had_providers had = { .uids = deal->consumers };
 	struct db_call calls[] = {
-		{ .query = &q_wanted,
-			.in = DB_IN(db_s(uids_json(registry->pool, providers, at)), db_u(provider_type(registry)->id)) },
-		{ .query = &q_had, .in = DB_IN(db_s(deal->consumers)) },
+		sql_allocation_wanted_providers_call(registry->pool, &wanted),
+		sql_allocation_had_providers_call(registry->pool, &had),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 	if (result != DB_OK)
@@ -189,9 +159,11 @@ struct holding *deal_provider(const struct deal *deal, const struct uuid *uid)
 static bool tenant_held(const struct db_rows *tenants, uint64_t id, bool *active)
 {
 	for (size_t i = 0; i < tenants->n; i++) {
-		if (db_at(tenants, i, 0)->u != id)
+		const struct sql_allocation_lock_tenants_row *row = sql_allocation_lock_tenants_row(tenants, i);
+
+		if (row->id != id)
 			continue;
-		*active = !db_at(tenants, i, 1)->null && db_at(tenants, i, 2)->null;
+		*active = !row->live_is_null && row->deleted_at_is_null;
 		return true;
 	}
 	return false;
@@ -203,13 +175,15 @@ static bool take_providers(struct deal *deal, const struct db_rows *providers, c
 	deal->holdings = POOL_ARRAY(deal->registry->pool, struct holding, providers->n);
 	deal->n_holdings = providers->n;
 	for (size_t i = 0; i < providers->n; i++) {
+		const struct sql_allocation_lock_providers_row *row = sql_allocation_lock_providers_row(providers, i);
 		struct holding *holding = &deal->holdings[i];
 		bool active = false;
-		*holding = (struct holding){ .id = db_at(providers, i, 0)->u, .tenant_id = db_at(providers, i, 2)->u };
-		uuid_from_bytes(db_at(providers, i, 1)->s, &holding->uid);
+
+		*holding = (struct holding){ .id = row->id, .tenant_id = row->tenant_id };
+		uuid_from_bytes(row->uid, &holding->uid);
 		if (!tenant_held(tenants, holding->tenant_id, &active))
 			return false;
-		holding->there = active && !db_at(providers, i, 3)->null;
+		holding->there = active && !row->live_is_null;
 	}
 	if (deal->n_holdings > 0)
 		qsort(deal->holdings, deal->n_holdings, sizeof(*deal->holdings), by_holding);
@@ -221,10 +195,16 @@ static void take_inventories(struct deal *deal, const struct db_rows *rows)
 	deal->cells = POOL_ARRAY(deal->registry->pool, struct cell, rows->n);
 	deal->n_cells = rows->n;
 	for (size_t i = 0; i < rows->n; i++) {
-		const struct db_value *v = db_at(rows, i, 0);
+		const struct sql_allocation_inventories_row *row = sql_allocation_inventories_row(rows, i);
+
 		deal->cells[i] = (struct cell){
-			.resource_id = v[0].u, .class_id = v[1].u, .min_unit = v[2].u, .max_unit = v[3].u, .step_size = v[4].u,
-			.capacity = v[5].i, .used = v[6].i
+			.resource_id = row->resource_id,
+			.class_id = row->class_id,
+			.min_unit = row->min_unit,
+			.max_unit = row->max_unit,
+			.step_size = row->step_size,
+			.capacity = row->capacity,
+			.used = row->used,
 		};
 	}
 	if (rows->n > 0)
@@ -235,10 +215,12 @@ static void take_inventories(struct deal *deal, const struct db_rows *rows)
 static bool take_allocations(struct deal *deal, const struct db_rows *rows)
 {
 	for (size_t i = 0; i < rows->n; i++) {
-		struct cell *cell = deal_cell(deal, db_at(rows, i, 0)->u, db_at(rows, i, 1)->u);
+		const struct sql_allocation_present_row *row = sql_allocation_present_row(rows, i);
+		struct cell *cell = deal_cell(deal, row->resource_id, row->class_id);
+
 		if (cell == NULL)
 			return false;
-		cell->before += (int64_t)db_at(rows, i, 2)->u;
+		cell->before += (int64_t)row->used;
 	}
 	return true;
 }
@@ -248,10 +230,10 @@ static void take_consumers(struct deal *deal, const struct db_rows *rows)
 	deal->known = POOL_ARRAY(deal->registry->pool, struct known, deal->n);
 	for (size_t i = 0; i < deal->n; i++) {
 		for (size_t k = 0; k < rows->n; k++) {
-			const struct db_value *v = db_at(rows, k, 0);
-			if (!str_eq(v[1].s, uuid_bytes(&deal->sets[i].consumer)))
-				continue;
-			deal->known[i] = (struct known){ true, v[4].u, v[2].s, v[3].s, v[5].null ? STR_NONE : v[5].s };
+			const struct sql_allocation_lock_consumers_row *row = sql_allocation_lock_consumers_row(rows, k);
+
+			if (str_eq(row->uid, uuid_bytes(&deal->sets[i].consumer)))
+				deal->known[i] = (struct known){ true, row->generation, row->project, row->user, row->type };
 		}
 	}
 }
@@ -279,39 +261,44 @@ static void add_tenant(struct locks *locks, uint64_t id, struct str name)
 	locks->tenants[locks->n_tenants++] = id;
 }
 
-static void collect_locks(struct pool *pool, const struct concern *concern, struct locks *locks)
+static struct locks collect_locks(struct pool *pool, const struct concern *concern)
 {
-	const struct db_rows *both[] = { &concern->wanted, &concern->had };
 	size_t most = concern->wanted.n + concern->had.n;
-
-	*locks = (struct locks){
+	struct locks locks = {
 		.providers = POOL_ARRAY(pool, uint64_t, most),
 		.tenants = POOL_ARRAY(pool, uint64_t, most),
 		.names = POOL_ARRAY(pool, struct str, most),
 	};
-	for (size_t b = 0; b < COUNT_OF(both); b++) {
-		for (size_t i = 0; i < both[b]->n; i++) {
-			locks->providers[locks->n_providers++] = db_at(both[b], i, 0)->u;
-			add_tenant(locks, db_at(both[b], i, 1)->u, db_at(both[b], i, 2)->s);
-		}
+
+	for (size_t i = 0; i < concern->wanted.n; i++) {
+		const struct sql_allocation_wanted_providers_row *row =
+			sql_allocation_wanted_providers_row(&concern->wanted, i);
+		locks.providers[locks.n_providers++] = row->id;
+		add_tenant(&locks, row->tenant_id, row->tenant);
 	}
+	for (size_t i = 0; i < concern->had.n; i++) {
+		const struct sql_allocation_had_providers_row *row = sql_allocation_had_providers_row(&concern->had, i);
+		locks.providers[locks.n_providers++] = row->id;
+		add_tenant(&locks, row->tenant_id, row->tenant);
+	}
+	return locks;
 }
 
 static enum outcome hold(struct deal *deal, const struct concern *concern)
 {
 	struct registry *registry = deal->registry;
 	struct pool *pool = registry->pool;
-	struct locks locks;
-
-	collect_locks(pool, concern, &locks);
-	const struct db_value ids = db_s(ids_json(pool, locks.providers, locks.n_providers));
-	const struct db_value consumers = db_s(deal->consumers);
+	struct locks locks = collect_locks(pool, concern);
+	enum sql_wait wait = lock_wait(registry);
+	struct str providers = ids_json(pool, locks.providers, locks.n_providers);
+	struct str tenants = ids_json(pool, locks.tenants, locks.n_tenants);
+	struct str consumers = deal->consumers;
 	struct db_call calls[] = {
-		{ .query = locking(registry, q_lock_tenants), .in = DB_IN(db_s(ids_json(pool, locks.tenants, locks.n_tenants))) },
-		{ .query = locking(registry, q_lock_providers), .in = &ids },
-		{ .query = locking(registry, q_lock_consumers), .in = &consumers },
-		{ .query = &q_inventories, .in = &ids },
-		{ .query = &q_allocations, .in = &consumers },
+		sql_allocation_lock_tenants_call(pool, wait, &(struct sql_allocation_lock_tenants){ .ids = tenants }),
+		sql_allocation_lock_providers_call(pool, wait, &(struct sql_allocation_lock_providers){ .ids = providers }),
+		sql_allocation_lock_consumers_call(pool, wait, &(struct sql_allocation_lock_consumers){ .uids = consumers }),
+		sql_allocation_inventories_call(pool, &(struct sql_allocation_inventories){ .ids = providers }),
+		sql_allocation_present_call(pool, &(struct sql_allocation_present){ .uids = consumers }),
 	};
 	enum outcome outcome = take_locks(registry, locks.names, locks.n_tenants, calls, COUNT_OF(calls));
 	if (outcome != OUTCOME_OK)

@@ -7,10 +7,7 @@
 #include "base/pool.h"
 #include "registry/allocation.h"
 #include "registry/provider_internal.h"
-
-// Of one parameter each, JSON arrays: ids, uids as 32 hex digits.
-#define IDS "JSON_TABLE(?, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) j"
-#define HEXES "JSON_TABLE(?, '$[*]' COLUMNS (hex CHAR(32) CHARACTER SET ascii PATH '$')) j"
+#include "sql/allocations.h"
 
 // A provider that the write concerns.
 struct holding {

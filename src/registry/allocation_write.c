@@ -7,71 +7,6 @@
 #include "registry/allocation_internal.h"
 #include "repr/doc.h"
 
-// As the lists of allocation_internal.h: names.
-#define TEXT "VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH "
-#define NAMES "JSON_TABLE(?, '$[*]' COLUMNS (name " TEXT "'$')) j"
-// Consumers: uid, project, user, type or null; allocations: consumer's uid, provider's id, class, amount; changes of what is
-// used: provider's id, class, how much more.
-#define CONSUMERS                                                                                                        \
-	"JSON_TABLE(?, '$[*]' COLUMNS (hex CHAR(32) CHARACTER SET ascii PATH '$[0]', project " TEXT "'$[1]', user " TEXT \
-	"'$[2]', type " TEXT "'$[3]')) j"
-#define ALLOCATIONS                                                                                      \
-	"JSON_TABLE(?, '$[*]' COLUMNS (hex CHAR(32) CHARACTER SET ascii PATH '$[0]', resource BIGINT UNSIGNED " \
-	"PATH '$[1]', class INT UNSIGNED PATH '$[2]', used INT UNSIGNED PATH '$[3]')) j"
-#define DELTAS                                                                                                   \
-	"JSON_TABLE(?, '$[*]' COLUMNS (resource BIGINT UNSIGNED PATH '$[0]', class INT UNSIGNED PATH '$[1]', " \
-	"delta BIGINT PATH '$[2]')) j"
-
-static const struct db_query q_make_types = {
-	"INSERT INTO consumer_types (name) SELECT DISTINCT j.name FROM " NAMES
-	" LEFT JOIN consumer_types y ON y.name = j.name WHERE y.id IS NULL",
-	"s", ""
-};
-static const struct db_query q_make_consumers = {
-	"INSERT INTO consumers (uid, project, user, type_id, generation, created_at, updated_at) SELECT UNHEX(j.hex), j.project, "
-	"j.user, y.id, 1, ?, ? FROM " CONSUMERS " LEFT JOIN consumer_types y ON y.name = j.type",
-	"tts", ""
-};
-static const struct db_query q_change_consumers = {
-	"UPDATE " CONSUMERS " STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex) LEFT JOIN consumer_types y ON y.name = j.type "
-	"SET c.project = j.project, c.user = j.user, c.type_id = y.id, c.generation = c.generation + 1, c.updated_at = ?",
-	"st", ""
-};
-static const struct db_query q_drop_allocations = {
-	"DELETE a FROM " HEXES " STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex) STRAIGHT_JOIN allocations a ON "
-	"a.consumer_id = c.id",
-	"s", ""
-};
-static const struct db_query q_drop_consumers = {
-	"DELETE c FROM " HEXES " STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex)", "s", ""
-};
-static const struct db_query q_allocate = {
-	"INSERT INTO allocations (consumer_id, resource_id, class_id, used, updated_at) SELECT c.id, j.resource, j.class, "
-	"j.used, ? FROM " ALLOCATIONS " STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex)",
-	"ts", ""
-};
-static const struct db_query q_use = {
-	"UPDATE " DELTAS " STRAIGHT_JOIN inventories i ON i.resource_id = j.resource AND i.class_id = j.class "
-	"SET i.used = i.used + j.delta",
-	"s", ""
-};
-static const struct db_query q_touch = {
-	"UPDATE " IDS " STRAIGHT_JOIN resources r ON r.id = j.id SET r.revision = r.revision + 1, r.updated_at = ?, "
-	"r.changed = " LAST_CHANGE,
-	"st", ""
-};
-static const struct db_query q_raise = {
-	"INSERT INTO providers (resource_id, generation) SELECT j.id, 1 FROM " IDS
-	" ON DUPLICATE KEY UPDATE generation = generation + 1",
-	"s", ""
-};
-static const struct db_query q_log = {
-	"INSERT INTO changes (request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision, "
-	"etag_before, etag_after, fields) SELECT ?, ?, ?, 'updated', r.tenant_id, r.id, r.uid, r.type_id, r.namespace, r.name, "
-	"r.revision + 1, r.etag, r.etag, '[\"/allocations\"]' FROM " IDS " STRAIGHT_JOIN resources r ON r.id = j.id",
-	"btss", ""
-};
-
 // ---- checks
 
 static enum outcome check_consumer(struct registry *registry, const struct allocation_set *set, const struct known *known)
@@ -197,7 +132,7 @@ static void add_consumer(struct buf *json, const struct allocation_set *set, con
 static size_t consumer_calls(const struct deal *deal, struct db_call *calls)
 {
 	struct pool *pool = deal->registry->pool;
-	struct db_value now = db_t(deal->registry->now_us);
+	int64_t now = deal->registry->now_us;
 	struct buf types = buf_new(pool, 64), made = buf_new(pool, 64), changed = buf_new(pool, 64), gone = buf_new(pool, 64);
 	size_t n = 0;
 
@@ -214,17 +149,17 @@ static size_t consumer_calls(const struct deal *deal, struct db_call *calls)
 		begin_item(&types);
 		json_add_string(&types, set->type);
 	}
-	calls[n++] = (struct db_call){ .query = &q_drop_allocations, .in = CALL_VALUES(pool, db_s(deal->consumers)) };
+	calls[n++] = sql_allocations_delete_call(pool, &(struct sql_allocations_delete){ .uids = deal->consumers });
 	if (types.n > 0)
-		calls[n++] = (struct db_call){ .query = &q_make_types, .in = CALL_VALUES(pool, db_s(end_list(&types))) };
+		calls[n++] = sql_consumer_types_add_call(pool, &(struct sql_consumer_types_add){ .names = end_list(&types) });
 	if (made.n > 0)
-		calls[n++] =
-			(struct db_call){ .query = &q_make_consumers, .in = CALL_VALUES(pool, now, now, db_s(end_list(&made))) };
+		calls[n++] = sql_consumers_insert_call(pool,
+			&(struct sql_consumers_insert){ .consumers = end_list(&made), .now = now });
 	if (changed.n > 0)
-		calls[n++] =
-			(struct db_call){ .query = &q_change_consumers, .in = CALL_VALUES(pool, db_s(end_list(&changed)), now) };
+		calls[n++] = sql_consumers_update_call(pool,
+			&(struct sql_consumers_update){ .consumers = end_list(&changed), .now = now });
 	if (gone.n > 0)
-		calls[n++] = (struct db_call){ .query = &q_drop_consumers, .in = CALL_VALUES(pool, db_s(end_list(&gone))) };
+		calls[n++] = sql_consumers_delete_call(pool, &(struct sql_consumers_delete){ .uids = end_list(&gone) });
 	return n;
 }
 
@@ -246,9 +181,8 @@ static struct db_call allocate_call(const struct deal *deal)
 				(unsigned long long)deal->class_ids[at], (unsigned long long)allocation->amount);
 		}
 	}
-	return (struct db_call){
-		.query = &q_allocate, .in = CALL_VALUES(pool, db_t(deal->registry->now_us), db_s(end_list(&json)))
-	};
+	return sql_allocations_insert_call(pool,
+		&(struct sql_allocations_insert){ .allocations = end_list(&json), .now = deal->registry->now_us });
 }
 
 static struct db_call use_call(const struct deal *deal)
@@ -263,7 +197,7 @@ static struct db_call use_call(const struct deal *deal)
 		buf_addf(&json, "[%llu,%llu,%lld]", (unsigned long long)cell->resource_id, (unsigned long long)cell->class_id,
 			(long long)(cell->after - cell->before));
 	}
-	return (struct db_call){ .query = &q_use, .in = CALL_VALUES(deal->registry->pool, db_s(end_list(&json))) };
+	return sql_inventories_use_call(deal->registry->pool, &(struct sql_inventories_use){ .deltas = end_list(&json) });
 }
 
 // What the providers' rows and the change log have of it. Only those that get something are raised, as clients expect.
@@ -271,23 +205,25 @@ static size_t provider_calls(const struct deal *deal, struct db_call *calls)
 {
 	struct registry *registry = deal->registry;
 	struct pool *pool = registry->pool;
-	struct uuid *request = POOL_NEW(pool, struct uuid);
 	struct buf ids = buf_new(pool, 64), raised = buf_new(pool, 64);
 	size_t n = 0;
 
-	*request = registry->request_id;
 	for (size_t i = 0; i < deal->n_holdings; i++) {
 		add_id(&ids, deal->holdings[i].id);
 		if (deal->holdings[i].receives)
 			add_id(&raised, deal->holdings[i].id);
 	}
-	const struct db_value list = db_s(end_list(&ids)), now = db_t(registry->now_us);
-	calls[n++] = (struct db_call){
-		.query = &q_log, .in = CALL_VALUES(pool, db_uuid(request), now, db_s(registry->actor), list)
+	struct str list = end_list(&ids);
+	const struct sql_change_insert_allocations change = {
+		.request_id = uuid_bytes(&registry->request_id),
+		.now = registry->now_us,
+		.actor = registry->actor,
+		.ids = list,
 	};
-	calls[n++] = (struct db_call){ .query = &q_touch, .in = CALL_VALUES(pool, list, now) };
+	calls[n++] = sql_change_insert_allocations_call(pool, &change);
+	calls[n++] = sql_providers_touch_call(pool, &(struct sql_providers_touch){ .ids = list, .now = registry->now_us });
 	if (raised.n > 0)
-		calls[n++] = (struct db_call){ .query = &q_raise, .in = CALL_VALUES(pool, db_s(end_list(&raised))) };
+		calls[n++] = sql_providers_raise_call(pool, &(struct sql_providers_raise){ .ids = end_list(&raised) });
 	return n;
 }
 

@@ -445,7 +445,7 @@ static enum db_verdict mend_relations(void *arg)
 		{ .query = &q_hold_resource, .in = DB_IN(id, db_u(resource->revision), live_value(resource)) },
 		{ .query = &q_drop_aliases, .in = DB_IN(id) },
 		{ .query = &q_mend_root,
-			.in = DB_IN(relations->has_root ? tree_value(registry, resource->type, &relations->root) : db_null('b'), id) },
+			.in = DB_IN(relations->has_root ? db_b(tree_value(registry, resource->type, &relations->root)) : db_null('b'), id) },
 	};
 	size_t n = 3;
 

@@ -8,6 +8,7 @@
 #include "db/db.h"
 #include "registry/definition.h"
 #include "registry/rules.h"
+#include "sql/common.h"
 
 // What a failed statement means for the request.
 enum outcome registry_db_failed(enum db_result result);
@@ -60,6 +61,8 @@ struct db_call newest_change_call(void);
 uint64_t newest_change(const struct db_call *call);
 // The last change of a resource (r): within a transaction, the one that it has just written.
 #define LAST_CHANGE "(SELECT x.id FROM changes x WHERE x.resource_id = r.id ORDER BY x.id DESC LIMIT 1)"
+// A resource from its columns. The tenant's name is not among them.
+struct resource resource_of_columns(struct registry *registry, const struct sql_resource *columns);
 // The resource of an id, whatever became of it.
 extern const struct db_query resource_of_id;
 // first: the column where those of the resource begin.
@@ -69,6 +72,7 @@ void resource_from_row(struct registry *registry, struct resource *resource, con
 // The first locks of a writing transaction (registry.h, enum lock_manner). A locking statement comes in two forms: [0] fails
 // at once where another holds the lock, [1] waits.
 #define LOCKING(sql, manner, in, out) { { sql " " manner " NOWAIT", in, out }, { sql " " manner, in, out } }
+enum sql_wait lock_wait(const struct registry *registry);
 const struct db_query *locking(const struct registry *registry, const struct db_query forms[2]);
 // Runs the batch that takes them. tenants: whose rows it locks. OUTCOME_OK; _UNAVAILABLE: one of them is being moved, or
 // the transaction is to be run again.
@@ -193,10 +197,10 @@ enum outcome definitions_changed(struct registry *registry, uint64_t tenant_id);
 // have the same uid: the service that uses both gives it to both.
 
 // The column's value in trees that resources of this type are in.
-struct db_value tree_value(struct registry *registry, const struct type *type, const struct uuid *root);
+struct str tree_value(struct registry *registry, const struct type *type, const struct uuid *root);
 const struct type *tree_type(struct registry *registry, const struct type *type);
-// The top's uid in a column's value. False: it has none.
-bool tree_root(const struct db_value *value, struct uuid *root);
+// The top's uid in a column's value, whose p is NULL for NULL. False: it has none.
+bool tree_root(struct str value, struct uuid *root);
 
 // ---- aliases (alias.c)
 

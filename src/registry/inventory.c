@@ -7,41 +7,35 @@
 #include "base/pool.h"
 #include "registry/inventory_internal.h"
 
-static const struct db_query q_list = {
-	"SELECT " INVENTORY_COLUMNS " FROM " INVENTORY_TABLES " WHERE i.resource_id = " OF_PROVIDER " ORDER BY i.class_id", "bu",
-	INVENTORY_OUT
-};
-
-void inventory_from_row(struct registry *registry, struct inventory *inventory, const struct db_rows *rows, size_t row)
+struct inventory inventory_of_columns(struct registry *registry, const struct sql_inventory *i)
 {
-	const struct db_value *v = db_at(rows, row, 0);
-
-	*inventory = (struct inventory){
-		.class = v[1].s,
-		.total = v[2].u,
-		.reserved = v[3].u,
-		.min_unit = v[4].u,
-		.max_unit = v[5].u,
-		.step_size = v[6].u,
-		.allocation_ratio = strtod(str_cstr(registry->pool, v[7].s), NULL),
-		.used = v[8].u,
-		.created_us = v[9].i,
-		.updated_us = v[10].i,
+	return (struct inventory){
+		.class = i->class,
+		.total = i->total,
+		.reserved = i->reserved,
+		.min_unit = i->min_unit,
+		.max_unit = i->max_unit,
+		.step_size = i->step_size,
+		.allocation_ratio = strtod(str_cstr(registry->pool, i->allocation_ratio), NULL),
+		.used = i->used,
+		.created_us = i->created_at,
+		.updated_us = i->updated_at,
 	};
 }
 
 enum outcome inventory_list(struct registry *registry, const struct uuid *uid, struct provider *provider,
 	struct inventory **list, size_t *n)
 {
-	struct db_rows rows;
-	enum outcome outcome = provider_get_with(registry, uid, provider, &q_list, &rows);
+	const struct sql_inventory_list in = { .uid = uuid_bytes(uid), .type_id = provider_type(registry)->id };
+	struct db_call call = sql_inventory_list_call(registry->pool, &in);
+	enum outcome outcome = provider_get_with(registry, uid, provider, &call);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	*list = POOL_ARRAY(registry->pool, struct inventory, rows.n);
-	*n = rows.n;
-	for (size_t i = 0; i < rows.n; i++)
-		inventory_from_row(registry, &(*list)[i], &rows, i);
+	*n = call.rows.n;
+	*list = POOL_ARRAY(registry->pool, struct inventory, *n);
+	for (size_t i = 0; i < *n; i++)
+		(*list)[i] = inventory_of_columns(registry, &sql_inventory_list_row(&call.rows, i)->i);
 	return OUTCOME_OK;
 }
 

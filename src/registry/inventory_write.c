@@ -9,24 +9,6 @@
 
 #define CONFLICT "resource provider generation conflict"
 
-// The classes' ids as a table j, of one parameter: a JSON array of numbers.
-#define IDS "JSON_TABLE(?, '$[*]' COLUMNS (id INT UNSIGNED PATH '$')) j"
-
-static const struct db_query q_held = {
-	"SELECT " INVENTORY_COLUMNS " FROM " INVENTORY_TABLES " WHERE i.resource_id = ? ORDER BY i.class_id", "u", INVENTORY_OUT
-};
-static const struct db_query q_put = {
-	"INSERT INTO inventories (resource_id, class_id, total, reserved, min_unit, max_unit, step_size, allocation_ratio, "
-	"capacity, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON DUPLICATE KEY UPDATE "
-	"total = VALUES(total), reserved = VALUES(reserved), min_unit = VALUES(min_unit), max_unit = VALUES(max_unit), "
-	"step_size = VALUES(step_size), allocation_ratio = VALUES(allocation_ratio), capacity = VALUES(capacity), "
-	"updated_at = VALUES(updated_at)",
-	"uuuuuuusitt", ""
-};
-static const struct db_query q_delete = {
-	"DELETE i FROM " IDS " STRAIGHT_JOIN inventories i ON i.resource_id = ? AND i.class_id = j.id", "su", ""
-};
-
 // A write about to happen: what the provider has, and what it is to have.
 struct stock {
 	struct registry *registry;
@@ -38,11 +20,16 @@ struct stock {
 	uint64_t *ids; // of the write's classes; 0: no such class
 };
 
+static struct db_call read_locked(struct pool *pool, uint64_t resource_id)
+{
+	return sql_inventory_list_locked_call(pool, &(struct sql_inventory_list_locked){ .resource_id = resource_id });
+}
+
 static enum outcome hold(struct stock *stock, struct registry *registry, const struct uuid *uid,
 	const struct provider_guard *guard, const char *words, struct provider *provider)
 {
 	struct db_rows rows;
-	enum outcome outcome = provider_hold(registry, uid, guard, words, provider, &q_held, &rows);
+	enum outcome outcome = provider_hold(registry, uid, guard, words, provider, read_locked, &rows);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -54,8 +41,10 @@ static enum outcome hold(struct stock *stock, struct registry *registry, const s
 		.n_has = rows.n,
 	};
 	for (size_t i = 0; i < rows.n; i++) {
-		inventory_from_row(registry, &stock->has[i], &rows, i);
-		stock->has_ids[i] = db_at(&rows, i, 0)->u;
+		const struct sql_inventory *columns = &sql_inventory_list_locked_row(&rows, i)->i;
+
+		stock->has[i] = inventory_of_columns(registry, columns);
+		stock->has_ids[i] = columns->class_id;
 	}
 	return OUTCOME_OK;
 }
@@ -125,18 +114,23 @@ static void warn_of_overuse(const struct stock *stock, const struct inventory *i
 			(long long)capacity, STR_ARG(inventory->class), (unsigned long long)before->used);
 }
 
-// Its row, for q_put.
-enum { PUT_VALUES = 11 };
-static void put_values(const struct stock *stock, size_t i, struct db_value values[PUT_VALUES])
+static struct sql_inventory_put put_of(const struct stock *stock, size_t i)
 {
 	struct registry *registry = stock->registry;
 	const struct inventory *inventory = &stock->write->inventories[i];
-	struct db_value row[PUT_VALUES] = { db_u(stock->provider->resource.id), db_u(stock->ids[i]), db_u(inventory->total),
-		db_u(inventory->reserved), db_u(inventory->min_unit), db_u(inventory->max_unit), db_u(inventory->step_size),
-		db_s(str_printf(registry->pool, "%.17g", inventory->allocation_ratio)), db_i(capacity_of(inventory)),
-		db_t(registry->now_us), db_t(registry->now_us) };
 
-	memcpy(values, row, sizeof(row));
+	return (struct sql_inventory_put){
+		.resource_id = stock->provider->resource.id,
+		.class_id = stock->ids[i],
+		.total = inventory->total,
+		.reserved = inventory->reserved,
+		.min_unit = inventory->min_unit,
+		.max_unit = inventory->max_unit,
+		.step_size = inventory->step_size,
+		.allocation_ratio = str_printf(registry->pool, "%.17g", inventory->allocation_ratio),
+		.capacity = capacity_of(inventory),
+		.now = registry->now_us,
+	};
 }
 
 // Puts all of the write in their places.
@@ -144,14 +138,14 @@ static enum outcome put_all(const struct stock *stock)
 {
 	struct registry *registry = stock->registry;
 	size_t n = stock->write->n;
-	struct db_value *values = POOL_ARRAY(registry->pool, struct db_value, n * PUT_VALUES);
+	struct sql_inventory_put *puts = POOL_ARRAY(registry->pool, struct sql_inventory_put, n);
 
 	for (size_t i = 0; i < n; i++) {
 		warn_of_overuse(stock, &stock->write->inventories[i]);
-		put_values(stock, i, &values[i * PUT_VALUES]);
+		puts[i] = put_of(stock, i);
 	}
-	enum db_result result = n > 1 ? db_run_bulk(registry->db, registry->pool, &q_put, values, n, NULL) :
-				n == 1 ? db_run(registry->db, registry->pool, &q_put, values, NULL) : DB_OK;
+	enum db_result result = n > 1 ? sql_inventory_put_bulk(registry->db, registry->pool, puts, n, NULL) :
+				n == 1 ? sql_inventory_put_run(registry->db, registry->pool, puts, NULL) : DB_OK;
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
@@ -168,10 +162,8 @@ static enum outcome carry_out(const struct stock *stock, const uint64_t *gone, s
 		buf_addf(&ids, "%s%llu", i > 0 ? "," : "", (unsigned long long)gone[i]);
 	buf_addc(&ids, ']');
 	if (n_gone > 0)
-		calls[n++] = (struct db_call){
-			.query = &q_delete,
-			.in = CALL_VALUES(registry->pool, db_s(buf_str(&ids)), db_u(stock->provider->resource.id)),
-		};
+		calls[n++] = sql_inventory_delete_call(registry->pool,
+			&(struct sql_inventory_delete){ .ids = buf_str(&ids), .resource_id = stock->provider->resource.id });
 	enum outcome outcome = provider_run(registry, calls, n);
 	return outcome == OUTCOME_OK && stock->write != NULL ? put_all(stock) : outcome;
 }

@@ -11,6 +11,11 @@ static const struct db_query q_being_moved = {
 	"s", "u"
 };
 
+enum sql_wait lock_wait(const struct registry *registry)
+{
+	return registry->manner == LOCK_AT_ONCE ? SQL_WAIT_NOT : SQL_WAIT_LONG;
+}
+
 const struct db_query *locking(const struct registry *registry, const struct db_query forms[2])
 {
 	return &forms[registry->manner == LOCK_AT_ONCE ? 0 : 1];

@@ -175,7 +175,7 @@ static enum outcome choose_set(struct registry *registry, const struct move_orde
 	plan->set.resource_id = action->resource.id;
 	plan->set.space = action->resource.name;
 	if (plan->set.kind == MOVE_TREE)
-		plan->set.root = tree_value(registry, type, &action->resource.uid);
+		plan->set.root = db_b(tree_value(registry, type, &action->resource.uid));
 	return OUTCOME_OK;
 }
 

@@ -11,21 +11,7 @@
 #include "registry/provider_internal.h"
 #include "registry/trait.h"
 #include "repr/doc.h"
-
-static const struct db_query q_find = {
-	"SELECT t.name, COALESCE(p.generation, 0), " RESOURCE_COLUMNS " FROM resources r "
-	"JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL "
-	"LEFT JOIN providers p ON p.resource_id = r.id WHERE r.uid = ? AND r.type_id = ? AND r.live = 1",
-	"bu", "su" RESOURCE_OUT
-};
-static const struct db_query q_generation = { "SELECT generation FROM providers WHERE resource_id = ?", "u", "u" };
-static const struct db_query q_touch = {
-	"UPDATE resources SET revision = ?, edits = ?, etag = ?, updated_at = ?, changed = LAST_INSERT_ID() WHERE id = ?", "uubtu", ""
-};
-const struct db_query provider_raise = {
-	"INSERT INTO providers (resource_id, generation) VALUES (?, 1) ON DUPLICATE KEY UPDATE generation = generation + 1",
-	"u", ""
-};
+#include "sql/providers.h"
 
 // ---- what is refused
 
@@ -80,49 +66,51 @@ void provider_read(struct registry *registry, struct provider *provider)
 	provider->root = provider->resource.has_root ? provider->resource.root : provider->resource.uid;
 }
 
-const struct db_value *provider_values(struct registry *registry, const struct uuid *uid)
-{
-	struct uuid *copy = POOL_NEW(registry->pool, struct uuid);
-
-	*copy = *uid;
-	return CALL_VALUES(registry->pool, db_uuid(copy), db_u(provider_type(registry)->id));
-}
-
 enum outcome provider_get_with(struct registry *registry, const struct uuid *uid, struct provider *provider,
-	const struct db_query *query, struct db_rows *rows)
+	struct db_call *call)
 {
-	const struct db_value *values = provider_values(registry, uid);
-	struct db_call calls[] = { { .query = &q_find, .in = values }, { .query = query, .in = values } };
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, query != NULL ? 2 : 1);
+	const struct sql_provider_get in = { .uid = uuid_bytes(uid), .type_id = provider_type(registry)->id };
+	struct db_call calls[2] = { sql_provider_get_call(registry->pool, &in) };
+
+	if (call != NULL)
+		calls[1] = *call;
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, call != NULL ? 2 : 1);
 
 	*provider = (struct provider){ 0 };
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (calls[0].rows.n == 0)
 		return fail_no_provider(registry, uid);
-	resource_from_row(registry, &provider->resource, &calls[0].rows, 0, 2);
-	provider->resource.tenant = db_at(&calls[0].rows, 0, 0)->s;
-	provider->generation = db_at(&calls[0].rows, 0, 1)->u;
+	const struct sql_provider_get_row *row = sql_provider_get_row(&calls[0].rows, 0);
+
+	provider->resource = resource_of_columns(registry, &row->r);
+	provider->resource.tenant = row->tenant;
+	provider->generation = row->provider_generation;
 	provider_read(registry, provider);
-	if (query != NULL)
-		*rows = calls[1].rows;
+	if (call != NULL)
+		*call = calls[1];
 	return OUTCOME_OK;
 }
 
 enum outcome provider_get(struct registry *registry, const struct uuid *uid, struct provider *provider)
 {
-	return provider_get_with(registry, uid, provider, NULL, NULL);
+	return provider_get_with(registry, uid, provider, NULL);
+}
+
+static uint64_t generation_of(const struct db_rows *rows)
+{
+	return rows->n > 0 ? sql_provider_generation_row(rows, 0)->generation : 0;
 }
 
 static enum outcome read_generation(struct registry *registry, struct provider *provider)
 {
+	const struct sql_provider_generation in = { .resource_id = provider->resource.id };
 	struct db_rows rows;
-	enum db_result result =
-		db_run(registry->db, registry->pool, &q_generation, DB_IN(db_u(provider->resource.id)), &rows);
+	enum db_result result = sql_provider_generation_run(registry->db, registry->pool, &in, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	provider->generation = rows.n > 0 ? db_at(&rows, 0, 0)->u : 0;
+	provider->generation = generation_of(&rows);
 	return OUTCOME_OK;
 }
 
@@ -287,7 +275,8 @@ static enum outcome check_guard(struct registry *registry, const struct provider
 }
 
 enum outcome provider_hold(struct registry *registry, const struct uuid *uid, const struct provider_guard *guard,
-	const char *words, struct provider *provider, const struct db_query *query, struct db_rows *rows)
+	const char *words, struct provider *provider, struct db_call (*read)(struct pool *pool, uint64_t resource_id),
+	struct db_rows *rows)
 {
 	const struct ident ident = provider_ident(registry, uid);
 	struct held_tenant held;
@@ -296,15 +285,20 @@ enum outcome provider_hold(struct registry *registry, const struct uuid *uid, co
 	enum outcome outcome = lock_ident(registry, &ident, &held, &provider->resource);
 	if (outcome != OUTCOME_OK)
 		return outcome == OUTCOME_NOT_FOUND ? fail_no_provider(registry, uid) : outcome;
-	const struct db_value id = db_u(provider->resource.id);
-	struct db_call calls[] = { { .query = &q_generation, .in = &id }, { .query = query, .in = &id } };
+	const struct sql_provider_generation in = { .resource_id = provider->resource.id };
+	struct db_call calls[] = { sql_provider_generation_call(registry->pool, &in), read(registry->pool, in.resource_id) };
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	provider->generation = calls[0].rows.n > 0 ? db_at(&calls[0].rows, 0, 0)->u : 0;
+	provider->generation = generation_of(&calls[0].rows);
 	provider_read(registry, provider);
 	*rows = calls[1].rows;
 	return check_guard(registry, guard, &held, words, provider);
+}
+
+struct db_call provider_raise_call(struct pool *pool, uint64_t resource_id)
+{
+	return sql_provider_raise_call(pool, &(struct sql_provider_raise){ .resource_id = resource_id });
 }
 
 size_t provider_touch(struct registry *registry, struct provider *provider, const char *field, bool raises,
@@ -320,15 +314,18 @@ size_t provider_touch(struct registry *registry, struct provider *provider, cons
 	etag_of_resource(registry, resource);
 	struct str etag = str_dup(pool, str_n((const char *)resource->etag, sizeof(resource->etag)));
 	calls[0] = update_in_field(registry, &before, resource, field);
-	calls[1] = (struct db_call){
-		.query = &q_touch,
-		.in = CALL_VALUES(pool, db_u(resource->revision), db_u(resource->edits), db_b(etag), db_t(resource->updated_us),
-			db_u(resource->id)),
+	const struct sql_provider_touch touch = {
+		.id = resource->id,
+		.revision = resource->revision,
+		.edits = resource->edits,
+		.etag = etag,
+		.updated_at = resource->updated_us,
 	};
+	calls[1] = sql_provider_touch_call(pool, &touch);
 	if (!raises)
 		return 2;
 	provider->generation++;
-	calls[2] = (struct db_call){ .query = &provider_raise, .in = CALL_VALUES(pool, db_u(resource->id)) };
+	calls[2] = provider_raise_call(pool, resource->id);
 	return 3;
 }
 

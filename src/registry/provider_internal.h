@@ -24,23 +24,21 @@ void fail_while(struct registry *registry, const char *format, ...) PRINTF_LIKE(
 struct ident provider_ident(struct registry *registry, const struct uuid *uid);
 // Fills name, parent and root from the resource.
 void provider_read(struct registry *registry, struct provider *provider);
-// The condition for statements on tables that have a provider's rows: resource_id is that of the live provider of this uid
-// and type. Its values are "bu", as provider_values gives them.
-#define OF_PROVIDER "(SELECT r.id FROM resources r WHERE r.uid = ? AND r.type_id = ? AND r.live = 1)"
-const struct db_value *provider_values(struct registry *registry, const struct uuid *uid);
-// The provider, and behind it what query has of it (with the values of OF_PROVIDER), in one round trip: what is found is at
-// least as new as the generation.
+// The provider, and behind it what the call has of it (NULL: nothing), in one round trip: what is found is at least as new as
+// the generation.
 enum outcome provider_get_with(struct registry *registry, const struct uuid *uid, struct provider *provider,
-	const struct db_query *query, struct db_rows *rows);
+	struct db_call *call);
 
 // ---- writing
 
-// Locks it, checks the guard, and reads what query (one parameter, its id) has of it. words: what a generation that is not
-// the current one is refused with. OUTCOME_OK, _NOT_FOUND, _CONFLICT, _STALE, _PRECONDITION_REQUIRED.
+// Locks the provider's row, checks the guard, and reads into *rows what the call that read() makes has of it. words: what a
+// generation that is not the current one is refused with. OUTCOME_OK, _NOT_FOUND, _CONFLICT, _STALE,
+// _PRECONDITION_REQUIRED.
 enum outcome provider_hold(struct registry *registry, const struct uuid *uid, const struct provider_guard *guard,
-	const char *words, struct provider *provider, const struct db_query *query, struct db_rows *rows);
-// The next generation of the provider of that id.
-extern const struct db_query provider_raise;
+	const char *words, struct provider *provider, struct db_call (*read)(struct pool *pool, uint64_t resource_id),
+	struct db_rows *rows);
+// The call that gives the provider of that id its next generation.
+struct db_call provider_raise_call(struct pool *pool, uint64_t resource_id);
 // The calls that tell of a change of what it has: another revision and etag, a change row, and, where it raises it, the next
 // generation. field: "/inventories".
 enum { PROVIDER_TOUCHES = 3 };

@@ -7,87 +7,16 @@
 #include "base/pool.h"
 #include "registry/catalogue.h"
 #include "registry/provider_internal.h"
+#include "sql/provider_lists.h"
 
 enum { COUNT_UP_TO = 1000, MAX_TOLD = 1024 /* bytes of names in a message */ };
 
-// What is given as JSON: pairs of a term's number and an id or 32 hex digits, lists of ids or hex digits, pairs of a class
-// and an amount.
-#define TERM_IDS "JSON_TABLE(?, '$[*]' COLUMNS (term INT PATH '$[0]', id INT UNSIGNED PATH '$[1]')) q"
-#define TERM_HEXES \
-	"JSON_TABLE(?, '$[*]' COLUMNS (term INT PATH '$[0]', hex CHAR(32) CHARACTER SET ascii PATH '$[1]')) q"
-#define LIST_OF_IDS "JSON_TABLE(?, '$[*]' COLUMNS (id INT UNSIGNED PATH '$')) q"
-#define LIST_OF_HEXES "JSON_TABLE(?, '$[*]' COLUMNS (hex CHAR(32) CHARACTER SET ascii PATH '$')) q"
-#define AMOUNTS "JSON_TABLE(?, '$[*]' COLUMNS (class INT UNSIGNED PATH '$[0]', amount BIGINT PATH '$[1]')) q"
-
-// Which filter a statement begins with.
-enum way { BY_NAME, BY_UID, BY_TREE, BY_TRAIT, BY_AGGREGATE, BY_CLASS, BY_TYPE, N_WAYS };
-#define FROM_NAME                                                                                             \
-	"resource_aliases a STRAIGHT_JOIN resources r ON a.type_id = ? AND a.kind = 'name' AND a.value = ? AND " \
-	"a.live = 1 AND r.id = a.resource_id"
-#define FROM_UID "resources o STRAIGHT_JOIN resources r ON o.uid = ? AND o.type_id = ? AND o.live = 1 AND r.id = o.id"
-#define FROM_TREE                                                                                               \
-	"resources o STRAIGHT_JOIN resources r FORCE INDEX (root) ON o.uid = ? AND o.type_id = ? AND o.live = 1 AND " \
-	"r.root = o.root"
-#define FROM_TRAIT                                                                                            \
-	"(SELECT DISTINCT x.resource_id FROM " LIST_OF_IDS " STRAIGHT_JOIN resource_traits x ON x.trait_id = q.id) d " \
-	"STRAIGHT_JOIN resources r ON r.id = d.resource_id"
-#define FROM_AGGREGATE                                                                                          \
-	"(SELECT DISTINCT x.resource_id FROM " LIST_OF_HEXES " STRAIGHT_JOIN provider_aggregates x ON x.aggregate = " \
-	"UNHEX(q.hex)) d STRAIGHT_JOIN resources r ON r.id = d.resource_id"
-#define FROM_CLASS \
-	"inventories v STRAIGHT_JOIN resources r ON v.class_id = ? AND v.free >= ? AND r.id = v.resource_id"
-#define FROM_TYPE "resources r FORCE INDEX (type)"
-
-// What all have to pass. Behind each number of terms, 0 where there are none, stand the terms, and, where all are to be
-// found, their number again.
-#define ALL_OF(terms, table) \
-	"(? = 0 OR (SELECT COUNT(DISTINCT q.term) FROM " terms " STRAIGHT_JOIN " table ") = ?)"
-#define NONE_OF(terms, table) "(? = 0 OR NOT EXISTS (SELECT 1 FROM " terms " STRAIGHT_JOIN " table "))"
-#define FILTER                                                                                                        \
-	"r.type_id = ? AND r.live = 1 AND (? OR r.uid = ?) "                                                          \
-	"AND (? OR r.root = (SELECT w.root FROM resources w WHERE w.uid = ? AND w.type_id = ? AND w.live = 1)) "      \
-	"AND " ALL_OF(TERM_IDS, "resource_traits x ON x.resource_id = r.id AND x.trait_id = q.id")                    \
-	" AND " NONE_OF(LIST_OF_IDS, "resource_traits x ON x.resource_id = r.id AND x.trait_id = q.id")               \
-	" AND " ALL_OF(TERM_HEXES, "provider_aggregates x ON x.resource_id = r.id AND x.aggregate = UNHEX(q.hex)")    \
-	" AND " NONE_OF(LIST_OF_HEXES, "provider_aggregates x ON x.resource_id = r.id AND x.aggregate = UNHEX(q.hex)") \
-	" AND (? = 0 OR (SELECT COUNT(*) FROM " AMOUNTS " STRAIGHT_JOIN inventories i ON i.resource_id = r.id AND "   \
-	"i.class_id = q.class WHERE i.free >= q.amount AND i.min_unit <= q.amount AND i.max_unit >= q.amount AND "    \
-	"q.amount MOD i.step_size = 0) = ?)"
-#define FILTER_IN "u" "ub" "ubu" "usu" "us" "usu" "us" "usu"
-
-#define LIST(from, in)                                                                                                \
-	{ "SELECT r.id, r.uid, r.tenant_id, t.name, r.root, r.body, r.created_at, r.updated_at, COALESCE(p.generation, 0) " \
-	  "FROM " from " STRAIGHT_JOIN tenants t ON t.id = r.tenant_id AND t.deleted_at IS NULL "                      \
-	  "LEFT JOIN providers p ON p.resource_id = r.id WHERE " FILTER " ORDER BY r.id",                              \
-		in FILTER_IN, "ubusbsttu" }
-static const struct db_query q_list[N_WAYS] = {
-	[BY_NAME] = LIST(FROM_NAME, "us"),
-	[BY_UID] = LIST(FROM_UID, "bu"),
-	[BY_TREE] = LIST(FROM_TREE, "bu"),
-	[BY_TRAIT] = LIST(FROM_TRAIT, "s"),
-	[BY_AGGREGATE] = LIST(FROM_AGGREGATE, "s"),
-	[BY_CLASS] = LIST(FROM_CLASS, "uu"),
-	[BY_TYPE] = LIST(FROM_TYPE, ""),
-};
-
-// How many pass a term, so far as it matters.
-#define COUNTED(from, in) { "SELECT COUNT(*) FROM (SELECT 1 FROM " from " LIMIT ?) c", in "u", "u" }
-static const struct db_query q_count[N_WAYS] = {
-	[BY_TRAIT] = COUNTED(LIST_OF_IDS " STRAIGHT_JOIN resource_traits x ON x.trait_id = q.id", "s"),
-	[BY_AGGREGATE] = COUNTED(LIST_OF_HEXES " STRAIGHT_JOIN provider_aggregates x ON x.aggregate = UNHEX(q.hex)", "s"),
-	[BY_CLASS] = COUNTED("inventories v WHERE v.class_id = ? AND v.free >= ?", "uu"),
-};
-
-static const struct db_query q_trait_ids = {
-	"SELECT t.name, t.id FROM " TRAIT_NAMES " STRAIGHT_JOIN traits t ON t.name = j.name AND t.live = 1 ORDER BY t.name",
-	"s", "su"
-};
-
-// Where a statement may begin: a term and its values.
+// A term that a statement may begin with, and its values.
 struct beginning {
-	enum way way;
-	const struct db_value *values;
-	size_t n;
+	enum sql_provider_way way;
+	enum sql_provider_term term; // the same, for counting
+	struct str list;             // of a trait, or aggregate: JSON
+	uint64_t class, amount;
 };
 
 // A query with its names as ids.
@@ -119,9 +48,9 @@ static int by_name(const void *name, const void *trait)
 	return str_cmp(*(const struct str *)name, ((const struct trait *)trait)->name);
 }
 
-static int by_first(const void *name, const void *row)
+static int by_row_name(const void *name, const void *row)
 {
-	return str_cmp(*(const struct str *)name, ((const struct db_value *)row)->s);
+	return str_cmp(*(const struct str *)name, ((const struct sql_provider_trait_ids_row *)row)->name);
 }
 
 // From the catalogue that the worker holds. *missing: how many it does not have.
@@ -148,15 +77,15 @@ static enum outcome look_up_stored(struct search *search, const struct str *name
 {
 	struct registry *registry = search->registry;
 	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_trait_ids,
-		DB_IN(db_s(names_as_json(registry->pool, names, n))), &rows);
+	const struct sql_provider_trait_ids in = { .names = names_as_json(registry->pool, names, n) };
+	enum db_result result = sql_provider_trait_ids_run(registry->db, registry->pool, &in, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	for (size_t i = 0; i < n; i++) {
-		const struct db_value *row =
-			rows.n > 0 ? bsearch(&names[i], rows.values, rows.n, 2 * sizeof(*rows.values), by_first) : NULL;
-		search->trait_ids[i] = row != NULL ? row[1].u : 0;
+		const struct sql_provider_trait_ids_row *row =
+			rows.n > 0 ? bsearch(&names[i], rows.rows, rows.n, rows.row_size, by_row_name) : NULL;
+		search->trait_ids[i] = row != NULL ? row->id : 0;
 	}
 	return OUTCOME_OK;
 }
@@ -214,9 +143,9 @@ static enum outcome name_classes(struct search *search)
 
 // ---- terms
 
-static void add_beginning(struct search *search, enum way way, const struct db_value *values, size_t n)
+static void add_beginning(struct search *search, struct beginning beginning)
 {
-	search->beginnings[search->n_beginnings++] = (struct beginning){ way, values, n };
+	search->beginnings[search->n_beginnings++] = beginning;
 }
 
 static void add_item(struct buf *json, struct str item)
@@ -247,7 +176,7 @@ static void add_requirement(struct search *search, size_t index, const uint64_t 
 		return;
 	}
 	search->n_all_traits++;
-	add_beginning(search, BY_TRAIT, CALL_VALUES(pool, db_s(buf_str(&own))), 1);
+	add_beginning(search, (struct beginning){ SQL_PROVIDER_WAY_TRAIT, SQL_PROVIDER_TERM_TRAIT, .list = buf_str(&own) });
 }
 
 static void add_membership(struct search *search, size_t index)
@@ -274,7 +203,7 @@ static void add_membership(struct search *search, size_t index)
 		return;
 	}
 	search->n_all_aggregates++;
-	add_beginning(search, BY_AGGREGATE, CALL_VALUES(pool, db_s(buf_str(&own))), 1);
+	add_beginning(search, (struct beginning){ SQL_PROVIDER_WAY_AGGREGATE, SQL_PROVIDER_TERM_AGGREGATE, .list = buf_str(&own) });
 }
 
 static void add_demand(struct search *search, size_t index)
@@ -287,7 +216,8 @@ static void add_demand(struct search *search, size_t index)
 		amount = INT64_MAX;
 	add_item(&search->amounts,
 		str_printf(pool, "[%llu,%llu]", (unsigned long long)class, (unsigned long long)amount));
-	add_beginning(search, BY_CLASS, CALL_VALUES(pool, db_u(class), db_u(amount)), 2);
+	add_beginning(search,
+		(struct beginning){ SQL_PROVIDER_WAY_CLASS, SQL_PROVIDER_TERM_CLASS, .class = class, .amount = amount });
 }
 
 static struct buf new_list(struct pool *pool)
@@ -331,16 +261,19 @@ static enum outcome choose_term(const struct search *search, struct beginning *b
 
 	for (size_t i = 0; i < n; i++) {
 		const struct beginning *beginning = &search->beginnings[i];
-		struct db_value *in = POOL_ARRAY(registry->pool, struct db_value, beginning->n + 1);
-		memcpy(in, beginning->values, beginning->n * sizeof(*in));
-		in[beginning->n] = db_u(COUNT_UP_TO);
-		calls[i] = (struct db_call){ .query = &q_count[beginning->way], .in = in };
+		const struct sql_provider_count_term in = {
+			.first = beginning->list,
+			.first_class = beginning->class,
+			.first_amount = beginning->amount,
+			.limit = COUNT_UP_TO,
+		};
+		calls[i] = sql_provider_count_term_call(registry->pool, beginning->term, &in);
 	}
 	enum db_result result = n > 1 ? db_run_batch(registry->db, registry->pool, calls, n) : DB_OK;
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	for (size_t i = 1; i < n; i++) {
-		if (db_at(&calls[i].rows, 0, 0)->u < db_at(&calls[least].rows, 0, 0)->u)
+		if (sql_provider_count_term_row(&calls[i].rows, 0)->n < sql_provider_count_term_row(&calls[least].rows, 0)->n)
 			least = i;
 	}
 	*best = search->beginnings[least];
@@ -349,17 +282,15 @@ static enum outcome choose_term(const struct search *search, struct beginning *b
 
 static enum outcome choose_beginning(const struct search *search, struct beginning *beginning)
 {
-	struct registry *registry = search->registry;
 	const struct provider_query *query = search->query;
-	struct db_value type = db_u(provider_type(registry)->id);
 
-	*beginning = (struct beginning){ .way = BY_TYPE };
+	*beginning = (struct beginning){ .way = SQL_PROVIDER_WAY_TYPE };
 	if (query->name.p != NULL)
-		*beginning = (struct beginning){ BY_NAME, CALL_VALUES(registry->pool, type, db_s(query->name)), 2 };
+		beginning->way = SQL_PROVIDER_WAY_NAME;
 	else if (query->uid != NULL)
-		*beginning = (struct beginning){ BY_UID, CALL_VALUES(registry->pool, db_uuid(query->uid), type), 2 };
+		beginning->way = SQL_PROVIDER_WAY_UID;
 	else if (query->in_tree != NULL)
-		*beginning = (struct beginning){ BY_TREE, CALL_VALUES(registry->pool, db_uuid(query->in_tree), type), 2 };
+		beginning->way = SQL_PROVIDER_WAY_TREE;
 	else if (search->n_beginnings > 0)
 		return choose_term(search, beginning);
 	return OUTCOME_OK;
@@ -371,46 +302,54 @@ static enum outcome run(const struct search *search, const struct beginning *beg
 {
 	struct registry *registry = search->registry;
 	const struct provider_query *query = search->query;
-	const struct db_value filter[] = {
-		db_u(provider_type(registry)->id),
-		db_u(query->uid == NULL), query->uid != NULL ? db_uuid(query->uid) : db_null('b'),
-		db_u(query->in_tree == NULL), query->in_tree != NULL ? db_uuid(query->in_tree) : db_null('b'),
-		db_u(provider_type(registry)->id),
-		db_u(search->n_all_traits), db_s(buf_str(&search->all_traits)), db_u(search->n_all_traits),
-		db_u(search->n_no_traits), db_s(buf_str(&search->no_traits)),
-		db_u(search->n_all_aggregates), db_s(buf_str(&search->all_aggregates)), db_u(search->n_all_aggregates),
-		db_u(search->n_no_aggregates), db_s(buf_str(&search->no_aggregates)),
-		db_u(query->n_demands), db_s(buf_str(&search->amounts)), db_u(query->n_demands),
+	const struct sql_provider_list in = {
+		.type_id = provider_type(registry)->id,
+		.name = query->name,
+		.uid = query->uid != NULL ? uuid_bytes(query->uid) : STR_NONE,
+		.in_tree = query->in_tree != NULL ? uuid_bytes(query->in_tree) : STR_NONE,
+		.first = beginning->list,
+		.first_class = beginning->class,
+		.first_amount = beginning->amount,
+		.filter = {
+			.all_traits = buf_str(&search->all_traits),
+			.n_all_traits = search->n_all_traits,
+			.no_traits = buf_str(&search->no_traits),
+			.n_no_traits = search->n_no_traits,
+			.all_aggregates = buf_str(&search->all_aggregates),
+			.n_all_aggregates = search->n_all_aggregates,
+			.no_aggregates = buf_str(&search->no_aggregates),
+			.n_no_aggregates = search->n_no_aggregates,
+			.amounts = buf_str(&search->amounts),
+			.n_amounts = query->n_demands,
+		},
 	};
-	struct db_value *in = POOL_ARRAY(registry->pool, struct db_value, beginning->n + COUNT_OF(filter));
+	enum db_result result = sql_provider_list_run(registry->db, registry->pool, beginning->way, &in, rows);
 
-	if (beginning->n > 0)
-		memcpy(in, beginning->values, beginning->n * sizeof(*in));
-	memcpy(in + beginning->n, filter, sizeof(filter));
-	enum db_result result = db_run(registry->db, registry->pool, &q_list[beginning->way], in, rows);
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-static void provider_from_row(struct registry *registry, struct provider *provider, const struct db_rows *rows, size_t row)
+static struct provider provider_of_row(struct registry *registry, const struct sql_provider_list_row *row)
 {
-	const struct db_value *v = db_at(rows, row, 0);
-	struct resource *resource = &provider->resource;
-
-	*provider = (struct provider){ .generation = v[8].u };
-	*resource = (struct resource){
-		.id = v[0].u,
-		.tenant_id = v[2].u,
-		.tenant = v[3].s,
-		.type = provider_type(registry),
-		.live = RESOURCE_COUNTED,
-		.body = v[5].s,
-		.created_us = v[6].i,
-		.updated_us = v[7].i,
+	struct provider provider = {
+		.generation = row->generation,
+		.resource = {
+			.id = row->id,
+			.tenant_id = row->tenant_id,
+			.tenant = row->tenant,
+			.type = provider_type(registry),
+			.live = RESOURCE_COUNTED,
+			.body = row->body,
+			.created_us = row->created_at,
+			.updated_us = row->updated_at,
+		},
 	};
-	uuid_from_bytes(v[1].s, &resource->uid);
+	struct resource *resource = &provider.resource;
+
+	uuid_from_bytes(row->uid, &resource->uid);
 	resource->name = uuid_str(registry->pool, resource->uid);
-	resource->has_root = tree_root(&v[4], &resource->root);
-	provider_read(registry, provider);
+	resource->has_root = tree_root(row->root, &resource->root);
+	provider_read(registry, &provider);
+	return provider;
 }
 
 enum outcome provider_list(struct registry *registry, const struct provider_query *query, struct provider **list,
@@ -436,6 +375,6 @@ enum outcome provider_list(struct registry *registry, const struct provider_quer
 	*list = POOL_ARRAY(registry->pool, struct provider, rows.n);
 	*n = rows.n;
 	for (size_t i = 0; i < rows.n; i++)
-		provider_from_row(registry, &(*list)[i], &rows, i);
+		(*list)[i] = provider_of_row(registry, sql_provider_list_row(&rows, i));
 	return OUTCOME_OK;
 }

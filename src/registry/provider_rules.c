@@ -5,30 +5,12 @@
 #include "base/pool.h"
 #include "registry/provider_internal.h"
 #include "repr/doc.h"
+#include "sql/providers.h"
 
 enum { MAX_NAME = 200 };
 
 #define NAME "name"
 #define PARENT "parent_provider_uuid"
-
-static const struct db_query q_parent = {
-	"SELECT r.root, r.tenant_id, t.name FROM resources r JOIN tenants t ON t.id = r.tenant_id "
-	"WHERE r.uid = ? AND r.type_id = ? AND r.live = 1 LOCK IN SHARE MODE",
-	"bu", "bus"
-};
-// Who changes the form of a tree holds all of it.
-static const struct db_query q_tree = {
-	"SELECT r.id, r.uid, a.value FROM resources r LEFT JOIN resource_aliases a ON a.resource_id = r.id AND "
-	"a.kind = 'parent' WHERE r.root = ? AND r.live = 1 ORDER BY r.id FOR UPDATE",
-	"b", "ubs"
-};
-static const struct db_query q_set_root = { "UPDATE resources SET root = ? WHERE id = ?", "bu", "" };
-// From "uid " up to "uid!", '!' being what comes behind the blank.
-static const struct db_query q_child = {
-	"SELECT 1 FROM resource_aliases WHERE type_id = ? AND kind = 'parent' AND value > ? AND value < ? AND live = 1 LIMIT 1",
-	"uss", "u"
-};
-static const struct db_query q_allocation = { "SELECT 1 FROM allocations WHERE resource_id = ? LIMIT 1", "u", "u" };
 
 // ---- the body
 
@@ -96,19 +78,21 @@ struct tree {
 
 static enum outcome load_tree(struct registry *registry, const struct uuid *root, struct tree *tree)
 {
+	const struct sql_provider_tree in = { .root = tree_value(registry, provider_type(registry), root) };
 	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_tree,
-		DB_IN(tree_value(registry, provider_type(registry), root)), &rows);
+	enum db_result result = sql_provider_tree_run(registry->db, registry->pool, &in, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	*tree = (struct tree){ .nodes = POOL_ARRAY(registry->pool, struct tree_node, rows.n), .n = rows.n };
 	for (size_t i = 0; i < rows.n; i++) {
 		struct tree_node *node = &tree->nodes[i];
-		const struct db_value *alias = db_at(&rows, i, 2);
-		node->id = db_at(&rows, i, 0)->u;
-		uuid_from_bytes(db_at(&rows, i, 1)->s, &node->uid);
-		node->has_parent = !alias->null && uuid_parse(str_part(alias->s, 0, str_find(alias->s, ' ', 0)), &node->parent);
+		const struct sql_provider_tree_row *row = sql_provider_tree_row(&rows, i);
+		struct str parent = row->parent;
+
+		node->id = row->id;
+		uuid_from_bytes(row->uid, &node->uid);
+		node->has_parent = parent.p != NULL && uuid_parse(str_part(parent, 0, str_find(parent, ' ', 0)), &node->parent);
 	}
 	return OUTCOME_OK;
 }
@@ -141,14 +125,23 @@ static void mark_below(struct tree *tree, const struct uuid *uid)
 	}
 }
 
+static enum db_result set_root(struct registry *registry, uint64_t id, const struct uuid *root)
+{
+	const struct sql_provider_set_root in = {
+		.id = id,
+		.root = tree_value(registry, provider_type(registry), root),
+	};
+
+	return sql_provider_set_root_run(registry->db, registry->pool, &in, NULL);
+}
+
 static enum outcome set_roots(struct registry *registry, const struct tree *tree, const struct uuid *root)
 {
 	enum db_result result = DB_OK;
 
 	for (size_t i = 0; result == DB_OK && i < tree->n; i++) {
 		if (tree->nodes[i].below)
-			result = db_run(registry->db, registry->pool, &q_set_root,
-				DB_IN(tree_value(registry, provider_type(registry), root), db_u(tree->nodes[i].id)), NULL);
+			result = set_root(registry, tree->nodes[i].id, root);
 	}
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
@@ -156,17 +149,18 @@ static enum outcome set_roots(struct registry *registry, const struct tree *tree
 // The tree that the parent is in, of the provider's own tenant. Its row is held.
 static enum outcome hold_parent(struct registry *registry, const struct uuid *parent, struct str tenant, struct uuid *root)
 {
+	const struct sql_provider_parent in = { .uid = uuid_bytes(parent), .type_id = provider_type(registry)->id };
 	struct db_rows rows;
-	enum db_result result =
-		db_run(registry->db, registry->pool, &q_parent, provider_values(registry, parent), &rows);
+	enum db_result result = sql_provider_parent_run(registry->db, registry->pool, &in, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	bool here = rows.n > 0 && str_eq(db_at(&rows, 0, 2)->s, tenant);
-	if (rows.n > 0 && !here && registry->privileged)
+	const struct sql_provider_parent_row *row = rows.n > 0 ? sql_provider_parent_row(&rows, 0) : NULL;
+	bool here = row != NULL && str_eq(row->tenant, tenant);
+	if (row != NULL && !here && registry->privileged)
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
 			"parent provider UUID is another tenant's: all of a tree belongs to one, move the one or the other first.");
-	if (!here || !tree_root(db_at(&rows, 0, 0), root))
+	if (!here || !tree_root(row->root, root))
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "parent provider UUID does not exist.");
 	return OUTCOME_OK;
 }
@@ -239,11 +233,14 @@ static enum outcome may_delete_provider(struct registry *registry, const struct 
 {
 	struct pool *pool = registry->pool;
 	struct str uid = uuid_str(pool, resource->uid);
+	const struct sql_provider_child child = {
+		.type_id = resource->type->id,
+		.from = str_printf(pool, "%.*s ", STR_ARG(uid)),
+		.to = str_printf(pool, "%.*s!", STR_ARG(uid)),
+	};
 	struct db_call calls[] = {
-		{ .query = &q_child,
-			.in = DB_IN(db_u(resource->type->id), db_s(str_printf(pool, "%.*s ", STR_ARG(uid))),
-				db_s(str_printf(pool, "%.*s!", STR_ARG(uid)))) },
-		{ .query = &q_allocation, .in = DB_IN(db_u(resource->id)) },
+		sql_provider_child_call(pool, &child),
+		sql_provider_allocation_call(pool, &(struct sql_provider_allocation){ .resource_id = resource->id }),
 	};
 	enum db_result result = db_run_batch(registry->db, pool, calls, COUNT_OF(calls));
 
@@ -275,9 +272,8 @@ static enum outcome may_recover_provider(struct registry *registry, const struct
 		if (outcome != OUTCOME_OK)
 			return outcome;
 	}
-	enum db_result result =
-		db_run(registry->db, registry->pool, &q_set_root,
-		DB_IN(tree_value(registry, resource->type, &root), db_u(resource->id)), NULL);
+	enum db_result result = set_root(registry, resource->id, &root);
+
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
@@ -297,6 +293,6 @@ const struct type_rules provider_rules = {
 	.relate = relate_provider,
 	.may_delete = may_delete_provider,
 	.may_recover = may_recover_provider,
-	.traits_changed = &provider_raise,
+	.traits_changed = provider_raise_call,
 	.taken = provider_taken,
 };

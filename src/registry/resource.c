@@ -61,10 +61,39 @@ static int64_t time_or_0(const struct db_value *value)
 	return value->null ? 0 : value->i;
 }
 
-static void set_root_and_traits(struct resource *resource, const struct db_value *root, const struct db_value *traits)
+static void set_root_and_traits(struct resource *resource, struct str root, struct str traits)
 {
 	resource->has_root = tree_root(root, &resource->root);
-	resource->traits = traits->null ? STR_NONE : traits->s;
+	resource->traits = traits;
+}
+
+struct resource resource_of_columns(struct registry *registry, const struct sql_resource *r)
+{
+	struct resource resource = {
+		.id = r->id,
+		.tenant_id = r->tenant_id,
+		.type = type_by_id(registry, r->type_id),
+		.space = r->namespace,
+		.name = r->name,
+		.live = r->live_is_null ? RESOURCE_DELETED : (enum resource_live)r->live,
+		.locked = r->locked != 0,
+		.revision = r->revision,
+		.edits = r->edits,
+		.meta = r->meta,
+		.body = r->body,
+		.created_us = r->created_at,
+		.updated_us = r->updated_at,
+		.deleted_us = r->deleted_at,
+		.purge_us = r->purge_at,
+		.changed = r->changed,
+		.generation = r->generation,
+		.doomed_us = r->doomed_at,
+	};
+
+	uuid_from_bytes(r->uid, &resource.uid);
+	memcpy(resource.etag, r->etag.p, sizeof(resource.etag));
+	set_root_and_traits(&resource, r->root, r->traits);
+	return resource;
 }
 
 void resource_from_row(struct registry *registry, struct resource *resource, const struct db_rows *rows, size_t row,
@@ -94,7 +123,7 @@ void resource_from_row(struct registry *registry, struct resource *resource, con
 	};
 	uuid_from_bytes(v[1].s, &resource->uid);
 	memcpy(resource->etag, v[10].s.p, sizeof(resource->etag));
-	set_root_and_traits(resource, &v[17], &v[18]);
+	set_root_and_traits(resource, v[17].s, v[18].s);
 }
 
 struct str resource_path(struct pool *pool, const struct type *type, struct str space, struct str name)
@@ -202,7 +231,7 @@ static void resource_at_address(struct resource *resource, const struct address 
 	};
 	uuid_from_bytes(v[1].s, &resource->uid);
 	memcpy(resource->etag, v[5].s.p, sizeof(resource->etag));
-	set_root_and_traits(resource, &v[10], &v[11]);
+	set_root_and_traits(resource, v[10].s, v[11].s);
 }
 
 static enum outcome read_at_address(struct registry *registry, const struct address *address, struct resource *resource)

@@ -170,7 +170,7 @@ static enum outcome delete_along(struct registry *registry, const struct resourc
 		return delete_content(registry, resource, &of_space,
 			DB_IN(db_u(resource->tenant_id), db_s(resource->name)), n);
 	if (resource_is_top(resource))
-		return delete_content(registry, resource, &of_tree, DB_IN(tree_value(registry, resource->type, &resource->uid), db_u(resource->id)), n);
+		return delete_content(registry, resource, &of_tree, DB_IN(db_b(tree_value(registry, resource->type, &resource->uid)), db_u(resource->id)), n);
 	return OUTCOME_OK;
 }
 
@@ -180,7 +180,7 @@ static struct db_value *deletion_of(struct registry *registry, const struct reso
 	bool space = resource->type == type_namespaces(registry);
 
 	return CALL_VALUES(registry->pool, deletion, db_u(resource->id), db_s(space ? resource->name : STR("/")),
-		resource_is_top(resource) ? tree_value(registry, resource->type, &resource->uid) : db_null('b'));
+		resource_is_top(resource) ? db_b(tree_value(registry, resource->type, &resource->uid)) : db_null('b'));
 }
 
 static enum outcome mark_deleted(struct registry *registry, struct resource *resource, uint64_t with_it)

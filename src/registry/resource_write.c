@@ -73,7 +73,7 @@ struct doc *stored_document(struct pool *pool, struct str text)
 
 static struct db_value root_value(struct registry *registry, const struct resource *resource)
 {
-	return resource->has_root ? tree_value(registry, resource->type, &resource->root) : db_null('b');
+	return resource->has_root ? db_b(tree_value(registry, resource->type, &resource->root)) : db_null('b');
 }
 
 struct db_call insert_resource_call(struct registry *registry, struct resource *resource)

@@ -31,7 +31,7 @@ const struct type *tree_type(struct registry *registry, const struct type *type)
 
 enum { TYPE_BYTES = 4 };
 
-struct db_value tree_value(struct registry *registry, const struct type *type, const struct uuid *root)
+struct str tree_value(struct registry *registry, const struct type *type, const struct uuid *root)
 {
 	uint64_t id = tree_type(registry, type)->id;
 	struct buf bytes = buf_new(registry->pool, TYPE_BYTES + sizeof(root->b));
@@ -39,10 +39,10 @@ struct db_value tree_value(struct registry *registry, const struct type *type, c
 	for (unsigned i = TYPE_BYTES; i-- > 0;)
 		buf_addc(&bytes, (char)(id >> (8 * i) & 0xff));
 	buf_add(&bytes, uuid_bytes(root));
-	return db_b(buf_str(&bytes));
+	return buf_str(&bytes);
 }
 
-bool tree_root(const struct db_value *value, struct uuid *root)
+bool tree_root(struct str value, struct uuid *root)
 {
-	return !value->null && value->s.n > TYPE_BYTES && uuid_from_bytes(str_part(value->s, TYPE_BYTES, value->s.n), root);
+	return value.n > TYPE_BYTES && uuid_from_bytes(str_part(value, TYPE_BYTES, value.n), root);
 }

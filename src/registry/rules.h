@@ -63,7 +63,7 @@ struct type_rules {
 	// (null is none whatever its name.)
 	bool (*is_secret)(struct str top, struct str name);
 	// Run with the resource's id by every change of its traits. NULL: nothing.
-	const struct db_query *traits_changed;
+	struct db_call (*traits_changed)(struct pool *pool, uint64_t resource_id);
 	// Answers OUTCOME_NAME_TAKEN in words for an alias that another resource has; alias NULL: the uid is another's.
 	enum outcome (*taken)(struct registry *registry, const struct uuid *uid, const struct alias *alias);
 };

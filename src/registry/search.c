@@ -210,7 +210,7 @@ static void add_sort_key(struct pool *pool, struct values *values, const char *s
 static enum way add_way(struct registry *registry, struct values *values, const struct resource_search *search)
 {
 	struct pool *pool = registry->pool;
-	struct db_value root = search->root != NULL ? tree_value(registry, search->type, search->root) : db_null('b');
+	struct db_value root = search->root != NULL ? db_b(tree_value(registry, search->type, search->root)) : db_null('b');
 	struct db_value type = db_u(search->type->id);
 
 	if (search->alias_kind != NULL) {

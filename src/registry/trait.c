@@ -295,7 +295,7 @@ static enum outcome write(struct registry *registry, const struct trait_edit *ed
 			.in = CALL_VALUES(pool, db_s(names_json(pool, difference->removed)), db_u(resource->id)),
 		};
 	if (rules != NULL && rules->traits_changed != NULL)
-		calls[n++] = (struct db_call){ .query = rules->traits_changed, .in = CALL_VALUES(pool, db_u(resource->id)) };
+		calls[n++] = rules->traits_changed(pool, resource->id);
 	enum db_result result = db_run_batch(registry->db, pool, calls, n);
 	if (result != DB_OK)
 		return registry_db_failed(result);

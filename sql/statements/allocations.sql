@@ -1,0 +1,205 @@
+-- Who uses how much of what: consumers and their allocations.
+
+-- @group consumer uid bytes, project text, user text, type text, generation uint, created_at time, updated_at time
+-- @fragment consumer
+c.uid, c.project, c.user, COALESCE(y.name, 'unknown') AS type, c.generation, c.created_at, c.updated_at
+
+-- @statement allocations_of_consumer
+-- @in uid bytes
+-- @out c consumer, class text, used uint, allocated_at time, provider bytes, provider_generation uint
+SELECT {consumer}, k.name AS class, a.used, a.updated_at AS allocated_at, r.uid AS provider,
+  COALESCE(p.generation, 0) AS provider_generation
+FROM consumers c
+STRAIGHT_JOIN allocations a ON a.consumer_id = c.id
+STRAIGHT_JOIN resources r ON r.id = a.resource_id
+STRAIGHT_JOIN resource_classes k ON k.id = a.class_id
+LEFT JOIN providers p ON p.resource_id = r.id
+LEFT JOIN consumer_types y ON y.id = c.type_id
+WHERE c.uid = :uid
+ORDER BY a.resource_id, a.class_id;
+
+-- @statement allocations_of_provider
+-- @in uid bytes, type_id uint
+-- @out c consumer, class text, used uint, allocated_at time
+SELECT {consumer}, k.name AS class, a.used, a.updated_at AS allocated_at
+FROM allocations a
+STRAIGHT_JOIN consumers c ON c.id = a.consumer_id
+STRAIGHT_JOIN resource_classes k ON k.id = a.class_id
+LEFT JOIN consumer_types y ON y.id = c.type_id
+WHERE a.resource_id = {id_of_provider}
+ORDER BY c.id, a.class_id;
+
+-- ---- usages: of a project, of one user or all (NULL), and of consumers of any type, of none, or of one
+
+-- @choice consumer_type
+-- @case any
+TRUE
+-- @case unknown
+c.type_id IS NULL
+-- @case one
+c.type_id = (SELECT id FROM consumer_types WHERE name = :type)
+
+-- @statement usage_consumers
+-- @in project text, user text null, type text
+-- @out type text, consumers uint
+SELECT COALESCE(y.name, 'unknown') AS type, COUNT(*) AS consumers
+FROM consumers c
+LEFT JOIN consumer_types y ON y.id = c.type_id
+WHERE c.project = :project AND (:user IS NULL OR c.user = :user) AND {consumer_type}
+GROUP BY c.type_id
+ORDER BY type;
+
+-- @statement usage_classes
+-- @in project text, user text null, type text
+-- @out type text, class text, used uint
+SELECT COALESCE(y.name, 'unknown') AS type, k.name AS class, CAST(SUM(a.used) AS UNSIGNED) AS used
+FROM consumers c
+STRAIGHT_JOIN allocations a ON a.consumer_id = c.id
+STRAIGHT_JOIN resource_classes k ON k.id = a.class_id
+LEFT JOIN consumer_types y ON y.id = c.type_id
+WHERE c.project = :project AND (:user IS NULL OR c.user = :user) AND {consumer_type}
+GROUP BY c.type_id, a.class_id
+ORDER BY type, a.class_id;
+
+-- ---- before a write's locks: which providers it concerns, and whose they are
+
+-- Those that get allocations. uids: theirs.
+-- @statement allocation_wanted_providers
+-- @in uids text, type_id uint
+-- @out id uint, tenant_id uint, tenant text
+SELECT r.id, r.tenant_id, t.name AS tenant
+FROM {uids}
+STRAIGHT_JOIN resources r ON r.uid = UNHEX(j.hex) AND r.type_id = :type_id AND r.live = 1
+STRAIGHT_JOIN tenants t ON t.id = r.tenant_id;
+
+-- Those of which consumers have some. uids: the consumers'.
+-- @statement allocation_had_providers
+-- @in uids text
+-- @out id uint, tenant_id uint, tenant text
+SELECT DISTINCT r.id, r.tenant_id, t.name AS tenant
+FROM {uids}
+STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex)
+STRAIGHT_JOIN allocations a ON a.consumer_id = c.id
+STRAIGHT_JOIN resources r ON r.id = a.resource_id
+STRAIGHT_JOIN tenants t ON t.id = r.tenant_id;
+
+-- ---- the locks, and what is read under them
+
+-- @statement allocation_lock_tenants
+-- @in ids text
+-- @out id uint, live uint null, deleted_at time null
+SELECT t.id, t.live, t.deleted_at FROM {ids} STRAIGHT_JOIN tenants t ON t.id = j.id LOCK IN SHARE MODE {wait};
+
+-- @statement allocation_lock_providers
+-- @in ids text
+-- @out id uint, uid bytes, tenant_id uint, live uint null
+SELECT r.id, r.uid, r.tenant_id, r.live FROM {ids} STRAIGHT_JOIN resources r ON r.id = j.id FOR UPDATE {wait};
+
+-- @statement allocation_lock_consumers
+-- @in uids text
+-- @out id uint, uid bytes, project text, user text, generation uint, type text null
+SELECT c.id, c.uid, c.project, c.user, c.generation,
+  (SELECT y.name FROM consumer_types y WHERE y.id = c.type_id) AS type
+FROM {uids}
+STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex)
+FOR UPDATE {wait};
+
+-- @statement allocation_inventories
+-- @in ids text
+-- @out resource_id uint, class_id uint, min_unit uint, max_unit uint, step_size uint, capacity int, used int
+SELECT i.resource_id, i.class_id, i.min_unit, i.max_unit, i.step_size, i.capacity, i.used
+FROM {ids}
+STRAIGHT_JOIN inventories i ON i.resource_id = j.id;
+
+-- What the consumers of these uids have.
+-- @statement allocation_present
+-- @in uids text
+-- @out resource_id uint, class_id uint, used uint
+SELECT a.resource_id, a.class_id, a.used
+FROM {uids}
+STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex)
+STRAIGHT_JOIN allocations a ON a.consumer_id = c.id;
+
+-- ---- the write
+
+-- @statement consumer_types_add
+-- @in names text
+INSERT INTO consumer_types (name)
+SELECT DISTINCT j.name FROM {names} LEFT JOIN consumer_types y ON y.name = j.name WHERE y.id IS NULL;
+
+-- Consumers as a JSON array of [uid, project, user, type or null].
+-- @fragment consumers_given
+JSON_TABLE(:consumers, '$[*]' COLUMNS (
+  hex CHAR(32) CHARACTER SET ascii PATH '$[0]',
+  project VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$[1]',
+  user VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$[2]',
+  type VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$[3]')) j
+
+-- @statement consumers_insert
+-- @in consumers text, now time
+INSERT INTO consumers (uid, project, user, type_id, generation, created_at, updated_at)
+SELECT UNHEX(j.hex), j.project, j.user, y.id, 1, :now, :now
+FROM {consumers_given}
+LEFT JOIN consumer_types y ON y.name = j.type;
+
+-- @statement consumers_update
+-- @in consumers text, now time
+UPDATE {consumers_given}
+STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex)
+LEFT JOIN consumer_types y ON y.name = j.type
+SET c.project = j.project, c.user = j.user, c.type_id = y.id, c.generation = c.generation + 1, c.updated_at = :now;
+
+-- @statement consumers_delete
+-- @in uids text
+DELETE c FROM {uids} STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex);
+
+-- All that the consumers of these uids have.
+-- @statement allocations_delete
+-- @in uids text
+DELETE a
+FROM {uids}
+STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex)
+STRAIGHT_JOIN allocations a ON a.consumer_id = c.id;
+
+-- allocations: a JSON array of [consumer's uid, provider's id, class, amount].
+-- @statement allocations_insert
+-- @in allocations text, now time
+INSERT INTO allocations (consumer_id, resource_id, class_id, used, updated_at)
+SELECT c.id, j.resource, j.class, j.used, :now
+FROM JSON_TABLE(:allocations, '$[*]' COLUMNS (
+  hex CHAR(32) CHARACTER SET ascii PATH '$[0]',
+  resource BIGINT UNSIGNED PATH '$[1]',
+  class INT UNSIGNED PATH '$[2]',
+  used INT UNSIGNED PATH '$[3]')) j
+STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex);
+
+-- deltas: a JSON array of [provider's id, class, how much more is used].
+-- @statement inventories_use
+-- @in deltas text
+UPDATE JSON_TABLE(:deltas, '$[*]' COLUMNS (
+  resource BIGINT UNSIGNED PATH '$[0]',
+  class INT UNSIGNED PATH '$[1]',
+  delta BIGINT PATH '$[2]')) j
+STRAIGHT_JOIN inventories i ON i.resource_id = j.resource AND i.class_id = j.class
+SET i.used = i.used + j.delta;
+
+-- Behind their change rows.
+-- @statement providers_touch
+-- @in ids text, now time
+UPDATE {ids}
+STRAIGHT_JOIN resources r ON r.id = j.id
+SET r.revision = r.revision + 1, r.updated_at = :now, r.changed = {last_change};
+
+-- @statement providers_raise
+-- @in ids text
+INSERT INTO providers (resource_id, generation) SELECT j.id, 1 FROM {ids}
+ON DUPLICATE KEY UPDATE generation = generation + 1;
+
+-- @statement change_insert_allocations
+-- @in request_id bytes, now time, actor text, ids text
+INSERT INTO changes (request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision,
+  etag_before, etag_after, fields)
+SELECT :request_id, :now, :actor, 'updated', r.tenant_id, r.id, r.uid, r.type_id, r.namespace, r.name, r.revision + 1,
+  r.etag, r.etag, '["/allocations"]'
+FROM {ids}
+STRAIGHT_JOIN resources r ON r.id = j.id;

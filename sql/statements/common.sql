@@ -1,0 +1,34 @@
+-- What statements of several subjects share.
+
+-- A lock, the first that a transaction takes: fail at once where another holds it, or wait (registry.h, enum lock_manner).
+-- @choice wait
+-- @case not
+NOWAIT
+-- @case long
+
+-- A resource r, all of its row.
+-- @group resource id uint, uid bytes, tenant_id uint, type_id uint, namespace text, name text, live uint null,
+--      locked uint, revision uint, edits uint, etag bytes, meta text, body text, created_at time, updated_at time,
+--      deleted_at time null, purge_at time null, root bytes null, traits text null, changed uint, generation uint,
+--      doomed_at time null
+-- @fragment resource
+r.id, r.uid, r.tenant_id, r.type_id, r.namespace, r.name, r.live, r.locked, r.revision, r.edits, r.etag, r.meta, r.body,
+r.created_at, r.updated_at, r.deleted_at, r.purge_at, r.root, r.traits, r.changed, r.generation, r.doomed_at
+
+-- The last change of a resource r; within a transaction, the one that it has just written.
+-- @fragment last_change
+(SELECT x.id FROM changes x WHERE x.resource_id = r.id ORDER BY x.id DESC LIMIT 1)
+
+-- Behind STRAIGHT_JOIN: the resource r of a row x that people see: neither it nor its tenant is deleted. Traits and
+-- classes that only others have may be hidden.
+-- @fragment seen_of_x
+resources r ON r.id = x.resource_id AND r.live IN (1, 2)
+STRAIGHT_JOIN tenants seen ON seen.id = r.tenant_id AND seen.deleted_at IS NULL
+
+-- Lists that come as one parameter, a JSON array, as a table j: ids, uids as 32 hex digits, names.
+-- @fragment ids
+JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) j
+-- @fragment uids
+JSON_TABLE(:uids, '$[*]' COLUMNS (hex CHAR(32) CHARACTER SET ascii PATH '$')) j
+-- @fragment names
+JSON_TABLE(:names, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$')) j
