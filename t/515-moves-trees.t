@@ -192,9 +192,9 @@ subtest 'what a type says' => sub {
     $admin->delete("/v2.0/t1/nodes/$node")->is_status(204, 'a node takes all of them');
     $admin->post("/v2.0/t1/nodes/$node/action/recover")->is_status(204, 'and brings them');
     $admin->get("/v2.0/t1/ports/$port")->is_status(200);
-    $admin->make_tenant('system');
-    my $chassis = uuid();
-    $admin->make("/v2.0/system/chassis/$chassis", { description => 'a rack' });
+    my $made = $admin->post('/baremetal/v1/chassis', json => { description => 'a rack' });
+    $made->is_status(201, 'a chassis');
+    my $chassis = $made->json->{uuid};
     $admin->patch("/v2.0/t1/nodes/$node", { chassis_uuid => $chassis })->is_status(200);
     $admin->delete("/v2.0/system/chassis/$chassis")->is_status(400, 'a chassis with nodes stays');
     $admin->delete("/v2.0/t1/nodes/$node")->is_status(204);

@@ -48,7 +48,8 @@ sub definition {
     };
 }
 
-$admin->post('/api/v1/tenants', json => { metadata => { name => $_ } })->is_status(201, "tenant $_") for qw(acme globex system);
+$admin->post('/api/v1/tenants', json => { metadata => { name => $_ } })->is_status(201, "tenant $_") for qw(acme globex);
+$admin->post('/api/v1/namespaces', json => { metadata => { name => 'of-system' } })->is_status(201, 'the system space');
 $acme->post($crds, json => definition('widgets', 'Widget', { type => 'object', 'x-kubernetes-preserve-unknown-fields' => JSON::PP::true }, version => { subresources => { status => {},
     scale => { specReplicasPath => '.spec.n', statusReplicasPath => '.status.n' } } }))->is_status(201, 'a type of acme');
 

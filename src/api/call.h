@@ -22,6 +22,7 @@ struct call {
 	struct uuid request_id;
 	int64_t started_us;      // clock_tick_us
 	struct route_match match;
+	struct realm realm;      // what the address means, of its parameter "tenant"
 	unsigned version;        // the microversion asked for, its minor number; 0: none is known
 	struct principal who;
 	enum repr_format produce; // what the answer is written in
@@ -61,6 +62,7 @@ struct dialect {
 	void (*leave)(struct call *call);
 	// Who asks is settled before anything is said about an address that leads nowhere: 401 before 404, 405, 406.
 	bool asks_first;
+	bool has_all_tenants; // in its addresses the word "all" means every tenant, where a tenant's name may stand
 	bool watches; // it has methods that give orders (call->order)
 };
 

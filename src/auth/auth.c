@@ -228,6 +228,16 @@ static bool uses(const struct auth *auth, const char *name)
 	return false;
 }
 
+static char *read_default_tenant(struct auth *auth, const struct config *config)
+{
+	const char *reserved = realm_reserved(str_c(config->default_tenant));
+
+	if (reserved != NULL)
+		return message("default_tenant: %s", reserved);
+	auth->default_tenant = str_c(config->default_tenant);
+	return NULL;
+}
+
 static char *read_remote_user(struct auth *auth)
 {
 	const struct endpoint_config *endpoint = auth->endpoint;
@@ -250,9 +260,10 @@ struct auth *auth_new(const struct config *config, const struct endpoint_config 
 	if (auth == NULL)
 		abort();
 	auth->endpoint = endpoint;
-	auth->default_tenant = str_c(config->default_tenant);
 	auth->tokens = token_cache_new(config->token_cache);
-	*error = read_methods(auth);
+	*error = read_default_tenant(auth, config);
+	if (*error == NULL)
+		*error = read_methods(auth);
 	if (*error == NULL)
 		*error = read_remote_user(auth);
 	if (*error != NULL)
@@ -282,6 +293,17 @@ static void set_default_tenant(const struct auth *auth, struct principal *princi
 		principal->role = auth->remote_role;
 }
 
+// Nobody belongs to a tenant of a reserved name, whichever authenticator says so.
+static enum outcome check_tenant(const struct principal *principal, struct str *detail)
+{
+	const char *reserved = realm_reserved(principal->tenant);
+
+	if (principal->role == ROLE_OPERATOR || reserved == NULL)
+		return OUTCOME_OK;
+	*detail = str_c(reserved);
+	return OUTCOME_FORBIDDEN;
+}
+
 enum outcome auth_identify(struct auth *auth, struct db *db, struct pool *pool, const struct request *request,
 	struct principal *principal, struct str *detail)
 {
@@ -293,10 +315,11 @@ enum outcome auth_identify(struct auth *auth, struct db *db, struct pool *pool, 
 		bool recognised = false;
 		enum outcome outcome = auth->methods[i]->identify(&identity, &recognised);
 
-		if (recognised && outcome == OUTCOME_OK)
+		if (!recognised)
+			continue;
+		if (outcome == OUTCOME_OK)
 			set_default_tenant(auth, principal);
-		if (recognised)
-			return outcome;
+		return outcome == OUTCOME_OK ? check_tenant(principal, detail) : outcome;
 	}
 	return OUTCOME_OK;
 }

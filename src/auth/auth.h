@@ -24,6 +24,7 @@ void auth_free(struct auth **auth);
 
 // *principal's strings live in pool. No credential at all gives an empty principal and OUTCOME_OK: the permit step
 // answers 401 where the method needs somebody. A bad, expired or revoked one: OUTCOME_UNAUTHENTICATED with *detail.
+// A credential that is good and names a tenant whose name is reserved (auth/realm.h): OUTCOME_FORBIDDEN with *detail.
 // The database is asked (one statement) only for a token not checked within config->token_cache milliseconds.
 // OUTCOME_UNAVAILABLE when it can't be asked.
 enum outcome auth_identify(struct auth *auth, struct db *db, struct pool *pool, const struct request *request,

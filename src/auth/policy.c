@@ -29,8 +29,16 @@ bool role_parse(struct str text, enum role *role)
 	return false;
 }
 
+// Is the realm the one tenant that the principal belongs to? A reserved word is no tenant's name, so whoever bears it as
+// one belongs to none.
+static bool is_own(const struct principal *principal, struct realm realm)
+{
+	return realm.kind == REALM_TENANT && str_eq(realm.tenant, principal->tenant) &&
+	       realm_reserved(principal->tenant) == NULL;
+}
+
 // An operator's call is refused before anything is said about the tenant in its address.
-enum outcome policy_permits(const struct principal *principal, enum role needed, struct str tenant)
+enum outcome policy_permits(const struct principal *principal, enum role needed, struct realm realm)
 {
 	if (needed == ROLE_NONE || principal->role == ROLE_OPERATOR)
 		return OUTCOME_OK;
@@ -38,7 +46,7 @@ enum outcome policy_permits(const struct principal *principal, enum role needed,
 		return OUTCOME_UNAUTHENTICATED;
 	if (needed == ROLE_OPERATOR)
 		return OUTCOME_FORBIDDEN;
-	if (tenant.n > 0 && !str_eq(tenant, principal->tenant))
+	if (realm.kind != REALM_NONE && !is_own(principal, realm))
 		return OUTCOME_NOT_FOUND;
 	return principal->role >= needed ? OUTCOME_OK : OUTCOME_FORBIDDEN;
 }

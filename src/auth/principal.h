@@ -3,6 +3,7 @@
 #ifndef TENURE_AUTH_PRINCIPAL_H
 #define TENURE_AUTH_PRINCIPAL_H
 
+#include "auth/realm.h"
 #include "base/outcome.h"
 #include "base/str.h"
 #include "wadl/route.h"
@@ -14,11 +15,12 @@ struct principal {
 	bool reads_all;    // may read what an operator may, whatever its role (noauth alone makes such)
 };
 
-// May the principal use a method that needs this role on that tenant's things? tenant "" when the method names none.
+// May the principal use a method that needs this role on what is in that realm? Only an operator may use what is of the
+// system space, or of all tenants.
 //   OUTCOME_OK
-//   OUTCOME_NOT_FOUND  the tenant is another's: told as if it did not exist
+//   OUTCOME_NOT_FOUND  the realm is not the principal's tenant: told as if it did not exist
 //   OUTCOME_FORBIDDEN  its own tenant, but the role does not suffice; or an operator's call
 //   OUTCOME_UNAUTHENTICATED  nobody, where somebody is needed
-enum outcome policy_permits(const struct principal *principal, enum role needed, struct str tenant);
+enum outcome policy_permits(const struct principal *principal, enum role needed, struct realm realm);
 
 #endif

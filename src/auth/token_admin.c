@@ -54,6 +54,8 @@ static const char *what_is_wrong(const struct token_info *info)
 		return "an operator's token belongs to no tenant";
 	if (info->role != ROLE_OPERATOR && !is_text(info->tenant, 1, MAX_NAME))
 		return "a token of this role needs a tenant, 1 to 255 characters, UTF-8 without NUL";
+	if (realm_reserved(info->tenant) != NULL)
+		return realm_reserved(info->tenant);
 	if (!is_text(info->description, 0, MAX_DESCRIPTION))
 		return "description must have up to 1024 characters, UTF-8 without NUL";
 	if (info->expires_us != 0 && info->expires_us <= clock_now_us())

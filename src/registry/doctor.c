@@ -72,6 +72,13 @@ static const struct check {
 		FINDS(RESOURCE_NAME, "resources r LEFT JOIN types y ON y.id = r.type_id WHERE y.id IS NULL"), NOTHING },
 	{ "each tenant's tier exists",
 		FINDS(TENANT_NAME, "tenants t LEFT JOIN tiers i ON i.id = t.tier_id WHERE i.id IS NULL"), NOTHING },
+	{ "no tenant has a reserved name",
+		FINDS(TENANT_NAME, "tenants t WHERE t.live = 1 AND t.name = '" REALM_WORD_ALL "'"), NOTHING },
+	{ "no token is of a tenant of a reserved name",
+		FINDS("CONCAT('token ', k.id, ' of ', t.name)",
+			"tokens k JOIN tenants t ON t.id = k.tenant_id WHERE t.live = 1 AND "
+			"t.name IN ('" REALM_WORD_ALL "', '" REALM_WORD_SYSTEM "') AND k.revoked_at IS NULL"),
+		NOTHING },
 	{ "each tenant has its namespace default",
 		FINDS(TENANT_NAME, "tenants t LEFT JOIN resources r ON r.tenant_id = t.id AND r.live = 2 AND r.name = 'default' "
 				   "WHERE t.live = 1 AND r.id IS NULL"),

@@ -102,6 +102,8 @@ struct db_value *call_values(struct pool *pool, const struct db_value *values, s
 
 // Is s usable as an id of anything: 1 to 255 characters of UTF-8, no '/', no NUL, not "." or ".."?
 bool id_ok(struct str s);
+// No tenant comes into being, and nothing moves to one, by a reserved name. OUTCOME_OK, _BAD_PARAMETER.
+enum outcome check_reserved(struct registry *registry, struct str name);
 enum outcome fail_no_tenant(struct registry *registry, struct str name);
 // The tenant is deleted: gone, or no more.
 enum outcome fail_tenant_gone(struct registry *registry, struct str name, int64_t purge_us);

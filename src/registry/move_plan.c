@@ -152,7 +152,8 @@ static enum outcome check_dest(struct registry *registry, const struct move_orde
 	if (str_eq(order->source, order->dest))
 		return registry_fail(registry, OUTCOME_CONFLICT,
 			"source and destination are the same tenant: name another one in dest");
-	return check_tenant(registry, &action->dest, order->dest, "destination");
+	enum outcome outcome = str_eq_c(order->dest, TENANT_SYSTEM) ? OUTCOME_OK : check_reserved(registry, order->dest);
+	return outcome == OUTCOME_OK ? check_tenant(registry, &action->dest, order->dest, "destination") : outcome;
 }
 
 // ---- the set

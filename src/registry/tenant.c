@@ -356,7 +356,7 @@ enum outcome tenant_bury(struct registry *registry, const struct tenant *tenant)
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-enum outcome tenant_put(struct registry *registry, struct str name, const struct tenant_content *content,
+static enum outcome put(struct registry *registry, struct str name, const struct tenant_content *content,
 	struct guard guard, struct tenant *tenant)
 {
 	enum outcome outcome = lock_tenant(registry, name, tenant);
@@ -373,14 +373,31 @@ enum outcome tenant_put(struct registry *registry, struct str name, const struct
 	return outcome == OUTCOME_OK ? create(registry, name, content, guard, tenant) : outcome;
 }
 
+enum outcome check_reserved(struct registry *registry, struct str name)
+{
+	const char *reserved = realm_reserved(name);
+
+	return reserved == NULL ? OUTCOME_OK : registry_fail(registry, OUTCOME_BAD_PARAMETER, "%s", reserved);
+}
+
+enum outcome tenant_put(struct registry *registry, struct str name, const struct tenant_content *content,
+	struct guard guard, struct tenant *tenant)
+{
+	enum outcome outcome = check_reserved(registry, name);
+
+	return outcome == OUTCOME_OK ? put(registry, name, content, guard, tenant) : outcome;
+}
+
 enum outcome tenant_ensure(struct registry *registry, struct str name)
 {
 	const struct tenant_content content = { 0 };
 	struct tenant tenant;
-	enum outcome outcome = tenant_get(registry, name, &tenant);
+	enum outcome outcome = str_eq_c(name, TENANT_SYSTEM) ? OUTCOME_OK : check_reserved(registry, name);
 
+	if (outcome == OUTCOME_OK)
+		outcome = tenant_get(registry, name, &tenant);
 	if (outcome == OUTCOME_NOT_FOUND)
-		outcome = tenant_put(registry, name, &content, (struct guard){ 0 }, &tenant);
+		outcome = put(registry, name, &content, (struct guard){ 0 }, &tenant);
 	return outcome == OUTCOME_CREATED ? OUTCOME_OK : outcome;
 }
 

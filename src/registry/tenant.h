@@ -4,6 +4,7 @@
 #ifndef TENURE_REGISTRY_TENANT_H
 #define TENURE_REGISTRY_TENANT_H
 
+#include "auth/realm.h"
 #include "registry/registry.h"
 
 // Whether a tenant's own definition of a type or one that the system shares answers (registry/definition.h).
@@ -58,7 +59,8 @@ struct tenant_content {
 // configuration has etag_required and the guard is not sure. What does not exist yet needs no precondition.
 
 // Creates or modifies. A new tenant gets its namespace "default". OUTCOME_CREATED; _OK (changed or not; *tenant is as it
-// stands now); _STALE; _BAD_PARAMETER (unknown tier, unusable id); _RECOVERABLE (deleted: *tenant filled).
+// stands now); _STALE; _BAD_PARAMETER (unknown tier, unusable id, a reserved name even if there is such a tenant);
+// _RECOVERABLE (deleted: *tenant filled).
 enum outcome tenant_put(struct registry *registry, struct str name, const struct tenant_content *content,
 	struct guard guard, struct tenant *tenant);
 // Computes what becomes of the tenant from what it is; runs under the row's lock, so it must not wait for anything.
@@ -76,8 +78,9 @@ enum outcome tenant_delete(struct registry *registry, struct str name, struct gu
 enum outcome tenant_recover(struct registry *registry, struct str name, struct guard guard);
 
 // The operator's tenant: owner of what belongs to no other. Made when something needs it; never deleted.
-#define TENANT_SYSTEM "system"
-// Makes the tenant, with the default tier, unless it is there. OUTCOME_OK, _GONE (deleted), _BAD_PARAMETER (no id).
+#define TENANT_SYSTEM REALM_WORD_SYSTEM
+// Makes the tenant, with the default tier, unless it is there. OUTCOME_OK, _GONE (deleted), _BAD_PARAMETER (no id, or a
+// reserved name other than TENANT_SYSTEM, even if there is such a tenant).
 enum outcome tenant_ensure(struct registry *registry, struct str name);
 
 // Tenants by name, byte order, after marker (p NULL: from the first), at most limit. *more: there are others behind.

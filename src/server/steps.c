@@ -42,6 +42,7 @@ enum step_result step_identify(struct passage *passage)
 	call->request_id = uuid_new();
 	call->who = (struct principal){ .user = STR(""), .tenant = STR(""), .role = ROLE_NONE };
 	call->match.dialect = dialect_default()->name;
+	call->realm = (struct realm){ .kind = REALM_NONE };
 	response_reset(&call->response, call->pool);
 	log_request(uuid_str(call->pool, call->request_id));
 	return STEP_NEXT;
@@ -92,11 +93,20 @@ static enum outcome ask_first(struct passage *passage, enum outcome outcome)
 		&call->who, &detail);
 
 	if (asked == OUTCOME_OK)
-		asked = policy_permits(&call->who, ROLE_READER, STR(""));
+		asked = policy_permits(&call->who, ROLE_READER, (struct realm){ .kind = REALM_NONE });
 	if (asked == OUTCOME_OK || asked == OUTCOME_FORBIDDEN)
 		return outcome;
 	call->problem = (struct problem){ .detail = detail.n > 0 ? detail : STR("this needs a credential") };
 	return asked;
+}
+
+// From here on the address means what its words meant in its dialect, whoever asks.
+static void set_realm(struct call *call, const struct dialect *dialect)
+{
+	struct str tenant = route_value(&call->match, "tenant");
+
+	if (tenant.p != NULL)
+		call->realm = dialect->has_all_tenants ? realm_of_word(tenant) : realm_of_tenant(tenant);
 }
 
 enum step_result step_route(struct passage *passage)
@@ -112,8 +122,10 @@ enum step_result step_route(struct passage *passage)
 	const struct dialect *dialect = dialect_of(&call->match);
 	if (dialect->enter != NULL)
 		outcome = dialect->enter(call, outcome);
-	if (outcome == OUTCOME_OK)
+	if (outcome == OUTCOME_OK) {
+		set_realm(call, dialect);
 		return STEP_NEXT;
+	}
 	bool asks = dialect->asks_first && (call->match.method == NULL || !needs_nobody(call->match.method));
 	return done(passage, asks ? ask_first(passage, outcome) : outcome);
 }
@@ -160,9 +172,8 @@ enum step_result step_permit(struct passage *passage)
 {
 	struct call *call = passage->call;
 	enum role needed = call->match.method->role;
-	struct str tenant = route_value(&call->match, "tenant");
 	bool reads = call->request.method == METHOD_GET || call->request.method == METHOD_HEAD;
-	enum outcome outcome = policy_permits(&call->who, needed, tenant.p != NULL ? tenant : STR(""));
+	enum outcome outcome = policy_permits(&call->who, needed, call->realm);
 
 	if (call->who.reads_all && reads)
 		return STEP_NEXT;

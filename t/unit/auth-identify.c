@@ -202,6 +202,11 @@ static void test_remote_user(void)
 	remote(domain, STR("bob@"), OUTCOME_OK, "", ROLE_NONE, "empty domain");
 	remote(domain, STR("bob"), OUTCOME_OK, "", ROLE_NONE, "no domain");
 	remote(operators, STR("root"), OUTCOME_OK, "", ROLE_OPERATOR, "operators");
+	remote(operators, STR("all"), OUTCOME_OK, "", ROLE_OPERATOR, "whatever their names");
+	remote(user, STR("all"), OUTCOME_FORBIDDEN, "all", ROLE_MEMBER, "the word for every tenant");
+	remote(user, STR("system"), OUTCOME_FORBIDDEN, "system", ROLE_MEMBER, "the word for the operator's space");
+	remote(domain, STR("bob@all"), OUTCOME_FORBIDDEN, "all", ROLE_MEMBER, "such a domain");
+	remote(user, STR("All"), OUTCOME_OK, "All", ROLE_MEMBER, "in other case it is none");
 }
 
 // A service in front that knows no tenants: its users are all of one.
@@ -222,6 +227,7 @@ static void test_default_tenant(void)
 	ok(str_eq_c(who.tenant, "home") && who.role == ROLE_ADMIN, "a token without tenant");
 	(void)identify(auth, STR("X-Auth-Token"), STR("carol:t"), STR_NONE, &who);
 	is_str(who.tenant, "t", "a token with one");
+	is_int(identify(auth, STR("X-Auth-Token"), STR("carol:%61ll"), STR_NONE, &who), OUTCOME_FORBIDDEN, "one of a reserved name");
 	auth_free(&auth);
 	config.default_tenant = NULL;
 }
@@ -242,9 +248,14 @@ static void test_order(void)
 
 static void test_mistakes(void)
 {
-	struct endpoint_config settings = endpoint("token,ldap");
+	struct endpoint_config settings = endpoint("token");
 	char *error = NULL;
 
+	config.default_tenant = "all";
+	ok(auth_new(&config, &settings, &error) == NULL && strstr(error, "reserved") != NULL, "a reserved name as default_tenant");
+	free(error);
+	config.default_tenant = NULL;
+	settings = endpoint("token,ldap");
 	ok(auth_new(&config, &settings, &error) == NULL && strstr(error, "ldap") != NULL, "an unknown authenticator");
 	free(error);
 	settings = endpoint("");
@@ -259,33 +270,69 @@ static void test_mistakes(void)
 struct policy_case {
 	struct principal who;
 	enum role needed;
-	const char *tenant;
+	struct realm realm;
 	enum outcome want;
 };
 
 static void test_policy(void)
 {
-#define WHO(user, tenant, role) { { user, sizeof(user) - 1 }, { tenant, sizeof(tenant) - 1 }, role, false }
+#define WHO(user, tenant, role) { STR_INIT(user), STR_INIT(tenant), role, false }
+#define OF(tenant) { REALM_TENANT, STR_INIT(tenant) }
+#define NOBODYS { REALM_NONE, { NULL, 0 } }
+#define OF_SYSTEM { REALM_SYSTEM, STR_INIT("system") }
+#define OF_ALL { REALM_ALL, { NULL, 0 } }
 	static const struct policy_case cases[] = {
-		{ WHO("", "", ROLE_NONE), ROLE_NONE, "t", OUTCOME_OK },
-		{ WHO("", "", ROLE_NONE), ROLE_READER, "t", OUTCOME_UNAUTHENTICATED },
-		{ WHO("", "", ROLE_NONE), ROLE_OPERATOR, "", OUTCOME_UNAUTHENTICATED },
-		{ WHO("b", "t", ROLE_READER), ROLE_READER, "t", OUTCOME_OK },
-		{ WHO("b", "t", ROLE_READER), ROLE_MEMBER, "t", OUTCOME_FORBIDDEN },
-		{ WHO("b", "t", ROLE_ADMIN), ROLE_MEMBER, "t", OUTCOME_OK },
-		{ WHO("b", "t", ROLE_ADMIN), ROLE_READER, "T", OUTCOME_NOT_FOUND },
-		{ WHO("b", "t", ROLE_ADMIN), ROLE_READER, "t ", OUTCOME_NOT_FOUND },
-		{ WHO("b", "t", ROLE_ADMIN), ROLE_READER, "", OUTCOME_OK },
-		{ WHO("b", "t", ROLE_ADMIN), ROLE_OPERATOR, "t", OUTCOME_FORBIDDEN },
-		{ WHO("b", "t", ROLE_ADMIN), ROLE_OPERATOR, "other", OUTCOME_FORBIDDEN },
-		{ WHO("b", "", ROLE_NONE), ROLE_READER, "t", OUTCOME_NOT_FOUND },
-		{ WHO("b", "", ROLE_NONE), ROLE_READER, "", OUTCOME_FORBIDDEN },
-		{ WHO("o", "", ROLE_OPERATOR), ROLE_OPERATOR, "any", OUTCOME_OK },
-		{ WHO("o", "", ROLE_OPERATOR), ROLE_READER, "any", OUTCOME_OK },
+		{ WHO("", "", ROLE_NONE), ROLE_NONE, OF("t"), OUTCOME_OK },
+		{ WHO("", "", ROLE_NONE), ROLE_READER, OF("t"), OUTCOME_UNAUTHENTICATED },
+		{ WHO("", "", ROLE_NONE), ROLE_OPERATOR, NOBODYS, OUTCOME_UNAUTHENTICATED },
+		{ WHO("b", "t", ROLE_READER), ROLE_READER, OF("t"), OUTCOME_OK },
+		{ WHO("b", "t", ROLE_READER), ROLE_MEMBER, OF("t"), OUTCOME_FORBIDDEN },
+		{ WHO("b", "t", ROLE_ADMIN), ROLE_MEMBER, OF("t"), OUTCOME_OK },
+		{ WHO("b", "t", ROLE_ADMIN), ROLE_READER, OF("T"), OUTCOME_NOT_FOUND },
+		{ WHO("b", "t", ROLE_ADMIN), ROLE_READER, OF("t "), OUTCOME_NOT_FOUND },
+		{ WHO("b", "t", ROLE_ADMIN), ROLE_READER, OF(""), OUTCOME_NOT_FOUND },
+		{ WHO("b", "t", ROLE_ADMIN), ROLE_READER, NOBODYS, OUTCOME_OK },
+		{ WHO("b", "t", ROLE_ADMIN), ROLE_READER, OF_ALL, OUTCOME_NOT_FOUND },
+		{ WHO("b", "t", ROLE_ADMIN), ROLE_READER, OF_SYSTEM, OUTCOME_NOT_FOUND },
+		{ WHO("b", "t", ROLE_ADMIN), ROLE_OPERATOR, OF("t"), OUTCOME_FORBIDDEN },
+		{ WHO("b", "t", ROLE_ADMIN), ROLE_OPERATOR, OF("other"), OUTCOME_FORBIDDEN },
+		{ WHO("b", "t", ROLE_ADMIN), ROLE_OPERATOR, OF_ALL, OUTCOME_FORBIDDEN },
+		{ WHO("b", "", ROLE_NONE), ROLE_READER, OF("t"), OUTCOME_NOT_FOUND },
+		{ WHO("b", "", ROLE_NONE), ROLE_READER, NOBODYS, OUTCOME_FORBIDDEN },
+		{ WHO("b", "", ROLE_NONE), ROLE_READER, OF_ALL, OUTCOME_NOT_FOUND },
+		{ WHO("b", "", ROLE_NONE), ROLE_READER, OF_SYSTEM, OUTCOME_NOT_FOUND },
+		// Authentication lets nobody through who says so; if it did, this would not.
+		{ WHO("b", "all", ROLE_ADMIN), ROLE_READER, OF_ALL, OUTCOME_NOT_FOUND },
+		{ WHO("b", "all", ROLE_ADMIN), ROLE_READER, OF("all"), OUTCOME_NOT_FOUND },
+		{ WHO("b", "system", ROLE_ADMIN), ROLE_READER, OF_SYSTEM, OUTCOME_NOT_FOUND },
+		{ WHO("b", "system", ROLE_ADMIN), ROLE_READER, OF("system"), OUTCOME_NOT_FOUND },
+		{ WHO("o", "", ROLE_OPERATOR), ROLE_OPERATOR, OF("any"), OUTCOME_OK },
+		{ WHO("o", "", ROLE_OPERATOR), ROLE_READER, OF("any"), OUTCOME_OK },
+		{ WHO("o", "", ROLE_OPERATOR), ROLE_READER, OF_ALL, OUTCOME_OK },
+		{ WHO("o", "", ROLE_OPERATOR), ROLE_ADMIN, OF_SYSTEM, OUTCOME_OK },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++)
-		is_int(policy_permits(&cases[i].who, cases[i].needed, str_c(cases[i].tenant)), cases[i].want, "policy %zu", i);
+		is_int(policy_permits(&cases[i].who, cases[i].needed, cases[i].realm), cases[i].want, "policy %zu", i);
+}
+
+// A word means something by all of its bytes.
+static void test_realms(void)
+{
+	static const char *const others[] = { "All", "ALL", "System", "al", "alll", "all ", " all", "", "al\xcc\x82l" };
+
+	is_int(realm_of_word(STR("all")).kind, REALM_ALL, "all, where that word means every tenant");
+	is_int(realm_of_tenant(STR("all")).kind, REALM_TENANT, "and where it does not");
+	is_int(realm_of_word(STR("system")).kind, REALM_SYSTEM, "system");
+	is_int(realm_of_tenant(STR("system")).kind, REALM_SYSTEM, "in each");
+	ok(realm_reserved(STR("all")) != NULL && realm_reserved(STR("system")) != NULL, "both are reserved");
+	ok(realm_reserved(STR_NONE) == NULL, "no name is not");
+	ok(realm_of_word(str_n("all\0", 4)).kind == REALM_TENANT && realm_reserved(str_n("all\0", 4)) == NULL, "a NUL is a byte");
+	for (size_t i = 0; i < COUNT_OF(others); i++) {
+		struct realm realm = realm_of_word(str_c(others[i]));
+		ok(realm.kind == REALM_TENANT && str_eq_c(realm.tenant, others[i]) && realm_reserved(realm.tenant) == NULL,
+			"\"%s\" is a tenant", others[i]);
+	}
 }
 
 int main(void)
@@ -301,6 +348,7 @@ int main(void)
 	test_order();
 	test_mistakes();
 	test_policy();
+	test_realms();
 	pool_free(&pool);
 	return done_testing();
 }

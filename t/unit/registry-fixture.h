@@ -133,6 +133,9 @@ static enum outcome op_tenant(struct client *client, const struct op *op, struct
 		.tier = op->tier != NULL ? str_c(op->tier) : STR_NONE, .metadata = op->meta != NULL ? str_c(op->meta) : STR_NONE
 	};
 
+	// The system tenant is not made by a client: it comes with the first thing that needs it.
+	if (op->verb == PUT_TENANT && str_eq_c(name, TENANT_SYSTEM))
+		return tenant_ensure(client->registry, name) == OUTCOME_OK ? OUTCOME_CREATED : OUTCOME_INTERNAL;
 	if (op->verb == PUT_TENANT)
 		return tenant_put(client->registry, name, &content, guard, &client->tenant);
 	if (op->verb == DELETE_TENANT)

@@ -75,20 +75,30 @@ struct str object_path(struct pool *pool, const struct definition *definition, c
 
 // ---- whose space
 
-static enum outcome read_tenant(struct call *call, struct target *target)
+// A path that names no space means that of its caller.
+static enum outcome read_realm(struct call *call, struct target *target)
 {
-	struct str asked = call_param(call, "tenant");
+	struct realm realm = call->realm;
 
-	target->tenant = asked.p != NULL ? asked : caller_tenant(call);
-	if (target->tenant.n == 0)
+	if (realm.kind == REALM_NONE && caller_tenant(call).n > 0)
+		realm = realm_of_tenant(caller_tenant(call));
+	if (realm.kind == REALM_NONE)
 		return call_fail(call, OUTCOME_FORBIDDEN,
 			"User \"%.*s\" is of no tenant, and so has no space: name one in the path, tenants/NAME/",
 			STR_ARG(call->who.user));
-	target->all = asked.p != NULL && str_eq_c(asked, ALL_TENANTS);
-	if (target->all)
-		target->tenant = STR(TENANT_SYSTEM);
-	target->is_system = str_eq_c(target->tenant, TENANT_SYSTEM);
+	target->all = realm.kind == REALM_ALL;
+	target->is_system = realm.kind == REALM_ALL || realm.kind == REALM_SYSTEM;
+	target->tenant = target->is_system ? STR(TENANT_SYSTEM) : realm.tenant;
 	return OUTCOME_OK;
+}
+
+enum outcome read_one_tenant(struct call *call, struct str *tenant)
+{
+	assert(call->realm.kind != REALM_NONE);
+	*tenant = call->realm.tenant;
+	if (call->realm.kind != REALM_ALL)
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_BAD_REQUEST, "\"" REALM_WORD_ALL "\" means every tenant: name one");
 }
 
 // ---- which type
@@ -208,7 +218,7 @@ static enum outcome check_scope(struct call *call, struct target *target)
 	if (namespaced && target->space.n == 0 && target->name.p != NULL)
 		return fail_unknown(call);
 	if (target->all && target->name.p != NULL)
-		return call_fail(call, OUTCOME_BAD_REQUEST, "tenants/" ALL_TENANTS " lists; an object is in the space of one tenant");
+		return call_fail(call, OUTCOME_BAD_REQUEST, "tenants/" REALM_WORD_ALL " lists; an object is in the space of one tenant");
 	target->all_spaces = namespaced && target->space.n == 0;
 	return OUTCOME_OK;
 }
@@ -234,7 +244,7 @@ enum outcome read_target(struct call *call, unsigned verb, struct target *target
 	struct str plural;
 
 	*target = (struct target){ .all = false };
-	enum outcome outcome = read_tenant(call, target);
+	enum outcome outcome = read_realm(call, target);
 	if (outcome == OUTCOME_OK) {
 		read_names(call, target, &plural);
 		outcome = find_type(call, target, plural);

@@ -88,8 +88,9 @@ static enum outcome read_proposal(struct call *call, struct proposal *proposal)
 	enum outcome outcome = read_json(call, &body);
 
 	*proposal = (struct proposal){ .change = { .call = call, .target = target } };
-	target->tenant = call_param(call, "tenant");
-	target->is_system = str_eq_c(target->tenant, TENANT_SYSTEM);
+	if (outcome == OUTCOME_OK)
+		outcome = read_one_tenant(call, &target->tenant);
+	target->is_system = call->realm.kind == REALM_SYSTEM;
 	target->space = STR("");
 	if (outcome == OUTCOME_OK && (!doc_get(body, STR("object"), &object) || doc_kind(object) != DOC_OBJECT))
 		outcome = call_fail(call, OUTCOME_BAD_DOCUMENT,

@@ -123,5 +123,6 @@ const struct dialect spaces_dialect = {
 	.render_problem = spaces_render_problem,
 	.leave = leave,
 	.asks_first = true,
+	.has_all_tenants = true,
 	.watches = true,
 };

@@ -34,14 +34,16 @@ struct doc *definition_doc(struct pool *pool, const struct definition *definitio
 enum outcome explain_type(struct call *call)
 {
 	struct pool *pool = call->pool;
-	struct str tenant = call_param(call, "tenant"), name = call_param(call, "type");
+	struct str tenant, name = call_param(call, "type");
 	size_t dot = str_find(name, '.', 0);
 	struct str plural = str_part(name, 0, dot), group = str_part(name, dot + 1, name.n);
 	const struct definition *definition = NULL;
 	struct definition_reason reason = { 0 };
 	struct doc *doc = doc_new_object(pool);
-	enum outcome outcome = definition_find(call->registry, tenant, group, plural, &definition, &reason);
+	enum outcome outcome = read_one_tenant(call, &tenant);
 
+	if (outcome == OUTCOME_OK)
+		outcome = definition_find(call->registry, tenant, group, plural, &definition, &reason);
 	if (outcome != OUTCOME_OK && outcome != OUTCOME_NOT_FOUND)
 		return outcome;
 	doc_set_str(pool, doc, "type", name);
@@ -77,9 +79,12 @@ enum outcome list_types(struct call *call)
 {
 	const struct definition *const *list;
 	struct doc *doc = doc_new_object(call->pool), *types = doc_new_array(call->pool);
+	struct str tenant;
 	size_t n;
-	enum outcome outcome = definition_list(call->registry, call_param(call, "tenant"), &list, &n);
+	enum outcome outcome = read_one_tenant(call, &tenant);
 
+	if (outcome == OUTCOME_OK)
+		outcome = definition_list(call->registry, tenant, &list, &n);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	for (size_t i = 0; i < n; i++)

@@ -20,8 +20,6 @@ extern const char *const part_names[]; // "" for the whole
 // False: there is no part of that name.
 bool part_from(struct str text, enum part *part);
 
-#define ALL_TENANTS "all"
-
 struct target {
 	struct str tenant;        // whose space
 	bool all;                 // everybody's: tenants/all
@@ -36,6 +34,8 @@ struct target {
 
 // The caller's tenant: TENANT_SYSTEM for an operator; "" for somebody of none.
 struct str caller_tenant(const struct call *call);
+// The one tenant that the address names. OUTCOME_OK; _BAD_REQUEST with call->problem set: it means all of them.
+enum outcome read_one_tenant(struct call *call, struct str *tenant);
 // From the route's parameters and the caller. verb: what is to be done, of enum definition_verbs; the type has it, and
 // has it for this caller. OUTCOME_OK; _NOT_FOUND, _FORBIDDEN, _METHOD_NOT_ALLOWED, _BAD_REQUEST with call->problem set.
 enum outcome read_target(struct call *call, unsigned verb, struct target *target);

@@ -242,9 +242,8 @@ enum outcome create_tenant_object(struct call *call, const struct target *target
 	struct tenant tenant;
 	enum outcome outcome = OUTCOME_OK;
 
-	if (str_eq_c(target->name, ALL_TENANTS))
-		outcome = call_fail(call, OUTCOME_FORBIDDEN,
-			"\"" ALL_TENANTS "\" in a path means every tenant, so none has that name");
+	if (realm_reserved(target->name) != NULL)
+		outcome = call_fail(call, OUTCOME_FORBIDDEN, "%s", realm_reserved(target->name));
 	if (outcome == OUTCOME_OK)
 		outcome = tenant_content_of(&change, object, &content);
 	if (outcome == OUTCOME_OK)

@@ -94,7 +94,7 @@ struct str address_path(struct call *call, struct str tenant, const struct type 
 
 bool may_read(const struct call *call, struct str tenant)
 {
-	return policy_permits(&call->who, ROLE_READER, tenant) == OUTCOME_OK;
+	return policy_permits(&call->who, ROLE_READER, realm_of_tenant(tenant)) == OUTCOME_OK;
 }
 
 enum outcome answer_elsewhere(struct call *call, enum outcome outcome, const struct address *address,

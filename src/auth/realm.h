@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an address means: one tenant, all tenants, the system space, or nobody's in particular. It is decided when the
+// address is routed, before the policy is asked who may use it; from there on the word that stood in the address grants
+// nothing. Two words are no tenant's name, so that each word has one meaning: "all" and "system". Names are compared byte
+// for byte: "All" is a name like any other.
+#ifndef TENURE_AUTH_REALM_H
+#define TENURE_AUTH_REALM_H
+
+#include "base/str.h"
+
+#define REALM_WORD_ALL "all"
+#define REALM_WORD_SYSTEM "system"
+
+enum realm_kind {
+	REALM_NONE,   // the address names no tenant
+	REALM_TENANT, // the tenant of that name, whether or not there is one
+	REALM_SYSTEM, // what is the operator's own, and what belongs to no tenant
+	REALM_ALL,    // every tenant at once
+};
+
+struct realm {
+	enum realm_kind kind;
+	struct str tenant; // of REALM_TENANT and REALM_SYSTEM: the name it has in the registry; p NULL else
+};
+
+// The realm of a tenant's name. "system" is the system space, every other name a tenant; never REALM_ALL.
+struct realm realm_of_tenant(struct str name);
+// The realm of a word in an address of a dialect in which "all" means every tenant.
+struct realm realm_of_word(struct str word);
+
+// Why no tenant has that name and no user belongs to one of it, as a text that begins with the word in quotation marks;
+// NULL: the name is not reserved.
+const char *realm_reserved(struct str name);
+
+#endif
