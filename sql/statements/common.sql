@@ -19,6 +19,12 @@ r.created_at, r.updated_at, r.deleted_at, r.purge_at, r.root, r.traits, r.change
 -- @fragment last_change
 (SELECT x.id FROM changes x WHERE x.resource_id = r.id ORDER BY x.id DESC LIMIT 1)
 
+-- The time of the last change of a resource r: that of its change row, or of the row itself where that one was purged or is
+-- not visible to the statement. A locking read asks for it, so that what the transaction writes gets no earlier time.
+-- @fragment last_time
+GREATEST(r.updated_at, COALESCE(r.deleted_at, r.updated_at),
+  COALESCE((SELECT x.at FROM changes x WHERE x.id = r.changed), r.updated_at))
+
 -- Behind STRAIGHT_JOIN: the resource r of a row x that people see: neither it nor its tenant is deleted. Traits and
 -- classes that only others have may be hidden.
 -- @fragment seen_of_x

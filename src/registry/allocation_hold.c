@@ -181,6 +181,7 @@ static bool take_providers(struct deal *deal, const struct db_rows *providers, c
 
 		*holding = (struct holding){ .id = row->id, .tenant_id = row->tenant_id };
 		uuid_from_bytes(row->uid, &holding->uid);
+		registry_stamp_after(deal->registry, row->last_time);
 		if (!tenant_held(tenants, holding->tenant_id, &active))
 			return false;
 		holding->there = active && !row->live_is_null;

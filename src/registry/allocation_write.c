@@ -132,7 +132,7 @@ static void add_consumer(struct buf *json, const struct allocation_set *set, con
 static size_t consumer_calls(const struct deal *deal, struct db_call *calls)
 {
 	struct pool *pool = deal->registry->pool;
-	int64_t now = deal->registry->now_us;
+	int64_t now = deal->registry->stamp_us;
 	struct buf types = buf_new(pool, 64), made = buf_new(pool, 64), changed = buf_new(pool, 64), gone = buf_new(pool, 64);
 	size_t n = 0;
 
@@ -182,7 +182,7 @@ static struct db_call allocate_call(const struct deal *deal)
 		}
 	}
 	return sql_allocations_insert_call(pool,
-		&(struct sql_allocations_insert){ .allocations = end_list(&json), .now = deal->registry->now_us });
+		&(struct sql_allocations_insert){ .allocations = end_list(&json), .now = deal->registry->stamp_us });
 }
 
 static struct db_call use_call(const struct deal *deal)
@@ -216,12 +216,12 @@ static size_t provider_calls(const struct deal *deal, struct db_call *calls)
 	struct str list = end_list(&ids);
 	const struct sql_change_insert_allocations change = {
 		.request_id = uuid_bytes(&registry->request_id),
-		.now = registry->now_us,
+		.now = registry->stamp_us,
 		.actor = registry->actor,
 		.ids = list,
 	};
 	calls[n++] = sql_change_insert_allocations_call(pool, &change);
-	calls[n++] = sql_providers_touch_call(pool, &(struct sql_providers_touch){ .ids = list, .now = registry->now_us });
+	calls[n++] = sql_providers_touch_call(pool, &(struct sql_providers_touch){ .ids = list, .now = registry->stamp_us });
 	if (raised.n > 0)
 		calls[n++] = sql_providers_raise_call(pool, &(struct sql_providers_raise){ .ids = end_list(&raised) });
 	return n;

@@ -34,7 +34,7 @@ static struct db_call of_resource(struct registry *registry, const char *verb, c
 	*uid = resource->uid;
 	return (struct db_call){
 		.query = resource->id != 0 ? &q_change : &q_change_inserted,
-		.in = CALL_VALUES(pool, db_uuid(&registry->request_id), db_t(registry->now_us), db_s(registry->actor),
+		.in = CALL_VALUES(pool, db_uuid(&registry->request_id), db_t(registry->stamp_us), db_s(registry->actor),
 			db_s(str_c(verb)), db_u(resource->tenant_id),
 			resource->id != 0 ? db_u(resource->id) : db_null('u'), db_uuid(uid),
 			db_u(resource->type->id), db_s(resource->space), db_s(resource->name), db_u(resource->revision),
@@ -75,7 +75,7 @@ static struct db_call of_tenant(struct registry *registry, const char *verb, con
 	*uid = tenant->uid;
 	return (struct db_call){
 		.query = &q_change,
-		.in = CALL_VALUES(pool, db_uuid(&registry->request_id), db_t(registry->now_us), db_s(registry->actor),
+		.in = CALL_VALUES(pool, db_uuid(&registry->request_id), db_t(registry->stamp_us), db_s(registry->actor),
 			db_s(str_c(verb)), db_u(tenant->id), db_null('u'), db_uuid(uid), db_null('u'), db_null('s'),
 			db_null('s'), db_u(tenant->revision), etag_value(pool, etag_before), etag_value(pool, etag_after),
 			fields),

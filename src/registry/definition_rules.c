@@ -319,7 +319,7 @@ static struct doc *condition(struct checking *checking, const char *type, const 
 		if (doc_kind(name) == DOC_STRING && str_eq_c(doc_string(name), type))
 			return doc_copy(checking->pool, doc_at(old, i));
 	}
-	clock_add_rfc3339(&time, checking->draft->registry->now_us / 1000000 * 1000000);
+	clock_add_rfc3339(&time, checking->draft->registry->stamp_us / 1000000 * 1000000);
 	doc_set_str(checking->pool, made, "lastTransitionTime", buf_str(&time));
 	doc_set_str(checking->pool, made, "message", str_c(message));
 	doc_set_str(checking->pool, made, "reason", str_c(reason));

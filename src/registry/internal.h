@@ -69,12 +69,25 @@ extern const struct db_query resource_of_id;
 void resource_from_row(struct registry *registry, struct resource *resource, const struct db_rows *rows, size_t row,
 	size_t first);
 
+// Raises registry->stamp_us to us (microseconds since 1970) if it is less. Never lowers it.
+void registry_stamp_after(struct registry *registry, int64_t us);
+// The time of the last change of a resource (r): that of its change row, or of the row itself where that one was purged or
+// is not visible to the statement. A locking read asks for it, so that what the transaction writes gets no earlier time.
+#define LAST_TIME                                                                       \
+	"GREATEST(r.updated_at, COALESCE(r.deleted_at, r.updated_at), "                 \
+	"COALESCE((SELECT x.at FROM changes x WHERE x.id = r.changed), r.updated_at))"
+
+// Of deleted resources (r) of one address or uid: the one first that was deleted last. Deletions there follow each other
+// under locks, so the ids of their changes are in the order of their commits.
+#define LAST_DELETED_FIRST "ORDER BY r.changed DESC, r.id DESC"
+
 // The first locks of a writing transaction (registry.h, enum lock_manner). A locking statement comes in two forms: [0] fails
 // at once where another holds the lock, [1] waits.
 #define LOCKING(sql, manner, in, out) { { sql " " manner " NOWAIT", in, out }, { sql " " manner, in, out } }
 enum sql_wait lock_wait(const struct registry *registry);
 const struct db_query *locking(const struct registry *registry, const struct db_query forms[2]);
-// Runs the batch that takes them. tenants: whose rows it locks. OUTCOME_OK; _UNAVAILABLE: one of them is being moved, or
+// Runs the batch that takes them, and then takes the time that the transaction writes (registry->stamp_us).
+// tenants: whose rows it locks. OUTCOME_OK; _UNAVAILABLE: one of them is being moved, or
 // the transaction is to be run again.
 enum outcome take_locks(struct registry *registry, const struct str *tenants, size_t n_tenants, struct db_call *calls,
 	size_t n);

@@ -129,7 +129,7 @@ static struct sql_inventory_put put_of(const struct stock *stock, size_t i)
 		.step_size = inventory->step_size,
 		.allocation_ratio = str_printf(registry->pool, "%.17g", inventory->allocation_ratio),
 		.capacity = capacity_of(inventory),
-		.now = registry->now_us,
+		.now = registry->stamp_us,
 	};
 }
 

@@ -2,6 +2,7 @@
 // The first locks of a writing transaction, and not waiting for large moves.
 #include "base/base.h"
 
+#include "base/clock.h"
 #include "registry/internal.h"
 
 // The mover writes the row of move_progress, on another connection, before it takes the tenants.
@@ -46,5 +47,8 @@ enum outcome take_locks(struct registry *registry, const struct str *tenants, si
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
 	if (result == DB_RETRY && registry->manner == LOCK_AT_ONCE)
 		registry->manner = LOCK_AFTER_CONFLICT;
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	registry_stamp_after(registry, clock_now_us());
+	return OUTCOME_OK;
 }

@@ -29,6 +29,15 @@ static const struct db_query q_sum[MOVE__KINDS] = {
 	[MOVE_SPACE] = SUM("resources r", SET_SPACE, "uus"),
 	[MOVE_TREE] = SUM("resources r", SET_TREE, "b"),
 };
+// The time of the last change of any of them: of one that was purged from the log it is past long since.
+#define LAST_OF(table, set, in) \
+	{ "SELECT MAX(x.at) FROM " table " STRAIGHT_JOIN changes x ON x.id = r.changed WHERE " set, in, "t" }
+static const struct db_query q_last_time[MOVE__KINDS] = {
+	[MOVE_ALL] = LAST_OF("resources r FORCE INDEX (page)", SET_ALL, "u"),
+	[MOVE_ONE] = LAST_OF("resources r", SET_ONE, "u"),
+	[MOVE_SPACE] = LAST_OF("resources r", SET_SPACE, "uus"),
+	[MOVE_TREE] = LAST_OF("resources r", SET_TREE, "b"),
+};
 static const struct db_query q_items[MOVE__KINDS] =
 	MOVE_QUERIES("SELECT r.uid, r.type_id, r.namespace, r.name, r.revision FROM resources r WHERE ",
 		" ORDER BY r.namespace, r.type_id, r.name LIMIT ?", "", "u", "bussu");
@@ -188,18 +197,24 @@ static void sum_from_row(const struct db_rows *rows, size_t lanes, struct state_
 		sum->sums[i] = db_at(rows, 0, lanes + i)->s;
 }
 
-static enum outcome sum_set(struct registry *registry, struct move_plan *plan, struct state_sum *sum)
+// locked: the move gets a time that is not before the last change of anything it takes.
+static enum outcome sum_set(struct registry *registry, struct move_plan *plan, bool locked, struct state_sum *sum)
 {
-	struct db_call call = set_call(registry, q_sum, &plan->set, NULL, 0, NULL, 0);
-	enum outcome outcome = run_call(registry, &call);
+	struct db_call calls[] = {
+		set_call(registry, q_sum, &plan->set, NULL, 0, NULL, 0),
+		set_call(registry, q_last_time, &plan->set, NULL, 0, NULL, 0),
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, locked ? 2 : 1);
 
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	sum_from_row(&call.rows, 3, sum);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	sum_from_row(&calls[0].rows, 3, sum);
 	plan->action->count = sum->count;
-	plan->action->bytes = db_at(&call.rows, 0, 1)->u;
-	plan->found.locked = db_at(&call.rows, 0, 2)->u;
-	plan->found.types = db_at(&call.rows, 0, 7)->u;
+	plan->action->bytes = db_at(&calls[0].rows, 0, 1)->u;
+	plan->found.locked = db_at(&calls[0].rows, 0, 2)->u;
+	plan->found.types = db_at(&calls[0].rows, 0, 7)->u;
+	if (locked && !db_at(&calls[1].rows, 0, 0)->null)
+		registry_stamp_after(registry, db_at(&calls[1].rows, 0, 0)->i);
 	return OUTCOME_OK;
 }
 
@@ -494,7 +509,7 @@ enum outcome move_plan(struct registry *registry, const struct move_order *order
 	if (outcome == OUTCOME_OK)
 		outcome = check_dest(registry, order, action);
 	if (outcome == OUTCOME_OK)
-		outcome = sum_set(registry, plan, &sum);
+		outcome = sum_set(registry, plan, locked, &sum);
 	if (outcome == OUTCOME_OK)
 		outcome = find_blockers(registry, plan);
 	if (outcome != OUTCOME_OK)

@@ -78,8 +78,8 @@ static enum outcome run_calls(struct registry *registry, struct db_call *calls, 
 static enum outcome merge_spaces(struct registry *registry, const struct move_plan *plan)
 {
 	struct db_value dest = db_u(plan->action->dest.id), type = db_u(type_namespaces(registry)->id);
-	struct db_value request = db_uuid(&registry->request_id), now = db_t(registry->now_us);
-	struct db_value purge = db_t(registry->now_us + retention_us(registry));
+	struct db_value request = db_uuid(&registry->request_id), now = db_t(registry->stamp_us);
+	struct db_value purge = db_t(registry->stamp_us + retention_us(registry));
 	struct db_call calls[] = {
 		set_call(registry, q_merge_log, &plan->set, HEAD(request, now, db_s(registry->actor), dest, type), NULL, 0),
 		set_call(registry, q_merge_forward, &plan->set, HEAD(now, dest, type), NULL, 0),
@@ -96,14 +96,14 @@ static size_t forward_calls(struct registry *registry, const struct move_plan *p
 	struct db_call *calls)
 {
 	calls[0] = set_call(registry, q_retire, set, HEAD(db_u(plan->action->dest.id)), NULL, 0);
-	calls[1] = set_call(registry, q_forward, set, HEAD(db_t(registry->now_us)), NULL, 0);
+	calls[1] = set_call(registry, q_forward, set, HEAD(db_t(registry->stamp_us)), NULL, 0);
 	return 2;
 }
 
 static size_t take_calls(struct registry *registry, const struct move_plan *plan, const struct move_set *set,
 	struct db_call *calls)
 {
-	struct db_value dest = db_u(plan->action->dest.id), now = db_t(registry->now_us);
+	struct db_value dest = db_u(plan->action->dest.id), now = db_t(registry->stamp_us);
 
 	calls[0] = set_call(registry, q_log, set, HEAD(db_uuid(&registry->request_id), now, db_s(registry->actor), dest),
 		NULL, 0);
@@ -231,7 +231,7 @@ enum outcome move_record(struct registry *registry, const struct move_order *ord
 	struct db_value in[] = { db_uuid(&registry->request_id), db_u(action->source.id), db_u(action->dest.id),
 		order->address != NULL ? db_u(action->resource.id) : db_null('u'), db_s(done ? STR("done") : STR("queued")),
 		conditional ? db_s(str_c(action->etag)) : db_null('s'), db_u((uint64_t)order->words), db_s(registry->actor),
-		db_u(action->count), db_t(registry->now_us), done ? db_t(registry->now_us) : db_null('t') };
+		db_u(action->count), db_t(registry->stamp_us), done ? db_t(registry->stamp_us) : db_null('t') };
 	enum db_result result = db_run(registry->db, registry->pool, &q_insert_move, in, NULL);
 
 	return result == DB_OK || result == DB_DUPLICATE ? OUTCOME_OK : registry_db_failed(result);

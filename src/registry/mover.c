@@ -143,7 +143,7 @@ static enum outcome finish(struct mover *mover, enum outcome outcome, uint64_t c
 	enum db_result result = db_run(registry->db, registry->pool, &q_finish,
 		DB_IN(db_s(done ? STR("done") : STR("failed")), db_u(count),
 			db_s(done ? STR("") : str_c(outcome_name(outcome))), db_s(done ? STR("") : registry->problem.detail),
-			db_t(registry->now_us), db_u(mover->move_id)),
+			db_t(registry->stamp_us), db_u(mover->move_id)),
 		NULL);
 
 	return result == DB_OK ? outcome : registry_db_failed(result);

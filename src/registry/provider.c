@@ -310,7 +310,7 @@ size_t provider_touch(struct registry *registry, struct provider *provider, cons
 
 	resource->revision++;
 	resource->edits++;
-	resource->updated_us = registry->now_us;
+	resource->updated_us = registry->stamp_us;
 	etag_of_resource(registry, resource);
 	struct str etag = str_dup(pool, str_n((const char *)resource->etag, sizeof(resource->etag)));
 	calls[0] = update_in_field(registry, &before, resource, field);

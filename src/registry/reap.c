@@ -172,7 +172,7 @@ static enum outcome purge_rows(struct reaping *reaping, uint64_t *allocations)
 	const struct db_value *range = DB_IN(what, after, last);
 	struct db_call calls[2 + SIDE_TABLES] = {
 		{ .query = &pages->log,
-			.in = DB_IN(db_uuid(&registry->request_id), db_t(registry->now_us), db_s(registry->actor), what, after,
+			.in = DB_IN(db_uuid(&registry->request_id), db_t(registry->stamp_us), db_s(registry->actor), what, after,
 				last) },
 		[1 + SIDE_TABLES] = { .query = &pages->drop, .in = range },
 	};

@@ -105,7 +105,7 @@ enum outcome registry_begin(struct registry *registry, struct pool *pool, const 
 	registry->request_id = *request_id;
 	registry->actor = actor;
 	registry->privileged = false;
-	registry->now_us = clock_now_us();
+	registry->now_us = registry->stamp_us = clock_now_us();
 	registry->manner = LOCK_AT_ONCE;
 	registry->problem = (struct problem){ 0 };
 	catalogue_begin(registry);
@@ -119,6 +119,12 @@ enum outcome registry_ping(struct registry *registry)
 	enum db_result result = db_run(registry->db, registry->pool, &q_ping, NULL, &rows);
 
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+void registry_stamp_after(struct registry *registry, int64_t us)
+{
+	if (registry->stamp_us < us)
+		registry->stamp_us = us;
 }
 
 enum outcome registry_fail(struct registry *registry, enum outcome outcome, const char *format, ...)

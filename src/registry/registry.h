@@ -61,7 +61,9 @@ struct registry {
 	struct uuid request_id;
 	struct str actor;       // who asks, for change rows
 	bool privileged;        // an operator asks; registry_begin clears it
-	int64_t now_us;         // one time for all that a request writes
+	int64_t now_us;         // when the request began: what is past its time by then is no more
+	int64_t stamp_us;       // the time of all that the transaction writes: taken once its locks are held, and never before
+	                        // the last change of any row that it locked. It orders nothing; changes.id does
 	struct problem problem;
 };
 

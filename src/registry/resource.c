@@ -38,7 +38,7 @@ static const struct db_query q_elsewhere = {
 	"UNION ALL "
 	"(SELECT 2, t.name, t.deleted_at, t.purge_at, " RESOURCE_COLUMNS " FROM resources r "
 	"JOIN tenants t ON t.id = r.tenant_id WHERE r.tenant_id = " THIS_TENANT " AND " AT_ADDRESS
-	" ORDER BY r.live DESC, r.deleted_at DESC LIMIT 1)",
+	" ORDER BY r.live DESC, r.changed DESC, r.id DESC LIMIT 1)",
 	"susssuss", "ustt" RESOURCE_OUT
 };
 

@@ -23,7 +23,7 @@ struct content_queries {
 	struct db_query count, log, mark;
 };
 #define CONTENT_QUERIES(tables, condition, manner, in)                                                               \
-	{ { "SELECT COUNT(*), COALESCE(SUM(r.locked), 0) FROM " tables " WHERE " condition manner, in, "uu" },       \
+	{ { "SELECT COUNT(*), COALESCE(SUM(r.locked), 0), MAX(" LAST_TIME ") FROM " tables " WHERE " condition manner, in, "uut" }, \
 		{ "INSERT INTO changes " CHANGE_COLUMNS " SELECT ?, ?, ?, 'deleted', r.tenant_id, r.id, r.uid, "     \
 		  "r.type_id, r.namespace, r.name, r.revision, r.etag, NULL FROM " tables " WHERE " condition manner, \
 			"bts" in, "" },                                                                              \
@@ -50,16 +50,16 @@ static const struct db_query q_free_aliases = {
 	OF_DELETION_IN, ""
 };
 static const struct db_query q_deleted_last = {
-	"SELECT " RESOURCE_COLUMNS ", r.deletion FROM resources r WHERE r.tenant_id = " THIS_TENANT
+	"SELECT " RESOURCE_COLUMNS ", r.deletion, " LAST_TIME " FROM resources r WHERE r.tenant_id = " THIS_TENANT
 	" AND r.type_id = ? AND r.namespace = ? AND r.name = ? AND r.live IS NULL AND r.purge_at > ? "
-	"ORDER BY r.deleted_at DESC, r.id DESC LIMIT 1 FOR UPDATE",
-	"susst", RESOURCE_OUT "b"
+	LAST_DELETED_FIRST " LIMIT 1 FOR UPDATE",
+	"susst", RESOURCE_OUT "bt"
 };
 static const struct db_query q_deleted_uid = {
-	"SELECT " RESOURCE_COLUMNS ", r.deletion FROM resources r WHERE r.tenant_id = " THIS_TENANT
+	"SELECT " RESOURCE_COLUMNS ", r.deletion, " LAST_TIME " FROM resources r WHERE r.tenant_id = " THIS_TENANT
 	" AND r.type_id = ? AND r.namespace = ? AND r.name = ? AND r.live IS NULL AND r.purge_at > ? "
-	"AND r.uid = ? ORDER BY r.deleted_at DESC, r.id DESC LIMIT 1 FOR UPDATE",
-	"susstb", RESOURCE_OUT "b"
+	"AND r.uid = ? " LAST_DELETED_FIRST " LIMIT 1 FOR UPDATE",
+	"susstb", RESOURCE_OUT "bt"
 };
 static const struct db_query q_root = {
 	"SELECT type_id, namespace, name, tenant_id, live FROM resources WHERE uid = ? AND type_id = ? ORDER BY live DESC LIMIT 1 "
@@ -136,7 +136,7 @@ static enum outcome check_rules(struct registry *registry, const struct resource
 	return rules->may_delete(registry, resource, stored_document(registry->pool, resource->body));
 }
 
-static enum outcome delete_content(struct registry *registry, const struct resource *resource,
+static enum outcome delete_content(struct registry *registry, struct resource *resource,
 	const struct content_queries *queries, const struct db_value what[2], uint64_t *n)
 {
 	struct db_rows rows;
@@ -150,9 +150,13 @@ static enum outcome delete_content(struct registry *registry, const struct resou
 			queries == &of_space ? "a resource in the namespace" : "a resource that belongs to it");
 	if (*n == 0)
 		return OUTCOME_OK;
+	// What goes together has one time, which is not before the last change of any of it.
+	registry_stamp_after(registry, db_at(&rows, 0, 2)->i);
+	resource->deleted_us = registry->stamp_us;
+	resource->purge_us = registry->stamp_us + retention_us(registry);
 	struct db_call calls[] = {
 		{ .query = &queries->log,
-			.in = DB_IN(db_uuid(&registry->request_id), db_t(registry->now_us), db_s(registry->actor), what[0],
+			.in = DB_IN(db_uuid(&registry->request_id), db_t(registry->stamp_us), db_s(registry->actor), what[0],
 				what[1]) },
 		{ .query = &queries->mark,
 			.in = DB_IN(db_t(resource->deleted_us), db_t(resource->purge_us), db_uuid(&registry->request_id),
@@ -163,7 +167,7 @@ static enum outcome delete_content(struct registry *registry, const struct resou
 }
 
 // n: how many went along.
-static enum outcome delete_along(struct registry *registry, const struct resource *resource, uint64_t *n)
+static enum outcome delete_along(struct registry *registry, struct resource *resource, uint64_t *n)
 {
 	*n = 0;
 	if (resource->type == type_namespaces(registry))
@@ -247,7 +251,7 @@ static enum outcome doom(struct registry *registry, struct resource *resource)
 
 	if (resource->doomed_us != 0)
 		return OUTCOME_ACCEPTED;
-	resource->doomed_us = resource->updated_us = registry->now_us;
+	resource->doomed_us = resource->updated_us = registry->stamp_us;
 	resource->revision++;
 	resource->edits++;
 	etag_of_resource(registry, resource);
@@ -269,8 +273,8 @@ enum outcome carry_out_deletion(struct registry *registry, struct resource *reso
 {
 	uint64_t with_it;
 
-	resource->deleted_us = registry->now_us;
-	resource->purge_us = registry->now_us + retention_us(registry);
+	resource->deleted_us = registry->stamp_us;
+	resource->purge_us = registry->stamp_us + retention_us(registry);
 	enum outcome outcome = delete_along(registry, resource, &with_it);
 	return outcome == OUTCOME_OK ? mark_deleted(registry, resource, with_it) : outcome;
 }
@@ -354,6 +358,7 @@ static enum outcome find_deleted(struct registry *registry, const struct address
 	if (n == 3 && space_ends(&calls[1]))
 		return fail_space_ends(registry, address->space);
 	resource_from_row(registry, &deletion->resource, &own->rows, 0, 0);
+	registry_stamp_after(registry, db_at(&own->rows, 0, RESOURCE_N_COLUMNS + 1)->i);
 	deletion->of = deletion_of(registry, &deletion->resource, *db_at(&own->rows, 0, RESOURCE_N_COLUMNS));
 	return OUTCOME_OK;
 }
@@ -448,7 +453,7 @@ static enum outcome bring_back(struct registry *registry, const struct held_tena
 	const struct db_value *of = deletion->of;
 	struct db_call calls[] = {
 		{ .query = &q_log_recovered,
-			.in = DB_IN(db_uuid(&registry->request_id), db_t(registry->now_us), db_s(registry->actor), of[0],
+			.in = DB_IN(db_uuid(&registry->request_id), db_t(registry->stamp_us), db_s(registry->actor), of[0],
 				of[1], of[2], of[3]) },
 		{ .query = &q_retire_forwards, .in = of },
 		count_up_call(registry, held, deletion->n),

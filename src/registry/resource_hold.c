@@ -20,9 +20,9 @@ static const struct db_query q_hold_space[2] =
 		" AND r.type_id = ? AND r.namespace = '' AND r.name = ? AND r.live IN (1, 2)",
 		"LOCK IN SHARE MODE", "sus", "ut");
 static const struct db_query q_lock[2] =
-	LOCKING("SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.tenant_id = " THIS_TENANT
+	LOCKING("SELECT " RESOURCE_COLUMNS ", " LAST_TIME " FROM resources r WHERE r.tenant_id = " THIS_TENANT
 		" AND r.type_id = ? AND r.namespace = ? AND r.name = ? AND r.live IN (1, 2)",
-		"FOR UPDATE", "suss", RESOURCE_OUT);
+		"FOR UPDATE", "suss", RESOURCE_OUT "t");
 // The same by what the resource is, whoever's it is. A subquery takes no lock: what it said is looked at again behind.
 #define OWN_HOLD(own) \
 	LOCKING("SELECT t.id, t.deleted_at, t.purge_at, i.max_resources, t.etag_required, t.name FROM tenants t " \
@@ -30,7 +30,8 @@ static const struct db_query q_lock[2] =
 		" AND r.live = 1)", \
 		"LOCK IN SHARE MODE", OWN_IN, "uttuus")
 #define OWN_LOCK(own) \
-	LOCKING("SELECT " RESOURCE_COLUMNS " FROM resources r WHERE " own " AND r.live = 1", "FOR UPDATE", OWN_IN, RESOURCE_OUT)
+	LOCKING("SELECT " RESOURCE_COLUMNS ", " LAST_TIME " FROM resources r WHERE " own " AND r.live = 1", "FOR UPDATE", OWN_IN, \
+		RESOURCE_OUT "t")
 #define BY_UID "r.uid = ? AND r.type_id = ?"
 #define BY_ALIAS \
 	"r.id = (SELECT a.resource_id FROM resource_aliases a WHERE a.type_id = ? AND a.kind = ? AND a.value = ? AND a.live = 1)"
@@ -115,6 +116,13 @@ bool space_ends(const struct db_call *call)
 	return call->rows.n > 0 && !db_at(&call->rows, 0, 1)->null;
 }
 
+// The row that a locking read yields, with the time of its last change behind it.
+static void take_row(struct registry *registry, struct resource *resource, const struct db_rows *rows)
+{
+	resource_from_row(registry, resource, rows, 0, 0);
+	registry_stamp_after(registry, db_at(rows, 0, RESOURCE_N_COLUMNS)->i);
+}
+
 // ---- by its address
 
 enum outcome refuse_missing(struct registry *registry, const struct address *address, struct resource *resource)
@@ -149,7 +157,7 @@ enum outcome lock_address(struct registry *registry, const struct address *addre
 	held->space_ends = n == 3 && space_ends(&calls[1]);
 	if (own->rows.n == 0)
 		return OUTCOME_NO_CONTENT;
-	resource_from_row(registry, resource, &own->rows, 0, 0);
+	take_row(registry, resource, &own->rows);
 	resource->tenant = address->tenant;
 	recall_forget(registry->recall, resource->id); // it is about to change
 	return OUTCOME_OK;
@@ -211,7 +219,7 @@ enum outcome lock_ident(struct registry *registry, const struct ident *ident, st
 	if (calls[0].rows.n == 0 || calls[1].rows.n == 0 || !db_at(&calls[0].rows, 0, 1)->null)
 		return fail_not_there(registry, ident);
 	held_from_row(held, &calls[0].rows);
-	resource_from_row(registry, resource, &calls[1].rows, 0, 0);
+	take_row(registry, resource, &calls[1].rows);
 	resource->tenant = db_at(&calls[0].rows, 0, 5)->s;
 	if (!still_meant(registry, ident, held, resource)) {
 		db_txn_again(registry->db);

@@ -48,9 +48,9 @@ static const struct page_queries of_all_spaces[LOOK__COUNT] =
 // The index with live in front of the names: what is deleted stands together in it.
 static const struct page_queries of_deleted = PAGE("resources r FORCE INDEX (state)",
 	"AND (? OR r.namespace = ?) AND r.live IS NULL AND r.purge_at > ? "
-	"AND r.id > COALESCE((SELECT m.id FROM resources m WHERE m.uid = ? AND m.live IS NULL AND m.deleted_at = ?), 0) "
+	"AND r.id > COALESCE((SELECT MAX(m.id) FROM resources m WHERE m.uid = ? AND m.live IS NULL AND m.changed = ?), 0) "
 	"ORDER BY r.id LIMIT ?",
-	"suustbtu");
+	"suustbuu");
 
 // In order of ids, the key's last part.
 #define ALL_TENANTS(columns, out)                                                                                       \
@@ -99,16 +99,16 @@ static enum outcome deleted_page(struct registry *registry, const struct resourc
 {
 	struct uuid *after = POOL_NEW(registry->pool, struct uuid);
 	size_t slash = str_find(query->marker, '/', 0);
-	uint64_t deleted_us = 0;
+	uint64_t changed = 0; // by which of its changes that resource was deleted
 
 	// The uid alone would not do: a resource made anew with it may have been deleted, too.
 	if (query->marker.p != NULL &&
 		!(uuid_parse(str_part(query->marker, 0, slash), after) && slash < query->marker.n &&
-			str_to_u64(str_part(query->marker, slash + 1, query->marker.n), &deleted_us) && deleted_us <= INT64_MAX))
+			str_to_u64(str_part(query->marker, slash + 1, query->marker.n), &changed)))
 		return registry_fail(registry, OUTCOME_BAD_PARAMETER,
 			"marker must be that of a deleted resource, as a list's next link has it");
 	*page = PAGE_OF(registry, &of_deleted, db_s(query->tenant), db_u(query->type->id), db_u(query->all_spaces ? 1 : 0),
-		db_s(query->space), db_t(registry->now_us), db_uuid(after), db_t((int64_t)deleted_us),
+		db_s(query->space), db_t(registry->now_us), db_uuid(after), db_u(changed),
 		db_u(query->limit + 1));
 	return OUTCOME_OK;
 }
@@ -442,7 +442,7 @@ struct str resource_marker(struct pool *pool, const struct resource_query *query
 	if (query->all_tenants)
 		return str_printf(pool, "%llu", (unsigned long long)last->id);
 	if (query->deleted)
-		return str_printf(pool, "%.*s/%llu", STR_ARG(uuid_str(pool, last->uid)), (unsigned long long)last->deleted_us);
+		return str_printf(pool, "%.*s/%llu", STR_ARG(uuid_str(pool, last->uid)), (unsigned long long)last->changed);
 	if (query->all_spaces)
 		return str_printf(pool, "%.*s/%.*s", STR_ARG(last->space), STR_ARG(last->name));
 	return last->name;

@@ -84,7 +84,7 @@ struct db_call insert_resource_call(struct registry *registry, struct resource *
 	*uid = resource->uid;
 	state_lanes(registry, resource->type, uid, h);
 	resource->revision = resource->edits = resource->generation = 1;
-	resource->created_us = resource->updated_us = registry->now_us;
+	resource->created_us = resource->updated_us = registry->stamp_us;
 	etag_of_resource(registry, resource);
 	struct str etag = str_dup(registry->pool, str_n((const char *)resource->etag, sizeof(resource->etag)));
 	return (struct db_call){
@@ -93,7 +93,7 @@ struct db_call insert_resource_call(struct registry *registry, struct resource *
 			db_s(resource->space), db_s(resource->name), db_u((uint64_t)resource->live),
 			db_u(resource->locked ? 1 : 0), db_u(resource->meta.n + resource->body.n), db_u(1), db_u(1), db_u(h[0]),
 			db_u(h[1]), db_u(h[2]), db_u(h[3]), db_b(etag), db_s(resource->meta), db_s(resource->body),
-			db_t(registry->now_us), db_t(registry->now_us), root_value(registry, resource)),
+			db_t(registry->stamp_us), db_t(registry->stamp_us), root_value(registry, resource)),
 	};
 }
 
@@ -378,7 +378,7 @@ enum outcome change_content(struct registry *registry, const struct edit *edit, 
 		resource->root = revision.after.root;
 	}
 	resource->revision++;
-	resource->updated_us = registry->now_us;
+	resource->updated_us = registry->stamp_us;
 	tag_change(registry, &revision, &before, resource);
 	outcome = update(registry, &revision, &before, resource);
 	if (outcome == OUTCOME_OK && resource->doomed_us != 0 && !has_finalizers(registry, resource))

@@ -66,7 +66,7 @@ static const struct db_query q_search[WAY__COUNT][2][ORDER__COUNT] = {
 // One that was deleted since the page before it still tells where that ended.
 static const struct db_query q_marker = {
 	"SELECT r.id, " SORT_KEY " FROM resources r JOIN tenants t ON " OF_TENANT " WHERE r.uid = ? AND r.type_id = ? "
-	"AND (? OR t.name = ?) ORDER BY r.live DESC, r.id DESC LIMIT 1",
+	"AND (? OR t.name = ?) ORDER BY r.live DESC, r.changed DESC, r.id DESC LIMIT 1",
 	SORT_KEY_IN "buus", "us"
 };
 // n: its place in the page.

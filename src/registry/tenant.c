@@ -29,6 +29,12 @@ static const struct db_query q_update = {
 	"type_policy = ?, changed = LAST_INSERT_ID() WHERE id = ?",
 	"usubutssu", ""
 };
+// The time of its last change, read once its row is locked.
+static const struct db_query q_last_time = {
+	"SELECT GREATEST(t.updated_at, COALESCE(t.deleted_at, t.updated_at), COALESCE((SELECT x.at FROM changes x WHERE "
+	"x.id = t.changed), t.updated_at)) FROM tenants t WHERE t.name = ? AND t.live = 1",
+	"s", "t"
+};
 // Behind the change row that tells of it.
 static const struct db_query q_number = { "UPDATE tenants SET changed = LAST_INSERT_ID() WHERE id = ?", "u", "" };
 static const struct db_query q_mark = {
@@ -155,9 +161,12 @@ static enum outcome lock_tenant(struct registry *registry, struct str name, stru
 	struct db_call calls[] = {
 		{ .query = locking(registry, q_lock), .in = DB_IN(db_s(name)) },
 		{ .query = &q_get, .in = DB_IN(db_s(name)) },
+		{ .query = &q_last_time, .in = DB_IN(db_s(name)) },
 	};
 	enum outcome outcome = take_locks(registry, &name, 1, calls, COUNT_OF(calls));
 
+	if (outcome == OUTCOME_OK && calls[2].rows.n > 0)
+		registry_stamp_after(registry, db_at(&calls[2].rows, 0, 0)->i);
 	return outcome == OUTCOME_OK ? read_tenant(registry, name, DB_OK, &calls[1].rows, tenant) : outcome;
 }
 
@@ -239,13 +248,13 @@ static enum outcome create(struct registry *registry, struct str name, const str
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	tenant->etag_required = content->tells_etag_required && content->etag_required;
-	tenant->created_us = tenant->updated_us = registry->now_us;
+	tenant->created_us = tenant->updated_us = registry->stamp_us;
 	etag_of_tenant(registry, tenant);
 	enum db_result result = db_run(registry->db, registry->pool, &q_insert,
 		DB_IN(db_s(name), db_uuid(&tenant->uid), db_u(tier_id), db_s(tenant->metadata),
 			db_u(tenant->etag_required ? 1 : 0), db_b(str_n((const char *)tenant->etag, sizeof(tenant->etag))),
 			db_u(tenant->revision),
-			db_t(registry->now_us), db_t(registry->now_us), db_s(tenant->object), db_s(str_c(tenant->policy))),
+			db_t(registry->stamp_us), db_t(registry->stamp_us), db_s(tenant->object), db_s(str_c(tenant->policy))),
 		&rows);
 	if (result == DB_DUPLICATE) { // another request made it since we looked
 		db_txn_again(registry->db);
@@ -282,7 +291,7 @@ static enum outcome change(struct registry *registry, const struct tenant_conten
 	if (outcome != OUTCOME_OK || same_content(tenant, &before))
 		return outcome;
 	tenant->revision++;
-	tenant->updated_us = registry->now_us;
+	tenant->updated_us = registry->stamp_us;
 	etag_of_tenant(registry, tenant);
 	bool decides = !str_eq(tenant->object, before.object) || !str_eq(tenant->metadata, before.metadata);
 	struct db_call calls[] = {
@@ -433,8 +442,8 @@ enum outcome tenant_delete(struct registry *registry, struct str name, struct gu
 	outcome = check_write(registry, tenant, guard);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	tenant->deleted_us = registry->now_us;
-	tenant->purge_us = registry->now_us + retention_us(registry);
+	tenant->deleted_us = registry->stamp_us;
+	tenant->purge_us = registry->stamp_us + retention_us(registry);
 	return mark(registry, tenant, "deleted", db_t(tenant->deleted_us), db_t(tenant->purge_us));
 }
 

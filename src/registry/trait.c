@@ -324,7 +324,7 @@ static enum outcome change_traits(struct registry *registry, const struct trait_
 	resource->traits = difference.next.n > 0 ? names_json(registry->pool, difference.next) : STR_NONE;
 	resource->revision++;
 	resource->edits++;
-	resource->updated_us = registry->now_us;
+	resource->updated_us = registry->stamp_us;
 	etag_of_resource(registry, resource);
 	return write(registry, edit, &difference, &before, resource);
 }
