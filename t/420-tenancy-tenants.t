@@ -215,6 +215,17 @@ subtest 'the list' => sub {
     my $deleted = $admin->get('/v2.0?state=deleted')->json->{tenants};
     is_deeply [map { $_->{id} } @$deleted], ['cond'], 'deleted ones alone';
     ok $deleted->[0]{purge_at}, 'with their purge time';
+    $admin->make_tenant("dele$_") for 1 .. 4;
+    $admin->delete("/v2.0/dele$_")->is_status(204) for 1 .. 4;
+    @walked = ();
+    for (my $next = '/v2.0?state=deleted&limit=2'; defined $next;) {
+        my $page = $admin->get($next);
+        $page->is_status(200) or last;
+        cmp_ok scalar @{ $page->json->{tenants} }, '<=', 2, 'a page of deleted ones';
+        push @walked, map { $_->{id} } @{ $page->json->{tenants} };
+        $next = $page->json->{next};
+    }
+    is_deeply \@walked, [ 'cond', map { "dele$_" } 1 .. 4 ], 'deleted ones page by page: the next page is of deleted ones, too';
     my $active = $admin->get('/v2.0?state=active&limit=1000')->json->{tenants};
     ok !(grep { $_->{state} ne 'active' } @$active), 'active ones alone';
     my $xml = $admin->get('/v1.0?limit=2&marker=lista', accept => 'application/xml')->xml;

@@ -73,6 +73,29 @@ subtest 'quota' => sub {
     $admin->post('/v2.0/full/persistentvolumes/free/action/move?dest=from')->is_status(303);
 };
 
+# A namespace that the destination has is merged into that one: it takes no room there, and is not counted when it has come.
+subtest 'quota and namespaces that are merged' => sub {
+    $admin->make_tenant('merge-from');
+    $admin->make_tenant('merge-to', tier => 'five');
+    $admin->make("/v2.0/merge-from/$_") for 'namespaces/n', 'namespaces/m', map { "namespaces/n/configmaps/c$_" } 1 .. 3;
+    $admin->make("/v2.0/merge-to/namespaces/$_") for 'n', 'm';
+    for my $path ('/v2.0/merge-from/namespaces/n', '/v2.0/merge-from') {
+        my $action = $admin->get("$path/action/move?dest=merge-to", accept => 'application/json');
+        is_deeply $action->json->{move}{blockers}, [], "$path: two and three others are five";
+    }
+    $admin->post('/v2.0/merge-from/action/move?dest=merge-to')->is_status(303, 'they move');
+    is $admin->get('/v2.0/merge-to')->json->{tenant}{resources}, 5, 'and are counted so';
+    is $admin->get('/v2.0/merge-from')->json->{tenant}{resources}, 0, 'with nothing left behind';
+    $admin->make('/v2.0/merge-from/persistentvolumes/p');
+    is_deeply [blockers('/v2.0/merge-from/persistentvolumes/p', 'merge-to')], ['quota '], 'it is full';
+    $admin->make("/v2.0/merge-from/namespaces/n");
+    is_deeply $admin->get('/v2.0/merge-from/namespaces/n/action/move?dest=merge-to', accept => 'application/json')->json->{move}{blockers}, [],
+        'and still takes a namespace that is merged and brings nothing';
+    $admin->post('/v2.0/merge-from/namespaces/n/action/move?dest=merge-to')->is_status(303);
+    is $admin->get('/v2.0/merge-to')->json->{tenant}{resources}, 5, 'which changes no count';
+    is((($instance->manage('doctor'))[0]), 0, 'the doctor agrees with the counts');
+};
+
 subtest 'one resource' => sub {
     is_deeply [blockers('/v2.0/from/persistentvolumes/same', 'to')], ['name-taken persistentvolumes/same'], 'name taken';
     is_deeply [blockers('/v2.0/from/persistentvolumes/locked', 'room')], ['locked persistentvolumes/locked'], 'locked';

@@ -84,6 +84,28 @@ subtest 'what changes the tag' => sub {
     ok $seen{ action()->etag }, 'without it the tag is as before';
 };
 
+# The header identifies the answer: what is told of blockers is told apart, with as many of them and for the same reason.
+subtest 'blockers in the tag' => sub {
+    $admin->make_tenant($_) for 'b-from', 'b-to';
+    my $at = '/v2.0/b-from/action/move?dest=b-to';
+    $admin->make("/v2.0/b-from/persistentvolumes/$_") for 'a', 'b', 'ab', 'aba';
+    my (%of, $text);
+    my $look = sub {
+        my ($what) = @_;
+        my $action = action($at);
+        my $told   = join ' ', map { "$_->{reason}:$_->{resource}" } @{ $action->json->{move}{blockers} };
+        is $of{ $action->etag } // $told, $told, "$what: a tag of its own" or diag $action->etag;
+        $of{ $action->etag } = $told;
+        return $told;
+    };
+    for my $names ([], ['a'], ['b'], ['ab'], ['a', 'b'], ['ab', 'aba'], ['a', 'aba'], ['b', 'aba']) {
+        $admin->make("/v2.0/b-to/persistentvolumes/$_") for @$names;
+        is $look->("@$names"), join(' ', sort map { "name-taken:persistentvolumes/$_" } @$names), "blockers: @$names";
+        $admin->delete("/v2.0/b-to/persistentvolumes/$_")->is_status(204) for @$names;
+    }
+    is scalar keys %of, 8, 'eight states, eight tags';
+};
+
 subtest 'what does not' => sub {
     my $etag = action()->etag;
     $admin->put('/v2.0/from/persistentvolumes/p1', json => { v => 'A' });

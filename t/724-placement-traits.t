@@ -72,6 +72,12 @@ subtest 'lists' => sub {
     is_deeply names('?associated=True'), [qw(CUSTOM_B HW_CPU_X86_AVX)], 'those that something has';
     is_deeply names('?associated=true&name=startswith:CUSTOM_'), ['CUSTOM_B'], 'and begin so';
     is_deeply names('?associated=false&name=in:CUSTOM_A,CUSTOM_B'), ['CUSTOM_A'], 'that are among these';
+    my $admin = $instance->admin;
+    $admin->make_tenant('plain');
+    $admin->make('/v2.0/plain/persistentvolumes/p', {});
+    $admin->put('/v2.0/plain/persistentvolumes/p/traits', json => { traits => [qw(CUSTOM_AB CUSTOM_B)] })->is_status(200, 'a resource that is no provider has some');
+    is_deeply names('?associated=true'), [qw(CUSTOM_B HW_CPU_X86_AVX)], 'which associates them with no provider';
+    is_deeply names('?associated=false&name=in:CUSTOM_AB,CUSTOM_B'), ['CUSTOM_AB'], 'nor does it hide those that a provider has';
 };
 
 subtest "a provider's traits" => sub {

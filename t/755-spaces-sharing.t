@@ -94,6 +94,17 @@ for my $i (0 .. $#policies) {
     };
 }
 
+subtest 'a range takes values whole' => sub {
+    policy('LocalCRDFirst');
+    is answers($acme, 'deltas'), 'shared', 'tier=gold';
+    for my $tier ('goldish', 'gol', 'Gold', 'gold=', '') {
+        $admin->put('/v2.0/acme', json => { tenant => { metadata => { tier => $tier } } })->is_status(202);
+        is answers($acme, 'deltas'), 'none', "\"$tier\" is not gold";
+    }
+    $admin->put('/v2.0/acme', json => { tenant => { metadata => { tier => 'gold' } } })->is_status(202);
+    is answers($acme, 'deltas'), 'shared', 'gold again';
+};
+
 subtest 'what is told' => sub {
     is $acme->get('/spaces/acme/types/charlies.example.com')->json->{shared}, undef, 'not what the system has for others';
     is $admin->get('/spaces/acme/types/charlies.example.com')->json->{shared}{tenant}, 'system', 'but to the operator';

@@ -149,6 +149,14 @@ static void test_shared(void)
 	ANSWERS("a", "gadgets", "", "none");
 	EXPECT(OK, "for some", PUT, TENANT_SYSTEM, "gadgets.example.com", .type = CRDS, .body = SHARED("[\"tier=gold\"]"));
 	ANSWERS("a", "gadgets", "", "none");
+	// A value counts whole, neither its beginning nor its end, and only that annotation's.
+	static const char *const others[] = { "{\"tier\":\"goldish\"}", "{\"tier\":\"gol\"}", "{\"tier\":\"\"}",
+		"{\"tier\":\"rosegold\"}", "{\"tier\":\"Gold\"}", "{\"tier\":\"gold=\"}", "{\"tiers\":\"gold\"}", "{\"tie\":\"gold\"}",
+		"{\"tier=gold\":\"gold\"}" };
+	for (size_t i = 0; i < COUNT_OF(others); i++) {
+		EXPECT(OK, others[i], PUT_TENANT, "a", .meta = others[i]);
+		ANSWERS("a", "gadgets", "", "none");
+	}
 	EXPECT(OK, "one of them", PUT_TENANT, "a", .meta = "{\"tier\":\"gold\"}");
 	ANSWERS("a", "gadgets", TENANT_SYSTEM, "shared");
 	ANSWERS("b", "gadgets", "", "none");
