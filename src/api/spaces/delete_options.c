@@ -114,16 +114,15 @@ static enum outcome read_body_options(struct call *call, const struct doc *optio
 static enum outcome read_query_options(struct call *call, struct field_faults *faults)
 {
 	const struct uri *uri = &call->request.uri;
-	struct str grace = STR(""), orphans = STR(""), policy = STR("");
+	struct str grace = STR(""), policy = STR("");
 	uint64_t seconds;
 
 	(void)uri_query(uri, STR("gracePeriodSeconds"), &grace);
-	(void)uri_query(uri, STR("orphanDependents"), &orphans);
 	(void)uri_query(uri, STR("propagationPolicy"), &policy);
 	if (grace.n > 0 && !str_to_u64(str_part(grace, grace.p[0] == '-' ? 1 : 0, grace.n), &seconds))
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "gracePeriodSeconds must be an integer");
 	if (policy.n > 0)
-		check_policy(policy, orphans.n > 0, faults);
+		check_policy(policy, query_has(call, "orphanDependents"), faults);
 	if (grace.n > 0)
 		warn_of_grace(call);
 	return OUTCOME_OK;

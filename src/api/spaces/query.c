@@ -6,12 +6,19 @@
 #include "base/pool.h"
 #include "http/uri.h"
 
+bool query_has(const struct call *call, const char *name)
+{
+	struct str value;
+
+	return uri_query(&call->request.uri, str_c(name), &value);
+}
+
 bool query_is_true(const struct call *call, const char *name)
 {
 	struct str value;
 
-	return uri_query(&call->request.uri, str_c(name), &value) &&
-		(str_eq(value, STR("true")) || str_eq(value, STR("1")));
+	return uri_query(&call->request.uri, str_c(name), &value) && !str_eq_nocase(value, STR("false")) &&
+	       !str_eq(value, STR("0"));
 }
 
 enum outcome read_dry_run(struct call *call)
@@ -122,7 +129,7 @@ enum outcome read_version_match(struct call *call, bool watch, enum version_matc
 	const struct field_path initial = field_name(NULL, STR("sendInitialEvents"));
 	struct field_faults faults = field_faults_new(call->pool);
 	struct str text = query_text(call, "resourceVersionMatch");
-	bool tells_initial = query_text(call, "sendInitialEvents").n > 0;
+	bool tells_initial = query_has(call, "sendInitialEvents");
 
 	*match = str_eq(text, STR("Exact")) ? MATCH_EXACT : text.n > 0 ? MATCH_NOT_OLDER : MATCH_ANY;
 	if (*match == MATCH_NOT_OLDER && !str_eq(text, STR("NotOlderThan")))

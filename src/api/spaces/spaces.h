@@ -57,6 +57,10 @@ struct str object_path(struct pool *pool, const struct definition *definition, c
 
 // ---- query.c: the parameters that are looked at
 
+// Is a parameter of that name in the query, with a value or without?
+bool query_has(const struct call *call, const char *name);
+// A boolean parameter as Kubernetes reads it: absent, "false" in any case, and "0" are false. Every other value is true, the
+// empty one of a bare "?watch" too; Python clients write "True" and "False".
 bool query_is_true(const struct call *call, const char *name);
 // OUTCOME_OK with call->dry_run as dryRun says; _BAD_DOCUMENT (told as 422) for a value that is none.
 enum outcome read_dry_run(struct call *call);

@@ -106,8 +106,7 @@ static enum outcome read_number(struct call *call, const char *name, uint64_t *v
 static void read_beginning(struct watch_begun *begun)
 {
 	struct call *call = begun->call;
-	struct str text;
-	bool asked = uri_query(&call->request.uri, STR("sendInitialEvents"), &text) && text.n > 0;
+	bool asked = query_has(call, "sendInitialEvents");
 	bool wanted = query_is_true(call, "sendInitialEvents");
 
 	begun->initial = asked ? wanted : begun->words.position == 0;
