@@ -353,7 +353,8 @@ subtest 'the status of what waits' => sub {
     my $pods = '/api/v1/namespaces/default/pods';
     my $pod  = { apiVersion => 'v1', kind => 'Pod', metadata => { name => 'waits' }, spec => { containers => [{ name => 'a', image => 'i' }] } };
     is $acme->post($pods, json => $pod)->json->{status}{phase}, 'Pending', 'a new pod';
-    is $acme->post('/api/v1/persistentvolumes', json => { metadata => { name => 'waits' }, spec => {} })->json->{status}{phase}, 'Pending', 'a new volume';
+    is $acme->post('/api/v1/persistentvolumes', json => { metadata => { name => 'waits' }, spec => { accessModes => ['ReadWriteOnce'], capacity => { storage => '1Gi' }, hostPath => { path => '/x' } } })
+        ->json->{status}{phase}, 'Pending', 'a new volume';
     my $run = { phase => 'Running', podIP => '10.0.0.1' };
     $acme->patch("$pods/waits/status", { status => $run })->is_status(200, 'it runs');
     is_deeply $acme->put("$pods/waits", json => { %$pod, metadata => { name => 'waits', labels => { a => 'b' } } })->json->{status}, $run,
@@ -386,7 +387,7 @@ subtest 'the form of built-in kinds' => sub {
     $refused->("$in/pods", { spec => { terminationGracePeriodSeconds => 1.5 } }, 'spec.terminationGracePeriodSeconds');
     $refused->("$in/services", { spec => { ports => [{ port => 80, targetPort => [] }] } }, 'spec.ports[0].targetPort');
     $refused->('/api/v1/persistentvolumes', { spec => { capacity => { storage => [] } } }, 'spec.capacity[storage]');
-    my $long = { spec => { containers => [{ name => 'web', resources => { limits => { cpu => 1, memory => '1Gi' } }, env => undef }] } };
+    my $long = { spec => { containers => [{ name => 'web', image => 'i', resources => { limits => { cpu => 1, memory => '1Gi' } }, env => undef }] } };
     $acme->post("$in/pods?dryRun=All", json => { metadata => { name => 'formal' }, %$long })->is_status(201, 'quantities are numbers or not, null is nothing');
     is_failure($acme->patch("$cms/c1", { data => { x => 1 } }), 422, 'Invalid', qr/data\[x\]/, 'a patch is looked at, too');
 };
@@ -399,10 +400,13 @@ subtest 'what built-in kinds are where nobody said so' => sub {
     };
     is $made->("$in/secrets")->{type}, 'Opaque', 'a secret';
     is $made->("$in/secrets", type => 'example.com/x')->{type}, 'example.com/x', 'one that says what it is';
-    is_deeply $made->('/api/v1/persistentvolumes', spec => {})->{spec}, { persistentVolumeReclaimPolicy => 'Retain', volumeMode => 'Filesystem' }, 'a volume';
-    my $pod = $made->("$in/pods", spec => { containers => [{ ports => [{ containerPort => 1 }, { containerPort => 2, protocol => 'UDP' }] }, { name => 'b' }] });
+    my %volume = (accessModes => ['ReadWriteOnce'], capacity => { storage => '1Gi' }, hostPath => { path => '/x' });
+    is_deeply $made->('/api/v1/persistentvolumes', spec => \%volume)->{spec},
+        { %volume, persistentVolumeReclaimPolicy => 'Retain', volumeMode => 'Filesystem' }, 'a volume';
+    my $pod = $made->("$in/pods", spec => { containers => [
+        { name => 'a', image => 'i', ports => [{ containerPort => 1 }, { containerPort => 2, protocol => 'UDP' }] }, { name => 'b', image => 'i' }] });
     is_deeply [map { $_->{protocol} } @{ $pod->{spec}{containers}[0]{ports} }], [qw(TCP UDP)], 'the ports of a pod';
-    is_deeply $pod->{spec}{containers}[1], { name => 'b' }, 'a container without ports';
+    is_deeply $pod->{spec}{containers}[1], { name => 'b', image => 'i' }, 'a container without ports';
     is_deeply $made->("$in/services", spec => { ports => [{ port => 1 }] })->{spec}, { type => 'ClusterIP', sessionAffinity => 'None', ports => [{ port => 1, protocol => 'TCP' }] }, 'a service';
 };
 

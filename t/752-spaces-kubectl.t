@@ -89,7 +89,8 @@ subtest 'what there is' => sub {
     does($op, 'api-versions', join "\n", sort @versions, 'apps/v1');
     does($alice, 'api-resources --namespaced=false', qr/^namespaces ns v1 false Namespace$/m);
     fails($alice, 'get daemonsets', qr/doesn't have a resource type "daemonsets"/);
-    my $daemons = object('DaemonSet', 'd', apiVersion => 'apps/v1', spec => { selector => {}, template => {} });
+    my $daemons = object('DaemonSet', 'd', apiVersion => 'apps/v1', spec => { selector => { matchLabels => { a => 'b' } },
+        template => { metadata => { labels => { a => 'b' } }, spec => { containers => [{ name => 'c', image => 'i' }] } } });
     fails($alice, 'create -f -', qr/no matches for kind "DaemonSet"/, input => $daemons);
     does($op, 'create -f -', 'daemonset.apps/d created', input => $daemons);
     does($op, 'get all', qr{^daemonset.apps/d 0 0 0 0 0 <none> \d+s}m);
@@ -189,7 +190,8 @@ subtest 'strangers' => sub {
         ['cm', '/api/v1/tenants/TENANT/namespaces/default/configmaps', object('ConfigMap', 'hers')],
         ['secret', '/api/v1/tenants/TENANT/namespaces/default/secrets', object('Secret', 'hers')],
         ['pod', '/api/v1/tenants/TENANT/namespaces/default/pods', object('Pod', 'hers', spec => { containers => [{ name => 'a', image => 'i' }] })],
-        ['pv', '/api/v1/tenants/TENANT/persistentvolumes', object('PersistentVolume', 'hers', spec => {})],
+        ['pv', '/api/v1/tenants/TENANT/persistentvolumes', object('PersistentVolume', 'hers',
+            spec => { accessModes => ['ReadWriteOnce'], capacity => { storage => '1Gi' }, hostPath => { path => '/x' } })],
         ['ns', '/api/v1/tenants/TENANT/namespaces', object('Namespace', 'hers')],
         ['crd', '/apis/apiextensions.k8s.io/v1/tenants/TENANT/customresourcedefinitions', $crd, 'widgets.example.com'],
         ['wd', '/apis/example.com/v1/tenants/TENANT/namespaces/default/widgets', object('Widget', 'hers', apiVersion => 'example.com/v1', spec => { size => 1 })],

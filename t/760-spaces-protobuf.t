@@ -100,8 +100,8 @@ subtest 'kinds' => sub {
     same("$core/serviceaccounts", 'v1 ServiceAccount', { imagePullSecrets => [{ name => 'x' }], automountServiceAccountToken => $true }, [],
         3 => [1 => 'x'], 4 => \1);
     same("$core/services", 'v1 Service',
-        { spec => { ports => [{ name => 'a', port => 80, targetPort => 'http' }, { port => 81, targetPort => 8081 }], selector => { a => 'b' }, type => 'ClusterIP' }, status => { loadBalancer => {} } }, [],
-        2 => [1 => [1 => 'a', 2 => '', 3 => \80, 4 => [1 => \1, 2 => \0, 3 => 'http'], 5 => \0], 1 => [1 => '', 2 => '', 3 => \81, 4 => [1 => \0, 2 => \8081, 3 => ''], 5 => \0],
+        { spec => { ports => [{ name => 'a', port => 80, targetPort => 'http' }, { name => 'b', port => 81, targetPort => 8081 }], selector => { a => 'b' }, type => 'ClusterIP' }, status => { loadBalancer => {} } }, [],
+        2 => [1 => [1 => 'a', 2 => '', 3 => \80, 4 => [1 => \1, 2 => \0, 3 => 'http'], 5 => \0], 1 => [1 => 'b', 2 => '', 3 => \81, 4 => [1 => \0, 2 => \8081, 3 => ''], 5 => \0],
             2 => [1 => 'a', 2 => 'b'], 3 => '', 4 => 'ClusterIP', 13 => \0],
         3 => [1 => []]);
     same('/api/v1/persistentvolumes', 'v1 PersistentVolume',
@@ -236,7 +236,7 @@ subtest 'what is none' => sub {
         my $answer = answered(give(POST => "$core/configmaps", $body), $status, $what);
         like $answer->json->{message}, qr/$says/, "$what is named";
     }
-    give(POST => "$core/configmaps", envelope('v1 ConfigMap', metadata('x'), map { (2 => [1 => "k$_", 2 => '']) } 1 .. 150_000))->is_status(413, 'more bytes than are taken');
+    give(POST => "$core/configmaps", envelope('v1 ConfigMap', metadata('x'), map { (2 => [1 => "k$_", 2 => '']) } 1 .. 450_000))->is_status(413, 'more bytes than are taken');
     my $deep = '';
     $deep = message(29 => [1 => 'a', 2 => $deep]) for 1 .. 100;
     my $answer = give(POST => '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', envelope('apiextensions.k8s.io/v1 CustomResourceDefinition', metadata('x.example.com'), 2 => [7 => [1 => 'v1', 4 => [1 => $deep]]]));

@@ -258,7 +258,8 @@ subtest 'what nobody defines any more' => sub {
 subtest 'what is the system\'s alone' => sub {
     my $to = tenant();
     $admin->post('/api/v1/nodes', json => { metadata => { name => 'n1' } })->is_status(201, 'a node of the cluster');
-    $admin->post('/apis/apps/v1/namespaces/default/daemonsets', json => { metadata => { name => 'd1' }, spec => { selector => {}, template => {} } })
+    $admin->post('/apis/apps/v1/namespaces/default/daemonsets', json => { metadata => { name => 'd1' }, spec => { selector => { matchLabels => { a => 'b' } },
+        template => { metadata => { labels => { a => 'b' } }, spec => { containers => [{ name => 'c', image => 'i' }] } } } })
         ->is_status(201, 'a daemon set');
     my @items = ('nodes.core/n1', 'namespaces/default/daemonsets.apps/d1');
     for my $item (@items) {

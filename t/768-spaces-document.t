@@ -33,6 +33,7 @@ sub definition {
                 { type => 'object', properties => { spec => { type => 'object', properties => { by => { type => 'string', enum => [$by] } } } } } } }], %more } };
 }
 
+sub volume { return { %{ named('PersistentVolume', $_[0]) }, spec => { accessModes => ['ReadWriteOnce'], capacity => { storage => '1Gi' }, hostPath => { path => '/x' } } } }
 sub by { my ($name, $by) = @_; return { metadata => { name => $name }, spec => { by => $by } } }
 
 sub names { return join ' ', map { $_->{metadata}{name} } @{ $_[0]->json->{items} // [] } }
@@ -40,7 +41,7 @@ sub names { return join ' ', map { $_->{metadata}{name} } @{ $_[0]->json->{items
 $admin->post('/api/v1/tenants', json => named('Tenant', $_))->is_status(201, "tenant $_") for 't1', 't2';
 
 subtest 'Tenant Spaces & System Space' => sub {
-    my %in = (namespaces => named('Namespace', 'ns-1'), persistentvolumes => named('PersistentVolume', 'pv1'),
+    my %in = (namespaces => named('Namespace', 'ns-1'), persistentvolumes => volume('pv1'),
         'namespaces/default/pods' => pod('pod1'), 'namespaces/ns-1/pods' => pod('pod1'));
     my %uid;
     for my $tenant ('t1', 't2', 'system') {
@@ -54,7 +55,7 @@ subtest 'Tenant Spaces & System Space' => sub {
     $of{t1}->delete('/api/v1/persistentvolumes/pv1')->is_status(200, 'what is deleted in one');
     $admin->get("/api/v1/tenants/t1/persistentvolumes/pv1")->is_status(404, 'is gone there');
     $admin->get("/api/v1/tenants/$_/persistentvolumes/pv1")->is_status(200, "and not in $_") for 't2', 'system';
-    $of{t1}->post('/api/v1/persistentvolumes', json => named('PersistentVolume', 'pv1'))->is_status(201, 'again');
+    $of{t1}->post('/api/v1/persistentvolumes', json => volume('pv1'))->is_status(201, 'again');
     for my $path ('namespaces/default/pods/pod1', 'persistentvolumes/pv1', 'namespaces/default/pods', 'persistentvolumes', 'namespaces') {
         $of{t1}->get("/api/v1/tenants/$_/$path")->is_status(403, "$path of $_ is not for a user of t1") for 'system', 't2';
         $of{t1}->get("/api/v1/tenants/t1/$path")->is_status(200, 'its own is');

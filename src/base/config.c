@@ -73,7 +73,7 @@ const struct setting config_settings[] = {
 	       "The tier of a tenant that is made without one."),
 	TENURE("default_tenant", TEXT, OF_CONFIG(default_tenant), "", 0, 255, NULL,
 	       "The tenant of users whose credential names none. Empty: they stay without."),
-	TENURE("max_body", SIZE, OF_CONFIG(max_body), "1M", KIB, 1024 * MIB, NULL, "The largest request body."),
+	TENURE("max_body", SIZE, OF_CONFIG(max_body), "3M", KIB, 1024 * MIB, NULL, "The largest request body."),
 	TENURE("max_depth", NUMBER, OF_CONFIG(max_depth), "64", 4, 256, NULL,
 	       "How deep objects, arrays and elements may be nested."),
 	TENURE("max_target", SIZE, OF_CONFIG(max_target), "32K", KIB, MIB, NULL,

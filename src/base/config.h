@@ -56,7 +56,7 @@ struct config {
 	const char *group;
 	const char *default_tier; // default standard
 	const char *default_tenant; // of users whose credential names none; "": they stay without
-	uint64_t max_body;        // bytes, default 1048576
+	uint64_t max_body;        // bytes, default 3145728
 	uint64_t resource_cache;  // bytes, of each worker; 0: none
 	unsigned max_depth;       // of documents, default 64
 	unsigned max_target;      // bytes of path and query together, default 32768

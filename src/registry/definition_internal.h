@@ -66,7 +66,5 @@ enum outcome definition_names_free(struct registry *registry, const struct addre
 
 // Adds what is wrong with a version's columns, subresources and deprecation.
 void definition_check_parts(const struct doc *version, const struct field_path *at, struct field_faults *faults);
-// OUTCOME_BAD_DOCUMENT with the faults as causes. what: "Widget \"w1\"".
-enum outcome fail_faults(struct registry *registry, struct str what, const struct field_faults *faults);
 
 #endif

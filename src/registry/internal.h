@@ -169,6 +169,17 @@ size_t page_fitting(const struct db_rows *sizes, size_t column, uint64_t limit);
 // A stored body or list as a tree.
 struct doc *stored_document(struct pool *pool, struct str text);
 
+struct field_faults; // repr/field_fault.h
+// OUTCOME_BAD_DOCUMENT with the faults as causes. what: "Widget \"w1\"".
+enum outcome fail_faults(struct registry *registry, struct str what, const struct field_faults *faults);
+
+// ---- what stays as it is (immutable.c)
+
+// Before a change of content: does body, as it is to be stored, keep what of that config map or secret may not change?
+// OUTCOME_OK, at once for other types; _BAD_DOCUMENT with causes.
+enum outcome immutable_check(struct registry *registry, const struct address *address, const struct resource *current,
+	struct str body);
+
 // ---- types (type.c)
 
 // Those of that group and plural name, in namespaces or not, so that they are held when they are looked for.

@@ -188,7 +188,7 @@ static enum outcome revise(struct registry *registry, const struct address *addr
 		doc_write_json(revision->content.document, &text);
 		revision->content.body = buf_str(&text);
 	}
-	return OUTCOME_OK;
+	return current != NULL ? immutable_check(registry, address, current, revision->content.body) : OUTCOME_OK;
 }
 
 // ---- creating

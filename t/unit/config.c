@@ -68,7 +68,7 @@ static void defaults(void)
 	is_int(c->db_port, 3306, "port");
 	is_str(str_c(c->db_password), "", "no password");
 	is_str(str_c(c->db_tls), "off", "tls");
-	is_int((long long)c->max_body, 1048576, "max_body");
+	is_int((long long)c->max_body, 3145728, "max_body");
 	is_int(c->max_target, 32768, "max_target");
 	is_int((long long)c->retention, 30 * 86400, "retention");
 	is_int((long long)c->change_retention, 365 * 86400, "change_retention");

@@ -485,6 +485,11 @@ enum outcome change_apply(void *arg, const struct resource *current, struct cont
 		return outcome;
 	content->meta = text_or_same(pool, meta, current != NULL ? &current->meta : NULL);
 	content->body = text_or_same(pool, body, current != NULL ? &current->body : NULL);
+	if (change->target->definition->builtin && change->target->part == PART_WHOLE &&
+		(current == NULL || !str_eq(content->body, current->body)))
+		outcome = check_builtin_rules(change, current != NULL ? stored_doc(pool, current->body) : NULL, meta, body);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	if (change->target->part == PART_STATUS || change->target->part == PART_SCALE) {
 		content->meta = current->meta;
 		content->locked = current->locked;

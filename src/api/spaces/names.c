@@ -76,43 +76,92 @@ static bool is_label_key_of_any_case(struct str key)
 	"name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric " \
 	"character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is " \
 	"'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+#define VALUE_FORM \
+	"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end " \
+	"with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is " \
+	"'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+
+void check_dns_label(struct str text, const struct field_path *at, struct field_faults *faults)
+{
+	if (text.n > LABEL_MAX)
+		field_invalid_text(faults, at, text, "must be no more than 63 characters");
+	if (!is_dns_label(text))
+		field_invalid_text(faults, at, text,
+			"a DNS-1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an "
+			"alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
+			"'[a-z0-9]([-a-z0-9]*[a-z0-9])?')");
+}
+
+void check_dns_1035_label(struct str text, const struct field_path *at, struct field_faults *faults)
+{
+	if (text.n > LABEL_MAX)
+		field_invalid_text(faults, at, text, "must be no more than 63 characters");
+	if (!is_dns_label(text) || !(text.p[0] >= 'a' && text.p[0] <= 'z'))
+		field_invalid_text(faults, at, text,
+			"a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
+			"character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation "
+			"is '[a-z]([-a-z0-9]*[a-z0-9])?')");
+}
+
+void check_dns_subdomain(struct str text, const struct field_path *at, struct field_faults *faults)
+{
+	if (text.n > SUBDOMAIN_MAX)
+		field_invalid_text(faults, at, text, "must be no more than 253 characters");
+	if (!is_dns_subdomain(str_part(text, 0, SUBDOMAIN_MAX)) || text.n == 0)
+		field_invalid_text(faults, at, text,
+			"a DNS-1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end "
+			"with an alphanumeric character (e.g. 'example.com', regex used for validation is "
+			"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')");
+}
 
 void check_name(const struct definition *definition, struct str name, struct field_faults *faults)
 {
 	const struct field_path metadata = field_name(NULL, STR("metadata"));
 	const struct field_path at = field_name(&metadata, STR("name"));
-	bool of_namespace = has_identity(definition, "", "namespaces");
 
 	if (name.n == 0)
 		field_required(faults, &at, "name or generateName is required");
-	else if (of_namespace && !(is_dns_label(name) && name.n <= LABEL_MAX))
-		field_invalid_text(faults, &at, name,
-			"a DNS-1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an "
-			"alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
-			"'[a-z0-9]([-a-z0-9]*[a-z0-9])?')");
-	else if (!is_dns_subdomain(name))
-		field_invalid_text(faults, &at, name,
-			"a DNS-1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end "
-			"with an alphanumeric character (e.g. 'example.com', regex used for validation is "
-			"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')");
+	else if (has_identity(definition, "", "namespaces"))
+		check_dns_label(name, &at, faults);
+	else if (has_identity(definition, "", "services"))
+		check_dns_1035_label(name, &at, faults);
+	else
+		check_dns_subdomain(name, &at, faults);
+}
+
+// A key that is too long is told so; all else that is wrong with it by the form it should have.
+static void check_key(struct str key, bool good, const struct field_path *at, struct field_faults *faults)
+{
+	size_t slash = str_find(key, '/', 0);
+
+	if ((slash < key.n ? key.n - slash - 1 : key.n) > LABEL_MAX)
+		field_invalid_text(faults, at, key, "name part must be no more than 63 characters");
+	else if (slash < key.n && slash > SUBDOMAIN_MAX)
+		field_invalid_text(faults, at, key, "prefix part must be no more than 253 characters");
+	else if (!good)
+		field_invalid_text(faults, at, key, KEY_FORM);
+}
+
+void check_label_map(const struct doc *labels, const struct field_path *at, struct field_faults *faults)
+{
+	struct doc_iter it = doc_iter(labels);
+
+	while (doc_next(&it)) {
+		struct str value = doc_string(it.value);
+		check_key(it.name, is_label_key(it.name), at, faults);
+		if (value.n > LABEL_MAX)
+			field_invalid_text(faults, at, value, "must be no more than 63 characters");
+		else if (value.n > 0 && !is_label_name(value))
+			field_invalid_text(faults, at, value, VALUE_FORM);
+	}
 }
 
 void check_labels(const struct doc *labels, struct field_faults *faults)
 {
 	const struct field_path metadata = field_name(NULL, STR("metadata"));
 	const struct field_path at = field_name(&metadata, STR("labels"));
-	struct doc_iter it = doc_iter(labels);
 
-	while (doc_next(&it)) {
-		struct str value = doc_string(it.value);
-		if (!is_label_key(it.name))
-			field_invalid_text(faults, &at, it.name, KEY_FORM);
-		if (value.n > 0 && !is_label_name(value))
-			field_invalid_text(faults, &at, value,
-				"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must "
-				"start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for "
-				"validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')");
-	}
+	check_label_map(labels, &at, faults);
 }
 
 enum { ANNOTATIONS_MAX = 256 << 10 };
@@ -125,8 +174,7 @@ void check_annotations(const struct doc *annotations, struct field_faults *fault
 
 	for (struct doc_iter it = doc_iter(annotations); doc_next(&it);) {
 		bytes += it.name.n + doc_string(it.value).n;
-		if (!is_label_key_of_any_case(it.name))
-			field_invalid_text(faults, &at, it.name, KEY_FORM);
+		check_key(it.name, is_label_key_of_any_case(it.name), &at, faults);
 	}
 	if (bytes > ANNOTATIONS_MAX)
 		field_fault_add(faults, &at, FIELD_TOO_LONG, STR_NONE, "must have at most %d bytes", ANNOTATIONS_MAX);

@@ -220,6 +220,15 @@ enum outcome check_builtin_form(const struct change_of_object *change, const str
 // The body, or a copy, with what such an object is where its writer said nothing: a secret Opaque, a port TCP.
 struct doc *fill_builtin(struct pool *pool, const struct definition *definition, struct doc *body);
 
+// ---- builtin_rules.c
+
+// Does a built-in object say what its kind has to, as the Kubernetes API server asks: ports in range, keys of the right
+// form, containers in a pod? before: the stored body, NULL for a new object; a body that does not change is not looked at,
+// so that labels and finalizers of what was stored by other rules can change. meta, body: as they are to be stored.
+// OUTCOME_OK; _BAD_DOCUMENT, told as 422 Invalid, with the fields.
+enum outcome check_builtin_rules(const struct change_of_object *change, const struct doc *before, const struct doc *meta,
+	const struct doc *body);
+
 // ---- fields.c
 
 // What the object has and its type does not, nor the object as it was (NULL: there was none): told as warnings, or
@@ -262,6 +271,13 @@ enum outcome read_namespace_status(const struct change_of_object *change, const 
 
 // Adds what is wrong with the name of a new object.
 void check_name(const struct definition *definition, struct str name, struct field_faults *faults);
+// Each adds what is wrong with text, which stands at that path: [a-z0-9]([-a-z0-9]*[a-z0-9])? of up to 63 characters; the
+// same beginning with a letter; such parts with dots between them, up to 253 characters.
+void check_dns_label(struct str text, const struct field_path *at, struct field_faults *faults);
+void check_dns_1035_label(struct str text, const struct field_path *at, struct field_faults *faults);
+void check_dns_subdomain(struct str text, const struct field_path *at, struct field_faults *faults);
+// An object of labels at any path; labels may be NULL. check_labels: metadata.labels.
+void check_label_map(const struct doc *labels, const struct field_path *at, struct field_faults *faults);
 void check_labels(const struct doc *labels, struct field_faults *faults);
 void check_annotations(const struct doc *annotations, struct field_faults *faults);
 // before: those of an object that only waits for them, which get no more; else NULL.

@@ -63,7 +63,8 @@ sub _make_objects {
         my %meta = (metadata => { name => $name, labels => { owner => 'acme-label' } });
         must($admin->post("/api/v1$in/namespaces/acme-space/$_", json => { %meta, data => { secret => $_ eq 'secrets' ? 'czNjcmV0' : 's3cret' } })) for 'configmaps', 'secrets';
         must($admin->post("/api/v1$in/namespaces/acme-space/pods", json => { %meta, spec => { nodeName => 's3cret', containers => [{ name => 'c', image => 'i' }] } }));
-        must($admin->post("/api/v1$in/persistentvolumes", json => { %meta, spec => { capacity => { storage => '1Gi' }, storageClassName => 's3cret' } }));
+        must($admin->post("/api/v1$in/persistentvolumes", json => { %meta, spec => { capacity => { storage => '1Gi' }, storageClassName => 's3cret',
+            accessModes => ['ReadWriteOnce'], hostPath => { path => '/x' } } }));
     }
     for my $plural ('acmegizmos', 'acmegadgets') {
         must($admin->post("/apis/apiextensions.k8s.io/v1$in/customresourcedefinitions", json => definition('acme.example.com', $plural)));

@@ -1,0 +1,305 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# What objects of built-in kinds have to say, and what of them never changes: as the Kubernetes API server has it, in its
+# words and with its fields, since that is what clients and their users know.
+use strict;
+use warnings;
+use utf8;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use JSON::PP     ();
+use MIME::Base64 ();
+use Test::More;
+
+use Tenure::Instance;
+
+binmode Test::More->builder->$_, ':encoding(UTF-8)' for qw(output failure_output todo_output);
+
+my $server   = $ENV{TENURE_WATCH_SERVER} // 'lighttpd';
+my $instance = Tenure::Instance->start(combined => 1, workers => 2, server => $server);
+my $admin    = $instance->combined('admin');
+my $acme     = $instance->combined('alice:acme');
+my $in       = '/api/v1/namespaces/default';
+my $true     = JSON::PP::true;
+my $false    = JSON::PP::false;
+my $n        = 0;
+
+$admin->post('/api/v1/tenants', json => { metadata => { name => 'acme' } })->is_status(201, 'tenant acme');
+
+sub b64 { return MIME::Base64::encode_base64($_[0], '') }
+
+# What a 422 says is wrong: { field => message }. The message names all of it too, and the kind.
+sub faults_of {
+    my ($answer, $what, $kind) = @_;
+    $answer->is_status(422, $what);
+    my $status = $answer->json;
+    is "$status->{reason} $status->{details}{kind}", "Invalid $kind", "$what: Invalid";
+    like $status->{message}, qr/\A$kind(?:\.apps)? "[^"]*" is invalid: /, "$what: and says so";
+    return map { ($_->{field} // '') => $_->{message} } @{ $status->{details}{causes} // [] };
+}
+
+# A new object of that kind is refused for exactly these fields, each with a text like this.
+sub refused {
+    my ($what, $kind, $path, $object, %expected) = @_;
+    my %fault = faults_of($acme->post($path, json => { metadata => { name => 'refused' }, %{$object} }), $what, $kind);
+    is_deeply [sort keys %fault], [sort keys %expected], "$what: the fields";
+    like $fault{$_} // '', $expected{$_}, "$what: $_" for sort keys %expected;
+    return;
+}
+
+sub taken {
+    my ($what, $path, $object) = @_;
+    return $acme->post($path, json => { %{$object}, metadata => { name => 'n' . $n++, %{ $object->{metadata} // {} } } })
+        ->is_status(201, $what);
+}
+
+# ---- what never changes
+
+subtest 'immutable config maps' => sub {
+    my $path = "$in/configmaps/fixed";
+    my $map  = { metadata => { name => 'fixed' }, data => { a => '1' }, binaryData => { b => 'AA==' }, immutable => $true };
+    $acme->post("$in/configmaps", json => $map)->is_status(201, 'one is made');
+    $acme->patch($path, { metadata => { labels => { x => 'y' } } })->is_status(200, 'its metadata changes');
+    $acme->put($path, json => $map)->is_status(200, 'written again as it is, without that label');
+    for my $case (
+        ['data', { data => { a => '2' } }], ['data', { data => { c => '1' } }], ['data', { data => undef }],
+        ['binaryData', { binaryData => undef }], ['immutable', { immutable => $false }], ['immutable', { immutable => undef }],
+    ) {
+        my ($field, $patch) = @{$case};
+        my %fault = faults_of($acme->patch($path, $patch), JSON::PP::encode_json($patch), 'ConfigMap');
+        is_deeply [keys %fault], [$field], 'that member';
+        like $fault{$field}, qr/\AForbidden: field is immutable when `immutable` is set\z/, 'in the known words';
+    }
+    my %fault = faults_of($acme->put($path, json => { data => { a => '3' } }), 'all of it', 'ConfigMap');
+    is_deeply [sort keys %fault], [qw(binaryData data immutable)], 'each member';
+    my $tenancy = '/v2.0/acme/namespaces/default/configmaps/fixed';
+    $acme->patch($tenancy, { data => { a => '2' } })->is_status(400, 'nor by another dialect');
+    like $acme->patch($tenancy, { data => { a => '2' } })->detail, qr/ConfigMap "fixed" is invalid: data: Forbidden/, 'which says why';
+    is $acme->get($path)->json->{data}{a}, '1', 'nothing came of it';
+    $acme->delete($path)->is_status(200, 'it can go');
+    $acme->post("$in/configmaps", json => { %{$map}, immutable => $false, data => { a => '2' } })->is_status(201, 'and be made anew');
+    $acme->patch($path, { data => { a => '3' } })->is_status(200, 'where it says it may change it does');
+    $acme->patch($path, { immutable => $true })->is_status(200, 'until it no longer may');
+    faults_of($acme->patch($path, { data => { a => '4' } }), 'then', 'ConfigMap');
+};
+
+subtest 'secrets' => sub {
+    my $path = "$in/secrets/fixed";
+    $acme->post("$in/secrets", json => { metadata => { name => 'fixed' }, data => { a => b64('x') }, type => 'example.com/t' })
+        ->is_status(201, 'one is made');
+    my %fault = faults_of($acme->patch($path, { type => 'example.com/u' }), 'its type', 'Secret');
+    is $fault{type}, 'Invalid value: "example.com/u": field is immutable', 'stays';
+    faults_of($acme->put($path, json => { data => { a => b64('x') } }), 'a PUT that says no type means Opaque', 'Secret');
+    $acme->patch("/v2.0/acme$_", { type => 'Opaque' })->is_status(400, 'by another dialect, too') for '/namespaces/default/secrets/fixed';
+    $acme->patch($path, { data => { a => b64('y') }, immutable => $true })->is_status(200, 'its data change');
+    %fault = faults_of($acme->patch($path, { stringData => { a => 'z' } }), 'until they may not', 'Secret');
+    is_deeply [keys %fault], ['data'], 'written as text as well';
+    $acme->patch($path, { stringData => { a => 'y' } })->is_status(200, 'the same text changes nothing');
+};
+
+# ---- config maps, secrets
+
+subtest 'keys' => sub {
+    my $form = qr/\AInvalid value: "[^"]*": a valid config key must consist of alphanumeric characters, '-', '_' or '\.'/;
+    for my $key ('a b', 'ä', 'a/b', '') {
+        refused("key '$key'", 'ConfigMap', "$in/configmaps", { data => { $key => 'x' } }, "data[$key]" => $form);
+        refused("key '$key'", 'Secret', "$in/secrets", { data => { $key => 'eA==' } }, "data[$key]" => $form);
+    }
+    refused('of bytes', 'ConfigMap', "$in/configmaps", { binaryData => { 'a b' => 'eA==' } }, 'binaryData[a b]' => $form);
+    refused('a long one', 'ConfigMap', "$in/configmaps", { data => { 'k' x 254 => 'x' } }, "data[" . "k" x 100 . "\x{2026}]" => qr/must be no more than 253 characters/);
+    refused('up', 'ConfigMap', "$in/configmaps", { data => { '..' => 'x' } }, 'data[..]' => qr/must not be '\.\.'/);
+    refused('hidden up', 'ConfigMap', "$in/configmaps", { data => { '..x' => 'x' } }, 'data[..x]' => qr/must not start with '\.\.'/);
+    refused('here', 'ConfigMap', "$in/configmaps", { data => { '.' => 'x' } }, 'data[.]' => qr/must not be '\.'/);
+    refused('twice', 'ConfigMap', "$in/configmaps", { data => { a => 'x' }, binaryData => { a => 'eA==' } },
+        'data[a]' => qr/\AInvalid value: "a": duplicate of key present in binaryData\z/);
+    taken('good ones', "$in/configmaps", { data => { 'A-b_c.9' => 'x', '.x' => 'y', 'k' x 253 => 'z' }, binaryData => { b => 'eA==' } });
+};
+
+subtest 'sizes' => sub {
+    my $mib = 1 << 20;
+    taken('a secret of 790 KiB', "$in/secrets", { data => { k => b64('x' x (790 << 10)) } });
+    taken('a secret of 1 MiB', "$in/secrets", { data => { k => b64("\xff" x ($mib - 1)), l => b64('y') } });
+    taken('a config map of 1 MiB', "$in/configmaps", { data => { k => 'x' x ($mib / 2) }, binaryData => { l => b64("\0" x ($mib / 2)) } });
+    refused('a byte more', 'Secret', "$in/secrets", { data => { k => b64('x' x $mib), l => b64('y') } },
+        data => qr/\AToo long: must have at most 1048576 bytes\z/);
+    refused('a byte more', 'ConfigMap', "$in/configmaps", { data => { k => 'x' x $mib }, binaryData => { l => b64('y') } },
+        '[]' => qr/\AToo long: must have at most 1048576 bytes\z/);
+    $acme->post("$in/configmaps", json => { metadata => { name => 'huge' }, data => { k => 'x' x (3 * $mib) } })
+        ->is_status(413, 'what is above all limits is not read');
+};
+
+subtest 'types of secrets' => sub {
+    my $secret = sub { my ($type, %data) = @_; return { type => "kubernetes.io/$type", data => { map { $_ => b64($data{$_}) } keys %data } } };
+    my $required = qr/\ARequired value\z/;
+    refused('tls', 'Secret', "$in/secrets", $secret->('tls'), 'data[tls.crt]' => $required, 'data[tls.key]' => $required);
+    refused('tls without its key', 'Secret', "$in/secrets", $secret->('tls', 'tls.crt' => 'c'), 'data[tls.key]' => $required);
+    taken('tls', "$in/secrets", $secret->('tls', 'tls.crt' => 'c', 'tls.key' => ''));
+    refused('dockerconfigjson', 'Secret', "$in/secrets", $secret->('dockerconfigjson', x => '{}'), 'data[.dockerconfigjson]' => $required);
+    refused('no JSON', 'Secret', "$in/secrets", $secret->('dockerconfigjson', '.dockerconfigjson' => '{"s3cret'),
+        'data[.dockerconfigjson]' => qr/\AInvalid value: "<secret contents redacted>": must be a JSON document\z/);
+    taken('dockerconfigjson', "$in/secrets", $secret->('dockerconfigjson', '.dockerconfigjson' => '{"auths":{"r":{"auth":"x"}}}'));
+    refused('dockercfg', 'Secret', "$in/secrets", $secret->('dockercfg'), 'data[.dockercfg]' => $required);
+    refused('basic-auth', 'Secret', "$in/secrets", $secret->('basic-auth', x => 'y'), 'data[username]' => $required, 'data[password]' => $required);
+    taken("basic-auth with $_", "$in/secrets", $secret->('basic-auth', $_ => 'x')) for qw(username password);
+    refused('ssh-auth', 'Secret', "$in/secrets", $secret->('ssh-auth', 'ssh-privatekey' => ''), 'data[ssh-privatekey]' => $required);
+    taken('ssh-auth', "$in/secrets", $secret->('ssh-auth', 'ssh-privatekey' => 'k'));
+    refused('of an account', 'Secret', "$in/secrets", $secret->('service-account-token'), 'metadata.annotations[kubernetes.io/service-account.name]' => $required);
+    taken('of an account', "$in/secrets", { %{ $secret->('service-account-token') }, metadata => { annotations => { 'kubernetes.io/service-account.name' => 'a' } } });
+    taken('as text', "$in/secrets", { type => 'kubernetes.io/tls', stringData => { 'tls.crt' => 'c', 'tls.key' => 'k' } });
+};
+
+# ---- services
+
+subtest 'services' => sub {
+    my $service = sub { my (%spec) = @_; return { spec => { ports => [{ port => 80 }], %spec } } };
+    my @port = (Service => "$in/services");
+    my $range = qr/: must be between 1 and 65535, inclusive\z/;
+    refused('port 99999', @port, $service->(ports => [{ port => 99999 }]), 'spec.ports[0].port' => qr/\AInvalid value: 99999$range/);
+    is $acme->post("$in/services", json => { metadata => { name => 'web' }, %{ $service->(ports => [{ port => 99999 }]) } })->json->{message},
+        'Service "web" is invalid: spec.ports[0].port: Invalid value: 99999: must be between 1 and 65535, inclusive', 'all of the message';
+    refused("port $_", @port, $service->(ports => [{ port => $_ }]), 'spec.ports[0].port' => $range) for 0, -1, 65536;
+    refused('no port', @port, $service->(ports => [{ name => 'x' }]), 'spec.ports[0].port' => $range);
+    refused('no ports', @port, { spec => {} }, 'spec.ports' => qr/\ARequired value\z/);
+    refused('no names', @port, $service->(ports => [{ port => 1 }, { port => 2, name => 'b' }]), 'spec.ports[0].name' => qr/\ARequired value\z/);
+    refused('one name', @port, $service->(ports => [{ port => 1, name => 'b' }, { port => 2, name => 'b' }]), 'spec.ports[1].name' => qr/\ADuplicate value: "b"\z/);
+    refused('one port', @port, $service->(ports => [{ port => 1, name => 'a' }, { port => 1, name => 'b' }]), 'spec.ports[1]' => qr/\ADuplicate value: /);
+    taken('by two protocols', "$in/services", $service->(ports => [{ port => 53, name => 'a' }, { port => 53, name => 'b', protocol => 'UDP' }]));
+    refused('a name', @port, $service->(ports => [{ port => 1, name => 'B_b' }]), 'spec.ports[0].name' => qr/a DNS-1123 label must consist of/);
+    refused('protocol', @port, $service->(ports => [{ port => 1, protocol => 'HTTP' }]),
+        'spec.ports[0].protocol' => qr/\AUnsupported value: "HTTP": supported values: "SCTP", "TCP", "UDP"\z/);
+    refused('target', @port, $service->(ports => [{ port => 1, targetPort => 70000 }]), 'spec.ports[0].targetPort' => $range);
+    refused('target by name', @port, $service->(ports => [{ port => 1, targetPort => 'a-very-long-port-name' }]), 'spec.ports[0].targetPort' => qr/must be no more than 15 characters/);
+    taken('target by name', "$in/services", $service->(ports => [{ port => 1, targetPort => 'http-1' }]));
+    refused('node port', @port, $service->(type => 'NodePort', ports => [{ port => 1, nodePort => 80 }]),
+        'spec.ports[0].nodePort' => qr/The range of valid ports is 30000-32767\z/);
+    refused('node port of a cluster IP', @port, $service->(ports => [{ port => 1, nodePort => 30000 }]),
+        'spec.ports[0].nodePort' => qr/\AForbidden: may not be used when `type` is 'ClusterIP'\z/);
+    refused('type', @port, $service->(type => 'None'), 'spec.type' => qr/\AUnsupported value: "None"/);
+    refused('affinity', @port, $service->(sessionAffinity => 'x'), 'spec.sessionAffinity' => qr/\AUnsupported value: "x": supported values: "ClientIP", "None"\z/);
+    refused('address', @port, $service->(clusterIP => '10.0.0.256'), 'spec.clusterIPs[0]' => qr/must be a valid IP address/);
+    refused('outer address', @port, $service->(externalIPs => ['x']), 'spec.externalIPs[0]' => qr/must be a valid IP address/);
+    refused('headless and balanced', @port, $service->(type => 'LoadBalancer', clusterIP => 'None'), 'spec.clusterIPs[0]' => qr/may not be set to 'None'/);
+    refused('alias of nothing', @port, { spec => { type => 'ExternalName' } }, 'spec.externalName' => qr/\ARequired value\z/);
+    refused('alias', @port, { spec => { type => 'ExternalName', externalName => 'a_b' } }, 'spec.externalName' => qr/DNS-1123 subdomain/);
+    taken('an alias', "$in/services", { spec => { type => 'ExternalName', externalName => 'example.com.' } });
+    taken('headless', "$in/services", { spec => { clusterIP => 'None' } });
+    taken('with an address', "$in/services", $service->(clusterIP => '2001:db8::1'));
+    refused('selector', @port, $service->(selector => { a => '-' }), 'spec.selector' => qr/a valid label must be/);
+    my %fault = faults_of($acme->post("$in/services", json => { metadata => { name => '1st' }, %{ $service->() } }), 'its name', 'Service');
+    like $fault{'metadata.name'}, qr/a DNS-1035 label must consist of/, 'begins with a letter';
+    taken('one', "$in/services", { %{ $service->(clusterIP => '10.0.0.1') }, metadata => { name => 'kept' } });
+    %fault = faults_of($acme->patch("$in/services/kept", { spec => { clusterIP => '10.0.0.2' } }), 'its address', 'Service');
+    like $fault{'spec.clusterIPs[0]'}, qr/may not change once set/, 'stays';
+};
+
+# ---- pods
+
+sub container { my (%more) = @_; return { name => 'c', image => 'i', %more } }
+sub pod       { my (@containers) = @_; return { spec => { containers => [@containers] } } }
+
+subtest 'pods' => sub {
+    my @pod = (Pod => "$in/pods");
+    my $required = qr/\ARequired value\z/;
+    refused('no containers', @pod, { spec => {} }, 'spec.containers' => $required);
+    refused('an empty list', @pod, pod(), 'spec.containers' => $required);
+    refused('no spec', @pod, {}, 'spec.containers' => $required);
+    refused('without name and image', @pod, pod({}), 'spec.containers[0].name' => $required, 'spec.containers[0].image' => $required);
+    refused('name', @pod, pod(container(name => 'C_c')), 'spec.containers[0].name' => qr/a DNS-1123 label must consist of/);
+    refused('long name', @pod, pod(container(name => 'c' x 64)), 'spec.containers[0].name' => qr/must be no more than 63 characters/);
+    refused('image', @pod, pod(container(image => ' i')), 'spec.containers[0].image' => qr/must not have leading or trailing whitespace/);
+    refused('one name', @pod, pod(container(), container()), 'spec.containers[1].name' => qr/\ADuplicate value: "c"\z/);
+    refused('one name in two lists', @pod, { spec => { initContainers => [container()], containers => [container()] } }, 'spec.containers[0].name' => qr/\ADuplicate value: "c"\z/);
+    refused('policy', @pod, pod(container(imagePullPolicy => 'x')), 'spec.containers[0].imagePullPolicy' => qr/\AUnsupported value: "x": supported values: "Always"/);
+    refused('ports', @pod, pod(container(ports => [{ containerPort => 70000 }, { name => 'x' }, { containerPort => 1, protocol => 'x' }, { containerPort => 1, hostPort => -1 }, { containerPort => 1, name => '--' }])),
+        'spec.containers[0].ports[0].containerPort' => qr/must be between 1 and 65535, inclusive/, 'spec.containers[0].ports[1].containerPort' => $required,
+        'spec.containers[0].ports[2].protocol' => qr/\AUnsupported value/, 'spec.containers[0].ports[3].hostPort' => qr/must be between 1 and 65535/,
+        'spec.containers[0].ports[4].name' => qr/\AInvalid value: "--"/);
+    refused('environment', @pod, pod(container(env => [{ value => 'x' }, { name => 'a=b' }, { name => 'a', value => 'x', valueFrom => {} }])),
+        'spec.containers[0].env[0].name' => $required, 'spec.containers[0].env[1].name' => qr/a valid environment variable name/,
+        'spec.containers[0].env[2].valueFrom' => qr/may not be specified when `value` is not empty/);
+    refused('mounts', @pod, pod(container(volumeMounts => [{ name => 'v', mountPath => '/v' }])), 'spec.containers[0].volumeMounts[0].name' => qr/\ANot found: "v"\z/);
+    refused('volumes', @pod, { spec => { containers => [container()], volumes => [{ name => 'v' }, { name => 'v' }, { emptyDir => {} }, { name => 'w', emptyDir => {}, hostPath => { path => '/' } }, { name => 'x', configMap => {} }] } },
+        'spec.volumes[1].name' => qr/\ADuplicate value: "v"\z/, 'spec.volumes[2].name' => $required,
+        'spec.volumes[3].hostPath' => qr/\AForbidden: may not specify more than 1 volume type\z/, 'spec.volumes[4].configMap.name' => $required);
+    refused('amounts', @pod, pod(container(resources => { limits => { cpu => '1', memory => 'x' }, requests => { cpu => '1500m', storage => '-1Gi' } })),
+        'spec.containers[0].resources.limits[memory]' => qr/quantities must match the regular expression/,
+        'spec.containers[0].resources.requests' => qr/\AInvalid value: "1500m": must be less than or equal to cpu limit of "1"\z/,
+        'spec.containers[0].resources.requests[storage]' => qr/must be greater than or equal to 0/);
+    refused('probes', @pod, pod(container(livenessProbe => {}, readinessProbe => { httpGet => { port => 0 }, exec => { command => ['x'] } })),
+        'spec.containers[0].livenessProbe' => qr/\ARequired value: must specify a handler type\z/,
+        'spec.containers[0].readinessProbe.httpGet' => qr/\AForbidden: may not specify more than 1 handler type\z/);
+    refused('the rest', @pod, { spec => { containers => [container()], restartPolicy => 'x', dnsPolicy => 'x', nodeSelector => { '-' => 'x' }, activeDeadlineSeconds => 0, terminationGracePeriodSeconds => -1, serviceAccountName => 'A', hostname => 'a.b' } },
+        'spec.restartPolicy' => qr/Unsupported/, 'spec.dnsPolicy' => qr/Unsupported/, 'spec.nodeSelector' => qr/name part must/, 'spec.activeDeadlineSeconds' => qr/between 1 and 2147483647/,
+        'spec.terminationGracePeriodSeconds' => qr/greater than or equal to 0/, 'spec.serviceAccountName' => qr/DNS-1123 subdomain/, 'spec.hostname' => qr/DNS-1123 label/);
+    taken('a whole one', "$in/pods", { spec => { restartPolicy => 'Never', volumes => [{ name => 'v', configMap => { name => 'x' } }, { name => 'e' }],
+        initContainers => [container(name => 'i')], containers => [container(ports => [{ containerPort => 80, name => 'http' }], env => [{ name => 'A', value => 'b' }],
+        volumeMounts => [{ name => 'v', mountPath => '/v' }, { name => 'e', mountPath => '/e' }], resources => { limits => { cpu => '1e3', memory => '1.5Gi' }, requests => { cpu => '500m', memory => '100M' } },
+        livenessProbe => { httpGet => { port => 'http' } })] } });
+};
+
+subtest 'a list of any length' => sub {
+    my @many = map { container(name => "c$_", ports => [{ containerPort => 1 }]) } 1 .. 15_000;
+    my $began = time;
+    taken('15,000 containers', "$in/pods", pod(@many));
+    $acme->post("$in/services", json => { metadata => { name => 'many' }, spec => { ports => [map { { port => 1, name => 'a' } } 1 .. 50_000] } })
+        ->is_status(422, '50,000 ports of one name');
+    # Compared pair by pair these take minutes.
+    cmp_ok time - $began, '<', 60, 'cost what they weigh';
+};
+
+# ---- volumes, daemon sets, metadata
+
+subtest 'volumes' => sub {
+    my @volume = (PersistentVolume => '/api/v1/persistentvolumes');
+    my %good = (accessModes => ['ReadWriteOnce'], capacity => { storage => '1Gi' }, hostPath => { path => '/x' });
+    my $required = qr/\ARequired value/;
+    refused('nothing', @volume, { spec => {} }, 'spec' => qr/\ARequired value: must specify a volume type\z/, 'spec.accessModes' => $required, 'spec.capacity' => $required);
+    refused('modes', @volume, { spec => { %good, accessModes => ['x'] } }, 'spec.accessModes[0]' => qr/\AUnsupported value: "x"/);
+    refused('capacity', @volume, { spec => { %good, capacity => { storage => '0', x => '1' } } }, 'spec.capacity' => qr/\AUnsupported value: "x"/, 'spec.capacity[storage]' => qr/must be greater than zero/);
+    refused('two sources', @volume, { spec => { %good, nfs => { server => 's', path => '/' } } }, 'spec.nfs' => qr/may not specify more than 1 volume type/);
+    refused('policy', @volume, { spec => { %good, persistentVolumeReclaimPolicy => 'x', volumeMode => 'y' } },
+        'spec.persistentVolumeReclaimPolicy' => qr/Unsupported/, 'spec.volumeMode' => qr/Unsupported/);
+    $acme->post('/api/v1/persistentvolumes', json => { metadata => { name => 'pv' }, spec => \%good })->is_status(201, 'a good one');
+    my %fault = faults_of($acme->patch('/api/v1/persistentvolumes/pv', { spec => { hostPath => { path => '/y' } } }), 'its source', 'PersistentVolume');
+    like $fault{'spec.persistentvolumesource'}, qr/is immutable after creation/, 'stays';
+    $acme->patch('/api/v1/persistentvolumes/pv', { spec => { capacity => { storage => '2Gi' } } })->is_status(200, 'its size does not');
+};
+
+subtest 'daemon sets' => sub {
+    my $path = '/apis/apps/v1/namespaces/default/daemonsets';
+    my $set  = sub { my (%spec) = @_; return { metadata => { name => 'd' }, spec => { selector => { matchLabels => { a => 'b' } },
+        template => { metadata => { labels => { a => 'b' } }, spec => { containers => [container()] } }, %spec } } };
+    $admin->post($path, json => $set->(template => { metadata => { labels => { a => 'b' } }, spec => {} }))->is_status(422, 'a template is a pod');
+    $admin->post($path, json => $set->(selector => { matchLabels => { a => 'c' } }))->is_status(422, 'which it selects');
+    $admin->post($path, json => $set->())->is_status(201, 'a good one');
+};
+
+subtest 'metadata' => sub {
+    my @map = (ConfigMap => "$in/configmaps");
+    my $with = sub { return { metadata => { name => 'refused', @_ } } };
+    refused('annotations', @map, $with->(annotations => { a => 'x' x (256 << 10) }), 'metadata.annotations' => qr/\AToo long: must have at most 262144 bytes\z/);
+    taken('256 KiB of them', "$in/configmaps", { metadata => { annotations => { a => 'x' x ((256 << 10) - 1) } } });
+    refused('a key', @map, $with->(annotations => { 'a b' => 'x' }), 'metadata.annotations' => qr/name part must consist of/);
+    refused('a long key', @map, $with->(labels => { 'k' x 64 => 'x' }), 'metadata.labels' => qr/name part must be no more than 63 characters/);
+    refused('a long value', @map, $with->(labels => { k => 'x' x 64 }), 'metadata.labels' => qr/must be no more than 63 characters/);
+    refused('a name', @map, $with->(name => 'A'), 'metadata.name' => qr/a DNS-1123 subdomain must consist of/);
+    refused('a long name', @map, $with->(name => 'a' x 254), 'metadata.name' => qr/must be no more than 253 characters/);
+    my %fault = faults_of($acme->post('/api/v1/namespaces', json => { metadata => { name => 'a.b' } }), 'a namespace', 'Namespace');
+    like $fault{'metadata.name'}, qr/a DNS-1123 label must consist of/, 'has a label for a name';
+};
+
+# ---- what was stored by other rules
+
+subtest 'what is there already' => sub {
+    $acme->put('/v2.0/acme/namespaces/default/pods/odd', json => { spec => { containers => [] } })->is_status(201, 'another dialect takes any object');
+    $acme->patch("$in/pods/odd", { metadata => { labels => { a => 'b' }, finalizers => ['example.com/f'] } })->is_status(200, 'its metadata change');
+    faults_of($acme->patch("$in/pods/odd", { spec => { nodeName => 'n' } }), 'its spec does not', 'Pod');
+    $acme->patch("$in/pods/odd/status", { status => { phase => 'Running' } })->is_status(200, 'its status does');
+    $acme->delete("$in/pods/odd")->is_status(200, 'it can go');
+    $acme->patch("$in/pods/odd", { metadata => { finalizers => undef } })->is_status(200, 'once its finalizers are done');
+    $acme->get("$in/pods/odd")->is_status(404, 'and is gone');
+};
+
+done_testing;
