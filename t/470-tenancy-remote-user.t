@@ -17,6 +17,7 @@ use Tenure::Instance;
 my $instance = Tenure::Instance->start;
 my $dir = $instance->dir;
 my ($ops, $users, $mail) = Tenure::Instance::free_ports(3);
+my $secret = '0123456789abcdef';
 my @pids;
 my $owner = $$;
 
@@ -33,6 +34,7 @@ END { stop_all() if $owner == $$ && @pids }
 sub endpoint {
     my ($name, $wadl, @settings) = @_;
     return "[endpoint $name]\nsocket = $dir/sockets/$name.sock\nwadl = $wadl.wadl\nauth = remote-user\nworkers = 1\n"
+        . "remote_user_secret = $secret\n"
         . join '', map { "$_\n" } @settings;
 }
 my $config = Tenure::Instance::read_file($instance->env('TENURE_CONFIG'));
@@ -49,6 +51,7 @@ sub site {
 \$SERVER["socket"] == "127.0.0.1:$port" {
   auth.backend = "plain"
   auth.backend.plain.userfile = "$dir/$file"
+  setenv.set-environment = ("TENURE_REMOTE_USER_SECRET" => "$secret")
   auth.require = ("/" => ("method" => "basic", "realm" => "$name", "require" => "valid-user"))
   fastcgi.server = ("/" => (("socket" => "$dir/sockets/$name.sock", "check-local" => "disable",
     "fix-root-scriptname" => "enable")))
@@ -56,7 +59,7 @@ sub site {
 CONF
 }
 Tenure::Instance::write_file("$dir/remote-httpd.conf", <<"CONF" . site($ops, 'ops', 'operators') . site($users, 'users', 'users') . site($mail, 'mail', 'users'));
-server.modules = ("mod_auth", "mod_authn_file", "mod_fastcgi")
+server.modules = ("mod_auth", "mod_authn_file", "mod_setenv", "mod_fastcgi")
 server.document-root = "$dir/empty"
 server.bind = "127.0.0.1"
 server.port = @{[ (Tenure::Instance::free_ports(1))[0] ]}

@@ -6,12 +6,16 @@
 
 #include "auth/auth.h"
 #include "auth/token.h"
+#include "base/clock.h"
 #include "base/config.h"
+#include "base/digest.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "http/uri.h"
 
 enum { MAX_METHODS = 8, MAX_NAME = 255 };
+enum { SECRET_LEAST = 16 };                       // characters of remote_user_secret
+enum { COMPLAINT_INTERVAL_US = 60 * 1000 * 1000 }; // between two log lines about a web server that does not vouch
 
 struct identity {
 	struct auth *auth;
@@ -34,6 +38,8 @@ struct auth {
 	const struct authenticator *methods[MAX_METHODS];
 	size_t n_methods;
 	enum role remote_role;
+	struct str remote_secret;
+	int64_t complained_us; // when the log was told last of an unvouched REMOTE_USER; 0: never
 	struct str default_tenant; // "": none
 	struct token_cache *tokens;
 };
@@ -152,6 +158,20 @@ static struct str remote_tenant(const struct endpoint_config *endpoint, struct s
 	return STR("");
 }
 
+// Clients can cause it at will, so the log is told now and then only.
+static void complain_unvouched(struct auth *auth, bool has_secret)
+{
+	int64_t now = clock_tick_us();
+
+	if (auth->complained_us != 0 && now - auth->complained_us < COMPLAINT_INTERVAL_US)
+		return;
+	auth->complained_us = now;
+	log_error("endpoint %s: the web server sent REMOTE_USER %s; refused. It has to send remote_user_secret as "
+		"TENURE_REMOTE_USER_SECRET where it authenticates, and REMOTE_USER nowhere else: see httpd-conf/",
+		auth->endpoint->name, has_secret ? "with another TENURE_REMOTE_USER_SECRET than remote_user_secret"
+		: "without TENURE_REMOTE_USER_SECRET");
+}
+
 static enum outcome identify_remote_user(const struct identity *identity, bool *recognised)
 {
 	struct str user = identity->request->remote_user;
@@ -160,6 +180,12 @@ static enum outcome identify_remote_user(const struct identity *identity, bool *
 	*recognised = user.n > 0;
 	if (!*recognised)
 		return OUTCOME_OK;
+	if (!digest_equal(identity->request->remote_user_secret, identity->auth->remote_secret)) {
+		complain_unvouched(identity->auth, identity->request->remote_user_secret.n > 0);
+		*identity->detail = STR("the web server named a user without vouching for the name; its configuration has to send "
+			"TENURE_REMOTE_USER_SECRET where it authenticates");
+		return OUTCOME_UNAUTHENTICATED;
+	}
 	if (!is_name(user)) {
 		*identity->detail = STR("the user's name must have up to 255 characters, UTF-8 without NUL");
 		return OUTCOME_UNAUTHENTICATED;
@@ -238,12 +264,31 @@ static char *read_default_tenant(struct auth *auth, const struct config *config)
 	return NULL;
 }
 
+// Characters that need no quoting in any web server's configuration: what openssl rand -hex or -base64 prints.
+static bool is_secret(struct str secret)
+{
+	for (size_t i = 0; i < secret.n; i++) {
+		char c = secret.p[i];
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && strchr("+/=-_.~", c) == NULL)
+			return false;
+	}
+	return secret.n >= SECRET_LEAST;
+}
+
 static char *read_remote_user(struct auth *auth)
 {
 	const struct endpoint_config *endpoint = auth->endpoint;
 
 	if (!uses(auth, "remote-user"))
 		return NULL;
+	auth->remote_secret = str_c(endpoint->remote_user_secret);
+	if (auth->remote_secret.n == 0)
+		return message("endpoint %s: auth = remote-user needs remote_user_secret, by which the web server vouches for "
+			"REMOTE_USER: set it to what `openssl rand -hex 32` prints, and have the web server send the same as parameter "
+			"TENURE_REMOTE_USER_SECRET, only where it authenticates; the files of httpd-conf/ show how", endpoint->name);
+	if (!is_secret(auth->remote_secret))
+		return message("endpoint %s: remote_user_secret must be %d characters or more of A-Z a-z 0-9 + / = - _ . ~, such as "
+			"`openssl rand -hex 32` prints", endpoint->name, SECRET_LEAST);
 	if (!role_parse(str_c(endpoint->remote_user_role), &auth->remote_role))
 		return message("endpoint %s: remote_user_role: \"%s\" is none of reader, member, admin, operator",
 			endpoint->name, endpoint->remote_user_role);

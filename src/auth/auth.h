@@ -2,7 +2,9 @@
 // Authenticators: who sent this request? An endpoint's `auth` setting lists them; the first that recognises its kind of
 // credential decides. Tokens come as "X-Auth-Token: T" or "Authorization: Bearer T".
 //   token        opaque "id.secret"; SHA-256 of the secret in table tokens; expiry, revocation, tenant and role there
-//   remote-user  what Apache or lighttpd authenticated (REMOTE_USER); role and tenant by remote_user_role, _tenant
+//   remote-user  whom the web server authenticated: REMOTE_USER, refused unless TENURE_REMOTE_USER_SECRET beside it equals
+//                the endpoint's remote_user_secret, which the web server sets only where it authenticates (nginx fills
+//                $remote_user from any Basic header); role and tenant by remote_user_role, remote_user_tenant
 //   noauth       for development: the token says who: USER[:TENANT[:ROLE]], parts percent-decoded, role reader, member
 //                or admin (default admin); "admin" alone is the operator. X-Roles (with X-Project-Id) takes the token's
 //                place, as OpenStack's services have it behind their gatekeeper: the role admin is the operator, reader with
@@ -18,7 +20,8 @@ struct config;
 struct endpoint_config;
 struct db;
 
-// NULL and *error (malloc) when endpoint->auth names an unknown authenticator.
+// NULL and *error (malloc) when endpoint->auth names an unknown authenticator, or remote-user without a
+// remote_user_secret that is long enough and of characters that every web server's configuration can hold.
 struct auth *auth_new(const struct config *config, const struct endpoint_config *endpoint, char **error);
 void auth_free(struct auth **auth);
 

@@ -110,6 +110,9 @@ const struct setting config_settings[] = {
 	         "folder, or from wadl_dir."),
 	ENDPOINT("auth", LIST, OF_ENDPOINT(auth), "token", 0, 0, "token,remote-user,noauth",
 	         "Who says who asks; several with commas are asked in order. noauth is for development alone."),
+	ENDPOINT("remote_user_secret", SECRET, OF_ENDPOINT(remote_user_secret), "", 0, TEXT_MAX, NULL,
+	         "By this the web server vouches for REMOTE_USER: what it sends as TENURE_REMOTE_USER_SECRET where it "
+	         "authenticates, and nowhere else. Needed with auth = remote-user."),
 	ENDPOINT("remote_user_role", CHOICE, OF_ENDPOINT(remote_user_role), "member", 0, 0,
 	         "reader,member,admin,operator", "The role of those whom the web server authenticated."),
 	ENDPOINT("remote_user_tenant", CHOICE, OF_ENDPOINT(remote_user_tenant), "user", 0, 0, "user,domain",

@@ -23,6 +23,7 @@ struct endpoint_config {
 	unsigned workers;         // default 4
 	const char *wadl;         // file in wadl_dir or absolute path, default NAME.wadl
 	const char *auth;         // token | remote-user | noauth, several with commas, asked in order
+	const char *remote_user_secret; // by which the web server vouches for REMOTE_USER; needed with remote-user
 	const char *remote_user_role;   // reader | member | admin | operator
 	const char *remote_user_tenant; // user (the tenant has the user's name) | domain (what stands behind its last @)
 	const char *access_log;   // path, "stderr" or ""

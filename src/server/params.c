@@ -12,6 +12,7 @@ enum wanted {
 	CONTENT_LENGTH,
 	REMOTE_ADDR,
 	REMOTE_USER,
+	TENURE_REMOTE_USER_SECRET,
 	HTTPS,
 	REQUEST_SCHEME,
 	TENURE_LOCATION_NAME,
@@ -27,6 +28,7 @@ static const struct str wanted_names[WANTED__COUNT] = {
 	WANTED(CONTENT_LENGTH),
 	WANTED(REMOTE_ADDR),
 	WANTED(REMOTE_USER),
+	WANTED(TENURE_REMOTE_USER_SECRET),
 	WANTED(HTTPS),
 	WANTED(REQUEST_SCHEME),
 	WANTED(TENURE_LOCATION_NAME),
@@ -69,6 +71,7 @@ static void fill(struct request *request, const struct str values[WANTED__COUNT]
 	request->content_type = str_trim(values[CONTENT_TYPE]);
 	request->remote_addr = values[REMOTE_ADDR];
 	request->remote_user = values[REMOTE_USER];
+	request->remote_user_secret = values[TENURE_REMOTE_USER_SECRET];
 	request->host = host.p != NULL ? str_trim(host) : STR("");
 	request->https = is_https(values);
 	request->location_name = values[TENURE_LOCATION_NAME];

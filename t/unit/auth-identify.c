@@ -8,6 +8,8 @@
 #include "base/pool.h"
 #include "tap.h"
 
+#define SECRET "0123456789abcdef"
+
 static struct pool *pool;
 static struct config config = { .token_cache = 1000 };
 
@@ -15,6 +17,7 @@ static struct endpoint_config endpoint(const char *methods)
 {
 	return (struct endpoint_config){
 		.name = "service", .auth = methods, .remote_user_role = "member", .remote_user_tenant = "user",
+		.remote_user_secret = SECRET,
 	};
 }
 
@@ -33,7 +36,7 @@ static struct auth *make(const struct endpoint_config *settings)
 static enum outcome identify(struct auth *auth, struct str header, struct str value, struct str remote_user,
 	struct principal *who)
 {
-	struct request request = { .remote_user = remote_user };
+	struct request request = { .remote_user = remote_user, .remote_user_secret = STR(SECRET) };
 	struct str detail;
 
 	if (header.n > 0)
@@ -209,6 +212,47 @@ static void test_remote_user(void)
 	remote(user, STR("All"), OUTCOME_OK, "All", ROLE_MEMBER, "in other case it is none");
 }
 
+// Whatever comes with it, a name without the endpoint's secret is nobody's.
+static void test_unvouched(void)
+{
+	static const char *const secrets[] = { "", "0", "0123456789abcde", "0123456789abcdef0", "0123456789ABCDEF", " " SECRET };
+	struct endpoint_config settings = endpoint("remote-user, noauth");
+	struct auth *auth = make(&settings);
+	struct principal who;
+	struct str detail;
+
+	for (size_t i = 0; i < COUNT_OF(secrets); i++) {
+		struct request request = { .remote_user = STR("root"), .remote_user_secret = str_c(secrets[i]) };
+
+		(void)request_add_header(pool, &request, STR("X-Auth-Token"), STR("admin"));
+		(void)request_add_header(pool, &request, STR("TENURE_REMOTE_USER_SECRET"), STR(SECRET));
+		is_int(auth_identify(auth, NULL, pool, &request, &who, &detail), OUTCOME_UNAUTHENTICATED, "unvouched %zu", i);
+		ok(who.user.n == 0 && who.role == ROLE_NONE, "unvouched %zu: nobody", i);
+		ok(strstr(str_cstr(pool, detail), "TENURE_REMOTE_USER_SECRET") != NULL, "unvouched %zu: the answer says why", i);
+	}
+	auth_free(&auth);
+}
+
+static void test_secrets(void)
+{
+	static const char *const bad[] = { "", "0123456789abcde", "0123456789abcde\"", "0123456789 abcdef", "0123456789abcde\n",
+		"0123456789abcdef\xc3\xa4", "$ecret0123456789" };
+
+	for (size_t i = 0; i < COUNT_OF(bad); i++) {
+		struct endpoint_config settings = endpoint("token, remote-user");
+		char *error = NULL;
+
+		settings.remote_user_secret = bad[i];
+		ok(auth_new(&config, &settings, &error) == NULL && strstr(error, "endpoint service: ") == error &&
+			strstr(error, "remote_user_secret") != NULL && strstr(error, "openssl rand") != NULL, "secret %zu", i);
+		free(error);
+		settings.auth = "token";
+		struct auth *auth = make(&settings);
+		ok(auth != NULL, "secret %zu: nobody asks for it where users of the web server are not taken", i);
+		auth_free(&auth);
+	}
+}
+
 // A service in front that knows no tenants: its users are all of one.
 static void test_default_tenant(void)
 {
@@ -344,6 +388,8 @@ int main(void)
 	test_lengths();
 	test_headers();
 	test_remote_user();
+	test_unvouched();
+	test_secrets();
 	test_default_tenant();
 	test_order();
 	test_mistakes();

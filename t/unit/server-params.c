@@ -28,6 +28,7 @@ static void a_whole_request(void)
 	static const char *const envp[] = {
 		"FCGI_ROLE=RESPONDER", "REQUEST_METHOD=PUT", "REQUEST_URI=/v1.0/a%2Cb?x=1=2", "SERVER_PROTOCOL=HTTP/1.1",
 		"CONTENT_TYPE= application/json ", "CONTENT_LENGTH=12", "REMOTE_ADDR=192.0.2.7", "REMOTE_USER=jane",
+		"TENURE_REMOTE_USER_SECRET=s",
 		"HTTPS=on", "HTTP_HOST=tenure.example:8080", "HTTP_IF_MATCH=\"a=b\"", "HTTP_X_EMPTY=", "PATH_INFO=/wrong",
 		"SCRIPT_NAME=/wrong", "QUERY_STRING=wrong", NULL,
 	};
@@ -40,6 +41,7 @@ static void a_whole_request(void)
 	is_str(length, "12", "length of the body");
 	is_str(request.remote_addr, "192.0.2.7", "address");
 	is_str(request.remote_user, "jane", "user");
+	is_str(request.remote_user_secret, "s", "what vouches for the user");
 	is_str(request.host, "tenure.example:8080", "host");
 	is_str(request_header(&request, "if-match"), "\"a=b\"", "header");
 	ok(request_has_header(&request, "x-empty"), "empty header is there");
@@ -66,10 +68,19 @@ static void headers_that_are_not_taken(void)
 	static const char *const envp[] = {
 		"REQUEST_URI=/", "HTTP_PROXY=http://evil/", "HTTP_=x", "HTTPS=off", "NONSENSE", "=x", NULL,
 	};
+	// What a client sends in a header comes with HTTP_ in front and is none of the parameters.
+	static const char *const forged[] = {
+		"REQUEST_URI=/", "HTTP_REMOTE_USER=root", "HTTP_TENURE_REMOTE_USER_SECRET=s", "HTTP_HTTP_REMOTE_USER=root",
+		"REDIRECT_REMOTE_USER=root", "REMOTE_USER_=root", "remote_user=root", " REMOTE_USER=root",
+		"tenure_remote_user_secret=s", NULL,
+	};
 
 	is_int(read_params(envp, 1000), TRANSPORT_OK, "odd parameters");
 	is_int((long long)request.n_headers, 0, "neither HTTP_PROXY nor a nameless header is taken");
 	ok(!request.https, "HTTPS=off");
+	is_int(read_params(forged, 1000), TRANSPORT_OK, "forged parameters");
+	is_str(request.remote_user, "", "no user of a client's making");
+	is_str(request.remote_user_secret, "", "nor what would vouch for one");
 }
 
 static void schemes(void)

@@ -306,6 +306,7 @@ static void write_order(struct watch_begun *begun)
 		[WATCH_USER_TENANT] = call->who.tenant, [WATCH_TENANT] = target->tenant, [WATCH_SPACE] = target->space,
 		[WATCH_NAME] = begun->query.choice.name, [WATCH_CREDENTIALS] = credential_lines(call),
 		[WATCH_REMOTE_USER] = call->request.remote_user,
+		[WATCH_REMOTE_USER_SECRET] = call->request.remote_user_secret,
 	};
 	struct buf order = buf_new(call->pool, 1024 + begun->known.n);
 

@@ -278,6 +278,7 @@ enum outcome watcher_check_user(struct watcher *watcher, struct call *call, stru
 
 	memset(&call->request, 0, sizeof(call->request));
 	call->request.remote_user = watcher->texts[WATCH_REMOTE_USER];
+	call->request.remote_user_secret = watcher->texts[WATCH_REMOTE_USER_SECRET];
 	enum outcome outcome = add_credentials(watcher, call);
 	if (outcome == OUTCOME_OK)
 		outcome = auth_identify(auth, db, call->pool, &call->request, &who, &detail);

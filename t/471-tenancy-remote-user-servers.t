@@ -1,0 +1,127 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Users whom the web server authenticates, behind each web server: nobody becomes one by what a client sends, neither where
+# the web server authenticates nobody (the shipped files as they are) nor where it does (their lines for auth = remote-user).
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use MIME::Base64 ();
+use Test::More;
+
+use Tenure::Instance;
+use Tenure::Raw;
+use Tenure::RemoteUser;
+
+my $secret = 'f00dfeed' x 8;
+my $log    = qr/the web server sent REMOTE_USER with(?:out| another)/;
+
+sub basic { return 'Authorization: Basic ' . MIME::Base64::encode_base64($_[0], '') }
+
+# Header fields by which a client might say who it is, in the forms that web servers, gateways and CGI know.
+my @names = ('Remote-User', 'Remote_User', 'REMOTE_USER', 'remote-user', 'X-Remote-User', 'X_REMOTE_USER', 'HTTP_REMOTE_USER',
+    'HTTP-Remote-User', 'REDIRECT_REMOTE_USER', 'Redirect-Remote-User', 'X-Forwarded-User', 'X-Forwarded-Preferred-Username',
+    'X-WebAuth-User', 'X-Auth-Request-User', 'Proxy-User', 'Auth-User', 'Auth-Type', 'From', 'SSL-Client-S-DN',
+    'Remote.User', 'Remote-User ', 'env.REMOTE_USER');
+my @secret_names = ('Tenure-Remote-User-Secret', 'Tenure_Remote_User_Secret', 'TENURE_REMOTE_USER_SECRET',
+    'HTTP_TENURE_REMOTE_USER_SECRET', 'X-Tenure-Remote-User-Secret', 'REDIRECT_TENURE_REMOTE_USER_SECRET');
+
+# Every attempt is one request: a name for the user, the secret itself under each name it could travel by, both at once.
+sub attempts {
+    my ($password) = @_;
+    my @basic = ([ basic("olga:$password") ], [ basic('olga:') ], [ 'Authorization: basic ' . MIME::Base64::encode_base64('olga', '') ],
+        [ 'Authorization: Digest username="olga", realm="Tenure operators", nonce="x", uri="/v2.0", response="x"' ],
+        [ 'Proxy-' . basic("olga:$password") ]);
+    my @attempts = ([], @basic);
+    push @attempts, map { [ "$_: olga" ], [ "$_: olga", basic("olga:$password") ] } @names;
+    for my $name (@secret_names) {
+        push @attempts, [ "$name: $secret" ], [ "$name: $secret", basic("olga:$password") ],
+            [ "$name: $secret", map { "$_: olga" } 'Remote-User', 'Remote_User', 'HTTP_REMOTE_USER' ];
+    }
+    return @attempts;
+}
+
+# The statuses that attempts get which a web server or tenured must refuse.
+sub strangers {
+    my ($url, $password, $what) = @_;
+    my %told;
+    for my $attempt (attempts($password)) {
+        my $answer = Tenure::Raw::get($url, '/v2.0', headers => $attempt);
+        # 400: the web server refuses the header field itself.
+        next if $answer->status == 401 || ($answer->status == 400 && grep { /[_. ][^:]*:|\A\S+ :|: basic / } @$attempt);
+        $told{ join '; ', @$attempt } = $answer->status;
+    }
+    for my $target ('http://olga:o-secret@localhost/v2.0', 'http://olga@localhost/v2.0') {
+        my $answer = Tenure::Raw::get($url, $target);
+        $told{$target} = $answer->status unless $answer->status == 401 || $answer->status == 400;
+    }
+    ok !%told, "$what: nobody becomes somebody" or diag explain \%told;
+    return;
+}
+
+for my $server (qw(lighttpd nginx apache-proxy apache-fcgid)) {
+    subtest $server => sub {
+        my $instance = Tenure::Instance->start(server => $server, allow => [$log]);
+        $instance->admin->make_tenant('t1');
+        my %users = (olga => 'o-secret', "\x{f3}scar" => 'x');
+
+        my $open = Tenure::RemoteUser->start($instance, name => 'open', secret => $secret);
+        strangers($open->url, 'o-secret', 'the shipped files as they are');
+        strangers($open->url, 'wrong',    'with a wrong password');
+        is(Tenure::Raw::get($open->url, '/healthz', headers => [ basic('olga:o-secret') ])->status, 401,
+            'nor where nobody in particular may ask');
+        $open->stop;
+
+        my $closed = Tenure::RemoteUser->start($instance, name => 'closed', secret => $secret, authenticate => \%users);
+        strangers($closed->url, 'wrong', 'the lines for auth = remote-user');
+        Tenure::Raw::get($closed->url, '/v2.0', headers => [ basic('olga:o-secret') ])->is_status(200, 'a user with the password');
+        Tenure::Raw::request($closed->url, 'PUT', '/v2.0/t2', headers => [ basic('olga:o-secret') ], body => '')
+            ->is_status(201, 'an operator');
+        is $instance->sql_value("SELECT actor FROM changes c JOIN tenants t ON t.id = c.tenant_id WHERE t.name = 't2'"), 'olga',
+            'the change log names the user';
+        Tenure::Raw::get($closed->url, '/v2.0', headers => [ basic('olga:o-secret'), 'Remote-User: root', 'X-Auth-Token: admin' ])
+            ->is_status(200, 'and stays who the password says');
+        $closed->stop;
+
+        my $other = Tenure::RemoteUser->start($instance, name => 'other', secret => $secret, authenticate => \%users,
+            sent => 'deadbeef' x 8);
+        Tenure::Raw::get($other->url, '/v2.0', headers => [ basic('olga:o-secret') ])
+            ->is_problem(401, 'unauthenticated', 'another secret is none');
+        $other->stop;
+        $instance->stop;
+    };
+}
+
+subtest 'nginx, with the parameter for every location, as its file had it' => sub {
+    my $instance = Tenure::Instance->start(server => 'nginx', allow => [$log]);
+    my $old = Tenure::RemoteUser->start($instance, name => 'old', secret => $secret,
+        edit => sub { return $_[0] =~ s/^(fastcgi_param REMOTE_ADDR)/fastcgi_param REMOTE_USER \$remote_user;\n$1/mr });
+    strangers($old->url, 'o-secret', 'an old nginx-params.conf');
+    my $answer = Tenure::Raw::get($old->url, '/v2.0', headers => [ basic('olga:o-secret') ]);
+    like $answer->detail, qr/TENURE_REMOTE_USER_SECRET/, 'the answer says what is missing';
+    my @lines = $old->log_text =~ /($log.*)/g;
+    is scalar @lines, 1, 'the log, too, once a minute';
+    $old->stop;
+};
+
+subtest 'a configuration without the secret' => sub {
+    my $instance = Tenure::Instance->start;
+    for my $bad ('', "remote_user_secret = short\n", "remote_user_secret = sixteen or more \"blanks\"\n") {
+        my $file = Tenure::RemoteUser::write_config($instance, 'bad', $bad);
+        my ($code, $text) = Tenure::Run::run(Tenure::Instance::build_dir() . '/tenured', '-c', $file, '-e', 'admin');
+        is $code, 78, 'tenured does not start';
+        like $text, qr/endpoint admin: .*remote_user_secret.*openssl rand -hex 32/, 'and says what to do';
+        ($code, $text) = Tenure::Run::run(Tenure::Instance::build_dir() . '/tenure-manage', '-c', $file, 'config', 'check');
+        is $code, 78, 'config check finds it';
+        like $text, qr/\[endpoint admin\].*remote_user_secret/, 'and names the setting';
+    }
+    my $file = Tenure::RemoteUser::write_config($instance, 'good', "remote_user_secret = $secret\n");
+    my ($code, $text) = Tenure::Run::run(Tenure::Instance::build_dir() . '/tenure-manage', '-c', $file, 'config', 'show');
+    is $code, 0, 'config show';
+    unlike $text, qr/$secret/, 'hides the secret';
+    $instance->stop;
+};
+
+done_testing;
