@@ -84,4 +84,40 @@ isnt status_with(tls => 'on', host => "127.0.0.1:$dead"), 0, 'none is there';
 like $output, qr/\S/, '... which is said';
 isnt status_with(tls => 'on', password => 'wrong'), 0, 'a wrong password is refused';
 
+# A server that offers no TLS, and logs all that it is asked.
+my ($clear_port) = Tenure::Instance::free_ports(1);
+quiet("$top/scripts/private-mariadb", 'start', "$dir/clear", '--skip-networking=0', '--bind-address=127.0.0.1',
+    "--port=$clear_port", '--skip-ssl', '--general-log', "--general-log-file=$dir/clear/general.log") == 0 or BAIL_OUT($output);
+END { system "$top/scripts/private-mariadb", 'stop', "$dir/clear" if defined $owner && $owner == $$ && $dir }
+quiet('mariadb', '--no-defaults', '--skip-ssl', '-u', 'root', '-S', "$dir/clear/mysql.sock", '-e',
+    'CREATE DATABASE tenure; CREATE USER plain@127.0.0.1 IDENTIFIED BY "secret", plain@localhost IDENTIFIED BY "secret"; '
+        . 'GRANT ALL ON tenure.* TO plain@127.0.0.1, plain@localhost') == 0 or BAIL_OUT($output);
+my %clear = (user => 'plain', host => "127.0.0.1:$clear_port");
+
+# What a user was heard to ask the server since the last look.
+my $heard = 0;
+sub heard {
+    my $log = Tenure::Run::read_file("$dir/clear/general.log");
+    my $new = substr $log, $heard;
+    $heard = length $log;
+    return grep { /\t(?:\s*\d+\s+|\s+)?(?:Query|Prepare|Execute)\t/ } split /\n/, $new;
+}
+heard();
+is status_with(%clear, tls => 'off'), 2, 'a server without TLS serves who asks for none';
+isnt scalar(heard()), 0, '... and its log has the statements';
+for my $tls ([ tls => 'on' ], [ tls => 'verify', tls_ca => "$dir/ca.pem" ]) {
+    isnt status_with(%clear, @$tls), 0, "$tls->[1]: refused by a server without TLS";
+    like $output, qr/offers no TLS|SSL is required/, '... as is said';
+    is_deeply [heard()], [], '... before any statement is sent';
+}
+for my $tls (qw(off on verify)) {
+    is status_with(host => '', socket => "$dir/clear/mysql.sock", user => 'plain', tls => $tls, tls_ca => "$dir/ca.pem"), 2,
+        "$tls: the unix socket needs no TLS";
+    like $output, qr/db init/, '... and is served';
+}
+is status_with(user => 'tls', tls => 'on', host => "127.0.0.1:$clear_port,127.0.0.1:$port"), 0,
+    'with several hosts, one that offers TLS serves';
+isnt status_with(tls => 'verify'), 0, 'verify without an authority: refused';
+like $output, qr/tls: got "verify" and no tls_ca/, '... as a mistake in the configuration';
+
 done_testing;

@@ -390,6 +390,18 @@ static bool refuse_unknown_variables(struct loader *loader)
 
 // ---- the whole
 
+// Without an authority nothing can be verified: Connector/C from 3.4 on then takes a self-signed certificate of a server on
+// loopback, and of one that knows the hash of the password.
+static bool check_tls(struct loader *loader, const struct source *source)
+{
+	const struct config *config = loader->config;
+
+	return strcmp(config->db_tls, "verify") != 0 || config->db_tls_ca[0] != '\0' ||
+	       fail(loader, source, "[database] tls: got \"verify\" and no tls_ca; expected tls_ca as well: the PEM file of the "
+	            "authority that signed the server's certificate, or of the public ones, "
+	            "/etc/ssl/certs/ca-certificates.crt on Debian");
+}
+
 // Only who is root could take a group alone, and would stay root.
 static bool check_group(struct loader *loader, const struct source *source)
 {
@@ -411,7 +423,8 @@ static bool load(struct loader *loader, const char *path)
 	for (size_t i = 0; i < COUNT_OF(all); i++)
 		set_defaults(loader, &all[i]);
 	return load_file(loader, &source, path) && each_variable(loader, take_variable, NULL) &&
-	       refuse_unknown_variables(loader) && check_group(loader, &source);
+	       refuse_unknown_variables(loader) && check_group(loader, &source) &&
+	       check_tls(loader, &source);
 }
 
 struct config *config_load(const char *path, char **error)

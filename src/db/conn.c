@@ -77,15 +77,18 @@ static const char *or_null(const char *text)
 	return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
-// Not over the unix socket, where there is neither a wire nor a name to verify.
-static void set_tls(MYSQL *mysql, const struct config *config)
+// tcp: not over the unix socket, where there is neither a wire nor a name to verify. What is off is said, too: Connector/C
+// from 3.4 on verifies by default and refuses a server without TLS, on the socket as well. Where TLS is on, it goes on in
+// clear text if the server offers none, MYSQL_OPT_SSL_ENFORCE or not, unless it verifies: see connect_host.
+static void set_tls(MYSQL *mysql, const struct config *config, bool tcp)
 {
-	my_bool yes = 1, verify = strcmp(config->db_tls, "verify") == 0;
+	my_bool enforce = tcp && strcmp(config->db_tls, "off") != 0;
+	my_bool verify = tcp && strcmp(config->db_tls, "verify") == 0;
 
-	if (strcmp(config->db_tls, "off") == 0)
-		return;
-	(void)mysql_options(mysql, MYSQL_OPT_SSL_ENFORCE, &yes);
+	(void)mysql_options(mysql, MYSQL_OPT_SSL_ENFORCE, &enforce);
 	(void)mysql_options(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
+	if (!enforce)
+		return;
 	if (or_null(config->db_tls_ca) != NULL)
 		(void)mysql_options(mysql, MYSQL_OPT_SSL_CA, config->db_tls_ca);
 	if (or_null(config->db_tls_cert) != NULL)
@@ -95,7 +98,7 @@ static void set_tls(MYSQL *mysql, const struct config *config)
 }
 
 // tenure-manage alters tables and copies them, which may take its time.
-static void set_options(struct db *db, MYSQL *mysql, bool tls)
+static void set_options(struct db *db, MYSQL *mysql, bool tcp)
 {
 	unsigned connect = db->config->db_connect_timeout, read = db->admin ? 0 : db->config->db_read_timeout, off = 0;
 
@@ -107,8 +110,7 @@ static void set_options(struct db *db, MYSQL *mysql, bool tls)
 	}
 	(void)mysql_options(mysql, MYSQL_OPT_LOCAL_INFILE, &off);
 	(void)mysql_options4(mysql, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name", "tenure");
-	if (tls)
-		set_tls(mysql, db->config);
+	set_tls(mysql, db->config, tcp);
 }
 
 static const char *user_name(const struct db *db)
@@ -125,14 +127,18 @@ static const char *user_password(const struct db *db)
 	return admin ? db->config->db_admin_password : db->config->db_password;
 }
 
-// Whatever the server's defaults are, ours are said.
+// Whatever the server's defaults are, ours are said. The versioned comment is for servers whose default is ON (MariaDB 11.6.2
+// and later; 11.4.2 and later know the variable): there a locking read of a row that was changed since the snapshot of its
+// statement fails with 1020, at READ COMMITTED as well. The transaction then runs again behind all that wait for the row,
+// and with many writers of one resource some never get their turn.
 static enum db_result set_session(struct db *db)
 {
 	char sql[512];
 	int n = snprintf(sql, sizeof(sql),
 		"SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin, SESSION autocommit = 1, SESSION time_zone = '+00:00',"
 		" SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
-		"NO_ENGINE_SUBSTITUTION', SESSION tx_isolation = 'READ-COMMITTED', SESSION innodb_lock_wait_timeout = %u",
+		"NO_ENGINE_SUBSTITUTION', SESSION tx_isolation = 'READ-COMMITTED', SESSION innodb_lock_wait_timeout = %u"
+		" /*M!110402 , SESSION innodb_snapshot_isolation = OFF */",
 		db->config->db_lock_wait);
 
 	assert(n > 0 && (size_t)n < sizeof(sql));
@@ -154,6 +160,10 @@ static enum db_result connect_host(struct db *db, const struct db_host *host)
 
 		mysql_close(mysql);
 		return result;
+	}
+	if (name != NULL && strcmp(db->config->db_tls, "off") != 0 && mysql_get_ssl_cipher(mysql) == NULL) {
+		mysql_close(mysql);
+		return error_note(db, CR_SSL_CONNECTION_ERROR, "the server offers no TLS, which the setting tls demands", NULL);
 	}
 	(void)fcntl(mysql_get_socket(mysql), F_SETFD, FD_CLOEXEC);
 	db->mysql = mysql;

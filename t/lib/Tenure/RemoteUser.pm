@@ -43,7 +43,8 @@ sub start {
     $running{$self} = $self->{pids};
     Tenure::Instance::wait_until(sub {
         my $answer = eval { Tenure::Raw::get($self->url, '/v2.0', seconds => 5) } or return 0;
-        return $answer->status == 401;
+        # The web server may say so by itself, before tenured is there.
+        return $answer->status == 401 && ($instance->{server} eq 'apache-fcgid' || read_file($log) =~ / workers? serves? /);
     }) or die "$option{name}: no answer\n" . read_file($log) . read_file("$dir/log/$option{name}-server.log");
     return $self;
 }
