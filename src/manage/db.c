@@ -7,23 +7,9 @@
 #include "manage/os_traits.h"
 #include "manage/schema.h"
 #include "registry/registry.h"
+#include "sql/schema.h"
 
 enum { KEY_BYTES = 32, LOCK_SECONDS = 10 };
-
-static const struct db_query q_database = {
-	"SELECT COUNT(*) FROM information_schema.schemata WHERE schema_name = ?", "s", "u"
-};
-// Two administrators at once: the second waits. Belongs to the connection, so it goes with it.
-static const struct db_query q_lock = { "SELECT COALESCE(GET_LOCK('tenure-schema', ?), 0)", "u", "i" };
-static const struct db_query q_key = { "INSERT IGNORE INTO settings (name, value) VALUES (?, ?)", "sb", "" };
-static const struct db_query q_counts = {
-	"SELECT (SELECT COUNT(*) FROM tenants WHERE live IS NOT NULL AND deleted_at IS NULL),"
-	" (SELECT COUNT(*) FROM tenants WHERE live IS NOT NULL AND deleted_at IS NOT NULL),"
-	" (SELECT COUNT(*) FROM resources WHERE live = 1),"
-	" (SELECT COUNT(*) FROM resources WHERE live IS NULL),"
-	" (SELECT COUNT(*) FROM moves WHERE state = 'queued')",
-	"", "uuuuu"
-};
 
 // `name` with its backquotes doubled: an identifier whatever is in it.
 static struct str quote_name(struct pool *pool, const char *name)
@@ -105,12 +91,12 @@ static int ensure_database(struct manage *manage)
 	outside.db_name = "information_schema";
 	manage->db = db_open(&outside, true);
 	struct db_rows rows;
-	enum db_result result = db_run(manage->db, manage->pool, &q_database,
-		DB_IN(db_s(str_c(manage->config->db_name))), &rows);
+	const struct sql_schema_database in = { .name = str_c(manage->config->db_name) };
+	enum db_result result = sql_schema_database_run(manage->db, manage->pool, &in, &rows);
 	int code = EX_OK;
 	if (result != DB_OK) {
 		code = manage_db_fail(manage, result, "can't connect to the database server");
-	} else if (db_at(&rows, 0, 0)->u == 0) {
+	} else if (sql_schema_database_row(&rows, 0)->n == 0) {
 		result = db_run_script(manage->db, create_database(manage));
 		if (result != DB_OK) {
 			manage_db_fail(manage, result, "there is no such database, and it can't be made");
@@ -122,13 +108,15 @@ static int ensure_database(struct manage *manage)
 	return code;
 }
 
+// Two administrators at once: the second waits. The lock belongs to the connection, so it goes with it.
 static int lock_schema(struct manage *manage)
 {
 	struct db_rows rows;
-	enum db_result result = db_run(manage->db, manage->pool, &q_lock, DB_IN(db_u(LOCK_SECONDS)), &rows);
+	const struct sql_schema_lock in = { .seconds = LOCK_SECONDS };
+	enum db_result result = sql_schema_lock_run(manage->db, manage->pool, &in, &rows);
 	if (result != DB_OK)
 		return manage_db_fail(manage, result, "can't lock the schema");
-	if (db_at(&rows, 0, 0)->i != 1)
+	if (sql_schema_lock_row(&rows, 0)->locked != 1)
 		return manage_fail(EX_TEMPFAIL, "another tenure-manage is working on this schema");
 	return EX_OK;
 }
@@ -137,8 +125,8 @@ static int make_key(struct manage *manage, const char *name)
 {
 	uint8_t key[KEY_BYTES];
 	digest_random(key, sizeof(key));
-	enum db_result result = db_run(manage->db, manage->pool, &q_key,
-		DB_IN(db_s(str_c(name)), db_b(str_n((const char *)key, sizeof(key)))), NULL);
+	const struct sql_setting_insert in = { .name = str_c(name), .value = str_n((const char *)key, sizeof(key)) };
+	enum db_result result = sql_setting_insert_run(manage->db, manage->pool, &in, NULL);
 	digest_wipe(key, sizeof(key));
 	return result == DB_OK || result == DB_DUPLICATE ? EX_OK : manage_db_fail(manage, result, "can't store a key");
 }
@@ -213,13 +201,15 @@ static bool is_whole(enum schema_state state)
 static void print_counts(struct manage *manage)
 {
 	struct db_rows rows;
-	if (db_run(manage->db, manage->pool, &q_counts, NULL, &rows) != DB_OK)
+	if (sql_registry_count_run(manage->db, manage->pool, &rows) != DB_OK)
 		return;
-	printf("tenants            %llu, and %llu deleted ones\n", (unsigned long long)db_at(&rows, 0, 0)->u,
-		(unsigned long long)db_at(&rows, 0, 1)->u);
-	printf("resources          %llu, and %llu deleted ones\n", (unsigned long long)db_at(&rows, 0, 2)->u,
-		(unsigned long long)db_at(&rows, 0, 3)->u);
-	printf("moves queued       %llu\n", (unsigned long long)db_at(&rows, 0, 4)->u);
+	const struct sql_registry_count_row *n = sql_registry_count_row(&rows, 0);
+
+	printf("tenants            %llu, and %llu deleted ones\n", (unsigned long long)n->tenants,
+		(unsigned long long)n->deleted_tenants);
+	printf("resources          %llu, and %llu deleted ones\n", (unsigned long long)n->resources,
+		(unsigned long long)n->deleted_resources);
+	printf("moves queued       %llu\n", (unsigned long long)n->queued_moves);
 }
 
 int command_db_status(struct manage *manage)

@@ -4,21 +4,9 @@
 #include "base/base.h"
 
 #include "manage/manage.h"
+#include "sql/keys.h"
 
 enum { ROWS_AT_ONCE = 1000 };
-
-static const struct db_query q_tenants = {
-	"SELECT id, name FROM tenants WHERE live = 1 AND deleted_at IS NULL AND name > ? ORDER BY name LIMIT ?", "su", "us"
-};
-static const struct db_query q_tenant = {
-	"SELECT id, name FROM tenants WHERE live = 1 AND deleted_at IS NULL AND name = ?", "s", "us"
-};
-static const struct db_query q_resources = {
-	"SELECT r.type_id, r.namespace, r.name, y.group_name, y.plural FROM resources r JOIN types y ON y.id = r.type_id "
-	"WHERE r.tenant_id = ? AND r.type_id >= ? AND (r.type_id > ? OR (r.namespace >= ? AND (r.namespace > ? OR r.name > ?))) "
-	"AND r.live IS NOT NULL ORDER BY r.type_id, r.namespace, r.name LIMIT ?",
-	"uuusssu", "ussss"
-};
 
 static void put(struct str s)
 {
@@ -32,39 +20,39 @@ static void put_part(struct str s)
 }
 
 // The system space has no tenant in its keys, the core group no name.
-static void print_key(struct str tenant, const struct db_value *row)
+static void print_key(struct str tenant, const struct sql_key_resources_row *row)
 {
 	put(STR("/registry"));
-	if (row[3].s.n > 0)
-		put_part(row[3].s);
-	put_part(row[4].s);
+	if (row->group_name.n > 0)
+		put_part(row->group_name);
+	put_part(row->plural);
 	if (!str_eq(tenant, STR("system")))
 		put_part(tenant);
-	if (row[1].s.n > 0)
-		put_part(row[1].s);
-	put_part(row[2].s);
+	if (row->namespace.n > 0)
+		put_part(row->namespace);
+	put_part(row->name);
 	(void)putchar('\n');
 }
 
 // A page lives in one of two pools while the next one is read into the other.
 static int print_pages(struct manage *manage, struct pool *pools[2], uint64_t id, struct str tenant)
 {
-	struct db_value type = db_u(0), space = db_s(STR("")), name = db_s(STR(""));
+	struct sql_key_resources in = { .tenant_id = id, .namespace = STR(""), .name = STR(""), .limit = ROWS_AT_ONCE };
 	struct db_rows rows;
 	size_t page = 0;
 
 	do {
 		pool_clear(pools[page]);
-		enum db_result result = db_run(manage->db, pools[page], &q_resources,
-			DB_IN(db_u(id), type, type, space, space, name, db_u(ROWS_AT_ONCE)), &rows);
+		enum db_result result = sql_key_resources_run(manage->db, pools[page], &in, &rows);
 		if (result != DB_OK)
 			return manage_db_fail(manage, result, "can't read the resources");
 		for (size_t i = 0; i < rows.n; i++)
-			print_key(tenant, db_at(&rows, i, 0));
+			print_key(tenant, sql_key_resources_row(&rows, i));
 		if (rows.n > 0) {
-			type = *db_at(&rows, rows.n - 1, 0);
-			space = *db_at(&rows, rows.n - 1, 1);
-			name = *db_at(&rows, rows.n - 1, 2);
+			const struct sql_key_resources_row *last = sql_key_resources_row(&rows, rows.n - 1);
+			in.type_id = last->type_id;
+			in.namespace = last->namespace;
+			in.name = last->name;
 		}
 		page = 1 - page;
 	} while (rows.n == ROWS_AT_ONCE);
@@ -93,13 +81,14 @@ static int print_tenants(struct manage *manage)
 	int code = EX_OK;
 
 	do {
-		enum db_result result =
-			db_run(manage->db, manage->pool, &q_tenants, DB_IN(db_s(after), db_u(ROWS_AT_ONCE)), &rows);
+		const struct sql_key_tenants in = { .after = after, .limit = ROWS_AT_ONCE };
+		enum db_result result = sql_key_tenants_run(manage->db, manage->pool, &in, &rows);
 		if (result != DB_OK)
 			return manage_db_fail(manage, result, "can't read the tenants");
 		for (size_t i = 0; code == EX_OK && i < rows.n; i++) {
-			after = db_at(&rows, i, 1)->s;
-			code = print_tenant(manage, db_at(&rows, i, 0)->u, after);
+			const struct sql_key_tenants_row *row = sql_key_tenants_row(&rows, i);
+			after = row->name;
+			code = print_tenant(manage, row->id, row->name);
 		}
 	} while (code == EX_OK && rows.n == ROWS_AT_ONCE);
 	return code;
@@ -112,10 +101,11 @@ int command_keys(struct manage *manage)
 
 	if (tenant == NULL)
 		return print_tenants(manage);
-	enum db_result result = db_run(manage->db, manage->pool, &q_tenant, DB_IN(db_s(str_c(tenant))), &rows);
+	const struct sql_key_tenant in = { .name = str_c(tenant) };
+	enum db_result result = sql_key_tenant_run(manage->db, manage->pool, &in, &rows);
 	if (result != DB_OK)
 		return manage_db_fail(manage, result, "can't read the tenant");
 	if (rows.n == 0)
 		return manage_fail(EX_DATAERR, "there is no tenant \"%s\"", tenant);
-	return print_tenant(manage, db_at(&rows, 0, 0)->u, str_c(tenant));
+	return print_tenant(manage, sql_key_tenant_row(&rows, 0)->id, str_c(tenant));
 }

@@ -9,34 +9,10 @@
 #include "manage/os_traits.h"
 #include "manage/schema.h"
 #include "registry/catalogue.h"
+#include "sql/os_traits.h"
 
 // TRAITS_VERSION: the version of the schema that has a catalogue.
 enum { TRAITS_VERSION = 3, SHOWN_BYTES = 80, MAX_LIST_BYTES = 4 << 20 };
-
-// Everybody who writes standard traits holds this row, so what they find missing stays so until they have added it.
-static const struct db_query q_hold = { "SELECT revision FROM catalogues WHERE name = 'traits' FOR UPDATE", "", "u" };
-static const struct db_query q_missing = {
-	"SELECT j.name FROM " TRAIT_NAMES " LEFT JOIN traits t ON t.name = j.name WHERE t.id IS NULL ORDER BY j.name",
-	"s", "s"
-};
-static const struct db_query q_add = {
-	"INSERT INTO traits (name, created_at, updated_at) SELECT j.name, ?, ? FROM " TRAIT_NAMES " ORDER BY j.name",
-	"tts", ""
-};
-
-// Standard ones that the list lacks: locked, so that nobody puts one on a resource while we look.
-static const struct db_query q_lock_surplus = {
-	"SELECT t.id FROM traits t WHERE t.name NOT LIKE 'CUSTOM\\_%' AND t.name NOT IN (SELECT j.name FROM " TRAIT_NAMES ")"
-	" ORDER BY t.id FOR UPDATE",
-	"s", "u"
-};
-#define UNUSED_SURPLUS                                                                                               \
-	"t.name NOT LIKE 'CUSTOM\\_%' AND t.name NOT IN (SELECT j.name FROM " TRAIT_NAMES ")"                             \
-	" AND NOT EXISTS (SELECT 1 FROM resource_traits rt WHERE rt.trait_id = t.id)"
-static const struct db_query q_unused = {
-	"SELECT t.name FROM traits t WHERE " UNUSED_SURPLUS " ORDER BY t.name", "s", "s"
-};
-static const struct db_query q_remove = { "DELETE t FROM traits t WHERE " UNUSED_SURPLUS, "s", "" };
 
 // ---- reading a list
 
@@ -188,8 +164,9 @@ struct str trait_list_insert(struct manage *manage, const struct trait_list *lis
 
 struct sync {
 	struct manage *manage;
-	struct str list;     // as a JSON array
-	struct db_rows rows; // of one column: the names added, or removed
+	struct str list;    // as a JSON array
+	struct str *names;  // those added, or removed
+	size_t n_names;
 	enum db_result result;
 };
 
@@ -199,31 +176,50 @@ static enum db_verdict end(struct sync *sync, enum db_result result)
 	return result == DB_OK ? DB_COMMIT : DB_ROLLBACK;
 }
 
-static struct str names_of(struct pool *pool, const struct db_rows *rows)
+static enum db_result find_missing(struct sync *sync)
 {
-	struct str *names = POOL_ARRAY(pool, struct str, rows->n);
+	struct manage *manage = sync->manage;
+	const struct sql_os_traits_missing in = { .names = sync->list };
+	struct db_rows rows;
+	enum db_result result = sql_os_traits_missing_run(manage->db, manage->pool, &in, &rows);
 
-	for (size_t i = 0; i < rows->n; i++)
-		names[i] = db_at(rows, i, 0)->s;
-	return json_names(pool, names, rows->n);
+	sync->n_names = result == DB_OK ? rows.n : 0;
+	sync->names = POOL_ARRAY(manage->pool, struct str, sync->n_names);
+	for (size_t i = 0; i < sync->n_names; i++)
+		sync->names[i] = sql_os_traits_missing_row(&rows, i)->name;
+	return result;
+}
+
+static enum db_result find_unused(struct sync *sync)
+{
+	struct manage *manage = sync->manage;
+	const struct sql_os_traits_unused in = { .names = sync->list };
+	struct db_rows rows;
+	enum db_result result = sql_os_traits_unused_run(manage->db, manage->pool, &in, &rows);
+
+	sync->n_names = result == DB_OK ? rows.n : 0;
+	sync->names = POOL_ARRAY(manage->pool, struct str, sync->n_names);
+	for (size_t i = 0; i < sync->n_names; i++)
+		sync->names[i] = sql_os_traits_unused_row(&rows, i)->name;
+	return result;
 }
 
 static enum db_verdict add_missing(void *arg)
 {
 	struct sync *sync = arg;
 	struct manage *manage = sync->manage;
-	struct db_value now = db_t(clock_now_us());
-	struct db_rows held;
-	enum db_result result = db_run(manage->db, manage->pool, &q_hold, NULL, &held);
+	struct db_rows locked;
+	enum db_result result = sql_os_traits_lock_run(manage->db, manage->pool, &locked);
 
 	if (result == DB_OK)
-		result = db_run(manage->db, manage->pool, &q_missing, DB_IN(db_s(sync->list)), &sync->rows);
-	if (result != DB_OK || sync->rows.n == 0)
+		result = find_missing(sync);
+	if (result != DB_OK || sync->n_names == 0)
 		return end(sync, result);
-	struct db_call calls[] = {
-		{ .query = &q_add, .in = DB_IN(now, now, db_s(names_of(manage->pool, &sync->rows))) },
-		catalogue_raise_call(CATALOGUE_TRAITS),
+	const struct sql_os_traits_insert in = {
+		.names = json_names(manage->pool, sync->names, sync->n_names),
+		.now = clock_now_us(),
 	};
+	struct db_call calls[] = { sql_os_traits_insert_call(manage->pool, &in), catalogue_raise_call(CATALOGUE_TRAITS) };
 	return end(sync, db_run_batch(manage->db, manage->pool, calls, COUNT_OF(calls)));
 }
 
@@ -231,17 +227,21 @@ static enum db_verdict remove_unused(void *arg)
 {
 	struct sync *sync = arg;
 	struct manage *manage = sync->manage;
-	struct db_value list = db_s(sync->list);
-	struct db_rows held;
-	enum db_result result = db_run(manage->db, manage->pool, &q_hold, NULL, &held);
+	const struct sql_os_traits_lock_surplus surplus = { .names = sync->list };
+	const struct sql_os_traits_delete_unused unused = { .names = sync->list };
+	struct db_rows locked;
+	enum db_result result = sql_os_traits_lock_run(manage->db, manage->pool, &locked);
 
 	if (result == DB_OK)
-		result = db_run(manage->db, manage->pool, &q_lock_surplus, DB_IN(list), &held);
+		result = sql_os_traits_lock_surplus_run(manage->db, manage->pool, &surplus, &locked);
 	if (result == DB_OK)
-		result = db_run(manage->db, manage->pool, &q_unused, DB_IN(list), &sync->rows);
-	if (result != DB_OK || sync->rows.n == 0)
+		result = find_unused(sync);
+	if (result != DB_OK || sync->n_names == 0)
 		return end(sync, result);
-	struct db_call calls[] = { { .query = &q_remove, .in = DB_IN(list) }, catalogue_raise_call(CATALOGUE_TRAITS) };
+	struct db_call calls[] = {
+		sql_os_traits_delete_unused_call(manage->pool, &unused),
+		catalogue_raise_call(CATALOGUE_TRAITS),
+	};
 	return end(sync, db_run_batch(manage->db, manage->pool, calls, COUNT_OF(calls)));
 }
 
@@ -253,10 +253,10 @@ static enum db_result transact(struct sync *sync, enum db_verdict (*fn)(void *ar
 	return result != DB_OK ? result : sync->result;
 }
 
-static void tell_names(const char *what, const struct db_rows *rows)
+static void tell_names(const char *what, const struct sync *sync)
 {
-	for (size_t i = 0; i < rows->n; i++)
-		printf("%s %.*s\n", what, STR_ARG(db_at(rows, i, 0)->s));
+	for (size_t i = 0; i < sync->n_names; i++)
+		printf("%s %.*s\n", what, STR_ARG(sync->names[i]));
 }
 
 static struct sync sync_of(struct manage *manage, const struct trait_list *list)
@@ -272,20 +272,20 @@ int trait_list_sync(struct manage *manage, const struct trait_list *list, bool t
 	if (result != DB_OK)
 		return manage_db_fail(manage, result, "the catalogue of traits is as it was");
 	if (tell_each)
-		tell_names("added", &sync.rows);
-	printf("standard traits: %zu added, %zu were there already\n", sync.rows.n, list->n - sync.rows.n);
+		tell_names("added", &sync);
+	printf("standard traits: %zu added, %zu were there already\n", sync.n_names, list->n - sync.n_names);
 	return EX_OK;
 }
 
 static int show_missing(struct manage *manage, const struct trait_list *list)
 {
 	struct sync sync = sync_of(manage, list);
-	enum db_result result = db_run(manage->db, manage->pool, &q_missing, DB_IN(db_s(sync.list)), &sync.rows);
+	enum db_result result = find_missing(&sync);
 
 	if (result != DB_OK)
 		return manage_db_fail(manage, result, "can't read the catalogue of traits");
-	tell_names("would add", &sync.rows);
-	printf("standard traits: %zu to be added, %zu are there already\n", sync.rows.n, list->n - sync.rows.n);
+	tell_names("would add", &sync);
+	printf("standard traits: %zu to be added, %zu are there already\n", sync.n_names, list->n - sync.n_names);
 	return EX_OK;
 }
 
@@ -293,13 +293,12 @@ static int show_missing(struct manage *manage, const struct trait_list *list)
 static int prune(struct manage *manage, const struct trait_list *list, bool remove)
 {
 	struct sync sync = sync_of(manage, list);
-	enum db_result result = remove ? transact(&sync, remove_unused) :
-		db_run(manage->db, manage->pool, &q_unused, DB_IN(db_s(sync.list)), &sync.rows);
+	enum db_result result = remove ? transact(&sync, remove_unused) : find_unused(&sync);
 
 	if (result != DB_OK)
 		return manage_db_fail(manage, result, "nothing was removed from the catalogue of traits");
-	tell_names(remove ? "removed" : "unused and not in the list:", &sync.rows);
-	if (!remove && sync.rows.n > 0)
+	tell_names(remove ? "removed" : "unused and not in the list:", &sync);
+	if (!remove && sync.n_names > 0)
 		printf("they are still there: --prune --yes removes them\n");
 	return EX_OK;
 }

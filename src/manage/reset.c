@@ -5,14 +5,7 @@
 #include "base/buf.h"
 #include "manage/os_traits.h"
 #include "manage/schema.h"
-
-// Every table but those with a meaning beyond the registry: versions, the server's keys, tokens, and the revisions by
-// which workers learn that what they hold in memory is no more.
-static const struct db_query q_tables = {
-	"SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'"
-	" AND table_name NOT IN ('schema_version', 'settings', 'tokens', 'catalogues') ORDER BY table_name",
-	"", "s"
-};
+#include "sql/schema.h"
 
 struct statement {
 	struct str text;  // with its semicolon
@@ -152,12 +145,12 @@ static int empty_tables(struct manage *manage, const struct schema_files *files,
 {
 	struct db_rows rows;
 	struct seeds seeds;
-	enum db_result result = db_run(manage->db, manage->pool, &q_tables, NULL, &rows);
+	enum db_result result = sql_schema_registry_tables_run(manage->db, manage->pool, &rows);
 	if (result != DB_OK)
 		return manage_db_fail(manage, result, "can't list the tables");
 	struct str *tables = POOL_ARRAY(manage->pool, struct str, rows.n);
 	for (size_t i = 0; i < rows.n; i++)
-		tables[i] = db_at(&rows, i, 0)->s;
+		tables[i] = sql_schema_registry_tables_row(&rows, i)->table_name;
 	collect_seeds(manage, files, traits, tables, rows.n, &seeds);
 	result = db_run_script(manage->db, write_script(manage, &seeds, tables, rows.n));
 	return result == DB_OK ? EX_OK : manage_db_fail(manage, result,

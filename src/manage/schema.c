@@ -9,20 +9,9 @@
 
 #include "base/buf.h"
 #include "manage/schema.h"
+#include "sql/schema.h"
 
 enum { MAX_FILES = 999, MAX_FILE_BYTES = 16 << 20 };
-
-static const struct db_query q_tables = {
-	"SELECT COUNT(*), COALESCE(SUM(table_name = 'schema_version'), 0) FROM information_schema.tables"
-	" WHERE table_schema = DATABASE()",
-	"", "ui"
-};
-static const struct db_query q_version = {
-	"SELECT COUNT(*), COALESCE(MAX(version), 0) FROM schema_version", "", "uu"
-};
-static const struct db_query q_record = {
-	"INSERT INTO schema_version (version, file) VALUES (?, ?)", "us", ""
-};
 
 // "NNN-what.sql" with at least three digits.
 static bool version_of(const char *name, uint64_t *version)
@@ -112,22 +101,24 @@ bool schema_ask(struct manage *manage, enum schema_state *state, uint64_t *versi
 {
 	struct db_rows rows;
 	*version = 0;
-	enum db_result result = db_run(manage->db, manage->pool, &q_tables, NULL, &rows);
+	enum db_result result = sql_schema_count_tables_run(manage->db, manage->pool, &rows);
 	if (result != DB_OK) {
 		manage_db_fail(manage, result, "can't list the tables");
 		return false;
 	}
-	if (db_at(&rows, 0, 1)->i == 0) {
-		*state = db_at(&rows, 0, 0)->u == 0 ? SCHEMA_ABSENT : SCHEMA_FOREIGN;
+	const struct sql_schema_count_tables_row *counts = sql_schema_count_tables_row(&rows, 0);
+
+	if (counts->versioned == 0) {
+		*state = counts->tables == 0 ? SCHEMA_ABSENT : SCHEMA_FOREIGN;
 		return true;
 	}
-	result = db_run(manage->db, manage->pool, &q_version, NULL, &rows);
+	result = sql_schema_version_run(manage->db, manage->pool, &rows);
 	if (result != DB_OK) {
 		manage_db_fail(manage, result, "can't read schema_version");
 		return false;
 	}
-	*state = db_at(&rows, 0, 0)->u == 0 ? SCHEMA_HALF : SCHEMA_PRESENT;
-	*version = db_at(&rows, 0, 1)->u;
+	*state = sql_schema_version_row(&rows, 0)->files == 0 ? SCHEMA_HALF : SCHEMA_PRESENT;
+	*version = sql_schema_version_row(&rows, 0)->version;
 	return true;
 }
 
@@ -135,9 +126,10 @@ static int apply_one(struct manage *manage, const struct schema_file *file)
 {
 	printf("applying %.*s\n", STR_ARG(file->name));
 	fflush(stdout);
+	const struct sql_schema_record in = { .version = file->version, .file = file->name };
 	enum db_result result = db_run_script(manage->db, file->text);
 	if (result == DB_OK)
-		result = db_run(manage->db, manage->pool, &q_record, DB_IN(db_u(file->version), db_s(file->name)), NULL);
+		result = sql_schema_record_run(manage->db, manage->pool, &in, NULL);
 	if (result == DB_OK)
 		return EX_OK;
 	struct str what = str_printf(manage->pool, "%.*s did not go through, and what it did before the failure stays",

@@ -1,0 +1,55 @@
+-- What tenure-manage asks about the schema itself, and keeps in `settings`.
+
+-- @statement schema_count_tables
+-- @out tables uint, versioned int
+-- @scans information_schema has no index
+SELECT COUNT(*) AS tables, CAST(COALESCE(SUM(table_name = 'schema_version'), 0) AS SIGNED) AS versioned
+FROM information_schema.tables
+WHERE table_schema = DATABASE();
+
+-- @statement schema_version
+-- @out files uint, version uint
+-- @scans a row for each file of the schema
+SELECT COUNT(*) AS files, COALESCE(MAX(version), 0) AS version FROM schema_version;
+
+-- @statement schema_record
+-- @in version uint, file text
+INSERT INTO schema_version (version, file) VALUES (:version, :file);
+
+-- @statement schema_database
+-- @in name text
+-- @out n uint
+-- @scans information_schema has no index
+SELECT COUNT(*) AS n FROM information_schema.schemata WHERE schema_name = :name;
+
+-- Whoever changes the schema has this lock of the server's.
+-- @statement schema_lock
+-- @in seconds uint
+-- @out locked int
+SELECT CAST(COALESCE(GET_LOCK('tenure-schema', :seconds), 0) AS SIGNED) AS locked;
+
+-- A key that is there already stays.
+-- @statement setting_insert
+-- @in name text, value bytes
+INSERT IGNORE INTO settings (name, value) VALUES (:name, :value);
+
+-- Every table but those with a meaning beyond the registry: versions, the server's keys, tokens, and the revisions by which
+-- workers learn that what they remember is no more.
+-- @statement schema_registry_tables
+-- @out table_name text
+-- @scans information_schema has no index
+-- @sorts likewise
+SELECT table_name
+FROM information_schema.tables
+WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'
+  AND table_name NOT IN ('schema_version', 'settings', 'tokens', 'catalogues')
+ORDER BY table_name;
+
+-- @statement registry_count
+-- @out tenants uint, deleted_tenants uint, resources uint, deleted_resources uint, queued_moves uint
+-- @scans only `tenure-manage db status` asks
+SELECT (SELECT COUNT(*) FROM tenants WHERE live IS NOT NULL AND deleted_at IS NULL) AS tenants,
+  (SELECT COUNT(*) FROM tenants WHERE live IS NOT NULL AND deleted_at IS NOT NULL) AS deleted_tenants,
+  (SELECT COUNT(*) FROM resources WHERE live = 1) AS resources,
+  (SELECT COUNT(*) FROM resources WHERE live IS NULL) AS deleted_resources,
+  (SELECT COUNT(*) FROM moves WHERE state = 'queued') AS queued_moves;

@@ -1,0 +1,29 @@
+-- Tiers: how many resources their tenants may have.
+
+-- @statement tier_list
+-- @out name text, max_resources uint null, tenants uint, description text
+-- @scans only tenure-manage asks, and shows them all
+-- @sorts likewise
+SELECT i.name, i.max_resources,
+  (SELECT COUNT(*) FROM tenants t WHERE t.tier_id = i.id AND t.live IS NOT NULL) AS tenants, i.description
+FROM tiers i
+ORDER BY i.id;
+
+-- Makes it, or changes what is to be set.
+-- @statement tier_put
+-- @in name text, max_resources uint null, description text, sets_max uint, sets_description uint
+INSERT INTO tiers (name, max_resources, description) VALUES (:name, :max_resources, :description)
+ON DUPLICATE KEY UPDATE max_resources = IF(:sets_max, VALUES(max_resources), max_resources),
+  description = IF(:sets_description, VALUES(description), description);
+
+-- One that has tenants stays. The shared lock waits for whoever is just putting a tenant into it.
+-- @statement tier_delete
+-- @in name text
+DELETE FROM tiers
+WHERE name = :name
+  AND NOT EXISTS (SELECT 1 FROM tenants WHERE tier_id = tiers.id AND live IS NOT NULL LOCK IN SHARE MODE);
+
+-- @statement tier_exists
+-- @in name text
+-- @out n uint
+SELECT COUNT(*) AS n FROM tiers WHERE name = :name;
