@@ -57,14 +57,6 @@ FOR UPDATE;
 -- @in root bytes, id uint
 UPDATE resources SET root = :root WHERE id = :id;
 
--- From "uid " up to "uid!", "!" being what comes behind the blank.
--- @statement provider_child
--- @in type_id uint, from text, to text
--- @out found uint
-SELECT 1 AS found FROM resource_aliases
-WHERE type_id = :type_id AND kind = 'parent' AND value > :from AND value < :to AND live = 1
-LIMIT 1;
-
 -- @statement provider_allocation
 -- @in resource_id uint
 -- @out found uint

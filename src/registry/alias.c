@@ -4,19 +4,7 @@
 
 #include "base/pool.h"
 #include "registry/internal.h"
-
-// The uid stands for an id that the same batch may have just made.
-#define THIS_RESOURCE "(SELECT id FROM resources WHERE uid = ? AND type_id = ? AND live = 1)"
-
-static const struct db_query q_insert = {
-	"INSERT INTO resource_aliases (resource_id, kind, type_id, value) VALUES (" THIS_RESOURCE ", ?, ?, ?)", "busus", ""
-};
-static const struct db_query q_update = {
-	"UPDATE resource_aliases SET value = ? WHERE resource_id = " THIS_RESOURCE " AND kind = ?", "sbus", ""
-};
-static const struct db_query q_delete = {
-	"DELETE FROM resource_aliases WHERE resource_id = " THIS_RESOURCE " AND kind = ?", "bus", ""
-};
+#include "sql/lookup_keys.h"
 
 static const struct alias *of_kind(const struct relations *relations, const char *kind)
 {
@@ -32,31 +20,28 @@ size_t alias_calls(struct registry *registry, const struct resource *resource, c
 	const struct relations *after, struct db_call *calls, const struct alias **of)
 {
 	struct pool *pool = registry->pool;
-	struct uuid *uid = POOL_NEW(pool, struct uuid);
-	struct db_value type = db_u(resource->type->id);
+	struct str uid = str_dup(pool, uuid_bytes(&resource->uid));
+	uint64_t type_id = resource->type->id;
 	size_t n = 0;
 
-	*uid = resource->uid;
 	for (size_t i = 0; before != NULL && i < before->n_aliases; i++) {
 		const struct alias *old = &before->aliases[i];
+		const struct sql_lookup_key_delete in = { .uid = uid, .type_id = type_id, .kind = str_c(old->kind) };
+
 		if (of_kind(after, old->kind) != NULL)
 			continue;
 		of[n] = old;
-		calls[n++] = (struct db_call){ .query = &q_delete, .in = CALL_VALUES(pool, db_uuid(uid), type, db_s(str_c(old->kind))) };
+		calls[n++] = sql_lookup_key_delete_call(pool, &in);
 	}
 	for (size_t i = 0; i < after->n_aliases; i++) {
 		const struct alias *alias = &after->aliases[i], *old = of_kind(before, alias->kind);
-		struct db_value kind = db_s(str_c(alias->kind)), value = db_s(alias->value);
+		const struct sql_lookup_key_insert insert = { uid, type_id, str_c(alias->kind), alias->value };
+		const struct sql_lookup_key_update update = { uid, type_id, str_c(alias->kind), alias->value };
+
 		if (old != NULL && str_eq(old->value, alias->value))
 			continue;
 		of[n] = alias;
-		if (old != NULL)
-			calls[n++] = (struct db_call){ .query = &q_update, .in = CALL_VALUES(pool, value, db_uuid(uid), type, kind) };
-		else
-			calls[n++] = (struct db_call){
-				.query = &q_insert,
-				.in = CALL_VALUES(pool, db_uuid(uid), type, kind, type, value),
-			};
+		calls[n++] = old != NULL ? sql_lookup_key_update_call(pool, &update) : sql_lookup_key_insert_call(pool, &insert);
 	}
 	return n;
 }

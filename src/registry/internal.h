@@ -157,8 +157,8 @@ enum outcome change_content(struct registry *registry, const struct edit *edit, 
 bool has_finalizers(struct registry *registry, const struct resource *resource);
 // Deletes what is locked and may go. OUTCOME_NO_CONTENT, _LOCKED.
 enum outcome carry_out_deletion(struct registry *registry, struct resource *resource);
-// How many of the documents whose sizes stand in that column make a page; at least one, so that each page goes on.
-size_t page_fitting(const struct db_rows *sizes, size_t column, uint64_t limit);
+// How many of n documents of these sizes make a page of at most limit; at least one, so that each page goes on.
+size_t page_fitting(const uint64_t *bytes, size_t n, uint64_t limit);
 
 // Behind STRAIGHT_JOIN: the resource r of a row x, which people see: neither it nor its tenant is deleted. Traits and
 // classes that only others have may be hidden (catalogue.h).

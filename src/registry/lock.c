@@ -4,13 +4,7 @@
 
 #include "base/clock.h"
 #include "registry/internal.h"
-
-// The mover writes the row of move_progress, on another connection, before it takes the tenants.
-static const struct db_query q_being_moved = {
-	"SELECT 1 FROM moves m JOIN move_progress p ON p.move_id = m.id JOIN tenants t ON t.id IN (m.source_id, m.dest_id) "
-	"WHERE m.state = 'queued' AND t.name = ? AND t.live = 1 LIMIT 1",
-	"s", "u"
-};
+#include "sql/locks.h"
 
 enum sql_wait lock_wait(const struct registry *registry)
 {
@@ -25,7 +19,7 @@ const struct db_query *locking(const struct registry *registry, const struct db_
 static enum outcome refuse_while_moving(struct registry *registry, struct str tenant)
 {
 	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_being_moved, DB_IN(db_s(tenant)), &rows);
+	enum db_result result = sql_tenant_being_moved_run(registry->db, registry->pool, &(struct sql_tenant_being_moved){ .tenant = tenant }, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);

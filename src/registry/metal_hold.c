@@ -7,17 +7,7 @@
 #include "registry/internal.h"
 #include "registry/metal_internal.h"
 #include "repr/doc.h"
-
-static const struct db_query q_hold = {
-	"SELECT body FROM resources WHERE uid = ? AND type_id = ? AND live = 1 AND "
-	"tenant_id = (SELECT id FROM tenants WHERE name = ? AND live = 1) LOCK IN SHARE MODE",
-	"bus", "s"
-};
-// From "uid " up to "uid!", '!' being what comes behind the blank.
-static const struct db_query q_pointed_at = {
-	"SELECT 1 FROM resource_aliases WHERE type_id = ? AND kind = ? AND value > ? AND value < ? AND live = 1 LIMIT 1",
-	"usss", "u"
-};
+#include "sql/lookup_keys.h"
 
 // As the API's clients read it in messages.
 static const char *title_of(const struct type_rules *rules)
@@ -37,14 +27,14 @@ enum outcome metal_hold(struct draft *draft, const struct type_rules *rules, con
 
 	if (type == NULL || !uuid_parse(text, &uid))
 		return OUTCOME_INTERNAL;
-	enum db_result result = db_run(registry->db, registry->pool, &q_hold,
-		DB_IN(db_uuid(&uid), db_u(type->id), db_s(tenant)), &rows);
+	const struct sql_reference_lock in = { .uid = uuid_bytes(&uid), .type_id = type->id, .tenant = tenant };
+	enum db_result result = sql_reference_lock_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n == 0)
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%s %.*s could not be found.", title_of(rules),
 			STR_ARG(text));
-	*body = stored_document(registry->pool, db_at(&rows, 0, 0)->s);
+	*body = stored_document(registry->pool, sql_reference_lock_row(&rows, 0)->body);
 	return OUTCOME_OK;
 }
 
@@ -58,10 +48,13 @@ enum outcome metal_pointed_at(struct registry *registry, const struct type_rules
 
 	if (type == NULL)
 		return OUTCOME_INTERNAL;
-	enum db_result result = db_run(registry->db, pool, &q_pointed_at,
-		DB_IN(db_u(type->id), db_s(str_c(kind)), db_s(str_printf(pool, "%.*s ", STR_ARG(text))),
-			db_s(str_printf(pool, "%.*s!", STR_ARG(text)))),
-		&rows);
+	const struct sql_lookup_key_pointing in = {
+		.type_id = type->id,
+		.kind = str_c(kind),
+		.from = str_printf(pool, "%.*s ", STR_ARG(text)),
+		.to = str_printf(pool, "%.*s!", STR_ARG(text)),
+	};
+	enum db_result result = sql_lookup_key_pointing_run(registry->db, pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	*found = rows.n > 0;

@@ -5,6 +5,7 @@
 #include "base/pool.h"
 #include "registry/provider_internal.h"
 #include "repr/doc.h"
+#include "sql/lookup_keys.h"
 #include "sql/providers.h"
 
 enum { MAX_NAME = 200 };
@@ -233,13 +234,14 @@ static enum outcome may_delete_provider(struct registry *registry, const struct 
 {
 	struct pool *pool = registry->pool;
 	struct str uid = uuid_str(pool, resource->uid);
-	const struct sql_provider_child child = {
+	const struct sql_lookup_key_pointing child = {
 		.type_id = resource->type->id,
+		.kind = STR("parent"),
 		.from = str_printf(pool, "%.*s ", STR_ARG(uid)),
 		.to = str_printf(pool, "%.*s!", STR_ARG(uid)),
 	};
 	struct db_call calls[] = {
-		sql_provider_child_call(pool, &child),
+		sql_lookup_key_pointing_call(pool, &child),
 		sql_provider_allocation_call(pool, &(struct sql_provider_allocation){ .resource_id = resource->id }),
 	};
 	enum db_result result = db_run_batch(registry->db, pool, calls, COUNT_OF(calls));

@@ -162,18 +162,18 @@ static enum outcome live_page(struct registry *registry, const struct resource_q
 	return OUTCOME_OK;
 }
 
-size_t page_fitting(const struct db_rows *sizes, size_t column, uint64_t limit)
+size_t page_fitting(const uint64_t *bytes, size_t n, uint64_t limit)
 {
-	uint64_t bytes = 0;
-	size_t n = 0;
+	uint64_t sum = 0;
+	size_t fitting = 0;
 
-	while (n < sizes->n && n < limit) {
-		bytes += db_at(sizes, n, column)->u;
-		if (n > 0 && bytes > PAGE_MAX_BYTES)
+	while (fitting < n && fitting < limit) {
+		sum += bytes[fitting];
+		if (fitting > 0 && sum > PAGE_MAX_BYTES)
 			break;
-		n++;
+		fitting++;
 	}
-	return n;
+	return fitting;
 }
 
 static enum outcome page_of_all(struct registry *registry, const struct resource_query *query, struct page *page)
@@ -400,7 +400,10 @@ static enum outcome read_page(struct registry *registry, const struct resource_q
 static enum outcome read_documents(struct registry *registry, const struct resource_query *query, const struct page *page,
 	const struct db_rows *index, struct resource **list, size_t *n, bool *more)
 {
-	size_t fit = page_fitting(index, INDEX_BYTES, query->limit);
+	uint64_t *bytes = POOL_ARRAY(registry->pool, uint64_t, index->n);
+	for (size_t i = 0; i < index->n; i++)
+		bytes[i] = db_at(index, i, INDEX_BYTES)->u;
+	size_t fit = page_fitting(bytes, index->n, query->limit);
 	bool done = fit == 0;
 	enum outcome outcome = OUTCOME_OK;
 

@@ -5,109 +5,7 @@
 
 #include "base/pool.h"
 #include "registry/internal.h"
-
-// ---- statements: one for each way of looking, with and without conditions, and for each order
-
-// Where the search begins, so that the default order is that of an index. The tenant's row tells whether it is active.
-#define OF_TENANT "t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL"
-#define ANY_TYPE "resources r FORCE INDEX (type) STRAIGHT_JOIN tenants t ON " OF_TENANT " WHERE r.type_id = ? AND r.live = 1"
-#define IN_TENANT                                                                     \
-	"tenants t STRAIGHT_JOIN resources r FORCE INDEX (owner) ON " OF_TENANT " WHERE " \
-	"t.name = ? AND r.type_id = ? AND r.live = 1"
-#define IN_TREE                                                                    \
-	"resources r FORCE INDEX (root) STRAIGHT_JOIN tenants t ON " OF_TENANT " " \
-	"WHERE r.root = ? AND r.type_id = ? AND r.live = 1 AND (? OR t.name = ?)"
-// As many as have the alias are sorted.
-#define BY_ALIAS                                                                                                      \
-	"resource_aliases a STRAIGHT_JOIN resources r ON r.id = a.resource_id AND r.live = 1 STRAIGHT_JOIN tenants t ON " \
-	OF_TENANT " WHERE a.type_id = ? AND a.kind = ? AND a.value LIKE ? AND a.live = 1 AND (? OR t.name = ?) "          \
-	"AND (? OR r.root = ?)"
-
-// A condition: 0 there is none, 1 a string like a pattern, 2 the JSON text of the member is, or is not, a word.
-#define CONDITION                                                                                                            \
-	" AND CASE ? WHEN 0 THEN 1 WHEN 1 THEN JSON_VALUE(r.body, ?) LIKE ? AND JSON_TYPE(JSON_EXTRACT(r.body, ?)) = 'STRING' " \
-	"ELSE (CONCAT(COALESCE(JSON_EXTRACT(r.body, ?), 'null')) = ?) = ? END"
-#define CONDITION_IN "usssssu"
-#define CONDITIONS CONDITION CONDITION CONDITION CONDITION CONDITION CONDITION CONDITION CONDITION
-#define CONDITIONS_IN \
-	CONDITION_IN CONDITION_IN CONDITION_IN CONDITION_IN CONDITION_IN CONDITION_IN CONDITION_IN CONDITION_IN
-
-// What is sorted by: enum sort_key. Bounded, so that the server sorts by all of it.
-#define SORT_KEY                                                                                                         \
-	"CASE ? WHEN 0 THEN LEFT(JSON_VALUE(r.body, ?), 255) WHEN 1 THEN HEX(r.uid) WHEN 2 THEN CAST(r.created_at AS CHAR(32)) " \
-	"WHEN 3 THEN CAST(NULLIF(r.updated_at, r.created_at) AS CHAR(32)) ELSE NULLIF(t.name, '" TENANT_SYSTEM "') END"
-#define SORT_KEY_IN "us"
-enum sort_key { KEY_MEMBER, KEY_UID, KEY_CREATED, KEY_UPDATED, KEY_OWNER };
-
-// Nulls come first, and last where all is turned around.
-#define BEHIND "HAVING (? OR k > ? OR (k <=> ? AND r.id > ?) OR (? AND k IS NOT NULL)) ORDER BY k, r.id LIMIT ?"
-#define BEFORE "HAVING (? OR k < ? OR (k <=> ? AND r.id < ?) OR (? AND k IS NULL)) ORDER BY k DESC, r.id DESC LIMIT ?"
-#define SIDE_IN "ussuuu"
-
-#define QUERIES(from, in)                                                                                                 \
-	{                                                                                                                 \
-		[BY_ID] = { "SELECT r.id, r.bytes FROM " from " AND r.id > ? ORDER BY r.id LIMIT ?", in "uu", "uu" },     \
-		[BY_ID_DOWN] = { "SELECT r.id, r.bytes FROM " from " AND r.id < ? ORDER BY r.id DESC LIMIT ?", in "uu",   \
-			"uu" },                                                                                           \
-		[BY_KEY] = { "SELECT r.id, r.bytes, " SORT_KEY " AS k FROM " from " " BEHIND, SORT_KEY_IN in SIDE_IN,     \
-			"uus" },                                                                                          \
-		[BY_KEY_DOWN] = { "SELECT r.id, r.bytes, " SORT_KEY " AS k FROM " from " " BEFORE,                        \
-			SORT_KEY_IN in SIDE_IN, "uus" },                                                                  \
-	}
-enum order { BY_ID, BY_ID_DOWN, BY_KEY, BY_KEY_DOWN, ORDER__COUNT };
-enum way { WAY_TYPE, WAY_TENANT, WAY_TREE, WAY_ALIAS, WAY__COUNT };
-
-static const struct db_query q_search[WAY__COUNT][2][ORDER__COUNT] = {
-	[WAY_TYPE] = { QUERIES(ANY_TYPE, "u"), QUERIES(ANY_TYPE CONDITIONS, "u" CONDITIONS_IN) },
-	[WAY_TENANT] = { QUERIES(IN_TENANT, "su"), QUERIES(IN_TENANT CONDITIONS, "su" CONDITIONS_IN) },
-	[WAY_TREE] = { QUERIES(IN_TREE, "buus"), QUERIES(IN_TREE CONDITIONS, "buus" CONDITIONS_IN) },
-	[WAY_ALIAS] = { QUERIES(BY_ALIAS, "ussusub"), QUERIES(BY_ALIAS CONDITIONS, "ussusub" CONDITIONS_IN) },
-};
-// One that was deleted since the page before it still tells where that ended.
-static const struct db_query q_marker = {
-	"SELECT r.id, " SORT_KEY " FROM resources r JOIN tenants t ON " OF_TENANT " WHERE r.uid = ? AND r.type_id = ? "
-	"AND (? OR t.name = ?) ORDER BY r.live DESC, r.changed DESC, r.id DESC LIMIT 1",
-	SORT_KEY_IN "buus", "us"
-};
-// n: its place in the page.
-static const struct db_query q_documents = {
-	"SELECT x.n, t.name, " RESOURCE_COLUMNS " FROM JSON_TABLE(?, '$[*]' COLUMNS (n FOR ORDINALITY, id BIGINT UNSIGNED "
-	"PATH '$')) x STRAIGHT_JOIN resources r ON r.id = x.id AND r.live = 1 STRAIGHT_JOIN tenants t ON " OF_TENANT
-	" WHERE (? OR t.name = ?)",
-	"sus", "us" RESOURCE_OUT
-};
-
-// ---- values
-
-enum { MAX_VALUES = 96 };
-
-struct values {
-	struct db_value at[MAX_VALUES];
-	size_t n;
-};
-
-static void add(struct values *values, struct db_value value)
-{
-	assert(values->n < MAX_VALUES);
-	values->at[values->n++] = value;
-}
-
-static void add_flag(struct values *values, bool flag)
-{
-	add(values, db_u(flag ? 1 : 0));
-}
-
-// (? OR t.name = ?)
-static void add_tenant(struct values *values, struct str tenant)
-{
-	add_flag(values, tenant.p == NULL);
-	add(values, db_s(tenant));
-}
-
-static struct str json_path(struct pool *pool, const char *member)
-{
-	return str_printf(pool, "$.%s", member);
-}
+#include "sql/searches.h"
 
 // Text of any characters as part of a pattern.
 static void add_escaped(struct buf *pattern, struct str text)
@@ -129,184 +27,144 @@ static struct str pattern_of(struct pool *pool, const char *before, struct str t
 	return buf_str(&pattern);
 }
 
-static void add_word_condition(struct values *values, struct str path, const char *word, bool is)
+static struct str json_path(struct pool *pool, const char *member)
 {
-	const struct str none = STR("");
-
-	add(values, db_u(2));
-	add(values, db_s(none));
-	add(values, db_s(none));
-	add(values, db_s(none));
-	add(values, db_s(path));
-	add(values, db_s(str_c(word)));
-	add_flag(values, is);
+	return str_printf(pool, "$.%s", member);
 }
 
-static void add_string_condition(struct values *values, struct str path, struct str pattern)
-{
-	const struct str none = STR("");
+// The kinds of terms, as searches.sql has them.
+enum { TERM_LIKE = 1, TERM_WORD = 2 };
 
-	add(values, db_u(1));
-	add(values, db_s(path));
-	add(values, db_s(pattern));
-	add(values, db_s(path));
-	add(values, db_s(none));
-	add(values, db_s(none));
-	add(values, db_u(0));
-}
-
-static void add_condition(struct pool *pool, struct values *values, const struct search_condition *condition)
+static struct sql_search_term term_of(struct pool *pool, const struct search_condition *condition)
 {
-	struct str path = json_path(pool, condition->member);
+	struct sql_search_term term = { .kind = TERM_WORD, .path = json_path(pool, condition->member), .same = 1 };
 
 	switch (condition->test) {
 	case SEARCH_IS:
-		add_string_condition(values, path, pattern_of(pool, "", condition->value, ""));
+		term.kind = TERM_LIKE;
+		term.text = pattern_of(pool, "", condition->value, "");
 		break;
 	case SEARCH_CONTAINS:
-		add_string_condition(values, path, pattern_of(pool, "%", condition->value, "%"));
+		term.kind = TERM_LIKE;
+		term.text = pattern_of(pool, "%", condition->value, "%");
 		break;
 	case SEARCH_TRUE:
-		add_word_condition(values, path, "true", true);
+		term.text = STR("true");
 		break;
 	case SEARCH_FALSE:
-		add_word_condition(values, path, "false", true);
+		term.text = STR("false");
 		break;
 	case SEARCH_NULL:
-		add_word_condition(values, path, "null", true);
+		term.text = STR("null");
 		break;
 	case SEARCH_NOT_NULL:
-		add_word_condition(values, path, "null", false);
+		term.text = STR("null");
+		term.same = 0;
 		break;
 	}
+	return term;
 }
 
-static void add_conditions(struct pool *pool, struct values *values, const struct resource_search *search)
+// What is sorted by, as searches.sql numbers it: one of these, or else (0) the member of the body at *path.
+static uint64_t sort_of(struct pool *pool, const char *sort, struct str *path)
 {
-	const char *letters = CONDITION_IN;
+	static const char *const columns[] = { "uuid", "created_at", "updated_at", "owner" };
 
-	assert(search->n_conditions <= SEARCH_MAX_CONDITIONS);
-	for (size_t i = 0; i < search->n_conditions; i++)
-		add_condition(pool, values, &search->conditions[i]);
-	for (size_t i = search->n_conditions; search->n_conditions > 0 && i < SEARCH_MAX_CONDITIONS; i++)
-		for (size_t j = 0; letters[j] != '\0'; j++)
-			add(values, letters[j] == 'u' ? db_u(0) : db_s(STR("")));
-}
-
-static void add_sort_key(struct pool *pool, struct values *values, const char *sort)
-{
-	static const char *const names[] = {
-		[KEY_UID] = "uuid", [KEY_CREATED] = "created_at", [KEY_UPDATED] = "updated_at", [KEY_OWNER] = "owner"
-	};
-	enum sort_key key = KEY_MEMBER;
-
-	for (size_t i = KEY_UID; sort != NULL && i < COUNT_OF(names); i++)
-		if (strcmp(sort, names[i]) == 0)
-			key = i;
-	add(values, db_u(key));
-	add(values, db_s(json_path(pool, sort != NULL ? sort : "")));
-}
-
-static enum way add_way(struct registry *registry, struct values *values, const struct resource_search *search)
-{
-	struct pool *pool = registry->pool;
-	struct db_value root = search->root != NULL ? db_b(tree_value(registry, search->type, search->root)) : db_null('b');
-	struct db_value type = db_u(search->type->id);
-
-	if (search->alias_kind != NULL) {
-		add(values, type);
-		add(values, db_s(str_c(search->alias_kind)));
-		add(values, db_s(pattern_of(pool, "", search->alias_prefix, "%")));
-		add_tenant(values, search->tenant);
-		add_flag(values, search->root == NULL);
-		add(values, root);
-		return WAY_ALIAS;
+	*path = json_path(pool, sort);
+	for (size_t i = 0; i < COUNT_OF(columns); i++) {
+		if (strcmp(sort, columns[i]) == 0)
+			return i + 1;
 	}
-	if (search->root != NULL) {
-		add(values, root);
-		add(values, type);
-		add_tenant(values, search->tenant);
-		return WAY_TREE;
-	}
-	if (search->tenant.p != NULL)
-		add(values, db_s(search->tenant));
-	add(values, type);
-	return search->tenant.p != NULL ? WAY_TENANT : WAY_TYPE;
+	return 0;
 }
 
 // ---- the page
 
-// Where the page before this one ended.
-struct marker {
-	bool set;
-	uint64_t id;
-	struct db_value key; // of BY_KEY
-};
-
-static enum outcome find_marker(struct registry *registry, const struct resource_search *search, struct marker *marker)
+// Where the page before this one ended: the id, and the key, which may be NULL.
+static enum outcome find_marker(struct registry *registry, const struct resource_search *search,
+	struct sql_search_page *page)
 {
-	struct values values = { .n = 0 };
+	const struct sql_search_marker in = {
+		.uid = uuid_bytes(search->marker),
+		.type_id = search->type->id,
+		.tenant = search->tenant,
+		.sort = page->sort,
+		.sort_path = page->sort_path,
+	};
 	struct db_rows rows;
+	enum db_result result = sql_search_marker_run(registry->db, registry->pool, &in, &rows);
 
-	*marker = (struct marker){ .set = search->marker != NULL, .id = search->descending ? UINT64_MAX : 0, .key = db_null('s') };
-	if (!marker->set)
-		return OUTCOME_OK;
-	add_sort_key(registry->pool, &values, search->sort);
-	add(&values, db_uuid(search->marker));
-	add(&values, db_u(search->type->id));
-	add_tenant(&values, search->tenant);
-	enum db_result result = db_run(registry->db, registry->pool, &q_marker, values.at, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n == 0)
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no %.*s %.*s: marker is to be the last of a page",
 			STR_ARG(search->type->singular), STR_ARG(uuid_str(registry->pool, *search->marker)));
-	marker->id = db_at(&rows, 0, 0)->u;
-	marker->key = *db_at(&rows, 0, 1);
+	page->after_id = sql_search_marker_row(&rows, 0)->id;
+	page->after_key = sql_search_marker_row(&rows, 0)->sort_key;
 	return OUTCOME_OK;
 }
 
-static void add_side(struct values *values, const struct resource_search *search, const struct marker *marker)
+static enum sql_search_way way_of(const struct resource_search *search)
 {
-	if (search->sort == NULL) {
-		add(values, db_u(marker->id));
-	} else {
-		add_flag(values, !marker->set);
-		add(values, marker->key);
-		add(values, marker->key);
-		add(values, db_u(marker->id));
-		add_flag(values, search->descending ? !marker->key.null : marker->key.null);
-	}
-	add(values, db_u(search->limit + 1));
+	if (search->alias_kind != NULL)
+		return SQL_SEARCH_WAY_KEY;
+	if (search->root != NULL)
+		return SQL_SEARCH_WAY_TREE;
+	return search->tenant.p != NULL ? SQL_SEARCH_WAY_TENANT : SQL_SEARCH_WAY_TYPE;
+}
+
+static enum sql_search_order order_of(const struct resource_search *search)
+{
+	if (search->sort == NULL)
+		return search->descending ? SQL_SEARCH_ORDER_ID_DOWN : SQL_SEARCH_ORDER_ID;
+	return search->descending ? SQL_SEARCH_ORDER_KEY_DOWN : SQL_SEARCH_ORDER_KEY;
 }
 
 // (id, bytes) of what the page could have, and of one more.
 static enum outcome measure(struct registry *registry, const struct resource_search *search, struct db_rows *sizes)
 {
-	struct values values = { .n = 0 };
-	struct marker marker;
-	enum order order = search->sort == NULL ? BY_ID : BY_KEY;
-	enum outcome outcome = find_marker(registry, search, &marker);
+	struct pool *pool = registry->pool;
+	struct sql_search_page in = {
+		.type_id = search->type->id,
+		.tenant = search->tenant,
+		.from_start = search->marker == NULL,
+		.after_id = search->descending ? UINT64_MAX : 0,
+		.limit = search->limit + 1,
+	};
+	enum outcome outcome = OUTCOME_OK;
 
+	if (search->root != NULL)
+		in.root = tree_value(registry, search->type, search->root);
+	if (search->alias_kind != NULL) {
+		in.key_kind = str_c(search->alias_kind);
+		in.key_pattern = pattern_of(pool, "", search->alias_prefix, "%");
+	}
+	static_assert(COUNT_OF(in.terms) == SEARCH_MAX_CONDITIONS, "as many as the statement takes");
+	assert(search->n_conditions <= COUNT_OF(in.terms));
+	for (size_t i = 0; i < search->n_conditions; i++)
+		in.terms[i] = term_of(pool, &search->conditions[i]);
+	in.sort = sort_of(pool, search->sort != NULL ? search->sort : "", &in.sort_path);
+	if (search->marker != NULL)
+		outcome = find_marker(registry, search, &in);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (search->sort != NULL)
-		add_sort_key(registry->pool, &values, search->sort);
-	enum way way = add_way(registry, &values, search);
-	add_conditions(registry->pool, &values, search);
-	add_side(&values, search, &marker);
-	const struct db_query *query = &q_search[way][search->n_conditions > 0 ? 1 : 0][search->descending ? order + 1 : order];
-	enum db_result result = db_run(registry->db, registry->pool, query, values.at, sizes);
+	enum db_result result = sql_search_page_run(registry->db, pool, way_of(search),
+		search->n_conditions > 0 ? SQL_SEARCH_TERMS_SOME : SQL_SEARCH_TERMS_NONE, order_of(search), &in, sizes);
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-static struct str id_list(struct pool *pool, const struct db_rows *sizes, size_t n)
+// The ids of the first that make a page, as JSON; *n of them.
+static struct str page_ids(struct pool *pool, const struct db_rows *sizes, uint64_t limit, size_t *n)
 {
-	struct buf list = buf_new(pool, 16 + n * 8);
+	uint64_t *bytes = POOL_ARRAY(pool, uint64_t, sizes->n);
+	struct buf list = buf_new(pool, 16 + sizes->n * 8);
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < sizes->n; i++)
+		bytes[i] = sql_search_page_row(sizes, i)->bytes;
+	*n = page_fitting(bytes, sizes->n, limit);
+	for (size_t i = 0; i < *n; i++) {
 		buf_addc(&list, i == 0 ? '[' : ',');
-		buf_add_u64(&list, db_at(sizes, i, 0)->u);
+		buf_add_u64(&list, sql_search_page_row(sizes, i)->id);
 	}
 	buf_addc(&list, ']');
 	return buf_str(&list);
@@ -320,9 +178,11 @@ static size_t place(struct registry *registry, const struct db_rows *rows, struc
 	for (size_t i = 0; i < n; i++)
 		list[i].type = NULL;
 	for (size_t i = 0; i < rows->n; i++) {
-		struct resource *resource = &list[db_at(rows, i, 0)->u - 1];
-		resource_from_row(registry, resource, rows, i, 2);
-		resource->tenant = db_at(rows, i, 1)->s;
+		const struct sql_search_documents_row *row = sql_search_documents_row(rows, i);
+		struct resource *resource = &list[row->n - 1];
+
+		*resource = resource_of_columns(registry, &row->r);
+		resource->tenant = row->tenant;
 	}
 	for (size_t i = 0; i < n; i++)
 		if (list[i].type != NULL)
@@ -340,11 +200,12 @@ enum outcome resource_search(struct registry *registry, const struct resource_se
 	enum outcome outcome = measure(registry, search, &sizes);
 	if (outcome != OUTCOME_OK || sizes.n == 0)
 		return outcome;
-	size_t fitting = page_fitting(&sizes, 1, search->limit);
-	enum db_result result = db_run(registry->db, registry->pool, &q_documents,
-		DB_IN(db_s(id_list(registry->pool, &sizes, fitting)), db_u(search->tenant.p == NULL ? 1 : 0),
-			db_s(search->tenant)),
-		&rows);
+	size_t fitting;
+	const struct sql_search_documents in = {
+		.ids = page_ids(registry->pool, &sizes, search->limit, &fitting),
+		.tenant = search->tenant,
+	};
+	enum db_result result = sql_search_documents_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	*list = POOL_ARRAY(registry->pool, struct resource, fitting);

@@ -12,36 +12,9 @@
 #include "registry/etag.h"
 #include "registry/internal.h"
 #include "repr/doc.h"
+#include "sql/traits.h"
 
 enum { TOLD_MAX = 20 }; // names in a message
-
-// Whoever puts a trait on a resource locks its row of the catalogue shared, so that it is not deleted meanwhile.
-static const struct db_query q_attach = {
-	"INSERT INTO resource_traits (resource_id, trait_id) SELECT ?, t.id FROM " TRAIT_NAMES
-	" JOIN traits t ON t.name = j.name AND t.live = 1 LOCK IN SHARE MODE",
-	"us", ""
-};
-static const struct db_query q_detach = {
-	"DELETE rt FROM " TRAIT_NAMES " JOIN traits t ON t.name = j.name JOIN resource_traits rt ON rt.trait_id = t.id "
-	"AND rt.resource_id = ?",
-	"su", ""
-};
-static const struct db_query q_update = {
-	"UPDATE resources SET traits = ?, revision = ?, edits = ?, etag = ?, updated_at = ?, changed = LAST_INSERT_ID() "
-	"WHERE id = ?", "suubtu", ""
-};
-static const struct db_query q_known = {
-	"SELECT t.name FROM " TRAIT_NAMES " JOIN traits t ON t.name = j.name AND t.live = 1 ORDER BY t.name", "s", "s"
-};
-// Another may make the same at the same time: then ours waits for that one, and finds it there. What was hidden comes
-// as if it were new; live is set last, for the others look at it.
-#define NEW_OR_OLD(column, new) column " = IF(live IS NULL, " new ", " column "), "
-static const struct db_query q_make = {
-	"INSERT INTO traits (name, created_at, updated_at) SELECT j.name, ?, ? FROM " TRAIT_NAMES " ORDER BY j.name "
-	"ON DUPLICATE KEY UPDATE " NEW_OR_OLD("description", "''") NEW_OR_OLD("deprecated", "FALSE")
-	NEW_OR_OLD("created_at", "VALUES(created_at)") NEW_OR_OLD("updated_at", "VALUES(updated_at)") "live = 1",
-	"tts", ""
-};
 
 bool trait_is_name(struct str name)
 {
@@ -100,12 +73,12 @@ static struct names names_stored(struct pool *pool, struct str json)
 	return names;
 }
 
-static struct names names_of_rows(struct pool *pool, const struct db_rows *rows)
+static struct names names_known(struct pool *pool, const struct db_rows *rows)
 {
 	struct names names = { .at = POOL_ARRAY(pool, struct str, rows->n), .n = rows->n };
 
 	for (size_t i = 0; i < rows->n; i++)
-		names.at[i] = db_at(rows, i, 0)->s;
+		names.at[i] = sql_trait_known_row(rows, i)->name;
 	return names;
 }
 
@@ -223,18 +196,16 @@ static enum outcome check_names(struct registry *registry, struct names added)
 
 static struct db_call attach_call(struct registry *registry, const struct resource *resource, struct names names)
 {
-	struct pool *pool = registry->pool;
+	const struct sql_trait_attach in = { .resource_id = resource->id, .names = names_json(registry->pool, names) };
 
-	return (struct db_call){
-		.query = &q_attach, .in = CALL_VALUES(pool, db_u(resource->id), db_s(names_json(pool, names)))
-	};
+	return sql_trait_attach_call(registry->pool, &in);
 }
 
 static enum outcome make_and_attach(struct registry *registry, const struct resource *resource, struct names names)
 {
-	struct db_value now = db_t(registry->now_us);
+	const struct sql_trait_make make = { .names = names_json(registry->pool, names), .now = registry->now_us };
 	struct db_call calls[] = {
-		{ .query = &q_make, .in = DB_IN(now, now, db_s(names_json(registry->pool, names))) },
+		sql_trait_make_call(registry->pool, &make),
 		catalogue_raise_call(CATALOGUE_TRAITS),
 		attach_call(registry, resource, names),
 	};
@@ -255,7 +226,8 @@ static enum outcome attach_missing(struct registry *registry, const struct trait
 {
 	struct pool *pool = registry->pool;
 	struct db_rows rows;
-	enum db_result result = db_run(registry->db, pool, &q_known, DB_IN(db_s(names_json(pool, added))), &rows);
+	const struct sql_trait_known in = { .names = names_json(pool, added) };
+	enum db_result result = sql_trait_known_run(registry->db, pool, &in, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
@@ -263,7 +235,7 @@ static enum outcome attach_missing(struct registry *registry, const struct trait
 		db_txn_again(registry->db); // somebody made one meanwhile
 		return OUTCOME_UNAVAILABLE;
 	}
-	struct names missing = names_filter(pool, added, names_of_rows(pool, &rows), false);
+	struct names missing = names_filter(pool, added, names_known(pool, &rows), false);
 	struct names unknown = { .at = POOL_ARRAY(pool, struct str, missing.n) };
 	for (size_t i = 0; i < missing.n; i++) {
 		if (!edit->makes_custom || !trait_is_custom(missing.at[i]))
@@ -277,23 +249,25 @@ static enum outcome write(struct registry *registry, const struct trait_edit *ed
 	const struct resource *before, struct resource *resource)
 {
 	struct pool *pool = registry->pool;
-	struct db_value traits = difference->next.n > 0 ? db_s(resource->traits) : db_null('s');
 	const struct type_rules *rules = resource->type->rules;
+	const struct sql_trait_update_resource update = {
+		.id = resource->id,
+		.traits = resource->traits,
+		.revision = resource->revision,
+		.edits = resource->edits,
+		.etag = str_n((const char *)resource->etag, sizeof(resource->etag)),
+		.updated_at = resource->updated_us,
+	};
 	struct db_call calls[5] = {
 		update_of_resource(registry, before, resource),
-		{ .query = &q_update,
-			.in = DB_IN(traits, db_u(resource->revision), db_u(resource->edits),
-				db_b(str_n((const char *)resource->etag, sizeof(resource->etag))), db_t(resource->updated_us),
-				db_u(resource->id)) },
+		sql_trait_update_resource_call(pool, &update),
 		attach_call(registry, resource, difference->added),
 	};
 	size_t n = difference->added.n > 0 ? 3 : 2;
 
 	if (difference->removed.n > 0)
-		calls[n++] = (struct db_call){
-			.query = &q_detach,
-			.in = CALL_VALUES(pool, db_s(names_json(pool, difference->removed)), db_u(resource->id)),
-		};
+		calls[n++] = sql_trait_detach_call(pool,
+			&(struct sql_trait_detach){ .resource_id = resource->id, .names = names_json(pool, difference->removed) });
 	if (rules != NULL && rules->traits_changed != NULL)
 		calls[n++] = rules->traits_changed(pool, resource->id);
 	enum db_result result = db_run_batch(registry->db, pool, calls, n);

@@ -8,14 +8,11 @@
 #include "base/pool.h"
 #include "registry/catalogue.h"
 #include "registry/internal.h"
+#include "sql/traits.h"
 
 // Up to FEW resources are looked at one by one, wherever they are; beyond that a page is found sooner among those that
 // stand where it is asked for.
 enum { FEW = 5000, TOLD_MAX = 20 };
-
-static const struct db_query q_count = {
-	"SELECT COUNT(*) FROM (SELECT 1 FROM resource_traits WHERE trait_id = ? LIMIT ?) few", "uu", "u"
-};
 
 // Of each of these sets a resource must have one.
 struct choice {
@@ -100,10 +97,8 @@ static enum outcome count_users(struct registry *registry, const struct choice *
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < choices[i].n; j++)
-			calls[k++] = (struct db_call){
-				.query = &q_count,
-				.in = CALL_VALUES(registry->pool, db_u(choices[i].ids[j]), db_u(FEW + 1)),
-			};
+			calls[k++] = sql_trait_count_users_call(registry->pool,
+				&(struct sql_trait_count_users){ .trait_id = choices[i].ids[j], .limit = FEW + 1 });
 	enum db_result result = k > 0 ? db_run_batch(registry->db, registry->pool, calls, k) : DB_OK;
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
@@ -120,7 +115,7 @@ static enum outcome choose_rare(struct registry *registry, const struct choice *
 	for (size_t i = 0; outcome == OUTCOME_OK && i < weighed; i++) {
 		uint64_t users = 0;
 		for (size_t j = 0; j < choices[i].n; j++)
-			users += db_at(&calls[k++].rows, 0, 0)->u;
+			users += sql_trait_count_users_row(&calls[k++].rows, 0)->n;
 		if (users >= least)
 			continue;
 		least = users;

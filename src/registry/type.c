@@ -7,6 +7,7 @@
 #include "db/db.h"
 #include "registry/catalogue.h"
 #include "registry/internal.h"
+#include "sql/types.h"
 
 enum { BUCKETS = 1024, CUSTOM_MAX = 4096 };
 
@@ -21,27 +22,6 @@ struct types {
 	size_t n_custom;
 	struct entry *by_id[BUCKETS], *by_name[BUCKETS];
 	const struct type *namespaces, *definitions;
-};
-
-#define TYPE_COLUMNS "id, group_name, version, kind, plural, singular, namespaced, builtin"
-#define TYPE_OUT "usssssuu"
-// Forwards and what can be recovered count: their addresses have an answer.
-static const struct db_query q_kept = {
-	"SELECT t.id FROM tenants t WHERE t.name = ? AND t.live = 1 AND (EXISTS (SELECT 1 FROM resources r WHERE "
-	"r.tenant_id = t.id AND r.type_id = ?) OR EXISTS (SELECT 1 FROM forwards f WHERE f.tenant_id = t.id AND f.type_id = ?))",
-	"suu", "u"
-};
-static const struct db_query q_builtin = { "SELECT " TYPE_COLUMNS " FROM types WHERE builtin", "", TYPE_OUT };
-static const struct db_query q_by_id = { "SELECT " TYPE_COLUMNS " FROM types WHERE id = ?", "u", TYPE_OUT };
-static const struct db_query q_by_name = {
-	"SELECT " TYPE_COLUMNS " FROM types WHERE group_name = ? AND plural = ? AND namespaced = ?", "ssu", TYPE_OUT
-};
-static const struct db_query q_both = {
-	"SELECT " TYPE_COLUMNS " FROM types WHERE group_name = ? AND plural = ?", "ss", TYPE_OUT
-};
-static const struct db_query q_insert = {
-	"INSERT INTO types (group_name, version, kind, plural, singular, namespaced, builtin) VALUES (?, ?, ?, ?, ?, ?, FALSE)",
-	"sssssu", ""
 };
 
 struct types *types_new(void)
@@ -125,35 +105,33 @@ static struct entry *held_by_name(const struct types *types, struct str group, s
 	return entry;
 }
 
-static struct type type_from_row(struct pool *pool, const struct db_rows *rows, size_t row)
+static struct type type_of_columns(struct pool *pool, const struct sql_type *columns)
 {
-	const struct db_value *v = db_at(rows, row, 0);
 	struct type type = {
-		.id = v[0].u,
-		.group = str_dup(pool, v[1].s),
-		.version = str_dup(pool, v[2].s),
-		.kind = str_dup(pool, v[3].s),
-		.plural = str_dup(pool, v[4].s),
-		.singular = str_dup(pool, v[5].s),
-		.namespaced = v[6].u != 0,
-		.builtin = v[7].u != 0,
+		.id = columns->id,
+		.group = str_dup(pool, columns->group_name),
+		.version = str_dup(pool, columns->version),
+		.kind = str_dup(pool, columns->kind),
+		.plural = str_dup(pool, columns->plural),
+		.singular = str_dup(pool, columns->singular),
+		.namespaced = columns->namespaced != 0,
+		.builtin = columns->builtin != 0,
 	};
 
 	type.rules = rules_find(type.group, type.plural);
 	return type;
 }
 
-static const struct type *hold_row(struct types *types, const struct db_rows *rows, size_t row)
+static const struct type *hold_type(struct types *types, const struct sql_type *columns)
 {
-	const struct db_value *v = db_at(rows, row, 0);
-	struct entry *entry = held_by_id(types, v[0].u);
-	bool builtin = v[7].u != 0;
+	struct entry *entry = held_by_id(types, columns->id);
+	bool builtin = columns->builtin != 0;
 	struct pool *pool = builtin ? types->pool : types->custom;
 
 	if (entry != NULL)
 		return &entry->type;
 	entry = POOL_NEW(pool, struct entry);
-	entry->type = type_from_row(pool, rows, row);
+	entry->type = type_of_columns(pool, columns);
 	types->n_custom += builtin ? 0 : 1;
 	struct entry **id = &types->by_id[entry->type.id % BUCKETS];
 	struct entry **name = &types->by_name[name_bucket(entry->type.group, entry->type.plural)];
@@ -164,12 +142,12 @@ static const struct type *hold_row(struct types *types, const struct db_rows *ro
 }
 
 // What the running transaction made may be rolled back: then it is handed out for once.
-static const struct type *take_row(struct registry *registry, const struct db_rows *rows)
+static const struct type *take_type(struct registry *registry, const struct sql_type *columns)
 {
 	if (!catalogue_is_raised(registry, CATALOGUE_TYPES))
-		return hold_row(registry->types, rows, 0);
+		return hold_type(registry->types, columns);
 	struct type *once = POOL_NEW(registry->pool, struct type);
-	*once = type_from_row(registry->pool, rows, 0);
+	*once = type_of_columns(registry->pool, columns);
 	return once;
 }
 
@@ -177,12 +155,12 @@ enum outcome types_load(struct registry *registry)
 {
 	struct types *types = registry->types;
 	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_builtin, NULL, &rows);
+	enum db_result result = sql_type_list_builtin_run(registry->db, registry->pool, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	for (size_t i = 0; i < rows.n; i++)
-		(void)hold_row(types, &rows, i);
+		(void)hold_type(types, &sql_type_list_builtin_row(&rows, i)->t);
 	struct entry *namespaces = held_by_name(types, STR(""), STR("namespaces"), false);
 	struct entry *definitions = held_by_name(types, STR(CRD_GROUP), STR(CRD_PLURAL), false);
 	if (namespaces == NULL || definitions == NULL)
@@ -199,29 +177,36 @@ const struct type *type_find(struct registry *registry, struct str group, struct
 
 	if (entry != NULL)
 		return &entry->type;
-	enum db_result result = db_run(registry->db, registry->pool, &q_by_name,
-		DB_IN(db_s(group), db_s(plural), db_u(namespaced ? 1 : 0)), &rows);
-	return result == DB_OK && rows.n > 0 ? take_row(registry, &rows) : NULL;
+	const struct sql_type_by_name in = { .group_name = group, .plural = plural, .namespaced = namespaced };
+	enum db_result result = sql_type_by_name_run(registry->db, registry->pool, &in, &rows);
+	return result == DB_OK && rows.n > 0 ? take_type(registry, &sql_type_by_name_row(&rows, 0)->t) : NULL;
 }
 
 struct db_call types_call(struct registry *registry, const struct type *like)
 {
-	return (struct db_call){
-		.query = &q_both, .in = CALL_VALUES(registry->pool, db_s(like->group), db_s(like->plural))
-	};
+	const struct sql_type_by_names in = { .group_name = like->group, .plural = like->plural };
+
+	return sql_type_by_names_call(registry->pool, &in);
 }
 
 void types_found(struct registry *registry, const struct db_rows *rows)
 {
 	for (size_t i = 0; i < rows->n && !catalogue_is_raised(registry, CATALOGUE_TYPES); i++)
-		(void)hold_row(registry->types, rows, i);
+		(void)hold_type(registry->types, &sql_type_by_names_row(rows, i)->t);
 }
 
 enum outcome type_ensure(struct registry *registry, const struct type *like, const struct type **type)
 {
 	struct db_rows rows;
-	const struct db_value *name =
-		DB_IN(db_s(like->group), db_s(like->plural), db_u(like->namespaced ? 1 : 0));
+	const struct sql_type_by_name name = { like->group, like->plural, like->namespaced };
+	const struct sql_type_insert insert = {
+		.group_name = like->group,
+		.version = like->version,
+		.kind = like->kind,
+		.plural = like->plural,
+		.singular = like->singular,
+		.namespaced = like->namespaced,
+	};
 	struct entry *entry = held_by_name(registry->types, like->group, like->plural, like->namespaced);
 
 	if (entry != NULL) {
@@ -229,17 +214,14 @@ enum outcome type_ensure(struct registry *registry, const struct type *like, con
 		return OUTCOME_OK;
 	}
 	// What this transaction makes may be rolled back: it is held when somebody finds it later.
-	enum db_result result = db_run(registry->db, registry->pool, &q_by_name, name, &rows);
+	enum db_result result = sql_type_by_name_run(registry->db, registry->pool, &name, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n > 0) {
-		*type = hold_row(registry->types, &rows, 0);
+		*type = hold_type(registry->types, &sql_type_by_name_row(&rows, 0)->t);
 		return OUTCOME_OK;
 	}
-	result = db_run(registry->db, registry->pool, &q_insert,
-		DB_IN(db_s(like->group), db_s(like->version), db_s(like->kind), db_s(like->plural), db_s(like->singular),
-			db_u(like->namespaced ? 1 : 0)),
-		&rows);
+	result = sql_type_insert_run(registry->db, registry->pool, &insert, &rows);
 	if (result != DB_OK && result != DB_DUPLICATE)
 		return registry_db_failed(result);
 	struct type *made = POOL_NEW(registry->pool, struct type);
@@ -273,8 +255,8 @@ const struct type *type_by_id(struct registry *registry, uint64_t id)
 
 	if (entry != NULL)
 		return &entry->type;
-	enum db_result result = db_run(registry->db, registry->pool, &q_by_id, DB_IN(db_u(id)), &rows);
-	return result == DB_OK && rows.n > 0 ? take_row(registry, &rows) : NULL;
+	enum db_result result = sql_type_by_id_run(registry->db, registry->pool, &(struct sql_type_by_id){ .id = id }, &rows);
+	return result == DB_OK && rows.n > 0 ? take_type(registry, &sql_type_by_id_row(&rows, 0)->t) : NULL;
 }
 
 const struct type *type_namespaces(struct registry *registry)
@@ -293,9 +275,10 @@ static bool is_kept(struct registry *registry, struct str tenant, const struct t
 {
 	struct db_rows rows;
 
-	return type != NULL && !type->builtin &&
-		db_run(registry->db, registry->pool, &q_kept, DB_IN(db_s(tenant), db_u(type->id), db_u(type->id)), &rows) == DB_OK &&
-		rows.n > 0;
+	if (type == NULL || type->builtin)
+		return false;
+	const struct sql_type_kept in = { .tenant = tenant, .type_id = type->id };
+	return sql_type_kept_run(registry->db, registry->pool, &in, &rows) == DB_OK && rows.n > 0;
 }
 
 const struct type *type_kept(struct registry *registry, struct str tenant, struct str group, struct str plural,

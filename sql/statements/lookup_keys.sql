@@ -1,0 +1,34 @@
+-- What a resource is found by besides its address: rows of resource_aliases, kept in step with the body by every write.
+
+-- The uid stands for an id that the same batch may have just made.
+-- @fragment id_of_uid
+(SELECT id FROM resources WHERE uid = :uid AND type_id = :type_id AND live = 1)
+
+-- @statement lookup_key_insert
+-- @in uid bytes, type_id uint, kind text, value text
+INSERT INTO resource_aliases (resource_id, kind, type_id, value) VALUES ({id_of_uid}, :kind, :type_id, :value);
+
+-- @statement lookup_key_update
+-- @in uid bytes, type_id uint, kind text, value text
+UPDATE resource_aliases SET value = :value WHERE resource_id = {id_of_uid} AND kind = :kind;
+
+-- @statement lookup_key_delete
+-- @in uid bytes, type_id uint, kind text
+DELETE FROM resource_aliases WHERE resource_id = {id_of_uid} AND kind = :kind;
+
+-- Does anything point at a resource? From "uid " up to "uid!", "!" being what comes behind the blank.
+-- @statement lookup_key_pointing
+-- @in type_id uint, kind text, from text, to text
+-- @out found uint
+SELECT 1 AS found FROM resource_aliases
+WHERE type_id = :type_id AND kind = :kind AND value > :from AND value < :to AND live = 1
+LIMIT 1;
+
+-- What a write refers to, held until COMMIT.
+-- @statement reference_lock
+-- @in uid bytes, type_id uint, tenant text
+-- @out body text
+SELECT body FROM resources
+WHERE uid = :uid AND type_id = :type_id AND live = 1
+  AND tenant_id = (SELECT id FROM tenants WHERE name = :tenant AND live = 1)
+LOCK IN SHARE MODE;

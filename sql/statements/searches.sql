@@ -1,0 +1,105 @@
+-- Resources of a type, a page at a time: by whose they are, by tree, by lookup key, by members of their bodies; in order of
+-- creation or by a member. Which ones and how large is asked first, and then the documents of as many as fit.
+
+-- @fragment search_tenant_of_r
+t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL
+
+-- Where the search begins, so that the default order is that of an index. As many as have the lookup key are sorted.
+-- @choice search_way
+-- @case type
+resources r FORCE INDEX (type) STRAIGHT_JOIN tenants t ON {search_tenant_of_r}
+WHERE r.type_id = :type_id AND r.live = 1
+-- @case tenant
+tenants t STRAIGHT_JOIN resources r FORCE INDEX (owner) ON {search_tenant_of_r}
+WHERE t.name = :tenant AND r.type_id = :type_id AND r.live = 1
+-- @case tree
+resources r FORCE INDEX (root) STRAIGHT_JOIN tenants t ON {search_tenant_of_r}
+WHERE r.root = :root AND r.type_id = :type_id AND r.live = 1 AND (:tenant IS NULL OR t.name = :tenant)
+-- @case key
+resource_aliases a
+STRAIGHT_JOIN resources r ON r.id = a.resource_id AND r.live = 1
+STRAIGHT_JOIN tenants t ON {search_tenant_of_r}
+WHERE a.type_id = :type_id AND a.kind = :key_kind AND a.value LIKE :key_pattern AND a.live = 1
+  AND (:tenant IS NULL OR t.name = :tenant) AND (:root IS NULL OR r.root = :root)
+
+-- A term: 0 there is none; 1 the member is a string like a pattern; 2 the JSON text of the member is (same 1), or is not
+-- (same 0), that word.
+-- @group search_term kind uint, path text, text text, same uint
+-- @fragment search_term
+AND CASE :$.kind WHEN 0 THEN 1
+  WHEN 1 THEN JSON_VALUE(r.body, :$.path) LIKE :$.text AND JSON_TYPE(JSON_EXTRACT(r.body, :$.path)) = 'STRING'
+  ELSE (CONCAT(COALESCE(JSON_EXTRACT(r.body, :$.path), 'null')) = :$.text) = :$.same END
+
+-- @choice search_terms
+-- @case none
+
+-- @case some
+{search_term terms[0]} {search_term terms[1]} {search_term terms[2]} {search_term terms[3]}
+{search_term terms[4]} {search_term terms[5]} {search_term terms[6]} {search_term terms[7]}
+
+-- What is sorted by: a member of the body (0), the uid (1), when it was made (2) or changed (3), the owner (4). Bounded, so
+-- that the server sorts by all of it.
+-- @fragment search_sort_key
+CASE :sort WHEN 0 THEN LEFT(JSON_VALUE(r.body, :sort_path), 255) WHEN 1 THEN HEX(r.uid)
+  WHEN 2 THEN CAST(r.created_at AS CHAR(32)) WHEN 3 THEN CAST(NULLIF(r.updated_at, r.created_at) AS CHAR(32))
+  ELSE NULLIF(t.name, 'system') END
+
+-- In the order of ids a page goes on behind after_id; in that of a key, behind the key and id of the page before, from_start
+-- where there is none. Nulls come first, and last where all is turned around.
+-- @choice search_order
+-- @case id
+AND r.id > :after_id ORDER BY r.id
+-- @case id_down
+AND r.id < :after_id ORDER BY r.id DESC
+-- @case key
+HAVING (:from_start OR sort_key > :after_key OR (sort_key <=> :after_key AND r.id > :after_id)
+  OR (:after_key IS NULL AND sort_key IS NOT NULL))
+ORDER BY sort_key, r.id
+-- @case key_down
+HAVING (:from_start OR sort_key < :after_key OR (sort_key <=> :after_key AND r.id < :after_id)
+  OR (:after_key IS NOT NULL AND sort_key IS NULL))
+ORDER BY sort_key DESC, r.id DESC
+
+-- @statement search_page
+-- @in type_id uint, tenant text null, root bytes null, key_kind text null, key_pattern text null, terms search_term[8],
+--      sort uint, sort_path text, from_start uint, after_key text null, after_id uint, limit uint
+-- @out id uint, bytes uint, sort_key text null
+-- @sorts what a client wants in the order of a member of the documents, and as many as have a lookup key
+SELECT r.id, r.bytes, {search_sort_key} AS sort_key
+FROM {search_way} {search_terms} {search_order}
+LIMIT :limit;
+
+-- Where a page ended. One that was deleted since then still tells.
+-- @statement search_marker
+-- @in uid bytes, type_id uint, tenant text null, sort uint, sort_path text
+-- @out id uint, sort_key text null
+SELECT r.id, {search_sort_key} AS sort_key
+FROM resources r
+JOIN tenants t ON {search_tenant_of_r}
+WHERE r.uid = :uid AND r.type_id = :type_id AND (:tenant IS NULL OR t.name = :tenant)
+ORDER BY r.live DESC, r.changed DESC, r.id DESC
+LIMIT 1;
+
+-- n: its place in the page.
+-- @statement search_documents
+-- @in ids text, tenant text null
+-- @out n uint, tenant text, r resource
+SELECT x.n, t.name AS tenant, {resource}
+FROM JSON_TABLE(:ids, '$[*]' COLUMNS (n FOR ORDINALITY, id BIGINT UNSIGNED PATH '$')) x
+STRAIGHT_JOIN resources r ON r.id = x.id AND r.live = 1
+STRAIGHT_JOIN tenants t ON {search_tenant_of_r}
+WHERE (:tenant IS NULL OR t.name = :tenant);
+
+-- How many resources of a type have each value of a member.
+-- @statement value_count
+-- @in path text, type_id uint, tenant text null, limit uint
+-- @out value text, n uint
+-- @sorts the values that there are
+SELECT LEFT(JSON_VALUE(r.body, :path), 255) AS value, COUNT(*) AS n
+FROM resources r
+STRAIGHT_JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL
+WHERE r.type_id = :type_id AND r.live = 1 AND (:tenant IS NULL OR t.name = :tenant)
+GROUP BY value
+HAVING value IS NOT NULL
+ORDER BY value
+LIMIT :limit;
