@@ -65,8 +65,9 @@ subtest 'it does not depend on the microversion' => sub {
         value => 1 }])->is_status(200);
     my $new = etag($url{nodes});
     is $admin->version('1.82')->get($url{nodes})->json->{etag}, $new, 'a change by 1.1 makes one for all';
-    is $instance->sql_value("SELECT LOWER(HEX(etag)) FROM resources WHERE name = '$node->{uuid}'"), $new =~ s{\AW/}{}r,
-        'it is stored';
+    my $stored = sub { return $instance->sql_value("SELECT LOWER(HEX(etag)) FROM resources WHERE name = '$_[0]'") };
+    is $stored->($port->{uuid}), etag($url{ports}) =~ s{\AW/}{}r, 'it is stored';
+    isnt $stored->($node->{uuid}), $new =~ s{\AW/}{}r, 'that of a node is made of the stored one and its owner';
 };
 
 subtest 'what it covers' => sub {

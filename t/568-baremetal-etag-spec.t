@@ -23,9 +23,12 @@ my $serial = 0;
 my @versions = map { "1.$_" } 1 .. 82;
 
 sub bare { return $_[0] =~ s/"//gr }
+# The stored one, of nodes as it is shown: with their owner.
 sub stored {
     my ($uuid) = @_;
-    return 'W/' . $instance->sql_value(qq(SELECT LOWER(HEX(etag)) FROM resources WHERE name = '$uuid' AND live = 1));
+    my ($row) = $instance->sql("SELECT y.plural, LOWER(HEX(r.etag)), r.tenant_id, r.moves FROM resources r JOIN types y ON y.id = r.type_id "
+        . "WHERE r.name = '$uuid' AND r.live = 1");
+    return 'W/' . $instance->shown_etag(@$row);
 }
 
 # A node with a port group, a port in it, and the chassis it stands in; each a document.
@@ -85,7 +88,7 @@ subtest '"a SHA-512 hash generated from JSON string encoded compactly", keyed' =
     my $key = pack 'H*', $instance->sql_value(q(SELECT HEX(value) FROM settings WHERE name = 'etag_key'));
     cmp_ok length $key, '>=', 32, 'the key is long enough';
     for my $kind (@kinds) {
-        my ($row) = $instance->sql("SELECT edits, HEX(meta), HEX(body), COALESCE(HEX(traits), '') FROM resources "
+        my ($row) = $instance->sql("SELECT edits, HEX(meta), HEX(body), COALESCE(HEX(traits), ''), tenant_id, moves FROM resources "
             . "WHERE name = '$rack->{$kind}{uuid}' AND live = 1");
         my ($edits, $meta, $body, $traits) = ($row->[0], map { pack 'H*', $_ } @$row[1 .. 3]);
         unlike $body, qr/[:,] /, "$kind: what is stored is compact";
@@ -93,7 +96,8 @@ subtest '"a SHA-512 hash generated from JSON string encoded compactly", keyed' =
         $traits = $traits ne '' ? qq(,"traits":$traits) : '';
         my $text = qq({"uid":"$rack->{$kind}{uuid}","edits":$edits$traits,"metadata":$meta,"content":$body});
         my $etag = $admin->get(at($rack, $kind))->json->{etag};
-        is $etag, 'W/' . Digest::SHA::hmac_sha512_hex($text, $key), 'over its fields but the ignored ones';
+        is $etag, 'W/' . $instance->shown_etag($plural{$kind}, Digest::SHA::hmac_sha512_hex($text, $key), @$row[4, 5]),
+            'over its fields but the ignored ones, of a node with its owner';
         isnt $etag, 'W/' . Digest::SHA::sha512_hex($_), 'who has no key cannot make it' for $text, $body;
     }
 };

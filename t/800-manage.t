@@ -151,7 +151,7 @@ SQL
     ($code) = manage('db', 'status');
     is $code, 0, 'up to date';
     is sql('SELECT etag_required FROM tenants'), 0, 'its tenants go on as they did';
-    is sql('SELECT * FROM changes'), "$before\tNULL", 'its changes are there, without fields';
+    is sql('SELECT * FROM changes'), "$before\tNULL\t0", 'its changes are there, without fields';
     sql("DELETE FROM tenants; DELETE FROM changes");
 };
 
@@ -171,8 +171,8 @@ SQL
     rename "$dir/sql.later/" . File::Basename::basename($_), $_ or die "$_: $!" for @later;
     is((manage('db', 'upgrade'))[0], 0, 'upgraded');
     is((manage('db', 'status'))[0], 0, 'up to date');
-    is sql('SELECT * FROM resources ORDER BY id'), $before =~ s/$/\tNULL\tNULL\t1\t1\tNULL/gmr,
-        'its resources hang on nothing, have no traits, and are of the first generation';
+    is sql('SELECT * FROM resources ORDER BY id'), $before =~ s/$/\tNULL\tNULL\t1\t1\tNULL\t0/gmr,
+        'its resources hang on nothing, have no traits, are of the first generation and have not moved';
     like sql('SELECT * FROM types ORDER BY id'), qr/\A\Q$types\E\n.*\bnodes\b.*\bports\b.*\bportgroups\b.*\bchassis\b/s,
         'its types keep their ids, and others have come';
     cmp_ok sql("SELECT COUNT(*) FROM traits WHERE name NOT LIKE 'CUSTOM%'"), '>', 100, 'and the standard traits';

@@ -10,10 +10,11 @@ NOWAIT
 -- @group resource id uint, uid bytes, tenant_id uint, type_id uint, namespace text, name text, live uint null,
 --      locked uint, revision uint, edits uint, etag bytes, meta text, body text, created_at time, updated_at time,
 --      deleted_at time null, purge_at time null, root bytes null, traits text null, changed uint, generation uint,
---      doomed_at time null
+--      doomed_at time null, moves uint
 -- @fragment resource
 r.id, r.uid, r.tenant_id, r.type_id, r.namespace, r.name, r.live, r.locked, r.revision, r.edits, r.etag, r.meta, r.body,
-r.created_at, r.updated_at, r.deleted_at, r.purge_at, r.root, r.traits, r.changed, r.generation, r.doomed_at
+r.created_at, r.updated_at, r.deleted_at, r.purge_at, r.root, r.traits, r.changed, r.generation, r.doomed_at,
+r.moves
 
 -- The last change of a resource r; within a transaction, the one that it has just written.
 -- @fragment last_change

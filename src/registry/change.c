@@ -9,8 +9,8 @@
 
 static const struct db_query q_change = {
 	"INSERT INTO changes (request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision, "
-	"etag_before, etag_after, fields) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-	"btssuubussubbs", ""
+	"etag_before, etag_after, fields, moves) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	"btssuubussubbsu", ""
 };
 
 // The same for a resource that the batch's first statement has just inserted.
@@ -38,7 +38,7 @@ static struct db_call of_resource(struct registry *registry, const char *verb, c
 			db_s(str_c(verb)), db_u(resource->tenant_id),
 			resource->id != 0 ? db_u(resource->id) : db_null('u'), db_uuid(uid),
 			db_u(resource->type->id), db_s(resource->space), db_s(resource->name), db_u(resource->revision),
-			etag_value(pool, etag_before), etag_value(pool, etag_after), fields),
+			etag_value(pool, etag_before), etag_value(pool, etag_after), fields, db_u(resource->moves)),
 	};
 }
 
@@ -51,7 +51,7 @@ struct db_call change_of_resource(struct registry *registry, const char *verb, c
 struct db_call update_of_fields(struct registry *registry, const struct resource *before, const struct resource *after,
 	struct str fields)
 {
-	return of_resource(registry, "updated", after, before->etag, after->etag, db_s(fields));
+	return of_resource(registry, "updated", after, before->stored_etag, after->stored_etag, db_s(fields));
 }
 
 struct db_call update_of_resource(struct registry *registry, const struct resource *before, const struct resource *after)
@@ -62,7 +62,7 @@ struct db_call update_of_resource(struct registry *registry, const struct resour
 struct db_call update_in_field(struct registry *registry, const struct resource *before, const struct resource *after,
 	const char *field)
 {
-	return of_resource(registry, "updated", after, before->etag, after->etag,
+	return of_resource(registry, "updated", after, before->stored_etag, after->stored_etag,
 		db_s(str_printf(registry->pool, "[\"%s\"]", field)));
 }
 
@@ -78,7 +78,7 @@ static struct db_call of_tenant(struct registry *registry, const char *verb, con
 		.in = CALL_VALUES(pool, db_uuid(&registry->request_id), db_t(registry->stamp_us), db_s(registry->actor),
 			db_s(str_c(verb)), db_u(tenant->id), db_null('u'), db_uuid(uid), db_null('u'), db_null('s'),
 			db_null('s'), db_u(tenant->revision), etag_value(pool, etag_before), etag_value(pool, etag_after),
-			fields),
+			fields, db_u(0)),
 	};
 }
 

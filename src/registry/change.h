@@ -6,6 +6,8 @@
 #include "db/db.h"
 #include "registry/resource.h"
 
+// Etags are stored ones: the feed makes of them what clients saw.
+
 // The statement and its values as one member of a batch; values live in registry->pool. A resource without id is the one
 // that the same batch has inserted.
 struct db_call change_of_resource(struct registry *registry, const char *verb, const struct resource *resource,

@@ -355,7 +355,7 @@ static enum outcome mend_resource(struct examination *examination, const struct 
 	struct registry *registry = examination->registry;
 	struct db_rows rows;
 	enum db_result result = db_run(registry->db, registry->pool, &q_mend_resource,
-		DB_IN(db_b(str_n((const char *)resource->etag, sizeof(resource->etag))), db_u(bytes), db_u(lanes[0]),
+		DB_IN(db_b(str_n((const char *)resource->stored_etag, sizeof(resource->stored_etag))), db_u(bytes), db_u(lanes[0]),
 			db_u(lanes[1]), db_u(lanes[2]), db_u(lanes[3]), db_u(resource->id), db_u(resource->revision)),
 		&rows);
 
@@ -376,7 +376,7 @@ static enum outcome check_resource(struct examination *examination, const struct
 	right = stored;
 	etag_of_resource(registry, &right);
 	state_lanes(registry, right.type, &right.uid, lanes);
-	bool same = memcmp(stored.etag, right.etag, sizeof(right.etag)) == 0 &&
+	bool same = memcmp(stored.stored_etag, right.stored_etag, sizeof(right.stored_etag)) == 0 &&
 		    db_at(rows, row, RESOURCE_N_COLUMNS)->u == stored.meta.n + stored.body.n;
 	for (size_t i = 0; i < 4; i++)
 		same = same && db_at(rows, row, RESOURCE_N_COLUMNS + 1 + i)->u == lanes[i];

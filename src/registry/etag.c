@@ -71,7 +71,32 @@ void etag_of_document(struct registry *registry, struct resource *resource, cons
 	BUF_LIT(&head, ",\"metadata\":");
 	const struct str parts[] = { buf_str(&head), resource->meta, STR(",\"content\":"),
 		tagged_body(registry->pool, resource, body), STR("}") };
-	digest_hmac_sha512(registry->etag_key, parts, COUNT_OF(parts), resource->etag);
+	digest_hmac_sha512(registry->etag_key, parts, COUNT_OF(parts), resource->stored_etag);
+	etag_show(registry, resource);
+}
+
+void etag_of_owned(struct registry *registry, const struct type *type, uint64_t tenant_id, uint64_t moves,
+	const uint8_t *stored, uint8_t *etag)
+{
+	const struct type_rules *rules = type != NULL ? type->rules : NULL;
+
+	if (rules == NULL || !rules->shows_owner) {
+		memmove(etag, stored, DIGEST_SHA512);
+		return;
+	}
+	struct buf head = buf_new(registry->pool, 80);
+	BUF_LIT(&head, "{\"owner\":"); // no content begins like this
+	buf_add_u64(&head, tenant_id);
+	BUF_LIT(&head, ",\"moves\":");
+	buf_add_u64(&head, moves);
+	BUF_LIT(&head, ",\"etag\":");
+	const struct str parts[] = { buf_str(&head), str_n((const char *)stored, DIGEST_SHA512), STR("}") };
+	digest_hmac_sha512(registry->etag_key, parts, COUNT_OF(parts), etag);
+}
+
+void etag_show(struct registry *registry, struct resource *resource)
+{
+	etag_of_owned(registry, resource->type, resource->tenant_id, resource->moves, resource->stored_etag, resource->etag);
 }
 
 void etag_of_tenant(struct registry *registry, struct tenant *tenant)

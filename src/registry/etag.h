@@ -5,8 +5,18 @@
 
 #include "registry/move.h"
 
+// The etag that clients see of a resource. It is the stored one but where the type's document shows the owner as content
+// (type_rules.shows_owner): there it is an HMAC of the stored one, the owner's id and the count of moves, so that a move
+// changes it, and moving away and back does. It depends on nothing else, so it is the same in every dialect and version.
+// type NULL: none that is known. stored and etag: 64 bytes, and may be the same.
+void etag_of_owned(struct registry *registry, const struct type *type, uint64_t tenant_id, uint64_t moves,
+	const uint8_t *stored, uint8_t *etag);
+// Sets resource->etag from stored_etag, tenant_id and moves.
+void etag_show(struct registry *registry, struct resource *resource);
+
 // Over the compact JSON of the stored fields less the ignored ones, the count of content changes (edits) among them: every
-// real change gives a new etag, A -> B -> A too. A move changes no content and keeps it. Sets resource->etag.
+// real change gives a new etag, A -> B -> A too. A move changes no content and keeps it.
+// Sets resource->stored_etag and, by etag_show, resource->etag.
 void etag_of_resource(struct registry *registry, struct resource *resource);
 // The same where the tree of resource->body is at hand: spares parsing it.
 void etag_of_document(struct registry *registry, struct resource *resource, const struct doc *body);

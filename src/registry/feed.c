@@ -6,8 +6,10 @@
 #include "registry/feed.h"
 
 #include "base/clock.h"
+#include "base/digest.h"
 #include "base/pool.h"
 #include "registry/catalogue.h"
+#include "registry/etag.h"
 #include "registry/internal.h"
 
 // Columns as held_tenant() reads them.
@@ -16,13 +18,24 @@ static const struct db_query q_hold_alone[2] =
 		"FOR UPDATE", "s", "uttuu");
 static const struct db_query q_changes = {
 	"SELECT c.id, c.at, c.actor, c.request_id, c.verb, c.type_id, c.namespace, c.name, c.uid, c.revision, c.etag_before, "
-	"c.etag_after, c.fields FROM changes c WHERE c.tenant_id = ? AND c.id > ? ORDER BY c.id LIMIT ?",
-	"uuu", "utsbsussbubbs"
+	"c.etag_after, c.fields, c.tenant_id, c.from_tenant_id, c.moves FROM changes c WHERE c.tenant_id = ? AND c.id > ? ORDER BY c.id LIMIT ?",
+	"uuu", "utsbsussbubbsuuu"
 };
 
 static struct str text_or_none(const struct db_value *value)
 {
 	return value->null ? STR_NONE : value->s;
+}
+
+// The etag that clients saw, of one in the log.
+static struct str told_etag(struct registry *registry, const struct type *type, uint64_t tenant_id, uint64_t moves,
+	const struct db_value *stored)
+{
+	if (stored->null || stored->s.n != DIGEST_SHA512)
+		return STR_NONE;
+	uint8_t *etag = pool_alloc(registry->pool, DIGEST_SHA512);
+	etag_of_owned(registry, type, tenant_id, moves, (const uint8_t *)stored->s.p, etag);
+	return str_n((const char *)etag, DIGEST_SHA512);
 }
 
 static void from_row(struct registry *registry, struct change *change, const struct db_rows *rows, size_t row)
@@ -38,12 +51,15 @@ static void from_row(struct registry *registry, struct change *change, const str
 		.space = text_or_none(&v[6]),
 		.name = text_or_none(&v[7]),
 		.revision = v[9].u,
-		.etag_before = text_or_none(&v[10]),
-		.etag_after = text_or_none(&v[11]),
 		.fields = text_or_none(&v[12]),
 	};
 	uuid_from_bytes(v[3].s, &change->request_id);
 	uuid_from_bytes(v[8].s, &change->uid);
+	// A change that is a move is the one that the count was raised by; in a log that is older than the count it is 0.
+	bool moved = !v[14].null;
+	uint64_t moves = v[15].u, moves_before = moved && moves > 0 ? moves - 1 : moves;
+	change->etag_before = told_etag(registry, change->type, moved ? v[14].u : v[13].u, moves_before, &v[10]);
+	change->etag_after = told_etag(registry, change->type, v[13].u, moves, &v[11]);
 }
 
 enum outcome change_list(struct registry *registry, struct str tenant, uint64_t after, uint64_t limit,

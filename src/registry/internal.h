@@ -36,12 +36,12 @@ bool tenant_expired(const struct registry *registry, const struct tenant *tenant
 enum outcome tenant_bury(struct registry *registry, const struct tenant *tenant);
 
 // Columns of a resource (r) and their types; types are looked up by id, the tenant's name is not among them.
-enum { RESOURCE_N_COLUMNS = 22 };
+enum { RESOURCE_N_COLUMNS = 23 };
 #define RESOURCE_COLUMNS                                                                                             \
 	"r.id, r.uid, r.tenant_id, r.type_id, r.namespace, r.name, r.live, r.locked, r.revision, r.edits, r.etag, " \
 	"r.meta, r.body, r.created_at, r.updated_at, r.deleted_at, r.purge_at, r.root, r.traits, " \
-	"r.changed, r.generation, r.doomed_at"
-#define RESOURCE_OUT "ubuussuuuubssttttbsuut"
+	"r.changed, r.generation, r.doomed_at, r.moves"
+#define RESOURCE_OUT "ubuussuuuubssttttbsuutu"
 // The ids of changes that two tenants have to do with, after < id <= up_to, at most limit. Each by an index: who asks does
 // so while much is above the horizon that is of others.
 #define CHANGES_OF(column) \

@@ -298,6 +298,7 @@ const struct type_rules node_rules = {
 	.group = METAL_GROUP,
 	.plural = "nodes",
 	.is_root = true,
+	.shows_owner = true,
 	.untagged = untagged,
 	.complete = complete,
 	.relate = relate,

@@ -37,6 +37,8 @@ static enum outcome give(struct registry *registry, const struct move_order *ord
 		outcome = move_record(registry, order, &plan, false, true);
 	resource->tenant_id = action.dest.id;
 	resource->revision++;
+	resource->moves++;
+	etag_show(registry, resource);
 	return outcome;
 }
 

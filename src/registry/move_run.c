@@ -12,14 +12,14 @@ enum { CHUNK = 10000 };
 
 #define CHANGE_COLUMNS                                                                                       \
 	"(request_id, at, actor, verb, tenant_id, from_tenant_id, resource_id, uid, type_id, namespace, name, " \
-	"revision, etag_before, etag_after)"
+	"revision, etag_before, etag_after, moves)"
 #define MERGES_INTO                                                                                           \
 	"JOIN resources d ON d.tenant_id = ? AND d.type_id = r.type_id AND d.namespace = '' AND d.name = r.name " \
 	"AND d.live IS NOT NULL "
 
 static const struct db_query q_log[MOVE__KINDS] =
 	MOVE_QUERIES("INSERT INTO changes " CHANGE_COLUMNS " SELECT ?, ?, ?, 'moved', ?, r.tenant_id, r.id, r.uid, r.type_id, "
-		     "r.namespace, r.name, r.revision + 1, r.etag, r.etag FROM resources r WHERE ",
+		     "r.namespace, r.name, r.revision + 1, r.etag, r.etag, r.moves + 1 FROM resources r WHERE ",
 		"", "btsu", "", "");
 // Where something arrives, no forward leads away any more.
 static const struct db_query q_retire[MOVE__KINDS] =
@@ -31,14 +31,14 @@ static const struct db_query q_forward[MOVE__KINDS] =
 		     "SELECT r.tenant_id, r.type_id, r.namespace, r.name, r.id, ? FROM resources r WHERE ",
 		" ON DUPLICATE KEY UPDATE resource_id = VALUES(resource_id), moved_at = VALUES(moved_at)", "t", "", "");
 static const struct db_query q_move[MOVE__KINDS] = MOVE_QUERIES(
-	"UPDATE resources r SET r.tenant_id = ?, r.revision = r.revision + 1, r.changed = " LAST_CHANGE " WHERE ", "", "u", "",
+	"UPDATE resources r SET r.tenant_id = ?, r.revision = r.revision + 1, r.moves = r.moves + 1, r.changed = " LAST_CHANGE " WHERE ", "", "u", "",
 	"");
 
 // A namespace that exists in the destination is merged into that one: the source's own is deleted, recoverable by uid,
 // and its address leads to the other.
 static const struct db_query q_merge_log[MOVE__KINDS] =
 	MOVE_QUERIES("INSERT INTO changes " CHANGE_COLUMNS " SELECT ?, ?, ?, 'deleted', r.tenant_id, NULL, r.id, r.uid, "
-		     "r.type_id, r.namespace, r.name, r.revision, r.etag, NULL FROM resources r " MERGES_INTO
+		     "r.type_id, r.namespace, r.name, r.revision, r.etag, NULL, r.moves FROM resources r " MERGES_INTO
 		     "WHERE r.type_id = ? AND ",
 		"", "btsuu", "", "");
 static const struct db_query q_merge_forward[MOVE__KINDS] =

@@ -312,7 +312,7 @@ size_t provider_touch(struct registry *registry, struct provider *provider, cons
 	resource->edits++;
 	resource->updated_us = registry->stamp_us;
 	etag_of_resource(registry, resource);
-	struct str etag = str_dup(pool, str_n((const char *)resource->etag, sizeof(resource->etag)));
+	struct str etag = str_dup(pool, str_n((const char *)resource->stored_etag, sizeof(resource->stored_etag)));
 	calls[0] = update_in_field(registry, &before, resource, field);
 	const struct sql_provider_touch touch = {
 		.id = resource->id,

@@ -55,8 +55,8 @@ struct page_queries {
 #define PAGE_QUERIES(condition, in)                                                                                        \
 	{ { "SELECT r.id FROM resources r WHERE " condition " AND r.id > ? ORDER BY r.id LIMIT ? FOR UPDATE", in "uu", "u" }, \
 		{ "INSERT INTO changes (request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, " \
-		  "revision, etag_before, etag_after) SELECT ?, ?, ?, 'purged', r.tenant_id, r.id, r.uid, r.type_id, "       \
-		  "r.namespace, r.name, r.revision, r.etag, NULL FROM resources r WHERE " condition RANGE,                   \
+		  "revision, etag_before, etag_after, moves) SELECT ?, ?, ?, 'purged', r.tenant_id, r.id, r.uid, r.type_id, "       \
+		  "r.namespace, r.name, r.revision, r.etag, NULL, r.moves FROM resources r WHERE " condition RANGE,                   \
 			"bts" in "uu", "" },                                                                                 \
 		{ SIDE("allocations", condition, in), SIDE("forwards", condition, in),                                       \
 			SIDE("resource_aliases", condition, in), SIDE("resource_traits", condition, in),                     \

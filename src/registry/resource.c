@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/pool.h"
+#include "registry/etag.h"
 #include "registry/internal.h"
 #include "registry/recall.h"
 
@@ -16,10 +17,10 @@
 // and what the address says is not asked back. A resource of another kind of life is left to q_elsewhere.
 static const struct db_query q_get = {
 	"SELECT t.id, t.deleted_at, t.purge_at, r.id, r.uid, r.locked, r.revision, r.edits, r.etag, r.meta, r.body, "
-	"r.created_at, r.updated_at, r.root, r.traits, r.changed, r.generation, r.doomed_at FROM tenants t "
+	"r.created_at, r.updated_at, r.root, r.traits, r.changed, r.generation, r.doomed_at, r.moves FROM tenants t "
 	"LEFT JOIN resources r ON r.tenant_id = t.id AND " AT_ADDRESS " AND r.live = 1 "
 	"WHERE t.name = ? AND t.live = 1",
-	"usss", "uttubuuubssttbsuut"
+	"usss", "uttubuuubssttbsuutu"
 };
 
 // Is what was read of it still so? Two rows by their primary keys, and of each the one column that tells: half the price of
@@ -120,9 +121,11 @@ void resource_from_row(struct registry *registry, struct resource *resource, con
 		.changed = v[19].u,
 		.generation = v[20].u,
 		.doomed_us = time_or_0(&v[21]),
+		.moves = v[22].u,
 	};
 	uuid_from_bytes(v[1].s, &resource->uid);
-	memcpy(resource->etag, v[10].s.p, sizeof(resource->etag));
+	memcpy(resource->stored_etag, v[10].s.p, sizeof(resource->stored_etag));
+	etag_show(registry, resource);
 	set_root_and_traits(resource, v[17].s, v[18].s);
 }
 
@@ -206,7 +209,8 @@ enum outcome resource_elsewhere(struct registry *registry, const struct address 
 	return resource->live != RESOURCE_DELETED ? OUTCOME_OK : fail_deleted(registry, address, resource);
 }
 
-static void resource_at_address(struct resource *resource, const struct address *address, const struct db_rows *rows)
+static void resource_at_address(struct registry *registry, struct resource *resource, const struct address *address,
+	const struct db_rows *rows)
 {
 	const struct db_value *v = db_at(rows, 0, 3);
 
@@ -228,9 +232,11 @@ static void resource_at_address(struct resource *resource, const struct address 
 		.changed = v[12].u,
 		.generation = v[13].u,
 		.doomed_us = time_or_0(&v[14]),
+		.moves = v[15].u,
 	};
 	uuid_from_bytes(v[1].s, &resource->uid);
-	memcpy(resource->etag, v[5].s.p, sizeof(resource->etag));
+	memcpy(resource->stored_etag, v[5].s.p, sizeof(resource->stored_etag));
+	etag_show(registry, resource);
 	set_root_and_traits(resource, v[10].s, v[11].s);
 }
 
@@ -251,7 +257,7 @@ static enum outcome read_at_address(struct registry *registry, const struct addr
 	}
 	if (db_at(&rows, 0, 3)->null)
 		return resource_elsewhere(registry, address, resource);
-	resource_at_address(resource, address, &rows);
+	resource_at_address(registry, resource, address, &rows);
 	return OUTCOME_OK;
 }
 

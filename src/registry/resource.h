@@ -29,7 +29,9 @@ struct resource {
 	uint64_t revision, edits;
 	uint64_t changed;    // id of its last change: rises over everything that the server keeps
 	uint64_t generation; // grows with each change of the body outside of "status"
-	uint8_t etag[64];
+	uint64_t moves;      // how often it moved to another tenant
+	uint8_t stored_etag[64]; // in its row: of its content. For writers of the row and the change log
+	uint8_t etag[64];    // what clients see and send: the stored one, or made of it (registry/etag.h)
 	struct str meta; // JSON object: labels, annotations and what else the client keeps in metadata; compact
 	struct str body; // JSON object: everything but metadata; compact
 	bool has_root;

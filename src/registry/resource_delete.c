@@ -16,7 +16,7 @@
 #define OF_DELETION_IN "busb"
 #define CHANGE_COLUMNS                                                                                       \
 	"(request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision, " \
-	"etag_before, etag_after)"
+	"etag_before, etag_after, moves)"
 
 // What goes with a resource. The two values of the condition come last.
 struct content_queries {
@@ -25,7 +25,7 @@ struct content_queries {
 #define CONTENT_QUERIES(tables, condition, manner, in)                                                               \
 	{ { "SELECT COUNT(*), COALESCE(SUM(r.locked), 0), MAX(" LAST_TIME ") FROM " tables " WHERE " condition manner, in, "uut" }, \
 		{ "INSERT INTO changes " CHANGE_COLUMNS " SELECT ?, ?, ?, 'deleted', r.tenant_id, r.id, r.uid, "     \
-		  "r.type_id, r.namespace, r.name, r.revision, r.etag, NULL FROM " tables " WHERE " condition manner, \
+		  "r.type_id, r.namespace, r.name, r.revision, r.etag, NULL, r.moves FROM " tables " WHERE " condition manner, \
 			"bts" in, "" },                                                                              \
 		{ "UPDATE " tables " SET r.live = NULL, r.deleted_at = ?, r.purge_at = ?, r.deletion = ?, " \
 		  "r.changed = " LAST_CHANGE " WHERE " condition,                                                      \
@@ -95,7 +95,7 @@ static const struct db_query q_taken_uid = {
 };
 static const struct db_query q_log_recovered = {
 	"INSERT INTO changes " CHANGE_COLUMNS " SELECT ?, ?, ?, 'recovered', r.tenant_id, r.id, r.uid, r.type_id, "
-	"r.namespace, r.name, r.revision, NULL, r.etag FROM resources r WHERE " OF_DELETION,
+	"r.namespace, r.name, r.revision, NULL, r.etag, r.moves FROM resources r WHERE " OF_DELETION,
 	"bts" OF_DELETION_IN, ""
 };
 static const struct db_query q_retire_forwards = {
@@ -191,7 +191,7 @@ static enum outcome mark_deleted(struct registry *registry, struct resource *res
 {
 	struct db_value deletion = db_uuid(&registry->request_id);
 	struct db_call calls[] = {
-		change_of_resource(registry, "deleted", resource, resource->etag, NULL),
+		change_of_resource(registry, "deleted", resource, resource->stored_etag, NULL),
 		{ .query = &q_delete,
 			.in = DB_IN(db_t(resource->deleted_us), db_t(resource->purge_us), deletion, db_u(resource->id)) },
 		count_down_call(registry, resource->tenant_id, 1 + with_it),
@@ -259,7 +259,7 @@ static enum outcome doom(struct registry *registry, struct resource *resource)
 		update_in_field(registry, &before, resource, "/metadata/deletionTimestamp"),
 		{ .query = &q_doom,
 			.in = DB_IN(db_t(resource->doomed_us), db_u(resource->revision), db_u(resource->edits),
-				db_b(str_n((const char *)resource->etag, sizeof(resource->etag))), db_t(resource->updated_us),
+				db_b(str_n((const char *)resource->stored_etag, sizeof(resource->stored_etag))), db_t(resource->updated_us),
 				db_u(resource->id)) },
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));

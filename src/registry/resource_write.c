@@ -86,7 +86,8 @@ struct db_call insert_resource_call(struct registry *registry, struct resource *
 	resource->revision = resource->edits = resource->generation = 1;
 	resource->created_us = resource->updated_us = registry->stamp_us;
 	etag_of_resource(registry, resource);
-	struct str etag = str_dup(registry->pool, str_n((const char *)resource->etag, sizeof(resource->etag)));
+	struct str etag = str_dup(registry->pool,
+		str_n((const char *)resource->stored_etag, sizeof(resource->stored_etag)));
 	return (struct db_call){
 		.query = &q_insert,
 		.in = CALL_VALUES(registry->pool, db_uuid(uid), db_u(resource->tenant_id), db_u(resource->type->id),
@@ -233,7 +234,7 @@ static enum outcome insert(struct registry *registry, const struct held_tenant *
 {
 	struct db_call calls[5 + 2 * ALIASES_MAX] = {
 		insert_resource_call(registry, resource),
-		change_of_resource(registry, "created", resource, NULL, resource->etag),
+		change_of_resource(registry, "created", resource, NULL, resource->stored_etag),
 		number_inserted_call(registry, resource),
 		{ .query = &q_retire_forward,
 			.in = DB_IN(db_u(resource->tenant_id), db_u(resource->type->id), db_s(resource->space),
@@ -320,7 +321,7 @@ static void tag_change(struct registry *registry, const struct revision *revisio
 
 	if (rules != NULL && rules->untagged != NULL && str_eq(before->tenant, resource->tenant)) {
 		etag_of_document(registry, resource, revision->document);
-		if (memcmp(resource->etag, before->etag, sizeof(before->etag)) == 0)
+		if (memcmp(resource->stored_etag, before->stored_etag, sizeof(before->stored_etag)) == 0)
 			return;
 	}
 	resource->edits++;
@@ -330,7 +331,7 @@ static void tag_change(struct registry *registry, const struct revision *revisio
 static enum outcome update(struct registry *registry, const struct revision *revision, const struct resource *before,
 	struct resource *resource)
 {
-	struct str etag = str_n((const char *)resource->etag, sizeof(resource->etag));
+	struct str etag = str_n((const char *)resource->stored_etag, sizeof(resource->stored_etag));
 	struct str fields = fields_of_resource(registry->pool, before, resource);
 	if (fields_of_spec(registry->pool, fields))
 		resource->generation++;

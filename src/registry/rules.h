@@ -44,6 +44,7 @@ struct type_rules {
 	bool has_names;             // its resources' names are their own; else each is named by its uid
 	const struct type_rules *top; // of the resources at the tops of its trees; NULL: its own
 	bool is_root;               // others hang on it: they move, go and come back with it; not while it hangs on one itself
+	bool shows_owner;           // its document has the tenant as content, so that the etag covers it (registry/etag.h)
 	const char *const *untagged; // members that the etag does not cover, ends with NULL; NULL: none
 
 	// Checks body and brings it into its stored form: every member there, defaults filled in, values in one spelling.

@@ -215,7 +215,7 @@ static enum outcome insert_belongings(struct registry *registry, struct tenant *
 	struct resource space = default_namespace(registry, tenant);
 	struct db_call calls[] = {
 		insert_resource_call(registry, &space),
-		change_of_resource(registry, "created", &space, NULL, space.etag),
+		change_of_resource(registry, "created", &space, NULL, space.stored_etag),
 		number_inserted_call(registry, &space),
 		{ .query = &q_insert_count, .in = DB_IN(db_u(tenant->id)) },
 		change_of_tenant(registry, "created", tenant, NULL, tenant->etag),

@@ -255,7 +255,7 @@ static enum outcome write(struct registry *registry, const struct trait_edit *ed
 		.traits = resource->traits,
 		.revision = resource->revision,
 		.edits = resource->edits,
-		.etag = str_n((const char *)resource->etag, sizeof(resource->etag)),
+		.etag = str_n((const char *)resource->stored_etag, sizeof(resource->stored_etag)),
 		.updated_at = resource->updated_us,
 	};
 	struct db_call calls[5] = {

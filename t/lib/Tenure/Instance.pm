@@ -12,6 +12,7 @@ use strict;
 use warnings;
 
 use Cwd ();
+use Digest::SHA ();
 use Errno ();
 use File::Basename ();
 use File::Spec ();
@@ -235,12 +236,27 @@ sub changes_of {
     $id =~ /\A[0-9a-f]{32}\z/i or die "no request id\n";
     my @rows = $self->sql(<<"SQL");
 SELECT c.verb, c.actor, t.name, f.name, y.plural, c.namespace, c.name, c.revision, LOWER(HEX(c.etag_before)),
-  LOWER(HEX(c.etag_after))
+  LOWER(HEX(c.etag_after)), c.tenant_id, COALESCE(c.from_tenant_id, c.tenant_id), c.moves, c.moves - (c.from_tenant_id IS NOT NULL)
 FROM changes c JOIN tenants t ON t.id = c.tenant_id LEFT JOIN tenants f ON f.id = c.from_tenant_id
 LEFT JOIN types y ON y.id = c.type_id
 WHERE c.request_id = UNHEX('$id') ORDER BY c.id
 SQL
-    return map { my %row; @row{@change_columns} = @$_; \%row } @rows;
+    return map {
+        my %row;
+        my ($tenant, $from, $moves, $before) = splice @$_, 10;
+        @row{@change_columns} = @$_;
+        $row{etag_before} = $self->shown_etag($row{type}, $row{etag_before}, $from, $before);
+        $row{etag_after}  = $self->shown_etag($row{type}, $row{etag_after}, $tenant, $moves);
+        \%row;
+    } @rows;
+}
+
+# What clients see of a stored etag, as 128 hex digits: of a node's, an HMAC of it, its tenant's id and the count of its moves.
+sub shown_etag {
+    my ($self, $type, $stored, $tenant_id, $moves) = @_;
+    return $stored if !defined $stored || ($type // '') ne 'nodes';
+    $self->{etag_key} //= pack 'H*', $self->sql_value(q(SELECT HEX(value) FROM settings WHERE name = 'etag_key'));
+    return Digest::SHA::hmac_sha512_hex(qq({"owner":$tenant_id,"moves":$moves,"etag":) . pack('H*', $stored) . '}', $self->{etag_key});
 }
 
 # ---- processes
