@@ -498,6 +498,7 @@ enum outcome move_plan(struct registry *registry, const struct move_order *order
 	struct state_sum sum = { 0 };
 	struct move_action *action = plan->action;
 
+	action->resource.tenant = order->source; // that it is asked for there, whatever is found
 	// As the database says it of nothing.
 	plan->found.merged = (struct state_sum){ 0, { STR("0"), STR("0"), STR("0"), STR("0") } };
 	enum outcome outcome = read_tenants(registry, order, locked, action);

@@ -89,10 +89,12 @@ struct resource resource_of_columns(struct registry *registry, const struct sql_
 		.changed = r->changed,
 		.generation = r->generation,
 		.doomed_us = r->doomed_at,
+		.moves = r->moves,
 	};
 
 	uuid_from_bytes(r->uid, &resource.uid);
-	memcpy(resource.etag, r->etag.p, sizeof(resource.etag));
+	memcpy(resource.stored_etag, r->etag.p, sizeof(resource.stored_etag));
+	etag_show(registry, &resource);
 	set_root_and_traits(&resource, r->root, r->traits);
 	return resource;
 }
