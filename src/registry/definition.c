@@ -94,7 +94,7 @@ static void fill_in(struct registry *registry, const struct builtin *builtin, st
 	definition->kind = definition->type->kind;
 	definition->singular = definition->type->singular;
 	definition->owner = STR(TENANT_SYSTEM);
-	if (definition->tenant_verbs == 0)
+	if (definition->tenant_verbs == 0 && !definition->system_only)
 		definition->tenant_verbs = definition->verbs;
 }
 
@@ -500,12 +500,14 @@ enum outcome definition_after_move(struct registry *registry, struct str source,
 
 // ---- lists
 
-static void add_builtins(struct registry *registry, struct str tenant, const struct definition **list, size_t *n)
+static void add_builtins(struct registry *registry, struct str tenant, bool announced, const struct definition **list,
+	size_t *n)
 {
 	const struct definition *all = builtin_list(registry);
 
 	for (size_t i = 0; all != NULL && i < n_builtins; i++) {
-		if (all[i].type != NULL && (!all[i].system_only || is_system(tenant)))
+		bool has = !all[i].system_only || is_system(tenant) || (announced && all[i].announced);
+		if (all[i].type != NULL && has)
 			list[(*n)++] = &all[i];
 	}
 }
@@ -530,7 +532,8 @@ static int by_pointed_type(const void *a, const void *b)
 	return by_type(*(const struct definition *const *)a, *(const struct definition *const *)b);
 }
 
-enum outcome definition_list(struct registry *registry, struct str tenant, const struct definition *const **list, size_t *n)
+static enum outcome list_all(struct registry *registry, struct str tenant, bool announced,
+	const struct definition *const **list, size_t *n)
 {
 	struct view *own = NULL, *common = NULL;
 	enum outcome outcome = see_both(registry, tenant, NULL, &own, &common);
@@ -540,7 +543,7 @@ enum outcome definition_list(struct registry *registry, struct str tenant, const
 		return outcome;
 	size_t most = n_builtins + (own != NULL ? own->n : 0) + (common != NULL ? common->n : 0);
 	const struct definition **all = POOL_ARRAY(registry->pool, const struct definition *, most);
-	add_builtins(registry, tenant, all, n);
+	add_builtins(registry, tenant, announced, all, n);
 	if (own != NULL) {
 		add_view(registry, own, common, own, all, n);
 		add_view(registry, own, common, common != own ? common : NULL, all, n);
@@ -548,6 +551,17 @@ enum outcome definition_list(struct registry *registry, struct str tenant, const
 	qsort(all, *n, sizeof(*all), by_pointed_type); // there are always some
 	*list = all;
 	return OUTCOME_OK;
+}
+
+enum outcome definition_list(struct registry *registry, struct str tenant, const struct definition *const **list, size_t *n)
+{
+	return list_all(registry, tenant, false, list, n);
+}
+
+enum outcome definition_announced(struct registry *registry, struct str tenant, const struct definition *const **list,
+	size_t *n)
+{
+	return list_all(registry, tenant, true, list, n);
 }
 
 // ---- by one name

@@ -168,13 +168,28 @@ enum step_result step_authenticate(struct passage *passage)
 	return outcome == OUTCOME_OK ? STEP_NEXT : done_because(passage, outcome, detail);
 }
 
+// Impersonate-User, -Group, -Uid, -Extra-NAME. What carries one is meant for the rights of another user, so it is never
+// carried out with those of the credential. STR_NONE: there is none.
+static struct str find_impersonation(const struct request *request)
+{
+	for (size_t i = 0; i < request->n_headers; i++)
+		if (str_starts(request->headers[i].name, STR("impersonate-")))
+			return request->headers[i].name;
+	return STR_NONE;
+}
+
 enum step_result step_permit(struct passage *passage)
 {
+	struct str impersonation = find_impersonation(&passage->call->request);
 	struct call *call = passage->call;
 	enum role needed = call->match.method->role;
 	bool reads = call->request.method == METHOD_GET || call->request.method == METHOD_HEAD;
 	enum outcome outcome = policy_permits(&call->who, needed, call->realm);
 
+	if (impersonation.p != NULL && outcome != OUTCOME_UNAUTHENTICATED)
+		return done(passage, call_fail(call, OUTCOME_FORBIDDEN,
+			"the header field %.*s is refused: nobody acts as another user here; send a credential of that user",
+			STR_ARG(impersonation)));
 	if (call->who.reads_all && reads)
 		return STEP_NEXT;
 	switch (outcome) {
