@@ -94,7 +94,10 @@ struct str address_path(struct call *call, struct str tenant, const struct type 
 
 bool may_read(const struct call *call, struct str tenant)
 {
-	return policy_permits(&call->who, ROLE_READER, realm_of_tenant(tenant)) == OUTCOME_OK;
+	// Of a resource that is nowhere any more no tenant is known.
+	struct realm realm = tenant.p != NULL ? realm_of_tenant(tenant) : (struct realm){ .kind = REALM_NONE };
+
+	return policy_permits(&call->who, ROLE_READER, realm) == OUTCOME_OK;
 }
 
 enum outcome answer_elsewhere(struct call *call, enum outcome outcome, const struct address *address,

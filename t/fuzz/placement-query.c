@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// max_len: 32768
+// The query of GET /resource_providers, behind a byte that is the microversion: filters within their bounds, or a reason.
+#include "fuzz.h"
+
+#include "api/placement/placement.h"
+#include "base/config.h"
+#include "http/uri.h"
+
+static void fuzz_one(struct pool *pool, struct str input)
+{
+	static const struct config config = { .max_body = 1 << 20, .max_depth = 64, .max_target = 32768 };
+	static struct call call;
+	struct provider_query query;
+	struct str detail = STR_NONE;
+
+	if (input.n == 0)
+		return;
+	call_clear(&call, pool);
+	call.config = &config;
+	call.version = (unsigned char)input.p[0] % (VERSION_MAX + 1);
+	struct str target = str_printf(pool, "/resource_providers?%.*s", STR_ARG(str_part(input, 1, input.n)));
+	if (uri_parse(pool, target, config.max_target, &call.request.uri, &detail) != OUTCOME_OK)
+		return;
+	enum outcome outcome = read_provider_query(&call, &query);
+	if (outcome != OUTCOME_OK) {
+		MUST(call.problem.detail.n > 0 && str_utf8_ok(call.problem.detail, NULL));
+		return;
+	}
+	MUST(query.n_memberships <= PROVIDER_MAX_TERMS && query.n_requirements <= PROVIDER_MAX_TERMS &&
+		query.n_demands <= PROVIDER_MAX_TERMS);
+	for (size_t i = 0; i < query.n_demands; i++)
+		MUST(query.demands[i].class.n > 0);
+}

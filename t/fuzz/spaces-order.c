@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// max_len: 1048576
+// The order by which a worker hands a watch over: one that holds together, or none.
+#include "fuzz.h"
+
+#include "api/spaces/watch_internal.h"
+
+static void fuzz_one(struct pool *pool, struct str input)
+{
+	struct watcher *watcher = watcher_new(input);
+	struct followed change = { .id = 5 };
+
+	UNUSED(pool);
+	if (watcher == NULL)
+		return;
+	MUST(input.n >= sizeof(struct watch_words));
+	struct str tenant = watcher_tenant(watcher);
+	MUST(tenant.n <= input.n);
+	(void)watcher_wants_bookmarks(watcher);
+	(void)watcher_seconds(watcher);
+	watcher_advance(watcher, 7);
+	MUST(watcher_position(watcher) >= 7);
+	(void)watcher_wants(watcher, &change);
+	watcher_free(&watcher);
+}
