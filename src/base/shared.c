@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "base/shared.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/log.h"
+#include "base/siphash.h"
+
+enum {
+	LOOK_US = 1000000,        // between two looks at the file
+	RETRY_US = 10000000,      // the same where there is no file
+	ATTEMPTS = 5,             // at a file that others make or replace at the same time
+	LINE = 64,                // bytes of a cache line: areas begin with one
+	MAPPINGS = 8,             // of one process: tests have several
+	PATH_ROOM = 4096,
+	TEXT_ROOM = 64,
+};
+
+static const char magic[16] = "tenure shared 1";
+
+// The layout: what stands in the file behind the header and the slots, in this order.
+static const struct {
+	const char *name;
+	size_t bytes;
+} areas[SHARED__N] = {
+	[SHARED_REQUESTS] = { "requests", 40960 },
+	[SHARED_FAILURES] = { "failures", 65536 },
+	[SHARED_TOKENS] = { "tokens", 131072 },
+	[SHARED_WATCHES] = { "watches", 1048576 },
+};
+
+struct header {
+	char magic[sizeof(magic)];
+	uint32_t version, size;
+	uint64_t registry;
+	uint64_t key[SIPHASH_KEY];
+	_Atomic int64_t swept_us; // clock_tick_us of the last sweep
+	_Atomic uint32_t used;    // slots from 0 up that were ever taken
+};
+
+// generation is odd while a process has it, and another at each turn; its lock is what proves it.
+struct slot {
+	_Atomic uint32_t generation;
+};
+
+enum {
+	SLOTS_AT = 4096,
+	AREAS_AT = SLOTS_AT + SHARED_PROCESSES * (int)sizeof(struct slot),
+};
+static_assert(sizeof(struct header) <= SLOTS_AT && AREAS_AT % LINE == 0, "the layout");
+static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_LONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2,
+	"processes share them");
+
+struct shared {
+	char *dir, *path;
+	uint64_t registry;
+	int fd;
+	char *base;
+	size_t size;
+	struct header known;  // as it was when the file was mapped
+	dev_t device;
+	ino_t inode;
+	bool is_file;         // else memory without a name
+	bool told;            // it was logged that there is no file
+	bool wants_slot;      // shared_claim was called
+	unsigned slot;
+	pid_t pid;            // whose slot it is
+	uint32_t generation;
+	int64_t looked_us, tried_us;
+	size_t mapping;       // in mappings
+};
+
+static size_t area_offset(enum shared_area area)
+{
+	size_t at = AREAS_AT;
+
+	for (enum shared_area i = 0; i < area; i++)
+		at += (areas[i].bytes + LINE - 1) / LINE * LINE;
+	return at;
+}
+
+static struct header *header_of(const struct shared *shared)
+{
+	return (struct header *)(void *)shared->base;
+}
+
+static struct slot *slots_of(const struct shared *shared)
+{
+	return (struct slot *)(void *)(shared->base + SLOTS_AT);
+}
+
+// ---- a file that is truncated while it is mapped
+
+// What the handler of SIGBUS knows of: where memory of this kind is, and whether it has put other memory there.
+static struct mapping {
+	char *volatile base;
+	volatile size_t size;
+	volatile sig_atomic_t lost;
+} mappings[MAPPINGS];
+
+// mmap(2) is a plain system call on Linux, so it may be called here.
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+	char *at = info->si_addr;
+
+	UNUSED(context);
+	for (size_t i = 0; i < MAPPINGS; i++) {
+		struct mapping *mapping = &mappings[i];
+		if (mapping->base == NULL || at < mapping->base || at >= mapping->base + mapping->size)
+			continue;
+		if (mmap(mapping->base, mapping->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
+			MAP_FAILED) {
+			mapping->lost = 1;
+			return;
+		}
+	}
+	const struct sigaction standard = { .sa_handler = SIG_DFL };
+	(void)sigaction(signal, &standard, NULL); // the access is made again, and ends the process
+}
+
+static bool guard(struct shared *shared)
+{
+	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER };
+
+	for (size_t i = 0; i < MAPPINGS; i++) {
+		if (mappings[i].base != NULL)
+			continue;
+		mappings[i].lost = 0;
+		mappings[i].size = shared->size;
+		mappings[i].base = shared->base;
+		shared->mapping = i;
+		return sigaction(SIGBUS, &action, NULL) == 0;
+	}
+	return false;
+}
+
+// ---- the file
+
+static void fill_header(struct header *header, uint64_t registry, size_t size)
+{
+	*header = (struct header){ .version = SHARED_VERSION, .size = (uint32_t)size, .registry = registry };
+	memcpy(header->magic, magic, sizeof(magic));
+	digest_random(header->key, sizeof(header->key));
+}
+
+// The parts that never change.
+static bool is_same_header(const struct header *a, const struct header *b)
+{
+	return memcmp(a, b, offsetof(struct header, swept_us)) == 0;
+}
+
+static bool is_good_header(const struct shared *shared, const struct header *header)
+{
+	return memcmp(header->magic, magic, sizeof(magic)) == 0 && header->version == SHARED_VERSION &&
+		header->size == shared->size && header->registry == shared->registry;
+}
+
+// All of it is allocated: a store into a mapped page that the disk has no room for would be a SIGBUS.
+static bool fill_file(const struct shared *shared, int fd)
+{
+	struct header header;
+
+	fill_header(&header, shared->registry, shared->size);
+	int failure = posix_fallocate(fd, 0, (off_t)shared->size);
+	if (failure != 0)
+		errno = failure;
+	return failure == 0 && fchmod(fd, 0660) == 0 && pwrite(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header);
+}
+
+// replace: whatever has the name now; else the one that came first stays.
+static bool make_file(const struct shared *shared, bool replace)
+{
+	char fresh[PATH_ROOM];
+	int n = snprintf(fresh, sizeof(fresh), "%s.%ld", shared->path, (long)getpid());
+
+	if (n < 0 || (size_t)n >= sizeof(fresh)) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	(void)unlink(fresh); // of a process that had this id and was killed
+	int fd = open(fresh, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return false;
+	bool made = fill_file(shared, fd);
+	if (made)
+		made = replace ? rename(fresh, shared->path) == 0 : link(fresh, shared->path) == 0 || errno == EEXIST;
+	int saved = errno;
+	(void)unlink(fresh);
+	close(fd);
+	errno = saved;
+	return made;
+}
+
+// Is it one that this version can use, and that nobody outside of its owner and group can write to?
+static bool is_usable(const struct shared *shared, int fd, const struct stat *st)
+{
+	struct header header;
+
+	return S_ISREG(st->st_mode) && st->st_size == (off_t)shared->size && (st->st_mode & S_IRWXO) == 0 &&
+		pread(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header) && is_good_header(shared, &header);
+}
+
+// -1 with errno: there is none, and none can be made.
+static int open_file(const struct shared *shared, struct stat *st)
+{
+	for (int i = 0; i < ATTEMPTS; i++) {
+		int fd = open(shared->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+		if (fd < 0 && (errno != ENOENT || !make_file(shared, false)))
+			return -1;
+		if (fd < 0)
+			continue;
+		if (fstat(fd, st) == 0 && is_usable(shared, fd, st))
+			return fd;
+		close(fd);
+		log_warning("%s is damaged, or not what it should be: another takes its place", shared->path);
+		if (!make_file(shared, true))
+			return -1;
+	}
+	errno = EAGAIN;
+	return -1;
+}
+
+static int open_memory(const struct shared *shared)
+{
+	struct header header;
+	int fd = memfd_create("tenure-shared", MFD_CLOEXEC);
+
+	fill_header(&header, shared->registry, shared->size);
+	if (fd < 0 || (ftruncate(fd, (off_t)shared->size) == 0 && pwrite(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+// ---- mapping
+
+static void unmap(struct shared *shared)
+{
+	if (shared->base == NULL)
+		return;
+	mappings[shared->mapping].base = NULL;
+	(void)munmap(shared->base, shared->size);
+	close(shared->fd); // and with it the lock of the slot
+	shared->base = NULL;
+	shared->fd = -1;
+	shared->slot = SHARED_NONE;
+}
+
+static bool map(struct shared *shared, int fd)
+{
+	void *memory = mmap(NULL, shared->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (memory == MAP_FAILED)
+		return false;
+	shared->base = memory;
+	shared->fd = fd;
+	memcpy(&shared->known, memory, sizeof(shared->known));
+	if (is_good_header(shared, &shared->known) && guard(shared))
+		return true;
+	(void)munmap(memory, shared->size);
+	shared->base = NULL;
+	return false;
+}
+
+// The file if it can be had, else memory.
+static bool map_any(struct shared *shared)
+{
+	struct stat st = { .st_ino = 0 };
+	int fd = open_file(shared, &st);
+
+	shared->is_file = fd >= 0;
+	shared->device = st.st_dev;
+	shared->inode = st.st_ino;
+	if (fd < 0) {
+		if (!shared->told)
+			log_warning("%s can't be made or used: %s. Limits hold among the processes of this master alone", shared->path,
+				strerror(errno));
+		shared->told = true;
+		fd = open_memory(shared);
+	} else {
+		shared->told = false;
+	}
+	if (fd >= 0 && map(shared, fd))
+		return true;
+	if (fd >= 0)
+		close(fd);
+	return false;
+}
+
+// Only its last part; what is above it is the operator's.
+static void make_dir(const char *dir)
+{
+	if (mkdir(dir, 0770) == 0)
+		log_info("made the folder %s", dir);
+}
+
+struct shared *shared_open(const char *dir, struct str registry)
+{
+	static const uint64_t no_key[SIPHASH_KEY] = { 0 };
+	struct shared *shared = calloc(1, sizeof(*shared));
+
+	if (shared == NULL)
+		return NULL;
+	shared->fd = -1;
+	shared->slot = SHARED_NONE;
+	shared->size = area_offset(SHARED__N);
+	shared->registry = siphash(no_key, registry);
+	shared->dir = strdup(dir);
+	if (shared->dir == NULL || asprintf(&shared->path, "%s/shared-v%d-%016llx", dir, SHARED_VERSION,
+		(unsigned long long)shared->registry) < 0)
+		shared->path = NULL;
+	if (shared->path != NULL)
+		make_dir(dir);
+	if (shared->path == NULL || !map_any(shared))
+		shared_close(&shared);
+	return shared;
+}
+
+void shared_close(struct shared **shared)
+{
+	if (*shared == NULL)
+		return;
+	if ((*shared)->slot != SHARED_NONE && (*shared)->pid == getpid() && !mappings[(*shared)->mapping].lost)
+		atomic_store(&slots_of(*shared)[(*shared)->slot].generation, (*shared)->generation + 1);
+	unmap(*shared);
+	free((*shared)->dir);
+	free((*shared)->path);
+	free(*shared);
+	*shared = NULL;
+}
+
+// ---- slots
+
+// Takes, or gives back, the lock on the slot's byte. Waits for nothing.
+static bool lock_slot(const struct shared *shared, unsigned slot, short type)
+{
+	struct flock lock = { .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)slot, .l_len = 1 };
+
+	return fcntl(shared->fd, F_SETLK, &lock) == 0;
+}
+
+static bool is_locked(const struct shared *shared, unsigned slot)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)slot, .l_len = 1 };
+
+	return fcntl(shared->fd, F_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
+static void raise_used(const struct shared *shared, uint32_t used)
+{
+	_Atomic uint32_t *all = &header_of(shared)->used;
+	uint32_t now = atomic_load(all);
+
+	while (now < used && !atomic_compare_exchange_weak(all, &now, used))
+		;
+}
+
+bool shared_claim(struct shared *shared)
+{
+	assert(shared->slot == SHARED_NONE || shared->pid != getpid()); // a parent's slot is not the child's
+	shared->slot = SHARED_NONE;
+	shared->wants_slot = true;
+	shared->pid = getpid();
+	// From the first one: the fewer are in use, the less there is to look through.
+	for (unsigned i = 0; i < SHARED_PROCESSES; i++) {
+		if (!lock_slot(shared, i, F_WRLCK))
+			continue;
+		struct slot *slot = &slots_of(shared)[i];
+		shared->generation = (atomic_load(&slot->generation) + 1) | 1;
+		atomic_store(&slot->generation, shared->generation);
+		shared->slot = i;
+		raise_used(shared, i + 1);
+		return true;
+	}
+	log_warning("more than %d processes share %s: this one counts nothing", SHARED_PROCESSES, shared->path);
+	return false;
+}
+
+unsigned shared_slot(const struct shared *shared)
+{
+	return shared->slot;
+}
+
+unsigned shared_used(const struct shared *shared)
+{
+	uint32_t used = atomic_load_explicit(&header_of(shared)->used, memory_order_relaxed);
+
+	return used < SHARED_PROCESSES ? used : SHARED_PROCESSES;
+}
+
+uint64_t shared_self(const struct shared *shared)
+{
+	return shared->slot == SHARED_NONE ? 0 : (uint64_t)shared->generation << 32 | (shared->slot + 1);
+}
+
+bool shared_is_alive(const struct shared *shared, uint64_t mark)
+{
+	uint32_t slot = (uint32_t)mark - 1, generation = (uint32_t)(mark >> 32);
+
+	return slot < SHARED_PROCESSES && (generation & 1) != 0 &&
+		atomic_load_explicit(&slots_of(shared)[slot].generation, memory_order_relaxed) == generation;
+}
+
+// A process that ended without a word left its slot behind. Who has the lock may change the slot, so a process that claims it
+// at the same time takes another one.
+static void free_dead(const struct shared *shared)
+{
+	unsigned used = shared_used(shared);
+
+	for (unsigned i = 0; i < used; i++) {
+		struct slot *slot = &slots_of(shared)[i];
+		if (i == shared->slot || (atomic_load(&slot->generation) & 1) == 0 || is_locked(shared, i))
+			continue;
+		if (!lock_slot(shared, i, F_WRLCK))
+			continue;
+		if ((atomic_load(&slot->generation) & 1) != 0)
+			atomic_fetch_add(&slot->generation, 1);
+		(void)lock_slot(shared, i, F_UNLCK);
+	}
+}
+
+// One process does it for all. A time that lies ahead is of before a reboot, or nonsense.
+static void sweep(const struct shared *shared, int64_t now_us)
+{
+	_Atomic int64_t *swept_us = &header_of(shared)->swept_us;
+	int64_t last_us = atomic_load(swept_us);
+
+	if ((last_us > now_us || now_us - last_us >= LOOK_US) && atomic_compare_exchange_strong(swept_us, &last_us, now_us))
+		free_dead(shared);
+}
+
+// ---- looking after it
+
+static bool is_mine_still(const struct shared *shared)
+{
+	struct stat st;
+
+	if (mappings[shared->mapping].lost)
+		return false;
+	if (!shared->is_file)
+		return is_same_header(header_of(shared), &shared->known);
+	return lstat(shared->path, &st) == 0 && st.st_dev == shared->device && st.st_ino == shared->inode &&
+		st.st_size == (off_t)shared->size && is_same_header(header_of(shared), &shared->known);
+}
+
+// Damage was done to a file that still has the name: others must not map it, nor this process again.
+static void remap(struct shared *shared)
+{
+	bool wants_slot = shared->wants_slot;
+	struct stat st;
+	bool named = shared->is_file && lstat(shared->path, &st) == 0 && st.st_dev == shared->device && st.st_ino == shared->inode;
+
+	if (shared->is_file)
+		log_warning("%s was %s while in use: counts begin anew", shared->path, named ? "damaged" : "removed or replaced");
+	unmap(shared);
+	if (named)
+		(void)make_file(shared, true);
+	if (!map_any(shared)) {
+		log_error("no memory to share: %s", strerror(errno));
+		abort(); // another process starts
+	}
+	if (wants_slot)
+		(void)shared_claim(shared);
+}
+
+// There was no file. What is shared without one stays until there is.
+static bool try_file(struct shared *shared)
+{
+	struct stat st;
+	int fd = open_file(shared, &st);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	remap(shared);
+	return true;
+}
+
+bool shared_refresh(struct shared *shared, int64_t now_us)
+{
+	if (now_us - shared->looked_us < LOOK_US)
+		return false;
+	shared->looked_us = now_us;
+	if (!is_mine_still(shared)) {
+		remap(shared);
+		return true;
+	}
+	sweep(shared, now_us);
+	if (shared->is_file || now_us - shared->tried_us < RETRY_US)
+		return false;
+	shared->tried_us = now_us;
+	return try_file(shared);
+}
+
+void *shared_area(const struct shared *shared, enum shared_area area, size_t bytes)
+{
+	assert(area < SHARED__N && bytes <= areas[area].bytes);
+	UNUSED(bytes);
+	return shared->base + area_offset(area);
+}
+
+uint64_t shared_hash(const struct shared *shared, struct str text)
+{
+	uint64_t hash = siphash(shared->known.key, text);
+
+	return hash != 0 ? hash : 1;
+}
+
+bool shared_is_file(const struct shared *shared)
+{
+	return shared->is_file;
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// SipHash-2-4 (Aumasson and Bernstein, 2012): a short keyed hash for tables whose keys are chosen by clients. Without the
+// key nobody can look for names that collide.
+#ifndef TENURE_BASE_SIPHASH_H
+#define TENURE_BASE_SIPHASH_H
+
+#include "base/str.h"
+
+enum { SIPHASH_KEY = 2 }; // 64-bit words
+
+// The hash of the bytes of data under the key.
+uint64_t siphash(const uint64_t key[SIPHASH_KEY], struct str data);
+
+#endif
