@@ -369,6 +369,18 @@ enum outcome auth_identify(struct auth *auth, struct db *db, struct pool *pool, 
 	return OUTCOME_OK;
 }
 
+struct str auth_token(const struct request *request)
+{
+	struct str token;
+
+	return find_token(request, &token) ? token : STR("");
+}
+
+bool auth_has_asked(const struct auth *auth)
+{
+	return token_has_asked(auth->tokens);
+}
+
 const char *auth_challenge(const struct auth *auth)
 {
 	return auth->methods[0]->challenge;

@@ -32,6 +32,10 @@ void auth_free(struct auth **auth);
 // OUTCOME_UNAVAILABLE when it can't be asked.
 enum outcome auth_identify(struct auth *auth, struct db *db, struct pool *pool, const struct request *request,
 	struct principal *principal, struct str *detail);
+// The token that the request brings, whether or not the endpoint looks at tokens; "" if there is none.
+struct str auth_token(const struct request *request);
+// Was the database asked by the last auth_identify(), and not only what was found lately?
+bool auth_has_asked(const struct auth *auth);
 // Value for WWW-Authenticate with a 401.
 const char *auth_challenge(const struct auth *auth);
 

@@ -24,6 +24,7 @@ struct slot {
 
 struct token_cache {
 	int64_t believed_us;
+	bool asked;
 	struct slot slots[SLOTS];
 };
 
@@ -166,11 +167,13 @@ enum outcome token_check(struct token_cache *cache, struct db *db, struct pool *
 
 	*principal = (struct principal){ 0 };
 	*detail = STR("token unknown, expired or revoked");
+	cache->asked = false;
 	if (!well_formed(token, &question.id, &secret))
 		return OUTCOME_UNAUTHENTICATED;
 	digest_sha256(token, key);
 	if (cache_find(cache, key, pool, principal))
 		return OUTCOME_OK;
+	cache->asked = true;
 	enum db_result result = db_txn_run(db, DB_AUTOCOMMIT, NULL, ask, &question);
 
 	if (result != DB_OK || question.result != DB_OK) {
@@ -186,4 +189,9 @@ enum outcome token_check(struct token_cache *cache, struct db *db, struct pool *
 	}
 	cache_keep(cache, key, principal, row->expires_at);
 	return OUTCOME_OK;
+}
+
+bool token_has_asked(const struct token_cache *cache)
+{
+	return cache->asked;
 }

@@ -15,4 +15,7 @@ void token_cache_free(struct token_cache **cache);
 enum outcome token_check(struct token_cache *cache, struct db *db, struct pool *pool, struct str token,
 	struct principal *principal, struct str *detail);
 
+// Did the last token_check() ask the database?
+bool token_has_asked(const struct token_cache *cache);
+
 #endif

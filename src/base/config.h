@@ -21,6 +21,8 @@ struct endpoint_config {
 	const char *socket_owner; // "user:group", "" to leave as created
 	unsigned backlog;         // default 1024
 	unsigned workers;         // default 4
+	unsigned reserve;         // workers beyond those, which no single tenant can keep busy; default 1
+	unsigned watches;         // at once, default 1000; 0: no limit
 	const char *wadl;         // file in wadl_dir or absolute path, default NAME.wadl
 	const char *auth;         // token | remote-user | noauth, several with commas, asked in order
 	const char *remote_user_secret; // by which the web server vouches for REMOTE_USER; needed with remote-user
@@ -51,6 +53,7 @@ struct config {
 	// [tenure]
 	const char *wadl_dir;     // default DATADIR/tenure/wadl
 	const char *sql_dir;      // default DATADIR/tenure/sql
+	const char *runtime_dir;  // where processes of the host share a file (base/shared.h), default RUNSTATEDIR/tenure
 	const char *log;          // stderr | syslog
 	const char *log_level;    // error | warning | info | debug
 	const char *user;         // the master, started as root, becomes this user; "" stays
@@ -68,6 +71,12 @@ struct config {
 	unsigned move_sync_max;   // larger moves are carried out in the background, default 50000
 	const char *etag_required; // no | yes: changes of what exists need If-Match
 	unsigned token_cache;     // milliseconds a checked token is believed, default 1000; 0 asks each time
+	// What one client may take (server/limits.h); 0: no limit, but for what reserve says
+	unsigned tenant_requests; // in progress, of a tenant at one endpoint
+	unsigned user_requests;   // the same of one user
+	unsigned wrong_tokens;    // from one address within a minute, default 300
+	unsigned watches_per_token;  // default 100
+	unsigned watches_per_tenant; // default 200
 	const char *baremetal_drivers; // names with commas, default fake-hardware,ipmi,redfish
 	struct endpoint_config endpoints[CONFIG_MAX_ENDPOINTS];
 	size_t n_endpoints;

@@ -430,7 +430,8 @@ static void finish_begun(struct fcgi *fcgi, struct slot *slot)
 	UNUSED(fcgi);
 }
 
-void fcgi_hand_over(struct fcgi *fcgi, struct pool *pool, const struct response *response, int to, struct str order)
+bool fcgi_hand_over(struct fcgi *fcgi, struct pool *pool, const struct response *response, int to, struct limits_watch watch,
+	struct str order)
 {
 	struct slot *slot = fcgi->current;
 	struct buf head = buf_new(pool, 1024);
@@ -442,10 +443,12 @@ void fcgi_hand_over(struct fcgi *fcgi, struct pool *pool, const struct response 
 		FCGX_PutStr(response->body.p, (int)response->body.n, slot->fcgx.out);
 	fcgi->current = NULL;
 	if (FCGX_FFlush(slot->fcgx.out) == 0 && fcgi->whole &&
-		handover_send(to, slot->fcgx.ipcFd, (uint16_t)slot->fcgx.requestId, order))
+		handover_send(to, slot->fcgx.ipcFd, (uint16_t)slot->fcgx.requestId, watch, order)) {
 		slot_forget(fcgi, slot);
-	else
-		finish_begun(fcgi, slot);
+		return true;
+	}
+	finish_begun(fcgi, slot);
+	return false;
 }
 
 // ---- waiting

@@ -40,8 +40,9 @@ bool fcgi_is_busy(const struct fcgi *fcgi);
 // Sends the response; for HEAD without its body. pool as given to fcgi_next, not yet cleared.
 void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, const struct response *response);
 // Sends the response's head and what it has of a body, and hands the connection over with the order, for the rest to
-// follow from there (handover.h). Instead of fcgi_answer; where it can't be done the response ends with that body.
-void fcgi_hand_over(struct fcgi *fcgi, struct pool *pool, const struct response *response, int to, struct str order);
+// follow from there (handover.h). Instead of fcgi_answer; where it can't be done, false: the response ended with that body.
+bool fcgi_hand_over(struct fcgi *fcgi, struct pool *pool, const struct response *response, int to, struct limits_watch watch,
+	struct str order);
 // A second call may only turn FCGI_RETIRE into FCGI_FINISH.
 void fcgi_stop(struct fcgi *fcgi, enum fcgi_stop stop);
 

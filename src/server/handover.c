@@ -43,16 +43,22 @@ static int order_file(struct str order)
 	return fd;
 }
 
+// What travels beside the descriptors.
+struct message {
+	uint16_t request_id;
+	struct limits_watch watch;
+};
+
 union two_descriptors {
 	struct cmsghdr align;
 	char bytes[CMSG_SPACE(2 * sizeof(int))];
 };
 
-static bool send_both(int to, int fd, int file, uint16_t request_id)
+static bool send_both(int to, int fd, int file, struct message content)
 {
 	const int descriptors[2] = { fd, file };
 	union two_descriptors control = { .bytes = { 0 } };
-	struct iovec data = { .iov_base = &request_id, .iov_len = sizeof(request_id) };
+	struct iovec data = { .iov_base = &content, .iov_len = sizeof(content) };
 	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control.bytes,
 		.msg_controllen = sizeof(control.bytes) };
 	struct cmsghdr *head = CMSG_FIRSTHDR(&message);
@@ -61,13 +67,13 @@ static bool send_both(int to, int fd, int file, uint16_t request_id)
 	head->cmsg_type = SCM_RIGHTS;
 	head->cmsg_len = CMSG_LEN(sizeof(descriptors));
 	memcpy(CMSG_DATA(head), descriptors, sizeof(descriptors));
-	return sendmsg(to, &message, MSG_NOSIGNAL) == (ssize_t)sizeof(request_id);
+	return sendmsg(to, &message, MSG_NOSIGNAL) == (ssize_t)sizeof(content);
 }
 
-bool handover_send(int to, int fd, uint16_t request_id, struct str order)
+bool handover_send(int to, int fd, uint16_t request_id, struct limits_watch watch, struct str order)
 {
 	int file = order_file(order);
-	bool sent = file >= 0 && send_both(to, fd, file, request_id);
+	bool sent = file >= 0 && send_both(to, fd, file, (struct message){ request_id, watch });
 
 	if (!sent)
 		log_warning("a watch could not be handed over: %s", strerror(errno));
@@ -98,11 +104,11 @@ static bool read_order(int file, struct handover *handover)
 }
 
 // *file is the order's; both are ours to close. False: there was no message.
-static bool receive_both(int from, int *fd, int *file, uint16_t *request_id)
+static bool receive_both(int from, int *fd, int *file, struct message *content)
 {
 	int descriptors[2] = { -1, -1 };
 	union two_descriptors control = { .bytes = { 0 } };
-	struct iovec data = { .iov_base = request_id, .iov_len = sizeof(*request_id) };
+	struct iovec data = { .iov_base = content, .iov_len = sizeof(*content) };
 	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control.bytes,
 		.msg_controllen = sizeof(control.bytes) };
 
@@ -120,11 +126,14 @@ static bool receive_both(int from, int *fd, int *file, uint16_t *request_id)
 
 bool handover_receive(int from, struct handover *handover)
 {
+	struct message content = { .request_id = 0 };
 	int file;
 
 	*handover = (struct handover){ .fd = -1 };
-	if (!receive_both(from, &handover->fd, &file, &handover->request_id))
+	if (!receive_both(from, &handover->fd, &file, &content))
 		return false;
+	handover->request_id = content.request_id;
+	handover->watch = content.watch;
 	bool whole = handover->fd >= 0 && file >= 0 && read_order(file, handover);
 	if (file >= 0)
 		close(file);

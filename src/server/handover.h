@@ -4,10 +4,12 @@
 #define TENURE_SERVER_HANDOVER_H
 
 #include "base/str.h"
+#include "server/limits.h"
 
 struct handover {
 	int fd;              // the connection to the web server
 	uint16_t request_id; // FastCGI's, of the request that is being answered
+	struct limits_watch watch; // as it is counted
 	char *order;         // from malloc
 	size_t n;
 };
@@ -15,7 +17,7 @@ struct handover {
 // Two ends, for workers and for the watch process: [0] and [1]. False, logged, when the system refuses.
 bool handover_pair(int ends[2]);
 // False, logged, when it can't be; fd stays the caller's in any case.
-bool handover_send(int to, int fd, uint16_t request_id, struct str order);
+bool handover_send(int to, int fd, uint16_t request_id, struct limits_watch watch, struct str order);
 // Waits for nothing. False: there is none, or it could not be taken whole.
 bool handover_receive(int from, struct handover *handover);
 

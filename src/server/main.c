@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "server/limits.h"
 #include "server/listen.h"
 #include "server/master.h"
 #include "server/notify.h"
@@ -88,6 +89,19 @@ static int complain(char *error, int code)
 	return code;
 }
 
+// How many a web server starts is its own affair; httpd-conf/ shows how it says so.
+static unsigned count_processes(void)
+{
+	const char *text = getenv("TENURE_PROCESSES");
+	uint64_t n = 1;
+
+	if (text != NULL && (!str_to_u64(str_c(text), &n) || n < 1 || n > SHARED_PROCESSES)) {
+		log_warning("TENURE_PROCESSES is \"%s\": a number from 1 to %d", text, SHARED_PROCESSES);
+		n = 1;
+	}
+	return (unsigned)n;
+}
+
 // Started by a web server or by systemd with the socket on descriptor 0: one worker, and nobody above it but them.
 static int serve_alone(struct setup *setup)
 {
@@ -97,7 +111,9 @@ static int serve_alone(struct setup *setup)
 	worker_signals(&signals);
 	(void)sigprocmask(SIG_BLOCK, &signals, NULL);
 	notify_supervisor("READY=1");
-	code = worker_run(setup, STDIN_FILENO, -1, NULL);
+	struct worker_tools tools = { .orders = -1, .processes = count_processes(), .host = limits_share(setup->config) };
+	code = worker_run(setup, STDIN_FILENO, &tools);
+	shared_close(&tools.host);
 	setup_free(&setup);
 	return code;
 }

@@ -17,6 +17,7 @@
 #include "server/dialects.h"
 #include "server/handover.h"
 #include "server/identity.h"
+#include "server/limits.h"
 #include "server/master.h"
 #include "server/mover_proc.h"
 #include "server/notify.h"
@@ -30,6 +31,7 @@ struct master {
 	struct setup *setup;
 	struct listener *listener;
 	struct catalogue_shared *shared; // by the workers, retired ones too
+	struct shared *host;    // by all processes of the host
 	pid_t pid;
 	sigset_t signals;
 	int orders[2];           // from workers to the watch process (handover.h)
@@ -75,8 +77,9 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind)
 		close(master->orders[1]);
 	switch (kind) {
 	case CHILD_WORKER:
-		code = worker_run(master->setup, master->listener->fd, has_watches(master->setup) ? master->orders[0] : -1,
-			master->shared);
+		code = worker_run(master->setup, master->listener->fd, &(struct worker_tools){
+			.orders = has_watches(master->setup) ? master->orders[0] : -1, .shared = master->shared,
+			.processes = master->setup->endpoint->workers + master->setup->endpoint->reserve, .host = master->host });
 		break;
 	case CHILD_MOVER:
 		close(master->orders[0]);
@@ -84,9 +87,10 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind)
 		break;
 	case CHILD_WATCH:
 		close(master->orders[0]);
-		code = watch_main(master->setup, master->orders[1], master->shared);
+		code = watch_main(master->setup, master->orders[1], master->shared, master->host);
 		break;
 	}
+	shared_close(&master->host);
 	free(master->children);
 	free(master->retired);
 	free(master->listener->path);
@@ -111,7 +115,7 @@ static void start_child(struct master *master, struct child *child)
 
 static bool make_children(struct master *master)
 {
-	size_t workers = master->setup->endpoint->workers, n = workers + (has_watches(master->setup) ? 2 : 1);
+	size_t workers = master->setup->endpoint->workers + master->setup->endpoint->reserve, n = workers + (has_watches(master->setup) ? 2 : 1);
 
 	master->children = calloc(n, sizeof(*master->children));
 	master->n_children = master->children == NULL ? 0 : n;
@@ -229,6 +233,9 @@ static void warn_of_what_stays(const struct master *master, const struct setup *
 	if (strcmp(master->setup->config->user, fresh->config->user) != 0 ||
 	    strcmp(master->setup->config->group, fresh->config->group) != 0)
 		log_warning("another user or group takes a restart");
+	if (strcmp(master->setup->config->runtime_dir, fresh->config->runtime_dir) != 0)
+		log_warning("runtime_dir %s stays in use; %s takes a restart", master->setup->config->runtime_dir,
+			fresh->config->runtime_dir);
 }
 
 // Moves the present children to the retired ones; they go on working until they are told.
@@ -386,6 +393,7 @@ static int begin(struct master *master)
 	int code = become_user(master, &error);
 
 	master->shared = catalogue_share();
+	master->host = limits_share(master->setup->config);
 	if (code == EX_OK && (master->shared == NULL || !handover_pair(master->orders) || (pid_file != NULL && !notify_write_pid(pid_file, &error)) ||
 			      !make_children(master)))
 		code = EX_OSERR;
@@ -409,6 +417,7 @@ int master_run(const struct master_options *options, struct setup *setup, struct
 	}
 	listen_close(listener);
 	catalogue_unshare(&master.shared);
+	shared_close(&master.host);
 	if (options->pid_file != NULL)
 		(void)unlink(options->pid_file);
 	free(master.children);

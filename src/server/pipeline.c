@@ -13,6 +13,7 @@ static step_fn *const steps[] = {
 	step_receive,
 	step_authenticate,
 	step_permit,
+	step_admit,
 	step_negotiate,
 	step_run,
 };

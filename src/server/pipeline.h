@@ -5,6 +5,7 @@
 #define TENURE_SERVER_PIPELINE_H
 
 #include "api/call.h"
+#include "server/limits.h"
 
 struct auth;
 
@@ -16,8 +17,10 @@ struct pipeline {
 	struct auth *auth;
 	struct registry *registry;
 	struct db *db;
+	struct limits *limits; // what one client may take; NULL: everything
 	bool may_order;      // as call->may_order
 	bool busy;           // as fcgi_is_busy() says of the request: there may be others behind it
+	struct limits_watch watch; // that the last request's order is about
 	bool has_home;       // the default tenant, if one is set, was there
 };
 

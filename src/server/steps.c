@@ -12,6 +12,7 @@
 #include "registry/catalogue.h"
 #include "registry/tenant.h"
 #include "server/dialects.h"
+#include "server/limits.h"
 #include "server/steps.h"
 
 static enum step_result done(struct passage *passage, enum outcome outcome)
@@ -84,19 +85,48 @@ static enum outcome find_method(struct call *call)
 	return outcome;
 }
 
+static enum outcome refuse(struct call *call, const struct limits_refusal *refusal)
+{
+	response_set(&call->response, "Retry-After", str_printf(call->pool, "%u", refusal->retry_s));
+	return call_fail(call, OUTCOME_TOO_MANY_REQUESTS, "%s", refusal->what);
+}
+
+// Sets call->who; else what went wrong is in call->problem.
+static enum outcome identify_caller(struct passage *passage)
+{
+	struct pipeline *pipeline = passage->pipeline;
+	struct call *call = passage->call;
+	struct str detail = STR(""), token = auth_token(&call->request);
+	struct limits_refusal refusal;
+
+	if (!limits_may_try(pipeline->limits, call->request.remote_addr, token, &refusal))
+		return refuse(call, &refusal);
+	enum outcome outcome = auth_identify(pipeline->auth, pipeline->db, call->pool, &call->request, &call->who, &detail);
+	if (outcome == OUTCOME_UNAUTHENTICATED)
+		limits_was_wrong(pipeline->limits, call->request.remote_addr);
+	else if (outcome == OUTCOME_OK && auth_has_asked(pipeline->auth))
+		limits_was_right(pipeline->limits, token);
+	if (outcome != OUTCOME_OK)
+		call->problem = (struct problem){ .detail = detail };
+	return outcome;
+}
+
 // What is wrong with the address, for somebody; for nobody, 401.
 static enum outcome ask_first(struct passage *passage, enum outcome outcome)
 {
 	struct call *call = passage->call;
-	struct str detail = STR("");
-	enum outcome asked = auth_identify(passage->pipeline->auth, passage->pipeline->db, call->pool, &call->request,
-		&call->who, &detail);
+	const struct problem found = call->problem;
 
+	call->problem = (struct problem){ .n_members = 0 };
+	enum outcome asked = identify_caller(passage);
 	if (asked == OUTCOME_OK)
 		asked = policy_permits(&call->who, ROLE_READER, (struct realm){ .kind = REALM_NONE });
-	if (asked == OUTCOME_OK || asked == OUTCOME_FORBIDDEN)
+	if (asked == OUTCOME_OK || asked == OUTCOME_FORBIDDEN) {
+		call->problem = found;
 		return outcome;
-	call->problem = (struct problem){ .detail = detail.n > 0 ? detail : STR("this needs a credential") };
+	}
+	if (call->problem.detail.n == 0)
+		call->problem.detail = STR("this needs a credential");
 	return asked;
 }
 
@@ -158,14 +188,10 @@ enum step_result step_receive(struct passage *passage)
 
 enum step_result step_authenticate(struct passage *passage)
 {
-	struct call *call = passage->call;
-	struct str detail = STR("");
-
-	if (needs_nobody(call->match.method))
+	if (needs_nobody(passage->call->match.method))
 		return STEP_NEXT;
-	enum outcome outcome = auth_identify(passage->pipeline->auth, passage->pipeline->db, call->pool, &call->request,
-		&call->who, &detail);
-	return outcome == OUTCOME_OK ? STEP_NEXT : done_because(passage, outcome, detail);
+	enum outcome outcome = identify_caller(passage);
+	return outcome == OUTCOME_OK ? STEP_NEXT : done(passage, outcome);
 }
 
 // Impersonate-User, -Group, -Uid, -Extra-NAME. What carries one is meant for the rights of another user, so it is never
@@ -202,6 +228,20 @@ enum step_result step_permit(struct passage *passage)
 	default:
 		return done(passage, call_fail(call, outcome, "this needs the role %s", role_name(needed)));
 	}
+}
+
+// ---- admit
+
+// What is open to everybody, as a health check is, is short, and counts against nobody.
+enum step_result step_admit(struct passage *passage)
+{
+	struct call *call = passage->call;
+	struct limits_refusal refusal;
+
+	if (call->match.method->role == ROLE_NONE ||
+		limits_enter(passage->pipeline->limits, &call->who, call->request.remote_addr, &refusal))
+		return STEP_NEXT;
+	return done(passage, refuse(call, &refusal));
 }
 
 // ---- negotiate
@@ -343,6 +383,26 @@ static void make_home(struct pipeline *pipeline, struct pool *pool)
 	pipeline->has_home = true;
 }
 
+// An answer that goes on elsewhere is a watch.
+static enum step_result admit_watch(struct passage *passage)
+{
+	struct pipeline *pipeline = passage->pipeline;
+	struct call *call = passage->call;
+	struct limits_refusal refusal;
+	struct str credential = auth_token(&call->request);
+
+	pipeline->watch = (struct limits_watch){ .index = 0 };
+	if (call->order.p == NULL || !outcome_commits(passage->outcome))
+		return STEP_DONE;
+	if (credential.n == 0)
+		credential = call->who.user;
+	if (limits_watch_begin(pipeline->limits, &call->who, credential, &pipeline->watch, &refusal))
+		return STEP_DONE;
+	call->order = STR_NONE;
+	response_reset(&call->response, call->pool);
+	return done(passage, refuse(call, &refusal));
+}
+
 enum step_result step_run(struct passage *passage)
 {
 	struct pipeline *pipeline = passage->pipeline;
@@ -362,7 +422,7 @@ enum step_result step_run(struct passage *passage)
 	case DB_OK:
 		if (stays(passage))
 			catalogue_committed(pipeline->registry);
-		return STEP_DONE;
+		return admit_watch(passage);
 	case DB_LOST:
 	case DB_RETRY:
 		return forget_answer(passage, OUTCOME_UNAVAILABLE);

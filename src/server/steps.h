@@ -24,8 +24,9 @@ typedef enum step_result step_fn(struct passage *passage);
 step_fn step_identify;     // request id, clock
 step_fn step_route;        // address and method: 400 404 405 414 501, OPTIONS
 step_fn step_receive;      // was it all there? 400 413 431
-step_fn step_authenticate; // 401
+step_fn step_authenticate; // 401 429
 step_fn step_permit;       // 401 403 404
+step_fn step_admit;        // 429
 step_fn step_negotiate;    // parameters and media types: 400 406 415
 step_fn step_run;          // the handler, in its transaction
 

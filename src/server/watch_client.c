@@ -66,8 +66,9 @@ void watch_client_end_with(struct watch_clients *clients, struct pool *pool, str
 	watch_client_end(clients, client);
 }
 
-static void free_client(struct watch_client *client)
+static void free_client(struct watch_clients *clients, struct watch_client *client)
 {
+	limits_watch_end(clients->limits, &client->counted);
 	stream_close(&client->stream);
 	watcher_free(&client->watcher);
 	free(client);
@@ -82,7 +83,7 @@ void watch_clients_sweep(struct watch_clients *clients)
 			continue;
 		}
 		*at = client->next;
-		free_client(client);
+		free_client(clients, client);
 		clients->n--;
 	}
 }
@@ -96,12 +97,14 @@ static void take_over(struct watch_clients *clients, const struct handover *hand
 		return;
 	}
 	stream_open(&client->stream, handover->fd, handover->request_id);
+	client->counted = handover->watch;
+	limits_watch_take(clients->limits, &client->counted);
 	client->watcher = watcher_new(str_n(handover->order, handover->n));
 	client->interest = EPOLLIN | EPOLLRDHUP;
 	struct epoll_event event = { .events = client->interest, .data.ptr = client };
 	if (client->watcher == NULL || epoll_ctl(clients->epoll_fd, EPOLL_CTL_ADD, handover->fd, &event) < 0) {
 		log_error("a watch can't be served: %s", client->watcher == NULL ? "no memory" : strerror(errno));
-		free_client(client);
+		free_client(clients, client);
 		return;
 	}
 	client->ends_us = watch_in_seconds(watcher_seconds(client->watcher));
@@ -129,7 +132,7 @@ void watch_clients_free(struct watch_clients *clients)
 	while (clients->first != NULL) {
 		struct watch_client *client = clients->first;
 		clients->first = client->next;
-		free_client(client);
+		free_client(clients, client);
 	}
 	clients->n = 0;
 }

@@ -5,6 +5,7 @@
 #define TENURE_SERVER_WATCH_CLIENT_H
 
 #include "base/buf.h"
+#include "server/limits.h"
 #include "server/stream.h"
 
 struct watcher;
@@ -20,6 +21,7 @@ enum {
 struct watch_client {
 	struct stream stream;
 	struct watcher *watcher;
+	struct limits_watch counted; // as the host counts it (limits.h)
 	int64_t ends_us, bookmark_us, alive_us, check_us; // clock_tick_us at which each is due
 	bool slow;                // too much waits in its stream: no more events until the client has taken some
 	bool gone;                // the next sweep closes it
@@ -38,6 +40,7 @@ struct watch_clients {
 	int epoll_fd;               // watches every client's connection; event data: the client
 	struct watch_client *first; // newest first
 	size_t n;
+	struct limits *limits;
 };
 
 // clock_tick_us so many seconds from now.

@@ -19,6 +19,7 @@
 #include "base/pool.h"
 #include "db/db.h"
 #include "registry/catalogue.h"
+#include "server/limits.h"
 #include "server/watch_client.h"
 #include "server/watch_proc.h"
 #include "server/watch_tell.h"
@@ -27,6 +28,7 @@
 enum {
 	EVENTS = 64,
 	ROUND_MS = 100,               // between two looks at the change log
+	IDLE_MS = 1000,               // between two looks at the shared memory while nobody watches
 	AWAY_MS = 1000,               // the same while the database is away
 };
 
@@ -131,7 +133,7 @@ static int patience_ms(const struct watch_proc *proc)
 	int64_t us = proc->round_us - clock_tick_us();
 
 	if (proc->clients.n == 0)
-		return -1;
+		return IDLE_MS;
 	return us <= 0 ? 0 : (int)((us + 999) / 1000);
 }
 
@@ -144,6 +146,7 @@ static void loop(struct watch_proc *proc)
 		for (int i = 0; i < n; i++)
 			take_event(proc, &events[i]);
 		watch_clients_sweep(&proc->clients);
+		limits_tick(proc->clients.limits);
 		if (proc->clients.n == 0)
 			watch_tell_rest(&proc->teller);
 		else if (clock_tick_us() >= proc->round_us)
@@ -187,6 +190,7 @@ static bool open_all(struct watch_proc *proc, struct catalogue_shared *shared)
 static void close_all(struct watch_proc *proc)
 {
 	watch_clients_free(&proc->clients);
+	limits_free(&proc->clients.limits);
 	registry_free(&proc->teller.registry);
 	auth_free(&proc->auth);
 	if (proc->db != NULL)
@@ -208,7 +212,7 @@ static void allow_descriptors(void)
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int watch_main(const struct setup *setup, int from, struct catalogue_shared *shared)
+int watch_main(const struct setup *setup, int from, struct catalogue_shared *shared, struct shared *host)
 {
 	struct watch_proc proc = { .from = from, .teller = { .setup = setup, .clients = &proc.clients } };
 	int code = EX_OSERR;
@@ -216,7 +220,8 @@ int watch_main(const struct setup *setup, int from, struct catalogue_shared *sha
 	(void)prctl(PR_SET_NAME, "tenured-watch"); // for ps and top
 	(void)signal(SIGPIPE, SIG_IGN);
 	allow_descriptors();
-	if (open_all(&proc, shared)) {
+	proc.clients.limits = limits_new(setup->config, setup->endpoint, host, 0);
+	if (proc.clients.limits != NULL && open_all(&proc, shared)) {
 		loop(&proc);
 		code = EX_OK;
 	} else {

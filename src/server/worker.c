@@ -15,11 +15,12 @@
 #include "registry/catalogue.h"
 #include "registry/registry.h"
 #include "server/fcgi.h"
+#include "server/limits.h"
 #include "server/mover_proc.h"
 #include "server/pipeline.h"
 #include "server/worker.h"
 
-enum { KICK_AGAIN_MS = 1000, LARGE_REQUEST = 2 << 20 };
+enum { TICK_MS = 1000, LARGE_REQUEST = 2 << 20 };
 
 struct worker {
 	const struct setup *setup;
@@ -31,6 +32,7 @@ struct worker {
 	struct pool *pool; // one request's
 	struct call call;
 	struct mover_kick kick;
+	struct limits *limits;
 };
 
 void worker_signals(sigset_t *set)
@@ -43,7 +45,7 @@ void worker_signals(sigset_t *set)
 }
 
 // Connects to nothing: the first answer doesn't wait for a database it may not need.
-static bool worker_open(struct worker *worker, int listen_fd)
+static bool worker_open(struct worker *worker, int listen_fd, const struct worker_tools *tools)
 {
 	const struct setup *setup = worker->setup;
 	char *error = NULL;
@@ -56,12 +58,14 @@ static bool worker_open(struct worker *worker, int listen_fd)
 		return false;
 	}
 	worker->pool = pool_new();
+	worker->limits = limits_new(setup->config, setup->endpoint, tools->host, tools->processes);
 	worker->pipeline = (struct pipeline){
 		.config = setup->config,
 		.endpoint = setup->endpoint,
 		.routes = setup->routes,
 		.auth = auth_new(setup->config, setup->endpoint, &error),
 		.db = db_open(setup->config, false),
+		.limits = worker->limits,
 		.may_order = worker->orders >= 0,
 	};
 	if (worker->pipeline.db != NULL)
@@ -70,13 +74,14 @@ static bool worker_open(struct worker *worker, int listen_fd)
 		log_error("%s", error);
 	free(error);
 	worker->fcgi = fcgi_new(listen_fd, worker->signal_fd, setup->config);
-	return worker->pool != NULL && worker->pipeline.auth != NULL && worker->pipeline.registry != NULL &&
+	return worker->pool != NULL && worker->limits != NULL && worker->pipeline.auth != NULL && worker->pipeline.registry != NULL &&
 		worker->fcgi != NULL;
 }
 
 static void worker_close(struct worker *worker)
 {
 	fcgi_free(&worker->fcgi);
+	limits_free(&worker->limits);
 	registry_free(&worker->pipeline.registry);
 	if (worker->pipeline.db != NULL)
 		db_close(&worker->pipeline.db);
@@ -114,6 +119,14 @@ static void look_after_moves(struct worker *worker)
 		mover_kick(&worker->kick, worker->setup->config);
 }
 
+static void hand_over(struct worker *worker)
+{
+	struct call *call = &worker->call;
+
+	if (!fcgi_hand_over(worker->fcgi, worker->pool, &call->response, worker->orders, worker->pipeline.watch, call->order))
+		limits_watch_end(worker->limits, &worker->pipeline.watch);
+}
+
 static void answer(struct worker *worker, enum transport_fault fault)
 {
 	struct call *call = &worker->call;
@@ -121,9 +134,10 @@ static void answer(struct worker *worker, enum transport_fault fault)
 	worker->pipeline.busy = fcgi_is_busy(worker->fcgi);
 	pipeline_run(&worker->pipeline, call, fault);
 	if (call->order.p != NULL && call->response.status == 200)
-		fcgi_hand_over(worker->fcgi, worker->pool, &call->response, worker->orders, call->order);
+		hand_over(worker);
 	else
 		fcgi_answer(worker->fcgi, worker->pool, call->request.method, &call->response);
+	limits_leave(worker->limits);
 	look_after_moves(worker);
 }
 
@@ -143,13 +157,14 @@ static void serve(struct worker *worker)
 		enum transport_fault fault = TRANSPORT_OK;
 
 		call_clear(&worker->call, worker->pool);
-		switch (fcgi_next(worker->fcgi, worker->kick.wanted ? KICK_AGAIN_MS : -1, worker->pool,
+		switch (fcgi_next(worker->fcgi, TICK_MS, worker->pool,
 			&worker->call.request, &fault)) {
 		case FCGI_REQUEST:
 			answer(worker, fault);
 			break;
 		case FCGI_WAKE:
 			take_signals(worker);
+			limits_tick(worker->limits);
 			look_after_moves(worker);
 			break;
 		case FCGI_END:
@@ -159,7 +174,7 @@ static void serve(struct worker *worker)
 	}
 }
 
-int worker_run(const struct setup *setup, int listen_fd, int orders, struct catalogue_shared *shared)
+int worker_run(const struct setup *setup, int listen_fd, const struct worker_tools *tools)
 {
 	// Too large for comfort on the stack.
 	struct worker *worker = calloc(1, sizeof(*worker));
@@ -168,11 +183,11 @@ int worker_run(const struct setup *setup, int listen_fd, int orders, struct cata
 	if (worker == NULL)
 		return EX_OSERR;
 	worker->setup = setup;
-	worker->alone = shared == NULL;
-	worker->orders = orders;
+	worker->alone = tools->shared == NULL;
+	worker->orders = tools->orders;
 	(void)signal(SIGPIPE, SIG_IGN);
-	if (worker_open(worker, listen_fd)) {
-		catalogue_join(worker->pipeline.registry, shared);
+	if (worker_open(worker, listen_fd, tools)) {
+		catalogue_join(worker->pipeline.registry, tools->shared);
 		if (worker->alone) {
 			(void)signal(SIGCHLD, SIG_IGN);
 			mover_kick(&worker->kick, setup->config);

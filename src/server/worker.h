@@ -12,9 +12,17 @@
 void worker_signals(sigset_t *set);
 
 struct catalogue_shared;
+struct shared;
 
-// Serves listen_fd until it is told to end. shared: what the workers of one master share; NULL: there is no master, so
-// background moves are this worker's to start. orders: where watches are handed over to; -1: nowhere. Returns the exit code.
-int worker_run(const struct setup *setup, int listen_fd, int orders, struct catalogue_shared *shared);
+// What workers have from their master. Nothing of it: there is none, so background moves are this worker's to start.
+struct worker_tools {
+	int orders;                      // where watches are handed over to; -1: nowhere
+	struct catalogue_shared *shared; // NULL: there is no master
+	unsigned processes;              // that serve the endpoint, this one included
+	struct shared *host;             // what the processes of the host share; NULL: nothing
+};
+
+// Serves listen_fd until it is told to end. Returns the exit code.
+int worker_run(const struct setup *setup, int listen_fd, const struct worker_tools *tools);
 
 #endif

@@ -25,6 +25,7 @@ static const struct {
 	{ 414, "Request URI Too Long", "The request URI was too long for this server." },
 	{ 415, "Unsupported Media Type", "The request media type is not supported by this server." },
 	{ 428, "Precondition Required", "This request is required to be conditional." },
+	{ 429, "Too Many Requests", "Too many requests were made at once: try again later." },
 	{ 431, "Request Header Fields Too Large", "The header fields were too large for this server." },
 	{ 503, "Service Unavailable", "The server is currently unavailable. Please try again at a later time." },
 	{ 500, "Internal Server Error", "The server has either erred or is incapable of performing the requested "

@@ -194,6 +194,7 @@ static const struct {
 	{ OUTCOME_TARGET_TOO_LONG, 0, "BadRequest" },
 	{ OUTCOME_UNSUPPORTED_MEDIA, 0, "UnsupportedMediaType" },
 	{ OUTCOME_PRECONDITION_REQUIRED, 0, "Conflict" },
+	{ OUTCOME_TOO_MANY_REQUESTS, 0, "TooManyRequests" },
 	{ OUTCOME_HEADERS_TOO_LARGE, 0, "BadRequest" },
 	{ OUTCOME_INTERNAL, 0, "InternalError" },
 	{ OUTCOME_UNAVAILABLE, 0, "ServiceUnavailable" },

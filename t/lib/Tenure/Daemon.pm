@@ -46,10 +46,11 @@ sub log_path    { return "$_[0]{dir}/error.log" }
 
 sub write_config {
     my ($self, %option) = @_;
-    my %tenure   = (wadl_dir => wadl_dir(), %{ $self->{tenure} }, %{ $option{tenure} // {} });
+    my %tenure   = (wadl_dir => wadl_dir(), runtime_dir => "$self->{dir}/shared", %{ $self->{tenure} }, %{ $option{tenure} // {} });
     my %endpoint = (
         socket     => $self->{socket},
         workers    => 2,
+        reserve    => 0,
         auth       => 'noauth',
         access_log => "$self->{dir}/access.log",
         %{ $self->{endpoint} }, %{ $option{endpoint} // {} },

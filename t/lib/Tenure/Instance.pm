@@ -69,7 +69,7 @@ sub free_ports {
     return map { $_->sockport } @sockets;
 }
 
-# Options: server, auth (token, noauth), workers, combined (true: the combined endpoint as well), placement (true: the
+# Options: server, auth (token, noauth), workers, reserve (0 unless given: a test that has one worker means one), combined (true: the combined endpoint as well), placement (true: the
 # placement API at the root of a host), demo (true), tls (true: over https as well),
 # settings => { 'section.key' => value } of tenure.conf, allow => [regular expressions of log lines that are expected].
 sub start {
@@ -121,7 +121,8 @@ sub _quickstart {
     my $option = $self->{option};
     my ($port, $admin, $combined, $placement) = free_ports(4);
     my @command = ("$source/scripts/quickstart", '--dir', $self->{dir}, '--server', $self->{server}, '--port', $port,
-        '--admin-port', $admin, '--workers', $option->{workers} // 2, '--auth', $self->{auth}, '--background');
+        '--admin-port', $admin, '--workers', $option->{workers} // 2, '--reserve', $option->{reserve} // 0,
+        '--auth', $self->{auth}, '--background');
     push @command, '--no-demo' unless $option->{demo};
     push @command, '--tls' if $option->{tls};
     push @command, '--combined-port', $combined if $option->{combined};
