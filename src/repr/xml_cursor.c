@@ -8,6 +8,7 @@
 
 #include "base/pool.h"
 #include "repr/xml_cursor.h"
+#include "repr/xml_error.h"
 
 enum event { EVENT_FAILED, EVENT_START, EVENT_END, EVENT_TEXT, EVENT_DONE };
 
@@ -45,8 +46,14 @@ bool xml_fail(struct xml_cursor *xml, const char *format, ...)
 	return set_error(xml, node != NULL ? (int)xmlGetLineNo(node) : 0, str_c(why));
 }
 
+// Whether the document ended too early, or did not end where it should: libxml2 from 2.14 on tells these apart.
+static bool is_at_end(int code)
+{
+	return code == XML_ERR_DOCUMENT_END || code == XML_ERR_DOCUMENT_EMPTY || code == XML_ERR_TAG_NOT_FINISHED;
+}
+
 // What the parser says; only the first, and only what makes it stop. Its texts quote the input, so they are made clean.
-static void on_parser_error(void *arg, xmlErrorPtr error)
+static void on_parser_error(void *arg, xml_parser_error error)
 {
 	struct xml_cursor *xml = arg;
 	char why[256];
@@ -54,7 +61,7 @@ static void on_parser_error(void *arg, xmlErrorPtr error)
 
 	if (error->level != XML_ERR_FATAL || xml->failed)
 		return;
-	if (error->code == XML_ERR_DOCUMENT_END) { // its text, "Extra content", would be wrong for a document cut short
+	if (is_at_end(error->code)) { // the texts differ, and "Extra content" would be wrong for a document cut short
 		set_error(xml, error->line, STR("the document is not closed, or something follows its end"));
 		return;
 	}

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include <libxml/parser.h>
-#include <libxml/xmlerror.h>
 
+#include "repr/xml_error.h"
 #include "wadl/loader.h"
 
 enum { MAX_BYTES = 1 << 20, MAX_DEPTH = 64 };
@@ -133,7 +133,7 @@ static void refuse_doctype(void *context, const xmlChar *name, const xmlChar *ex
 	xmlStopParser(parser);
 }
 
-static void keep_first(void *context, xmlErrorPtr error)
+static void keep_first(void *context, xml_parser_error error)
 {
 	struct complaint *complaint = ((xmlParserCtxtPtr)context)->_private;
 
@@ -188,7 +188,7 @@ static bool parse_text(struct loader *loader, struct wadl_file *file, xmlParserC
 	parser->sax->internalSubset = refuse_doctype;
 	parser->sax->serror = keep_first;
 	xmlDocPtr doc = xmlCtxtReadMemory(parser, text.p, (int)text.n, file->path, NULL,
-		XML_PARSE_NONET | XML_PARSE_NOCDATA | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
+		XML_PARSE_NONET | XML_PARSE_NOCDATA); // from 2.13 on XML_PARSE_NOERROR would silence keep_first, too
 	if (doc != NULL)
 		pool_cleanup(loader->scratch, free_doc, doc);
 	if (doc == NULL || complaint.line > 0)

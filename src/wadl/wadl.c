@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include <libxml/parser.h>
-#include <libxml/xmlerror.h>
 
+#include "repr/xml_error.h"
 #include "wadl/loader.h"
 
 // ---- <application>
@@ -172,7 +172,7 @@ static bool load(struct loader *loader, const char *path)
 	return true;
 }
 
-static void keep_silent(void *context, xmlErrorPtr error)
+static void keep_silent(void *context, xml_parser_error error)
 {
 	UNUSED(context);
 	UNUSED(error);
