@@ -1,5 +1,6 @@
 -- Lists of providers. A statement begins with the filter that few providers pass, by its index, and asks each of those for
--- the rest: so it costs what is found, and not how many providers there are.
+-- the rest: so it costs what is found, and not how many providers there are. The indexes are named because the optimizer cannot
+-- know how many rows JSON_TABLE gives: MariaDB 11.8 scans the whole table, by a join buffer, where it is guessed too many.
 
 -- What is given as JSON: pairs of a term's number and an id or 32 hex digits, lists of ids or hex digits, pairs of a class
 -- and an amount. first: the term that the statement begins with.
@@ -18,10 +19,11 @@ resources o STRAIGHT_JOIN resources r ON o.uid = :uid AND o.type_id = :type_id A
 resources o STRAIGHT_JOIN resources r FORCE INDEX (root)
 ON o.uid = :in_tree AND o.type_id = :type_id AND o.live = 1 AND r.root = o.root
 -- @case trait
-(SELECT DISTINCT x.resource_id FROM {first_ids} STRAIGHT_JOIN resource_traits x ON x.trait_id = q.id) d
+(SELECT DISTINCT x.resource_id FROM {first_ids} STRAIGHT_JOIN resource_traits x FORCE INDEX (trait) ON x.trait_id = q.id) d
 STRAIGHT_JOIN resources r ON r.id = d.resource_id
 -- @case aggregate
-(SELECT DISTINCT x.resource_id FROM {first_uids} STRAIGHT_JOIN provider_aggregates x ON x.aggregate = UNHEX(q.hex)) d
+(SELECT DISTINCT x.resource_id FROM {first_uids} STRAIGHT_JOIN provider_aggregates x FORCE INDEX (aggregate)
+  ON x.aggregate = UNHEX(q.hex)) d
 STRAIGHT_JOIN resources r ON r.id = d.resource_id
 -- @case class
 inventories v STRAIGHT_JOIN resources r ON v.class_id = :first_class AND v.free >= :first_amount AND r.id = v.resource_id
@@ -70,9 +72,9 @@ ORDER BY r.id;
 -- How many pass a term, up to a limit beyond which it does not matter.
 -- @choice provider_term
 -- @case trait
-{first_ids} STRAIGHT_JOIN resource_traits x ON x.trait_id = q.id
+{first_ids} STRAIGHT_JOIN resource_traits x FORCE INDEX (trait) ON x.trait_id = q.id
 -- @case aggregate
-{first_uids} STRAIGHT_JOIN provider_aggregates x ON x.aggregate = UNHEX(q.hex)
+{first_uids} STRAIGHT_JOIN provider_aggregates x FORCE INDEX (aggregate) ON x.aggregate = UNHEX(q.hex)
 -- @case class
 inventories v WHERE v.class_id = :first_class AND v.free >= :first_amount
 

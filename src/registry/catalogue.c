@@ -51,12 +51,14 @@ static const struct db_query q_lock = {
 };
 // Who is seen to have it; who has it.
 static const struct db_query q_user = {
-	"SELECT r.id FROM traits t STRAIGHT_JOIN resource_traits x ON x.trait_id = t.id STRAIGHT_JOIN " SEEN_OF_X
+	"SELECT r.id FROM traits t STRAIGHT_JOIN resource_traits x FORCE INDEX (trait) ON x.trait_id = t.id "
+	"STRAIGHT_JOIN " SEEN_OF_X
 	" WHERE t.name = ? LIMIT 1",
 	"s", "u"
 };
 static const struct db_query q_holder = {
-	"SELECT x.resource_id FROM traits t STRAIGHT_JOIN resource_traits x ON x.trait_id = t.id WHERE t.name = ? LIMIT 1",
+	"SELECT x.resource_id FROM traits t STRAIGHT_JOIN resource_traits x FORCE INDEX (trait) ON x.trait_id = t.id "
+	"WHERE t.name = ? LIMIT 1",
 	"s", "u"
 };
 static const struct db_query q_delete = { "DELETE FROM traits WHERE id = ?", "u", "" };
