@@ -1,6 +1,6 @@
--- Tenure, schema version 8: two questions answered by an index.
+-- Tenure, schema version 9: two questions answered by an index.
 --
--- The keys are built while the service goes on (ALGORITHM=INPLACE, LOCK=NONE), and programs of version 7 need not know of them.
+-- The keys are built while the service goes on (ALGORITHM=INPLACE, LOCK=NONE), and programs of version 8 need not know of them.
 
 -- A worker reads the built-in types at its start; of custom ones there may be a million.
 ALTER TABLE types
