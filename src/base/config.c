@@ -55,6 +55,8 @@ const struct setting config_settings[] = {
 	         "A statement that takes longer is given up."),
 	DATABASE("lock_wait", SECONDS, OF_CONFIG(db_lock_wait), "5", 1, HOUR, NULL,
 	         "How long a statement waits for a lock before its transaction is run again."),
+	DATABASE("idle_write_timeout", SECONDS, OF_CONFIG(db_idle_write), "10", 1, HOUR, NULL,
+	         "The database ends a transaction that has written and is silent for so long, as that of a stopped process."),
 	DATABASE("retries", NUMBER, OF_CONFIG(db_retries), "10", 0, 1000, NULL,
 	         "How often a transaction is run again after a deadlock, a lock wait or a lost connection."),
 
@@ -106,8 +108,6 @@ const struct setting config_settings[] = {
 	       "Watches that one token may have open at an endpoint. 0: no limit."),
 	TENURE("watches_per_tenant", NUMBER, OF_CONFIG(watches_per_tenant), "200", 0, 100000, NULL,
 	       "Watches that one tenant may have open at an endpoint. 0: no limit."),
-	TENURE("unsent", SIZE, OF_CONFIG(unsent), "256M", MIB, 64 * 1024ULL * MIB, NULL,
-	       "What answers that clients are slow to take may occupy, at each endpoint; the tenant with the most is cut off first."),
 	TENURE("baremetal_drivers", NAMES, OF_CONFIG(baremetal_drivers), "fake-hardware,ipmi,redfish", 1, TEXT_MAX, NULL,
 	       "The drivers that bare-metal nodes may name, with commas."),
 

@@ -49,6 +49,7 @@ struct config {
 	unsigned db_connect_timeout;  // seconds, default 5
 	unsigned db_read_timeout;     // seconds, default 60: a statement that takes longer is given up
 	unsigned db_lock_wait;        // seconds, default 5
+	unsigned db_idle_write;       // seconds, default 10
 	unsigned db_retries;          // times a transaction is run again, default 10
 	// [tenure]
 	const char *wadl_dir;     // default DATADIR/tenure/wadl
@@ -77,7 +78,6 @@ struct config {
 	unsigned wrong_tokens;    // from one address within a minute, default 300
 	unsigned watches_per_token;  // default 100
 	unsigned watches_per_tenant; // default 200
-	uint64_t unsent;          // bytes of answers that slow clients have not taken, of each endpoint; default 256 MiB
 	const char *baremetal_drivers; // names with commas, default fake-hardware,ipmi,redfish
 	struct endpoint_config endpoints[CONFIG_MAX_ENDPOINTS];
 	size_t n_endpoints;

@@ -133,7 +133,7 @@ static const char *user_password(const struct db *db)
 // and with many writers of one resource some never get their turn.
 static enum db_result set_session(struct db *db)
 {
-	char sql[512];
+	char sql[640];
 	int n = snprintf(sql, sizeof(sql),
 		"SET NAMES utf8mb4 COLLATE utf8mb4_nopad_bin, SESSION autocommit = 1, SESSION time_zone = '+00:00',"
 		" SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
@@ -141,6 +141,10 @@ static enum db_result set_session(struct db *db)
 		" /*M!110402 , SESSION innodb_snapshot_isolation = OFF */",
 		db->config->db_lock_wait);
 
+	// A process that is stopped amid a transaction holds up the change log's horizon (registry/horizon.h) no longer than that.
+	if (!db->admin)
+		n += snprintf(sql + n, sizeof(sql) - (size_t)n, ", SESSION idle_write_transaction_timeout = %u",
+			db->config->db_idle_write);
 	assert(n > 0 && (size_t)n < sizeof(sql));
 	db->autocommit = true;
 	return conn_query(db, sql, (size_t)n);
@@ -168,6 +172,7 @@ static enum db_result connect_host(struct db *db, const struct db_host *host)
 	(void)fcntl(mysql_get_socket(mysql), F_SETFD, FD_CLOEXEC);
 	db->mysql = mysql;
 	db->max_packet = 0;
+	db->sessions++;
 	return set_session(db);
 }
 
@@ -318,4 +323,14 @@ const char *db_error(const struct db *db)
 uint64_t db_round_trips(const struct db *db)
 {
 	return db->round_trips;
+}
+
+uint64_t db_sessions(const struct db *db)
+{
+	return db->sessions;
+}
+
+bool db_is_admin(const struct db *db)
+{
+	return db->admin;
 }

@@ -82,6 +82,10 @@ static inline const void *db_row(const struct db_rows *rows, size_t row, size_t 
 	return (const char *)rows->rows + row * size;
 }
 
+// Every statement that inserts into the change log begins so: registry/horizon.c tells by it who is about to write there,
+// and a duplicate id there is DB_RETRY.
+#define DB_LOG_INSERT "INSERT INTO changes "
+
 // ---- connection
 
 // A handle; connects on first use and again when a connection was lost, never inside a transaction. Which hosts:
@@ -93,6 +97,10 @@ void db_close(struct db **db);
 enum db_result db_connect(struct db *db);
 // Text of the last failure, for logs and tools, never for clients.
 const char *db_error(const struct db *db);
+
+// How many connections it has had: what was read over an earlier one may be of a server that crashed since.
+uint64_t db_sessions(const struct db *db);
+bool db_is_admin(const struct db *db);
 
 // In a forked child: drops the handle without a word to the server, whose connection the parent goes on using.
 void db_forget_after_fork(struct db **db);

@@ -108,6 +108,7 @@ struct db {
 	bool uncertain; // a COMMIT was lost and nobody can tell what became of it: it must not run again
 
 	uint64_t round_trips;
+	uint64_t sessions; // connections so far
 	unsigned error_number;
 	char error[DB_ERROR_BYTES];
 	bool faulty; // a fault is set

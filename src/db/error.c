@@ -115,10 +115,18 @@ static void tell(unsigned number, enum db_result result, const char *message, co
 		log_error("database: %u %s%s%s", number, text, in, sql);
 }
 
+// A server that crashed may give a number of the change log that it had given before: nothing of the caller's is a duplicate.
+static bool is_of_log(const struct db_query *query)
+{
+	return query != NULL && strncmp(query->sql, DB_LOG_INSERT, strlen(DB_LOG_INSERT)) == 0;
+}
+
 enum db_result error_note(struct db *db, unsigned number, const char *message, const struct db_query *query)
 {
 	enum db_result result = error_class(number);
 
+	if (result == DB_DUPLICATE && is_of_log(query))
+		result = DB_RETRY;
 	db->error_number = number;
 	(void)snprintf(db->error, sizeof(db->error), "%u %s", number, message);
 	tell(number, result, db->error + snprintf(NULL, 0, "%u ", number), query);

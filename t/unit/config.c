@@ -175,7 +175,7 @@ static void bad_structure(void)
 	refused(STR("[database]\nnmae = x\n"),
 	        "bad.conf:2: [database]: got key \"nmae\"; expected one of host, socket, port, name, user, "
 	        "password, admin_user, admin_password, tls, tls_ca, tls_cert, tls_key, connect_timeout, read_timeout, "
-	        "lock_wait, retries", "a key");
+	        "lock_wait, idle_write_timeout, retries", "a key");
 	refused(STR("[databse]\n"),
 	        "bad.conf:1: got section \"[databse]\"; expected [database], [tenure] or [endpoint NAME]", "a section");
 	refused(STR("[tenure x]\n"),

@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 #include <ftw.h>
-#include <glob.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,6 +24,7 @@ static struct {
 	pid_t keeper; // waits for it, and cleans up
 	int alive;    // closed by the owner's end
 	struct config config;
+	char option[64]; // one of mariadbd's, set before it is started; "": none
 } server;
 
 static const char *source_dir(void)
@@ -38,7 +38,8 @@ static const char *source_dir(void)
 static bool server_do(const char *verb)
 {
 	char program[4096], verb_copy[16], name[] = "private-mariadb";
-	char *argv[] = { name, verb_copy, server.dir, NULL };
+	bool starts = strcmp(verb, "start") == 0 && server.option[0] != '\0';
+	char *argv[] = { name, verb_copy, server.dir, starts ? server.option : NULL, NULL };
 	int status = -1;
 	pid_t pid;
 
@@ -120,26 +121,6 @@ TAP_UNUSED_OK static void server_sql_file(const char *name)
 	(void)fclose(file);
 }
 
-// All files of the schema, sql/NNN-what.sql, in order, recorded as `tenure-manage db init` does it.
-TAP_UNUSED_OK static void server_schema(void)
-{
-	char pattern[4096], record[1024];
-	glob_t files;
-
-	(void)snprintf(pattern, sizeof(pattern), "%s/sql/[0-9][0-9][0-9]-*.sql", source_dir());
-	if (glob(pattern, 0, NULL, &files) != 0)
-		bail_out("no files of the schema");
-	for (size_t i = 0; i < files.gl_pathc; i++) {
-		const char *name = files.gl_pathv[i] + strlen(source_dir()) + 1;
-
-		server_sql_file(name);
-		(void)snprintf(record, sizeof(record), "INSERT INTO schema_version (version, file) VALUES (%zu, '%s');", i + 1,
-			name + strlen("sql/"));
-		server_sql(record);
-	}
-	globfree(&files);
-}
-
 // Starts it and makes the empty schema "t", which server.config leads to.
 static void server_start(void)
 {
@@ -161,7 +142,7 @@ static void server_start(void)
 	server.config = (struct config){
 		.db_host = "", .db_socket = server.socket, .db_name = "", .db_user = "root", .db_password = "",
 		.db_admin_user = "", .db_admin_password = "", .db_tls = "off", .db_tls_ca = "", .db_tls_cert = "",
-		.db_tls_key = "", .db_connect_timeout = 5, .db_read_timeout = 60, .db_lock_wait = 5, .db_retries = 10,
+		.db_tls_key = "", .db_connect_timeout = 5, .db_read_timeout = 60, .db_lock_wait = 5, .db_idle_write = 10, .db_retries = 10,
 		.token_cache = 1000,
 	};
 	server_sql("CREATE DATABASE t CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin");
