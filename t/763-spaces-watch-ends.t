@@ -108,18 +108,6 @@ subtest 'a token that is revoked' => sub {
 
 # ---- the log
 
-subtest 'a change that comes to light late' => sub {
-    my $watch = from_now($cms);
-    my $gap = $instance->sql_value('SELECT MAX(id) FROM changes') + 1;
-    my $columns = 'request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision';
-    # An id that is left out, as by a transaction that was rolled back.
-    $instance->sql("SET \@next = $gap + 1; EXECUTE IMMEDIATE CONCAT('ALTER TABLE changes AUTO_INCREMENT = ', \@next)");
-    make('behind-the-gap');
-    is told($watch, 1), 'ADDED behind-the-gap', 'a gap is passed';
-    $instance->sql("INSERT INTO changes (id, $columns) SELECT $gap, $columns FROM changes WHERE id = $gap + 1");
-    is told($watch, 1, 30), 'ERROR Expired', 'if it is filled after all, who watches lists again';
-};
-
 subtest 'history that is reaped' => sub {
     my $watch = from_now($cms);
     my $old = version_of($acme, $cms);

@@ -10,7 +10,7 @@ WHERE table_schema = DATABASE();
 -- @statement schema_version
 -- @out files uint, version uint
 -- @scans a row for each file of the schema
-SELECT COUNT(*) AS files, CAST(COALESCE(MAX(version), 0) AS UNSIGNED) AS version FROM schema_version;
+SELECT COUNT(*) AS files, COALESCE(MAX(version), 0) AS version FROM schema_version;
 
 -- @statement schema_record
 -- @in version uint, file text
@@ -34,7 +34,7 @@ SELECT CAST(COALESCE(GET_LOCK('tenure-schema', :seconds), 0) AS SIGNED) AS locke
 INSERT IGNORE INTO settings (name, value) VALUES (:name, :value);
 
 -- Every table but those with a meaning beyond the registry: versions, the server's keys, tokens, and the revisions by which
--- workers learn that what they remember is no more.
+-- workers learn that what they remember is no more, and how far the change log was read, which goes on.
 -- @statement schema_registry_tables
 -- @out table_name text
 -- @scans information_schema has no index
@@ -42,7 +42,7 @@ INSERT IGNORE INTO settings (name, value) VALUES (:name, :value);
 SELECT table_name
 FROM information_schema.tables
 WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'
-  AND table_name NOT IN ('schema_version', 'settings', 'tokens', 'catalogues')
+  AND table_name NOT IN ('schema_version', 'settings', 'tokens', 'catalogues', 'log_horizon', 'log_writers')
 ORDER BY table_name;
 
 -- @statement registry_count

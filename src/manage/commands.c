@@ -51,7 +51,7 @@ const struct manage_command manage_commands[] = {
 	    { "--dry-run", NULL, "only tell what would be added" },
 	    { "--prune", NULL, "also list standard traits that the list lacks and no resource has" },
 	    { "--yes", NULL, "with --prune: remove them" } } },
-	{ "reap", NULL, "", 0, NEEDS_DATABASE, command_reap, "purge what is past its retention; for cron", "",
+	{ "reap", NULL, "", 0, NEEDS_WRITER, command_reap, "purge what is past its retention; for cron", "",
 	  { { "--dry-run", NULL, "only count" } } },
 	{ "doctor", NULL, "", 0, NEEDS_DATABASE, command_doctor, "prove that the store is consistent",
 	  "Exit code 0: it is (now, with --fix); 1: it is not; 2: the checks could not run.",

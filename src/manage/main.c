@@ -14,6 +14,8 @@
 #ifndef TENURE_VERSION
 #define TENURE_VERSION "development"
 #endif
+enum { PATIENCE_S = 86400 }; // of a statement
+
 #define TENURE_CONFIG_FILE TENURE_SYSCONFDIR "/tenure/tenure.conf"
 
 static const char *verb_of(const struct manage_command *command)
@@ -201,9 +203,11 @@ static int open_config(struct manage *manage)
 
 static int open_database(struct manage *manage)
 {
-	if (manage->command->needs != NEEDS_DATABASE)
+	if (manage->command->needs == NEEDS_CONFIG)
 		return EX_OK;
-	manage->db = db_open(manage->config, true);
+	manage->patient = *manage->config;
+	manage->patient.db_read_timeout = PATIENCE_S;
+	manage->db = manage->command->needs == NEEDS_WRITER ? db_open(&manage->patient, false) : db_open(manage->config, true);
 	enum db_result result = db_connect(manage->db);
 	if (result == DB_OK)
 		return EX_OK;

@@ -22,7 +22,11 @@ struct manage_option {
 	const char *help;
 };
 
-enum manage_needs { NEEDS_CONFIG, NEEDS_DATABASE };
+enum manage_needs {
+	NEEDS_CONFIG,
+	NEEDS_DATABASE,
+	NEEDS_WRITER, // the database, as the user of the application: whoever writes the change log (registry/horizon.h)
+};
 
 struct manage;
 
@@ -44,7 +48,8 @@ struct manage {
 	const char *arguments[MANAGE_MAX_ARGUMENTS];
 	const char *options[MANAGE_MAX_OPTIONS]; // values, "" for switches, NULL when not given
 	struct config *config;
-	struct db *db; // as the admin user; connected when the command needs the database
+	struct config patient; // the same for statements that may take long
+	struct db *db; // as the command's needs say; connected when it needs the database
 	struct pool *pool;
 };
 

@@ -69,7 +69,6 @@ static const struct db_query q_describe = {
 
 struct catalogue_shared {
 	_Atomic uint64_t newest[CATALOGUE__N]; // revisions; 0: not known yet
-	_Atomic uint64_t complete; // the change log is, up to this id; 0: not known
 	_Atomic int64_t asked_us; // clock_tick_us of when the database was asked last; 0: never, or in vain
 };
 static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_LONG_LOCK_FREE == 2, "processes share them");
@@ -191,21 +190,6 @@ uint64_t catalogue_newest(const struct registry *registry, enum catalogue_of of)
 void catalogue_note(struct registry *registry, enum catalogue_of of, uint64_t revision)
 {
 	raise_newest(&registry->catalogue->shared->newest[of], revision);
-}
-
-uint64_t catalogue_complete(const struct registry *registry)
-{
-	return atomic_load(&registry->catalogue->shared->complete);
-}
-
-void catalogue_note_complete(struct registry *registry, uint64_t complete)
-{
-	raise_newest(&registry->catalogue->shared->complete, complete);
-}
-
-void catalogue_forget_complete(struct registry *registry, uint64_t complete)
-{
-	(void)atomic_compare_exchange_strong(&registry->catalogue->shared->complete, &complete, 0);
 }
 
 bool catalogue_is_raised(const struct registry *registry, enum catalogue_of of)

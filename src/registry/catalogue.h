@@ -102,13 +102,6 @@ void catalogue_note(struct registry *registry, enum catalogue_of of, uint64_t re
 // has just done.
 struct db_call catalogue_hold_call(void);
 
-// How far the change log is known to be complete (feed.h), by any of the processes; 0: not known. A process that has just
-// begun need not find out anew what may take seconds.
-uint64_t catalogue_complete(const struct registry *registry);
-void catalogue_note_complete(struct registry *registry, uint64_t complete);
-// It was that, of a log that is no more.
-void catalogue_forget_complete(struct registry *registry, uint64_t complete);
-
 struct catalogue *catalogue_new(void);
 void catalogue_free(struct catalogue **catalogue);
 // A run of the transaction begins: what an earlier one raised was rolled back.

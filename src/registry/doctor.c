@@ -116,6 +116,20 @@ static const struct check {
 		FINDS(RESOURCE_NAME, "resources r WHERE r.changed <> COALESCE(" LAST_CHANGE ", r.changed)"),
 		MENDS("UPDATE resources r SET r.changed = COALESCE(" LAST_CHANGE ", r.changed) "
 		      "WHERE r.changed <> COALESCE(" LAST_CHANGE ", r.changed)") },
+	{ "the change log's horizon is known",
+		FINDS("'table log_horizon has no row'", "(SELECT COUNT(*) AS n FROM log_horizon) h WHERE h.n <> 1"),
+		MENDS("INSERT IGNORE INTO log_horizon (id, published, commits) VALUES (1, 0, 0)") },
+	{ "the change log's horizon is below the ids to come",
+		FINDS("CONCAT('published: ', h.published, ', next id: ', t.AUTO_INCREMENT)",
+			"log_horizon h JOIN information_schema.TABLES t ON t.TABLE_SCHEMA = DATABASE() AND "
+			"t.TABLE_NAME = 'changes' WHERE h.published >= t.AUTO_INCREMENT"),
+		NOTHING },
+	{ "all who write the change log can see each other",
+		FINDS("CONCAT('user ', w.name, ' has no privilege PROCESS')",
+			"log_writers w WHERE (SELECT COUNT(*) FROM log_writers) > 1 AND (SELECT COUNT(*) FROM "
+			"information_schema.USER_PRIVILEGES p WHERE p.PRIVILEGE_TYPE IN ('PROCESS', 'SUPER') AND "
+			"p.GRANTEE LIKE CONCAT('''', REPLACE(w.name, '_', '\\_'), '''@%')) = 0"),
+		NOTHING },
 	{ "each definition's type exists",
 		FINDS(RESOURCE_NAME, "resources r JOIN types d ON d.id = r.type_id AND d.group_name = '" CRD_GROUP "' AND "
 				     "d.plural = '" CRD_PLURAL "' LEFT JOIN types y ON y.group_name = JSON_VALUE(r.body, "

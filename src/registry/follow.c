@@ -7,7 +7,11 @@
 #include "base/pool.h"
 #include "registry/internal.h"
 
-static const struct db_query q_bounds = { "SELECT COALESCE(MIN(id), 0), COALESCE(MAX(id), 0) FROM changes", "", "uu" };
+static const struct db_query q_bounds = {
+	"SELECT COALESCE((SELECT MIN(c.id) FROM changes c), h.published + 1), "
+	"GREATEST(COALESCE((SELECT MAX(c.id) FROM changes c), 0), h.published) FROM log_horizon h WHERE h.id = 1",
+	"", "uu"
+};
 #define FOLLOWED                                                                                                     \
 	"SELECT c.id, c.verb, t.name, f.name, c.resource_id, c.type_id, c.namespace, c.name, c.uid, c.revision, c.at, " \
 	"c.tenant_id, t.live FROM "
@@ -22,13 +26,14 @@ static const struct db_query q_follow_two = {
 	FOLLOWED "(" CHANGES_OF_TWO ") i STRAIGHT_JOIN changes c ON c.id = i.id" THEIR_TENANTS "ORDER BY c.id",
 	CHANGES_OF_TWO_IN, FOLLOWED_OUT
 };
+// For the next statement alone.
+static const struct db_query q_read_uncommitted = { "SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "", "" };
 static const struct db_query q_tenants = {
 	"SELECT c.tenant_id FROM changes c WHERE c.id > ? AND c.id <= ? UNION "
 	"SELECT c.from_tenant_id FROM changes c WHERE c.id > ? AND c.id <= ? AND c.from_tenant_id IS NOT NULL",
 	"uuuu", "u"
 };
 static const struct db_query q_named = { "SELECT t.id FROM tenants t WHERE t.name = ? AND t.live = 1", "s", "u" };
-static const struct db_query q_count = { "SELECT COUNT(*) FROM changes WHERE id > ? AND id <= ?", "uu", "u" };
 // A tombstone has no count.
 static const struct db_query q_tenant = {
 	"SELECT " TENANT_COLUMNS " FROM tenants t JOIN tiers i ON i.id = t.tier_id LEFT JOIN tenant_counts c ON "
@@ -107,16 +112,17 @@ enum outcome follow_changes_of(struct registry *registry, const uint64_t tenants
 
 enum outcome follow_tenants(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t **ids, size_t *n)
 {
-	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_tenants,
-		DB_IN(db_u(after), db_u(up_to), db_u(after), db_u(up_to)), &rows);
+	struct db_call calls[] = { { .query = &q_read_uncommitted },
+		{ .query = &q_tenants, .in = DB_IN(db_u(after), db_u(up_to), db_u(after), db_u(up_to)) } };
+	const struct db_rows *rows = &calls[1].rows;
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	*n = rows.n;
-	*ids = POOL_ARRAY(registry->pool, uint64_t, rows.n);
-	for (size_t i = 0; i < rows.n; i++)
-		(*ids)[i] = db_at(&rows, i, 0)->u;
+	*n = rows->n;
+	*ids = POOL_ARRAY(registry->pool, uint64_t, rows->n);
+	for (size_t i = 0; i < rows->n; i++)
+		(*ids)[i] = db_at(rows, i, 0)->u;
 	return OUTCOME_OK;
 }
 
@@ -128,17 +134,6 @@ enum outcome follow_tenant(struct registry *registry, struct str name, uint64_t 
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	*id = rows.n > 0 ? db_at(&rows, 0, 0)->u : 0;
-	return OUTCOME_OK;
-}
-
-enum outcome follow_count(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t *n)
-{
-	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_count, DB_IN(db_u(after), db_u(up_to)), &rows);
-
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	*n = db_at(&rows, 0, 0)->u;
 	return OUTCOME_OK;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The change log, followed: what a reader of all tenants' changes needs. How far it may be read: feed.h's horizon.
+// The change log, followed: what a reader of all tenants' changes needs. How far it may be read: horizon.h.
 #ifndef TENURE_REGISTRY_FOLLOW_H
 #define TENURE_REGISTRY_FOLLOW_H
 
@@ -15,7 +15,8 @@ struct followed {
 	const struct tenant *itself; // that tenant, from follow_contents on
 };
 
-// The ids of the oldest and the newest change that is kept; both 0: there is none. OUTCOME_OK.
+// The ids of the oldest change that is kept, or of the next one that may be, and of the newest that is known of; 0: there
+// never was any. OUTCOME_OK.
 enum outcome follow_bounds(struct registry *registry, uint64_t *oldest, uint64_t *newest);
 // Changes with after < id <= up_to in their order, at most limit. OUTCOME_OK.
 enum outcome follow_changes(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t limit,
@@ -23,12 +24,10 @@ enum outcome follow_changes(struct registry *registry, uint64_t after, uint64_t 
 // Of those only what has to do with two tenants, their ids: theirs, and what left them. OUTCOME_OK.
 enum outcome follow_changes_of(struct registry *registry, const uint64_t tenants[2], uint64_t after, uint64_t up_to,
 	uint64_t limit, struct followed **list, size_t *n);
-// The ids of the tenants that changes with after < id <= up_to have to do with. OUTCOME_OK.
+// The ids of the tenants that changes with after < id <= up_to have to do with, those in flight included. OUTCOME_OK.
 enum outcome follow_tenants(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t **ids, size_t *n);
 // The id of the tenant that has the name; 0: none has it. OUTCOME_OK.
 enum outcome follow_tenant(struct registry *registry, struct str name, uint64_t *id);
-// How many changes with after < id <= up_to there are. OUTCOME_OK.
-enum outcome follow_count(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t *n);
 // Reads the resources and tenants as they stand now, deleted ones as they were, in one round trip; changed becomes the
 // change's id. Of what is no longer stored the log's words stay, with neither metadata nor body. n: DB_MAX_BATCH at most.
 // OUTCOME_OK.

@@ -56,9 +56,6 @@ enum { RESOURCE_N_COLUMNS = 23 };
 	DB_IN(CHANGES_OF_ONE_VALUES((tenants)[0], after, up_to, limit), \
 		CHANGES_OF_ONE_VALUES((tenants)[1], after, up_to, limit), db_u(limit))
 
-// What change_newest asks, for a batch.
-struct db_call newest_change_call(void);
-uint64_t newest_change(const struct db_call *call);
 // The last change of a resource (r): within a transaction, the one that it has just written.
 #define LAST_CHANGE "(SELECT x.id FROM changes x WHERE x.resource_id = r.id ORDER BY x.id DESC LIMIT 1)"
 // A resource from its columns. The tenant's name is not among them.

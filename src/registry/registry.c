@@ -10,6 +10,7 @@
 #include "base/pool.h"
 #include "db/db.h"
 #include "registry/catalogue.h"
+#include "registry/horizon.h"
 #include "registry/internal.h"
 #include "registry/pages.h"
 #include "registry/recall.h"
@@ -33,10 +34,11 @@ struct registry *registry_new(const struct config *config, struct db *db)
 	registry->types = types_new();
 	registry->definitions = definitions_new();
 	registry->catalogue = catalogue_new();
+	registry->horizon = horizon_new();
 	registry->recall = recall_new(config->resource_cache - config->resource_cache / PAGES_SHARE);
 	registry->pages = pages_new(config->resource_cache / PAGES_SHARE);
 	if (registry->types == NULL || registry->definitions == NULL || registry->catalogue == NULL ||
-		registry->recall == NULL || registry->pages == NULL)
+		registry->horizon == NULL || registry->recall == NULL || registry->pages == NULL)
 		registry_free(&registry);
 	return registry;
 }
@@ -48,6 +50,7 @@ void registry_free(struct registry **registry)
 	types_free(&(*registry)->types);
 	definitions_free(&(*registry)->definitions);
 	catalogue_free(&(*registry)->catalogue);
+	horizon_free(&(*registry)->horizon);
 	recall_free(&(*registry)->recall);
 	pages_free(&(*registry)->pages);
 	digest_key_free(&(*registry)->etag_key);
@@ -94,6 +97,8 @@ static enum outcome load(struct registry *registry)
 		outcome = load_key(registry, "etag_key", &registry->etag_key);
 	if (outcome == OUTCOME_OK && registry->state_key == NULL)
 		outcome = load_key(registry, "state_key", &registry->state_key);
+	if (outcome == OUTCOME_OK && !db_is_admin(registry->db))
+		outcome = horizon_join(registry);
 	if (outcome == OUTCOME_OK)
 		outcome = types_load(registry);
 	return outcome;

@@ -24,25 +24,6 @@ struct types; // registry/type.h: the catalogue of types, held per worker
 // nobody else: so the first try does not wait, and the second asks whether a move is the reason before it does.
 enum lock_manner { LOCK_AT_ONCE, LOCK_AFTER_CONFLICT, LOCK_PATIENTLY };
 
-// What a worker knows of the change log (registry/feed.h).
-struct horizon {
-	uint64_t complete; // up to here, nothing will come to light that isn't there
-	uint64_t settled;  // up to here, what is neither written nor committed never will be
-	uint64_t seen;     // there was this id when something began to hold it up
-	int64_t seen_us;   // at this time (clock_tick_us); 0: nothing does
-	uint64_t stuck;    // it does not come beyond this
-	int64_t stuck_us;  // since then; 0: it is not held up
-	uint64_t next;     // the first above complete that is written; 0: not known
-	uint64_t solid;    // what complete was HORIZON_OLD_US ago at least
-	uint64_t setting;  // and what it was
-	int64_t setting_us; // then
-	size_t backlog;    // changes above complete that were there at the last look
-	bool next_open;    // that is not committed, so it holds the horizon up; else what is missing below does
-	uint64_t given;    // this id had been given
-	int64_t given_us;  // then; 0: never looked
-	uint64_t passed;   // this one HORIZON_SETTLES_US before that, at least
-};
-
 // What every registry function works with: made once per worker, the second half set for each request.
 struct registry {
 	const struct config *config;
@@ -52,7 +33,7 @@ struct registry {
 	struct catalogue *catalogue; // of traits: registry/catalogue.h
 	struct recall *recall; // of resources: registry/recall.h
 	struct pages *pages; // of lists: registry/pages.h
-	struct horizon horizon;
+	struct horizon *horizon; // of the change log: registry/horizon.h
 	struct digest_key *etag_key; // from table settings; loaded with the types
 	struct digest_key *state_key;
 

@@ -156,7 +156,7 @@ struct resource_query {
 	struct str marker;
 	uint64_t limit;
 	const struct trait_filter *traits; // trait.h; NULL: any. Not with deleted
-	uint64_t *newest; // gets what change_newest (feed.h) says right behind the reading; NULL: it is not asked
+	uint64_t *newest; // gets what horizon_read says to be newest right behind the reading; NULL: it is not asked
 };
 // In byte order of (namespace, name). A page may have less than limit when its documents are large; *more tells.
 // OUTCOME_OK, _NOT_FOUND (no tenant or namespace), _GONE (tenant), _BAD_PARAMETER

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/pool.h"
-#include "registry/feed.h"
+#include "registry/horizon.h"
 #include "registry/internal.h"
 #include "registry/pages.h"
 #include "registry/recall.h"
@@ -212,7 +212,7 @@ static enum outcome check_tenant(struct registry *registry, const struct resourc
 
 // ---- remembered pages
 
-// Who asks for the newest change has asked for the horizon (feed.h), from which on a page can be compared.
+// Who asks for the newest change has asked for the horizon (horizon.h), from which on a page can be compared.
 static bool is_memorable(const struct registry *registry, const struct resource_query *query)
 {
 	return query->newest != NULL && !query->all_tenants && !query->deleted && query->traits == NULL &&
@@ -268,7 +268,8 @@ static enum outcome recall_index(struct registry *registry, const struct resourc
 		&state);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	if (state.n > 0)
+	*query->newest = horizon_published(registry);
+	if (state.n > 0 && db_at(&state, 0, SINCE_NEWEST)->u > *query->newest)
 		*query->newest = db_at(&state, 0, SINCE_NEWEST)->u;
 	enum outcome outcome = check_tenant(registry, query, &state);
 	*known = outcome == OUTCOME_OK && is_unchanged(page, db_at(&state, 0, 0));
@@ -301,7 +302,7 @@ static enum outcome read_index(struct registry *registry, const struct resource_
 		newest_change_call(),
 	};
 	size_t first = query->all_tenants ? 1 : 0, end = query->newest != NULL ? 3 : 2;
-	uint64_t complete = change_solid(registry);
+	uint64_t complete = horizon_published(registry);
 	enum db_result result = db_run_batch(registry->db, registry->pool, &calls[first], end - first);
 
 	*index = calls[1].rows;

@@ -48,22 +48,20 @@ void watch_client_say(struct watch_client *client, const struct buf *text)
 	client->alive_us = watch_in_seconds(WATCH_ALIVE_S);
 }
 
-void watch_client_end(struct watch_clients *clients, struct watch_client *client)
+void watch_client_end(struct watch_client *client)
 {
 	if (client->gone || client->stream.ended)
 		return;
 	client->gone = !stream_end(&client->stream);
-	watch_client_push(clients, client);
 }
 
-void watch_client_end_with(struct watch_clients *clients, struct pool *pool, struct watch_client *client,
-	void (*say)(struct buf *))
+void watch_client_end_with(struct pool *pool, struct watch_client *client, void (*say)(struct buf *))
 {
 	struct buf text = buf_new(pool, 256);
 
 	say(&text);
 	watch_client_say(client, &text);
-	watch_client_end(clients, client);
+	watch_client_end(client);
 }
 
 static void free_client(struct watch_clients *clients, struct watch_client *client)

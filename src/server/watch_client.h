@@ -29,10 +29,7 @@ struct watch_client {
 	// For watch_tell.c alone.
 	uint64_t tenant_id;       // 0: not known yet
 	bool news;                // there may be some of its tenant, ahead of the front
-	// It was told what is behind ahead_from up to ahead_to (0: nothing) before the front came there: so many changes more
-	// than the front has met since; and so many of them are in the front's page.
-	uint64_t ahead_from, ahead_to;
-	int64_t ahead, met;
+	bool unsafe;              // its stream has text, or its position is one, that may not be durable yet
 	struct watch_client *next;
 };
 
@@ -57,10 +54,9 @@ void watch_clients_free(struct watch_clients *clients);
 void watch_client_push(struct watch_clients *clients, struct watch_client *client);
 // Appends to what the client will be sent. Does nothing if it has ended.
 void watch_client_say(struct watch_client *client, const struct buf *text);
-// Ends the answer; the client is gone once what waits is written.
-void watch_client_end(struct watch_clients *clients, struct watch_client *client);
+// Ends the answer; the client is gone once what waits is written. Writes nothing: push follows.
+void watch_client_end(struct watch_client *client);
 // The same after a last event, which say appends to a buffer from pool.
-void watch_client_end_with(struct watch_clients *clients, struct pool *pool, struct watch_client *client,
-	void (*say)(struct buf *));
+void watch_client_end_with(struct pool *pool, struct watch_client *client, void (*say)(struct buf *));
 
 #endif

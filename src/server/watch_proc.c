@@ -27,9 +27,8 @@
 
 enum {
 	EVENTS = 64,
-	ROUND_MS = 100,               // between two looks at the change log
 	IDLE_MS = 1000,               // between two looks at the shared memory while nobody watches
-	AWAY_MS = 1000,               // the same while the database is away
+	AWAY_MS = 1000,               // between two rounds while the database is away
 };
 
 struct watch_proc {
@@ -63,7 +62,7 @@ static void check_user(struct watch_proc *proc, struct watch_client *client)
 	struct pool_mark mark = pool_mark(proc->teller.pool);
 
 	if (watcher_check_user(client->watcher, watch_call(&proc->teller), proc->auth, proc->db) == OUTCOME_UNAUTHENTICATED)
-		watch_client_end_with(&proc->clients, proc->teller.pool, client, watch_unauthenticated);
+		watch_client_end_with(proc->teller.pool, client, watch_unauthenticated);
 	client->check_us = watch_in_seconds(WATCH_CHECK_S);
 	pool_rewind(proc->teller.pool, mark);
 }
@@ -78,22 +77,21 @@ static void look_at_time(struct watch_proc *proc, struct watch_client *client)
 	client->slow = stream_waiting(&client->stream) > WATCH_WAITING_MAX;
 	if (!client->gone && !client->stream.ended && now_us >= client->check_us)
 		check_user(proc, client);
-	if (client->gone || client->stream.ended)
-		return;
-	add_due(proc, client, over);
-	if (over)
-		watch_client_end(&proc->clients, client);
+	if (!client->gone && !client->stream.ended) {
+		add_due(proc, client, over);
+		if (over)
+			watch_client_end(client);
+	}
 	watch_client_push(&proc->clients, client);
 }
 
 static void round_of_all(struct watch_proc *proc)
 {
-	bool more;
-	bool well = watch_tell_round(&proc->teller, &more);
+	int pause_ms = watch_tell_round(&proc->teller);
 
 	for (struct watch_client *client = proc->clients.first; client != NULL; client = client->next)
 		look_at_time(proc, client);
-	proc->round_us = clock_tick_us() + (well ? more ? 0 : ROUND_MS : AWAY_MS) * 1000;
+	proc->round_us = clock_tick_us() + (pause_ms >= 0 ? pause_ms : AWAY_MS) * 1000;
 }
 
 // ---- the loop
@@ -153,8 +151,10 @@ static void loop(struct watch_proc *proc)
 			round_of_all(proc);
 		watch_clients_sweep(&proc->clients);
 	}
-	for (struct watch_client *client = proc->clients.first; client != NULL; client = client->next)
-		watch_client_end(&proc->clients, client);
+	for (struct watch_client *client = proc->clients.first; client != NULL; client = client->next) {
+		watch_client_end(client);
+		watch_client_push(&proc->clients, client);
+	}
 }
 
 static bool listen_to(struct watch_proc *proc, int fd, void *what)

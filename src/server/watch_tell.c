@@ -9,20 +9,19 @@
 
 #include "api/spaces/watcher.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/pool.h"
 #include "db/db.h"
 #include "registry/catalogue.h"
-#include "registry/feed.h"
 #include "registry/follow.h"
+#include "registry/horizon.h"
 #include "server/setup.h"
 #include "server/watch_client.h"
 
 enum {
-	AHEAD_MS = 500,               // between two looks at what is ahead of the front
+	ROUND_MS = 100,               // between two looks at the change log
+	SOON_MS = 10,                 // the same while the horizon waits for other connections' statements
+	AHEAD_MS = 200,               // between two looks at what is ahead of the front
 	PAGE = 500,                   // changes read at once
-	COUNT_S = 5,                  // between two counts of what was passed
-	MARK_S = 60,
 };
 
 struct call *watch_call(struct watch_teller *teller)
@@ -39,24 +38,13 @@ struct call *watch_call(struct watch_teller *teller)
 
 static void expire(struct watch_teller *teller, struct watch_client *client)
 {
-	watch_client_end_with(teller->clients, teller->pool, client, watch_expired);
+	watch_client_end_with(teller->pool, client, watch_expired);
 }
 
 static void expire_all(struct watch_teller *teller)
 {
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next)
 		expire(teller, client);
-}
-
-static void note_ahead(struct watch_client *client, uint64_t up_to, int64_t changes)
-{
-	if (client->ahead_to == 0) {
-		client->ahead_from = watcher_position(client->watcher);
-		client->ahead = 0;
-	}
-	if (up_to > client->ahead_to)
-		client->ahead_to = up_to;
-	client->ahead += changes;
 }
 
 // False: the database is away.
@@ -74,8 +62,7 @@ static bool tell(struct watch_teller *teller, struct watch_client *client, const
 		expire(teller, client);
 	pool_rewind(teller->pool, mark);
 	client->slow = stream_waiting(&client->stream) > WATCH_WAITING_MAX;
-	if (teller->only.p != NULL)
-		note_ahead(client, change->id, 1);
+	client->unsafe = true;
 	watcher_advance(client->watcher, change->id);
 	return true;
 }
@@ -179,60 +166,56 @@ static bool tell_page(struct watch_teller *teller, uint64_t after, struct follow
 	return tell_batch(teller, after, batch, waiting);
 }
 
-// All up to there is told to who goes along.
+// The database failed before what was told was known to be durable: a server that comes back may never have heard of it.
+static void drop_unsafe(struct watch_teller *teller)
+{
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next)
+		client->gone = client->gone || client->unsafe;
+}
+
+static bool is_any_unsafe(const struct watch_teller *teller)
+{
+	for (const struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		if (client->unsafe && !client->gone)
+			return true;
+	}
+	return false;
+}
+
+// Nothing that was read leaves the process before this. False: the database is away.
+static bool make_safe(struct watch_teller *teller)
+{
+	if (horizon_publish(teller->registry) != OUTCOME_OK)
+		return false;
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next)
+		client->unsafe = false;
+	return true;
+}
+
+// All changes up to reached are told, and safe, to the clients that go along from after.
 static void advance(struct watch_teller *teller, uint64_t after, uint64_t reached)
 {
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
-		if (goes_along(teller, client, after)) {
-			if (teller->only.p != NULL)
-				note_ahead(client, reached, 0);
+		if (goes_along(teller, client, after))
 			watcher_advance(client->watcher, reached);
-		}
 		watch_client_push(teller->clients, client);
 	}
 }
 
-// How much of what was told ahead the front meets in its page; before the page is told, which takes it apart.
-static void count_met(struct watch_teller *teller, const struct followed *list, size_t n)
-{
-	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
-		client->met = 0;
-		for (size_t i = 0; i < n && client->ahead_to != 0; i++) {
-			if (list[i].id > client->ahead_from && list[i].id <= client->ahead_to &&
-				(watcher_wants(client->watcher, &list[i]) || watcher_is_lost(client->watcher, &list[i])))
-				client->met++;
-		}
-	}
-}
-
-// The front has come so far. If it met what was not told ahead, that came to light late.
-static void meet_ahead(struct watch_teller *teller, uint64_t reached)
-{
-	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
-		client->ahead -= client->met;
-		client->met = 0;
-		if (client->ahead_to == 0 || reached < client->ahead_to)
-			continue;
-		if (client->ahead != 0)
-			expire(teller, client);
-		client->ahead_to = 0;
-	}
-}
-
-// One page of changes to all who have seen everything up to after. *reached: up to where it was. False: the database is away.
-static bool serve_page(struct watch_teller *teller, uint64_t after, uint64_t up_to, uint64_t *reached, size_t *n)
+// One page of changes to all clients that have seen everything up to after. *reached: up to where it was. A page that is not
+// of the front has only changes that are durable, but may tell contents that are newer. False: the database is away.
+static bool serve_page(struct watch_teller *teller, uint64_t after, uint64_t up_to, uint64_t *reached)
 {
 	struct followed *list;
+	size_t n;
 
-	if (follow_changes(teller->registry, after, up_to, PAGE, &list, n) != OUTCOME_OK)
+	if (follow_changes(teller->registry, after, up_to, PAGE, &list, &n) != OUTCOME_OK)
 		return false;
-	*reached = *n < PAGE ? up_to : list[*n - 1].id;
-	if (after == teller->front)
-		count_met(teller, list, *n);
-	if (!tell_page(teller, after, list, *n))
+	*reached = n < PAGE ? up_to : list[n - 1].id;
+	if (!tell_page(teller, after, list, n))
 		return false;
-	if (after == teller->front)
-		meet_ahead(teller, *reached);
+	if ((after == teller->front || is_any_unsafe(teller)) && !make_safe(teller))
+		return false;
 	advance(teller, after, *reached);
 	return true;
 }
@@ -247,57 +230,30 @@ static bool begin_round(struct watch_teller *teller)
 	return registry_begin(teller->registry, teller->pool, &none, STR("")) == OUTCOME_OK;
 }
 
-static void set_marks(struct watch_teller *teller)
+// Where nobody was served yet, or from where another database was put in the place of the one that was served.
+static bool begin_front(struct watch_teller *teller, uint64_t horizon)
 {
-	teller->seen = 0;
-	teller->marks[0] = teller->marks[1] = (struct watch_mark){ .id = teller->front };
-	teller->mark_us = watch_in_seconds(MARK_S);
-	teller->count_us = watch_in_seconds(COUNT_S);
-}
-
-// A gap that was passed as void, and is filled after all, was told to nobody: whoever watches lists again.
-static bool count_passed(struct watch_teller *teller)
-{
-	uint64_t n;
-
-	if (clock_tick_us() < teller->count_us)
-		return true;
-	if (follow_count(teller->registry, teller->marks[0].id, teller->front, &n) != OUTCOME_OK)
+	if (!make_safe(teller))
 		return false;
-	teller->count_us = watch_in_seconds(COUNT_S);
-	if (n > teller->seen - teller->marks[0].seen) {
-		log_info("a change came to light late: all watches begin anew");
+	if (horizon < teller->front)
 		expire_all(teller);
-	}
-	if (n != teller->seen - teller->marks[0].seen)
-		set_marks(teller); // what is old is removed from the log, too
-	if (clock_tick_us() < teller->mark_us)
-		return true;
-	teller->marks[0] = teller->marks[1];
-	teller->marks[1] = (struct watch_mark){ .id = teller->front, .seen = teller->seen };
-	teller->mark_us = watch_in_seconds(MARK_S);
+	teller->front = teller->looked = horizon;
+	teller->system_id = 0;
 	return true;
 }
 
 static bool serve_front(struct watch_teller *teller)
 {
 	uint64_t horizon, reached;
-	size_t n;
 
-	if (change_horizon(teller->registry, &horizon) != OUTCOME_OK)
+	if (horizon_ask(teller->registry, &horizon, NULL) != OUTCOME_OK)
 		return false;
-	if (horizon < teller->front)
-		expire_all(teller); // it is another log
-	if (teller->front == 0 || horizon < teller->front) {
-		teller->front = teller->looked = horizon;
-		teller->system_id = 0;
-		set_marks(teller);
-	}
+	if ((teller->front == 0 || horizon < teller->front) && !begin_front(teller, horizon))
+		return false;
 	while (teller->front < horizon) {
-		if (!begin_round(teller) || !serve_page(teller, teller->front, horizon, &reached, &n))
+		if (!begin_round(teller) || !serve_page(teller, teller->front, horizon, &reached))
 			return false;
 		teller->front = reached;
-		teller->seen += n;
 	}
 	return true;
 }
@@ -309,7 +265,7 @@ static bool is_at_front(const struct watch_teller *teller, const struct watch_cl
 	return goes_along(teller, client, teller->front) && watcher_tenant(client->watcher).p != NULL;
 }
 
-// Whose tenants have anything new, up to there.
+// Marks the clients of whose tenants anything was written up to that id, committed or not.
 static bool find_news(struct watch_teller *teller, uint64_t up_to)
 {
 	uint64_t *ids;
@@ -332,7 +288,7 @@ static bool serve_pages_of(struct watch_teller *teller, const uint64_t tenants[2
 		struct followed *list;
 		size_t n;
 		if (!begin_round(teller) || follow_changes_of(teller->registry, tenants, after, up_to, PAGE, &list, &n) != OUTCOME_OK ||
-			!tell_page(teller, after, list, n))
+			!tell_page(teller, after, list, n) || !make_safe(teller))
 			return false;
 		uint64_t reached = n < PAGE ? up_to : list[n - 1].id;
 		advance(teller, after, reached);
@@ -371,11 +327,11 @@ static bool serve_tenant(struct watch_teller *teller, struct str tenant)
 	if (tenants[0] == 0) // what comes of it, when it is there, the front will tell
 		return true;
 	after = least_position(teller, tenants[0]);
-	if (change_horizon_of(teller->registry, tenants, after, &horizon) != OUTCOME_OK ||
+	if (horizon_of_two(teller->registry, tenants, after, &horizon) != OUTCOME_OK ||
 		!serve_pages_of(teller, tenants, after, horizon))
 		return false;
-	// What is its own and in flight, or more than was looked at, is looked for again.
-	bool all = horizon >= change_settled(teller->registry);
+	// What the tenant has in flight itself, or has more than was looked at, is looked for again.
+	bool all = horizon >= horizon_settled(teller->registry);
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
 		if (client->tenant_id == tenants[0] && all && watcher_position(client->watcher) >= horizon)
 			client->news = false;
@@ -383,25 +339,16 @@ static bool serve_tenant(struct watch_teller *teller, struct str tenant)
 	return true;
 }
 
-static bool is_due_ahead(struct watch_teller *teller)
-{
-	if (!change_is_stuck(teller->registry) || change_settled(teller->registry) <= teller->front ||
-		clock_tick_us() < teller->ahead_us)
-		return false;
-	if (teller->looked < teller->front)
-		teller->looked = teller->front;
-	return true;
-}
-
-// A gap takes a second to be known for one, so what is ahead is told a second late.
 static bool serve_ahead(struct watch_teller *teller)
 {
+	uint64_t settled = horizon_settled(teller->registry);
 	bool well = true;
 
-	if (!is_due_ahead(teller))
+	if (settled <= teller->front || clock_tick_us() < teller->ahead_us)
 		return true;
-	if (!begin_round(teller) ||
-		(change_settled(teller->registry) > teller->looked && !find_news(teller, change_settled(teller->registry))) ||
+	if (teller->looked < teller->front)
+		teller->looked = teller->front;
+	if (!begin_round(teller) || (settled > teller->looked && !find_news(teller, settled)) ||
 		(teller->system_id == 0 && follow_tenant(teller->registry, STR(TENANT_SYSTEM), &teller->system_id) != OUTCOME_OK))
 		return false;
 	for (const struct watch_client *client = teller->clients->first; well && client != NULL; client = client->next) {
@@ -413,25 +360,29 @@ static bool serve_ahead(struct watch_teller *teller)
 	return well;
 }
 
-// *more: somebody is behind still, and could be served.
+// *more: a client is still behind, and could be served.
 static bool serve_behind(struct watch_teller *teller, bool *more)
 {
 	uint64_t first = teller->front, reached;
-	size_t n;
 
 	for (const struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
 		if (goes_along(teller, client, 0) && watcher_position(client->watcher) < first)
 			first = watcher_position(client->watcher);
 	}
 	*more = first < teller->front;
-	return !*more || (begin_round(teller) && serve_page(teller, first, teller->front, &reached, &n));
+	return !*more || (begin_round(teller) && serve_page(teller, first, teller->front, &reached));
 }
 
-bool watch_tell_round(struct watch_teller *teller, bool *more)
+int watch_tell_round(struct watch_teller *teller)
 {
-	*more = false;
-	return begin_round(teller) && serve_front(teller) && serve_ahead(teller) && serve_behind(teller, more) &&
-	       count_passed(teller);
+	bool more;
+
+	if (!begin_round(teller) || !serve_front(teller) || !serve_ahead(teller) || !serve_behind(teller, &more)) {
+		drop_unsafe(teller);
+		return -1;
+	}
+	assert(!is_any_unsafe(teller));
+	return more ? 0 : horizon_is_asking(teller->registry) ? SOON_MS : ROUND_MS;
 }
 
 void watch_tell_rest(struct watch_teller *teller)

@@ -12,11 +12,6 @@ struct registry;
 struct setup;
 struct watch_clients;
 
-// So many changes were seen up to that id.
-struct watch_mark {
-	uint64_t id, seen;
-};
-
 struct watch_teller {
 	// Set by the owner before the first round.
 	const struct setup *setup;
@@ -29,14 +24,13 @@ struct watch_teller {
 	uint64_t looked;          // for what is ahead of it, up to this id
 	uint64_t system_id;       // the system's tenant; 0: not known yet
 	struct str only;          // the tenant whose watches alone are served now; p NULL: all are
-	struct watch_mark marks[2]; // older, newer
-	uint64_t seen;
-	int64_t ahead_us, count_us, mark_us; // when next
+	int64_t ahead_us;         // clock_tick_us of the next look ahead of the front
 };
 
-// Tells all clients what there is. *more: some client is still behind and could be served at once. False: the database
-// is away; what was not told is told by a later round.
-bool watch_tell_round(struct watch_teller *teller, bool *more);
+// Tells all clients what there is, and pushes it to their connections once it is durable (registry/horizon.h). Returns in
+// how many milliseconds the next round should begin; -1: the database is away. Then clients that were told something that
+// may not be durable are gone, and the others are told the rest by a later round.
+int watch_tell_round(struct watch_teller *teller);
 // Nobody watches: the log is not followed until the next round, which begins at the horizon.
 void watch_tell_rest(struct watch_teller *teller);
 // The call that watcher.h's functions take, its memory from pool.

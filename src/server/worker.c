@@ -27,7 +27,6 @@ struct worker {
 	bool alone;
 	int signal_fd;
 	int orders; // where what is answered for long is handed over to; -1: nowhere
-	int slow;   // where answers are handed over to that clients are slow to take; -1: nowhere
 	struct fcgi *fcgi;
 	struct pipeline pipeline;
 	struct pool *pool; // one request's
@@ -137,8 +136,7 @@ static void answer(struct worker *worker, enum transport_fault fault)
 	if (call->order.p != NULL && call->response.status == 200)
 		hand_over(worker);
 	else
-		fcgi_answer(worker->fcgi, worker->pool, call->request.method, &call->response,
-			&(struct fcgi_slow){ .to = worker->slow, .tenant = limits_tenant(worker->limits) });
+		fcgi_answer(worker->fcgi, worker->pool, call->request.method, &call->response);
 	limits_leave(worker->limits);
 	look_after_moves(worker);
 }
@@ -187,7 +185,6 @@ int worker_run(const struct setup *setup, int listen_fd, const struct worker_too
 	worker->setup = setup;
 	worker->alone = tools->shared == NULL;
 	worker->orders = tools->orders;
-	worker->slow = tools->slow;
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (worker_open(worker, listen_fd, tools)) {
 		catalogue_join(worker->pipeline.registry, tools->shared);

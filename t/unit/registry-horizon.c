@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The change log's horizon: never beyond what is open or may yet come, not held up by what never will, and cheap to ask
-// for while it is held up.
+// The change log's horizon: exact, whatever writers do. First state by state, with writers whose statements and
+// transactions begin and end at will; then under a load of writers that roll back, are stopped and are killed, with a check
+// of all that was told against the table, which is proved by a reader that does not ask.
 #include "base/base.h"
 
 #include "registry-fixture.h"
-#include "registry/feed.h"
 #include "registry/follow.h"
+#include "registry/horizon.h"
 
-enum { LARGE = 9000, MORE = 12000, LOOK = 10000, SETTLED_US = 1100000 };
+enum { LARGE = 9000, MORE = 12000, LOOK = 10000 };
 
 static struct db *writer; // whose transactions are begun and ended at will
+static struct db *other;  // that commits at once
 static uint64_t newest;
-static int64_t waited_us;
 
 static void sql(struct db *db, const char *format, ...) PRINTF_LIKE(2, 3);
 
 static void sql(struct db *db, const char *format, ...)
 {
-	char text[1024];
+	char text[2048];
 	va_list args;
 
 	va_start(args, format);
@@ -29,33 +30,52 @@ static void sql(struct db *db, const char *format, ...)
 	}
 }
 
-// Changes of these ids, that old.
-static void add_aged(struct db *db, int first, int last, int seconds)
+// Changes of a tenant's; from: of one that had them before, or "NULL".
+static void add_of(struct db *db, int tenant, const char *from, int first, int last)
 {
-	sql(db, "INSERT INTO changes (id, request_id, at, actor, verb, tenant_id, uid, revision) SELECT seq, REPEAT('r', 16), "
-		"UTC_TIMESTAMP(6) - INTERVAL %d SECOND, 'tester', 'updated', 1, REPEAT('u', 16), seq FROM seq_%d_to_%d",
-		seconds, first, last);
+	sql(db, DB_LOG_INSERT "(id, request_id, at, actor, verb, tenant_id, from_tenant_id, uid, revision) SELECT seq, "
+		"REPEAT('r', 16), UTC_TIMESTAMP(6), 'tester', 'moved', %d, %s, REPEAT('u', 16), seq FROM seq_%d_to_%d",
+		tenant, from, first, last);
 }
 
 static void add(struct db *db, int first, int last)
 {
-	add_aged(db, first, last, 0);
+	add_of(db, 1, "NULL", first, last);
 }
 
-static long long horizon_of(struct client *client)
+static void begin_request(struct client *client)
 {
-	uint64_t at = 0;
-
 	pool_clear(client->pool);
 	client->request_id = uuid_new();
 	if (registry_begin(client->registry, client->pool, &client->request_id, STR("tester")) != OUTCOME_OK)
 		bail_out("no request");
-	// However long the machine takes.
-	if (client->registry->horizon.seen_us != 0)
-		client->registry->horizon.seen_us = clock_tick_us() - waited_us;
-	waited_us = 0;
-	is_outcome(change_reach(client->registry, &at, &newest), OUTCOME_OK, "asked");
+}
+
+// One question.
+static long long ask(struct client *client)
+{
+	uint64_t at = 0;
+
+	begin_request(client);
+	is_outcome(horizon_advance(client->registry, &at, &newest), OUTCOME_OK, "asked");
 	return (long long)at;
+}
+
+// As many as it takes: a statement is in the list of processes for some time after its client has the answer.
+static long long horizon_of(struct client *client)
+{
+	uint64_t at = 0;
+
+	for (int i = 0; i < 10000; i++) {
+		begin_request(client);
+		if (horizon_advance(client->registry, &at, &newest) != OUTCOME_OK)
+			bail_out("no horizon");
+		if (!horizon_is_asking(client->registry))
+			return (long long)at;
+		(void)usleep(1000);
+	}
+	bail_out("a statement does not end");
+	return 0;
 }
 
 static long long horizon(void)
@@ -63,45 +83,45 @@ static long long horizon(void)
 	return horizon_of(&here);
 }
 
-// Changes of a tenant's; from: of one that had them before, or "NULL".
-static void add_of(struct db *db, int tenant, const char *from, int first, int last)
-{
-	sql(db, "INSERT INTO changes (id, request_id, at, actor, verb, tenant_id, from_tenant_id, uid, revision) SELECT seq, "
-		"REPEAT('r', 16), UTC_TIMESTAMP(6), 'tester', 'moved', %d, %s, REPEAT('u', 16), seq FROM seq_%d_to_%d",
-		tenant, from, first, last);
-}
-
-// A look when the last one that counted was long ago.
-static void look_later(void)
-{
-	here.registry->horizon.given_us -= SETTLED_US;
-	(void)horizon();
-}
-
-// All ids that were given by now were given long enough ago.
-static void settle(void)
-{
-	look_later();
-	look_later();
-}
-
-static long long horizon_above(uint64_t after, uint64_t one, uint64_t other)
+static long long published(struct client *client)
 {
 	uint64_t at = 0;
 
-	is_outcome(change_horizon_of(here.registry, (const uint64_t[]){ one, other }, after, &at), OUTCOME_OK, "asked for two");
+	begin_request(client);
+	is_outcome(horizon_read(client->registry, &at, NULL), OUTCOME_OK, "read");
 	return (long long)at;
 }
 
-static long long horizon_of_two(uint64_t one, uint64_t other)
+static long long horizon_above(uint64_t after, uint64_t one, uint64_t two)
 {
-	return horizon_above(0, one, other);
+	uint64_t at = 0;
+
+	is_outcome(horizon_of_two(here.registry, (const uint64_t[]){ one, two }, after, &at), OUTCOME_OK, "asked for two");
+	return (long long)at;
 }
 
-// As if so long had passed since something began to hold it up.
-static void wait_us(int64_t time_us)
+// Statements are found by their address, so that of a text stays.
+static const struct db_query *query_of(const char *text)
 {
-	waited_us = time_us;
+	static struct db_query queries[32];
+	size_t i = 0;
+
+	while (i < COUNT_OF(queries) && queries[i].sql != NULL && strcmp(queries[i].sql, text) != 0)
+		i++;
+	if (i == COUNT_OF(queries))
+		bail_out("too many statements");
+	if (queries[i].sql == NULL)
+		queries[i] = (struct db_query){ strdup(text), "", "u" };
+	return &queries[i];
+}
+
+static uint64_t value_of(struct db *db, const char *text)
+{
+	struct db_rows rows;
+
+	if (db_run(db, here.pool, query_of(text), NULL, &rows) != DB_OK || rows.n != 1)
+		bail_out("no value");
+	return db_at(&rows, 0, 0)->u;
 }
 
 // Rows that this connection went through so far.
@@ -120,219 +140,548 @@ static long long rows_read(void)
 
 static void test_open(void)
 {
-	struct db *other = db_open(&server.config, true);
-
 	add(other, 1, 3);
 	is_int(horizon(), 3, "all that is committed");
 	is_int((long long)newest, 3, "is all");
 	sql(writer, "START TRANSACTION");
 	add(writer, 4, 4);
-	is_int(horizon(), 3, "what is open is not there");
+	is_int(horizon(), 3, "what is in flight is not there");
 	add(other, 5, 5);
-	is_int(horizon(), 3, "what is behind it waits");
+	is_int(horizon(), 3, "what is above it waits");
 	is_int((long long)newest, 5, "and is seen");
-	is_int(horizon(), 3, "still");
-	wait_us(SETTLED_US);
-	is_int(horizon(), 3, "as long as it takes");
+	ok(!horizon_is_asking(here.registry) && horizon_settled(here.registry) == 5, "nothing else is uncertain");
 	sql(writer, "COMMIT");
 	is_int(horizon(), 5, "until it is committed");
 	sql(writer, "START TRANSACTION");
 	add(writer, 6, 6);
 	add(other, 7, 7);
-	is_int(horizon(), 5, "the next one is open");
+	is_int(horizon(), 5, "the next one is in flight");
 	sql(writer, "ROLLBACK");
-	is_int(horizon(), 5, "what is missing may come");
-	is_int(horizon(), 5, "yet");
-	wait_us(SETTLED_US);
-	is_int(horizon(), 7, "and after a second does not");
-	add(other, 9, 9);
-	is_int(horizon(), 7, "a gap");
+	is_int(horizon(), 7, "and void at once when it is rolled back");
 	sql(writer, "START TRANSACTION");
-	add(writer, 8, 8);
-	wait_us(SETTLED_US);
-	is_int(horizon(), 7, "that is being filled");
-	add(other, 10, 12);
-	is_int(horizon(), 7, "while others go on");
-	is_int((long long)newest, 12, "which is seen");
+	add(writer, 8, 9);
+	sql(writer, "ROLLBACK");
+	is_int(horizon(), 7, "void ids at the end are no news");
+	add(other, 10, 10);
+	is_int(horizon(), 10, "and do not hold up what follows");
+	add(other, 12, 12);
+	sql(writer, "START TRANSACTION");
+	add(writer, 14, 14);
+	add(other, 15, 15);
+	is_int(horizon(), 12, "gaps are void, what is in flight between isn't");
+	is_int((long long)horizon_settled(here.registry), 15, "which is all known");
 	sql(writer, "COMMIT");
-	is_int(horizon(), 12, "all");
-	add(other, 14, 14);
-	is_int(horizon(), 12, "a gap again");
-	add(other, 13, 13);
-	is_int(horizon(), 14, "that is filled between two looks");
-	add_aged(other, 20, 20, 60);
-	is_int(horizon(), 20, "what is missing below what is old never comes");
-	db_close(&other);
+	is_int(horizon(), 15, "and now it is there");
 }
 
-static void test_two_gaps(void)
-{
-	struct db *other = db_open(&server.config, true);
+// ---- statements in progress
 
-	add(other, 22, 22);
-	sql(writer, "START TRANSACTION");
-	add(writer, 24, 24);
-	add(other, 25, 25);
-	is_int(horizon(), 20, "a gap and what is open");
-	wait_us(SETTLED_US);
-	is_int(horizon(), 23, "the gaps are void, what is open isn't");
-	sql(writer, "COMMIT");
-	is_int(horizon(), 25, "and now it is");
-	sql(writer, "START TRANSACTION");
-	add(writer, 26, 26);
-	add(other, 27, 27);
-	is_int(horizon(), 25, "what is open");
-	wait_us(SETTLED_US / 2);
-	sql(writer, "COMMIT");
-	add(other, 29, 29);
-	is_int(horizon(), 27, "and a gap next");
-	wait_us(SETTLED_US);
-	is_int(horizon(), 29, "which has its own second, and no more");
-	db_close(&other);
+// Executes an INSERT of those ids that stops before each row that is waited_at until the lock of the name is free, and after
+// it commits or doesn't. The pid.
+static pid_t write_and_wait(const char *lock, int first, int last, int waited_at, bool commits, bool as_batch)
+{
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	struct db *db = db_open(&server.config, false);
+	char text[1024];
+	const struct db_query query = { text, "", "" };
+	struct db_call calls[] = { { .query = &(struct db_query){ "SELECT 1", "", "u" } }, { .query = &query },
+		{ .query = &(struct db_query){ "SELECT 2", "", "u" } } };
+
+	(void)snprintf(text, sizeof(text), DB_LOG_INSERT "(id, request_id, at, actor, verb, tenant_id, uid, revision) SELECT seq, "
+		"REPEAT('r', 16), UTC_TIMESTAMP(6), 'tester', 'moved', 1, REPEAT('u', 16), IF(seq = %d, GET_LOCK('%s', 60), 1) "
+		"FROM seq_%d_to_%d", waited_at, lock, first, last);
+	sql(db, "START TRANSACTION");
+	if (as_batch)
+		(void)db_run_batch(db, here.pool, calls, COUNT_OF(calls));
+	else
+		sql(db, "%s", text);
+	sql(db, commits ? "COMMIT" : "ROLLBACK");
+	_exit(0);
+}
+
+static void await_value(const char *text, uint64_t value)
+{
+	for (int i = 0; i < 6000; i++) {
+		if (value_of(other, text) == value)
+			return;
+		(void)usleep(10000);
+	}
+	bail_out("what the test waits for does not happen");
+}
+
+static unsigned n_connections;
+
+// All connections but those of the test itself are gone, and so are their transactions. information_schema.INNODB_TRX is up
+// to 100 ms old.
+static void await_ends(void)
+{
+	char text[200];
+
+	(void)snprintf(text, sizeof(text), "SELECT CAST(COUNT(*) AS UNSIGNED) FROM information_schema.PROCESSLIST WHERE USER = 'root' "
+		"AND %u = %u", n_connections, n_connections);
+	await_value(text, n_connections);
+}
+
+static void count_connections(void)
+{
+	(void)horizon();
+	(void)value_of(writer, "SELECT 1 + 0");
+	n_connections = (unsigned)value_of(other, "SELECT CAST(COUNT(*) AS UNSIGNED) FROM information_schema.PROCESSLIST WHERE USER = 'root'");
+}
+
+static void await_lock_waiters(unsigned n)
+{
+	char text[200];
+
+	(void)snprintf(text, sizeof(text), "SELECT CAST(COUNT(*) AS UNSIGNED) FROM information_schema.PROCESSLIST WHERE STATE = "
+		"'User lock' AND %u = %u", n, n);
+	await_value(text, n);
+}
+
+// A statement that has ids and not yet their rows.
+static void test_statement(bool as_batch, int base)
+{
+	sql(other, "DO GET_LOCK('gate', 60)");
+	pid_t pid = write_and_wait("gate", base + 1, base + 4, base + 3, true, as_batch);
+	await_lock_waiters(1);
+	add(other, base + 10, base + 10);
+	long long before = ask(&here);
+	ok(before < base, "%s: what is above a statement in progress waits for it", as_batch ? "batch" : "text");
+	ok(horizon_is_asking(here.registry), "which is known");
+	is_int(ask(&here), before, "as long as it lasts");
+	ok((long long)horizon_settled(here.registry) < base, "and nothing is settled");
+	add(other, base + 11, base + 11);
+	is_int(ask(&here), before, "while others go on");
+	sql(other, "DO RELEASE_LOCK('gate')");
+	is_int((waitpid(pid, NULL, 0) == pid), 1, "it ends");
+	is_int(horizon(), base + 11, "and all is there");
+	ok(!horizon_is_asking(here.registry), "nothing is asked");
+}
+
+// Its ids come to nothing: the same statement, rolled back; and one whose process is killed.
+static void test_void_statement(int base)
+{
+	sql(other, "DO GET_LOCK('gate', 60)");
+	pid_t rolled_back = write_and_wait("gate", base + 1, base + 4, base + 3, false, true);
+	await_lock_waiters(1);
+	add(other, base + 10, base + 10);
+	ok(ask(&here) < base, "a statement in progress");
+	sql(other, "DO RELEASE_LOCK('gate')");
+	ok(waitpid(rolled_back, NULL, 0) == rolled_back, "is rolled back");
+	is_int(horizon(), base + 10, "and its ids are void");
+	sql(other, "DO GET_LOCK('gate', 60)");
+	pid_t killed = write_and_wait("gate", base + 11, base + 14, base + 13, true, true);
+	await_lock_waiters(1);
+	add(other, base + 20, base + 20);
+	ok(ask(&here) == base + 10, "another");
+	(void)kill(killed, SIGKILL);
+	ok(waitpid(killed, NULL, 0) == killed, "whose writer is killed");
+	ok(ask(&here) == base + 10, "goes on in the server");
+	sql(other, "DO RELEASE_LOCK('gate')");
+	await_ends();
+	is_int(horizon(), base + 20, "until that notices: its ids are void");
+}
+
+// A stopped writer holds the horizon up until the database ends its transaction, and no longer.
+static void test_stopped(int base)
+{
+	struct config hasty = server.config;
+	int ready[2];
+	char byte;
+
+	hasty.db_idle_write = 1;
+	if (pipe(ready) != 0)
+		bail_out("no pipe");
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct db *db = db_open(&hasty, false);
+		sql(db, "START TRANSACTION");
+		add(db, base + 1, base + 1);
+		(void)!write(ready[1], "x", 1);
+		for (;;)
+			(void)pause();
+	}
+	ok(read(ready[0], &byte, 1) == 1 && kill(pid, SIGSTOP) == 0, "a writer is stopped amid its transaction");
+	add(other, base + 2, base + 2);
+	ok(horizon() < base, "and holds up what is above");
+	for (int i = 0; i < 25; i++)
+		(void)horizon();
+	ok(horizon_is_held(here.registry), "which is known to be long");
+	await_ends();
+	is_int(horizon(), base + 2, "until the database ends it");
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+	(void)close(ready[0]);
+	(void)close(ready[1]);
 }
 
 static void test_large(void)
 {
-	struct db *other = db_open(&server.config, true);
-	long long before;
+	long long before, base = horizon();
 
 	sql(writer, "START TRANSACTION");
-	add(writer, 101, 100 + LARGE);
+	add(writer, 10001, 10000 + LARGE);
 	add(other, 20001, 20001);
-	is_int(horizon(), 29, "a large transaction");
-	wait_us(SETTLED_US);
-	is_int(horizon(), 100, "holds it up");
+	is_int(horizon(), base, "a large transaction holds it up");
 	before = rows_read();
 	for (int i = 0; i < 20; i++)
-		is_int(horizon(), 100, "for long");
-	ok(rows_read() - before < 100, "which is not gone through each time: %lld rows", rows_read() - before);
+		is_int(horizon(), base, "for long");
+	ok(rows_read() - before < 200, "which is not gone through each time: %lld rows", rows_read() - before);
 	sql(writer, "COMMIT");
-	is_int(horizon(), 20001, "when it has ended all is there, and what is missing behind it was missing long enough");
+	is_int(horizon(), 20001, "when it has ended all is there");
+	sql(writer, "START TRANSACTION");
+	add(writer, 20002, 20002);
 	add(other, 20003, 20002 + LARGE);
-	is_int(horizon(), 20001, "a gap before many");
-	is_int((long long)change_backlog(here.registry, 20001), LARGE, "which are counted");
-	before = rows_read();
-	for (int i = 0; i < 20; i++)
-		is_int(horizon(), 20001, "for a second");
-	ok(rows_read() - before < 100, "which are not gone through either: %lld rows", rows_read() - before);
-	wait_us(SETTLED_US);
+	is_int(horizon(), 20001, "a small one below many");
+	is_int((long long)horizon_backlog(here.registry), LARGE, "which are counted");
+	sql(writer, "ROLLBACK");
 	is_int(horizon(), 20002 + LARGE, "and then all is there");
-	is_int((long long)change_backlog(here.registry, 20002 + LARGE), 0, "with nothing above");
+	is_int((long long)horizon_backlog(here.registry), 0, "with nothing above");
+	add(other, 30001, 30000 + 3 * LOOK);
+	is_int(horizon(), 30000 + 3 * LOOK, "much is gone through in parts, at once");
 	sql(other, "DELETE FROM changes");
-	is_int(horizon(), 20002 + LARGE, "when the log was emptied it goes on");
-	db_close(&other);
+	is_int(horizon(), 30000 + 3 * LOOK, "when the log was emptied it goes on");
 }
 
-// A process that begins while a large transaction is on knows nothing of what was before.
-static void test_late(void)
+static void test_others(void)
 {
-	struct db *other = db_open(&server.config, true);
 	struct client late;
 
-	add(other, 40000, 40000);
+	add(other, 60001, 60001);
+	is_int(horizon(), 60001, "what one process finds out");
+	client_open(&late);
+	is_int(published(&late), 60001, "another has read");
 	sql(writer, "START TRANSACTION");
-	add(writer, 40001, 40001);
-	add(other, 40002, 40001 + 3 * LARGE);
-	client_open(&late);
-	is_int(horizon_of(&late), 40000, "it sees what is open far below");
+	add(writer, 60002, 60002);
+	add(other, 60003, 60002 + LARGE);
+	is_int(horizon_of(&late), 60001, "one that comes while something is in flight");
 	sql(writer, "COMMIT");
-	is_int(horizon_of(&late), 40001 + 3 * LARGE, "and comes up at once when it is not");
+	is_int(horizon_of(&late), 60002 + LARGE, "comes up when it is not");
+	is_int(published(&here), 60002 + LARGE, "for all");
 	client_close(&late);
-	sql(other, "DELETE FROM changes");
-	client_open(&late);
-	is_int(horizon_of(&late), 0, "of an empty log it knows nothing");
-	add(other, 90000, 90001);
-	is_int(horizon_of(&late), 90001, "what comes first there has nothing missing before it");
-	is_int((long long)change_solid(late.registry), 0, "nothing is solid yet");
-	add(other, 90002, 90002);
-	is_int(horizon_of(&late), 90002, "it goes on");
-	late.registry->horizon.setting_us -= 10000000;
-	add(other, 90003, 90003);
-	is_int(horizon_of(&late), 90003, "and on");
-	long long solid = (long long)change_solid(late.registry);
-	ok(solid > 0 && solid < 90003, "what it was ten seconds ago is (%lld)", solid);
-	is_int(horizon_of(&late), 90003, "not more");
-	is_int((long long)change_solid(late.registry), solid, "at once");
-	late.registry->horizon.setting_us -= 10000000;
-	is_int(horizon_of(&late), 90003, "later");
-	is_int((long long)change_solid(late.registry), 90003, "all of it");
-	client_close(&late);
-	db_close(&other);
 }
 
-// What is open of 7, which had it from 8, is between what is committed of 5 and 6.
+// What is in flight of 7, which had it from 8, is between what is committed of 5 and 6.
 static void test_of_two(void)
 {
-	struct db *other = db_open(&server.config, true), *third = db_open(&server.config, true);
+	struct db *third = db_open(&server.config, true);
 	struct followed *list;
 	uint64_t *ids;
 	long long before;
 	size_t n;
 
 	add_of(other, 5, "NULL", 100001, 100001);
-	(void)horizon();
-	wait_us(SETTLED_US);
-	is_int(horizon(), 100001, "nothing is open");
+	is_int(horizon(), 100001, "nothing is in flight");
 	sql(writer, "START TRANSACTION");
 	add_of(writer, 7, "8", 100002, 100001 + LARGE);
 	add_of(other, 5, "9", 120001, 120002);
-	settle();
-	is_int((long long)change_settled(here.registry), 120002, "given long ago");
 	is_int(horizon(), 100001, "the horizon of all is held up");
+	is_int((long long)horizon_settled(here.registry), 120002, "while all is known");
 	before = rows_read();
-	is_int(horizon_of_two(5, 1), 120002, "that of who has nothing to do with it is not");
+	is_int(horizon_above(0, 5, 1), 120002, "that of who has nothing to do with it is not");
 	is_outcome(follow_changes_of(here.registry, (const uint64_t[]){ 5, 1 }, 100001, 120002, 10, &list, &n), OUTCOME_OK,
 		"what there is of these");
 	ok(rows_read() - before < 100, "is found without going through all: %lld rows", rows_read() - before);
 	is_int((long long)n, 2, "two changes");
 	is_int((long long)list[0].id, 120001, "in their order");
 	is_outcome(follow_changes_of(here.registry, (const uint64_t[]){ 1, 9 }, 120001, 120002, 10, &list, &n), OUTCOME_OK, "asked");
-	is_int((long long)n, 1, "what left a tenant is its, too, behind what is known");
+	is_int((long long)n, 1, "what left a tenant is its, too, above what is known");
 	is_outcome(follow_tenants(here.registry, 100001, 120002, &ids, &n), OUTCOME_OK, "whose they are");
-	ok(n == 2 && ids[0] + ids[1] == 5 + 9, "is known");
-	is_int(horizon_of_two(4, 1), 120002, "nor that of who has nothing");
-	is_int(horizon_of_two(9, 4), 120002, "nor that of who had it");
-	is_int(horizon_of_two(7, 5), 100001, "whose it is waits");
-	is_int(horizon_of_two(5, 7), 100001, "whichever of two");
-	is_int(horizon_of_two(8, 5), 100001, "and who had it");
-	is_int(horizon_of_two(5, 8), 100001, "whichever");
+	is_int((long long)n, 4, "is known, what is in flight included");
+	is_int(horizon_above(0, 4, 1), 120002, "nor that of who has nothing");
+	is_int(horizon_above(0, 9, 4), 120002, "nor that of who had it");
+	is_int(horizon_above(0, 7, 5), 100001, "whose it is waits");
+	is_int(horizon_above(0, 5, 7), 100001, "whichever of two");
+	is_int(horizon_above(0, 8, 5), 100001, "and who had it");
+	is_int(horizon_above(0, 5, 8), 100001, "whichever");
 	sql(third, "START TRANSACTION");
 	add_of(third, 5, "NULL", 120003, 120003);
 	add_of(other, 5, "NULL", 120004, 120004);
-	look_later();
-	is_int((long long)change_settled(here.registry), 120002, "what is seen for the first time was given just now");
-	is_int(horizon_of_two(9, 4), 120002, "and is not passed");
-	settle();
-	is_int(horizon_of_two(5, 1), 120002, "what is open is not passed");
-	is_int(horizon_of_two(9, 4), 120004, "but by others");
+	(void)horizon();
+	is_int(horizon_above(0, 5, 1), 120002, "what is in flight is not passed");
+	is_int(horizon_above(0, 9, 4), 120004, "but by others");
 	sql(third, "COMMIT");
-	is_int(horizon_of_two(5, 1), 120004, "until it is committed");
+	is_int(horizon_above(0, 5, 1), 120004, "until it is committed");
 	add_of(other, 6, "NULL", 130001, 130000 + MORE);
-	settle();
-	is_int(horizon_of_two(6, 1), 130000 + LOOK, "much is looked at in parts");
+	(void)horizon();
+	is_int(horizon_above(0, 6, 1), 130000 + LOOK, "much is looked at in parts");
 	is_int(horizon_above(130000 + LOOK, 6, 1), 130000 + MORE, "from where one has come to on");
 	is_int(horizon_above(200000, 6, 1), 200000, "never back");
 	sql(writer, "COMMIT");
-	(void)horizon();
-	wait_us(SETTLED_US);
 	is_int(horizon(), 130000 + MORE, "in the end all is there");
-	is_int(horizon_of_two(7, 5), 130000 + MORE, "for everybody");
-	db_close(&other);
+	is_int(horizon_above(0, 7, 5), 130000 + MORE, "for everybody");
 	db_close(&third);
+}
+
+// ---- connections, users, crashes
+
+static void test_lost_connection(void)
+{
+	uint64_t at;
+
+	add(other, 200001, 200002);
+	begin_request(&here);
+	is_outcome(horizon_ask(here.registry, &at, NULL), OUTCOME_OK, "asked");
+	is_int((long long)at, 200002, "and found out");
+	sql(other, "KILL %llu", (unsigned long long)value_of(here.db, "SELECT CONNECTION_ID() + 0"));
+	is_outcome(horizon_publish(here.registry), OUTCOME_UNAVAILABLE, "the connection is lost before it is published");
+	is_outcome(horizon_publish(here.registry), OUTCOME_UNAVAILABLE, "over another one it can't be");
+	is_int(published(&here), 130000 + MORE, "nothing was");
+	is_int((long long)horizon_settled(here.registry), 130000 + MORE, "and nothing is known");
+	is_int(horizon(), 200002, "until it is asked again");
+}
+
+// Writers that the asking user can't see.
+static void test_blind(void)
+{
+	struct config blind = server.config;
+	struct client client;
+
+	sql(other, "CREATE USER blind@localhost; GRANT SELECT, INSERT, UPDATE, DELETE ON t.* TO blind@localhost");
+	blind.db_user = "blind";
+	client = (struct client){ .db = db_open(&blind, false), .pool = pool_new() };
+	client.registry = registry_new(&blind, client.db);
+	add(other, 200003, 200003);
+	is_int(ask(&client), 200002, "who can't see all writers does not go on");
+	is_int((long long)value_of(other, "SELECT COUNT(*) + 0 FROM log_writers"), 2, "both are known");
+	is_int(horizon(), 200003, "who can does");
+	add(other, 200004, 200004);
+	sql(other, "GRANT PROCESS ON *.* TO blind@localhost");
+	client_close(&client);
+	client = (struct client){ .db = db_open(&blind, false), .pool = pool_new() };
+	client.registry = registry_new(&blind, client.db);
+	is_int(horizon_of(&client), 200004, "and with the privilege everybody can");
+	client_close(&client);
+	sql(other, "DELETE FROM log_writers WHERE name = 'blind'; DROP USER blind@localhost");
+}
+
+static enum db_verdict insert_taken(void *arg)
+{
+	static const struct db_query query = {
+		DB_LOG_INSERT "(id, request_id, at, actor, verb, tenant_id, uid, revision) VALUES (200004, REPEAT('r', 16), "
+		"UTC_TIMESTAMP(6), 'tester', 'moved', 1, REPEAT('u', 16), 1)", "", ""
+	};
+	struct db_call call = { .query = &query };
+
+	*(enum db_result *)arg = db_run_batch(here.db, here.pool, &call, 1);
+	return DB_ROLLBACK;
+}
+
+static void test_taken_id(void)
+{
+	enum db_result result;
+	struct uuid id = uuid_new();
+
+	is_int(db_txn_run(here.db, DB_WRITE, &id, insert_taken, &result), DB_LOST, "an id of the log that is taken");
+	is_int(result, DB_RETRY, "is no duplicate of anything: the transaction runs again");
+	ok(db_txn_tries(here.db) > 1, "%u times", db_txn_tries(here.db));
+}
+
+// ---- under load
+
+enum { WRITERS = 6, LOAD_MS = 4000, TOLD_MAX = 4000000 };
+
+static const struct db_query q_insert = {
+	DB_LOG_INSERT "(request_id, at, actor, verb, tenant_id, uid, revision) VALUES (?, UTC_TIMESTAMP(6), 'w', 'updated', ?, ?, 1)",
+	"bub", ""
+};
+static const struct db_query q_insert_many = {
+	DB_LOG_INSERT "(request_id, at, actor, verb, tenant_id, uid, revision) SELECT ?, UTC_TIMESTAMP(6), 'w', 'moved', ?, ?, seq "
+	"FROM seq_1_to_3000 WHERE seq <= ?",
+	"bubu", ""
+};
+static const struct db_query q_nothing = { "SELECT 1", "", "u" };
+
+static uint64_t dice = 88172645463325252U;
+
+static uint64_t roll(uint64_t n)
+{
+	dice ^= dice << 13;
+	dice ^= dice >> 7;
+	dice ^= dice << 17;
+	return dice % n;
+}
+
+static struct db *load_db;
+static struct pool *load_pool;
+
+static enum db_verdict write_some(void *arg)
+{
+	struct uuid *id = arg;
+	struct db_value in[] = { db_uuid(id), db_u(1 + roll(4)), db_uuid(id), db_u(1 + roll(3000)) };
+	struct db_call calls[] = { { .query = &q_nothing }, { .query = &q_insert, .in = in }, { .query = &q_insert, .in = in },
+		{ .query = &q_nothing } };
+	uint64_t kind = roll(20);
+
+	if (kind == 0) {
+		(void)db_run(load_db, load_pool, &q_insert_many, in, NULL);
+	} else if (kind == 1) {
+		enum { BULK = 300 };
+		struct db_value *values = POOL_ARRAY(load_pool, struct db_value, 3 * BULK);
+		for (size_t i = 0; i < 3 * BULK; i++)
+			values[i] = in[i % 3];
+		(void)db_run_bulk(load_db, load_pool, &q_insert, values, BULK, NULL);
+	} else {
+		(void)db_run_batch(load_db, load_pool, calls, COUNT_OF(calls));
+		if (kind < 8)
+			(void)db_run_batch(load_db, load_pool, calls, COUNT_OF(calls));
+	}
+	if (roll(50) == 0)
+		(void)usleep((useconds_t)roll(200000));
+	return roll(10) < 3 ? DB_ROLLBACK : DB_COMMIT;
+}
+
+static pid_t load_writer(unsigned seed)
+{
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	(void)close(STDERR_FILENO); // lost connections are the purpose
+	dice += seed * UINT64_C(0x9E3779B97F4A7C15);
+	load_db = db_open(&server.config, false);
+	load_pool = pool_new();
+	for (;;) {
+		struct uuid id = uuid_new();
+		(void)db_txn_run(load_db, DB_WRITE, &id, write_some, &id);
+		pool_clear(load_pool);
+	}
+}
+
+struct reader {
+	uint64_t at;     // told up to here
+	uint64_t *told;  // ids, in their order
+	size_t n;
+	uint64_t of[2];  // of those tenants alone; 0: of all
+};
+
+static void read_up_to(struct reader *reader, uint64_t up_to)
+{
+	static const struct db_query all = { "SELECT id FROM changes WHERE id > ? AND id <= ? ORDER BY id", "uu", "u" };
+	static const struct db_query some = {
+		"SELECT id FROM changes WHERE id > ? AND id <= ? AND tenant_id IN (?, ?) ORDER BY id", "uuuu", "u"
+	};
+	struct db_rows rows;
+
+	if (up_to <= reader->at)
+		return;
+	if (db_run(here.db, here.pool, reader->of[0] != 0 ? &some : &all,
+		DB_IN(db_u(reader->at), db_u(up_to), db_u(reader->of[0]), db_u(reader->of[1])), &rows) != DB_OK)
+		bail_out("can't read");
+	for (size_t i = 0; i < rows.n && reader->n < TOLD_MAX; i++)
+		reader->told[reader->n++] = db_at(&rows, i, 0)->u;
+	reader->at = up_to;
+}
+
+// How many rows of the table, up to where the reader is, it was not told of.
+static size_t count_late(const struct reader *reader, uint64_t from)
+{
+	struct reader again = { .at = from, .told = POOL_ARRAY(here.pool, uint64_t, TOLD_MAX), .of = { reader->of[0], reader->of[1] } };
+	size_t late = 0, k = 0;
+
+	read_up_to(&again, reader->at);
+	for (size_t i = 0; i < again.n; i++) {
+		while (k < reader->n && reader->told[k] < again.told[i])
+			k++;
+		late += k == reader->n || reader->told[k] != again.told[i] ? 1 : 0;
+	}
+	return late;
+}
+
+static void disturb(pid_t *pids, unsigned *made)
+{
+	size_t i = (size_t)roll(WRITERS);
+
+	switch (roll(3)) {
+	case 0:
+		(void)kill(pids[i], SIGKILL);
+		(void)waitpid(pids[i], NULL, 0);
+		pids[i] = load_writer(++*made);
+		break;
+	case 1:
+		(void)kill(pids[i], SIGSTOP);
+		break;
+	default:
+		for (i = 0; i < WRITERS; i++)
+			(void)kill(pids[i], SIGCONT);
+	}
+}
+
+static void test_load(void)
+{
+	struct reader exact = { .n = 0 }, two = { .of = { 2, 3 } }, hasty = { .n = 0 };
+	struct reader *const readers[] = { &exact, &two, &hasty };
+	pid_t pids[WRITERS];
+	unsigned made = 0, asks = 0, ahead = 0;
+	uint64_t from = (uint64_t)horizon(), highest;
+
+	for (size_t i = 0; i < COUNT_OF(readers); i++) {
+		readers[i]->at = from;
+		readers[i]->told = malloc(TOLD_MAX * sizeof(uint64_t));
+	}
+	for (size_t i = 0; i < WRITERS; i++)
+		pids[i] = load_writer(++made);
+	for (int64_t end = clock_tick_us() + LOAD_MS * 1000, next = 0; clock_tick_us() < end; asks++) {
+		uint64_t at = 0, of_two = 0;
+		begin_request(&here);
+		if (horizon_advance(here.registry, &at, &highest) != OUTCOME_OK ||
+			horizon_of_two(here.registry, two.of, two.at, &of_two) != OUTCOME_OK)
+			bail_out("no horizon");
+		read_up_to(&exact, at);
+		read_up_to(&two, of_two);
+		read_up_to(&hasty, highest); // what is missing is taken to be void
+		ahead += of_two > at ? 1 : 0;
+		if (clock_tick_us() > next) {
+			disturb(pids, &made);
+			next = clock_tick_us() + 30000;
+		}
+	}
+	for (size_t i = 0; i < WRITERS; i++) {
+		(void)kill(pids[i], SIGKILL);
+		(void)waitpid(pids[i], NULL, 0);
+	}
+	await_ends();
+	begin_request(&here);
+	diag("%zu changes told, %zu of two tenants, %u asks, %u of them ahead for the two, %u writers", exact.n, two.n, asks, ahead, made);
+	ok(exact.n > 1000 && two.n > 500 && ahead > 0, "much was told");
+	is_int((long long)count_late(&exact, from), 0, "nothing came to light below the horizon");
+	is_int((long long)count_late(&two, from), 0, "nor below that of two tenants");
+	ok(count_late(&hasty, from) > 0, "a reader who does not ask would have missed some, which the check finds: %zu",
+		count_late(&hasty, from));
+	begin_request(&here);
+	uint64_t at = 0;
+	is_outcome(horizon_advance(here.registry, &at, &highest), OUTCOME_OK, "asked at the end");
+	is_int((long long)at, (long long)highest, "in the end all is told");
+	for (size_t i = 0; i < COUNT_OF(readers); i++)
+		free(readers[i]->told);
 }
 
 int main(void)
 {
+	// With 1, the default, writers wait for each other while one inserts many, and hardly meet.
+	(void)snprintf(server.option, sizeof(server.option), "--innodb-autoinc-lock-mode=%s",
+		getenv("TENURE_AUTOINC_LOCK_MODE") != NULL ? getenv("TENURE_AUTOINC_LOCK_MODE") : "2");
 	fixture_start();
-	server_sql("DELETE FROM changes");
+	server_sql("DELETE FROM changes; UPDATE log_horizon SET published = 0");
 	writer = db_open(&server.config, true);
-	if (writer == NULL)
-		bail_out("no connection");
+	other = db_open(&server.config, true);
 	test_open();
-	test_two_gaps();
+	count_connections();
+	test_statement(false, 1000);
+	test_statement(true, 2000);
+	test_void_statement(3000);
+	test_stopped(4000);
 	test_large();
-	test_late();
+	test_others();
 	test_of_two();
+	test_lost_connection();
+	test_blind();
+	test_taken_id();
+	test_load();
 	db_close(&writer);
+	db_close(&other);
 	return fixture_end();
 }

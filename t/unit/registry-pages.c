@@ -3,10 +3,8 @@
 // changed. registry-recall.c compares one who remembers with one who does not, whatever happens.
 #include "base/base.h"
 
-#include <time.h>
-
 #include "registry-fixture.h"
-#include "registry/feed.h"
+#include "registry/horizon.h"
 #include "registry/pages.h"
 
 // ---- by itself
@@ -133,8 +131,7 @@ static const char *page(const char *tenant)
 	bool more;
 
 	(void)registry_begin(here.registry, here.pool, &id, STR("tester"));
-	here.registry->horizon.setting_us -= 10000000; // as if so long had passed
-	if (change_horizon(here.registry, &horizon) != OUTCOME_OK ||
+	if (horizon_advance(here.registry, &horizon, NULL) != OUTCOME_OK ||
 		db_run(here.db, here.pool, &rows_read, NULL, &before) != DB_OK)
 		bail_out("no horizon");
 	enum outcome outcome = resource_list(here.registry, &query, &list, &n, &more);
@@ -165,16 +162,11 @@ static void read_often(const char *tenant)
 		(void)page(tenant);
 }
 
-// Until it is remembered; where numbers are missing in the log that takes a second.
+// Until it is remembered.
 static void settle(const char *tenant)
 {
-	const struct timespec pause = { .tv_nsec = 10000000 };
-
-	for (int i = 0; page(tenant)[0] == '?' && i < 1000; i++) {
-		if (i > 70)
-			(void)nanosleep(&pause, NULL);
+	for (int i = 0; page(tenant)[0] == '?' && i < 100; i++)
 		pool_clear(here.pool);
-	}
 }
 
 #define ELSEWHERE(want, what, ...) is_outcome(client_do(&other, &OP(__VA_ARGS__)), OUTCOME_##want, what)

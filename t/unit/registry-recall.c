@@ -4,7 +4,7 @@
 #include "base/base.h"
 
 #include "registry-fixture.h"
-#include "registry/feed.h"
+#include "registry/horizon.h"
 #include "registry/pages.h"
 #include "registry/recall.h"
 
@@ -215,8 +215,7 @@ static bool is_whole(const char *tenant, unsigned *seen)
 	struct uuid id = uuid_new();
 
 	(void)registry_begin(here.registry, here.pool, &id, STR("tester"));
-	here.registry->horizon.setting_us -= 10000000;
-	if (change_horizon(here.registry, &horizon) != OUTCOME_OK ||
+	if (horizon_advance(here.registry, &horizon, NULL) != OUTCOME_OK ||
 		resource_list(here.registry, &query, &list, &n, &more) != OUTCOME_OK || (n != 0 && n != MOVED)) {
 		diag("%zu of %d", n, MOVED);
 		return false;
@@ -307,8 +306,7 @@ static struct str told_page(struct client *client, const struct resource_query *
 
 	(void)registry_begin(client->registry, client->pool, &id, STR("tester"));
 	// As a reader does who wants to go on from there: without it no page is remembered.
-	client->registry->horizon.setting_us -= 10000000; // as if so long had passed
-	if (change_horizon(client->registry, &horizon) != OUTCOME_OK)
+	if (horizon_advance(client->registry, &horizon, NULL) != OUTCOME_OK)
 		return STR("no horizon");
 	struct resource_query own = *query;
 	own.type = type_called(client->registry, query->type->plural.p);

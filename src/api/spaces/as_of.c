@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The horizon (registry/feed.h) from before the reading misses nothing, but may lie behind the newest that was read, of
-// which a watch from there would tell again. So once the horizon has come up to that, it is asked what changed between: if
-// all of it shows in what was read, that is as of there. If not, something was written before what was read and committed
-// after: no version says what was read, and it is read again. All that waits for no lock and not for long; where it does
-// not come to an end, the horizon is the version.
+// The horizon (registry/horizon.h) that was published before the reading misses nothing, but may lie below the newest change
+// that shows in what was read, and a watch from there would tell that change again. So the horizon is advanced up to that
+// change, and the changes between are compared with what was read. If all of them show, the reading is as of that change.
+// If not, two transactions committed in another order than they got their ids: no version fits, and the objects are read
+// again. Nothing here waits for a lock, and all of it takes at most PATIENCE_US; after that the version is the first
+// horizon, and the reading is not exact.
 #include "base/base.h"
 
 #include "api/spaces/as_of.h"
@@ -14,14 +15,24 @@
 #include "base/pool.h"
 #include "registry/follow.h"
 
-enum { PATIENCE_US = 100000, PAUSE_US = 2000, CHANGES_MAX = 1000 };
+enum {
+	PATIENCE_US = 100000,
+	PAUSE_US = 2000,    // between two asks
+	CHANGES_MAX = 1000, // that are compared with what was read
+	FAR = 200,          // a horizon so far below the newest change is advanced before the reading
+};
 
 enum outcome as_of_again(struct as_of *as_of)
 {
+	struct registry *registry = as_of->call->registry;
+	uint64_t newest;
+
 	as_of->n = 0;
 	as_of->newest = 0;
 	as_of->is_page = false;
-	return change_horizon(as_of->call->registry, &as_of->horizon);
+	enum outcome outcome = horizon_read(registry, &as_of->horizon, &newest);
+
+	return outcome == OUTCOME_OK && newest - as_of->horizon > FAR ? horizon_advance(registry, &as_of->horizon, NULL) : outcome;
 }
 
 enum outcome as_of_begin(struct as_of *as_of, struct call *call, const struct target *target, struct str name)
@@ -169,15 +180,15 @@ static uint64_t last_seen(const struct as_of *as_of, const struct followed *list
 static enum outcome await(const struct as_of *as_of, uint64_t up_to, bool *there)
 {
 	struct registry *registry = as_of->call->registry;
-	uint64_t horizon, newest;
+	uint64_t horizon;
 
 	*there = false;
 	for (;;) {
-		enum outcome outcome = change_reach(registry, &horizon, &newest);
+		enum outcome outcome = horizon_advance(registry, &horizon, NULL);
 		if (outcome != OUTCOME_OK)
 			return outcome;
 		*there = horizon >= up_to;
-		if (*there || change_is_stuck(registry) || clock_tick_us() >= as_of->until_us)
+		if (*there || horizon_is_held(registry) || clock_tick_us() >= as_of->until_us)
 			return OUTCOME_OK;
 		pause_briefly();
 	}
@@ -192,20 +203,26 @@ static bool all_seen(const struct as_of *as_of, const struct followed *list, siz
 	return true;
 }
 
-enum outcome as_of_end(struct as_of *as_of, uint64_t *version, bool *exact, bool *again)
+// Are there too many changes above the horizon to compare them?
+static bool is_too_far(const struct as_of *as_of, uint64_t newest)
+{
+	return newest - as_of->horizon >= CHANGES_MAX && horizon_backlog(as_of->call->registry) >= CHANGES_MAX;
+}
+
+static enum outcome find_version(struct as_of *as_of, uint64_t *version, bool *exact, bool *again)
 {
 	struct followed *list;
 	uint64_t newest = as_of->newest, last;
 	size_t n;
 	bool all, there = false;
-	enum outcome outcome = newest != 0 ? OUTCOME_OK : change_newest(as_of->call->registry, &newest);
+	enum outcome outcome = newest != 0 ? OUTCOME_OK : horizon_read(as_of->call->registry, NULL, &newest);
 
 	*version = as_of->horizon;
 	*exact = true;
 	*again = false;
 	if (outcome != OUTCOME_OK || newest <= as_of->horizon)
 		return outcome;
-	*exact = change_backlog(as_of->call->registry, as_of->horizon) < CHANGES_MAX;
+	*exact = !is_too_far(as_of, newest);
 	if (!*exact)
 		return OUTCOME_OK;
 	if (as_of->n > 0)
@@ -227,6 +244,15 @@ enum outcome as_of_end(struct as_of *as_of, uint64_t *version, bool *exact, bool
 		*version = last;
 	*again = !*exact && clock_tick_us() < as_of->until_us;
 	return OUTCOME_OK;
+}
+
+// What is newer than the version is told again by a watch, unless a crash of the database takes it back: so it is made
+// durable first.
+enum outcome as_of_end(struct as_of *as_of, uint64_t *version, bool *exact, bool *again)
+{
+	enum outcome outcome = find_version(as_of, version, exact, again);
+
+	return outcome == OUTCOME_OK && !*exact && !*again ? horizon_publish(as_of->call->registry) : outcome;
 }
 
 enum outcome as_of_is_same(struct as_of *as_of, uint64_t version, bool *same)

@@ -16,7 +16,7 @@ struct as_of {
 	const struct target *target;
 	struct str name;          // the only one that is looked at; p NULL: all
 	int64_t until_us;         // how long it may take
-	uint64_t horizon;         // when it began
+	uint64_t horizon;         // published when it began
 	uint64_t newest;          // the newest change behind the reading; 0: whoever read did not ask
 	struct sighting *seen;
 	size_t n, room;

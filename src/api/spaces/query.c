@@ -89,7 +89,7 @@ enum outcome read_version(struct call *call, uint64_t *version)
 	*version = asked;
 	if (asked == 0)
 		return OUTCOME_OK;
-	enum outcome outcome = change_newest(call->registry, &newest);
+	enum outcome outcome = horizon_read(call->registry, NULL, &newest);
 	return outcome == OUTCOME_OK && asked > newest ? fail_not_yet(call, asked, newest) : outcome;
 }
 

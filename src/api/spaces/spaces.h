@@ -8,7 +8,7 @@
 #include "api/spaces/selector.h"
 #include "api/spaces/table.h"
 #include "registry/definition.h"
-#include "registry/feed.h"
+#include "registry/horizon.h"
 #include "repr/field_fault.h"
 
 struct as_of; // api/spaces/as_of.h

@@ -145,7 +145,7 @@ static enum outcome find_position(struct watch_begun *begun, bool *expired)
 	*expired = false;
 	enum outcome outcome = follow_bounds(begun->call->registry, &oldest, &newest);
 	*expired = *position > newest || (!begun->from_now && *position + 1 < oldest);
-	return begun->from_now && !*expired && outcome == OUTCOME_OK ? change_horizon(begun->call->registry, position) : outcome;
+	return begun->from_now && !*expired && outcome == OUTCOME_OK ? horizon_advance(begun->call->registry, position, NULL) : outcome;
 }
 
 // ---- what is there
