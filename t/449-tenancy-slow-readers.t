@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# A client that asks for much and takes none of it: the one worker there is serves others meanwhile, and the answer is
-# whole when it is taken after all.
+# Clients that ask for much and take none of it: the workers serve others meanwhile, behind each web server, and the answers are
+# whole when they are taken after all.
 use strict;
 use warnings;
 
@@ -14,7 +14,7 @@ use Test::More;
 use Tenure::Instance;
 
 # More than the buffers of all sockets between hold.
-my ($objects, $bytes) = (32, 700_000);
+my ($objects, $bytes, $slow) = (32, 700_000, 6);
 
 sub fill {
     my ($admin) = @_;
@@ -35,14 +35,15 @@ sub slow_reader {
     return ($socket, $first);
 }
 
-for my $name ('lighttpd', 'nginx') {
+for my $name ('lighttpd', 'nginx', 'apache-proxy', 'apache-fcgid') {
     subtest $name => sub {
-        plan skip_all => "$name is not installed" unless Tenure::Instance::on_path($name);
-        my $instance = Tenure::Instance->start(server => $name, workers => 1);
+        plan skip_all => "$name is not installed" unless Tenure::Instance::on_path($name =~ /apache/ ? 'apache2' : $name) &&
+            ($name ne 'apache-fcgid' || -e '/usr/lib/apache2/modules/mod_fcgid.so');
+        my $instance = Tenure::Instance->start(server => $name, workers => 2);
         my $admin = $instance->admin;
         fill($admin);
         my $path = '/api/v1/tenants/t1/namespaces/default/configmaps';
-        my @slow = map { [ slow_reader($instance->env('TENURE_ADMIN_URL'), $path) ] } 1 .. 2;
+        my @slow = map { [ slow_reader($instance->env('TENURE_ADMIN_URL'), $path) ] } 1 .. $slow;
         is $admin->request('GET', '/v2.0/t1')->{status}, 200, 'others are served';
         for my $slow (@slow) {
             my ($socket, $answer) = @$slow;

@@ -34,7 +34,7 @@ sub blockers {
     my @form = map { { %{ $_->{attributes} } } } Tenure::XML::children($in_xml, 'blocker');
     is_deeply \@form, $json->json->{move}{blockers}, 'the same in XML and JSON';
     is_deeply $post->json->{blockers}, $json->json->{move}{blockers}, 'the same in the refusal';
-    is_deeply [Tenure::XML::names($xml->xml)], ['tenants', 'resources', 'blockers'], 'behind the blueprints\' elements';
+    is_deeply [Tenure::XML::names($xml->xml)], ['tenants', 'resources', 'counts', 'blockers'], 'behind the blueprints\' elements';
     ok !(grep { !length $_->{detail} } @{ $post->json->{blockers} }), 'each says what to do';
     return sort map { "$_->{reason} $_->{resource}" } @{ $post->json->{blockers} };
 }

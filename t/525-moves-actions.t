@@ -35,8 +35,8 @@ subtest 'the list' => sub {
     my %tags = map { $_->{tag} => 1 } @{ $move->{resources} };
     is scalar keys %tags, 3, 'each has a tag of its own';
     is_deeply [map { $_->{id} } @{ $move->{tenants} }], ['from', 'to'], 'source, then destination';
-    ok !exists $move->{tenants}[0]{resources}, 'the count is no part of a tenant\'s state';
-    ok exists $move->{tenants}[0]{$_}, "but $_ is" for qw(tier metadata state etag);
+    is_deeply [map { $_->{resources} } @{ $move->{tenants} }], [3, 0], 'with how many each has';
+    ok exists $move->{tenants}[0]{$_}, "and its $_" for qw(tier metadata state etag);
     $admin->put('/v2.0/from', json => { tenant => { metadata => { color => 'red' } } })->is_status(202);
     is Tenure::XML::child(Tenure::XML::child(Tenure::XML::child($admin->get($address)->xml, 'tenants'), 'tenant'), 'color')->{text}, 'red',
         'metadata as elements';
@@ -82,6 +82,11 @@ subtest 'what changes the tag' => sub {
     $admin->delete('/v2.0/to/persistentvolumes/p1');
     # Whatever the blocker was, it is away: this state was seen.
     ok $seen{ action()->etag }, 'without it the tag is as before';
+    $admin->make('/v2.0/to/persistentvolumes/unrelated');
+    $differs->('what comes to the destination and is not in the way');
+    $admin->delete('/v2.0/to/persistentvolumes/unrelated');
+    $admin->make('/v2.0/to/namespaces/unrelated');
+    $differs->('one of another type');
 };
 
 # The header identifies the answer: what is told of blockers is told apart, with as many of them and for the same reason.
@@ -112,8 +117,6 @@ subtest 'what does not' => sub {
     is action()->etag, $etag, 'a write that changes nothing';
     $admin->make('/v2.0/other/persistentvolumes/x');
     is action()->etag, $etag, 'what happens elsewhere';
-    $admin->make('/v2.0/to/persistentvolumes/unrelated');
-    is action()->etag, $etag, 'what comes to the destination and is not in the way';
     is $admin->get('/v1.0/from/action/move?dest=to')->etag, $etag, 'the vocabulary';
     is $admin->get($address)->etag, $etag, 'the form';
     isnt action('/v2.0/from/action/move?dest=other')->etag, $etag, 'another destination is another action';

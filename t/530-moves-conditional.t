@@ -49,7 +49,7 @@ my @between = (
         my ($from) = @_;
         $admin->put("$from/persistentvolumes/p1", json => { v => $_ }) for 'B', 1;
     }],
-    ['a new one',                   1, 0, sub { my ($from) = @_; $admin->make("$from/persistentvolumes/new") }],
+    ['a new one',                   1, 1, sub { my ($from) = @_; $admin->make("$from/persistentvolumes/new") }],
     ['a new one that goes again',   0, 0, sub { my ($from) = @_; $admin->make("$from/persistentvolumes/n"); $admin->delete("$from/persistentvolumes/n") }],
     ['there and back',              1, 1, sub {
         my ($from, $to) = @_;
@@ -59,7 +59,7 @@ my @between = (
     }],
     ['the source\'s metadata',      1, 1, sub { my ($from) = @_; $admin->put($from, json => { tenant => { metadata => { a => 'b' } } }) }],
     ['the destination\'s tier',     1, 1, sub { my ($from, $to) = @_; $admin->put($to, json => { tenant => { tier => 'gold' } }) }],
-    ['something else there',        0, 0, sub { my ($from, $to) = @_; $admin->make("$to/persistentvolumes/else") }],
+    ['something else there',        1, 1, sub { my ($from, $to) = @_; $admin->make("$to/persistentvolumes/else") }],
     ['a lock',                      1, 1, sub { my ($from) = @_; $admin->patch("$from/persistentvolumes/p1", { metadata => { locked => JSON::PP::true() } }) }],
 );
 for my $case (@between) {

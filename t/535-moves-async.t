@@ -102,6 +102,14 @@ subtest 'looked at again at the end' => sub {
         'a change, and a condition' => [1, 'stale', sub { my ($from) = @_; $admin->put("/v2.0/$from/persistentvolumes/p1", json => { x => 1 }) }],
         'a blocker'                 => [0, 'blocked', sub { my ($from, $to) = @_; $admin->make("/v2.0/$to/persistentvolumes/p2") }],
         'the destination goes'      => [0, 'gone', sub { my ($from, $to) = @_; $admin->delete("/v2.0/$to") }],
+        'a new one, and a condition' => [1, 'stale', sub { my ($from) = @_; $admin->make("/v2.0/$from/persistentvolumes/new") }],
+        'a busy destination, and a condition' => [1, undef, sub { my ($from, $to) = @_; $admin->make("/v2.0/$to/persistentvolumes/busy$_") for 1 .. 3 }],
+        'another tier there, and a condition' => [1, undef, sub { my ($from, $to) = @_; $admin->put("/v2.0/$to", json => { tenant => { tier => 'gold' } }) }],
+        'the quota, and a condition' => [1, 'blocked', sub {
+            my ($from, $to) = @_;
+            $instance->sql(q(INSERT IGNORE INTO tiers (name, max_resources) VALUES ('two', 2)));
+            $admin->put("/v2.0/$to", json => { tenant => { tier => 'two' } })->is_status(202);
+        }],
         'a change, no condition'    => [0, undef, sub { my ($from) = @_; $admin->put("/v2.0/$from/persistentvolumes/p1", json => { x => 1 }) }],
     );
     for my $what (sort keys %later) {

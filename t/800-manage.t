@@ -38,7 +38,7 @@ write_file("$dir/tenure.conf", <<"CONF");
 socket = $db/mysql.sock
 name = it's a `test
 user = o'brien
-password = secret
+password = opensesame
 admin_user = root
 [tenure]
 sql_dir = $dir/sql
@@ -255,7 +255,7 @@ subtest 'upkeep and configuration' => sub {
     is((manage('config', 'check'))[0], 0, 'the configuration is correct');
     ($code, $out) = manage('config', 'show');
     is $code, 0, 'shown';
-    unlike $out, qr/secret\b/, 'without the password';
+    unlike $out, qr/opensesame\b/, 'without the password';
     is((manage('nonsense'))[0], 64, 'an unknown command');
     is((manage('tier', 'list', '--nonsense'))[0], 64, 'an unknown option');
     is((manage('tier', 'list', 'more'))[0], 64, 'an argument too many');

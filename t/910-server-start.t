@@ -105,7 +105,7 @@ subtest 'names that are in use' => sub {
 
 subtest 'a killed master' => sub {
     $daemon->start;
-    ok Tenure::Daemon::wait_until(sub { $daemon->children == 4 }), 'has children';
+    ok Tenure::Daemon::wait_until(sub { $daemon->children == 5 }), 'has children';
     my @children = $daemon->children;
     $daemon->signal('KILL');
     $daemon->wait_for_end;

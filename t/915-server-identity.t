@@ -66,7 +66,7 @@ subtest 'rotation' => sub {
 };
 
 subtest 'a reload that can\'t open its access log' => sub {
-    ok Tenure::Daemon::wait_until(sub { $daemon->children == 4 }), 'the old workers have ended';
+    ok Tenure::Daemon::wait_until(sub { $daemon->children == 5 }), 'the old workers have ended';
     my @before = $daemon->children;
     $daemon->write_config(endpoint => { access_log => "$daemon->{dir}/nowhere/access.log" });
     $daemon->signal('HUP');

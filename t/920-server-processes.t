@@ -128,12 +128,16 @@ subtest 'a worker that dies' => sub {
 
     my ($mover) = grep { !Tenure::Daemon::has_epoll($_) } $daemon->children;
     kill KILL => $mover;
-    ok Tenure::Daemon::wait_until(sub { my @now = $daemon->children; @now == 4 && !grep { $_ == $mover } @now }),
+    ok Tenure::Daemon::wait_until(sub { my @now = $daemon->children; @now == 5 && !grep { $_ == $mover } @now }),
         'so is the mover';
     my ($watch) = grep { Tenure::Daemon::is_watch_process($_) } $daemon->children;
     kill KILL => $watch;
     ok Tenure::Daemon::wait_until(sub { my ($now) = grep { Tenure::Daemon::is_watch_process($_) } $daemon->children;
         $now && $now != $watch }), 'and the watch process';
+    my ($sender) = grep { Tenure::Daemon::is_sender($_) } $daemon->children;
+    kill KILL => $sender;
+    ok Tenure::Daemon::wait_until(sub { my ($now) = grep { Tenure::Daemon::is_sender($_) } $daemon->children;
+        $now && $now != $sender }), 'and the sender';
 };
 
 subtest 'SIGHUP' => sub {
@@ -152,7 +156,7 @@ subtest 'SIGHUP' => sub {
     }
     is end_request($running)->{status}, 200, 'a request from before is finished';
     is_deeply [ map { end_load($_) } @load ], [ 0, 0, 0 ], 'no request is refused or cut';
-    ok Tenure::Daemon::wait_until(sub { $daemon->children == 4 }), 'the old ones end';
+    ok Tenure::Daemon::wait_until(sub { $daemon->children == 5 }), 'the old ones end';
 };
 
 subtest 'SIGHUP with a broken configuration' => sub {

@@ -8,7 +8,7 @@ c.uid, c.project, c.user, COALESCE(y.name, 'unknown') AS type, c.generation, c.c
 -- @in uid bytes
 -- @out c consumer, class text, used uint, allocated_at time, provider bytes, provider_generation uint
 SELECT {consumer}, k.name AS class, a.used, a.updated_at AS allocated_at, r.uid AS provider,
-  COALESCE(p.generation, 0) AS provider_generation
+  CAST(COALESCE(p.generation, 0) AS UNSIGNED) AS provider_generation
 FROM consumers c
 STRAIGHT_JOIN allocations a ON a.consumer_id = c.id
 STRAIGHT_JOIN resources r ON r.id = a.resource_id

@@ -4,7 +4,7 @@
 --      allocation_ratio text, used uint, created_at time, updated_at time
 -- @fragment inventory
 i.class_id, c.name AS class, i.total, i.reserved, i.min_unit, i.max_unit, i.step_size,
-CAST(i.allocation_ratio AS CHAR) AS allocation_ratio, i.used, i.created_at, i.updated_at
+CAST(i.allocation_ratio AS CHAR) AS allocation_ratio, CAST(i.used AS UNSIGNED) AS used, i.created_at, i.updated_at
 
 -- @statement inventory_list
 -- @in uid bytes, type_id uint

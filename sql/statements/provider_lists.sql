@@ -41,7 +41,7 @@ resources r FORCE INDEX (type)
 --      generation uint
 -- @scans all providers are asked for where no filter is given
 SELECT r.id, r.uid, r.tenant_id, t.name AS tenant, r.root, r.body, r.created_at, r.updated_at,
-  COALESCE(p.generation, 0) AS generation
+  CAST(COALESCE(p.generation, 0) AS UNSIGNED) AS generation
 FROM {provider_way}
 STRAIGHT_JOIN tenants t ON t.id = r.tenant_id AND t.deleted_at IS NULL
 LEFT JOIN providers p ON p.resource_id = r.id

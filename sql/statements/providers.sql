@@ -7,7 +7,7 @@
 -- @statement provider_get
 -- @in uid bytes, type_id uint
 -- @out tenant text, provider_generation uint, r resource
-SELECT t.name AS tenant, COALESCE(p.generation, 0) AS provider_generation, {resource}
+SELECT t.name AS tenant, CAST(COALESCE(p.generation, 0) AS UNSIGNED) AS provider_generation, {resource}
 FROM resources r
 JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL
 LEFT JOIN providers p ON p.resource_id = r.id

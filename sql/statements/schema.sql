@@ -10,7 +10,7 @@ WHERE table_schema = DATABASE();
 -- @statement schema_version
 -- @out files uint, version uint
 -- @scans a row for each file of the schema
-SELECT COUNT(*) AS files, COALESCE(MAX(version), 0) AS version FROM schema_version;
+SELECT COUNT(*) AS files, CAST(COALESCE(MAX(version), 0) AS UNSIGNED) AS version FROM schema_version;
 
 -- @statement schema_record
 -- @in version uint, file text

@@ -7,10 +7,12 @@
 
 struct db_statement {
 	const struct db_query *query;
-	const char *const *in_names;  // of its parameters, in their order: "id", "set.tenant_id"
-	const char *const *out_names; // of its columns
-	const char *scans, *sorts;    // why it may go through a table, or sort more than it answers; NULL: it may not
-	const char *sample;           // values to explain it with, where those are not taken from the columns compared with
+	const char *const *in_names;   // of its parameters, in their order: "id", "set.tenant_id"
+	// The column that each is compared with or stored in: "table.column", "a,b.column" where it is one of these tables';
+	// NULL: none is known.
+	const char *const *in_columns;
+	const char *const *out_names;  // of its columns
+	const char *scans, *sorts;     // why it may go through a table, or sort more than it answers; NULL: it may not
 };
 extern const struct db_statement db_statements[];
 extern const size_t db_n_statements;

@@ -180,28 +180,50 @@ static void add_counted(struct buf *buf, struct str s)
 	buf_add(buf, s);
 }
 
+static void add_number(struct buf *buf, uint64_t number)
+{
+	buf_add_u64(buf, number);
+	buf_addc(buf, '/');
+}
+
+// All that an action tells of a tenant. Its etag covers tier, metadata and what else it has as content.
+static void add_tenant(struct buf *buf, const struct tenant *tenant, const struct type_counts *counts)
+{
+	buf_add(buf, uuid_bytes(&tenant->uid));
+	buf_add(buf, str_n((const char *)tenant->etag, sizeof(tenant->etag)));
+	add_number(buf, tenant->resources);
+	add_number(buf, (uint64_t)tenant->created_us);
+	add_number(buf, (uint64_t)tenant->updated_us);
+	add_number(buf, counts->n);
+	for (size_t i = 0; i < counts->n; i++) {
+		add_counted(buf, counts->list[i].type);
+		add_number(buf, counts->list[i].resources);
+	}
+}
+
 void state_tag_of_action(struct registry *registry, struct move_action *action, const struct state_sum *sum,
 	const struct state_sum *merged)
 {
-	struct buf text = buf_new(registry->pool, 512);
+	struct buf tenants = buf_new(registry->pool, 512), blockers = buf_new(registry->pool, 512);
 
+	add_tenant(&tenants, &action->source, &action->source_counts);
+	add_tenant(&tenants, &action->dest, &action->dest_counts);
 	for (size_t i = 0; i < action->n_blockers; i++) {
-		add_counted(&text, action->blockers[i].resource);
-		add_counted(&text, str_c(action->blockers[i].reason));
+		add_counted(&blockers, action->blockers[i].resource);
+		add_counted(&blockers, str_c(action->blockers[i].reason));
+		add_counted(&blockers, action->blockers[i].detail);
 	}
+	// Which resources move, and what of each is told, follows from the sums, in which their uids and revisions are.
 	const struct str parts[] = {
 		STR("action:"),
-		uuid_bytes(&action->source.uid),
-		uuid_bytes(&action->dest.uid),
-		str_n((const char *)action->source.etag, sizeof(action->source.etag)),
-		str_n((const char *)action->dest.etag, sizeof(action->dest.etag)),
+		buf_str(&tenants),
 		uuid_bytes(&action->resource.uid),
-		STR("sums:"),
+		action->listed ? STR("listed:") : STR("sums:"),
 		sum_text(registry, sum),
 		STR(" merged:"),
 		sum_text(registry, merged),
-		STR(" blockers:"),
-		buf_str(&text),
+		action->more_blockers ? STR(" more blockers:") : STR(" blockers:"),
+		buf_str(&blockers),
 	};
 	tag_of_parts(registry, parts, COUNT_OF(parts), action->etag);
 }

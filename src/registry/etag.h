@@ -37,7 +37,8 @@ struct state_sum {
 void state_tag(struct registry *registry, const struct uuid *tenant, const struct state_sum *sum,
 	char tag[MOVE_TAG_HEX + 1]);
 void state_tag_of_one(struct registry *registry, const struct uuid *uid, uint64_t revision, char tag[MOVE_TAG_HEX + 1]);
-// Of the whole action: tenants, moved set, blockers, the destination's namespaces that it merges with. Sets action->etag.
+// Of all that is told of the action: both tenants with their counts, the moved set, the blockers with their texts; and of the
+// destination's namespaces that it merges with. Sets action->etag.
 void state_tag_of_action(struct registry *registry, struct move_action *action, const struct state_sum *sum,
 	const struct state_sum *merged);
 

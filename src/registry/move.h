@@ -21,16 +21,28 @@ struct move_item {
 	char tag[MOVE_TAG_HEX + 1];
 };
 
+// How many live resources of each type a tenant has, counted from its rows. In byte order of the types' names; the namespace
+// "default" is none of them.
+struct type_count {
+	struct str type; // as addresses have it
+	uint64_t resources;
+};
+struct type_counts {
+	struct type_count *list;
+	size_t n;
+};
+
 // The move action: the state of everything the move affects.
 struct move_action {
 	struct tenant source, dest;
+	struct type_counts source_counts, dest_counts; // in a preview and under a condition
 	struct resource resource; // what moves, when it is one
 	uint64_t count;           // resources that move
 	uint64_t bytes;           // of their documents
-	bool listed;              // items are there, count of them; else only tag, count and bytes are to be told
-	struct move_item *items;
+	bool listed;              // each is to be told; else only tag, count and bytes
+	struct move_item *items;  // of a preview, count of them where they are to be told
 	char tag[MOVE_TAG_HEX + 1];  // of the affected resources' state
-	char etag[MOVE_TAG_HEX + 1]; // of the whole action
+	char etag[MOVE_TAG_HEX + 1]; // of all that is told of the action, both tenants' counts included; where these are there
 	struct blocker *blockers; // reasons: name-taken quota locked namespace-missing namespace-terminating in-use attached
 	                          // type-unavailable type-differs type-shared
 	size_t n_blockers;
@@ -45,7 +57,9 @@ struct move_result {
 	struct move_action action; // as found under the locks; items are not filled
 	struct uuid uid;           // of the move
 };
-// Decides on If-Match, given the action's etag as text; check NULL: unconditional.
+// Decides on If-Match, given the action's etag as text; check NULL: unconditional. It is asked once, when the move is done or
+// queued. A queued move is compared again when it is carried out, but only in what it takes (move_action.tag), its blockers
+// and the quota: so one into a tenant in which much happens can succeed.
 struct tag_guard {
 	bool (*matches)(void *arg, struct str etag);
 	void *arg;

@@ -8,7 +8,7 @@
 // Both tenants are held exclusively from here on, so that nobody else writes the resource.
 static enum outcome plan_gift(struct registry *registry, const struct move_order *order, struct move_plan *plan)
 {
-	enum outcome outcome = move_plan(registry, order, true, plan);
+	enum outcome outcome = move_plan(registry, order, MOVE_LOOK_LOCKED, plan);
 
 	if (outcome != OUTCOME_NOT_FOUND && outcome != OUTCOME_MOVED && outcome != OUTCOME_GONE)
 		return outcome;

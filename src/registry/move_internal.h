@@ -61,13 +61,20 @@ struct move_plan {
 		uint64_t locked; // resources of the set that are locked
 		uint64_t types; // a bit for the id of each of their types; the last stands for all ids from 63 on
 		bool definitions; // CustomResourceDefinitions are among them
+		bool dest_has_any; // the destination has resources: rows say so, not its count
 		struct state_sum merged; // the destination's namespaces that those of the set are merged into
 	} found;
 };
 
-// Looks at everything the move affects: tenants, resource, set, blockers, tags. locked: takes both tenants' rows
-// exclusively first. Outcomes as move_preview.
-enum outcome move_plan(struct registry *registry, const struct move_order *order, bool locked, struct move_plan *plan);
+enum move_look {
+	MOVE_LOOK_PREVIEW, // reads only
+	MOVE_LOOK_LOCKED,  // takes both tenants' rows exclusively first
+	MOVE_LOOK_COMPARE, // the same, and what the whole action's etag covers is read as well
+};
+// Looks at everything the move affects: tenants, resource, set, blockers, tags. Where it is not LOCKED alone, counts both
+// tenants' resources, which takes time in proportion to them, and makes the action's etag. Outcomes as move_preview.
+enum outcome move_plan(struct registry *registry, const struct move_order *order, enum move_look look,
+	struct move_plan *plan);
 
 // Told how many have moved so far, from time to time.
 struct move_progress {
@@ -78,7 +85,8 @@ struct move_progress {
 enum outcome move_execute(struct registry *registry, const struct move_plan *plan, struct move_progress progress);
 
 // One row in moves for each move; its uid is the request's, so that running again after an uncertain COMMIT finds it.
-// conditional: it was asked for with the action's etag. done: else it waits for the mover.
+// conditional: it was asked for with the action's etag, and what it takes (action->tag) has to be the same when it is carried
+// out. done: else it waits for the mover.
 enum outcome move_record(struct registry *registry, const struct move_order *order, const struct move_plan *plan,
 	bool conditional, bool done);
 

@@ -220,7 +220,8 @@ enum outcome fail_stale_action(struct registry *registry, const struct move_acti
 {
 	registry_fail(registry, OUTCOME_STALE,
 		"something changed since the move action with that tag was shown: look at the move action again");
-	registry_fail_member(registry, "etag", str_printf(registry->pool, "\"%s\"", action->etag));
+	if (action->etag[0] != '\0') // a queued move has none by then
+		registry_fail_member(registry, "etag", str_printf(registry->pool, "\"%s\"", action->etag));
 	return OUTCOME_STALE;
 }
 
@@ -230,7 +231,7 @@ enum outcome move_record(struct registry *registry, const struct move_order *ord
 	const struct move_action *action = plan->action;
 	struct db_value in[] = { db_uuid(&registry->request_id), db_u(action->source.id), db_u(action->dest.id),
 		order->address != NULL ? db_u(action->resource.id) : db_null('u'), db_s(done ? STR("done") : STR("queued")),
-		conditional ? db_s(str_c(action->etag)) : db_null('s'), db_u((uint64_t)order->words), db_s(registry->actor),
+		conditional ? db_s(str_c(action->tag)) : db_null('s'), db_u((uint64_t)order->words), db_s(registry->actor),
 		db_u(action->count), db_t(registry->stamp_us), done ? db_t(registry->stamp_us) : db_null('t') };
 	enum db_result result = db_run(registry->db, registry->pool, &q_insert_move, in, NULL);
 
@@ -268,7 +269,7 @@ enum outcome move_run(struct registry *registry, const struct move_order *order,
 	*result = (struct move_result){ .uid = registry->request_id };
 	enum outcome outcome = find_recorded(registry, order, result);
 	if (outcome == OUTCOME_OK)
-		outcome = move_plan(registry, order, true, &plan);
+		outcome = move_plan(registry, order, conditional ? MOVE_LOOK_COMPARE : MOVE_LOOK_LOCKED, &plan);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (conditional && !guard.matches(guard.arg, str_c(result->action.etag)))

@@ -123,13 +123,14 @@ static enum outcome carry_out(struct mover *mover, const struct db_rows *move, u
 	}
 	tell(mover, 0); // before the tenants are locked: lock.c
 	if (outcome == OUTCOME_OK)
-		outcome = move_plan(registry, &order, true, &plan);
+		outcome = move_plan(registry, &order, MOVE_LOOK_LOCKED, &plan);
 	if (outcome == OUTCOME_OK)
 		outcome = check_same(registry, move, &action);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	*count = action.count;
-	if (!db_at(move, 0, 3)->null && !str_eq_c(db_at(move, 0, 3)->s, action.etag))
+	// What the action told of the tenants was compared when the move was accepted, and may be another by now.
+	if (!db_at(move, 0, 3)->null && !str_eq_c(db_at(move, 0, 3)->s, action.tag))
 		return fail_stale_action(registry, &action);
 	if (action.n_blockers > 0)
 		return fail_blocked(registry, &action);

@@ -23,6 +23,8 @@ const char *child_name(const struct child *child)
 		return "worker";
 	case CHILD_MOVER:
 		return "mover";
+	case CHILD_SENDER:
+		return "sender";
 	case CHILD_WATCH:
 		break;
 	}

@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 
-enum child_kind { CHILD_WORKER, CHILD_MOVER, CHILD_WATCH };
+enum child_kind { CHILD_WORKER, CHILD_MOVER, CHILD_SENDER, CHILD_WATCH };
 
 enum { CHILD_DELAY_FIRST_MS = 100, CHILD_DELAY_MAX_MS = 10000, CHILD_STEADY_MS = 10000 };
 
@@ -22,7 +22,7 @@ struct child {
 // After an end at now_us: sets due_us. The delay doubles while children die young, and begins anew with one that lived
 // for CHILD_STEADY_MS.
 void child_ended(struct child *child, int64_t now_us);
-// "worker", "mover" or "watch process".
+// "worker", "mover", "sender" or "watch process".
 const char *child_name(const struct child *child);
 // Of waitpid's status: "with code 1", "by signal 9 (Killed)".
 void child_describe_end(int status, char *text, size_t size);

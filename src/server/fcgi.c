@@ -7,7 +7,9 @@
 #include <fastcgi.h>
 #include <fcgiapp.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -32,6 +34,7 @@ enum {
 	RECORDS_AT_ONCE = 16,
 	SEND_ROOM_GIVEN = 128 << 10, // bytes that a connection takes at once without being told
 	SEND_ROOM = 1 << 20,
+	SLOW_MS = 250,             // for what a web server does not take at once, before it is handed over
 	STOP_GRACE_MS = 500,       // for what a web server sends at the moment we stop
 	STOP_REQUESTS = 1024,      // taken from the queue when finishing; a bound, should they never end
 	RETIRE_REQUESTS = 16,      // likewise when retiring; where more are waiting, more come, and wake others
@@ -278,6 +281,15 @@ static bool slot_begin(struct fcgi *fcgi, struct slot *slot)
 	return true;
 }
 
+// A copy of the descriptor goes on elsewhere: epoll would go on telling of it.
+static void slot_forget(struct fcgi *fcgi, struct slot *slot)
+{
+	if (slot->watched)
+		(void)epoll_ctl(fcgi->epoll_fd, EPOLL_CTL_DEL, slot->fcgx.ipcFd, NULL);
+	FCGX_Free(&slot->fcgx, 0);
+	slot_close(slot);
+}
+
 // ---- one request
 
 // Reads stdin to its end. More than CONTENT_LENGTH says, or a body nobody wants, is read too: what stays in a kept
@@ -321,70 +333,148 @@ static enum transport_fault read_request(struct fcgi *fcgi, struct pool *pool, s
 	return head != TRANSPORT_OK ? head : body;
 }
 
-// False: the web server is gone, or takes nothing any more.
-static bool send_parts(int fd, struct iovec *parts, size_t n_parts)
+// An answer's body as records: each a head and up to RECORD_MAX bytes. Positions count the bytes of both.
+struct records {
+	struct str body;
+	uint16_t request_id;
+	size_t at, n; // sent so far; all there is
+};
+
+struct record_parts {
+	unsigned char heads[RECORDS_AT_ONCE][FCGI_HEADER_LEN];
+	struct iovec parts[2 * RECORDS_AT_ONCE];
+	size_t n;
+};
+
+static struct records make_records(uint16_t request_id, struct str body)
 {
-	while (n_parts > 0) {
-		struct msghdr message = { .msg_iov = parts, .msg_iovlen = n_parts };
-		ssize_t n = sendmsg(fd, &message, MSG_NOSIGNAL);
-		if (n < 0 && errno == EINTR)
+	return (struct records){ .body = body, .request_id = request_id,
+		.n = body.n + (body.n + RECORD_MAX - 1) / RECORD_MAX * FCGI_HEADER_LEN };
+}
+
+static void add_part(struct record_parts *parts, void *p, size_t n, size_t *skip)
+{
+	size_t less = *skip < n ? *skip : n;
+
+	*skip -= less;
+	if (n > less)
+		parts->parts[parts->n++] = (struct iovec){ .iov_base = (char *)p + less, .iov_len = n - less };
+}
+
+// What follows at the present position, as far as there is room for it.
+static void fill_parts(const struct records *records, struct record_parts *parts)
+{
+	size_t whole = RECORD_MAX + FCGI_HEADER_LEN, at = records->at / whole * RECORD_MAX, skip = records->at % whole;
+
+	parts->n = 0;
+	for (size_t i = 0; i < RECORDS_AT_ONCE && at < records->body.n; i++) {
+		struct str content = str_part(records->body, at, records->body.n - at > RECORD_MAX ? at + RECORD_MAX : records->body.n);
+		memcpy(parts->heads[i], (unsigned char[]){ FCGI_VERSION_1, FCGI_STDOUT, (unsigned char)(records->request_id >> 8),
+			(unsigned char)records->request_id, (unsigned char)(content.n >> 8), (unsigned char)content.n, 0, 0 },
+			FCGI_HEADER_LEN);
+		add_part(parts, parts->heads[i], FCGI_HEADER_LEN, &skip);
+		add_part(parts, (void *)(uintptr_t)content.p, content.n, &skip);
+		at += content.n;
+	}
+}
+
+// Waits until until_us at most (0: as long as the connection waits for bytes). False: not all could be sent; errno is EAGAIN if
+// that is because the web server did not take it in time.
+static bool send_records(int fd, struct records *records, int64_t until_us)
+{
+	struct record_parts parts;
+
+	while (records->at < records->n) {
+		fill_parts(records, &parts);
+		struct msghdr message = { .msg_iov = parts.parts, .msg_iovlen = parts.n };
+		ssize_t n = sendmsg(fd, &message, MSG_NOSIGNAL | (until_us != 0 ? MSG_DONTWAIT : 0));
+		if (n >= 0) {
+			records->at += (size_t)n;
 			continue;
-		if (n < 0)
+		}
+		if (errno == EINTR)
+			continue;
+		struct pollfd wait = { .fd = fd, .events = POLLOUT };
+		int64_t left_us = until_us - clock_tick_us();
+		if (errno != EAGAIN || until_us == 0)
 			return false;
-		for (; n_parts > 0 && (size_t)n >= parts->iov_len; parts++, n_parts--)
-			n -= (ssize_t)parts->iov_len;
-		if (n_parts > 0) {
-			parts->iov_base = (char *)parts->iov_base + n;
-			parts->iov_len -= (size_t)n;
+		if (left_us <= 0 || poll(&wait, 1, (int)(left_us / 1000) + 1) == 0) {
+			errno = EAGAIN;
+			return false;
 		}
 	}
 	return true;
 }
 
-// As many records as make it, from where the body is.
-static bool send_records(int fd, uint16_t request_id, struct str body)
+// The rest of an answer, up to its end, as a file in memory. -1: there is no room for it.
+static int file_of_rest(struct records records)
 {
-	unsigned char heads[RECORDS_AT_ONCE][FCGI_HEADER_LEN];
-	struct iovec parts[2 * RECORDS_AT_ONCE];
-	size_t at = 0;
+	const unsigned char end[] = { FCGI_VERSION_1, FCGI_STDOUT, (unsigned char)(records.request_id >> 8),
+		(unsigned char)records.request_id, 0, 0, 0, 0, FCGI_VERSION_1, FCGI_END_REQUEST,
+		(unsigned char)(records.request_id >> 8), (unsigned char)records.request_id, 0, 8, 0, 0, 0, 0, 0, 0,
+		FCGI_REQUEST_COMPLETE, 0, 0, 0 };
+	struct record_parts parts;
+	int file = memfd_create("answer", MFD_CLOEXEC);
 
-	while (at < body.n) {
-		size_t n = 0;
-		for (; n < RECORDS_AT_ONCE && at < body.n; n++) {
-			struct str content = str_part(body, at, body.n - at > RECORD_MAX ? at + RECORD_MAX : body.n);
-			memcpy(heads[n], (unsigned char[]){ FCGI_VERSION_1, FCGI_STDOUT, (unsigned char)(request_id >> 8),
-				(unsigned char)request_id, (unsigned char)(content.n >> 8), (unsigned char)content.n, 0, 0 },
-				FCGI_HEADER_LEN);
-			parts[2 * n] = (struct iovec){ .iov_base = heads[n], .iov_len = FCGI_HEADER_LEN };
-			parts[2 * n + 1] = (struct iovec){ .iov_base = (void *)(uintptr_t)content.p, .iov_len = content.n };
-			at += content.n;
+	while (file >= 0 && records.at < records.n) {
+		fill_parts(&records, &parts);
+		ssize_t n = writev(file, parts.parts, (int)parts.n);
+		if (n <= 0) {
+			close(file);
+			return -1;
 		}
-		if (!send_parts(fd, parts, 2 * n))
-			return false;
+		records.at += (size_t)n;
 	}
-	return true;
+	if (file < 0 || write(file, end, sizeof(end)) == (ssize_t)sizeof(end))
+		return file;
+	close(file);
+	return -1;
+}
+
+static bool hand_rest_over(struct fcgi *fcgi, struct slot *slot, struct records records, const struct fcgi_slow *slow)
+{
+	int file = file_of_rest(records);
+	bool handed = file >= 0 && handover_pass(slow->to, slot->fcgx.ipcFd, file, slow->tenant);
+
+	if (file >= 0)
+		close(file);
+	if (handed)
+		slot_forget(fcgi, slot);
+	return handed;
 }
 
 // The library copies an answer and sends it in pieces of 8 kB, each of which wakes the web server. What the system holds
-// of it does not hold up the worker.
-static void send_body(struct slot *slot, struct str body)
+// of it does not hold up the worker; what the web server does not take in a moment is for the sender. False: it has the
+// connection, too.
+static bool send_body(struct fcgi *fcgi, struct slot *slot, struct str body, const struct fcgi_slow *slow)
 {
 	FCGX_Request *request = &slot->fcgx;
 	int room = (int)(body.n < SEND_ROOM ? body.n : SEND_ROOM);
+	struct records records = make_records((uint16_t)request->requestId, body);
 
 	if (body.n <= LARGE_BODY || FCGX_FFlush(request->out) != 0) {
 		FCGX_PutStr(body.p, (int)body.n, request->out);
-		return;
+		return true;
 	}
 	if (body.n > SEND_ROOM_GIVEN)
 		(void)setsockopt(request->ipcFd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
-	if (send_records(request->ipcFd, (uint16_t)request->requestId, body))
-		return;
+	// Where bytes of the request were left unread the connection has to be closed with care, as only the library does.
+	bool may_hand_over = slow->to >= 0 && fcgi->whole;
+	bool sent = send_records(request->ipcFd, &records, may_hand_over ? clock_tick_us() + SLOW_MS * 1000 : 0);
+	if (!sent && may_hand_over && errno == EAGAIN) {
+		if (hand_rest_over(fcgi, slot, records, slow))
+			return false;
+		sent = send_records(request->ipcFd, &records, 0);
+	}
+	if (sent)
+		return true;
 	request->keepConnection = 0; // nothing that follows would be understood
 	(void)shutdown(request->ipcFd, SHUT_RDWR);
+	return true;
 }
 
-void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, const struct response *response)
+void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, const struct response *response,
+	const struct fcgi_slow *slow)
 {
 	struct slot *slot = fcgi->current;
 	struct buf head = buf_new(pool, 1024);
@@ -396,29 +486,20 @@ void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, 
 	}
 	reply_head(&head, response);
 	FCGX_PutStr(head.p, (int)head.n, slot->fcgx.out);
-	if (method != METHOD_HEAD && reply_has_body(response) && response->body.n > 0)
-		send_body(slot, response->body);
+	fcgi->current = NULL;
+	if (method != METHOD_HEAD && reply_has_body(response) && response->body.n > 0 && !send_body(fcgi, slot, response->body, slow))
+		return;
 	// An attached connection the library closes only once the peer has, or after a while. That is of use where bytes
 	// were left unread: closing at once would make TCP drop the answer.
 	if (!fcgi->whole)
 		FCGX_Attach(&slot->fcgx);
 	FCGX_Finish_r(&slot->fcgx);
-	fcgi->current = NULL;
 	if (!slot_is_open(slot)) {
 		slot_reset(slot);
 		return;
 	}
 	slot->idle_since_us = clock_tick_us();
 	slot_watch(fcgi, slot);
-}
-
-// A copy of the descriptor goes on elsewhere: epoll would go on telling of it.
-static void slot_forget(struct fcgi *fcgi, struct slot *slot)
-{
-	if (slot->watched)
-		(void)epoll_ctl(fcgi->epoll_fd, EPOLL_CTL_DEL, slot->fcgx.ipcFd, NULL);
-	FCGX_Free(&slot->fcgx, 0);
-	slot_close(slot);
 }
 
 static void finish_begun(struct fcgi *fcgi, struct slot *slot)

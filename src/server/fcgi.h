@@ -37,8 +37,14 @@ enum fcgi_event fcgi_next(struct fcgi *fcgi, int timeout_ms, struct pool *pool, 
 	enum transport_fault *fault);
 // The current request was waiting when the one before it had been answered: it did not wake the worker.
 bool fcgi_is_busy(const struct fcgi *fcgi);
+// Where the rest of an answer goes that the web server is slow to take.
+struct fcgi_slow {
+	int to;          // the sender (sender.h); -1: there is none, and the worker waits
+	uint64_t tenant; // whose it is (limits.h)
+};
 // Sends the response; for HEAD without its body. pool as given to fcgi_next, not yet cleared.
-void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, const struct response *response);
+void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, const struct response *response,
+	const struct fcgi_slow *slow);
 // Sends the response's head and what it has of a body, and hands the connection over with the order, for the rest to
 // follow from there (handover.h). Instead of fcgi_answer; where it can't be done, false: the response ended with that body.
 bool fcgi_hand_over(struct fcgi *fcgi, struct pool *pool, const struct response *response, int to, struct limits_watch watch,

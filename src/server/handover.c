@@ -47,6 +47,7 @@ static int order_file(struct str order)
 struct message {
 	uint16_t request_id;
 	struct limits_watch watch;
+	uint64_t tenant;
 };
 
 union two_descriptors {
@@ -73,7 +74,7 @@ static bool send_both(int to, int fd, int file, struct message content)
 bool handover_send(int to, int fd, uint16_t request_id, struct limits_watch watch, struct str order)
 {
 	int file = order_file(order);
-	bool sent = file >= 0 && send_both(to, fd, file, (struct message){ request_id, watch });
+	bool sent = file >= 0 && send_both(to, fd, file, (struct message){ .request_id = request_id, .watch = watch });
 
 	if (!sent)
 		log_warning("a watch could not be handed over: %s", strerror(errno));
@@ -142,5 +143,31 @@ bool handover_receive(int from, struct handover *handover)
 	log_warning("a watch could not be taken over: no descriptors, or no memory");
 	if (handover->fd >= 0)
 		close(handover->fd);
+	return false;
+}
+
+bool handover_pass(int to, int fd, int file, uint64_t tenant)
+{
+	bool sent = send_both(to, fd, file, (struct message){ .tenant = tenant });
+
+	if (!sent)
+		log_warning("the rest of an answer could not be handed over: %s", strerror(errno));
+	return sent;
+}
+
+bool handover_take(int from, int *fd, int *file, uint64_t *tenant)
+{
+	struct message content = { .tenant = 0 };
+
+	if (!receive_both(from, fd, file, &content))
+		return false;
+	*tenant = content.tenant;
+	if (*fd >= 0 && *file >= 0)
+		return true;
+	log_warning("the rest of an answer could not be taken over: no descriptors");
+	if (*fd >= 0)
+		close(*fd);
+	if (*file >= 0)
+		close(*file);
 	return false;
 }

@@ -321,6 +321,11 @@ void limits_leave(struct limits *limits)
 	limits->entered = false;
 }
 
+uint64_t limits_tenant(const struct limits *limits)
+{
+	return limits->entered ? limits->last_tenant : 0;
+}
+
 // ---- wrong tokens
 
 static uint64_t minute_now(void)

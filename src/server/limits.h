@@ -57,6 +57,9 @@ bool limits_enter(struct limits *limits, const struct principal *who, struct str
 // Its answer is with the web server. Also if limits_enter refused, or was never called.
 void limits_leave(struct limits *limits);
 
+// Whose request was admitted last, as a number that is the same in all processes; 0: nobody's.
+uint64_t limits_tenant(const struct limits *limits);
+
 // ---- wrong tokens
 
 // Asked before the token is looked at; token "" if there is none. False: it is refused.

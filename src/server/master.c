@@ -21,6 +21,7 @@
 #include "server/master.h"
 #include "server/mover_proc.h"
 #include "server/notify.h"
+#include "server/sender.h"
 #include "server/watch_proc.h"
 #include "server/worker.h"
 
@@ -35,7 +36,8 @@ struct master {
 	pid_t pid;
 	sigset_t signals;
 	int orders[2];           // from workers to the watch process (handover.h)
-	struct child *children; // the workers, then the mover, then, where anything is watched, the watch process
+	int slow[2];             // from workers to the sender
+	struct child *children; // the workers, then the mover and the sender, then, where anything is watched, the watch process
 	size_t n_children;
 	pid_t *retired;         // of earlier configurations, about to end
 	size_t n_retired;
@@ -75,18 +77,25 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind)
 		close(master->listener->fd);
 	if (kind != CHILD_WATCH)
 		close(master->orders[1]);
+	if (kind != CHILD_SENDER)
+		close(master->slow[1]);
+	if (kind != CHILD_WORKER) {
+		close(master->orders[0]);
+		close(master->slow[0]);
+	}
 	switch (kind) {
 	case CHILD_WORKER:
 		code = worker_run(master->setup, master->listener->fd, &(struct worker_tools){
-			.orders = has_watches(master->setup) ? master->orders[0] : -1, .shared = master->shared,
+			.orders = has_watches(master->setup) ? master->orders[0] : -1, .slow = master->slow[0], .shared = master->shared,
 			.processes = master->setup->endpoint->workers + master->setup->endpoint->reserve, .host = master->host });
 		break;
 	case CHILD_MOVER:
-		close(master->orders[0]);
 		code = mover_main(master->setup->config);
 		break;
+	case CHILD_SENDER:
+		code = sender_main(master->setup, master->slow[1]);
+		break;
 	case CHILD_WATCH:
-		close(master->orders[0]);
 		code = watch_main(master->setup, master->orders[1], master->shared, master->host);
 		break;
 	}
@@ -115,15 +124,16 @@ static void start_child(struct master *master, struct child *child)
 
 static bool make_children(struct master *master)
 {
-	size_t workers = master->setup->endpoint->workers + master->setup->endpoint->reserve, n = workers + (has_watches(master->setup) ? 2 : 1);
+	size_t workers = master->setup->endpoint->workers + master->setup->endpoint->reserve, n = workers + (has_watches(master->setup) ? 3 : 2);
 
 	master->children = calloc(n, sizeof(*master->children));
 	master->n_children = master->children == NULL ? 0 : n;
 	if (master->children == NULL)
 		return false;
 	master->children[workers].kind = CHILD_MOVER;
-	if (n > workers + 1)
-		master->children[workers + 1].kind = CHILD_WATCH;
+	master->children[workers + 1].kind = CHILD_SENDER;
+	if (n > workers + 2)
+		master->children[workers + 2].kind = CHILD_WATCH;
 	for (size_t i = 0; i < n; i++)
 		start_child(master, &master->children[i]);
 	return true;
@@ -394,7 +404,7 @@ static int begin(struct master *master)
 
 	master->shared = catalogue_share();
 	master->host = limits_share(master->setup->config);
-	if (code == EX_OK && (master->shared == NULL || !handover_pair(master->orders) || (pid_file != NULL && !notify_write_pid(pid_file, &error)) ||
+	if (code == EX_OK && (master->shared == NULL || !handover_pair(master->orders) || !handover_pair(master->slow) || (pid_file != NULL && !notify_write_pid(pid_file, &error)) ||
 			      !make_children(master)))
 		code = EX_OSERR;
 	if (code != EX_OK)

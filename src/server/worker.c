@@ -27,6 +27,7 @@ struct worker {
 	bool alone;
 	int signal_fd;
 	int orders; // where what is answered for long is handed over to; -1: nowhere
+	int slow;   // where answers are handed over to that clients are slow to take; -1: nowhere
 	struct fcgi *fcgi;
 	struct pipeline pipeline;
 	struct pool *pool; // one request's
@@ -136,7 +137,8 @@ static void answer(struct worker *worker, enum transport_fault fault)
 	if (call->order.p != NULL && call->response.status == 200)
 		hand_over(worker);
 	else
-		fcgi_answer(worker->fcgi, worker->pool, call->request.method, &call->response);
+		fcgi_answer(worker->fcgi, worker->pool, call->request.method, &call->response,
+			&(struct fcgi_slow){ .to = worker->slow, .tenant = limits_tenant(worker->limits) });
 	limits_leave(worker->limits);
 	look_after_moves(worker);
 }
@@ -185,6 +187,7 @@ int worker_run(const struct setup *setup, int listen_fd, const struct worker_too
 	worker->setup = setup;
 	worker->alone = tools->shared == NULL;
 	worker->orders = tools->orders;
+	worker->slow = tools->slow;
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (worker_open(worker, listen_fd, tools)) {
 		catalogue_join(worker->pipeline.registry, tools->shared);

@@ -17,6 +17,7 @@ struct shared;
 // What workers have from their master. Nothing of it: there is none, so background moves are this worker's to start.
 struct worker_tools {
 	int orders;                      // where watches are handed over to; -1: nowhere
+	int slow;                        // the same of the rests of answers (sender.h)
 	struct catalogue_shared *shared; // NULL: there is no master
 	unsigned processes;              // that serve the endpoint, this one included
 	struct shared *host;             // what the processes of the host share; NULL: nothing

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <ftw.h>
+#include <glob.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -119,6 +120,26 @@ TAP_UNUSED_OK static void server_sql_file(const char *name)
 	server_sql(text);
 	free(text);
 	(void)fclose(file);
+}
+
+// All files of the schema, sql/NNN-what.sql, in order, recorded as `tenure-manage db init` does it.
+TAP_UNUSED_OK static void server_schema(void)
+{
+	char pattern[4096], record[1024];
+	glob_t files;
+
+	(void)snprintf(pattern, sizeof(pattern), "%s/sql/[0-9][0-9][0-9]-*.sql", source_dir());
+	if (glob(pattern, 0, NULL, &files) != 0)
+		bail_out("no files of the schema");
+	for (size_t i = 0; i < files.gl_pathc; i++) {
+		const char *name = files.gl_pathv[i] + strlen(source_dir()) + 1;
+
+		server_sql_file(name);
+		(void)snprintf(record, sizeof(record), "INSERT INTO schema_version (version, file) VALUES (%zu, '%s');", i + 1,
+			name + strlen("sql/"));
+		server_sql(record);
+	}
+	globfree(&files);
 }
 
 // Starts it and makes the empty schema "t", which server.config leads to.

@@ -322,19 +322,8 @@ TAP_UNUSED_OK static void is_sound(const char *what)
 static void fixture_start(void)
 {
 	server_start();
-	server_sql_file("sql/001-tenancy.sql");
-	server_sql_file("sql/002-etags.sql");
-	server_sql_file("sql/003-baremetal.sql");
-	server_sql_file("sql/004-placement.sql");
-	server_sql_file("sql/005-spaces.sql");
-	server_sql_file("sql/006-pages.sql");
-	server_sql_file("sql/007-departures.sql");
-	server_sql_file("sql/008-moves.sql");
-	server_sql_file("sql/009-horizon.sql");
+	server_schema();
 	server_sql("INSERT INTO settings (name, value) VALUES ('etag_key', REPEAT('e', 32)), ('state_key', REPEAT('s', 32));\n"
-		   "INSERT INTO schema_version (version, file) VALUES (1, '001-tenancy.sql'), (2, '002-etags.sql'), "
-		   "(3, '003-baremetal.sql'), (4, '004-placement.sql'), (5, '005-spaces.sql'), (6, '006-pages.sql'), "
-		   "(7, '007-departures.sql'), (8, '008-moves.sql'), (9, '009-horizon.sql');\n"
 		   "INSERT INTO tiers (name, max_resources) VALUES ('tiny', 3);\n");
 	server.config.default_tier = "standard";
 	server.config.etag_required = "no";

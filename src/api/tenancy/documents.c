@@ -75,17 +75,24 @@ static const struct shape tagged_members[] = {
 	ATTR("tag", SHAPE_STRING), ATTR("size", SHAPE_NUMBER), ATTR("total-usage", SHAPE_NUMBER), END
 };
 
+#define COUNT_MEMBERS(tenant) { ATTR(tenant, SHAPE_STRING), ATTR("type", SHAPE_STRING), ATTR("resources", SHAPE_NUMBER), END }
+static const struct shape count_members_v1[] = COUNT_MEMBERS("account");
+static const struct shape count_members_v2[] = COUNT_MEMBERS("tenant");
+static const struct shape count_item_v1 = { .name = "count", .kind = SHAPE_OBJECT, .members = count_members_v1 };
+static const struct shape count_item_v2 = { .name = "count", .kind = SHAPE_OBJECT, .members = count_members_v2 };
+
+#define COUNTS(item_) { .name = "counts", .kind = SHAPE_LIST, .item = &item_ }
 #define TENANTS_V1 { .name = "accounts", .kind = SHAPE_LIST, .item = &account_item }
 #define TENANTS_V2 { .name = "tenants", .kind = SHAPE_LIST, .item = &tenant_item }
 #define LISTED { .name = "resources", .kind = SHAPE_LIST, .item = &moved_item }
 #define TAGGED { .name = "resources", .kind = SHAPE_OBJECT, .members = tagged_members }
 #define BLOCKERS { .name = "blockers", .kind = SHAPE_LIST, .flags = SHAPE_SKIP_EMPTY, .item = &blocker_item }
-#define MOVE_MEMBERS(name, tenants, resources) \
-	static const struct shape name[] = { ATTR("dest", SHAPE_STRING), tenants, resources, BLOCKERS, END }
-MOVE_MEMBERS(move_listed_v1, TENANTS_V1, LISTED);
-MOVE_MEMBERS(move_listed_v2, TENANTS_V2, LISTED);
-MOVE_MEMBERS(move_tagged_v1, TENANTS_V1, TAGGED);
-MOVE_MEMBERS(move_tagged_v2, TENANTS_V2, TAGGED);
+#define MOVE_MEMBERS(name, tenants, counts, resources) \
+	static const struct shape name[] = { ATTR("dest", SHAPE_STRING), tenants, resources, counts, BLOCKERS, END }
+MOVE_MEMBERS(move_listed_v1, TENANTS_V1, COUNTS(count_item_v1), LISTED);
+MOVE_MEMBERS(move_listed_v2, TENANTS_V2, COUNTS(count_item_v2), LISTED);
+MOVE_MEMBERS(move_tagged_v1, TENANTS_V1, COUNTS(count_item_v1), TAGGED);
+MOVE_MEMBERS(move_tagged_v2, TENANTS_V2, COUNTS(count_item_v2), TAGGED);
 
 #define MOVE_DOCUMENT(members_) \
 	{ .root = "move", .xmlns = ACTIONS, .body = { .name = "move", .kind = SHAPE_OBJECT, .members = members_ } }

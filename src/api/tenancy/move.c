@@ -10,14 +10,16 @@
 
 // ---- GET: the move action
 
-// The state of a tenant that the move affects. Its count of resources is not part of that: it changes with every
-// resource that comes or goes, and what moves is told beside it.
-static struct doc *affected_doc(struct call *call, const struct tenant *tenant)
+// How many resources of each type a tenant has. Beside the tenants, not in them: there, in XML, each element is metadata.
+static void add_counts(struct call *call, struct doc *list, const struct tenant *tenant, const struct type_counts *counts)
 {
-	struct doc *doc = tenant_doc(call, tenant);
-
-	doc_remove(doc, STR("resources"));
-	return doc;
+	for (size_t i = 0; i < counts->n; i++) {
+		struct doc *doc = doc_new_object(call->pool);
+		doc_set_str(call->pool, doc, call_words(call)->singular, tenant->name);
+		doc_set_str(call->pool, doc, "type", counts->list[i].type);
+		doc_set_u64(call->pool, doc, "resources", counts->list[i].resources);
+		doc_push(list, doc);
+	}
 }
 
 static struct doc *listed_doc(struct call *call, const struct move_action *action)
@@ -48,13 +50,16 @@ static struct doc *tagged_doc(struct call *call, const struct move_action *actio
 static void write_action(struct call *call, const struct move_action *action)
 {
 	const struct words *words = call_words(call);
-	struct doc *doc = doc_new_object(call->pool), *tenants = doc_new_array(call->pool);
+	struct doc *doc = doc_new_object(call->pool), *tenants = doc_new_array(call->pool), *counts = doc_new_array(call->pool);
 
-	doc_push(tenants, affected_doc(call, &action->source));
-	doc_push(tenants, affected_doc(call, &action->dest));
+	doc_push(tenants, tenant_doc(call, &action->source));
+	doc_push(tenants, tenant_doc(call, &action->dest));
+	add_counts(call, counts, &action->source, &action->source_counts);
+	add_counts(call, counts, &action->dest, &action->dest_counts);
 	doc_set_str(call->pool, doc, "dest", action->dest.name);
 	doc_set(doc, str_c(words->plural), tenants);
 	doc_set(doc, STR("resources"), action->listed ? listed_doc(call, action) : tagged_doc(call, action));
+	doc_set(doc, STR("counts"), counts);
 	doc_set(doc, STR("blockers"), blockers_doc(call->pool, action->blockers, action->n_blockers));
 	call_write(call, move_document(words, action->listed), doc);
 	response_set(&call->response, "ETag", str_printf(call->pool, "\"%s\"", action->etag));

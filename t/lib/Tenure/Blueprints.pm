@@ -232,7 +232,7 @@ sub check_head_of_action {
     is $xml->{name}, 'move', '<move';
     is $xml->{attributes}{xmlns}, 'http://service.openstack.com/actions', 'in the blueprints\' namespace';
     is $xml->{attributes}{dest}, $ids[1], 'with dest';
-    is_deeply [Tenure::XML::names($xml)], [$words->{many}, 'resources'], 'the elements in the order of the example';
+    is_deeply [Tenure::XML::names($xml)], [$words->{many}, 'resources', 'counts'], 'the elements in the order of the example, and the counts behind them';
     my $tenants = Tenure::XML::child($xml, $words->{many});
     is_deeply [Tenure::XML::names($tenants)], [$words->{one}, $words->{one}], "two of <$words->{one}>";
     is_deeply [map { $_->{attributes}{id} } Tenure::XML::children($tenants)], \@ids, 'source and destination';

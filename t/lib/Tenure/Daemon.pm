@@ -138,7 +138,7 @@ sub stop {
     return $self->wait_for_end;
 }
 
-# Process ids of all children: workers and the mover.
+# Process ids of all children: workers, mover, sender and watch process.
 sub children {
     my ($self) = @_;
     my @pids = split ' ', $self->read_file("/proc/$self->{pid}/task/$self->{pid}/children");
@@ -148,14 +148,19 @@ sub children {
 # Those that are ready to serve.
 sub workers {
     my ($self) = @_;
-    return grep { has_epoll($_) && !is_watch_process($_) } $self->children;
+    return grep { has_epoll($_) && !is_watch_process($_) && !is_sender($_) } $self->children;
 }
 
-sub is_watch_process {
+sub name_of {
     my ($pid) = @_;
-    open my $comm, '<', "/proc/$pid/comm" or return 0;
-    return (readline($comm) // '') eq "tenured-watch\n";
+    open my $comm, '<', "/proc/$pid/comm" or return '';
+    my $name = readline($comm) // '';
+    chomp $name;
+    return $name;
 }
+
+sub is_watch_process { return name_of($_[0]) eq 'tenured-watch' }
+sub is_sender        { return name_of($_[0]) eq 'tenured-send' }
 
 # Is it running? One that has ended, and that nobody has asked for yet, is not.
 sub is_running {

@@ -1,4 +1,4 @@
--- Tenure, schema version 9: how far the change log may be read.
+-- Tenure, schema version 10: how far the change log may be read.
 --
 -- Ids of changes are given before their transactions commit. published is an id up to which every change is committed and
 -- durable, or never will be (src/registry/horizon.h). commits counts the commits by which readers make sure that what they

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "server/sender.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/sendfile.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/config.h"
+#include "base/log.h"
+#include "server/handover.h"
+#include "server/worker.h"
+
+enum { EVENTS = 64, LOOK_MS = 1000, AT_ONCE = 1 << 20 };
+
+// The rest of one answer.
+struct rest {
+	int fd, file;     // to the web server; what is to be sent
+	off_t at, size;
+	uint64_t tenant;
+	int64_t moved_us; // clock_tick_us when the web server last took something
+	bool gone;        // the next sweep closes it
+	struct rest *next;
+};
+
+struct sender {
+	const struct setup *setup;
+	int from, signal_fd, epoll_fd;
+	struct rest *first;
+	uint64_t waiting; // bytes
+	bool stopping;
+	int64_t stop_us;  // if stopping: until then
+};
+
+static uint64_t bytes_of(const struct rest *rest)
+{
+	return (uint64_t)(rest->size - rest->at);
+}
+
+// Never waits.
+static void push(struct sender *sender, struct rest *rest)
+{
+	while (!rest->gone && rest->at < rest->size) {
+		off_t at = rest->at;
+		ssize_t n = sendfile(rest->fd, rest->file, &at, AT_ONCE);
+		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+			return;
+		if (n <= 0)
+			break;
+		sender->waiting -= (uint64_t)n;
+		rest->at = at;
+		rest->moved_us = clock_tick_us();
+	}
+	rest->gone = true; // all is sent, or nobody takes it
+}
+
+static void sweep(struct sender *sender)
+{
+	for (struct rest **at = &sender->first; *at != NULL;) {
+		struct rest *rest = *at;
+		if (!rest->gone) {
+			at = &rest->next;
+			continue;
+		}
+		*at = rest->next;
+		sender->waiting -= bytes_of(rest);
+		close(rest->fd);
+		close(rest->file);
+		free(rest);
+	}
+}
+
+// ---- more than there may be
+
+static uint64_t waiting_of(const struct sender *sender, uint64_t tenant)
+{
+	uint64_t bytes = 0;
+
+	for (const struct rest *rest = sender->first; rest != NULL; rest = rest->next)
+		bytes += rest->tenant == tenant && !rest->gone ? bytes_of(rest) : 0;
+	return bytes;
+}
+
+static struct rest *find_loser(const struct sender *sender)
+{
+	struct rest *loser = NULL;
+	uint64_t most = 0;
+
+	for (struct rest *rest = sender->first; rest != NULL; rest = rest->next) {
+		uint64_t bytes = rest->gone ? 0 : waiting_of(sender, rest->tenant);
+		if (bytes > most || (bytes == most && loser != NULL && !rest->gone && rest->moved_us < loser->moved_us)) {
+			most = bytes;
+			loser = rest;
+		}
+	}
+	return loser;
+}
+
+static void make_room(struct sender *sender)
+{
+	struct rest *loser;
+
+	while (sender->waiting > sender->setup->config->unsent && (loser = find_loser(sender)) != NULL) {
+		log_warning("more than %llu bytes of answers wait for slow clients: one of the tenant with the most is cut off",
+			(unsigned long long)sender->setup->config->unsent);
+		loser->gone = true;
+		sweep(sender);
+	}
+}
+
+// ---- taking over
+
+static bool add(struct sender *sender, int fd, int file, uint64_t tenant)
+{
+	struct rest *rest = calloc(1, sizeof(*rest));
+	struct epoll_event event = { .events = EPOLLOUT, .data.ptr = rest };
+	struct stat st;
+
+	if (rest == NULL || fstat(file, &st) < 0 || epoll_ctl(sender->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
+		free(rest);
+		return false;
+	}
+	*rest = (struct rest){ .fd = fd, .file = file, .size = st.st_size, .tenant = tenant, .moved_us = clock_tick_us(),
+		.next = sender->first };
+	sender->first = rest;
+	sender->waiting += bytes_of(rest);
+	return true;
+}
+
+static void take_over(struct sender *sender)
+{
+	uint64_t tenant;
+	int fd, file;
+
+	while (handover_take(sender->from, &fd, &file, &tenant)) {
+		// Nothing else is read from it: a request that the web server sends on it fails there.
+		(void)shutdown(fd, SHUT_RD);
+		if (add(sender, fd, file, tenant))
+			continue;
+		log_error("the rest of an answer can't be sent: %s", strerror(errno));
+		close(fd);
+		close(file);
+	}
+	make_room(sender);
+}
+
+// ---- the loop
+
+static void stop(struct sender *sender)
+{
+	if (!sender->stopping)
+		(void)epoll_ctl(sender->epoll_fd, EPOLL_CTL_DEL, sender->from, NULL); // its successor takes what comes
+	sender->stopping = true;
+	sender->stop_us = clock_tick_us() + SENDER_STUCK_S * INT64_C(1000000);
+}
+
+static void take_signals(struct sender *sender)
+{
+	struct signalfd_siginfo info;
+
+	while (read(sender->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT || info.ssi_signo == SIGQUIT)
+			stop(sender);
+		else
+			setup_rotate_logs(sender->setup);
+	}
+}
+
+static void take_event(struct sender *sender, const struct epoll_event *event)
+{
+	if (event->data.ptr == &sender->signal_fd)
+		take_signals(sender);
+	else if (event->data.ptr == &sender->from)
+		take_over(sender);
+	else
+		push(sender, event->data.ptr); // an error shows there, too
+}
+
+static void end_stuck(struct sender *sender)
+{
+	int64_t now_us = clock_tick_us();
+
+	for (struct rest *rest = sender->first; rest != NULL; rest = rest->next)
+		rest->gone |= now_us - rest->moved_us > SENDER_STUCK_S * INT64_C(1000000);
+	sweep(sender);
+}
+
+static bool goes_on(const struct sender *sender)
+{
+	return !sender->stopping || (sender->first != NULL && clock_tick_us() < sender->stop_us);
+}
+
+static void loop(struct sender *sender)
+{
+	struct epoll_event events[EVENTS];
+
+	while (goes_on(sender)) {
+		int n = epoll_wait(sender->epoll_fd, events, EVENTS, sender->first != NULL || sender->stopping ? LOOK_MS : -1);
+		for (int i = 0; i < n; i++)
+			take_event(sender, &events[i]);
+		end_stuck(sender);
+	}
+}
+
+static bool listen_to(const struct sender *sender, int fd, void *what)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = what };
+
+	return fd >= 0 && epoll_ctl(sender->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+int sender_main(const struct setup *setup, int from)
+{
+	struct sender sender = { .setup = setup, .from = from };
+	struct rlimit limit;
+	sigset_t signals;
+	int code = EX_OSERR;
+
+	(void)prctl(PR_SET_NAME, "tenured-send"); // for ps and top
+	(void)signal(SIGPIPE, SIG_IGN);
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	worker_signals(&signals);
+	sender.signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
+	sender.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (sender.epoll_fd >= 0 && listen_to(&sender, sender.signal_fd, &sender.signal_fd) && listen_to(&sender, from, &sender.from)) {
+		loop(&sender);
+		code = EX_OK;
+	} else {
+		log_error("can't send what is left of answers: %s", strerror(errno));
+	}
+	for (struct rest *rest = sender.first; rest != NULL; rest = rest->next)
+		rest->gone = true;
+	sweep(&sender);
+	close(sender.epoll_fd);
+	close(sender.signal_fd);
+	return code;
+}
