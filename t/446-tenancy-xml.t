@@ -99,7 +99,7 @@ subtest 'refused' => sub {
         'an array at the top'       => "<array $xmlns/>",
         'too deep'                  => "<map $xmlns><array key=\"a\">" . '<array>' x 64 . '</array>' x 64 . '</array></map>',
         'very deep'                 => "<map $xmlns>" . '<array key="a">' x 20_000,
-        'very many elements'        => "<map $xmlns><array key=\"a\">" . '<null/>' x 140_000 . '</array></map>',
+        'very many elements'        => "<map $xmlns><array key=\"a\">" . '<null/>' x 420_000 . '</array></map>',
     );
     for my $what (sort keys %bad) {
         my $answer = put($bad{$what});

@@ -256,6 +256,18 @@ subtest 'upkeep and configuration' => sub {
     ($code, $out) = manage('config', 'show');
     is $code, 0, 'shown';
     unlike $out, qr/opensesame\b/, 'without the password';
+    ($code, undef, $out) = manage('config', 'check');
+    like $out, qr/^warning: \[endpoint service\] public_url is empty/m, 'config check warns of links that follow any Host';
+    ($code, undef, $out) = manage('doctor');
+    is $code, 0, '... which is no finding of doctor';
+    like $out, qr/^warning: \[endpoint service\] public_url is empty/m, '... but told';
+    {
+        local @ENV{qw(TENURE_ENDPOINT_SERVICE_PUBLIC_URL TENURE_ENDPOINT_SERVICE_SOCKET_MODE)} = ('https://a.test', '0666');
+        ($code, undef, $out) = manage('config', 'check');
+        is $code, 0, 'where it is set';
+        unlike $out, qr/\[endpoint service\] public_url/, '... there is nothing to warn of';
+        like $out, qr/socket_mode 0666 lets every user/, '... but a socket that all may write to';
+    }
     is((manage('nonsense'))[0], 64, 'an unknown command');
     is((manage('tier', 'list', '--nonsense'))[0], 64, 'an unknown option');
     is((manage('tier', 'list', 'more'))[0], 64, 'an argument too many');

@@ -121,9 +121,40 @@ static bool host_is_plain(struct str host)
 	return all(name, is_host_char) && (colon == host.n || (port.n <= 5 && all(port, is_digit)));
 }
 
+// host[:port] of a URL; the port is left out if it is the scheme's own.
+static struct str authority(struct str url_rest, bool https)
+{
+	struct str own = str_part(url_rest, 0, str_find(url_rest, '/', 0));
+
+	const struct str port = https ? STR(":443") : STR(":80");
+
+	return str_ends(own, port) ? str_part(own, 0, own.n - port.n) : own;
+}
+
+// Did the request come by this URL?
+static bool came_by(const struct request *request, struct str url)
+{
+	const struct str scheme = request->https ? STR("https://") : STR("http://");
+
+	return str_starts(url, scheme) && str_eq_nocase(authority(str_part(url, scheme.n, url.n), request->https),
+		authority(request->host, request->https));
+}
+
+// Of the names that the operator gave the endpoint the one that the request came by, else the first; "" if there is none.
+static struct str public_url(const struct call *call)
+{
+	struct str rest = str_c(call->endpoint->public_url), item, first = str_part(rest, 0, str_find(rest, ',', 0));
+
+	while (rest.n > 0 && str_split(&rest, ',', &item)) {
+		if (came_by(&call->request, str_trim(item)))
+			return str_trim(item);
+	}
+	return str_trim(first);
+}
+
 struct str call_url(struct call *call, struct str path)
 {
-	struct str base = str_c(call->endpoint->public_url);
+	struct str base = public_url(call);
 	struct buf url = buf_new(call->pool, base.n + call->request.host.n + path.n + sizeof("https://"));
 
 	if (base.n > 0) {

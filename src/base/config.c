@@ -140,8 +140,9 @@ const struct setting config_settings[] = {
 	         "Their tenant. user: named as the user is. domain: what stands behind the last @."),
 	ENDPOINT("access_log", TEXT, OF_ENDPOINT(access_log), "", 0, TEXT_MAX, NULL,
 	         "A path, or stderr; opened again on SIGHUP. Empty: none."),
-	ENDPOINT("public_url", URL, OF_ENDPOINT(public_url), "", 0, TEXT_MAX, NULL,
-	         "scheme://host[:port][/prefix] for Location and next links. Empty: from the request."),
+	ENDPOINT("public_url", URLS, OF_ENDPOINT(public_url), "", 0, TEXT_MAX, NULL,
+	         "scheme://host[:port][/prefix] for Location and next links. Several with commas: the one that the request came "
+	         "by, else the first. Empty: whatever Host the request names."),
 };
 const size_t config_n_settings = COUNT_OF(config_settings);
 

@@ -29,7 +29,7 @@ struct endpoint_config {
 	const char *remote_user_role;   // reader | member | admin | operator
 	const char *remote_user_tenant; // user (the tenant has the user's name) | domain (what stands behind its last @)
 	const char *access_log;   // path, "stderr" or ""
-	const char *public_url;   // scheme://host[:port][/prefix] for Location and next; "": from the request
+	const char *public_url;   // scheme://host[:port][/prefix], several with commas, for links; "": from the request
 };
 
 struct config {

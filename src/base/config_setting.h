@@ -13,7 +13,7 @@ enum setting_type {
 	SETTING_CHOICE,  // one of choices
 	SETTING_LIST,    // one or more of choices, with commas
 	SETTING_NAMES,   // one or more different names of letters, digits, "-", "_" and ".", with commas
-	SETTING_URL,     // "" or http(s)://host[:port][/prefix]
+	SETTING_URLS,    // "", or one or more http(s)://host[:port][/prefix], with commas
 	SETTING_NUMBER,
 	SETTING_SIZE,    // bytes; K, M, G
 	SETTING_SECONDS, // s, m, h, d, w

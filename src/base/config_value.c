@@ -60,8 +60,6 @@ static bool is_url(struct str value)
 {
 	struct str host;
 
-	if (value.n == 0)
-		return true;
 	if (str_starts(value, STR("https://")))
 		host = str_part(value, strlen("https://"), value.n);
 	else if (str_starts(value, STR("http://")))
@@ -73,6 +71,19 @@ static bool is_url(struct str value)
 			return false;
 	}
 	return host.n > 0 && host.p[0] != '/' && !str_ends(host, STR("/"));
+}
+
+static bool is_urls(struct str value)
+{
+	struct str rest = value, item;
+
+	if (value.n == 0)
+		return true;
+	while (str_split(&rest, ',', &item)) {
+		if (str_trim(item).n == 0 || !is_url(str_trim(item)))
+			return false;
+	}
+	return true;
 }
 
 static bool has_control(struct str value)
@@ -99,8 +110,8 @@ static bool is_text(const struct setting *setting, struct str value)
 		return is_list(setting, value);
 	case SETTING_NAMES:
 		return is_names(value);
-	case SETTING_URL:
-		return is_url(value);
+	case SETTING_URLS:
+		return is_urls(value);
 	default:
 		return true;
 	}
@@ -212,8 +223,8 @@ void setting_expected(const struct setting *setting, struct buf *buf)
 		buf_addf(buf, "one or more different names of letters, digits, \"-\", \"_\" and \".\", with commas, of %llu bytes "
 			"at most", most);
 		break;
-	case SETTING_URL:
-		BUF_LIT(buf, "http:// or https://, a host, perhaps :port and /prefix, no slash at the end");
+	case SETTING_URLS:
+		BUF_LIT(buf, "http:// or https://, a host, perhaps :port and /prefix, no slash at the end; several with commas");
 		break;
 	case SETTING_NUMBER:
 		buf_addf(buf, "a number from %llu to %llu", least, most);

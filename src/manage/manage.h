@@ -82,6 +82,8 @@ int command_reap(struct manage *manage);
 int command_doctor(struct manage *manage);
 int command_keys(struct manage *manage);
 int command_config_check(struct manage *manage);
+// Tells on standard error of settings that are correct and yet unsafe: config check and doctor do.
+void settings_warn(const struct config *config);
 int command_config_show(struct manage *manage);
 
 extern const struct manage_command manage_commands[]; // ends with noun NULL

@@ -32,6 +32,21 @@ static int check_endpoint(const struct manage *manage, const struct endpoint_con
 	return code;
 }
 
+void settings_warn(const struct config *config)
+{
+	for (size_t i = 0; i < config->n_endpoints; i++) {
+		const struct endpoint_config *endpoint = &config->endpoints[i];
+
+		if (endpoint->public_url[0] == '\0')
+			fprintf(stderr, "warning: [endpoint %s] public_url is empty: links in answers, Location among them, begin with "
+				"whatever Host a client names; set it to the address under which users reach this endpoint, such as "
+				"https://tenure.example.org\n", endpoint->name);
+		if ((endpoint->socket_mode & 0002) != 0)
+			fprintf(stderr, "warning: [endpoint %s] socket_mode %#o lets every user of this machine write to the socket: let that "
+				"be the web server's group alone, 0660\n", endpoint->name, endpoint->socket_mode);
+	}
+}
+
 int command_config_check(struct manage *manage)
 {
 	int code = EX_OK;
@@ -42,6 +57,7 @@ int command_config_check(struct manage *manage)
 		if (one != EX_OK)
 			code = one;
 	}
+	settings_warn(manage->config);
 	if (code == EX_OK)
 		printf("%s: correct; `tenured -c %s -e ENDPOINT -t` checks handlers as well\n", manage->config_path,
 			manage->config_path);

@@ -77,6 +77,7 @@ int command_doctor(struct manage *manage)
 		outcome = doctor(registry, manage_option(manage, "--fix") != NULL, note_finding, &findings);
 	if (findings.table.n_rows != 0)
 		table_print(&findings.table, false, stdout);
+	settings_warn(manage->config);
 	if (outcome != OUTCOME_OK)
 		tell_outcome(registry, outcome);
 	registry_free(&registry);

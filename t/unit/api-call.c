@@ -80,6 +80,30 @@ static void urls_of_the_configuration(void)
 	is_str(call_url(&call, STR("/a")), "https://cloud.example/tenure/a", "public_url wins");
 	begin("https://cloud.example/");
 	is_str(call_url(&call, STR("/a")), "https://cloud.example/a", "its last slash is not doubled");
+
+	static const struct {
+		const char *host;
+		bool https;
+		const char *want;
+	} rows[] = {
+		{ "one.example", true, "https://one.example/t/a" },
+		{ "ONE.example:443", true, "https://one.example/t/a" },
+		{ "one.example", false, "https://one.example/t/a" },
+		{ "two.example:8080", false, "http://two.example:8080/a" },
+		{ "two.example", false, "https://one.example/t/a" },
+		{ "three.example:80", false, "http://three.example/a" },
+		{ "three.example", false, "http://three.example/a" },
+		{ "three.example:443", false, "https://one.example/t/a" },
+		{ "three.example.evil", false, "https://one.example/t/a" },
+		{ "evil.test", false, "https://one.example/t/a" },
+		{ "", false, "https://one.example/t/a" },
+	};
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		begin("https://one.example/t, http://two.example:8080 ,http://three.example");
+		call.request.host = str_c(rows[i].host);
+		call.request.https = rows[i].https;
+		is_str(call_url(&call, STR("/a")), rows[i].want, "of several, by Host \"%s\"", rows[i].host);
+	}
 }
 
 static const struct shape members[] = {

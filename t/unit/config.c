@@ -237,13 +237,13 @@ static void bad_values(void)
 		  "\"_\" and \".\", with commas, of 4096 bytes at most" },
 		{ "endpoint e", "public_url = x.example",
 		  "public_url: got \"x.example\"; expected http:// or https://, a host, "
-		  "perhaps :port and /prefix, no slash at the end" },
+		  "perhaps :port and /prefix, no slash at the end; several with commas" },
 		{ "endpoint e", "public_url = http://x/",
 		  "public_url: got \"http://x/\"; expected http:// or https://, a host, "
-		  "perhaps :port and /prefix, no slash at the end" },
+		  "perhaps :port and /prefix, no slash at the end; several with commas" },
 		{ "endpoint e", "public_url = http://",
 		  "public_url: got \"http://\"; expected http:// or https://, a host, "
-		  "perhaps :port and /prefix, no slash at the end" },
+		  "perhaps :port and /prefix, no slash at the end; several with commas" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {

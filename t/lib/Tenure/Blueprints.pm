@@ -345,7 +345,7 @@ sub transport {
     my $big  = 'x' x 900_000;
     $admin->put("$path/big", json => { data => $big })->is_status(201, 'a body of 900 kB');
     is $admin->get("$path/big")->json->{data}, $big, 'comes back whole';
-    my $large = $admin->put("$path/large", json => { data => 'x' x 1_500_000 });
+    my $large = $admin->put("$path/large", json => { data => 'x' x 3_500_000 });
     $large->is_problem(413, 'body_too_large', 'a body above the limit');
     $admin->patch("$path/big", { data => 'small' })->is_status(200, 'PATCH passes');
     $admin->request('FOO', "$path/big")->status =~ /\A(?:405|501)\z/ or fail 'an unknown method';
@@ -381,9 +381,33 @@ sub transport {
     $metadata->is_status(204, 'passes as header fields');
     is $metadata->header('X-Tenant-Meta-b'), '%F0%9F%8C%8D' x 512, 'whole';
     my ($port) = $admin->url =~ /:(\d+)\z/;
-    my $put = Tenure::Raw::exchange($admin->url, "PUT /v2.0/hosted HTTP/1.1\r\nHost: tenure.test:$port\r\nConnection: close\r\n"
-            . "X-Auth-Token: admin\r\nContent-Length: 0\r\n\r\n");
-    is $put->location, "http://tenure.test:$port/v2.0/hosted", 'addresses in answers begin with the Host of the request';
+    hosts($port);
+    return;
+}
+
+# Links begin with the name that the request came by, if it is one of the service's own; the shipped files accept no other.
+sub hosts {
+    my ($port) = @_;
+    my $send = sub {
+        my ($line, $name, $host) = @_;
+        return Tenure::Raw::exchange($admin->url, "PUT $line/v2.0/$name HTTP/1.1\r\nHost: $host\r\nConnection: close\r\n"
+                . "X-Auth-Token: admin\r\nContent-Length: 0\r\n\r\n");
+    };
+    for my $own ('localhost', '127.0.0.1') {
+        is $send->('', "hosted-$own", "$own:$port")->location, "http://$own:$port/v2.0/hosted-$own", "by $own";
+    }
+    is $send->('', 'portless', 'localhost')->location, "http://127.0.0.1:$port/v2.0/portless", 'by a name without the port: the first';
+    for my $host ("tenure.test:$port", 'evil.test', 'localhost.evil.test', "evil.test:$port", 'xlocalhost', '127.0.0.1.evil.test',
+        '127x0x0x1', '') {
+        my $answer = $send->('', 'forged', $host);
+        ok $answer->status >= 400 && !defined $answer->request_id, "Host: $host does not reach Tenure" or diag $answer->describe;
+        unlike $answer->location // '', qr/evil|test/, 'and comes back in no link';
+    }
+    # RFC 9112, 3.2.2: the request line's host counts. Whichever does, no other name than one's own comes back.
+    for my $forged ([ "http://localhost:$port", 'evil.test' ], [ 'http://evil.test', "localhost:$port" ]) {
+        my $answer = $send->($forged->[0], 'absolute', $forged->[1]);
+        unlike +($answer->location // '') . $answer->text, qr/evil/, "$forged->[0] with Host: $forged->[1]";
+    }
     return;
 }
 

@@ -111,7 +111,7 @@ sub _watch {
     until ($self->_watched_all($last)) {
         my $socket = eval { Tenure::Raw::connect_to($url) };
         Time::HiRes::sleep(0.1), next if !$socket;
-        print {$socket} "GET $watched{$plural}?watch=true&allowWatchBookmarks=true&timeoutSeconds=5&resourceVersion=$last HTTP/1.0\r\nHost: x\r\nX-Auth-Token: admin\r\n\r\n";
+        print {$socket} "GET $watched{$plural}?watch=true&allowWatchBookmarks=true&timeoutSeconds=5&resourceVersion=$last HTTP/1.0\r\nHost: localhost\r\nX-Auth-Token: admin\r\n\r\n";
         $breaks++;
         my ($text, $head) = ('');
         my $select = IO::Select->new($socket);
