@@ -14,14 +14,16 @@ static const struct config config = {
 	.db_connect_timeout = 1, .db_read_timeout = 1, .db_lock_wait = 1, .db_retries = 0, .default_tenant = "home",
 	.token_cache = 1000,
 };
+#define SECRET .remote_user_secret = "abcdefghijklmnop0123"
 static const struct endpoint_config endpoints[] = {
-	{ .name = "a", .auth = "noauth", .remote_user_role = "member", .remote_user_tenant = "user" },
-	{ .name = "b", .auth = "remote-user", .remote_user_role = "admin", .remote_user_tenant = "domain" },
-	{ .name = "c", .auth = "remote-user,noauth", .remote_user_role = "operator", .remote_user_tenant = "user" },
-	{ .name = "d", .auth = "token", .remote_user_role = "member", .remote_user_tenant = "user" },
+	{ .name = "a", .auth = "noauth", .remote_user_role = "member", .remote_user_tenant = "user", SECRET },
+	{ .name = "b", .auth = "remote-user", .remote_user_role = "admin", .remote_user_tenant = "domain", SECRET },
+	{ .name = "c", .auth = "remote-user,noauth", .remote_user_role = "operator", .remote_user_tenant = "user", SECRET },
+	{ .name = "d", .auth = "token", .remote_user_role = "member", .remote_user_tenant = "user", SECRET },
 };
 
-static void identify(struct pool *pool, size_t i, const struct request *request)
+// Is it somebody, or nobody?
+static bool identify(struct pool *pool, size_t i, const struct request *request)
 {
 	static struct auth *auths[COUNT_OF(endpoints)];
 	static struct db *db;
@@ -38,12 +40,13 @@ static void identify(struct pool *pool, size_t i, const struct request *request)
 		MUST(outcome == OUTCOME_UNAUTHENTICATED || outcome == OUTCOME_FORBIDDEN || outcome == OUTCOME_UNAVAILABLE ||
 			outcome == OUTCOME_BAD_PARAMETER);
 		MUST(detail.n > 0);
-		return;
+		return false;
 	}
 	MUST(principal.role <= ROLE_OPERATOR);
 	MUST((principal.user.n == 0) <= (principal.role == ROLE_NONE || principal.tenant.n == 0));
 	MUST(str_utf8_ok(principal.user, NULL) && str_utf8_ok(principal.tenant, NULL));
 	MUST(memchr(principal.tenant.p != NULL ? principal.tenant.p : "", '\0', principal.tenant.n) == NULL);
+	return principal.user.n > 0;
 }
 
 static void fuzz_one(struct pool *pool, struct str input)
@@ -52,6 +55,9 @@ static void fuzz_one(struct pool *pool, struct str input)
 	struct str line;
 
 	request->remote_user = fuzz_first(&input);
+	// A name that the web server does not vouch for is nobody's.
+	bool vouched = request->remote_user.n == 0 || request->remote_user.p[0] != '!';
+	request->remote_user_secret = vouched ? str_c(endpoints[0].remote_user_secret) : STR("abcdefghijklmnop0124");
 	while (str_split(&input, '\n', &line)) {
 		size_t colon = str_find(line, ':', 0);
 		if (colon > 0 && colon < line.n &&
@@ -59,5 +65,5 @@ static void fuzz_one(struct pool *pool, struct str input)
 			break;
 	}
 	for (size_t i = 0; i < COUNT_OF(endpoints); i++)
-		identify(pool, i, request);
+		MUST(!identify(pool, i, request) || vouched || i == 0 || i == 3);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// max_len: 2097152
 // doc_merge_patch: the target's text, a line feed, the patch's. Neither changes; the same patch again changes nothing.
 #include "documents.h"
 

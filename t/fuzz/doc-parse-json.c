@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// max_len: 1048576
 // doc_parse_json: what is read and written is read as the same, and written as the same.
 #include "fuzz.h"
 

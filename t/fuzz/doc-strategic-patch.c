@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// max_len: 2097152
 // doc_strategic_patch of a Pod: the target's text, a line feed, the patch's. Neither changes, and the result is no larger
 // than both.
 #include "documents.h"

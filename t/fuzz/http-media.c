@@ -20,6 +20,6 @@ static void fuzz_one(struct pool *pool, struct str input)
 	}
 	struct str charset = media_charset(first);
 	MUST(charset.n <= first.n);
-	for (size_t i = 0; i < COUNT_OF(offers); i++)
+	for (size_t i = 0; i < 4; i++) // those without parameters
 		MUST(!media_is(first, offers[i]) || first.n >= strlen(offers[i]));
 }

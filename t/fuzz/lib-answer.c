@@ -19,9 +19,12 @@ static char *writable(struct pool *pool, struct str text)
 
 static void fuzz_one(struct pool *pool, struct str input)
 {
+	static struct pool *error_pool;
 	struct answer answer = { .retry_after = -1 };
 	struct receiver receiver = { .pool = pool, .answer = &answer, .body = buf_new(pool, 0) };
-	struct tenure_client client = { .pool = pool, .url = STR("http://service"), .error.pool = pool };
+	if (error_pool == NULL)
+		error_pool = pool_new();
+	struct tenure_client client = { .pool = pool, .url = STR("http://service"), .error.pool = error_pool };
 	const struct wish wish = { .method = "GET", .path = STR("/v2.0/t") };
 	struct str line, status = fuzz_first(&input);
 	struct doc *doc;

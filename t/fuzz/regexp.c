@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// max_len: 65536
 // regexp_new and regexp_finds: the expression, a line feed, the text. What is read is found or not within its steps.
 #include "fuzz.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// max_len: 1048576
 // protobuf_read: whatever is taken is JSON within the limits.
 #include "fuzz.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// max_len: 1048576
 // repr_read of XML, by a shape and as any JSON: what is read comes back the same from both forms.
 #include "fuzz.h"
 

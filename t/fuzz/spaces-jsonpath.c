@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// max_len: 65536
 // Paths of printer columns: the path, a line feed, an object's text.
 #include "fuzz.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// max_len: 1048576
 // Objects of built-in kinds as protobuf, in their envelope: what is taken is an object of that kind, and JSON.
 #include "fuzz.h"
 

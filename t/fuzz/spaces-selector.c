@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// max_len: 32768
 // Label and field selectors: the selector, a line feed, the text of labels or of an object.
 #include "fuzz.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// max_len: 1048576
 // Structural schemas: the schema's text, a line feed, an object's. What was pruned and filled in stays so.
 #include "documents.h"
 #include "repr/structural.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// max_len: 65536
 // tag_list_parse: tags are parts of the input that match themselves, however they are written again.
 #include "fuzz.h"
 
