@@ -248,7 +248,7 @@ subtest 'reset' => sub {
 subtest 'upkeep and configuration' => sub {
     is((manage('doctor'))[0], 0, 'an empty registry is sound');
     my ($code, $out) = manage('db', 'init', '--print-grants');
-    sql($out =~ s/\*{8}/secret/gr =~ s/^--.*\n//gmr, 'mysql');
+    sql($out =~ s/\*{8}/opensesame/gr =~ s/^--.*\n//gmr, 'mysql');
     ($code, $out) = manage('reap', '--dry-run');
     is $code, 0, 'nothing to purge';
     like $out, qr/\Awould purge 0 tenants, 0 resources/, 'says so';
