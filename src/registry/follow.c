@@ -6,6 +6,7 @@
 
 #include "base/pool.h"
 #include "registry/internal.h"
+#include "registry/selectable.h"
 
 static const struct db_query q_bounds = {
 	"SELECT COALESCE((SELECT MIN(c.id) FROM changes c), h.published + 1), "
@@ -39,6 +40,19 @@ static const struct db_query q_tenant = {
 	"SELECT " TENANT_COLUMNS " FROM tenants t JOIN tiers i ON i.id = t.tier_id LEFT JOIN tenant_counts c ON "
 	"c.tenant_id = t.id WHERE t.id = ?",
 	"u", TENANT_OUT
+};
+
+// The first change, this one or a later one, that tells what selectors could ask before it: those in between left that as
+// it was. NULL: it was written by a version that does not tell.
+#define TELLING                                                                                                      \
+	"AND c.id >= ? AND c.verb = 'updated' AND (c.selectable_before IS NULL OR c.selectable_before <> '') " \
+	"ORDER BY c.id LIMIT 1"
+static const struct db_query q_before = {
+	"SELECT c.selectable_before FROM changes c FORCE INDEX (resource) WHERE c.resource_id = ? " TELLING, "uu", "s"
+};
+static const struct db_query q_before_tenant = {
+	"SELECT c.selectable_before FROM changes c FORCE INDEX (resource) WHERE c.resource_id IS NULL AND c.tenant_id = ? "
+	TELLING, "uu", "s"
 };
 
 enum outcome follow_bounds(struct registry *registry, uint64_t *oldest, uint64_t *newest)
@@ -147,17 +161,60 @@ static struct db_call content_call(struct registry *registry, const struct follo
 	};
 }
 
-static const struct tenant *tenant_of(struct registry *registry, const struct followed *change, const struct db_rows *rows)
+static const struct tenant *tenant_of(struct registry *registry, struct followed *change, const struct db_rows *rows)
 {
 	struct tenant *tenant = POOL_NEW(registry->pool, struct tenant);
 
 	tenant_from_row(tenant, rows, 0);
+	change->newest = tenant->changed <= change->id;
 	tenant->changed = change->id;
 	return tenant;
 }
 
+// The content must have been read: a change that was committed meanwhile then tells what that content was, and without
+// one it is still so.
+static struct str state_before(struct registry *registry, const struct followed *change, const struct db_rows *telling,
+	bool is_stored)
+{
+	if (telling->n > 0)
+		return text_or_none(db_at(telling, 0, 0));
+	if (!is_stored || change->former.p != NULL) // of a tenant that is no more only the name is left
+		return STR_NONE;
+	if (change->resource.id == 0)
+		return selectable_of_tenant(registry->pool, change->itself);
+	return selectable_of_resource(registry->pool, &change->resource);
+}
+
+static enum outcome read_before(struct registry *registry, struct followed *const *list, const bool *is_stored, size_t n)
+{
+	struct db_call calls[DB_MAX_BATCH];
+	size_t asking = 0, at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool of_tenant = list[i]->resource.id == 0;
+		if (!list[i]->asks_before)
+			continue;
+		calls[asking++] = (struct db_call){
+			.query = of_tenant ? &q_before_tenant : &q_before,
+			.in = CALL_VALUES(registry->pool, db_u(of_tenant ? list[i]->tenant_id : list[i]->resource.id),
+				db_u(list[i]->id)),
+		};
+	}
+	if (asking == 0)
+		return OUTCOME_OK;
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, asking);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	for (size_t i = 0; i < n; i++) {
+		if (list[i]->asks_before)
+			list[i]->before = state_before(registry, list[i], &calls[at++].rows, is_stored[i]);
+	}
+	return OUTCOME_OK;
+}
+
 enum outcome follow_contents(struct registry *registry, struct followed *const *list, size_t n)
 {
+	bool is_stored[DB_MAX_BATCH];
 	struct db_call calls[DB_MAX_BATCH];
 
 	assert(n > 0 && n <= DB_MAX_BATCH);
@@ -167,12 +224,14 @@ enum outcome follow_contents(struct registry *registry, struct followed *const *
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	for (size_t i = 0; i < n; i++) {
-		if (calls[i].rows.n > 0 && list[i]->resource.id == 0) {
+		is_stored[i] = calls[i].rows.n > 0;
+		if (is_stored[i] && list[i]->resource.id == 0) {
 			list[i]->itself = tenant_of(registry, list[i], &calls[i].rows);
-		} else if (calls[i].rows.n > 0) {
+		} else if (is_stored[i]) {
 			resource_from_row(registry, &list[i]->resource, &calls[i].rows, 0, 0);
+			list[i]->newest = list[i]->resource.changed <= list[i]->id;
 			list[i]->resource.changed = list[i]->id;
 		}
 	}
-	return OUTCOME_OK;
+	return read_before(registry, list, is_stored, n);
 }

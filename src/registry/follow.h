@@ -13,6 +13,9 @@ struct followed {
 	uint64_t tenant_id;
 	struct resource resource;   // id 0: the change is of the tenant itself. What the log says of it, until follow_contents
 	const struct tenant *itself; // that tenant, from follow_contents on
+	bool newest;                // from follow_contents on: what was read there has no later change
+	bool asks_before;           // set by the caller: follow_contents is to fill in the next
+	struct str before;          // what selectors could ask before the change (selectable.h); p NULL: nobody knows
 };
 
 // The ids of the oldest change that is kept, or of the next one that may be, and of the newest that is known of; 0: there
@@ -30,7 +33,7 @@ enum outcome follow_tenants(struct registry *registry, uint64_t after, uint64_t 
 enum outcome follow_tenant(struct registry *registry, struct str name, uint64_t *id);
 // Reads the resources and tenants as they stand now, deleted ones as they were, in one round trip; changed becomes the
 // change's id. Of what is no longer stored the log's words stay, with neither metadata nor body. n: DB_MAX_BATCH at most.
-// OUTCOME_OK.
+// Where one of them asks for what selectors could ask before it, a second round trip. OUTCOME_OK.
 enum outcome follow_contents(struct registry *registry, struct followed *const *list, size_t n);
 
 #endif

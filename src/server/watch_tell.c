@@ -81,13 +81,19 @@ static bool is_new_to(const struct watch_teller *teller, const struct watch_clie
 	return goes_along(teller, client, after) && watcher_position(client->watcher) < change->id;
 }
 
-static bool is_wanted(const struct watch_teller *teller, uint64_t after, const struct followed *change)
+// Also notes whether one of those who want it has to know what selectors could ask before the change.
+static bool is_wanted(const struct watch_teller *teller, uint64_t after, struct followed *change)
 {
+	bool wanted = false;
+
+	change->asks_before = false;
 	for (const struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
-		if (is_new_to(teller, client, after, change) && watcher_wants(client->watcher, change))
-			return true;
+		if (!is_new_to(teller, client, after, change) || !watcher_wants(client->watcher, change))
+			continue;
+		wanted = true;
+		change->asks_before = change->asks_before || watcher_asks_before(client->watcher, change);
 	}
-	return false;
+	return wanted;
 }
 
 static bool tell_batch(struct watch_teller *teller, uint64_t after, struct followed **batch, size_t n)

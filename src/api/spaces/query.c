@@ -5,6 +5,7 @@
 #include "api/spaces/spaces.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/selectable.h"
 
 bool query_has(const struct call *call, const char *name)
 {
@@ -147,33 +148,6 @@ enum outcome read_version_match(struct call *call, bool watch, enum version_matc
 
 // ---- selectors
 
-#define FIELDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
-
-// What of a type's objects may be asked about beside name and namespace.
-static const struct {
-	const char *group, *plural;
-	const char *const *fields;
-} selectable[] = {
-	{ "", "pods", FIELDS("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
-		"status.phase", "status.podIP", "status.nominatedNodeName") },
-	{ "", "events", FIELDS("involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
-		"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
-		"reportingComponent", "source", "type") },
-	{ "", "secrets", FIELDS("type") },
-	{ "", "namespaces", FIELDS("status.phase") },
-	{ "", "nodes", FIELDS("spec.unschedulable") },
-};
-
-static const char *const *selectable_of(const struct definition *definition)
-{
-	static const char *const none[] = { NULL };
-
-	for (size_t i = 0; i < COUNT_OF(selectable); i++)
-		if (has_identity(definition, selectable[i].group, selectable[i].plural))
-			return selectable[i].fields;
-	return none;
-}
-
 enum outcome read_choice(struct call *call, const struct target *target, struct choice *choice)
 {
 	const struct uri *uri = &call->request.uri;
@@ -182,11 +156,16 @@ enum outcome read_choice(struct call *call, const struct target *target, struct 
 	(void)uri_query(uri, STR("labelSelector"), &label_text);
 	(void)uri_query(uri, STR("fieldSelector"), &field_text);
 	if (!label_selector_parse(call->pool, label_text, &choice->labels, &error) ||
-		!field_selector_parse(call->pool, field_text, selectable_of(target->definition), &choice->fields, &error))
+		!field_selector_parse(call->pool, field_text, selectable_fields(target->definition->type->group, target->definition->type->plural), &choice->fields, &error))
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "%.*s", STR_ARG(error));
 	choice->all = label_selector_is_empty(choice->labels) && field_selector_is_empty(choice->fields);
 	choice->name = field_selector_value(choice->fields, "metadata.name");
 	return OUTCOME_OK;
+}
+
+bool choice_varies(const struct choice *choice)
+{
+	return !choice->all && (!label_selector_is_empty(choice->labels) || field_selector_varies(choice->fields));
 }
 
 bool chosen(const struct choice *choice, struct pool *pool, struct str object)

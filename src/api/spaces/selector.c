@@ -429,6 +429,15 @@ bool field_selector_is_empty(const struct field_selector *selector)
 	return selector->n == 0;
 }
 
+bool field_selector_varies(const struct field_selector *selector)
+{
+	for (size_t i = 0; i < selector->n; i++) {
+		if (!is_field(selector->list[i].field, NULL))
+			return true;
+	}
+	return false;
+}
+
 struct str field_selector_value(const struct field_selector *selector, const char *field)
 {
 	for (size_t i = 0; i < selector->n; i++) {

@@ -23,6 +23,8 @@ bool field_selector_parse(struct pool *pool, struct str text, const char *const 
 // A field that is missing, or neither text nor boolean, counts as "".
 bool field_selector_matches(const struct field_selector *selector, const struct doc *object);
 bool field_selector_is_empty(const struct field_selector *selector);
+// Does it ask about more than metadata.name and metadata.namespace, which never change?
+bool field_selector_varies(const struct field_selector *selector);
 // The value that the field must have; p NULL when no "=" is asked of it. With it one object can be read instead of all;
 // what else is asked is still to be matched.
 struct str field_selector_value(const struct field_selector *selector, const char *field);

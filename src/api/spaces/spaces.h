@@ -88,6 +88,8 @@ struct choice {
 enum outcome read_choice(struct call *call, const struct target *target, struct choice *choice);
 // Is this object, as JSON, chosen?
 bool chosen(const struct choice *choice, struct pool *pool, struct str object);
+// May an object that is chosen no longer be so after a change, or the other way round? Its name and namespace stay.
+bool choice_varies(const struct choice *choice);
 struct list_query {
 	struct choice choice;
 	uint64_t limit;     // 0: all

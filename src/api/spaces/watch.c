@@ -133,6 +133,7 @@ static enum outcome read_watch(struct watch_begun *begun)
 	read_beginning(begun);
 	begun->words.seconds = seconds == 0 ? random_seconds() : seconds > SECONDS_MAX ? SECONDS_MAX : (uint32_t)seconds;
 	begun->words.selective = !begun->query.choice.all;
+	begun->words.varying = choice_varies(&begun->query.choice);
 	begun->words.tenants = has_identity(begun->target->definition, "", "tenants");
 	return OUTCOME_OK;
 }
@@ -167,13 +168,11 @@ static void tell_first(struct watch_begun *begun, uint64_t id, uint64_t changed,
 		note_known(begun, id, KNOWN_CHOSEN);
 }
 
-// What the client has of that already.
-static void note_first(struct watch_begun *begun, uint64_t id, uint64_t changed, bool fits)
+// It is not chosen. A change behind the position, which is told yet, may be the one that made it so.
+static void note_unchosen(struct watch_begun *begun, uint64_t id, uint64_t changed)
 {
 	if (changed > begun->words.position)
-		note_known(begun, id, KNOWN_PERHAPS);
-	else if (fits)
-		note_known(begun, id, KNOWN_CHOSEN);
+		note_known(begun, id, KNOWN_ABSENT);
 }
 
 // What changed behind the position is told as of the position: from there on its changes follow.
@@ -190,10 +189,10 @@ static bool take_first(void *arg, const struct resource *resource, struct str ob
 	struct resource now = *resource;
 	struct buf text = buf_new(call->registry->pool, 1024 + now.meta.n + now.body.n);
 
-	if (!begun->initial)
-		note_first(begun, resource->id, resource->changed, fits);
-	if (!begun->initial || !fits)
+	if (!fits) {
+		note_unchosen(begun, resource->id, resource->changed);
 		return true;
+	}
 	now.changed = as_of_position(begun, now.changed);
 	object_json(call, begun->target->definition, begun->target->version, &now, &text);
 	tell_first(begun, resource->id, resource->changed, buf_str(&text));
@@ -207,10 +206,10 @@ static bool take_first_tenant(void *arg, const struct tenant *tenant, struct str
 	bool fits = chosen(&begun->query.choice, call->registry->pool, object);
 	struct tenant now = *tenant;
 
-	if (!begun->initial)
-		note_first(begun, tenant->id, tenant->changed, fits);
-	if (!begun->initial || !fits)
+	if (!fits) {
+		note_unchosen(begun, tenant->id, tenant->changed);
 		return true;
+	}
 	now.changed = as_of_position(begun, now.changed);
 	tell_first(begun, tenant->id, tenant->changed, tenant_text(call, begun->target, &now));
 	return !begun->too_large;
@@ -258,15 +257,13 @@ static enum outcome look_at_all(struct watch_begun *begun)
 	return outcome == OUTCOME_OK && !exact ? visit_first(begun, NULL) : outcome;
 }
 
-// With selectors it takes what was chosen before to tell what a change means.
+// Who resumes has what was chosen at his version: with each change the log has what of it selectors could ask before.
 static enum outcome look_first(struct watch_begun *begun)
 {
 	enum outcome outcome = OUTCOME_OK;
 
 	if (begun->initial)
 		outcome = look_at_all(begun);
-	else if (begun->words.selective)
-		outcome = visit_first(begun, NULL);
 	if (outcome == OUTCOME_OK && begun->marks_initial)
 		bookmark_add(begun->call, begun->target, begun->columns, begun->words.position, true, &begun->out);
 	return outcome;

@@ -27,12 +27,14 @@ struct watch_words {
 	bool tenants;         // the objects are Tenants
 	bool named;           // the one of a name
 	bool selective;       // there are selectors
+	bool varying;         // which of them ask more than name and namespace: an object may come to be chosen, or no longer
 	bool bookmarks;
 };
 
+// What the client has of an object that a later change can be about. Of objects without an entry the change log tells.
 enum known_state {
-	KNOWN_CHOSEN,  // the client has it
-	KNOWN_PERHAPS, // it changed between the client's list and the look at what is there
+	KNOWN_CHOSEN, // the client has it
+	KNOWN_ABSENT, // the client has it not
 };
 struct known {
 	uint64_t id; // of the resource, or of the tenant where tenants are watched

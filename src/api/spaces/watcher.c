@@ -115,7 +115,7 @@ static void forget_known(struct watcher *watcher, struct known *known)
 	memmove(known, known + 1, (--watcher->n_known - at) * sizeof(*known));
 }
 
-static void add_known(struct watcher *watcher, uint64_t id)
+static void add_known(struct watcher *watcher, uint64_t id, enum known_state state)
 {
 	size_t at = watcher->n_known;
 
@@ -130,7 +130,7 @@ static void add_known(struct watcher *watcher, uint64_t id)
 	while (at > 0 && watcher->known[at - 1].id > id)
 		at--;
 	memmove(&watcher->known[at + 1], &watcher->known[at], (watcher->n_known++ - at) * sizeof(*watcher->known));
-	watcher->known[at] = (struct known){ .id = id, .state = KNOWN_CHOSEN };
+	watcher->known[at] = (struct known){ .id = id, .state = state };
 }
 
 // ---- whose changes
@@ -202,6 +202,15 @@ bool watcher_may_lose_type(const struct watcher *watcher, const struct followed 
 			return true;
 	}
 	return false;
+}
+
+bool watcher_asks_before(const struct watcher *watcher, const struct followed *change)
+{
+	bool comes = str_eq(change->verb, STR("created")) || str_eq(change->verb, STR("recovered")) ||
+		(is_move(change) && !is_in(watcher, change->from));
+
+	return watcher->words.varying && !comes &&
+	       find_known(watcher, is_of_tenant(change) ? change->tenant_id : change->resource.id) == NULL;
 }
 
 bool watcher_is_lost(const struct watcher *watcher, const struct followed *change)
@@ -303,11 +312,24 @@ static struct str tenant_object_of(const struct telling *telling, const struct f
 	return tenant_text(telling->call, &telling->target, change->itself != NULL ? change->itself : &tenant);
 }
 
+// Is what was read the tenant's own? A resource that has gone to another tenant has that one's content since: whoever is told
+// of a change before, or of the move itself, must not see it.
+static bool is_own_content(const struct telling *telling, const struct followed *change, struct str tenant)
+{
+	if (is_of_tenant(change) || telling->watcher->words.all || change->newest)
+		return true;
+	return change->tenant.p != NULL && str_eq(tenant, change->tenant) &&
+	       (change->resource.tenant_id == 0 || change->resource.tenant_id == change->tenant_id);
+}
+
+// Of what is not the tenant's own any more its names alone.
 static struct str object_of(const struct telling *telling, const struct followed *change, struct str tenant)
 {
 	if (is_of_tenant(change))
 		return tenant_object_of(telling, change);
 	struct resource resource = change->resource;
+	if (!is_own_content(telling, change, tenant))
+		resource.meta = resource.body = STR("{}");
 	struct buf text = buf_new(telling->call->pool, 1024 + resource.meta.n + resource.body.n);
 
 	resource.tenant = tenant;
@@ -320,52 +342,102 @@ static void tell(const struct telling *telling, const char *type, struct str obj
 	event_add(telling->call, &telling->target, telling->columns, type, object, telling->out);
 }
 
-// It is there. comes: it was not, before.
-static void tell_present(const struct telling *telling, const struct followed *change, bool comes)
+// What the log tells of an object as an object of its own, with the names that stay.
+static struct str object_before(const struct telling *telling, const struct followed *change)
+{
+	struct pool *pool = telling->call->pool;
+	struct doc *object = stored_doc(pool, change->before.p != NULL ? change->before : STR("{}")), *metadata;
+	const struct doc *there = NULL;
+	struct buf text = buf_new(pool, 256);
+
+	(void)doc_get(object, STR("metadata"), &there);
+	metadata = there != NULL ? doc_copy(pool, there) : doc_new_object(pool);
+	doc_set_str(pool, metadata, "name", is_of_tenant(change) ? tenant_name(change) : change->resource.name);
+	if (!is_of_tenant(change) && change->resource.space.n > 0)
+		doc_set_str(pool, metadata, "namespace", change->resource.space);
+	doc_set(object, STR("metadata"), metadata);
+	doc_write_json(object, &text);
+	return buf_str(&text);
+}
+
+// Did the client have it before the change? comes: it was not there for it. OUTCOME_OK; _GONE: nobody knows.
+static enum outcome find_had(const struct telling *telling, const struct followed *change, bool comes, bool *had)
+{
+	const struct watcher *watcher = telling->watcher;
+	const struct known *known = find_known(watcher, known_id(change));
+
+	*had = !comes;
+	if (known != NULL && (watcher->words.selective || comes))
+		*had = known->state == KNOWN_CHOSEN;
+	if (known != NULL || comes || !watcher->words.selective)
+		return OUTCOME_OK;
+	if (watcher->words.varying && (!change->asks_before || change->before.p == NULL))
+		return OUTCOME_GONE;
+	*had = chosen(&telling->choice, telling->call->pool, object_before(telling, change));
+	return OUTCOME_OK;
+}
+
+// has: the client has it now. What the log can tell at the next change is not kept: that this one is the newest and left the
+// object out.
+static void keep_known(struct watcher *watcher, const struct followed *change, bool has)
+{
+	struct known *known = find_known(watcher, known_id(change));
+	bool kept = has || !change->newest;
+
+	if (known != NULL && kept)
+		known->state = has ? KNOWN_CHOSEN : KNOWN_ABSENT;
+	else if (known != NULL)
+		forget_known(watcher, known);
+	else if (kept)
+		add_known(watcher, known_id(change), has ? KNOWN_CHOSEN : KNOWN_ABSENT);
+}
+
+// It is there. comes: it was not, before. OUTCOME_OK; _GONE as find_had.
+static enum outcome tell_present(const struct telling *telling, const struct followed *change, bool comes)
 {
 	struct watcher *watcher = telling->watcher;
-	struct known *known = find_known(watcher, known_id(change));
-	// Of the first events one may have shown it before its creation came up.
-	bool had = known != NULL && (!comes || known->state == KNOWN_CHOSEN);
 	struct str object = object_of(telling, change, change->tenant);
+	bool had, has;
+	enum outcome outcome = find_had(telling, change, comes, &had);
 
-	if (!watcher->words.selective) {
-		tell(telling, comes && !had ? "ADDED" : "MODIFIED", object);
-		return;
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (!is_own_content(telling, change, change->tenant)) {
+		// It left the tenant later, which will be told.
+		if (watcher->words.varying)
+			keep_known(watcher, change, had);
+		return OUTCOME_OK;
 	}
-	if (chosen(&telling->choice, telling->call->pool, object)) {
+	has = !watcher->words.selective || chosen(&telling->choice, telling->call->pool, object);
+	if (has)
 		tell(telling, had ? "MODIFIED" : "ADDED", object);
-		if (known == NULL)
-			add_known(watcher, known_id(change));
-		else
-			known->state = KNOWN_CHOSEN;
-		return;
-	}
-	if (had)
+	else if (had)
 		tell(telling, "DELETED", object);
-	if (known != NULL)
-		forget_known(watcher, known);
+	if (watcher->words.varying)
+		keep_known(watcher, change, has);
+	return OUTCOME_OK;
 }
 
-static void tell_absent(const struct telling *telling, const struct followed *change, struct str tenant)
+static enum outcome tell_absent(const struct telling *telling, const struct followed *change, struct str tenant)
 {
 	struct watcher *watcher = telling->watcher;
-	struct known *known = find_known(watcher, known_id(change));
-	struct str object = object_of(telling, change, tenant);
+	struct known *known;
+	bool had;
+	enum outcome outcome = find_had(telling, change, false, &had);
 
-	if (!watcher->words.selective || (known != NULL && known->state == KNOWN_CHOSEN) ||
-		chosen(&telling->choice, telling->call->pool, object))
-		tell(telling, "DELETED", object);
+	if (outcome == OUTCOME_OK && had)
+		tell(telling, "DELETED", object_of(telling, change, tenant));
+	known = find_known(watcher, known_id(change));
 	if (known != NULL)
 		forget_known(watcher, known);
+	return outcome;
 }
 
-static void tell_there(const struct telling *telling, const struct followed *change)
+static enum outcome tell_there(const struct telling *telling, const struct followed *change)
 {
 	if (str_eq(change->verb, STR("deleted")))
-		tell_absent(telling, change, change->tenant);
-	else
-		tell_present(telling, change, !str_eq(change->verb, STR("updated")));
+		return tell_absent(telling, change, change->tenant);
+	return tell_present(telling, change, !str_eq(change->verb, STR("updated")));
 }
 
 enum outcome watcher_tell(struct watcher *watcher, struct call *call, const struct followed *change, struct buf *out)
@@ -377,10 +449,10 @@ enum outcome watcher_tell(struct watcher *watcher, struct call *call, const stru
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (moved && is_in(watcher, change->from))
-		tell_absent(&telling, change, change->from);
-	if (is_of_tenant(change) || is_in(watcher, change->tenant))
-		tell_there(&telling, change);
-	return OUTCOME_OK;
+		outcome = tell_absent(&telling, change, change->from);
+	if (outcome == OUTCOME_OK && (is_of_tenant(change) || is_in(watcher, change->tenant)))
+		outcome = tell_there(&telling, change);
+	return outcome;
 }
 
 enum outcome watcher_bookmark(struct watcher *watcher, struct call *call, struct buf *out)

@@ -26,6 +26,9 @@ bool watcher_wants_bookmarks(const struct watcher *watcher);
 
 // May the change be something for it? Asked before the resource is read.
 bool watcher_wants(const struct watcher *watcher, const struct followed *change);
+// Does it take what selectors could ask before the change to say what the change means for it? Then follow_contents is to
+// read that. Asked where it wants the change.
+bool watcher_asks_before(const struct watcher *watcher, const struct followed *change);
 // Is with this change nothing of what it watches as the client knows it? It has to list again.
 bool watcher_is_lost(const struct watcher *watcher, const struct followed *change);
 // May it be with this change that another definition of its type answers than did, or none?
@@ -35,7 +38,8 @@ enum outcome watcher_check_type(struct watcher *watcher, struct call *call);
 // Do the credentials it began with still say that its user is who it was? OUTCOME_OK, _UNAUTHENTICATED, _UNAVAILABLE.
 enum outcome watcher_check_user(struct watcher *watcher, struct call *call, struct auth *auth, struct db *db);
 // Appends the change's events, of which there may be none. call has pool, config, endpoint, routes and registry; the rest
-// is set from the order. OUTCOME_OK; _UNAVAILABLE: the database is away; others: the type is no longer there for it.
+// is set from the order. OUTCOME_OK; _UNAVAILABLE: the database is away; others: the type is no longer there for it, or
+// nobody knows any more whether it was told of the object.
 enum outcome watcher_tell(struct watcher *watcher, struct call *call, const struct followed *change, struct buf *out);
 // Appends a BOOKMARK of the position.
 enum outcome watcher_bookmark(struct watcher *watcher, struct call *call, struct buf *out);
