@@ -39,3 +39,19 @@ JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$')) j
 JSON_TABLE(:uids, '$[*]' COLUMNS (hex CHAR(32) CHARACTER SET ascii PATH '$')) j
 -- @fragment names
 JSON_TABLE(:names, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$')) j
+
+-- A tenant t with its tier i and its count c.
+-- @group tenant id uint, uid bytes, name text, tier text, max_resources uint null, metadata text, etag bytes, revision uint,
+--      resources uint, created_at time, updated_at time, deleted_at time null, purge_at time null, etag_required uint,
+--      object text, type_policy text, changed uint
+-- @fragment tenant
+t.id, t.uid, t.name, i.name AS tier, i.max_resources, t.metadata, t.etag, t.revision, c.resources, t.created_at,
+t.updated_at, t.deleted_at, t.purge_at, t.etag_required, t.object, t.type_policy, t.changed
+-- @fragment tenant_tables
+tenants t JOIN tiers i ON i.id = t.tier_id JOIN tenant_counts c ON c.tenant_id = t.id
+
+-- The resource of an id, whatever became of it.
+-- @statement resource_by_id
+-- @in id uint
+-- @out r resource
+SELECT {resource} FROM resources r WHERE r.id = :id;

@@ -5,19 +5,10 @@
 
 #include "base/pool.h"
 #include "registry/definition_internal.h"
+#include "sql/definitions.h"
+#include "sql/moves.h"
 
 enum { DEFINITIONS_MAX = 1000 };
-
-static const struct db_query q_hold = {
-	"SELECT types FROM tenant_counts WHERE tenant_id = (SELECT id FROM tenants WHERE name = ? AND live = 1) FOR UPDATE", "s",
-	"u"
-};
-static const struct db_query q_others = {
-	"SELECT r.name, JSON_VALUE(r.body, '$.spec.group'), JSON_QUERY(r.body, '$.spec.names') FROM resources r "
-	"WHERE r.tenant_id = (SELECT id FROM tenants WHERE name = ? AND live = 1) AND r.type_id = ? AND r.namespace = '' "
-	"AND r.name <> ? AND r.live = 1",
-	"sus", "sss"
-};
 
 static const struct doc *member(const struct doc *object, const char *name)
 {
@@ -75,9 +66,14 @@ static struct str common_name(const struct doc *a, const struct doc *b)
 enum outcome definition_names_free(struct registry *registry, const struct address *address, struct str group,
 	const struct doc *names, bool is_new)
 {
+	const struct sql_definition_others others = {
+		.tenant = address->tenant,
+		.type_id = address->type->id,
+		.name = address->name,
+	};
 	struct db_call calls[] = {
-		{ .query = &q_hold, .in = DB_IN(db_s(address->tenant)) },
-		{ .query = &q_others, .in = DB_IN(db_s(address->tenant), db_u(address->type->id), db_s(address->name)) },
+		sql_definition_lock_tenant_call(registry->pool, &(struct sql_definition_lock_tenant){ .tenant = address->tenant }),
+		sql_definition_others_call(registry->pool, &others),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
@@ -88,13 +84,15 @@ enum outcome definition_names_free(struct registry *registry, const struct addre
 		return registry_fail(registry, OUTCOME_OVER_QUOTA, "a tenant defines %d types at most: delete one first",
 			DEFINITIONS_MAX);
 	for (size_t i = 0; i < rows->n; i++) {
-		if (!str_eq(db_at(rows, i, 1)->s, group))
+		const struct sql_definition_others_row *row = sql_definition_others_row(rows, i);
+
+		if (!str_eq(row->group_name, group))
 			continue;
-		struct str common = common_name(names, stored_document(registry->pool, db_at(rows, i, 2)->s));
+		struct str common = common_name(names, stored_document(registry->pool, row->names));
 		if (common.p != NULL)
 			return registry_fail(registry, OUTCOME_CONFLICT,
 				"\"%.*s\" is already in use by %.*s: take another name", STR_ARG(common),
-				STR_ARG(db_at(rows, i, 0)->s));
+				STR_ARG(row->name));
 	}
 	return OUTCOME_OK;
 }
@@ -106,19 +104,36 @@ struct named {
 	const struct doc *names, *range;
 };
 
-// Of those that come, meta and range stand in two more columns.
-static struct named *read_named(struct registry *registry, const struct db_rows *rows, bool come)
+static struct named *read_coming(struct pool *pool, const struct db_rows *rows)
 {
-	struct pool *pool = registry->pool;
 	struct named *list = POOL_ARRAY(pool, struct named, rows->n);
 
 	for (size_t i = 0; i < rows->n; i++) {
-		const struct db_value *v = db_at(rows, i, 0);
-		list[i] = (struct named){ .name = v[0].s, .group = v[1].s, .names = stored_document(pool, v[2].s) };
-		if (!come)
-			continue;
-		list[i].meta = v[3].s;
-		list[i].range = v[4].null ? NULL : stored_document(pool, v[4].s);
+		const struct sql_move_definitions_row *row = sql_move_definitions_row(rows, i);
+
+		list[i] = (struct named){
+			.name = row->name,
+			.group = row->group_name,
+			.meta = row->meta,
+			.names = stored_document(pool, row->names),
+			.range = row->range.p != NULL ? stored_document(pool, row->range) : NULL,
+		};
+	}
+	return list;
+}
+
+static struct named *read_others(struct pool *pool, const struct db_rows *rows)
+{
+	struct named *list = POOL_ARRAY(pool, struct named, rows->n);
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct sql_definition_others_row *row = sql_definition_others_row(rows, i);
+
+		list[i] = (struct named){
+			.name = row->name,
+			.group = row->group_name,
+			.names = stored_document(pool, row->names),
+		};
 	}
 	return list;
 }
@@ -150,14 +165,17 @@ static const struct named *find_clash(const struct named *coming, const struct n
 enum outcome definitions_meet(struct registry *registry, struct str tenant, const struct db_rows *coming,
 	struct definition_clash **clashes, size_t *n, unsigned *too_many)
 {
-	struct db_value type = db_u(type_definitions(registry)->id);
+	const struct sql_definition_others in = {
+		.tenant = tenant,
+		.type_id = type_definitions(registry)->id,
+		.name = STR(""),
+	};
 	struct db_rows others;
-	enum db_result result =
-		db_run(registry->db, registry->pool, &q_others, DB_IN(db_s(tenant), type, db_s(STR(""))), &others);
+	enum db_result result = sql_definition_others_run(registry->db, registry->pool, &in, &others);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	const struct named *come = read_named(registry, coming, true), *there = read_named(registry, &others, false);
+	const struct named *come = read_coming(registry->pool, coming), *there = read_others(registry->pool, &others);
 	*clashes = POOL_ARRAY(registry->pool, struct definition_clash, 2 * coming->n);
 	*n = 0;
 	for (size_t i = 0; i < coming->n; i++) {

@@ -25,6 +25,7 @@ enum outcome fail_gone(struct registry *registry, int64_t purge_us, const char *
 	"t.updated_at, t.deleted_at, t.purge_at, t.etag_required, t.object, t.type_policy, t.changed"
 #define TENANT_OUT "ubssusbuuttttussu"
 #define TENANT_TABLES "tenants t JOIN tiers i ON i.id = t.tier_id JOIN tenant_counts c ON c.tenant_id = t.id"
+struct tenant tenant_of_columns(const struct sql_tenant *columns);
 void tenant_from_row(struct tenant *tenant, const struct db_rows *rows, size_t row);
 
 // The policy of that name; NULL: there is none.
@@ -203,7 +204,7 @@ void definitions_doubt(struct registry *registry);
 enum definition_fate { DEFINITION_SAME, DEFINITION_NONE, DEFINITION_OTHER };
 enum outcome definition_after_move(struct registry *registry, struct str source, struct str dest, bool with_definitions,
 	const struct type *type, enum definition_fate *fate);
-// Of definitions that are to come to a tenant, as rows of name, spec.group, spec.names, meta and spec.applicableRange: those of
+// Of definitions that are to come to a tenant, as rows of the statement move_definitions: those of
 // which another there has a name in that group; and those that would be shared from there by what they say. too_many: how
 // many a tenant may have, where that would be exceeded; else 0. OUTCOME_OK.
 struct definition_clash {

@@ -5,52 +5,13 @@
 
 #include "registry/etag.h"
 #include "registry/internal.h"
+#include "sql/moves.h"
 
-// Which resources a move takes. Every statement over such a set exists once for each kind; a set's values stand where
-// its condition does. The ranges are of ids, (after, upto].
-#define SET_ALL "r.tenant_id = ? AND r.live = 1"
-#define SET_ONE "r.id = ? AND r.live = 1"
-// A namespace: itself and what is in it.
-#define SET_SPACE "r.tenant_id = ? AND r.live = 1 AND (r.id = ? OR r.namespace = ?)"
-// What others hang on, with all that does: a tree is always of one tenant.
-#define SET_TREE "r.root = ? AND r.live = 1"
-#define SET_RANGE " AND r.id > ? AND r.id <= ?"
-
-enum move_kind {
-	MOVE_ALL,
-	MOVE_ONE,
-	MOVE_SPACE,
-	MOVE_TREE,
-	MOVE_ALL_RANGE,
-	MOVE_SPACE_RANGE,
-	MOVE_TREE_RANGE,
-	MOVE__KINDS
-};
-
-// The forms of a statement: head, condition, tail; types of the parameters before and behind the condition.
-#define MOVE_QUERIES(head, tail, in_head, in_tail, out)                                                     \
-	{                                                                                                   \
-		[MOVE_ALL] = { head SET_ALL tail, in_head "u" in_tail, out },                               \
-		[MOVE_ONE] = { head SET_ONE tail, in_head "u" in_tail, out },                               \
-		[MOVE_SPACE] = { head SET_SPACE tail, in_head "uus" in_tail, out },                         \
-		[MOVE_TREE] = { head SET_TREE tail, in_head "b" in_tail, out },                             \
-		[MOVE_ALL_RANGE] = { head SET_ALL SET_RANGE tail, in_head "uuu" in_tail, out },             \
-		[MOVE_SPACE_RANGE] = { head SET_SPACE SET_RANGE tail, in_head "uusuu" in_tail, out },       \
-		[MOVE_TREE_RANGE] = { head SET_TREE SET_RANGE tail, in_head "buu" in_tail, out },           \
-	}
-
+// Which resources a move takes (moves.sql). What moves together in a new way gets a case there, and nothing else changes.
 struct move_set {
-	enum move_kind kind;
-	uint64_t tenant_id;   // the source
-	uint64_t resource_id; // MOVE_ONE, MOVE_SPACE
-	struct str space;     // MOVE_SPACE: the namespace's name
-	struct db_value root; // MOVE_TREE: the column's value
-	uint64_t after, upto; // the ranges
+	enum sql_move_set kind;
+	struct sql_move_range in; // what the kind needs of it
 };
-
-// The call for a set: values before its condition, then the set's own, then those behind.
-struct db_call set_call(struct registry *registry, const struct db_query *queries, const struct move_set *set,
-	const struct db_value *head, size_t n_head, const struct db_value *tail, size_t n_tail);
 
 #define MOVE_OTHER_TYPES (1ULL << 63)
 

@@ -5,122 +5,13 @@
 #include "base/pool.h"
 #include "registry/move_internal.h"
 
-// Another resource has the address in the destination; namespaces are merged instead.
-#define TAKEN                                                                                                         \
-	"JOIN resources d ON d.tenant_id = ? AND d.type_id = r.type_id AND d.namespace = r.namespace AND d.name = r.name " \
-	"AND d.live IS NOT NULL "
-
-static const struct db_query q_lock_tenants[2] =
-	LOCKING("SELECT id FROM tenants WHERE name IN (?, ?) AND live = 1 ORDER BY id", "FOR UPDATE", "ss", "u");
-static const struct db_query q_tenants = {
-	"SELECT " TENANT_COLUMNS " FROM " TENANT_TABLES " WHERE t.name IN (?, ?) AND t.live = 1", "ss", TENANT_OUT
-};
-// All of a tenant's are read from the index that has all these columns. Left to itself, MariaDB (10.11) takes that index for
-// one that lacks some when it runs a prepared statement again after another one has read the table's other columns; where
-// a tenant has a good part of what is there, it then goes through the whole table.
-// In order of types, so all of a tenant's are counted by type in the same go: a row for each, then one for all.
-#define SUM(table, set, in)                                                                                                     \
-	{ "SELECT COUNT(*), COALESCE(SUM(r.bytes), 0), COALESCE(SUM(r.locked), 0), COALESCE(SUM(r.h0 * r.revision), 0), "         \
-	  "COALESCE(SUM(r.h1 * r.revision), 0), COALESCE(SUM(r.h2 * r.revision), 0), COALESCE(SUM(r.h3 * r.revision), 0), "       \
-	  "BIT_OR(1 << LEAST(r.type_id, 63)), r.type_id FROM " table " WHERE " set " GROUP BY r.type_id WITH ROLLUP",             \
-		in, "uuussssuu" }
-static const struct db_query q_sum[MOVE__KINDS] = {
-	[MOVE_ALL] = SUM("resources r FORCE INDEX (state)", SET_ALL, "u"),
-	[MOVE_ONE] = SUM("resources r", SET_ONE, "u"),
-	[MOVE_SPACE] = SUM("resources r", SET_SPACE, "uus"),
-	[MOVE_TREE] = SUM("resources r", SET_TREE, "b"),
-};
-// The time of the last change of any of them: of one that was purged from the log it is past long since.
-#define LAST_OF(table, set, in) \
-	{ "SELECT MAX(x.at) FROM " table " STRAIGHT_JOIN changes x ON x.id = r.changed WHERE " set, in, "t" }
-static const struct db_query q_last_time[MOVE__KINDS] = {
-	[MOVE_ALL] = LAST_OF("resources r FORCE INDEX (page)", SET_ALL, "u"),
-	[MOVE_ONE] = LAST_OF("resources r", SET_ONE, "u"),
-	[MOVE_SPACE] = LAST_OF("resources r", SET_SPACE, "uus"),
-	[MOVE_TREE] = LAST_OF("resources r", SET_TREE, "b"),
-};
-// From the smallest index that has it, in its order: a quarter of what q_sum takes.
-static const struct db_query q_counts = {
-	"SELECT COUNT(*), r.type_id FROM resources r FORCE INDEX (owner) WHERE r.tenant_id = ? AND r.live = 1 GROUP BY r.type_id",
-	"u", "uu"
-};
-static const struct db_query q_any = {
-	"SELECT r.id FROM resources r FORCE INDEX (state) WHERE r.tenant_id = ? AND r.live = 1 LIMIT 1", "u", "u"
-};
-static const struct db_query q_items[MOVE__KINDS] =
-	MOVE_QUERIES("SELECT r.uid, r.type_id, r.namespace, r.name, r.revision FROM resources r WHERE ",
-		" ORDER BY r.namespace, r.type_id, r.name LIMIT ?", "", "u", "bussu");
-static const struct db_query q_taken[MOVE__KINDS] =
-	MOVE_QUERIES("SELECT r.type_id, r.namespace, r.name FROM resources r " TAKEN "WHERE r.type_id <> ? AND ",
-		" ORDER BY r.namespace, r.type_id, r.name LIMIT ?", "uu", "u", "uss");
-static const struct db_query q_locked[MOVE__KINDS] =
-	MOVE_QUERIES("SELECT r.type_id, r.namespace, r.name FROM resources r WHERE r.locked AND ",
-		" ORDER BY r.namespace, r.type_id, r.name LIMIT ?", "", "u", "uss");
-static const struct db_query q_merged[MOVE__KINDS] =
-	MOVE_QUERIES("SELECT COUNT(*), COALESCE(SUM(d.h0), 0), COALESCE(SUM(d.h1), 0), COALESCE(SUM(d.h2), 0), "
-		     "COALESCE(SUM(d.h3), 0) FROM resources r " TAKEN "WHERE r.type_id = ? AND ",
-		"", "uu", "", "ussss");
-// What would be merged into a namespace that is about to go would go with it.
-static const struct db_query q_ending[MOVE__KINDS] =
-	MOVE_QUERIES("SELECT r.type_id, r.namespace, r.name FROM resources r " TAKEN "WHERE r.type_id = ? AND "
-		     "d.doomed_at IS NOT NULL AND ",
-		" ORDER BY r.name LIMIT ?", "uu", "u", "uss");
-static const struct db_query q_types[MOVE__KINDS] =
-	MOVE_QUERIES("SELECT DISTINCT r.type_id FROM resources r WHERE ", "", "", "", "u");
-static const struct db_query q_of_type[MOVE__KINDS] =
-	MOVE_QUERIES("SELECT r.type_id, r.namespace, r.name FROM resources r WHERE r.type_id = ? AND ",
-		" ORDER BY r.namespace, r.name LIMIT ?", "u", "u", "uss");
-static const struct db_query q_coming[MOVE__KINDS] =
-	MOVE_QUERIES("SELECT r.name, JSON_VALUE(r.body, '$.spec.group'), JSON_QUERY(r.body, '$.spec.names'), r.meta, "
-		     "JSON_QUERY(r.body, '$.spec.applicableRange') FROM resources r WHERE r.type_id = ? AND ",
-		" ORDER BY r.name", "u", "", "sssss");
-static const struct db_query q_space = {
-	"SELECT doomed_at FROM resources WHERE tenant_id = ? AND type_id = ? AND namespace = '' AND name = ? AND "
-	"live IS NOT NULL",
-	"uus", "t"
-};
 static const char ending_detail[] =
 	"the destination's namespace of that name goes once its finalizers are gone, with all that is in it: wait for that";
 
-// From the consumers, of which a tenant that is no project has none, to what they use.
-static const struct db_query q_in_use[MOVE__KINDS] =
-	MOVE_QUERIES("SELECT DISTINCT r.type_id, r.namespace, r.name, c.uid FROM consumers c "
-		     "STRAIGHT_JOIN allocations a ON a.consumer_id = c.id STRAIGHT_JOIN resources r ON r.id = a.resource_id "
-		     "WHERE c.project = ? AND ",
-		" ORDER BY r.type_id, r.name, c.uid LIMIT ?", "s", "u", "ussb");
-static const struct db_query q_root = {
-	"SELECT type_id, namespace, name FROM resources WHERE uid = ? AND type_id = ? AND live = 1", "bu", "uss"
-};
-
-struct db_call set_call(struct registry *registry, const struct db_query *queries, const struct move_set *set,
-	const struct db_value *head, size_t n_head, const struct db_value *tail, size_t n_tail)
-{
-	struct db_value *in = POOL_ARRAY(registry->pool, struct db_value, n_head + 5 + n_tail);
-	size_t n = n_head;
-	enum move_kind kind = set->kind;
-
-	for (size_t i = 0; i < n_head; i++)
-		in[i] = head[i];
-	if (kind == MOVE_TREE || kind == MOVE_TREE_RANGE)
-		in[n++] = set->root;
-	else
-		in[n++] = db_u(kind == MOVE_ONE ? set->resource_id : set->tenant_id);
-	if (kind == MOVE_SPACE || kind == MOVE_SPACE_RANGE) {
-		in[n++] = db_u(set->resource_id);
-		in[n++] = db_s(set->space);
-	}
-	if (kind >= MOVE_ALL_RANGE) {
-		in[n++] = db_u(set->after);
-		in[n++] = db_u(set->upto);
-	}
-	for (size_t i = 0; i < n_tail; i++)
-		in[n++] = tail[i];
-	return (struct db_call){ .query = &queries[set->kind], .in = in };
-}
-
+// Runs a call; OUTCOME_OK.
 static enum outcome run_call(struct registry *registry, struct db_call *call)
 {
-	enum db_result result = db_run(registry->db, registry->pool, call->query, call->in, &call->rows);
+	enum db_result result = db_run_call(registry->db, registry->pool, call);
 
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
@@ -140,9 +31,11 @@ static enum outcome check_tenant(struct registry *registry, const struct tenant 
 static enum outcome read_tenants(struct registry *registry, const struct move_order *order, bool locked,
 	struct move_action *action)
 {
+	const struct sql_move_lock_tenants lock = { .source = order->source, .dest = order->dest };
+	const struct sql_move_tenants read = { .source = order->source, .dest = order->dest };
 	struct db_call calls[2] = {
-		{ .query = locking(registry, q_lock_tenants), .in = DB_IN(db_s(order->source), db_s(order->dest)) },
-		{ .query = &q_tenants, .in = DB_IN(db_s(order->source), db_s(order->dest)) },
+		sql_move_lock_tenants_call(registry->pool, lock_wait(registry), &lock),
+		sql_move_tenants_call(registry->pool, &read),
 	};
 	const struct str tenants[] = { order->source, order->dest };
 	enum outcome outcome = OUTCOME_OK;
@@ -154,8 +47,8 @@ static enum outcome read_tenants(struct registry *registry, const struct move_or
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	for (size_t i = 0; i < calls[1].rows.n; i++) {
-		struct tenant tenant;
-		tenant_from_row(&tenant, &calls[1].rows, i);
+		const struct tenant tenant = tenant_of_columns(&sql_move_tenants_row(&calls[1].rows, i)->t);
+
 		if (str_eq(tenant.name, order->source))
 			action->source = tenant;
 		if (str_eq(tenant.name, order->dest))
@@ -180,7 +73,7 @@ static enum outcome choose_set(struct registry *registry, const struct move_orde
 {
 	struct move_action *action = plan->action;
 
-	plan->set = (struct move_set){ .kind = MOVE_ALL, .tenant_id = action->source.id };
+	plan->set = (struct move_set){ .kind = SQL_MOVE_SET_ALL, .in.tenant_id = action->source.id };
 	if (order->address == NULL)
 		return OUTCOME_OK;
 	enum outcome outcome = resource_get(registry, order->address, &action->resource);
@@ -190,20 +83,17 @@ static enum outcome choose_set(struct registry *registry, const struct move_orde
 		return registry_fail(registry, OUTCOME_CONFLICT,
 			"the namespace \"default\" belongs to its tenant and does not move; what is in it does");
 	const struct type *type = action->resource.type;
-	plan->set.kind = type == type_namespaces(registry) ? MOVE_SPACE : resource_is_top(&action->resource) ? MOVE_TREE : MOVE_ONE;
-	plan->set.resource_id = action->resource.id;
-	plan->set.space = action->resource.name;
-	if (plan->set.kind == MOVE_TREE)
-		plan->set.root = db_b(tree_value(registry, type, &action->resource.uid));
+	plan->set.in.resource_id = action->resource.id;
+	plan->set.in.space = action->resource.name;
+	if (type == type_namespaces(registry)) {
+		plan->set.kind = SQL_MOVE_SET_SPACE;
+	} else if (resource_is_top(&action->resource)) {
+		plan->set.kind = SQL_MOVE_SET_TREE;
+		plan->set.in.root = tree_value(registry, type, &action->resource.uid);
+	} else {
+		plan->set.kind = SQL_MOVE_SET_ONE;
+	}
 	return OUTCOME_OK;
-}
-
-// The count in the first column, the sums of lanes from the column lanes on.
-static void sum_from_row(const struct db_rows *rows, size_t row, size_t lanes, struct state_sum *sum)
-{
-	sum->count = db_at(rows, row, 0)->u;
-	for (size_t i = 0; i < COUNT_OF(sum->sums); i++)
-		sum->sums[i] = db_at(rows, row, lanes + i)->s;
 }
 
 // The sum over no resources.
@@ -214,33 +104,69 @@ static int by_type_name(const void *a, const void *b)
 	return str_cmp(((const struct type_count *)a)->type, ((const struct type_count *)b)->type);
 }
 
-// The first n rows: a count in the first column, a type's id in the column type.
-static void counts_from_rows(struct registry *registry, const struct db_rows *rows, size_t n, size_t type,
-	struct type_counts *counts)
+static struct type_count *counts_new(struct registry *registry, size_t n, struct type_counts *counts)
 {
 	counts->n = n;
 	counts->list = POOL_ARRAY(registry->pool, struct type_count, n);
-	for (size_t i = 0; i < n; i++)
-		counts->list[i] = (struct type_count){
-			type_name(registry->pool, type_by_id(registry, db_at(rows, i, type)->u)), db_at(rows, i, 0)->u
-		};
-	if (n > 0)
-		qsort(counts->list, n, sizeof(*counts->list), by_type_name);
+	return counts->list;
 }
 
-static void sums_from_rows(struct move_plan *plan, const struct db_rows *rows, struct state_sum *sum)
+static struct type_count type_count_of(struct registry *registry, uint64_t type_id, uint64_t n)
+{
+	return (struct type_count){ type_name(registry->pool, type_by_id(registry, type_id)), n };
+}
+
+static void sort_counts(struct type_counts *counts)
+{
+	if (counts->n > 0)
+		qsort(counts->list, counts->n, sizeof(*counts->list), by_type_name);
+}
+
+static void read_counts(struct registry *registry, const struct db_rows *rows, struct type_counts *counts)
+{
+	struct type_count *list = counts_new(registry, rows->n, counts);
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct sql_move_count_types_row *row = sql_move_count_types_row(rows, i);
+
+		list[i] = type_count_of(registry, row->type_id, row->n);
+	}
+	sort_counts(counts);
+}
+
+// What the sum has of each type; the last row is that of all.
+static void read_summed_counts(struct registry *registry, const struct db_rows *rows, struct type_counts *counts)
+{
+	size_t n = rows->n > 0 ? rows->n - 1 : 0;
+	struct type_count *list = counts_new(registry, n, counts);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sql_move_sum_row *row = sql_move_sum_row(rows, i);
+
+		list[i] = type_count_of(registry, row->type_id, row->n);
+	}
+	sort_counts(counts);
+}
+
+static void read_sum(struct move_plan *plan, const struct db_rows *rows, struct state_sum *sum)
 {
 	struct move_action *action = plan->action;
-	size_t all = rows->n - 1; // behind those of each type
 
 	*sum = nothing;
 	if (rows->n > 0) {
-		sum_from_row(rows, all, 3, sum);
-		action->bytes = db_at(rows, all, 1)->u;
-		plan->found.locked = db_at(rows, all, 2)->u;
-		plan->found.types = db_at(rows, all, 7)->u;
+		const struct sql_move_sum_row *all = sql_move_sum_row(rows, rows->n - 1);
+
+		*sum = (struct state_sum){ all->n, { all->h0, all->h1, all->h2, all->h3 } };
+		action->bytes = all->bytes;
+		plan->found.locked = all->locked;
+		plan->found.types = all->types;
 	}
 	action->count = sum->count;
+}
+
+static struct db_call count_types_call(struct pool *pool, uint64_t tenant_id)
+{
+	return sql_move_count_types_call(pool, &(struct sql_move_count_types){ .tenant_id = tenant_id });
 }
 
 // What moves, and what both tenants have. Under the locks the move gets a time that is not before the last change of anything
@@ -248,40 +174,44 @@ static void sums_from_rows(struct move_plan *plan, const struct db_rows *rows, s
 static enum outcome sum_set(struct registry *registry, struct move_plan *plan, enum move_look look, struct state_sum *sum)
 {
 	struct move_action *action = plan->action;
-	const struct db_value source = db_u(action->source.id), dest = db_u(action->dest.id);
+	struct pool *pool = registry->pool;
+	static_assert((int)SQL_MOVE_SUMMED_TREE == (int)SQL_MOVE_SET_TREE && (int)SQL_MOVE_DATED_TREE == (int)SQL_MOVE_SET_TREE,
+		"the kinds of sets stand in one order");
+	const struct sql_move_sum sum_in = { .set = plan->set.in };
+	const struct sql_move_last_change last_in = { .set = plan->set.in };
 	struct db_call calls[5] = {
-		set_call(registry, q_sum, &plan->set, NULL, 0, NULL, 0),
-		{ .query = &q_any, .in = &dest },
+		sql_move_sum_call(pool, (enum sql_move_summed)plan->set.kind, &sum_in),
+		sql_move_any_call(pool, &(struct sql_move_any){ .tenant_id = action->dest.id }),
 	};
 	struct db_call *last = NULL, *counts = NULL;
-	bool counted = plan->set.kind == MOVE_ALL; // the source's, by the sum
+	bool counted = plan->set.kind == SQL_MOVE_SET_ALL; // the source's, by the sum
 	size_t n = 2;
 
 	if (look != MOVE_LOOK_PREVIEW) {
 		last = &calls[n++];
-		*last = set_call(registry, q_last_time, &plan->set, NULL, 0, NULL, 0);
+		*last = sql_move_last_change_call(pool, (enum sql_move_dated)plan->set.kind, &last_in);
 	}
 	if (look != MOVE_LOOK_LOCKED) {
 		counts = &calls[n++];
-		*counts = (struct db_call){ .query = &q_counts, .in = &dest };
+		*counts = count_types_call(pool, action->dest.id);
 		if (!counted)
-			calls[n++] = (struct db_call){ .query = &q_counts, .in = &source };
+			calls[n++] = count_types_call(pool, action->source.id);
 	}
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	sums_from_rows(plan, &calls[0].rows, sum);
+	read_sum(plan, &calls[0].rows, sum);
 	action->listed = action->count <= registry->config->move_list_max;
 	plan->found.dest_has_any = calls[1].rows.n > 0;
-	if (last != NULL && !db_at(&last->rows, 0, 0)->null)
-		registry_stamp_after(registry, db_at(&last->rows, 0, 0)->i);
+	if (last != NULL && !sql_move_last_change_row(&last->rows, 0)->at_is_null)
+		registry_stamp_after(registry, sql_move_last_change_row(&last->rows, 0)->at);
 	if (counts == NULL)
 		return OUTCOME_OK;
-	counts_from_rows(registry, &counts[0].rows, counts[0].rows.n, 1, &action->dest_counts);
+	read_counts(registry, &counts[0].rows, &action->dest_counts);
 	if (!counted)
-		counts_from_rows(registry, &counts[1].rows, counts[1].rows.n, 1, &action->source_counts);
-	else if (calls[0].rows.n > 0)
-		counts_from_rows(registry, &calls[0].rows, calls[0].rows.n - 1, 8, &action->source_counts);
+		read_counts(registry, &counts[1].rows, &action->source_counts);
+	else
+		read_summed_counts(registry, &calls[0].rows, &action->source_counts);
 	return OUTCOME_OK;
 }
 
@@ -297,48 +227,67 @@ static void add_blocker(struct registry *registry, struct move_action *action, c
 		action->blockers[action->n_blockers++] = *blocker;
 }
 
-// A blocker for each row of (type, namespace, name).
-static void add_blockers(struct registry *registry, struct move_action *action, const struct db_rows *rows,
+static struct db_call obstacles_call(struct registry *registry, const struct move_plan *plan,
+	enum sql_move_obstacle obstacle, const struct type *type)
+{
+	const struct sql_move_obstacles in = {
+		.dest_id = plan->action->dest.id,
+		.namespaces = type_namespaces(registry)->id,
+		.type_id = type != NULL ? type->id : 0,
+		.set = plan->set.in,
+		.limit = MOVE_MAX_BLOCKERS + 1,
+	};
+
+	return sql_move_obstacles_call(registry->pool, obstacle, plan->set.kind, &in);
+}
+
+static void add_obstacles(struct registry *registry, struct move_action *action, const struct db_rows *rows,
 	const char *reason, const char *detail)
 {
 	for (size_t i = 0; i < rows->n; i++) {
-		const struct type *type = type_by_id(registry, db_at(rows, i, 0)->u);
-		struct blocker blocker = {
-			.resource = resource_path(registry->pool, type, db_at(rows, i, 1)->s, db_at(rows, i, 2)->s),
+		const struct sql_move_obstacles_row *row = sql_move_obstacles_row(rows, i);
+		const struct blocker blocker = {
+			.resource = resource_path(registry->pool, type_by_id(registry, row->type_id), row->namespace, row->name),
 			.reason = reason,
 			.detail = str_c(detail),
 		};
+
 		add_blocker(registry, action, &blocker);
 	}
 }
 
 static enum outcome find_taken(struct registry *registry, struct move_plan *plan)
 {
-	struct db_value head[] = { db_u(plan->action->dest.id), db_u(type_namespaces(registry)->id) };
-	struct db_value limit = db_u(MOVE_MAX_BLOCKERS + 1);
-	struct db_call taken = set_call(registry, q_taken, &plan->set, head, COUNT_OF(head), &limit, 1);
-	struct db_call merged = set_call(registry, q_merged, &plan->set, head, COUNT_OF(head), NULL, 0);
-	struct db_call ending = set_call(registry, q_ending, &plan->set, head, COUNT_OF(head), &limit, 1);
-	struct db_call calls[] = { taken, merged, ending };
+	const struct sql_move_merged merged_in = {
+		.dest_id = plan->action->dest.id,
+		.namespaces = type_namespaces(registry)->id,
+		.set = plan->set.in,
+	};
+	struct db_call calls[] = {
+		obstacles_call(registry, plan, SQL_MOVE_OBSTACLE_TAKEN, NULL),
+		sql_move_merged_call(registry->pool, plan->set.kind, &merged_in),
+		obstacles_call(registry, plan, SQL_MOVE_OBSTACLE_ENDING, NULL),
+	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	add_blockers(registry, plan->action, &calls[0].rows, "name-taken",
+	const struct sql_move_merged_row *merged = sql_move_merged_row(&calls[1].rows, 0);
+
+	add_obstacles(registry, plan->action, &calls[0].rows, "name-taken",
 		"the destination has a resource of that name; rename, move or delete one of them");
-	sum_from_row(&calls[1].rows, 0, 1, &plan->found.merged);
-	add_blockers(registry, plan->action, &calls[2].rows, "namespace-terminating", ending_detail);
+	plan->found.merged = (struct state_sum){ merged->n, { merged->h0, merged->h1, merged->h2, merged->h3 } };
+	add_obstacles(registry, plan->action, &calls[2].rows, "namespace-terminating", ending_detail);
 	return OUTCOME_OK;
 }
 
 static enum outcome find_locked(struct registry *registry, struct move_plan *plan)
 {
-	struct db_value limit = db_u(MOVE_MAX_BLOCKERS + 1);
-	struct db_call call = set_call(registry, q_locked, &plan->set, NULL, 0, &limit, 1);
+	struct db_call call = obstacles_call(registry, plan, SQL_MOVE_OBSTACLE_LOCKED, NULL);
 	enum outcome outcome = run_call(registry, &call);
 
 	if (outcome == OUTCOME_OK)
-		add_blockers(registry, plan->action, &call.rows, "locked", "set metadata.locked to false first");
+		add_obstacles(registry, plan->action, &call.rows, "locked", "set metadata.locked to false first");
 	return outcome;
 }
 
@@ -366,13 +315,17 @@ static enum outcome check_space(struct registry *registry, struct move_plan *pla
 	const struct resource *resource = &action->resource;
 	struct db_rows rows;
 
-	if (plan->set.kind != MOVE_ONE || !resource->type->namespaced)
+	if (plan->set.kind != SQL_MOVE_SET_ONE || !resource->type->namespaced)
 		return OUTCOME_OK;
-	enum db_result result = db_run(registry->db, registry->pool, &q_space,
-		DB_IN(db_u(action->dest.id), db_u(type_namespaces(registry)->id), db_s(resource->space)), &rows);
+	const struct sql_move_namespace in = {
+		.tenant_id = action->dest.id,
+		.type_id = type_namespaces(registry)->id,
+		.name = resource->space,
+	};
+	enum db_result result = sql_move_namespace_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	if (rows.n > 0 && db_at(&rows, 0, 0)->null)
+	if (rows.n > 0 && sql_move_namespace_row(&rows, 0)->doomed_at_is_null)
 		return OUTCOME_OK;
 	struct blocker blocker = {
 		.resource = resource_path(registry->pool, resource->type, resource->space, resource->name),
@@ -393,17 +346,20 @@ static enum outcome check_attached(struct registry *registry, struct move_plan *
 	const struct resource *resource = &plan->action->resource;
 	struct db_rows rows;
 
-	if (plan->set.kind != MOVE_ONE || !resource->has_root)
+	if (plan->set.kind != SQL_MOVE_SET_ONE || !resource->has_root)
 		return OUTCOME_OK;
-	enum db_result result =
-		db_run(registry->db, registry->pool, &q_root,
-		DB_IN(db_uuid(&resource->root), db_u(tree_type(registry, resource->type)->id)), &rows);
+	const struct sql_move_top in = {
+		.uid = uuid_bytes(&resource->root),
+		.type_id = tree_type(registry, resource->type)->id,
+	};
+	enum db_result result = sql_move_top_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	struct str top = STR("what it belongs to");
-	if (rows.n > 0)
-		top = resource_path(registry->pool, type_by_id(registry, db_at(&rows, 0, 0)->u), db_at(&rows, 0, 1)->s,
-			db_at(&rows, 0, 2)->s);
+	if (rows.n > 0) {
+		const struct sql_move_top_row *row = sql_move_top_row(&rows, 0);
+		top = resource_path(registry->pool, type_by_id(registry, row->type_id), row->namespace, row->name);
+	}
 	struct blocker blocker = {
 		.resource = resource_path(registry->pool, resource->type, resource->space, resource->name),
 		.reason = "attached",
@@ -417,21 +373,20 @@ static enum outcome check_attached(struct registry *registry, struct move_plan *
 static enum outcome check_type(struct registry *registry, struct move_plan *plan, const struct type *type)
 {
 	const struct move_action *action = plan->action;
-	struct db_value of = db_u(type->id), limit = db_u(MOVE_MAX_BLOCKERS + 1);
 	enum definition_fate fate;
 	enum outcome outcome = definition_after_move(registry, action->source.name, action->dest.name,
-		plan->set.kind == MOVE_ALL, type, &fate);
+		plan->set.kind == SQL_MOVE_SET_ALL, type, &fate);
 
 	if (outcome != OUTCOME_OK || fate == DEFINITION_SAME)
 		return outcome;
-	struct db_call call = set_call(registry, q_of_type, &plan->set, &of, 1, &limit, 1);
+	struct db_call call = obstacles_call(registry, plan, SQL_MOVE_OBSTACLE_OF_TYPE, type);
 	outcome = run_call(registry, &call);
 	if (outcome == OUTCOME_OK && fate == DEFINITION_NONE)
-		add_blockers(registry, plan->action, &call.rows, "type-unavailable",
+		add_obstacles(registry, plan->action, &call.rows, "type-unavailable",
 			type->builtin ? "the type is the operator's alone; its resources stay in the system's space" :
 					"the destination has no such type; define it there, or share it with that tenant");
 	else if (outcome == OUTCOME_OK)
-		add_blockers(registry, plan->action, &call.rows, "type-differs",
+		add_obstacles(registry, plan->action, &call.rows, "type-differs",
 			"the destination has another definition of the type; move to where it is the same");
 	return outcome;
 }
@@ -447,11 +402,12 @@ static enum outcome check_type_id(struct registry *registry, struct move_plan *p
 // Types whose ids are no bits.
 static enum outcome check_many_types(struct registry *registry, struct move_plan *plan)
 {
-	struct db_call call = set_call(registry, q_types, &plan->set, NULL, 0, NULL, 0);
+	struct db_call call =
+		sql_move_types_call(registry->pool, plan->set.kind, &(struct sql_move_types){ .set = plan->set.in });
 	enum outcome outcome = run_call(registry, &call);
 
 	for (size_t i = 0; outcome == OUTCOME_OK && i < call.rows.n; i++)
-		outcome = check_type_id(registry, plan, db_at(&call.rows, i, 0)->u);
+		outcome = check_type_id(registry, plan, sql_move_types_row(&call.rows, i)->type_id);
 	return outcome;
 }
 
@@ -485,8 +441,8 @@ static void add_clash(struct registry *registry, struct move_action *action, con
 static enum outcome check_definitions(struct registry *registry, struct move_plan *plan)
 {
 	struct move_action *action = plan->action;
-	struct db_value type = db_u(type_definitions(registry)->id);
-	struct db_call call = set_call(registry, q_coming, &plan->set, &type, 1, NULL, 0);
+	const struct sql_move_definitions in = { .type_id = type_definitions(registry)->id, .set = plan->set.in };
+	struct db_call call = sql_move_definitions_call(registry->pool, plan->set.kind, &in);
 	struct definition_clash *clashes;
 	size_t n = 0;
 	unsigned too_many = 0;
@@ -519,17 +475,21 @@ static enum outcome check_types(struct registry *registry, struct move_plan *pla
 static enum outcome find_in_use(struct registry *registry, struct move_plan *plan)
 {
 	struct move_action *action = plan->action;
-	struct db_value project = db_s(action->source.name), limit = db_u(MOVE_MAX_BLOCKERS + 1);
-	struct db_call call = set_call(registry, q_in_use, &plan->set, &project, 1, &limit, 1);
-	bool concerns = plan->set.kind == MOVE_ALL || action->resource.type->rules == &provider_rules;
+	const struct sql_move_in_use in = {
+		.project = action->source.name,
+		.set = plan->set.in,
+		.limit = MOVE_MAX_BLOCKERS + 1,
+	};
+	struct db_call call = sql_move_in_use_call(registry->pool, plan->set.kind, &in);
+	bool concerns = plan->set.kind == SQL_MOVE_SET_ALL || action->resource.type->rules == &provider_rules;
 	enum outcome outcome = concerns ? run_call(registry, &call) : OUTCOME_OK;
 
 	for (size_t i = 0; concerns && outcome == OUTCOME_OK && i < call.rows.n; i++) {
-		const struct db_value *v = db_at(&call.rows, i, 0);
+		const struct sql_move_in_use_row *row = sql_move_in_use_row(&call.rows, i);
 		struct uuid consumer = { 0 };
-		uuid_from_bytes(v[3].s, &consumer);
+		uuid_from_bytes(row->consumer, &consumer);
 		struct blocker blocker = {
-			.resource = resource_path(registry->pool, type_by_id(registry, v[0].u), v[1].s, v[2].s),
+			.resource = resource_path(registry->pool, type_by_id(registry, row->type_id), row->namespace, row->name),
 			.reason = "in-use",
 			.detail = str_printf(registry->pool, "consumer %.*s of project \"%.*s\" has allocations on it: delete them first",
 				STR_ARG(uuid_str(registry->pool, consumer)), STR_ARG(action->source.name)),
@@ -594,8 +554,8 @@ enum outcome move_plan(struct registry *registry, const struct move_order *order
 static enum outcome list_items(struct registry *registry, struct move_plan *plan)
 {
 	struct move_action *action = plan->action;
-	struct db_value limit = db_u(action->count);
-	struct db_call call = set_call(registry, q_items, &plan->set, NULL, 0, &limit, 1);
+	const struct sql_move_items in = { .set = plan->set.in, .limit = action->count };
+	struct db_call call = sql_move_items_call(registry->pool, plan->set.kind, &in);
 	enum outcome outcome = run_call(registry, &call);
 
 	if (outcome != OUTCOME_OK)
@@ -604,10 +564,11 @@ static enum outcome list_items(struct registry *registry, struct move_plan *plan
 	action->items = POOL_ARRAY(registry->pool, struct move_item, call.rows.n);
 	for (size_t i = 0; i < call.rows.n; i++) {
 		struct move_item *item = &action->items[i];
-		const struct type *type = type_by_id(registry, db_at(&call.rows, i, 1)->u);
-		uuid_from_bytes(db_at(&call.rows, i, 0)->s, &item->uid);
-		item->path = resource_path(registry->pool, type, db_at(&call.rows, i, 2)->s, db_at(&call.rows, i, 3)->s);
-		state_tag_of_one(registry, &item->uid, db_at(&call.rows, i, 4)->u, item->tag);
+		const struct sql_move_items_row *row = sql_move_items_row(&call.rows, i);
+
+		uuid_from_bytes(row->uid, &item->uid);
+		item->path = resource_path(registry->pool, type_by_id(registry, row->type_id), row->namespace, row->name);
+		state_tag_of_one(registry, &item->uid, row->revision, item->tag);
 	}
 	return OUTCOME_OK;
 }

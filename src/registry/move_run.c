@@ -10,61 +10,6 @@
 // AUTO-INC lock until it ends (innodb_autoinc_lock_mode=1), and other tenants' writers wait for that.
 enum { CHUNK = 10000 };
 
-#define CHANGE_COLUMNS                                                                                       \
-	"(request_id, at, actor, verb, tenant_id, from_tenant_id, resource_id, uid, type_id, namespace, name, " \
-	"revision, etag_before, etag_after, moves)"
-#define MERGES_INTO                                                                                           \
-	"JOIN resources d ON d.tenant_id = ? AND d.type_id = r.type_id AND d.namespace = '' AND d.name = r.name " \
-	"AND d.live IS NOT NULL "
-
-static const struct db_query q_log[MOVE__KINDS] =
-	MOVE_QUERIES("INSERT INTO changes " CHANGE_COLUMNS " SELECT ?, ?, ?, 'moved', ?, r.tenant_id, r.id, r.uid, r.type_id, "
-		     "r.namespace, r.name, r.revision + 1, r.etag, r.etag, r.moves + 1 FROM resources r WHERE ",
-		"", "btsu", "", "");
-// Where something arrives, no forward leads away any more.
-static const struct db_query q_retire[MOVE__KINDS] =
-	MOVE_QUERIES("DELETE f FROM forwards f JOIN resources r ON r.type_id = f.type_id AND r.namespace = f.namespace AND "
-		     "r.name = f.name WHERE f.tenant_id = ? AND ",
-		"", "u", "", "");
-static const struct db_query q_forward[MOVE__KINDS] =
-	MOVE_QUERIES("INSERT INTO forwards (tenant_id, type_id, namespace, name, resource_id, moved_at) "
-		     "SELECT r.tenant_id, r.type_id, r.namespace, r.name, r.id, ? FROM resources r WHERE ",
-		" ON DUPLICATE KEY UPDATE resource_id = VALUES(resource_id), moved_at = VALUES(moved_at)", "t", "", "");
-static const struct db_query q_move[MOVE__KINDS] = MOVE_QUERIES(
-	"UPDATE resources r SET r.tenant_id = ?, r.revision = r.revision + 1, r.moves = r.moves + 1, r.changed = " LAST_CHANGE " WHERE ", "", "u", "",
-	"");
-
-// A namespace that exists in the destination is merged into that one: the source's own is deleted, recoverable by uid,
-// and its address leads to the other.
-static const struct db_query q_merge_log[MOVE__KINDS] =
-	MOVE_QUERIES("INSERT INTO changes " CHANGE_COLUMNS " SELECT ?, ?, ?, 'deleted', r.tenant_id, NULL, r.id, r.uid, "
-		     "r.type_id, r.namespace, r.name, r.revision, r.etag, NULL, r.moves FROM resources r " MERGES_INTO
-		     "WHERE r.type_id = ? AND ",
-		"", "btsuu", "", "");
-static const struct db_query q_merge_forward[MOVE__KINDS] =
-	MOVE_QUERIES("INSERT INTO forwards (tenant_id, type_id, namespace, name, resource_id, moved_at) "
-		     "SELECT r.tenant_id, r.type_id, r.namespace, r.name, d.id, ? FROM resources r " MERGES_INTO
-		     "WHERE r.type_id = ? AND ",
-		" ON DUPLICATE KEY UPDATE resource_id = VALUES(resource_id), moved_at = VALUES(moved_at)", "tuu", "", "");
-static const struct db_query q_merge[MOVE__KINDS] =
-	MOVE_QUERIES("UPDATE resources r " MERGES_INTO "SET r.live = NULL, r.deleted_at = ?, r.purge_at = ?, r.deletion = ?, "
-		     "r.changed = " LAST_CHANGE " WHERE r.type_id = ? AND ",
-		"", "uttbu", "", "");
-
-static const struct db_query q_bounds[MOVE__KINDS] =
-	MOVE_QUERIES("SELECT id FROM (SELECT r.id, ROW_NUMBER() OVER (ORDER BY r.id) AS n FROM resources r WHERE ",
-		") numbered WHERE n % ? = 0 ORDER BY id", "", "u", "u");
-static const struct db_query q_insert_move = {
-	"INSERT INTO moves (uid, source_id, dest_id, resource_id, state, if_match, words, actor, resources, created_at, "
-	"finished_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-	"buuussusutt", ""
-};
-
-static const struct db_query q_recorded = { "SELECT 1 FROM moves WHERE uid = ?", "b", "u" };
-static const struct db_query q_recorded_locking = { "SELECT 1 FROM moves WHERE uid = ? LOCK IN SHARE MODE", "b", "u" };
-
-#define HEAD(...) DB_IN(__VA_ARGS__), COUNT_OF(((const struct db_value[]){ __VA_ARGS__ }))
-
 // A name taken here is one that the plan overlooked: then nothing may be moved.
 static enum outcome run_calls(struct registry *registry, struct db_call *calls, size_t n)
 {
@@ -77,13 +22,35 @@ static enum outcome run_calls(struct registry *registry, struct db_call *calls, 
 
 static enum outcome merge_spaces(struct registry *registry, const struct move_plan *plan)
 {
-	struct db_value dest = db_u(plan->action->dest.id), type = db_u(type_namespaces(registry)->id);
-	struct db_value request = db_uuid(&registry->request_id), now = db_t(registry->stamp_us);
-	struct db_value purge = db_t(registry->stamp_us + retention_us(registry));
+	struct pool *pool = registry->pool;
+	uint64_t dest = plan->action->dest.id, namespaces = type_namespaces(registry)->id;
+	int64_t now = registry->stamp_us;
+	const struct sql_change_insert_merged change = {
+		.request_id = uuid_bytes(&registry->request_id),
+		.now = now,
+		.actor = registry->actor,
+		.dest_id = dest,
+		.namespaces = namespaces,
+		.set = plan->set.in,
+	};
+	const struct sql_move_forward_merged forward = {
+		.now = now,
+		.dest_id = dest,
+		.namespaces = namespaces,
+		.set = plan->set.in,
+	};
+	const struct sql_move_delete_merged deletion = {
+		.request_id = change.request_id,
+		.now = now,
+		.purge_at = now + retention_us(registry),
+		.dest_id = dest,
+		.namespaces = namespaces,
+		.set = plan->set.in,
+	};
 	struct db_call calls[] = {
-		set_call(registry, q_merge_log, &plan->set, HEAD(request, now, db_s(registry->actor), dest, type), NULL, 0),
-		set_call(registry, q_merge_forward, &plan->set, HEAD(now, dest, type), NULL, 0),
-		set_call(registry, q_merge, &plan->set, HEAD(dest, now, purge, request, type), NULL, 0),
+		sql_change_insert_merged_call(pool, plan->set.kind, &change),
+		sql_move_forward_merged_call(pool, plan->set.kind, &forward),
+		sql_move_delete_merged_call(pool, plan->set.kind, &deletion),
 	};
 
 	return plan->found.merged.count > 0 ? run_calls(registry, calls, COUNT_OF(calls)) : OUTCOME_OK;
@@ -95,19 +62,28 @@ enum { MOVE_CALLS = 4 };
 static size_t forward_calls(struct registry *registry, const struct move_plan *plan, const struct move_set *set,
 	struct db_call *calls)
 {
-	calls[0] = set_call(registry, q_retire, set, HEAD(db_u(plan->action->dest.id)), NULL, 0);
-	calls[1] = set_call(registry, q_forward, set, HEAD(db_t(registry->stamp_us)), NULL, 0);
+	const struct sql_move_retire_forwards retire = { .dest_id = plan->action->dest.id, .set = set->in };
+	const struct sql_move_forward forward = { .now = registry->stamp_us, .set = set->in };
+
+	calls[0] = sql_move_retire_forwards_call(registry->pool, set->kind, &retire);
+	calls[1] = sql_move_forward_call(registry->pool, set->kind, &forward);
 	return 2;
 }
 
 static size_t take_calls(struct registry *registry, const struct move_plan *plan, const struct move_set *set,
 	struct db_call *calls)
 {
-	struct db_value dest = db_u(plan->action->dest.id), now = db_t(registry->stamp_us);
+	const struct sql_change_insert_moved change = {
+		.request_id = uuid_bytes(&registry->request_id),
+		.now = registry->stamp_us,
+		.actor = registry->actor,
+		.dest_id = plan->action->dest.id,
+		.set = set->in,
+	};
+	const struct sql_move_resources move = { .dest_id = plan->action->dest.id, .set = set->in };
 
-	calls[0] = set_call(registry, q_log, set, HEAD(db_uuid(&registry->request_id), now, db_s(registry->actor), dest),
-		NULL, 0);
-	calls[1] = set_call(registry, q_move, set, HEAD(dest), NULL, 0);
+	calls[0] = sql_change_insert_moved_call(registry->pool, set->kind, &change);
+	calls[1] = sql_move_resources_call(registry->pool, set->kind, &move);
 	return 2;
 }
 
@@ -123,15 +99,15 @@ static enum outcome move_at_once(struct registry *registry, const struct move_pl
 	return run_calls(registry, calls, n);
 }
 
-static enum move_kind range_of(enum move_kind kind)
+static enum sql_move_set range_of(enum sql_move_set kind)
 {
 	switch (kind) {
-	case MOVE_SPACE:
-		return MOVE_SPACE_RANGE;
-	case MOVE_TREE:
-		return MOVE_TREE_RANGE;
+	case SQL_MOVE_SET_SPACE:
+		return SQL_MOVE_SET_SPACE_RANGE;
+	case SQL_MOVE_SET_TREE:
+		return SQL_MOVE_SET_TREE_RANGE;
 	default:
-		return MOVE_ALL_RANGE;
+		return SQL_MOVE_SET_ALL_RANGE;
 	}
 }
 
@@ -144,8 +120,8 @@ static enum outcome for_each_chunk(struct registry *registry, const struct move_
 
 	range.kind = range_of(plan->set.kind);
 	for (size_t i = 0; outcome == OUTCOME_OK && i <= bounds->n; i++) {
-		range.after = i > 0 ? db_at(bounds, i - 1, 0)->u : 0;
-		range.upto = i < bounds->n ? db_at(bounds, i, 0)->u : UINT64_MAX;
+		range.in.after = i > 0 ? sql_move_bounds_row(bounds, i - 1)->id : 0;
+		range.in.upto = i < bounds->n ? sql_move_bounds_row(bounds, i)->id : UINT64_MAX;
 		outcome = run_calls(registry, calls, make(registry, plan, &range, calls));
 		if (outcome == OUTCOME_OK && progress.tell != NULL)
 			progress.tell(progress.arg, i < bounds->n ? (i + 1) * CHUNK : plan->action->count);
@@ -158,8 +134,8 @@ static enum outcome for_each_chunk(struct registry *registry, const struct move_
 static enum outcome move_in_chunks(struct registry *registry, const struct move_plan *plan,
 	struct move_progress progress)
 {
-	struct db_value size = db_u(CHUNK);
-	struct db_call call = set_call(registry, q_bounds, &plan->set, NULL, 0, &size, 1);
+	const struct sql_move_bounds in = { .set = plan->set.in, .every = CHUNK };
+	struct db_call call = sql_move_bounds_call(registry->pool, plan->set.kind, &in);
 	enum outcome outcome = run_calls(registry, &call, 1);
 
 	if (outcome == OUTCOME_OK)
@@ -229,11 +205,22 @@ enum outcome move_record(struct registry *registry, const struct move_order *ord
 	bool conditional, bool done)
 {
 	const struct move_action *action = plan->action;
-	struct db_value in[] = { db_uuid(&registry->request_id), db_u(action->source.id), db_u(action->dest.id),
-		order->address != NULL ? db_u(action->resource.id) : db_null('u'), db_s(done ? STR("done") : STR("queued")),
-		conditional ? db_s(str_c(action->tag)) : db_null('s'), db_u((uint64_t)order->words), db_s(registry->actor),
-		db_u(action->count), db_t(registry->stamp_us), done ? db_t(registry->stamp_us) : db_null('t') };
-	enum db_result result = db_run(registry->db, registry->pool, &q_insert_move, in, NULL);
+	const struct sql_move_insert in = {
+		.uid = uuid_bytes(&registry->request_id),
+		.source_id = action->source.id,
+		.dest_id = action->dest.id,
+		.resource_id = action->resource.id,
+		.resource_id_is_null = order->address == NULL,
+		.state = done ? STR("done") : STR("queued"),
+		.if_match = conditional ? str_c(action->tag) : STR_NONE,
+		.words = (uint64_t)order->words,
+		.actor = registry->actor,
+		.resources = action->count,
+		.created_at = registry->stamp_us,
+		.finished_at = registry->stamp_us,
+		.finished_at_is_null = !done,
+	};
+	enum db_result result = sql_move_insert_run(registry->db, registry->pool, &in, NULL);
 
 	return result == DB_OK || result == DB_DUPLICATE ? OUTCOME_OK : registry_db_failed(result);
 }
@@ -242,8 +229,11 @@ enum outcome move_record(struct registry *registry, const struct move_order *ord
 // change row, and by now it may be done. The locking read waits for a COMMIT that is still on its way.
 static enum outcome find_recorded(struct registry *registry, const struct move_order *order, struct move_result *result)
 {
-	struct db_value uid = db_uuid(&registry->request_id);
-	struct db_call calls[] = { { .query = &q_recorded, .in = &uid }, { .query = &q_recorded_locking, .in = &uid } };
+	const struct sql_move_recorded in = { .uid = uuid_bytes(&registry->request_id) };
+	struct db_call calls[] = {
+		sql_move_recorded_call(registry->pool, SQL_MOVE_READ_PLAIN, &in),
+		sql_move_recorded_call(registry->pool, SQL_MOVE_READ_LOCKING, &in),
+	};
 
 	if (db_txn_tries(registry->db) < 2)
 		return OUTCOME_OK;

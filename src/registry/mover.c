@@ -14,27 +14,6 @@
 
 enum { IDLE_MS = 300, AWAY_MS = 2000 };
 
-static const struct db_query q_waiting = {
-	"SELECT id, uid FROM moves WHERE state = 'queued' ORDER BY id LIMIT 20", "", "ub"
-};
-static const struct db_query q_claim = {
-	"SELECT id FROM moves WHERE id = ? AND state = 'queued' FOR UPDATE SKIP LOCKED", "u", "u"
-};
-static const struct db_query q_order = {
-	"SELECT s.name, d.name, m.resource_id, m.if_match, m.actor, m.source_id, m.dest_id FROM moves m "
-	"JOIN tenants s ON s.id = m.source_id JOIN tenants d ON d.id = m.dest_id WHERE m.id = ?",
-	"u", "ssussuu"
-};
-static const struct db_query q_resource = { "SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.id = ?", "u", RESOURCE_OUT };
-static const struct db_query q_finish = {
-	"UPDATE moves SET state = ?, resources = ?, outcome = ?, detail = ?, finished_at = ? WHERE id = ?", "susstu", ""
-};
-static const struct db_query q_progress = {
-	"INSERT INTO move_progress (move_id, moved, updated_at) VALUES (?, ?, ?) "
-	"ON DUPLICATE KEY UPDATE moved = VALUES(moved), updated_at = VALUES(updated_at)",
-	"uut", ""
-};
-
 struct mover {
 	struct db *db;
 	struct db *progress_db;
@@ -72,22 +51,23 @@ static void tell(void *arg, uint64_t moved)
 	struct mover *mover = arg;
 
 	// Whether this is written or not decides nothing: it is for those who watch.
-	db_run(mover->progress_db, mover->progress_pool, &q_progress,
-		DB_IN(db_u(mover->move_id), db_u(moved), db_t(clock_now_us())), NULL);
+	const struct sql_mover_progress in = { .id = mover->move_id, .moved = moved, .now = clock_now_us() };
+	(void)sql_mover_progress_run(mover->progress_db, mover->progress_pool, &in, NULL);
 	pool_clear(mover->progress_pool);
 }
 
 static enum outcome read_resource(struct registry *registry, uint64_t id, struct str tenant, struct address *address)
 {
 	struct db_rows rows;
-	struct resource resource;
-	enum db_result result = db_run(registry->db, registry->pool, &q_resource, DB_IN(db_u(id)), &rows);
+	enum db_result result =
+		sql_resource_by_id_run(registry->db, registry->pool, &(struct sql_resource_by_id){ .id = id }, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n == 0)
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "the resource was purged before its move");
-	resource_from_row(registry, &resource, &rows, 0, 0);
+	const struct resource resource = resource_of_columns(registry, &sql_resource_by_id_row(&rows, 0)->r);
+
 	*address = (struct address){
 		.tenant = tenant, .type = resource.type, .space = resource.space, .name = resource.name
 	};
@@ -95,30 +75,31 @@ static enum outcome read_resource(struct registry *registry, uint64_t id, struct
 }
 
 // Names were asked for again; what has one of them by now may be another thing than the one the move was asked for.
-static enum outcome check_same(struct registry *registry, const struct db_rows *move, const struct move_action *action)
+static enum outcome check_same(struct registry *registry, const struct sql_mover_order_row *move,
+	const struct move_action *action)
 {
-	if (action->source.id != db_at(move, 0, 5)->u)
+	if (action->source.id != move->source_id)
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "the source tenant was purged before its move");
-	if (action->dest.id != db_at(move, 0, 6)->u)
+	if (action->dest.id != move->dest_id)
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "the destination tenant was purged before the move");
-	if (!db_at(move, 0, 2)->null && action->resource.id != db_at(move, 0, 2)->u)
+	if (!move->resource_id_is_null && action->resource.id != move->resource_id)
 		return registry_fail(registry, OUTCOME_NOT_FOUND,
 			"the resource was deleted or moved before its move, and another one has its name");
 	return OUTCOME_OK;
 }
 
 // The move whose row is locked: everything is looked at again, for it may have waited long.
-static enum outcome carry_out(struct mover *mover, const struct db_rows *move, uint64_t *count)
+static enum outcome carry_out(struct mover *mover, const struct sql_mover_order_row *move, uint64_t *count)
 {
 	struct registry *registry = mover->registry;
 	struct move_action action = { 0 };
 	struct move_plan plan = { .action = &action };
 	struct address address;
-	struct move_order order = { .source = db_at(move, 0, 0)->s, .dest = db_at(move, 0, 1)->s };
+	struct move_order order = { .source = move->source, .dest = move->dest };
 	enum outcome outcome = OUTCOME_OK;
 
-	if (!db_at(move, 0, 2)->null) {
-		outcome = read_resource(registry, db_at(move, 0, 2)->u, order.source, &address);
+	if (!move->resource_id_is_null) {
+		outcome = read_resource(registry, move->resource_id, order.source, &address);
 		order.address = &address;
 	}
 	tell(mover, 0); // before the tenants are locked: lock.c
@@ -130,7 +111,7 @@ static enum outcome carry_out(struct mover *mover, const struct db_rows *move, u
 		return outcome;
 	*count = action.count;
 	// What the action told of the tenants was compared when the move was accepted, and may be another by now.
-	if (!db_at(move, 0, 3)->null && !str_eq_c(db_at(move, 0, 3)->s, action.tag))
+	if (move->if_match.p != NULL && !str_eq_c(move->if_match, action.tag))
 		return fail_stale_action(registry, &action);
 	if (action.n_blockers > 0)
 		return fail_blocked(registry, &action);
@@ -141,22 +122,26 @@ static enum outcome finish(struct mover *mover, enum outcome outcome, uint64_t c
 {
 	struct registry *registry = mover->registry;
 	bool done = outcome == OUTCOME_SEE_OTHER;
-	enum db_result result = db_run(registry->db, registry->pool, &q_finish,
-		DB_IN(db_s(done ? STR("done") : STR("failed")), db_u(count),
-			db_s(done ? STR("") : str_c(outcome_name(outcome))), db_s(done ? STR("") : registry->problem.detail),
-			db_t(registry->stamp_us), db_u(mover->move_id)),
-		NULL);
+	const struct sql_mover_finish in = {
+		.id = mover->move_id,
+		.state = done ? STR("done") : STR("failed"),
+		.resources = count,
+		.outcome = done ? STR("") : str_c(outcome_name(outcome)),
+		.detail = done ? STR("") : registry->problem.detail,
+		.now = registry->stamp_us,
+	};
+	enum db_result result = sql_mover_finish_run(registry->db, registry->pool, &in, NULL);
 
 	return result == DB_OK ? outcome : registry_db_failed(result);
 }
 
 // Locks the move's row and reads it. OUTCOME_NO_CONTENT when somebody else carries it out, or has.
-static enum outcome claim(struct mover *mover, struct db_rows *move)
+static enum outcome claim(struct mover *mover, const struct sql_mover_order_row **move)
 {
 	struct registry *registry = mover->registry;
 	struct db_call calls[] = {
-		{ .query = &q_claim, .in = DB_IN(db_u(mover->move_id)) },
-		{ .query = &q_order, .in = DB_IN(db_u(mover->move_id)) },
+		sql_mover_claim_call(registry->pool, &(struct sql_mover_claim){ .id = mover->move_id }),
+		sql_mover_order_call(registry->pool, &(struct sql_mover_order){ .id = mover->move_id }),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
@@ -164,8 +149,8 @@ static enum outcome claim(struct mover *mover, struct db_rows *move)
 		return registry_db_failed(result);
 	if (calls[0].rows.n == 0 || calls[1].rows.n == 0)
 		return OUTCOME_NO_CONTENT;
-	*move = calls[1].rows;
-	registry->actor = db_at(move, 0, 4)->s;
+	*move = sql_mover_order_row(&calls[1].rows, 0);
+	registry->actor = (*move)->actor;
 	return OUTCOME_OK;
 }
 
@@ -177,7 +162,7 @@ static bool broken(enum outcome outcome)
 static enum db_verdict run_claimed(void *arg)
 {
 	struct mover *mover = arg;
-	struct db_rows move;
+	const struct sql_mover_order_row *move = NULL;
 	uint64_t count = 0;
 
 	mover->worked = false;
@@ -185,7 +170,7 @@ static enum db_verdict run_claimed(void *arg)
 	enum outcome outcome = claim(mover, &move);
 	if (outcome != OUTCOME_OK)
 		return DB_ROLLBACK;
-	outcome = carry_out(mover, &move, &count);
+	outcome = carry_out(mover, move, &count);
 	if (!broken(outcome))
 		outcome = finish(mover, outcome, count);
 	mover->worked = !broken(outcome);
@@ -200,7 +185,7 @@ static bool look(struct mover *mover, struct db_rows *rows)
 	pool_clear(mover->pool);
 	if (registry_begin(mover->registry, mover->pool, &none, STR("")) != OUTCOME_OK)
 		return false;
-	return db_run(mover->db, mover->pool, &q_waiting, NULL, rows) == DB_OK;
+	return sql_mover_waiting_run(mover->db, mover->pool, rows) == DB_OK;
 }
 
 enum step { STEP_WORKED, STEP_IDLE, STEP_AWAY };
@@ -212,9 +197,11 @@ static enum step step(struct mover *mover)
 	if (!look(mover, &rows))
 		return STEP_AWAY;
 	for (size_t i = 0; i < rows.n; i++) {
+		const struct sql_mover_waiting_row *row = sql_mover_waiting_row(&rows, i);
 		struct uuid uid;
-		uuid_from_bytes(db_at(&rows, i, 1)->s, &uid);
-		mover->move_id = db_at(&rows, i, 0)->u;
+
+		uuid_from_bytes(row->uid, &uid);
+		mover->move_id = row->id;
 		if (registry_begin(mover->registry, mover->pool, &uid, STR("")) != OUTCOME_OK ||
 			db_txn_run(mover->db, DB_WRITE, &uid, run_claimed, mover) != DB_OK)
 			return STEP_AWAY;

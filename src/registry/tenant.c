@@ -91,6 +91,32 @@ static enum outcome read_policy(struct registry *registry, struct tenant *tenant
 		"spec.multiTenancyCRDPolicy must be " TYPE_POLICY_LOCAL ", " TYPE_POLICY_SYSTEM " or " TYPE_POLICY_NEVER);
 }
 
+struct tenant tenant_of_columns(const struct sql_tenant *t)
+{
+	struct tenant tenant = {
+		.id = t->id,
+		.name = t->name,
+		.tier = t->tier,
+		.has_limit = !t->max_resources_is_null,
+		.max_resources = t->max_resources,
+		.metadata = t->metadata,
+		.revision = t->revision,
+		.resources = t->resources,
+		.created_us = t->created_at,
+		.updated_us = t->updated_at,
+		.deleted_us = t->deleted_at,
+		.purge_us = t->purge_at,
+		.etag_required = t->etag_required != 0,
+		.object = t->object,
+		.policy = type_policy(t->type_policy),
+		.changed = t->changed,
+	};
+
+	uuid_from_bytes(t->uid, &tenant.uid);
+	memcpy(tenant.etag, t->etag.p, sizeof(tenant.etag));
+	return tenant;
+}
+
 void tenant_from_row(struct tenant *tenant, const struct db_rows *rows, size_t row)
 {
 	*tenant = (struct tenant){ 0 };

@@ -95,6 +95,9 @@ static char letter_of(const MYSQL_FIELD *field)
 		return (field->flags & UNSIGNED_FLAG) != 0 ? 'u' : 'i';
 	case MYSQL_TYPE_DATETIME:
 		return 't';
+	case MYSQL_TYPE_DECIMAL:
+	case MYSQL_TYPE_NEWDECIMAL:
+		return 'd';
 	case MYSQL_TYPE_NULL:
 		return '0';
 	default:
@@ -108,7 +111,7 @@ static bool types_agree(char told, const MYSQL_FIELD *field)
 	char is = letter_of(field);
 	bool flag = field->type == MYSQL_TYPE_TINY && field->length == 1;
 
-	return told == is || is == '0' || (told == 'u' && is == 'i' && (flag || !is_stored(field)));
+	return told == is || is == '0' || (told == 's' && is == 'd') || (told == 'u' && is == 'i' && (flag || !is_stored(field)));
 }
 
 static const char *last_part(const char *path)

@@ -1,0 +1,327 @@
+-- Moves: what a move takes, what stands in its way, and carrying it out.
+
+-- Which resources r a move takes: all of a tenant's, one, a namespace with what is in it, a tree with all that hangs on its
+-- top (a tree is always of one tenant). The ranges are of ids, (after, upto].
+-- @group move_range tenant_id uint, resource_id uint, space text, root bytes, after uint, upto uint
+-- @fragment move_all
+r.tenant_id = :set.tenant_id AND r.live = 1
+-- @fragment move_one
+r.id = :set.resource_id AND r.live = 1
+-- @fragment move_space
+r.tenant_id = :set.tenant_id AND r.live = 1 AND (r.id = :set.resource_id OR r.namespace = :set.space)
+-- @fragment move_tree
+r.root = :set.root AND r.live = 1
+
+-- @choice move_set
+-- @case all
+{move_all}
+-- @case one
+{move_one}
+-- @case space
+{move_space}
+-- @case tree
+{move_tree}
+-- @case all_range
+{move_all} AND r.id > :set.after AND r.id <= :set.upto
+-- @case space_range
+{move_space} AND r.id > :set.after AND r.id <= :set.upto
+-- @case tree_range
+{move_tree} AND r.id > :set.after AND r.id <= :set.upto
+
+-- ---- tenants
+
+-- @statement move_lock_tenants
+-- @in source text, dest text
+-- @out id uint
+SELECT id FROM tenants WHERE name IN (:source, :dest) AND live = 1 ORDER BY id FOR UPDATE {wait};
+
+-- @statement move_tenants
+-- @in source text, dest text
+-- @out t tenant
+SELECT {tenant} FROM {tenant_tables} WHERE t.name IN (:source, :dest) AND t.live = 1;
+
+-- ---- the sum of what moves
+
+-- All of a tenant's are read from the index that has all these columns. Left to itself, MariaDB (10.11) takes that index for
+-- one that lacks some when it runs a prepared statement again after another one has read the table's other columns; where
+-- a tenant has a good part of what is there, it then goes through the whole table.
+-- @choice move_summed
+-- @case all
+resources r FORCE INDEX (state) WHERE {move_all}
+-- @case one
+resources r WHERE {move_one}
+-- @case space
+resources r WHERE {move_space}
+-- @case tree
+resources r WHERE {move_tree}
+
+-- The index is in the order of types, so that all of a tenant's are counted by type in the same go: a row for each type, then
+-- one for all, without a type. types: a bit for the id of each type, the last one for all ids from 63 on.
+-- @statement move_sum
+-- @in set move_range
+-- @out n uint, bytes uint, locked uint, h0 text, h1 text, h2 text, h3 text, types uint, type_id uint null
+SELECT COUNT(*) AS n, CAST(COALESCE(SUM(r.bytes), 0) AS UNSIGNED) AS bytes,
+  CAST(COALESCE(SUM(r.locked), 0) AS UNSIGNED) AS locked, COALESCE(SUM(r.h0 * r.revision), 0) AS h0,
+  COALESCE(SUM(r.h1 * r.revision), 0) AS h1, COALESCE(SUM(r.h2 * r.revision), 0) AS h2,
+  COALESCE(SUM(r.h3 * r.revision), 0) AS h3, BIT_OR(1 << LEAST(r.type_id, 63)) AS types, r.type_id
+FROM {move_summed}
+GROUP BY r.type_id WITH ROLLUP;
+
+-- The time of the last change of any of them: of one that was purged from the log it is past long since.
+-- @choice move_dated
+-- @case all
+resources r FORCE INDEX (page) STRAIGHT_JOIN changes x ON x.id = r.changed WHERE {move_all}
+-- @case one
+resources r STRAIGHT_JOIN changes x ON x.id = r.changed WHERE {move_one}
+-- @case space
+resources r STRAIGHT_JOIN changes x ON x.id = r.changed WHERE {move_space}
+-- @case tree
+resources r STRAIGHT_JOIN changes x ON x.id = r.changed WHERE {move_tree}
+
+-- @statement move_last_change
+-- @in set move_range
+-- @out at time null
+SELECT MAX(x.at) AS at FROM {move_dated};
+
+-- From the smallest index that has it, in its order: a quarter of what the sum takes.
+-- @statement move_count_types
+-- @in tenant_id uint
+-- @out n uint, type_id uint
+SELECT COUNT(*) AS n, r.type_id
+FROM resources r FORCE INDEX (owner)
+WHERE r.tenant_id = :tenant_id AND r.live = 1
+GROUP BY r.type_id;
+
+-- Does the tenant have any? By a row, not by its count.
+-- @statement move_any
+-- @in tenant_id uint
+-- @out id uint
+SELECT r.id FROM resources r FORCE INDEX (state) WHERE r.tenant_id = :tenant_id AND r.live = 1 LIMIT 1;
+
+-- @statement move_items
+-- @in set move_range, limit uint
+-- @out uid bytes, type_id uint, namespace text, name text, revision uint
+-- @sorts what one move takes, of which there are few where it is listed
+SELECT r.uid, r.type_id, r.namespace, r.name, r.revision
+FROM resources r
+WHERE {move_set}
+ORDER BY r.namespace, r.type_id, r.name
+LIMIT :limit;
+
+-- ---- what stands in the way
+
+-- Another resource has the address in the destination; namespaces are merged instead.
+-- @fragment move_taken
+JOIN resources d ON d.tenant_id = :dest_id AND d.type_id = r.type_id AND d.namespace = r.namespace AND d.name = r.name
+AND d.live IS NOT NULL
+
+-- What would be merged into a namespace that is about to go would go with it.
+-- @choice move_obstacle
+-- @case taken
+{move_taken} WHERE r.type_id <> :namespaces
+-- @case ending
+{move_taken} WHERE r.type_id = :namespaces AND d.doomed_at IS NOT NULL
+-- @case locked
+WHERE r.locked
+-- @case of_type
+WHERE r.type_id = :type_id
+
+-- namespaces: the id of their type. type_id: of which no resource can move.
+-- @statement move_obstacles
+-- @in dest_id uint, namespaces uint, type_id uint, set move_range, limit uint
+-- @out type_id uint, namespace text, name text
+-- @sorts as many as are in the way
+SELECT r.type_id, r.namespace, r.name
+FROM resources r {move_obstacle} AND {move_set}
+ORDER BY r.namespace, r.type_id, r.name
+LIMIT :limit;
+
+-- The destination's namespaces that those of the set are merged into.
+-- @statement move_merged
+-- @in dest_id uint, namespaces uint, set move_range
+-- @out n uint, h0 text, h1 text, h2 text, h3 text
+SELECT COUNT(*) AS n, COALESCE(SUM(d.h0), 0) AS h0, COALESCE(SUM(d.h1), 0) AS h1, COALESCE(SUM(d.h2), 0) AS h2,
+  COALESCE(SUM(d.h3), 0) AS h3
+FROM resources r {move_taken}
+WHERE r.type_id = :namespaces AND {move_set};
+
+-- @statement move_types
+-- @in set move_range
+-- @out type_id uint
+SELECT DISTINCT r.type_id FROM resources r WHERE {move_set};
+
+-- CustomResourceDefinitions that come along; type_id: theirs.
+-- @statement move_definitions
+-- @in type_id uint, set move_range
+-- @out name text, group_name text null, names text null, meta text, range text null
+-- @sorts a tenant has 1,000 definitions at most
+SELECT r.name, JSON_VALUE(r.body, '$.spec.group') AS group_name, JSON_QUERY(r.body, '$.spec.names') AS names, r.meta,
+  JSON_QUERY(r.body, '$.spec.applicableRange') AS `range`
+FROM resources r
+WHERE r.type_id = :type_id AND {move_set}
+ORDER BY r.name;
+
+-- A namespace of the destination; one that only waits for its finalizers has a time of deletion.
+-- @statement move_namespace
+-- @in tenant_id uint, type_id uint, name text
+-- @out doomed_at time null
+SELECT doomed_at FROM resources
+WHERE tenant_id = :tenant_id AND type_id = :type_id AND namespace = '' AND name = :name AND live IS NOT NULL;
+
+-- From the consumers, of which a tenant that is no project has none, to what they use.
+-- @statement move_in_use
+-- @in project text, set move_range, limit uint
+-- @out type_id uint, namespace text, name text, consumer bytes
+-- @sorts what one project uses
+SELECT DISTINCT r.type_id, r.namespace, r.name, c.uid AS consumer
+FROM consumers c
+STRAIGHT_JOIN allocations a ON a.consumer_id = c.id
+STRAIGHT_JOIN resources r ON r.id = a.resource_id
+WHERE c.project = :project AND {move_set}
+ORDER BY r.type_id, r.name, c.uid
+LIMIT :limit;
+
+-- @statement move_top
+-- @in uid bytes, type_id uint
+-- @out type_id uint, namespace text, name text
+SELECT type_id, namespace, name FROM resources WHERE uid = :uid AND type_id = :type_id AND live = 1;
+
+-- ---- carrying it out
+
+-- @statement change_insert_moved
+-- @in request_id bytes, now time, actor text, dest_id uint, set move_range
+INSERT INTO changes (request_id, at, actor, verb, tenant_id, from_tenant_id, resource_id, uid, type_id, namespace, name,
+  revision, etag_before, etag_after, moves)
+SELECT :request_id, :now, :actor, 'moved', :dest_id, r.tenant_id, r.id, r.uid, r.type_id, r.namespace, r.name, r.revision + 1,
+  r.etag, r.etag, r.moves + 1
+FROM resources r
+WHERE {move_set};
+
+-- Where something arrives, no forward leads away any more.
+-- @statement move_retire_forwards
+-- @in dest_id uint, set move_range
+DELETE f
+FROM forwards f
+JOIN resources r ON r.type_id = f.type_id AND r.namespace = f.namespace AND r.name = f.name
+WHERE f.tenant_id = :dest_id AND {move_set};
+
+-- @statement move_forward
+-- @in now time, set move_range
+INSERT INTO forwards (tenant_id, type_id, namespace, name, resource_id, moved_at)
+SELECT r.tenant_id, r.type_id, r.namespace, r.name, r.id, :now
+FROM resources r
+WHERE {move_set}
+ON DUPLICATE KEY UPDATE resource_id = VALUES(resource_id), moved_at = VALUES(moved_at);
+
+-- Behind their change rows.
+-- @statement move_resources
+-- @in dest_id uint, set move_range
+UPDATE resources r
+SET r.tenant_id = :dest_id, r.revision = r.revision + 1, r.moves = r.moves + 1, r.changed = {last_change}
+WHERE {move_set};
+
+-- A namespace that exists in the destination is merged into that one: the source's own is deleted, recoverable by uid, and
+-- its address leads to the other.
+-- @fragment move_merges_into
+JOIN resources d ON d.tenant_id = :dest_id AND d.type_id = r.type_id AND d.namespace = '' AND d.name = r.name
+AND d.live IS NOT NULL
+
+-- @statement change_insert_merged
+-- @in request_id bytes, now time, actor text, dest_id uint, namespaces uint, set move_range
+INSERT INTO changes (request_id, at, actor, verb, tenant_id, from_tenant_id, resource_id, uid, type_id, namespace, name,
+  revision, etag_before, etag_after, moves)
+SELECT :request_id, :now, :actor, 'deleted', r.tenant_id, NULL, r.id, r.uid, r.type_id, r.namespace, r.name, r.revision,
+  r.etag, NULL, r.moves
+FROM resources r {move_merges_into}
+WHERE r.type_id = :namespaces AND {move_set};
+
+-- @statement move_forward_merged
+-- @in now time, dest_id uint, namespaces uint, set move_range
+INSERT INTO forwards (tenant_id, type_id, namespace, name, resource_id, moved_at)
+SELECT r.tenant_id, r.type_id, r.namespace, r.name, d.id, :now
+FROM resources r {move_merges_into}
+WHERE r.type_id = :namespaces AND {move_set}
+ON DUPLICATE KEY UPDATE resource_id = VALUES(resource_id), moved_at = VALUES(moved_at);
+
+-- @statement move_delete_merged
+-- @in request_id bytes, now time, purge_at time, dest_id uint, namespaces uint, set move_range
+UPDATE resources r {move_merges_into}
+SET r.live = NULL, r.deleted_at = :now, r.purge_at = :purge_at, r.deletion = :request_id, r.changed = {last_change}
+WHERE r.type_id = :namespaces AND {move_set};
+
+-- Every so manieth id of the set.
+-- @statement move_bounds
+-- @in set move_range, every uint
+-- @out id uint
+-- @scans what one move takes, once
+-- @sorts likewise
+SELECT CAST(id AS UNSIGNED) AS id
+FROM (SELECT r.id, ROW_NUMBER() OVER (ORDER BY r.id) AS n FROM resources r WHERE {move_set}) numbered
+WHERE n % :every = 0
+ORDER BY id;
+
+-- ---- the record of a move
+
+-- @statement move_insert
+-- @in uid bytes, source_id uint, dest_id uint, resource_id uint null, state text, if_match text null, words uint,
+--      actor text, resources uint, created_at time, finished_at time null
+INSERT INTO moves (uid, source_id, dest_id, resource_id, state, if_match, words, actor, resources, created_at, finished_at)
+VALUES (:uid, :source_id, :dest_id, :resource_id, :state, :if_match, :words, :actor, :resources, :created_at,
+  :finished_at);
+
+-- @choice move_read
+-- @case plain
+
+-- @case locking
+LOCK IN SHARE MODE
+
+-- @statement move_recorded
+-- @in uid bytes
+-- @out found uint
+SELECT 1 AS found FROM moves WHERE uid = :uid {move_read};
+
+-- @statement move_status
+-- @in uid bytes, source text
+-- @out state text, source text, dest text, resources uint, moved uint null, outcome text, detail text, created_at time,
+--      finished_at time null, type_id uint null, namespace text null, name text null
+SELECT m.state, s.name AS source, d.name AS dest, m.resources, p.moved, m.outcome, m.detail, m.created_at, m.finished_at,
+  r.type_id, r.namespace, r.name
+FROM moves m
+JOIN tenants s ON s.id = m.source_id
+JOIN tenants d ON d.id = m.dest_id
+LEFT JOIN move_progress p ON p.move_id = m.id
+LEFT JOIN resources r ON r.id = m.resource_id
+WHERE m.uid = :uid AND s.name = :source AND s.live = 1;
+
+-- ---- moves in the background
+
+-- @statement mover_waiting
+-- @out id uint, uid bytes
+SELECT id, uid FROM moves WHERE state = 'queued' ORDER BY id LIMIT 20;
+
+-- Whoever carries it out holds its row; others find none.
+-- @statement mover_claim
+-- @in id uint
+-- @out id uint
+SELECT id FROM moves WHERE id = :id AND state = 'queued' FOR UPDATE SKIP LOCKED;
+
+-- @statement mover_order
+-- @in id uint
+-- @out source text, dest text, resource_id uint null, if_match text null, actor text, source_id uint, dest_id uint
+SELECT s.name AS source, d.name AS dest, m.resource_id, m.if_match, m.actor, m.source_id, m.dest_id
+FROM moves m
+JOIN tenants s ON s.id = m.source_id
+JOIN tenants d ON d.id = m.dest_id
+WHERE m.id = :id;
+
+-- @statement mover_finish
+-- @in id uint, state text, resources uint, outcome text, detail text, now time
+UPDATE moves
+SET state = :state, resources = :resources, outcome = :outcome, detail = :detail, finished_at = :now
+WHERE id = :id;
+
+-- On a connection of its own: the move's transaction shows nothing before it ends.
+-- @statement mover_progress
+-- @in id uint, moved uint, now time
+INSERT INTO move_progress (move_id, moved, updated_at) VALUES (:id, :moved, :now)
+ON DUPLICATE KEY UPDATE moved = VALUES(moved), updated_at = VALUES(updated_at);
