@@ -36,7 +36,7 @@ sub faults_of {
     $answer->is_status(422, $what);
     my $status = $answer->json;
     is "$status->{reason} $status->{details}{kind}", "Invalid $kind", "$what: Invalid";
-    like $status->{message}, qr/\A$kind(?:\.apps)? "[^"]*" is invalid: /, "$what: and says so";
+    like $status->{message}, qr/\A$kind(?:\.[a-z0-9.]+)? "[^"]*" is invalid: /, "$what: and says so";
     return map { ($_->{field} // '') => $_->{message} } @{ $status->{details}{causes} // [] };
 }
 
@@ -288,6 +288,34 @@ subtest 'metadata' => sub {
     refused('a long name', @map, $with->(name => 'a' x 254), 'metadata.name' => qr/must be no more than 253 characters/);
     my %fault = faults_of($acme->post('/api/v1/namespaces', json => { metadata => { name => 'a.b' } }), 'a namespace', 'Namespace');
     like $fault{'metadata.name'}, qr/a DNS-1123 label must consist of/, 'has a label for a name';
+};
+
+subtest 'what types are called' => sub {
+    my $crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    my $make = sub {
+        my (%names) = @_;
+        my $plural = $names{plural} // 'widgets';
+        return $acme->post($crds, json => { metadata => { name => "$plural.example.com" }, spec => { group => 'example.com', scope => 'Namespaced',
+            names => { plural => $plural, kind => 'Widget', %names },
+            versions => [{ name => 'v1', served => $true, storage => $true, schema => { openAPIV3Schema => { type => 'object' } } }] } });
+    };
+    for my $case (['plural', '1widgets'], ['singular', '9widget'], ['kind', '2Widget']) {
+        my %fault = faults_of($make->($case->[0] => $case->[1]), "$case->[0] $case->[1]", 'CustomResourceDefinition');
+        like $fault{"spec.names.$case->[0]"} // '', qr/a DNS-1035 label must consist of .*start with an alphabetic character/, 'begins with a letter';
+    }
+    my %fault = faults_of($make->(shortNames => ['4w']), 'a short name', 'CustomResourceDefinition');
+    is_deeply [keys %fault], ['spec.names.shortNames[0]'], 'does so too';
+    for my $word (qw(status finalize namespaces tenants)) {
+        %fault = faults_of($make->(plural => $word), $word, 'CustomResourceDefinition');
+        like $fault{'spec.names.plural'} // '', qr/addresses have this word with another meaning/, 'could not be reached';
+    }
+    for my $word (qw(scale all system watch action)) {
+        $make->(plural => $word, kind => ucfirst($word) . 'Kind')->is_status(201, "$word is no such word");
+        my $at = "/apis/example.com/v1/namespaces/default/$word";
+        $acme->post($at, json => { metadata => { name => 'one' } })->is_status(201, 'one is made');
+        $acme->get("$at/one")->is_status(200, 'and read');
+        is scalar @{ $acme->get($at)->json->{items} }, 1, 'and listed';
+    }
 };
 
 # ---- what was stored by other rules

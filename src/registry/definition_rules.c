@@ -57,6 +57,24 @@ static bool is_label(struct str s)
 	return ok;
 }
 
+// What types are called begins with a letter; the parts of a domain need not.
+static bool is_name(struct str s)
+{
+	return is_label(s) && s.p[0] >= 'a' && s.p[0] <= 'z';
+}
+
+// Addresses have these words where plural names stand: .../namespaces/N/status is the status of the namespace N.
+static bool is_word_of_addresses(struct str s)
+{
+	static const char *const words[] = { "finalize", "namespaces", "status", "tenants" };
+
+	for (size_t i = 0; i < COUNT_OF(words); i++) {
+		if (str_eq_c(s, words[i]))
+			return true;
+	}
+	return false;
+}
+
 static bool is_domain(struct str s)
 {
 	size_t from = 0, labels = 0;
@@ -93,9 +111,11 @@ static void check_label(struct checking *checking, const struct field_path *up, 
 {
 	const struct field_path at = field_name(up, str_c(name));
 
-	if (value.n > 0 && !is_label(value))
+	if (value.n > 0 && !is_name(value))
 		field_invalid_text(&checking->faults, &at, value,
-			"a DNS-1035 label must consist of lower case alphanumeric characters or '-'");
+			"a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
+			"character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation "
+			"is '[a-z]([-a-z0-9]*[a-z0-9])?')");
 }
 
 static void check_names(struct checking *checking)
@@ -107,6 +127,10 @@ static void check_names(struct checking *checking)
 	checking->plural = text_of(checking, names, &at, "plural", true);
 	checking->kind = text_of(checking, names, &at, "kind", true);
 	check_label(checking, &at, "plural", checking->plural);
+	const struct field_path plural_at = field_name(&at, STR("plural"));
+	if (is_word_of_addresses(checking->plural))
+		field_invalid_text(&checking->faults, &plural_at, checking->plural,
+			"addresses have this word with another meaning, so that the type could not be reached: take another");
 	check_label(checking, &at, "kind", lower(checking->pool, checking->kind));
 	struct str singular = text_of(checking, names, &at, "singular", false);
 	check_label(checking, &at, "singular", singular);
@@ -128,7 +152,7 @@ static void check_names(struct checking *checking)
 		for (size_t k = 0; k < doc_length(list) && doc_kind(list) == DOC_ARRAY; k++) {
 			const struct field_path item = field_index(&list_at, k);
 			const struct doc *name = doc_at(list, k);
-			if (doc_kind(name) != DOC_STRING || !is_label(doc_string(name)))
+			if (doc_kind(name) != DOC_STRING || !is_name(doc_string(name)))
 				field_invalid(&checking->faults, &item, name, "must be a DNS-1035 label");
 		}
 	}
