@@ -17,6 +17,8 @@ enum db_result {
 	DB_REFUSED,   // a constraint or length refuses the value (4025, 1406, 1264, 1451, 1452): a bug of the caller
 	DB_RETRY,     // the transaction did not happen: deadlock, lock wait, certification. Return, db_txn_run runs again
 	DB_LOST,      // connection lost, or no server: likewise
+	DB_FULL,      // the server can't take it now: no room on a disk or in a table. Nothing was done, and trying again at once
+	              // would do no better
 	DB_ERROR,     // anything else; logged here
 };
 
@@ -95,6 +97,8 @@ struct db *db_open(const struct config *config, bool admin);
 void db_close(struct db **db);
 // Connects now if needed. DB_OK, DB_LOST (db_error says why) or DB_ERROR (wrong password, unknown schema).
 enum db_result db_connect(struct db *db);
+// Why the last transaction failed, in words for clients, where that is something an operator has to mend; NULL: nothing such.
+const char *db_reason(const struct db *db);
 // Text of the last failure, for logs and tools, never for clients.
 const char *db_error(const struct db *db);
 

@@ -12,7 +12,13 @@ struct error_row {
 	unsigned number;
 	enum db_result result;
 	bool quotes; // the server's text repeats values: it goes to no log
+	const char *reason; // for clients; NULL: none that an operator could mend
 };
+
+static const char no_room[] = "the database has no room left on a disk or in a table: nothing was changed, and an operator has to make room";
+static const char no_memory[] = "the database is short of memory: nothing was changed";
+static const char read_only[] = "the database takes no changes at the moment: it is read-only";
+static const char crowded[] = "the database has as many connections as it takes";
 
 static const struct error_row rows[] = {
 	{ 1062, DB_DUPLICATE, true }, // duplicate entry
@@ -36,17 +42,38 @@ static const struct error_row rows[] = {
 	{ 1467, DB_RETRY, false }, // no auto-increment value: so a deadlock or timeout at the table's AUTO-INC lock is told
 	{ 1615, DB_RETRY, false }, // prepared statement needs to be re-prepared
 
-	{ 1040, DB_LOST, false }, // too many connections
+	// What has no room. Errors of files carry their own numbers, those of mysys.
+	{ 3, DB_FULL, false, no_room },    // error writing a file
+	{ 20, DB_FULL, false, no_room },   // disk full, waiting for room
+	{ 1021, DB_FULL, false, no_room }, // disk full
+	{ 1026, DB_FULL, false, no_room }, // error writing a file: the binary log, too
+	{ 1114, DB_FULL, false, no_room }, // table full: a tablespace that may not grow, too
+	{ 1197, DB_FULL, false, no_room }, // more than max_binlog_cache_size
+	{ 1534, DB_FULL, false, no_room }, // writing one row to the row-based binary log failed
+	{ 1598, DB_FULL, false, no_room }, // binary logging not possible
+	{ 1705, DB_FULL, false, no_room }, // more than max_binlog_stmt_cache_size
+	{ 1878, DB_FULL, false, no_room }, // temporary file write failure
+	{ 1037, DB_FULL, false, no_memory }, // out of memory
+	{ 1038, DB_FULL, false, no_memory }, // out of sort memory
+	{ 1041, DB_FULL, false, no_memory }, // out of resources
+	{ 1206, DB_FULL, false, no_memory }, // more locks than the lock table has room for
+	{ 1637, DB_FULL, false, no_memory }, // too many transactions at once
+	{ 5, DB_FULL, false, no_memory },    // of mysys: out of memory
+	{ 1135, DB_LOST, false, no_memory }, // can't create a thread for the connection
+	{ 1223, DB_FULL, false, read_only }, // under a global read lock
+	{ 1874, DB_FULL, false, read_only }, // InnoDB in read-only mode
+
+	{ 1040, DB_LOST, false, crowded }, // too many connections
 	{ 1047, DB_LOST, false }, // Galera: node not ready
 	{ 1053, DB_LOST, false }, // shutdown in progress
 	{ 1077, DB_LOST, false }, // normal shutdown
 	{ 1129, DB_LOST, false }, // host blocked
 	{ 1130, DB_ERROR, false }, // host not allowed
 	{ 1158, DB_LOST, false }, { 1159, DB_LOST, false }, { 1160, DB_LOST, false }, { 1161, DB_LOST, false }, // network
-	{ 1203, DB_LOST, false }, // this user has too many connections
-	{ 1226, DB_LOST, false }, // this user has used up a resource
-	{ 1290, DB_LOST, false }, // read-only server
-	{ 1836, DB_LOST, false }, // read-only mode
+	{ 1203, DB_LOST, false, crowded }, // this user has too many connections
+	{ 1226, DB_LOST, false, crowded }, // this user has used up a resource
+	{ 1290, DB_LOST, false, read_only }, // read-only server
+	{ 1836, DB_LOST, false, read_only }, // read-only mode
 	{ 1927, DB_LOST, false }, // connection was killed
 	{ 1792, DB_ERROR, false }, // a write in a READ ONLY transaction
 	{ CR_CONNECTION_ERROR, DB_LOST, false },
@@ -77,11 +104,33 @@ static const struct error_row *find(unsigned number)
 	return NULL;
 }
 
+// Errors of engines and of files (1030, 1004, 1005, 1016, 1025 and others) name the system's own number in their text.
+static bool says_no_room(const char *message)
+{
+	static const char *const forms[] = { "No space left on device", "Disk quota exceeded", "Errcode: 28 ", "Errcode: 28)",
+		"errno: 28 ", "errno: 28)", "error 28 ", "error: 28)", "error 135 ", "error 136 " };
+
+	for (size_t i = 0; i < COUNT_OF(forms); i++) {
+		if (strstr(message, forms[i]) != NULL)
+			return true;
+	}
+	return false;
+}
+
 enum db_result error_class(unsigned number)
 {
 	const struct error_row *row = find(number);
 
 	return row != NULL ? row->result : DB_ERROR;
+}
+
+const char *db_reason(const struct db *db)
+{
+	const struct error_row *row = find(db->error_number);
+
+	if (row != NULL)
+		return row->reason;
+	return db->error_number != 0 && says_no_room(db->error) ? no_room : NULL;
 }
 
 bool error_is_stale(unsigned number)
@@ -127,6 +176,8 @@ enum db_result error_note(struct db *db, unsigned number, const char *message, c
 
 	if (result == DB_DUPLICATE && is_of_log(query))
 		result = DB_RETRY;
+	if (find(number) == NULL && says_no_room(message))
+		result = DB_FULL;
 	db->error_number = number;
 	(void)snprintf(db->error, sizeof(db->error), "%u %s", number, message);
 	tell(number, result, db->error + snprintf(NULL, 0, "%u ", number), query);

@@ -71,7 +71,7 @@ enum db_result txn_check(const struct db *db)
 
 enum db_result txn_note(struct db *db, enum db_result result)
 {
-	bool ends = result == DB_RETRY || result == DB_LOST || result == DB_ERROR;
+	bool ends = result == DB_RETRY || result == DB_LOST || result == DB_FULL || result == DB_ERROR;
 
 	if (db->state != TXN_OUTSIDE && ends && db->failure == DB_OK)
 		db->failure = result;
@@ -160,7 +160,7 @@ static enum db_result commit(struct db *db, const struct uuid *request_id)
 	if (result == DB_LOST)
 		return db->mode == DB_WRITE ? learn_outcome(db, request_id) : DB_OK; // what was read stays true
 	roll_back(db);
-	return result == DB_RETRY ? DB_RETRY : DB_ERROR;
+	return result == DB_RETRY || result == DB_FULL ? result : DB_ERROR;
 }
 
 static enum db_result finish(struct db *db, enum db_verdict verdict, const struct uuid *request_id)
@@ -211,6 +211,7 @@ enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *r
 	assert(db->state == TXN_OUTSIDE);
 	db->tries = 0;
 	db->uncertain = false;
+	db->error_number = 0;
 	for (;;) {
 		db->state = TXN_WAITING;
 		db->mode = mode;
@@ -218,7 +219,7 @@ enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *r
 		db->tries++;
 		enum db_result result = finish(db, fn(arg), request_id);
 
-		if (result == DB_OK || result == DB_ERROR)
+		if (result == DB_OK || result == DB_FULL || result == DB_ERROR)
 			return result;
 		if (!may_run_again(db, result, begun_us)) {
 			log_warning("database: given up after %u tries: %s", db->tries, db->error);

@@ -153,7 +153,7 @@ void registry_fail_member(struct registry *registry, const char *name, struct st
 enum outcome registry_db_failed(enum db_result result)
 {
 	assert(result != DB_OK);
-	return result == DB_RETRY || result == DB_LOST ? OUTCOME_UNAVAILABLE : OUTCOME_INTERNAL;
+	return result == DB_RETRY || result == DB_LOST || result == DB_FULL ? OUTCOME_UNAVAILABLE : OUTCOME_INTERNAL;
 }
 
 enum outcome guard_check(struct guard guard, const uint8_t *etag)

@@ -354,7 +354,8 @@ static enum step_result forget_answer(struct passage *passage, enum outcome outc
 	if (db_txn_uncertain(passage->pipeline->db))
 		return done_because(passage, outcome,
 			STR("the database went away at the end, and it is not known whether this was done: look before you repeat it"));
-	return done_because(passage, outcome, STR(""));
+	const char *reason = outcome == OUTCOME_UNAVAILABLE ? db_reason(passage->pipeline->db) : NULL;
+	return done_because(passage, outcome, reason != NULL ? str_c(reason) : STR(""));
 }
 
 static enum db_verdict ensure_home(void *arg)
@@ -425,6 +426,7 @@ enum step_result step_run(struct passage *passage)
 		return admit_watch(passage);
 	case DB_LOST:
 	case DB_RETRY:
+	case DB_FULL:
 		return forget_answer(passage, OUTCOME_UNAVAILABLE);
 	case DB_DUPLICATE:
 	case DB_REFUSED:
