@@ -9,6 +9,7 @@ use lib "$FindBin::Bin/lib";
 
 use POSIX ();
 use Test::More;
+use Time::HiRes ();
 
 use Tenure::Daemon;
 use Tenure::FastCGI;
@@ -138,6 +139,25 @@ subtest 'a worker that dies' => sub {
     kill KILL => $sender;
     ok Tenure::Daemon::wait_until(sub { my ($now) = grep { Tenure::Daemon::is_sender($_) } $daemon->children;
         $now && $now != $sender }), 'and the sender';
+};
+
+subtest 'a worker that hangs' => sub {
+    my ($victim) = $daemon->workers;
+    kill STOP => $victim;
+    ok Tenure::Daemon::wait_until(sub { my @now = $daemon->workers; @now == 2 && !grep { $_ == $victim } @now }), 'is replaced';
+    like $daemon->log_text, qr/worker $victim is killed: it was stopped by a signal/, 'and the log says why';
+    ($victim) = $daemon->workers;
+    kill STOP => $victim;
+    ok Tenure::Daemon::wait_until(sub { $daemon->log_text =~ /worker $victim is stopped by a signal/ }), 'the next';
+    kill CONT => $victim;
+    Time::HiRes::sleep(6.5);
+    ok scalar(grep { $_ == $victim } $daemon->workers), 'is continued in time, and stays';
+    for my $time (1 .. 8) {
+        my ($next) = $daemon->workers;
+        kill KILL => $next;
+        Tenure::Daemon::wait_until(sub { my @now = $daemon->workers; @now == 2 && !grep { $_ == $next } @now });
+        like $daemon->log_text, qr/worker $next ended by signal 9 \(Killed\); another starts in 10 ms/, "death $time: another starts at once";
+    }
 };
 
 subtest 'SIGHUP' => sub {

@@ -183,4 +183,40 @@ subtest 'watches' => sub {
     $instance->stop;
 };
 
+subtest 'a request that hangs' => sub {
+    my $instance = Tenure::Instance->start(workers => 2, settings => { 'tenure.worker_deadline' => '3s', 'database.lock_wait' => '60s' },
+        allow => [qr/worker \d+ ended by signal 9/]);
+    $instance->admin->make_tenant('greedy');
+    my $lock = $instance->sql_session;
+    print {$lock} "BEGIN; SELECT id FROM tenants WHERE name = 'greedy' FOR UPDATE;\n";
+    Tenure::Instance::wait_until(sub { $instance->sql_value('SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_rows_locked > 0') > 0 });
+    my $asked = ask($instance->admin, 'PUT', '/v2.0/greedy/namespaces/default/configmaps/c', json => { data => {} });
+    like told($asked), qr/^5\d\d /, 'ends';
+    like $instance->log_text('admin'), qr/is killed: its request takes longer than worker_deadline/, 'its worker was killed';
+    print {$lock} "ROLLBACK;\n";
+    close $lock;
+    ok Tenure::Instance::wait_until(sub { $instance->admin->get('/v2.0/greedy')->{status} == 200 }), 'another serves';
+    $instance->stop;
+};
+
+subtest 'a token that is revoked' => sub {
+    my $instance = Tenure::Instance->start(auth => 'token', workers => 2, combined => 1);
+    $instance->admin->make_tenant('t1');
+    my $token = $instance->token('t1', 'reader');
+    my $other = $instance->token('t1', 'reader');
+    my ($watch, $kept) = map { Tenure::Watch->new($instance->env('TENURE_COMBINED_URL'), $_, '/api/v1/tenants/t1/configmaps?timeoutSeconds=300') }
+        $token, $other;
+    is $watch->{over}, 0, 'a watch';
+    $instance->manage('token', 'revoke', $token);
+    my $from = Time::HiRes::time();
+    $watch->read_while(60, sub { 1 });
+    my $took = Time::HiRes::time() - $from;
+    ok $watch->{over}, 'it ends';
+    cmp_ok $took, '<', 14, sprintf 'long before the quarter of a minute that it took: %.1f s', $took;
+    is +($watch->{events}[-1] // {})->{object}{code}, 401, 'with the reason';
+    $kept->read_while(2, sub { 1 });
+    ok !$kept->{over}, 'that of another token goes on';
+    $instance->stop;
+};
+
 done_testing;

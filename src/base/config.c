@@ -108,6 +108,8 @@ const struct setting config_settings[] = {
 	       "Watches that one token may have open at an endpoint. 0: no limit."),
 	TENURE("watches_per_tenant", NUMBER, OF_CONFIG(watches_per_tenant), "200", 0, 100000, NULL,
 	       "Watches that one tenant may have open at an endpoint. 0: no limit."),
+	TENURE("worker_deadline", SECONDS, OF_CONFIG(worker_deadline), "180", 0, DAY, NULL,
+	       "A worker that has one request for so long is killed, and another started. 0: never."),
 	TENURE("unsent", SIZE, OF_CONFIG(unsent), "256M", MIB, 64 * 1024ULL * MIB, NULL,
 	       "What answers that clients are slow to take may occupy, at each endpoint; the tenant with the most is cut off first."),
 	TENURE("baremetal_drivers", NAMES, OF_CONFIG(baremetal_drivers), "fake-hardware,ipmi,redfish", 1, TEXT_MAX, NULL,

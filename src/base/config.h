@@ -78,6 +78,7 @@ struct config {
 	unsigned wrong_tokens;    // from one address within a minute, default 300
 	unsigned watches_per_token;  // default 100
 	unsigned watches_per_tenant; // default 200
+	unsigned worker_deadline; // seconds that a request may take before its worker is killed, default 180; 0: for ever
 	uint64_t unsent;          // bytes of answers that slow clients have not taken, of each endpoint; default 256 MiB
 	const char *baremetal_drivers; // names with commas, default fake-hardware,ipmi,redfish
 	struct endpoint_config endpoints[CONFIG_MAX_ENDPOINTS];

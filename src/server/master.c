@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -25,7 +26,10 @@
 #include "server/watch_proc.h"
 #include "server/worker.h"
 
-enum { STOP_LIMIT_MS = 30000 }; // then what is still running is killed
+enum {
+	STOP_LIMIT_MS = 30000, // then what is still running is killed
+	LOOK_US = 1000000,     // between two looks at whether a child hangs
+};
 
 struct master {
 	const struct master_options *options;
@@ -39,6 +43,8 @@ struct master {
 	int slow[2];             // from workers to the sender
 	struct child *children; // the workers, then the mover and the sender, then, where anything is watched, the watch process
 	size_t n_children;
+	struct child_life *lives; // of the children, in memory shared with them
+	int64_t look_us;        // when it is looked next whether one hangs
 	pid_t *retired;         // of earlier configurations, about to end
 	size_t n_retired;
 	bool stopping;
@@ -68,7 +74,7 @@ static void tie_to_master(const struct master *master)
 		(void)raise(SIGTERM); // too late for the kernel to tell; blocked, so it waits until we look
 }
 
-_Noreturn static void run_child(struct master *master, enum child_kind kind)
+_Noreturn static void run_child(struct master *master, enum child_kind kind, struct child_life *life)
 {
 	int code = EX_OK;
 
@@ -87,7 +93,7 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind)
 	case CHILD_WORKER:
 		code = worker_run(master->setup, master->listener->fd, &(struct worker_tools){
 			.orders = has_watches(master->setup) ? master->orders[0] : -1, .slow = master->slow[0], .shared = master->shared,
-			.processes = master->setup->endpoint->workers + master->setup->endpoint->reserve, .host = master->host });
+			.life = life, .processes = master->setup->endpoint->workers + master->setup->endpoint->reserve, .host = master->host });
 		break;
 	case CHILD_MOVER:
 		code = mover_main(master->setup->config);
@@ -96,7 +102,7 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind)
 		code = sender_main(master->setup, master->slow[1]);
 		break;
 	case CHILD_WATCH:
-		code = watch_main(master->setup, master->orders[1], master->shared, master->host);
+		code = watch_main(master->setup, master->orders[1], master->shared, master->host, life);
 		break;
 	}
 	shared_close(&master->host);
@@ -109,10 +115,12 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind)
 
 static void start_child(struct master *master, struct child *child)
 {
+	atomic_store(&child->life->ready, false);
+	atomic_store(&child->life->busy_us, 0);
 	pid_t pid = fork();
 
 	if (pid == 0)
-		run_child(master, child->kind);
+		run_child(master, child->kind, child->life);
 	child->started_us = clock_tick_us();
 	if (pid < 0) {
 		log_error("can't fork a %s: %s", child_name(child), strerror(errno));
@@ -122,13 +130,26 @@ static void start_child(struct master *master, struct child *child)
 	child->pid = pid;
 }
 
+// Children of an earlier configuration keep their view of the memory that was theirs.
+static bool make_lives(struct master *master, size_t n)
+{
+	void *memory = mmap(NULL, n * sizeof(*master->lives), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return false;
+	master->lives = memory;
+	for (size_t i = 0; i < n; i++)
+		master->children[i].life = &master->lives[i];
+	return true;
+}
+
 static bool make_children(struct master *master)
 {
 	size_t workers = master->setup->endpoint->workers + master->setup->endpoint->reserve, n = workers + (has_watches(master->setup) ? 3 : 2);
 
 	master->children = calloc(n, sizeof(*master->children));
 	master->n_children = master->children == NULL ? 0 : n;
-	if (master->children == NULL)
+	if (master->children == NULL || !make_lives(master, n))
 		return false;
 	master->children[workers].kind = CHILD_MOVER;
 	master->children[workers + 1].kind = CHILD_SENDER;
@@ -178,13 +199,51 @@ static void note_end(struct master *master, pid_t pid, int status)
 	forget_retired(master, pid);
 }
 
+// A child of an earlier configuration has nothing to do but to end.
+static void note_stop(struct master *master, pid_t pid, bool stopped)
+{
+	for (size_t i = 0; i < master->n_children; i++) {
+		struct child *child = &master->children[i];
+
+		if (child->pid != pid)
+			continue;
+		child->stopped_us = stopped ? clock_tick_us() : 0;
+		if (stopped)
+			log_warning("%s %ld is stopped by a signal", child_name(child), (long)pid);
+		return;
+	}
+	if (stopped)
+		(void)kill(pid, SIGKILL);
+}
+
 static void reap(struct master *master)
 {
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		note_end(master, pid, status);
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
+		if (WIFSTOPPED(status) || WIFCONTINUED(status))
+			note_stop(master, pid, WIFSTOPPED(status));
+		else
+			note_end(master, pid, status);
+	}
+}
+
+static void kill_hanging(struct master *master)
+{
+	int64_t now_us = clock_tick_us();
+
+	if (now_us < master->look_us)
+		return;
+	master->look_us = now_us + LOOK_US;
+	for (size_t i = 0; i < master->n_children; i++) {
+		const struct child *child = &master->children[i];
+		const char *why = child_hangs(child, now_us, master->setup->config->worker_deadline);
+		if (why == NULL)
+			continue;
+		log_error("%s %ld is killed: %s", child_name(child), (long)child->pid, why);
+		(void)kill(child->pid, SIGKILL);
+	}
 }
 
 static void signal_children(const struct master *master, int signal)
@@ -260,7 +319,9 @@ static bool retire_children(struct master *master)
 		if (master->children[i].pid != 0)
 			retired[master->n_retired++] = master->children[i].pid;
 	}
+	(void)munmap(master->lives, master->n_children * sizeof(*master->lives));
 	free(master->children);
+	master->lives = NULL;
 	master->children = NULL;
 	master->n_children = 0;
 	return true;
@@ -329,7 +390,7 @@ static void take_signal(struct master *master, int signal)
 // The next moment at which something is to be done without a signal; INT64_MAX: none.
 static int64_t next_due(const struct master *master)
 {
-	int64_t due = INT64_MAX;
+	int64_t due = master->look_us;
 
 	if (master->stopping)
 		return master->kill_us == 0 ? INT64_MAX : master->kill_us;
@@ -367,6 +428,8 @@ static void supervise(struct master *master)
 		if (master->stopping)
 			kill_late(master);
 		else
+			kill_hanging(master);
+		if (!master->stopping)
 			start_due(master);
 	}
 }

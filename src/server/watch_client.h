@@ -15,7 +15,8 @@ enum {
 	WATCH_STUCK_S = 30,                 // a client that takes no byte for this long is closed
 	WATCH_BOOKMARK_S = 10,              // between two bookmarks to one client
 	WATCH_ALIVE_S = 30,                 // silence after which an empty line shows web servers that the answer goes on
-	WATCH_CHECK_S = 15,                 // between two looks at a client's credentials
+	WATCH_CHECK_S = 1,                  // between two looks at a client's credentials, while few tokens watch
+	WATCH_CHECK_MOST_S = 15,            // while many do
 };
 
 struct watch_client {

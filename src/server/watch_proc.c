@@ -19,6 +19,7 @@
 #include "base/pool.h"
 #include "db/db.h"
 #include "registry/catalogue.h"
+#include "server/child.h"
 #include "server/limits.h"
 #include "server/watch_client.h"
 #include "server/watch_proc.h"
@@ -28,6 +29,7 @@
 enum {
 	EVENTS = 64,
 	IDLE_MS = 1000,               // between two looks at the shared memory while nobody watches
+	QUESTION_US = 5000,           // between two questions about tokens, on average
 	AWAY_MS = 1000,               // between two rounds while the database is away
 };
 
@@ -38,6 +40,8 @@ struct watch_proc {
 	struct watch_clients clients;
 	struct watch_teller teller;
 	int64_t round_us;             // clock_tick_us of the next round
+	unsigned questions;           // asked about tokens since the pace was set
+	int64_t pace_us, pace_due_us; // between two looks at a client's credentials; when it is set again
 	bool stop;
 };
 
@@ -56,6 +60,19 @@ static void add_due(struct watch_proc *proc, struct watch_client *client, bool o
 	watch_client_say(client, &text);
 }
 
+// A question to the database for each token that watches, at each look: the more there are, the longer between two looks.
+static void set_pace(struct watch_proc *proc)
+{
+	int64_t now_us = clock_tick_us(), least_us = WATCH_CHECK_S * INT64_C(1000000), most_us = WATCH_CHECK_MOST_S * INT64_C(1000000);
+	int64_t wanted_us = (int64_t)proc->questions * QUESTION_US;
+
+	if (now_us < proc->pace_due_us)
+		return;
+	proc->pace_us = wanted_us < least_us ? least_us : wanted_us > most_us ? most_us : wanted_us;
+	proc->pace_due_us = now_us + proc->pace_us;
+	proc->questions = 0;
+}
+
 // Whose credential was revoked, or says something else than it did, is told no more.
 static void check_user(struct watch_proc *proc, struct watch_client *client)
 {
@@ -63,7 +80,8 @@ static void check_user(struct watch_proc *proc, struct watch_client *client)
 
 	if (watcher_check_user(client->watcher, watch_call(&proc->teller), proc->auth, proc->db) == OUTCOME_UNAUTHENTICATED)
 		watch_client_end_with(proc->teller.pool, client, watch_unauthenticated);
-	client->check_us = watch_in_seconds(WATCH_CHECK_S);
+	proc->questions += auth_has_asked(proc->auth);
+	client->check_us = clock_tick_us() + proc->pace_us;
 	pool_rewind(proc->teller.pool, mark);
 }
 
@@ -89,6 +107,7 @@ static void round_of_all(struct watch_proc *proc)
 {
 	int pause_ms = watch_tell_round(&proc->teller);
 
+	set_pace(proc);
 	for (struct watch_client *client = proc->clients.first; client != NULL; client = client->next)
 		look_at_time(proc, client);
 	proc->round_us = clock_tick_us() + (pause_ms >= 0 ? pause_ms : AWAY_MS) * 1000;
@@ -212,7 +231,8 @@ static void allow_descriptors(void)
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int watch_main(const struct setup *setup, int from, struct catalogue_shared *shared, struct shared *host)
+int watch_main(const struct setup *setup, int from, struct catalogue_shared *shared, struct shared *host,
+	struct child_life *life)
 {
 	struct watch_proc proc = { .from = from, .teller = { .setup = setup, .clients = &proc.clients } };
 	int code = EX_OSERR;
@@ -222,6 +242,7 @@ int watch_main(const struct setup *setup, int from, struct catalogue_shared *sha
 	allow_descriptors();
 	proc.clients.limits = limits_new(setup->config, setup->endpoint, host, 0);
 	if (proc.clients.limits != NULL && open_all(&proc, shared)) {
+		atomic_store(&life->ready, true);
 		loop(&proc);
 		code = EX_OK;
 	} else {

@@ -8,12 +8,14 @@
 #include <unistd.h>
 
 #include "auth/auth.h"
+#include "base/clock.h"
 #include "base/config.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "db/db.h"
 #include "registry/catalogue.h"
 #include "registry/registry.h"
+#include "server/child.h"
 #include "server/fcgi.h"
 #include "server/limits.h"
 #include "server/mover_proc.h"
@@ -34,6 +36,7 @@ struct worker {
 	struct call call;
 	struct mover_kick kick;
 	struct limits *limits;
+	struct child_life *life; // NULL: nobody looks
 };
 
 void worker_signals(sigset_t *set)
@@ -132,6 +135,8 @@ static void answer(struct worker *worker, enum transport_fault fault)
 {
 	struct call *call = &worker->call;
 
+	if (worker->life != NULL)
+		atomic_store(&worker->life->busy_us, clock_tick_us());
 	worker->pipeline.busy = fcgi_is_busy(worker->fcgi);
 	pipeline_run(&worker->pipeline, call, fault);
 	if (call->order.p != NULL && call->response.status == 200)
@@ -140,6 +145,8 @@ static void answer(struct worker *worker, enum transport_fault fault)
 		fcgi_answer(worker->fcgi, worker->pool, call->request.method, &call->response,
 			&(struct fcgi_slow){ .to = worker->slow, .tenant = limits_tenant(worker->limits) });
 	limits_leave(worker->limits);
+	if (worker->life != NULL)
+		atomic_store(&worker->life->busy_us, 0);
 	look_after_moves(worker);
 }
 
@@ -188,6 +195,7 @@ int worker_run(const struct setup *setup, int listen_fd, const struct worker_too
 	worker->alone = tools->shared == NULL;
 	worker->orders = tools->orders;
 	worker->slow = tools->slow;
+	worker->life = tools->life;
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (worker_open(worker, listen_fd, tools)) {
 		catalogue_join(worker->pipeline.registry, tools->shared);
@@ -195,6 +203,8 @@ int worker_run(const struct setup *setup, int listen_fd, const struct worker_too
 			(void)signal(SIGCHLD, SIG_IGN);
 			mover_kick(&worker->kick, setup->config);
 		}
+		if (worker->life != NULL)
+			atomic_store(&worker->life->ready, true);
 		serve(worker);
 		code = 0;
 	}

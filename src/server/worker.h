@@ -12,6 +12,7 @@
 void worker_signals(sigset_t *set);
 
 struct catalogue_shared;
+struct child_life;
 struct shared;
 
 // What workers have from their master. Nothing of it: there is none, so background moves are this worker's to start.
@@ -19,6 +20,7 @@ struct worker_tools {
 	int orders;                      // where watches are handed over to; -1: nowhere
 	int slow;                        // the same of the rests of answers (sender.h)
 	struct catalogue_shared *shared; // NULL: there is no master
+	struct child_life *life;         // what the master looks at; NULL: nobody does
 	unsigned processes;              // that serve the endpoint, this one included
 	struct shared *host;             // what the processes of the host share; NULL: nothing
 };

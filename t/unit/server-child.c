@@ -25,6 +25,31 @@ int main(void)
 	child_ended(&child, child.started_us + 10 * second);
 	is_int(child.due_us - child.started_us - 10 * second, 100000, "one that lived for 10 s begins anew");
 
+	struct child_life life = { .ready = true };
+	child.life = &life;
+	for (int i = 0; i < 5; i++) {
+		child_ended(&child, child.started_us + 1000);
+		is_int(child.delay_ms, CHILD_DELAY_READY_MS, "one that was ready is replaced at once, however often");
+	}
+	life.ready = false;
+	child_ended(&child, child.started_us + 1000);
+	is_int(child.delay_ms, CHILD_DELAY_FIRST_MS, "one that never was, with a delay");
+	child_ended(&child, child.started_us + 1000);
+	is_int(child.delay_ms, 2 * CHILD_DELAY_FIRST_MS, "that doubles");
+
+	child = (struct child){ .kind = CHILD_WORKER, .pid = 7, .life = &life };
+	ok(child_hangs(&child, 1000 * second, 3) == NULL, "an idle one does not hang");
+	life.busy_us = 997 * second + 1;
+	ok(child_hangs(&child, 1000 * second, 3) == NULL, "nor one whose request is young");
+	ok(child_hangs(&child, 1000 * second + 1, 3) != NULL, "one whose request is old does");
+	ok(child_hangs(&child, 1000 * second + 1, 0) == NULL, "unless it may be");
+	life.busy_us = 0;
+	child.stopped_us = 990 * second;
+	ok(child_hangs(&child, 994 * second, 3) == NULL, "one that was stopped may be continued");
+	ok(child_hangs(&child, 995 * second, 0) != NULL, "for a while");
+	child.pid = 0;
+	ok(child_hangs(&child, 995 * second, 3) == NULL, "where none is, none hangs");
+
 	child_describe_end(9, text, sizeof(text));
 	is_str(str_c(text), "by signal 9 (Killed)", "a signal");
 	child_describe_end(3 << 8, text, sizeof(text));
