@@ -221,6 +221,31 @@ subtest 'secrets are masked' => sub {
     for my $path ('/nodes/secret', '/nodes/secret?fields=driver_info', '/nodes/detail', '/nodes?fields=driver_info') {
         unlike $admin->get($path)->text, qr/s3cret/, $path;
     }
+    my %keys = map { $_ => 's3cret' } qw(snmp_community snmp_community_read snmp_community_write snmp_auth_key snmp_priv_key
+        ipmi_hex_kg_key ssh_key_contents redfish_password irmc_snmp_auth_password SNMP_Community adminPass sys_pswd api_key
+        drac_passwd access_key);
+    my $open = { snmp_user => 'monitor', snmp_version => '3', ipmi_username => 'root', redfish_address => 'https://bmc:443/x@y' };
+    $node = node(name => 'keys', driver_info => { %keys, %$open, deep => { list => [ { snmp_community => 's3cret' } ] } });
+    is_deeply $node->{driver_info}, { (map { $_ => '******' } keys %keys), %$open,
+        deep => { list => [ { snmp_community => '******' } ] } }, 'by all the names that drivers have for them';
+    my %urls = (
+        'https://root:s3cret@10.0.0.1/redfish'     => 'https://root:******@10.0.0.1/redfish',
+        'http://u:s3c@ret@h:80/a, ftp://:s3cret@g' => 'http://u:******@h:80/a, ftp://:******@g',
+        'see "swift://a:s3cret@b" and http://c/'   => 'see "swift://a:******@b" and http://c/',
+        'http://h:80/a:b@c'                        => 'http://h:80/a:b@c',
+        'http://user@h/'                           => 'http://user@h/',
+        'http://user:@h/'                          => 'http://user:@h/',
+        '://'                                      => '://',
+        'a:b@c'                                    => 'a:b@c',
+    );
+    my @raw = sort keys %urls;
+    $node = node(name => 'urls', driver_info => { redfish_address => $raw[0], more => [ \@raw ], %{ { map { ("k$_" => $raw[$_]) } 0 .. $#raw } } },
+        instance_info => { image_source => 'https://glance:s3cret@images/1' }, extra => { seen => 'http://a:open@b' });
+    is_deeply $node->{driver_info}{more}, [ [ map { $urls{$_} } @raw ] ], 'passwords in URLs, in lists as well';
+    is $node->{driver_info}{"k$_"}, $urls{ $raw[$_] }, $raw[$_] for 0 .. $#raw;
+    is $node->{instance_info}{image_source}, 'https://glance:******@images/1', 'in both dictionaries';
+    is $node->{extra}{seen}, 'http://a:open@b', "what is the user's own stays";
+    unlike $admin->get('/nodes/detail')->text, qr/s3c/, 'nowhere in the list';
 };
 
 subtest 'deletion' => sub {

@@ -246,6 +246,25 @@ subtest 'secrets stay where they are' => sub {
     is $stored->('ipmi_password'), 'new', 'a new one is taken';
     patch($node, [{ op => 'remove', path => '/driver_info/ipmi_password' }])->is_status(200);
     is $stored->('ipmi_password'), undef, 'and goes when it is removed';
+
+    my $url = 'https://root:s3cret@10.0.0.1/redfish';
+    $node = node(driver_info => { redfish_address => $url, list => [ $url, 'x' ] });
+    patch($node, [{ op => 'add', path => '/driver_info/user', value => 'root' }])->is_status(200);
+    is $stored->('redfish_address'), $url, 'the password of a URL stays as well';
+    my $shown = $admin->get("/nodes/$node->{uuid}")->json->{driver_info};
+    patch($node, [{ op => 'replace', path => '/driver_info', value => $shown }])->is_status(200);
+    is $stored->($_), $url, "it came back masked: $_" for 'redfish_address', 'list[0]';
+    for my $other ('https://root:******@10.0.0.2/redfish', 'https://root:******@10.0.0.1/redfish/', 'http://root:******@10.0.0.1/redfish') {
+        refused($node, [{ op => 'replace', path => '/driver_info/redfish_address', value => $other }], 400, qr/send its value/,
+            "not for another address: $other");
+    }
+    refused($node, [{ op => 'replace', path => '/driver_info/list', value => [ 'x', 'https://root:******@10.0.0.1/redfish' ] }], 400,
+        qr/send its value/, 'nor at another place');
+    refused($node, [{ op => 'test', path => '/driver_info/redfish_address', value => $url }], 400, qr/Couldn't apply patch/,
+        'it can\'t be guessed by test');
+    is $stored->('redfish_address'), $url, 'and stays';
+    patch($node, [{ op => 'replace', path => '/driver_info/redfish_address', value => 'https://root:new@10.0.0.2/' }])->is_status(200);
+    is $stored->('redfish_address'), 'https://root:new@10.0.0.2/', 'a new one is taken';
 };
 
 subtest 'instances and flags' => sub {

@@ -273,14 +273,23 @@ static bool has_word(struct str text, const char *word)
 
 static bool is_secret(struct str top, struct str name)
 {
-	static const char *const words[] = { "password", "passphrase", "secret", "private_key", "token" };
-	bool secret = false;
+	// The keys that oslo.utils and Ironic's drivers know (snmp_community, snmp_auth_key, ipmi_hex_kg_key, ssh_key_contents …).
+	static const char *const words[] = { "password", "passphrase", "passwd", "pswd", "adminpass", "admin_pass", "secret",
+		"private_key", "token", "community", "auth_key", "priv_key", "kg_key", "ssh_key", "api_key", "encrypted_key",
+		"access_key", "credential" };
+	bool instance = str_eq(top, STR("instance_info"));
+	bool secret = instance && (str_eq(name, STR("configdrive")) || str_eq(name, STR("image_url")));
 
-	if (str_eq(top, STR("instance_info")))
-		return str_eq(name, STR("configdrive")) || str_eq(name, STR("image_url")) || has_word(name, words[0]);
-	for (size_t i = 0; str_eq(top, STR("driver_info")) && !secret && i < COUNT_OF(words); i++)
+	if (!instance && !str_eq(top, STR("driver_info")))
+		return false;
+	for (size_t i = 0; !secret && i < COUNT_OF(words); i++)
 		secret = has_word(name, words[i]);
 	return secret;
+}
+
+static bool hides_url_passwords(struct str top)
+{
+	return str_eq(top, STR("driver_info")) || str_eq(top, STR("instance_info")) || str_eq(top, STR("driver_internal_info"));
 }
 
 static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct alias *alias)
@@ -304,5 +313,6 @@ const struct type_rules node_rules = {
 	.relate = relate,
 	.may_delete = may_delete,
 	.is_secret = is_secret,
+	.hides_url_passwords = hides_url_passwords,
 	.taken = taken,
 };

@@ -63,6 +63,9 @@ struct type_rules {
 	// Is the member of that name, at any depth of the body's member top, a secret? NULL: there are none.
 	// (null is none whatever its name.)
 	bool (*is_secret)(struct str top, struct str name);
+	// Are passwords in URLs ("https://user:password@host/") secrets in the texts below the body's member top, at any depth?
+	// NULL: in none. Only beside is_secret.
+	bool (*hides_url_passwords)(struct str top);
 	// Run with the resource's id by every change of its traits. NULL: nothing.
 	struct db_call (*traits_changed)(struct pool *pool, uint64_t resource_id);
 	// Answers OUTCOME_NAME_TAKEN in words for an alias that another resource has; alias NULL: the uid is another's.

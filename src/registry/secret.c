@@ -16,9 +16,77 @@ static bool is_secret(const struct type_rules *rules, struct str top, struct str
 	return value != NULL && rules->is_secret(top, name);
 }
 
+// ---- passwords in URLs
+
+static size_t find_any(struct str text, const char *ends, size_t from)
+{
+	while (from < text.n && strchr(ends, text.p[from]) == NULL)
+		from++;
+	return from;
+}
+
+// Finds the next "scheme://user:password@host" from there on; its password is *password. False: there is none.
+// from: where to look on. The authority ends at "/", "?", "#" or a blank, its user information at the last "@" (RFC 3986, 3.2).
+static bool next_url_password(struct str text, size_t *from, struct str *password)
+{
+	for (size_t at = *from; at + 3 <= text.n; at++) {
+		if (!str_eq(str_part(text, at, at + 3), STR("://")))
+			continue;
+		size_t begin = at + 3, end = find_any(text, "/?# \t\r\n\"'<>", begin), colon = str_find(text, ':', begin), last = end;
+
+		while (last > begin && text.p[last - 1] != '@')
+			last--;
+		*from = end;
+		if (last > begin && colon + 1 < last - 1) {
+			*password = str_part(text, colon + 1, last - 1);
+			return true;
+		}
+	}
+	return false;
+}
+
+// Is there a password in a URL of the text; if masks_only, one that is the mask?
+static bool holds_url_password(struct str text, bool masks_only)
+{
+	struct str password;
+	size_t from = 0;
+
+	while (next_url_password(text, &from, &password)) {
+		if (!masks_only || str_eq(password, STR(SECRET_MASK)))
+			return true;
+	}
+	return false;
+}
+
+static struct str without_url_passwords(struct pool *pool, struct str text)
+{
+	struct buf shown = buf_new(pool, text.n);
+	struct str password;
+	size_t from = 0, copied = 0;
+
+	while (next_url_password(text, &from, &password)) {
+		size_t at = (size_t)(password.p - text.p);
+
+		buf_add(&shown, str_part(text, copied, at));
+		buf_add(&shown, STR(SECRET_MASK));
+		copied = at + password.n;
+	}
+	buf_add(&shown, str_part(text, copied, text.n));
+	return buf_str(&shown);
+}
+
+static bool hides_in(const struct type_rules *rules, struct str top, const struct doc *value)
+{
+	return doc_kind(value) == DOC_STRING && rules->hides_url_passwords != NULL && rules->hides_url_passwords(top);
+}
+
+// ---- looking
+
 // Is there a secret in a member of the body, at any depth; if masks_only, one that is a mask?
 static bool holds_secret(const struct type_rules *rules, struct str top, const struct doc *value, bool masks_only)
 {
+	if (hides_in(rules, top, value))
+		return holds_url_password(doc_string(value), masks_only);
 	for (struct doc_iter it = doc_iter(value); doc_next(&it);) {
 		if (is_secret(rules, top, it.name, it.value) && (!masks_only || is_mask(it.value)))
 			return true;
@@ -63,6 +131,8 @@ static struct doc *masked(struct pool *pool, const struct type_rules *rules, str
 			doc_push(copy, masked(pool, rules, top, doc_at(value, i)));
 		return copy;
 	default:
+		if (hides_in(rules, top, value) && holds_url_password(doc_string(value), false))
+			return doc_new_string(pool, without_url_passwords(pool, doc_string(value)));
 		return doc_copy(pool, value);
 	}
 }
@@ -148,6 +218,20 @@ static enum outcome restored_array(struct draft *draft, struct str top, const st
 	return OUTCOME_OK;
 }
 
+// A text with masks in its URLs has to be, but for them, what stood at its place.
+static enum outcome restored_text(struct draft *draft, struct str top, const struct doc *value, const struct doc *was,
+	struct doc **result)
+{
+	const struct type_rules *rules = draft->address->type->rules;
+	struct pool *pool = draft->registry->pool;
+	bool has_masks = hides_in(rules, top, value) && holds_url_password(doc_string(value), true);
+
+	if (has_masks && !(was != NULL && doc_equal(value, masked(pool, rules, top, was))))
+		return fail_masked(draft, top);
+	*result = doc_copy(pool, has_masks ? was : value);
+	return OUTCOME_OK;
+}
+
 // The value with what is stored in the place of each mask; was: what is stored, NULL where nothing is.
 static enum outcome restored(struct draft *draft, struct str top, const struct doc *value, const struct doc *was,
 	struct doc **result)
@@ -158,8 +242,7 @@ static enum outcome restored(struct draft *draft, struct str top, const struct d
 	case DOC_ARRAY:
 		return restored_array(draft, top, value, was, result);
 	default:
-		*result = doc_copy(draft->registry->pool, value);
-		return OUTCOME_OK;
+		return restored_text(draft, top, value, was, result);
 	}
 }
 
