@@ -96,10 +96,37 @@ subtest 'systemd' => sub {
     like $unit, qr/^Type=notify$/m, 'and waits until it serves';
     my @filters = $unit =~ /^SystemCallFilter=(.*)$/mg;
     is $filters[-1], '@chown', 'a socket may be given to a group';
+    like $unit, qr/^\Q$_\E$/m, "it has $_" for qw(MemoryMax=2G OOMPolicy=continue LimitCORE=0 ProtectProc=invisible
+        ProcSubset=pid NoNewPrivileges=yes ProtectSystem=strict MemoryDenyWriteExecute=yes);
+    SKIP: {
+        my ($analyze) = grep { -x } map { "$_/systemd-analyze" } split /:/, $ENV{PATH};
+        skip 'no systemd-analyze', 1 unless $analyze;
+        my $copy = "$daemon->{dir}/tenured\@x.service";
+        $daemon->write_file($copy, $unit =~ s{^ExecStart=\S+}{ExecStart=/bin/true}mr =~ s{^Documentation=.*\n}{}mr);
+        my $said = join '', grep { /tenured\@x/ } split /^/, qx{'$analyze' verify '$copy' 2>&1};
+        is $said, '', 'systemd finds nothing to complain of in the unit';
+    }
     my $folder = folder('sysusersdir');
     like $daemon->read_file("$root$folder/tenure.conf"), qr/^u tenure /m, 'its user';
     $folder = folder('tmpfilesdir');
     like $daemon->read_file("$root$folder/tenure.conf"), qr{^d \S+/tenure 0750 tenure www-data}m, 'its folder';
+};
+
+subtest 'hardening' => sub {
+    my $makefile = $daemon->read_file("$build/Makefile");
+    plan skip_all => 'built with sanitizers' if $makefile =~ /-fsanitize=/;
+    my ($flags) = $makefile =~ /^all_cflags = (.*)/m;
+    my $compiles = sub {
+        my ($flag) = @_;
+        $daemon->write_file("$daemon->{dir}/try.c", "#include <stdio.h>\nint main(void) { return puts(\"\") < 0; }\n");
+        return system("cc -O2 -Werror -U_FORTIFY_SOURCE $flag -o '$daemon->{dir}/try' '$daemon->{dir}/try.c' >/dev/null 2>&1") == 0;
+    };
+    for my $flag (qw(-D_FORTIFY_SOURCE=3 -fcf-protection=full -fstack-protector-strong -fstack-clash-protection)) {
+        SKIP: {
+            skip "the compiler has no $flag", 1 unless $compiles->($flag);
+            like $flags, qr/ \Q$flag\E(?: |$)/, $flag;
+        }
+    }
 };
 
 subtest 'logrotate' => sub {
