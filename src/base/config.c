@@ -25,6 +25,7 @@ enum {
 #define OF_ENDPOINT(member) offsetof(struct endpoint_config, member), sizeof(((struct endpoint_config *)NULL)->member)
 #define DATABASE(key, type, ...) { "database", key, SETTING_##type, __VA_ARGS__ }
 #define TENURE(key, type, ...) { "tenure", key, SETTING_##type, __VA_ARGS__ }
+#define BAREMETAL(key, type, ...) { "baremetal", key, SETTING_##type, __VA_ARGS__ }
 #define ENDPOINT(key, type, ...) { "endpoint", key, SETTING_##type, __VA_ARGS__ }
 
 // section, key, type, member, default, least, most, choices, help
@@ -115,6 +116,9 @@ const struct setting config_settings[] = {
 	TENURE("baremetal_drivers", NAMES, OF_CONFIG(baremetal_drivers), "fake-hardware,ipmi,redfish", 1, TEXT_MAX, NULL,
 	       "The drivers that bare-metal nodes may name, with commas."),
 
+	BAREMETAL("create_owners", CHOICE, OF_CONFIG(create_owners), "yes", 0, 0, "no,yes",
+	          "yes: an operator who names an unknown owner of a node makes that tenant, and is warned. no: that is refused."),
+
 	ENDPOINT("socket", TEXT, OF_ENDPOINT(socket), TENURE_RUNSTATEDIR "/tenure/NAME.sock", 1, SOCKET_PATH_MAX, NULL,
 	         "Path of the unix socket that the master opens."),
 	ENDPOINT("socket_mode", OCTAL, OF_ENDPOINT(socket_mode), "0660", 0, 0777, NULL, "Permissions of the socket."),
@@ -188,6 +192,8 @@ void config_print(const struct config *config, FILE *out)
 	print_section("database", config, out);
 	fputs("\n[tenure]\n", out);
 	print_section("tenure", config, out);
+	fputs("\n[baremetal]\n", out);
+	print_section("baremetal", config, out);
 	for (size_t i = 0; i < config->n_endpoints; i++) {
 		fprintf(out, "\n[endpoint %s]\n", config->endpoints[i].name);
 		print_section("endpoint", &config->endpoints[i], out);

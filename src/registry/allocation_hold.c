@@ -304,6 +304,8 @@ static enum outcome hold(struct deal *deal, const struct concern *concern)
 	enum outcome outcome = take_locks(registry, locks.names, locks.n_tenants, calls, COUNT_OF(calls));
 	if (outcome != OUTCOME_OK)
 		return outcome;
+	for (size_t k = 0; k < locks.n_tenants; k++)
+		registry_concerns(registry, locks.names[k]);
 	take_consumers(deal, &calls[2].rows);
 	take_inventories(deal, &calls[3].rows);
 	if (!take_providers(deal, &calls[1].rows, &calls[0].rows) || !take_allocations(deal, &calls[4].rows))

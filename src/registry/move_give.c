@@ -42,17 +42,19 @@ static enum outcome give(struct registry *registry, const struct move_order *ord
 	return outcome;
 }
 
-enum outcome resource_give(struct registry *registry, const struct ident *ident, struct str dest, const struct edit *edit,
+enum outcome resource_give(struct registry *registry, const struct ident *ident, struct gift *gift, const struct edit *edit,
 	struct guard guard, struct resource *resource)
 {
+	const struct str dest = gift->dest;
 	enum outcome outcome = resource_find(registry, ident, resource);
 
+	gift->made = false;
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (str_eq(resource->tenant, dest))
 		return resource_change(registry, ident, edit, guard, resource);
 	const struct address address = { resource->tenant, resource->type, resource->space, resource->name };
 	const struct move_order order = { .source = resource->tenant, .dest = dest, .address = &address, .words = 2 };
-	outcome = tenant_ensure(registry, dest);
+	outcome = tenant_find_or_make(registry, dest, gift->may_make, &gift->made);
 	return outcome == OUTCOME_OK ? give(registry, &order, edit, guard, resource) : outcome;
 }

@@ -85,6 +85,7 @@ enum outcome provider_get_with(struct registry *registry, const struct uuid *uid
 
 	provider->resource = resource_of_columns(registry, &row->r);
 	provider->resource.tenant = row->tenant;
+	registry_concerns(registry, row->tenant);
 	provider->generation = row->provider_generation;
 	provider_read(registry, provider);
 	if (call != NULL)

@@ -126,6 +126,19 @@ enum outcome registry_ping(struct registry *registry)
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
+void registry_concerns(struct registry *registry, struct str tenant)
+{
+	if (registry->concerned.tenant.p == NULL)
+		registry->concerned.tenant = tenant;
+	else if (!str_eq(registry->concerned.tenant, tenant))
+		registry->concerned.several = true;
+}
+
+struct str registry_concerned(const struct registry *registry)
+{
+	return registry->concerned.several ? STR_NONE : registry->concerned.tenant;
+}
+
 void registry_stamp_after(struct registry *registry, int64_t us)
 {
 	if (registry->stamp_us < us)

@@ -46,6 +46,10 @@ struct registry {
 	int64_t stamp_us;       // the time of all that the transaction writes: taken once its locks are held, and never before
 	                        // the last change of any row that it locked. It orders nothing; changes.id does
 	struct problem problem;
+	struct {
+		struct str tenant; // p NULL: of none so far
+		bool several;
+	} concerned; // whose resources the call has found, for the access log; set to nothing before each run of the call
 };
 
 // Connects nothing yet.
@@ -56,6 +60,10 @@ void registry_free(struct registry **registry);
 enum outcome registry_begin(struct registry *registry, struct pool *pool, const struct uuid *request_id, struct str actor);
 // Fills registry->problem's detail and returns outcome, so that callers can `return registry_fail(…)`.
 enum outcome registry_fail(struct registry *registry, enum outcome outcome, const char *format, ...) PRINTF_LIKE(3, 4);
+// The call is about a resource of that tenant. The name lives in the request's pool.
+void registry_concerns(struct registry *registry, struct str tenant);
+// The one tenant that it was about; p NULL: none, or several.
+struct str registry_concerned(const struct registry *registry);
 // Adds a member to the problem ("purge_at", …).
 void registry_fail_member(struct registry *registry, const char *name, struct str value);
 

@@ -312,5 +312,6 @@ enum outcome resource_find(struct registry *registry, const struct ident *ident,
 		return fail_not_there(registry, ident);
 	resource_from_row(registry, resource, &rows, 0, 1);
 	resource->tenant = db_at(&rows, 0, 0)->s;
+	registry_concerns(registry, resource->tenant);
 	return OUTCOME_OK;
 }

@@ -108,10 +108,15 @@ enum outcome resource_change(struct registry *registry, const struct ident *iden
 // Deletes it, recoverably, with what hangs on it. Outcomes as resource_delete, less _GONE and _MOVED.
 enum outcome resource_remove(struct registry *registry, const struct ident *ident, struct guard guard,
 	struct resource *resource);
-// Changes it and gives it, with what hangs on it, to another tenant, made if there is none of that name: one transaction,
-// by the same way as a move. It gets a new etag. OUTCOME_OK, _BLOCKED (problem's blockers), _GONE (that tenant is deleted),
-// _BAD_PARAMETER (no name of a tenant), or as resource_change. dest may be the tenant it has.
-enum outcome resource_give(struct registry *registry, const struct ident *ident, struct str dest, const struct edit *edit,
+// Changes it and gives it, with what hangs on it, to another tenant: one transaction, by the same way as a move. It gets a
+// new etag. OUTCOME_OK, _BLOCKED (problem's blockers), _GONE (that tenant is deleted), _BAD_PARAMETER (no name of a tenant),
+// _BAD_DOCUMENT (there is no such tenant, and it may not be made), or as resource_change. dest may be the tenant it has.
+struct gift {
+	struct str dest; // the name of a tenant
+	bool may_make;   // it is made where there is none of that name
+	bool made;       // told: it was
+};
+enum outcome resource_give(struct registry *registry, const struct ident *ident, struct gift *gift, const struct edit *edit,
 	struct guard guard, struct resource *resource);
 
 // What a search asks of a member of the body.

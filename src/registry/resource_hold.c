@@ -150,6 +150,7 @@ enum outcome lock_address(struct registry *registry, const struct address *addre
 	*resource = (struct resource){ .tenant = address->tenant };
 	if (outcome != OUTCOME_OK)
 		return outcome;
+	registry_concerns(registry, address->tenant);
 	outcome = held_tenant(registry, address->tenant, &calls[0], &held->tenant);
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -227,5 +228,6 @@ enum outcome lock_ident(struct registry *registry, const struct ident *ident, st
 	}
 	if (ident->tenant.p != NULL && !str_eq(ident->tenant, resource->tenant))
 		return fail_not_there(registry, ident);
+	registry_concerns(registry, resource->tenant);
 	return OUTCOME_OK;
 }

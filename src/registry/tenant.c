@@ -423,17 +423,30 @@ enum outcome tenant_put(struct registry *registry, struct str name, const struct
 	return outcome == OUTCOME_OK ? put(registry, name, content, guard, tenant) : outcome;
 }
 
-enum outcome tenant_ensure(struct registry *registry, struct str name)
+enum outcome tenant_find_or_make(struct registry *registry, struct str name, bool may_make, bool *made)
 {
 	const struct tenant_content content = { 0 };
 	struct tenant tenant;
 	enum outcome outcome = str_eq_c(name, TENANT_SYSTEM) ? OUTCOME_OK : check_reserved(registry, name);
 
+	*made = false;
 	if (outcome == OUTCOME_OK)
 		outcome = tenant_get(registry, name, &tenant);
-	if (outcome == OUTCOME_NOT_FOUND)
-		outcome = put(registry, name, &content, (struct guard){ 0 }, &tenant);
-	return outcome == OUTCOME_CREATED ? OUTCOME_OK : outcome;
+	if (outcome != OUTCOME_NOT_FOUND)
+		return outcome;
+	if (!may_make)
+		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "there is no tenant \"%.*s\": make it first",
+			STR_ARG(name));
+	outcome = put(registry, name, &content, (struct guard){ 0 }, &tenant);
+	*made = outcome == OUTCOME_CREATED;
+	return *made ? OUTCOME_OK : outcome;
+}
+
+enum outcome tenant_ensure(struct registry *registry, struct str name)
+{
+	bool made;
+
+	return tenant_find_or_make(registry, name, true, &made);
 }
 
 static enum outcome mark(struct registry *registry, struct tenant *tenant, const char *verb, struct db_value deleted_at,

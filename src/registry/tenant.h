@@ -82,6 +82,8 @@ enum outcome tenant_recover(struct registry *registry, struct str name, struct g
 // Makes the tenant, with the default tier, unless it is there. OUTCOME_OK, _GONE (deleted), _BAD_PARAMETER (no id, or a
 // reserved name other than TENANT_SYSTEM, even if there is such a tenant).
 enum outcome tenant_ensure(struct registry *registry, struct str name);
+// The same, but made only if may_make; else _BAD_DOCUMENT. *made: it was not there.
+enum outcome tenant_find_or_make(struct registry *registry, struct str name, bool may_make, bool *made);
 
 // Tenants by name, byte order, after marker (p NULL: from the first), at most limit. *more: there are others behind.
 enum outcome tenant_list(struct registry *registry, bool deleted, struct str marker, uint64_t limit,

@@ -62,14 +62,19 @@ static void add_sizes(struct buf *line, const struct call *call)
 		buf_add_u64(line, response->body.n);
 }
 
-// The tenant that the request was about, else that of who asked.
+// The tenant in the address; else the one whose resources the call was about; else that of who asked, unless an operator
+// did, whose own tenant is not concerned.
 static struct str tenant_of(const struct call *call)
 {
 	struct str tenant = STR_NONE;
 
 	if (call->match.method != NULL)
 		tenant = route_value(&call->match, "tenant");
-	return tenant.n > 0 ? tenant : call->who.tenant;
+	if (tenant.n == 0)
+		tenant = registry_concerned(call->registry);
+	if (tenant.n > 0 || call->who.role == ROLE_OPERATOR)
+		return tenant;
+	return call->who.tenant;
 }
 
 void access_line(struct buf *line, const struct call *call, enum outcome outcome, unsigned tries)

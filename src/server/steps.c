@@ -38,6 +38,8 @@ enum step_result step_identify(struct passage *passage)
 	call->endpoint = pipeline->endpoint;
 	call->routes = pipeline->routes;
 	call->registry = pipeline->registry;
+	call->registry->concerned.tenant = STR_NONE;
+	call->registry->concerned.several = false;
 	call->may_order = pipeline->may_order;
 	call->started_us = clock_tick_us();
 	call->request_id = uuid_new();
@@ -324,6 +326,8 @@ static enum db_verdict attempt_run(void *arg)
 
 	pool_rewind(passage->call->pool, attempt->mark);
 	passage->call->registry->problem = (struct problem){ .n_members = 0 };
+	passage->call->registry->concerned.tenant = STR_NONE; // its text was in what the pool is rewound by
+	passage->call->registry->concerned.several = false;
 	catalogue_begin(passage->call->registry);
 	passage->outcome = run_handler(passage);
 	return stays(passage) ? DB_COMMIT : DB_ROLLBACK;

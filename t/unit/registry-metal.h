@@ -173,7 +173,8 @@ static enum outcome deed_do(struct client *client, const struct deed *deed)
 	case FIND:
 		return resource_find(client->registry, &ident, &client->resource);
 	case GIVE:
-		return resource_give(client->registry, &ident, str_c(deed->dest), &edit, none, &client->resource);
+		return resource_give(client->registry, &ident, &(struct gift){ .dest = str_c(deed->dest), .may_make = true }, &edit,
+			none, &client->resource);
 	default:
 		return deed_move(client, deed, &address);
 	}

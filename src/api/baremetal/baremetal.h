@@ -107,6 +107,11 @@ enum outcome show_object(struct call *call, const struct kind *kind);
 
 // ---- create.c, patch.c, list.c: the same for all kinds
 
+// An operator names a tenant as owner. May it be made where there is none ([baremetal] create_owners; "system" always)?
+bool may_make_owner(const struct call *call, struct str tenant);
+// It was made: a Warning header says so (RFC 7234, section 5.5), since a mistyped name makes a tenant as well.
+void tell_made_owner(struct call *call, struct str tenant);
+
 enum outcome create_object(struct call *call, const struct kind *kind);
 enum outcome patch_object(struct call *call, const struct kind *kind);
 enum outcome delete_object(struct call *call, const struct kind *kind);

@@ -4,7 +4,10 @@
 
 #include "api/baremetal/baremetal.h"
 #include "api/patch.h"
+#include "base/buf.h"
+#include "base/config.h"
 #include "base/pool.h"
+#include "http/uri.h"
 
 enum { SINCE_ENROLL = 11 };
 
@@ -74,11 +77,31 @@ static enum outcome take_uuid(struct call *call, const struct kind *kind, struct
 
 // ---- whose it is to be
 
+bool may_make_owner(const struct call *call, struct str tenant)
+{
+	return str_eq_c(tenant, TENANT_SYSTEM) || strcmp(call->config->create_owners, "yes") == 0;
+}
+
+void tell_made_owner(struct call *call, struct str tenant)
+{
+	struct buf text = buf_new(call->pool, 128);
+
+	if (str_eq_c(tenant, TENANT_SYSTEM))
+		return;
+	BUF_LIT(&text, "299 - \"owner: there was no tenant ");
+	uri_add_value(&text, tenant); // plain ASCII, without quotes
+	BUF_LIT(&text, ", so it was made; if the name is a mistake, change owner again and delete that tenant\"");
+	response_add(&call->response, "Warning", buf_str(&text));
+}
+
 // The tenant is there after that, if an operator asks.
 static enum outcome ensure(struct call *call, struct str tenant)
 {
-	enum outcome outcome = tenant_ensure(call->registry, tenant);
+	bool made;
+	enum outcome outcome = tenant_find_or_make(call->registry, tenant, may_make_owner(call, tenant), &made);
 
+	if (outcome == OUTCOME_OK && made)
+		tell_made_owner(call, tenant);
 	return outcome == OUTCOME_GONE ? OUTCOME_CONFLICT : outcome;
 }
 

@@ -17,7 +17,7 @@ struct patching {
 	const struct kind *kind;
 	const struct doc *patch;
 	bool gives;      // an operation can touch the owner
-	struct str heir; // the tenant it goes to then
+	struct gift gift; // the tenant it goes to then
 	bool resets;     // interfaces that the patch says nothing of become those of the node's driver
 };
 
@@ -244,7 +244,7 @@ static enum outcome find_heir(struct patching *patching, const struct ident *ide
 		outcome = resource_check(registry, &current, guard);
 	if (outcome == OUTCOME_OK)
 		outcome = carry_out(patching, &current, &result);
-	return outcome == OUTCOME_OK ? owner_of(patching, result, &patching->heir) : outcome;
+	return outcome == OUTCOME_OK ? owner_of(patching, result, &patching->gift.dest) : outcome;
 }
 
 static enum outcome check_heir(const struct patching *patching, const struct doc *result)
@@ -252,7 +252,7 @@ static enum outcome check_heir(const struct patching *patching, const struct doc
 	struct str heir;
 	enum outcome outcome = owner_of(patching, result, &heir);
 
-	if (outcome != OUTCOME_OK || str_eq(heir, patching->heir))
+	if (outcome != OUTCOME_OK || str_eq(heir, patching->gift.dest))
 		return outcome;
 	return call_fail(patching->call, OUTCOME_CONFLICT, "it was changed in the meantime, and with it whose it would become: "
 		"look at it and repeat");
@@ -328,8 +328,11 @@ static enum outcome write_patch(struct patching *patching, const struct ident *i
 	if (!patching->gives)
 		return resource_change(registry, ident, &edit, guard, resource);
 	enum outcome outcome = find_heir(patching, ident, guard);
+	patching->gift.may_make = may_make_owner(patching->call, patching->gift.dest);
 	if (outcome == OUTCOME_OK)
-		outcome = resource_give(registry, ident, patching->heir, &edit, guard, resource);
+		outcome = resource_give(registry, ident, &patching->gift, &edit, guard, resource);
+	if (outcome == OUTCOME_OK && patching->gift.made)
+		tell_made_owner(patching->call, patching->gift.dest);
 	// The object is there; it is the heir that is not.
 	return outcome == OUTCOME_GONE ? OUTCOME_CONFLICT : outcome;
 }
