@@ -38,17 +38,40 @@ static bool read_known(struct watcher *watcher, const char *bytes)
 	return true;
 }
 
+// The flags stand side by side, a byte each, and are read as bool only if they are 0 or 1.
+static bool flags_hold(struct str order)
+{
+	for (size_t i = offsetof(struct watch_words, all); i <= offsetof(struct watch_words, bookmarks); i++) {
+		if ((unsigned char)order.p[i] > 1)
+			return false;
+	}
+	return true;
+}
+
+// Do known_bytes and the texts' sizes, of which no sum may overflow, add up to the rest of the order? *n_texts: the texts'.
+static bool sizes_hold(const struct watch_words *words, uint64_t rest, uint64_t *n_texts)
+{
+	*n_texts = 0;
+	if (words->known_bytes > rest)
+		return false;
+	rest -= words->known_bytes;
+	for (size_t i = 0; i < WATCH_TEXTS; i++) {
+		if (words->sizes[i] > rest - *n_texts)
+			return false;
+		*n_texts += words->sizes[i];
+	}
+	return *n_texts == rest;
+}
+
 struct watcher *watcher_new(struct str order)
 {
 	struct watch_words words;
-	uint64_t n_texts = 0;
+	uint64_t n_texts;
 
-	if (order.n < sizeof(words))
+	if (order.n < sizeof(words) || !flags_hold(order))
 		return NULL;
 	memcpy(&words, order.p, sizeof(words));
-	for (size_t i = 0; i < WATCH_TEXTS; i++)
-		n_texts += words.sizes[i];
-	if (order.n - sizeof(words) != words.known_bytes + n_texts)
+	if (!sizes_hold(&words, order.n - sizeof(words), &n_texts))
 		return NULL;
 	struct watcher *watcher = calloc(1, sizeof(*watcher) + n_texts + 1);
 	if (watcher == NULL)
