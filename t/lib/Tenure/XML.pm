@@ -15,8 +15,9 @@ sub parse {
     my ($bytes) = @_;
     my $text = Encode::decode('UTF-8', $bytes, Encode::FB_CROAK);
     $text =~ s/\A<\?xml version="1\.0" encoding="UTF-8"\?>\s*// or die "no XML declaration\n";
+    pos($text) = 0;
     my $root = _element(\$text);
-    $text =~ /\A\s*\z/ or die "something behind the document element\n";
+    $text =~ /\G\s*\z/gc or die "something behind the document element\n";
     return $root;
 }
 
@@ -31,7 +32,7 @@ sub _unescape {
 
 sub _attributes {
     my ($text, $node) = @_;
-    while ($$text =~ s/\A\s+($name)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')//) {
+    while ($$text =~ /\G\s+($name)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/gc) {
         my ($key, $value) = ($1, $2 // $3);
         exists $node->{attributes}{$key} and die "attribute $key twice\n";
         $node->{attributes}{$key} = _unescape($value);
@@ -43,14 +44,14 @@ sub _attributes {
 sub _element {
     my ($text) = @_;
     my $node = { attributes => {}, attribute_names => [], children => [], text => '' };
-    $$text =~ s/\A<($name)// or die 'an element is missing at ' . substr($$text, 0, 40) . "\n";
+    $$text =~ /\G<($name)/gc or die 'an element is missing at ' . substr($$text, pos($$text) // 0, 40) . "\n";
     $node->{name} = $1;
     _attributes($text, $node);
-    return $node if $$text =~ s{\A\s*/>}{};
-    $$text =~ s/\A\s*>// or die "the start tag of $node->{name} does not end\n";
-    while ($$text !~ s{\A</\Q$node->{name}\E\s*>}{}) {
-        if    ($$text =~ s/\A([^<]+)//)  { $node->{text} .= _unescape($1) }
-        elsif ($$text =~ s/\A<!--.*?-->//s) { next }
+    return $node if $$text =~ m{\G\s*/>}gc;
+    $$text =~ /\G\s*>/gc or die "the start tag of $node->{name} does not end\n";
+    while ($$text !~ m{\G</\Q$node->{name}\E\s*>}gc) {
+        if    ($$text =~ /\G([^<]+)/gc)      { $node->{text} .= _unescape($1) }
+        elsif ($$text =~ /\G<!--.*?-->/gcs) { next }
         else                             { push @{ $node->{children} }, _element($text) }
     }
     return $node;
