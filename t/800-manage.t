@@ -151,7 +151,7 @@ SQL
     ($code) = manage('db', 'status');
     is $code, 0, 'up to date';
     is sql('SELECT etag_required FROM tenants'), 0, 'its tenants go on as they did';
-    is sql('SELECT * FROM changes'), "$before\tNULL\t0", 'its changes are there, without fields';
+    like sql('SELECT * FROM changes'), qr/\A\Q$before\E\tNULL(?:\t(?:0|NULL))*\z/, 'its changes are there, without fields and what else has come';
     sql("DELETE FROM tenants; DELETE FROM changes");
 };
 
