@@ -69,7 +69,8 @@ subtest 'doubled header fields' => sub {
 };
 
 subtest 'odd requests' => sub {
-    send_raw("GET $url/chunked HTTP/1.0\r\nX-Auth-Token: admin\r\n\r\n")->is_status(200, 'HTTP/1.0 without Host');
+    send_raw("GET $url/chunked HTTP/1.0\r\nX-Auth-Token: admin\r\nHost: localhost\r\n\r\n")->is_status(200, 'HTTP/1.0 with Host');
+    send_raw("GET $url/chunked HTTP/1.0\r\nX-Auth-Token: admin\r\n\r\n")->is_status(404, 'without it the request is for no name that the service has');
     for my $method ('TRACE', 'CONNECT', 'FOO', 'get', 'PROPFIND') {
         my $answer = send_raw("$method $url/chunked HTTP/1.1\r\n${head}Connection: close\r\nContent-Length: 0\r\n\r\n");
         ok $answer->status >= 400 && $answer->status != 500 && $answer->status < 504, "$method" or diag $answer->describe;
