@@ -231,7 +231,7 @@ subtest 'what has to do with a tenant holds it up' => sub {
         my $mine = watch('alice:acme', "$cms?resourceVersion=" . version_of_list($acme));
         my $session = open_change(@$case);
         $acme->post($cms, json => config_map('held'));
-        is told($mine, 1, 3), '', 'it waits';
+        is told($mine, 1, 0.7), '', 'it waits';
         commit($session);
         is told($mine, $case->[2] ? 2 : 1), ($case->[2] ? 'DELETED g, ' : '') . 'ADDED held', 'and is told in order';
         $acme->delete("$cms/held");
@@ -243,7 +243,7 @@ subtest 'what a tenant has in flight itself beside another' => sub {
     my $mine = watch('alice:acme', "$cms?resourceVersion=" . version_of_list($acme));
     my ($theirs, $own) = (open_change('globex', 'g'), open_change('acme', 'a'));
     $acme->post($cms, json => config_map('own'));
-    is told($mine, 1, 3), '', 'it waits for its own';
+    is told($mine, 1, 0.7), '', 'it waits for its own';
     commit($own);
     is told($mine, 2), 'MODIFIED a, ADDED own', 'and no longer';
     commit($theirs);

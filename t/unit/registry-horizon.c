@@ -245,7 +245,7 @@ static void await_lock_waiters(unsigned n)
 static void test_statement(bool as_batch, int base)
 {
 	sql(other, "DO GET_LOCK('gate', 60)");
-	pid_t pid = write_and_wait("gate", base + 1, base + 4, base + 3, true, as_batch);
+	pid_t pid = write_and_wait("gate", base + 1, base + 4, base + 1, true, as_batch); // no row of it is there
 	await_lock_waiters(1);
 	add(other, base + 10, base + 10);
 	long long before = ask(&here);
