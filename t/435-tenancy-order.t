@@ -141,6 +141,23 @@ subtest 'a list of what was deleted goes on by the change' => sub {
     is_deeply \@names, [map { "gone-$_" } 1 .. 6], 'each of them once, though all have one time';
 };
 
+subtest 'the log is shortened from its beginning' => sub {
+    my $at = sub { return $instance->sql(join ' ', "UPDATE changes SET at = UTC_TIMESTAMP(6) - INTERVAL $_[0] DAY WHERE", $_[1]) };
+    my @ids = map { $_->{id} } changes_of_tenant('t1');
+    my ($fresh, $old) = @ids[3, 6];
+    my $total = $instance->sql_value('SELECT COUNT(*) FROM changes');
+    my @were = $instance->sql('SELECT id, at FROM changes');
+    $at->(400, "id <= $old AND id <> $fresh");
+    my ($code, $text) = $instance->manage('reap', '--dry-run');
+    is $code, 0, 'a dry run';
+    my $before = $instance->sql_value("SELECT COUNT(*) FROM changes WHERE id < $fresh");
+    like $text, qr/\b$before changes\b/, 'tells of those before the first that stays';
+    is(($instance->manage('reap'))[0], 0, 'reaped');
+    is $instance->sql_value('SELECT MIN(id) FROM changes'), $fresh, 'which is the oldest now';
+    is $instance->sql_value('SELECT COUNT(*) FROM changes'), $total - $before, 'none behind it is missing, old as they are';
+    $instance->sql(join ';', map { "UPDATE changes SET at = '$_->[1]' WHERE id = $_->[0]" } @were);
+};
+
 subtest 'to the microsecond' => sub {
     my $back = sub {
         my ($same) = @_;

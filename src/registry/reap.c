@@ -22,11 +22,18 @@ static const struct plain {
 	{ PLAIN("forwards", "tenant_id IN (SELECT id FROM tenants WHERE live IS NULL) AND ? IS NOT NULL", "t"),
 		offsetof(struct reap_counts, forwards), false },
 	{ PLAIN("moves", "state <> 'queued' AND finished_at < ?", "t"), offsetof(struct reap_counts, moves), false },
-	{ PLAIN("changes", "at < ?", "t"), offsetof(struct reap_counts, changes), true },
+	{ PLAIN("changes", "id < ?", "u"), offsetof(struct reap_counts, changes), true },
 	{ PLAIN("tokens", "LEAST(COALESCE(expires_at, '9999-01-01'), COALESCE(revoked_at, '9999-01-01')) < ?", "t"),
 		offsetof(struct reap_counts, tokens), false },
 	{ PLAIN("tokens", "tenant_id IN (SELECT id FROM tenants WHERE live IS NULL) AND ? IS NOT NULL", "t"),
 		offsetof(struct reap_counts, tokens), false },
+};
+// The log is shortened from its beginning, never in the middle, whatever times its rows have: who asks for what follows an id
+// is told whether all of that is there by the id of the oldest alone. The first row that stays; the end, where none does.
+static const struct db_query q_first_kept = {
+	"SELECT COALESCE((SELECT c.id FROM changes c FORCE INDEX (PRIMARY) WHERE c.at >= ? ORDER BY c.id LIMIT 1), "
+	"(SELECT MAX(c.id) + 1 FROM changes c), 0)",
+	"t", "u"
 };
 static const struct db_query q_drop_progress = {
 	"DELETE FROM move_progress WHERE move_id NOT IN (SELECT id FROM moves)", "", ""
@@ -85,6 +92,7 @@ struct reaping {
 	struct registry *registry;
 	struct reap_counts *counts;
 	const struct plain *plain;
+	struct db_value limit; // up to where its rows go
 	const struct tenant *tenant;
 	const struct page_queries *pages; // with what: the value of their condition
 	struct db_value what;
@@ -112,10 +120,10 @@ static enum outcome transact(struct reaping *reaping, enum db_verdict (*fn)(void
 	return result == DB_OK ? reaping->outcome : registry_db_failed(result);
 }
 
-static enum outcome count(struct registry *registry, const struct db_query *query, int64_t before_us, uint64_t *counter)
+static enum outcome count(struct registry *registry, const struct db_query *query, struct db_value limit, uint64_t *counter)
 {
 	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, query, DB_IN(db_t(before_us)), &rows);
+	enum db_result result = db_run(registry->db, registry->pool, query, DB_IN(limit), &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
@@ -230,7 +238,7 @@ static enum outcome reap_resources(struct reaping *reaping, bool dry_run)
 	enum outcome outcome;
 
 	if (dry_run)
-		return count(registry, &q_count_resources, registry->now_us, &reaping->counts->resources);
+		return count(registry, &q_count_resources, db_t(registry->now_us), &reaping->counts->resources);
 	outcome = purge_pages(reaping, &of_time, db_t(registry->now_us));
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -244,11 +252,21 @@ static enum outcome reap_resources(struct reaping *reaping, bool dry_run)
 
 // ---- the rest
 
-static int64_t before_us(const struct registry *registry, const struct plain *plain)
+// Up to where rows go: a time, or an id of the change log.
+static enum outcome find_limit(struct reaping *reaping, const struct plain *plain, struct db_value *limit)
 {
+	struct registry *registry = reaping->registry;
 	uint64_t seconds = plain->change_log ? registry->config->change_retention : registry->config->retention;
+	struct db_rows rows;
 
-	return registry->now_us - (int64_t)(seconds * 1000000);
+	*limit = db_t(registry->now_us - (int64_t)(seconds * 1000000));
+	if (!plain->change_log)
+		return OUTCOME_OK;
+	enum db_result result = db_run(registry->db, registry->pool, &q_first_kept, limit, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*limit = db_u(db_at(&rows, 0, 0)->u);
+	return OUTCOME_OK;
 }
 
 static enum db_verdict purge_plain(void *arg)
@@ -257,7 +275,7 @@ static enum db_verdict purge_plain(void *arg)
 	struct registry *registry = reaping->registry;
 	struct db_rows rows;
 	enum db_result result = db_run(registry->db, registry->pool, &reaping->plain->purge,
-		DB_IN(db_t(before_us(registry, reaping->plain)), db_u(ROWS_AT_ONCE)), &rows);
+		DB_IN(reaping->limit, db_u(ROWS_AT_ONCE)), &rows);
 
 	if (result != DB_OK)
 		return verdict(reaping, registry_db_failed(result));
@@ -269,12 +287,14 @@ static enum outcome reap_plain(struct reaping *reaping, bool dry_run, const stru
 {
 	struct registry *registry = reaping->registry;
 	uint64_t *counter = (uint64_t *)(void *)((char *)reaping->counts + plain->counter);
-	enum outcome outcome;
 
 	if (plain->change_log && registry->config->change_retention == 0)
 		return OUTCOME_OK;
+	enum outcome outcome = find_limit(reaping, plain, &reaping->limit);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	if (dry_run)
-		return count(registry, &plain->count, before_us(registry, plain), counter);
+		return count(registry, &plain->count, reaping->limit, counter);
 	reaping->plain = plain;
 	do {
 		reaping->n = 0;
