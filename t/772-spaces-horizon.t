@@ -50,6 +50,20 @@ sub latency {
     return @seconds[7, 14];
 }
 
+# By these words the horizon tells who is about to write, and an id that is taken from a conflict (DB_LOG_INSERT in db.h).
+subtest 'statements that write the log' => sub {
+    my $top   = $ENV{TENURE_SRCDIR} // "$FindBin::Bin/..";
+    my @files = (glob("$top/src/*/*.c $top/src/*/*/*.c"), glob("$top/sql/statements/*.sql"));
+    my ($all, $good) = (0, 0);
+    for my $file (@files) {
+        my $text = Tenure::Instance::read_file($file);
+        $all  += () = $text =~ /\bINTO\s+`?changes\b/gi;
+        $good += () = $text =~ /(?:^|")INSERT INTO changes /gm;
+    }
+    cmp_ok $all, '>', 5, 'there are some';
+    is $good, $all, 'all begin with the same words';
+};
+
 subtest 'what others do in a hurry' => sub {
     my $instance = Tenure::Instance->start(combined => 1, workers => 4);
     my $admin = $instance->combined('admin');
