@@ -199,6 +199,21 @@ subtest 'a request that hangs' => sub {
     $instance->stop;
 };
 
+subtest 'an access log on a full disk' => sub {
+    plan skip_all => 'there is no /dev/full' unless -c '/dev/full';
+    my $instance = Tenure::Instance->start(workers => 1, settings => { 'endpoint_service.access_log' => '/dev/full' });
+    $instance->admin->make_tenant('t1');
+    my $service = $instance->service('ann:t1:admin');
+    is $service->put("/v2.0/t1/namespaces/default/configmaps/c$_", json => { data => {} })->{status}, 201, 'requests go on' for 1 .. 3;
+    like $instance->log_text('service'), qr/the access log can't be written: No space left on device/, 'the log says so';
+    is scalar(() = $instance->log_text('service') =~ /access log can't be written/g), 1, 'once';
+    my $health = $service->get('/healthz');
+    is $health->{status}, 200, 'it is healthy';
+    like $health->json->{access_log}, qr/lost/, 'and says what is not well';
+    is $instance->admin->get('/healthz')->json->{access_log}, undef, 'where it is';
+    $instance->stop;
+};
+
 subtest 'a token that is revoked' => sub {
     my $instance = Tenure::Instance->start(auth => 'token', workers => 2, combined => 1);
     $instance->admin->make_tenant('t1');

@@ -15,6 +15,7 @@
 enum {
 	LOG_LINE = 4096, // PIPE_BUF: a longer write to a pipe may be mixed with another process's
 	LOG_ID = 63,
+	TELL_AGAIN_S = 60, // between two lines about an access log that fails
 };
 
 // All there is of state: where lines go, and whose request they belong to. Nothing here allocates, because running
@@ -26,6 +27,8 @@ static struct {
 	bool journal;
 	char id[LOG_ID + 1];
 	int access_fd;
+	uint64_t lost;         // lines of the access log, since it failed; 0: it does not fail
+	time_t told;           // when that was logged last
 	char access[LOG_LINE]; // lines put off
 	size_t n_access;
 } out = { .program = "tenure", .least = LOG_LEVEL_INFO, .access_fd = -1 };
@@ -177,9 +180,9 @@ static void write_stderr(enum log_level level, struct str text)
 	              (long)getpid());
 	size_t length = (size_t)n + escape_line(text, line + n, sizeof(line) - (size_t)n - 1);
 	line[length++] = '\n';
-	// Where a log line can't be written there is nobody to tell.
-	ssize_t written = write(STDERR_FILENO, line, length);
-	UNUSED(written);
+	// Nobody who reads a pipe is no fault; a disk that is full is. Without syslog there is nobody to tell.
+	if (write(STDERR_FILENO, line, length) != (ssize_t)length && errno != EPIPE && errno != EAGAIN)
+		syslog(LOG_DAEMON | levels[level].priority, "%s: %.*s", out.program, (int)(length - (size_t)n - 1), line + n);
 }
 
 static void write_syslog(enum log_level level, struct str text)
@@ -223,13 +226,63 @@ DEFINE_LOG(log_warning, LOG_LEVEL_WARNING)
 DEFINE_LOG(log_info, LOG_LEVEL_INFO)
 DEFINE_LOG(log_debug, LOG_LEVEL_DEBUG)
 
+static time_t seconds_now(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec + 1; // never 0
+}
+
+static void note_written(bool well, uint64_t lines)
+{
+	int failure = errno;
+
+	if (well && out.lost == 0)
+		return;
+	if (well) {
+		log_warning("the access log is written again; %llu of this process's lines are lost", (unsigned long long)out.lost);
+		out.lost = 0;
+		out.told = 0;
+		return;
+	}
+	out.lost += lines;
+	if (out.told != 0 && seconds_now() - out.told < TELL_AGAIN_S)
+		return;
+	out.told = seconds_now();
+	log_error("the access log can't be written: %s; %llu lines of this process are lost so far", strerror(failure),
+		(unsigned long long)out.lost);
+}
+
+bool log_access_fails(void)
+{
+	return out.lost > 0;
+}
+
+static uint64_t lines_of(const char *text, size_t n)
+{
+	uint64_t lines = 0;
+
+	for (size_t i = 0; i < n; i++)
+		lines += text[i] == '\n';
+	return lines;
+}
+
+// A write that takes a part is of a disk that is full just now.
+static bool is_whole(ssize_t written, size_t n)
+{
+	if (written >= 0 && (size_t)written < n)
+		errno = ENOSPC;
+	return written == (ssize_t)n;
+}
+
 void log_access_flush(void)
 {
 	if (out.n_access == 0)
 		return;
-	// Where a log line can't be written there is nobody to tell.
-	ssize_t written = write(out.access_fd, out.access, out.n_access);
-	UNUSED(written);
+	bool whole = is_whole(write(out.access_fd, out.access, out.n_access), out.n_access);
+
+	note_written(whole, lines_of(out.access, out.n_access));
 	out.n_access = 0;
 }
 
@@ -272,8 +325,8 @@ void log_access(struct str line)
 		{ .iov_base = (void *)(uintptr_t)"\n", .iov_len = 1 },
 	};
 	log_access_flush();
-	ssize_t written = writev(out.access_fd, parts, is_ended(line) ? 1 : 2);
-	UNUSED(written);
+	int n = is_ended(line) ? 1 : 2;
+	note_written(is_whole(writev(out.access_fd, parts, n), line.n + (n == 2)), 1);
 }
 
 void log_access_later(struct str line)

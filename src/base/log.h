@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Log lines, each written with one write(2), so that lines of several processes do not mix.
+// A line that stderr does not take (a full disk) goes to syslog.
 //   stderr:  <level> tenured[pid]: [request-id] text      (with "<N>" in front when stderr is the journal)
 //   syslog:  the same through syslog(3), facility daemon
 #ifndef TENURE_BASE_LOG_H
@@ -31,6 +32,9 @@ void log_access(struct str line);
 // that log_access_flush() follows soon; what was put off is lost with a process that is killed.
 void log_access_later(struct str line);
 void log_access_flush(void);
+// Could the last line of the access log not be written, as where its disk is full? That is logged, too, at most once a minute,
+// and once more when lines can be written again; whoever is served does not notice.
+bool log_access_fails(void);
 // Appends s with '"', '\\', control characters and bytes that are not UTF-8 as \xHH.
 struct buf;
 void log_escape(struct buf *buf, struct str s);

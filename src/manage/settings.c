@@ -2,6 +2,8 @@
 // config check, config show.
 #include "base/base.h"
 
+#include <sys/statvfs.h>
+
 #include "auth/auth.h"
 #include "manage/manage.h"
 #include "wadl/wadl.h"
@@ -32,6 +34,20 @@ static int check_endpoint(const struct manage *manage, const struct endpoint_con
 	return code;
 }
 
+// Of the file system on which the access log stands.
+static bool has_no_room(const char *access_log)
+{
+	struct statvfs fs;
+	const char *slash = strrchr(access_log, '/');
+	char dir[4096];
+
+	if (slash == NULL || slash == access_log || (size_t)(slash - access_log) >= sizeof(dir))
+		return false;
+	memcpy(dir, access_log, (size_t)(slash - access_log));
+	dir[slash - access_log] = '\0';
+	return statvfs(dir, &fs) == 0 && fs.f_blocks > 0 && (fs.f_bavail == 0 || (fs.f_files > 0 && fs.f_favail == 0));
+}
+
 void settings_warn(const struct config *config)
 {
 	for (size_t i = 0; i < config->n_endpoints; i++) {
@@ -41,6 +57,9 @@ void settings_warn(const struct config *config)
 			fprintf(stderr, "warning: [endpoint %s] public_url is empty: links in answers, Location among them, begin with "
 				"whatever Host a client names; set it to the address under which users reach this endpoint, such as "
 				"https://tenure.example.org\n", endpoint->name);
+		if (has_no_room(endpoint->access_log))
+			fprintf(stderr, "warning: [endpoint %s] the file system of access_log %s is full: lines are lost until there is room\n",
+				endpoint->name, endpoint->access_log);
 		if ((endpoint->socket_mode & 0002) != 0)
 			fprintf(stderr, "warning: [endpoint %s] socket_mode %#o lets every user of this machine write to the socket: let that "
 				"be the web server's group alone, 0660\n", endpoint->name, endpoint->socket_mode);

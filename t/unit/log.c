@@ -173,6 +173,29 @@ static void access_log(struct pool *pool)
 	is_str(logged(pool), "", "takes none");
 }
 
+// /dev/full is a disk without room.
+static void access_log_lost(struct pool *pool)
+{
+	(void)logged(pool);
+	ok(log_access_open("/dev/full"), "a full disk");
+	ok(!log_access_fails(), "nothing is lost yet");
+	log_access(STR("one"));
+	ok(log_access_fails(), "a line is lost");
+	struct str told = logged(pool);
+	ok(strstr(str_cstr(pool, told), "No space left on device; 1 lines of this process are lost") != NULL, "it is told why");
+	log_access(STR("two\n"));
+	log_access_later(STR("three"));
+	log_access_later(STR("four\n"));
+	log_access_flush();
+	is_str(logged(pool), "", "and not once for each line");
+	ok(log_access_open(first), "there is room again");
+	log_access(STR("five"));
+	ok(!log_access_fails(), "lines are written");
+	told = logged(pool);
+	ok(strstr(str_cstr(pool, told), "written again; 4 of this process's lines are lost") != NULL, "and it is told how many are lost");
+	ok(log_access_open(""), "closed");
+}
+
 static void access_log_full(struct pool *pool)
 {
 	struct buf want = buf_new(pool, 0), large = buf_new(pool, 0);
@@ -224,6 +247,7 @@ int main(void)
 	journal(pool);
 	access_log(pool);
 	access_log_full(pool);
+	access_log_lost(pool);
 	escape(pool);
 	dup2(real, STDERR_FILENO);
 	close(fd);

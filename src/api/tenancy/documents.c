@@ -218,7 +218,7 @@ const struct repr_document versions_document = {
 	.body = { .name = "versions", .kind = SHAPE_OBJECT, .members = versions_members }
 };
 
-static const struct shape health_members[] = { ATTR("status", SHAPE_STRING), END };
+static const struct shape health_members[] = { ATTR("status", SHAPE_STRING), ATTR("access_log", SHAPE_STRING), END };
 const struct repr_document health_document = {
 	.body = { .name = "health", .kind = SHAPE_OBJECT, .members = health_members }
 };

@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "api/tenancy/tenancy.h"
+#include "base/log.h"
 #include "base/pool.h"
 
 static struct doc *version_doc(struct call *call, const char *id, const char *status)
@@ -38,6 +39,8 @@ enum outcome get_health(struct call *call)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	doc_set_str(call->pool, doc, "status", STR("ok"));
+	if (log_access_fails())
+		doc_set_str(call->pool, doc, "access_log", STR("lines are lost: it can't be written"));
 	call_write(call, &health_document, doc);
 	return OUTCOME_OK;
 }
