@@ -84,6 +84,9 @@ int command_keys(struct manage *manage);
 int command_config_check(struct manage *manage);
 // Tells on standard error of settings that are correct and yet unsafe: config check and doctor do.
 void settings_warn(const struct config *config);
+// Tells on standard error of endpoints whose authenticators are wrong, with which tenured does not start: doctor does; config
+// check finds it by itself.
+void settings_check_auth(const struct config *config);
 int command_config_show(struct manage *manage);
 
 extern const struct manage_command manage_commands[]; // ends with noun NULL

@@ -66,6 +66,19 @@ void settings_warn(const struct config *config)
 	}
 }
 
+void settings_check_auth(const struct config *config)
+{
+	for (size_t i = 0; i < config->n_endpoints; i++) {
+		char *error = NULL;
+		struct auth *auth = auth_new(config, &config->endpoints[i], &error);
+
+		if (auth == NULL)
+			fprintf(stderr, "warning: tenured does not start: %s\n", error != NULL ? error : "no memory");
+		free(error);
+		auth_free(&auth);
+	}
+}
+
 int command_config_check(struct manage *manage)
 {
 	int code = EX_OK;

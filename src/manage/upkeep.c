@@ -78,6 +78,7 @@ int command_doctor(struct manage *manage)
 	if (findings.table.n_rows != 0)
 		table_print(&findings.table, false, stdout);
 	settings_warn(manage->config);
+	settings_check_auth(manage->config);
 	if (outcome != OUTCOME_OK)
 		tell_outcome(registry, outcome);
 	registry_free(&registry);
