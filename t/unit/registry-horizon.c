@@ -661,15 +661,8 @@ static void test_load(void)
 		free(readers[i]->told);
 }
 
-int main(void)
+static void test_states(void)
 {
-	// With 1, the default, writers wait for each other while one inserts many, and hardly meet.
-	(void)snprintf(server.option, sizeof(server.option), "--innodb-autoinc-lock-mode=%s",
-		getenv("TENURE_AUTOINC_LOCK_MODE") != NULL ? getenv("TENURE_AUTOINC_LOCK_MODE") : "2");
-	fixture_start();
-	server_sql("DELETE FROM changes; UPDATE log_horizon SET published = 0");
-	writer = db_open(&server.config, true);
-	other = db_open(&server.config, true);
 	test_open();
 	count_connections();
 	test_statement(false, 1000);
@@ -682,7 +675,34 @@ int main(void)
 	test_lost_connection();
 	test_blind();
 	test_taken_id();
-	test_load();
+}
+
+static int number_of(const char *variable)
+{
+	const char *text = getenv(variable);
+	uint64_t number = 0;
+
+	return text != NULL && str_to_u64(str_c(text), &number) ? (int)number : 0;
+}
+
+// TENURE_LOAD_ROUNDS: so many rounds of load alone, with any TENURE_AUTOINC_LOCK_MODE; TENURE_SEED: of its dice.
+int main(void)
+{
+	int rounds = number_of("TENURE_LOAD_ROUNDS");
+
+	dice += (uint64_t)number_of("TENURE_SEED");
+	// With 1, the default, writers wait for each other while one inserts many, and hardly meet.
+	(void)snprintf(server.option, sizeof(server.option), "--innodb-autoinc-lock-mode=%s",
+		getenv("TENURE_AUTOINC_LOCK_MODE") != NULL ? getenv("TENURE_AUTOINC_LOCK_MODE") : "2");
+	fixture_start();
+	server_sql("DELETE FROM changes; UPDATE log_horizon SET published = 0");
+	writer = db_open(&server.config, true);
+	other = db_open(&server.config, true);
+	if (rounds == 0)
+		test_states();
+	count_connections();
+	for (int i = 0; i == 0 || i < rounds; i++)
+		test_load();
 	db_close(&writer);
 	db_close(&other);
 	return fixture_end();
