@@ -19,6 +19,7 @@
 	"\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":" schema "}}]" more "}}"
 #define WIDGET(size) CRD("widgets", "Widget", "Namespaced", SCHEMA(size), "")
 #define SHARED(range) CRD("gadgets", "Gadget", "Cluster", SCHEMA("{\"type\":\"integer\"}"), ",\"applicableRange\":" range)
+#define FORCED "{\"labels\":{\"" CRD_SHARING_LABEL "\":\"Forced\"}}"
 #define SMALL "{\"type\":\"integer\",\"maximum\":9}"
 
 // Who answers for a type in a tenant: its owner, or "" for nobody; with the rule.
@@ -114,6 +115,135 @@ static void test_refused(void)
 	is_int(sql_number("SELECT COUNT(*) FROM types WHERE plural IN ('things', 'wodgets')"), 0, "no type half made");
 }
 
+// What rules find wrong, field by field and in order. Each is "widgets.example.com" unless said otherwise.
+#define NAMES "\"names\":{\"plural\":\"things\",\"kind\":\"Thing\"}"
+#define VERSION(name, storage) "{\"name\":\"" name "\",\"served\":true,\"storage\":" storage ",\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}"
+#define SPEC(names, scope, versions, more) \
+	"{\"spec\":{\"group\":\"example.com\",\"scope\":\"" scope "\"," names ",\"versions\":[" versions "]" more "}}"
+#define GOOD SPEC(NAMES, "Namespaced", VERSION("v1", "true"), "")
+#define THINGS(names) SPEC("\"names\":{" names "}", "Namespaced", VERSION("v1", "true"), "")
+#define LABEL_63 "abcdefghijklmnopqrstuvwxyz0123456789-abcdefghijklmnopqrstuvwxyz"
+
+static const struct {
+	const char *name, *body, *fields; // fields "": it is taken
+} ruled[] = {
+	{ "things.example.com", "{\"spec\":{\"group\":\"example.com\",\"scope\":\"Namespaced\"}}",
+		"spec.names.plural spec.names.kind metadata.name spec.versions" },
+	{ "things.example.com", "{\"spec\":{\"group\":7,\"scope\":7," NAMES ",\"versions\":7}}", "spec.group spec.scope metadata.name spec.versions" },
+	{ "things.example", "{\"spec\":{\"group\":\"example\",\"scope\":\"Cluster\"," NAMES ",\"versions\":[" VERSION("v1", "true") "]}}", "spec.group" },
+	{ "things.exa_mple.com", "{\"spec\":{\"group\":\"exa_mple.com\",\"scope\":\"Cluster\"," NAMES ",\"versions\":[" VERSION("v1", "true") "]}}",
+		"spec.group" },
+	{ "things.example.com.", "{\"spec\":{\"group\":\"example.com.\",\"scope\":\"Cluster\"," NAMES ",\"versions\":[" VERSION("v1", "true") "]}}",
+		"spec.group" },
+	{ "things..com", "{\"spec\":{\"group\":\".com\",\"scope\":\"Cluster\"," NAMES ",\"versions\":[" VERSION("v1", "true") "]}}", "spec.group" },
+	{ "things.apps", "{\"spec\":{\"group\":\"apps\",\"scope\":\"Cluster\"," NAMES ",\"versions\":[" VERSION("v1", "true") "]}}", "spec.group" },
+	{ "things.baremetal.openstack.org",
+		"{\"spec\":{\"group\":\"baremetal.openstack.org\",\"scope\":\"Cluster\"," NAMES ",\"versions\":[" VERSION("v1", "true") "]}}", "spec.group" },
+	{ "others.example.com", GOOD, "metadata.name" },
+	{ "things.example.org", GOOD, "metadata.name" },
+	{ "things.example.com", SPEC(NAMES, "Global", VERSION("v1", "true"), ""), "spec.scope" },
+	{ "things.example.com", SPEC(NAMES, "", VERSION("v1", "true"), ""), "spec.scope" },
+	{ "things.example.com", SPEC(NAMES, "namespaced", VERSION("v1", "true"), ""), "spec.scope" },
+	{ "Things.example.com", THINGS("\"plural\":\"Things\",\"kind\":\"Thing\""), "spec.names.plural" },
+	{ "1things.example.com", THINGS("\"plural\":\"1things\",\"kind\":\"Thing\""), "spec.names.plural" },
+	{ "-things.example.com", THINGS("\"plural\":\"-things\",\"kind\":\"Thing\""), "spec.names.plural" },
+	{ "things-.example.com", THINGS("\"plural\":\"things-\",\"kind\":\"Thing\""), "spec.names.plural" },
+	{ "th{ings.example.com", THINGS("\"plural\":\"th{ings\",\"kind\":\"Thing\""), "spec.names.plural" },
+	{ "th`ings.example.com", THINGS("\"plural\":\"th`ings\",\"kind\":\"Thing\""), "spec.names.plural" },
+	{ "th:ings.example.com", THINGS("\"plural\":\"th:ings\",\"kind\":\"Thing\""), "spec.names.plural" },
+	{ "`things.example.com", THINGS("\"plural\":\"`things\",\"kind\":\"Thing\""), "spec.names.plural" },
+	{ "{things.example.com", THINGS("\"plural\":\"{things\",\"kind\":\"Thing\""), "spec.names.plural" },
+	{ LABEL_63 "0.example.com", THINGS("\"plural\":\"" LABEL_63 "0\",\"kind\":\"Thing\""), "spec.names.plural" },
+	{ "status.example.com", THINGS("\"plural\":\"status\",\"kind\":\"Thing\""), "spec.names.plural" },
+	{ "finalize.example.com", THINGS("\"plural\":\"finalize\",\"kind\":\"Thing\""), "spec.names.plural" },
+	{ "tenants.example.com", THINGS("\"plural\":\"tenants\",\"kind\":\"Thing\""), "spec.names.plural" },
+	{ "namespaces.example.com", THINGS("\"plural\":\"namespaces\",\"kind\":\"Thing\""), "spec.names.plural" },
+	{ "things.example.com", THINGS("\"plural\":\"things\",\"kind\":\"1Thing\""), "spec.names.kind" },
+	{ "things.example.com", THINGS("\"plural\":\"things\",\"kind\":\"Th ing\""), "spec.names.kind" },
+	{ "things.example.com", THINGS("\"plural\":\"things\",\"kind\":7"), "spec.names.kind" },
+	{ "things.example.com", THINGS("\"plural\":\"things\",\"kind\":\"Thing\",\"singular\":\"Thing\""), "spec.names.singular" },
+	{ "things.example.com", THINGS("\"plural\":\"things\",\"kind\":\"Thing\",\"singular\":7"), "spec.names.singular" },
+	{ "things.example.com", THINGS("\"plural\":\"things\",\"kind\":\"Thing\",\"listKind\":\"Thing\""), "spec.names.listKind" },
+	{ "things.example.com", THINGS("\"plural\":\"things\",\"kind\":\"Thing\",\"shortNames\":{}"), "spec.names.shortNames" },
+	{ "things.example.com", THINGS("\"plural\":\"things\",\"kind\":\"Thing\",\"categories\":\"all\""), "spec.names.categories" },
+	{ "things.example.com", THINGS("\"plural\":\"things\",\"kind\":\"Thing\",\"shortNames\":[\"th\",\"TH\",7],\"categories\":[\"x y\",\"all\"]"),
+		"spec.names.shortNames[1] spec.names.shortNames[2] spec.names.categories[0]" },
+	{ "things.example.com", SPEC(NAMES, "Namespaced", "", ""), "spec.versions" },
+	{ "things.example.com", SPEC(NAMES, "Namespaced", VERSION("v1", "false"), ""), "spec.versions" },
+	{ "things.example.com", SPEC(NAMES, "Namespaced", VERSION("v1", "true") "," VERSION("v2", "true"), ""), "spec.versions" },
+	{ "things.example.com", SPEC(NAMES, "Namespaced", VERSION("v1", "true") "," VERSION("v1", "false"), ""), "spec.versions[1].name" },
+	{ "things.example.com", SPEC(NAMES, "Namespaced", VERSION("v1", "true") "," VERSION("v2", "false") "," VERSION("v1", "false"), ""),
+		"spec.versions[2].name" },
+	{ "things.example.com", SPEC(NAMES, "Namespaced", VERSION("V1", "true"), ""), "spec.versions[0].name" },
+	{ "things.example.com", SPEC(NAMES, "Namespaced", "{}", ""),
+		"spec.versions[0].name spec.versions[0].served spec.versions[0].storage spec.versions[0].schema.openAPIV3Schema spec.versions" },
+	{ "things.example.com", SPEC(NAMES, "Namespaced", "{\"name\":\"v1\",\"served\":\"true\",\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}", ""),
+		"spec.versions[0].served" },
+	{ "things.example.com", SPEC(NAMES, "Namespaced", "{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{}}", ""),
+		"spec.versions[0].schema.openAPIV3Schema" },
+	{ "things.example.com", SPEC(NAMES, "Namespaced", VERSION("v1", "true"), ",\"conversion\":{\"strategy\":\"Webhook\"}"), "spec.conversion.strategy" },
+	{ "things.example.com", SPEC(NAMES, "Namespaced", VERSION("v1", "true"), ",\"applicableRange\":7"), "" },
+	{ LABEL_63 ".example.com", THINGS("\"plural\":\"" LABEL_63 "\",\"kind\":\"Long\""), "" },
+	{ "a-9z.example.com", THINGS("\"plural\":\"a-9z\",\"kind\":\"AZ\",\"listKind\":\"AZs\",\"singular\":\"az\",\"shortNames\":[\"z\"],\"categories\":[\"all\"]"), "" },
+	{ "things.example.com", SPEC(NAMES, "Namespaced", "{\"name\":\"v1\",\"served\":true,\"storage\":true}", ",\"preserveUnknownFields\":true"), "" },
+};
+
+static struct str fields_told(void)
+{
+	struct buf fields = buf_new(here.pool, 64);
+
+	for (size_t i = 0; i < here.registry->problem.n_causes; i++) {
+		buf_add(&fields, i > 0 ? STR(" ") : STR(""));
+		buf_add(&fields, here.registry->problem.causes[i].field);
+	}
+	return buf_str(&fields);
+}
+
+static void test_rules(void)
+{
+	struct op op = { .verb = PUT, .tenant = "rules", .type = CRDS };
+
+	EXPECT(CREATED, "a tenant for rules", PUT_TENANT, "rules");
+	for (size_t i = 0; i < COUNT_OF(ruled); i++) {
+		op.path = ruled[i].name;
+		op.body = ruled[i].body;
+		enum outcome outcome = client_do(&here, &op);
+		if (ruled[i].fields[0] == '\0') {
+			ok(outcome == OUTCOME_CREATED || outcome == OUTCOME_OK, "%s: taken: %s", ruled[i].body, outcome_name(outcome));
+			continue;
+		}
+		ok(outcome == OUTCOME_BAD_DOCUMENT, "%s: refused: %s", ruled[i].body, outcome_name(outcome));
+		is_str(fields_told(), ruled[i].fields, "by its fields");
+	}
+}
+
+// Ranges count in the system alone, and say whom they mean.
+static void test_range_rules(void)
+{
+#define RANGE(range) SPEC("\"names\":{\"plural\":\"ranged\",\"kind\":\"Ranged\"}", "Cluster", VERSION("v1", "true"), ",\"applicableRange\":" range)
+	static const struct {
+		const char *body, *meta, *fields;
+	} rows[] = {
+		{ RANGE("{}"), "{}", "spec.applicableRange" },
+		{ RANGE("[7,\"\",\"=v\",\"tier\",\"*\",\"a=b\",\"a=\"]"), "{}",
+			"spec.applicableRange[0] spec.applicableRange[1] spec.applicableRange[2] spec.applicableRange[3]" },
+		{ RANGE("[\"a=b\"]"), FORCED, "spec.applicableRange" },
+		{ RANGE("[\"a=b\",\"*\"]"), FORCED, "" },
+		{ RANGE("[]"), FORCED, "" },
+		{ RANGE("[\"a=b\",\"a=\",\"*\"]"), "{}", "" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		const struct op op = { .verb = PUT, .tenant = TENANT_SYSTEM, .type = CRDS, .path = "ranged.example.com",
+			.body = rows[i].body, .meta = rows[i].meta };
+		enum outcome outcome = client_do(&here, &op);
+		ok((outcome == OUTCOME_BAD_DOCUMENT) == (rows[i].fields[0] != '\0'), "%s: %s", rows[i].body, outcome_name(outcome));
+		if (outcome == OUTCOME_BAD_DOCUMENT)
+			is_str(fields_told(), rows[i].fields, "by its fields");
+	}
+	EXPECT(NO_CONTENT, "away", DELETE, TENANT_SYSTEM, "ranged.example.com", .type = CRDS);
+}
+
 static enum outcome set_policy(void *arg, const struct tenant *current, struct tenant_content *content)
 {
 	UNUSED(current);
@@ -182,7 +312,6 @@ static void test_shared(void)
 	EXPECT(OK, "a change of it", PUT, "a", "g1", .type = "gadgets.example.com", .body = "{\"spec\":{\"size\":2}}");
 }
 
-#define FORCED "{\"labels\":{\"" CRD_SHARING_LABEL "\":\"Forced\"}}"
 
 static void test_forced(void)
 {
@@ -388,5 +517,7 @@ int main(void)
 	test_horizon();
 	test_many();
 	test_full();
+	test_rules();
+	test_range_rules();
 	return fixture_end();
 }
