@@ -96,6 +96,31 @@ subtest 'the texts of what stands in the way' => sub {
     my $after = $admin->get('/v2.0/many/action/move?dest=full', @json);
     like $after->json->{move}{blockers}[0]{detail}, qr/it has 2, and 3 would come/, 'it has 2';
     isnt $after->etag, $before->etag, 'that is another action';
+    $instance->sql(q(UPDATE tiers SET max_resources = 4 WHERE name = 'three'));
+    my $wider = $admin->get('/v2.0/many/action/move?dest=full', @json);
+    like $wider->json->{move}{blockers}[0]{detail}, qr/allows 4/, 'the tier allows another number, and nothing else has changed';
+    isnt $wider->etag, $after->etag, 'nor is that the same one';
+};
+
+subtest 'as many, of other types' => sub {
+    $admin->make_tenant($_) for 'k1', 'k2';
+    $admin->make('/v2.0/k1/persistentvolumes/p');
+    $admin->make('/v2.0/k2/persistentvolumes/q');
+    my $before = $admin->get('/v2.0/k1/action/move?dest=k2', @json);
+    $admin->delete('/v2.0/k2/persistentvolumes/q')->is_status(204);
+    $admin->make('/v2.0/k2/namespaces/default/pods/q');
+    my $after = $admin->get('/v2.0/k1/action/move?dest=k2', @json);
+    is_deeply counts_of($after->json->{move}, 'k2'), { pods => 1 }, 'a pod in place of a volume';
+    is $after->json->{move}{tenants}[1]{resources}, 1, 'as many in all';
+    isnt $after->etag, $before->etag, 'is another action';
+    $admin->make("/v2.0/k2/$_") for 'namespaces/default/pods/r', 'persistentvolumes/s';
+    my $two = $admin->get('/v2.0/k1/action/move?dest=k2', @json);
+    $admin->delete('/v2.0/k2/namespaces/default/pods/r')->is_status(204);
+    $admin->make('/v2.0/k2/persistentvolumes/t');
+    my $one = $admin->get('/v2.0/k1/action/move?dest=k2', @json);
+    is_deeply [map { counts_of($_->json->{move}, 'k2') } $two, $one], [{ pods => 2, persistentvolumes => 1 }, { pods => 1, persistentvolumes => 2 }],
+        'two and one, one and two';
+    isnt $one->etag, $two->etag, 'are two actions';
 };
 
 # Moves as the blueprint's operator does: at most 100 resources in an account, by the action alone. What came of it.

@@ -156,6 +156,7 @@ subtest 'a log that is older than the count of moves' => sub {
     $instance->sql("UPDATE changes SET moves = 0; UPDATE resources SET moves = 0");
     my @changes = grep { $_->{uid} eq $uuid } changes('t2');
     ok !(grep { ($_->{etag_after} // 'W/' . 'a' x 128) !~ /\AW\/[0-9a-f]{128}\z/ } @changes), 'is told all the same';
+    ok !(grep { $_->{verb} eq 'moved' && $_->{etag_before} eq $_->{etag_after} } @changes), 'with another tag behind each move';
     is $metal->get("/nodes/$uuid")->json->{etag}, $changes[-1]{etag_after}, 'and ends with the tag that the node has';
 };
 
