@@ -31,6 +31,12 @@ static uint64_t read_word(const char *p, size_t n)
 {
 	uint64_t word = 0;
 
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	if (n == WORD) {
+		memcpy(&word, p, WORD);
+		return word;
+	}
+#endif
 	for (size_t i = 0; i < n; i++)
 		word |= (uint64_t)(unsigned char)p[i] << (8 * i);
 	return word;

@@ -21,6 +21,8 @@ enum {
 	OTHERS_US = 10000000, // a tenant that was about so lately counts as being about
 	ADDRESS_ROOM = 64,
 	NAME_ROOM = 1024,
+	RECENT = 128,         // kinds of names, by their letters
+	RECENT_ROOM = 128,
 };
 
 // By process slot. 0: none. endpoint stands as long as the process lives, the others while it has a request.
@@ -67,7 +69,14 @@ struct watches {
 
 static_assert(sizeof(struct watch) == 32, "two in a cache line");
 
+struct recent {
+	size_t n;
+	uint64_t key;
+	char text[RECENT_ROOM];
+};
+
 struct limits {
+	struct recent *recent; // hashes under the key of the file that is mapped
 	const struct config *config;
 	const struct endpoint_config *endpoint;
 	struct shared *shared; // NULL: nothing is limited
@@ -102,6 +111,20 @@ static struct watches *watches_of(const struct limits *limits)
 	return shared_area(limits->shared, SHARED_WATCHES, sizeof(struct watches));
 }
 
+// A client that comes again has the same names: its hashes are kept, one of each kind.
+static uint64_t recent_key(const struct limits *limits, struct recent *recent, struct str text)
+{
+	if (recent->n == text.n && memcmp(recent->text, text.p, text.n) == 0)
+		return recent->key;
+	uint64_t key = shared_hash(limits->shared, text);
+	if (text.n <= sizeof(recent->text)) {
+		memcpy(recent->text, text.p, text.n);
+		recent->n = text.n;
+		recent->key = key;
+	}
+	return key;
+}
+
 // The hash of a name within this endpoint. kind keeps names of different things apart.
 static uint64_t key_of(const struct limits *limits, char kind, struct str a, struct str b)
 {
@@ -118,7 +141,7 @@ static uint64_t key_of(const struct limits *limits, char kind, struct str a, str
 		memcpy(text + n, a.p, a.n);
 	if (b.n > 0)
 		memcpy(text + n + a.n, b.p, b.n);
-	return shared_hash(limits->shared, str_n(text, n + a.n + b.n));
+	return recent_key(limits, &limits->recent[(unsigned char)kind % RECENT], str_n(text, n + a.n + b.n));
 }
 
 // ---- the process
@@ -142,6 +165,7 @@ static void join(struct limits *limits)
 	unsigned slot = shared_slot(limits->shared);
 
 	limits->entered = false;
+	memset(limits->recent, 0, RECENT * sizeof(*limits->recent));
 	limits->endpoint_key = shared_hash(limits->shared, str_c(limits->endpoint->name));
 	if (slot == SHARED_NONE)
 		return;
@@ -157,8 +181,12 @@ struct limits *limits_new(const struct config *config, const struct endpoint_con
 {
 	struct limits *limits = calloc(1, sizeof(*limits));
 
-	if (limits == NULL)
+	if (limits != NULL)
+		limits->recent = calloc(RECENT, sizeof(*limits->recent));
+	if (limits == NULL || limits->recent == NULL) {
+		free(limits);
 		return NULL;
+	}
 	limits->config = config;
 	limits->endpoint = endpoint;
 	limits->shared = shared;
@@ -180,6 +208,7 @@ void limits_free(struct limits **limits)
 		if (slot != SHARED_NONE)
 			atomic_store(&requests_of(*limits)->endpoint[slot], 0);
 	}
+	free((*limits)->recent);
 	free(*limits);
 	*limits = NULL;
 }
@@ -343,7 +372,7 @@ static uint64_t address_key(const struct limits *limits, struct str address)
 		return key_of(limits, 'x', str_part(address, 0, ADDRESS_ROOM), STR(""));
 	memcpy(text, address.p, address.n);
 	text[address.n] = '\0';
-	if (inet_pton(AF_INET6, text, bytes) == 1)
+	if (strchr(text, ':') != NULL && inet_pton(AF_INET6, text, bytes) == 1)
 		return key_of(limits, '6', str_n((const char *)bytes, 8), STR(""));
 	return key_of(limits, '4', address, STR(""));
 }
@@ -400,13 +429,10 @@ static bool was_right(const struct limits *limits, struct str token)
 
 bool limits_may_try(struct limits *limits, struct str address, struct str token, struct limits_refusal *refusal)
 {
-	uint64_t minute = minute_now();
-
-	limits_tick(limits);
 	if (limits->shared == NULL || limits->config->wrong_tokens == 0 || token.n == 0)
 		return true;
 	const struct failure *failure = find_failure(limits, address_key(limits, address));
-	if (failure == NULL || count_of(atomic_load(&failure->window), minute) < limits->config->wrong_tokens ||
+	if (failure == NULL || count_of(atomic_load(&failure->window), minute_now()) < limits->config->wrong_tokens ||
 		was_right(limits, token))
 		return true;
 	int64_t now_s = clock_tick_us() / 1000000;
