@@ -17,20 +17,21 @@ use Tenure::Instance;
 my ($objects, $bytes, $slow) = (32, 700_000, 6);
 
 sub fill {
-    my ($admin) = @_;
-    $admin->make_tenant('t1');
+    my ($admin, $tenant) = @_;
+    $admin->make_tenant($tenant);
     for my $n (1 .. $objects) {
-        my $answer = $admin->request('PUT', "/v2.0/t1/namespaces/default/configmaps/c$n", json => { data => { text => 'x' x $bytes } });
+        my $answer = $admin->request('PUT', "/v2.0/$tenant/namespaces/default/configmaps/c$n", json => { data => { text => 'x' x $bytes } });
         $answer->{status} == 201 or die "PUT: $answer->{status} $answer->{content}\n";
     }
     return;
 }
 
 sub slow_reader {
-    my ($url, $path) = @_;
+    my ($url, $path, $token) = @_;
+    $token //= 'admin';
     my ($address) = $url =~ m{^http://([^/]+)} or die "$url\n";
     my $socket = IO::Socket::INET->new(PeerAddr => $address, Timeout => 10) or die "$address: $!\n";
-    print $socket "GET $path HTTP/1.1\r\nHost: localhost\r\nX-Auth-Token: admin\r\nConnection: close\r\n\r\n";
+    print $socket "GET $path HTTP/1.1\r\nHost: localhost\r\nX-Auth-Token: $token\r\nConnection: close\r\n\r\n";
     sysread $socket, my $first, 12 or die "no answer\n"; # it has begun
     return ($socket, $first);
 }
@@ -41,7 +42,7 @@ for my $name ('lighttpd', 'nginx', 'apache-proxy', 'apache-fcgid') {
             ($name ne 'apache-fcgid' || -e '/usr/lib/apache2/modules/mod_fcgid.so');
         my $instance = Tenure::Instance->start(server => $name, workers => 2);
         my $admin = $instance->admin;
-        fill($admin);
+        fill($admin, 't1');
         my $path = '/api/v1/tenants/t1/namespaces/default/configmaps';
         my @slow = map { [ slow_reader($instance->env('TENURE_ADMIN_URL'), $path) ] } 1 .. $slow;
         is $admin->request('GET', '/v2.0/t1')->{status}, 200, 'others are served';
@@ -57,5 +58,29 @@ for my $name ('lighttpd', 'nginx', 'apache-proxy', 'apache-fcgid') {
         $instance->stop;
     };
 }
+
+subtest 'more than may wait' => sub {
+    plan skip_all => 'apache2 is not installed' unless Tenure::Instance::on_path('apache2');
+    my $instance = Tenure::Instance->start(server => 'apache-proxy', workers => 2, combined => 1, settings => { 'tenure.unsent' => '70M' });
+    fill($instance->admin, $_) for 'greedy', 'modest';
+    my $url = $instance->env('TENURE_COMBINED_URL');
+    my $list = sub { return slow_reader($url, "/api/v1/tenants/$_[0]/namespaces/default/configmaps", "ann:$_[0]:reader") };
+    my @modest = $list->('modest');
+    my @greedy = map { [ $list->('greedy') ] } 1 .. $slow;
+    ok Tenure::Instance::wait_until(sub { $instance->log_text('combined') =~ /one of the tenant with the most is cut off/ }),
+        'the tenant with the most loses';
+    my $read = sub {
+        my ($socket, $answer) = @_;
+        1 while sysread $socket, $answer, 1 << 20, length $answer;
+        my ($head, $body) = split /\r\n\r\n/, $answer, 2;
+        my ($length) = $head =~ /^Content-Length: (\d+)/mi;
+        return length($body) == $length ? 1 : 0;
+    };
+    is $read->(@modest), 1, 'another does not';
+    my $whole = grep { $read->(@$_) } @greedy;
+    cmp_ok $whole, '>', 0, 'what there was room for is sent';
+    cmp_ok $whole, '<', $slow, 'and no more';
+    $instance->stop;
+};
 
 done_testing;
