@@ -26,6 +26,10 @@ r.moves
 GREATEST(r.updated_at, COALESCE(r.deleted_at, r.updated_at),
   COALESCE((SELECT x.at FROM changes x WHERE x.id = r.changed), r.updated_at))
 
+-- When that was; of a change that was purged from the log, when the resource says.
+-- @fragment last_change_time
+GREATEST(r.updated_at, COALESCE(r.deleted_at, r.updated_at), COALESCE((SELECT x.at FROM changes x WHERE x.id = r.changed), r.updated_at))
+
 -- Behind STRAIGHT_JOIN: the resource r of a row x that people see: neither it nor its tenant is deleted. Traits and
 -- classes that only others have may be hidden.
 -- @fragment seen_of_x

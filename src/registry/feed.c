@@ -9,11 +9,8 @@
 #include "base/pool.h"
 #include "registry/etag.h"
 #include "registry/internal.h"
+#include "sql/resources.h"
 
-// Columns as held_tenant() reads them.
-static const struct db_query q_hold_alone[2] =
-	LOCKING("SELECT t.id, t.deleted_at, t.purge_at, 0, t.etag_required FROM tenants t WHERE t.name = ? AND t.live = 1",
-		"FOR UPDATE", "s", "uttuu");
 static const struct db_query q_changes = {
 	"SELECT c.id, c.at, c.actor, c.request_id, c.verb, c.type_id, c.namespace, c.name, c.uid, c.revision, c.etag_before, "
 	"c.etag_after, c.fields, c.tenant_id, c.from_tenant_id, c.moves FROM changes c WHERE c.tenant_id = ? AND c.id > ? ORDER BY c.id LIMIT ?",
@@ -65,7 +62,9 @@ enum outcome change_list(struct registry *registry, struct str tenant, uint64_t 
 {
 	struct held_tenant held;
 	struct db_rows rows;
-	struct db_call hold = { .query = locking(registry, q_hold_alone), .in = DB_IN(db_s(tenant)) };
+	const struct sql_resource_lock_tenant lock = { .tenant = tenant };
+	struct db_call hold =
+		sql_resource_lock_tenant_call(registry->pool, SQL_TENANT_LOCK_EXCLUSIVE, lock_wait(registry), &lock);
 	enum outcome outcome = take_locks(registry, &tenant, 1, &hold, 1);
 
 	if (outcome == OUTCOME_OK)

@@ -9,54 +9,9 @@
 #include "registry/etag.h"
 #include "registry/internal.h"
 #include "registry/recall.h"
-
-#define THIS_TENANT "(SELECT id FROM tenants WHERE name = ? AND live = 1)"
-#define AT_ADDRESS "r.type_id = ? AND r.namespace = ? AND r.name = ?"
-
-// Every column of each key is given, live too, so that the server looks both rows up while it optimizes and plans nothing;
-// and what the address says is not asked back. A resource of another kind of life is left to q_elsewhere.
-static const struct db_query q_get = {
-	"SELECT t.id, t.deleted_at, t.purge_at, r.id, r.uid, r.locked, r.revision, r.edits, r.etag, r.meta, r.body, "
-	"r.created_at, r.updated_at, r.root, r.traits, r.changed, r.generation, r.doomed_at, r.moves FROM tenants t "
-	"LEFT JOIN resources r ON r.tenant_id = t.id AND " AT_ADDRESS " AND r.live = 1 "
-	"WHERE t.name = ? AND t.live = 1",
-	"usss", "uttubuuubssttbsuutu"
-};
-
-// Is what was read of it still so? Two rows by their primary keys, and of each the one column that tells: half the price of
-// finding and sending it. Whose a resource is, and whether it lives, change with its number; a tenant that is no more was
-// deleted before.
-static const struct db_query q_still = {
-	"SELECT r.changed, t.deleted_at FROM resources r, tenants t WHERE r.id = ? AND t.id = ?", "uu", "ut"
-};
-
-// What an address without a live resource leads to: a forward, or the resource deleted there last. One statement, so
-// that a move that commits meanwhile is seen wholly or not at all.
-static const struct db_query q_elsewhere = {
-	"SELECT 1, t.name, t.deleted_at, t.purge_at, " RESOURCE_COLUMNS " FROM forwards f "
-	"JOIN resources r ON r.id = f.resource_id JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 "
-	"WHERE f.tenant_id = " THIS_TENANT " AND f.type_id = ? AND f.namespace = ? AND f.name = ? "
-	"UNION ALL "
-	"(SELECT 2, t.name, t.deleted_at, t.purge_at, " RESOURCE_COLUMNS " FROM resources r "
-	"JOIN tenants t ON t.id = r.tenant_id WHERE r.tenant_id = " THIS_TENANT " AND " AT_ADDRESS
-	" ORDER BY r.live DESC, r.changed DESC, r.id DESC LIMIT 1)",
-	"susssuss", "ustt" RESOURCE_OUT
-};
+#include "sql/resources.h"
 
 const struct db_query resource_of_id = { "SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.id = ?", "u", RESOURCE_OUT };
-// Whoever's it is.
-#define FOUND                                                                                        \
-	"SELECT t.name, " RESOURCE_COLUMNS " FROM resources r JOIN tenants t ON t.id = r.tenant_id " \
-	"AND t.live = 1 AND t.deleted_at IS NULL "
-static const struct db_query q_find_uid = {
-	FOUND "WHERE r.uid = ? AND r.type_id = ? AND r.live = 1", "bu", "s" RESOURCE_OUT
-};
-static const struct db_query q_find_alias = {
-	FOUND "JOIN resource_aliases a ON a.resource_id = r.id WHERE a.type_id = ? AND a.kind = ? AND a.value = ? AND a.live = 1 "
-	"AND r.live = 1",
-	"uss", "s" RESOURCE_OUT
-};
-
 static int64_t time_or_0(const struct db_value *value)
 {
 	return value->null ? 0 : value->i;
@@ -175,17 +130,15 @@ static enum outcome fail_deleted(struct registry *registry, const struct address
 }
 
 // The row a forward leads to.
-static enum outcome follow(struct registry *registry, const struct address *address, const struct db_rows *rows,
-	struct resource *resource)
+static enum outcome follow(struct registry *registry, const struct address *address,
+	const struct sql_resource_elsewhere_row *row, const struct resource *resource)
 {
 	struct str path = resource_path(registry->pool, address->type, address->space, address->name);
-	bool tenant_deleted = !db_at(rows, 0, 2)->null;
-	int64_t tenant_purge_us = time_or_0(db_at(rows, 0, 3));
 
-	if (tenant_deleted && tenant_purge_us <= registry->now_us)
+	if (!row->tenant_deleted_at_is_null && row->tenant_purge_at <= registry->now_us)
 		return fail_no_resource(registry, address);
-	if (tenant_deleted)
-		return fail_gone(registry, tenant_purge_us, "%.*s was moved to a tenant that has since been deleted",
+	if (!row->tenant_deleted_at_is_null)
+		return fail_gone(registry, row->tenant_purge_at, "%.*s was moved to a tenant that has since been deleted",
 			STR_ARG(path));
 	if (resource->deleted_us != 0)
 		return fail_deleted(registry, address, resource);
@@ -194,72 +147,82 @@ static enum outcome follow(struct registry *registry, const struct address *addr
 
 enum outcome resource_elsewhere(struct registry *registry, const struct address *address, struct resource *resource)
 {
+	const struct sql_resource_elsewhere in = {
+		.tenant = address->tenant,
+		.type_id = address->type->id,
+		.namespace = address->space,
+		.name = address->name,
+	};
 	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_elsewhere,
-		DB_IN(db_s(address->tenant), db_u(address->type->id), db_s(address->space), db_s(address->name),
-			db_s(address->tenant), db_u(address->type->id), db_s(address->space), db_s(address->name)),
-		&rows);
+	enum db_result result = sql_resource_elsewhere_run(registry->db, registry->pool, &in, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n == 0)
 		return fail_no_resource(registry, address);
-	resource_from_row(registry, resource, &rows, 0, 4);
-	resource->tenant = db_at(&rows, 0, 1)->s;
-	if (db_at(&rows, 0, 0)->u == 1)
-		return follow(registry, address, &rows, resource);
+	const struct sql_resource_elsewhere_row *row = sql_resource_elsewhere_row(&rows, 0);
+
+	*resource = resource_of_columns(registry, &row->r);
+	resource->tenant = row->tenant;
+	if (row->forwarded != 0)
+		return follow(registry, address, row, resource);
 	return resource->live != RESOURCE_DELETED ? OUTCOME_OK : fail_deleted(registry, address, resource);
 }
 
 static void resource_at_address(struct registry *registry, struct resource *resource, const struct address *address,
-	const struct db_rows *rows)
+	const struct sql_resource_get_row *r)
 {
-	const struct db_value *v = db_at(rows, 0, 3);
-
 	*resource = (struct resource){
-		.id = v[0].u,
-		.tenant_id = db_at(rows, 0, 0)->u,
+		.id = r->id,
+		.tenant_id = r->tenant_id,
 		.tenant = address->tenant,
 		.type = address->type,
 		.space = address->space,
 		.name = address->name,
 		.live = RESOURCE_COUNTED,
-		.locked = v[2].u != 0,
-		.revision = v[3].u,
-		.edits = v[4].u,
-		.meta = v[6].s,
-		.body = v[7].s,
-		.created_us = v[8].i,
-		.updated_us = v[9].i,
-		.changed = v[12].u,
-		.generation = v[13].u,
-		.doomed_us = time_or_0(&v[14]),
-		.moves = v[15].u,
+		.locked = r->locked != 0,
+		.revision = r->revision,
+		.edits = r->edits,
+		.meta = r->meta,
+		.body = r->body,
+		.created_us = r->created_at,
+		.updated_us = r->updated_at,
+		.changed = r->changed,
+		.generation = r->generation,
+		.doomed_us = r->doomed_at,
+		.moves = r->moves,
 	};
-	uuid_from_bytes(v[1].s, &resource->uid);
-	memcpy(resource->stored_etag, v[5].s.p, sizeof(resource->stored_etag));
+	uuid_from_bytes(r->uid, &resource->uid);
+	memcpy(resource->stored_etag, r->etag.p, sizeof(resource->stored_etag));
 	etag_show(registry, resource);
-	set_root_and_traits(resource, v[10].s, v[11].s);
+	set_root_and_traits(resource, r->root, r->traits);
 }
 
 static enum outcome read_at_address(struct registry *registry, const struct address *address, struct resource *resource)
 {
+	const struct sql_resource_get in = {
+		.type_id = address->type->id,
+		.namespace = address->space,
+		.name = address->name,
+		.tenant = address->tenant,
+	};
 	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_get,
-		DB_IN(db_u(address->type->id), db_s(address->space), db_s(address->name), db_s(address->tenant)), &rows);
+	enum db_result result = sql_resource_get_run(registry->db, registry->pool, &in, &rows);
 
 	*resource = (struct resource){ .tenant = address->tenant };
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n == 0)
 		return fail_no_tenant(registry, address->tenant);
-	if (!db_at(&rows, 0, 1)->null) {
-		resource->purge_us = db_at(&rows, 0, 2)->i;
+	const struct sql_resource_get_row *row = sql_resource_get_row(&rows, 0);
+
+	if (!row->tenant_deleted_at_is_null) {
+		resource->purge_us = row->tenant_purge_at;
 		return fail_tenant_gone(registry, address->tenant, resource->purge_us);
 	}
-	if (db_at(&rows, 0, 3)->null)
+	if (row->id_is_null)
 		return resource_elsewhere(registry, address, resource);
-	resource_at_address(registry, resource, address, &rows);
+	resource_at_address(registry, resource, address, row);
 	return OUTCOME_OK;
 }
 
@@ -271,12 +234,17 @@ static enum outcome recall(struct registry *registry, const struct address *addr
 	*found = recall_at(registry->recall, registry->pool, address, clock_tick_us(), resource);
 	if (!*found)
 		return OUTCOME_OK;
-	enum db_result result = db_run(registry->db, registry->pool, &q_still,
-		DB_IN(db_u(resource->id), db_u(resource->tenant_id)), &rows);
+	const struct sql_resource_still in = { .id = resource->id, .tenant_id = resource->tenant_id };
+	enum db_result result = sql_resource_still_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	resource->type = address->type;
-	*found = rows.n == 1 && db_at(&rows, 0, 0)->u == resource->changed && db_at(&rows, 0, 1)->null;
+	if (rows.n == 1) {
+		const struct sql_resource_still_row *row = sql_resource_still_row(&rows, 0);
+		*found = row->changed == resource->changed && row->tenant_deleted_at_is_null;
+	} else {
+		*found = false;
+	}
 	return OUTCOME_OK;
 }
 
@@ -297,21 +265,24 @@ enum outcome resource_get(struct registry *registry, const struct address *addre
 
 enum outcome resource_find(struct registry *registry, const struct ident *ident, struct resource *resource)
 {
+	const struct sql_resource_find in = {
+		.type_id = ident->type->id,
+		.uid = uuid_bytes(&ident->uid),
+		.key_kind = str_c(ident->kind),
+		.key_value = ident->value,
+	};
 	struct db_rows rows;
-	enum db_result result;
+	enum db_result result = sql_resource_find_run(registry->db, registry->pool,
+		ident->kind == NULL ? SQL_RESOURCE_IDENT_UID : SQL_RESOURCE_IDENT_KEY, &in, &rows);
 
-	if (ident->kind == NULL)
-		result = db_run(registry->db, registry->pool, &q_find_uid, DB_IN(db_uuid(&ident->uid), db_u(ident->type->id)),
-			&rows);
-	else
-		result = db_run(registry->db, registry->pool, &q_find_alias,
-			DB_IN(db_u(ident->type->id), db_s(str_c(ident->kind)), db_s(ident->value)), &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	if (rows.n == 0 || (ident->tenant.p != NULL && !str_eq(ident->tenant, db_at(&rows, 0, 0)->s)))
+	const struct sql_resource_find_row *row = rows.n > 0 ? sql_resource_find_row(&rows, 0) : NULL;
+
+	if (row == NULL || (ident->tenant.p != NULL && !str_eq(ident->tenant, row->tenant)))
 		return fail_not_there(registry, ident);
-	resource_from_row(registry, resource, &rows, 0, 1);
-	resource->tenant = db_at(&rows, 0, 0)->s;
+	*resource = resource_of_columns(registry, &row->r);
+	resource->tenant = row->tenant;
 	registry_concerns(registry, resource->tenant);
 	return OUTCOME_OK;
 }

@@ -6,57 +6,15 @@
 #include "base/pool.h"
 #include "registry/internal.h"
 #include "registry/recall.h"
-
-#define THIS_TENANT "(SELECT id FROM tenants WHERE name = ? AND live = 1)"
-
-static const struct db_query q_hold_tenant[2] =
-	LOCKING("SELECT t.id, t.deleted_at, t.purge_at, i.max_resources, t.etag_required FROM tenants t "
-		"JOIN tiers i ON i.id = t.tier_id WHERE t.name = ? AND t.live = 1",
-		"LOCK IN SHARE MODE", "s", "uttuu");
-// live IN (1, 2), not IS NOT NULL: that would be a range, whose end is found by locking the row behind it, and writers
-// of neighbours, or of the first row behind the namespaces, would be in each other's way.
-static const struct db_query q_hold_space[2] =
-	LOCKING("SELECT r.id, r.doomed_at FROM resources r WHERE r.tenant_id = " THIS_TENANT
-		" AND r.type_id = ? AND r.namespace = '' AND r.name = ? AND r.live IN (1, 2)",
-		"LOCK IN SHARE MODE", "sus", "ut");
-static const struct db_query q_lock[2] =
-	LOCKING("SELECT " RESOURCE_COLUMNS ", " LAST_TIME " FROM resources r WHERE r.tenant_id = " THIS_TENANT
-		" AND r.type_id = ? AND r.namespace = ? AND r.name = ? AND r.live IN (1, 2)",
-		"FOR UPDATE", "suss", RESOURCE_OUT "t");
-// The same by what the resource is, whoever's it is. A subquery takes no lock: what it said is looked at again behind.
-#define OWN_HOLD(own) \
-	LOCKING("SELECT t.id, t.deleted_at, t.purge_at, i.max_resources, t.etag_required, t.name FROM tenants t " \
-		"JOIN tiers i ON i.id = t.tier_id WHERE t.id = (SELECT r.tenant_id FROM resources r WHERE " own \
-		" AND r.live = 1)", \
-		"LOCK IN SHARE MODE", OWN_IN, "uttuus")
-#define OWN_LOCK(own) \
-	LOCKING("SELECT " RESOURCE_COLUMNS ", " LAST_TIME " FROM resources r WHERE " own " AND r.live = 1", "FOR UPDATE", OWN_IN, \
-		RESOURCE_OUT "t")
-#define BY_UID "r.uid = ? AND r.type_id = ?"
-#define BY_ALIAS \
-	"r.id = (SELECT a.resource_id FROM resource_aliases a WHERE a.type_id = ? AND a.kind = ? AND a.value = ? AND a.live = 1)"
-#define OWN_IN "bu"
-static const struct db_query q_hold_of_uid[2] = OWN_HOLD(BY_UID);
-static const struct db_query q_lock_uid[2] = OWN_LOCK(BY_UID);
-#undef OWN_IN
-#define OWN_IN "uss"
-static const struct db_query q_hold_of_alias[2] = OWN_HOLD(BY_ALIAS);
-static const struct db_query q_lock_alias[2] = OWN_LOCK(BY_ALIAS);
-#undef OWN_IN
+#include "sql/resources.h"
 
 // ---- the calls, and what their rows mean
 
 struct db_call hold_tenant_call(struct registry *registry, struct str name)
 {
-	return (struct db_call){ .query = locking(registry, q_hold_tenant), .in = CALL_VALUES(registry->pool, db_s(name)) };
-}
+	const struct sql_resource_lock_tenant in = { .tenant = name };
 
-static void held_from_row(struct held_tenant *held, const struct db_rows *rows)
-{
-	held->id = db_at(rows, 0, 0)->u;
-	held->has_limit = !db_at(rows, 0, 3)->null;
-	held->max_resources = held->has_limit ? db_at(rows, 0, 3)->u : 0;
-	held->etag_required = db_at(rows, 0, 4)->u != 0;
+	return sql_resource_lock_tenant_call(registry->pool, SQL_TENANT_LOCK_SHARED, lock_wait(registry), &in);
 }
 
 enum outcome held_tenant(struct registry *registry, struct str name, const struct db_call *call, struct held_tenant *held)
@@ -65,31 +23,43 @@ enum outcome held_tenant(struct registry *registry, struct str name, const struc
 
 	if (rows->n == 0)
 		return fail_no_tenant(registry, name);
-	held_from_row(held, rows);
-	if (db_at(rows, 0, 1)->null)
+	const struct sql_resource_lock_tenant_row *row = sql_resource_lock_tenant_row(rows, 0);
+
+	*held = (struct held_tenant){
+		.id = row->id,
+		.has_limit = !row->max_resources_is_null,
+		.max_resources = row->max_resources,
+		.etag_required = row->etag_required != 0,
+	};
+	if (row->deleted_at_is_null)
 		return OUTCOME_OK;
-	int64_t purge_us = db_at(rows, 0, 2)->i;
-	if (purge_us <= registry->now_us)
+	if (row->purge_at <= registry->now_us)
 		return fail_no_tenant(registry, name);
-	return fail_gone(registry, purge_us, "tenant \"%.*s\" was deleted; recover it before you change what is in it",
+	return fail_gone(registry, row->purge_at, "tenant \"%.*s\" was deleted; recover it before you change what is in it",
 		STR_ARG(name));
 }
 
 struct db_call hold_space_call(struct registry *registry, struct str tenant, struct str space)
 {
-	return (struct db_call){
-		.query = locking(registry, q_hold_space),
-		.in = CALL_VALUES(registry->pool, db_s(tenant), db_u(type_namespaces(registry)->id), db_s(space)),
+	const struct sql_resource_lock_namespace in = {
+		.tenant = tenant,
+		.type_id = type_namespaces(registry)->id,
+		.name = space,
 	};
+
+	return sql_resource_lock_namespace_call(registry->pool, lock_wait(registry), &in);
 }
 
 struct db_call lock_resource_call(struct registry *registry, const struct address *address)
 {
-	return (struct db_call){
-		.query = locking(registry, q_lock),
-		.in = CALL_VALUES(registry->pool, db_s(address->tenant), db_u(address->type->id), db_s(address->space),
-			db_s(address->name)),
+	const struct sql_resource_lock in = {
+		.tenant = address->tenant,
+		.type_id = address->type->id,
+		.namespace = address->space,
+		.name = address->name,
 	};
+
+	return sql_resource_lock_call(registry->pool, lock_wait(registry), &in);
 }
 
 enum outcome fail_no_space(struct registry *registry, struct str space)
@@ -113,14 +83,7 @@ enum outcome fail_space_ends(struct registry *registry, struct str space)
 
 bool space_ends(const struct db_call *call)
 {
-	return call->rows.n > 0 && !db_at(&call->rows, 0, 1)->null;
-}
-
-// The row that a locking read yields, with the time of its last change behind it.
-static void take_row(struct registry *registry, struct resource *resource, const struct db_rows *rows)
-{
-	resource_from_row(registry, resource, rows, 0, 0);
-	registry_stamp_after(registry, db_at(rows, 0, RESOURCE_N_COLUMNS)->i);
+	return call->rows.n > 0 && !sql_resource_lock_namespace_row(&call->rows, 0)->doomed_at_is_null;
 }
 
 // ---- by its address
@@ -158,8 +121,11 @@ enum outcome lock_address(struct registry *registry, const struct address *addre
 	held->space_ends = n == 3 && space_ends(&calls[1]);
 	if (own->rows.n == 0)
 		return OUTCOME_NO_CONTENT;
-	take_row(registry, resource, &own->rows);
+	const struct sql_resource_lock_row *row = sql_resource_lock_row(&own->rows, 0);
+
+	*resource = resource_of_columns(registry, &row->r);
 	resource->tenant = address->tenant;
+	registry_stamp_after(registry, row->last_change_at);
 	recall_forget(registry->recall, resource->id); // it is about to change
 	return OUTCOME_OK;
 }
@@ -202,13 +168,22 @@ static bool still_meant(struct registry *registry, const struct ident *ident, co
 enum outcome lock_ident(struct registry *registry, const struct ident *ident, struct held_tenant *held,
 	struct resource *resource)
 {
-	bool by_uid = ident->kind == NULL;
-	struct db_value type = db_u(ident->type->id);
-	const struct db_value *in = by_uid ? DB_IN(db_uuid(&ident->uid), type) :
-					     DB_IN(type, db_s(str_c(ident->kind)), db_s(ident->value));
+	enum sql_resource_ident by = ident->kind == NULL ? SQL_RESOURCE_IDENT_UID : SQL_RESOURCE_IDENT_KEY;
+	const struct sql_resource_lock_own_tenant own_tenant = {
+		.type_id = ident->type->id,
+		.uid = uuid_bytes(&ident->uid),
+		.key_kind = str_c(ident->kind),
+		.key_value = ident->value,
+	};
+	const struct sql_resource_lock_own own = {
+		.type_id = own_tenant.type_id,
+		.uid = own_tenant.uid,
+		.key_kind = own_tenant.key_kind,
+		.key_value = own_tenant.key_value,
+	};
 	struct db_call calls[] = {
-		{ .query = locking(registry, by_uid ? q_hold_of_uid : q_hold_of_alias), .in = in },
-		{ .query = locking(registry, by_uid ? q_lock_uid : q_lock_alias), .in = in },
+		sql_resource_lock_own_tenant_call(registry->pool, by, lock_wait(registry), &own_tenant),
+		sql_resource_lock_own_call(registry->pool, by, lock_wait(registry), &own),
 	};
 	struct str tenant;
 	enum outcome outcome = name_tenant(registry, ident, &tenant);
@@ -217,11 +192,22 @@ enum outcome lock_ident(struct registry *registry, const struct ident *ident, st
 		outcome = take_locks(registry, &tenant, tenant.p != NULL ? 1 : 0, calls, COUNT_OF(calls));
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (calls[0].rows.n == 0 || calls[1].rows.n == 0 || !db_at(&calls[0].rows, 0, 1)->null)
+	if (calls[0].rows.n == 0 || calls[1].rows.n == 0)
 		return fail_not_there(registry, ident);
-	held_from_row(held, &calls[0].rows);
-	take_row(registry, resource, &calls[1].rows);
-	resource->tenant = db_at(&calls[0].rows, 0, 5)->s;
+	const struct sql_resource_lock_own_tenant_row *owner = sql_resource_lock_own_tenant_row(&calls[0].rows, 0);
+	const struct sql_resource_lock_own_row *row = sql_resource_lock_own_row(&calls[1].rows, 0);
+
+	if (!owner->deleted_at_is_null)
+		return fail_not_there(registry, ident);
+	*held = (struct held_tenant){
+		.id = owner->id,
+		.has_limit = !owner->max_resources_is_null,
+		.max_resources = owner->max_resources,
+		.etag_required = owner->etag_required != 0,
+	};
+	*resource = resource_of_columns(registry, &row->r);
+	resource->tenant = owner->name;
+	registry_stamp_after(registry, row->last_change_at);
 	if (!still_meant(registry, ident, held, resource)) {
 		db_txn_again(registry->db);
 		return OUTCOME_UNAVAILABLE;

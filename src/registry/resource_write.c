@@ -8,50 +8,22 @@
 #include "registry/etag.h"
 #include "registry/fields.h"
 #include "registry/internal.h"
-
-static const struct db_query q_insert = {
-	"INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, locked, bytes, revision, edits, h0, h1, h2, "
-	"h3, etag, meta, body, created_at, updated_at, root) "
-	"VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-	"buussuuuuuuuuubssttb", ""
-};
-static const struct db_query q_update = {
-	"UPDATE resources SET locked = ?, bytes = ?, revision = ?, edits = ?, etag = ?, meta = ?, body = ?, updated_at = ?, "
-	"root = ?, generation = ?, changed = LAST_INSERT_ID() WHERE id = ?",
-	"uuuubsstbuu", ""
-};
-// The statement before has written its change row.
-static const struct db_query q_number = {
-	"UPDATE resources SET changed = LAST_INSERT_ID() WHERE uid = ? AND live = ?", "bu", ""
-};
-// A uid that another tenant's resource of the type has.
-static const struct db_query q_elsewhere = {
-	"SELECT 1 FROM resources WHERE uid = ? AND type_id = ? AND live = 1 AND tenant_id <> ?", "buu", "u"
-};
-static const struct db_query q_retire_forward = {
-	"DELETE FROM forwards WHERE tenant_id = ? AND type_id = ? AND namespace = ? AND name = ?", "uuss", ""
-};
-// The quota is held here, in the statement that counts: two creators at once cannot both take the last place.
-static const struct db_query q_count_up = {
-	"UPDATE tenant_counts SET resources = resources + ? WHERE tenant_id = ? AND resources + ? <= ?", "uuuu", ""
-};
-static const struct db_query q_count_down = {
-	"UPDATE tenant_counts SET resources = resources - ? WHERE tenant_id = ?", "uu", ""
-};
+#include "sql/resources.h"
 
 struct db_call count_up_call(struct registry *registry, const struct held_tenant *held, uint64_t n)
 {
-	uint64_t most = held->has_limit ? held->max_resources : INT64_MAX;
-
-	return (struct db_call){
-		.query = &q_count_up,
-		.in = CALL_VALUES(registry->pool, db_u(n), db_u(held->id), db_u(n), db_u(most)),
+	const struct sql_count_up in = {
+		.tenant_id = held->id,
+		.n = n,
+		.most = held->has_limit ? held->max_resources : INT64_MAX,
 	};
+
+	return sql_count_up_call(registry->pool, &in);
 }
 
 struct db_call count_down_call(struct registry *registry, uint64_t tenant_id, uint64_t n)
 {
-	return (struct db_call){ .query = &q_count_down, .in = CALL_VALUES(registry->pool, db_u(n), db_u(tenant_id)) };
+	return sql_count_down_call(registry->pool, &(struct sql_count_down){ .tenant_id = tenant_id, .n = n });
 }
 
 enum outcome fail_quota(struct registry *registry, const struct held_tenant *held)
@@ -71,41 +43,51 @@ struct doc *stored_document(struct pool *pool, struct str text)
 	return doc_parse_json(pool, text, limits, &doc, &error) ? doc : doc_new_object(pool);
 }
 
-static struct db_value root_value(struct registry *registry, const struct resource *resource)
+static struct str root_value(struct registry *registry, const struct resource *resource)
 {
-	return resource->has_root ? db_b(tree_value(registry, resource->type, &resource->root)) : db_null('b');
+	return resource->has_root ? tree_value(registry, resource->type, &resource->root) : STR_NONE;
 }
 
 struct db_call insert_resource_call(struct registry *registry, struct resource *resource)
 {
-	struct uuid *uid = POOL_NEW(registry->pool, struct uuid);
+	struct pool *pool = registry->pool;
 	uint64_t h[4];
 
-	*uid = resource->uid;
-	state_lanes(registry, resource->type, uid, h);
+	state_lanes(registry, resource->type, &resource->uid, h);
 	resource->revision = resource->edits = resource->generation = 1;
 	resource->created_us = resource->updated_us = registry->stamp_us;
 	etag_of_resource(registry, resource);
-	struct str etag = str_dup(registry->pool,
-		str_n((const char *)resource->stored_etag, sizeof(resource->stored_etag)));
-	return (struct db_call){
-		.query = &q_insert,
-		.in = CALL_VALUES(registry->pool, db_uuid(uid), db_u(resource->tenant_id), db_u(resource->type->id),
-			db_s(resource->space), db_s(resource->name), db_u((uint64_t)resource->live),
-			db_u(resource->locked ? 1 : 0), db_u(resource->meta.n + resource->body.n), db_u(1), db_u(1), db_u(h[0]),
-			db_u(h[1]), db_u(h[2]), db_u(h[3]), db_b(etag), db_s(resource->meta), db_s(resource->body),
-			db_t(registry->stamp_us), db_t(registry->stamp_us), root_value(registry, resource)),
+	const struct sql_resource_insert in = {
+		.uid = str_dup(pool, uuid_bytes(&resource->uid)),
+		.tenant_id = resource->tenant_id,
+		.type_id = resource->type->id,
+		.namespace = resource->space,
+		.name = resource->name,
+		.live = (uint64_t)resource->live,
+		.locked = resource->locked,
+		.bytes = resource->meta.n + resource->body.n,
+		.h0 = h[0],
+		.h1 = h[1],
+		.h2 = h[2],
+		.h3 = h[3],
+		.etag = str_dup(pool, str_n((const char *)resource->stored_etag, sizeof(resource->stored_etag))),
+		.meta = resource->meta,
+		.body = resource->body,
+		.now = registry->stamp_us,
+		.root = root_value(registry, resource),
 	};
+
+	return sql_resource_insert_call(pool, &in);
 }
 
 struct db_call number_inserted_call(struct registry *registry, const struct resource *resource)
 {
-	struct uuid *uid = POOL_NEW(registry->pool, struct uuid);
-
-	*uid = resource->uid;
-	return (struct db_call){
-		.query = &q_number, .in = CALL_VALUES(registry->pool, db_uuid(uid), db_u((uint64_t)resource->live))
+	const struct sql_resource_number in = {
+		.uid = str_dup(registry->pool, uuid_bytes(&resource->uid)),
+		.live = (uint64_t)resource->live,
 	};
+
+	return sql_resource_number_call(registry->pool, &in);
 }
 
 // ---- the type's rules
@@ -204,11 +186,14 @@ static enum outcome fail_taken(struct registry *registry, const struct resource 
 static enum outcome explain_taken(struct registry *registry, const struct resource *resource)
 {
 	struct db_rows rows;
-	struct uuid uid = resource->uid;
 
 	if (resource->type->rules != NULL) {
-		enum db_result result = db_run(registry->db, registry->pool, &q_elsewhere,
-			DB_IN(db_uuid(&uid), db_u(resource->type->id), db_u(resource->tenant_id)), &rows);
+		const struct sql_resource_uid_elsewhere in = {
+			.uid = uuid_bytes(&resource->uid),
+			.type_id = resource->type->id,
+			.tenant_id = resource->tenant_id,
+		};
+		enum db_result result = sql_resource_uid_elsewhere_run(registry->db, registry->pool, &in, &rows);
 		if (result != DB_OK)
 			return registry_db_failed(result);
 		if (rows.n > 0)
@@ -232,13 +217,17 @@ static enum outcome check_aliases(struct registry *registry, const struct resour
 static enum outcome insert(struct registry *registry, const struct held_tenant *held, const struct revision *revision,
 	struct resource *resource)
 {
+	const struct sql_forward_delete forward = {
+		.tenant_id = resource->tenant_id,
+		.type_id = resource->type->id,
+		.namespace = resource->space,
+		.name = resource->name,
+	};
 	struct db_call calls[5 + 2 * ALIASES_MAX] = {
 		insert_resource_call(registry, resource),
 		change_of_resource(registry, "created", resource, NULL, resource->stored_etag),
 		number_inserted_call(registry, resource),
-		{ .query = &q_retire_forward,
-			.in = DB_IN(db_u(resource->tenant_id), db_u(resource->type->id), db_s(resource->space),
-				db_s(resource->name)) },
+		sql_forward_delete_call(registry->pool, &forward),
 		count_up_call(registry, held, 1),
 	};
 	const struct alias *of[2 * ALIASES_MAX];
@@ -335,13 +324,22 @@ static enum outcome update(struct registry *registry, const struct revision *rev
 	struct str fields = fields_of_resource(registry->pool, before, resource);
 	if (fields_of_spec(registry->pool, fields))
 		resource->generation++;
+	const struct sql_resource_update in = {
+		.id = resource->id,
+		.locked = resource->locked,
+		.bytes = resource->meta.n + resource->body.n,
+		.revision = resource->revision,
+		.edits = resource->edits,
+		.etag = etag,
+		.meta = resource->meta,
+		.body = resource->body,
+		.updated_at = resource->updated_us,
+		.root = root_value(registry, resource),
+		.generation = resource->generation,
+	};
 	struct db_call calls[2 + 2 * ALIASES_MAX] = {
 		update_of_fields(registry, before, resource, fields),
-		{ .query = &q_update,
-			.in = DB_IN(db_u(resource->locked ? 1 : 0), db_u(resource->meta.n + resource->body.n),
-				db_u(resource->revision), db_u(resource->edits), db_b(etag), db_s(resource->meta),
-				db_s(resource->body), db_t(resource->updated_us), root_value(registry, resource),
-				db_u(resource->generation), db_u(resource->id)) },
+		sql_resource_update_call(registry->pool, &in),
 	};
 	const struct alias *of[2 * ALIASES_MAX];
 	size_t n = 0;

@@ -1,0 +1,165 @@
+-- Single resources: read, locked, written.
+
+-- @fragment id_of_tenant
+(SELECT id FROM tenants WHERE name = :tenant AND live = 1)
+
+-- ---- reading
+
+-- Every column of each key is given, live too, so that the server looks both rows up while it optimizes and plans nothing;
+-- and what the address says is not asked back. A resource of another kind of life is left to resource_elsewhere.
+-- @statement resource_get
+-- @in type_id uint, namespace text, name text, tenant text
+-- @out tenant_id uint, tenant_deleted_at time null, tenant_purge_at time null, id uint null, uid bytes null,
+--      locked uint null, revision uint null, edits uint null, etag bytes null, meta text null, body text null,
+--      created_at time null, updated_at time null, root bytes null, traits text null, changed uint null,
+--      generation uint null, doomed_at time null, moves uint null
+SELECT t.id AS tenant_id, t.deleted_at AS tenant_deleted_at, t.purge_at AS tenant_purge_at, r.id, r.uid, r.locked,
+  r.revision, r.edits, r.etag, r.meta, r.body, r.created_at, r.updated_at, r.root, r.traits, r.changed, r.generation,
+  r.doomed_at, r.moves
+FROM tenants t
+LEFT JOIN resources r ON r.tenant_id = t.id AND r.type_id = :type_id AND r.namespace = :namespace AND r.name = :name
+  AND r.live = 1
+WHERE t.name = :tenant AND t.live = 1;
+
+-- Is what was read of it still so? Two rows by their primary keys, and of each the one column that tells: half the price of
+-- finding and sending it. Whose a resource is, and whether it lives, change with its number; a tenant that is no more was
+-- deleted before.
+-- @statement resource_still
+-- @in id uint, tenant_id uint
+-- @out changed uint, tenant_deleted_at time null
+SELECT r.changed, t.deleted_at AS tenant_deleted_at FROM resources r, tenants t WHERE r.id = :id AND t.id = :tenant_id;
+
+-- What an address without a live resource leads to: a forward, or the resource deleted there last. One statement, so that a
+-- move that commits meanwhile is seen wholly or not at all.
+-- @statement resource_elsewhere
+-- @in tenant text, type_id uint, namespace text, name text
+-- @out forwarded uint, tenant text, tenant_deleted_at time null, tenant_purge_at time null, r resource
+SELECT 1 AS forwarded, t.name AS tenant, t.deleted_at AS tenant_deleted_at, t.purge_at AS tenant_purge_at, {resource}
+FROM forwards f
+JOIN resources r ON r.id = f.resource_id
+JOIN tenants t ON t.id = r.tenant_id AND t.live = 1
+WHERE f.tenant_id = {id_of_tenant} AND f.type_id = :type_id AND f.namespace = :namespace AND f.name = :name
+UNION ALL
+(SELECT 0, t.name, t.deleted_at, t.purge_at, {resource}
+FROM resources r
+JOIN tenants t ON t.id = r.tenant_id
+WHERE r.tenant_id = {id_of_tenant} AND r.type_id = :type_id AND r.namespace = :namespace AND r.name = :name
+ORDER BY r.live DESC, r.changed DESC, r.id DESC
+LIMIT 1);
+
+-- By what a resource r is, whoever's it is: its uid, or a lookup key.
+-- @choice resource_ident
+-- @case uid
+r.uid = :uid AND r.type_id = :type_id
+-- @case key
+r.id = (SELECT a.resource_id FROM resource_aliases a
+  WHERE a.type_id = :type_id AND a.kind = :key_kind AND a.value = :key_value AND a.live = 1)
+
+-- @statement resource_find
+-- @in type_id uint, uid bytes, key_kind text, key_value text
+-- @out tenant text, r resource
+SELECT t.name AS tenant, {resource}
+FROM resources r
+JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL
+WHERE {resource_ident} AND r.live = 1;
+
+-- ---- locks of writers: the tenant and the namespace shared, the resource's row exclusive
+
+-- Whoever reads the tenant's changes locks it exclusively, and its tier not at all.
+-- @choice tenant_lock
+-- @case shared
+i.max_resources, t.etag_required
+FROM tenants t
+JOIN tiers i ON i.id = t.tier_id
+WHERE t.name = :tenant AND t.live = 1
+LOCK IN SHARE MODE
+-- @case exclusive
+NULL AS max_resources, t.etag_required
+FROM tenants t
+WHERE t.name = :tenant AND t.live = 1
+FOR UPDATE
+
+-- @statement resource_lock_tenant
+-- @in tenant text
+-- @out id uint, deleted_at time null, purge_at time null, max_resources uint null, etag_required uint
+SELECT t.id, t.deleted_at, t.purge_at, {tenant_lock} {wait};
+
+-- live IN (1, 2), not IS NOT NULL: that would be a range, whose end is found by locking the row behind it, and writers of
+-- neighbours, or of the first row behind the namespaces, would be in each other's way. type_id: that of namespaces.
+-- @statement resource_lock_namespace
+-- @in tenant text, type_id uint, name text
+-- @out id uint, doomed_at time null
+SELECT r.id, r.doomed_at
+FROM resources r
+WHERE r.tenant_id = {id_of_tenant} AND r.type_id = :type_id AND r.namespace = '' AND r.name = :name AND r.live IN (1, 2)
+LOCK IN SHARE MODE {wait};
+
+-- @statement resource_lock
+-- @in tenant text, type_id uint, namespace text, name text
+-- @out r resource, last_change_at time
+SELECT {resource}, {last_change_time} AS last_change_at
+FROM resources r
+WHERE r.tenant_id = {id_of_tenant} AND r.type_id = :type_id AND r.namespace = :namespace AND r.name = :name
+  AND r.live IN (1, 2)
+FOR UPDATE {wait};
+
+-- The same by what the resource is. A subquery takes no lock: what it said is looked at again behind the lock.
+-- @statement resource_lock_own_tenant
+-- @in type_id uint, uid bytes, key_kind text, key_value text
+-- @out id uint, deleted_at time null, purge_at time null, max_resources uint null, etag_required uint, name text
+SELECT t.id, t.deleted_at, t.purge_at, i.max_resources, t.etag_required, t.name
+FROM tenants t
+JOIN tiers i ON i.id = t.tier_id
+WHERE t.id = (SELECT r.tenant_id FROM resources r WHERE {resource_ident} AND r.live = 1)
+LOCK IN SHARE MODE {wait};
+
+-- @statement resource_lock_own
+-- @in type_id uint, uid bytes, key_kind text, key_value text
+-- @out r resource, last_change_at time
+SELECT {resource}, {last_change_time} AS last_change_at
+FROM resources r
+WHERE {resource_ident} AND r.live = 1
+FOR UPDATE {wait};
+
+-- ---- writing
+
+-- @statement resource_insert
+-- @in uid bytes, tenant_id uint, type_id uint, namespace text, name text, live uint, locked uint, bytes uint, h0 uint,
+--      h1 uint, h2 uint, h3 uint, etag bytes, meta text, body text, now time, root bytes null
+INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, locked, bytes, revision, edits, h0, h1, h2, h3, etag,
+  meta, body, created_at, updated_at, root)
+VALUES (:uid, :tenant_id, :type_id, :namespace, :name, :live, :locked, :bytes, 1, 1, :h0, :h1, :h2, :h3, :etag,
+  :meta, :body, :now, :now, :root);
+
+-- Behind its change row, in the same batch.
+-- @statement resource_update
+-- @in id uint, locked uint, bytes uint, revision uint, edits uint, etag bytes, meta text, body text, updated_at time,
+--      root bytes null, generation uint
+UPDATE resources
+SET locked = :locked, bytes = :bytes, revision = :revision, edits = :edits, etag = :etag, meta = :meta, body = :body,
+  updated_at = :updated_at, root = :root, generation = :generation, changed = LAST_INSERT_ID()
+WHERE id = :id;
+
+-- Behind its change row, in the same batch: of a resource that this batch has inserted.
+-- @statement resource_number
+-- @in uid bytes, live uint
+UPDATE resources SET changed = LAST_INSERT_ID() WHERE uid = :uid AND live = :live;
+
+-- Has another tenant's resource of the type that uid?
+-- @statement resource_uid_elsewhere
+-- @in uid bytes, type_id uint, tenant_id uint
+-- @out found uint
+SELECT 1 AS found FROM resources WHERE uid = :uid AND type_id = :type_id AND live = 1 AND tenant_id <> :tenant_id;
+
+-- @statement forward_delete
+-- @in tenant_id uint, type_id uint, namespace text, name text
+DELETE FROM forwards WHERE tenant_id = :tenant_id AND type_id = :type_id AND namespace = :namespace AND name = :name;
+
+-- The quota is held here, in the statement that counts: two creators at once cannot both take the last place.
+-- @statement count_up
+-- @in tenant_id uint, n uint, most uint
+UPDATE tenant_counts SET resources = resources + :n WHERE tenant_id = :tenant_id AND resources + :n <= :most;
+
+-- @statement count_down
+-- @in tenant_id uint, n uint
+UPDATE tenant_counts SET resources = resources - :n WHERE tenant_id = :tenant_id;
