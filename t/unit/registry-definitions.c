@@ -386,6 +386,16 @@ static void test_finalizers(void)
 	EXPECT(NO_CONTENT, "and comes back", RECOVER, "b", "default/f");
 	EXPECT(OK, "as what nobody wants to delete", GET, "b", "default/f");
 	ok(here.resource.doomed_us == 0, "any more");
+	EXPECT(CREATED, "a namespace with a finalizer", PUT, "b", "ending/", .meta = FINALIZERS);
+	EXPECT(CREATED, "takes what comes", PUT, "b", "ending/c1");
+	EXPECT(CREATED, "and more", PUT, "b", "ending/c2");
+	EXPECT(NO_CONTENT, "of which one goes", DELETE, "b", "ending/c2");
+	EXPECT(ACCEPTED, "its deletion", DELETE, "b", "ending/");
+	EXPECT(FORBIDDEN, "nothing comes to it any more", PUT, "b", "ending/c3");
+	is_int((long long)here.registry->problem.n_causes, 1, "with a cause");
+	is_str(here.registry->problem.causes[0].field, "metadata.namespace", "its field");
+	ok(strcmp(here.registry->problem.causes[0].reason, "NamespaceTerminating") == 0, "and its reason");
+	EXPECT(FORBIDDEN, "nor back to it", RECOVER, "b", "ending/c2");
 	is_sound("finalizers");
 }
 
