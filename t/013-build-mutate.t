@@ -114,6 +114,8 @@ subtest 'SQL' => sub {
         [ sort map { s/: (.*)\z/: static const char *q = "$1";/r } @sql ], 'in a string';
     is_deeply [ grep { /compare/ } @{ mutants('e.sql', "UPDATE t SET a = 1, b = 'x' WHERE c = 2\n") } ],
         ["sql-compare: UPDATE t SET a = 1, b = 'x' WHERE c <> 2"], 'what SET sets is no comparison';
+    is_deeply [ grep { /string/ } @{ mutants('g.sql', "SELECT 'ab' FROM t WHERE a = '' AND b = 'c'\n") } ],
+        [ map { "sql-string: SELECT $_" } "'a' FROM t WHERE a = '' AND b = 'c'", "'ab' FROM t WHERE a = '' AND b = ''" ], 'strings, but empty ones';
     is_deeply [ grep { /condition/ } @{ mutants('f.c', qq{f("SELECT 1 FROM t WHERE a = ? AND " MORE " AND b = ?");\n}) } ],
         [ 'sql-condition: f("SELECT 1 FROM t WHERE (a = ? OR 1) AND " MORE " AND b = ?");',
           'sql-condition: f("SELECT 1 FROM t WHERE a = ? AND " MORE " AND (b = ? OR 1)");' ], 'around a macro';
