@@ -163,7 +163,7 @@ static void test_configured(void)
 	struct worker first = begin(&service, "eve", "greedy");
 	struct shared *shared = share();
 	struct limits *limits = limits_new(&config, &service, shared, WORKERS);
-	struct principal same = user_of("eve", "greedy"), colleague = user_of("bob", "greedy");
+	struct principal same = user_of("eve", "greedy"), colleague = user_of("bob", "greedy"), namesake = user_of("eve", "modest");
 	struct limits_refusal refusal = { .retry_s = 0 };
 
 	(void)hear(&first);
@@ -171,6 +171,8 @@ static void test_configured(void)
 	ok(!limits_enter(limits, &same, STR("10.0.0.1"), &refusal), "user_requests");
 	limits_leave(limits);
 	ok(limits_enter(limits, &colleague, STR("10.0.0.1"), &refusal), "is of one user");
+	limits_leave(limits);
+	ok(limits_enter(limits, &namesake, STR("10.0.0.1"), &refusal), "of one tenant: another has a user of that name");
 	limits_leave(limits);
 	config.tenant_requests = 1;
 	ok(!limits_enter(limits, &colleague, STR("10.0.0.1"), &refusal), "tenant_requests of all");
