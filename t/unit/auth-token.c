@@ -117,6 +117,70 @@ static uint64_t trips(struct auth *auth, struct str token)
 	return db_round_trips(db) - before;
 }
 
+// What no token can be like is refused without a question; what one can be like is asked for.
+static void test_form(struct auth *asking)
+{
+	static const char *const asked[] = { "a.b", "azAZ09-_.azAZ09-_", "abcdefghijklmnopqrstuvwxyz012345.x" }; // 32 at most
+	static const char *const not_asked[] = { "", ".", "a", "a.", ".b", "a.b.c", "a..b", "a.b c", "a.`", "a.{", "a.@", "a.[", "a./",
+		"a.:", "`.b", "{.b", "@.b", "[.b", "/.b", ":.b", "a.b,", "abcdefghijklmnopqrstuvwxyz0123456.x" };
+
+	for (size_t i = 0; i < COUNT_OF(asked); i++)
+		is_int((long long)trips(asking, str_c(asked[i])), 1, "\"%s\" is asked for", asked[i]);
+	for (size_t i = 1; i < COUNT_OF(not_asked); i++)
+		is_int((long long)trips(asking, str_c(not_asked[i])), 0, "\"%s\" is not", not_asked[i]);
+	for (size_t n = 127; n <= 129; n++) {
+		struct str token = str_printf(pool, "a.%0*d", (int)n, 0);
+		is_int((long long)trips(asking, token), n <= 128 ? 1 : 0, "a secret of %zu", n);
+	}
+}
+
+// Limits of what a token is made for, and that all of it comes back.
+static void test_limits(struct auth *asking)
+{
+	struct token_info info = { .tenant = STR("one"), .role = ROLE_MEMBER };
+	struct str token, detail, long_user = str_printf(pool, "%0256d", 0), long_text = str_printf(pool, "%01025d", 0);
+	struct principal who;
+	struct token_info *list;
+	size_t n;
+
+	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "no user");
+	info.user = long_user;
+	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "256 characters of a user");
+	info.user = str_part(long_user, 0, 255);
+	info.description = long_text;
+	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "1025 of a description");
+	info.description = STR("a\xff");
+	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "one that is no UTF-8");
+	info.description = str_part(long_text, 0, 1024);
+	info.role = ROLE_NONE;
+	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "no role");
+	info.role = ROLE_READER;
+	info.tenant = str_printf(pool, "%0256d", 0);
+	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "256 characters of a tenant");
+	info.tenant = STR("all");
+	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "a tenant that is a reserved word");
+	info.tenant = STR("one");
+	info.expires_us = clock_now_us() + 3600 * INT64_C(1000000);
+	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_CREATED, "the most there may be");
+	is_int(identify(asking, token, &who), OUTCOME_OK, "which is good");
+	ok(str_eq(who.user, info.user) && who.role == ROLE_READER, "with its user and role");
+	is_int(token_list(db, pool, STR("one"), &list, &n), OUTCOME_OK, "listed");
+	const struct token_info *last = &list[n - 1];
+	ok(str_eq(last->id, str_part(token, 0, 12)) && str_eq(last->user, info.user) && str_eq(last->tenant, info.tenant), "id, user, tenant");
+	ok(last->role == ROLE_READER && str_eq(last->description, info.description), "role, description");
+	is_int(last->expires_us, info.expires_us, "expiry");
+	is_int(last->revoked_us, 0, "not revoked");
+	is_int(token_revoke(db, pool, STR("")), OUTCOME_NOT_FOUND, "no id revokes nothing");
+	is_int(token_revoke(db, pool, str_part(token, 1, 12)), OUTCOME_NOT_FOUND, "nor does a part of one");
+	is_int(token_revoke(db, pool, token), OUTCOME_OK, "revoked");
+	is_int(token_list(db, pool, STR("one"), &list, &n), OUTCOME_OK, "listed again");
+	ok(list[n - 1].revoked_us > 0, "as revoked");
+	size_t revoked = 0;
+	for (size_t i = 0; i < n; i++)
+		revoked += list[i].revoked_us > 0;
+	is_int((long long)revoked, 1, "and no other");
+}
+
 static void test_cache(struct auth *asking, struct auth *believing)
 {
 	struct str token = create(STR("carl"), STR("one"), ROLE_READER, 0);
@@ -200,6 +264,8 @@ int main(void)
 	test_create();
 	test_identify(believing);
 	test_refused(believing);
+	test_form(asking);
+	test_limits(asking);
 	test_cache(asking, believing);
 	test_tenants(asking);
 	test_list();
