@@ -89,13 +89,14 @@ static void read_version(struct pool *pool, const struct doc *doc, bool prunes, 
 static void rank(struct str name, uint64_t key[3])
 {
 	size_t at = 1, digits;
+	uint64_t major;
 
 	key[0] = key[1] = key[2] = 0;
 	if (name.n < 2 || name.p[0] != 'v')
 		return;
 	for (digits = at; digits < name.n && name.p[digits] >= '0' && name.p[digits] <= '9'; digits++)
 		;
-	if (digits == at || name.p[at] == '0' || !str_to_u64(str_part(name, at, digits), &key[1]))
+	if (digits == at || name.p[at] == '0' || !str_to_u64(str_part(name, at, digits), &major))
 		return;
 	struct str rest = str_part(name, digits, name.n);
 	size_t word = str_starts(rest, STR("beta")) ? 4 : str_starts(rest, STR("alpha")) ? 5 : 0;
@@ -103,6 +104,7 @@ static void rank(struct str name, uint64_t key[3])
 		key[0] = 3;
 	else if (word > 0 && rest.n > word && str_to_u64(str_part(rest, word, rest.n), &key[2]))
 		key[0] = word == 4 ? 2 : 1;
+	key[1] = key[0] > 0 ? major : 0;
 }
 
 static int by_rank(const void *a, const void *b)

@@ -188,6 +188,57 @@ static const struct {
 	{ "things.example.com", SPEC(NAMES, "Namespaced", "{\"name\":\"v1\",\"served\":true,\"storage\":true}", ",\"preserveUnknownFields\":true"), "" },
 };
 
+// All that a definition says, as it is read; its versions in the order of Kubernetes: releases, betas, alphas, the highest
+// first, then other names by their bytes.
+static void test_read(void)
+{
+#define SHORT_VERSION(name) "{\"name\":\"" name "\",\"served\":true,\"storage\":false},"
+	static const char *const order[] = { "v10", "v2", "v1", "v11beta2", "v2beta10", "v2beta1", "v1beta1", "v2alpha1", "v1alpha2", "foo1",
+		"v", "v01", "v1alpha", "v1beta", "v1gamma1", "v3x", "x1" };
+	static const char body[] = "{\"spec\":{\"group\":\"example.com\",\"scope\":\"Cluster\",\"preserveUnknownFields\":true,\"names\":"
+		"{\"plural\":\"manys\",\"kind\":\"Many\",\"singular\":\"one\",\"listKind\":\"Lots\",\"shortNames\":[\"m\",\"mm\"],"
+		"\"categories\":[\"all\"]},\"versions\":[" SHORT_VERSION("x1") SHORT_VERSION("v1gamma1") SHORT_VERSION("v2alpha1")
+		SHORT_VERSION("v1") SHORT_VERSION("v2beta1") SHORT_VERSION("v01") SHORT_VERSION("v1alpha2") SHORT_VERSION("foo1")
+		SHORT_VERSION("v2beta10") SHORT_VERSION("v1beta") SHORT_VERSION("v10") SHORT_VERSION("v3x") SHORT_VERSION("v1beta1")
+		SHORT_VERSION("v") SHORT_VERSION("v1alpha") SHORT_VERSION("v11beta2")
+		"{\"name\":\"v2\",\"served\":true,\"storage\":true,\"deprecated\":true,\"deprecationWarning\":\"old\",\"subresources\":{\"status\":{},"
+		"\"scale\":{\"specReplicasPath\":\".spec.r\",\"statusReplicasPath\":\".status.r\"}},\"additionalPrinterColumns\":"
+		"[{\"name\":\"A\",\"type\":\"integer\",\"format\":\"int32\",\"description\":\"d\",\"jsonPath\":\".spec.a\",\"priority\":2},"
+		"{\"name\":\"B\",\"type\":\"date\",\"jsonPath\":\".spec.b\"}]}]}}";
+	const struct definition *d;
+	struct uuid id = uuid_new();
+
+	EXPECT(CREATED, "a definition of many versions", PUT, "rules", "manys.example.com", .type = CRDS, .body = body);
+	registry_begin(here.registry, here.pool, &id, STR("tester"));
+	if (!ok(definition_find(here.registry, STR("rules"), STR("example.com"), STR("manys"), &d, NULL) == OUTCOME_OK, "is found"))
+		return;
+	is_int((long long)d->n_versions, (long long)COUNT_OF(order), "all its versions");
+	for (size_t i = 0; i < COUNT_OF(order) && i < d->n_versions; i++)
+		is_str(d->versions[i].name, order[i], "in their order: %s", order[i]);
+	is_str(d->kind, "Many", "kind");
+	is_str(d->singular, "one", "singular");
+	is_str(d->list_kind, "Lots", "listKind");
+	ok(d->n_short_names == 2 && str_eq_c(d->short_names[0], "m") && str_eq_c(d->short_names[1], "mm"), "short names");
+	ok(d->n_categories == 1 && str_eq_c(d->categories[0], "all"), "categories");
+	ok(d->scope == SCOPE_TENANT && d->stored && !d->builtin && !d->forced && d->range == NULL, "scope; not shared");
+	const struct definition_version *v = definition_storage(d);
+	is_str(v->name, "v2", "the one that stores");
+	ok(v->served && v->storage && v->deprecated && v->has_status && v->has_scale && v->scale != NULL && !v->prunes, "what it has");
+	is_str(v->warning, "old", "its warning");
+	is_int((long long)v->n_columns, 2, "its columns");
+	is_str(v->columns[0].name, "A", "a name");
+	is_str(v->columns[0].type, "integer", "a type");
+	is_str(v->columns[0].format, "int32", "a format");
+	is_str(v->columns[0].description, "d", "a description");
+	is_str(v->columns[0].path, ".spec.a", "a path");
+	ok(v->columns[0].priority == 2 && v->columns[1].priority == 0, "priorities");
+	is_str(v->columns[1].type, "date", "another's type");
+	ok(definition_version(d, STR("v1")) != NULL && definition_version(d, STR("v12")) == NULL, "by name");
+	const struct definition_version *first = definition_version(d, STR("v10"));
+	ok(first != NULL && !first->deprecated && !first->storage && !first->has_status && !first->has_scale && first->columns == NULL,
+		"what another has not");
+}
+
 static struct str fields_told(void)
 {
 	struct buf fields = buf_new(here.pool, 64);
@@ -528,6 +579,7 @@ int main(void)
 	test_many();
 	test_full();
 	test_rules();
+	test_read();
 	test_range_rules();
 	return fixture_end();
 }
