@@ -191,4 +191,36 @@ subtest 'who may ask' => sub {
 
 is((($instance->manage('doctor'))[0]), 0, 'the doctor finds nothing');
 
+# A move's document says what is recorded of it and nothing of another's, and only to its source's readers.
+subtest 'the whole document' => sub {
+    my @names = map { (scene(1))[0] } 1 .. 3;
+    my @ids   = map { $instance->sql_value("SELECT id FROM tenants WHERE name = '$_'") } @names;
+    my $uid   = $instance->sql_value("SELECT HEX(uid) FROM resources WHERE tenant_id = $ids[0] AND name = 'p1'");
+    $instance->sql(<<"SQL");
+INSERT INTO moves (uid, source_id, dest_id, resource_id, state, actor, resources, outcome, detail, created_at, finished_at)
+SELECT UNHEX(REPEAT('a1', 16)), $ids[0], $ids[1], id, 'failed', 'ann', 7, 'blocked', 'why', '2026-01-02 03:04:05.678901', '2026-01-02 03:04:06'
+  FROM resources WHERE uid = UNHEX('$uid');
+INSERT INTO moves (uid, source_id, dest_id, state, actor, resources, outcome, detail, created_at, finished_at)
+VALUES (UNHEX(REPEAT('b2', 16)), $ids[1], $ids[2], 'failed', 'bob', 8, 'gone', 'how', '2026-01-02 03:04:07', '2026-01-02 03:04:08');
+INSERT INTO move_progress (move_id, moved, updated_at) SELECT id, resources - 2, UTC_TIMESTAMP(6) FROM moves WHERE actor IN ('ann', 'bob')
+SQL
+    my @of = map { join '-', unpack 'A8A4A4A4A12', $_ x 16 } 'a1', 'b2';
+    is_deeply $admin->get("/v2.0/$names[0]/moves/$of[0]", accept => 'application/json')->json->{move}, { id => $of[0], state => 'failed',
+        source => $names[0], dest => $names[1], resource => 'persistentvolumes/p1', total => 7, moved => 5, reason => 'blocked', detail => 'why',
+        created_at => '2026-01-02T03:04:05.678901Z', finished_at => '2026-01-02T03:04:06Z' }, 'of one resource';
+    is_deeply $admin->get("/v2.0/$names[1]/moves/$of[1]", accept => 'application/json')->json->{move}, { id => $of[1], state => 'failed',
+        source => $names[1], dest => $names[2], total => 8, moved => 6, reason => 'gone', detail => 'how',
+        created_at => '2026-01-02T03:04:07Z', finished_at => '2026-01-02T03:04:08Z' }, 'of all';
+    $admin->get("/v2.0/$names[$_->[0]]/moves/$of[$_->[1]]")->is_problem(404, 'not_found', 'not where it does not begin') for [1, 0], [2, 1], [0, 1];
+    $admin->get("/v2.0/$names[0]/moves/" . 'c3' x 16)->is_problem(404, 'not_found', 'none such');
+    $admin->get("/v2.0/$names[0]/moves/x")->is_problem(404, 'not_found', 'no id');
+    $instance->sql("UPDATE moves SET state = 'done' WHERE actor IN ('ann', 'bob')");
+    is $admin->path_of($admin->get("/v2.0/$names[0]/moves/$of[0]")->location), "/v2.0/$names[1]/persistentvolumes/p1", 'done: where the resource is';
+    is $admin->path_of($admin->get("/v2.0/$names[1]/moves/$of[1]")->location), "/v2.0/$names[2]", 'or the destination';
+    $admin->delete("/v2.0/$names[0]")->is_status(204);
+    $instance->sql("UPDATE tenants SET live = NULL WHERE id = $ids[0]");
+    $admin->get("/v2.0/$names[0]/moves/$of[0]")->is_status(404, 'nothing of a tenant that is no more');
+    $instance->sql("UPDATE tenants SET live = 1 WHERE id = $ids[0]");
+};
+
 done_testing;
