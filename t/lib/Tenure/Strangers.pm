@@ -539,8 +539,20 @@ sub _value {
     return $self->_any($asker, $focus, $thing);
 }
 
-# The same in another guise, both alike.
+# The same in another guise, both alike; not one in which it is the name of something that the asker has.
 sub _disguise {
+    my ($value, $asker) = @_;
+    my @texts = _disguised($value);
+    for my $text (@texts) {
+        my $plain = $text;
+        $plain =~ s/%([0-9A-Fa-f]{2})/chr hex $1/ge for 1, 2;
+        $plain = eval { Encode::decode('UTF-8', my $copy = $plain, Encode::FB_CROAK) } // $plain;
+        return map { escape($_) } @$value if $plain eq $asker->{name} || $asker->{has}{$plain};
+    }
+    return @texts;
+}
+
+sub _disguised {
     my ($value) = @_;
     my $how   = int rand 6;
     my $after = one('.', ';x', '%00', '%0a', '/', '/..', '/.', '%2f', '%20', '?', '%25');
@@ -630,7 +642,7 @@ sub _request {
     my $nth   = 0;
     for my $param (grep { $_->{style} eq 'template' && index($route->{path}, "{$_->{name}}") >= 0 } @{ $route->{params} }) {
         my $value = $self->_value($route, $param, $asker, $focus, $thing);
-        my @texts = $nth++ == $odd ? _disguise($value) : map { escape($_) } @$value;
+        my @texts = $nth++ == $odd ? _disguise($value, $asker) : map { escape($_) } @$value;
         $paths[$_] =~ s/\{\Q$param->{name}\E\}/$texts[$_]/ for 0, 1;
     }
     # A template that is declared nowhere is a name, too.
@@ -643,7 +655,7 @@ sub _request {
     for my $param (grep { $_->{style} eq 'query' } @{ $route->{params} }) {
         next if !chance($param->{name} =~ /\A(?:dest|uid)\z/ ? 0.9 : $param->{name} =~ /\A(?:watch|sendInitialEvents)\z/ ? 0.02 : 0.08);
         my $value = $self->_value($route, $param, $asker, $focus, $thing);
-        my @texts = chance(0.1) ? _disguise($value) : map { escape($_) } @$value;
+        my @texts = chance(0.1) ? _disguise($value, $asker) : map { escape($_) } @$value;
         push @{ $query[$_] }, "$param->{name}=$texts[$_]" for 0, 1;
     }
     if (chance(0.05)) {
@@ -789,6 +801,8 @@ sub _own {
     my $path = $request->{paths}[$side] =~ s/\?.*//sr;
     $request->{asker}{has}{ Encode::decode('UTF-8', s/%([0-9A-Fa-f]{2})/chr hex $1/ger) } = 1 for split m{/}, $path;
     $request->{asker}{has}{$_} = 1 for ($request->{bodies}[$side] // '') =~ /"([^"\\]+)"/g;
+    # What it has put into its own things it may see there.
+    $self->{marks}{$_}{ $request->{asker}{index} } = 1 for grep { $self->{marks}{$_} } keys %{ $request->{asker}{has} };
     return;
 }
 
@@ -809,6 +823,7 @@ sub _pair {
     }
     my $there = $self->_ask($lines, $request, 0);
     $self->{told}{pairs}++;
+    $self->_own($request, 0) if !$safe && $there->{status} < 400;
     my ($a, $b) = ($self->_shape($request, 0, $there), $self->_shape($request, 1, $absent));
     return if $a eq $b;
     # Once more: a list of one's own may have changed by what ran between, and times pass.
