@@ -70,7 +70,7 @@ subtest 'refusals' => sub {
         [409, 'conflict', 'a parent that is not there', [{ op => 'add', path => '/x/y', value => 1 }]],
         [409, 'conflict', 'an index behind the end', [{ op => 'add', path => '/data/list/9', value => 1 }]],
         [409, 'conflict', 'an index with a zero in front', [{ op => 'add', path => '/data/list/00', value => 1 }]],
-        [409, 'conflict', 'a copy bomb', [{ op => 'add', path => '/bomb', value => [1] }, map { { op => 'copy', from => '/bomb', path => '/bomb/-' } } 1 .. 60]],
+        [413, 'body_too_large', 'a copy bomb', [{ op => 'add', path => '/bomb', value => [1] }, map { { op => 'copy', from => '/bomb', path => '/bomb/-' } } 1 .. 60]],
         [400, 'bad_document', 'the root replaced by what is no resource', [{ op => 'replace', path => '', value => [1] }]],
         [400, 'bad_document', 'an unknown operation', [{ op => 'increment', path => '/data/a' }]],
         [400, 'bad_document', 'no value', [{ op => 'add', path => '/data/a' }]],

@@ -6,6 +6,7 @@
 #include "api/call.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/pool.h"
 
 struct str json_text(struct pool *pool, const struct doc *doc)
 {
@@ -19,9 +20,13 @@ struct str text_or_same(struct pool *pool, const struct doc *doc, const struct s
 {
 	struct str text = json_text(pool, doc);
 
-	if (stored != NULL && !str_eq(text, *stored) && doc_equal(doc, stored_doc(pool, *stored)))
-		return *stored;
-	return text;
+	if (stored == NULL || str_eq(text, *stored))
+		return text;
+	struct pool *scratch = pool_scratch(pool, stored->n);
+	bool same = doc_equal(doc, stored_doc(scratch, *stored));
+
+	pool_scratch_end(pool, scratch);
+	return same ? *stored : text;
 }
 
 struct str time_text(struct pool *pool, int64_t us)

@@ -26,6 +26,11 @@ int64_t clock_tick_us(void)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
+int64_t clock_cpu_us(void)
+{
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 // The earlier one of two between which the quotient lies.
 static int64_t divide_down(int64_t value, int64_t by)
 {

@@ -11,6 +11,8 @@ struct buf;
 int64_t clock_now_us(void);
 // Monotonic clock, microseconds; only differences mean something.
 int64_t clock_tick_us(void);
+// CPU time of the calling thread, in microseconds.
+int64_t clock_cpu_us(void);
 // RFC 3339 in UTC with second precision and Z: "2026-11-21T05:24:00Z".
 void clock_add_rfc3339(struct buf *buf, int64_t us);
 // RFC 9110 IMF-fixdate: "Sat, 21 Nov 2026 05:24:00 GMT".

@@ -4,6 +4,7 @@
 // is the order of allocations, and rewinding drops blocks until the marked one is the newest.
 #include "base/base.h"
 
+#include "base/budget.h"
 #include "base/log.h"
 #include "base/pool.h"
 
@@ -49,6 +50,7 @@ struct pool {
 	struct block *newest;
 	struct cleanup *last;
 	size_t size, peak;
+	size_t charged; // counted for what cleanups release
 };
 
 static size_t data_size(size_t block_size)
@@ -108,6 +110,8 @@ _Noreturn static void out_of_memory(size_t size)
 static void add_block(struct pool *pool, size_t room)
 {
 	size_t size = room > data_size(POOL_NEXT) ? room : data_size(POOL_NEXT);
+
+	budget_take(sizeof(struct block) + size); // may not return
 	struct block *block = block_new(size);
 
 	if (block == NULL)
@@ -123,6 +127,7 @@ void *pool_alloc(struct pool *pool, size_t size)
 {
 	if (size > SIZE_MAX / 2)
 		out_of_memory(size);
+	budget_work(1);
 	// At least one byte, so that two allocations never share an address.
 	size_t room = (size + (size == 0) + POOL_GAP + POOL_ALIGN - 1) / POOL_ALIGN * POOL_ALIGN;
 
@@ -152,9 +157,49 @@ void pool_cleanup(struct pool *pool, void (*fn)(void *arg), void *arg)
 	pool->last = cleanup;
 }
 
+enum { SCRATCH_LEAST = 32 * 1024 }; // of text: less isn't worth a pool
+
+static void free_scratch(void *arg)
+{
+	struct pool *scratch = arg;
+
+	pool_free(&scratch);
+}
+
+struct pool *pool_scratch(struct pool *pool, size_t bytes)
+{
+	if (bytes < SCRATCH_LEAST)
+		return pool;
+	budget_hold(); // the new pool is nobody's for a moment
+	struct pool *scratch = pool_new();
+	if (scratch == NULL)
+		out_of_memory(POOL_FIRST);
+	pool_cleanup(pool, free_scratch, scratch);
+	budget_release();
+	return scratch;
+}
+
+void pool_scratch_end(struct pool *pool, struct pool *scratch)
+{
+	if (scratch != pool)
+		pool_clear(scratch);
+}
+
+void pool_charge(struct pool *pool, size_t n)
+{
+	budget_take(n); // may not return
+	pool->charged += n;
+}
+
+void pool_adopt(struct pool *pool, size_t n)
+{
+	pool->charged += n;
+}
+
 struct pool_mark pool_mark(const struct pool *pool)
 {
-	return (struct pool_mark){ .block = pool->newest, .used = pool->newest->used, .cleanup = pool->last };
+	return (struct pool_mark){ .block = pool->newest, .used = pool->newest->used, .cleanup = pool->last,
+		.charged = pool->charged };
 }
 
 void pool_rewind(struct pool *pool, struct pool_mark mark)
@@ -172,9 +217,13 @@ void pool_rewind(struct pool *pool, struct pool_mark mark)
 		assert(block->older != NULL);
 		pool->newest = block->older;
 		pool->size -= sizeof(*block) + block->size;
+		budget_give(sizeof(*block) + block->size);
 		block_free(block);
 	}
 	block_shrink(pool->newest, mark.used);
+	assert(pool->charged >= mark.charged);
+	budget_give(pool->charged - mark.charged);
+	pool->charged = mark.charged;
 }
 
 void pool_clear(struct pool *pool)

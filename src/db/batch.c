@@ -4,6 +4,7 @@
 
 #include <errmsg.h>
 
+#include "base/budget.h"
 #include "base/pool.h"
 #include "db/db_internal.h"
 
@@ -52,6 +53,16 @@ static void set_skip_response(MYSQL *mysql, my_bool skip)
 	(void)mysql_options(mysql, MARIADB_OPT_SKIP_READ_RESPONSE, &skip);
 }
 
+// Rows that the request has no memory for stay on the wire: another connection costs less than reading them. batch_run then
+// leaves the request.
+static enum db_result fetch_failed(struct batch *batch, size_t i)
+{
+	if (!budget_is_over())
+		return note_stmt(batch, i);
+	conn_drop(batch->db);
+	return DB_LOST;
+}
+
 static enum db_result read_one(struct batch *batch, size_t i)
 {
 	struct db_stmt *stmt = batch->stmts[i];
@@ -59,7 +70,7 @@ static enum db_result read_one(struct batch *batch, size_t i)
 
 	if (batch->db->mysql->methods->db_read_execute_response(stmt->stmt) != 0)
 		return note_stmt(batch, i);
-	return bind_fetch(stmt, batch->pool, &call->rows) ? DB_OK : note_stmt(batch, i);
+	return bind_fetch(stmt, batch->pool, &call->rows) ? DB_OK : fetch_failed(batch, i);
 }
 
 // The results of all that was sent. On a lost connection every call without one gets DB_LOST.
@@ -125,9 +136,9 @@ static enum db_result run_one(struct batch *batch)
 	(void)bind_values(stmt, batch->calls[0]->in);
 	fault_pass(db, FAULT_STATEMENT);
 	db->round_trips++;
-	if (mysql_stmt_execute(stmt->stmt) != 0 || !bind_fetch(stmt, batch->pool, &batch->calls[0]->rows))
+	if (mysql_stmt_execute(stmt->stmt) != 0)
 		return note_stmt(batch, 0);
-	return DB_OK;
+	return bind_fetch(stmt, batch->pool, &batch->calls[0]->rows) ? DB_OK : fetch_failed(batch, 0);
 }
 
 static enum db_result prepare_all(struct batch *batch)
@@ -193,7 +204,7 @@ static enum db_result run(struct batch *batch, size_t n_prelude)
 	return first_failure(batch);
 }
 
-enum db_result batch_run(struct db *db, struct pool *pool, struct db_call *calls, size_t n)
+static enum db_result run_all(struct db *db, struct pool *pool, struct db_call *calls, size_t n)
 {
 	struct batch batch = { .db = db, .pool = pool };
 	struct db_call prelude[TXN_MAX_PRELUDE] = { 0 };
@@ -212,6 +223,15 @@ enum db_result batch_run(struct db *db, struct pool *pool, struct db_call *calls
 	result = run(&batch, n_prelude);
 	if (batch.stale != NULL && db->mysql != NULL)
 		stmt_drop(db, batch.stale);
+	return result;
+}
+
+// What was sent is answered before anything else: no request is left in between.
+enum db_result batch_run(struct db *db, struct pool *pool, struct db_call *calls, size_t n)
+{
+	budget_hold();
+	enum db_result result = run_all(db, pool, calls, n);
+	budget_release();
 	return result;
 }
 

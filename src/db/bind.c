@@ -2,6 +2,7 @@
 // Values in and out of Connector/C: one place for NULL, lengths, signs and times.
 #include "base/base.h"
 
+#include "base/budget.h"
 #include "base/pool.h"
 #include "db/db_internal.h"
 
@@ -296,6 +297,8 @@ static bool fetch_rows(struct db_stmt *stmt, struct pool *pool, struct db_rows *
 		if (!take_row(stmt, pool, array + rows->n * rows->row_size))
 			return false;
 		rows->n++;
+		if (budget_is_over())
+			return false;
 	}
 	rows->rows = array;
 	rows->values = has_fields ? NULL : (const void *)array;

@@ -8,6 +8,7 @@
 // takes the setting's change along.
 #include "base/base.h"
 
+#include "base/budget.h"
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/digest.h"
@@ -203,9 +204,46 @@ static bool may_run_again(const struct db *db, enum db_result result, int64_t be
 	return db->tries <= db->config->db_retries && (limit == 0 || clock_tick_us() - begun_us < limit);
 }
 
+struct body {
+	enum db_verdict (*fn)(void *arg);
+	void *arg;
+	enum db_verdict verdict;
+};
+
+static void run_body(void *arg)
+{
+	struct body *body = arg;
+
+	body->verdict = body->fn(body->arg);
+}
+
+// The function, and the end of its transaction. If the function is left because it exceeds its request's budget, the
+// transaction is rolled back, and the guard outside is left in turn. COMMIT and what follows it count no budget: what is
+// committed must be reported so.
+static enum db_result attempt(struct db *db, struct body *body, const struct uuid *request_id)
+{
+	enum budget_end end = BUDGET_KEPT;
+
+	body->verdict = DB_ROLLBACK;
+	if (budget_is_guarded())
+		end = budget_guard(run_body, body);
+	else
+		run_body(body);
+	budget_hold();
+	budget_pause();
+	enum db_result result = finish(db, end == BUDGET_KEPT ? body->verdict : DB_ROLLBACK, request_id);
+	budget_resume();
+	budget_release();
+	if (end != BUDGET_KEPT)
+		budget_raise(end);
+	return result;
+}
+
 enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *request_id,
 	enum db_verdict (*fn)(void *arg), void *arg)
 {
+	struct body body = { .fn = fn, .arg = arg };
+
 	int64_t begun_us = clock_tick_us();
 
 	assert(db->state == TXN_OUTSIDE);
@@ -217,7 +255,7 @@ enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *r
 		db->mode = mode;
 		db->failure = DB_OK;
 		db->tries++;
-		enum db_result result = finish(db, fn(arg), request_id);
+		enum db_result result = attempt(db, &body, request_id);
 
 		if (result == DB_OK || result == DB_FULL || result == DB_ERROR)
 			return result;

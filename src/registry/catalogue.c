@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
+#include "base/budget.h"
 #include "base/clock.h"
 #include "base/pool.h"
 #include "registry/internal.h"
@@ -279,7 +280,12 @@ static enum outcome load(struct registry *registry)
 
 	if (pool == NULL)
 		return OUTCOME_UNAVAILABLE;
+	// All requests use it, so it isn't this one's.
+	budget_hold();
+	budget_pause();
 	enum outcome outcome = load_into(registry, pool, &held);
+	budget_resume();
+	budget_release();
 	if (outcome != OUTCOME_OK) {
 		pool_free(&pool);
 		return outcome;

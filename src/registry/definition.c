@@ -3,6 +3,7 @@
 // was asked about, all or nothing, with what decides between them.
 #include "base/base.h"
 
+#include "base/budget.h"
 #include "base/pool.h"
 #include "registry/catalogue.h"
 #include "registry/definition_internal.h"
@@ -94,7 +95,7 @@ static void fill_in(struct registry *registry, const struct builtin *builtin, st
 	definition->kind = definition->type->kind;
 	definition->singular = definition->type->singular;
 	definition->owner = STR(TENANT_SYSTEM);
-	if (definition->tenant_verbs == 0 && !definition->system_only)
+	if (definition->tenant_verbs == 0)
 		definition->tenant_verbs = definition->verbs;
 }
 
@@ -214,14 +215,38 @@ static bool still_true(const struct view *view, const struct db_value *row)
 	       view->policy == type_policy(row[3].s) && str_eq(view->metadata, row[4].s);
 }
 
+struct holding {
+	struct str tenant;
+	const struct db_value *row;
+	const struct db_rows *definitions;
+	struct pool *pool;
+	struct view *view;
+};
+
+static void make_held_view(void *arg)
+{
+	struct holding *holding = arg;
+
+	holding->view = make_view(holding->tenant, holding->row, holding->definitions, holding->pool);
+}
+
 static enum outcome hold_view(struct registry *registry, struct str tenant, const struct db_value *row,
 	const struct db_rows *definitions, struct view **view)
 {
-	struct pool *pool = pool_new();
+	struct holding holding = { tenant, row, definitions, pool_new(), NULL };
+	enum budget_end end = BUDGET_KEPT;
 
-	if (pool == NULL)
+	if (holding.pool == NULL)
 		return OUTCOME_UNAVAILABLE;
-	*view = make_view(tenant, row, definitions, pool);
+	if (budget_is_guarded())
+		end = budget_guard(make_held_view, &holding);
+	else
+		make_held_view(&holding);
+	if (end != BUDGET_KEPT) { // the pool is nobody's yet
+		pool_free(&holding.pool);
+		budget_raise(end);
+	}
+	*view = holding.view;
 	(*view)->next = registry->definitions->views;
 	registry->definitions->views = *view;
 	registry->definitions->grown = true;
@@ -341,6 +366,23 @@ static int by_name(const void *name, const void *stored)
 	return str_cmp(*(const struct str *)name, ((const struct stored_definition *)stored)->name);
 }
 
+struct reading {
+	struct registry *registry;
+	struct view *view;
+	struct stored_definition *stored;
+	const struct resource *resource;
+};
+
+static void read_definition(void *arg)
+{
+	const struct reading *reading = arg;
+	struct stored_definition *stored = reading->stored;
+
+	stored->answers = definition_read(reading->registry, reading->view->pool, reading->resource, &stored->definition);
+	stored->read = stored->definition.type != NULL; // else the database may have gone away
+	reading->view->read_bytes += stored->body.n;
+}
+
 // NULL: it answers for nobody.
 static const struct definition *read_stored(struct registry *registry, struct view *view, struct stored_definition *stored)
 {
@@ -349,10 +391,19 @@ static const struct definition *read_stored(struct registry *registry, struct vi
 	};
 
 	if (!stored->read) {
-		stored->answers = definition_read(registry, view->pool, &resource, &stored->definition);
-		stored->read = stored->definition.type != NULL; // else the database may have gone away
-		view->read_bytes += stored->body.n;
+		struct reading reading = { registry, view, stored, &resource };
+		struct pool_mark mark = pool_mark(view->pool);
 		registry->definitions->grown = true;
+		enum budget_end end = BUDGET_KEPT;
+		if (budget_is_guarded())
+			end = budget_guard(read_definition, &reading);
+		else
+			read_definition(&reading);
+		if (end != BUDGET_KEPT) { // the view outlives the request that is left
+			pool_rewind(view->pool, mark);
+			stored->definition = (struct definition){ 0 };
+			budget_raise(end);
+		}
 	}
 	return stored->answers ? &stored->definition : NULL;
 }
@@ -500,14 +551,12 @@ enum outcome definition_after_move(struct registry *registry, struct str source,
 
 // ---- lists
 
-static void add_builtins(struct registry *registry, struct str tenant, bool announced, const struct definition **list,
-	size_t *n)
+static void add_builtins(struct registry *registry, struct str tenant, const struct definition **list, size_t *n)
 {
 	const struct definition *all = builtin_list(registry);
 
 	for (size_t i = 0; all != NULL && i < n_builtins; i++) {
-		bool has = !all[i].system_only || is_system(tenant) || (announced && all[i].announced);
-		if (all[i].type != NULL && has)
+		if (all[i].type != NULL && (!all[i].system_only || is_system(tenant)))
 			list[(*n)++] = &all[i];
 	}
 }
@@ -532,8 +581,7 @@ static int by_pointed_type(const void *a, const void *b)
 	return by_type(*(const struct definition *const *)a, *(const struct definition *const *)b);
 }
 
-static enum outcome list_all(struct registry *registry, struct str tenant, bool announced,
-	const struct definition *const **list, size_t *n)
+enum outcome definition_list(struct registry *registry, struct str tenant, const struct definition *const **list, size_t *n)
 {
 	struct view *own = NULL, *common = NULL;
 	enum outcome outcome = see_both(registry, tenant, NULL, &own, &common);
@@ -543,7 +591,7 @@ static enum outcome list_all(struct registry *registry, struct str tenant, bool 
 		return outcome;
 	size_t most = n_builtins + (own != NULL ? own->n : 0) + (common != NULL ? common->n : 0);
 	const struct definition **all = POOL_ARRAY(registry->pool, const struct definition *, most);
-	add_builtins(registry, tenant, announced, all, n);
+	add_builtins(registry, tenant, all, n);
 	if (own != NULL) {
 		add_view(registry, own, common, own, all, n);
 		add_view(registry, own, common, common != own ? common : NULL, all, n);
@@ -551,17 +599,6 @@ static enum outcome list_all(struct registry *registry, struct str tenant, bool 
 	qsort(all, *n, sizeof(*all), by_pointed_type); // there are always some
 	*list = all;
 	return OUTCOME_OK;
-}
-
-enum outcome definition_list(struct registry *registry, struct str tenant, const struct definition *const **list, size_t *n)
-{
-	return list_all(registry, tenant, false, list, n);
-}
-
-enum outcome definition_announced(struct registry *registry, struct str tenant, const struct definition *const **list,
-	size_t *n)
-{
-	return list_all(registry, tenant, true, list, n);
 }
 
 // ---- by one name

@@ -57,14 +57,13 @@ struct definition {
 	const struct type *type; // its group, plural
 	bool builtin;
 	bool system_only; // built in, and for the system's own space: nodes of the cluster, daemon sets
-	bool announced;   // system_only, and yet named by discovery in every space: its plural means it, and no other type's
 	bool stored;      // its objects are resources; else tenants (registry/tenant.h), or events, of which there are none
 	struct str kind, list_kind, singular;
 	const struct str *short_names, *categories;
 	size_t n_short_names, n_categories;
 	enum definition_scope scope;
 	unsigned verbs;        // of enum definition_verbs
-	unsigned tenant_verbs; // the same for those who are not the system: of tenants they get and patch their own; 0 if system_only
+	unsigned tenant_verbs; // the same for those who are not the system: of tenants they get and patch their own
 	bool strategic; // strategic merge patch is defined for it
 	const struct definition_version *versions; // the preferred one first, as Kubernetes orders them
 	size_t n_versions;
@@ -98,10 +97,6 @@ enum outcome definition_named(struct registry *registry, struct str tenant, stru
 // All that the tenant may use, and nothing else: by group, the core group first, then plural. What discovery shows.
 // Bare metal's and placement's types are among them. OUTCOME_OK.
 enum outcome definition_list(struct registry *registry, struct str tenant, const struct definition *const **list, size_t *n);
-// The same with those that are announced: what discovery names. A client resolves a name by the first group that has it, so
-// a type that is left out makes the name mean another type.
-enum outcome definition_announced(struct registry *registry, struct str tenant, const struct definition *const **list,
-	size_t *n);
 
 // ---- what a change of sharing or of policy does: to be asked before and after it, in the transaction that makes it and
 // is then undone. Told is where another definition answers than before, or one where there was none, or none any more;

@@ -141,7 +141,13 @@ bool fields_of_spec(struct pool *pool, struct str fields)
 
 struct str fields_of_resource(struct pool *pool, const struct resource *before, const struct resource *after)
 {
-	return differing(pool, document_of(pool, before), document_of(pool, after));
+	struct pool *trees = pool_scratch(pool, before->body.n + after->body.n);
+	struct str fields = differing(trees, document_of(trees, before), document_of(trees, after));
+
+	if (trees != pool)
+		fields = str_dup(pool, fields);
+	pool_scratch_end(pool, trees);
+	return fields;
 }
 
 static struct doc *object_of(struct pool *pool, const struct tenant *tenant)

@@ -3,6 +3,7 @@
 
 #include "registry/type.h"
 
+#include "base/budget.h"
 #include "base/pool.h"
 #include "db/db.h"
 #include "registry/catalogue.h"
@@ -130,6 +131,7 @@ static const struct type *hold_type(struct types *types, const struct sql_type *
 
 	if (entry != NULL)
 		return &entry->type;
+	budget_hold(); // these pools outlive the request
 	entry = POOL_NEW(pool, struct entry);
 	entry->type = type_of_columns(pool, columns);
 	types->n_custom += builtin ? 0 : 1;
@@ -138,6 +140,7 @@ static const struct type *hold_type(struct types *types, const struct sql_type *
 	entry->next_id = *id;
 	entry->next_name = *name;
 	*id = *name = entry;
+	budget_release();
 	return &entry->type;
 }
 

@@ -2,6 +2,7 @@
 // Trees of JSON values: making, looking, changing, comparing.
 #include "base/base.h"
 
+#include "base/budget.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "repr/repr_internal.h"
@@ -35,6 +36,48 @@ static void drop(void *arg)
 	json_object_put(arg);
 }
 
+static _Thread_local size_t charged __attribute__((tls_model("initial-exec"))); // and not given to a pool yet
+
+bool tree_charge(size_t n)
+{
+	budget_take(n); // may not return
+	charged += n;
+	return !budget_is_over();
+}
+
+size_t tree_charged(void)
+{
+	return charged;
+}
+
+void tree_uncharge(size_t since)
+{
+	if (charged <= since)
+		return;
+	budget_give(charged - since);
+	charged = since;
+}
+
+enum { MANY_OBJECTS = 256, FEW_MEMBERS = 5 };
+
+bool tree_charge_member(struct json_object *object, size_t name_bytes)
+{
+	bool grows = json_object_object_length(object) > TREE_TABLE / 2;
+
+	return tree_charge(TREE_MEMBER + name_bytes + (grows ? TREE_PLACE : 0));
+}
+
+void tree_charge_object(struct json_object *object, size_t *objects)
+{
+	int n = json_object_object_length(object), places = TREE_TABLE;
+
+	if (++*objects > MANY_OBJECTS && n <= FEW_MEMBERS) {
+		places = n > 1 ? 2 * n - 1 : 1;
+		lh_table_resize(json_object_get_object(object), places);
+	}
+	tree_charge(TREE_OBJECT + (size_t)places * TREE_TABLE_PLACE);
+}
+
 struct json_object *tree_made(struct json_object *tree)
 {
 	if (tree == NULL) {
@@ -46,8 +89,12 @@ struct json_object *tree_made(struct json_object *tree)
 
 struct doc *tree_keep(struct pool *pool, struct json_object *tree)
 {
+	budget_hold();
 	if (tree != NULL)
 		pool_cleanup(pool, drop, tree);
+	pool_adopt(pool, charged);
+	charged = 0;
+	budget_release();
 	return doc_of(tree);
 }
 
@@ -151,6 +198,7 @@ bool doc_get(const struct doc *object, struct str name, const struct doc **value
 	struct key key;
 
 	*value = NULL;
+	budget_work(1);
 	if (doc_kind(object) != DOC_OBJECT || str_find(name, '\0', 0) < name.n)
 		return false;
 	key_open(&key, name);
@@ -175,6 +223,7 @@ bool doc_next(struct doc_iter *it)
 
 	if (entry == NULL)
 		return false;
+	budget_work(1);
 	it->name = str_c(lh_entry_k(entry));
 	it->value = lh_entry_v(entry);
 	it->at = lh_entry_next(entry);
@@ -287,57 +336,94 @@ bool doc_is_whole(const struct doc *number)
 
 struct doc *doc_new_object(struct pool *pool)
 {
+	tree_charge(TREE_EMPTY_OBJECT);
 	return tree_keep(pool, tree_made(json_object_new_object()));
 }
 
 struct doc *doc_new_array(struct pool *pool)
 {
+	tree_charge(2 * TREE_VALUE);
 	return tree_keep(pool, tree_made(json_object_new_array_ext(4)));
 }
 
 struct doc *doc_new_string(struct pool *pool, struct str s)
 {
+	tree_charge(TREE_VALUE + s.n);
 	return tree_keep(pool, tree_string(s));
 }
 
 struct doc *doc_new_i64(struct pool *pool, int64_t value)
 {
+	tree_charge(TREE_VALUE);
 	return tree_keep(pool, tree_made(json_object_new_int64(value)));
 }
 
 struct doc *doc_new_u64(struct pool *pool, uint64_t value)
 {
+	tree_charge(TREE_VALUE);
 	return tree_keep(pool, tree_made(json_object_new_uint64(value)));
 }
 
 struct doc *doc_new_bool(struct pool *pool, bool value)
 {
+	tree_charge(TREE_VALUE);
 	return tree_keep(pool, tree_made(json_object_new_boolean(value)));
+}
+
+static struct json_object *copy_value(struct json_object *tree, size_t *objects);
+
+static struct json_object *copy_array(struct json_object *from, size_t *objects)
+{
+	size_t n = json_object_array_length(from);
+
+	if (!tree_charge(2 * TREE_VALUE + n * 2 * sizeof(void *)))
+		return NULL;
+	struct json_object *array = tree_made(json_object_new_array_ext(n > 0 ? (int)n : 1));
+	for (size_t i = 0; i < n && !budget_is_over(); i++)
+		json_object_array_add(array, copy_value(json_object_array_get_idx(from, i), objects));
+	return array;
+}
+
+static struct json_object *copy_object(struct json_object *from, size_t *objects)
+{
+	struct json_object *object = tree_made(json_object_new_object());
+
+	for (struct doc_iter it = doc_iter(doc_of(from)); doc_next(&it) && tree_charge_member(object, it.name.n);)
+		json_object_object_add_ex(object, it.name.p, copy_value(tree_of(it.value), objects), JSON_C_OBJECT_ADD_KEY_IS_NEW);
+	tree_charge_object(object, objects);
+	return object;
+}
+
+// Nothing changes a scalar: it is shared.
+static struct json_object *copy_value(struct json_object *tree, size_t *objects)
+{
+	enum doc_kind kind = budget_is_over() ? DOC_NULL : doc_kind(doc_of(tree));
+
+	switch (kind) {
+	case DOC_ARRAY: return copy_array(tree, objects);
+	case DOC_OBJECT: return copy_object(tree, objects);
+	case DOC_NULL: return NULL;
+	case DOC_BOOL:
+	case DOC_NUMBER:
+	case DOC_STRING: break;
+	}
+	return json_object_get(tree);
 }
 
 struct json_object *tree_copy(struct json_object *tree)
 {
-	enum doc_kind kind = doc_kind(doc_of(tree));
+	size_t objects = 0;
 
-	if (kind == DOC_ARRAY) {
-		size_t n = json_object_array_length(tree);
-		struct json_object *array = tree_made(json_object_new_array_ext(n > 0 ? (int)n : 1));
-		for (size_t i = 0; i < n; i++)
-			json_object_array_add(array, tree_copy(json_object_array_get_idx(tree, i)));
-		return array;
-	}
-	if (kind == DOC_OBJECT) {
-		struct json_object *object = tree_made(json_object_new_object());
-		for (struct doc_iter it = doc_iter(doc_of(tree)); doc_next(&it);)
-			json_object_object_add_ex(object, it.name.p, tree_copy(tree_of(it.value)), JSON_C_OBJECT_ADD_KEY_IS_NEW);
-		return object;
-	}
-	return json_object_get(tree); // nothing changes a scalar
+	return copy_value(tree, &objects);
 }
 
 struct doc *doc_copy(struct pool *pool, const struct doc *doc)
 {
-	return tree_keep(pool, tree_copy(tree_of(doc)));
+	budget_hold();
+	struct doc *copy = tree_keep(pool, tree_copy(tree_of(doc)));
+
+	budget_release();
+	return copy;
 }
 
 bool tree_add(struct json_object *object, struct str name, struct json_object *value)
@@ -367,6 +453,7 @@ static void set(struct doc *object, struct str name, struct json_object *value)
 
 void doc_set(struct doc *object, struct str name, struct doc *value)
 {
+	tree_charge_member(tree_of(object), name.n);
 	set(object, name, json_object_get(tree_of(value)));
 }
 
@@ -384,18 +471,19 @@ void doc_remove(struct doc *object, struct str name)
 void doc_push(struct doc *array, struct doc *value)
 {
 	assert(doc_kind(array) == DOC_ARRAY);
+	tree_charge(2 * sizeof(void *));
 	if (json_object_array_add(tree_of(array), json_object_get(tree_of(value))) != 0)
 		tree_made(NULL);
 }
 
 void doc_set_str(struct pool *pool, struct doc *object, const char *name, struct str value)
 {
-	UNUSED(pool); // the value is attached at once
+	pool_charge(pool, TREE_VALUE + TREE_MEMBER + value.n);
 	set(object, str_c(name), tree_string(value));
 }
 
 void doc_set_u64(struct pool *pool, struct doc *object, const char *name, uint64_t value)
 {
-	UNUSED(pool);
+	pool_charge(pool, TREE_VALUE + TREE_MEMBER);
 	set(object, str_c(name), tree_made(json_object_new_uint64(value)));
 }

@@ -2,6 +2,7 @@
 // JSON Patch (RFC 6902): carried out on a copy, which is thrown away when an operation fails.
 #include "base/base.h"
 
+#include "base/budget.h"
 #include "base/pool.h"
 #include "repr/json_patch.h"
 
@@ -293,11 +294,23 @@ static bool apply(struct patching *patching, const struct patch_operation *opera
 	return false;
 }
 
+static bool patch_copy(struct patching *patching, const struct doc *target, const struct doc *patch)
+{
+	struct patch_operation operation;
+
+	patching->root = tree_copy(tree_of(target));
+	patching->nodes = measured(target).nodes;
+	for (size_t i = 0; i < doc_length(patch) && !budget_is_over(); i++) {
+		if (!patch_read(patching->pool, patch, i, &operation, patching->error) || !apply(patching, &operation))
+			return false;
+	}
+	return true;
+}
+
 bool doc_json_patch(struct pool *pool, const struct doc *target, const struct doc *patch, struct doc_limits limits,
 	struct doc **result, struct str *error)
 {
 	struct patching patching = { .pool = pool, .limits = limits, .error = error };
-	struct patch_operation operation;
 
 	*result = NULL;
 	*error = STR("");
@@ -305,14 +318,12 @@ bool doc_json_patch(struct pool *pool, const struct doc *target, const struct do
 		patching.limits.depth = REPR_DEPTH_MAX;
 	if (!doc_json_patch_check(pool, patch, error))
 		return false;
-	patching.root = tree_copy(tree_of(target));
-	patching.nodes = measured(target).nodes;
-	for (size_t i = 0; i < doc_length(patch); i++) {
-		if (!patch_read(pool, patch, i, &operation, error) || !apply(&patching, &operation)) {
-			json_object_put(patching.root);
-			return false;
-		}
-	}
-	*result = tree_keep(pool, patching.root);
-	return true;
+	budget_hold(); // the tree is nobody's yet
+	bool patched = patch_copy(&patching, target, patch);
+	if (patched)
+		*result = tree_keep(pool, patching.root);
+	else
+		json_object_put(patching.root);
+	budget_release();
+	return patched;
 }

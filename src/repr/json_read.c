@@ -5,10 +5,9 @@
 
 #include <stdarg.h>
 
+#include "base/budget.h"
 #include "base/pool.h"
 #include "repr/repr_internal.h"
-
-enum { MANY_OBJECTS = 256, FEW_MEMBERS = 5 };
 
 struct json_reader {
 	struct pool *pool;
@@ -68,6 +67,13 @@ static bool fail_expected(struct json_reader *reader, const char *expected)
 	char text[8];
 
 	return fail(reader, reader->at, "expected %s, found %s", expected, found(reader, text));
+}
+
+// Nobody reads this: when the tree so far is dropped, the request is left.
+static bool fail_costly(struct json_reader *reader)
+{
+	*reader->error = STR("the document takes more memory than a request is granted");
+	return false;
 }
 
 static void skip_blanks(struct json_reader *reader)
@@ -207,6 +213,8 @@ static bool read_member(struct json_reader *reader, struct json_object *object)
 		name = str_dup(reader->pool, name); // the value may use scratch
 	if (!take(reader, ':'))
 		return fail_expected(reader, "':' after a member's name");
+	if (!tree_charge_member(object, name.n))
+		return fail_costly(reader);
 	if (!read_value(reader, &value))
 		return false;
 	if (tree_add(object, name, value))
@@ -227,26 +235,16 @@ static bool read_members(struct json_reader *reader, struct json_object *object)
 	return take(reader, '}') || fail_expected(reader, "',' or '}' after a member");
 }
 
-// An object comes with a table for 16 members, 640 bytes. A text full of small ones would take 250 times its size, so
-// beyond the first few hundred, each gets a table that fits.
-static void fit_table(struct json_reader *reader, struct json_object *object)
-{
-	int n = json_object_object_length(object);
-
-	if (++reader->objects > MANY_OBJECTS && n <= FEW_MEMBERS)
-		lh_table_resize(json_object_get_object(object), n > 1 ? 2 * n - 1 : 1);
-}
-
 // An array or object: what was read of it is dropped when it fails.
 static bool read_container(struct json_reader *reader, bool array, struct json_object **value)
 {
-	if (!enter(reader))
+	if (!enter(reader) || (array && !tree_charge(TREE_VALUE) && !fail_costly(reader)))
 		return false;
 	*value = tree_made(array ? json_object_new_array_ext(1) : json_object_new_object());
 	if (array ? read_elements(reader, *value) : read_members(reader, *value)) {
 		reader->depth--;
 		if (!array)
-			fit_table(reader, *value);
+			tree_charge_object(*value, &reader->objects);
 		return true;
 	}
 	json_object_put(*value);
@@ -260,6 +258,8 @@ static bool read_value(struct json_reader *reader, struct json_object **value)
 	struct str s;
 
 	*value = NULL;
+	if (!tree_charge(TREE_VALUE))
+		return fail_costly(reader);
 	if (reader->limits.nodes != 0 && reader->nodes++ == reader->limits.nodes)
 		return fail(reader, reader->at, "the document has more than %zu values", reader->limits.nodes);
 	if (c == '{' || c == '[')
@@ -271,6 +271,8 @@ static bool read_value(struct json_reader *reader, struct json_object **value)
 	reader->at++;
 	if (!read_string(reader, &s))
 		return false;
+	if (!tree_charge(s.n))
+		return fail_costly(reader);
 	*value = tree_string(s);
 	return true;
 }
@@ -298,12 +300,17 @@ bool doc_parse_json(struct pool *pool, struct str text, struct doc_limits limits
 		.pool = pool, .text = text, .limits = limits, .scratch = buf_new(pool, 0), .error = error,
 	};
 	struct json_object *value;
+	size_t before = tree_charged();
 
 	*doc = NULL;
 	if (reader.limits.depth > REPR_DEPTH_MAX)
 		reader.limits.depth = REPR_DEPTH_MAX;
-	if (!read_text(&reader, &value))
-		return false;
-	*doc = tree_keep(pool, value);
-	return true;
+	budget_hold(); // the tree is nobody's yet
+	bool read = read_text(&reader, &value);
+	if (read)
+		*doc = tree_keep(pool, value);
+	else
+		tree_uncharge(before);
+	budget_release();
+	return read;
 }

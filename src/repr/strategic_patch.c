@@ -433,7 +433,7 @@ static struct doc *merge_object(struct merging *merging, const struct merge_rule
 bool doc_strategic_patch(struct pool *pool, const struct merge_rule *rules, const struct doc *target,
 	const struct doc *patch, struct doc **result, struct str *error)
 {
-	struct merging merging = { .pool = pool, .error = error };
+	struct merging merging = { .pool = pool_scratch(pool, SIZE_MAX), .error = error };
 	struct doc *merged;
 
 	*result = NULL;
@@ -446,5 +446,6 @@ bool doc_strategic_patch(struct pool *pool, const struct merge_rule *rules, cons
 		return false;
 	// What was not changed is the target's still.
 	*result = doc_copy(pool, merged);
+	pool_scratch_end(pool, merging.pool); // not when it failed: the error's text is there
 	return true;
 }

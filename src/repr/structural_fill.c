@@ -2,6 +2,7 @@
 // Pruning and defaults: objects changed to what their schema says.
 #include "base/base.h"
 
+#include "base/budget.h"
 #include "repr/repr_internal.h"
 #include "repr/structural_internal.h"
 
@@ -111,7 +112,7 @@ static struct json_object *take_default(struct filling *filling, const struct st
 {
 	size_t n = count_values(schema->fallback);
 
-	if (n > filling->left) {
+	if (n > filling->left || budget_is_over()) {
 		filling->full = true;
 		return NULL;
 	}
@@ -176,6 +177,8 @@ bool structural_default(const struct structural *schema, struct doc *object, siz
 		size_t n = count_values(object);
 		filling.left = n < max_nodes ? max_nodes - n : 0;
 	}
+	budget_hold(); // a copy of a default is nobody's for a moment
 	fill_value(&filling, schema, object);
+	budget_release();
 	return !filling.full;
 }

@@ -6,6 +6,7 @@
 
 #include <libxml/xmlreader.h>
 
+#include "base/budget.h"
 #include "base/pool.h"
 #include "repr/xml_cursor.h"
 #include "repr/xml_error.h"
@@ -115,6 +116,48 @@ static struct str declared_encoding(struct str text)
 	return str_part(declaration, at + 1, str_find(declaration, declaration.p[at], at + 1));
 }
 
+// Attributes cost libxml2 a comparison with each other one of their element, and memory that nobody counts. No document
+// that we know has an element with more than three.
+enum { ATTRIBUTES_MAX = 32 };
+
+// Where the tag that begins at text.p[at] ends, and how many attributes it has, up to one too many. Both follow what the
+// parser would read up to the first fault, where that stops.
+static size_t skip_tag(struct str text, size_t at, unsigned *attributes)
+{
+	*attributes = 0;
+	while (at < text.n && text.p[at] != '>' && *attributes <= ATTRIBUTES_MAX) {
+		char c = text.p[at++];
+		if (c == '"' || c == '\'')
+			at = str_find(text, c, at) + 1;
+		else if (c == '=')
+			++*attributes;
+	}
+	return at;
+}
+
+static bool check_attributes(struct xml_cursor *xml, struct str text)
+{
+	unsigned attributes;
+
+	for (size_t at = str_find(text, '<', 0); at < text.n; at = str_find(text, '<', at)) {
+		struct str rest = str_part(text, at, text.n);
+		if (str_starts(rest, STR("<!--"))) {
+			at = find(text, at + 4, STR("-->"));
+		} else if (str_starts(rest, STR("<![CDATA["))) {
+			at = find(text, at + 9, STR("]]>"));
+		} else if (str_starts(rest, STR("<?"))) {
+			at = find(text, at + 2, STR("?>"));
+		} else {
+			at = skip_tag(text, at, &attributes);
+			if (attributes > ATTRIBUTES_MAX)
+				return set_error(xml, 0, str_printf(xml->pool, "an element has more than %d attributes", ATTRIBUTES_MAX));
+		}
+		if (at >= text.n)
+			break;
+	}
+	return true;
+}
+
 static bool check_text(struct xml_cursor *xml, struct str text)
 {
 	struct str encoding = declared_encoding(text);
@@ -130,14 +173,17 @@ static bool check_text(struct xml_cursor *xml, struct str text)
 	if (has_doctype(text))
 		return set_error(xml, 0,
 			STR("a DOCTYPE is not accepted; leave it out, and write characters instead of entities"));
-	return true;
+	return check_attributes(xml, text);
 }
 
 // ---- events
 
 static enum event next_node(struct xml_cursor *xml)
 {
+	budget_work(32);
+	budget_hold(); // libxml2 calls on_parser_error, and must not be left by that
 	int got = xmlTextReaderRead(xml->reader);
+	budget_release();
 
 	if (got == 0 && !xml->failed)
 		return EVENT_DONE;
@@ -193,6 +239,22 @@ static bool all_blank(struct str s)
 	return true;
 }
 
+// A request may be left while its document is read (base/budget.h).
+struct opened {
+	xmlTextReaderPtr reader;
+};
+
+enum { READER_BYTES = 64 << 10 }; // the parser, its dictionary and its buffers
+
+static void close_opened(void *arg)
+{
+	struct opened *opened = arg;
+
+	if (opened->reader != NULL)
+		xmlFreeTextReader(opened->reader);
+	opened->reader = NULL;
+}
+
 bool xml_open(struct xml_cursor *xml, struct pool *pool, struct str text, struct doc_limits limits, struct str *error)
 {
 	*xml = (struct xml_cursor){ .pool = pool, .limits = limits, .error = error };
@@ -201,7 +263,14 @@ bool xml_open(struct xml_cursor *xml, struct pool *pool, struct str text, struct
 	if (!check_text(xml, text))
 		return false;
 	// With an encoding given here, libxml2 looks for no other. XML_PARSE_NOENT stays off: it would read files.
-	xml->reader = xmlReaderForMemory(text.p, (int)text.n, NULL, "UTF-8", XML_PARSE_NONET);
+	budget_hold();
+	struct opened *opened = POOL_NEW(pool, struct opened);
+	pool_cleanup(pool, close_opened, opened);
+	pool_adopt(pool, READER_BYTES);
+	budget_take(READER_BYTES);
+	xml->opened = opened;
+	xml->reader = opened->reader = xmlReaderForMemory(text.p, (int)text.n, NULL, "UTF-8", XML_PARSE_NONET);
+	budget_release(); // the reader is the pool's now
 	if (xml->reader == NULL)
 		return set_error(xml, 0, STR("the XML parser could not be started"));
 	xmlTextReaderSetStructuredErrorHandler(xml->reader, on_parser_error, xml);
@@ -210,8 +279,8 @@ bool xml_open(struct xml_cursor *xml, struct pool *pool, struct str text, struct
 
 void xml_close(struct xml_cursor *xml)
 {
-	if (xml->reader != NULL)
-		xmlFreeTextReader(xml->reader);
+	if (xml->opened != NULL)
+		close_opened(xml->opened);
 	xml->reader = NULL;
 }
 

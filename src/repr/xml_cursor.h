@@ -11,12 +11,14 @@ struct xml_cursor {
 	struct doc_limits limits;
 	struct str *error;
 	void *reader;  // libxml2's
+	void *opened;  // what frees it with the pool
 	size_t nodes;  // values made so far
 	bool failed;
 	bool at_empty; // on an element without content, whose end the parser doesn't tell
 };
 
-// Refuses what text must not be and enters the document element. To be closed in any case.
+// Refuses what text must not be and enters the document element: among the rest, more than 32 attributes of an element.
+// To be closed; a pool that is cleared before closes it, too.
 bool xml_open(struct xml_cursor *xml, struct pool *pool, struct str text, struct doc_limits limits, struct str *error);
 void xml_close(struct xml_cursor *xml);
 // Name of the element just entered, without prefix.

@@ -82,7 +82,7 @@ enum transport_fault params_read(struct pool *pool, char *const *envp, size_t ma
 {
 	const struct str prefix = STR("HTTP_");
 	struct str values[WANTED__COUNT];
-	size_t header_bytes = 0;
+	size_t header_bytes = 0, n_fields = 0;
 	bool too_large = false;
 
 	for (size_t i = 0; i < WANTED__COUNT; i++)
@@ -99,7 +99,8 @@ enum transport_fault params_read(struct pool *pool, char *const *envp, size_t ma
 		}
 		name = str_part(name, prefix.n, name.n);
 		header_bytes += name.n + value.n;
-		if (header_bytes > max_headers)
+		// Fields of one name are joined, which copies: each of them counts.
+		if (header_bytes > max_headers || ++n_fields > REQUEST_MAX_HEADERS)
 			too_large = true;
 		else if (!header_is_ignored(name) && request_add_header(pool, request, name, value) != OUTCOME_OK)
 			too_large = true;

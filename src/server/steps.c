@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "auth/auth.h"
+#include "base/budget.h"
 #include "base/clock.h"
 #include "base/config.h"
 #include "base/log.h"
@@ -196,28 +197,13 @@ enum step_result step_authenticate(struct passage *passage)
 	return outcome == OUTCOME_OK ? STEP_NEXT : done(passage, outcome);
 }
 
-// Impersonate-User, -Group, -Uid, -Extra-NAME. What carries one is meant for the rights of another user, so it is never
-// carried out with those of the credential. STR_NONE: there is none.
-static struct str find_impersonation(const struct request *request)
-{
-	for (size_t i = 0; i < request->n_headers; i++)
-		if (str_starts(request->headers[i].name, STR("impersonate-")))
-			return request->headers[i].name;
-	return STR_NONE;
-}
-
 enum step_result step_permit(struct passage *passage)
 {
-	struct str impersonation = find_impersonation(&passage->call->request);
 	struct call *call = passage->call;
 	enum role needed = call->match.method->role;
 	bool reads = call->request.method == METHOD_GET || call->request.method == METHOD_HEAD;
 	enum outcome outcome = policy_permits(&call->who, needed, call->realm);
 
-	if (impersonation.p != NULL && outcome != OUTCOME_UNAUTHENTICATED)
-		return done(passage, call_fail(call, OUTCOME_FORBIDDEN,
-			"the header field %.*s is refused: nobody acts as another user here; send a credential of that user",
-			STR_ARG(impersonation)));
 	if (call->who.reads_all && reads)
 		return STEP_NEXT;
 	switch (outcome) {
@@ -307,11 +293,6 @@ static enum outcome run_handler(struct passage *passage)
 	return endpoint->run(passage->call);
 }
 
-struct attempt {
-	struct passage *passage;
-	struct pool_mark mark;
-};
-
 // Is what the handler did to stay?
 static bool stays(const struct passage *passage)
 {
@@ -321,10 +302,10 @@ static bool stays(const struct passage *passage)
 // Starts from nothing each time: the memory of an attempt that was rolled back is given back first.
 static enum db_verdict attempt_run(void *arg)
 {
-	struct attempt *attempt = arg;
-	struct passage *passage = attempt->passage;
+	struct passage *passage = arg;
 
-	pool_rewind(passage->call->pool, attempt->mark);
+	passage->call->pool = passage->pool;
+	pool_rewind(passage->pool, passage->mark);
 	passage->call->registry->problem = (struct problem){ .n_members = 0 };
 	passage->call->registry->concerned.tenant = STR_NONE; // its text was in what the pool is rewound by
 	passage->call->registry->concerned.several = false;
@@ -422,8 +403,11 @@ enum step_result step_run(struct passage *passage)
 	if (begun != OUTCOME_OK)
 		return done(passage, begun);
 	pipeline->registry->privileged = call->who.role == ROLE_OPERATOR;
-	struct attempt attempt = { passage, pool_mark(call->pool) };
-	switch (db_txn_run(pipeline->db, db_mode_of(method->txn), &call->request_id, attempt_run, &attempt)) {
+	passage->mark = pool_mark(call->pool);
+	passage->marked = true;
+	enum db_result result = db_txn_run(pipeline->db, db_mode_of(method->txn), &call->request_id, attempt_run, passage);
+	budget_end(); // what is committed is answered so
+	switch (result) {
 	case DB_OK:
 		if (stays(passage))
 			catalogue_committed(pipeline->registry);

@@ -3,6 +3,7 @@
 #ifndef TENURE_SERVER_STEPS_H
 #define TENURE_SERVER_STEPS_H
 
+#include "base/pool.h"
 #include "server/pipeline.h"
 
 // One request's way through the steps.
@@ -13,6 +14,9 @@ struct passage {
 	enum outcome outcome; // of the step that was done last
 	bool in_registry;     // the registry was asked, so what went wrong may be told in registry->problem
 	unsigned tries;       // times the handler ran
+	struct pool *pool;     // the request's
+	bool marked;
+	struct pool_mark mark; // if marked: where the handler began to allocate
 };
 
 enum step_result {

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 
+enum { SPARE_MAX = 256 << 10 };
 enum { CONTENT_MAX = 32768, TYPE_AT = 1, LENGTH_AT = 4, PADDING_AT = 6 };
 
 _Static_assert((int)STREAM_HEAD == (int)FCGI_HEADER_LEN, "a record's head");
@@ -42,11 +43,13 @@ static bool make_room(struct stream *stream, size_t n)
 	}
 	if (stream->n + n <= stream->room)
 		return true;
-	char *more = realloc(stream->out, (stream->n + n) * 2);
+	// Doubling, while that is little.
+	size_t spare = stream->n + n < SPARE_MAX ? stream->n + n : SPARE_MAX;
+	char *more = realloc(stream->out, stream->n + n + spare);
 	if (more == NULL)
 		return false;
 	stream->out = more;
-	stream->room = (stream->n + n) * 2;
+	stream->room = stream->n + n + spare;
 	return true;
 }
 
@@ -90,7 +93,7 @@ bool stream_end(struct stream *stream)
 }
 
 // A buffer that was needed once is not kept.
-static void forget_sent(struct stream *stream)
+void stream_forget(struct stream *stream)
 {
 	free(stream->out);
 	stream->out = NULL;
@@ -106,7 +109,7 @@ bool stream_write(struct stream *stream)
 		stream->sent += (size_t)n;
 		stream->moved_us = clock_tick_us();
 	}
-	forget_sent(stream);
+	stream_forget(stream);
 	return true;
 }
 

@@ -30,6 +30,8 @@ bool stream_add(struct stream *stream, struct str text);
 bool stream_end(struct stream *stream);
 // Writes what goes. False: the peer is gone.
 bool stream_write(struct stream *stream);
+// Drops what waits; the connection is of no use then but to be closed.
+void stream_forget(struct stream *stream);
 // Reads what comes. False: the peer is gone, or wants no more.
 bool stream_read(struct stream *stream);
 

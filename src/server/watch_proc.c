@@ -45,14 +45,28 @@ struct watch_proc {
 	bool stop;
 };
 
+struct bookmark {
+	struct watch_teller *teller;
+	struct watch_client *client;
+};
+
+static void make_bookmark(void *arg)
+{
+	struct bookmark *bookmark = arg;
+	struct buf text = buf_new(bookmark->teller->pool, 256);
+
+	if (watcher_bookmark(bookmark->client->watcher, watch_call(bookmark->teller), &text) == OUTCOME_OK)
+		watch_client_say(bookmark->client, &text);
+}
+
 static void add_due(struct watch_proc *proc, struct watch_client *client, bool over)
 {
 	int64_t now_us = clock_tick_us();
-	struct buf text = buf_new(proc->teller.pool, 256);
+	struct bookmark bookmark = { &proc->teller, client };
+	struct buf text = buf_new(proc->teller.pool, 16);
 
 	if (!client->slow && watcher_wants_bookmarks(client->watcher) && (over || now_us >= client->bookmark_us)) {
-		if (watcher_bookmark(client->watcher, watch_call(&proc->teller), &text) != OUTCOME_OK)
-			text.n = 0;
+		(void)watch_within_budget(&proc->teller, client, make_bookmark, &bookmark);
 		client->bookmark_us = watch_in_seconds(WATCH_BOOKMARK_S);
 	} else if (now_us >= client->alive_us) {
 		buf_addc(&text, '\n');

@@ -8,7 +8,10 @@
 #include "server/watch_tell.h"
 
 #include "api/spaces/watcher.h"
+#include "base/budget.h"
 #include "base/clock.h"
+#include "base/config.h"
+#include "base/log.h"
 #include "base/pool.h"
 #include "db/db.h"
 #include "registry/catalogue.h"
@@ -22,6 +25,7 @@ enum {
 	SOON_MS = 10,                 // the same while the horizon waits for other connections' statements
 	AHEAD_MS = 200,               // between two looks at what is ahead of the front
 	PAGE = 500,                   // changes read at once
+	EVENT_PER_BODY = 4,           // bytes of an event for each of max_body: an object, and a table's cells of it
 };
 
 struct call *watch_call(struct watch_teller *teller)
@@ -47,20 +51,57 @@ static void expire_all(struct watch_teller *teller)
 		expire(teller, client);
 }
 
+bool watch_within_budget(struct watch_teller *teller, struct watch_client *client, void (*fn)(void *arg), void *arg)
+{
+	struct pool_mark mark = pool_mark(teller->pool);
+	int64_t begun_us = clock_cpu_us();
+	size_t waiting = stream_waiting(&client->stream);
+
+	budget_grant(WATCH_EVENT_MEMORY, WATCH_EVENT_CPU_US);
+	enum budget_end end = budget_guard(fn, arg);
+	budget_end();
+	teller->registry->pool = teller->pool;
+	pool_rewind(teller->pool, mark);
+	if (end != BUDGET_KEPT) {
+		log_warning("watches: an event for tenant \"%.*s\" took more %s than one is granted: its watch is ended",
+			STR_ARG(watcher_user_tenant(client->watcher)), end == BUDGET_TIME ? "CPU time" : "memory");
+		watch_client_end_with(teller->pool, client, watch_too_costly);
+	}
+	watch_shares_note(&teller->shares, teller->clients, client, clock_cpu_us() - begun_us,
+		stream_waiting(&client->stream) > waiting ? stream_waiting(&client->stream) - waiting : 0);
+	return end == BUDGET_KEPT;
+}
+
+struct event {
+	struct watch_teller *teller;
+	struct watch_client *client;
+	const struct followed *change;
+	enum outcome outcome;
+};
+
+// An event that is larger than any object is not kept for a client to take.
+static void make_event(void *arg)
+{
+	struct event *event = arg;
+	struct watch_teller *teller = event->teller;
+	struct buf text = buf_new(teller->pool, 2048);
+
+	event->outcome = watcher_tell(event->client->watcher, watch_call(teller), event->change, &text);
+	if (event->outcome == OUTCOME_OK && text.n > EVENT_PER_BODY * teller->setup->config->max_body)
+		budget_raise(BUDGET_MEMORY);
+	if (event->outcome == OUTCOME_OK)
+		watch_client_say(event->client, &text);
+}
+
 // False: the database is away.
 static bool tell(struct watch_teller *teller, struct watch_client *client, const struct followed *change)
 {
-	struct pool_mark mark = pool_mark(teller->pool);
-	struct buf text = buf_new(teller->pool, 2048);
-	enum outcome outcome = watcher_tell(client->watcher, watch_call(teller), change, &text);
+	struct event event = { teller, client, change, OUTCOME_OK };
 
-	if (outcome == OUTCOME_UNAVAILABLE)
+	if (watch_within_budget(teller, client, make_event, &event) && event.outcome == OUTCOME_UNAVAILABLE)
 		return false;
-	if (outcome == OUTCOME_OK)
-		watch_client_say(client, &text);
-	if (outcome != OUTCOME_OK || watcher_is_lost(client->watcher, change))
+	if (event.outcome != OUTCOME_OK || watcher_is_lost(client->watcher, change))
 		expire(teller, client);
-	pool_rewind(teller->pool, mark);
 	client->slow = stream_waiting(&client->stream) > WATCH_WAITING_MAX;
 	client->unsafe = true;
 	watcher_advance(client->watcher, change->id);
@@ -96,18 +137,43 @@ static bool is_wanted(const struct watch_teller *teller, uint64_t after, struct 
 	return wanted;
 }
 
+struct contents {
+	struct watch_teller *teller;
+	struct followed **batch;
+	size_t n;
+	enum outcome outcome;
+};
+
+static void read_contents(void *arg)
+{
+	struct contents *contents = arg;
+
+	contents->outcome = follow_contents(contents->teller->registry, contents->batch, contents->n);
+}
+
 static bool tell_batch(struct watch_teller *teller, uint64_t after, struct followed **batch, size_t n)
 {
 	struct pool_mark mark = pool_mark(teller->pool);
 
 	if (n == 0)
 		return true;
-	if (follow_contents(teller->registry, batch, n) != OUTCOME_OK)
+	struct contents contents = { teller, batch, n, OUTCOME_OK };
+	budget_grant(n > 1 ? WATCH_CONTENTS_MEMORY : 0, 0);
+	enum budget_end end = budget_guard(read_contents, &contents);
+	budget_end();
+	if (end != BUDGET_KEPT) { // they are large: fewer at a time
+		pool_rewind(teller->pool, mark);
+		return tell_batch(teller, after, batch, n / 2) && tell_batch(teller, after, batch + n / 2, n - n / 2);
+	}
+	if (contents.outcome != OUTCOME_OK)
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
-			if (is_new_to(teller, client, after, batch[i]) && watcher_wants(client->watcher, batch[i]) &&
-				!tell(teller, client, batch[i]))
+			if (!is_new_to(teller, client, after, batch[i]) || !watcher_wants(client->watcher, batch[i]))
+				continue;
+			if (!watch_shares_allow(&teller->shares, client))
+				client->slow = true; // it is led on later
+			else if (!tell(teller, client, batch[i]))
 				return false;
 		}
 	}
@@ -132,20 +198,31 @@ static bool is_of_types(const struct watch_teller *teller, const struct followed
 	return false;
 }
 
+struct type_check {
+	struct watch_teller *teller;
+	struct watch_client *client;
+	enum outcome outcome;
+};
+
+static void check_type(void *arg)
+{
+	struct type_check *check = arg;
+
+	check->outcome = watcher_check_type(check->client->watcher, watch_call(check->teller));
+}
+
 // Before anything is told that is newer. False: the database is away.
 static bool check_types(struct watch_teller *teller, const struct followed *change)
 {
 	catalogue_doubt(teller->registry);
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
-		struct pool_mark mark = pool_mark(teller->pool);
+		struct type_check check = { teller, client, OUTCOME_OK };
 		if (client->gone || client->stream.ended || !watcher_may_lose_type(client->watcher, change))
 			continue;
-		enum outcome outcome = watcher_check_type(client->watcher, watch_call(teller));
-		if (outcome == OUTCOME_UNAVAILABLE)
+		if (watch_within_budget(teller, client, check_type, &check) && check.outcome == OUTCOME_UNAVAILABLE)
 			return false;
-		if (outcome != OUTCOME_OK)
+		if (check.outcome != OUTCOME_OK)
 			expire(teller, client);
-		pool_rewind(teller->pool, mark);
 	}
 	return true;
 }
@@ -383,6 +460,7 @@ int watch_tell_round(struct watch_teller *teller)
 {
 	bool more;
 
+	watch_shares_begin(&teller->shares, teller->clients);
 	if (!begin_round(teller) || !serve_front(teller) || !serve_ahead(teller) || !serve_behind(teller, &more)) {
 		drop_unsafe(teller);
 		return -1;

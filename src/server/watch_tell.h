@@ -5,11 +5,13 @@
 #define TENURE_SERVER_WATCH_TELL_H
 
 #include "base/str.h"
+#include "server/watch_share.h"
 
 struct call;
 struct pool;
 struct registry;
 struct setup;
+struct watch_client;
 struct watch_clients;
 
 struct watch_teller {
@@ -25,6 +27,7 @@ struct watch_teller {
 	uint64_t system_id;       // the system's tenant; 0: not known yet
 	struct str only;          // the tenant whose watches alone are served now; p NULL: all are
 	int64_t ahead_us;         // clock_tick_us of the next look ahead of the front
+	struct watch_shares shares;
 };
 
 // Tells all clients what there is, and pushes it to their connections once it is durable (registry/horizon.h). Returns in
@@ -35,5 +38,8 @@ int watch_tell_round(struct watch_teller *teller);
 void watch_tell_rest(struct watch_teller *teller);
 // The call that watcher.h's functions take, its memory from pool.
 struct call *watch_call(struct watch_teller *teller);
+// Calls fn(arg), which makes something for one client, within what one event may take. False: it took more, and the client's
+// watch is ended with an ERROR event that says so; the pool is as it was.
+bool watch_within_budget(struct watch_teller *teller, struct watch_client *client, void (*fn)(void *arg), void *arg);
 
 #endif

@@ -6,7 +6,7 @@
 #include "wadl/table.h"
 
 // What any method may answer; tenancy.wadl says so, too.
-static const int common_statuses[] = { 400, 401, 403, 404, 405, 406, 413, 414, 415, 429, 431, 500, 501, 503 };
+static const int common_statuses[] = { 400, 401, 403, 404, 405, 406, 413, 414, 415, 422, 429, 431, 500, 501, 503 };
 
 static const struct wadl_method *whole(const struct route_method *method)
 {

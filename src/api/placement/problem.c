@@ -24,6 +24,7 @@ static const struct {
 	{ 413, "Request Entity Too Large", "The body of your request was too large for this server." },
 	{ 414, "Request URI Too Long", "The request URI was too long for this server." },
 	{ 415, "Unsupported Media Type", "The request media type is not supported by this server." },
+	{ 422, "Unprocessable Entity", "The request could not be processed." },
 	{ 428, "Precondition Required", "This request is required to be conditional." },
 	{ 429, "Too Many Requests", "Too many requests were made at once: try again later." },
 	{ 431, "Request Header Fields Too Large", "The header fields were too large for this server." },

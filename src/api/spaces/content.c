@@ -388,7 +388,8 @@ static enum outcome body_of(const struct change_of_object *change, const struct 
 {
 	const struct target *target = change->target;
 	struct pool *pool = change->call->pool;
-	const struct doc *stored = current != NULL ? stored_doc(pool, current->body) : NULL;
+	struct pool *scratch = pool_scratch(pool, current != NULL ? current->body.n : 0);
+	const struct doc *stored = current != NULL ? stored_doc(scratch, current->body) : NULL;
 	struct doc *sent = doc_copy(pool, whole);
 
 	if (target->part == PART_SCALE)
@@ -407,7 +408,8 @@ static enum outcome body_of(const struct change_of_object *change, const struct 
 		outcome = check_builtin_form(change, sent);
 	if (outcome == OUTCOME_OK && target->definition->builtin && target->part != PART_STATUS)
 		sent = fill_builtin(pool, target->definition, sent);
-	*body = part_of_body(change, sent, stored);
+	*body = part_of_body(change, sent, stored); // copies of what is stored
+	pool_scratch_end(pool, scratch);
 	return outcome;
 }
 
@@ -422,10 +424,13 @@ static enum outcome whole_of(const struct change_of_object *change, const struct
 		return changed_object(change, NULL, whole);
 	struct buf text = buf_new(call->pool, 1024 + current->meta.n + current->body.n);
 	object_json(call, change->target->definition, change->target->version, current, &text);
-	struct doc *object = stored_doc(call->pool, buf_str(&text));
+	struct pool *scratch = pool_scratch(call->pool, text.n);
+	struct doc *object = stored_doc(scratch, buf_str(&text));
 	if (change->target->part == PART_SCALE)
 		object = scale_of(call->pool, change->target, object);
-	return changed_object(change, object, whole);
+	enum outcome outcome = changed_object(change, object, whole);
+	pool_scratch_end(call->pool, scratch); // what the result shares with it stays
+	return outcome;
 }
 
 // A write of a custom type's object says which version it is based on; of a built-in one it may leave that out.

@@ -60,7 +60,7 @@ enum outcome read_definitions(struct call *call, const struct definition *const 
 	*n = 0;
 	if (tenant.n == 0)
 		return call_fail(call, OUTCOME_FORBIDDEN, "this user is of no tenant");
-	return definition_announced(call->registry, tenant, list, n);
+	return definition_list(call->registry, tenant, list, n);
 }
 
 // ---- groups
@@ -246,13 +246,6 @@ unsigned verbs_for(const struct call *call, const struct definition *definition)
 	return call->may_order ? verbs : verbs & ~(unsigned)VERB_WATCH;
 }
 
-// The verbs that discovery names. A type that is only announced to the caller has all of its own: each request says why it
-// is refused, where a client that finds a verb missing says nothing of the reason.
-static unsigned verbs_named(const struct call *call, const struct definition *definition)
-{
-	return definition->announced ? definition->verbs : verbs_for(call, definition);
-}
-
 static struct doc *verbs_doc(struct pool *pool, unsigned verbs)
 {
 	struct doc *list = doc_new_array(pool);
@@ -291,7 +284,7 @@ static struct doc *type_doc(struct call *call, const struct definition *definiti
 	doc_set(doc, STR("tenanted"), doc_new_bool(pool, definition->scope != SCOPE_CLUSTER));
 	set_tenant(pool, doc, definition);
 	doc_set_str(pool, doc, "kind", definition->kind);
-	doc_set(doc, STR("verbs"), verbs_doc(pool, verbs_named(call, definition)));
+	doc_set(doc, STR("verbs"), verbs_doc(pool, verbs_for(call, definition)));
 	set_names(pool, doc, "shortNames", definition->short_names, definition->n_short_names);
 	set_names(pool, doc, "categories", definition->categories, definition->n_categories);
 	return doc;
@@ -341,7 +334,7 @@ static void add_types(struct call *call, struct str group, struct str version, c
 			continue;
 		doc_push(types, type_doc(call, definition));
 		for (enum part part = PART_STATUS; part <= PART_FINALIZE; part++) {
-			unsigned verbs = verbs_named(call, definition) & part_verbs(definition, found, part);
+			unsigned verbs = verbs_for(call, definition) & part_verbs(definition, found, part);
 			if (verbs != 0)
 				doc_push(types, part_of_type(call, definition, part, verbs));
 		}

@@ -64,21 +64,9 @@ static enum outcome read_list_query(struct call *call, const struct target *targ
 // ---- going through them
 
 // Memory of a page is given back before the next: a selector may pass over more than a worker can hold.
-static void free_scratch(void *arg)
-{
-	struct pool *pool = arg;
-
-	pool_free(&pool);
-}
-
 static struct pool *scratch_of(struct call *call)
 {
-	struct pool *pool = pool_new();
-
-	if (pool == NULL)
-		abort();
-	pool_cleanup(call->pool, free_scratch, pool);
-	return pool;
+	return pool_scratch(call->pool, SIZE_MAX);
 }
 
 // A list would grow by copying what it has, over and over. What is no document takes less than this.

@@ -309,7 +309,7 @@ struct verb_name {
 extern const struct verb_name verb_names[]; // ends with a name of NULL
 // What of a type's verbs is for this caller, its role aside.
 unsigned verbs_for(const struct call *call, const struct definition *definition);
-// All that the caller may use, and what is announced to it besides (definition_announced).
+// All that the caller may use.
 enum outcome read_definitions(struct call *call, const struct definition *const **list, size_t *n);
 
 // ---- object.c

@@ -193,6 +193,7 @@ static const struct {
 	{ OUTCOME_BODY_TOO_LARGE, 0, "RequestEntityTooLarge" },
 	{ OUTCOME_TARGET_TOO_LONG, 0, "BadRequest" },
 	{ OUTCOME_UNSUPPORTED_MEDIA, 0, "UnsupportedMediaType" },
+	{ OUTCOME_TOO_COSTLY, 0, "Invalid" },
 	{ OUTCOME_PRECONDITION_REQUIRED, 0, "Conflict" },
 	{ OUTCOME_TOO_MANY_REQUESTS, 0, "TooManyRequests" },
 	{ OUTCOME_HEADERS_TOO_LARGE, 0, "BadRequest" },

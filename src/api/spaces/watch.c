@@ -74,6 +74,14 @@ void watch_unauthenticated(struct buf *out)
 		"\"reason\":\"Unauthorized\",\"code\":401}}\n");
 }
 
+void watch_too_costly(struct buf *out)
+{
+	BUF_LIT(out, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
+		"\"status\":\"Failure\",\"message\":\"an event of this watch takes more memory or computing time than one is "
+		"granted: watch without columns or selectors that search large members\",\"reason\":\"RequestEntityTooLarge\","
+		"\"code\":413}}\n");
+}
+
 void watch_expired(struct buf *out)
 {
 	BUF_LIT(out, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"

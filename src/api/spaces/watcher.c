@@ -100,6 +100,11 @@ struct str watcher_tenant(const struct watcher *watcher)
 	return watcher->words.all || watcher->words.tenants ? STR_NONE : watcher->texts[WATCH_TENANT];
 }
 
+struct str watcher_user_tenant(const struct watcher *watcher)
+{
+	return watcher->texts[WATCH_USER_TENANT];
+}
+
 uint64_t watcher_position(const struct watcher *watcher)
 {
 	return watcher->words.position;

@@ -18,6 +18,8 @@ void watcher_free(struct watcher **watcher);
 
 // The tenant whose changes, beside the system's, are all that it is about; p NULL: others' are, too.
 struct str watcher_tenant(const struct watcher *watcher);
+// The tenant of who watches; "" for an operator without one.
+struct str watcher_user_tenant(const struct watcher *watcher);
 // Every change up to this id is told.
 uint64_t watcher_position(const struct watcher *watcher);
 void watcher_advance(struct watcher *watcher, uint64_t position);
@@ -46,5 +48,7 @@ enum outcome watcher_bookmark(struct watcher *watcher, struct call *call, struct
 // Appends the ERROR event that makes a client list again; that says its credentials are no longer good.
 void watch_expired(struct buf *out);
 void watch_unauthenticated(struct buf *out);
+// Appends the ERROR event that says that an event would take too much.
+void watch_too_costly(struct buf *out);
 
 #endif

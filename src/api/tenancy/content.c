@@ -91,7 +91,12 @@ static enum outcome patched(const struct content_edit *edit, const struct resour
 	struct buf text = buf_new(pool, 768 + current->meta.n + current->body.n);
 
 	resource_json(edit->call, current, &text);
-	return carry_out_patch(edit->call, edit->kind, stored_doc(pool, buf_str(&text)), edit->document, whole);
+	struct pool *scratch = pool_scratch(pool, text.n);
+	const struct doc *before = stored_doc(scratch, buf_str(&text));
+	enum outcome outcome = carry_out_patch(edit->call, edit->kind, before, edit->document, whole);
+
+	pool_scratch_end(pool, scratch); // what the result shares with it stays
+	return outcome;
 }
 
 static enum outcome split(const struct content_edit *edit, const struct doc *whole, const struct resource *current,
@@ -117,16 +122,34 @@ static enum outcome split(const struct content_edit *edit, const struct doc *who
 	return outcome;
 }
 
-enum outcome content_apply(void *arg, const struct resource *current, struct content *content)
+static enum outcome apply(const struct content_edit *edit, const struct resource *current, struct content *content)
 {
-	const struct content_edit *edit = arg;
 	const struct doc *whole = edit->document;
 	enum outcome outcome = edit->kind == EDIT_PUT ? OUTCOME_OK : patched(edit, current, &whole);
 
 	if (outcome == OUTCOME_OK && doc_kind(whole) != DOC_OBJECT)
 		outcome = call_fail(edit->call, OUTCOME_BAD_DOCUMENT, "a resource is a JSON object");
-	if (outcome == OUTCOME_OK)
-		outcome = split(edit, whole, current, content);
+	return outcome == OUTCOME_OK ? split(edit, whole, current, content) : outcome;
+}
+
+// The trees of a large document are dropped before the registry goes on with its text.
+enum outcome content_apply(void *arg, const struct resource *current, struct content *content)
+{
+	const struct content_edit *edit = arg;
+	struct call *call = edit->call;
+	struct pool *pool = call->pool;
+
+	call->pool = pool_scratch(pool, current != NULL ? current->body.n : 0);
+	enum outcome outcome = apply(edit, current, content);
+	if (call->pool != pool && outcome == OUTCOME_OK) {
+		content->meta = str_dup(pool, content->meta);
+		content->body = str_dup(pool, content->body);
+	} else if (call->pool != pool) {
+		call->problem.detail = str_dup(pool, call->problem.detail);
+	}
+	struct pool *scratch = call->pool;
+	call->pool = pool;
+	pool_scratch_end(pool, scratch);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (content->meta.n + content->body.n > edit->call->config->max_body)

@@ -71,7 +71,8 @@ sub free_ports {
 
 # Options: server, auth (token, noauth), workers, reserve (0 unless given: a test that has one worker means one), combined (true: the combined endpoint as well), placement (true: the
 # placement API at the root of a host), demo (true), tls (true: over https as well),
-# settings => { 'section.key' => value } of tenure.conf, allow => [regular expressions of log lines that are expected].
+# settings => { 'section.key' => value } of tenure.conf, faults => { variables
+# of the environment that make the programs fail }, allow => [regular expressions of log lines that are expected].
 sub start {
     my ($class, %option) = @_;
     my $server = $option{server} // 'lighttpd';
@@ -105,7 +106,7 @@ sub _environment {
         my ($section, $key) = split /\./, $setting;
         $environment{ 'TENURE_' . uc($section =~ s/\W/_/gr) . '_' . uc $key } = $settings->{$setting};
     }
-    return %environment;
+    return (%environment, %{ $self->{option}{faults} // {} });
 }
 
 sub _template {

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a request may take: the guard is returned to from within an allocation, and nothing is lost on the way.
+#include "base/base.h"
+
+#include "base/budget.h"
+#include "base/pool.h"
+#include "repr/doc.h"
+#include "repr/json_patch.h"
+#include "tap.h"
+
+enum { MEMORY = 4 << 20 };
+
+static int released;
+
+static void note(void *arg)
+{
+	UNUSED(arg);
+	released++;
+}
+
+struct work {
+	struct pool *pool;
+	size_t step;
+	bool finished, was_over;
+	enum budget_end inner;
+};
+
+static void take_all(void *arg)
+{
+	struct work *work = arg;
+
+	pool_cleanup(work->pool, note, NULL);
+	for (size_t taken = 0; taken < 4 * MEMORY; taken += work->step)
+		memset(pool_alloc(work->pool, work->step), 1, work->step);
+	work->finished = true;
+}
+
+static enum budget_end run(void (*fn)(void *), struct work *work, size_t memory, int64_t cpu_us)
+{
+	struct pool_mark mark = pool_mark(work->pool);
+
+	budget_grant(memory, cpu_us);
+	enum budget_end end = budget_guard(fn, work);
+	budget_end();
+	pool_rewind(work->pool, mark);
+	return end;
+}
+
+static void memory(struct pool *pool)
+{
+	static const size_t steps[] = { 16, 1000, 100000, 3 * MEMORY };
+
+	for (size_t i = 0; i < COUNT_OF(steps); i++) {
+		struct work work = { .pool = pool, .step = steps[i] };
+		released = 0;
+		ok(run(take_all, &work, MEMORY, 0) == BUDGET_MEMORY && !work.finished, "too much, %zu bytes at a time", steps[i]);
+		ok(pool_peak(pool) <= MEMORY + MEMORY / 8, "and no more was taken than granted");
+		is_int(released, 1, "cleanups ran");
+		work.finished = false;
+		ok(run(take_all, &work, 16 * MEMORY, 0) == BUDGET_KEPT && work.finished, "enough is granted");
+		pool_clear(pool);
+	}
+	struct work work = { .pool = pool, .step = 1000 };
+	take_all(&work);
+	ok(work.finished, "without a grant there is no limit");
+	pool_clear(pool);
+}
+
+static void charge_all(void *arg)
+{
+	struct work *work = arg;
+
+	for (int i = 0; i < 100; i++)
+		pool_charge(work->pool, MEMORY / 50);
+	work->finished = true;
+}
+
+static void charge_and_rewind(void *arg)
+{
+	struct work *work = arg;
+
+	for (int i = 0; i < 100; i++) {
+		struct pool_mark mark = pool_mark(work->pool);
+		pool_charge(work->pool, MEMORY / 2);
+		pool_rewind(work->pool, mark);
+	}
+	work->finished = true;
+}
+
+static void charges(struct pool *pool)
+{
+	struct work work = { .pool = pool };
+
+	ok(run(charge_all, &work, MEMORY, 0) == BUDGET_MEMORY && !work.finished, "what is charged counts");
+	ok(run(charge_and_rewind, &work, MEMORY, 0) == BUDGET_KEPT && work.finished, "until it is given back");
+}
+
+static void loop(void *arg)
+{
+	struct work *work = arg;
+
+	for (uint64_t i = 0; i < UINT64_C(100000000000); i++)
+		budget_work(1);
+	work->finished = true;
+}
+
+static void cpu(struct pool *pool)
+{
+	struct work work = { .pool = pool };
+
+	ok(run(loop, &work, 0, 20000) == BUDGET_TIME && !work.finished, "a loop is ended");
+}
+
+static void hold(void *arg)
+{
+	struct work *work = arg;
+
+	budget_hold();
+	budget_hold();
+	for (int i = 0; i < 10; i++)
+		(void)pool_alloc(work->pool, MEMORY);
+	budget_release();
+	work->was_over = budget_is_over();
+	budget_release();
+	work->finished = true;
+}
+
+static void pause_it(void *arg)
+{
+	struct work *work = arg;
+
+	budget_hold();
+	budget_pause();
+	(void)pool_alloc(work->pool, 10 * MEMORY);
+	budget_resume();
+	work->was_over = budget_is_over();
+	budget_release();
+	(void)pool_alloc(work->pool, MEMORY / 2);
+	work->finished = true;
+}
+
+static void nest(void *arg)
+{
+	struct work *work = arg;
+
+	work->inner = budget_guard(take_all, work);
+	budget_raise(work->inner);
+}
+
+static void holding(struct pool *pool)
+{
+	struct work work = { .pool = pool };
+
+	ok(run(hold, &work, MEMORY, 0) == BUDGET_MEMORY && work.was_over && !work.finished, "held, it is left at the last release");
+	ok(run(pause_it, &work, MEMORY, 0) == BUDGET_KEPT && !work.was_over && work.finished, "paused, nothing counts");
+	work = (struct work){ .pool = pool, .step = 1000 };
+	ok(run(nest, &work, MEMORY, 0) == BUDGET_MEMORY && work.inner == BUDGET_MEMORY, "guards are nested");
+}
+
+// ---- trees
+
+static struct str many(struct pool *pool, const char *unit, size_t n)
+{
+	struct buf text = buf_new(pool, 0);
+
+	buf_addc(&text, '[');
+	for (size_t i = 0; i < n; i++)
+		buf_addf(&text, "%s%s", i > 0 ? "," : "", unit);
+	buf_addc(&text, ']');
+	return buf_str(&text);
+}
+
+struct tree_work {
+	struct pool *pool;
+	struct str text;
+	const struct doc *target, *patch;
+	void (*fn)(struct tree_work *work);
+	bool finished;
+};
+
+static const struct doc_limits limits = { 64, 0 };
+
+static void parse(struct tree_work *work)
+{
+	struct str error;
+	struct doc *doc;
+
+	(void)doc_parse_json(work->pool, work->text, limits, &doc, &error);
+}
+
+static void merge(struct tree_work *work)
+{
+	(void)doc_merge_patch(work->pool, work->target, work->patch);
+}
+
+static void copy(struct tree_work *work)
+{
+	for (int i = 0; i < 20; i++)
+		(void)doc_copy(work->pool, work->target);
+}
+
+static void patch(struct tree_work *work)
+{
+	struct str error;
+	struct doc *result;
+
+	(void)doc_json_patch(work->pool, work->target, work->patch, limits, &result, &error);
+}
+
+static void run_tree(void *arg)
+{
+	struct tree_work *work = arg;
+
+	work->fn(work);
+	work->finished = true;
+}
+
+static struct doc *parsed(struct pool *pool, struct str text)
+{
+	struct str error = STR("");
+	struct doc *doc = NULL;
+
+	if (!doc_parse_json(pool, text, limits, &doc, &error))
+		diag("%.*s", STR_ARG(error));
+	return doc;
+}
+
+// Under valgrind and the sanitizers this shows that nothing leaks.
+static void trees(struct pool *pool)
+{
+	struct pool *own = pool_new();
+	const struct doc *objects = parsed(own, many(own, "{\"a\":{},\"b\":[1]}", 4000));
+	struct tree_work works[] = {
+		{ .fn = parse, .text = many(own, "{}", 20000) },
+		{ .fn = parse, .text = many(own, "[[]]", 20000) },
+		{ .fn = parse, .text = many(own, "{\"a\":\"\\u0041 a string\"}", 20000) },
+		{ .fn = parse, .text = many(own, "1.25", 60000) },
+		{ .fn = copy, .target = objects },
+		{ .fn = merge, .target = parsed(own, STR("{}")), .patch = parsed(own, str_printf(own, "{\"x\":%.*s}", STR_ARG(many(own, "{\"a\":{}}", 30000)))) },
+		{ .fn = patch, .target = objects, .patch = parsed(own, many(own, "{\"op\":\"copy\",\"from\":\"\",\"path\":\"/-\"}", 3)) },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(works); i++) {
+		works[i].pool = pool;
+		budget_grant(MEMORY, 0);
+		enum budget_end end = budget_guard(run_tree, &works[i]);
+		budget_end();
+		ok(end == BUDGET_MEMORY && !works[i].finished, "tree %zu: more than is granted", i);
+		pool_clear(pool);
+		budget_grant(64 * MEMORY, 0);
+		end = budget_guard(run_tree, &works[i]);
+		budget_end();
+		ok(end == BUDGET_KEPT && works[i].finished, "tree %zu: enough is granted", i);
+		pool_clear(pool);
+	}
+	pool_free(&own);
+}
+
+int main(void)
+{
+	struct pool *pool = pool_new();
+
+	memory(pool);
+	charges(pool);
+	cpu(pool);
+	holding(pool);
+	trees(pool);
+	pool_free(&pool);
+	return done_testing();
+}
