@@ -136,4 +136,23 @@ subtest 'definitions' => sub {
     $acme->delete("$columns/a");
 };
 
+subtest 'lists' => sub {
+    my $core = '/api/v1/namespaces/default/configmaps';
+    for my $i (1 .. 30) {
+        $acme->put("$maps/l$i", json => { data => { s => $large, i => "$i" } })->is_status(201) or last;
+    }
+    my $answer = bomb('a list of 27 MB', sub { $acme->get($core) }, 200);
+    is length $answer->text, $answer->header('content-length'), 'it came whole';
+    is scalar(() = $answer->text =~ /"kind":"ConfigMap"/g), 30, 'all are there';
+    like $answer->text, qr/\],"metadata":\{"selfLink":"[^"]+","resourceVersion":"\d+"\}\}\z/, 'it has its end';
+    $answer = bomb('the same as a table', sub { $acme->get($core, accept => $table) }, 200);
+    is scalar(() = $answer->text =~ /"cells":/g), 30, 'all rows are there';
+    bomb('its head', sub { $acme->head($core) }, 200);
+    bomb('a page', sub { $acme->get("$core?limit=10") }, 200);
+    bomb('with a selector', sub { $acme->get("$core?labelSelector=a%3Db") }, 200);
+    bomb('of tenancy', sub { $acme->get($maps) }, 200);
+    bomb('of tenancy as XML', sub { $acme->get($maps, accept => 'application/xml') }, 200, 422);
+    bomb('deleted together', sub { $acme->delete($core) }, 200, 413);
+};
+
 done_testing;

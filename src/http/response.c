@@ -11,8 +11,28 @@ void response_reset(struct response *response, struct pool *pool)
 	response->pool = pool;
 	response->status = 0;
 	response->content_type = STR("");
+	response->spill = NULL;
 	response->body = STR("");
 	response->n_headers = 0;
+}
+
+uint64_t response_length(const struct response *response)
+{
+	return spill_size(response->spill) + response->body.n;
+}
+
+uint64_t response_spill(struct response *response, struct buf *text)
+{
+	if (response->spill == NULL)
+		response->spill = spill_new(response->pool);
+	if (response->spill != NULL && spill_add(response->spill, buf_str(text)))
+		text->n = 0;
+	return spill_size(response->spill);
+}
+
+void response_unspill(struct response *response)
+{
+	spill_clear(response->spill);
 }
 
 // A line end in a value would begin a header, or a body, of a client's choice.

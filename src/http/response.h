@@ -3,6 +3,8 @@
 #ifndef TENURE_HTTP_RESPONSE_H
 #define TENURE_HTTP_RESPONSE_H
 
+#include "base/buf.h"
+#include "base/spill.h"
 #include "http/request.h"
 
 enum { RESPONSE_MAX_HEADERS = 256 };
@@ -11,11 +13,19 @@ struct response {
 	struct pool *pool;
 	int status;
 	struct str content_type; // "" when there is no body
+	struct spill *spill;     // what goes before body; NULL mostly
 	struct str body;
 	size_t n_headers;
 	struct http_header headers[RESPONSE_MAX_HEADERS]; // all but Status, Content-Type and Content-Length
 };
 
+// Bytes of the body altogether.
+uint64_t response_length(const struct response *response);
+// Puts what is in text, the body's beginning or what follows that, into the response's spill, and empties it. Where that can't
+// be done text stays as it is. Answers how many bytes the spill has then.
+uint64_t response_spill(struct response *response, struct buf *text);
+// Empties the spill.
+void response_unspill(struct response *response);
 // Empties it (a handler that runs again starts from nothing).
 void response_reset(struct response *response, struct pool *pool);
 // Sets a header: replaces one of the same name (case-insensitive). name is a literal or lives in the pool; value is

@@ -56,10 +56,10 @@ static void add_sizes(struct buf *line, const struct call *call)
 	buf_addc(line, ' ');
 	buf_add_i64(line, response->status);
 	buf_addc(line, ' ');
-	if (response->body.n == 0 || call->request.method == METHOD_HEAD || !reply_has_body(response))
+	if (response_length(response) == 0 || call->request.method == METHOD_HEAD || !reply_has_body(response))
 		buf_addc(line, '-');
 	else
-		buf_add_u64(line, response->body.n);
+		buf_add_u64(line, response_length(response));
 }
 
 // The tenant in the address; else the one whose resources the call was about; else that of who asked, unless an operator

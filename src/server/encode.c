@@ -25,6 +25,7 @@ static void render_problem(struct passage *passage)
 		problem = &call->registry->problem;
 	call->response.status = 0;
 	call->response.body = STR("");
+	call->response.spill = NULL;
 	call->response.content_type = STR("");
 	dialect_of(&call->match)->render_problem(call, passage->outcome, problem);
 }

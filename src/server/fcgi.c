@@ -32,6 +32,7 @@ enum {
 	LARGE_BODY = 16384,        // bytes
 	RECORD_MAX = 65528,        // of a record's content, as it is a multiple of 8
 	RECORDS_AT_ONCE = 16,
+	RECORDS_OF_FILE = 4,       // the same where they are read from a file
 	SEND_ROOM_GIVEN = 128 << 10, // bytes that a connection takes at once without being told
 	SEND_ROOM = 1 << 20,
 	SLOW_MS = 250,             // for what a web server does not take at once, before it is handed over
@@ -336,6 +337,7 @@ static enum transport_fault read_request(struct fcgi *fcgi, struct pool *pool, s
 // An answer's body as records: each a head and up to RECORD_MAX bytes. Positions count the bytes of both.
 struct records {
 	struct str body;
+	const struct spill *spill; // where the body is, if not NULL; body.n is its length
 	uint16_t request_id;
 	size_t at, n; // sent so far; all there is
 };
@@ -346,9 +348,9 @@ struct record_parts {
 	size_t n;
 };
 
-static struct records make_records(uint16_t request_id, struct str body)
+static struct records make_records(uint16_t request_id, struct str body, const struct spill *spill)
 {
-	return (struct records){ .body = body, .request_id = request_id,
+	return (struct records){ .body = body, .spill = spill, .request_id = request_id,
 		.n = body.n + (body.n + RECORD_MAX - 1) / RECORD_MAX * FCGI_HEADER_LEN };
 }
 
@@ -361,14 +363,30 @@ static void add_part(struct record_parts *parts, void *p, size_t n, size_t *skip
 		parts->parts[parts->n++] = (struct iovec){ .iov_base = (char *)p + less, .iov_len = n - less };
 }
 
-// What follows at the present position, as far as there is room for it.
-static void fill_parts(const struct records *records, struct record_parts *parts)
+// Up to RECORD_MAX bytes of the body. index: of the record among those that are sent at once.
+static struct str content_of(const struct records *records, size_t index, size_t at)
+{
+	static char pieces[RECORDS_OF_FILE][RECORD_MAX];
+	size_t to = records->body.n - at > RECORD_MAX ? at + RECORD_MAX : records->body.n, got = 0, n;
+
+	if (records->spill == NULL)
+		return str_part(records->body, at, to);
+	while (got < to - at && (n = spill_read(records->spill, at + got, pieces[index] + got, to - at - got)) > 0)
+		got += n;
+	return str_n(pieces[index], got);
+}
+
+// What follows at the present position, as far as there is room for it. False: it can't be read.
+static bool fill_parts(const struct records *records, struct record_parts *parts)
 {
 	size_t whole = RECORD_MAX + FCGI_HEADER_LEN, at = records->at / whole * RECORD_MAX, skip = records->at % whole;
+	size_t most = records->spill != NULL ? RECORDS_OF_FILE : RECORDS_AT_ONCE;
 
 	parts->n = 0;
-	for (size_t i = 0; i < RECORDS_AT_ONCE && at < records->body.n; i++) {
-		struct str content = str_part(records->body, at, records->body.n - at > RECORD_MAX ? at + RECORD_MAX : records->body.n);
+	for (size_t i = 0; i < most && at < records->body.n; i++) {
+		struct str content = content_of(records, i, at);
+		if (content.n < RECORD_MAX && at + content.n < records->body.n)
+			return false;
 		memcpy(parts->heads[i], (unsigned char[]){ FCGI_VERSION_1, FCGI_STDOUT, (unsigned char)(records->request_id >> 8),
 			(unsigned char)records->request_id, (unsigned char)(content.n >> 8), (unsigned char)content.n, 0, 0 },
 			FCGI_HEADER_LEN);
@@ -376,6 +394,7 @@ static void fill_parts(const struct records *records, struct record_parts *parts
 		add_part(parts, (void *)(uintptr_t)content.p, content.n, &skip);
 		at += content.n;
 	}
+	return true;
 }
 
 // Waits until until_us at most (0: as long as the connection waits for bytes). False: not all could be sent; errno is EAGAIN if
@@ -385,7 +404,10 @@ static bool send_records(int fd, struct records *records, int64_t until_us)
 	struct record_parts parts;
 
 	while (records->at < records->n) {
-		fill_parts(records, &parts);
+		if (!fill_parts(records, &parts)) {
+			errno = EIO;
+			return false;
+		}
 		struct msghdr message = { .msg_iov = parts.parts, .msg_iovlen = parts.n };
 		ssize_t n = sendmsg(fd, &message, MSG_NOSIGNAL | (until_us != 0 ? MSG_DONTWAIT : 0));
 		if (n >= 0) {
@@ -417,8 +439,7 @@ static int file_of_rest(struct records records)
 	int file = memfd_create("answer", MFD_CLOEXEC);
 
 	while (file >= 0 && records.at < records.n) {
-		fill_parts(&records, &parts);
-		ssize_t n = writev(file, parts.parts, (int)parts.n);
+		ssize_t n = fill_parts(&records, &parts) ? writev(file, parts.parts, (int)parts.n) : -1;
 		if (n <= 0) {
 			close(file);
 			return -1;
@@ -446,13 +467,16 @@ static bool hand_rest_over(struct fcgi *fcgi, struct slot *slot, struct records 
 // The library copies an answer and sends it in pieces of 8 kB, each of which wakes the web server. What the system holds
 // of it does not hold up the worker; what the web server does not take in a moment is for the sender. False: it has the
 // connection, too.
-static bool send_body(struct fcgi *fcgi, struct slot *slot, struct str body, const struct fcgi_slow *slow)
+static bool send_body(struct fcgi *fcgi, struct slot *slot, struct str body, const struct spill *spill,
+	const struct fcgi_slow *slow)
 {
 	FCGX_Request *request = &slot->fcgx;
 	int room = (int)(body.n < SEND_ROOM ? body.n : SEND_ROOM);
-	struct records records = make_records((uint16_t)request->requestId, body);
+	struct records records = make_records((uint16_t)request->requestId, body, spill);
 
-	if (body.n <= LARGE_BODY || FCGX_FFlush(request->out) != 0) {
+	if (spill != NULL && FCGX_FFlush(request->out) != 0)
+		return true; // the library knows that the web server is gone
+	if (spill == NULL && (body.n <= LARGE_BODY || FCGX_FFlush(request->out) != 0)) {
 		FCGX_PutStr(body.p, (int)body.n, request->out);
 		return true;
 	}
@@ -473,6 +497,17 @@ static bool send_body(struct fcgi *fcgi, struct slot *slot, struct str body, con
 	return true;
 }
 
+// A body that begins in a file is all put there. If it can't be, the answer breaks off, and its reader knows by its length.
+static bool send_whole(struct fcgi *fcgi, struct slot *slot, const struct response *response, const struct fcgi_slow *slow)
+{
+	struct spill *spill = response->spill;
+
+	if (spill_size(spill) == 0)
+		return send_body(fcgi, slot, response->body, NULL, slow);
+	(void)spill_add(spill, response->body);
+	return send_body(fcgi, slot, (struct str){ NULL, (size_t)response_length(response) - response->body.n }, spill, slow);
+}
+
 void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, const struct response *response,
 	const struct fcgi_slow *slow)
 {
@@ -487,7 +522,7 @@ void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, 
 	reply_head(&head, response);
 	FCGX_PutStr(head.p, (int)head.n, slot->fcgx.out);
 	fcgi->current = NULL;
-	if (method != METHOD_HEAD && reply_has_body(response) && response->body.n > 0 && !send_body(fcgi, slot, response->body, slow))
+	if (method != METHOD_HEAD && reply_has_body(response) && response_length(response) > 0 && !send_whole(fcgi, slot, response, slow))
 		return;
 	// An attached connection the library closes only once the peer has, or after a while. That is of use where bytes
 	// were left unread: closing at once would make TCP drop the answer.

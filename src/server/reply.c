@@ -88,10 +88,10 @@ void reply_head(struct buf *out, const struct response *response)
 {
 	add_status(out, response);
 	if (reply_has_body(response)) {
-		if (response->body.n > 0)
+		if (response_length(response) > 0)
 			add_header(out, STR("Content-Type"), response->content_type);
 		BUF_LIT(out, "Content-Length: ");
-		buf_add_u64(out, response->body.n);
+		buf_add_u64(out, response_length(response));
 		BUF_LIT(out, "\r\n");
 	}
 	add_headers(out, response);

@@ -207,7 +207,7 @@ static bool list_text(struct listed *listed, struct str object)
 {
 	uint64_t limit = listed->query->limit;
 
-	if (listed->listing.out.n + object.n > LIST_MAX_BYTES) {
+	if (listed->listing.spilled + listed->listing.out.n + object.n > LIST_MAX_BYTES) {
 		listed->too_large = true;
 		return false;
 	}

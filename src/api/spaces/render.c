@@ -189,12 +189,15 @@ static struct str list_kind(struct pool *pool, const struct definition *definiti
 	return str_printf(pool, "%.*sList", STR_ARG(definition->kind));
 }
 
+enum { SPILL_BYTES = 1 << 20 }; // of a list that are held in memory
+
 void listing_begin(struct listing *listing, struct call *call, const struct target *target)
 {
 	struct pool *pool = call->pool;
 	struct str table = wanted_table(call), version = target->version->name;
 
 	*listing = (struct listing){ .call = call, .target = target, .out = buf_new(pool, 4096) };
+	response_unspill(&call->response); // a list may be read again
 	struct buf *out = &listing->out;
 	if (table.p != NULL)
 		listing->columns = table_columns_of(pool, target->definition, target->version);
@@ -223,6 +226,8 @@ void listing_add(struct listing *listing, struct str object)
 	else
 		table_add_row(pool, listing->columns, stored_doc(pool, object), included_object(call), call->registry->now_us,
 			&listing->out);
+	if (listing->out.n > SPILL_BYTES)
+		listing->spilled = response_spill(&call->response, &listing->out);
 }
 
 void listing_end(struct listing *listing, uint64_t version, struct str next)

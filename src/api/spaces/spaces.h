@@ -175,6 +175,7 @@ struct listing {
 	const struct target *target;
 	const struct table_columns *columns; // NULL: no Table, the objects themselves
 	struct buf out;
+	uint64_t spilled;                    // bytes that went before what is in out
 	size_t n;
 };
 void listing_begin(struct listing *listing, struct call *call, const struct target *target);
