@@ -51,6 +51,7 @@ my @breaks = (
     ['a count that is missing', q(DELETE FROM tenant_counts WHERE tenant_id = (SELECT id FROM tenants WHERE name = 't1')), 1],
     ['an etag',                 q(UPDATE resources SET etag = REPEAT('x', 64) WHERE name = 'p1'), 1],
     ['a document behind the etag\'s back', q(UPDATE resources SET body = '{"a":"evil"}' WHERE name = 'p1'), 1],
+    ['a document too deep for searches', q(UPDATE resources SET body = CONCAT('{"deep":', REPEAT('[', 40), REPEAT(']', 40), ',', SUBSTRING(body, 2)) WHERE name = 'p1'), 1],
     ['a size',                  q(UPDATE resources SET bytes = 7 WHERE name = 'p2'), 1],
     ['a lane of the state tag', q(UPDATE resources SET h2 = h2 ^ 1 WHERE name = 'p2'), 1],
     ['a tenant\'s etag',        q(UPDATE tenants SET etag = REPEAT('y', 64) WHERE name = 't2'), 1],

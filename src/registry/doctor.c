@@ -93,10 +93,6 @@ static const struct check {
 		FINDS(RESOURCE_NAME, "resources r WHERE (r.live IS NULL) <> (r.deleted_at IS NOT NULL) OR "
 				     "(r.deleted_at IS NULL) <> (r.purge_at IS NULL)"),
 		NOTHING },
-	{ "each resource's document is JSON objects",
-		FINDS(RESOURCE_NAME, "resources r WHERE NOT (JSON_VALID(r.meta) AND JSON_VALID(r.body)) OR "
-				     "JSON_TYPE(r.meta) <> 'OBJECT' OR JSON_TYPE(r.body) <> 'OBJECT'"),
-		NOTHING },
 	{ "a resource is locked when its metadata says so",
 		FINDS(RESOURCE_NAME, "resources r WHERE r.locked <> COALESCE(JSON_VALUE(r.meta, '$.locked') IN ('1', 'true'), 0)"),
 		MENDS("UPDATE resources r SET r.locked = COALESCE(JSON_VALUE(r.meta, '$.locked') IN ('1', 'true'), 0) "
@@ -204,6 +200,20 @@ static const struct db_query q_recount = {
 	"SELECT ?, COUNT(*) FROM resources WHERE tenant_id = ? AND live = 1 "
 	"ON DUPLICATE KEY UPDATE resources = VALUES(resources)",
 	"uu", ""
+};
+
+// ---- documents
+
+// The database's JSON functions give up behind 31 levels, and call what is deeper invalid: we look for ourselves.
+static const struct db_query q_suspects = {
+	"SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.id > ? AND NOT COALESCE(JSON_VALID(r.meta) AND JSON_VALID(r.body) AND "
+	"JSON_TYPE(r.meta) = 'OBJECT' AND JSON_TYPE(r.body) = 'OBJECT', FALSE) ORDER BY r.id LIMIT ?",
+	"uu", RESOURCE_OUT
+};
+static const char documents_name[] = "each resource's document is JSON objects";
+static const char depth_name[] = "what the database searches stands before what is nested too deep for it";
+static const struct db_query q_mend_depth = {
+	"UPDATE resources SET meta = ?, body = ?, bytes = ?, etag = ? WHERE id = ? AND revision = ?", "ssubuu", ""
 };
 
 // ---- hashes
@@ -400,6 +410,66 @@ static enum outcome check_resource(struct examination *examination, const struct
 	return examination->fix ? mend_resource(examination, &right, stored.meta.n + stored.body.n, lanes) : OUTCOME_OK;
 }
 
+static bool read_object(struct pool *pool, struct str text, struct doc **object)
+{
+	const struct doc_limits limits = { .depth = 1024 };
+	struct str error;
+
+	return doc_parse_json(pool, text, limits, object, &error) && doc_kind(*object) == DOC_OBJECT;
+}
+
+static enum outcome check_document(struct examination *examination, const struct db_rows *rows, size_t row, char *keep,
+	size_t room)
+{
+	struct pool *pool = examination->registry->pool;
+	struct resource stored;
+	struct doc *doc;
+
+	resource_from_row(examination->registry, &stored, rows, row, 0);
+	if (!read_object(pool, stored.meta, &doc) || !read_object(pool, stored.body, &doc))
+		note_found(examination, "resource", &stored.uid, keep, room);
+	return OUTCOME_OK;
+}
+
+static struct str shallow_first(struct pool *pool, struct str stored)
+{
+	struct buf text = buf_new(pool, stored.n);
+	struct doc *doc;
+
+	if (!read_object(pool, stored, &doc))
+		return stored;
+	doc_write_json(doc_shallow_first(pool, doc, REGISTRY_DEPTH_MAX), &text);
+	return buf_str(&text);
+}
+
+// From before there was a limit. Nothing of it is lost: its members change places, and with its text its etag.
+static enum outcome check_depth(struct examination *examination, const struct db_rows *rows, size_t row, char *keep,
+	size_t room)
+{
+	struct registry *registry = examination->registry;
+	struct resource stored, right;
+	struct db_rows mended;
+
+	resource_from_row(registry, &stored, rows, row, 0);
+	right = stored;
+	right.meta = shallow_first(registry->pool, stored.meta);
+	right.body = shallow_first(registry->pool, stored.body);
+	if (str_eq(right.meta, stored.meta) && str_eq(right.body, stored.body))
+		return OUTCOME_OK;
+	note_found(examination, "resource", &stored.uid, keep, room);
+	if (!examination->fix)
+		return OUTCOME_OK;
+	etag_of_resource(registry, &right);
+	enum db_result result = db_run(registry->db, registry->pool, &q_mend_depth,
+		DB_IN(db_s(right.meta), db_s(right.body), db_u(right.meta.n + right.body.n),
+			db_b(str_n((const char *)right.stored_etag, sizeof(right.stored_etag))), db_u(right.id), db_u(right.revision)),
+		&mended);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	examination->fixed += mended.affected;
+	return OUTCOME_OK;
+}
+
 static enum outcome check_tenant(struct examination *examination, const struct db_rows *rows, size_t row, char *keep,
 	size_t room)
 {
@@ -550,6 +620,9 @@ enum outcome doctor(struct registry *registry, bool fix,
 	struct examination examination = { .registry = registry, .fix = fix, .report = report, .arg = arg };
 	enum outcome outcome = OUTCOME_OK;
 
+	outcome = walk(&examination, &q_suspects, depth_name, check_depth); // other checks look into documents
+	if (outcome == OUTCOME_OK)
+		outcome = walk(&examination, &q_suspects, documents_name, check_document);
 	for (size_t i = 0; outcome == OUTCOME_OK && i < COUNT_OF(checks); i++)
 		outcome = run_check(&examination, &checks[i]);
 	if (outcome == OUTCOME_OK)

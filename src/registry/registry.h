@@ -20,6 +20,10 @@ struct pool;
 struct recall;
 struct types; // registry/type.h: the catalogue of types, held per worker
 
+// How deep what is stored may be nested: what MariaDB's JSON functions read, in every release (JSON_DEPTH_LIMIT less one).
+// Schemas in definitions may be deeper (resource_write.c).
+enum { REGISTRY_DEPTH_MAX = 31 };
+
 // How a transaction takes its first locks. A large move holds its tenants for long, and a worker that waits for one serves
 // nobody else: so the first try does not wait, and the second asks whether a move is the reason before it does.
 enum lock_manner { LOCK_AT_ONCE, LOCK_AFTER_CONFLICT, LOCK_PATIENTLY };

@@ -8,6 +8,7 @@
 #include "registry/etag.h"
 #include "registry/fields.h"
 #include "registry/internal.h"
+#include "repr/doc.h"
 #include "sql/resources.h"
 
 struct db_call count_up_call(struct registry *registry, const struct held_tenant *held, uint64_t n)
@@ -153,8 +154,30 @@ static enum outcome complete_custom(struct registry *registry, const struct addr
 	return OUTCOME_OK;
 }
 
+// The database's JSON functions read up to REGISTRY_DEPTH_MAX. A schema in a definition is deeper at times, and nothing asks
+// the database for what is in it: so there the deep members stand behind what it is asked for.
+static enum outcome fit_depth(struct registry *registry, const struct address *address, struct revision *revision)
+{
+	struct content *content = &revision->content;
+	struct pool *pool = registry->pool;
+	struct buf text = buf_new(pool, 0);
+	bool meta_fits = json_within_depth(content->meta, REGISTRY_DEPTH_MAX);
+
+	if (meta_fits && json_within_depth(content->body, REGISTRY_DEPTH_MAX))
+		return OUTCOME_OK;
+	if (!meta_fits || address->type != type_definitions(registry))
+		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "what is stored may be nested %d levels deep at most",
+			REGISTRY_DEPTH_MAX);
+	const struct doc *body = doc_shallow_first(pool, stored_document(pool, content->body), REGISTRY_DEPTH_MAX);
+	doc_write_json(body, &text);
+	content->body = buf_str(&text);
+	if (revision->document != NULL)
+		revision->document = body;
+	return OUTCOME_OK;
+}
+
 // Asks the edit, and then the rules, what is to be written.
-static enum outcome revise(struct registry *registry, const struct address *address, const struct edit *edit,
+static enum outcome ask_edit(struct registry *registry, const struct address *address, const struct edit *edit,
 	const struct resource *current, struct uuid uid, struct revision *revision)
 {
 	struct buf text = buf_new(registry->pool, 1024);
@@ -172,6 +195,18 @@ static enum outcome revise(struct registry *registry, const struct address *addr
 		revision->content.body = buf_str(&text);
 	}
 	return current != NULL ? immutable_check(registry, address, current, revision->content.body) : OUTCOME_OK;
+}
+
+static enum outcome revise(struct registry *registry, const struct address *address, const struct edit *edit,
+	const struct resource *current, struct uuid uid, struct revision *revision)
+{
+	enum outcome outcome = ask_edit(registry, address, edit, current, uid, revision);
+
+	// What was too deep before there was a limit may be read, deleted, moved, and written without a change.
+	if (outcome == OUTCOME_OK && current != NULL && str_eq(revision->content.body, current->body) &&
+		str_eq(revision->content.meta, current->meta))
+		return outcome;
+	return outcome == OUTCOME_OK ? fit_depth(registry, address, revision) : outcome;
 }
 
 // ---- creating

@@ -83,6 +83,14 @@ void doc_write_json(const struct doc *doc, struct buf *out);
 // Appends s as a JSON string, with its quotes: for those who write JSON around a stored text without reading that.
 void json_add_string(struct buf *out, struct str s);
 
+// ---- depth, the outermost object or array counting 1
+
+// Is JSON text nested no deeper than that? text is well-formed.
+bool json_within_depth(struct str text, size_t depth);
+// The same document, with the members of each object in two groups, each in the order they had: first those that end within
+// that depth. A reader that gives up at the depth finds all of these. doc itself if nothing is to be moved.
+const struct doc *doc_shallow_first(struct pool *pool, const struct doc *doc, size_t depth);
+
 // ---- JSON Merge Patch (RFC 7396): the result, a new document; neither argument changes.
 struct doc *doc_merge_patch(struct pool *pool, const struct doc *target, const struct doc *patch);
 
