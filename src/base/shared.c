@@ -33,7 +33,7 @@ static const struct {
 	const char *name;
 	size_t bytes;
 } areas[SHARED__N] = {
-	[SHARED_REQUESTS] = { "requests", 40960 },
+	[SHARED_REQUESTS] = { "requests", 49152 },
 	[SHARED_FAILURES] = { "failures", 65536 },
 	[SHARED_TOKENS] = { "tokens", 131072 },
 	[SHARED_WATCHES] = { "watches", 1048576 },

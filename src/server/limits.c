@@ -17,20 +17,24 @@ enum {
 	TOKENS = 8192,
 	WATCHES = 32768,
 	NAP_US = 100,         // between two looks at whether a request has ended
-	IMPATIENT_US = 1000000,
-	OTHERS_US = 10000000, // a tenant that was about so lately counts as being about
+	YIELD_US = 5000,      // after which others of its tenant let one in that waits
+	IMPATIENT_US = 100000, // for so long after one has waited in vain others of its tenant do not wait
+	OTHERS_US = 2000000,  // a tenant that was about so lately counts as being about
 	ADDRESS_ROOM = 64,
 	NAME_ROOM = 1024,
 	RECENT = 128,         // kinds of names, by their letters
 	RECENT_ROOM = 128,
 };
 
-// By process slot. 0: none. endpoint stands as long as the process lives, the others while it has a request.
+// By process slot. 0: none. endpoint stands as long as the process lives, the others while it has a request: in progress if
+// tenant is not 0, else waiting for a place.
 struct requests {
 	_Atomic uint64_t endpoint[SHARED_PROCESSES];
 	_Atomic uint64_t mark[SHARED_PROCESSES]; // of the process (shared_self)
 	_Atomic uint64_t tenant[SHARED_PROCESSES];
 	_Atomic uint64_t user[SHARED_PROCESSES];
+	_Atomic int64_t since_us[SHARED_PROCESSES]; // clock_tick_us when it was admitted
+	_Atomic uint64_t waiting[SHARED_PROCESSES]; // the tenant of a request that has waited long enough to be let in first
 };
 
 // window: the minute, counted from when the clock began, in the upper half; how many in the lower.
@@ -172,6 +176,7 @@ static void join(struct limits *limits)
 	struct requests *requests = requests_of(limits);
 	atomic_store(&requests->tenant[slot], 0);
 	atomic_store(&requests->user[slot], 0);
+	atomic_store(&requests->waiting[slot], 0);
 	atomic_store(&requests->mark[slot], shared_self(limits->shared));
 	atomic_store(&requests->endpoint[slot], limits->processes > 0 ? limits->endpoint_key : 0);
 }
@@ -223,11 +228,13 @@ void limits_tick(struct limits *limits)
 
 struct count {
 	unsigned processes; // that serve the endpoint
-	unsigned tenant, user;
+	unsigned tenant, user;                 // in progress
+	unsigned tenant_waiting, user_waiting;
+	unsigned stuck;                        // of those in progress, the tenant's that are old
 };
 
-// One pass over the slots in use. What a process that ended left there is void.
-static struct count count_requests(const struct limits *limits, uint64_t tenant, uint64_t user)
+// One pass over the slots in use. old_us: what was admitted before that is stuck. What a process that ended left there is void.
+static struct count count_requests(const struct limits *limits, uint64_t tenant, uint64_t user, int64_t old_us)
 {
 	struct requests *requests = requests_of(limits);
 	unsigned used = shared_used(limits->shared);
@@ -238,8 +245,14 @@ static struct count count_requests(const struct limits *limits, uint64_t tenant,
 			!shared_is_alive(limits->shared, atomic_load_explicit(&requests->mark[i], memory_order_relaxed)))
 			continue;
 		count.processes++;
-		count.tenant += tenant != 0 && atomic_load_explicit(&requests->tenant[i], memory_order_relaxed) == tenant;
-		count.user += user != 0 && atomic_load_explicit(&requests->user[i], memory_order_relaxed) == user;
+		uint64_t busy = atomic_load_explicit(&requests->tenant[i], memory_order_relaxed);
+		bool same_user = atomic_load_explicit(&requests->user[i], memory_order_relaxed) == user;
+		count.tenant += busy == tenant;
+		count.stuck += busy == tenant && atomic_load_explicit(&requests->since_us[i], memory_order_relaxed) <= old_us;
+		count.user += busy != 0 && same_user;
+		uint64_t waiting = busy == 0 ? atomic_load_explicit(&requests->waiting[i], memory_order_relaxed) : 0;
+		count.tenant_waiting += waiting == tenant;
+		count.user_waiting += waiting != 0 && same_user;
 	}
 	return count;
 }
@@ -253,20 +266,30 @@ static unsigned share_of(const struct limits *limits, unsigned processes, unsign
 	return configured != 0 && configured < most ? configured : most;
 }
 
-static void publish(const struct limits *limits, uint64_t tenant, uint64_t user)
+static void publish(const struct limits *limits, uint64_t tenant, uint64_t user, int64_t now_us)
 {
 	struct requests *requests = requests_of(limits);
 	unsigned slot = shared_slot(limits->shared);
 
 	atomic_store_explicit(&requests->user[slot], user, memory_order_relaxed);
+	if (tenant != 0)
+		atomic_store_explicit(&requests->since_us[slot], now_us, memory_order_relaxed);
 	atomic_store(&requests->tenant[slot], tenant); // in order: who comes at the same time counts this one, or is counted here
 }
 
-// The limit that the request meets, itself counted; NULL: none.
-static const char *met_limit(const struct limits *limits, uint64_t tenant, uint64_t user)
+// The limit that the request meets, itself counted; NULL: none. One that comes newly counts those that have waited, or it would
+// take each place before them.
+// *stuck: all that it waits for is old.
+static const char *met_limit(const struct limits *limits, uint64_t tenant, uint64_t user, bool newly, bool *stuck)
 {
-	struct count count = count_requests(limits, tenant, user);
+	struct count count = count_requests(limits, tenant, user, clock_tick_us() - LIMITS_STUCK_MS * INT64_C(1000));
 
+	*stuck = count.stuck > 0 && count.stuck + 1 >= count.tenant;
+
+	if (newly) {
+		count.tenant += count.tenant_waiting;
+		count.user += count.user_waiting;
+	}
 	if (count.tenant > share_of(limits, count.processes, limits->config->tenant_requests))
 		return "your tenant has as many requests in progress as it may have";
 	if (count.user > share_of(limits, count.processes, limits->config->user_requests))
@@ -290,18 +313,23 @@ static int64_t patience_us(struct limits *limits, uint64_t tenant, int64_t now_u
 }
 
 // While it waits it is not counted: two of one tenant that wait would keep each other out.
-static const char *wait_for_place(struct limits *limits, uint64_t tenant, uint64_t user, const char *met)
+static const char *wait_for_place(struct limits *limits, uint64_t tenant, uint64_t user, const char *met,
+	bool stuck)
 {
-	int64_t now_us = clock_tick_us(), until_us = now_us + patience_us(limits, tenant, now_us);
+	_Atomic uint64_t *waiting = &requests_of(limits)->waiting[shared_slot(limits->shared)];
+	int64_t from_us = clock_tick_us(), now_us = from_us, until_us = now_us + patience_us(limits, tenant, now_us);
 
-	publish(limits, 0, 0);
-	while (met != NULL && clock_tick_us() < until_us) {
+	publish(limits, 0, user, 0);
+	for (; met != NULL && !stuck && now_us < until_us; now_us = clock_tick_us()) {
+		if (now_us - from_us >= YIELD_US)
+			atomic_store(waiting, tenant);
 		nap();
-		publish(limits, tenant, user);
-		met = met_limit(limits, tenant, user);
+		publish(limits, tenant, user, clock_tick_us());
+		met = met_limit(limits, tenant, user, false, &stuck);
 		if (met != NULL)
-			publish(limits, 0, 0);
+			publish(limits, 0, user, 0);
 	}
+	atomic_store(waiting, 0);
 	if (met != NULL) {
 		limits->refused_tenant = tenant;
 		limits->refused_us = clock_tick_us();
@@ -329,16 +357,17 @@ bool limits_enter(struct limits *limits, const struct principal *who, struct str
 	if (limits->shared == NULL || shared_slot(limits->shared) == SHARED_NONE)
 		return true;
 	find_keys(limits, who, address, &tenant, &user);
-	int64_t now_us = limits->last_tenant != tenant ? clock_tick_us() : 0;
+	int64_t now_us = clock_tick_us();
+	bool stuck;
 	if (limits->last_tenant != tenant && limits->last_tenant != 0)
 		limits->others_us = now_us;
 	limits->last_tenant = tenant;
-	publish(limits, tenant, user);
+	publish(limits, tenant, user, now_us);
 	limits->entered = true;
-	const char *met = met_limit(limits, tenant, user);
+	const char *met = met_limit(limits, tenant, user, true, &stuck);
 	if (met == NULL)
 		return true;
-	met = wait_for_place(limits, tenant, user, met);
+	met = wait_for_place(limits, tenant, user, met, stuck);
 	*refusal = (struct limits_refusal){ .retry_s = 1, .what = met };
 	return met == NULL;
 }
@@ -346,7 +375,7 @@ bool limits_enter(struct limits *limits, const struct principal *who, struct str
 void limits_leave(struct limits *limits)
 {
 	if (limits->entered && shared_slot(limits->shared) != SHARED_NONE)
-		publish(limits, 0, 0);
+		publish(limits, 0, 0, 0);
 	limits->entered = false;
 }
 

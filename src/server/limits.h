@@ -3,9 +3,10 @@
 //
 // Requests. One worker serves one request at a time, so whoever keeps all of them busy locks everybody else out. Of the
 // processes that serve an endpoint, as many as there are or should be, `reserve` are held back from any one tenant, and from any one user: a request that would
-// take the last of them waits a moment for another of the same tenant to end, and is then refused (429). Where only one tenant
-// has been about lately that moment is WAIT_ALONE_MS, else WAIT_MS; once one has waited in vain, those that follow are refused
-// at once for a while, so that a queue of them does not keep this worker. tenant_requests and user_requests set lower limits.
+// take the last of them waits for another of the same tenant to end. It is refused (429) once all of these have been held for
+// STUCK_MS, and after WAIT_MS, or WAIT_ALONE_MS where no other tenant has been about lately; those that come right behind it are
+// refused at once, so that a queue of them does not keep this worker. Requests that are short never are: they only take turns.
+// tenant_requests and user_requests set lower limits.
 //
 // Wrong tokens. Each counts against the address that the web server says it came from (REMOTE_ADDR; of IPv6 the first 64 bits).
 // An address with wrong_tokens of them within a minute is answered 429 until the minute is over. Tokens that were right within
@@ -23,8 +24,9 @@
 #include "base/shared.h"
 
 enum {
-	LIMITS_WAIT_MS = 10,
-	LIMITS_WAIT_ALONE_MS = 250,
+	LIMITS_STUCK_MS = 100, // a request that takes longer holds its worker
+	LIMITS_WAIT_MS = 100,
+	LIMITS_WAIT_ALONE_MS = 1000,
 	LIMITS_WINDOW_S = 60,     // in which wrong tokens count
 	LIMITS_REMEMBER_S = 3600, // a token that was right
 };
