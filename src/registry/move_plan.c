@@ -96,72 +96,35 @@ static enum outcome choose_set(struct registry *registry, const struct move_orde
 	return OUTCOME_OK;
 }
 
-// The sum over no resources.
-static const struct state_sum nothing = { 0, { STR_INIT("0"), STR_INIT("0"), STR_INIT("0"), STR_INIT("0") } };
-
 static int by_type_name(const void *a, const void *b)
 {
 	return str_cmp(((const struct type_count *)a)->type, ((const struct type_count *)b)->type);
 }
 
-static struct type_count *counts_new(struct registry *registry, size_t n, struct type_counts *counts)
-{
-	counts->n = n;
-	counts->list = POOL_ARRAY(registry->pool, struct type_count, n);
-	return counts->list;
-}
-
-static struct type_count type_count_of(struct registry *registry, uint64_t type_id, uint64_t n)
-{
-	return (struct type_count){ type_name(registry->pool, type_by_id(registry, type_id)), n };
-}
-
-static void sort_counts(struct type_counts *counts)
-{
-	if (counts->n > 0)
-		qsort(counts->list, counts->n, sizeof(*counts->list), by_type_name);
-}
-
 static void read_counts(struct registry *registry, const struct db_rows *rows, struct type_counts *counts)
 {
-	struct type_count *list = counts_new(registry, rows->n, counts);
-
+	counts->n = rows->n;
+	counts->list = POOL_ARRAY(registry->pool, struct type_count, rows->n);
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct sql_move_count_types_row *row = sql_move_count_types_row(rows, i);
 
-		list[i] = type_count_of(registry, row->type_id, row->n);
+		counts->list[i] = (struct type_count){
+			type_name(registry->pool, type_by_id(registry, row->type_id)), row->n
+		};
 	}
-	sort_counts(counts);
-}
-
-// What the sum has of each type; the last row is that of all.
-static void read_summed_counts(struct registry *registry, const struct db_rows *rows, struct type_counts *counts)
-{
-	size_t n = rows->n > 0 ? rows->n - 1 : 0;
-	struct type_count *list = counts_new(registry, n, counts);
-
-	for (size_t i = 0; i < n; i++) {
-		const struct sql_move_sum_row *row = sql_move_sum_row(rows, i);
-
-		list[i] = type_count_of(registry, row->type_id, row->n);
-	}
-	sort_counts(counts);
+	if (rows->n > 0)
+		qsort(counts->list, counts->n, sizeof(*counts->list), by_type_name);
 }
 
 static void read_sum(struct move_plan *plan, const struct db_rows *rows, struct state_sum *sum)
 {
-	struct move_action *action = plan->action;
+	const struct sql_move_sum_row *row = sql_move_sum_row(rows, 0);
 
-	*sum = nothing;
-	if (rows->n > 0) {
-		const struct sql_move_sum_row *all = sql_move_sum_row(rows, rows->n - 1);
-
-		*sum = (struct state_sum){ all->n, { all->h0, all->h1, all->h2, all->h3 } };
-		action->bytes = all->bytes;
-		plan->found.locked = all->locked;
-		plan->found.types = all->types;
-	}
-	action->count = sum->count;
+	*sum = (struct state_sum){ row->n, { row->h0, row->h1, row->h2, row->h3 } };
+	plan->action->count = row->n;
+	plan->action->bytes = row->bytes;
+	plan->found.locked = row->locked;
+	plan->found.types = row->types;
 }
 
 static struct db_call count_types_call(struct pool *pool, uint64_t tenant_id)
@@ -184,7 +147,6 @@ static enum outcome sum_set(struct registry *registry, struct move_plan *plan, e
 		sql_move_any_call(pool, &(struct sql_move_any){ .tenant_id = action->dest.id }),
 	};
 	struct db_call *last = NULL, *counts = NULL;
-	bool counted = plan->set.kind == SQL_MOVE_SET_ALL; // the source's, by the sum
 	size_t n = 2;
 
 	if (look != MOVE_LOOK_PREVIEW) {
@@ -192,10 +154,9 @@ static enum outcome sum_set(struct registry *registry, struct move_plan *plan, e
 		*last = sql_move_last_change_call(pool, (enum sql_move_dated)plan->set.kind, &last_in);
 	}
 	if (look != MOVE_LOOK_LOCKED) {
-		counts = &calls[n++];
-		*counts = count_types_call(pool, action->dest.id);
-		if (!counted)
-			calls[n++] = count_types_call(pool, action->source.id);
+		counts = &calls[n];
+		calls[n++] = count_types_call(pool, action->source.id);
+		calls[n++] = count_types_call(pool, action->dest.id);
 	}
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
 	if (result != DB_OK)
@@ -207,11 +168,8 @@ static enum outcome sum_set(struct registry *registry, struct move_plan *plan, e
 		registry_stamp_after(registry, sql_move_last_change_row(&last->rows, 0)->at);
 	if (counts == NULL)
 		return OUTCOME_OK;
-	read_counts(registry, &counts[0].rows, &action->dest_counts);
-	if (!counted)
-		read_counts(registry, &counts[1].rows, &action->source_counts);
-	else
-		read_summed_counts(registry, &calls[0].rows, &action->source_counts);
+	read_counts(registry, &counts[0].rows, &action->source_counts);
+	read_counts(registry, &counts[1].rows, &action->dest_counts);
 	return OUTCOME_OK;
 }
 
@@ -528,7 +486,8 @@ enum outcome move_plan(struct registry *registry, const struct move_order *order
 	struct move_action *action = plan->action;
 
 	action->resource.tenant = order->source; // that it is asked for there, whatever is found
-	plan->found.merged = nothing;
+	// As the database says it of nothing.
+	plan->found.merged = (struct state_sum){ 0, { STR("0"), STR("0"), STR("0"), STR("0") } };
 	enum outcome outcome = read_tenants(registry, order, locked, action);
 
 	if (locked)

@@ -113,7 +113,8 @@ static void large(void)
 		   "UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM seq_1_to_20000;\nANALYZE TABLE resources;");
 	for (int i = 0; i < 3; i++) {
 		(void)DO(GET, "t7", i % 2 == 0 ? "ns3/c126" : "ns3/none");
-		READS(21000, OK, "a look at all of a large tenant's", PREVIEW, "t41", NULL, "t600");
+		// Once for the sum, once for the counts by type, each from an index.
+		READS(42000, OK, "a look at all of a large tenant's", PREVIEW, "t41", NULL, "t600");
 	}
 }
 
@@ -146,7 +147,7 @@ int main(void)
 	READS(30, NO_CONTENT, "a deletion", DELETE, "t7", "ns3/new");
 	READS(40, NO_CONTENT, "a recovery", RECOVER, "t7", "ns3/new");
 	READS(60, SEE_OTHER, "a move of one", MOVE, "t7", "ns3/new", "t8");
-	READS(600, OK, "a look at all of a tenant's", PREVIEW, "t9", NULL, "t600");
+	READS(1200, OK, "a look at all of a tenant's", PREVIEW, "t9", NULL, "t600");
 	READS(500, NO_CONTENT, "deletion of a namespace", DELETE, "t9", "ns3/");
 	READS(700, NO_CONTENT, "its recovery", RECOVER, "t9", "ns3/");
 	lists();
