@@ -3,7 +3,8 @@
 -- @statement key_tenants
 -- @in after text, limit uint
 -- @out id uint, name text
-SELECT id, name FROM tenants WHERE live = 1 AND deleted_at IS NULL AND name > :after ORDER BY name LIMIT :limit;
+SELECT id, name FROM tenants FORCE INDEX (name) WHERE live = 1 AND deleted_at IS NULL AND name > :after ORDER BY name
+LIMIT :limit;
 
 -- @statement key_tenant
 -- @in name text

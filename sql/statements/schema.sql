@@ -53,3 +53,8 @@ SELECT (SELECT COUNT(*) FROM tenants WHERE live IS NOT NULL AND deleted_at IS NU
   (SELECT COUNT(*) FROM resources WHERE live = 1) AS resources,
   (SELECT COUNT(*) FROM resources WHERE live IS NULL) AS deleted_resources,
   (SELECT COUNT(*) FROM moves WHERE state = 'queued') AS queued_moves;
+
+-- @statement setting_get
+-- @in name text
+-- @out value bytes
+SELECT value FROM settings WHERE name = :name;

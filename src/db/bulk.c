@@ -3,11 +3,10 @@
 #include "base/base.h"
 
 #include "db/db_internal.h"
+#include "sql/session.h"
 
 // A chunk is one round trip; larger ones gain little and cost the worker memory.
 enum { CHUNK_BYTES = 512 * 1024, PACKET_SLACK = 1024 };
-
-static const struct db_query q_max_packet = { "SELECT @@max_allowed_packet", "", "u" };
 
 struct bulk {
 	struct db_stmt *stmt;
@@ -111,14 +110,14 @@ static enum db_result run_chunks(struct db *db, struct bulk *bulk, size_t n, uin
 // Begins the transaction where no statement has yet, and knows the server's limit.
 static enum db_result get_ready(struct db *db, struct pool *pool)
 {
-	struct db_call call = { .query = &q_max_packet };
+	struct db_call call = sql_session_max_packet_call(pool);
 
 	if (db->state != TXN_WAITING && db->max_packet > 0)
 		return DB_OK;
 	enum db_result result = batch_run(db, pool, &call, 1);
 
 	if (result == DB_OK)
-		db->max_packet = db_at(&call.rows, 0, 0)->u;
+		db->max_packet = sql_session_max_packet_row(&call.rows, 0)->bytes;
 	return result;
 }
 

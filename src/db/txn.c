@@ -15,20 +15,9 @@
 #include "base/log.h"
 #include "base/pool.h"
 #include "db/db_internal.h"
+#include "sql/session.h"
 
 enum { FIRST_DELAY_US = 2000, LAST_DELAY_US = 400000 };
-
-static const struct db_query q_autocommit_off = { "SET autocommit = 0", "", "" };
-static const struct db_query q_autocommit_on = { "SET autocommit = 1", "", "" };
-static const struct db_query q_repeatable = { "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "", "" };
-static const struct db_query q_snapshot = { "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY", "", "" };
-// Locking: it waits for a transaction that is still about to commit or to be rolled back.
-static const struct db_query q_happened = {
-	"SELECT 1 FROM changes WHERE request_id = ? LIMIT 1 LOCK IN SHARE MODE", "b", "u"
-};
-// On a cluster another node may have the row and not have applied it yet.
-static const struct db_query q_sync = { "SET SESSION wsrep_sync_wait = 7", "", "" };
-static const struct db_query q_no_sync = { "SET SESSION wsrep_sync_wait = DEFAULT", "", "" };
 
 // ---- within a transaction
 
@@ -45,13 +34,13 @@ static bool begins_snapshot(const struct db *db)
 size_t txn_prelude(const struct db *db, struct db_call prelude[TXN_MAX_PRELUDE])
 {
 	if (begins_snapshot(db)) {
-		prelude[0].query = &q_repeatable;
-		prelude[1].query = &q_snapshot;
+		prelude[0].query = &sql_session_repeatable_read_query;
+		prelude[1].query = &sql_session_begin_snapshot_query;
 		return 2;
 	}
 	if (db->autocommit == !db_txn_writes(db) || (db->state == TXN_OPEN && db->mode == DB_SNAPSHOT))
 		return 0;
-	prelude[0].query = db_txn_writes(db) ? &q_autocommit_off : &q_autocommit_on;
+	prelude[0].query = db_txn_writes(db) ? &sql_session_autocommit_off_query : &sql_session_autocommit_on_query;
 	return 1;
 }
 
@@ -111,17 +100,18 @@ static enum db_result send_commit(struct db *db)
 static enum db_result look(struct db *db, const struct uuid *request_id, bool *happened)
 {
 	struct pool *pool = pool_new();
-	struct db_value in[] = { db_uuid(request_id) };
-	struct db_call call = { .query = &q_happened, .in = in };
 
 	if (pool == NULL)
 		abort();
-	(void)db_run(db, NULL, &q_sync, NULL, NULL);
+	const struct sql_session_happened in = { .request_id = uuid_bytes(request_id) };
+	struct db_call call = sql_session_happened_call(pool, &in);
+
+	(void)sql_session_sync_run(db, NULL, NULL);
 	enum db_result result = batch_run(db, pool, &call, 1);
 
 	*happened = result == DB_OK && call.rows.n > 0;
 	if (result == DB_OK)
-		(void)db_run(db, NULL, &q_no_sync, NULL, NULL);
+		(void)sql_session_no_sync_run(db, NULL, NULL);
 	pool_free(&pool);
 	return result;
 }

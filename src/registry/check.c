@@ -8,36 +8,11 @@
 #include "registry/etag.h"
 #include "registry/fields.h"
 #include "registry/internal.h"
+#include "sql/stale.h"
 
 // Of several tags in If-Match the first ones are looked for. So many different sets of fields are put together.
 // What a client has of an owned resource is looked for among so many of its last changes.
 enum { TAGS_MAX = 4, SETS_MAX = 256, OWNED_MAX = 256 };
-
-#define OF_RESOURCE "resource_id = ? AND tenant_id <> ?"
-#define OF_TENANT "resource_id IS NULL AND 0 = ? AND tenant_id = ?"
-// Statements in two forms: [0] about a resource, [1] about a tenant itself.
-#define THING_QUERIES(head, tail, in, out) { { head OF_RESOURCE tail, in, out }, { head OF_TENANT tail, in, out } }
-
-static const struct db_query q_last[2] =
-	THING_QUERIES("SELECT actor, at FROM changes WHERE ", " AND verb IN ('created', 'updated') ORDER BY id DESC LIMIT 1",
-		"uu", "st");
-static const struct db_query q_known[2] =
-	THING_QUERIES("SELECT id FROM changes WHERE ", " AND etag_after IN (?, ?, ?, ?) ORDER BY id DESC LIMIT 1", "uubbbb",
-		"u");
-static const struct db_query q_fields[2] =
-	THING_QUERIES("SELECT fields FROM changes WHERE ", " AND id > ? AND verb = 'updated' GROUP BY fields LIMIT ?", "uuuu",
-		"s");
-
-// Where the document shows the owner, moves count as changes, and the tags that clients have are made of several columns.
-static const struct db_query q_last_owned = {
-	"SELECT actor, at FROM changes WHERE resource_id = ? AND verb IN ('created', 'updated', 'moved') ORDER BY id DESC LIMIT 1",
-	"u", "st"
-};
-static const struct db_query q_tags_owned = {
-	"SELECT id, verb, tenant_id, moves, etag_after FROM changes WHERE resource_id = ? AND etag_after IS NOT NULL "
-	"ORDER BY id DESC LIMIT ?",
-	"uu", "usuub"
-};
 
 // What a precondition was about; the id that does not count is 0.
 struct thing {
@@ -46,19 +21,25 @@ struct thing {
 	const struct type *owned; // the type of a resource whose document shows its owner; else NULL
 };
 
-static struct db_value tag_value(struct pool *pool, struct guard guard, size_t i)
+// The bytes of tag i, or none.
+static struct str tag_value(struct pool *pool, struct guard guard, size_t i)
 {
 	struct buf bytes = buf_new(pool, 64);
 
 	if (i >= guard.n_tags || guard.tags[i].n != 128)
-		return db_b(STR(""));
+		return STR("");
 	for (size_t at = 0; at < 128; at += 2) {
 		int high = str_hex_digit(guard.tags[i].p[at]), low = str_hex_digit(guard.tags[i].p[at + 1]);
 		if (high < 0 || low < 0)
-			return db_b(STR(""));
+			return STR("");
 		buf_addc(&bytes, (char)(high << 4 | low));
 	}
-	return db_b(buf_str(&bytes));
+	return buf_str(&bytes);
+}
+
+static enum sql_stale_thing kind_of(const struct thing *thing)
+{
+	return thing->is_tenant ? SQL_STALE_THING_TENANT : SQL_STALE_THING_RESOURCE;
 }
 
 // moved: it was given to another tenant since, which shows in the documents as this field.
@@ -66,17 +47,24 @@ static enum outcome tell_fields(struct registry *registry, const struct thing *t
 {
 	struct fields *fields = POOL_NEW(registry->pool, struct fields);
 	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_fields[thing->is_tenant ? 1 : 0],
-		DB_IN(db_u(thing->resource_id), db_u(thing->tenant_id), db_u(since), db_u(SETS_MAX + 1)), &rows);
+	const struct sql_stale_fields in = {
+		.resource_id = thing->resource_id,
+		.tenant_id = thing->tenant_id,
+		.since = since,
+		.limit = SETS_MAX + 1,
+	};
+	enum db_result result = sql_stale_fields_run(registry->db, registry->pool, kind_of(thing), &in, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	fields->pool = registry->pool;
 	fields->full = rows.n > SETS_MAX;
 	for (size_t i = 0; i < rows.n; i++) {
-		if (db_at(&rows, i, 0)->null) // made before the log had fields: all that is known would be half the truth
+		struct str stored = sql_stale_fields_row(&rows, i)->fields;
+
+		if (stored.p == NULL) // made before the log had fields: all that is known would be half the truth
 			return OUTCOME_STALE;
-		fields_add_stored(fields, db_at(&rows, i, 0)->s);
+		fields_add_stored(fields, stored);
 	}
 	if (moved)
 		fields_add(fields, STR("/metadata/tenant"));
@@ -96,45 +84,47 @@ static void find_owned(struct registry *registry, const struct thing *thing, str
 	*since = 0;
 	*moved = false;
 	for (size_t i = 0; i < TAGS_MAX; i++)
-		tags[i] = tag_value(registry->pool, guard, i).s;
+		tags[i] = tag_value(registry->pool, guard, i);
 	for (size_t i = 0; i < rows->n; i++) {
-		const struct db_value *v = db_at(rows, i, 0);
-		etag_of_owned(registry, thing->owned, v[2].u, v[3].u, (const uint8_t *)v[4].s.p, etag);
+		const struct sql_stale_tags_owned_row *row = sql_stale_tags_owned_row(rows, i);
+
+		etag_of_owned(registry, thing->owned, row->tenant_id, row->moves, (const uint8_t *)row->etag.p, etag);
 		for (size_t k = 0; k < TAGS_MAX; k++)
 			if (str_eq(tags[k], str_n((const char *)etag, sizeof(etag))))
-				*since = v[0].u;
+				*since = row->id;
 		if (*since != 0)
 			return;
-		*moved = *moved || str_eq(v[1].s, STR("moved"));
+		*moved = *moved || str_eq(row->verb, STR("moved"));
 	}
 }
 
-static struct db_call last_call(const struct thing *thing, const struct db_value ids[2])
+static struct db_call last_call(struct pool *pool, const struct thing *thing)
 {
-	if (thing->owned != NULL)
-		return (struct db_call){ .query = &q_last_owned, .in = ids };
-	return (struct db_call){ .query = &q_last[thing->is_tenant ? 1 : 0], .in = ids };
+	const struct sql_stale_last in = { .resource_id = thing->resource_id, .tenant_id = thing->tenant_id };
+
+	return sql_stale_last_call(pool, kind_of(thing),
+		thing->owned != NULL ? SQL_STALE_VERBS_OWNED : SQL_STALE_VERBS_CONTENT, &in);
 }
 
-static struct db_call known_call(struct registry *registry, const struct thing *thing, struct guard guard,
-	const struct db_value ids[2])
+static struct db_call known_call(struct pool *pool, const struct thing *thing, struct guard guard)
 {
-	struct pool *pool = registry->pool;
-
-	static_assert(TAGS_MAX == 4, "as many as q_known takes");
-	if (thing->owned != NULL)
-		return (struct db_call){ .query = &q_tags_owned, .in = CALL_VALUES(pool, ids[0], db_u(OWNED_MAX)) };
-	return (struct db_call){
-		.query = &q_known[thing->is_tenant ? 1 : 0],
-		.in = CALL_VALUES(pool, ids[0], ids[1], tag_value(pool, guard, 0), tag_value(pool, guard, 1),
-			tag_value(pool, guard, 2), tag_value(pool, guard, 3)),
+	const struct sql_stale_tags_owned owned = { .resource_id = thing->resource_id, .limit = OWNED_MAX };
+	const struct sql_stale_known in = {
+		.resource_id = thing->resource_id,
+		.tenant_id = thing->tenant_id,
+		.tag0 = tag_value(pool, guard, 0),
+		.tag1 = tag_value(pool, guard, 1),
+		.tag2 = tag_value(pool, guard, 2),
+		.tag3 = tag_value(pool, guard, 3),
 	};
+
+	static_assert(TAGS_MAX == 4, "as many as the statement takes");
+	return thing->owned != NULL ? sql_stale_tags_owned_call(pool, &owned) : sql_stale_known_call(pool, kind_of(thing), &in);
 }
 
 static enum outcome explain(struct registry *registry, const struct thing *thing, struct guard guard)
 {
-	const struct db_value ids[] = { db_u(thing->resource_id), db_u(thing->tenant_id) };
-	struct db_call calls[] = { last_call(thing, ids), known_call(registry, thing, guard, ids) };
+	struct db_call calls[] = { last_call(registry->pool, thing), known_call(registry->pool, thing, guard) };
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 	uint64_t since = 0;
 	bool moved = false;
@@ -143,14 +133,14 @@ static enum outcome explain(struct registry *registry, const struct thing *thing
 		return registry_db_failed(result);
 	if (calls[0].rows.n > 0) {
 		struct buf at = buf_new(registry->pool, 32);
-		clock_add_rfc3339(&at, db_at(&calls[0].rows, 0, 1)->i);
-		registry_fail_member(registry, "changed_by", db_at(&calls[0].rows, 0, 0)->s);
+		clock_add_rfc3339(&at, sql_stale_last_row(&calls[0].rows, 0)->at);
+		registry_fail_member(registry, "changed_by", sql_stale_last_row(&calls[0].rows, 0)->actor);
 		registry_fail_member(registry, "changed_at", buf_str(&at));
 	}
 	if (thing->owned != NULL)
 		find_owned(registry, thing, guard, &calls[1].rows, &since, &moved);
 	else if (calls[1].rows.n > 0)
-		since = db_at(&calls[1].rows, 0, 0)->u;
+		since = sql_stale_known_row(&calls[1].rows, 0)->id;
 	return since != 0 ? tell_fields(registry, thing, since, moved) : OUTCOME_STALE;
 }
 

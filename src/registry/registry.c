@@ -15,13 +15,10 @@
 #include "registry/pages.h"
 #include "registry/recall.h"
 #include "registry/type.h"
+#include "sql/schema.h"
+#include "sql/session.h"
 
 enum { PAGES_SHARE = 8 }; // of what a worker may remember: pages; the rest is of resources
-
-static const struct db_query q_version = { "SELECT COALESCE(MAX(version), 0) FROM schema_version", "", "u" };
-static const struct db_query q_key = { "SELECT value FROM settings WHERE name = ?", "s", "b" };
-
-static const struct db_query q_ping = { "SELECT 1", "", "u" };
 
 struct registry *registry_new(const struct config *config, struct db *db)
 {
@@ -62,22 +59,23 @@ void registry_free(struct registry **registry)
 static enum outcome check_version(struct registry *registry)
 {
 	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_version, NULL, &rows);
+	enum db_result result = sql_schema_version_run(registry->db, registry->pool, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	if (rows.n == 1 && db_at(&rows, 0, 0)->u == REGISTRY_SCHEMA_VERSION)
+	uint64_t version = sql_schema_version_row(&rows, 0)->version;
+
+	if (version == REGISTRY_SCHEMA_VERSION)
 		return OUTCOME_OK;
 	log_error("the database's schema is of version %llu, this program's of %d: run `tenure-manage db %s`",
-		rows.n == 1 ? (unsigned long long)db_at(&rows, 0, 0)->u : 0ULL, REGISTRY_SCHEMA_VERSION,
-		rows.n == 1 && db_at(&rows, 0, 0)->u > 0 ? "upgrade" : "init");
+		(unsigned long long)version, REGISTRY_SCHEMA_VERSION, version > 0 ? "upgrade" : "init");
 	return OUTCOME_INTERNAL;
 }
 
 static enum outcome load_key(struct registry *registry, const char *name, struct digest_key **key)
 {
 	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_key, DB_IN(db_s(str_c(name))), &rows);
+	enum db_result result = sql_setting_get_run(registry->db, registry->pool, &(struct sql_setting_get){ .name = str_c(name) }, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
@@ -85,7 +83,7 @@ static enum outcome load_key(struct registry *registry, const char *name, struct
 		log_error("the database has no %s in table settings: run `tenure-manage db init`", name);
 		return OUTCOME_INTERNAL;
 	}
-	*key = digest_key_new(db_at(&rows, 0, 0)->s);
+	*key = digest_key_new(sql_setting_get_row(&rows, 0)->value);
 	return *key != NULL ? OUTCOME_OK : OUTCOME_INTERNAL;
 }
 
@@ -121,7 +119,7 @@ enum outcome registry_begin(struct registry *registry, struct pool *pool, const 
 enum outcome registry_ping(struct registry *registry)
 {
 	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_ping, NULL, &rows);
+	enum db_result result = sql_session_ping_run(registry->db, registry->pool, &rows);
 
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
