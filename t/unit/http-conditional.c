@@ -83,6 +83,24 @@ static void test_matches(void)
 	ok(!tag_list_matches(&list, STR("12")), "no header, no match");
 }
 
+// Nothing is read behind the end, which sanitizers and valgrind see.
+static void test_ends(void)
+{
+	static const char *const cut[] = { "W/", "w/", "\"", "W/\"", ",", "\"a", "\"a\",", "a,", " ", "\"a\" " };
+
+	for (size_t i = 0; i < COUNT_OF(cut); i++) {
+		size_t n = strlen(cut[i]);
+		char *exact = malloc(n);
+		struct tag_list list;
+		if (exact == NULL)
+			bail_out("no memory");
+		memcpy(exact, cut[i], n);
+		bool good = tag_list_parse(str_n(exact, n), &list);
+		ok(good == (strchr(cut[i], 'a') != NULL && strcmp(cut[i], "\"a") != 0), "the end of %s", cut[i]);
+		free(exact);
+	}
+}
+
 int main(void)
 {
 	struct pool *pool = pool_new();
@@ -91,5 +109,6 @@ int main(void)
 	test_many(pool);
 	test_matches();
 	pool_free(&pool);
+	test_ends();
 	return done_testing();
 }
