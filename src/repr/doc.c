@@ -38,10 +38,17 @@ static void drop(void *arg)
 
 static _Thread_local size_t charged __attribute__((tls_model("initial-exec"))); // and not given to a pool yet
 
+enum { CHARGE_STEP = 4096 }; // bytes that are counted at once: most documents are small
+static _Thread_local size_t uncounted __attribute__((tls_model("initial-exec"))); // less than that, but for a moment
+
 bool tree_charge(size_t n)
 {
-	budget_take(n); // may not return
-	charged += n;
+	uncounted += n;
+	if (uncounted < CHARGE_STEP)
+		return true;
+	budget_take(uncounted); // may not return
+	charged += uncounted;
+	uncounted = 0;
 	return !budget_is_over();
 }
 
