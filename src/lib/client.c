@@ -176,11 +176,12 @@ bool etag_header(struct pool *pool, struct str text, struct str *header)
 	*header = STR_NONE;
 	if (tag.n == 0 || !field_ok(tag, false))
 		return false;
-	if (str_eq(tag, STR("*")) || tag.p[tag.n - 1] == '"') {
+	struct str opaque = str_part(tag, weak ? 2 : 0, tag.n);
+	bool quoted = opaque.n >= 2 && opaque.p[0] == '"' && opaque.p[opaque.n - 1] == '"';
+	if (str_eq(tag, STR("*")) || quoted) {
 		*header = str_dup(pool, tag);
 		return true;
 	}
-	struct str opaque = str_part(tag, weak ? 2 : 0, tag.n);
 	if (opaque.n == 0 || memchr(opaque.p, '"', opaque.n) != NULL || memchr(opaque.p, ',', opaque.n) != NULL)
 		return false;
 	*header = str_printf(pool, "%s\"%.*s\"", weak ? "W/" : "", STR_ARG(opaque));

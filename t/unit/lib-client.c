@@ -49,6 +49,7 @@ static void test_etags(struct pool *pool)
 		{ "", NULL },
 		{ "a\r\nb", NULL },
 		{ "\"a\r\nX: \"", NULL },
+		{ "\"", NULL }, { "W/\"", NULL }, { "a\"", NULL }, { "W/a\"", NULL }, { "\"a\"", "\"a\"" }, { "\"\"", "\"\"" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
