@@ -153,8 +153,20 @@ enum outcome change_content(struct registry *registry, const struct edit *edit, 
 	const struct held_tenant *held, struct str heir, struct resource *resource);
 // Has it finalizers that a deletion waits for? Types whose resources are named by their uids have none.
 bool has_finalizers(struct registry *registry, const struct resource *resource);
-// Deletes what is locked and may go. OUTCOME_NO_CONTENT, _LOCKED.
+// Marks what is locked as to be deleted once its finalizers are gone. OUTCOME_ACCEPTED.
+enum outcome mark_for_deletion(struct registry *registry, struct resource *resource);
+// Deletes what is locked and may go. OUTCOME_NO_CONTENT, _LOCKED; _ACCEPTED: a namespace that waits for its content.
 enum outcome carry_out_deletion(struct registry *registry, struct resource *resource);
+
+// ---- namespaces that end (space_end.c)
+
+// Marks the content that has finalizers. *waits: there is some. OUTCOME_OK.
+enum outcome space_mark_waiting(struct registry *registry, const struct resource *space, bool *waits);
+// Once all else is deleted: OUTCOME_OK if nothing is left in it; _ACCEPTED: it waits, and its conditions tell for what.
+enum outcome space_wait(struct registry *registry, struct resource *space);
+// After the deletion of something that was marked: does its namespace go now, or what does it wait for? OUTCOME_OK.
+enum outcome space_settle(struct registry *registry, const struct resource *gone);
+
 // How many of n documents of these sizes make a page of at most limit; at least one, so that each page goes on.
 size_t page_fitting(const uint64_t *bytes, size_t n, uint64_t limit);
 

@@ -75,7 +75,7 @@ enum outcome resource_check(struct registry *registry, const struct resource *re
 enum outcome resource_write(struct registry *registry, const struct address *address, const struct edit *edit,
 	struct guard guard, struct resource *resource);
 
-// Deletes, recoverably; a namespace with all that is in it, whatever finalizers that has. What has finalizers of its own
+// Deletes, recoverably; a namespace with all that is in it, once the finalizers of that are gone, too. What has finalizers of its own
 // (metadata.finalizers, names of who has to clean up first; a namespace's spec.finalizers too, but for "kubernetes", who is
 // nobody here) is only marked doomed, which is a change: it goes with the
 // write that empties them. OUTCOME_NO_CONTENT, _ACCEPTED (it waits for its finalizers; *resource as it stands), _STALE,

@@ -32,7 +32,7 @@ struct content_queries {
 			"ttb" in, "" } }
 // Counted and logged by locking reads, which see what was committed up to now, and not up to when the statement began.
 static const struct content_queries of_space = CONTENT_QUERIES("types y JOIN resources r ON r.type_id = y.id",
-	"y.namespaced AND r.tenant_id = ? AND r.namespace = ? AND r.live = 1", " LOCK IN SHARE MODE", "us");
+	"y.namespaced AND r.tenant_id = ? AND r.namespace = ? AND r.live = 1 AND r.doomed_at IS NULL", " LOCK IN SHARE MODE", "us");
 // Writers in a tree need not hold its top.
 static const struct content_queries of_tree =
 	CONTENT_QUERIES("resources r", "r.root = ? AND r.id <> ? AND r.live = 1", " FOR UPDATE", "bu");
@@ -245,7 +245,7 @@ bool has_finalizers(struct registry *registry, const struct resource *resource)
 }
 
 // Deletes nothing yet.
-static enum outcome doom(struct registry *registry, struct resource *resource)
+enum outcome mark_for_deletion(struct registry *registry, struct resource *resource)
 {
 	const struct resource before = *resource;
 
@@ -269,14 +269,45 @@ static enum outcome doom(struct registry *registry, struct resource *resource)
 	return OUTCOME_ACCEPTED;
 }
 
+// The content of a namespace that stays for now went without it: it comes back by itself.
+static enum outcome account_for_content(struct registry *registry, const struct resource *space, uint64_t n)
+{
+	struct db_call calls[] = {
+		count_down_call(registry, space->tenant_id, n),
+		{ .query = &q_free_aliases, .in = deletion_of(registry, space, db_uuid(&registry->request_id)) },
+	};
+	enum db_result result;
+
+	if (n == 0)
+		return OUTCOME_OK;
+	result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
 enum outcome carry_out_deletion(struct registry *registry, struct resource *resource)
 {
+	bool is_space = resource->type == type_namespaces(registry);
+	bool waits = false;
 	uint64_t with_it;
+	enum outcome outcome = is_space ? space_mark_waiting(registry, resource, &waits) : OUTCOME_OK;
 
 	resource->deleted_us = registry->stamp_us;
 	resource->purge_us = registry->stamp_us + retention_us(registry);
-	enum outcome outcome = delete_along(registry, resource, &with_it);
-	return outcome == OUTCOME_OK ? mark_deleted(registry, resource, with_it) : outcome;
+	if (outcome == OUTCOME_OK)
+		outcome = delete_along(registry, resource, &with_it);
+	if (outcome == OUTCOME_OK && waits)
+		outcome = space_wait(registry, resource);
+	if (outcome == OUTCOME_ACCEPTED) {
+		resource->deleted_us = resource->purge_us = 0;
+		outcome = account_for_content(registry, resource, with_it);
+		return outcome == OUTCOME_OK ? OUTCOME_ACCEPTED : outcome;
+	}
+	if (outcome == OUTCOME_OK)
+		outcome = mark_deleted(registry, resource, with_it);
+	if (outcome != OUTCOME_NO_CONTENT)
+		return outcome;
+	outcome = space_settle(registry, resource);
+	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
 }
 
 // Deletes what is locked.
@@ -297,7 +328,7 @@ static enum outcome delete_held(struct registry *registry, const struct held_ten
 	outcome = check_rules(registry, resource);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	return has_finalizers(registry, resource) ? doom(registry, resource) : carry_out_deletion(registry, resource);
+	return has_finalizers(registry, resource) ? mark_for_deletion(registry, resource) : carry_out_deletion(registry, resource);
 }
 
 enum outcome resource_delete(struct registry *registry, const struct address *address, struct guard guard,

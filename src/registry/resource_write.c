@@ -419,7 +419,7 @@ enum outcome change_content(struct registry *registry, const struct edit *edit, 
 		outcome = carry_out_deletion(registry, resource);
 	else if (outcome == OUTCOME_OK && resource->type == type_definitions(registry))
 		outcome = definitions_changed(registry, resource->tenant_id);
-	return outcome == OUTCOME_NO_CONTENT ? OUTCOME_OK : outcome;
+	return outcome == OUTCOME_NO_CONTENT || outcome == OUTCOME_ACCEPTED ? OUTCOME_OK : outcome;
 }
 
 // ---- at an address, or by what it is

@@ -298,6 +298,46 @@ static bool same_content(const struct tenant *a, const struct tenant *b)
 	       str_eq(a->object, b->object);
 }
 
+#define DELETION_MEMBER "deletionTimestamp"
+
+bool tenant_deletion_asked(const struct tenant *tenant)
+{
+	return memmem(tenant->object.p, tenant->object.n, "\"" DELETION_MEMBER "\"", sizeof("\"" DELETION_MEMBER "\"") - 1) != NULL;
+}
+
+static bool tenant_has_finalizers(struct registry *registry, const struct tenant *tenant)
+{
+	const struct doc *list;
+
+	return memmem(tenant->object.p, tenant->object.n, "\"finalizers\"", 12) != NULL &&
+	       doc_get(stored_document(registry->pool, tenant->object), STR("finalizers"), &list) &&
+	       doc_kind(list) == DOC_ARRAY && doc_length(list) > 0;
+}
+
+// The object with the time at which its deletion was asked for; the last member, so that the same object is the same text.
+static struct str object_to_be_deleted(struct registry *registry, struct str object, struct str time)
+{
+	struct doc *doc = stored_document(registry->pool, object);
+	struct buf text = buf_new(registry->pool, object.n + 64);
+
+	doc_remove(doc, STR(DELETION_MEMBER));
+	if (time.n > 0)
+		doc_set_str(registry->pool, doc, DELETION_MEMBER, time);
+	doc_write_json(doc, &text);
+	return buf_str(&text);
+}
+
+// What a writer makes of the object of a tenant that waits for its finalizers: it goes on to wait, or it may go.
+static struct str object_that_waits(struct registry *registry, const struct tenant *before, struct str object)
+{
+	const struct doc *time;
+	struct tenant after = { .object = object };
+	bool waits = tenant_has_finalizers(registry, &after);
+
+	(void)doc_get(stored_document(registry->pool, before->object), STR(DELETION_MEMBER), &time);
+	return object_to_be_deleted(registry, object, waits ? doc_string(time) : STR(""));
+}
+
 // What decides about its types is told to those who hold definitions.
 static enum outcome change(struct registry *registry, const struct tenant_content *content, struct tenant *tenant)
 {
@@ -312,7 +352,8 @@ static enum outcome change(struct registry *registry, const struct tenant_conten
 	if (content->tells_etag_required)
 		tenant->etag_required = content->etag_required;
 	if (content->object.p != NULL)
-		tenant->object = content->object;
+		tenant->object = tenant_deletion_asked(&before) ? object_that_waits(registry, &before, content->object) :
+			content->object;
 	outcome = read_policy(registry, tenant);
 	if (outcome != OUTCOME_OK || same_content(tenant, &before))
 		return outcome;
@@ -335,6 +376,31 @@ static enum outcome change(struct registry *registry, const struct tenant_conten
 	if (decides)
 		catalogue_raised(registry, CATALOGUE_TYPES, &calls[2]);
 	return OUTCOME_OK;
+}
+
+static enum outcome mark(struct registry *registry, struct tenant *tenant, const char *verb, struct db_value deleted_at,
+	struct db_value purge_at)
+{
+	bool deletes = !deleted_at.null;
+	struct db_call calls[] = {
+		change_of_tenant(registry, verb, tenant, deletes ? tenant->etag : NULL, deletes ? NULL : tenant->etag),
+		{ .query = &q_mark, .in = DB_IN(deleted_at, purge_at, db_u(tenant->id)) },
+		catalogue_raise_call(CATALOGUE_TYPES),
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	tenant->changed = calls[0].rows.insert_id;
+	catalogue_raised(registry, CATALOGUE_TYPES, &calls[2]);
+	return OUTCOME_NO_CONTENT;
+}
+
+static enum outcome carry_out(struct registry *registry, struct tenant *tenant)
+{
+	tenant->deleted_us = registry->stamp_us;
+	tenant->purge_us = registry->stamp_us + retention_us(registry);
+	return mark(registry, tenant, "deleted", db_t(tenant->deleted_us), db_t(tenant->purge_us));
 }
 
 static enum outcome check_write(struct registry *registry, const struct tenant *tenant, struct guard guard)
@@ -364,7 +430,13 @@ enum outcome tenant_patch(struct registry *registry, struct str name, const stru
 		outcome = check_write(registry, tenant, guard);
 	if (outcome == OUTCOME_OK)
 		outcome = edit->apply(edit->arg, tenant, &content);
-	return outcome == OUTCOME_OK ? change(registry, &content, tenant) : outcome;
+	bool waited = outcome == OUTCOME_OK && tenant_deletion_asked(tenant);
+	if (outcome == OUTCOME_OK)
+		outcome = change(registry, &content, tenant);
+	if (outcome != OUTCOME_OK || !waited || tenant_deletion_asked(tenant))
+		return outcome;
+	outcome = carry_out(registry, tenant);
+	return outcome == OUTCOME_NO_CONTENT ? OUTCOME_OK : outcome;
 }
 
 static enum outcome answer_recoverable(struct registry *registry, const struct tenant *tenant)
@@ -449,22 +521,17 @@ enum outcome tenant_ensure(struct registry *registry, struct str name)
 	return tenant_find_or_make(registry, name, true, &made);
 }
 
-static enum outcome mark(struct registry *registry, struct tenant *tenant, const char *verb, struct db_value deleted_at,
-	struct db_value purge_at)
+// It goes with the write that empties its finalizers.
+static enum outcome wait_for_finalizers(struct registry *registry, struct tenant *tenant)
 {
-	bool deletes = !deleted_at.null;
-	struct db_call calls[] = {
-		change_of_tenant(registry, verb, tenant, deletes ? tenant->etag : NULL, deletes ? NULL : tenant->etag),
-		{ .query = &q_mark, .in = DB_IN(deleted_at, purge_at, db_u(tenant->id)) },
-		catalogue_raise_call(CATALOGUE_TYPES),
-	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	struct buf time = buf_new(registry->pool, 32);
 
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	tenant->changed = calls[0].rows.insert_id;
-	catalogue_raised(registry, CATALOGUE_TYPES, &calls[2]);
-	return OUTCOME_NO_CONTENT;
+	if (tenant_deletion_asked(tenant))
+		return OUTCOME_ACCEPTED;
+	clock_add_rfc3339(&time, registry->stamp_us);
+	const struct tenant_content content = { .object = object_to_be_deleted(registry, tenant->object, buf_str(&time)) };
+	enum outcome outcome = change(registry, &content, tenant);
+	return outcome == OUTCOME_OK ? OUTCOME_ACCEPTED : outcome;
 }
 
 enum outcome tenant_delete(struct registry *registry, struct str name, struct guard guard, struct tenant *tenant)
@@ -481,9 +548,7 @@ enum outcome tenant_delete(struct registry *registry, struct str name, struct gu
 	outcome = check_write(registry, tenant, guard);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	tenant->deleted_us = registry->stamp_us;
-	tenant->purge_us = registry->stamp_us + retention_us(registry);
-	return mark(registry, tenant, "deleted", db_t(tenant->deleted_us), db_t(tenant->purge_us));
+	return tenant_has_finalizers(registry, tenant) ? wait_for_finalizers(registry, tenant) : carry_out(registry, tenant);
 }
 
 static enum outcome show_hidden(struct registry *registry, const struct tenant *tenant)

@@ -72,10 +72,14 @@ struct tenant_edit {
 enum outcome tenant_patch(struct registry *registry, struct str name, const struct tenant_edit *edit, struct guard guard,
 	struct tenant *tenant);
 // Marks it deleted: everything in it is gone for readers at once and recoverable, exactly as it was, until purge_us.
-// OUTCOME_NO_CONTENT, _NOT_FOUND, _GONE (deleted already), _STALE.
+// One whose object has finalizers only gets the time of this in its object ("deletionTimestamp"), and goes with the
+// tenant_patch that empties them. OUTCOME_NO_CONTENT, _ACCEPTED (it waits), _NOT_FOUND, _GONE (deleted already), _STALE.
 enum outcome tenant_delete(struct registry *registry, struct str name, struct guard guard, struct tenant *tenant);
 // OUTCOME_NO_CONTENT, _NOT_FOUND (none, or purged), _CONFLICT (not deleted), _STALE.
 enum outcome tenant_recover(struct registry *registry, struct str name, struct guard guard);
+
+// Was its deletion asked for, which waits for its finalizers?
+bool tenant_deletion_asked(const struct tenant *tenant);
 
 // The operator's tenant: owner of what belongs to no other. Made when something needs it; never deleted.
 #define TENANT_SYSTEM REALM_WORD_SYSTEM

@@ -148,7 +148,7 @@ int main(void)
 	READS(40, NO_CONTENT, "a recovery", RECOVER, "t7", "ns3/new");
 	READS(60, SEE_OTHER, "a move of one", MOVE, "t7", "ns3/new", "t8");
 	READS(1200, OK, "a look at all of a tenant's", PREVIEW, "t9", NULL, "t600");
-	READS(500, NO_CONTENT, "deletion of a namespace", DELETE, "t9", "ns3/");
+	READS(550, NO_CONTENT, "deletion of a namespace", DELETE, "t9", "ns3/");
 	READS(700, NO_CONTENT, "its recovery", RECOVER, "t9", "ns3/");
 	lists();
 	large();

@@ -26,6 +26,28 @@ static const struct doc *conditions_of(const struct doc *body)
 	return conditions;
 }
 
+// What a namespace that waited for its content told of that, and that was recovered since, is not so any more.
+static bool is_of_its_end(const struct doc *condition)
+{
+	const struct doc *type;
+
+	if (!doc_get(condition, STR("type"), &type) || doc_kind(type) != DOC_STRING)
+		return false;
+	return str_starts(doc_string(type), STR("NamespaceDeletion")) ||
+	       str_eq(doc_string(type), STR("NamespaceContentRemaining")) ||
+	       str_eq(doc_string(type), STR("NamespaceFinalizersRemaining"));
+}
+
+static const struct doc *without_its_end(struct pool *pool, const struct doc *conditions)
+{
+	struct doc *kept = doc_new_array(pool);
+
+	for (size_t i = 0; i < doc_length(conditions); i++)
+		if (!is_of_its_end(doc_at(conditions, i)))
+			doc_push(kept, doc_copy(pool, doc_at(conditions, i)));
+	return doc_length(kept) > 0 ? kept : NULL;
+}
+
 void add_namespace_status(struct pool *pool, const struct resource *resource, struct str body, struct buf *out)
 {
 	const struct doc *conditions = NULL;
@@ -35,6 +57,8 @@ void add_namespace_status(struct pool *pool, const struct resource *resource, st
 	buf_addc(out, '"');
 	if (memmem(body.p, body.n, "\"conditions\"", 12) != NULL)
 		conditions = conditions_of(stored_doc(pool, body));
+	if (conditions != NULL && resource->doomed_us == 0)
+		conditions = without_its_end(pool, conditions);
 	if (conditions != NULL) {
 		BUF_LIT(out, ",\"conditions\":");
 		doc_write_json(conditions, out);

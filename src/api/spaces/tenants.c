@@ -54,6 +54,10 @@ static struct doc *metadata_doc(struct call *call, const struct target *target, 
 	for (size_t i = 0; i < COUNT_OF(kept); i++)
 		if (doc_get(object, str_c(kept[i]), &value))
 			doc_set(metadata, str_c(kept[i]), doc_copy(pool, value));
+	if (doc_get(object, STR("deletionTimestamp"), &value)) {
+		doc_set(metadata, STR("deletionTimestamp"), doc_copy(pool, value));
+		doc_set(metadata, STR("deletionGracePeriodSeconds"), doc_new_i64(pool, 0));
+	}
 	if (doc_length(annotations) > 0)
 		doc_set(metadata, STR("annotations"), annotations);
 	return metadata;
@@ -70,7 +74,7 @@ static struct doc *tenant_doc(struct call *call, const struct target *target, co
 	doc_set(doc, STR("metadata"), metadata_doc(call, target, tenant, object));
 	doc_set(doc, STR("spec"), doc_get(object, STR("spec"), &spec) && spec != NULL ? doc_copy(pool, spec) :
 		doc_new_object(pool));
-	doc_set_str(pool, status, "phase", tenant->deleted_us != 0 ? STR("Terminating") : STR("Active"));
+	doc_set_str(pool, status, "phase", tenant->deleted_us != 0 || tenant_deletion_asked(tenant) ? STR("Terminating") : STR("Active"));
 	doc_set(doc, STR("status"), status);
 	return doc;
 }
@@ -264,6 +268,7 @@ static enum outcome check_tenants_own(const struct change_of_object *change, con
 	struct doc *before = stored_doc(call->pool, current->object.n > 0 ? current->object : STR("{}"));
 	struct doc *after = stored_doc(call->pool, content->object);
 	struct doc *docs[] = { before, after };
+	doc_remove(before, STR("deletionTimestamp")); // the registry's
 	const struct doc *spec;
 
 	for (size_t i = 0; i < COUNT_OF(docs); i++) {
@@ -278,6 +283,22 @@ static enum outcome check_tenants_own(const struct change_of_object *change, con
 	return call_fail(call, OUTCOME_FORBIDDEN, "of its own Tenant object a tenant changes spec.%.*s alone", STR_ARG(name));
 }
 
+// A tenant whose deletion waits gets no new finalizers.
+static enum outcome check_waiting(const struct change_of_object *change, const struct tenant *current,
+	const struct tenant_content *content)
+{
+	struct pool *pool = change->call->pool;
+	struct field_faults faults = field_faults_new(pool);
+	struct doc *none = doc_new_array(pool);
+	const struct doc *before = NULL, *after = NULL;
+
+	if (!tenant_deletion_asked(current) || !doc_get(stored_doc(pool, content->object), STR("finalizers"), &after))
+		return OUTCOME_OK;
+	(void)doc_get(stored_doc(pool, current->object), STR("finalizers"), &before);
+	check_finalizers(after, doc_kind(before) == DOC_ARRAY ? before : none, &faults);
+	return faults.n == 0 ? OUTCOME_OK : fail_invalid(change->call, change->target->definition, current->name, &faults);
+}
+
 static enum outcome apply(void *arg, const struct tenant *current, struct tenant_content *content)
 {
 	const struct change_of_object *change = arg;
@@ -289,6 +310,8 @@ static enum outcome apply(void *arg, const struct tenant *current, struct tenant
 		outcome = tenant_content_of(change, whole, content);
 	if (outcome == OUTCOME_OK)
 		outcome = check_current(change, whole, current->changed, &current->uid);
+	if (outcome == OUTCOME_OK)
+		outcome = check_waiting(change, current, content);
 	if (outcome == OUTCOME_OK && !is_operator(call))
 		outcome = check_tenants_own(change, current, content);
 	return outcome;
@@ -321,6 +344,10 @@ enum outcome delete_tenant_object(struct call *call, const struct target *target
 		outcome = tenant_delete(call->registry, target->name, guard, &tenant);
 	if (outcome == OUTCOME_CONFLICT && str_eq_c(target->name, TENANT_SYSTEM))
 		return call_fail(call, OUTCOME_FORBIDDEN, "this tenant may not be deleted");
+	if (outcome == OUTCOME_ACCEPTED) {
+		write_tenant(call, target, &tenant);
+		return OUTCOME_OK;
+	}
 	if (outcome != OUTCOME_NO_CONTENT)
 		return told(call, target, target->name, outcome);
 	write_success(call, target, target->name, &tenant.uid);

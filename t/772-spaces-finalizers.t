@@ -1,0 +1,156 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# What waits for finalizers: a namespace for those of its content, and a Tenant for its own; what is told of that meanwhile.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Test::More;
+
+use Tenure::Instance;
+use Tenure::Kubectl;
+use Tenure::Parallel;
+use Tenure::Watch qw(events name_of told);
+
+my $server   = $ENV{TENURE_WATCH_SERVER} // 'lighttpd';
+my $instance = Tenure::Instance->start(combined => 1, tls => 1, workers => 3, server => $server);
+my $admin    = $instance->combined('admin');
+my $acme     = $instance->combined('alice:acme');
+my $spaces   = '/api/v1/namespaces';
+
+$admin->post('/api/v1/tenants', json => { metadata => { name => 'acme' } })->is_status(201, 'tenant acme');
+
+sub space { $acme->post($spaces, json => { metadata => { name => $_[0] } })->is_status(201, "namespace $_[0]"); return "$spaces/$_[0]" }
+
+sub config_map {
+    my ($at, $name, @finalizers) = @_;
+    return $acme->post("$at/configmaps", json => { metadata => { name => $name, finalizers => \@finalizers } })->is_status(201, "$name, waiting for (@finalizers)");
+}
+
+sub let_go { return $acme->patch($_[0], { metadata => { finalizers => undef } })->is_status(200, "$_[0] is let go") }
+
+# The answer, whose status has been looked at.
+sub answered { my ($answer, @expected) = @_; $answer->is_status(@expected); return $answer }
+
+sub conditions { return map { $_->{type} => $_ } @{ $_[0]->json->{status}{conditions} // [] } }
+
+subtest 'a namespace waits for its content' => sub {
+    my $at = space('waits');
+    config_map($at, 'plain');
+    config_map($at, 'held', 'example.com/f');
+    config_map($at, 'held-too', 'example.com/f', 'example.com/g');
+    my $count = $admin->get('/v2.0/acme')->json->{tenant}{resources};
+    my $watch = Tenure::Watch->new($admin->url, 'alice:acme', "$spaces?fieldSelector=metadata.name%3Dwaits&resourceVersion="
+        . $acme->get($spaces)->json->{metadata}{resourceVersion}, wait => $server eq 'lighttpd' ? 10 : 0.2);
+    my $deleted = answered($acme->delete($at), 200, 'asked to go');
+    is $deleted->json->{kind}, 'Namespace', 'it is answered, as it is still there';
+    my $now = answered($acme->get($at), 200, 'and can be read');
+    is $now->json->{status}{phase}, 'Terminating', 'on its way';
+    ok $now->json->{metadata}{deletionTimestamp}, 'since a time';
+    my %condition = conditions($now);
+    is "$condition{NamespaceContentRemaining}{status} $condition{NamespaceContentRemaining}{message}",
+        'True Some resources are remaining: configmaps. has 2 resource instances', 'what is left';
+    is "$condition{NamespaceFinalizersRemaining}{status} $condition{NamespaceFinalizersRemaining}{message}",
+        'True Some content in the namespace has finalizers remaining: example.com/f in 2 resource instances, example.com/g in 1 resource instances', 'and whom it waits for';
+    is $condition{NamespaceDeletionContentFailure}{status}, 'False', 'nothing failed';
+    $acme->get("$at/configmaps/plain")->is_status(404, 'what has no finalizers is gone');
+    ok $acme->get("$at/configmaps/held")->json->{metadata}{deletionTimestamp}, 'what has some is asked to go';
+    is $admin->get('/v2.0/acme')->json->{tenant}{resources}, $count - 1, 'the count is right';
+    $acme->post("$at/configmaps", json => { metadata => { name => 'late' } })->is_status(403, 'nothing new comes');
+    $acme->delete($at)->is_status(200, 'asked again');
+    let_go("$at/configmaps/held");
+    $acme->get("$at/configmaps/held")->is_status(404, 'which is gone');
+    %condition = conditions(answered($acme->get($at), 200, 'the namespace waits on'));
+    like $condition{NamespaceContentRemaining}{message}, qr/configmaps\. has 1 resource instances/, 'for one';
+    let_go("$at/configmaps/held-too");
+    $acme->get($at)->is_status(404, 'with the last it is gone');
+    is $admin->get('/v2.0/acme')->json->{tenant}{resources}, $count - 4, 'the count is right';
+    my @types;
+    push @types, (events($watch, 1))[0]{type} while !@types || $types[-1] ne 'DELETED';
+    is $types[0], 'MODIFIED', 'a watch is told of both';
+};
+
+subtest 'kubectl delete --wait' => sub {
+    plan skip_all => 'kubectl is not installed' if !defined Tenure::Kubectl::minor();
+    my $kubectl = Tenure::Kubectl->new($instance);
+    my $at = space('slow');
+    config_map($at, 'held', 'example.com/f');
+    my $pid = $kubectl->begin('alice:acme', 'delete ns slow --timeout=60s');
+    ok Tenure::Instance::wait_until(sub { $acme->get($at)->json->{status}{phase} eq 'Terminating' }), 'asked to go';
+    let_go("$at/configmaps/held");
+    my $ended = $kubectl->end($pid);
+    is $ended->{code}, 0, 'kubectl waits until it is gone' or diag explain $ended;
+    $acme->get($at)->is_status(404, 'which it is');
+};
+
+subtest 'its own finalizers first' => sub {
+    $acme->post($spaces, json => { metadata => { name => 'both', finalizers => ['example.com/s'] } })->is_status(201, 'a namespace with one');
+    my $at = "$spaces/both";
+    config_map($at, 'held', 'example.com/f');
+    $acme->delete($at)->is_status(200, 'asked to go');
+    let_go($at);
+    is answered($acme->get($at), 200, 'it still waits')->json->{status}{phase}, 'Terminating', 'for its content';
+    let_go("$at/configmaps/held");
+    $acme->get($at)->is_status(404, 'gone');
+};
+
+subtest 'many let go at once' => sub {
+    my $at = space('race');
+    config_map($at, "c$_", 'example.com/f') for 1 .. 12;
+    $acme->delete($at)->is_status(200, 'asked to go');
+    my @status = Tenure::Parallel::run(4, sub {
+        my ($client) = @_;
+        my $api = $instance->combined('alice:acme');
+        return join ' ', map { $api->patch("$at/configmaps/c" . ($client * 3 + $_), { metadata => { finalizers => undef } })->status } 1 .. 3;
+    });
+    is_deeply \@status, [('200 200 200') x 4], 'each is';
+    $acme->get($at)->is_status(404, 'the last takes the namespace along');
+};
+
+subtest 'recovery' => sub {
+    my $at = space('back');
+    config_map($at, 'plain');
+    config_map($at, 'held', 'example.com/f');
+    $acme->delete($at)->is_status(200, 'asked to go');
+    let_go("$at/configmaps/held");
+    $acme->get($at)->is_status(404, 'gone');
+    my $tenancy = '/v2.0/acme/namespaces';
+    $admin->post("$tenancy/back/action/recover", body => '')->is_status(204, 'the namespace comes back');
+    is_deeply $acme->get($at)->json->{status}, { phase => 'Active' }, 'active, and waits for nothing';
+    $acme->get("$at/configmaps/held")->is_status(200, 'with what went last');
+    $admin->post("$tenancy/back/configmaps/plain/action/recover", body => '')->is_status(204, 'what went before comes back by itself');
+};
+
+subtest 'a tenant' => sub {
+    my $at = '/api/v1/tenants/held';
+    $admin->post('/api/v1/tenants', json => { metadata => { name => 'held', finalizers => ['example.com/f', 'example.com/g'] } })->is_status(201, 'with finalizers');
+    my $deleted = answered($admin->delete($at), 200, 'asked to go');
+    is $deleted->json->{kind}, 'Tenant', 'it is still there';
+    my $now = answered($admin->get($at), 200, 'and can be read')->json;
+    is $now->{status}{phase}, 'Terminating', 'on its way';
+    ok $now->{metadata}{deletionTimestamp}, 'since a time';
+    $admin->delete($at)->is_status(200, 'asked again');
+    is $admin->get($at)->json->{metadata}{resourceVersion}, $now->{metadata}{resourceVersion}, 'nothing changes';
+    $admin->delete('/v2.0/held')->is_status(202, 'the tenancy dialect accepts it, too');
+    $admin->patch($at, { metadata => { finalizers => ['example.com/f', 'example.com/h'] } })->is_status(422, 'it gets no new ones');
+    $admin->patch($at, { metadata => { labels => { a => 'b' } } })->is_status(200, 'it can change');
+    is $admin->get($at)->json->{metadata}{deletionTimestamp}, $now->{metadata}{deletionTimestamp}, 'and waits on';
+    $admin->patch($at, { metadata => { finalizers => ['example.com/g'] } })->is_status(200, 'one is done');
+    $admin->get($at)->is_status(200, 'it waits for the other');
+    $admin->patch($at, { metadata => { finalizers => undef } })->is_status(200, 'which is done');
+    $admin->get($at)->is_status(404, 'it is gone');
+    $admin->get('/v2.0/held')->is_status(410, 'for every dialect');
+    $admin->post('/v2.0/held/action/recover', body => '')->is_status(204, 'recovered');
+    $now = answered($admin->get($at), 200, 'it is back')->json;
+    is $now->{status}{phase}, 'Active', 'active';
+    ok !exists $now->{metadata}{deletionTimestamp}, 'and not about to go';
+    $admin->delete($at)->is_status(200, 'without finalizers');
+    $admin->get($at)->is_status(404, 'it goes at once');
+};
+
+my ($code, $text) = $instance->manage('doctor');
+is $code, 0, 'the doctor finds everything as it should be' or diag $text;
+
+done_testing;
