@@ -170,6 +170,7 @@ sub new {
     my $self = bless { instance => $option{instance}, seed => $option{seed}, tenants => [], marks => {}, twins => {}, taken => {} }, $class;
     srand $option{seed};
     ($self->{strong}, $self->{weak}) = words();
+    $self->{is_strong} = { map { $_ => 1 } @{ $self->{strong} } };
     $self->{operator} = $self->{instance}->operator_token;
     $self->{url} = { service => 'TENURE_SERVICE_URL', combined => 'TENURE_COMBINED_URL', admin => 'TENURE_ADMIN_URL', placement => 'TENURE_PLACEMENT_URL' };
     $_ = $self->{instance}->env($_) for values %{ $self->{url} };
@@ -642,6 +643,8 @@ sub _request {
     my $nth   = 0;
     for my $param (grep { $_->{style} eq 'template' && index($route->{path}, "{$_->{name}}") >= 0 } @{ $route->{params} }) {
         my $value = $self->_value($route, $param, $asker, $focus, $thing);
+        # Where addresses have literal words, one of these is not the same as a name that nobody has.
+        $value = same($value->[0]) if $param->{name} !~ /\A(?:tenant|namespace|name|plural|type)\z/ && $self->{is_strong}{ $value->[0] };
         my @texts = $nth++ == $odd ? _disguise($value, $asker) : map { escape($_) } @$value;
         $paths[$_] =~ s/\{\Q$param->{name}\E\}/$texts[$_]/ for 0, 1;
     }
