@@ -64,9 +64,9 @@ static void test_showing(void)
 		"{\"driver_info\":{\"a\":[{\"b\":{\"password\":\"******\"}},1]},\"properties\":{\"token\":\"t\"}}",
 		"at any depth, and in these members alone");
 	shows(&type,
-		"{\"instance_info\":{\"configdrive\":\"x\",\"image_url\":\"u\",\"root_password\":\"p\",\"token\":\"t\"}}",
+		"{\"instance_info\":{\"configdrive\":\"x\",\"image_url\":\"u\",\"root_password\":\"p\",\"token\":\"t\",\"traits\":\"u\"}}",
 		"{\"instance_info\":{\"configdrive\":\"******\",\"image_url\":\"******\",\"root_password\":\"******\","
-		"\"token\":\"t\"}}",
+		"\"token\":\"******\",\"traits\":\"u\"}}",
 		"of instance_info others");
 	shows(&plain, "{\"driver_info\":{\"password\":\"x\"}}", "{\"driver_info\":{\"password\":\"x\"}}",
 		"a type without secrets");
