@@ -277,12 +277,20 @@ static void publish(const struct limits *limits, uint64_t tenant, uint64_t user,
 	atomic_store(&requests->tenant[slot], tenant); // in order: who comes at the same time counts this one, or is counted here
 }
 
+// Has this worker served no other tenant lately?
+static bool is_alone(const struct limits *limits, int64_t now_us)
+{
+	return limits->others_us == 0 || now_us - limits->others_us > OTHERS_US;
+}
+
 // The limit that the request meets, itself counted; NULL: none. One that comes newly counts those that have waited, or it would
 // take each place before them.
 // *stuck: all that it waits for is old.
 static const char *met_limit(const struct limits *limits, uint64_t tenant, uint64_t user, bool newly, bool *stuck)
 {
-	struct count count = count_requests(limits, tenant, user, clock_tick_us() - LIMITS_STUCK_MS * INT64_C(1000));
+	int64_t now_us = clock_tick_us();
+	int64_t stuck_us = (is_alone(limits, now_us) ? LIMITS_STUCK_ALONE_MS : LIMITS_STUCK_MS) * INT64_C(1000);
+	struct count count = count_requests(limits, tenant, user, now_us - stuck_us);
 
 	*stuck = count.stuck > 0 && count.stuck + 1 >= count.tenant;
 
@@ -308,8 +316,7 @@ static int64_t patience_us(struct limits *limits, uint64_t tenant, int64_t now_u
 {
 	if (limits->refused_tenant == tenant && now_us - limits->refused_us < IMPATIENT_US)
 		return 0;
-	bool alone = limits->others_us == 0 || now_us - limits->others_us > OTHERS_US;
-	return (alone ? LIMITS_WAIT_ALONE_MS : LIMITS_WAIT_MS) * INT64_C(1000);
+	return (is_alone(limits, now_us) ? LIMITS_WAIT_ALONE_MS : LIMITS_WAIT_MS) * INT64_C(1000);
 }
 
 // While it waits it is not counted: two of one tenant that wait would keep each other out.

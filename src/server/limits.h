@@ -24,9 +24,13 @@
 #include "base/shared.h"
 
 enum {
-	LIMITS_STUCK_MS = 100, // a request that takes longer holds its worker
+	// A request that takes longer than STUCK holds its worker, and one that comes beyond its tenant's share waits for a place for
+	// so long as WAIT. Where no other tenant has been about lately nobody is kept waiting by that, and both may be longer: a busy
+	// machine with one tenant's clients is no attack.
+	LIMITS_STUCK_MS = 100,
 	LIMITS_WAIT_MS = 100,
-	LIMITS_WAIT_ALONE_MS = 1000,
+	LIMITS_STUCK_ALONE_MS = 1000,
+	LIMITS_WAIT_ALONE_MS = 3000,
 	LIMITS_WINDOW_S = 60,     // in which wrong tokens count
 	LIMITS_REMEMBER_S = 3600, // a token that was right
 };
