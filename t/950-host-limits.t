@@ -63,7 +63,7 @@ sub check_shares {
     my %by_handle = map { $_->{read} => $_ } @asked;
     my $select = IO::Select->new(map { $_->{read} } @asked);
     my @refused;
-    my $until = Time::HiRes::time() + 15;
+    my $until = Time::HiRes::time() + 30;
     while (@refused < $many - $workers && Time::HiRes::time() < $until) {
         for my $ready ($select->can_read(1)) {
             $select->remove($ready);
@@ -88,7 +88,7 @@ for my $name ('lighttpd', 'nginx', 'apache-proxy', 'apache-fcgid') {
             unless Tenure::Instance::on_path($name =~ /apache/ ? 'apache2' : $name) &&
             ($name ne 'apache-fcgid' || -e '/usr/lib/apache2/modules/mod_fcgid.so');
         my $instance = Tenure::Instance->start(server => $name, workers => $workers, reserve => 1, settings => {
-            'tenure.wrong_tokens' => 20, 'tenure.watches_per_token' => 3, 'tenure.watches_per_tenant' => 4 });
+            'database.lock_wait' => 60, 'tenure.wrong_tokens' => 20, 'tenure.watches_per_token' => 3, 'tenure.watches_per_tenant' => 4 });
         $instance->admin->make_tenant($_) for 'greedy', 'modest';
         # All processes of mod_fcgid are there.
         $instance->service('ann:modest:admin')->get($path) for 1 .. 5;

@@ -188,7 +188,8 @@ sub _wrong_in_story {
     my $rows  = $self->{instance}->sql_value("SELECT COUNT(*) $where");
     my $want  = $extra->{counter} + keys(%{ $extra->{keys} }) + @{ $extra->{list} };
     my $ids   = $self->{instance}->sql_value("SELECT COUNT(DISTINCT request_id) $where");
-    my $last  = 'W/' . $self->{instance}->sql_value("SELECT LOWER(HEX(etag_after)) $where ORDER BY id DESC LIMIT 1");
+    my ($made) = $self->{instance}->sql("SELECT LOWER(HEX(etag_after)), tenant_id, moves $where ORDER BY id DESC LIMIT 1");
+    my $last = 'W/' . $self->{instance}->shown_etag('nodes', @{$made});
     my @wrong;
     push @wrong, "$rows change rows, but $want changes" if $rows != $want;
     push @wrong, "$rows change rows of $ids requests" if $rows != $ids;
