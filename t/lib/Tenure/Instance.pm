@@ -219,6 +219,18 @@ sub sql_session {
     return $session;
 }
 
+# A session whose transaction holds the locks of that statement, from when this returns until it is closed or told to end.
+# A lock with a name says that the statement is done: information_schema.innodb_trx is no newer than its last reader but one
+# while it is read more often than every 100 ms.
+sub sql_locks {
+    my ($self, $statement) = @_;
+    my $session = $self->sql_session;
+    my $name = 'tenure-test-' . fileno $session;
+    print {$session} "BEGIN; $statement; DO GET_LOCK('$name', 0);\n";
+    wait_until(sub { $self->sql_value("SELECT IS_USED_LOCK('$name')") ne 'NULL' }) or die "no locks by: $statement\n";
+    return $session;
+}
+
 # The first column of the first row.
 sub sql_value {
     my ($self, $statement) = @_;

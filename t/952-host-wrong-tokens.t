@@ -1,0 +1,50 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# A client that guesses tokens is refused with 429, in each dialect's own words, and tokens that were right before still work.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use Test::More;
+use Time::HiRes ();
+
+use Tenure::Instance;
+
+subtest 'wrong tokens' => sub {
+    my $instance = Tenure::Instance->start(auth => 'token', workers => 2, settings => { 'tenure.wrong_tokens' => 10 });
+    $instance->admin->make_tenant('t1');
+    my $token = $instance->token('t1', 'reader');
+    my $late = $instance->token('t1', 'reader');
+    # The minutes are those of the monotonic clock.
+    my $left = 60 - Time::HiRes::clock_gettime(Time::HiRes::CLOCK_MONOTONIC()) % 60;
+    Time::HiRes::sleep($left + 0.5) if $left < 20;
+    is $instance->service($token)->get('/v2.0/t1/namespaces/default/configmaps')->{status}, 200, 'the right one';
+    my @statuses = map { $instance->service(sprintf '%012x.%s', $_, 'x' x 32)->get('/v2.0/t1/namespaces/default/configmaps')->{status} } 1 .. 14;
+    is_deeply \@statuses, [ (401) x 10, (429) x 4 ], 'ten wrong ones are 401, more of them 429';
+    my $refused = $instance->service('nonsense')->get('/v2.0/t1/namespaces/default/configmaps');
+    is $refused->{status}, 429, 'what has not even the form of one, too';
+    like $refused->{headers}{'retry-after'}, qr/^[1-9]\d?$/, 'Retry-After';
+    like $refused->json->{detail}, qr/wrong tokens/, 'says why';
+    is $refused->json->{type}, 'urn:tenure:problem:too-many-requests', 'its type';
+    is $instance->service($token)->get('/v2.0/t1/namespaces/default/configmaps')->{status}, 200, 'a token that was right before is still';
+    is $instance->service($late)->get('/v2.0/t1/namespaces/default/configmaps')->{status}, 429, 'one that was not seen before waits';
+    is $instance->service(undef)->get('/v2.0/t1/namespaces/default/configmaps')->{status}, 401, 'without a token it is 401 as before';
+    is $instance->service(undef)->get('/healthz')->{status}, 200, 'what is open to everybody is open';
+    my $admin = Tenure::Client->new(url => $instance->env('TENURE_ADMIN_URL'), token => 'wrong');
+    is $admin->get('/v2.0')->{status}, 401, 'another endpoint counts for itself';
+    for my $try (1 .. 12) { $admin->get('/baremetal/v1/nodes') }
+    my $metal = $admin->get('/baremetal/v1/nodes');
+    is $metal->{status}, 429, 'the bare-metal dialect';
+    ok $metal->json->{error_message}, 'says so in its own words';
+    my $space = $admin->get('/api/v1/tenants/t1/configmaps');
+    is $space->{status}, 429, 'spaces';
+    is $space->json->{reason}, 'TooManyRequests', 'in theirs';
+    my $placement = $admin->get('/placement/resource_providers');
+    is $placement->{status}, 429, 'placement';
+    is $placement->json->{errors}[0]{title}, 'Too Many Requests', 'in its own';
+    $instance->stop;
+};
+
+done_testing;

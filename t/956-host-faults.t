@@ -1,0 +1,69 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# A worker whose request never ends is killed, and a disk that is full does not stop the service.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use POSIX ();
+use Test::More;
+use Time::HiRes ();
+
+use Tenure::Instance;
+
+# A request in a process of its own: a handle from which its status comes.
+sub ask {
+    my ($client, @request) = @_;
+    pipe my $read, my $write or die "pipe: $!\n";
+    my $pid = fork // die "fork: $!\n";
+    if ($pid == 0) {
+        close $read;
+        my $answer = eval { $client->request(@request) };
+        my $retry = $answer ? $answer->{headers}{'retry-after'} // '-' : '-';
+        syswrite $write, $answer ? "$answer->{status} $retry\n" : "$@\n";
+        POSIX::_exit(0);
+    }
+    close $write;
+    return { pid => $pid, read => $read };
+}
+
+sub told {
+    my ($asked) = @_;
+    my $line = readline $asked->{read};
+    waitpid $asked->{pid}, 0;
+    chomp $line;
+    return $line;
+}
+
+subtest 'a request that hangs' => sub {
+    my $instance = Tenure::Instance->start(workers => 2, settings => { 'tenure.worker_deadline' => '3s', 'database.lock_wait' => '60s' },
+        allow => [qr/worker \d+ ended by signal 9/]);
+    $instance->admin->make_tenant('greedy');
+    my $lock = $instance->sql_locks("SELECT id FROM tenants WHERE name = 'greedy' FOR UPDATE");
+    my $asked = ask($instance->admin, 'PUT', '/v2.0/greedy/namespaces/default/configmaps/c', json => { data => {} });
+    like told($asked), qr/^5\d\d /, 'ends';
+    like $instance->log_text('admin'), qr/is killed: its request takes longer than worker_deadline/, 'its worker was killed';
+    print {$lock} "ROLLBACK;\n";
+    close $lock;
+    ok Tenure::Instance::wait_until(sub { $instance->admin->get('/v2.0/greedy')->{status} == 200 }), 'another serves';
+    $instance->stop;
+};
+
+subtest 'an access log on a full disk' => sub {
+    plan skip_all => 'there is no /dev/full' unless -c '/dev/full';
+    my $instance = Tenure::Instance->start(workers => 1, settings => { 'endpoint_service.access_log' => '/dev/full' });
+    $instance->admin->make_tenant('t1');
+    my $service = $instance->service('ann:t1:admin');
+    is $service->put("/v2.0/t1/namespaces/default/configmaps/c$_", json => { data => {} })->{status}, 201, 'requests go on' for 1 .. 3;
+    like $instance->log_text('service'), qr/the access log can't be written: No space left on device/, 'the log says so';
+    is scalar(() = $instance->log_text('service') =~ /access log can't be written/g), 1, 'once';
+    my $health = $service->get('/healthz');
+    is $health->{status}, 200, 'it is healthy';
+    like $health->json->{access_log}, qr/lost/, 'and says what is not well';
+    is $instance->admin->get('/healthz')->json->{access_log}, undef, 'where it is';
+    $instance->stop;
+};
+
+done_testing;
