@@ -197,12 +197,3 @@ SET r.revision = r.revision + 1, r.updated_at = :now, r.changed = {last_change};
 -- @in ids text
 INSERT INTO providers (resource_id, generation) SELECT j.id, 1 FROM {ids}
 ON DUPLICATE KEY UPDATE generation = generation + 1;
-
--- @statement change_insert_allocations
--- @in request_id bytes, now time, actor text, ids text
-INSERT INTO changes (request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision,
-  etag_before, etag_after, fields, moves, selectable_before)
-SELECT :request_id, :now, :actor, 'updated', r.tenant_id, r.id, r.uid, r.type_id, r.namespace, r.name, r.revision + 1,
-  r.etag, r.etag, '["/allocations"]', r.moves, ''
-FROM {ids}
-STRAIGHT_JOIN resources r ON r.id = j.id;

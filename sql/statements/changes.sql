@@ -1,19 +1,71 @@
--- The change log: one row for every change, committed with it.
+-- The change log: one row for every change, committed with it. registry/change.c alone writes it, by these statements; each
+-- begins with the same words (DB_LOG_INSERT in db/db.h) and fills the same columns.
 
--- A change of a resource, or (resource_id NULL) of a tenant itself.
+-- @fragment change_columns
+request_id, at, actor, verb, tenant_id, from_tenant_id, resource_id, uid, type_id, namespace, name, revision, etag_before,
+etag_after, fields, moves, selectable_before
+-- Who changes, when, and by which request.
+-- @fragment change_by
+:request_id, :now, :actor
+-- What every change of a resource r tells of it.
+-- @fragment change_of_r
+r.id, r.uid, r.type_id, r.namespace, r.name
+
+-- The resource of one change: of that id (NULL: a tenant has changed), or the one that the statement before, in the same
+-- batch, has inserted.
+-- @choice change_of
+-- @case known
+:resource_id
+-- @case inserted
+LAST_INSERT_ID()
+
+-- One change.
 -- @statement change_insert
 -- @in request_id bytes, now time, actor text, verb text, tenant_id uint, resource_id uint null, uid bytes, type_id uint null,
 --      namespace text null, name text null, revision uint, etag_before bytes null, etag_after bytes null, fields text null,
 --      moves uint, selectable_before text null
-INSERT INTO changes (request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision,
-  etag_before, etag_after, fields, moves, selectable_before)
-VALUES (:request_id, :now, :actor, :verb, :tenant_id, :resource_id, :uid, :type_id, :namespace, :name, :revision,
-  :etag_before, :etag_after, :fields, :moves, :selectable_before);
+INSERT INTO changes ({change_columns})
+VALUES ({change_by}, :verb, :tenant_id, NULL, {change_of}, :uid, :type_id, :namespace, :name, :revision, :etag_before,
+  :etag_after, :fields, :moves, :selectable_before);
 
--- The same for a resource that the statement before, in the same batch, has inserted.
--- @statement change_insert_created
--- @in request_id bytes, now time, actor text, verb text, tenant_id uint, uid bytes, type_id uint, namespace text, name text,
---      revision uint, etag_after bytes null
-INSERT INTO changes (request_id, at, actor, verb, tenant_id, resource_id, uid, type_id, namespace, name, revision, etag_after)
-VALUES (:request_id, :now, :actor, :verb, :tenant_id, LAST_INSERT_ID(), :uid, :type_id, :namespace, :name, :revision,
-  :etag_after);
+-- ---- changes of all resources of a set
+
+-- @fragment change_deleted
+SELECT {change_by}, 'deleted', r.tenant_id, NULL, {change_of_r}, r.revision, r.etag, NULL, NULL, r.moves, NULL
+
+-- What goes along with a resource.
+-- @statement change_insert_deleted
+-- @in request_id bytes, now time, actor text, content content_of
+INSERT INTO changes ({change_columns})
+{change_deleted}
+FROM {content};
+
+-- @statement change_insert_recovered
+-- @in request_id bytes, now time, actor text, of deletion
+INSERT INTO changes ({change_columns})
+SELECT {change_by}, 'recovered', r.tenant_id, NULL, {change_of_r}, r.revision, NULL, r.etag, NULL, r.moves, NULL
+FROM resources r
+WHERE {of_deletion};
+
+-- @statement change_insert_moved
+-- @in request_id bytes, now time, actor text, dest_id uint, set move_range
+INSERT INTO changes ({change_columns})
+SELECT {change_by}, 'moved', :dest_id, r.tenant_id, {change_of_r}, r.revision + 1, r.etag, r.etag, NULL, r.moves + 1, NULL
+FROM resources r
+WHERE {move_set};
+
+-- The namespaces that a move merges into those of the destination.
+-- @statement change_insert_merged
+-- @in request_id bytes, now time, actor text, dest_id uint, namespaces uint, set move_range
+INSERT INTO changes ({change_columns})
+{change_deleted}
+FROM resources r {move_merges_into}
+WHERE r.type_id = :namespaces AND {move_set};
+
+-- Providers whose allocations have changed.
+-- @statement change_insert_allocated
+-- @in request_id bytes, now time, actor text, ids text
+INSERT INTO changes ({change_columns})
+SELECT {change_by}, 'updated', r.tenant_id, NULL, {change_of_r}, r.revision + 1, r.etag, r.etag, '["/allocations"]', r.moves, ''
+FROM {ids}
+STRAIGHT_JOIN resources r ON r.id = j.id;

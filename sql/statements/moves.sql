@@ -187,15 +187,6 @@ SELECT type_id, namespace, name FROM resources WHERE uid = :uid AND type_id = :t
 
 -- ---- carrying it out
 
--- @statement change_insert_moved
--- @in request_id bytes, now time, actor text, dest_id uint, set move_range
-INSERT INTO changes (request_id, at, actor, verb, tenant_id, from_tenant_id, resource_id, uid, type_id, namespace, name,
-  revision, etag_before, etag_after, moves)
-SELECT :request_id, :now, :actor, 'moved', :dest_id, r.tenant_id, r.id, r.uid, r.type_id, r.namespace, r.name, r.revision + 1,
-  r.etag, r.etag, r.moves + 1
-FROM resources r
-WHERE {move_set};
-
 -- Where something arrives, no forward leads away any more.
 -- @statement move_retire_forwards
 -- @in dest_id uint, set move_range
@@ -224,15 +215,6 @@ WHERE {move_set};
 -- @fragment move_merges_into
 JOIN resources d ON d.tenant_id = :dest_id AND d.type_id = r.type_id AND d.namespace = '' AND d.name = r.name
 AND d.live IS NOT NULL
-
--- @statement change_insert_merged
--- @in request_id bytes, now time, actor text, dest_id uint, namespaces uint, set move_range
-INSERT INTO changes (request_id, at, actor, verb, tenant_id, from_tenant_id, resource_id, uid, type_id, namespace, name,
-  revision, etag_before, etag_after, moves)
-SELECT :request_id, :now, :actor, 'deleted', r.tenant_id, NULL, r.id, r.uid, r.type_id, r.namespace, r.name, r.revision,
-  r.etag, NULL, r.moves
-FROM resources r {move_merges_into}
-WHERE r.type_id = :namespaces AND {move_set};
 
 -- @statement move_forward_merged
 -- @in now time, dest_id uint, namespaces uint, set move_range

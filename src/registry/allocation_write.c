@@ -5,6 +5,7 @@
 #include "base/base.h"
 
 #include "registry/allocation_internal.h"
+#include "registry/change.h"
 #include "repr/doc.h"
 
 // ---- checks
@@ -214,13 +215,7 @@ static size_t provider_calls(const struct deal *deal, struct db_call *calls)
 			add_id(&raised, deal->holdings[i].id);
 	}
 	struct str list = end_list(&ids);
-	const struct sql_change_insert_allocations change = {
-		.request_id = uuid_bytes(&registry->request_id),
-		.now = registry->stamp_us,
-		.actor = registry->actor,
-		.ids = list,
-	};
-	calls[n++] = sql_change_insert_allocations_call(pool, &change);
+	calls[n++] = changes_of_allocations(registry, list);
 	calls[n++] = sql_providers_touch_call(pool, &(struct sql_providers_touch){ .ids = list, .now = registry->stamp_us });
 	if (raised.n > 0)
 		calls[n++] = sql_providers_raise_call(pool, &(struct sql_providers_raise){ .ids = end_list(&raised) });

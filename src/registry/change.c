@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The writer of the change log: what each kind of change records.
 #include "base/base.h"
 
 #include "registry/change.h"
@@ -39,21 +40,8 @@ static struct db_call of_resource(struct registry *registry, const char *verb, c
 		.moves = resource->moves,
 		.selectable_before = selectable,
 	};
-	const struct sql_change_insert_created created = {
-		.request_id = in.request_id,
-		.now = in.now,
-		.actor = in.actor,
-		.verb = in.verb,
-		.tenant_id = in.tenant_id,
-		.uid = uid,
-		.type_id = in.type_id,
-		.namespace = in.namespace,
-		.name = in.name,
-		.revision = in.revision,
-		.etag_after = in.etag_after,
-	};
 
-	return resource->id != 0 ? sql_change_insert_call(pool, &in) : sql_change_insert_created_call(pool, &created);
+	return sql_change_insert_call(pool, resource->id != 0 ? SQL_CHANGE_OF_KNOWN : SQL_CHANGE_OF_INSERTED, &in);
 }
 
 struct db_call change_of_resource(struct registry *registry, const char *verb, const struct resource *resource,
@@ -106,7 +94,7 @@ static struct db_call of_tenant(struct registry *registry, const char *verb, con
 		.selectable_before = selectable,
 	};
 
-	return sql_change_insert_call(pool, &in);
+	return sql_change_insert_call(pool, SQL_CHANGE_OF_KNOWN, &in);
 }
 
 struct db_call change_of_tenant(struct registry *registry, const char *verb, const struct tenant *tenant,
@@ -120,4 +108,71 @@ struct db_call update_of_tenant(struct registry *registry, const struct tenant *
 	return of_tenant(registry, "updated", after, before->etag, after->etag,
 		told(fields_of_tenant(registry->pool, before, after)),
 		told(selectable_before_tenant(registry->pool, before, after)));
+}
+
+// ---- changes of all resources of a set
+
+struct db_call changes_of_deletion(struct registry *registry, enum sql_content kind, const struct sql_content_of *content)
+{
+	const struct sql_change_insert_deleted in = {
+		.request_id = uuid_bytes(&registry->request_id),
+		.now = registry->stamp_us,
+		.actor = registry->actor,
+		.content = *content,
+	};
+
+	return sql_change_insert_deleted_call(registry->pool, kind, &in);
+}
+
+struct db_call changes_of_recovery(struct registry *registry, const struct sql_deletion *deletion)
+{
+	const struct sql_change_insert_recovered in = {
+		.request_id = uuid_bytes(&registry->request_id),
+		.now = registry->stamp_us,
+		.actor = registry->actor,
+		.of = *deletion,
+	};
+
+	return sql_change_insert_recovered_call(registry->pool, &in);
+}
+
+struct db_call changes_of_move(struct registry *registry, enum sql_move_set kind, const struct sql_move_range *set,
+	uint64_t dest_id)
+{
+	const struct sql_change_insert_moved in = {
+		.request_id = uuid_bytes(&registry->request_id),
+		.now = registry->stamp_us,
+		.actor = registry->actor,
+		.dest_id = dest_id,
+		.set = *set,
+	};
+
+	return sql_change_insert_moved_call(registry->pool, kind, &in);
+}
+
+struct db_call changes_of_merged(struct registry *registry, enum sql_move_set kind, const struct sql_move_range *set,
+	uint64_t dest_id)
+{
+	const struct sql_change_insert_merged in = {
+		.request_id = uuid_bytes(&registry->request_id),
+		.now = registry->stamp_us,
+		.actor = registry->actor,
+		.dest_id = dest_id,
+		.namespaces = type_namespaces(registry)->id,
+		.set = *set,
+	};
+
+	return sql_change_insert_merged_call(registry->pool, kind, &in);
+}
+
+struct db_call changes_of_allocations(struct registry *registry, struct str provider_ids)
+{
+	const struct sql_change_insert_allocated in = {
+		.request_id = uuid_bytes(&registry->request_id),
+		.now = registry->stamp_us,
+		.actor = registry->actor,
+		.ids = provider_ids,
+	};
+
+	return sql_change_insert_allocated_call(registry->pool, &in);
 }

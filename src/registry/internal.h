@@ -9,6 +9,7 @@
 #include "registry/definition.h"
 #include "registry/rules.h"
 #include "sql/common.h"
+#include "sql/deletions.h"
 
 // What a failed statement means for the request.
 enum outcome registry_db_failed(enum db_result result);
@@ -155,6 +156,8 @@ enum outcome change_content(struct registry *registry, const struct edit *edit, 
 bool has_finalizers(struct registry *registry, const struct resource *resource);
 // Marks what is locked as to be deleted once its finalizers are gone. OUTCOME_ACCEPTED.
 enum outcome mark_for_deletion(struct registry *registry, struct resource *resource);
+// What one deletion took, of which resource is the one that was asked for; request_id: the 16 bytes of that request's.
+struct sql_deletion deletion_of(struct registry *registry, const struct resource *resource, struct str request_id);
 // Deletes what is locked and may go. OUTCOME_NO_CONTENT, _LOCKED; _ACCEPTED: a namespace that waits for its content.
 enum outcome carry_out_deletion(struct registry *registry, struct resource *resource);
 

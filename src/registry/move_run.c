@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include "base/pool.h"
+#include "registry/change.h"
 #include "registry/move_internal.h"
 
 // Statements over more than this many rows are split by id: INSERT … SELECT into the change log holds the table's
@@ -25,14 +26,6 @@ static enum outcome merge_spaces(struct registry *registry, const struct move_pl
 	struct pool *pool = registry->pool;
 	uint64_t dest = plan->action->dest.id, namespaces = type_namespaces(registry)->id;
 	int64_t now = registry->stamp_us;
-	const struct sql_change_insert_merged change = {
-		.request_id = uuid_bytes(&registry->request_id),
-		.now = now,
-		.actor = registry->actor,
-		.dest_id = dest,
-		.namespaces = namespaces,
-		.set = plan->set.in,
-	};
 	const struct sql_move_forward_merged forward = {
 		.now = now,
 		.dest_id = dest,
@@ -40,7 +33,7 @@ static enum outcome merge_spaces(struct registry *registry, const struct move_pl
 		.set = plan->set.in,
 	};
 	const struct sql_move_delete_merged deletion = {
-		.request_id = change.request_id,
+		.request_id = uuid_bytes(&registry->request_id),
 		.now = now,
 		.purge_at = now + retention_us(registry),
 		.dest_id = dest,
@@ -48,7 +41,7 @@ static enum outcome merge_spaces(struct registry *registry, const struct move_pl
 		.set = plan->set.in,
 	};
 	struct db_call calls[] = {
-		sql_change_insert_merged_call(pool, plan->set.kind, &change),
+		changes_of_merged(registry, plan->set.kind, &plan->set.in, dest),
 		sql_move_forward_merged_call(pool, plan->set.kind, &forward),
 		sql_move_delete_merged_call(pool, plan->set.kind, &deletion),
 	};
@@ -73,16 +66,9 @@ static size_t forward_calls(struct registry *registry, const struct move_plan *p
 static size_t take_calls(struct registry *registry, const struct move_plan *plan, const struct move_set *set,
 	struct db_call *calls)
 {
-	const struct sql_change_insert_moved change = {
-		.request_id = uuid_bytes(&registry->request_id),
-		.now = registry->stamp_us,
-		.actor = registry->actor,
-		.dest_id = plan->action->dest.id,
-		.set = set->in,
-	};
 	const struct sql_move_resources move = { .dest_id = plan->action->dest.id, .set = set->in };
 
-	calls[0] = sql_change_insert_moved_call(registry->pool, set->kind, &change);
+	calls[0] = changes_of_move(registry, set->kind, &set->in, plan->action->dest.id);
 	calls[1] = sql_move_resources_call(registry->pool, set->kind, &move);
 	return 2;
 }

@@ -1,0 +1,182 @@
+-- Deleting, and bringing back exactly what was deleted: a resource alone, a namespace with its content, or the top of a tree
+-- with all that hangs on it.
+
+-- ---- deleting
+
+-- What goes along with a resource: of a namespace, all in it that does not wait for finalizers of its own; of the top of a
+-- tree, all below. A namespace has resources of the types y: looked up in each type's range of an index, or, if the tenant
+-- has little, among all that it has.
+-- @group content_of tenant_id uint, namespace text, root bytes, top_id uint
+-- @fragment content_of_namespace
+types y JOIN resources r ON r.type_id = y.id
+-- @fragment is_in_namespace
+y.namespaced AND r.tenant_id = :content.tenant_id AND r.namespace = :content.namespace AND r.live = 1 AND r.doomed_at IS NULL
+-- @fragment is_in_tree
+r.root = :content.root AND r.id <> :content.top_id AND r.live = 1
+
+-- By locking reads, which see what was committed up to now, and not up to when the statement began. Writers in a namespace
+-- hold its row; writers in a tree need not hold its top.
+-- @choice content
+-- @case namespace
+{content_of_namespace} WHERE {is_in_namespace} LOCK IN SHARE MODE
+-- @case tree
+resources r WHERE {is_in_tree} FOR UPDATE
+
+-- @statement deletion_sum
+-- @in content content_of
+-- @out n uint, locked uint, last_change_at time null
+SELECT COUNT(*) AS n, CAST(COALESCE(SUM(r.locked), 0) AS UNSIGNED) AS locked, MAX({last_change_time}) AS last_change_at
+FROM {content};
+
+-- Behind their change rows.
+-- @fragment marked_deleted
+r.live = NULL, r.deleted_at = :deleted_at, r.purge_at = :purge_at, r.deletion = :request_id, r.changed = {last_change}
+-- @choice content_marked
+-- @case namespace
+{content_of_namespace} SET {marked_deleted} WHERE {is_in_namespace}
+-- @case tree
+resources r SET {marked_deleted} WHERE {is_in_tree}
+
+-- @statement deletion_mark_content
+-- @in content content_of, deleted_at time, purge_at time, request_id bytes
+UPDATE {content_marked};
+
+-- Behind its change row, in the same batch.
+-- @statement deletion_mark
+-- @in id uint, deleted_at time, purge_at time, request_id bytes
+UPDATE resources
+SET live = NULL, deleted_at = :deleted_at, purge_at = :purge_at, deletion = :request_id, changed = LAST_INSERT_ID()
+WHERE id = :id;
+
+-- It only waits for its finalizers from now on. Behind its change row, in the same batch.
+-- @statement deletion_wait
+-- @in id uint, doomed_at time, revision uint, edits uint, etag bytes, updated_at time
+UPDATE resources
+SET doomed_at = :doomed_at, revision = :revision, edits = :edits, etag = :etag, updated_at = :updated_at,
+  changed = LAST_INSERT_ID()
+WHERE id = :id;
+
+-- ---- what one deletion took
+
+-- The resource itself and, if it is a namespace, what was in it, or else what hung on it. deletion: the id of the request.
+-- namespace: "/", which is none, and root NULL where it was no such thing.
+-- @group deletion deletion bytes, id uint, namespace text, root bytes null
+-- @fragment of_deletion
+r.deletion = :of.deletion AND (r.id = :of.id OR r.namespace = :of.namespace OR r.root = :of.root)
+
+-- @statement deletion_free_lookup_keys
+-- @in of deletion
+UPDATE resources r JOIN resource_aliases a ON a.resource_id = r.id SET a.live = NULL WHERE {of_deletion};
+
+-- ---- bringing back
+
+-- What was deleted last at an address, or what of that uid.
+-- @choice deleted
+-- @case last
+
+-- @case uid
+AND r.uid = :uid
+
+-- Deletions at an address follow each other under locks, so the ids of their changes are in the order of their commits.
+-- @statement deletion_lock
+-- @in tenant text, type_id uint, namespace text, name text, now time, uid bytes
+-- @out deletion bytes null, last_change_at time, r resource
+-- @sorts what was deleted at one address
+SELECT r.deletion, {last_change_time} AS last_change_at, {resource}
+FROM resources r
+WHERE r.tenant_id = {id_of_tenant} AND r.type_id = :type_id AND r.namespace = :namespace AND r.name = :name
+  AND r.live IS NULL AND r.purge_at > :now {deleted}
+ORDER BY r.changed DESC, r.id DESC
+LIMIT 1
+FOR UPDATE;
+
+-- The top of a tree, living or not.
+-- @statement deletion_lock_top
+-- @in uid bytes, type_id uint
+-- @out type_id uint, namespace text, name text, tenant_id uint, live uint null
+SELECT type_id, namespace, name, tenant_id, live
+FROM resources
+WHERE uid = :uid AND type_id = :type_id
+ORDER BY live DESC
+LIMIT 1
+LOCK IN SHARE MODE;
+
+-- @statement deletion_count
+-- @in of deletion
+-- @out n uint
+SELECT COUNT(*) AS n FROM resources r WHERE {of_deletion};
+
+-- @statement deletion_claim_lookup_keys
+-- @in of deletion
+UPDATE resources r JOIN resource_aliases a ON a.resource_id = r.id SET a.live = 1 WHERE {of_deletion};
+
+-- What of a deletion has a successor: of a lookup key, of a uid.
+-- @statement deletion_taken_key
+-- @in of deletion
+-- @out type_id uint, uid bytes, kind text, value text
+SELECT r.type_id, r.uid, a.kind, a.value
+FROM resources r
+JOIN resource_aliases a ON a.resource_id = r.id
+JOIN resource_aliases o ON o.type_id = a.type_id AND o.kind = a.kind AND o.value = a.value AND o.live = 1
+WHERE {of_deletion}
+LIMIT 1;
+
+-- @statement deletion_taken_uid
+-- @in of deletion
+-- @out type_id uint, uid bytes
+SELECT r.type_id, r.uid
+FROM resources r
+JOIN resources o ON o.uid = r.uid AND o.type_id = r.type_id AND o.live = 1
+WHERE {of_deletion}
+LIMIT 1;
+
+-- What points (registry/rules.h) at something that neither lives nor comes back with it. Locked shared, so that nobody
+-- deletes now what is pointed at.
+-- @statement deletion_points_nowhere
+-- @in of deletion
+-- @out type_id uint, namespace text, name text, kind text, target text
+SELECT r.type_id, r.namespace, r.name, a.kind, LEFT(a.value, 36) AS target
+FROM resources r
+JOIN resource_aliases a ON a.resource_id = r.id AND a.value = CONCAT(LEFT(a.value, 36), ' ', r.name)
+LEFT JOIN resources o ON o.uid = UNHEX(REPLACE(LEFT(a.value, 36), '-', ''))
+  AND (o.live IN (1, 2) OR o.deletion = r.deletion)
+WHERE {of_deletion} AND o.id IS NULL
+LIMIT 1
+LOCK IN SHARE MODE;
+
+-- @statement deletion_retire_forwards
+-- @in of deletion
+DELETE f
+FROM resources r
+JOIN forwards f ON f.tenant_id = r.tenant_id AND f.type_id = r.type_id AND f.namespace = r.namespace AND f.name = r.name
+WHERE {of_deletion};
+
+-- Traits and classes that only it has were hidden while it was away.
+-- @statement deletion_show_traits
+-- @in of deletion
+UPDATE resources r
+STRAIGHT_JOIN resource_traits x ON x.resource_id = r.id
+STRAIGHT_JOIN traits k ON k.id = x.trait_id AND k.live IS NULL
+SET k.live = 1
+WHERE {of_deletion};
+
+-- @statement deletion_show_classes
+-- @in of deletion
+UPDATE resources r
+STRAIGHT_JOIN inventories x ON x.resource_id = r.id
+STRAIGHT_JOIN resource_classes k ON k.id = x.class_id AND k.live IS NULL
+SET k.live = 1
+WHERE {of_deletion};
+
+-- In two steps, with the change log between them: taking the names waits for a deletion of what has them now, whose rows in
+-- the change log come first then.
+-- @statement deletion_take_names
+-- @in of deletion
+UPDATE resources r
+SET r.live = 1, r.deleted_at = NULL, r.purge_at = NULL, r.doomed_at = NULL
+WHERE {of_deletion};
+
+-- Behind their change rows.
+-- @statement deletion_undone
+-- @in of deletion
+UPDATE resources r SET r.deletion = NULL, r.changed = {last_change} WHERE {of_deletion};

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bringing back exactly what one deletion took: a resource alone, a namespace with all that was in it, or the top of a tree
+// with all that hung on it; if its names, uids and lookup keys are still free.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "registry/catalogue.h"
+#include "registry/change.h"
+#include "registry/internal.h"
+#include "sql/deletions.h"
+
+struct deletion {
+	struct resource resource; // the one that was asked for
+	struct sql_deletion of;   // selects it, and what went with it
+	uint64_t n;               // how many resources these are
+};
+
+static enum outcome find_deleted(struct registry *registry, const struct address *address, const struct uuid *uid,
+	struct held_tenant *held, struct deletion *deletion)
+{
+	const struct sql_deletion_lock in = {
+		.tenant = address->tenant,
+		.type_id = address->type->id,
+		.namespace = address->space,
+		.name = address->name,
+		.now = registry->now_us,
+		.uid = uid != NULL ? uuid_bytes(uid) : STR_NONE,
+	};
+	struct db_call calls[4] = {
+		hold_tenant_call(registry, address->tenant),
+		hold_space_call(registry, address->tenant, address->space),
+	};
+	size_t n = address->type->namespaced ? 3 : 2;
+	struct db_call *own = &calls[n];
+	// What lives there may be about to be deleted: then that is what comes back.
+	calls[n - 1] = lock_resource_call(registry, address);
+	*own = sql_deletion_lock_call(registry->pool, uid != NULL ? SQL_DELETED_UID : SQL_DELETED_LAST, &in);
+	enum outcome outcome = take_locks(registry, &address->tenant, 1, calls, n + 1);
+
+	if (outcome == OUTCOME_OK)
+		outcome = held_tenant(registry, address->tenant, &calls[0], held);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (own->rows.n == 0)
+		return registry_fail(registry, OUTCOME_NOT_FOUND,
+			"nothing deleted can be recovered there; a list with deleted=true shows what can");
+	if (n == 3 && calls[1].rows.n == 0)
+		return registry_fail(registry, OUTCOME_CONFLICT, "its namespace \"%.*s\" is gone: recover or make that first",
+			STR_ARG(address->space));
+	if (n == 3 && space_ends(&calls[1]))
+		return fail_space_ends(registry, address->space);
+	const struct sql_deletion_lock_row *row = sql_deletion_lock_row(&own->rows, 0);
+	deletion->resource = resource_of_columns(registry, &row->r);
+	registry_stamp_after(registry, row->last_change_at);
+	deletion->of = deletion_of(registry, &deletion->resource, row->deletion);
+	return OUTCOME_OK;
+}
+
+// What belongs to another resource needs that one, here.
+static enum outcome check_root(struct registry *registry, const struct resource *resource, struct str tenant)
+{
+	struct pool *pool = registry->pool;
+	const struct type_rules *rules = resource->type->rules;
+	struct str top = uuid_str(pool, resource->root);
+	struct db_rows rows;
+
+	if (rules != NULL && rules->may_recover != NULL)
+		return rules->may_recover(registry, resource, tenant, stored_document(pool, resource->body));
+	if (!resource->has_root || resource_is_top(resource))
+		return OUTCOME_OK;
+	const struct sql_deletion_lock_top in = {
+		.uid = uuid_bytes(&resource->root),
+		.type_id = tree_type(registry, resource->type)->id,
+	};
+	enum db_result result = sql_deletion_lock_top_run(registry->db, pool, &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n > 0) {
+		const struct sql_deletion_lock_top_row *row = sql_deletion_lock_top_row(&rows, 0);
+		if (!row->live_is_null && row->tenant_id == resource->tenant_id)
+			return OUTCOME_OK;
+		top = resource_path(pool, tree_type(registry, resource->type), row->namespace, row->name);
+	}
+	return registry_fail(registry, OUTCOME_CONFLICT,
+		"it belongs to %.*s, which does not live in this tenant: recover that, or bring it back, first", STR_ARG(top));
+}
+
+static enum outcome fail_taken(struct registry *registry)
+{
+	return registry_fail(registry, OUTCOME_NAME_TAKEN,
+		"another resource has that name by now: delete or move it, then recover");
+}
+
+// Something that is to come back has a successor, with its uid or a lookup key of it: tells so in the words of its type.
+static enum outcome fail_successor(struct registry *registry, const struct type *type, struct str uid_bytes,
+	const struct alias *alias)
+{
+	struct uuid uid;
+
+	if (type == NULL || type->rules == NULL || !uuid_from_bytes(uid_bytes, &uid))
+		return fail_taken(registry);
+	return type->rules->taken(registry, &uid, alias);
+}
+
+static enum outcome explain_taken_key(struct registry *registry, const struct deletion *deletion)
+{
+	const struct sql_deletion_taken_key in = { .of = deletion->of };
+	struct db_rows rows;
+	enum db_result result = sql_deletion_taken_key_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return fail_taken(registry);
+	const struct sql_deletion_taken_key_row *row = sql_deletion_taken_key_row(&rows, 0);
+	const struct alias alias = { str_cstr(registry->pool, row->kind), row->value };
+	return fail_successor(registry, type_by_id(registry, row->type_id), row->uid, &alias);
+}
+
+static enum outcome explain_taken_uid(struct registry *registry, const struct deletion *deletion)
+{
+	const struct sql_deletion_taken_uid in = { .of = deletion->of };
+	struct db_rows rows;
+	enum db_result result = sql_deletion_taken_uid_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return fail_taken(registry);
+	const struct sql_deletion_taken_uid_row *row = sql_deletion_taken_uid_row(&rows, 0);
+	return fail_successor(registry, type_by_id(registry, row->type_id), row->uid, NULL);
+}
+
+// Refuses what would point at something that is gone: nobody looked after it once the pointing resource was deleted.
+static enum outcome check_targets(struct registry *registry, const struct db_rows *rows)
+{
+	if (rows->n == 0)
+		return OUTCOME_OK;
+	const struct sql_deletion_points_nowhere_row *row = sql_deletion_points_nowhere_row(rows, 0);
+	const struct type *type = type_by_id(registry, row->type_id);
+	if (type == NULL)
+		return OUTCOME_INTERNAL;
+	struct str path = resource_path(registry->pool, type, row->namespace, row->name);
+	return registry_fail(registry, OUTCOME_CONFLICT, "the %.*s of %.*s, %.*s, is gone: recover that first",
+		STR_ARG(row->kind), STR_ARG(path), STR_ARG(row->target));
+}
+
+// Counts what is to come back, and takes its lookup keys and names.
+static enum outcome claim(struct registry *registry, struct deletion *deletion)
+{
+	struct pool *pool = registry->pool;
+	const struct sql_deletion_count count = { .of = deletion->of };
+	const struct sql_deletion_claim_lookup_keys keys = { .of = deletion->of };
+	const struct sql_deletion_points_nowhere targets = { .of = deletion->of };
+	const struct sql_deletion_take_names names = { .of = deletion->of };
+	struct db_call calls[] = {
+		sql_deletion_count_call(pool, &count),
+		sql_deletion_claim_lookup_keys_call(pool, &keys),
+		sql_deletion_points_nowhere_call(pool, &targets),
+		sql_deletion_take_names_call(pool, &names),
+	};
+	enum db_result result = db_run_batch(registry->db, pool, calls, COUNT_OF(calls));
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	deletion->n = sql_deletion_count_row(&calls[0].rows, 0)->n;
+	if (calls[1].result == DB_DUPLICATE)
+		return explain_taken_key(registry, deletion);
+	enum outcome outcome = check_targets(registry, &calls[2].rows);
+	if (outcome == OUTCOME_OK && calls[3].result == DB_DUPLICATE)
+		outcome = explain_taken_uid(registry, deletion);
+	return outcome;
+}
+
+static enum outcome bring_back(struct registry *registry, const struct held_tenant *held, struct deletion *deletion)
+{
+	struct pool *pool = registry->pool;
+	const struct sql_deletion_retire_forwards forwards = { .of = deletion->of };
+	const struct sql_deletion_show_traits traits = { .of = deletion->of };
+	const struct sql_deletion_show_classes classes = { .of = deletion->of };
+	const struct sql_deletion_undone undone = { .of = deletion->of };
+	struct db_call calls[] = {
+		changes_of_recovery(registry, &deletion->of),
+		sql_deletion_retire_forwards_call(pool, &forwards),
+		count_up_call(registry, held, deletion->n),
+		catalogue_hold_call(),
+		sql_deletion_show_traits_call(pool, &traits),
+		sql_deletion_show_classes_call(pool, &classes),
+		sql_deletion_undone_call(pool, &undone),
+	};
+	enum db_result result = db_run_batch(registry->db, pool, calls, COUNT_OF(calls));
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (calls[2].rows.affected != 1)
+		return fail_quota(registry, held);
+	enum outcome outcome = calls[4].rows.affected > 0 ? catalogue_raise(registry, CATALOGUE_TRAITS) : OUTCOME_OK;
+	if (outcome == OUTCOME_OK && deletion->resource.type == type_definitions(registry))
+		outcome = definitions_changed(registry, deletion->resource.tenant_id);
+	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
+}
+
+enum outcome resource_recover(struct registry *registry, const struct address *address, const struct uuid *uid,
+	struct guard guard)
+{
+	struct held_tenant held;
+	struct deletion deletion = { 0 };
+	enum outcome outcome = find_deleted(registry, address, uid, &held, &deletion);
+
+	if (outcome == OUTCOME_OK)
+		outcome = resource_check(registry, &deletion.resource, guard);
+	if (outcome == OUTCOME_OK)
+		outcome = check_root(registry, &deletion.resource, address->tenant);
+	if (outcome == OUTCOME_OK)
+		outcome = claim(registry, &deletion);
+	return outcome == OUTCOME_OK ? bring_back(registry, &held, &deletion) : outcome;
+}
