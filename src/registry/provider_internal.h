@@ -47,7 +47,10 @@ size_t provider_touch(struct registry *registry, struct provider *provider, cons
 // Runs a batch of a write. OUTCOME_OK; a duplicate counts as having lost a race.
 enum outcome provider_run(struct registry *registry, struct db_call *calls, size_t n);
 
-// ---- classes
+// ---- traits and classes
+
+// The ids of these traits, in their order. OUTCOME_OK; _BAD_PARAMETER: "No such trait(s): …", all that do not exist.
+enum outcome provider_find_traits(struct registry *registry, const struct str *names, size_t n, uint64_t *ids);
 
 // The ids of these classes, 0 for those that are unknown, and, where it is not NULL, *unknown the first of those, p NULL:
 // none. held: what is found stays until COMMIT.

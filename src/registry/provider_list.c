@@ -54,28 +54,27 @@ static int by_row_name(const void *name, const void *row)
 }
 
 // From the catalogue that the worker holds. *missing: how many it does not have.
-static enum outcome look_up_held(struct search *search, const struct str *names, size_t n, size_t *missing)
+static enum outcome look_up_held(struct registry *registry, const struct str *names, size_t n, uint64_t *ids, size_t *missing)
 {
 	const struct trait_query query = { .named = true, .names = names, .n_names = n };
 	const struct trait *list;
 	size_t n_list;
-	enum outcome outcome = trait_list(search->registry, &query, &list, &n_list);
+	enum outcome outcome = trait_list(registry, &query, &list, &n_list);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	*missing = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct trait *trait = n_list > 0 ? bsearch(&names[i], list, n_list, sizeof(*list), by_name) : NULL;
-		search->trait_ids[i] = trait != NULL ? trait->id : 0;
+		ids[i] = trait != NULL ? trait->id : 0;
 		*missing += trait == NULL;
 	}
 	return OUTCOME_OK;
 }
 
 // What is not held may have been made a moment ago.
-static enum outcome look_up_stored(struct search *search, const struct str *names, size_t n)
+static enum outcome look_up_stored(struct registry *registry, const struct str *names, size_t n, uint64_t *ids)
 {
-	struct registry *registry = search->registry;
 	struct db_rows rows;
 	const struct sql_provider_trait_ids in = { .names = names_as_json(registry->pool, names, n) };
 	enum db_result result = sql_provider_trait_ids_run(registry->db, registry->pool, &in, &rows);
@@ -85,29 +84,35 @@ static enum outcome look_up_stored(struct search *search, const struct str *name
 	for (size_t i = 0; i < n; i++) {
 		const struct sql_provider_trait_ids_row *row =
 			rows.n > 0 ? bsearch(&names[i], rows.rows, rows.n, rows.row_size, by_row_name) : NULL;
-		search->trait_ids[i] = row != NULL ? row->id : 0;
+		ids[i] = row != NULL ? row->id : 0;
 	}
 	return OUTCOME_OK;
 }
 
-static enum outcome check_traits(const struct search *search, const struct str *names, size_t n)
+enum outcome provider_find_traits(struct registry *registry, const struct str *names, size_t n, uint64_t *ids)
 {
-	struct buf unknown = buf_new(search->registry->pool, 64);
+	struct buf unknown = buf_new(registry->pool, 64);
+	size_t missing = 0;
+	enum outcome outcome = n > 0 ? look_up_held(registry, names, n, ids, &missing) : OUTCOME_OK;
 
+	if (outcome == OUTCOME_OK && missing > 0)
+		outcome = look_up_stored(registry, names, n, ids);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	for (size_t i = 0; i < n; i++) {
-		if (search->trait_ids[i] == 0 && unknown.n < MAX_TOLD)
+		if (ids[i] == 0 && unknown.n < MAX_TOLD)
 			buf_addf(&unknown, "%s%.*s", unknown.n > 0 ? ", " : "", STR_ARG(str_part(names[i], 0, 256)));
 	}
 	if (unknown.n == 0)
 		return OUTCOME_OK;
-	return registry_fail(search->registry, OUTCOME_BAD_PARAMETER, "No such trait(s): %.*s.", STR_ARG(buf_str(&unknown)));
+	return registry_fail(registry, OUTCOME_BAD_PARAMETER, "No such trait(s): %.*s.", STR_ARG(buf_str(&unknown)));
 }
 
 static enum outcome name_traits(struct search *search)
 {
 	struct pool *pool = search->registry->pool;
 	const struct provider_query *query = search->query;
-	size_t n = 0, at = 0, missing = 0;
+	size_t n = 0, at = 0;
 
 	for (size_t i = 0; i < query->n_requirements; i++)
 		n += query->requirements[i].n;
@@ -119,10 +124,7 @@ static enum outcome name_traits(struct search *search)
 			names[at++] = query->requirements[i].traits[k];
 	}
 	search->trait_ids = POOL_ARRAY(pool, uint64_t, n);
-	enum outcome outcome = look_up_held(search, names, n, &missing);
-	if (outcome == OUTCOME_OK && missing > 0)
-		outcome = look_up_stored(search, names, n);
-	return outcome == OUTCOME_OK ? check_traits(search, names, n) : outcome;
+	return provider_find_traits(search->registry, names, n, search->trait_ids);
 }
 
 static enum outcome name_classes(struct search *search)
