@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // bare-create TENANT SECONDS CONNECTIONS BYTES: what the creation of a config map sends to the database, as
-// registry/resource_write.c does it: locks in one round trip, writes in another, COMMIT in a third. The bodies have so
+// registry/resource/write.c does it: locks in one round trip, writes in another, COMMIT in a third. The bodies have so
 // many bytes, names are new in each run. Prints commits per second.
 #include "base/base.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // bare-move FROM TO TIMES: moves all resources of one tenant to the other, and back, and so on: the locks and the
-// statements that change anything of registry/move_run.c. Prints the seconds of each.
+// statements that change anything of registry/move/run.c. Prints the seconds of each.
 #include "base/base.h"
 
 #include "bare.h"

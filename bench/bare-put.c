@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // bare-put TENANT SECONDS CONNECTIONS [nodes]: what a PUT of a config map, or a PATCH of a node, that exists sends to
-// the database, as registry/resource_write.c does it: locks in one round trip, writes in another, COMMIT in a third.
+// the database, as registry/resource/write.c does it: locks in one round trip, writes in another, COMMIT in a third.
 // Each connection takes resources of its own. Prints commits per second.
 #include "base/base.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bare-sum TENANT TIMES: the aggregate behind a tenant's state tag, alone (q_sum of registry/move_plan.c). Prints the
+// bare-sum TENANT TIMES: the aggregate behind a tenant's state tag, alone (q_sum of registry/move/plan.c). Prints the
 // seconds of each.
 #include "base/base.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the bare clients that write have in common: the statements with which every write of a resource begins, as
-// registry/resource_write.c has them, and clients on connections of their own that do the same for some seconds.
+// registry/resource/write.c has them, and clients on connections of their own that do the same for some seconds.
 #ifndef TENURE_BENCH_BARE_WRITE_H
 #define TENURE_BENCH_BARE_WRITE_H
 

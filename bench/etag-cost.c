@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // etag-cost FILE SECONDS: what the etag of a node costs when the node is changed. FILE has its body as it is stored.
 // Prints microseconds of CPU for each change: the HMAC and the text that it is made over, as often as
-// registry/resource_write.c makes them.
+// registry/resource/write.c makes them.
 #include "base/base.h"
 
 #include "base/digest.h"
 #include "base/pool.h"
 #include "bench.h"
-#include "registry/etag.h"
-#include "registry/internal.h"
-#include "registry/metal.h"
+#include "registry/baremetal/baremetal.h"
+#include "registry/core/internal.h"
+#include "registry/tags/etag.h"
 
 enum { MAX_BODY = 64 * 1024, AT_ONCE = 1000 };
 

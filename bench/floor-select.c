@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // floor-select SOCKET WORKERS [BYTES TENANT NAME]: answers every request with the body of one row, found by its primary
 // key; or, with the address of a config map in the namespace default, by the statement that Tenure sends for its GET
-// (q_get of registry/resource.c), so that what remains between the two is the price of Tenure's own work. The row's
+// (q_get of registry/resource/resource.c), so that what remains between the two is the price of Tenure's own work. The row's
 // body is then shorter than what Tenure makes of it, and BYTES are answered.
 #include "base/base.h"
 

@@ -55,7 +55,7 @@ for my $case (
     ['http/a.c',     '<libxml/parser.h>', 'libxml2 is repr and wadl alone'],
     ['registry/a.c', '<mysql.h>',         'MariaDB is db alone'],
     ['registry/a.c', '<mariadb/mysql.h>', 'under any name'],
-    ['server/main.c', '<fcgiapp.h>',      'libfcgi is server/fcgi.c alone'],
+    ['server/main.c', '<fcgiapp.h>',      'libfcgi is server/wire/fcgi.c alone'],
     ['newfolder/a.c', '"db/db.h"',        'a folder without a rule'],
     ['http/a.c',     '"http/missing.h"',  'a header that is not there'],
   ) {
@@ -70,7 +70,7 @@ for my $case (
     'api/x/a.c'       => ['"api/call.h"', '"api/x/x.h"', '"http/uri.h"', '<stdio.h>'],
     'base/digest.c'   => ['<openssl/evp.h>'],
     'db/a.c'          => ['<mysql.h>'],
-    'server/fcgi.c'   => ['<fcgiapp.h>', '"api/x/x.h"', '"db/db.h"'],
+    'server/wire/fcgi.c' => ['<fcgiapp.h>', '"api/x/x.h"', '"db/db.h"'],
 ));
 is $code, 0, 'what is allowed' or diag $text;
 

@@ -13,7 +13,7 @@ use Test::More;
 my $top   = $ENV{TENURE_SRCDIR} // Cwd::abs_path(dirname(__FILE__) . '/..');
 my $check = "$top/scripts/check-docs";
 my @read  = qw(
-    src/base/config.c src/base/outcome.def src/manage/commands.c src/registry/move_plan.c src/server/main.c
+    src/base/config/config.c src/base/outcome.def src/manage/commands.c src/registry/move/plan.c src/server/main.c
     src/server/worker.c
     doc/api.md doc/tenure.conf.sample doc/man/tenure.conf.5 doc/man/tenure-manage.8 doc/man/tenured.8
     doc/bench.md doc/coverage.md doc/kubectl.md doc/operations.md t/lib/Tenure/Blueprints.pm
@@ -58,7 +58,7 @@ is($code, 0, 'this tree') or diag($text);
 
 my @wrong = (
     [ 'a setting without its item', 'doc/man/tenure.conf.5', sub { s/^\.It Ic retries$/.It Ic retry/m }, qr/\[database\] retries/ ],
-    [ 'another default', 'src/base/config.c', sub { s/"retention", SECONDS, (.*?), "30d"/"retention", SECONDS, $1, "31d"/ }, qr/31d/ ],
+    [ 'another default', 'src/base/config/config.c', sub { s/"retention", SECONDS, (.*?), "30d"/"retention", SECONDS, $1, "31d"/ }, qr/31d/ ],
     [ 'a setting not in the sample', 'doc/tenure.conf.sample', sub { s/^#backlog .*\n//m }, qr/sample: \[endpoint NAME\] backlog/ ],
     [ 'a setting that is no more', 'doc/tenure.conf.sample', sub { s/^#retries /#tries /m }, qr/sample: tries/ ],
     [ 'a command without its section', 'doc/man/tenure-manage.8', sub { s/^\.Ss tier set$/.Ss tier put/m }, qr/tier set is missing/ ],
@@ -66,7 +66,7 @@ my @wrong = (
     [ 'a switch of tenured', 'doc/man/tenured.8', sub { s/, Fl -pid-file/, Fl -pidfile/ }, qr/--pid-file/ ],
     [ 'an outcome not in the catalogue', 'src/base/outcome.def', sub { $_ .= qq{OUTCOME(TEAPOT, 418, "Short and stout")\n} }, qr/teapot/ ],
     [ 'an outcome of another status', 'src/base/outcome.def', sub { s/OUTCOME\(LOCKED, 409/OUTCOME(LOCKED, 423/ }, qr/locked \(423\)/ ],
-    [ 'a blocker not told', 'src/registry/move_plan.c', sub { s/\.reason = "quota"/.reason = "room"/ }, qr/blocker room is missing/ ],
+    [ 'a blocker not told', 'src/registry/move/plan.c', sub { s/\.reason = "quota"/.reason = "room"/ }, qr/blocker room is missing/ ],
     [ 'a test of another name', 't/753-spaces-default-tenant.t', sub { s/subtest 'one is set'/subtest 'one is there'/ }, qr/no test that it speaks of has "one is set"/ ],
     [ 'a function of another name', 't/unit/registry-definitions.c', sub { s/test_elsewhere\(void\)/test_somewhere(void)/ }, qr/"elsewhere"/ ],
     [ 'a test that is no more', 'doc/coverage.md', sub { s/ 753: \*/ 799: */ }, qr/line \d+: there is no test t\/799-/ ],

@@ -1,4 +1,4 @@
--- The change log: one row for every change, committed with it. registry/change.c alone writes it, by these statements; each
+-- The change log: one row for every change, committed with it. registry/log/change.c alone writes it, by these statements; each
 -- begins with the same words (DB_LOG_INSERT in db/db.h) and fills the same columns.
 
 -- @fragment change_columns

@@ -130,7 +130,7 @@ JOIN resources o ON o.uid = r.uid AND o.type_id = r.type_id AND o.live = 1
 WHERE {of_deletion}
 LIMIT 1;
 
--- What points (registry/rules.h) at something that neither lives nor comes back with it. Locked shared, so that nobody
+-- What points (registry/type/rules.h) at something that neither lives nor comes back with it. Locked shared, so that nobody
 -- deletes now what is pointed at.
 -- @statement deletion_points_nowhere
 -- @in of deletion

@@ -4,7 +4,7 @@
 
 #include "api/call.h"
 #include "base/buf.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/pool.h"
 
 // Trees cost more than the text they come from, so a body of many tiny values is bounded by their number, too.

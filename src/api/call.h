@@ -7,8 +7,8 @@
 #include "base/problem.h"
 #include "http/request.h"
 #include "http/response.h"
-#include "registry/registry.h"
-#include "repr/shape.h"
+#include "registry/core/context.h"
+#include "repr/shape/shape.h"
 #include "wadl/route.h"
 
 struct config;

@@ -4,7 +4,7 @@
 #define TENURE_API_CONDITIONS_H
 
 #include "api/call.h"
-#include "registry/move.h"
+#include "registry/move/move.h"
 
 struct conditions {
 	struct registry *registry;

@@ -3,7 +3,7 @@
 #ifndef TENURE_API_DOCUMENTS_H
 #define TENURE_API_DOCUMENTS_H
 
-#include "repr/doc.h"
+#include "repr/json/doc.h"
 
 // The document as compact JSON, from pool.
 struct str json_text(struct pool *pool, const struct doc *doc);

@@ -2,7 +2,7 @@
 #include "base/base.h"
 
 #include "api/patch.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "http/media.h"
 
 // As call_read bounds what comes: a value takes a byte of text and a comma at least.

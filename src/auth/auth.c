@@ -7,7 +7,7 @@
 #include "auth/auth.h"
 #include "auth/token.h"
 #include "base/clock.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/pool.h"

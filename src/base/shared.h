@@ -3,7 +3,7 @@
 // watch process of a tenured master, and the workers that mod_fcgid, lighttpd (bin-path), spawn-fcgi or systemd started.
 //
 // What it is for: counts that decide something within a request and need not survive anything. Limits stand there
-// (server/limits.h); counters for meters and tokens that another service has checked can get areas of their own. Nothing
+// (server/request/limits.h); counters for meters and tokens that another service has checked can get areas of their own. Nothing
 // that must be right is kept there: the database has that.
 //
 // The file. It is RUNTIME_DIR/shared-vVERSION-REGISTRY, of a fixed size, readable and writable for its owner and group.
@@ -42,10 +42,10 @@ enum {
 };
 
 enum shared_area {
-	SHARED_REQUESTS, // in progress, by process (server/limits.c)
-	SHARED_FAILURES, // wrong tokens by address (server/limits.c)
-	SHARED_TOKENS,   // hashes of tokens that were right lately (server/limits.c)
-	SHARED_WATCHES,  // (server/limits.c)
+	SHARED_REQUESTS, // in progress, by process (server/request/limits.c)
+	SHARED_FAILURES, // wrong tokens by address (server/request/limits.c)
+	SHARED_TOKENS,   // hashes of tokens that were right lately (server/request/limits.c)
+	SHARED_WATCHES,  // (server/request/limits.c)
 	SHARED__N
 };
 

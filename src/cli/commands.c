@@ -2,7 +2,7 @@
 // Every command there is: parsing, help and completion read this table.
 #include "base/base.h"
 
-#include "cli/cli.h"
+#include "cli/core/cli.h"
 
 #define OPTIONS_WHOSE (HAS(OPT_TENANT) | HAS(OPT_NAMESPACE))
 #define OPTIONS_CHANGE (HAS(OPT_ETAG) | HAS(OPT_NO_ETAG) | HAS(OPT_RETRY) | HAS(OPT_DRY_RUN))

@@ -2,7 +2,7 @@
 // Help and shell completion, out of the tables of commands and options.
 #include "base/base.h"
 
-#include "cli/cli.h"
+#include "cli/core/cli.h"
 
 #ifndef TENURE_VERSION
 #define TENURE_VERSION "development"

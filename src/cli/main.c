@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "cli/cli.h"
+#include "cli/core/cli.h"
 
 PRINTF_LIKE(2, 0) static void tell(const char *kind, const char *format, va_list args)
 {

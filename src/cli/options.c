@@ -2,7 +2,7 @@
 // The command line: every option there is, and how commands, options and arguments are told apart.
 #include "base/base.h"
 
-#include "cli/cli.h"
+#include "cli/core/cli.h"
 
 const struct option_row option_rows[OPT__COUNT] = {
 	[OPT_URL] = { "--url", 0, "URL", "the service's endpoint" },

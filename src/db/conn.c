@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/digest.h"
 #include "base/log.h"
 #include "db/db_internal.h"
@@ -141,7 +141,7 @@ static enum db_result set_session(struct db *db)
 		" /*M!110402 , SESSION innodb_snapshot_isolation = OFF */",
 		db->config->db_lock_wait);
 
-	// A process that is stopped amid a transaction holds up the change log's horizon (registry/horizon.h) no longer than that.
+	// A process that is stopped amid a transaction holds up the change log's horizon (registry/log/horizon.h) no longer than that.
 	if (!db->admin)
 		n += snprintf(sql + n, sizeof(sql) - (size_t)n, ", SESSION idle_write_transaction_timeout = %u",
 			db->config->db_idle_write);

@@ -84,7 +84,7 @@ static inline const void *db_row(const struct db_rows *rows, size_t row, size_t 
 	return (const char *)rows->rows + row * size;
 }
 
-// Every statement that inserts into the change log begins so: registry/horizon.c tells by it who is about to write there,
+// Every statement that inserts into the change log begins so: registry/log/horizon.c tells by it who is about to write there,
 // and a duplicate id there is DB_RETRY.
 #define DB_LOG_INSERT "INSERT INTO changes "
 

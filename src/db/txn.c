@@ -10,7 +10,7 @@
 
 #include "base/budget.h"
 #include "base/clock.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/pool.h"

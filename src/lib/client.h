@@ -7,7 +7,7 @@
 #include "base/pool.h"
 #include "base/str.h"
 #include "lib/tenure.h"
-#include "repr/doc.h"
+#include "repr/json/doc.h"
 
 // The header field by which a dialect is told which version of it is meant.
 struct version_field {

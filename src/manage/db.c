@@ -6,7 +6,7 @@
 #include "base/digest.h"
 #include "manage/os_traits.h"
 #include "manage/schema.h"
-#include "registry/registry.h"
+#include "registry/core/context.h"
 #include "sql/schema.h"
 
 enum { KEY_BYTES = 32, LOCK_SECONDS = 10 };

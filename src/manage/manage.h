@@ -5,7 +5,7 @@
 
 #include <sysexits.h>
 
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/outcome.h"
 #include "base/pool.h"
 #include "base/str.h"
@@ -25,7 +25,7 @@ struct manage_option {
 enum manage_needs {
 	NEEDS_CONFIG,
 	NEEDS_DATABASE,
-	NEEDS_WRITER, // the database, as the user of the application: whoever writes the change log (registry/horizon.h)
+	NEEDS_WRITER, // the database, as the user of the application: whoever writes the change log (registry/log/horizon.h)
 };
 
 struct manage;

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "manage/os_traits.h"
 #include "manage/schema.h"
-#include "registry/catalogue.h"
+#include "registry/trait/catalogue.h"
 #include "sql/os_traits.h"
 
 // TRAITS_VERSION: the version of the schema that has a catalogue.

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "manage/table.h"
-#include "repr/doc.h"
+#include "repr/json/doc.h"
 
 enum { FIRST_ROOM = 32, MAX_COLUMNS = 12 };
 

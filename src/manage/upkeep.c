@@ -4,8 +4,8 @@
 
 #include "manage/manage.h"
 #include "manage/table.h"
-#include "registry/doctor.h"
-#include "registry/reap.h"
+#include "registry/upkeep/doctor.h"
+#include "registry/upkeep/reap.h"
 
 // A registry of our own, begun under the name that the change log shows.
 static enum outcome open_registry(struct manage *manage, struct registry **registry)

@@ -2,19 +2,19 @@
 // A worker's registry: its keys and types, and what every function of it shares.
 #include "base/base.h"
 
-#include "registry/registry.h"
+#include "registry/core/context.h"
 
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "db/db.h"
-#include "registry/catalogue.h"
-#include "registry/horizon.h"
-#include "registry/internal.h"
-#include "registry/pages.h"
-#include "registry/recall.h"
-#include "registry/type.h"
+#include "registry/cache/page_cache.h"
+#include "registry/cache/resource_cache.h"
+#include "registry/core/internal.h"
+#include "registry/log/horizon.h"
+#include "registry/trait/catalogue.h"
+#include "registry/type/type.h"
 #include "sql/schema.h"
 #include "sql/session.h"
 

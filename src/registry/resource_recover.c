@@ -4,9 +4,9 @@
 #include "base/base.h"
 
 #include "base/pool.h"
-#include "registry/catalogue.h"
-#include "registry/change.h"
-#include "registry/internal.h"
+#include "registry/core/internal.h"
+#include "registry/log/change.h"
+#include "registry/trait/catalogue.h"
 #include "sql/deletions.h"
 
 struct deletion {

@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "server/limits.h"
-#include "server/listen.h"
 #include "server/master.h"
-#include "server/notify.h"
-#include "server/setup.h"
+#include "server/request/limits.h"
+#include "server/setup/listen.h"
+#include "server/setup/notify.h"
+#include "server/setup/setup.h"
 #include "server/worker.h"
 
 struct options {

@@ -11,19 +11,19 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/log.h"
-#include "registry/catalogue.h"
+#include "registry/trait/catalogue.h"
 #include "server/child.h"
-#include "server/dialects.h"
-#include "server/handover.h"
-#include "server/identity.h"
-#include "server/limits.h"
 #include "server/master.h"
-#include "server/mover_proc.h"
-#include "server/notify.h"
+#include "server/mover_process.h"
+#include "server/request/limits.h"
 #include "server/sender.h"
-#include "server/watch_proc.h"
+#include "server/setup/dialects.h"
+#include "server/setup/identity.h"
+#include "server/setup/notify.h"
+#include "server/watch/process.h"
+#include "server/wire/handover.h"
 #include "server/worker.h"
 
 enum {

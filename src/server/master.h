@@ -7,8 +7,8 @@
 #ifndef TENURE_SERVER_MASTER_H
 #define TENURE_SERVER_MASTER_H
 
-#include "server/listen.h"
-#include "server/setup.h"
+#include "server/setup/listen.h"
+#include "server/setup/setup.h"
 
 struct master_options {
 	const char *config;   // for reloading

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/log.h"
-#include "server/handover.h"
+#include "server/wire/handover.h"
 #include "server/worker.h"
 
 enum { EVENTS = 64, LOOK_MS = 1000, AT_ONCE = 1 << 20 };

@@ -7,7 +7,7 @@
 #ifndef TENURE_SERVER_SENDER_H
 #define TENURE_SERVER_SENDER_H
 
-#include "server/setup.h"
+#include "server/setup/setup.h"
 
 enum { SENDER_STUCK_S = 30 };
 

@@ -5,7 +5,7 @@
 
 #include <signal.h>
 
-#include "server/setup.h"
+#include "server/setup/setup.h"
 
 // The signals that a worker takes: TERM and INT finish what is waiting and end, QUIT leaves what is waiting to others,
 // HUP and USR1 reopen the access log. They must be blocked before worker_run.

@@ -10,7 +10,7 @@
 
 #include <libxml/parser.h>
 
-#include "repr/xml_error.h"
+#include "repr/xml/error.h"
 #include "wadl/loader.h"
 
 enum { MAX_BYTES = 1 << 20, MAX_DEPTH = 64 };

@@ -7,7 +7,7 @@
 
 #include <libxml/parser.h>
 
-#include "repr/xml_error.h"
+#include "repr/xml/error.h"
 #include "wadl/loader.h"
 
 // ---- <application>

@@ -5,7 +5,7 @@
 #include "fuzz.h"
 
 #include "auth/auth.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "db/db.h"
 
 static const struct config config = {

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/config.h"
+#include "base/config/config.h"
 
 static char dir[] = "/tmp/tenure-fuzz-XXXXXX";
 static char path[sizeof(dir) + 16];

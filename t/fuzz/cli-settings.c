@@ -3,7 +3,7 @@
 // The lines of ~/.config/tenure/config, and a file of what was shown last: each is taken, or an exit code says what is wrong.
 #include "fuzz.h"
 
-#include "cli/settings.c"
+#include "cli/core/settings.c"
 
 static void fuzz_one(struct pool *pool, struct str input)
 {

@@ -3,7 +3,7 @@
 // What a service sends, on its way to a terminal: nothing is left that a terminal obeys, and JSON says the same as before.
 #include "fuzz.h"
 
-#include "cli/cli.h"
+#include "cli/core/cli.h"
 
 static void check_tame(struct str text)
 {

@@ -3,7 +3,7 @@
 // doc_parse_json: what is read and written is read as the same, and written as the same.
 #include "fuzz.h"
 
-#include "repr/doc.h"
+#include "repr/json/doc.h"
 
 static void fuzz_one(struct pool *pool, struct str input)
 {

@@ -3,7 +3,7 @@
 // doc_strategic_patch of a Pod: the target's text, a line feed, the patch's. Neither changes, and the result is no larger
 // than both.
 #include "documents.h"
-#include "repr/strategic_patch.h"
+#include "repr/patch/strategic_patch.h"
 
 static void fuzz_one(struct pool *pool, struct str input)
 {

@@ -5,7 +5,7 @@
 
 #include "fuzz.h"
 
-#include "repr/doc.h"
+#include "repr/json/doc.h"
 
 static const struct doc_limits fuzz_limits = { 32, 2000 };
 

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "api/placement/placement.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "http/uri.h"
 
 static void fuzz_one(struct pool *pool, struct str input)

@@ -3,7 +3,7 @@
 // regexp_new and regexp_finds: the expression, a line feed, the text. What is read is found or not within its steps.
 #include "fuzz.h"
 
-#include "base/regexp.h"
+#include "base/regexp/regexp.h"
 
 static void fuzz_one(struct pool *pool, struct str input)
 {

@@ -3,7 +3,7 @@
 // protobuf_read: whatever is taken is JSON within the limits.
 #include "fuzz.h"
 
-#include "repr/protobuf.h"
+#include "repr/protobuf/protobuf.h"
 
 static const struct protobuf_message outer;
 static const struct protobuf_message inner = { (const struct protobuf_field[]){

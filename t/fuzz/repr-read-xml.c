@@ -3,7 +3,7 @@
 // repr_read of XML, by a shape and as any JSON: what is read comes back the same from both forms.
 #include "fuzz.h"
 
-#include "repr/shape.h"
+#include "repr/shape/shape.h"
 
 static const struct shape members[] = {
 	{ .name = "id", .kind = SHAPE_STRING, .flags = SHAPE_ATTR },

@@ -3,7 +3,7 @@
 // FastCGI parameters, a line each, the last line being a body's length: what is read of them stands in the request.
 #include "fuzz.h"
 
-#include "server/params.h"
+#include "server/wire/params.h"
 
 enum { HEADERS_MAX = 65536 };
 

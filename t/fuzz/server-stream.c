@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "server/stream.h"
+#include "server/wire/stream.h"
 
 static void fuzz_one(struct pool *pool, struct str input)
 {

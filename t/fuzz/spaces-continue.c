@@ -3,8 +3,8 @@
 // metadata.continue as a client sends it back: a version that can be continued and a place, or a reason.
 #include "fuzz.h"
 
-#include "base/config.h"
-#include "registry/follow.h"
+#include "base/config/config.h"
+#include "registry/watch/change_stream.h"
 
 static enum outcome bounds(struct registry *registry, uint64_t *oldest, uint64_t *newest)
 {
@@ -15,7 +15,7 @@ static enum outcome bounds(struct registry *registry, uint64_t *oldest, uint64_t
 }
 // The log's, which is in the database.
 #define follow_bounds(...) bounds(__VA_ARGS__)
-#include "api/spaces/list.c"
+#include "api/spaces/object/list.c"
 
 static void fuzz_one(struct pool *pool, struct str input)
 {

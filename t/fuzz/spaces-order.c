@@ -3,7 +3,7 @@
 // The order by which a worker hands a watch over: one that holds together, or none.
 #include "fuzz.h"
 
-#include "api/spaces/watch_internal.h"
+#include "api/spaces/watch/internal.h"
 
 static void fuzz_one(struct pool *pool, struct str input)
 {

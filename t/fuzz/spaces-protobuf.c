@@ -3,7 +3,7 @@
 // Objects of built-in kinds as protobuf, in their envelope: what is taken is an object of that kind, and JSON.
 #include "fuzz.h"
 
-#include "api/spaces/protobuf.h"
+#include "api/spaces/protobuf/protobuf.h"
 
 static void fuzz_one(struct pool *pool, struct str input)
 {

@@ -3,7 +3,7 @@
 #include "base/base.h"
 
 #include "api/call.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/pool.h"
 #include "tap.h"
 

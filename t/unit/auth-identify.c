@@ -3,7 +3,7 @@
 #include "base/base.h"
 
 #include "auth/auth.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "tap.h"

@@ -4,8 +4,8 @@
 
 #include "base/budget.h"
 #include "base/pool.h"
-#include "repr/doc.h"
-#include "repr/json_patch.h"
+#include "repr/json/doc.h"
+#include "repr/patch/json_patch.h"
 #include "tap.h"
 
 enum { MEMORY = 4 << 20 };

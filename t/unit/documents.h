@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
-#include "repr/doc.h"
+#include "repr/json/doc.h"
 #include "tap.h"
 
 static inline struct doc *parsed_str(struct pool *pool, struct str json)

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
-#include "base/regexp.h"
+#include "base/regexp/regexp.h"
 #include "tap.h"
 
 static uint64_t steps_left;

@@ -5,8 +5,8 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
-#include "registry/definition_internal.h"
-#include "repr/doc.h"
+#include "registry/type/definition_internal.h"
+#include "repr/json/doc.h"
 #include "tap.h"
 
 static struct pool *pool;

@@ -6,7 +6,7 @@
 #include <malloc.h>
 
 #include "registry-fixture.h"
-#include "registry/horizon.h"
+#include "registry/log/horizon.h"
 
 #define CRDS "customresourcedefinitions.apiextensions.k8s.io"
 #define WIDGETS "widgets.example.com"

@@ -6,8 +6,8 @@
 #include "base/buf.h"
 #include "base/digest.h"
 #include "base/pool.h"
-#include "registry/etag.h"
-#include "registry/internal.h"
+#include "registry/core/internal.h"
+#include "registry/tags/etag.h"
 #include "tap.h"
 
 static struct registry registry;

@@ -10,11 +10,11 @@
 #include "base/clock.h"
 #include "db-server.h"
 #include "registry-types.h"
-#include "registry/catalogue.h"
-#include "registry/doctor.h"
-#include "registry/move.h"
-#include "registry/mover.h"
-#include "registry/reap.h"
+#include "registry/move/move.h"
+#include "registry/move/mover.h"
+#include "registry/trait/catalogue.h"
+#include "registry/upkeep/doctor.h"
+#include "registry/upkeep/reap.h"
 
 // One client: a connection, its registry, and what the last operation came to.
 struct client {

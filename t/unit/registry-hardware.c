@@ -4,7 +4,7 @@
 
 #include "documents.h"
 #include "registry-fixture.h"
-#include "registry/rules.h"
+#include "registry/type/rules.h"
 
 #define ID(n) "aa000000-0000-0000-0000-0000000000" #n
 #define NODE(n) "\"node_uuid\":\"" ID(n) "\""

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 #include "registry-placement.h"
-#include "registry/catalogue.h"
+#include "registry/trait/catalogue.h"
 
 // ---- the steps
 

@@ -5,8 +5,8 @@
 #include "base/base.h"
 
 #include "registry-fixture.h"
-#include "registry/follow.h"
-#include "registry/horizon.h"
+#include "registry/log/horizon.h"
+#include "registry/watch/change_stream.h"
 
 enum { LARGE = 9000, MORE = 12000, LOOK = 10000 };
 

@@ -4,10 +4,10 @@
 #define TENURE_T_UNIT_REGISTRY_PLACEMENT_H
 
 #include "registry-fixture.h"
-#include "registry/aggregate.h"
-#include "registry/allocation.h"
-#include "registry/resource_class.h"
-#include "registry/trait.h"
+#include "registry/placement/aggregate.h"
+#include "registry/placement/allocation.h"
+#include "registry/placement/resource_class.h"
+#include "registry/trait/trait.h"
 
 // Runs f(arg) as a worker runs a request, in a transaction of its own.
 struct task {

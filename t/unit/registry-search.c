@@ -2,7 +2,7 @@
 // Searching: what is found, in which order, page by page; and that it reads no more than it has to.
 #include "base/base.h"
 
-#include "registry-metal.h"
+#include "registry-baremetal.h"
 
 // What the store is to have: numbers are uids, in order of creation.
 struct thing {

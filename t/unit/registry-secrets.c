@@ -3,7 +3,7 @@
 #include "base/base.h"
 
 #include "documents.h"
-#include "registry/rules.h"
+#include "registry/type/rules.h"
 
 static struct pool *pool;
 static struct registry registry;

@@ -3,7 +3,7 @@
 #include "base/base.h"
 
 #include "registry-fixture.h"
-#include "registry/catalogue.h"
+#include "registry/trait/catalogue.h"
 
 enum { MOST_NAMES = 8 };
 

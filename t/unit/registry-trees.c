@@ -2,7 +2,7 @@
 // Trees: what hangs on a resource moves, goes and comes back with it, and never without it.
 #include "base/base.h"
 
-#include "registry-metal.h"
+#include "registry-baremetal.h"
 
 #define PORT(n, mac) "{\"node\":\"aa000000-0000-0000-0000-0000000000" #n "\",\"address\":\"" mac "\"}"
 

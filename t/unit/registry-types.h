@@ -3,7 +3,7 @@
 #ifndef TENURE_T_UNIT_REGISTRY_TYPES_H
 #define TENURE_T_UNIT_REGISTRY_TYPES_H
 
-#include "registry/definition.h"
+#include "registry/type/definition.h"
 #include "tap.h"
 
 // As the tenancy dialect resolves it for a regular tenant; NULL: there is none.

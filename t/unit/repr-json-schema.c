@@ -3,7 +3,7 @@
 #include "base/base.h"
 
 #include "base/pool.h"
-#include "repr/json_schema.h"
+#include "repr/schema/json_schema.h"
 #include "tap.h"
 
 static bool is_upper(const void *arg, struct str s)

@@ -3,7 +3,7 @@
 #include "base/base.h"
 
 #include "base/pool.h"
-#include "repr/protobuf.h"
+#include "repr/protobuf/protobuf.h"
 #include "tap.h"
 
 static bool tell_name(struct pool *pool, const struct doc *object, struct doc **told, const char **why)

@@ -4,7 +4,7 @@
 #include "base/base.h"
 
 #include "base/pool.h"
-#include "repr/shape.h"
+#include "repr/shape/shape.h"
 #include "tap.h"
 
 enum { ROUNDS = 1500, MAX_DEPTH = 5 };

@@ -3,7 +3,7 @@
 #include "base/base.h"
 
 #include "base/pool.h"
-#include "repr/shape.h"
+#include "repr/shape/shape.h"
 #include "tap.h"
 
 static const struct doc_limits limits = { .depth = 16, .nodes = 1000 };

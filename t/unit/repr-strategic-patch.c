@@ -3,7 +3,7 @@
 #include "base/base.h"
 
 #include "documents.h"
-#include "repr/strategic_patch.h"
+#include "repr/patch/strategic_patch.h"
 
 // All of a Pod. want: the result, or with "!" a word of the error.
 static const struct { const char *target, *patch, *want; } cases[] = {

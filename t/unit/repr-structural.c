@@ -3,7 +3,7 @@
 #include "base/base.h"
 
 #include "documents.h"
-#include "repr/structural_internal.h"
+#include "repr/schema/structural_internal.h"
 
 static const struct structural *schema_of(struct pool *pool, const char *text)
 {

@@ -3,7 +3,7 @@
 #include "base/base.h"
 
 #include "base/pool.h"
-#include "repr/shape.h"
+#include "repr/shape/shape.h"
 #include "tap.h"
 
 static const struct repr_document any = { .body = { .kind = SHAPE_ANY } };

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/log.h"
-#include "server/limits.h"
+#include "server/request/limits.h"
 #include "tap.h"
 
 enum { WORKERS = 5, RESERVE = 1 };

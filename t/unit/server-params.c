@@ -3,7 +3,7 @@
 #include "base/base.h"
 
 #include "base/pool.h"
-#include "server/params.h"
+#include "server/wire/params.h"
 #include "tap.h"
 
 static struct pool *pool;

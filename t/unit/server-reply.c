@@ -3,10 +3,10 @@
 #include "base/base.h"
 
 #include "base/buf.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/pool.h"
-#include "server/access.h"
-#include "server/reply.h"
+#include "server/request/access.h"
+#include "server/wire/reply.h"
 #include "tap.h"
 
 static struct pool *pool;

@@ -2,7 +2,7 @@
 // The OpenAPI document: well-formed protobuf with what kubectl looks for, read here by a small reader of its own.
 #include "base/base.h"
 
-#include "api/spaces/openapi.h"
+#include "api/spaces/schema/openapi.h"
 #include "base/buf.h"
 #include "base/pool.h"
 #include "tap.h"

@@ -2,9 +2,9 @@
 // Tables of the spaces dialect: ages, columns of custom types, rows of built-in kinds.
 #include "base/base.h"
 
-#include "api/spaces/table.h"
+#include "api/spaces/answer/table.h"
 #include "documents.h"
-#include "registry/type.h"
+#include "registry/type/type.h"
 
 enum { NOW = 1795238640 }; // 2026-11-21T05:24:00Z
 

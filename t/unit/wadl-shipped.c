@@ -3,7 +3,7 @@
 #include "base/base.h"
 
 #include "base/buf.h"
-#include "server/dialects.h"
+#include "server/setup/dialects.h"
 #include "wadl-files.h"
 
 #define TENANT "/{version}/{tenant}"

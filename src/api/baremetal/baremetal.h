@@ -5,7 +5,7 @@
 
 #include "api/call.h"
 #include "api/conditions.h"
-#include "registry/metal.h"
+#include "registry/baremetal/baremetal.h"
 
 enum { VERSION_MIN = 1, VERSION_MAX = 82, VERSION_ETAG = 40 }; // minor numbers of 1.N
 

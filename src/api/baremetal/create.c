@@ -5,7 +5,7 @@
 #include "api/baremetal/baremetal.h"
 #include "api/patch.h"
 #include "base/buf.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/pool.h"
 #include "http/uri.h"
 

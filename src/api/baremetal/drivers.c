@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "api/baremetal/baremetal.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/pool.h"
-#include "registry/tally.h"
+#include "registry/resource/count_values.h"
 
 enum { // microversions
 	SINCE_PROPERTIES = 14,

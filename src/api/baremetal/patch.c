@@ -6,7 +6,7 @@
 
 #include "api/baremetal/baremetal.h"
 #include "api/patch.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/pool.h"
 #include "http/media.h"
 

@@ -6,7 +6,7 @@
 #include "api/patch.h"
 #include "base/pool.h"
 #include "http/uri.h"
-#include "registry/trait.h"
+#include "registry/trait/trait.h"
 
 enum outcome get_traits(struct call *call)
 {

@@ -3,7 +3,7 @@
 #ifndef TENURE_API_PLACEMENT_ALLOCATION_H
 #define TENURE_API_PLACEMENT_ALLOCATION_H
 
-#include "repr/json_schema.h"
+#include "repr/schema/json_schema.h"
 
 // Of the body of a PUT, and of a POST (from 1.13), at that minor version.
 const struct json_schema *allocations_schema(unsigned version);

@@ -3,7 +3,7 @@
 #include "base/base.h"
 
 #include "api/placement/placement.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/pool.h"
 
 enum { BYTES_PER_NODE = 8, UUID_DIGITS = 32 };

@@ -5,8 +5,8 @@
 
 #include "api/call.h"
 #include "api/conditions.h"
-#include "registry/allocation.h"
-#include "repr/json_schema.h"
+#include "registry/placement/allocation.h"
+#include "repr/schema/json_schema.h"
 
 // Minor numbers of 1.N. VERSION_NONE: the request's could not be read.
 enum { VERSION_MIN = 0, VERSION_MAX = 39, VERSION_NONE = 1000 };

@@ -5,8 +5,8 @@
 #include "api/placement/placement.h"
 #include "api/placement/schema.h"
 #include "base/pool.h"
-#include "registry/aggregate.h"
-#include "registry/trait.h"
+#include "registry/placement/aggregate.h"
+#include "registry/trait/trait.h"
 
 // ---- schemas
 

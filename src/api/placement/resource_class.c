@@ -5,7 +5,7 @@
 #include "api/placement/placement.h"
 #include "api/placement/schema.h"
 #include "base/pool.h"
-#include "registry/resource_class.h"
+#include "registry/placement/resource_class.h"
 
 static const struct json_schema custom_name = { .types = SCHEMA_STRING, .pattern = &custom_class_pattern,
 	.max_length = RESOURCE_CLASS_MAX_NAME };

@@ -3,7 +3,7 @@
 #ifndef TENURE_API_PLACEMENT_SCHEMA_H
 #define TENURE_API_PLACEMENT_SCHEMA_H
 
-#include "repr/json_schema.h"
+#include "repr/schema/json_schema.h"
 
 extern const struct json_rule class_pattern;        // "^[A-Z0-9_]+$"
 extern const struct json_rule custom_class_pattern; // "^CUSTOM_[A-Z0-9_]+$"

@@ -6,7 +6,7 @@
 #include "api/placement/schema.h"
 #include "base/clock.h"
 #include "base/pool.h"
-#include "registry/catalogue.h"
+#include "registry/trait/catalogue.h"
 
 // ---- the query
 

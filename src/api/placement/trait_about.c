@@ -5,7 +5,7 @@
 #include "api/placement/placement.h"
 #include "api/placement/schema.h"
 #include "base/pool.h"
-#include "registry/catalogue.h"
+#include "registry/trait/catalogue.h"
 
 static const struct json_schema description_string = { .types = SCHEMA_STRING, .max_length = TRAIT_MAX_DESCRIPTION };
 static const struct json_schema boolean = { .types = SCHEMA_BOOLEAN };

@@ -4,7 +4,7 @@
 
 #include "api/placement/placement.h"
 #include "base/clock.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/pool.h"
 #include "http/media.h"
 

@@ -3,7 +3,7 @@
 // group; what is done there does not.
 #include "base/base.h"
 
-#include "api/spaces/spaces.h"
+#include "api/spaces/common/spaces.h"
 
 static const struct endpoint endpoints[] = {
 	{ "getServerVersion", get_server_version },

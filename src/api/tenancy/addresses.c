@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "http/uri.h"
-#include "registry/definition.h"
+#include "registry/type/definition.h"
 
 static const struct words vocabularies[] = {
 	{ "v1.0", "account", "accounts", "X-Account-", 1 },

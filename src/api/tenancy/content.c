@@ -5,7 +5,7 @@
 #include "api/documents.h"
 #include "api/tenancy/tenancy.h"
 #include "base/buf.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/pool.h"
 
 // What the server owns in metadata is ignored when it comes back; what the address says must agree with it.

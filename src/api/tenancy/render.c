@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/pool.h"
 #include "http/media.h"
-#include "registry/rules.h"
+#include "registry/type/rules.h"
 
 // ---- tenants
 

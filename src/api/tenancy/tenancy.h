@@ -6,7 +6,7 @@
 #include "api/call.h"
 #include "api/conditions.h"
 #include "api/patch.h"
-#include "registry/move.h"
+#include "registry/move/move.h"
 
 // /v1.0/ speaks of accounts, /v2.0/ of tenants (design section 6).
 struct words {
@@ -77,7 +77,7 @@ enum outcome show_resource(struct call *call, struct str suffix,
 
 // ---- traits.c
 
-struct trait_filter; // registry/trait.h
+struct trait_filter; // registry/trait/trait.h
 // From the parameters required and forbidden; NULL where neither was given. OUTCOME_OK, _BAD_PARAMETER.
 enum outcome read_trait_filter(struct call *call, const struct trait_filter **filter);
 

@@ -6,7 +6,7 @@
 #include "api/tenancy/tenancy.h"
 #include "api/tenant_metadata.h"
 #include "base/buf.h"
-#include "base/config.h"
+#include "base/config/config.h"
 #include "base/pool.h"
 #include "http/uri.h"
 

@@ -5,7 +5,7 @@
 #include "api/conditions.h"
 #include "api/tenancy/tenancy.h"
 #include "base/pool.h"
-#include "registry/trait.h"
+#include "registry/trait/trait.h"
 
 static void write_traits(struct call *call, const struct resource *resource)
 {

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects, lists and Tables. An object is spliced from its stored texts, in which most of it lies as it is told.
+#include "base/base.h"
+
+#include "api/documents.h"
+#include "api/spaces/common/spaces.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/pool.h"
+#include "http/uri.h"
+#include "registry/type/rules.h"
+
+void write_json_text(struct call *call, struct str text)
+{
+	call->response.body = text;
+	call->response.content_type = STR("application/json");
+}
+
+void write_json_doc(struct call *call, const struct doc *doc)
+{
+	struct buf out = buf_new(call->pool, 1024);
+
+	doc_write_json(doc, &out);
+	write_json_text(call, buf_str(&out));
+}
+
+// ---- one object
+
+// Of objects that stand beside each other.
+static void set_place(struct object_form *form, struct str tenant, struct str space)
+{
+	struct buf place = buf_new(form->call->pool, 256);
+
+	form->tenant = str_dup(form->call->pool, tenant);
+	form->space = str_dup(form->call->pool, space);
+	if (is_namespaced(form->definition))
+		json_add_member(&place, "namespace", space);
+	if (form->definition->scope != SCOPE_CLUSTER)
+		json_add_member(&place, "tenant", tenant);
+	json_add_member(&place, "selfLink",
+		object_path(form->call->pool, form->definition, form->version, tenant, space, STR_NONE));
+	form->place = str_part(buf_str(&place), 0, place.n - 2); // the name comes before the last quote
+}
+
+static void add_metadata(struct object_form *form, const struct resource *resource, struct buf *out)
+{
+	if (form->place.p == NULL || !str_eq(form->space, resource->space) || !str_eq(form->tenant, resource->tenant))
+		set_place(form, resource->tenant, resource->space);
+	json_add_member(out, "name", resource->name);
+	buf_add(out, form->place);
+	buf_addc(out, '/');
+	uri_add_segment(out, resource->name);
+	BUF_LIT(out, "\",\"uid\":\"");
+	uuid_add(out, resource->uid);
+	BUF_LIT(out, "\",\"resourceVersion\":\"");
+	buf_add_u64(out, resource->changed);
+	BUF_LIT(out, "\",\"etag\":\"W/");
+	buf_add_hex(out, resource->etag, sizeof(resource->etag));
+	BUF_LIT(out, "\",");
+	if (!form->definition->builtin) {
+		BUF_LIT(out, "\"generation\":");
+		buf_add_u64(out, resource->generation);
+		buf_addc(out, ',');
+	}
+	BUF_LIT(out, "\"creationTimestamp\":\"");
+	clock_add_rfc3339(out, resource->created_us);
+	buf_addc(out, '"');
+	if (resource->doomed_us != 0) {
+		BUF_LIT(out, ",\"deletionTimestamp\":\"");
+		clock_add_rfc3339(out, resource->doomed_us);
+		BUF_LIT(out, "\",\"deletionGracePeriodSeconds\":0");
+	}
+	add_stored_members(out, resource->meta);
+	buf_addc(out, '}');
+}
+
+// Does it say one of the first n of those words?
+static bool mentions(struct str text, size_t n)
+{
+	static const struct str words[] = { STR_INIT("\"apiVersion\""), STR_INIT("\"kind\""), STR_INIT("\"status\"") };
+
+	for (size_t at = str_find(text, '"', 0); at < text.n; at = str_find(text, '"', at + 1)) {
+		for (size_t i = 0; i < n; i++) {
+			if (str_starts(str_part(text, at, text.n), words[i]))
+				return true;
+		}
+	}
+	return false;
+}
+
+// The body without members that come from elsewhere: another dialect may have stored them. A namespace's status is
+// added apart.
+static struct str own_body(struct pool *pool, bool of_namespace, struct str body)
+{
+	if (!mentions(body, of_namespace ? 3 : 2))
+		return body;
+	struct doc *doc = stored_doc(pool, body);
+	struct buf text = buf_new(pool, body.n);
+	doc_remove(doc, STR("apiVersion"));
+	doc_remove(doc, STR("kind"));
+	if (of_namespace)
+		doc_remove(doc, STR("status"));
+	doc_write_json(doc, &text);
+	return buf_str(&text);
+}
+
+static struct str body_of_beta(struct pool *pool, struct str body)
+{
+	struct buf text = buf_new(pool, body.n + 256);
+
+	doc_write_json(crd_to_v1beta1(pool, stored_doc(pool, body)), &text);
+	return buf_str(&text);
+}
+
+struct object_form object_form(struct call *call, const struct definition *definition,
+	const struct definition_version *version)
+{
+	struct buf head = buf_new(call->pool, 128);
+
+	BUF_LIT(&head, "{\"kind\":");
+	json_add_string(&head, definition->kind);
+	BUF_LIT(&head, ",\"apiVersion\":");
+	json_add_string(&head, group_version(call->pool, definition->type->group, version->name));
+	BUF_LIT(&head, ",\"metadata\":{");
+	return (struct object_form){
+		.call = call,
+		.definition = definition,
+		.version = version,
+		.head = buf_str(&head),
+		.of_namespace = has_identity(definition, "", "namespaces"),
+		.of_beta = has_identity(definition, CRD_GROUP, CRD_PLURAL) && str_eq(version->name, STR("v1beta1")),
+	};
+}
+
+void object_add(struct object_form *form, const struct resource *resource, struct buf *out)
+{
+	struct pool *pool = form->call->registry->pool;
+	struct str shown = resource_shown(form->call->registry, resource);
+	struct str body = own_body(pool, form->of_namespace, shown);
+
+	buf_add(out, form->head);
+	add_metadata(form, resource, out);
+	add_stored_members(out, form->of_beta ? body_of_beta(pool, body) : body);
+	if (form->of_namespace)
+		add_namespace_status(pool, resource, shown, out);
+	buf_addc(out, '}');
+}
+
+void object_json(struct call *call, const struct definition *definition, const struct definition_version *version,
+	const struct resource *resource, struct buf *out)
+{
+	struct object_form form = object_form(call, definition, version);
+
+	object_add(&form, resource, out);
+}
+
+void answer_text(struct call *call, const struct target *target, struct str object, uint64_t version)
+{
+	struct listing listing;
+
+	if (wanted_table(call).p == NULL) {
+		write_json_text(call, object);
+		return;
+	}
+	listing_begin(&listing, call, target);
+	listing_add(&listing, object);
+	listing_end(&listing, version, STR_NONE);
+}
+
+void answer_object(struct call *call, const struct target *target, const struct resource *resource)
+{
+	struct buf out = buf_new(call->pool, 1024 + resource->meta.n + resource->body.n);
+
+	set_etag(call, resource->etag);
+	object_json(call, target->definition, target->version, resource, &out);
+	if (target->part == PART_SCALE) {
+		write_json_doc(call, scale_of(call->pool, target, stored_doc(call->pool, buf_str(&out))));
+		return;
+	}
+	answer_text(call, target, buf_str(&out), resource->changed);
+}
+
+// ---- lists
+
+static struct str list_kind(struct pool *pool, const struct definition *definition)
+{
+	if (definition->list_kind.n > 0)
+		return definition->list_kind;
+	return str_printf(pool, "%.*sList", STR_ARG(definition->kind));
+}
+
+enum { SPILL_BYTES = 1 << 20 }; // of a list that are held in memory
+
+void listing_begin(struct listing *listing, struct call *call, const struct target *target)
+{
+	struct pool *pool = call->pool;
+	struct str table = wanted_table(call), version = target->version->name;
+
+	*listing = (struct listing){ .call = call, .target = target, .out = buf_new(pool, 4096) };
+	response_unspill(&call->response); // a list may be read again
+	struct buf *out = &listing->out;
+	if (table.p != NULL)
+		listing->columns = table_columns_of(pool, target->definition, target->version);
+	BUF_LIT(out, "{\"kind\":");
+	json_add_string(out, table.p != NULL ? STR("Table") : list_kind(pool, target->definition));
+	BUF_LIT(out, ",\"apiVersion\":");
+	json_add_string(out, table.p != NULL ? table : group_version(pool, target->definition->type->group, version));
+	if (table.p == NULL) {
+		BUF_LIT(out, ",\"items\":[");
+		return;
+	}
+	BUF_LIT(out, ",\"columnDefinitions\":");
+	table_add_columns(listing->columns, out);
+	BUF_LIT(out, ",\"rows\":[");
+}
+
+void listing_add(struct listing *listing, struct str object)
+{
+	struct call *call = listing->call;
+	struct pool *pool = call->registry->pool;
+
+	if (listing->n++ > 0)
+		buf_addc(&listing->out, ',');
+	if (listing->columns == NULL)
+		buf_add(&listing->out, object);
+	else
+		table_add_row(pool, listing->columns, stored_doc(pool, object), included_object(call), call->registry->now_us,
+			&listing->out);
+	if (listing->out.n > SPILL_BYTES)
+		listing->spilled = response_spill(&call->response, &listing->out);
+}
+
+void listing_end(struct listing *listing, uint64_t version, struct str next)
+{
+	struct buf *out = &listing->out;
+
+	BUF_LIT(out, "],\"metadata\":{\"selfLink\":");
+	json_add_string(out, listing->call->request.uri.path);
+	BUF_LIT(out, ",\"resourceVersion\":\"");
+	buf_add_u64(out, version);
+	buf_addc(out, '"');
+	if (next.p != NULL) {
+		BUF_LIT(out, ",\"continue\":");
+		json_add_string(out, next);
+	}
+	BUF_LIT(out, "}}");
+	write_json_text(listing->call, buf_str(out));
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// For table.c and table_builtin.c only.
+#ifndef TENURE_API_SPACES_ANSWER_TABLE_INTERNAL_H
+#define TENURE_API_SPACES_ANSWER_TABLE_INTERNAL_H
+
+#include "api/spaces/answer/table.h"
+#include "api/spaces/lang/jsonpath.h"
+#include "base/buf.h"
+#include "repr/schema/json_schema.h"
+
+struct column;
+
+// A row being written.
+struct row {
+	struct pool *pool;
+	const struct doc *object;
+	int64_t now_us;
+	size_t looks; // that the paths of all its cells may still take
+	struct buf *out;
+};
+// Writes one cell, JSON.
+typedef void cell_fn(struct row *row, const struct column *column);
+
+struct column {
+	struct str name, type, format, description;
+	int64_t priority;
+	cell_fn *cell;
+	struct str path_text;         // of a built-in column that shows a value: its path
+	const struct jsonpath *path;  // NULL: none
+};
+
+struct table_columns {
+	const struct column *list;
+	size_t n;
+};
+
+// The columns of a built-in kind behind the name; ends with an empty name. NULL: only its age.
+const struct column *builtin_columns(struct str group, struct str kind);
+struct str age_since(const struct row *row, const struct doc *time);
+cell_fn cell_of_path, cell_of_name, cell_of_age;
+
+#endif

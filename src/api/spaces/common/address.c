@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// Addresses: the space that a path names or the caller's credential stands for, and the type in it. Resolution grants
+// nothing: whose the space is was looked at by the policy step where the path names it, and is the caller's own else.
+#include "base/base.h"
+
+#include "api/spaces/common/spaces.h"
+#include "auth/auth.h"
+#include "base/buf.h"
+#include "base/pool.h"
+#include "http/uri.h"
+
+struct str caller_tenant(const struct call *call)
+{
+	return call->who.role == ROLE_OPERATOR ? STR(TENANT_SYSTEM) : call->who.tenant;
+}
+
+bool has_identity(const struct definition *definition, const char *group, const char *plural)
+{
+	return str_eq_c(definition->type->group, group) && str_eq_c(definition->type->plural, plural);
+}
+
+bool is_namespaced(const struct definition *definition)
+{
+	return definition->scope == SCOPE_NAMESPACED;
+}
+
+struct str group_version(struct pool *pool, struct str group, struct str version)
+{
+	return group.n == 0 ? version : str_printf(pool, "%.*s/%.*s", STR_ARG(group), STR_ARG(version));
+}
+
+struct str qualified_name(struct pool *pool, const struct definition *definition)
+{
+	const struct type *type = definition->type;
+
+	if (type->group.n == 0)
+		return type->plural;
+	return str_printf(pool, "%.*s.%.*s", STR_ARG(type->plural), STR_ARG(type->group));
+}
+
+struct address target_address(const struct target *target)
+{
+	return (struct address){ target->tenant, target->definition->type, target->space, target->name };
+}
+
+static void add_part(struct buf *path, struct str part)
+{
+	buf_addc(path, '/');
+	uri_add_segment(path, part);
+}
+
+struct str object_path(struct pool *pool, const struct definition *definition, const struct definition_version *version,
+	struct str tenant, struct str space, struct str name)
+{
+	struct buf path = buf_new(pool, 128);
+	struct str group = definition->type->group;
+
+	buf_add(&path, group.n > 0 ? STR("/apis") : STR("/api"));
+	if (group.n > 0)
+		add_part(&path, group);
+	add_part(&path, version->name);
+	if (tenant.n > 0 && definition->scope != SCOPE_CLUSTER && !str_eq_c(tenant, TENANT_SYSTEM)) {
+		BUF_LIT(&path, "/tenants");
+		add_part(&path, tenant);
+	}
+	if (space.n > 0) {
+		BUF_LIT(&path, "/namespaces");
+		add_part(&path, space);
+	}
+	add_part(&path, definition->type->plural);
+	if (name.p != NULL)
+		add_part(&path, name);
+	return buf_str(&path);
+}
+
+// ---- whose space
+
+// A path that names no space means that of its caller.
+static enum outcome read_realm(struct call *call, struct target *target)
+{
+	struct realm realm = call->realm;
+
+	if (realm.kind == REALM_NONE && caller_tenant(call).n > 0)
+		realm = realm_of_tenant(caller_tenant(call));
+	if (realm.kind == REALM_NONE)
+		return call_fail(call, OUTCOME_FORBIDDEN,
+			"User \"%.*s\" is of no tenant, and so has no space: name one in the path, tenants/NAME/",
+			STR_ARG(call->who.user));
+	target->all = realm.kind == REALM_ALL;
+	target->is_system = realm.kind == REALM_ALL || realm.kind == REALM_SYSTEM;
+	target->tenant = target->is_system ? STR(TENANT_SYSTEM) : realm.tenant;
+	return OUTCOME_OK;
+}
+
+enum outcome read_one_tenant(struct call *call, struct str *tenant)
+{
+	assert(call->realm.kind != REALM_NONE);
+	*tenant = call->realm.tenant;
+	if (call->realm.kind != REALM_ALL)
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_BAD_REQUEST, "\"" REALM_WORD_ALL "\" means every tenant: name one");
+}
+
+// ---- which type
+
+// "namespaces/N/status" is the status of the namespace N, not a type in it.
+static bool is_part_of_namespace(struct str plural)
+{
+	return str_eq(plural, STR("status")) || str_eq(plural, STR("finalize"));
+}
+
+const char *const part_names[] = {
+	[PART_WHOLE] = "", [PART_STATUS] = "status", [PART_SCALE] = "scale", [PART_FINALIZE] = "finalize",
+};
+
+bool part_from(struct str text, enum part *part)
+{
+	for (enum part p = PART_WHOLE; p <= PART_FINALIZE; p++) {
+		if (str_eq_c(text, part_names[p])) {
+			*part = p;
+			return true;
+		}
+	}
+	return false;
+}
+
+static enum part part_of(struct str text)
+{
+	enum part part = PART_WHOLE;
+
+	(void)part_from(text, &part);
+	return part;
+}
+
+static void read_names(const struct call *call, struct target *target, struct str *plural)
+{
+	struct str space = call_param(call, "namespace");
+
+	*plural = call_param(call, "plural");
+	target->space = space.p != NULL ? space : STR("");
+	target->name = call_param(call, "name");
+	target->part = part_of(call_param(call, "subresource"));
+	if (target->name.p != NULL || !is_part_of_namespace(*plural))
+		return;
+	// As "tenants/T/status" is that of the Tenant object T.
+	if (space.p == NULL && call_param(call, "tenant").p != NULL && call_param(call, "group").p == NULL) {
+		target->part = part_of(*plural);
+		target->name = call_param(call, "tenant");
+		*plural = STR("tenants");
+	}
+	if (space.p == NULL)
+		return;
+	target->part = part_of(*plural);
+	target->name = target->space;
+	target->space = STR("");
+	*plural = STR("namespaces");
+}
+
+static enum outcome fail_unknown(struct call *call)
+{
+	const struct about nothing = { STR(""), STR(""), STR("") };
+
+	return fail_about(call, OUTCOME_NOT_FOUND, &nothing, "the server could not find the requested resource");
+}
+
+// Only the system's own space has it.
+static enum outcome fail_system_only(struct call *call, const struct target *target)
+{
+	return call_fail(call, OUTCOME_FORBIDDEN, "%.*s belong to the system space alone",
+		STR_ARG(qualified_name(call->pool, target->definition)));
+}
+
+unsigned part_verbs(const struct definition *definition, const struct definition_version *version, enum part part)
+{
+	switch (part) {
+	case PART_WHOLE:
+		return VERBS_ALL;
+	case PART_STATUS:
+		if (!version->has_status)
+			return 0;
+		// That of a tenant is told, not kept.
+		return has_identity(definition, "", "tenants") ? VERB_GET : VERB_GET | VERB_PATCH | VERB_UPDATE;
+	case PART_SCALE:
+		return version->has_scale ? VERB_GET | VERB_PATCH | VERB_UPDATE : 0;
+	case PART_FINALIZE:
+		return has_identity(definition, "", "namespaces") ? VERB_UPDATE : 0;
+	}
+	return 0;
+}
+
+static enum outcome find_type(struct call *call, struct target *target, struct str plural)
+{
+	struct str group = call_param(call, "group"), version = call_param(call, "version");
+	struct definition_reason reason = { 0 };
+	enum outcome outcome = definition_find(call->registry, target->tenant, group.p != NULL ? group : STR(""), plural,
+		&target->definition, &reason);
+
+	if (outcome == OUTCOME_NOT_FOUND && reason.rule != NULL && strcmp(reason.rule, "system-only") == 0)
+		return call_fail(call, OUTCOME_FORBIDDEN, "%.*s belong to the system space alone", STR_ARG(plural));
+	if (outcome == OUTCOME_NOT_FOUND)
+		return fail_unknown(call);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	target->version = definition_version(target->definition, group.p != NULL ? version : STR("v1"));
+	return target->version != NULL && part_verbs(target->definition, target->version, target->part) != 0 ? OUTCOME_OK :
+		fail_unknown(call);
+}
+
+static enum outcome check_scope(struct call *call, struct target *target)
+{
+	const struct definition *definition = target->definition;
+	bool namespaced = is_namespaced(definition);
+
+	if (definition->system_only && !target->is_system)
+		return fail_system_only(call, target);
+	if (!namespaced && target->space.n > 0)
+		return fail_unknown(call);
+	if (namespaced && target->space.n == 0 && target->name.p != NULL)
+		return fail_unknown(call);
+	if (target->all && target->name.p != NULL)
+		return call_fail(call, OUTCOME_BAD_REQUEST, "tenants/" REALM_WORD_ALL " lists; an object is in the space of one tenant");
+	target->all_spaces = namespaced && target->space.n == 0;
+	return OUTCOME_OK;
+}
+
+// Is there such a verb for what is addressed, and for this caller?
+static enum outcome check_verb(struct call *call, unsigned verb, const struct target *target)
+{
+	const struct definition *definition = target->definition;
+
+	// "namespaces/N/status" is read where namespaced objects are listed.
+	if (verb == VERB_LIST && target->name.p != NULL)
+		verb = VERB_GET;
+	if ((definition->verbs & part_verbs(definition, target->version, target->part) & verb) == 0)
+		return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, target->part == PART_FINALIZE ? "finalize takes PUT alone" :
+			"the server does not allow this method on the requested resource");
+	if (call->who.role != ROLE_OPERATOR && (definition->tenant_verbs & verb) == 0)
+		return call_fail(call, OUTCOME_FORBIDDEN, "this is the operator's");
+	return OUTCOME_OK;
+}
+
+enum outcome read_target(struct call *call, unsigned verb, struct target *target)
+{
+	struct str plural;
+
+	*target = (struct target){ .all = false };
+	enum outcome outcome = read_realm(call, target);
+	if (outcome == OUTCOME_OK) {
+		read_names(call, target, &plural);
+		outcome = find_type(call, target, plural);
+	}
+	if (outcome == OUTCOME_OK)
+		outcome = check_scope(call, target);
+	return outcome == OUTCOME_OK ? check_verb(call, verb, target) : outcome;
+}
+
+// ---- deprecated versions
+
+void warn_of_version(struct call *call, const struct target *target)
+{
+	const struct definition_version *version = target->version;
+	struct buf text = buf_new(call->pool, 128);
+	struct str warning = version->warning;
+
+	if (!version->deprecated)
+		return;
+	if (warning.n == 0)
+		warning = str_printf(call->pool, "%.*s %.*s is deprecated",
+			STR_ARG(group_version(call->pool, target->definition->type->group, version->name)),
+			STR_ARG(target->definition->kind));
+	BUF_LIT(&text, "299 - \"");
+	for (size_t i = 0; i < warning.n; i++) {
+		if (warning.p[i] == '"' || warning.p[i] == '\\')
+			buf_addc(&text, '\\');
+		buf_addc(&text, warning.p[i]);
+	}
+	buf_addc(&text, '"');
+	response_add(&call->response, "Warning", buf_str(&text));
+}

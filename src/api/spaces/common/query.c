@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Query parameters and what Accept asks for. Unknown parameters mean nothing.
+#include "base/base.h"
+
+#include "api/spaces/common/spaces.h"
+#include "base/pool.h"
+#include "http/uri.h"
+#include "registry/log/selectable.h"
+
+bool query_has(const struct call *call, const char *name)
+{
+	struct str value;
+
+	return uri_query(&call->request.uri, str_c(name), &value);
+}
+
+bool query_is_true(const struct call *call, const char *name)
+{
+	struct str value;
+
+	return uri_query(&call->request.uri, str_c(name), &value) && !str_eq_nocase(value, STR("false")) &&
+	       !str_eq(value, STR("0"));
+}
+
+enum outcome read_dry_run(struct call *call)
+{
+	const struct field_path at = field_name(NULL, STR("dryRun"));
+	static const char *const supported[] = { "All", NULL };
+	const struct uri *uri = &call->request.uri;
+
+	call->dry_run = false;
+	for (size_t i = 0; i < uri->n_pairs; i++) {
+		if (!str_eq(uri->pairs[i].name, STR("dryRun")) || uri->pairs[i].value.n == 0)
+			continue;
+		if (!str_eq(uri->pairs[i].value, STR("All"))) {
+			struct field_faults faults = field_faults_new(call->pool);
+			field_not_supported(&faults, &at, uri->pairs[i].value, supported);
+			return fail_invalid(call, NULL, STR(""), &faults);
+		}
+		call->dry_run = true;
+	}
+	return OUTCOME_OK;
+}
+
+enum { MANAGER_MAX = 128 };
+
+enum outcome read_field_manager(struct call *call)
+{
+	const struct field_path at = field_name(NULL, STR("fieldManager"));
+	struct field_faults faults = field_faults_new(call->pool);
+	struct str name = STR("");
+
+	(void)uri_query(&call->request.uri, STR("fieldManager"), &name);
+	if (name.n > MANAGER_MAX)
+		field_fault_add(&faults, &at, FIELD_TOO_LONG, STR_NONE, "may not be longer than %d", MANAGER_MAX);
+	for (size_t i = 0; i < name.n && faults.n == 0; i++)
+		if ((unsigned char)name.p[i] < ' ' || name.p[i] == 0x7f)
+			field_invalid_text(&faults, &at, name, "should only contain printable characters");
+	return faults.n == 0 ? OUTCOME_OK : fail_invalid(call, NULL, STR(""), &faults);
+}
+
+// ---- how new
+
+static enum outcome fail_not_yet(struct call *call, uint64_t asked, uint64_t newest)
+{
+	const struct about nothing = { STR(""), STR(""), STR("") };
+	struct problem_cause *cause = POOL_NEW(call->pool, struct problem_cause);
+
+	fail_about(call, OUTCOME_NOT_YET, &nothing,
+		"Too large resource version: %llu, current: %llu; give one that an answer had, or none",
+		(unsigned long long)asked, (unsigned long long)newest);
+	*cause = (struct problem_cause){ "ResourceVersionTooLarge", STR(""), STR("Too large resource version") };
+	call->problem.causes = cause;
+	call->problem.n_causes = 1;
+	return OUTCOME_NOT_YET;
+}
+
+// What is read is always the present state, so that only a version that is still to come can't be had.
+enum outcome read_version(struct call *call, uint64_t *version)
+{
+	struct str text;
+	uint64_t asked = 0, newest;
+
+	*version = 0;
+	if (!uri_query(&call->request.uri, STR("resourceVersion"), &text) || text.n == 0)
+		return OUTCOME_OK;
+	if (!str_to_u64(text, &asked))
+		return call_fail(call, OUTCOME_BAD_PARAMETER,
+			"resourceVersion must be a number: metadata.resourceVersion of an object or a list, or 0 for any");
+	*version = asked;
+	if (asked == 0)
+		return OUTCOME_OK;
+	enum outcome outcome = horizon_read(call->registry, NULL, &newest);
+	return outcome == OUTCOME_OK && asked > newest ? fail_not_yet(call, asked, newest) : outcome;
+}
+
+static struct str query_text(const struct call *call, const char *name)
+{
+	struct str text = STR("");
+
+	(void)uri_query(&call->request.uri, str_c(name), &text);
+	return text;
+}
+
+static void check_list_match(const struct call *call, struct str match, struct field_faults *faults)
+{
+	const struct field_path at = field_name(NULL, STR("resourceVersionMatch"));
+	struct str version = query_text(call, "resourceVersion");
+
+	if (match.n > 0 && version.n == 0)
+		field_forbidden(faults, &at, "resourceVersionMatch is forbidden unless resourceVersion is provided");
+	if (str_eq(match, STR("Exact")) && str_eq(version, STR("0")))
+		field_forbidden(faults, &at, "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
+}
+
+static void check_watch_match(bool tells_initial, struct str match, struct field_faults *faults)
+{
+	const struct field_path at = field_name(NULL, STR("resourceVersionMatch"));
+
+	if (tells_initial && !str_eq(match, STR("NotOlderThan")))
+		field_forbidden(faults, &at, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+	else if (!tells_initial && match.n > 0)
+		field_forbidden(faults, &at, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
+}
+
+enum outcome read_version_match(struct call *call, bool watch, enum version_match *match)
+{
+	static const char *const supported[] = { "Exact", "NotOlderThan", NULL };
+	const struct field_path at = field_name(NULL, STR("resourceVersionMatch"));
+	const struct field_path initial = field_name(NULL, STR("sendInitialEvents"));
+	struct field_faults faults = field_faults_new(call->pool);
+	struct str text = query_text(call, "resourceVersionMatch");
+	bool tells_initial = query_has(call, "sendInitialEvents");
+
+	*match = str_eq(text, STR("Exact")) ? MATCH_EXACT : text.n > 0 ? MATCH_NOT_OLDER : MATCH_ANY;
+	if (*match == MATCH_NOT_OLDER && !str_eq(text, STR("NotOlderThan")))
+		field_not_supported(&faults, &at, text, supported);
+	if (text.n > 0 && query_text(call, "continue").n > 0)
+		field_forbidden(&faults, &at, "resourceVersionMatch is forbidden when continue is provided");
+	if (!watch && tells_initial)
+		field_forbidden(&faults, &initial, "sendInitialEvents is forbidden for list");
+	if (watch)
+		check_watch_match(tells_initial, text, &faults);
+	else
+		check_list_match(call, text, &faults);
+	return faults.n > 0 ? fail_invalid(call, NULL, STR(""), &faults) : OUTCOME_OK;
+}
+
+// ---- selectors
+
+enum outcome read_choice(struct call *call, const struct target *target, struct choice *choice)
+{
+	const struct uri *uri = &call->request.uri;
+	struct str label_text = STR(""), field_text = STR(""), error;
+
+	(void)uri_query(uri, STR("labelSelector"), &label_text);
+	(void)uri_query(uri, STR("fieldSelector"), &field_text);
+	if (!label_selector_parse(call->pool, label_text, &choice->labels, &error) ||
+		!field_selector_parse(call->pool, field_text, selectable_fields(target->definition->type->group, target->definition->type->plural), &choice->fields, &error))
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "%.*s", STR_ARG(error));
+	choice->all = label_selector_is_empty(choice->labels) && field_selector_is_empty(choice->fields);
+	choice->name = field_selector_value(choice->fields, "metadata.name");
+	return OUTCOME_OK;
+}
+
+bool choice_varies(const struct choice *choice)
+{
+	return !choice->all && (!label_selector_is_empty(choice->labels) || field_selector_varies(choice->fields));
+}
+
+bool chosen(const struct choice *choice, struct pool *pool, struct str object)
+{
+	const struct doc *metadata = NULL, *labels = NULL, *doc;
+
+	if (choice->all)
+		return true;
+	doc = stored_doc(pool, object);
+	if (doc_get(doc, STR("metadata"), &metadata))
+		(void)doc_get(metadata, STR("labels"), &labels);
+	return label_selector_matches(choice->labels, labels) && field_selector_matches(choice->fields, doc);
+}
+
+// ---- Accept
+
+// Of "application/json;as=Table;v=v1;g=meta.k8s.io": a parameter's value, STR_NONE without it.
+static struct str media_param(struct str range, const char *name)
+{
+	struct str item, rest = range;
+
+	while (str_split(&rest, ';', &item)) {
+		size_t equals = str_find(item, '=', 0);
+		if (equals < item.n && str_eq_nocase(str_trim(str_part(item, 0, equals)), str_c(name)))
+			return str_trim(str_part(item, equals + 1, item.n));
+	}
+	return STR_NONE;
+}
+
+// Of a Table that can be had, its version.
+static struct str table_version(struct str range)
+{
+	struct str version = media_param(range, "v");
+
+	if (!str_eq(media_param(range, "as"), STR("Table")) || !str_eq(media_param(range, "g"), STR("meta.k8s.io")))
+		return STR_NONE;
+	if (str_eq(version, STR("v1")))
+		return STR("meta.k8s.io/v1");
+	return str_eq(version, STR("v1beta1")) ? STR("meta.k8s.io/v1beta1") : STR_NONE;
+}
+
+// The first that can be had decides; weights are not used by those who ask for tables.
+struct str wanted_table(const struct call *call)
+{
+	struct str rest = request_header(&call->request, "accept"), range;
+
+	while (str_split(&rest, ',', &range)) {
+		struct str type = str_trim(str_part(range, 0, str_find(range, ';', 0)));
+		bool json = str_eq_nocase(type, STR("application/json")) || str_eq(type, STR("*/*")) ||
+			str_eq_nocase(type, STR("application/*"));
+		if (json && table_version(range).p != NULL)
+			return table_version(range);
+		if (json && media_param(range, "as").p == NULL)
+			return STR_NONE;
+	}
+	return STR_NONE;
+}
+
+// What rows of a Table have of their objects.
+enum table_object included_object(const struct call *call)
+{
+	struct str value = STR("");
+
+	(void)uri_query(&call->request.uri, STR("includeObject"), &value);
+	if (str_eq(value, STR("Object")))
+		return TABLE_OBJECT;
+	return str_eq(value, STR("None")) ? TABLE_NONE : TABLE_METADATA;
+}

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the caller may do, asked by the caller: the answers follow from the same definitions and roles as the calls.
+#include "base/base.h"
+
+#include "api/spaces/common/spaces.h"
+#include "auth/auth.h"
+#include "base/pool.h"
+
+static enum role role_for(const struct definition *definition, unsigned verb)
+{
+	if ((verb & (VERB_GET | VERB_LIST | VERB_WATCH)) != 0)
+		return ROLE_READER;
+	if (has_identity(definition, CRD_GROUP, CRD_PLURAL) || has_identity(definition, "", "tenants"))
+		return ROLE_ADMIN;
+	return ROLE_MEMBER;
+}
+
+static bool may(const struct call *call, const struct definition *definition, unsigned verb)
+{
+	return (verbs_for(call, definition) & verb) != 0 && call->who.role >= role_for(definition, verb);
+}
+
+// ---- one question
+
+struct question {
+	struct str verb, group, version, resource, subresource, name;
+};
+
+static struct str text_of(const struct doc *doc, const char *name)
+{
+	const struct doc *value;
+
+	if (!doc_get(doc, str_c(name), &value) || doc_kind(value) != DOC_STRING)
+		return STR("");
+	return doc_string(value);
+}
+
+static unsigned verb_from(struct str name)
+{
+	for (size_t i = 0; verb_names[i].name != NULL; i++)
+		if (str_eq_c(name, verb_names[i].name))
+			return verb_names[i].verb;
+	return 0;
+}
+
+static bool is_any(struct str s)
+{
+	return str_eq(s, STR("*"));
+}
+
+// Of everything ("*" for the verb) that there is each has to be allowed.
+static bool may_all(const struct call *call, const struct definition *definition, struct str verb, unsigned there)
+{
+	unsigned asked = is_any(verb) ? definition->verbs & there & ~(unsigned)VERB_WATCH : verb_from(verb);
+
+	for (size_t i = 0; verb_names[i].name != NULL; i++)
+		if ((asked & verb_names[i].verb) != 0 && !may(call, definition, verb_names[i].verb))
+			return false;
+	return asked != 0;
+}
+
+// Tenants have to do with their own Tenant object alone.
+static bool is_other_tenant(const struct call *call, const struct definition *definition, struct str name)
+{
+	return has_identity(definition, "", "tenants") && call->who.role != ROLE_OPERATOR && name.n > 0 &&
+	       !str_eq(name, call->who.tenant);
+}
+
+// What belongs to its tenant, or to the service, is nobody's to delete.
+static bool is_kept(const struct definition *definition, const struct question *question)
+{
+	if (!str_eq(question->verb, STR("delete")))
+		return false;
+	return (has_identity(definition, "", "namespaces") && str_eq(question->name, STR("default"))) ||
+	       (has_identity(definition, "", "tenants") && str_eq_c(question->name, TENANT_SYSTEM));
+}
+
+static bool is_review(const struct question *question)
+{
+	for (const struct review_type *type = review_types; question->subresource.n == 0 && type->group != NULL; type++)
+		if (str_eq_c(question->group, type->group) && str_eq_c(question->resource, type->plural))
+			return true;
+	return false;
+}
+
+// The verbs there are of what is asked about; 0: the version or the subresource is not there.
+static unsigned verbs_there(const struct definition *definition, const struct question *question)
+{
+	const struct definition_version *version = definition_storage(definition);
+	enum part part;
+
+	if (question->version.n > 0 && !is_any(question->version))
+		version = definition_version(definition, question->version);
+	if (version == NULL)
+		return 0;
+	if (is_any(question->subresource))
+		return VERBS_ALL;
+	return part_from(question->subresource, &part) ? part_verbs(definition, version, part) : 0;
+}
+
+static void answer_about(struct call *call, const struct definition *definition, const struct question *question,
+	bool *allowed, struct str *reason)
+{
+	unsigned there = verbs_there(definition, question);
+
+	*allowed = false;
+	if (there == 0)
+		*reason = STR("the type has no such version or subresource");
+	else if (is_kept(definition, question))
+		*reason = STR("this one may not be deleted");
+	else if (is_other_tenant(call, definition, question->name))
+		*reason = STR("a tenant has to do with its own Tenant object alone");
+	else if (!is_any(question->verb) && (definition->verbs & there & verb_from(question->verb)) == 0)
+		*reason = STR("there is no such verb for this resource");
+	else
+		*allowed = may_all(call, definition, question->verb, there);
+	if (!*allowed && reason->n == 0)
+		*reason = STR("the role of this user in its tenant does not reach that far");
+}
+
+static enum outcome answer(struct call *call, const struct question *question, bool *allowed, struct str *reason)
+{
+	bool operator = call->who.role == ROLE_OPERATOR;
+	const struct definition *definition;
+
+	*allowed = operator;
+	if (is_review(question)) {
+		*allowed = str_eq(question->verb, STR("create"));
+		return OUTCOME_OK;
+	}
+	if (is_any(question->group) || is_any(question->resource)) {
+		*reason = operator ? STR("") : STR("not everything is a tenant's");
+		return OUTCOME_OK;
+	}
+	enum outcome outcome = definition_find(call->registry, caller_tenant(call), question->group, question->resource,
+		&definition, NULL);
+	// Types of other tenants' are not the operator's own, and yet nobody keeps it from them.
+	if (outcome == OUTCOME_NOT_FOUND) {
+		*reason = operator ? STR("") : STR("there is no such type for this tenant");
+		return OUTCOME_OK;
+	}
+	if (outcome == OUTCOME_OK)
+		answer_about(call, definition, question, allowed, reason);
+	return outcome;
+}
+
+// ---- paths
+
+// Of "/api/v1/tenants/T/…" the tenant, of "/spaces/T/…" too; STR_NONE: it names none.
+static struct str tenant_in(struct str path)
+{
+	struct str rest = str_part(path, 1, path.n), segment, last = STR("");
+	bool spaces = str_starts(path, STR("/spaces/"));
+
+	for (size_t i = 0; str_split(&rest, '/', &segment); i++) {
+		if (i == 1 && spaces)
+			return segment;
+		if (!spaces && i >= 2 && str_eq(last, STR("tenants")))
+			return segment;
+		last = segment;
+	}
+	return STR_NONE;
+}
+
+// Discovery and versions are for everybody that is somebody; below that a path may name a space.
+static bool may_get_path(const struct call *call, const struct doc *attributes)
+{
+	struct str verb = text_of(attributes, "verb"), path = text_of(attributes, "path");
+	static const char *const open[] = { "/version", "/api", "/apis", "/openapi/v2", "/healthz", "/application.wadl" };
+	struct str tenant = tenant_in(path);
+
+	if (call->who.role == ROLE_OPERATOR)
+		return true;
+	if (!str_eq(verb, STR("get")))
+		return false;
+	for (size_t i = 0; i < COUNT_OF(open); i++)
+		if (str_eq_c(path, open[i]))
+			return true;
+	if (tenant.p != NULL)
+		return str_eq(tenant, call->who.tenant);
+	return str_starts(path, STR("/api/")) || str_starts(path, STR("/apis/"));
+}
+
+static enum outcome read_kind(struct call *call, const char *group, const char *kind, struct doc **review)
+{
+	const struct doc *said;
+	enum outcome outcome = read_json(call, review);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (doc_kind(*review) != DOC_OBJECT)
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "the body must be a %s, an object", kind);
+	if (doc_get(*review, STR("kind"), &said) && !(doc_kind(said) == DOC_STRING && str_eq_c(doc_string(said), kind)))
+		return call_fail(call, OUTCOME_BAD_REQUEST, "the kind in the data does not match the expected kind (%s)", kind);
+	doc_set_str(call->pool, *review, "kind", str_c(kind));
+	doc_set_str(call->pool, *review, "apiVersion", str_printf(call->pool, "%s/v1", group));
+	return OUTCOME_OK;
+}
+
+static enum outcome read_review(struct call *call, const char *kind, struct doc **review, const struct doc **spec)
+{
+	enum outcome outcome = read_kind(call, REVIEWS_GROUP, kind, review);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (!doc_get(*review, STR("spec"), spec) || doc_kind(*spec) != DOC_OBJECT)
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "the body must be a %s with a spec", kind);
+	return OUTCOME_OK;
+}
+
+enum outcome create_access_review(struct call *call)
+{
+	struct pool *pool = call->pool;
+	struct doc *review, *status = doc_new_object(pool);
+	const struct doc *spec, *attributes;
+	struct str reason = STR("");
+	bool allowed = false;
+	enum outcome outcome = read_review(call, "SelfSubjectAccessReview", &review, &spec);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (doc_get(spec, STR("resourceAttributes"), &attributes) && doc_kind(attributes) == DOC_OBJECT) {
+		const struct question question = { text_of(attributes, "verb"), text_of(attributes, "group"),
+			text_of(attributes, "version"), text_of(attributes, "resource"), text_of(attributes, "subresource"),
+			text_of(attributes, "name") };
+		outcome = answer(call, &question, &allowed, &reason);
+	} else if (doc_get(spec, STR("nonResourceAttributes"), &attributes) && doc_kind(attributes) == DOC_OBJECT) {
+		allowed = may_get_path(call, attributes);
+	} else {
+		outcome = call_fail(call, OUTCOME_BAD_DOCUMENT,
+			"spec must have resourceAttributes or nonResourceAttributes, an object");
+	}
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	doc_set(status, STR("allowed"), doc_new_bool(pool, allowed));
+	if (reason.n > 0)
+		doc_set_str(pool, status, "reason", reason);
+	doc_set(review, STR("status"), status);
+	write_json_doc(call, review);
+	return OUTCOME_CREATED;
+}
+
+// ---- all at once
+
+static struct doc *list_of(struct pool *pool, struct str item)
+{
+	struct doc *list = doc_new_array(pool);
+
+	doc_push(list, doc_new_string(pool, item));
+	return list;
+}
+
+static struct doc *new_rule(struct pool *pool, struct doc *rules, struct doc *verbs, struct str group, struct str resource)
+{
+	struct doc *rule = doc_new_object(pool);
+
+	doc_set(rule, STR("verbs"), verbs);
+	doc_set(rule, STR("apiGroups"), list_of(pool, group));
+	doc_set(rule, STR("resources"), list_of(pool, resource));
+	doc_push(rules, rule);
+	return rule;
+}
+
+// What may be done with a type's objects, or that part of them; nothing where that is nothing.
+static void add_rule(struct call *call, const struct definition *definition, enum part part, struct doc *rules)
+{
+	unsigned there = part_verbs(definition, definition_storage(definition), part);
+	struct pool *pool = call->pool;
+	struct str resource = definition->type->plural;
+	struct doc *verbs = doc_new_array(pool);
+
+	for (size_t i = 0; verb_names[i].name != NULL; i++)
+		if ((there & verb_names[i].verb) != 0 && may(call, definition, verb_names[i].verb))
+			doc_push(verbs, doc_new_string(pool, str_c(verb_names[i].name)));
+	if (doc_length(verbs) == 0)
+		return;
+	if (part != PART_WHOLE)
+		resource = str_printf(pool, "%.*s/%s", STR_ARG(resource), part_names[part]);
+	struct doc *rule = new_rule(pool, rules, verbs, definition->type->group, resource);
+	if (has_identity(definition, "", "tenants") && call->who.role != ROLE_OPERATOR)
+		doc_set(rule, STR("resourceNames"), list_of(pool, call->who.tenant));
+}
+
+static struct doc *rules_doc(struct call *call, const struct definition *const *list, size_t n)
+{
+	struct pool *pool = call->pool;
+	struct doc *rules = doc_new_array(pool);
+
+	// Nothing is refused to an operator, whose own space and types are not all that there is.
+	if (call->who.role == ROLE_OPERATOR)
+		new_rule(pool, rules, list_of(pool, STR("*")), STR("*"), STR("*"));
+	for (const struct review_type *type = review_types; type->group != NULL; type++)
+		new_rule(pool, rules, list_of(pool, STR("create")), str_c(type->group), str_c(type->plural));
+	for (size_t i = 0; i < n; i++)
+		for (enum part part = PART_WHOLE; part <= PART_FINALIZE; part++)
+			add_rule(call, list[i], part, rules);
+	return rules;
+}
+
+static struct doc *path_rules(const struct call *call)
+{
+	struct str own = str_printf(call->pool, "/spaces/%.*s/*", STR_ARG(call->who.tenant));
+	struct str paths[] = { STR("/version"), STR("/api"), STR("/api/*"), STR("/apis"), STR("/apis/*"), STR("/openapi/v2"),
+		STR("/healthz"), STR("/application.wadl"), own };
+	struct pool *pool = call->pool;
+	struct doc *rules = doc_new_array(pool), *rule = doc_new_object(pool), *urls = doc_new_array(pool);
+	bool operator = call->who.role == ROLE_OPERATOR;
+
+	for (size_t i = 0; !operator && i < COUNT_OF(paths); i++)
+		doc_push(urls, doc_new_string(pool, paths[i]));
+	if (operator)
+		doc_push(urls, doc_new_string(pool, STR("*")));
+	doc_set(rule, STR("verbs"), list_of(pool, operator ? STR("*") : STR("get")));
+	doc_set(rule, STR("nonResourceURLs"), urls);
+	doc_push(rules, rule);
+	return rules;
+}
+
+enum outcome create_rules_review(struct call *call)
+{
+	struct pool *pool = call->pool;
+	struct doc *review, *status = doc_new_object(pool);
+	const struct definition *const *list;
+	const struct doc *spec;
+	size_t n;
+	enum outcome outcome = read_review(call, "SelfSubjectRulesReview", &review, &spec);
+
+	if (outcome == OUTCOME_OK)
+		outcome = read_definitions(call, &list, &n);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	doc_set(status, STR("resourceRules"), rules_doc(call, list, n));
+	doc_set(status, STR("nonResourceRules"), path_rules(call));
+	doc_set(status, STR("incomplete"), doc_new_bool(pool, false));
+	doc_set(review, STR("status"), status);
+	write_json_doc(call, review);
+	return OUTCOME_CREATED;
+}
+
+// ---- who asks
+
+enum outcome create_self_review(struct call *call)
+{
+	struct pool *pool = call->pool;
+	struct doc *review, *status = doc_new_object(pool), *user = doc_new_object(pool), *extra = doc_new_object(pool);
+	enum outcome outcome = read_kind(call, WHO_GROUP, "SelfSubjectReview", &review);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	doc_set_str(pool, user, "username", call->who.user);
+	doc_set(extra, STR("role"), list_of(pool, str_c(role_name(call->who.role))));
+	doc_set(extra, STR("tenant"), list_of(pool, caller_tenant(call)));
+	doc_set(user, STR("extra"), extra);
+	doc_set(status, STR("userInfo"), user);
+	doc_set(review, STR("status"), status);
+	write_json_doc(call, review);
+	return OUTCOME_CREATED;
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// The form of built-in kinds: what their members have to be, since clients that have these kinds compiled in can't read an
+// object where a member is of another type; and what people read of an object where its writer said nothing.
+#include "base/base.h"
+
+#include "api/spaces/common/spaces.h"
+#include "api/spaces/schema/openapi_internal.h"
+#include "base/pool.h"
+
+// ---- what members have to be
+
+static bool is_base64(struct str s)
+{
+	size_t padding = 0;
+
+	while (padding < 2 && padding < s.n && s.p[s.n - 1 - padding] == '=')
+		padding++;
+	for (size_t i = 0; i + padding < s.n; i++) {
+		char c = s.p[i];
+		if (!((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '/'))
+			return false;
+	}
+	return s.n % 4 == 0;
+}
+
+// NULL: it is right; else what it must be.
+static const char *wrong_scalar(enum field_type type, const struct doc *value)
+{
+	enum doc_kind kind = doc_kind(value);
+	bool whole = kind == DOC_NUMBER && doc_is_whole(value);
+
+	switch (type) {
+	case OF_STRING:
+	case OF_STRINGS:
+	case OF_STRING_MAP:
+		return kind == DOC_STRING ? NULL : "must be a string";
+	case OF_TIME:
+		return kind == DOC_STRING ? NULL : "must be a time, in a string";
+	case OF_BYTES_MAP:
+		return kind == DOC_STRING && is_base64(doc_string(value)) ? NULL : "must be a string of base64";
+	case OF_QUANTITY_MAP:
+		return kind == DOC_STRING || kind == DOC_NUMBER ? NULL : "must be a quantity, a number or a string such as \"500m\"";
+	case OF_INTEGER:
+		return whole ? NULL : "must be an integer";
+	case OF_INT_OR_STRING:
+		return whole || kind == DOC_STRING ? NULL : "must be an integer or a string";
+	case OF_BOOLEAN:
+		return kind == DOC_BOOL ? NULL : "must be true or false";
+	default:
+		return NULL;
+	}
+}
+
+static void check_scalar(struct field_faults *faults, enum field_type type, const struct field_path *at,
+	const struct doc *value)
+{
+	const char *must = wrong_scalar(type, value);
+
+	if (must != NULL)
+		field_invalid(faults, at, value, must);
+}
+
+static void check_members(struct field_faults *faults, const struct builtin_field *fields, const struct field_path *up,
+	const struct doc *object);
+
+static void check_object(struct field_faults *faults, const struct builtin_field *fields, const struct field_path *at,
+	const struct doc *value)
+{
+	if (doc_kind(value) != DOC_OBJECT)
+		field_invalid(faults, at, value, "must be an object");
+	else if (fields != NULL)
+		check_members(faults, fields, at, value);
+}
+
+static void check_list(struct field_faults *faults, const struct builtin_field *field, const struct field_path *at,
+	const struct doc *value)
+{
+	if (doc_kind(value) != DOC_ARRAY) {
+		field_invalid(faults, at, value, "must be an array");
+		return;
+	}
+	for (size_t i = 0; i < doc_length(value); i++) {
+		const struct field_path item = field_index(at, i);
+		if (field->type == OF_OBJECTS)
+			check_object(faults, field->inside, &item, doc_at(value, i));
+		else
+			check_scalar(faults, field->type, &item, doc_at(value, i));
+	}
+}
+
+static void check_map(struct field_faults *faults, enum field_type type, const struct field_path *at,
+	const struct doc *value)
+{
+	if (doc_kind(value) != DOC_OBJECT) {
+		field_invalid(faults, at, value, "must be an object");
+		return;
+	}
+	for (struct doc_iter it = doc_iter(value); doc_next(&it);) {
+		const struct field_path entry = field_key(at, it.name);
+		if (it.value != NULL)
+			check_scalar(faults, type, &entry, it.value);
+	}
+}
+
+static void check_members(struct field_faults *faults, const struct builtin_field *fields, const struct field_path *up,
+	const struct doc *object)
+{
+	for (const struct builtin_field *field = fields; field->name != NULL; field++) {
+		const struct field_path at = field_name(up, str_c(field->name));
+		const struct doc *value = NULL;
+		// What is null is not there.
+		if (!doc_get(object, str_c(field->name), &value) || value == NULL)
+			continue;
+		switch (field->type) {
+		case OF_OBJECT:
+			check_object(faults, field->inside, &at, value);
+			break;
+		case OF_OBJECTS:
+		case OF_STRINGS:
+			check_list(faults, field, &at, value);
+			break;
+		case OF_STRING_MAP:
+		case OF_BYTES_MAP:
+		case OF_QUANTITY_MAP:
+			check_map(faults, field->type, &at, value);
+			break;
+		default:
+			check_scalar(faults, field->type, &at, value);
+		}
+	}
+}
+
+enum outcome check_builtin_form(const struct change_of_object *change, const struct doc *body)
+{
+	const struct definition *definition = change->target->definition;
+	struct field_faults faults = field_faults_new(change->call->pool);
+	const struct builtin_kind *kind;
+
+	// The registry knows more of definitions, and has better words.
+	if (!definition->builtin || has_identity(definition, CRD_GROUP, CRD_PLURAL))
+		return OUTCOME_OK;
+	kind = builtin_kind(definition->type->group, definition->kind);
+	if (kind != NULL)
+		check_members(&faults, kind->fields, NULL, body);
+	return faults.n == 0 ? OUTCOME_OK : fail_invalid(change->call, definition, change->target->name, &faults);
+}
+
+// ---- what they are where nobody said so
+
+// Each step of a path is a member's name; an array stands for all its elements.
+static const struct {
+	const char *plural; // of the core group
+	const char *path[4];
+	const char *value;
+} presets[] = {
+	{ "secrets", { "type" }, "Opaque" },
+	{ "persistentvolumes", { "spec", "persistentVolumeReclaimPolicy" }, "Retain" },
+	{ "persistentvolumes", { "spec", "volumeMode" }, "Filesystem" },
+	{ "pods", { "spec", "containers", "ports", "protocol" }, "TCP" },
+	{ "pods", { "spec", "initContainers", "ports", "protocol" }, "TCP" },
+	{ "services", { "spec", "type" }, "ClusterIP" },
+	{ "services", { "spec", "sessionAffinity" }, "None" },
+	{ "services", { "spec", "ports", "protocol" }, "TCP" },
+};
+
+static struct doc *filled(struct pool *pool, const struct doc *value, const char *const *path, size_t steps,
+	const char *preset)
+{
+	struct doc *copy;
+	const struct doc *member = NULL;
+
+	if (doc_kind(value) == DOC_ARRAY) {
+		copy = doc_new_array(pool);
+		for (size_t i = 0; i < doc_length(value); i++)
+			doc_push(copy, filled(pool, doc_at(value, i), path, steps, preset));
+		return copy;
+	}
+	copy = doc_copy(pool, value);
+	if (doc_kind(value) != DOC_OBJECT)
+		return copy;
+	doc_get(value, str_c(path[0]), &member);
+	if (steps > 1 && member != NULL)
+		doc_set(copy, str_c(path[0]), filled(pool, member, path + 1, steps - 1, preset));
+	else if (steps == 1 && (member == NULL || (doc_kind(member) == DOC_STRING && doc_string(member).n == 0)))
+		doc_set_str(pool, copy, path[0], str_c(preset));
+	return copy;
+}
+
+struct doc *fill_builtin(struct pool *pool, const struct definition *definition, struct doc *body)
+{
+	for (size_t i = 0; i < COUNT_OF(presets); i++) {
+		size_t steps = 0;
+		if (!has_identity(definition, "", presets[i].plural))
+			continue;
+		while (steps < COUNT_OF(presets[i].path) && presets[i].path[steps] != NULL)
+			steps++;
+		body = filled(pool, body, presets[i].path, steps, presets[i].value);
+	}
+	return body;
+}

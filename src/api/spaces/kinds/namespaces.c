@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The status of a namespace: its phase is what the registry knows, its conditions are stored for those who set them.
+#include "base/base.h"
+
+#include "api/documents.h"
+#include "api/spaces/common/spaces.h"
+#include "base/buf.h"
+#include "base/pool.h"
+
+static struct str phase_of(const struct resource *resource)
+{
+	return resource->doomed_us != 0 ? STR("Terminating") : STR("Active");
+}
+
+// NULL where there are none, or what another dialect stored is not of their form.
+static const struct doc *conditions_of(const struct doc *body)
+{
+	const struct doc *status, *conditions;
+
+	if (!doc_get(body, STR("status"), &status) || doc_kind(status) != DOC_OBJECT ||
+		!doc_get(status, STR("conditions"), &conditions) || doc_kind(conditions) != DOC_ARRAY)
+		return NULL;
+	for (size_t i = 0; i < doc_length(conditions); i++)
+		if (doc_kind(doc_at(conditions, i)) != DOC_OBJECT)
+			return NULL;
+	return conditions;
+}
+
+// What a namespace that waited for its content told of that, and that was recovered since, is not so any more.
+static bool is_of_its_end(const struct doc *condition)
+{
+	const struct doc *type;
+
+	if (!doc_get(condition, STR("type"), &type) || doc_kind(type) != DOC_STRING)
+		return false;
+	return str_starts(doc_string(type), STR("NamespaceDeletion")) ||
+	       str_eq(doc_string(type), STR("NamespaceContentRemaining")) ||
+	       str_eq(doc_string(type), STR("NamespaceFinalizersRemaining"));
+}
+
+static const struct doc *without_its_end(struct pool *pool, const struct doc *conditions)
+{
+	struct doc *kept = doc_new_array(pool);
+
+	for (size_t i = 0; i < doc_length(conditions); i++)
+		if (!is_of_its_end(doc_at(conditions, i)))
+			doc_push(kept, doc_copy(pool, doc_at(conditions, i)));
+	return doc_length(kept) > 0 ? kept : NULL;
+}
+
+void add_namespace_status(struct pool *pool, const struct resource *resource, struct str body, struct buf *out)
+{
+	const struct doc *conditions = NULL;
+
+	BUF_LIT(out, ",\"status\":{\"phase\":\"");
+	buf_add(out, phase_of(resource));
+	buf_addc(out, '"');
+	if (memmem(body.p, body.n, "\"conditions\"", 12) != NULL)
+		conditions = conditions_of(stored_doc(pool, body));
+	if (conditions != NULL && resource->doomed_us == 0)
+		conditions = without_its_end(pool, conditions);
+	if (conditions != NULL) {
+		BUF_LIT(out, ",\"conditions\":");
+		doc_write_json(conditions, out);
+	}
+	buf_addc(out, '}');
+}
+
+// ---- written
+
+// "kubernetes", or "example.com/name".
+static bool is_finalizer(const struct doc *value)
+{
+	return doc_kind(value) == DOC_STRING && (str_eq(doc_string(value), STR("kubernetes")) ||
+		(is_label_key(doc_string(value)) && str_find(doc_string(value), '/', 0) < doc_string(value).n));
+}
+
+enum outcome read_namespace_spec(const struct change_of_object *change, const struct doc *body)
+{
+	const struct field_path up = field_name(NULL, STR("spec")), at = field_name(&up, STR("finalizers"));
+	struct field_faults faults = field_faults_new(change->call->pool);
+	const struct doc *spec = NULL, *list = NULL;
+
+	if (!doc_get(body, STR("spec"), &spec) || spec == NULL)
+		return OUTCOME_OK;
+	if (doc_kind(spec) != DOC_OBJECT)
+		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "spec must be an object, with finalizers");
+	if (!doc_get(spec, STR("finalizers"), &list) || list == NULL)
+		return OUTCOME_OK;
+	if (doc_kind(list) != DOC_ARRAY)
+		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "spec.finalizers must be an array of strings");
+	for (size_t i = 0; i < doc_length(list); i++) {
+		const struct field_path item = field_index(&at, i);
+		if (!is_finalizer(doc_at(list, i)))
+			field_invalid(&faults, &item, doc_at(list, i),
+				"name is neither a standard finalizer name nor is it fully qualified (e.g. 'example.com/name')");
+	}
+	if (faults.n == 0)
+		return OUTCOME_OK;
+	return fail_invalid(change->call, change->target->definition, change->target->name, &faults);
+}
+
+static enum outcome check_phase(const struct change_of_object *change, const struct resource *current,
+	const struct doc *status)
+{
+	const struct field_path up = field_name(NULL, STR("status")), at = field_name(&up, STR("phase"));
+	struct field_faults faults = field_faults_new(change->call->pool);
+	const struct doc *phase = NULL;
+
+	if (!doc_get(status, STR("phase"), &phase) || phase == NULL)
+		return OUTCOME_OK;
+	if (doc_kind(phase) != DOC_STRING)
+		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "status.phase must be a string");
+	if (doc_string(phase).n == 0 || str_eq(doc_string(phase), phase_of(current)))
+		return OUTCOME_OK;
+	field_invalid_text(&faults, &at, doc_string(phase), current->doomed_us != 0 ?
+		"may only be 'Terminating' if `deletionTimestamp` is not empty" :
+		"may only be 'Active' if `deletionTimestamp` is empty");
+	return fail_invalid(change->call, change->target->definition, change->target->name, &faults);
+}
+
+enum outcome read_namespace_status(const struct change_of_object *change, const struct resource *current,
+	struct doc *body)
+{
+	struct pool *pool = change->call->pool;
+	const struct doc *status = NULL, *said = NULL;
+
+	if (!doc_get(body, STR("status"), &status) || status == NULL) {
+		doc_remove(body, STR("status"));
+		return OUTCOME_OK;
+	}
+	if (doc_kind(status) != DOC_OBJECT)
+		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "status must be an object, with phase and conditions");
+	enum outcome outcome = check_phase(change, current, status);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	const struct doc *conditions = conditions_of(body);
+	if (doc_get(status, STR("conditions"), &said) && said != NULL && conditions == NULL)
+		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "status.conditions must be an array of objects");
+	struct doc *kept = doc_new_object(pool);
+	if (conditions != NULL)
+		doc_set(kept, STR("conditions"), doc_copy(pool, conditions));
+	if (conditions != NULL && doc_length(conditions) > 0)
+		doc_set(body, STR("status"), kept);
+	else
+		doc_remove(body, STR("status"));
+	return OUTCOME_OK;
+}

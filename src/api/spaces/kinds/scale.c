@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part "scale" of a custom type's objects: how many are wanted and how many there are, as a Scale, wherever in the
+// object its definition says they stand.
+#include "base/base.h"
+
+#include "api/spaces/common/spaces.h"
+#include "base/buf.h"
+#include "base/pool.h"
+
+enum { REPLICAS_MAX = INT32_MAX };
+
+static struct str path_of(const struct target *target, const char *name)
+{
+	const struct doc *path;
+
+	if (!doc_get(target->version->scale, str_c(name), &path) || doc_kind(path) != DOC_STRING)
+		return STR("");
+	return doc_string(path);
+}
+
+// ".spec.replicas", from the object on. NULL: there is nothing.
+static const struct doc *at_path(const struct doc *object, struct str path)
+{
+	struct str rest = str_part(path, 1, path.n), name;
+	const struct doc *at = path.n > 1 ? object : NULL;
+
+	while (at != NULL && str_split(&rest, '.', &name))
+		if (!doc_get(at, name, &at))
+			return NULL;
+	return at;
+}
+
+// body with value there: a copy; objects on the way are made where they are missing.
+static struct doc *with_at_path(struct pool *pool, const struct doc *body, struct str path, struct doc *value)
+{
+	struct doc *copy = doc_kind(body) == DOC_OBJECT ? doc_copy(pool, body) : doc_new_object(pool);
+	struct str rest = str_part(path, 1, path.n), name;
+	const struct doc *inner = NULL;
+
+	if (!str_split(&rest, '.', &name))
+		return copy;
+	(void)doc_get(copy, name, &inner);
+	if (rest.p == NULL)
+		doc_set(copy, name, value);
+	else
+		doc_set(copy, name, with_at_path(pool, inner, str_printf(pool, ".%.*s", STR_ARG(rest)), value));
+	return copy;
+}
+
+static void add_replicas(struct pool *pool, struct doc *to, const struct doc *replicas)
+{
+	int64_t n = 0;
+
+	if (doc_kind(replicas) == DOC_NUMBER)
+		(void)doc_i64(replicas, &n);
+	doc_set(to, STR("replicas"), doc_new_i64(pool, n));
+}
+
+static struct doc *scale_metadata(struct pool *pool, const struct doc *object)
+{
+	static const char *const names[] = { "name", "namespace", "tenant", "uid", "resourceVersion", "creationTimestamp" };
+	struct doc *metadata = doc_new_object(pool);
+
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		struct str value = metadata_text(object, names[i]);
+		if (value.p != NULL)
+			doc_set_str(pool, metadata, names[i], value);
+	}
+	doc_set_str(pool, metadata, "selfLink",
+		str_printf(pool, "%.*s/scale", STR_ARG(metadata_text(object, "selfLink"))));
+	return metadata;
+}
+
+struct doc *scale_of(struct pool *pool, const struct target *target, const struct doc *object)
+{
+	struct doc *scale = doc_new_object(pool), *spec = doc_new_object(pool), *status = doc_new_object(pool);
+	const struct doc *selector = at_path(object, path_of(target, "labelSelectorPath"));
+
+	doc_set_str(pool, scale, "kind", STR("Scale"));
+	doc_set_str(pool, scale, "apiVersion", STR("autoscaling/v1"));
+	doc_set(scale, STR("metadata"), scale_metadata(pool, object));
+	add_replicas(pool, spec, at_path(object, path_of(target, "specReplicasPath")));
+	add_replicas(pool, status, at_path(object, path_of(target, "statusReplicasPath")));
+	if (doc_kind(selector) == DOC_STRING)
+		doc_set_str(pool, status, "selector", doc_string(selector));
+	doc_set(scale, STR("spec"), spec);
+	doc_set(scale, STR("status"), status);
+	return scale;
+}
+
+enum outcome scaled_body(const struct change_of_object *change, const struct doc *scale, const struct doc *stored,
+	struct doc **body)
+{
+	const struct field_path spec_at = field_name(NULL, STR("spec")), at = field_name(&spec_at, STR("replicas"));
+	struct field_faults faults = field_faults_new(change->call->pool);
+	struct pool *pool = change->call->pool;
+	const struct doc *spec = NULL, *replicas = NULL;
+	int64_t n = 0;
+
+	if (doc_get(scale, STR("spec"), &spec) && doc_get(spec, STR("replicas"), &replicas) && replicas != NULL &&
+		(doc_kind(replicas) != DOC_NUMBER || !doc_i64(replicas, &n) || n < 0 || n > REPLICAS_MAX)) {
+		field_invalid(&faults, &at, replicas, "must be a number from 0 to 2147483647");
+		return fail_invalid(change->call, change->target->definition, change->target->name, &faults);
+	}
+	*body = with_at_path(pool, stored, path_of(change->target, "specReplicasPath"), doc_new_i64(pool, n));
+	return OUTCOME_OK;
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// The horizon (registry/log/horizon.h) that was published before the reading misses nothing, but may lie below the newest change
+// that shows in what was read, and a watch from there would tell that change again. So the horizon is advanced up to that
+// change, and the changes between are compared with what was read. If all of them show, the reading is as of that change.
+// If not, two transactions committed in another order than they got their ids: no version fits, and the objects are read
+// again. Nothing here waits for a lock, and all of it takes at most PATIENCE_US; after that the version is the first
+// horizon, and the reading is not exact.
+#include "base/base.h"
+
+#include "api/spaces/object/as_of.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/pool.h"
+#include "registry/watch/change_stream.h"
+
+enum {
+	PATIENCE_US = 100000,
+	PAUSE_US = 2000,    // between two asks
+	CHANGES_MAX = 1000, // that are compared with what was read
+	FAR = 200,          // a horizon so far below the newest change is advanced before the reading
+};
+
+enum outcome as_of_again(struct as_of *as_of)
+{
+	struct registry *registry = as_of->call->registry;
+	uint64_t newest;
+
+	as_of->n = 0;
+	as_of->newest = 0;
+	as_of->is_page = false;
+	enum outcome outcome = horizon_read(registry, &as_of->horizon, &newest);
+
+	return outcome == OUTCOME_OK && newest - as_of->horizon > FAR ? horizon_advance(registry, &as_of->horizon, NULL) : outcome;
+}
+
+enum outcome as_of_begin(struct as_of *as_of, struct call *call, const struct target *target, struct str name)
+{
+	*as_of = (struct as_of){ .call = call, .target = target, .name = name, .until_us = clock_tick_us() + PATIENCE_US };
+	return as_of_again(as_of);
+}
+
+void as_of_saw(struct as_of *as_of, uint64_t id, uint64_t changed)
+{
+	struct pool *pool = as_of->call->pool;
+
+	if (as_of->n == as_of->room) {
+		size_t room = as_of->room * 2 + 64;
+		struct sighting *more = POOL_ARRAY(pool, struct sighting, room);
+		if (as_of->n > 0)
+			memcpy(more, as_of->seen, as_of->n * sizeof(*more));
+		as_of->seen = more;
+		as_of->room = room;
+	}
+	as_of->seen[as_of->n++] = (struct sighting){ id, changed };
+}
+
+void as_of_page_ends(struct as_of *as_of, uint64_t id, struct str space, struct str name)
+{
+	as_of->is_page = true;
+	as_of->last_id = id;
+	as_of->last_space = str_dup(as_of->call->pool, space);
+	as_of->last_name = str_dup(as_of->call->pool, name);
+}
+
+// ---- what a change has to do with what was read
+
+static bool is_of_tenant(const struct followed *change)
+{
+	return change->resource.id == 0 && change->resource.type == NULL;
+}
+
+static bool is_in(const struct as_of *as_of, struct str tenant)
+{
+	return tenant.p != NULL && (as_of->target->all || str_eq(tenant, as_of->target->tenant));
+}
+
+// The object is, or was, among those that are looked at.
+static bool concerns(const struct as_of *as_of, const struct followed *change)
+{
+	const struct target *target = as_of->target;
+	const struct resource *resource = &change->resource;
+
+	if (has_identity(target->definition, "", "tenants"))
+		return is_of_tenant(change) && (as_of->name.p == NULL || str_eq(as_of->name, change->tenant));
+	if (resource->id == 0 || resource->type == NULL || !target->definition->stored ||
+		resource->type->id != target->definition->type->id)
+		return false;
+	if (!target->all_spaces && !str_eq(resource->space, target->space))
+		return false;
+	if (as_of->name.p != NULL && !str_eq(resource->name, as_of->name))
+		return false;
+	return is_in(as_of, change->tenant) || is_in(as_of, change->from);
+}
+
+// It is there after the change.
+static bool leaves_it(const struct as_of *as_of, const struct followed *change)
+{
+	if (str_eq(change->verb, STR("deleted")) || str_eq(change->verb, STR("purged")))
+		return false;
+	return is_of_tenant(change) ? change->tenant.p != NULL : is_in(as_of, change->tenant);
+}
+
+static bool is_behind_page(const struct as_of *as_of, const struct followed *change)
+{
+	const struct resource *resource = &change->resource;
+	bool of_tenant = is_of_tenant(change);
+
+	if (!as_of->is_page)
+		return false;
+	if (as_of->target->all)
+		return resource->id > as_of->last_id;
+	int order = of_tenant ? 0 : str_cmp(resource->space, as_of->last_space);
+	return order > 0 || (order == 0 && str_cmp(of_tenant ? change->tenant : resource->name, as_of->last_name) > 0);
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct sighting *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+// What was read is from after that change. seen: sorted.
+static bool was_seen(const struct as_of *as_of, const struct followed *change)
+{
+	const struct sighting key = { .id = is_of_tenant(change) ? change->tenant_id : change->resource.id };
+	const struct sighting *found = as_of->n == 0 ? NULL : bsearch(&key, as_of->seen, as_of->n, sizeof(key), by_id);
+
+	return leaves_it(as_of, change) ? found != NULL && found->changed >= change->id : found == NULL;
+}
+
+static bool is_last_of_its(const struct followed *list, size_t n, size_t at)
+{
+	uint64_t id = list[at].resource.id;
+
+	for (size_t i = at + 1; i < n; i++) {
+		if (list[i].resource.id == id && (id != 0 || list[i].tenant_id == list[at].tenant_id))
+			return false;
+	}
+	return true;
+}
+
+// ---- the version
+
+static void pause_briefly(void)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_US * 1000 };
+
+	(void)nanosleep(&pause, NULL);
+}
+
+// The changes behind the horizon that concern what was read. *all: there were not too many to look at.
+static enum outcome read_changes(struct as_of *as_of, uint64_t up_to, struct followed **list, size_t *n, bool *all)
+{
+	size_t kept = 0;
+	enum outcome outcome = follow_changes(as_of->call->registry, as_of->horizon, up_to, CHANGES_MAX, list, n);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	*all = *n < CHANGES_MAX;
+	for (size_t i = 0; i < *n; i++) {
+		if (concerns(as_of, &(*list)[i]))
+			(*list)[kept++] = (*list)[i];
+	}
+	*n = kept;
+	return OUTCOME_OK;
+}
+
+// The last one that shows in what was read; 0: none does.
+static uint64_t last_seen(const struct as_of *as_of, const struct followed *list, size_t n)
+{
+	while (n > 0 && (is_behind_page(as_of, &list[n - 1]) || !was_seen(as_of, &list[n - 1])))
+		n--;
+	return n > 0 ? list[n - 1].id : 0;
+}
+
+// *there: the horizon has come up to that.
+static enum outcome await(const struct as_of *as_of, uint64_t up_to, bool *there)
+{
+	struct registry *registry = as_of->call->registry;
+	uint64_t horizon;
+
+	*there = false;
+	for (;;) {
+		enum outcome outcome = horizon_advance(registry, &horizon, NULL);
+		if (outcome != OUTCOME_OK)
+			return outcome;
+		*there = horizon >= up_to;
+		if (*there || horizon_is_held(registry) || clock_tick_us() >= as_of->until_us)
+			return OUTCOME_OK;
+		pause_briefly();
+	}
+}
+
+static bool all_seen(const struct as_of *as_of, const struct followed *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!is_behind_page(as_of, &list[i]) && is_last_of_its(list, n, i) && !was_seen(as_of, &list[i]))
+			return false;
+	}
+	return true;
+}
+
+// Are there too many changes above the horizon to compare them?
+static bool is_too_far(const struct as_of *as_of, uint64_t newest)
+{
+	return newest - as_of->horizon >= CHANGES_MAX && horizon_backlog(as_of->call->registry) >= CHANGES_MAX;
+}
+
+static enum outcome find_version(struct as_of *as_of, uint64_t *version, bool *exact, bool *again)
+{
+	struct followed *list;
+	uint64_t newest = as_of->newest, last;
+	size_t n;
+	bool all, there = false;
+	enum outcome outcome = newest != 0 ? OUTCOME_OK : horizon_read(as_of->call->registry, NULL, &newest);
+
+	*version = as_of->horizon;
+	*exact = true;
+	*again = false;
+	if (outcome != OUTCOME_OK || newest <= as_of->horizon)
+		return outcome;
+	*exact = !is_too_far(as_of, newest);
+	if (!*exact)
+		return OUTCOME_OK;
+	if (as_of->n > 0)
+		qsort(as_of->seen, as_of->n, sizeof(*as_of->seen), by_id);
+	outcome = read_changes(as_of, newest, &list, &n, &all);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	last = last_seen(as_of, list, n);
+	*exact = all && last == 0;
+	if (!all || last == 0)
+		return OUTCOME_OK;
+	outcome = await(as_of, last, &there);
+	if (outcome == OUTCOME_OK && there)
+		outcome = read_changes(as_of, last, &list, &n, &all);
+	if (outcome != OUTCOME_OK || !there || !all)
+		return outcome;
+	*exact = all_seen(as_of, list, n);
+	if (*exact)
+		*version = last;
+	*again = !*exact && clock_tick_us() < as_of->until_us;
+	return OUTCOME_OK;
+}
+
+// What is newer than the version is told again by a watch, unless a crash of the database takes it back: so it is made
+// durable first.
+enum outcome as_of_end(struct as_of *as_of, uint64_t *version, bool *exact, bool *again)
+{
+	enum outcome outcome = find_version(as_of, version, exact, again);
+
+	return outcome == OUTCOME_OK && !*exact && !*again ? horizon_publish(as_of->call->registry) : outcome;
+}
+
+enum outcome as_of_is_same(struct as_of *as_of, uint64_t version, bool *same)
+{
+	struct followed *list;
+	uint64_t oldest, newest;
+	size_t n;
+	bool all;
+	enum outcome outcome = follow_bounds(as_of->call->registry, &oldest, &newest);
+
+	*same = false;
+	if (outcome != OUTCOME_OK || version > as_of->horizon || version + 1 < oldest)
+		return outcome;
+	as_of->horizon = version;
+	outcome = read_changes(as_of, newest, &list, &n, &all);
+	*same = outcome == OUTCOME_OK && all && n == 0;
+	return outcome;
+}

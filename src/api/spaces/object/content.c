@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a client's document to what is stored: metadata that is the client's, a body without what the definition says.
+#include "base/base.h"
+
+#include "api/documents.h"
+#include "api/patch.h"
+#include "api/spaces/common/spaces.h"
+#include "api/spaces/protobuf/protobuf.h"
+#include "base/buf.h"
+#include "base/config/config.h"
+#include "base/pool.h"
+#include "http/media.h"
+#include "repr/patch/strategic_patch.h"
+
+// ---- what came
+
+static enum outcome read_protobuf(struct call *call, struct doc **body)
+{
+	struct str error;
+	enum outcome outcome = read_protobuf_object(call->pool, call->request.body, call_limits(call), body, &error);
+
+	return outcome == OUTCOME_OK ? outcome : call_fail(call, outcome, "%.*s", STR_ARG(error));
+}
+
+enum outcome read_json(struct call *call, struct doc **body)
+{
+	struct str type = call->request.content_type;
+
+	if (call->request.body.n > 0 && media_is(type, PROTOBUF_TYPE))
+		return read_protobuf(call, body);
+	if (call->request.body.n > 0 && type.n > 0 && !media_is(type, "application/json"))
+		return call_fail(call, OUTCOME_UNSUPPORTED_MEDIA,
+			"the body of the request was in an unknown format - accepted media types include: application/json, "
+			PROTOBUF_TYPE);
+	call->consume = REPR_JSON;
+	return call_read(call, &any_document, body);
+}
+
+static enum outcome check_said(struct call *call, const struct target *target, const struct doc *object)
+{
+	bool scale = target->part == PART_SCALE;
+	struct str expected = group_version(call->pool, target->definition->type->group, target->version->name);
+	struct str expected_kind = scale ? STR("Scale") : target->definition->kind;
+	const struct doc *kind = NULL, *version = NULL;
+
+	if (scale)
+		expected = STR("autoscaling/v1");
+	if (doc_get(object, STR("apiVersion"), &version) &&
+		!(doc_kind(version) == DOC_STRING && str_eq(doc_string(version), expected)))
+		return call_fail(call, OUTCOME_BAD_REQUEST,
+			"the API version in the data does not match the expected API version (%.*s)", STR_ARG(expected));
+	if (doc_get(object, STR("kind"), &kind) &&
+		!(doc_kind(kind) == DOC_STRING && str_eq(doc_string(kind), expected_kind)))
+		return call_fail(call, OUTCOME_BAD_REQUEST, "the kind in the data does not match the expected kind (%.*s)",
+			STR_ARG(expected_kind));
+	return OUTCOME_OK;
+}
+
+struct str metadata_text(const struct doc *object, const char *name)
+{
+	const struct doc *metadata, *value;
+
+	if (!doc_get(object, STR("metadata"), &metadata) || !doc_get(metadata, str_c(name), &value) ||
+		doc_kind(value) != DOC_STRING)
+		return STR_NONE;
+	return doc_string(value);
+}
+
+// An object without a name may get one: not where it has one that is none.
+static enum outcome check_naming(struct call *call, const struct doc *object)
+{
+	static const char *const names[] = { "name", "generateName" };
+	const struct doc *metadata, *value;
+
+	if (!doc_get(object, STR("metadata"), &metadata) || metadata == NULL)
+		return OUTCOME_OK;
+	if (doc_kind(metadata) != DOC_OBJECT)
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "metadata must be an object");
+	for (size_t i = 0; i < COUNT_OF(names); i++)
+		if (doc_get(metadata, str_c(names[i]), &value) && value != NULL && doc_kind(value) != DOC_STRING)
+			return call_fail(call, OUTCOME_BAD_DOCUMENT, "metadata.%s must be a string", names[i]);
+	return OUTCOME_OK;
+}
+
+enum outcome read_object(struct call *call, const struct target *target, struct doc **object, struct str *name)
+{
+	enum outcome outcome = read_json(call, object);
+
+	if (outcome == OUTCOME_OK && doc_kind(*object) != DOC_OBJECT)
+		outcome = call_fail(call, OUTCOME_BAD_DOCUMENT, "the body must be an object of the kind %.*s",
+			STR_ARG(target->definition->kind));
+	if (outcome == OUTCOME_OK)
+		outcome = check_said(call, target, *object);
+	if (outcome == OUTCOME_OK)
+		outcome = check_naming(call, *object);
+	*name = outcome == OUTCOME_OK ? metadata_text(*object, "name") : STR_NONE;
+	return outcome;
+}
+
+// Custom types are patched as any JSON is.
+static bool takes_strategic_patch(const struct definition *definition)
+{
+	return definition->strategic && merge_rules_of(definition->type->group, definition->kind) != NULL;
+}
+
+enum outcome read_object_patch(struct call *call, const struct target *target, struct change_of_object *change)
+{
+	struct str type = str_c(call->consume_type), error;
+	struct doc *patch;
+
+	change->kind = CHANGE_MERGE_PATCH;
+	if (media_is(type, "application/json-patch+json"))
+		change->kind = CHANGE_JSON_PATCH;
+	if (media_is(type, "application/strategic-merge-patch+json"))
+		change->kind = CHANGE_STRATEGIC_PATCH;
+	if (change->kind == CHANGE_STRATEGIC_PATCH && !takes_strategic_patch(target->definition))
+		return call_fail(call, OUTCOME_UNSUPPORTED_MEDIA,
+			"the body of the request was in an unknown format - accepted media types include: "
+			"application/json-patch+json, application/merge-patch+json");
+	call->consume = REPR_JSON;
+	enum outcome outcome = call_read(call, &any_document, &patch);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (change->kind == CHANGE_JSON_PATCH && !doc_json_patch_check(call->pool, patch, &error))
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "%.*s", STR_ARG(error));
+	change->document = patch;
+	return OUTCOME_OK;
+}
+
+// ---- what becomes of it
+
+static enum outcome fail_unfitting(const struct change_of_object *change, struct str error)
+{
+	struct field_faults faults = field_faults_new(change->call->pool);
+	const struct field_path at = field_name(NULL, STR("patch"));
+
+	field_fault_add(&faults, &at, FIELD_INVALID, STR_NONE, "%.*s", STR_ARG(error));
+	return fail_invalid(change->call, NULL, STR(""), &faults);
+}
+
+enum outcome changed_object(const struct change_of_object *change, const struct doc *current, const struct doc **whole)
+{
+	struct call *call = change->call;
+	struct str error = STR("");
+	bool good = true;
+
+	*whole = change->document;
+	if (change->kind == CHANGE_MERGE_PATCH)
+		good = patch_result(call, EDIT_MERGE_PATCH, current, change->document, whole, &error);
+	if (change->kind == CHANGE_JSON_PATCH)
+		good = patch_result(call, EDIT_JSON_PATCH, current, change->document, whole, &error);
+	if (change->kind == CHANGE_STRATEGIC_PATCH) {
+		const struct definition *definition = change->target->definition;
+		struct doc *patched = NULL;
+		good = doc_strategic_patch(call->pool, merge_rules_of(definition->type->group, definition->kind), current,
+			change->document, &patched, &error);
+		*whole = patched;
+	}
+	if (!good)
+		return fail_unfitting(change, error);
+	if (doc_kind(*whole) != DOC_OBJECT)
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "the result of the patch is no object");
+	enum outcome outcome = check_said(call, change->target, *whole);
+	return outcome == OUTCOME_OK ? check_fields(call, change->target, *whole, current) : outcome;
+}
+
+// ---- metadata
+
+// The server's own, ignored when they come back.
+static const char *const owned[] = { "uid", "resourceVersion", "etag", "creationTimestamp", "deletionTimestamp",
+	"deletionGracePeriodSeconds", "purgeTimestamp", "selfLink", "generation", "managedFields", "hashKey" };
+
+static bool is_owned(struct str name)
+{
+	for (size_t i = 0; i < COUNT_OF(owned); i++)
+		if (str_eq_c(name, owned[i]))
+			return true;
+	return false;
+}
+
+static enum outcome check_same(const struct change_of_object *change, const char *name, const struct doc *value,
+	struct str is)
+{
+	bool silent = value == NULL || (doc_kind(value) == DOC_STRING && doc_string(value).n == 0);
+
+	if (!silent && doc_kind(value) != DOC_STRING)
+		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "metadata.%s must be a string", name);
+	if (silent || (doc_kind(value) == DOC_STRING && str_eq(doc_string(value), is)))
+		return OUTCOME_OK;
+	if (strcmp(name, "name") == 0)
+		return call_fail(change->call, OUTCOME_BAD_REQUEST,
+			"the name of the object does not match the name on the URL (%.*s)", STR_ARG(is));
+	return call_fail(change->call, OUTCOME_BAD_REQUEST,
+		"the %s of the provided object does not match the %s sent on the request (%.*s)", name, name, STR_ARG(is));
+}
+
+static bool all_strings(const struct doc *value)
+{
+	struct doc_iter it = doc_iter(value);
+	bool good = true;
+
+	while (good && doc_next(&it))
+		good = doc_kind(it.value) == DOC_STRING;
+	return good;
+}
+
+// What a member has to be like: an object of strings, an array of strings or of objects.
+static enum outcome check_form(const struct change_of_object *change, struct str name, const struct doc *value)
+{
+	bool map = str_eq(name, STR("labels")) || str_eq(name, STR("annotations"));
+	bool names = str_eq(name, STR("finalizers")), owners = str_eq(name, STR("ownerReferences"));
+	bool good = true;
+
+	if (map)
+		good = doc_kind(value) == DOC_OBJECT && all_strings(value);
+	if (names || owners)
+		good = doc_kind(value) == DOC_ARRAY;
+	for (size_t i = 0; good && (names || owners) && i < doc_length(value); i++)
+		good = doc_kind(doc_at(value, i)) == (names ? DOC_STRING : DOC_OBJECT);
+	if (str_eq(name, STR("locked")))
+		good = doc_kind(value) == DOC_BOOL;
+	if (good)
+		return OUTCOME_OK;
+	return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "metadata.%.*s must be %s", STR_ARG(name),
+		map ? "an object of strings" : names ? "an array of strings" :
+		owners ? "an array of objects" : "true or false");
+}
+
+static bool is_empty(const struct doc *value)
+{
+	enum doc_kind kind = doc_kind(value);
+
+	return kind == DOC_NULL || ((kind == DOC_OBJECT || kind == DOC_ARRAY) && doc_length(value) == 0);
+}
+
+static enum outcome take_member(const struct change_of_object *change, const struct doc_iter *it, struct doc *meta,
+	bool *locked)
+{
+	const struct target *target = change->target;
+	enum outcome outcome;
+
+	if (str_eq(it->name, STR("name")))
+		return check_same(change, "name", it->value, target->name);
+	if (str_eq(it->name, STR("namespace")))
+		return check_same(change, "namespace", it->value, target->space);
+	if (str_eq(it->name, STR("tenant")))
+		return check_same(change, "tenant", it->value, target->tenant);
+	if (is_owned(it->name) || is_empty(it->value))
+		return OUTCOME_OK;
+	outcome = check_form(change, it->name, it->value);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (str_eq(it->name, STR("locked")))
+		*locked = doc_bool(it->value);
+	doc_set(meta, it->name, doc_copy(change->call->pool, it->value));
+	return OUTCOME_OK;
+}
+
+// Members that are there are of the right form.
+static void check_metadata(const struct doc *meta, struct field_faults *faults)
+{
+	const struct doc *value;
+
+	if (doc_get(meta, STR("labels"), &value))
+		check_labels(value, faults);
+	if (doc_get(meta, STR("annotations"), &value))
+		check_annotations(value, faults);
+	if (doc_get(meta, STR("finalizers"), &value))
+		check_finalizers(value, NULL, faults);
+	if (doc_get(meta, STR("ownerReferences"), &value))
+		check_owners(value, faults);
+}
+
+enum outcome client_metadata(const struct change_of_object *change, const struct doc *whole, struct doc **meta,
+	bool *locked)
+{
+	struct field_faults faults = field_faults_new(change->call->pool);
+	const struct doc *metadata;
+	enum outcome outcome = OUTCOME_OK;
+
+	*meta = doc_new_object(change->call->pool);
+	*locked = false;
+	if (!doc_get(whole, STR("metadata"), &metadata) || metadata == NULL)
+		return OUTCOME_OK;
+	if (doc_kind(metadata) != DOC_OBJECT)
+		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "metadata must be an object");
+	for (struct doc_iter it = doc_iter(metadata); outcome == OUTCOME_OK && doc_next(&it);)
+		outcome = take_member(change, &it, *meta, locked);
+	if (outcome == OUTCOME_OK)
+		check_metadata(*meta, &faults);
+	if (outcome == OUTCOME_OK && faults.n > 0)
+		return fail_invalid(change->call, change->target->definition, change->target->name, &faults);
+	return outcome;
+}
+
+enum outcome check_current(const struct change_of_object *change, const struct doc *whole, uint64_t version,
+	const struct uuid *uid)
+{
+	struct str said = metadata_text(whole, "resourceVersion"), said_uid = metadata_text(whole, "uid");
+	struct pool *pool = change->call->pool;
+
+	if (said_uid.n > 0 && !str_eq_nocase(said_uid, uuid_str(pool, *uid)))
+		return call_fail(change->call, OUTCOME_CONFLICT,
+			"Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s", STR_ARG(said_uid),
+			STR_ARG(uuid_str(pool, *uid)));
+	if (said.n > 0 && !str_eq(said, str_printf(pool, "%llu", (unsigned long long)version)))
+		return fail_modified(change->call, change->target, change->target->name);
+	return OUTCOME_OK;
+}
+
+// ---- the body
+
+// Secret.stringData is for writing alone: it is stored in data.
+static enum outcome fold_string_data(const struct change_of_object *change, struct doc *body)
+{
+	struct pool *pool = change->call->pool;
+	const struct doc *texts, *stored;
+
+	if (!has_identity(change->target->definition, "", "secrets") || !doc_get(body, STR("stringData"), &texts))
+		return OUTCOME_OK;
+	if (texts != NULL && (doc_kind(texts) != DOC_OBJECT || !all_strings(texts)))
+		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "stringData must be an object of strings");
+	bool has_data = doc_get(body, STR("data"), &stored) && doc_kind(stored) == DOC_OBJECT;
+	struct doc *data = has_data ? doc_copy(pool, stored) : doc_new_object(pool);
+	for (struct doc_iter it = doc_iter(texts); doc_next(&it);) {
+		struct buf text = buf_new(pool, doc_string(it.value).n * 4 / 3 + 4);
+		buf_add_base64(&text, doc_string(it.value).p, doc_string(it.value).n);
+		doc_set(data, it.name, doc_new_string(pool, buf_str(&text)));
+	}
+	doc_remove(body, STR("stringData"));
+	doc_set(body, STR("data"), data);
+	return OUTCOME_OK;
+}
+
+static void take_from(struct pool *pool, struct doc *body, const struct doc *other, const char *name)
+{
+	const struct doc *value;
+
+	if (other != NULL && doc_get(other, str_c(name), &value))
+		doc_set(body, str_c(name), doc_copy(pool, value));
+	else
+		doc_remove(body, str_c(name));
+}
+
+// What nobody has looked at yet is waiting. Who writes the whole of a built-in object without a status has nothing to say of it.
+static void fill_status(const struct change_of_object *change, struct doc *body, const struct doc *stored)
+{
+	const struct definition *definition = change->target->definition;
+	struct pool *pool = change->call->pool;
+	const struct doc *status = NULL;
+
+	// kubectl writes an empty one into whatever it makes itself.
+	if (doc_get(body, STR("status"), &status) && status != NULL && !is_empty(status))
+		return;
+	if (stored != NULL) {
+		take_from(pool, body, stored, "status");
+	} else if (has_identity(definition, "", "pods") || has_identity(definition, "", "persistentvolumes")) {
+		struct doc *waiting = doc_new_object(pool);
+		doc_set_str(pool, waiting, "phase", STR("Pending"));
+		doc_set(body, STR("status"), waiting);
+	}
+}
+
+// Where status is a part of its own, the whole's writer leaves it as it is, and the part's writer all else.
+static struct doc *part_of_body(const struct change_of_object *change, struct doc *body, const struct doc *stored)
+{
+	struct pool *pool = change->call->pool;
+
+	if (change->target->part == PART_STATUS) {
+		struct doc *whole = doc_copy(pool, stored);
+		take_from(pool, whole, body, "status");
+		return whole;
+	}
+	// Its finalizers are changed by its finalize alone.
+	if (has_identity(change->target->definition, "", "namespaces") && stored != NULL && change->target->part == PART_WHOLE)
+		take_from(pool, body, stored, "spec");
+	if (has_identity(change->target->definition, "", "namespaces") ||
+		has_identity(change->target->definition, CRD_GROUP, CRD_PLURAL) ||
+		(!change->target->definition->builtin && change->target->version->has_status))
+		take_from(pool, body, stored, "status");
+	else if (change->target->version->has_status)
+		fill_status(change, body, stored);
+	return body;
+}
+
+static enum outcome body_of(const struct change_of_object *change, const struct doc *whole,
+	const struct resource *current, struct doc **body)
+{
+	const struct target *target = change->target;
+	struct pool *pool = change->call->pool;
+	struct pool *scratch = pool_scratch(pool, current != NULL ? current->body.n : 0);
+	const struct doc *stored = current != NULL ? stored_doc(scratch, current->body) : NULL;
+	struct doc *sent = doc_copy(pool, whole);
+
+	if (target->part == PART_SCALE)
+		return scaled_body(change, whole, stored, body);
+	doc_remove(sent, STR("metadata"));
+	doc_remove(sent, STR("apiVersion"));
+	doc_remove(sent, STR("kind"));
+	enum outcome outcome = fold_string_data(change, sent);
+	if (outcome == OUTCOME_OK && has_identity(target->definition, "", "namespaces"))
+		outcome = read_namespace_spec(change, sent);
+	if (outcome == OUTCOME_OK && target->part == PART_STATUS && has_identity(target->definition, "", "namespaces"))
+		outcome = read_namespace_status(change, current, sent);
+	if (has_identity(target->definition, CRD_GROUP, CRD_PLURAL) && str_eq(target->version->name, STR("v1beta1")))
+		sent = crd_from_v1beta1(pool, sent);
+	if (outcome == OUTCOME_OK)
+		outcome = check_builtin_form(change, sent);
+	if (outcome == OUTCOME_OK && target->definition->builtin && target->part != PART_STATUS)
+		sent = fill_builtin(pool, target->definition, sent);
+	*body = part_of_body(change, sent, stored); // copies of what is stored
+	pool_scratch_end(pool, scratch);
+	return outcome;
+}
+
+// ---- both
+
+static enum outcome whole_of(const struct change_of_object *change, const struct resource *current,
+	const struct doc **whole)
+{
+	struct call *call = change->call;
+
+	if (current == NULL)
+		return changed_object(change, NULL, whole);
+	struct buf text = buf_new(call->pool, 1024 + current->meta.n + current->body.n);
+	object_json(call, change->target->definition, change->target->version, current, &text);
+	struct pool *scratch = pool_scratch(call->pool, text.n);
+	struct doc *object = stored_doc(scratch, buf_str(&text));
+	if (change->target->part == PART_SCALE)
+		object = scale_of(call->pool, change->target, object);
+	enum outcome outcome = changed_object(change, object, whole);
+	pool_scratch_end(call->pool, scratch); // what the result shares with it stays
+	return outcome;
+}
+
+// A write of a custom type's object says which version it is based on; of a built-in one it may leave that out.
+static enum outcome check_version_said(const struct change_of_object *change, const struct doc *whole)
+{
+	const struct field_path metadata = field_name(NULL, STR("metadata"));
+	const struct field_path at = field_name(&metadata, STR("resourceVersion"));
+	struct field_faults faults = field_faults_new(change->call->pool);
+
+	if (change->kind != CHANGE_REPLACE || change->target->definition->builtin || change->target->part == PART_SCALE ||
+		metadata_text(whole, "resourceVersion").n > 0)
+		return OUTCOME_OK;
+	field_invalid_text(&faults, &at, STR("0x0"), "must be specified for an update");
+	return fail_invalid(change->call, change->target->definition, change->target->name, &faults);
+}
+
+static bool changes_nothing(const struct resource *current, const struct content *content)
+{
+	return current != NULL && str_eq(current->meta, content->meta) && str_eq(current->body, content->body) &&
+	       current->locked == content->locked;
+}
+
+// An object whose deletion waits gets no new finalizers.
+static enum outcome check_doomed(const struct change_of_object *change, const struct resource *current, const struct doc *meta)
+{
+	struct field_faults faults = field_faults_new(change->call->pool);
+	struct doc *none = doc_new_array(change->call->pool);
+	const struct doc *before = NULL, *after;
+
+	if (current == NULL || current->doomed_us == 0 || !doc_get(meta, STR("finalizers"), &after))
+		return OUTCOME_OK;
+	(void)doc_get(stored_doc(change->call->pool, current->meta), STR("finalizers"), &before);
+	check_finalizers(after, doc_kind(before) == DOC_ARRAY ? before : none, &faults);
+	if (faults.n == 0)
+		return OUTCOME_OK;
+	return fail_invalid(change->call, change->target->definition, change->target->name, &faults);
+}
+
+enum outcome change_apply(void *arg, const struct resource *current, struct content *content)
+{
+	struct change_of_object *change = arg;
+	struct pool *pool = change->call->pool;
+	const struct doc *whole;
+	struct doc *meta, *body;
+	enum outcome outcome = whole_of(change, current, &whole);
+
+	*content = (struct content){ .meta = STR("{}") };
+	if (outcome == OUTCOME_OK && current != NULL)
+		outcome = check_version_said(change, whole);
+	if (outcome == OUTCOME_OK)
+		outcome = client_metadata(change, whole, &meta, &content->locked);
+	if (outcome == OUTCOME_OK)
+		outcome = check_doomed(change, current, meta);
+	if (outcome == OUTCOME_OK)
+		outcome = body_of(change, whole, current, &body);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	content->meta = text_or_same(pool, meta, current != NULL ? &current->meta : NULL);
+	content->body = text_or_same(pool, body, current != NULL ? &current->body : NULL);
+	if (change->target->definition->builtin && change->target->part == PART_WHOLE &&
+		(current == NULL || !str_eq(content->body, current->body)))
+		outcome = check_builtin_rules(change, current != NULL ? stored_doc(pool, current->body) : NULL, meta, body);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (change->target->part == PART_STATUS || change->target->part == PART_SCALE) {
+		content->meta = current->meta;
+		content->locked = current->locked;
+	}
+	if (content->meta.n + content->body.n > change->call->config->max_body)
+		return call_fail(change->call, OUTCOME_BODY_TOO_LARGE, "an object may have %llu bytes at most",
+			(unsigned long long)change->call->config->max_body);
+	if (current != NULL) {
+		change->version = current->changed;
+		memcpy(change->etag, current->etag, sizeof(change->etag));
+	}
+	// Whoever writes what is there anyway overwrites nobody's change, however old what it read is.
+	if (current != NULL && !changes_nothing(current, content))
+		return check_current(change, whole, current->changed, &current->uid);
+	return OUTCOME_OK;
+}

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists: what selectors choose, a page at a time, and the same to be deleted.
+#include "base/base.h"
+
+#include "api/spaces/common/spaces.h"
+#include "api/spaces/object/as_of.h"
+#include "base/buf.h"
+#include "base/pool.h"
+#include "http/uri.h"
+#include "registry/watch/change_stream.h"
+
+enum {
+	STEP = 500,                  // resources read at a time
+	LIST_MAX_BYTES = 64 << 20,   // of an answer
+	DELETE_MAX = 10000,          // objects of one call
+};
+
+// ---- what is asked for
+
+// Who has the last page watches from the first one's version on: what was changed since must still be known.
+static enum outcome check_version(struct call *call, uint64_t version)
+{
+	uint64_t oldest, newest;
+	enum outcome outcome = follow_bounds(call->registry, &oldest, &newest);
+
+	if (outcome == OUTCOME_OK && version > newest)
+		return call_fail(call, OUTCOME_BAD_PARAMETER,
+			"continue key is not valid: it is of a list that is still to come");
+	if (outcome == OUTCOME_OK && version + 1 < oldest)
+		return call_fail(call, OUTCOME_GONE,
+			"The provided continue parameter is too old to display a consistent list result: begin the list anew, without it");
+	return outcome;
+}
+
+// "41837:default/c1": the version of the first page, and behind which item to go on.
+static enum outcome read_continue(struct call *call, struct str text, struct list_query *query)
+{
+	size_t colon = str_find(text, ':', 0);
+
+	if (colon == text.n || !str_to_u64(str_part(text, 0, colon), &query->version))
+		return call_fail(call, OUTCOME_BAD_PARAMETER,
+			"continue key is not valid: it must be metadata.continue of the page before");
+	query->marker = str_part(text, colon + 1, text.n);
+	return check_version(call, query->version);
+}
+
+static enum outcome read_list_query(struct call *call, const struct target *target, struct list_query *query)
+{
+	const struct uri *uri = &call->request.uri;
+	struct str text;
+	enum outcome outcome = read_choice(call, target, &query->choice);
+
+	query->limit = query->version = query->exact = 0;
+	query->marker = STR_NONE;
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (uri_query(uri, STR("limit"), &text) && text.n > 0 && !str_to_u64(text, &query->limit))
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number");
+	if (uri_query(uri, STR("continue"), &text) && text.n > 0)
+		return read_continue(call, text, query);
+	return OUTCOME_OK;
+}
+
+// ---- going through them
+
+// Memory of a page is given back before the next: a selector may pass over more than a worker can hold.
+static struct pool *scratch_of(struct call *call)
+{
+	return pool_scratch(call->pool, SIZE_MAX);
+}
+
+// A list would grow by copying what it has, over and over. What is no document takes less than this.
+static void make_room(struct buf *into, const struct resource *list, size_t n)
+{
+	size_t room = 0;
+
+	for (size_t i = 0; i < n; i++)
+		room += list[i].meta.n + list[i].body.n + 512;
+	(void)buf_more(into, room);
+}
+
+// OUTCOME_OK: *last is the last one looked at, when there are more.
+static enum outcome take_page(const struct visit *visit, struct object_form *form, struct resource_query *query, bool *more,
+	bool *enough, struct str *marker)
+{
+	struct call *call = visit->call;
+	struct resource *list;
+	size_t n;
+	enum outcome outcome = resource_list(call->registry, query, &list, &n, more);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (visit->into != NULL && visit->query->choice.all)
+		make_room(visit->into, list, n);
+	struct buf object = buf_new(call->registry->pool, 4096);
+	for (size_t i = 0; i < n && !*enough; i++) {
+		object.n = 0;
+		object_add(form, &list[i], &object);
+		*marker = resource_marker(call->registry->pool, query, &list[i]);
+		if (visit->as_of != NULL)
+			as_of_saw(visit->as_of, list[i].id, list[i].changed);
+		if (chosen(&visit->query->choice, call->registry->pool, buf_str(&object)))
+			*enough = !visit->take(visit->arg, &list[i], buf_str(&object));
+		if (*enough && i + 1 < n)
+			*more = true;
+		if (*enough && *more && visit->as_of != NULL)
+			as_of_page_ends(visit->as_of, list[i].id, list[i].space, list[i].name);
+	}
+	return OUTCOME_OK;
+}
+
+static enum outcome visit_pages(const struct visit *visit, struct object_form *form, struct resource_query *query,
+	struct str *next)
+{
+	struct call *call = visit->call;
+	struct pool *scratch = call->registry->pool;
+	bool more = true, enough = false;
+	struct str marker = STR_NONE;
+	enum outcome outcome = OUTCOME_OK;
+
+	while (outcome == OUTCOME_OK && more && !enough) {
+		outcome = take_page(visit, form, query, &more, &enough, &marker);
+		if (outcome != OUTCOME_OK || marker.p == NULL)
+			break;
+		marker = str_dup(call->pool, marker);
+		query->marker = marker;
+		if (more && !enough)
+			pool_clear(scratch);
+	}
+	if (outcome == OUTCOME_OK && more && enough)
+		*next = marker;
+	return outcome;
+}
+
+// The one of a name is looked up, not searched for.
+static enum outcome visit_one(const struct visit *visit)
+{
+	struct call *call = visit->call;
+	const struct target *target = visit->target;
+	const struct address address = { target->tenant, target->definition->type, target->space,
+		visit->query->choice.name };
+	struct buf object = buf_new(call->pool, 1024);
+	struct resource resource;
+	enum outcome outcome = resource_get(call->registry, &address, &resource);
+
+	if (outcome == OUTCOME_MOVED)
+		return OUTCOME_NOT_FOUND;
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (visit->as_of != NULL)
+		as_of_saw(visit->as_of, resource.id, resource.changed);
+	object_json(call, target->definition, target->version, &resource, &object);
+	if (chosen(&visit->query->choice, call->pool, buf_str(&object)))
+		(void)visit->take(visit->arg, &resource, buf_str(&object));
+	return OUTCOME_OK;
+}
+
+struct str name_looked_up(const struct call *call, const struct target *target, const struct choice *choice)
+{
+	if (has_identity(target->definition, "", "tenants") && call->who.role != ROLE_OPERATOR)
+		return call->who.tenant;
+	return target->all || target->all_spaces ? STR_NONE : choice->name;
+}
+
+enum outcome visit_objects(const struct visit *visit, struct str *next)
+{
+	struct call *call = visit->call;
+	const struct target *target = visit->target;
+	struct pool *own = call->registry->pool;
+	struct object_form form = object_form(call, target->definition, target->version);
+	struct resource_query query = {
+		.tenant = target->tenant,
+		.all_tenants = target->all,
+		.type = target->definition->type,
+		.all_spaces = target->all_spaces,
+		.space = target->space,
+		.marker = visit->query->marker,
+		.limit = visit->query->limit > 0 && visit->query->limit < STEP ? visit->query->limit : STEP,
+		.newest = visit->as_of != NULL ? &visit->as_of->newest : NULL,
+	};
+	enum outcome outcome;
+
+	*next = STR_NONE;
+	if (name_looked_up(call, target, &visit->query->choice).p != NULL) {
+		outcome = visit_one(visit);
+	} else {
+		call->registry->pool = scratch_of(call);
+		outcome = visit_pages(visit, &form, &query, next);
+		call->registry->pool = own;
+	}
+	if (outcome == OUTCOME_NOT_FOUND || outcome == OUTCOME_GONE)
+		return OUTCOME_OK;
+	return outcome;
+}
+
+// ---- the list
+
+struct listed {
+	struct listing listing;
+	const struct list_query *query;
+	const struct str *forced; // names of definitions that come last, and hide those of the space
+	size_t n_forced;
+	bool too_large;
+};
+
+static bool list_text(struct listed *listed, struct str object)
+{
+	uint64_t limit = listed->query->limit;
+
+	if (listed->listing.spilled + listed->listing.out.n + object.n > LIST_MAX_BYTES) {
+		listed->too_large = true;
+		return false;
+	}
+	listing_add(&listed->listing, object);
+	return limit == 0 || listed->listing.n < limit;
+}
+
+static bool list_one(void *arg, const struct resource *resource, struct str object)
+{
+	const struct listed *listed = arg;
+
+	for (size_t i = 0; i < listed->n_forced; i++)
+		if (str_eq(listed->forced[i], resource->name))
+			return true;
+	return list_text(arg, object);
+}
+
+static bool list_tenant(void *arg, const struct tenant *tenant, struct str object)
+{
+	struct listed *listed = arg;
+
+	UNUSED(tenant);
+	return !chosen(&listed->query->choice, listed->listing.call->pool, object) || list_text(listed, object);
+}
+
+// *next: the marker behind which it goes on.
+static enum outcome list_all(struct listed *listed, struct call *call, const struct target *target, struct as_of *as_of,
+	struct str *next)
+{
+	struct visit visit = { call, target, listed->query, list_one, listed, as_of, NULL };
+	const struct tenants_visit tenants = { call, target, listed->query, list_tenant, listed, as_of };
+	enum outcome outcome = OUTCOME_OK;
+
+	*next = STR_NONE;
+	listing_begin(&listed->listing, call, target);
+	if (listed->listing.columns == NULL) // a row of a Table is of its own size
+		visit.into = &listed->listing.out;
+	if (has_identity(target->definition, "", "tenants"))
+		outcome = visit_tenants(&tenants, next);
+	else if (target->definition->stored)
+		outcome = visit_objects(&visit, next);
+	if (outcome == OUTCOME_OK && listed->too_large)
+		return call_fail(call, OUTCOME_BODY_TOO_LARGE, "the list has more than %d bytes: ask for pages, with limit",
+			LIST_MAX_BYTES);
+	return outcome;
+}
+
+static enum outcome fail_not_as_it_was(struct call *call, uint64_t version)
+{
+	return call_fail(call, OUTCOME_GONE,
+		"what there was at resourceVersion %llu is not kept: list without resourceVersionMatch=Exact",
+		(unsigned long long)version);
+}
+
+// *version: the list's.
+static enum outcome list_first(struct listed *listed, struct call *call, const struct target *target, uint64_t *version,
+	struct str *next)
+{
+	uint64_t exact = listed->query->exact;
+	struct as_of as_of;
+	bool again = true, is_exact;
+	enum outcome outcome = as_of_begin(&as_of, call, target, name_looked_up(call, target, &listed->query->choice));
+
+	while (outcome == OUTCOME_OK && again) {
+		outcome = list_all(listed, call, target, &as_of, next);
+		if (outcome != OUTCOME_OK || exact != 0)
+			break;
+		outcome = as_of_end(&as_of, version, &is_exact, &again);
+		if (outcome == OUTCOME_OK && again)
+			outcome = as_of_again(&as_of);
+	}
+	if (outcome != OUTCOME_OK || exact == 0)
+		return outcome;
+	*version = exact;
+	outcome = as_of_is_same(&as_of, exact, &is_exact);
+	return outcome == OUTCOME_OK && !is_exact ? fail_not_as_it_was(call, exact) : outcome;
+}
+
+static enum outcome list_page(struct call *call, const struct target *target, const struct list_query *query)
+{
+	struct listed listed = { .query = query };
+	struct str next;
+	uint64_t version = query->version;
+	enum outcome outcome = read_forced(call, target, &listed.forced, &listed.n_forced);
+
+	if (outcome == OUTCOME_OK)
+		outcome = version != 0 ? list_all(&listed, call, target, NULL, &next) :
+			list_first(&listed, call, target, &version, &next);
+	for (size_t i = 0; outcome == OUTCOME_OK && next.p == NULL && i < listed.n_forced; i++)
+		outcome = list_forced(&listed.listing, &query->choice, listed.forced[i]);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (next.p != NULL)
+		next = str_printf(call->pool, "%llu:%.*s", (unsigned long long)version, STR_ARG(next));
+	listing_end(&listed.listing, version, next);
+	return OUTCOME_OK;
+}
+
+enum outcome list_in_space(struct call *call)
+{
+	struct target target;
+	struct list_query query;
+	uint64_t version = 0;
+	enum version_match match = MATCH_ANY;
+	enum outcome outcome = read_target(call, VERB_LIST, &target);
+
+	if (outcome == OUTCOME_OK && target.name.p != NULL) // namespaces/N/status
+		return get_in_space(call);
+	if (outcome == OUTCOME_OK)
+		warn_of_version(call, &target);
+	if (outcome == OUTCOME_OK && query_is_true(call, "watch"))
+		return watch_in_space(call, &target);
+	if (outcome == OUTCOME_OK)
+		outcome = read_version(call, &version);
+	if (outcome == OUTCOME_OK)
+		outcome = read_version_match(call, false, &match);
+	if (outcome == OUTCOME_OK)
+		outcome = read_list_query(call, &target, &query);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	query.exact = match == MATCH_EXACT ? version : 0;
+	return list_page(call, &target, &query);
+}
+
+// ---- deleting what a list has
+
+struct doomed {
+	struct call *call;
+	struct { struct str space, name; } *list;
+	size_t n;
+	bool too_many;
+	struct listing listing;
+};
+
+static bool doom_one(void *arg, const struct resource *resource, struct str object)
+{
+	struct doomed *doomed = arg;
+
+	if (doomed->n == DELETE_MAX) {
+		doomed->too_many = true;
+		return false;
+	}
+	doomed->list[doomed->n].space = str_dup(doomed->call->pool, resource->space);
+	doomed->list[doomed->n++].name = str_dup(doomed->call->pool, resource->name);
+	listing_add(&doomed->listing, object);
+	return true;
+}
+
+static enum outcome delete_each(struct call *call, const struct target *target, const struct doomed *doomed)
+{
+	struct resource resource;
+	enum outcome outcome = OUTCOME_OK;
+
+	for (size_t i = 0; i < doomed->n; i++) {
+		const struct address address = { target->tenant, target->definition->type, doomed->list[i].space,
+			doomed->list[i].name };
+		bool kept = has_identity(target->definition, "", "namespaces") && str_eq(address.name, STR("default"));
+		if (kept)
+			continue;
+		outcome = resource_delete(call->registry, &address, (struct guard){ 0 }, &resource);
+		if (outcome != OUTCOME_NO_CONTENT && outcome != OUTCOME_ACCEPTED && outcome != OUTCOME_NOT_FOUND)
+			return told(call, target, address.name, outcome);
+	}
+	return OUTCOME_OK;
+}
+
+enum outcome delete_all_in_space(struct call *call)
+{
+	struct target target;
+	struct list_query query;
+	const struct doc *preconditions;
+	struct doomed doomed = { .call = call };
+	struct str next;
+	enum outcome outcome = read_target(call, VERB_DELETECOLLECTION, &target);
+
+	if (outcome == OUTCOME_OK)
+		outcome = check_role(call, &target);
+	if (outcome == OUTCOME_OK)
+		outcome = read_dry_run(call);
+	if (outcome == OUTCOME_OK)
+		outcome = read_delete_options(call, &preconditions);
+	if (outcome == OUTCOME_OK)
+		outcome = read_list_query(call, &target, &query);
+	if (outcome == OUTCOME_OK && (target.all || target.name.p != NULL || !target.definition->stored))
+		outcome = call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, "a collection is deleted in the space of one tenant");
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	doomed.list = pool_calloc(call->pool, DELETE_MAX, sizeof(*doomed.list));
+	listing_begin(&doomed.listing, call, &target);
+	query.limit = 0;
+	const struct visit visit = { call, &target, &query, doom_one, &doomed, NULL, NULL };
+	outcome = visit_objects(&visit, &next);
+	if (outcome == OUTCOME_OK && doomed.too_many)
+		outcome = call_fail(call, OUTCOME_BODY_TOO_LARGE,
+			"these are more than %d objects: choose fewer, with labelSelector or fieldSelector", DELETE_MAX);
+	if (outcome == OUTCOME_OK)
+		outcome = delete_each(call, &target, &doomed);
+	if (outcome == OUTCOME_OK)
+		listing_end(&doomed.listing, 0, STR_NONE); // each was locked as it went: how new the list of it is tells nothing
+	return outcome;
+}

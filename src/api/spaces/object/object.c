@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// One object: create, get, update, patch, delete; the parts status and scale.
+#include "base/base.h"
+
+#include "api/spaces/common/spaces.h"
+#include "auth/auth.h"
+#include "base/config/config.h"
+#include "base/pool.h"
+
+// ---- what is asked of writers
+
+enum outcome check_role(struct call *call, const struct target *target)
+{
+	if (call->who.role < ROLE_ADMIN && has_identity(target->definition, CRD_GROUP, CRD_PLURAL))
+		return call_fail(call, OUTCOME_FORBIDDEN, "this needs the role %s", role_name(ROLE_ADMIN));
+	return OUTCOME_OK;
+}
+
+static enum outcome begin_write(struct call *call, unsigned verb, struct target *target, struct conditions *conditions)
+{
+	enum outcome outcome = read_target(call, verb, target);
+
+	if (outcome == OUTCOME_OK) {
+		warn_of_version(call, target);
+		outcome = check_role(call, target);
+	}
+	if (outcome == OUTCOME_OK)
+		outcome = check_forced(call, target);
+	if (outcome == OUTCOME_OK)
+		outcome = read_dry_run(call);
+	if (outcome == OUTCOME_OK && verb != VERB_DELETE)
+		outcome = read_field_manager(call);
+	if (outcome == OUTCOME_OK)
+		outcome = conditions_read(call, conditions);
+	return outcome;
+}
+
+// ---- get
+
+enum outcome get_in_space(struct call *call)
+{
+	struct target target;
+	struct conditions conditions;
+	struct resource resource;
+	uint64_t version;
+	bool forced;
+	enum outcome outcome = read_target(call, VERB_GET, &target);
+
+	if (outcome == OUTCOME_OK) {
+		warn_of_version(call, &target);
+		outcome = read_version(call, &version);
+	}
+	if (outcome == OUTCOME_OK)
+		outcome = conditions_read(call, &conditions);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (has_identity(target.definition, "", "tenants"))
+		return get_tenant_object(call, &target, conditions_guard(&conditions));
+	if (!target.definition->stored) // events, of which there are none
+		return told(call, &target, target.name, OUTCOME_NOT_FOUND);
+	struct address address = target_address(&target);
+	outcome = find_forced(call, &target, target.name, &forced);
+	if (outcome == OUTCOME_OK && forced)
+		address.tenant = STR(TENANT_SYSTEM);
+	if (outcome == OUTCOME_OK)
+		outcome = resource_get(call->registry, &address, &resource);
+	if (outcome == OUTCOME_OK)
+		outcome = resource_check(call->registry, &resource, conditions_guard(&conditions));
+	if (outcome == OUTCOME_OK)
+		answer_object(call, &target, &resource);
+	else if (outcome == OUTCOME_NOT_MODIFIED)
+		set_etag(call, resource.etag);
+	return told(call, &target, target.name, outcome);
+}
+
+// ---- create
+
+static enum outcome must_be_absent(void *arg, const uint8_t *etag)
+{
+	UNUSED(arg);
+	return etag == NULL ? OUTCOME_OK : OUTCOME_NAME_TAKEN;
+}
+
+// Its name, which the address does not have: that of the body, or one made for it.
+static enum outcome choose_name(struct call *call, struct target *target, const struct doc *object, struct str name)
+{
+	struct field_faults faults = field_faults_new(call->pool);
+	struct str prefix = metadata_text(object, "generateName");
+
+	if (name.n == 0 && prefix.n > 0)
+		name = generated_name(call->pool, prefix);
+	check_name(target->definition, name, &faults);
+	target->name = name;
+	return faults.n == 0 ? OUTCOME_OK : fail_invalid(call, target->definition, name, &faults);
+}
+
+// What a new object would stand in is not there.
+static enum outcome explain_nowhere(struct call *call, const struct target *target)
+{
+	struct tenant tenant;
+	enum outcome outcome = tenant_get(call->registry, target->tenant, &tenant);
+
+	if (outcome == OUTCOME_NOT_FOUND || outcome == OUTCOME_GONE)
+		return fail_absent(call, STR(""), STR("tenants"), target->tenant);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (target->space.n > 0)
+		return fail_absent(call, STR(""), STR("namespaces"), target->space);
+	return OUTCOME_NOT_FOUND;
+}
+
+static enum outcome create_with(struct call *call, const struct target *target, const struct doc *object)
+{
+	struct change_of_object change = { .call = call, .target = target, .kind = CHANGE_CREATE, .document = object };
+	const struct address address = target_address(target);
+	const struct guard guard = { .check = must_be_absent, .sure = true };
+	struct resource resource;
+	enum outcome outcome = OUTCOME_OK;
+
+	if (target->is_system || str_eq_c(target->tenant, call->config->default_tenant))
+		outcome = tenant_ensure(call->registry, target->tenant);
+	if (outcome == OUTCOME_OK)
+		outcome = resource_write(call->registry, &address,
+			&(struct edit){ change_apply, &change, true, target->version->name }, guard, &resource);
+	switch (outcome) {
+	case OUTCOME_CREATED:
+		answer_object(call, target, &resource);
+		return OUTCOME_CREATED;
+	case OUTCOME_NAME_TAKEN:
+		return fail_exists(call, target, target->name);
+	case OUTCOME_NOT_FOUND:
+	case OUTCOME_GONE:
+		return explain_nowhere(call, target);
+	default:
+		return told(call, target, target->name, outcome);
+	}
+}
+
+enum outcome create_in_space(struct call *call)
+{
+	struct target target;
+	struct conditions conditions;
+	struct doc *object;
+	struct str name;
+	enum outcome outcome = begin_write(call, VERB_CREATE, &target, &conditions);
+
+	if (outcome == OUTCOME_OK && (target.all_spaces || target.all || target.name.p != NULL))
+		outcome = call_fail(call, OUTCOME_METHOD_NOT_ALLOWED,
+			"an object is made in the namespace, and the space of the tenant, that it is to stand in");
+	if (outcome == OUTCOME_OK)
+		outcome = read_object(call, &target, &object, &name);
+	if (outcome == OUTCOME_OK && metadata_text(object, "resourceVersion").n > 0)
+		outcome = call_fail(call, OUTCOME_BAD_REQUEST, "resourceVersion should not be set on objects to be created");
+	if (outcome == OUTCOME_OK)
+		outcome = choose_name(call, &target, object, name);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (!target.definition->stored)
+		return create_tenant_object(call, &target, object);
+	return create_with(call, &target, object);
+}
+
+// ---- update, patch
+
+static enum outcome check_changed_at_all(struct call *call, const struct target *target)
+{
+	if (target->name.p == NULL)
+		return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, "a collection is not changed as a whole: name the object");
+	return OUTCOME_OK;
+}
+
+static enum outcome change_with(struct call *call, const struct target *target, struct change_of_object *change,
+	struct conditions *conditions)
+{
+	const struct address address = target_address(target);
+	struct guard guard = conditions_guard(conditions);
+	struct resource resource;
+
+	// Its resourceVersion is as good a precondition as an etag.
+	if (change->kind == CHANGE_REPLACE && metadata_text(change->document, "resourceVersion").n > 0)
+		guard.sure = true;
+	if (!target->definition->stored)
+		return change_tenant_object(call, target, change, guard);
+	enum outcome outcome = resource_write(call->registry, &address,
+		&(struct edit){ change_apply, change, false, target->version->name }, guard, &resource);
+	// What was only tried has no version of its own: so a diff shows what would change, and nothing else.
+	if (outcome == OUTCOME_OK && call->dry_run) {
+		resource.changed = change->version;
+		memcpy(resource.etag, change->etag, sizeof(resource.etag));
+	}
+	if (outcome == OUTCOME_OK)
+		answer_object(call, target, &resource);
+	return told(call, target, target->name, outcome);
+}
+
+enum outcome put_in_space(struct call *call)
+{
+	struct target target;
+	struct conditions conditions;
+	struct doc *object;
+	struct str name;
+	enum outcome outcome = begin_write(call, VERB_UPDATE, &target, &conditions);
+
+	if (outcome == OUTCOME_OK)
+		outcome = check_changed_at_all(call, &target);
+	if (outcome == OUTCOME_OK)
+		outcome = read_object(call, &target, &object, &name);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	struct change_of_object change = { .call = call, .target = &target, .kind = CHANGE_REPLACE, .document = object };
+	return change_with(call, &target, &change, &conditions);
+}
+
+enum outcome patch_in_space(struct call *call)
+{
+	struct target target;
+	struct conditions conditions;
+	struct change_of_object change = { .call = call, .target = &target };
+	enum outcome outcome = begin_write(call, VERB_PATCH, &target, &conditions);
+
+	if (outcome == OUTCOME_OK)
+		outcome = check_changed_at_all(call, &target);
+	if (outcome == OUTCOME_OK)
+		outcome = read_object_patch(call, &target, &change);
+	return outcome == OUTCOME_OK ? change_with(call, &target, &change, &conditions) : outcome;
+}
+
+// ---- delete
+
+// The version that preconditions were found to hold for: the one that may be deleted.
+struct agreed {
+	uint8_t etag[64];
+};
+
+static enum outcome must_be_agreed(void *arg, const uint8_t *etag)
+{
+	const struct agreed *agreed = arg;
+
+	return etag != NULL && memcmp(etag, agreed->etag, sizeof(agreed->etag)) == 0 ? OUTCOME_OK : OUTCOME_CONFLICT;
+}
+
+static enum outcome agree(struct call *call, const struct target *target, const struct doc *preconditions,
+	struct guard *guard)
+{
+	const struct address address = target_address(target);
+	struct agreed *agreed = POOL_NEW(call->pool, struct agreed);
+	struct resource resource;
+	enum outcome outcome = resource_get(call->registry, &address, &resource);
+
+	if (outcome == OUTCOME_OK)
+		outcome = resource_check(call->registry, &resource, *guard);
+	if (outcome == OUTCOME_OK)
+		outcome = check_preconditions(call, preconditions, resource.uid, resource.changed);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	memcpy(agreed->etag, resource.etag, sizeof(agreed->etag));
+	*guard = (struct guard){ .check = must_be_agreed, .arg = agreed, .sure = true };
+	return OUTCOME_OK;
+}
+
+// "default" belongs to its tenant.
+static enum outcome retell_kept(struct call *call, const struct target *target, enum outcome outcome)
+{
+	if (outcome == OUTCOME_CONFLICT && has_identity(target->definition, "", "namespaces") &&
+		str_eq(target->name, STR("default")))
+		return call_fail(call, OUTCOME_FORBIDDEN, "this namespace may not be deleted");
+	return told(call, target, target->name, outcome);
+}
+
+enum outcome delete_in_space(struct call *call)
+{
+	struct target target;
+	struct conditions conditions;
+	const struct doc *preconditions;
+	struct resource resource;
+	enum outcome outcome = begin_write(call, VERB_DELETE, &target, &conditions);
+
+	if (outcome == OUTCOME_OK)
+		outcome = read_delete_options(call, &preconditions);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	struct guard guard = conditions_guard(&conditions);
+	if (!target.definition->stored)
+		return delete_tenant_object(call, &target, preconditions, guard);
+	if (preconditions != NULL)
+		outcome = agree(call, &target, preconditions, &guard);
+	const struct address address = target_address(&target);
+	if (outcome == OUTCOME_OK)
+		outcome = resource_delete(call->registry, &address, guard, &resource);
+	if (outcome == OUTCOME_ACCEPTED) {
+		answer_object(call, &target, &resource);
+		return OUTCOME_OK;
+	}
+	if (outcome != OUTCOME_NO_CONTENT)
+		return retell_kept(call, &target, outcome);
+	write_success(call, &target, target.name, &resource.uid);
+	return OUTCOME_OK;
+}

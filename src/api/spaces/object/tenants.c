@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tenant objects: the registry's tenants in this API's form. Annotations are a tenant's metadata as far as those can
+// hold them, so that each dialect sees what the other wrote; the rest stands in the tenant's object.
+#include "base/base.h"
+
+#include "api/documents.h"
+#include "api/spaces/common/spaces.h"
+#include "api/spaces/object/as_of.h"
+#include "api/tenant_metadata.h"
+#include "auth/auth.h"
+#include "base/buf.h"
+#include "base/pool.h"
+
+enum { STEP = 200 };
+
+static bool is_operator(const struct call *call)
+{
+	return call->who.role == ROLE_OPERATOR;
+}
+
+// ---- told
+
+static void add_all(struct pool *pool, struct doc *to, const struct doc *from)
+{
+	for (struct doc_iter it = doc_iter(from); doc_next(&it);)
+		doc_set(to, it.name, doc_copy(pool, it.value));
+}
+
+static struct doc *annotations_doc(struct pool *pool, const struct tenant *tenant, const struct doc *object)
+{
+	struct doc *annotations = stored_doc(pool, tenant->metadata);
+	const struct doc *others;
+
+	if (doc_get(object, STR("annotations"), &others))
+		add_all(pool, annotations, others);
+	return annotations;
+}
+
+static struct doc *metadata_doc(struct call *call, const struct target *target, const struct tenant *tenant,
+	const struct doc *object)
+{
+	static const char *const kept[] = { "labels", "finalizers" };
+	struct pool *pool = call->registry->pool;
+	struct doc *metadata = doc_new_object(pool), *annotations = annotations_doc(pool, tenant, object);
+	const struct doc *value;
+
+	doc_set_str(pool, metadata, "name", tenant->name);
+	doc_set_str(pool, metadata, "selfLink",
+		object_path(pool, target->definition, target->version, STR(""), STR(""), tenant->name));
+	doc_set_str(pool, metadata, "uid", uuid_str(pool, tenant->uid));
+	doc_set_str(pool, metadata, "resourceVersion", str_printf(pool, "%llu", (unsigned long long)tenant->changed));
+	doc_set_str(pool, metadata, "etag", etag_text(pool, tenant->etag));
+	doc_set_str(pool, metadata, "creationTimestamp", time_text(pool, tenant->created_us));
+	for (size_t i = 0; i < COUNT_OF(kept); i++)
+		if (doc_get(object, str_c(kept[i]), &value))
+			doc_set(metadata, str_c(kept[i]), doc_copy(pool, value));
+	if (doc_get(object, STR("deletionTimestamp"), &value)) {
+		doc_set(metadata, STR("deletionTimestamp"), doc_copy(pool, value));
+		doc_set(metadata, STR("deletionGracePeriodSeconds"), doc_new_i64(pool, 0));
+	}
+	if (doc_length(annotations) > 0)
+		doc_set(metadata, STR("annotations"), annotations);
+	return metadata;
+}
+
+static struct doc *tenant_doc(struct call *call, const struct target *target, const struct tenant *tenant)
+{
+	struct pool *pool = call->registry->pool;
+	const struct doc *object = stored_doc(pool, tenant->object.n > 0 ? tenant->object : STR("{}")), *spec;
+	struct doc *doc = doc_new_object(pool), *status = doc_new_object(pool);
+
+	doc_set_str(pool, doc, "kind", target->definition->kind);
+	doc_set_str(pool, doc, "apiVersion", target->version->name);
+	doc_set(doc, STR("metadata"), metadata_doc(call, target, tenant, object));
+	doc_set(doc, STR("spec"), doc_get(object, STR("spec"), &spec) && spec != NULL ? doc_copy(pool, spec) :
+		doc_new_object(pool));
+	doc_set_str(pool, status, "phase", tenant->deleted_us != 0 || tenant_deletion_asked(tenant) ? STR("Terminating") : STR("Active"));
+	doc_set(doc, STR("status"), status);
+	return doc;
+}
+
+struct str tenant_text(struct call *call, const struct target *target, const struct tenant *tenant)
+{
+	struct buf text = buf_new(call->registry->pool, 1024);
+
+	doc_write_json(tenant_doc(call, target, tenant), &text);
+	return buf_str(&text);
+}
+
+static void write_tenant(struct call *call, const struct target *target, const struct tenant *tenant)
+{
+	set_etag(call, tenant->etag);
+	answer_text(call, target, tenant_text(call, target, tenant), tenant->changed);
+}
+
+// ---- whose
+
+// A tenant sees its own; of others it is not told whether they are there.
+static enum outcome check_own(struct call *call, const struct target *target)
+{
+	if (is_operator(call) || str_eq(target->name, call->who.tenant))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_FORBIDDEN, "a tenant has to do with its own Tenant object alone");
+}
+
+enum outcome get_tenant_object(struct call *call, const struct target *target, struct guard guard)
+{
+	struct tenant tenant;
+	enum outcome outcome = check_own(call, target);
+
+	if (outcome == OUTCOME_OK)
+		outcome = tenant_get(call->registry, target->name, &tenant);
+	if (outcome == OUTCOME_OK)
+		outcome = tenant_check(call->registry, &tenant, guard);
+	if (outcome == OUTCOME_OK)
+		write_tenant(call, target, &tenant);
+	return told(call, target, target->name, outcome);
+}
+
+// ---- lists
+
+static bool take_tenant(const struct tenants_visit *visit, const struct tenant *tenant)
+{
+	if (visit->as_of != NULL)
+		as_of_saw(visit->as_of, tenant->id, tenant->changed);
+	return visit->take(visit->arg, tenant, tenant_text(visit->call, visit->target, tenant));
+}
+
+// The one that is meant: a tenant's own, or that of a name.
+static enum outcome visit_tenant(const struct tenants_visit *visit, struct str name)
+{
+	struct tenant tenant;
+	enum outcome outcome = tenant_get(visit->call->registry, name, &tenant);
+
+	if (outcome == OUTCOME_OK)
+		(void)take_tenant(visit, &tenant);
+	return outcome == OUTCOME_NOT_FOUND || outcome == OUTCOME_GONE ? OUTCOME_OK : outcome;
+}
+
+enum outcome visit_tenants(const struct tenants_visit *visit, struct str *next)
+{
+	struct call *call = visit->call;
+	const struct str named = visit->query->choice.name;
+	struct str last = visit->query->marker;
+	bool more = true, enough = false;
+	struct tenant *list;
+	size_t n;
+
+	*next = STR_NONE;
+	if (!is_operator(call) && named.p != NULL && !str_eq(named, call->who.tenant))
+		return OUTCOME_OK;
+	if (!is_operator(call) || named.p != NULL)
+		return visit_tenant(visit, is_operator(call) ? named : call->who.tenant);
+	while (more && !enough) {
+		enum outcome outcome = tenant_list(call->registry, false, last, STEP, &list, &n, &more);
+		if (outcome != OUTCOME_OK)
+			return outcome;
+		size_t i = 0;
+		while (i < n && !enough) {
+			enough = !take_tenant(visit, &list[i]);
+			last = list[i++].name;
+		}
+		more = more || i < n;
+	}
+	if (more)
+		*next = last;
+	if (more && visit->as_of != NULL)
+		as_of_page_ends(visit->as_of, 0, STR(""), last);
+	return OUTCOME_OK;
+}
+
+// ---- written
+
+static bool has_word(const struct doc *words, struct str name)
+{
+	for (struct doc_iter it = doc_iter(words); doc_next(&it);)
+		if (str_eq_nocase(it.name, name))
+			return true;
+	return false;
+}
+
+// Sorted by name, so that the same annotations are always the same text.
+static void split_annotations(struct pool *pool, const struct doc *annotations, struct doc *words, struct doc *others)
+{
+	size_t n = doc_length(annotations), bytes = 0, i = 0;
+	struct doc_iter *entries = POOL_ARRAY(pool, struct doc_iter, n + 1);
+
+	for (struct doc_iter it = doc_iter(annotations); doc_next(&it);)
+		entries[i++] = it;
+	sort_members(entries, n);
+	for (i = 0; i < n; i++) {
+		struct str value = doc_string(entries[i].value);
+		size_t size = entries[i].name.n + value.n;
+		bool fits = meta_name_ok(entries[i].name) && value.n <= MAX_META_VALUE && doc_length(words) < MAX_META &&
+			bytes + size <= MAX_META_ALL && !has_word(words, entries[i].name);
+		doc_set(fits ? words : others, entries[i].name, doc_new_string(pool, value));
+		bytes += fits ? size : 0;
+	}
+}
+
+static void keep(struct pool *pool, struct doc *object, const struct doc *from, const char *name)
+{
+	const struct doc *value;
+
+	if (doc_get(from, str_c(name), &value) && doc_length(value) > 0)
+		doc_set(object, str_c(name), doc_copy(pool, value));
+}
+
+static enum outcome tenant_content_of(const struct change_of_object *change, const struct doc *whole,
+	struct tenant_content *content)
+{
+	struct pool *pool = change->call->pool;
+	struct doc *meta, *object = doc_new_object(pool), *words = doc_new_object(pool), *others = doc_new_object(pool);
+	const struct doc *annotations, *spec;
+	bool locked;
+	enum outcome outcome = client_metadata(change, whole, &meta, &locked);
+
+	*content = (struct tenant_content){ .tier = STR_NONE };
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (doc_get(whole, STR("spec"), &spec) && spec != NULL && doc_kind(spec) != DOC_OBJECT)
+		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "spec must be an object");
+	if (doc_get(meta, STR("annotations"), &annotations))
+		split_annotations(pool, annotations, words, others);
+	keep(pool, object, meta, "labels");
+	keep(pool, object, meta, "finalizers");
+	keep(pool, object, whole, "spec");
+	if (doc_length(others) > 0)
+		doc_set(object, STR("annotations"), others);
+	content->metadata = json_text(pool, words);
+	content->object = json_text(pool, object);
+	return OUTCOME_OK;
+}
+
+static enum outcome must_be_absent(void *arg, const uint8_t *etag)
+{
+	UNUSED(arg);
+	return etag == NULL ? OUTCOME_OK : OUTCOME_NAME_TAKEN;
+}
+
+enum outcome create_tenant_object(struct call *call, const struct target *target, const struct doc *object)
+{
+	const struct change_of_object change = { .call = call, .target = target, .kind = CHANGE_CREATE, .document = object };
+	const struct guard guard = { .check = must_be_absent, .sure = true };
+	struct tenant_content content;
+	struct tenant tenant;
+	enum outcome outcome = OUTCOME_OK;
+
+	if (realm_reserved(target->name) != NULL)
+		outcome = call_fail(call, OUTCOME_FORBIDDEN, "%s", realm_reserved(target->name));
+	if (outcome == OUTCOME_OK)
+		outcome = tenant_content_of(&change, object, &content);
+	if (outcome == OUTCOME_OK)
+		outcome = tenant_put(call->registry, target->name, &content, guard, &tenant);
+	if (outcome == OUTCOME_NAME_TAKEN)
+		return fail_exists(call, target, target->name);
+	if (outcome == OUTCOME_CREATED)
+		write_tenant(call, target, &tenant);
+	return outcome;
+}
+
+// A tenant decides which definitions come first for it, and no more: what it may use hangs on its annotations.
+static enum outcome check_tenants_own(const struct change_of_object *change, const struct tenant *current,
+	const struct tenant_content *content)
+{
+	struct call *call = change->call;
+	struct str name = STR("multiTenancyCRDPolicy");
+	struct doc *before = stored_doc(call->pool, current->object.n > 0 ? current->object : STR("{}"));
+	struct doc *after = stored_doc(call->pool, content->object);
+	struct doc *docs[] = { before, after };
+	doc_remove(before, STR("deletionTimestamp")); // the registry's
+	const struct doc *spec;
+
+	for (size_t i = 0; i < COUNT_OF(docs); i++) {
+		struct doc *rest = doc_get(docs[i], STR("spec"), &spec) && spec != NULL ? doc_copy(call->pool, spec) :
+			doc_new_object(call->pool);
+		doc_remove(rest, name);
+		doc_set(docs[i], STR("spec"), rest);
+	}
+	if (doc_equal(before, after) &&
+		doc_equal(stored_doc(call->pool, current->metadata), stored_doc(call->pool, content->metadata)))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_FORBIDDEN, "of its own Tenant object a tenant changes spec.%.*s alone", STR_ARG(name));
+}
+
+// A tenant whose deletion waits gets no new finalizers.
+static enum outcome check_waiting(const struct change_of_object *change, const struct tenant *current,
+	const struct tenant_content *content)
+{
+	struct pool *pool = change->call->pool;
+	struct field_faults faults = field_faults_new(pool);
+	struct doc *none = doc_new_array(pool);
+	const struct doc *before = NULL, *after = NULL;
+
+	if (!tenant_deletion_asked(current) || !doc_get(stored_doc(pool, content->object), STR("finalizers"), &after))
+		return OUTCOME_OK;
+	(void)doc_get(stored_doc(pool, current->object), STR("finalizers"), &before);
+	check_finalizers(after, doc_kind(before) == DOC_ARRAY ? before : none, &faults);
+	return faults.n == 0 ? OUTCOME_OK : fail_invalid(change->call, change->target->definition, current->name, &faults);
+}
+
+static enum outcome apply(void *arg, const struct tenant *current, struct tenant_content *content)
+{
+	const struct change_of_object *change = arg;
+	struct call *call = change->call;
+	const struct doc *whole;
+	enum outcome outcome = changed_object(change, tenant_doc(call, change->target, current), &whole);
+
+	if (outcome == OUTCOME_OK)
+		outcome = tenant_content_of(change, whole, content);
+	if (outcome == OUTCOME_OK)
+		outcome = check_current(change, whole, current->changed, &current->uid);
+	if (outcome == OUTCOME_OK)
+		outcome = check_waiting(change, current, content);
+	if (outcome == OUTCOME_OK && !is_operator(call))
+		outcome = check_tenants_own(change, current, content);
+	return outcome;
+}
+
+enum outcome change_tenant_object(struct call *call, const struct target *target, struct change_of_object *change,
+	struct guard guard)
+{
+	struct tenant tenant;
+	enum outcome outcome = check_own(call, target);
+
+	if (outcome == OUTCOME_OK && call->who.role < ROLE_ADMIN)
+		outcome = call_fail(call, OUTCOME_FORBIDDEN, "this needs the role %s", role_name(ROLE_ADMIN));
+	if (outcome == OUTCOME_OK)
+		outcome = tenant_patch(call->registry, target->name, &(struct tenant_edit){ apply, change }, guard, &tenant);
+	if (outcome == OUTCOME_OK)
+		write_tenant(call, target, &tenant);
+	return told(call, target, target->name, outcome);
+}
+
+enum outcome delete_tenant_object(struct call *call, const struct target *target, const struct doc *preconditions,
+	struct guard guard)
+{
+	struct tenant tenant;
+	enum outcome outcome = tenant_get(call->registry, target->name, &tenant);
+
+	if (outcome == OUTCOME_OK && preconditions != NULL)
+		outcome = check_preconditions(call, preconditions, tenant.uid, tenant.changed);
+	if (outcome == OUTCOME_OK)
+		outcome = tenant_delete(call->registry, target->name, guard, &tenant);
+	if (outcome == OUTCOME_CONFLICT && str_eq_c(target->name, TENANT_SYSTEM))
+		return call_fail(call, OUTCOME_FORBIDDEN, "this tenant may not be deleted");
+	if (outcome == OUTCOME_ACCEPTED) {
+		write_tenant(call, target, &tenant);
+		return OUTCOME_OK;
+	}
+	if (outcome != OUTCOME_NO_CONTENT)
+		return told(call, target, target->name, outcome);
+	write_success(call, target, target->name, &tenant.uid);
+	return OUTCOME_OK;
+}

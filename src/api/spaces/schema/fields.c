@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Members that an object's type does not have, and those of a definition that nothing is done about: what fieldValidation
+// makes of them.
+#include "base/base.h"
+
+#include "api/spaces/common/spaces.h"
+#include "api/spaces/schema/openapi_internal.h"
+#include "base/pool.h"
+#include "http/uri.h"
+#include "repr/schema/structural.h"
+
+enum { WARNINGS_MAX = 8 };
+
+enum validation { VALIDATION_WARN, VALIDATION_IGNORE, VALIDATION_STRICT };
+
+static enum outcome read_validation(struct call *call, enum validation *validation)
+{
+	static const char *const supported[] = { "Ignore", "Strict", "Warn", NULL };
+	static const enum validation values[] = { VALIDATION_IGNORE, VALIDATION_STRICT, VALIDATION_WARN };
+	const struct field_path at = field_name(NULL, STR("fieldValidation"));
+	struct field_faults faults = field_faults_new(call->pool);
+	struct str text;
+
+	*validation = VALIDATION_WARN;
+	if (!uri_query(&call->request.uri, STR("fieldValidation"), &text) || text.n == 0)
+		return OUTCOME_OK;
+	for (size_t i = 0; supported[i] != NULL; i++) {
+		if (str_eq_c(text, supported[i])) {
+			*validation = values[i];
+			return OUTCOME_OK;
+		}
+	}
+	field_not_supported(&faults, &at, text, supported);
+	return fail_invalid(call, NULL, STR(""), &faults);
+}
+
+// ---- built-in kinds
+
+static const struct builtin_field *find_field(const struct builtin_field *fields, struct str name)
+{
+	for (; fields->name != NULL; fields++)
+		if (str_eq_c(name, fields->name))
+			return fields;
+	return NULL;
+}
+
+static bool is_root_name(struct str name)
+{
+	return str_eq(name, STR("apiVersion")) || str_eq(name, STR("kind")) || str_eq(name, STR("metadata"));
+}
+
+static void add_unknown(const struct builtin_field *fields, const struct doc *object, const struct field_path *at,
+	bool root, struct field_faults *unknown)
+{
+	for (struct doc_iter it = doc_iter(object); doc_next(&it);) {
+		const struct field_path here = field_name(at, it.name);
+		const struct builtin_field *field = find_field(fields, it.name);
+		if (root && is_root_name(it.name))
+			continue;
+		if (field == NULL)
+			field_fault_add(unknown, &here, FIELD_NOT_SUPPORTED, STR_NONE, "unknown field");
+		else if (field->inside != NULL && field->type == OF_OBJECT)
+			add_unknown(field->inside, it.value, &here, false, unknown);
+		for (size_t i = 0; field != NULL && field->inside != NULL && i < doc_length(it.value) &&
+			field->type == OF_OBJECTS && doc_kind(it.value) == DOC_ARRAY; i++) {
+			const struct field_path element = field_index(&here, i);
+			add_unknown(field->inside, doc_at(it.value, i), &element, false, unknown);
+		}
+	}
+}
+
+// ---- both
+
+static void find_unknown(const struct target *target, const struct doc *object, struct field_faults *unknown)
+{
+	const struct field_path root = field_name(NULL, STR("")), of_metadata = field_name(NULL, STR("metadata"));
+	const struct builtin_kind *kind = builtin_kind(target->definition->type->group, target->definition->kind);
+	const struct doc *metadata;
+
+	if (doc_get(object, STR("metadata"), &metadata))
+		add_unknown(object_meta, metadata, &of_metadata, false, unknown);
+	if (target->version->structural != NULL && target->version->prunes)
+		structural_unknown(target->version->structural, object, unknown);
+	else if (target->definition->builtin && kind != NULL)
+		add_unknown(kind->fields, object, &root, true, unknown);
+}
+
+// Rules in CEL, wherever in a schema.
+static void find_rules(const struct doc *value, const struct field_path *at, struct field_faults *idle)
+{
+	for (struct doc_iter it = doc_iter(value); doc_next(&it);) {
+		const struct field_path here = field_name(at, it.name);
+		if (str_eq(it.name, STR("x-kubernetes-validations")) && doc_length(it.value) > 0)
+			field_fault_add(idle, &here, FIELD_NOT_SUPPORTED, STR_NONE, "rules are not looked at");
+		else
+			find_rules(it.value, &here, idle);
+	}
+	for (size_t i = 0; doc_kind(value) == DOC_ARRAY && i < doc_length(value); i++) {
+		const struct field_path element = field_index(at, i);
+		find_rules(doc_at(value, i), &element, idle);
+	}
+}
+
+static void find_selectable(const struct doc *spec, const struct field_path *at, struct field_faults *idle)
+{
+	const struct field_path of_versions = field_name(at, STR("versions"));
+	const struct doc *versions, *fields;
+
+	for (size_t i = 0; doc_get(spec, STR("versions"), &versions) && i < doc_length(versions); i++) {
+		const struct field_path version = field_index(&of_versions, i);
+		const struct field_path here = field_name(&version, STR("selectableFields"));
+		if (doc_get(doc_at(versions, i), STR("selectableFields"), &fields) && doc_length(fields) > 0)
+			field_fault_add(idle, &here, FIELD_NOT_SUPPORTED, STR_NONE, "fields cannot be selected by");
+	}
+}
+
+// What newer clusters act upon, and this server only keeps.
+static void find_idle(const struct target *target, const struct doc *object, struct field_faults *idle)
+{
+	const struct field_path at = field_name(NULL, STR("spec"));
+	const struct doc *spec;
+
+	if (!has_identity(target->definition, "apiextensions.k8s.io", "customresourcedefinitions") ||
+		!doc_get(object, STR("spec"), &spec))
+		return;
+	find_selectable(spec, &at, idle);
+	find_rules(spec, &at, idle);
+}
+
+// One for each field, with that text before and behind it.
+static void add_warnings(struct call *call, const struct field_faults *found, const char *before, const char *behind)
+{
+	size_t n = field_faults_listed(found);
+
+	for (size_t i = 0; i < n && i < WARNINGS_MAX; i++) {
+		struct buf text = buf_new(call->pool, 64), quoted = buf_new(call->pool, 64);
+		buf_addf(&text, "%s\"%.*s\"%s", before, STR_ARG(str_part(found->list[i].field, 0, 200)), behind);
+		if (i + 1 == WARNINGS_MAX && found->n > WARNINGS_MAX)
+			buf_addf(&text, ", and %zu more", found->n - WARNINGS_MAX);
+		json_add_string(&quoted, buf_str(&text));
+		response_add(&call->response, "Warning", str_printf(call->pool, "299 - %.*s", STR_ARG(buf_str(&quoted))));
+	}
+}
+
+// Without what was there before: that is no mistake of this request.
+static struct field_faults only_new(struct pool *pool, const struct field_faults *found, const struct field_faults *old)
+{
+	struct field_faults fresh = { pool, POOL_ARRAY(pool, struct field_fault, field_faults_listed(found)), 0 };
+
+	for (size_t i = 0; i < field_faults_listed(found); i++) {
+		size_t j = 0;
+		while (j < field_faults_listed(old) && !str_eq(old->list[j].field, found->list[i].field))
+			j++;
+		if (j == field_faults_listed(old))
+			fresh.list[fresh.n++] = found->list[i];
+	}
+	return fresh;
+}
+
+typedef void find_function(const struct target *target, const struct doc *object, struct field_faults *found);
+
+static struct field_faults find_new(struct call *call, find_function *find, const struct target *target,
+	const struct doc *object, const struct doc *current)
+{
+	struct field_faults found = field_faults_new(call->pool), old = field_faults_new(call->pool);
+
+	find(target, object, &found);
+	if (found.n == 0 || current == NULL)
+		return found;
+	find(target, current, &old);
+	return only_new(call->pool, &found, &old);
+}
+
+static enum outcome refuse_unknown(struct call *call, const struct target *target, const struct field_faults *unknown)
+{
+	struct buf list = buf_new(call->pool, 64);
+
+	for (size_t i = 0; i < field_faults_listed(unknown); i++)
+		buf_addf(&list, "%sunknown field \"%.*s\"", i > 0 ? ", " : "", STR_ARG(unknown->list[i].field));
+	return call_fail(call, OUTCOME_BAD_REQUEST,
+		"%.*s in version \"%.*s\" cannot be handled as a %.*s: strict decoding error: %.*s",
+		STR_ARG(target->definition->kind), STR_ARG(target->version->name), STR_ARG(target->definition->kind),
+		STR_ARG(buf_str(&list)));
+}
+
+enum outcome check_fields(struct call *call, const struct target *target, const struct doc *object,
+	const struct doc *current)
+{
+	enum validation validation;
+	enum outcome outcome = read_validation(call, &validation);
+
+	if (outcome != OUTCOME_OK || validation == VALIDATION_IGNORE || target->part == PART_SCALE)
+		return outcome;
+	const struct field_faults unknown = find_new(call, find_unknown, target, object, current);
+	if (unknown.n > 0 && validation == VALIDATION_STRICT)
+		return refuse_unknown(call, target, &unknown);
+	const struct field_faults idle = find_new(call, find_idle, target, object, current);
+	add_warnings(call, &unknown, "unknown field ", "");
+	add_warnings(call, &idle, "", " is kept and not acted upon");
+	return OUTCOME_OK;
+}

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// The document: a definition for each type that has a schema, a PATCH for each that can be tried without being done.
+#include "base/base.h"
+
+#include "api/spaces/schema/openapi_internal.h"
+#include "base/pool.h"
+
+#define OBJECT_META "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+
+// ---- protobuf
+
+enum { WIRE_BYTES = 2, VARINT_MAX = 10 };
+
+static size_t put_varint(char bytes[VARINT_MAX], uint64_t value)
+{
+	size_t n = 0;
+
+	for (; value >= 0x80; value >>= 7)
+		bytes[n++] = (char)(value | 0x80);
+	bytes[n++] = (char)value;
+	return n;
+}
+
+static void add_varint(struct buf *out, uint64_t value)
+{
+	char bytes[VARINT_MAX];
+
+	buf_add(out, str_n(bytes, put_varint(bytes, value)));
+}
+
+static void add_tag(struct buf *out, unsigned field, unsigned wire)
+{
+	add_varint(out, (uint64_t)field << 3 | wire);
+}
+
+void proto_text(struct buf *out, unsigned field, struct str text)
+{
+	add_tag(out, field, WIRE_BYTES);
+	add_varint(out, text.n);
+	buf_add(out, text);
+}
+
+
+size_t proto_begin(struct buf *out, unsigned field)
+{
+	add_tag(out, field, WIRE_BYTES);
+	return out->n;
+}
+
+// A message's length stands before it and is known behind it: it makes room for that.
+void proto_end(struct buf *out, size_t begin)
+{
+	char bytes[VARINT_MAX];
+	size_t length = out->n - begin, n = put_varint(bytes, length);
+
+	buf_add(out, str_n(bytes, n));
+	memmove(out->p + begin + n, out->p + begin, length);
+	memcpy(out->p + begin, bytes, n);
+}
+
+// ---- parts of schemas
+
+void schema_type(struct buf *out, const char *type)
+{
+	size_t types = proto_begin(out, SCHEMA_TYPES);
+
+	proto_text(out, TYPES_VALUE, str_c(type));
+	proto_end(out, types);
+}
+
+void schema_extension(struct buf *out, unsigned field, const char *name, struct str value)
+{
+	size_t named = proto_begin(out, field), any;
+
+	proto_text(out, NAMED_NAME, str_c(name));
+	any = proto_begin(out, NAMED_VALUE);
+	proto_text(out, ANY_YAML, value);
+	proto_end(out, any);
+	proto_end(out, named);
+}
+
+struct property_mark property_begin(struct buf *out, struct str name)
+{
+	struct property_mark mark = { .property = proto_begin(out, PROPERTIES_PROPERTY) };
+
+	proto_text(out, NAMED_NAME, name);
+	mark.schema = proto_begin(out, NAMED_VALUE);
+	return mark;
+}
+
+void property_end(struct buf *out, struct property_mark mark)
+{
+	proto_end(out, mark.schema);
+	proto_end(out, mark.property);
+}
+
+void add_meta_properties(struct buf *out)
+{
+	static const struct { const char *name, *description; } texts[] = {
+		{ "apiVersion", "The group and version of the API in which this object is written." },
+		{ "kind", "The kind of this object." },
+	};
+	struct property_mark mark;
+
+	for (size_t i = 0; i < COUNT_OF(texts); i++) {
+		mark = property_begin(out, str_c(texts[i].name));
+		proto_text(out, SCHEMA_DESCRIPTION, str_c(texts[i].description));
+		schema_type(out, "string");
+		property_end(out, mark);
+	}
+	mark = property_begin(out, STR("metadata"));
+	proto_text(out, SCHEMA_REF, STR("#/definitions/" OBJECT_META));
+	proto_text(out, SCHEMA_DESCRIPTION, STR("Its name, labels, annotations, and what the server keeps of it."));
+	property_end(out, mark);
+}
+
+// ---- schemas of CustomResourceDefinitions
+
+static void add_schema(struct buf *out, const struct doc *schema, bool root);
+
+static const struct doc *member(const struct doc *object, const char *name)
+{
+	const struct doc *value = NULL;
+
+	doc_get(object, str_c(name), &value);
+	return value;
+}
+
+static bool is_true(const struct doc *schema, const char *name)
+{
+	const struct doc *value = member(schema, name);
+
+	return doc_kind(value) == DOC_BOOL && doc_bool(value);
+}
+
+static bool is_meta(struct str name)
+{
+	return str_eq(name, STR("apiVersion")) || str_eq(name, STR("kind")) || str_eq(name, STR("metadata"));
+}
+
+static void add_properties(struct buf *out, const struct doc *properties, bool whole)
+{
+	size_t all = proto_begin(out, SCHEMA_PROPERTIES);
+
+	if (whole)
+		add_meta_properties(out);
+	for (struct doc_iter it = doc_iter(properties); doc_next(&it);) {
+		if (whole && is_meta(it.name))
+			continue;
+		struct property_mark mark = property_begin(out, it.name);
+		add_schema(out, it.value, false);
+		property_end(out, mark);
+	}
+	proto_end(out, all);
+}
+
+static void add_required(struct buf *out, const struct doc *schema)
+{
+	const struct doc *required = member(schema, "required");
+
+	for (size_t i = 0; i < doc_length(required); i++) {
+		if (doc_kind(doc_at(required, i)) == DOC_STRING)
+			proto_text(out, SCHEMA_REQUIRED, doc_string(doc_at(required, i)));
+	}
+}
+
+// whole: it has apiVersion, kind and metadata. An object whose unknown members are kept is not described further: clients
+// would take what is not described for an error.
+static void add_object_schema(struct buf *out, const struct doc *schema, bool whole)
+{
+	const struct doc *properties = member(schema, "properties"), *additional = member(schema, "additionalProperties");
+	size_t begin;
+
+	schema_type(out, "object");
+	if (is_true(schema, "x-kubernetes-preserve-unknown-fields"))
+		return;
+	add_required(out, schema);
+	if (whole || doc_length(properties) > 0) {
+		add_properties(out, properties, whole);
+	} else if (doc_kind(additional) == DOC_OBJECT) {
+		begin = proto_begin(out, SCHEMA_ADDITIONAL);
+		size_t inner = proto_begin(out, ADDITIONAL_SCHEMA);
+		add_schema(out, additional, false);
+		proto_end(out, inner);
+		proto_end(out, begin);
+	}
+}
+
+// Clients want exactly one schema of items; an empty one allows anything.
+static void add_list_schema(struct buf *out, const struct doc *schema)
+{
+	size_t items, item;
+
+	schema_type(out, "array");
+	items = proto_begin(out, SCHEMA_ITEMS);
+	item = proto_begin(out, ITEMS_SCHEMA);
+	if (!is_true(schema, "x-kubernetes-preserve-unknown-fields"))
+		add_schema(out, member(schema, "items"), false);
+	proto_end(out, item);
+	proto_end(out, items);
+}
+
+// Without a type that clients know anything is allowed.
+static void add_schema(struct buf *out, const struct doc *schema, bool root)
+{
+	static const char *const scalars[] = { "string", "integer", "number", "boolean" };
+	struct str type = doc_string(member(schema, "type")), description = doc_string(member(schema, "description"));
+	struct str format = doc_string(member(schema, "format"));
+
+	if (description.n > 0)
+		proto_text(out, SCHEMA_DESCRIPTION, description);
+	if (is_true(schema, "x-kubernetes-int-or-string")) {
+		proto_text(out, SCHEMA_FORMAT, STR("int-or-string"));
+		schema_type(out, "string"); // which clients let numbers pass for
+		return;
+	}
+	if (root || str_eq(type, STR("object")))
+		add_object_schema(out, schema, root || is_true(schema, "x-kubernetes-embedded-resource"));
+	if (str_eq(type, STR("array")))
+		add_list_schema(out, schema);
+	for (size_t i = 0; i < COUNT_OF(scalars); i++) {
+		if (!root && str_eq_c(type, scalars[i])) {
+			if (format.n > 0)
+				proto_text(out, SCHEMA_FORMAT, format);
+			schema_type(out, scalars[i]);
+		}
+	}
+}
+
+// ---- definitions
+
+// {"group":"…","kind":"…","version":"…"}.
+static struct str type_text(struct pool *pool, const struct openapi_type *type, bool in_list)
+{
+	struct buf text = buf_new(pool, 128);
+
+	buf_add(&text, in_list ? STR("[{\"group\":") : STR("{\"group\":"));
+	json_add_string(&text, type->group);
+	BUF_LIT(&text, ",\"kind\":");
+	json_add_string(&text, type->kind);
+	BUF_LIT(&text, ",\"version\":");
+	json_add_string(&text, type->version);
+	buf_add(&text, in_list ? STR("}]") : STR("}"));
+	return buf_str(&text);
+}
+
+// "com.example.v1.Widget".
+static struct str definition_name(struct pool *pool, const struct openapi_type *type)
+{
+	struct buf name = buf_new(pool, 64);
+	size_t end = type->group.n;
+
+	if (type->builtin)
+		return str_printf(pool, "io.k8s.api.%.*s.%.*s.%.*s", STR_ARG(type->group.n > 0 ? type->group : STR("core")),
+			STR_ARG(type->version), STR_ARG(type->kind));
+	for (size_t i = type->group.n; i-- > 0;) {
+		if (type->group.p[i] != '.' && i > 0)
+			continue;
+		size_t begin = type->group.p[i] == '.' ? i + 1 : i;
+		buf_addf(&name, "%.*s.", STR_ARG(str_part(type->group, begin, end)));
+		end = i;
+	}
+	buf_addf(&name, "%.*s.%.*s", STR_ARG(type->version), STR_ARG(type->kind));
+	return buf_str(&name);
+}
+
+static void add_definition(struct pool *pool, const struct openapi_type *type, struct buf *out)
+{
+	const struct builtin_kind *builtin = type->builtin && type->schema == NULL
+		? builtin_kind(type->group, type->kind) : NULL;
+	size_t named, schema;
+
+	if (type->schema == NULL && builtin == NULL)
+		return;
+	named = proto_begin(out, DEFINITIONS_SCHEMA);
+	proto_text(out, NAMED_NAME, definition_name(pool, type));
+	schema = proto_begin(out, NAMED_VALUE);
+	if (builtin != NULL) {
+		proto_text(out, SCHEMA_DESCRIPTION, str_c(builtin->description));
+		schema_type(out, "object");
+		add_fields(out, builtin->fields, merge_rules_of(type->group, type->kind), true);
+	} else {
+		add_schema(out, type->schema, true);
+	}
+	schema_extension(out, SCHEMA_EXTENSION, "x-kubernetes-group-version-kind", type_text(pool, type, true));
+	proto_end(out, schema);
+	proto_end(out, named);
+}
+
+static void add_object_meta(struct buf *out)
+{
+	size_t named = proto_begin(out, DEFINITIONS_SCHEMA), schema;
+	const struct merge_rule *rules = merge_rules_of(STR(""), STR("ConfigMap"));
+
+	proto_text(out, NAMED_NAME, STR(OBJECT_META));
+	schema = proto_begin(out, NAMED_VALUE);
+	proto_text(out, SCHEMA_DESCRIPTION, STR("What all objects have."));
+	schema_type(out, "object");
+	add_fields(out, object_meta, rules->inside, false);
+	proto_end(out, schema);
+	proto_end(out, named);
+}
+
+// ---- paths
+
+static struct str path_of(struct pool *pool, const struct openapi_type *type)
+{
+	struct buf path = buf_new(pool, 128);
+
+	if (type->group.n == 0)
+		buf_addf(&path, "/api/%.*s/", STR_ARG(type->version));
+	else
+		buf_addf(&path, "/apis/%.*s/%.*s/", STR_ARG(type->group), STR_ARG(type->version));
+	if (type->namespaced)
+		BUF_LIT(&path, "namespaces/{namespace}/");
+	buf_addf(&path, "%.*s/{name}", STR_ARG(type->plural));
+	return buf_str(&path);
+}
+
+static void add_dry_run_parameter(struct buf *out)
+{
+	size_t item = proto_begin(out, OPERATION_PARAMETERS), parameter = proto_begin(out, PARAMETERS_PARAMETER);
+	size_t non_body = proto_begin(out, PARAMETER_NON_BODY), query = proto_begin(out, NON_BODY_QUERY);
+
+	proto_text(out, QUERY_IN, STR("query"));
+	proto_text(out, QUERY_NAME, STR("dryRun"));
+	proto_text(out, QUERY_TYPE, STR("string"));
+	proto_end(out, query);
+	proto_end(out, non_body);
+	proto_end(out, parameter);
+	proto_end(out, item);
+}
+
+static void add_path(struct pool *pool, const struct openapi_type *type, struct buf *out)
+{
+	size_t named, path, operation;
+
+	if (!type->dry_runs)
+		return;
+	named = proto_begin(out, PATHS_PATH);
+	proto_text(out, NAMED_NAME, path_of(pool, type));
+	path = proto_begin(out, NAMED_VALUE);
+	operation = proto_begin(out, PATH_PATCH);
+	add_dry_run_parameter(out);
+	schema_extension(out, OPERATION_EXTENSION, "x-kubernetes-group-version-kind", type_text(pool, type, false));
+	proto_end(out, operation);
+	proto_end(out, path);
+	proto_end(out, named);
+}
+
+void openapi_add(struct pool *pool, const struct openapi_type *types, size_t n, struct buf *out)
+{
+	size_t part;
+
+	proto_text(out, DOCUMENT_SWAGGER, STR("2.0"));
+	part = proto_begin(out, DOCUMENT_INFO);
+	proto_text(out, INFO_TITLE, STR("Tenure"));
+	proto_text(out, INFO_VERSION, STR(TENURE_VERSION));
+	proto_end(out, part);
+	part = proto_begin(out, DOCUMENT_PATHS);
+	for (size_t i = 0; i < n; i++)
+		add_path(pool, &types[i], out);
+	proto_end(out, part);
+	part = proto_begin(out, DOCUMENT_DEFINITIONS);
+	add_object_meta(out);
+	for (size_t i = 0; i < n; i++)
+		add_definition(pool, &types[i], out);
+	proto_end(out, part);
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// For openapi*.c only: writing protobuf, and the descriptions of built-in kinds.
+#ifndef TENURE_API_SPACES_SCHEMA_OPENAPI_INTERNAL_H
+#define TENURE_API_SPACES_SCHEMA_OPENAPI_INTERNAL_H
+
+#include "api/spaces/schema/openapi.h"
+#include "base/buf.h"
+#include "repr/patch/strategic_patch.h"
+
+// ---- protobuf: a message's fields one after the other, a message within a message between begin and end
+
+void proto_text(struct buf *out, unsigned field, struct str text);
+size_t proto_begin(struct buf *out, unsigned field);
+void proto_end(struct buf *out, size_t begin);
+
+// Numbers of fields in gnostic's OpenAPIv2.proto.
+enum {
+	DOCUMENT_SWAGGER = 1, DOCUMENT_INFO = 2, DOCUMENT_PATHS = 8, DOCUMENT_DEFINITIONS = 9,
+	INFO_TITLE = 1, INFO_VERSION = 2,
+	PATHS_PATH = 2, NAMED_NAME = 1, NAMED_VALUE = 2,
+	PATH_PATCH = 8, OPERATION_PARAMETERS = 8, OPERATION_EXTENSION = 13,
+	PARAMETERS_PARAMETER = 1, PARAMETER_NON_BODY = 2, NON_BODY_QUERY = 3, QUERY_IN = 2, QUERY_NAME = 4, QUERY_TYPE = 6,
+	DEFINITIONS_SCHEMA = 1,
+	SCHEMA_REF = 1, SCHEMA_FORMAT = 2, SCHEMA_DESCRIPTION = 4, SCHEMA_REQUIRED = 19, SCHEMA_ADDITIONAL = 21,
+	SCHEMA_TYPES = 22, SCHEMA_ITEMS = 23, SCHEMA_PROPERTIES = 25, SCHEMA_EXTENSION = 31,
+	ADDITIONAL_SCHEMA = 1, TYPES_VALUE = 1, ITEMS_SCHEMA = 1, PROPERTIES_PROPERTY = 1, ANY_YAML = 2,
+};
+
+// A schema's type; its extension, whose value is JSON (which is YAML, too); its items or values of any form.
+void schema_type(struct buf *out, const char *type);
+void schema_extension(struct buf *out, unsigned field, const char *name, struct str value);
+// Properties, each begun and ended; property_begin returns where the schema in it begins.
+struct property_mark {
+	size_t property, schema;
+};
+struct property_mark property_begin(struct buf *out, struct str name);
+void property_end(struct buf *out, struct property_mark mark);
+// apiVersion, kind and metadata.
+void add_meta_properties(struct buf *out);
+
+// ---- openapi_builtin.c
+
+enum field_type { OF_STRING, OF_INTEGER, OF_BOOLEAN, OF_ANY, OF_OBJECT, OF_STRING_MAP, OF_STRINGS, OF_OBJECTS,
+	OF_INT_OR_STRING, OF_TIME, OF_BYTES_MAP, OF_QUANTITY_MAP };
+
+struct builtin_field {
+	const char *name;
+	enum field_type type;
+	bool required;
+	const struct builtin_field *inside; // of OF_OBJECT, OF_OBJECTS; NULL: anything. Ends with name NULL
+	const char *description;
+};
+
+struct builtin_kind {
+	const char *group, *kind;
+	const struct builtin_field *fields; // besides apiVersion, kind, metadata
+	const char *description;
+};
+// NULL: it is not described.
+const struct builtin_kind *builtin_kind(struct str group, struct str kind);
+extern const struct builtin_field object_meta[];
+// Appends the properties of an object and what is required of it. rules: how its lists merge.
+void add_fields(struct buf *out, const struct builtin_field *fields, const struct merge_rule *rules, bool root);
+
+#endif

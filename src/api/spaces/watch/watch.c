@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// Watch, the worker's half: looks at the request, answers with what there is already, and writes the order by which the
+// watch process goes on.
+#include "base/base.h"
+
+#include "api/spaces/object/as_of.h"
+#include "api/spaces/watch/internal.h"
+#include "base/buf.h"
+#include "base/pool.h"
+#include "http/uri.h"
+
+enum { FIRST_MAX_BYTES = 64 << 20, SECONDS_DEFAULT = 300, SECONDS_MAX = 3600 };
+
+struct watch_begun {
+	struct call *call;
+	const struct target *target;
+	struct list_query query;
+	struct watch_words words;
+	const struct table_columns *columns;
+	struct buf out;         // the first events
+	struct buf known;       // of struct known
+	bool initial;           // the objects that are there are told
+	bool from_now;          // the position is not the client's
+	bool marks_initial;     // and a bookmark says where they end
+	bool too_large;
+};
+
+// ---- events
+
+void event_add(struct call *call, const struct target *target, const struct table_columns *columns, const char *type,
+	struct str object, struct buf *out)
+{
+	struct pool *pool = call->registry->pool;
+
+	BUF_LIT(out, "{\"type\":\"");
+	buf_add(out, str_c(type));
+	BUF_LIT(out, "\",\"object\":");
+	if (columns == NULL) {
+		buf_add(out, object);
+		BUF_LIT(out, "}\n");
+		return;
+	}
+	UNUSED(target);
+	BUF_LIT(out, "{\"kind\":\"Table\",\"apiVersion\":");
+	json_add_string(out, wanted_table(call));
+	BUF_LIT(out, ",\"metadata\":{},\"columnDefinitions\":");
+	table_add_columns(columns, out);
+	BUF_LIT(out, ",\"rows\":[");
+	table_add_row(pool, columns, stored_doc(pool, object), included_object(call), call->registry->now_us, out);
+	BUF_LIT(out, "]}}\n");
+}
+
+void bookmark_add(struct call *call, const struct target *target, const struct table_columns *columns, uint64_t position,
+	bool initial, struct buf *out)
+{
+	struct pool *pool = call->registry->pool;
+	struct buf object = buf_new(pool, 256);
+
+	BUF_LIT(&object, "{\"kind\":");
+	json_add_string(&object, target->definition->kind);
+	BUF_LIT(&object, ",\"apiVersion\":");
+	json_add_string(&object, group_version(pool, target->definition->type->group, target->version->name));
+	buf_addf(&object, ",\"metadata\":{\"resourceVersion\":\"%llu\"", (unsigned long long)position);
+	if (initial)
+		BUF_LIT(&object, ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}");
+	BUF_LIT(&object, "}}");
+	event_add(call, target, columns, "BOOKMARK", buf_str(&object), out);
+}
+
+void watch_unauthenticated(struct buf *out)
+{
+	BUF_LIT(out, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
+		"\"status\":\"Failure\",\"message\":\"the credential that this watch began with is no longer good\","
+		"\"reason\":\"Unauthorized\",\"code\":401}}\n");
+}
+
+void watch_too_costly(struct buf *out)
+{
+	BUF_LIT(out, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
+		"\"status\":\"Failure\",\"message\":\"an event of this watch takes more memory or computing time than one is "
+		"granted: watch without columns or selectors that search large members\",\"reason\":\"RequestEntityTooLarge\","
+		"\"code\":413}}\n");
+}
+
+void watch_expired(struct buf *out)
+{
+	BUF_LIT(out, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
+		"\"status\":\"Failure\",\"message\":\"the history from that resourceVersion on is not to be had: list again, "
+		"and watch from the list's\",\"reason\":\"Expired\",\"code\":410}}\n");
+}
+
+// ---- what is asked for
+
+static unsigned random_seconds(void)
+{
+	const struct uuid dice = uuid_new();
+
+	const struct str bytes = uuid_bytes(&dice);
+
+	return SECONDS_DEFAULT + (unsigned)(unsigned char)bytes.p[bytes.n - 1] * SECONDS_DEFAULT / 256;
+}
+
+static enum outcome read_number(struct call *call, const char *name, uint64_t *value)
+{
+	struct str text;
+
+	*value = 0;
+	if (uri_query(&call->request.uri, str_c(name), &text) && text.n > 0 && !str_to_u64(text, value))
+		return call_fail(call, OUTCOME_BAD_PARAMETER, "%s must be a number", name);
+	return OUTCOME_OK;
+}
+
+// What is there is told to who gives no position, or asks for it.
+static void read_beginning(struct watch_begun *begun)
+{
+	struct call *call = begun->call;
+	bool asked = query_has(call, "sendInitialEvents");
+	bool wanted = query_is_true(call, "sendInitialEvents");
+
+	begun->initial = asked ? wanted : begun->words.position == 0;
+	begun->from_now = begun->initial || begun->words.position == 0;
+	begun->words.bookmarks = query_is_true(call, "allowWatchBookmarks");
+	begun->marks_initial = wanted && begun->words.bookmarks;
+}
+
+static enum outcome read_watch(struct watch_begun *begun)
+{
+	struct call *call = begun->call;
+	uint64_t seconds;
+	enum version_match match;
+	enum outcome outcome = read_choice(call, begun->target, &begun->query.choice);
+
+	if (outcome == OUTCOME_OK)
+		outcome = read_version_match(call, true, &match);
+	if (outcome == OUTCOME_OK)
+		outcome = read_number(call, "resourceVersion", &begun->words.position);
+	if (outcome == OUTCOME_OK)
+		outcome = read_number(call, "timeoutSeconds", &seconds);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	read_beginning(begun);
+	begun->words.seconds = seconds == 0 ? random_seconds() : seconds > SECONDS_MAX ? SECONDS_MAX : (uint32_t)seconds;
+	begun->words.selective = !begun->query.choice.all;
+	begun->words.varying = choice_varies(&begun->query.choice);
+	begun->words.tenants = has_identity(begun->target->definition, "", "tenants");
+	return OUTCOME_OK;
+}
+
+// *expired: what came after that position is not known any more, or was never here.
+static enum outcome find_position(struct watch_begun *begun, bool *expired)
+{
+	uint64_t oldest, newest, *position = &begun->words.position;
+
+	*expired = false;
+	enum outcome outcome = follow_bounds(begun->call->registry, &oldest, &newest);
+	*expired = *position > newest || (!begun->from_now && *position + 1 < oldest);
+	return begun->from_now && !*expired && outcome == OUTCOME_OK ? horizon_advance(begun->call->registry, position, NULL) : outcome;
+}
+
+// ---- what is there
+
+static void note_known(struct watch_begun *begun, uint64_t id, enum known_state state)
+{
+	const struct known known = { .id = id, .state = state };
+
+	buf_add(&begun->known, str_n((const char *)&known, sizeof(known)));
+}
+
+static void tell_first(struct watch_begun *begun, uint64_t id, uint64_t changed, struct str object)
+{
+	begun->too_large = begun->out.n + object.n > FIRST_MAX_BYTES;
+	if (begun->too_large)
+		return;
+	event_add(begun->call, begun->target, begun->columns, "ADDED", object, &begun->out);
+	if (begun->words.selective || changed > begun->words.position)
+		note_known(begun, id, KNOWN_CHOSEN);
+}
+
+// It is not chosen. A change behind the position, which is told yet, may be the one that made it so.
+static void note_unchosen(struct watch_begun *begun, uint64_t id, uint64_t changed)
+{
+	if (changed > begun->words.position)
+		note_known(begun, id, KNOWN_ABSENT);
+}
+
+// What changed behind the position is told as of the position: from there on its changes follow.
+static uint64_t as_of_position(const struct watch_begun *begun, uint64_t changed)
+{
+	return changed > begun->words.position ? begun->words.position : changed;
+}
+
+static bool take_first(void *arg, const struct resource *resource, struct str object)
+{
+	struct watch_begun *begun = arg;
+	struct call *call = begun->call;
+	bool fits = chosen(&begun->query.choice, call->registry->pool, object);
+	struct resource now = *resource;
+	struct buf text = buf_new(call->registry->pool, 1024 + now.meta.n + now.body.n);
+
+	if (!fits) {
+		note_unchosen(begun, resource->id, resource->changed);
+		return true;
+	}
+	now.changed = as_of_position(begun, now.changed);
+	object_json(call, begun->target->definition, begun->target->version, &now, &text);
+	tell_first(begun, resource->id, resource->changed, buf_str(&text));
+	return !begun->too_large;
+}
+
+static bool take_first_tenant(void *arg, const struct tenant *tenant, struct str object)
+{
+	struct watch_begun *begun = arg;
+	struct call *call = begun->call;
+	bool fits = chosen(&begun->query.choice, call->registry->pool, object);
+	struct tenant now = *tenant;
+
+	if (!fits) {
+		note_unchosen(begun, tenant->id, tenant->changed);
+		return true;
+	}
+	now.changed = as_of_position(begun, now.changed);
+	tell_first(begun, tenant->id, tenant->changed, tenant_text(call, begun->target, &now));
+	return !begun->too_large;
+}
+
+static enum outcome visit_first(struct watch_begun *begun, struct as_of *as_of)
+{
+	struct list_query everything = begun->query;
+	const struct visit visit = { begun->call, begun->target, &everything, take_first, begun, as_of, NULL };
+	const struct tenants_visit tenants = { begun->call, begun->target, &everything, take_first_tenant, begun, as_of };
+	enum outcome outcome = OUTCOME_OK;
+	struct str next;
+
+	everything.choice.all = true;
+	begun->out.n = begun->known.n = 0;
+	if (begun->words.tenants)
+		outcome = visit_tenants(&tenants, &next);
+	else if (begun->target->definition->stored)
+		outcome = visit_objects(&visit, &next);
+	if (outcome == OUTCOME_OK && begun->too_large)
+		return call_fail(begun->call, OUTCOME_BODY_TOO_LARGE,
+			"what is there already has more than %d bytes: list it by pages, and watch from the list's resourceVersion",
+			FIRST_MAX_BYTES);
+	return outcome;
+}
+
+// What is there goes out as of the position from which it goes on. Where no position fits what was read, as of one before:
+// what is newer comes a second time.
+static enum outcome look_at_all(struct watch_begun *begun)
+{
+	struct call *call = begun->call;
+	struct as_of as_of;
+	bool exact = false, again = true;
+	enum outcome outcome = as_of_begin(&as_of, call, begun->target,
+		name_looked_up(call, begun->target, &begun->query.choice));
+
+	while (outcome == OUTCOME_OK && again) {
+		begun->words.position = UINT64_MAX;
+		outcome = visit_first(begun, &as_of);
+		if (outcome == OUTCOME_OK)
+			outcome = as_of_end(&as_of, &begun->words.position, &exact, &again);
+		if (outcome == OUTCOME_OK && again)
+			outcome = as_of_again(&as_of);
+	}
+	return outcome == OUTCOME_OK && !exact ? visit_first(begun, NULL) : outcome;
+}
+
+// Who resumes has what was chosen at his version: with each change the log has what of it selectors could ask before.
+static enum outcome look_first(struct watch_begun *begun)
+{
+	enum outcome outcome = OUTCOME_OK;
+
+	if (begun->initial)
+		outcome = look_at_all(begun);
+	if (outcome == OUTCOME_OK && begun->marks_initial)
+		bookmark_add(begun->call, begun->target, begun->columns, begun->words.position, true, &begun->out);
+	return outcome;
+}
+
+// ---- the order
+
+static const char *const credentials[] = {
+	"x-auth-token", "authorization", "x-roles", "x-project-id", "openstack-system-scope"
+};
+
+// By which the watch process asks again whether they still hold.
+static struct str credential_lines(struct call *call)
+{
+	struct buf lines = buf_new(call->pool, 256);
+
+	for (size_t i = 0; i < COUNT_OF(credentials); i++) {
+		struct str value = request_header(&call->request, credentials[i]);
+		if (value.p == NULL)
+			continue;
+		buf_add(&lines, str_c(credentials[i]));
+		buf_addc(&lines, ':');
+		buf_add(&lines, value);
+		buf_addc(&lines, '\n');
+	}
+	return buf_str(&lines);
+}
+
+static void write_order(struct watch_begun *begun)
+{
+	struct call *call = begun->call;
+	const struct target *target = begun->target;
+	struct watch_words *words = &begun->words;
+	const struct str accept = request_header(&call->request, "accept");
+	const struct str texts[WATCH_TEXTS] = {
+		[WATCH_TARGET] = call->request.target, [WATCH_ACCEPT] = accept, [WATCH_USER] = call->who.user,
+		[WATCH_USER_TENANT] = call->who.tenant, [WATCH_TENANT] = target->tenant, [WATCH_SPACE] = target->space,
+		[WATCH_NAME] = begun->query.choice.name, [WATCH_CREDENTIALS] = credential_lines(call),
+		[WATCH_REMOTE_USER] = call->request.remote_user,
+		[WATCH_REMOTE_USER_SECRET] = call->request.remote_user_secret,
+	};
+	struct buf order = buf_new(call->pool, 1024 + begun->known.n);
+
+	words->all = target->all;
+	words->all_spaces = target->all_spaces;
+	words->named = begun->query.choice.name.p != NULL;
+	words->definition = target->definition->uid;
+	words->role = (uint32_t)call->who.role;
+	words->type_id = target->definition->stored ? target->definition->type->id : 0;
+	for (size_t i = 0; i < WATCH_TEXTS; i++)
+		words->sizes[i] = texts[i].n;
+	words->known_bytes = begun->known.n;
+	buf_add(&order, str_n((const char *)words, sizeof(*words)));
+	buf_add(&order, buf_str(&begun->known));
+	for (size_t i = 0; i < WATCH_TEXTS; i++)
+		buf_add(&order, texts[i]);
+	call->order = buf_str(&order);
+}
+
+static enum outcome refuse(struct call *call)
+{
+	return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED,
+		"watch is not offered by a service that the web server starts itself: read the list again (kubectl delete takes "
+		"--wait=false)");
+}
+
+enum outcome watch_in_space(struct call *call, const struct target *target)
+{
+	struct watch_begun begun = { .call = call, .target = target, .out = buf_new(call->pool, 1024),
+		.known = buf_new(call->pool, 64) };
+	bool expired = false;
+
+	if (!call->may_order)
+		return refuse(call);
+	enum outcome outcome = read_watch(&begun);
+	if (outcome == OUTCOME_OK)
+		outcome = find_position(&begun, &expired);
+	if (wanted_table(call).p != NULL)
+		begun.columns = table_columns_of(call->pool, target->definition, target->version);
+	if (outcome == OUTCOME_OK && !expired)
+		outcome = look_first(&begun);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (expired)
+		watch_expired(&begun.out);
+	else if (call->request.method == METHOD_GET)
+		write_order(&begun);
+	write_json_text(call, buf_str(&begun.out));
+	response_set(&call->response, "X-Accel-Buffering", STR("no")); // for nginx
+	return OUTCOME_OK;
+}

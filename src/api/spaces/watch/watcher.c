@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: Apache-2.0
+// Watch, the watch process's half: from a change to what it means for one client.
+#include "base/base.h"
+
+#include "api/spaces/watch/internal.h"
+#include "auth/auth.h"
+#include "base/config/config.h"
+#include "base/pool.h"
+#include "http/uri.h"
+
+struct watcher {
+	struct watch_words words;
+	struct str texts[WATCH_TEXTS];
+	struct known *known; // by id
+	size_t n_known, known_room;
+	char bytes[];
+};
+
+// ---- the order
+
+static int by_id(const void *a, const void *b)
+{
+	const struct known *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static bool read_known(struct watcher *watcher, const char *bytes)
+{
+	watcher->n_known = watcher->known_room = watcher->words.known_bytes / sizeof(*watcher->known);
+	if (watcher->n_known == 0)
+		return true;
+	watcher->known = calloc(watcher->n_known, sizeof(*watcher->known));
+	if (watcher->known == NULL)
+		return false;
+	memcpy(watcher->known, bytes, watcher->n_known * sizeof(*watcher->known));
+	qsort(watcher->known, watcher->n_known, sizeof(*watcher->known), by_id);
+	return true;
+}
+
+// The flags stand side by side, a byte each, and are read as bool only if they are 0 or 1.
+static bool flags_hold(struct str order)
+{
+	for (size_t i = offsetof(struct watch_words, all); i <= offsetof(struct watch_words, bookmarks); i++) {
+		if ((unsigned char)order.p[i] > 1)
+			return false;
+	}
+	return true;
+}
+
+// Do known_bytes and the texts' sizes, of which no sum may overflow, add up to the rest of the order? *n_texts: the texts'.
+static bool sizes_hold(const struct watch_words *words, uint64_t rest, uint64_t *n_texts)
+{
+	*n_texts = 0;
+	if (words->known_bytes > rest)
+		return false;
+	rest -= words->known_bytes;
+	for (size_t i = 0; i < WATCH_TEXTS; i++) {
+		if (words->sizes[i] > rest - *n_texts)
+			return false;
+		*n_texts += words->sizes[i];
+	}
+	return *n_texts == rest;
+}
+
+struct watcher *watcher_new(struct str order)
+{
+	struct watch_words words;
+	uint64_t n_texts;
+
+	if (order.n < sizeof(words) || !flags_hold(order))
+		return NULL;
+	memcpy(&words, order.p, sizeof(words));
+	if (!sizes_hold(&words, order.n - sizeof(words), &n_texts))
+		return NULL;
+	struct watcher *watcher = calloc(1, sizeof(*watcher) + n_texts + 1);
+	if (watcher == NULL)
+		return NULL;
+	watcher->words = words;
+	const char *known = order.p + sizeof(words);
+	memcpy(watcher->bytes, known + words.known_bytes, n_texts);
+	for (size_t i = 0, at = 0; i < WATCH_TEXTS; at += words.sizes[i++])
+		watcher->texts[i] = str_n(watcher->bytes + at, words.sizes[i]);
+	if (!read_known(watcher, known))
+		watcher_free(&watcher);
+	return watcher;
+}
+
+void watcher_free(struct watcher **watcher)
+{
+	if (*watcher == NULL)
+		return;
+	free((*watcher)->known);
+	free(*watcher);
+	*watcher = NULL;
+}
+
+struct str watcher_tenant(const struct watcher *watcher)
+{
+	return watcher->words.all || watcher->words.tenants ? STR_NONE : watcher->texts[WATCH_TENANT];
+}
+
+struct str watcher_user_tenant(const struct watcher *watcher)
+{
+	return watcher->texts[WATCH_USER_TENANT];
+}
+
+uint64_t watcher_position(const struct watcher *watcher)
+{
+	return watcher->words.position;
+}
+
+void watcher_advance(struct watcher *watcher, uint64_t position)
+{
+	if (position > watcher->words.position)
+		watcher->words.position = position;
+}
+
+unsigned watcher_seconds(const struct watcher *watcher)
+{
+	return watcher->words.seconds;
+}
+
+bool watcher_wants_bookmarks(const struct watcher *watcher)
+{
+	return watcher->words.bookmarks;
+}
+
+// ---- what the client has
+
+static struct known *find_known(const struct watcher *watcher, uint64_t id)
+{
+	const struct known key = { .id = id };
+
+	return watcher->n_known == 0 ? NULL
+		: bsearch(&key, watcher->known, watcher->n_known, sizeof(*watcher->known), by_id);
+}
+
+static void forget_known(struct watcher *watcher, struct known *known)
+{
+	size_t at = (size_t)(known - watcher->known);
+
+	memmove(known, known + 1, (--watcher->n_known - at) * sizeof(*known));
+}
+
+static void add_known(struct watcher *watcher, uint64_t id, enum known_state state)
+{
+	size_t at = watcher->n_known;
+
+	if (watcher->n_known == watcher->known_room) {
+		size_t room = watcher->known_room * 2 + 8;
+		struct known *more = reallocarray(watcher->known, room, sizeof(*more));
+		if (more == NULL)
+			abort();
+		watcher->known = more;
+		watcher->known_room = room;
+	}
+	while (at > 0 && watcher->known[at - 1].id > id)
+		at--;
+	memmove(&watcher->known[at + 1], &watcher->known[at], (watcher->n_known++ - at) * sizeof(*watcher->known));
+	watcher->known[at] = (struct known){ .id = id, .state = state };
+}
+
+// ---- whose changes
+
+static bool is_in(const struct watcher *watcher, struct str tenant)
+{
+	return tenant.p != NULL && (watcher->words.all || str_eq(tenant, watcher->texts[WATCH_TENANT]));
+}
+
+static bool is_move(const struct followed *change)
+{
+	return str_eq(change->verb, STR("moved"));
+}
+
+static bool is_of_tenant(const struct followed *change)
+{
+	return change->resource.id == 0 && change->resource.type == NULL;
+}
+
+// The name of the tenant that changed. One that is no more was everybody's to see who sees all.
+static struct str tenant_name(const struct followed *change)
+{
+	return change->tenant.p != NULL ? change->tenant : change->former;
+}
+
+// A tenant sees its own.
+static bool wants_tenant(const struct watcher *watcher, const struct followed *change)
+{
+	if (!watcher->words.tenants || !is_of_tenant(change))
+		return false;
+	if (watcher->words.role != ROLE_OPERATOR && !str_eq(change->tenant, watcher->texts[WATCH_USER_TENANT]))
+		return false;
+	return !watcher->words.named || str_eq(tenant_name(change), watcher->texts[WATCH_NAME]);
+}
+
+bool watcher_wants(const struct watcher *watcher, const struct followed *change)
+{
+	const struct resource *resource = &change->resource;
+
+	if (str_eq(change->verb, STR("purged")))
+		return false;
+	if (watcher->words.tenants || is_of_tenant(change))
+		return wants_tenant(watcher, change);
+	if (resource->type == NULL || resource->type->id != watcher->words.type_id)
+		return false;
+	if (!watcher->words.all_spaces && !str_eq(resource->space, watcher->texts[WATCH_SPACE]))
+		return false;
+	if (watcher->words.named && !str_eq(resource->name, watcher->texts[WATCH_NAME]))
+		return false;
+	return is_in(watcher, change->tenant) || (is_move(change) && is_in(watcher, change->from));
+}
+
+static bool is_of_definition(const struct followed *change)
+{
+	const struct type *type = change->resource.type;
+
+	return type != NULL && str_eq_c(type->group, CRD_GROUP) && str_eq_c(type->plural, CRD_PLURAL);
+}
+
+// It is decided by a tenant's own definitions and the system's, its policy and its annotations.
+bool watcher_may_lose_type(const struct watcher *watcher, const struct followed *change)
+{
+	struct str concerned[] = { change->tenant, change->from };
+
+	if (uuid_is_zero(watcher->words.definition) || !(is_of_tenant(change) || is_of_definition(change)))
+		return false;
+	for (size_t i = 0; i < COUNT_OF(concerned); i++) {
+		if (is_in(watcher, concerned[i]) || (concerned[i].p != NULL && str_eq_c(concerned[i], TENANT_SYSTEM)))
+			return true;
+	}
+	return false;
+}
+
+bool watcher_asks_before(const struct watcher *watcher, const struct followed *change)
+{
+	bool comes = str_eq(change->verb, STR("created")) || str_eq(change->verb, STR("recovered")) ||
+		(is_move(change) && !is_in(watcher, change->from));
+
+	return watcher->words.varying && !comes &&
+	       find_known(watcher, is_of_tenant(change) ? change->tenant_id : change->resource.id) == NULL;
+}
+
+bool watcher_is_lost(const struct watcher *watcher, const struct followed *change)
+{
+	return is_of_tenant(change) && is_in(watcher, change->tenant) &&
+	       (str_eq(change->verb, STR("deleted")) || str_eq(change->verb, STR("recovered")));
+}
+
+// ---- events
+
+struct telling {
+	struct watcher *watcher;
+	struct call *call;
+	struct target target;
+	struct choice choice;
+	const struct table_columns *columns;
+	struct buf *out;
+};
+
+// The request anew: what it leads to may have changed.
+static enum outcome begin_telling(struct telling *telling, struct watcher *watcher, struct call *call, struct buf *out)
+{
+	struct str detail;
+
+	*telling = (struct telling){ .watcher = watcher, .call = call, .out = out };
+	memset(&call->request, 0, sizeof(call->request));
+	call->request.method = METHOD_GET;
+	call->request.target = watcher->texts[WATCH_TARGET];
+	call->who = (struct principal){ .user = watcher->texts[WATCH_USER], .tenant = watcher->texts[WATCH_USER_TENANT],
+		.role = (enum role)watcher->words.role };
+	call->problem = (struct problem){ .n_members = 0 };
+	enum outcome outcome = uri_parse(call->pool, call->request.target, call->config->max_target, &call->request.uri,
+		&detail);
+	if (outcome == OUTCOME_OK && watcher->texts[WATCH_ACCEPT].n > 0)
+		outcome = request_add_header(call->pool, &call->request, STR("accept"), watcher->texts[WATCH_ACCEPT]);
+	if (outcome == OUTCOME_OK)
+		outcome = route_find(call->routes, call->pool, &call->request, &call->match, &detail);
+	if (outcome == OUTCOME_OK)
+		outcome = read_target(call, VERB_WATCH, &telling->target);
+	if (outcome == OUTCOME_OK && !uuid_eq(telling->target.definition->uid, watcher->words.definition))
+		outcome = OUTCOME_GONE; // another type of that name
+	if (outcome == OUTCOME_OK)
+		outcome = read_choice(call, &telling->target, &telling->choice);
+	if (outcome == OUTCOME_OK && wanted_table(call).p != NULL)
+		telling->columns = table_columns_of(call->pool, telling->target.definition, telling->target.version);
+	return outcome;
+}
+
+enum outcome watcher_check_type(struct watcher *watcher, struct call *call)
+{
+	struct telling telling;
+
+	return begin_telling(&telling, watcher, call, NULL);
+}
+
+static enum outcome add_credentials(const struct watcher *watcher, struct call *call)
+{
+	struct str rest = watcher->texts[WATCH_CREDENTIALS], line;
+	enum outcome outcome = OUTCOME_OK;
+
+	while (outcome == OUTCOME_OK && str_split(&rest, '\n', &line)) {
+		size_t colon = str_find(line, ':', 0);
+		if (colon < line.n)
+			outcome = request_add_header(call->pool, &call->request, str_part(line, 0, colon),
+				str_part(line, colon + 1, line.n));
+	}
+	return outcome;
+}
+
+enum outcome watcher_check_user(struct watcher *watcher, struct call *call, struct auth *auth, struct db *db)
+{
+	struct principal who = { .role = ROLE_NONE };
+	struct str detail = STR("");
+
+	memset(&call->request, 0, sizeof(call->request));
+	call->request.remote_user = watcher->texts[WATCH_REMOTE_USER];
+	call->request.remote_user_secret = watcher->texts[WATCH_REMOTE_USER_SECRET];
+	enum outcome outcome = add_credentials(watcher, call);
+	if (outcome == OUTCOME_OK)
+		outcome = auth_identify(auth, db, call->pool, &call->request, &who, &detail);
+	if (outcome != OUTCOME_OK)
+		return outcome == OUTCOME_UNAVAILABLE ? outcome : OUTCOME_UNAUTHENTICATED;
+	bool same = str_eq(who.user, watcher->texts[WATCH_USER]) && str_eq(who.tenant, watcher->texts[WATCH_USER_TENANT]) &&
+		(uint32_t)who.role == watcher->words.role;
+	return same ? OUTCOME_OK : OUTCOME_UNAUTHENTICATED;
+}
+
+static uint64_t known_id(const struct followed *change)
+{
+	return is_of_tenant(change) ? change->tenant_id : change->resource.id;
+}
+
+// A tombstone says no more of itself than its name.
+static struct str tenant_object_of(const struct telling *telling, const struct followed *change)
+{
+	struct tenant tenant = { .name = tenant_name(change), .uid = change->resource.uid, .metadata = STR("{}"),
+		.changed = change->id, .created_us = change->resource.created_us };
+
+	return tenant_text(telling->call, &telling->target, change->itself != NULL ? change->itself : &tenant);
+}
+
+// Is what was read the tenant's own? A resource that has gone to another tenant has that one's content since: whoever is told
+// of a change before, or of the move itself, must not see it.
+static bool is_own_content(const struct telling *telling, const struct followed *change, struct str tenant)
+{
+	if (is_of_tenant(change) || telling->watcher->words.all || change->newest)
+		return true;
+	return change->tenant.p != NULL && str_eq(tenant, change->tenant) &&
+	       (change->resource.tenant_id == 0 || change->resource.tenant_id == change->tenant_id);
+}
+
+// Of what is not the tenant's own any more its names alone.
+static struct str object_of(const struct telling *telling, const struct followed *change, struct str tenant)
+{
+	if (is_of_tenant(change))
+		return tenant_object_of(telling, change);
+	struct resource resource = change->resource;
+	if (!is_own_content(telling, change, tenant))
+		resource.meta = resource.body = STR("{}");
+	struct buf text = buf_new(telling->call->pool, 1024 + resource.meta.n + resource.body.n);
+
+	resource.tenant = tenant;
+	object_json(telling->call, telling->target.definition, telling->target.version, &resource, &text);
+	return buf_str(&text);
+}
+
+static void tell(const struct telling *telling, const char *type, struct str object)
+{
+	event_add(telling->call, &telling->target, telling->columns, type, object, telling->out);
+}
+
+// What the log tells of an object as an object of its own, with the names that stay.
+static struct str object_before(const struct telling *telling, const struct followed *change)
+{
+	struct pool *pool = telling->call->pool;
+	struct doc *object = stored_doc(pool, change->before.p != NULL ? change->before : STR("{}")), *metadata;
+	const struct doc *there = NULL;
+	struct buf text = buf_new(pool, 256);
+
+	(void)doc_get(object, STR("metadata"), &there);
+	metadata = there != NULL ? doc_copy(pool, there) : doc_new_object(pool);
+	doc_set_str(pool, metadata, "name", is_of_tenant(change) ? tenant_name(change) : change->resource.name);
+	if (!is_of_tenant(change) && change->resource.space.n > 0)
+		doc_set_str(pool, metadata, "namespace", change->resource.space);
+	doc_set(object, STR("metadata"), metadata);
+	doc_write_json(object, &text);
+	return buf_str(&text);
+}
+
+// Did the client have it before the change? comes: it was not there for it. OUTCOME_OK; _GONE: nobody knows.
+static enum outcome find_had(const struct telling *telling, const struct followed *change, bool comes, bool *had)
+{
+	const struct watcher *watcher = telling->watcher;
+	const struct known *known = find_known(watcher, known_id(change));
+
+	*had = !comes;
+	if (known != NULL && (watcher->words.selective || comes))
+		*had = known->state == KNOWN_CHOSEN;
+	if (known != NULL || comes || !watcher->words.selective)
+		return OUTCOME_OK;
+	if (watcher->words.varying && (!change->asks_before || change->before.p == NULL))
+		return OUTCOME_GONE;
+	*had = chosen(&telling->choice, telling->call->pool, object_before(telling, change));
+	return OUTCOME_OK;
+}
+
+// has: the client has it now. What the log can tell at the next change is not kept: that this one is the newest and left the
+// object out.
+static void keep_known(struct watcher *watcher, const struct followed *change, bool has)
+{
+	struct known *known = find_known(watcher, known_id(change));
+	bool kept = has || !change->newest;
+
+	if (known != NULL && kept)
+		known->state = has ? KNOWN_CHOSEN : KNOWN_ABSENT;
+	else if (known != NULL)
+		forget_known(watcher, known);
+	else if (kept)
+		add_known(watcher, known_id(change), has ? KNOWN_CHOSEN : KNOWN_ABSENT);
+}
+
+// It is there. comes: it was not, before. OUTCOME_OK; _GONE as find_had.
+static enum outcome tell_present(const struct telling *telling, const struct followed *change, bool comes)
+{
+	struct watcher *watcher = telling->watcher;
+	struct str object = object_of(telling, change, change->tenant);
+	bool had, has;
+	enum outcome outcome = find_had(telling, change, comes, &had);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (!is_own_content(telling, change, change->tenant)) {
+		// It left the tenant later, which will be told.
+		if (watcher->words.varying)
+			keep_known(watcher, change, had);
+		return OUTCOME_OK;
+	}
+	has = !watcher->words.selective || chosen(&telling->choice, telling->call->pool, object);
+	if (has)
+		tell(telling, had ? "MODIFIED" : "ADDED", object);
+	else if (had)
+		tell(telling, "DELETED", object);
+	if (watcher->words.varying)
+		keep_known(watcher, change, has);
+	return OUTCOME_OK;
+}
+
+static enum outcome tell_absent(const struct telling *telling, const struct followed *change, struct str tenant)
+{
+	struct watcher *watcher = telling->watcher;
+	struct known *known;
+	bool had;
+	enum outcome outcome = find_had(telling, change, false, &had);
+
+	if (outcome == OUTCOME_OK && had)
+		tell(telling, "DELETED", object_of(telling, change, tenant));
+	known = find_known(watcher, known_id(change));
+	if (known != NULL)
+		forget_known(watcher, known);
+	return outcome;
+}
+
+static enum outcome tell_there(const struct telling *telling, const struct followed *change)
+{
+	if (str_eq(change->verb, STR("deleted")))
+		return tell_absent(telling, change, change->tenant);
+	return tell_present(telling, change, !str_eq(change->verb, STR("updated")));
+}
+
+enum outcome watcher_tell(struct watcher *watcher, struct call *call, const struct followed *change, struct buf *out)
+{
+	struct telling telling;
+	bool moved = is_move(change);
+	enum outcome outcome = begin_telling(&telling, watcher, call, out);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (moved && is_in(watcher, change->from))
+		outcome = tell_absent(&telling, change, change->from);
+	if (outcome == OUTCOME_OK && (is_of_tenant(change) || is_in(watcher, change->tenant)))
+		outcome = tell_there(&telling, change);
+	return outcome;
+}
+
+enum outcome watcher_bookmark(struct watcher *watcher, struct call *call, struct buf *out)
+{
+	struct telling telling;
+	enum outcome outcome = begin_telling(&telling, watcher, call, out);
+
+	if (outcome == OUTCOME_OK)
+		bookmark_add(call, &telling.target, telling.columns, watcher->words.position, false, out);
+	return outcome;
+}

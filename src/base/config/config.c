@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "base/config/config.h"
+#include "base/config/setting.h"
+
+// The build gives the folders chosen by configure.
+#ifndef TENURE_DATADIR
+#define TENURE_DATADIR "/usr/local/share"
+#endif
+#ifndef TENURE_RUNSTATEDIR
+#define TENURE_RUNSTATEDIR "/run"
+#endif
+
+enum {
+	HOUR = 3600,
+	DAY = 86400,
+	KIB = 1024,
+	MIB = 1048576,
+	TEXT_MAX = 4096,
+	SOCKET_PATH_MAX = 107, // sun_path has 108 bytes
+};
+
+#define OF_CONFIG(member) offsetof(struct config, member), sizeof(((struct config *)NULL)->member)
+#define OF_ENDPOINT(member) offsetof(struct endpoint_config, member), sizeof(((struct endpoint_config *)NULL)->member)
+#define DATABASE(key, type, ...) { "database", key, SETTING_##type, __VA_ARGS__ }
+#define TENURE(key, type, ...) { "tenure", key, SETTING_##type, __VA_ARGS__ }
+#define BAREMETAL(key, type, ...) { "baremetal", key, SETTING_##type, __VA_ARGS__ }
+#define ENDPOINT(key, type, ...) { "endpoint", key, SETTING_##type, __VA_ARGS__ }
+
+// section, key, type, member, default, least, most, choices, help
+const struct setting config_settings[] = {
+	DATABASE("host", TEXT, OF_CONFIG(db_host), "localhost", 0, TEXT_MAX, NULL,
+	         "Servers, as host[:port] with commas; each process tries them in an order of its own. localhost or nothing: "
+	         "the unix socket."),
+	DATABASE("socket", TEXT, OF_CONFIG(db_socket), "", 0, SOCKET_PATH_MAX, NULL,
+	         "Path of the server's unix socket. Empty: where the client library looks."),
+	DATABASE("port", NUMBER, OF_CONFIG(db_port), "3306", 1, 65535, NULL, "TCP port of hosts that name none."),
+	DATABASE("name", TEXT, OF_CONFIG(db_name), "tenure", 1, 64, NULL, "The database (schema)."),
+	DATABASE("user", TEXT, OF_CONFIG(db_user), "tenure", 0, 128, NULL,
+	         "Who the application is to the database; needs SELECT, INSERT, UPDATE and DELETE."),
+	DATABASE("password", SECRET, OF_CONFIG(db_password), "", 0, TEXT_MAX, NULL,
+	         "Its password; @FILE reads it from a file. Empty with unix_socket authentication."),
+	DATABASE("admin_user", TEXT, OF_CONFIG(db_admin_user), "", 0, 128, NULL,
+	         "Who tenure-manage is to the database when it creates and alters tables. Empty: user."),
+	DATABASE("admin_password", SECRET, OF_CONFIG(db_admin_password), "", 0, TEXT_MAX, NULL,
+	         "The password of admin_user."),
+	DATABASE("tls", CHOICE, OF_CONFIG(db_tls), "off", 0, 0, "off,on,verify",
+	         "off: no TLS. on: encrypt. verify: encrypt, and check the server's certificate and name."),
+	DATABASE("tls_ca", TEXT, OF_CONFIG(db_tls_ca), "", 0, TEXT_MAX, NULL, "PEM file of the authorities to trust."),
+	DATABASE("tls_cert", TEXT, OF_CONFIG(db_tls_cert), "", 0, TEXT_MAX, NULL, "PEM file of our own certificate."),
+	DATABASE("tls_key", TEXT, OF_CONFIG(db_tls_key), "", 0, TEXT_MAX, NULL, "PEM file of its key."),
+	DATABASE("connect_timeout", SECONDS, OF_CONFIG(db_connect_timeout), "5", 1, HOUR, NULL,
+	         "How long connecting to one host may take."),
+	DATABASE("read_timeout", SECONDS, OF_CONFIG(db_read_timeout), "60", 1, DAY, NULL,
+	         "A statement that takes longer is given up."),
+	DATABASE("lock_wait", SECONDS, OF_CONFIG(db_lock_wait), "5", 1, HOUR, NULL,
+	         "How long a statement waits for a lock before its transaction is run again."),
+	DATABASE("idle_write_timeout", SECONDS, OF_CONFIG(db_idle_write), "10", 1, HOUR, NULL,
+	         "The database ends a transaction that has written and is silent for so long, as that of a stopped process."),
+	DATABASE("retries", NUMBER, OF_CONFIG(db_retries), "10", 0, 1000, NULL,
+	         "How often a transaction is run again after a deadlock, a lock wait or a lost connection."),
+
+	TENURE("wadl_dir", TEXT, OF_CONFIG(wadl_dir), TENURE_DATADIR "/tenure/wadl", 1, TEXT_MAX, NULL,
+	       "Folder of the WADL files."),
+	TENURE("sql_dir", TEXT, OF_CONFIG(sql_dir), TENURE_DATADIR "/tenure/sql", 1, TEXT_MAX, NULL,
+	       "Folder of the numbered SQL files that tenure-manage applies."),
+	TENURE("runtime_dir", TEXT, OF_CONFIG(runtime_dir), TENURE_RUNSTATEDIR "/tenure", 1, TEXT_MAX, NULL,
+	       "Folder of the file by which all workers of the host count what the limits below are about."),
+	TENURE("log", CHOICE, OF_CONFIG(log), "stderr", 0, 0, "stderr,syslog", "Where log lines go."),
+	TENURE("log_level", CHOICE, OF_CONFIG(log_level), "info", 0, 0, "error,warning,info,debug",
+	       "The least important lines to log."),
+	TENURE("user", TEXT, OF_CONFIG(user), "", 0, 128, NULL,
+	       "The user that a master started as root becomes. Empty: stays."),
+	TENURE("group", TEXT, OF_CONFIG(group), "", 0, 128, NULL,
+	       "The group that it becomes with user. Empty: the user's."),
+	TENURE("default_tier", TEXT, OF_CONFIG(default_tier), "standard", 1, 255, NULL,
+	       "The tier of a tenant that is made without one."),
+	TENURE("default_tenant", TEXT, OF_CONFIG(default_tenant), "", 0, 255, NULL,
+	       "The tenant of users whose credential names none. Empty: they stay without."),
+	TENURE("max_body", SIZE, OF_CONFIG(max_body), "3M", KIB, 1024 * MIB, NULL, "The largest request body."),
+	TENURE("max_depth", NUMBER, OF_CONFIG(max_depth), "64", 4, 256, NULL,
+	       "How deep objects, arrays and elements may be nested."),
+	TENURE("max_target", SIZE, OF_CONFIG(max_target), "32K", KIB, MIB, NULL,
+	       "The longest path and query together."),
+	TENURE("max_headers", SIZE, OF_CONFIG(max_headers), "64K", KIB, 16 * MIB, NULL,
+	       "All request headers together."),
+	TENURE("request_memory", SIZE, OF_CONFIG(request_memory), "48M", 16 * MIB, 65536ULL * MIB, NULL,
+	       "What one request may take of a worker's memory, beside four times its body."),
+	TENURE("request_cpu", NUMBER, OF_CONFIG(request_cpu), "2000", 0, HOUR * 1000, NULL,
+	       "Milliseconds of a worker's CPU time that one request may take. 0: no limit."),
+	TENURE("retention", SECONDS, OF_CONFIG(retention), "30d", 0, 36500ULL * DAY, NULL,
+	       "How long what was deleted stays recoverable."),
+	TENURE("change_retention", SECONDS, OF_CONFIG(change_retention), "365d", 0, 36500ULL * DAY, NULL,
+	       "How long the change log is kept. 0: for ever."),
+	TENURE("move_list_max", NUMBER, OF_CONFIG(move_list_max), "100", 0, 100000, NULL,
+	       "A move action lists up to this many resources one by one; above it, count and tag."),
+	TENURE("move_sync_max", NUMBER, OF_CONFIG(move_sync_max), "50000", 0, 100000000, NULL,
+	       "A move of more resources is carried out in the background."),
+	TENURE("etag_required", CHOICE, OF_CONFIG(etag_required), "no", 0, 0, "no,yes",
+	       "yes: who changes a tenant or a resource has to send If-Match. no: where the tenant says so."),
+	TENURE("token_cache", NUMBER, OF_CONFIG(token_cache), "1000", 0, HOUR * 1000, NULL,
+	       "Milliseconds that a checked token is believed. 0: the database is asked each time."),
+	TENURE("resource_cache", SIZE, OF_CONFIG(resource_cache), "2M", 0, 1024 * MIB, NULL,
+	       "What each worker may take to remember resources, each of which the database confirms. 0: nothing."),
+	TENURE("tenant_requests", NUMBER, OF_CONFIG(tenant_requests), "0", 0, 100000, NULL,
+	       "Requests that one tenant may have in progress at an endpoint. 0: all but the endpoint's reserve."),
+	TENURE("user_requests", NUMBER, OF_CONFIG(user_requests), "0", 0, 100000, NULL,
+	       "The same for one user. 0: as many as its tenant."),
+	TENURE("wrong_tokens", NUMBER, OF_CONFIG(wrong_tokens), "300", 0, 1000000, NULL,
+	       "Wrong tokens from one address within a minute, after which it is answered 429. 0: no limit."),
+	TENURE("watches_per_token", NUMBER, OF_CONFIG(watches_per_token), "100", 0, 100000, NULL,
+	       "Watches that one token may have open at an endpoint. 0: no limit."),
+	TENURE("watches_per_tenant", NUMBER, OF_CONFIG(watches_per_tenant), "200", 0, 100000, NULL,
+	       "Watches that one tenant may have open at an endpoint. 0: no limit."),
+	TENURE("worker_deadline", SECONDS, OF_CONFIG(worker_deadline), "180", 0, DAY, NULL,
+	       "A worker that has one request for so long is killed, and another started. 0: never."),
+	TENURE("unsent", SIZE, OF_CONFIG(unsent), "256M", MIB, 64 * 1024ULL * MIB, NULL,
+	       "What answers that clients are slow to take may occupy, at each endpoint; the tenant with the most is cut off first."),
+	TENURE("baremetal_drivers", NAMES, OF_CONFIG(baremetal_drivers), "fake-hardware,ipmi,redfish", 1, TEXT_MAX, NULL,
+	       "The drivers that bare-metal nodes may name, with commas."),
+
+	BAREMETAL("create_owners", CHOICE, OF_CONFIG(create_owners), "yes", 0, 0, "no,yes",
+	          "yes: an operator who names an unknown owner of a node makes that tenant, and is warned. no: that is refused."),
+
+	ENDPOINT("socket", TEXT, OF_ENDPOINT(socket), TENURE_RUNSTATEDIR "/tenure/NAME.sock", 1, SOCKET_PATH_MAX, NULL,
+	         "Path of the unix socket that the master opens."),
+	ENDPOINT("socket_mode", OCTAL, OF_ENDPOINT(socket_mode), "0660", 0, 0777, NULL, "Permissions of the socket."),
+	ENDPOINT("socket_owner", TEXT, OF_ENDPOINT(socket_owner), "", 0, 128, NULL,
+	         "user:group that the socket is given to. Empty: as created."),
+	ENDPOINT("backlog", NUMBER, OF_ENDPOINT(backlog), "1024", 1, 65535, NULL,
+	         "Connections that wait while all workers are busy; a web server gets an error beyond."),
+	ENDPOINT("workers", NUMBER, OF_ENDPOINT(workers), "4", 1, 1024, NULL, "Number of worker processes."),
+	ENDPOINT("reserve", NUMBER, OF_ENDPOINT(reserve), "1", 0, 1024, NULL,
+	         "Worker processes beyond those, which no single tenant and no single user can keep busy. 0: any may keep all "
+	         "busy."),
+	ENDPOINT("watches", NUMBER, OF_ENDPOINT(watches), "1000", 0, 30000, NULL,
+	         "Watches that may be open at once, the last tenth for operators alone. 0: no limit."),
+	ENDPOINT("wadl", TEXT, OF_ENDPOINT(wadl), "NAME.wadl", 1, TEXT_MAX, NULL,
+	         "What this endpoint offers: a file in wadl_dir, or an absolute path; what that refers to is taken from its "
+	         "folder, or from wadl_dir."),
+	ENDPOINT("auth", LIST, OF_ENDPOINT(auth), "token", 0, 0, "token,remote-user,noauth",
+	         "Who says who asks; several with commas are asked in order. noauth is for development alone."),
+	ENDPOINT("remote_user_secret", SECRET, OF_ENDPOINT(remote_user_secret), "", 0, TEXT_MAX, NULL,
+	         "By this the web server vouches for REMOTE_USER: what it sends as TENURE_REMOTE_USER_SECRET where it "
+	         "authenticates, and nowhere else. Needed with auth = remote-user."),
+	ENDPOINT("remote_user_role", CHOICE, OF_ENDPOINT(remote_user_role), "member", 0, 0,
+	         "reader,member,admin,operator", "The role of those whom the web server authenticated."),
+	ENDPOINT("remote_user_tenant", CHOICE, OF_ENDPOINT(remote_user_tenant), "user", 0, 0, "user,domain",
+	         "Their tenant. user: named as the user is. domain: what stands behind the last @."),
+	ENDPOINT("access_log", TEXT, OF_ENDPOINT(access_log), "", 0, TEXT_MAX, NULL,
+	         "A path, or stderr; opened again on SIGHUP. Empty: none."),
+	ENDPOINT("public_url", URLS, OF_ENDPOINT(public_url), "", 0, TEXT_MAX, NULL,
+	         "scheme://host[:port][/prefix] for Location and next links. Several with commas: the one that the request came "
+	         "by, else the first. Empty: whatever Host the request names."),
+};
+const size_t config_n_settings = COUNT_OF(config_settings);
+
+const struct setting *setting_find(struct str section, struct str key)
+{
+	for (size_t i = 0; i < config_n_settings; i++) {
+		if (str_eq_c(section, config_settings[i].section) && str_eq_c(key, config_settings[i].key))
+			return &config_settings[i];
+	}
+	return NULL;
+}
+
+const struct endpoint_config *config_endpoint(const struct config *config, const char *name)
+{
+	for (size_t i = 0; i < config->n_endpoints; i++) {
+		if (strcmp(config->endpoints[i].name, name) == 0)
+			return &config->endpoints[i];
+	}
+	return NULL;
+}
+
+static void print_setting(const struct setting *setting, const void *base, FILE *out)
+{
+	fprintf(out, "# %s Default: %s\n%s =", setting->help, setting->standard[0] != '\0' ? setting->standard : "none",
+	        setting->key);
+	setting_print(setting, base, out);
+	fputc('\n', out);
+}
+
+static void print_section(const char *section, const void *base, FILE *out)
+{
+	for (size_t i = 0; i < config_n_settings; i++) {
+		if (strcmp(config_settings[i].section, section) == 0)
+			print_setting(&config_settings[i], base, out);
+	}
+}
+
+void config_print(const struct config *config, FILE *out)
+{
+	fputs("[database]\n", out);
+	print_section("database", config, out);
+	fputs("\n[tenure]\n", out);
+	print_section("tenure", config, out);
+	fputs("\n[baremetal]\n", out);
+	print_section("baremetal", config, out);
+	for (size_t i = 0; i < config->n_endpoints; i++) {
+		fprintf(out, "\n[endpoint %s]\n", config->endpoints[i].name);
+		print_section("endpoint", &config->endpoints[i], out);
+	}
+}

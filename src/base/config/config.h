@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration file (tenure.conf(5)): INI, "[section]" or "[endpoint NAME]", "key = value", "#" or ";" begin a
+// comment line; "include = PATTERN" (a glob, relative to the file's folder) before the first section reads more files.
+// Every key can be set by the environment, too: TENURE_SECTION_KEY, for an endpoint's TENURE_ENDPOINT_NAME_KEY;
+// the environment wins. A value that begins with "@" is read from the file named after it (secrets; a trailing
+// newline goes).
+//
+// config_settings in config.c is the one list of keys: name, type, default, and the text the manual page takes.
+#ifndef TENURE_BASE_CONFIG_CONFIG_H
+#define TENURE_BASE_CONFIG_CONFIG_H
+
+#include "base/str.h"
+
+enum { CONFIG_MAX_ENDPOINTS = 16 };
+
+// [endpoint NAME]
+struct endpoint_config {
+	const char *name;
+	const char *socket;       // path of the unix socket that the master opens
+	unsigned socket_mode;     // octal, default 0660
+	const char *socket_owner; // "user:group", "" to leave as created
+	unsigned backlog;         // default 1024
+	unsigned workers;         // default 4
+	unsigned reserve;         // workers beyond those, which no single tenant can keep busy; default 1
+	unsigned watches;         // at once, default 1000; 0: no limit
+	const char *wadl;         // file in wadl_dir or absolute path, default NAME.wadl
+	const char *auth;         // token | remote-user | noauth, several with commas, asked in order
+	const char *remote_user_secret; // by which the web server vouches for REMOTE_USER; needed with remote-user
+	const char *remote_user_role;   // reader | member | admin | operator
+	const char *remote_user_tenant; // user (the tenant has the user's name) | domain (what stands behind its last @)
+	const char *access_log;   // path, "stderr" or ""
+	const char *public_url;   // scheme://host[:port][/prefix], several with commas, for links; "": from the request
+};
+
+struct config {
+	// [database]
+	const char *db_host;      // comma list of host[:port], each process in its own order; "", localhost: the unix socket
+	const char *db_socket;
+	unsigned db_port;
+	const char *db_name;
+	const char *db_user;
+	const char *db_password;
+	const char *db_admin_user;     // for tenure-manage; "" means db_user
+	const char *db_admin_password;
+	const char *db_tls;       // off | on (encrypt) | verify (encrypt, check chain and name)
+	const char *db_tls_ca;
+	const char *db_tls_cert;
+	const char *db_tls_key;
+	unsigned db_connect_timeout;  // seconds, default 5
+	unsigned db_read_timeout;     // seconds, default 60: a statement that takes longer is given up
+	unsigned db_lock_wait;        // seconds, default 5
+	unsigned db_idle_write;       // seconds, default 10
+	unsigned db_retries;          // times a transaction is run again, default 10
+	// [tenure]
+	const char *wadl_dir;     // default DATADIR/tenure/wadl
+	const char *sql_dir;      // default DATADIR/tenure/sql
+	const char *runtime_dir;  // where processes of the host share a file (base/shared.h), default RUNSTATEDIR/tenure
+	const char *log;          // stderr | syslog
+	const char *log_level;    // error | warning | info | debug
+	const char *user;         // the master, started as root, becomes this user; "" stays
+	const char *group;
+	const char *default_tier; // default standard
+	const char *default_tenant; // of users whose credential names none; "": they stay without
+	uint64_t max_body;        // bytes, default 3145728
+	uint64_t resource_cache;  // bytes, of each worker; 0: none
+	unsigned max_depth;       // of documents, default 64
+	unsigned max_target;      // bytes of path and query together, default 32768
+	uint64_t request_memory;  // bytes of a worker's memory for one request, beside four times its body; default 48 MiB
+	unsigned request_cpu;     // milliseconds of CPU time for one request, default 2000; 0: no limit
+	unsigned max_headers;     // bytes of all headers together, default 65536
+	uint64_t retention;       // seconds between deletion and purge, default 2592000 (30 days)
+	uint64_t change_retention;// seconds the change log is kept, default 31536000; 0: for ever
+	unsigned move_list_max;   // a move action lists up to this many resources one by one, default 100
+	unsigned move_sync_max;   // larger moves are carried out in the background, default 50000
+	const char *etag_required; // no | yes: changes of what exists need If-Match
+	unsigned token_cache;     // milliseconds a checked token is believed, default 1000; 0 asks each time
+	// What one client may take (server/request/limits.h); 0: no limit, but for what reserve says
+	unsigned tenant_requests; // in progress, of a tenant at one endpoint
+	unsigned user_requests;   // the same of one user
+	unsigned wrong_tokens;    // from one address within a minute, default 300
+	unsigned watches_per_token;  // default 100
+	unsigned watches_per_tenant; // default 200
+	unsigned worker_deadline; // seconds that a request may take before its worker is killed, default 180; 0: for ever
+	uint64_t unsent;          // bytes of answers that slow clients have not taken, of each endpoint; default 256 MiB
+	const char *create_owners; // [baremetal] yes | no: an operator may give nodes to tenants that are not there, which makes them
+	const char *baremetal_drivers; // names with commas, default fake-hardware,ipmi,redfish
+	struct endpoint_config endpoints[CONFIG_MAX_ENDPOINTS];
+	size_t n_endpoints;
+};
+
+// Reads path (and what it includes) and the environment into a new struct that lives until config_free.
+// On failure NULL, and *error (allocated with malloc, the caller frees) says file, line, what is wrong and what would
+// be right; an unknown key or section is an error.
+struct config *config_load(const char *path, char **error);
+void config_free(struct config **config);
+// NULL when there is no such endpoint.
+const struct endpoint_config *config_endpoint(const struct config *config, const char *name);
+// Writes every key with its value, default and explanation (for `tenure-manage config show` and the manual page).
+// Passwords show as "********".
+void config_print(const struct config *config, FILE *out);
+
+#endif

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads configuration files and the environment into struct config.
+#include "base/base.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+#include "base/config/config.h"
+#include "base/config/setting.h"
+#include "base/log.h"
+#include "base/pool.h"
+
+enum {
+	FILE_LARGEST = 1024 * 1024,
+	INCLUDE_DEEPEST = 8, // deeper is a file that includes itself
+	ENDPOINT_NAME_LONGEST = 32,
+	SHOWN_LONGEST = 80, // bytes of a wrong value in its error
+	ENV_NAME_LONGEST = 128,
+};
+
+// What config_load hands out: the pool holds the strings and this struct itself.
+struct loaded {
+	struct config config;
+	struct pool *pool;
+};
+
+struct loader {
+	struct pool *keep;    // lives as long as the configuration
+	struct pool *scratch; // while loading
+	struct config *config;
+	struct str error;
+};
+
+// Where a setting was read, for errors and relative paths.
+struct source {
+	const char *name; // the file's path; "environment"
+	unsigned line;    // 0: of no line
+	unsigned depth;   // of includes
+};
+
+// Where the lines of a file belong; base is NULL before the first section.
+struct section {
+	struct str name; // "database", "tenure", "baremetal", "endpoint"
+	struct str endpoint;
+	void *base;
+};
+
+PRINTF_LIKE(3, 4)
+static bool fail(struct loader *loader, const struct source *source, const char *format, ...)
+{
+	struct buf buf = buf_new(loader->scratch, 0);
+	char text[2048];
+	va_list args;
+
+	buf_addf(&buf, "%s:", source->name);
+	if (source->line > 0)
+		buf_addf(&buf, "%u:", source->line);
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	buf_addf(&buf, " %s", text);
+	loader->error = buf_str(&buf);
+	return false;
+}
+
+// Text as an error may show it: short, and nothing in it that a terminal obeys.
+static const char *shown(struct loader *loader, struct str text)
+{
+	struct buf buf = buf_new(loader->scratch, 0);
+
+	log_escape(&buf, str_part(text, 0, SHOWN_LONGEST));
+	buf_add(&buf, str_c(text.n > SHOWN_LONGEST ? "..." : ""));
+	return str_cstr(loader->scratch, buf_str(&buf));
+}
+
+static const char *section_shown(struct loader *loader, const struct section *section)
+{
+	const char *blank = section->endpoint.n > 0 ? " " : "";
+
+	return str_printf(loader->scratch, "[%.*s%s%.*s]", STR_ARG(section->name), blank, STR_ARG(section->endpoint)).p;
+}
+
+// ---- files
+
+// A path in a file is relative to that file's folder.
+static const char *beside(struct loader *loader, const struct source *source, struct str path)
+{
+	const char *slash = strrchr(source->name, '/');
+
+	if (str_starts(path, STR("/")) || slash == NULL)
+		return str_cstr(loader->scratch, path);
+	return str_printf(loader->scratch, "%.*s/%.*s", (int)(slash - source->name), source->name, STR_ARG(path)).p;
+}
+
+static bool read_file(struct loader *loader, const struct source *source, const char *path, struct str *content)
+{
+	struct buf buf = buf_new(loader->scratch, 0);
+	char part[4096];
+	size_t n = 0;
+	FILE *file = fopen(path, "re");
+
+	if (file == NULL)
+		return fail(loader, source, "can't open \"%s\": %s", shown(loader, str_c(path)), strerror(errno));
+	while (buf.n <= FILE_LARGEST && (n = fread(part, 1, sizeof(part), file)) > 0)
+		buf_add(&buf, str_n(part, n));
+	int error = ferror(file) != 0 ? errno : 0;
+	fclose(file);
+	if (error != 0)
+		return fail(loader, source, "can't read \"%s\": %s", shown(loader, str_c(path)), strerror(error));
+	if (buf.n > FILE_LARGEST)
+		return fail(loader, source, "\"%s\": got more than %d bytes; expected a small text file",
+		            shown(loader, str_c(path)), FILE_LARGEST);
+	*content = buf_str(&buf);
+	return true;
+}
+
+// "@FILE": the value is what the file holds, but for the newline at its end.
+static bool resolve(struct loader *loader, const struct source *source, struct str *value)
+{
+	if (!str_starts(*value, STR("@")))
+		return true;
+	struct str path = str_part(*value, 1, value->n);
+	if (!read_file(loader, source, beside(loader, source, path), value))
+		return false;
+	if (str_ends(*value, STR("\n")))
+		*value = str_part(*value, 0, value->n - 1);
+	if (str_ends(*value, STR("\r")))
+		*value = str_part(*value, 0, value->n - 1);
+	return true;
+}
+
+static bool set(struct loader *loader, const struct source *source, const struct section *section,
+                const struct setting *setting, struct str value)
+{
+	bool named = str_starts(value, STR("@"));
+
+	if (!resolve(loader, source, &value))
+		return false;
+	if (setting_set(setting, section->base, loader->keep, value))
+		return true;
+	struct buf expected = buf_new(loader->scratch, 0);
+	setting_expected(setting, &expected);
+	bool secret = named || setting->type == SETTING_SECRET;
+	return fail(loader, source, "%s %s: got %s%s%s; expected %.*s", section_shown(loader, section), setting->key,
+	            secret ? "" : "\"", secret ? "something else" : shown(loader, value), secret ? "" : "\"",
+	            STR_ARG(buf_str(&expected)));
+}
+
+static void set_defaults(struct loader *loader, const struct section *section)
+{
+	for (size_t i = 0; i < config_n_settings; i++) {
+		const struct setting *setting = &config_settings[i];
+
+		if (!str_eq_c(section->name, setting->section))
+			continue;
+		struct str standard = setting_standard(setting, loader->scratch, section->endpoint);
+		bool good = setting_set(setting, section->base, loader->keep, standard);
+		assert(good);
+		UNUSED(good);
+	}
+}
+
+static bool endpoint_name_ok(struct str name)
+{
+	for (size_t i = 0; i < name.n; i++) {
+		char c = name.p[i];
+
+		// It becomes part of file names and of environment variables.
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '-' && c != '_')
+			return false;
+	}
+	return name.n > 0 && name.n <= ENDPOINT_NAME_LONGEST;
+}
+
+static bool open_endpoint(struct loader *loader, const struct source *source, struct section *section)
+{
+	struct config *config = loader->config;
+
+	if (!endpoint_name_ok(section->endpoint))
+		return fail(loader, source, "[endpoint]: got name \"%s\"; expected 1 to %d of A-Z a-z 0-9 - _",
+		            shown(loader, section->endpoint), ENDPOINT_NAME_LONGEST);
+	for (size_t i = 0; i < config->n_endpoints; i++) {
+		section->base = &config->endpoints[i];
+		if (str_eq_c(section->endpoint, config->endpoints[i].name))
+			return true;
+	}
+	if (config->n_endpoints == CONFIG_MAX_ENDPOINTS)
+		return fail(loader, source, "got more than %d endpoints; expected fewer", CONFIG_MAX_ENDPOINTS);
+	struct endpoint_config *endpoint = &config->endpoints[config->n_endpoints++];
+	endpoint->name = str_cstr(loader->keep, section->endpoint);
+	section->base = endpoint;
+	set_defaults(loader, section);
+	return true;
+}
+
+// "[tenure]", "[endpoint NAME]"
+static bool open_section(struct loader *loader, const struct source *source, struct str line, struct section *section)
+{
+	if (!str_ends(line, STR("]")))
+		return fail(loader, source, "got \"%s\"; expected a section in [ and ]", shown(loader, line));
+	struct str words = str_trim(str_part(line, 1, line.n - 1));
+	size_t blank = str_find(words, ' ', 0);
+
+	section->name = str_part(words, 0, blank);
+	section->endpoint = str_trim(str_part(words, blank, words.n));
+	section->base = loader->config;
+	if (str_eq(section->name, STR("endpoint")))
+		return open_endpoint(loader, source, section);
+	bool known = str_eq(section->name, STR("database")) || str_eq(section->name, STR("tenure")) ||
+	             str_eq(section->name, STR("baremetal"));
+	if (section->endpoint.n == 0 && known)
+		return true;
+	return fail(loader, source, "got section \"%s\"; expected [database], [tenure], [baremetal] or [endpoint NAME]",
+	            shown(loader, line));
+}
+
+static bool unknown_key(struct loader *loader, const struct source *source, const struct section *section,
+                        struct str key)
+{
+	struct buf keys = buf_new(loader->scratch, 0);
+
+	for (size_t i = 0; i < config_n_settings; i++) {
+		if (str_eq_c(section->name, config_settings[i].section))
+			buf_addf(&keys, "%s%s", keys.n > 0 ? ", " : "", config_settings[i].key);
+	}
+	return fail(loader, source, "%s: got key \"%s\"; expected one of %.*s", section_shown(loader, section),
+	            shown(loader, key), STR_ARG(buf_str(&keys)));
+}
+
+static bool load_file(struct loader *loader, const struct source *asked, const char *path);
+
+// For glob: a folder that can't be read ends it, one that is not there has no files.
+static int unreadable(const char *path, int error)
+{
+	UNUSED(path);
+	return error != ENOENT;
+}
+
+static bool include(struct loader *loader, const struct source *source, struct str pattern)
+{
+	glob_t found;
+
+	if (source->depth >= INCLUDE_DEEPEST)
+		return fail(loader, source, "got includes more than %d deep; expected fewer", INCLUDE_DEEPEST);
+	int rc = glob(beside(loader, source, pattern), 0, unreadable, &found);
+	// A folder without files is no mistake; a file that is named and missing is.
+	bool plain = strpbrk(str_cstr(loader->scratch, pattern), "*?[") == NULL;
+	bool good = rc == 0 || (rc == GLOB_NOMATCH && !plain);
+	if (!good)
+		return fail(loader, source, "include: got \"%s\"; expected files that can be read", shown(loader, pattern));
+	for (size_t i = 0; good && rc == 0 && i < found.gl_pathc; i++)
+		good = load_file(loader, source, found.gl_pathv[i]);
+	if (rc == 0)
+		globfree(&found);
+	return good;
+}
+
+static bool load_line(struct loader *loader, const struct source *source, struct str line, struct section *section)
+{
+	if (line.n == 0 || line.p[0] == '#' || line.p[0] == ';')
+		return true;
+	if (line.p[0] == '[')
+		return open_section(loader, source, line, section);
+	size_t equals = str_find(line, '=', 0);
+	if (equals == line.n)
+		return fail(loader, source, "got \"%s\"; expected key = value", shown(loader, line));
+	struct str key = str_trim(str_part(line, 0, equals));
+	struct str value = str_trim(str_part(line, equals + 1, line.n));
+
+	if (str_eq(key, STR("include")) && section->base == NULL)
+		return include(loader, source, value);
+	if (section->base == NULL || str_eq(key, STR("include")))
+		return fail(loader, source, "got key \"%s\"; expected %s", shown(loader, key),
+		            section->base == NULL ? "a section first, or include" : "include before the first section");
+	const struct setting *setting = setting_find(section->name, key);
+	if (setting == NULL)
+		return unknown_key(loader, source, section, key);
+	return set(loader, source, section, setting, value);
+}
+
+static bool load_file(struct loader *loader, const struct source *asked, const char *path)
+{
+	struct source source = { .name = path, .depth = asked->depth + 1 };
+	struct section section = { .base = NULL };
+	struct str rest, line;
+
+	if (!read_file(loader, asked, path, &rest))
+		return false;
+	if (str_starts(rest, STR("\xef\xbb\xbf"))) // some editors begin UTF-8 so
+		rest = str_part(rest, 3, rest.n);
+	while (str_split(&rest, '\n', &line)) {
+		source.line++;
+		if (str_ends(line, STR("\r")))
+			line = str_part(line, 0, line.n - 1);
+		if (str_find(line, '\0', 0) < line.n || !str_utf8_ok(line, NULL))
+			return fail(loader, &source, "got \"%s\"; expected UTF-8 without NUL", shown(loader, line));
+		if (!load_line(loader, &source, str_trim(line), &section))
+			return false;
+	}
+	return true;
+}
+
+// ---- the environment
+
+static void env_name(const struct section *section, const char *key, char name[ENV_NAME_LONGEST])
+{
+	int n = snprintf(name, ENV_NAME_LONGEST, "TENURE_%.*s%s%.*s_%s", STR_ARG(section->name),
+	                 section->endpoint.n > 0 ? "_" : "", STR_ARG(section->endpoint), key);
+
+	assert(n > 0 && n < ENV_NAME_LONGEST);
+	UNUSED(n);
+	for (char *c = name; *c != '\0'; c++) {
+		if (*c >= 'a' && *c <= 'z')
+			*c = (char)(*c - ('a' - 'A'));
+		else if (*c == '-')
+			*c = '_';
+	}
+}
+
+typedef bool env_visit(struct loader *loader, const struct section *section, const struct setting *setting,
+                       const char *name, const void *arg);
+
+// Calls visit for each setting of each section with its variable's name, until it returns false.
+static bool each_variable(struct loader *loader, env_visit *visit, const void *arg)
+{
+	struct config *config = loader->config;
+
+	for (size_t i = 0; i < config_n_settings; i++) {
+		const struct setting *setting = &config_settings[i];
+		bool endpoint = strcmp(setting->section, "endpoint") == 0;
+
+		for (size_t e = 0; e < (endpoint ? config->n_endpoints : 1); e++) {
+			struct section section = { .name = str_c(setting->section), .base = config };
+			char name[ENV_NAME_LONGEST];
+
+			if (endpoint) {
+				section.endpoint = str_c(config->endpoints[e].name);
+				section.base = &config->endpoints[e];
+			}
+			env_name(&section, setting->key, name);
+			if (!visit(loader, &section, setting, name, arg))
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool take_variable(struct loader *loader, const struct section *section, const struct setting *setting,
+                          const char *name, const void *arg)
+{
+	const char *value = getenv(name);
+	struct source source = { .name = str_printf(loader->scratch, "environment %s", name).p };
+
+	UNUSED(arg);
+	if (value == NULL)
+		return true;
+	// There is no folder of a file here: "@FILE" is relative to the working directory, as on a command line.
+	struct str text = str_c(value);
+	return set(loader, &source, section, setting, text);
+}
+
+// False, to stop, at the setting that the variable arg ("NAME=value") sets.
+static bool is_other_variable(struct loader *loader, const struct section *section, const struct setting *setting,
+                              const char *name, const void *arg)
+{
+	UNUSED(loader);
+	UNUSED(section);
+	UNUSED(setting);
+	return !str_starts(str_c(arg), str_c(name)) || ((const char *)arg)[strlen(name)] != '=';
+}
+
+// A misspelt variable would be without effect and nobody the wiser.
+static bool refuse_unknown_variables(struct loader *loader)
+{
+	static const char *const prefixes[] = { "TENURE_DATABASE_", "TENURE_TENURE_", "TENURE_ENDPOINT_" };
+	struct source source = { .name = "environment" };
+
+	for (char **variable = environ; *variable != NULL; variable++) {
+		struct str text = str_c(*variable);
+		bool ours = false;
+
+		for (size_t i = 0; i < COUNT_OF(prefixes); i++)
+			ours = ours || str_starts(text, str_c(prefixes[i]));
+		if (ours && each_variable(loader, is_other_variable, *variable))
+			return fail(loader, &source, "got %s; expected TENURE_SECTION_KEY or TENURE_ENDPOINT_NAME_KEY of a "
+			            "setting and an endpoint that exist", shown(loader, str_part(text, 0, str_find(text, '=', 0))));
+	}
+	return true;
+}
+
+// ---- the whole
+
+// Without an authority nothing can be verified: Connector/C from 3.4 on then takes a self-signed certificate of a server on
+// loopback, and of one that knows the hash of the password.
+static bool check_tls(struct loader *loader, const struct source *source)
+{
+	const struct config *config = loader->config;
+
+	return strcmp(config->db_tls, "verify") != 0 || config->db_tls_ca[0] != '\0' ||
+	       fail(loader, source, "[database] tls: got \"verify\" and no tls_ca; expected tls_ca as well: the PEM file of the "
+	            "authority that signed the server's certificate, or of the public ones, "
+	            "/etc/ssl/certs/ca-certificates.crt on Debian");
+}
+
+// Only who is root could take a group alone, and would stay root.
+static bool check_group(struct loader *loader, const struct source *source)
+{
+	const struct config *config = loader->config;
+
+	return config->group[0] == '\0' || config->user[0] != '\0' ||
+	       fail(loader, source, "[tenure] group: got \"%s\" and no user; expected user as well",
+	            shown(loader, str_c(config->group)));
+}
+
+static bool load(struct loader *loader, const char *path)
+{
+	struct source source = { .name = path };
+	struct section all[] = {
+		{ .name = STR("database"), .base = loader->config },
+		{ .name = STR("tenure"), .base = loader->config },
+		{ .name = STR("baremetal"), .base = loader->config },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(all); i++)
+		set_defaults(loader, &all[i]);
+	return load_file(loader, &source, path) && each_variable(loader, take_variable, NULL) &&
+	       refuse_unknown_variables(loader) && check_group(loader, &source) &&
+	       check_tls(loader, &source);
+}
+
+struct config *config_load(const char *path, char **error)
+{
+	struct loader loader = { .keep = pool_new(), .scratch = pool_new() };
+
+	*error = NULL;
+	if (loader.keep == NULL || loader.scratch == NULL) {
+		pool_free(&loader.keep);
+		pool_free(&loader.scratch);
+		*error = strdup("out of memory");
+		return NULL;
+	}
+	struct loaded *loaded = POOL_NEW(loader.keep, struct loaded);
+	loaded->pool = loader.keep;
+	loader.config = &loaded->config;
+	bool good = load(&loader, path);
+	if (!good) {
+		*error = strndup(loader.error.p, loader.error.n);
+		pool_free(&loader.keep);
+	}
+	pool_free(&loader.scratch);
+	return good ? &loaded->config : NULL;
+}
+
+void config_free(struct config **config)
+{
+	if (*config == NULL)
+		return;
+	// The config is the first member of what was allocated.
+	struct pool *pool = ((struct loaded *)(void *)*config)->pool;
+	*config = NULL;
+	pool_free(&pool);
+}

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes guarded by an etag: which one goes along, and what happens when somebody else was faster.
+#include "base/base.h"
+
+#include <unistd.h>
+
+#include "cli/core/cli.h"
+
+enum { TRIES = 10 };
+
+bool confirmed(struct cli *cli, const char *question)
+{
+	char answer[16] = "";
+
+	if (cli->options[OPT_YES] != NULL || cli->options[OPT_DRY_RUN] != NULL)
+		return true;
+	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
+		cli_fail(EX_USAGE, "%s Say --yes where nobody can be asked", question);
+		return false;
+	}
+	struct str text = text_tame(cli->pool, str_c(question));
+	fprintf(stderr, "%.*s [y/N] ", STR_ARG(text));
+	if (fgets(answer, sizeof(answer), stdin) != NULL && (answer[0] == 'y' || answer[0] == 'Y'))
+		return true;
+	cli_fail(0, "not done");
+	return false;
+}
+
+void announce(struct cli *cli, const struct target *target, const char *what)
+{
+	size_t n;
+	const char *text = tenure_resource_document(target->resource, &n);
+	struct doc *document;
+
+	if (cli->format_given && text != NULL && input_parse(cli, str_n(text, n), target->label, &document) == EX_OK)
+		document_print(cli, document);
+	else
+		announce_done(cli, target->label, what);
+}
+
+void announce_done(struct cli *cli, const char *label, const char *what)
+{
+	if (!cli->format_given && cli->out_is_terminal)
+		printf("%.*s: %s\n", STR_ARG(text_tame(cli->pool, str_c(label))), what);
+}
+
+// The address it was given by; of bare metal those by its UUID and its name as well, whichever is given next. Ends with
+// NULL.
+static const char **state_paths(struct cli *cli, const struct target *target, const struct doc *document)
+{
+	const char **paths = POOL_ARRAY(cli->pool, const char *, 4);
+	const char *members[] = { "uuid", "name" };
+	const struct doc *value;
+	size_t n = 0;
+
+	paths[n++] = tenure_resource_path(target->resource);
+	struct str collection = str_part(str_c(paths[0]), 0, (size_t)(strrchr(paths[0], '/') - paths[0]));
+	for (size_t i = 0; target->kind == TARGET_METAL && i < COUNT_OF(members); i++) {
+		struct buf path = buf_new(cli->pool, 128);
+		buf_add(&path, collection);
+		if (doc_get(document, str_c(members[i]), &value) && doc_kind(value) == DOC_STRING &&
+			path_add(&path, str_cstr(cli->pool, doc_string(value))) && !str_eq_c(buf_str(&path), paths[0]))
+			paths[n++] = str_cstr(cli->pool, buf_str(&path));
+	}
+	paths[n] = NULL;
+	return paths;
+}
+
+// After a change whose answer is no document: what is there now is that of its etag, unless somebody was faster again.
+// False: then the etag alone is remembered.
+static bool read_again(struct cli *cli, const struct target *target)
+{
+	const char *etag = str_cstr(cli->pool, str_c(tenure_resource_etag(target->resource)));
+
+	if (tenure_resource_get(target->resource) == TENURE_OK && tenure_resource_etag(target->resource) != NULL &&
+		strcmp(tenure_resource_etag(target->resource), etag) == 0)
+		return true;
+	state_save(cli, tenure_resource_path(target->resource), etag, STR_NONE);
+	return false;
+}
+
+void remember(struct cli *cli, const struct target *target)
+{
+	size_t n;
+	const char *etag = tenure_resource_etag(target->resource), *text;
+	struct doc *document = NULL;
+	struct str unused;
+
+	if (tenure_resource_document(target->resource, NULL) == NULL && etag != NULL && !read_again(cli, target))
+		return;
+	text = tenure_resource_document(target->resource, &n);
+	if (text == NULL)
+		return;
+	struct str document_text = str_n(text, n);
+	if (target->kind == TARGET_METAL)
+		doc_parse_json(cli->pool, document_text, (struct doc_limits){ 1000, 0 }, &document, &unused);
+	for (const char **path = state_paths(cli, target, document); *path != NULL; path++)
+		state_save(cli, *path, tenure_resource_etag(target->resource), document_text);
+}
+
+// What was deleted, by all the names it was remembered under.
+static void forget(struct cli *cli, const struct target *target)
+{
+	struct remembered remembered;
+
+	state_load(cli, tenure_resource_path(target->resource), &remembered);
+	for (const char **path = state_paths(cli, target, remembered.document); *path != NULL; path++)
+		state_forget(cli, *path);
+}
+
+int target_read(struct cli *cli, const struct target *target, const struct doc **document)
+{
+	enum tenure_status status = tenure_resource_get(target->resource);
+	struct doc *parsed;
+	size_t n;
+
+	if (status != TENURE_OK)
+		return cli_fail_status(cli, status, target->label);
+	const char *text = tenure_resource_document(target->resource, &n);
+	int code = input_parse(cli, str_n(text, n), target->label, &parsed);
+	if (code == EX_OK)
+		remember(cli, target);
+	*document = parsed;
+	return code;
+}
+
+// ---- which etag
+
+static bool same_tag(struct cli *cli, struct str a, struct str b)
+{
+	struct str x, y;
+
+	return etag_header(cli->pool, a, &x) && etag_header(cli->pool, b, &y) && str_eq(x, y);
+}
+
+int etag_given(struct cli *cli, const char *path, const char *label, struct str *etag)
+{
+	const char *wanted = cli->options[OPT_ETAG];
+	struct remembered remembered;
+
+	if (strcmp(wanted, "new") == 0)
+		return cli_fail(EX_USAGE, "--etag new is for the set of tenants and resources alone");
+	if (strcmp(wanted, "auto") == 0) {
+		if (!state_load(cli, path, &remembered))
+			return cli_fail(EX_USAGE, "%s: nothing is remembered of it; show it first, or give its etag", label);
+		wanted = str_cstr(cli->pool, remembered.etag);
+	}
+	return etag_header(cli->pool, str_c(wanted), etag) ? EX_OK : cli_fail(EX_USAGE, "\"%s\" is no etag", wanted);
+}
+
+int change_etag(struct cli *cli, const struct target *target, struct change *change, struct tenure_etag *etag)
+{
+	const char *wanted = change->etag != NULL ? change->etag : cli->options[OPT_ETAG];
+	struct remembered remembered;
+	bool known = state_load(cli, tenure_resource_path(target->resource), &remembered);
+
+	*etag = TENURE_ETAG_NONE;
+	if (wanted == NULL) {
+		if (cli->options[OPT_NO_ETAG] == NULL)
+			cli_warn("%s: goes out without an etag, over whatever others changed; --etag auto guards it",
+				target->label);
+		return EX_OK;
+	}
+	if (strcmp(wanted, "new") == 0) {
+		*etag = TENURE_ETAG_NEW;
+		return change->kind == CHANGE_PUT && target->kind <= TARGET_TENANT ? EX_OK
+			: cli_fail(EX_USAGE, "--etag new is for the set of tenants and resources alone");
+	}
+	bool automatic = strcmp(wanted, "auto") == 0;
+	if (automatic && !known)
+		return cli_fail(EX_USAGE, "%s: nothing is remembered of it; show it first, or give its etag", target->label);
+	*etag = TENURE_ETAG_TEXT(automatic ? str_cstr(cli->pool, remembered.etag) : wanted);
+	if (change->base == NULL && known && same_tag(cli, remembered.etag, str_c(etag->text)))
+		change->base = remembered.document;
+	return EX_OK;
+}
+
+static enum tenure_status send_traits(struct cli *cli, const struct target *target, const struct doc *document,
+	struct tenure_etag etag)
+{
+	const struct doc *traits = NULL;
+
+	doc_get(document, STR("traits"), &traits);
+	size_t n = doc_length(traits);
+	const char **names = POOL_ARRAY(cli->pool, const char *, n + 1);
+	for (size_t i = 0; i < n; i++)
+		names[i] = str_cstr(cli->pool, doc_string(doc_at(traits, i)));
+	return tenure_node_set_traits(target->resource, names, n, etag);
+}
+
+static enum tenure_status send_maintenance(struct cli *cli, const struct target *target, const struct doc *document,
+	struct tenure_etag etag)
+{
+	const struct doc *on = NULL, *reason = NULL;
+
+	doc_get(document, STR("maintenance"), &on);
+	doc_get(document, STR("maintenance_reason"), &reason);
+	return tenure_node_set_maintenance(target->resource, doc_bool(on),
+		reason != NULL ? str_cstr(cli->pool, doc_string(reason)) : NULL, etag);
+}
+
+static enum tenure_status send_change(struct cli *cli, const struct target *target, const struct change *change,
+	struct tenure_etag etag)
+{
+	switch (change->kind) {
+	case CHANGE_PUT:
+		return tenure_resource_put(target->resource, change->body.p, change->body.n, etag);
+	case CHANGE_PATCH:
+		return tenure_resource_update(target->resource, change->body.p, change->body.n, etag);
+	case CHANGE_DELETE:
+		return tenure_resource_delete(target->resource, etag);
+	case CHANGE_JSON_PATCH:
+		return tenure_resource_patch(target->resource, change->body.p, change->body.n, etag);
+	case CHANGE_TRAITS:
+		return send_traits(cli, target, change->document, etag);
+	case CHANGE_MAINTENANCE:
+		return send_maintenance(cli, target, change->document, etag);
+	}
+	return TENURE_INVALID;
+}
+
+// ---- when somebody else was faster
+
+static void show_side(struct cli *cli, const char *who, bool there, const struct doc *value)
+{
+	struct str text = there ? text_tame(cli->pool, doc_text(cli->pool, value)) : STR("(none)");
+
+	fprintf(stderr, "    %-7s %.*s\n", who, STR_ARG(text));
+}
+
+void show_differences(struct cli *cli, const struct merge *merge, bool base_known, bool wanted)
+{
+	for (size_t i = 0; i < merge->n; i++) {
+		const struct difference *d = &merge->list[i];
+		struct str path = text_tame(cli->pool, d->path.n > 0 ? d->path : STR("(all of it)"));
+		fprintf(stderr, "  %.*s%s\n", STR_ARG(path), d->clash ? "  <- both changed it" : "");
+		if (base_known)
+			show_side(cli, "base", d->in_base, d->base);
+		if (wanted)
+			show_side(cli, "yours", d->in_yours, d->yours);
+		show_side(cli, "server", d->in_theirs, d->theirs);
+	}
+	if (merge->n == 0)
+		fprintf(stderr, "  no field of yours differs\n");
+}
+
+// What the change would make of base. NULL: it doesn't fit, and that was told.
+static const struct doc *yours_of(struct cli *cli, const struct target *target, const struct change *change,
+	const struct doc *base)
+{
+	struct doc *patched;
+	struct str error;
+
+	switch (change->kind) {
+	case CHANGE_PUT:
+		return document_own(cli->pool, change->document, base, target->kind);
+	case CHANGE_PATCH:
+	case CHANGE_TRAITS:
+	case CHANGE_MAINTENANCE:
+		if (target->kind == TARGET_PROVIDER)
+			return provider_merge(cli->pool, base, change->document);
+		return document_own(cli->pool, doc_merge_patch(cli->pool, base, change->document), NULL, target->kind);
+	case CHANGE_JSON_PATCH:
+		if (doc_json_patch(cli->pool, base, change->document, (struct doc_limits){ 200, 0 }, &patched, &error))
+			return patched;
+		cli_fail(0, "%s: it changed since you read it, and your change does not fit any more: %.*s", target->label,
+			STR_ARG(error));
+		return NULL;
+	case CHANGE_DELETE:
+		break;
+	}
+	return document_own(cli->pool, base, NULL, target->kind);
+}
+
+// As the refusal tells it, which another call would forget.
+static const char *who_was_faster(struct cli *cli)
+{
+	const char *who = tenure_error_member(cli->client, "changed_by");
+	const char *when = tenure_error_member(cli->client, "changed_at");
+
+	if (who == NULL || when == NULL)
+		return "";
+	return str_printf(cli->pool, ", by %s at %s", who, when).p;
+}
+
+// Reads what is there now, shows who changed what, and, where that was asked for and can be, makes the change one of
+// what is there now. EX_OK: to be sent again.
+static int rebase(struct cli *cli, const struct target *target, struct change *change, unsigned tries)
+{
+	const struct doc *now;
+	struct merge merge;
+	const char *etag = cli->options[OPT_ETAG];
+
+	if (change->etag == NULL && etag != NULL && strcmp(etag, "new") == 0)
+		return cli_fail(EXIT_STALE, "%s: is there already", target->label);
+	const char *who = who_was_faster(cli);
+	enum tenure_status status = tenure_resource_get(target->resource);
+	if (status != TENURE_OK)
+		return cli_fail_status(cli, status, target->label);
+	size_t n;
+	const char *text = tenure_resource_document(target->resource, &n);
+	struct doc *parsed;
+	int code = input_parse(cli, str_n(text, n), target->label, &parsed);
+	if (code != EX_OK)
+		return code;
+	now = document_own(cli->pool, parsed, NULL, target->kind);
+	// Without a base every field that differs is shown, and nobody can tell whose change it is.
+	const struct doc *base = document_own(cli->pool, change->base != NULL ? change->base : parsed, NULL,
+		target->kind);
+	const struct doc *yours = yours_of(cli, target, change, base);
+	if (yours == NULL)
+		return EXIT_STALE;
+	merge_documents(cli->pool, base, yours, now, &merge);
+	bool retry = cli->options[OPT_RETRY] != NULL;
+	const char *refusal = change->kind == CHANGE_DELETE ? "what was changed meanwhile is not deleted by --retry"
+		: change->base == NULL ? "what the etag stood for is not remembered, so nothing can be merged"
+		: merge.clash ? "both changed the same fields: nothing is merged"
+		: tries + 1 >= TRIES ? "others keep changing it" : NULL;
+	if (!retry || refusal != NULL) {
+		cli_fail(0, "%s: it changed since you read it%s", target->label, who);
+		show_differences(cli, &merge, change->base != NULL, change->kind != CHANGE_DELETE);
+		return retry ? cli_fail(EXIT_STALE, "%s: %s", target->label, refusal) : EXIT_STALE;
+	}
+	if (change->kind == CHANGE_PUT || change->kind == CHANGE_JSON_PATCH) {
+		change->kind = CHANGE_PUT;
+		change->document = merge.result;
+		change->body = doc_text(cli->pool, merge.result);
+	}
+	change->base = parsed;
+	return EX_OK;
+}
+
+int change_make(struct cli *cli, const struct target *target, struct change *change)
+{
+	struct tenure_etag etag;
+	int code = change_etag(cli, target, change, &etag);
+
+	if (code != EX_OK)
+		return code;
+	for (unsigned tries = 0;; tries++) {
+		enum tenure_status status = send_change(cli, target, change, etag);
+		if (status == TENURE_OK && cli->client->nothing_sent)
+			return EX_OK;
+		if (status == TENURE_OK) {
+			if (change->kind == CHANGE_DELETE)
+				forget(cli, target);
+			else
+				remember(cli, target);
+			announce(cli, target,
+				change->kind == CHANGE_DELETE ? "deleted" : tries > 0 ? "merged and changed" : "done");
+			return EX_OK;
+		}
+		if (status != TENURE_STALE)
+			return cli_fail_status(cli, status, target->label);
+		code = rebase(cli, target, change, tries);
+		if (code != EX_OK)
+			return code;
+		etag = TENURE_ETAG_CURRENT;
+	}
+}
+
+// Nothing is overwritten by it, so that without an etag no warning is due.
+int target_change(struct cli *cli, struct target *target, struct change *change)
+{
+	if (change->document != NULL)
+		change->body = doc_text(cli->pool, change->document);
+	int code = change_make(cli, target, change);
+	tenure_resource_free(&target->resource);
+	return code;
+}
+
+int create(struct cli *cli, const struct target *target, const struct doc *document)
+{
+	struct str body = doc_text(cli->pool, document);
+	enum tenure_status status = tenure_resource_create(target->resource, body.p, body.n);
+
+	if (status != TENURE_OK)
+		return cli_fail_status(cli, status, target->label);
+	if (cli->client->nothing_sent)
+		return EX_OK;
+	remember(cli, target);
+	if (cli->format_given)
+		announce(cli, target, "made");
+	else
+		printf("%s\n", strrchr(tenure_resource_path(target->resource), '/') + 1);
+	return EX_OK;
+}
+
+int recover(struct cli *cli, const struct target *target, const char *uid)
+{
+	struct change change = { .kind = CHANGE_DELETE };
+	struct tenure_etag etag = TENURE_ETAG_NONE;
+	int code = cli->options[OPT_ETAG] != NULL ? change_etag(cli, target, &change, &etag) : EX_OK;
+
+	if (code != EX_OK)
+		return code;
+	enum tenure_status status = tenure_resource_recover(target->resource, uid, etag);
+	if (status != TENURE_OK)
+		return cli_fail_status(cli, status, target->label);
+	if (!cli->client->nothing_sent)
+		announce(cli, target, "recovered");
+	return EX_OK;
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// tenure TYPE edit: a document in the user's editor, guarded by the etag it was read with.
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/core/cli.h"
+
+// The shell takes the editor's own options apart; the file's name is no part of what it reads.
+static int run_editor(struct cli *cli, const char *path)
+{
+	const char *editor = getenv("VISUAL");
+	int status;
+
+	if (editor == NULL || editor[0] == '\0')
+		editor = getenv("EDITOR");
+	if (editor == NULL || editor[0] == '\0')
+		editor = "vi";
+	const char *line = str_printf(cli->pool, "%s \"$1\"", editor).p;
+	fflush(stdout);
+	pid_t pid = fork();
+	if (pid < 0)
+		return cli_fail(EX_OSERR, "can't start the editor: %s", strerror(errno));
+	if (pid == 0) {
+		signal(SIGPIPE, SIG_DFL);
+		execl("/bin/sh", "sh", "-c", line, "sh", path, (char *)NULL);
+		_exit(127);
+	}
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return cli_fail(EX_OSERR, "lost the editor: %s", strerror(errno));
+	}
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		return cli_fail(EX_SOFTWARE, "the editor \"%s\" failed: nothing is sent", editor);
+	return EX_OK;
+}
+
+static bool write_text(const char *path, struct str text)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_CREAT, 0600);
+
+	while (fd >= 0 && text.n > 0) {
+		ssize_t n = write(fd, text.p, text.n);
+		if (n < 0 && errno != EINTR)
+			break;
+		text = n > 0 ? str_part(text, (size_t)n, text.n) : text;
+	}
+	return fd >= 0 && close(fd) == 0 && text.n == 0;
+}
+
+// Lines in front that begin with # are ours: what was wrong before.
+static struct str without_remarks(struct str text)
+{
+	while (text.n > 0 && text.p[0] == '#') {
+		size_t end = str_find(text, '\n', 0);
+		text = str_part(text, end + 1, text.n);
+	}
+	return text;
+}
+
+// The editor, again while what it saves is no JSON object. *edited NULL: unchanged. Exit code.
+static int edit_text(struct cli *cli, const char *path, struct str text, struct doc **edited)
+{
+	struct str before = text, error, saved;
+
+	*edited = NULL;
+	for (;;) {
+		if (!write_text(path, text))
+			return cli_fail(EX_CANTCREAT, "%s: %s", path, strerror(errno));
+		int code = run_editor(cli, path);
+		if (code != EX_OK)
+			return code;
+		saved.p = read_whole(cli->pool, path, &saved.n);
+		if (saved.p == NULL)
+			return EX_NOINPUT;
+		saved = without_remarks(saved);
+		if (str_eq(saved, before))
+			return text.p == before.p ? EX_OK : cli_fail(EX_DATAERR, "still no JSON: nothing is sent");
+		if (doc_parse_json(cli->pool, saved, (struct doc_limits){ 200, 0 }, edited, &error)) {
+			if (doc_kind(*edited) == DOC_OBJECT)
+				return EX_OK;
+			error = STR("it has to be an object: { … }");
+			*edited = NULL;
+		}
+		before = saved;
+		text = str_printf(cli->pool, "# %.*s\n# Correct it, or leave it as it is to give up.\n%.*s", STR_ARG(error),
+			STR_ARG(saved));
+	}
+}
+
+static const char *temporary(struct cli *cli)
+{
+	const char *folder = getenv("TMPDIR");
+	char *path = str_cstr(cli->pool, str_printf(cli->pool, "%s/tenure-XXXXXX.json",
+		folder != NULL && folder[0] == '/' ? folder : "/tmp"));
+	int fd = mkostemps(path, (int)sizeof(".json") - 1, O_CLOEXEC);
+
+	if (fd < 0) {
+		cli_fail(EX_CANTCREAT, "%s: %s", path, strerror(errno));
+		return NULL;
+	}
+	close(fd);
+	return path;
+}
+
+static int edit_and_send(struct cli *cli, const struct target *target, const struct doc *document, const char *path)
+{
+	struct buf text = buf_new(cli->pool, 0);
+	struct change change = { .kind = CHANGE_PUT, .base = document };
+	struct doc *edited;
+
+	change.etag = str_cstr(cli->pool, str_c(tenure_resource_etag(target->resource)));
+	doc_write_pretty(document, &text);
+	int code = edit_text(cli, path, buf_str(&text), &edited);
+	if (code != EX_OK)
+		return code;
+	if (edited == NULL || doc_equal(edited, document)) {
+		cli_fail(0, "%s: unchanged, nothing is sent", target->label);
+		return EX_OK;
+	}
+	change.document = edited;
+	change.body = doc_text(cli->pool, edited);
+	return change_make(cli, target, &change);
+}
+
+int edit_document(struct cli *cli, const struct target *target)
+{
+	const struct doc *document;
+	int code = target_read(cli, target, &document);
+
+	if (code != EX_OK)
+		return code;
+	// What the service alone sets fills most of such a document; the rest tells enough.
+	if (target->kind == TARGET_METAL)
+		document = document_own(cli->pool, document, NULL, target->kind);
+	if (tenure_resource_etag(target->resource) == NULL)
+		return cli_fail(EX_PROTOCOL, "%s: the service told no etag, so nothing would guard the change", target->label);
+	const char *path = temporary(cli);
+	if (path == NULL)
+		return EX_CANTCREAT;
+	code = edit_and_send(cli, target, document, path);
+	if (code == EX_OK)
+		unlink(path);
+	else
+		cli_fail(0, "your text is kept in %s", path);
+	return code;
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// tenure node, port, portgroup, chassis, driver: what all of bare metal can be asked and told.
+#include "base/base.h"
+
+#include "cli/core/cli.h"
+
+// The first shown of its columns are a list's, all are those of --long.
+struct metal_noun {
+	const char *noun, *kind;
+	size_t shown, n_columns;
+	struct column columns[12];
+};
+static const struct metal_noun nouns[] = {
+	{ "node", "nodes", 6, 12, { { "uuid", "uuid" }, { "name", "name" }, { "owner", "owner" }, { "driver", "driver" },
+		{ "state", "provision_state" }, { "maintenance", "maintenance" }, { "power", "power_state" },
+		{ "class", "resource_class" }, { "instance", "instance_uuid" }, { "chassis", "chassis_uuid" },
+		{ "traits", "traits" }, { "description", "description" } } },
+	{ "port", "ports", 3, 7, { { "uuid", "uuid" }, { "address", "address" }, { "node", "node_uuid" },
+		{ "portgroup", "portgroup_uuid" }, { "network", "physical_network" }, { "pxe", "pxe_enabled" },
+		{ "extra", "extra" } } },
+	{ "portgroup", "portgroups", 4, 7, { { "uuid", "uuid" }, { "name", "name" }, { "address", "address" },
+		{ "node", "node_uuid" }, { "mode", "mode" }, { "standalone", "standalone_ports_supported" },
+		{ "extra", "extra" } } },
+	{ "chassis", "chassis", 2, 4, { { "uuid", "uuid" }, { "description", "description" }, { "extra", "extra" },
+		{ "created", "created_at" } } },
+	{ "driver", "drivers", 3, 6, { { "name", "name" }, { "type", "type" }, { "hosts", "hosts" },
+		{ "deploy", "enabled_deploy_interfaces" }, { "management", "enabled_management_interfaces" },
+		{ "power", "enabled_power_interfaces" } } },
+};
+enum { PAGE = 100 };
+
+static const struct metal_noun *noun_of(const struct cli *cli)
+{
+	size_t i = 0;
+
+	while (strcmp(nouns[i].noun, cli->command->noun) != 0)
+		i++;
+	return &nouns[i];
+}
+
+bool metal_target(struct cli *cli, const char *ident, struct target *target)
+{
+	const struct metal_noun *noun = noun_of(cli);
+
+	*target = (struct target){ .kind = TARGET_METAL };
+	target->label = ident != NULL ? str_printf(cli->pool, "%s %s", noun->noun, ident).p : noun->noun;
+	target->resource = tenure_metal_new(cli->client, noun->kind, ident);
+	if (target->resource == NULL)
+		cli_fail(EX_USAGE, "\"%s\" can be no %s's UUID or name", ident, noun->noun);
+	return target->resource != NULL;
+}
+
+// ---- lists
+
+// "name" or "name:desc".
+static bool sort_list(struct cli *cli, struct tenure_list *list)
+{
+	struct str order = str_c(cli->options[OPT_SORT]);
+	size_t colon = str_find(order, ':', 0);
+	struct str direction = colon < order.n ? str_part(order, colon + 1, order.n) : STR("asc");
+
+	if ((!str_eq(direction, STR("asc")) && !str_eq(direction, STR("desc"))) ||
+		!tenure_list_filter(list, "sort_key", str_cstr(cli->pool, str_part(order, 0, colon)))) {
+		cli_fail(EX_USAGE, "--sort takes FIELD, FIELD:asc or FIELD:desc");
+		return false;
+	}
+	return tenure_list_filter(list, "sort_dir", str_cstr(cli->pool, direction));
+}
+
+// Only what is shown is asked for.
+static bool narrow(struct cli *cli, struct tenure_list *list)
+{
+	const struct metal_noun *noun = noun_of(cli);
+	struct str names = str_c(cli->options[OPT_FIELDS]), name;
+	struct buf fields = buf_new(cli->pool, 128);
+
+	for (size_t i = 0; i < noun->shown && cli->options[OPT_FIELDS] == NULL; i++)
+		buf_addf(&fields, "%s%s", i > 0 ? "," : "", noun->columns[i].path);
+	while (cli->options[OPT_FIELDS] != NULL && str_split(&names, ',', &name)) {
+		// The etag is in every answer, and not to be asked for.
+		if (!str_eq(name, STR("etag")))
+			buf_addf(&fields, "%s%.*s", fields.n > 0 ? "," : "", STR_ARG(name));
+	}
+	return tenure_list_filter(list, "fields", fields.n > 0 ? str_cstr(cli->pool, buf_str(&fields)) : "uuid");
+}
+
+static bool is_whole(const struct cli *cli)
+{
+	return cli->options[OPT_LONG] != NULL || cli->options[OPT_COLUMNS] != NULL ||
+		strcmp(cli->command->noun, "driver") == 0 || (cli->format == FORMAT_JSON && cli->options[OPT_FIELDS] == NULL);
+}
+
+static int read_limit(struct cli *cli, struct tenure_list *list, uint64_t *limit)
+{
+	*limit = 0;
+	if (cli->options[OPT_LIMIT] == NULL)
+		return EX_OK;
+	if (!str_to_u64(str_c(cli->options[OPT_LIMIT]), limit) || *limit == 0)
+		return cli_fail(EX_USAGE, "--limit takes a number from 1 on");
+	tenure_list_set_page(list, *limit < PAGE ? (unsigned)*limit : PAGE);
+	return EX_OK;
+}
+
+static int list_with(struct cli *cli, struct tenure_list *list, struct table *table)
+{
+	uint64_t limit;
+	int code = read_limit(cli, list, &limit);
+
+	if (code == EX_OK)
+		code = fields_filter(cli, list);
+	if (code == EX_OK && cli->options[OPT_MARKER] != NULL &&
+		!tenure_list_filter(list, "marker", cli->options[OPT_MARKER]))
+		code = cli_fail(EX_USAGE, "--marker takes the UUID of the last one seen");
+	if (code == EX_OK && cli->options[OPT_SORT] != NULL && !sort_list(cli, list))
+		code = EX_USAGE;
+	if (code == EX_OK && !is_whole(cli) && !narrow(cli, list))
+		code = cli_fail(EX_USAGE, "--fields takes names with commas between");
+	if (code == EX_OK)
+		code = table_fill(cli, table, list, limit, noun_of(cli)->kind);
+	if (code == EX_OK)
+		table_print(table);
+	return code;
+}
+
+int command_metal_list(struct cli *cli)
+{
+	const struct metal_noun *noun = noun_of(cli);
+
+	if ((cli->options[OPT_FIELDS] != NULL) + (cli->options[OPT_LONG] != NULL) + (cli->options[OPT_COLUMNS] != NULL) > 1)
+		return cli_fail(EX_USAGE, "one of --columns, --fields and --long, not several");
+	if (cli->options[OPT_FIELDS] != NULL)
+		cli->options[OPT_COLUMNS] = cli->options[OPT_FIELDS];
+	struct table *table = table_new(cli, noun->columns, noun->n_columns,
+		cli->options[OPT_LONG] != NULL ? noun->n_columns : noun->shown);
+	if (cli->options[OPT_FIELDS] != NULL)
+		cli->options[OPT_COLUMNS] = NULL;
+	if (table == NULL)
+		return EX_USAGE;
+	struct tenure_list *list = tenure_list_metal(cli->client, noun->kind);
+	if (list == NULL)
+		return cli_fail(EX_OSERR, "no memory");
+	int code = list_with(cli, list, table);
+	tenure_list_free(&list);
+	return code;
+}
+
+// ---- one or several
+
+// [{"href": …, "rel": …}, …], or a list of such.
+static bool are_links(const struct doc *value)
+{
+	const struct doc *first = doc_kind(value) == DOC_ARRAY && doc_length(value) > 0 ? doc_at(value, 0) : NULL, *href;
+
+	return doc_get(first, STR("href"), &href) || (doc_kind(first) == DOC_ARRAY && are_links(first));
+}
+
+void thing_print(struct cli *cli, const struct doc *document)
+{
+	struct doc *shown = doc_copy(cli->pool, document);
+
+	for (struct doc_iter it = doc_iter(document); cli->format != FORMAT_JSON && doc_next(&it);) {
+		if (are_links(it.value))
+			doc_remove(shown, it.name);
+	}
+	document_print(cli, shown);
+}
+
+// Those that --instance or --address tell; none is not found.
+static int show_found(struct cli *cli, struct table *table)
+{
+	const struct metal_noun *noun = noun_of(cli);
+	struct tenure_list *list = tenure_list_metal(cli->client, noun->kind);
+	struct target target = { .kind = TARGET_METAL, .label = cli->given[0].value };
+	enum tenure_status status = TENURE_END;
+	struct doc *document;
+	size_t n;
+
+	int code = list != NULL ? fields_filter(cli, list) : cli_fail(EX_OSERR, "no memory");
+	if (code == EX_OK)
+		status = tenure_list_next(list, &target.resource);
+	tenure_list_free(&list);
+	if (code != EX_OK || status == TENURE_END)
+		return code != EX_OK ? code : cli_fail(EXIT_NOT_FOUND, "there is no %s with %s", noun->noun, target.label);
+	if (status != TENURE_OK)
+		return cli_fail_status(cli, status, target.label);
+	const char *text = tenure_resource_document(target.resource, &n);
+	code = input_parse(cli, str_n(text, n), target.label, &document);
+	if (code == EX_OK) {
+		remember(cli, &target);
+		if (table != NULL)
+			table_add(table, document);
+		else
+			thing_print(cli, document);
+	}
+	tenure_resource_free(&target.resource);
+	return code;
+}
+
+static int show_one(struct cli *cli, const char *ident, void *table)
+{
+	struct target target;
+
+	return metal_target(cli, ident, &target) ? target_show(cli, &target, table, thing_print) : EX_USAGE;
+}
+
+int command_metal_show(struct cli *cli)
+{
+	const struct metal_noun *noun = noun_of(cli);
+	struct table *table;
+
+	if ((cli->n_given > 0) == (cli->n_arguments > 0))
+		return cli_fail(EX_USAGE, "which one? A name or UUID, or an option that tells it; not both");
+	if (cli->n_given == 0)
+		return show_each(cli, 0, noun->columns, noun->n_columns, noun->shown, show_one);
+	if (!table_wanted(cli, noun->columns, noun->n_columns, noun->shown, &table))
+		return EX_USAGE;
+	int code = show_found(cli, table);
+	if (table != NULL)
+		table_print(table);
+	return code;
+}
+
+int command_metal_create(struct cli *cli)
+{
+	struct target target;
+	struct doc *document;
+	int code = fields_document(cli, 0, &document);
+
+	if (code != EX_OK || !metal_target(cli, NULL, &target))
+		return code != EX_OK ? code : EX_USAGE;
+	code = create(cli, &target, document);
+	tenure_resource_free(&target.resource);
+	return code;
+}
+
+// arg: the change.
+static int change_one(struct cli *cli, const char *ident, void *arg)
+{
+	struct change change = *(const struct change *)arg;
+	struct target target;
+
+	return metal_target(cli, ident, &target) ? target_change(cli, &target, &change) : EX_USAGE;
+}
+
+// set and unset. Only the first argument is a name; "-" stands for several.
+int command_metal_set(struct cli *cli)
+{
+	struct doc *document;
+	int code = fields_patch(cli, 1, &document);
+
+	if (code != EX_OK)
+		return code;
+	struct change patch = { .kind = CHANGE_JSON_PATCH, .document = document };
+	return each_of(cli, input_names(cli, 0, 1), change_one, &patch);
+}
+
+int command_metal_edit(struct cli *cli)
+{
+	struct target target;
+
+	if (!metal_target(cli, cli->arguments[0], &target))
+		return EX_USAGE;
+	int code = edit_document(cli, &target);
+	tenure_resource_free(&target.resource);
+	return code;
+}
+
+static int delete_one(struct cli *cli, const char *ident, void *arg)
+{
+	struct change change = { .kind = CHANGE_DELETE };
+	bool node = strcmp(cli->command->noun, "node") == 0;
+
+	UNUSED(arg);
+	if (!confirmed(cli, str_printf(cli->pool, "Delete %s %s%s?", cli->command->noun, ident,
+		node ? " with its ports and port groups" : "").p))
+		return EX_USAGE;
+	return change_one(cli, ident, &change);
+}
+
+int command_metal_delete(struct cli *cli)
+{
+	return each_name(cli, 0, delete_one, NULL);
+}

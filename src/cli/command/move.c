@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// tenure move …
+#include "base/base.h"
+
+#include <unistd.h>
+
+#include "cli/core/cli.h"
+
+enum { FIRST_POLL_MS = 100, LAST_POLL_MS = 1000, BAR = 30 };
+
+struct source {
+	struct tenure_move *move;
+	const char *label;
+	const char *key; // what its preview is remembered under
+};
+
+// ---- which move
+
+// "configmaps/web", "namespaces/prod", "namespaces/default/configmaps/web".
+static bool open_resource(struct cli *cli, const char *name, struct target *target)
+{
+	struct str rest = str_c(name), part;
+	const char *parts[4];
+	size_t n = 0;
+
+	while (str_split(&rest, '/', &part)) {
+		if (n == COUNT_OF(parts))
+			break;
+		parts[n++] = str_cstr(cli->pool, part);
+	}
+	if (rest.p == NULL && n == 2)
+		return resource_target(cli, NULL, parts[0], parts[1], target);
+	if (rest.p == NULL && n == 4 && strcmp(parts[0], "namespaces") == 0)
+		return resource_target(cli, parts[1], parts[2], parts[3], target);
+	cli_fail(EX_USAGE, "\"%s\" is not TYPE/NAME or namespaces/NAMESPACE/TYPE/NAME%s", name,
+		n == 1 ? "; --all moves all of a tenant" : "");
+	return false;
+}
+
+static bool open_source(struct cli *cli, const char *name, struct source *source)
+{
+	const char *to = cli->options[OPT_TO];
+	struct target target = { .resource = NULL };
+
+	*source = (struct source){ .label = name };
+	if (cli->options[OPT_ALL] != NULL) {
+		source->move = tenure_move_all(cli->client, name, to);
+		source->key = str_printf(cli->pool, "move all %s to %s", name, to).p;
+	} else if (open_resource(cli, name, &target)) {
+		source->move = tenure_move_resource(target.resource, to);
+		source->key = str_printf(cli->pool, "move %s to %s", tenure_resource_path(target.resource), to).p;
+	} else {
+		return false;
+	}
+	if (source->move == NULL)
+		cli_fail(EX_USAGE, "\"%s\" can't be moved to \"%s\": one of them is no id", name, to);
+	tenure_resource_free(&target.resource);
+	return source->move != NULL;
+}
+
+// ---- the preview
+
+static void add_row(struct table *table, struct pool *pool, struct str resource, const struct doc *blocker)
+{
+	const struct doc *reason = NULL, *detail = NULL;
+	struct doc *row = doc_new_object(pool);
+
+	doc_get(blocker, STR("reason"), &reason);
+	doc_get(blocker, STR("detail"), &detail);
+	doc_set_str(pool, row, "resource", resource);
+	doc_set_str(pool, row, "blocker", doc_string(reason));
+	doc_set_str(pool, row, "detail", doc_string(detail));
+	table_add(table, row);
+}
+
+static bool is_about(const struct doc *blocker, struct str resource)
+{
+	const struct doc *value = NULL;
+
+	return doc_get(blocker, STR("resource"), &value) && str_eq(doc_string(value), resource);
+}
+
+static struct str id_of(const struct doc *resource)
+{
+	const struct doc *id = NULL;
+
+	doc_get(resource, STR("id"), &id);
+	return doc_string(id);
+}
+
+static bool is_listed(const struct doc *resources, const struct doc *blocker)
+{
+	for (size_t i = 0; doc_kind(resources) == DOC_ARRAY && i < doc_length(resources); i++) {
+		if (is_about(blocker, id_of(doc_at(resources, i))))
+			return true;
+	}
+	return false;
+}
+
+// A row for each resource that is listed, with what is in its way; then what is in the way of all.
+static void fill(struct cli *cli, struct table *table, const struct doc *move)
+{
+	const struct doc *resources = NULL, *blockers = NULL, *about = NULL;
+
+	doc_get(move, STR("resources"), &resources);
+	doc_get(move, STR("blockers"), &blockers);
+	for (size_t i = 0; doc_kind(resources) == DOC_ARRAY && i < doc_length(resources); i++) {
+		struct str id = id_of(doc_at(resources, i));
+		bool blocked = false;
+		for (size_t k = 0; k < doc_length(blockers); k++) {
+			if (is_about(doc_at(blockers, k), id)) {
+				add_row(table, cli->pool, id, doc_at(blockers, k));
+				blocked = true;
+			}
+		}
+		if (!blocked)
+			add_row(table, cli->pool, id, NULL);
+	}
+	for (size_t k = 0; k < doc_length(blockers); k++) {
+		if (is_listed(resources, doc_at(blockers, k)))
+			continue;
+		doc_get(doc_at(blockers, k), STR("resource"), &about);
+		add_row(table, cli->pool, doc_string(about).n > 0 ? doc_string(about) : STR("(all)"), doc_at(blockers, k));
+	}
+}
+
+static const struct column columns[] = {
+	{ "resource", "resource" }, { "blocker", "blocker" }, { "detail", "detail" }
+};
+
+static int show_preview(struct cli *cli, const struct source *source)
+{
+	const struct doc *move = NULL;
+	struct doc *document;
+	size_t n, blockers = tenure_move_blockers(source->move);
+	const char *text = tenure_move_document(source->move, &n), *etag = tenure_move_etag(source->move);
+	int code = input_parse(cli, str_n(text, n), source->label, &document);
+
+	if (code != EX_OK)
+		return code;
+	doc_get(document, STR("move"), &move);
+	if (cli->format == FORMAT_JSON) {
+		struct doc *shown = doc_copy(cli->pool, document), *inner = doc_copy(cli->pool, move);
+		doc_set_str(cli->pool, inner, "etag", str_c(etag));
+		doc_set(shown, STR("move"), inner);
+		document_print(cli, shown);
+		return blockers > 0 ? EXIT_CONFLICT : EX_OK;
+	}
+	struct table *table = table_new(cli, columns, COUNT_OF(columns), COUNT_OF(columns));
+	if (table == NULL)
+		return EX_USAGE;
+	fill(cli, table, move);
+	table_print(table);
+	if (cli->format == FORMAT_TABLE)
+		printf("\n%llu resource%s to %.*s, %s. Tag: %.*s\n", (unsigned long long)tenure_move_size(source->move),
+			tenure_move_size(source->move) == 1 ? "" : "s", STR_ARG(text_tame(cli->pool, str_c(cli->options[OPT_TO]))),
+			blockers > 0 ? "blocked" : "nothing in the way", STR_ARG(text_tame(cli->pool, str_c(etag))));
+	return blockers > 0 ? EXIT_CONFLICT : EX_OK;
+}
+
+static int preview(struct cli *cli, const struct source *source)
+{
+	enum tenure_status status = tenure_move_preview(source->move);
+
+	if (status != TENURE_OK)
+		return cli_fail_status(cli, status, source->label);
+	state_save(cli, source->key, tenure_move_etag(source->move), STR_NONE);
+	return show_preview(cli, source);
+}
+
+// ---- doing it
+
+static void draw(uint64_t moved, uint64_t total)
+{
+	uint64_t full = total > 0 && moved < total ? moved * BAR / total : total > 0 ? BAR : 0;
+	char bar[BAR + 1];
+
+	for (uint64_t i = 0; i < BAR; i++)
+		bar[i] = i < full ? '#' : '.';
+	bar[BAR] = '\0';
+	fprintf(stderr, "\r[%s] %llu/%llu", bar, (unsigned long long)moved, (unsigned long long)total);
+	fflush(stderr);
+}
+
+// Until it ends, with a bar where somebody looks.
+static int watch(struct cli *cli, struct tenure_move *move, const char *label)
+{
+	bool bar = isatty(STDERR_FILENO) == 1;
+	enum tenure_status status;
+	uint64_t moved, total;
+
+	for (long ms = FIRST_POLL_MS; (status = tenure_move_poll(move)) == TENURE_PENDING;) {
+		tenure_move_progress(move, &moved, &total);
+		if (bar)
+			draw(moved, total);
+		struct timespec pause = { ms / 1000, ms % 1000 * 1000000L };
+		nanosleep(&pause, NULL);
+		ms = ms * 2 < LAST_POLL_MS ? ms * 2 : LAST_POLL_MS;
+	}
+	tenure_move_progress(move, &moved, &total);
+	if (bar && status == TENURE_OK)
+		draw(total, total);
+	if (bar)
+		fputc('\n', stderr);
+	return status == TENURE_OK ? EX_OK : cli_fail_status(cli, status, label);
+}
+
+static int choose_tag(struct cli *cli, const struct source *source, struct tenure_etag *etag)
+{
+	const char *wanted = cli->options[OPT_IF_MATCH];
+	struct remembered remembered;
+
+	*etag = TENURE_ETAG_NONE;
+	if (wanted == NULL) {
+		if (cli->options[OPT_NO_ETAG] == NULL)
+			cli_warn("%s: goes out without a preview's tag; --if-match guards it", source->label);
+		return EX_OK;
+	}
+	if (strcmp(wanted, "auto") != 0) {
+		*etag = TENURE_ETAG_TEXT(wanted);
+		return EX_OK;
+	}
+	if (!state_load(cli, source->key, &remembered))
+		return cli_fail(EX_USAGE, "%s: no preview of this move is remembered; --preview makes one", source->label);
+	*etag = TENURE_ETAG_TEXT(remembered.etag.p);
+	return EX_OK;
+}
+
+static int background(struct cli *cli, const struct source *source)
+{
+	if (cli->options[OPT_NO_WAIT] == NULL)
+		return watch(cli, source->move, source->label);
+	printf("%.*s\n", STR_ARG(text_tame(cli->pool, str_c(tenure_move_id(source->move)))));
+	return EX_OK;
+}
+
+static int move_one(struct cli *cli, const struct source *source)
+{
+	bool async = cli->options[OPT_ASYNC] != NULL || cli->options[OPT_NO_WAIT] != NULL;
+	struct tenure_etag etag;
+	int code = choose_tag(cli, source, &etag);
+
+	if (code != EX_OK)
+		return code;
+	enum tenure_status status = tenure_move_run(source->move, etag, async ? TENURE_MOVE_BACKGROUND : TENURE_MOVE_NOW);
+	if (cli->client->nothing_sent && status == TENURE_OK)
+		return EX_OK;
+	if (status == TENURE_PENDING)
+		code = background(cli, source);
+	else if (status == TENURE_STALE)
+		code = cli_fail(EXIT_STALE, "%s: something of what the preview told has changed; look again", source->label);
+	else if (status != TENURE_OK)
+		code = cli_fail_status(cli, status, source->label);
+	if (code == EX_OK && cli->out_is_terminal && tenure_move_location(source->move) != NULL)
+		printf("%.*s: moved to %.*s\n", STR_ARG(text_tame(cli->pool, str_c(source->label))),
+			STR_ARG(text_tame(cli->pool, str_c(tenure_move_location(source->move)))));
+	return code;
+}
+
+int move_as_told(struct cli *cli, struct tenure_move *move, const char *label, const char *key)
+{
+	struct source source = { move, label, key };
+	int code = cli->options[OPT_PREVIEW] != NULL ? preview(cli, &source) : move_one(cli, &source);
+
+	tenure_move_free(&source.move);
+	return code;
+}
+
+static int move_named(struct cli *cli, const char *name, void *arg)
+{
+	struct source source;
+
+	UNUSED(arg);
+	return open_source(cli, name, &source) ? move_as_told(cli, source.move, source.label, source.key) : EX_USAGE;
+}
+
+int command_move(struct cli *cli)
+{
+	const char **names = input_names(cli, 0, cli->n_arguments);
+
+	if (names == NULL)
+		return EX_NOINPUT;
+	if (cli->options[OPT_TO] == NULL)
+		return cli_fail(EX_USAGE, "where to? --to TENANT");
+	const char *tag = cli->options[OPT_IF_MATCH];
+	if (tag != NULL && strcmp(tag, "auto") != 0 && names[1] != NULL)
+		return cli_fail(EX_USAGE, "a tag is of one move; of several, --if-match auto takes each one's own");
+	return each_of(cli, names, move_named, NULL);
+}
+
+int command_move_status(struct cli *cli)
+{
+	struct doc *document;
+	size_t n;
+
+	if (cli->tenant == NULL)
+		return cli_fail(EX_USAGE, "from whom? --tenant or TENURE_TENANT");
+	struct tenure_move *move = tenure_move_known(cli->client, cli->tenant, cli->arguments[0]);
+	if (move == NULL)
+		return cli_fail(EX_USAGE, "\"%s\" is no move's id", cli->arguments[0]);
+	enum tenure_status status = tenure_move_poll(move);
+	const char *text = tenure_move_document(move, &n);
+	int code = EX_OK;
+	if (text != NULL && input_parse(cli, str_n(text, n), "move", &document) == EX_OK)
+		document_print(cli, document);
+	else if (status == TENURE_OK)
+		printf("done: %.*s\n", STR_ARG(text_tame(cli->pool, str_c(tenure_move_location(move)))));
+	if (status != TENURE_OK && status != TENURE_PENDING)
+		code = cli_fail_status(cli, status, cli->arguments[0]);
+	tenure_move_free(&move);
+	return code;
+}

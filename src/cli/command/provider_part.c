@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// What hangs on a provider and is read and written as a whole: traits, aggregates, inventories. A change carries the
+// generation it was made of; when the provider has another one by then, both sides are compared, name by name.
+#include "base/base.h"
+
+#include "cli/core/cli.h"
+
+enum { TRIES = 10 };
+#define GENERATION "resource_provider_generation"
+
+const struct part part_traits = { "traits", true }, part_aggregates = { "aggregates", true },
+	part_inventories = { "inventories", false };
+
+// A part as it was at a generation.
+struct state {
+	const struct doc *content; // NULL: not known
+	uint64_t generation;
+};
+
+struct doc *part_exactly(struct cli *cli, const struct provider *provider, const struct doc *base, void *arg)
+{
+	UNUSED(provider);
+	UNUSED(base);
+	return doc_copy(cli->pool, arg);
+}
+
+struct doc *part_patched(struct cli *cli, const struct provider *provider, const struct doc *base, void *arg)
+{
+	UNUSED(provider);
+	return doc_merge_patch(cli->pool, base, arg);
+}
+
+// ---- as the service has it, and as it is handled here
+
+// NULL: what should be a name can be none.
+static struct doc *content_of(struct cli *cli, const struct doc *list)
+{
+	struct doc *content = doc_new_object(cli->pool);
+
+	for (size_t i = 0; i < doc_length(list); i++) {
+		struct str name = doc_string(doc_at(list, i));
+		if (name.n == 0 || memchr(name.p, '\0', name.n) != NULL)
+			return NULL;
+		doc_set(content, name, doc_new_bool(cli->pool, true));
+	}
+	return content;
+}
+
+static struct doc *list_of(struct cli *cli, const struct doc *content)
+{
+	struct doc *list = doc_new_array(cli->pool);
+
+	for (struct doc_iter it = doc_iter(content); doc_next(&it);)
+		doc_push(list, doc_new_string(cli->pool, it.name));
+	return list;
+}
+
+static struct doc *body_of(struct cli *cli, const struct part *part, const struct doc *content, uint64_t generation)
+{
+	struct doc *body = doc_new_object(cli->pool);
+
+	doc_set(body, str_c(part->name), part->is_list ? list_of(cli, content) : doc_copy(cli->pool, content));
+	doc_set_u64(cli->pool, body, GENERATION, generation);
+	return body;
+}
+
+static bool take(struct cli *cli, const struct part *part, const struct doc *answer, struct state *state)
+{
+	const struct doc *value, *generation;
+
+	if (!doc_get(answer, str_c(part->name), &value) ||
+		doc_kind(value) != (part->is_list ? DOC_ARRAY : DOC_OBJECT) ||
+		!doc_get(answer, STR(GENERATION), &generation) || !doc_u64(generation, &state->generation))
+		return false;
+	state->content = part->is_list ? content_of(cli, value) : value;
+	return state->content != NULL;
+}
+
+static struct str address(struct cli *cli, const struct provider *provider, const struct part *part)
+{
+	return str_printf(cli->pool, "/resource_providers/%s/%s", provider->uuid, part->name);
+}
+
+static const char *label_of(struct cli *cli, const struct provider *provider, const struct part *part)
+{
+	return str_printf(cli->pool, "%s: %s", provider->label, part->name).p;
+}
+
+static int read_state(struct cli *cli, const struct provider *provider, const struct part *part, struct state *state)
+{
+	struct doc *answer;
+	enum tenure_status status = placement_call(cli, (struct wish){ .method = "GET",
+		.path = address(cli, provider, part) }, NULL, &answer, NULL);
+
+	if (status != TENURE_OK)
+		return cli_fail_status(cli, status, provider->label);
+	if (!take(cli, part, answer, state))
+		return cli_fail(EX_PROTOCOL, "%s: the answer has no %s", provider->label, part->name);
+	return EX_OK;
+}
+
+// What was shown last is known by its generation, as others are by their etags.
+static void remember_state(struct cli *cli, const struct provider *provider, const struct part *part,
+	const struct state *state)
+{
+	state_save(cli, str_printf(cli->pool, "%s/%s", provider->path, part->name).p,
+		str_printf(cli->pool, "%llu", (unsigned long long)state->generation).p, doc_text(cli->pool, state->content));
+}
+
+int part_read(struct cli *cli, const struct provider *provider, const struct part *part, struct doc **content)
+{
+	struct state state;
+	int code = read_state(cli, provider, part, &state);
+
+	*content = code == EX_OK ? doc_copy(cli->pool, state.content) : NULL;
+	return code;
+}
+
+int part_show(struct cli *cli, const struct provider *provider, const struct part *part, struct doc **content)
+{
+	struct state state;
+	int code = read_state(cli, provider, part, &state);
+
+	*content = NULL;
+	if (code != EX_OK)
+		return code;
+	remember_state(cli, provider, part, &state);
+	*content = doc_copy(cli->pool, state.content);
+	return EX_OK;
+}
+
+// ---- changes
+
+// What the change is made of: what is there now, or, with --generation, what was there at that one, as far as that is
+// known.
+static int read_base(struct cli *cli, const struct provider *provider, const struct part *part, struct state *base)
+{
+	const char *given = cli->options[OPT_GENERATION];
+	struct remembered remembered;
+	struct state now;
+	uint64_t wanted, known = 0;
+
+	if (given == NULL)
+		return read_state(cli, provider, part, base);
+	bool automatic = strcmp(given, "auto") == 0;
+	bool is_known = state_load(cli, str_printf(cli->pool, "%s/%s", provider->path, part->name).p, &remembered) &&
+		str_to_u64(remembered.etag, &known);
+	if (automatic && !is_known)
+		return cli_fail(EX_USAGE, "%s: nothing is remembered of it; list it first, or give a generation",
+			label_of(cli, provider, part));
+	if (!automatic && !str_to_u64(str_c(given), &wanted))
+		return cli_fail(EX_USAGE, "--generation takes a number from 0 on, or auto, not \"%s\"", given);
+	*base = (struct state){ is_known ? remembered.document : NULL, automatic ? known : wanted };
+	if (base->content != NULL && known == base->generation)
+		return EX_OK;
+	int code = read_state(cli, provider, part, &now);
+	base->content = code == EX_OK && now.generation == base->generation ? now.content : NULL;
+	if (code == EX_OK && base->content == NULL)
+		return cli_fail(EXIT_STALE, "%s: it is at generation %llu, not %llu, and what it was then is not remembered",
+			label_of(cli, provider, part), (unsigned long long)now.generation, (unsigned long long)base->generation);
+	return code;
+}
+
+static enum tenure_status send(struct cli *cli, const struct provider *provider, const struct part *part,
+	const struct doc *content, uint64_t generation, struct str etag, struct doc **answer)
+{
+	return placement_call(cli, (struct wish){ .method = "PUT", .path = address(cli, provider, part), .if_match = etag },
+		body_of(cli, part, content, generation), answer, NULL);
+}
+
+static bool lost_race(struct cli *cli, enum tenure_status status)
+{
+	const char *code = status == TENURE_CONFLICT ? tenure_error_member(cli->client, "code") : NULL;
+
+	return code != NULL && strcmp(code, "placement.concurrent_update") == 0;
+}
+
+// Somebody was faster: shows what each made of base or, where that is asked for and both can be had, makes *wanted and
+// *base those of a further try. EX_OK: to be sent again.
+static int rebase(struct cli *cli, const struct provider *provider, const struct part *part, bool whole, unsigned tries,
+	const struct doc **wanted, struct state *base)
+{
+	const char *label = label_of(cli, provider, part);
+	struct state now;
+	struct merge merge;
+	int code = read_state(cli, provider, part, &now);
+
+	if (code != EX_OK)
+		return code;
+	merge_documents(cli->pool, base->content, *wanted, now.content, &merge);
+	bool untouched = doc_equal(base->content, now.content);
+	const char *refusal = whole && !untouched ? "it was to be just this, and others changed it: that is not done again"
+		: merge.clash ? "both changed the same: nothing is merged"
+		: tries + 1 >= TRIES ? "others keep changing it" : NULL;
+	bool retry = cli->options[OPT_RETRY] != NULL;
+	if (retry && refusal == NULL) {
+		*wanted = whole ? *wanted : merge.result;
+		*base = now;
+		return EX_OK;
+	}
+	cli_fail(0, "%s: the provider changed since it was read: it is at generation %llu, not %llu%s%s%s", label,
+		(unsigned long long)now.generation, (unsigned long long)base->generation, untouched ? "; its " : "",
+		untouched ? part->name : "", untouched ? " are as they were" : "");
+	show_differences(cli, &merge, true, true);
+	return retry ? cli_fail(EXIT_STALE, "%s: %s", label, refusal) : EXIT_STALE;
+}
+
+static int done(struct cli *cli, const struct provider *provider, const struct part *part, struct doc *answer,
+	bool again)
+{
+	const char *label = label_of(cli, provider, part);
+	struct state state;
+
+	if (cli->client->nothing_sent)
+		return EX_OK;
+	if (!take(cli, part, answer, &state))
+		return cli_fail(EX_PROTOCOL, "%s: it was done, but the answer does not tell what it is now", label);
+	remember_state(cli, provider, part, &state);
+	announce_done(cli, label, again ? "merged and changed" : "done");
+	if (cli->format_given)
+		document_print(cli, answer);
+	return EX_OK;
+}
+
+int part_change(struct cli *cli, const struct provider *provider, const struct part *part,
+	const struct part_edit *edit)
+{
+	struct state base;
+	struct str etag = STR("");
+	struct doc *answer;
+	int code = cli->options[OPT_ETAG] == NULL ? EX_OK : etag_given(cli, provider->path, provider->label, &etag);
+
+	if (code == EX_OK)
+		code = read_base(cli, provider, part, &base);
+	if (code != EX_OK)
+		return code;
+	const struct doc *wanted = edit->make(cli, provider, base.content, edit->arg);
+	if (wanted == NULL)
+		return EXIT_NOT_FOUND;
+	for (unsigned tries = 0;; tries++) {
+		enum tenure_status status = send(cli, provider, part, wanted, base.generation, etag, &answer);
+		if (status == TENURE_OK)
+			return done(cli, provider, part, answer, tries > 0);
+		if (!lost_race(cli, status))
+			return cli_fail_status(cli, status, label_of(cli, provider, part));
+		code = rebase(cli, provider, part, edit->whole, tries, &wanted, &base);
+		if (code != EX_OK)
+			return code;
+	}
+}

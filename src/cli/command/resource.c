@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// tenure resource TYPE …, and the same with a type's plural as the noun.
+#include "base/base.h"
+
+#include "cli/core/cli.h"
+
+static const struct column columns[] = {
+	{ "namespace", "metadata.namespace" }, { "name", "metadata.name" }, { "revision", "metadata.resourceVersion" },
+	{ "created", "metadata.creationTimestamp" }, { "uid", "metadata.uid" }, { "deleted", "metadata.deletionTimestamp" },
+	{ "purge", "metadata.purgeTimestamp" }, { "etag", "metadata.etag" }, { "tenant", "metadata.tenant" },
+	{ "labels", "metadata.labels" }, { "locked", "metadata.locked" },
+};
+enum { SHOWN = 4, SHOWN_DELETED = 7 };
+
+// Types that every Tenure has in namespaces; one of another type is in a namespace where -n says so.
+static const char *const namespaced[] = { "configmaps", "secrets", "pods", "serviceaccounts", "services" };
+
+static const char *namespace_of(const struct cli *cli, const char *type)
+{
+	for (size_t i = 0; i < COUNT_OF(namespaced) && cli->options[OPT_NAMESPACE] == NULL; i++) {
+		if (strcmp(namespaced[i], type) == 0)
+			return "default";
+	}
+	return cli->options[OPT_NAMESPACE];
+}
+
+bool resource_target(struct cli *cli, const char *space, const char *type, const char *name, struct target *target)
+{
+	*target = (struct target){ .label = str_printf(cli->pool, "%s/%s", type, name).p };
+	if (cli->tenant == NULL) {
+		cli_fail(EX_USAGE, "whose? --tenant or TENURE_TENANT");
+		return false;
+	}
+	target->resource = tenure_resource_new(cli->client, cli->tenant, space != NULL ? space : namespace_of(cli, type),
+		type, name);
+	if (target->resource == NULL)
+		cli_fail(EX_USAGE, "%s can't be the address of a resource", target->label);
+	return target->resource != NULL;
+}
+
+int command_resource_list(struct cli *cli)
+{
+	bool deleted = cli->options[OPT_DELETED] != NULL;
+	const char *type = cli->arguments[0];
+	// Flat types have no namespace to show.
+	bool flat = cli->options[OPT_NAMESPACE] == NULL && namespace_of(cli, type) == NULL;
+	size_t skip = flat ? 1 : 0;
+
+	if (cli->tenant == NULL)
+		return cli_fail(EX_USAGE, "whose? --tenant or TENURE_TENANT");
+	struct table *table = table_new(cli, cli->options[OPT_COLUMNS] != NULL ? columns : columns + skip,
+		cli->options[OPT_COLUMNS] != NULL ? COUNT_OF(columns) : COUNT_OF(columns) - skip,
+		(deleted ? SHOWN_DELETED : SHOWN) - skip);
+	if (table == NULL)
+		return EX_USAGE;
+	struct tenure_list *list = tenure_list_resources(cli->client, cli->tenant, cli->options[OPT_NAMESPACE], type,
+		deleted ? TENURE_LIST_DELETED : TENURE_LIST_LIVE);
+	if (list == NULL)
+		return cli_fail(EX_USAGE, "there can't be a list of %s", type);
+	int code = table_fill(cli, table, list, 0, type);
+	tenure_list_free(&list);
+	if (code == EX_OK)
+		table_print(table);
+	return code;
+}
+
+static int show_one(struct cli *cli, const char *name, void *table)
+{
+	struct target target;
+
+	return resource_target(cli, NULL, cli->arguments[0], name, &target)
+		? target_show(cli, &target, table, document_print) : EX_USAGE;
+}
+
+int command_resource_show(struct cli *cli)
+{
+	return show_each(cli, 1, columns, COUNT_OF(columns), SHOWN, show_one);
+}
+
+// arg: the change.
+static int change_one(struct cli *cli, const char *name, void *arg)
+{
+	struct change change = *(const struct change *)arg;
+	struct target target;
+
+	return resource_target(cli, NULL, cli->arguments[0], name, &target) ? target_change(cli, &target, &change) : EX_USAGE;
+}
+
+int command_resource_set(struct cli *cli)
+{
+	struct doc *document;
+	int code = input_document(cli, 2, &document);
+
+	if (code != EX_OK)
+		return code;
+	struct change put = { .kind = CHANGE_PUT, .document = document != NULL ? document : doc_new_object(cli->pool) };
+	return change_one(cli, cli->arguments[1], &put);
+}
+
+// Names on standard input leave MEMBER=VALUE as they are: only the second argument is a name.
+int command_resource_patch(struct cli *cli)
+{
+	struct doc *document;
+	int code = input_document(cli, 2, &document);
+
+	if (code != EX_OK)
+		return code;
+	if (document == NULL)
+		return cli_fail(EX_USAGE, "what is to be changed? MEMBER=VALUE, --patch or --file");
+	struct change patch = { .kind = CHANGE_PATCH, .document = document };
+	return each_of(cli, input_names(cli, 1, 2), change_one, &patch);
+}
+
+int command_resource_edit(struct cli *cli)
+{
+	struct target target;
+
+	if (!resource_target(cli, NULL, cli->arguments[0], cli->arguments[1], &target))
+		return EX_USAGE;
+	int code = edit_document(cli, &target);
+	tenure_resource_free(&target.resource);
+	return code;
+}
+
+static int delete_one(struct cli *cli, const char *name, void *arg)
+{
+	struct change change = { .kind = CHANGE_DELETE };
+
+	UNUSED(arg);
+	if (!confirmed(cli, str_printf(cli->pool, "Delete %s/%s?", cli->arguments[0], name).p))
+		return EX_USAGE;
+	return change_one(cli, name, &change);
+}
+
+int command_resource_delete(struct cli *cli)
+{
+	return each_name(cli, 1, delete_one, NULL);
+}
+
+static int recover_one(struct cli *cli, const char *name, void *arg)
+{
+	struct target target;
+	int code = EX_USAGE;
+
+	UNUSED(arg);
+	if (resource_target(cli, NULL, cli->arguments[0], name, &target))
+		code = recover(cli, &target, cli->options[OPT_UID]);
+	tenure_resource_free(&target.resource);
+	return code;
+}
+
+int command_resource_recover(struct cli *cli)
+{
+	const char **names = input_names(cli, 1, cli->n_arguments);
+
+	if (names != NULL && cli->options[OPT_UID] != NULL && names[1] != NULL)
+		return cli_fail(EX_USAGE, "--uid goes with one name");
+	return each_of(cli, names, recover_one, NULL);
+}

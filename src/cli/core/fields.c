@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options that stand for members of bare metal and of placement, and what they make: documents, JSON Patches,
+// filters.
+#include "base/base.h"
+
+#include "cli/core/cli.h"
+
+#define USE_MAKE (USE_CREATE | USE_SET)
+#define USE_CHANGE (USE_MAKE | USE_UNSET)
+
+#define FIELD_EXTRA { "--extra", "extra", FIELD_KEYS, USE_CHANGE, "KEY=VALUE", "your own notes; again for more" }
+#define FIELD_UUID { "--uuid", "uuid", FIELD_TEXT, USE_CREATE, "UUID", "its UUID; without it the service makes one" }
+#define FIELD_INTERFACE(kind) { "--" kind "-interface", kind "_interface", FIELD_TEXT, USE_CHANGE, "NAME", \
+	"its " kind " interface; unset, the driver's default" }
+
+static const struct field node_fields[] = {
+	FIELD_UUID,
+	{ "--name", "name", FIELD_TEXT, USE_CHANGE, "NAME", "its name" },
+	{ "--driver", "driver", FIELD_TEXT, USE_MAKE | USE_LIST, "NAME", "its driver: \"tenure driver list\"" },
+	{ "--driver-info", "driver_info", FIELD_KEYS, USE_CHANGE, "KEY=VALUE", "what its driver needs; again for more" },
+	{ "--property", "properties", FIELD_KEYS, USE_CHANGE, "KEY=VALUE", "what it is like; again for more" },
+	FIELD_EXTRA,
+	{ "--instance-info", "instance_info", FIELD_KEYS, USE_CHANGE, "KEY=VALUE", "about its instance; again for more" },
+	{ "--instance-uuid", "instance_uuid", FIELD_TEXT, USE_CHANGE, "UUID", "what is deployed on it" },
+	{ "--instance", "instance_uuid", FIELD_TEXT, USE_SHOW, "UUID", "the one with this instance" },
+	{ "--chassis-uuid", "chassis_uuid", FIELD_TEXT, USE_CHANGE | USE_LIST, "UUID", "its chassis" },
+	{ "--resource-class", "resource_class", FIELD_TEXT, USE_CHANGE | USE_LIST, "NAME", "its resource class" },
+	{ "--description", "description", FIELD_TEXT, USE_CHANGE, "TEXT", "words about it" },
+	{ "--description-contains", "description_contains", FIELD_TEXT, USE_LIST, "TEXT", "with this in its description" },
+	{ "--owner", "owner", FIELD_TEXT, USE_CHANGE | USE_LIST, "TENANT", "whose it is; another one moves it" },
+	{ "--lessee", "lessee", FIELD_TEXT, USE_CHANGE | USE_LIST, "TENANT", "to whom it is lent" },
+	{ "--conductor-group", "conductor_group", FIELD_TEXT, USE_CHANGE | USE_LIST, "NAME", "its conductor group" },
+	{ "--shard", "shard", FIELD_TEXT, USE_CHANGE | USE_LIST, "NAME", "its shard" },
+	{ "--maintenance", "maintenance", FIELD_BOOL, USE_MAKE | USE_LIST, "true|false", "in maintenance" },
+	{ "--protected", "protected", FIELD_BOOL, USE_CHANGE, "true|false", "may not be deleted" },
+	{ "--protected-reason", "protected_reason", FIELD_TEXT, USE_CHANGE, "TEXT", "why it may not be deleted" },
+	{ "--retired", "retired", FIELD_BOOL, USE_CHANGE | USE_LIST, "true|false", "to be used no more" },
+	{ "--retired-reason", "retired_reason", FIELD_TEXT, USE_CHANGE, "TEXT", "why it is used no more" },
+	{ "--automated-clean", "automated_clean", FIELD_BOOL, USE_CHANGE, "true|false", "cleaned between instances" },
+	{ "--network-data", "network_data", FIELD_JSON, USE_CHANGE, "JSON", "its static network data" },
+	FIELD_INTERFACE("bios"), FIELD_INTERFACE("boot"), FIELD_INTERFACE("console"), FIELD_INTERFACE("deploy"),
+	FIELD_INTERFACE("inspect"), FIELD_INTERFACE("management"), FIELD_INTERFACE("network"), FIELD_INTERFACE("power"),
+	FIELD_INTERFACE("raid"), FIELD_INTERFACE("rescue"), FIELD_INTERFACE("storage"), FIELD_INTERFACE("vendor"),
+	{ "--associated", "associated", FIELD_BOOL, USE_LIST, "true|false", "with an instance" },
+	{ "--provision-state", "provision_state", FIELD_TEXT, USE_LIST, "STATE", "in this provision state" },
+	{ "--fault", "fault", FIELD_TEXT, USE_LIST, "FAULT", "with this fault" },
+	{ "--conductor", "conductor", FIELD_TEXT, USE_LIST, "HOST", "of this conductor" },
+	{ .name = NULL },
+};
+
+static const struct field port_fields[] = {
+	FIELD_UUID,
+	{ "--address", "address", FIELD_TEXT, USE_MAKE | USE_LIST | USE_SHOW, "MAC", "its MAC address" },
+	{ "--node", "node_uuid", FIELD_TEXT, USE_MAKE, "UUID", "its node" },
+	{ "--node", "node", FIELD_TEXT, USE_LIST, "NODE", "of this node, by UUID or name" },
+	{ "--port-group", "portgroup_uuid", FIELD_TEXT, USE_CHANGE, "UUID", "its port group" },
+	{ "--port-group", "portgroup", FIELD_TEXT, USE_LIST, "GROUP", "of this port group, by UUID or name" },
+	{ "--local-link-connection", "local_link_connection", FIELD_KEYS, USE_CHANGE, "KEY=VALUE",
+		"the switch behind it: switch_id, port_id, switch_info; again for more" },
+	{ "--physical-network", "physical_network", FIELD_TEXT, USE_CHANGE, "NAME", "the network it is in" },
+	{ "--pxe-enabled", "pxe_enabled", FIELD_BOOL, USE_CHANGE, "true|false", "the node may boot by it" },
+	{ "--is-smartnic", "is_smartnic", FIELD_BOOL, USE_CHANGE, "true|false", "it is a Smart NIC's" },
+	FIELD_EXTRA,
+	{ .name = NULL },
+};
+
+static const struct field portgroup_fields[] = {
+	FIELD_UUID,
+	{ "--name", "name", FIELD_TEXT, USE_CHANGE, "NAME", "its name" },
+	{ "--address", "address", FIELD_TEXT, USE_CHANGE | USE_LIST | USE_SHOW, "MAC", "its MAC address" },
+	{ "--node", "node_uuid", FIELD_TEXT, USE_MAKE, "UUID", "its node" },
+	{ "--node", "node", FIELD_TEXT, USE_LIST, "NODE", "of this node, by UUID or name" },
+	{ "--mode", "mode", FIELD_TEXT, USE_MAKE, "MODE", "how its ports work together; active-backup by default" },
+	{ "--property", "properties", FIELD_KEYS, USE_CHANGE, "KEY=VALUE", "about its mode; again for more" },
+	{ "--standalone-ports", "standalone_ports_supported", FIELD_BOOL, USE_CHANGE, "true|false",
+		"its ports work alone, too" },
+	FIELD_EXTRA,
+	{ .name = NULL },
+};
+
+static const struct field chassis_fields[] = {
+	FIELD_UUID,
+	{ "--description", "description", FIELD_TEXT, USE_CHANGE, "TEXT", "words about it" },
+	FIELD_EXTRA,
+	{ .name = NULL },
+};
+
+static const struct field trait_fields[] = {
+	{ "--starts-with", "name", FIELD_TEXT, USE_LIST, "PREFIX", "those that begin with this" },
+	{ "--name-in", "name", FIELD_TEXT, USE_LIST, "NAME,…", "those of these that there are" },
+	{ "--associated", "associated", FIELD_BOOL, USE_LIST, "true|false", "those that some provider has, or none" },
+	{ "--deprecated", "deprecated", FIELD_BOOL, USE_SET, "true|false", "to be used no more" },
+	{ .name = NULL },
+};
+
+static const struct field provider_fields[] = {
+	{ "--name", "name", FIELD_TEXT, USE_LIST | USE_SET, "NAME", "its name" },
+	{ "--uuid", "uuid", FIELD_TEXT, USE_LIST | USE_CREATE, "UUID", "its UUID; of a new one, else the service makes it" },
+	{ "--parent", "parent_provider_uuid", FIELD_TEXT, USE_MAKE, "PROVIDER|none", "the one it stands below" },
+	{ "--in-tree", "in_tree", FIELD_TEXT, USE_LIST, "PROVIDER", "of the tree that this one is in" },
+	{ "--member-of", "member_of", FIELD_ANY_OF, USE_LIST, "UUID,…", "in one of these aggregates; again: and in" },
+	{ "--not-member-of", "member_of", FIELD_NONE_OF, USE_LIST, "UUID,…", "in none of these aggregates" },
+	{ "--required", "required", FIELD_ANY_OF, USE_LIST, "TRAIT,…", "with one of these traits; again: and with" },
+	{ "--forbidden", "required", FIELD_NONE_OF, USE_LIST, "TRAIT,…", "with none of these traits" },
+	{ "--resource", "resources", FIELD_AMOUNTS, USE_LIST, "CLASS=N", "with so much of it left; again: and of" },
+	{ .name = NULL },
+};
+
+// Switches, which the commands look at themselves.
+static const struct field type_fields[] = {
+	{ "--delete", NULL, FIELD_TEXT, USE_SET, "", "its deletion" },
+	{ .name = NULL },
+};
+static const struct field space_fields[] = {
+	{ "--dry-run", NULL, FIELD_TEXT, USE_SET, "", "tell what would change, and change nothing" },
+	{ .name = NULL },
+};
+
+static const struct { const char *noun; const struct field *fields; } nouns[] = {
+	{ "node", node_fields }, { "port", port_fields }, { "portgroup", portgroup_fields }, { "chassis", chassis_fields },
+	{ "trait", trait_fields }, { "provider", provider_fields }, { "type", type_fields }, { "space", space_fields },
+};
+static const struct { const char *verb; enum field_use use; } verbs[] = {
+	{ "list", USE_LIST }, { "show", USE_SHOW }, { "create", USE_CREATE }, { "set", USE_SET }, { "unset", USE_UNSET },
+	{ "describe", USE_SET }, { "effect", USE_SET }, { "policy set", USE_SET },
+};
+
+static unsigned use_of(const struct command *command)
+{
+	for (size_t i = 0; i < COUNT_OF(verbs) && command->verb != NULL; i++) {
+		if (strcmp(verbs[i].verb, command->verb) == 0)
+			return verbs[i].use;
+	}
+	return 0;
+}
+
+const struct field *field_next(const struct command *command, const struct field *after)
+{
+	const struct field *field = after != NULL ? after + 1 : NULL;
+
+	for (size_t i = 0; i < COUNT_OF(nouns) && field == NULL; i++) {
+		if (strcmp(nouns[i].noun, command->noun) == 0)
+			field = nouns[i].fields;
+	}
+	while (field != NULL && field->name != NULL && (field->uses & use_of(command)) == 0)
+		field++;
+	return field != NULL && field->name != NULL ? field : NULL;
+}
+
+struct str field_takes(const struct command *command, const struct field *field)
+{
+	struct str value = str_c(field->value);
+
+	if (use_of(command) != USE_UNSET)
+		return value;
+	return field->kind == FIELD_KEYS ? str_part(value, 0, str_find(value, '=', 0)) : STR("");
+}
+
+// ---- values
+
+// KEY=VALUE, where what is JSON is taken as that: cpus=4 is a number. For all others STR_NONE is the key.
+static int read_value(struct cli *cli, const struct given *given, struct str *key, struct doc **value)
+{
+	struct str text = str_c(given->value), unused;
+	size_t equals = str_find(text, '=', 0);
+
+	*key = STR_NONE;
+	if (!str_utf8_ok(text, NULL))
+		return cli_fail(EX_USAGE, "%s: its value is no UTF-8", given->field->name);
+	switch (given->field->kind) {
+	case FIELD_BOOL:
+		if (!str_eq(text, STR("true")) && !str_eq(text, STR("false")))
+			return cli_fail(EX_USAGE, "%s is true or false, not \"%s\"", given->field->name, given->value);
+		*value = doc_new_bool(cli->pool, str_eq(text, STR("true")));
+		return EX_OK;
+	case FIELD_JSON:
+		return input_parse(cli, text, given->field->name, value);
+	case FIELD_KEYS:
+		*key = str_part(text, 0, equals);
+		if (equals == text.n || equals == 0)
+			return cli_fail(EX_USAGE, "%s takes KEY=VALUE, not \"%s\"", given->field->name, given->value);
+		text = str_part(text, equals + 1, text.n);
+		if (doc_parse_json(cli->pool, text, (struct doc_limits){ 200, 0 }, value, &unused))
+			return EX_OK;
+		break;
+	case FIELD_TEXT:
+	case FIELD_ANY_OF:
+	case FIELD_NONE_OF:
+	case FIELD_AMOUNTS:
+		break;
+	}
+	*value = doc_new_string(cli->pool, text);
+	return EX_OK;
+}
+
+int fields_document(struct cli *cli, size_t first, struct doc **document)
+{
+	struct str key;
+	struct doc *value;
+	int code = input_document(cli, first, document);
+
+	if (code == EX_OK && *document == NULL)
+		*document = doc_new_object(cli->pool);
+	if (code == EX_OK && doc_kind(*document) != DOC_OBJECT)
+		return cli_fail(EX_DATAERR, "the document has to be an object: { … }");
+	for (size_t i = 0; i < cli->n_given && code == EX_OK; i++) {
+		const struct doc *old = NULL;
+		struct str member = str_c(cli->given[i].field->member);
+		code = read_value(cli, &cli->given[i], &key, &value);
+		if (code == EX_OK && key.p != NULL) {
+			struct doc *object = doc_get(*document, member, &old) && doc_kind(old) == DOC_OBJECT
+				? doc_copy(cli->pool, old) : doc_new_object(cli->pool);
+			doc_set(object, key, value);
+			value = object;
+		}
+		if (code == EX_OK)
+			doc_set(*document, member, value);
+	}
+	return code;
+}
+
+// "!A,!B" of traits, "!in:A,B" of aggregates.
+static struct str none_of(struct cli *cli, const struct given *given)
+{
+	struct buf out = buf_new(cli->pool, 64);
+	struct str rest = str_c(given->value), item;
+
+	if (strcmp(given->field->member, "member_of") == 0)
+		return str_printf(cli->pool, "!in:%s", given->value);
+	while (str_split(&rest, ',', &item))
+		buf_addf(&out, "%s!%.*s", out.n > 0 ? "," : "", STR_ARG(item));
+	return buf_str(&out);
+}
+
+// All of them in one: "VCPU:2,MEMORY_MB:512".
+static struct str amounts(struct cli *cli, const struct field *field)
+{
+	struct buf out = buf_new(cli->pool, 64);
+
+	for (size_t i = 0; i < cli->n_given; i++) {
+		struct str text = str_c(cli->given[i].value);
+		size_t equals = str_find(text, '=', 0);
+		if (cli->given[i].field == field)
+			buf_addf(&out, "%s%.*s:%.*s", out.n > 0 ? "," : "", STR_ARG(str_part(text, 0, equals)),
+				STR_ARG(str_part(text, equals + 1, text.n)));
+	}
+	return buf_str(&out);
+}
+
+// As the API writes what was given; STR_NONE: an earlier option told it already.
+static struct str filter_text(struct cli *cli, size_t index)
+{
+	const struct given *given = &cli->given[index];
+
+	switch (given->field->kind) {
+	case FIELD_ANY_OF:
+		return strchr(given->value, ',') != NULL ? str_printf(cli->pool, "in:%s", given->value) : str_c(given->value);
+	case FIELD_NONE_OF:
+		return none_of(cli, given);
+	case FIELD_AMOUNTS:
+		for (size_t i = 0; i < index; i++) {
+			if (cli->given[i].field == given->field)
+				return STR_NONE;
+		}
+		return amounts(cli, given->field);
+	default:
+		return str_c(given->value);
+	}
+}
+
+int fields_filter(struct cli *cli, struct tenure_list *list)
+{
+	struct str key;
+	struct doc *value;
+
+	for (size_t i = 0; i < cli->n_given; i++) {
+		int code = read_value(cli, &cli->given[i], &key, &value);
+		struct str text = filter_text(cli, i);
+		if (code != EX_OK)
+			return code;
+		if (text.p != NULL && !tenure_list_filter(list, cli->given[i].field->member, str_cstr(cli->pool, text)))
+			return cli_fail(EX_USAGE, "%s: that can be no filter", cli->given[i].field->name);
+	}
+	return EX_OK;
+}
+
+// ---- JSON Patches: add, which replaces as well, and remove
+
+static void add_operation(struct cli *cli, struct doc *patch, struct str path, bool adds, struct doc *value)
+{
+	struct doc *operation = doc_new_object(cli->pool);
+
+	doc_set_str(cli->pool, operation, "op", adds ? STR("add") : STR("remove"));
+	doc_set_str(cli->pool, operation, "path", path);
+	if (adds)
+		doc_set(operation, STR("value"), value);
+	doc_push(patch, operation);
+}
+
+static int add_given(struct cli *cli, struct doc *patch, const struct given *given)
+{
+	struct buf path = buf_new(cli->pool, 64);
+	struct doc *value = NULL;
+	struct str key = STR_NONE;
+	bool unset = use_of(cli->command) == USE_UNSET;
+
+	if (unset && given->value != NULL) {
+		key = str_c(given->value);
+		if (!str_utf8_ok(key, NULL))
+			return cli_fail(EX_USAGE, "%s: that is no UTF-8", given->field->name);
+	}
+	int code = unset ? EX_OK : read_value(cli, given, &key, &value);
+	if (code != EX_OK)
+		return code;
+	pointer_add_token(&path, str_c(given->field->member));
+	if (key.p != NULL)
+		pointer_add_token(&path, key);
+	add_operation(cli, patch, buf_str(&path), !unset, value);
+	return EX_OK;
+}
+
+// "extra.rack=7", "extra.rack:=null"; for unset "extra.rack". A member with dots in its name takes an option or --patch.
+static int add_argument(struct cli *cli, struct doc *patch, const char *word)
+{
+	struct buf path = buf_new(cli->pool, 64);
+	struct str name = str_c(word), token;
+	struct doc *value = NULL;
+	bool unset = use_of(cli->command) == USE_UNSET;
+
+	if (!unset && !input_assignment(cli, word, &name, &value))
+		return EX_USAGE;
+	if (name.n == 0 || !str_utf8_ok(name, NULL))
+		return cli_fail(EX_USAGE, "\"%s\" is no member", word);
+	while (str_split(&name, '.', &token))
+		pointer_add_token(&path, token);
+	add_operation(cli, patch, buf_str(&path), !unset && doc_kind(value) != DOC_NULL, value);
+	return EX_OK;
+}
+
+static int read_patch(struct cli *cli, struct doc **patch)
+{
+	struct str error;
+	int code = input_parse(cli, str_c(cli->options[OPT_PATCH]), "--patch", patch);
+
+	if (code == EX_OK && !doc_json_patch_check(cli->pool, *patch, &error))
+		return cli_fail(EX_DATAERR, "--patch: %.*s", STR_ARG(error));
+	return code;
+}
+
+int fields_patch(struct cli *cli, size_t first, struct doc **patch)
+{
+	int code = EX_OK;
+
+	if (cli->options[OPT_PATCH] != NULL) {
+		if (cli->n_given > 0 || cli->n_arguments > first)
+			return cli_fail(EX_USAGE, "--patch says all of a change: no other option or argument for it");
+		return read_patch(cli, patch);
+	}
+	*patch = doc_new_array(cli->pool);
+	for (size_t i = 0; i < cli->n_given && code == EX_OK; i++)
+		code = add_given(cli, *patch, &cli->given[i]);
+	for (size_t i = first; i < cli->n_arguments && code == EX_OK; i++)
+		code = add_argument(cli, *patch, cli->arguments[i]);
+	if (code == EX_OK && doc_length(*patch) == 0)
+		return cli_fail(EX_USAGE, "what is to be changed? See \"tenure help %s %s\"", cli->command->noun,
+			cli->command->verb);
+	return code;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a command is given: names, documents, single members.
+#include "base/base.h"
+
+#include "cli/core/cli.h"
+
+enum { DEPTH = 200 };
+
+static bool add_lines(struct cli *cli, const char ***names, size_t *n, size_t *room)
+{
+	struct str text, line;
+
+	text.p = read_whole(cli->pool, "-", &text.n);
+	while (text.p != NULL && str_split(&text, '\n', &line)) {
+		if (line.n > 0 && line.p[line.n - 1] == '\r')
+			line.n--;
+		if (line.n == 0)
+			continue;
+		if (*n + 1 >= *room) {
+			const char **larger = POOL_ARRAY(cli->pool, const char *, *room * 2);
+			memcpy(larger, *names, *n * sizeof(*larger));
+			*names = larger;
+			*room *= 2;
+		}
+		if (memchr(line.p, '\0', line.n) != NULL)
+			return false;
+		(*names)[(*n)++] = str_cstr(cli->pool, line);
+	}
+	return true;
+}
+
+const char **input_names(struct cli *cli, size_t first, size_t end)
+{
+	size_t room = cli->n_arguments + 16, n = 0;
+	const char **names = POOL_ARRAY(cli->pool, const char *, room);
+
+	for (size_t i = first; i < end; i++) {
+		if (strcmp(cli->arguments[i], "-") != 0) {
+			if (n + 1 >= room) {
+				cli_fail(EX_USAGE, "names stand before \"-\"");
+				return NULL;
+			}
+			names[n++] = cli->arguments[i];
+		} else if (!add_lines(cli, &names, &n, &room)) {
+			cli_fail(EX_DATAERR, "a name on standard input holds a NUL");
+			return NULL;
+		}
+	}
+	if (n == 0)
+		cli_fail(EX_NOINPUT, "no name came on standard input");
+	return n > 0 ? names : NULL;
+}
+
+int input_parse(struct cli *cli, struct str text, const char *where, struct doc **document)
+{
+	struct str error;
+
+	if (!doc_parse_json(cli->pool, text, (struct doc_limits){ DEPTH, 0 }, document, &error))
+		return cli_fail(EX_DATAERR, "%s: %.*s", where, STR_ARG(error));
+	return EX_OK;
+}
+
+void doc_set_path(struct pool *pool, struct doc *object, struct str path, struct doc *value)
+{
+	size_t dot = str_find(path, '.', 0);
+	const struct doc *inner;
+
+	if (dot == path.n) {
+		doc_set(object, path, value);
+		return;
+	}
+	struct str name = str_part(path, 0, dot);
+	struct doc *next = doc_get(object, name, &inner) && doc_kind(inner) == DOC_OBJECT ? doc_copy(pool, inner)
+		: doc_new_object(pool);
+	doc_set_path(pool, next, str_part(path, dot + 1, path.n), value);
+	doc_set(object, name, next);
+}
+
+bool input_assignment(struct cli *cli, const char *word, struct str *name, struct doc **value)
+{
+	struct str text = str_c(word);
+	size_t equals = str_find(text, '=', 0);
+	bool json = equals > 0 && equals < text.n && text.p[equals - 1] == ':';
+
+	*name = str_part(text, 0, json ? equals - 1 : equals);
+	struct str given = str_part(text, equals + 1, text.n);
+	if (equals == text.n || name->n == 0 || !str_utf8_ok(text, NULL)) {
+		cli_fail(EX_USAGE, "\"%s\" is not NAME=VALUE or NAME:=JSON", word);
+		return false;
+	}
+	if (json)
+		return input_parse(cli, given, word, value) == EX_OK;
+	*value = doc_new_string(cli->pool, given);
+	return true;
+}
+
+int input_document(struct cli *cli, size_t first, struct doc **document)
+{
+	const char *file = cli->options[OPT_FILE], *patch = cli->options[OPT_PATCH];
+	struct str text, name;
+	struct doc *value;
+
+	*document = NULL;
+	if ((file != NULL) + (patch != NULL) + (cli->n_arguments > first) > 1)
+		return cli_fail(EX_USAGE, "one of --file, --patch and MEMBER=VALUE, not several");
+	if (patch != NULL)
+		return input_parse(cli, str_c(patch), "--patch", document);
+	if (file != NULL) {
+		text.p = read_whole(cli->pool, file, &text.n);
+		return text.p != NULL ? input_parse(cli, text, file, document) : EX_NOINPUT;
+	}
+	for (size_t i = first; i < cli->n_arguments; i++) {
+		if (!input_assignment(cli, cli->arguments[i], &name, &value))
+			return EX_USAGE;
+		if (*document == NULL)
+			*document = doc_new_object(cli->pool);
+		doc_set_path(cli->pool, *document, name, value);
+	}
+	return EX_OK;
+}

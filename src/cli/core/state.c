@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was shown last, a file for each URL: the base that --etag auto guards and --retry merges from. Documents may be
+// secret, so nobody else may read them.
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/digest.h"
+#include "cli/core/cli.h"
+
+// ${XDG_STATE_HOME:-~/.local/state}/tenure; NULL when there is no home.
+static const char *folder(struct cli *cli)
+{
+	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+
+	if (state != NULL && state[0] == '/')
+		return str_printf(cli->pool, "%s/tenure", state).p;
+	return home != NULL && home[0] == '/' ? str_printf(cli->pool, "%s/.local/state/tenure", home).p : NULL;
+}
+
+static const char *file_of(struct cli *cli, const char *path)
+{
+	struct str url = cli->client->url;
+	uint8_t digest[DIGEST_SHA256];
+	const char *dir = folder(cli);
+	struct buf name = buf_new(cli->pool, 256);
+
+	if (dir == NULL)
+		return NULL;
+	digest_sha256(str_printf(cli->pool, "%.*s%s", STR_ARG(url), path), digest);
+	buf_addf(&name, "%s/", dir);
+	buf_add_hex(&name, digest, sizeof(digest));
+	BUF_LIT(&name, ".json");
+	return str_cstr(cli->pool, buf_str(&name));
+}
+
+static bool make_folders(struct cli *cli, const char *dir)
+{
+	char *path = str_cstr(cli->pool, str_c(dir));
+
+	for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
+		*slash = '\0';
+		if (mkdir(path, 0700) != 0 && errno != EEXIST)
+			return false;
+		*slash = '/';
+	}
+	return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+static bool write_all(int fd, struct str text)
+{
+	while (text.n > 0) {
+		ssize_t n = write(fd, text.p, text.n);
+		if (n < 0 && errno != EINTR)
+			return false;
+		text = n > 0 ? str_part(text, (size_t)n, text.n) : text;
+	}
+	return true;
+}
+
+// Under another name first: who reads at the same time sees the old or the new.
+static bool write_file(struct cli *cli, const char *path, struct str text)
+{
+	char *temporary = str_cstr(cli->pool, str_printf(cli->pool, "%s.XXXXXX", path));
+	int fd = mkostemp(temporary, O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	bool ok = write_all(fd, text);
+	ok = close(fd) == 0 && ok;
+	ok = ok && rename(temporary, path) == 0;
+	if (!ok)
+		unlink(temporary);
+	return ok;
+}
+
+void state_save(struct cli *cli, const char *path, const char *etag, struct str document)
+{
+	const char *dir = folder(cli), *file = file_of(cli, path);
+	struct doc *record = doc_new_object(cli->pool), *shown = NULL;
+	struct str unused;
+
+	if (file == NULL || etag == NULL)
+		return;
+	if (document.p != NULL)
+		doc_parse_json(cli->pool, document, (struct doc_limits){ 1000, 0 }, &shown, &unused);
+	doc_set_str(cli->pool, record, "url", cli->client->url);
+	doc_set_str(cli->pool, record, "path", str_c(path));
+	doc_set_str(cli->pool, record, "etag", str_c(etag));
+	doc_set(record, STR("document"), shown);
+	if (!make_folders(cli, dir) || !write_file(cli, file, doc_text(cli->pool, record)))
+		cli_warn("can't remember the etag in %s: %s", dir, strerror(errno));
+}
+
+void state_forget(struct cli *cli, const char *path)
+{
+	const char *file = file_of(cli, path);
+
+	if (file != NULL)
+		unlink(file);
+}
+
+bool state_load(struct cli *cli, const char *path, struct remembered *remembered)
+{
+	const char *file = file_of(cli, path);
+	const struct doc *value;
+	struct doc *record;
+	struct str text, unused;
+
+	*remembered = (struct remembered){ .document = NULL };
+	if (file == NULL || access(file, R_OK) != 0)
+		return false;
+	text.p = read_whole(cli->pool, file, &text.n);
+	if (text.p == NULL || !doc_parse_json(cli->pool, text, (struct doc_limits){ 1000, 0 }, &record, &unused))
+		return false;
+	// The names are compared, too: a hash is no proof.
+	if (!doc_get(record, STR("url"), &value) || !str_eq(doc_string(value), cli->client->url) ||
+		!doc_get(record, STR("path"), &value) || !str_eq_c(doc_string(value), path) ||
+		!doc_get(record, STR("etag"), &value))
+		return false;
+	remembered->etag = str_dup(cli->pool, doc_string(value));
+	doc_get(record, STR("document"), &remembered->document);
+	return true;
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is shown: tables, JSON, CSV (RFC 4180, lines ended by LF alone).
+#include "base/base.h"
+
+#include "cli/core/cli.h"
+
+enum { MAX_COLUMNS = 32 };
+
+struct row {
+	const struct doc *document;
+	struct row *next;
+};
+
+struct table {
+	struct cli *cli;
+	struct column columns[MAX_COLUMNS];
+	size_t n_columns;
+	struct row *first, **last;
+	size_t n_rows;
+	bool chosen; // by --columns
+};
+
+static bool choose(struct table *table, struct str wanted, const struct column *known, size_t n_known)
+{
+	struct str word;
+	struct pool *pool = table->cli->pool;
+
+	while (str_split(&wanted, ',', &word)) {
+		word = str_trim(word);
+		if (word.n == 0 || table->n_columns == MAX_COLUMNS)
+			return false;
+		// Others than the known ones are paths in the document.
+		struct column column = { str_cstr(pool, word), str_cstr(pool, word) };
+		for (size_t i = 0; i < n_known; i++) {
+			if (str_eq_c(word, known[i].name))
+				column = known[i];
+		}
+		table->columns[table->n_columns++] = column;
+	}
+	return true;
+}
+
+struct table *table_new(struct cli *cli, const struct column *known, size_t n_known, size_t n_shown)
+{
+	struct table *table = POOL_NEW(cli->pool, struct table);
+	const char *wanted = cli->options[OPT_COLUMNS];
+
+	table->cli = cli;
+	table->last = &table->first;
+	table->chosen = wanted != NULL;
+	if (wanted != NULL && !choose(table, str_c(wanted), known, n_known)) {
+		cli_fail(EX_USAGE, "--columns takes up to %d names with commas between", MAX_COLUMNS);
+		return NULL;
+	}
+	for (size_t i = 0; wanted == NULL && i < n_shown; i++)
+		table->columns[table->n_columns++] = known[i];
+	return table;
+}
+
+bool table_wanted(struct cli *cli, const struct column *known, size_t n_known, size_t n_shown, struct table **table)
+{
+	*table = cli->options[OPT_COLUMNS] != NULL ? table_new(cli, known, n_known, n_shown) : NULL;
+	return cli->options[OPT_COLUMNS] == NULL || *table != NULL;
+}
+
+void table_add(struct table *table, const struct doc *document)
+{
+	struct row *row = POOL_NEW(table->cli->pool, struct row);
+
+	row->document = document;
+	*table->last = row;
+	table->last = &row->next;
+	table->n_rows++;
+}
+
+// For the eye a list of words is just these; programs get its JSON.
+static struct str words_of(struct pool *pool, const struct doc *value)
+{
+	struct buf words = buf_new(pool, 64);
+
+	if (doc_kind(value) != DOC_ARRAY)
+		return text_of(pool, value);
+	for (size_t i = 0; i < doc_length(value); i++) {
+		if (doc_kind(doc_at(value, i)) != DOC_STRING)
+			return text_of(pool, value);
+		if (i > 0)
+			buf_addc(&words, ',');
+		buf_add(&words, doc_string(doc_at(value, i)));
+	}
+	return buf_str(&words);
+}
+
+static struct str cell(const struct table *table, const struct row *row, size_t column)
+{
+	const struct doc *value;
+
+	if (!doc_at_path(row->document, str_c(table->columns[column].path), &value) || value == NULL)
+		return STR("");
+	return table->cli->format == FORMAT_TABLE ? words_of(table->cli->pool, value) : text_of(table->cli->pool, value);
+}
+
+// ---- for the eye
+
+static void put_padded(struct str text, size_t width, bool last)
+{
+	text_print(stdout, text);
+	size_t shown = text_width(text);
+	if (last)
+		putchar('\n');
+	else
+		printf("%*s", (int)(width > shown ? width - shown : 0) + 2, "");
+}
+
+static struct str title(const struct table *table, size_t column)
+{
+	struct str name = text_tame(table->cli->pool, str_c(table->columns[column].name));
+	char *upper = str_cstr(table->cli->pool, name);
+
+	for (char *p = upper; *p != '\0'; p++)
+		*p = *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p;
+	return str_c(upper);
+}
+
+static void print_text(const struct table *table)
+{
+	struct pool *pool = table->cli->pool;
+	size_t widths[MAX_COLUMNS], n = table->n_columns, i = 0;
+	struct str *cells = POOL_ARRAY(pool, struct str, (table->n_rows + 1) * n);
+
+	for (size_t c = 0; c < n; c++)
+		widths[c] = text_width(cells[i++] = title(table, c));
+	for (const struct row *row = table->first; row != NULL; row = row->next) {
+		for (size_t c = 0; c < n; c++, i++) {
+			cells[i] = text_tame(pool, cell(table, row, c));
+			size_t width = text_width(cells[i]);
+			widths[c] = width > widths[c] ? width : widths[c];
+		}
+	}
+	for (size_t k = 0; k < i; k++)
+		put_padded(cells[k], widths[k % n], k % n == n - 1);
+}
+
+// ---- for programs
+
+static void put_csv(struct cli *cli, struct str text, bool last)
+{
+	bool quote = text.n > 0 && (text.p[0] == ' ' || text.p[text.n - 1] == ' ');
+
+	if (cli->out_is_terminal)
+		text = text_tame(cli->pool, text);
+	for (size_t i = 0; i < text.n && !quote; i++)
+		quote = strchr(",\"\r\n", text.p[i]) != NULL;
+	if (quote)
+		putchar('"');
+	for (size_t i = 0; i < text.n; i++) {
+		if (text.p[i] == '"')
+			putchar('"');
+		putchar(text.p[i]);
+	}
+	if (quote)
+		putchar('"');
+	putchar(last ? '\n' : ',');
+}
+
+static void print_csv(const struct table *table)
+{
+	size_t n = table->n_columns;
+
+	for (size_t c = 0; c < n; c++)
+		put_csv(table->cli, str_c(table->columns[c].name), c == n - 1);
+	for (const struct row *row = table->first; row != NULL; row = row->next) {
+		for (size_t c = 0; c < n; c++)
+			put_csv(table->cli, cell(table, row, c), c == n - 1);
+	}
+}
+
+static void put_json(struct cli *cli, const struct doc *doc)
+{
+	struct buf text = buf_new(cli->pool, 0);
+
+	doc_write_pretty(doc, &text);
+	text_print(stdout, cli->out_is_terminal ? text_tame_json(cli->pool, buf_str(&text)) : buf_str(&text));
+}
+
+static struct doc *json_row(const struct table *table, const struct row *row)
+{
+	struct pool *pool = table->cli->pool;
+	const struct doc *value;
+
+	if (!table->chosen)
+		return doc_copy(pool, row->document);
+	struct doc *object = doc_new_object(pool);
+	for (size_t c = 0; c < table->n_columns; c++) {
+		bool there = doc_at_path(row->document, str_c(table->columns[c].path), &value);
+		doc_set(object, str_c(table->columns[c].name), there ? doc_copy(pool, value) : NULL);
+	}
+	return object;
+}
+
+void table_print(struct table *table)
+{
+	if (table->cli->format == FORMAT_CSV) {
+		print_csv(table);
+		return;
+	}
+	if (table->cli->format == FORMAT_TABLE) {
+		print_text(table);
+		return;
+	}
+	struct doc *rows = doc_new_array(table->cli->pool);
+	for (const struct row *row = table->first; row != NULL; row = row->next)
+		doc_push(rows, json_row(table, row));
+	put_json(table->cli, rows);
+}
+
+// ---- one document, a field a line
+
+static void flatten(struct table *table, const struct doc *doc, struct str path)
+{
+	struct pool *pool = table->cli->pool;
+
+	if (doc_kind(doc) != DOC_OBJECT || (doc_length(doc) == 0 && path.n > 0)) {
+		struct doc *row = doc_new_object(pool);
+		doc_set_str(pool, row, "field", path);
+		doc_set_str(pool, row, "value", text_of(pool, doc));
+		table_add(table, row);
+		return;
+	}
+	for (struct doc_iter it = doc_iter(doc); doc_next(&it);)
+		flatten(table, it.value, path.n == 0 ? it.name
+			: str_printf(pool, "%.*s.%.*s", STR_ARG(path), STR_ARG(it.name)));
+}
+
+void document_print(struct cli *cli, const struct doc *document)
+{
+	struct table table = { .cli = cli, .columns = { { "field", "field" }, { "value", "value" } }, .n_columns = 2,
+		.last = &table.first };
+
+	if (cli->format == FORMAT_JSON) {
+		put_json(cli, document);
+		return;
+	}
+	flatten(&table, document, STR(""));
+	table_print(&table);
+}

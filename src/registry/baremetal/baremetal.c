@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// The members of bare metal's bodies, and how their values are written.
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "base/pool.h"
+#include "registry/baremetal/internal.h"
+#include "repr/json/doc.h"
+
+enum { NAME_MAX_CHARS = 255, LONG_TEXT = 65535, EXCERPT_MAX = 80, MAC_LENGTH = 17 };
+
+#define SERVED(member, of_kind) { .name = member, .kind = METAL_##of_kind, .served = true }
+#define OPERATORS(member, of_kind, ...) { .name = member, .kind = METAL_##of_kind, .operators = true, __VA_ARGS__ }
+#define REQUIRED(member, of_kind) { .name = member, .kind = METAL_##of_kind, .required = true }
+#define MEMBER(member, of_kind) { .name = member, .kind = METAL_##of_kind }
+#define TEXT(member, characters) { .name = member, .kind = METAL_TEXT, .most = characters }
+#define INTERFACE(interface) { .name = interface "_interface", .kind = METAL_TEXT }
+
+const struct metal_member metal_node_members[] = {
+	MEMBER("automated_clean", FLAG),
+	INTERFACE("bios"),
+	INTERFACE("boot"),
+	SERVED("boot_mode", TEXT),
+	SERVED("clean_step", OBJECT),
+	OPERATORS("conductor_group", TEXT, .standard = ""),
+	SERVED("console_enabled", BOOL),
+	INTERFACE("console"),
+	INTERFACE("deploy"),
+	SERVED("deploy_step", OBJECT),
+	TEXT("description", 4096),
+	REQUIRED("driver", TEXT),
+	MEMBER("driver_info", OBJECT),
+	SERVED("driver_internal_info", OBJECT),
+	MEMBER("extra", OBJECT),
+	SERVED("fault", TEXT),
+	SERVED("inspection_finished_at", TIME),
+	SERVED("inspection_started_at", TIME),
+	INTERFACE("inspect"),
+	MEMBER("instance_info", OBJECT),
+	MEMBER("instance_uuid", UUID),
+	{ .name = "last_error", .kind = METAL_TEXT, .served = true, .most = LONG_TEXT },
+	TEXT("lessee", 255),
+	MEMBER("maintenance", BOOL),
+	TEXT("maintenance_reason", LONG_TEXT),
+	INTERFACE("management"),
+	TEXT("name", NAME_MAX_CHARS),
+	MEMBER("network_data", OBJECT),
+	INTERFACE("network"),
+	INTERFACE("power"),
+	SERVED("power_state", TEXT),
+	MEMBER("properties", OBJECT),
+	MEMBER("protected", BOOL),
+	TEXT("protected_reason", LONG_TEXT),
+	{ .name = "provision_state", .kind = METAL_TEXT, .served = true, .standard = "enroll" },
+	SERVED("provision_updated_at", TIME),
+	SERVED("raid_config", OBJECT),
+	INTERFACE("raid"),
+	INTERFACE("rescue"),
+	SERVED("reservation", TEXT),
+	TEXT("resource_class", 80),
+	MEMBER("retired", BOOL),
+	TEXT("retired_reason", LONG_TEXT),
+	SERVED("secure_boot", FLAG),
+	OPERATORS("shard", TEXT, .standard = NULL),
+	INTERFACE("storage"),
+	SERVED("target_power_state", TEXT),
+	SERVED("target_provision_state", TEXT),
+	SERVED("target_raid_config", OBJECT),
+	INTERFACE("vendor"),
+	SERVED("allocation_uuid", UUID),
+	OPERATORS("chassis_uuid", UUID, .standard = NULL),
+	{ .name = NULL },
+};
+
+const struct metal_member metal_port_members[] = {
+	REQUIRED("address", MAC),
+	MEMBER("extra", OBJECT),
+	SERVED("internal_info", OBJECT),
+	MEMBER("is_smartnic", BOOL),
+	MEMBER("local_link_connection", OBJECT),
+	TEXT("physical_network", 64),
+	{ .name = "pxe_enabled", .kind = METAL_BOOL, .standard = "true" },
+	REQUIRED("node_uuid", UUID),
+	MEMBER("portgroup_uuid", UUID),
+	{ .name = NULL },
+};
+
+const struct metal_member metal_portgroup_members[] = {
+	MEMBER("address", MAC),
+	MEMBER("extra", OBJECT),
+	SERVED("internal_info", OBJECT),
+	{ .name = "mode", .kind = METAL_TEXT, .standard = "active-backup" },
+	TEXT("name", NAME_MAX_CHARS),
+	MEMBER("properties", OBJECT),
+	{ .name = "standalone_ports_supported", .kind = METAL_BOOL, .standard = "true" },
+	REQUIRED("node_uuid", UUID),
+	{ .name = NULL },
+};
+
+const struct metal_member metal_chassis_members[] = {
+	TEXT("description", 255),
+	MEMBER("extra", OBJECT),
+	{ .name = NULL },
+};
+
+const char *const metal_provision_states[] = {
+	"enroll", "verifying", "manageable", "available", "active", "deploying", "wait call-back", "deploy failed",
+	"deploy complete", "deploy hold", "deleting", "deleted", "undeploy", "cleaning", "clean wait", "clean failed",
+	"clean hold", "error", "rebuild", "inspecting", "inspect wait", "inspect failed", "adopting", "adopt failed",
+	"rescue", "rescuing", "rescue wait", "rescue failed", "unrescuing", "unrescue failed", NULL
+};
+const char *const metal_power_states[] = {
+	"power on", "power off", "rebooting", "soft rebooting", "soft power off", "error", NULL
+};
+const char *const metal_faults[] = { "power failure", "clean failure", "rescue abort failure", NULL };
+const char *const metal_boot_modes[] = { "bios", "uefi", NULL };
+
+const struct metal_member *metal_member(const struct metal_member *members, struct str name)
+{
+	for (; members->name != NULL; members++) {
+		if (str_eq_c(name, members->name))
+			return members;
+	}
+	return NULL;
+}
+
+bool metal_among(const char *const *words, struct str word)
+{
+	for (; *words != NULL; words++) {
+		if (str_eq_c(word, *words))
+			return true;
+	}
+	return false;
+}
+
+// ---- values
+
+struct str metal_mac(struct pool *pool, struct str text)
+{
+	struct buf mac = buf_new(pool, MAC_LENGTH);
+
+	if (text.n != MAC_LENGTH)
+		return STR_NONE;
+	for (size_t i = 0; i < text.n; i++) {
+		char c = text.p[i];
+		if (i % 3 == 2 ? c != ':' : str_hex_digit(c) < 0)
+			return STR_NONE;
+		buf_addc(&mac, c >= 'A' && c <= 'F' ? (char)(c - 'A' + 'a') : c);
+	}
+	return buf_str(&mac);
+}
+
+bool metal_bool_text(struct str text, bool *result)
+{
+	static const char *const yes[] = { "t", "true", "on", "y", "yes", "1", NULL };
+	static const char *const no[] = { "f", "false", "off", "n", "no", "0", NULL };
+
+	for (const char *const *word = yes; *word != NULL; word++) {
+		if (str_eq_nocase(text, str_c(*word))) {
+			*result = true;
+			return true;
+		}
+	}
+	for (const char *const *word = no; *word != NULL; word++) {
+		if (str_eq_nocase(text, str_c(*word))) {
+			*result = false;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool metal_bool(const struct doc *value, bool *result)
+{
+	int64_t number;
+
+	switch (doc_kind(value)) {
+	case DOC_BOOL:
+		*result = doc_bool(value);
+		return true;
+	case DOC_NUMBER:
+		if (!doc_i64(value, &number) || (number != 0 && number != 1))
+			return false;
+		*result = number == 1;
+		return true;
+	case DOC_STRING:
+		return metal_bool_text(doc_string(value), result);
+	default:
+		return false;
+	}
+}
+
+bool metal_name_ok(struct str name)
+{
+	struct uuid uuid;
+
+	for (size_t i = 0; i < name.n; i++) {
+		char c = name.p[i];
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '-' && c != '.' &&
+		    c != '_' && c != '~')
+			return false;
+	}
+	return name.n > 0 && name.n <= NAME_MAX_CHARS && !uuid_parse(name, &uuid);
+}
+
+// ---- reading and writing a body
+
+struct doc *metal_standard(struct pool *pool, const struct metal_member *member)
+{
+	switch (member->kind) {
+	case METAL_BOOL:
+		return doc_new_bool(pool, member->standard != NULL);
+	case METAL_OBJECT:
+		return doc_new_object(pool);
+	default:
+		return member->standard != NULL ? doc_new_string(pool, str_c(member->standard)) : NULL;
+	}
+}
+
+struct str metal_text(const struct doc *body, const char *name)
+{
+	const struct doc *value;
+
+	return doc_get(body, str_c(name), &value) && doc_kind(value) == DOC_STRING ? doc_string(value) : STR_NONE;
+}
+
+bool metal_true(const struct doc *body, const char *name)
+{
+	const struct doc *value;
+
+	return doc_get(body, str_c(name), &value) && doc_kind(value) == DOC_BOOL && doc_bool(value);
+}
+
+void metal_set(struct draft *draft, const char *name, struct doc *value)
+{
+	doc_set(draft->body, str_c(name), value);
+}
+
+bool metal_changes(const struct draft *draft, const struct metal_member *members, const char *name)
+{
+	const struct doc *now, *was;
+
+	doc_get(draft->body, str_c(name), &now);
+	if (draft->before == NULL || !doc_get(draft->before, str_c(name), &was))
+		was = metal_standard(draft->registry->pool, metal_member(members, str_c(name)));
+	return !doc_equal(was, now);
+}
+
+// ---- words for messages
+
+struct str metal_excerpt(struct pool *pool, struct str text)
+{
+	size_t n = EXCERPT_MAX;
+
+	if (text.n <= EXCERPT_MAX)
+		return text;
+	while (n > 0 && ((unsigned char)text.p[n] & 0xc0) == 0x80)
+		n--;
+	return str_printf(pool, "%.*s…", (int)n, text.p);
+}
+
+struct str metal_list(struct pool *pool, const char *const *words)
+{
+	struct buf list = buf_new(pool, 128);
+
+	for (size_t i = 0; words[i] != NULL; i++)
+		buf_addf(&list, "%s%s", i > 0 ? ", " : "", words[i]);
+	return buf_str(&list);
+}

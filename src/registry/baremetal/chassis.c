@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What chassis have to be like: they are the operator's, and nodes of any tenant may stand in them.
+#include "base/base.h"
+
+#include "registry/baremetal/internal.h"
+
+static enum outcome complete(struct draft *draft)
+{
+	if (!str_eq(draft->address->tenant, STR(TENANT_SYSTEM)))
+		return registry_fail(draft->registry, OUTCOME_FORBIDDEN, "chassis are the operator's: they stand in tenant \""
+			TENANT_SYSTEM "\" alone");
+	return metal_normalise(draft, metal_chassis_members);
+}
+
+static void relate(struct pool *pool, const struct doc *body, const struct uuid *uid, struct relations *relations)
+{
+	UNUSED(pool);
+	UNUSED(body);
+	UNUSED(uid);
+	*relations = (struct relations){ 0 };
+}
+
+static enum outcome may_delete(struct registry *registry, const struct resource *resource, const struct doc *body)
+{
+	bool has_nodes;
+	enum outcome outcome = metal_pointed_at(registry, &node_rules, "chassis", &resource->uid, &has_nodes);
+
+	UNUSED(body);
+	if (outcome != OUTCOME_OK || !has_nodes)
+		return outcome;
+	return registry_fail(registry, OUTCOME_BAD_REQUEST,
+		"Cannot complete the requested action because chassis %.*s contains nodes.",
+		STR_ARG(uuid_str(registry->pool, resource->uid)));
+}
+
+static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct alias *alias)
+{
+	return metal_fail_taken(registry, "chassis", uid, alias);
+}
+
+const struct type_rules chassis_rules = {
+	.group = METAL_GROUP,
+	.plural = "chassis",
+	.complete = complete,
+	.relate = relate,
+	.may_delete = may_delete,
+	.taken = taken,
+};

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// What bodies of all kinds of bare metal have in common: their members, each of its kind, and who may change which.
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "base/pool.h"
+#include "registry/baremetal/internal.h"
+#include "repr/json/doc.h"
+
+enum { TEXT_MOST = 255, TIME_SECONDS = 19 };
+
+// Hands the converted value to *result. OUTCOME_OK, _BAD_DOCUMENT.
+typedef enum outcome convert_fn(struct draft *draft, const struct metal_member *member, const struct doc *given,
+	struct doc **result);
+
+enum outcome metal_fail_schema(struct draft *draft, const char *format, ...)
+{
+	struct str what;
+	va_list args;
+
+	va_start(args, format);
+	what = str_vprintf(draft->registry->pool, format, args);
+	va_end(args);
+	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT, "Schema error for %.*s: %.*s",
+		STR_ARG(draft->address->type->singular), STR_ARG(what));
+}
+
+static enum outcome fail_kind(struct draft *draft, const struct metal_member *member, const char *right)
+{
+	return metal_fail_schema(draft, "%s has to be %s%s", member->name, right, member->required ? "" : ", or null");
+}
+
+// ---- one value
+
+static enum outcome take_text(struct draft *draft, const struct metal_member *member, const struct doc *given,
+	struct doc **result)
+{
+	unsigned most = member->most != 0 ? member->most : TEXT_MOST;
+
+	if (doc_kind(given) != DOC_STRING)
+		return fail_kind(draft, member, "a string");
+	size_t length = str_utf8_length(doc_string(given));
+	if (length > most)
+		return metal_fail_schema(draft, "%s has %zu characters and may have %u", member->name, length, most);
+	*result = doc_copy(draft->registry->pool, given);
+	return OUTCOME_OK;
+}
+
+static enum outcome take_bool(struct draft *draft, const struct metal_member *member, const struct doc *given,
+	struct doc **result)
+{
+	bool value;
+
+	if (!metal_bool(given, &value))
+		return metal_fail_schema(draft, "Unrecognized value of %s; acceptable values are: true, false, 0, 1, and the "
+			"strings 0, 1, f, false, n, no, off, on, t, true, y, yes", member->name);
+	*result = doc_new_bool(draft->registry->pool, value);
+	return OUTCOME_OK;
+}
+
+static enum outcome take_object(struct draft *draft, const struct metal_member *member, const struct doc *given,
+	struct doc **result)
+{
+	if (doc_kind(given) != DOC_OBJECT)
+		return fail_kind(draft, member, "an object");
+	*result = doc_copy(draft->registry->pool, given);
+	return OUTCOME_OK;
+}
+
+static enum outcome take_uuid(struct draft *draft, const struct metal_member *member, const struct doc *given,
+	struct doc **result)
+{
+	struct pool *pool = draft->registry->pool;
+	struct uuid uuid;
+
+	if (doc_kind(given) != DOC_STRING)
+		return fail_kind(draft, member, "a UUID in a string");
+	if (!uuid_parse(doc_string(given), &uuid))
+		return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT, "Expected UUID for %s: %.*s", member->name,
+			STR_ARG(metal_excerpt(pool, doc_string(given))));
+	*result = doc_new_string(pool, uuid_str(pool, uuid));
+	return OUTCOME_OK;
+}
+
+static enum outcome take_mac(struct draft *draft, const struct metal_member *member, const struct doc *given,
+	struct doc **result)
+{
+	struct pool *pool = draft->registry->pool;
+
+	if (doc_kind(given) != DOC_STRING)
+		return fail_kind(draft, member, "a MAC address in a string");
+	struct str mac = metal_mac(pool, doc_string(given));
+	if (mac.p == NULL)
+		return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
+			"Expected valid MAC address for %s: %.*s; six pairs of hexadecimal digits with colons are one",
+			member->name, STR_ARG(metal_excerpt(pool, doc_string(given))));
+	*result = doc_new_string(pool, mac);
+	return OUTCOME_OK;
+}
+
+// Does text match the pattern, in which '0' stands for any digit?
+static bool looks_like(struct str text, const char *pattern)
+{
+	size_t i = 0;
+
+	for (; i < text.n && pattern[i] != '\0'; i++) {
+		bool digit = text.p[i] >= '0' && text.p[i] <= '9';
+		if (pattern[i] == '0' ? !digit : text.p[i] != pattern[i])
+			return false;
+	}
+	return i == text.n && pattern[i] == '\0';
+}
+
+static bool in_range(struct str text, size_t at, int least, int most)
+{
+	int number = (text.p[at] - '0') * 10 + text.p[at + 1] - '0';
+
+	return number >= least && number <= most;
+}
+
+// What may stand behind the seconds of a time in UTC.
+static bool is_utc(struct str rest)
+{
+	size_t digits = 0;
+
+	if (rest.n > 0 && rest.p[0] == '.') {
+		while (digits + 1 < rest.n && rest.p[digits + 1] >= '0' && rest.p[digits + 1] <= '9')
+			digits++;
+		if (digits == 0)
+			return false;
+		rest = str_part(rest, digits + 1, rest.n);
+	}
+	return str_eq(rest, STR("Z")) || str_eq(rest, STR("+00:00"));
+}
+
+static enum outcome take_time(struct draft *draft, const struct metal_member *member, const struct doc *given,
+	struct doc **result)
+{
+	struct pool *pool = draft->registry->pool;
+	struct str text = doc_kind(given) == DOC_STRING ? doc_string(given) : STR_NONE;
+	struct str head = str_part(text, 0, TIME_SECONDS);
+
+	if (!looks_like(head, "0000-00-00T00:00:00") || !in_range(head, 5, 1, 12) || !in_range(head, 8, 1, 31) ||
+	    !in_range(head, 11, 0, 23) || !in_range(head, 14, 0, 59) || !in_range(head, 17, 0, 60) ||
+	    !is_utc(str_part(text, TIME_SECONDS, text.n)))
+		return fail_kind(draft, member, "a time in UTC, such as \"2026-11-21T05:24:00+00:00\"");
+	*result = doc_new_string(pool, str_printf(pool, "%.*s+00:00", STR_ARG(head)));
+	return OUTCOME_OK;
+}
+
+static convert_fn *const takers[] = {
+	[METAL_TEXT] = take_text, [METAL_BOOL] = take_bool, [METAL_FLAG] = take_bool, [METAL_OBJECT] = take_object,
+	[METAL_UUID] = take_uuid, [METAL_MAC] = take_mac,   [METAL_TIME] = take_time,
+};
+
+// ---- all of them
+
+static enum outcome take(struct draft *draft, const struct metal_member *member, struct doc **result)
+{
+	struct str name = str_c(member->name);
+	const struct doc *given;
+
+	if (!doc_get(draft->body, name, &given) && member->served && draft->before != NULL)
+		doc_get(draft->before, name, &given);
+	if (given != NULL)
+		return takers[member->kind](draft, member, given, result);
+	if (member->required)
+		return metal_fail_schema(draft, "'%s' is a required property", member->name);
+	*result = metal_standard(draft->registry->pool, member);
+	return OUTCOME_OK;
+}
+
+static enum outcome fail_unknown(struct draft *draft, const struct metal_member *members, struct str name)
+{
+	struct pool *pool = draft->registry->pool;
+	struct buf known = buf_new(pool, 1024);
+
+	for (const struct metal_member *member = members; member->name != NULL; member++) {
+		if (!member->served)
+			buf_addf(&known, "%s%s", known.n > 0 ? ", " : "", member->name);
+	}
+	return metal_fail_schema(draft, "Additional properties are not allowed ('%.*s' was unexpected); these are: %.*s",
+		STR_ARG(metal_excerpt(pool, name)), STR_ARG(buf_str(&known)));
+}
+
+enum outcome metal_normalise(struct draft *draft, const struct metal_member *members)
+{
+	struct doc *body = doc_new_object(draft->registry->pool);
+
+	if (doc_kind(draft->body) != DOC_OBJECT)
+		return metal_fail_schema(draft, "the document has to be an object");
+	for (struct doc_iter it = doc_iter(draft->body); doc_next(&it);) {
+		if (metal_member(members, it.name) == NULL)
+			return fail_unknown(draft, members, it.name);
+	}
+	for (const struct metal_member *member = members; member->name != NULL; member++) {
+		struct doc *value = NULL;
+		enum outcome outcome = take(draft, member, &value);
+		if (outcome != OUTCOME_OK)
+			return outcome;
+		doc_set(body, str_c(member->name), value);
+	}
+	draft->body = body;
+	return OUTCOME_OK;
+}
+
+enum outcome metal_guard(struct draft *draft, const struct metal_member *members, const char *free)
+{
+	if (draft->registry->privileged)
+		return OUTCOME_OK;
+	for (const struct metal_member *member = members; member->name != NULL; member++) {
+		bool ours = (member->served || member->operators) && (free == NULL || strcmp(member->name, free) != 0);
+		if (!ours || !metal_changes(draft, members, member->name))
+			continue;
+		return registry_fail(draft->registry, OUTCOME_FORBIDDEN, "%s of a %.*s is %s: leave it as it is", member->name,
+			STR_ARG(draft->address->type->singular),
+			member->served ? "set by the service" : "for operators to set");
+	}
+	return OUTCOME_OK;
+}
+
+enum outcome metal_check_name(struct draft *draft)
+{
+	struct str name = metal_text(draft->body, "name");
+
+	if (name.p == NULL || metal_name_ok(name))
+		return OUTCOME_OK;
+	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
+		"Cannot use the name '%.*s' for a %.*s: a name is 1 to 255 of the characters A-Z a-z 0-9 - . _ ~, and no UUID",
+		STR_ARG(metal_excerpt(draft->registry->pool, name)), STR_ARG(draft->address->type->singular));
+}
+
+enum outcome metal_check_word(struct draft *draft, const char *name, const char *const *words)
+{
+	struct pool *pool = draft->registry->pool;
+	struct str word = metal_text(draft->body, name);
+
+	if (word.p == NULL || metal_among(words, word))
+		return OUTCOME_OK;
+	return metal_fail_schema(draft, "'%.*s' is no %s: it is one of %.*s", STR_ARG(metal_excerpt(pool, word)), name,
+		STR_ARG(metal_list(pool, words)));
+}
+
+enum outcome metal_fail_taken(struct registry *registry, const char *what, const struct uuid *uid,
+	const struct alias *alias)
+{
+	const char *by = alias == NULL ? "UUID" : strcmp(alias->kind, "address") == 0 ? "MAC address" : alias->kind;
+	struct str value = alias == NULL ? uuid_str(registry->pool, *uid) : alias->value;
+
+	return registry_fail(registry, OUTCOME_NAME_TAKEN, "A %s with %s %.*s already exists.", what, by, STR_ARG(value));
+}

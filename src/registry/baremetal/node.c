@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// What nodes have to be like.
+#include "base/base.h"
+
+#include "base/config/config.h"
+#include "base/pool.h"
+#include "registry/baremetal/internal.h"
+#include "repr/json/doc.h"
+
+enum { MEMBER_MAX = 32 };
+
+static const char *const reserved_names[] = {
+	"maintenance", "management", "states", "vendor_passthru", "detail", "validate", NULL
+};
+static const char *const protectable[] = { "active", "rescue", NULL };
+static const char *const deletable[] = { "manageable", "enroll", "adopt failed", "available", NULL };
+
+static struct str node_id(const struct draft *draft)
+{
+	return uuid_str(draft->registry->pool, draft->uid);
+}
+
+// ---- single members
+
+static enum outcome check_words(struct draft *draft)
+{
+	static const struct {
+		const char *member;
+		const char *const *words;
+	} closed[] = {
+		{ "provision_state", metal_provision_states }, { "target_provision_state", metal_provision_states },
+		{ "power_state", metal_power_states },         { "target_power_state", metal_power_states },
+		{ "fault", metal_faults },                     { "boot_mode", metal_boot_modes },
+	};
+	enum outcome outcome = OUTCOME_OK;
+
+	for (size_t i = 0; outcome == OUTCOME_OK && i < COUNT_OF(closed); i++)
+		outcome = metal_check_word(draft, closed[i].member, closed[i].words);
+	return outcome;
+}
+
+static enum outcome check_name(struct draft *draft)
+{
+	struct str name = metal_text(draft->body, "name");
+
+	if (!metal_among(reserved_names, name))
+		return metal_check_name(draft);
+	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
+		"Cannot use the name '%.*s' for a node: the API has a use of its own for %.*s", STR_ARG(name),
+		STR_ARG(metal_list(draft->registry->pool, reserved_names)));
+}
+
+// Groups of conductors are compared without case.
+static enum outcome check_conductor_group(struct draft *draft)
+{
+	struct pool *pool = draft->registry->pool;
+	struct str group = metal_text(draft->body, "conductor_group");
+	char *lower = str_cstr(pool, group);
+
+	for (size_t i = 0; i < group.n; i++) {
+		char c = lower[i];
+		if (c >= 'A' && c <= 'Z')
+			lower[i] = (char)(c - 'A' + 'a');
+		else if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-' && c != '_' && c != '.')
+			return metal_fail_schema(draft, "conductor_group '%.*s' has other characters than A-Z a-z 0-9 - _ .",
+				STR_ARG(metal_excerpt(pool, group)));
+	}
+	metal_set(draft, "conductor_group", doc_new_string(pool, str_n(lower, group.n)));
+	return OUTCOME_OK;
+}
+
+// ---- the driver and its interfaces
+//
+// Looked at only where they change: a node whose driver the operator has taken off the list can be changed otherwise.
+
+static bool driver_changes(const struct draft *draft)
+{
+	return metal_changes(draft, metal_node_members, "driver");
+}
+
+static enum outcome find_driver(struct draft *draft, struct metal_driver *driver)
+{
+	struct registry *registry = draft->registry;
+	struct str name = metal_text(draft->body, "driver");
+
+	if (metal_driver_find(registry->config, name, driver))
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
+		"No valid host was found. Reason: No conductor service registered which supports driver %.*s. "
+		"The configured drivers are: %s",
+		STR_ARG(metal_excerpt(registry->pool, name)), registry->config->baremetal_drivers);
+}
+
+static enum outcome check_driver(struct draft *draft)
+{
+	struct metal_driver driver;
+
+	return driver_changes(draft) ? find_driver(draft, &driver) : OUTCOME_OK;
+}
+
+static enum outcome check_interface(struct draft *draft, const char *interface, bool new_driver)
+{
+	struct pool *pool = draft->registry->pool;
+	struct metal_driver driver;
+	char member[MEMBER_MAX];
+
+	snprintf(member, sizeof(member), "%s_interface", interface);
+	struct str wanted = metal_text(draft->body, member);
+	if (wanted.p != NULL && !new_driver && !metal_changes(draft, metal_node_members, member))
+		return OUTCOME_OK;
+	enum outcome outcome = find_driver(draft, &driver);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (wanted.p == NULL) {
+		metal_set(draft, member, doc_new_string(pool, str_c(metal_driver_default(&driver, interface))));
+		return OUTCOME_OK;
+	}
+	const char *const *enabled = metal_driver_enabled(&driver, interface);
+	if (metal_among(enabled, wanted))
+		return OUTCOME_OK;
+	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
+		"Could not find the following %s of driver %.*s: %.*s. Valid interfaces are: %.*s", member,
+		STR_ARG(driver.name), STR_ARG(metal_excerpt(pool, wanted)), STR_ARG(metal_list(pool, enabled)));
+}
+
+static enum outcome check_interfaces(struct draft *draft)
+{
+	bool new_driver = driver_changes(draft);
+	enum outcome outcome = OUTCOME_OK;
+
+	for (size_t i = 0; outcome == OUTCOME_OK && metal_interfaces[i] != NULL; i++)
+		outcome = check_interface(draft, metal_interfaces[i], new_driver);
+	return outcome;
+}
+
+// Before version 1.11 of the API a new node was available at once.
+static enum outcome guard(struct draft *draft)
+{
+	struct str state = metal_text(draft->body, "provision_state");
+	bool starts_available = draft->before == NULL && str_eq(state, STR("available"));
+
+	return metal_guard(draft, metal_node_members, starts_available ? "provision_state" : NULL);
+}
+
+// ---- flags and their reasons
+
+static bool was_true(const struct draft *draft, const char *flag)
+{
+	return draft->before != NULL && metal_true(draft->before, flag);
+}
+
+// A reason goes with its flag.
+static enum outcome check_reason(struct draft *draft, const char *flag, const char *reason)
+{
+	struct str why = metal_text(draft->body, reason);
+
+	if (metal_true(draft->body, flag) || why.p == NULL)
+		return OUTCOME_OK;
+	if (why.n > 0 && !was_true(draft, flag))
+		return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT, "The %s field can only be set when %s is True",
+			reason, flag);
+	metal_set(draft, reason, NULL);
+	return OUTCOME_OK;
+}
+
+static enum outcome check_protected(struct draft *draft)
+{
+	struct str state = metal_text(draft->body, "provision_state");
+
+	if (metal_true(draft->body, "protected") && !was_true(draft, "protected") && !metal_among(protectable, state))
+		return registry_fail(draft->registry, OUTCOME_CONFLICT,
+			"Node %.*s can only be made protected in provision states 'active' or 'rescue', the current state is "
+			"'%.*s'",
+			STR_ARG(node_id(draft)), STR_ARG(state));
+	return check_reason(draft, "protected", "protected_reason");
+}
+
+static enum outcome check_retired(struct draft *draft)
+{
+	return check_reason(draft, "retired", "retired_reason");
+}
+
+static enum outcome check_maintenance(struct draft *draft)
+{
+	if (was_true(draft, "maintenance") && !metal_true(draft->body, "maintenance"))
+		metal_set(draft, "fault", NULL);
+	return check_reason(draft, "maintenance", "maintenance_reason");
+}
+
+// ---- what it refers to
+
+static enum outcome check_instance(struct draft *draft)
+{
+	struct str now = metal_text(draft->body, "instance_uuid");
+	struct str was = draft->before != NULL ? metal_text(draft->before, "instance_uuid") : STR_NONE;
+
+	if (now.p == NULL || was.p == NULL || str_eq(now, was))
+		return OUTCOME_OK;
+	return registry_fail(draft->registry, OUTCOME_CONFLICT, "Node %.*s is associated with instance %.*s.",
+		STR_ARG(node_id(draft)), STR_ARG(was));
+}
+
+static enum outcome check_chassis(struct draft *draft)
+{
+	const struct doc *chassis;
+
+	if (metal_text(draft->body, "chassis_uuid").p == NULL || !metal_changes(draft, metal_node_members, "chassis_uuid"))
+		return OUTCOME_OK;
+	return metal_hold(draft, &chassis_rules, "chassis_uuid", &chassis);
+}
+
+// ---- the rules
+
+// Who may change what comes before what the service changes by itself, and before the database is asked.
+static enum outcome complete(struct draft *draft)
+{
+	static enum outcome (*const checks[])(struct draft *draft) = {
+		check_words, check_name,      check_conductor_group, check_driver,      check_interfaces, guard,
+		check_protected, check_retired, check_maintenance,     check_instance, check_chassis,
+	};
+	enum outcome outcome = metal_normalise(draft, metal_node_members);
+
+	for (size_t i = 0; outcome == OUTCOME_OK && i < COUNT_OF(checks); i++)
+		outcome = checks[i](draft);
+	return outcome;
+}
+
+static void relate(struct pool *pool, const struct doc *body, const struct uuid *uid, struct relations *relations)
+{
+	struct str name = metal_text(body, "name"), instance = metal_text(body, "instance_uuid");
+	struct str chassis = metal_text(body, "chassis_uuid");
+
+	*relations = (struct relations){ .has_root = true, .root = *uid };
+	if (name.p != NULL)
+		metal_alias("name", name, relations);
+	if (instance.p != NULL)
+		metal_alias("instance", instance, relations);
+	if (chassis.p != NULL)
+		metal_point(pool, "chassis", chassis, uid, relations);
+}
+
+static enum outcome may_delete(struct registry *registry, const struct resource *resource, const struct doc *body)
+{
+	struct pool *pool = registry->pool;
+	struct str id = uuid_str(pool, resource->uid), instance = metal_text(body, "instance_uuid");
+	struct str state = metal_text(body, "provision_state");
+
+	if (instance.p != NULL)
+		return registry_fail(registry, OUTCOME_CONFLICT, "Node %.*s is associated with instance %.*s.", STR_ARG(id),
+			STR_ARG(instance));
+	if (metal_true(body, "protected"))
+		return registry_fail(registry, OUTCOME_FORBIDDEN,
+			"Node %.*s is protected and cannot be undeployed, rebuilt or deleted", STR_ARG(id));
+	if (metal_true(body, "maintenance") || metal_among(deletable, state))
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_CONFLICT,
+		"Can not delete node \"%.*s\" while it is in provision state \"%.*s\". Valid provision states to perform "
+		"deletion are: %.*s; or any, in maintenance",
+		STR_ARG(id), STR_ARG(state), STR_ARG(metal_list(pool, deletable)));
+}
+
+// ASCII letters compare without case.
+static bool has_word(struct str text, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (size_t at = 0; at + n <= text.n; at++) {
+		if (str_eq_nocase(str_part(text, at, at + n), str_n(word, n)))
+			return true;
+	}
+	return false;
+}
+
+static bool is_secret(struct str top, struct str name)
+{
+	// The keys that oslo.utils and Ironic's drivers know (snmp_community, snmp_auth_key, ipmi_hex_kg_key, ssh_key_contents …).
+	static const char *const words[] = { "password", "passphrase", "passwd", "pswd", "adminpass", "admin_pass", "secret",
+		"private_key", "token", "community", "auth_key", "priv_key", "kg_key", "ssh_key", "api_key", "encrypted_key",
+		"access_key", "credential" };
+	bool instance = str_eq(top, STR("instance_info"));
+	bool secret = instance && (str_eq(name, STR("configdrive")) || str_eq(name, STR("image_url")));
+
+	if (!instance && !str_eq(top, STR("driver_info")))
+		return false;
+	for (size_t i = 0; !secret && i < COUNT_OF(words); i++)
+		secret = has_word(name, words[i]);
+	return secret;
+}
+
+static bool hides_url_passwords(struct str top)
+{
+	return str_eq(top, STR("driver_info")) || str_eq(top, STR("instance_info")) || str_eq(top, STR("driver_internal_info"));
+}
+
+static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct alias *alias)
+{
+	if (alias == NULL || strcmp(alias->kind, "instance") != 0)
+		return metal_fail_taken(registry, "node", uid, alias);
+	return registry_fail(registry, OUTCOME_NAME_TAKEN,
+		"Instance %.*s is already associated with a node, it cannot be associated with this other node %.*s",
+		STR_ARG(alias->value), STR_ARG(uuid_str(registry->pool, *uid)));
+}
+
+static const char *const untagged[] = { "driver_internal_info", NULL };
+
+const struct type_rules node_rules = {
+	.group = METAL_GROUP,
+	.plural = "nodes",
+	.is_root = true,
+	.shows_owner = true,
+	.untagged = untagged,
+	.complete = complete,
+	.relate = relate,
+	.may_delete = may_delete,
+	.is_secret = is_secret,
+	.hides_url_passwords = hides_url_passwords,
+	.taken = taken,
+};

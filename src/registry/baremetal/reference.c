@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What bare metal refers to: a port to its node and port group, a node to its chassis. Looked up only by writes that
+// change the reference, so that others cost no round trip.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "registry/baremetal/internal.h"
+#include "registry/core/internal.h"
+#include "repr/json/doc.h"
+#include "sql/lookup_keys.h"
+
+// As the API's clients read it in messages.
+static const char *title_of(const struct type_rules *rules)
+{
+	return rules == &chassis_rules ? "Chassis" : rules == &portgroup_rules ? "Portgroup" : "Node";
+}
+
+enum outcome metal_hold(struct draft *draft, const struct type_rules *rules, const char *member,
+	const struct doc **body)
+{
+	struct registry *registry = draft->registry;
+	const struct type *type = type_with_rules(registry, rules);
+	struct str tenant = rules == &chassis_rules ? STR(TENANT_SYSTEM) : draft->address->tenant;
+	struct str text = metal_text(draft->body, member);
+	struct uuid uid;
+	struct db_rows rows;
+
+	if (type == NULL || !uuid_parse(text, &uid))
+		return OUTCOME_INTERNAL;
+	const struct sql_reference_lock in = { .uid = uuid_bytes(&uid), .type_id = type->id, .tenant = tenant };
+	enum db_result result = sql_reference_lock_run(registry->db, registry->pool, &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%s %.*s could not be found.", title_of(rules),
+			STR_ARG(text));
+	*body = stored_document(registry->pool, sql_reference_lock_row(&rows, 0)->body);
+	return OUTCOME_OK;
+}
+
+enum outcome metal_pointed_at(struct registry *registry, const struct type_rules *rules, const char *kind,
+	const struct uuid *uid, bool *found)
+{
+	struct pool *pool = registry->pool;
+	const struct type *type = type_with_rules(registry, rules);
+	struct str text = uuid_str(pool, *uid);
+	struct db_rows rows;
+
+	if (type == NULL)
+		return OUTCOME_INTERNAL;
+	const struct sql_lookup_key_pointing in = {
+		.type_id = type->id,
+		.kind = str_c(kind),
+		.from = str_printf(pool, "%.*s ", STR_ARG(text)),
+		.to = str_printf(pool, "%.*s!", STR_ARG(text)),
+	};
+	enum db_result result = sql_lookup_key_pointing_run(registry->db, pool, &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*found = rows.n > 0;
+	return OUTCOME_OK;
+}
+
+void metal_alias(const char *kind, struct str value, struct relations *relations)
+{
+	assert(relations->n_aliases < ALIASES_MAX);
+	relations->aliases[relations->n_aliases++] = (struct alias){ kind, value };
+}
+
+void metal_point(struct pool *pool, const char *kind, struct str target, const struct uuid *uid,
+	struct relations *relations)
+{
+	struct str own = uuid_str(pool, *uid);
+
+	metal_alias(kind, str_printf(pool, "%.*s %.*s", STR_ARG(target), STR_ARG(own)), relations);
+}

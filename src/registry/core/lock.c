@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first locks of a writing transaction, and not waiting for large moves.
+#include "base/base.h"
+
+#include "base/clock.h"
+#include "registry/core/internal.h"
+#include "sql/locks.h"
+
+enum sql_wait lock_wait(const struct registry *registry)
+{
+	return registry->manner == LOCK_AT_ONCE ? SQL_WAIT_NOT : SQL_WAIT_LONG;
+}
+
+const struct db_query *locking(const struct registry *registry, const struct db_query forms[2])
+{
+	return &forms[registry->manner == LOCK_AT_ONCE ? 0 : 1];
+}
+
+static enum outcome refuse_while_moving(struct registry *registry, struct str tenant)
+{
+	struct db_rows rows;
+	enum db_result result = sql_tenant_being_moved_run(registry->db, registry->pool, &(struct sql_tenant_being_moved){ .tenant = tenant }, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_UNAVAILABLE,
+		"a large move from or to this tenant is being carried out: try again when it is done");
+}
+
+enum outcome take_locks(struct registry *registry, const struct str *tenants, size_t n_tenants, struct db_call *calls,
+	size_t n)
+{
+	enum outcome outcome = OUTCOME_OK;
+
+	for (size_t i = 0; registry->manner == LOCK_AFTER_CONFLICT && outcome == OUTCOME_OK && i < n_tenants; i++)
+		outcome = refuse_while_moving(registry, tenants[i]);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
+	if (result == DB_RETRY && registry->manner == LOCK_AT_ONCE)
+		registry->manner = LOCK_AFTER_CONFLICT;
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	registry_stamp_after(registry, clock_now_us());
+	return OUTCOME_OK;
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a change of sharing or of policy does: who answered before is kept, and the same look-up is asked again after.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "registry/type/definition_internal.h"
+
+// Tenants read at once, and looked at for one answer.
+enum { PAGE = 500, MOST_LOOKED_AT = 5000 };
+
+struct definition_survey {
+	struct str tenant;
+	// The system's definition that changes, and all of the system's before; group p NULL: it is about one tenant.
+	struct str group, plural;
+	struct view *common;
+	// What that tenant had; the registry's own, valid until the request's end.
+	const struct definition *const *list;
+	size_t n;
+};
+
+// The names come back one after the other in bytes' order, so that the next page goes on behind the last.
+static const struct db_query q_tenants = {
+	"SELECT t.id, t.name, t.type_policy, " TENANT_ANNOTATIONS ", " RESOURCE_COLUMNS " FROM (SELECT id, name, "
+	"type_policy, metadata, object FROM tenants WHERE live = 1 AND deleted_at IS NULL AND name > ? ORDER BY name LIMIT ?) t "
+	"LEFT JOIN resources r ON r.tenant_id = t.id AND r.type_id = ? AND r.namespace = '' AND r.name = ? AND r.live = 1 "
+	"ORDER BY t.name",
+	"suus", "usss" RESOURCE_OUT
+};
+enum { OWN = 4 }; // the column where the tenant's own definition begins
+static const struct db_query q_objects = {
+	"SELECT COUNT(*) FROM resources r JOIN tenants t ON t.id = r.tenant_id WHERE t.name = ? AND t.live = 1 AND "
+	"r.type_id IN (?, ?) AND r.live = 1",
+	"suu", "u"
+};
+
+static enum outcome see_common(struct registry *registry, struct view **common)
+{
+	enum outcome outcome = definitions_see(registry, STR(TENANT_SYSTEM), common);
+
+	return outcome == OUTCOME_NOT_FOUND ? OUTCOME_OK : outcome;
+}
+
+enum outcome definition_survey_begin(struct registry *registry, struct str tenant, struct str group, struct str plural,
+	struct definition_survey **survey)
+{
+	struct definition_survey *begun = POOL_NEW(registry->pool, struct definition_survey);
+
+	*begun = (struct definition_survey){ .tenant = tenant, .group = STR_NONE };
+	*survey = begun;
+	if (!str_eq_c(tenant, TENANT_SYSTEM) || plural.p == NULL)
+		return definition_list(registry, tenant, &begun->list, &begun->n);
+	begun->group = group;
+	begun->plural = plural;
+	return see_common(registry, &begun->common);
+}
+
+// ---- what is told
+
+// The same definition answers, in whichever version of its own.
+static bool is_same(const struct definition *from, const struct definition *to)
+{
+	if (from == NULL || to == NULL || from->builtin || to->builtin)
+		return from == to;
+	return uuid_eq(from->uid, to->uid);
+}
+
+// Objects of a type in namespaces and those of one of the same name without are strangers: both change.
+static enum outcome count_objects(struct registry *registry, struct definition_effect *effect)
+{
+	const struct type *from = effect->from != NULL ? effect->from->type : effect->type;
+	const struct type *to = effect->to != NULL ? effect->to->type : effect->type;
+	struct db_rows rows;
+	enum db_result result = db_run(registry->db, registry->pool, &q_objects,
+		DB_IN(db_s(effect->tenant), db_u(from->id), db_u(to->id)), &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	effect->objects = db_at(&rows, 0, 0)->u;
+	return OUTCOME_OK;
+}
+
+static enum outcome add_effect(struct registry *registry, struct definition_effects *effects, struct str tenant,
+	const struct definition *from, const struct definition *to)
+{
+	if (is_same(from, to))
+		return OUTCOME_OK;
+	struct definition_effect *effect = &effects->list[effects->n++];
+	*effect = (struct definition_effect){
+		.tenant = tenant, .type = from != NULL ? from->type : to->type, .from = from, .to = to
+	};
+	return count_objects(registry, effect);
+}
+
+// ---- one tenant, all of its types
+
+static int order_of(const struct definition *a, const struct definition *b)
+{
+	int order = str_cmp(a->type->group, b->type->group);
+
+	return order != 0 ? order : str_cmp(a->type->plural, b->type->plural);
+}
+
+// Both lists are in the same order.
+static enum outcome compare_one(struct registry *registry, const struct definition_survey *survey,
+	struct definition_effects *effects)
+{
+	const struct definition *const *after;
+	size_t n, i = 0, j = 0;
+	enum outcome outcome = definition_list(registry, survey->tenant, &after, &n);
+
+	effects->list = POOL_ARRAY(registry->pool, struct definition_effect, survey->n + n + 1);
+	while (outcome == OUTCOME_OK && (i < survey->n || j < n)) {
+		int order = i == survey->n ? 1 : j == n ? -1 : order_of(survey->list[i], after[j]);
+		outcome = add_effect(registry, effects, survey->tenant, order <= 0 ? survey->list[i] : NULL,
+			order >= 0 ? after[j] : NULL);
+		i += order <= 0;
+		j += order >= 0;
+	}
+	return outcome;
+}
+
+// ---- one of the system's types, all tenants
+
+// What the look-up needs to know of a tenant for this one type.
+static struct view *view_of(struct registry *registry, const struct db_rows *rows, size_t row)
+{
+	struct view *view = POOL_NEW(registry->pool, struct view);
+
+	*view = (struct view){
+		.tenant = db_at(rows, row, 1)->s,
+		.policy = type_policy(db_at(rows, row, 2)->s),
+		.annotations = stored_document(registry->pool, db_at(rows, row, 3)->s),
+		.pool = registry->pool,
+	};
+	if (db_at(rows, row, OWN)->null)
+		return view;
+	struct resource resource;
+	resource_from_row(registry, &resource, rows, row, OWN);
+	view->list = POOL_NEW(registry->pool, struct stored_definition);
+	*view->list = (struct stored_definition){
+		.name = resource.name, .uid = resource.uid, .meta = resource.meta, .body = resource.body
+	};
+	view->n = 1;
+	return view;
+}
+
+static enum outcome compare_tenant(struct registry *registry, const struct definition_survey *survey,
+	struct view *now, struct view *tenant, struct definition_effects *effects)
+{
+	bool is_system = str_eq_c(tenant->tenant, TENANT_SYSTEM);
+	struct view *before = is_system && survey->common != NULL ? survey->common : tenant, *after = tenant;
+	struct definition_reason reason;
+
+	if (is_system && now != NULL)
+		after = now;
+	const struct definition *from = is_system && survey->common == NULL ? NULL :
+		definitions_resolve(registry, before, survey->common, survey->group, survey->plural, &reason);
+	const struct definition *to = definitions_resolve(registry, after, now, survey->group, survey->plural, &reason);
+	return add_effect(registry, effects, tenant->tenant, from, to);
+}
+
+static enum outcome read_page(struct registry *registry, const struct definition_survey *survey, struct str marker,
+	struct db_rows *rows)
+{
+	struct str name = str_printf(registry->pool, "%.*s.%.*s", STR_ARG(survey->plural), STR_ARG(survey->group));
+	enum db_result result = db_run(registry->db, registry->pool, &q_tenants,
+		DB_IN(db_s(marker), db_u(PAGE), db_u(type_definitions(registry)->id), db_s(name)), rows);
+
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+static enum outcome compare_all(struct registry *registry, const struct definition_survey *survey, struct str marker,
+	size_t limit, struct definition_effects *effects)
+{
+	struct view *now;
+	struct db_rows rows = { .n = PAGE };
+	size_t looked_at = 0;
+	enum outcome outcome = see_common(registry, &now);
+
+	effects->list = POOL_ARRAY(registry->pool, struct definition_effect, limit);
+	while (outcome == OUTCOME_OK && rows.n == PAGE) {
+		outcome = read_page(registry, survey, marker, &rows);
+		for (size_t i = 0; outcome == OUTCOME_OK && i < rows.n; i++) {
+			if (effects->n == limit || looked_at == MOST_LOOKED_AT) {
+				effects->next = marker;
+				return OUTCOME_OK;
+			}
+			struct view *tenant = view_of(registry, &rows, i);
+			outcome = compare_tenant(registry, survey, now, tenant, effects);
+			marker = tenant->tenant;
+			looked_at++;
+		}
+	}
+	return outcome;
+}
+
+enum outcome definition_survey_end(struct registry *registry, const struct definition_survey *survey,
+	struct str marker, size_t limit, struct definition_effects *effects)
+{
+	*effects = (struct definition_effects){ .next = STR_NONE };
+	if (survey->group.p == NULL)
+		return compare_one(registry, survey, effects);
+	return compare_all(registry, survey, marker, limit, effects);
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of a CustomResourceDefinition that no other of its tenant's group may have: kind, plural, short names. They are
+// looked at whichever way one comes to a tenant, made, brought back or moved, so that NamesAccepted is always true.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "registry/type/definition_internal.h"
+#include "sql/definitions.h"
+#include "sql/moves.h"
+
+enum { DEFINITIONS_MAX = 1000 };
+
+static const struct doc *member(const struct doc *object, const char *name)
+{
+	const struct doc *value;
+
+	return doc_get(object, str_c(name), &value) ? value : NULL;
+}
+
+static bool has_name(const struct doc *names, struct str name)
+{
+	const struct doc *list = member(names, "shortNames");
+	static const char *const singles[] = { "plural", "singular" };
+
+	for (size_t i = 0; i < COUNT_OF(singles); i++) {
+		const struct doc *own = member(names, singles[i]);
+		if (doc_kind(own) == DOC_STRING && str_eq(doc_string(own), name))
+			return true;
+	}
+	for (size_t i = 0; doc_kind(list) == DOC_ARRAY && i < doc_length(list); i++) {
+		if (doc_kind(doc_at(list, i)) == DOC_STRING && str_eq(doc_string(doc_at(list, i)), name))
+			return true;
+	}
+	return false;
+}
+
+// The first name, or kind, that both have.
+static struct str common_name(const struct doc *a, const struct doc *b)
+{
+	static const char *const kinds[] = { "kind", "listKind" };
+	const struct doc *list = member(a, "shortNames"), *one;
+
+	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+		one = member(a, kinds[i]);
+		for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+			const struct doc *other = member(b, kinds[k]);
+			if (doc_kind(one) == DOC_STRING && doc_kind(other) == DOC_STRING &&
+				str_eq(doc_string(one), doc_string(other)))
+				return doc_string(one);
+		}
+	}
+	one = member(a, "singular");
+	if (doc_kind(one) == DOC_STRING && has_name(b, doc_string(one)))
+		return doc_string(one);
+	one = member(a, "plural");
+	if (doc_kind(one) == DOC_STRING && has_name(b, doc_string(one)))
+		return doc_string(one);
+	for (size_t i = 0; doc_kind(list) == DOC_ARRAY && i < doc_length(list); i++) {
+		if (doc_kind(doc_at(list, i)) == DOC_STRING && has_name(b, doc_string(doc_at(list, i))))
+			return doc_string(doc_at(list, i));
+	}
+	return STR_NONE;
+}
+
+// Two clients that define types at once come here one after the other.
+enum outcome definition_names_free(struct registry *registry, const struct address *address, struct str group,
+	const struct doc *names, bool is_new)
+{
+	const struct sql_definition_others others = {
+		.tenant = address->tenant,
+		.type_id = address->type->id,
+		.name = address->name,
+	};
+	struct db_call calls[] = {
+		sql_definition_lock_tenant_call(registry->pool, &(struct sql_definition_lock_tenant){ .tenant = address->tenant }),
+		sql_definition_others_call(registry->pool, &others),
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	const struct db_rows *rows = &calls[1].rows;
+	if (rows->n >= DEFINITIONS_MAX && is_new)
+		return registry_fail(registry, OUTCOME_OVER_QUOTA, "a tenant defines %d types at most: delete one first",
+			DEFINITIONS_MAX);
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct sql_definition_others_row *row = sql_definition_others_row(rows, i);
+
+		if (!str_eq(row->group_name, group))
+			continue;
+		struct str common = common_name(names, stored_document(registry->pool, row->names));
+		if (common.p != NULL)
+			return registry_fail(registry, OUTCOME_CONFLICT,
+				"\"%.*s\" is already in use by %.*s: take another name", STR_ARG(common),
+				STR_ARG(row->name));
+	}
+	return OUTCOME_OK;
+}
+
+// ---- several that come to a tenant
+
+struct named {
+	struct str name, group, meta;
+	const struct doc *names, *range;
+};
+
+static struct named *read_coming(struct pool *pool, const struct db_rows *rows)
+{
+	struct named *list = POOL_ARRAY(pool, struct named, rows->n);
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct sql_move_definitions_row *row = sql_move_definitions_row(rows, i);
+
+		list[i] = (struct named){
+			.name = row->name,
+			.group = row->group_name,
+			.meta = row->meta,
+			.names = stored_document(pool, row->names),
+			.range = row->range.p != NULL ? stored_document(pool, row->range) : NULL,
+		};
+	}
+	return list;
+}
+
+static struct named *read_others(struct pool *pool, const struct db_rows *rows)
+{
+	struct named *list = POOL_ARRAY(pool, struct named, rows->n);
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct sql_definition_others_row *row = sql_definition_others_row(rows, i);
+
+		list[i] = (struct named){
+			.name = row->name,
+			.group = row->group_name,
+			.names = stored_document(pool, row->names),
+		};
+	}
+	return list;
+}
+
+// What it says of sharing, that nobody has looked at, would count at once.
+static bool would_be_shared(struct pool *pool, struct str tenant, const struct named *coming)
+{
+	return str_eq_c(tenant, TENANT_SYSTEM) &&
+	       (doc_length(coming->range) > 0 || definition_is_forced(pool, coming->meta));
+}
+
+// The first of those there that has a name of the one that comes; NULL: none, or one of them is called the same, which
+// stands in its way as that of any resource does.
+static const struct named *find_clash(const struct named *coming, const struct named *there, size_t n, struct str *common)
+{
+	const struct named *found = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (str_eq(there[i].name, coming->name))
+			return NULL;
+		if (found != NULL || !str_eq(there[i].group, coming->group))
+			continue;
+		*common = common_name(coming->names, there[i].names);
+		found = common->p != NULL ? &there[i] : NULL;
+	}
+	return found;
+}
+
+enum outcome definitions_meet(struct registry *registry, struct str tenant, const struct db_rows *coming,
+	struct definition_clash **clashes, size_t *n, unsigned *too_many)
+{
+	const struct sql_definition_others in = {
+		.tenant = tenant,
+		.type_id = type_definitions(registry)->id,
+		.name = STR(""),
+	};
+	struct db_rows others;
+	enum db_result result = sql_definition_others_run(registry->db, registry->pool, &in, &others);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	const struct named *come = read_coming(registry->pool, coming), *there = read_others(registry->pool, &others);
+	*clashes = POOL_ARRAY(registry->pool, struct definition_clash, 2 * coming->n);
+	*n = 0;
+	for (size_t i = 0; i < coming->n; i++) {
+		struct str common;
+		const struct named *other = find_clash(&come[i], there, others.n, &common);
+		if (other != NULL)
+			(*clashes)[(*n)++] = (struct definition_clash){ come[i].name, common, other->name };
+		if (would_be_shared(registry->pool, tenant, &come[i]))
+			(*clashes)[(*n)++] = (struct definition_clash){ .name = come[i].name, .common = STR_NONE };
+	}
+	*too_many = coming->n + others.n > DEFINITIONS_MAX ? DEFINITIONS_MAX : 0;
+	return OUTCOME_OK;
+}

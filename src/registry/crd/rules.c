@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a CustomResourceDefinition has to be like, in the words of the Kubernetes API.
+#include "base/base.h"
+
+#include "base/clock.h"
+#include "base/pool.h"
+#include "registry/type/definition_internal.h"
+#include "repr/schema/structural.h"
+
+enum { LABEL_MAX = 63 };
+
+struct checking {
+	struct draft *draft;
+	struct pool *pool;
+	struct field_faults faults;
+	struct doc *spec, *names; // copies, to be completed
+	struct str group, plural, kind;
+	bool namespaced, forced;
+};
+
+static struct field_path spec_path(void)
+{
+	return field_name(NULL, STR("spec"));
+}
+
+static const struct doc *member(const struct doc *object, const char *name)
+{
+	const struct doc *value;
+
+	return doc_get(object, str_c(name), &value) ? value : NULL;
+}
+
+// The text of a member; adds a fault where it has to be there and isn't.
+static struct str text_of(struct checking *checking, const struct doc *object, const struct field_path *up,
+	const char *name, bool required)
+{
+	const struct field_path at = field_name(up, str_c(name));
+	const struct doc *value = member(object, name);
+
+	if (doc_kind(value) == DOC_STRING && (!required || doc_string(value).n > 0))
+		return doc_string(value);
+	if (value != NULL && doc_kind(value) != DOC_STRING)
+		field_invalid(&checking->faults, &at, value, "must be a string");
+	else if (required)
+		field_required(&checking->faults, &at, "");
+	return STR("");
+}
+
+// ---- names
+
+static bool is_label(struct str s)
+{
+	bool ok = s.n > 0 && s.n <= LABEL_MAX && s.p[0] != '-' && s.p[s.n - 1] != '-';
+
+	for (size_t i = 0; ok && i < s.n; i++)
+		ok = (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '-';
+	return ok;
+}
+
+// What types are called begins with a letter; the parts of a domain need not.
+static bool is_name(struct str s)
+{
+	return is_label(s) && s.p[0] >= 'a' && s.p[0] <= 'z';
+}
+
+// Addresses have these words where plural names stand: .../namespaces/N/status is the status of the namespace N.
+static bool is_word_of_addresses(struct str s)
+{
+	static const char *const words[] = { "finalize", "namespaces", "status", "tenants" };
+
+	for (size_t i = 0; i < COUNT_OF(words); i++) {
+		if (str_eq_c(s, words[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool is_domain(struct str s)
+{
+	size_t from = 0, labels = 0;
+
+	for (bool more = s.n <= 253; more; labels++) {
+		size_t dot = str_find(s, '.', from);
+		if (!is_label(str_part(s, from, dot)))
+			return false;
+		more = dot < s.n;
+		from = dot + 1;
+	}
+	return labels > 1;
+}
+
+static struct str lower(struct pool *pool, struct str s)
+{
+	struct buf text = buf_new(pool, s.n);
+
+	for (size_t i = 0; i < s.n; i++)
+		buf_addc(&text, s.p[i] >= 'A' && s.p[i] <= 'Z' ? (char)(s.p[i] + ('a' - 'A')) : s.p[i]);
+	return buf_str(&text);
+}
+
+static bool is_taken_group(struct str group)
+{
+	for (size_t i = 0; i < n_builtins; i++) {
+		if (str_eq_c(group, builtins[i].group))
+			return true;
+	}
+	return false;
+}
+
+static void check_label(struct checking *checking, const struct field_path *up, const char *name, struct str value)
+{
+	const struct field_path at = field_name(up, str_c(name));
+
+	if (value.n > 0 && !is_name(value))
+		field_invalid_text(&checking->faults, &at, value,
+			"a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
+			"character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation "
+			"is '[a-z]([-a-z0-9]*[a-z0-9])?')");
+}
+
+static void check_names(struct checking *checking)
+{
+	const struct field_path spec = spec_path(), at = field_name(&spec, STR("names"));
+	const struct doc *names = member(checking->spec, "names"), *list;
+
+	checking->names = doc_kind(names) == DOC_OBJECT ? doc_copy(checking->pool, names) : doc_new_object(checking->pool);
+	checking->plural = text_of(checking, names, &at, "plural", true);
+	checking->kind = text_of(checking, names, &at, "kind", true);
+	check_label(checking, &at, "plural", checking->plural);
+	const struct field_path plural_at = field_name(&at, STR("plural"));
+	if (is_word_of_addresses(checking->plural))
+		field_invalid_text(&checking->faults, &plural_at, checking->plural,
+			"addresses have this word with another meaning, so that the type could not be reached: take another");
+	check_label(checking, &at, "kind", lower(checking->pool, checking->kind));
+	struct str singular = text_of(checking, names, &at, "singular", false);
+	check_label(checking, &at, "singular", singular);
+	if (singular.n == 0)
+		doc_set_str(checking->pool, checking->names, "singular", lower(checking->pool, checking->kind));
+	struct str list_kind = text_of(checking, names, &at, "listKind", false);
+	const struct field_path list_kind_at = field_name(&at, STR("listKind"));
+	if (list_kind.n > 0 && str_eq(list_kind, checking->kind))
+		field_invalid_text(&checking->faults, &list_kind_at, list_kind, "kind and listKind may not be the same");
+	if (list_kind.n == 0)
+		doc_set_str(checking->pool, checking->names, "listKind",
+			str_printf(checking->pool, "%.*sList", STR_ARG(checking->kind)));
+	static const char *const lists[] = { "shortNames", "categories" };
+	for (size_t i = 0; i < COUNT_OF(lists); i++) {
+		const struct field_path list_at = field_name(&at, str_c(lists[i]));
+		list = member(names, lists[i]);
+		if (list != NULL && doc_kind(list) != DOC_ARRAY)
+			field_invalid(&checking->faults, &list_at, list, "must be an array");
+		for (size_t k = 0; k < doc_length(list) && doc_kind(list) == DOC_ARRAY; k++) {
+			const struct field_path item = field_index(&list_at, k);
+			const struct doc *name = doc_at(list, k);
+			if (doc_kind(name) != DOC_STRING || !is_name(doc_string(name)))
+				field_invalid(&checking->faults, &item, name, "must be a DNS-1035 label");
+		}
+	}
+	doc_set(checking->spec, STR("names"), checking->names);
+}
+
+static void check_identity(struct checking *checking)
+{
+	static const char *const scopes[] = { "Namespaced", "Cluster", "Tenant", NULL };
+	const struct field_path spec = spec_path(), group = field_name(&spec, STR("group"));
+	const struct field_path scope_at = field_name(&spec, STR("scope"));
+	const struct field_path metadata = field_name(NULL, STR("metadata")), name = field_name(&metadata, STR("name"));
+
+	checking->group = text_of(checking, checking->spec, &spec, "group", true);
+	if (checking->group.n > 0 && !is_domain(checking->group))
+		field_invalid_text(&checking->faults, &group, checking->group, "should be a domain with at least one dot");
+	else if (checking->group.n > 0 && is_taken_group(checking->group))
+		field_invalid_text(&checking->faults, &group, checking->group, "is a group of the service itself: take one of your own");
+	check_names(checking);
+	struct str scope = text_of(checking, checking->spec, &spec, "scope", true);
+	checking->namespaced = str_eq(scope, STR("Namespaced"));
+	if (scope.n > 0 && !checking->namespaced && !str_eq(scope, STR("Cluster")) && !str_eq(scope, STR("Tenant")))
+		field_not_supported(&checking->faults, &scope_at, scope, scopes);
+	struct str full =
+		str_printf(checking->pool, "%.*s.%.*s", STR_ARG(checking->plural), STR_ARG(checking->group));
+	if (!str_eq(full, checking->draft->address->name))
+		field_invalid_text(&checking->faults, &name, checking->draft->address->name,
+			str_cstr(checking->pool, STR("must be spec.names.plural+\".\"+spec.group")));
+}
+
+// ---- versions
+
+static void check_schema(struct checking *checking, const struct doc *version, const struct field_path *at, bool required)
+{
+	const struct field_path schema = field_name(at, STR("schema")), root = field_name(&schema, STR("openAPIV3Schema"));
+	const struct doc *doc = member(member(version, "schema"), "openAPIV3Schema");
+
+	if (doc == NULL) {
+		if (required)
+			field_required(&checking->faults, &root, "schemas are required");
+		return;
+	}
+	const struct structural *structural = structural_read(checking->pool, doc, &root, &checking->faults);
+	if (structural != NULL && required)
+		structural_check(structural, &root, &checking->faults);
+}
+
+static bool is_true(const struct doc *object, const char *name)
+{
+	const struct doc *value = member(object, name);
+
+	return doc_kind(value) == DOC_BOOL && doc_bool(value);
+}
+
+static void check_flag(struct checking *checking, const struct doc *version, const struct field_path *at, const char *name)
+{
+	const struct field_path flag = field_name(at, str_c(name));
+
+	if (doc_kind(member(version, name)) != DOC_BOOL)
+		field_required(&checking->faults, &flag, "true or false");
+}
+
+static bool is_repeated(const struct doc *versions, size_t i, struct str name)
+{
+	for (size_t k = 0; k < i; k++) {
+		const struct doc *other = member(doc_at(versions, k), "name");
+		if (doc_kind(other) == DOC_STRING && str_eq(doc_string(other), name))
+			return true;
+	}
+	return false;
+}
+
+static void check_versions(struct checking *checking)
+{
+	const struct field_path spec = spec_path(), at = field_name(&spec, STR("versions"));
+	const struct doc *versions = member(checking->spec, "versions");
+	bool prunes = !is_true(checking->spec, "preserveUnknownFields");
+	size_t storing = 0;
+
+	if (doc_kind(versions) != DOC_ARRAY || doc_length(versions) == 0) {
+		field_required(&checking->faults, &at, "at least one version");
+		return;
+	}
+	for (size_t i = 0; i < doc_length(versions); i++) {
+		const struct doc *version = doc_at(versions, i);
+		const struct field_path item = field_index(&at, i), name_at = field_name(&item, STR("name"));
+		struct str name = text_of(checking, version, &item, "name", true);
+		check_label(checking, &item, "name", name);
+		if (name.n > 0 && is_repeated(versions, i, name))
+			field_duplicate(&checking->faults, &name_at, member(version, "name"));
+		check_flag(checking, version, &item, "served");
+		check_flag(checking, version, &item, "storage");
+		check_schema(checking, version, &item, prunes);
+		definition_check_parts(version, &item, &checking->faults);
+		storing += is_true(version, "storage") ? 1 : 0;
+	}
+	if (storing != 1)
+		field_invalid(&checking->faults, &at, versions, "must have exactly one version marked as storage version");
+}
+
+// ---- sharing, conversion, what must not change
+
+static void check_range(struct checking *checking)
+{
+	const struct field_path spec = spec_path(), at = field_name(&spec, STR("applicableRange"));
+	const struct doc *range = member(checking->spec, "applicableRange");
+
+	if (range == NULL || !str_eq_c(checking->draft->address->tenant, TENANT_SYSTEM))
+		return;
+	if (doc_kind(range) != DOC_ARRAY) {
+		field_invalid(&checking->faults, &at, range, "must be a list of \"key=value\" or \"*\"");
+		return;
+	}
+	bool all = false;
+	for (size_t i = 0; i < doc_length(range); i++) {
+		const struct field_path item = field_index(&at, i);
+		struct str text = doc_kind(doc_at(range, i)) == DOC_STRING ? doc_string(doc_at(range, i)) : STR("");
+		all = all || str_eq(text, STR("*"));
+		if (!str_eq(text, STR("*")) && (text.n == 0 || text.p[0] == '=' || str_find(text, '=', 0) == text.n))
+			field_invalid(&checking->faults, &item, doc_at(range, i),
+				"must be \"key=value\", which is looked for among the tenants' annotations, or \"*\"");
+	}
+	if (checking->forced && !all && doc_length(range) > 0)
+		field_invalid(&checking->faults, &at, range,
+			"a definition that is forced is for all tenants: leave the range out, or the label");
+}
+
+static void check_conversion(struct checking *checking)
+{
+	static const char *const strategies[] = { "None", NULL };
+	const struct field_path spec = spec_path(), at = field_name(&spec, STR("conversion"));
+	const struct field_path strategy_at = field_name(&at, STR("strategy"));
+	const struct doc *strategy = member(member(checking->spec, "conversion"), "strategy");
+	struct doc *none = doc_new_object(checking->pool);
+
+	if (doc_kind(strategy) == DOC_STRING && !str_eq(doc_string(strategy), STR("None")))
+		field_not_supported(&checking->faults, &strategy_at, doc_string(strategy), strategies);
+	doc_set_str(checking->pool, none, "strategy", STR("None"));
+	doc_set(checking->spec, STR("conversion"), none);
+}
+
+static void check_unchanged(struct checking *checking)
+{
+	const struct field_path spec = spec_path(), at = field_name(&spec, STR("scope"));
+	const struct field_path names_at = field_name(&spec, STR("names")), kind_at = field_name(&names_at, STR("kind"));
+	const struct doc *before = member(checking->draft->before, "spec"), *scope = member(before, "scope");
+	const struct doc *kind = member(member(before, "names"), "kind");
+
+	// Group and plural stand in the name.
+	if (doc_kind(kind) == DOC_STRING && checking->kind.n > 0 && !str_eq(doc_string(kind), checking->kind))
+		field_invalid_text(&checking->faults, &kind_at, checking->kind, "field is immutable");
+	if (scope == NULL || doc_kind(scope) != DOC_STRING)
+		return;
+	if (str_eq(doc_string(scope), STR("Namespaced")) != checking->namespaced)
+		field_invalid(&checking->faults, &at, member(checking->spec, "scope"), "field is immutable");
+}
+
+static enum outcome check_forced(struct checking *checking)
+{
+	struct registry *registry = checking->draft->registry;
+	const struct address *address = checking->draft->address;
+	const struct definition *definition;
+	struct definition_reason reason;
+
+	if (checking->draft->current != NULL || str_eq_c(address->tenant, TENANT_SYSTEM))
+		return OUTCOME_OK;
+	enum outcome outcome =
+		definition_find(registry, address->tenant, checking->group, checking->plural, &definition, &reason);
+	if (outcome != OUTCOME_OK && outcome != OUTCOME_NOT_FOUND)
+		return outcome;
+	registry->problem = (struct problem){ .n_members = 0 };
+	if (outcome == OUTCOME_NOT_FOUND || strcmp(reason.rule, "forced") != 0)
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_CONFLICT,
+		"the operator forces a definition of %.*s on every tenant: use that, or another name", STR_ARG(address->name));
+}
+
+// ---- the status
+
+static struct doc *condition(struct checking *checking, const char *type, const char *reason, const char *message)
+{
+	const struct doc *old = member(member(checking->draft->before, "status"), "conditions");
+	struct doc *made = doc_new_object(checking->pool);
+	struct buf time = buf_new(checking->pool, 32);
+
+	for (size_t i = 0; doc_kind(old) == DOC_ARRAY && i < doc_length(old); i++) {
+		const struct doc *name = member(doc_at(old, i), "type");
+		if (doc_kind(name) == DOC_STRING && str_eq_c(doc_string(name), type))
+			return doc_copy(checking->pool, doc_at(old, i));
+	}
+	clock_add_rfc3339(&time, checking->draft->registry->stamp_us / 1000000 * 1000000);
+	doc_set_str(checking->pool, made, "lastTransitionTime", buf_str(&time));
+	doc_set_str(checking->pool, made, "message", str_c(message));
+	doc_set_str(checking->pool, made, "reason", str_c(reason));
+	doc_set_str(checking->pool, made, "status", STR("True"));
+	doc_set_str(checking->pool, made, "type", str_c(type));
+	return made;
+}
+
+static bool has_text(const struct doc *list, struct str text)
+{
+	for (size_t i = 0; doc_kind(list) == DOC_ARRAY && i < doc_length(list); i++)
+		if (doc_kind(doc_at(list, i)) == DOC_STRING && str_eq(doc_string(doc_at(list, i)), text))
+			return true;
+	return false;
+}
+
+// Those in which objects may be stored: each that ever was the one to store, until who has seen to its objects writes a
+// status without it. Until then none of them leaves spec.versions.
+static struct doc *stored_versions(struct checking *checking)
+{
+	const struct field_path status_at = field_name(NULL, STR("status"));
+	const struct field_path at = field_name(&status_at, STR("storedVersions"));
+	const struct doc *versions = member(checking->spec, "versions"), *before = checking->draft->before;
+	const struct doc *said = member(member(checking->draft->body, "status"), "storedVersions");
+	const struct doc *old = member(member(before, "status"), "storedVersions");
+	const struct doc *from = before != NULL && doc_kind(said) == DOC_ARRAY ? said : old;
+	struct doc *list = doc_kind(from) == DOC_ARRAY ? doc_copy(checking->pool, from) : doc_new_array(checking->pool);
+	struct doc *names = doc_new_array(checking->pool);
+
+	for (size_t i = 0; i < doc_length(versions); i++) {
+		struct str name = doc_string(member(doc_at(versions, i), "name"));
+		doc_push(names, doc_new_string(checking->pool, name));
+		if (is_true(doc_at(versions, i), "storage") && !has_text(list, name))
+			doc_push(list, doc_new_string(checking->pool, name));
+	}
+	for (size_t i = 0; i < doc_length(list); i++) {
+		const struct field_path item = field_index(&at, i);
+		if (doc_kind(doc_at(list, i)) != DOC_STRING || !has_text(names, doc_string(doc_at(list, i))))
+			field_invalid(&checking->faults, &item, doc_at(list, i), "must appear in spec.versions");
+	}
+	return list;
+}
+
+static void set_status(struct checking *checking, struct doc *stored, struct doc *body)
+{
+	struct doc *status = doc_new_object(checking->pool), *conditions = doc_new_array(checking->pool);
+
+	doc_push(conditions, condition(checking, "NamesAccepted", "NoConflicts", "no conflicts found"));
+	doc_push(conditions,
+		condition(checking, "Established", "InitialNamesAccepted", "the initial names have been accepted"));
+	doc_set(status, STR("conditions"), conditions);
+	doc_set(status, STR("acceptedNames"), doc_copy(checking->pool, checking->names));
+	doc_set(status, STR("storedVersions"), stored);
+	doc_set(body, STR("status"), status);
+}
+
+// ---- the rules
+
+static enum outcome make_type(struct checking *checking)
+{
+	const struct type like = {
+		.group = checking->group,
+		.version = doc_string(member(doc_at(member(checking->spec, "versions"), 0), "name")),
+		.kind = checking->kind,
+		.plural = checking->plural,
+		.singular = doc_string(member(checking->names, "singular")),
+		.namespaced = checking->namespaced,
+	};
+	const struct type *type;
+
+	return type_ensure(checking->draft->registry, &like, &type);
+}
+
+static enum outcome complete(struct draft *draft)
+{
+	struct pool *pool = draft->registry->pool;
+	const struct doc *spec = member(draft->body, "spec");
+	struct checking checking = {
+		.draft = draft,
+		.pool = pool,
+		.faults = field_faults_new(pool),
+		.spec = doc_kind(spec) == DOC_OBJECT ? doc_copy(pool, spec) : doc_new_object(pool),
+		.forced = str_eq_c(draft->address->tenant, TENANT_SYSTEM) && definition_is_forced(pool, draft->meta),
+	};
+	check_identity(&checking);
+	check_versions(&checking);
+	check_range(&checking);
+	check_conversion(&checking);
+	check_unchanged(&checking);
+	// What has names has them where they are looked for.
+	struct doc *stored = checking.faults.n == 0 ? stored_versions(&checking) : NULL;
+	if (checking.faults.n > 0)
+		return fail_faults(draft->registry,
+			str_printf(pool, "CustomResourceDefinition \"%.*s\"", STR_ARG(draft->address->name)), &checking.faults);
+	enum outcome outcome = check_forced(&checking);
+	if (outcome == OUTCOME_OK)
+		outcome = definition_names_free(draft->registry, draft->address, checking.group, checking.names, draft->current == NULL);
+	if (outcome == OUTCOME_OK)
+		outcome = make_type(&checking);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	struct doc *body = doc_new_object(pool);
+	doc_set(body, STR("spec"), checking.spec);
+	set_status(&checking, stored, body);
+	draft->body = body;
+	return OUTCOME_OK;
+}
+
+// Another may have taken one of its names meanwhile. Nobody asks what is forced by now: it was there before that.
+static enum outcome may_recover(struct registry *registry, const struct resource *resource, struct str tenant,
+	const struct doc *body)
+{
+	const struct address address = { .tenant = tenant, .type = resource->type, .space = STR(""), .name = resource->name };
+	const struct doc *spec = member(body, "spec"), *group = member(spec, "group");
+
+	return definition_names_free(registry, &address, doc_kind(group) == DOC_STRING ? doc_string(group) : STR(""),
+		member(spec, "names"), true);
+}
+
+// They are found by nothing but their names.
+static void relate(struct pool *pool, const struct doc *body, const struct uuid *uid, struct relations *relations)
+{
+	UNUSED(pool);
+	UNUSED(body);
+	UNUSED(uid);
+	*relations = (struct relations){ .n_aliases = 0 };
+}
+
+static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct alias *alias)
+{
+	UNUSED(uid);
+	UNUSED(alias);
+	return registry_fail(registry, OUTCOME_NAME_TAKEN, "there is a definition of that name: delete or move it first");
+}
+
+const struct type_rules crd_rules = {
+	.group = CRD_GROUP,
+	.plural = CRD_PLURAL,
+	.has_names = true,
+	.complete = complete,
+	.relate = relate,
+	.may_recover = may_recover,
+	.taken = taken,
+};

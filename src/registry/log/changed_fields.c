@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "registry/log/changed_fields.h"
+
+#include "base/buf.h"
+#include "base/pool.h"
+#include "repr/json/doc.h"
+
+void fields_add(struct fields *fields, struct str pointer)
+{
+	for (size_t i = 0; i < fields->n; i++) {
+		if (str_eq(fields->at[i], pointer))
+			return;
+	}
+	if (fields->n == FIELDS_MAX)
+		fields->full = true;
+	else
+		fields->at[fields->n++] = pointer;
+}
+
+// What is stored is our own writing; that it no longer parses would be a broken database, and counts as nothing.
+static struct doc *stored(struct pool *pool, struct str json)
+{
+	const struct doc_limits limits = { .depth = 1024 };
+	struct doc *doc;
+	struct str error;
+
+	return doc_parse_json(pool, json, limits, &doc, &error) ? doc : doc_new_object(pool);
+}
+
+bool fields_add_stored(struct fields *fields, struct str json)
+{
+	const struct doc *list = stored(fields->pool, json);
+
+	for (size_t i = 0; i < doc_length(list); i++)
+		fields_add(fields, doc_string(doc_at(list, i)));
+	return doc_kind(list) == DOC_ARRAY;
+}
+
+void fields_settle(struct fields *fields)
+{
+	if (!fields->full)
+		return;
+	fields->n = 0;
+	fields->full = false;
+	fields_add(fields, STR(""));
+}
+
+// ---- comparing
+
+static void add_below(struct fields *fields, struct str parent, struct str name)
+{
+	struct buf pointer = buf_new(fields->pool, parent.n + name.n + 8);
+
+	buf_add(&pointer, parent);
+	pointer_add_token(&pointer, name);
+	fields_add(fields, pointer.n <= FIELD_MAX_BYTES ? buf_str(&pointer) : parent);
+}
+
+static void compare(struct fields *fields, const struct doc *a, const struct doc *b, struct str parent, unsigned levels)
+{
+	const struct doc *other;
+
+	for (struct doc_iter it = doc_iter(a); doc_next(&it);) {
+		bool there = doc_get(b, it.name, &other);
+		if (there && doc_equal(it.value, other))
+			continue;
+		if (!there || levels == 1 || doc_kind(it.value) != DOC_OBJECT || doc_kind(other) != DOC_OBJECT) {
+			add_below(fields, parent, it.name);
+			continue;
+		}
+		struct buf pointer = buf_new(fields->pool, parent.n + it.name.n + 8);
+		buf_add(&pointer, parent);
+		pointer_add_token(&pointer, it.name);
+		if (pointer.n > FIELD_MAX_BYTES)
+			fields_add(fields, parent);
+		else
+			compare(fields, it.value, other, buf_str(&pointer), levels - 1);
+	}
+	for (struct doc_iter it = doc_iter(b); doc_next(&it);) {
+		if (!doc_get(a, it.name, &other))
+			add_below(fields, parent, it.name);
+	}
+}
+
+static struct str json_of(struct fields *fields)
+{
+	struct buf out = buf_new(fields->pool, 128);
+
+	buf_addc(&out, '[');
+	for (size_t i = 0; i < fields->n; i++) {
+		if (i > 0)
+			buf_addc(&out, ',');
+		json_add_string(&out, fields->at[i]);
+	}
+	buf_addc(&out, ']');
+	return buf_str(&out);
+}
+
+static struct str differing(struct pool *pool, const struct doc *a, const struct doc *b)
+{
+	struct fields fields = { .pool = pool };
+
+	compare(&fields, a, b, STR(""), 2);
+	if (fields.full) {
+		fields = (struct fields){ .pool = pool };
+		compare(&fields, a, b, STR(""), 1);
+	}
+	fields_settle(&fields);
+	return json_of(&fields);
+}
+
+static struct doc *document_of(struct pool *pool, const struct resource *resource)
+{
+	struct doc *doc = stored(pool, resource->body), *metadata = stored(pool, resource->meta);
+
+	doc_set_str(pool, metadata, "tenant", resource->tenant);
+	if (resource->traits.n > 0)
+		doc_set(metadata, STR("traits"), stored(pool, resource->traits));
+	doc_set(doc, STR("metadata"), metadata);
+	return doc;
+}
+
+static bool is_below(struct str pointer, struct str top)
+{
+	return str_starts(pointer, top) && (pointer.n == top.n || pointer.p[top.n] == '/');
+}
+
+bool fields_of_spec(struct pool *pool, struct str fields)
+{
+	const struct doc *list = stored(pool, fields);
+
+	for (size_t i = 0; doc_kind(list) == DOC_ARRAY && i < doc_length(list); i++) {
+		struct str pointer = doc_string(doc_at(list, i));
+		if (!is_below(pointer, STR("/metadata")) && !is_below(pointer, STR("/status")))
+			return true;
+	}
+	return false;
+}
+
+struct str fields_of_resource(struct pool *pool, const struct resource *before, const struct resource *after)
+{
+	struct pool *trees = pool_scratch(pool, before->body.n + after->body.n);
+	struct str fields = differing(trees, document_of(trees, before), document_of(trees, after));
+
+	if (trees != pool)
+		fields = str_dup(pool, fields);
+	pool_scratch_end(pool, trees);
+	return fields;
+}
+
+static struct doc *object_of(struct pool *pool, const struct tenant *tenant)
+{
+	struct doc *doc = doc_new_object(pool);
+
+	doc_set_str(pool, doc, "tier", tenant->tier);
+	doc_set(doc, STR("etag_required"), doc_new_bool(pool, tenant->etag_required));
+	doc_set(doc, STR("metadata"), stored(pool, tenant->metadata));
+	for (struct doc_iter it = doc_iter(stored(pool, tenant->object)); doc_next(&it);)
+		doc_set(doc, it.name, doc_copy(pool, it.value));
+	return doc;
+}
+
+struct str fields_of_tenant(struct pool *pool, const struct tenant *before, const struct tenant *after)
+{
+	return differing(pool, object_of(pool, before), object_of(pool, after));
+}

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+// The states and what is relied on: horizon.h. Measured on MariaDB 10.11: SHOW PROCESSLIST shows the text of a prepared
+// statement, executed alone, in a batch or in bulk, from before it is given an id until after its row is inserted.
+#include "base/base.h"
+
+#include "registry/log/horizon.h"
+
+#include <strings.h>
+
+#include "base/log.h"
+#include "base/pool.h"
+#include "db/db.h"
+#include "registry/core/internal.h"
+
+enum {
+	ROWS = 10000,      // ids read at once
+	PAGES = 10,        // of them in one ask
+	HELD_ASKS = 20,    // a transaction that was in flight at so many asks in a row is a long one
+	OF_TWO = 10000,    // changes of two tenants looked at once
+};
+
+struct horizon {
+	uint64_t published; // what the database says, as last seen
+	uint64_t reached;   // >= published
+	uint64_t settled;   // >= reached
+	uint64_t sessions;  // db_sessions when these were found out
+	// The question under way; ceiling 0: there is none.
+	uint64_t ceiling;
+	uint64_t *waited;   // ids of connections
+	size_t n_waited, room;
+	uint64_t open;      // the first id in flight above reached at the last look; 0: none
+	unsigned held_asks; // asks in a row at which it was the same
+	size_t backlog;
+	bool warned;        // that a writer can't be seen
+};
+
+#define NEWEST                                                                                             \
+	"SELECT GREATEST(COALESCE((SELECT MAX(c.id) FROM changes c), 0), h.published), h.published FROM " \
+	"log_horizon h WHERE h.id = 1"
+enum { NEWEST_ID, NEWEST_PUBLISHED };
+static const struct db_query q_newest = { NEWEST, "", "uu" };
+// For the next statement alone.
+static const struct db_query q_read_uncommitted = { "SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "", "" };
+static const struct db_query q_ceiling = { "SELECT COALESCE(MAX(c.id), 0) FROM changes c", "", "u" };
+// information_schema.PROCESSLIST makes a temporary table on disk each time; this makes none.
+static const struct db_query q_processlist = { "SHOW PROCESSLIST", "", "ussssissi" };
+enum { PROCESS_ID, PROCESS_COMMAND = 4, PROCESS_INFO = 7 };
+static const struct db_query q_ids = {
+	"SELECT c.id FROM changes c WHERE c.id > ? ORDER BY c.id LIMIT ?", "uu", "u"
+};
+static const struct db_query q_there = { "SELECT c.id FROM changes c WHERE c.id = ?", "u", "u" };
+static const struct db_query q_of_two = { CHANGES_OF_TWO, CHANGES_OF_TWO_IN, "u" };
+// Alone in its transaction: when it returns, the server's log is on disk up to here.
+static const struct db_query q_commit = { "UPDATE log_horizon SET commits = commits + 1 WHERE id = 1", "", "" };
+static const struct db_query q_publish = {
+	"UPDATE log_horizon SET published = GREATEST(published, ?) WHERE id = 1", "u", ""
+};
+// Connections are shown by the user that they named; a user without PROCESS is shown those that named what its own account
+// is called.
+#define WRITER "SUBSTRING_INDEX(USER(), '@', 1)"
+#define SEES "SUBSTRING_INDEX(CURRENT_USER(), '@', 1)"
+static const struct db_query q_joined = { "SELECT COUNT(*) FROM log_writers WHERE name = " WRITER, "", "u" };
+static const struct db_query q_join = { "INSERT IGNORE INTO log_writers (name) VALUES (" WRITER ")", "", "" };
+static const struct db_query q_unseen = {
+	"SELECT COALESCE(MIN(name), ''), COUNT(*) FROM log_writers WHERE name <> " SEES, "", "su"
+};
+static const struct db_query q_may_see = {
+	"SELECT COUNT(*) FROM information_schema.USER_PRIVILEGES WHERE PRIVILEGE_TYPE IN ('PROCESS', 'SUPER') AND "
+	"GRANTEE = CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')",
+	"", "u"
+};
+
+struct horizon *horizon_new(void)
+{
+	return calloc(1, sizeof(struct horizon));
+}
+
+void horizon_free(struct horizon **horizon)
+{
+	if (*horizon == NULL)
+		return;
+	free((*horizon)->waited);
+	free(*horizon);
+	*horizon = NULL;
+}
+
+uint64_t horizon_published(const struct registry *registry)
+{
+	return registry->horizon->published;
+}
+
+uint64_t horizon_settled(const struct registry *registry)
+{
+	return registry->horizon->settled;
+}
+
+bool horizon_is_asking(const struct registry *registry)
+{
+	return registry->horizon->ceiling != 0;
+}
+
+bool horizon_is_held(const struct registry *registry)
+{
+	return registry->horizon->held_asks >= HELD_ASKS;
+}
+
+size_t horizon_backlog(const struct registry *registry)
+{
+	return registry->horizon->backlog;
+}
+
+struct db_call newest_change_call(void)
+{
+	return (struct db_call){ .query = &q_newest };
+}
+
+uint64_t newest_change(const struct db_call *call)
+{
+	return call->rows.n > 0 ? db_at(&call->rows, 0, NEWEST_ID)->u : 0;
+}
+
+// ---- who writes
+
+enum outcome horizon_join(struct registry *registry)
+{
+	struct db_rows joined;
+	enum db_result result = db_run(registry->db, registry->pool, &q_joined, NULL, &joined);
+
+	if (result == DB_OK && db_at(&joined, 0, 0)->u == 0)
+		result = db_run(registry->db, registry->pool, &q_join, NULL, NULL);
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+// *well: every user that writes the log is the own one, or can be seen. unseen: q_unseen's row.
+static enum outcome check_sight(struct registry *registry, const struct db_rows *unseen, bool *well)
+{
+	struct horizon *horizon = registry->horizon;
+	struct db_rows rights;
+
+	*well = unseen->n == 1 && db_at(unseen, 0, 1)->u == 0;
+	if (*well)
+		return OUTCOME_OK;
+	enum db_result result = db_run(registry->db, registry->pool, &q_may_see, NULL, &rights);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*well = db_at(&rights, 0, 0)->u > 0;
+	if (!*well && !horizon->warned)
+		log_error("watches and versions of lists stand still: the database's user %.*s writes the change log, too, and this "
+			"process can't see what it executes: GRANT PROCESS ON *.* to the user of this process", STR_ARG(db_at(unseen, 0, 0)->s));
+	horizon->warned = !*well;
+	return OUTCOME_OK;
+}
+
+// ---- one look
+
+static bool starts_with_word(struct str text, const char *word)
+{
+	size_t n = strlen(word);
+
+	return text.n > n && strncasecmp(text.p, word, n) == 0;
+}
+
+// May the connection be given ids of the log by what it executes? Of a session whose state the server could not look at it
+// says "Busy", of one that is being killed "Killed": both without a text.
+static bool may_write_log(const struct db_value *process)
+{
+	static const char *const harmless[] = { "SELECT", "SHOW", "UPDATE", "DELETE", "SET", "(SELECT" };
+	const struct db_value *command = &process[PROCESS_COMMAND], *info = &process[PROCESS_INFO];
+
+	if (info->null)
+		return !command->null && (str_eq(command->s, STR("Busy")) || str_eq(command->s, STR("Killed")));
+	for (size_t i = 0; i < COUNT_OF(harmless); i++) {
+		if (starts_with_word(info->s, harmless[i]))
+			return false;
+	}
+	return memmem(info->s.p, info->s.n, "changes", strlen("changes")) != NULL;
+}
+
+static bool is_waited(const struct horizon *horizon, uint64_t connection)
+{
+	for (size_t i = 0; i < horizon->n_waited; i++) {
+		if (horizon->waited[i] == connection)
+			return true;
+	}
+	return false;
+}
+
+static void wait_for(struct horizon *horizon, uint64_t connection)
+{
+	if (horizon->n_waited == horizon->room) {
+		size_t room = horizon->room * 2 + 16;
+		uint64_t *more = realloc(horizon->waited, room * sizeof(*more));
+		if (more == NULL)
+			abort();
+		horizon->waited = more;
+		horizon->room = room;
+	}
+	horizon->waited[horizon->n_waited++] = connection;
+}
+
+// Who was waited for, and is still inside such a statement; one that began another meanwhile can't be told apart.
+static void wait_on(struct horizon *horizon, const struct db_rows *processes)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < processes->n; i++) {
+		const struct db_value *process = db_at(processes, i, 0);
+		if (!may_write_log(process) || !is_waited(horizon, process[PROCESS_ID].u))
+			continue;
+		for (size_t k = kept; k < horizon->n_waited; k++) {
+			if (horizon->waited[k] == process[PROCESS_ID].u) {
+				horizon->waited[k] = horizon->waited[kept];
+				horizon->waited[kept++] = process[PROCESS_ID].u;
+			}
+		}
+	}
+	horizon->n_waited = kept;
+}
+
+static void note_settled(struct horizon *horizon)
+{
+	if (horizon->n_waited > 0)
+		return;
+	if (horizon->ceiling > horizon->settled)
+		horizon->settled = horizon->ceiling;
+	horizon->ceiling = 0;
+}
+
+// What the list of processes, read after newest, which was read uncommitted, answers: the question under way, and the next
+// one.
+static void take_processes(struct horizon *horizon, uint64_t newest, const struct db_rows *processes)
+{
+	if (horizon->ceiling != 0) {
+		wait_on(horizon, processes);
+		note_settled(horizon);
+	}
+	if (horizon->ceiling != 0 || newest <= horizon->settled)
+		return;
+	assert(horizon->n_waited == 0);
+	horizon->ceiling = newest;
+	for (size_t i = 0; i < processes->n; i++) {
+		if (may_write_log(db_at(processes, i, 0)))
+			wait_for(horizon, db_at(processes, i, 0)[PROCESS_ID].u);
+	}
+	note_settled(horizon);
+}
+
+static uint64_t last_of(const struct db_rows *rows)
+{
+	return rows->n > 0 ? db_at(rows, rows->n - 1, 0)->u : 0;
+}
+
+// The first id up to bound that is written and not committed; 0: none.
+static uint64_t first_open(const struct db_rows *written, const struct db_rows *committed, uint64_t bound)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < written->n; i++) {
+		uint64_t id = db_at(written, i, 0)->u;
+		if (id > bound)
+			return 0;
+		while (k < committed->n && db_at(committed, k, 0)->u < id)
+			k++;
+		if (k == committed->n || db_at(committed, k, 0)->u != id)
+			return id;
+	}
+	return 0;
+}
+
+// As far as both lists go, each of which was read up to limit rows, and no further than settled.
+static uint64_t bound_of(const struct db_rows *written, const struct db_rows *committed, size_t limit, uint64_t settled)
+{
+	uint64_t bound = settled;
+
+	if (written->n == limit && last_of(written) < bound)
+		bound = last_of(written);
+	if (committed->n == limit && last_of(committed) < bound)
+		bound = last_of(committed);
+	return bound;
+}
+
+// *more: nothing holds it up as far as the lists went, and they were full.
+static void take_ids(struct horizon *horizon, const struct db_rows *written, const struct db_rows *committed, bool *more)
+{
+	uint64_t bound = bound_of(written, committed, ROWS, horizon->settled);
+	uint64_t open = first_open(written, committed, bound), top = open != 0 ? open - 1 : bound;
+	size_t n = 0;
+
+	while (n < committed->n && db_at(committed, n, 0)->u <= top)
+		n++;
+	if (n > 0)
+		horizon->reached = db_at(committed, n - 1, 0)->u;
+	horizon->backlog = committed->n - n;
+	horizon->held_asks = open != 0 && open == horizon->open ? horizon->held_asks + 1 : 0;
+	horizon->open = open;
+	*more = open == 0 && n == ROWS;
+}
+
+// What stands first in the way is in flight still: then all that is above, which a large transaction makes much, is not gone
+// through.
+static bool is_still_open(const struct db_rows *written, const struct db_rows *committed)
+{
+	return written->n > 0 && committed->n == 0;
+}
+
+static enum outcome look(struct registry *registry, bool *more)
+{
+	struct horizon *horizon = registry->horizon;
+	bool held = horizon->open != 0, well;
+	const struct db_query *ids = held ? &q_there : &q_ids;
+	const struct db_value *in = held ? DB_IN(db_u(horizon->open)) : DB_IN(db_u(horizon->reached), db_u(ROWS));
+	struct db_call calls[] = {
+		{ .query = &q_read_uncommitted }, { .query = &q_ceiling }, { .query = &q_unseen }, { .query = &q_processlist },
+		{ .query = &q_read_uncommitted }, { .query = ids, .in = in }, { .query = ids, .in = in },
+	};
+	const struct db_rows *written = &calls[5].rows, *committed = &calls[6].rows;
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	*more = false;
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	enum outcome outcome = check_sight(registry, &calls[2].rows, &well);
+	if (outcome != OUTCOME_OK || !well)
+		return outcome;
+	take_processes(horizon, db_at(&calls[1].rows, 0, 0)->u, &calls[3].rows);
+	if (!held) {
+		take_ids(horizon, written, committed, more);
+	} else if (is_still_open(written, committed)) {
+		horizon->held_asks++;
+	} else {
+		horizon->open = 0;
+		*more = true;
+	}
+	return OUTCOME_OK;
+}
+
+// ---- what others call
+
+static void begin_anew(struct registry *registry, uint64_t published)
+{
+	struct horizon *horizon = registry->horizon;
+
+	horizon->published = horizon->reached = horizon->settled = published;
+	horizon->sessions = db_sessions(registry->db);
+	horizon->ceiling = horizon->open = 0;
+	horizon->n_waited = horizon->backlog = horizon->held_asks = 0;
+}
+
+// A lost connection may have been a crash: what was not published may be otherwise now. What is published never goes back,
+// unless another database was put in its place.
+static void take_published(struct registry *registry, uint64_t published)
+{
+	struct horizon *horizon = registry->horizon;
+
+	if (horizon->sessions != db_sessions(registry->db) || published < horizon->published) {
+		begin_anew(registry, published);
+		return;
+	}
+	horizon->published = published;
+	if (published > horizon->reached) {
+		horizon->reached = published;
+		horizon->open = 0;
+		horizon->held_asks = 0;
+	}
+	if (published > horizon->settled)
+		horizon->settled = published;
+}
+
+enum outcome horizon_read(struct registry *registry, uint64_t *horizon, uint64_t *newest)
+{
+	struct db_call call = newest_change_call();
+	enum db_result result = db_run_batch(registry->db, registry->pool, &call, 1);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (call.rows.n != 1) {
+		log_error("table log_horizon has no row: it belongs to the schema");
+		return OUTCOME_INTERNAL;
+	}
+	take_published(registry, db_at(&call.rows, 0, NEWEST_PUBLISHED)->u);
+	if (horizon != NULL)
+		*horizon = registry->horizon->published;
+	if (newest != NULL)
+		*newest = newest_change(&call);
+	return OUTCOME_OK;
+}
+
+enum outcome horizon_ask(struct registry *registry, uint64_t *horizon, uint64_t *newest)
+{
+	uint64_t id = 0;
+	enum outcome outcome = horizon_read(registry, NULL, &id);
+	bool more = outcome == OUTCOME_OK && id > registry->horizon->reached;
+
+	if (!more)
+		registry->horizon->backlog = 0;
+	for (int i = 0; outcome == OUTCOME_OK && more && i < PAGES; i++)
+		outcome = look(registry, &more);
+	if (horizon != NULL)
+		*horizon = registry->horizon->reached;
+	if (newest != NULL)
+		*newest = id;
+	return outcome;
+}
+
+enum outcome horizon_publish(struct registry *registry)
+{
+	struct horizon *horizon = registry->horizon;
+	enum db_result result = db_run(registry->db, registry->pool, &q_commit, NULL, NULL);
+
+	// What was read over another connection may have been of a server that crashed since.
+	if (result == DB_OK && horizon->sessions != db_sessions(registry->db))
+		return OUTCOME_UNAVAILABLE;
+	if (result == DB_OK && horizon->reached > horizon->published)
+		result = db_run(registry->db, registry->pool, &q_publish, DB_IN(db_u(horizon->reached)), NULL);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	horizon->published = horizon->reached;
+	return OUTCOME_OK;
+}
+
+enum outcome horizon_advance(struct registry *registry, uint64_t *horizon, uint64_t *newest)
+{
+	enum outcome outcome = horizon_ask(registry, NULL, newest);
+
+	if (outcome == OUTCOME_OK && registry->horizon->reached > registry->horizon->published)
+		outcome = horizon_publish(registry);
+	if (horizon != NULL)
+		*horizon = registry->horizon->published;
+	return outcome;
+}
+
+enum outcome horizon_of_two(struct registry *registry, const uint64_t tenants[2], uint64_t after, uint64_t *horizon)
+{
+	const struct horizon *held = registry->horizon;
+	uint64_t from = after > held->reached ? after : held->reached;
+	const struct db_value *in = CHANGES_OF_TWO_VALUES(tenants, from, held->settled, OF_TWO);
+	struct db_call calls[] = {
+		{ .query = &q_read_uncommitted }, { .query = &q_of_two, .in = in }, { .query = &q_of_two, .in = in }
+	};
+	const struct db_rows *written = &calls[1].rows, *committed = &calls[2].rows;
+
+	*horizon = from;
+	if (held->settled <= from)
+		return OUTCOME_OK;
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (held->sessions != db_sessions(registry->db))
+		return OUTCOME_UNAVAILABLE;
+	uint64_t bound = bound_of(written, committed, OF_TWO, held->settled), open = first_open(written, committed, bound);
+	*horizon = open != 0 ? open - 1 : bound;
+	return OUTCOME_OK;
+}

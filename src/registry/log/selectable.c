@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "registry/log/selectable.h"
+
+#include "base/buf.h"
+#include "base/pool.h"
+#include "registry/core/internal.h"
+#include "repr/json/doc.h"
+
+#define FIELDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+static const struct {
+	const char *group, *plural;
+	const char *const *fields;
+	bool fixed; // no change of an object alters them
+} selectable[] = {
+	{ "", "pods", FIELDS("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
+		"status.phase", "status.podIP", "status.nominatedNodeName"), false },
+	{ "", "events", FIELDS("involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
+		"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
+		"reportingComponent", "source", "type"), false },
+	// immutable.c keeps the type of a secret as it is.
+	{ "", "secrets", FIELDS("type"), true },
+	{ "", "namespaces", FIELDS("status.phase"), false },
+	{ "", "nodes", FIELDS("spec.unschedulable"), false },
+};
+static const char *const none[] = { NULL };
+enum { NOT_SELECTABLE = COUNT_OF(selectable) };
+
+static size_t find(struct str group, struct str plural)
+{
+	for (size_t i = 0; i < COUNT_OF(selectable); i++) {
+		if (str_eq_c(group, selectable[i].group) && str_eq_c(plural, selectable[i].plural))
+			return i;
+	}
+	return NOT_SELECTABLE;
+}
+
+const char *const *selectable_fields(struct str group, struct str plural)
+{
+	size_t i = find(group, plural);
+
+	return i < NOT_SELECTABLE ? selectable[i].fields : none;
+}
+
+// ---- the state
+
+static const struct doc *labels_of(const struct doc *meta)
+{
+	const struct doc *labels = NULL;
+
+	return doc_get(meta, STR("labels"), &labels) && doc_kind(labels) == DOC_OBJECT && doc_length(labels) > 0 ? labels : NULL;
+}
+
+static void set_labels(struct pool *pool, struct doc *object, const struct doc *labels)
+{
+	struct doc *metadata;
+
+	if (labels == NULL)
+		return;
+	metadata = doc_new_object(pool);
+	doc_set(metadata, STR("labels"), doc_copy(pool, labels));
+	doc_set(object, STR("metadata"), metadata);
+}
+
+// Copies the member at a path of one or two names.
+static void set_field(struct pool *pool, struct doc *object, const struct doc *body, struct str path)
+{
+	size_t dot = str_find(path, '.', 0);
+	struct str top = str_part(path, 0, dot), name = dot < path.n ? str_part(path, dot + 1, path.n) : STR("");
+	const struct doc *value = NULL, *inner = NULL, *there = NULL;
+
+	if (!doc_get(body, top, &value) || value == NULL)
+		return;
+	if (name.n == 0) {
+		doc_set(object, top, doc_copy(pool, value));
+		return;
+	}
+	if (!doc_get(value, name, &inner) || inner == NULL)
+		return;
+	struct doc *group = doc_get(object, top, &there) ? doc_copy(pool, there) : doc_new_object(pool);
+	doc_set(group, name, doc_copy(pool, inner));
+	doc_set(object, top, group);
+}
+
+static struct str json_of(struct pool *pool, const struct doc *object)
+{
+	struct buf out = buf_new(pool, 128);
+
+	doc_write_json(object, &out);
+	return buf_str(&out);
+}
+
+struct str selectable_of_resource(struct pool *pool, const struct resource *resource)
+{
+	size_t type = find(resource->type->group, resource->type->plural);
+	struct doc *object = doc_new_object(pool), *status;
+	const struct doc *body;
+
+	if (memmem(resource->meta.p, resource->meta.n, "\"labels\"", 8) != NULL)
+		set_labels(pool, object, labels_of(stored_document(pool, resource->meta)));
+	if (type == NOT_SELECTABLE)
+		return json_of(pool, object);
+	if (str_eq_c(resource->type->plural, "namespaces")) {
+		// The phase is not stored: it is that its deletion was asked for.
+		status = doc_new_object(pool);
+		doc_set_str(pool, status, "phase", resource->doomed_us != 0 ? STR("Terminating") : STR("Active"));
+		doc_set(object, STR("status"), status);
+		return json_of(pool, object);
+	}
+	body = stored_document(pool, resource->body);
+	for (size_t i = 0; selectable[type].fields[i] != NULL; i++)
+		set_field(pool, object, body, str_c(selectable[type].fields[i]));
+	return json_of(pool, object);
+}
+
+struct str selectable_of_tenant(struct pool *pool, const struct tenant *tenant)
+{
+	struct doc *object = doc_new_object(pool);
+
+	if (tenant->object.n > 0)
+		set_labels(pool, object, labels_of(stored_document(pool, tenant->object)));
+	return json_of(pool, object);
+}
+
+// ---- before a change
+
+struct str selectable_before_resource(struct pool *pool, const struct resource *before, const struct resource *after)
+{
+	size_t type = find(before->type->group, before->type->plural);
+	bool fields = type < NOT_SELECTABLE && !selectable[type].fixed;
+
+	if (str_eq(before->meta, after->meta) &&
+		(!fields || (str_eq(before->body, after->body) && before->doomed_us == after->doomed_us)))
+		return STR("");
+	struct str was = selectable_of_resource(pool, before);
+	return str_eq(was, selectable_of_resource(pool, after)) ? STR("") : was;
+}
+
+struct str selectable_before_tenant(struct pool *pool, const struct tenant *before, const struct tenant *after)
+{
+	if (str_eq(before->object, after->object))
+		return STR("");
+	struct str was = selectable_of_tenant(pool, before);
+	return str_eq(was, selectable_of_tenant(pool, after)) ? STR("") : was;
+}

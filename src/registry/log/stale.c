@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Preconditions that fail tell what is new: who changed the thing last, and in which fields since the caller read it.
+#include "base/base.h"
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/pool.h"
+#include "registry/core/internal.h"
+#include "registry/log/changed_fields.h"
+#include "registry/tags/etag.h"
+#include "sql/stale.h"
+
+// Of several tags in If-Match the first ones are looked for. So many different sets of fields are put together.
+// What a client has of an owned resource is looked for among so many of its last changes.
+enum { TAGS_MAX = 4, SETS_MAX = 256, OWNED_MAX = 256 };
+
+// What a precondition was about; the id that does not count is 0.
+struct thing {
+	uint64_t resource_id, tenant_id;
+	bool is_tenant;
+	const struct type *owned; // the type of a resource whose document shows its owner; else NULL
+};
+
+// The bytes of tag i, or none.
+static struct str tag_value(struct pool *pool, struct guard guard, size_t i)
+{
+	struct buf bytes = buf_new(pool, 64);
+
+	if (i >= guard.n_tags || guard.tags[i].n != 128)
+		return STR("");
+	for (size_t at = 0; at < 128; at += 2) {
+		int high = str_hex_digit(guard.tags[i].p[at]), low = str_hex_digit(guard.tags[i].p[at + 1]);
+		if (high < 0 || low < 0)
+			return STR("");
+		buf_addc(&bytes, (char)(high << 4 | low));
+	}
+	return buf_str(&bytes);
+}
+
+static enum sql_stale_thing kind_of(const struct thing *thing)
+{
+	return thing->is_tenant ? SQL_STALE_THING_TENANT : SQL_STALE_THING_RESOURCE;
+}
+
+// moved: it was given to another tenant since, which shows in the documents as this field.
+static enum outcome tell_fields(struct registry *registry, const struct thing *thing, uint64_t since, bool moved)
+{
+	struct fields *fields = POOL_NEW(registry->pool, struct fields);
+	struct db_rows rows;
+	const struct sql_stale_fields in = {
+		.resource_id = thing->resource_id,
+		.tenant_id = thing->tenant_id,
+		.since = since,
+		.limit = SETS_MAX + 1,
+	};
+	enum db_result result = sql_stale_fields_run(registry->db, registry->pool, kind_of(thing), &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	fields->pool = registry->pool;
+	fields->full = rows.n > SETS_MAX;
+	for (size_t i = 0; i < rows.n; i++) {
+		struct str stored = sql_stale_fields_row(&rows, i)->fields;
+
+		if (stored.p == NULL) // made before the log had fields: all that is known would be half the truth
+			return OUTCOME_STALE;
+		fields_add_stored(fields, stored);
+	}
+	if (moved)
+		fields_add(fields, STR("/metadata/tenant"));
+	fields_settle(fields);
+	registry->problem.fields = fields->at;
+	registry->problem.n_fields = fields->n;
+	return OUTCOME_STALE;
+}
+
+// Among its last changes, the newest first: the one that made what the client has. since: its id; 0: none of them did.
+static void find_owned(struct registry *registry, const struct thing *thing, struct guard guard,
+	const struct db_rows *rows, uint64_t *since, bool *moved)
+{
+	struct str tags[TAGS_MAX];
+	uint8_t etag[DIGEST_SHA512];
+
+	*since = 0;
+	*moved = false;
+	for (size_t i = 0; i < TAGS_MAX; i++)
+		tags[i] = tag_value(registry->pool, guard, i);
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct sql_stale_tags_owned_row *row = sql_stale_tags_owned_row(rows, i);
+
+		etag_of_owned(registry, thing->owned, row->tenant_id, row->moves, (const uint8_t *)row->etag.p, etag);
+		for (size_t k = 0; k < TAGS_MAX; k++)
+			if (str_eq(tags[k], str_n((const char *)etag, sizeof(etag))))
+				*since = row->id;
+		if (*since != 0)
+			return;
+		*moved = *moved || str_eq(row->verb, STR("moved"));
+	}
+}
+
+static struct db_call last_call(struct pool *pool, const struct thing *thing)
+{
+	const struct sql_stale_last in = { .resource_id = thing->resource_id, .tenant_id = thing->tenant_id };
+
+	return sql_stale_last_call(pool, kind_of(thing),
+		thing->owned != NULL ? SQL_STALE_VERBS_OWNED : SQL_STALE_VERBS_CONTENT, &in);
+}
+
+static struct db_call known_call(struct pool *pool, const struct thing *thing, struct guard guard)
+{
+	const struct sql_stale_tags_owned owned = { .resource_id = thing->resource_id, .limit = OWNED_MAX };
+	const struct sql_stale_known in = {
+		.resource_id = thing->resource_id,
+		.tenant_id = thing->tenant_id,
+		.tag0 = tag_value(pool, guard, 0),
+		.tag1 = tag_value(pool, guard, 1),
+		.tag2 = tag_value(pool, guard, 2),
+		.tag3 = tag_value(pool, guard, 3),
+	};
+
+	static_assert(TAGS_MAX == 4, "as many as the statement takes");
+	return thing->owned != NULL ? sql_stale_tags_owned_call(pool, &owned) : sql_stale_known_call(pool, kind_of(thing), &in);
+}
+
+static enum outcome explain(struct registry *registry, const struct thing *thing, struct guard guard)
+{
+	struct db_call calls[] = { last_call(registry->pool, thing), known_call(registry->pool, thing, guard) };
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	uint64_t since = 0;
+	bool moved = false;
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (calls[0].rows.n > 0) {
+		struct buf at = buf_new(registry->pool, 32);
+		clock_add_rfc3339(&at, sql_stale_last_row(&calls[0].rows, 0)->at);
+		registry_fail_member(registry, "changed_by", sql_stale_last_row(&calls[0].rows, 0)->actor);
+		registry_fail_member(registry, "changed_at", buf_str(&at));
+	}
+	if (thing->owned != NULL)
+		find_owned(registry, thing, guard, &calls[1].rows, &since, &moved);
+	else if (calls[1].rows.n > 0)
+		since = sql_stale_known_row(&calls[1].rows, 0)->id;
+	return since != 0 ? tell_fields(registry, thing, since, moved) : OUTCOME_STALE;
+}
+
+enum outcome resource_check(struct registry *registry, const struct resource *resource, struct guard guard)
+{
+	const struct type_rules *rules = resource->type->rules;
+	const struct thing thing = {
+		.resource_id = resource->id, .owned = rules != NULL && rules->shows_owner ? resource->type : NULL
+	};
+	enum outcome outcome = guard_check(guard, resource->etag);
+
+	return outcome == OUTCOME_STALE ? explain(registry, &thing, guard) : outcome;
+}
+
+enum outcome tenant_check(struct registry *registry, const struct tenant *tenant, struct guard guard)
+{
+	const struct thing thing = { .tenant_id = tenant->id, .is_tenant = true };
+	enum outcome outcome = guard_check(guard, tenant->etag);
+
+	return outcome == OUTCOME_STALE ? explain(registry, &thing, guard) : outcome;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A change of content that gives the resource to another tenant, in one transaction with the move.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "registry/move/internal.h"
+
+// Both tenants are held exclusively from here on, so that nobody else writes the resource.
+static enum outcome plan_gift(struct registry *registry, const struct move_order *order, struct move_plan *plan)
+{
+	enum outcome outcome = move_plan(registry, order, MOVE_LOOK_LOCKED, plan);
+
+	if (outcome != OUTCOME_NOT_FOUND && outcome != OUTCOME_MOVED && outcome != OUTCOME_GONE)
+		return outcome;
+	db_txn_again(registry->db); // it was moved or deleted since we looked; the next look tells
+	return OUTCOME_UNAVAILABLE;
+}
+
+static enum outcome give(struct registry *registry, const struct move_order *order, const struct edit *edit,
+	struct guard guard, struct resource *resource)
+{
+	struct move_action action = { 0 };
+	struct move_plan plan = { .action = &action };
+	enum outcome outcome = plan_gift(registry, order, &plan);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	struct held_tenant held = { .id = action.source.id, .etag_required = action.source.etag_required };
+	*resource = action.resource;
+	outcome = change_content(registry, edit, guard, &held, order->dest, resource);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (action.n_blockers > 0)
+		return fail_blocked(registry, &action);
+	outcome = move_execute(registry, &plan, (struct move_progress){ 0 });
+	if (outcome == OUTCOME_SEE_OTHER)
+		outcome = move_record(registry, order, &plan, false, true);
+	resource->tenant_id = action.dest.id;
+	resource->revision++;
+	resource->moves++;
+	etag_show(registry, resource);
+	return outcome;
+}
+
+enum outcome resource_give(struct registry *registry, const struct ident *ident, struct gift *gift, const struct edit *edit,
+	struct guard guard, struct resource *resource)
+{
+	const struct str dest = gift->dest;
+	enum outcome outcome = resource_find(registry, ident, resource);
+
+	gift->made = false;
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (str_eq(resource->tenant, dest))
+		return resource_change(registry, ident, edit, guard, resource);
+	const struct address address = { resource->tenant, resource->type, resource->space, resource->name };
+	const struct move_order order = { .source = resource->tenant, .dest = dest, .address = &address, .words = 2 };
+	outcome = tenant_find_or_make(registry, dest, gift->may_make, &gift->made);
+	return outcome == OUTCOME_OK ? give(registry, &order, edit, guard, resource) : outcome;
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// Background moves. A waiting move is a row in moves; whoever carries it out holds that row's lock for as long as it takes,
+// so a mover that dies gives it back by dying. Progress is told by a second connection: the first one's transaction
+// shows nothing before it ends.
+#include "base/base.h"
+
+#include "registry/move/mover.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "registry/move/internal.h"
+
+enum { IDLE_MS = 300, AWAY_MS = 2000 };
+
+struct mover {
+	struct db *db;
+	struct db *progress_db;
+	struct registry *registry;
+	struct pool *pool;
+	struct pool *progress_pool;
+	uint64_t move_id; // the move at hand
+	bool worked;      // it was free to be claimed, and its transaction ended in an answer
+};
+
+static void mover_close(struct mover *mover)
+{
+	registry_free(&mover->registry);
+	db_close(&mover->db);
+	db_close(&mover->progress_db);
+	pool_free(&mover->pool);
+	pool_free(&mover->progress_pool);
+}
+
+static bool mover_open(struct mover *mover, const struct config *config)
+{
+	*mover = (struct mover){ .db = db_open(config, false), .progress_db = db_open(config, false) };
+	mover->pool = pool_new();
+	mover->progress_pool = pool_new();
+	if (mover->db != NULL && mover->progress_db != NULL && mover->pool != NULL && mover->progress_pool != NULL)
+		mover->registry = registry_new(config, mover->db);
+	if (mover->registry != NULL)
+		return true;
+	mover_close(mover);
+	return false;
+}
+
+static void tell(void *arg, uint64_t moved)
+{
+	struct mover *mover = arg;
+
+	// Whether this is written or not decides nothing: it is for those who watch.
+	const struct sql_mover_progress in = { .id = mover->move_id, .moved = moved, .now = clock_now_us() };
+	(void)sql_mover_progress_run(mover->progress_db, mover->progress_pool, &in, NULL);
+	pool_clear(mover->progress_pool);
+}
+
+static enum outcome read_resource(struct registry *registry, uint64_t id, struct str tenant, struct address *address)
+{
+	struct db_rows rows;
+	enum db_result result =
+		sql_resource_by_id_run(registry->db, registry->pool, &(struct sql_resource_by_id){ .id = id }, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return registry_fail(registry, OUTCOME_NOT_FOUND, "the resource was purged before its move");
+	const struct resource resource = resource_of_columns(registry, &sql_resource_by_id_row(&rows, 0)->r);
+
+	*address = (struct address){
+		.tenant = tenant, .type = resource.type, .space = resource.space, .name = resource.name
+	};
+	return OUTCOME_OK;
+}
+
+// Names were asked for again; what has one of them by now may be another thing than the one the move was asked for.
+static enum outcome check_same(struct registry *registry, const struct sql_mover_order_row *move,
+	const struct move_action *action)
+{
+	if (action->source.id != move->source_id)
+		return registry_fail(registry, OUTCOME_NOT_FOUND, "the source tenant was purged before its move");
+	if (action->dest.id != move->dest_id)
+		return registry_fail(registry, OUTCOME_NOT_FOUND, "the destination tenant was purged before the move");
+	if (!move->resource_id_is_null && action->resource.id != move->resource_id)
+		return registry_fail(registry, OUTCOME_NOT_FOUND,
+			"the resource was deleted or moved before its move, and another one has its name");
+	return OUTCOME_OK;
+}
+
+// The move whose row is locked: everything is looked at again, for it may have waited long.
+static enum outcome carry_out(struct mover *mover, const struct sql_mover_order_row *move, uint64_t *count)
+{
+	struct registry *registry = mover->registry;
+	struct move_action action = { 0 };
+	struct move_plan plan = { .action = &action };
+	struct address address;
+	struct move_order order = { .source = move->source, .dest = move->dest };
+	enum outcome outcome = OUTCOME_OK;
+
+	if (!move->resource_id_is_null) {
+		outcome = read_resource(registry, move->resource_id, order.source, &address);
+		order.address = &address;
+	}
+	tell(mover, 0); // before the tenants are locked: lock.c
+	if (outcome == OUTCOME_OK)
+		outcome = move_plan(registry, &order, MOVE_LOOK_LOCKED, &plan);
+	if (outcome == OUTCOME_OK)
+		outcome = check_same(registry, move, &action);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	*count = action.count;
+	// What the action told of the tenants was compared when the move was accepted, and may be another by now.
+	if (move->if_match.p != NULL && !str_eq_c(move->if_match, action.tag))
+		return fail_stale_action(registry, &action);
+	if (action.n_blockers > 0)
+		return fail_blocked(registry, &action);
+	return move_execute(registry, &plan, (struct move_progress){ tell, mover });
+}
+
+static enum outcome finish(struct mover *mover, enum outcome outcome, uint64_t count)
+{
+	struct registry *registry = mover->registry;
+	bool done = outcome == OUTCOME_SEE_OTHER;
+	const struct sql_mover_finish in = {
+		.id = mover->move_id,
+		.state = done ? STR("done") : STR("failed"),
+		.resources = count,
+		.outcome = done ? STR("") : str_c(outcome_name(outcome)),
+		.detail = done ? STR("") : registry->problem.detail,
+		.now = registry->stamp_us,
+	};
+	enum db_result result = sql_mover_finish_run(registry->db, registry->pool, &in, NULL);
+
+	return result == DB_OK ? outcome : registry_db_failed(result);
+}
+
+// Locks the move's row and reads it. OUTCOME_NO_CONTENT when somebody else carries it out, or has.
+static enum outcome claim(struct mover *mover, const struct sql_mover_order_row **move)
+{
+	struct registry *registry = mover->registry;
+	struct db_call calls[] = {
+		sql_mover_claim_call(registry->pool, &(struct sql_mover_claim){ .id = mover->move_id }),
+		sql_mover_order_call(registry->pool, &(struct sql_mover_order){ .id = mover->move_id }),
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (calls[0].rows.n == 0 || calls[1].rows.n == 0)
+		return OUTCOME_NO_CONTENT;
+	*move = sql_mover_order_row(&calls[1].rows, 0);
+	registry->actor = (*move)->actor;
+	return OUTCOME_OK;
+}
+
+static bool broken(enum outcome outcome)
+{
+	return outcome == OUTCOME_UNAVAILABLE || outcome == OUTCOME_INTERNAL;
+}
+
+static enum db_verdict run_claimed(void *arg)
+{
+	struct mover *mover = arg;
+	const struct sql_mover_order_row *move = NULL;
+	uint64_t count = 0;
+
+	mover->worked = false;
+	mover->registry->manner = LOCK_PATIENTLY; // nobody waits for this process
+	enum outcome outcome = claim(mover, &move);
+	if (outcome != OUTCOME_OK)
+		return DB_ROLLBACK;
+	outcome = carry_out(mover, move, &count);
+	if (!broken(outcome))
+		outcome = finish(mover, outcome, count);
+	mover->worked = !broken(outcome);
+	return mover->worked ? DB_COMMIT : DB_ROLLBACK; // rolled back, it waits on
+}
+
+// The moves that wait, oldest first. False when the database can't be asked.
+static bool look(struct mover *mover, struct db_rows *rows)
+{
+	struct uuid none = { 0 };
+
+	pool_clear(mover->pool);
+	if (registry_begin(mover->registry, mover->pool, &none, STR("")) != OUTCOME_OK)
+		return false;
+	return sql_mover_waiting_run(mover->db, mover->pool, rows) == DB_OK;
+}
+
+enum step { STEP_WORKED, STEP_IDLE, STEP_AWAY };
+
+static enum step step(struct mover *mover)
+{
+	struct db_rows rows;
+
+	if (!look(mover, &rows))
+		return STEP_AWAY;
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct sql_mover_waiting_row *row = sql_mover_waiting_row(&rows, i);
+		struct uuid uid;
+
+		uuid_from_bytes(row->uid, &uid);
+		mover->move_id = row->id;
+		if (registry_begin(mover->registry, mover->pool, &uid, STR("")) != OUTCOME_OK ||
+			db_txn_run(mover->db, DB_WRITE, &uid, run_claimed, mover) != DB_OK)
+			return STEP_AWAY;
+		if (mover->worked)
+			return STEP_WORKED;
+	}
+	return STEP_IDLE;
+}
+
+static void pause_ms(long ms)
+{
+	struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+
+	nanosleep(&time, NULL); // a signal ends it early, and is what the caller looks for next
+}
+
+void mover_run(const struct config *config, volatile sig_atomic_t *stop)
+{
+	struct mover mover;
+
+	if (!mover_open(&mover, config)) {
+		log_error("no memory for carrying out moves");
+		return;
+	}
+	while (!*stop) {
+		enum step did = step(&mover);
+		if (did != STEP_WORKED && !*stop)
+			pause_ms(did == STEP_IDLE ? IDLE_MS : AWAY_MS);
+	}
+	mover_close(&mover);
+}
+
+bool mover_once(const struct config *config)
+{
+	struct mover mover;
+
+	if (!mover_open(&mover, config))
+		return false;
+	bool worked = step(&mover) == STEP_WORKED;
+	mover_close(&mover);
+	return worked;
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// Carrying a move out: set by set in SQL, so that ten thousand resources cost what the statements cost; all in the one
+// transaction that holds both tenants.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "registry/log/change.h"
+#include "registry/move/internal.h"
+
+// Statements over more than this many rows are split by id: INSERT … SELECT into the change log holds the table's
+// AUTO-INC lock until it ends (innodb_autoinc_lock_mode=1), and other tenants' writers wait for that.
+enum { CHUNK = 10000 };
+
+// A name taken here is one that the plan overlooked: then nothing may be moved.
+static enum outcome run_calls(struct registry *registry, struct db_call *calls, size_t n)
+{
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
+
+	for (size_t i = 0; result == DB_OK && i < n; i++)
+		result = calls[i].result;
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+static enum outcome merge_spaces(struct registry *registry, const struct move_plan *plan)
+{
+	struct pool *pool = registry->pool;
+	uint64_t dest = plan->action->dest.id, namespaces = type_namespaces(registry)->id;
+	int64_t now = registry->stamp_us;
+	const struct sql_move_forward_merged forward = {
+		.now = now,
+		.dest_id = dest,
+		.namespaces = namespaces,
+		.set = plan->set.in,
+	};
+	const struct sql_move_delete_merged deletion = {
+		.request_id = uuid_bytes(&registry->request_id),
+		.now = now,
+		.purge_at = now + retention_us(registry),
+		.dest_id = dest,
+		.namespaces = namespaces,
+		.set = plan->set.in,
+	};
+	struct db_call calls[] = {
+		changes_of_merged(registry, plan->set.kind, &plan->set.in, dest),
+		sql_move_forward_merged_call(pool, plan->set.kind, &forward),
+		sql_move_delete_merged_call(pool, plan->set.kind, &deletion),
+	};
+
+	return plan->found.merged.count > 0 ? run_calls(registry, calls, COUNT_OF(calls)) : OUTCOME_OK;
+}
+
+enum { MOVE_CALLS = 4 };
+
+// Addresses: what led away from the new ones no longer does, what leads to them does.
+static size_t forward_calls(struct registry *registry, const struct move_plan *plan, const struct move_set *set,
+	struct db_call *calls)
+{
+	const struct sql_move_retire_forwards retire = { .dest_id = plan->action->dest.id, .set = set->in };
+	const struct sql_move_forward forward = { .now = registry->stamp_us, .set = set->in };
+
+	calls[0] = sql_move_retire_forwards_call(registry->pool, set->kind, &retire);
+	calls[1] = sql_move_forward_call(registry->pool, set->kind, &forward);
+	return 2;
+}
+
+static size_t take_calls(struct registry *registry, const struct move_plan *plan, const struct move_set *set,
+	struct db_call *calls)
+{
+	const struct sql_move_resources move = { .dest_id = plan->action->dest.id, .set = set->in };
+
+	calls[0] = changes_of_move(registry, set->kind, &set->in, plan->action->dest.id);
+	calls[1] = sql_move_resources_call(registry->pool, set->kind, &move);
+	return 2;
+}
+
+typedef size_t set_calls(struct registry *registry, const struct move_plan *plan, const struct move_set *set,
+	struct db_call *calls);
+
+static enum outcome move_at_once(struct registry *registry, const struct move_plan *plan)
+{
+	struct db_call calls[MOVE_CALLS];
+	size_t n = forward_calls(registry, plan, &plan->set, calls);
+
+	n += take_calls(registry, plan, &plan->set, calls + n);
+	return run_calls(registry, calls, n);
+}
+
+static enum sql_move_set range_of(enum sql_move_set kind)
+{
+	switch (kind) {
+	case SQL_MOVE_SET_SPACE:
+		return SQL_MOVE_SET_SPACE_RANGE;
+	case SQL_MOVE_SET_TREE:
+		return SQL_MOVE_SET_TREE_RANGE;
+	default:
+		return SQL_MOVE_SET_ALL_RANGE;
+	}
+}
+
+static enum outcome for_each_chunk(struct registry *registry, const struct move_plan *plan, const struct db_rows *bounds,
+	set_calls *make, struct move_progress progress)
+{
+	struct db_call calls[MOVE_CALLS];
+	struct move_set range = plan->set;
+	enum outcome outcome = OUTCOME_OK;
+
+	range.kind = range_of(plan->set.kind);
+	for (size_t i = 0; outcome == OUTCOME_OK && i <= bounds->n; i++) {
+		range.in.after = i > 0 ? sql_move_bounds_row(bounds, i - 1)->id : 0;
+		range.in.upto = i < bounds->n ? sql_move_bounds_row(bounds, i)->id : UINT64_MAX;
+		outcome = run_calls(registry, calls, make(registry, plan, &range, calls));
+		if (outcome == OUTCOME_OK && progress.tell != NULL)
+			progress.tell(progress.arg, i < bounds->n ? (i + 1) * CHUNK : plan->action->count);
+	}
+	return outcome;
+}
+
+// From the first row in the change log to COMMIT nobody who follows all of the log, or one of the two tenants, is told
+// anything: so that comes last.
+static enum outcome move_in_chunks(struct registry *registry, const struct move_plan *plan,
+	struct move_progress progress)
+{
+	const struct sql_move_bounds in = { .set = plan->set.in, .every = CHUNK };
+	struct db_call call = sql_move_bounds_call(registry->pool, plan->set.kind, &in);
+	enum outcome outcome = run_calls(registry, &call, 1);
+
+	if (outcome == OUTCOME_OK)
+		outcome = for_each_chunk(registry, plan, &call.rows, forward_calls, (struct move_progress){ 0 });
+	if (outcome == OUTCOME_OK)
+		outcome = for_each_chunk(registry, plan, &call.rows, take_calls, progress);
+	return outcome;
+}
+
+static enum outcome adjust_counts(struct registry *registry, const struct move_plan *plan)
+{
+	const struct move_action *action = plan->action;
+	// The plan has checked the quota under the lock of the tenant's row.
+	struct held_tenant dest = { .id = action->dest.id };
+	struct db_call calls[] = {
+		count_down_call(registry, action->source.id, action->count),
+		count_up_call(registry, &dest, action->count - plan->found.merged.count),
+	};
+
+	return run_calls(registry, calls, COUNT_OF(calls));
+}
+
+static enum outcome tell_definitions(struct registry *registry, const struct move_action *action)
+{
+	enum outcome outcome = definitions_changed(registry, action->source.id);
+
+	return outcome == OUTCOME_OK ? definitions_changed(registry, action->dest.id) : outcome;
+}
+
+enum outcome move_execute(struct registry *registry, const struct move_plan *plan, struct move_progress progress)
+{
+	enum outcome outcome;
+
+	if (plan->action->count == 0)
+		return OUTCOME_SEE_OTHER;
+	outcome = merge_spaces(registry, plan);
+	if (outcome == OUTCOME_OK)
+		outcome = plan->action->count > CHUNK ? move_in_chunks(registry, plan, progress) :
+							move_at_once(registry, plan);
+	if (outcome == OUTCOME_OK)
+		outcome = adjust_counts(registry, plan);
+	if (outcome == OUTCOME_OK && plan->found.definitions)
+		outcome = tell_definitions(registry, plan->action);
+	return outcome == OUTCOME_OK ? OUTCOME_SEE_OTHER : outcome;
+}
+
+enum outcome fail_blocked(struct registry *registry, const struct move_action *action)
+{
+	registry_fail(registry, OUTCOME_BLOCKED, "nothing was moved: %s%zu %s in the way",
+		action->more_blockers ? "more than " : "", action->n_blockers,
+		action->n_blockers == 1 ? "thing stands" : "things stand");
+	registry->problem.blockers = action->blockers;
+	registry->problem.n_blockers = action->n_blockers;
+	return OUTCOME_BLOCKED;
+}
+
+enum outcome fail_stale_action(struct registry *registry, const struct move_action *action)
+{
+	registry_fail(registry, OUTCOME_STALE,
+		"something changed since the move action with that tag was shown: look at the move action again");
+	if (action->etag[0] != '\0') // a queued move has none by then
+		registry_fail_member(registry, "etag", str_printf(registry->pool, "\"%s\"", action->etag));
+	return OUTCOME_STALE;
+}
+
+enum outcome move_record(struct registry *registry, const struct move_order *order, const struct move_plan *plan,
+	bool conditional, bool done)
+{
+	const struct move_action *action = plan->action;
+	const struct sql_move_insert in = {
+		.uid = uuid_bytes(&registry->request_id),
+		.source_id = action->source.id,
+		.dest_id = action->dest.id,
+		.resource_id = action->resource.id,
+		.resource_id_is_null = order->address == NULL,
+		.state = done ? STR("done") : STR("queued"),
+		.if_match = conditional ? str_c(action->tag) : STR_NONE,
+		.words = (uint64_t)order->words,
+		.actor = registry->actor,
+		.resources = action->count,
+		.created_at = registry->stamp_us,
+		.finished_at = registry->stamp_us,
+		.finished_at_is_null = !done,
+	};
+	enum db_result result = sql_move_insert_run(registry->db, registry->pool, &in, NULL);
+
+	return result == DB_OK || result == DB_DUPLICATE ? OUTCOME_OK : registry_db_failed(result);
+}
+
+// An earlier run of this request may have queued the move and lost the answer to its COMMIT: a waiting move leaves no
+// change row, and by now it may be done. The locking read waits for a COMMIT that is still on its way.
+static enum outcome find_recorded(struct registry *registry, const struct move_order *order, struct move_result *result)
+{
+	const struct sql_move_recorded in = { .uid = uuid_bytes(&registry->request_id) };
+	struct db_call calls[] = {
+		sql_move_recorded_call(registry->pool, SQL_MOVE_READ_PLAIN, &in),
+		sql_move_recorded_call(registry->pool, SQL_MOVE_READ_LOCKING, &in),
+	};
+
+	if (db_txn_tries(registry->db) < 2)
+		return OUTCOME_OK;
+	for (size_t i = 0; i < COUNT_OF(calls); i++) {
+		enum outcome outcome = run_calls(registry, &calls[i], 1);
+		if (outcome != OUTCOME_OK)
+			return outcome;
+		if (calls[i].rows.n > 0) {
+			result->action.source.name = order->source;
+			result->action.dest.name = order->dest;
+			return OUTCOME_ACCEPTED;
+		}
+	}
+	return OUTCOME_OK;
+}
+
+enum outcome move_run(struct registry *registry, const struct move_order *order, struct tag_guard guard,
+	struct move_result *result)
+{
+	struct move_plan plan = { .action = &result->action };
+	bool conditional = guard.matches != NULL;
+
+	*result = (struct move_result){ .uid = registry->request_id };
+	enum outcome outcome = find_recorded(registry, order, result);
+	if (outcome == OUTCOME_OK)
+		outcome = move_plan(registry, order, conditional ? MOVE_LOOK_COMPARE : MOVE_LOOK_LOCKED, &plan);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (conditional && !guard.matches(guard.arg, str_c(result->action.etag)))
+		return fail_stale_action(registry, &result->action);
+	if (result->action.n_blockers > 0)
+		return fail_blocked(registry, &result->action);
+	if (order->background || result->action.count > registry->config->move_sync_max) {
+		outcome = move_record(registry, order, &plan, conditional, false);
+		return outcome == OUTCOME_OK ? OUTCOME_ACCEPTED : outcome;
+	}
+	outcome = move_execute(registry, &plan, (struct move_progress){ 0 });
+	if (outcome != OUTCOME_SEE_OTHER || result->action.count == 0)
+		return outcome;
+	outcome = move_record(registry, order, &plan, conditional, true);
+	return outcome == OUTCOME_OK ? OUTCOME_SEE_OTHER : outcome;
+}

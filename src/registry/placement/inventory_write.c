@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing inventories: under the lock of the provider's row, which allocations take as well.
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "registry/placement/inventory_internal.h"
+
+#define CONFLICT "resource provider generation conflict"
+
+// A write about to happen: what the provider has, and what it is to have.
+struct stock {
+	struct registry *registry;
+	struct provider *provider;
+	struct inventory *has; // with their classes' ids
+	uint64_t *has_ids;
+	size_t n_has;
+	const struct inventory_write *write;
+	uint64_t *ids; // of the write's classes; 0: no such class
+};
+
+static struct db_call read_locked(struct pool *pool, uint64_t resource_id)
+{
+	return sql_inventory_list_locked_call(pool, &(struct sql_inventory_list_locked){ .resource_id = resource_id });
+}
+
+static enum outcome hold(struct stock *stock, struct registry *registry, const struct uuid *uid,
+	const struct provider_guard *guard, const char *words, struct provider *provider)
+{
+	struct db_rows rows;
+	enum outcome outcome = provider_hold(registry, uid, guard, words, provider, read_locked, &rows);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	*stock = (struct stock){
+		.registry = registry,
+		.provider = provider,
+		.has = POOL_ARRAY(registry->pool, struct inventory, rows.n),
+		.has_ids = POOL_ARRAY(registry->pool, uint64_t, rows.n),
+		.n_has = rows.n,
+	};
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct sql_inventory *columns = &sql_inventory_list_locked_row(&rows, i)->i;
+
+		stock->has[i] = inventory_of_columns(registry, columns);
+		stock->has_ids[i] = columns->class_id;
+	}
+	return OUTCOME_OK;
+}
+
+// The first class that is none, p NULL: there is none.
+static enum outcome name_classes(struct stock *stock, const struct inventory_write *write, struct str *unknown)
+{
+	struct pool *pool = stock->registry->pool;
+	struct str *names = POOL_ARRAY(pool, struct str, write->n);
+
+	stock->write = write;
+	stock->ids = POOL_ARRAY(pool, uint64_t, write->n);
+	for (size_t i = 0; i < write->n; i++)
+		names[i] = write->inventories[i].class;
+	return classes_find(stock->registry, names, write->n, true, stock->ids, unknown);
+}
+
+static struct str uid_of(const struct stock *stock)
+{
+	return uuid_str(stock->registry->pool, stock->provider->resource.uid);
+}
+
+// What it has of that class; NULL: nothing.
+static const struct inventory *held_of(const struct stock *stock, struct str class)
+{
+	for (size_t i = 0; i < stock->n_has; i++) {
+		if (str_eq(stock->has[i].class, class))
+			return &stock->has[i];
+	}
+	return NULL;
+}
+
+static int64_t capacity_of(const struct inventory *inventory)
+{
+	double capacity = ((double)inventory->total - (double)inventory->reserved) * inventory->allocation_ratio;
+
+	return capacity < 9e18 ? (int64_t)capacity : INT64_C(9000000000000000000);
+}
+
+static enum outcome check_capacity(const struct stock *stock, const char *what)
+{
+	const struct inventory_write *write = stock->write;
+
+	for (size_t i = 0; i < write->n; i++) {
+		const struct inventory *inventory = &write->inventories[i];
+		bool good = write->may_reserve_all ? inventory->reserved <= inventory->total :
+						     inventory->reserved < inventory->total;
+		if (good)
+			continue;
+		struct str uid = uid_of(stock);
+		return registry_fail(stock->registry, OUTCOME_BAD_DOCUMENT,
+			"Unable to %s inventory for resource provider %.*s: Invalid inventory for '%.*s' on resource provider "
+			"'%.*s'. The reserved value is greater than %stotal.",
+			what, STR_ARG(uid), STR_ARG(inventory->class), STR_ARG(uid), write->may_reserve_all ? "" : "or equal to ");
+	}
+	return OUTCOME_OK;
+}
+
+// Whoever runs the provider wants to know that it is promised more than it has.
+static void warn_of_overuse(const struct stock *stock, const struct inventory *inventory)
+{
+	const struct inventory *before = held_of(stock, inventory->class);
+	int64_t capacity = capacity_of(inventory);
+
+	if (before != NULL && before->used > 0 && capacity < (int64_t)before->used)
+		log_warning("provider %.*s has a capacity of %lld of %.*s now, and %llu of it are allocated", STR_ARG(uid_of(stock)),
+			(long long)capacity, STR_ARG(inventory->class), (unsigned long long)before->used);
+}
+
+static struct sql_inventory_put put_of(const struct stock *stock, size_t i)
+{
+	struct registry *registry = stock->registry;
+	const struct inventory *inventory = &stock->write->inventories[i];
+
+	return (struct sql_inventory_put){
+		.resource_id = stock->provider->resource.id,
+		.class_id = stock->ids[i],
+		.total = inventory->total,
+		.reserved = inventory->reserved,
+		.min_unit = inventory->min_unit,
+		.max_unit = inventory->max_unit,
+		.step_size = inventory->step_size,
+		.allocation_ratio = str_printf(registry->pool, "%.17g", inventory->allocation_ratio),
+		.capacity = capacity_of(inventory),
+		.now = registry->stamp_us,
+	};
+}
+
+// Puts all of the write in their places.
+static enum outcome put_all(const struct stock *stock)
+{
+	struct registry *registry = stock->registry;
+	size_t n = stock->write->n;
+	struct sql_inventory_put *puts = POOL_ARRAY(registry->pool, struct sql_inventory_put, n);
+
+	for (size_t i = 0; i < n; i++) {
+		warn_of_overuse(stock, &stock->write->inventories[i]);
+		puts[i] = put_of(stock, i);
+	}
+	enum db_result result = n > 1 ? sql_inventory_put_bulk(registry->db, registry->pool, puts, n, NULL) :
+				n == 1 ? sql_inventory_put_run(registry->db, registry->pool, puts, NULL) : DB_OK;
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+// The write's inventories, less those in gone (ids, n of them).
+static enum outcome carry_out(const struct stock *stock, const uint64_t *gone, size_t n_gone)
+{
+	struct registry *registry = stock->registry;
+	struct buf ids = buf_new(registry->pool, 64);
+	struct db_call calls[PROVIDER_TOUCHES + 1];
+	size_t n = provider_touch(registry, stock->provider, "/inventories", true, calls);
+
+	buf_addc(&ids, '[');
+	for (size_t i = 0; i < n_gone; i++)
+		buf_addf(&ids, "%s%llu", i > 0 ? "," : "", (unsigned long long)gone[i]);
+	buf_addc(&ids, ']');
+	if (n_gone > 0)
+		calls[n++] = sql_inventory_delete_call(registry->pool,
+			&(struct sql_inventory_delete){ .ids = buf_str(&ids), .resource_id = stock->provider->resource.id });
+	enum outcome outcome = provider_run(registry, calls, n);
+	return outcome == OUTCOME_OK && stock->write != NULL ? put_all(stock) : outcome;
+}
+
+enum outcome inventory_add(struct registry *registry, const struct uuid *uid, const struct inventory_write *write,
+	struct provider *provider)
+{
+	struct stock stock;
+	struct str unknown;
+	enum outcome outcome = hold(&stock, registry, uid, &write->guard, CONFLICT, provider);
+
+	assert(write->n == 1);
+	if (outcome == OUTCOME_OK)
+		outcome = name_classes(&stock, write, &unknown);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (unknown.p != NULL)
+		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "No such resource class %.*s.", STR_ARG(unknown));
+	outcome = check_capacity(&stock, "create");
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (held_of(&stock, write->inventories[0].class) != NULL)
+		return fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update",
+			"Update conflict: resource provider %.*s has inventory of class %.*s already", STR_ARG(uid_of(&stock)),
+			STR_ARG(write->inventories[0].class));
+	outcome = carry_out(&stock, NULL, 0);
+	return outcome == OUTCOME_OK ? OUTCOME_CREATED : outcome;
+}
+
+enum outcome inventory_change(struct registry *registry, const struct uuid *uid, const struct inventory_write *write,
+	struct provider *provider)
+{
+	struct stock stock;
+	struct str class = write->inventories[0].class;
+	enum outcome outcome = hold(&stock, registry, uid, &write->guard, CONFLICT, provider);
+
+	assert(write->n == 1);
+	if (outcome == OUTCOME_OK)
+		outcome = name_classes(&stock, write, NULL);
+	if (outcome == OUTCOME_OK)
+		outcome = check_capacity(&stock, "update");
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (held_of(&stock, class) == NULL)
+		return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
+			"No inventory record with resource class for resource provider %.*s: No inventory of class %.*s found.",
+			STR_ARG(uid_of(&stock)), STR_ARG(str_part(class, 0, 256)));
+	return carry_out(&stock, NULL, 0);
+}
+
+// ---- those that go
+
+static bool is_written(const struct stock *stock, uint64_t id)
+{
+	for (size_t i = 0; stock->write != NULL && i < stock->write->n; i++) {
+		if (stock->ids[i] == id)
+			return true;
+	}
+	return false;
+}
+
+// What the write leaves out. in_use: the classes among them that have allocations, for people; "" for none.
+static size_t find_gone(const struct stock *stock, uint64_t *gone, struct str *in_use)
+{
+	struct buf names = buf_new(stock->registry->pool, 64);
+	size_t n = 0;
+
+	for (size_t i = 0; i < stock->n_has; i++) {
+		if (is_written(stock, stock->has_ids[i]))
+			continue;
+		gone[n++] = stock->has_ids[i];
+		if (stock->has[i].used > 0)
+			buf_addf(&names, "%s%.*s", names.n > 0 ? ", " : "", STR_ARG(stock->has[i].class));
+	}
+	*in_use = buf_str(&names);
+	return n;
+}
+
+enum outcome inventory_set_all(struct registry *registry, const struct uuid *uid, const struct inventory_write *write,
+	struct provider *provider)
+{
+	struct stock stock;
+	struct str unknown, in_use;
+	enum outcome outcome = hold(&stock, registry, uid, &write->guard, CONFLICT, provider);
+
+	if (outcome == OUTCOME_OK)
+		outcome = name_classes(&stock, write, &unknown);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (unknown.p != NULL)
+		return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
+			"Unknown resource class in inventory for resource provider %.*s: No such resource class %.*s.",
+			STR_ARG(uid_of(&stock)), STR_ARG(str_part(unknown, 0, 256)));
+	outcome = check_capacity(&stock, "update");
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	uint64_t *gone = POOL_ARRAY(registry->pool, uint64_t, stock.n_has);
+	size_t n = find_gone(&stock, gone, &in_use);
+	if (in_use.n > 0)
+		return fail_coded(registry, OUTCOME_CONFLICT, "inventory.inuse",
+			"update conflict: Inventory for '%.*s' on resource provider '%.*s' in use.", STR_ARG(in_use),
+			STR_ARG(uid_of(&stock)));
+	return carry_out(&stock, gone, n);
+}
+
+enum outcome inventory_delete(struct registry *registry, const struct uuid *uid, struct str class,
+	const struct provider_guard *guard, struct provider *provider)
+{
+	struct stock stock;
+	enum outcome outcome = hold(&stock, registry, uid, guard, CONFLICT, provider);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	const struct inventory *held = held_of(&stock, class);
+	if (held == NULL)
+		return registry_fail(registry, OUTCOME_NOT_FOUND, "No inventory of class %.*s found for delete: the resource "
+			"provider has none.", STR_ARG(str_part(class, 0, 256)));
+	if (held->used > 0)
+		return fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update",
+			"Unable to delete inventory of class %.*s: Inventory for '%.*s' on resource provider '%.*s' in use.",
+			STR_ARG(class), STR_ARG(class), STR_ARG(uid_of(&stock)));
+	outcome = carry_out(&stock, &stock.has_ids[held - stock.has], 1);
+	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
+}
+
+enum outcome inventory_delete_all(struct registry *registry, const struct uuid *uid, const struct provider_guard *guard,
+	struct provider *provider)
+{
+	struct stock stock;
+	struct str in_use;
+	enum outcome outcome = hold(&stock, registry, uid, guard,
+		"Unable to delete inventory for the resource provider because the inventory was updated by another process. "
+		"Please retry your request.",
+		provider);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	uint64_t *gone = POOL_ARRAY(registry->pool, uint64_t, stock.n_has);
+	size_t n = find_gone(&stock, gone, &in_use);
+	if (in_use.n > 0)
+		return fail_coded(registry, OUTCOME_CONFLICT, "inventory.inuse",
+			"Unable to delete inventory for resource provider %.*s because the inventory is in use: Inventory for '%.*s' on "
+			"resource provider '%.*s' in use.",
+			STR_ARG(uid_of(&stock)), STR_ARG(in_use), STR_ARG(uid_of(&stock)));
+	outcome = carry_out(&stock, gone, n);
+	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of providers. A statement begins with the filter that few providers pass, by its index, and asks each of those for
+// the rest: so it costs what is found, and not how many providers there are.
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "base/pool.h"
+#include "registry/placement/provider_internal.h"
+#include "registry/trait/catalogue.h"
+#include "sql/provider_lists.h"
+
+enum { COUNT_UP_TO = 1000, MAX_TOLD = 1024 /* bytes of names in a message */ };
+
+// A term that a statement may begin with, and its values.
+struct beginning {
+	enum sql_provider_way way;
+	enum sql_provider_term term; // the same, for counting
+	struct str list;             // of a trait, or aggregate: JSON
+	uint64_t class, amount;
+};
+
+// A query with its names as ids.
+struct search {
+	struct registry *registry;
+	const struct provider_query *query;
+	uint64_t *trait_ids; // of all requirements, one after the other
+	uint64_t *class_ids; // of the demands
+	struct beginning *beginnings;
+	size_t n_beginnings;
+	struct buf all_traits, no_traits, all_aggregates, no_aggregates, amounts; // JSON
+	uint64_t n_all_traits, n_no_traits, n_all_aggregates, n_no_aggregates;
+};
+
+// ---- names
+
+static enum outcome check_size(struct registry *registry, const struct provider_query *query)
+{
+	if (query->n_memberships <= PROVIDER_MAX_TERMS && query->n_requirements <= PROVIDER_MAX_TERMS &&
+		query->n_demands <= PROVIDER_MAX_TERMS)
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_BAD_PARAMETER,
+		"Invalid query string parameters: each of member_of, required and resources may have %d terms at most",
+		PROVIDER_MAX_TERMS);
+}
+
+static int by_name(const void *name, const void *trait)
+{
+	return str_cmp(*(const struct str *)name, ((const struct trait *)trait)->name);
+}
+
+static int by_row_name(const void *name, const void *row)
+{
+	return str_cmp(*(const struct str *)name, ((const struct sql_provider_trait_ids_row *)row)->name);
+}
+
+// From the catalogue that the worker holds. *missing: how many it does not have.
+static enum outcome look_up_held(struct registry *registry, const struct str *names, size_t n, uint64_t *ids, size_t *missing)
+{
+	const struct trait_query query = { .named = true, .names = names, .n_names = n };
+	const struct trait *list;
+	size_t n_list;
+	enum outcome outcome = trait_list(registry, &query, &list, &n_list);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	*missing = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct trait *trait = n_list > 0 ? bsearch(&names[i], list, n_list, sizeof(*list), by_name) : NULL;
+		ids[i] = trait != NULL ? trait->id : 0;
+		*missing += trait == NULL;
+	}
+	return OUTCOME_OK;
+}
+
+// What is not held may have been made a moment ago.
+static enum outcome look_up_stored(struct registry *registry, const struct str *names, size_t n, uint64_t *ids)
+{
+	struct db_rows rows;
+	const struct sql_provider_trait_ids in = { .names = names_as_json(registry->pool, names, n) };
+	enum db_result result = sql_provider_trait_ids_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	for (size_t i = 0; i < n; i++) {
+		const struct sql_provider_trait_ids_row *row =
+			rows.n > 0 ? bsearch(&names[i], rows.rows, rows.n, rows.row_size, by_row_name) : NULL;
+		ids[i] = row != NULL ? row->id : 0;
+	}
+	return OUTCOME_OK;
+}
+
+enum outcome provider_find_traits(struct registry *registry, const struct str *names, size_t n, uint64_t *ids)
+{
+	struct buf unknown = buf_new(registry->pool, 64);
+	size_t missing = 0;
+	enum outcome outcome = n > 0 ? look_up_held(registry, names, n, ids, &missing) : OUTCOME_OK;
+
+	if (outcome == OUTCOME_OK && missing > 0)
+		outcome = look_up_stored(registry, names, n, ids);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	for (size_t i = 0; i < n; i++) {
+		if (ids[i] == 0 && unknown.n < MAX_TOLD)
+			buf_addf(&unknown, "%s%.*s", unknown.n > 0 ? ", " : "", STR_ARG(str_part(names[i], 0, 256)));
+	}
+	if (unknown.n == 0)
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_BAD_PARAMETER, "No such trait(s): %.*s.", STR_ARG(buf_str(&unknown)));
+}
+
+static enum outcome name_traits(struct search *search)
+{
+	struct pool *pool = search->registry->pool;
+	const struct provider_query *query = search->query;
+	size_t n = 0, at = 0;
+
+	for (size_t i = 0; i < query->n_requirements; i++)
+		n += query->requirements[i].n;
+	if (n == 0)
+		return OUTCOME_OK;
+	struct str *names = POOL_ARRAY(pool, struct str, n);
+	for (size_t i = 0; i < query->n_requirements; i++) {
+		for (size_t k = 0; k < query->requirements[i].n; k++)
+			names[at++] = query->requirements[i].traits[k];
+	}
+	search->trait_ids = POOL_ARRAY(pool, uint64_t, n);
+	return provider_find_traits(search->registry, names, n, search->trait_ids);
+}
+
+static enum outcome name_classes(struct search *search)
+{
+	struct registry *registry = search->registry;
+	const struct provider_query *query = search->query;
+	struct str *names = POOL_ARRAY(registry->pool, struct str, query->n_demands), unknown;
+
+	search->class_ids = POOL_ARRAY(registry->pool, uint64_t, query->n_demands);
+	for (size_t i = 0; i < query->n_demands; i++)
+		names[i] = query->demands[i].class;
+	enum outcome outcome = classes_find(registry, names, query->n_demands, false, search->class_ids, &unknown);
+	if (outcome != OUTCOME_OK || unknown.p == NULL)
+		return outcome;
+	return registry_fail(registry, OUTCOME_BAD_PARAMETER,
+		"Invalid resource class in resources parameter: No such resource class %.*s.", STR_ARG(str_part(unknown, 0, 256)));
+}
+
+// ---- terms
+
+static void add_beginning(struct search *search, struct beginning beginning)
+{
+	search->beginnings[search->n_beginnings++] = beginning;
+}
+
+static void add_item(struct buf *json, struct str item)
+{
+	buf_add(json, json->n > 1 ? STR(",") : STR_NONE);
+	buf_add(json, item);
+}
+
+// A term's own list, for a statement that begins with it, stands beside the list of all pairs.
+static void add_requirement(struct search *search, size_t index, const uint64_t *ids)
+{
+	struct pool *pool = search->registry->pool;
+	const struct provider_requirement *requirement = &search->query->requirements[index];
+	struct buf own = buf_new(pool, 32);
+
+	buf_addc(&own, '[');
+	for (size_t i = 0; i < requirement->n; i++) {
+		struct str id = str_printf(pool, "%llu", (unsigned long long)ids[i]);
+		add_item(&own, id);
+		if (requirement->forbidden)
+			add_item(&search->no_traits, id);
+		else
+			add_item(&search->all_traits, str_printf(pool, "[%zu,%.*s]", index, STR_ARG(id)));
+	}
+	buf_addc(&own, ']');
+	if (requirement->forbidden) {
+		search->n_no_traits++;
+		return;
+	}
+	search->n_all_traits++;
+	add_beginning(search, (struct beginning){ SQL_PROVIDER_WAY_TRAIT, SQL_PROVIDER_TERM_TRAIT, .list = buf_str(&own) });
+}
+
+static void add_membership(struct search *search, size_t index)
+{
+	struct pool *pool = search->registry->pool;
+	const struct provider_membership *membership = &search->query->memberships[index];
+	struct buf own = buf_new(pool, 64);
+
+	buf_addc(&own, '[');
+	for (size_t i = 0; i < membership->n; i++) {
+		struct buf hex = buf_new(pool, 36);
+		buf_addc(&hex, '"');
+		buf_add_hex(&hex, membership->aggregates[i].b, sizeof(membership->aggregates[i].b));
+		buf_addc(&hex, '"');
+		add_item(&own, buf_str(&hex));
+		if (membership->forbidden)
+			add_item(&search->no_aggregates, buf_str(&hex));
+		else
+			add_item(&search->all_aggregates, str_printf(pool, "[%zu,%.*s]", index, STR_ARG(buf_str(&hex))));
+	}
+	buf_addc(&own, ']');
+	if (membership->forbidden) {
+		search->n_no_aggregates++;
+		return;
+	}
+	search->n_all_aggregates++;
+	add_beginning(search, (struct beginning){ SQL_PROVIDER_WAY_AGGREGATE, SQL_PROVIDER_TERM_AGGREGATE, .list = buf_str(&own) });
+}
+
+static void add_demand(struct search *search, size_t index)
+{
+	struct pool *pool = search->registry->pool;
+	uint64_t class = search->class_ids[index], amount = search->query->demands[index].amount;
+
+	// More than any inventory has is as good as all numbers above it.
+	if (amount > INT64_MAX)
+		amount = INT64_MAX;
+	add_item(&search->amounts,
+		str_printf(pool, "[%llu,%llu]", (unsigned long long)class, (unsigned long long)amount));
+	add_beginning(search,
+		(struct beginning){ SQL_PROVIDER_WAY_CLASS, SQL_PROVIDER_TERM_CLASS, .class = class, .amount = amount });
+}
+
+static struct buf new_list(struct pool *pool)
+{
+	struct buf json = buf_new(pool, 64);
+
+	buf_addc(&json, '[');
+	return json;
+}
+
+static void add_terms(struct search *search)
+{
+	const struct provider_query *query = search->query;
+	struct pool *pool = search->registry->pool;
+	const uint64_t *ids = search->trait_ids;
+	struct buf *lists[] = { &search->all_traits, &search->no_traits, &search->all_aggregates, &search->no_aggregates,
+		&search->amounts };
+
+	search->beginnings =
+		POOL_ARRAY(pool, struct beginning, query->n_requirements + query->n_memberships + query->n_demands);
+	for (size_t i = 0; i < COUNT_OF(lists); i++)
+		*lists[i] = new_list(pool);
+	for (size_t i = 0; i < query->n_requirements; ids += query->requirements[i++].n)
+		add_requirement(search, i, ids);
+	for (size_t i = 0; i < query->n_memberships; i++)
+		add_membership(search, i);
+	for (size_t i = 0; i < query->n_demands; i++)
+		add_demand(search, i);
+	for (size_t i = 0; i < COUNT_OF(lists); i++)
+		buf_addc(lists[i], ']');
+}
+
+// ---- where to begin
+
+// The one that the fewest pass. Beyond what a batch can count it does not look.
+static enum outcome choose_term(const struct search *search, struct beginning *best)
+{
+	struct registry *registry = search->registry;
+	struct db_call calls[DB_MAX_BATCH] = { 0 };
+	size_t n = search->n_beginnings < DB_MAX_BATCH ? search->n_beginnings : DB_MAX_BATCH, least = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct beginning *beginning = &search->beginnings[i];
+		const struct sql_provider_count_term in = {
+			.first = beginning->list,
+			.first_class = beginning->class,
+			.first_amount = beginning->amount,
+			.limit = COUNT_UP_TO,
+		};
+		calls[i] = sql_provider_count_term_call(registry->pool, beginning->term, &in);
+	}
+	enum db_result result = n > 1 ? db_run_batch(registry->db, registry->pool, calls, n) : DB_OK;
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	for (size_t i = 1; i < n; i++) {
+		if (sql_provider_count_term_row(&calls[i].rows, 0)->n < sql_provider_count_term_row(&calls[least].rows, 0)->n)
+			least = i;
+	}
+	*best = search->beginnings[least];
+	return OUTCOME_OK;
+}
+
+static enum outcome choose_beginning(const struct search *search, struct beginning *beginning)
+{
+	const struct provider_query *query = search->query;
+
+	*beginning = (struct beginning){ .way = SQL_PROVIDER_WAY_TYPE };
+	if (query->name.p != NULL)
+		beginning->way = SQL_PROVIDER_WAY_NAME;
+	else if (query->uid != NULL)
+		beginning->way = SQL_PROVIDER_WAY_UID;
+	else if (query->in_tree != NULL)
+		beginning->way = SQL_PROVIDER_WAY_TREE;
+	else if (search->n_beginnings > 0)
+		return choose_term(search, beginning);
+	return OUTCOME_OK;
+}
+
+// ---- the list
+
+static enum outcome run(const struct search *search, const struct beginning *beginning, struct db_rows *rows)
+{
+	struct registry *registry = search->registry;
+	const struct provider_query *query = search->query;
+	const struct sql_provider_list in = {
+		.type_id = provider_type(registry)->id,
+		.name = query->name,
+		.uid = query->uid != NULL ? uuid_bytes(query->uid) : STR_NONE,
+		.in_tree = query->in_tree != NULL ? uuid_bytes(query->in_tree) : STR_NONE,
+		.first = beginning->list,
+		.first_class = beginning->class,
+		.first_amount = beginning->amount,
+		.filter = {
+			.all_traits = buf_str(&search->all_traits),
+			.n_all_traits = search->n_all_traits,
+			.no_traits = buf_str(&search->no_traits),
+			.n_no_traits = search->n_no_traits,
+			.all_aggregates = buf_str(&search->all_aggregates),
+			.n_all_aggregates = search->n_all_aggregates,
+			.no_aggregates = buf_str(&search->no_aggregates),
+			.n_no_aggregates = search->n_no_aggregates,
+			.amounts = buf_str(&search->amounts),
+			.n_amounts = query->n_demands,
+		},
+	};
+	enum db_result result = sql_provider_list_run(registry->db, registry->pool, beginning->way, &in, rows);
+
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+static struct provider provider_of_row(struct registry *registry, const struct sql_provider_list_row *row)
+{
+	struct provider provider = {
+		.generation = row->generation,
+		.resource = {
+			.id = row->id,
+			.tenant_id = row->tenant_id,
+			.tenant = row->tenant,
+			.type = provider_type(registry),
+			.live = RESOURCE_COUNTED,
+			.body = row->body,
+			.created_us = row->created_at,
+			.updated_us = row->updated_at,
+		},
+	};
+	struct resource *resource = &provider.resource;
+
+	uuid_from_bytes(row->uid, &resource->uid);
+	resource->name = uuid_str(registry->pool, resource->uid);
+	resource->has_root = tree_root(row->root, &resource->root);
+	provider_read(registry, &provider);
+	return provider;
+}
+
+enum outcome provider_list(struct registry *registry, const struct provider_query *query, struct provider **list,
+	size_t *n)
+{
+	struct search search = { .registry = registry, .query = query };
+	struct beginning beginning;
+	struct db_rows rows;
+	enum outcome outcome = check_size(registry, query);
+
+	if (outcome == OUTCOME_OK)
+		outcome = name_traits(&search);
+	if (outcome == OUTCOME_OK)
+		outcome = name_classes(&search);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	add_terms(&search);
+	outcome = choose_beginning(&search, &beginning);
+	if (outcome == OUTCOME_OK)
+		outcome = run(&search, &beginning, &rows);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	*list = POOL_ARRAY(registry->pool, struct provider, rows.n);
+	*n = rows.n;
+	for (size_t i = 0; i < rows.n; i++)
+		(*list)[i] = provider_of_row(registry, sql_provider_list_row(&rows, i));
+	return OUTCOME_OK;
+}

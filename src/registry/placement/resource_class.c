@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "registry/placement/resource_class.h"
+
+#include "base/buf.h"
+#include "base/pool.h"
+#include "registry/placement/provider_internal.h"
+#include "registry/trait/catalogue.h"
+#include "repr/json/doc.h"
+#include "sql/resource_classes.h"
+
+bool resource_class_is_custom(struct str name)
+{
+	struct str prefix = STR("CUSTOM_");
+
+	for (size_t i = 0; i < name.n; i++) {
+		char c = name.p[i];
+		if (!(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '_')
+			return false;
+	}
+	return str_starts(name, prefix) && name.n > prefix.n && name.n <= RESOURCE_CLASS_MAX_NAME;
+}
+
+// ---- for those who name classes
+
+struct str names_as_json(struct pool *pool, const struct str *names, size_t n)
+{
+	struct buf json = buf_new(pool, 32 * (n + 1));
+
+	buf_addc(&json, '[');
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0)
+			buf_addc(&json, ',');
+		json_add_string(&json, names[i]);
+	}
+	buf_addc(&json, ']');
+	return buf_str(&json);
+}
+
+enum outcome classes_find(struct registry *registry, const struct str *names, size_t n, bool held, uint64_t *ids,
+	struct str *unknown)
+{
+	struct db_rows rows;
+
+	if (unknown != NULL)
+		*unknown = STR_NONE;
+	if (n == 0)
+		return OUTCOME_OK;
+	const struct sql_class_find in = { .names = names_as_json(registry->pool, names, n) };
+	enum db_result result = sql_class_find_run(registry->db, registry->pool,
+		held ? SQL_CLASS_LOCK_SHARED : SQL_CLASS_LOCK_NONE, &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	for (size_t i = 0; i < n; i++) {
+		ids[i] = 0;
+		for (size_t k = 0; ids[i] == 0 && k < rows.n; k++) {
+			const struct sql_class_find_row *row = sql_class_find_row(&rows, k);
+
+			if (str_eq(row->name, names[i]))
+				ids[i] = row->id;
+		}
+		if (ids[i] == 0 && unknown != NULL && unknown->p == NULL)
+			*unknown = names[i];
+	}
+	return OUTCOME_OK;
+}
+
+// ---- reading
+
+static struct resource_class class_of_columns(const struct sql_resource_class *columns)
+{
+	return (struct resource_class){ .id = columns->id, .name = columns->name, .updated_us = columns->updated_at };
+}
+
+static bool is_standard(const struct resource_class *class)
+{
+	return class->id < RESOURCE_CLASS_MIN_CUSTOM;
+}
+
+static enum outcome fail_no_class(struct registry *registry, struct str name)
+{
+	return registry_fail(registry, OUTCOME_NOT_FOUND, "No such resource class %.*s.", STR_ARG(str_part(name, 0, 256)));
+}
+
+static enum outcome find(struct registry *registry, enum sql_class_lock lock, struct str name, struct resource_class *class)
+{
+	const struct sql_class_get in = { .name = name };
+	struct db_rows rows;
+	enum db_result result = sql_class_get_run(registry->db, registry->pool, lock, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return fail_no_class(registry, name);
+	*class = class_of_columns(&sql_class_get_row(&rows, 0)->class);
+	return OUTCOME_OK;
+}
+
+enum outcome resource_class_get(struct registry *registry, struct str name, struct resource_class *class)
+{
+	return find(registry, SQL_CLASS_LOCK_NONE, name, class);
+}
+
+enum outcome resource_class_list(struct registry *registry, struct resource_class **list, size_t *n)
+{
+	struct db_rows rows;
+	enum db_result result = sql_class_list_run(registry->db, registry->pool, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*list = POOL_ARRAY(registry->pool, struct resource_class, rows.n);
+	*n = rows.n;
+	for (size_t i = 0; i < rows.n; i++)
+		(*list)[i] = class_of_columns(&sql_class_list_row(&rows, i)->class);
+	return OUTCOME_OK;
+}
+
+// ---- writing
+
+static enum outcome check_custom(struct registry *registry, struct str name)
+{
+	if (resource_class_is_custom(name))
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_BAD_PARAMETER,
+		"a resource class of one's own is named CUSTOM_ and then at least one of A-Z, 0-9 and _, 255 characters at most");
+}
+
+// Classes leave no change rows, by which an earlier run of this request whose COMMIT was lost would be known: their time,
+// which is the same in every run, tells.
+static bool is_own_work(const struct registry *registry, const struct resource_class *class)
+{
+	return db_txn_tries(registry->db) > 1 && class->updated_us == registry->now_us;
+}
+
+// OUTCOME_CREATED, or _OK when somebody has made it.
+static enum outcome make(struct registry *registry, struct str name, struct resource_class *class)
+{
+	int64_t now = registry->now_us;
+	struct db_call calls[] = {
+		sql_class_insert_call(registry->pool, &(struct sql_class_insert){ .name = name, .now = now }),
+		sql_class_reveal_call(registry->pool, &(struct sql_class_reveal){ .name = name, .now = now }),
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (calls[0].result == DB_DUPLICATE) {
+		enum outcome outcome = find(registry, SQL_CLASS_LOCK_EXCLUSIVE, name, class);
+		bool own = calls[1].rows.affected > 0 || (outcome == OUTCOME_OK && is_own_work(registry, class));
+		return outcome == OUTCOME_OK && own ? OUTCOME_CREATED : outcome;
+	}
+	*class = (struct resource_class){
+		.id = calls[0].rows.insert_id, .name = name, .updated_us = registry->now_us
+	};
+	return OUTCOME_CREATED;
+}
+
+enum outcome resource_class_put(struct registry *registry, struct str name, struct resource_class *class)
+{
+	enum outcome outcome = check_custom(registry, name);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	outcome = find(registry, SQL_CLASS_LOCK_NONE, name, class);
+	return outcome == OUTCOME_NOT_FOUND ? make(registry, name, class) : outcome;
+}
+
+enum outcome resource_class_create(struct registry *registry, struct str name, struct resource_class *class)
+{
+	enum outcome outcome = check_custom(registry, name);
+
+	if (outcome == OUTCOME_OK)
+		outcome = make(registry, name, class);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	return registry_fail(registry, OUTCOME_CONFLICT, "Conflicting resource class already exists: %.*s", STR_ARG(name));
+}
+
+// A hidden one has its name, too: two would have it when its providers come back.
+static enum outcome fail_taken(struct registry *registry, struct str to)
+{
+	struct resource_class class;
+	enum outcome outcome = find(registry, SQL_CLASS_LOCK_NONE, to, &class);
+
+	if (outcome != OUTCOME_OK && outcome != OUTCOME_NOT_FOUND)
+		return outcome;
+	return registry_fail(registry, OUTCOME_CONFLICT, "Resource class already exists: %.*s%s", STR_ARG(to),
+		outcome == OUTCOME_OK ? "" :
+			". Deleted resource providers have inventory of it, and can be recovered: use another name, or make that "
+			"class anew");
+}
+
+enum outcome resource_class_rename(struct registry *registry, struct str name, struct str to,
+	struct resource_class *class)
+{
+	enum outcome outcome = check_custom(registry, to);
+
+	if (outcome == OUTCOME_OK && find(registry, SQL_CLASS_LOCK_NONE, to, class) == OUTCOME_OK && is_own_work(registry, class))
+		return OUTCOME_OK;
+	if (outcome == OUTCOME_OK)
+		outcome = find(registry, SQL_CLASS_LOCK_EXCLUSIVE, name, class);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (is_standard(class))
+		return registry_fail(registry, OUTCOME_BAD_PARAMETER, "Cannot update standard resource class %.*s.", STR_ARG(name));
+	const struct sql_class_rename in = { .id = class->id, .name = to, .now = registry->now_us };
+	enum db_result result = sql_class_rename_run(registry->db, registry->pool, &in, NULL);
+	if (result == DB_DUPLICATE)
+		return fail_taken(registry, to);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	class->name = to;
+	class->updated_us = registry->now_us;
+	return OUTCOME_OK;
+}
+
+enum outcome resource_class_delete(struct registry *registry, struct str name)
+{
+	struct resource_class class;
+	enum outcome outcome = find(registry, SQL_CLASS_LOCK_EXCLUSIVE, name, &class);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (is_standard(&class))
+		return registry_fail(registry, OUTCOME_BAD_PARAMETER,
+			"Error in delete resource class: Cannot delete standard resource class %.*s.", STR_ARG(name));
+	struct db *db = registry->db;
+	struct pool *pool = registry->pool;
+	struct db_call calls[] = {
+		catalogue_hold_call(),
+		sql_class_seen_holder_call(pool, &(struct sql_class_seen_holder){ .id = class.id }),
+		sql_class_used_holder_call(pool, &(struct sql_class_used_holder){ .id = class.id }),
+		sql_class_holder_call(pool, &(struct sql_class_holder){ .id = class.id }),
+	};
+	enum db_result result = db_run_batch(db, pool, calls, COUNT_OF(calls));
+	if (result == DB_OK && calls[1].rows.n + calls[2].rows.n > 0)
+		return registry_fail(registry, OUTCOME_CONFLICT,
+			"Error in delete resource class: Cannot delete resource class %.*s. Class is in use in inventory.",
+			STR_ARG(name));
+	if (result == DB_OK && calls[3].rows.n > 0)
+		result = sql_class_hide_run(db, pool, &(struct sql_class_hide){ .id = class.id }, NULL);
+	else if (result == DB_OK)
+		result = sql_class_delete_run(db, pool, &(struct sql_class_delete){ .id = class.id }, NULL);
+	return result == DB_OK ? OUTCOME_NO_CONTENT : registry_db_failed(result);
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deleting a resource, and with it what belongs to it: a namespace goes with all that is in it, the top of a tree with all
+// that hangs on it. What has finalizers is only marked, and goes when the last of them is gone.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "registry/core/internal.h"
+#include "registry/log/change.h"
+#include "registry/tags/etag.h"
+#include "sql/deletions.h"
+
+static enum outcome fail_locked(struct registry *registry, const struct resource *resource, const char *what)
+{
+	return registry_fail(registry, OUTCOME_LOCKED, "%s is locked: set metadata.locked to false before you delete %.*s",
+		what, STR_ARG(resource->name));
+}
+
+// Asks the type whether it may go.
+static enum outcome check_rules(struct registry *registry, const struct resource *resource)
+{
+	const struct type_rules *rules = resource->type->rules;
+
+	if (rules == NULL || rules->may_delete == NULL)
+		return OUTCOME_OK;
+	return rules->may_delete(registry, resource, stored_document(registry->pool, resource->body));
+}
+
+// What goes along with a resource, or NULL: nothing can.
+static const enum sql_content *content_kind(struct registry *registry, const struct resource *resource)
+{
+	static const enum sql_content of_namespace = SQL_CONTENT_NAMESPACE, of_tree = SQL_CONTENT_TREE;
+
+	if (resource->type == type_namespaces(registry))
+		return &of_namespace;
+	return resource_is_top(resource) ? &of_tree : NULL;
+}
+
+// Deletes what goes along with the resource, unless any of that is locked. *n: how many that were.
+static enum outcome delete_along(struct registry *registry, struct resource *resource, uint64_t *n)
+{
+	const enum sql_content *kind = content_kind(registry, resource);
+	bool is_space = kind != NULL && *kind == SQL_CONTENT_NAMESPACE;
+	struct db_rows rows;
+
+	*n = 0;
+	if (kind == NULL)
+		return OUTCOME_OK;
+	const struct sql_content_of content = {
+		.tenant_id = resource->tenant_id,
+		.namespace = resource->name,
+		.root = is_space ? STR_NONE : tree_value(registry, resource->type, &resource->uid),
+		.top_id = resource->id,
+	};
+	const struct sql_deletion_sum in = { .content = content };
+	enum db_result result = sql_deletion_sum_run(registry->db, registry->pool, *kind, &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	const struct sql_deletion_sum_row *sum = sql_deletion_sum_row(&rows, 0);
+	if (sum->locked > 0)
+		return fail_locked(registry, resource,
+			is_space ? "a resource in the namespace" : "a resource that belongs to it");
+	*n = sum->n;
+	if (*n == 0)
+		return OUTCOME_OK;
+	// All of a deletion has one time, which is not before the last change of any of it.
+	registry_stamp_after(registry, sum->last_change_at);
+	resource->deleted_us = registry->stamp_us;
+	resource->purge_us = registry->stamp_us + retention_us(registry);
+	const struct sql_deletion_mark_content mark = {
+		.content = content,
+		.deleted_at = resource->deleted_us,
+		.purge_at = resource->purge_us,
+		.request_id = uuid_bytes(&registry->request_id),
+	};
+	struct db_call calls[] = {
+		changes_of_deletion(registry, *kind, &content),
+		sql_deletion_mark_content_call(registry->pool,
+			is_space ? SQL_CONTENT_MARKED_NAMESPACE : SQL_CONTENT_MARKED_TREE, &mark),
+	};
+	result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+struct sql_deletion deletion_of(struct registry *registry, const struct resource *resource, struct str request_id)
+{
+	bool is_space = resource->type == type_namespaces(registry), is_top = resource_is_top(resource);
+
+	return (struct sql_deletion){
+		.deletion = request_id,
+		.id = resource->id,
+		.namespace = is_space ? resource->name : STR("/"),
+		.root = is_top ? tree_value(registry, resource->type, &resource->uid) : STR_NONE,
+	};
+}
+
+// The lookup keys of what this request has deleted are free for others.
+static struct db_call free_lookup_keys_call(struct registry *registry, const struct resource *resource)
+{
+	const struct sql_deletion_free_lookup_keys in = {
+		.of = deletion_of(registry, resource, uuid_bytes(&registry->request_id)),
+	};
+
+	return sql_deletion_free_lookup_keys_call(registry->pool, &in);
+}
+
+static enum outcome mark_deleted(struct registry *registry, struct resource *resource, uint64_t with_it)
+{
+	const struct sql_deletion_mark mark = {
+		.id = resource->id,
+		.deleted_at = resource->deleted_us,
+		.purge_at = resource->purge_us,
+		.request_id = uuid_bytes(&registry->request_id),
+	};
+	struct db_call calls[] = {
+		change_of_resource(registry, "deleted", resource, resource->stored_etag, NULL),
+		sql_deletion_mark_call(registry->pool, &mark),
+		count_down_call(registry, resource->tenant_id, 1 + with_it),
+		free_lookup_keys_call(registry, resource),
+	};
+	bool has_keys = with_it > 0 || resource->type->rules != NULL;
+	enum db_result result =
+		db_run_batch(registry->db, registry->pool, calls, has_keys ? COUNT_OF(calls) : COUNT_OF(calls) - 1);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	resource->changed = calls[0].rows.insert_id;
+	if (resource->type != type_definitions(registry))
+		return OUTCOME_NO_CONTENT;
+	enum outcome outcome = definitions_changed(registry, resource->tenant_id);
+	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
+}
+
+static bool mentions_finalizers(struct str text)
+{
+	return memmem(text.p, text.n, "\"finalizers\"", 12) != NULL;
+}
+
+// In spec, a namespace has finalizers as well. "kubernetes" is that of who empties it: the registry itself.
+static bool has_space_finalizers(struct pool *pool, const struct resource *resource)
+{
+	const struct doc *spec, *list;
+
+	if (!mentions_finalizers(resource->body))
+		return false;
+	if (!doc_get(stored_document(pool, resource->body), STR("spec"), &spec) || doc_kind(spec) != DOC_OBJECT ||
+		!doc_get(spec, STR("finalizers"), &list) || doc_kind(list) != DOC_ARRAY)
+		return false;
+	for (size_t i = 0; i < doc_length(list); i++)
+		if (doc_kind(doc_at(list, i)) == DOC_STRING && !str_eq(doc_string(doc_at(list, i)), STR("kubernetes")))
+			return true;
+	return false;
+}
+
+bool has_finalizers(struct registry *registry, const struct resource *resource)
+{
+	const struct type_rules *rules = resource->type->rules;
+	const struct doc *list;
+
+	if (resource->type == type_namespaces(registry) && has_space_finalizers(registry->pool, resource))
+		return true;
+	if ((rules != NULL && !rules->has_names) || !mentions_finalizers(resource->meta))
+		return false;
+	return doc_get(stored_document(registry->pool, resource->meta), STR("finalizers"), &list) &&
+	       doc_kind(list) == DOC_ARRAY && doc_length(list) > 0;
+}
+
+// Deletes nothing yet.
+enum outcome mark_for_deletion(struct registry *registry, struct resource *resource)
+{
+	const struct resource before = *resource;
+
+	if (resource->doomed_us != 0)
+		return OUTCOME_ACCEPTED;
+	resource->doomed_us = resource->updated_us = registry->stamp_us;
+	resource->revision++;
+	resource->edits++;
+	etag_of_resource(registry, resource);
+	const struct sql_deletion_wait wait = {
+		.id = resource->id,
+		.doomed_at = resource->doomed_us,
+		.revision = resource->revision,
+		.edits = resource->edits,
+		.etag = str_n((const char *)resource->stored_etag, sizeof(resource->stored_etag)),
+		.updated_at = resource->updated_us,
+	};
+	struct db_call calls[] = {
+		update_in_field(registry, &before, resource, "/metadata/deletionTimestamp"),
+		sql_deletion_wait_call(registry->pool, &wait),
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	resource->changed = calls[0].rows.insert_id;
+	return OUTCOME_ACCEPTED;
+}
+
+// The content of a namespace that stays for now went without it: it comes back by itself.
+static enum outcome account_for_content(struct registry *registry, const struct resource *space, uint64_t n)
+{
+	struct db_call calls[] = {
+		count_down_call(registry, space->tenant_id, n),
+		free_lookup_keys_call(registry, space),
+	};
+	enum db_result result;
+
+	if (n == 0)
+		return OUTCOME_OK;
+	result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+enum outcome carry_out_deletion(struct registry *registry, struct resource *resource)
+{
+	bool is_space = resource->type == type_namespaces(registry);
+	bool waits = false;
+	uint64_t with_it;
+	enum outcome outcome = is_space ? space_mark_waiting(registry, resource, &waits) : OUTCOME_OK;
+
+	resource->deleted_us = registry->stamp_us;
+	resource->purge_us = registry->stamp_us + retention_us(registry);
+	if (outcome == OUTCOME_OK)
+		outcome = delete_along(registry, resource, &with_it);
+	if (outcome == OUTCOME_OK && waits)
+		outcome = space_wait(registry, resource);
+	if (outcome == OUTCOME_ACCEPTED) {
+		resource->deleted_us = resource->purge_us = 0;
+		outcome = account_for_content(registry, resource, with_it);
+		return outcome == OUTCOME_OK ? OUTCOME_ACCEPTED : outcome;
+	}
+	if (outcome == OUTCOME_OK)
+		outcome = mark_deleted(registry, resource, with_it);
+	if (outcome != OUTCOME_NO_CONTENT)
+		return outcome;
+	outcome = space_settle(registry, resource);
+	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
+}
+
+// Deletes what is locked.
+static enum outcome delete_held(struct registry *registry, const struct held_tenant *held, struct guard guard,
+	struct resource *resource)
+{
+	enum outcome outcome = guard_sure(registry, guard, held->etag_required);
+
+	if (outcome == OUTCOME_OK)
+		outcome = resource_check(registry, resource, guard);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (resource->live == RESOURCE_KEPT)
+		return registry_fail(registry, OUTCOME_CONFLICT,
+			"the namespace \"default\" belongs to its tenant and goes only with it");
+	if (resource->locked)
+		return fail_locked(registry, resource, "the resource");
+	outcome = check_rules(registry, resource);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	return has_finalizers(registry, resource) ? mark_for_deletion(registry, resource) : carry_out_deletion(registry, resource);
+}
+
+enum outcome resource_delete(struct registry *registry, const struct address *address, struct guard guard,
+	struct resource *resource)
+{
+	struct held_address held;
+	enum outcome outcome = lock_address(registry, address, &held, resource);
+
+	if (outcome == OUTCOME_NO_CONTENT)
+		return refuse_missing(registry, address, resource);
+	return outcome == OUTCOME_OK ? delete_held(registry, &held.tenant, guard, resource) : outcome;
+}
+
+enum outcome resource_remove(struct registry *registry, const struct ident *ident, struct guard guard,
+	struct resource *resource)
+{
+	struct held_tenant held;
+	enum outcome outcome = lock_ident(registry, ident, &held, resource);
+
+	return outcome == OUTCOME_OK ? delete_held(registry, &held, guard, resource) : outcome;
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a writer locks: the tenant and the namespace shared, the resource's row exclusive, found by its address or by what
+// it is.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "registry/cache/resource_cache.h"
+#include "registry/core/internal.h"
+#include "sql/resources.h"
+
+// ---- the calls, and what their rows mean
+
+struct db_call hold_tenant_call(struct registry *registry, struct str name)
+{
+	const struct sql_resource_lock_tenant in = { .tenant = name };
+
+	return sql_resource_lock_tenant_call(registry->pool, SQL_TENANT_LOCK_SHARED, lock_wait(registry), &in);
+}
+
+enum outcome held_tenant(struct registry *registry, struct str name, const struct db_call *call, struct held_tenant *held)
+{
+	const struct db_rows *rows = &call->rows;
+
+	if (rows->n == 0)
+		return fail_no_tenant(registry, name);
+	const struct sql_resource_lock_tenant_row *row = sql_resource_lock_tenant_row(rows, 0);
+
+	*held = (struct held_tenant){
+		.id = row->id,
+		.has_limit = !row->max_resources_is_null,
+		.max_resources = row->max_resources,
+		.etag_required = row->etag_required != 0,
+	};
+	if (row->deleted_at_is_null)
+		return OUTCOME_OK;
+	if (row->purge_at <= registry->now_us)
+		return fail_no_tenant(registry, name);
+	return fail_gone(registry, row->purge_at, "tenant \"%.*s\" was deleted; recover it before you change what is in it",
+		STR_ARG(name));
+}
+
+struct db_call hold_space_call(struct registry *registry, struct str tenant, struct str space)
+{
+	const struct sql_resource_lock_namespace in = {
+		.tenant = tenant,
+		.type_id = type_namespaces(registry)->id,
+		.name = space,
+	};
+
+	return sql_resource_lock_namespace_call(registry->pool, lock_wait(registry), &in);
+}
+
+struct db_call lock_resource_call(struct registry *registry, const struct address *address)
+{
+	const struct sql_resource_lock in = {
+		.tenant = address->tenant,
+		.type_id = address->type->id,
+		.namespace = address->space,
+		.name = address->name,
+	};
+
+	return sql_resource_lock_call(registry->pool, lock_wait(registry), &in);
+}
+
+enum outcome fail_no_space(struct registry *registry, struct str space)
+{
+	return registry_fail(registry, OUTCOME_NOT_FOUND,
+		"there is no namespace \"%.*s\": make it first, by PUT of namespaces/%.*s", STR_ARG(space), STR_ARG(space));
+}
+
+enum outcome fail_space_ends(struct registry *registry, struct str space)
+{
+	struct problem_cause *cause = POOL_NEW(registry->pool, struct problem_cause);
+
+	registry_fail(registry, OUTCOME_FORBIDDEN,
+		"unable to create new content in namespace %.*s because it is being terminated", STR_ARG(space));
+	*cause = (struct problem_cause){ "NamespaceTerminating", STR("metadata.namespace"),
+		str_printf(registry->pool, "namespace %.*s is being terminated", STR_ARG(space)) };
+	registry->problem.causes = cause;
+	registry->problem.n_causes = 1;
+	return OUTCOME_FORBIDDEN;
+}
+
+bool space_ends(const struct db_call *call)
+{
+	return call->rows.n > 0 && !sql_resource_lock_namespace_row(&call->rows, 0)->doomed_at_is_null;
+}
+
+// ---- by its address
+
+enum outcome refuse_missing(struct registry *registry, const struct address *address, struct resource *resource)
+{
+	enum outcome outcome = resource_elsewhere(registry, address, resource);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	db_txn_again(registry->db); // it came while we looked
+	return OUTCOME_UNAVAILABLE;
+}
+
+enum outcome lock_address(struct registry *registry, const struct address *address, struct held_address *held,
+	struct resource *resource)
+{
+	struct db_call calls[3] = {
+		hold_tenant_call(registry, address->tenant),
+		hold_space_call(registry, address->tenant, address->space),
+	};
+	size_t n = address->type->namespaced ? 3 : 2;
+	struct db_call *own = &calls[n - 1];
+	*own = lock_resource_call(registry, address);
+	enum outcome outcome = take_locks(registry, &address->tenant, 1, calls, n);
+
+	*resource = (struct resource){ .tenant = address->tenant };
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	registry_concerns(registry, address->tenant);
+	outcome = held_tenant(registry, address->tenant, &calls[0], &held->tenant);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	held->space_missing = n == 3 && calls[1].rows.n == 0;
+	held->space_ends = n == 3 && space_ends(&calls[1]);
+	if (own->rows.n == 0)
+		return OUTCOME_NO_CONTENT;
+	const struct sql_resource_lock_row *row = sql_resource_lock_row(&own->rows, 0);
+
+	*resource = resource_of_columns(registry, &row->r);
+	resource->tenant = address->tenant;
+	registry_stamp_after(registry, row->last_change_at);
+	recall_forget(registry->recall, resource->id); // it is about to change
+	return OUTCOME_OK;
+}
+
+// ---- by what it is
+
+// A large move is told by the names of its tenants; which one has it may not be known yet.
+static enum outcome name_tenant(struct registry *registry, const struct ident *ident, struct str *tenant)
+{
+	struct resource resource;
+
+	*tenant = ident->tenant;
+	if (tenant->p != NULL || registry->manner != LOCK_AFTER_CONFLICT)
+		return OUTCOME_OK;
+	enum outcome outcome = resource_find(registry, ident, &resource);
+	*tenant = outcome == OUTCOME_OK ? resource.tenant : STR_NONE;
+	return outcome;
+}
+
+static bool still_has_alias(struct registry *registry, const struct ident *ident, const struct resource *resource)
+{
+	struct relations relations = { 0 };
+
+	ident->type->rules->relate(registry->pool, stored_document(registry->pool, resource->body), &resource->uid,
+		&relations);
+	for (size_t i = 0; i < relations.n_aliases; i++) {
+		if (strcmp(relations.aliases[i].kind, ident->kind) == 0)
+			return str_eq(relations.aliases[i].value, ident->value);
+	}
+	return false;
+}
+
+// Between the look-up and the locks it may have been moved or renamed.
+static bool still_meant(struct registry *registry, const struct ident *ident, const struct held_tenant *held,
+	const struct resource *resource)
+{
+	return resource->tenant_id == held->id && (ident->kind == NULL || still_has_alias(registry, ident, resource));
+}
+
+enum outcome lock_ident(struct registry *registry, const struct ident *ident, struct held_tenant *held,
+	struct resource *resource)
+{
+	enum sql_resource_ident by = ident->kind == NULL ? SQL_RESOURCE_IDENT_UID : SQL_RESOURCE_IDENT_KEY;
+	const struct sql_resource_lock_own_tenant own_tenant = {
+		.type_id = ident->type->id,
+		.uid = uuid_bytes(&ident->uid),
+		.key_kind = str_c(ident->kind),
+		.key_value = ident->value,
+	};
+	const struct sql_resource_lock_own own = {
+		.type_id = own_tenant.type_id,
+		.uid = own_tenant.uid,
+		.key_kind = own_tenant.key_kind,
+		.key_value = own_tenant.key_value,
+	};
+	struct db_call calls[] = {
+		sql_resource_lock_own_tenant_call(registry->pool, by, lock_wait(registry), &own_tenant),
+		sql_resource_lock_own_call(registry->pool, by, lock_wait(registry), &own),
+	};
+	struct str tenant;
+	enum outcome outcome = name_tenant(registry, ident, &tenant);
+
+	if (outcome == OUTCOME_OK)
+		outcome = take_locks(registry, &tenant, tenant.p != NULL ? 1 : 0, calls, COUNT_OF(calls));
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (calls[0].rows.n == 0 || calls[1].rows.n == 0)
+		return fail_not_there(registry, ident);
+	const struct sql_resource_lock_own_tenant_row *owner = sql_resource_lock_own_tenant_row(&calls[0].rows, 0);
+	const struct sql_resource_lock_own_row *row = sql_resource_lock_own_row(&calls[1].rows, 0);
+
+	if (!owner->deleted_at_is_null)
+		return fail_not_there(registry, ident);
+	*held = (struct held_tenant){
+		.id = owner->id,
+		.has_limit = !owner->max_resources_is_null,
+		.max_resources = owner->max_resources,
+		.etag_required = owner->etag_required != 0,
+	};
+	*resource = resource_of_columns(registry, &row->r);
+	resource->tenant = owner->name;
+	registry_stamp_after(registry, row->last_change_at);
+	if (!still_meant(registry, ident, held, resource)) {
+		db_txn_again(registry->db);
+		return OUTCOME_UNAVAILABLE;
+	}
+	if (ident->tenant.p != NULL && !str_eq(ident->tenant, resource->tenant))
+		return fail_not_there(registry, ident);
+	registry_concerns(registry, resource->tenant);
+	return OUTCOME_OK;
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading a resource, and what stands at an address that no live resource has.
+#include "base/base.h"
+
+#include "registry/resource/resource.h"
+
+#include "base/clock.h"
+#include "base/pool.h"
+#include "registry/cache/resource_cache.h"
+#include "registry/core/internal.h"
+#include "registry/tags/etag.h"
+#include "sql/resources.h"
+
+const struct db_query resource_of_id = { "SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.id = ?", "u", RESOURCE_OUT };
+static int64_t time_or_0(const struct db_value *value)
+{
+	return value->null ? 0 : value->i;
+}
+
+static void set_root_and_traits(struct resource *resource, struct str root, struct str traits)
+{
+	resource->has_root = tree_root(root, &resource->root);
+	resource->traits = traits;
+}
+
+struct resource resource_of_columns(struct registry *registry, const struct sql_resource *r)
+{
+	struct resource resource = {
+		.id = r->id,
+		.tenant_id = r->tenant_id,
+		.type = type_by_id(registry, r->type_id),
+		.space = r->namespace,
+		.name = r->name,
+		.live = r->live_is_null ? RESOURCE_DELETED : (enum resource_live)r->live,
+		.locked = r->locked != 0,
+		.revision = r->revision,
+		.edits = r->edits,
+		.meta = r->meta,
+		.body = r->body,
+		.created_us = r->created_at,
+		.updated_us = r->updated_at,
+		.deleted_us = r->deleted_at,
+		.purge_us = r->purge_at,
+		.changed = r->changed,
+		.generation = r->generation,
+		.doomed_us = r->doomed_at,
+		.moves = r->moves,
+	};
+
+	uuid_from_bytes(r->uid, &resource.uid);
+	memcpy(resource.stored_etag, r->etag.p, sizeof(resource.stored_etag));
+	etag_show(registry, &resource);
+	set_root_and_traits(&resource, r->root, r->traits);
+	return resource;
+}
+
+void resource_from_row(struct registry *registry, struct resource *resource, const struct db_rows *rows, size_t row,
+	size_t first)
+{
+	const struct db_value *v = db_at(rows, row, first);
+
+	*resource = (struct resource){
+		.id = v[0].u,
+		.tenant_id = v[2].u,
+		.type = type_by_id(registry, v[3].u),
+		.space = v[4].s,
+		.name = v[5].s,
+		.live = v[6].null ? RESOURCE_DELETED : (enum resource_live)v[6].u,
+		.locked = v[7].u != 0,
+		.revision = v[8].u,
+		.edits = v[9].u,
+		.meta = v[11].s,
+		.body = v[12].s,
+		.created_us = v[13].i,
+		.updated_us = v[14].i,
+		.deleted_us = time_or_0(&v[15]),
+		.purge_us = time_or_0(&v[16]),
+		.changed = v[19].u,
+		.generation = v[20].u,
+		.doomed_us = time_or_0(&v[21]),
+		.moves = v[22].u,
+	};
+	uuid_from_bytes(v[1].s, &resource->uid);
+	memcpy(resource->stored_etag, v[10].s.p, sizeof(resource->stored_etag));
+	etag_show(registry, resource);
+	set_root_and_traits(resource, v[17].s, v[18].s);
+}
+
+struct str resource_path(struct pool *pool, const struct type *type, struct str space, struct str name)
+{
+	struct str type_text = type_name(pool, type);
+
+	if (space.n == 0)
+		return str_printf(pool, "%.*s/%.*s", STR_ARG(type_text), STR_ARG(name));
+	return str_printf(pool, "namespaces/%.*s/%.*s/%.*s", STR_ARG(space), STR_ARG(type_text), STR_ARG(name));
+}
+
+enum outcome fail_no_resource(struct registry *registry, const struct address *address)
+{
+	struct str path = resource_path(registry->pool, address->type, address->space, address->name);
+
+	return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no %.*s", STR_ARG(path));
+}
+
+enum outcome fail_not_there(struct registry *registry, const struct ident *ident)
+{
+	struct str what = ident->kind == NULL ? uuid_str(registry->pool, ident->uid) : ident->value;
+
+	return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no %.*s %.*s", STR_ARG(ident->type->singular),
+		STR_ARG(what));
+}
+
+enum outcome fail_tenant_gone(struct registry *registry, struct str name, int64_t purge_us)
+{
+	if (purge_us <= registry->now_us)
+		return fail_no_tenant(registry, name);
+	return fail_gone(registry, purge_us, "tenant \"%.*s\" was deleted; it can be recovered until it is purged",
+		STR_ARG(name));
+}
+
+static enum outcome fail_deleted(struct registry *registry, const struct address *address,
+	const struct resource *resource)
+{
+	struct str path = resource_path(registry->pool, address->type, address->space, address->name);
+
+	if (resource->purge_us <= registry->now_us)
+		return fail_no_resource(registry, address);
+	return fail_gone(registry, resource->purge_us, "%.*s was deleted; it can be recovered until it is purged",
+		STR_ARG(path));
+}
+
+// The row a forward leads to.
+static enum outcome follow(struct registry *registry, const struct address *address,
+	const struct sql_resource_elsewhere_row *row, const struct resource *resource)
+{
+	struct str path = resource_path(registry->pool, address->type, address->space, address->name);
+
+	if (!row->tenant_deleted_at_is_null && row->tenant_purge_at <= registry->now_us)
+		return fail_no_resource(registry, address);
+	if (!row->tenant_deleted_at_is_null)
+		return fail_gone(registry, row->tenant_purge_at, "%.*s was moved to a tenant that has since been deleted",
+			STR_ARG(path));
+	if (resource->deleted_us != 0)
+		return fail_deleted(registry, address, resource);
+	return registry_fail(registry, OUTCOME_MOVED, "%.*s was moved to another tenant", STR_ARG(path));
+}
+
+enum outcome resource_elsewhere(struct registry *registry, const struct address *address, struct resource *resource)
+{
+	const struct sql_resource_elsewhere in = {
+		.tenant = address->tenant,
+		.type_id = address->type->id,
+		.namespace = address->space,
+		.name = address->name,
+	};
+	struct db_rows rows;
+	enum db_result result = sql_resource_elsewhere_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return fail_no_resource(registry, address);
+	const struct sql_resource_elsewhere_row *row = sql_resource_elsewhere_row(&rows, 0);
+
+	*resource = resource_of_columns(registry, &row->r);
+	resource->tenant = row->tenant;
+	if (row->forwarded != 0)
+		return follow(registry, address, row, resource);
+	return resource->live != RESOURCE_DELETED ? OUTCOME_OK : fail_deleted(registry, address, resource);
+}
+
+static void resource_at_address(struct registry *registry, struct resource *resource, const struct address *address,
+	const struct sql_resource_get_row *r)
+{
+	*resource = (struct resource){
+		.id = r->id,
+		.tenant_id = r->tenant_id,
+		.tenant = address->tenant,
+		.type = address->type,
+		.space = address->space,
+		.name = address->name,
+		.live = RESOURCE_COUNTED,
+		.locked = r->locked != 0,
+		.revision = r->revision,
+		.edits = r->edits,
+		.meta = r->meta,
+		.body = r->body,
+		.created_us = r->created_at,
+		.updated_us = r->updated_at,
+		.changed = r->changed,
+		.generation = r->generation,
+		.doomed_us = r->doomed_at,
+		.moves = r->moves,
+	};
+	uuid_from_bytes(r->uid, &resource->uid);
+	memcpy(resource->stored_etag, r->etag.p, sizeof(resource->stored_etag));
+	etag_show(registry, resource);
+	set_root_and_traits(resource, r->root, r->traits);
+}
+
+static enum outcome read_at_address(struct registry *registry, const struct address *address, struct resource *resource)
+{
+	const struct sql_resource_get in = {
+		.type_id = address->type->id,
+		.namespace = address->space,
+		.name = address->name,
+		.tenant = address->tenant,
+	};
+	struct db_rows rows;
+	enum db_result result = sql_resource_get_run(registry->db, registry->pool, &in, &rows);
+
+	*resource = (struct resource){ .tenant = address->tenant };
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return fail_no_tenant(registry, address->tenant);
+	const struct sql_resource_get_row *row = sql_resource_get_row(&rows, 0);
+
+	if (!row->tenant_deleted_at_is_null) {
+		resource->purge_us = row->tenant_purge_at;
+		return fail_tenant_gone(registry, address->tenant, resource->purge_us);
+	}
+	if (row->id_is_null)
+		return resource_elsewhere(registry, address, resource);
+	resource_at_address(registry, resource, address, row);
+	return OUTCOME_OK;
+}
+
+// *found: it was remembered, and is still so.
+static enum outcome recall(struct registry *registry, const struct address *address, struct resource *resource, bool *found)
+{
+	struct db_rows rows;
+
+	*found = recall_at(registry->recall, registry->pool, address, clock_tick_us(), resource);
+	if (!*found)
+		return OUTCOME_OK;
+	const struct sql_resource_still in = { .id = resource->id, .tenant_id = resource->tenant_id };
+	enum db_result result = sql_resource_still_run(registry->db, registry->pool, &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	resource->type = address->type;
+	if (rows.n == 1) {
+		const struct sql_resource_still_row *row = sql_resource_still_row(&rows, 0);
+		*found = row->changed == resource->changed && row->tenant_deleted_at_is_null;
+	} else {
+		*found = false;
+	}
+	return OUTCOME_OK;
+}
+
+enum outcome resource_get(struct registry *registry, const struct address *address, struct resource *resource)
+{
+	bool found;
+
+	if (db_txn_writes(registry->db))
+		return read_at_address(registry, address, resource);
+	enum outcome outcome = recall(registry, address, resource, &found);
+	if (outcome != OUTCOME_OK || found)
+		return outcome;
+	outcome = read_at_address(registry, address, resource);
+	if (outcome == OUTCOME_OK)
+		recall_keep(registry->recall, resource, clock_tick_us());
+	return outcome;
+}
+
+enum outcome resource_find(struct registry *registry, const struct ident *ident, struct resource *resource)
+{
+	const struct sql_resource_find in = {
+		.type_id = ident->type->id,
+		.uid = uuid_bytes(&ident->uid),
+		.key_kind = str_c(ident->kind),
+		.key_value = ident->value,
+	};
+	struct db_rows rows;
+	enum db_result result = sql_resource_find_run(registry->db, registry->pool,
+		ident->kind == NULL ? SQL_RESOURCE_IDENT_UID : SQL_RESOURCE_IDENT_KEY, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	const struct sql_resource_find_row *row = rows.n > 0 ? sql_resource_find_row(&rows, 0) : NULL;
+
+	if (row == NULL || (ident->tenant.p != NULL && !str_eq(ident->tenant, row->tenant)))
+		return fail_not_there(registry, ident);
+	*resource = resource_of_columns(registry, &row->r);
+	resource->tenant = row->tenant;
+	registry_concerns(registry, resource->tenant);
+	return OUTCOME_OK;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Searching resources of a type, a page at a time: by whose they are, by tree, by alias, by members of their bodies; in order
+// of creation or by a member. Which ones and how large is asked first, and then the documents of as many as fit.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "registry/core/internal.h"
+#include "sql/searches.h"
+
+// Text of any characters as part of a pattern.
+static void add_escaped(struct buf *pattern, struct str text)
+{
+	for (size_t i = 0; i < text.n; i++) {
+		if (text.p[i] == '%' || text.p[i] == '_' || text.p[i] == '\\')
+			buf_addc(pattern, '\\');
+		buf_addc(pattern, text.p[i]);
+	}
+}
+
+static struct str pattern_of(struct pool *pool, const char *before, struct str text, const char *behind)
+{
+	struct buf pattern = buf_new(pool, text.n + 8);
+
+	buf_add(&pattern, str_c(before));
+	add_escaped(&pattern, text);
+	buf_add(&pattern, str_c(behind));
+	return buf_str(&pattern);
+}
+
+static struct str json_path(struct pool *pool, const char *member)
+{
+	return str_printf(pool, "$.%s", member);
+}
+
+// The kinds of terms, as searches.sql has them.
+enum { TERM_LIKE = 1, TERM_WORD = 2 };
+
+static struct sql_search_term term_of(struct pool *pool, const struct search_condition *condition)
+{
+	struct sql_search_term term = { .kind = TERM_WORD, .path = json_path(pool, condition->member), .same = 1 };
+
+	switch (condition->test) {
+	case SEARCH_IS:
+		term.kind = TERM_LIKE;
+		term.text = pattern_of(pool, "", condition->value, "");
+		break;
+	case SEARCH_CONTAINS:
+		term.kind = TERM_LIKE;
+		term.text = pattern_of(pool, "%", condition->value, "%");
+		break;
+	case SEARCH_TRUE:
+		term.text = STR("true");
+		break;
+	case SEARCH_FALSE:
+		term.text = STR("false");
+		break;
+	case SEARCH_NULL:
+		term.text = STR("null");
+		break;
+	case SEARCH_NOT_NULL:
+		term.text = STR("null");
+		term.same = 0;
+		break;
+	}
+	return term;
+}
+
+// What is sorted by, as searches.sql numbers it: one of these, or else (0) the member of the body at *path.
+static uint64_t sort_of(struct pool *pool, const char *sort, struct str *path)
+{
+	static const char *const columns[] = { "uuid", "created_at", "updated_at", "owner" };
+
+	*path = json_path(pool, sort);
+	for (size_t i = 0; i < COUNT_OF(columns); i++) {
+		if (strcmp(sort, columns[i]) == 0)
+			return i + 1;
+	}
+	return 0;
+}
+
+// ---- the page
+
+// Where the page before this one ended: the id, and the key, which may be NULL.
+static enum outcome find_marker(struct registry *registry, const struct resource_search *search,
+	struct sql_search_page *page)
+{
+	const struct sql_search_marker in = {
+		.uid = uuid_bytes(search->marker),
+		.type_id = search->type->id,
+		.tenant = search->tenant,
+		.sort = page->sort,
+		.sort_path = page->sort_path,
+	};
+	struct db_rows rows;
+	enum db_result result = sql_search_marker_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no %.*s %.*s: marker is to be the last of a page",
+			STR_ARG(search->type->singular), STR_ARG(uuid_str(registry->pool, *search->marker)));
+	page->after_id = sql_search_marker_row(&rows, 0)->id;
+	page->after_key = sql_search_marker_row(&rows, 0)->sort_key;
+	return OUTCOME_OK;
+}
+
+static enum sql_search_way way_of(const struct resource_search *search)
+{
+	if (search->alias_kind != NULL)
+		return SQL_SEARCH_WAY_KEY;
+	if (search->root != NULL)
+		return SQL_SEARCH_WAY_TREE;
+	return search->tenant.p != NULL ? SQL_SEARCH_WAY_TENANT : SQL_SEARCH_WAY_TYPE;
+}
+
+static enum sql_search_order order_of(const struct resource_search *search)
+{
+	if (search->sort == NULL)
+		return search->descending ? SQL_SEARCH_ORDER_ID_DOWN : SQL_SEARCH_ORDER_ID;
+	return search->descending ? SQL_SEARCH_ORDER_KEY_DOWN : SQL_SEARCH_ORDER_KEY;
+}
+
+// (id, bytes) of what the page could have, and of one more.
+static enum outcome measure(struct registry *registry, const struct resource_search *search, struct db_rows *sizes)
+{
+	struct pool *pool = registry->pool;
+	struct sql_search_page in = {
+		.type_id = search->type->id,
+		.tenant = search->tenant,
+		.from_start = search->marker == NULL,
+		.after_id = search->descending ? UINT64_MAX : 0,
+		.limit = search->limit + 1,
+	};
+	enum outcome outcome = OUTCOME_OK;
+
+	if (search->root != NULL)
+		in.root = tree_value(registry, search->type, search->root);
+	if (search->alias_kind != NULL) {
+		in.key_kind = str_c(search->alias_kind);
+		in.key_pattern = pattern_of(pool, "", search->alias_prefix, "%");
+	}
+	static_assert(COUNT_OF(in.terms) == SEARCH_MAX_CONDITIONS, "as many as the statement takes");
+	assert(search->n_conditions <= COUNT_OF(in.terms));
+	for (size_t i = 0; i < search->n_conditions; i++)
+		in.terms[i] = term_of(pool, &search->conditions[i]);
+	in.sort = sort_of(pool, search->sort != NULL ? search->sort : "", &in.sort_path);
+	if (search->marker != NULL)
+		outcome = find_marker(registry, search, &in);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	enum db_result result = sql_search_page_run(registry->db, pool, way_of(search),
+		search->n_conditions > 0 ? SQL_SEARCH_TERMS_SOME : SQL_SEARCH_TERMS_NONE, order_of(search), &in, sizes);
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+// The ids of the first that make a page, as JSON; *n of them.
+static struct str page_ids(struct pool *pool, const struct db_rows *sizes, uint64_t limit, size_t *n)
+{
+	uint64_t *bytes = POOL_ARRAY(pool, uint64_t, sizes->n);
+	struct buf list = buf_new(pool, 16 + sizes->n * 8);
+
+	for (size_t i = 0; i < sizes->n; i++)
+		bytes[i] = sql_search_page_row(sizes, i)->bytes;
+	*n = page_fitting(bytes, sizes->n, limit);
+	for (size_t i = 0; i < *n; i++) {
+		buf_addc(&list, i == 0 ? '[' : ',');
+		buf_add_u64(&list, sql_search_page_row(sizes, i)->id);
+	}
+	buf_addc(&list, ']');
+	return buf_str(&list);
+}
+
+// Puts the documents into their places. What has left since its size was asked leaves no gap.
+static size_t place(struct registry *registry, const struct db_rows *rows, struct resource *list, size_t n)
+{
+	size_t placed = 0;
+
+	for (size_t i = 0; i < n; i++)
+		list[i].type = NULL;
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct sql_search_documents_row *row = sql_search_documents_row(rows, i);
+		struct resource *resource = &list[row->n - 1];
+
+		*resource = resource_of_columns(registry, &row->r);
+		resource->tenant = row->tenant;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (list[i].type != NULL)
+			list[placed++] = list[i];
+	return placed;
+}
+
+enum outcome resource_search(struct registry *registry, const struct resource_search *search, struct resource **list,
+	size_t *n, bool *more)
+{
+	struct db_rows sizes = { 0 }, rows;
+
+	*n = 0;
+	*more = false;
+	enum outcome outcome = measure(registry, search, &sizes);
+	if (outcome != OUTCOME_OK || sizes.n == 0)
+		return outcome;
+	size_t fitting;
+	const struct sql_search_documents in = {
+		.ids = page_ids(registry->pool, &sizes, search->limit, &fitting),
+		.tenant = search->tenant,
+	};
+	enum db_result result = sql_search_documents_run(registry->db, registry->pool, &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*list = POOL_ARRAY(registry->pool, struct resource, fitting);
+	*n = place(registry, &rows, *list, fitting);
+	*more = sizes.n > fitting && *n > 0;
+	return OUTCOME_OK;
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Secrets in bodies: masked wherever a body is shown; what comes back masked stands for what is stored.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "registry/core/internal.h"
+
+static bool is_mask(const struct doc *value)
+{
+	return doc_kind(value) == DOC_STRING && str_eq(doc_string(value), STR(SECRET_MASK));
+}
+
+// null keeps nothing secret.
+static bool is_secret(const struct type_rules *rules, struct str top, struct str name, const struct doc *value)
+{
+	return value != NULL && rules->is_secret(top, name);
+}
+
+// ---- passwords in URLs
+
+static size_t find_any(struct str text, const char *ends, size_t from)
+{
+	while (from < text.n && strchr(ends, text.p[from]) == NULL)
+		from++;
+	return from;
+}
+
+// Finds the next "scheme://user:password@host" from there on; its password is *password. False: there is none.
+// from: where to look on. The authority ends at "/", "?", "#" or a blank, its user information at the last "@" (RFC 3986, 3.2).
+static bool next_url_password(struct str text, size_t *from, struct str *password)
+{
+	for (size_t at = *from; at + 3 <= text.n; at++) {
+		if (!str_eq(str_part(text, at, at + 3), STR("://")))
+			continue;
+		size_t begin = at + 3, end = find_any(text, "/?# \t\r\n\"'<>", begin), colon = str_find(text, ':', begin), last = end;
+
+		while (last > begin && text.p[last - 1] != '@')
+			last--;
+		*from = end;
+		if (last > begin && colon + 1 < last - 1) {
+			*password = str_part(text, colon + 1, last - 1);
+			return true;
+		}
+	}
+	return false;
+}
+
+// Is there a password in a URL of the text; if masks_only, one that is the mask?
+static bool holds_url_password(struct str text, bool masks_only)
+{
+	struct str password;
+	size_t from = 0;
+
+	while (next_url_password(text, &from, &password)) {
+		if (!masks_only || str_eq(password, STR(SECRET_MASK)))
+			return true;
+	}
+	return false;
+}
+
+static struct str without_url_passwords(struct pool *pool, struct str text)
+{
+	struct buf shown = buf_new(pool, text.n);
+	struct str password;
+	size_t from = 0, copied = 0;
+
+	while (next_url_password(text, &from, &password)) {
+		size_t at = (size_t)(password.p - text.p);
+
+		buf_add(&shown, str_part(text, copied, at));
+		buf_add(&shown, STR(SECRET_MASK));
+		copied = at + password.n;
+	}
+	buf_add(&shown, str_part(text, copied, text.n));
+	return buf_str(&shown);
+}
+
+static bool hides_in(const struct type_rules *rules, struct str top, const struct doc *value)
+{
+	return doc_kind(value) == DOC_STRING && rules->hides_url_passwords != NULL && rules->hides_url_passwords(top);
+}
+
+// ---- looking
+
+// Is there a secret in a member of the body, at any depth; if masks_only, one that is a mask?
+static bool holds_secret(const struct type_rules *rules, struct str top, const struct doc *value, bool masks_only)
+{
+	if (hides_in(rules, top, value))
+		return holds_url_password(doc_string(value), masks_only);
+	for (struct doc_iter it = doc_iter(value); doc_next(&it);) {
+		if (is_secret(rules, top, it.name, it.value) && (!masks_only || is_mask(it.value)))
+			return true;
+		if (holds_secret(rules, top, it.value, masks_only))
+			return true;
+	}
+	for (size_t i = 0; doc_kind(value) == DOC_ARRAY && i < doc_length(value); i++) {
+		if (holds_secret(rules, top, doc_at(value, i), masks_only))
+			return true;
+	}
+	return false;
+}
+
+static bool body_holds_secret(const struct type_rules *rules, const struct doc *body, bool masks_only)
+{
+	for (struct doc_iter it = doc_iter(body); doc_next(&it);) {
+		if (holds_secret(rules, it.name, it.value, masks_only))
+			return true;
+	}
+	return false;
+}
+
+// ---- showing
+
+// A copy of one member of the body with its secrets masked.
+static struct doc *masked(struct pool *pool, const struct type_rules *rules, struct str top, const struct doc *value)
+{
+	struct doc *copy;
+
+	switch (doc_kind(value)) {
+	case DOC_OBJECT:
+		copy = doc_new_object(pool);
+		for (struct doc_iter it = doc_iter(value); doc_next(&it);) {
+			bool secret = is_secret(rules, top, it.name, it.value);
+			doc_set(copy, it.name,
+				secret ? doc_new_string(pool, STR(SECRET_MASK)) : masked(pool, rules, top, it.value));
+		}
+		return copy;
+	case DOC_ARRAY:
+		copy = doc_new_array(pool);
+		for (size_t i = 0; i < doc_length(value); i++)
+			doc_push(copy, masked(pool, rules, top, doc_at(value, i)));
+		return copy;
+	default:
+		if (hides_in(rules, top, value) && holds_url_password(doc_string(value), false))
+			return doc_new_string(pool, without_url_passwords(pool, doc_string(value)));
+		return doc_copy(pool, value);
+	}
+}
+
+const struct doc *secrets_masked(struct pool *pool, const struct type_rules *rules, const struct doc *body)
+{
+	if (rules == NULL || rules->is_secret == NULL || !body_holds_secret(rules, body, false))
+		return body;
+	struct doc *shown = doc_new_object(pool);
+	for (struct doc_iter it = doc_iter(body); doc_next(&it);)
+		doc_set(shown, it.name, masked(pool, rules, it.name, it.value));
+	return shown;
+}
+
+struct str resource_shown(struct registry *registry, const struct resource *resource)
+{
+	const struct type_rules *rules = resource->type->rules;
+
+	if (rules == NULL || rules->is_secret == NULL)
+		return resource->body;
+	const struct doc *body = stored_document(registry->pool, resource->body);
+	const struct doc *shown = secrets_masked(registry->pool, rules, body);
+	if (shown == body)
+		return resource->body;
+	struct buf text = buf_new(registry->pool, resource->body.n);
+	doc_write_json(shown, &text);
+	return buf_str(&text);
+}
+
+// ---- taking masks back
+
+static enum outcome fail_masked(struct draft *draft, struct str top)
+{
+	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
+		"%.*s has \"" SECRET_MASK "\" for a secret, which stands for the one that is stored there, and there is none: "
+		"send its value", STR_ARG(top));
+}
+
+static enum outcome restored(struct draft *draft, struct str top, const struct doc *value, const struct doc *was,
+	struct doc **result);
+
+static enum outcome restored_object(struct draft *draft, struct str top, const struct doc *value, const struct doc *was,
+	struct doc **result)
+{
+	struct pool *pool = draft->registry->pool;
+	const struct type_rules *rules = draft->address->type->rules;
+	enum outcome outcome = OUTCOME_OK;
+
+	*result = doc_new_object(pool);
+	for (struct doc_iter it = doc_iter(value); outcome == OUTCOME_OK && doc_next(&it);) {
+		bool kept = is_secret(rules, top, it.name, it.value) && is_mask(it.value);
+		const struct doc *old;
+		struct doc *member = NULL;
+		doc_get(was, it.name, &old);
+		if (kept && old == NULL)
+			return fail_masked(draft, top);
+		if (kept)
+			member = doc_copy(pool, old);
+		else
+			outcome = restored(draft, top, it.value, old, &member);
+		doc_set(*result, it.name, member);
+	}
+	return outcome;
+}
+
+// Elements have no name to know them by: one that has masks has to be, but for them, what stood at its place, in an
+// array of the same length. Else the secret of a neighbour could slip into it.
+static enum outcome restored_array(struct draft *draft, struct str top, const struct doc *value, const struct doc *was,
+	struct doc **result)
+{
+	struct pool *pool = draft->registry->pool;
+	const struct type_rules *rules = draft->address->type->rules;
+	bool comparable = doc_kind(was) == DOC_ARRAY && doc_length(was) == doc_length(value);
+
+	*result = doc_new_array(pool);
+	for (size_t i = 0; i < doc_length(value); i++) {
+		const struct doc *item = doc_at(value, i);
+		bool has_masks = holds_secret(rules, top, item, true);
+		if (has_masks && !(comparable && doc_equal(item, masked(pool, rules, top, doc_at(was, i)))))
+			return fail_masked(draft, top);
+		doc_push(*result, doc_copy(pool, has_masks ? doc_at(was, i) : item));
+	}
+	return OUTCOME_OK;
+}
+
+// A text with masks in its URLs has to be, but for them, what stood at its place.
+static enum outcome restored_text(struct draft *draft, struct str top, const struct doc *value, const struct doc *was,
+	struct doc **result)
+{
+	const struct type_rules *rules = draft->address->type->rules;
+	struct pool *pool = draft->registry->pool;
+	bool has_masks = hides_in(rules, top, value) && holds_url_password(doc_string(value), true);
+
+	if (has_masks && !(was != NULL && doc_equal(value, masked(pool, rules, top, was))))
+		return fail_masked(draft, top);
+	*result = doc_copy(pool, has_masks ? was : value);
+	return OUTCOME_OK;
+}
+
+// The value with what is stored in the place of each mask; was: what is stored, NULL where nothing is.
+static enum outcome restored(struct draft *draft, struct str top, const struct doc *value, const struct doc *was,
+	struct doc **result)
+{
+	switch (doc_kind(value)) {
+	case DOC_OBJECT:
+		return restored_object(draft, top, value, was, result);
+	case DOC_ARRAY:
+		return restored_array(draft, top, value, was, result);
+	default:
+		return restored_text(draft, top, value, was, result);
+	}
+}
+
+enum outcome secrets_restore(struct draft *draft)
+{
+	const struct type_rules *rules = draft->address->type->rules;
+	struct doc *body;
+	enum outcome outcome = OUTCOME_OK;
+
+	if (rules->is_secret == NULL || !body_holds_secret(rules, draft->body, true))
+		return OUTCOME_OK;
+	body = doc_new_object(draft->registry->pool);
+	for (struct doc_iter it = doc_iter(draft->body); outcome == OUTCOME_OK && doc_next(&it);) {
+		const struct doc *was = NULL;
+		struct doc *member = NULL;
+		if (draft->before != NULL)
+			doc_get(draft->before, it.name, &was);
+		outcome = restored(draft, it.name, it.value, was, &member);
+		doc_set(body, it.name, member);
+	}
+	draft->body = body;
+	return outcome;
+}

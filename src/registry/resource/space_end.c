@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a namespace ends whose content has finalizers. What has none goes at once; what has some is only marked, and so is the
+// namespace, whose conditions tell what it waits for; it goes in the transaction in which the last of that goes.
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/pool.h"
+#include "registry/core/internal.h"
+#include "registry/log/change.h"
+#include "registry/tags/etag.h"
+#include "repr/json/doc.h"
+
+// Named finalizers are counted in so many objects; the counts of objects are exact.
+enum { METAS_MAX = 1000, NAMES_MAX = 50 };
+
+#define CONTENT \
+	"FROM types y JOIN resources r ON r.type_id = y.id WHERE y.namespaced AND r.tenant_id = ? AND r.namespace = ? AND " \
+	"r.live = 1"
+static const struct db_query q_perhaps_waiting = {
+	"SELECT " RESOURCE_COLUMNS " " CONTENT " AND r.meta LIKE '%\"finalizers\"%' FOR UPDATE", "us",
+	RESOURCE_OUT
+};
+static const struct db_query q_left = {
+	"SELECT y.plural, y.group_name, COUNT(*) " CONTENT " GROUP BY y.id, y.plural, y.group_name ORDER BY y.id "
+	"LOCK IN SHARE MODE", "us", "ssu"
+};
+static const struct db_query q_metas = { "SELECT r.meta " CONTENT " ORDER BY r.id LIMIT ?", "usu", "s" };
+static const struct db_query q_space = {
+	"SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.tenant_id = ? AND r.type_id = ? AND r.namespace = '' AND r.name = ? "
+	"AND r.live = 1 AND r.doomed_at IS NOT NULL FOR UPDATE", "uus", RESOURCE_OUT
+};
+static const struct db_query q_update = {
+	"UPDATE resources SET doomed_at = ?, revision = ?, edits = ?, etag = ?, updated_at = ?, body = ?, bytes = ?, "
+	"changed = LAST_INSERT_ID() WHERE id = ?",
+	"tuubtsuu", ""
+};
+
+// ---- the conditions
+
+struct left {
+	struct str resources;  // "configmaps. has 2 resource instances, …"
+	struct str finalizers; // "example.com/f in 2 resource instances, …"
+	uint64_t n;
+};
+
+static void count_finalizers(struct registry *registry, const struct db_rows *metas, struct buf *text)
+{
+	struct str names[NAMES_MAX];
+	uint64_t counts[NAMES_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < metas->n; i++) {
+		const struct doc *list = NULL;
+		(void)doc_get(stored_document(registry->pool, db_at(metas, i, 0)->s), STR("finalizers"), &list);
+		for (size_t k = 0; doc_kind(list) == DOC_ARRAY && k < doc_length(list); k++) {
+			struct str name = doc_string(doc_at(list, k));
+			size_t at = 0;
+			while (at < n && !str_eq(names[at], name))
+				at++;
+			if (at == NAMES_MAX)
+				continue;
+			if (at == n) {
+				names[n] = name;
+				counts[n++] = 0;
+			}
+			counts[at]++;
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		buf_addf(text, "%s%.*s in %llu resource instances", i > 0 ? ", " : "", STR_ARG(names[i]),
+			(unsigned long long)counts[i]);
+}
+
+static enum outcome read_left(struct registry *registry, const struct resource *space, struct left *left)
+{
+	struct buf resources = buf_new(registry->pool, 128), finalizers = buf_new(registry->pool, 128);
+	struct db_call calls[] = {
+		{ .query = &q_left, .in = DB_IN(db_u(space->tenant_id), db_s(space->name)) },
+		{ .query = &q_metas, .in = DB_IN(db_u(space->tenant_id), db_s(space->name), db_u(METAS_MAX)) },
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*left = (struct left){ .n = 0 };
+	for (size_t i = 0; i < calls[0].rows.n; i++) {
+		const struct db_value *v = db_at(&calls[0].rows, i, 0);
+		buf_addf(&resources, "%s%.*s.%.*s has %llu resource instances", i > 0 ? ", " : "", STR_ARG(v[0].s), STR_ARG(v[1].s),
+			(unsigned long long)v[2].u);
+		left->n += v[2].u;
+	}
+	count_finalizers(registry, &calls[1].rows, &finalizers);
+	left->resources = buf_str(&resources);
+	left->finalizers = buf_str(&finalizers);
+	return OUTCOME_OK;
+}
+
+static void add_condition(struct registry *registry, struct doc *list, const char *type, bool is_true, const char *reason,
+	struct str message)
+{
+	struct pool *pool = registry->pool;
+	struct doc *condition = doc_new_object(pool);
+	struct buf time = buf_new(pool, 32);
+
+	clock_add_rfc3339(&time, registry->stamp_us);
+	doc_set_str(pool, condition, "type", str_c(type));
+	doc_set_str(pool, condition, "status", is_true ? STR("True") : STR("False"));
+	doc_set_str(pool, condition, "lastTransitionTime", buf_str(&time));
+	doc_set_str(pool, condition, "reason", str_c(reason));
+	doc_set_str(pool, condition, "message", message);
+	doc_push(list, condition);
+}
+
+// Those that Kubernetes' own controller sets, in its words.
+static struct str body_waiting(struct registry *registry, const struct resource *space, const struct left *left)
+{
+	struct pool *pool = registry->pool;
+	struct doc *body = stored_document(pool, space->body), *status = doc_new_object(pool), *list = doc_new_array(pool);
+	struct buf text = buf_new(pool, space->body.n + 1024);
+
+	add_condition(registry, list, "NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered",
+		STR("All resources successfully discovered"));
+	add_condition(registry, list, "NamespaceDeletionGroupVersionParsingFailure", false, "ParsedGroupVersions",
+		STR("All legacy kube types successfully parsed"));
+	add_condition(registry, list, "NamespaceDeletionContentFailure", false, "ContentDeleted",
+		STR("All content successfully deleted, may be waiting on finalization"));
+	add_condition(registry, list, "NamespaceContentRemaining", true, "SomeResourcesRemain",
+		str_printf(pool, "Some resources are remaining: %.*s", STR_ARG(left->resources)));
+	add_condition(registry, list, "NamespaceFinalizersRemaining", true, "SomeFinalizersRemain",
+		str_printf(pool, "Some content in the namespace has finalizers remaining: %.*s", STR_ARG(left->finalizers)));
+	doc_set(status, STR("conditions"), list);
+	doc_set(body, STR("status"), status);
+	doc_write_json(body, &text);
+	return buf_str(&text);
+}
+
+static enum outcome let_wait(struct registry *registry, struct resource *space, const struct left *left)
+{
+	const struct resource before = *space;
+	bool begins = space->doomed_us == 0;
+
+	assert(left->n > 0);
+	space->body = body_waiting(registry, space, left);
+	space->doomed_us = begins ? registry->stamp_us : space->doomed_us;
+	space->updated_us = registry->stamp_us;
+	space->revision++;
+	space->edits++;
+	etag_of_resource(registry, space);
+	struct db_call calls[] = {
+		update_in_field(registry, &before, space, begins ? "/metadata/deletionTimestamp" : "/status/conditions"),
+		{ .query = &q_update,
+			.in = DB_IN(db_t(space->doomed_us), db_u(space->revision), db_u(space->edits),
+				db_b(str_n((const char *)space->stored_etag, sizeof(space->stored_etag))), db_t(space->updated_us),
+				db_s(space->body), db_u(space->meta.n + space->body.n), db_u(space->id)) },
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	space->changed = calls[0].rows.insert_id;
+	return OUTCOME_ACCEPTED;
+}
+
+// ---- the ways there
+
+enum outcome space_mark_waiting(struct registry *registry, const struct resource *space, bool *waits)
+{
+	struct db_rows rows;
+	enum db_result result = db_run(registry->db, registry->pool, &q_perhaps_waiting,
+		DB_IN(db_u(space->tenant_id), db_s(space->name)), &rows);
+	enum outcome outcome = result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+
+	*waits = false;
+	for (size_t i = 0; i < rows.n && outcome == OUTCOME_OK; i++) {
+		struct resource resource;
+		resource_from_row(registry, &resource, &rows, i, 0);
+		resource.tenant = space->tenant;
+		if (!has_finalizers(registry, &resource))
+			continue;
+		*waits = true;
+		outcome = mark_for_deletion(registry, &resource);
+		outcome = outcome == OUTCOME_ACCEPTED ? OUTCOME_OK : outcome;
+	}
+	return outcome;
+}
+
+enum outcome space_wait(struct registry *registry, struct resource *space)
+{
+	struct left left = { .n = 0 };
+	enum outcome outcome = read_left(registry, space, &left);
+
+	if (outcome != OUTCOME_OK || left.n == 0)
+		return outcome;
+	return let_wait(registry, space, &left);
+}
+
+enum outcome space_settle(struct registry *registry, const struct resource *gone)
+{
+	struct db_rows rows;
+	struct resource space;
+
+	if (gone->doomed_us == 0 || !gone->type->namespaced)
+		return OUTCOME_OK;
+	enum db_result result = db_run(registry->db, registry->pool, &q_space,
+		DB_IN(db_u(gone->tenant_id), db_u(type_namespaces(registry)->id), db_s(gone->space)), &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return OUTCOME_OK;
+	resource_from_row(registry, &space, &rows, 0, 0);
+	space.tenant = gone->tenant;
+	// Its own finalizers are waited for first.
+	if (has_finalizers(registry, &space))
+		return OUTCOME_OK;
+	enum outcome outcome = carry_out_deletion(registry, &space);
+	return outcome == OUTCOME_NO_CONTENT || outcome == OUTCOME_ACCEPTED ? OUTCOME_OK : outcome;
+}

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+// Creating and changing a resource: the locks in one round trip (resource/lock.c), the writes in another, COMMIT in a
+// third.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "registry/core/internal.h"
+#include "registry/log/change.h"
+#include "registry/log/changed_fields.h"
+#include "registry/tags/etag.h"
+#include "repr/json/doc.h"
+#include "sql/resources.h"
+
+struct db_call count_up_call(struct registry *registry, const struct held_tenant *held, uint64_t n)
+{
+	const struct sql_count_up in = {
+		.tenant_id = held->id,
+		.n = n,
+		.most = held->has_limit ? held->max_resources : INT64_MAX,
+	};
+
+	return sql_count_up_call(registry->pool, &in);
+}
+
+struct db_call count_down_call(struct registry *registry, uint64_t tenant_id, uint64_t n)
+{
+	return sql_count_down_call(registry->pool, &(struct sql_count_down){ .tenant_id = tenant_id, .n = n });
+}
+
+enum outcome fail_quota(struct registry *registry, const struct held_tenant *held)
+{
+	return registry_fail(registry, OUTCOME_OVER_QUOTA,
+		"the tenant's tier allows %llu resources, and they are all there: delete some, or ask for another tier",
+		(unsigned long long)held->max_resources);
+}
+
+struct doc *stored_document(struct pool *pool, struct str text)
+{
+	const struct doc_limits limits = { .depth = 1024 };
+	struct doc *doc;
+	struct str error;
+
+	// What is stored was checked when it came.
+	return doc_parse_json(pool, text, limits, &doc, &error) ? doc : doc_new_object(pool);
+}
+
+static struct str root_value(struct registry *registry, const struct resource *resource)
+{
+	return resource->has_root ? tree_value(registry, resource->type, &resource->root) : STR_NONE;
+}
+
+struct db_call insert_resource_call(struct registry *registry, struct resource *resource)
+{
+	struct pool *pool = registry->pool;
+	uint64_t h[4];
+
+	state_lanes(registry, resource->type, &resource->uid, h);
+	resource->revision = resource->edits = resource->generation = 1;
+	resource->created_us = resource->updated_us = registry->stamp_us;
+	etag_of_resource(registry, resource);
+	const struct sql_resource_insert in = {
+		.uid = str_dup(pool, uuid_bytes(&resource->uid)),
+		.tenant_id = resource->tenant_id,
+		.type_id = resource->type->id,
+		.namespace = resource->space,
+		.name = resource->name,
+		.live = (uint64_t)resource->live,
+		.locked = resource->locked,
+		.bytes = resource->meta.n + resource->body.n,
+		.h0 = h[0],
+		.h1 = h[1],
+		.h2 = h[2],
+		.h3 = h[3],
+		.etag = str_dup(pool, str_n((const char *)resource->stored_etag, sizeof(resource->stored_etag))),
+		.meta = resource->meta,
+		.body = resource->body,
+		.now = registry->stamp_us,
+		.root = root_value(registry, resource),
+	};
+
+	return sql_resource_insert_call(pool, &in);
+}
+
+struct db_call number_inserted_call(struct registry *registry, const struct resource *resource)
+{
+	const struct sql_resource_number in = {
+		.uid = str_dup(registry->pool, uuid_bytes(&resource->uid)),
+		.live = (uint64_t)resource->live,
+	};
+
+	return sql_resource_number_call(registry->pool, &in);
+}
+
+// ---- the type's rules
+
+// What is to be written: text, and what stands in keys.
+struct revision {
+	struct content content;
+	const struct doc *document; // the body's tree; NULL where the type has no rules
+	struct relations before, after;
+};
+
+static enum outcome complete(struct registry *registry, const struct address *address, const struct resource *current,
+	struct uuid uid, struct revision *revision)
+{
+	const struct type_rules *rules = address->type->rules;
+	struct content *content = &revision->content;
+	struct pool *pool = registry->pool;
+	struct draft draft = {
+		.registry = registry, .address = address, .current = current, .uid = uid, .meta = content->meta
+	};
+	struct buf text = buf_new(pool, 1024);
+
+	draft.body = content->body.p == NULL ? content->document : stored_document(pool, content->body);
+	if (current != NULL)
+		draft.before = stored_document(pool, current->body);
+	enum outcome outcome = secrets_restore(&draft);
+	if (outcome == OUTCOME_OK)
+		outcome = rules->complete(&draft);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (current != NULL) {
+		rules->relate(pool, draft.before, &uid, &revision->before);
+		content->body = current->body;
+	}
+	rules->relate(pool, draft.body, &uid, &revision->after);
+	revision->document = draft.before;
+	if (revision->after.root_elsewhere)
+		revision->after.root = draft.root;
+	if (current == NULL || !doc_equal(draft.before, draft.body)) {
+		doc_write_json(draft.body, &text);
+		content->body = buf_str(&text);
+		revision->document = draft.body;
+	}
+	return OUTCOME_OK;
+}
+
+static enum outcome complete_custom(struct registry *registry, const struct address *address, struct str version,
+	const struct resource *current, struct content *content)
+{
+	struct doc *body =
+		content->body.p == NULL ? content->document : stored_document(registry->pool, content->body);
+	struct buf text = buf_new(registry->pool, 1024);
+	enum outcome outcome = definition_complete(registry, address, version, &body);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (current != NULL && doc_equal(body, stored_document(registry->pool, current->body))) {
+		content->body = current->body;
+		return OUTCOME_OK;
+	}
+	doc_write_json(body, &text);
+	content->body = buf_str(&text);
+	return OUTCOME_OK;
+}
+
+// The database's JSON functions read up to REGISTRY_DEPTH_MAX. A schema in a definition is deeper at times, and nothing asks
+// the database for what is in it: so there the deep members stand behind what it is asked for.
+static enum outcome fit_depth(struct registry *registry, const struct address *address, struct revision *revision)
+{
+	struct content *content = &revision->content;
+	struct pool *pool = registry->pool;
+	struct buf text = buf_new(pool, 0);
+	bool meta_fits = json_within_depth(content->meta, REGISTRY_DEPTH_MAX);
+
+	if (meta_fits && json_within_depth(content->body, REGISTRY_DEPTH_MAX))
+		return OUTCOME_OK;
+	if (!meta_fits || address->type != type_definitions(registry))
+		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "what is stored may be nested %d levels deep at most",
+			REGISTRY_DEPTH_MAX);
+	const struct doc *body = doc_shallow_first(pool, stored_document(pool, content->body), REGISTRY_DEPTH_MAX);
+	doc_write_json(body, &text);
+	content->body = buf_str(&text);
+	if (revision->document != NULL)
+		revision->document = body;
+	return OUTCOME_OK;
+}
+
+// Asks the edit, and then the rules, what is to be written.
+static enum outcome ask_edit(struct registry *registry, const struct address *address, const struct edit *edit,
+	const struct resource *current, struct uuid uid, struct revision *revision)
+{
+	struct buf text = buf_new(registry->pool, 1024);
+
+	*revision = (struct revision){ 0 };
+	enum outcome outcome = edit->apply(edit->arg, current, &revision->content);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (address->type->rules != NULL)
+		return complete(registry, address, current, uid, revision);
+	if (!address->type->builtin)
+		return complete_custom(registry, address, edit->version, current, &revision->content);
+	if (revision->content.body.p == NULL) {
+		doc_write_json(revision->content.document, &text);
+		revision->content.body = buf_str(&text);
+	}
+	return current != NULL ? immutable_check(registry, address, current, revision->content.body) : OUTCOME_OK;
+}
+
+static enum outcome revise(struct registry *registry, const struct address *address, const struct edit *edit,
+	const struct resource *current, struct uuid uid, struct revision *revision)
+{
+	enum outcome outcome = ask_edit(registry, address, edit, current, uid, revision);
+
+	// What was too deep before there was a limit may be read, deleted, moved, and written without a change.
+	if (outcome == OUTCOME_OK && current != NULL && str_eq(revision->content.body, current->body) &&
+		str_eq(revision->content.meta, current->meta))
+		return outcome;
+	return outcome == OUTCOME_OK ? fit_depth(registry, address, revision) : outcome;
+}
+
+// ---- creating
+
+static enum outcome fail_taken(struct registry *registry, const struct resource *resource, const struct alias *alias)
+{
+	return resource->type->rules->taken(registry, &resource->uid, alias);
+}
+
+// The INSERT found the address or the uid taken. Another request may have made it since we looked; what else has that uid
+// is another's.
+static enum outcome explain_taken(struct registry *registry, const struct resource *resource)
+{
+	struct db_rows rows;
+
+	if (resource->type->rules != NULL) {
+		const struct sql_resource_uid_elsewhere in = {
+			.uid = uuid_bytes(&resource->uid),
+			.type_id = resource->type->id,
+			.tenant_id = resource->tenant_id,
+		};
+		enum db_result result = sql_resource_uid_elsewhere_run(registry->db, registry->pool, &in, &rows);
+		if (result != DB_OK)
+			return registry_db_failed(result);
+		if (rows.n > 0)
+			return fail_taken(registry, resource, NULL);
+	}
+	db_txn_again(registry->db); // all of this is undone, and the next run sees it
+	return OUTCOME_UNAVAILABLE;
+}
+
+// OUTCOME_OK, or what the first duplicate among the calls of aliases means.
+static enum outcome check_aliases(struct registry *registry, const struct resource *resource, const struct db_call *calls,
+	const struct alias *const *of, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (calls[i].result == DB_DUPLICATE)
+			return fail_taken(registry, resource, of[i]);
+	}
+	return OUTCOME_OK;
+}
+
+static enum outcome insert(struct registry *registry, const struct held_tenant *held, const struct revision *revision,
+	struct resource *resource)
+{
+	const struct sql_forward_delete forward = {
+		.tenant_id = resource->tenant_id,
+		.type_id = resource->type->id,
+		.namespace = resource->space,
+		.name = resource->name,
+	};
+	struct db_call calls[5 + 2 * ALIASES_MAX] = {
+		insert_resource_call(registry, resource),
+		change_of_resource(registry, "created", resource, NULL, resource->stored_etag),
+		number_inserted_call(registry, resource),
+		sql_forward_delete_call(registry->pool, &forward),
+		count_up_call(registry, held, 1),
+	};
+	const struct alias *of[2 * ALIASES_MAX];
+	size_t n = alias_calls(registry, resource, NULL, &revision->after, &calls[5], of);
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, 5 + n);
+
+	static_assert(5 + 2 * ALIASES_MAX <= DB_MAX_BATCH, "one round trip");
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (calls[0].result == DB_DUPLICATE)
+		return explain_taken(registry, resource);
+	resource->id = calls[0].rows.insert_id;
+	resource->changed = calls[1].rows.insert_id;
+	if (calls[4].rows.affected != 1)
+		return fail_quota(registry, held);
+	enum outcome outcome = check_aliases(registry, resource, &calls[5], of, n);
+	if (outcome == OUTCOME_OK && resource->type == type_definitions(registry))
+		outcome = definitions_changed(registry, resource->tenant_id);
+	return outcome == OUTCOME_OK ? OUTCOME_CREATED : outcome;
+}
+
+// The uid of a new resource: that of its address where the type names its resources so.
+static enum outcome choose_uid(struct registry *registry, const struct address *address, struct uuid *uid)
+{
+	if (address->type->rules == NULL || address->type->rules->has_names) {
+		*uid = uuid_new();
+		return OUTCOME_OK;
+	}
+	if (uuid_parse(address->name, uid) && str_eq(uuid_str(registry->pool, *uid), address->name))
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_BAD_PARAMETER, "a %.*s is named by its uid: a UUID in lower case",
+		STR_ARG(address->type->singular));
+}
+
+static enum outcome create(struct registry *registry, const struct address *address, const struct edit *edit,
+	struct guard guard, const struct held_tenant *held, struct resource *resource)
+{
+	struct revision revision;
+	struct uuid uid;
+	enum outcome outcome = guard_check(guard, NULL);
+
+	if (outcome == OUTCOME_OK && !id_ok(address->name))
+		outcome = registry_fail(registry, OUTCOME_BAD_PARAMETER,
+			"a name is 1 to 255 characters of UTF-8, without \"/\" and NUL, and neither \".\" nor \"..\"");
+	if (outcome == OUTCOME_OK)
+		outcome = choose_uid(registry, address, &uid);
+	if (outcome == OUTCOME_OK)
+		outcome = revise(registry, address, edit, NULL, uid, &revision);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	*resource = (struct resource){
+		.uid = uid,
+		.tenant_id = held->id,
+		.tenant = address->tenant,
+		.type = address->type,
+		.space = address->space,
+		.name = address->name,
+		.live = RESOURCE_COUNTED,
+		.locked = revision.content.locked,
+		.meta = revision.content.meta,
+		.body = revision.content.body,
+		.has_root = revision.after.has_root,
+		.root = revision.after.root,
+	};
+	return insert(registry, held, &revision, resource);
+}
+
+// ---- changing
+
+static bool same_content(const struct resource *a, const struct resource *b)
+{
+	return str_eq(a->meta, b->meta) && str_eq(a->body, b->body) && a->locked == b->locked && str_eq(a->tenant, b->tenant);
+}
+
+// Something changed. If it is of those members alone that the type's etags leave out, the etag is the one that it was before.
+static void tag_change(struct registry *registry, const struct revision *revision, const struct resource *before,
+	struct resource *resource)
+{
+	const struct type_rules *rules = resource->type->rules;
+
+	if (rules != NULL && rules->untagged != NULL && str_eq(before->tenant, resource->tenant)) {
+		etag_of_document(registry, resource, revision->document);
+		if (memcmp(resource->stored_etag, before->stored_etag, sizeof(before->stored_etag)) == 0)
+			return;
+	}
+	resource->edits++;
+	etag_of_document(registry, resource, revision->document);
+}
+
+static enum outcome update(struct registry *registry, const struct revision *revision, const struct resource *before,
+	struct resource *resource)
+{
+	struct str etag = str_n((const char *)resource->stored_etag, sizeof(resource->stored_etag));
+	struct str fields = fields_of_resource(registry->pool, before, resource);
+	if (fields_of_spec(registry->pool, fields))
+		resource->generation++;
+	const struct sql_resource_update in = {
+		.id = resource->id,
+		.locked = resource->locked,
+		.bytes = resource->meta.n + resource->body.n,
+		.revision = resource->revision,
+		.edits = resource->edits,
+		.etag = etag,
+		.meta = resource->meta,
+		.body = resource->body,
+		.updated_at = resource->updated_us,
+		.root = root_value(registry, resource),
+		.generation = resource->generation,
+	};
+	struct db_call calls[2 + 2 * ALIASES_MAX] = {
+		update_of_fields(registry, before, resource, fields),
+		sql_resource_update_call(registry->pool, &in),
+	};
+	const struct alias *of[2 * ALIASES_MAX];
+	size_t n = 0;
+
+	if (resource->type->rules != NULL)
+		n = alias_calls(registry, resource, &revision->before, &revision->after, &calls[2], of);
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, 2 + n);
+	resource->changed = calls[0].rows.insert_id;
+	return result == DB_OK ? check_aliases(registry, resource, &calls[2], of, n) : registry_db_failed(result);
+}
+
+enum outcome change_content(struct registry *registry, const struct edit *edit, struct guard guard,
+	const struct held_tenant *held, struct str heir, struct resource *resource)
+{
+	const struct resource before = *resource;
+	const struct address address = { resource->tenant, resource->type, resource->space, resource->name };
+	struct revision revision;
+	enum outcome outcome = guard_sure(registry, guard, held->etag_required);
+
+	if (outcome == OUTCOME_OK)
+		outcome = resource_check(registry, &before, guard);
+	if (outcome == OUTCOME_OK)
+		outcome = revise(registry, &address, edit, &before, before.uid, &revision);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	resource->meta = revision.content.meta;
+	resource->body = revision.content.body;
+	resource->locked = revision.content.locked;
+	if (heir.p != NULL)
+		resource->tenant = heir;
+	if (same_content(&before, resource))
+		return OUTCOME_OK;
+	if (resource->type->rules != NULL) {
+		resource->has_root = revision.after.has_root;
+		resource->root = revision.after.root;
+	}
+	resource->revision++;
+	resource->updated_us = registry->stamp_us;
+	tag_change(registry, &revision, &before, resource);
+	outcome = update(registry, &revision, &before, resource);
+	if (outcome == OUTCOME_OK && resource->doomed_us != 0 && !has_finalizers(registry, resource))
+		outcome = carry_out_deletion(registry, resource);
+	else if (outcome == OUTCOME_OK && resource->type == type_definitions(registry))
+		outcome = definitions_changed(registry, resource->tenant_id);
+	return outcome == OUTCOME_NO_CONTENT || outcome == OUTCOME_ACCEPTED ? OUTCOME_OK : outcome;
+}
+
+// ---- at an address, or by what it is
+
+enum outcome resource_write(struct registry *registry, const struct address *address, const struct edit *edit,
+	struct guard guard, struct resource *resource)
+{
+	struct held_address held;
+	enum outcome outcome = lock_address(registry, address, &held, resource);
+
+	if (outcome == OUTCOME_OK)
+		return change_content(registry, edit, guard, &held.tenant, STR_NONE, resource);
+	if (outcome != OUTCOME_NO_CONTENT)
+		return outcome;
+	if (!edit->creates)
+		return refuse_missing(registry, address, resource);
+	if (held.space_missing)
+		return fail_no_space(registry, address->space);
+	if (held.space_ends)
+		return fail_space_ends(registry, address->space);
+	return create(registry, address, edit, guard, &held.tenant, resource);
+}
+
+enum outcome resource_change(struct registry *registry, const struct ident *ident, const struct edit *edit,
+	struct guard guard, struct resource *resource)
+{
+	struct held_tenant held;
+	enum outcome outcome = lock_ident(registry, ident, &held, resource);
+
+	return outcome == OUTCOME_OK ? change_content(registry, edit, guard, &held, STR_NONE, resource) : outcome;
+}

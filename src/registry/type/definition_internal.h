@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// For the files definition*.c, and registry.c, only.
+#ifndef TENURE_REGISTRY_TYPE_DEFINITION_INTERNAL_H
+#define TENURE_REGISTRY_TYPE_DEFINITION_INTERNAL_H
+
+#include "registry/core/internal.h"
+#include "registry/type/definition.h"
+#include "repr/schema/field_fault.h"
+
+struct builtin {
+	const char *group, *plural;
+	struct definition definition; // type, names and tenant_verbs may be left out
+};
+extern const struct builtin builtins[];
+extern const size_t n_builtins;
+
+// What a stored CustomResourceDefinition says; lives in pool. False: nothing that answers for anybody (its names were not
+// accepted, or it is none).
+bool definition_read(struct registry *registry, struct pool *pool, const struct resource *resource,
+	struct definition *definition);
+// Has a definition's metadata the label of forced sharing?
+bool definition_is_forced(struct pool *pool, struct str meta);
+// Is a tenant with these annotations in the range?
+bool definition_in_range(const struct doc *range, const struct doc *annotations);
+
+// ---- definition.c: what is known of one tenant's definitions, and what decides between them and the system's
+
+// A CustomResourceDefinition as it is stored, and what it says once somebody has asked.
+struct stored_definition {
+	struct str name; // "widgets.example.com"
+	struct uuid uid;
+	struct str meta, body;
+	bool read, answers;
+	struct definition definition;
+};
+
+// All in pool but the place in the list.
+struct view {
+	struct view *next; // the least recently used comes last
+	struct pool *pool;
+	struct str tenant;
+	struct uuid uid;       // of the tenant, as names come back
+	uint64_t types;        // tenant_counts.types: of its own definitions
+	uint64_t checked;      // the catalogue's revision as of which all of this is true
+	const char *policy;
+	struct str metadata;
+	const struct doc *annotations; // the same
+	struct stored_definition *list; // by name
+	size_t n;
+	size_t read_bytes; // of the texts that have been read: their trees are outside of pool
+};
+
+// Of a tenant (t). Annotations that metadata cannot hold stand in the object.
+#define TENANT_ANNOTATIONS "JSON_MERGE_PATCH(t.metadata, COALESCE(JSON_EXTRACT(t.object, '$.annotations'), '{}'))"
+
+// Valid until the request's end. OUTCOME_OK; _NOT_FOUND: no such tenant.
+enum outcome definitions_see(struct registry *registry, struct str tenant, struct view **view);
+// The look-up itself, between a tenant's and the system's (NULL: there is no system tenant yet). NULL: none answers.
+const struct definition *definitions_resolve(struct registry *registry, struct view *own, struct view *common,
+	struct str group, struct str plural, struct definition_reason *reason);
+
+// Has no other definition of the address's tenant, in that group, one of these names (spec.names)? Held until the transaction
+// ends. is_new: it is to be one more. OUTCOME_OK, _CONFLICT, _OVER_QUOTA.
+enum outcome definition_names_free(struct registry *registry, const struct address *address, struct str group,
+	const struct doc *names, bool is_new);
+
+// Adds what is wrong with a version's columns, subresources and deprecation.
+void definition_check_parts(const struct doc *version, const struct field_path *at, struct field_faults *faults);
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects of custom types, brought into the form that the definition wants, whichever dialect writes them.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "registry/type/definition_internal.h"
+#include "repr/json/doc.h"
+#include "repr/schema/structural.h"
+
+// What the schema's root is about besides the body; the names in metadata are looked at by it as well.
+static struct doc *whole_object(struct pool *pool, const struct definition *definition,
+	const struct definition_version *version, const struct address *address, struct doc *body)
+{
+	struct doc *object = doc_new_object(pool), *metadata = doc_new_object(pool);
+
+	doc_set_str(pool, object, "apiVersion",
+		str_printf(pool, "%.*s/%.*s", STR_ARG(definition->type->group), STR_ARG(version->name)));
+	doc_set_str(pool, object, "kind", definition->kind);
+	doc_set_str(pool, metadata, "name", address->name);
+	doc_set(object, STR("metadata"), metadata);
+	for (struct doc_iter it = doc_iter(body); doc_next(&it);)
+		doc_set(object, it.name, doc_copy(pool, it.value));
+	return object;
+}
+
+enum outcome fail_faults(struct registry *registry, struct str what, const struct field_faults *faults)
+{
+	size_t n = field_faults_listed(faults);
+	struct problem_cause *causes = POOL_ARRAY(registry->pool, struct problem_cause, n);
+
+	for (size_t i = 0; i < n; i++)
+		causes[i] = (struct problem_cause){
+			field_reason_name(faults->list[i].reason), faults->list[i].field, faults->list[i].message
+		};
+	registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%.*s is invalid: %.*s", STR_ARG(what),
+		STR_ARG(field_faults_text(registry->pool, faults)));
+	registry->problem.causes = causes;
+	registry->problem.n_causes = n;
+	return OUTCOME_BAD_DOCUMENT;
+}
+
+static enum outcome find_version(struct registry *registry, const struct definition *definition, struct str name,
+	const struct definition_version **version)
+{
+	*version = name.p != NULL ? definition_version(definition, name) : definition_storage(definition);
+	if (*version != NULL)
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_NOT_FOUND, "%.*s.%.*s have no version %.*s", STR_ARG(definition->type->plural),
+		STR_ARG(definition->type->group), STR_ARG(name));
+}
+
+static enum outcome apply_schema(struct registry *registry, const struct definition *definition,
+	const struct definition_version *version, const struct address *address, struct doc **body)
+{
+	struct pool *pool = registry->pool;
+	struct field_faults faults = field_faults_new(pool);
+	struct doc *object = whole_object(pool, definition, version, address, *body);
+	struct str what = str_printf(pool, "%.*s \"%.*s\"", STR_ARG(definition->kind), STR_ARG(address->name));
+
+	if (version->prunes)
+		(void)structural_prune(version->structural, object);
+	if (!structural_default(version->structural, object, registry->config->max_body))
+		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%.*s has become too large by its defaults", STR_ARG(what));
+	structural_validate(version->structural, object, &faults);
+	if (faults.n > 0)
+		return fail_faults(registry, what, &faults);
+	doc_remove(object, STR("apiVersion"));
+	doc_remove(object, STR("kind"));
+	doc_remove(object, STR("metadata"));
+	*body = object;
+	return OUTCOME_OK;
+}
+
+enum outcome definition_complete(struct registry *registry, const struct address *address, struct str version_name,
+	struct doc **body)
+{
+	const struct definition *definition;
+	const struct definition_version *version;
+	const struct type *type = address->type;
+	enum outcome outcome = definition_find(registry, address->tenant, type->group, type->plural, &definition, NULL);
+
+	if (outcome == OUTCOME_OK && definition->type != type)
+		outcome = registry_fail(registry, OUTCOME_NOT_FOUND, "%.*s.%.*s stand %s for this tenant", STR_ARG(type->plural),
+			STR_ARG(type->group), type->namespaced ? "in no namespace" : "in namespaces");
+	if (outcome == OUTCOME_OK)
+		outcome = find_version(registry, definition, version_name, &version);
+	if (outcome != OUTCOME_OK || version->structural == NULL)
+		return outcome;
+	return apply_schema(registry, definition, version, address, body);
+}

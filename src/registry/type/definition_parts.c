@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a version of a CustomResourceDefinition has beside its schema: printer columns, subresources, a deprecation.
+#include "base/base.h"
+
+#include "registry/type/definition_internal.h"
+
+enum { WARNING_MAX = 256 };
+
+static const struct doc *member(const struct doc *object, const char *name)
+{
+	const struct doc *value;
+
+	return doc_get(object, str_c(name), &value) ? value : NULL;
+}
+
+// The member as text; adds a fault, and answers "", where it is none or, being required, is not there.
+static struct str text_of(const struct doc *object, const struct field_path *up, const char *name, bool required,
+	struct field_faults *faults)
+{
+	const struct field_path at = field_name(up, str_c(name));
+	const struct doc *value = member(object, name);
+
+	if (value != NULL && doc_kind(value) != DOC_STRING)
+		field_invalid(faults, &at, value, "must be a string");
+	else if (required && (value == NULL || doc_string(value).n == 0))
+		field_required(faults, &at, "");
+	else if (value != NULL)
+		return doc_string(value);
+	return STR("");
+}
+
+static bool is_one_of(struct str text, const char *const *list)
+{
+	for (size_t i = 0; list[i] != NULL; i++)
+		if (str_eq_c(text, list[i]))
+			return true;
+	return false;
+}
+
+// ---- columns
+
+static void check_column(const struct doc *column, const struct field_path *at, struct field_faults *faults)
+{
+	static const char *const types[] = { "boolean", "date", "integer", "number", "string", NULL };
+	static const char *const formats[] = { "byte", "date", "date-time", "double", "float", "int32", "int64", "password",
+		NULL };
+	const struct field_path type_at = field_name(at, STR("type")), format_at = field_name(at, STR("format"));
+	const struct field_path path_at = field_name(at, STR("jsonPath")), priority_at = field_name(at, STR("priority"));
+	const struct doc *priority = member(column, "priority");
+	int64_t n;
+
+	if (doc_kind(column) != DOC_OBJECT) {
+		field_invalid(faults, at, column, "must be an object");
+		return;
+	}
+	(void)text_of(column, at, "name", true, faults);
+	(void)text_of(column, at, "description", false, faults);
+	struct str type = text_of(column, at, "type", true, faults);
+	struct str format = text_of(column, at, "format", false, faults);
+	struct str path = text_of(column, at, "jsonPath", true, faults);
+	if (type.n > 0 && !is_one_of(type, types))
+		field_not_supported(faults, &type_at, type, types);
+	if (format.n > 0 && !is_one_of(format, formats))
+		field_not_supported(faults, &format_at, format, formats);
+	if (path.n > 0 && path.p[0] != '.')
+		field_invalid_text(faults, &path_at, path, "must be a simple json path starting with .");
+	if (priority != NULL && (doc_kind(priority) != DOC_NUMBER || !doc_i64(priority, &n)))
+		field_invalid(faults, &priority_at, priority, "must be an integer");
+}
+
+static void check_columns(const struct doc *version, const struct field_path *up, struct field_faults *faults)
+{
+	const struct field_path at = field_name(up, STR("additionalPrinterColumns"));
+	const struct doc *columns = member(version, "additionalPrinterColumns");
+
+	if (columns == NULL)
+		return;
+	if (doc_kind(columns) != DOC_ARRAY) {
+		field_invalid(faults, &at, columns, "must be an array");
+		return;
+	}
+	for (size_t i = 0; i < doc_length(columns); i++) {
+		const struct field_path item = field_index(&at, i);
+		check_column(doc_at(columns, i), &item, faults);
+	}
+}
+
+// ---- subresources
+
+static void check_path(const struct doc *scale, const struct field_path *up, const char *name, const char *below,
+	bool required, struct field_faults *faults)
+{
+	const struct field_path at = field_name(up, str_c(name));
+	struct str path = text_of(scale, up, name, required, faults);
+	bool spec = str_starts(path, STR(".spec.")), status = str_starts(path, STR(".status."));
+
+	if (path.n == 0)
+		return;
+	if (strcmp(below, ".spec") == 0 && !spec)
+		field_invalid_text(faults, &at, path, "should be a json path under .spec");
+	else if (strcmp(below, ".status") == 0 && !status)
+		field_invalid_text(faults, &at, path, "should be a json path under .status");
+	else if (!spec && !status)
+		field_invalid_text(faults, &at, path, "should be a json path under either .spec or .status");
+}
+
+static void check_subresources(const struct doc *version, const struct field_path *up, struct field_faults *faults)
+{
+	const struct field_path at = field_name(up, STR("subresources"));
+	const struct field_path status_at = field_name(&at, STR("status")), scale_at = field_name(&at, STR("scale"));
+	const struct doc *parts = member(version, "subresources"), *status = member(parts, "status");
+	const struct doc *scale = member(parts, "scale");
+
+	if (parts == NULL)
+		return;
+	if (doc_kind(parts) != DOC_OBJECT) {
+		field_invalid(faults, &at, parts, "must be an object");
+		return;
+	}
+	if (status != NULL && doc_kind(status) != DOC_OBJECT)
+		field_invalid(faults, &status_at, status, "must be an object");
+	if (scale != NULL && doc_kind(scale) != DOC_OBJECT)
+		field_invalid(faults, &scale_at, scale, "must be an object");
+	if (doc_kind(scale) != DOC_OBJECT)
+		return;
+	check_path(scale, &scale_at, "specReplicasPath", ".spec", true, faults);
+	check_path(scale, &scale_at, "statusReplicasPath", ".status", true, faults);
+	check_path(scale, &scale_at, "labelSelectorPath", "", false, faults);
+}
+
+// ---- a deprecation
+
+static void check_deprecation(const struct doc *version, const struct field_path *up, struct field_faults *faults)
+{
+	const struct field_path flag_at = field_name(up, STR("deprecated"));
+	const struct field_path at = field_name(up, STR("deprecationWarning"));
+	const struct doc *flag = member(version, "deprecated");
+	struct str warning = text_of(version, up, "deprecationWarning", false, faults);
+
+	if (flag != NULL && doc_kind(flag) != DOC_BOOL)
+		field_invalid(faults, &flag_at, flag, "must be true or false");
+	if (warning.n == 0)
+		return;
+	if (doc_kind(flag) != DOC_BOOL || !doc_bool(flag))
+		field_invalid_text(faults, &at, warning, "can only be set for deprecated versions");
+	if (warning.n > WARNING_MAX)
+		field_fault_add(faults, &at, FIELD_TOO_LONG, STR_NONE, "may not be longer than %d", WARNING_MAX);
+	for (size_t i = 0; i < warning.n; i++) {
+		if ((unsigned char)warning.p[i] < ' ' || warning.p[i] == 0x7f) {
+			field_invalid_text(faults, &at, warning, "must only contain printable characters");
+			return;
+		}
+	}
+}
+
+void definition_check_parts(const struct doc *version, const struct field_path *at, struct field_faults *faults)
+{
+	check_columns(version, at, faults);
+	check_subresources(version, at, faults);
+	check_deprecation(version, at, faults);
+}

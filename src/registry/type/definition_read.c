@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// CustomResourceDefinitions as they are stored, read into definitions.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "registry/type/definition_internal.h"
+#include "repr/json/doc.h"
+#include "repr/schema/structural.h"
+
+static const struct doc *member(const struct doc *object, const char *name)
+{
+	const struct doc *value;
+
+	return doc_get(object, str_c(name), &value) ? value : NULL;
+}
+
+static struct str text_member(struct pool *pool, const struct doc *object, const char *name)
+{
+	const struct doc *value = member(object, name);
+
+	return doc_kind(value) == DOC_STRING ? str_dup(pool, doc_string(value)) : STR("");
+}
+
+static bool true_member(const struct doc *object, const char *name)
+{
+	const struct doc *value = member(object, name);
+
+	return doc_kind(value) == DOC_BOOL && doc_bool(value);
+}
+
+static const struct str *text_list(struct pool *pool, const struct doc *list, size_t *n)
+{
+	struct str *texts = POOL_ARRAY(pool, struct str, doc_length(list));
+
+	*n = 0;
+	for (size_t i = 0; doc_kind(list) == DOC_ARRAY && i < doc_length(list); i++) {
+		if (doc_kind(doc_at(list, i)) == DOC_STRING)
+			texts[(*n)++] = str_dup(pool, doc_string(doc_at(list, i)));
+	}
+	return texts;
+}
+
+// ---- versions
+
+static void read_columns(struct pool *pool, const struct doc *list, struct definition_version *version)
+{
+	struct definition_column *columns = POOL_ARRAY(pool, struct definition_column, doc_length(list));
+
+	for (size_t i = 0; doc_kind(list) == DOC_ARRAY && i < doc_length(list); i++) {
+		const struct doc *column = doc_at(list, i), *priority = member(column, "priority");
+		columns[i] = (struct definition_column){
+			.name = text_member(pool, column, "name"),
+			.type = text_member(pool, column, "type"),
+			.format = text_member(pool, column, "format"),
+			.description = text_member(pool, column, "description"),
+			.path = text_member(pool, column, "jsonPath"),
+		};
+		if (doc_kind(priority) != DOC_NUMBER || !doc_i64(priority, &columns[i].priority))
+			columns[i].priority = 0;
+		version->n_columns++;
+	}
+	version->columns = version->n_columns > 0 ? columns : NULL;
+}
+
+static void read_version(struct pool *pool, const struct doc *doc, bool prunes, struct definition_version *version)
+{
+	const struct doc *subresources = member(doc, "subresources"), *scale = member(subresources, "scale");
+	struct field_faults faults = field_faults_new(pool);
+	const struct field_path root = field_name(NULL, STR(""));
+
+	*version = (struct definition_version){
+		.name = text_member(pool, doc, "name"),
+		.served = true_member(doc, "served"),
+		.storage = true_member(doc, "storage"),
+		.schema = member(member(doc, "schema"), "openAPIV3Schema"),
+		.prunes = prunes,
+		.has_status = doc_kind(member(subresources, "status")) == DOC_OBJECT,
+		.has_scale = doc_kind(scale) == DOC_OBJECT,
+		.scale = doc_kind(scale) == DOC_OBJECT ? scale : NULL,
+		.deprecated = true_member(doc, "deprecated"),
+		.warning = text_member(pool, doc, "deprecationWarning"),
+	};
+	if (version->schema != NULL)
+		version->structural = structural_read(pool, version->schema, &root, &faults);
+	read_columns(pool, member(doc, "additionalPrinterColumns"), version);
+}
+
+// "v2", "v1", "v2beta1", "v1alpha3": releases, betas, alphas, the highest number first; then what has no such name.
+static void rank(struct str name, uint64_t key[3])
+{
+	size_t at = 1, digits;
+	uint64_t major;
+
+	key[0] = key[1] = key[2] = 0;
+	if (name.n < 2 || name.p[0] != 'v')
+		return;
+	for (digits = at; digits < name.n && name.p[digits] >= '0' && name.p[digits] <= '9'; digits++)
+		;
+	if (digits == at || name.p[at] == '0' || !str_to_u64(str_part(name, at, digits), &major))
+		return;
+	struct str rest = str_part(name, digits, name.n);
+	size_t word = str_starts(rest, STR("beta")) ? 4 : str_starts(rest, STR("alpha")) ? 5 : 0;
+	if (rest.n == 0)
+		key[0] = 3;
+	else if (word > 0 && rest.n > word && str_to_u64(str_part(rest, word, rest.n), &key[2]))
+		key[0] = word == 4 ? 2 : 1;
+	key[1] = key[0] > 0 ? major : 0;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct definition_version *x = a, *y = b;
+	uint64_t p[3], q[3];
+
+	rank(x->name, p);
+	rank(y->name, q);
+	for (size_t i = 0; i < COUNT_OF(p); i++) {
+		if (p[i] != q[i])
+			return p[i] > q[i] ? -1 : 1;
+	}
+	return str_cmp(x->name, y->name);
+}
+
+static void read_versions(struct pool *pool, const struct doc *spec, struct definition *definition)
+{
+	const struct doc *list = member(spec, "versions");
+	struct definition_version *versions = POOL_ARRAY(pool, struct definition_version, doc_length(list));
+	bool prunes = !true_member(spec, "preserveUnknownFields");
+
+	for (size_t i = 0; doc_kind(list) == DOC_ARRAY && i < doc_length(list); i++)
+		read_version(pool, doc_at(list, i), prunes, &versions[definition->n_versions++]);
+	if (definition->n_versions > 0)
+		qsort(versions, definition->n_versions, sizeof(*versions), by_rank);
+	definition->versions = versions;
+}
+
+// ---- the whole
+
+bool definition_is_forced(struct pool *pool, struct str meta)
+{
+	const struct doc *label = member(member(stored_document(pool, meta), "labels"), CRD_SHARING_LABEL);
+
+	return doc_kind(label) == DOC_STRING && str_eq_nocase(doc_string(label), STR(CRD_FORCED));
+}
+
+bool definition_in_range(const struct doc *range, const struct doc *annotations)
+{
+	for (size_t i = 0; doc_kind(range) == DOC_ARRAY && i < doc_length(range); i++) {
+		struct str item = doc_kind(doc_at(range, i)) == DOC_STRING ? doc_string(doc_at(range, i)) : STR("");
+		size_t equals = str_find(item, '=', 0);
+		const struct doc *value;
+		if (str_eq(item, STR("*")))
+			return true;
+		if (equals < item.n && doc_get(annotations, str_part(item, 0, equals), &value) &&
+			doc_kind(value) == DOC_STRING && str_eq(doc_string(value), str_part(item, equals + 1, item.n)))
+			return true;
+	}
+	return false;
+}
+
+static bool is_established(const struct doc *body)
+{
+	const struct doc *conditions = member(member(body, "status"), "conditions");
+
+	for (size_t i = 0; doc_kind(conditions) == DOC_ARRAY && i < doc_length(conditions); i++) {
+		const struct doc *type = member(doc_at(conditions, i), "type"), *status = member(doc_at(conditions, i), "status");
+		if (doc_kind(type) == DOC_STRING && str_eq(doc_string(type), STR("Established")))
+			return doc_kind(status) == DOC_STRING && str_eq(doc_string(status), STR("True"));
+	}
+	return false;
+}
+
+bool definition_read(struct registry *registry, struct pool *pool, const struct resource *resource,
+	struct definition *definition)
+{
+	const struct doc *body = stored_document(pool, resource->body), *spec = member(body, "spec");
+	const struct doc *names = member(spec, "names"), *scope = member(spec, "scope");
+	bool namespaced = doc_kind(scope) == DOC_STRING && str_eq(doc_string(scope), STR("Namespaced"));
+	bool is_systems = str_eq_c(resource->tenant, TENANT_SYSTEM);
+
+	*definition = (struct definition){
+		.type = type_find(registry, text_member(pool, spec, "group"), text_member(pool, names, "plural"), namespaced),
+		.stored = true,
+		.kind = text_member(pool, names, "kind"),
+		.list_kind = text_member(pool, names, "listKind"),
+		.singular = text_member(pool, names, "singular"),
+		.scope = namespaced ? SCOPE_NAMESPACED : SCOPE_TENANT,
+		.verbs = VERBS_ALL,
+		.tenant_verbs = VERBS_ALL,
+		.owner = str_dup(pool, resource->tenant),
+		.uid = resource->uid,
+		.forced = is_systems && definition_is_forced(pool, resource->meta),
+		.range = is_systems ? member(spec, "applicableRange") : NULL,
+	};
+	definition->short_names = text_list(pool, member(names, "shortNames"), &definition->n_short_names);
+	definition->categories = text_list(pool, member(names, "categories"), &definition->n_categories);
+	read_versions(pool, spec, definition);
+	return definition->type != NULL && definition->n_versions > 0 && is_established(body);
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "registry/core/internal.h"
+
+// A new type with rules is one line here.
+static const struct type_rules *const all[] = {
+	&node_rules, &port_rules, &portgroup_rules, &chassis_rules, &provider_rules, &crd_rules, NULL
+};
+
+const struct type_rules *rules_find(struct str group, struct str plural)
+{
+	for (size_t i = 0; all[i] != NULL; i++) {
+		if (str_eq_c(group, all[i]->group) && str_eq_c(plural, all[i]->plural))
+			return all[i];
+	}
+	return NULL;
+}
+
+bool resource_is_top(const struct resource *resource)
+{
+	const struct type_rules *rules = resource->type->rules;
+
+	return rules != NULL && rules->is_root && (!resource->has_root || uuid_eq(resource->root, resource->uid));
+}
+
+const struct type *tree_type(struct registry *registry, const struct type *type)
+{
+	return type->rules->top != NULL ? type_with_rules(registry, type->rules->top) : type;
+}
+
+enum { TYPE_BYTES = 4 };
+
+struct str tree_value(struct registry *registry, const struct type *type, const struct uuid *root)
+{
+	uint64_t id = tree_type(registry, type)->id;
+	struct buf bytes = buf_new(registry->pool, TYPE_BYTES + sizeof(root->b));
+
+	for (unsigned i = TYPE_BYTES; i-- > 0;)
+		buf_addc(&bytes, (char)(id >> (8 * i) & 0xff));
+	buf_add(&bytes, uuid_bytes(root));
+	return buf_str(&bytes);
+}
+
+bool tree_root(struct str value, struct uuid *root)
+{
+	return value.n > TYPE_BYTES && uuid_from_bytes(str_part(value, TYPE_BYTES, value.n), root);
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// How deep documents are nested.
+#include "base/base.h"
+
+#include "repr/json/internal.h"
+
+// Most texts have fewer objects and arrays than they may be nested: these need no closer look.
+static size_t count_openers(struct str text)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < text.n; i++)
+		n += (size_t)(text.p[i] == '{') + (size_t)(text.p[i] == '[');
+	return n;
+}
+
+// Behind the string whose quote is at text.p[at].
+static size_t skip_string(struct str text, size_t at)
+{
+	for (at++; at < text.n && text.p[at] != '"'; at++)
+		at += text.p[at] == '\\';
+	return at + 1;
+}
+
+bool json_within_depth(struct str text, size_t depth)
+{
+	size_t here = 0;
+
+	if (count_openers(text) <= depth)
+		return true;
+	for (size_t at = 0; at < text.n;) {
+		char c = text.p[at];
+		if (c == '"') {
+			at = skip_string(text, at);
+			continue;
+		}
+		if ((c == '{' || c == '[') && ++here > depth)
+			return false;
+		if (c == '}' || c == ']')
+			here--;
+		at++;
+	}
+	return true;
+}
+
+static size_t depth_of(const struct doc *doc)
+{
+	size_t deepest = 0, depth;
+
+	for (size_t i = 0; doc_kind(doc) == DOC_ARRAY && i < doc_length(doc); i++) {
+		depth = depth_of(doc_at(doc, i));
+		deepest = depth > deepest ? depth : deepest;
+	}
+	for (struct doc_iter it = doc_iter(doc); doc_next(&it);) {
+		depth = depth_of(it.value);
+		deepest = depth > deepest ? depth : deepest;
+	}
+	return deepest + (doc_kind(doc) == DOC_ARRAY || doc_kind(doc) == DOC_OBJECT);
+}
+
+static struct doc *arranged(struct pool *pool, const struct doc *doc, size_t left);
+
+static void add_members(struct pool *pool, const struct doc *object, size_t left, bool deep, struct doc *result)
+{
+	for (struct doc_iter it = doc_iter(object); doc_next(&it);) {
+		if ((depth_of(it.value) > left) == deep)
+			doc_set(result, it.name, deep ? arranged(pool, it.value, left) : doc_of(tree_of(it.value)));
+	}
+}
+
+// left: how deep doc may be.
+static struct doc *arranged(struct pool *pool, const struct doc *doc, size_t left)
+{
+	struct doc *result;
+
+	if (left == 0 || (doc_kind(doc) != DOC_OBJECT && doc_kind(doc) != DOC_ARRAY))
+		return doc_of(tree_of(doc));
+	if (doc_kind(doc) == DOC_ARRAY) {
+		result = doc_new_array(pool);
+		for (size_t i = 0; i < doc_length(doc); i++)
+			doc_push(result, arranged(pool, doc_at(doc, i), left - 1));
+		return result;
+	}
+	result = doc_new_object(pool);
+	add_members(pool, doc, left - 1, false, result);
+	add_members(pool, doc, left - 1, true, result);
+	return result;
+}
+
+const struct doc *doc_shallow_first(struct pool *pool, const struct doc *doc, size_t depth)
+{
+	return depth_of(doc) <= depth ? doc : arranged(pool, doc, depth);
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Documents in memory: a tree of JSON values. The only users of json-c are the .c files beside this header; the tree's
+// memory belongs to the pool given when its root was made.
+#ifndef TENURE_REPR_JSON_DOC_H
+#define TENURE_REPR_JSON_DOC_H
+
+#include "base/buf.h"
+#include "base/str.h"
+
+struct pool;
+struct doc; // opaque; NULL stands for JSON null wherever a value is read
+
+enum doc_kind { DOC_NULL, DOC_BOOL, DOC_NUMBER, DOC_STRING, DOC_ARRAY, DOC_OBJECT };
+
+// ---- reading text
+
+struct doc_limits {
+	size_t depth; // nested arrays and objects, the outermost counts 1
+	size_t nodes; // values in all; 0: no limit
+};
+
+// Strict RFC 8259, stricter where interoperability asks (RFC 7493): UTF-8 only, no byte order mark, no duplicate names in
+// one object (compared after unescaping), no lone surrogates, no NaN, Infinity, comments, leading zeros or control
+// characters, no NUL in a member's name, nothing after the value. Any value may be at the top. Integers outside
+// -2^63 … 2^64-1, and numbers that overflow a double, are refused, since they could not be kept exactly; every accepted
+// number is written back with the text it came with.
+// False: *error names the place (line and column) and what would be right. Lives in pool.
+bool doc_parse_json(struct pool *pool, struct str text, struct doc_limits limits, struct doc **doc, struct str *error);
+
+// ---- looking at a value
+
+enum doc_kind doc_kind(const struct doc *doc);
+bool doc_bool(const struct doc *doc);      // of a DOC_BOOL
+struct str doc_string(const struct doc *doc);  // of a DOC_STRING; may hold NUL
+// Of a DOC_NUMBER that is an integer in range, else false ("1.0" and "1e3" are not integers).
+bool doc_i64(const struct doc *doc, int64_t *value);
+bool doc_u64(const struct doc *doc, uint64_t *value);
+struct str doc_number_text(struct pool *pool, const struct doc *doc);
+size_t doc_length(const struct doc *doc);  // members of an object, elements of an array, else 0
+const struct doc *doc_at(const struct doc *array, size_t index);
+// Member by name. False when there is none (or doc is no object); *value NULL when it is null.
+bool doc_get(const struct doc *object, struct str name, const struct doc **value);
+// Iteration over an object's members in their order:
+//   for (struct doc_iter it = doc_iter(object); doc_next(&it);) use(it.name, it.value);
+struct doc_iter {
+	struct str name;
+	const struct doc *value;
+	void *at; // private
+};
+struct doc_iter doc_iter(const struct doc *object);
+bool doc_next(struct doc_iter *it);
+// Same value: members in any order, numbers by their text, strings byte for byte.
+bool doc_equal(const struct doc *a, const struct doc *b);
+// The same with numbers by their value: 1, 1.0 and 10e-1 are equal, exactly, however many digits they have.
+bool doc_equal_by_value(const struct doc *a, const struct doc *b);
+// Order of two numbers by value, exactly: <0, 0, >0. Both are DOC_NUMBERs.
+int doc_order_numbers(const struct doc *a, const struct doc *b);
+// Of a DOC_NUMBER: has it no fraction, however it is written ("1.0", "1e3")?
+bool doc_is_whole(const struct doc *number);
+
+// ---- building: a value given to doc_set or doc_push belongs to its parent from then on
+
+struct doc *doc_new_object(struct pool *pool);
+struct doc *doc_new_array(struct pool *pool);
+struct doc *doc_new_string(struct pool *pool, struct str s);
+struct doc *doc_new_i64(struct pool *pool, int64_t value);
+struct doc *doc_new_u64(struct pool *pool, uint64_t value);
+struct doc *doc_new_bool(struct pool *pool, bool value);
+struct doc *doc_copy(struct pool *pool, const struct doc *doc);
+// Adds or replaces; name must hold no NUL. value NULL is JSON null.
+void doc_set(struct doc *object, struct str name, struct doc *value);
+void doc_remove(struct doc *object, struct str name);
+void doc_push(struct doc *array, struct doc *value);
+// Shorthands.
+void doc_set_str(struct pool *pool, struct doc *object, const char *name, struct str value);
+void doc_set_u64(struct pool *pool, struct doc *object, const char *name, uint64_t value);
+
+// ---- writing text
+
+// Compact JSON: no blanks, members in their order, '/' not escaped, numbers as they came.
+void doc_write_json(const struct doc *doc, struct buf *out);
+
+// Appends s as a JSON string, with its quotes: for those who write JSON around a stored text without reading that.
+void json_add_string(struct buf *out, struct str s);
+
+// ---- depth, the outermost object or array counting 1
+
+// Is JSON text nested no deeper than that? text is well-formed.
+bool json_within_depth(struct str text, size_t depth);
+// The same document, with the members of each object in two groups, each in the order they had: first those that end within
+// that depth. A reader that gives up at the depth finds all of these. doc itself if nothing is to be moved.
+const struct doc *doc_shallow_first(struct pool *pool, const struct doc *doc, size_t depth);
+
+// ---- JSON Merge Patch (RFC 7396): the result, a new document; neither argument changes.
+struct doc *doc_merge_patch(struct pool *pool, const struct doc *target, const struct doc *patch);
+
+// ---- JSON Pointer (RFC 6901) and JSON Patch (RFC 6902)
+
+// Appends "/" and the token with its "~" and "/" escaped.
+void pointer_add_token(struct buf *out, struct str token);
+
+// Is patch well-formed, whatever it is for: an array of operations, each with the members that its "op" needs, pointers
+// that are pointers, nothing moved into itself? False: *error names the operation by its index and says what would be
+// right.
+bool doc_json_patch_check(struct pool *pool, const struct doc *patch, struct str *error);
+// All operations in turn, or none: *result is a new document, neither argument changes. A test compares with
+// doc_equal_by_value. The result stays within limits at each step, and the work within a multiple of limits.nodes, so
+// that copies of copies do no harm.
+// False: *error names the operation that failed by its index and why. After a doc_json_patch_check that means that the
+// patch does not fit the target: a test failed, nothing is at a path, the result would be too large.
+bool doc_json_patch(struct pool *pool, const struct doc *target, const struct doc *patch, struct doc_limits limits,
+	struct doc **result, struct str *error);
+
+#endif

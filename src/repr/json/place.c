@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words for error texts: where in a document, and what could stand there.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "repr/json/internal.h"
+
+enum { CLIP_BYTES = 100 };
+
+struct str clipped(struct pool *pool, struct str s)
+{
+	if (s.n <= CLIP_BYTES)
+		return s;
+	size_t n = CLIP_BYTES;
+	while (n > 0 && ((unsigned char)s.p[n] & 0xc0) == 0x80)
+		n--;
+	struct buf out = buf_new(pool, CLIP_BYTES + 3);
+	buf_add(&out, str_part(s, 0, n));
+	BUF_LIT(&out, "…");
+	return buf_str(&out);
+}
+
+static void add_place(struct buf *out, const struct place *place)
+{
+	if (place->parent != NULL)
+		add_place(out, place->parent);
+	if (place->name.p == NULL && place->parent != NULL) {
+		buf_addf(out, "[%zu]", place->index);
+		return;
+	}
+	if (place->name.n > 0 && out->n > 1)
+		buf_addc(out, '.');
+	buf_add(out, clipped(out->pool, place->name));
+}
+
+struct str place_text(struct pool *pool, const struct place *place)
+{
+	struct buf out = buf_new(pool, 64);
+
+	buf_addc(&out, '"');
+	add_place(&out, place);
+	if (out.n == 1)
+		return STR("the document");
+	buf_addc(&out, '"');
+	return buf_str(&out);
+}
+
+const char *kind_name(enum doc_kind kind)
+{
+	switch (kind) {
+	case DOC_NULL: return "null";
+	case DOC_BOOL: return "true or false";
+	case DOC_NUMBER: return "a number";
+	case DOC_STRING: return "a string";
+	case DOC_ARRAY: return "an array";
+	case DOC_OBJECT: return "an object";
+	}
+	return "a value";
+}
+
+struct str member_names(struct pool *pool, const struct shape *members, bool attributes, bool elements)
+{
+	struct buf out = buf_new(pool, 128);
+
+	for (const struct shape *member = members; member->name != NULL; member++) {
+		bool attribute = (member->flags & SHAPE_ATTR) != 0;
+		if (attribute ? !attributes : !elements)
+			continue;
+		buf_addf(&out, "%s\"%s\"", out.n > 0 ? ", " : "", member->name);
+	}
+	return out.n > 0 ? buf_str(&out) : STR("none");
+}
+
+const struct shape *find_member(const struct shape *members, struct str name)
+{
+	for (const struct shape *member = members; member->name != NULL; member++) {
+		if (str_eq_c(name, member->name))
+			return member;
+	}
+	return NULL;
+}

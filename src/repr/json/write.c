@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tree as compact JSON text.
+#include "base/base.h"
+
+#include "repr/json/internal.h"
+
+static void write_array(const struct doc *array, struct buf *out)
+{
+	buf_addc(out, '[');
+	for (size_t i = 0; i < doc_length(array); i++) {
+		if (i > 0)
+			buf_addc(out, ',');
+		doc_write_json(doc_at(array, i), out);
+	}
+	buf_addc(out, ']');
+}
+
+static void write_object(const struct doc *object, struct buf *out)
+{
+	bool first = true;
+
+	buf_addc(out, '{');
+	for (struct doc_iter it = doc_iter(object); doc_next(&it);) {
+		if (!first)
+			buf_addc(out, ',');
+		first = false;
+		json_add_string(out, it.name);
+		buf_addc(out, ':');
+		doc_write_json(it.value, out);
+	}
+	buf_addc(out, '}');
+}
+
+static void write_number(struct json_object *number, struct buf *out)
+{
+	if (json_object_get_type(number) == json_type_double)
+		buf_add(out, str_c(json_object_get_userdata(number)));
+	else if (json_object_get_int64(number) < 0)
+		buf_add_i64(out, json_object_get_int64(number));
+	else
+		buf_add_u64(out, json_object_get_uint64(number));
+}
+
+void doc_write_json(const struct doc *doc, struct buf *out)
+{
+	switch (doc_kind(doc)) {
+	case DOC_NULL: BUF_LIT(out, "null"); break;
+	case DOC_BOOL: buf_add(out, doc_bool(doc) ? STR("true") : STR("false")); break;
+	case DOC_NUMBER: write_number(tree_of(doc), out); break;
+	case DOC_STRING: json_add_string(out, doc_string(doc)); break;
+	case DOC_ARRAY: write_array(doc, out); break;
+	case DOC_OBJECT: write_object(doc, out); break;
+	}
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "repr/json/internal.h"
+#include "repr/schema/json_schema_internal.h"
+
+// ---- where the check is
+
+// A step down from a value to a part of it, and with it from a schema to the part that speaks of that.
+struct step {
+	const struct step *up;   // NULL: the whole
+	const char *keyword;     // "properties"
+	const char *part;        // of the schema below the keyword; NULL: none
+	struct str name;         // of the member; p NULL: an element of an array
+	size_t index;
+};
+
+struct check {
+	struct pool *pool;
+	struct json_fault *fault;
+	bool failed;
+	size_t depth; // of the fault
+	bool weak;    // it is of a keyword that says little: any better one is told instead
+	size_t at;    // depth of the value being looked at
+};
+
+static void add_index(struct buf *out, struct str text)
+{
+	BUF_LIT(out, "[");
+	python_add_string(out, text);
+	BUF_LIT(out, "]");
+}
+
+static void add_schema_path(struct buf *out, const struct step *step)
+{
+	if (step->up != NULL)
+		add_schema_path(out, step->up);
+	if (step->keyword == NULL)
+		return;
+	add_index(out, str_c(step->keyword));
+	if (step->part != NULL)
+		add_index(out, str_c(step->part));
+}
+
+static void add_instance_path(struct buf *out, const struct step *step)
+{
+	if (step->up != NULL)
+		add_instance_path(out, step->up);
+	if (step->keyword == NULL)
+		return;
+	if (step->name.p != NULL)
+		add_index(out, step->name);
+	else
+		buf_addf(out, "[%zu]", step->index);
+}
+
+// Is a fault here to be told rather than the one found before?
+static bool matters(const struct check *check, bool weak)
+{
+	return !check->failed || check->at < check->depth || (check->at == check->depth && check->weak && !weak);
+}
+
+static void keep(struct check *check, const struct step *step, const struct json_schema *schema,
+	const struct doc *instance, const char *keyword, struct str message)
+{
+	struct buf schema_path = buf_new(check->pool, 64), instance_path = buf_new(check->pool, 64);
+
+	BUF_LIT(&schema_path, "schema");
+	add_schema_path(&schema_path, step);
+	BUF_LIT(&instance_path, "instance");
+	add_instance_path(&instance_path, step);
+	*check->fault = (struct json_fault){ .message = message, .keyword = keyword,
+		.schema_path = buf_str(&schema_path), .instance_path = buf_str(&instance_path),
+		.schema = schema, .instance = instance };
+	check->failed = true;
+	check->depth = check->at;
+	check->weak = strcmp(keyword, "anyOf") == 0;
+}
+
+// "VALUE says", for most keywords.
+static void fail(struct check *check, const struct step *step, const struct json_schema *schema,
+	const struct doc *instance, const char *keyword, const char *format, ...) PRINTF_LIKE(6, 7);
+static void fail(struct check *check, const struct step *step, const struct json_schema *schema,
+	const struct doc *instance, const char *keyword, const char *format, ...)
+{
+	struct buf message;
+	va_list args;
+
+	if (!matters(check, strcmp(keyword, "anyOf") == 0))
+		return;
+	message = buf_new(check->pool, 128);
+	python_add(&message, instance);
+	va_start(args, format);
+	buf_add(&message, str_vprintf(check->pool, format, args));
+	va_end(args);
+	keep(check, step, schema, instance, keyword, buf_str(&message));
+}
+
+// ---- types and scalars
+
+bool doc_double(const struct doc *doc, double *value)
+{
+	if (doc == NULL || doc_kind(doc) != DOC_NUMBER)
+		return false;
+	*value = json_object_get_double(tree_of(doc));
+	return true;
+}
+
+static bool is_integer(const struct doc *doc)
+{
+	int64_t i;
+	uint64_t u;
+	double d;
+
+	if (doc_i64(doc, &i) || doc_u64(doc, &u))
+		return true;
+	// Beyond 2^53 every double is whole; what cannot be taken exactly is no integer here.
+	return doc_double(doc, &d) && d >= -9007199254740992.0 && d <= 9007199254740992.0 && d == (double)(int64_t)d;
+}
+
+static unsigned types_of(const struct doc *doc)
+{
+	switch (doc == NULL ? DOC_NULL : doc_kind(doc)) {
+	case DOC_NULL: return SCHEMA_NULL;
+	case DOC_BOOL: return SCHEMA_BOOLEAN;
+	case DOC_NUMBER: return is_integer(doc) ? SCHEMA_NUMBER | SCHEMA_INTEGER : SCHEMA_NUMBER;
+	case DOC_STRING: return SCHEMA_STRING;
+	case DOC_ARRAY: return SCHEMA_ARRAY;
+	case DOC_OBJECT: return SCHEMA_OBJECT;
+	}
+	return 0;
+}
+
+static void check_type(struct check *check, const struct step *step, const struct json_schema *schema,
+	const struct doc *doc)
+{
+	struct buf names;
+
+	if (schema->types == 0 || (schema->types & types_of(doc)) != 0 || !matters(check, false))
+		return;
+	names = buf_new(check->pool, 32);
+	python_add_types(&names, schema->types);
+	fail(check, step, schema, doc, "type", " is not of type %.*s", STR_ARG(buf_str(&names)));
+}
+
+static void check_number(struct check *check, const struct step *step, const struct json_schema *schema,
+	const struct doc *doc)
+{
+	double value;
+
+	if ((!schema->has_minimum && !schema->has_maximum) || !doc_double(doc, &value))
+		return;
+	if (schema->has_maximum && value > schema->maximum)
+		fail(check, step, schema, doc, "maximum", " is greater than the maximum of %.15g", schema->maximum);
+	if (schema->has_minimum && value < schema->minimum)
+		fail(check, step, schema, doc, "minimum", " is less than the minimum of %.15g", schema->minimum);
+}
+
+static void check_string(struct check *check, const struct step *step, const struct json_schema *schema,
+	const struct doc *doc)
+{
+	struct str text = doc_string(doc);
+	size_t length = schema->min_length > 0 || schema->max_length > 0 ? str_utf8_length(text) : 0;
+
+	if (length < schema->min_length)
+		fail(check, step, schema, doc, "minLength", " is too short");
+	if (schema->max_length > 0 && length > schema->max_length)
+		fail(check, step, schema, doc, "maxLength", " is too long");
+	if (schema->pattern != NULL && !schema->pattern->allows(schema->pattern->arg, text))
+		fail(check, step, schema, doc, "pattern", " does not match '%s'", schema->pattern->text);
+	if (schema->format != NULL && !schema->format->allows(schema->format->arg, text))
+		fail(check, step, schema, doc, "format", " is not a '%s'", schema->format->text);
+}
+
+// ---- arrays
+
+static int compare_texts(const void *a, const void *b)
+{
+	return str_cmp(*(const struct str *)a, *(const struct str *)b);
+}
+
+static bool all_differ(struct pool *pool, const struct doc *array)
+{
+	size_t n = doc_length(array);
+	struct str *texts = POOL_ARRAY(pool, struct str, n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct buf text = buf_new(pool, 48);
+		doc_write_json(doc_at(array, i), &text);
+		texts[i] = buf_str(&text);
+	}
+	qsort(texts, n, sizeof(*texts), compare_texts);
+	for (size_t i = 1; i < n; i++) {
+		if (str_eq(texts[i - 1], texts[i]))
+			return false;
+	}
+	return true;
+}
+
+static void walk(struct check *check, const struct step *step, const struct json_schema *schema,
+	const struct doc *doc);
+
+static void descend(struct check *check, const struct step *step, const struct json_schema *schema,
+	const struct doc *doc)
+{
+	check->at++;
+	walk(check, step, schema, doc);
+	check->at--;
+}
+
+static void check_array(struct check *check, const struct step *step, const struct json_schema *schema,
+	const struct doc *doc)
+{
+	size_t n = doc_length(doc);
+
+	for (size_t i = 0; schema->items != NULL && i < n; i++)
+		descend(check, &(struct step){ .up = step, .keyword = "items", .index = i }, schema->items, doc_at(doc, i));
+	if (n < schema->min_items)
+		fail(check, step, schema, doc, "minItems", " is too short");
+	if (schema->max_items > 0 && n > schema->max_items)
+		fail(check, step, schema, doc, "maxItems", " is too long");
+	if (schema->unique && n > 1 && !all_differ(check->pool, doc))
+		fail(check, step, schema, doc, "uniqueItems", " has non-unique elements");
+}
+
+// ---- objects
+
+static void check_properties(struct check *check, const struct step *step, const struct json_schema *schema,
+	const struct doc *doc)
+{
+	const struct doc *value;
+
+	for (const struct json_property *p = schema->properties; p != NULL && p->name != NULL; p++) {
+		if (doc_get(doc, str_c(p->name), &value))
+			descend(check, &(struct step){ .up = step, .keyword = "properties", .part = p->name,
+				.name = str_c(p->name) }, p->schema, value);
+	}
+	for (const struct json_pattern_property *p = schema->pattern_properties; p != NULL && p->pattern != NULL; p++) {
+		for (struct doc_iter it = doc_iter(doc); doc_next(&it);) {
+			if (p->pattern->allows(p->pattern->arg, it.name))
+				descend(check, &(struct step){ .up = step, .keyword = "patternProperties", .part = p->pattern->text,
+					.name = it.name }, p->schema, it.value);
+		}
+	}
+}
+
+static void check_required(struct check *check, const struct step *step, const struct json_schema *schema,
+	const struct doc *doc)
+{
+	const struct doc *value;
+
+	for (const char *const *name = schema->required; name != NULL && *name != NULL; name++) {
+		if (!doc_get(doc, str_c(*name), &value) && matters(check, false))
+			keep(check, step, schema, doc, "required", str_printf(check->pool, "'%s' is a required property", *name));
+	}
+}
+
+static bool is_foreseen(const struct json_schema *schema, struct str name)
+{
+	for (const struct json_property *p = schema->properties; p != NULL && p->name != NULL; p++) {
+		if (str_eq_c(name, p->name))
+			return true;
+	}
+	for (const struct json_pattern_property *p = schema->pattern_properties; p != NULL && p->pattern != NULL; p++) {
+		if (p->pattern->allows(p->pattern->arg, name))
+			return true;
+	}
+	return false;
+}
+
+static void fail_closed(struct check *check, const struct step *step, const struct json_schema *schema,
+	const struct doc *doc, struct str names, size_t n)
+{
+	struct buf message = buf_new(check->pool, 128);
+
+	if (schema->pattern_properties == NULL) {
+		buf_addf(&message, "Additional properties are not allowed (%.*s %s unexpected)", STR_ARG(names),
+			n == 1 ? "was" : "were");
+	} else {
+		buf_addf(&message, "%.*s %s not match any of the regexes: ", STR_ARG(names), n == 1 ? "does" : "do");
+		for (const struct json_pattern_property *p = schema->pattern_properties; p->pattern != NULL; p++)
+			buf_addf(&message, "%s'%s'", p == schema->pattern_properties ? "" : ", ", p->pattern->text);
+	}
+	keep(check, step, schema, doc, "additionalProperties", buf_str(&message));
+}
+
+static void check_closed(struct check *check, const struct step *step, const struct json_schema *schema,
+	const struct doc *doc)
+{
+	struct buf names;
+	size_t n = 0;
+
+	if (!schema->closed || !matters(check, false))
+		return;
+	names = buf_new(check->pool, 64);
+	for (struct doc_iter it = doc_iter(doc); doc_next(&it);) {
+		if (is_foreseen(schema, it.name))
+			continue;
+		if (names.n < PYTHON_SHOWN) {
+			if (n > 0)
+				BUF_LIT(&names, ", ");
+			python_add_string(&names, it.name);
+		}
+		n++;
+	}
+	if (n > 0)
+		fail_closed(check, step, schema, doc, buf_str(&names), n);
+}
+
+static void check_object(struct check *check, const struct step *step, const struct json_schema *schema,
+	const struct doc *doc)
+{
+	check_properties(check, step, schema, doc);
+	check_required(check, step, schema, doc);
+	if (doc_length(doc) < schema->min_properties)
+		fail(check, step, schema, doc, "minProperties", " does not have enough properties");
+	check_closed(check, step, schema, doc);
+}
+
+// ---- the whole
+
+static void check_any_of(struct check *check, const struct step *step, const struct json_schema *schema,
+	const struct doc *doc)
+{
+	struct json_fault fault;
+
+	if (schema->any_of == NULL)
+		return;
+	for (const struct json_schema *const *choice = schema->any_of; *choice != NULL; choice++) {
+		if (json_schema_allows(check->pool, *choice, doc, &fault))
+			return;
+	}
+	fail(check, step, schema, doc, "anyOf", " is not valid under any of the given schemas");
+}
+
+// As deep as the schema is, which is ours; the document's own depth was limited when it was read.
+static void walk(struct check *check, const struct step *step, const struct json_schema *schema,
+	const struct doc *doc)
+{
+	check_type(check, step, schema, doc);
+	switch (doc == NULL ? DOC_NULL : doc_kind(doc)) {
+	case DOC_OBJECT:
+		check_object(check, step, schema, doc);
+		break;
+	case DOC_ARRAY:
+		check_array(check, step, schema, doc);
+		break;
+	case DOC_STRING:
+		check_string(check, step, schema, doc);
+		break;
+	case DOC_NUMBER:
+		check_number(check, step, schema, doc);
+		break;
+	case DOC_BOOL:
+	case DOC_NULL:
+		break;
+	}
+	check_any_of(check, step, schema, doc);
+}
+
+bool json_schema_allows(struct pool *pool, const struct json_schema *schema, const struct doc *doc,
+	struct json_fault *fault)
+{
+	struct check check = { .pool = pool, .fault = fault };
+	const struct step whole = { .up = NULL };
+
+	walk(&check, &whole, schema, doc);
+	return !check.failed;
+}
+
+struct str json_fault_text(struct pool *pool, const struct json_fault *fault)
+{
+	struct buf out = buf_new(pool, 512);
+
+	buf_add(&out, fault->message);
+	buf_addf(&out, "\n\nFailed validating '%s' in %.*s:\n    ", fault->keyword, STR_ARG(fault->schema_path));
+	python_add_schema(&out, fault->schema);
+	buf_addf(&out, "\n\nOn %.*s:\n    ", STR_ARG(fault->instance_path));
+	python_add(&out, fault->instance);
+	return buf_str(&out);
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values and schemas as Python shows them (repr()), for messages. For json_schema.c only.
+#ifndef TENURE_REPR_SCHEMA_JSON_SCHEMA_INTERNAL_H
+#define TENURE_REPR_SCHEMA_JSON_SCHEMA_INTERNAL_H
+
+#include "repr/schema/json_schema.h"
+
+enum { PYTHON_SHOWN = 1000 }; // bytes of a value; what is longer ends in "..."
+
+void python_add(struct buf *out, const struct doc *doc);
+void python_add_string(struct buf *out, struct str s); // its beginning, cut between characters
+// "'string', 'null'"
+void python_add_types(struct buf *out, unsigned types);
+void python_add_schema(struct buf *out, const struct json_schema *schema);
+
+#endif

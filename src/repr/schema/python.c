@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "repr/schema/json_schema_internal.h"
+
+// ---- values
+
+static void add_escaped(struct buf *out, char c, char quote)
+{
+	switch (c) {
+	case '\n': BUF_LIT(out, "\\n"); break;
+	case '\r': BUF_LIT(out, "\\r"); break;
+	case '\t': BUF_LIT(out, "\\t"); break;
+	case '\\': BUF_LIT(out, "\\\\"); break;
+	default:
+		if (c == quote)
+			buf_addc(out, '\\');
+		if ((unsigned char)c < 0x20 || c == 0x7f)
+			buf_addf(out, "\\x%02x", (unsigned)(unsigned char)c);
+		else
+			buf_addc(out, c);
+	}
+}
+
+// Cuts at a character, not within one.
+static struct str beginning(struct str s, size_t n)
+{
+	if (s.n <= n)
+		return s;
+	while (n > 0 && ((unsigned char)s.p[n] & 0xc0) == 0x80)
+		n--;
+	return str_part(s, 0, n);
+}
+
+// In single quotes, unless it holds one and no double ones.
+void python_add_string(struct buf *out, struct str s)
+{
+	char quote = str_find(s, '\'', 0) < s.n && str_find(s, '"', 0) == s.n ? '"' : '\'';
+
+	s = beginning(s, PYTHON_SHOWN);
+	buf_addc(out, quote);
+	for (size_t i = 0; i < s.n; i++)
+		add_escaped(out, s.p[i], quote);
+	buf_addc(out, quote);
+}
+
+// Nothing more is added once there is enough: the cost of a message does not grow with what a client sends.
+static void add_value(struct buf *out, const struct doc *doc, size_t end);
+
+static void add_array(struct buf *out, const struct doc *doc, size_t end)
+{
+	buf_addc(out, '[');
+	for (size_t i = 0; i < doc_length(doc) && out->n < end; i++) {
+		if (i > 0)
+			BUF_LIT(out, ", ");
+		add_value(out, doc_at(doc, i), end);
+	}
+	buf_addc(out, ']');
+}
+
+static void add_object(struct buf *out, const struct doc *doc, size_t end)
+{
+	bool first = true;
+
+	buf_addc(out, '{');
+	for (struct doc_iter it = doc_iter(doc); out->n < end && doc_next(&it); first = false) {
+		if (!first)
+			BUF_LIT(out, ", ");
+		python_add_string(out, it.name);
+		BUF_LIT(out, ": ");
+		add_value(out, it.value, end);
+	}
+	buf_addc(out, '}');
+}
+
+static void add_value(struct buf *out, const struct doc *doc, size_t end)
+{
+	switch (doc == NULL ? DOC_NULL : doc_kind(doc)) {
+	case DOC_NULL:
+		BUF_LIT(out, "None");
+		break;
+	case DOC_BOOL:
+		buf_add(out, doc_bool(doc) ? STR("True") : STR("False"));
+		break;
+	case DOC_NUMBER:
+		buf_add(out, doc_number_text(out->pool, doc));
+		break;
+	case DOC_STRING:
+		python_add_string(out, doc_string(doc));
+		break;
+	case DOC_ARRAY:
+		add_array(out, doc, end);
+		break;
+	case DOC_OBJECT:
+		add_object(out, doc, end);
+		break;
+	}
+}
+
+void python_add(struct buf *out, const struct doc *doc)
+{
+	size_t from = out->n;
+
+	add_value(out, doc, from + PYTHON_SHOWN);
+	if (out->n <= from + PYTHON_SHOWN)
+		return;
+	out->n = from + beginning(str_n(out->p + from, out->n - from), PYTHON_SHOWN).n;
+	BUF_LIT(out, "...");
+}
+
+// ---- schemas
+
+void python_add_types(struct buf *out, unsigned types)
+{
+	static const char *const names[] = { "null", "boolean", "integer", "number", "string", "array", "object" };
+	bool first = true;
+
+	for (unsigned i = 0; i < COUNT_OF(names); i++) {
+		if ((types & 1U << i) == 0)
+			continue;
+		buf_addf(out, "%s'%s'", first ? "" : ", ", names[i]);
+		first = false;
+	}
+}
+
+// "'keyword': ", after a comma where it is not the first.
+static void add_keyword(struct buf *out, const char *name)
+{
+	if (out->p[out->n - 1] != '{')
+		BUF_LIT(out, ", ");
+	buf_addf(out, "'%s': ", name);
+}
+
+static void add_size(struct buf *out, const char *name, size_t value)
+{
+	if (value == 0)
+		return;
+	add_keyword(out, name);
+	buf_add_u64(out, value);
+}
+
+static void add_bound(struct buf *out, const char *name, bool has, double value)
+{
+	if (!has)
+		return;
+	add_keyword(out, name);
+	buf_addf(out, "%.15g", value);
+}
+
+static void add_rule(struct buf *out, const char *name, const struct json_rule *rule)
+{
+	if (rule == NULL)
+		return;
+	add_keyword(out, name);
+	python_add_string(out, str_c(rule->text));
+}
+
+static void add_members(struct buf *out, const struct json_schema *schema)
+{
+	if (schema->properties != NULL) {
+		add_keyword(out, "properties");
+		buf_addc(out, '{');
+		for (const struct json_property *p = schema->properties; p->name != NULL; p++) {
+			add_keyword(out, p->name);
+			python_add_schema(out, p->schema);
+		}
+		buf_addc(out, '}');
+	}
+	if (schema->pattern_properties != NULL) {
+		add_keyword(out, "patternProperties");
+		buf_addc(out, '{');
+		for (const struct json_pattern_property *p = schema->pattern_properties; p->pattern != NULL; p++) {
+			add_keyword(out, p->pattern->text);
+			python_add_schema(out, p->schema);
+		}
+		buf_addc(out, '}');
+	}
+}
+
+static void add_required(struct buf *out, const char *const *required)
+{
+	if (required == NULL)
+		return;
+	add_keyword(out, "required");
+	buf_addc(out, '[');
+	for (const char *const *name = required; *name != NULL; name++)
+		buf_addf(out, "%s'%s'", name == required ? "" : ", ", *name);
+	buf_addc(out, ']');
+}
+
+static void add_any_of(struct buf *out, const struct json_schema *const *choices)
+{
+	if (choices == NULL)
+		return;
+	add_keyword(out, "anyOf");
+	buf_addc(out, '[');
+	for (const struct json_schema *const *choice = choices; *choice != NULL; choice++) {
+		if (choice != choices)
+			BUF_LIT(out, ", ");
+		python_add_schema(out, *choice);
+	}
+	buf_addc(out, ']');
+}
+
+static void add_type(struct buf *out, unsigned types)
+{
+	bool several = (types & (types - 1)) != 0;
+
+	if (types == 0)
+		return;
+	add_keyword(out, "type");
+	if (several)
+		buf_addc(out, '[');
+	python_add_types(out, types);
+	if (several)
+		buf_addc(out, ']');
+}
+
+void python_add_schema(struct buf *out, const struct json_schema *schema)
+{
+	buf_addc(out, '{');
+	add_type(out, schema->types);
+	add_members(out, schema);
+	add_required(out, schema->required);
+	add_size(out, "minProperties", schema->min_properties);
+	if (schema->closed) {
+		add_keyword(out, "additionalProperties");
+		BUF_LIT(out, "False");
+	}
+	if (schema->items != NULL) {
+		add_keyword(out, "items");
+		python_add_schema(out, schema->items);
+	}
+	add_size(out, "minItems", schema->min_items);
+	add_size(out, "maxItems", schema->max_items);
+	if (schema->unique) {
+		add_keyword(out, "uniqueItems");
+		BUF_LIT(out, "True");
+	}
+	add_size(out, "minLength", schema->min_length);
+	add_size(out, "maxLength", schema->max_length);
+	add_rule(out, "pattern", schema->pattern);
+	add_rule(out, "format", schema->format);
+	add_bound(out, "minimum", schema->has_minimum, schema->minimum);
+	add_bound(out, "maximum", schema->has_maximum, schema->maximum);
+	add_any_of(out, schema->any_of);
+	buf_addc(out, '}');
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pruning and defaults: objects changed to what their schema says.
+#include "base/base.h"
+
+#include "base/budget.h"
+#include "repr/json/internal.h"
+#include "repr/schema/structural_internal.h"
+
+// The tree belongs to who gives it; only the views of it are const.
+static struct doc *own(const struct doc *doc)
+{
+	return doc_of(tree_of(doc));
+}
+
+// ---- pruning
+
+struct pruning {
+	struct field_faults *unknown; // NULL: what is unknown goes; else it is told, and stays
+	size_t n;
+};
+
+static void prune_value(struct pruning *pruning, const struct structural *schema, const struct field_path *at,
+	struct doc *value, bool embedded);
+
+// The schema of a member; *known: it is not to go.
+static const struct structural *member_schema(const struct structural *schema, struct str name, bool *known)
+{
+	const struct structural *property = find_property(schema, name);
+
+	*known = property != NULL || (schema->flags & (HAS_ADDITIONAL | PRESERVE_UNKNOWN)) != 0;
+	return property != NULL ? property : schema->additional;
+}
+
+static void prune_object(struct pruning *pruning, const struct structural *schema, const struct field_path *at,
+	struct doc *object, bool embedded)
+{
+	for (struct doc_iter it = doc_iter(object); doc_next(&it);) {
+		const struct field_path here = field_name(at, it.name);
+		bool known;
+		const struct structural *member = member_schema(schema, it.name, &known);
+		if (embedded && is_meta_name(it.name))
+			continue;
+		if (member != NULL) {
+			prune_value(pruning, member, &here, own(it.value), false);
+		} else if (!known) {
+			pruning->n++;
+			if (pruning->unknown != NULL)
+				field_fault_add(pruning->unknown, &here, FIELD_NOT_SUPPORTED, STR_NONE, "unknown field");
+			else
+				doc_remove(object, it.name);
+		}
+	}
+}
+
+// A value without a type that says what is in it keeps what it has only where the schema lets it through.
+static void prune_value(struct pruning *pruning, const struct structural *schema, const struct field_path *at,
+	struct doc *value, bool embedded)
+{
+	embedded = embedded || (schema->flags & EMBEDDED) != 0;
+	if (doc_kind(value) == DOC_OBJECT)
+		prune_object(pruning, schema, at, value, embedded);
+	if (doc_kind(value) != DOC_ARRAY)
+		return;
+	for (size_t i = 0; schema->items != NULL && i < doc_length(value); i++) {
+		const struct field_path here = field_index(at, i);
+		prune_value(pruning, schema->items, &here, own(doc_at(value, i)), false);
+	}
+}
+
+size_t structural_prune(const struct structural *schema, struct doc *object)
+{
+	const struct field_path root = field_name(NULL, STR(""));
+	struct pruning pruning = { .unknown = NULL };
+
+	prune_value(&pruning, schema, &root, object, true);
+	return pruning.n;
+}
+
+void structural_unknown(const struct structural *schema, const struct doc *object, struct field_faults *faults)
+{
+	const struct field_path root = field_name(NULL, STR(""));
+	struct pruning pruning = { .unknown = faults };
+
+	prune_value(&pruning, schema, &root, own(object), true);
+}
+
+// ---- defaults
+
+struct filling {
+	size_t left; // values that may be added
+	bool full;
+};
+
+static size_t count_values(const struct doc *doc)
+{
+	size_t n = 1;
+
+	for (size_t i = 0; doc_kind(doc) == DOC_ARRAY && i < doc_length(doc); i++)
+		n += count_values(doc_at(doc, i));
+	for (struct doc_iter it = doc_iter(doc); doc_next(&it);)
+		n += count_values(it.value);
+	return n;
+}
+
+static bool takes_null(const struct structural *schema)
+{
+	return (schema->flags & NULLABLE) != 0 || (schema->type == ANY_TYPE && (schema->flags & INT_OR_STRING) == 0);
+}
+
+// A copy of the default, the caller's; NULL when there is no room.
+static struct json_object *take_default(struct filling *filling, const struct structural *schema)
+{
+	size_t n = count_values(schema->fallback);
+
+	if (n > filling->left || budget_is_over()) {
+		filling->full = true;
+		return NULL;
+	}
+	filling->left -= n;
+	return tree_copy(tree_of(schema->fallback));
+}
+
+static void fill_value(struct filling *filling, const struct structural *schema, struct doc *value);
+
+static void fill_missing(struct filling *filling, const struct structural *schema, struct doc *object)
+{
+	const struct doc *value;
+
+	for (size_t i = 0; i < schema->n_properties && !filling->full; i++) {
+		const struct property *property = &schema->properties[i];
+		bool there = doc_get(object, property->name, &value);
+		if (there && (value != NULL || takes_null(property->schema)))
+			continue;
+		if (property->schema->fallback != NULL) {
+			struct json_object *copy = take_default(filling, property->schema);
+			doc_set(object, property->name, doc_of(copy));
+			json_object_put(copy);
+		} else if (there) {
+			doc_remove(object, property->name);
+		}
+	}
+}
+
+static void fill_object(struct filling *filling, const struct structural *schema, struct doc *object)
+{
+	fill_missing(filling, schema, object);
+	for (struct doc_iter it = doc_iter(object); !filling->full && doc_next(&it);) {
+		bool known;
+		const struct structural *member = member_schema(schema, it.name, &known);
+		if (member != NULL)
+			fill_value(filling, member, own(it.value));
+	}
+}
+
+static void fill_list(struct filling *filling, const struct structural *items, struct doc *list)
+{
+	for (size_t i = 0; i < doc_length(list) && !filling->full; i++) {
+		if (doc_at(list, i) == NULL && items->fallback != NULL && !takes_null(items))
+			json_object_array_put_idx(tree_of(list), i, take_default(filling, items));
+		fill_value(filling, items, own(doc_at(list, i)));
+	}
+}
+
+static void fill_value(struct filling *filling, const struct structural *schema, struct doc *value)
+{
+	if (doc_kind(value) == DOC_OBJECT)
+		fill_object(filling, schema, value);
+	else if (doc_kind(value) == DOC_ARRAY && schema->items != NULL)
+		fill_list(filling, schema->items, value);
+}
+
+bool structural_default(const struct structural *schema, struct doc *object, size_t max_nodes)
+{
+	struct filling filling = { .left = SIZE_MAX };
+
+	if (max_nodes > 0) {
+		size_t n = count_values(object);
+		filling.left = n < max_nodes ? max_nodes - n : 0;
+	}
+	budget_hold(); // a copy of a default is nobody's for a moment
+	fill_value(&filling, schema, object);
+	budget_release();
+	return !filling.full;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any JSON in XML: W3C's fn:json-to-xml form. For files in repr/ only.
+#ifndef TENURE_REPR_XML_ANY_H
+#define TENURE_REPR_XML_ANY_H
+
+#include "repr/json/doc.h"
+#include "repr/xml/cursor.h"
+
+#define XML_ANY_NAMESPACE "http://www.w3.org/2005/xpath-functions"
+
+// Reads the element that the cursor has just entered, up to its end. depth: how many levels are around it already.
+bool xml_any_read(struct xml_cursor *xml, size_t depth, struct doc **value);
+// The text of the element just entered, which is left, as a number by JSON's rules, or as a boolean (xs:boolean).
+bool xml_read_number(struct xml_cursor *xml, struct doc **value);
+bool xml_read_bool(struct xml_cursor *xml, struct doc **value);
+// The same from text: an attribute's value.
+bool xml_parse_number(struct xml_cursor *xml, struct str text, struct doc **value);
+bool xml_parse_bool(struct xml_cursor *xml, struct str text, struct doc **value);
+// Writes value as one element, which declares the namespace, without blanks.
+void xml_any_write(const struct doc *value, struct buf *out);
+
+#endif

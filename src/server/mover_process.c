@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "registry/move/mover.h"
+#include "server/mover_process.h"
+
+static volatile sig_atomic_t stop; // what a signal handler can reach
+
+static void on_stop(int signal)
+{
+	UNUSED(signal);
+	stop = 1;
+}
+
+static void set_stop_signals(void (*handler)(int signal))
+{
+	static const int signals[] = { SIGTERM, SIGINT, SIGQUIT };
+	struct sigaction action = { .sa_handler = handler };
+	sigset_t set;
+
+	sigemptyset(&action.sa_mask);
+	sigemptyset(&set);
+	for (size_t i = 0; i < COUNT_OF(signals); i++) {
+		(void)sigaction(signals[i], &action, NULL);
+		sigaddset(&set, signals[i]);
+	}
+	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+int mover_main(const struct config *config)
+{
+	set_stop_signals(on_stop);
+	mover_run(config, &stop);
+	return 0;
+}
+
+// The listening socket above all: while this child had it open, a web server would believe in a worker that is gone.
+// The worker's connection to the database goes with the rest, unused.
+static void drop_descriptors(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	(void)log_access_open("");
+	if (null >= 0)
+		(void)dup2(null, STDIN_FILENO);
+	(void)close_range(STDERR_FILENO + 1, ~0U, 0);
+}
+
+_Noreturn static void carry_out(const struct config *config)
+{
+	drop_descriptors();
+	set_stop_signals(SIG_DFL); // a move that is broken off is rolled back, and still waiting
+	log_request(STR(""));
+	while (mover_once(config))
+		;
+	_exit(0);
+}
+
+void mover_kick(struct mover_kick *kick, const struct config *config)
+{
+	kick->wanted = kick->pid != 0 && kill(kick->pid, 0) == 0;
+	if (kick->wanted)
+		return;
+	pid_t pid = fork();
+	if (pid == 0)
+		carry_out(config);
+	if (pid < 0)
+		log_error("can't fork for a move: %s", strerror(errno));
+	kick->wanted = pid < 0;
+	kick->pid = pid < 0 ? 0 : pid;
+}

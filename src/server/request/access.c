@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/config/config.h"
+#include "base/log.h"
+#include "server/request/access.h"
+#include "server/wire/reply.h"
+
+enum { MAX_TARGET = 8192, MAX_FIELD = 1024 };
+
+// Without quotes around it, so a blank would end it.
+static void add_word(struct buf *line, struct str word)
+{
+	struct str rest = str_part(word, 0, MAX_FIELD), part;
+	bool first = true;
+
+	if (rest.n == 0) {
+		buf_addc(line, '-');
+		return;
+	}
+	while (str_split(&rest, ' ', &part)) {
+		if (!first)
+			BUF_LIT(line, "\\x20");
+		log_escape(line, part);
+		first = false;
+	}
+}
+
+static void add_quoted(struct buf *line, struct str value)
+{
+	buf_addc(line, '"');
+	if (value.n == 0)
+		buf_addc(line, '-');
+	else
+		log_escape(line, str_part(value, 0, MAX_FIELD));
+	buf_addc(line, '"');
+}
+
+static void add_request_line(struct buf *line, const struct request *request)
+{
+	buf_addc(line, '"');
+	add_word(line, request->method_text);
+	buf_addc(line, ' ');
+	log_escape(line, str_part(request->target, 0, MAX_TARGET));
+	buf_addc(line, ' ');
+	add_word(line, request->protocol);
+	buf_addc(line, '"');
+}
+
+static void add_sizes(struct buf *line, const struct call *call)
+{
+	const struct response *response = &call->response;
+
+	buf_addc(line, ' ');
+	buf_add_i64(line, response->status);
+	buf_addc(line, ' ');
+	if (response_length(response) == 0 || call->request.method == METHOD_HEAD || !reply_has_body(response))
+		buf_addc(line, '-');
+	else
+		buf_add_u64(line, response_length(response));
+}
+
+// The tenant in the address; else the one whose resources the call was about; else that of who asked, unless an operator
+// did, whose own tenant is not concerned.
+static struct str tenant_of(const struct call *call)
+{
+	struct str tenant = STR_NONE;
+
+	if (call->match.method != NULL)
+		tenant = route_value(&call->match, "tenant");
+	if (tenant.n == 0 && call->registry != NULL)
+		tenant = registry_concerned(call->registry);
+	if (tenant.n > 0 || call->who.role == ROLE_OPERATOR)
+		return tenant;
+	return call->who.tenant;
+}
+
+void access_line(struct buf *line, const struct call *call, enum outcome outcome, unsigned tries)
+{
+	const struct request *request = &call->request;
+
+	add_word(line, request->remote_addr);
+	BUF_LIT(line, " - ");
+	add_word(line, call->who.user);
+	BUF_LIT(line, " [");
+	clock_add_clf(line, clock_now_us());
+	BUF_LIT(line, "] ");
+	add_request_line(line, request);
+	add_sizes(line, call);
+	buf_addc(line, ' ');
+	add_quoted(line, request_header(request, "referer"));
+	buf_addc(line, ' ');
+	add_quoted(line, request_header(request, "user-agent"));
+	buf_addc(line, ' ');
+	uuid_add(line, call->request_id);
+	buf_addc(line, ' ');
+	buf_add_i64(line, clock_tick_us() - call->started_us);
+	buf_addc(line, ' ');
+	buf_add(line, str_c(call->endpoint->name));
+	buf_addc(line, ' ');
+	buf_add(line, str_c(outcome_name(outcome)));
+	buf_addc(line, ' ');
+	buf_add_u64(line, tries);
+	buf_addc(line, ' ');
+	add_quoted(line, tenant_of(call));
+}

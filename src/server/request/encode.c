@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps that every request takes at its end: the answer made whole, the log lines.
+#include "base/base.h"
+
+#include "auth/auth.h"
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "server/request/access.h"
+#include "server/request/steps.h"
+#include "server/setup/dialects.h"
+
+static bool tells_something(const struct problem *problem)
+{
+	return problem->detail.n > 0 || problem->n_members > 0;
+}
+
+// The headers a handler set before it failed stay (an ETag beside 412); its body does not.
+static void render_problem(struct passage *passage)
+{
+	struct call *call = passage->call;
+	const struct problem *problem = &call->problem;
+
+	if (!tells_something(problem) && passage->in_registry)
+		problem = &call->registry->problem;
+	call->response.status = 0;
+	call->response.body = STR("");
+	call->response.spill = NULL;
+	call->response.content_type = STR("");
+	dialect_of(&call->match)->render_problem(call, passage->outcome, problem);
+}
+
+static void set_default(struct response *response, const char *name, struct str value)
+{
+	if (response_get(response, name).p == NULL)
+		response_set(response, name, value);
+}
+
+static void add_headers_of_status(struct passage *passage)
+{
+	struct response *response = &passage->call->response;
+
+	if (response->status == 401)
+		set_default(response, "WWW-Authenticate", str_c(auth_challenge(passage->pipeline->auth)));
+	if (response->status == 503 || response->status == 504)
+		set_default(response, "Retry-After", STR("1"));
+}
+
+static void add_headers_of_all(struct call *call)
+{
+	struct response *response = &call->response;
+	const struct route_method *method = call->match.method;
+	bool reads = call->request.method == METHOD_GET || call->request.method == METHOD_HEAD;
+
+	response_set(response, "X-Request-Id", uuid_str(call->pool, call->request_id));
+	if (reads)
+		set_default(response, "Cache-Control", STR("private, no-cache"));
+	if (reads && method != NULL && method->n_produces > 1)
+		set_default(response, "Vary", STR("Accept"));
+	// lighttpd would cut ranges out of an answer by itself.
+	set_default(response, "Accept-Ranges", STR("none"));
+	set_default(response, "X-Content-Type-Options", STR("nosniff"));
+}
+
+// CGI makes a redirect of 200 with Location, and some web servers do so. They ask for another name, which they turn back.
+static void rename_location(struct call *call)
+{
+	struct response *response = &call->response;
+	struct str name = call->request.location_name, location = response_get(response, "Location");
+
+	if (name.n == 0 || response->status != 200 || location.p == NULL)
+		return;
+	response_set(response, str_cstr(call->pool, name), location);
+	response_unset(response, "Location");
+}
+
+void step_encode(struct passage *passage)
+{
+	struct call *call = passage->call;
+	struct response *response = &call->response;
+	const struct route_method *method = call->match.method;
+
+	if (outcome_status(passage->outcome) >= 400)
+		render_problem(passage);
+	if (response->status == 0)
+		response->status = outcome_status(passage->outcome);
+	add_headers_of_status(passage);
+	add_headers_of_all(call);
+	if (dialect_of(&call->match)->leave != NULL)
+		dialect_of(&call->match)->leave(call);
+	rename_location(call);
+	// The tests take such a line for a failure: what a method may answer is in its WADL, all of it.
+	if (method != NULL && !route_lists_status(method, response->status))
+		log_error("status %d is not in the WADL of %s", response->status, method->id);
+}
+
+// A worker that is busy need not write line by line what nobody would miss. What was changed or refused is written before
+// it is answered.
+static bool may_wait(const struct passage *passage)
+{
+	const struct call *call = passage->call;
+
+	return passage->pipeline->busy && call->response.status < 400 &&
+		(call->request.method == METHOD_GET || call->request.method == METHOD_HEAD);
+}
+
+void step_log(struct passage *passage)
+{
+	const struct call *call = passage->call;
+	struct buf line = buf_new(call->pool, 512);
+
+	if (call->response.status >= 500)
+		log_warning("%.*s %.*s answered %d (%s)", STR_ARG(call->request.method_text),
+			STR_ARG(str_part(call->request.target, 0, 256)), call->response.status, outcome_name(passage->outcome));
+	access_line(&line, call, passage->outcome, passage->tries);
+	if (may_wait(passage))
+		log_access_later(buf_str(&line));
+	else
+		log_access(buf_str(&line));
+}

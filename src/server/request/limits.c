@@ -1,0 +1,613 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "server/request/limits.h"
+
+#include <arpa/inet.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/config/config.h"
+#include "base/log.h"
+
+enum {
+	FAILURES = 4096,      // addresses that are counted at once
+	NEIGHBOURS = 8,       // places that an address may have
+	TOKENS = 8192,
+	WATCHES = 32768,
+	NAP_US = 100,         // between two looks at whether a request has ended
+	YIELD_US = 5000,      // after which others of its tenant let one in that waits
+	IMPATIENT_US = 100000, // for so long after one has waited in vain others of its tenant do not wait
+	OTHERS_US = 2000000,  // a tenant that was about so lately counts as being about
+	ADDRESS_ROOM = 64,
+	NAME_ROOM = 1024,
+	RECENT = 128,         // kinds of names, by their letters
+	RECENT_ROOM = 128,
+};
+
+// By process slot. 0: none. endpoint stands as long as the process lives, the others while it has a request: in progress if
+// tenant is not 0, else waiting for a place.
+struct requests {
+	_Atomic uint64_t endpoint[SHARED_PROCESSES];
+	_Atomic uint64_t mark[SHARED_PROCESSES]; // of the process (shared_self)
+	_Atomic uint64_t tenant[SHARED_PROCESSES];
+	_Atomic uint64_t user[SHARED_PROCESSES];
+	_Atomic int64_t since_us[SHARED_PROCESSES]; // clock_tick_us when it was admitted
+	_Atomic uint64_t waiting[SHARED_PROCESSES]; // the tenant of a request that has waited long enough to be let in first
+};
+
+// window: the minute, counted from when the clock began, in the upper half; how many in the lower.
+struct failure {
+	_Atomic uint64_t address;
+	_Atomic uint64_t window;
+};
+
+struct failures {
+	struct failure of[FAILURES];
+};
+
+// until: seconds of the monotonic clock.
+struct right_token {
+	_Atomic uint64_t token;
+	_Atomic uint64_t until_s;
+};
+
+struct tokens {
+	struct right_token of[TOKENS];
+};
+
+// owner: the mark of the process whose watch it is; 0: free. check: which watch it is.
+struct watch {
+	_Atomic uint64_t owner;
+	_Atomic uint64_t endpoint;
+	_Atomic uint32_t check;
+	_Atomic uint32_t token;  // 32 bits of their hashes tell enough
+	_Atomic uint32_t tenant;
+	uint32_t unused;
+};
+
+struct watches {
+	struct watch of[WATCHES];
+};
+
+static_assert(sizeof(struct watch) == 32, "two in a cache line");
+
+struct recent {
+	size_t n;
+	uint64_t key;
+	char text[RECENT_ROOM];
+};
+
+struct limits {
+	struct recent *recent; // hashes under the key of the file that is mapped
+	const struct config *config;
+	const struct endpoint_config *endpoint;
+	struct shared *shared; // NULL: nothing is limited
+	unsigned processes;    // that serve the endpoint once all have started
+	bool entered;
+	uint64_t endpoint_key;
+	// Of the tenants that this worker has met, for how long a request may wait.
+	uint64_t last_tenant;
+	int64_t others_us;     // when it met another one
+	uint64_t refused_tenant;
+	int64_t refused_us;
+	uint32_t checks;
+};
+
+static struct requests *requests_of(const struct limits *limits)
+{
+	return shared_area(limits->shared, SHARED_REQUESTS, sizeof(struct requests));
+}
+
+static struct failures *failures_of(const struct limits *limits)
+{
+	return shared_area(limits->shared, SHARED_FAILURES, sizeof(struct failures));
+}
+
+static struct tokens *tokens_of(const struct limits *limits)
+{
+	return shared_area(limits->shared, SHARED_TOKENS, sizeof(struct tokens));
+}
+
+static struct watches *watches_of(const struct limits *limits)
+{
+	return shared_area(limits->shared, SHARED_WATCHES, sizeof(struct watches));
+}
+
+// A client that comes again has the same names: its hashes are kept, one of each kind.
+static uint64_t recent_key(const struct limits *limits, struct recent *recent, struct str text)
+{
+	if (recent->n == text.n && memcmp(recent->text, text.p, text.n) == 0)
+		return recent->key;
+	uint64_t key = shared_hash(limits->shared, text);
+	if (text.n <= sizeof(recent->text)) {
+		memcpy(recent->text, text.p, text.n);
+		recent->n = text.n;
+		recent->key = key;
+	}
+	return key;
+}
+
+// The hash of a name within this endpoint. kind keeps names of different things apart.
+static uint64_t key_of(const struct limits *limits, char kind, struct str a, struct str b)
+{
+	char text[NAME_ROOM];
+	size_t n = 1 + sizeof(uint64_t) + sizeof(size_t);
+
+	text[0] = kind;
+	memcpy(text + 1, &limits->endpoint_key, sizeof(uint64_t));
+	memcpy(text + 1 + sizeof(uint64_t), &a.n, sizeof(size_t));
+	// Longer names than there are would only be counted together.
+	a = str_part(a, 0, a.n < (NAME_ROOM - n) / 2 ? a.n : (NAME_ROOM - n) / 2);
+	b = str_part(b, 0, b.n < (NAME_ROOM - n) / 2 ? b.n : (NAME_ROOM - n) / 2);
+	if (a.n > 0)
+		memcpy(text + n, a.p, a.n);
+	if (b.n > 0)
+		memcpy(text + n + a.n, b.p, b.n);
+	return recent_key(limits, &limits->recent[(unsigned char)kind % RECENT], str_n(text, n + a.n + b.n));
+}
+
+// ---- the process
+
+struct shared *limits_share(const struct config *config)
+{
+	char *text = NULL;
+
+	if (asprintf(&text, "%s\n%s\n%u\n%s", config->db_host, config->db_socket, config->db_port, config->db_name) < 0)
+		return NULL;
+	struct shared *shared = shared_open(config->runtime_dir, str_c(text));
+	if (shared == NULL)
+		log_warning("no memory to share: no limits hold");
+	free(text);
+	return shared;
+}
+
+// In the memory as it is mapped now.
+static void join(struct limits *limits)
+{
+	unsigned slot = shared_slot(limits->shared);
+
+	limits->entered = false;
+	memset(limits->recent, 0, RECENT * sizeof(*limits->recent));
+	limits->endpoint_key = shared_hash(limits->shared, str_c(limits->endpoint->name));
+	if (slot == SHARED_NONE)
+		return;
+	struct requests *requests = requests_of(limits);
+	atomic_store(&requests->tenant[slot], 0);
+	atomic_store(&requests->user[slot], 0);
+	atomic_store(&requests->waiting[slot], 0);
+	atomic_store(&requests->mark[slot], shared_self(limits->shared));
+	atomic_store(&requests->endpoint[slot], limits->processes > 0 ? limits->endpoint_key : 0);
+}
+
+struct limits *limits_new(const struct config *config, const struct endpoint_config *endpoint, struct shared *shared,
+	unsigned processes)
+{
+	struct limits *limits = calloc(1, sizeof(*limits));
+
+	if (limits != NULL)
+		limits->recent = calloc(RECENT, sizeof(*limits->recent));
+	if (limits == NULL || limits->recent == NULL) {
+		free(limits);
+		return NULL;
+	}
+	limits->config = config;
+	limits->endpoint = endpoint;
+	limits->shared = shared;
+	limits->processes = processes;
+	if (shared != NULL && shared_claim(shared))
+		join(limits);
+	else
+		limits->shared = NULL;
+	return limits;
+}
+
+void limits_free(struct limits **limits)
+{
+	if (*limits == NULL)
+		return;
+	if ((*limits)->shared != NULL) {
+		limits_leave(*limits);
+		unsigned slot = shared_slot((*limits)->shared);
+		if (slot != SHARED_NONE)
+			atomic_store(&requests_of(*limits)->endpoint[slot], 0);
+	}
+	free((*limits)->recent);
+	free(*limits);
+	*limits = NULL;
+}
+
+void limits_tick(struct limits *limits)
+{
+	if (limits->shared != NULL && shared_refresh(limits->shared, clock_tick_us()))
+		join(limits);
+}
+
+// ---- requests
+
+struct count {
+	unsigned processes; // that serve the endpoint
+	unsigned tenant, user;                 // in progress
+	unsigned tenant_waiting, user_waiting;
+	unsigned stuck;                        // of those in progress, the tenant's that are old
+};
+
+// One pass over the slots in use. old_us: what was admitted before that is stuck. What a process that ended left there is void.
+static struct count count_requests(const struct limits *limits, uint64_t tenant, uint64_t user, int64_t old_us)
+{
+	struct requests *requests = requests_of(limits);
+	unsigned used = shared_used(limits->shared);
+	struct count count = { .processes = 0 };
+
+	for (unsigned i = 0; i < used; i++) {
+		if (atomic_load_explicit(&requests->endpoint[i], memory_order_relaxed) != limits->endpoint_key ||
+			!shared_is_alive(limits->shared, atomic_load_explicit(&requests->mark[i], memory_order_relaxed)))
+			continue;
+		count.processes++;
+		uint64_t busy = atomic_load_explicit(&requests->tenant[i], memory_order_relaxed);
+		bool same_user = atomic_load_explicit(&requests->user[i], memory_order_relaxed) == user;
+		count.tenant += busy == tenant;
+		count.stuck += busy == tenant && atomic_load_explicit(&requests->since_us[i], memory_order_relaxed) <= old_us;
+		count.user += busy != 0 && same_user;
+		uint64_t waiting = busy == 0 ? atomic_load_explicit(&requests->waiting[i], memory_order_relaxed) : 0;
+		count.tenant_waiting += waiting == tenant;
+		count.user_waiting += waiting != 0 && same_user;
+	}
+	return count;
+}
+
+// What one may have of so many processes; configured 0: all but the reserve.
+static unsigned share_of(const struct limits *limits, unsigned processes, unsigned configured)
+{
+	unsigned all = processes > limits->processes ? processes : limits->processes;
+	unsigned reserve = limits->endpoint->reserve, most = all > reserve ? all - reserve : 1;
+
+	return configured != 0 && configured < most ? configured : most;
+}
+
+static void publish(const struct limits *limits, uint64_t tenant, uint64_t user, int64_t now_us)
+{
+	struct requests *requests = requests_of(limits);
+	unsigned slot = shared_slot(limits->shared);
+
+	atomic_store_explicit(&requests->user[slot], user, memory_order_relaxed);
+	if (tenant != 0)
+		atomic_store_explicit(&requests->since_us[slot], now_us, memory_order_relaxed);
+	atomic_store(&requests->tenant[slot], tenant); // in order: who comes at the same time counts this one, or is counted here
+}
+
+// Has this worker served no other tenant lately?
+static bool is_alone(const struct limits *limits, int64_t now_us)
+{
+	return limits->others_us == 0 || now_us - limits->others_us > OTHERS_US;
+}
+
+// The limit that the request meets, itself counted; NULL: none. One that comes newly counts those that have waited, or it would
+// take each place before them.
+// *stuck: all that it waits for is old.
+static const char *met_limit(const struct limits *limits, uint64_t tenant, uint64_t user, bool newly, bool *stuck)
+{
+	int64_t now_us = clock_tick_us();
+	int64_t stuck_us = (is_alone(limits, now_us) ? LIMITS_STUCK_ALONE_MS : LIMITS_STUCK_MS) * INT64_C(1000);
+	struct count count = count_requests(limits, tenant, user, now_us - stuck_us);
+
+	*stuck = count.stuck > 0 && count.stuck + 1 >= count.tenant;
+
+	if (newly) {
+		count.tenant += count.tenant_waiting;
+		count.user += count.user_waiting;
+	}
+	if (count.tenant > share_of(limits, count.processes, limits->config->tenant_requests))
+		return "your tenant has as many requests in progress as it may have";
+	if (count.user > share_of(limits, count.processes, limits->config->user_requests))
+		return "you have as many requests in progress as you may have";
+	return NULL;
+}
+
+static void nap(void)
+{
+	const struct timespec pause = { .tv_nsec = NAP_US * 1000 };
+
+	(void)nanosleep(&pause, NULL);
+}
+
+static int64_t patience_us(struct limits *limits, uint64_t tenant, int64_t now_us)
+{
+	if (limits->refused_tenant == tenant && now_us - limits->refused_us < IMPATIENT_US)
+		return 0;
+	return (is_alone(limits, now_us) ? LIMITS_WAIT_ALONE_MS : LIMITS_WAIT_MS) * INT64_C(1000);
+}
+
+// While it waits it is not counted: two of one tenant that wait would keep each other out.
+static const char *wait_for_place(struct limits *limits, uint64_t tenant, uint64_t user, const char *met,
+	bool stuck)
+{
+	_Atomic uint64_t *waiting = &requests_of(limits)->waiting[shared_slot(limits->shared)];
+	int64_t from_us = clock_tick_us(), now_us = from_us, until_us = now_us + patience_us(limits, tenant, now_us);
+
+	publish(limits, 0, user, 0);
+	for (; met != NULL && !stuck && now_us < until_us; now_us = clock_tick_us()) {
+		if (now_us - from_us >= YIELD_US)
+			atomic_store(waiting, tenant);
+		nap();
+		publish(limits, tenant, user, clock_tick_us());
+		met = met_limit(limits, tenant, user, false, &stuck);
+		if (met != NULL)
+			publish(limits, 0, user, 0);
+	}
+	atomic_store(waiting, 0);
+	if (met != NULL) {
+		limits->refused_tenant = tenant;
+		limits->refused_us = clock_tick_us();
+	}
+	return met;
+}
+
+// Somebody of no tenant, such as an operator, is a tenant for himself; nobody at all, his address.
+static void find_keys(const struct limits *limits, const struct principal *who, struct str address, uint64_t *tenant,
+	uint64_t *user)
+{
+	if (who->user.n == 0) {
+		*tenant = *user = key_of(limits, 'a', address, STR(""));
+		return;
+	}
+	*user = key_of(limits, 'u', who->tenant, who->user);
+	*tenant = who->tenant.n > 0 ? key_of(limits, 't', who->tenant, STR("")) : *user;
+}
+
+bool limits_enter(struct limits *limits, const struct principal *who, struct str address, struct limits_refusal *refusal)
+{
+	uint64_t tenant, user;
+
+	limits_tick(limits);
+	if (limits->shared == NULL || shared_slot(limits->shared) == SHARED_NONE)
+		return true;
+	find_keys(limits, who, address, &tenant, &user);
+	int64_t now_us = clock_tick_us();
+	bool stuck;
+	if (limits->last_tenant != tenant && limits->last_tenant != 0)
+		limits->others_us = now_us;
+	limits->last_tenant = tenant;
+	publish(limits, tenant, user, now_us);
+	limits->entered = true;
+	const char *met = met_limit(limits, tenant, user, true, &stuck);
+	if (met == NULL)
+		return true;
+	met = wait_for_place(limits, tenant, user, met, stuck);
+	*refusal = (struct limits_refusal){ .retry_s = 1, .what = met };
+	return met == NULL;
+}
+
+void limits_leave(struct limits *limits)
+{
+	if (limits->entered && shared_slot(limits->shared) != SHARED_NONE)
+		publish(limits, 0, 0, 0);
+	limits->entered = false;
+}
+
+uint64_t limits_tenant(const struct limits *limits)
+{
+	return limits->entered ? limits->last_tenant : 0;
+}
+
+// ---- wrong tokens
+
+static uint64_t minute_now(void)
+{
+	return (uint64_t)(clock_tick_us() / 1000000 / LIMITS_WINDOW_S);
+}
+
+// Whoever has an IPv6 address has 2^64 of them.
+static uint64_t address_key(const struct limits *limits, struct str address)
+{
+	char text[ADDRESS_ROOM];
+	unsigned char bytes[16];
+
+	if (address.n == 0 || address.n >= sizeof(text))
+		return key_of(limits, 'x', str_part(address, 0, ADDRESS_ROOM), STR(""));
+	memcpy(text, address.p, address.n);
+	text[address.n] = '\0';
+	if (strchr(text, ':') != NULL && inet_pton(AF_INET6, text, bytes) == 1)
+		return key_of(limits, '6', str_n((const char *)bytes, 8), STR(""));
+	return key_of(limits, '4', address, STR(""));
+}
+
+// How many of this minute; what is of another one, or of one to come, counts nothing.
+static uint32_t count_of(uint64_t window, uint64_t minute)
+{
+	return window >> 32 == (minute & UINT32_MAX) ? (uint32_t)window : 0;
+}
+
+static struct failure *find_failure(const struct limits *limits, uint64_t key)
+{
+	struct failures *failures = failures_of(limits);
+
+	for (size_t i = 0; i < NEIGHBOURS; i++) {
+		struct failure *failure = &failures->of[(key + i) % FAILURES];
+		if (atomic_load_explicit(&failure->address, memory_order_relaxed) == key)
+			return failure;
+	}
+	return NULL;
+}
+
+// A place for the address: its own, else that of the one with the fewest.
+static struct failure *make_failure(const struct limits *limits, uint64_t key, uint64_t minute)
+{
+	struct failure *failure = find_failure(limits, key), *least = NULL;
+	struct failures *failures = failures_of(limits);
+
+	for (size_t i = 0; failure == NULL && i < NEIGHBOURS; i++) {
+		struct failure *other = &failures->of[(key + i) % FAILURES];
+		if (least == NULL || count_of(atomic_load(&other->window), minute) < count_of(atomic_load(&least->window), minute))
+			least = other;
+	}
+	if (failure != NULL)
+		return failure;
+	atomic_store(&least->window, 0);
+	atomic_store(&least->address, key);
+	return least;
+}
+
+static size_t token_place(uint64_t key)
+{
+	return (size_t)(key % TOKENS);
+}
+
+static bool was_right(const struct limits *limits, struct str token)
+{
+	uint64_t key = key_of(limits, 'k', token, STR("")), now_s = (uint64_t)(clock_tick_us() / 1000000);
+	const struct right_token *known = &tokens_of(limits)->of[token_place(key)];
+	uint64_t until_s = atomic_load(&known->until_s);
+
+	return token.n > 0 && atomic_load(&known->token) == key && now_s < until_s && until_s <= now_s + LIMITS_REMEMBER_S;
+}
+
+bool limits_may_try(struct limits *limits, struct str address, struct str token, struct limits_refusal *refusal)
+{
+	if (limits->shared == NULL || limits->config->wrong_tokens == 0 || token.n == 0)
+		return true;
+	const struct failure *failure = find_failure(limits, address_key(limits, address));
+	if (failure == NULL || count_of(atomic_load(&failure->window), minute_now()) < limits->config->wrong_tokens ||
+		was_right(limits, token))
+		return true;
+	int64_t now_s = clock_tick_us() / 1000000;
+	*refusal = (struct limits_refusal){ .retry_s = (unsigned)(LIMITS_WINDOW_S - now_s % LIMITS_WINDOW_S),
+		.what = "too many wrong tokens came from your address; wait, or use a token that was right before" };
+	return false;
+}
+
+void limits_was_wrong(struct limits *limits, struct str address)
+{
+	uint64_t minute = minute_now();
+
+	if (limits->shared == NULL || limits->config->wrong_tokens == 0)
+		return;
+	struct failure *failure = make_failure(limits, address_key(limits, address), minute);
+	uint64_t window = atomic_load(&failure->window), next;
+	do {
+		uint32_t n = count_of(window, minute);
+		next = (minute & UINT32_MAX) << 32 | (n < UINT32_MAX ? n + 1 : n);
+	} while (!atomic_compare_exchange_weak(&failure->window, &window, next));
+}
+
+void limits_was_right(struct limits *limits, struct str token)
+{
+	if (limits->shared == NULL || limits->config->wrong_tokens == 0 || token.n == 0)
+		return;
+	uint64_t key = key_of(limits, 'k', token, STR(""));
+	struct right_token *known = &tokens_of(limits)->of[token_place(key)];
+	atomic_store(&known->until_s, 0);
+	atomic_store(&known->token, key);
+	atomic_store(&known->until_s, (uint64_t)(clock_tick_us() / 1000000) + LIMITS_REMEMBER_S);
+}
+
+// ---- watches
+
+// A free place, or that of a watch whose process has ended. 0: there is none. Place 0 is never used.
+static uint32_t claim_watch(const struct limits *limits, uint64_t self, uint64_t from)
+{
+	struct watches *watches = watches_of(limits);
+
+	for (uint32_t i = 0; i < WATCHES - 1; i++) {
+		uint32_t at = 1 + (uint32_t)((from + i) % (WATCHES - 1));
+		uint64_t owner = atomic_load_explicit(&watches->of[at].owner, memory_order_relaxed);
+		if ((owner == 0 || !shared_is_alive(limits->shared, owner)) &&
+			atomic_compare_exchange_strong(&watches->of[at].owner, &owner, self))
+			return at;
+	}
+	return 0;
+}
+
+struct watch_count {
+	unsigned endpoint, tenant, token;
+};
+
+static struct watch_count count_watches(const struct limits *limits, uint32_t tenant, uint32_t token)
+{
+	struct watches *watches = watches_of(limits);
+	struct watch_count count = { .endpoint = 0 };
+
+	for (uint32_t i = 1; i < WATCHES; i++) {
+		struct watch *watch = &watches->of[i];
+		uint64_t owner = atomic_load_explicit(&watch->owner, memory_order_relaxed);
+		if (owner == 0 || atomic_load_explicit(&watch->endpoint, memory_order_relaxed) != limits->endpoint_key ||
+			!shared_is_alive(limits->shared, owner))
+			continue;
+		count.endpoint++;
+		count.tenant += atomic_load_explicit(&watch->tenant, memory_order_relaxed) == tenant;
+		count.token += atomic_load_explicit(&watch->token, memory_order_relaxed) == token;
+	}
+	return count;
+}
+
+static bool is_over(unsigned count, unsigned limit)
+{
+	return limit != 0 && count > limit;
+}
+
+static const char *met_watch_limit(const struct limits *limits, const struct principal *who, uint32_t tenant, uint32_t token)
+{
+	struct watch_count count = count_watches(limits, tenant, token);
+	unsigned all = limits->endpoint->watches;
+
+	if (is_over(count.token, limits->config->watches_per_token))
+		return "as many watches as one token may have are open with yours";
+	if (who->tenant.n > 0 && is_over(count.tenant, limits->config->watches_per_tenant))
+		return "your tenant has as many watches open as it may have";
+	if (is_over(count.endpoint, who->role == ROLE_OPERATOR ? all : all - all / 10))
+		return "as many watches are open here as may be";
+	return NULL;
+}
+
+bool limits_watch_begin(struct limits *limits, const struct principal *who, struct str credential, struct limits_watch *watch,
+	struct limits_refusal *refusal)
+{
+	*watch = (struct limits_watch){ .index = 0 };
+	if (limits->shared == NULL || shared_slot(limits->shared) == SHARED_NONE)
+		return true;
+	uint64_t token = key_of(limits, 'k', credential, STR("")), tenant = key_of(limits, 't', who->tenant, STR(""));
+	watch->index = claim_watch(limits, shared_self(limits->shared), token);
+	if (watch->index == 0)
+		return true; // thousands more than any web server has
+	watch->check = (uint32_t)(token >> 32) + ++limits->checks;
+	struct watch *mine = &watches_of(limits)->of[watch->index];
+	atomic_store(&mine->check, watch->check);
+	atomic_store(&mine->token, (uint32_t)token);
+	atomic_store(&mine->tenant, (uint32_t)tenant);
+	atomic_store(&mine->endpoint, limits->endpoint_key);
+	const char *met = met_watch_limit(limits, who, (uint32_t)tenant, (uint32_t)token);
+	if (met == NULL)
+		return true;
+	limits_watch_end(limits, watch);
+	*refusal = (struct limits_refusal){ .retry_s = 10, .what = met };
+	return false;
+}
+
+static struct watch *find_watch(const struct limits *limits, const struct limits_watch *watch)
+{
+	if (limits->shared == NULL || watch->index == 0 || watch->index >= WATCHES)
+		return NULL;
+	struct watch *found = &watches_of(limits)->of[watch->index];
+	return atomic_load(&found->check) == watch->check ? found : NULL;
+}
+
+void limits_watch_take(struct limits *limits, const struct limits_watch *watch)
+{
+	struct watch *found = find_watch(limits, watch);
+	uint64_t self = limits->shared != NULL ? shared_self(limits->shared) : 0;
+
+	if (found != NULL && self != 0)
+		atomic_store(&found->owner, self);
+}
+
+void limits_watch_end(struct limits *limits, const struct limits_watch *watch)
+{
+	struct watch *found = find_watch(limits, watch);
+
+	if (found == NULL)
+		return;
+	uint64_t self = shared_self(limits->shared);
+	atomic_store(&found->check, 0);
+	(void)atomic_compare_exchange_strong(&found->owner, &self, 0);
+}

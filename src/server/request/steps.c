@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps up to the handler and its transaction.
+#include "base/base.h"
+
+#include "auth/auth.h"
+#include "base/budget.h"
+#include "base/clock.h"
+#include "base/config/config.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "db/db.h"
+#include "http/media.h"
+#include "registry/tenant/tenant.h"
+#include "registry/trait/catalogue.h"
+#include "server/request/limits.h"
+#include "server/request/steps.h"
+#include "server/setup/dialects.h"
+
+static enum step_result done(struct passage *passage, enum outcome outcome)
+{
+	passage->outcome = outcome;
+	return STEP_DONE;
+}
+
+static enum step_result done_because(struct passage *passage, enum outcome outcome, struct str detail)
+{
+	passage->call->problem = (struct problem){ .detail = detail };
+	return done(passage, outcome);
+}
+
+// ---- identify
+
+enum step_result step_identify(struct passage *passage)
+{
+	struct pipeline *pipeline = passage->pipeline;
+	struct call *call = passage->call;
+
+	call->config = pipeline->config;
+	call->endpoint = pipeline->endpoint;
+	call->routes = pipeline->routes;
+	call->registry = pipeline->registry;
+	call->registry->concerned.tenant = STR_NONE;
+	call->registry->concerned.several = false;
+	call->may_order = pipeline->may_order;
+	call->started_us = clock_tick_us();
+	call->request_id = uuid_new();
+	call->who = (struct principal){ .user = STR(""), .tenant = STR(""), .role = ROLE_NONE };
+	call->match.dialect = dialect_default()->name;
+	call->realm = (struct realm){ .kind = REALM_NONE };
+	response_reset(&call->response, call->pool);
+	log_request(uuid_str(call->pool, call->request_id));
+	return STEP_NEXT;
+}
+
+// ---- route
+
+// What is open to everybody and needs no database is answered while that is away, whatever token comes along.
+static bool needs_nobody(const struct route_method *method)
+{
+	return method->role == ROLE_NONE && method->txn == TXN_NONE;
+}
+
+// What an error is written in while the method's own representations aren't known, or don't matter.
+static enum repr_format preferred_format(const struct request *request)
+{
+	static const char *const types[] = {
+		"application/json", "application/problem+json",
+		"application/xml", "application/problem+xml", "text/xml",
+	};
+	const int first_xml = 2;
+
+	return media_choose(request_header(request, "accept"), types, COUNT_OF(types)) >= first_xml ? REPR_XML : REPR_JSON;
+}
+
+static enum outcome find_method(struct call *call)
+{
+	struct request *request = &call->request;
+	struct str detail = STR("");
+
+	enum outcome outcome = uri_parse(call->pool, request->target, call->config->max_target, &request->uri, &detail);
+	if (outcome == OUTCOME_OK)
+		outcome = route_find(call->routes, call->pool, request, &call->match, &detail);
+	else
+		call->match.dialect = route_dialect(call->routes, &request->uri);
+	if (call->match.allow.n > 0 && (outcome == OUTCOME_NO_CONTENT || outcome == OUTCOME_METHOD_NOT_ALLOWED))
+		response_set(&call->response, "Allow", call->match.allow);
+	call->problem = (struct problem){ .detail = detail };
+	return outcome;
+}
+
+static enum outcome refuse(struct call *call, const struct limits_refusal *refusal)
+{
+	response_set(&call->response, "Retry-After", str_printf(call->pool, "%u", refusal->retry_s));
+	return call_fail(call, OUTCOME_TOO_MANY_REQUESTS, "%s", refusal->what);
+}
+
+// Sets call->who; else what went wrong is in call->problem.
+static enum outcome identify_caller(struct passage *passage)
+{
+	struct pipeline *pipeline = passage->pipeline;
+	struct call *call = passage->call;
+	struct str detail = STR(""), token = auth_token(&call->request);
+	struct limits_refusal refusal;
+
+	if (!limits_may_try(pipeline->limits, call->request.remote_addr, token, &refusal))
+		return refuse(call, &refusal);
+	enum outcome outcome = auth_identify(pipeline->auth, pipeline->db, call->pool, &call->request, &call->who, &detail);
+	if (outcome == OUTCOME_UNAUTHENTICATED)
+		limits_was_wrong(pipeline->limits, call->request.remote_addr);
+	else if (outcome == OUTCOME_OK && auth_has_asked(pipeline->auth))
+		limits_was_right(pipeline->limits, token);
+	if (outcome != OUTCOME_OK)
+		call->problem = (struct problem){ .detail = detail };
+	return outcome;
+}
+
+// What is wrong with the address, for somebody; for nobody, 401.
+static enum outcome ask_first(struct passage *passage, enum outcome outcome)
+{
+	struct call *call = passage->call;
+	const struct problem found = call->problem;
+
+	call->problem = (struct problem){ .n_members = 0 };
+	enum outcome asked = identify_caller(passage);
+	if (asked == OUTCOME_OK)
+		asked = policy_permits(&call->who, ROLE_READER, (struct realm){ .kind = REALM_NONE });
+	if (asked == OUTCOME_OK || asked == OUTCOME_FORBIDDEN) {
+		call->problem = found;
+		return outcome;
+	}
+	if (call->problem.detail.n == 0)
+		call->problem.detail = STR("this needs a credential");
+	return asked;
+}
+
+// From here on the address means what its words meant in its dialect, whoever asks.
+static void set_realm(struct call *call, const struct dialect *dialect)
+{
+	struct str tenant = route_value(&call->match, "tenant");
+
+	if (tenant.p != NULL)
+		call->realm = dialect->has_all_tenants ? realm_of_word(tenant) : realm_of_tenant(tenant);
+}
+
+enum step_result step_route(struct passage *passage)
+{
+	struct call *call = passage->call;
+
+	call->produce = preferred_format(&call->request);
+	if (passage->fault == TRANSPORT_NO_TARGET) {
+		log_error("no REQUEST_URI from the web server; httpd-conf/ shows how to set it up");
+		return done(passage, OUTCOME_INTERNAL);
+	}
+	enum outcome outcome = find_method(call);
+	const struct dialect *dialect = dialect_of(&call->match);
+	if (dialect->enter != NULL)
+		outcome = dialect->enter(call, outcome);
+	if (outcome == OUTCOME_OK) {
+		set_realm(call, dialect);
+		return STEP_NEXT;
+	}
+	bool asks = dialect->asks_first && (call->match.method == NULL || !needs_nobody(call->match.method));
+	return done(passage, asks ? ask_first(passage, outcome) : outcome);
+}
+
+// ---- receive
+
+enum step_result step_receive(struct passage *passage)
+{
+	struct call *call = passage->call;
+
+	switch (passage->fault) {
+	case TRANSPORT_BODY_TOO_LARGE:
+		return done(passage, call_fail(call, OUTCOME_BODY_TOO_LARGE, "the body may have %llu bytes at most",
+			(unsigned long long)call->config->max_body));
+	case TRANSPORT_BODY_CUT:
+		return done(passage, call_fail(call, OUTCOME_BAD_REQUEST,
+			"the body came incomplete: it must have as many bytes as Content-Length says"));
+	case TRANSPORT_HEADERS_TOO_LARGE:
+		return done(passage, call_fail(call, OUTCOME_HEADERS_TOO_LARGE,
+			"the header fields may have %u bytes altogether, and be %d at most",
+			call->config->max_headers, REQUEST_MAX_HEADERS));
+	case TRANSPORT_NO_TARGET:
+	case TRANSPORT_OK:
+		break;
+	}
+	return STEP_NEXT;
+}
+
+// ---- authenticate, permit
+
+enum step_result step_authenticate(struct passage *passage)
+{
+	if (needs_nobody(passage->call->match.method))
+		return STEP_NEXT;
+	enum outcome outcome = identify_caller(passage);
+	return outcome == OUTCOME_OK ? STEP_NEXT : done(passage, outcome);
+}
+
+enum step_result step_permit(struct passage *passage)
+{
+	struct call *call = passage->call;
+	enum role needed = call->match.method->role;
+	bool reads = call->request.method == METHOD_GET || call->request.method == METHOD_HEAD;
+	enum outcome outcome = policy_permits(&call->who, needed, call->realm);
+
+	if (call->who.reads_all && reads)
+		return STEP_NEXT;
+	switch (outcome) {
+	case OUTCOME_OK:
+		return STEP_NEXT;
+	case OUTCOME_NOT_FOUND: // no detail: nothing may tell it from what doesn't exist
+		return done_because(passage, outcome, STR(""));
+	case OUTCOME_UNAUTHENTICATED:
+		return done_because(passage, outcome, STR("this needs a credential"));
+	default:
+		return done(passage, call_fail(call, outcome, "this needs the role %s", role_name(needed)));
+	}
+}
+
+// ---- admit
+
+// What is open to everybody, as a health check is, is short, and counts against nobody.
+enum step_result step_admit(struct passage *passage)
+{
+	struct call *call = passage->call;
+	struct limits_refusal refusal;
+
+	if (call->match.method->role == ROLE_NONE ||
+		limits_enter(passage->pipeline->limits, &call->who, call->request.remote_addr, &refusal))
+		return STEP_NEXT;
+	return done(passage, refuse(call, &refusal));
+}
+
+// ---- negotiate
+
+// "application/xml", "text/xml", "application/problem+xml".
+static enum repr_format format_of(const char *type)
+{
+	return str_ends(str_c(type), STR("xml")) ? REPR_XML : REPR_JSON;
+}
+
+static enum step_result refuse_types(struct passage *passage, enum outcome outcome, struct str detail)
+{
+	struct call *call = passage->call;
+	const struct route_method *method = call->match.method;
+	struct buf types = buf_new(call->pool, 64);
+
+	for (size_t i = 0; i < method->n_consumes; i++)
+		buf_addf(&types, "%s%s", i > 0 ? ", " : "", method->consumes[i]);
+	if (outcome == OUTCOME_UNSUPPORTED_MEDIA)
+		response_set(&call->response, method->method == METHOD_PATCH ? "Accept-Patch" : "Accept", buf_str(&types));
+	return done_because(passage, outcome, detail);
+}
+
+enum step_result step_negotiate(struct passage *passage)
+{
+	struct call *call = passage->call;
+	const struct route_method *method = call->match.method;
+	struct str detail = STR("");
+	int produce = -1, consume = -1;
+
+	enum outcome outcome = route_check_params(call->pool, &call->request, &call->match, &detail);
+	if (outcome != OUTCOME_OK)
+		return done_because(passage, outcome, detail);
+	outcome = route_negotiate(call->pool, &call->request, method, &produce, &consume, &detail);
+	if (outcome != OUTCOME_OK)
+		return refuse_types(passage, outcome, detail);
+	if (method->body_required && call->request.body.n == 0)
+		return done(passage, call_fail(call, OUTCOME_BAD_DOCUMENT, "this needs a body"));
+	if (produce >= 0) {
+		call->produce_type = method->produces[produce];
+		call->produce = format_of(call->produce_type);
+	}
+	if (consume >= 0) {
+		call->consume_type = method->consumes[consume];
+		call->consume = format_of(call->consume_type);
+	}
+	return STEP_NEXT;
+}
+
+// ---- run
+
+static enum outcome run_handler(struct passage *passage)
+{
+	const struct endpoint *endpoint = passage->call->match.method->handler;
+
+	response_reset(&passage->call->response, passage->call->pool);
+	passage->call->problem = (struct problem){ .n_members = 0 };
+	passage->call->dry_run = false;
+	passage->call->order = STR_NONE;
+	passage->tries++;
+	return endpoint->run(passage->call);
+}
+
+// Is what the handler did to stay?
+static bool stays(const struct passage *passage)
+{
+	return outcome_commits(passage->outcome) && !passage->call->dry_run;
+}
+
+// Starts from nothing each time: the memory of an attempt that was rolled back is given back first.
+static enum db_verdict attempt_run(void *arg)
+{
+	struct passage *passage = arg;
+
+	passage->call->pool = passage->pool;
+	pool_rewind(passage->pool, passage->mark);
+	passage->call->registry->problem = (struct problem){ .n_members = 0 };
+	passage->call->registry->concerned.tenant = STR_NONE; // its text was in what the pool is rewound by
+	passage->call->registry->concerned.several = false;
+	catalogue_begin(passage->call->registry);
+	passage->outcome = run_handler(passage);
+	return stays(passage) ? DB_COMMIT : DB_ROLLBACK;
+}
+
+static enum db_mode db_mode_of(enum txn_mode mode)
+{
+	switch (mode) {
+	case TXN_SNAPSHOT:
+		return DB_SNAPSHOT;
+	case TXN_WRITE:
+		return DB_WRITE;
+	case TXN_NONE:
+	case TXN_READ:
+		break;
+	}
+	return DB_AUTOCOMMIT;
+}
+
+// What the handler had written doesn't count.
+static enum step_result forget_answer(struct passage *passage, enum outcome outcome)
+{
+	struct call *call = passage->call;
+
+	log_warning("%s: %s", call->match.method->id, db_error(passage->pipeline->db));
+	response_reset(&call->response, call->pool);
+	passage->in_registry = false;
+	if (db_txn_uncertain(passage->pipeline->db))
+		return done_because(passage, outcome,
+			STR("the database went away at the end, and it is not known whether this was done: look before you repeat it"));
+	const char *reason = outcome == OUTCOME_UNAVAILABLE ? db_reason(passage->pipeline->db) : NULL;
+	return done_because(passage, outcome, reason != NULL ? str_c(reason) : STR(""));
+}
+
+static enum db_verdict ensure_home(void *arg)
+{
+	struct pipeline *pipeline = arg;
+
+	catalogue_begin(pipeline->registry);
+	return tenant_ensure(pipeline->registry, str_c(pipeline->config->default_tenant)) == OUTCOME_OK ? DB_COMMIT : DB_ROLLBACK;
+}
+
+// The tenant of users whose credential names none is there when the first of them looks. Once in a worker: one that is
+// deleted stays so. A transaction and a request id of its own, as the log is asked by the request's what came of that one.
+static void make_home(struct pipeline *pipeline, struct pool *pool)
+{
+	struct uuid id = uuid_new();
+
+	if (pipeline->has_home || pipeline->config->default_tenant[0] == '\0')
+		return;
+	if (registry_begin(pipeline->registry, pool, &id, STR("tenured")) != OUTCOME_OK)
+		return;
+	if (db_txn_run(pipeline->db, DB_WRITE, &id, ensure_home, pipeline) != DB_OK) {
+		log_warning("the default tenant: %s", db_error(pipeline->db));
+		return;
+	}
+	catalogue_committed(pipeline->registry);
+	pipeline->has_home = true;
+}
+
+// An answer that goes on elsewhere is a watch.
+static enum step_result admit_watch(struct passage *passage)
+{
+	struct pipeline *pipeline = passage->pipeline;
+	struct call *call = passage->call;
+	struct limits_refusal refusal;
+	struct str credential = auth_token(&call->request);
+
+	pipeline->watch = (struct limits_watch){ .index = 0 };
+	if (call->order.p == NULL || !outcome_commits(passage->outcome))
+		return STEP_DONE;
+	if (credential.n == 0)
+		credential = call->who.user;
+	if (limits_watch_begin(pipeline->limits, &call->who, credential, &pipeline->watch, &refusal))
+		return STEP_DONE;
+	call->order = STR_NONE;
+	response_reset(&call->response, call->pool);
+	return done(passage, refuse(call, &refusal));
+}
+
+enum step_result step_run(struct passage *passage)
+{
+	struct pipeline *pipeline = passage->pipeline;
+	struct call *call = passage->call;
+	const struct route_method *method = call->match.method;
+
+	if (method->txn == TXN_NONE)
+		return done(passage, run_handler(passage));
+	make_home(pipeline, call->pool);
+	passage->in_registry = true;
+	enum outcome begun = registry_begin(pipeline->registry, call->pool, &call->request_id, call->who.user);
+	if (begun != OUTCOME_OK)
+		return done(passage, begun);
+	pipeline->registry->privileged = call->who.role == ROLE_OPERATOR;
+	passage->mark = pool_mark(call->pool);
+	passage->marked = true;
+	enum db_result result = db_txn_run(pipeline->db, db_mode_of(method->txn), &call->request_id, attempt_run, passage);
+	budget_end(); // what is committed is answered so
+	switch (result) {
+	case DB_OK:
+		if (stays(passage))
+			catalogue_committed(pipeline->registry);
+		return admit_watch(passage);
+	case DB_LOST:
+	case DB_RETRY:
+	case DB_FULL:
+		return forget_answer(passage, OUTCOME_UNAVAILABLE);
+	case DB_DUPLICATE:
+	case DB_REFUSED:
+	case DB_ERROR:
+		break;
+	}
+	return forget_answer(passage, OUTCOME_INTERNAL);
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/config/config.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "server/setup/identity.h"
+#include "server/setup/listen.h"
+#include "server/setup/setup.h"
+
+enum { FIRST_INHERITED = 3 }; // sd_listen_fds(3)
+
+bool listen_is_socket(int fd)
+{
+	int accepts = 0;
+	socklen_t size = sizeof(accepts);
+
+	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &size) == 0 && accepts != 0;
+}
+
+static bool environment_number(const char *name, uint64_t *value)
+{
+	const char *text = getenv(name);
+
+	return text != NULL && str_to_u64(str_c(text), value);
+}
+
+bool listen_inherited(int *fd, char **error)
+{
+	uint64_t pid = 0, n = 0;
+	bool ours = environment_number("LISTEN_PID", &pid) && pid == (uint64_t)getpid() &&
+		environment_number("LISTEN_FDS", &n) && n > 0;
+
+	*fd = -1;
+	(void)unsetenv("LISTEN_PID");
+	(void)unsetenv("LISTEN_FDS");
+	(void)unsetenv("LISTEN_FDNAMES");
+	if (!ours)
+		return true;
+	if (n > 1)
+		return fail_with(error, "LISTEN_FDS hands over %llu sockets; an endpoint has one", (unsigned long long)n);
+	if (!listen_is_socket(FIRST_INHERITED))
+		return fail_with(error, "LISTEN_FDS: descriptor %d is no listening socket", FIRST_INHERITED);
+	(void)fcntl(FIRST_INHERITED, F_SETFD, FD_CLOEXEC);
+	*fd = FIRST_INHERITED;
+	return true;
+}
+
+static bool make_address(const char *path, struct sockaddr_un *address, char **error)
+{
+	size_t n = strlen(path);
+
+	if (n == 0)
+		return fail_with(error, "the endpoint has no socket");
+	if (n >= sizeof(address->sun_path))
+		return fail_with(error, "%s: the path of a socket may have %zu bytes at most", path,
+			sizeof(address->sun_path) - 1);
+	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	memcpy(address->sun_path, path, n);
+	return true;
+}
+
+// Frees the name for us if nobody listens there any more. A socket whose process is gone stays, and refuses.
+static bool clear_name(const struct sockaddr_un *address, char **error)
+{
+	const char *path = address->sun_path;
+	struct stat st;
+
+	if (lstat(path, &st) != 0)
+		return errno == ENOENT || fail_with(error, "%s: %s", path, strerror(errno));
+	if (!S_ISSOCK(st.st_mode))
+		return fail_with(error, "%s exists and is no socket", path);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int failure = fd < 0 || connect(fd, (const struct sockaddr *)address, sizeof(*address)) != 0 ? errno : 0;
+	if (fd >= 0)
+		close(fd);
+	if (failure == 0 || failure == EAGAIN)
+		return fail_with(error, "%s: another process is serving this socket", path);
+	if (failure != ECONNREFUSED && failure != ENOENT)
+		return fail_with(error, "%s: %s", path, strerror(failure));
+	log_info("removing %s, left behind by a process that is gone", path);
+	return unlink(path) == 0 || errno == ENOENT || fail_with(error, "can't remove %s: %s", path, strerror(errno));
+}
+
+// Not asked for when it is so already: a sandbox may forbid the call itself.
+static bool give_socket(const char *path, uid_t user, gid_t group)
+{
+	struct stat st;
+
+	if ((user == (uid_t)-1 && group == (gid_t)-1) ||
+	    (lstat(path, &st) == 0 && (user == (uid_t)-1 || user == st.st_uid) && (group == (gid_t)-1 || group == st.st_gid)))
+		return true;
+	return lchown(path, user, group) == 0;
+}
+
+// Until listen() connections are refused, so mode and owner are right before the first is made.
+static bool bind_and_listen(int fd, const struct sockaddr_un *address, const struct endpoint_config *endpoint,
+	char **error)
+{
+	const char *path = address->sun_path;
+	uid_t user;
+	gid_t group;
+
+	if (!identity_parse(endpoint->socket_owner, &user, &group, error))
+		return false;
+	mode_t saved = umask((mode_t)~endpoint->socket_mode & 0777);
+	int bound = bind(fd, (const struct sockaddr *)address, sizeof(*address));
+	umask(saved);
+	if (bound != 0)
+		return fail_with(error, "can't make %s: %s", path, strerror(errno));
+	if (!give_socket(path, user, group)) {
+		(void)fail_with(error, "can't give %s to %s: %s", path, endpoint->socket_owner, strerror(errno));
+		(void)unlink(path);
+		return false;
+	}
+	if (listen(fd, (int)endpoint->backlog) != 0)
+		return fail_with(error, "can't listen on %s: %s", path, strerror(errno));
+	return true;
+}
+
+bool listen_open(struct listener *listener, const struct endpoint_config *endpoint, char **error)
+{
+	struct sockaddr_un address;
+	struct stat st;
+
+	*listener = (struct listener){ .fd = -1 };
+	if (!make_address(endpoint->socket, &address, error) || !clear_name(&address, error))
+		return false;
+	listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (listener->fd < 0)
+		return fail_with(error, "socket: %s", strerror(errno));
+	if (!bind_and_listen(listener->fd, &address, endpoint, error)) {
+		listen_close(listener);
+		return false;
+	}
+	listener->path = strdup(endpoint->socket);
+	if (lstat(endpoint->socket, &st) == 0) {
+		listener->device = st.st_dev;
+		listener->inode = st.st_ino;
+	}
+	return true;
+}
+
+void listen_unlink(struct listener *listener)
+{
+	struct stat st;
+
+	if (listener->path == NULL)
+		return;
+	if (lstat(listener->path, &st) == 0 && st.st_dev == listener->device && st.st_ino == listener->inode &&
+	    unlink(listener->path) != 0)
+		log_info("%s stays: %s; the next start recognises it", listener->path, strerror(errno));
+	free(listener->path);
+	listener->path = NULL;
+}
+
+void listen_close(struct listener *listener)
+{
+	listen_unlink(listener);
+	if (listener->fd >= 0)
+		close(listener->fd);
+	listener->fd = -1;
+}

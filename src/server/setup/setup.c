@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "auth/auth.h"
+#include "base/config/config.h"
+#include "base/log.h"
+#include "server/setup/dialects.h"
+#include "server/setup/identity.h"
+#include "server/setup/setup.h"
+#include "wadl/wadl.h"
+
+bool fail_with(char **error, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(error, format, args) < 0)
+		*error = NULL;
+	va_end(args);
+	return false;
+}
+
+static bool check_user(const struct config *config, char **error)
+{
+	uid_t user;
+	gid_t group;
+
+	return !identity_changes(config->user) || identity_find(config->user, config->group, &user, &group, error);
+}
+
+static bool load(struct setup *setup, const char *path, const char *endpoint, char **error)
+{
+	struct auth *auth;
+
+	setup->config = config_load(path, error);
+	if (setup->config == NULL)
+		return false;
+	if (!check_user(setup->config, error))
+		return false;
+	setup->endpoint = config_endpoint(setup->config, endpoint);
+	if (setup->endpoint == NULL)
+		return fail_with(error, "%s: there is no section [endpoint %s]", path, endpoint);
+	// Each worker makes its own; here it is made to learn early that it can be.
+	auth = auth_new(setup->config, setup->endpoint, error);
+	if (auth == NULL)
+		return false;
+	auth_free(&auth);
+	setup->routes = wadl_load(setup->config->wadl_dir, setup->endpoint->wadl, dialect_handler, NULL, error);
+	return setup->routes != NULL;
+}
+
+struct setup *setup_load(const char *path, const char *endpoint, char **error)
+{
+	struct setup *setup = calloc(1, sizeof(*setup));
+
+	*error = NULL;
+	if (setup != NULL && !load(setup, path, endpoint, error))
+		setup_free(&setup);
+	if (setup == NULL && *error == NULL)
+		(void)fail_with(error, "no memory");
+	return setup;
+}
+
+void setup_free(struct setup **setup)
+{
+	if (*setup == NULL)
+		return;
+	wadl_free(&(*setup)->routes);
+	config_free(&(*setup)->config);
+	free(*setup);
+	*setup = NULL;
+}
+
+// The folder may be root's alone, so root makes the file for whom the process becomes. Only a file made here is given
+// away: whatever stands there already, perhaps a link that somebody laid, keeps its owner.
+static bool make_access_log(const char *path, uid_t user, gid_t group)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+
+	if (fd < 0)
+		return errno == EEXIST;
+	bool given = fchown(fd, user, group) == 0;
+	close(fd);
+	return given;
+}
+
+static bool complain(char *error)
+{
+	log_error("%s", error != NULL ? error : "no memory");
+	free(error);
+	return false;
+}
+
+bool setup_make_logs(const struct setup *setup)
+{
+	const struct config *config = setup->config;
+	const char *path = setup->endpoint->access_log;
+	char *error = NULL;
+	uid_t user;
+	gid_t group;
+
+	if (!identity_changes(config->user) || path[0] == '\0' || strcmp(path, "stderr") == 0)
+		return true;
+	bool made = identity_find(config->user, config->group, &user, &group, &error) &&
+		(make_access_log(path, user, group) ||
+		fail_with(&error, "can't make access log %s: %s", path, strerror(errno)));
+	return made || complain(error);
+}
+
+bool setup_open_logs(const struct setup *setup)
+{
+	enum log_level level = LOG_LEVEL_INFO;
+	char *error = NULL;
+
+	(void)log_level_parse(str_c(setup->config->log_level), &level); // config_load has checked it
+	log_open("tenured", strcmp(setup->config->log, "syslog") == 0 ? LOG_SINK_SYSLOG : LOG_SINK_STDERR, level);
+	return setup_reopen_logs(setup, &error) || complain(error);
+}
+
+bool setup_reopen_logs(const struct setup *setup, char **error)
+{
+	const char *path = setup->endpoint->access_log;
+
+	return log_access_open(path) || fail_with(error, "can't open access log %s: %s", path, strerror(errno));
+}
+
+void setup_rotate_logs(const struct setup *setup)
+{
+	char *error = NULL;
+
+	if (!setup_reopen_logs(setup, &error))
+		(void)complain(error);
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "server/watch/client.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "api/spaces/watch/watcher.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "server/wire/handover.h"
+
+int64_t watch_in_seconds(int64_t seconds)
+{
+	return clock_tick_us() + seconds * 1000000;
+}
+
+static void set_interest(struct watch_clients *clients, struct watch_client *client)
+{
+	uint32_t wanted = (client->stream.ended ? 0 : EPOLLIN | EPOLLRDHUP) |
+		(stream_waiting(&client->stream) > 0 ? EPOLLOUT : 0);
+	struct epoll_event event = { .events = wanted, .data.ptr = client };
+
+	if (wanted == client->interest)
+		return;
+	if (epoll_ctl(clients->epoll_fd, EPOLL_CTL_MOD, client->stream.fd, &event) < 0)
+		client->gone = true;
+	client->interest = wanted;
+}
+
+void watch_client_push(struct watch_clients *clients, struct watch_client *client)
+{
+	if (client->gone)
+		return;
+	client->gone = !stream_write(&client->stream) || (client->stream.ended && stream_waiting(&client->stream) == 0);
+	if (!client->gone)
+		set_interest(clients, client);
+}
+
+void watch_client_say(struct watch_client *client, const struct buf *text)
+{
+	if (client->gone || client->stream.ended || text->n == 0)
+		return;
+	client->gone = !stream_add(&client->stream, buf_str(text));
+	client->alive_us = watch_in_seconds(WATCH_ALIVE_S);
+}
+
+void watch_client_end(struct watch_client *client)
+{
+	if (client->gone || client->stream.ended)
+		return;
+	client->gone = !stream_end(&client->stream);
+}
+
+void watch_client_end_with(struct pool *pool, struct watch_client *client, void (*say)(struct buf *))
+{
+	struct buf text = buf_new(pool, 256);
+
+	say(&text);
+	watch_client_say(client, &text);
+	watch_client_end(client);
+}
+
+static void free_client(struct watch_clients *clients, struct watch_client *client)
+{
+	limits_watch_end(clients->limits, &client->counted);
+	stream_close(&client->stream);
+	watcher_free(&client->watcher);
+	free(client);
+}
+
+void watch_clients_sweep(struct watch_clients *clients)
+{
+	for (struct watch_client **at = &clients->first; *at != NULL;) {
+		struct watch_client *client = *at;
+		if (!client->gone) {
+			at = &client->next;
+			continue;
+		}
+		*at = client->next;
+		free_client(clients, client);
+		clients->n--;
+	}
+}
+
+static void take_over(struct watch_clients *clients, const struct handover *handover)
+{
+	struct watch_client *client = calloc(1, sizeof(*client));
+
+	if (client == NULL) {
+		close(handover->fd);
+		return;
+	}
+	stream_open(&client->stream, handover->fd, handover->request_id);
+	client->counted = handover->watch;
+	limits_watch_take(clients->limits, &client->counted);
+	client->watcher = watcher_new(str_n(handover->order, handover->n));
+	client->interest = EPOLLIN | EPOLLRDHUP;
+	struct epoll_event event = { .events = client->interest, .data.ptr = client };
+	if (client->watcher == NULL || epoll_ctl(clients->epoll_fd, EPOLL_CTL_ADD, handover->fd, &event) < 0) {
+		log_error("a watch can't be served: %s", client->watcher == NULL ? "no memory" : strerror(errno));
+		free_client(clients, client);
+		return;
+	}
+	client->ends_us = watch_in_seconds(watcher_seconds(client->watcher));
+	client->bookmark_us = watch_in_seconds(WATCH_BOOKMARK_S);
+	client->alive_us = watch_in_seconds(WATCH_ALIVE_S);
+	client->check_us = watch_in_seconds(WATCH_CHECK_S);
+	client->news = true;
+	client->next = clients->first;
+	clients->first = client;
+	clients->n++;
+}
+
+void watch_clients_take_over(struct watch_clients *clients, int from)
+{
+	struct handover handover;
+
+	while (handover_receive(from, &handover)) {
+		take_over(clients, &handover);
+		free(handover.order);
+	}
+}
+
+void watch_clients_free(struct watch_clients *clients)
+{
+	while (clients->first != NULL) {
+		struct watch_client *client = clients->first;
+		clients->first = client->next;
+		free_client(clients, client);
+	}
+	clients->n = 0;
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// The watch process's loop: takes watches over, lets watch/tell.c tell them what is new ten times a second, and ends each
+// when its time is over.
+#include "base/base.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#include "api/spaces/watch/watcher.h"
+#include "auth/auth.h"
+#include "base/clock.h"
+#include "base/config/config.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "db/db.h"
+#include "registry/trait/catalogue.h"
+#include "server/child.h"
+#include "server/request/limits.h"
+#include "server/watch/client.h"
+#include "server/watch/process.h"
+#include "server/watch/tell.h"
+#include "server/worker.h"
+
+enum {
+	EVENTS = 64,
+	IDLE_MS = 1000,               // between two looks at the shared memory while nobody watches
+	QUESTION_US = 5000,           // between two questions about tokens, on average
+	AWAY_MS = 1000,               // between two rounds while the database is away
+};
+
+struct watch_proc {
+	int from, signal_fd;
+	struct db *db;
+	struct auth *auth;
+	struct watch_clients clients;
+	struct watch_teller teller;
+	int64_t round_us;             // clock_tick_us of the next round
+	unsigned questions;           // asked about tokens since the pace was set
+	int64_t pace_us, pace_due_us; // between two looks at a client's credentials; when it is set again
+	bool stop;
+};
+
+struct bookmark {
+	struct watch_teller *teller;
+	struct watch_client *client;
+};
+
+static void make_bookmark(void *arg)
+{
+	struct bookmark *bookmark = arg;
+	struct buf text = buf_new(bookmark->teller->pool, 256);
+
+	if (watcher_bookmark(bookmark->client->watcher, watch_call(bookmark->teller), &text) == OUTCOME_OK)
+		watch_client_say(bookmark->client, &text);
+}
+
+static void add_due(struct watch_proc *proc, struct watch_client *client, bool over)
+{
+	int64_t now_us = clock_tick_us();
+	struct bookmark bookmark = { &proc->teller, client };
+	struct buf text = buf_new(proc->teller.pool, 16);
+
+	if (!client->slow && watcher_wants_bookmarks(client->watcher) && (over || now_us >= client->bookmark_us)) {
+		(void)watch_within_budget(&proc->teller, client, make_bookmark, &bookmark);
+		client->bookmark_us = watch_in_seconds(WATCH_BOOKMARK_S);
+	} else if (now_us >= client->alive_us) {
+		buf_addc(&text, '\n');
+	}
+	watch_client_say(client, &text);
+}
+
+// A question to the database for each token that watches, at each look: the more there are, the longer between two looks.
+static void set_pace(struct watch_proc *proc)
+{
+	int64_t now_us = clock_tick_us(), least_us = WATCH_CHECK_S * INT64_C(1000000), most_us = WATCH_CHECK_MOST_S * INT64_C(1000000);
+	int64_t wanted_us = (int64_t)proc->questions * QUESTION_US;
+
+	if (now_us < proc->pace_due_us)
+		return;
+	proc->pace_us = wanted_us < least_us ? least_us : wanted_us > most_us ? most_us : wanted_us;
+	proc->pace_due_us = now_us + proc->pace_us;
+	proc->questions = 0;
+}
+
+// Whose credential was revoked, or says something else than it did, is told no more.
+static void check_user(struct watch_proc *proc, struct watch_client *client)
+{
+	struct pool_mark mark = pool_mark(proc->teller.pool);
+
+	if (watcher_check_user(client->watcher, watch_call(&proc->teller), proc->auth, proc->db) == OUTCOME_UNAUTHENTICATED)
+		watch_client_end_with(proc->teller.pool, client, watch_unauthenticated);
+	proc->questions += auth_has_asked(proc->auth);
+	client->check_us = clock_tick_us() + proc->pace_us;
+	pool_rewind(proc->teller.pool, mark);
+}
+
+static void look_at_time(struct watch_proc *proc, struct watch_client *client)
+{
+	int64_t now_us = clock_tick_us();
+	bool over = now_us >= client->ends_us;
+
+	if (stream_waiting(&client->stream) > 0 && now_us - client->stream.moved_us > WATCH_STUCK_S * INT64_C(1000000))
+		client->gone = true;
+	client->slow = stream_waiting(&client->stream) > WATCH_WAITING_MAX;
+	if (!client->gone && !client->stream.ended && now_us >= client->check_us)
+		check_user(proc, client);
+	if (!client->gone && !client->stream.ended) {
+		add_due(proc, client, over);
+		if (over)
+			watch_client_end(client);
+	}
+	watch_client_push(&proc->clients, client);
+}
+
+static void round_of_all(struct watch_proc *proc)
+{
+	int pause_ms = watch_tell_round(&proc->teller);
+
+	set_pace(proc);
+	for (struct watch_client *client = proc->clients.first; client != NULL; client = client->next)
+		look_at_time(proc, client);
+	proc->round_us = clock_tick_us() + (pause_ms >= 0 ? pause_ms : AWAY_MS) * 1000;
+}
+
+// ---- the loop
+
+static void take_signals(struct watch_proc *proc)
+{
+	struct signalfd_siginfo info;
+
+	while (read(proc->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT || info.ssi_signo == SIGQUIT)
+			proc->stop = true;
+		else
+			setup_rotate_logs(proc->teller.setup);
+	}
+}
+
+static void take_event(struct watch_proc *proc, const struct epoll_event *event)
+{
+	struct watch_client *client = event->data.ptr;
+
+	if (event->data.ptr == &proc->signal_fd) {
+		take_signals(proc);
+		return;
+	}
+	if (event->data.ptr == &proc->from) {
+		watch_clients_take_over(&proc->clients, proc->from);
+		return;
+	}
+	if ((event->events & (EPOLLERR | EPOLLHUP)) != 0 ||
+		((event->events & (EPOLLIN | EPOLLRDHUP)) != 0 && !stream_read(&client->stream)))
+		client->gone = true;
+	watch_client_push(&proc->clients, client);
+}
+
+static int patience_ms(const struct watch_proc *proc)
+{
+	int64_t us = proc->round_us - clock_tick_us();
+
+	if (proc->clients.n == 0)
+		return IDLE_MS;
+	return us <= 0 ? 0 : (int)((us + 999) / 1000);
+}
+
+static void loop(struct watch_proc *proc)
+{
+	struct epoll_event events[EVENTS];
+
+	while (!proc->stop) {
+		int n = epoll_wait(proc->clients.epoll_fd, events, EVENTS, patience_ms(proc));
+		for (int i = 0; i < n; i++)
+			take_event(proc, &events[i]);
+		watch_clients_sweep(&proc->clients);
+		limits_tick(proc->clients.limits);
+		if (proc->clients.n == 0)
+			watch_tell_rest(&proc->teller);
+		else if (clock_tick_us() >= proc->round_us)
+			round_of_all(proc);
+		watch_clients_sweep(&proc->clients);
+	}
+	for (struct watch_client *client = proc->clients.first; client != NULL; client = client->next) {
+		watch_client_end(client);
+		watch_client_push(&proc->clients, client);
+	}
+}
+
+static bool listen_to(struct watch_proc *proc, int fd, void *what)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = what };
+
+	return fd >= 0 && epoll_ctl(proc->clients.epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+static bool open_all(struct watch_proc *proc, struct catalogue_shared *shared)
+{
+	sigset_t signals;
+	char *error = NULL;
+
+	worker_signals(&signals);
+	proc->auth = auth_new(proc->teller.setup->config, proc->teller.setup->endpoint, &error);
+	if (error != NULL)
+		log_error("%s", error);
+	free(error);
+	proc->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
+	proc->clients.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	proc->teller.pool = pool_new();
+	proc->teller.call = calloc(1, sizeof(*proc->teller.call));
+	proc->db = db_open(proc->teller.setup->config, false);
+	if (proc->db != NULL)
+		proc->teller.registry = registry_new(proc->teller.setup->config, proc->db);
+	if (proc->teller.registry != NULL)
+		catalogue_join(proc->teller.registry, shared);
+	return proc->teller.registry != NULL && proc->auth != NULL && proc->teller.pool != NULL && proc->teller.call != NULL && proc->clients.epoll_fd >= 0 &&
+	       listen_to(proc, proc->signal_fd, &proc->signal_fd) && listen_to(proc, proc->from, &proc->from);
+}
+
+static void close_all(struct watch_proc *proc)
+{
+	watch_clients_free(&proc->clients);
+	limits_free(&proc->clients.limits);
+	registry_free(&proc->teller.registry);
+	auth_free(&proc->auth);
+	if (proc->db != NULL)
+		db_close(&proc->db);
+	pool_free(&proc->teller.pool);
+	free(proc->teller.call);
+	close(proc->clients.epoll_fd);
+	close(proc->signal_fd);
+}
+
+// Each watch has a descriptor: as many as the system grants.
+static void allow_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int watch_main(const struct setup *setup, int from, struct catalogue_shared *shared, struct shared *host,
+	struct child_life *life)
+{
+	struct watch_proc proc = { .from = from, .teller = { .setup = setup, .clients = &proc.clients } };
+	int code = EX_OSERR;
+
+	(void)prctl(PR_SET_NAME, "tenured-watch"); // for ps and top
+	(void)signal(SIGPIPE, SIG_IGN);
+	allow_descriptors();
+	proc.clients.limits = limits_new(setup->config, setup->endpoint, host, 0);
+	if (proc.clients.limits != NULL && open_all(&proc, shared)) {
+		atomic_store(&life->ready, true);
+		loop(&proc);
+		code = EX_OK;
+	} else {
+		log_error("can't serve watches: %s", strerror(errno));
+	}
+	close_all(&proc);
+	return code;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "server/watch/share.h"
+
+#include "api/spaces/watch/watcher.h"
+#include "base/log.h"
+#include "server/watch/client.h"
+
+// The tenant of who watches: an operator's watch of a tenant is the operator's.
+static size_t place_of(const struct watch_client *client)
+{
+	struct str tenant = watcher_user_tenant(client->watcher);
+	uint64_t hash = 14695981039346656037U; // FNV-1a
+
+	for (size_t i = 0; i < tenant.n; i++)
+		hash = (hash ^ (unsigned char)tenant.p[i]) * 1099511628211U;
+	return (hash ^ hash >> 32) % WATCH_SHARES;
+}
+
+static void count_waiting(struct watch_shares *shares, const struct watch_clients *clients)
+{
+	memset(shares->waiting, 0, sizeof(shares->waiting));
+	shares->all_waiting = 0;
+	for (const struct watch_client *client = clients->first; client != NULL; client = client->next) {
+		size_t waiting = stream_waiting(&client->stream);
+		if (waiting == 0)
+			continue;
+		shares->waiting[place_of(client)] += waiting;
+		shares->all_waiting += waiting;
+	}
+}
+
+void watch_shares_begin(struct watch_shares *shares, const struct watch_clients *clients)
+{
+	memset(shares->cpu_us, 0, sizeof(shares->cpu_us));
+	count_waiting(shares, clients);
+}
+
+bool watch_shares_allow(const struct watch_shares *shares, const struct watch_client *client)
+{
+	size_t place = place_of(client);
+
+	return shares->cpu_us[place] < WATCH_ROUND_CPU_US && shares->waiting[place] < WATCH_TENANT_WAITING_MAX;
+}
+
+// The client for whom most waits is closed; false: nothing waits for anybody.
+static bool close_largest(struct watch_shares *shares, struct watch_clients *clients)
+{
+	struct watch_client *largest = NULL;
+
+	for (struct watch_client *client = clients->first; client != NULL; client = client->next) {
+		if (!client->gone && stream_waiting(&client->stream) > 0 &&
+			(largest == NULL || stream_waiting(&client->stream) > stream_waiting(&largest->stream)))
+			largest = client;
+	}
+	if (largest == NULL)
+		return false;
+	size_t waiting = stream_waiting(&largest->stream);
+	log_warning("watches: a client of tenant \"%.*s\" has not taken %zu bytes, and too much waits: closed",
+		STR_ARG(watcher_user_tenant(largest->watcher)), waiting);
+	shares->waiting[place_of(largest)] -= waiting;
+	shares->all_waiting -= waiting;
+	stream_forget(&largest->stream);
+	largest->gone = true;
+	return true;
+}
+
+void watch_shares_note(struct watch_shares *shares, struct watch_clients *clients, const struct watch_client *client,
+	int64_t cpu_us, size_t bytes)
+{
+	size_t place = place_of(client);
+
+	shares->cpu_us[place] += cpu_us;
+	shares->waiting[place] += bytes;
+	shares->all_waiting += bytes;
+	while (shares->all_waiting > WATCH_ALL_WAITING_MAX) {
+		count_waiting(shares, clients); // some may have been taken meanwhile
+		if (shares->all_waiting <= WATCH_ALL_WAITING_MAX || !close_largest(shares, clients))
+			break;
+	}
+}

@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: Apache-2.0
+// One reading of the change log serves all who have seen everything up to the same change, the front. Who resumes from
+// earlier, or could not take what there was, is behind it and is led there page by page, in turn with the rest. Where a
+// large transaction holds the front up, as a move of many resources does, who watches a tenant that it has nothing to do
+// with is led ahead of it. Events are made while there is room for them, so none has to be dropped.
+#include "base/base.h"
+
+#include "server/watch/tell.h"
+
+#include "api/spaces/watch/watcher.h"
+#include "base/budget.h"
+#include "base/clock.h"
+#include "base/config/config.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "db/db.h"
+#include "registry/log/horizon.h"
+#include "registry/trait/catalogue.h"
+#include "registry/watch/change_stream.h"
+#include "server/setup/setup.h"
+#include "server/watch/client.h"
+
+enum {
+	ROUND_MS = 100,               // between two looks at the change log
+	SOON_MS = 10,                 // the same while the horizon waits for other connections' statements
+	AHEAD_MS = 200,               // between two looks at what is ahead of the front
+	PAGE = 500,                   // changes read at once
+	EVENT_PER_BODY = 4,           // bytes of an event for each of max_body: an object, and a table's cells of it
+};
+
+struct call *watch_call(struct watch_teller *teller)
+{
+	struct call *call = teller->call;
+
+	call->pool = teller->pool;
+	call->config = teller->setup->config;
+	call->endpoint = teller->setup->endpoint;
+	call->routes = teller->setup->routes;
+	call->registry = teller->registry;
+	return call;
+}
+
+static void expire(struct watch_teller *teller, struct watch_client *client)
+{
+	watch_client_end_with(teller->pool, client, watch_expired);
+}
+
+static void expire_all(struct watch_teller *teller)
+{
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next)
+		expire(teller, client);
+}
+
+bool watch_within_budget(struct watch_teller *teller, struct watch_client *client, void (*fn)(void *arg), void *arg)
+{
+	struct pool_mark mark = pool_mark(teller->pool);
+	int64_t begun_us = clock_cpu_us();
+	size_t waiting = stream_waiting(&client->stream);
+
+	budget_grant(WATCH_EVENT_MEMORY, WATCH_EVENT_CPU_US);
+	enum budget_end end = budget_guard(fn, arg);
+	budget_end();
+	teller->registry->pool = teller->pool;
+	pool_rewind(teller->pool, mark);
+	if (end != BUDGET_KEPT) {
+		log_warning("watches: an event for tenant \"%.*s\" took more %s than one is granted: its watch is ended",
+			STR_ARG(watcher_user_tenant(client->watcher)), end == BUDGET_TIME ? "CPU time" : "memory");
+		watch_client_end_with(teller->pool, client, watch_too_costly);
+	}
+	watch_shares_note(&teller->shares, teller->clients, client, clock_cpu_us() - begun_us,
+		stream_waiting(&client->stream) > waiting ? stream_waiting(&client->stream) - waiting : 0);
+	return end == BUDGET_KEPT;
+}
+
+struct event {
+	struct watch_teller *teller;
+	struct watch_client *client;
+	const struct followed *change;
+	enum outcome outcome;
+};
+
+// An event that is larger than any object is not kept for a client to take.
+static void make_event(void *arg)
+{
+	struct event *event = arg;
+	struct watch_teller *teller = event->teller;
+	struct buf text = buf_new(teller->pool, 2048);
+
+	event->outcome = watcher_tell(event->client->watcher, watch_call(teller), event->change, &text);
+	if (event->outcome == OUTCOME_OK && text.n > EVENT_PER_BODY * teller->setup->config->max_body)
+		budget_raise(BUDGET_MEMORY);
+	if (event->outcome == OUTCOME_OK)
+		watch_client_say(event->client, &text);
+}
+
+// False: the database is away.
+static bool tell(struct watch_teller *teller, struct watch_client *client, const struct followed *change)
+{
+	struct event event = { teller, client, change, OUTCOME_OK };
+
+	if (watch_within_budget(teller, client, make_event, &event) && event.outcome == OUTCOME_UNAVAILABLE)
+		return false;
+	if (event.outcome != OUTCOME_OK || watcher_is_lost(client->watcher, change))
+		expire(teller, client);
+	client->slow = stream_waiting(&client->stream) > WATCH_WAITING_MAX;
+	client->unsafe = true;
+	watcher_advance(client->watcher, change->id);
+	return true;
+}
+
+// Is it its turn, and has it seen what came up to that id, and room for what follows?
+static bool goes_along(const struct watch_teller *teller, const struct watch_client *client, uint64_t after)
+{
+	if (teller->only.p != NULL && !str_eq(watcher_tenant(client->watcher), teller->only))
+		return false;
+	return !client->gone && !client->stream.ended && !client->slow && watcher_position(client->watcher) >= after;
+}
+
+static bool is_new_to(const struct watch_teller *teller, const struct watch_client *client, uint64_t after,
+	const struct followed *change)
+{
+	return goes_along(teller, client, after) && watcher_position(client->watcher) < change->id;
+}
+
+// Also notes whether one of those who want it has to know what selectors could ask before the change.
+static bool is_wanted(const struct watch_teller *teller, uint64_t after, struct followed *change)
+{
+	bool wanted = false;
+
+	change->asks_before = false;
+	for (const struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		if (!is_new_to(teller, client, after, change) || !watcher_wants(client->watcher, change))
+			continue;
+		wanted = true;
+		change->asks_before = change->asks_before || watcher_asks_before(client->watcher, change);
+	}
+	return wanted;
+}
+
+struct contents {
+	struct watch_teller *teller;
+	struct followed **batch;
+	size_t n;
+	enum outcome outcome;
+};
+
+static void read_contents(void *arg)
+{
+	struct contents *contents = arg;
+
+	contents->outcome = follow_contents(contents->teller->registry, contents->batch, contents->n);
+}
+
+static bool tell_batch(struct watch_teller *teller, uint64_t after, struct followed **batch, size_t n)
+{
+	struct pool_mark mark = pool_mark(teller->pool);
+
+	if (n == 0)
+		return true;
+	struct contents contents = { teller, batch, n, OUTCOME_OK };
+	budget_grant(n > 1 ? WATCH_CONTENTS_MEMORY : 0, 0);
+	enum budget_end end = budget_guard(read_contents, &contents);
+	budget_end();
+	if (end != BUDGET_KEPT) { // they are large: fewer at a time
+		pool_rewind(teller->pool, mark);
+		return tell_batch(teller, after, batch, n / 2) && tell_batch(teller, after, batch + n / 2, n - n / 2);
+	}
+	if (contents.outcome != OUTCOME_OK)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+			if (!is_new_to(teller, client, after, batch[i]) || !watcher_wants(client->watcher, batch[i]))
+				continue;
+			if (!watch_shares_allow(&teller->shares, client))
+				client->slow = true; // it is led on later
+			else if (!tell(teller, client, batch[i]))
+				return false;
+		}
+	}
+	pool_rewind(teller->pool, mark);
+	return true;
+}
+
+static void tell_lost(struct watch_teller *teller, uint64_t after, const struct followed *change)
+{
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		if (is_new_to(teller, client, after, change) && watcher_is_lost(client->watcher, change))
+			expire(teller, client);
+	}
+}
+
+static bool is_of_types(const struct watch_teller *teller, const struct followed *change)
+{
+	for (const struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		if (watcher_may_lose_type(client->watcher, change))
+			return true;
+	}
+	return false;
+}
+
+struct type_check {
+	struct watch_teller *teller;
+	struct watch_client *client;
+	enum outcome outcome;
+};
+
+static void check_type(void *arg)
+{
+	struct type_check *check = arg;
+
+	check->outcome = watcher_check_type(check->client->watcher, watch_call(check->teller));
+}
+
+// Before anything is told that is newer. False: the database is away.
+static bool check_types(struct watch_teller *teller, const struct followed *change)
+{
+	catalogue_doubt(teller->registry);
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		struct type_check check = { teller, client, OUTCOME_OK };
+		if (client->gone || client->stream.ended || !watcher_may_lose_type(client->watcher, change))
+			continue;
+		if (watch_within_budget(teller, client, check_type, &check) && check.outcome == OUTCOME_UNAVAILABLE)
+			return false;
+		if (check.outcome != OUTCOME_OK)
+			expire(teller, client);
+	}
+	return true;
+}
+
+static bool tell_page(struct watch_teller *teller, uint64_t after, struct followed *list, size_t n)
+{
+	struct followed *batch[DB_MAX_BATCH];
+	size_t waiting = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool of_types = is_of_types(teller, &list[i]);
+		if (is_wanted(teller, after, &list[i]))
+			batch[waiting++] = &list[i];
+		if (waiting < DB_MAX_BATCH && list[i].resource.id != 0 && !of_types)
+			continue;
+		if (!tell_batch(teller, after, batch, waiting))
+			return false;
+		waiting = 0;
+		if (list[i].resource.id == 0)
+			tell_lost(teller, after, &list[i]);
+		if (of_types && !check_types(teller, &list[i]))
+			return false;
+	}
+	return tell_batch(teller, after, batch, waiting);
+}
+
+// The database failed before what was told was known to be durable: a server that comes back may never have heard of it.
+static void drop_unsafe(struct watch_teller *teller)
+{
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next)
+		client->gone = client->gone || client->unsafe;
+}
+
+static bool is_any_unsafe(const struct watch_teller *teller)
+{
+	for (const struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		if (client->unsafe && !client->gone)
+			return true;
+	}
+	return false;
+}
+
+// Nothing that was read leaves the process before this. False: the database is away.
+static bool make_safe(struct watch_teller *teller)
+{
+	if (horizon_publish(teller->registry) != OUTCOME_OK)
+		return false;
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next)
+		client->unsafe = false;
+	return true;
+}
+
+// All changes up to reached are told, and safe, to the clients that go along from after.
+static void advance(struct watch_teller *teller, uint64_t after, uint64_t reached)
+{
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		if (goes_along(teller, client, after))
+			watcher_advance(client->watcher, reached);
+		watch_client_push(teller->clients, client);
+	}
+}
+
+// One page of changes to all clients that have seen everything up to after. *reached: up to where it was. A page that is not
+// of the front has only changes that are durable, but may tell contents that are newer. False: the database is away.
+static bool serve_page(struct watch_teller *teller, uint64_t after, uint64_t up_to, uint64_t *reached)
+{
+	struct followed *list;
+	size_t n;
+
+	if (follow_changes(teller->registry, after, up_to, PAGE, &list, &n) != OUTCOME_OK)
+		return false;
+	*reached = n < PAGE ? up_to : list[n - 1].id;
+	if (!tell_page(teller, after, list, n))
+		return false;
+	if ((after == teller->front || is_any_unsafe(teller)) && !make_safe(teller))
+		return false;
+	advance(teller, after, *reached);
+	return true;
+}
+
+// ---- the rounds
+
+static bool begin_round(struct watch_teller *teller)
+{
+	const struct uuid none = { 0 };
+
+	pool_clear(teller->pool);
+	return registry_begin(teller->registry, teller->pool, &none, STR("")) == OUTCOME_OK;
+}
+
+// Where nobody was served yet, or from where another database was put in the place of the one that was served.
+static bool begin_front(struct watch_teller *teller, uint64_t horizon)
+{
+	if (!make_safe(teller))
+		return false;
+	if (horizon < teller->front)
+		expire_all(teller);
+	teller->front = teller->looked = horizon;
+	teller->system_id = 0;
+	return true;
+}
+
+static bool serve_front(struct watch_teller *teller)
+{
+	uint64_t horizon, reached;
+
+	if (horizon_ask(teller->registry, &horizon, NULL) != OUTCOME_OK)
+		return false;
+	if ((teller->front == 0 || horizon < teller->front) && !begin_front(teller, horizon))
+		return false;
+	while (teller->front < horizon) {
+		if (!begin_round(teller) || !serve_page(teller, teller->front, horizon, &reached))
+			return false;
+		teller->front = reached;
+	}
+	return true;
+}
+
+// ---- ahead of the front
+
+static bool is_at_front(const struct watch_teller *teller, const struct watch_client *client)
+{
+	return goes_along(teller, client, teller->front) && watcher_tenant(client->watcher).p != NULL;
+}
+
+// Marks the clients of whose tenants anything was written up to that id, committed or not.
+static bool find_news(struct watch_teller *teller, uint64_t up_to)
+{
+	uint64_t *ids;
+	size_t n;
+
+	if (follow_tenants(teller->registry, teller->looked, up_to, &ids, &n) != OUTCOME_OK)
+		return false;
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		for (size_t i = 0; i < n && !client->news; i++)
+			client->news = ids[i] == client->tenant_id;
+	}
+	teller->looked = up_to;
+	return true;
+}
+
+// Pages of what two tenants have to do with, to the watches of teller->only.
+static bool serve_pages_of(struct watch_teller *teller, const uint64_t tenants[2], uint64_t after, uint64_t up_to)
+{
+	while (after < up_to) {
+		struct followed *list;
+		size_t n;
+		if (!begin_round(teller) || follow_changes_of(teller->registry, tenants, after, up_to, PAGE, &list, &n) != OUTCOME_OK ||
+			!tell_page(teller, after, list, n) || !make_safe(teller))
+			return false;
+		uint64_t reached = n < PAGE ? up_to : list[n - 1].id;
+		advance(teller, after, reached);
+		after = reached;
+	}
+	return true;
+}
+
+// The least position of those who are served now. Whoever watches another tenant that had the name lists again.
+static uint64_t least_position(struct watch_teller *teller, uint64_t tenant_id)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		if (!is_at_front(teller, client))
+			continue;
+		if (client->tenant_id != 0 && client->tenant_id != tenant_id) {
+			expire(teller, client);
+			continue;
+		}
+		client->tenant_id = tenant_id;
+		if (watcher_position(client->watcher) < least)
+			least = watcher_position(client->watcher);
+	}
+	return least;
+}
+
+// All who watch that tenant, and are at the front.
+static bool serve_tenant(struct watch_teller *teller, struct str tenant)
+{
+	uint64_t tenants[2] = { 0, teller->system_id }, horizon, after;
+
+	teller->only = tenant;
+	if (!begin_round(teller) || follow_tenant(teller->registry, tenant, &tenants[0]) != OUTCOME_OK)
+		return false;
+	if (tenants[0] == 0) // what comes of it, when it is there, the front will tell
+		return true;
+	after = least_position(teller, tenants[0]);
+	if (horizon_of_two(teller->registry, tenants, after, &horizon) != OUTCOME_OK ||
+		!serve_pages_of(teller, tenants, after, horizon))
+		return false;
+	// What the tenant has in flight itself, or has more than was looked at, is looked for again.
+	bool all = horizon >= horizon_settled(teller->registry);
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		if (client->tenant_id == tenants[0] && all && watcher_position(client->watcher) >= horizon)
+			client->news = false;
+	}
+	return true;
+}
+
+static bool serve_ahead(struct watch_teller *teller)
+{
+	uint64_t settled = horizon_settled(teller->registry);
+	bool well = true;
+
+	if (settled <= teller->front || clock_tick_us() < teller->ahead_us)
+		return true;
+	if (teller->looked < teller->front)
+		teller->looked = teller->front;
+	if (!begin_round(teller) || (settled > teller->looked && !find_news(teller, settled)) ||
+		(teller->system_id == 0 && follow_tenant(teller->registry, STR(TENANT_SYSTEM), &teller->system_id) != OUTCOME_OK))
+		return false;
+	for (const struct watch_client *client = teller->clients->first; well && client != NULL; client = client->next) {
+		if (client->news && is_at_front(teller, client))
+			well = serve_tenant(teller, watcher_tenant(client->watcher));
+		teller->only = STR_NONE;
+	}
+	teller->ahead_us = clock_tick_us() + AHEAD_MS * 1000;
+	return well;
+}
+
+// *more: a client is still behind, and could be served.
+static bool serve_behind(struct watch_teller *teller, bool *more)
+{
+	uint64_t first = teller->front, reached;
+
+	for (const struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		if (goes_along(teller, client, 0) && watcher_position(client->watcher) < first)
+			first = watcher_position(client->watcher);
+	}
+	*more = first < teller->front;
+	return !*more || (begin_round(teller) && serve_page(teller, first, teller->front, &reached));
+}
+
+int watch_tell_round(struct watch_teller *teller)
+{
+	bool more;
+
+	watch_shares_begin(&teller->shares, teller->clients);
+	if (!begin_round(teller) || !serve_front(teller) || !serve_ahead(teller) || !serve_behind(teller, &more)) {
+		drop_unsafe(teller);
+		return -1;
+	}
+	assert(!is_any_unsafe(teller));
+	return more ? 0 : horizon_is_asking(teller->registry) ? SOON_MS : ROUND_MS;
+}
+
+void watch_tell_rest(struct watch_teller *teller)
+{
+	teller->front = 0;
+}

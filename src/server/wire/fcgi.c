@@ -1,0 +1,700 @@
+// SPDX-License-Identifier: Apache-2.0
+// The only file that includes libfcgi. Each connection has an FCGX_Request of its own, made with no listening socket,
+// so that the library can never block in accept; epoll says which one has something to read.
+#include "base/base.h"
+
+#include <errno.h>
+#include <fastcgi.h>
+#include <fcgiapp.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/config/config.h"
+#include "base/log.h"
+#include "server/wire/fcgi.h"
+#include "server/wire/handover.h"
+#include "server/wire/params.h"
+#include "server/wire/reply.h"
+
+enum {
+	SLOTS = 128,               // connections, most of them kept and idle
+	EVENTS = 16,
+	KEY_LISTEN = SLOTS,        // epoll's data: a slot's index, or one of these
+	KEY_WAKE,
+	DRAIN_MAX = 16 << 20,      // bytes read beyond max_body to keep a connection usable
+	IO_TIMEOUT_S = 30,         // without a byte from, or taken by, the web server
+	LARGE_BODY = 16384,        // bytes
+	RECORD_MAX = 65528,        // of a record's content, as it is a multiple of 8
+	RECORDS_AT_ONCE = 16,
+	RECORDS_OF_FILE = 4,       // the same where they are read from a file
+	SEND_ROOM_GIVEN = 128 << 10, // bytes that a connection takes at once without being told
+	SEND_ROOM = 1 << 20,
+	SLOW_MS = 250,             // for what a web server does not take at once, before it is handed over
+	STOP_GRACE_MS = 500,       // for what a web server sends at the moment we stop
+	STOP_REQUESTS = 1024,      // taken from the queue when finishing; a bound, should they never end
+	RETIRE_REQUESTS = 16,      // likewise when retiring; where more are waiting, more come, and wake others
+	IN_A_ROW = 16,             // taken from the queue before others are looked at
+	LISTEN_PAUSE_MS = 100,     // when there is no room for another connection
+};
+
+struct slot {
+	FCGX_Request fcgx;         // fcgx.ipcFd < 0: free
+	int64_t idle_since_us;
+	bool watched;              // in the epoll set
+	bool served;               // had a request
+};
+
+struct fcgi {
+	uint64_t max_body;
+	size_t max_headers;
+	int listen_fd, wake_fd, epoll_fd;
+	bool listening;            // listen_fd is in the epoll set
+	int64_t listen_again_us;   // when not listening
+	bool stopping;
+	bool refusing;             // if stopping: the grace is over, connections take no more requests
+	enum fcgi_stop stop;       // if stopping
+	int64_t stop_us;           // until then
+	unsigned accepts_left;     // if stopping
+	struct slot *current;      // its request is being answered
+	unsigned in_a_row;         // so many were taken from the queue, the current one included, without waiting
+	bool whole;                // the current request was read to its end
+	int n_events, next_event;
+	struct epoll_event events[EVENTS];
+	struct slot slots[SLOTS];
+};
+
+static bool slot_is_open(const struct slot *slot)
+{
+	return slot->fcgx.ipcFd >= 0;
+}
+
+static void slot_reset(struct slot *slot)
+{
+	FCGX_InitRequest(&slot->fcgx, -1, 0);
+	slot->watched = false;
+	slot->served = false;
+}
+
+static void slot_close(struct slot *slot)
+{
+	close(slot->fcgx.ipcFd);
+	slot_reset(slot);
+}
+
+static bool watch(struct fcgi *fcgi, int fd, uint32_t key, uint32_t events)
+{
+	struct epoll_event event = { .events = events, .data.u32 = key };
+
+	if (epoll_ctl(fcgi->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0)
+		return true;
+	log_error("epoll_ctl: %s", strerror(errno));
+	return false;
+}
+
+// EXCLUSIVE: a new connection wakes one worker, not all.
+static void listen_on(struct fcgi *fcgi)
+{
+	if (!fcgi->listening)
+		fcgi->listening = watch(fcgi, fcgi->listen_fd, KEY_LISTEN, EPOLLIN | EPOLLEXCLUSIVE);
+}
+
+static void listen_off(struct fcgi *fcgi)
+{
+	if (fcgi->listening)
+		(void)epoll_ctl(fcgi->epoll_fd, EPOLL_CTL_DEL, fcgi->listen_fd, NULL);
+	fcgi->listening = false;
+}
+
+static void listen_pause(struct fcgi *fcgi)
+{
+	listen_off(fcgi);
+	fcgi->listen_again_us = clock_tick_us() + LISTEN_PAUSE_MS * 1000;
+}
+
+struct fcgi *fcgi_new(int listen_fd, int wake_fd, const struct config *config)
+{
+	struct fcgi *fcgi = calloc(1, sizeof(*fcgi));
+
+	if (fcgi == NULL)
+		return NULL;
+	fcgi->max_body = config->max_body;
+	fcgi->max_headers = config->max_headers;
+	fcgi->listen_fd = listen_fd;
+	fcgi->wake_fd = wake_fd;
+	// How long the library waits for the peer's end when it closes a connection not read to the end.
+	(void)setenv("LIBFCGI_OS_CLOSE_POLL_TIMEOUT", "250", 0);
+	fcgi->epoll_fd = FCGX_Init() == 0 ? epoll_create1(EPOLL_CLOEXEC) : -1;
+	for (size_t i = 0; i < SLOTS; i++)
+		slot_reset(&fcgi->slots[i]);
+	int flags = fcntl(listen_fd, F_GETFL);
+	if (fcgi->epoll_fd < 0 || flags < 0 || fcntl(listen_fd, F_SETFL, flags | O_NONBLOCK) < 0) {
+		log_error("can't set up FastCGI: %s", strerror(errno));
+		fcgi_free(&fcgi);
+		return NULL;
+	}
+	listen_on(fcgi);
+	if (!fcgi->listening || !watch(fcgi, wake_fd, KEY_WAKE, EPOLLIN))
+		fcgi_free(&fcgi);
+	return fcgi;
+}
+
+void fcgi_free(struct fcgi **fcgi)
+{
+	if (*fcgi == NULL)
+		return;
+	for (size_t i = 0; i < SLOTS; i++) {
+		if (slot_is_open(&(*fcgi)->slots[i]))
+			slot_close(&(*fcgi)->slots[i]);
+	}
+	if ((*fcgi)->epoll_fd >= 0)
+		close((*fcgi)->epoll_fd);
+	free(*fcgi);
+	*fcgi = NULL;
+}
+
+// ---- connections
+
+// From now on what the peer sends fails there, instead of going unread here: FastCGI has no word for "this was the last
+// answer", and a request sent between that answer and the close would be lost without the peer's knowing.
+static void slot_refuse(const struct slot *slot)
+{
+	(void)shutdown(slot->fcgx.ipcFd, SHUT_RD);
+}
+
+enum peek { PEEK_READY, PEEK_QUIET, PEEK_GONE };
+
+static enum peek slot_peek(const struct slot *slot)
+{
+	char byte;
+	ssize_t n = recv(slot->fcgx.ipcFd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+
+	if (n > 0)
+		return PEEK_READY;
+	return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) ? PEEK_QUIET : PEEK_GONE;
+}
+
+static struct slot *slot_free(struct fcgi *fcgi)
+{
+	for (size_t i = 0; i < SLOTS; i++) {
+		if (!slot_is_open(&fcgi->slots[i]))
+			return &fcgi->slots[i];
+	}
+	return NULL;
+}
+
+// A kept connection without a request may be closed at any time; a new one, only if its request doesn't come.
+static bool is_idle(const struct slot *slot, int64_t now_us)
+{
+	return (slot->served || now_us - slot->idle_since_us > IO_TIMEOUT_S * INT64_C(1000000)) &&
+		slot_peek(slot) != PEEK_READY;
+}
+
+// Makes room by closing the connection that has been idle for longest; NULL when none is.
+static struct slot *slot_recycle(struct fcgi *fcgi)
+{
+	struct slot *oldest = NULL;
+	int64_t now_us = clock_tick_us();
+
+	for (size_t i = 0; i < SLOTS; i++) {
+		struct slot *slot = &fcgi->slots[i];
+
+		if ((oldest == NULL || slot->idle_since_us < oldest->idle_since_us) && is_idle(slot, now_us))
+			oldest = slot;
+	}
+	if (oldest != NULL)
+		slot_close(oldest);
+	return oldest;
+}
+
+static void slot_open(struct slot *slot, int fd)
+{
+	const struct timeval patience = { .tv_sec = IO_TIMEOUT_S };
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	slot->fcgx.ipcFd = fd;
+	slot->fcgx.keepConnection = 1; // or FCGX_Accept_r closes it before it begins
+	slot->idle_since_us = clock_tick_us();
+}
+
+// Takes one connection from the queue; NULL when there is none, or no room.
+static struct slot *slot_accept(struct fcgi *fcgi)
+{
+	struct slot *slot = slot_free(fcgi);
+
+	if (slot == NULL)
+		slot = slot_recycle(fcgi);
+	if (slot == NULL) {
+		listen_pause(fcgi);
+		return NULL;
+	}
+	int fd = accept4(fcgi->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	if (fd >= 0) {
+		slot_open(slot, fd);
+		if (fcgi->stopping && --fcgi->accepts_left == 0)
+			listen_off(fcgi);
+		return slot;
+	}
+	if (errno != EAGAIN && errno != EWOULDBLOCK && errno != ECONNABORTED && errno != EINTR) {
+		log_warning("accept: %s", strerror(errno));
+		listen_pause(fcgi);
+	}
+	return NULL;
+}
+
+static void slot_watch(struct fcgi *fcgi, struct slot *slot)
+{
+	if (!slot->watched)
+		slot->watched = watch(fcgi, slot->fcgx.ipcFd, (uint32_t)(slot - fcgi->slots), EPOLLIN | EPOLLRDHUP);
+	if (!slot->watched)
+		slot_close(slot);
+}
+
+// Reads the request's beginning and parameters. False when there is none: nothing came yet, the peer closed, or what it
+// sent is not FastCGI.
+static bool slot_begin(struct fcgi *fcgi, struct slot *slot)
+{
+	if (!slot_is_open(slot))
+		return false; // an event from before it was closed
+	switch (slot_peek(slot)) {
+	case PEEK_QUIET:
+		slot_watch(fcgi, slot);
+		return false;
+	case PEEK_GONE:
+		slot_close(slot);
+		return false;
+	case PEEK_READY:
+		break;
+	}
+	FCGX_Detach(&slot->fcgx); // on a protocol error: close at once, without waiting for the peer
+	if (FCGX_Accept_r(&slot->fcgx) < 0) {
+		slot_reset(slot); // closed by the library
+		return false;
+	}
+	slot->served = true;
+	fcgi->current = slot;
+	return true;
+}
+
+// A copy of the descriptor goes on elsewhere: epoll would go on telling of it.
+static void slot_forget(struct fcgi *fcgi, struct slot *slot)
+{
+	if (slot->watched)
+		(void)epoll_ctl(fcgi->epoll_fd, EPOLL_CTL_DEL, slot->fcgx.ipcFd, NULL);
+	FCGX_Free(&slot->fcgx, 0);
+	slot_close(slot);
+}
+
+// ---- one request
+
+// Reads stdin to its end. More than CONTENT_LENGTH says, or a body nobody wants, is read too: what stays in a kept
+// connection would be taken for the next request, with parameters of the client's choice.
+static enum transport_fault read_body(struct fcgi *fcgi, struct pool *pool, struct str content_length,
+	struct request *request)
+{
+	FCGX_Stream *in = fcgi->current->fcgx.in;
+	uint64_t promised = 0, total = 0;
+	char chunk[16384];
+	int n;
+
+	if (content_length.p != NULL && (!str_to_u64(content_length, &promised) || promised > fcgi->max_body))
+		promised = 0;
+	struct buf body = buf_new(pool, (size_t)promised);
+	while ((n = FCGX_GetStr(chunk, sizeof(chunk), in)) > 0) {
+		total += (uint64_t)n;
+		if (total <= fcgi->max_body)
+			buf_add(&body, str_n(chunk, (size_t)n));
+		else if (total > fcgi->max_body + DRAIN_MAX)
+			break;
+	}
+	// A stop signal can't be the error (they are blocked): the peer went away, aborted, stalled or talks nonsense.
+	bool broken = FCGX_GetError(in) != 0;
+	fcgi->whole = n <= 0 && !broken;
+	request->body = buf_str(&body);
+	if (total > fcgi->max_body)
+		request->body = STR("");
+	if (total > fcgi->max_body)
+		return TRANSPORT_BODY_TOO_LARGE;
+	return broken ? TRANSPORT_BODY_CUT : params_check_length(content_length, total);
+}
+
+static enum transport_fault read_request(struct fcgi *fcgi, struct pool *pool, struct request *request)
+{
+	struct str content_length;
+	enum transport_fault head =
+		params_read(pool, fcgi->current->fcgx.envp, fcgi->max_headers, request, &content_length);
+	enum transport_fault body = read_body(fcgi, pool, content_length, request);
+
+	return head != TRANSPORT_OK ? head : body;
+}
+
+// An answer's body as records: each a head and up to RECORD_MAX bytes. Positions count the bytes of both.
+struct records {
+	struct str body;
+	const struct spill *spill; // where the body is, if not NULL; body.n is its length
+	uint16_t request_id;
+	size_t at, n; // sent so far; all there is
+};
+
+struct record_parts {
+	unsigned char heads[RECORDS_AT_ONCE][FCGI_HEADER_LEN];
+	struct iovec parts[2 * RECORDS_AT_ONCE];
+	size_t n;
+};
+
+static struct records make_records(uint16_t request_id, struct str body, const struct spill *spill)
+{
+	return (struct records){ .body = body, .spill = spill, .request_id = request_id,
+		.n = body.n + (body.n + RECORD_MAX - 1) / RECORD_MAX * FCGI_HEADER_LEN };
+}
+
+static void add_part(struct record_parts *parts, void *p, size_t n, size_t *skip)
+{
+	size_t less = *skip < n ? *skip : n;
+
+	*skip -= less;
+	if (n > less)
+		parts->parts[parts->n++] = (struct iovec){ .iov_base = (char *)p + less, .iov_len = n - less };
+}
+
+// Up to RECORD_MAX bytes of the body. index: of the record among those that are sent at once.
+static struct str content_of(const struct records *records, size_t index, size_t at)
+{
+	static char pieces[RECORDS_OF_FILE][RECORD_MAX];
+	size_t to = records->body.n - at > RECORD_MAX ? at + RECORD_MAX : records->body.n, got = 0, n;
+
+	if (records->spill == NULL)
+		return str_part(records->body, at, to);
+	while (got < to - at && (n = spill_read(records->spill, at + got, pieces[index] + got, to - at - got)) > 0)
+		got += n;
+	return str_n(pieces[index], got);
+}
+
+// What follows at the present position, as far as there is room for it. False: it can't be read.
+static bool fill_parts(const struct records *records, struct record_parts *parts)
+{
+	size_t whole = RECORD_MAX + FCGI_HEADER_LEN, at = records->at / whole * RECORD_MAX, skip = records->at % whole;
+	size_t most = records->spill != NULL ? RECORDS_OF_FILE : RECORDS_AT_ONCE;
+
+	parts->n = 0;
+	for (size_t i = 0; i < most && at < records->body.n; i++) {
+		struct str content = content_of(records, i, at);
+		if (content.n < RECORD_MAX && at + content.n < records->body.n)
+			return false;
+		memcpy(parts->heads[i], (unsigned char[]){ FCGI_VERSION_1, FCGI_STDOUT, (unsigned char)(records->request_id >> 8),
+			(unsigned char)records->request_id, (unsigned char)(content.n >> 8), (unsigned char)content.n, 0, 0 },
+			FCGI_HEADER_LEN);
+		add_part(parts, parts->heads[i], FCGI_HEADER_LEN, &skip);
+		add_part(parts, (void *)(uintptr_t)content.p, content.n, &skip);
+		at += content.n;
+	}
+	return true;
+}
+
+// Waits until until_us at most (0: as long as the connection waits for bytes). False: not all could be sent; errno is EAGAIN if
+// that is because the web server did not take it in time.
+static bool send_records(int fd, struct records *records, int64_t until_us)
+{
+	struct record_parts parts;
+
+	while (records->at < records->n) {
+		if (!fill_parts(records, &parts)) {
+			errno = EIO;
+			return false;
+		}
+		struct msghdr message = { .msg_iov = parts.parts, .msg_iovlen = parts.n };
+		ssize_t n = sendmsg(fd, &message, MSG_NOSIGNAL | (until_us != 0 ? MSG_DONTWAIT : 0));
+		if (n >= 0) {
+			records->at += (size_t)n;
+			continue;
+		}
+		if (errno == EINTR)
+			continue;
+		struct pollfd wait = { .fd = fd, .events = POLLOUT };
+		int64_t left_us = until_us - clock_tick_us();
+		if (errno != EAGAIN || until_us == 0)
+			return false;
+		if (left_us <= 0 || poll(&wait, 1, (int)(left_us / 1000) + 1) == 0) {
+			errno = EAGAIN;
+			return false;
+		}
+	}
+	return true;
+}
+
+// The rest of an answer, up to its end, as a file in memory. -1: there is no room for it.
+static int file_of_rest(struct records records)
+{
+	const unsigned char end[] = { FCGI_VERSION_1, FCGI_STDOUT, (unsigned char)(records.request_id >> 8),
+		(unsigned char)records.request_id, 0, 0, 0, 0, FCGI_VERSION_1, FCGI_END_REQUEST,
+		(unsigned char)(records.request_id >> 8), (unsigned char)records.request_id, 0, 8, 0, 0, 0, 0, 0, 0,
+		FCGI_REQUEST_COMPLETE, 0, 0, 0 };
+	struct record_parts parts;
+	int file = memfd_create("answer", MFD_CLOEXEC);
+
+	while (file >= 0 && records.at < records.n) {
+		ssize_t n = fill_parts(&records, &parts) ? writev(file, parts.parts, (int)parts.n) : -1;
+		if (n <= 0) {
+			close(file);
+			return -1;
+		}
+		records.at += (size_t)n;
+	}
+	if (file < 0 || write(file, end, sizeof(end)) == (ssize_t)sizeof(end))
+		return file;
+	close(file);
+	return -1;
+}
+
+static bool hand_rest_over(struct fcgi *fcgi, struct slot *slot, struct records records, const struct fcgi_slow *slow)
+{
+	int file = file_of_rest(records);
+	bool handed = file >= 0 && handover_pass(slow->to, slot->fcgx.ipcFd, file, slow->tenant);
+
+	if (file >= 0)
+		close(file);
+	if (handed)
+		slot_forget(fcgi, slot);
+	return handed;
+}
+
+// The library copies an answer and sends it in pieces of 8 kB, each of which wakes the web server. What the system holds
+// of it does not hold up the worker; what the web server does not take in a moment is for the sender. False: it has the
+// connection, too.
+static bool send_body(struct fcgi *fcgi, struct slot *slot, struct str body, const struct spill *spill,
+	const struct fcgi_slow *slow)
+{
+	FCGX_Request *request = &slot->fcgx;
+	int room = (int)(body.n < SEND_ROOM ? body.n : SEND_ROOM);
+	struct records records = make_records((uint16_t)request->requestId, body, spill);
+
+	if (spill != NULL && FCGX_FFlush(request->out) != 0)
+		return true; // the library knows that the web server is gone
+	if (spill == NULL && (body.n <= LARGE_BODY || FCGX_FFlush(request->out) != 0)) {
+		FCGX_PutStr(body.p, (int)body.n, request->out);
+		return true;
+	}
+	if (body.n > SEND_ROOM_GIVEN)
+		(void)setsockopt(request->ipcFd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+	// Where bytes of the request were left unread the connection has to be closed with care, as only the library does.
+	bool may_hand_over = slow->to >= 0 && fcgi->whole;
+	bool sent = send_records(request->ipcFd, &records, may_hand_over ? clock_tick_us() + SLOW_MS * 1000 : 0);
+	if (!sent && may_hand_over && errno == EAGAIN) {
+		if (hand_rest_over(fcgi, slot, records, slow))
+			return false;
+		sent = send_records(request->ipcFd, &records, 0);
+	}
+	if (sent)
+		return true;
+	request->keepConnection = 0; // nothing that follows would be understood
+	(void)shutdown(request->ipcFd, SHUT_RDWR);
+	return true;
+}
+
+// A body that begins in a file is all put there. If it can't be, the answer breaks off, and its reader knows by its length.
+static bool send_whole(struct fcgi *fcgi, struct slot *slot, const struct response *response, const struct fcgi_slow *slow)
+{
+	struct spill *spill = response->spill;
+
+	if (spill_size(spill) == 0)
+		return send_body(fcgi, slot, response->body, NULL, slow);
+	(void)spill_add(spill, response->body);
+	return send_body(fcgi, slot, (struct str){ NULL, (size_t)response_length(response) - response->body.n }, spill, slow);
+}
+
+void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, const struct response *response,
+	const struct fcgi_slow *slow)
+{
+	struct slot *slot = fcgi->current;
+	struct buf head = buf_new(pool, 1024);
+
+	assert(slot != NULL);
+	if (slot->fcgx.keepConnection && (!fcgi->whole || fcgi->stopping)) {
+		slot->fcgx.keepConnection = 0;
+		slot_refuse(slot);
+	}
+	reply_head(&head, response);
+	FCGX_PutStr(head.p, (int)head.n, slot->fcgx.out);
+	fcgi->current = NULL;
+	if (method != METHOD_HEAD && reply_has_body(response) && response_length(response) > 0 && !send_whole(fcgi, slot, response, slow))
+		return;
+	// An attached connection the library closes only once the peer has, or after a while. That is of use where bytes
+	// were left unread: closing at once would make TCP drop the answer.
+	if (!fcgi->whole)
+		FCGX_Attach(&slot->fcgx);
+	FCGX_Finish_r(&slot->fcgx);
+	if (!slot_is_open(slot)) {
+		slot_reset(slot);
+		return;
+	}
+	slot->idle_since_us = clock_tick_us();
+	slot_watch(fcgi, slot);
+}
+
+static void finish_begun(struct fcgi *fcgi, struct slot *slot)
+{
+	slot->fcgx.keepConnection = 0;
+	slot_refuse(slot);
+	FCGX_Finish_r(&slot->fcgx);
+	slot_reset(slot);
+	UNUSED(fcgi);
+}
+
+bool fcgi_hand_over(struct fcgi *fcgi, struct pool *pool, const struct response *response, int to, struct limits_watch watch,
+	struct str order)
+{
+	struct slot *slot = fcgi->current;
+	struct buf head = buf_new(pool, 1024);
+
+	assert(slot != NULL);
+	reply_head_open(&head, response);
+	FCGX_PutStr(head.p, (int)head.n, slot->fcgx.out);
+	if (response->body.n > 0)
+		FCGX_PutStr(response->body.p, (int)response->body.n, slot->fcgx.out);
+	fcgi->current = NULL;
+	if (FCGX_FFlush(slot->fcgx.out) == 0 && fcgi->whole &&
+		handover_send(to, slot->fcgx.ipcFd, (uint16_t)slot->fcgx.requestId, watch, order)) {
+		slot_forget(fcgi, slot);
+		return true;
+	}
+	finish_begun(fcgi, slot);
+	return false;
+}
+
+// ---- waiting
+
+// A connection wakes one worker: those that woke this one would wait for the next to come if it left without them.
+static void leave_queue(struct fcgi *fcgi)
+{
+	struct slot *slot;
+
+	for (int i = 0; i < RETIRE_REQUESTS && (slot = slot_accept(fcgi)) != NULL; i++)
+		slot_watch(fcgi, slot);
+	listen_off(fcgi);
+}
+
+void fcgi_stop(struct fcgi *fcgi, enum fcgi_stop stop)
+{
+	if (fcgi->stopping && (stop == fcgi->stop || stop == FCGI_RETIRE))
+		return;
+	fcgi->stopping = true;
+	fcgi->stop = stop;
+	fcgi->stop_us = clock_tick_us() + STOP_GRACE_MS * 1000;
+	fcgi->accepts_left = STOP_REQUESTS;
+	if (stop == FCGI_RETIRE)
+		leave_queue(fcgi);
+	else
+		listen_on(fcgi);
+}
+
+// Is there a connection whose request may be under way? When finishing: a new one, whose request must come. When
+// retiring: a kept one, too, since its web server doesn't know yet that it is to close.
+static bool expects_more(const struct fcgi *fcgi)
+{
+	for (size_t i = 0; i < SLOTS; i++) {
+		const struct slot *slot = &fcgi->slots[i];
+
+		if (slot_is_open(slot) && (fcgi->stop == FCGI_RETIRE || !slot->served))
+			return true;
+	}
+	return false;
+}
+
+static int until_ms(int64_t then_us)
+{
+	int64_t us = then_us - clock_tick_us();
+
+	return us <= 0 ? 0 : (int)((us + 999) / 1000);
+}
+
+// How long epoll may wait.
+static int patience_ms(struct fcgi *fcgi, int timeout_ms)
+{
+	if (fcgi->stopping)
+		return expects_more(fcgi) && !fcgi->refusing ? until_ms(fcgi->stop_us) : 0;
+	if (fcgi->listening)
+		return timeout_ms;
+	int pause = until_ms(fcgi->listen_again_us);
+	if (pause == 0)
+		listen_on(fcgi);
+	return timeout_ms < 0 || pause < timeout_ms ? pause : timeout_ms;
+}
+
+static void refuse_all(struct fcgi *fcgi)
+{
+	fcgi->refusing = true;
+	listen_off(fcgi);
+	for (size_t i = 0; i < SLOTS; i++) {
+		if (slot_is_open(&fcgi->slots[i]))
+			slot_refuse(&fcgi->slots[i]);
+	}
+}
+
+// The next request from the queue, if one is waiting there.
+static bool take_waiting(struct fcgi *fcgi)
+{
+	struct slot *slot = NULL;
+
+	while (fcgi->listening && !fcgi->stopping && fcgi->in_a_row++ < IN_A_ROW && (slot = slot_accept(fcgi)) != NULL) {
+		if (slot_begin(fcgi, slot))
+			return true;
+	}
+	fcgi->in_a_row = 0;
+	return false;
+}
+
+bool fcgi_is_busy(const struct fcgi *fcgi)
+{
+	return fcgi->in_a_row > 0;
+}
+
+// Fills the events; false when the time is over.
+static bool wait_for_events(struct fcgi *fcgi, int timeout_ms)
+{
+	log_access_flush();
+	int n = epoll_wait(fcgi->epoll_fd, fcgi->events, EVENTS, patience_ms(fcgi, timeout_ms));
+
+	if (n < 0 && errno != EINTR) {
+		log_error("epoll_wait: %s", strerror(errno));
+		abort(); // the master starts another
+	}
+	fcgi->n_events = n < 0 ? 0 : n;
+	fcgi->next_event = 0;
+	return n != 0;
+}
+
+enum fcgi_event fcgi_next(struct fcgi *fcgi, int timeout_ms, struct pool *pool, struct request *request,
+	enum transport_fault *fault)
+{
+	assert(fcgi->current == NULL);
+	for (;;) {
+		while (fcgi->next_event < fcgi->n_events) {
+			uint32_t key = fcgi->events[fcgi->next_event++].data.u32;
+
+			if (key == KEY_WAKE)
+				return FCGI_WAKE;
+			struct slot *slot = key == KEY_LISTEN ? slot_accept(fcgi) : &fcgi->slots[key];
+			if (slot != NULL && slot_begin(fcgi, slot)) {
+				*fault = read_request(fcgi, pool, request);
+				return FCGI_REQUEST;
+			}
+		}
+		if (take_waiting(fcgi)) {
+			*fault = read_request(fcgi, pool, request);
+			return FCGI_REQUEST;
+		}
+		if (wait_for_events(fcgi, timeout_ms))
+			continue;
+		if (!fcgi->stopping)
+			return FCGI_WAKE;
+		if (fcgi->refusing)
+			return FCGI_END;
+		refuse_all(fcgi); // and look once more for what came before
+	}
+}

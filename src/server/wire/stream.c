@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "server/wire/stream.h"
+
+#include <errno.h>
+#include <fastcgi.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+enum { SPARE_MAX = 256 << 10 };
+enum { CONTENT_MAX = 32768, TYPE_AT = 1, LENGTH_AT = 4, PADDING_AT = 6 };
+
+_Static_assert((int)STREAM_HEAD == (int)FCGI_HEADER_LEN, "a record's head");
+
+void stream_open(struct stream *stream, int fd, uint16_t request_id)
+{
+	*stream = (struct stream){ .fd = fd, .request_id = request_id, .moved_us = clock_tick_us() };
+}
+
+void stream_close(struct stream *stream)
+{
+	close(stream->fd);
+	free(stream->out);
+	*stream = (struct stream){ .fd = -1 };
+}
+
+size_t stream_waiting(const struct stream *stream)
+{
+	return stream->n - stream->sent;
+}
+
+// ---- out
+
+static bool make_room(struct stream *stream, size_t n)
+{
+	if (stream->sent > 0) {
+		memmove(stream->out, stream->out + stream->sent, stream_waiting(stream));
+		stream->n -= stream->sent;
+		stream->sent = 0;
+	}
+	if (stream->n + n <= stream->room)
+		return true;
+	// Doubling, while that is little.
+	size_t spare = stream->n + n < SPARE_MAX ? stream->n + n : SPARE_MAX;
+	char *more = realloc(stream->out, stream->n + n + spare);
+	if (more == NULL)
+		return false;
+	stream->out = more;
+	stream->room = stream->n + n + spare;
+	return true;
+}
+
+static bool add_record(struct stream *stream, unsigned char type, struct str content)
+{
+	const unsigned char head[STREAM_HEAD] = { FCGI_VERSION_1, type, (unsigned char)(stream->request_id >> 8),
+		(unsigned char)stream->request_id, (unsigned char)(content.n >> 8), (unsigned char)content.n, 0, 0 };
+
+	if (!make_room(stream, sizeof(head) + content.n))
+		return false;
+	memcpy(stream->out + stream->n, head, sizeof(head));
+	if (content.n > 0)
+		memcpy(stream->out + stream->n + sizeof(head), content.p, content.n);
+	stream->n += sizeof(head) + content.n;
+	return true;
+}
+
+bool stream_add(struct stream *stream, struct str text)
+{
+	if (stream_waiting(stream) == 0)
+		stream->moved_us = clock_tick_us();
+	for (size_t at = 0; at < text.n; at += CONTENT_MAX) {
+		size_t to = at + CONTENT_MAX < text.n ? at + CONTENT_MAX : text.n;
+		if (!add_record(stream, FCGI_STDOUT, str_part(text, at, to)))
+			return false;
+	}
+	return true;
+}
+
+bool stream_end(struct stream *stream)
+{
+	static const char complete[8] = { 0 }; // status 0, FCGI_REQUEST_COMPLETE
+
+	// The connection is closed behind it: a request that the web server sends on it fails there.
+	(void)shutdown(stream->fd, SHUT_RD);
+	stream->ended = true;
+	if (stream_waiting(stream) == 0)
+		stream->moved_us = clock_tick_us();
+	return add_record(stream, FCGI_STDOUT, STR("")) &&
+	       add_record(stream, FCGI_END_REQUEST, str_n(complete, sizeof(complete)));
+}
+
+// A buffer that was needed once is not kept.
+void stream_forget(struct stream *stream)
+{
+	free(stream->out);
+	stream->out = NULL;
+	stream->n = stream->sent = stream->room = 0;
+}
+
+bool stream_write(struct stream *stream)
+{
+	while (stream_waiting(stream) > 0) {
+		ssize_t n = send(stream->fd, stream->out + stream->sent, stream_waiting(stream), MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n < 0)
+			return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+		stream->sent += (size_t)n;
+		stream->moved_us = clock_tick_us();
+	}
+	stream_forget(stream);
+	return true;
+}
+
+// ---- in: an abort is all that may come
+
+// False: it says that nobody wants the answer any more.
+static bool take_byte(struct stream *stream, unsigned char byte)
+{
+	if (stream->to_skip > 0) {
+		stream->to_skip--;
+		return true;
+	}
+	stream->head[stream->n_head++] = byte;
+	if (stream->n_head < sizeof(stream->head))
+		return true;
+	stream->n_head = 0;
+	stream->to_skip = (size_t)(stream->head[LENGTH_AT] << 8 | stream->head[LENGTH_AT + 1]) + stream->head[PADDING_AT];
+	return stream->head[TYPE_AT] != FCGI_ABORT_REQUEST;
+}
+
+bool stream_read(struct stream *stream)
+{
+	unsigned char bytes[512];
+	ssize_t n = recv(stream->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+
+	if (n < 0)
+		return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+	for (ssize_t i = 0; i < n; i++) {
+		if (!take_byte(stream, bytes[i]))
+			return false;
+	}
+	return n > 0 || stream->ended;
+}

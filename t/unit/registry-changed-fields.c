@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fields that a change touched: two levels, 64 entries, and what stands for those that are too many or too long.
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "base/pool.h"
+#include "registry/log/changed_fields.h"
+#include "tap.h"
+
+static struct resource resource(const char *meta, struct str body)
+{
+	return (struct resource){ .meta = str_c(meta), .body = body };
+}
+
+static void check(struct pool *pool, const char *a, const char *b, const char *want, const char *what)
+{
+	struct resource before = resource("{}", str_c(a)), after = resource("{}", str_c(b));
+
+	is_str(fields_of_resource(pool, &before, &after), want, "%s", what);
+	fields_of_resource(pool, &after, &before);
+}
+
+// {"NAME0": VALUE, …} with n members around prefix.
+static struct str object(struct pool *pool, size_t n, const char *name, const char *value)
+{
+	struct buf out = buf_new(pool, 0);
+
+	buf_addc(&out, '{');
+	for (size_t i = 0; i < n; i++)
+		buf_addf(&out, "%s\"%s%zu\":%s", i > 0 ? "," : "", name, i, value);
+	buf_addc(&out, '}');
+	return str_dup(pool, buf_str(&out));
+}
+
+static void test_levels(struct pool *pool)
+{
+	check(pool, "{}", "{}", "[]", "nothing");
+	check(pool, "{\"a\":1}", "{\"a\":1.0}", "[\"/a\"]", "a number written otherwise");
+	check(pool, "{\"a\":1}", "{\"b\":1}", "[\"/a\",\"/b\"]", "one goes, another comes");
+	check(pool, "{\"d\":{\"x\":1,\"y\":2}}", "{\"d\":{\"y\":3,\"z\":4}}", "[\"/d/x\",\"/d/y\",\"/d/z\"]",
+		"the second level");
+	check(pool, "{\"d\":{\"e\":{\"f\":1}}}", "{\"d\":{\"e\":{\"f\":2}}}", "[\"/d/e\"]",
+		"a third level shows as the second");
+	check(pool, "{\"d\":{\"e\":1}}", "{\"d\":[1]}", "[\"/d\"]", "an object that becomes another thing");
+	check(pool, "{\"d\":[1]}", "{\"d\":[1,2]}", "[\"/d\"]", "an array is one thing");
+	check(pool, "{\"a/b\":{\"c~d\":1}}", "{\"a/b\":{\"c~d\":2}}", "[\"/a~1b/c~0d\"]", "names are escaped");
+	check(pool, "{\"d\":null}", "{}", "[\"/d\"]", "null is not nothing");
+	check(pool, "{\"\":1}", "{\"\":2}", "[\"/\"]", "an empty name");
+}
+
+static void test_metadata(struct pool *pool)
+{
+	struct resource before = resource("{\"labels\":{\"a\":\"1\"}}", STR("{}"));
+	struct resource after = resource("{\"locked\":true}", STR("{}"));
+
+	is_str(fields_of_resource(pool, &before, &after), "[\"/metadata/labels\",\"/metadata/locked\"]",
+		"metadata is the first level");
+	struct tenant old = { .tier = STR("gold"), .metadata = STR("{\"city\":\"Bonn\"}") }, now = old;
+	now.etag_required = true;
+	now.metadata = STR("{\"city\":\"Ulm\"}");
+	is_str(fields_of_tenant(pool, &old, &now), "[\"/etag_required\",\"/metadata/city\"]", "a tenant");
+	now.tier = STR("free");
+	is_str(fields_of_tenant(pool, &old, &now), "[\"/tier\",\"/etag_required\",\"/metadata/city\"]", "and its tier");
+}
+
+static void test_bounds(struct pool *pool)
+{
+	struct str inner = object(pool, FIELDS_MAX + 1, "k", "1");
+	struct resource before = resource("{}", STR("{\"d\":{}}"));
+	struct resource after = resource("{}", str_printf(pool, "{\"d\":%.*s}", STR_ARG(inner)));
+
+	is_str(fields_of_resource(pool, &before, &after), "[\"/d\"]", "too many in one member: that member");
+	after.body = inner;
+	is_str(fields_of_resource(pool, &before, &after), "[\"\"]", "too many members: the whole document");
+	struct fields fields = { .pool = pool };
+	before.body = STR("{}");
+	after.body = object(pool, FIELDS_MAX, "k", "1");
+	ok(fields_add_stored(&fields, fields_of_resource(pool, &before, &after)) && fields.n == FIELDS_MAX && !fields.full,
+		"as many as there may be");
+	fields_add(&fields, STR("/k0"));
+	fields_settle(&fields);
+	is_int((long long)fields.n, FIELDS_MAX, "each counts once");
+	fields_add(&fields, STR("/one-more"));
+	fields_settle(&fields);
+	ok(fields.n == 1 && fields.at[0].n == 0, "one more: the whole document");
+	struct buf name = buf_new(pool, 0);
+	while (name.n < FIELD_MAX_BYTES)
+		buf_addc(&name, 'n');
+	before.body = STR("{\"d\":{}}");
+	after.body = str_printf(pool, "{\"d\":{\"%.*s\":1}}", STR_ARG(buf_str(&name)));
+	is_str(fields_of_resource(pool, &before, &after), "[\"/d\"]", "a name too long: what it is in");
+	after.body = str_printf(pool, "{\"d\":{},\"%.*s\":1}", STR_ARG(buf_str(&name)));
+	is_str(fields_of_resource(pool, &before, &after), "[\"\"]", "on the first level: the whole document");
+	ok(!fields_add_stored(&fields, STR("no JSON")), "what is stored and is none is said to be");
+}
+
+int main(void)
+{
+	struct pool *pool = pool_new();
+
+	test_levels(pool);
+	test_metadata(pool);
+	test_bounds(pool);
+	pool_free(&pool);
+	return done_testing();
+}
