@@ -85,8 +85,9 @@ SQL
 SELECT COUNT(*) FROM resources r JOIN changes c ON c.resource_id = r.id AND c.id = (SELECT MAX(id) FROM changes WHERE resource_id = r.id)
 WHERE r.live IS NOT NULL AND c.etag_after <> r.etag
 SQL
-    is $instance->sql_value('SELECT COUNT(*) FROM resources r WHERE NOT EXISTS (SELECT 1 FROM changes c WHERE c.resource_id = r.id)'), 0,
-        'no resource is without one';
+    is $instance->sql_value('SELECT COUNT(*) FROM resources r JOIN tenants t ON t.id = r.tenant_id '
+        . "WHERE NOT EXISTS (SELECT 1 FROM changes c WHERE c.resource_id = r.id) AND t.name <> 'system'"), 0,
+        'no resource is without one, but for what was there before anything changed';
 };
 
 subtest 'request ids' => sub {

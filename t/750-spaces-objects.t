@@ -48,7 +48,7 @@ subtest 'tenants are objects' => sub {
     $admin->get('/v2.0/acme')->is_status(200, 'it is a tenant of the tenancy dialect');
     is_failure($admin->post('/api/v1/tenants', json => { metadata => { name => 'acme' } }), 409, 'AlreadyExists',
         qr/tenants "acme" already exists/, 'one of that name');
-    is names($admin->get('/api/v1/tenants')), 'acme globex', 'the operator lists them';
+    is names($admin->get('/api/v1/tenants')), 'acme globex system', 'the operator lists them';
     is names($acme->get('/api/v1/tenants')), 'acme', 'a tenant sees its own';
     is_failure($acme->get("/api/v1/tenants/$_"), 403, 'Forbidden', qr/cannot get resource "tenants"/, "and not $_") for qw(globex nobody);
     is_failure($acme->post('/api/v1/tenants', json => { metadata => { name => 'x' } }), 403, 'Forbidden', qr/User "alice"/, 'nor makes any');

@@ -52,7 +52,7 @@ my ($op, $alice, $bob) = ('admin', 'alice:acme', 'bob:globex');
 
 subtest 'tenants' => sub {
     does($op, 'create -f -', "tenant/$_ created", input => object('Tenant', $_)) for qw(acme globex brief);
-    does($op, 'get tenants', qr/\ANAME STATUS AGE\nacme Active \d+s\nbrief Active \d+s\nglobex Active \d+s\z/);
+    does($op, 'get tenants', qr/\ANAME STATUS AGE\nacme Active \d+s\nbrief Active \d+s\nglobex Active \d+s\nsystem Active \d+s\z/);
     does($op, 'describe tenant acme', qr/^Name: acme\n.*Kind: Tenant\n.*Phase: Active\n/s);
     does($op, 'label tenant acme tier=gold', 'tenant/acme labeled');
     does($op, 'get tenants -l tier=gold -o name', 'tenant/acme');

@@ -26,7 +26,7 @@ subtest 'one is set' => sub {
     my $instance = Tenure::Instance->start(combined => 1, workers => 3, settings => { 'tenure.default_tenant' => 'home' });
     my $carol    = $instance->combined('carol');
     my $admin    = $instance->combined('admin');
-    is join(' ', map { $_->{metadata}{name} } @{ $admin->get('/api/v1/tenants')->json->{items} }), 'home', 'it is there from the start';
+    is join(' ', map { $_->{metadata}{name} } @{ $admin->get('/api/v1/tenants')->json->{items} }), 'home system', 'it is there from the start';
     is join(' ', map { $_->{metadata}{name} } @{ $carol->get('/api/v1/namespaces')->json->{items} }), 'default', 'with its space';
     $carol->get('/api/v1/tenants/home')->is_status(200, 'which its users see') for 1 .. 9;
     is $instance->sql_value("SELECT COUNT(*) FROM changes WHERE resource_id IS NULL AND verb = 'created'"), 1, 'made once';

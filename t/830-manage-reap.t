@@ -47,7 +47,7 @@ subtest 'what is due' => sub {
     ago('purge_at', 'resources', q(name = 'old' AND live IS NULL));
     my $dry = reap('--dry-run');
     ok $dry->{tenants} == 1 && $dry->{resources} >= 1, 'a dry run counts';
-    is $instance->sql_value(q(SELECT COUNT(*) FROM tenants WHERE live = 1)), 3, 'and does nothing';
+    is $instance->sql_value(q(SELECT COUNT(*) FROM tenants WHERE live = 1 AND name <> 'system')), 3, 'and does nothing';
     my $counts = reap();
     is $counts->{tenants}, 1, 'the tenant is purged';
     is $counts->{tokens}, 1, 'with its token';
@@ -108,7 +108,9 @@ subtest 'reset while workers run' => sub {
     is_deeply $list->json->{tenants}, [], 'and there is nothing';
     ok Tenure::Instance::wait_until(sub { $instance->service($reader)->get('/v2.0/keep/namespaces')->status == 401 }, 10),
         'tenants\' tokens are gone';
-    is $instance->sql_value("SELECT COUNT(*) FROM $_"), 0, "$_ is empty" for qw(tenants resources forwards moves changes resource_aliases resource_traits);
+    is $instance->sql_value("SELECT COUNT(*) FROM $_"), 0, "$_ is empty" for qw(forwards moves changes resource_aliases resource_traits);
+    is $instance->sql_value('SELECT GROUP_CONCAT(name) FROM tenants'), 'system', 'there is the system space alone';
+    is $instance->sql_value('SELECT GROUP_CONCAT(name) FROM resources'), 'default', 'with its namespace';
     $admin->make_tenant('keep', tier => 'gold');
     $admin->make('/v2.0/keep/namespaces/default/configmaps/c');
     is((($instance->manage('doctor'))[0]), 0, 'life goes on, soundly');

@@ -45,10 +45,11 @@ WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'
   AND table_name NOT IN ('schema_version', 'settings', 'tokens', 'catalogues', 'log_horizon', 'log_writers')
 ORDER BY table_name;
 
+-- The system space is nobody's: it is not counted.
 -- @statement registry_count
 -- @out tenants uint, deleted_tenants uint, resources uint, deleted_resources uint, queued_moves uint
 -- @scans only `tenure-manage db status` asks
-SELECT (SELECT COUNT(*) FROM tenants WHERE live IS NOT NULL AND deleted_at IS NULL) AS tenants,
+SELECT (SELECT COUNT(*) FROM tenants WHERE live IS NOT NULL AND deleted_at IS NULL AND name <> 'system') AS tenants,
   (SELECT COUNT(*) FROM tenants WHERE live IS NOT NULL AND deleted_at IS NOT NULL) AS deleted_tenants,
   (SELECT COUNT(*) FROM resources WHERE live = 1) AS resources,
   (SELECT COUNT(*) FROM resources WHERE live IS NULL) AS deleted_resources,

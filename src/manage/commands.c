@@ -8,8 +8,8 @@
 // The one list of commands: the usage text and every --help are written from it.
 const struct manage_command manage_commands[] = {
 	{ "db", "init", "", 0, NEEDS_CONFIG, command_db_init, "make the schema and the server's keys",
-	  "Safe to run twice. Makes the database too, where the admin user may. The keys are 32 random bytes each; who\n"
-	  "restores a dump restores them with it.",
+	  "Safe to run twice. Makes the database too, where the admin user may, and the system space. The keys are 32\n"
+	  "random bytes each; who restores a dump restores them with it.",
 	  { { "--print-grants", NULL, "print the statements that make database and users, and do nothing" },
 	    { "--from", "HOST", "with --print-grants: the host that these users come from, localhost or % if not given" } } },
 	{ "db", "status", "", 0, NEEDS_DATABASE, command_db_status, "tell the schema's version and what the registry holds",

@@ -137,10 +137,12 @@ static int refuse_half(void)
 		"your dump, and run `tenure-manage db init`");
 }
 
-// Files of a release before this program's make tables that have no catalogue.
-static int sync_traits(struct manage *manage, const struct schema_files *files, const struct trait_list *traits)
+// What the registry has from the start on, beside what the files make: the catalogue of traits, and the system space. Files of
+// a release before this program's make tables that have room for neither.
+static int fill_in(struct manage *manage, const struct schema_files *files, const struct trait_list *traits)
 {
-	return files->latest >= REGISTRY_SCHEMA_VERSION ? trait_list_sync(manage, traits, false) : EX_OK;
+	int code = files->latest >= REGISTRY_SCHEMA_VERSION ? trait_list_sync(manage, traits, false) : EX_OK;
+	return code == EX_OK && files->latest == REGISTRY_SCHEMA_VERSION ? manage_ensure_system_space(manage) : code;
 }
 
 static int init_schema(struct manage *manage, const struct schema_files *files, const struct trait_list *traits)
@@ -168,7 +170,7 @@ static int init_schema(struct manage *manage, const struct schema_files *files, 
 	if (code == EX_OK)
 		printf("schema %s: version %llu\n", state == SCHEMA_ABSENT ? "made" : "was there already",
 			(unsigned long long)(state == SCHEMA_ABSENT ? files->latest : version));
-	return code == EX_OK ? sync_traits(manage, files, traits) : code;
+	return code == EX_OK ? fill_in(manage, files, traits) : code;
 }
 
 int command_db_init(struct manage *manage)
@@ -255,5 +257,5 @@ int command_db_upgrade(struct manage *manage)
 	if (schema_apply(manage, &files, version) != EX_OK)
 		return EXIT_FAILED;
 	printf("schema: version %llu\n", (unsigned long long)files.latest);
-	return sync_traits(manage, &files, &traits) == EX_OK ? EXIT_CLEAN : EXIT_FAILED;
+	return fill_in(manage, &files, &traits) == EX_OK ? EXIT_CLEAN : EXIT_FAILED;
 }

@@ -63,6 +63,9 @@ int manage_db_fail(const struct manage *manage, enum db_result result, const cha
 // Exit code that stands for an outcome; EX_OK for those that commit.
 int manage_exit_code(enum outcome outcome);
 
+// Makes the system space where there is none. Only on a schema of this program's version. EX_OK, or an exit code, told.
+int manage_ensure_system_space(struct manage *manage);
+
 // "90", "15m", "12h", "30d", "4w": seconds, or with a unit. False on anything else, zero, and above 100 years.
 bool duration_parse(struct str text, int64_t *us);
 

@@ -175,5 +175,6 @@ int command_db_reset(struct manage *manage)
 		return EX_TEMPFAIL;
 	if (state != SCHEMA_PRESENT || version != files.latest)
 		return manage_fail(EX_DATAERR, "the schema is not of this release: see `tenure-manage db status`");
-	return empty_tables(manage, &files, &traits);
+	code = empty_tables(manage, &files, &traits);
+	return code == EX_OK ? manage_ensure_system_space(manage) : code;
 }

@@ -6,6 +6,7 @@
 #include "manage/table.h"
 #include "registry/upkeep/doctor.h"
 #include "registry/upkeep/reap.h"
+#include "registry/tenant/system_space.h"
 
 // A registry of our own, begun under the name that the change log shows.
 static enum outcome open_registry(struct manage *manage, struct registry **registry)
@@ -24,6 +25,22 @@ static void tell_outcome(const struct registry *registry, enum outcome outcome)
 		manage_fail(0, "%.*s", STR_ARG(detail));
 	else
 		manage_fail(0, "%s", outcome_title(outcome));
+}
+
+int manage_ensure_system_space(struct manage *manage)
+{
+	struct registry *registry = NULL;
+	bool made;
+	enum outcome outcome = open_registry(manage, &registry);
+
+	if (outcome == OUTCOME_OK)
+		outcome = system_space_ensure(registry, &made);
+	if (outcome != OUTCOME_OK) {
+		manage_fail(0, "can't make the system space");
+		tell_outcome(registry, outcome);
+	}
+	registry_free(&registry);
+	return manage_exit_code(outcome);
 }
 
 int command_reap(struct manage *manage)

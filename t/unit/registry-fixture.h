@@ -15,6 +15,7 @@
 #include "registry/trait/catalogue.h"
 #include "registry/upkeep/doctor.h"
 #include "registry/upkeep/reap.h"
+#include "registry/tenant/system_space.h"
 
 // One client: a connection, its registry, and what the last operation came to.
 struct client {
@@ -319,6 +320,19 @@ TAP_UNUSED_OK static void is_sound(const char *what)
 	client_close(&client);
 }
 
+// As `tenure-manage db init` does.
+static void make_system_space(void)
+{
+	struct uuid id = uuid_new();
+	bool made;
+	enum outcome outcome = registry_begin(here.registry, here.pool, &id, STR("fixture"));
+
+	if (outcome == OUTCOME_OK)
+		outcome = system_space_ensure(here.registry, &made);
+	if (outcome != OUTCOME_OK || !made)
+		bail_out("the system space can't be made");
+}
+
 static void fixture_start(void)
 {
 	server_start();
@@ -334,6 +348,7 @@ static void fixture_start(void)
 	server.config.max_body = 1 << 20;
 	server.config.resource_cache = 1 << 20;
 	client_open(&here);
+	make_system_space();
 }
 
 static int fixture_end(void)

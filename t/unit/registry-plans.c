@@ -10,19 +10,19 @@ static void fill(void)
 	server_sql(
 		"INSERT INTO tenants (name, uid, tier_id, metadata, etag, revision, created_at, updated_at) SELECT CONCAT('t', seq), "
 		"UNHEX(MD5(CONCAT('t', seq))), 1, '{}', REPEAT('e', 64), 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM seq_1_to_640;\n"
-		"INSERT INTO tenant_counts (tenant_id, resources) SELECT id, 0 FROM tenants;\n"
+		"INSERT INTO tenant_counts (tenant_id, resources) SELECT id, 0 FROM tenants WHERE name <> 'system';\n"
 		"INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, bytes, revision, edits, h0, h1, h2, h3, etag, meta, "
-		"body, created_at, updated_at) SELECT UNHEX(MD5(CONCAT('n', seq))), 1 + seq % 40, (SELECT id FROM types WHERE "
+		"body, created_at, updated_at) SELECT UNHEX(MD5(CONCAT('n', seq))), 2 + seq % 40, (SELECT id FROM types WHERE "
 		"plural = 'namespaces'), '', CONCAT('ns', seq DIV 40), 1, 4, 1, 1, 1, 1, 1, 1, REPEAT('e', 64), '{}', '{}', "
 		"UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM seq_0_to_399;\n"
 		"INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, bytes, revision, edits, h0, h1, h2, h3, etag, meta, "
-		"body, created_at, updated_at, deleted_at, purge_at, deletion) SELECT UNHEX(MD5(CONCAT('c', seq))), 1 + seq % 40, "
+		"body, created_at, updated_at, deleted_at, purge_at, deletion) SELECT UNHEX(MD5(CONCAT('c', seq))), 2 + seq % 40, "
 		"(SELECT id FROM types WHERE plural = 'configmaps'), CONCAT('ns', seq DIV 40 % 10), CONCAT('c', seq), "
 		"IF(seq % 10 = 0, NULL, 1), 4, 1, 1, 1, 1, 1, 1, REPEAT('e', 64), '{}', '{}', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), "
 		"IF(seq % 10 = 0, UTC_TIMESTAMP(6), NULL), IF(seq % 10 = 0, UTC_TIMESTAMP(6) + INTERVAL 9 DAY, NULL), "
 		"IF(seq % 10 = 0, UNHEX(MD5(seq)), NULL) FROM seq_0_to_19999;\n"
 		"UPDATE tenant_counts c SET resources = (SELECT COUNT(*) FROM resources r WHERE r.tenant_id = c.tenant_id AND live = 1);\n"
-		"INSERT INTO forwards SELECT 1 + tenant_id % 40, type_id, namespace, CONCAT('f', name), id, created_at FROM resources "
+		"INSERT INTO forwards SELECT 2 + (tenant_id - 1) % 40, type_id, namespace, CONCAT('f', name), id, created_at FROM resources "
 		"WHERE id % 5 = 0;\n"
 		"ANALYZE TABLE tenants, tenant_counts, resources, forwards;");
 }

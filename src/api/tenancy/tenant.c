@@ -255,7 +255,7 @@ enum outcome list_tenants(struct call *call)
 	if (!str_to_u64(call_param(call, "limit"), &limit) || limit == 0)
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
 	enum outcome outcome =
-		tenant_list(call->registry, deleted, call_param(call, "marker"), limit, &list, &n, &more);
+		tenant_list(call->registry, deleted ? TENANTS_DELETED : TENANTS_LIVE, call_param(call, "marker"), limit, &list, &n, &more);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *doc = doc_new_object(call->pool), *items = doc_new_array(call->pool);

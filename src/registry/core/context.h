@@ -74,6 +74,6 @@ void registry_fail_member(struct registry *registry, const char *name, struct st
 // One statement: does the database answer? OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
 enum outcome registry_ping(struct registry *registry);
 
-enum { REGISTRY_SCHEMA_VERSION = 11, REGISTRY_MAX_ID = 255 /* characters, not bytes */ };
+enum { REGISTRY_SCHEMA_VERSION = 12, REGISTRY_MAX_ID = 255 /* characters, not bytes */ };
 
 #endif

@@ -56,7 +56,10 @@ static const struct db_query q_show_classes = SHOWS("resource_classes", "invento
 	"SELECT " TENANT_COLUMNS " FROM (SELECT * FROM tenants WHERE live = 1 AND " condition " AND name > ? "     \
 	"ORDER BY name LIMIT ?) t JOIN tiers i ON i.id = t.tier_id JOIN tenant_counts c ON c.tenant_id = t.id " \
 	"ORDER BY t.name"
-static const struct db_query q_list = { TENANT_PAGE("deleted_at IS NULL"), "su", TENANT_OUT };
+static const struct db_query q_list = {
+	TENANT_PAGE("deleted_at IS NULL AND name <> '" TENANT_SYSTEM "'"), "su", TENANT_OUT
+};
+static const struct db_query q_list_spaces = { TENANT_PAGE("deleted_at IS NULL"), "su", TENANT_OUT };
 static const struct db_query q_list_deleted = { TENANT_PAGE("purge_at > ?"), "tsu", TENANT_OUT };
 
 static int64_t time_or_0(const struct db_value *value)
@@ -585,17 +588,18 @@ enum outcome tenant_recover(struct registry *registry, struct str name, struct g
 	return outcome == OUTCOME_OK ? mark(registry, &tenant, "recovered", db_null('t'), db_null('t')) : outcome;
 }
 
-enum outcome tenant_list(struct registry *registry, bool deleted, struct str marker, uint64_t limit,
+enum outcome tenant_list(struct registry *registry, enum tenant_choice choice, struct str marker, uint64_t limit,
 	struct tenant **list, size_t *n, bool *more)
 {
 	struct db_rows rows;
 	enum db_result result;
 
-	if (deleted)
+	if (choice == TENANTS_DELETED)
 		result = db_run(registry->db, registry->pool, &q_list_deleted,
 			DB_IN(db_t(registry->now_us), db_s(marker), db_u(limit + 1)), &rows);
 	else
-		result = db_run(registry->db, registry->pool, &q_list, DB_IN(db_s(marker), db_u(limit + 1)), &rows);
+		result = db_run(registry->db, registry->pool, choice == SPACES_LIVE ? &q_list_spaces : &q_list,
+			DB_IN(db_s(marker), db_u(limit + 1)), &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	*more = rows.n > limit;

@@ -81,7 +81,7 @@ enum outcome tenant_recover(struct registry *registry, struct str name, struct g
 // Was its deletion asked for, which waits for its finalizers?
 bool tenant_deletion_asked(const struct tenant *tenant);
 
-// The operator's tenant: owner of what belongs to no other. Made when something needs it; never deleted.
+// The operator's tenant: owner of what belongs to no other. There from the start (registry/tenant/system_space.h); never deleted.
 #define TENANT_SYSTEM REALM_WORD_SYSTEM
 // Makes the tenant, with the default tier, unless it is there. OUTCOME_OK, _GONE (deleted), _BAD_PARAMETER (no id, or a
 // reserved name other than TENANT_SYSTEM, even if there is such a tenant).
@@ -89,8 +89,13 @@ enum outcome tenant_ensure(struct registry *registry, struct str name);
 // The same, but made only if may_make; else _BAD_DOCUMENT. *made: it was not there.
 enum outcome tenant_find_or_make(struct registry *registry, struct str name, bool may_make, bool *made);
 
+enum tenant_choice {
+	TENANTS_LIVE,    // all but the system space, which is no customer's
+	TENANTS_DELETED, // those that can be recovered
+	SPACES_LIVE,     // TENANTS_LIVE and the system space
+};
 // Tenants by name, byte order, after marker (p NULL: from the first), at most limit. *more: there are others behind.
-enum outcome tenant_list(struct registry *registry, bool deleted, struct str marker, uint64_t limit,
+enum outcome tenant_list(struct registry *registry, enum tenant_choice choice, struct str marker, uint64_t limit,
 	struct tenant **list, size_t *n, bool *more);
 
 #endif

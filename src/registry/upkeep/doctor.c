@@ -83,6 +83,10 @@ static const struct check {
 		FINDS(TENANT_NAME, "tenants t LEFT JOIN resources r ON r.tenant_id = t.id AND r.live = 2 AND r.name = 'default' "
 				   "WHERE t.live = 1 AND r.id IS NULL"),
 		NOTHING },
+	{ "the system space is there",
+		FINDS("'`tenure-manage db upgrade` makes it'",
+			"(SELECT COUNT(*) AS n FROM tenants t WHERE t.name = '" REALM_WORD_SYSTEM "' AND t.live = 1) s WHERE s.n = 0"),
+		NOTHING },
 	{ "each resource in a namespace has that namespace",
 		FINDS(RESOURCE_NAME, "resources r JOIN types y ON y.id = r.type_id AND y.namespaced LEFT JOIN resources s ON "
 				     "s.tenant_id = r.tenant_id AND s.type_id = (SELECT id FROM types WHERE group_name = '' AND "

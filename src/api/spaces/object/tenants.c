@@ -152,7 +152,7 @@ enum outcome visit_tenants(const struct tenants_visit *visit, struct str *next)
 	if (!is_operator(call) || named.p != NULL)
 		return visit_tenant(visit, is_operator(call) ? named : call->who.tenant);
 	while (more && !enough) {
-		enum outcome outcome = tenant_list(call->registry, false, last, STEP, &list, &n, &more);
+		enum outcome outcome = tenant_list(call->registry, SPACES_LIVE, last, STEP, &list, &n, &more);
 		if (outcome != OUTCOME_OK)
 			return outcome;
 		size_t i = 0;
