@@ -300,7 +300,7 @@ static bool looks_good(const struct db_statement *statement, MYSQL_ROW row)
 
 static bool has_plan(const char *sql)
 {
-	return strncmp(sql, "SELECT", 6) == 0 || strncmp(sql, "UPDATE", 6) == 0 || strncmp(sql, "DELETE", 6) == 0 ||
+	return strncmp(sql, "SELECT", 6) == 0 || strncmp(sql, "(SELECT", 7) == 0 || strncmp(sql, "UPDATE", 6) == 0 || strncmp(sql, "DELETE", 6) == 0 ||
 	       (strncmp(sql, "INSERT", 6) == 0 && strstr(sql, "SELECT") != NULL);
 }
 

@@ -125,7 +125,7 @@ static enum outcome choose_rare(struct registry *registry, const struct choice *
 }
 
 enum outcome trait_filter_resolve(struct registry *registry, const struct trait_filter *filter,
-	struct trait_condition *condition)
+	struct sql_trait_condition *condition)
 {
 	struct resolving resolving = { .registry = registry, .unknown = buf_new(registry->pool, 256) };
 	struct pool *pool = registry->pool;
@@ -134,14 +134,15 @@ enum outcome trait_filter_resolve(struct registry *registry, const struct trait_
 	size_t n, n_choices = 0;
 
 	assert(filter->n_any <= TRAIT_GROUPS_MAX);
-	*condition = (struct trait_condition){ .n_all = 0 };
+	static_assert(COUNT_OF(condition->any) == TRAIT_GROUPS_MAX, "as many as the statements take");
+	*condition = (struct sql_trait_condition){ .n_all = 0 };
 	enum outcome outcome =
 		resolve(&resolving, filter->required, filter->n_required, &ids, &n, &condition->all);
 	for (; outcome == OUTCOME_OK && n_choices < n; n_choices++)
 		choices[n_choices] = (struct choice){ &ids[n_choices], 1 };
 	condition->n_all = n_choices;
 	for (size_t i = 0; outcome == OUTCOME_OK && i < filter->n_any; i++) {
-		outcome = resolve(&resolving, filter->any[i].names, filter->any[i].n, &ids, &n, &condition->any[i]);
+		outcome = resolve(&resolving, filter->any[i].names, filter->any[i].n, &ids, &n, &condition->any[i].ids);
 		choices[n_choices++] = (struct choice){ ids, n };
 	}
 	if (outcome == OUTCOME_OK)
@@ -154,15 +155,4 @@ enum outcome trait_filter_resolve(struct registry *registry, const struct trait_
 		return registry_fail(registry, OUTCOME_BAD_PARAMETER, "the catalogue of traits does not have %.*s",
 			STR_ARG(buf_str(&resolving.unknown)));
 	return choose_rare(registry, choices, n_choices, &condition->rare);
-}
-
-void trait_condition_values(const struct trait_condition *condition, struct db_value *values)
-{
-	*values++ = db_s(condition->all);
-	*values++ = db_u(condition->n_all);
-	*values++ = db_s(condition->none);
-	for (size_t i = 0; i < TRAIT_GROUPS_MAX; i++) {
-		*values++ = db_s(condition->any[i]);
-		*values++ = db_s(condition->any[i]);
-	}
 }

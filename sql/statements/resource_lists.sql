@@ -1,0 +1,132 @@
+-- Lists of resources, a page at a time: first which resources a page has, and how large they are; then their documents.
+
+-- Of which a page is asked, and where it begins: behind the name, or namespace and name, or id, that the page before ended
+-- with; of what is deleted, behind that deletion of the uid after_uid that is the change after_changed.
+-- @group list_page tenant text, type_id uint, namespace text, name text, all_namespaces uint, after_id uint, after_uid bytes,
+--      after_changed uint, now time, traits trait_condition, limit uint
+
+-- @fragment is_on_page
+r.tenant_id = (SELECT id FROM tenants WHERE name = :page.tenant AND live = 1) AND r.type_id = :page.type_id
+-- @fragment is_in_namespace_of_page
+r.namespace = :page.namespace AND r.name > :page.name AND r.live IS NOT NULL
+-- @fragment is_in_any_namespace
+r.namespace >= :page.namespace AND (r.namespace > :page.namespace OR r.name > :page.name) AND r.live IS NOT NULL
+-- In the order of the address, so that a page costs as much as it has, not as much as is sorted for it.
+-- @fragment by_address
+resources r FORCE INDEX (page)
+-- The index is named because MariaDB 11.8 otherwise scans the table where it guesses that JSON_TABLE gives many rows.
+-- @fragment by_rare_trait
+(SELECT DISTINCT y.resource_id
+  FROM JSON_TABLE(:page.traits.rare, '$[*]' COLUMNS (id INT UNSIGNED PATH '$')) j
+  STRAIGHT_JOIN resource_traits y FORCE INDEX (trait) ON y.trait_id = j.id) f
+STRAIGHT_JOIN resources r ON r.id = f.resource_id
+
+-- What a resource r has to have of traits; ids of traits, as FIND_IN_SET takes them. Each part reads the few rows of one
+-- resource. all: of these it must have each, n_all of them; none: none; any: if it is not empty, one of these. rare: traits of
+-- which it must have one, and few resources have any, as a JSON array.
+-- @group trait_set ids text
+-- @group trait_condition all text, n_all uint, none text, any trait_set[4], rare text
+-- @fragment traits_among
+(SELECT COUNT(*) FROM resource_traits x WHERE x.resource_id = r.id AND FIND_IN_SET(x.trait_id, :$))
+-- @fragment has_any_trait
+AND (:$ = '' OR {traits_among $} > 0)
+-- @fragment has_traits
+AND {traits_among page.traits.all} = :page.traits.n_all AND {traits_among page.traits.none} = 0
+{has_any_trait page.traits.any[0].ids} {has_any_trait page.traits.any[1].ids}
+{has_any_trait page.traits.any[2].ids} {has_any_trait page.traits.any[3].ids}
+
+-- All; those with certain traits, looked for where they stand; the same, looked for among those that have a rare one. What
+-- is deleted stands together in the index with live in front of the names.
+-- @choice listed
+-- @case namespace
+{by_address} WHERE {is_on_page} AND {is_in_namespace_of_page} ORDER BY r.name
+-- @case namespace_with_traits
+{by_address} WHERE {is_on_page} AND {is_in_namespace_of_page} {has_traits} ORDER BY r.name
+-- @case namespace_with_rare_trait
+{by_rare_trait} WHERE {is_on_page} AND {is_in_namespace_of_page} {has_traits} ORDER BY r.name
+-- @case tenant
+{by_address} WHERE {is_on_page} AND {is_in_any_namespace} ORDER BY r.namespace, r.name
+-- @case tenant_with_traits
+{by_address} WHERE {is_on_page} AND {is_in_any_namespace} {has_traits} ORDER BY r.namespace, r.name
+-- @case tenant_with_rare_trait
+{by_rare_trait} WHERE {is_on_page} AND {is_in_any_namespace} {has_traits} ORDER BY r.namespace, r.name
+-- @case deleted
+resources r FORCE INDEX (state)
+WHERE {is_on_page} AND (:page.all_namespaces OR r.namespace = :page.namespace) AND r.live IS NULL AND r.purge_at > :page.now
+  AND r.id > COALESCE((SELECT MAX(m.id) FROM resources m
+    WHERE m.uid = :page.after_uid AND m.live IS NULL AND m.changed = :page.after_changed), 0)
+ORDER BY r.id
+
+-- @statement list_index
+-- @in page list_page
+-- @out id uint, changed uint, bytes uint
+-- @sorts as many as have a rare trait, 5,000 at most; and what a tenant has deleted of a type
+SELECT r.id, r.changed, r.bytes FROM {listed} LIMIT :page.limit;
+
+-- @statement list_documents
+-- @in page list_page
+-- @out r resource
+-- @sorts as many as have a rare trait, 5,000 at most; and what a tenant has deleted of a type
+SELECT {resource} FROM {listed} LIMIT :page.limit;
+
+-- ---- of all tenants
+
+-- The first ids of a page, in their order, which is that of the index for one value of live (1, 2). Asked for both at once,
+-- MariaDB would sort all resources of the type.
+-- @fragment ids_of_all
+(SELECT r.id, r.changed, r.bytes
+  FROM resources r FORCE INDEX (type)
+  STRAIGHT_JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL
+  WHERE r.type_id = :page.type_id AND r.live = 1 AND r.id > :page.after_id
+  ORDER BY r.id
+  LIMIT :page.limit)
+UNION ALL
+(SELECT r.id, r.changed, r.bytes
+  FROM resources r FORCE INDEX (type)
+  STRAIGHT_JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL
+  WHERE r.type_id = :page.type_id AND r.live = 2 AND r.id > :page.after_id
+  ORDER BY r.id
+  LIMIT :page.limit)
+ORDER BY id
+LIMIT :page.limit
+
+-- @statement list_index_of_all
+-- @in page list_page
+-- @out id uint, changed uint, bytes uint
+{ids_of_all};
+
+-- @statement list_documents_of_all
+-- @in page list_page
+-- @out r resource, tenant text
+SELECT {resource}, t.name AS tenant
+FROM ({ids_of_all}) d
+STRAIGHT_JOIN resources r ON r.id = d.id
+STRAIGHT_JOIN tenants t ON t.id = r.tenant_id
+ORDER BY d.id;
+
+-- ---- beside a page
+
+-- @statement list_tenant
+-- @in tenant text
+-- @out id uint, deleted_at time null, purge_at time null
+SELECT id, deleted_at, purge_at FROM tenants WHERE name = :tenant AND live = 1;
+
+-- Has anything changed in the tenant, or left it, since that change? And how far does the log go? All in one moment.
+-- @statement list_since
+-- @in tenant text, tenant_id uint, after uint
+-- @out id uint, deleted_at time null, purge_at time null, changed uint, oldest uint, newest uint
+SELECT t.id, t.deleted_at, t.purge_at,
+  EXISTS (SELECT 1 FROM changes c FORCE INDEX (tenant) WHERE c.tenant_id = :tenant_id AND c.id > :after)
+    OR EXISTS (SELECT 1 FROM changes c FORCE INDEX (from_tenant) WHERE c.from_tenant_id = :tenant_id AND c.id > :after)
+    AS changed,
+  CAST(COALESCE((SELECT MIN(c.id) FROM changes c), 0) AS UNSIGNED) AS oldest,
+  CAST(COALESCE((SELECT MAX(c.id) FROM changes c), 0) AS UNSIGNED) AS newest
+FROM tenants t
+WHERE t.name = :tenant AND t.live = 1;
+
+-- @statement list_namespace
+-- @in tenant text, type_id uint, name text
+-- @out id uint
+SELECT r.id
+FROM resources r
+WHERE r.tenant_id = {id_of_tenant} AND r.type_id = :type_id AND r.namespace = '' AND r.name = :name AND r.live IS NOT NULL;
