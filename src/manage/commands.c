@@ -13,7 +13,7 @@ const struct manage_command manage_commands[] = {
 	  { { "--print-grants", NULL, "print the statements that make database and users, and do nothing" },
 	    { "--from", "HOST", "with --print-grants: the host that these users come from, localhost or % if not given" } } },
 	{ "db", "status", "", 0, NEEDS_DATABASE, command_db_status, "tell the schema's version and what the registry holds",
-	  "Exit code 0: up to date; 1: an upgrade is needed; 2: anything else, as files of another release.", { { NULL } } },
+	  "Exit code 0: up to date; 1: an upgrade is needed; 2: anything else, as files of another release.", { { NULL } }, true },
 	{ "db", "upgrade", "", 0, NEEDS_DATABASE, command_db_upgrade, "apply the schema files it does not have yet",
 	  "Exit code 0: up to date now; 2: not done. Take a dump before: MariaDB cannot roll back changes of tables.",
 	  { { NULL } } },
@@ -55,7 +55,7 @@ const struct manage_command manage_commands[] = {
 	  { { "--dry-run", NULL, "only count" } } },
 	{ "doctor", NULL, "", 0, NEEDS_DATABASE, command_doctor, "prove that the store is consistent",
 	  "Exit code 0: it is (now, with --fix); 1: it is not; 2: the checks could not run.",
-	  { { "--fix", NULL, "mend what can be mended without guessing" } } },
+	  { { "--fix", NULL, "mend what can be mended without guessing" } }, true },
 	{ "keys", NULL, "", 0, NEEDS_DATABASE, command_keys, "print the keys of all objects, in the layout of etcd",
 	  "/registry/PLURAL[.GROUP]/TENANT/NAMESPACE/NAME; the system space's without TENANT. Keys of one tenant and type come\n"
 	  "in their order.",

@@ -2,8 +2,6 @@
 // tenure-manage: the operator's tool, straight on the database.
 #include "base/base.h"
 
-#include <stdarg.h>
-
 #include "base/log.h"
 #include "manage/manage.h"
 
@@ -50,53 +48,6 @@ static void print_command_help(const struct manage_command *c)
 	}
 	if (c->more[0] != '\0')
 		printf("\n%s\n", c->more);
-}
-
-int manage_fail(int code, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	fputs("tenure-manage: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	va_end(args);
-	return code;
-}
-
-int manage_db_fail(const struct manage *manage, enum db_result result, const char *what)
-{
-	const char *why = db_error(manage->db);
-	// db/ has logged it.
-	if (result == DB_ERROR)
-		return manage_fail(EX_SOFTWARE, "%s", what);
-	return manage_fail(EX_TEMPFAIL, "%s: %s", what, why != NULL && *why != '\0' ? why : "the database is away or busy");
-}
-
-int manage_exit_code(enum outcome outcome)
-{
-	if (outcome_commits(outcome))
-		return EX_OK;
-	switch (outcome) {
-	case OUTCOME_NOT_FOUND:
-	case OUTCOME_GONE:
-		return EX_NOINPUT;
-	case OUTCOME_UNAVAILABLE:
-		return EX_TEMPFAIL;
-	case OUTCOME_INTERNAL:
-		return EX_SOFTWARE;
-	default:
-		return EX_DATAERR;
-	}
-}
-
-const char *manage_option(const struct manage *manage, const char *name)
-{
-	for (size_t i = 0; i < MANAGE_MAX_OPTIONS && manage->command->options[i].name != NULL; i++) {
-		if (strcmp(manage->command->options[i].name, name) == 0)
-			return manage->options[i];
-	}
-	assert(!"an option that the command does not list");
-	return NULL;
 }
 
 // Takes the global options off the front; *at is the index of the command's noun. 0 to go on, else exit code + 1.
@@ -212,8 +163,7 @@ static int open_database(struct manage *manage)
 	if (result == DB_OK)
 		return EX_OK;
 	manage_db_fail(manage, result, "can't connect to the database");
-	return manage->command->run == command_db_status || manage->command->run == command_doctor ? EXIT_FAILED
-		: result == DB_LOST ? EX_TEMPFAIL : EX_CONFIG;
+	return manage->command->checks ? EXIT_FAILED : result == DB_LOST ? EX_TEMPFAIL : EX_CONFIG;
 }
 
 static int run_command(struct manage *manage)

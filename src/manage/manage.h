@@ -40,6 +40,7 @@ struct manage_command {
 	const char *help;      // one line
 	const char *more;      // further paragraphs of --help, may be ""
 	struct manage_option options[MANAGE_MAX_OPTIONS]; // ends with name NULL
+	bool checks;           // its exit code is EXIT_FAILED if it can't do its work, also if there is no connection
 };
 
 struct manage {
