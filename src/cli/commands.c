@@ -30,7 +30,7 @@
 #define TEXT_ALONE "Without --generation and --etag each goes alone, whatever others add or take away meanwhile."
 #define TEXT_STDIN "A name \"-\" stands for names on standard input, one a line."
 
-const struct command commands[] = {
+const struct command cli_commands[] = {
 	{ "tenant", "list", "", 0, 0, HAS(OPT_DELETED), command_tenant_list, "list tenants", "",
 		"tenure tenant list --columns id,tier,resources" },
 	{ "tenant", "show", "ID…", 1, 0, 0, command_tenant_show, "show tenants", TEXT_STDIN, "tenure tenant show acme" },
@@ -256,7 +256,7 @@ const struct command commands[] = {
 		"set which definitions come first for a tenant",
 		"POLICY is LocalCRDFirst, SystemCRDFirst or NeverUseSystemCRDUnlessForced. With --dry-run the types that would get\n"
 		"another definition are told, and how many objects they have.",
-		"tenure space policy set acme SystemCRDFirst --dry-run" },
+		"tenure space policy set acme SystemCRDFirst --dry-run", type_policies },
 
 	{ "move", NULL, "SOURCE…", 1, 0, OPTIONS_WHOSE | HAS(OPT_TO) | HAS(OPT_ALL) | HAS(OPT_PREVIEW) | HAS(OPT_IF_MATCH) |
 		HAS(OPT_ASYNC) | HAS(OPT_NO_WAIT) | HAS(OPT_DRY_RUN) | HAS(OPT_NO_ETAG), command_move, "move to another tenant",
@@ -274,46 +274,3 @@ const struct command commands[] = {
 	{ "__complete", NULL, "WORD…", 0, 9999, 0, command_complete, NULL, "", "" },
 	{ .noun = NULL },
 };
-
-bool noun_known(const char *noun)
-{
-	for (const struct command *c = commands; c->noun != NULL; c++) {
-		if (strcmp(c->noun, noun) == 0)
-			return true;
-	}
-	return false;
-}
-
-// How many words a verb is, if they are those; else 0.
-static size_t verb_matches(const char *verb, const char *const *words, size_t n)
-{
-	struct str rest = str_c(verb), word;
-	size_t i = 0;
-
-	while (str_split(&rest, ' ', &word)) {
-		if (i == n || words[i] == NULL || !str_eq_c(word, words[i]))
-			return 0;
-		i++;
-	}
-	return i;
-}
-
-const struct command *command_find(const char *const *words, size_t n, size_t *used)
-{
-	const struct command *without = NULL;
-
-	*used = 0;
-	for (const struct command *c = commands; n > 0 && c->noun != NULL; c++) {
-		if (strcmp(c->noun, words[0]) != 0)
-			continue;
-		size_t matched = c->verb != NULL ? verb_matches(c->verb, words + 1, n - 1) : 0;
-		if (matched > 0) {
-			*used = 1 + matched;
-			return c;
-		}
-		if (c->verb == NULL)
-			without = c;
-	}
-	*used = without != NULL ? 1 : 0;
-	return without;
-}

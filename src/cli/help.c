@@ -29,7 +29,7 @@ static void print_row(const struct command *c, FILE *out)
 	fprintf(out, "%s\n", c->help);
 }
 
-void help_all(FILE *out)
+void help_all(const struct command *commands, FILE *out)
 {
 	fprintf(out, "usage: tenure NOUN VERB [ARGUMENTS] [OPTIONS]\n\n");
 	for (const struct command *c = commands; c->noun != NULL; c++) {
@@ -41,7 +41,7 @@ void help_all(FILE *out)
 		"or ~/.config/tenure/config. More by \"tenure help NOUN VERB\" and in tenure(1).\n");
 }
 
-void help_noun(const char *noun, FILE *out)
+void help_noun(const struct command *commands, const char *noun, FILE *out)
 {
 	fprintf(out, "usage: tenure %s VERB [ARGUMENTS] [OPTIONS]\n\n", noun);
 	for (const struct command *c = commands; c->noun != NULL; c++) {
@@ -91,20 +91,20 @@ int command_help(struct cli *cli)
 	size_t n = cli->n_arguments, used;
 
 	if (n == 0) {
-		help_all(stdout);
+		help_all(cli->commands, stdout);
 		return EX_OK;
 	}
-	if (!noun_known(words[0]) && n > 1 && is_type(words[0]))
+	if (!noun_known(cli->commands, words[0]) && n > 1 && is_type(words[0]))
 		words[0] = "resource";
-	const struct command *command = command_find(words, n, &used);
+	const struct command *command = command_find(cli->commands, words, n, &used);
 	bool verb_known = command != NULL && command->verb != NULL && used == n;
-	if (!noun_known(words[0]) || (n > 1 && !verb_known))
+	if (!noun_known(cli->commands, words[0]) || (n > 1 && !verb_known))
 		return cli_fail(EX_USAGE, "there is no command \"%s%s%s%s%s\"; see \"tenure help\"", words[0], n > 1 ? " " : "",
 			n > 1 ? words[1] : "", n > 2 ? " " : "", n > 2 ? words[2] : "");
 	if (command != NULL && command->help != NULL)
 		help_command(command, stdout);
 	else
-		help_noun(words[0], stdout);
+		help_noun(cli->commands, words[0], stdout);
 	return EX_OK;
 }
 
@@ -123,7 +123,7 @@ static void offer(const char *candidate, const char *typed)
 		printf("%s\n", candidate);
 }
 
-static void offer_nouns(const char *typed)
+static void offer_nouns(const struct command *commands, const char *typed)
 {
 	const char *before = "";
 
@@ -137,7 +137,7 @@ static void offer_nouns(const char *typed)
 }
 
 // The next word of the verbs that begin with the words before it.
-static void offer_verbs(const char *const *words, size_t n, const char *typed)
+static void offer_verbs(const struct command *commands, const char *const *words, size_t n, const char *typed)
 {
 	struct str before = STR_NONE;
 
@@ -194,25 +194,25 @@ int command_complete(struct cli *cli)
 		words++;
 		n--;
 	}
-	if (n > 1 && !noun_known(words[0])) {
+	if (n > 1 && !noun_known(cli->commands, words[0])) {
 		words[0] = "resource";
 		is_plural = true;
 	}
-	const struct command *command = n > 1 ? command_find(words, n - 1, &used) : NULL;
+	const struct command *command = n > 1 ? command_find(cli->commands, words, n - 1, &used) : NULL;
 	if (n > 1 && offer_values(command, words[n - 2], typed))
 		return EX_OK;
-	if (command != NULL && command->run == command_policy_set && n == used + 2) {
-		for (const char *const *policy = type_policies; *policy != NULL; policy++)
-			offer(*policy, typed);
+	if (command != NULL && command->choices != NULL && n == used + 2) {
+		for (const char *const *choice = command->choices; *choice != NULL; choice++)
+			offer(*choice, typed);
 		return EX_OK;
 	}
 	if (typed[0] == '-') {
 		offer_options(command, typed);
 	} else if (n <= 1) {
-		offer_nouns(typed);
+		offer_nouns(cli->commands, typed);
 	} else {
 		if (n == 2 || !is_plural)
-			offer_verbs(words, n - 1, typed);
+			offer_verbs(cli->commands, words, n - 1, typed);
 		for (size_t i = 0; n == 3 && is_resource && i < COUNT_OF(built_in); i++)
 			offer(built_in[i], typed);
 	}

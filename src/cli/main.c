@@ -4,101 +4,10 @@
 
 #include <locale.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "cli/core/cli.h"
-
-PRINTF_LIKE(2, 0) static void tell(const char *kind, const char *format, va_list args)
-{
-	struct pool *pool = pool_new();
-
-	if (pool == NULL)
-		abort();
-	struct str text = text_tame(pool, str_vprintf(pool, format, args));
-	fprintf(stderr, "tenure: %s%.*s\n", kind, STR_ARG(text));
-	pool_free(&pool);
-}
-
-int cli_fail(int code, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	tell("", format, args);
-	va_end(args);
-	return code;
-}
-
-void cli_warn(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	tell("warning: ", format, args);
-	va_end(args);
-}
-
-static int exit_code(enum tenure_status status)
-{
-	switch (status) {
-	case TENURE_OK:
-	case TENURE_END:
-	case TENURE_PENDING: return EX_OK;
-	case TENURE_INVALID: return EX_USAGE;
-	case TENURE_REFUSED: return EX_DATAERR;
-	case TENURE_UNAUTHENTICATED:
-	case TENURE_FORBIDDEN: return EX_NOPERM;
-	case TENURE_NOT_FOUND: return EXIT_NOT_FOUND;
-	case TENURE_GONE: return EXIT_GONE;
-	case TENURE_MOVED: return EXIT_ELSEWHERE;
-	case TENURE_CONFLICT:
-	case TENURE_BLOCKED: return EXIT_CONFLICT;
-	case TENURE_STALE:
-	case TENURE_NEEDS_ETAG: return EXIT_STALE;
-	case TENURE_UNAVAILABLE: return EX_UNAVAILABLE;
-	case TENURE_UNCERTAIN: return EX_TEMPFAIL;
-	case TENURE_PROTOCOL: return EX_PROTOCOL;
-	case TENURE_FAILED: return EX_SOFTWARE;
-	}
-	return EX_SOFTWARE;
-}
-
-static void tell_blockers(struct cli *cli)
-{
-	const char *text = tenure_error_member(cli->client, "blockers");
-	struct doc *blockers;
-	struct str unused;
-
-	if (text == NULL || !doc_parse_json(cli->pool, str_c(text), (struct doc_limits){ 64, 0 }, &blockers, &unused))
-		return;
-	for (size_t i = 0; i < doc_length(blockers); i++) {
-		const struct doc *resource = NULL, *reason = NULL, *detail = NULL;
-		doc_get(doc_at(blockers, i), STR("resource"), &resource);
-		doc_get(doc_at(blockers, i), STR("reason"), &reason);
-		doc_get(doc_at(blockers, i), STR("detail"), &detail);
-		cli_fail(0, "  %.*s%s%.*s: %.*s", STR_ARG(doc_string(resource)), doc_string(resource).n > 0 ? ": " : "",
-			STR_ARG(doc_string(reason)), STR_ARG(doc_string(detail)));
-	}
-}
-
-int cli_fail_status(struct cli *cli, enum tenure_status status, const char *label)
-{
-	const char *text = tenure_error_text(cli->client), *member;
-
-	cli_fail(0, "%s: %s", label, text[0] != '\0' ? text : tenure_status_text(status));
-	if (status == TENURE_BLOCKED)
-		tell_blockers(cli);
-	if (status == TENURE_MOVED && tenure_error_location(cli->client) != NULL && strstr(text, "http") == NULL)
-		cli_fail(0, "  it is at %s now", tenure_error_location(cli->client));
-	if ((status == TENURE_GONE || status == TENURE_CONFLICT) &&
-		(member = tenure_error_member(cli->client, "purge_at")) != NULL)
-		cli_fail(0, "  it can be recovered until %s", member);
-	if (status == TENURE_FAILED && (member = tenure_error_member(cli->client, "request_id")) != NULL)
-		cli_fail(0, "  the operator finds more in the log under %s", member);
-	return exit_code(status);
-}
 
 static bool needs_service(const struct command *command)
 {
@@ -125,7 +34,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct cli cli = { .pool = pool_new() };
+	struct cli cli = { .pool = pool_new(), .commands = cli_commands };
 
 	if (cli.pool == NULL)
 		return cli_fail(EX_OSERR, "no memory");

@@ -14,7 +14,7 @@
 // Exit codes that are not sysexits'; tenure(1) lists them all.
 enum { EXIT_NOT_FOUND = 1, EXIT_GONE = 3, EXIT_CONFLICT = 4, EXIT_STALE = 5, EXIT_ELSEWHERE = 6 };
 
-// Every option there is, for the table in options.c.
+// Every option there is, for the table in option_rows.c.
 enum option {
 	OPT_URL, OPT_TOKEN, OPT_TOKEN_FILE, OPT_CA_FILE, OPT_TIMEOUT, OPT_FORMAT, OPT_COLUMNS, OPT_HELP,
 	OPT_TENANT, OPT_NAMESPACE, OPT_ETAG, OPT_NO_ETAG, OPT_RETRY, OPT_DRY_RUN, OPT_YES, OPT_FILE, OPT_PATCH, OPT_DELETED,
@@ -71,12 +71,14 @@ struct command {
 	const char *help;      // one line
 	const char *more;      // further paragraphs of its help
 	const char *example;   // a line to type
+	const char *const *choices; // what the second argument may be, for completion; ends with NULL. NULL: not known
 };
-extern const struct command commands[]; // ends with noun NULL
+extern const struct command cli_commands[]; // ends with noun NULL. main.c alone reads it; others have it from cli->commands
 
 struct cli {
 	struct pool *pool;
-	const struct command *command;
+	const struct command *commands; // all there are; ends with noun NULL
+	const struct command *command;  // the one that was typed
 	const char **arguments;
 	size_t n_arguments;
 	const char *options[OPT__COUNT]; // values, "" for switches, NULL when not given
@@ -90,7 +92,7 @@ struct cli {
 	struct tenure_client *client;
 };
 
-// ---- main.c, options.c, help.c
+// ---- fail.c
 
 // "tenure: text" on stderr, control characters made visible; returns code.
 int cli_fail(int code, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -98,16 +100,22 @@ int cli_fail(int code, const char *format, ...) PRINTF_LIKE(2, 3);
 void cli_warn(const char *format, ...) PRINTF_LIKE(1, 2);
 // Tells of a call that did not end well, about label, and returns the exit code for it.
 int cli_fail_status(struct cli *cli, enum tenure_status status, const char *label);
-// The command line into cli. 0 to go on, else exit code + 1.
-int options_parse(struct cli *cli, int argc, char **argv);
-// What the words begin with, and how many of them its noun and verb are. NULL: there is none. A noun without such a
-// verb, or with none said, gives the row with verb NULL.
-const struct command *command_find(const char *const *words, size_t n, size_t *used);
-bool noun_known(const char *noun);
-// True when the word can be the plural of a type.
+
+// ---- command_table.c
+
+// The command that the words begin with; *used: how many words its noun and verb are. NULL: there is none. A noun without
+// such a verb, or without any, gives the noun's row with verb NULL, if it has one.
+const struct command *command_find(const struct command *commands, const char *const *words, size_t n, size_t *used);
+bool noun_known(const struct command *commands, const char *noun);
+// True if the word can be the plural of a type.
 bool is_type(const char *word);
-void help_all(FILE *out);
-void help_noun(const char *noun, FILE *out);
+
+// ---- options.c, help.c
+
+// Parses the command line into cli. Returns 0 to go on, else exit code + 1.
+int options_parse(struct cli *cli, int argc, char **argv);
+void help_all(const struct command *commands, FILE *out);
+void help_noun(const struct command *commands, const char *noun, FILE *out);
 void help_command(const struct command *command, FILE *out);
 
 // ---- settings.c

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding a command in a table of commands.
+#include "base/base.h"
+
+#include "cli/core/cli.h"
+
+bool noun_known(const struct command *commands, const char *noun)
+{
+	for (const struct command *c = commands; c->noun != NULL; c++) {
+		if (strcmp(c->noun, noun) == 0)
+			return true;
+	}
+	return false;
+}
+
+// How many words a verb is, if they are those; else 0.
+static size_t verb_matches(const char *verb, const char *const *words, size_t n)
+{
+	struct str rest = str_c(verb), word;
+	size_t i = 0;
+
+	while (str_split(&rest, ' ', &word)) {
+		if (i == n || words[i] == NULL || !str_eq_c(word, words[i]))
+			return 0;
+		i++;
+	}
+	return i;
+}
+
+const struct command *command_find(const struct command *commands, const char *const *words, size_t n, size_t *used)
+{
+	const struct command *without = NULL;
+
+	*used = 0;
+	for (const struct command *c = commands; n > 0 && c->noun != NULL; c++) {
+		if (strcmp(c->noun, words[0]) != 0)
+			continue;
+		size_t matched = c->verb != NULL ? verb_matches(c->verb, words + 1, n - 1) : 0;
+		if (matched > 0) {
+			*used = 1 + matched;
+			return c;
+		}
+		if (c->verb == NULL)
+			without = c;
+	}
+	*used = without != NULL ? 1 : 0;
+	return without;
+}
+
+bool is_type(const char *word)
+{
+	struct str s = str_c(word);
+
+	for (size_t i = 0; i < s.n; i++) {
+		if (!(s.p[i] >= 'a' && s.p[i] <= 'z') && (i == 0 || strchr("0123456789.-", s.p[i]) == NULL))
+			return false;
+	}
+	return s.n > 0;
+}
