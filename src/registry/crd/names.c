@@ -17,46 +17,40 @@ static const struct doc *member(const struct doc *object, const char *name)
 	return doc_get(object, str_c(name), &value) ? value : NULL;
 }
 
+// Is name one of spec.names? "" is none.
 static bool has_name(const struct doc *names, struct str name)
 {
 	const struct doc *list = member(names, "shortNames");
-	static const char *const singles[] = { "plural", "singular" };
+	bool found = str_eq(doc_string(member(names, "plural")), name) || str_eq(doc_string(member(names, "singular")), name);
 
-	for (size_t i = 0; i < COUNT_OF(singles); i++) {
-		const struct doc *own = member(names, singles[i]);
-		if (doc_kind(own) == DOC_STRING && str_eq(doc_string(own), name))
-			return true;
-	}
-	for (size_t i = 0; doc_kind(list) == DOC_ARRAY && i < doc_length(list); i++) {
-		if (doc_kind(doc_at(list, i)) == DOC_STRING && str_eq(doc_string(doc_at(list, i)), name))
-			return true;
-	}
-	return false;
+	for (size_t i = 0; i < doc_elements(list); i++)
+		found = found || str_eq(doc_string(doc_at(list, i)), name);
+	return found && name.n > 0;
+}
+
+// Is kind one of spec.names' kinds? "" is none.
+static bool has_kind(const struct doc *names, struct str kind)
+{
+	return kind.n > 0 &&
+	       (str_eq(doc_string(member(names, "kind")), kind) || str_eq(doc_string(member(names, "listKind")), kind));
 }
 
 // The first name, or kind, that both have.
 static struct str common_name(const struct doc *a, const struct doc *b)
 {
-	static const char *const kinds[] = { "kind", "listKind" };
-	const struct doc *list = member(a, "shortNames"), *one;
+	static const char *const kinds[] = { "kind", "listKind" }, *const singles[] = { "singular", "plural" };
+	const struct doc *list = member(a, "shortNames");
 
 	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-		one = member(a, kinds[i]);
-		for (size_t k = 0; k < COUNT_OF(kinds); k++) {
-			const struct doc *other = member(b, kinds[k]);
-			if (doc_kind(one) == DOC_STRING && doc_kind(other) == DOC_STRING &&
-				str_eq(doc_string(one), doc_string(other)))
-				return doc_string(one);
-		}
+		if (has_kind(b, doc_string(member(a, kinds[i]))))
+			return doc_string(member(a, kinds[i]));
 	}
-	one = member(a, "singular");
-	if (doc_kind(one) == DOC_STRING && has_name(b, doc_string(one)))
-		return doc_string(one);
-	one = member(a, "plural");
-	if (doc_kind(one) == DOC_STRING && has_name(b, doc_string(one)))
-		return doc_string(one);
-	for (size_t i = 0; doc_kind(list) == DOC_ARRAY && i < doc_length(list); i++) {
-		if (doc_kind(doc_at(list, i)) == DOC_STRING && has_name(b, doc_string(doc_at(list, i))))
+	for (size_t i = 0; i < COUNT_OF(singles); i++) {
+		if (has_name(b, doc_string(member(a, singles[i]))))
+			return doc_string(member(a, singles[i]));
+	}
+	for (size_t i = 0; i < doc_elements(list); i++) {
+		if (has_name(b, doc_string(doc_at(list, i))))
 			return doc_string(doc_at(list, i));
 	}
 	return STR_NONE;

@@ -37,7 +37,7 @@ static struct str text_of(struct checking *checking, const struct doc *object, c
 	const struct field_path at = field_name(up, str_c(name));
 	const struct doc *value = member(object, name);
 
-	if (doc_kind(value) == DOC_STRING && (!required || doc_string(value).n > 0))
+	if (doc_string(value).n > 0)
 		return doc_string(value);
 	if (value != NULL && doc_kind(value) != DOC_STRING)
 		field_invalid(&checking->faults, &at, value, "must be a string");
@@ -149,10 +149,10 @@ static void check_names(struct checking *checking)
 		list = member(names, lists[i]);
 		if (list != NULL && doc_kind(list) != DOC_ARRAY)
 			field_invalid(&checking->faults, &list_at, list, "must be an array");
-		for (size_t k = 0; k < doc_length(list) && doc_kind(list) == DOC_ARRAY; k++) {
+		for (size_t k = 0; k < doc_elements(list); k++) {
 			const struct field_path item = field_index(&list_at, k);
 			const struct doc *name = doc_at(list, k);
-			if (doc_kind(name) != DOC_STRING || !is_name(doc_string(name)))
+			if (!is_name(doc_string(name)))
 				field_invalid(&checking->faults, &item, name, "must be a DNS-1035 label");
 		}
 	}
@@ -218,8 +218,7 @@ static void check_flag(struct checking *checking, const struct doc *version, con
 static bool is_repeated(const struct doc *versions, size_t i, struct str name)
 {
 	for (size_t k = 0; k < i; k++) {
-		const struct doc *other = member(doc_at(versions, k), "name");
-		if (doc_kind(other) == DOC_STRING && str_eq(doc_string(other), name))
+		if (str_eq(doc_string(member(doc_at(versions, k), "name")), name))
 			return true;
 	}
 	return false;
@@ -232,7 +231,7 @@ static void check_versions(struct checking *checking)
 	bool prunes = !is_true(checking->spec, "preserveUnknownFields");
 	size_t storing = 0;
 
-	if (doc_kind(versions) != DOC_ARRAY || doc_length(versions) == 0) {
+	if (doc_elements(versions) == 0) {
 		field_required(&checking->faults, &at, "at least one version");
 		return;
 	}
@@ -269,7 +268,7 @@ static void check_range(struct checking *checking)
 	bool all = false;
 	for (size_t i = 0; i < doc_length(range); i++) {
 		const struct field_path item = field_index(&at, i);
-		struct str text = doc_kind(doc_at(range, i)) == DOC_STRING ? doc_string(doc_at(range, i)) : STR("");
+		struct str text = doc_string(doc_at(range, i));
 		all = all || str_eq(text, STR("*"));
 		if (!str_eq(text, STR("*")) && (text.n == 0 || text.p[0] == '=' || str_find(text, '=', 0) == text.n))
 			field_invalid(&checking->faults, &item, doc_at(range, i),
@@ -288,7 +287,7 @@ static void check_conversion(struct checking *checking)
 	const struct doc *strategy = member(member(checking->spec, "conversion"), "strategy");
 	struct doc *none = doc_new_object(checking->pool);
 
-	if (doc_kind(strategy) == DOC_STRING && !str_eq(doc_string(strategy), STR("None")))
+	if (doc_string(strategy).n > 0 && !str_eq(doc_string(strategy), STR("None")))
 		field_not_supported(&checking->faults, &strategy_at, doc_string(strategy), strategies);
 	doc_set_str(checking->pool, none, "strategy", STR("None"));
 	doc_set(checking->spec, STR("conversion"), none);
@@ -298,15 +297,13 @@ static void check_unchanged(struct checking *checking)
 {
 	const struct field_path spec = spec_path(), at = field_name(&spec, STR("scope"));
 	const struct field_path names_at = field_name(&spec, STR("names")), kind_at = field_name(&names_at, STR("kind"));
-	const struct doc *before = member(checking->draft->before, "spec"), *scope = member(before, "scope");
-	const struct doc *kind = member(member(before, "names"), "kind");
+	const struct doc *before = member(checking->draft->before, "spec");
+	struct str scope = doc_string(member(before, "scope")), kind = doc_string(member(member(before, "names"), "kind"));
 
-	// Group and plural stand in the name.
-	if (doc_kind(kind) == DOC_STRING && checking->kind.n > 0 && !str_eq(doc_string(kind), checking->kind))
+	// Group and plural stand in the name. A kind that is missing is told of already.
+	if (kind.n > 0 && checking->kind.n > 0 && !str_eq(kind, checking->kind))
 		field_invalid_text(&checking->faults, &kind_at, checking->kind, "field is immutable");
-	if (scope == NULL || doc_kind(scope) != DOC_STRING)
-		return;
-	if (str_eq(doc_string(scope), STR("Namespaced")) != checking->namespaced)
+	if (scope.n > 0 && str_eq(scope, STR("Namespaced")) != checking->namespaced)
 		field_invalid(&checking->faults, &at, member(checking->spec, "scope"), "field is immutable");
 }
 
@@ -338,9 +335,8 @@ static struct doc *condition(struct checking *checking, const char *type, const 
 	struct doc *made = doc_new_object(checking->pool);
 	struct buf time = buf_new(checking->pool, 32);
 
-	for (size_t i = 0; doc_kind(old) == DOC_ARRAY && i < doc_length(old); i++) {
-		const struct doc *name = member(doc_at(old, i), "type");
-		if (doc_kind(name) == DOC_STRING && str_eq_c(doc_string(name), type))
+	for (size_t i = 0; i < doc_elements(old); i++) {
+		if (str_eq_c(doc_string(member(doc_at(old, i), "type")), type))
 			return doc_copy(checking->pool, doc_at(old, i));
 	}
 	clock_add_rfc3339(&time, checking->draft->registry->stamp_us / 1000000 * 1000000);
@@ -354,8 +350,8 @@ static struct doc *condition(struct checking *checking, const char *type, const 
 
 static bool has_text(const struct doc *list, struct str text)
 {
-	for (size_t i = 0; doc_kind(list) == DOC_ARRAY && i < doc_length(list); i++)
-		if (doc_kind(doc_at(list, i)) == DOC_STRING && str_eq(doc_string(doc_at(list, i)), text))
+	for (size_t i = 0; i < doc_elements(list); i++)
+		if (str_eq(doc_string(doc_at(list, i)), text))
 			return true;
 	return false;
 }
@@ -381,7 +377,7 @@ static struct doc *stored_versions(struct checking *checking)
 	}
 	for (size_t i = 0; i < doc_length(list); i++) {
 		const struct field_path item = field_index(&at, i);
-		if (doc_kind(doc_at(list, i)) != DOC_STRING || !has_text(names, doc_string(doc_at(list, i))))
+		if (!has_text(names, doc_string(doc_at(list, i))))
 			field_invalid(&checking->faults, &item, doc_at(list, i), "must appear in spec.versions");
 	}
 	return list;
@@ -457,10 +453,9 @@ static enum outcome may_recover(struct registry *registry, const struct resource
 	const struct doc *body)
 {
 	const struct address address = { .tenant = tenant, .type = resource->type, .space = STR(""), .name = resource->name };
-	const struct doc *spec = member(body, "spec"), *group = member(spec, "group");
+	const struct doc *spec = member(body, "spec");
 
-	return definition_names_free(registry, &address, doc_kind(group) == DOC_STRING ? doc_string(group) : STR(""),
-		member(spec, "names"), true);
+	return definition_names_free(registry, &address, doc_string(member(spec, "group")), member(spec, "names"), true);
 }
 
 // They are found by nothing but their names.

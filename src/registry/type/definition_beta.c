@@ -61,7 +61,7 @@ static struct doc *full_versions(struct pool *pool, const struct doc *spec)
 	const struct doc *versions = member(spec, "versions"), *name = member(spec, "version");
 	struct doc *list = doc_new_array(pool);
 
-	for (size_t i = 0; doc_kind(versions) == DOC_ARRAY && i < doc_length(versions); i++)
+	for (size_t i = 0; i < doc_elements(versions); i++)
 		doc_push(list, full_version(pool, spec, doc_at(versions, i)));
 	if (doc_length(list) == 0 && doc_kind(name) == DOC_STRING) {
 		struct doc *only = doc_new_object(pool);
@@ -102,7 +102,7 @@ static const struct doc *alike(const struct doc *versions, const char *name)
 
 	for (size_t i = 1; i < doc_length(versions); i++) {
 		const struct doc *other = member(doc_at(versions, i), name);
-		if (first == NULL || other == NULL || !doc_equal(first, other))
+		if (!doc_equal(first, other))
 			return NULL;
 	}
 	return first;
@@ -115,7 +115,7 @@ struct doc *crd_to_v1beta1(struct pool *pool, const struct doc *document)
 	struct doc *copy = doc_copy(pool, document), *list = doc_new_array(pool);
 	const struct doc *spec = member(document, "spec"), *versions = member(spec, "versions"), *same[COUNT_OF(at_top)];
 
-	if (!is_object(spec) || doc_kind(versions) != DOC_ARRAY || doc_length(versions) == 0)
+	if (doc_elements(versions) == 0)
 		return copy;
 	struct doc *brief = doc_copy(pool, spec);
 	doc_set(brief, STR("version"), doc_copy(pool, member(doc_at(versions, 0), "name")));

@@ -22,11 +22,9 @@ static struct str text_of(const struct doc *object, const struct field_path *up,
 
 	if (value != NULL && doc_kind(value) != DOC_STRING)
 		field_invalid(faults, &at, value, "must be a string");
-	else if (required && (value == NULL || doc_string(value).n == 0))
+	else if (required && doc_string(value).n == 0)
 		field_required(faults, &at, "");
-	else if (value != NULL)
-		return doc_string(value);
-	return STR("");
+	return doc_string(value);
 }
 
 static bool is_one_of(struct str text, const char *const *list)
@@ -64,7 +62,7 @@ static void check_column(const struct doc *column, const struct field_path *at, 
 		field_not_supported(faults, &format_at, format, formats);
 	if (path.n > 0 && path.p[0] != '.')
 		field_invalid_text(faults, &path_at, path, "must be a simple json path starting with .");
-	if (priority != NULL && (doc_kind(priority) != DOC_NUMBER || !doc_i64(priority, &n)))
+	if (priority != NULL && !doc_i64(priority, &n))
 		field_invalid(faults, &priority_at, priority, "must be an integer");
 }
 

@@ -16,9 +16,7 @@ static const struct doc *member(const struct doc *object, const char *name)
 
 static struct str text_member(struct pool *pool, const struct doc *object, const char *name)
 {
-	const struct doc *value = member(object, name);
-
-	return doc_kind(value) == DOC_STRING ? str_dup(pool, doc_string(value)) : STR("");
+	return str_dup(pool, doc_string(member(object, name)));
 }
 
 static bool true_member(const struct doc *object, const char *name)
@@ -30,10 +28,10 @@ static bool true_member(const struct doc *object, const char *name)
 
 static const struct str *text_list(struct pool *pool, const struct doc *list, size_t *n)
 {
-	struct str *texts = POOL_ARRAY(pool, struct str, doc_length(list));
+	struct str *texts = POOL_ARRAY(pool, struct str, doc_elements(list));
 
 	*n = 0;
-	for (size_t i = 0; doc_kind(list) == DOC_ARRAY && i < doc_length(list); i++) {
+	for (size_t i = 0; i < doc_elements(list); i++) {
 		if (doc_kind(doc_at(list, i)) == DOC_STRING)
 			texts[(*n)++] = str_dup(pool, doc_string(doc_at(list, i)));
 	}
@@ -44,9 +42,9 @@ static const struct str *text_list(struct pool *pool, const struct doc *list, si
 
 static void read_columns(struct pool *pool, const struct doc *list, struct definition_version *version)
 {
-	struct definition_column *columns = POOL_ARRAY(pool, struct definition_column, doc_length(list));
+	struct definition_column *columns = POOL_ARRAY(pool, struct definition_column, doc_elements(list));
 
-	for (size_t i = 0; doc_kind(list) == DOC_ARRAY && i < doc_length(list); i++) {
+	for (size_t i = 0; i < doc_elements(list); i++) {
 		const struct doc *column = doc_at(list, i), *priority = member(column, "priority");
 		columns[i] = (struct definition_column){
 			.name = text_member(pool, column, "name"),
@@ -55,7 +53,7 @@ static void read_columns(struct pool *pool, const struct doc *list, struct defin
 			.description = text_member(pool, column, "description"),
 			.path = text_member(pool, column, "jsonPath"),
 		};
-		if (doc_kind(priority) != DOC_NUMBER || !doc_i64(priority, &columns[i].priority))
+		if (!doc_i64(priority, &columns[i].priority))
 			columns[i].priority = 0;
 		version->n_columns++;
 	}
@@ -124,10 +122,10 @@ static int by_rank(const void *a, const void *b)
 static void read_versions(struct pool *pool, const struct doc *spec, struct definition *definition)
 {
 	const struct doc *list = member(spec, "versions");
-	struct definition_version *versions = POOL_ARRAY(pool, struct definition_version, doc_length(list));
+	struct definition_version *versions = POOL_ARRAY(pool, struct definition_version, doc_elements(list));
 	bool prunes = !true_member(spec, "preserveUnknownFields");
 
-	for (size_t i = 0; doc_kind(list) == DOC_ARRAY && i < doc_length(list); i++)
+	for (size_t i = 0; i < doc_elements(list); i++)
 		read_version(pool, doc_at(list, i), prunes, &versions[definition->n_versions++]);
 	if (definition->n_versions > 0)
 		qsort(versions, definition->n_versions, sizeof(*versions), by_rank);
@@ -140,13 +138,13 @@ bool definition_is_forced(struct pool *pool, struct str meta)
 {
 	const struct doc *label = member(member(stored_document(pool, meta), "labels"), CRD_SHARING_LABEL);
 
-	return doc_kind(label) == DOC_STRING && str_eq_nocase(doc_string(label), STR(CRD_FORCED));
+	return str_eq_nocase(doc_string(label), STR(CRD_FORCED));
 }
 
 bool definition_in_range(const struct doc *range, const struct doc *annotations)
 {
-	for (size_t i = 0; doc_kind(range) == DOC_ARRAY && i < doc_length(range); i++) {
-		struct str item = doc_kind(doc_at(range, i)) == DOC_STRING ? doc_string(doc_at(range, i)) : STR("");
+	for (size_t i = 0; i < doc_elements(range); i++) {
+		struct str item = doc_string(doc_at(range, i));
 		size_t equals = str_find(item, '=', 0);
 		const struct doc *value;
 		if (str_eq(item, STR("*")))
@@ -162,10 +160,10 @@ static bool is_established(const struct doc *body)
 {
 	const struct doc *conditions = member(member(body, "status"), "conditions");
 
-	for (size_t i = 0; doc_kind(conditions) == DOC_ARRAY && i < doc_length(conditions); i++) {
-		const struct doc *type = member(doc_at(conditions, i), "type"), *status = member(doc_at(conditions, i), "status");
-		if (doc_kind(type) == DOC_STRING && str_eq(doc_string(type), STR("Established")))
-			return doc_kind(status) == DOC_STRING && str_eq(doc_string(status), STR("True"));
+	for (size_t i = 0; i < doc_elements(conditions); i++) {
+		const struct doc *condition = doc_at(conditions, i);
+		if (str_eq(doc_string(member(condition, "type")), STR("Established")))
+			return str_eq(doc_string(member(condition, "status")), STR("True"));
 	}
 	return false;
 }
@@ -174,8 +172,8 @@ bool definition_read(struct registry *registry, struct pool *pool, const struct 
 	struct definition *definition)
 {
 	const struct doc *body = stored_document(pool, resource->body), *spec = member(body, "spec");
-	const struct doc *names = member(spec, "names"), *scope = member(spec, "scope");
-	bool namespaced = doc_kind(scope) == DOC_STRING && str_eq(doc_string(scope), STR("Namespaced"));
+	const struct doc *names = member(spec, "names");
+	bool namespaced = str_eq(doc_string(member(spec, "scope")), STR("Namespaced"));
 	bool is_systems = str_eq_c(resource->tenant, TENANT_SYSTEM);
 
 	*definition = (struct definition){

@@ -193,9 +193,14 @@ size_t doc_length(const struct doc *doc)
 	}
 }
 
+size_t doc_elements(const struct doc *doc)
+{
+	return doc_kind(doc) == DOC_ARRAY ? json_object_array_length(tree_of(doc)) : 0;
+}
+
 const struct doc *doc_at(const struct doc *array, size_t index)
 {
-	return index < doc_length(array) && doc_kind(array) == DOC_ARRAY
+	return index < doc_elements(array)
 		? doc_of(json_object_array_get_idx(tree_of(array), index)) : NULL;
 }
 

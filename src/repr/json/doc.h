@@ -31,12 +31,13 @@ bool doc_parse_json(struct pool *pool, struct str text, struct doc_limits limits
 
 enum doc_kind doc_kind(const struct doc *doc);
 bool doc_bool(const struct doc *doc);      // of a DOC_BOOL
-struct str doc_string(const struct doc *doc);  // of a DOC_STRING; may hold NUL
+struct str doc_string(const struct doc *doc);  // of a DOC_STRING, and may hold NUL; of anything else ""
 // Of a DOC_NUMBER that is an integer in range, else false ("1.0" and "1e3" are not integers).
 bool doc_i64(const struct doc *doc, int64_t *value);
 bool doc_u64(const struct doc *doc, uint64_t *value);
 struct str doc_number_text(struct pool *pool, const struct doc *doc);
 size_t doc_length(const struct doc *doc);  // members of an object, elements of an array, else 0
+size_t doc_elements(const struct doc *doc); // of an array, else 0
 const struct doc *doc_at(const struct doc *array, size_t index);
 // Member by name. False when there is none (or doc is no object); *value NULL when it is null.
 bool doc_get(const struct doc *object, struct str name, const struct doc **value);
