@@ -46,7 +46,9 @@ static void test_parse(struct pool *pool)
 		{ "a b", "(refused)" }, { "\"\"", "(refused)" }, { "W/", "(refused)" }, { "W/\"\"", "(refused)" },
 		{ "*, \"a\"", "(refused)" }, { "\"a\", *", "(refused)" }, { "\"a b\"", "(refused)" },
 		{ "W /\"a\"", "(refused)" },
-		{ "\"a\x01\"", "(refused)" },
+		{ "\"a\x01\"", "(refused)" }, { "\"a\x1f\"", "(refused)" }, { "\"a\x7f\"", "(refused)" }, { "\"a\x80\"", "a\x80" },
+		{ "\"!\"", "!" }, { "\"#~\"", "#~" }, { "W\"abc\"", "(refused)" }, { "w\"abc\"", "(refused)" }, { "Wabc", "Wabc" },
+		{ "\"Wabc\"", "Wabc" }, { "\"abc-br-gzip\"", "abc-br" }, { "\"a*\"", "a*" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++)
@@ -83,7 +85,20 @@ static void test_matches(void)
 	ok(!tag_list_matches(&list, STR("12")), "no header, no match");
 }
 
-// Nothing is read behind the end, which sanitizers and valgrind see.
+// Nothing is read behind the end: what stands there would make another value of it.
+static void test_more_behind(struct pool *pool)
+{
+	static const struct { const char *value; size_t n; const char *shown; } cases[] = {
+		{ "\"a\"", 2, "(refused)" }, { "\"abc\",x", 5, "abc" }, { "a,\"", 2, "a" }, { "a,b", 1, "a" }, { "W/x", 2, "(refused)" },
+		{ "W/\"a\"", 2, "(refused)" }, { "\"a\" \t,b", 3, "a" }, { "\"a\" \t,b", 5, "a" }, { "\"a\"x", 3, "a" }, { "*,", 1, "*" },
+		{ ",,a", 2, "(refused)" }, { ", x", 1, "(refused)" }, { "a\t ,b", 4, "a" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++)
+		is_str(shown(pool, str_n(cases[i].value, cases[i].n)), cases[i].shown, "%zu bytes of %s", cases[i].n, cases[i].value);
+}
+
+// The same, as sanitizers and valgrind see it.
 static void test_ends(void)
 {
 	static const char *const cut[] = { "W/", "w/", "\"", "W/\"", ",", "\"a", "\"a\",", "a,", " ", "\"a\" " };
@@ -107,6 +122,7 @@ int main(void)
 
 	test_parse(pool);
 	test_many(pool);
+	test_more_behind(pool);
 	test_matches();
 	pool_free(&pool);
 	test_ends();

@@ -62,6 +62,12 @@ static void test_accepted(struct pool *pool)
 		{ "/a?%78=%C3%A4", "a?x=ä" },
 		{ "http://host:80/v1.0/x?y=1", "v1.0|x?y=1" },
 		{ "HTTPS://host/v1.0", "v1.0" },
+		{ "https:///v1.0", "v1.0" },
+		{ "http:///v1.0", "v1.0" },
+		{ "/a?=b", "a?=b" },
+		{ "/a?=", "a?=" },
+		{ "/%7E%7e%7f", "~~\x7f" },
+		{ "/a?x=%2B+%20", "a?x=+  " },
 		{ "http://host", "" },
 		{ "http://host?x=1", "?x=1" },
 		{ "http://host?x=/a", "?x=/a" },
@@ -170,6 +176,12 @@ static void test_limits(struct pool *pool)
 		is_int(uri_parse(pool, str_n("/a%41", n), 9, &uri, &detail), OUTCOME_BAD_ADDRESS, "an escape cut at %zu", n);
 	is_int(uri_parse(pool, str_n("/a%41", 5), 9, &uri, &detail), OUTCOME_OK, "and a whole one at the end");
 	is_int(uri_parse(pool, STR("/a\0b"), 9, &uri, &detail), OUTCOME_BAD_ADDRESS, "a raw NUL");
+	// Of what stands behind the end, nothing counts.
+	is_int(uri_parse(pool, str_n("/a?x=%41", 7), 9, &uri, &detail), OUTCOME_BAD_ADDRESS, "a value's escape that is cut");
+	is_int(uri_parse(pool, str_n("/a?x=1", 4), 9, &uri, &detail), OUTCOME_OK, "a parameter that is cut");
+	ok(uri.n_pairs == 1 && !uri.pairs[0].has_value && uri.pairs[0].value.p != NULL && uri.pairs[0].value.n == 0, "has no value");
+	is_int(uri_parse(pool, str_n("http://h/a", 8), 90, &uri, &detail), OUTCOME_OK, "a host alone");
+	is_int((long long)uri.n_segments, 0, "has no segments");
 }
 
 static void test_views(struct pool *pool)
@@ -184,6 +196,7 @@ static void test_views(struct pool *pool)
 	ok(uri_query(&uri, STR("x"), &value) && str_eq_c(value, "1"), "the first of a name");
 	ok(uri_query(&uri, STR("y"), &value) && value.n == 0, "a name without value");
 	ok(!uri_query(&uri, STR("z"), &value), "a name that is not there");
+	ok(!uri_query(&uri, STR(""), &value), "nor is one without a name");
 	uri_parse(pool, STR("/a"), MAX, &uri, &detail);
 	ok(uri.query.p == NULL, "no '?', no query");
 	uri_parse(pool, STR("/a?"), MAX, &uri, &detail);
@@ -199,6 +212,12 @@ static void test_encoding(struct pool *pool)
 
 	uri_add_segment(&out, STR("a-._~!$&'()*+,;=:@/?#[] %\0ä"));
 	is_str(buf_str(&out), "a-._~!$%26'()*%2B,;%3D:@%2F%3F%23%5B%5D%20%25%00%C3%A4", "a segment");
+	out = buf_new(pool, 0);
+	uri_add_segment(&out, STR("`az{@AZ[/09:"));
+	is_str(buf_str(&out), "%60az%7B@AZ%5B%2F09:", "the ends of ranges of characters");
+	out = buf_new(pool, 0);
+	uri_add_value(&out, STR("`az{@AZ[/09:\x7f\x80\xff"));
+	is_str(buf_str(&out), "%60az%7B%40AZ%5B%2F09%3A%7F%80%FF", "and in a value");
 	out = buf_new(pool, 0);
 	uri_add_value(&out, STR("a-._~!&=+ /"));
 	is_str(buf_str(&out), "a-._~%21%26%3D%2B%20%2F", "a value");

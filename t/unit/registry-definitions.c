@@ -5,22 +5,9 @@
 
 #include <malloc.h>
 
+#include "definition-texts.h"
 #include "registry-fixture.h"
 #include "registry/log/horizon.h"
-
-#define CRDS "customresourcedefinitions.apiextensions.k8s.io"
-#define WIDGETS "widgets.example.com"
-#define SCHEMA(size) \
-	"{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"object\",\"properties\":{\"size\":" size "," \
-	"\"color\":{\"type\":\"string\",\"default\":\"red\"}}},\"status\":{\"type\":\"object\"," \
-	"\"x-kubernetes-preserve-unknown-fields\":true}}}"
-#define CRD(plural, kind, scope, schema, more) \
-	"{\"spec\":{\"group\":\"example.com\",\"scope\":\"" scope "\",\"names\":{\"plural\":\"" plural "\",\"kind\":\"" kind "\"}," \
-	"\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":" schema "}}]" more "}}"
-#define WIDGET(size) CRD("widgets", "Widget", "Namespaced", SCHEMA(size), "")
-#define SHARED(range) CRD("gadgets", "Gadget", "Cluster", SCHEMA("{\"type\":\"integer\"}"), ",\"applicableRange\":" range)
-#define FORCED "{\"labels\":{\"" CRD_SHARING_LABEL "\":\"Forced\"}}"
-#define SMALL "{\"type\":\"integer\",\"maximum\":9}"
 
 // Who answers for a type in a tenant: its owner, or "" for nobody; with the rule.
 static void answers(struct client *client, const char *tenant, const char *plural, const char *owner, const char *rule)
@@ -113,186 +100,6 @@ static void test_refused(void)
 	EXPECT(BAD_DOCUMENT, "no schema", PUT, "a", "things.example.com", .type = CRDS,
 		.body = CRD("things", "Thing", "Cluster", "{\"type\":\"nonsense\"}", ""));
 	is_int(sql_number("SELECT COUNT(*) FROM types WHERE plural IN ('things', 'wodgets')"), 0, "no type half made");
-}
-
-// What rules find wrong, field by field and in order. Each is "widgets.example.com" unless said otherwise.
-#define NAMES "\"names\":{\"plural\":\"things\",\"kind\":\"Thing\"}"
-#define VERSION(name, storage) "{\"name\":\"" name "\",\"served\":true,\"storage\":" storage ",\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}"
-#define SPEC(names, scope, versions, more) \
-	"{\"spec\":{\"group\":\"example.com\",\"scope\":\"" scope "\"," names ",\"versions\":[" versions "]" more "}}"
-#define GOOD SPEC(NAMES, "Namespaced", VERSION("v1", "true"), "")
-#define THINGS(names) SPEC("\"names\":{" names "}", "Namespaced", VERSION("v1", "true"), "")
-#define LABEL_63 "abcdefghijklmnopqrstuvwxyz0123456789-abcdefghijklmnopqrstuvwxyz"
-
-static const struct {
-	const char *name, *body, *fields; // fields "": it is taken
-} ruled[] = {
-	{ "things.example.com", "{\"spec\":{\"group\":\"example.com\",\"scope\":\"Namespaced\"}}",
-		"spec.names.plural spec.names.kind metadata.name spec.versions" },
-	{ "things.example.com", "{\"spec\":{\"group\":7,\"scope\":7," NAMES ",\"versions\":7}}", "spec.group spec.scope metadata.name spec.versions" },
-	{ "things.example", "{\"spec\":{\"group\":\"example\",\"scope\":\"Cluster\"," NAMES ",\"versions\":[" VERSION("v1", "true") "]}}", "spec.group" },
-	{ "things.exa_mple.com", "{\"spec\":{\"group\":\"exa_mple.com\",\"scope\":\"Cluster\"," NAMES ",\"versions\":[" VERSION("v1", "true") "]}}",
-		"spec.group" },
-	{ "things.example.com.", "{\"spec\":{\"group\":\"example.com.\",\"scope\":\"Cluster\"," NAMES ",\"versions\":[" VERSION("v1", "true") "]}}",
-		"spec.group" },
-	{ "things..com", "{\"spec\":{\"group\":\".com\",\"scope\":\"Cluster\"," NAMES ",\"versions\":[" VERSION("v1", "true") "]}}", "spec.group" },
-	{ "things.apps", "{\"spec\":{\"group\":\"apps\",\"scope\":\"Cluster\"," NAMES ",\"versions\":[" VERSION("v1", "true") "]}}", "spec.group" },
-	{ "things.baremetal.openstack.org",
-		"{\"spec\":{\"group\":\"baremetal.openstack.org\",\"scope\":\"Cluster\"," NAMES ",\"versions\":[" VERSION("v1", "true") "]}}", "spec.group" },
-	{ "others.example.com", GOOD, "metadata.name" },
-	{ "things.example.org", GOOD, "metadata.name" },
-	{ "things.example.com", SPEC(NAMES, "Global", VERSION("v1", "true"), ""), "spec.scope" },
-	{ "things.example.com", SPEC(NAMES, "", VERSION("v1", "true"), ""), "spec.scope" },
-	{ "things.example.com", SPEC(NAMES, "namespaced", VERSION("v1", "true"), ""), "spec.scope" },
-	{ "Things.example.com", THINGS("\"plural\":\"Things\",\"kind\":\"Thing\""), "spec.names.plural" },
-	{ "1things.example.com", THINGS("\"plural\":\"1things\",\"kind\":\"Thing\""), "spec.names.plural" },
-	{ "-things.example.com", THINGS("\"plural\":\"-things\",\"kind\":\"Thing\""), "spec.names.plural" },
-	{ "things-.example.com", THINGS("\"plural\":\"things-\",\"kind\":\"Thing\""), "spec.names.plural" },
-	{ "th{ings.example.com", THINGS("\"plural\":\"th{ings\",\"kind\":\"Thing\""), "spec.names.plural" },
-	{ "th`ings.example.com", THINGS("\"plural\":\"th`ings\",\"kind\":\"Thing\""), "spec.names.plural" },
-	{ "th:ings.example.com", THINGS("\"plural\":\"th:ings\",\"kind\":\"Thing\""), "spec.names.plural" },
-	{ "`things.example.com", THINGS("\"plural\":\"`things\",\"kind\":\"Thing\""), "spec.names.plural" },
-	{ "{things.example.com", THINGS("\"plural\":\"{things\",\"kind\":\"Thing\""), "spec.names.plural" },
-	{ LABEL_63 "0.example.com", THINGS("\"plural\":\"" LABEL_63 "0\",\"kind\":\"Thing\""), "spec.names.plural" },
-	{ "status.example.com", THINGS("\"plural\":\"status\",\"kind\":\"Thing\""), "spec.names.plural" },
-	{ "finalize.example.com", THINGS("\"plural\":\"finalize\",\"kind\":\"Thing\""), "spec.names.plural" },
-	{ "tenants.example.com", THINGS("\"plural\":\"tenants\",\"kind\":\"Thing\""), "spec.names.plural" },
-	{ "namespaces.example.com", THINGS("\"plural\":\"namespaces\",\"kind\":\"Thing\""), "spec.names.plural" },
-	{ "things.example.com", THINGS("\"plural\":\"things\",\"kind\":\"1Thing\""), "spec.names.kind" },
-	{ "things.example.com", THINGS("\"plural\":\"things\",\"kind\":\"Th ing\""), "spec.names.kind" },
-	{ "things.example.com", THINGS("\"plural\":\"things\",\"kind\":7"), "spec.names.kind" },
-	{ "things.example.com", THINGS("\"plural\":\"things\",\"kind\":\"Thing\",\"singular\":\"Thing\""), "spec.names.singular" },
-	{ "things.example.com", THINGS("\"plural\":\"things\",\"kind\":\"Thing\",\"singular\":7"), "spec.names.singular" },
-	{ "things.example.com", THINGS("\"plural\":\"things\",\"kind\":\"Thing\",\"listKind\":\"Thing\""), "spec.names.listKind" },
-	{ "things.example.com", THINGS("\"plural\":\"things\",\"kind\":\"Thing\",\"shortNames\":{}"), "spec.names.shortNames" },
-	{ "things.example.com", THINGS("\"plural\":\"things\",\"kind\":\"Thing\",\"categories\":\"all\""), "spec.names.categories" },
-	{ "things.example.com", THINGS("\"plural\":\"things\",\"kind\":\"Thing\",\"shortNames\":[\"th\",\"TH\",7],\"categories\":[\"x y\",\"all\"]"),
-		"spec.names.shortNames[1] spec.names.shortNames[2] spec.names.categories[0]" },
-	{ "things.example.com", SPEC(NAMES, "Namespaced", "", ""), "spec.versions" },
-	{ "things.example.com", SPEC(NAMES, "Namespaced", VERSION("v1", "false"), ""), "spec.versions" },
-	{ "things.example.com", SPEC(NAMES, "Namespaced", VERSION("v1", "true") "," VERSION("v2", "true"), ""), "spec.versions" },
-	{ "things.example.com", SPEC(NAMES, "Namespaced", VERSION("v1", "true") "," VERSION("v1", "false"), ""), "spec.versions[1].name" },
-	{ "things.example.com", SPEC(NAMES, "Namespaced", VERSION("v1", "true") "," VERSION("v2", "false") "," VERSION("v1", "false"), ""),
-		"spec.versions[2].name" },
-	{ "things.example.com", SPEC(NAMES, "Namespaced", VERSION("V1", "true"), ""), "spec.versions[0].name" },
-	{ "things.example.com", SPEC(NAMES, "Namespaced", "{}", ""),
-		"spec.versions[0].name spec.versions[0].served spec.versions[0].storage spec.versions[0].schema.openAPIV3Schema spec.versions" },
-	{ "things.example.com", SPEC(NAMES, "Namespaced", "{\"name\":\"v1\",\"served\":\"true\",\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}", ""),
-		"spec.versions[0].served" },
-	{ "things.example.com", SPEC(NAMES, "Namespaced", "{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{}}", ""),
-		"spec.versions[0].schema.openAPIV3Schema" },
-	{ "things.example.com", SPEC(NAMES, "Namespaced", VERSION("v1", "true"), ",\"conversion\":{\"strategy\":\"Webhook\"}"), "spec.conversion.strategy" },
-	{ "things.example.com", SPEC(NAMES, "Namespaced", VERSION("v1", "true"), ",\"applicableRange\":7"), "" },
-	{ LABEL_63 ".example.com", THINGS("\"plural\":\"" LABEL_63 "\",\"kind\":\"Long\""), "" },
-	{ "a-9z.example.com", THINGS("\"plural\":\"a-9z\",\"kind\":\"AZ\",\"listKind\":\"AZs\",\"singular\":\"az\",\"shortNames\":[\"z\"],\"categories\":[\"all\"]"), "" },
-	{ "things.example.com", SPEC(NAMES, "Namespaced", "{\"name\":\"v1\",\"served\":true,\"storage\":true}", ",\"preserveUnknownFields\":true"), "" },
-};
-
-// All that a definition says, as it is read; its versions in the order of Kubernetes: releases, betas, alphas, the highest
-// first, then other names by their bytes.
-static void test_read(void)
-{
-#define SHORT_VERSION(name) "{\"name\":\"" name "\",\"served\":true,\"storage\":false},"
-	static const char *const order[] = { "v10", "v2", "v1", "v11beta2", "v2beta10", "v2beta1", "v1beta1", "v2alpha1", "v1alpha2", "foo1",
-		"v", "v01", "v1alpha", "v1beta", "v1gamma1", "v3x", "x1" };
-	static const char body[] = "{\"spec\":{\"group\":\"example.com\",\"scope\":\"Cluster\",\"preserveUnknownFields\":true,\"names\":"
-		"{\"plural\":\"manys\",\"kind\":\"Many\",\"singular\":\"one\",\"listKind\":\"Lots\",\"shortNames\":[\"m\",\"mm\"],"
-		"\"categories\":[\"all\"]},\"versions\":[" SHORT_VERSION("x1") SHORT_VERSION("v1gamma1") SHORT_VERSION("v2alpha1")
-		SHORT_VERSION("v1") SHORT_VERSION("v2beta1") SHORT_VERSION("v01") SHORT_VERSION("v1alpha2") SHORT_VERSION("foo1")
-		SHORT_VERSION("v2beta10") SHORT_VERSION("v1beta") SHORT_VERSION("v10") SHORT_VERSION("v3x") SHORT_VERSION("v1beta1")
-		SHORT_VERSION("v") SHORT_VERSION("v1alpha") SHORT_VERSION("v11beta2")
-		"{\"name\":\"v2\",\"served\":true,\"storage\":true,\"deprecated\":true,\"deprecationWarning\":\"old\",\"subresources\":{\"status\":{},"
-		"\"scale\":{\"specReplicasPath\":\".spec.r\",\"statusReplicasPath\":\".status.r\"}},\"additionalPrinterColumns\":"
-		"[{\"name\":\"A\",\"type\":\"integer\",\"format\":\"int32\",\"description\":\"d\",\"jsonPath\":\".spec.a\",\"priority\":2},"
-		"{\"name\":\"B\",\"type\":\"date\",\"jsonPath\":\".spec.b\"}]}]}}";
-	const struct definition *d;
-	struct uuid id = uuid_new();
-
-	EXPECT(CREATED, "a definition of many versions", PUT, "rules", "manys.example.com", .type = CRDS, .body = body);
-	registry_begin(here.registry, here.pool, &id, STR("tester"));
-	if (!ok(definition_find(here.registry, STR("rules"), STR("example.com"), STR("manys"), &d, NULL) == OUTCOME_OK, "is found"))
-		return;
-	is_int((long long)d->n_versions, (long long)COUNT_OF(order), "all its versions");
-	for (size_t i = 0; i < COUNT_OF(order) && i < d->n_versions; i++)
-		is_str(d->versions[i].name, order[i], "in their order: %s", order[i]);
-	is_str(d->kind, "Many", "kind");
-	is_str(d->singular, "one", "singular");
-	is_str(d->list_kind, "Lots", "listKind");
-	ok(d->n_short_names == 2 && str_eq_c(d->short_names[0], "m") && str_eq_c(d->short_names[1], "mm"), "short names");
-	ok(d->n_categories == 1 && str_eq_c(d->categories[0], "all"), "categories");
-	ok(d->scope == SCOPE_TENANT && d->stored && !d->builtin && !d->forced && d->range == NULL, "scope; not shared");
-	const struct definition_version *v = definition_storage(d);
-	is_str(v->name, "v2", "the one that stores");
-	ok(v->served && v->storage && v->deprecated && v->has_status && v->has_scale && v->scale != NULL && !v->prunes, "what it has");
-	is_str(v->warning, "old", "its warning");
-	is_int((long long)v->n_columns, 2, "its columns");
-	is_str(v->columns[0].name, "A", "a name");
-	is_str(v->columns[0].type, "integer", "a type");
-	is_str(v->columns[0].format, "int32", "a format");
-	is_str(v->columns[0].description, "d", "a description");
-	is_str(v->columns[0].path, ".spec.a", "a path");
-	ok(v->columns[0].priority == 2 && v->columns[1].priority == 0, "priorities");
-	is_str(v->columns[1].type, "date", "another's type");
-	ok(definition_version(d, STR("v1")) != NULL && definition_version(d, STR("v12")) == NULL, "by name");
-	const struct definition_version *first = definition_version(d, STR("v10"));
-	ok(first != NULL && !first->deprecated && !first->storage && !first->has_status && !first->has_scale && first->columns == NULL,
-		"what another has not");
-}
-
-static struct str fields_told(void)
-{
-	struct buf fields = buf_new(here.pool, 64);
-
-	for (size_t i = 0; i < here.registry->problem.n_causes; i++) {
-		buf_add(&fields, i > 0 ? STR(" ") : STR(""));
-		buf_add(&fields, here.registry->problem.causes[i].field);
-	}
-	return buf_str(&fields);
-}
-
-static void test_rules(void)
-{
-	struct op op = { .verb = PUT, .tenant = "rules", .type = CRDS };
-
-	EXPECT(CREATED, "a tenant for rules", PUT_TENANT, "rules");
-	for (size_t i = 0; i < COUNT_OF(ruled); i++) {
-		op.path = ruled[i].name;
-		op.body = ruled[i].body;
-		enum outcome outcome = client_do(&here, &op);
-		if (ruled[i].fields[0] == '\0') {
-			ok(outcome == OUTCOME_CREATED || outcome == OUTCOME_OK, "%s: taken: %s", ruled[i].body, outcome_name(outcome));
-			continue;
-		}
-		ok(outcome == OUTCOME_BAD_DOCUMENT, "%s: refused: %s", ruled[i].body, outcome_name(outcome));
-		is_str(fields_told(), ruled[i].fields, "by its fields");
-	}
-}
-
-// Ranges count in the system alone, and say whom they mean.
-static void test_range_rules(void)
-{
-#define RANGE(range) SPEC("\"names\":{\"plural\":\"ranged\",\"kind\":\"Ranged\"}", "Cluster", VERSION("v1", "true"), ",\"applicableRange\":" range)
-	static const struct {
-		const char *body, *meta, *fields;
-	} rows[] = {
-		{ RANGE("{}"), "{}", "spec.applicableRange" },
-		{ RANGE("[7,\"\",\"=v\",\"tier\",\"*\",\"a=b\",\"a=\"]"), "{}",
-			"spec.applicableRange[0] spec.applicableRange[1] spec.applicableRange[2] spec.applicableRange[3]" },
-		{ RANGE("[\"a=b\"]"), FORCED, "spec.applicableRange" },
-		{ RANGE("[\"a=b\",\"*\"]"), FORCED, "" },
-		{ RANGE("[]"), FORCED, "" },
-		{ RANGE("[\"a=b\",\"a=\",\"*\"]"), "{}", "" },
-	};
-
-	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		const struct op op = { .verb = PUT, .tenant = TENANT_SYSTEM, .type = CRDS, .path = "ranged.example.com",
-			.body = rows[i].body, .meta = rows[i].meta };
-		enum outcome outcome = client_do(&here, &op);
-		ok((outcome == OUTCOME_BAD_DOCUMENT) == (rows[i].fields[0] != '\0'), "%s: %s", rows[i].body, outcome_name(outcome));
-		if (outcome == OUTCOME_BAD_DOCUMENT)
-			is_str(fields_told(), rows[i].fields, "by its fields");
-	}
-	EXPECT(NO_CONTENT, "away", DELETE, TENANT_SYSTEM, "ranged.example.com", .type = CRDS);
 }
 
 static enum outcome set_policy(void *arg, const struct tenant *current, struct tenant_content *content)
@@ -578,8 +385,5 @@ int main(void)
 	test_horizon();
 	test_many();
 	test_full();
-	test_rules();
-	test_read();
-	test_range_rules();
 	return fixture_end();
 }
