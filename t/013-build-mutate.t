@@ -130,6 +130,11 @@ subtest 'samples' => sub {
     is((mutate('list --seed 7 --count 10'))[1], $one, 'the same for the same seed');
     isnt((mutate('list --seed 8 --count 10'))[1], $one, 'others for another');
     like((mutate('sites'))[1], qr/^ +80 in all$/m, 'of a population that is counted');
+    spew('src/small.c', "static int f(int a)\n{\n\treturn a == 1;\n}\n");
+    spew('t/mutate/files', "[large]\nsrc/a.c: one\n[small]\nsrc/small.c: one\n");
+    my @drawn = (mutate('list --seed 7 --count 6'))[1] =~ m{^\d+: src/(\w+)\.c:}mg;
+    is_deeply \@drawn, [qw(a small a small a a)], 'areas take turns as long as they have mutants';
+    like((mutate('sites'))[1], qr/^ +80 \[large\]\n +2 \[small\]$/m, 'each is counted');
 };
 
 subtest 'excuses' => sub {
