@@ -27,8 +27,8 @@ LIMIT 1;
 -- What a write refers to, held until COMMIT.
 -- @statement reference_lock
 -- @in uid bytes, type_id uint, tenant text
--- @out body text
-SELECT body FROM resources
+-- @out id uint, body text
+SELECT id, body FROM resources
 WHERE uid = :uid AND type_id = :type_id AND live = 1
   AND tenant_id = (SELECT id FROM tenants WHERE name = :tenant AND live = 1)
 LOCK IN SHARE MODE;

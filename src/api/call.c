@@ -63,16 +63,6 @@ void call_write(struct call *call, const struct repr_document *document, const s
 		str_c(call->produce_type != NULL ? call->produce_type : repr_media_type(call->produce));
 }
 
-// What is stored was checked when it came; that it no longer parses would be a broken database, and shows as {}.
-struct doc *stored_doc(struct pool *pool, struct str text)
-{
-	const struct doc_limits limits = { .depth = 1024 };
-	struct doc *doc;
-	struct str error;
-
-	return doc_parse_json(pool, text, limits, &doc, &error) ? doc : doc_new_object(pool);
-}
-
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';

@@ -80,8 +80,6 @@ struct doc_limits call_limits(const struct call *call);
 enum outcome call_read(struct call *call, const struct repr_document *document, struct doc **body);
 // Writes body as this document in the negotiated format into the response.
 void call_write(struct call *call, const struct repr_document *document, const struct doc *body);
-// What a stored JSON text says.
-struct doc *stored_doc(struct pool *pool, struct str text);
 // An absolute URL for a path of this service. It begins with the one of endpoint->public_url that has the request's scheme and
 // Host, else with the first of them. Where there is none: with the request's scheme and Host, if that is a plain host.
 struct str call_url(struct call *call, struct str path);

@@ -16,17 +16,20 @@ struct str json_text(struct pool *pool, const struct doc *doc)
 	return buf_str(&text);
 }
 
-struct str text_or_same(struct pool *pool, const struct doc *doc, const struct str *stored)
+struct str text_or_same(struct pool *pool, const struct doc *doc, const struct resource *current, const char *column)
 {
-	struct str text = json_text(pool, doc);
+	struct str text = json_text(pool, doc), stored;
 
-	if (stored == NULL || str_eq(text, *stored))
+	if (current == NULL)
 		return text;
-	struct pool *scratch = pool_scratch(pool, stored->n);
-	bool same = doc_equal(doc, stored_doc(scratch, *stored));
+	stored = strcmp(column, "meta") == 0 ? current->meta : current->body;
+	if (str_eq(text, stored))
+		return text;
+	struct pool *scratch = pool_scratch(pool, stored.n);
+	bool same = doc_equal(doc, stored_document(scratch, resource_place(current, column), stored));
 
 	pool_scratch_end(pool, scratch);
-	return same ? *stored : text;
+	return same ? stored : text;
 }
 
 struct str time_text(struct pool *pool, int64_t us)
@@ -46,8 +49,12 @@ void json_add_member(struct buf *out, const char *name, struct str value)
 	buf_addc(out, ',');
 }
 
-void add_stored_members(struct buf *out, struct str object)
+void add_stored_members(struct buf *out, struct stored_place place, struct str object)
 {
+	if (object.n < 2 || object.p[0] != '{' || object.p[object.n - 1] != '}') {
+		stored_is_broken(out->pool, place, STR("it is no object"));
+		return;
+	}
 	struct str members = str_part(object, 1, object.n - 1);
 
 	if (members.n == 0)

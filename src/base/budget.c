@@ -91,6 +91,15 @@ _Noreturn void budget_raise(enum budget_end end)
 	longjmp(guard->back, 1);
 }
 
+void budget_leave_broken(void)
+{
+	if (account.guard == NULL)
+		return;
+	if (account.held == 0)
+		budget_raise(BUDGET_BROKEN);
+	account.over = BUDGET_BROKEN;
+}
+
 static void exceed(enum budget_end end)
 {
 	if (account.guard == NULL || !account.granted || account.paused)

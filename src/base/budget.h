@@ -18,6 +18,7 @@ enum budget_end {
 	BUDGET_KEPT,
 	BUDGET_MEMORY, // it needed more bytes than were granted
 	BUDGET_TIME,   // it needed more CPU time
+	BUDGET_BROKEN, // nothing of the budget: it found something in the database that can't be true (registry/resource/stored.h)
 };
 
 // Grants memory bytes beyond what is in use now, and cpu_us microseconds of the thread's CPU time from now on. 0: no
@@ -31,8 +32,11 @@ void budget_end(void);
 // Not to be called between budget_hold() and budget_release().
 enum budget_end budget_guard(void (*fn)(void *arg), void *arg);
 bool budget_is_guarded(void);
-// Leaves the innermost guard for that reason, BUDGET_MEMORY or BUDGET_TIME: after a nested guard has cleaned up.
+// Leaves the innermost guard for that reason, which is not BUDGET_KEPT: after a nested guard has cleaned up.
 _Noreturn void budget_raise(enum budget_end end);
+// Leaves the innermost guard because the database is broken; between budget_hold() and budget_release() only the last
+// release does. Returns in that case, and where there is no guard. Limits don't matter to it, so it works without a grant.
+void budget_leave_broken(void);
 
 // Pairs of these may be nested. The last release leaves the guard if the limit was exceeded meanwhile.
 void budget_hold(void);

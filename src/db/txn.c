@@ -207,26 +207,26 @@ static void run_body(void *arg)
 	body->verdict = body->fn(body->arg);
 }
 
-// The function, and the end of its transaction. If the function is left because it exceeds its request's budget, the
-// transaction is rolled back, and the guard outside is left in turn. COMMIT and what follows it count no budget: what is
-// committed must be reported so.
+// The function, and the end of its transaction. If the function is left (base/budget.h), the transaction is rolled back,
+// and the guard outside is left in turn; where there is none, as in the mover and in tenure-manage, the transaction ends
+// with DB_ERROR. COMMIT and what follows it count no budget: what is committed must be reported so.
 static enum db_result attempt(struct db *db, struct body *body, const struct uuid *request_id)
 {
-	enum budget_end end = BUDGET_KEPT;
-
 	body->verdict = DB_ROLLBACK;
-	if (budget_is_guarded())
-		end = budget_guard(run_body, body);
-	else
-		run_body(body);
+	enum budget_end end = budget_guard(run_body, body);
 	budget_hold();
 	budget_pause();
 	enum db_result result = finish(db, end == BUDGET_KEPT ? body->verdict : DB_ROLLBACK, request_id);
 	budget_resume();
 	budget_release();
-	if (end != BUDGET_KEPT)
+	if (end == BUDGET_KEPT)
+		return result;
+	if (end == BUDGET_BROKEN && result != DB_OK)
+		return result; // a statement failed before, so what seemed broken may only not have been read
+	if (budget_is_guarded())
 		budget_raise(end);
-	return result;
+	(void)snprintf(db->error, sizeof(db->error), "what is stored can't be read: the log names it");
+	return DB_ERROR;
 }
 
 enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *request_id,

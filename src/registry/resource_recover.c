@@ -65,7 +65,7 @@ static enum outcome check_root(struct registry *registry, const struct resource 
 	struct db_rows rows;
 
 	if (rules != NULL && rules->may_recover != NULL)
-		return rules->may_recover(registry, resource, tenant, stored_document(pool, resource->body));
+		return rules->may_recover(registry, resource, tenant, resource_body_doc(pool, resource));
 	if (!resource->has_root || resource_is_top(resource))
 		return OUTCOME_OK;
 	const struct sql_deletion_lock_top in = {
@@ -114,7 +114,7 @@ static enum outcome explain_taken_key(struct registry *registry, const struct de
 		return fail_taken(registry);
 	const struct sql_deletion_taken_key_row *row = sql_deletion_taken_key_row(&rows, 0);
 	const struct alias alias = { str_cstr(registry->pool, row->kind), row->value };
-	return fail_successor(registry, type_by_id(registry, row->type_id), row->uid, &alias);
+	return fail_successor(registry, type_of_resource(registry, 0, row->type_id), row->uid, &alias);
 }
 
 static enum outcome explain_taken_uid(struct registry *registry, const struct deletion *deletion)
@@ -128,7 +128,7 @@ static enum outcome explain_taken_uid(struct registry *registry, const struct de
 	if (rows.n == 0)
 		return fail_taken(registry);
 	const struct sql_deletion_taken_uid_row *row = sql_deletion_taken_uid_row(&rows, 0);
-	return fail_successor(registry, type_by_id(registry, row->type_id), row->uid, NULL);
+	return fail_successor(registry, type_of_resource(registry, 0, row->type_id), row->uid, NULL);
 }
 
 // Refuses what would point at something that is gone: nobody looked after it once the pointing resource was deleted.
@@ -137,7 +137,7 @@ static enum outcome check_targets(struct registry *registry, const struct db_row
 	if (rows->n == 0)
 		return OUTCOME_OK;
 	const struct sql_deletion_points_nowhere_row *row = sql_deletion_points_nowhere_row(rows, 0);
-	const struct type *type = type_by_id(registry, row->type_id);
+	const struct type *type = type_of_resource(registry, 0, row->type_id);
 	if (type == NULL)
 		return OUTCOME_INTERNAL;
 	struct str path = resource_path(registry->pool, type, row->namespace, row->name);

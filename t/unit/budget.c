@@ -157,6 +157,39 @@ static void holding(struct pool *pool)
 	ok(run(nest, &work, MEMORY, 0) == BUDGET_MEMORY && work.inner == BUDGET_MEMORY, "guards are nested");
 }
 
+// ---- a broken database
+
+static void find_broken(void *arg)
+{
+	struct work *work = arg;
+
+	budget_leave_broken();
+	work->finished = true;
+}
+
+static void find_broken_held(void *arg)
+{
+	struct work *work = arg;
+
+	budget_hold();
+	budget_leave_broken();
+	work->was_over = budget_is_over();
+	budget_release();
+	work->finished = true;
+}
+
+static void broken(struct pool *pool)
+{
+	struct work work = { .pool = pool };
+
+	ok(budget_guard(find_broken, &work) == BUDGET_BROKEN && !work.finished, "the guard is left without a grant");
+	ok(budget_guard(find_broken_held, &work) == BUDGET_BROKEN && work.was_over && !work.finished,
+		"held, it is left at the last release");
+	ok(run(find_broken, &work, MEMORY, 0) == BUDGET_BROKEN && !work.finished, "and with one");
+	find_broken(&work);
+	ok(work.finished, "without a guard it returns");
+}
+
 // ---- trees
 
 static struct str many(struct pool *pool, const char *unit, size_t n)
@@ -264,6 +297,7 @@ int main(void)
 	charges(pool);
 	cpu(pool);
 	holding(pool);
+	broken(pool);
 	trees(pool);
 	pool_free(&pool);
 	return done_testing();

@@ -224,13 +224,13 @@ static void test_ranges(void)
 		ok(definition_in_range(read(ranges[i].range), read(ranges[i].annotations)) == ranges[i].in, "%s with %s",
 			ranges[i].range, ranges[i].annotations);
 	ok(!definition_in_range(NULL, read("{}")), "no range");
-	ok(!definition_is_forced(pool, STR("{}")) && !definition_is_forced(pool, STR("{\"labels\":{}}")), "no label");
+	ok(!definition_is_forced(read("{}")) && !definition_is_forced(read("{'labels':{}}")), "no label");
 	static const char *const values[] = { "Forced", "forced", "FORCED", "Force", "Forced ", "" };
 	for (size_t i = 0; i < COUNT_OF(values); i++) {
 		struct str meta = str_printf(pool, "{\"labels\":{\"%s\":\"%s\"}}", CRD_SHARING_LABEL, values[i]);
-		ok(definition_is_forced(pool, meta) == (i < 3), "\"%s\"", values[i]);
+		ok(definition_is_forced(read(meta.p)) == (i < 3), "\"%s\"", values[i]);
 	}
-	ok(!definition_is_forced(pool, str_printf(pool, "{\"labels\":{\"%s\":true}}", CRD_SHARING_LABEL)), "no text");
+	ok(!definition_is_forced(read("{'labels':{'" CRD_SHARING_LABEL "':true}}")), "no text");
 }
 
 int main(void)

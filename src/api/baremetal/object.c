@@ -206,7 +206,7 @@ static void add_value(struct call *call, const struct kind *kind, const struct k
 void add_object(struct call *call, const struct selection *selection, const struct resource *resource, struct buf *out)
 {
 	const struct kind *kind = selection->kind;
-	const struct doc *body = secrets_masked(call->pool, kind->rules, stored_doc(call->pool, resource->body));
+	const struct doc *body = secrets_masked(call->pool, kind->rules, resource_body_doc(call->pool, resource));
 	const char *before = "{\"";
 
 	for (size_t i = 0; kind->members[i].name != NULL; i++) {

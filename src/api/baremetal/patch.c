@@ -214,7 +214,7 @@ static enum outcome carry_out(const struct patching *patching, const struct reso
 	struct str error;
 
 	add_object(call, &selection, current, &text);
-	if (patch_result(call, EDIT_JSON_PATCH, stored_doc(call->pool, buf_str(&text)), patching->patch, result, &error))
+	if (patch_result(call, EDIT_JSON_PATCH, stored_document(call->pool, resource_place(current, "body"), buf_str(&text)), patching->patch, result, &error))
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_BAD_DOCUMENT, "Couldn't apply patch, and nothing was changed: %.*s", STR_ARG(error));
 }
@@ -275,7 +275,7 @@ static struct doc *patched_body(const struct patching *patching, const struct re
 {
 	struct pool *pool = patching->call->pool;
 	const struct kind *kind = patching->kind;
-	struct doc *body = doc_copy(pool, secrets_masked(pool, kind->rules, stored_doc(pool, current->body)));
+	struct doc *body = doc_copy(pool, secrets_masked(pool, kind->rules, resource_body_doc(pool, current)));
 
 	for (const struct kind_member *member = kind->members; member->name != NULL; member++) {
 		const struct doc *value = NULL;

@@ -131,7 +131,7 @@ static enum outcome driver_of_node(struct call *call, struct str *driver)
 		outcome = kind_find(call, &node_kind, call_param(call, "node"), &node);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	(void)doc_get(stored_doc(call->pool, node.body), STR("driver"), &value);
+	(void)doc_get(resource_body_doc(call->pool, &node), STR("driver"), &value);
 	*driver = doc_kind(value) == DOC_STRING ? doc_string(value) : STR("");
 	return OUTCOME_OK;
 }

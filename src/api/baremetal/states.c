@@ -37,7 +37,7 @@ enum outcome get_states(struct call *call)
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	struct doc *doc = doc_new_object(call->pool), *body = stored_doc(call->pool, node.body);
+	struct doc *doc = doc_new_object(call->pool), *body = resource_body_doc(call->pool, &node);
 	for (size_t i = 0; i < COUNT_OF(states); i++) {
 		const struct doc *value = NULL;
 		if (call->version < states[i].since)
@@ -64,7 +64,7 @@ static enum outcome apply_maintenance(void *arg, const struct resource *current,
 {
 	const struct maintenance *maintenance = arg;
 	struct pool *pool = maintenance->call->pool;
-	struct doc *body = stored_doc(pool, current->body);
+	struct doc *body = resource_body_doc(pool, current);
 
 	doc_set(body, STR("maintenance"), doc_new_bool(pool, maintenance->set));
 	doc_set(body, STR("maintenance_reason"),

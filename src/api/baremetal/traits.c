@@ -17,7 +17,7 @@ enum outcome get_traits(struct call *call)
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	doc_set(doc, STR("traits"), node.traits.n > 0 ? stored_doc(pool, node.traits) : doc_new_array(pool));
+	doc_set(doc, STR("traits"), resource_traits_doc(pool, &node));
 	set_node_etag(call, &node); // what guards a change of them
 	write_json(call, doc);
 	return OUTCOME_OK;

@@ -18,6 +18,7 @@ static struct doc *change_doc(struct call *call, const struct change *change)
 {
 	struct pool *pool = call->pool;
 	struct doc *doc = doc_new_object(pool);
+	const struct stored_place place = { .table = "changes", .column = "fields", .id = change->id };
 
 	doc_set_u64(pool, doc, "id", change->id);
 	doc_set_str(pool, doc, "at", time_text(pool, change->at_us));
@@ -31,7 +32,7 @@ static struct doc *change_doc(struct call *call, const struct change *change)
 	set_etag_text(pool, doc, "etag_before", change->etag_before);
 	set_etag_text(pool, doc, "etag_after", change->etag_after);
 	if (change->fields.p != NULL)
-		doc_set(doc, STR("fields"), stored_doc(pool, change->fields));
+		doc_set(doc, STR("fields"), stored_document(pool, place, change->fields));
 	return doc;
 }
 

@@ -92,7 +92,7 @@ static enum outcome patched(const struct content_edit *edit, const struct resour
 
 	resource_json(edit->call, current, &text);
 	struct pool *scratch = pool_scratch(pool, text.n);
-	const struct doc *before = stored_doc(scratch, buf_str(&text));
+	const struct doc *before = stored_document(scratch, resource_place(current, "meta or body"), buf_str(&text));
 	enum outcome outcome = carry_out_patch(edit->call, edit->kind, before, edit->document, whole);
 
 	pool_scratch_end(pool, scratch); // what the result shares with it stays
@@ -108,7 +108,7 @@ static enum outcome split(const struct content_edit *edit, const struct doc *who
 
 	*content = (struct content){ .meta = STR("{}") };
 	doc_remove(body, STR("metadata"));
-	content->body = text_or_same(pool, body, current != NULL ? &current->body : NULL);
+	content->body = text_or_same(pool, body, current, "body");
 	if (!doc_get(whole, STR("metadata"), &metadata) || metadata == NULL) {
 		if (current != NULL && edit->kind == EDIT_PUT) { // a PUT that leaves metadata out leaves it as it is
 			content->meta = current->meta;
@@ -118,7 +118,7 @@ static enum outcome split(const struct content_edit *edit, const struct doc *who
 	}
 	enum outcome outcome = split_metadata(edit, metadata, meta, &content->locked);
 	if (outcome == OUTCOME_OK)
-		content->meta = text_or_same(pool, meta, current != NULL ? &current->meta : NULL);
+		content->meta = text_or_same(pool, meta, current, "meta");
 	return outcome;
 }
 

@@ -24,7 +24,7 @@ struct doc *tenant_doc(struct call *call, const struct tenant *tenant)
 
 	doc_set_str(pool, doc, "id", tenant->name);
 	doc_set_str(pool, doc, "tier", tenant->tier);
-	doc_set(doc, STR("metadata"), stored_doc(pool, tenant->metadata));
+	doc_set(doc, STR("metadata"), tenant_metadata_doc(pool, tenant));
 	doc_set_str(pool, doc, "state", state_text(tenant));
 	doc_set_u64(pool, doc, "resources", tenant->resources);
 	if (tenant->etag_required)
@@ -63,7 +63,7 @@ static void set_header(struct call *call, const char *name, struct str value)
 
 void tenant_headers(struct call *call, const struct tenant *tenant)
 {
-	struct doc_iter it = doc_iter(stored_doc(call->pool, tenant->metadata));
+	struct doc_iter it = doc_iter(tenant_metadata_doc(call->pool, tenant));
 
 	set_header(call, "Id", tenant->name);
 	set_header(call, "Tier", tenant->tier);
@@ -85,7 +85,7 @@ static struct str own_metadata(struct call *call, const struct resource *resourc
 
 	if (resource->traits.n == 0 || memmem(resource->meta.p, resource->meta.n, "\"traits\"", 8) == NULL)
 		return resource->meta;
-	meta = stored_doc(call->pool, resource->meta);
+	meta = resource_meta_doc(call->pool, resource);
 	doc_remove(meta, STR("traits"));
 	return json_text(call->pool, meta);
 }
@@ -118,9 +118,9 @@ void resource_json(struct call *call, const struct resource *resource, struct bu
 	}
 	BUF_LIT(out, "\"selfLink\":");
 	json_add_string(out, address_path(call, resource->tenant, resource->type, resource->space, resource->name));
-	add_stored_members(out, own_metadata(call, resource));
+	add_stored_members(out, resource_place(resource, "meta"), own_metadata(call, resource));
 	buf_addc(out, '}');
-	add_stored_members(out, resource_shown(call->registry, resource));
+	add_stored_members(out, resource_place(resource, "body"), resource_shown(call->registry, resource));
 	buf_addc(out, '}');
 }
 
@@ -131,7 +131,7 @@ void write_resource(struct call *call, const struct resource *resource)
 	set_etag(call, resource->etag);
 	resource_json(call, resource, &out);
 	if (call->produce == REPR_XML) {
-		call_write(call, &resource_document, stored_doc(call->pool, buf_str(&out)));
+		call_write(call, &resource_document, stored_document(call->pool, resource_place(resource, "meta or body"), buf_str(&out)));
 		return;
 	}
 	call->response.body = buf_str(&out);

@@ -142,6 +142,21 @@ static struct str next_url(struct call *call, const struct resource_query *query
 }
 
 // JSON is spliced from the stored texts; XML needs the tree.
+// The list as a tree. If it can't be read, the resource that is to blame is looked for.
+static struct doc *list_doc(struct call *call, const struct resource *list, size_t n, struct str text)
+{
+	struct doc *doc;
+	struct str error;
+
+	if (stored_read(call->pool, text, &doc, &error))
+		return doc;
+	for (size_t i = 0; i < n; i++) {
+		(void)resource_meta_doc(call->pool, &list[i]);
+		(void)resource_body_doc(call->pool, &list[i]);
+	}
+	return stored_document(call->pool, STORED_NEW, text);
+}
+
 static void write_list(struct call *call, const struct resource *list, size_t n, struct str next)
 {
 	struct buf out = buf_new(call->pool, 256 + n * 768);
@@ -159,7 +174,7 @@ static void write_list(struct call *call, const struct resource *list, size_t n,
 	}
 	buf_addc(&out, '}');
 	if (call->produce == REPR_XML) {
-		call_write(call, &resource_list_document, stored_doc(call->pool, buf_str(&out)));
+		call_write(call, &resource_list_document, list_doc(call, list, n, buf_str(&out)));
 		return;
 	}
 	call->response.body = buf_str(&out);

@@ -7,6 +7,7 @@
 #include "api/conditions.h"
 #include "api/patch.h"
 #include "registry/move/move.h"
+#include "registry/resource/stored.h"
 
 // /v1.0/ speaks of accounts, /v2.0/ of tenants (design section 6).
 struct words {

@@ -11,9 +11,8 @@ static void write_traits(struct call *call, const struct resource *resource)
 {
 	struct pool *pool = call->pool;
 	struct doc *doc = doc_new_object(pool);
-	bool any = resource->traits.n > 0;
 
-	doc_set(doc, STR("traits"), any ? stored_doc(pool, resource->traits) : doc_new_array(pool));
+	doc_set(doc, STR("traits"), resource_traits_doc(pool, resource));
 	set_etag(call, resource->etag);
 	call_write(call, &traits_document, doc);
 }

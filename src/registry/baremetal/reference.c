@@ -34,7 +34,10 @@ enum outcome metal_hold(struct draft *draft, const struct type_rules *rules, con
 	if (rows.n == 0)
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%s %.*s could not be found.", title_of(rules),
 			STR_ARG(text));
-	*body = stored_document(registry->pool, sql_reference_lock_row(&rows, 0)->body);
+	const struct sql_reference_lock_row *row = sql_reference_lock_row(&rows, 0);
+	const struct stored_place place = { .table = "resources", .column = "body", .id = row->id, .uid = uid };
+
+	*body = stored_document(registry->pool, place, row->body);
 	return OUTCOME_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/config/config.h"
 #include "db/db.h"
+#include "registry/resource/stored.h"
 #include "registry/type/definition.h"
 #include "registry/type/rules.h"
 #include "sql/common.h"
@@ -179,8 +180,6 @@ size_t page_fitting(const uint64_t *bytes, size_t n, uint64_t limit);
 	"resources r ON r.id = x.resource_id AND r.live IN (1, 2) STRAIGHT_JOIN tenants seen ON seen.id = r.tenant_id " \
 	"AND seen.deleted_at IS NULL"
 
-// A stored body or list as a tree.
-struct doc *stored_document(struct pool *pool, struct str text);
 
 struct field_faults; // repr/schema/field_fault.h
 // OUTCOME_BAD_DOCUMENT with the faults as causes. what: "Widget \"w1\"".

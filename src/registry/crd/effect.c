@@ -125,11 +125,12 @@ static enum outcome compare_one(struct registry *registry, const struct definiti
 static struct view *view_of(struct registry *registry, const struct db_rows *rows, size_t row)
 {
 	struct view *view = POOL_NEW(registry->pool, struct view);
+	const struct stored_place place = { "tenants", "metadata or object", db_at(rows, row, 0)->u, { { 0 } } };
 
 	*view = (struct view){
 		.tenant = db_at(rows, row, 1)->s,
 		.policy = type_policy(db_at(rows, row, 2)->s),
-		.annotations = stored_document(registry->pool, db_at(rows, row, 3)->s),
+		.annotations = stored_document(registry->pool, place, db_at(rows, row, 3)->s),
 		.pool = registry->pool,
 	};
 	if (db_at(rows, row, OWN)->null)

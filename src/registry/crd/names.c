@@ -35,6 +35,11 @@ static bool has_kind(const struct doc *names, struct str kind)
 	       (str_eq(doc_string(member(names, "kind")), kind) || str_eq(doc_string(member(names, "listKind")), kind));
 }
 
+static struct stored_place definition_place(uint64_t id)
+{
+	return (struct stored_place){ .table = "resources", .column = "body", .id = id };
+}
+
 // The first name, or kind, that both have.
 static struct str common_name(const struct doc *a, const struct doc *b)
 {
@@ -79,10 +84,11 @@ enum outcome definition_names_free(struct registry *registry, const struct addre
 			DEFINITIONS_MAX);
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct sql_definition_others_row *row = sql_definition_others_row(rows, i);
+		const struct stored_place place = definition_place(row->id);
 
 		if (!str_eq(row->group_name, group))
 			continue;
-		struct str common = common_name(names, stored_document(registry->pool, row->names));
+		struct str common = common_name(names, stored_document(registry->pool, place, row->names));
 		if (common.p != NULL)
 			return registry_fail(registry, OUTCOME_CONFLICT,
 				"\"%.*s\" is already in use by %.*s: take another name", STR_ARG(common),
@@ -94,8 +100,8 @@ enum outcome definition_names_free(struct registry *registry, const struct addre
 // ---- several that come to a tenant
 
 struct named {
-	struct str name, group, meta;
-	const struct doc *names, *range;
+	struct str name, group;
+	const struct doc *names, *range, *meta; // meta NULL: not asked for
 };
 
 static struct named *read_coming(struct pool *pool, const struct db_rows *rows)
@@ -104,13 +110,14 @@ static struct named *read_coming(struct pool *pool, const struct db_rows *rows)
 
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct sql_move_definitions_row *row = sql_move_definitions_row(rows, i);
+		const struct stored_place place = definition_place(row->id);
 
 		list[i] = (struct named){
 			.name = row->name,
 			.group = row->group_name,
-			.meta = row->meta,
-			.names = stored_document(pool, row->names),
-			.range = row->range.p != NULL ? stored_document(pool, row->range) : NULL,
+			.meta = stored_document(pool, place, row->meta),
+			.names = stored_document(pool, place, row->names),
+			.range = row->range.p != NULL ? stored_document(pool, place, row->range) : NULL,
 		};
 	}
 	return list;
@@ -122,21 +129,22 @@ static struct named *read_others(struct pool *pool, const struct db_rows *rows)
 
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct sql_definition_others_row *row = sql_definition_others_row(rows, i);
+		const struct stored_place place = definition_place(row->id);
 
 		list[i] = (struct named){
 			.name = row->name,
 			.group = row->group_name,
-			.names = stored_document(pool, row->names),
+			.names = stored_document(pool, place, row->names),
 		};
 	}
 	return list;
 }
 
 // What it says of sharing, that nobody has looked at, would count at once.
-static bool would_be_shared(struct pool *pool, struct str tenant, const struct named *coming)
+static bool would_be_shared(struct str tenant, const struct named *coming)
 {
 	return str_eq_c(tenant, TENANT_SYSTEM) &&
-	       (doc_length(coming->range) > 0 || definition_is_forced(pool, coming->meta));
+	       (doc_length(coming->range) > 0 || definition_is_forced(coming->meta));
 }
 
 // The first of those there that has a name of the one that comes; NULL: none, or one of them is called the same, which
@@ -177,7 +185,7 @@ enum outcome definitions_meet(struct registry *registry, struct str tenant, cons
 		const struct named *other = find_clash(&come[i], there, others.n, &common);
 		if (other != NULL)
 			(*clashes)[(*n)++] = (struct definition_clash){ come[i].name, common, other->name };
-		if (would_be_shared(registry->pool, tenant, &come[i]))
+		if (would_be_shared(tenant, &come[i]))
 			(*clashes)[(*n)++] = (struct definition_clash){ .name = come[i].name, .common = STR_NONE };
 	}
 	*too_many = coming->n + others.n > DEFINITIONS_MAX ? DEFINITIONS_MAX : 0;

@@ -422,7 +422,7 @@ static enum outcome complete(struct draft *draft)
 		.pool = pool,
 		.faults = field_faults_new(pool),
 		.spec = doc_kind(spec) == DOC_OBJECT ? doc_copy(pool, spec) : doc_new_object(pool),
-		.forced = str_eq_c(draft->address->tenant, TENANT_SYSTEM) && definition_is_forced(pool, draft->meta),
+		.forced = str_eq_c(draft->address->tenant, TENANT_SYSTEM) && definition_is_forced(stored_document(pool, STORED_NEW, draft->meta)),
 	};
 	check_identity(&checking);
 	check_versions(&checking);

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
+#include "registry/resource/stored.h"
 #include "repr/json/doc.h"
 
 void fields_add(struct fields *fields, struct str pointer)
@@ -19,19 +20,10 @@ void fields_add(struct fields *fields, struct str pointer)
 		fields->at[fields->n++] = pointer;
 }
 
-// What is stored is our own writing; that it no longer parses would be a broken database, and counts as nothing.
-static struct doc *stored(struct pool *pool, struct str json)
-{
-	const struct doc_limits limits = { .depth = 1024 };
-	struct doc *doc;
-	struct str error;
-
-	return doc_parse_json(pool, json, limits, &doc, &error) ? doc : doc_new_object(pool);
-}
-
 bool fields_add_stored(struct fields *fields, struct str json)
 {
-	const struct doc *list = stored(fields->pool, json);
+	const struct stored_place place = { .table = "changes", .column = "fields" };
+	const struct doc *list = stored_document(fields->pool, place, json);
 
 	for (size_t i = 0; i < doc_length(list); i++)
 		fields_add(fields, doc_string(doc_at(list, i)));
@@ -113,11 +105,11 @@ static struct str differing(struct pool *pool, const struct doc *a, const struct
 
 static struct doc *document_of(struct pool *pool, const struct resource *resource)
 {
-	struct doc *doc = stored(pool, resource->body), *metadata = stored(pool, resource->meta);
+	struct doc *doc = resource_body_doc(pool, resource), *metadata = resource_meta_doc(pool, resource);
 
 	doc_set_str(pool, metadata, "tenant", resource->tenant);
 	if (resource->traits.n > 0)
-		doc_set(metadata, STR("traits"), stored(pool, resource->traits));
+		doc_set(metadata, STR("traits"), resource_traits_doc(pool, resource));
 	doc_set(doc, STR("metadata"), metadata);
 	return doc;
 }
@@ -129,7 +121,7 @@ static bool is_below(struct str pointer, struct str top)
 
 bool fields_of_spec(struct pool *pool, struct str fields)
 {
-	const struct doc *list = stored(pool, fields);
+	const struct doc *list = stored_document(pool, STORED_NEW, fields);
 
 	for (size_t i = 0; doc_kind(list) == DOC_ARRAY && i < doc_length(list); i++) {
 		struct str pointer = doc_string(doc_at(list, i));
@@ -156,8 +148,8 @@ static struct doc *object_of(struct pool *pool, const struct tenant *tenant)
 
 	doc_set_str(pool, doc, "tier", tenant->tier);
 	doc_set(doc, STR("etag_required"), doc_new_bool(pool, tenant->etag_required));
-	doc_set(doc, STR("metadata"), stored(pool, tenant->metadata));
-	for (struct doc_iter it = doc_iter(stored(pool, tenant->object)); doc_next(&it);)
+	doc_set(doc, STR("metadata"), tenant_metadata_doc(pool, tenant));
+	for (struct doc_iter it = doc_iter(tenant_object_doc(pool, tenant)); doc_next(&it);)
 		doc_set(doc, it.name, doc_copy(pool, it.value));
 	return doc;
 }

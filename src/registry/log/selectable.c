@@ -99,7 +99,7 @@ struct str selectable_of_resource(struct pool *pool, const struct resource *reso
 	const struct doc *body;
 
 	if (memmem(resource->meta.p, resource->meta.n, "\"labels\"", 8) != NULL)
-		set_labels(pool, object, labels_of(stored_document(pool, resource->meta)));
+		set_labels(pool, object, labels_of(resource_meta_doc(pool, resource)));
 	if (type == NOT_SELECTABLE)
 		return json_of(pool, object);
 	if (str_eq_c(resource->type->plural, "namespaces")) {
@@ -109,7 +109,7 @@ struct str selectable_of_resource(struct pool *pool, const struct resource *reso
 		doc_set(object, STR("status"), status);
 		return json_of(pool, object);
 	}
-	body = stored_document(pool, resource->body);
+	body = resource_body_doc(pool, resource);
 	for (size_t i = 0; selectable[type].fields[i] != NULL; i++)
 		set_field(pool, object, body, str_c(selectable[type].fields[i]));
 	return json_of(pool, object);
@@ -120,7 +120,7 @@ struct str selectable_of_tenant(struct pool *pool, const struct tenant *tenant)
 	struct doc *object = doc_new_object(pool);
 
 	if (tenant->object.n > 0)
-		set_labels(pool, object, labels_of(stored_document(pool, tenant->object)));
+		set_labels(pool, object, labels_of(tenant_object_doc(pool, tenant)));
 	return json_of(pool, object);
 }
 

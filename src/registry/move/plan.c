@@ -109,7 +109,7 @@ static void read_counts(struct registry *registry, const struct db_rows *rows, s
 		const struct sql_move_count_types_row *row = sql_move_count_types_row(rows, i);
 
 		counts->list[i] = (struct type_count){
-			type_name(registry->pool, type_by_id(registry, row->type_id)), row->n
+			type_name(registry->pool, type_of_resource(registry, 0, row->type_id)), row->n
 		};
 	}
 	if (rows->n > 0)
@@ -205,7 +205,7 @@ static void add_obstacles(struct registry *registry, struct move_action *action,
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct sql_move_obstacles_row *row = sql_move_obstacles_row(rows, i);
 		const struct blocker blocker = {
-			.resource = resource_path(registry->pool, type_by_id(registry, row->type_id), row->namespace, row->name),
+			.resource = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace, row->name),
 			.reason = reason,
 			.detail = str_c(detail),
 		};
@@ -316,7 +316,7 @@ static enum outcome check_attached(struct registry *registry, struct move_plan *
 	struct str top = STR("what it belongs to");
 	if (rows.n > 0) {
 		const struct sql_move_top_row *row = sql_move_top_row(&rows, 0);
-		top = resource_path(registry->pool, type_by_id(registry, row->type_id), row->namespace, row->name);
+		top = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace, row->name);
 	}
 	struct blocker blocker = {
 		.resource = resource_path(registry->pool, resource->type, resource->space, resource->name),
@@ -351,10 +351,10 @@ static enum outcome check_type(struct registry *registry, struct move_plan *plan
 
 static enum outcome check_type_id(struct registry *registry, struct move_plan *plan, uint64_t id)
 {
-	const struct type *type = type_by_id(registry, id);
+	const struct type *type = type_of_resource(registry, 0, id);
 
 	plan->found.definitions = plan->found.definitions || type == type_definitions(registry);
-	return type != NULL && definition_varies(type) ? check_type(registry, plan, type) : OUTCOME_OK;
+	return definition_varies(type) ? check_type(registry, plan, type) : OUTCOME_OK;
 }
 
 // Types whose ids are no bits.
@@ -447,7 +447,7 @@ static enum outcome find_in_use(struct registry *registry, struct move_plan *pla
 		struct uuid consumer = { 0 };
 		uuid_from_bytes(row->consumer, &consumer);
 		struct blocker blocker = {
-			.resource = resource_path(registry->pool, type_by_id(registry, row->type_id), row->namespace, row->name),
+			.resource = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace, row->name),
 			.reason = "in-use",
 			.detail = str_printf(registry->pool, "consumer %.*s of project \"%.*s\" has allocations on it: delete them first",
 				STR_ARG(uuid_str(registry->pool, consumer)), STR_ARG(action->source.name)),
@@ -526,7 +526,7 @@ static enum outcome list_items(struct registry *registry, struct move_plan *plan
 		const struct sql_move_items_row *row = sql_move_items_row(&call.rows, i);
 
 		uuid_from_bytes(row->uid, &item->uid);
-		item->path = resource_path(registry->pool, type_by_id(registry, row->type_id), row->namespace, row->name);
+		item->path = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace, row->name);
 		state_tag_of_one(registry, &item->uid, row->revision, item->tag);
 	}
 	return OUTCOME_OK;

@@ -36,7 +36,7 @@ enum outcome move_get(struct registry *registry, struct str source, struct uuid 
 		.detail = row->detail,
 		.created_us = row->created_at,
 		.finished_us = row->finished_at,
-		.type = row->type_id_is_null ? NULL : type_by_id(registry, row->type_id),
+		.type = row->type_id_is_null ? NULL : type_of_resource(registry, 0, row->type_id),
 	};
 	if (status->state == MOVE_DONE)
 		status->moved = status->total;

@@ -57,7 +57,7 @@ struct ident provider_ident(struct registry *registry, const struct uuid *uid)
 
 void provider_read(struct registry *registry, struct provider *provider)
 {
-	const struct doc *body = stored_document(registry->pool, provider->resource.body), *value;
+	const struct doc *body = resource_body_doc(registry->pool, &provider->resource), *value;
 
 	if (doc_get(body, STR("name"), &value) && doc_kind(value) == DOC_STRING)
 		provider->name = doc_string(value);
@@ -223,7 +223,7 @@ static enum outcome apply_change(void *arg, const struct resource *current, stru
 	*content = (struct content){
 		.meta = current->meta,
 		.locked = current->locked,
-		.document = stored_document(making->registry->pool, current->body),
+		.document = resource_body_doc(making->registry->pool, current),
 	};
 	set_content(making->registry, making->content, content->document);
 	return outcome;

@@ -22,7 +22,7 @@ static enum outcome check_rules(struct registry *registry, const struct resource
 
 	if (rules == NULL || rules->may_delete == NULL)
 		return OUTCOME_OK;
-	return rules->may_delete(registry, resource, stored_document(registry->pool, resource->body));
+	return rules->may_delete(registry, resource, resource_body_doc(registry->pool, resource));
 }
 
 // What goes along with a resource, or NULL: nothing can.
@@ -142,7 +142,7 @@ static bool has_space_finalizers(struct pool *pool, const struct resource *resou
 
 	if (!mentions_finalizers(resource->body))
 		return false;
-	if (!doc_get(stored_document(pool, resource->body), STR("spec"), &spec) || doc_kind(spec) != DOC_OBJECT ||
+	if (!doc_get(resource_body_doc(pool, resource), STR("spec"), &spec) || doc_kind(spec) != DOC_OBJECT ||
 		!doc_get(spec, STR("finalizers"), &list) || doc_kind(list) != DOC_ARRAY)
 		return false;
 	for (size_t i = 0; i < doc_length(list); i++)
@@ -160,7 +160,7 @@ bool has_finalizers(struct registry *registry, const struct resource *resource)
 		return true;
 	if ((rules != NULL && !rules->has_names) || !mentions_finalizers(resource->meta))
 		return false;
-	return doc_get(stored_document(registry->pool, resource->meta), STR("finalizers"), &list) &&
+	return doc_get(resource_meta_doc(registry->pool, resource), STR("finalizers"), &list) &&
 	       doc_kind(list) == DOC_ARRAY && doc_length(list) > 0;
 }
 

@@ -75,8 +75,8 @@ enum outcome immutable_check(struct registry *registry, const struct address *ad
 		return OUTCOME_OK;
 	if (kind == KIND_CONFIG_MAP && memmem(current->body.p, current->body.n, "\"immutable\"", 11) == NULL)
 		return OUTCOME_OK;
-	const struct doc *before = stored_document(registry->pool, current->body);
-	const struct doc *after = stored_document(registry->pool, body);
+	const struct doc *before = resource_body_doc(registry->pool, current);
+	const struct doc *after = stored_document(registry->pool, STORED_NEW, body);
 	if (kind == KIND_SECRET && !str_eq(secret_type(before), secret_type(after)))
 		field_invalid_text(&faults, &of_type, secret_type(after), "field is immutable");
 	if (is_immutable(before))

@@ -149,7 +149,7 @@ static bool still_has_alias(struct registry *registry, const struct ident *ident
 {
 	struct relations relations = { 0 };
 
-	ident->type->rules->relate(registry->pool, stored_document(registry->pool, resource->body), &resource->uid,
+	ident->type->rules->relate(registry->pool, resource_body_doc(registry->pool, resource), &resource->uid,
 		&relations);
 	for (size_t i = 0; i < relations.n_aliases; i++) {
 		if (strcmp(relations.aliases[i].kind, ident->kind) == 0)

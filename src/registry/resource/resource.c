@@ -28,7 +28,7 @@ struct resource resource_of_columns(struct registry *registry, const struct sql_
 	struct resource resource = {
 		.id = r->id,
 		.tenant_id = r->tenant_id,
-		.type = type_by_id(registry, r->type_id),
+		.type = type_of_resource(registry, r->id, r->type_id),
 		.space = r->namespace,
 		.name = r->name,
 		.live = r->live_is_null ? RESOURCE_DELETED : (enum resource_live)r->live,
@@ -62,7 +62,7 @@ void resource_from_row(struct registry *registry, struct resource *resource, con
 	*resource = (struct resource){
 		.id = v[0].u,
 		.tenant_id = v[2].u,
-		.type = type_by_id(registry, v[3].u),
+		.type = type_of_resource(registry, v[0].u, v[3].u),
 		.space = v[4].s,
 		.name = v[5].s,
 		.live = v[6].null ? RESOURCE_DELETED : (enum resource_live)v[6].u,

@@ -153,7 +153,7 @@ struct str resource_shown(struct registry *registry, const struct resource *reso
 
 	if (rules == NULL || rules->is_secret == NULL)
 		return resource->body;
-	const struct doc *body = stored_document(registry->pool, resource->body);
+	const struct doc *body = resource_body_doc(registry->pool, resource);
 	const struct doc *shown = secrets_masked(registry->pool, rules, body);
 	if (shown == body)
 		return resource->body;

@@ -25,7 +25,7 @@ static const struct db_query q_left = {
 	"SELECT y.plural, y.group_name, COUNT(*) " CONTENT " GROUP BY y.id, y.plural, y.group_name ORDER BY y.id "
 	"LOCK IN SHARE MODE", "us", "ssu"
 };
-static const struct db_query q_metas = { "SELECT r.meta " CONTENT " ORDER BY r.id LIMIT ?", "usu", "s" };
+static const struct db_query q_metas = { "SELECT r.meta, r.id " CONTENT " ORDER BY r.id LIMIT ?", "usu", "su" };
 static const struct db_query q_space = {
 	"SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.tenant_id = ? AND r.type_id = ? AND r.namespace = '' AND r.name = ? "
 	"AND r.live = 1 AND r.doomed_at IS NOT NULL FOR UPDATE", "uus", RESOURCE_OUT
@@ -52,7 +52,8 @@ static void count_finalizers(struct registry *registry, const struct db_rows *me
 
 	for (size_t i = 0; i < metas->n; i++) {
 		const struct doc *list = NULL;
-		(void)doc_get(stored_document(registry->pool, db_at(metas, i, 0)->s), STR("finalizers"), &list);
+		const struct stored_place place = { "resources", "meta", db_at(metas, i, 1)->u, { { 0 } } };
+		(void)doc_get(stored_document(registry->pool, place, db_at(metas, i, 0)->s), STR("finalizers"), &list);
 		for (size_t k = 0; doc_kind(list) == DOC_ARRAY && k < doc_length(list); k++) {
 			struct str name = doc_string(doc_at(list, k));
 			size_t at = 0;
@@ -116,7 +117,7 @@ static void add_condition(struct registry *registry, struct doc *list, const cha
 static struct str body_waiting(struct registry *registry, const struct resource *space, const struct left *left)
 {
 	struct pool *pool = registry->pool;
-	struct doc *body = stored_document(pool, space->body), *status = doc_new_object(pool), *list = doc_new_array(pool);
+	struct doc *body = resource_body_doc(pool, space), *status = doc_new_object(pool), *list = doc_new_array(pool);
 	struct buf text = buf_new(pool, space->body.n + 1024);
 
 	add_condition(registry, list, "NamespaceDeletionDiscoveryFailure", false, "ResourcesDiscovered",

@@ -60,13 +60,11 @@ static struct names names_sorted(struct pool *pool, const struct str *list, size
 	return names;
 }
 
-static struct names names_stored(struct pool *pool, struct str json)
+static struct names names_stored(struct pool *pool, const struct resource *resource)
 {
 	struct names names = { .n = 0 };
 
-	if (json.n == 0)
-		return names;
-	const struct doc *list = stored_document(pool, json);
+	const struct doc *list = resource_traits_doc(pool, resource);
 	names.at = POOL_ARRAY(pool, struct str, doc_length(list));
 	for (; names.n < doc_length(list); names.n++)
 		names.at[names.n] = doc_string(doc_at(list, names.n));
@@ -290,7 +288,7 @@ static enum outcome change_traits(struct registry *registry, const struct trait_
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(registry, &before, guard);
 	if (outcome == OUTCOME_OK)
-		outcome = plan(registry, edit, names_stored(registry->pool, before.traits), &difference);
+		outcome = plan(registry, edit, names_stored(registry->pool, &before), &difference);
 	if (outcome == OUTCOME_OK)
 		outcome = check_names(registry, difference.added);
 	if (outcome != OUTCOME_OK || (difference.added.n == 0 && difference.removed.n == 0))

@@ -34,16 +34,6 @@ enum outcome fail_quota(struct registry *registry, const struct held_tenant *hel
 		(unsigned long long)held->max_resources);
 }
 
-struct doc *stored_document(struct pool *pool, struct str text)
-{
-	const struct doc_limits limits = { .depth = 1024 };
-	struct doc *doc;
-	struct str error;
-
-	// What is stored was checked when it came.
-	return doc_parse_json(pool, text, limits, &doc, &error) ? doc : doc_new_object(pool);
-}
-
 static struct str root_value(struct registry *registry, const struct resource *resource)
 {
 	return resource->has_root ? tree_value(registry, resource->type, &resource->root) : STR_NONE;
@@ -111,9 +101,9 @@ static enum outcome complete(struct registry *registry, const struct address *ad
 	};
 	struct buf text = buf_new(pool, 1024);
 
-	draft.body = content->body.p == NULL ? content->document : stored_document(pool, content->body);
+	draft.body = content->body.p == NULL ? content->document : stored_document(pool, STORED_NEW, content->body);
 	if (current != NULL)
-		draft.before = stored_document(pool, current->body);
+		draft.before = resource_body_doc(pool, current);
 	enum outcome outcome = secrets_restore(&draft);
 	if (outcome == OUTCOME_OK)
 		outcome = rules->complete(&draft);
@@ -139,13 +129,13 @@ static enum outcome complete_custom(struct registry *registry, const struct addr
 	const struct resource *current, struct content *content)
 {
 	struct doc *body =
-		content->body.p == NULL ? content->document : stored_document(registry->pool, content->body);
+		content->body.p == NULL ? content->document : stored_document(registry->pool, STORED_NEW, content->body);
 	struct buf text = buf_new(registry->pool, 1024);
 	enum outcome outcome = definition_complete(registry, address, version, &body);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (current != NULL && doc_equal(body, stored_document(registry->pool, current->body))) {
+	if (current != NULL && doc_equal(body, resource_body_doc(registry->pool, current))) {
 		content->body = current->body;
 		return OUTCOME_OK;
 	}
@@ -168,7 +158,7 @@ static enum outcome fit_depth(struct registry *registry, const struct address *a
 	if (!meta_fits || address->type != type_definitions(registry))
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "what is stored may be nested %d levels deep at most",
 			REGISTRY_DEPTH_MAX);
-	const struct doc *body = doc_shallow_first(pool, stored_document(pool, content->body), REGISTRY_DEPTH_MAX);
+	const struct doc *body = doc_shallow_first(pool, stored_document(pool, STORED_NEW, content->body), REGISTRY_DEPTH_MAX);
 	doc_write_json(body, &text);
 	content->body = buf_str(&text);
 	if (revision->document != NULL)

@@ -47,7 +47,7 @@ static struct str tagged_body(struct pool *pool, const struct resource *resource
 	if (rules == NULL || rules->untagged == NULL)
 		return resource->body;
 	if (body == NULL)
-		body = stored_document(pool, resource->body);
+		body = resource_body_doc(pool, resource);
 	return tagged_text(pool, rules->untagged, body, resource->body.n + 2);
 }
 

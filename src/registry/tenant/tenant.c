@@ -84,7 +84,7 @@ static enum outcome read_policy(struct registry *registry, struct tenant *tenant
 	const struct doc *spec, *policy;
 
 	tenant->policy = TYPE_POLICY_LOCAL;
-	if (!doc_get(stored_document(registry->pool, tenant->object), STR("spec"), &spec) ||
+	if (!doc_get(tenant_object_doc(registry->pool, tenant), STR("spec"), &spec) ||
 		!doc_get(spec, STR("multiTenancyCRDPolicy"), &policy))
 		return OUTCOME_OK;
 	tenant->policy = doc_kind(policy) == DOC_STRING ? type_policy(doc_string(policy)) : NULL;
@@ -313,15 +313,15 @@ static bool tenant_has_finalizers(struct registry *registry, const struct tenant
 	const struct doc *list;
 
 	return memmem(tenant->object.p, tenant->object.n, "\"finalizers\"", 12) != NULL &&
-	       doc_get(stored_document(registry->pool, tenant->object), STR("finalizers"), &list) &&
+	       doc_get(tenant_object_doc(registry->pool, tenant), STR("finalizers"), &list) &&
 	       doc_kind(list) == DOC_ARRAY && doc_length(list) > 0;
 }
 
 // The object with the time at which its deletion was asked for; the last member, so that the same object is the same text.
-static struct str object_to_be_deleted(struct registry *registry, struct str object, struct str time)
+static struct str object_to_be_deleted(struct registry *registry, const struct tenant *tenant, struct str time)
 {
-	struct doc *doc = stored_document(registry->pool, object);
-	struct buf text = buf_new(registry->pool, object.n + 64);
+	struct doc *doc = tenant_object_doc(registry->pool, tenant);
+	struct buf text = buf_new(registry->pool, tenant->object.n + 64);
 
 	doc_remove(doc, STR(DELETION_MEMBER));
 	if (time.n > 0)
@@ -334,11 +334,11 @@ static struct str object_to_be_deleted(struct registry *registry, struct str obj
 static struct str object_that_waits(struct registry *registry, const struct tenant *before, struct str object)
 {
 	const struct doc *time;
-	struct tenant after = { .object = object };
+	struct tenant after = { .id = before->id, .uid = before->uid, .object = object };
 	bool waits = tenant_has_finalizers(registry, &after);
 
-	(void)doc_get(stored_document(registry->pool, before->object), STR(DELETION_MEMBER), &time);
-	return object_to_be_deleted(registry, object, waits ? doc_string(time) : STR(""));
+	(void)doc_get(tenant_object_doc(registry->pool, before), STR(DELETION_MEMBER), &time);
+	return object_to_be_deleted(registry, &after, waits ? doc_string(time) : STR(""));
 }
 
 // What decides about its types is told to those who hold definitions.
@@ -532,7 +532,7 @@ static enum outcome wait_for_finalizers(struct registry *registry, struct tenant
 	if (tenant_deletion_asked(tenant))
 		return OUTCOME_ACCEPTED;
 	clock_add_rfc3339(&time, registry->stamp_us);
-	const struct tenant_content content = { .object = object_to_be_deleted(registry, tenant->object, buf_str(&time)) };
+	const struct tenant_content content = { .object = object_to_be_deleted(registry, tenant, buf_str(&time)) };
 	enum outcome outcome = change(registry, &content, tenant);
 	return outcome == OUTCOME_OK ? OUTCOME_ACCEPTED : outcome;
 }

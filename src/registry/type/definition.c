@@ -174,7 +174,8 @@ static struct view *make_view(struct str tenant, const struct db_value *row, con
 		.metadata = str_dup(pool, row[4].s),
 	};
 	uuid_from_bytes(row[2].s, &made->uid);
-	made->annotations = stored_document(pool, made->metadata);
+	const struct stored_place place = { .table = "tenants", .column = "metadata or object", .uid = made->uid };
+	made->annotations = stored_document(pool, place, made->metadata);
 	fill_view(made, definitions);
 	return made;
 }

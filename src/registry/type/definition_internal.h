@@ -19,7 +19,7 @@ extern const size_t n_builtins;
 bool definition_read(struct registry *registry, struct pool *pool, const struct resource *resource,
 	struct definition *definition);
 // Has a definition's metadata the label of forced sharing?
-bool definition_is_forced(struct pool *pool, struct str meta);
+bool definition_is_forced(const struct doc *meta);
 // Is a tenant with these annotations in the range?
 bool definition_in_range(const struct doc *range, const struct doc *annotations);
 

@@ -134,9 +134,9 @@ static void read_versions(struct pool *pool, const struct doc *spec, struct defi
 
 // ---- the whole
 
-bool definition_is_forced(struct pool *pool, struct str meta)
+bool definition_is_forced(const struct doc *meta)
 {
-	const struct doc *label = member(member(stored_document(pool, meta), "labels"), CRD_SHARING_LABEL);
+	const struct doc *label = member(member(meta, "labels"), CRD_SHARING_LABEL);
 
 	return str_eq_nocase(doc_string(label), STR(CRD_FORCED));
 }
@@ -171,7 +171,7 @@ static bool is_established(const struct doc *body)
 bool definition_read(struct registry *registry, struct pool *pool, const struct resource *resource,
 	struct definition *definition)
 {
-	const struct doc *body = stored_document(pool, resource->body), *spec = member(body, "spec");
+	const struct doc *body = resource_body_doc(pool, resource), *spec = member(body, "spec");
 	const struct doc *names = member(spec, "names");
 	bool namespaced = str_eq(doc_string(member(spec, "scope")), STR("Namespaced"));
 	bool is_systems = str_eq_c(resource->tenant, TENANT_SYSTEM);
@@ -187,7 +187,7 @@ bool definition_read(struct registry *registry, struct pool *pool, const struct 
 		.tenant_verbs = VERBS_ALL,
 		.owner = str_dup(pool, resource->tenant),
 		.uid = resource->uid,
-		.forced = is_systems && definition_is_forced(pool, resource->meta),
+		.forced = is_systems && definition_is_forced(resource_meta_doc(pool, resource)),
 		.range = is_systems ? member(spec, "applicableRange") : NULL,
 	};
 	definition->short_names = text_list(pool, member(names, "shortNames"), &definition->n_short_names);

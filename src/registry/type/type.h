@@ -32,7 +32,8 @@ const struct type *type_kept(struct registry *registry, struct str tenant, struc
 struct str type_name(struct pool *pool, const struct type *type);
 // The type that has these rules.
 const struct type *type_with_rules(struct registry *registry, const struct type_rules *rules);
-// By the row's id; NULL when unknown.
+// By its row's id. NULL: there is none, or the database doesn't answer. For the change log, where a change whose type can't
+// be found is told without it; what needs the type of a resource takes type_of_resource() (registry/resource/stored.h).
 const struct type *type_by_id(struct registry *registry, uint64_t id);
 // The type of namespaces themselves, and that of CustomResourceDefinitions.
 const struct type *type_namespaces(struct registry *registry);

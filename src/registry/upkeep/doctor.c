@@ -68,6 +68,10 @@ static const struct check {
 } checks[] = {
 	{ "each resource's tenant exists",
 		FINDS(RESOURCE_NAME, "resources r LEFT JOIN tenants t ON t.id = r.tenant_id WHERE t.id IS NULL"), NOTHING },
+	{ "each change's fields are JSON",
+		FINDS("CONCAT('change ', c.id)",
+			"changes c WHERE NOT JSON_VALID(COALESCE(c.fields, '[]')) OR NOT JSON_VALID(COALESCE(NULLIF(c.selectable_before, ''), '{}'))"),
+		NOTHING },
 	{ "each resource's type exists",
 		FINDS(RESOURCE_NAME, "resources r LEFT JOIN types y ON y.id = r.type_id WHERE y.id IS NULL"), NOTHING },
 	{ "each tenant's tier exists",
@@ -215,6 +219,7 @@ static const struct db_query q_suspects = {
 	"uu", RESOURCE_OUT
 };
 static const char documents_name[] = "each resource's document is JSON objects";
+static const char tenant_documents_name[] = "each tenant's metadata and object are JSON objects";
 static const char depth_name[] = "what the database searches stands before what is nested too deep for it";
 static const struct db_query q_mend_depth = {
 	"UPDATE resources SET meta = ?, body = ?, bytes = ?, etag = ? WHERE id = ? AND revision = ?", "ssubuu", ""
@@ -393,6 +398,29 @@ static enum outcome mend_resource(struct examination *examination, const struct 
 	return OUTCOME_OK;
 }
 
+static bool read_object(struct pool *pool, struct str text, struct doc **object)
+{
+	struct str error;
+
+	return stored_read(pool, text, object, &error) && doc_kind(*object) == DOC_OBJECT;
+}
+
+static bool read_list(struct pool *pool, struct str text, struct doc **list)
+{
+	struct str error;
+
+	return stored_read(pool, text, list, &error) && doc_kind(*list) == DOC_ARRAY;
+}
+
+// What a request could not read either (registry/resource/stored.h): the database's JSON_VALID() takes more than a request does.
+static bool is_readable(struct pool *pool, const struct resource *resource)
+{
+	struct doc *doc;
+
+	return read_object(pool, resource->meta, &doc) && read_object(pool, resource->body, &doc) &&
+		(resource->traits.n == 0 || read_list(pool, resource->traits, &doc));
+}
+
 static enum outcome check_resource(struct examination *examination, const struct db_rows *rows, size_t row, char *keep,
 	size_t room)
 {
@@ -401,6 +429,8 @@ static enum outcome check_resource(struct examination *examination, const struct
 	uint64_t lanes[4];
 
 	resource_from_row(registry, &stored, rows, row, 0);
+	if (!is_readable(registry->pool, &stored)) // another check's matter; nothing is mended by what could be read of it
+		return OUTCOME_OK;
 	right = stored;
 	etag_of_resource(registry, &right);
 	state_lanes(registry, right.type, &right.uid, lanes);
@@ -414,24 +444,27 @@ static enum outcome check_resource(struct examination *examination, const struct
 	return examination->fix ? mend_resource(examination, &right, stored.meta.n + stored.body.n, lanes) : OUTCOME_OK;
 }
 
-static bool read_object(struct pool *pool, struct str text, struct doc **object)
-{
-	const struct doc_limits limits = { .depth = 1024 };
-	struct str error;
-
-	return doc_parse_json(pool, text, limits, object, &error) && doc_kind(*object) == DOC_OBJECT;
-}
-
 static enum outcome check_document(struct examination *examination, const struct db_rows *rows, size_t row, char *keep,
 	size_t room)
 {
-	struct pool *pool = examination->registry->pool;
 	struct resource stored;
-	struct doc *doc;
 
 	resource_from_row(examination->registry, &stored, rows, row, 0);
-	if (!read_object(pool, stored.meta, &doc) || !read_object(pool, stored.body, &doc))
+	if (!is_readable(examination->registry->pool, &stored))
 		note_found(examination, "resource", &stored.uid, keep, room);
+	return OUTCOME_OK;
+}
+
+static enum outcome check_tenant_document(struct examination *examination, const struct db_rows *rows, size_t row, char *keep,
+	size_t room)
+{
+	struct pool *pool = examination->registry->pool;
+	struct tenant stored;
+	struct doc *doc;
+
+	tenant_from_row(&stored, rows, row);
+	if (!read_object(pool, stored.metadata, &doc) || (stored.object.n > 0 && !read_object(pool, stored.object, &doc)))
+		note_found(examination, "tenant", &stored.uid, keep, room);
 	return OUTCOME_OK;
 }
 
@@ -568,16 +601,19 @@ static enum outcome check_relations(struct examination *examination, const struc
 	struct relations relations = { 0 };
 	struct uuid uid = uuid_new();
 
+	struct doc *listed;
 	resource_from_row(registry, &resource, rows, row, 0);
-	if (resource.type == NULL)
-		return OUTCOME_OK;
+	if (resource.type == NULL || !is_readable(registry->pool, &resource))
+		return OUTCOME_OK; // another check's matter
 	if (resource.type->rules != NULL)
-		resource.type->rules->relate(registry->pool, stored_document(registry->pool, resource.body), &resource.uid,
+		resource.type->rules->relate(registry->pool, resource_body_doc(registry->pool, &resource), &resource.uid,
 			&relations);
 	if (relations.root_elsewhere) // another check's matter
 		relations.root = resource.root;
 	const struct db_value *stored = db_at(rows, row, RESOURCE_N_COLUMNS);
-	if (relations_right(&resource, &relations, stored_document(registry->pool, stored->null ? STR("[]") : stored->s)))
+	if (!read_list(registry->pool, stored->null ? STR("[]") : stored->s, &listed))
+		return OUTCOME_INTERNAL; // the database's own writing
+	if (relations_right(&resource, &relations, listed))
 		return OUTCOME_OK;
 	note_found(examination, "resource", &resource.uid, keep, room);
 	if (!examination->fix)
@@ -626,7 +662,9 @@ enum outcome doctor(struct registry *registry, bool fix,
 
 	outcome = walk(&examination, &q_suspects, depth_name, check_depth); // other checks look into documents
 	if (outcome == OUTCOME_OK)
-		outcome = walk(&examination, &q_suspects, documents_name, check_document);
+		outcome = walk(&examination, &q_resources, documents_name, check_document);
+	if (outcome == OUTCOME_OK)
+		outcome = walk(&examination, &q_tenants, tenant_documents_name, check_tenant_document);
 	for (size_t i = 0; outcome == OUTCOME_OK && i < COUNT_OF(checks); i++)
 		outcome = run_check(&examination, &checks[i]);
 	if (outcome == OUTCOME_OK)

@@ -40,6 +40,9 @@ static enum outcome explain(struct call *call, enum budget_end end)
 {
 	bool sent = call->request.body.n > 0;
 
+	if (end == BUDGET_BROKEN)
+		return call_fail(call, OUTCOME_INTERNAL,
+			"what is stored of this can't be read, and nothing was changed: tell the operator, whose log names the row");
 	if (end == BUDGET_TIME)
 		return call_fail(call, OUTCOME_TOO_COSTLY,
 			"this takes more than the %u milliseconds of computing time that a request is granted: %s less at a time",
@@ -64,8 +67,9 @@ static void give_up(struct passage *passage, enum budget_end end)
 	call->order = STR_NONE;
 	response_reset(&call->response, call->pool);
 	passage->outcome = explain(call, end);
-	log_warning("%.*s %.*s took more %s than a request is granted", STR_ARG(call->request.method_text),
-		STR_ARG(str_part(call->request.target, 0, 256)), end == BUDGET_TIME ? "CPU time" : "memory");
+	if (end != BUDGET_BROKEN) // who found it broken has logged what
+		log_warning("%.*s %.*s took more %s than a request is granted", STR_ARG(call->request.method_text),
+			STR_ARG(str_part(call->request.target, 0, 256)), end == BUDGET_TIME ? "CPU time" : "memory");
 }
 
 void pipeline_run(struct pipeline *pipeline, struct call *call, enum transport_fault fault)

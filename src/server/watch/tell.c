@@ -62,7 +62,9 @@ bool watch_within_budget(struct watch_teller *teller, struct watch_client *clien
 	budget_end();
 	teller->registry->pool = teller->pool;
 	pool_rewind(teller->pool, mark);
-	if (end != BUDGET_KEPT) {
+	if (end == BUDGET_BROKEN) { // which is logged
+		watch_client_end_with(teller->pool, client, watch_broken);
+	} else if (end != BUDGET_KEPT) {
 		log_warning("watches: an event for tenant \"%.*s\" took more %s than one is granted: its watch is ended",
 			STR_ARG(watcher_user_tenant(client->watcher)), end == BUDGET_TIME ? "CPU time" : "memory");
 		watch_client_end_with(teller->pool, client, watch_too_costly);
@@ -151,6 +153,15 @@ static void read_contents(void *arg)
 	contents->outcome = follow_contents(contents->teller->registry, contents->batch, contents->n);
 }
 
+// What the change is about can't be read: ends the watches that were to be told of it.
+static void end_broken(struct watch_teller *teller, uint64_t after, const struct followed *change)
+{
+	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
+		if (is_new_to(teller, client, after, change) && watcher_wants(client->watcher, change))
+			watch_client_end_with(teller->pool, client, watch_broken);
+	}
+}
+
 static bool tell_batch(struct watch_teller *teller, uint64_t after, struct followed **batch, size_t n)
 {
 	struct pool_mark mark = pool_mark(teller->pool);
@@ -161,7 +172,12 @@ static bool tell_batch(struct watch_teller *teller, uint64_t after, struct follo
 	budget_grant(n > 1 ? WATCH_CONTENTS_MEMORY : 0, 0);
 	enum budget_end end = budget_guard(read_contents, &contents);
 	budget_end();
-	if (end != BUDGET_KEPT) { // they are large: fewer at a time
+	if (end == BUDGET_BROKEN && n == 1) {
+		pool_rewind(teller->pool, mark);
+		end_broken(teller, after, batch[0]);
+		return true;
+	}
+	if (end != BUDGET_KEPT) { // they are large, or one of them can't be read: fewer at a time
 		pool_rewind(teller->pool, mark);
 		return tell_batch(teller, after, batch, n / 2) && tell_batch(teller, after, batch + n / 2, n - n / 2);
 	}

@@ -70,7 +70,7 @@ static void add_metadata(struct object_form *form, const struct resource *resour
 		clock_add_rfc3339(out, resource->doomed_us);
 		BUF_LIT(out, "\",\"deletionGracePeriodSeconds\":0");
 	}
-	add_stored_members(out, resource->meta);
+	add_stored_members(out, resource_place(resource, "meta"), resource->meta);
 	buf_addc(out, '}');
 }
 
@@ -90,11 +90,11 @@ static bool mentions(struct str text, size_t n)
 
 // The body without members that come from elsewhere: another dialect may have stored them. A namespace's status is
 // added apart.
-static struct str own_body(struct pool *pool, bool of_namespace, struct str body)
+static struct str own_body(struct pool *pool, bool of_namespace, struct stored_place place, struct str body)
 {
 	if (!mentions(body, of_namespace ? 3 : 2))
 		return body;
-	struct doc *doc = stored_doc(pool, body);
+	struct doc *doc = stored_document(pool, place, body);
 	struct buf text = buf_new(pool, body.n);
 	doc_remove(doc, STR("apiVersion"));
 	doc_remove(doc, STR("kind"));
@@ -104,11 +104,11 @@ static struct str own_body(struct pool *pool, bool of_namespace, struct str body
 	return buf_str(&text);
 }
 
-static struct str body_of_beta(struct pool *pool, struct str body)
+static struct str body_of_beta(struct pool *pool, struct stored_place place, struct str body)
 {
 	struct buf text = buf_new(pool, body.n + 256);
 
-	doc_write_json(crd_to_v1beta1(pool, stored_doc(pool, body)), &text);
+	doc_write_json(crd_to_v1beta1(pool, stored_document(pool, place, body)), &text);
 	return buf_str(&text);
 }
 
@@ -136,11 +136,12 @@ void object_add(struct object_form *form, const struct resource *resource, struc
 {
 	struct pool *pool = form->call->registry->pool;
 	struct str shown = resource_shown(form->call->registry, resource);
-	struct str body = own_body(pool, form->of_namespace, shown);
+	const struct stored_place place = resource_place(resource, "body");
+	struct str body = own_body(pool, form->of_namespace, place, shown);
 
 	buf_add(out, form->head);
 	add_metadata(form, resource, out);
-	add_stored_members(out, form->of_beta ? body_of_beta(pool, body) : body);
+	add_stored_members(out, place, form->of_beta ? body_of_beta(pool, place, body) : body);
 	if (form->of_namespace)
 		add_namespace_status(pool, resource, shown, out);
 	buf_addc(out, '}');
@@ -154,7 +155,8 @@ void object_json(struct call *call, const struct definition *definition, const s
 	object_add(&form, resource, out);
 }
 
-void answer_text(struct call *call, const struct target *target, struct str object, uint64_t version)
+void answer_text(struct call *call, const struct target *target, struct stored_place place, struct str object,
+	uint64_t version)
 {
 	struct listing listing;
 
@@ -163,21 +165,22 @@ void answer_text(struct call *call, const struct target *target, struct str obje
 		return;
 	}
 	listing_begin(&listing, call, target);
-	listing_add(&listing, object);
+	listing_add(&listing, place, object);
 	listing_end(&listing, version, STR_NONE);
 }
 
 void answer_object(struct call *call, const struct target *target, const struct resource *resource)
 {
+	const struct stored_place place = resource_place(resource, "meta or body");
 	struct buf out = buf_new(call->pool, 1024 + resource->meta.n + resource->body.n);
 
 	set_etag(call, resource->etag);
 	object_json(call, target->definition, target->version, resource, &out);
 	if (target->part == PART_SCALE) {
-		write_json_doc(call, scale_of(call->pool, target, stored_doc(call->pool, buf_str(&out))));
+		write_json_doc(call, scale_of(call->pool, target, stored_document(call->pool, place, buf_str(&out))));
 		return;
 	}
-	answer_text(call, target, buf_str(&out), resource->changed);
+	answer_text(call, target, place, buf_str(&out), resource->changed);
 }
 
 // ---- lists
@@ -214,7 +217,7 @@ void listing_begin(struct listing *listing, struct call *call, const struct targ
 	BUF_LIT(out, ",\"rows\":[");
 }
 
-void listing_add(struct listing *listing, struct str object)
+void listing_add(struct listing *listing, struct stored_place place, struct str object)
 {
 	struct call *call = listing->call;
 	struct pool *pool = call->registry->pool;
@@ -224,8 +227,8 @@ void listing_add(struct listing *listing, struct str object)
 	if (listing->columns == NULL)
 		buf_add(&listing->out, object);
 	else
-		table_add_row(pool, listing->columns, stored_doc(pool, object), included_object(call), call->registry->now_us,
-			&listing->out);
+		table_add_row(pool, listing->columns, stored_document(pool, place, object), included_object(call),
+			call->registry->now_us, &listing->out);
 	if (listing->out.n > SPILL_BYTES)
 		listing->spilled = response_spill(&call->response, &listing->out);
 }

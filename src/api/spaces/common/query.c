@@ -168,13 +168,13 @@ bool choice_varies(const struct choice *choice)
 	return !choice->all && (!label_selector_is_empty(choice->labels) || field_selector_varies(choice->fields));
 }
 
-bool chosen(const struct choice *choice, struct pool *pool, struct str object)
+bool chosen(const struct choice *choice, struct pool *pool, struct stored_place place, struct str object)
 {
 	const struct doc *metadata = NULL, *labels = NULL, *doc;
 
 	if (choice->all)
 		return true;
-	doc = stored_doc(pool, object);
+	doc = stored_document(pool, place, object);
 	if (doc_get(doc, STR("metadata"), &metadata))
 		(void)doc_get(metadata, STR("labels"), &labels);
 	return label_selector_matches(choice->labels, labels) && field_selector_matches(choice->fields, doc);

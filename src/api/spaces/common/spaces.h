@@ -8,6 +8,7 @@
 #include "api/spaces/answer/table.h"
 #include "api/spaces/lang/selector.h"
 #include "registry/log/horizon.h"
+#include "registry/resource/stored.h"
 #include "registry/type/definition.h"
 #include "repr/schema/field_fault.h"
 
@@ -87,7 +88,7 @@ struct choice {
 // OUTCOME_OK; _BAD_PARAMETER with call->problem set.
 enum outcome read_choice(struct call *call, const struct target *target, struct choice *choice);
 // Is this object, as JSON, chosen?
-bool chosen(const struct choice *choice, struct pool *pool, struct str object);
+bool chosen(const struct choice *choice, struct pool *pool, struct stored_place place, struct str object);
 // May an object that is chosen no longer be so after a change, or the other way round? Its name and namespace stay.
 bool choice_varies(const struct choice *choice);
 struct list_query {
@@ -166,7 +167,8 @@ void object_json(struct call *call, const struct definition *definition, const s
 // The whole answer with its ETag: the object, or a Table of one row where that is asked for.
 void answer_object(struct call *call, const struct target *target, const struct resource *resource);
 // The same for an object's JSON that is made already.
-void answer_text(struct call *call, const struct target *target, struct str object, uint64_t version);
+void answer_text(struct call *call, const struct target *target, struct stored_place place, struct str object,
+	uint64_t version);
 void write_json_text(struct call *call, struct str text);
 void write_json_doc(struct call *call, const struct doc *doc);
 // A list being made, as items or as a Table.
@@ -180,7 +182,7 @@ struct listing {
 };
 void listing_begin(struct listing *listing, struct call *call, const struct target *target);
 // The object's JSON.
-void listing_add(struct listing *listing, struct str object);
+void listing_add(struct listing *listing, struct stored_place place, struct str object);
 // next: where the list goes on; p NULL: this was all.
 void listing_end(struct listing *listing, uint64_t version, struct str next);
 

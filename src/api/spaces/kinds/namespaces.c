@@ -56,7 +56,7 @@ void add_namespace_status(struct pool *pool, const struct resource *resource, st
 	buf_add(out, phase_of(resource));
 	buf_addc(out, '"');
 	if (memmem(body.p, body.n, "\"conditions\"", 12) != NULL)
-		conditions = conditions_of(stored_doc(pool, body));
+		conditions = conditions_of(stored_document(pool, resource_place(resource, "body"), body));
 	if (conditions != NULL && resource->doomed_us == 0)
 		conditions = without_its_end(pool, conditions);
 	if (conditions != NULL) {

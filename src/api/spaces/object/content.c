@@ -389,7 +389,7 @@ static enum outcome body_of(const struct change_of_object *change, const struct 
 	const struct target *target = change->target;
 	struct pool *pool = change->call->pool;
 	struct pool *scratch = pool_scratch(pool, current != NULL ? current->body.n : 0);
-	const struct doc *stored = current != NULL ? stored_doc(scratch, current->body) : NULL;
+	const struct doc *stored = current != NULL ? resource_body_doc(scratch, current) : NULL;
 	struct doc *sent = doc_copy(pool, whole);
 
 	if (target->part == PART_SCALE)
@@ -425,7 +425,7 @@ static enum outcome whole_of(const struct change_of_object *change, const struct
 	struct buf text = buf_new(call->pool, 1024 + current->meta.n + current->body.n);
 	object_json(call, change->target->definition, change->target->version, current, &text);
 	struct pool *scratch = pool_scratch(call->pool, text.n);
-	struct doc *object = stored_doc(scratch, buf_str(&text));
+	struct doc *object = stored_document(scratch, resource_place(current, "meta or body"), buf_str(&text));
 	if (change->target->part == PART_SCALE)
 		object = scale_of(call->pool, change->target, object);
 	enum outcome outcome = changed_object(change, object, whole);
@@ -462,7 +462,7 @@ static enum outcome check_doomed(const struct change_of_object *change, const st
 
 	if (current == NULL || current->doomed_us == 0 || !doc_get(meta, STR("finalizers"), &after))
 		return OUTCOME_OK;
-	(void)doc_get(stored_doc(change->call->pool, current->meta), STR("finalizers"), &before);
+	(void)doc_get(resource_meta_doc(change->call->pool, current), STR("finalizers"), &before);
 	check_finalizers(after, doc_kind(before) == DOC_ARRAY ? before : none, &faults);
 	if (faults.n == 0)
 		return OUTCOME_OK;
@@ -488,11 +488,11 @@ enum outcome change_apply(void *arg, const struct resource *current, struct cont
 		outcome = body_of(change, whole, current, &body);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	content->meta = text_or_same(pool, meta, current != NULL ? &current->meta : NULL);
-	content->body = text_or_same(pool, body, current != NULL ? &current->body : NULL);
+	content->meta = text_or_same(pool, meta, current, "meta");
+	content->body = text_or_same(pool, body, current, "body");
 	if (change->target->definition->builtin && change->target->part == PART_WHOLE &&
 		(current == NULL || !str_eq(content->body, current->body)))
-		outcome = check_builtin_rules(change, current != NULL ? stored_doc(pool, current->body) : NULL, meta, body);
+		outcome = check_builtin_rules(change, current != NULL ? resource_body_doc(pool, current) : NULL, meta, body);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (change->target->part == PART_STATUS || change->target->part == PART_SCALE) {

@@ -75,8 +75,9 @@ enum outcome list_forced(struct listing *listing, const struct choice *choice, s
 		return OUTCOME_OK;
 	if (outcome != OUTCOME_OK)
 		return outcome;
+	const struct stored_place place = resource_place(&resource, "meta or body");
 	object_json(call, target->definition, target->version, &resource, &object);
-	if (chosen(choice, call->pool, buf_str(&object)))
-		listing_add(listing, buf_str(&object));
+	if (chosen(choice, call->pool, place, buf_str(&object)))
+		listing_add(listing, place, buf_str(&object));
 	return OUTCOME_OK;
 }

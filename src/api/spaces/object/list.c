@@ -99,7 +99,7 @@ static enum outcome take_page(const struct visit *visit, struct object_form *for
 		*marker = resource_marker(call->registry->pool, query, &list[i]);
 		if (visit->as_of != NULL)
 			as_of_saw(visit->as_of, list[i].id, list[i].changed);
-		if (chosen(&visit->query->choice, call->registry->pool, buf_str(&object)))
+		if (chosen(&visit->query->choice, call->registry->pool, resource_place(&list[i], "meta or body"), buf_str(&object)))
 			*enough = !visit->take(visit->arg, &list[i], buf_str(&object));
 		if (*enough && i + 1 < n)
 			*more = true;
@@ -150,7 +150,7 @@ static enum outcome visit_one(const struct visit *visit)
 	if (visit->as_of != NULL)
 		as_of_saw(visit->as_of, resource.id, resource.changed);
 	object_json(call, target->definition, target->version, &resource, &object);
-	if (chosen(&visit->query->choice, call->pool, buf_str(&object)))
+	if (chosen(&visit->query->choice, call->pool, resource_place(&resource, "meta or body"), buf_str(&object)))
 		(void)visit->take(visit->arg, &resource, buf_str(&object));
 	return OUTCOME_OK;
 }
@@ -203,7 +203,7 @@ struct listed {
 	bool too_large;
 };
 
-static bool list_text(struct listed *listed, struct str object)
+static bool list_text(struct listed *listed, struct stored_place place, struct str object)
 {
 	uint64_t limit = listed->query->limit;
 
@@ -211,7 +211,7 @@ static bool list_text(struct listed *listed, struct str object)
 		listed->too_large = true;
 		return false;
 	}
-	listing_add(&listed->listing, object);
+	listing_add(&listed->listing, place, object);
 	return limit == 0 || listed->listing.n < limit;
 }
 
@@ -222,15 +222,16 @@ static bool list_one(void *arg, const struct resource *resource, struct str obje
 	for (size_t i = 0; i < listed->n_forced; i++)
 		if (str_eq(listed->forced[i], resource->name))
 			return true;
-	return list_text(arg, object);
+	return list_text(arg, resource_place(resource, "meta or body"), object);
 }
 
 static bool list_tenant(void *arg, const struct tenant *tenant, struct str object)
 {
 	struct listed *listed = arg;
 
-	UNUSED(tenant);
-	return !chosen(&listed->query->choice, listed->listing.call->pool, object) || list_text(listed, object);
+	const struct stored_place place = tenant_place(tenant, "metadata or object");
+
+	return !chosen(&listed->query->choice, listed->listing.call->pool, place, object) || list_text(listed, place, object);
 }
 
 // *next: the marker behind which it goes on.
@@ -352,7 +353,7 @@ static bool doom_one(void *arg, const struct resource *resource, struct str obje
 	}
 	doomed->list[doomed->n].space = str_dup(doomed->call->pool, resource->space);
 	doomed->list[doomed->n++].name = str_dup(doomed->call->pool, resource->name);
-	listing_add(&doomed->listing, object);
+	listing_add(&doomed->listing, resource_place(resource, "meta or body"), object);
 	return true;
 }
 

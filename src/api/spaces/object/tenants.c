@@ -28,7 +28,7 @@ static void add_all(struct pool *pool, struct doc *to, const struct doc *from)
 
 static struct doc *annotations_doc(struct pool *pool, const struct tenant *tenant, const struct doc *object)
 {
-	struct doc *annotations = stored_doc(pool, tenant->metadata);
+	struct doc *annotations = tenant_metadata_doc(pool, tenant);
 	const struct doc *others;
 
 	if (doc_get(object, STR("annotations"), &others))
@@ -66,7 +66,7 @@ static struct doc *metadata_doc(struct call *call, const struct target *target, 
 static struct doc *tenant_doc(struct call *call, const struct target *target, const struct tenant *tenant)
 {
 	struct pool *pool = call->registry->pool;
-	const struct doc *object = stored_doc(pool, tenant->object.n > 0 ? tenant->object : STR("{}")), *spec;
+	const struct doc *object = tenant_object_doc(pool, tenant), *spec;
 	struct doc *doc = doc_new_object(pool), *status = doc_new_object(pool);
 
 	doc_set_str(pool, doc, "kind", target->definition->kind);
@@ -90,7 +90,7 @@ struct str tenant_text(struct call *call, const struct target *target, const str
 static void write_tenant(struct call *call, const struct target *target, const struct tenant *tenant)
 {
 	set_etag(call, tenant->etag);
-	answer_text(call, target, tenant_text(call, target, tenant), tenant->changed);
+	answer_text(call, target, tenant_place(tenant, "metadata or object"), tenant_text(call, target, tenant), tenant->changed);
 }
 
 // ---- whose
@@ -265,8 +265,8 @@ static enum outcome check_tenants_own(const struct change_of_object *change, con
 {
 	struct call *call = change->call;
 	struct str name = STR("multiTenancyCRDPolicy");
-	struct doc *before = stored_doc(call->pool, current->object.n > 0 ? current->object : STR("{}"));
-	struct doc *after = stored_doc(call->pool, content->object);
+	struct doc *before = tenant_object_doc(call->pool, current);
+	struct doc *after = stored_document(call->pool, STORED_NEW, content->object);
 	struct doc *docs[] = { before, after };
 	doc_remove(before, STR("deletionTimestamp")); // the registry's
 	const struct doc *spec;
@@ -278,7 +278,7 @@ static enum outcome check_tenants_own(const struct change_of_object *change, con
 		doc_set(docs[i], STR("spec"), rest);
 	}
 	if (doc_equal(before, after) &&
-		doc_equal(stored_doc(call->pool, current->metadata), stored_doc(call->pool, content->metadata)))
+		doc_equal(tenant_metadata_doc(call->pool, current), stored_document(call->pool, STORED_NEW, content->metadata)))
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_FORBIDDEN, "of its own Tenant object a tenant changes spec.%.*s alone", STR_ARG(name));
 }
@@ -292,9 +292,9 @@ static enum outcome check_waiting(const struct change_of_object *change, const s
 	struct doc *none = doc_new_array(pool);
 	const struct doc *before = NULL, *after = NULL;
 
-	if (!tenant_deletion_asked(current) || !doc_get(stored_doc(pool, content->object), STR("finalizers"), &after))
+	if (!tenant_deletion_asked(current) || !doc_get(stored_document(pool, STORED_NEW, content->object), STR("finalizers"), &after))
 		return OUTCOME_OK;
-	(void)doc_get(stored_doc(pool, current->object), STR("finalizers"), &before);
+	(void)doc_get(tenant_object_doc(pool, current), STR("finalizers"), &before);
 	check_finalizers(after, doc_kind(before) == DOC_ARRAY ? before : none, &faults);
 	return faults.n == 0 ? OUTCOME_OK : fail_invalid(change->call, change->target->definition, current->name, &faults);
 }

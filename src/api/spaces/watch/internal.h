@@ -41,9 +41,9 @@ struct known {
 	enum known_state state;
 };
 
-// Appends one event. columns: of a Table, NULL for the object itself.
+// Appends one event. columns: of a Table, NULL for the object itself. place: what object was made of.
 void event_add(struct call *call, const struct target *target, const struct table_columns *columns, const char *type,
-	struct str object, struct buf *out);
+	struct stored_place place, struct str object, struct buf *out);
 // Appends a BOOKMARK of that position. initial: the one that stands behind what was there.
 void bookmark_add(struct call *call, const struct target *target, const struct table_columns *columns, uint64_t position,
 	bool initial, struct buf *out);

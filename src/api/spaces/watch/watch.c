@@ -28,7 +28,7 @@ struct watch_begun {
 // ---- events
 
 void event_add(struct call *call, const struct target *target, const struct table_columns *columns, const char *type,
-	struct str object, struct buf *out)
+	struct stored_place place, struct str object, struct buf *out)
 {
 	struct pool *pool = call->registry->pool;
 
@@ -46,7 +46,8 @@ void event_add(struct call *call, const struct target *target, const struct tabl
 	BUF_LIT(out, ",\"metadata\":{},\"columnDefinitions\":");
 	table_add_columns(columns, out);
 	BUF_LIT(out, ",\"rows\":[");
-	table_add_row(pool, columns, stored_doc(pool, object), included_object(call), call->registry->now_us, out);
+	table_add_row(pool, columns, stored_document(pool, place, object), included_object(call), call->registry->now_us,
+		out);
 	BUF_LIT(out, "]}}\n");
 }
 
@@ -64,7 +65,7 @@ void bookmark_add(struct call *call, const struct target *target, const struct t
 	if (initial)
 		BUF_LIT(&object, ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}");
 	BUF_LIT(&object, "}}");
-	event_add(call, target, columns, "BOOKMARK", buf_str(&object), out);
+	event_add(call, target, columns, "BOOKMARK", STORED_NEW, buf_str(&object), out);
 }
 
 void watch_unauthenticated(struct buf *out)
@@ -80,6 +81,13 @@ void watch_too_costly(struct buf *out)
 		"\"status\":\"Failure\",\"message\":\"an event of this watch takes more memory or computing time than one is "
 		"granted: watch without columns or selectors that search large members\",\"reason\":\"RequestEntityTooLarge\","
 		"\"code\":413}}\n");
+}
+
+void watch_broken(struct buf *out)
+{
+	BUF_LIT(out, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
+		"\"status\":\"Failure\",\"message\":\"what is stored of an object can't be read: tell the operator, whose log "
+		"names the row\",\"reason\":\"InternalError\",\"code\":500}}\n");
 }
 
 void watch_expired(struct buf *out)
@@ -153,8 +161,10 @@ static enum outcome find_position(struct watch_begun *begun, bool *expired)
 
 	*expired = false;
 	enum outcome outcome = follow_bounds(begun->call->registry, &oldest, &newest);
+	if (outcome != OUTCOME_OK)
+		return outcome;
 	*expired = *position > newest || (!begun->from_now && *position + 1 < oldest);
-	return begun->from_now && !*expired && outcome == OUTCOME_OK ? horizon_advance(begun->call->registry, position, NULL) : outcome;
+	return begun->from_now && !*expired ? horizon_advance(begun->call->registry, position, NULL) : OUTCOME_OK;
 }
 
 // ---- what is there
@@ -166,14 +176,14 @@ static void note_known(struct watch_begun *begun, uint64_t id, enum known_state 
 	buf_add(&begun->known, str_n((const char *)&known, sizeof(known)));
 }
 
-static void tell_first(struct watch_begun *begun, uint64_t id, uint64_t changed, struct str object)
+static void tell_first(struct watch_begun *begun, struct stored_place place, uint64_t changed, struct str object)
 {
 	begun->too_large = begun->out.n + object.n > FIRST_MAX_BYTES;
 	if (begun->too_large)
 		return;
-	event_add(begun->call, begun->target, begun->columns, "ADDED", object, &begun->out);
+	event_add(begun->call, begun->target, begun->columns, "ADDED", place, object, &begun->out);
 	if (begun->words.selective || changed > begun->words.position)
-		note_known(begun, id, KNOWN_CHOSEN);
+		note_known(begun, place.id, KNOWN_CHOSEN);
 }
 
 // It is not chosen. A change behind the position, which is told yet, may be the one that made it so.
@@ -193,7 +203,8 @@ static bool take_first(void *arg, const struct resource *resource, struct str ob
 {
 	struct watch_begun *begun = arg;
 	struct call *call = begun->call;
-	bool fits = chosen(&begun->query.choice, call->registry->pool, object);
+	const struct stored_place place = resource_place(resource, "meta or body");
+	bool fits = chosen(&begun->query.choice, call->registry->pool, place, object);
 	struct resource now = *resource;
 	struct buf text = buf_new(call->registry->pool, 1024 + now.meta.n + now.body.n);
 
@@ -203,7 +214,7 @@ static bool take_first(void *arg, const struct resource *resource, struct str ob
 	}
 	now.changed = as_of_position(begun, now.changed);
 	object_json(call, begun->target->definition, begun->target->version, &now, &text);
-	tell_first(begun, resource->id, resource->changed, buf_str(&text));
+	tell_first(begun, place, resource->changed, buf_str(&text));
 	return !begun->too_large;
 }
 
@@ -211,7 +222,8 @@ static bool take_first_tenant(void *arg, const struct tenant *tenant, struct str
 {
 	struct watch_begun *begun = arg;
 	struct call *call = begun->call;
-	bool fits = chosen(&begun->query.choice, call->registry->pool, object);
+	const struct stored_place place = tenant_place(tenant, "metadata or object");
+	bool fits = chosen(&begun->query.choice, call->registry->pool, place, object);
 	struct tenant now = *tenant;
 
 	if (!fits) {
@@ -219,7 +231,7 @@ static bool take_first_tenant(void *arg, const struct tenant *tenant, struct str
 		return true;
 	}
 	now.changed = as_of_position(begun, now.changed);
-	tell_first(begun, tenant->id, tenant->changed, tenant_text(call, begun->target, &now));
+	tell_first(begun, place, tenant->changed, tenant_text(call, begun->target, &now));
 	return !begun->too_large;
 }
 

@@ -365,16 +365,25 @@ static struct str object_of(const struct telling *telling, const struct followed
 	return buf_str(&text);
 }
 
-static void tell(const struct telling *telling, const char *type, struct str object)
+// Where the object that a change is about stands.
+static struct stored_place place_of(const struct followed *change)
 {
-	event_add(telling->call, &telling->target, telling->columns, type, object, telling->out);
+	if (!is_of_tenant(change))
+		return resource_place(&change->resource, "meta or body");
+	return (struct stored_place){ .table = "tenants", .column = "metadata or object", .id = change->tenant_id };
+}
+
+static void tell(const struct telling *telling, const char *type, const struct followed *change, struct str object)
+{
+	event_add(telling->call, &telling->target, telling->columns, type, place_of(change), object, telling->out);
 }
 
 // What the log tells of an object as an object of its own, with the names that stay.
 static struct str object_before(const struct telling *telling, const struct followed *change)
 {
 	struct pool *pool = telling->call->pool;
-	struct doc *object = stored_doc(pool, change->before.p != NULL ? change->before : STR("{}")), *metadata;
+	const struct stored_place place = { .table = "changes", .column = "selectable_before", .id = change->id };
+	struct doc *object = stored_document(pool, place, change->before.p != NULL ? change->before : STR("{}")), *metadata;
 	const struct doc *there = NULL;
 	struct buf text = buf_new(pool, 256);
 
@@ -401,7 +410,7 @@ static enum outcome find_had(const struct telling *telling, const struct followe
 		return OUTCOME_OK;
 	if (watcher->words.varying && (!change->asks_before || change->before.p == NULL))
 		return OUTCOME_GONE;
-	*had = chosen(&telling->choice, telling->call->pool, object_before(telling, change));
+	*had = chosen(&telling->choice, telling->call->pool, STORED_NEW, object_before(telling, change));
 	return OUTCOME_OK;
 }
 
@@ -436,11 +445,11 @@ static enum outcome tell_present(const struct telling *telling, const struct fol
 			keep_known(watcher, change, had);
 		return OUTCOME_OK;
 	}
-	has = !watcher->words.selective || chosen(&telling->choice, telling->call->pool, object);
+	has = !watcher->words.selective || chosen(&telling->choice, telling->call->pool, place_of(change), object);
 	if (has)
-		tell(telling, had ? "MODIFIED" : "ADDED", object);
+		tell(telling, had ? "MODIFIED" : "ADDED", change, object);
 	else if (had)
-		tell(telling, "DELETED", object);
+		tell(telling, "DELETED", change, object);
 	if (watcher->words.varying)
 		keep_known(watcher, change, has);
 	return OUTCOME_OK;
@@ -454,7 +463,7 @@ static enum outcome tell_absent(const struct telling *telling, const struct foll
 	enum outcome outcome = find_had(telling, change, false, &had);
 
 	if (outcome == OUTCOME_OK && had)
-		tell(telling, "DELETED", object_of(telling, change, tenant));
+		tell(telling, "DELETED", change, object_of(telling, change, tenant));
 	known = find_known(watcher, known_id(change));
 	if (known != NULL)
 		forget_known(watcher, known);

@@ -50,5 +50,7 @@ void watch_expired(struct buf *out);
 void watch_unauthenticated(struct buf *out);
 // Appends the ERROR event that says that an event would take too much.
 void watch_too_costly(struct buf *out);
+// Appends the ERROR event, with code 500, that says that what is stored can't be read.
+void watch_broken(struct buf *out);
 
 #endif
