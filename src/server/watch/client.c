@@ -36,8 +36,10 @@ void watch_client_push(struct watch_clients *clients, struct watch_client *clien
 	if (client->gone)
 		return;
 	client->gone = !stream_write(&client->stream) || (client->stream.ended && stream_waiting(&client->stream) == 0);
-	if (!client->gone)
-		set_interest(clients, client);
+	if (client->gone)
+		return;
+	set_interest(clients, client);
+	clients->drained |= client->slow && stream_waiting(&client->stream) <= WATCH_WAITING_MAX;
 }
 
 void watch_client_say(struct watch_client *client, const struct buf *text)

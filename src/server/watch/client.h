@@ -38,6 +38,7 @@ struct watch_clients {
 	int epoll_fd;               // watches every client's connection; event data: the client
 	struct watch_client *first; // newest first
 	size_t n;
+	bool drained;               // a slow client has taken enough to be told more; the loop clears it with the next round
 	struct limits *limits;
 };
 

@@ -31,6 +31,7 @@ enum {
 	IDLE_MS = 1000,               // between two looks at the shared memory while nobody watches
 	QUESTION_US = 5000,           // between two questions about tokens, on average
 	AWAY_MS = 1000,               // between two rounds while the database is away
+	DRAINED_MS = 10,              // until the next round if a slow client has taken what waited for it
 };
 
 struct watch_proc {
@@ -40,6 +41,7 @@ struct watch_proc {
 	struct watch_clients clients;
 	struct watch_teller teller;
 	int64_t round_us;             // clock_tick_us of the next round
+	bool away;                    // the database was, at the last round
 	unsigned questions;           // asked about tokens since the pace was set
 	int64_t pace_us, pace_due_us; // between two looks at a client's credentials; when it is set again
 	bool stop;
@@ -121,6 +123,7 @@ static void round_of_all(struct watch_proc *proc)
 {
 	int pause_ms = watch_tell_round(&proc->teller);
 
+	proc->away = pause_ms < 0;
 	set_pace(proc);
 	for (struct watch_client *client = proc->clients.first; client != NULL; client = client->next)
 		look_at_time(proc, client);
@@ -159,6 +162,21 @@ static void take_event(struct watch_proc *proc, const struct epoll_event *event)
 	watch_client_push(&proc->clients, client);
 }
 
+// A client that was slow, and has read what waited for it, is told more soon, not only at the next regular round. It may be
+// far behind: one round tells it little more than WATCH_WAITING_MAX.
+static void hurry_for_drained(struct watch_proc *proc)
+{
+	int64_t soon_us = clock_tick_us() + DRAINED_MS * 1000;
+
+	if (!proc->clients.drained)
+		return;
+	for (struct watch_client *client = proc->clients.first; client != NULL; client = client->next)
+		client->slow = stream_waiting(&client->stream) > WATCH_WAITING_MAX;
+	proc->clients.drained = false;
+	if (proc->round_us > soon_us && !proc->away)
+		proc->round_us = soon_us;
+}
+
 static int patience_ms(const struct watch_proc *proc)
 {
 	int64_t us = proc->round_us - clock_tick_us();
@@ -173,6 +191,7 @@ static void loop(struct watch_proc *proc)
 	struct epoll_event events[EVENTS];
 
 	while (!proc->stop) {
+		hurry_for_drained(proc);
 		int n = epoll_wait(proc->clients.epoll_fd, events, EVENTS, patience_ms(proc));
 		for (int i = 0; i < n; i++)
 			take_event(proc, &events[i]);
