@@ -12,7 +12,7 @@ use Test::More;
 use Tenure::Instance;
 use Tenure::Raw;
 
-my $instance = Tenure::Instance->start(workers => 2, settings => { 'tenure.max_body' => '256K' });
+my $instance = Tenure::Instance->start(workers => 2, settings => { 'tenure.max_body' => '256K', 'database.connect_timeout' => 1 });
 my $admin    = $instance->admin;
 $admin->make_tenant('t1');
 my $url  = '/v2.0/t1/namespaces/default/configmaps';

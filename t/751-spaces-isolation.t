@@ -17,6 +17,7 @@ use Test::More;
 
 use Tenure::Instance;
 use Tenure::Isolation;
+use Tenure::Watch;
 
 my $instance = Tenure::Instance->start(combined => 1, placement => 1);
 my $world    = Tenure::Isolation->new($instance);
@@ -139,13 +140,20 @@ subtest 'watches from another tenant\'s positions' => sub {
     my $thing = '/api/v1/namespaces/acme-space/configmaps/acme-thing';
     $acme->patch($thing, { metadata => { annotations => { again => "x$_" } } })->is_status(200) for 1 .. 3;
     $acme->patch('/api/v1/persistentvolumes/acme-thing', { metadata => { annotations => { again => 'x' } } })->is_status(200);
+    my @watches;
     for my $path ('/api/v1/configmaps', '/api/v1/namespaces/acme-space/configmaps', '/api/v1/persistentvolumes', '/api/v1/namespaces', '/api/v1/tenants',
         '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', '/api/v1/tenants/globex/configmaps') {
-        for my $position ($from, 1, '') {
-            my $answer = $globex->get("$path?watch=true&timeoutSeconds=1&resourceVersion=$position");
-            ok $answer->status =~ /\A(?:200|40[45]|410)\z/, "$path from '$position'" or diag $answer->describe;
-            $world->look($answer);
-        }
+        push @watches, map { [$path, $_] } $from, 1, '';
+    }
+    # All at once, for a second.
+    $_->[2] = Tenure::Watch->new($globex->url, 'bob:globex', "$_->[0]?timeoutSeconds=1&resourceVersion=$_->[1]", wait => 0, keep => 1) for @watches;
+    for my $case (@watches) {
+        my ($path, $position, $watch) = @$case;
+        Tenure::Watch::events($watch, 1e9);
+        ok $watch->{over}, "$path from '$position' ends";
+        my ($status) = ($watch->{head} // '') =~ m{\AHTTP/1.1 (\d+)};
+        ok +($status // '') =~ /\A(?:200|40[45]|410)\z/, 'and was answered' or diag $watch->{head};
+        $world->look_at("$watch->{head}\n$watch->{all}", "watch of $path");
     }
     for my $path ('/api/v1/tenants/acme/configmaps', '/api/v1/tenants/system/configmaps', '/api/v1/tenants/all/configmaps',
         '/apis/apiextensions.k8s.io/v1/tenants/acme/customresourcedefinitions') {

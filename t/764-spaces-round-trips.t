@@ -52,12 +52,15 @@ sub definition {
 
 made('service', $crds, definition('widgets', 'Widget'));
 made('admin', $crds, definition('gadgets', 'Gadget', applicableRange => ['*']));
-sleep 1; # other workers learn of it within that
 my %path = (
     'a built-in type'   => '/api/v1/namespaces/default/configmaps',
     'a type of its own' => '/apis/example.com/v1/namespaces/default/widgets',
     'a shared type'     => '/apis/example.com/v1/namespaces/default/gadgets',
 );
+# Both workers know the types; what else they ask about them now and then is left out by the fewest of several.
+for my $path (values %path) {
+    Tenure::Instance::wait_until(sub { ask('service', 'GET', $path)->{status} == 200 }) or die "$path is not served\n";
+}
 
 # The fewest of several: twice a second a worker asks whether anything that it holds is old.
 sub fewest {

@@ -384,11 +384,17 @@ sub _shape {
 sub look {
     my ($self, $answer, $question) = @_;
     my $text = join "\n", $answer->text, map { ref $_ ? @$_ : $_ } values %{ $answer->{headers} };
+    return $self->look_at($text, $answer->{what}, $question);
+}
+
+# The same of the text of an answer to what was asked.
+sub look_at {
+    my ($self, $text, $what, $question) = @_;
     $question //= '';
     $self->{marked} //= do { my $any = join '|', 's3cret', 'czNjcmV0', @{ $self->{marks} }; qr/($any)/ };
     while ($text =~ /$self->{marked}/g) {
         next if index($question, $1) >= 0;
-        push @{ $self->{seen} }, "$answer->{what}: $1 in " . $answer->describe;
+        push @{ $self->{seen} }, "$what: $1 in $text";
         return;
     }
     return;

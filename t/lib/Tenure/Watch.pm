@@ -13,7 +13,7 @@ use Time::HiRes ();
 
 our @EXPORT_OK = qw(events name_of told);
 
-# Of the service at that URL, for that token. accept: the header of that name. The watch has begun: what happens to the
+# Of the service at that URL, for that token. accept: the header of that name. keep: the whole body is kept, in {all}. The watch has begun: what happens to the
 # service from now on happens to it, too. Apache and nginx tell nothing of an answer before its first event; wait is how
 # many seconds to wait for it at most.
 sub new {
@@ -23,7 +23,8 @@ sub new {
     my $accept = $option{accept} // 'application/json';
     my $mark   = $path =~ /\?/ ? '&' : '?';
     print {$socket} "GET $path${mark}watch=true HTTP/1.1\r\nHost: $host:$port\r\nX-Auth-Token: $token\r\nAccept: $accept\r\n\r\n";
-    my $self = bless { socket => $socket, raw => '', text => '', events => [], head => undef, over => 0 }, $class;
+    my $self = bless { socket => $socket, raw => '', text => '', events => [], head => undef, over => 0, got => 0,
+        keep => $option{keep}, all => '' }, $class;
     read_while($self, $option{wait} // 10, sub { !defined $self->{head} });
     return $self;
 }
@@ -42,6 +43,7 @@ sub unchunk {
         $self->{raw} =~ s/\A(.*?)\r\n\r\n//s or return;
         $self->{head} = $1;
     }
+    my $had = length $self->{text};
     if ($self->{head} =~ /^transfer-encoding: chunked/mi) {
         while ($self->{raw} =~ /\A(?:\r\n)?([0-9a-f]+)[^\r\n]*\r\n/i) {
             my ($n, $skip) = (hex $1, $+[0]);
@@ -52,9 +54,13 @@ sub unchunk {
         }
     }
     else {
+        $self->{got} += length $self->{raw};
         $self->{text} .= $self->{raw};
         $self->{raw} = '';
+        # An answer of that length, which a worker gave by itself; the connection may stay open behind it.
+        $self->{over} = 1 if $self->{head} =~ /^content-length: (\d+)/mi && $self->{got} >= $1;
     }
+    $self->{all} .= substr $self->{text}, $had if $self->{keep};
     while ($self->{text} =~ s/\A([^\n]*)\n//) {
         next if !length $1;
         # Apache puts a page of its own behind an answer that breaks off: for a client that is an end as any.
