@@ -1,14 +1,6 @@
 -- tenure-manage os-traits sync: the catalogue of traits brought up to a list of standard ones, names as a JSON array.
-
--- Everybody who writes standard traits locks this row, so what they find missing stays so until they have added it.
--- @statement os_traits_lock
--- @out revision uint
-SELECT revision FROM catalogues WHERE name = 'traits' FOR UPDATE;
-
--- @statement os_traits_missing
--- @in names text
--- @out name text
-SELECT j.name FROM {names} LEFT JOIN traits t ON t.name = j.name WHERE t.id IS NULL ORDER BY j.name;
+-- Everybody who writes standard traits locks the row of the catalogue (catalogue_lock_traits), so what they find missing stays so
+-- until they have added it.
 
 -- @statement os_traits_insert
 -- @in names text, now time
@@ -29,11 +21,18 @@ FOR UPDATE;
 t.name NOT LIKE 'CUSTOM\_%' AND t.name NOT IN (SELECT j.name FROM {names})
 AND NOT EXISTS (SELECT 1 FROM resource_traits rt WHERE rt.trait_id = t.id)
 
--- @statement os_traits_unused
+-- What the catalogue lacks of the list; what the list lacks, and no resource has.
+-- @choice os_traits_unlike
+-- @case missing
+j.name FROM {names} LEFT JOIN traits t ON t.name = j.name WHERE t.id IS NULL ORDER BY j.name
+-- @case unused
+t.name FROM traits t WHERE {os_traits_unused_surplus} ORDER BY t.name
+
+-- @statement os_traits_find
 -- @in names text
 -- @out name text
 -- @scans only tenure-manage asks
-SELECT t.name FROM traits t WHERE {os_traits_unused_surplus} ORDER BY t.name;
+SELECT {os_traits_unlike};
 
 -- @statement os_traits_delete_unused
 -- @in names text

@@ -41,6 +41,91 @@ ON DUPLICATE KEY UPDATE
   updated_at = IF(live IS NULL, VALUES(updated_at), updated_at),
   live = 1;
 
+-- ---- the catalogue
+
+-- @group trait id uint, name text, description text, deprecated uint, created_at time, updated_at time
+-- @fragment trait
+t.id, t.name, t.description, t.deprecated, t.created_at, t.updated_at
+
+-- All, which a worker holds. In one statement with the revision, so that they are those of it; without any, there is one row
+-- of the revision alone.
+-- @statement trait_list
+-- @out revision uint, id uint null, name text null, description text null, deprecated uint null, created_at time null,
+--      updated_at time null
+-- @scans the catalogue is read whole
+-- @sorts likewise
+SELECT c.revision, {trait}
+FROM catalogues c
+LEFT JOIN traits t ON t.live = 1
+WHERE c.name = 'traits'
+ORDER BY t.name;
+
+-- @choice trait_read
+-- @case plain
+
+-- @case locking
+FOR UPDATE
+
+-- @statement trait_by_name
+-- @in name text
+-- @out t trait
+SELECT {trait} FROM traits t WHERE t.name = :name AND t.live = 1 {trait_read};
+
+-- Those that a resource which people see has; of one type, or of any. A look into the index for each: EXISTS would be turned
+-- into a join that begins with all resources.
+-- @statement trait_used
+-- @in any_type uint, type_id uint
+-- @out id uint
+-- @scans the catalogue is gone through
+SELECT t.id
+FROM traits t
+WHERE (SELECT r.id FROM resource_traits x STRAIGHT_JOIN {seen_of_x}
+  WHERE x.trait_id = t.id AND (:any_type OR r.type_id = :type_id) LIMIT 1) > 0
+ORDER BY t.id;
+
+-- @statement trait_insert
+-- @in name text, now time
+INSERT INTO traits (name, created_at, updated_at) VALUES (:name, :now, :now);
+
+-- One that was hidden, as if it were new.
+-- @statement trait_make_anew
+-- @in name text, now time
+UPDATE traits
+SET live = 1, description = '', deprecated = FALSE, created_at = :now, updated_at = :now
+WHERE name = :name AND live IS NULL;
+
+-- A resource that people see, and any resource at all, that has the trait.
+-- @statement trait_seen_user
+-- @in name text
+-- @out id uint
+SELECT r.id
+FROM traits t
+STRAIGHT_JOIN resource_traits x FORCE INDEX (trait) ON x.trait_id = t.id
+STRAIGHT_JOIN {seen_of_x}
+WHERE t.name = :name
+LIMIT 1;
+
+-- @statement trait_user
+-- @in name text
+-- @out resource_id uint
+SELECT x.resource_id
+FROM traits t
+STRAIGHT_JOIN resource_traits x FORCE INDEX (trait) ON x.trait_id = t.id
+WHERE t.name = :name
+LIMIT 1;
+
+-- @statement trait_delete
+-- @in id uint
+DELETE FROM traits WHERE id = :id;
+
+-- @statement trait_hide
+-- @in id uint
+UPDATE traits SET live = NULL WHERE id = :id;
+
+-- @statement trait_describe
+-- @in id uint, description text, deprecated uint, now time
+UPDATE traits SET description = :description, deprecated = :deprecated, updated_at = :now WHERE id = :id;
+
 -- ---- lists by traits
 
 -- How many resources have a trait, as far as that can be few.

@@ -9,6 +9,7 @@
 #include "manage/os_traits.h"
 #include "manage/schema.h"
 #include "registry/trait/catalogue.h"
+#include "sql/catalogues.h"
 #include "sql/os_traits.h"
 
 // TRAITS_VERSION: the version of the schema that has a catalogue.
@@ -176,31 +177,17 @@ static enum db_verdict end(struct sync *sync, enum db_result result)
 	return result == DB_OK ? DB_COMMIT : DB_ROLLBACK;
 }
 
-static enum db_result find_missing(struct sync *sync)
+static enum db_result find(struct sync *sync, enum sql_os_traits_unlike what)
 {
 	struct manage *manage = sync->manage;
-	const struct sql_os_traits_missing in = { .names = sync->list };
+	const struct sql_os_traits_find in = { .names = sync->list };
 	struct db_rows rows;
-	enum db_result result = sql_os_traits_missing_run(manage->db, manage->pool, &in, &rows);
+	enum db_result result = sql_os_traits_find_run(manage->db, manage->pool, what, &in, &rows);
 
 	sync->n_names = result == DB_OK ? rows.n : 0;
 	sync->names = POOL_ARRAY(manage->pool, struct str, sync->n_names);
 	for (size_t i = 0; i < sync->n_names; i++)
-		sync->names[i] = sql_os_traits_missing_row(&rows, i)->name;
-	return result;
-}
-
-static enum db_result find_unused(struct sync *sync)
-{
-	struct manage *manage = sync->manage;
-	const struct sql_os_traits_unused in = { .names = sync->list };
-	struct db_rows rows;
-	enum db_result result = sql_os_traits_unused_run(manage->db, manage->pool, &in, &rows);
-
-	sync->n_names = result == DB_OK ? rows.n : 0;
-	sync->names = POOL_ARRAY(manage->pool, struct str, sync->n_names);
-	for (size_t i = 0; i < sync->n_names; i++)
-		sync->names[i] = sql_os_traits_unused_row(&rows, i)->name;
+		sync->names[i] = sql_os_traits_find_row(&rows, i)->name;
 	return result;
 }
 
@@ -209,10 +196,10 @@ static enum db_verdict add_missing(void *arg)
 	struct sync *sync = arg;
 	struct manage *manage = sync->manage;
 	struct db_rows locked;
-	enum db_result result = sql_os_traits_lock_run(manage->db, manage->pool, &locked);
+	enum db_result result = sql_catalogue_lock_traits_run(manage->db, manage->pool, &locked);
 
 	if (result == DB_OK)
-		result = find_missing(sync);
+		result = find(sync, SQL_OS_TRAITS_UNLIKE_MISSING);
 	if (result != DB_OK || sync->n_names == 0)
 		return end(sync, result);
 	const struct sql_os_traits_insert in = {
@@ -230,12 +217,12 @@ static enum db_verdict remove_unused(void *arg)
 	const struct sql_os_traits_lock_surplus surplus = { .names = sync->list };
 	const struct sql_os_traits_delete_unused unused = { .names = sync->list };
 	struct db_rows locked;
-	enum db_result result = sql_os_traits_lock_run(manage->db, manage->pool, &locked);
+	enum db_result result = sql_catalogue_lock_traits_run(manage->db, manage->pool, &locked);
 
 	if (result == DB_OK)
 		result = sql_os_traits_lock_surplus_run(manage->db, manage->pool, &surplus, &locked);
 	if (result == DB_OK)
-		result = find_unused(sync);
+		result = find(sync, SQL_OS_TRAITS_UNLIKE_UNUSED);
 	if (result != DB_OK || sync->n_names == 0)
 		return end(sync, result);
 	struct db_call calls[] = {
@@ -280,7 +267,7 @@ int trait_list_sync(struct manage *manage, const struct trait_list *list, bool t
 static int show_missing(struct manage *manage, const struct trait_list *list)
 {
 	struct sync sync = sync_of(manage, list);
-	enum db_result result = find_missing(&sync);
+	enum db_result result = find(&sync, SQL_OS_TRAITS_UNLIKE_MISSING);
 
 	if (result != DB_OK)
 		return manage_db_fail(manage, result, "can't read the catalogue of traits");
@@ -293,7 +280,7 @@ static int show_missing(struct manage *manage, const struct trait_list *list)
 static int prune(struct manage *manage, const struct trait_list *list, bool remove)
 {
 	struct sync sync = sync_of(manage, list);
-	enum db_result result = remove ? transact(&sync, remove_unused) : find_unused(&sync);
+	enum db_result result = remove ? transact(&sync, remove_unused) : find(&sync, SQL_OS_TRAITS_UNLIKE_UNUSED);
 
 	if (result != DB_OK)
 		return manage_db_fail(manage, result, "nothing was removed from the catalogue of traits");

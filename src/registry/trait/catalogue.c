@@ -11,62 +11,16 @@
 #include "base/clock.h"
 #include "base/pool.h"
 #include "registry/core/internal.h"
+#include "sql/catalogues.h"
+#include "sql/traits.h"
 
 enum { ASK_AFTER_US = 500000 };
 
-#define TRAIT_COLUMNS "t.id, t.name, t.description, t.deprecated, t.created_at, t.updated_at"
-#define TRAIT_OUT "ussutt"
-
-// One statement, so that the rows are those of the revision.
-static const struct db_query q_all = {
-	"SELECT c.revision, " TRAIT_COLUMNS " FROM catalogues c LEFT JOIN traits t ON t.live = 1 WHERE c.name = 'traits' "
-	"ORDER BY t.name",
-	"", "u" TRAIT_OUT
-};
-static const struct db_query q_revisions = { "SELECT name, revision FROM catalogues", "", "su" };
-static const struct db_query q_hold = { "SELECT revision FROM catalogues WHERE name = 'traits' FOR UPDATE", "", "u" };
-static const struct db_query q_one = {
-	"SELECT " TRAIT_COLUMNS " FROM traits t WHERE t.name = ? AND t.live = 1", "s", TRAIT_OUT
-};
-// A look into the index for each; EXISTS would be turned into a join that begins with all resources.
-static const struct db_query q_used = {
-	"SELECT t.id FROM traits t WHERE (SELECT r.id FROM resource_traits x STRAIGHT_JOIN " SEEN_OF_X
-	" WHERE x.trait_id = t.id AND (? OR r.type_id = ?) LIMIT 1) > 0 ORDER BY t.id",
-	"uu", "u"
-};
-#define RAISE(name) \
-	{ "UPDATE catalogues SET revision = LAST_INSERT_ID(revision + 1) WHERE name = '" name "'", "", "" }
+// Their names in the database. Its statements choose between them by the same numbers.
 static const char *const catalogue_names[] = { [CATALOGUE_TRAITS] = "traits", [CATALOGUE_TYPES] = "types" };
-static const struct db_query q_raise[] = { [CATALOGUE_TRAITS] = RAISE("traits"), [CATALOGUE_TYPES] = RAISE("types") };
-static const struct db_query q_insert = {
-	"INSERT INTO traits (name, created_at, updated_at) VALUES (?, ?, ?)", "stt", ""
-};
-// One that was hidden, as if it were new.
-static const struct db_query q_make_anew = {
-	"UPDATE traits SET live = 1, description = '', deprecated = FALSE, created_at = ?, updated_at = ? "
-	"WHERE name = ? AND live IS NULL",
-	"tts", ""
-};
-static const struct db_query q_lock = {
-	"SELECT " TRAIT_COLUMNS " FROM traits t WHERE t.name = ? AND t.live = 1 FOR UPDATE", "s", TRAIT_OUT
-};
-// Who is seen to have it; who has it.
-static const struct db_query q_user = {
-	"SELECT r.id FROM traits t STRAIGHT_JOIN resource_traits x FORCE INDEX (trait) ON x.trait_id = t.id "
-	"STRAIGHT_JOIN " SEEN_OF_X
-	" WHERE t.name = ? LIMIT 1",
-	"s", "u"
-};
-static const struct db_query q_holder = {
-	"SELECT x.resource_id FROM traits t STRAIGHT_JOIN resource_traits x FORCE INDEX (trait) ON x.trait_id = t.id "
-	"WHERE t.name = ? LIMIT 1",
-	"s", "u"
-};
-static const struct db_query q_delete = { "DELETE FROM traits WHERE id = ?", "u", "" };
-static const struct db_query q_hide = { "UPDATE traits SET live = NULL WHERE id = ?", "u", "" };
-static const struct db_query q_describe = {
-	"UPDATE traits SET description = ?, deprecated = ?, updated_at = ? WHERE id = ?", "sutu", ""
-};
+static_assert((int)CATALOGUE_TRAITS == (int)SQL_CATALOGUE_TRAITS && (int)CATALOGUE_TYPES == (int)SQL_CATALOGUE_TYPES &&
+		      (int)CATALOGUE__N == (int)SQL_CATALOGUE__N,
+	"the same numbers");
 
 struct catalogue_shared {
 	_Atomic uint64_t newest[CATALOGUE__N]; // revisions; 0: not known yet
@@ -147,10 +101,11 @@ static void note_revision(_Atomic uint64_t *shared, uint64_t before, uint64_t re
 
 static void note_revisions(struct catalogue_shared *shared, const uint64_t before[CATALOGUE__N], const struct db_rows *rows)
 {
-	for (size_t row = 0; row < rows->n; row++) {
+	for (size_t k = 0; k < rows->n; k++) {
+		const struct sql_catalogue_revisions_row *row = sql_catalogue_revisions_row(rows, k);
 		for (size_t i = 0; i < CATALOGUE__N; i++) {
-			if (str_eq_c(db_at(rows, row, 0)->s, catalogue_names[i]))
-				note_revision(&shared->newest[i], before[i], db_at(rows, row, 1)->u);
+			if (str_eq_c(row->name, catalogue_names[i]))
+				note_revision(&shared->newest[i], before[i], row->revision);
 		}
 	}
 }
@@ -174,7 +129,7 @@ enum outcome catalogue_ask(struct registry *registry)
 		return OUTCOME_OK;
 	for (size_t i = 0; i < CATALOGUE__N; i++)
 		before[i] = atomic_load(&shared->newest[i]);
-	enum db_result result = db_run(registry->db, registry->pool, &q_revisions, NULL, &rows);
+	enum db_result result = sql_catalogue_revisions_run(registry->db, registry->pool, &rows);
 	if (result != DB_OK || rows.n == 0) {
 		atomic_store(&shared->asked_us, 0);
 		return result != DB_OK ? registry_db_failed(result) : OUTCOME_INTERNAL;
@@ -205,7 +160,7 @@ void catalogue_begin(struct registry *registry)
 
 struct db_call catalogue_raise_call(enum catalogue_of of)
 {
-	return (struct db_call){ .query = &q_raise[of] };
+	return sql_catalogue_raise_call(NULL, (enum sql_catalogue)of); // without parameters it needs no pool
 }
 
 void catalogue_raised(struct registry *registry, enum catalogue_of of, const struct db_call *call)
@@ -226,7 +181,7 @@ enum outcome catalogue_raise(struct registry *registry, enum catalogue_of of)
 
 struct db_call catalogue_hold_call(void)
 {
-	return (struct db_call){ .query = &q_hold };
+	return sql_catalogue_lock_traits_call(NULL);
 }
 
 void catalogue_committed(struct registry *registry)
@@ -242,32 +197,41 @@ void catalogue_committed(struct registry *registry)
 
 // ---- what is held
 
-static struct trait trait_from_row(const struct db_value *v)
+static struct trait trait_of_columns(const struct sql_trait *t)
 {
 	return (struct trait){
-		.id = v[0].u,
-		.name = v[1].s,
-		.description = v[2].s,
-		.deprecated = v[3].u != 0,
-		.created_us = v[4].i,
-		.updated_us = v[5].i,
+		.id = t->id,
+		.name = t->name,
+		.description = t->description,
+		.deprecated = t->deprecated != 0,
+		.created_us = t->created_at,
+		.updated_us = t->updated_at,
 	};
 }
 
 static enum outcome load_into(struct registry *registry, struct pool *pool, struct held *held)
 {
 	struct db_rows rows;
-	enum db_result result = db_run(registry->db, pool, &q_all, NULL, &rows);
+	enum db_result result = sql_trait_list_run(registry->db, pool, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n == 0)
 		return OUTCOME_INTERNAL; // the row of the revision belongs to the schema
-	*held = (struct held){ .pool = pool, .revision = db_at(&rows, 0, 0)->u };
+	*held = (struct held){ .pool = pool, .revision = sql_trait_list_row(&rows, 0)->revision };
 	held->list = POOL_ARRAY(pool, struct trait, rows.n);
 	for (size_t i = 0; i < rows.n; i++) {
-		if (!db_at(&rows, i, 1)->null)
-			held->list[held->n++] = trait_from_row(db_at(&rows, i, 1));
+		const struct sql_trait_list_row *row = sql_trait_list_row(&rows, i);
+		if (row->id_is_null)
+			continue; // the revision, of a catalogue without any
+		held->list[held->n++] = (struct trait){
+			.id = row->id,
+			.name = row->name,
+			.description = row->description,
+			.deprecated = row->deprecated != 0,
+			.created_us = row->created_at,
+			.updated_us = row->updated_at,
+		};
 	}
 	return OUTCOME_OK;
 }
@@ -328,6 +292,14 @@ static const struct trait *find(const struct held *held, struct str name)
 
 // ---- reading
 
+// From the database, no row or one.
+static enum db_result read_one(struct registry *registry, struct str name, enum sql_trait_read how, struct db_rows *rows)
+{
+	const struct sql_trait_by_name in = { .name = name };
+
+	return sql_trait_by_name_run(registry->db, registry->pool, how, &in, rows);
+}
+
 enum outcome trait_get(struct registry *registry, struct str name, struct trait *trait)
 {
 	const struct held *held;
@@ -343,13 +315,13 @@ enum outcome trait_get(struct registry *registry, struct str name, struct trait 
 	}
 	if (!trait_is_name(name))
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "the name of a trait is 1 to %d of A-Z, 0-9 and _", TRAIT_MAX_NAME);
-	enum db_result result = db_run(registry->db, registry->pool, &q_one, DB_IN(db_s(name)), &rows);
+	enum db_result result = read_one(registry, name, SQL_TRAIT_READ_PLAIN, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n == 0)
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no trait %.*s", STR_ARG(name));
 	registry->catalogue->held.revision = 0; // others have made it since
-	*trait = trait_from_row(db_at(&rows, 0, 0));
+	*trait = trait_of_columns(&sql_trait_by_name_row(&rows, 0)->t);
 	return OUTCOME_OK;
 }
 
@@ -358,9 +330,9 @@ static int by_str(const void *a, const void *b)
 	return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-static int by_id(const void *id, const void *value)
+static int by_id(const void *id, const void *row)
 {
-	uint64_t a = *(const uint64_t *)id, b = ((const struct db_value *)value)->u;
+	uint64_t a = *(const uint64_t *)id, b = ((const struct sql_trait_used_row *)row)->id;
 
 	return a < b ? -1 : a > b;
 }
@@ -368,12 +340,15 @@ static int by_id(const void *id, const void *value)
 struct sieve {
 	const struct trait_query *query;
 	struct str *names; // sorted
-	struct db_rows used; // ids, sorted
+	struct db_rows used; // of trait_used, sorted by id
 };
 
 static enum outcome make_sieve(struct registry *registry, const struct trait_query *query, struct sieve *sieve)
 {
-	uint64_t type_id = query->user != NULL ? query->user->id : 0;
+	const struct sql_trait_used in = {
+		.any_type = query->user == NULL ? 1 : 0,
+		.type_id = query->user != NULL ? query->user->id : 0,
+	};
 
 	*sieve = (struct sieve){ .query = query };
 	if (query->named && query->n_names > 0) {
@@ -383,8 +358,7 @@ static enum outcome make_sieve(struct registry *registry, const struct trait_que
 	}
 	if (query->use == TRAITS_ANY)
 		return OUTCOME_OK;
-	enum db_result result = db_run(registry->db, registry->pool, &q_used,
-		DB_IN(db_u(query->user == NULL ? 1 : 0), db_u(type_id)), &sieve->used);
+	enum db_result result = sql_trait_used_run(registry->db, registry->pool, &in, &sieve->used);
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
@@ -400,7 +374,7 @@ static bool passes(const struct sieve *sieve, const struct trait *trait)
 	if (query->use == TRAITS_ANY)
 		return true;
 	bool used = sieve->used.n > 0 &&
-		    bsearch(&trait->id, sieve->used.values, sieve->used.n, sizeof(*sieve->used.values), by_id) != NULL;
+		    bsearch(&trait->id, sieve->used.rows, sieve->used.n, sieve->used.row_size, by_id) != NULL;
 	return used == (query->use == TRAITS_USED);
 }
 
@@ -434,7 +408,8 @@ enum outcome trait_list(struct registry *registry, const struct trait_query *que
 
 enum outcome trait_put(struct registry *registry, struct str name)
 {
-	struct db_value now = db_t(registry->now_us);
+	const struct sql_trait_insert insert = { .name = name, .now = registry->now_us };
+	const struct sql_trait_make_anew anew = { .name = name, .now = registry->now_us };
 	struct db_rows rows = { .n = 0 };
 
 	if (!trait_is_custom(name))
@@ -443,15 +418,15 @@ enum outcome trait_put(struct registry *registry, struct str name)
 			TRAIT_MAX_NAME);
 	// What is held only tells which statement is likely to be enough.
 	if (find(&registry->catalogue->held, name) != NULL) {
-		enum db_result result = db_run(registry->db, registry->pool, &q_one, DB_IN(db_s(name)), &rows);
+		enum db_result result = read_one(registry, name, SQL_TRAIT_READ_PLAIN, &rows);
 		if (result != DB_OK)
 			return registry_db_failed(result);
 		if (rows.n > 0)
 			return OUTCOME_OK;
 	}
 	struct db_call calls[] = {
-		{ .query = &q_insert, .in = DB_IN(db_s(name), now, now) },
-		{ .query = &q_make_anew, .in = DB_IN(now, now, db_s(name)) },
+		sql_trait_insert_call(registry->pool, &insert),
+		sql_trait_make_anew_call(registry->pool, &anew),
 		catalogue_raise_call(CATALOGUE_TRAITS),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
@@ -461,10 +436,9 @@ enum outcome trait_put(struct registry *registry, struct str name)
 	return calls[0].result == DB_DUPLICATE && calls[1].rows.affected == 0 ? OUTCOME_OK : OUTCOME_CREATED;
 }
 
-static enum outcome change_and_raise(struct registry *registry, const struct db_query *query, const struct db_value *in,
-	enum outcome outcome)
+static enum outcome change_and_raise(struct registry *registry, struct db_call change, enum outcome outcome)
 {
-	struct db_call calls[] = { { .query = query, .in = in }, catalogue_raise_call(CATALOGUE_TRAITS) };
+	struct db_call calls[] = { change, catalogue_raise_call(CATALOGUE_TRAITS) };
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
 	if (result != DB_OK)
@@ -475,13 +449,17 @@ static enum outcome change_and_raise(struct registry *registry, const struct db_
 
 enum outcome trait_delete(struct registry *registry, struct str name)
 {
+	struct pool *pool = registry->pool;
+	const struct sql_trait_by_name own = { .name = name };
+	const struct sql_trait_seen_user seen_user = { .name = name };
+	const struct sql_trait_user user = { .name = name };
 	struct db_call calls[] = {
-		{ .query = &q_lock, .in = DB_IN(db_s(name)) },
+		sql_trait_by_name_call(pool, SQL_TRAIT_READ_LOCKING, &own),
 		catalogue_hold_call(),
-		{ .query = &q_user, .in = DB_IN(db_s(name)) },
-		{ .query = &q_holder, .in = DB_IN(db_s(name)) },
+		sql_trait_seen_user_call(pool, &seen_user),
+		sql_trait_user_call(pool, &user),
 	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	enum db_result result = db_run_batch(registry->db, pool, calls, COUNT_OF(calls));
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
@@ -492,8 +470,13 @@ enum outcome trait_delete(struct registry *registry, struct str name)
 	if (calls[2].rows.n > 0)
 		return registry_fail(registry, OUTCOME_CONFLICT, "resources have the trait %.*s: take it off them first",
 			STR_ARG(name));
-	return change_and_raise(registry, calls[3].rows.n > 0 ? &q_hide : &q_delete,
-		DB_IN(db_u(db_at(&calls[0].rows, 0, 0)->u)), OUTCOME_NO_CONTENT);
+	// Hidden while a deleted resource has it, which can be recovered.
+	uint64_t id = sql_trait_by_name_row(&calls[0].rows, 0)->t.id;
+	const struct sql_trait_hide hide = { .id = id };
+	const struct sql_trait_delete delete = { .id = id };
+	struct db_call change =
+		calls[3].rows.n > 0 ? sql_trait_hide_call(pool, &hide) : sql_trait_delete_call(pool, &delete);
+	return change_and_raise(registry, change, OUTCOME_NO_CONTENT);
 }
 
 enum outcome trait_describe(struct registry *registry, struct str name, struct str description, bool deprecated)
@@ -503,14 +486,19 @@ enum outcome trait_describe(struct registry *registry, struct str name, struct s
 	if (!str_utf8_ok(description, NULL) || str_utf8_length(description) > TRAIT_MAX_DESCRIPTION)
 		return registry_fail(registry, OUTCOME_BAD_PARAMETER, "a description is up to %d characters of UTF-8",
 			TRAIT_MAX_DESCRIPTION);
-	enum db_result result = db_run(registry->db, registry->pool, &q_lock, DB_IN(db_s(name)), &rows);
+	enum db_result result = read_one(registry, name, SQL_TRAIT_READ_LOCKING, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n == 0)
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no trait %.*s", STR_ARG(name));
-	struct trait trait = trait_from_row(db_at(&rows, 0, 0));
+	struct trait trait = trait_of_columns(&sql_trait_by_name_row(&rows, 0)->t);
 	if (str_eq(trait.description, description) && trait.deprecated == deprecated)
 		return OUTCOME_OK;
-	return change_and_raise(registry, &q_describe,
-		DB_IN(db_s(description), db_u(deprecated ? 1 : 0), db_t(registry->now_us), db_u(trait.id)), OUTCOME_OK);
+	const struct sql_trait_describe in = {
+		.id = trait.id,
+		.description = description,
+		.deprecated = deprecated ? 1 : 0,
+		.now = registry->now_us,
+	};
+	return change_and_raise(registry, sql_trait_describe_call(registry->pool, &in), OUTCOME_OK);
 }

@@ -79,9 +79,6 @@ void catalogue_committed(struct registry *registry);
 
 // ---- for registry/
 
-// Names as a table j with one column, of one parameter: a JSON array of strings.
-#define TRAIT_NAMES                                                                                                    \
-	"JSON_TABLE(?, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$')) j"
 // The last statement of a transaction's change of the catalogue; its row is held from then until COMMIT.
 struct db_call catalogue_raise_call(enum catalogue_of of);
 // After the batch that had it.
