@@ -330,8 +330,7 @@ void auth_free(struct auth **auth)
 // Where those who say who asks don't say of which tenant.
 static void set_default_tenant(const struct auth *auth, struct principal *principal)
 {
-	if (auth->default_tenant.n == 0 || principal->user.n == 0 || principal->tenant.n > 0 ||
-		principal->role == ROLE_OPERATOR)
+	if (auth->default_tenant.n == 0 || principal->tenant.n > 0 || principal->role == ROLE_OPERATOR)
 		return;
 	principal->tenant = auth->default_tenant;
 	if (principal->role == ROLE_NONE)

@@ -2,6 +2,8 @@
 // noauth and remote-user in all their forms, and what roles may do.
 #include "base/base.h"
 
+#include <unistd.h>
+
 #include "auth/auth.h"
 #include "base/config/config.h"
 #include "base/log.h"
@@ -109,6 +111,12 @@ static void test_roles(void)
 		{ "user:t", "reader", "some", "p", "p", ROLE_NONE, false },
 		{ "admin", "", NULL, NULL, "", ROLE_NONE, false },
 		{ "admin", "Admin", "all", "", "", ROLE_NONE, false },
+		{ "user:t", " admin ", NULL, " p ", "p", ROLE_OPERATOR, false },
+		{ "user:t", "member,reader ", " all ", "p\xff", "t", ROLE_NONE, true },
+		{ "user:t", "administrator,readers", "all", "p", "p", ROLE_NONE, false },
+		{ "user:t", "", "all", "\xe2\x88\x91", "\xe2\x88\x91", ROLE_NONE, false },
+		// An operator is of no tenant that could be reserved.
+		{ "user:t", "admin", NULL, "all", "all", ROLE_OPERATOR, false },
 	};
 	struct endpoint_config settings = endpoint("noauth");
 	struct auth *auth = make(&settings);
@@ -148,6 +156,21 @@ static void test_lengths(void)
 	is_int((long long)who.tenant.n, 1020, "whole");
 	is_int(identify(auth, STR("X-Auth-Token"), str_n(text, 2 + 4 * 256), STR_NONE, &who), OUTCOME_UNAUTHENTICATED,
 		"one of 256");
+	for (size_t n = 255; n <= 256; n++) {
+		struct request request = { .n_headers = 0 };
+		struct str detail;
+
+		(void)request_add_header(pool, &request, STR("X-Auth-Token"), STR("u:t"));
+		(void)request_add_header(pool, &request, STR("X-Roles"), STR("reader"));
+		(void)request_add_header(pool, &request, STR("X-Project-Id"), str_n(text + 2, 4 * n));
+		is_int(auth_identify(auth, NULL, pool, &request, &who, &detail), OUTCOME_OK, "a project of %zu characters", n);
+		is_int((long long)who.tenant.n, n == 255 ? 4 * 255 : 1, "counts as far as it is a name");
+	}
+	struct endpoint_config users = endpoint("remote-user");
+	struct auth *by_server = make(&users);
+	is_int(identify(by_server, STR(""), STR(""), str_n(text + 2, 4 * 255), &who), OUTCOME_OK, "a user of 255 characters");
+	is_int(identify(by_server, STR(""), STR(""), str_n(text + 2, 4 * 256), &who), OUTCOME_UNAUTHENTICATED, "one of 256");
+	auth_free(&by_server);
 	auth_free(&auth);
 }
 
@@ -176,7 +199,14 @@ static void test_headers(void)
 	(void)request_add_header(pool, &both, STR("X-Auth-Token"), STR("alice:t"));
 	is_int(auth_identify(auth, NULL, pool, &both, &who, &detail), OUTCOME_OK, "both headers");
 	is_str(who.user, "alice", "X-Auth-Token wins");
+	is_str(auth_token(&both), "alice:t", "and is the request's token");
+	struct request bearer = { 0 }, none = { 0 };
+	(void)request_add_header(pool, &bearer, STR("Authorization"), STR(" Bearer  bob:t "));
+	is_str(auth_token(&bearer), "bob:t", "as that of Authorization is, without its blanks");
+	is_str(auth_token(&none), "", "or there is none");
 	auth_free(&auth);
+	auth_free(&auth);
+	ok(auth == NULL, "freed twice is freed once");
 }
 
 static void remote(struct endpoint_config settings, struct str name, enum outcome outcome, const char *tenant,
@@ -204,6 +234,9 @@ static void test_remote_user(void)
 	remote(domain, STR("bob@x@y"), OUTCOME_OK, "y", ROLE_MEMBER, "tenant by domain");
 	remote(domain, STR("bob@"), OUTCOME_OK, "", ROLE_NONE, "empty domain");
 	remote(domain, STR("bob"), OUTCOME_OK, "", ROLE_NONE, "no domain");
+	remote(domain, STR("@x"), OUTCOME_OK, "x", ROLE_MEMBER, "a domain alone");
+	remote(domain, str_n("bob@x@y", 5), OUTCOME_OK, "x", ROLE_MEMBER, "nothing behind the end");
+	remote(domain, str_n("bob@x", 3), OUTCOME_OK, "", ROLE_NONE, "nor a domain there");
 	remote(operators, STR("root"), OUTCOME_OK, "", ROLE_OPERATOR, "operators");
 	remote(operators, STR("all"), OUTCOME_OK, "", ROLE_OPERATOR, "whatever their names");
 	remote(user, STR("all"), OUTCOME_FORBIDDEN, "all", ROLE_MEMBER, "the word for every tenant");
@@ -233,10 +266,53 @@ static void test_unvouched(void)
 	auth_free(&auth);
 }
 
+// The log is told of what a web server does not vouch for, once in a while, and of noauth.
+static void test_told(void)
+{
+	char path[] = "/tmp/tenure-auth-XXXXXX", text[4096] = "";
+	int file = mkstemp(path), err = dup(STDERR_FILENO);
+	struct endpoint_config vouched = endpoint("remote-user"), any = endpoint("noauth"), tokens = endpoint("token");
+	struct principal who;
+	struct str detail;
+
+	if (file < 0 || err < 0 || unlink(path) != 0 || dup2(file, STDERR_FILENO) < 0)
+		bail_out("no file for the log");
+	log_open("test", LOG_SINK_STDERR, LOG_LEVEL_WARNING);
+	struct auth *auth = make(&vouched), *noauth = make(&any), *token = make(&tokens);
+	for (int i = 0; i < 3; i++) {
+		struct request request = { .remote_user = STR("root"), .remote_user_secret = i < 2 ? STR("wrong") : STR("") };
+		(void)auth_identify(auth, NULL, pool, &request, &who, &detail);
+	}
+	log_open("test", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
+	(void)dup2(err, STDERR_FILENO);
+	(void)close(err);
+	ssize_t n = pread(file, text, sizeof(text) - 1, 0);
+	(void)close(file);
+	size_t lines = 0;
+	for (ssize_t i = 0; i < n; i++)
+		lines += text[i] == '\n';
+	is_int((long long)lines, 2, "two lines for the log");
+	ok(strstr(text, "with another TENURE_REMOTE_USER_SECRET") != NULL, "that of a wrong secret");
+	ok(strstr(text, "believes every token") != NULL, "and that of an endpoint that believes everybody");
+	auth_free(&auth);
+	auth_free(&noauth);
+	auth_free(&token);
+}
+
 static void test_secrets(void)
 {
 	static const char *const bad[] = { "", "0123456789abcde", "0123456789abcde\"", "0123456789 abcdef", "0123456789abcde\n",
-		"0123456789abcdef\xc3\xa4", "$ecret0123456789" };
+		"0123456789abcdef\xc3\xa4", "$ecret0123456789", "0123456789abcde`", "0123456789abcde{", "0123456789abcde@",
+		"0123456789abcde[", "0123456789abcde:", "0123456789abcde,", "\"123456789abcdef" };
+	static const char *const good[] = { "azAZ09azAZ09azAZ", "+/=-_.~+/=-_.~az", "0123456789abcdef" };
+
+	for (size_t i = 0; i < COUNT_OF(good); i++) {
+		struct endpoint_config settings = endpoint("remote-user");
+		settings.remote_user_secret = good[i];
+		struct auth *auth = make(&settings);
+		ok(auth != NULL, "a good secret: %s", good[i]);
+		auth_free(&auth);
+	}
 
 	for (size_t i = 0; i < COUNT_OF(bad); i++) {
 		struct endpoint_config settings = endpoint("token, remote-user");
@@ -305,6 +381,23 @@ static void test_mistakes(void)
 	settings = endpoint("");
 	ok(auth_new(&config, &settings, &error) == NULL && error != NULL, "none at all");
 	free(error);
+	settings = endpoint("noauth, remote-user, noauth, noauth, noauth, noauth, noauth, token");
+	struct auth *auth = make(&settings);
+	ok(auth != NULL, "eight");
+	is_str(str_c(auth_challenge(auth)), "Bearer realm=\"tenure\"", "the first one's challenge");
+	auth_free(&auth);
+	settings = endpoint("token,token,token,token,token,token,token,token,token");
+	ok(auth_new(&config, &settings, &error) == NULL && error != NULL, "nine");
+	free(error);
+	settings = endpoint("remote-user");
+	settings.remote_user_tenant = "users";
+	ok(auth_new(&config, &settings, &error) == NULL && strstr(error, "neither user nor domain") != NULL, "an unknown rule for tenants");
+	free(error);
+	config.default_tenant = "home";
+	settings.remote_user_tenant = "domain";
+	settings.remote_user_role = "reader";
+	remote(settings, STR("bob"), OUTCOME_OK, "home", ROLE_READER, "whose role is the configured one");
+	config.default_tenant = NULL;
 	settings = endpoint("remote-user");
 	settings.remote_user_role = "root";
 	ok(auth_new(&config, &settings, &error) == NULL && strstr(error, "root") != NULL, "an unknown role");
@@ -356,6 +449,12 @@ static void test_policy(void)
 		{ WHO("o", "", ROLE_OPERATOR), ROLE_ADMIN, OF_SYSTEM, OUTCOME_OK },
 	};
 
+	static const char *const names[] = { "none", "reader", "member", "admin", "operator" };
+	for (enum role role = ROLE_NONE; role <= ROLE_OPERATOR; role++) {
+		enum role parsed = ROLE_NONE;
+		is_str(str_c(role_name(role)), names[role], "the role's name");
+		ok(role_parse(str_c(names[role]), &parsed) == (role != ROLE_NONE) && parsed == role, "and back: %s", names[role]);
+	}
 	for (size_t i = 0; i < COUNT_OF(cases); i++)
 		is_int(policy_permits(&cases[i].who, cases[i].needed, cases[i].realm), cases[i].want, "policy %zu", i);
 }
@@ -389,6 +488,7 @@ int main(void)
 	test_headers();
 	test_remote_user();
 	test_unvouched();
+	test_told();
 	test_secrets();
 	test_default_tenant();
 	test_order();

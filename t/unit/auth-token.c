@@ -4,6 +4,7 @@
 
 #include "auth/auth.h"
 #include "base/clock.h"
+#include "base/digest.h"
 #include "db-server.h"
 
 static struct pool *pool;
@@ -154,6 +155,8 @@ static void test_limits(struct auth *asking)
 	info.description = str_part(long_text, 0, 1024);
 	info.role = ROLE_NONE;
 	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "no role");
+	info.role = ROLE_OPERATOR + 1;
+	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "a role that there is not");
 	info.role = ROLE_READER;
 	info.tenant = str_printf(pool, "%0256d", 0);
 	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "256 characters of a tenant");
@@ -175,6 +178,10 @@ static void test_limits(struct auth *asking)
 	is_int(token_revoke(db, pool, token), OUTCOME_OK, "revoked");
 	is_int(token_list(db, pool, STR("one"), &list, &n), OUTCOME_OK, "listed again");
 	ok(list[n - 1].revoked_us > 0, "as revoked");
+	int64_t revoked_us = list[n - 1].revoked_us;
+	is_int(token_revoke(db, pool, token), OUTCOME_OK, "revoked again");
+	is_int(token_list(db, pool, STR("one"), &list, &n), OUTCOME_OK, "listed again");
+	is_int(list[n - 1].revoked_us, revoked_us, "it stays revoked since then");
 	size_t revoked = 0;
 	for (size_t i = 0; i < n; i++)
 		revoked += list[i].revoked_us > 0;
@@ -204,6 +211,72 @@ static void test_cache(struct auth *asking, struct auth *believing)
 	is_int(identify(asking, short_lived, &who), OUTCOME_UNAUTHENTICATED, "after it");
 }
 
+static uint8_t place_of(struct str token)
+{
+	uint8_t hash[DIGEST_SHA256];
+
+	digest_sha256(token, hash);
+	return hash[0];
+}
+
+// Tokens that take the same place in the cache are not taken for each other, and one that is refused leaves the other there.
+static void test_places(struct auth *believing)
+{
+	struct str seen[256] = { STR_NONE }, one = STR_NONE, other = STR_NONE, wrong;
+	struct principal who;
+
+	for (int i = 0; i < 300 && other.p == NULL; i++) {
+		struct token_info info = { .user = str_printf(pool, "p%d", i), .tenant = STR("one"), .role = ROLE_MEMBER };
+		struct str token, detail;
+		if (token_create(db, pool, &info, &token, &detail) != OUTCOME_CREATED)
+			bail_out("no token");
+		if (seen[place_of(token)].p != NULL) {
+			one = seen[place_of(token)];
+			other = token;
+		}
+		seen[place_of(token)] = token;
+	}
+	is_int((long long)trips(believing, one), 1, "one is asked for");
+	is_int((long long)trips(believing, one), 0, "and believed");
+	is_int((long long)trips(believing, other), 1, "the other, too");
+	is_int((long long)trips(believing, other), 0, "and is in its place");
+	is_int((long long)trips(believing, one), 1, "so that the first is asked for again");
+	is_int(identify(believing, one, &who), OUTCOME_OK, "it is good");
+	struct str user = who.user;
+	is_int(identify(believing, other, &who), OUTCOME_OK, "as is the other");
+	ok(!str_eq(who.user, user) && user.p[0] == 'p' && who.user.p[0] == 'p', "of another user");
+	for (int i = 0;; i++) {
+		wrong = str_printf(pool, "%.*s%d", 13, other.p, i);
+		if (place_of(wrong) == place_of(other))
+			break;
+	}
+	is_int(identify(believing, wrong, &who), OUTCOME_UNAUTHENTICATED, "a wrong one of the same place");
+	is_int((long long)trips(believing, other), 0, "takes it from nobody");
+}
+
+// What was found is believed for a while, and never beyond the token's own end.
+static void test_ends(void)
+{
+	struct config config = server.config;
+	struct auth *briefly = make(&config, 30);
+	struct str token = create(STR("brief"), STR("one"), ROLE_MEMBER, 0);
+	struct principal who;
+
+	is_int((long long)trips(briefly, token), 1, "asked for");
+	(void)usleep(40000);
+	is_int((long long)trips(briefly, token), 1, "and again, once that is over");
+	auth_free(&briefly);
+	struct auth *long_since = make(&config, 3600000);
+	token = create(STR("ending"), STR("one"), ROLE_MEMBER, clock_now_us() + 300000);
+	is_int(identify(long_since, token, &who), OUTCOME_OK, "before its end");
+	ok(auth_has_asked(long_since), "by the database");
+	is_int(identify(long_since, token, &who), OUTCOME_OK, "once more");
+	ok(!auth_has_asked(long_since), "without it");
+	(void)usleep(310000);
+	is_int(identify(long_since, token, &who), OUTCOME_UNAUTHENTICATED, "after it");
+	auth_free(&long_since);
+}
+
 static void test_tenants(struct auth *asking)
 {
 	struct str token = create(STR("gone"), STR("two"), ROLE_ADMIN, 0);
@@ -217,6 +290,13 @@ static void test_tenants(struct auth *asking)
 	server_sql("INSERT INTO tenants (name, uid, tier_id, metadata, etag, revision, created_at, updated_at) VALUES"
 		" ('two', 'new', 1, '{}', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))");
 	is_int(identify(asking, token, &who), OUTCOME_UNAUTHENTICATED, "nor where another took the name");
+	struct token_info *list;
+	size_t n;
+	is_int(token_list(db, pool, STR("two"), &list, &n), OUTCOME_OK, "that one's tokens");
+	is_int((long long)n, 0, "are none");
+	is_int(token_list(db, pool, STR_NONE, &list, &n), OUTCOME_OK, "all");
+	is_str(list[n - 1].user, "gone", "with that of a purged tenant");
+	is_str(list[n - 1].tenant, "two", "and its name");
 }
 
 static void test_list(void)
@@ -267,6 +347,8 @@ int main(void)
 	test_form(asking);
 	test_limits(asking);
 	test_cache(asking, believing);
+	test_places(believing);
+	test_ends();
 	test_tenants(asking);
 	test_list();
 	test_away(asking);
