@@ -14,3 +14,59 @@ SELECT r.id, r.name, JSON_VALUE(r.body, '$.spec.group') AS group_name, JSON_QUER
 FROM resources r
 WHERE r.tenant_id = (SELECT id FROM tenants WHERE name = :tenant AND live = 1) AND r.type_id = :type_id
   AND r.namespace = '' AND r.name <> :name AND r.live = 1;
+
+-- ---- what a worker holds of a tenant's definitions
+
+-- Annotations that the metadata of a tenant t can't hold stand in its object.
+-- @fragment annotations_of_t
+JSON_MERGE_PATCH(t.metadata, COALESCE(JSON_EXTRACT(t.object, '$.annotations'), '{}'))
+
+-- What decides between definitions, with the revision of the types' catalogue in one statement, so that it is that of the
+-- revision. id NULL: there is no such tenant. types: raised with each change of one of its definitions.
+-- @statement definition_tenant
+-- @in tenant text
+-- @out revision uint, id uint null, uid bytes null, type_policy text null, annotations text null, types uint null
+SELECT c.revision, t.id, t.uid, t.type_policy, {annotations_of_t} AS annotations, k.types
+FROM catalogues c
+LEFT JOIN tenants t ON t.name = :tenant AND t.live = 1 AND t.deleted_at IS NULL
+LEFT JOIN tenant_counts k ON k.tenant_id = t.id
+WHERE c.name = 'types';
+
+-- In the order in which they are looked for. type_id: that of definitions.
+-- @statement definition_list
+-- @in tenant text, type_id uint
+-- @out name text, uid bytes, meta text, body text
+-- @sorts a tenant has 1,000 definitions at most
+SELECT r.name, r.uid, r.meta, r.body
+FROM resources r
+WHERE r.tenant_id = {id_of_tenant} AND r.type_id = :type_id AND r.namespace = '' AND r.live = 1
+ORDER BY r.name;
+
+-- @statement definition_raise_types
+-- @in tenant_id uint
+UPDATE tenant_counts SET types = types + 1 WHERE tenant_id = :tenant_id;
+
+-- ---- what a change of sharing does
+
+-- A page of tenants behind that name, each with its own definition of a name, if it has one. The names come back one after
+-- the other in the order of their bytes, so that the next page goes on behind the last.
+-- @statement definition_tenants
+-- @in after text, limit uint, type_id uint, name text
+-- @out tenant_id uint, tenant text, type_policy text, annotations text, name text null, uid bytes null, meta text null,
+--      body text null
+SELECT t.id AS tenant_id, t.name AS tenant, t.type_policy, {annotations_of_t} AS annotations, r.name, r.uid, r.meta, r.body
+FROM (SELECT id, name, type_policy, metadata, object
+  FROM tenants
+  WHERE live = 1 AND deleted_at IS NULL AND name > :after
+  ORDER BY name
+  LIMIT :limit) t
+LEFT JOIN resources r ON r.tenant_id = t.id AND r.type_id = :type_id AND r.namespace = '' AND r.name = :name AND r.live = 1
+ORDER BY t.name;
+
+-- How many resources a tenant has of two types.
+-- @statement definition_count_objects
+-- @in tenant text, from_type_id uint, to_type_id uint
+-- @out n uint
+SELECT COUNT(*) AS n
+FROM resources r
+WHERE r.tenant_id = {id_of_tenant} AND r.type_id IN (:from_type_id, :to_type_id) AND r.live = 1;

@@ -4,6 +4,7 @@
 
 #include "base/pool.h"
 #include "registry/type/definition_internal.h"
+#include "sql/definitions.h"
 
 // Tenants read at once, and looked at for one answer.
 enum { PAGE = 500, MOST_LOOKED_AT = 5000 };
@@ -16,21 +17,6 @@ struct definition_survey {
 	// What that tenant had; the registry's own, valid until the request's end.
 	const struct definition *const *list;
 	size_t n;
-};
-
-// The names come back one after the other in bytes' order, so that the next page goes on behind the last.
-static const struct db_query q_tenants = {
-	"SELECT t.id, t.name, t.type_policy, " TENANT_ANNOTATIONS ", " RESOURCE_COLUMNS " FROM (SELECT id, name, "
-	"type_policy, metadata, object FROM tenants WHERE live = 1 AND deleted_at IS NULL AND name > ? ORDER BY name LIMIT ?) t "
-	"LEFT JOIN resources r ON r.tenant_id = t.id AND r.type_id = ? AND r.namespace = '' AND r.name = ? AND r.live = 1 "
-	"ORDER BY t.name",
-	"suus", "usss" RESOURCE_OUT
-};
-enum { OWN = 4 }; // the column where the tenant's own definition begins
-static const struct db_query q_objects = {
-	"SELECT COUNT(*) FROM resources r JOIN tenants t ON t.id = r.tenant_id WHERE t.name = ? AND t.live = 1 AND "
-	"r.type_id IN (?, ?) AND r.live = 1",
-	"suu", "u"
 };
 
 static enum outcome see_common(struct registry *registry, struct view **common)
@@ -69,13 +55,17 @@ static enum outcome count_objects(struct registry *registry, struct definition_e
 {
 	const struct type *from = effect->from != NULL ? effect->from->type : effect->type;
 	const struct type *to = effect->to != NULL ? effect->to->type : effect->type;
+	const struct sql_definition_count_objects in = {
+		.tenant = effect->tenant,
+		.from_type_id = from->id,
+		.to_type_id = to->id,
+	};
 	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_objects,
-		DB_IN(db_s(effect->tenant), db_u(from->id), db_u(to->id)), &rows);
+	enum db_result result = sql_definition_count_objects_run(registry->db, registry->pool, &in, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	effect->objects = db_at(&rows, 0, 0)->u;
+	effect->objects = sql_definition_count_objects_row(&rows, 0)->n;
 	return OUTCOME_OK;
 }
 
@@ -122,25 +112,22 @@ static enum outcome compare_one(struct registry *registry, const struct definiti
 // ---- one of the system's types, all tenants
 
 // What the look-up needs to know of a tenant for this one type.
-static struct view *view_of(struct registry *registry, const struct db_rows *rows, size_t row)
+static struct view *view_of(struct registry *registry, const struct sql_definition_tenants_row *row)
 {
 	struct view *view = POOL_NEW(registry->pool, struct view);
-	const struct stored_place place = { "tenants", "metadata or object", db_at(rows, row, 0)->u, { { 0 } } };
+	const struct stored_place place = { "tenants", "metadata or object", row->tenant_id, { { 0 } } };
 
 	*view = (struct view){
-		.tenant = db_at(rows, row, 1)->s,
-		.policy = type_policy(db_at(rows, row, 2)->s),
-		.annotations = stored_document(registry->pool, place, db_at(rows, row, 3)->s),
+		.tenant = row->tenant,
+		.policy = type_policy(row->type_policy),
+		.annotations = stored_document(registry->pool, place, row->annotations),
 		.pool = registry->pool,
 	};
-	if (db_at(rows, row, OWN)->null)
+	if (row->name.p == NULL)
 		return view;
-	struct resource resource;
-	resource_from_row(registry, &resource, rows, row, OWN);
 	view->list = POOL_NEW(registry->pool, struct stored_definition);
-	*view->list = (struct stored_definition){
-		.name = resource.name, .uid = resource.uid, .meta = resource.meta, .body = resource.body
-	};
+	*view->list = (struct stored_definition){ .name = row->name, .meta = row->meta, .body = row->body };
+	uuid_from_bytes(row->uid, &view->list->uid);
 	view->n = 1;
 	return view;
 }
@@ -163,9 +150,13 @@ static enum outcome compare_tenant(struct registry *registry, const struct defin
 static enum outcome read_page(struct registry *registry, const struct definition_survey *survey, struct str marker,
 	struct db_rows *rows)
 {
-	struct str name = str_printf(registry->pool, "%.*s.%.*s", STR_ARG(survey->plural), STR_ARG(survey->group));
-	enum db_result result = db_run(registry->db, registry->pool, &q_tenants,
-		DB_IN(db_s(marker), db_u(PAGE), db_u(type_definitions(registry)->id), db_s(name)), rows);
+	const struct sql_definition_tenants in = {
+		.after = marker,
+		.limit = PAGE,
+		.type_id = type_definitions(registry)->id,
+		.name = str_printf(registry->pool, "%.*s.%.*s", STR_ARG(survey->plural), STR_ARG(survey->group)),
+	};
+	enum db_result result = sql_definition_tenants_run(registry->db, registry->pool, &in, rows);
 
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
@@ -186,7 +177,7 @@ static enum outcome compare_all(struct registry *registry, const struct definiti
 				effects->next = marker;
 				return OUTCOME_OK;
 			}
-			struct view *tenant = view_of(registry, &rows, i);
+			struct view *tenant = view_of(registry, sql_definition_tenants_row(&rows, i));
 			outcome = compare_tenant(registry, survey, now, tenant, effects);
 			marker = tenant->tenant;
 			looked_at++;

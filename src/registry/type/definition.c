@@ -8,6 +8,7 @@
 #include "registry/trait/catalogue.h"
 #include "registry/type/definition_internal.h"
 #include "repr/json/doc.h"
+#include "sql/definitions.h"
 
 enum {
 	VIEWS_MAX = 256,
@@ -21,20 +22,6 @@ struct definitions {
 	bool grown; // the views, in this request
 	uint64_t no_system; // the catalogue's revision as of which there is no system tenant yet, and so nothing of its; 0: none
 };
-
-// One statement, so that what is read is that of the revision.
-static const struct db_query q_tenant = {
-	"SELECT c.revision, t.id, t.uid, t.type_policy, " TENANT_ANNOTATIONS ", k.types FROM catalogues c LEFT JOIN tenants t ON "
-	"t.name = ? AND t.live = 1 AND t.deleted_at IS NULL LEFT JOIN tenant_counts k ON k.tenant_id = t.id WHERE c.name = 'types'",
-	"s", "uubssu"
-};
-// In the order in which they are looked for.
-static const struct db_query q_definitions = {
-	"SELECT r.name, r.uid, r.meta, r.body FROM resources r WHERE r.tenant_id = (SELECT id FROM tenants WHERE name = ? AND "
-	"live = 1) AND r.type_id = ? AND r.namespace = '' AND r.live = 1 ORDER BY r.name",
-	"su", "sbss"
-};
-static const struct db_query q_raise_own = { "UPDATE tenant_counts SET types = types + 1 WHERE tenant_id = ?", "u", "" };
 
 struct definitions *definitions_new(void)
 {
@@ -139,9 +126,9 @@ static int by_type(const void *a, const void *b)
 
 static struct db_call definitions_call(struct registry *registry, struct str tenant)
 {
-	return (struct db_call){
-		.query = &q_definitions, .in = CALL_VALUES(registry->pool, db_s(tenant), db_u(type_definitions(registry)->id))
-	};
+	const struct sql_definition_list in = { .tenant = tenant, .type_id = type_definitions(registry)->id };
+
+	return sql_definition_list_call(registry->pool, &in);
 }
 
 // Texts alone: a tenant may have many that nobody asks for.
@@ -150,17 +137,17 @@ static void fill_view(struct view *view, const struct db_rows *rows)
 	view->list = POOL_ARRAY(view->pool, struct stored_definition, rows->n);
 	view->n = rows->n;
 	for (size_t i = 0; i < rows->n; i++) {
-		const struct db_value *v = db_at(rows, i, 0);
+		const struct sql_definition_list_row *row = sql_definition_list_row(rows, i);
 		struct stored_definition *stored = &view->list[i];
-		stored->name = str_dup(view->pool, v[0].s);
-		uuid_from_bytes(v[1].s, &stored->uid);
-		stored->meta = str_dup(view->pool, v[2].s);
-		stored->body = str_dup(view->pool, v[3].s);
+		stored->name = str_dup(view->pool, row->name);
+		uuid_from_bytes(row->uid, &stored->uid);
+		stored->meta = str_dup(view->pool, row->meta);
+		stored->body = str_dup(view->pool, row->body);
 	}
 }
 
-// row: of q_tenant; definitions: of q_definitions, read after it.
-static struct view *make_view(struct str tenant, const struct db_value *row, const struct db_rows *definitions,
+// definitions: those of the tenant, read after row.
+static struct view *make_view(struct str tenant, const struct sql_definition_tenant_row *row, const struct db_rows *definitions,
 	struct pool *pool)
 {
 	struct view *made = POOL_NEW(pool, struct view);
@@ -168,12 +155,12 @@ static struct view *make_view(struct str tenant, const struct db_value *row, con
 	*made = (struct view){
 		.pool = pool,
 		.tenant = str_dup(pool, tenant),
-		.types = row[5].null ? 0 : row[5].u,
-		.checked = row[0].u,
-		.policy = type_policy(row[3].s),
-		.metadata = str_dup(pool, row[4].s),
+		.types = row->types_is_null ? 0 : row->types,
+		.checked = row->revision,
+		.policy = type_policy(row->type_policy),
+		.metadata = str_dup(pool, row->annotations),
 	};
-	uuid_from_bytes(row[2].s, &made->uid);
+	uuid_from_bytes(row->uid, &made->uid);
 	const struct stored_place place = { .table = "tenants", .column = "metadata or object", .uid = made->uid };
 	made->annotations = stored_document(pool, place, made->metadata);
 	fill_view(made, definitions);
@@ -208,17 +195,18 @@ static void retire(struct registry *registry, struct view **at)
 	registry->definitions->retired = view;
 }
 
-static bool still_true(const struct view *view, const struct db_value *row)
+static bool still_true(const struct view *view, const struct sql_definition_tenant_row *row)
 {
 	struct uuid uid;
 
-	return uuid_from_bytes(row[2].s, &uid) && uuid_eq(uid, view->uid) && !row[5].null && row[5].u == view->types &&
-	       view->policy == type_policy(row[3].s) && str_eq(view->metadata, row[4].s);
+	return uuid_from_bytes(row->uid, &uid) && uuid_eq(uid, view->uid) && !row->types_is_null &&
+	       row->types == view->types && view->policy == type_policy(row->type_policy) &&
+	       str_eq(view->metadata, row->annotations);
 }
 
 struct holding {
 	struct str tenant;
-	const struct db_value *row;
+	const struct sql_definition_tenant_row *row;
 	const struct db_rows *definitions;
 	struct pool *pool;
 	struct view *view;
@@ -231,8 +219,8 @@ static void make_held_view(void *arg)
 	holding->view = make_view(holding->tenant, holding->row, holding->definitions, holding->pool);
 }
 
-static enum outcome hold_view(struct registry *registry, struct str tenant, const struct db_value *row,
-	const struct db_rows *definitions, struct view **view)
+static enum outcome hold_view(struct registry *registry, struct str tenant,
+	const struct sql_definition_tenant_row *row, const struct db_rows *definitions, struct view **view)
 {
 	struct holding holding = { tenant, row, definitions, pool_new(), NULL };
 	enum budget_end end = BUDGET_KEPT;
@@ -271,7 +259,11 @@ static enum outcome note_absent(struct registry *registry, struct str tenant, st
 static enum outcome refresh_view(struct registry *registry, struct str tenant, const struct type *like, struct view **at,
 	struct view **view)
 {
-	struct db_call calls[3] = { { .query = &q_tenant, .in = DB_IN(db_s(tenant)) }, definitions_call(registry, tenant) };
+	const struct sql_definition_tenant in = { .tenant = tenant };
+	struct db_call calls[3] = {
+		sql_definition_tenant_call(registry->pool, &in),
+		definitions_call(registry, tenant),
+	};
 	bool held = *at != NULL, once = catalogue_is_raised(registry, CATALOGUE_TYPES);
 	size_t n = held && !once ? 1 : 2;
 
@@ -284,17 +276,17 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, c
 		return OUTCOME_INTERNAL; // the row of the revision belongs to the schema
 	if (n == COUNT_OF(calls))
 		types_found(registry, &calls[2].rows);
-	const struct db_value *row = db_at(&calls[0].rows, 0, 0);
-	if (row[1].null)
-		return note_absent(registry, tenant, at, row[0].u);
+	const struct sql_definition_tenant_row *row = sql_definition_tenant_row(&calls[0].rows, 0);
+	if (row->id_is_null)
+		return note_absent(registry, tenant, at, row->revision);
 	// What the running transaction made may be rolled back: it is read for once.
 	if (once) {
 		*view = make_view(tenant, row, &calls[1].rows, registry->pool);
 		return OUTCOME_OK;
 	}
-	catalogue_note(registry, CATALOGUE_TYPES, row[0].u);
+	catalogue_note(registry, CATALOGUE_TYPES, row->revision);
 	if (held && still_true(*at, row)) {
-		(*at)->checked = row[0].u;
+		(*at)->checked = row->revision;
 		*view = *at;
 		to_front(registry, at);
 		return OUTCOME_OK;
@@ -680,8 +672,9 @@ const struct definition_version *definition_storage(const struct definition *def
 
 enum outcome definitions_changed(struct registry *registry, uint64_t tenant_id)
 {
+	const struct sql_definition_raise_types in = { .tenant_id = tenant_id };
 	struct db_call calls[] = {
-		{ .query = &q_raise_own, .in = DB_IN(db_u(tenant_id)) },
+		sql_definition_raise_types_call(registry->pool, &in),
 		catalogue_raise_call(CATALOGUE_TYPES),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));

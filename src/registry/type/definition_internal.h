@@ -50,9 +50,6 @@ struct view {
 	size_t read_bytes; // of the texts that have been read: their trees are outside of pool
 };
 
-// Of a tenant (t). Annotations that metadata cannot hold stand in the object.
-#define TENANT_ANNOTATIONS "JSON_MERGE_PATCH(t.metadata, COALESCE(JSON_EXTRACT(t.object, '$.annotations'), '{}'))"
-
 // Valid until the request's end. OUTCOME_OK; _NOT_FOUND: no such tenant.
 enum outcome definitions_see(struct registry *registry, struct str tenant, struct view **view);
 // The look-up itself, between a tenant's and the system's (NULL: there is no system tenant yet). NULL: none answers.
