@@ -10,31 +10,10 @@
 #include "registry/log/change.h"
 #include "registry/tags/etag.h"
 #include "repr/json/doc.h"
+#include "sql/namespace_ends.h"
 
 // Named finalizers are counted in so many objects; the counts of objects are exact.
 enum { METAS_MAX = 1000, NAMES_MAX = 50 };
-
-#define CONTENT \
-	"FROM types y JOIN resources r ON r.type_id = y.id WHERE y.namespaced AND r.tenant_id = ? AND r.namespace = ? AND " \
-	"r.live = 1"
-static const struct db_query q_perhaps_waiting = {
-	"SELECT " RESOURCE_COLUMNS " " CONTENT " AND r.meta LIKE '%\"finalizers\"%' FOR UPDATE", "us",
-	RESOURCE_OUT
-};
-static const struct db_query q_left = {
-	"SELECT y.plural, y.group_name, COUNT(*) " CONTENT " GROUP BY y.id, y.plural, y.group_name ORDER BY y.id "
-	"LOCK IN SHARE MODE", "us", "ssu"
-};
-static const struct db_query q_metas = { "SELECT r.meta, r.id " CONTENT " ORDER BY r.id LIMIT ?", "usu", "su" };
-static const struct db_query q_space = {
-	"SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.tenant_id = ? AND r.type_id = ? AND r.namespace = '' AND r.name = ? "
-	"AND r.live = 1 AND r.doomed_at IS NOT NULL FOR UPDATE", "uus", RESOURCE_OUT
-};
-static const struct db_query q_update = {
-	"UPDATE resources SET doomed_at = ?, revision = ?, edits = ?, etag = ?, updated_at = ?, body = ?, bytes = ?, "
-	"changed = LAST_INSERT_ID() WHERE id = ?",
-	"tuubtsuu", ""
-};
 
 // ---- the conditions
 
@@ -52,8 +31,9 @@ static void count_finalizers(struct registry *registry, const struct db_rows *me
 
 	for (size_t i = 0; i < metas->n; i++) {
 		const struct doc *list = NULL;
-		const struct stored_place place = { "resources", "meta", db_at(metas, i, 1)->u, { { 0 } } };
-		(void)doc_get(stored_document(registry->pool, place, db_at(metas, i, 0)->s), STR("finalizers"), &list);
+		const struct sql_namespace_metas_row *row = sql_namespace_metas_row(metas, i);
+		const struct stored_place place = { "resources", "meta", row->id, { { 0 } } };
+		(void)doc_get(stored_document(registry->pool, place, row->meta), STR("finalizers"), &list);
 		for (size_t k = 0; doc_kind(list) == DOC_ARRAY && k < doc_length(list); k++) {
 			struct str name = doc_string(doc_at(list, k));
 			size_t at = 0;
@@ -76,9 +56,15 @@ static void count_finalizers(struct registry *registry, const struct db_rows *me
 static enum outcome read_left(struct registry *registry, const struct resource *space, struct left *left)
 {
 	struct buf resources = buf_new(registry->pool, 128), finalizers = buf_new(registry->pool, 128);
+	const struct sql_namespace_count_left counts = { .tenant_id = space->tenant_id, .namespace = space->name };
+	const struct sql_namespace_metas metas = {
+		.tenant_id = space->tenant_id,
+		.namespace = space->name,
+		.limit = METAS_MAX,
+	};
 	struct db_call calls[] = {
-		{ .query = &q_left, .in = DB_IN(db_u(space->tenant_id), db_s(space->name)) },
-		{ .query = &q_metas, .in = DB_IN(db_u(space->tenant_id), db_s(space->name), db_u(METAS_MAX)) },
+		sql_namespace_count_left_call(registry->pool, &counts),
+		sql_namespace_metas_call(registry->pool, &metas),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
@@ -86,10 +72,10 @@ static enum outcome read_left(struct registry *registry, const struct resource *
 		return registry_db_failed(result);
 	*left = (struct left){ .n = 0 };
 	for (size_t i = 0; i < calls[0].rows.n; i++) {
-		const struct db_value *v = db_at(&calls[0].rows, i, 0);
-		buf_addf(&resources, "%s%.*s.%.*s has %llu resource instances", i > 0 ? ", " : "", STR_ARG(v[0].s), STR_ARG(v[1].s),
-			(unsigned long long)v[2].u);
-		left->n += v[2].u;
+		const struct sql_namespace_count_left_row *row = sql_namespace_count_left_row(&calls[0].rows, i);
+		buf_addf(&resources, "%s%.*s.%.*s has %llu resource instances", i > 0 ? ", " : "", STR_ARG(row->plural),
+			STR_ARG(row->group_name), (unsigned long long)row->n);
+		left->n += row->n;
 	}
 	count_finalizers(registry, &calls[1].rows, &finalizers);
 	left->resources = buf_str(&resources);
@@ -148,12 +134,19 @@ static enum outcome let_wait(struct registry *registry, struct resource *space, 
 	space->revision++;
 	space->edits++;
 	etag_of_resource(registry, space);
+	const struct sql_namespace_update_ending update = {
+		.id = space->id,
+		.doomed_at = space->doomed_us,
+		.revision = space->revision,
+		.edits = space->edits,
+		.etag = str_n((const char *)space->stored_etag, sizeof(space->stored_etag)),
+		.updated_at = space->updated_us,
+		.body = space->body,
+		.bytes = space->meta.n + space->body.n,
+	};
 	struct db_call calls[] = {
 		update_in_field(registry, &before, space, begins ? "/metadata/deletionTimestamp" : "/status/conditions"),
-		{ .query = &q_update,
-			.in = DB_IN(db_t(space->doomed_us), db_u(space->revision), db_u(space->edits),
-				db_b(str_n((const char *)space->stored_etag, sizeof(space->stored_etag))), db_t(space->updated_us),
-				db_s(space->body), db_u(space->meta.n + space->body.n), db_u(space->id)) },
+		sql_namespace_update_ending_call(registry->pool, &update),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 	if (result != DB_OK)
@@ -167,14 +160,14 @@ static enum outcome let_wait(struct registry *registry, struct resource *space, 
 enum outcome space_mark_waiting(struct registry *registry, const struct resource *space, bool *waits)
 {
 	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_perhaps_waiting,
-		DB_IN(db_u(space->tenant_id), db_s(space->name)), &rows);
+	const struct sql_namespace_lock_finalizers in = { .tenant_id = space->tenant_id, .namespace = space->name };
+	enum db_result result = sql_namespace_lock_finalizers_run(registry->db, registry->pool, &in, &rows);
 	enum outcome outcome = result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 
 	*waits = false;
 	for (size_t i = 0; i < rows.n && outcome == OUTCOME_OK; i++) {
-		struct resource resource;
-		resource_from_row(registry, &resource, &rows, i, 0);
+		struct resource resource =
+			resource_of_columns(registry, &sql_namespace_lock_finalizers_row(&rows, i)->r);
 		resource.tenant = space->tenant;
 		if (!has_finalizers(registry, &resource))
 			continue;
@@ -198,17 +191,20 @@ enum outcome space_wait(struct registry *registry, struct resource *space)
 enum outcome space_settle(struct registry *registry, const struct resource *gone)
 {
 	struct db_rows rows;
-	struct resource space;
 
 	if (gone->doomed_us == 0 || !gone->type->namespaced)
 		return OUTCOME_OK;
-	enum db_result result = db_run(registry->db, registry->pool, &q_space,
-		DB_IN(db_u(gone->tenant_id), db_u(type_namespaces(registry)->id), db_s(gone->space)), &rows);
+	const struct sql_namespace_lock_ending in = {
+		.tenant_id = gone->tenant_id,
+		.type_id = type_namespaces(registry)->id,
+		.name = gone->space,
+	};
+	enum db_result result = sql_namespace_lock_ending_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n == 0)
 		return OUTCOME_OK;
-	resource_from_row(registry, &space, &rows, 0, 0);
+	struct resource space = resource_of_columns(registry, &sql_namespace_lock_ending_row(&rows, 0)->r);
 	space.tenant = gone->tenant;
 	// Its own finalizers are waited for first.
 	if (has_finalizers(registry, &space))
