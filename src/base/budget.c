@@ -6,7 +6,6 @@
 #include "base/budget.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/str.h"
 
 enum { FUEL = 8192 }; // steps between two looks at the clock, about 0.1 ms
 
@@ -41,8 +40,8 @@ static void fault_begin(void)
 {
 	if (!account.fault_known) {
 		account.fault_known = true;
-		if (!str_to_u64(str_c(getenv("TENURE_BUDGET_FAULT")), &account.fault_step))
-			account.fault_step = 0;
+		const char *step = getenv("TENURE_BUDGET_FAULT");
+		account.fault_step = step != NULL ? strtoull(step, NULL, 10) : 0;
 		account.fault_at = 1;
 	}
 	if (account.fault_step == 0)

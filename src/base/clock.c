@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
-#include "base/buf.h"
 #include "base/clock.h"
 
-enum { US = 1000000, DAY = 86400, DAYS_OF_400_YEARS = 146097, DAYS_BEFORE_1970 = 719468 /* from 1 March of the year 0 */ };
+enum { US = 1000000 };
 
 static int64_t read_clock(clockid_t id)
 {
@@ -29,105 +28,4 @@ int64_t clock_tick_us(void)
 int64_t clock_cpu_us(void)
 {
 	return read_clock(CLOCK_THREAD_CPUTIME_ID);
-}
-
-// The earlier one of two between which the quotient lies.
-static int64_t divide_down(int64_t value, int64_t by)
-{
-	return value / by - (value % by < 0);
-}
-
-// The second that us lies in; before 1970, too, the earlier one. gmtime_r asks for the time zone first, under a lock, which
-// shows where a list has a thousand times. Years are counted from 1 March: the day that is not in each is their last.
-static struct tm utc(int64_t us)
-{
-	int64_t seconds = divide_down(us, US), day = divide_down(seconds, DAY);
-	int64_t since = day + DAYS_BEFORE_1970, era = divide_down(since, DAYS_OF_400_YEARS);
-	int of_day = (int)(seconds - day * DAY), of_era = (int)(since - era * DAYS_OF_400_YEARS);
-	int year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365; // of 400
-	int of_year = of_era - (365 * year + year / 4 - year / 100);
-	int month = (5 * of_year + 2) / 153; // March is 0; of five months two have 30 days
-
-	return (struct tm){
-		.tm_sec = of_day % 60,
-		.tm_min = of_day / 60 % 60,
-		.tm_hour = of_day / 3600,
-		.tm_mday = of_year - (153 * month + 2) / 5 + 1,
-		.tm_mon = month < 10 ? month + 2 : month - 10,
-		.tm_year = (int)(era * 400) + year + (month < 10 ? 0 : 1) - 1900,
-		.tm_wday = (int)(day + 4 - 7 * divide_down(day + 4, 7)), // 1 January 1970 was a Thursday
-	};
-}
-
-// Written out because strftime's depend on the locale.
-static const char days[7][4] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
-static const char months[12][4] = {
-	"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-};
-
-// With leading zeros; printf would be most of the price of a line in the access log.
-static void add_digits(struct buf *buf, int value, int digits)
-{
-	char *text = buf_more(buf, (size_t)digits);
-
-	assert(value >= 0);
-	for (int i = digits; i > 0; i--, value /= 10)
-		text[i - 1] = (char)('0' + value % 10);
-	buf->n += (size_t)digits;
-}
-
-static void add_year(struct buf *buf, int year)
-{
-	if (year >= 0 && year <= 9999)
-		add_digits(buf, year, 4);
-	else
-		buf_addf(buf, "%04d", year);
-}
-
-static void add_time(struct buf *buf, const struct tm *t)
-{
-	add_digits(buf, t->tm_hour, 2);
-	buf_addc(buf, ':');
-	add_digits(buf, t->tm_min, 2);
-	buf_addc(buf, ':');
-	add_digits(buf, t->tm_sec, 2);
-}
-
-void clock_add_rfc3339(struct buf *buf, int64_t us)
-{
-	struct tm t = utc(us);
-
-	add_year(buf, t.tm_year + 1900);
-	buf_addc(buf, '-');
-	add_digits(buf, t.tm_mon + 1, 2);
-	buf_addc(buf, '-');
-	add_digits(buf, t.tm_mday, 2);
-	buf_addc(buf, 'T');
-	add_time(buf, &t);
-	buf_addc(buf, 'Z');
-}
-
-void clock_add_http_date(struct buf *buf, int64_t us)
-{
-	struct tm t = utc(us);
-
-	buf_addf(buf, "%s, %02d %s ", days[t.tm_wday], t.tm_mday, months[t.tm_mon]);
-	add_year(buf, t.tm_year + 1900);
-	buf_addc(buf, ' ');
-	add_time(buf, &t);
-	BUF_LIT(buf, " GMT");
-}
-
-void clock_add_clf(struct buf *buf, int64_t us)
-{
-	struct tm t = utc(us);
-
-	add_digits(buf, t.tm_mday, 2);
-	buf_addc(buf, '/');
-	buf_add(buf, str_c(months[t.tm_mon]));
-	buf_addc(buf, '/');
-	add_year(buf, t.tm_year + 1900);
-	buf_addc(buf, ':');
-	add_time(buf, &t);
-	BUF_LIT(buf, " +0000");
 }
