@@ -2,6 +2,9 @@
 // Addresses in answers.
 #include "base/base.h"
 
+#include <limits.h>
+#include <unistd.h>
+
 #include "api/baremetal/baremetal.h"
 #include "base/pool.h"
 #include "http/uri.h"
@@ -56,4 +59,14 @@ struct doc *metal_links(struct call *call, struct str path)
 	doc_push(links, link_doc(call, "self", "/v1/", path));
 	doc_push(links, link_doc(call, "bookmark", "/", path));
 	return links;
+}
+
+struct str metal_host(struct pool *pool)
+{
+	char name[HOST_NAME_MAX + 1];
+
+	if (gethostname(name, sizeof(name)) != 0)
+		return STR("localhost");
+	name[HOST_NAME_MAX] = '\0';
+	return str_dup(pool, str_c(name));
 }

@@ -16,13 +16,13 @@ handler_fn get_root, get_v1;
 // struct dialect's enter and leave.
 enum outcome baremetal_enter(struct call *call, enum outcome found);
 void baremetal_leave(struct call *call);
-// Answers OUTCOME_NOT_ACCEPTABLE for what came later than the version asked for. what: "field owner".
-enum outcome fail_too_new(struct call *call, const char *what, unsigned since);
 
 // ---- address.c
 
 // An absolute URL below where the dialect is mounted: path "/v1/nodes/…" or "/nodes/…".
 struct str metal_url(struct call *call, struct str path);
+// The name of this host, which stands for the conductor that has all nodes.
+struct str metal_host(struct pool *pool);
 // [{"rel": "self", …/v1/path}, {"rel": "bookmark", …/path}]; path "nodes/UUID".
 struct doc *metal_links(struct call *call, struct str path);
 // What of a client's text an error repeats: 255 bytes at most.
@@ -75,6 +75,8 @@ struct str caller_scope(const struct call *call);
 // ("Expected UUID or name"); _NOT_FOUND for names where the version has none. A node's name that ends in ".json" is looked
 // up: where there is none, it is a name with a suffix.
 enum outcome kind_ident(struct call *call, const struct kind *kind, struct str text, struct ident *ident);
+// Answers OUTCOME_NOT_ACCEPTABLE for what came later than the version asked for. what: "field owner".
+enum outcome fail_too_new(struct call *call, const char *what, unsigned since);
 // The same, and looks it up; _NOT_FOUND in the words of its clients ("Node x could not be found.").
 enum outcome kind_find(struct call *call, const struct kind *kind, struct str text, struct resource *resource);
 enum outcome fail_not_found(struct call *call, const struct kind *kind, struct str text);
@@ -100,6 +102,8 @@ void write_object(struct call *call, const struct kind *kind, const struct resou
 void write_json(struct call *call, const struct doc *doc);
 // Reads If-Match: OUTCOME_NOT_ACCEPTABLE below VERSION_ETAG. The guard refers to *conditions.
 enum outcome guard_read(struct call *call, struct conditions *conditions);
+// Sets the header ETag to that of the node, from VERSION_ETAG on.
+void set_node_etag(struct call *call, const struct resource *node);
 // What every change of one object begins with: guard_read, then kind_ident of the address parameter's value, text.
 enum outcome begin_change(struct call *call, const struct kind *kind, struct str text, struct conditions *conditions,
 	struct ident *ident);
@@ -133,8 +137,6 @@ handler_fn list_node_ports_detail, list_node_portgroups_detail, list_portgroup_p
 
 handler_fn get_states, put_maintenance, delete_maintenance, validate_node;
 handler_fn get_traits, put_traits, put_trait, delete_traits, delete_trait;
-// states.c: the header, from VERSION_ETAG on.
-void set_node_etag(struct call *call, const struct resource *node);
 handler_fn get_volume;
 handler_fn refuse_collection; // DELETE of nodes, ports, …: which one?
 handler_fn get_nothing_stored; // bios, vifs, history, …: what only a driver would fill, an empty list of its name
@@ -145,7 +147,6 @@ handler_fn refuse_events;      // nobody waits for them
 // ---- drivers.c: drivers, this host in the part of the conductor that has all nodes, shards
 
 handler_fn list_drivers, get_driver, get_driver_properties, list_conductors, get_conductor, list_shards;
-struct str metal_host(struct pool *pool);
 // The driver that the call's parameter names; _NOT_FOUND in the words of its clients.
 enum outcome find_driver(struct call *call, struct metal_driver *driver);
 

@@ -3,9 +3,6 @@
 // the nodes, for conductors and others to share them among themselves.
 #include "base/base.h"
 
-#include <limits.h>
-#include <unistd.h>
-
 #include "api/baremetal/baremetal.h"
 #include "base/config/config.h"
 #include "base/pool.h"
@@ -16,16 +13,6 @@ enum { // microversions
 	SINCE_TYPE = 30, // with default_ and enabled_ interfaces, and what is asked by type and detail
 	SINCE_FIELDS = 77,
 };
-
-struct str metal_host(struct pool *pool)
-{
-	char name[HOST_NAME_MAX + 1];
-
-	if (gethostname(name, sizeof(name)) != 0)
-		return STR("localhost");
-	name[HOST_NAME_MAX] = '\0';
-	return str_dup(pool, str_c(name));
-}
 
 // ---- fields
 

@@ -220,3 +220,9 @@ enum outcome kind_find(struct call *call, const struct kind *kind, struct str te
 		outcome = resource_find(call->registry, &ident, resource);
 	return outcome == OUTCOME_NOT_FOUND ? fail_not_found(call, kind, text) : outcome;
 }
+
+enum outcome fail_too_new(struct call *call, const char *what, unsigned since)
+{
+	return call_fail(call, OUTCOME_NOT_ACCEPTABLE,
+		"Request not acceptable: %s came with version 1.%u, and version 1.%u is asked for", what, since, call->version);
+}

@@ -285,3 +285,9 @@ enum outcome begin_change(struct call *call, const struct kind *kind, struct str
 
 	return outcome == OUTCOME_OK ? kind_ident(call, kind, text, ident) : outcome;
 }
+
+void set_node_etag(struct call *call, const struct resource *node)
+{
+	if (call->version >= VERSION_ETAG)
+		set_etag(call, node->etag);
+}

@@ -6,12 +6,6 @@
 #include "api/patch.h"
 #include "base/pool.h"
 
-void set_node_etag(struct call *call, const struct resource *node)
-{
-	if (call->version >= VERSION_ETAG)
-		set_etag(call, node->etag);
-}
-
 // ---- states
 
 static const struct {

@@ -55,12 +55,6 @@ static enum outcome read_version(struct call *call)
 		STR_ARG(str_part(text, 0, VERSION_SHOWN)), major == 1 ? "the minor version is" : "is", VERSION_MIN, VERSION_MAX);
 }
 
-enum outcome fail_too_new(struct call *call, const char *what, unsigned since)
-{
-	return call_fail(call, OUTCOME_NOT_ACCEPTABLE,
-		"Request not acceptable: %s came with version 1.%u, and version 1.%u is asked for", what, since, call->version);
-}
-
 // ---- entering and leaving
 
 static bool runs(const struct route_method *method, handler_fn *handler)
