@@ -3,7 +3,10 @@
 // group; what is done there does not.
 #include "base/base.h"
 
+#include "api/spaces/collection.h"
 #include "api/spaces/common/spaces.h"
+#include "api/spaces/discovery/discovery.h"
+#include "api/spaces/object/object.h"
 
 static const struct endpoint endpoints[] = {
 	{ "getServerVersion", get_server_version },

@@ -3,26 +3,14 @@
 #include "base/base.h"
 
 #include "api/documents.h"
+#include "api/spaces/answer/answer.h"
 #include "api/spaces/common/spaces.h"
+#include "api/spaces/kinds/kinds.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/pool.h"
 #include "http/uri.h"
 #include "registry/type/rules.h"
-
-void write_json_text(struct call *call, struct str text)
-{
-	call->response.body = text;
-	call->response.content_type = STR("application/json");
-}
-
-void write_json_doc(struct call *call, const struct doc *doc)
-{
-	struct buf out = buf_new(call->pool, 1024);
-
-	doc_write_json(doc, &out);
-	write_json_text(call, buf_str(&out));
-}
 
 // ---- one object
 

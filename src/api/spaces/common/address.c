@@ -14,63 +14,9 @@ struct str caller_tenant(const struct call *call)
 	return call->who.role == ROLE_OPERATOR ? STR(TENANT_SYSTEM) : call->who.tenant;
 }
 
-bool has_identity(const struct definition *definition, const char *group, const char *plural)
-{
-	return str_eq_c(definition->type->group, group) && str_eq_c(definition->type->plural, plural);
-}
-
-bool is_namespaced(const struct definition *definition)
-{
-	return definition->scope == SCOPE_NAMESPACED;
-}
-
-struct str group_version(struct pool *pool, struct str group, struct str version)
-{
-	return group.n == 0 ? version : str_printf(pool, "%.*s/%.*s", STR_ARG(group), STR_ARG(version));
-}
-
-struct str qualified_name(struct pool *pool, const struct definition *definition)
-{
-	const struct type *type = definition->type;
-
-	if (type->group.n == 0)
-		return type->plural;
-	return str_printf(pool, "%.*s.%.*s", STR_ARG(type->plural), STR_ARG(type->group));
-}
-
 struct address target_address(const struct target *target)
 {
 	return (struct address){ target->tenant, target->definition->type, target->space, target->name };
-}
-
-static void add_part(struct buf *path, struct str part)
-{
-	buf_addc(path, '/');
-	uri_add_segment(path, part);
-}
-
-struct str object_path(struct pool *pool, const struct definition *definition, const struct definition_version *version,
-	struct str tenant, struct str space, struct str name)
-{
-	struct buf path = buf_new(pool, 128);
-	struct str group = definition->type->group;
-
-	buf_add(&path, group.n > 0 ? STR("/apis") : STR("/api"));
-	if (group.n > 0)
-		add_part(&path, group);
-	add_part(&path, version->name);
-	if (tenant.n > 0 && definition->scope != SCOPE_CLUSTER && !str_eq_c(tenant, TENANT_SYSTEM)) {
-		BUF_LIT(&path, "/tenants");
-		add_part(&path, tenant);
-	}
-	if (space.n > 0) {
-		BUF_LIT(&path, "/namespaces");
-		add_part(&path, space);
-	}
-	add_part(&path, definition->type->plural);
-	if (name.p != NULL)
-		add_part(&path, name);
-	return buf_str(&path);
 }
 
 // ---- whose space

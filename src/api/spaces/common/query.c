@@ -7,21 +7,6 @@
 #include "http/uri.h"
 #include "registry/log/selectable.h"
 
-bool query_has(const struct call *call, const char *name)
-{
-	struct str value;
-
-	return uri_query(&call->request.uri, str_c(name), &value);
-}
-
-bool query_is_true(const struct call *call, const char *name)
-{
-	struct str value;
-
-	return uri_query(&call->request.uri, str_c(name), &value) && !str_eq_nocase(value, STR("false")) &&
-	       !str_eq(value, STR("0"));
-}
-
 enum outcome read_dry_run(struct call *call)
 {
 	const struct field_path at = field_name(NULL, STR("dryRun"));
@@ -181,56 +166,3 @@ bool chosen(const struct choice *choice, struct pool *pool, struct stored_place 
 }
 
 // ---- Accept
-
-// Of "application/json;as=Table;v=v1;g=meta.k8s.io": a parameter's value, STR_NONE without it.
-static struct str media_param(struct str range, const char *name)
-{
-	struct str item, rest = range;
-
-	while (str_split(&rest, ';', &item)) {
-		size_t equals = str_find(item, '=', 0);
-		if (equals < item.n && str_eq_nocase(str_trim(str_part(item, 0, equals)), str_c(name)))
-			return str_trim(str_part(item, equals + 1, item.n));
-	}
-	return STR_NONE;
-}
-
-// Of a Table that can be had, its version.
-static struct str table_version(struct str range)
-{
-	struct str version = media_param(range, "v");
-
-	if (!str_eq(media_param(range, "as"), STR("Table")) || !str_eq(media_param(range, "g"), STR("meta.k8s.io")))
-		return STR_NONE;
-	if (str_eq(version, STR("v1")))
-		return STR("meta.k8s.io/v1");
-	return str_eq(version, STR("v1beta1")) ? STR("meta.k8s.io/v1beta1") : STR_NONE;
-}
-
-// The first that can be had decides; weights are not used by those who ask for tables.
-struct str wanted_table(const struct call *call)
-{
-	struct str rest = request_header(&call->request, "accept"), range;
-
-	while (str_split(&rest, ',', &range)) {
-		struct str type = str_trim(str_part(range, 0, str_find(range, ';', 0)));
-		bool json = str_eq_nocase(type, STR("application/json")) || str_eq(type, STR("*/*")) ||
-			str_eq_nocase(type, STR("application/*"));
-		if (json && table_version(range).p != NULL)
-			return table_version(range);
-		if (json && media_param(range, "as").p == NULL)
-			return STR_NONE;
-	}
-	return STR_NONE;
-}
-
-// What rows of a Table have of their objects.
-enum table_object included_object(const struct call *call)
-{
-	struct str value = STR("");
-
-	(void)uri_query(&call->request.uri, STR("includeObject"), &value);
-	if (str_eq(value, STR("Object")))
-		return TABLE_OBJECT;
-	return str_eq(value, STR("None")) ? TABLE_NONE : TABLE_METADATA;
-}

@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
+#include "api/spaces/discovery/discovery.h"
 #include "api/spaces/schema/openapi.h"
 #include "base/buf.h"
 #include "base/digest.h"

@@ -3,6 +3,8 @@
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
+#include "api/spaces/discovery/discovery.h"
+#include "api/spaces/object/object.h"
 #include "auth/auth.h"
 #include "base/config/config.h"
 #include "base/pool.h"

@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
+#include "api/spaces/discovery/discovery.h"
 #include "base/pool.h"
 
 static struct doc *versions_doc(struct pool *pool, const struct definition *definition)

@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
+#include "api/spaces/kinds/kinds.h"
 #include "api/spaces/schema/openapi_internal.h"
 #include "base/pool.h"
 

@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
+#include "api/spaces/kinds/kinds.h"
 #include "base/buf.h"
 #include "base/digest.h"
 #include "base/pool.h"

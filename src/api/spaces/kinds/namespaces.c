@@ -4,6 +4,7 @@
 
 #include "api/documents.h"
 #include "api/spaces/common/spaces.h"
+#include "api/spaces/kinds/kinds.h"
 #include "base/buf.h"
 #include "base/pool.h"
 

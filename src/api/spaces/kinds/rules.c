@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 
 #include "api/spaces/common/spaces.h"
+#include "api/spaces/kinds/kinds.h"
 #include "api/spaces/kinds/rules.h"
 #include "base/pool.h"
 

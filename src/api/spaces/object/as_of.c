@@ -11,6 +11,7 @@
 
 #include <time.h>
 
+#include "api/spaces/object/object.h"
 #include "base/clock.h"
 #include "base/pool.h"
 #include "registry/watch/change_stream.h"

@@ -4,6 +4,7 @@
 #define TENURE_API_SPACES_OBJECT_AS_OF_H
 
 #include "api/spaces/common/spaces.h"
+#include "api/spaces/object/object.h"
 
 // One object as it was read; of Tenants, the tenant's id.
 struct sighting {

@@ -4,8 +4,12 @@
 
 #include "api/documents.h"
 #include "api/patch.h"
+#include "api/spaces/answer/answer.h"
 #include "api/spaces/common/spaces.h"
+#include "api/spaces/kinds/kinds.h"
+#include "api/spaces/object/object.h"
 #include "api/spaces/protobuf/protobuf.h"
+#include "api/spaces/schema/fields.h"
 #include "base/buf.h"
 #include "base/config/config.h"
 #include "base/pool.h"
@@ -54,16 +58,6 @@ static enum outcome check_said(struct call *call, const struct target *target, c
 		return call_fail(call, OUTCOME_BAD_REQUEST, "the kind in the data does not match the expected kind (%.*s)",
 			STR_ARG(expected_kind));
 	return OUTCOME_OK;
-}
-
-struct str metadata_text(const struct doc *object, const char *name)
-{
-	const struct doc *metadata, *value;
-
-	if (!doc_get(object, STR("metadata"), &metadata) || !doc_get(metadata, str_c(name), &value) ||
-		doc_kind(value) != DOC_STRING)
-		return STR_NONE;
-	return doc_string(value);
 }
 
 // An object without a name may get one: not where it has one that is none.

@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
+#include "api/spaces/object/object.h"
 #include "base/pool.h"
 #include "http/uri.h"
 

@@ -3,7 +3,9 @@
 // name; they are the system's, and changed there alone.
 #include "base/base.h"
 
+#include "api/spaces/answer/answer.h"
 #include "api/spaces/common/spaces.h"
+#include "api/spaces/object/object.h"
 #include "base/buf.h"
 #include "base/pool.h"
 

@@ -2,8 +2,10 @@
 // Lists: what selectors choose, a page at a time, and the same to be deleted.
 #include "base/base.h"
 
+#include "api/spaces/answer/answer.h"
 #include "api/spaces/common/spaces.h"
 #include "api/spaces/object/as_of.h"
+#include "api/spaces/object/object.h"
 #include "base/buf.h"
 #include "base/pool.h"
 #include "http/uri.h"
@@ -307,30 +309,21 @@ static enum outcome list_page(struct call *call, const struct target *target, co
 	return OUTCOME_OK;
 }
 
-enum outcome list_in_space(struct call *call)
+enum outcome list_collection(struct call *call, const struct target *target)
 {
-	struct target target;
 	struct list_query query;
 	uint64_t version = 0;
 	enum version_match match = MATCH_ANY;
-	enum outcome outcome = read_target(call, VERB_LIST, &target);
+	enum outcome outcome = read_version(call, &version);
 
-	if (outcome == OUTCOME_OK && target.name.p != NULL) // namespaces/N/status
-		return get_in_space(call);
-	if (outcome == OUTCOME_OK)
-		warn_of_version(call, &target);
-	if (outcome == OUTCOME_OK && query_is_true(call, "watch"))
-		return watch_in_space(call, &target);
-	if (outcome == OUTCOME_OK)
-		outcome = read_version(call, &version);
 	if (outcome == OUTCOME_OK)
 		outcome = read_version_match(call, false, &match);
 	if (outcome == OUTCOME_OK)
-		outcome = read_list_query(call, &target, &query);
+		outcome = read_list_query(call, target, &query);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	query.exact = match == MATCH_EXACT ? version : 0;
-	return list_page(call, &target, &query);
+	return list_page(call, target, &query);
 }
 
 // ---- deleting what a list has

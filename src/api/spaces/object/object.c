@@ -2,7 +2,10 @@
 // One object: create, get, update, patch, delete; the parts status and scale.
 #include "base/base.h"
 
+#include "api/spaces/answer/answer.h"
 #include "api/spaces/common/spaces.h"
+#include "api/spaces/kinds/kinds.h"
+#include "api/spaces/object/object.h"
 #include "auth/auth.h"
 #include "base/config/config.h"
 #include "base/pool.h"

@@ -4,8 +4,11 @@
 #include "base/base.h"
 
 #include "api/documents.h"
+#include "api/spaces/answer/answer.h"
 #include "api/spaces/common/spaces.h"
+#include "api/spaces/kinds/kinds.h"
 #include "api/spaces/object/as_of.h"
+#include "api/spaces/object/object.h"
 #include "api/tenant_metadata.h"
 #include "auth/auth.h"
 #include "base/buf.h"

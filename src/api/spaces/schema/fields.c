@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
+#include "api/spaces/schema/fields.h"
 #include "api/spaces/schema/openapi_internal.h"
 #include "base/pool.h"
 #include "http/uri.h"

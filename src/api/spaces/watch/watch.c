@@ -3,8 +3,11 @@
 // watch process goes on.
 #include "base/base.h"
 
+#include "api/spaces/answer/answer.h"
 #include "api/spaces/object/as_of.h"
+#include "api/spaces/object/object.h"
 #include "api/spaces/watch/internal.h"
+#include "api/spaces/watch/watch.h"
 #include "base/buf.h"
 #include "base/pool.h"
 #include "http/uri.h"

@@ -2,6 +2,8 @@
 // Watch, the watch process's half: from a change to what it means for one client.
 #include "base/base.h"
 
+#include "api/spaces/answer/answer.h"
+#include "api/spaces/object/object.h"
 #include "api/spaces/watch/internal.h"
 #include "auth/auth.h"
 #include "base/config/config.h"

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// GET of a collection: its list or, with watch=true, what changes in it.
+#include "base/base.h"
+
+#include "api/spaces/collection.h"
+#include "api/spaces/object/object.h"
+#include "api/spaces/watch/watch.h"
+
+enum outcome list_in_space(struct call *call)
+{
+	struct target target;
+	enum outcome outcome = read_target(call, VERB_LIST, &target);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (target.name.p != NULL) // namespaces/N/status
+		return get_in_space(call);
+	warn_of_version(call, &target);
+	return query_is_true(call, "watch") ? watch_in_space(call, &target) : list_collection(call, &target);
+}

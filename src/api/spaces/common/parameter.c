@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters of the query that are there or not, true or false.
+#include "base/base.h"
+
+#include "api/spaces/common/spaces.h"
+
+bool query_has(const struct call *call, const char *name)
+{
+	struct str value;
+
+	return uri_query(&call->request.uri, str_c(name), &value);
+}
+
+bool query_is_true(const struct call *call, const char *name)
+{
+	struct str value;
+
+	return uri_query(&call->request.uri, str_c(name), &value) && !str_eq_nocase(value, STR("false")) &&
+	       !str_eq(value, STR("0"));
+}

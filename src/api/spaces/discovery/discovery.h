@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What types there are, what they are, and what the caller may do with them.
+#ifndef TENURE_API_SPACES_DISCOVERY_DISCOVERY_H
+#define TENURE_API_SPACES_DISCOVERY_DISCOVERY_H
+
+#include "api/spaces/common/spaces.h"
+
+// ---- discovery.c
+
+#define REVIEWS_GROUP "authorization.k8s.io"
+#define WHO_GROUP "authentication.k8s.io"
+
+// What is asked and not stored, so that it has no definition; all in version v1. Ends with a group of NULL; of one group
+// behind each other.
+struct review_type {
+	const char *group, *plural, *kind;
+};
+extern const struct review_type review_types[];
+
+struct verb_name {
+	unsigned verb;
+	const char *name;
+};
+extern const struct verb_name verb_names[]; // ends with a name of NULL
+// What of a type's verbs is for this caller, its role aside.
+unsigned verbs_for(const struct call *call, const struct definition *definition);
+// All that the caller may use.
+enum outcome read_definitions(struct call *call, const struct definition *const **list, size_t *n);
+
+// ---- explain.c
+
+// A definition in few words; NULL is null.
+struct doc *definition_doc(struct pool *pool, const struct definition *definition);
+
+// ---- handlers
+
+handler_fn get_server_version, get_api, get_apis, get_group, get_types, get_openapi;
+handler_fn create_access_review, create_rules_review, create_self_review;
+handler_fn explain_type, list_types, tell_effect;
+
+#endif

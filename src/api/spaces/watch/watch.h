@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// The beginning of a watch.
+#ifndef TENURE_API_SPACES_WATCH_WATCH_H
+#define TENURE_API_SPACES_WATCH_WATCH_H
+
+#include "api/spaces/common/spaces.h"
+
+// The GET of a collection with watch=true: the first events, and the order for what follows.
+enum outcome watch_in_space(struct call *call, const struct target *target);
+
+#endif
