@@ -15,7 +15,7 @@ void call_clear(struct call *call, struct pool *pool)
 	memset(call, 0, offsetof(struct call, request));
 	memset(&call->request, 0, offsetof(struct request, headers));
 	memset(&call->response, 0, offsetof(struct response, headers));
-	call->pool = pool;
+	call->pool = call->scratch = pool;
 }
 
 enum outcome call_fail(struct call *call, enum outcome outcome, const char *format, ...)
@@ -23,7 +23,7 @@ enum outcome call_fail(struct call *call, enum outcome outcome, const char *form
 	va_list args;
 
 	va_start(args, format);
-	call->problem = (struct problem){ .detail = str_vprintf(call->pool, format, args) };
+	call->problem = (struct problem){ .detail = str_vprintf(call->pool, format, args), .by_dialect = true };
 	va_end(args);
 	return outcome;
 }

@@ -16,6 +16,7 @@ struct endpoint_config;
 
 struct call {
 	struct pool *pool;
+	struct pool *scratch; // for what is needed until the next object or page of a list, which gives it back; else pool itself
 	const struct config *config;
 	const struct endpoint_config *endpoint;
 	const struct route_table *routes;
@@ -33,7 +34,7 @@ struct call {
 	bool may_order;           // there is a process that takes orders from workers
 	struct str order;         // for it: the answer is only begun, and it goes on; p NULL: the answer is whole
 	bool dry_run;             // what the handler did is undone at its end, and answered as if it were not
-	struct problem problem;   // of steps before the registry; the registry's own is in registry->problem
+	struct problem problem;   // what went wrong: told by a step, the handler or the registry, whichever spoke last
 	struct request request;
 	struct response response;
 };
@@ -52,7 +53,7 @@ struct endpoint {
 struct dialect {
 	const char *name;
 	const struct endpoint *endpoints; // ends with id NULL
-	// Renders the problem (call->problem or the registry's) for outcome into call->response: status, headers, body.
+	// Renders the problem, which is call->problem, for outcome into call->response: status, headers, body.
 	void (*render_problem)(struct call *call, enum outcome outcome, const struct problem *problem);
 	// Called once it is known whose the address is, whether or not a method was found there; before it is asked who asks.
 	// found: OUTCOME_OK with call->match.method, or what routing ends with, its problem in call->problem. What it answers

@@ -27,7 +27,10 @@ struct problem_cause {
 	struct str message;
 };
 
+// A request has one, in its call; whoever finds out what went wrong fills it anew. What is to be done about it is decided by
+// the outcome, and by these members, never by the words of detail.
 struct problem {
+	bool by_dialect;   // said by the dialect, in its clients' words; false: by the registry, and some dialects retell it
 	struct str detail; // what was wrong and what would be right: one sentence, no SQL, no other tenant's name
 	struct problem_member members[PROBLEM_MAX_MEMBERS];
 	size_t n_members;
@@ -37,6 +40,7 @@ struct problem {
 	size_t n_fields;
 	const struct problem_cause *causes; // of a bad document: each thing that is wrong with it, in the request's pool
 	size_t n_causes;
+	struct str faults; // of causes: detail without the words that say what document it is; p NULL: it has none
 };
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/config/config.h"
 #include "base/outcome.h"
 #include "base/pool.h"
+#include "base/problem.h"
 #include "base/str.h"
 #include "db/db.h"
 
@@ -52,6 +53,7 @@ struct manage {
 	struct config patient; // the same for statements that may take long
 	struct db *db; // as the command's needs say; connected when it needs the database
 	struct pool *pool;
+	struct problem problem; // what the registry said last
 };
 
 // Value of an option of the running command, "" for a switch that was given, NULL when it was not given.

@@ -15,12 +15,13 @@ static enum outcome open_registry(struct manage *manage, struct registry **regis
 	*registry = registry_new(manage->config, manage->db);
 	if (*registry == NULL)
 		return OUTCOME_INTERNAL;
-	return registry_begin(*registry, manage->pool, &id, STR("tenure-manage"));
+	return registry_begin(*registry, manage->pool, &id, STR("tenure-manage"), &manage->problem);
 }
 
-static void tell_outcome(const struct registry *registry, enum outcome outcome)
+static void tell_outcome(const struct manage *manage, enum outcome outcome)
 {
-	struct str detail = registry != NULL ? registry->problem.detail : STR_NONE;
+	struct str detail = manage->problem.detail;
+
 	if (detail.n != 0)
 		manage_fail(0, "%.*s", STR_ARG(detail));
 	else
@@ -37,7 +38,7 @@ int manage_ensure_system_space(struct manage *manage)
 		outcome = system_space_ensure(registry, &made);
 	if (outcome != OUTCOME_OK) {
 		manage_fail(0, "can't make the system space");
-		tell_outcome(registry, outcome);
+		tell_outcome(manage, outcome);
 	}
 	registry_free(&registry);
 	return manage_exit_code(outcome);
@@ -56,7 +57,7 @@ int command_reap(struct manage *manage)
 		(unsigned long long)counts.forwards, (unsigned long long)counts.moves, (unsigned long long)counts.changes,
 		(unsigned long long)counts.tokens);
 	if (!outcome_commits(outcome))
-		tell_outcome(registry, outcome);
+		tell_outcome(manage, outcome);
 	registry_free(&registry);
 	return manage_exit_code(outcome);
 }
@@ -97,7 +98,7 @@ int command_doctor(struct manage *manage)
 	settings_warn(manage->config);
 	settings_check_auth(manage->config);
 	if (outcome != OUTCOME_OK)
-		tell_outcome(registry, outcome);
+		tell_outcome(manage, outcome);
 	registry_free(&registry);
 	return outcome != OUTCOME_OK ? EXIT_FAILED : findings.left != 0 ? EXIT_FOUND : EXIT_CLEAN;
 }

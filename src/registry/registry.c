@@ -102,18 +102,28 @@ static enum outcome load(struct registry *registry)
 	return outcome;
 }
 
-enum outcome registry_begin(struct registry *registry, struct pool *pool, const struct uuid *request_id, struct str actor)
+enum outcome registry_begin(struct registry *registry, struct pool *pool, const struct uuid *request_id, struct str actor,
+	struct problem *problem)
 {
+	assert(problem != NULL);
 	registry->pool = pool;
 	registry->request_id = *request_id;
 	registry->actor = actor;
 	registry->privileged = false;
 	registry->now_us = registry->stamp_us = clock_now_us();
 	registry->manner = LOCK_AT_ONCE;
-	registry->problem = (struct problem){ 0 };
-	catalogue_begin(registry);
+	registry->problem = problem;
+	registry_begin_run(registry);
 	definitions_begin(registry);
 	return types_loaded(registry->types) ? OUTCOME_OK : load(registry);
+}
+
+void registry_begin_run(struct registry *registry)
+{
+	*registry->problem = (struct problem){ .n_members = 0 };
+	registry->concerned.tenant = STR_NONE; // its text is in a pool that is rewound
+	registry->concerned.several = false;
+	catalogue_begin(registry);
 }
 
 enum outcome registry_ping(struct registry *registry)
@@ -148,14 +158,14 @@ enum outcome registry_fail(struct registry *registry, enum outcome outcome, cons
 	va_list args;
 
 	va_start(args, format);
-	registry->problem = (struct problem){ .detail = str_vprintf(registry->pool, format, args) };
+	*registry->problem = (struct problem){ .detail = str_vprintf(registry->pool, format, args) };
 	va_end(args);
 	return outcome;
 }
 
 void registry_fail_member(struct registry *registry, const char *name, struct str value)
 {
-	struct problem *problem = &registry->problem;
+	struct problem *problem = registry->problem;
 
 	assert(problem->n_members < PROBLEM_MAX_MEMBERS);
 	problem->members[problem->n_members++] = (struct problem_member){ name, value };
@@ -194,7 +204,7 @@ enum outcome fail_gone(struct registry *registry, int64_t purge_us, const char *
 	va_list args;
 
 	va_start(args, format);
-	registry->problem = (struct problem){ .detail = str_vprintf(registry->pool, format, args) };
+	*registry->problem = (struct problem){ .detail = str_vprintf(registry->pool, format, args) };
 	va_end(args);
 	clock_add_rfc3339(&time, purge_us);
 	if (purge_us != 0)

@@ -299,7 +299,7 @@ static void purges(void)
 	server.config.retention = 0;
 	server_sql("UPDATE tenants SET purge_at = NOW() - INTERVAL 1 DAY WHERE name = 'other';\n");
 	struct uuid id = uuid_new();
-	(void)registry_begin(here.registry, here.pool, &id, STR("reaper"));
+	(void)registry_begin(here.registry, here.pool, &id, STR("reaper"), &here.problem);
 	IS(reap(here.registry, false, &counts), OK, "reaped");
 	server.config.retention = 3600;
 	has_n(C + 50, 0, 0);

@@ -87,7 +87,7 @@ TAP_UNUSED_OK static void is_sound_here(const char *what)
 {
 	uint64_t found = 0;
 	struct uuid id = uuid_new();
-	enum outcome outcome = registry_begin(here.registry, here.pool, &id, STR("doctor"));
+	enum outcome outcome = registry_begin(here.registry, here.pool, &id, STR("doctor"), &here.problem);
 
 	(void)type_of(&here, "nodes");
 	(void)type_of(&here, "ports");
@@ -194,7 +194,7 @@ static enum outcome client_deed(struct client *client, const struct deed *deed)
 	enum db_mode mode = deed->verb == FIND ? DB_AUTOCOMMIT : deed->verb == LOOK ? DB_SNAPSHOT : DB_WRITE;
 
 	client->request_id = uuid_new();
-	enum outcome outcome = registry_begin(client->registry, client->pool, &client->request_id, STR("tester"));
+	enum outcome outcome = registry_begin(client->registry, client->pool, &client->request_id, STR("tester"), &client->problem);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	enum db_result result = db_txn_run(client->db, mode, &client->request_id, deed_run, &doing);

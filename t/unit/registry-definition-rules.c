@@ -99,7 +99,7 @@ static void test_read(void)
 	struct uuid id = uuid_new();
 
 	EXPECT(CREATED, "a definition of many versions", PUT, "rules", "manys.example.com", .type = CRDS, .body = body);
-	registry_begin(here.registry, here.pool, &id, STR("tester"));
+	registry_begin(here.registry, here.pool, &id, STR("tester"), &here.problem);
 	if (!ok(definition_find(here.registry, STR("rules"), STR("example.com"), STR("manys"), &d, NULL) == OUTCOME_OK, "is found"))
 		return;
 	is_int((long long)d->n_versions, (long long)COUNT_OF(order), "all its versions");
@@ -133,9 +133,9 @@ static struct str fields_told(void)
 {
 	struct buf fields = buf_new(here.pool, 64);
 
-	for (size_t i = 0; i < here.registry->problem.n_causes; i++) {
+	for (size_t i = 0; i < here.registry->problem->n_causes; i++) {
 		buf_add(&fields, i > 0 ? STR(" ") : STR(""));
-		buf_add(&fields, here.registry->problem.causes[i].field);
+		buf_add(&fields, here.registry->problem->causes[i].field);
 	}
 	return buf_str(&fields);
 }
@@ -196,7 +196,7 @@ static struct str written(const char *tenant, const char *name, const char *body
 {
 	const struct op op = { .verb = PUT, .tenant = tenant, .type = CRDS, .path = name, .body = body };
 	enum outcome outcome = client_do(&here, &op);
-	struct str text = outcome == OUTCOME_CREATED || outcome == OUTCOME_OK ? here.resource.body : here.registry->problem.detail;
+	struct str text = outcome == OUTCOME_CREATED || outcome == OUTCOME_OK ? here.resource.body : here.registry->problem->detail;
 	struct buf shown = buf_new(here.pool, text.n + 32);
 
 	buf_addf(&shown, "%s ", outcome_name(outcome));
@@ -402,7 +402,7 @@ static void test_names(void)
 	EXPECT(NO_CONTENT, "it is deleted", DELETE, "names", "firsts.example.com", .type = CRDS);
 	EXPECT(SEE_OTHER, "then the other may come", MOVE, "others", "seconds.example.com", "names", .type = CRDS);
 	EXPECT(CONFLICT, "and the first may not come back", RECOVER, "names", "firsts.example.com", .type = CRDS);
-	is_str(here.registry->problem.detail, "\"First\" is already in use by seconds.example.com: take another name", "in words");
+	is_str(here.registry->problem->detail, "\"First\" is already in use by seconds.example.com: take another name", "in words");
 	EXPECT(NO_CONTENT, "until that one goes", DELETE, "names", "seconds.example.com", .type = CRDS);
 	EXPECT(NO_CONTENT, "and then it may", RECOVER, "names", "firsts.example.com", .type = CRDS);
 	// To the system's space nothing comes that would be shared at once.

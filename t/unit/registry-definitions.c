@@ -16,7 +16,7 @@ static void answers(struct client *client, const char *tenant, const char *plura
 	struct definition_reason reason;
 	struct uuid id = uuid_new();
 
-	registry_begin(client->registry, client->pool, &id, STR("tester"));
+	registry_begin(client->registry, client->pool, &id, STR("tester"), &client->problem);
 	enum outcome outcome =
 		definition_find(client->registry, str_c(tenant), STR("example.com"), str_c(plural), &definition, &reason);
 	ok(outcome == (owner[0] != '\0' ? OUTCOME_OK : OUTCOME_NOT_FOUND), "%s in %s: %s", plural, tenant, outcome_name(outcome));
@@ -31,7 +31,7 @@ static bool listed(const char *tenant, const char *group, const char *plural)
 	size_t n;
 	struct uuid id = uuid_new();
 
-	registry_begin(here.registry, here.pool, &id, STR("tester"));
+	registry_begin(here.registry, here.pool, &id, STR("tester"), &here.problem);
 	if (definition_list(here.registry, str_c(tenant), &list, &n) != OUTCOME_OK)
 		return false;
 	for (size_t i = 0; i < n; i++) {
@@ -49,7 +49,7 @@ static void test_builtin(void)
 	EXPECT(CREATED, "a tenant", PUT_TENANT, "a");
 	EXPECT(CREATED, "another", PUT_TENANT, "b");
 	EXPECT(CREATED, "the system", PUT_TENANT, TENANT_SYSTEM);
-	registry_begin(here.registry, here.pool, &id, STR("tester"));
+	registry_begin(here.registry, here.pool, &id, STR("tester"), &here.problem);
 	uint64_t trips = db_round_trips(here.db);
 	ok(definition_find(here.registry, STR("a"), STR(""), STR("configmaps"), &definition, NULL) == OUTCOME_OK, "config maps");
 	ok(definition_named(here.registry, STR("a"), STR("nodes"), &definition) == OUTCOME_OK &&
@@ -75,8 +75,8 @@ static void test_own(void)
 	EXPECT(CREATED, "an object", PUT, "a", "default/w1", .type = WIDGETS, .body = "{\"spec\":{\"size\":3,\"x\":1},\"y\":2}");
 	is_str(here.resource.body, "{\"spec\":{\"size\":3,\"color\":\"red\"}}", "pruned, with its defaults");
 	EXPECT(BAD_DOCUMENT, "not what the schema says", PUT, "a", "default/w2", .type = WIDGETS, .body = "{\"spec\":{\"size\":10}}");
-	is_int((long long)here.registry->problem.n_causes, 1, "one cause");
-	is_str(here.registry->problem.causes[0].field, "spec.size", "its field");
+	is_int((long long)here.registry->problem->n_causes, 1, "one cause");
+	is_str(here.registry->problem->causes[0].field, "spec.size", "its field");
 	EXPECT(CREATED, "where it says otherwise", PUT, "b", "default/w1", .type = WIDGETS, .body = "{\"spec\":{\"size\":\"10\"}}");
 	EXPECT(OK, "a change of the spec", PUT, "a", "default/w1", .type = WIDGETS, .body = "{\"spec\":{\"size\":4}}");
 	is_int((long long)here.resource.generation, 2, "is a generation");
@@ -89,7 +89,7 @@ static void test_own(void)
 static void test_refused(void)
 {
 	EXPECT(BAD_DOCUMENT, "without anything", PUT, "a", "things.example.com", .type = CRDS, .body = "{}");
-	ok(here.registry->problem.n_causes >= 4, "all that is missing is told");
+	ok(here.registry->problem->n_causes >= 4, "all that is missing is told");
 	EXPECT(BAD_DOCUMENT, "of another name", PUT, "a", "things.example.com", .type = CRDS, .body = WIDGET(SMALL));
 	EXPECT(BAD_DOCUMENT, "of a group of ours", PUT, "a", "pods.apps", .type = CRDS,
 		.body = "{\"spec\":{\"group\":\"apps\",\"scope\":\"Cluster\",\"names\":{\"plural\":\"pods\",\"kind\":\"P\"},\"versions\":[]}}");
@@ -125,7 +125,7 @@ static void policy(const char *name)
 	struct uuid id = uuid_new();
 
 	(void)snprintf(text, sizeof(text), "%s", name);
-	registry_begin(here.registry, here.pool, &id, STR("tester"));
+	registry_begin(here.registry, here.pool, &id, STR("tester"), &here.problem);
 	ok(db_txn_run(here.db, DB_WRITE, &id, run_policy, text) == DB_OK && strcmp(here.tenant.policy, name) == 0, "%s", name);
 	catalogue_committed(here.registry);
 }
@@ -250,9 +250,9 @@ static void test_finalizers(void)
 	EXPECT(NO_CONTENT, "of which one goes", DELETE, "b", "ending/c2");
 	EXPECT(ACCEPTED, "its deletion", DELETE, "b", "ending/");
 	EXPECT(FORBIDDEN, "nothing comes to it any more", PUT, "b", "ending/c3");
-	is_int((long long)here.registry->problem.n_causes, 1, "with a cause");
-	is_str(here.registry->problem.causes[0].field, "metadata.namespace", "its field");
-	ok(strcmp(here.registry->problem.causes[0].reason, "NamespaceTerminating") == 0, "and its reason");
+	is_int((long long)here.registry->problem->n_causes, 1, "with a cause");
+	is_str(here.registry->problem->causes[0].field, "metadata.namespace", "its field");
+	ok(strcmp(here.registry->problem->causes[0].reason, "NamespaceTerminating") == 0, "and its reason");
 	EXPECT(FORBIDDEN, "nor back to it", RECOVER, "b", "ending/c2");
 	is_sound("finalizers");
 }
@@ -262,7 +262,7 @@ static uint64_t horizon_of(struct client *client)
 	struct uuid id = uuid_new();
 	uint64_t horizon = 0;
 
-	registry_begin(client->registry, client->pool, &id, STR("tester"));
+	registry_begin(client->registry, client->pool, &id, STR("tester"), &client->problem);
 	ok(horizon_advance(client->registry, &horizon, NULL) == OUTCOME_OK, "a horizon");
 	return horizon;
 }
@@ -317,7 +317,7 @@ static bool has_its_own(struct client *client, unsigned number)
 	struct uuid id = uuid_new();
 
 	pool_clear(client->pool);
-	registry_begin(client->registry, client->pool, &id, STR("tester"));
+	registry_begin(client->registry, client->pool, &id, STR("tester"), &client->problem);
 	struct str tenant = str_printf(client->pool, "many-%u", number);
 	struct str group = str_printf(client->pool, "many-%u.example", number);
 	return definition_find(client->registry, tenant, group, STR("widgets"), &definition, NULL) == OUTCOME_OK &&

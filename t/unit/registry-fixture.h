@@ -27,6 +27,7 @@ struct client {
 	struct move_action action;
 	struct move_result moved;
 	struct uuid request_id;
+	struct problem problem; // why the last operation failed
 	unsigned runs; // of the last operation's function
 };
 
@@ -200,7 +201,7 @@ static enum outcome client_do(struct client *client, const struct op *op)
 
 	client->request_id = uuid_new();
 	client->runs = 0;
-	enum outcome outcome = registry_begin(client->registry, client->pool, &client->request_id, STR("tester"));
+	enum outcome outcome = registry_begin(client->registry, client->pool, &client->request_id, STR("tester"), &client->problem);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	enum db_result result = db_txn_run(client->db, mode, &client->request_id, op_run, &run);
@@ -218,8 +219,8 @@ TAP_UNUSED_OK static void is_outcome(enum outcome got, enum outcome want, const 
 {
 	if (!ok(got == want, "%s: %s", what, outcome_name(want))) {
 		diag("  got %s", outcome_name(got));
-		if (here.registry->problem.detail.n > 0)
-			diag("  %.*s", STR_ARG(here.registry->problem.detail));
+		if (here.registry->problem->detail.n > 0)
+			diag("  %.*s", STR_ARG(here.registry->problem->detail));
 	}
 }
 #define EXPECT(want, what, ...) is_outcome(DO(__VA_ARGS__), OUTCOME_##want, what)
@@ -313,7 +314,7 @@ TAP_UNUSED_OK static void is_sound(const char *what)
 	struct uuid id = uuid_new();
 
 	client_open(&client);
-	enum outcome outcome = registry_begin(client.registry, client.pool, &id, STR("doctor"));
+	enum outcome outcome = registry_begin(client.registry, client.pool, &id, STR("doctor"), &client.problem);
 	if (outcome == OUTCOME_OK)
 		outcome = doctor(client.registry, false, note_damage, &found);
 	ok(outcome == OUTCOME_OK && found == 0, "%s: the store is sound", what);
@@ -325,7 +326,7 @@ static void make_system_space(void)
 {
 	struct uuid id = uuid_new();
 	bool made;
-	enum outcome outcome = registry_begin(here.registry, here.pool, &id, STR("fixture"));
+	enum outcome outcome = registry_begin(here.registry, here.pool, &id, STR("fixture"), &here.problem);
 
 	if (outcome == OUTCOME_OK)
 		outcome = system_space_ensure(here.registry, &made);

@@ -29,7 +29,7 @@ struct doing {
 static enum outcome apply(void *arg, const struct resource *current, struct content *content)
 {
 	const struct deed *deed = arg;
-	const struct doc *was = current != NULL ? parsed_str(here.pool, resource_shown(here.registry, current)) : NULL;
+	const struct doc *was = current != NULL ? parsed_str(here.pool, resource_shown(here.pool, current)) : NULL;
 
 	*content = (struct content){
 		.meta = STR("{}"),
@@ -63,7 +63,7 @@ static enum outcome deed_do(const struct deed *deed)
 	struct doing doing = { deed, OUTCOME_INTERNAL };
 
 	here.request_id = uuid_new();
-	enum outcome outcome = registry_begin(here.registry, here.pool, &here.request_id, STR("tester"));
+	enum outcome outcome = registry_begin(here.registry, here.pool, &here.request_id, STR("tester"), &here.problem);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	here.registry->privileged = deed->operator;
@@ -74,7 +74,7 @@ static enum outcome deed_do(const struct deed *deed)
 
 static void said(const char *part)
 {
-	struct str detail = here.registry->problem.detail;
+	struct str detail = here.registry->problem->detail;
 
 	ok(memmem(detail.p, detail.n, part, strlen(part)) != NULL, "it says: %s", part);
 }
@@ -108,7 +108,7 @@ static void nodes(void)
 static void secrets(void)
 {
 	DEED(OK, "a password", CHANGE, "a", "nodes", ID(01), "{\"driver_info\":{\"ipmi_password\":\"hush\"}}");
-	ok(str_find(resource_shown(here.registry, &here.resource), '*', 0) < here.resource.body.n, "is not shown");
+	ok(str_find(resource_shown(here.pool, &here.resource), '*', 0) < here.resource.body.n, "is not shown");
 	DEED(OK, "a patch of the body as it is shown", CHANGE, "a", "nodes", ID(01), "{\"extra\":{\"a\":1}}");
 	has("\"ipmi_password\":\"hush\"");
 	DEED(BAD_DOCUMENT, "a mask elsewhere", CHANGE, "a", "nodes", ID(01),

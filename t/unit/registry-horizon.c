@@ -47,7 +47,7 @@ static void begin_request(struct client *client)
 {
 	pool_clear(client->pool);
 	client->request_id = uuid_new();
-	if (registry_begin(client->registry, client->pool, &client->request_id, STR("tester")) != OUTCOME_OK)
+	if (registry_begin(client->registry, client->pool, &client->request_id, STR("tester"), &client->problem) != OUTCOME_OK)
 		bail_out("no request");
 }
 

@@ -22,7 +22,7 @@ static void pages(const char *what, struct resource_query query, const char *con
 	bool more = true, same = true;
 	struct uuid id = uuid_new();
 
-	(void)registry_begin(here.registry, here.pool, &id, STR("tester"));
+	(void)registry_begin(here.registry, here.pool, &id, STR("tester"), &here.problem);
 	for (int page = 0; more && page < 100; page++) {
 		enum outcome outcome = resource_list(here.registry, &query, &list, &n, &more);
 

@@ -109,7 +109,7 @@ static struct str told(void)
 #define REFUSES(outcome, source, path, dest, want)                                              \
 	do {                                                                                    \
 		is_outcome(DO(PREVIEW, source, path, dest), OUTCOME_##outcome, "a look that is refused"); \
-		is_str(here.registry->problem.detail, want, "in words");                        \
+		is_str(here.registry->problem->detail, want, "in words");                        \
 	} while (0)
 
 // ---- what is there
@@ -256,10 +256,10 @@ static void taken(void)
 		"source: configmaps 4 namespaces 2 persistentvolumes 2\n"
 		"dest: configmaps 2 namespaces 1 persistentvolumes 2\n");
 	is_outcome(DO(MOVE, "a", "pv1", "b"), OUTCOME_BLOCKED, "nor does it go");
-	is_str(here.registry->problem.detail, "nothing was moved: 1 thing stands in the way", "in words");
+	is_str(here.registry->problem->detail, "nothing was moved: 1 thing stands in the way", "in words");
 	is_outcome(DO(MOVE, "a", NULL, "b"), OUTCOME_BLOCKED, "nor do all");
-	is_str(here.registry->problem.detail, "nothing was moved: 2 things stand in the way", "in words");
-	is_int((long long)here.registry->problem.n_blockers, 2, "each is told");
+	is_str(here.registry->problem->detail, "nothing was moved: 2 things stand in the way", "in words");
+	is_int((long long)here.registry->problem->n_blockers, 2, "each is told");
 	EXPECT(NO_CONTENT, "it goes", DELETE, "b", "pv1");
 	EXPECT(NO_CONTENT, "and the other", DELETE, "b", "n1/c1");
 }
@@ -461,7 +461,7 @@ static void conditional(void)
 	EXPECT(OK, "a look", PREVIEW, "a", "pv1", "b");
 	memcpy(tag, here.action.etag, sizeof(tag));
 	is_outcome(DO(MOVE, "a", "pv2", "b", .match_action = tag), OUTCOME_STALE, "another's tag");
-	is_str(here.registry->problem.detail,
+	is_str(here.registry->problem->detail,
 		"something changed since the move action with that tag was shown: look at the move action again", "in words");
 	EXPECT(OK, "a change", PUT, "a", "pv1", .body = "{\"of\":\"aa\"}");
 	is_outcome(DO(MOVE, "a", "pv1", "b", .match_action = tag), OUTCOME_STALE, "its tag of before");
@@ -483,10 +483,10 @@ static struct str standing(const char *source)
 	struct move_status status;
 	struct uuid id = uuid_new();
 
-	registry_begin(here.registry, here.pool, &id, STR("tester"));
+	registry_begin(here.registry, here.pool, &id, STR("tester"), &here.problem);
 	enum outcome outcome = move_get(here.registry, str_c(source), queued, &status);
 	if (outcome != OUTCOME_OK)
-		return str_printf(here.pool, "%s: %.*s", outcome_name(outcome), STR_ARG(here.registry->problem.detail));
+		return str_printf(here.pool, "%s: %.*s", outcome_name(outcome), STR_ARG(here.registry->problem->detail));
 	return str_printf(here.pool, "%s %.*s %.*s %llu/%llu '%.*s' %.*s %.*s '%.*s' '%.*s' %s", states[status.state], STR_ARG(status.source),
 		STR_ARG(status.dest), (unsigned long long)status.moved, (unsigned long long)status.total, STR_ARG(status.resource),
 		STR_ARG(status.dest_space), STR_ARG(status.dest_name), STR_ARG(status.outcome), STR_ARG(status.detail),

@@ -130,7 +130,7 @@ static const char *page(const char *tenant)
 	size_t n = 0;
 	bool more;
 
-	(void)registry_begin(here.registry, here.pool, &id, STR("tester"));
+	(void)registry_begin(here.registry, here.pool, &id, STR("tester"), &here.problem);
 	if (horizon_advance(here.registry, &horizon, NULL) != OUTCOME_OK ||
 		db_run(here.db, here.pool, &rows_read, NULL, &before) != DB_OK)
 		bail_out("no horizon");

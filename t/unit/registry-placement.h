@@ -30,7 +30,7 @@ static enum outcome client_run(struct client *client, enum outcome (*f)(struct r
 	struct task task = { f, arg, client->registry, OUTCOME_INTERNAL };
 
 	client->request_id = uuid_new();
-	enum outcome outcome = registry_begin(client->registry, client->pool, &client->request_id, STR("tester"));
+	enum outcome outcome = registry_begin(client->registry, client->pool, &client->request_id, STR("tester"), &client->problem);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	enum db_result result = db_txn_run(client->db, DB_WRITE, &client->request_id, task_run, &task);
@@ -174,7 +174,7 @@ TAP_UNUSED_OK static enum outcome stock(unsigned n, struct inventory a, struct i
 #define IS(f, want, what) is_outcome((f), OUTCOME_##want, what)
 TAP_UNUSED_OK static void says(const char *words)
 {
-	struct str detail = here.registry->problem.detail;
+	struct str detail = here.registry->problem->detail;
 
 	if (!ok(detail.n > 0 && memmem(detail.p, detail.n, words, strlen(words)) != NULL, "  it says: %s", words))
 		diag("  it says: %.*s", STR_ARG(detail));
@@ -182,7 +182,7 @@ TAP_UNUSED_OK static void says(const char *words)
 
 TAP_UNUSED_OK static void has_code(const char *code)
 {
-	const struct problem *problem = &here.registry->problem;
+	const struct problem *problem = here.registry->problem;
 	struct str value = STR_NONE;
 
 	for (size_t i = 0; i < problem->n_members; i++) {

@@ -72,7 +72,7 @@ static void list(const char *what, long long most, size_t want, const struct res
 	bool more;
 	struct uuid id = uuid_new();
 
-	(void)registry_begin(here.registry, here.pool, &id, STR("tester"));
+	(void)registry_begin(here.registry, here.pool, &id, STR("tester"), &here.problem);
 	begin();
 	is_outcome(resource_list(here.registry, query, &list, &n, &more), OUTCOME_OK, what);
 	is_within(most, what);
@@ -124,7 +124,7 @@ static void upkeep(void)
 	struct uuid id = uuid_new();
 
 	server_sql("UPDATE tenants SET live = NULL WHERE name = 't600';");
-	(void)registry_begin(here.registry, here.pool, &id, STR("reaper"));
+	(void)registry_begin(here.registry, here.pool, &id, STR("reaper"), &here.problem);
 	begin();
 	is_outcome(reap(here.registry, false, &counts), OUTCOME_OK, "reaping nothing");
 	is_within(10000, "reaping nothing"); // forwards are looked through: 4080 of them

@@ -174,7 +174,7 @@ static void test_never_happened(void)
 	struct uuid id = uuid_new();
 	uint64_t size = recall_size(here.registry->recall);
 
-	(void)registry_begin(here.registry, here.pool, &id, STR("tester"));
+	(void)registry_begin(here.registry, here.pool, &id, STR("tester"), &here.problem);
 	(void)db_txn_run(here.db, DB_WRITE, &id, read_and_write, &read);
 	ok(read, "a transaction reads what it wrote");
 	ok(recall_size(here.registry->recall) == size, "and nobody remembers it, as it may never happen");
@@ -214,7 +214,7 @@ static bool is_whole(const char *tenant, unsigned *seen)
 	bool more;
 	struct uuid id = uuid_new();
 
-	(void)registry_begin(here.registry, here.pool, &id, STR("tester"));
+	(void)registry_begin(here.registry, here.pool, &id, STR("tester"), &here.problem);
 	if (horizon_advance(here.registry, &horizon, NULL) != OUTCOME_OK ||
 		resource_list(here.registry, &query, &list, &n, &more) != OUTCOME_OK || (n != 0 && n != MOVED)) {
 		diag("%zu of %d", n, MOVED);
@@ -304,7 +304,7 @@ static struct str told_page(struct client *client, const struct resource_query *
 	size_t n;
 	bool more;
 
-	(void)registry_begin(client->registry, client->pool, &id, STR("tester"));
+	(void)registry_begin(client->registry, client->pool, &id, STR("tester"), &client->problem);
 	// As a reader does who wants to go on from there: without it no page is remembered.
 	if (horizon_advance(client->registry, &horizon, NULL) != OUTCOME_OK)
 		return STR("no horizon");

@@ -132,7 +132,7 @@ static void begin(void)
 {
 	struct uuid id = uuid_new();
 
-	(void)registry_begin(here.registry, here.pool, &id, STR("tester"));
+	(void)registry_begin(here.registry, here.pool, &id, STR("tester"), &here.problem);
 	(void)type_of(&here, "nodes");
 }
 

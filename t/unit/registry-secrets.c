@@ -15,7 +15,7 @@ static void shows(const struct type *of, const char *body, const char *want, con
 {
 	struct resource resource = { .type = of, .body = str_c(body) };
 
-	is_str(resource_shown(&registry, &resource), want, "%s", what);
+	is_str(resource_shown(registry.pool, &resource), want, "%s", what);
 }
 
 static enum outcome restores(const char *before, const char *body, struct str *result)
@@ -51,7 +51,7 @@ static void test_showing(void)
 	const char *none = "{\"driver_info\":{\"ipmi_address\":\"10.0.0.1\"},\"extra\":{\"password\":\"x\"}}";
 	struct resource resource = { .type = &type, .body = str_c(none) };
 
-	ok(resource_shown(&registry, &resource).p == none, "without secrets the stored text itself");
+	ok(resource_shown(registry.pool, &resource).p == none, "without secrets the stored text itself");
 	shows(&type, "{\"driver_info\":{\"ipmi_password\":\"x\",\"Redfish_PassWord\":\"y\",\"ipmi_username\":\"adm\"}}",
 		"{\"driver_info\":{\"ipmi_password\":\"******\",\"Redfish_PassWord\":\"******\",\"ipmi_username\":\"adm\"}}",
 		"passwords in any case");

@@ -62,7 +62,7 @@ static enum outcome client_task(struct client *client, const struct task *task)
 	struct working working = { client, task, OUTCOME_INTERNAL };
 
 	client->request_id = uuid_new();
-	enum outcome outcome = registry_begin(client->registry, client->pool, &client->request_id, STR("tester"));
+	enum outcome outcome = registry_begin(client->registry, client->pool, &client->request_id, STR("tester"), &client->problem);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (db_txn_run(client->db, DB_WRITE, &client->request_id, task_run, &working) != DB_OK)
@@ -77,7 +77,7 @@ static enum outcome client_task(struct client *client, const struct task *task)
 
 static bool said(const char *text)
 {
-	struct str detail = here.registry->problem.detail;
+	struct str detail = here.registry->problem->detail;
 
 	return memmem(detail.p, detail.n, text, strlen(text)) != NULL;
 }
@@ -301,7 +301,7 @@ static enum outcome run_errand(struct errand *errand)
 	struct client *client = errand->client;
 	bool reads = errand->what == GET_TRAIT || errand->what == COUNT_TRAITS;
 	struct uuid id = uuid_new();
-	enum outcome outcome = registry_begin(client->registry, client->pool, &id, STR("tester"));
+	enum outcome outcome = registry_begin(client->registry, client->pool, &id, STR("tester"), &client->problem);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;

@@ -23,7 +23,7 @@ static void has(struct str text, const char *part, const char *what)
 
 static void detail_has(const char *part, const char *what)
 {
-	has(here.registry->problem.detail, part, what);
+	has(here.registry->problem->detail, part, what);
 }
 
 // Two nodes with two ports and one.

@@ -18,7 +18,7 @@ static struct reap_counts do_reap(bool dry_run, const char *what)
 	struct reap_counts counts;
 	struct uuid id = uuid_new();
 
-	(void)registry_begin(here.registry, here.pool, &id, STR("reaper"));
+	(void)registry_begin(here.registry, here.pool, &id, STR("reaper"), &here.problem);
 	is_outcome(reap(here.registry, dry_run, &counts), OUTCOME_OK, what);
 	return counts;
 }
@@ -124,7 +124,7 @@ static struct finding examine(const char *check, bool fix)
 	struct finding finding = { .want = check };
 	struct uuid id = uuid_new();
 
-	(void)registry_begin(here.registry, here.pool, &id, STR("doctor"));
+	(void)registry_begin(here.registry, here.pool, &id, STR("doctor"), &here.problem);
 	is_outcome(doctor(here.registry, fix, note, &finding), OUTCOME_OK, check);
 	return finding;
 }

@@ -86,8 +86,6 @@ enum outcome read_guard(struct call *call, const struct doc *body, struct condit
 
 // The filters of GET /resource_providers. OUTCOME_OK; _BAD_PARAMETER.
 enum outcome read_provider_query(struct call *call, struct provider_query *query);
-// provider_list, whose problem is told in the words of this API.
-enum outcome find_providers(struct call *call, const struct provider_query *query, struct provider **list, size_t *n);
 
 // Answers a list of them (provider.c).
 enum outcome write_providers(struct call *call, const struct provider_query *query);

@@ -58,7 +58,7 @@ enum outcome fail_with_code(struct call *call, enum outcome outcome, const char 
 	va_list args;
 
 	va_start(args, format);
-	call->problem = (struct problem){ .detail = str_vprintf(call->pool, format, args) };
+	call->problem = (struct problem){ .detail = str_vprintf(call->pool, format, args), .by_dialect = true };
 	va_end(args);
 	call->problem.members[call->problem.n_members++] = (struct problem_member){ "code", str_c(code) };
 	return outcome;

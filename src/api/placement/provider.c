@@ -115,7 +115,7 @@ enum outcome write_providers(struct call *call, const struct provider_query *que
 	struct buf json;
 	int64_t newest = 0;
 	size_t n;
-	enum outcome outcome = find_providers(call, query, &list, &n);
+	enum outcome outcome = provider_list(call->registry, query, &list, &n);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;

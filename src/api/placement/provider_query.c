@@ -304,18 +304,3 @@ enum outcome read_provider_query(struct call *call, struct provider_query *query
 	};
 	return OUTCOME_OK;
 }
-
-// The registry tells which class or trait there is none of; here it is told where it stood.
-enum outcome find_providers(struct call *call, const struct provider_query *query, struct provider **list, size_t *n)
-{
-	enum outcome outcome = provider_list(call->registry, query, list, n);
-	struct str detail = call->registry->problem.detail;
-
-	if (outcome != OUTCOME_BAD_PARAMETER)
-		return outcome;
-	if (str_starts(detail, STR("No such resource class")))
-		return call_fail(call, outcome, "Invalid resource class in resources parameter: %.*s", STR_ARG(detail));
-	if (str_starts(detail, STR("No such trait")))
-		return call_fail(call, outcome, "Invalid trait(s) in 'required' parameter: %.*s", STR_ARG(detail));
-	return outcome;
-}

@@ -120,7 +120,7 @@ void resource_json(struct call *call, const struct resource *resource, struct bu
 	json_add_string(out, address_path(call, resource->tenant, resource->type, resource->space, resource->name));
 	add_stored_members(out, resource_place(resource, "meta"), own_metadata(call, resource));
 	buf_addc(out, '}');
-	add_stored_members(out, resource_place(resource, "body"), resource_shown(call->registry, resource));
+	add_stored_members(out, resource_place(resource, "body"), resource_shown(call->pool, resource));
 	buf_addc(out, '}');
 }
 

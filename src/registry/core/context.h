@@ -2,7 +2,7 @@
 // The domain: tenants, resources, moves, and the five promises of doc/architecture. Knows SQL, not HTTP.
 //
 // Every function that changes something runs inside a db_txn_run of mode DB_WRITE and starts from nothing, since it may be
-// run again. It answers an outcome; on one that does not commit, reg->problem says what was wrong and what would be
+// run again. It answers an outcome; on one that does not commit, *registry->problem says what was wrong and what would be
 // right. When the database fails under it it answers OUTCOME_UNAVAILABLE or OUTCOME_INTERNAL at once and db_txn_run
 // decides what that means.
 #ifndef TENURE_REGISTRY_CORE_CONTEXT_H
@@ -49,7 +49,7 @@ struct registry {
 	int64_t now_us;         // when the request began: what is past its time by then is no more
 	int64_t stamp_us;       // the time of all that the transaction writes: taken once its locks are held, and never before
 	                        // the last change of any row that it locked. It orders nothing; changes.id does
-	struct problem problem;
+	struct problem *problem; // whoever began says where it is to be told what went wrong: a worker, in the call
 	struct {
 		struct str tenant; // p NULL: of none so far
 		bool several;
@@ -59,9 +59,13 @@ struct registry {
 // Connects nothing yet.
 struct registry *registry_new(const struct config *config, struct db *db);
 void registry_free(struct registry **registry);
-// Before each request's (first) run: loads keys and types when that hasn't happened on this connection.
-// OUTCOME_OK, _UNAVAILABLE, _INTERNAL (schema missing or of another version; logged with what to do).
-enum outcome registry_begin(struct registry *registry, struct pool *pool, const struct uuid *request_id, struct str actor);
+// Before each request's (first) run: loads keys and types when that hasn't happened on this connection. What goes wrong from
+// here on is told in *problem, which lasts until the next registry_begin(). OUTCOME_OK, _UNAVAILABLE, _INTERNAL (schema missing or of another version; logged with what to do).
+enum outcome registry_begin(struct registry *registry, struct pool *pool, const struct uuid *request_id, struct str actor,
+	struct problem *problem);
+// Before each run of a function in db_txn_run(), as the one before may have been rolled back: forgets what that one told, and
+// whose resources it found.
+void registry_begin_run(struct registry *registry);
 // Fills registry->problem's detail and returns outcome, so that callers can `return registry_fail(…)`.
 enum outcome registry_fail(struct registry *registry, enum outcome outcome, const char *format, ...) PRINTF_LIKE(3, 4);
 // The call is about a resource of that tenant. The name lives in the request's pool.

@@ -320,7 +320,7 @@ static enum outcome check_forced(struct checking *checking)
 		definition_find(registry, address->tenant, checking->group, checking->plural, &definition, &reason);
 	if (outcome != OUTCOME_OK && outcome != OUTCOME_NOT_FOUND)
 		return outcome;
-	registry->problem = (struct problem){ .n_members = 0 };
+	*registry->problem = (struct problem){ .n_members = 0 };
 	if (outcome == OUTCOME_NOT_FOUND || strcmp(reason.rule, "forced") != 0)
 		return OUTCOME_OK;
 	return registry_fail(registry, OUTCOME_CONFLICT,

@@ -69,8 +69,8 @@ static enum outcome tell_fields(struct registry *registry, const struct thing *t
 	if (moved)
 		fields_add(fields, STR("/metadata/tenant"));
 	fields_settle(fields);
-	registry->problem.fields = fields->at;
-	registry->problem.n_fields = fields->n;
+	registry->problem->fields = fields->at;
+	registry->problem->n_fields = fields->n;
 	return OUTCOME_STALE;
 }
 

@@ -20,6 +20,7 @@ struct mover {
 	struct registry *registry;
 	struct pool *pool;
 	struct pool *progress_pool;
+	struct problem problem; // why the move at hand failed
 	uint64_t move_id; // the move at hand
 	bool worked;      // it was free to be claimed, and its transaction ended in an answer
 };
@@ -127,7 +128,7 @@ static enum outcome finish(struct mover *mover, enum outcome outcome, uint64_t c
 		.state = done ? STR("done") : STR("failed"),
 		.resources = count,
 		.outcome = done ? STR("") : str_c(outcome_name(outcome)),
-		.detail = done ? STR("") : registry->problem.detail,
+		.detail = done ? STR("") : registry->problem->detail,
 		.now = registry->stamp_us,
 	};
 	enum db_result result = sql_mover_finish_run(registry->db, registry->pool, &in, NULL);
@@ -183,7 +184,7 @@ static bool look(struct mover *mover, struct db_rows *rows)
 	struct uuid none = { 0 };
 
 	pool_clear(mover->pool);
-	if (registry_begin(mover->registry, mover->pool, &none, STR("")) != OUTCOME_OK)
+	if (registry_begin(mover->registry, mover->pool, &none, STR(""), &mover->problem) != OUTCOME_OK)
 		return false;
 	return sql_mover_waiting_run(mover->db, mover->pool, rows) == DB_OK;
 }
@@ -202,7 +203,7 @@ static enum step step(struct mover *mover)
 
 		uuid_from_bytes(row->uid, &uid);
 		mover->move_id = row->id;
-		if (registry_begin(mover->registry, mover->pool, &uid, STR("")) != OUTCOME_OK ||
+		if (registry_begin(mover->registry, mover->pool, &uid, STR(""), &mover->problem) != OUTCOME_OK ||
 			db_txn_run(mover->db, DB_WRITE, &uid, run_claimed, mover) != DB_OK)
 			return STEP_AWAY;
 		if (mover->worked)

@@ -173,8 +173,8 @@ enum outcome fail_blocked(struct registry *registry, const struct move_action *a
 	registry_fail(registry, OUTCOME_BLOCKED, "nothing was moved: %s%zu %s in the way",
 		action->more_blockers ? "more than " : "", action->n_blockers,
 		action->n_blockers == 1 ? "thing stands" : "things stand");
-	registry->problem.blockers = action->blockers;
-	registry->problem.n_blockers = action->n_blockers;
+	registry->problem->blockers = action->blockers;
+	registry->problem->n_blockers = action->n_blockers;
 	return OUTCOME_BLOCKED;
 }
 

@@ -20,7 +20,7 @@ enum outcome fail_coded(struct registry *registry, enum outcome outcome, const c
 	va_list args;
 
 	va_start(args, format);
-	registry->problem = (struct problem){ .detail = str_vprintf(registry->pool, format, args) };
+	*registry->problem = (struct problem){ .detail = str_vprintf(registry->pool, format, args) };
 	va_end(args);
 	registry_fail_member(registry, "code", str_c(code));
 	return outcome;
@@ -39,8 +39,8 @@ void fail_while(struct registry *registry, const char *format, ...)
 	va_start(args, format);
 	struct str words = str_vprintf(registry->pool, format, args);
 	va_end(args);
-	registry->problem.detail =
-		str_printf(registry->pool, "%.*s %.*s", STR_ARG(words), STR_ARG(registry->problem.detail));
+	registry->problem->detail =
+		str_printf(registry->pool, "%.*s %.*s", STR_ARG(words), STR_ARG(registry->problem->detail));
 }
 
 // ---- finding

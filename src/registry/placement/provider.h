@@ -95,8 +95,8 @@ struct provider_query {
 	size_t n_demands;
 };
 // Live providers of active tenants in order of creation, all of them. Costs what the answers cost, where there is a
-// name, uid, tree, an aggregate, a trait or an amount that few have. OUTCOME_OK; _BAD_PARAMETER: "No such trait(s):
-// …", "No such resource class …", more terms than PROVIDER_MAX_TERMS.
+// name, uid, tree, an aggregate, a trait or an amount that few have. OUTCOME_OK; _BAD_PARAMETER, in the words of the
+// Placement API: traits or a class that there are none of, more terms than PROVIDER_MAX_TERMS.
 enum outcome provider_list(struct registry *registry, const struct provider_query *query, struct provider **list,
 	size_t *n);
 

@@ -124,7 +124,10 @@ static enum outcome name_traits(struct search *search)
 			names[at++] = query->requirements[i].traits[k];
 	}
 	search->trait_ids = POOL_ARRAY(pool, uint64_t, n);
-	return provider_find_traits(search->registry, names, n, search->trait_ids);
+	enum outcome outcome = provider_find_traits(search->registry, names, n, search->trait_ids);
+	if (outcome == OUTCOME_BAD_PARAMETER)
+		fail_while(search->registry, "Invalid trait(s) in 'required' parameter:");
+	return outcome;
 }
 
 static enum outcome name_classes(struct search *search)

@@ -374,7 +374,7 @@ static enum outcome read_documents(struct registry *registry, const struct resou
 	return outcome;
 }
 
-enum outcome resource_list(struct registry *registry, const struct resource_query *query, struct resource **list,
+static enum outcome list_page(struct registry *registry, const struct resource_query *query, struct resource **list,
 	size_t *n, bool *more)
 {
 	struct page page;
@@ -404,4 +404,17 @@ struct str resource_marker(struct pool *pool, const struct resource_query *query
 	if (query->all_spaces)
 		return str_printf(pool, "%.*s/%.*s", STR_ARG(last->space), STR_ARG(last->name));
 	return last->name;
+}
+
+// Whoever goes through many pages gives each a pool of its own, and takes it back.
+enum outcome resource_list(struct registry *registry, const struct resource_query *query, struct resource **list,
+	size_t *n, bool *more)
+{
+	struct pool *own = registry->pool;
+
+	if (query->pool != NULL)
+		registry->pool = query->pool;
+	enum outcome outcome = list_page(registry, query, list, n, more);
+	registry->pool = own;
+	return outcome;
 }

@@ -76,8 +76,8 @@ enum outcome fail_space_ends(struct registry *registry, struct str space)
 		"unable to create new content in namespace %.*s because it is being terminated", STR_ARG(space));
 	*cause = (struct problem_cause){ "NamespaceTerminating", STR("metadata.namespace"),
 		str_printf(registry->pool, "namespace %.*s is being terminated", STR_ARG(space)) };
-	registry->problem.causes = cause;
-	registry->problem.n_causes = 1;
+	registry->problem->causes = cause;
+	registry->problem->n_causes = 1;
 	return OUTCOME_FORBIDDEN;
 }
 

@@ -161,6 +161,7 @@ struct resource_query {
 	struct str marker;
 	uint64_t limit;
 	const struct trait_filter *traits; // trait.h; NULL: any. Not with deleted
+	struct pool *pool; // where the list and its texts are made; NULL: in the request's
 	uint64_t *newest; // gets what horizon_read says to be newest right behind the reading; NULL: it is not asked
 };
 // In byte order of (namespace, name). A page may have less than limit when its documents are large; *more tells.

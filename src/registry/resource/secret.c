@@ -147,17 +147,17 @@ const struct doc *secrets_masked(struct pool *pool, const struct type_rules *rul
 	return shown;
 }
 
-struct str resource_shown(struct registry *registry, const struct resource *resource)
+struct str resource_shown(struct pool *pool, const struct resource *resource)
 {
 	const struct type_rules *rules = resource->type->rules;
 
 	if (rules == NULL || rules->is_secret == NULL)
 		return resource->body;
-	const struct doc *body = resource_body_doc(registry->pool, resource);
-	const struct doc *shown = secrets_masked(registry->pool, rules, body);
+	const struct doc *body = resource_body_doc(pool, resource);
+	const struct doc *shown = secrets_masked(pool, rules, body);
 	if (shown == body)
 		return resource->body;
-	struct buf text = buf_new(registry->pool, resource->body.n);
+	struct buf text = buf_new(pool, resource->body.n);
 	doc_write_json(shown, &text);
 	return buf_str(&text);
 }

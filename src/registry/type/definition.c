@@ -532,7 +532,7 @@ enum outcome definition_after_move(struct registry *registry, struct str source,
 		if (outcome == OUTCOME_OK)
 			there = with_own(registry, own, is_system(source) ? NULL : common, reason.own, type);
 	}
-	registry->problem = (struct problem){ .n_members = 0 };
+	*registry->problem = (struct problem){ .n_members = 0 };
 	*fate = DEFINITION_SAME;
 	if (there == NULL)
 		*fate = DEFINITION_NONE;

@@ -32,10 +32,11 @@ enum outcome fail_faults(struct registry *registry, struct str what, const struc
 		causes[i] = (struct problem_cause){
 			field_reason_name(faults->list[i].reason), faults->list[i].field, faults->list[i].message
 		};
-	registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%.*s is invalid: %.*s", STR_ARG(what),
-		STR_ARG(field_faults_text(registry->pool, faults)));
-	registry->problem.causes = causes;
-	registry->problem.n_causes = n;
+	struct str text = field_faults_text(registry->pool, faults);
+	registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%.*s is invalid: %.*s", STR_ARG(what), STR_ARG(text));
+	registry->problem->faults = text;
+	registry->problem->causes = causes;
+	registry->problem->n_causes = n;
 	return OUTCOME_BAD_DOCUMENT;
 }
 

@@ -87,7 +87,7 @@ bool resource_is_top(const struct resource *resource);
 // The body with its secrets masked: body itself where there are none, else a copy. rules may be NULL.
 const struct doc *secrets_masked(struct pool *pool, const struct type_rules *rules, const struct doc *body);
 // The body as clients may see it: the stored text itself where it has no secrets.
-struct str resource_shown(struct registry *registry, const struct resource *resource);
+struct str resource_shown(struct pool *pool, const struct resource *resource);
 // Puts what is stored back where body has the mask in a secret's place. OUTCOME_OK; _BAD_DOCUMENT: nothing is stored there.
 enum outcome secrets_restore(struct draft *draft);
 

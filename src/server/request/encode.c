@@ -10,24 +10,16 @@
 #include "server/request/steps.h"
 #include "server/setup/dialects.h"
 
-static bool tells_something(const struct problem *problem)
-{
-	return problem->detail.n > 0 || problem->n_members > 0;
-}
-
 // The headers a handler set before it failed stay (an ETag beside 412); its body does not.
 static void render_problem(struct passage *passage)
 {
 	struct call *call = passage->call;
-	const struct problem *problem = &call->problem;
 
-	if (!tells_something(problem) && passage->in_registry)
-		problem = &call->registry->problem;
 	call->response.status = 0;
 	call->response.body = STR("");
 	call->response.spill = NULL;
 	call->response.content_type = STR("");
-	dialect_of(&call->match)->render_problem(call, passage->outcome, problem);
+	dialect_of(&call->match)->render_problem(call, passage->outcome, &call->problem);
 }
 
 static void set_default(struct response *response, const char *name, struct str value)

@@ -57,13 +57,12 @@ static void give_up(struct passage *passage, enum budget_end end)
 {
 	struct call *call = passage->call;
 
-	call->pool = passage->pool; // in the middle of something it may be another one
+	call->pool = call->scratch = passage->pool; // in the middle of something it may be another one
 	if (passage->marked)
 		pool_rewind(call->pool, passage->mark);
 	passage->pipeline->registry->pool = call->pool;
 	passage->pipeline->registry->concerned.tenant = STR_NONE; // its text is gone with what the pool was rewound by
 	passage->pipeline->registry->concerned.several = false;
-	passage->in_registry = false;
 	call->order = STR_NONE;
 	response_reset(&call->response, call->pool);
 	passage->outcome = explain(call, end);

@@ -304,12 +304,9 @@ static enum db_verdict attempt_run(void *arg)
 {
 	struct passage *passage = arg;
 
-	passage->call->pool = passage->pool;
+	passage->call->pool = passage->call->scratch = passage->pool;
 	pool_rewind(passage->pool, passage->mark);
-	passage->call->registry->problem = (struct problem){ .n_members = 0 };
-	passage->call->registry->concerned.tenant = STR_NONE; // its text was in what the pool is rewound by
-	passage->call->registry->concerned.several = false;
-	catalogue_begin(passage->call->registry);
+	registry_begin_run(passage->call->registry);
 	passage->outcome = run_handler(passage);
 	return stays(passage) ? DB_COMMIT : DB_ROLLBACK;
 }
@@ -335,7 +332,6 @@ static enum step_result forget_answer(struct passage *passage, enum outcome outc
 
 	log_warning("%s: %s", call->match.method->id, db_error(passage->pipeline->db));
 	response_reset(&call->response, call->pool);
-	passage->in_registry = false;
 	if (db_txn_uncertain(passage->pipeline->db))
 		return done_because(passage, outcome,
 			STR("the database went away at the end, and it is not known whether this was done: look before you repeat it"));
@@ -353,13 +349,13 @@ static enum db_verdict ensure_home(void *arg)
 
 // The tenant of users whose credential names none is there when the first of them looks. Once in a worker: one that is
 // deleted stays so. A transaction and a request id of its own, as the log is asked by the request's what came of that one.
-static void make_home(struct pipeline *pipeline, struct pool *pool)
+static void make_home(struct pipeline *pipeline, struct call *call)
 {
 	struct uuid id = uuid_new();
 
 	if (pipeline->has_home || pipeline->config->default_tenant[0] == '\0')
 		return;
-	if (registry_begin(pipeline->registry, pool, &id, STR("tenured")) != OUTCOME_OK)
+	if (registry_begin(pipeline->registry, call->pool, &id, STR("tenured"), &call->problem) != OUTCOME_OK)
 		return;
 	if (db_txn_run(pipeline->db, DB_WRITE, &id, ensure_home, pipeline) != DB_OK) {
 		log_warning("the default tenant: %s", db_error(pipeline->db));
@@ -397,9 +393,9 @@ enum step_result step_run(struct passage *passage)
 
 	if (method->txn == TXN_NONE)
 		return done(passage, run_handler(passage));
-	make_home(pipeline, call->pool);
-	passage->in_registry = true;
-	enum outcome begun = registry_begin(pipeline->registry, call->pool, &call->request_id, call->who.user);
+	make_home(pipeline, call);
+	enum outcome begun = registry_begin(pipeline->registry, call->pool, &call->request_id, call->who.user,
+		&call->problem);
 	if (begun != OUTCOME_OK)
 		return done(passage, begun);
 	pipeline->registry->privileged = call->who.role == ROLE_OPERATOR;

@@ -12,7 +12,6 @@ struct passage {
 	struct call *call;
 	enum transport_fault fault;
 	enum outcome outcome; // of the step that was done last
-	bool in_registry;     // the registry was asked, so what went wrong may be told in registry->problem
 	unsigned tries;       // times the handler ran
 	struct pool *pool;     // the request's
 	bool marked;

@@ -32,7 +32,7 @@ struct call *watch_call(struct watch_teller *teller)
 {
 	struct call *call = teller->call;
 
-	call->pool = teller->pool;
+	call->pool = call->scratch = teller->pool;
 	call->config = teller->setup->config;
 	call->endpoint = teller->setup->endpoint;
 	call->routes = teller->setup->routes;
@@ -326,7 +326,7 @@ static bool begin_round(struct watch_teller *teller)
 	const struct uuid none = { 0 };
 
 	pool_clear(teller->pool);
-	return registry_begin(teller->registry, teller->pool, &none, STR("")) == OUTCOME_OK;
+	return registry_begin(teller->registry, teller->pool, &none, STR(""), &teller->call->problem) == OUTCOME_OK;
 }
 
 // Where nobody was served yet, or from where another database was put in the place of the one that was served.

@@ -122,8 +122,8 @@ struct object_form object_form(struct call *call, const struct definition *defin
 
 void object_add(struct object_form *form, const struct resource *resource, struct buf *out)
 {
-	struct pool *pool = form->call->registry->pool;
-	struct str shown = resource_shown(form->call->registry, resource);
+	struct pool *pool = form->call->scratch;
+	struct str shown = resource_shown(form->call->scratch, resource);
 	const struct stored_place place = resource_place(resource, "body");
 	struct str body = own_body(pool, form->of_namespace, place, shown);
 
@@ -208,7 +208,7 @@ void listing_begin(struct listing *listing, struct call *call, const struct targ
 void listing_add(struct listing *listing, struct stored_place place, struct str object)
 {
 	struct call *call = listing->call;
-	struct pool *pool = call->registry->pool;
+	struct pool *pool = call->scratch;
 
 	if (listing->n++ > 0)
 		buf_addc(&listing->out, ',');

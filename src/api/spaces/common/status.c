@@ -28,7 +28,7 @@ enum outcome fail_about(struct call *call, enum outcome outcome, const struct ab
 	va_list args;
 
 	va_start(args, format);
-	call->problem = (struct problem){ .detail = str_vprintf(call->pool, format, args) };
+	call->problem = (struct problem){ .detail = str_vprintf(call->pool, format, args), .by_dialect = true };
 	va_end(args);
 	add_member(&call->problem, "name", about->name);
 	add_member(&call->problem, "group", about->group);
@@ -107,15 +107,12 @@ enum outcome fail_invalid(struct call *call, const struct definition *definition
 // What the registry's rules found, about this object.
 static enum outcome retell_invalid(struct call *call, const struct target *target, struct str name)
 {
-	const struct problem found = call->registry->problem;
+	const struct problem found = call->problem;
 	struct about about = { name, target->definition->type->group, target->definition->kind };
-	static const char invalid[] = " is invalid: ";
-	const char *what = memmem(found.detail.p, found.detail.n, invalid, sizeof(invalid) - 1);
-	size_t said = what == NULL ? 0 : (size_t)(what - found.detail.p) + sizeof(invalid) - 1;
+	struct str what = found.faults.p != NULL ? found.faults : found.detail;
 
-	// It says of what object, too, which here is said in other words.
 	fail_about(call, OUTCOME_BAD_DOCUMENT, &about, "%.*s",
-		STR_ARG(invalid_text(call, target->definition, name, str_part(found.detail, said, found.detail.n))));
+		STR_ARG(invalid_text(call, target->definition, name, what)));
 	call->problem.causes = found.causes;
 	call->problem.n_causes = found.n_causes;
 	return OUTCOME_BAD_DOCUMENT;
@@ -124,15 +121,15 @@ static enum outcome retell_invalid(struct call *call, const struct target *targe
 enum outcome told(struct call *call, const struct target *target, struct str name, enum outcome outcome)
 {
 	const struct type *type = target->definition->type;
-	bool silent = call->problem.detail.n == 0;
+	bool retold = !call->problem.by_dialect; // what the registry said
 
 	switch (outcome) {
 	case OUTCOME_NOT_FOUND:
 	case OUTCOME_GONE:
 	case OUTCOME_MOVED:
-		return silent ? fail_absent(call, type->group, type->plural, name) : OUTCOME_NOT_FOUND;
+		return retold ? fail_absent(call, type->group, type->plural, name) : OUTCOME_NOT_FOUND;
 	case OUTCOME_BAD_DOCUMENT:
-		return silent && call->registry->problem.n_causes > 0 ? retell_invalid(call, target, name) : outcome;
+		return retold && call->problem.n_causes > 0 ? retell_invalid(call, target, name) : outcome;
 	default:
 		return outcome;
 	}

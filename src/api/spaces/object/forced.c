@@ -27,7 +27,7 @@ enum outcome find_forced(struct call *call, const struct target *target, struct 
 		str_part(name, 0, dot), &definition, &reason);
 	if (outcome != OUTCOME_OK && outcome != OUTCOME_NOT_FOUND)
 		return outcome;
-	call->registry->problem = (struct problem){ .n_members = 0 };
+	call->problem = (struct problem){ .n_members = 0 };
 	*forced = outcome == OUTCOME_OK && reason.rule != NULL && strcmp(reason.rule, "forced") == 0;
 	return OUTCOME_OK;
 }

@@ -94,14 +94,14 @@ static enum outcome take_page(const struct visit *visit, struct object_form *for
 		return outcome;
 	if (visit->into != NULL && visit->query->choice.all)
 		make_room(visit->into, list, n);
-	struct buf object = buf_new(call->registry->pool, 4096);
+	struct buf object = buf_new(call->scratch, 4096);
 	for (size_t i = 0; i < n && !*enough; i++) {
 		object.n = 0;
 		object_add(form, &list[i], &object);
-		*marker = resource_marker(call->registry->pool, query, &list[i]);
+		*marker = resource_marker(call->scratch, query, &list[i]);
 		if (visit->as_of != NULL)
 			as_of_saw(visit->as_of, list[i].id, list[i].changed);
-		if (chosen(&visit->query->choice, call->registry->pool, resource_place(&list[i], "meta or body"), buf_str(&object)))
+		if (chosen(&visit->query->choice, call->scratch, resource_place(&list[i], "meta or body"), buf_str(&object)))
 			*enough = !visit->take(visit->arg, &list[i], buf_str(&object));
 		if (*enough && i + 1 < n)
 			*more = true;
@@ -115,7 +115,7 @@ static enum outcome visit_pages(const struct visit *visit, struct object_form *f
 	struct str *next)
 {
 	struct call *call = visit->call;
-	struct pool *scratch = call->registry->pool;
+	struct pool *scratch = call->scratch;
 	bool more = true, enough = false;
 	struct str marker = STR_NONE;
 	enum outcome outcome = OUTCOME_OK;
@@ -168,7 +168,6 @@ enum outcome visit_objects(const struct visit *visit, struct str *next)
 {
 	struct call *call = visit->call;
 	const struct target *target = visit->target;
-	struct pool *own = call->registry->pool;
 	struct object_form form = object_form(call, target->definition, target->version);
 	struct resource_query query = {
 		.tenant = target->tenant,
@@ -186,9 +185,9 @@ enum outcome visit_objects(const struct visit *visit, struct str *next)
 	if (name_looked_up(call, target, &visit->query->choice).p != NULL) {
 		outcome = visit_one(visit);
 	} else {
-		call->registry->pool = scratch_of(call);
+		query.pool = call->scratch = scratch_of(call);
 		outcome = visit_pages(visit, &form, &query, next);
-		call->registry->pool = own;
+		call->scratch = call->pool;
 	}
 	if (outcome == OUTCOME_NOT_FOUND || outcome == OUTCOME_GONE)
 		return OUTCOME_OK;

@@ -43,7 +43,7 @@ static struct doc *metadata_doc(struct call *call, const struct target *target, 
 	const struct doc *object)
 {
 	static const char *const kept[] = { "labels", "finalizers" };
-	struct pool *pool = call->registry->pool;
+	struct pool *pool = call->scratch;
 	struct doc *metadata = doc_new_object(pool), *annotations = annotations_doc(pool, tenant, object);
 	const struct doc *value;
 
@@ -68,7 +68,7 @@ static struct doc *metadata_doc(struct call *call, const struct target *target, 
 
 static struct doc *tenant_doc(struct call *call, const struct target *target, const struct tenant *tenant)
 {
-	struct pool *pool = call->registry->pool;
+	struct pool *pool = call->scratch;
 	const struct doc *object = tenant_object_doc(pool, tenant), *spec;
 	struct doc *doc = doc_new_object(pool), *status = doc_new_object(pool);
 
@@ -84,7 +84,7 @@ static struct doc *tenant_doc(struct call *call, const struct target *target, co
 
 struct str tenant_text(struct call *call, const struct target *target, const struct tenant *tenant)
 {
-	struct buf text = buf_new(call->registry->pool, 1024);
+	struct buf text = buf_new(call->scratch, 1024);
 
 	doc_write_json(tenant_doc(call, target, tenant), &text);
 	return buf_str(&text);

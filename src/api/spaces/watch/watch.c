@@ -33,7 +33,7 @@ struct watch_begun {
 void event_add(struct call *call, const struct target *target, const struct table_columns *columns, const char *type,
 	struct stored_place place, struct str object, struct buf *out)
 {
-	struct pool *pool = call->registry->pool;
+	struct pool *pool = call->scratch;
 
 	BUF_LIT(out, "{\"type\":\"");
 	buf_add(out, str_c(type));
@@ -57,7 +57,7 @@ void event_add(struct call *call, const struct target *target, const struct tabl
 void bookmark_add(struct call *call, const struct target *target, const struct table_columns *columns, uint64_t position,
 	bool initial, struct buf *out)
 {
-	struct pool *pool = call->registry->pool;
+	struct pool *pool = call->scratch;
 	struct buf object = buf_new(pool, 256);
 
 	BUF_LIT(&object, "{\"kind\":");
@@ -207,9 +207,9 @@ static bool take_first(void *arg, const struct resource *resource, struct str ob
 	struct watch_begun *begun = arg;
 	struct call *call = begun->call;
 	const struct stored_place place = resource_place(resource, "meta or body");
-	bool fits = chosen(&begun->query.choice, call->registry->pool, place, object);
+	bool fits = chosen(&begun->query.choice, call->scratch, place, object);
 	struct resource now = *resource;
-	struct buf text = buf_new(call->registry->pool, 1024 + now.meta.n + now.body.n);
+	struct buf text = buf_new(call->scratch, 1024 + now.meta.n + now.body.n);
 
 	if (!fits) {
 		note_unchosen(begun, resource->id, resource->changed);
@@ -226,7 +226,7 @@ static bool take_first_tenant(void *arg, const struct tenant *tenant, struct str
 	struct watch_begun *begun = arg;
 	struct call *call = begun->call;
 	const struct stored_place place = tenant_place(tenant, "metadata or object");
-	bool fits = chosen(&begun->query.choice, call->registry->pool, place, object);
+	bool fits = chosen(&begun->query.choice, call->scratch, place, object);
 	struct tenant now = *tenant;
 
 	if (!fits) {
