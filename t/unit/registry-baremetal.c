@@ -12,7 +12,8 @@
 
 static struct pool *pool;
 static struct config config = { .baremetal_drivers = "fake-hardware, ipmi,redfish,homemade" };
-static struct registry registry;
+static struct problem problem;
+static struct registry registry = { .problem = &problem };
 static struct type type = { .kind = STR_INIT("Node"), .singular = STR_INIT("node"), .rules = &node_rules };
 static struct address address = { .tenant = STR_INIT("acme"), .type = &type, .name = STR_INIT(UID) };
 static struct draft draft;
@@ -29,7 +30,7 @@ static enum outcome run(const char *before, const char *body)
 		bool privileged = registry.privileged;
 		registry.privileged = true;
 		if (node_rules.complete(&draft) != OUTCOME_OK)
-			bail_out(str_cstr(pool, registry.problem.detail));
+			bail_out(str_cstr(pool, registry.problem->detail));
 		registry.privileged = privileged;
 		draft.before = draft.body;
 		draft.current = &current;
@@ -58,7 +59,7 @@ static struct str member(const char *name)
 
 static bool says(const char *part)
 {
-	struct str detail = registry.problem.detail, wanted = str_c(part);
+	struct str detail = registry.problem->detail, wanted = str_c(part);
 
 	for (size_t i = 0; i + wanted.n <= detail.n; i++) {
 		if (str_eq(str_part(detail, i, i + wanted.n), wanted))
@@ -408,7 +409,7 @@ static void test_chassis(void)
 int main(void)
 {
 	pool = pool_new();
-	registry = (struct registry){ .config = &config, .pool = pool };
+	registry = (struct registry){ .problem = &problem, .config = &config, .pool = pool };
 	test_values();
 	test_drivers();
 	test_new_node();

@@ -6,7 +6,8 @@
 #include "registry/type/rules.h"
 
 static struct pool *pool;
-static struct registry registry;
+static struct problem problem;
+static struct registry registry = { .problem = &problem };
 static const struct type type = { .singular = STR_INIT("node"), .rules = &node_rules };
 static const struct type plain = { .singular = STR_INIT("port"), .rules = &port_rules };
 static const struct type unruled = { .singular = STR_INIT("configmap") };
@@ -43,7 +44,7 @@ static void refused(const char *before, const char *body, const char *what)
 {
 	struct str result;
 
-	ok(restores(before, body, &result) == OUTCOME_BAD_DOCUMENT && registry.problem.detail.n > 0, "%s", what);
+	ok(restores(before, body, &result) == OUTCOME_BAD_DOCUMENT && registry.problem->detail.n > 0, "%s", what);
 }
 
 static void test_showing(void)
@@ -112,7 +113,7 @@ static void test_arrays(void)
 int main(void)
 {
 	pool = pool_new();
-	registry = (struct registry){ .pool = pool };
+	registry = (struct registry){ .problem = &problem, .pool = pool };
 	test_showing();
 	test_restoring();
 	test_arrays();
