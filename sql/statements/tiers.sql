@@ -9,6 +9,11 @@ SELECT i.name, i.max_resources,
 FROM tiers i
 ORDER BY i.id;
 
+-- @statement tier_get
+-- @in name text
+-- @out id uint, max_resources uint null
+SELECT id, max_resources FROM tiers WHERE name = :name;
+
 -- Makes it, or changes what is to be set.
 -- @statement tier_put
 -- @in name text, max_resources uint null, description text, sets_max uint, sets_description uint

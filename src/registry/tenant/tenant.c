@@ -11,61 +11,8 @@
 #include "registry/tags/etag.h"
 #include "registry/trait/catalogue.h"
 #include "repr/json/doc.h"
-
-static const struct db_query q_get = {
-	"SELECT " TENANT_COLUMNS " FROM " TENANT_TABLES " WHERE t.name = ? AND t.live = 1", "s", TENANT_OUT
-};
-static const struct db_query q_lock[2] =
-	LOCKING("SELECT id FROM tenants WHERE name = ? AND live = 1", "FOR UPDATE", "s", "u");
-static const struct db_query q_tier = { "SELECT id, max_resources FROM tiers WHERE name = ?", "s", "uu" };
-static const struct db_query q_insert = {
-	"INSERT INTO tenants (name, uid, tier_id, metadata, etag_required, etag, revision, created_at, updated_at, object, "
-	"type_policy) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-	"sbusubuttss", ""
-};
-static const struct db_query q_insert_count = { "INSERT INTO tenant_counts (tenant_id) VALUES (?)", "u", "" };
-static const struct db_query q_update = {
-	"UPDATE tenants SET tier_id = ?, metadata = ?, etag_required = ?, etag = ?, revision = ?, updated_at = ?, object = ?, "
-	"type_policy = ?, changed = LAST_INSERT_ID() WHERE id = ?",
-	"usubutssu", ""
-};
-// The time of its last change, read once its row is locked.
-static const struct db_query q_last_time = {
-	"SELECT GREATEST(t.updated_at, COALESCE(t.deleted_at, t.updated_at), COALESCE((SELECT x.at FROM changes x WHERE "
-	"x.id = t.changed), t.updated_at)) FROM tenants t WHERE t.name = ? AND t.live = 1",
-	"s", "t"
-};
-// Behind the change row that tells of it.
-static const struct db_query q_number = { "UPDATE tenants SET changed = LAST_INSERT_ID() WHERE id = ?", "u", "" };
-static const struct db_query q_mark = {
-	"UPDATE tenants SET deleted_at = ?, purge_at = ?, changed = LAST_INSERT_ID() WHERE id = ?", "ttu", ""
-};
-// A tombstone: the change log keeps a name for it, its own words are gone.
-static const struct db_query q_bury = { "UPDATE tenants SET live = NULL, metadata = '{}', object = '{}' WHERE id = ?", "u", "" };
-static const struct db_query q_drop_count = { "DELETE FROM tenant_counts WHERE tenant_id = ?", "u", "" };
-// What its resources have of a catalogue, and was hidden while it was away. Little is hidden: each is looked at.
-#define SHOWS(table, of, id)                                                                                       \
-	{ "UPDATE " table " k FORCE INDEX (live) SET k.live = 1 WHERE k.live IS NULL AND (SELECT r.id FROM " of " x "  \
-	  "STRAIGHT_JOIN resources r FORCE INDEX (PRIMARY) ON r.id = x.resource_id AND r.tenant_id = ? AND "       \
-	  "r.live IN (1, 2) WHERE x." id " = k.id LIMIT 1) > 0",                                                   \
-		"u", "" }
-static const struct db_query q_show_traits = SHOWS("traits", "resource_traits", "trait_id");
-static const struct db_query q_show_classes = SHOWS("resource_classes", "inventories", "class_id");
-// The page is cut before the joins: with them in one query the server sorts all tenants, metadata included, for each page.
-#define TENANT_PAGE(condition)                                                                                     \
-	"SELECT " TENANT_COLUMNS " FROM (SELECT * FROM tenants WHERE live = 1 AND " condition " AND name > ? "     \
-	"ORDER BY name LIMIT ?) t JOIN tiers i ON i.id = t.tier_id JOIN tenant_counts c ON c.tenant_id = t.id " \
-	"ORDER BY t.name"
-static const struct db_query q_list = {
-	TENANT_PAGE("deleted_at IS NULL AND name <> '" TENANT_SYSTEM "'"), "su", TENANT_OUT
-};
-static const struct db_query q_list_spaces = { TENANT_PAGE("deleted_at IS NULL"), "su", TENANT_OUT };
-static const struct db_query q_list_deleted = { TENANT_PAGE("purge_at > ?"), "tsu", TENANT_OUT };
-
-static int64_t time_or_0(const struct db_value *value)
-{
-	return value->null ? 0 : value->i;
-}
+#include "sql/tenants.h"
+#include "sql/tiers.h"
 
 const char *type_policy(struct str name)
 {
@@ -120,6 +67,11 @@ struct tenant tenant_of_columns(const struct sql_tenant *t)
 	return tenant;
 }
 
+static int64_t time_or_0(const struct db_value *value)
+{
+	return value->null ? 0 : value->i;
+}
+
 void tenant_from_row(struct tenant *tenant, const struct db_rows *rows, size_t row)
 {
 	*tenant = (struct tenant){ 0 };
@@ -153,15 +105,13 @@ enum outcome fail_no_tenant(struct registry *registry, struct str name)
 	return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no tenant \"%.*s\"", STR_ARG(name));
 }
 
-// What rows of q_get say. OUTCOME_OK also for a deleted tenant that can be recovered: the caller looks.
-static enum outcome read_tenant(struct registry *registry, struct str name, enum db_result result,
-	const struct db_rows *rows, struct tenant *tenant)
+// From the rows of tenant_get. OUTCOME_OK also for a deleted tenant that can be recovered: the caller checks deleted_us.
+static enum outcome read_tenant(struct registry *registry, struct str name, const struct db_rows *rows,
+	struct tenant *tenant)
 {
-	if (result != DB_OK)
-		return registry_db_failed(result);
 	if (rows->n == 0)
 		return fail_no_tenant(registry, name);
-	tenant_from_row(tenant, rows, 0);
+	*tenant = tenant_of_columns(&sql_tenant_get_row(rows, 0)->t);
 	return OUTCOME_OK;
 }
 
@@ -175,10 +125,13 @@ static enum outcome answer_deleted(struct registry *registry, const struct tenan
 
 enum outcome tenant_get(struct registry *registry, struct str name, struct tenant *tenant)
 {
+	const struct sql_tenant_get in = { .name = name };
 	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_get, DB_IN(db_s(name)), &rows);
-	enum outcome outcome = read_tenant(registry, name, result, &rows, tenant);
+	enum db_result result = sql_tenant_get_run(registry->db, registry->pool, &in, &rows);
 
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	enum outcome outcome = read_tenant(registry, name, &rows, tenant);
 	if (outcome == OUTCOME_OK && tenant->deleted_us != 0)
 		return answer_deleted(registry, tenant);
 	return outcome;
@@ -187,32 +140,39 @@ enum outcome tenant_get(struct registry *registry, struct str name, struct tenan
 // Reads the tenant under an exclusive lock of its row.
 static enum outcome lock_tenant(struct registry *registry, struct str name, struct tenant *tenant)
 {
+	struct pool *pool = registry->pool;
+	const struct sql_tenant_lock_to_change lock = { .name = name };
+	enum { LOCK, GET, CHANGED_AT };
 	struct db_call calls[] = {
-		{ .query = locking(registry, q_lock), .in = DB_IN(db_s(name)) },
-		{ .query = &q_get, .in = DB_IN(db_s(name)) },
-		{ .query = &q_last_time, .in = DB_IN(db_s(name)) },
+		[LOCK] = sql_tenant_lock_to_change_call(pool, lock_wait(registry), &lock),
+		[GET] = sql_tenant_get_call(pool, &(struct sql_tenant_get){ .name = name }),
+		[CHANGED_AT] = sql_tenant_last_change_call(pool, &(struct sql_tenant_last_change){ .name = name }),
 	};
 	enum outcome outcome = take_locks(registry, &name, 1, calls, COUNT_OF(calls));
 
-	if (outcome == OUTCOME_OK && calls[2].rows.n > 0)
-		registry_stamp_after(registry, db_at(&calls[2].rows, 0, 0)->i);
-	return outcome == OUTCOME_OK ? read_tenant(registry, name, DB_OK, &calls[1].rows, tenant) : outcome;
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (calls[CHANGED_AT].rows.n > 0)
+		registry_stamp_after(registry, sql_tenant_last_change_row(&calls[CHANGED_AT].rows, 0)->at);
+	return read_tenant(registry, name, &calls[GET].rows, tenant);
 }
 
 static enum outcome find_tier(struct registry *registry, struct str name, uint64_t *id, struct tenant *tenant)
 {
+	const struct sql_tier_get in = { .name = name };
 	struct db_rows rows;
-	enum db_result result = db_run(registry->db, registry->pool, &q_tier, DB_IN(db_s(name)), &rows);
+	enum db_result result = sql_tier_get_run(registry->db, registry->pool, &in, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n == 0)
 		return registry_fail(registry, OUTCOME_BAD_PARAMETER,
 			"there is no tier \"%.*s\"; `tenure-manage tier list` names those there are", STR_ARG(name));
-	*id = db_at(&rows, 0, 0)->u;
+	const struct sql_tier_get_row *tier = sql_tier_get_row(&rows, 0);
+	*id = tier->id;
 	tenant->tier = name;
-	tenant->has_limit = !db_at(&rows, 0, 1)->null;
-	tenant->max_resources = tenant->has_limit ? db_at(&rows, 0, 1)->u : 0;
+	tenant->has_limit = !tier->max_resources_is_null;
+	tenant->max_resources = tier->max_resources;
 	return OUTCOME_OK;
 }
 
@@ -222,6 +182,11 @@ static enum outcome check_id(struct registry *registry, struct str name)
 		return registry_fail(registry, OUTCOME_BAD_PARAMETER,
 			"a tenant's id is 1 to 255 characters of UTF-8, without \"/\" and NUL, and neither \".\" nor \"..\"");
 	return OUTCOME_OK;
+}
+
+static struct str etag_value(const struct tenant *tenant)
+{
+	return str_n((const char *)tenant->etag, sizeof(tenant->etag));
 }
 
 static struct resource default_namespace(struct registry *registry, const struct tenant *tenant)
@@ -241,14 +206,15 @@ static struct resource default_namespace(struct registry *registry, const struct
 // The rows that come with a new tenant: its count, its namespace, and what the change log tells of both.
 static enum outcome insert_belongings(struct registry *registry, struct tenant *tenant)
 {
+	struct pool *pool = registry->pool;
 	struct resource space = default_namespace(registry, tenant);
 	struct db_call calls[] = {
 		insert_resource_call(registry, &space),
 		change_of_resource(registry, "created", &space, NULL, space.stored_etag),
 		number_inserted_call(registry, &space),
-		{ .query = &q_insert_count, .in = DB_IN(db_u(tenant->id)) },
+		sql_tenant_insert_count_call(pool, &(struct sql_tenant_insert_count){ .tenant_id = tenant->id }),
 		change_of_tenant(registry, "created", tenant, NULL, tenant->etag),
-		{ .query = &q_number, .in = DB_IN(db_u(tenant->id)) },
+		sql_tenant_number_call(pool, &(struct sql_tenant_number){ .id = tenant->id }),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
@@ -279,12 +245,19 @@ static enum outcome create(struct registry *registry, struct str name, const str
 	tenant->etag_required = content->tells_etag_required && content->etag_required;
 	tenant->created_us = tenant->updated_us = registry->stamp_us;
 	etag_of_tenant(registry, tenant);
-	enum db_result result = db_run(registry->db, registry->pool, &q_insert,
-		DB_IN(db_s(name), db_uuid(&tenant->uid), db_u(tier_id), db_s(tenant->metadata),
-			db_u(tenant->etag_required ? 1 : 0), db_b(str_n((const char *)tenant->etag, sizeof(tenant->etag))),
-			db_u(tenant->revision),
-			db_t(registry->stamp_us), db_t(registry->stamp_us), db_s(tenant->object), db_s(str_c(tenant->policy))),
-		&rows);
+	const struct sql_tenant_insert in = {
+		.name = name,
+		.uid = uuid_bytes(&tenant->uid),
+		.tier_id = tier_id,
+		.metadata = tenant->metadata,
+		.etag_required = tenant->etag_required,
+		.etag = etag_value(tenant),
+		.revision = tenant->revision,
+		.now = registry->stamp_us,
+		.object = tenant->object,
+		.type_policy = str_c(tenant->policy),
+	};
+	enum db_result result = sql_tenant_insert_run(registry->db, registry->pool, &in, &rows);
 	if (result == DB_DUPLICATE) { // another request made it since we looked
 		db_txn_again(registry->db);
 		return OUTCOME_UNAVAILABLE;
@@ -364,12 +337,20 @@ static enum outcome change(struct registry *registry, const struct tenant_conten
 	tenant->updated_us = registry->stamp_us;
 	etag_of_tenant(registry, tenant);
 	bool decides = !str_eq(tenant->object, before.object) || !str_eq(tenant->metadata, before.metadata);
+	const struct sql_tenant_update in = {
+		.id = tenant->id,
+		.tier_id = tier_id,
+		.metadata = tenant->metadata,
+		.etag_required = tenant->etag_required,
+		.etag = etag_value(tenant),
+		.revision = tenant->revision,
+		.updated_at = tenant->updated_us,
+		.object = tenant->object,
+		.type_policy = str_c(tenant->policy),
+	};
 	struct db_call calls[] = {
 		update_of_tenant(registry, &before, tenant),
-		{ .query = &q_update,
-			.in = DB_IN(db_u(tier_id), db_s(tenant->metadata), db_u(tenant->etag_required ? 1 : 0),
-				db_b(str_n((const char *)tenant->etag, sizeof(tenant->etag))), db_u(tenant->revision),
-				db_t(tenant->updated_us), db_s(tenant->object), db_s(str_c(tenant->policy)), db_u(tenant->id)) },
+		sql_tenant_update_call(registry->pool, &in),
 		catalogue_raise_call(CATALOGUE_TYPES),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, decides ? 3 : 2);
@@ -381,13 +362,21 @@ static enum outcome change(struct registry *registry, const struct tenant_conten
 	return OUTCOME_OK;
 }
 
-static enum outcome mark(struct registry *registry, struct tenant *tenant, const char *verb, struct db_value deleted_at,
-	struct db_value purge_at)
+// Deletes the tenant, recoverably, or recovers it: as tenant->deleted_us, 0 or not, says.
+static enum outcome mark(struct registry *registry, struct tenant *tenant)
 {
-	bool deletes = !deleted_at.null;
+	bool deletes = tenant->deleted_us != 0;
+	const struct sql_tenant_mark in = {
+		.id = tenant->id,
+		.deleted_at = tenant->deleted_us,
+		.deleted_at_is_null = !deletes,
+		.purge_at = tenant->purge_us,
+		.purge_at_is_null = !deletes,
+	};
 	struct db_call calls[] = {
-		change_of_tenant(registry, verb, tenant, deletes ? tenant->etag : NULL, deletes ? NULL : tenant->etag),
-		{ .query = &q_mark, .in = DB_IN(deleted_at, purge_at, db_u(tenant->id)) },
+		change_of_tenant(registry, deletes ? "deleted" : "recovered", tenant, deletes ? tenant->etag : NULL,
+			deletes ? NULL : tenant->etag),
+		sql_tenant_mark_call(registry->pool, &in),
 		catalogue_raise_call(CATALOGUE_TYPES),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
@@ -403,7 +392,7 @@ static enum outcome carry_out(struct registry *registry, struct tenant *tenant)
 {
 	tenant->deleted_us = registry->stamp_us;
 	tenant->purge_us = registry->stamp_us + retention_us(registry);
-	return mark(registry, tenant, "deleted", db_t(tenant->deleted_us), db_t(tenant->purge_us));
+	return mark(registry, tenant);
 }
 
 static enum outcome check_write(struct registry *registry, const struct tenant *tenant, struct guard guard)
@@ -456,9 +445,10 @@ static enum outcome answer_recoverable(struct registry *registry, const struct t
 
 enum outcome tenant_bury(struct registry *registry, const struct tenant *tenant)
 {
+	struct pool *pool = registry->pool;
 	struct db_call calls[] = {
-		{ .query = &q_bury, .in = DB_IN(db_u(tenant->id)) },
-		{ .query = &q_drop_count, .in = DB_IN(db_u(tenant->id)) },
+		sql_tenant_bury_call(pool, &(struct sql_tenant_bury){ .id = tenant->id }),
+		sql_tenant_delete_count_call(pool, &(struct sql_tenant_delete_count){ .tenant_id = tenant->id }),
 		change_of_tenant(registry, "purged", tenant, tenant->etag, NULL),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
@@ -556,11 +546,11 @@ enum outcome tenant_delete(struct registry *registry, struct str name, struct gu
 
 static enum outcome show_hidden(struct registry *registry, const struct tenant *tenant)
 {
-	const struct db_value id = db_u(tenant->id);
+	struct pool *pool = registry->pool;
 	struct db_call calls[] = {
 		catalogue_hold_call(),
-		{ .query = &q_show_traits, .in = &id },
-		{ .query = &q_show_classes, .in = &id },
+		sql_tenant_show_traits_call(pool, &(struct sql_tenant_show_traits){ .tenant_id = tenant->id }),
+		sql_tenant_show_classes_call(pool, &(struct sql_tenant_show_classes){ .tenant_id = tenant->id }),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
@@ -585,27 +575,35 @@ enum outcome tenant_recover(struct registry *registry, struct str name, struct g
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	outcome = show_hidden(registry, &tenant);
-	return outcome == OUTCOME_OK ? mark(registry, &tenant, "recovered", db_null('t'), db_null('t')) : outcome;
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	tenant.deleted_us = tenant.purge_us = 0;
+	return mark(registry, &tenant);
 }
 
 enum outcome tenant_list(struct registry *registry, enum tenant_choice choice, struct str marker, uint64_t limit,
 	struct tenant **list, size_t *n, bool *more)
 {
+	static const enum sql_tenant_list_of of[] = {
+		[TENANTS_LIVE] = SQL_TENANT_LIST_OF_TENANTS,
+		[TENANTS_DELETED] = SQL_TENANT_LIST_OF_DELETED,
+		[SPACES_LIVE] = SQL_TENANT_LIST_OF_SPACES,
+	};
+	const struct sql_tenant_list in = {
+		.system_name = STR(TENANT_SYSTEM),
+		.now = registry->now_us,
+		.marker = marker,
+		.limit = limit + 1,
+	};
 	struct db_rows rows;
-	enum db_result result;
+	enum db_result result = sql_tenant_list_run(registry->db, registry->pool, of[choice], &in, &rows);
 
-	if (choice == TENANTS_DELETED)
-		result = db_run(registry->db, registry->pool, &q_list_deleted,
-			DB_IN(db_t(registry->now_us), db_s(marker), db_u(limit + 1)), &rows);
-	else
-		result = db_run(registry->db, registry->pool, choice == SPACES_LIVE ? &q_list_spaces : &q_list,
-			DB_IN(db_s(marker), db_u(limit + 1)), &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	*more = rows.n > limit;
 	*n = *more ? (size_t)limit : rows.n;
 	*list = POOL_ARRAY(registry->pool, struct tenant, *n);
 	for (size_t i = 0; i < *n; i++)
-		tenant_from_row(&(*list)[i], &rows, i);
+		(*list)[i] = tenant_of_columns(&sql_tenant_list_row(&rows, i)->t);
 	return OUTCOME_OK;
 }
