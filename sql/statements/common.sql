@@ -30,6 +30,19 @@ GREATEST(r.updated_at, COALESCE(r.deleted_at, r.updated_at),
 -- @fragment last_change_time
 GREATEST(r.updated_at, COALESCE(r.deleted_at, r.updated_at), COALESCE((SELECT x.at FROM changes x WHERE x.id = r.changed), r.updated_at))
 
+-- The ids of the changes that one of two tenants has, or had, with after < id <= up_to, at most limit. Each part by an index,
+-- since much that is above the horizon belongs to other tenants.
+-- @group change_tenant id uint
+-- @fragment change_ids_of_tenant
+(SELECT c.id FROM changes c WHERE c.tenant_id = :$.id AND c.id > :after AND c.id <= :up_to ORDER BY c.id LIMIT :limit)
+UNION
+(SELECT c.id FROM changes c WHERE c.from_tenant_id = :$.id AND c.id > :after AND c.id <= :up_to ORDER BY c.id LIMIT :limit)
+-- @fragment change_ids_of_two
+{change_ids_of_tenant tenants[0]}
+UNION
+{change_ids_of_tenant tenants[1]}
+ORDER BY id LIMIT :limit
+
 -- Behind STRAIGHT_JOIN: the resource r of a row x that people see: neither it nor its tenant is deleted. Traits and
 -- classes that only others have may be hidden.
 -- @fragment seen_of_x
@@ -44,9 +57,9 @@ JSON_TABLE(:uids, '$[*]' COLUMNS (hex CHAR(32) CHARACTER SET ascii PATH '$')) j
 -- @fragment names
 JSON_TABLE(:names, '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$')) j
 
--- A tenant t with its tier i and its count c.
+-- A tenant t with its tier i and its count c, which a purged one does not have.
 -- @group tenant id uint, uid bytes, name text, tier text, max_resources uint null, metadata text, etag bytes, revision uint,
---      resources uint, created_at time, updated_at time, deleted_at time null, purge_at time null, etag_required uint,
+--      resources uint null, created_at time, updated_at time, deleted_at time null, purge_at time null, etag_required uint,
 --      object text, type_policy text, changed uint
 -- @fragment tenant
 t.id, t.uid, t.name, i.name AS tier, i.max_resources, t.metadata, t.etag, t.revision, c.resources, t.created_at,

@@ -10,6 +10,10 @@ SET autocommit = 1;
 -- @statement session_repeatable_read
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
 
+-- For the next statement alone: it sees what other transactions have written and not committed.
+-- @statement session_read_uncommitted
+SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED;
+
 -- @statement session_begin_snapshot
 START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY;
 

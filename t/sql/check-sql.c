@@ -8,6 +8,7 @@
 #include "base/base.h"
 
 #include <mysql.h>
+#include <strings.h>
 
 #include "base/buf.h"
 #include "base/pool.h"
@@ -136,7 +137,8 @@ static bool check_columns(const struct db_statement *statement, MYSQL_STMT *stmt
 		const MYSQL_FIELD *field = mysql_fetch_field_direct(meta, i);
 		bool may_be_null = (field->flags & NOT_NULL_FLAG) == 0;
 
-		if (strcmp(field->name, last_part(statement->out_names[i])) != 0) {
+		// The columns of SHOW have names in mixed case.
+		if (strcasecmp(field->name, last_part(statement->out_names[i])) != 0) {
 			diag("column %u is %s, its file says %s", i + 1, field->name, statement->out_names[i]);
 			good = false;
 		}

@@ -45,20 +45,6 @@ enum { RESOURCE_N_COLUMNS = 23 };
 	"r.meta, r.body, r.created_at, r.updated_at, r.deleted_at, r.purge_at, r.root, r.traits, " \
 	"r.changed, r.generation, r.doomed_at, r.moves"
 #define RESOURCE_OUT "ubuussuuuubssttttbsuutu"
-// The ids of changes that two tenants have to do with, after < id <= up_to, at most limit. Each by an index: who asks does
-// so while much is above the horizon that is of others.
-#define CHANGES_OF(column) \
-	"(SELECT c.id FROM changes c WHERE c." column " = ? AND c.id > ? AND c.id <= ? ORDER BY c.id LIMIT ?)"
-#define CHANGES_OF_TWO                                                                                     \
-	CHANGES_OF("tenant_id") " UNION " CHANGES_OF("from_tenant_id") " UNION " CHANGES_OF("tenant_id") " UNION " \
-	CHANGES_OF("from_tenant_id") " ORDER BY id LIMIT ?"
-#define CHANGES_OF_TWO_IN "uuuuuuuuuuuuuuuuu"
-#define CHANGES_OF_ONE_VALUES(tenant, after, up_to, limit) \
-	db_u(tenant), db_u(after), db_u(up_to), db_u(limit), db_u(tenant), db_u(after), db_u(up_to), db_u(limit)
-#define CHANGES_OF_TWO_VALUES(tenants, after, up_to, limit)            \
-	DB_IN(CHANGES_OF_ONE_VALUES((tenants)[0], after, up_to, limit), \
-		CHANGES_OF_ONE_VALUES((tenants)[1], after, up_to, limit), db_u(limit))
-
 // The last change of a resource (r): within a transaction, the one that it has just written.
 #define LAST_CHANGE "(SELECT x.id FROM changes x WHERE x.resource_id = r.id ORDER BY x.id DESC LIMIT 1)"
 // A resource from its columns. The tenant's name is not among them.

@@ -11,6 +11,8 @@
 #include "base/pool.h"
 #include "db/db.h"
 #include "registry/core/internal.h"
+#include "sql/horizon.h"
+#include "sql/session.h"
 
 enum {
 	ROWS = 10000,      // ids read at once
@@ -32,42 +34,6 @@ struct horizon {
 	unsigned held_asks; // asks in a row at which it was the same
 	size_t backlog;
 	bool warned;        // that a writer can't be seen
-};
-
-#define NEWEST                                                                                             \
-	"SELECT GREATEST(COALESCE((SELECT MAX(c.id) FROM changes c), 0), h.published), h.published FROM " \
-	"log_horizon h WHERE h.id = 1"
-enum { NEWEST_ID, NEWEST_PUBLISHED };
-static const struct db_query q_newest = { NEWEST, "", "uu" };
-// For the next statement alone.
-static const struct db_query q_read_uncommitted = { "SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "", "" };
-static const struct db_query q_ceiling = { "SELECT COALESCE(MAX(c.id), 0) FROM changes c", "", "u" };
-// information_schema.PROCESSLIST makes a temporary table on disk each time; this makes none.
-static const struct db_query q_processlist = { "SHOW PROCESSLIST", "", "ussssissi" };
-enum { PROCESS_ID, PROCESS_COMMAND = 4, PROCESS_INFO = 7 };
-static const struct db_query q_ids = {
-	"SELECT c.id FROM changes c WHERE c.id > ? ORDER BY c.id LIMIT ?", "uu", "u"
-};
-static const struct db_query q_there = { "SELECT c.id FROM changes c WHERE c.id = ?", "u", "u" };
-static const struct db_query q_of_two = { CHANGES_OF_TWO, CHANGES_OF_TWO_IN, "u" };
-// Alone in its transaction: when it returns, the server's log is on disk up to here.
-static const struct db_query q_commit = { "UPDATE log_horizon SET commits = commits + 1 WHERE id = 1", "", "" };
-static const struct db_query q_publish = {
-	"UPDATE log_horizon SET published = GREATEST(published, ?) WHERE id = 1", "u", ""
-};
-// Connections are shown by the user that they named; a user without PROCESS is shown those that named what its own account
-// is called.
-#define WRITER "SUBSTRING_INDEX(USER(), '@', 1)"
-#define SEES "SUBSTRING_INDEX(CURRENT_USER(), '@', 1)"
-static const struct db_query q_joined = { "SELECT COUNT(*) FROM log_writers WHERE name = " WRITER, "", "u" };
-static const struct db_query q_join = { "INSERT IGNORE INTO log_writers (name) VALUES (" WRITER ")", "", "" };
-static const struct db_query q_unseen = {
-	"SELECT COALESCE(MIN(name), ''), COUNT(*) FROM log_writers WHERE name <> " SEES, "", "su"
-};
-static const struct db_query q_may_see = {
-	"SELECT COUNT(*) FROM information_schema.USER_PRIVILEGES WHERE PRIVILEGE_TYPE IN ('PROCESS', 'SUPER') AND "
-	"GRANTEE = CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')",
-	"", "u"
 };
 
 struct horizon *horizon_new(void)
@@ -109,14 +75,14 @@ size_t horizon_backlog(const struct registry *registry)
 	return registry->horizon->backlog;
 }
 
-struct db_call newest_change_call(void)
+struct db_call newest_change_call(struct registry *registry)
 {
-	return (struct db_call){ .query = &q_newest };
+	return sql_horizon_newest_call(registry->pool);
 }
 
 uint64_t newest_change(const struct db_call *call)
 {
-	return call->rows.n > 0 ? db_at(&call->rows, 0, NEWEST_ID)->u : 0;
+	return call->rows.n > 0 ? sql_horizon_newest_row(&call->rows, 0)->newest : 0;
 }
 
 // ---- who writes
@@ -124,29 +90,29 @@ uint64_t newest_change(const struct db_call *call)
 enum outcome horizon_join(struct registry *registry)
 {
 	struct db_rows joined;
-	enum db_result result = db_run(registry->db, registry->pool, &q_joined, NULL, &joined);
+	enum db_result result = sql_horizon_joined_run(registry->db, registry->pool, &joined);
 
-	if (result == DB_OK && db_at(&joined, 0, 0)->u == 0)
-		result = db_run(registry->db, registry->pool, &q_join, NULL, NULL);
+	if (result == DB_OK && sql_horizon_joined_row(&joined, 0)->n == 0)
+		result = sql_horizon_join_run(registry->db, registry->pool, NULL);
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-// *well: every user that writes the log is the own one, or can be seen. unseen: q_unseen's row.
-static enum outcome check_sight(struct registry *registry, const struct db_rows *unseen, bool *well)
+// *well: every user that writes the log is this connection's own, or this connection can see what it executes.
+static enum outcome check_sight(struct registry *registry, const struct sql_horizon_unseen_row *unseen, bool *well)
 {
 	struct horizon *horizon = registry->horizon;
 	struct db_rows rights;
 
-	*well = unseen->n == 1 && db_at(unseen, 0, 1)->u == 0;
+	*well = unseen->n == 0;
 	if (*well)
 		return OUTCOME_OK;
-	enum db_result result = db_run(registry->db, registry->pool, &q_may_see, NULL, &rights);
+	enum db_result result = sql_horizon_may_see_run(registry->db, registry->pool, &rights);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	*well = db_at(&rights, 0, 0)->u > 0;
+	*well = sql_horizon_may_see_row(&rights, 0)->n > 0;
 	if (!*well && !horizon->warned)
 		log_error("watches and versions of lists stand still: the database's user %.*s writes the change log, too, and this "
-			"process can't see what it executes: GRANT PROCESS ON *.* to the user of this process", STR_ARG(db_at(unseen, 0, 0)->s));
+			"process can't see what it executes: GRANT PROCESS ON *.* to the user of this process", STR_ARG(unseen->name));
 	horizon->warned = !*well;
 	return OUTCOME_OK;
 }
@@ -160,20 +126,19 @@ static bool starts_with_word(struct str text, const char *word)
 	return text.n > n && strncasecmp(text.p, word, n) == 0;
 }
 
-// May the connection be given ids of the log by what it executes? Of a session whose state the server could not look at it
-// says "Busy", of one that is being killed "Killed": both without a text.
-static bool may_write_log(const struct db_value *process)
+// May the connection be given ids of the log by the statement that it executes? Where the server could not look at the
+// session's state, or the session is being killed, the command is "Busy" or "Killed", without the text of a statement.
+static bool may_write_log(const struct sql_horizon_processes_row *process)
 {
 	static const char *const harmless[] = { "SELECT", "SHOW", "UPDATE", "DELETE", "SET", "(SELECT" };
-	const struct db_value *command = &process[PROCESS_COMMAND], *info = &process[PROCESS_INFO];
 
-	if (info->null)
-		return !command->null && (str_eq(command->s, STR("Busy")) || str_eq(command->s, STR("Killed")));
+	if (process->info.p == NULL)
+		return str_eq(process->command, STR("Busy")) || str_eq(process->command, STR("Killed"));
 	for (size_t i = 0; i < COUNT_OF(harmless); i++) {
-		if (starts_with_word(info->s, harmless[i]))
+		if (starts_with_word(process->info, harmless[i]))
 			return false;
 	}
-	return memmem(info->s.p, info->s.n, "changes", strlen("changes")) != NULL;
+	return memmem(process->info.p, process->info.n, "changes", strlen("changes")) != NULL;
 }
 
 static bool is_waited(const struct horizon *horizon, uint64_t connection)
@@ -204,13 +169,13 @@ static void wait_on(struct horizon *horizon, const struct db_rows *processes)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < processes->n; i++) {
-		const struct db_value *process = db_at(processes, i, 0);
-		if (!may_write_log(process) || !is_waited(horizon, process[PROCESS_ID].u))
+		const struct sql_horizon_processes_row *process = sql_horizon_processes_row(processes, i);
+		if (!may_write_log(process) || !is_waited(horizon, process->id))
 			continue;
 		for (size_t k = kept; k < horizon->n_waited; k++) {
-			if (horizon->waited[k] == process[PROCESS_ID].u) {
+			if (horizon->waited[k] == process->id) {
 				horizon->waited[k] = horizon->waited[kept];
-				horizon->waited[kept++] = process[PROCESS_ID].u;
+				horizon->waited[kept++] = process->id;
 			}
 		}
 	}
@@ -239,15 +204,21 @@ static void take_processes(struct horizon *horizon, uint64_t newest, const struc
 	assert(horizon->n_waited == 0);
 	horizon->ceiling = newest;
 	for (size_t i = 0; i < processes->n; i++) {
-		if (may_write_log(db_at(processes, i, 0)))
-			wait_for(horizon, db_at(processes, i, 0)[PROCESS_ID].u);
+		const struct sql_horizon_processes_row *process = sql_horizon_processes_row(processes, i);
+		if (may_write_log(process))
+			wait_for(horizon, process->id);
 	}
 	note_settled(horizon);
 }
 
-static uint64_t last_of(const struct db_rows *rows)
+static uint64_t id_at(const struct db_rows *ids, size_t i)
 {
-	return rows->n > 0 ? db_at(rows, rows->n - 1, 0)->u : 0;
+	return sql_horizon_ids_row(ids, i)->id;
+}
+
+static uint64_t last_of(const struct db_rows *ids)
+{
+	return ids->n > 0 ? id_at(ids, ids->n - 1) : 0;
 }
 
 // The first id up to bound that is written and not committed; 0: none.
@@ -256,12 +227,12 @@ static uint64_t first_open(const struct db_rows *written, const struct db_rows *
 	size_t k = 0;
 
 	for (size_t i = 0; i < written->n; i++) {
-		uint64_t id = db_at(written, i, 0)->u;
+		uint64_t id = id_at(written, i);
 		if (id > bound)
 			return 0;
-		while (k < committed->n && db_at(committed, k, 0)->u < id)
+		while (k < committed->n && id_at(committed, k) < id)
 			k++;
-		if (k == committed->n || db_at(committed, k, 0)->u != id)
+		if (k == committed->n || id_at(committed, k) != id)
 			return id;
 	}
 	return 0;
@@ -286,10 +257,10 @@ static void take_ids(struct horizon *horizon, const struct db_rows *written, con
 	uint64_t open = first_open(written, committed, bound), top = open != 0 ? open - 1 : bound;
 	size_t n = 0;
 
-	while (n < committed->n && db_at(committed, n, 0)->u <= top)
+	while (n < committed->n && id_at(committed, n) <= top)
 		n++;
 	if (n > 0)
-		horizon->reached = db_at(committed, n - 1, 0)->u;
+		horizon->reached = id_at(committed, n - 1);
 	horizon->backlog = committed->n - n;
 	horizon->held_asks = open != 0 && open == horizon->open ? horizon->held_asks + 1 : 0;
 	horizon->open = open;
@@ -306,23 +277,30 @@ static bool is_still_open(const struct db_rows *written, const struct db_rows *c
 static enum outcome look(struct registry *registry, bool *more)
 {
 	struct horizon *horizon = registry->horizon;
+	struct pool *pool = registry->pool;
 	bool held = horizon->open != 0, well;
-	const struct db_query *ids = held ? &q_there : &q_ids;
-	const struct db_value *in = held ? DB_IN(db_u(horizon->open)) : DB_IN(db_u(horizon->reached), db_u(ROWS));
+	enum sql_horizon_range range = held ? SQL_HORIZON_RANGE_ONE : SQL_HORIZON_RANGE_ALL;
+	const struct sql_horizon_ids in = { .after = horizon->reached, .limit = ROWS, .one = horizon->open };
+	enum { UNCOMMITTED, CEILING, UNSEEN, PROCESSES, UNCOMMITTED_IDS, WRITTEN, COMMITTED };
 	struct db_call calls[] = {
-		{ .query = &q_read_uncommitted }, { .query = &q_ceiling }, { .query = &q_unseen }, { .query = &q_processlist },
-		{ .query = &q_read_uncommitted }, { .query = ids, .in = in }, { .query = ids, .in = in },
+		[UNCOMMITTED] = sql_session_read_uncommitted_call(pool),
+		[CEILING] = sql_horizon_ceiling_call(pool),
+		[UNSEEN] = sql_horizon_unseen_call(pool),
+		[PROCESSES] = sql_horizon_processes_call(pool),
+		[UNCOMMITTED_IDS] = sql_session_read_uncommitted_call(pool),
+		[WRITTEN] = sql_horizon_ids_call(pool, range, &in),
+		[COMMITTED] = sql_horizon_ids_call(pool, range, &in),
 	};
-	const struct db_rows *written = &calls[5].rows, *committed = &calls[6].rows;
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	const struct db_rows *written = &calls[WRITTEN].rows, *committed = &calls[COMMITTED].rows;
+	enum db_result result = db_run_batch(registry->db, pool, calls, COUNT_OF(calls));
 
 	*more = false;
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	enum outcome outcome = check_sight(registry, &calls[2].rows, &well);
+	enum outcome outcome = check_sight(registry, sql_horizon_unseen_row(&calls[UNSEEN].rows, 0), &well);
 	if (outcome != OUTCOME_OK || !well)
 		return outcome;
-	take_processes(horizon, db_at(&calls[1].rows, 0, 0)->u, &calls[3].rows);
+	take_processes(horizon, sql_horizon_ceiling_row(&calls[CEILING].rows, 0)->id, &calls[PROCESSES].rows);
 	if (!held) {
 		take_ids(horizon, written, committed, more);
 	} else if (is_still_open(written, committed)) {
@@ -368,7 +346,7 @@ static void take_published(struct registry *registry, uint64_t published)
 
 enum outcome horizon_read(struct registry *registry, uint64_t *horizon, uint64_t *newest)
 {
-	struct db_call call = newest_change_call();
+	struct db_call call = newest_change_call(registry);
 	enum db_result result = db_run_batch(registry->db, registry->pool, &call, 1);
 
 	if (result != DB_OK)
@@ -377,7 +355,7 @@ enum outcome horizon_read(struct registry *registry, uint64_t *horizon, uint64_t
 		log_error("table log_horizon has no row: it belongs to the schema");
 		return OUTCOME_INTERNAL;
 	}
-	take_published(registry, db_at(&call.rows, 0, NEWEST_PUBLISHED)->u);
+	take_published(registry, sql_horizon_newest_row(&call.rows, 0)->published);
 	if (horizon != NULL)
 		*horizon = registry->horizon->published;
 	if (newest != NULL)
@@ -405,13 +383,14 @@ enum outcome horizon_ask(struct registry *registry, uint64_t *horizon, uint64_t 
 enum outcome horizon_publish(struct registry *registry)
 {
 	struct horizon *horizon = registry->horizon;
-	enum db_result result = db_run(registry->db, registry->pool, &q_commit, NULL, NULL);
+	enum db_result result = sql_horizon_commit_run(registry->db, registry->pool, NULL);
 
 	// What was read over another connection may have been of a server that crashed since.
 	if (result == DB_OK && horizon->sessions != db_sessions(registry->db))
 		return OUTCOME_UNAVAILABLE;
+	const struct sql_horizon_publish in = { .reached = horizon->reached };
 	if (result == DB_OK && horizon->reached > horizon->published)
-		result = db_run(registry->db, registry->pool, &q_publish, DB_IN(db_u(horizon->reached)), NULL);
+		result = sql_horizon_publish_run(registry->db, registry->pool, &in, NULL);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	horizon->published = horizon->reached;
@@ -433,11 +412,20 @@ enum outcome horizon_of_two(struct registry *registry, const uint64_t tenants[2]
 {
 	const struct horizon *held = registry->horizon;
 	uint64_t from = after > held->reached ? after : held->reached;
-	const struct db_value *in = CHANGES_OF_TWO_VALUES(tenants, from, held->settled, OF_TWO);
-	struct db_call calls[] = {
-		{ .query = &q_read_uncommitted }, { .query = &q_of_two, .in = in }, { .query = &q_of_two, .in = in }
+	const struct sql_horizon_ids in = {
+		.tenants = { { .id = tenants[0] }, { .id = tenants[1] } },
+		.after = from,
+		.up_to = held->settled,
+		.limit = OF_TWO,
 	};
-	const struct db_rows *written = &calls[1].rows, *committed = &calls[2].rows;
+	struct pool *pool = registry->pool;
+	enum { UNCOMMITTED, WRITTEN, COMMITTED };
+	struct db_call calls[] = {
+		[UNCOMMITTED] = sql_session_read_uncommitted_call(pool),
+		[WRITTEN] = sql_horizon_ids_call(pool, SQL_HORIZON_RANGE_OF_TWO, &in),
+		[COMMITTED] = sql_horizon_ids_call(pool, SQL_HORIZON_RANGE_OF_TWO, &in),
+	};
+	const struct db_rows *written = &calls[WRITTEN].rows, *committed = &calls[COMMITTED].rows;
 
 	*horizon = from;
 	if (held->settled <= from)

@@ -90,7 +90,7 @@ size_t horizon_backlog(const struct registry *registry);
 // ---- for registry/
 
 // What horizon_read reads, as a member of a batch; and its *newest.
-struct db_call newest_change_call(void);
+struct db_call newest_change_call(struct registry *registry);
 uint64_t newest_change(const struct db_call *call);
 
 #endif

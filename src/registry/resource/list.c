@@ -245,7 +245,7 @@ static enum outcome read_index(struct registry *registry, const struct resource_
 	struct db_call calls[] = {
 		sql_list_tenant_call(registry->pool, &tenant),
 		index_call(registry->pool, page),
-		newest_change_call(),
+		newest_change_call(registry),
 	};
 	size_t first = query->all_tenants ? 1 : 0, end = query->newest != NULL ? 3 : 2;
 	uint64_t complete = horizon_published(registry), tenant_id = 0;
@@ -329,7 +329,7 @@ static enum outcome read_page(struct registry *registry, const struct resource_q
 	size_t fit, bool cut, struct resource **list, size_t *n, bool *more)
 {
 	page->in.limit = cut ? fit : query->limit + 1;
-	struct db_call calls[] = { documents_call(registry->pool, page), newest_change_call() };
+	struct db_call calls[] = { documents_call(registry->pool, page), newest_change_call(registry) };
 	const struct db_rows *rows = &calls[0].rows;
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, query->newest != NULL ? 2 : 1);
 	if (result != DB_OK)

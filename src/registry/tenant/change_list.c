@@ -10,51 +10,42 @@
 #include "registry/core/internal.h"
 #include "registry/tags/etag.h"
 #include "sql/resources.h"
+#include "sql/tenant_changes.h"
 
-static const struct db_query q_changes = {
-	"SELECT c.id, c.at, c.actor, c.request_id, c.verb, c.type_id, c.namespace, c.name, c.uid, c.revision, c.etag_before, "
-	"c.etag_after, c.fields, c.tenant_id, c.from_tenant_id, c.moves FROM changes c WHERE c.tenant_id = ? AND c.id > ? ORDER BY c.id LIMIT ?",
-	"uuu", "utsbsussbubbsuuu"
-};
-
-static struct str text_or_none(const struct db_value *value)
-{
-	return value->null ? STR_NONE : value->s;
-}
-
-// The etag that clients saw, of one in the log.
+// The etag that clients saw, made of a stored one of the log, which may be NULL.
 static struct str told_etag(struct registry *registry, const struct type *type, uint64_t tenant_id, uint64_t moves,
-	const struct db_value *stored)
+	struct str stored)
 {
-	if (stored->null || stored->s.n != DIGEST_SHA512)
+	if (stored.p == NULL || stored.n != DIGEST_SHA512)
 		return STR_NONE;
 	uint8_t *etag = pool_alloc(registry->pool, DIGEST_SHA512);
-	etag_of_owned(registry, type, tenant_id, moves, (const uint8_t *)stored->s.p, etag);
+	etag_of_owned(registry, type, tenant_id, moves, (const uint8_t *)stored.p, etag);
 	return str_n((const char *)etag, DIGEST_SHA512);
 }
 
-static void from_row(struct registry *registry, struct change *change, const struct db_rows *rows, size_t row)
+static struct change change_of_row(struct registry *registry, const struct sql_change_list_row *row)
 {
-	const struct db_value *v = db_at(rows, row, 0);
-
-	*change = (struct change){
-		.id = v[0].u,
-		.at_us = v[1].i,
-		.actor = v[2].s,
-		.verb = v[4].s,
-		.type = v[5].null ? NULL : type_by_id(registry, v[5].u),
-		.space = text_or_none(&v[6]),
-		.name = text_or_none(&v[7]),
-		.revision = v[9].u,
-		.fields = text_or_none(&v[12]),
+	struct change change = {
+		.id = row->id,
+		.at_us = row->at,
+		.actor = row->actor,
+		.verb = row->verb,
+		.type = row->type_id_is_null ? NULL : type_by_id(registry, row->type_id),
+		.space = row->namespace,
+		.name = row->name,
+		.revision = row->revision,
+		.fields = row->fields,
 	};
-	uuid_from_bytes(v[3].s, &change->request_id);
-	uuid_from_bytes(v[8].s, &change->uid);
-	// A change that is a move is the one that the count was raised by; in a log that is older than the count it is 0.
-	bool moved = !v[14].null;
-	uint64_t moves = v[15].u, moves_before = moved && moves > 0 ? moves - 1 : moves;
-	change->etag_before = told_etag(registry, change->type, moved ? v[14].u : v[13].u, moves_before, &v[10]);
-	change->etag_after = told_etag(registry, change->type, v[13].u, moves, &v[11]);
+
+	uuid_from_bytes(row->request_id, &change.request_id);
+	uuid_from_bytes(row->uid, &change.uid);
+	// A move raises the count of moves. In a log that is older than the count it is 0.
+	bool moved = !row->from_tenant_id_is_null;
+	uint64_t tenant_before = moved ? row->from_tenant_id : row->tenant_id;
+	uint64_t moves_before = moved && row->moves > 0 ? row->moves - 1 : row->moves;
+	change.etag_before = told_etag(registry, change.type, tenant_before, moves_before, row->etag_before);
+	change.etag_after = told_etag(registry, change.type, row->tenant_id, row->moves, row->etag_after);
+	return change;
 }
 
 enum outcome change_list(struct registry *registry, struct str tenant, uint64_t after, uint64_t limit,
@@ -71,14 +62,14 @@ enum outcome change_list(struct registry *registry, struct str tenant, uint64_t 
 		outcome = held_tenant(registry, tenant, &hold, &held);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	enum db_result result = db_run(registry->db, registry->pool, &q_changes,
-		DB_IN(db_u(held.id), db_u(after), db_u(limit + 1)), &rows);
+	const struct sql_change_list in = { .tenant_id = held.id, .after = after, .limit = limit + 1 };
+	enum db_result result = sql_change_list_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	*more = rows.n > limit;
 	*n = *more ? (size_t)limit : rows.n;
 	*list = POOL_ARRAY(registry->pool, struct change, *n);
 	for (size_t i = 0; i < *n; i++)
-		from_row(registry, &(*list)[i], &rows, i);
+		(*list)[i] = change_of_row(registry, sql_change_list_row(&rows, i));
 	return OUTCOME_OK;
 }
