@@ -69,3 +69,11 @@ INSERT INTO changes ({change_columns})
 SELECT {change_by}, 'updated', r.tenant_id, NULL, {change_of_r}, r.revision + 1, r.etag, r.etag, '["/allocations"]', r.moves, ''
 FROM {ids}
 STRAIGHT_JOIN resources r ON r.id = j.id;
+
+-- Deleted resources that are purged.
+-- @statement change_insert_purged
+-- @in request_id bytes, now time, actor text, ids text
+INSERT INTO changes ({change_columns})
+SELECT {change_by}, 'purged', r.tenant_id, NULL, {change_of_r}, r.revision, r.etag, NULL, NULL, r.moves, NULL
+FROM {ids}
+STRAIGHT_JOIN resources r ON r.id = j.id;

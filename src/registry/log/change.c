@@ -176,3 +176,15 @@ struct db_call changes_of_allocations(struct registry *registry, struct str prov
 
 	return sql_change_insert_allocated_call(registry->pool, &in);
 }
+
+struct db_call changes_of_purge(struct registry *registry, struct str resource_ids)
+{
+	const struct sql_change_insert_purged in = {
+		.request_id = uuid_bytes(&registry->request_id),
+		.now = registry->stamp_us,
+		.actor = registry->actor,
+		.ids = resource_ids,
+	};
+
+	return sql_change_insert_purged_call(registry->pool, &in);
+}

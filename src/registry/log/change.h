@@ -41,5 +41,7 @@ struct db_call changes_of_merged(struct registry *registry, enum sql_move_set ki
 	uint64_t dest_id);
 // Providers get new allocations, or lose some. provider_ids: of their rows, a JSON array.
 struct db_call changes_of_allocations(struct registry *registry, struct str provider_ids);
+// They are purged. resource_ids: of their rows, a JSON array.
+struct db_call changes_of_purge(struct registry *registry, struct str resource_ids);
 
 #endif
