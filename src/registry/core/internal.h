@@ -21,14 +21,8 @@ int64_t retention_us(const struct registry *registry);
 // registry_fail with OUTCOME_GONE and, unless 0, the member purge_at.
 enum outcome fail_gone(struct registry *registry, int64_t purge_us, const char *format, ...) PRINTF_LIKE(3, 4);
 
-// Columns of a tenant (t), its tier (i) and its count (c), their types, and the reader of such a row.
-#define TENANT_COLUMNS                                                                                             \
-	"t.id, t.uid, t.name, i.name, i.max_resources, t.metadata, t.etag, t.revision, c.resources, t.created_at, " \
-	"t.updated_at, t.deleted_at, t.purge_at, t.etag_required, t.object, t.type_policy, t.changed"
-#define TENANT_OUT "ubssusbuuttttussu"
-#define TENANT_TABLES "tenants t JOIN tiers i ON i.id = t.tier_id JOIN tenant_counts c ON c.tenant_id = t.id"
+// A tenant from its columns.
 struct tenant tenant_of_columns(const struct sql_tenant *columns);
-void tenant_from_row(struct tenant *tenant, const struct db_rows *rows, size_t row);
 
 // The policy of that name; NULL: there is none.
 const char *type_policy(struct str name);
@@ -45,8 +39,6 @@ enum { RESOURCE_N_COLUMNS = 23 };
 	"r.meta, r.body, r.created_at, r.updated_at, r.deleted_at, r.purge_at, r.root, r.traits, " \
 	"r.changed, r.generation, r.doomed_at, r.moves"
 #define RESOURCE_OUT "ubuussuuuubssttttbsuutu"
-// The last change of a resource (r): within a transaction, the one that it has just written.
-#define LAST_CHANGE "(SELECT x.id FROM changes x WHERE x.resource_id = r.id ORDER BY x.id DESC LIMIT 1)"
 // A resource from its columns. The tenant's name is not among them.
 struct resource resource_of_columns(struct registry *registry, const struct sql_resource *columns);
 // The resource of an id, whatever became of it.
@@ -57,21 +49,8 @@ void resource_from_row(struct registry *registry, struct resource *resource, con
 
 // Raises registry->stamp_us to us (microseconds since 1970) if it is less. Never lowers it.
 void registry_stamp_after(struct registry *registry, int64_t us);
-// The time of the last change of a resource (r): that of its change row, or of the row itself where that one was purged or
-// is not visible to the statement. A locking read asks for it, so that what the transaction writes gets no earlier time.
-#define LAST_TIME                                                                       \
-	"GREATEST(r.updated_at, COALESCE(r.deleted_at, r.updated_at), "                 \
-	"COALESCE((SELECT x.at FROM changes x WHERE x.id = r.changed), r.updated_at))"
-
-// Of deleted resources (r) of one address or uid: the one first that was deleted last. Deletions there follow each other
-// under locks, so the ids of their changes are in the order of their commits.
-#define LAST_DELETED_FIRST "ORDER BY r.changed DESC, r.id DESC"
-
-// The first locks of a writing transaction (core/context.h, enum lock_manner). A locking statement comes in two forms: [0] fails
-// at once where another holds the lock, [1] waits.
-#define LOCKING(sql, manner, in, out) { { sql " " manner " NOWAIT", in, out }, { sql " " manner, in, out } }
+// How the first locks of a writing transaction are taken (core/context.h, enum lock_manner): the form of a locking statement.
 enum sql_wait lock_wait(const struct registry *registry);
-const struct db_query *locking(const struct registry *registry, const struct db_query forms[2]);
 // Runs the batch that takes them, and then takes the time that the transaction writes (registry->stamp_us).
 // tenants: whose rows it locks. OUTCOME_OK; _UNAVAILABLE: one of them is being moved, or
 // the transaction is to be run again.

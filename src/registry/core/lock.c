@@ -11,11 +11,6 @@ enum sql_wait lock_wait(const struct registry *registry)
 	return registry->manner == LOCK_AT_ONCE ? SQL_WAIT_NOT : SQL_WAIT_LONG;
 }
 
-const struct db_query *locking(const struct registry *registry, const struct db_query forms[2])
-{
-	return &forms[registry->manner == LOCK_AT_ONCE ? 0 : 1];
-}
-
 static enum outcome refuse_while_moving(struct registry *registry, struct str tenant)
 {
 	struct db_rows rows;

@@ -67,34 +67,6 @@ struct tenant tenant_of_columns(const struct sql_tenant *t)
 	return tenant;
 }
 
-static int64_t time_or_0(const struct db_value *value)
-{
-	return value->null ? 0 : value->i;
-}
-
-void tenant_from_row(struct tenant *tenant, const struct db_rows *rows, size_t row)
-{
-	*tenant = (struct tenant){ 0 };
-	tenant->id = db_at(rows, row, 0)->u;
-	uuid_from_bytes(db_at(rows, row, 1)->s, &tenant->uid);
-	tenant->name = db_at(rows, row, 2)->s;
-	tenant->tier = db_at(rows, row, 3)->s;
-	tenant->has_limit = !db_at(rows, row, 4)->null;
-	tenant->max_resources = tenant->has_limit ? db_at(rows, row, 4)->u : 0;
-	tenant->metadata = db_at(rows, row, 5)->s;
-	memcpy(tenant->etag, db_at(rows, row, 6)->s.p, sizeof(tenant->etag));
-	tenant->revision = db_at(rows, row, 7)->u;
-	tenant->resources = db_at(rows, row, 8)->u;
-	tenant->created_us = db_at(rows, row, 9)->i;
-	tenant->updated_us = db_at(rows, row, 10)->i;
-	tenant->deleted_us = time_or_0(db_at(rows, row, 11));
-	tenant->purge_us = time_or_0(db_at(rows, row, 12));
-	tenant->etag_required = db_at(rows, row, 13)->u != 0;
-	tenant->object = db_at(rows, row, 14)->s;
-	tenant->policy = type_policy(db_at(rows, row, 15)->s);
-	tenant->changed = db_at(rows, row, 16)->u;
-}
-
 bool tenant_expired(const struct registry *registry, const struct tenant *tenant)
 {
 	return tenant->deleted_us != 0 && tenant->purge_us <= registry->now_us;

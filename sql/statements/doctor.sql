@@ -1,0 +1,366 @@
+-- What `tenure-manage doctor` proves of the whole store, and how it mends what takes no guessing.
+
+-- ---- invariants that one statement checks: each case finds the rows that break one, by a name of each
+
+-- @fragment resource_name
+CONCAT('resource ', LOWER(HEX(r.uid)))
+-- @fragment tenant_name
+CONCAT('tenant ', t.name)
+-- @fragment inventory_name
+CONCAT('inventory ', i.class_id, ' of resource ', i.resource_id)
+
+-- Is the resource r locked, as its metadata says?
+-- @fragment doctor_lock_of_meta
+COALESCE(JSON_VALUE(r.meta, '$.locked') IN ('1', 'true'), 0)
+
+-- Forwards f to no resource; and those from where a live resource r stands.
+-- @fragment doctor_forwards_to_nothing
+forwards f LEFT JOIN resources r ON r.id = f.resource_id WHERE r.id IS NULL
+-- @fragment doctor_forwards_covered
+forwards f JOIN resources r ON r.tenant_id = f.tenant_id AND r.type_id = f.type_id AND r.namespace = f.namespace
+  AND r.name = f.name AND r.live IS NOT NULL
+
+-- @fragment doctor_keys_of_nothing
+resource_aliases a LEFT JOIN resources r ON r.id = a.resource_id WHERE r.id IS NULL
+
+-- The names in the list of traits of a resource r, as j.
+-- @fragment doctor_listed_traits
+JSON_TABLE(IF(JSON_VALID(r.traits), r.traits, '[]'), '$[*]' COLUMNS (
+  name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$')) j
+-- Rows x of resource_traits whose resource r does not list that trait.
+-- @fragment doctor_unlisted_traits
+resource_traits x LEFT JOIN resources r ON r.id = x.resource_id LEFT JOIN traits n ON n.id = x.trait_id
+WHERE NOT COALESCE(JSON_VALID(r.traits) AND JSON_CONTAINS(r.traits, JSON_QUOTE(n.name)), 0)
+-- The other way round, behind "JOIN traits n": listed names without a row.
+-- @fragment doctor_traits_without_row
+ON n.name = j.name LEFT JOIN resource_traits x ON x.resource_id = r.id AND x.trait_id = n.id
+WHERE r.traits IS NOT NULL AND x.trait_id IS NULL
+
+-- Providers r with the parent o that their key says; what follows asks whether both are in one tree.
+-- @fragment doctor_parents
+resource_aliases a
+JOIN types y ON y.id = a.type_id AND y.plural = 'resourceproviders' AND y.group_name = 'placement.openstack.org'
+JOIN resources r ON r.id = a.resource_id AND r.live = 1
+LEFT JOIN resources o ON o.uid = UNHEX(REPLACE(LEFT(a.value, 36), '-', '')) AND o.type_id = a.type_id AND o.live = 1
+WHERE a.kind = 'parent' AND a.live = 1
+
+-- Rows x of what providers have, of no resource.
+-- @fragment doctor_lost_generations
+providers x LEFT JOIN resources r ON r.id = x.resource_id WHERE r.id IS NULL
+-- @fragment doctor_lost_inventories
+inventories x LEFT JOIN resources r ON r.id = x.resource_id WHERE r.id IS NULL
+-- @fragment doctor_lost_aggregates
+provider_aggregates x LEFT JOIN resources r ON r.id = x.resource_id WHERE r.id IS NULL
+
+-- Of an inventory i.
+-- @fragment doctor_used
+COALESCE((SELECT SUM(a.used) FROM allocations a WHERE a.resource_id = i.resource_id AND a.class_id = i.class_id), 0)
+-- @fragment doctor_capacity
+CAST(LEAST(FLOOR((CAST(i.total AS SIGNED) - CAST(i.reserved AS SIGNED)) * i.allocation_ratio), 9000000000000000000) AS SIGNED)
+
+-- @fragment doctor_bare_consumers
+consumers c LEFT JOIN allocations a ON a.consumer_id = c.id WHERE a.consumer_id IS NULL
+
+-- Traits and classes k that are hidden (catalogue.h), although a resource that people see has them.
+-- @fragment doctor_hidden_traits
+traits k WHERE k.live IS NULL
+  AND (SELECT r.id FROM resource_traits x STRAIGHT_JOIN {seen_of_x} WHERE x.trait_id = k.id LIMIT 1) > 0
+-- @fragment doctor_hidden_classes
+resource_classes k WHERE k.live IS NULL
+  AND (SELECT r.id FROM inventories x STRAIGHT_JOIN {seen_of_x} WHERE x.class_id = k.id LIMIT 1) > 0
+
+-- The reserved words are those of src/auth/realm.h.
+-- @choice doctor_finding
+-- @case tenant
+SELECT {resource_name} AS example FROM resources r LEFT JOIN tenants t ON t.id = r.tenant_id WHERE t.id IS NULL
+-- @case change_fields
+SELECT CONCAT('change ', c.id) AS example
+FROM changes c
+WHERE NOT JSON_VALID(COALESCE(c.fields, '[]')) OR NOT JSON_VALID(COALESCE(NULLIF(c.selectable_before, ''), '{}'))
+-- @case type
+SELECT {resource_name} AS example FROM resources r LEFT JOIN types y ON y.id = r.type_id WHERE y.id IS NULL
+-- @case tier
+SELECT {tenant_name} AS example FROM tenants t LEFT JOIN tiers i ON i.id = t.tier_id WHERE i.id IS NULL
+-- @case reserved_name
+SELECT {tenant_name} AS example FROM tenants t WHERE t.live = 1 AND t.name = 'all'
+-- @case reserved_token
+SELECT CONCAT('token ', k.id, ' of ', t.name) AS example
+FROM tokens k
+JOIN tenants t ON t.id = k.tenant_id
+WHERE t.live = 1 AND t.name IN ('all', 'system') AND k.revoked_at IS NULL
+-- @case default_namespace
+SELECT {tenant_name} AS example
+FROM tenants t
+LEFT JOIN resources r ON r.tenant_id = t.id AND r.live = 2 AND r.name = 'default'
+WHERE t.live = 1 AND r.id IS NULL
+-- @case system_space
+SELECT '`tenure-manage db upgrade` makes it' AS example
+FROM (SELECT COUNT(*) AS n FROM tenants t WHERE t.name = 'system' AND t.live = 1) s
+WHERE s.n = 0
+-- @case namespace
+SELECT {resource_name} AS example
+FROM resources r
+JOIN types y ON y.id = r.type_id AND y.namespaced
+LEFT JOIN resources s ON s.tenant_id = r.tenant_id AND s.namespace = '' AND s.name = r.namespace AND s.live IS NOT NULL
+  AND s.type_id = (SELECT id FROM types WHERE group_name = '' AND plural = 'namespaces')
+WHERE r.live = 1 AND s.id IS NULL
+-- @case purge_time
+SELECT {resource_name} AS example
+FROM resources r
+WHERE (r.live IS NULL) <> (r.deleted_at IS NOT NULL) OR (r.deleted_at IS NULL) <> (r.purge_at IS NULL)
+-- @case lock
+SELECT {resource_name} AS example FROM resources r WHERE r.locked <> {doctor_lock_of_meta}
+-- @case forward_to_nothing
+SELECT CONCAT('forward of ', f.name) AS example FROM {doctor_forwards_to_nothing}
+-- @case forward_covered
+SELECT CONCAT('forward of ', f.name) AS example FROM {doctor_forwards_covered}
+-- @case revision
+SELECT {resource_name} AS example
+FROM resources r
+JOIN (SELECT resource_id, MAX(revision) AS last FROM changes WHERE resource_id IS NOT NULL GROUP BY resource_id) c
+  ON c.resource_id = r.id
+WHERE r.revision <> c.last
+-- @case last_change_id
+SELECT {resource_name} AS example FROM resources r WHERE r.changed <> COALESCE({last_change}, r.changed)
+-- @case horizon_row
+SELECT 'table log_horizon has no row' AS example FROM (SELECT COUNT(*) AS n FROM log_horizon) h WHERE h.n <> 1
+-- @case horizon_ids
+SELECT CONCAT('published: ', h.published, ', next id: ', t.AUTO_INCREMENT) AS example
+FROM log_horizon h
+JOIN information_schema.TABLES t ON t.TABLE_SCHEMA = DATABASE() AND t.TABLE_NAME = 'changes'
+WHERE h.published >= t.AUTO_INCREMENT
+-- @case writer
+SELECT CONCAT('user ', w.name, ' has no privilege PROCESS') AS example
+FROM log_writers w
+WHERE (SELECT COUNT(*) FROM log_writers) > 1
+  AND (SELECT COUNT(*) FROM information_schema.USER_PRIVILEGES p WHERE p.PRIVILEGE_TYPE IN ('PROCESS', 'SUPER')
+    AND p.GRANTEE LIKE CONCAT('''', REPLACE(w.name, '_', '\_'), '''@%')) = 0
+-- @case definition_type
+SELECT {resource_name} AS example
+FROM resources r
+JOIN types d ON d.id = r.type_id AND d.group_name = 'apiextensions.k8s.io' AND d.plural = 'customresourcedefinitions'
+LEFT JOIN types y ON y.group_name = JSON_VALUE(r.body, '$.spec.group') AND y.plural = JSON_VALUE(r.body, '$.spec.names.plural')
+  AND y.namespaced = (JSON_VALUE(r.body, '$.spec.scope') = 'Namespaced')
+WHERE y.id IS NULL
+-- @case finalizers
+SELECT {resource_name} AS example
+FROM resources r
+WHERE r.live IS NOT NULL AND r.doomed_at IS NOT NULL AND COALESCE(JSON_LENGTH(r.meta, '$.finalizers'), 0) = 0
+  AND NOT (r.namespace = '' AND COALESCE(JSON_LENGTH(r.body, '$.spec.finalizers'), 0) > 0
+    AND r.type_id = (SELECT id FROM types WHERE group_name = '' AND plural = 'namespaces'))
+-- @case key_of_nothing
+SELECT CONCAT('alias ', a.kind, ' ', a.value) AS example FROM {doctor_keys_of_nothing}
+-- @case trait_order
+SELECT {resource_name} AS example
+FROM resources r
+WHERE r.traits IS NOT NULL
+  AND NOT (r.traits <=> (SELECT JSON_ARRAYAGG(DISTINCT j.name ORDER BY j.name) FROM {doctor_listed_traits}))
+-- @case trait_unlisted
+SELECT CONCAT('trait ', x.trait_id, ' of resource ', COALESCE(LOWER(HEX(r.uid)), x.resource_id)) AS example
+FROM {doctor_unlisted_traits}
+-- @case trait_without_row
+SELECT {resource_name} AS example
+FROM resources r JOIN {doctor_listed_traits} LEFT JOIN traits n {doctor_traits_without_row}
+-- @case tree_of_parent
+SELECT {resource_name} AS example
+FROM {doctor_parents} AND (o.id IS NULL OR o.tenant_id <> r.tenant_id OR NOT (o.root <=> r.root))
+-- @case generation
+SELECT CONCAT('providers of resource ', x.resource_id) AS example FROM {doctor_lost_generations}
+-- @case inventory
+SELECT CONCAT('inventories of resource ', x.resource_id) AS example FROM {doctor_lost_inventories}
+-- @case aggregate
+SELECT CONCAT('provider_aggregates of resource ', x.resource_id) AS example FROM {doctor_lost_aggregates}
+-- @case inventory_class
+SELECT {inventory_name} AS example
+FROM inventories i
+LEFT JOIN resource_classes c ON c.id = i.class_id
+WHERE c.id IS NULL
+-- @case capacity
+SELECT {inventory_name} AS example FROM inventories i WHERE i.capacity <> {doctor_capacity}
+-- @case used
+SELECT {inventory_name} AS example FROM inventories i WHERE i.used <> {doctor_used}
+-- @case hidden_class
+SELECT k.name AS example FROM {doctor_hidden_classes}
+-- @case allocation_inventory
+SELECT CONCAT('allocation of consumer ', a.consumer_id) AS example
+FROM allocations a
+LEFT JOIN inventories i ON i.resource_id = a.resource_id AND i.class_id = a.class_id
+WHERE i.resource_id IS NULL
+-- @case allocation_consumer
+SELECT CONCAT('allocation of consumer ', a.consumer_id) AS example
+FROM allocations a
+LEFT JOIN consumers c ON c.id = a.consumer_id
+WHERE c.id IS NULL
+-- @case consumer
+SELECT CONCAT('consumer ', LOWER(HEX(c.uid))) AS example FROM {doctor_bare_consumers}
+-- @case move_tenants
+SELECT CONCAT('move ', LOWER(HEX(m.uid))) AS example
+FROM moves m
+LEFT JOIN tenants s ON s.id = m.source_id
+LEFT JOIN tenants t ON t.id = m.dest_id
+WHERE m.state = 'queued' AND (s.id IS NULL OR t.id IS NULL)
+-- @case hidden_trait
+SELECT k.name AS example FROM {doctor_hidden_traits}
+-- @case tree
+SELECT {resource_name} AS example
+FROM resources r
+LEFT JOIN resources o ON o.uid = RIGHT(r.root, 16) AND o.live = 1 AND o.type_id = CONV(HEX(LEFT(r.root, 4)), 16, 10)
+WHERE r.live = 1 AND r.root IS NOT NULL AND (o.id IS NULL OR o.tenant_id <> r.tenant_id)
+
+-- How many rows break it, and one of them.
+-- @statement doctor_find
+-- @out n uint, example text
+-- @scans it proves something of every row
+-- @sorts likewise
+SELECT COUNT(*) AS n, COALESCE(MIN(f.example), '') AS example FROM ({doctor_finding}) f;
+
+-- How those that can be are mended: the cases have the names of what is found.
+-- @choice doctor_repair
+-- @case lock
+UPDATE resources r SET r.locked = {doctor_lock_of_meta} WHERE r.locked <> {doctor_lock_of_meta}
+-- @case forward_to_nothing
+DELETE f FROM {doctor_forwards_to_nothing}
+-- @case forward_covered
+DELETE f FROM {doctor_forwards_covered}
+-- @case last_change_id
+UPDATE resources r SET r.changed = COALESCE({last_change}, r.changed) WHERE r.changed <> COALESCE({last_change}, r.changed)
+-- @case horizon_row
+INSERT IGNORE INTO log_horizon (id, published, commits) VALUES (1, 0, 0)
+-- @case key_of_nothing
+DELETE a FROM {doctor_keys_of_nothing}
+-- @case trait_unlisted
+DELETE x FROM {doctor_unlisted_traits}
+-- @case trait_without_row
+INSERT INTO resource_traits (resource_id, trait_id)
+SELECT r.id, n.id FROM resources r JOIN {doctor_listed_traits} JOIN traits n {doctor_traits_without_row}
+-- @case tree_of_parent
+UPDATE resources r
+JOIN (SELECT r.id, o.root FROM {doctor_parents} AND o.tenant_id = r.tenant_id AND o.root <> r.root) x ON x.id = r.id
+SET r.root = x.root
+-- @case generation
+DELETE x FROM {doctor_lost_generations}
+-- @case inventory
+DELETE x FROM {doctor_lost_inventories}
+-- @case aggregate
+DELETE x FROM {doctor_lost_aggregates}
+-- @case capacity
+UPDATE inventories i SET i.capacity = {doctor_capacity} WHERE i.capacity <> {doctor_capacity}
+-- @case used
+UPDATE inventories i SET i.used = {doctor_used} WHERE i.used <> {doctor_used}
+-- @case hidden_class
+UPDATE resource_classes SET live = 1 WHERE id IN (SELECT k.id FROM {doctor_hidden_classes})
+-- @case consumer
+DELETE c FROM {doctor_bare_consumers}
+-- @case hidden_trait
+UPDATE traits SET live = 1 WHERE id IN (SELECT k.id FROM {doctor_hidden_traits})
+
+-- @statement doctor_repair_all
+-- @scans it mends whatever is broken in every row
+-- @sorts likewise
+{doctor_repair};
+
+-- ---- counts of resources: mended tenant by tenant, under the lock that keeps its writers out
+
+-- @fragment doctor_wrong_counts
+tenants t
+LEFT JOIN tenant_counts c ON c.tenant_id = t.id
+LEFT JOIN (SELECT tenant_id, COUNT(*) AS n FROM resources WHERE live = 1 GROUP BY tenant_id) x ON x.tenant_id = t.id
+WHERE t.live = 1 AND (c.resources IS NULL OR c.resources <> COALESCE(x.n, 0))
+
+-- @statement doctor_find_counts
+-- @out n uint, example text
+-- @scans it proves something of every row
+-- @sorts likewise
+SELECT COUNT(*) AS n, COALESCE(MIN({tenant_name}), '') AS example FROM {doctor_wrong_counts};
+
+-- @statement doctor_wrong_counts
+-- @out tenant_id uint
+-- @scans it proves something of every row
+-- @sorts likewise
+SELECT t.id AS tenant_id FROM {doctor_wrong_counts};
+
+-- @statement doctor_lock_tenant
+-- @in id uint
+-- @out id uint
+SELECT id FROM tenants WHERE id = :id FOR UPDATE;
+
+-- @statement doctor_recount
+-- @in tenant_id uint
+INSERT INTO tenant_counts (tenant_id, resources)
+SELECT :tenant_id, COUNT(*) FROM resources WHERE tenant_id = :tenant_id AND live = 1
+ON DUPLICATE KEY UPDATE resources = VALUES(resources);
+
+-- ---- resources, a page of ids at a time: what this program has to compute or to read
+
+-- What JSON functions of the database cannot read: they give up behind 31 levels, and call what is deeper invalid.
+-- All; those that may have lookup keys or a place in a tree, as types with rules belong to a group.
+-- @choice doctor_walk
+-- @case unreadable
+NULL AS lookup_keys
+FROM resources r
+WHERE r.id > :after AND NOT COALESCE(JSON_VALID(r.meta) AND JSON_VALID(r.body) AND JSON_TYPE(r.meta) = 'OBJECT'
+  AND JSON_TYPE(r.body) = 'OBJECT', FALSE)
+-- @case all
+NULL AS lookup_keys
+FROM resources r
+WHERE r.id > :after
+-- @case related
+(SELECT JSON_ARRAYAGG(JSON_ARRAY(a.kind, a.value, a.type_id, a.live)) FROM resource_aliases a WHERE a.resource_id = r.id)
+  AS lookup_keys
+FROM resources r
+WHERE r.id > :after AND (r.root IS NOT NULL OR r.type_id IN (SELECT id FROM types WHERE group_name <> '')
+  OR r.id IN (SELECT resource_id FROM resource_aliases))
+
+-- @statement doctor_page
+-- @in after uint, limit uint
+-- @out r resource, bytes uint, h0 uint, h1 uint, h2 uint, h3 uint, lookup_keys text null
+-- @scans it looks at every row, in the order of their ids
+SELECT {resource}, r.bytes, r.h0, r.h1, r.h2, r.h3, {doctor_walk} ORDER BY r.id LIMIT :limit;
+
+-- The repairs of these change a resource only if it is as it was read: a writer that came between has computed all of it anew.
+
+-- @statement doctor_update_hashes
+-- @in id uint, revision uint, etag bytes, bytes uint, h0 uint, h1 uint, h2 uint, h3 uint
+UPDATE resources
+SET etag = :etag, bytes = :bytes, h0 = :h0, h1 = :h1, h2 = :h2, h3 = :h3
+WHERE id = :id AND revision = :revision;
+
+-- @statement doctor_update_document
+-- @in id uint, revision uint, meta text, body text, bytes uint, etag bytes
+UPDATE resources
+SET meta = :meta, body = :body, bytes = :bytes, etag = :etag
+WHERE id = :id AND revision = :revision;
+
+-- @statement doctor_lock_resource
+-- @in id uint, revision uint, live uint null
+-- @out id uint
+SELECT id FROM resources WHERE id = :id AND revision = :revision AND live <=> :live FOR UPDATE;
+
+-- @statement doctor_update_root
+-- @in id uint, root bytes null
+UPDATE resources SET root = :root WHERE id = :id;
+
+-- @statement doctor_delete_keys
+-- @in resource_id uint
+DELETE FROM resource_aliases WHERE resource_id = :resource_id;
+
+-- @statement doctor_insert_key
+-- @in resource_id uint, kind text, type_id uint, value text, live uint null
+INSERT INTO resource_aliases (resource_id, kind, type_id, value, live) VALUES (:resource_id, :kind, :type_id, :value, :live);
+
+-- ---- tenants, likewise
+
+-- The page is cut before the joins, or the server would sort all tenants for each page.
+-- @statement doctor_tenants
+-- @in after uint, limit uint
+-- @out t tenant
+-- @scans it looks at every row, in the order of their ids
+SELECT {tenant}
+FROM (SELECT * FROM tenants WHERE live = 1 AND id > :after ORDER BY id LIMIT :limit) t
+JOIN tiers i ON i.id = t.tier_id
+JOIN tenant_counts c ON c.tenant_id = t.id
+ORDER BY t.id;
+
+-- @statement doctor_update_tenant
+-- @in id uint, revision uint, etag bytes
+UPDATE tenants SET etag = :etag WHERE id = :id AND revision = :revision;
