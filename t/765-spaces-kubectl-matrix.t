@@ -99,7 +99,7 @@ my @kinds = (
         body => {}, describe => "Name: one\nNamespace: default\n...\nType: Opaque\n\nData\n====\nkey: 5 bytes",
     },
     {
-        kind => 'Pod', type => 'po', said => 'pod', names => 'pods', namespaced => 1, at => [qw(spec hostname)],
+        kind => 'Pod', type => 'po', said => 'pod', names => 'pods', namespaced => 1, at => [qw(metadata annotations note)],
         head => 'NAME READY STATUS RESTARTS AGE', cells => '0/1 Pending 0 AGE', wide_head => ' IP NODE NOMINATED NODE',
         wide_cells => ' <none> <none> <none>', collection => '/api/v1/SPACEnamespaces/default/pods',
         explain => ['pod.spec.containers', 'image <string>'],

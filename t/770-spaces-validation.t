@@ -194,6 +194,48 @@ subtest 'services' => sub {
     like $fault{'spec.clusterIPs[0]'}, qr/may not change once set/, 'stays';
 };
 
+subtest 'the spec of a pod' => sub {
+    my $path = "$in/pods/fixed";
+    my $change = sub { my ($spec) = @_; my $pod = $acme->get($path)->json; $spec->($pod->{spec}); return $acme->put($path, json => $pod) };
+    my $refuses = sub {
+        my ($what, $spec, $field, $words) = @_;
+        my %fault = faults_of($change->($spec), $what, 'Pod');
+        is_deeply [keys %fault], [$field], "$what: that member";
+        like $fault{$field} // '', $words, "$what: in the known words";
+    };
+    my $takes = sub { my ($what, $spec) = @_; return $change->($spec)->is_status(200, $what) };
+    my $others = qr/\AForbidden: pod updates may not change fields other than `spec\.containers\[\*\]\.image`/;
+    my @toleration = map { { key => $_, operator => 'Exists', effect => 'NoExecute', tolerationSeconds => 5 } } 'a', 'b', 'c';
+    $acme->post("$in/pods", json => { metadata => { name => 'fixed' }, spec => { containers => [{ name => 'c', image => 'i:1', args => ['x'] }],
+        initContainers => [{ name => 'd', image => 'i:1' }], tolerations => [$toleration[0]], schedulingGates => [{ name => 'g' }] } })
+        ->is_status(201, 'one is made');
+    $takes->('as it is', sub { });
+    $takes->('images', sub { $_->{image} = 'i:2' for $_[0]{containers}[0], $_[0]{initContainers}[0] });
+    $takes->('another toleration', sub { push @{ $_[0]{tolerations} }, $toleration[1] });
+    $takes->('how long one is good for', sub { $_[0]{tolerations}[0]{tolerationSeconds} = 9 });
+    $takes->('a deadline', sub { $_[0]{activeDeadlineSeconds} = 100 });
+    $takes->('an earlier one', sub { $_[0]{activeDeadlineSeconds} = 99 });
+    $takes->('no gate any more', sub { delete $_[0]{schedulingGates} });
+    $takes->('where it runs', sub { $_[0]{nodeName} = 'n1' });
+    $refuses->('a later deadline', sub { $_[0]{activeDeadlineSeconds} = 100 }, 'spec.activeDeadlineSeconds', qr/must be less than or equal to previous value/);
+    $refuses->('no deadline', sub { delete $_[0]{activeDeadlineSeconds} }, 'spec.activeDeadlineSeconds', qr/must not update from a positive integer to nil value/);
+    $refuses->('a toleration less', sub { shift @{ $_[0]{tolerations} } }, 'spec.tolerations', qr/\AForbidden: existing toleration can not be modified/);
+    $refuses->('another one', sub { $_[0]{tolerations}[0] = $toleration[2] }, 'spec.tolerations', qr/existing toleration can not be modified/);
+    $refuses->('a container more', sub { push @{ $_[0]{containers} }, { name => 'e', image => 'i' } }, 'spec.containers', qr/\AForbidden: pod updates may not add or remove containers\z/);
+    $refuses->('no init container', sub { delete $_[0]{initContainers} }, 'spec.initContainers', qr/may not add or remove init containers/);
+    $refuses->('what a container does', sub { $_[0]{containers}[0]{args} = ['y'] }, 'spec', $others);
+    $refuses->('its name', sub { $_[0]{containers}[0]{name} = 'f' }, 'spec', $others);
+    $refuses->('a gate', sub { $_[0]{schedulingGates} = [{ name => 'h' }] }, 'spec', $others);
+    $refuses->('another node', sub { $_[0]{nodeName} = 'n2' }, 'spec', $others);
+    $refuses->('an account', sub { $_[0]{serviceAccountName} = 'a' }, 'spec', $others);
+    $refuses->('a grace period', sub { $_[0]{terminationGracePeriodSeconds} = 1 }, 'spec', $others);
+    my $tenancy = '/v2.0/acme/namespaces/default/pods/fixed';
+    $acme->patch($tenancy, { spec => { hostNetwork => $true } })->is_status(400, 'nor by another dialect');
+    $acme->patch("$path/status", { status => { phase => 'Running' } })->is_status(200, 'its status changes');
+    $acme->patch($path, { metadata => { labels => { x => 'y' } } })->is_status(200, 'and its metadata');
+    is $acme->get($path)->json->{spec}{nodeName}, 'n1', 'nothing came of the rest';
+};
+
 # ---- pods
 
 sub container { my (%more) = @_; return { name => 'c', image => 'i', %more } }

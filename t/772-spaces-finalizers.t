@@ -150,6 +150,41 @@ subtest 'a tenant' => sub {
     $admin->get($at)->is_status(404, 'it goes at once');
 };
 
+# What brings something into a tenant, by each dialect: refused while the tenant waits for its finalizers.
+subtest 'a tenant that goes takes nothing new' => sub {
+    my $at = '/api/v1/tenants/going';
+    my $cms = "$at/namespaces/default/configmaps";
+    $admin->post('/api/v1/tenants', json => { metadata => { name => $_ } })->is_status(201) for 'going', 'staying';
+    $admin->post($cms, json => { metadata => { name => $_ } })->is_status(201) for 'kept', 'lost';
+    $admin->post('/api/v1/tenants/staying/namespaces/default/configmaps', json => { metadata => { name => 'comes' } })->is_status(201);
+    $admin->delete("$cms/lost")->is_status(200);
+    my $operator = $instance->admin;
+    my $metal = sub { $operator->post('/baremetal/v1/nodes', headers => { 'X-OpenStack-Ironic-API-Version' => '1.78' },
+        json => { driver => 'fake-hardware', owner => $_[0] }) };
+    answered($metal->('going'), 201, 'a node of its');
+    # A word in the spec means nothing.
+    $admin->patch($at, { spec => { deletionTimestamp => '2026-01-01T00:00:00Z' } })->is_status(200);
+    is $admin->get($at)->json->{status}{phase}, 'Active', 'no word of the spec makes it go';
+    $admin->patch($at, { metadata => { finalizers => ['example.com/f'] }, spec => { deletionTimestamp => undef } })->is_status(200);
+    $admin->delete($at)->is_status(200, 'asked to go');
+    my $refused = $admin->post($cms, json => { metadata => { name => 'new' } });
+    $refused->is_status(403, 'nothing new by kubectl');
+    like $refused->json->{message}, qr/unable to create new content in tenant going because it is being terminated/, 'which says why';
+    is $refused->json->{details}{causes}[0]{reason}, 'TenantTerminating', 'with its cause';
+    $admin->post("$at/namespaces", json => { metadata => { name => 'new' } })->is_status(403, 'nor a namespace');
+    $operator->put('/v2.0/going/namespaces/default/configmaps/new', json => {})->is_status(403, 'nor by the tenancy dialect');
+    $metal->('going')->is_status(403, 'nor a node');
+    $operator->post('/v2.0/going/namespaces/default/configmaps/lost/action/recover', body => '')->is_status(403, 'what was deleted stays so');
+    my $move = '/v2.0/staying/namespaces/default/configmaps/comes/action/move?dest=going';
+    $operator->post($move, body => '')->is_status(409, 'nothing moves there');
+    like $operator->get($move, accept => 'application/json')->text, qr/is being terminated/, 'as the move action says';
+    $admin->patch("$cms/kept", { data => { a => 'b' } })->is_status(200, 'what is there can change');
+    $admin->delete("$cms/kept")->is_status(200, 'and go');
+    $admin->patch($at, { metadata => { finalizers => undef } })->is_status(200, 'the tenant goes');
+    $operator->post('/v2.0/going/action/recover', body => '')->is_status(204, 'recovered');
+    $admin->post($cms, json => { metadata => { name => 'new' } })->is_status(201, 'it takes what comes');
+};
+
 my ($code, $text) = $instance->manage('doctor');
 is $code, 0, 'the doctor finds everything as it should be' or diag $text;
 

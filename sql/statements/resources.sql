@@ -63,6 +63,11 @@ FROM resources r
 JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL
 WHERE {resource_ident} AND r.live = 1;
 
+-- A tenant t whose deletion was requested, and waits for its finalizers. Its object says so in its last member, the only one
+-- at the top whose value is a string (object_to_be_deleted).
+-- @fragment tenant_ends
+t.object LIKE '%"deletionTimestamp":"%"}'
+
 -- ---- locks of writers: the tenant and the namespace shared, the resource's row exclusive
 
 -- Whoever reads the tenant's changes locks it exclusively, and its tier not at all.
@@ -81,8 +86,8 @@ FOR UPDATE
 
 -- @statement resource_lock_tenant
 -- @in tenant text
--- @out id uint, deleted_at time null, purge_at time null, max_resources uint null, etag_required uint
-SELECT t.id, t.deleted_at, t.purge_at, {tenant_lock} {wait};
+-- @out id uint, deleted_at time null, purge_at time null, ends int, max_resources uint null, etag_required uint
+SELECT t.id, t.deleted_at, t.purge_at, {tenant_ends} AS ends, {tenant_lock} {wait};
 
 -- live IN (1, 2), not IS NOT NULL: that would be a range, whose end is found by locking the row behind it, and writers of
 -- neighbours, or of the first row behind the namespaces, would be in each other's way. type_id: that of namespaces.

@@ -63,6 +63,7 @@ struct held_tenant {
 	bool has_limit;
 	uint64_t max_resources;
 	bool etag_required;
+	bool ends; // its deletion was requested and waits for its finalizers: nothing new may come into it
 };
 // The call for a batch, and what its rows mean: OUTCOME_OK, _NOT_FOUND, _GONE.
 struct db_call hold_tenant_call(struct registry *registry, struct str name);
@@ -89,6 +90,7 @@ enum outcome fail_no_space(struct registry *registry, struct str space);
 // Does the namespace that hold_space_call held only wait for its finalizers? Nothing new may come into it.
 bool space_ends(const struct db_call *call);
 enum outcome fail_space_ends(struct registry *registry, struct str space);
+enum outcome fail_tenant_ends(struct registry *registry, struct str tenant);
 enum outcome fail_no_resource(struct registry *registry, const struct address *address);
 enum outcome fail_not_there(struct registry *registry, const struct ident *ident);
 // The live resource's row at an address, locked; its namespace's row, locked against deletion.
@@ -152,7 +154,7 @@ enum outcome fail_faults(struct registry *registry, struct str what, const struc
 
 // ---- what stays as it is (immutable.c)
 
-// Before a change of content: does body, as it is to be stored, keep what of that config map or secret may not change?
+// Before a change of content: does body, as it is to be stored, keep what of that config map, secret or pod may not change?
 // OUTCOME_OK, at once for other types; _BAD_DOCUMENT with causes.
 enum outcome immutable_check(struct registry *registry, const struct address *address, const struct resource *current,
 	struct str body);

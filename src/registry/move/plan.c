@@ -64,7 +64,12 @@ static enum outcome check_dest(struct registry *registry, const struct move_orde
 		return registry_fail(registry, OUTCOME_CONFLICT,
 			"source and destination are the same tenant: name another one in dest");
 	enum outcome outcome = str_eq_c(order->dest, TENANT_SYSTEM) ? OUTCOME_OK : check_reserved(registry, order->dest);
-	return outcome == OUTCOME_OK ? check_tenant(registry, &action->dest, order->dest, "destination") : outcome;
+	if (outcome == OUTCOME_OK)
+		outcome = check_tenant(registry, &action->dest, order->dest, "destination");
+	if (outcome == OUTCOME_OK && tenant_deletion_asked(&action->dest))
+		outcome = registry_fail(registry, OUTCOME_CONFLICT, "the destination tenant \"%.*s\" is being terminated: it goes once "
+			"its finalizers are gone, with all that is in it", STR_ARG(order->dest));
+	return outcome;
 }
 
 // ---- the set

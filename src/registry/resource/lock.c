@@ -30,6 +30,7 @@ enum outcome held_tenant(struct registry *registry, struct str name, const struc
 		.has_limit = !row->max_resources_is_null,
 		.max_resources = row->max_resources,
 		.etag_required = row->etag_required != 0,
+		.ends = row->ends != 0,
 	};
 	if (row->deleted_at_is_null)
 		return OUTCOME_OK;
@@ -68,17 +69,28 @@ enum outcome fail_no_space(struct registry *registry, struct str space)
 		"there is no namespace \"%.*s\": make it first, by PUT of namespaces/%.*s", STR_ARG(space), STR_ARG(space));
 }
 
-enum outcome fail_space_ends(struct registry *registry, struct str space)
+static enum outcome fail_ends(struct registry *registry, const char *what, struct str name, const char *reason,
+	const char *field)
 {
 	struct problem_cause *cause = POOL_NEW(registry->pool, struct problem_cause);
 
 	registry_fail(registry, OUTCOME_FORBIDDEN,
-		"unable to create new content in namespace %.*s because it is being terminated", STR_ARG(space));
-	*cause = (struct problem_cause){ "NamespaceTerminating", STR("metadata.namespace"),
-		str_printf(registry->pool, "namespace %.*s is being terminated", STR_ARG(space)) };
+		"unable to create new content in %s %.*s because it is being terminated", what, STR_ARG(name));
+	*cause = (struct problem_cause){ reason, str_c(field),
+		str_printf(registry->pool, "%s %.*s is being terminated", what, STR_ARG(name)) };
 	registry->problem->causes = cause;
 	registry->problem->n_causes = 1;
 	return OUTCOME_FORBIDDEN;
+}
+
+enum outcome fail_space_ends(struct registry *registry, struct str space)
+{
+	return fail_ends(registry, "namespace", space, "NamespaceTerminating", "metadata.namespace");
+}
+
+enum outcome fail_tenant_ends(struct registry *registry, struct str tenant)
+{
+	return fail_ends(registry, "tenant", tenant, "TenantTerminating", "metadata.tenant");
 }
 
 bool space_ends(const struct db_call *call)

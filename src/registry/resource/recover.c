@@ -44,6 +44,8 @@ static enum outcome find_deleted(struct registry *registry, const struct address
 	if (own->rows.n == 0)
 		return registry_fail(registry, OUTCOME_NOT_FOUND,
 			"nothing deleted can be recovered there; a list with deleted=true shows what can");
+	if (held->ends)
+		return fail_tenant_ends(registry, address->tenant);
 	if (n == 3 && calls[1].rows.n == 0)
 		return registry_fail(registry, OUTCOME_CONFLICT, "its namespace \"%.*s\" is gone: recover or make that first",
 			STR_ARG(address->space));

@@ -426,6 +426,8 @@ enum outcome resource_write(struct registry *registry, const struct address *add
 		return outcome;
 	if (!edit->creates)
 		return refuse_missing(registry, address, resource);
+	if (held.tenant.ends)
+		return fail_tenant_ends(registry, address->tenant);
 	if (held.space_missing)
 		return fail_no_space(registry, address->space);
 	if (held.space_ends)

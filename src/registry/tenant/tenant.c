@@ -250,7 +250,10 @@ static bool same_content(const struct tenant *a, const struct tenant *b)
 
 bool tenant_deletion_asked(const struct tenant *tenant)
 {
-	return memmem(tenant->object.p, tenant->object.n, "\"" DELETION_MEMBER "\"", sizeof("\"" DELETION_MEMBER "\"") - 1) != NULL;
+	static const char member[] = "\"" DELETION_MEMBER "\":\"";
+
+	// It is the last member, and the only one at the top whose value is a string: so the text of one below ends in "}}".
+	return str_ends(tenant->object, STR("\"}")) && memmem(tenant->object.p, tenant->object.n, member, sizeof(member) - 1) != NULL;
 }
 
 static bool tenant_has_finalizers(struct registry *registry, const struct tenant *tenant)
