@@ -83,7 +83,7 @@ static inline bool tap_ok(bool cond, const char *file, int line, const char *for
 }
 
 TAP_UNUSED_OK PRINTF_LIKE(5, 0) static inline bool tap_strs(struct str got, struct str want, const char *file, int line,
-                                                            const char *format, va_list args)
+	const char *format, va_list args)
 {
 	bool pass = tap_result(str_eq(got, want), format, args);
 

@@ -69,7 +69,7 @@ struct config {
 	unsigned request_cpu;     // milliseconds of CPU time for one request, default 2000; 0: no limit
 	unsigned max_headers;     // bytes of all headers together, default 65536
 	uint64_t retention;       // seconds between deletion and purge, default 2592000 (30 days)
-	uint64_t change_retention;// seconds the change log is kept, default 31536000; 0: for ever
+	uint64_t change_retention;  // seconds the change log is kept, default 31536000; 0: for ever
 	unsigned move_list_max;   // a move action lists up to this many resources one by one, default 100
 	unsigned move_sync_max;   // larger moves are carried out in the background, default 50000
 	const char *etag_required; // no | yes: changes of what exists need If-Match

@@ -132,7 +132,7 @@ static bool resolve(struct loader *loader, const struct source *source, struct s
 }
 
 static bool set(struct loader *loader, const struct source *source, const struct section *section,
-                const struct setting *setting, struct str value)
+		const struct setting *setting, struct str value)
 {
 	bool named = str_starts(value, STR("@"));
 
@@ -217,7 +217,7 @@ static bool open_section(struct loader *loader, const struct source *source, str
 }
 
 static bool unknown_key(struct loader *loader, const struct source *source, const struct section *section,
-                        struct str key)
+		struct str key)
 {
 	struct buf keys = buf_new(loader->scratch, 0);
 
@@ -320,7 +320,7 @@ static void env_name(const struct section *section, const char *key, char name[E
 }
 
 typedef bool env_visit(struct loader *loader, const struct section *section, const struct setting *setting,
-                       const char *name, const void *arg);
+		const char *name, const void *arg);
 
 // Calls visit for each setting of each section with its variable's name, until it returns false.
 static bool each_variable(struct loader *loader, env_visit *visit, const void *arg)
@@ -348,7 +348,7 @@ static bool each_variable(struct loader *loader, env_visit *visit, const void *a
 }
 
 static bool take_variable(struct loader *loader, const struct section *section, const struct setting *setting,
-                          const char *name, const void *arg)
+		const char *name, const void *arg)
 {
 	const char *value = getenv(name);
 	struct source source = { .name = str_printf(loader->scratch, "environment %s", name).p };
@@ -363,7 +363,7 @@ static bool take_variable(struct loader *loader, const struct section *section, 
 
 // False, to stop, at the setting that the variable arg ("NAME=value") sets.
 static bool is_other_variable(struct loader *loader, const struct section *section, const struct setting *setting,
-                              const char *name, const void *arg)
+		const char *name, const void *arg)
 {
 	UNUSED(loader);
 	UNUSED(section);
