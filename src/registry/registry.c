@@ -126,6 +126,11 @@ void registry_begin_run(struct registry *registry)
 	catalogue_begin(registry);
 }
 
+void registry_end(struct registry *registry)
+{
+	definitions_end(registry);
+}
+
 enum outcome registry_ping(struct registry *registry)
 {
 	struct db_rows rows;

@@ -2,7 +2,6 @@
 #include "base/base.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <sys/signalfd.h>
 #include <sysexits.h>
 #include <unistd.h>
@@ -22,7 +21,7 @@
 #include "server/wire/fcgi.h"
 #include "server/worker.h"
 
-enum { TICK_MS = 1000, LARGE_REQUEST = 2 << 20 };
+enum { TICK_MS = 1000 };
 
 struct worker {
 	const struct setup *setup;
@@ -150,14 +149,11 @@ static void answer(struct worker *worker, enum transport_fault fault)
 	look_after_moves(worker);
 }
 
-// malloc keeps what a large document took, for ever where something that stays was put behind it.
+// Before the next request is granted memory beyond what is in use.
 static void give_back(struct worker *worker)
 {
-	bool large = pool_peak(worker->pool) > LARGE_REQUEST;
-
 	pool_clear(worker->pool);
-	if (large)
-		(void)malloc_trim(0);
+	registry_end(worker->pipeline.registry);
 }
 
 static void serve(struct worker *worker)

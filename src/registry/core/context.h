@@ -66,6 +66,8 @@ enum outcome registry_begin(struct registry *registry, struct pool *pool, const 
 // Before each run of a function in db_txn_run(), as the one before may have been rolled back: forgets what that one told, and
 // whose resources it found.
 void registry_begin_run(struct registry *registry);
+// After each request, when nothing is used any more that it was given: drops what it left in caches beyond their bounds.
+void registry_end(struct registry *registry);
 // Fills registry->problem's detail and returns outcome, so that callers can `return registry_fail(…)`.
 enum outcome registry_fail(struct registry *registry, enum outcome outcome, const char *format, ...) PRINTF_LIKE(3, 4);
 // The call is about a resource of that tenant. The name lives in the request's pool.

@@ -171,6 +171,8 @@ struct definitions *definitions_new(void);
 void definitions_free(struct definitions **definitions);
 // A request begins: what was handed out in the last one is given back.
 void definitions_begin(struct registry *registry);
+// A request ends, and nobody uses what was handed out any more: bounds what is held.
+void definitions_end(struct registry *registry);
 // Of an object of a custom type: prunes, fills in defaults and checks, as the tenant's definition has it. version: the one
 // the body is written in, p NULL: the one stored in. OUTCOME_OK; _NOT_FOUND: none answers; _BAD_DOCUMENT with causes.
 enum outcome definition_complete(struct registry *registry, const struct address *address, struct str version,

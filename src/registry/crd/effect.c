@@ -122,6 +122,7 @@ static struct view *view_of(struct registry *registry, const struct sql_definiti
 		.policy = type_policy(row->type_policy),
 		.annotations = stored_document(registry->pool, place, row->annotations),
 		.pool = registry->pool,
+		.trees = registry->pool,
 	};
 	if (row->name.p == NULL)
 		return view;

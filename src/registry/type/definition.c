@@ -12,8 +12,7 @@
 
 enum {
 	VIEWS_MAX = 256,
-	VIEWS_MAX_BYTES = 4 << 20,
-	TREE_BYTES = 16, // that a document read takes for each of its text
+	VIEWS_MAX_BYTES = 4 << 20, // texts and trees of all views
 };
 
 struct definitions {
@@ -32,8 +31,9 @@ static void free_views(struct view **views)
 {
 	while (*views != NULL) {
 		struct view *view = *views;
-		struct pool *pool = view->pool;
+		struct pool *pool = view->pool, *trees = view->trees;
 		*views = view->next;
+		pool_free(&trees);
 		pool_free(&pool);
 	}
 }
@@ -49,24 +49,44 @@ void definitions_free(struct definitions **definitions)
 	*definitions = NULL;
 }
 
-void definitions_begin(struct registry *registry)
+// Drops what was read of a view's texts.
+static void forget_trees(struct view *view)
+{
+	for (size_t i = 0; i < view->n; i++) {
+		view->list[i].read = view->list[i].answers = false;
+		view->list[i].definition = (struct definition){ 0 };
+	}
+	pool_clear(view->trees);
+}
+
+// Keeps the views that were used last, as far as there is room. The first one keeps its texts if only these fit.
+void definitions_end(struct registry *registry)
 {
 	struct definitions *definitions = registry->definitions;
 	struct view **last = &definitions->views;
 	size_t n = 0, bytes = 0;
 
-	free_views(&definitions->retired);
-	if (types_forget(registry->types)) // which are what views point to
-		free_views(&definitions->views);
 	if (!definitions->grown)
 		return;
+	if (*last != NULL && pool_held((*last)->pool) + pool_held((*last)->trees) > VIEWS_MAX_BYTES)
+		forget_trees(*last);
 	for (; *last != NULL && n < VIEWS_MAX; last = &(*last)->next, n++) {
-		bytes += pool_size((*last)->pool) + TREE_BYTES * (*last)->read_bytes;
-		if (n > 0 && bytes > VIEWS_MAX_BYTES)
+		bytes += pool_held((*last)->pool) + pool_held((*last)->trees);
+		if (bytes > VIEWS_MAX_BYTES)
 			break;
 	}
 	free_views(last);
 	definitions->grown = false;
+}
+
+void definitions_begin(struct registry *registry)
+{
+	struct definitions *definitions = registry->definitions;
+
+	free_views(&definitions->retired);
+	if (types_forget(registry->types)) // which are what views point to
+		free_views(&definitions->views);
+	definitions_end(registry);
 }
 
 // ---- built-in ones
@@ -148,12 +168,13 @@ static void fill_view(struct view *view, const struct db_rows *rows)
 
 // definitions: those of the tenant, read after row.
 static struct view *make_view(struct str tenant, const struct sql_definition_tenant_row *row, const struct db_rows *definitions,
-	struct pool *pool)
+	struct pool *pool, struct pool *trees)
 {
 	struct view *made = POOL_NEW(pool, struct view);
 
 	*made = (struct view){
 		.pool = pool,
+		.trees = trees,
 		.tenant = str_dup(pool, tenant),
 		.types = row->types_is_null ? 0 : row->types,
 		.checked = row->revision,
@@ -208,7 +229,7 @@ struct holding {
 	struct str tenant;
 	const struct sql_definition_tenant_row *row;
 	const struct db_rows *definitions;
-	struct pool *pool;
+	struct pool *pool, *trees;
 	struct view *view;
 };
 
@@ -216,23 +237,27 @@ static void make_held_view(void *arg)
 {
 	struct holding *holding = arg;
 
-	holding->view = make_view(holding->tenant, holding->row, holding->definitions, holding->pool);
+	holding->view = make_view(holding->tenant, holding->row, holding->definitions, holding->pool, holding->trees);
 }
 
 static enum outcome hold_view(struct registry *registry, struct str tenant,
 	const struct sql_definition_tenant_row *row, const struct db_rows *definitions, struct view **view)
 {
-	struct holding holding = { tenant, row, definitions, pool_new(), NULL };
+	struct holding holding = { tenant, row, definitions, pool_new(), pool_new(), NULL };
 	enum budget_end end = BUDGET_KEPT;
 
-	if (holding.pool == NULL)
+	if (holding.pool == NULL || holding.trees == NULL) {
+		pool_free(&holding.pool);
+		pool_free(&holding.trees);
 		return OUTCOME_UNAVAILABLE;
+	}
 	if (budget_is_guarded())
 		end = budget_guard(make_held_view, &holding);
 	else
 		make_held_view(&holding);
-	if (end != BUDGET_KEPT) { // the pool is nobody's yet
+	if (end != BUDGET_KEPT) { // the pools are nobody's yet
 		pool_free(&holding.pool);
+		pool_free(&holding.trees);
 		budget_raise(end);
 	}
 	*view = holding.view;
@@ -281,7 +306,7 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, c
 		return note_absent(registry, tenant, at, row->revision);
 	// What the running transaction made may be rolled back: it is read for once.
 	if (once) {
-		*view = make_view(tenant, row, &calls[1].rows, registry->pool);
+		*view = make_view(tenant, row, &calls[1].rows, registry->pool, registry->pool);
 		return OUTCOME_OK;
 	}
 	catalogue_note(registry, CATALOGUE_TYPES, row->revision);
@@ -371,9 +396,8 @@ static void read_definition(void *arg)
 	const struct reading *reading = arg;
 	struct stored_definition *stored = reading->stored;
 
-	stored->answers = definition_read(reading->registry, reading->view->pool, reading->resource, &stored->definition);
+	stored->answers = definition_read(reading->registry, reading->view->trees, reading->resource, &stored->definition);
 	stored->read = stored->definition.type != NULL; // else the database may have gone away
-	reading->view->read_bytes += stored->body.n;
 }
 
 // NULL: it answers for nobody.
@@ -385,7 +409,7 @@ static const struct definition *read_stored(struct registry *registry, struct vi
 
 	if (!stored->read) {
 		struct reading reading = { registry, view, stored, &resource };
-		struct pool_mark mark = pool_mark(view->pool);
+		struct pool_mark mark = pool_mark(view->trees);
 		registry->definitions->grown = true;
 		enum budget_end end = BUDGET_KEPT;
 		if (budget_is_guarded())
@@ -393,7 +417,7 @@ static const struct definition *read_stored(struct registry *registry, struct vi
 		else
 			read_definition(&reading);
 		if (end != BUDGET_KEPT) { // the view outlives the request that is left
-			pool_rewind(view->pool, mark);
+			pool_rewind(view->trees, mark);
 			stored->definition = (struct definition){ 0 };
 			budget_raise(end);
 		}

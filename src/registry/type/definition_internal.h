@@ -34,10 +34,11 @@ struct stored_definition {
 	struct definition definition;
 };
 
-// All in pool but the place in the list.
+// All in pool but trees and the place in the list.
 struct view {
 	struct view *next; // the least recently used comes last
 	struct pool *pool;
+	struct pool *trees;    // what was read of the list's texts; dropped without the view where it is much
 	struct str tenant;
 	struct uuid uid;       // of the tenant, as names come back
 	uint64_t types;        // tenant_counts.types: of its own definitions
@@ -47,7 +48,6 @@ struct view {
 	const struct doc *annotations; // the same
 	struct stored_definition *list; // by name
 	size_t n;
-	size_t read_bytes; // of the texts that have been read: their trees are outside of pool
 };
 
 // Valid until the request's end. OUTCOME_OK; _NOT_FOUND: no such tenant.
