@@ -4,6 +4,10 @@
 // is the order of allocations, and rewinding drops blocks until the marked one is the newest.
 #include "base/base.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "base/budget.h"
 #include "base/log.h"
 #include "base/pool.h"
@@ -202,8 +206,24 @@ struct pool_mark pool_mark(const struct pool *pool)
 		.charged = pool->charged };
 }
 
+enum { TRIM_BYTES = 2 << 20 };
+
+// malloc keeps what was freed below something that stays, for ever, and what needs a large piece takes more from the system
+// beside it. So what was much goes back at once.
+static void give_to_system(size_t n)
+{
+#ifdef __GLIBC__
+	if (n > TRIM_BYTES)
+		(void)malloc_trim(0);
+#else
+	UNUSED(n);
+#endif
+}
+
 void pool_rewind(struct pool *pool, struct pool_mark mark)
 {
+	size_t before = pool_held(pool);
+
 	while (pool->last != mark.cleanup) {
 		struct cleanup *cleanup = pool->last;
 
@@ -224,6 +244,7 @@ void pool_rewind(struct pool *pool, struct pool_mark mark)
 	assert(pool->charged >= mark.charged);
 	budget_give(pool->charged - mark.charged);
 	pool->charged = mark.charged;
+	give_to_system(before - pool_held(pool));
 }
 
 void pool_clear(struct pool *pool)
@@ -248,6 +269,11 @@ void pool_free(struct pool **pool)
 size_t pool_size(const struct pool *pool)
 {
 	return pool->size;
+}
+
+size_t pool_held(const struct pool *pool)
+{
+	return pool->size + pool->charged;
 }
 
 size_t pool_peak(const struct pool *pool)

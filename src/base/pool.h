@@ -12,7 +12,7 @@ struct pool;
 // A new, empty pool; NULL when there is no memory.
 struct pool *pool_new(void);
 // Runs the cleanups, last registered first, returns all memory but one block, kept for the next request.
-// After an unusually large request that block shrinks back, so a worker's size does not ratchet up.
+// Where that is much, the memory is given back to the system, so a worker's size does not ratchet up.
 void pool_clear(struct pool *pool);
 // pool_clear, and the pool itself. Sets *pool to NULL; does nothing on NULL.
 void pool_free(struct pool **pool);
@@ -53,6 +53,8 @@ void pool_rewind(struct pool *pool, struct pool_mark mark);
 
 // Bytes taken from the system, for logs and tests.
 size_t pool_size(const struct pool *pool);
+// These, and what cleanups release.
+size_t pool_held(const struct pool *pool);
 // The most it had since it was made or cleared.
 size_t pool_peak(const struct pool *pool);
 

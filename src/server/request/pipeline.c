@@ -21,8 +21,9 @@ static step_fn *const steps[] = {
 	step_run,
 };
 
-// Bytes for each byte of the body: the text, the tree read from it, what is made of that, and what goes to the database.
-enum { BYTES_PER_BODY_BYTE = 4 };
+// Bytes for each byte of the body, beside the text itself, which is there before anything is granted: the tree read from it,
+// what is made of that, and what goes to the database.
+enum { BYTES_PER_BODY_BYTE = 3 };
 
 static void run_steps(void *arg)
 {
