@@ -85,7 +85,7 @@ const struct setting config_settings[] = {
 	       "The longest path and query together."),
 	TENURE("max_headers", SIZE, OF_CONFIG(max_headers), "64K", KIB, 16 * MIB, NULL,
 	       "All request headers together."),
-	TENURE("request_memory", SIZE, OF_CONFIG(request_memory), "48M", 16 * MIB, 65536ULL * MIB, NULL,
+	TENURE("request_memory", SIZE, OF_CONFIG(request_memory), "44M", 16 * MIB, 65536ULL * MIB, NULL,
 	       "What one request may take of a worker's memory, beside four times its body."),
 	TENURE("request_cpu", NUMBER, OF_CONFIG(request_cpu), "2000", 0, HOUR * 1000, NULL,
 	       "Milliseconds of a worker's CPU time that one request may take. 0: no limit."),
