@@ -454,6 +454,22 @@ static void carried_out(void)
 	is_sound("carried out");
 }
 
+// What was changed a moment later than it is now, by another host's clock, does not move before that.
+static void later(void)
+{
+	static const char *const moved[] = { "pv2", "n1/", NULL };
+
+	for (size_t i = 0; i < COUNT_OF(moved); i++) {
+		server_sql(moved[i] == NULL ? "UPDATE changes x JOIN resources r ON r.changed = x.id SET x.at = UTC_TIMESTAMP(6) + INTERVAL 3 HOUR WHERE r.name = 'pv1';" :
+			moved[i][2] == '/' ? "UPDATE changes x JOIN resources r ON r.changed = x.id SET x.at = UTC_TIMESTAMP(6) + INTERVAL 2 HOUR WHERE r.name = 'c2';" :
+			"UPDATE changes x JOIN resources r ON r.changed = x.id SET x.at = UTC_TIMESTAMP(6) + INTERVAL 1 HOUR WHERE r.name = 'pv2';");
+		EXPECT(SEE_OTHER, "a move", MOVE, "a", moved[i], "b");
+		is_one_time("what is later");
+	}
+	server_sql("UPDATE changes SET at = LEAST(at, UTC_TIMESTAMP(6));");
+	EXPECT(SEE_OTHER, "back", MOVE, "b", NULL, "a");
+}
+
 static void conditional(void)
 {
 	char tag[MOVE_TAG_HEX + 1];
@@ -518,7 +534,7 @@ static void mover(void)
 	is_str(standing("a"), "running a b 5/1 'persistentvolumes/pv1'  pv1 '' '' open", "runs");
 	carry("one");
 	is_str(standing("a"), "done a b 1/1 'persistentvolumes/pv1'  pv1 '' '' ended", "is done");
-	is_str(log_of_last(), "moved a b /pe:pv1 7 same 5 tester last", "its change");
+	is_str(log_of_last(), "moved a b /pe:pv1 9 same 7 tester last", "its change");
 	is_str(recorded(), "a b pv1 done plain 2 tester 1 later  ", "its record");
 	ok(!mover_once(&server.config), "once");
 	EXPECT(SEE_OTHER, "back", MOVE, "b", "pv1", "a");
@@ -624,6 +640,7 @@ int main(void)
 	ending();
 	quotas();
 	carried_out();
+	later();
 	conditional();
 	mover();
 	mover_of_tenants();

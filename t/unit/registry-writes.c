@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes of single resources, row by row: what making, changing, deleting and bringing back read, write and count, and that
+// another tenant's resources of the same names stay as they are; what is refused, and in which words.
+#include "base/base.h"
+
+#include "registry-fixture.h"
+
+// The one text that a query of the test's own answers.
+static struct str sql_text(const char *sql)
+{
+	struct db *db = db_open(&server.config, true);
+	struct db_query query = { sql, "", "s" };
+	struct db_rows rows;
+	struct str text = STR("(failed)");
+
+	if (db_run(db, here.pool, &query, NULL, &rows) == DB_OK && rows.n == 1)
+		text = db_at(&rows, 0, 0)->null ? STR("") : str_dup(here.pool, db_at(&rows, 0, 0)->s);
+	else
+		diag("%s: %s", sql, db_error(db));
+	db_close(&db);
+	return text;
+}
+
+#define TENANT(id) "COALESCE((SELECT name FROM tenants WHERE id = " id "), '-')"
+#define PATH(x) "CONCAT(" x ".namespace, '/', (SELECT LEFT(plural, 2) FROM types WHERE id = " x ".type_id), ':', " x ".name)"
+
+// What the last request wrote into the log, in the log's order: verb, tenant, path, revision, which etags, fields, moves, who; and
+// whether the resource's row names that change as its last.
+static struct str logged(void)
+{
+	struct buf hex = buf_new(here.pool, 64);
+
+	buf_add_hex(&hex, uuid_bytes(&here.request_id).p, 16);
+	return sql_text(str_cstr(here.pool, str_printf(here.pool,
+		"SELECT GROUP_CONCAT(CONCAT_WS(' ', verb, " TENANT("x.from_tenant_id") ", " TENANT("x.tenant_id") ", " PATH("x") ", revision, "
+		"IF(etag_before IS NULL, 'from none', 'from one'), IF(etag_after IS NULL, 'to none', IF(etag_before = etag_after, 'to the same', "
+		"'to another')), COALESCE(fields, 'NULL'), moves, actor, (SELECT IF(r.changed = x.id AND r.uid = x.uid AND (x.etag_after IS NULL OR "
+		"r.etag = x.etag_after), 'last', 'stale') FROM resources r WHERE r.id = x.resource_id)) "
+		"ORDER BY x.id SEPARATOR '; ') FROM changes x WHERE request_id = x'%.*s'", STR_ARG(buf_str(&hex)))));
+}
+
+// A tenant's resources: path, revision, edits, generation, bytes, content, how their times stand to each other.
+static struct str rows_of(const char *tenant)
+{
+	return sql_text(str_cstr(here.pool, str_printf(here.pool,
+		"SELECT GROUP_CONCAT(CONCAT_WS(' ', CONCAT(CASE WHEN live IS NULL THEN '-' WHEN live = 2 THEN '*' ELSE '' END, " PATH("r") "), "
+		"revision, edits, generation, bytes, IF(locked, 'locked', 'free'), meta, body, IF(updated_at > created_at, 'later', 'at once'), "
+		"IF(doomed_at IS NULL, '', 'doomed')) ORDER BY namespace, type_id, r.name, r.id SEPARATOR '; ') "
+		"FROM resources r WHERE NOT live <=> 2 AND tenant_id = (SELECT id FROM tenants WHERE name = '%s')", tenant)));
+}
+
+static void counted(const char *tenant, long long want)
+{
+	is_int(sql_number("SELECT resources FROM tenant_counts WHERE tenant_id = " TENANT_ID, tenant), want, "%s has", tenant);
+}
+
+#define REFUSED(outcome, want, ...)                                              \
+	do {                                                                     \
+		is_outcome(DO(__VA_ARGS__), OUTCOME_##outcome, "refused");       \
+		is_str(here.registry->problem->detail, want, "in words");         \
+		is_changes(&here.request_id, 0, "refused");                      \
+	} while (0)
+
+static void fill(void)
+{
+	static const char *const all[] = { "n1/", "n1/c1", "pv1" };
+
+	EXPECT(CREATED, "a tenant", PUT_TENANT, "a");
+	EXPECT(CREATED, "another", PUT_TENANT, "b");
+	for (size_t i = 0; i < COUNT_OF(all); i++)
+		EXPECT(CREATED, all[i], PUT, "b", all[i], .body = "{\"of\":\"b\"}");
+}
+
+static void made_and_changed(void)
+{
+	EXPECT(CREATED, "made", PUT, "a", "pv1", .body = "{\"spec\":{\"x\":1}}");
+	is_str(logged(), "created - a /pe:pv1 1 from none to another NULL 0 tester last", "its change");
+	ok(here.resource.created_us == here.resource.updated_us && here.resource.revision == 1 && here.resource.changed > 0, "as it is told");
+	counted("a", 1);
+	EXPECT(OK, "the same again", PUT, "a", "pv1", .body = "{\"spec\":{\"x\":1}}");
+	is_str(logged(), "", "no change");
+	EXPECT(OK, "other content", PUT, "a", "pv1", .body = "{\"spec\":{\"x\":2}}");
+	is_str(logged(), "updated - a /pe:pv1 2 from one to another [\"/spec/x\"] 0 tester last", "its change");
+	EXPECT(OK, "another status", PUT, "a", "pv1", .body = "{\"spec\":{\"x\":2},\"status\":{\"y\":1}}");
+	is_str(logged(), "updated - a /pe:pv1 3 from one to another [\"/status\"] 0 tester last", "its change");
+	EXPECT(OK, "other labels", PUT, "a", "pv1", .body = "{\"spec\":{\"x\":2},\"status\":{\"y\":1}}", .meta = "{\"labels\":{\"l\":\"1\"}}");
+	is_str(logged(), "updated - a /pe:pv1 4 from one to another [\"/metadata/labels\"] 0 tester last", "its change");
+	EXPECT(OK, "locked", PUT, "a", "pv1", .body = "{\"spec\":{\"x\":2}}", .locked = true);
+	is_str(logged(),
+		"updated - a /pe:pv1 5 from one to another [\"/status\",\"/metadata/labels\",\"/metadata/locked\"] 0 "
+		"tester last", "its change");
+	is_str(rows_of("a"), "/pe:pv1 5 5 2 31 locked {\"locked\":true} {\"spec\":{\"x\":2}} later ", "its row");
+	REFUSED(LOCKED, "the resource is locked: set metadata.locked to false before you delete pv1", DELETE, "a", "pv1");
+	EXPECT(OK, "not locked", PUT, "a", "pv1", .body = "{\"spec\":{\"x\":2}}");
+	EXPECT(OK, "read", GET, "a", "pv1");
+	ok(here.resource.revision == 6 && !here.resource.locked && here.resource.updated_us > here.resource.created_us, "as it stands");
+	is_str(here.resource.body, "{\"spec\":{\"x\":2}}", "its body");
+	is_str(here.resource.meta, "{}", "its metadata");
+	EXPECT(CREATED, "a namespace", PUT, "a", "n1/");
+	EXPECT(CREATED, "one in it", PUT, "a", "n1/c1");
+	is_str(logged(), "created - a n1/co:c1 1 from none to another NULL 0 tester last", "its change");
+	counted("a", 3);
+	REFUSED(NOT_FOUND, "there is no namespace \"n2\": make it first, by PUT of namespaces/n2", PUT, "a", "n2/c1");
+	REFUSED(NOT_FOUND, "there is no tenant \"none\"", PUT, "none", "pv1");
+	REFUSED(NOT_FOUND, "there is no tenant \"none\"", PUT, "none", "n1/c1");
+	REFUSED(NOT_FOUND, "there is no persistentvolumes/pv2", PATCH, "a", "pv2");
+	REFUSED(NOT_FOUND, "there is no persistentvolumes/pv2", GET, "a", "pv2");
+	REFUSED(NOT_FOUND, "there is no persistentvolumes/pv2", DELETE, "a", "pv2");
+	REFUSED(BAD_PARAMETER,
+		"a name is 1 to 255 characters of UTF-8, without \"/\" and NUL, and neither \".\" nor \"..\"", PUT, "a", "..");
+	REFUSED(BAD_PARAMETER, "a node is named by its uid: a UUID in lower case", PUT, "a", "aa000000-0000-0000-0000-00000000000A", .type = "nodes");
+	REFUSED(BAD_PARAMETER, "a node is named by its uid: a UUID in lower case", PUT, "a", "node", .type = "nodes");
+}
+
+static void conditions(void)
+{
+	uint8_t tag[64], other[64] = { 0 };
+
+	EXPECT(OK, "read", GET, "a", "pv1");
+	memcpy(tag, here.resource.etag, sizeof(tag));
+	is_outcome(DO(PUT, "a", "pv1", .body = "{\"n\":1}", .match = other), OUTCOME_STALE, "another tag");
+	is_outcome(DO(PUT, "a", "none", .match = tag), OUTCOME_STALE, "of nothing");
+	is_outcome(DO(PUT, "a", "pv1", .body = "{\"n\":1}", .match = tag), OUTCOME_OK, "its own");
+	is_outcome(DO(PUT, "a", "pv1", .body = "{\"n\":2}", .match = tag), OUTCOME_STALE, "its own of before");
+	is_outcome(DO(DELETE, "a", "pv1", .match = tag), OUTCOME_STALE, "nor is it deleted by that");
+	server.config.etag_required = "yes";
+	is_outcome(DO(PUT, "a", "pv1", .body = "{\"n\":3}"), OUTCOME_PRECONDITION_REQUIRED, "without a tag where one is asked for");
+	is_outcome(DO(PUT, "a", "new"), OUTCOME_CREATED, "not for what is new");
+	server.config.etag_required = "no";
+	EXPECT(NO_CONTENT, "it goes", DELETE, "a", "new");
+}
+
+// The words of a type's etag: the same for the same edits, another for others; of one's own resources alone.
+static void deleted_and_back(void)
+{
+	struct uuid first, second;
+
+	EXPECT(OK, "read", GET, "a", "pv1");
+	first = here.resource.uid;
+	EXPECT(NO_CONTENT, "deleted", DELETE, "a", "pv1");
+	is_str(logged(), "deleted - a /pe:pv1 7 from one to none NULL 0 tester last", "its change");
+	ok(here.resource.deleted_us > 0 && here.resource.purge_us == here.resource.deleted_us + 3600 * INT64_C(1000000), "until it is purged");
+	counted("a", 2);
+	is_outcome(DO(GET, "a", "pv1"), OUTCOME_GONE, "gone");
+	is_outcome(DO(PATCH, "a", "pv1"), OUTCOME_GONE, "not to be changed");
+	is_outcome(DO(DELETE, "a", "pv1"), OUTCOME_GONE, "nor deleted");
+	EXPECT(CREATED, "another", PUT, "a", "pv1");
+	second = here.resource.uid;
+	ok(!uuid_eq(first, second), "is another");
+	REFUSED(NAME_TAKEN, "another resource has that name by now: delete or move it, then recover", RECOVER, "a", "pv1");
+	EXPECT(NO_CONTENT, "deleted", DELETE, "a", "pv1");
+	EXPECT(NO_CONTENT, "the last one comes back", RECOVER, "a", "pv1");
+	is_str(logged(), "recovered - a /pe:pv1 1 from none to another NULL 0 tester last", "its change");
+	EXPECT(OK, "read", GET, "a", "pv1");
+	ok(uuid_eq(here.resource.uid, second), "it is that one");
+	REFUSED(NAME_TAKEN, "another resource has that name by now: delete or move it, then recover", RECOVER, "a", "pv1");
+	EXPECT(NO_CONTENT, "deleted", DELETE, "a", "pv1");
+	EXPECT(NO_CONTENT, "the first one comes back", RECOVER, "a", "pv1", .uid = first);
+	is_str(logged(), "recovered - a /pe:pv1 7 from none to another NULL 0 tester last", "its change");
+	EXPECT(OK, "read", GET, "a", "pv1");
+	ok(uuid_eq(here.resource.uid, first), "it is that one");
+	REFUSED(NOT_FOUND, "nothing deleted can be recovered there; a list with deleted=true shows what can", RECOVER, "a", "pv9");
+	REFUSED(NOT_FOUND, "nothing deleted can be recovered there; a list with deleted=true shows what can", RECOVER, "a", "pv2", .uid = second);
+	REFUSED(NOT_FOUND, "nothing deleted can be recovered there; a list with deleted=true shows what can", RECOVER, "b", "pv1", .uid = second);
+	EXPECT(CREATED, "one that stays", PUT, "a", "default/c1");
+	EXPECT(NO_CONTENT, "a namespace with what is in it", DELETE, "a", "n1/");
+	is_str(logged(),
+		"deleted - a n1/co:c1 1 from one to none NULL 0 tester last; "
+		"deleted - a /na:n1 1 from one to none NULL 0 tester last", "their changes");
+	counted("a", 2);
+	REFUSED(CONFLICT, "its namespace \"n1\" is gone: recover or make that first", RECOVER, "a", "n1/c1");
+	EXPECT(NO_CONTENT, "back", RECOVER, "a", "n1/");
+	is_str(logged(),
+		"recovered - a /na:n1 1 from none to another NULL 0 tester last; "
+		"recovered - a n1/co:c1 1 from none to another NULL 0 tester last", "their changes");
+	counted("a", 4);
+	EXPECT(NO_CONTENT, "one alone", DELETE, "a", "n1/c1");
+	EXPECT(NO_CONTENT, "then the rest", DELETE, "a", "n1/");
+	EXPECT(NO_CONTENT, "the rest comes back", RECOVER, "a", "n1/");
+	is_outcome(DO(GET, "a", "n1/c1"), OUTCOME_GONE, "without what went before");
+	EXPECT(NO_CONTENT, "which comes back alone", RECOVER, "a", "n1/c1");
+	server_sql("UPDATE resources SET purge_at = UTC_TIMESTAMP(6) WHERE live IS NULL;");
+	REFUSED(NOT_FOUND, "nothing deleted can be recovered there; a list with deleted=true shows what can", RECOVER, "a", "pv1", .uid = second);
+	REFUSED(NOT_FOUND, "there is no persistentvolumes/new", GET, "a", "new");
+	is_str(rows_of("a"),
+		"/na:n1 1 1 1 4 free {} {} at once ; -/pe:new 1 1 1 4 free {} {} at once ; "
+		"/pe:pv1 7 7 3 9 free {} {\"n\":1} later ; -/pe:pv1 1 1 1 4 free {} {} at once ; "
+		"default/co:c1 1 1 1 4 free {} {} at once ; n1/co:c1 1 1 1 4 free {} {} at once ", "a's rows");
+	is_str(rows_of("b"),
+		"/na:n1 1 1 1 12 free {} {\"of\":\"b\"} at once ; /pe:pv1 1 1 1 12 free {} {\"of\":\"b\"} at once ; "
+		"n1/co:c1 1 1 1 12 free {} {\"of\":\"b\"} at once ", "b's rows");
+}
+
+static void quota(void)
+{
+	EXPECT(CREATED, "a small tenant", PUT_TENANT, "small", .tier = "tiny");
+	EXPECT(CREATED, "one", PUT, "small", "n1/");
+	EXPECT(CREATED, "two", PUT, "small", "n1/c1");
+	EXPECT(CREATED, "three", PUT, "small", "pv1");
+	REFUSED(OVER_QUOTA,
+		"the tenant's tier allows 3 resources, and they are all there: delete some, or ask for another tier", PUT, "small", "pv2");
+	counted("small", 3);
+	EXPECT(OK, "changes count nothing", PUT, "small", "pv1", .body = "{\"n\":1}");
+	EXPECT(NO_CONTENT, "one goes", DELETE, "small", "n1/");
+	counted("small", 1);
+	EXPECT(CREATED, "another comes", PUT, "small", "pv2");
+	REFUSED(OVER_QUOTA,
+		"the tenant's tier allows 3 resources, and they are all there: delete some, or ask for another tier", RECOVER, "small", "n1/");
+	counted("small", 2);
+	EXPECT(NO_CONTENT, "it goes", DELETE, "small", "pv2");
+	EXPECT(NO_CONTENT, "there is room for both", RECOVER, "small", "n1/");
+	counted("small", 3);
+	EXPECT(OK, "no limit", PUT_TENANT, "small", .tier = "standard");
+	EXPECT(CREATED, "four", PUT, "small", "pv2");
+	counted("small", 4);
+}
+
+static void tenants(void)
+{
+	EXPECT(NO_CONTENT, "a tenant goes", DELETE_TENANT, "small");
+	is_outcome(DO(PUT, "small", "pv1"), OUTCOME_GONE, "nothing is written there");
+	is_outcome(DO(PUT, "small", "pv7"), OUTCOME_GONE, "nor made");
+	is_outcome(DO(GET, "small", "pv1"), OUTCOME_GONE, "nor read");
+	is_outcome(DO(DELETE, "small", "pv1"), OUTCOME_GONE, "nor deleted");
+	server_sql("UPDATE tenants SET purge_at = UTC_TIMESTAMP(6) WHERE name = 'small';");
+	REFUSED(NOT_FOUND, "there is no tenant \"small\"", PUT, "small", "pv1");
+	REFUSED(NOT_FOUND, "there is no tenant \"small\"", GET, "small", "pv1");
+	server_sql("UPDATE tenants SET purge_at = UTC_TIMESTAMP(6) + INTERVAL 1 HOUR WHERE name = 'small';");
+	EXPECT(NO_CONTENT, "it comes back", RECOVER_TENANT, "small");
+	EXPECT(OK, "with all it had", GET, "small", "pv1");
+}
+
+static void elsewhere(void)
+{
+	EXPECT(CREATED, "one", PUT, "a", "mv");
+	EXPECT(SEE_OTHER, "that moves", MOVE, "a", "mv", "b");
+	is_outcome(DO(GET, "a", "mv"), OUTCOME_MOVED, "moved");
+	is_str(here.resource.tenant, "b", "to b");
+	is_outcome(DO(PATCH, "a", "mv"), OUTCOME_MOVED, "not to be changed here");
+	is_outcome(DO(DELETE, "a", "mv"), OUTCOME_MOVED, "nor deleted");
+	EXPECT(NO_CONTENT, "deleted there", DELETE, "b", "mv");
+	is_outcome(DO(GET, "a", "mv"), OUTCOME_GONE, "gone");
+	is_str(here.resource.tenant, "b", "from b");
+	EXPECT(CREATED, "another here", PUT, "a", "mv");
+	EXPECT(OK, "is found", GET, "a", "mv");
+	EXPECT(NO_CONTENT, "deleted", DELETE, "a", "mv");
+	is_outcome(DO(GET, "a", "mv"), OUTCOME_GONE, "gone");
+	is_str(here.resource.tenant, "a", "from here");
+}
+
+// Text of that many levels: an object in an object …
+static char *nested(unsigned levels, const char *outer)
+{
+	char *text = pool_alloc(here.pool, 16 + 6 * (size_t)levels + strlen(outer));
+	char *end = stpcpy(stpcpy(text, "{\""), outer);
+
+	end = stpcpy(end, "\":");
+	for (unsigned i = 1; i < levels; i++)
+		end = stpcpy(end, i + 1 < levels ? "{\"a\":" : "{}");
+	for (unsigned i = 1; i + 1 < levels; i++)
+		end = stpcpy(end, "}");
+	(void)stpcpy(end, "}");
+	return text;
+}
+
+static void depths(void)
+{
+	for (unsigned levels = REGISTRY_DEPTH_MAX - 1; levels <= REGISTRY_DEPTH_MAX + 1; levels++) {
+		char body[1024], meta[1024];
+		(void)snprintf(body, sizeof(body), "%s", nested(levels, "b"));
+		(void)snprintf(meta, sizeof(meta), "%s", nested(levels, "m"));
+		bool fits = levels <= REGISTRY_DEPTH_MAX;
+		is_outcome(DO(PUT, "a", "deep", .body = body), fits ? levels == REGISTRY_DEPTH_MAX ? OUTCOME_OK : OUTCOME_CREATED : OUTCOME_BAD_DOCUMENT, "a body");
+		is_outcome(DO(PUT, "a", "deep-meta", .meta = meta), fits ? levels == REGISTRY_DEPTH_MAX ? OUTCOME_OK : OUTCOME_CREATED : OUTCOME_BAD_DOCUMENT, "metadata");
+	}
+	// What is deeper from before there was a limit is not written again, but with what it has.
+	server_sql("UPDATE resources SET body = CONCAT(REPEAT('{\"a\":', 40), '1', REPEAT('}', 40)) WHERE name = 'deep';");
+	struct buf text = buf_new(here.pool, 512);
+	char deep[512];
+	for (int i = 0; i < 40; i++)
+		buf_add(&text, STR("{\"a\":"));
+	buf_addc(&text, '1');
+	for (int i = 0; i < 40; i++)
+		buf_addc(&text, '}');
+	(void)snprintf(deep, sizeof(deep), "%.*s", STR_ARG(buf_str(&text)));
+	struct client fresh;
+	client_open(&fresh);
+	is_outcome(client_do(&fresh, &OP(PUT, "a", "deep", .body = deep)), OUTCOME_OK, "the same again");
+	is_outcome(client_do(&fresh, &OP(PUT, "a", "deep", .body = deep, .meta = "{\"labels\":{}}")), OUTCOME_BAD_DOCUMENT, "with other metadata");
+	client_close(&fresh);
+}
+
+int main(void)
+{
+	fixture_start();
+	fill();
+	made_and_changed();
+	conditions();
+	deleted_and_back();
+	quota();
+	tenants();
+	elsewhere();
+	depths();
+	return fixture_end();
+}
