@@ -59,7 +59,7 @@ sub status_with {
     my (%settings) = (host => "127.0.0.1:$port", user => 'tls', connect_timeout => 2, @_);
     open my $file, '>', "$dir/tenure.conf" or die $!;
     print {$file} "[database]\nname = tenure\npassword = secret\n", map { "$_ = $settings{$_}\n" } sort keys %settings;
-    print {$file} "[tenure]\nsql_dir = $top/sql\nwadl_dir = $build/build/wadl\n[endpoint service]\nauth = token\n";
+    print {$file} "[tenure]\nsql_dir = $top/sql/schema\nwadl_dir = $build/build/wadl\n[endpoint service]\nauth = token\n";
     close $file or die $!;
     return quiet("$build/tenure-manage", '-c', "$dir/tenure.conf", 'db', 'status');
 }

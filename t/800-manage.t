@@ -25,7 +25,7 @@ my $dir = File::Temp->newdir('tenure-manage-XXXXXX', TMPDIR => 1);
 my $db = "$dir/db";
 my $owner = $$;
 mkdir "$dir/sql" or die "$dir/sql: $!";
-File::Copy::copy($_, "$dir/sql/") or die "$_: $!" for glob "$top/sql/*.{sql,txt}";
+File::Copy::copy($_, "$dir/sql/") or die "$_: $!" for glob "$top/sql/schema/*.{sql,txt}";
 if (my $template = $ENV{TENURE_DB_TEMPLATE}) {
     mkdir $db, 0700 or die "$db: $!";
     !-d "$template/data" or system('cp', '-a', "$template/data", "$db/data") == 0 or die 'cp';

@@ -16,7 +16,7 @@ use Tenure::Parallel;
 my $instance = Tenure::Instance->start;
 my $dir      = File::Temp->newdir('tenure-traits-XXXXXX', TMPDIR => 1);
 
-open my $in, '<', Tenure::Instance::source_dir() . '/sql/os-traits.txt' or die "os-traits.txt: $!\n";
+open my $in, '<', Tenure::Instance::source_dir() . '/sql/schema/os-traits.txt' or die "os-traits.txt: $!\n";
 my @shipped = grep { !/^#/ } map { chomp; $_ } <$in>;
 close $in;
 

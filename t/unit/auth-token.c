@@ -331,7 +331,7 @@ static void test_away(struct auth *asking)
 int main(void)
 {
 	server_start();
-	server_sql_file("sql/001-tenancy.sql");
+	server_sql_file("sql/schema/001-tenancy.sql");
 	server_sql("INSERT INTO tenants (name, uid, tier_id, metadata, etag, revision, created_at, updated_at, deleted_at)"
 		" VALUES ('one', '1', 1, '{}', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), NULL),"
 		" ('two', '2', 1, '{}', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), NULL),"

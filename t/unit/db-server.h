@@ -122,13 +122,13 @@ TAP_UNUSED_OK static void server_sql_file(const char *name)
 	(void)fclose(file);
 }
 
-// All files of the schema, sql/NNN-what.sql, in order, recorded as `tenure-manage db init` does it.
+// All files of the schema, sql/schema/NNN-what.sql, in order, recorded as `tenure-manage db init` does it.
 TAP_UNUSED_OK static void server_schema(void)
 {
 	char pattern[4096], record[1024];
 	glob_t files;
 
-	(void)snprintf(pattern, sizeof(pattern), "%s/sql/[0-9][0-9][0-9]-*.sql", source_dir());
+	(void)snprintf(pattern, sizeof(pattern), "%s/sql/schema/[0-9][0-9][0-9]-*.sql", source_dir());
 	if (glob(pattern, 0, NULL, &files) != 0)
 		bail_out("no files of the schema");
 	for (size_t i = 0; i < files.gl_pathc; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What label and field selectors can ask of a resource, and what of that stands in the change log: the state before each
-// change that altered it (sql/011-selectable.sql).
+// change that altered it (sql/schema/011-selectable.sql).
 #ifndef TENURE_REGISTRY_LOG_SELECTABLE_H
 #define TENURE_REGISTRY_LOG_SELECTABLE_H
 

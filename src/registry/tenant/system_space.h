@@ -7,8 +7,8 @@
 #include "registry/core/context.h"
 
 // Makes the tenant, of the default tier, and its namespace, in a transaction of its own, unless the tenant is there. No row
-// of the change log tells of them: their last change is 1, which every reader of the log has behind it (sql/012). Safe to
-// repeat, and to run beside writers. *made: it was not there. OUTCOME_OK; _BAD_PARAMETER if the default tier does not exist
+// of the change log tells of them: their last change is 1, which every reader of the log has behind it
+// (sql/schema/012-system-space.sql). Safe to repeat, and to run beside writers. *made: it was not there. OUTCOME_OK; _BAD_PARAMETER if the default tier does not exist
 // (registry->problem says so); _UNAVAILABLE, _INTERNAL.
 enum outcome system_space_ensure(struct registry *registry, bool *made);
 
