@@ -37,6 +37,8 @@ static bool follow(struct loader *loader, struct definition *start, struct chain
 		at->visited = true;
 		if (at->file->role > chain->role)
 			chain->role = at->file->role;
+		if (at->role > chain->role)
+			chain->role = at->role;
 		if (at->scope != NULL)
 			chain->scope = at->scope;
 		if (at->target_id == NULL)

@@ -23,6 +23,7 @@ struct loader {
 	void *arg;
 	char **error;
 	struct wadl_file *files;
+	size_t n_included; // subtrees (<resource type="…">) so far
 };
 
 // A <resource> with those it is in: the path from the root.
@@ -43,6 +44,7 @@ struct definition {
 	struct definition *next;
 	struct wadl_file *file;
 	const xmlNode *node;
+	enum role role;          // least one of the files that include it as part of a subtree
 	const char *id;          // NULL: it only refers
 	const char *target_file; // refers to a method of this file; NULL: it is one itself
 	const char *target_id;
@@ -130,8 +132,13 @@ element_fn parse_shared_param;
 // ---- method.c
 
 element_fn parse_shared_representation;
-// Appends the <method> to its file's definitions; scope may be NULL.
-bool parse_method(struct loader *loader, xmlNode *node, const struct scope *scope);
+// Appends the <method> to the definitions of into, which is its own file, or the one that includes the subtree that it is in:
+// then it may only refer, and role is the least one of the files that include it. scope may be NULL.
+bool parse_method(struct loader *loader, xmlNode *node, const struct scope *scope, struct wadl_file *into, enum role role);
+// The parts of "FILE.wadl#ID", or of "#ID", which means the node's own file; that is loaded. what: "a method". NULL after
+// fail_at.
+struct wadl_file *parse_href(struct loader *loader, const xmlNode *node, const char *attribute, struct str href, const char *what,
+	const char **id);
 
 // ---- resource.c
 

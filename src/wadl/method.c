@@ -309,24 +309,35 @@ static bool parse_own(struct loader *loader, xmlNode *node, struct definition *d
 	return collect_media(loader, node, &definition->method);
 }
 
+struct wadl_file *parse_href(struct loader *loader, const xmlNode *node, const char *attribute, struct str href, const char *what,
+	const char **id)
+{
+	size_t hash = str_find(href, '#', 0);
+
+	if (hash + 1 >= href.n) {
+		fail_at(loader, node, "%s=\"%.*s\" must name %s: \"FILE.wadl#ID\"", attribute, STR_ARG(href), what);
+		return NULL;
+	}
+	*id = str_cstr(loader->scratch, str_part(href, hash + 1, href.n));
+	return hash == 0 ? source_file(node) : load_file(loader, node, str_cstr(loader->scratch, str_part(href, 0, hash)));
+}
+
 // "tenancy.wadl#putTenant", "#putTenant"
 static bool parse_reference(struct loader *loader, const xmlNode *node, struct definition *definition, const char *href)
 {
 	static const char *const names[] = { "id", "href", NULL };
 	static const struct element table[] = { { NULL, NULL } };
-	struct str text = str_c(href);
-	size_t hash = str_find(text, '#', 0);
 
 	if (!attributes_known(loader, node, names) || !each_child(loader, node, WADL_NS, table, NULL))
 		return false;
-	if (hash + 1 >= text.n)
-		return fail_at(loader, node, "href=\"%s\" must name a method: \"FILE.wadl#ID\"", href);
-	definition->target_file = hash > 0 ? str_cstr(loader->scratch, str_part(text, 0, hash)) : definition->file->name;
-	definition->target_id = href + hash + 1;
-	return hash == 0 || load_file(loader, node, definition->target_file) != NULL;
+	const struct wadl_file *target = parse_href(loader, node, "href", str_c(href), "a method", &definition->target_id);
+	if (target == NULL)
+		return false;
+	definition->target_file = target->name;
+	return true;
 }
 
-bool parse_method(struct loader *loader, xmlNode *node, const struct scope *scope)
+bool parse_method(struct loader *loader, xmlNode *node, const struct scope *scope, struct wadl_file *into, enum role role)
 {
 	struct wadl_file *file = source_file(node);
 	struct definition *definition = POOL_NEW(loader->scratch, struct definition);
@@ -335,6 +346,7 @@ bool parse_method(struct loader *loader, xmlNode *node, const struct scope *scop
 	definition->file = file;
 	definition->node = node;
 	definition->scope = scope;
+	definition->role = role;
 	definition->id = id_of(loader, node);
 	if (definition->id != NULL && definition->id[0] == '\0')
 		return fail_at(loader, node, "an empty id");
@@ -342,7 +354,7 @@ bool parse_method(struct loader *loader, xmlNode *node, const struct scope *scop
 		if (definition->id != NULL && other->id != NULL && strcmp(other->id, definition->id) == 0)
 			return fail_at(loader, node, "a second method of the id %s", definition->id);
 	}
-	*file->last = definition;
-	file->last = &definition->next;
+	*into->last = definition;
+	into->last = &definition->next;
 	return href != NULL ? parse_reference(loader, node, definition, href) : parse_own(loader, node, definition);
 }

@@ -71,10 +71,19 @@ static bool add_path(struct loader *loader, const xmlNode *node, struct scope *s
 
 // ---- parameters
 
+// A <resource_type> that is being put in the place of a reference to it, and those that it is in.
+struct inclusion {
+	const xmlNode *node;
+	const struct inclusion *outer;
+};
+
 struct resource {
 	struct scope *scope;
 	size_t outer; // segments of the resources it is in
 	struct param_list params;
+	struct wadl_file *into;          // gets the methods
+	enum role role;                  // least one of the files that include this one
+	const struct inclusion *inclusion; // NULL: it stands in <resources> of its own file
 };
 
 static bool declare_template(struct loader *loader, const xmlNode *node, const struct resource *resource,
@@ -120,10 +129,69 @@ static bool parse_resource_method(struct loader *loader, xmlNode *node, void *ar
 {
 	const struct resource *resource = arg;
 
-	return parse_method(loader, node, resource->scope);
+	if (resource->inclusion != NULL && (attribute(loader, node, "href") == NULL || attribute(loader, node, "id") != NULL))
+		return fail_at(loader, node, "a <method> in a <resource_type> may only refer to another, by href, and has no id");
+	return parse_method(loader, node, resource->scope, resource->into, resource->role);
 }
 
 static bool parse_resource(struct loader *loader, xmlNode *node, void *arg);
+
+// ---- subtrees
+
+enum { MAX_INCLUDED = 256 };
+
+static xmlNode *find_resource_type(struct loader *loader, const struct wadl_file *file, const char *id)
+{
+	for (xmlNode *child = xmlDocGetRootElement(file->doc)->children; child != NULL; child = child->next) {
+		if (child->type != XML_ELEMENT_NODE || strcmp((const char *)child->name, "resource_type") != 0)
+			continue;
+		const char *name = attribute(loader, child, "id");
+		if (name != NULL && strcmp(name, id) == 0)
+			return child;
+	}
+	return NULL;
+}
+
+// The methods and resources of one <resource_type>, as if they stood in the resource.
+static bool include(struct loader *loader, const xmlNode *node, const struct resource *resource, struct str href)
+{
+	static const char *const names[] = { "id", NULL };
+	static const struct element content[] = {
+		{ "doc", check_doc }, { "method", parse_resource_method }, { "resource", parse_resource }, { NULL, NULL },
+	};
+	const char *id;
+	struct wadl_file *file = parse_href(loader, node, "type", href, "a <resource_type>", &id);
+
+	if (file == NULL)
+		return false;
+	struct inclusion inclusion = { find_resource_type(loader, file, id), resource->inclusion };
+	if (inclusion.node == NULL)
+		return fail_at(loader, node, "there is no <resource_type> %s in %s", id, file->name);
+	for (const struct inclusion *outer = inclusion.outer; outer != NULL; outer = outer->outer) {
+		if (outer->node == inclusion.node)
+			return fail_at(loader, node, "the <resource_type> %s of %s includes itself", id, file->name);
+	}
+	if (loader->n_included++ == MAX_INCLUDED)
+		return fail_at(loader, node, "more than %d subtrees are included", MAX_INCLUDED);
+	struct resource included = *resource;
+	included.inclusion = &inclusion;
+	if (source_file(node)->role > included.role)
+		included.role = source_file(node)->role;
+	return attributes_known(loader, inclusion.node, names) &&
+		each_child(loader, inclusion.node, WADL_NS, content, &included);
+}
+
+static bool include_types(struct loader *loader, const xmlNode *node, const struct resource *resource)
+{
+	const char *types = attribute(loader, node, "type");
+	struct str rest = str_c(types), item;
+
+	while (types != NULL && rest.n > 0 && str_split(&rest, ' ', &item)) {
+		if (item.n > 0 && !include(loader, node, resource, item))
+			return false;
+	}
+	return true;
+}
 
 // Parameters before methods: WADL has them in that order, but then nothing hangs on it.
 static bool parse_content(struct loader *loader, xmlNode *node, struct resource *resource)
@@ -161,10 +229,11 @@ static bool parse_manners(struct loader *loader, const xmlNode *node, struct sco
 
 static bool parse_resource(struct loader *loader, xmlNode *node, void *arg)
 {
-	static const char *const names[] = { "path", "id", "t:slash", "t:head", "t:query", NULL };
+	static const char *const names[] = { "path", "id", "type", "t:slash", "t:head", "t:query", NULL };
 	const struct resource *outer = arg;
 	struct scope *scope = POOL_NEW(loader->scratch, struct scope);
 	struct resource resource = { .scope = scope, .outer = outer->scope->n,
+		.into = outer->into, .role = outer->role, .inclusion = outer->inclusion,
 		.params.styles = 1U << PARAM_TEMPLATE | 1U << PARAM_QUERY | 1U << PARAM_HEADER };
 
 	*scope = *outer->scope;
@@ -176,7 +245,8 @@ static bool parse_resource(struct loader *loader, xmlNode *node, void *arg)
 	const char *path = attribute(loader, node, "path");
 	if (path == NULL)
 		return fail_at(loader, node, "<resource> needs the attribute path");
-	return add_path(loader, node, scope, str_c(path)) && parse_content(loader, node, &resource);
+	return add_path(loader, node, scope, str_c(path)) && parse_content(loader, node, &resource) &&
+		include_types(loader, node, &resource);
 }
 
 // Of "https://host/prefix" the part from the third '/' on.
@@ -196,7 +266,7 @@ bool parse_resources(struct loader *loader, xmlNode *node, void *arg)
 	static const char *const names[] = { "base", "t:slash", "t:head", "t:query", NULL };
 	static const struct element table[] = { { "doc", check_doc }, { "resource", parse_resource }, { NULL, NULL } };
 	struct scope *scope = POOL_NEW(loader->scratch, struct scope);
-	struct resource resource = { .scope = scope };
+	struct resource resource = { .scope = scope, .into = source_file(node) };
 	const char *base;
 
 	UNUSED(arg);

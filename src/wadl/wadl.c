@@ -22,22 +22,23 @@ static bool parse_application_doc(struct loader *loader, xmlNode *node, void *ar
 static bool parse_application_method(struct loader *loader, xmlNode *node, void *arg)
 {
 	UNUSED(arg);
-	return parse_method(loader, node, NULL);
+	return parse_method(loader, node, NULL, source_file(node), ROLE_NONE);
 }
 
 // What others refer to comes last in WADL, so each kind gets a passage of its own.
 static bool parse_content(struct loader *loader, const xmlNode *root, struct wadl_file *file)
 {
 	static const struct element types[] = {
-		{ "doc", parse_application_doc }, { "grammars", parse_grammars }, { "resources", NULL }, { "method", NULL },
+		{ "doc", parse_application_doc }, { "grammars", parse_grammars }, { "resources", NULL }, { "resource_type", NULL }, { "method", NULL },
 		{ "representation", NULL }, { "param", NULL }, { NULL, NULL },
 	};
 	static const struct element shared[] = {
-		{ "doc", NULL }, { "grammars", NULL }, { "resources", NULL }, { "method", NULL },
+		{ "doc", NULL }, { "grammars", NULL }, { "resources", NULL }, { "resource_type", NULL }, { "method", NULL },
 		{ "representation", parse_shared_representation }, { "param", parse_shared_param }, { NULL, NULL },
 	};
 	static const struct element methods[] = {
-		{ "doc", NULL }, { "grammars", NULL }, { "resources", parse_resources }, { "method", parse_application_method },
+		{ "doc", NULL }, { "grammars", NULL }, { "resources", parse_resources }, { "resource_type", NULL },
+		{ "method", parse_application_method },
 		{ "representation", NULL }, { "param", NULL }, { NULL, NULL },
 	};
 

@@ -9,6 +9,10 @@
 // An endpoint's WADL composes: <resource path="{version}/{tenant}"> with <method href="tenancy.wadl#putTenant"/>. What is
 // referred to keeps what its definition says: the parameters of the resource it is defined on, its representations,
 // role, mode. The composition's <application t:role="operator"> is the least role of every method in it.
+// Whole subtrees are composed as WADL has it: <resource path="baremetal" type="tree-baremetal.wadl#users"> has what the
+// <resource_type id="users"> of that file holds, references to methods and resources, as if they stood there; several types
+// stand with blanks between them. Each file on the way may raise the least role. A <resource_type> is read only where it is
+// referred to.
 // No other way of composing exists.
 #ifndef TENURE_WADL_WADL_H
 #define TENURE_WADL_WADL_H

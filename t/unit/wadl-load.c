@@ -31,7 +31,6 @@ static const struct refusal {
 	{ "text between elements", HEAD "<resources>\nhello\n" TAIL, 2, "text" },
 	{ "an unknown attribute", HEAD "<resources>\n<resource pth='a'/>\n" TAIL, 3, "pth" },
 	{ "a resource without path", HEAD "<resources>\n<resource/>\n" TAIL, 3, "path" },
-	{ "resource types", HEAD "<resources>\n<resource path='a' type='#y'/>\n" TAIL, 3, "not supported" },
 	{ "a foreign attribute", HEAD "<resources>\n<resource path='a' x:y='1'/>\n" TAIL, 3, "x:y" },
 	{ "a method without role",
 	  HEAD "<resources>\n<resource path='a'>\n<method id='m' name='GET' t:txn='none'/></resource>" TAIL,
@@ -118,6 +117,28 @@ static const struct refusal {
 	  "</grammars></application>", 3, "complexType" },
 	{ "an included grammar",
 	  HEAD "<grammars>\n<include href='http://127.0.0.1/x.xsd'/></grammars></application>", 3, "inline" },
+	{ "a subtree of no file",
+	  HEAD "<resources>\n<resource path='a' type='none.wadl#t'/>" TAIL, 1, "none.wadl" },
+	{ "a subtree without an id",
+	  HEAD "<resources>\n<resource path='a' type='none.wadl'/>" TAIL, 3, "must name a <resource_type>" },
+	{ "a subtree that isn't there",
+	  HEAD "<resource_type id='s'/><resources>\n<resource path='a' type='#t'/>" TAIL, 3, "no <resource_type> t" },
+	{ "a subtree in itself",
+	  HEAD "<resource_type id='t'>\n<resource path='b' type='#t'/></resource_type><resources><resource path='a' type='#t'/>"
+	  TAIL, 3, "includes itself" },
+	{ "subtrees that double",
+	  HEAD "<resource_type id='x9'/>"
+	  "<resource_type id='x8'><resource path='a' type='#x9 #x9'/><resource path='b' type='#x9 #x9'/></resource_type>"
+	  "<resource_type id='x7'><resource path='a' type='#x8 #x8'/><resource path='b' type='#x8 #x8'/></resource_type>"
+	  "<resource_type id='x6'><resource path='a' type='#x7 #x7'/><resource path='b' type='#x7 #x7'/></resource_type>"
+	  "<resource_type id='x5'><resource path='a' type='#x6 #x6'/><resource path='b' type='#x6 #x6'/></resource_type>"
+	  "<resources><resource path='a' type='#x5'/>" TAIL, 2, "subtrees" },
+	{ "a method of a subtree that is no reference",
+	  HEAD "<resource_type id='t'>\n<method id='m' name='GET'" MODE "/></resource_type><resources><resource path='a' type='#t'/>"
+	  TAIL, 3, "only refer" },
+	{ "a parameter in a subtree",
+	  HEAD "<resource_type id='t'>\n<param name='q' style='query'/></resource_type><resources><resource path='a' type='#t'/>"
+	  TAIL, 3, "<param>" },
 	{ "a reference to no file",
 	  HEAD "<resources><resource path='a'>\n<method href='none.wadl#m'/></resource>" TAIL, 1, "none.wadl" },
 	{ "a reference out of the folder",

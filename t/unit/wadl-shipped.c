@@ -87,6 +87,11 @@ static void copy_sources(struct pool *pool)
 	write_bytes("spaces.wadl", read_source(pool, "api/spaces/spaces.wadl"));
 	write_bytes("placement.wadl", read_source(pool, "api/placement/placement.wadl"));
 	write_bytes("placement-host.wadl", read_source(pool, "server/wadl/placement-host.wadl"));
+	static const char *const trees[] = { "everything", "tenancy", "baremetal", "placement", "spaces" };
+	for (size_t i = 0; i < COUNT_OF(trees); i++) {
+		const char *name = str_printf(pool, "tree-%s.wadl", trees[i]).p;
+		write_bytes(name, read_source(pool, str_printf(pool, "server/wadl/%s", name).p));
+	}
 	write_bytes("service.wadl", read_source(pool, "server/wadl/service.wadl"));
 	write_bytes("admin.wadl", read_source(pool, "server/wadl/admin.wadl"));
 	write_bytes("combined.wadl", read_source(pool, "server/wadl/combined.wadl"));
