@@ -94,6 +94,9 @@ static const struct {
 	{ "one version has all alike", "{'spec':{'version':'v1','preserveUnknownFields':false,'validation':{},'versions':[{'name':'v1'}]}}",
 		"{'spec':{'versions':[{'name':'v1','schema':{}}]}}" },
 	{ "without versions", "{'spec':{'versions':[]}}", "{'spec':{'versions':[]}}" },
+	{ "with versions that are no list", "{'spec':{'versions':{'a':{}}}}", "{'spec':{'versions':{'a':{}}}}" },
+	{ "with one that is no object", "{'spec':{'version':'v1','preserveUnknownFields':true,'versions':[{'name':'v1'},7]}}",
+		"{'spec':{'preserveUnknownFields':true,'versions':[{'name':'v1'},7]}}" },
 	{ "without a spec", "{'a':1}", "{'a':1}" },
 };
 
@@ -178,10 +181,42 @@ static struct str faults_of(const struct doc *version)
 	return buf_str(&fields);
 }
 
+static struct str messages_of(const struct doc *version)
+{
+	const struct field_path at = field_name(NULL, STR("v"));
+	struct field_faults faults = field_faults_new(pool);
+	struct buf text = buf_new(pool, 64);
+
+	definition_check_parts(version, &at, &faults);
+	for (size_t i = 0; i < field_faults_listed(&faults); i++) {
+		buf_add(&text, faults.list[i].message);
+		buf_addc(&text, '|');
+	}
+	return buf_str(&text);
+}
+
 static void test_parts(void)
 {
 	for (size_t i = 0; i < COUNT_OF(parts); i++)
 		is_str(faults_of(read(parts[i].version)), parts[i].fields, "%s", parts[i].version);
+	static const char *const types[] = { "boolean", "date", "integer", "number", "string" };
+	static const char *const formats[] = { "byte", "date", "date-time", "double", "float", "int32", "int64", "password" };
+	for (size_t i = 0; i < COUNT_OF(types) + COUNT_OF(formats); i++) {
+		const char *type = i < COUNT_OF(types) ? types[i] : "string", *format = i < COUNT_OF(types) ? "" : formats[i - COUNT_OF(types)];
+		struct str text = str_printf(pool, "{'additionalPrinterColumns':[{'name':'A','type':'%s','format':'%s','jsonPath':'.a'}]}", type, format);
+		is_str(faults_of(read(str_cstr(pool, text))), "", "%s %s", type, format);
+	}
+	is_str(faults_of(read("{'additionalPrinterColumns':[{'name':'A','type':'s','format':'d','jsonPath':'a','priority':'-0'}]}")),
+		"v.additionalPrinterColumns[0].type v.additionalPrinterColumns[0].format v.additionalPrinterColumns[0].jsonPath "
+		"v.additionalPrinterColumns[0].priority", "a letter of them");
+	is_str(faults_of(read("{'additionalPrinterColumns':[{'name':'A','type':'string','jsonPath':'.a','priority':true}]}")),
+		"v.additionalPrinterColumns[0].priority", "a priority that is none");
+	is_str(faults_of(read("{'deprecated':true,'deprecationWarning':' ~'}")), "", "blanks and the last character that is printed");
+	is_str(messages_of(read("{'additionalPrinterColumns':[{'name':'A','type':'s','format':'d','jsonPath':'a'}],'deprecationWarning':'x'}")),
+		"Unsupported value: \"s\": supported values: \"boolean\", \"date\", \"integer\", \"number\", \"string\"|"
+		"Unsupported value: \"d\": supported values: \"byte\", \"date\", \"date-time\", \"double\", \"float\", \"int32\", \"int64\", "
+		"\"password\"|Invalid value: \"a\": must be a simple json path starting with .|"
+		"Invalid value: \"x\": can only be set for deprecated versions|", "in words");
 	for (size_t n = 255; n <= 257; n++) {
 		struct doc *version = read("{'deprecated':true}");
 		char text[300];
