@@ -69,7 +69,8 @@ sub words {
 # ---- chance
 
 sub one { my (@list) = @_; return $list[int rand @list] }
-sub chance { my ($p) = @_; return rand() < $p }
+our $plain = 0; # requests as they are mostly, without what is only drawn now and then
+sub chance { my ($p) = @_; return $plain ? $p >= 0.5 : rand() < $p }
 sub hex_digits { my ($n) = @_; return join '', map { sprintf '%x', int rand 16 } 1 .. $n }
 
 # ---- a client that keeps its connection
@@ -265,7 +266,7 @@ sub _furnish {
         push @things, { space => $spaces[-1], plural => $plural, group => 'words.example.com', version => 'v1', name => 'thing' } if $answer->{status} == 201;
     }
     my %id;
-    my $node = _doc($self->_must(POST => '/baremetal/v1/nodes', { driver => 'fake-hardware', name => "node-" . hex_digits(8), extra => { s => $mark },
+    my $node = _doc($self->_must(POST => '/baremetal/v1/nodes', { driver => 'fake-hardware', name => "node-" . hex_digits(8), shard => $mark, extra => { s => $mark },
         description => $mark, instance_uuid => uuid(), $name eq 'system' ? () : (owner => $name) }));
     my $mac = sub { return join ':', '52', '54', map { hex_digits(2) } 1 .. 4 };
     my $group = _doc($self->_must(POST => '/baremetal/v1/portgroups', { node_uuid => $node->{uuid}, name => 'group-' . hex_digits(8), address => $mac->(), extra => { s => $mark } }));
@@ -617,26 +618,28 @@ sub _side {
 }
 
 # A request, as it names what is there and as it names what is not: { who, endpoint, method, paths, headers, bodies, differs }
+#
+# given: the endpoint, the route, the focus (whose things it names) and the thing, where they are not drawn.
 sub _request {
-    my ($self, $askers) = @_;
+    my ($self, $askers, %given) = @_;
     my $tenants  = $self->{tenants};
     my $asker    = one(@$askers);
     $self->{used} = {};
-    my $focus    = chance(0.3) ? $asker : one(grep { $_ != $asker } @$tenants);
-    my $thing    = one(@{ $focus->{things} });
-    my $endpoint = one('service', 'service', 'combined', 'combined', 'combined', 'admin', 'placement');
+    my $focus    = $given{focus} // (chance(0.3) ? $asker : one(grep { $_ != $asker } @$tenants));
+    my $thing    = $given{thing} // one(@{ $focus->{things} });
+    my $endpoint = $given{endpoint} // one('service', 'service', 'combined', 'combined', 'combined', 'admin', 'placement');
     # Each dialect as often as each other, however many calls it has.
     my $by_dialect = $self->{by_dialect}{$endpoint} //= do { my %by; push @{ $by{ $_->{dialect} } }, $_ for @{ $self->{routes}{$endpoint} }; \%by };
-    my $route    = one(@{ $by_dialect->{ one(sort keys %$by_dialect) } });
+    my $route    = $given{route} // one(@{ $by_dialect->{ one(sort keys %$by_dialect) } });
     # What stands in a namespace is asked for where namespaces are, and only there, mostly.
     for (1 .. 4) {
-        last if $route->{path} !~ /\{(?:name|plural)\}/ || chance(0.2);
+        last if $given{thing} || $route->{path} !~ /\{(?:name|plural)\}/ || chance(0.2);
         my $fits = ($route->{path} =~ /\{namespace\}/ ? 1 : 0) == ($thing->{space} ? 1 : 0);
         $fits &&= ($route->{path} =~ /\{group\}/ ? 1 : 0) == ($thing->{group} ? 1 : 0) if $route->{dialect} eq 'spaces';
         last if $fits;
         $thing = one(@{ $focus->{things} });
     }
-    my $role  = one('reader', 'member', 'admin', 'admin', 'admin');
+    my $role  = $plain ? 'admin' : one('reader', 'member', 'admin', 'admin', 'admin');
     my $who   = chance(0.02) ? '' : $asker->{token}{$role};
     my @paths = ($route->{path}) x 2;
     my $odd   = chance(0.2) ? int rand 3 : -1;
@@ -686,7 +689,8 @@ sub _request {
     my @bodies;
     if ($route->{method} =~ /\A(?:POST|PUT|PATCH)\z/ && chance(0.9)) {
         my $body = $self->_body($route, $asker, $focus, $thing);
-        my $type = @{ $route->{types} } ? one(@{ $route->{types} }) : 'application/json';
+        my @merge = grep { $plain && m{\Aapplication/merge-patch} } @{ $route->{types} };
+        my $type = @merge ? $merge[0] : @{ $route->{types} } ? one(@{ $route->{types} }) : 'application/json';
         $type = 'application/json' if $type !~ /json/;
         $type = 'application/json-patch+json' if ref $body eq 'ARRAY';
         @bodies = map { $json->encode(_side($body, $_)) } 0, 1;
@@ -862,7 +866,34 @@ sub _sweep {
     return;
 }
 
-# Sends that many requests from that many clients at once, each for other tenants.
+# Does a route name such a thing?
+sub _fits {
+    my ($route, $thing) = @_;
+    return 1 if $route->{path} !~ /\{(?:name|plural|namespace)\}/;
+    return 0 if ($route->{path} =~ /\{namespace\}/ ? 1 : 0) != ($thing->{space} ? 1 : 0);
+    return $route->{dialect} ne 'spaces' || ($route->{path} =~ /\{group\}/ ? 1 : 0) == ($thing->{group} ? 1 : 0);
+}
+
+# Every method of every path once with what the victim has, of each type; what deletes comes last. Of the clients each asks a part.
+sub _survey {
+    my ($self, $lines, $askers, $client, $clients) = @_;
+    my ($asker) = grep { !$_->{renamed} } @$askers or return;
+    my ($victim) = grep { $_->{name} eq 'victim' } @{ $self->{tenants} };
+    my $nth = 0;
+    local $plain = 1;
+    for my $route (sort { ($a->{method} eq 'DELETE') <=> ($b->{method} eq 'DELETE') } @{ $self->{routes}{combined} }) {
+        my %seen;
+        for my $thing (@{ $victim->{things} }) {
+            next if !_fits($route, $thing) || $seen{ $route->{path} =~ /\{(?:name|plural)\}/ ? "$thing->{plural}." . ($thing->{group} // '') : '' }++;
+            next if $nth++ % $clients != $client;
+            $self->_pair($lines, $self->_request([$asker], endpoint => 'combined', route => $route, focus => $victim, thing => $thing));
+        }
+    }
+    return;
+}
+
+# Sends that many requests from that many clients at once, each for other tenants; before them, each client its part of what is
+# asked in every run.
 sub run {
     my ($self, $n, $clients) = @_;
     my @askers = grep { $_->{asks} } @{ $self->{tenants} };
@@ -874,7 +905,9 @@ sub run {
         $self->{told} = { requests => 0 };
         my %lines;
         $self->_sweep(\%lines, \@mine);
-        while ($self->{told}{requests} < $n / $clients) {
+        $self->_survey(\%lines, \@mine, $client, $clients);
+        my $surveyed = $self->{told}{requests};
+        while ($self->{told}{requests} < $surveyed + $n / $clients) {
             $self->_pair(\%lines, $self->_request(\@mine));
         }
         return $json->encode($self->{told});
