@@ -24,7 +24,7 @@ sub check {
 sub tree {
     my (%files) = @_;
     my $root = tempdir(CLEANUP => 1);
-    for my $path ('base/base.h', 'db/db.h', 'api/call.h', 'api/x/x.h', 'api/y/y.h', 'http/problem.h', 'http/uri.h') {
+    for my $path ('base/base.h', 'db/db.h', 'api/call.h', 'api/x/x.h', 'api/y/y.h', 'auth/realm.h', 'http/uri.h') {
         $files{$path} //= [];
     }
     for my $path (keys %files) {
@@ -66,13 +66,25 @@ for my $case (
 }
 
 ($code, $text) = check(tree(
-    'registry/a.c'    => ['"db/db.h"', '"http/problem.h"'],
+    'registry/a.c'    => ['"db/db.h"', '"auth/realm.h"'],
     'api/x/a.c'       => ['"api/call.h"', '"api/x/x.h"', '"http/uri.h"', '<stdio.h>'],
     'base/digest.c'   => ['<openssl/evp.h>'],
     'db/a.c'          => ['<mysql.h>'],
     'server/wire/fcgi.c' => ['<fcgiapp.h>', '"api/x/x.h"', '"db/db.h"'],
 ));
 is $code, 0, 'what is allowed' or diag $text;
+
+for my $case (['server/wire/fcgi.c', 'int fd(FCGX_Request *r) { return r->ipcFd; }', 'src/server/wire/fcgx.h'],
+    ['db/batch.c', 'int f(MYSQL *m) { return m->methods->db_close(m); }', 'src/db/connector.c']) {
+    my ($file, $line, $where) = @$case;
+    my $root = tree($file => []);
+    open my $out, '>>', "$root/src/$file" or die $!;
+    print $out "$line\n";
+    close $out;
+    ($code, $text) = check($root);
+    is $code, 1, "refused: what is private to a library, in $file";
+    like $text, qr{^src/\Q$file\E:2: .* is private to .*\Q$where\E}m, 'with the file that is there for it';
+}
 
 my $root = tree('http/a.c' => []);
 open my $out, '>', "$root/src/http/a.c" or die $!;

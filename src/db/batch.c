@@ -68,7 +68,7 @@ static enum db_result read_one(struct batch *batch, size_t i)
 	struct db_stmt *stmt = batch->stmts[i];
 	struct db_call *call = batch->calls[i];
 
-	if (batch->db->mysql->methods->db_read_execute_response(stmt->stmt) != 0)
+	if (!connector_read_response(batch->db->mysql, stmt->stmt))
 		return note_stmt(batch, i);
 	return bind_fetch(stmt, batch->pool, &call->rows) ? DB_OK : fetch_failed(batch, i);
 }

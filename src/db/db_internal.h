@@ -130,6 +130,12 @@ void conn_drop(struct db *db);
 // A statement without values or result, as text. Not for anything that comes from outside, but sql/.
 enum db_result conn_query(struct db *db, const char *sql, size_t n);
 
+// ---- connector.c
+
+// Reads the answer to a statement that was sent without waiting for it; answers come in the order of the statements. Blocks for
+// db_read_timeout at most. False: mysql_stmt_errno() or mysql_errno() says why.
+bool connector_read_response(MYSQL *mysql, MYSQL_STMT *stmt);
+
 // ---- batch.c
 
 // Sends the transaction's prelude and the calls, reads their results. n may be 0. Neither looks at nor notes what

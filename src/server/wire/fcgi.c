@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that includes libfcgi. Each connection has an FCGX_Request of its own, made with no listening socket,
+// The only user of libfcgi. Each connection has an FCGX_Request of its own, made with no listening socket,
 // so that the library can never block in accept; epoll says which one has something to read.
 #include "base/base.h"
 
 #include <errno.h>
 #include <fastcgi.h>
-#include <fcgiapp.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/epoll.h>
@@ -18,6 +17,7 @@
 #include "base/config/config.h"
 #include "base/log.h"
 #include "server/wire/fcgi.h"
+#include "server/wire/fcgx.h"
 #include "server/wire/handover.h"
 #include "server/wire/params.h"
 #include "server/wire/reply.h"
@@ -44,7 +44,7 @@ enum {
 };
 
 struct slot {
-	FCGX_Request fcgx;         // fcgx.ipcFd < 0: free
+	FCGX_Request fcgx;         // without a connection: free
 	int64_t idle_since_us;
 	bool watched;              // in the epoll set
 	bool served;               // had a request
@@ -71,7 +71,7 @@ struct fcgi {
 
 static bool slot_is_open(const struct slot *slot)
 {
-	return slot->fcgx.ipcFd >= 0;
+	return fcgx_fd(&slot->fcgx) >= 0;
 }
 
 static void slot_reset(struct slot *slot)
@@ -83,7 +83,7 @@ static void slot_reset(struct slot *slot)
 
 static void slot_close(struct slot *slot)
 {
-	close(slot->fcgx.ipcFd);
+	close(fcgx_fd(&slot->fcgx));
 	slot_reset(slot);
 }
 
@@ -164,7 +164,7 @@ void fcgi_free(struct fcgi **fcgi)
 // answer", and a request sent between that answer and the close would be lost without the peer's knowing.
 static void slot_refuse(const struct slot *slot)
 {
-	(void)shutdown(slot->fcgx.ipcFd, SHUT_RD);
+	(void)shutdown(fcgx_fd(&slot->fcgx), SHUT_RD);
 }
 
 enum peek { PEEK_READY, PEEK_QUIET, PEEK_GONE };
@@ -172,7 +172,7 @@ enum peek { PEEK_READY, PEEK_QUIET, PEEK_GONE };
 static enum peek slot_peek(const struct slot *slot)
 {
 	char byte;
-	ssize_t n = recv(slot->fcgx.ipcFd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+	ssize_t n = recv(fcgx_fd(&slot->fcgx), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 
 	if (n > 0)
 		return PEEK_READY;
@@ -218,8 +218,7 @@ static void slot_open(struct slot *slot, int fd)
 
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	slot->fcgx.ipcFd = fd;
-	slot->fcgx.keepConnection = 1; // or FCGX_Accept_r closes it before it begins
+	fcgx_open(&slot->fcgx, fd);
 	slot->idle_since_us = clock_tick_us();
 }
 
@@ -251,7 +250,7 @@ static struct slot *slot_accept(struct fcgi *fcgi)
 static void slot_watch(struct fcgi *fcgi, struct slot *slot)
 {
 	if (!slot->watched)
-		slot->watched = watch(fcgi, slot->fcgx.ipcFd, (uint32_t)(slot - fcgi->slots), EPOLLIN | EPOLLRDHUP);
+		slot->watched = watch(fcgi, fcgx_fd(&slot->fcgx), (uint32_t)(slot - fcgi->slots), EPOLLIN | EPOLLRDHUP);
 	if (!slot->watched)
 		slot_close(slot);
 }
@@ -286,7 +285,7 @@ static bool slot_begin(struct fcgi *fcgi, struct slot *slot)
 static void slot_forget(struct fcgi *fcgi, struct slot *slot)
 {
 	if (slot->watched)
-		(void)epoll_ctl(fcgi->epoll_fd, EPOLL_CTL_DEL, slot->fcgx.ipcFd, NULL);
+		(void)epoll_ctl(fcgi->epoll_fd, EPOLL_CTL_DEL, fcgx_fd(&slot->fcgx), NULL);
 	FCGX_Free(&slot->fcgx, 0);
 	slot_close(slot);
 }
@@ -455,7 +454,7 @@ static int file_of_rest(struct records records)
 static bool hand_rest_over(struct fcgi *fcgi, struct slot *slot, struct records records, const struct fcgi_slow *slow)
 {
 	int file = file_of_rest(records);
-	bool handed = file >= 0 && handover_pass(slow->to, slot->fcgx.ipcFd, file, slow->tenant);
+	bool handed = file >= 0 && handover_pass(slow->to, fcgx_fd(&slot->fcgx), file, slow->tenant);
 
 	if (file >= 0)
 		close(file);
@@ -481,19 +480,19 @@ static bool send_body(struct fcgi *fcgi, struct slot *slot, struct str body, con
 		return true;
 	}
 	if (body.n > SEND_ROOM_GIVEN)
-		(void)setsockopt(request->ipcFd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+		(void)setsockopt(fcgx_fd(request), SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
 	// Where bytes of the request were left unread the connection has to be closed with care, as only the library does.
 	bool may_hand_over = slow->to >= 0 && fcgi->whole;
-	bool sent = send_records(request->ipcFd, &records, may_hand_over ? clock_tick_us() + SLOW_MS * 1000 : 0);
+	bool sent = send_records(fcgx_fd(request), &records, may_hand_over ? clock_tick_us() + SLOW_MS * 1000 : 0);
 	if (!sent && may_hand_over && errno == EAGAIN) {
 		if (hand_rest_over(fcgi, slot, records, slow))
 			return false;
-		sent = send_records(request->ipcFd, &records, 0);
+		sent = send_records(fcgx_fd(request), &records, 0);
 	}
 	if (sent)
 		return true;
-	request->keepConnection = 0; // nothing that follows would be understood
-	(void)shutdown(request->ipcFd, SHUT_RDWR);
+	fcgx_close_after(request); // nothing that follows would be understood
+	(void)shutdown(fcgx_fd(request), SHUT_RDWR);
 	return true;
 }
 
@@ -515,8 +514,8 @@ void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, 
 	struct buf head = buf_new(pool, 1024);
 
 	assert(slot != NULL);
-	if (slot->fcgx.keepConnection && (!fcgi->whole || fcgi->stopping)) {
-		slot->fcgx.keepConnection = 0;
+	if (fcgx_keeps(&slot->fcgx) && (!fcgi->whole || fcgi->stopping)) {
+		fcgx_close_after(&slot->fcgx);
 		slot_refuse(slot);
 	}
 	reply_head(&head, response);
@@ -539,7 +538,7 @@ void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, 
 
 static void finish_begun(struct fcgi *fcgi, struct slot *slot)
 {
-	slot->fcgx.keepConnection = 0;
+	fcgx_close_after(&slot->fcgx);
 	slot_refuse(slot);
 	FCGX_Finish_r(&slot->fcgx);
 	slot_reset(slot);
@@ -559,7 +558,7 @@ bool fcgi_hand_over(struct fcgi *fcgi, struct pool *pool, const struct response 
 		FCGX_PutStr(response->body.p, (int)response->body.n, slot->fcgx.out);
 	fcgi->current = NULL;
 	if (FCGX_FFlush(slot->fcgx.out) == 0 && fcgi->whole &&
-		handover_send(to, slot->fcgx.ipcFd, (uint16_t)slot->fcgx.requestId, watch, order)) {
+		handover_send(to, fcgx_fd(&slot->fcgx), (uint16_t)slot->fcgx.requestId, watch, order)) {
 		slot_forget(fcgi, slot);
 		return true;
 	}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one place that touches what Connector/C keeps to itself: a row of the table of methods behind a connection. The library can
+// send a statement without waiting for its answer (MARIADB_OPT_SKIP_READ_RESPONSE), which is how batches of one round trip
+// are made, but has no public function that reads the answer later. configure checks that the method is there;
+// t/unit/db-stmt.c, that an answer which is read later is the statement's own.
+#include "base/base.h"
+
+#include "db/db_internal.h"
+
+bool connector_read_response(MYSQL *mysql, MYSQL_STMT *stmt)
+{
+	assert(mysql != NULL && stmt != NULL);
+	return mysql->methods->db_read_execute_response(stmt) == 0;
+}
