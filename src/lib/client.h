@@ -76,7 +76,7 @@ enum tenure_status wish_etag(struct tenure_client *client, struct pool *pool, st
 // Reads a document that the service sent.
 enum tenure_status client_parse(struct tenure_client *client, struct pool *pool, struct str text, struct doc **doc);
 
-// ---- metal.c
+// ---- baremetal.c
 
 extern const struct version_field metal_version;
 // A copy without what the service alone sets in a thing of bare metal.

@@ -32,7 +32,7 @@ struct pool *call_pool(void);
 // A wish for the object's address with suffix behind it; what its dialect asks for is in it.
 struct wish resource_wish(const struct tenure_resource *resource, const char *method, struct str path);
 
-// ---- metal.c
+// ---- baremetal.c
 
 #define METAL_ROOT "/baremetal/v1"
 // The address of its collection, "/baremetal/v1/nodes". False: there is no such kind.

@@ -9,7 +9,7 @@
 #include "registry/move/move.h"
 #include "registry/resource/stored.h"
 
-// /v1.0/ speaks of accounts, /v2.0/ of tenants (design section 6).
+// /v1.0/ speaks of accounts, /v2.0/ of tenants (doc/api.md).
 struct words {
 	const char *version;  // "v2.0"
 	const char *singular; // "tenant"

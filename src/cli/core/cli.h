@@ -273,7 +273,7 @@ int fields_filter(struct cli *cli, struct tenure_list *list);
 // Previews or makes a move, as the options say; takes the move. key: what its preview is remembered under. Exit code.
 int move_as_told(struct cli *cli, struct tenure_move *move, const char *label, const char *key);
 
-// ---- metal.c
+// ---- baremetal.c
 
 // Of the command's noun. False: told. Its resource is the caller's.
 bool metal_target(struct cli *cli, const char *ident, struct target *target);

@@ -7,7 +7,7 @@
 
 #define METAL_GROUP "baremetal.openstack.org"
 
-// ---- metal.c
+// ---- baremetal.c
 
 // A member's default; a node's interfaces come out null.
 struct doc *metal_standard(struct pool *pool, const struct metal_member *member);

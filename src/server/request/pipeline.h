@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one table of steps that every request goes through: identify, route, authenticate, permit, negotiate, decode, run,
-// encode, log. No FastCGI here: the worker fills call->request and sends call->response.
+// The one table of steps that every request goes through: identify, route, receive, authenticate, permit, admit, negotiate, run.
+// A step that ends the request skips the rest of them; encode and log follow always. No FastCGI here: the worker fills
+// call->request and sends call->response.
 #ifndef TENURE_SERVER_REQUEST_PIPELINE_H
 #define TENURE_SERVER_REQUEST_PIPELINE_H
 
