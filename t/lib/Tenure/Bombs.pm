@@ -7,7 +7,7 @@
 #   $bombs->generated(20);                # random combinations, by the seed
 #
 # A result is a hash: name, statuses (that it may have), status, text (the end of its answer), sent, stored, received, worker_kb,
-# watch_kb, seconds, cpu. The instance has the combined endpoint and the placement API, and noauth.
+# grown_kb (the workers' beyond what they had), watch_kb, seconds, cpu. With quick => 1 they are sent and not measured. The instance has the combined endpoint and the placement API, and noauth.
 package Tenure::Bombs;
 
 use strict;
@@ -21,7 +21,7 @@ use Time::HiRes ();
 use Tenure::Instance;
 use Tenure::Placement ();
 
-our @EXPORT_OK = qw(allowed_kb is_sanitized peak_kb reset_peaks workers_of watch_process_of);
+our @EXPORT_OK = qw(allowed_kb is_sanitized peak_kb processes_of reset_peaks workers_of watch_process_of);
 
 use constant { KB => 1024, LARGE => 900_000 };
 
@@ -141,12 +141,14 @@ sub forget_stored { my ($self) = @_; $self->{stored} = 0; return }
 sub bomb {
     my ($self, $name, $code, @statuses) = @_;
     return undef if rand() >= $self->{share};
+    return $code->() if $self->{quick};
     my @all     = processes_of($self->{instance});
     my @watch   = grep { is_watch_process($_) } @all;
     my @workers = grep { !is_watch_process($_) } @all;
     my ($count, $cpu) = (Tenure::Bombs::HTTP->count, cpu_of(@workers));
     my ($sent, $received) = @$count{qw(sent received)};
     reset_peaks(@all);
+    my $rss    = peak_kb(@workers);
     my $began  = Time::HiRes::time();
     my $answer = $code->();
     my $result = { name => $name, statuses => \@statuses, status => $answer->status, seconds => Time::HiRes::time() - $began };
@@ -156,6 +158,7 @@ sub bomb {
     $result->{received}  = $count->{received} - $received;
     $result->{stored}    = $self->{stored};
     $result->{worker_kb} = peak_kb(grep { !is_watch_process($_) } processes_of($self->{instance}));
+    $result->{grown_kb}  = max(0, $result->{worker_kb} - $rss);
     $result->{watch_kb}  = peak_kb(@watch);
     $result->{text}      = substr $answer->text // '', 0, 400;
     $result->{answer}    = $answer;
