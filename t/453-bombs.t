@@ -224,10 +224,10 @@ subtest 'repeated header fields' => sub {
     }
     if (defined $socket) {
         require Tenure::FastCGI;
-        for my $case ([250, 401], [257, 431], [60_000, 431]) {
+        for my $case ([120, 401], [129, 431], [2000, 431], [20_000, 'none']) {
             my $fcgi = Tenure::FastCGI->connect($socket);
             my $answer = $fcgi->request(uri => '/v2.0', params => [('HTTP_X_REPEATED', 'a') x $case->[0]]);
-            is $answer->{status}, $case->[1], "$case->[0] of them past the web server";
+            is $answer ? $answer->{status} : 'none', $case->[1], "$case->[0] of them past the web server";
         }
     }
     same_workers();

@@ -20,6 +20,7 @@
 #include "server/wire/fcgx.h"
 #include "server/wire/handover.h"
 #include "server/wire/params.h"
+#include "server/wire/params_ahead.h"
 #include "server/wire/reply.h"
 
 enum {
@@ -43,6 +44,15 @@ enum {
 	LISTEN_PAUSE_MS = 100,     // when there is no room for another connection
 };
 
+// Of parameters that are looked at before the library reads them.
+enum {
+	AHEAD_FIRST = 8192,        // bytes: most requests' parameters fit
+	AHEAD_MOST = 192 << 10,    // what a socket's buffer surely holds of parameters, with the heads of records
+	AHEAD_OTHERS = 64 << 10,   // of parameters that are no header fields, beside the address
+	AHEAD_NAP_MS = 1,
+	AHEAD_STUCK_MS = 100,
+};
+
 struct slot {
 	FCGX_Request fcgx;         // without a connection: free
 	int64_t idle_since_us;
@@ -53,6 +63,7 @@ struct slot {
 struct fcgi {
 	uint64_t max_body;
 	size_t max_headers;
+	size_t max_params;         // bytes of all parameters' names and values
 	int listen_fd, wake_fd, epoll_fd;
 	bool listening;            // listen_fd is in the epoll set
 	int64_t listen_again_us;   // when not listening
@@ -125,6 +136,7 @@ struct fcgi *fcgi_new(int listen_fd, int wake_fd, const struct config *config)
 		return NULL;
 	fcgi->max_body = config->max_body;
 	fcgi->max_headers = config->max_headers;
+	fcgi->max_params = (size_t)(config->max_headers + config->max_target) + AHEAD_OTHERS;
 	fcgi->listen_fd = listen_fd;
 	fcgi->wake_fd = wake_fd;
 	// How long the library waits for the peer's end when it closes a connection not read to the end.
@@ -255,13 +267,72 @@ static void slot_watch(struct fcgi *fcgi, struct slot *slot)
 		slot_close(slot);
 }
 
+// ---- parameters, before the library reads them
+
+static unsigned char ahead[AHEAD_MOST];
+
+// Waits for the rest of parameters of which the first n bytes are there: they come at once, unless the web server or the
+// network is slow. False: they don't fit, or don't come.
+static bool await_params(const struct fcgi *fcgi, int fd, size_t n)
+{
+	size_t max = fcgi->max_params;
+	int room = 2 * AHEAD_MOST;
+	int64_t grown_us = clock_tick_us(), now_us;
+	bool over = false; // the peer sends nothing more
+
+	// What a socket of TCP offers at first may be less. That one of AF_UNIX takes no notice of this does no harm.
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+	for (;;) {
+		ssize_t got = recv(fd, ahead, sizeof(ahead), MSG_PEEK | MSG_DONTWAIT);
+		if (got == 0 || (got < 0 && errno != EINTR))
+			return false;
+		now_us = clock_tick_us();
+		if (got > (ssize_t)n) {
+			n = (size_t)got;
+			grown_us = now_us;
+		}
+		switch (params_look_ahead(ahead, n, max)) {
+		case PARAMS_WHOLE:
+			return true;
+		case PARAMS_TOO_MUCH:
+			log_warning("the parameters of a request are more than %zu bytes, or more than %d: the connection is closed", max,
+				PARAMS_MOST);
+			return false;
+		case PARAMS_PART:
+			break;
+		}
+		if (over)
+			return false;
+		// Where the settings allow more than a socket holds, what is there must be read before the rest can come.
+		if (max > AHEAD_MOST - AHEAD_FIRST && now_us - grown_us > AHEAD_STUCK_MS * 1000)
+			return true;
+		if (n == sizeof(ahead) || now_us - grown_us > IO_TIMEOUT_S * INT64_C(1000000))
+			return max > AHEAD_MOST - AHEAD_FIRST;
+		struct pollfd end = { .fd = fd, .events = POLLRDHUP };
+		over = poll(&end, 1, AHEAD_NAP_MS) > 0;
+	}
+}
+
+// What a connection has for the library: PEEK_GONE also if its parameters are too large or don't come.
+static enum peek slot_look_ahead(const struct fcgi *fcgi, const struct slot *slot)
+{
+	ssize_t n = recv(slot->fcgx.ipcFd, ahead, AHEAD_FIRST, MSG_PEEK | MSG_DONTWAIT);
+
+	if (n <= 0)
+		return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) ? PEEK_QUIET : PEEK_GONE;
+	if (params_look_ahead(ahead, (size_t)n, fcgi->max_params) == PARAMS_WHOLE ||
+		await_params(fcgi, slot->fcgx.ipcFd, (size_t)n))
+		return PEEK_READY;
+	return PEEK_GONE;
+}
+
 // Reads the request's beginning and parameters. False when there is none: nothing came yet, the peer closed, or what it
 // sent is not FastCGI.
 static bool slot_begin(struct fcgi *fcgi, struct slot *slot)
 {
 	if (!slot_is_open(slot))
 		return false; // an event from before it was closed
-	switch (slot_peek(slot)) {
+	switch (slot_look_ahead(fcgi, slot)) {
 	case PEEK_QUIET:
 		slot_watch(fcgi, slot);
 		return false;

@@ -555,11 +555,11 @@ sub params {
     };
     my $fcgi = bless {}, 'Tenure::FastCGI';
     my $usual = $fcgi->pairs(Tenure::FastCGI::params(uri => '/v2.0'));
-    $self->bomb('parameters: equal header fields', $send->($usual . $fcgi->pairs(HTTP_A => 'b') x 60_000), 431);
-    $self->bomb('parameters: a claimed length', $send->($usual . "\x01" . pack('N', 0x80000000 | 2_000_000_000) . 'a'), 0, 400, 431);
-    $self->bomb('parameters: a claimed length of a name', $send->($usual . pack('N', 0xffffffff) . pack('N', 0xffffffff) . 'a'), 0, 400, 431);
-    $self->bomb('parameters: a large one', $send->($usual . $fcgi->pairs(HTTP_A => 'b' x 20_000_000)), 0, 400, 431);
-    $self->bomb('parameters: very many', $send->($usual . $fcgi->pairs(A => 'b') x 2_000_000), 0, 400, 431);
+    $self->bomb('parameters: equal header fields', $send->($usual . $fcgi->pairs(HTTP_A => 'b') x 60_000), 0);
+    $self->bomb('parameters: a claimed length', $send->($usual . "\x01" . pack('N', 0x80000000 | 2_000_000_000) . 'a'), 0);
+    $self->bomb('parameters: a claimed length of a name', $send->($usual . pack('N', 0xffffffff) . pack('N', 0xffffffff) . 'a'), 0);
+    $self->bomb('parameters: a large one', $send->($usual . $fcgi->pairs(HTTP_A => 'b' x 20_000_000)), 0);
+    $self->bomb('parameters: very many', $send->($usual . $fcgi->pairs(A => 'b') x 2_000_000), 0);
     return;
 }
 
