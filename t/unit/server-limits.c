@@ -294,6 +294,13 @@ static void test_watches(void)
 	ok(watch(worker, &who, "two", &watches[3]) && watch(worker, &who, "three", &watches[4]), "others of its tenant");
 	ok(!watch(worker, &who, "four", &more), "up to five");
 	ok(watch(worker, &other, "five", &more), "another tenant");
+	for (unsigned i = 0; i < 5; i++)
+		ok(limits_watch_is_suspect(worker, &watches[i]) && !limits_watch_is_suspect(worker, &watches[i]),
+			"watch %u of the tenant that was refused is suspected, once", i);
+	ok(!limits_watch_is_suspect(worker, &more), "and none of another");
+	(void)watch(worker, &who, "one", &watches[5]);
+	ok(limits_watch_is_suspect(worker, &watches[2]) && !limits_watch_is_suspect(worker, &watches[3]),
+		"of the token that has too many, those of the token");
 	limits_watch_end(worker, &more);
 	limits_watch_end(worker, &watches[4]);
 	ok(watch(worker, &who, "four", &watches[4]), "one has ended: another begins");

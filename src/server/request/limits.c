@@ -24,6 +24,7 @@ enum {
 	NAME_ROOM = 1024,
 	RECENT = 128,         // kinds of names, by their letters
 	RECENT_ROOM = 128,
+	WATCH_RETRY_S = 2,    // after which it is known which of the watches that were counted have clients
 };
 
 // By process slot. 0: none. endpoint stands as long as the process lives, the others while it has a request: in progress if
@@ -64,7 +65,7 @@ struct watch {
 	_Atomic uint32_t check;
 	_Atomic uint32_t token;  // 32 bits of their hashes tell enough
 	_Atomic uint32_t tenant;
-	uint32_t unused;
+	_Atomic uint32_t suspect; // 1: is its client still there? Somebody was refused because of it
 };
 
 struct watches {
@@ -546,17 +547,39 @@ static bool is_over(unsigned count, unsigned limit)
 	return limit != 0 && count > limit;
 }
 
+// The watches of this endpoint that a limit was met by: of that tenant, of that token. 0: of any.
+static void suspect_watches(const struct limits *limits, uint32_t tenant, uint32_t token)
+{
+	struct watches *watches = watches_of(limits);
+
+	for (uint32_t i = 1; i < WATCHES; i++) {
+		struct watch *watch = &watches->of[i];
+		if (atomic_load_explicit(&watch->owner, memory_order_relaxed) != 0 &&
+			atomic_load_explicit(&watch->endpoint, memory_order_relaxed) == limits->endpoint_key &&
+			(tenant == 0 || atomic_load_explicit(&watch->tenant, memory_order_relaxed) == tenant) &&
+			(token == 0 || atomic_load_explicit(&watch->token, memory_order_relaxed) == token))
+			atomic_store_explicit(&watch->suspect, 1, memory_order_relaxed);
+	}
+}
+
+// NULL: none is met.
 static const char *met_watch_limit(const struct limits *limits, const struct principal *who, uint32_t tenant, uint32_t token)
 {
 	struct watch_count count = count_watches(limits, tenant, token);
 	unsigned all = limits->endpoint->watches;
 
-	if (is_over(count.token, limits->config->watches_per_token))
+	if (is_over(count.token, limits->config->watches_per_token)) {
+		suspect_watches(limits, 0, token);
 		return "as many watches as one token may have are open with yours";
-	if (who->tenant.n > 0 && is_over(count.tenant, limits->config->watches_per_tenant))
+	}
+	if (who->tenant.n > 0 && is_over(count.tenant, limits->config->watches_per_tenant)) {
+		suspect_watches(limits, tenant, 0);
 		return "your tenant has as many watches open as it may have";
-	if (is_over(count.endpoint, who->role == ROLE_OPERATOR ? all : all - all / 10))
+	}
+	if (is_over(count.endpoint, who->role == ROLE_OPERATOR ? all : all - all / 10)) {
+		suspect_watches(limits, 0, 0);
 		return "as many watches are open here as may be";
+	}
 	return NULL;
 }
 
@@ -575,12 +598,13 @@ bool limits_watch_begin(struct limits *limits, const struct principal *who, stru
 	atomic_store(&mine->check, watch->check);
 	atomic_store(&mine->token, (uint32_t)token);
 	atomic_store(&mine->tenant, (uint32_t)tenant);
+	atomic_store(&mine->suspect, 0);
 	atomic_store(&mine->endpoint, limits->endpoint_key);
 	const char *met = met_watch_limit(limits, who, (uint32_t)tenant, (uint32_t)token);
 	if (met == NULL)
 		return true;
 	limits_watch_end(limits, watch);
-	*refusal = (struct limits_refusal){ .retry_s = 10, .what = met };
+	*refusal = (struct limits_refusal){ .retry_s = WATCH_RETRY_S, .what = met };
 	return false;
 }
 
@@ -599,6 +623,14 @@ void limits_watch_take(struct limits *limits, const struct limits_watch *watch)
 
 	if (found != NULL && self != 0)
 		atomic_store(&found->owner, self);
+}
+
+bool limits_watch_is_suspect(struct limits *limits, const struct limits_watch *watch)
+{
+	struct watch *found = find_watch(limits, watch);
+
+	return found != NULL && atomic_load_explicit(&found->suspect, memory_order_relaxed) != 0 &&
+	       atomic_exchange_explicit(&found->suspect, 0, memory_order_relaxed) != 0;
 }
 
 void limits_watch_end(struct limits *limits, const struct limits_watch *watch)

@@ -115,6 +115,9 @@ static void take_over(struct watch_clients *clients, const struct handover *hand
 	client->next = clients->first;
 	clients->first = client;
 	clients->n++;
+	// Apache and nginx keep the head of an answer back until something of its body is there.
+	client->gone = !stream_add(&client->stream, STR(WATCH_PADDING));
+	watch_client_push(clients, client);
 }
 
 void watch_clients_take_over(struct watch_clients *clients, int from)

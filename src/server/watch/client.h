@@ -10,11 +10,17 @@
 
 struct watcher;
 
+// What says nothing: in front of the next event's line, where every reader of JSON skips it. (Some clients, as that for Java, fail
+// on an empty line.)
+#define WATCH_PADDING " "
+
 enum {
 	WATCH_WAITING_MAX = 256 << 10,      // bytes that a client has not taken: it gets no more events until it has
 	WATCH_STUCK_S = 30,                 // a client that takes no byte for this long is closed
 	WATCH_BOOKMARK_S = 10,              // between two bookmarks to one client
-	WATCH_ALIVE_S = 30,                 // silence after which an empty line shows web servers that the answer goes on
+	WATCH_ALIVE_S = 30,                 // silence after which padding shows web servers that the answer goes on
+	WATCH_PROBES = 3,                   // padding for a client that may have gone: the first is lost in the network
+	WATCH_PROBE_MS = 400,               // between two of them
 	WATCH_CHECK_S = 1,                  // between two looks at a client's credentials, while few tokens watch
 	WATCH_CHECK_MOST_S = 15,            // while many do
 };
@@ -24,6 +30,8 @@ struct watch_client {
 	struct watcher *watcher;
 	struct limits_watch counted; // as the host counts it (limits.h)
 	int64_t ends_us, bookmark_us, alive_us, check_us; // clock_tick_us at which each is due
+	unsigned probes;          // padding still to be written, to find out whether the client is there
+	int64_t probe_us;         // clock_tick_us of the next one
 	bool slow;                // too much waits in its stream: no more events until the client has taken some
 	bool gone;                // the next sweep closes it
 	uint32_t interest;        // events that epoll reports of it

@@ -61,6 +61,20 @@ static void make_bookmark(void *arg)
 		watch_client_say(bookmark->client, &text);
 }
 
+// Is it time to find out whether the client is still there? Not if something waits for it: that tells as much.
+static bool wants_probe(struct watch_proc *proc, struct watch_client *client)
+{
+	int64_t now_us = clock_tick_us();
+
+	if (limits_watch_is_suspect(proc->clients.limits, &client->counted))
+		client->probes = WATCH_PROBES;
+	if (client->probes == 0 || now_us < client->probe_us || stream_waiting(&client->stream) > 0)
+		return false;
+	client->probes--;
+	client->probe_us = now_us + WATCH_PROBE_MS * INT64_C(1000);
+	return true;
+}
+
 static void add_due(struct watch_proc *proc, struct watch_client *client, bool over)
 {
 	int64_t now_us = clock_tick_us();
@@ -70,8 +84,8 @@ static void add_due(struct watch_proc *proc, struct watch_client *client, bool o
 	if (!client->slow && watcher_wants_bookmarks(client->watcher) && (over || now_us >= client->bookmark_us)) {
 		(void)watch_within_budget(&proc->teller, client, make_bookmark, &bookmark);
 		client->bookmark_us = watch_in_seconds(WATCH_BOOKMARK_S);
-	} else if (now_us >= client->alive_us) {
-		buf_addc(&text, '\n');
+	} else if (wants_probe(proc, client) || now_us >= client->alive_us) {
+		BUF_LIT(&text, WATCH_PADDING);
 	}
 	watch_client_say(client, &text);
 }

@@ -33,7 +33,7 @@ sub close_now { my ($self) = @_; close $self->{socket}; return }
 
 # Of a large event what stands at its beginning: to read it whole takes Perl longer than a watch waits for a client.
 sub outline {
-    my ($type, $name, $version) = $_[0] =~ /\A\{"type":"(\w+)".{0,300}?"name":"([^"]+)".{0,300}?"resourceVersion":"(\d+)"/ or return undef;
+    my ($type, $name, $version) = $_[0] =~ /\A *\{"type":"(\w+)".{0,300}?"name":"([^"]+)".{0,300}?"resourceVersion":"(\d+)"/ or return undef;
     return { type => $type, object => { metadata => { name => $name, resourceVersion => $version } } };
 }
 
