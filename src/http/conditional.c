@@ -42,7 +42,7 @@ static bool is_tag_char(char c, bool quoted)
 static bool cut_tag(struct str *rest, struct str *tag)
 {
 	*rest = without_weak(*rest);
-	bool quoted = rest->n > 0 && rest->p[0] == '"';
+	bool quoted = str_starts(*rest, STR("\""));
 	if (quoted)
 		*rest = str_part(*rest, 1, rest->n);
 	size_t n = 0;
@@ -51,7 +51,7 @@ static bool cut_tag(struct str *rest, struct str *tag)
 	*tag = without_suffix(without_weak(str_part(*rest, 0, n)));
 	*rest = str_part(*rest, n, rest->n);
 	if (quoted) {
-		if (rest->n == 0 || rest->p[0] != '"')
+		if (!str_starts(*rest, STR("\"")))
 			return false;
 		*rest = str_part(*rest, 1, rest->n);
 	}
@@ -80,10 +80,9 @@ bool tag_list_parse(struct str value, struct tag_list *list)
 		return true;
 	}
 	while (rest.n > 0) {
-		skip_blanks(&rest);
-		if (rest.n > 0 && rest.p[0] == ',')
+		if (rest.p[0] == ',' || rest.p[0] == ' ' || rest.p[0] == '\t')
 			rest = str_part(rest, 1, rest.n);
-		else if (rest.n > 0 && !add_tag(list, &rest))
+		else if (!add_tag(list, &rest))
 			return false;
 	}
 	return list->n > 0;

@@ -13,8 +13,9 @@ static bool unescape(struct str s, bool plus_is_blank, char *out, size_t *n)
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
 		if (c == '%') {
-			int high = i + 2 < s.n ? str_hex_digit(s.p[i + 1]) : -1;
-			int low = i + 2 < s.n ? str_hex_digit(s.p[i + 2]) : -1;
+			if (i + 2 >= s.n)
+				return false;
+			int high = str_hex_digit(s.p[i + 1]), low = str_hex_digit(s.p[i + 2]);
 			if (high < 0 || low < 0)
 				return false;
 			c = (char)(high * 16 + low);
@@ -99,7 +100,7 @@ static const char *parse_pair(struct pool *pool, struct str item, struct uri_pai
 	pair->has_value = at < item.n;
 	pair->value = STR("");
 	const char *fault = decode(pool, str_part(item, 0, at), true, &pair->name);
-	if (fault == NULL && pair->has_value)
+	if (fault == NULL)
 		fault = decode(pool, str_part(item, at + 1, item.n), true, &pair->value);
 	return fault;
 }
