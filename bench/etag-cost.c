@@ -8,7 +8,8 @@
 #include "base/pool.h"
 #include "bench.h"
 #include "registry/baremetal/baremetal.h"
-#include "registry/core/internal.h"
+#include "registry/baremetal/rules.h"
+#include "registry/resource/internal.h"
 #include "registry/tags/etag.h"
 
 enum { MAX_BODY = 64 * 1024, AT_ONCE = 1000 };
@@ -56,7 +57,7 @@ int main(int argc, char **argv)
 	if (pool == NULL || registry.etag_key == NULL)
 		die("no memory");
 	resource.body = str_n(body, read_body(argv[1], body));
-	const struct doc *document = stored_document(pool, resource.body);
+	const struct doc *document = stored_document(pool, STORED_NEW, resource.body);
 	double began = cpu_seconds(), until = bench_seconds() + bench_number(argv[2], 3600);
 	struct pool_mark mark = pool_mark(pool);
 	while (bench_seconds() < until) {

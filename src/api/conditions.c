@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "http/conditional.h"
+#include "registry/core/failure.h"
 
 struct tag_state {
 	struct tag_list match, none_match;

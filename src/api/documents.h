@@ -3,7 +3,7 @@
 #ifndef TENURE_API_DOCUMENTS_H
 #define TENURE_API_DOCUMENTS_H
 
-#include "registry/resource/stored.h"
+#include "registry/core/stored.h"
 #include "repr/json/doc.h"
 
 // The document as compact JSON, from pool.

@@ -18,7 +18,7 @@ enum budget_end {
 	BUDGET_KEPT,
 	BUDGET_MEMORY, // it needed more bytes than were granted
 	BUDGET_TIME,   // it needed more CPU time
-	BUDGET_BROKEN, // nothing of the budget: it found something in the database that can't be true (registry/resource/stored.h)
+	BUDGET_BROKEN, // nothing of the budget: it found something in the database that can't be true (registry/core/stored.h)
 };
 
 // Grants memory bytes beyond what is in use now, and cpu_us microseconds of the thread's CPU time from now on. 0: no

@@ -7,6 +7,7 @@
 #include "manage/os_traits.h"
 #include "manage/schema.h"
 #include "registry/core/context.h"
+#include "registry/registry.h"
 #include "sql/schema.h"
 
 enum { KEY_BYTES = 32, LOCK_SECONDS = 10 };

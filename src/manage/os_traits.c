@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "manage/os_traits.h"
 #include "manage/schema.h"
+#include "registry/cache/coherence.h"
 #include "registry/trait/catalogue.h"
 #include "sql/catalogues.h"
 #include "sql/os_traits.h"
@@ -206,7 +207,7 @@ static enum db_verdict add_missing(void *arg)
 		.names = json_names(manage->pool, sync->names, sync->n_names),
 		.now = clock_now_us(),
 	};
-	struct db_call calls[] = { sql_os_traits_insert_call(manage->pool, &in), catalogue_raise_call(CATALOGUE_TRAITS) };
+	struct db_call calls[] = { sql_os_traits_insert_call(manage->pool, &in), coherence_raise_call(COHERENCE_TRAITS) };
 	return end(sync, db_run_batch(manage->db, manage->pool, calls, COUNT_OF(calls)));
 }
 
@@ -227,7 +228,7 @@ static enum db_verdict remove_unused(void *arg)
 		return end(sync, result);
 	struct db_call calls[] = {
 		sql_os_traits_delete_unused_call(manage->pool, &unused),
-		catalogue_raise_call(CATALOGUE_TRAITS),
+		coherence_raise_call(COHERENCE_TRAITS),
 	};
 	return end(sync, db_run_batch(manage->db, manage->pool, calls, COUNT_OF(calls)));
 }

@@ -4,9 +4,10 @@
 
 #include "manage/manage.h"
 #include "manage/table.h"
+#include "registry/registry.h"
+#include "registry/tenant/system_space.h"
 #include "registry/upkeep/doctor.h"
 #include "registry/upkeep/reap.h"
-#include "registry/tenant/system_space.h"
 
 // A registry of our own, begun under the name that the change log shows.
 static enum outcome open_registry(struct manage *manage, struct registry **registry)

@@ -2,18 +2,21 @@
 // A worker's registry: its keys and types, and what every function of it shares.
 #include "base/base.h"
 
-#include "registry/core/context.h"
+#include "registry/registry.h"
 
 #include "base/clock.h"
+#include "base/config/config.h"
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "db/db.h"
+#include "registry/cache/coherence.h"
 #include "registry/cache/page_cache.h"
 #include "registry/cache/resource_cache.h"
-#include "registry/core/internal.h"
+#include "registry/core/failure.h"
 #include "registry/log/horizon.h"
 #include "registry/trait/catalogue.h"
+#include "registry/type/internal.h"
 #include "registry/type/type.h"
 #include "sql/schema.h"
 #include "sql/session.h"
@@ -28,13 +31,14 @@ struct registry *registry_new(const struct config *config, struct db *db)
 		return NULL;
 	registry->config = config;
 	registry->db = db;
-	registry->types = types_new();
+	registry->types = types_new(registry_type_rules);
 	registry->definitions = definitions_new();
+	registry->coherence = coherence_new();
 	registry->catalogue = catalogue_new();
 	registry->horizon = horizon_new();
 	registry->recall = recall_new(config->resource_cache - config->resource_cache / PAGES_SHARE);
 	registry->pages = pages_new(config->resource_cache / PAGES_SHARE);
-	if (registry->types == NULL || registry->definitions == NULL || registry->catalogue == NULL ||
+	if (registry->types == NULL || registry->definitions == NULL || registry->coherence == NULL || registry->catalogue == NULL ||
 		registry->horizon == NULL || registry->recall == NULL || registry->pages == NULL)
 		registry_free(&registry);
 	return registry;
@@ -47,6 +51,7 @@ void registry_free(struct registry **registry)
 	types_free(&(*registry)->types);
 	definitions_free(&(*registry)->definitions);
 	catalogue_free(&(*registry)->catalogue);
+	coherence_free(&(*registry)->coherence);
 	horizon_free(&(*registry)->horizon);
 	recall_free(&(*registry)->recall);
 	pages_free(&(*registry)->pages);
@@ -123,7 +128,7 @@ void registry_begin_run(struct registry *registry)
 	*registry->problem = (struct problem){ .n_members = 0 };
 	registry->concerned.tenant = STR_NONE; // its text is in a pool that is rewound
 	registry->concerned.several = false;
-	catalogue_begin(registry);
+	coherence_begin(registry);
 }
 
 void registry_end(struct registry *registry)
@@ -137,96 +142,4 @@ enum outcome registry_ping(struct registry *registry)
 	enum db_result result = sql_session_ping_run(registry->db, registry->pool, &rows);
 
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
-}
-
-void registry_concerns(struct registry *registry, struct str tenant)
-{
-	if (registry->concerned.tenant.p == NULL)
-		registry->concerned.tenant = tenant;
-	else if (!str_eq(registry->concerned.tenant, tenant))
-		registry->concerned.several = true;
-}
-
-struct str registry_concerned(const struct registry *registry)
-{
-	return registry->concerned.several ? STR_NONE : registry->concerned.tenant;
-}
-
-void registry_stamp_after(struct registry *registry, int64_t us)
-{
-	if (registry->stamp_us < us)
-		registry->stamp_us = us;
-}
-
-enum outcome registry_fail(struct registry *registry, enum outcome outcome, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	*registry->problem = (struct problem){ .detail = str_vprintf(registry->pool, format, args) };
-	va_end(args);
-	return outcome;
-}
-
-void registry_fail_member(struct registry *registry, const char *name, struct str value)
-{
-	struct problem *problem = registry->problem;
-
-	assert(problem->n_members < PROBLEM_MAX_MEMBERS);
-	problem->members[problem->n_members++] = (struct problem_member){ name, value };
-}
-
-enum outcome registry_db_failed(enum db_result result)
-{
-	assert(result != DB_OK);
-	return result == DB_RETRY || result == DB_LOST || result == DB_FULL ? OUTCOME_UNAVAILABLE : OUTCOME_INTERNAL;
-}
-
-enum outcome guard_check(struct guard guard, const uint8_t *etag)
-{
-	return guard.check != NULL ? guard.check(guard.arg, etag) : OUTCOME_OK;
-}
-
-enum outcome guard_sure(struct registry *registry, struct guard guard, bool tenant_requires)
-{
-	bool everywhere = strcmp(registry->config->etag_required, "yes") == 0;
-
-	if (guard.sure || !(everywhere || tenant_requires))
-		return OUTCOME_OK;
-	return registry_fail(registry, OUTCOME_PRECONDITION_REQUIRED,
-		"%s are changed only with a precondition here: send If-Match with the etag that you read, as GET shows it",
-		everywhere ? "tenants and resources" : "this tenant and its resources");
-}
-
-int64_t retention_us(const struct registry *registry)
-{
-	return (int64_t)(registry->config->retention * 1000000);
-}
-
-enum outcome fail_gone(struct registry *registry, int64_t purge_us, const char *format, ...)
-{
-	struct buf time = buf_new(registry->pool, 32);
-	va_list args;
-
-	va_start(args, format);
-	*registry->problem = (struct problem){ .detail = str_vprintf(registry->pool, format, args) };
-	va_end(args);
-	clock_add_rfc3339(&time, purge_us);
-	if (purge_us != 0)
-		registry_fail_member(registry, "purge_at", buf_str(&time));
-	return OUTCOME_GONE;
-}
-
-bool id_ok(struct str s)
-{
-	return s.n > 0 && !str_eq(s, STR(".")) && !str_eq(s, STR("..")) && str_utf8_ok(s, NULL) &&
-	       str_utf8_length(s) <= REGISTRY_MAX_ID && str_find(s, '/', 0) == s.n && str_find(s, '\0', 0) == s.n;
-}
-
-struct db_value *call_values(struct pool *pool, const struct db_value *values, size_t n)
-{
-	struct db_value *copy = POOL_ARRAY(pool, struct db_value, n);
-
-	memcpy(copy, values, n * sizeof(*values));
-	return copy;
 }

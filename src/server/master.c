@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/config/config.h"
 #include "base/log.h"
+#include "registry/cache/coherence.h"
 #include "registry/trait/catalogue.h"
 #include "server/child.h"
 #include "server/master.h"
@@ -35,7 +36,7 @@ struct master {
 	const struct master_options *options;
 	struct setup *setup;
 	struct listener *listener;
-	struct catalogue_shared *shared; // by the workers, retired ones too
+	struct coherence_shared *shared; // by the workers, retired ones too
 	struct shared *host;    // by all processes of the host
 	pid_t pid;
 	sigset_t signals;
@@ -465,7 +466,7 @@ static int begin(struct master *master)
 	char *error = NULL;
 	int code = become_user(master, &error);
 
-	master->shared = catalogue_share();
+	master->shared = coherence_share();
 	master->host = limits_share(master->setup->config);
 	if (code == EX_OK && (master->shared == NULL || !handover_pair(master->orders) || !handover_pair(master->slow) || (pid_file != NULL && !notify_write_pid(pid_file, &error)) ||
 			      !make_children(master)))
@@ -489,7 +490,7 @@ int master_run(const struct master_options *options, struct setup *setup, struct
 		log_info("stopped");
 	}
 	listen_close(listener);
-	catalogue_unshare(&master.shared);
+	coherence_unshare(&master.shared);
 	shared_close(&master.host);
 	if (options->pid_file != NULL)
 		(void)unlink(options->pid_file);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "registry/move/mover.h"
+#include "registry/mover.h"
 #include "server/mover_process.h"
 
 static volatile sig_atomic_t stop; // what a signal handler can reach

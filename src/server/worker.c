@@ -12,7 +12,9 @@
 #include "base/log.h"
 #include "base/pool.h"
 #include "db/db.h"
+#include "registry/cache/coherence.h"
 #include "registry/core/context.h"
+#include "registry/registry.h"
 #include "registry/trait/catalogue.h"
 #include "server/child.h"
 #include "server/mover_process.h"
@@ -194,7 +196,7 @@ int worker_run(const struct setup *setup, int listen_fd, const struct worker_too
 	worker->life = tools->life;
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (worker_open(worker, listen_fd, tools)) {
-		catalogue_join(worker->pipeline.registry, tools->shared);
+		coherence_join(worker->pipeline.registry, tools->shared);
 		if (worker->alone) {
 			(void)signal(SIGCHLD, SIG_IGN);
 			mover_kick(&worker->kick, setup->config);

@@ -11,7 +11,7 @@
 // HUP and USR1 reopen the access log. They must be blocked before worker_run.
 void worker_signals(sigset_t *set);
 
-struct catalogue_shared;
+struct coherence_shared;
 struct child_life;
 struct shared;
 
@@ -19,7 +19,7 @@ struct shared;
 struct worker_tools {
 	int orders;                      // where watches are handed over to; -1: nowhere
 	int slow;                        // the same of the rests of answers (sender.h)
-	struct catalogue_shared *shared; // NULL: there is no master
+	struct coherence_shared *shared; // NULL: there is no master
 	struct child_life *life;         // what the master looks at; NULL: nobody does
 	unsigned processes;              // that serve the endpoint, this one included
 	struct shared *host;             // what the processes of the host share; NULL: nothing

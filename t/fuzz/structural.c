@@ -2,6 +2,7 @@
 // max_len: 1048576
 // Structural schemas: the schema's text, a line feed, an object's. What was pruned and filled in stays so.
 #include "documents.h"
+#include "registry/core/failure.h"
 #include "repr/schema/structural.h"
 
 static void fuzz_one(struct pool *pool, struct str input)

@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include "registry-placement.h"
+#include "registry/registry.h"
 
 enum { C = 1000 }; // consumers' uids from here on
 

@@ -5,6 +5,7 @@
 #include "base/config/config.h"
 #include "documents.h"
 #include "registry/baremetal/baremetal.h"
+#include "registry/baremetal/rules.h"
 
 #define UID "62eecee6-0d92-4eae-8266-a927050f13a0"
 #define INSTANCE "aa5f1bad-caa6-4704-811e-7146c004c36b"
@@ -351,8 +352,6 @@ static void test_relations(void)
 	ok(relations.n_aliases == 1 && relations.has_root, "a port group");
 	chassis_rules.relate(pool, parsed(pool, "{}"), &uid, &relations);
 	ok(relations.n_aliases == 0 && !relations.has_root, "a chassis");
-	ok(rules_find(STR("baremetal.openstack.org"), STR("nodes")) == &node_rules, "rules by type");
-	ok(rules_find(STR(""), STR("nodes")) == NULL, "not in another group");
 }
 
 static enum outcome deletes(const char *body)

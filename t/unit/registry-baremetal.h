@@ -5,6 +5,9 @@
 #define TENURE_T_UNIT_REGISTRY_METAL_H
 
 #include "registry-fixture.h"
+#include "registry/core/failure.h"
+#include "registry/registry.h"
+#include "registry/resource/resource.h"
 #include "registry/type/rules.h"
 #include "repr/json/doc.h"
 

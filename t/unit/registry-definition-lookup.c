@@ -5,6 +5,7 @@
 
 #include "definition-texts.h"
 #include "registry-fixture.h"
+#include "registry/crd/effect.h"
 #include "registry/type/definition.h"
 
 static void begin(void)
@@ -109,7 +110,7 @@ static enum db_verdict run_policy(void *arg)
 {
 	const struct tenant_edit edit = { set_policy, arg };
 
-	catalogue_begin(here.registry);
+	coherence_begin(here.registry);
 	return tenant_patch(here.registry, str_c(policy_of), &edit, (struct guard){ 0 }, &here.tenant) == OUTCOME_OK ? DB_COMMIT : DB_ROLLBACK;
 }
 
@@ -122,7 +123,7 @@ static void policy(const char *tenant, const char *name)
 	policy_of = tenant;
 	registry_begin(here.registry, here.pool, &id, STR("tester"), &here.problem);
 	ok(db_txn_run(here.db, DB_WRITE, &id, run_policy, text) == DB_OK && strcmp(here.tenant.policy, name) == 0, "%s: %s", tenant, name);
-	catalogue_committed(here.registry);
+	coherence_committed(here.registry);
 }
 
 static void test_builtin(void)

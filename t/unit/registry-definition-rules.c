@@ -4,6 +4,7 @@
 
 #include "definition-texts.h"
 #include "registry-fixture.h"
+#include "registry/registry.h"
 
 // What rules find wrong, field by field and in order. Each is "widgets.example.com" unless said otherwise.
 #define NAMES "\"names\":{\"plural\":\"things\",\"kind\":\"Thing\"}"

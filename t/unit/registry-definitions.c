@@ -7,7 +7,10 @@
 
 #include "definition-texts.h"
 #include "registry-fixture.h"
+#include "registry/cache/coherence.h"
 #include "registry/log/horizon.h"
+#include "registry/registry.h"
+#include "registry/tenant/tenant.h"
 
 // Who answers for a type in a tenant: its owner, or "" for nobody; with the rule.
 static void answers(struct client *client, const char *tenant, const char *plural, const char *owner, const char *rule)
@@ -114,7 +117,7 @@ static enum db_verdict run_policy(void *arg)
 {
 	const struct tenant_edit edit = { set_policy, arg };
 
-	catalogue_begin(here.registry);
+	coherence_begin(here.registry);
 	return tenant_patch(here.registry, STR("a"), &edit, (struct guard){ 0 }, &here.tenant) == OUTCOME_OK ? DB_COMMIT :
 													       DB_ROLLBACK;
 }
@@ -127,7 +130,7 @@ static void policy(const char *name)
 	(void)snprintf(text, sizeof(text), "%s", name);
 	registry_begin(here.registry, here.pool, &id, STR("tester"), &here.problem);
 	ok(db_txn_run(here.db, DB_WRITE, &id, run_policy, text) == DB_OK && strcmp(here.tenant.policy, name) == 0, "%s", name);
-	catalogue_committed(here.registry);
+	coherence_committed(here.registry);
 }
 
 static void test_shared(void)

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/digest.h"
 #include "base/pool.h"
-#include "registry/core/internal.h"
+#include "registry/move/internal.h"
 #include "registry/tags/etag.h"
 #include "tap.h"
 

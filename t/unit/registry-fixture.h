@@ -10,12 +10,16 @@
 #include "base/clock.h"
 #include "db-server.h"
 #include "registry-types.h"
+#include "registry/cache/coherence.h"
 #include "registry/move/move.h"
-#include "registry/move/mover.h"
+#include "registry/mover.h"
+#include "registry/registry.h"
+#include "registry/resource/resource.h"
+#include "registry/tenant/system_space.h"
+#include "registry/tenant/tenant.h"
 #include "registry/trait/catalogue.h"
 #include "registry/upkeep/doctor.h"
 #include "registry/upkeep/reap.h"
-#include "registry/tenant/system_space.h"
 
 // One client: a connection, its registry, and what the last operation came to.
 struct client {
@@ -177,7 +181,7 @@ static enum db_verdict op_run(void *arg)
 	struct guard guard = { 0 };
 
 	run->client->runs++;
-	catalogue_begin(run->client->registry);
+	coherence_begin(run->client->registry);
 	if (op->at_start != NULL)
 		op->at_start();
 	if (op->match != NULL)
@@ -208,7 +212,7 @@ static enum outcome client_do(struct client *client, const struct op *op)
 	if (result != DB_OK)
 		return result == DB_LOST || result == DB_RETRY ? OUTCOME_UNAVAILABLE : OUTCOME_INTERNAL;
 	if (outcome_commits(run.outcome))
-		catalogue_committed(client->registry);
+		coherence_committed(client->registry);
 	return run.outcome;
 }
 

@@ -4,6 +4,7 @@
 
 #include "documents.h"
 #include "registry-fixture.h"
+#include "registry/resource/secret.h"
 #include "registry/type/rules.h"
 
 #define ID(n) "aa000000-0000-0000-0000-0000000000" #n

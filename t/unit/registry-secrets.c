@@ -3,6 +3,8 @@
 #include "base/base.h"
 
 #include "documents.h"
+#include "registry/baremetal/rules.h"
+#include "registry/resource/secret.h"
 #include "registry/type/rules.h"
 
 static struct pool *pool;

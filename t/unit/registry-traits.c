@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "registry-fixture.h"
+#include "registry/resource/traits.h"
 #include "registry/trait/catalogue.h"
 
 enum { MOST_NAMES = 8 };
@@ -50,7 +51,7 @@ static enum db_verdict task_run(void *arg)
 {
 	struct working *working = arg;
 
-	catalogue_begin(working->client->registry);
+	coherence_begin(working->client->registry);
 	working->outcome = task_do(working->client, working->task);
 	if (working->task->before_commit != NULL)
 		working->task->before_commit();
@@ -68,7 +69,7 @@ static enum outcome client_task(struct client *client, const struct task *task)
 	if (db_txn_run(client->db, DB_WRITE, &client->request_id, task_run, &working) != DB_OK)
 		return OUTCOME_UNAVAILABLE;
 	if (outcome_commits(working.outcome))
-		catalogue_committed(client->registry);
+		coherence_committed(client->registry);
 	return working.outcome;
 }
 
@@ -291,7 +292,7 @@ static enum db_verdict errand_run(void *arg)
 {
 	struct errand *errand = arg;
 
-	catalogue_begin(errand->client->registry);
+	coherence_begin(errand->client->registry);
 	errand->outcome = errand_do(errand);
 	return outcome_commits(errand->outcome) ? DB_COMMIT : DB_ROLLBACK;
 }
@@ -308,7 +309,7 @@ static enum outcome run_errand(struct errand *errand)
 	if (db_txn_run(client->db, reads ? DB_AUTOCOMMIT : DB_WRITE, &id, errand_run, errand) != DB_OK)
 		return OUTCOME_UNAVAILABLE;
 	if (outcome_commits(errand->outcome))
-		catalogue_committed(client->registry);
+		coherence_committed(client->registry);
 	return errand->outcome;
 }
 
@@ -359,14 +360,14 @@ static void catalogue(void)
 // here and near share, far is another master's.
 static void coherence(void)
 {
-	struct catalogue_shared *shared = catalogue_share();
+	struct coherence_shared *shared = coherence_share();
 	struct client near, far;
 	struct timespec second = { .tv_sec = 1 };
 
 	client_open(&near);
 	client_open(&far);
-	catalogue_join(here.registry, shared);
-	catalogue_join(near.registry, shared);
+	coherence_join(here.registry, shared);
+	coherence_join(near.registry, shared);
 	ERRAND(OK, "near knows the catalogue", &near, GET_TRAIT, "HW_A");
 	ERRAND(OK, "far, too", &far, GET_TRAIT, "HW_A");
 	ERRAND(CREATED, "a new one", &here, PUT_TRAIT, "CUSTOM_TWO");
@@ -386,10 +387,10 @@ static void coherence(void)
 	is_int((long long)round_trips(&near, "HW_A"), 0, "and held");
 	client_close(&near);
 	client_close(&far);
-	catalogue_join(here.registry, NULL);
+	coherence_join(here.registry, NULL);
 	client_close(&here);
 	client_open(&here);
-	catalogue_unshare(&shared);
+	coherence_unshare(&shared);
 	ok(shared == NULL, "given back");
 }
 

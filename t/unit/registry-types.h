@@ -4,6 +4,7 @@
 #define TENURE_T_UNIT_REGISTRY_TYPES_H
 
 #include "registry/type/definition.h"
+#include "registry/type/type.h"
 #include "tap.h"
 
 // As the tenancy dialect resolves it for a regular tenant; NULL: there is none.

@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "documents.h"
+#include "registry/core/failure.h"
 #include "repr/schema/structural_internal.h"
 
 static const struct structural *schema_of(struct pool *pool, const char *text)

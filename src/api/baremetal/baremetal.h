@@ -6,7 +6,7 @@
 #include "api/call.h"
 #include "api/conditions.h"
 #include "registry/baremetal/baremetal.h"
-#include "registry/resource/stored.h"
+#include "registry/core/stored.h"
 
 enum { VERSION_MIN = 1, VERSION_MAX = 82, VERSION_ETAG = 40 }; // minor numbers of 1.N
 

@@ -8,6 +8,10 @@
 #include "base/config/config.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/baremetal/rules.h"
+#include "registry/resource/resource.h"
+#include "registry/tenant/tenant.h"
+#include "registry/type/type.h"
 
 enum { SINCE_ENROLL = 11 };
 

@@ -7,6 +7,7 @@
 #include "base/config/config.h"
 #include "base/pool.h"
 #include "registry/resource/count_values.h"
+#include "registry/type/type.h"
 
 enum { // microversions
 	SINCE_PROPERTIES = 14,

@@ -4,6 +4,9 @@
 
 #include "api/baremetal/baremetal.h"
 #include "base/pool.h"
+#include "registry/baremetal/rules.h"
+#include "registry/resource/resource.h"
+#include "registry/type/type.h"
 
 enum { SINCE_NODE_NAMES = 5 };
 

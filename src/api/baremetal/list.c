@@ -5,6 +5,8 @@
 #include "api/baremetal/baremetal.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/resource/resource.h"
+#include "registry/type/type.h"
 
 enum { LIMIT_MOST = 1000, SINCE_DETAIL = 43 };
 

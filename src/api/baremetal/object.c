@@ -5,6 +5,7 @@
 #include "api/baremetal/baremetal.h"
 #include "base/clock.h"
 #include "base/pool.h"
+#include "registry/resource/secret.h"
 
 enum { SINCE_AVAILABLE = 2, SINCE_FIELDS = 8, SECONDS = 19 /* of "2026-11-21T05:24:00" */ };
 

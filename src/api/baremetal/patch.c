@@ -9,6 +9,9 @@
 #include "base/config/config.h"
 #include "base/pool.h"
 #include "http/media.h"
+#include "registry/log/stale.h"
+#include "registry/resource/resource.h"
+#include "registry/resource/secret.h"
 
 enum { SINCE_RESET = 45 };
 

@@ -5,6 +5,7 @@
 #include "api/baremetal/baremetal.h"
 #include "api/patch.h"
 #include "base/pool.h"
+#include "registry/resource/resource.h"
 
 // ---- states
 

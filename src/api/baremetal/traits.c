@@ -6,6 +6,7 @@
 #include "api/patch.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/resource/traits.h"
 #include "registry/trait/trait.h"
 
 enum outcome get_traits(struct call *call)

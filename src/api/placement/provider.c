@@ -6,6 +6,7 @@
 #include "api/placement/schema.h"
 #include "base/clock.h"
 #include "base/pool.h"
+#include "registry/log/stale.h"
 
 // ---- schemas
 

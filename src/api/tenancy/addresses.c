@@ -6,7 +6,9 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/resource/resource.h"
 #include "registry/type/definition.h"
+#include "registry/type/type.h"
 
 static const struct words vocabularies[] = {
 	{ "v1.0", "account", "accounts", "X-Account-", 1 },

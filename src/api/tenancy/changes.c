@@ -6,6 +6,7 @@
 #include "api/tenancy/tenancy.h"
 #include "base/buf.h"
 #include "base/pool.h"
+#include "registry/resource/resource.h"
 #include "registry/tenant/change_list.h"
 
 static void set_etag_text(struct pool *pool, struct doc *doc, const char *name, struct str bytes)

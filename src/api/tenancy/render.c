@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/pool.h"
 #include "http/media.h"
+#include "registry/resource/secret.h"
 #include "registry/type/rules.h"
 
 // ---- tenants

@@ -7,6 +7,9 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/log/stale.h"
+#include "registry/resource/resource.h"
+#include "registry/type/type.h"
 
 enum outcome begin_resource(struct call *call, struct address *address, struct conditions *conditions)
 {

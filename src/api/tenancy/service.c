@@ -5,6 +5,7 @@
 #include "api/tenancy/tenancy.h"
 #include "base/log.h"
 #include "base/pool.h"
+#include "registry/registry.h"
 
 static struct doc *version_doc(struct call *call, const char *id, const char *status)
 {

@@ -6,8 +6,9 @@
 #include "api/call.h"
 #include "api/conditions.h"
 #include "api/patch.h"
+#include "registry/core/stored.h"
 #include "registry/move/move.h"
-#include "registry/resource/stored.h"
+#include "registry/trait/trait.h"
 
 // /v1.0/ speaks of accounts, /v2.0/ of tenants (doc/api.md).
 struct words {

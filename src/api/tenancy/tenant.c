@@ -9,6 +9,8 @@
 #include "base/config/config.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/log/stale.h"
+#include "registry/tenant/tenant.h"
 
 static void write_tenant(struct call *call, const struct tenant *tenant)
 {

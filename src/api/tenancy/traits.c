@@ -5,6 +5,7 @@
 #include "api/conditions.h"
 #include "api/tenancy/tenancy.h"
 #include "base/pool.h"
+#include "registry/resource/traits.h"
 #include "registry/trait/trait.h"
 
 static void write_traits(struct call *call, const struct resource *resource)

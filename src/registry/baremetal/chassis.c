@@ -3,6 +3,8 @@
 #include "base/base.h"
 
 #include "registry/baremetal/internal.h"
+#include "registry/baremetal/rules.h"
+#include "registry/core/failure.h"
 
 static enum outcome complete(struct draft *draft)
 {

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "registry/baremetal/internal.h"
+#include "registry/core/failure.h"
 #include "repr/json/doc.h"
 
 enum { TEXT_MOST = 255, TIME_SECONDS = 19 };

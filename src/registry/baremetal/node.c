@@ -5,6 +5,8 @@
 #include "base/config/config.h"
 #include "base/pool.h"
 #include "registry/baremetal/internal.h"
+#include "registry/baremetal/rules.h"
+#include "registry/core/failure.h"
 #include "repr/json/doc.h"
 
 enum { MEMBER_MAX = 32 };

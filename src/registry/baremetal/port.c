@@ -4,6 +4,8 @@
 
 #include "base/pool.h"
 #include "registry/baremetal/internal.h"
+#include "registry/baremetal/rules.h"
+#include "registry/core/failure.h"
 #include "repr/json/doc.h"
 
 enum { DATAPATH_ID = 16 };

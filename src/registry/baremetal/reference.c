@@ -5,7 +5,10 @@
 
 #include "base/pool.h"
 #include "registry/baremetal/internal.h"
-#include "registry/core/internal.h"
+#include "registry/baremetal/rules.h"
+#include "registry/core/failure.h"
+#include "registry/core/stored.h"
+#include "registry/type/type.h"
 #include "repr/json/doc.h"
 #include "sql/lookup_keys.h"
 

@@ -2,6 +2,7 @@
 #include "base/base.h"
 
 #include "registry/cache/page_cache.h"
+#include "registry/core/model.h"
 
 enum { LARGEST_SHARE = 2, DOUBTS_MAX = 5 };
 

@@ -5,6 +5,7 @@
 #define TENURE_REGISTRY_CACHE_PAGE_CACHE_H
 
 #include "base/str.h"
+#include "registry/core/model.h"
 
 struct pages;
 

@@ -7,7 +7,7 @@
 #ifndef TENURE_REGISTRY_CACHE_RESOURCE_CACHE_H
 #define TENURE_REGISTRY_CACHE_RESOURCE_CACHE_H
 
-#include "registry/resource/resource.h"
+#include "registry/core/model.h"
 
 struct recall;
 

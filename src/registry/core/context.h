@@ -9,9 +9,9 @@
 #define TENURE_REGISTRY_CORE_CONTEXT_H
 
 #include "base/outcome.h"
+#include "base/problem.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "base/problem.h"
 
 struct config;
 struct db;
@@ -34,6 +34,7 @@ struct registry {
 	struct db *db;
 	struct types *types;
 	struct definitions *definitions; // registry/type/definition.h: what is held of them
+	struct coherence *coherence; // of what it holds: registry/cache/coherence.h
 	struct catalogue *catalogue; // of traits: registry/trait/catalogue.h
 	struct recall *recall; // of resources: registry/cache/resource_cache.h
 	struct pages *pages; // of lists: registry/cache/page_cache.h
@@ -56,30 +57,22 @@ struct registry {
 	} concerned; // whose resources the call has found, for the access log; set to nothing before each run of the call
 };
 
-// Connects nothing yet.
-struct registry *registry_new(const struct config *config, struct db *db);
-void registry_free(struct registry **registry);
-// Before each request's (first) run: loads keys and types when that hasn't happened on this connection. What goes wrong from
-// here on is told in *problem, which lasts until the next registry_begin(). OUTCOME_OK, _UNAVAILABLE, _INTERNAL (schema missing or of another version; logged with what to do).
-enum outcome registry_begin(struct registry *registry, struct pool *pool, const struct uuid *request_id, struct str actor,
-	struct problem *problem);
-// Before each run of a function in db_txn_run(), as the one before may have been rolled back: forgets what that one told, and
-// whose resources it found.
-void registry_begin_run(struct registry *registry);
-// After each request, when nothing is used any more that it was given: drops what it left in caches beyond their bounds.
-void registry_end(struct registry *registry);
-// Fills registry->problem's detail and returns outcome, so that callers can `return registry_fail(…)`.
-enum outcome registry_fail(struct registry *registry, enum outcome outcome, const char *format, ...) PRINTF_LIKE(3, 4);
 // The call is about a resource of that tenant. The name lives in the request's pool.
 void registry_concerns(struct registry *registry, struct str tenant);
 // The one tenant that it was about; p NULL: none, or several.
 struct str registry_concerned(const struct registry *registry);
-// Adds a member to the problem ("purge_at", …).
-void registry_fail_member(struct registry *registry, const char *name, struct str value);
 
-// One statement: does the database answer? OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
-enum outcome registry_ping(struct registry *registry);
+// Raises registry->stamp_us to us (microseconds since 1970) if it is less. Never lowers it.
+void registry_stamp_after(struct registry *registry, int64_t us);
+int64_t retention_us(const struct registry *registry);
+// Is s usable as an id of anything: 1 to 255 characters of UTF-8, no '/', no NUL, not "." or ".."?
+bool id_ok(struct str s);
+struct db_value; // db/db.h
+// Values of a batch, copied into the request's pool.
+struct db_value *call_values(struct pool *pool, const struct db_value *values, size_t n);
+#define CALL_VALUES(pool, ...) \
+	call_values((pool), DB_IN(__VA_ARGS__), COUNT_OF(((const struct db_value[]){ __VA_ARGS__ })))
 
-enum { REGISTRY_SCHEMA_VERSION = 12, REGISTRY_MAX_ID = 255 /* characters, not bytes */ };
+enum { REGISTRY_MAX_ID = 255 /* characters, not bytes */ };
 
 #endif

@@ -3,7 +3,8 @@
 #include "base/base.h"
 
 #include "base/clock.h"
-#include "registry/core/internal.h"
+#include "registry/core/failure.h"
+#include "registry/core/lock.h"
 #include "sql/locks.h"
 
 enum sql_wait lock_wait(const struct registry *registry)

@@ -3,7 +3,12 @@
 #include "base/base.h"
 
 #include "base/pool.h"
+#include "registry/core/failure.h"
+#include "registry/core/stored.h"
+#include "registry/crd/effect.h"
 #include "registry/type/definition_internal.h"
+#include "registry/type/policy.h"
+#include "registry/type/type.h"
 #include "sql/definitions.h"
 
 // Tenants read at once, and looked at for one answer.

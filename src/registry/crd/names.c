@@ -4,7 +4,11 @@
 #include "base/base.h"
 
 #include "base/pool.h"
+#include "registry/core/failure.h"
+#include "registry/core/stored.h"
+#include "registry/crd/internal.h"
 #include "registry/type/definition_internal.h"
+#include "registry/type/type.h"
 #include "sql/definitions.h"
 #include "sql/moves.h"
 

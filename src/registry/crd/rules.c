@@ -4,7 +4,12 @@
 
 #include "base/clock.h"
 #include "base/pool.h"
+#include "registry/core/failure.h"
+#include "registry/core/stored.h"
+#include "registry/crd/internal.h"
+#include "registry/crd/rules.h"
 #include "registry/type/definition_internal.h"
+#include "registry/type/type.h"
 #include "repr/schema/structural.h"
 
 enum { LABEL_MAX = 63 };

@@ -5,9 +5,9 @@
 #include "registry/log/change.h"
 
 #include "base/pool.h"
-#include "registry/core/internal.h"
 #include "registry/log/changed_fields.h"
 #include "registry/log/selectable.h"
+#include "registry/type/type.h"
 #include "sql/changes.h"
 
 // An etag of a row, kept for a batch; p NULL for none.

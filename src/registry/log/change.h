@@ -4,7 +4,7 @@
 #define TENURE_REGISTRY_LOG_CHANGE_H
 
 #include "db/db.h"
-#include "registry/resource/resource.h"
+#include "registry/core/model.h"
 #include "sql/deletions.h"
 #include "sql/moves.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
-#include "registry/resource/stored.h"
+#include "registry/core/stored.h"
 #include "repr/json/doc.h"
 
 void fields_add(struct fields *fields, struct str pointer)

@@ -3,7 +3,7 @@
 #ifndef TENURE_REGISTRY_LOG_CHANGED_FIELDS_H
 #define TENURE_REGISTRY_LOG_CHANGED_FIELDS_H
 
-#include "registry/resource/resource.h"
+#include "registry/core/model.h"
 
 enum { FIELDS_MAX = 64, FIELD_MAX_BYTES = 512 };
 

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/pool.h"
 #include "db/db.h"
-#include "registry/core/internal.h"
+#include "registry/core/failure.h"
 #include "sql/horizon.h"
 #include "sql/session.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
-#include "registry/core/internal.h"
+#include "registry/core/stored.h"
 #include "repr/json/doc.h"
 
 #define FIELDS(...) ((const char *const[]){ __VA_ARGS__, NULL })

@@ -4,7 +4,7 @@
 #ifndef TENURE_REGISTRY_LOG_SELECTABLE_H
 #define TENURE_REGISTRY_LOG_SELECTABLE_H
 
-#include "registry/resource/resource.h"
+#include "registry/core/model.h"
 
 // The fields of a type's objects that a field selector may name beside metadata.name and metadata.namespace, as
 // "status.phase". Ends with NULL; static.

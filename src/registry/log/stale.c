@@ -5,8 +5,9 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/pool.h"
-#include "registry/core/internal.h"
+#include "registry/core/failure.h"
 #include "registry/log/changed_fields.h"
+#include "registry/log/stale.h"
 #include "registry/tags/etag.h"
 #include "sql/stale.h"
 

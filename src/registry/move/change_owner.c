@@ -4,6 +4,8 @@
 
 #include "base/pool.h"
 #include "registry/move/internal.h"
+#include "registry/resource/internal.h"
+#include "registry/tenant/tenant.h"
 
 // Both tenants are held exclusively from here on, so that nobody else writes the resource.
 static enum outcome plan_gift(struct registry *registry, const struct move_order *order, struct move_plan *plan)

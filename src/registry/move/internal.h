@@ -1,11 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the files move*.c only.
+// For files of move/, and for mover.c.
 #ifndef TENURE_REGISTRY_MOVE_INTERNAL_H
 #define TENURE_REGISTRY_MOVE_INTERNAL_H
 
-#include "registry/core/internal.h"
+#include "registry/move/move.h"
 #include "registry/tags/etag.h"
 #include "sql/moves.h"
+
+// ---- state tags (tag.c), of the sums that state_lanes() explains
+
+struct state_sum {
+	uint64_t count;
+	struct str sums[4]; // decimal, as the database adds them up
+};
+// Writes MOVE_TAG_HEX hex digits and a NUL.
+void state_tag(struct registry *registry, const struct uuid *tenant, const struct state_sum *sum,
+	char tag[MOVE_TAG_HEX + 1]);
+void state_tag_of_one(struct registry *registry, const struct uuid *uid, uint64_t revision, char tag[MOVE_TAG_HEX + 1]);
+// Of all that is told of the action: both tenants with their counts, the moved set, the blockers with their texts; and of the
+// destination's namespaces that it merges with. Sets action->etag.
+void state_tag_of_action(struct registry *registry, struct move_action *action, const struct state_sum *sum,
+	const struct state_sum *merged);
+
+// ---- plans
 
 // Which resources a move takes (moves.sql). What moves together in a new way gets a case there, and nothing else changes.
 struct move_set {

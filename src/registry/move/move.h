@@ -4,7 +4,7 @@
 #ifndef TENURE_REGISTRY_MOVE_MOVE_H
 #define TENURE_REGISTRY_MOVE_MOVE_H
 
-#include "registry/resource/resource.h"
+#include "registry/core/model.h"
 
 enum { MOVE_TAG_HEX = 40 /* hex digits of tags */, MOVE_MAX_BLOCKERS = 1000 };
 

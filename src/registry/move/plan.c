@@ -2,8 +2,19 @@
 // The move action: what a move affects, what stands in its way, and tags that change when any of it does.
 #include "base/base.h"
 
+#include "base/config/config.h"
 #include "base/pool.h"
+#include "registry/core/failure.h"
+#include "registry/core/lock.h"
+#include "registry/crd/internal.h"
 #include "registry/move/internal.h"
+#include "registry/placement/rules.h"
+#include "registry/resource/resource.h"
+#include "registry/tenant/internal.h"
+#include "registry/tenant/tenant.h"
+#include "registry/type/internal.h"
+#include "registry/type/stored_type.h"
+#include "registry/type/tree.h"
 
 static const char ending_detail[] =
 	"the destination's namespace of that name goes once its finalizers are gone, with all that is in it: wait for that";

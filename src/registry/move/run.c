@@ -6,6 +6,8 @@
 #include "base/pool.h"
 #include "registry/log/change.h"
 #include "registry/move/internal.h"
+#include "registry/resource/internal.h"
+#include "registry/type/internal.h"
 
 // Statements over more than this many rows are split by id: INSERT … SELECT into the change log holds the table's
 // AUTO-INC lock until it ends (innodb_autoinc_lock_mode=1), and other tenants' writers wait for that.

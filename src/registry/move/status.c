@@ -2,7 +2,10 @@
 // How a move stands: progress and outcome of those carried out in the background.
 #include "base/base.h"
 
+#include "registry/core/failure.h"
 #include "registry/move/internal.h"
+#include "registry/resource/resource.h"
+#include "registry/type/stored_type.h"
 
 static enum move_state state_of(struct str state, bool has_progress)
 {

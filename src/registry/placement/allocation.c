@@ -5,6 +5,7 @@
 #include "registry/placement/allocation.h"
 
 #include "base/pool.h"
+#include "registry/core/failure.h"
 #include "registry/placement/provider_internal.h"
 #include "sql/allocations.h"
 

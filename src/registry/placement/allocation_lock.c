@@ -2,6 +2,8 @@
 // What a write of allocations concerns: found, locked and read, before anything is checked.
 #include "base/base.h"
 
+#include "registry/core/failure.h"
+#include "registry/core/lock.h"
 #include "registry/placement/allocation_internal.h"
 
 // ---- JSON

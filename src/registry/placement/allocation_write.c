@@ -4,6 +4,7 @@
 // statements, however many providers and consumers there are.
 #include "base/base.h"
 
+#include "registry/core/failure.h"
 #include "registry/log/change.h"
 #include "registry/placement/allocation_internal.h"
 #include "repr/json/doc.h"

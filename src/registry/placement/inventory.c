@@ -5,6 +5,7 @@
 #include "registry/placement/inventory.h"
 
 #include "base/pool.h"
+#include "registry/core/failure.h"
 #include "registry/placement/inventory_internal.h"
 
 struct inventory inventory_of_columns(struct registry *registry, const struct sql_inventory *i)

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/pool.h"
+#include "registry/core/failure.h"
 #include "registry/placement/inventory_internal.h"
 
 #define CONFLICT "resource provider generation conflict"

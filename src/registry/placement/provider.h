@@ -10,7 +10,8 @@
 #ifndef TENURE_REGISTRY_PLACEMENT_PROVIDER_H
 #define TENURE_REGISTRY_PLACEMENT_PROVIDER_H
 
-#include "registry/resource/resource.h"
+#include "registry/core/model.h"
+#include "registry/resource/traits.h"
 
 struct trait_edit; // registry/trait/trait.h
 

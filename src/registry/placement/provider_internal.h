@@ -3,7 +3,7 @@
 #ifndef TENURE_REGISTRY_PLACEMENT_PROVIDER_INTERNAL_H
 #define TENURE_REGISTRY_PLACEMENT_PROVIDER_INTERNAL_H
 
-#include "registry/core/internal.h"
+#include "db/db.h"
 #include "registry/placement/provider.h"
 
 // ---- what is refused

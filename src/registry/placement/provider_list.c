@@ -5,8 +5,10 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
+#include "registry/core/failure.h"
 #include "registry/placement/provider_internal.h"
 #include "registry/trait/catalogue.h"
+#include "registry/type/tree.h"
 #include "sql/provider_lists.h"
 
 enum { COUNT_UP_TO = 1000, MAX_TOLD = 1024 /* bytes of names in a message */ };

@@ -3,7 +3,10 @@
 #include "base/base.h"
 
 #include "base/pool.h"
+#include "registry/core/failure.h"
 #include "registry/placement/provider_internal.h"
+#include "registry/placement/rules.h"
+#include "registry/type/tree.h"
 #include "repr/json/doc.h"
 #include "sql/lookup_keys.h"
 #include "sql/providers.h"

@@ -5,6 +5,8 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
+#include "registry/cache/coherence.h"
+#include "registry/core/failure.h"
 #include "registry/placement/provider_internal.h"
 #include "registry/trait/catalogue.h"
 #include "repr/json/doc.h"
@@ -228,7 +230,7 @@ enum outcome resource_class_delete(struct registry *registry, struct str name)
 	struct db *db = registry->db;
 	struct pool *pool = registry->pool;
 	struct db_call calls[] = {
-		catalogue_hold_call(),
+		coherence_hold_call(),
 		sql_class_seen_holder_call(pool, &(struct sql_class_seen_holder){ .id = class.id }),
 		sql_class_used_holder_call(pool, &(struct sql_class_used_holder){ .id = class.id }),
 		sql_class_holder_call(pool, &(struct sql_class_holder){ .id = class.id }),

@@ -2,7 +2,7 @@
 #include "base/base.h"
 
 #include "base/pool.h"
-#include "registry/core/internal.h"
+#include "registry/core/failure.h"
 #include "registry/resource/count_values.h"
 #include "sql/searches.h"
 

@@ -3,7 +3,7 @@
 #ifndef TENURE_REGISTRY_RESOURCE_COUNT_VALUES_H
 #define TENURE_REGISTRY_RESOURCE_COUNT_VALUES_H
 
-#include "registry/resource/resource.h"
+#include "registry/core/model.h"
 
 enum { TALLY_MAX = 1000 }; // values, the first in byte order
 

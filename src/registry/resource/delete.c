@@ -4,9 +4,12 @@
 #include "base/base.h"
 
 #include "base/pool.h"
-#include "registry/core/internal.h"
 #include "registry/log/change.h"
+#include "registry/log/stale.h"
+#include "registry/resource/internal.h"
 #include "registry/tags/etag.h"
+#include "registry/type/internal.h"
+#include "registry/type/tree.h"
 #include "sql/deletions.h"
 
 static enum outcome fail_locked(struct registry *registry, const struct resource *resource, const char *what)

@@ -4,7 +4,7 @@
 #include "base/base.h"
 
 #include "base/pool.h"
-#include "registry/core/internal.h"
+#include "registry/resource/internal.h"
 #include "repr/json/doc.h"
 #include "repr/schema/field_fault.h"
 

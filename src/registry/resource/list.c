@@ -8,9 +8,10 @@
 #include "base/pool.h"
 #include "registry/cache/page_cache.h"
 #include "registry/cache/resource_cache.h"
-#include "registry/core/internal.h"
 #include "registry/log/horizon.h"
+#include "registry/resource/internal.h"
 #include "registry/trait/filter.h"
+#include "registry/type/type.h"
 #include "sql/resource_lists.h"
 
 enum { PAGE_MAX_BYTES = 4 << 20 };

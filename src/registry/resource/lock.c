@@ -5,7 +5,8 @@
 
 #include "base/pool.h"
 #include "registry/cache/resource_cache.h"
-#include "registry/core/internal.h"
+#include "registry/resource/internal.h"
+#include "registry/type/type.h"
 #include "sql/resources.h"
 
 // ---- the calls, and what their rows mean

@@ -3,7 +3,7 @@
 #include "base/base.h"
 
 #include "base/pool.h"
-#include "registry/core/internal.h"
+#include "registry/resource/internal.h"
 #include "sql/lookup_keys.h"
 
 static const struct alias *of_kind(const struct relations *relations, const char *kind)

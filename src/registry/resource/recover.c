@@ -4,9 +4,14 @@
 #include "base/base.h"
 
 #include "base/pool.h"
-#include "registry/core/internal.h"
+#include "registry/cache/coherence.h"
 #include "registry/log/change.h"
+#include "registry/log/stale.h"
+#include "registry/resource/internal.h"
 #include "registry/trait/catalogue.h"
+#include "registry/type/internal.h"
+#include "registry/type/stored_type.h"
+#include "registry/type/tree.h"
 #include "sql/deletions.h"
 
 struct deletion {
@@ -185,7 +190,7 @@ static enum outcome bring_back(struct registry *registry, const struct held_tena
 		changes_of_recovery(registry, &deletion->of),
 		sql_deletion_retire_forwards_call(pool, &forwards),
 		count_up_call(registry, held, deletion->n),
-		catalogue_hold_call(),
+		coherence_hold_call(),
 		sql_deletion_show_traits_call(pool, &traits),
 		sql_deletion_show_classes_call(pool, &classes),
 		sql_deletion_undone_call(pool, &undone),
@@ -196,7 +201,7 @@ static enum outcome bring_back(struct registry *registry, const struct held_tena
 		return registry_db_failed(result);
 	if (calls[2].rows.affected != 1)
 		return fail_quota(registry, held);
-	enum outcome outcome = calls[4].rows.affected > 0 ? catalogue_raise(registry, CATALOGUE_TRAITS) : OUTCOME_OK;
+	enum outcome outcome = calls[4].rows.affected > 0 ? coherence_raise(registry, COHERENCE_TRAITS) : OUTCOME_OK;
 	if (outcome == OUTCOME_OK && deletion->resource.type == type_definitions(registry))
 		outcome = definitions_changed(registry, deletion->resource.tenant_id);
 	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;

@@ -7,8 +7,10 @@
 #include "base/clock.h"
 #include "base/pool.h"
 #include "registry/cache/resource_cache.h"
-#include "registry/core/internal.h"
+#include "registry/resource/internal.h"
 #include "registry/tags/etag.h"
+#include "registry/type/stored_type.h"
+#include "registry/type/tree.h"
 #include "sql/resources.h"
 
 const struct db_query resource_of_id = { "SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.id = ?", "u", RESOURCE_OUT };
@@ -108,14 +110,6 @@ enum outcome fail_not_there(struct registry *registry, const struct ident *ident
 
 	return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no %.*s %.*s", STR_ARG(ident->type->singular),
 		STR_ARG(what));
-}
-
-enum outcome fail_tenant_gone(struct registry *registry, struct str name, int64_t purge_us)
-{
-	if (purge_us <= registry->now_us)
-		return fail_no_tenant(registry, name);
-	return fail_gone(registry, purge_us, "tenant \"%.*s\" was deleted; it can be recovered until it is purged",
-		STR_ARG(name));
 }
 
 static enum outcome fail_deleted(struct registry *registry, const struct address *address,

@@ -3,67 +3,12 @@
 #ifndef TENURE_REGISTRY_RESOURCE_RESOURCE_H
 #define TENURE_REGISTRY_RESOURCE_RESOURCE_H
 
-#include "registry/tenant/tenant.h"
-#include "registry/type/type.h"
-
-struct doc;
-
-struct address {
-	struct str tenant;
-	const struct type *type;
-	struct str space; // the namespace; "" when the type has none
-	struct str name;
-};
-
-enum resource_live { RESOURCE_DELETED = 0, RESOURCE_COUNTED = 1, RESOURCE_KEPT = 2 /* the namespace "default" */ };
-
-struct resource {
-	uint64_t id;
-	struct uuid uid;
-	uint64_t tenant_id;
-	struct str tenant;
-	const struct type *type;
-	struct str space, name;
-	enum resource_live live;
-	bool locked;
-	uint64_t revision, edits;
-	uint64_t changed;    // id of its last change: rises over everything that the server keeps
-	uint64_t generation; // grows with each change of the body outside of "status"
-	uint64_t moves;      // how often it moved to another tenant
-	uint8_t stored_etag[64]; // in its row: of its content. For writers of the row and the change log
-	uint8_t etag[64];    // what clients see and send: the stored one, or made of it (registry/tags/etag.h)
-	struct str meta; // JSON object: labels, annotations and what else the client keeps in metadata; compact
-	struct str body; // JSON object: everything but metadata; compact
-	bool has_root;
-	struct uuid root;  // the top of the tree it belongs to, when it has one
-	struct str traits; // JSON array of names in byte order; "" for none
-	int64_t created_us, updated_us;
-	int64_t deleted_us, purge_us; // 0 while it lives
-	int64_t doomed_us;            // its deletion was asked for, and waits for its finalizers; 0: it was not
-};
-
-// What a write makes of a resource.
-struct content {
-	struct str meta;
-	struct str body;      // p NULL: document has it instead
-	struct doc *document;
-	bool locked; // metadata.locked: refuses moves and deletion
-};
-// Computes the new content from the current one (NULL: there is none yet). OUTCOME_OK, or what the write ends with. Runs
-// under the row's lock, so it must not wait for anything.
-struct edit {
-	enum outcome (*apply)(void *arg, const struct resource *current, struct content *content);
-	void *arg;
-	bool creates; // false: answer NOT_FOUND (or GONE, MOVED) when there is nothing to change
-	struct str version; // of a custom type: the one whose schema the result has to fit; p NULL: the one stored in
-};
+#include "registry/core/model.h"
+#include "registry/trait/trait.h"
 
 // OUTCOME_OK. _NOT_FOUND. _GONE: it, its tenant or what its forward leads to is deleted and recoverable; *resource has
 // purge_us and tenant. _MOVED: it lives elsewhere; *resource is what lives there, and the caller decides who may know.
 enum outcome resource_get(struct registry *registry, const struct address *address, struct resource *resource);
-
-// As tenant_check.
-enum outcome resource_check(struct registry *registry, const struct resource *resource, struct guard guard);
 
 // Creates or changes. A write that changes nothing keeps revision and etag and leaves no change row.
 // OUTCOME_CREATED, _OK, _STALE, _PRECONDITION_REQUIRED, _NOT_FOUND (no tenant or namespace; nothing there and !creates;
@@ -91,14 +36,6 @@ enum outcome resource_recover(struct registry *registry, const struct address *a
 
 // ---- by what it is, wherever it stands: for types whose resources have their uid as name (type->rules)
 
-// A live resource by its uid or, where kind is set, by an alias (rules.h). tenant: whose it has to be; p NULL: anybody's.
-struct ident {
-	const struct type *type;
-	struct str tenant;
-	struct uuid uid;
-	const char *kind;
-	struct str value;
-};
 // OUTCOME_OK, _NOT_FOUND (also: another tenant's, or that tenant is deleted).
 enum outcome resource_find(struct registry *registry, const struct ident *ident, struct resource *resource);
 // Changes what is there; edit->creates does not count. OUTCOME_OK, _NOT_FOUND, _STALE, _PRECONDITION_REQUIRED,

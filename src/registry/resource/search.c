@@ -4,7 +4,8 @@
 #include "base/base.h"
 
 #include "base/pool.h"
-#include "registry/core/internal.h"
+#include "registry/resource/internal.h"
+#include "registry/type/tree.h"
 #include "sql/searches.h"
 
 // Text of any characters as part of a pattern.

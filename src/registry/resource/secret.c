@@ -3,7 +3,9 @@
 #include "base/base.h"
 
 #include "base/pool.h"
-#include "registry/core/internal.h"
+#include "registry/core/failure.h"
+#include "registry/core/stored.h"
+#include "registry/resource/secret.h"
 
 static bool is_mask(const struct doc *value)
 {

@@ -6,9 +6,10 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/pool.h"
-#include "registry/core/internal.h"
 #include "registry/log/change.h"
+#include "registry/resource/internal.h"
 #include "registry/tags/etag.h"
+#include "registry/type/type.h"
 #include "repr/json/doc.h"
 #include "sql/namespace_ends.h"
 

@@ -7,31 +7,17 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
-#include "registry/core/internal.h"
+#include "registry/cache/coherence.h"
 #include "registry/log/change.h"
+#include "registry/log/stale.h"
+#include "registry/resource/internal.h"
+#include "registry/resource/traits.h"
 #include "registry/tags/etag.h"
 #include "registry/trait/catalogue.h"
 #include "repr/json/doc.h"
 #include "sql/traits.h"
 
 enum { TOLD_MAX = 20 }; // names in a message
-
-bool trait_is_name(struct str name)
-{
-	for (size_t i = 0; i < name.n; i++) {
-		char c = name.p[i];
-		if (!(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '_')
-			return false;
-	}
-	return name.n > 0 && name.n <= TRAIT_MAX_NAME;
-}
-
-bool trait_is_custom(struct str name)
-{
-	struct str prefix = STR("CUSTOM_");
-
-	return trait_is_name(name) && str_starts(name, prefix) && name.n > prefix.n;
-}
 
 // ---- sets of names: in byte order, each once
 
@@ -204,14 +190,14 @@ static enum outcome make_and_attach(struct registry *registry, const struct reso
 	const struct sql_trait_make make = { .names = names_json(registry->pool, names), .now = registry->now_us };
 	struct db_call calls[] = {
 		sql_trait_make_call(registry->pool, &make),
-		catalogue_raise_call(CATALOGUE_TRAITS),
+		coherence_raise_call(COHERENCE_TRAITS),
 		attach_call(registry, resource, names),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	catalogue_raised(registry, CATALOGUE_TRAITS, &calls[1]);
+	coherence_raised(registry, COHERENCE_TRAITS, &calls[1]);
 	if (calls[2].rows.affected == names.n)
 		return OUTCOME_OK;
 	db_txn_again(registry->db); // somebody deleted one meanwhile

@@ -4,35 +4,16 @@
 #include "base/base.h"
 
 #include "base/pool.h"
-#include "registry/core/internal.h"
 #include "registry/log/change.h"
 #include "registry/log/changed_fields.h"
+#include "registry/log/stale.h"
+#include "registry/resource/internal.h"
+#include "registry/resource/secret.h"
 #include "registry/tags/etag.h"
+#include "registry/type/internal.h"
+#include "registry/type/tree.h"
 #include "repr/json/doc.h"
 #include "sql/resources.h"
-
-struct db_call count_up_call(struct registry *registry, const struct held_tenant *held, uint64_t n)
-{
-	const struct sql_count_up in = {
-		.tenant_id = held->id,
-		.n = n,
-		.most = held->has_limit ? held->max_resources : INT64_MAX,
-	};
-
-	return sql_count_up_call(registry->pool, &in);
-}
-
-struct db_call count_down_call(struct registry *registry, uint64_t tenant_id, uint64_t n)
-{
-	return sql_count_down_call(registry->pool, &(struct sql_count_down){ .tenant_id = tenant_id, .n = n });
-}
-
-enum outcome fail_quota(struct registry *registry, const struct held_tenant *held)
-{
-	return registry_fail(registry, OUTCOME_OVER_QUOTA,
-		"the tenant's tier allows %llu resources, and they are all there: delete some, or ask for another tier",
-		(unsigned long long)held->max_resources);
-}
 
 static struct str root_value(struct registry *registry, const struct resource *resource)
 {

@@ -6,9 +6,8 @@
 #include "base/buf.h"
 #include "base/digest.h"
 #include "base/pool.h"
-#include "registry/core/internal.h"
+#include "registry/core/stored.h"
 #include "repr/json/doc.h"
-
 
 static bool is_among(const char *const *names, struct str name)
 {
@@ -132,98 +131,4 @@ void state_lanes(struct registry *registry, const struct type *type, const struc
 	for (size_t i = 0; i < 4; i++)
 		lanes[i] = (uint64_t)hash[i * 4] << 24 | (uint64_t)hash[i * 4 + 1] << 16 | (uint64_t)hash[i * 4 + 2] << 8 |
 			   hash[i * 4 + 3];
-}
-
-static void tag_of_parts(struct registry *registry, const struct str *parts, size_t n, char tag[MOVE_TAG_HEX + 1])
-{
-	uint8_t hash[DIGEST_SHA256];
-
-	digest_hmac_sha256(registry->state_key, parts, n, hash);
-	buf_hex(tag, hash, MOVE_TAG_HEX / 2);
-	tag[MOVE_TAG_HEX] = '\0';
-}
-
-static struct str sum_text(struct registry *registry, const struct state_sum *sum)
-{
-	struct buf text = buf_new(registry->pool, 256);
-
-	buf_add_u64(&text, sum->count);
-	for (size_t i = 0; i < 4; i++) {
-		buf_addc(&text, '/');
-		buf_add(&text, sum->sums[i]);
-	}
-	return buf_str(&text);
-}
-
-void state_tag(struct registry *registry, const struct uuid *tenant, const struct state_sum *sum,
-	char tag[MOVE_TAG_HEX + 1])
-{
-	const struct str parts[] = { STR("state:"), uuid_bytes(tenant), sum_text(registry, sum) };
-
-	tag_of_parts(registry, parts, COUNT_OF(parts), tag);
-}
-
-void state_tag_of_one(struct registry *registry, const struct uuid *uid, uint64_t revision, char tag[MOVE_TAG_HEX + 1])
-{
-	struct buf text = buf_new(registry->pool, 24);
-
-	buf_add_u64(&text, revision);
-	const struct str parts[] = { STR("one:"), uuid_bytes(uid), buf_str(&text) };
-	tag_of_parts(registry, parts, COUNT_OF(parts), tag);
-}
-
-// Texts of clients' choice come with their lengths, so that no two lists of blockers read the same.
-static void add_counted(struct buf *buf, struct str s)
-{
-	buf_add_u64(buf, s.n);
-	buf_addc(buf, ':');
-	buf_add(buf, s);
-}
-
-static void add_number(struct buf *buf, uint64_t number)
-{
-	buf_add_u64(buf, number);
-	buf_addc(buf, '/');
-}
-
-// All that an action tells of a tenant. Its etag covers tier, metadata and what else it has as content.
-static void add_tenant(struct buf *buf, const struct tenant *tenant, const struct type_counts *counts)
-{
-	buf_add(buf, uuid_bytes(&tenant->uid));
-	buf_add(buf, str_n((const char *)tenant->etag, sizeof(tenant->etag)));
-	add_number(buf, tenant->resources);
-	add_number(buf, (uint64_t)tenant->created_us);
-	add_number(buf, (uint64_t)tenant->updated_us);
-	add_number(buf, counts->n);
-	for (size_t i = 0; i < counts->n; i++) {
-		add_counted(buf, counts->list[i].type);
-		add_number(buf, counts->list[i].resources);
-	}
-}
-
-void state_tag_of_action(struct registry *registry, struct move_action *action, const struct state_sum *sum,
-	const struct state_sum *merged)
-{
-	struct buf tenants = buf_new(registry->pool, 512), blockers = buf_new(registry->pool, 512);
-
-	add_tenant(&tenants, &action->source, &action->source_counts);
-	add_tenant(&tenants, &action->dest, &action->dest_counts);
-	for (size_t i = 0; i < action->n_blockers; i++) {
-		add_counted(&blockers, action->blockers[i].resource);
-		add_counted(&blockers, str_c(action->blockers[i].reason));
-		add_counted(&blockers, action->blockers[i].detail);
-	}
-	// Which resources move, and what of each is told, follows from the sums, in which their uids and revisions are.
-	const struct str parts[] = {
-		STR("action:"),
-		buf_str(&tenants),
-		uuid_bytes(&action->resource.uid),
-		action->listed ? STR("listed:") : STR("sums:"),
-		sum_text(registry, sum),
-		STR(" merged:"),
-		sum_text(registry, merged),
-		action->more_blockers ? STR(" more blockers:") : STR(" blockers:"),
-		buf_str(&blockers),
-	};
-	tag_of_parts(registry, parts, COUNT_OF(parts), action->etag);
 }

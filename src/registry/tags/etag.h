@@ -3,7 +3,7 @@
 #ifndef TENURE_REGISTRY_TAGS_ETAG_H
 #define TENURE_REGISTRY_TAGS_ETAG_H
 
-#include "registry/move/move.h"
+#include "registry/core/model.h"
 
 // The etag that clients see of a resource. It is the stored one but where the type's document shows the owner as content
 // (type_rules.shows_owner): there it is an HMAC of the stored one, the owner's id and the count of moves, so that a move
@@ -28,18 +28,5 @@ void etag_of_tenant(struct registry *registry, struct tenant *tenant);
 // changes without touching the lanes, and that the index `state` yields in one scan. The sums are never shown, only tags
 // made of them.
 void state_lanes(struct registry *registry, const struct type *type, const struct uuid *uid, uint64_t lanes[4]);
-
-struct state_sum {
-	uint64_t count;
-	struct str sums[4]; // decimal, as the database adds them up
-};
-// Writes MOVE_TAG_HEX hex digits and a NUL.
-void state_tag(struct registry *registry, const struct uuid *tenant, const struct state_sum *sum,
-	char tag[MOVE_TAG_HEX + 1]);
-void state_tag_of_one(struct registry *registry, const struct uuid *uid, uint64_t revision, char tag[MOVE_TAG_HEX + 1]);
-// Of all that is told of the action: both tenants with their counts, the moved set, the blockers with their texts; and of the
-// destination's namespaces that it merges with. Sets action->etag.
-void state_tag_of_action(struct registry *registry, struct move_action *action, const struct state_sum *sum,
-	const struct state_sum *merged);
 
 #endif

@@ -7,8 +7,9 @@
 
 #include "base/digest.h"
 #include "base/pool.h"
-#include "registry/core/internal.h"
+#include "registry/resource/internal.h"
 #include "registry/tags/etag.h"
+#include "registry/type/type.h"
 #include "sql/resources.h"
 #include "sql/tenant_changes.h"
 

@@ -3,7 +3,7 @@
 #ifndef TENURE_REGISTRY_TENANT_CHANGE_LIST_H
 #define TENURE_REGISTRY_TENANT_CHANGE_LIST_H
 
-#include "registry/resource/resource.h"
+#include "registry/core/model.h"
 
 struct change {
 	uint64_t id;

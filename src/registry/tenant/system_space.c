@@ -4,9 +4,10 @@
 #include "registry/tenant/system_space.h"
 
 #include "base/pool.h"
-#include "registry/core/internal.h"
+#include "registry/resource/internal.h"
 #include "registry/tags/etag.h"
 #include "registry/tenant/tenant.h"
+#include "registry/type/type.h"
 #include "sql/system_space.h"
 
 struct making {

@@ -6,24 +6,18 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/pool.h"
-#include "registry/core/internal.h"
+#include "registry/cache/coherence.h"
 #include "registry/log/change.h"
+#include "registry/log/stale.h"
+#include "registry/resource/internal.h"
 #include "registry/tags/etag.h"
+#include "registry/tenant/internal.h"
 #include "registry/trait/catalogue.h"
+#include "registry/type/policy.h"
+#include "registry/type/type.h"
 #include "repr/json/doc.h"
 #include "sql/tenants.h"
 #include "sql/tiers.h"
-
-const char *type_policy(struct str name)
-{
-	static const char *const policies[] = { TYPE_POLICY_LOCAL, TYPE_POLICY_SYSTEM, TYPE_POLICY_NEVER };
-
-	for (size_t i = 0; i < COUNT_OF(policies); i++) {
-		if (str_eq_c(name, policies[i]))
-			return policies[i];
-	}
-	return NULL;
-}
 
 // The policy that an object's spec asks for.
 static enum outcome read_policy(struct registry *registry, struct tenant *tenant)
@@ -70,11 +64,6 @@ struct tenant tenant_of_columns(const struct sql_tenant *t)
 bool tenant_expired(const struct registry *registry, const struct tenant *tenant)
 {
 	return tenant->deleted_us != 0 && tenant->purge_us <= registry->now_us;
-}
-
-enum outcome fail_no_tenant(struct registry *registry, struct str name)
-{
-	return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no tenant \"%.*s\"", STR_ARG(name));
 }
 
 // From the rows of tenant_get. OUTCOME_OK also for a deleted tenant that can be recovered: the caller checks deleted_us.
@@ -326,14 +315,14 @@ static enum outcome change(struct registry *registry, const struct tenant_conten
 	struct db_call calls[] = {
 		update_of_tenant(registry, &before, tenant),
 		sql_tenant_update_call(registry->pool, &in),
-		catalogue_raise_call(CATALOGUE_TYPES),
+		coherence_raise_call(COHERENCE_TYPES),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, decides ? 3 : 2);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	tenant->changed = calls[0].rows.insert_id;
 	if (decides)
-		catalogue_raised(registry, CATALOGUE_TYPES, &calls[2]);
+		coherence_raised(registry, COHERENCE_TYPES, &calls[2]);
 	return OUTCOME_OK;
 }
 
@@ -352,14 +341,14 @@ static enum outcome mark(struct registry *registry, struct tenant *tenant)
 		change_of_tenant(registry, deletes ? "deleted" : "recovered", tenant, deletes ? tenant->etag : NULL,
 			deletes ? NULL : tenant->etag),
 		sql_tenant_mark_call(registry->pool, &in),
-		catalogue_raise_call(CATALOGUE_TYPES),
+		coherence_raise_call(COHERENCE_TYPES),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	tenant->changed = calls[0].rows.insert_id;
-	catalogue_raised(registry, CATALOGUE_TYPES, &calls[2]);
+	coherence_raised(registry, COHERENCE_TYPES, &calls[2]);
 	return OUTCOME_NO_CONTENT;
 }
 
@@ -523,7 +512,7 @@ static enum outcome show_hidden(struct registry *registry, const struct tenant *
 {
 	struct pool *pool = registry->pool;
 	struct db_call calls[] = {
-		catalogue_hold_call(),
+		coherence_hold_call(),
 		sql_tenant_show_traits_call(pool, &(struct sql_tenant_show_traits){ .tenant_id = tenant->id }),
 		sql_tenant_show_classes_call(pool, &(struct sql_tenant_show_classes){ .tenant_id = tenant->id }),
 	};
@@ -531,7 +520,7 @@ static enum outcome show_hidden(struct registry *registry, const struct tenant *
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	return calls[1].rows.affected > 0 ? catalogue_raise(registry, CATALOGUE_TRAITS) : OUTCOME_OK;
+	return calls[1].rows.affected > 0 ? coherence_raise(registry, COHERENCE_TRAITS) : OUTCOME_OK;
 }
 
 enum outcome tenant_recover(struct registry *registry, struct str name, struct guard guard)

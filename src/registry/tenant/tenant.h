@@ -4,46 +4,7 @@
 #ifndef TENURE_REGISTRY_TENANT_TENANT_H
 #define TENURE_REGISTRY_TENANT_TENANT_H
 
-#include "auth/realm.h"
-#include "registry/core/context.h"
-
-// Whether a tenant's own definition of a type or one that the system shares answers (registry/type/definition.h).
-#define TYPE_POLICY_LOCAL "LocalCRDFirst" // the default
-#define TYPE_POLICY_SYSTEM "SystemCRDFirst"
-#define TYPE_POLICY_NEVER "NeverUseSystemCRDUnlessForced"
-
-struct tenant {
-	uint64_t id;
-	struct uuid uid;
-	struct str name;
-	struct str tier;
-	bool has_limit;         // the tier has a quota
-	uint64_t max_resources; // when it has
-	struct str metadata;    // JSON object of strings, compact: the annotations of its Tenant object
-	struct str object;      // what else that has: JSON object with "labels", "finalizers", "spec", each where there is one
-	const char *policy;     // which definitions of types come first for it: TYPE_POLICY_…
-	uint64_t changed;       // id of its last change
-	uint8_t etag[64];
-	bool etag_required;     // who changes the tenant, or something in it, has to send a precondition
-	uint64_t revision;
-	uint64_t resources;     // live resources that count
-	int64_t created_us, updated_us;
-	int64_t deleted_us;     // 0: active
-	int64_t purge_us;
-};
-
-// Decides on a precondition, given the current etag's 64 bytes, or NULL when the thing does not exist. check NULL: no
-// precondition. OUTCOME_OK or OUTCOME_STALE (or _NOT_MODIFIED for reads).
-struct guard {
-	enum outcome (*check)(void *arg, const uint8_t *etag);
-	void *arg;
-	bool sure;              // the precondition is such that nobody's change can be overwritten unseen
-	const struct str *tags; // the versions that the caller has, 128 hex digits each: for telling what is new since
-	size_t n_tags;
-};
-// check, for what is there. OUTCOME_STALE comes with who changed it last and when (members changed_by, changed_at), and
-// in which fields, of the problem.
-enum outcome tenant_check(struct registry *registry, const struct tenant *tenant, struct guard guard);
+#include "registry/core/model.h"
 
 // OUTCOME_OK; _NOT_FOUND; _GONE with *tenant filled (its name, purge_us) when it is deleted and recoverable.
 enum outcome tenant_get(struct registry *registry, struct str name, struct tenant *tenant);
@@ -81,8 +42,6 @@ enum outcome tenant_recover(struct registry *registry, struct str name, struct g
 // Was its deletion asked for, which waits for its finalizers?
 bool tenant_deletion_asked(const struct tenant *tenant);
 
-// The operator's tenant: owner of what belongs to no other. There from the start (registry/tenant/system_space.h); never deleted.
-#define TENANT_SYSTEM REALM_WORD_SYSTEM
 // Makes the tenant, with the default tier, unless it is there. OUTCOME_OK, _GONE (deleted), _BAD_PARAMETER (no id, or a
 // reserved name other than TENANT_SYSTEM, even if there is such a tenant).
 enum outcome tenant_ensure(struct registry *registry, struct str name);

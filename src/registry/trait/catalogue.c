@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue of traits: what a worker holds of it; and how it learns that what it holds of any catalogue is no more.
+// The catalogue of traits: what a worker holds of it, and its changes.
 #include "base/base.h"
 
 #include "registry/trait/catalogue.h"
 
-#include <stdatomic.h>
-#include <sys/mman.h>
-
 #include "base/budget.h"
 #include "base/clock.h"
 #include "base/pool.h"
-#include "registry/core/internal.h"
+#include "registry/cache/coherence.h"
+#include "registry/core/failure.h"
 #include "sql/catalogues.h"
 #include "sql/traits.h"
-
-enum { ASK_AFTER_US = 500000 };
-
-// Their names in the database. Its statements choose between them by the same numbers.
-static const char *const catalogue_names[] = { [CATALOGUE_TRAITS] = "traits", [CATALOGUE_TYPES] = "types" };
-static_assert((int)CATALOGUE_TRAITS == (int)SQL_CATALOGUE_TRAITS && (int)CATALOGUE_TYPES == (int)SQL_CATALOGUE_TYPES &&
-		      (int)CATALOGUE__N == (int)SQL_CATALOGUE__N,
-	"the same numbers");
-
-struct catalogue_shared {
-	_Atomic uint64_t newest[CATALOGUE__N]; // revisions; 0: not known yet
-	_Atomic int64_t asked_us; // clock_tick_us of when the database was asked last; 0: never, or in vain
-};
-static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_LONG_LOCK_FREE == 2, "processes share them");
 
 struct held {
 	struct pool *pool; // in which the rest is
@@ -36,18 +20,11 @@ struct held {
 };
 struct catalogue {
 	struct held held;
-	uint64_t raised[CATALOGUE__N]; // what the running transaction has made of a revision; 0: it has changed nothing
-	struct catalogue_shared *shared;
-	struct catalogue_shared own; // of a process that shares with none
 };
 
 struct catalogue *catalogue_new(void)
 {
-	struct catalogue *catalogue = calloc(1, sizeof(*catalogue));
-
-	if (catalogue != NULL)
-		catalogue->shared = &catalogue->own;
-	return catalogue;
+	return calloc(1, sizeof(struct catalogue));
 }
 
 void catalogue_free(struct catalogue **catalogue)
@@ -57,142 +34,6 @@ void catalogue_free(struct catalogue **catalogue)
 	pool_free(&(*catalogue)->held.pool);
 	free(*catalogue);
 	*catalogue = NULL;
-}
-
-// ---- what the processes of a master share
-
-struct catalogue_shared *catalogue_share(void)
-{
-	void *memory = mmap(NULL, sizeof(struct catalogue_shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	return memory != MAP_FAILED ? memory : NULL; // zeroed
-}
-
-void catalogue_unshare(struct catalogue_shared **shared)
-{
-	if (*shared != NULL)
-		(void)munmap(*shared, sizeof(**shared));
-	*shared = NULL;
-}
-
-void catalogue_join(struct registry *registry, struct catalogue_shared *shared)
-{
-	if (shared != NULL)
-		registry->catalogue->shared = shared;
-}
-
-static void raise_newest(_Atomic uint64_t *shared, uint64_t revision)
-{
-	uint64_t newest = atomic_load(shared);
-
-	while (newest < revision && !atomic_compare_exchange_weak(shared, &newest, revision))
-		;
-}
-
-// before: the newest one when the database was asked. What it says can only be less when it went back, as by a dump
-// that was restored: then nothing that was raised since is lost.
-static void note_revision(_Atomic uint64_t *shared, uint64_t before, uint64_t revision)
-{
-	if (revision >= before)
-		raise_newest(shared, revision);
-	else
-		(void)atomic_compare_exchange_strong(shared, &before, revision);
-}
-
-static void note_revisions(struct catalogue_shared *shared, const uint64_t before[CATALOGUE__N], const struct db_rows *rows)
-{
-	for (size_t k = 0; k < rows->n; k++) {
-		const struct sql_catalogue_revisions_row *row = sql_catalogue_revisions_row(rows, k);
-		for (size_t i = 0; i < CATALOGUE__N; i++) {
-			if (str_eq_c(row->name, catalogue_names[i]))
-				note_revision(&shared->newest[i], before[i], row->revision);
-		}
-	}
-}
-
-void catalogue_doubt(struct registry *registry)
-{
-	atomic_store(&registry->catalogue->shared->asked_us, 0);
-}
-
-// One process asks while the others go on with what they know.
-enum outcome catalogue_ask(struct registry *registry)
-{
-	struct catalogue_shared *shared = registry->catalogue->shared;
-	int64_t asked_us = atomic_load(&shared->asked_us), now_us = clock_tick_us();
-	uint64_t before[CATALOGUE__N];
-	struct db_rows rows;
-
-	if (asked_us != 0 && now_us - asked_us < ASK_AFTER_US)
-		return OUTCOME_OK;
-	if (!atomic_compare_exchange_strong(&shared->asked_us, &asked_us, now_us))
-		return OUTCOME_OK;
-	for (size_t i = 0; i < CATALOGUE__N; i++)
-		before[i] = atomic_load(&shared->newest[i]);
-	enum db_result result = sql_catalogue_revisions_run(registry->db, registry->pool, &rows);
-	if (result != DB_OK || rows.n == 0) {
-		atomic_store(&shared->asked_us, 0);
-		return result != DB_OK ? registry_db_failed(result) : OUTCOME_INTERNAL;
-	}
-	note_revisions(shared, before, &rows);
-	return OUTCOME_OK;
-}
-
-uint64_t catalogue_newest(const struct registry *registry, enum catalogue_of of)
-{
-	return atomic_load(&registry->catalogue->shared->newest[of]);
-}
-
-void catalogue_note(struct registry *registry, enum catalogue_of of, uint64_t revision)
-{
-	raise_newest(&registry->catalogue->shared->newest[of], revision);
-}
-
-bool catalogue_is_raised(const struct registry *registry, enum catalogue_of of)
-{
-	return registry->catalogue->raised[of] != 0;
-}
-
-void catalogue_begin(struct registry *registry)
-{
-	memset(registry->catalogue->raised, 0, sizeof(registry->catalogue->raised));
-}
-
-struct db_call catalogue_raise_call(enum catalogue_of of)
-{
-	return sql_catalogue_raise_call(NULL, (enum sql_catalogue)of); // without parameters it needs no pool
-}
-
-void catalogue_raised(struct registry *registry, enum catalogue_of of, const struct db_call *call)
-{
-	registry->catalogue->raised[of] = call->rows.insert_id;
-}
-
-enum outcome catalogue_raise(struct registry *registry, enum catalogue_of of)
-{
-	struct db_call call = catalogue_raise_call(of);
-	enum db_result result = db_run_batch(registry->db, registry->pool, &call, 1);
-
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	catalogue_raised(registry, of, &call);
-	return OUTCOME_OK;
-}
-
-struct db_call catalogue_hold_call(void)
-{
-	return sql_catalogue_lock_traits_call(NULL);
-}
-
-void catalogue_committed(struct registry *registry)
-{
-	struct catalogue *catalogue = registry->catalogue;
-
-	for (size_t i = 0; i < CATALOGUE__N; i++) {
-		if (catalogue->raised[i] != 0)
-			raise_newest(&catalogue->shared->newest[i], catalogue->raised[i]);
-		catalogue->raised[i] = 0;
-	}
 }
 
 // ---- what is held
@@ -256,7 +97,7 @@ static enum outcome load(struct registry *registry)
 	}
 	pool_free(&catalogue->held.pool);
 	catalogue->held = held;
-	catalogue_note(registry, CATALOGUE_TRAITS, held.revision);
+	coherence_note(registry, COHERENCE_TRAITS, held.revision);
 	return OUTCOME_OK;
 }
 
@@ -267,15 +108,15 @@ static enum outcome freshen(struct registry *registry, const struct held **held)
 	struct catalogue *catalogue = registry->catalogue;
 
 	*held = &catalogue->held;
-	if (catalogue_is_raised(registry, CATALOGUE_TRAITS)) {
+	if (coherence_is_raised(registry, COHERENCE_TRAITS)) {
 		struct held *once = POOL_NEW(registry->pool, struct held);
 		*held = once;
 		return load_into(registry, registry->pool, once);
 	}
-	enum outcome outcome = catalogue_ask(registry);
+	enum outcome outcome = coherence_ask(registry);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (catalogue->held.revision != 0 && catalogue->held.revision == catalogue_newest(registry, CATALOGUE_TRAITS))
+	if (catalogue->held.revision != 0 && catalogue->held.revision == coherence_newest(registry, COHERENCE_TRAITS))
 		return OUTCOME_OK;
 	return load(registry);
 }
@@ -427,23 +268,23 @@ enum outcome trait_put(struct registry *registry, struct str name)
 	struct db_call calls[] = {
 		sql_trait_insert_call(registry->pool, &insert),
 		sql_trait_make_anew_call(registry->pool, &anew),
-		catalogue_raise_call(CATALOGUE_TRAITS),
+		coherence_raise_call(COHERENCE_TRAITS),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	catalogue_raised(registry, CATALOGUE_TRAITS, &calls[2]);
+	coherence_raised(registry, COHERENCE_TRAITS, &calls[2]);
 	return calls[0].result == DB_DUPLICATE && calls[1].rows.affected == 0 ? OUTCOME_OK : OUTCOME_CREATED;
 }
 
 static enum outcome change_and_raise(struct registry *registry, struct db_call change, enum outcome outcome)
 {
-	struct db_call calls[] = { change, catalogue_raise_call(CATALOGUE_TRAITS) };
+	struct db_call calls[] = { change, coherence_raise_call(COHERENCE_TRAITS) };
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	catalogue_raised(registry, CATALOGUE_TRAITS, &calls[1]);
+	coherence_raised(registry, COHERENCE_TRAITS, &calls[1]);
 	return outcome;
 }
 
@@ -455,7 +296,7 @@ enum outcome trait_delete(struct registry *registry, struct str name)
 	const struct sql_trait_user user = { .name = name };
 	struct db_call calls[] = {
 		sql_trait_by_name_call(pool, SQL_TRAIT_READ_LOCKING, &own),
-		catalogue_hold_call(),
+		coherence_hold_call(),
 		sql_trait_seen_user_call(pool, &seen_user),
 		sql_trait_user_call(pool, &user),
 	};

@@ -4,7 +4,7 @@
 //
 // What a worker holds is the catalogue as of one revision. The revision stands in the database, in table catalogues,
 // and every change of the catalogue raises it in the same transaction. The newest one that is known here stands in
-// memory that the processes of one master share (struct catalogue_shared): who commits a change raises it there as
+// memory that the processes of one master share (struct coherence_shared): who commits a change raises it there as
 // well, so that no process under that master answers from what was before; and twice a second the first of them that
 // reads asks the database on behalf of all, so that what other hosts and masters changed is seen within a second. A
 // lone worker has such memory for itself.
@@ -60,48 +60,9 @@ enum outcome trait_delete(struct registry *registry, struct str name);
 // What people are told about it, a standard one as well. OUTCOME_OK, _NOT_FOUND, _BAD_PARAMETER (too long, no UTF-8).
 enum outcome trait_describe(struct registry *registry, struct str name, struct str description, bool deprecated);
 
-// ---- coherence
-
-// What is held, each with a revision of its own: rows of table catalogues.
-enum catalogue_of {
-	CATALOGUE_TRAITS,
-	CATALOGUE_TYPES, // CustomResourceDefinitions, and of tenants what decides about theirs
-	CATALOGUE__N
-};
-
-// Memory for a master to make before it forks, and to give back at its end. NULL: there is none.
-struct catalogue_shared *catalogue_share(void);
-void catalogue_unshare(struct catalogue_shared **shared);
-// From here on this registry goes by the revision in that memory. NULL changes nothing.
-void catalogue_join(struct registry *registry, struct catalogue_shared *shared);
-// The transaction in which something was raised has been committed: tells the others. For whoever runs transactions.
-void catalogue_committed(struct registry *registry);
-
 // ---- for registry/
-
-// The last statement of a transaction's change of the catalogue; its row is held from then until COMMIT.
-struct db_call catalogue_raise_call(enum catalogue_of of);
-// After the batch that had it.
-void catalogue_raised(struct registry *registry, enum catalogue_of of, const struct db_call *call);
-// The same alone. OUTCOME_OK.
-enum outcome catalogue_raise(struct registry *registry, enum catalogue_of of);
-// Has the running transaction raised it? Then what it reads may be rolled back, and is not to be held.
-bool catalogue_is_raised(const struct registry *registry, enum catalogue_of of);
-// Something was changed, by what the change log says: the next to ask does ask, whenever it was done last.
-void catalogue_doubt(struct registry *registry);
-// Asks the database for the revisions on behalf of all processes, if none has for half a second. OUTCOME_OK.
-enum outcome catalogue_ask(struct registry *registry);
-// The newest revision that is known of; 0: none yet. What was read with a revision tells of it.
-uint64_t catalogue_newest(const struct registry *registry, enum catalogue_of of);
-void catalogue_note(struct registry *registry, enum catalogue_of of, uint64_t revision);
-// Holds the traits' row until COMMIT, for two: who looks, behind it, for resources that forbid to hide a trait or a
-// class; and who brings resources back and, behind it, the hidden ones that they have. So neither misses what the other
-// has just done.
-struct db_call catalogue_hold_call(void);
 
 struct catalogue *catalogue_new(void);
 void catalogue_free(struct catalogue **catalogue);
-// A run of the transaction begins: what an earlier one raised was rolled back.
-void catalogue_begin(struct registry *registry);
 
 #endif

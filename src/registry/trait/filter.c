@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
-#include "registry/core/internal.h"
+#include "registry/core/failure.h"
 #include "registry/trait/catalogue.h"
 #include "sql/traits.h"
 

@@ -5,8 +5,13 @@
 
 #include "base/budget.h"
 #include "base/pool.h"
+#include "registry/cache/coherence.h"
+#include "registry/core/failure.h"
+#include "registry/core/stored.h"
 #include "registry/trait/catalogue.h"
 #include "registry/type/definition_internal.h"
+#include "registry/type/internal.h"
+#include "registry/type/policy.h"
 #include "repr/json/doc.h"
 #include "sql/definitions.h"
 
@@ -272,8 +277,8 @@ static enum outcome note_absent(struct registry *registry, struct str tenant, st
 {
 	if (*at != NULL)
 		retire(registry, at);
-	if (is_system(tenant) && !catalogue_is_raised(registry, CATALOGUE_TYPES)) {
-		catalogue_note(registry, CATALOGUE_TYPES, revision);
+	if (is_system(tenant) && !coherence_is_raised(registry, COHERENCE_TYPES)) {
+		coherence_note(registry, COHERENCE_TYPES, revision);
 		registry->definitions->no_system = revision;
 	}
 	return OUTCOME_NOT_FOUND;
@@ -289,7 +294,7 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, c
 		sql_definition_tenant_call(registry->pool, &in),
 		definitions_call(registry, tenant),
 	};
-	bool held = *at != NULL, once = catalogue_is_raised(registry, CATALOGUE_TYPES);
+	bool held = *at != NULL, once = coherence_is_raised(registry, COHERENCE_TYPES);
 	size_t n = held && !once ? 1 : 2;
 
 	if (n == 2 && like != NULL)
@@ -309,7 +314,7 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, c
 		*view = make_view(tenant, row, &calls[1].rows, registry->pool, registry->pool);
 		return OUTCOME_OK;
 	}
-	catalogue_note(registry, CATALOGUE_TYPES, row->revision);
+	coherence_note(registry, COHERENCE_TYPES, row->revision);
 	if (held && still_true(*at, row)) {
 		(*at)->checked = row->revision;
 		*view = *at;
@@ -327,13 +332,13 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, c
 static enum outcome see(struct registry *registry, struct str tenant, const struct type *like, struct view **view)
 {
 	struct view **at = find_view(registry, tenant);
-	enum outcome outcome = catalogue_ask(registry);
+	enum outcome outcome = coherence_ask(registry);
 
 	*view = NULL;
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	uint64_t newest = catalogue_newest(registry, CATALOGUE_TYPES);
-	if (*at == NULL || newest == 0 || (*at)->checked != newest || catalogue_is_raised(registry, CATALOGUE_TYPES))
+	uint64_t newest = coherence_newest(registry, COHERENCE_TYPES);
+	if (*at == NULL || newest == 0 || (*at)->checked != newest || coherence_is_raised(registry, COHERENCE_TYPES))
 		return refresh_view(registry, tenant, like, at, view);
 	*view = *at;
 	to_front(registry, at);
@@ -355,9 +360,9 @@ void definitions_doubt(struct registry *registry)
 // Whoever defines a type there makes that tenant, too, and raises the revision.
 static bool system_is_absent(struct registry *registry)
 {
-	uint64_t newest = catalogue_newest(registry, CATALOGUE_TYPES);
+	uint64_t newest = coherence_newest(registry, COHERENCE_TYPES);
 
-	return newest != 0 && registry->definitions->no_system == newest && !catalogue_is_raised(registry, CATALOGUE_TYPES);
+	return newest != 0 && registry->definitions->no_system == newest && !coherence_is_raised(registry, COHERENCE_TYPES);
 }
 
 // The tenant's, and the system's; that one may not be there yet.
@@ -699,12 +704,12 @@ enum outcome definitions_changed(struct registry *registry, uint64_t tenant_id)
 	const struct sql_definition_raise_types in = { .tenant_id = tenant_id };
 	struct db_call calls[] = {
 		sql_definition_raise_types_call(registry->pool, &in),
-		catalogue_raise_call(CATALOGUE_TYPES),
+		coherence_raise_call(COHERENCE_TYPES),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	catalogue_raised(registry, CATALOGUE_TYPES, &calls[1]);
+	coherence_raised(registry, COHERENCE_TYPES, &calls[1]);
 	return OUTCOME_OK;
 }

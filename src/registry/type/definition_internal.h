@@ -3,7 +3,8 @@
 #ifndef TENURE_REGISTRY_TYPE_DEFINITION_INTERNAL_H
 #define TENURE_REGISTRY_TYPE_DEFINITION_INTERNAL_H
 
-#include "registry/core/internal.h"
+#include "db/db.h"
+#include "registry/core/failure.h"
 #include "registry/type/definition.h"
 #include "repr/schema/field_fault.h"
 
@@ -55,11 +56,6 @@ enum outcome definitions_see(struct registry *registry, struct str tenant, struc
 // The look-up itself, between a tenant's and the system's (NULL: there is no system tenant yet). NULL: none answers.
 const struct definition *definitions_resolve(struct registry *registry, struct view *own, struct view *common,
 	struct str group, struct str plural, struct definition_reason *reason);
-
-// Has no other definition of the address's tenant, in that group, one of these names (spec.names)? Held until the transaction
-// ends. is_new: it is to be one more. OUTCOME_OK, _CONFLICT, _OVER_QUOTA.
-enum outcome definition_names_free(struct registry *registry, const struct address *address, struct str group,
-	const struct doc *names, bool is_new);
 
 // Adds what is wrong with a version's columns, subresources and deprecation.
 void definition_check_parts(const struct doc *version, const struct field_path *at, struct field_faults *faults);

@@ -2,8 +2,10 @@
 // Objects of custom types, brought into the form that the definition wants, whichever dialect writes them.
 #include "base/base.h"
 
+#include "base/config/config.h"
 #include "base/pool.h"
 #include "registry/type/definition_internal.h"
+#include "registry/type/internal.h"
 #include "repr/json/doc.h"
 #include "repr/schema/structural.h"
 
@@ -21,23 +23,6 @@ static struct doc *whole_object(struct pool *pool, const struct definition *defi
 	for (struct doc_iter it = doc_iter(body); doc_next(&it);)
 		doc_set(object, it.name, doc_copy(pool, it.value));
 	return object;
-}
-
-enum outcome fail_faults(struct registry *registry, struct str what, const struct field_faults *faults)
-{
-	size_t n = field_faults_listed(faults);
-	struct problem_cause *causes = POOL_ARRAY(registry->pool, struct problem_cause, n);
-
-	for (size_t i = 0; i < n; i++)
-		causes[i] = (struct problem_cause){
-			field_reason_name(faults->list[i].reason), faults->list[i].field, faults->list[i].message
-		};
-	struct str text = field_faults_text(registry->pool, faults);
-	registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%.*s is invalid: %.*s", STR_ARG(what), STR_ARG(text));
-	registry->problem->faults = text;
-	registry->problem->causes = causes;
-	registry->problem->n_causes = n;
-	return OUTCOME_BAD_DOCUMENT;
 }
 
 static enum outcome find_version(struct registry *registry, const struct definition *definition, struct str name,

@@ -3,7 +3,9 @@
 #include "base/base.h"
 
 #include "base/pool.h"
+#include "registry/core/stored.h"
 #include "registry/type/definition_internal.h"
+#include "registry/type/type.h"
 #include "repr/json/doc.h"
 #include "repr/schema/structural.h"
 

@@ -4,7 +4,7 @@
 #ifndef TENURE_REGISTRY_TYPE_RULES_H
 #define TENURE_REGISTRY_TYPE_RULES_H
 
-#include "registry/resource/resource.h"
+#include "registry/core/model.h"
 #include "repr/json/doc.h"
 
 struct db_query; // db/db.h
@@ -71,24 +71,5 @@ struct type_rules {
 	// Answers OUTCOME_NAME_TAKEN in words for an alias that another resource has; alias NULL: the uid is another's.
 	enum outcome (*taken)(struct registry *registry, const struct uuid *uid, const struct alias *alias);
 };
-
-// NULL: no rules for that type.
-const struct type_rules *rules_find(struct str group, struct str plural);
-
-extern const struct type_rules node_rules, port_rules, portgroup_rules, chassis_rules, crd_rules, provider_rules;
-
-// Is it the top of a tree?
-bool resource_is_top(const struct resource *resource);
-
-// ---- secrets (secret.c): shown as SECRET_MASK whoever asks; a write that sends the mask back keeps what is stored.
-// A patch is applied to the body as it is shown: on the stored one, its "test" and "copy" would tell what the mask hides.
-
-#define SECRET_MASK "******"
-// The body with its secrets masked: body itself where there are none, else a copy. rules may be NULL.
-const struct doc *secrets_masked(struct pool *pool, const struct type_rules *rules, const struct doc *body);
-// The body as clients may see it: the stored text itself where it has no secrets.
-struct str resource_shown(struct pool *pool, const struct resource *resource);
-// Puts what is stored back where body has the mask in a secret's place. OUTCOME_OK; _BAD_DOCUMENT: nothing is stored there.
-enum outcome secrets_restore(struct draft *draft);
 
 #endif

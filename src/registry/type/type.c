@@ -6,8 +6,11 @@
 #include "base/budget.h"
 #include "base/pool.h"
 #include "db/db.h"
-#include "registry/core/internal.h"
+#include "registry/cache/coherence.h"
+#include "registry/core/failure.h"
 #include "registry/trait/catalogue.h"
+#include "registry/type/definition.h"
+#include "registry/type/internal.h"
 #include "sql/types.h"
 
 enum { BUCKETS = 1024, CUSTOM_MAX = 4096 };
@@ -19,18 +22,20 @@ struct entry {
 	struct entry *next_id, *next_name;
 };
 struct types {
+	const struct type_rules *const *rules; // of all types that have some; ends with NULL
 	struct pool *pool, *custom;
 	size_t n_custom;
 	struct entry *by_id[BUCKETS], *by_name[BUCKETS];
 	const struct type *namespaces, *definitions;
 };
 
-struct types *types_new(void)
+struct types *types_new(const struct type_rules *const *rules)
 {
 	struct types *types = calloc(1, sizeof(*types));
 
 	if (types == NULL)
 		return NULL;
+	types->rules = rules;
 	types->pool = pool_new();
 	types->custom = pool_new();
 	if (types->pool == NULL || types->custom == NULL)
@@ -106,7 +111,16 @@ static struct entry *held_by_name(const struct types *types, struct str group, s
 	return entry;
 }
 
-static struct type type_of_columns(struct pool *pool, const struct sql_type *columns)
+static const struct type_rules *find_rules(const struct types *types, struct str group, struct str plural)
+{
+	for (const struct type_rules *const *rules = types->rules; *rules != NULL; rules++) {
+		if (str_eq_c(group, (*rules)->group) && str_eq_c(plural, (*rules)->plural))
+			return *rules;
+	}
+	return NULL;
+}
+
+static struct type type_of_columns(const struct types *types, struct pool *pool, const struct sql_type *columns)
 {
 	struct type type = {
 		.id = columns->id,
@@ -119,7 +133,7 @@ static struct type type_of_columns(struct pool *pool, const struct sql_type *col
 		.builtin = columns->builtin != 0,
 	};
 
-	type.rules = rules_find(type.group, type.plural);
+	type.rules = find_rules(types, type.group, type.plural);
 	return type;
 }
 
@@ -133,7 +147,7 @@ static const struct type *hold_type(struct types *types, const struct sql_type *
 		return &entry->type;
 	budget_hold(); // these pools outlive the request
 	entry = POOL_NEW(pool, struct entry);
-	entry->type = type_of_columns(pool, columns);
+	entry->type = type_of_columns(types, pool, columns);
 	types->n_custom += builtin ? 0 : 1;
 	struct entry **id = &types->by_id[entry->type.id % BUCKETS];
 	struct entry **name = &types->by_name[name_bucket(entry->type.group, entry->type.plural)];
@@ -147,10 +161,10 @@ static const struct type *hold_type(struct types *types, const struct sql_type *
 // What the running transaction made may be rolled back: then it is handed out for once.
 static const struct type *take_type(struct registry *registry, const struct sql_type *columns)
 {
-	if (!catalogue_is_raised(registry, CATALOGUE_TYPES))
+	if (!coherence_is_raised(registry, COHERENCE_TYPES))
 		return hold_type(registry->types, columns);
 	struct type *once = POOL_NEW(registry->pool, struct type);
-	*once = type_of_columns(registry->pool, columns);
+	*once = type_of_columns(registry->types, registry->pool, columns);
 	return once;
 }
 
@@ -194,7 +208,7 @@ struct db_call types_call(struct registry *registry, const struct type *like)
 
 void types_found(struct registry *registry, const struct db_rows *rows)
 {
-	for (size_t i = 0; i < rows->n && !catalogue_is_raised(registry, CATALOGUE_TYPES); i++)
+	for (size_t i = 0; i < rows->n && !coherence_is_raised(registry, COHERENCE_TYPES); i++)
 		(void)hold_type(registry->types, &sql_type_by_names_row(rows, i)->t);
 }
 

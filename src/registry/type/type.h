@@ -5,18 +5,7 @@
 #ifndef TENURE_REGISTRY_TYPE_TYPE_H
 #define TENURE_REGISTRY_TYPE_TYPE_H
 
-#include "registry/core/context.h"
-
-struct type_rules; // registry/type/rules.h
-
-struct type {
-	uint64_t id;
-	struct str group; // "" for the core group
-	struct str version, kind, plural, singular;
-	bool namespaced; // its resources stand in a namespace
-	bool builtin;
-	const struct type_rules *rules; // NULL: none
-};
+#include "registry/core/model.h"
 
 // The type of that name; NULL: there is none, or the database doesn't answer. It lives until the request's end; a built-in
 // one as long as the registry.
@@ -33,14 +22,14 @@ struct str type_name(struct pool *pool, const struct type *type);
 // The type that has these rules.
 const struct type *type_with_rules(struct registry *registry, const struct type_rules *rules);
 // By its row's id. NULL: there is none, or the database doesn't answer. For the change log, where a change whose type can't
-// be found is told without it; what needs the type of a resource takes type_of_resource() (registry/resource/stored.h).
+// be found is told without it; what needs the type of a resource takes type_of_resource() (registry/core/stored.h).
 const struct type *type_by_id(struct registry *registry, uint64_t id);
 // The type of namespaces themselves, and that of CustomResourceDefinitions.
 const struct type *type_namespaces(struct registry *registry);
 const struct type *type_definitions(struct registry *registry);
 
-// For registry.c.
-struct types *types_new(void);
+// For registry.c. rules: of all types that have some; ends with NULL.
+struct types *types_new(const struct type_rules *const *rules);
 void types_free(struct types **types);
 // Between requests: forgets custom types when there are too many. True: it did.
 bool types_forget(struct types *types);

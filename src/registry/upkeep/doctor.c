@@ -5,7 +5,8 @@
 #include "registry/upkeep/doctor.h"
 
 #include "base/pool.h"
-#include "registry/core/internal.h"
+#include "registry/cache/coherence.h"
+#include "registry/core/failure.h"
 #include "registry/trait/catalogue.h"
 #include "registry/upkeep/doctor_internal.h"
 #include "sql/doctor.h"
@@ -50,7 +51,7 @@ static enum outcome hidden_traits(struct examination *examination, const struct 
 	enum outcome outcome = by_statement(examination, check);
 
 	// Workers that hold the catalogue of traits read it again, at worst for nothing.
-	return outcome == OUTCOME_OK && examination->fix ? catalogue_raise(examination->registry, CATALOGUE_TRAITS) : outcome;
+	return outcome == OUTCOME_OK && examination->fix ? coherence_raise(examination->registry, COHERENCE_TRAITS) : outcome;
 }
 
 // ---- counts: mended tenant by tenant, under the lock that keeps its writers out

@@ -5,8 +5,10 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
-#include "registry/core/internal.h"
+#include "registry/resource/internal.h"
 #include "registry/tags/etag.h"
+#include "registry/tenant/internal.h"
+#include "registry/type/tree.h"
 #include "registry/upkeep/doctor_internal.h"
 #include "repr/json/doc.h"
 #include "sql/doctor.h"
@@ -75,7 +77,7 @@ static bool read_list(struct pool *pool, struct str text, struct doc **list)
 	return stored_read(pool, text, list, &error) && doc_kind(*list) == DOC_ARRAY;
 }
 
-// Could a request read it (registry/resource/stored.h)? The database's JSON_VALID() takes more than a request does.
+// Could a request read it (registry/core/stored.h)? The database's JSON_VALID() takes more than a request does.
 static bool is_readable(struct pool *pool, const struct resource *resource)
 {
 	struct doc *doc;

@@ -5,9 +5,11 @@
 #include "registry/upkeep/reap.h"
 
 #include "base/buf.h"
+#include "base/config/config.h"
 #include "base/pool.h"
-#include "registry/core/internal.h"
+#include "registry/core/failure.h"
 #include "registry/log/change.h"
+#include "registry/tenant/internal.h"
 #include "sql/reaping.h"
 
 enum { ROWS_AT_ONCE = 1000 };

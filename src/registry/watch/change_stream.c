@@ -5,8 +5,10 @@
 #include "registry/watch/change_stream.h"
 
 #include "base/pool.h"
-#include "registry/core/internal.h"
 #include "registry/log/selectable.h"
+#include "registry/resource/internal.h"
+#include "registry/tenant/internal.h"
+#include "registry/type/type.h"
 #include "sql/change_stream.h"
 #include "sql/session.h"
 

@@ -3,7 +3,7 @@
 #ifndef TENURE_REGISTRY_WATCH_CHANGE_STREAM_H
 #define TENURE_REGISTRY_WATCH_CHANGE_STREAM_H
 
-#include "registry/resource/resource.h"
+#include "registry/core/model.h"
 
 struct followed {
 	uint64_t id;

@@ -10,6 +10,8 @@
 #include "base/pool.h"
 #include "db/db.h"
 #include "http/media.h"
+#include "registry/cache/coherence.h"
+#include "registry/registry.h"
 #include "registry/tenant/tenant.h"
 #include "registry/trait/catalogue.h"
 #include "server/request/limits.h"
@@ -343,7 +345,7 @@ static enum db_verdict ensure_home(void *arg)
 {
 	struct pipeline *pipeline = arg;
 
-	catalogue_begin(pipeline->registry);
+	coherence_begin(pipeline->registry);
 	return tenant_ensure(pipeline->registry, str_c(pipeline->config->default_tenant)) == OUTCOME_OK ? DB_COMMIT : DB_ROLLBACK;
 }
 
@@ -361,7 +363,7 @@ static void make_home(struct pipeline *pipeline, struct call *call)
 		log_warning("the default tenant: %s", db_error(pipeline->db));
 		return;
 	}
-	catalogue_committed(pipeline->registry);
+	coherence_committed(pipeline->registry);
 	pipeline->has_home = true;
 }
 
@@ -406,7 +408,7 @@ enum step_result step_run(struct passage *passage)
 	switch (result) {
 	case DB_OK:
 		if (stays(passage))
-			catalogue_committed(pipeline->registry);
+			coherence_committed(pipeline->registry);
 		return admit_watch(passage);
 	case DB_LOST:
 	case DB_RETRY:

@@ -18,6 +18,8 @@
 #include "base/log.h"
 #include "base/pool.h"
 #include "db/db.h"
+#include "registry/cache/coherence.h"
+#include "registry/registry.h"
 #include "registry/trait/catalogue.h"
 #include "server/child.h"
 #include "server/request/limits.h"
@@ -230,7 +232,7 @@ static bool listen_to(struct watch_proc *proc, int fd, void *what)
 	return fd >= 0 && epoll_ctl(proc->clients.epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-static bool open_all(struct watch_proc *proc, struct catalogue_shared *shared)
+static bool open_all(struct watch_proc *proc, struct coherence_shared *shared)
 {
 	sigset_t signals;
 	char *error = NULL;
@@ -248,7 +250,7 @@ static bool open_all(struct watch_proc *proc, struct catalogue_shared *shared)
 	if (proc->db != NULL)
 		proc->teller.registry = registry_new(proc->teller.setup->config, proc->db);
 	if (proc->teller.registry != NULL)
-		catalogue_join(proc->teller.registry, shared);
+		coherence_join(proc->teller.registry, shared);
 	return proc->teller.registry != NULL && proc->auth != NULL && proc->teller.pool != NULL && proc->teller.call != NULL && proc->clients.epoll_fd >= 0 &&
 	       listen_to(proc, proc->signal_fd, &proc->signal_fd) && listen_to(proc, proc->from, &proc->from);
 }
@@ -278,7 +280,7 @@ static void allow_descriptors(void)
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int watch_main(const struct setup *setup, int from, struct catalogue_shared *shared, struct shared *host,
+int watch_main(const struct setup *setup, int from, struct coherence_shared *shared, struct shared *host,
 	struct child_life *life)
 {
 	struct watch_proc proc = { .from = from, .teller = { .setup = setup, .clients = &proc.clients } };

@@ -5,13 +5,13 @@
 
 #include "server/setup/setup.h"
 
-struct catalogue_shared;
+struct coherence_shared;
 struct child_life;
 struct shared;
 
 // Takes what comes from that descriptor, until SIGTERM, SIGINT or SIGQUIT, which come blocked; then every watch ends, and its
 // client begins another. Returns the exit code.
-int watch_main(const struct setup *setup, int from, struct catalogue_shared *shared, struct shared *host,
+int watch_main(const struct setup *setup, int from, struct coherence_shared *shared, struct shared *host,
 	struct child_life *life);
 
 #endif

@@ -14,7 +14,9 @@
 #include "base/log.h"
 #include "base/pool.h"
 #include "db/db.h"
+#include "registry/cache/coherence.h"
 #include "registry/log/horizon.h"
+#include "registry/registry.h"
 #include "registry/trait/catalogue.h"
 #include "registry/watch/change_stream.h"
 #include "server/setup/setup.h"
@@ -230,7 +232,7 @@ static void check_type(void *arg)
 // Before anything is told that is newer. False: the database is away.
 static bool check_types(struct watch_teller *teller, const struct followed *change)
 {
-	catalogue_doubt(teller->registry);
+	coherence_doubt(teller->registry);
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
 		struct type_check check = { teller, client, OUTCOME_OK };
 		if (client->gone || client->stream.ended || !watcher_may_lose_type(client->watcher, change))

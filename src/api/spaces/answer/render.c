@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/resource/secret.h"
 #include "registry/type/rules.h"
 
 // ---- one object

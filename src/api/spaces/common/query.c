@@ -5,6 +5,7 @@
 #include "api/spaces/common/spaces.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/core/failure.h"
 #include "registry/log/selectable.h"
 
 enum outcome read_dry_run(struct call *call)

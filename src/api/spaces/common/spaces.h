@@ -6,8 +6,9 @@
 #include "api/call.h"
 #include "api/conditions.h"
 #include "api/spaces/lang/selector.h"
+#include "registry/core/failure.h"
+#include "registry/core/stored.h"
 #include "registry/log/horizon.h"
-#include "registry/resource/stored.h"
 #include "registry/type/definition.h"
 #include "repr/schema/field_fault.h"
 

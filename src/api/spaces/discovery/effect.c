@@ -9,6 +9,9 @@
 #include "base/config/config.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/crd/effect.h"
+#include "registry/resource/resource.h"
+#include "registry/tenant/tenant.h"
 
 enum { LIMIT = 500 };
 

@@ -8,6 +8,7 @@
 #define TENURE_API_SPACES_KINDS_RULES_H
 
 #include "base/pool.h"
+#include "registry/core/failure.h"
 #include "repr/schema/field_fault.h"
 
 // ---- reading. object may be NULL or of any kind.

@@ -8,6 +8,7 @@
 #include "api/spaces/object/object.h"
 #include "base/buf.h"
 #include "base/pool.h"
+#include "registry/resource/resource.h"
 
 static bool has_forced(const struct target *target)
 {

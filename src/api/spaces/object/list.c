@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/resource/resource.h"
 #include "registry/watch/change_stream.h"
 
 enum {

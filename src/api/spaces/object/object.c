@@ -9,6 +9,9 @@
 #include "auth/auth.h"
 #include "base/config/config.h"
 #include "base/pool.h"
+#include "registry/log/stale.h"
+#include "registry/resource/resource.h"
+#include "registry/tenant/tenant.h"
 
 // ---- what is asked of writers
 

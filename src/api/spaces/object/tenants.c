@@ -13,6 +13,8 @@
 #include "auth/auth.h"
 #include "base/buf.h"
 #include "base/pool.h"
+#include "registry/log/stale.h"
+#include "registry/tenant/tenant.h"
 
 enum { STEP = 200 };
 

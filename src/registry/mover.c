@@ -4,13 +4,15 @@
 // shows nothing before it ends.
 #include "base/base.h"
 
-#include "registry/move/mover.h"
+#include "registry/mover.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "registry/move/internal.h"
+#include "registry/registry.h"
+#include "registry/resource/internal.h"
 
 enum { IDLE_MS = 300, AWAY_MS = 2000 };
 

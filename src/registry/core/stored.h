@@ -7,10 +7,10 @@
 // the request: they log the row and leave the guard (base/budget.h). The request's transaction is rolled back, and the
 // client is answered 500; a transaction of a tool or of the mover ends with DB_ERROR. `tenure-manage doctor` lists such
 // rows.
-#ifndef TENURE_REGISTRY_RESOURCE_STORED_H
-#define TENURE_REGISTRY_RESOURCE_STORED_H
+#ifndef TENURE_REGISTRY_CORE_STORED_H
+#define TENURE_REGISTRY_CORE_STORED_H
 
-#include "registry/resource/resource.h"
+#include "registry/core/model.h"
 
 // Where a text comes from, for the log.
 struct stored_place {
@@ -36,12 +36,6 @@ struct doc *tenant_object_doc(struct pool *pool, const struct tenant *tenant);
 
 // For code that looks for damage: the tree of the text. False: it can't be read, and *error says why.
 bool stored_read(struct pool *pool, struct str text, struct doc **doc, struct str *error);
-
-// The type that column type_id of that row names. Never NULL, but in those two cases: does not return if there is no such
-// type, or if the database fails, which db_txn_run() then sees.
-const struct type *type_of_row(struct registry *registry, struct stored_place place, uint64_t type_id);
-// The same of a row of `resources`, of which often nothing else was read. id: 0 if it wasn't either.
-const struct type *type_of_resource(struct registry *registry, uint64_t id, uint64_t type_id);
 
 // The row can't be as it is, because of why (a few words). Returns where stored_document() does.
 void stored_is_broken(struct pool *pool, struct stored_place place, struct str why);

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+// Trees of resources, of which the row's column root tells.
 #include "base/base.h"
 
-#include "registry/core/internal.h"
+#include "registry/type/tree.h"
 
-// A new type with rules is one line here.
-static const struct type_rules *const all[] = {
-	&node_rules, &port_rules, &portgroup_rules, &chassis_rules, &provider_rules, &crd_rules, NULL
-};
+#include "base/buf.h"
+#include "base/pool.h"
+#include "registry/type/rules.h"
+#include "registry/type/type.h"
 
-const struct type_rules *rules_find(struct str group, struct str plural)
-{
-	for (size_t i = 0; all[i] != NULL; i++) {
-		if (str_eq_c(group, all[i]->group) && str_eq_c(plural, all[i]->plural))
-			return all[i];
-	}
-	return NULL;
-}
+enum { TYPE_BYTES = 4 };
 
 bool resource_is_top(const struct resource *resource)
 {
@@ -28,8 +22,6 @@ const struct type *tree_type(struct registry *registry, const struct type *type)
 {
 	return type->rules->top != NULL ? type_with_rules(registry, type->rules->top) : type;
 }
-
-enum { TYPE_BYTES = 4 };
 
 struct str tree_value(struct registry *registry, const struct type *type, const struct uuid *root)
 {

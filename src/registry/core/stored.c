@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
-#include "registry/resource/stored.h"
+#include "registry/core/stored.h"
 
 #include "base/budget.h"
 #include "base/buf.h"
@@ -82,19 +82,4 @@ struct doc *tenant_object_doc(struct pool *pool, const struct tenant *tenant)
 	if (tenant->object.n == 0)
 		return doc_new_object(pool);
 	return stored_document(pool, tenant_place(tenant, "object"), tenant->object);
-}
-
-const struct type *type_of_row(struct registry *registry, struct stored_place place, uint64_t type_id)
-{
-	const struct type *type = type_by_id(registry, type_id);
-
-	if (type == NULL)
-		stored_is_broken(registry->pool, place, str_printf(registry->pool,
-			"table types has no id %llu, or it can't be asked", (unsigned long long)type_id));
-	return type;
-}
-
-const struct type *type_of_resource(struct registry *registry, uint64_t id, uint64_t type_id)
-{
-	return type_of_row(registry, (struct stored_place){ .table = "resources", .column = "type_id", .id = id }, type_id);
 }

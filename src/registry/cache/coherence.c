@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a worker learns that what it holds of a catalogue is stale.
+#include "base/base.h"
+
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+#include "registry/cache/coherence.h"
+
+#include "base/clock.h"
+#include "db/db.h"
+#include "registry/core/failure.h"
+#include "sql/catalogues.h"
+
+enum { ASK_AFTER_US = 500000 };
+
+// Their names in the database. Its statements choose between them by the same numbers.
+static const char *const coherence_names[] = { [COHERENCE_TRAITS] = "traits", [COHERENCE_TYPES] = "types" };
+static_assert((int)COHERENCE_TRAITS == (int)SQL_CATALOGUE_TRAITS && (int)COHERENCE_TYPES == (int)SQL_CATALOGUE_TYPES &&
+		      (int)COHERENCE__N == (int)SQL_CATALOGUE__N,
+	"the same numbers");
+
+struct coherence_shared {
+	_Atomic uint64_t newest[COHERENCE__N]; // revisions; 0: not known yet
+	_Atomic int64_t asked_us; // clock_tick_us of when the database was asked last; 0: never, or in vain
+};
+static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_LONG_LOCK_FREE == 2, "processes share them");
+
+struct coherence {
+	uint64_t raised[COHERENCE__N]; // what the running transaction has made of a revision; 0: it has changed nothing
+	struct coherence_shared *shared;
+	struct coherence_shared own; // of a process that shares with none
+};
+
+struct coherence *coherence_new(void)
+{
+	struct coherence *coherence = calloc(1, sizeof(*coherence));
+
+	if (coherence != NULL)
+		coherence->shared = &coherence->own;
+	return coherence;
+}
+
+void coherence_free(struct coherence **coherence)
+{
+	free(*coherence);
+	*coherence = NULL;
+}
+
+// ---- what the processes of a master share
+
+struct coherence_shared *coherence_share(void)
+{
+	void *memory = mmap(NULL, sizeof(struct coherence_shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return memory != MAP_FAILED ? memory : NULL; // zeroed
+}
+
+void coherence_unshare(struct coherence_shared **shared)
+{
+	if (*shared != NULL)
+		(void)munmap(*shared, sizeof(**shared));
+	*shared = NULL;
+}
+
+void coherence_join(struct registry *registry, struct coherence_shared *shared)
+{
+	if (shared != NULL)
+		registry->coherence->shared = shared;
+}
+
+static void raise_newest(_Atomic uint64_t *shared, uint64_t revision)
+{
+	uint64_t newest = atomic_load(shared);
+
+	while (newest < revision && !atomic_compare_exchange_weak(shared, &newest, revision))
+		;
+}
+
+// before: the newest one when the database was asked. What it says can only be less when it went back, as by a dump
+// that was restored: then nothing that was raised since is lost.
+static void note_revision(_Atomic uint64_t *shared, uint64_t before, uint64_t revision)
+{
+	if (revision >= before)
+		raise_newest(shared, revision);
+	else
+		(void)atomic_compare_exchange_strong(shared, &before, revision);
+}
+
+static void note_revisions(struct coherence_shared *shared, const uint64_t before[COHERENCE__N], const struct db_rows *rows)
+{
+	for (size_t k = 0; k < rows->n; k++) {
+		const struct sql_catalogue_revisions_row *row = sql_catalogue_revisions_row(rows, k);
+		for (size_t i = 0; i < COHERENCE__N; i++) {
+			if (str_eq_c(row->name, coherence_names[i]))
+				note_revision(&shared->newest[i], before[i], row->revision);
+		}
+	}
+}
+
+void coherence_doubt(struct registry *registry)
+{
+	atomic_store(&registry->coherence->shared->asked_us, 0);
+}
+
+// One process asks while the others go on with what they know.
+enum outcome coherence_ask(struct registry *registry)
+{
+	struct coherence_shared *shared = registry->coherence->shared;
+	int64_t asked_us = atomic_load(&shared->asked_us), now_us = clock_tick_us();
+	uint64_t before[COHERENCE__N];
+	struct db_rows rows;
+
+	if (asked_us != 0 && now_us - asked_us < ASK_AFTER_US)
+		return OUTCOME_OK;
+	if (!atomic_compare_exchange_strong(&shared->asked_us, &asked_us, now_us))
+		return OUTCOME_OK;
+	for (size_t i = 0; i < COHERENCE__N; i++)
+		before[i] = atomic_load(&shared->newest[i]);
+	enum db_result result = sql_catalogue_revisions_run(registry->db, registry->pool, &rows);
+	if (result != DB_OK || rows.n == 0) {
+		atomic_store(&shared->asked_us, 0);
+		return result != DB_OK ? registry_db_failed(result) : OUTCOME_INTERNAL;
+	}
+	note_revisions(shared, before, &rows);
+	return OUTCOME_OK;
+}
+
+uint64_t coherence_newest(const struct registry *registry, enum coherence_of of)
+{
+	return atomic_load(&registry->coherence->shared->newest[of]);
+}
+
+void coherence_note(struct registry *registry, enum coherence_of of, uint64_t revision)
+{
+	raise_newest(&registry->coherence->shared->newest[of], revision);
+}
+
+bool coherence_is_raised(const struct registry *registry, enum coherence_of of)
+{
+	return registry->coherence->raised[of] != 0;
+}
+
+void coherence_begin(struct registry *registry)
+{
+	memset(registry->coherence->raised, 0, sizeof(registry->coherence->raised));
+}
+
+struct db_call coherence_raise_call(enum coherence_of of)
+{
+	return sql_catalogue_raise_call(NULL, (enum sql_catalogue)of); // without parameters it needs no pool
+}
+
+void coherence_raised(struct registry *registry, enum coherence_of of, const struct db_call *call)
+{
+	registry->coherence->raised[of] = call->rows.insert_id;
+}
+
+enum outcome coherence_raise(struct registry *registry, enum coherence_of of)
+{
+	struct db_call call = coherence_raise_call(of);
+	enum db_result result = db_run_batch(registry->db, registry->pool, &call, 1);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	coherence_raised(registry, of, &call);
+	return OUTCOME_OK;
+}
+
+struct db_call coherence_hold_call(void)
+{
+	return sql_catalogue_lock_traits_call(NULL);
+}
+
+void coherence_committed(struct registry *registry)
+{
+	struct coherence *coherence = registry->coherence;
+
+	for (size_t i = 0; i < COHERENCE__N; i++) {
+		if (coherence->raised[i] != 0)
+			raise_newest(&coherence->shared->newest[i], coherence->raised[i]);
+		coherence->raised[i] = 0;
+	}
+}

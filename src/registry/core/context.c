@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a request is about, its time, and what else needs the context alone.
+#include "base/base.h"
+
+#include "registry/core/context.h"
+
+#include "base/config/config.h"
+#include "base/pool.h"
+#include "registry/core/failure.h"
+
+void registry_concerns(struct registry *registry, struct str tenant)
+{
+	if (registry->concerned.tenant.p == NULL)
+		registry->concerned.tenant = tenant;
+	else if (!str_eq(registry->concerned.tenant, tenant))
+		registry->concerned.several = true;
+}
+
+struct str registry_concerned(const struct registry *registry)
+{
+	return registry->concerned.several ? STR_NONE : registry->concerned.tenant;
+}
+
+void registry_stamp_after(struct registry *registry, int64_t us)
+{
+	if (registry->stamp_us < us)
+		registry->stamp_us = us;
+}
+
+int64_t retention_us(const struct registry *registry)
+{
+	return (int64_t)(registry->config->retention * 1000000);
+}
+
+bool id_ok(struct str s)
+{
+	return s.n > 0 && !str_eq(s, STR(".")) && !str_eq(s, STR("..")) && str_utf8_ok(s, NULL) &&
+	       str_utf8_length(s) <= REGISTRY_MAX_ID && str_find(s, '/', 0) == s.n && str_find(s, '\0', 0) == s.n;
+}
+
+struct db_value *call_values(struct pool *pool, const struct db_value *values, size_t n)
+{
+	struct db_value *copy = POOL_ARRAY(pool, struct db_value, n);
+
+	memcpy(copy, values, n * sizeof(*values));
+	return copy;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of traits.
+#include "base/base.h"
+
+#include "registry/trait/trait.h"
+
+bool trait_is_name(struct str name)
+{
+	for (size_t i = 0; i < name.n; i++) {
+		char c = name.p[i];
+		if (!(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '_')
+			return false;
+	}
+	return name.n > 0 && name.n <= TRAIT_MAX_NAME;
+}
+
+bool trait_is_custom(struct str name)
+{
+	struct str prefix = STR("CUSTOM_");
+
+	return trait_is_name(name) && str_starts(name, prefix) && name.n > prefix.n;
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tenant's policy: which definitions come first.
+#ifndef TENURE_REGISTRY_TYPE_POLICY_H
+#define TENURE_REGISTRY_TYPE_POLICY_H
+
+#include "registry/core/model.h"
+
+// The policy of that name; NULL: there is none.
+const char *type_policy(struct str name);
+
+#endif
