@@ -316,12 +316,12 @@ static bool await_params(const struct fcgi *fcgi, int fd, size_t n)
 // What a connection has for the library: PEEK_GONE also if its parameters are too large or don't come.
 static enum peek slot_look_ahead(const struct fcgi *fcgi, const struct slot *slot)
 {
-	ssize_t n = recv(slot->fcgx.ipcFd, ahead, AHEAD_FIRST, MSG_PEEK | MSG_DONTWAIT);
+	ssize_t n = recv(fcgx_fd(&slot->fcgx), ahead, AHEAD_FIRST, MSG_PEEK | MSG_DONTWAIT);
 
 	if (n <= 0)
 		return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) ? PEEK_QUIET : PEEK_GONE;
 	if (params_look_ahead(ahead, (size_t)n, fcgi->max_params) == PARAMS_WHOLE ||
-		await_params(fcgi, slot->fcgx.ipcFd, (size_t)n))
+		await_params(fcgi, fcgx_fd(&slot->fcgx), (size_t)n))
 		return PEEK_READY;
 	return PEEK_GONE;
 }
