@@ -22,6 +22,10 @@ INSERT INTO schema_version (version, file) VALUES (:version, :file);
 -- @scans information_schema has no index
 SELECT COUNT(*) AS n FROM information_schema.schemata WHERE schema_name = :name;
 
+-- @script schema_create_database
+-- @in name names
+CREATE DATABASE IF NOT EXISTS `:name` CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
+
 -- Whoever changes the schema has this lock of the server's.
 -- @statement schema_lock
 -- @in seconds uint

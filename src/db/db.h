@@ -136,6 +136,15 @@ enum db_result db_run_batch(struct db *db, struct pool *pool, struct db_call *ca
 enum db_result db_run_bulk(struct db *db, struct pool *pool, const struct db_query *query, const void *in, size_t n,
 	uint64_t *affected);
 
+// The text of an @script of sql/statements/ (README there), which lives in pool: each line that has ":LIST" in quotes or in
+// backquotes, once for each name of that list, with the name in its place, escaped as these quotes need it. lists and names
+// have n elements each. The generated NAME_text() call this.
+struct db_names {
+	const struct str *at;
+	size_t n;
+};
+struct str db_script_text(struct pool *pool, const char *script, const char *const *lists, const struct db_names *names,
+	size_t n);
 // Text of one file of sql/, statement by statement (";" at a line's end; BEGIN NOT ATOMIC … END blocks and
 // DELIMITER are not understood). Only tenure-manage: everything else binds. Stops at the first failure.
 enum db_result db_run_script(struct db *db, struct str sql);

@@ -1,8 +1,85 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of sql/: cut into statements at each ';' that stands outside of quotes and comments.
+// Text of several statements: a file of the schema, or an @script of sql/statements/. It is cut into statements at each ';'
+// that stands outside of quotes and comments.
 #include "base/base.h"
 
+#include "base/buf.h"
+#include "base/pool.h"
 #include "db/db_internal.h"
+
+// ---- names put into a script
+
+// The list whose ":LIST" stands at the beginning of text; n: none.
+static size_t list_at(struct str text, const char *const *lists, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n) {
+		size_t length = strlen(lists[i]);
+		char behind = text.n > 1 + length ? text.p[1 + length] : ' ';
+
+		if (text.n > length && text.p[0] == ':' && memcmp(text.p + 1, lists[i], length) == 0 && behind != '_' &&
+			!(behind >= 'a' && behind <= 'z'))
+			break;
+		i++;
+	}
+	return i;
+}
+
+// quote: what the name stands in.
+static void add_name(struct buf *out, struct str name, char quote)
+{
+	for (size_t i = 0; i < name.n; i++) {
+		if (name.p[i] == quote || (name.p[i] == '\\' && quote == '\''))
+			buf_addc(out, name.p[i]);
+		buf_addc(out, name.p[i]);
+	}
+}
+
+// The line with the element of its list; of a line without a list *n_elements stays as it is.
+static void add_line(struct buf *out, struct str line, const char *const *lists, const struct db_names *names, size_t n,
+	size_t element, size_t *n_elements)
+{
+	char quote = 0;
+
+	for (size_t i = 0; i < line.n; i++) {
+		size_t list = quote != 0 ? list_at(str_part(line, i, line.n), lists, n) : n;
+
+		if (line.p[i] == quote)
+			quote = 0;
+		else if (quote == 0 && (line.p[i] == '`' || line.p[i] == '\''))
+			quote = line.p[i];
+		if (list == n) {
+			buf_addc(out, line.p[i]);
+			continue;
+		}
+		*n_elements = names[list].n;
+		if (element < names[list].n)
+			add_name(out, names[list].at[element], quote);
+		i += strlen(lists[list]);
+	}
+	buf_addc(out, '\n');
+}
+
+struct str db_script_text(struct pool *pool, const char *script, const char *const *lists, const struct db_names *names,
+	size_t n)
+{
+	struct str rest = str_c(script), line;
+	struct buf out = buf_new(pool, rest.n * 2);
+
+	while (rest.n > 0 && str_split(&rest, '\n', &line)) {
+		size_t elements = 1, before = out.n;
+
+		add_line(&out, line, lists, names, n, 0, &elements);
+		if (elements == 0)
+			out.n = before;
+		for (size_t i = 1; i < elements; i++)
+			add_line(&out, line, lists, names, n, i, &elements);
+	}
+	return buf_str(&out);
+}
+
+// ---- cutting
 
 // Behind the quoted text that begins at from. A doubled quote ends one and begins the next, which comes to the same.
 static size_t skip_quoted(struct str sql, size_t from)

@@ -42,9 +42,8 @@ static struct str quote_text(struct pool *pool, const char *text)
 
 static struct str create_database(struct manage *manage)
 {
-	struct str name = quote_name(manage->pool, manage->config->db_name);
-	return str_printf(manage->pool,
-		"CREATE DATABASE IF NOT EXISTS %.*s CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;\n", STR_ARG(name));
+	const struct str name = str_c(manage->config->db_name);
+	return sql_schema_create_database_text(manage->pool, &(struct sql_schema_create_database){ .name = { &name, 1 } });
 }
 
 // "user"@"host", each as a literal: how GRANT names somebody.

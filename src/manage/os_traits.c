@@ -153,17 +153,6 @@ static struct str json_names(struct pool *pool, const struct str *names, size_t 
 	return buf_str(&json);
 }
 
-struct str trait_list_insert(struct manage *manage, const struct trait_list *list)
-{
-	struct buf sql = buf_new(manage->pool, 128 * (list->n + 1));
-
-	BUF_LIT(&sql, "INSERT INTO traits (name, created_at, updated_at) VALUES");
-	for (size_t i = 0; i < list->n; i++)
-		buf_addf(&sql, "%s\n  ('%.*s', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))", i > 0 ? "," : "", STR_ARG(list->names[i]));
-	BUF_LIT(&sql, ";\n");
-	return buf_str(&sql);
-}
-
 struct sync {
 	struct manage *manage;
 	struct str list;    // as a JSON array

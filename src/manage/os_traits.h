@@ -18,7 +18,5 @@ int trait_list_read(struct manage *manage, const char *path, struct trait_list *
 // Adds to the catalogue what it lacks, in one transaction, and tells how much that was; with tell_each, what. Several
 // at once, on whatever hosts, wait for each other. Nothing is ever removed. EX_OK, or an exit code, told.
 int trait_list_sync(struct manage *manage, const struct trait_list *list, bool tell_each);
-// The SQL statement that fills an empty table traits with it.
-struct str trait_list_insert(struct manage *manage, const struct trait_list *list);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "manage/os_traits.h"
 #include "manage/schema.h"
+#include "sql/reset.h"
 #include "sql/schema.h"
 
 struct statement {
@@ -81,6 +82,15 @@ struct seeds {
 	struct buf statements;
 };
 
+static struct str traits_as_json(struct pool *pool, const struct trait_list *traits)
+{
+	struct buf list = buf_new(pool, 32 * (traits->n + 1));
+	for (size_t i = 0; i < traits->n; i++)
+		buf_addf(&list, "%s\"%.*s\"", i == 0 ? "[" : ",", STR_ARG(traits->names[i])); // A-Z, 0-9, _
+	buf_add(&list, traits->n > 0 ? STR("]") : STR("[]"));
+	return buf_str(&list);
+}
+
 // traits has no statement in the files: its rows come from a list.
 static void collect_seeds(struct manage *manage, const struct schema_files *files, const struct trait_list *traits,
 	const struct str *known, size_t n, struct seeds *seeds)
@@ -100,45 +110,28 @@ static void collect_seeds(struct manage *manage, const struct schema_files *file
 		}
 	}
 	seeds->tables[seeds->n_tables++] = STR("traits");
-	buf_add(&seeds->statements, trait_list_insert(manage, traits));
+	const struct str names = traits_as_json(manage->pool, traits);
+	const struct sql_reset_standard_traits rows = { .names = { &names, 1 } };
+	buf_add(&seeds->statements, sql_reset_standard_traits_text(manage->pool, &rows));
 }
 
-// Seeds first go to temporary tables that hide the real ones, so their ids are those of a fresh schema, which workers
-// hold in memory. Then, under a lock on every table at once, rows go and seeds come: no worker sees a state between.
-// Changes go on to be numbered: by these numbers workers know whether what they remember is still so.
+// One text, so that it is not carried on over another connection if this one is lost: there the temporary tables are gone.
 static struct str write_script(struct manage *manage, const struct seeds *seeds, const struct str *tables, size_t n)
 {
-	struct buf s = buf_new(manage->pool, 4096);
-	BUF_LIT(&s, "SET SESSION lock_wait_timeout = 10;\n");
-	for (size_t i = 0; i < seeds->n_tables; i++) {
-		struct str t = seeds->tables[i];
-		buf_addf(&s, "CREATE TEMPORARY TABLE `seeds of %.*s` LIKE `%.*s`;\n", STR_ARG(t), STR_ARG(t));
-		buf_addf(&s, "ALTER TABLE `seeds of %.*s` RENAME TO `%.*s`;\n", STR_ARG(t), STR_ARG(t));
-	}
-	buf_add(&s, buf_str(&seeds->statements));
-	for (size_t i = 0; i < seeds->n_tables; i++)
-		buf_addf(&s, "ALTER TABLE `%.*s` RENAME TO `seeds of %.*s`;\n", STR_ARG(seeds->tables[i]),
-			STR_ARG(seeds->tables[i]));
-	BUF_LIT(&s, "SET SESSION autocommit = 0;\nLOCK TABLES tokens WRITE, catalogues WRITE");
-	for (size_t i = 0; i < n; i++)
-		buf_addf(&s, ", `%.*s` WRITE", STR_ARG(tables[i]));
-	BUF_LIT(&s, ";\n"
-		    "SET @next = (SELECT AUTO_INCREMENT FROM information_schema.TABLES "
-		    "WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'changes');\n");
+	struct str *emptied = POOL_ARRAY(manage->pool, struct str, n);
+	struct buf script = buf_new(manage->pool, 4096);
+	size_t n_emptied = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (!is_in(seeds->tables, seeds->n_tables, tables[i]))
-			buf_addf(&s, "TRUNCATE TABLE `%.*s`;\n", STR_ARG(tables[i]));
+			emptied[n_emptied++] = tables[i];
 	}
-	BUF_LIT(&s, "EXECUTE IMMEDIATE CONCAT('ALTER TABLE changes AUTO_INCREMENT = ', @next);\n");
-	for (size_t i = 0; i < seeds->n_tables; i++) {
-		buf_addf(&s, "DELETE FROM `%.*s`;\n", STR_ARG(seeds->tables[i]));
-		buf_addf(&s, "INSERT INTO `%.*s` SELECT * FROM `seeds of %.*s`;\n", STR_ARG(seeds->tables[i]),
-			STR_ARG(seeds->tables[i]));
-	}
-	BUF_LIT(&s, "UPDATE catalogues SET revision = revision + 1;\n");
-	BUF_LIT(&s, "DELETE FROM tokens WHERE tenant_id IS NOT NULL;\n");
-	BUF_LIT(&s, "COMMIT;\nUNLOCK TABLES;\nSET SESSION autocommit = 1;\n");
-	return buf_str(&s);
+	const struct db_names seeded = { seeds->tables, seeds->n_tables };
+	const struct sql_reset_hide hide = { .seeded = seeded };
+	const struct sql_reset_replace replace = { .seeded = seeded, .emptied = { emptied, n_emptied } };
+	buf_add(&script, sql_reset_hide_text(manage->pool, &hide));
+	buf_add(&script, buf_str(&seeds->statements));
+	buf_add(&script, sql_reset_replace_text(manage->pool, &replace));
+	return buf_str(&script);
 }
 
 static int empty_tables(struct manage *manage, const struct schema_files *files, const struct trait_list *traits)

@@ -282,6 +282,23 @@ static void test_script(void)
 	is_int(db_run_script(db, STR("-- nothing\n ; ;\n")), DB_OK, "a script without statements");
 }
 
+// Names of tables may have quotes of both kinds; each line is there once for each name of its list, and not at all for none.
+static void test_script_names(void)
+{
+	static const char *const lists[] = { "tables", "tab" };
+	const struct str tables[] = { STR("x`y"), STR("it's") }, tab[] = { STR("a'b\\c`") };
+	const struct db_names names[] = { { tables, 2 }, { tab, 1 } }, none[] = { { NULL, 0 }, { tab, 1 } };
+	const char *script = "CREATE TABLE `:tables` (n INT) -- :tables\n, `of :tab :tables_`\n;\n':tab' `:ta`\n";
+
+	is_str(db_script_text(pool, script, lists, names, 2),
+		"CREATE TABLE `x``y` (n INT) -- :tables\nCREATE TABLE `it's` (n INT) -- :tables\n, `of a'b\\c`` :tables_`\n;\n"
+		"'a''b\\\\c`' `:ta`\n", "names in their places");
+	is_str(db_script_text(pool, script, lists, none, 2), ", `of a'b\\c`` :tables_`\n;\n'a''b\\\\c`' `:ta`\n",
+		"without names of one list");
+	struct str text = db_script_text(pool, "CREATE TABLE `:tables` (n INT);\nDROP TABLE `:tables`;\n", lists, names, 2);
+	is_int(db_run_script(db, text), DB_OK, "as the server reads them");
+}
+
 int main(void)
 {
 	server_start();
@@ -300,6 +317,7 @@ int main(void)
 	test_large_batch();
 	test_bulk();
 	test_script();
+	test_script_names();
 	pool_free(&pool);
 	db_close(&db);
 	ok(db == NULL, "closed");
