@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Authenticators: who sent this request? An endpoint's `auth` setting lists them; the first that recognises its kind of
+// Authenticators (auth/authenticator.h): who sent this request? An endpoint's `auth` setting lists them; the first that recognises its kind of
 // credential decides. Tokens come as "X-Auth-Token: T" or "Authorization: Bearer T".
 //   token        opaque "id.secret"; SHA-256 of the secret in table tokens; expiry, revocation, tenant and role there
 //   remote-user  whom the web server authenticated: REMOTE_USER, refused unless TENURE_REMOTE_USER_SECRET beside it equals
@@ -30,8 +30,13 @@ void auth_free(struct auth **auth);
 // A credential that is good and names a tenant whose name is reserved (auth/realm.h): OUTCOME_FORBIDDEN with *detail.
 // The database is asked (one statement) only for a token not checked within config->token_cache milliseconds.
 // OUTCOME_UNAVAILABLE when it can't be asked.
-enum outcome auth_identify(struct auth *auth, struct db *db, struct pool *pool, const struct request *request,
+// may_wait: false in a process that serves others meanwhile; an authenticator that would have to ask another service than
+// the database answers OUTCOME_UNAVAILABLE then.
+enum outcome auth_identify(struct auth *auth, struct db *db, struct pool *pool, const struct request *request, bool may_wait,
 	struct principal *principal, struct str *detail);
+// The header fields of the request that any authenticator reads, as lines "name:value", each once: by which auth_identify()
+// can be called again later. In pool.
+struct str auth_header_lines(struct pool *pool, const struct request *request);
 // The token that the request brings, whether or not the endpoint looks at tokens; "" if there is none.
 struct str auth_token(const struct request *request);
 // Was the database asked by the last auth_identify(), and not only what was found lately?

@@ -2,8 +2,9 @@
 // Who a token is for.
 #include "base/base.h"
 
-#include "auth/token.h"
+#include "auth/authenticator.h"
 #include "base/clock.h"
+#include "base/config/config.h"
 #include "base/digest.h"
 #include "base/pool.h"
 #include "sql/tokens.h"
@@ -22,30 +23,32 @@ struct slot {
 	size_t user_n, tenant_n;
 };
 
+// What was found lately, keyed by the SHA-256 of the presented token: no token lies in a worker's memory.
 struct token_cache {
 	int64_t believed_us;
 	bool asked;
 	struct slot slots[SLOTS];
 };
 
-struct token_cache *token_cache_new(unsigned milliseconds)
+static void *cache_new(const struct config *config, const struct endpoint_config *endpoint, char **error)
 {
 	struct token_cache *cache = calloc(1, sizeof(*cache));
 
+	UNUSED(endpoint);
+	UNUSED(error);
 	if (cache == NULL)
 		abort();
-	cache->believed_us = (int64_t)milliseconds * 1000;
+	cache->believed_us = (int64_t)config->token_cache * 1000;
 	return cache;
 }
 
-void token_cache_free(struct token_cache **cache)
+static void cache_free(void *state)
 {
-	if (*cache == NULL)
-		return;
+	struct token_cache *cache = state;
+
 	for (size_t i = 0; i < SLOTS; i++)
-		free((*cache)->slots[i].text);
-	free(*cache);
-	*cache = NULL;
+		free(cache->slots[i].text);
+	free(cache);
 }
 
 static struct str key_str(const uint8_t key[DIGEST_SHA256])
@@ -158,7 +161,7 @@ static bool row_is_good(const struct sql_token_by_id_row *row, struct str secret
 	return role_parse(row->role, &principal->role);
 }
 
-enum outcome token_check(struct token_cache *cache, struct db *db, struct pool *pool, struct str token,
+static enum outcome token_check(struct token_cache *cache, struct db *db, struct pool *pool, struct str token,
 	struct principal *principal, struct str *detail)
 {
 	struct question question = { .db = db, .pool = pool };
@@ -191,7 +194,28 @@ enum outcome token_check(struct token_cache *cache, struct db *db, struct pool *
 	return OUTCOME_OK;
 }
 
-bool token_has_asked(const struct token_cache *cache)
+static enum outcome identify(void *state, const struct identity *identity, bool *recognised)
 {
-	return cache->asked;
+	struct token_cache *cache = state;
+	struct str token;
+
+	cache->asked = false;
+	*recognised = auth_find_token(identity->request, &token);
+	if (!*recognised)
+		return OUTCOME_OK;
+	return token_check(cache, identity->db, identity->pool, token, identity->principal, identity->detail);
 }
+
+static bool has_asked(const void *state)
+{
+	return ((const struct token_cache *)state)->asked;
+}
+
+const struct authenticator token_authenticator = {
+	.challenge = "Bearer realm=\"tenure\"",
+	.headers = auth_token_headers,
+	.open = cache_new,
+	.close = cache_free,
+	.identify = identify,
+	.has_asked = has_asked,
+};

@@ -35,7 +35,7 @@ static bool identify(struct pool *pool, size_t i, const struct request *request)
 		MUST((db = db_open(&config, false)) != NULL);
 	if (auths[i] == NULL)
 		MUST((auths[i] = auth_new(&config, &endpoints[i], &error)) != NULL);
-	enum outcome outcome = auth_identify(auths[i], db, pool, request, &principal, &detail);
+	enum outcome outcome = auth_identify(auths[i], db, pool, request, true, &principal, &detail);
 	if (outcome != OUTCOME_OK) {
 		MUST(outcome == OUTCOME_UNAUTHENTICATED || outcome == OUTCOME_FORBIDDEN || outcome == OUTCOME_UNAVAILABLE ||
 			outcome == OUTCOME_BAD_PARAMETER);

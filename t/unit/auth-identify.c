@@ -43,7 +43,7 @@ static enum outcome identify(struct auth *auth, struct str header, struct str va
 
 	if (header.n > 0)
 		(void)request_add_header(pool, &request, header, value);
-	return auth_identify(auth, NULL, pool, &request, who, &detail);
+	return auth_identify(auth, NULL, pool, &request, true, who, &detail);
 }
 
 struct noauth_case {
@@ -132,7 +132,7 @@ static void test_roles(void)
 			(void)request_add_header(pool, &request, STR("OpenStack-System-Scope"), str_c(cases[i].scope));
 		if (cases[i].project != NULL)
 			(void)request_add_header(pool, &request, STR("X-Project-Id"), str_c(cases[i].project));
-		is_int(auth_identify(auth, NULL, pool, &request, &who, &detail), OUTCOME_OK, "roles %zu", i);
+		is_int(auth_identify(auth, NULL, pool, &request, true, &who, &detail), OUTCOME_OK, "roles %zu", i);
 		is_str(who.tenant, cases[i].tenant, "roles %zu: tenant", i);
 		is_int(who.role, cases[i].role, "roles %zu: role", i);
 		is_int(who.reads_all, cases[i].reads_all, "roles %zu: reads all", i);
@@ -163,7 +163,7 @@ static void test_lengths(void)
 		(void)request_add_header(pool, &request, STR("X-Auth-Token"), STR("u:t"));
 		(void)request_add_header(pool, &request, STR("X-Roles"), STR("reader"));
 		(void)request_add_header(pool, &request, STR("X-Project-Id"), str_n(text + 2, 4 * n));
-		is_int(auth_identify(auth, NULL, pool, &request, &who, &detail), OUTCOME_OK, "a project of %zu characters", n);
+		is_int(auth_identify(auth, NULL, pool, &request, true, &who, &detail), OUTCOME_OK, "a project of %zu characters", n);
 		is_int((long long)who.tenant.n, n == 255 ? 4 * 255 : 1, "counts as far as it is a name");
 	}
 	struct endpoint_config users = endpoint("remote-user");
@@ -197,7 +197,7 @@ static void test_headers(void)
 
 	(void)request_add_header(pool, &both, STR("Authorization"), STR("Bearer bob"));
 	(void)request_add_header(pool, &both, STR("X-Auth-Token"), STR("alice:t"));
-	is_int(auth_identify(auth, NULL, pool, &both, &who, &detail), OUTCOME_OK, "both headers");
+	is_int(auth_identify(auth, NULL, pool, &both, true, &who, &detail), OUTCOME_OK, "both headers");
 	is_str(who.user, "alice", "X-Auth-Token wins");
 	is_str(auth_token(&both), "alice:t", "and is the request's token");
 	struct request bearer = { 0 }, none = { 0 };
@@ -259,7 +259,7 @@ static void test_unvouched(void)
 
 		(void)request_add_header(pool, &request, STR("X-Auth-Token"), STR("admin"));
 		(void)request_add_header(pool, &request, STR("TENURE_REMOTE_USER_SECRET"), STR(SECRET));
-		is_int(auth_identify(auth, NULL, pool, &request, &who, &detail), OUTCOME_UNAUTHENTICATED, "unvouched %zu", i);
+		is_int(auth_identify(auth, NULL, pool, &request, true, &who, &detail), OUTCOME_UNAUTHENTICATED, "unvouched %zu", i);
 		ok(who.user.n == 0 && who.role == ROLE_NONE, "unvouched %zu: nobody", i);
 		ok(strstr(str_cstr(pool, detail), "TENURE_REMOTE_USER_SECRET") != NULL, "unvouched %zu: the answer says why", i);
 	}
@@ -281,7 +281,7 @@ static void test_told(void)
 	struct auth *auth = make(&vouched), *noauth = make(&any), *token = make(&tokens);
 	for (int i = 0; i < 3; i++) {
 		struct request request = { .remote_user = STR("root"), .remote_user_secret = i < 2 ? STR("wrong") : STR("") };
-		(void)auth_identify(auth, NULL, pool, &request, &who, &detail);
+		(void)auth_identify(auth, NULL, pool, &request, true, &who, &detail);
 	}
 	log_open("test", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
 	(void)dup2(err, STDERR_FILENO);
@@ -478,6 +478,22 @@ static void test_realms(void)
 	}
 }
 
+static void test_kept_headers(void)
+{
+	static const char *const sent[][2] = {
+		{ "accept", "application/json" }, { "x-auth-token", "ann:t1" }, { "cookie", "a=b" }, { "x-roles", "reader" },
+		{ "authorization", "Bearer x" }, { "x-project-id", "p" }, { "openstack-system-scope", "all" },
+	};
+	struct request request = { .remote_user = STR("") };
+
+	is_str(auth_header_lines(pool, &request), "", "no credential");
+	for (size_t i = 0; i < COUNT_OF(sent); i++)
+		(void)request_add_header(pool, &request, str_c(sent[i][0]), str_c(sent[i][1]));
+	is_str(auth_header_lines(pool, &request),
+		"x-auth-token:ann:t1\nauthorization:Bearer x\nx-roles:reader\nx-project-id:p\nopenstack-system-scope:all\n",
+		"all that an authenticator reads, each once");
+}
+
 int main(void)
 {
 	log_open("test", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
@@ -486,6 +502,7 @@ int main(void)
 	test_roles();
 	test_lengths();
 	test_headers();
+	test_kept_headers();
 	test_remote_user();
 	test_unvouched();
 	test_told();

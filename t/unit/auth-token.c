@@ -29,7 +29,7 @@ static enum outcome identify(struct auth *auth, struct str token, struct princip
 	struct str detail;
 
 	(void)request_add_header(pool, &request, STR("X-Auth-Token"), token);
-	enum outcome outcome = auth_identify(auth, db, pool, &request, who, &detail);
+	enum outcome outcome = auth_identify(auth, db, pool, &request, true, who, &detail);
 
 	if (outcome == OUTCOME_UNAUTHENTICATED)
 		is_str(detail, "token unknown, expired or revoked", "the sentence is always the same");

@@ -28,6 +28,13 @@ enum {
 #define BAREMETAL(key, type, ...) { "baremetal", key, SETTING_##type, __VA_ARGS__ }
 #define ENDPOINT(key, type, ...) { "endpoint", key, SETTING_##type, __VA_ARGS__ }
 
+// Of the setting auth: ",token,remote-user,…".
+static const char authenticator_names[] =
+#define AUTHENTICATOR(symbol, name) "," name
+#include "base/config/authenticators.def"
+#undef AUTHENTICATOR
+	;
+
 // section, key, type, member, default, least, most, choices, help
 const struct setting config_settings[] = {
 	DATABASE("host", TEXT, OF_CONFIG(db_host), "localhost", 0, TEXT_MAX, NULL,
@@ -152,7 +159,7 @@ const struct setting config_settings[] = {
 	ENDPOINT("wadl", TEXT, OF_ENDPOINT(wadl), "NAME.wadl", 1, TEXT_MAX, NULL,
 		"WADL file that lists the methods of this endpoint: a name in wadl_dir or an absolute path. Files that it "
 		"refers to are looked up in its own folder, then in wadl_dir."),
-	ENDPOINT("auth", LIST, OF_ENDPOINT(auth), "token", 0, 0, "token,remote-user,noauth",
+	ENDPOINT("auth", LIST, OF_ENDPOINT(auth), "token", 0, 0, authenticator_names + 1,
 		"Authenticators, comma-separated, tried in this order. noauth is for development only."),
 	ENDPOINT("remote_user_secret", SECRET, OF_ENDPOINT(remote_user_secret), "", 0, TEXT_MAX, NULL,
 		"Shared secret that the web server sends as TENURE_REMOTE_USER_SECRET where it has authenticated the user, and "

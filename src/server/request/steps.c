@@ -106,7 +106,8 @@ static enum outcome identify_caller(struct passage *passage)
 
 	if (!limits_may_try(pipeline->limits, call->request.remote_addr, token, &refusal))
 		return refuse(call, &refusal);
-	enum outcome outcome = auth_identify(pipeline->auth, pipeline->db, call->pool, &call->request, &call->who, &detail);
+	enum outcome outcome = auth_identify(pipeline->auth, pipeline->db, call->pool, &call->request, true, &call->who,
+		&detail);
 	if (outcome == OUTCOME_UNAUTHENTICATED)
 		limits_was_wrong(pipeline->limits, call->request.remote_addr);
 	else if (outcome == OUTCOME_OK && auth_has_asked(pipeline->auth))

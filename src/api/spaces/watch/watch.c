@@ -7,6 +7,7 @@
 #include "api/spaces/object/as_of.h"
 #include "api/spaces/object/object.h"
 #include "api/spaces/watch/internal.h"
+#include "auth/auth.h"
 #include "api/spaces/watch/watch.h"
 #include "base/buf.h"
 #include "base/pool.h"
@@ -294,27 +295,6 @@ static enum outcome look_first(struct watch_begun *begun)
 
 // ---- the order
 
-static const char *const credentials[] = {
-	"x-auth-token", "authorization", "x-roles", "x-project-id", "openstack-system-scope"
-};
-
-// By which the watch process asks again whether they still hold.
-static struct str credential_lines(struct call *call)
-{
-	struct buf lines = buf_new(call->pool, 256);
-
-	for (size_t i = 0; i < COUNT_OF(credentials); i++) {
-		struct str value = request_header(&call->request, credentials[i]);
-		if (value.p == NULL)
-			continue;
-		buf_add(&lines, str_c(credentials[i]));
-		buf_addc(&lines, ':');
-		buf_add(&lines, value);
-		buf_addc(&lines, '\n');
-	}
-	return buf_str(&lines);
-}
-
 static void write_order(struct watch_begun *begun)
 {
 	struct call *call = begun->call;
@@ -324,7 +304,7 @@ static void write_order(struct watch_begun *begun)
 	const struct str texts[WATCH_TEXTS] = {
 		[WATCH_TARGET] = call->request.target, [WATCH_ACCEPT] = accept, [WATCH_USER] = call->who.user,
 		[WATCH_USER_TENANT] = call->who.tenant, [WATCH_TENANT] = target->tenant, [WATCH_SPACE] = target->space,
-		[WATCH_NAME] = begun->query.choice.name, [WATCH_CREDENTIALS] = credential_lines(call),
+		[WATCH_NAME] = begun->query.choice.name, [WATCH_CREDENTIALS] = auth_header_lines(call->pool, &call->request),
 		[WATCH_REMOTE_USER] = call->request.remote_user,
 		[WATCH_REMOTE_USER_SECRET] = call->request.remote_user_secret,
 	};

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an authenticator is. A new one is a file in auth/ that defines such a row, and a line in
+// base/config/authenticators.def; its settings are rows of base/config/config.c. For files in auth/ only.
+#ifndef TENURE_AUTH_AUTHENTICATOR_H
+#define TENURE_AUTH_AUTHENTICATOR_H
+
+#include "auth/auth.h"
+
+// One question: who sent this request?
+struct identity {
+	struct db *db;
+	struct pool *pool; // for the principal's strings
+	const struct request *request;
+	bool may_wait;     // false: asked by the watch process, which serves all watches meanwhile
+	struct principal *principal; // zeroed; to be filled
+	struct str *detail;          // of an outcome that isn't OK: what is wrong with the credential
+};
+
+struct authenticator {
+	const char *challenge; // for WWW-Authenticate
+	// The header fields that it reads, in lower case; ends with NULL. A watch keeps them, so that its user can be asked for again.
+	const char *const *headers;
+	// Reads the endpoint's settings. The result, which may be NULL, goes to the functions below. *error (malloc): what is wrong
+	// with them. NULL: there is nothing to read.
+	void *(*open)(const struct config *config, const struct endpoint_config *endpoint, char **error);
+	void (*close)(void *state); // NULL: nothing is to be released
+	// *recognised: the request has a credential of this kind, so its outcome decides; others are not asked then. OUTCOME_OK,
+	// _UNAUTHENTICATED, _UNAVAILABLE: it can't be found out now. It may ask the database, and, with libcurl and a timeout of its
+	// own, another service. Where identity->may_wait is false it answers from what it remembers, or OUTCOME_UNAVAILABLE:
+	// then a watch goes on until it is asked again.
+	enum outcome (*identify)(void *state, const struct identity *identity, bool *recognised);
+	bool (*has_asked)(const void *state); // did the last identify() have to ask somebody? NULL: it never does
+	// The role, in the endpoint's default_tenant, of users without tenant and role. NULL: it says nothing of that.
+	enum role (*default_role)(const void *state);
+};
+
+#define AUTHENTICATOR(symbol, name) extern const struct authenticator symbol##_authenticator;
+#include "base/config/authenticators.def"
+#undef AUTHENTICATOR
+
+enum { AUTH_MAX_NAME = 255 }; // characters of a user's, or tenant's, name
+
+// Has a user or tenant such a name? Up to AUTH_MAX_NAME characters, UTF-8 without NUL.
+bool auth_is_name(struct str name);
+// X-Auth-Token, or what stands behind "Bearer"; other schemes of Authorization are the web server's. False: none.
+bool auth_find_token(const struct request *request, struct str *token);
+extern const char *const auth_token_headers[]; // those that auth_find_token() reads; ends with NULL
+// For *error, from malloc.
+char *auth_message(const char *format, ...) PRINTF_LIKE(1, 2);
+
+#endif

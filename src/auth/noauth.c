@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// For development: the token says who it is (auth/auth.h).
+#include "base/base.h"
+
+#include "auth/authenticator.h"
+#include "base/config/config.h"
+#include "base/log.h"
+#include "http/uri.h"
+
+static bool decode_name(struct pool *pool, struct str part, struct str *name)
+{
+	return uri_decode(pool, part, name) && name->n > 0 && str_utf8_length(*name) <= AUTH_MAX_NAME;
+}
+
+static bool parse_noauth(struct pool *pool, struct str token, struct principal *principal)
+{
+	struct str rest = token, user, tenant, role;
+	enum role parsed = ROLE_ADMIN;
+
+	if (!str_split(&rest, ':', &user) || !decode_name(pool, user, &principal->user))
+		return false;
+	principal->role = str_eq_c(token, "admin") ? ROLE_OPERATOR : ROLE_ADMIN;
+	if (!str_split(&rest, ':', &tenant))
+		return true;
+	if (!decode_name(pool, tenant, &principal->tenant))
+		return false;
+	if (!str_split(&rest, ':', &role))
+		return true;
+	if (rest.p != NULL || !uri_decode(pool, role, &role) || !role_parse(role, &parsed) || parsed == ROLE_OPERATOR)
+		return false;
+	principal->role = parsed;
+	return true;
+}
+
+static bool has_role(struct str roles, struct str role)
+{
+	struct str item;
+
+	while (str_split(&roles, ',', &item)) {
+		if (str_eq(str_trim(item), role))
+			return true;
+	}
+	return false;
+}
+
+static void take_roles(const struct request *request, struct principal *principal)
+{
+	struct str roles = request_header(request, "x-roles"), project = request_header(request, "x-project-id");
+
+	if (roles.p == NULL)
+		return;
+	principal->role = has_role(roles, STR("admin")) ? ROLE_OPERATOR : ROLE_NONE;
+	principal->reads_all = has_role(roles, STR("reader")) &&
+		str_eq(str_trim(request_header(request, "openstack-system-scope")), STR("all"));
+	if (project.p != NULL && auth_is_name(str_trim(project)))
+		principal->tenant = str_trim(project);
+}
+
+static enum outcome identify(void *state, const struct identity *identity, bool *recognised)
+{
+	struct str token;
+
+	UNUSED(state);
+	*recognised = auth_find_token(identity->request, &token);
+	if (!*recognised)
+		return OUTCOME_OK;
+	if (parse_noauth(identity->pool, token, identity->principal)) {
+		take_roles(identity->request, identity->principal);
+		return OUTCOME_OK;
+	}
+	*identity->principal = (struct principal){ 0 };
+	*identity->detail = STR("token must be USER[:TENANT[:ROLE]], percent-encoded parts of up to 255 characters, "
+		"role reader, member or admin");
+	return OUTCOME_UNAUTHENTICATED;
+}
+
+static void *warn(const struct config *config, const struct endpoint_config *endpoint, char **error)
+{
+	UNUSED(config);
+	UNUSED(error);
+	log_warning("endpoint %s believes every token (auth = noauth): for development only", endpoint->name);
+	return NULL;
+}
+
+static const char *const headers[] = { "x-auth-token", "authorization", "x-roles", "x-project-id", "openstack-system-scope", NULL };
+
+const struct authenticator noauth_authenticator = {
+	.challenge = "Bearer realm=\"tenure\"",
+	.headers = headers,
+	.open = warn,
+	.identify = identify,
+};

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whom the web server authenticated (auth/auth.h).
+#include "base/base.h"
+
+#include "auth/authenticator.h"
+#include "base/clock.h"
+#include "base/config/config.h"
+#include "base/digest.h"
+#include "base/log.h"
+#include "base/pool.h"
+
+enum { SECRET_LEAST = 16 };                        // characters of remote_user_secret
+enum { COMPLAINT_INTERVAL_US = 60 * 1000 * 1000 }; // between two log lines about a web server that does not vouch
+
+struct remote_user {
+	const struct endpoint_config *endpoint;
+	enum role role;
+	struct str secret;
+	int64_t complained_us; // when the log was told last of an unvouched REMOTE_USER; 0: never
+};
+
+static struct str remote_tenant(const struct endpoint_config *endpoint, struct str user)
+{
+	if (strcmp(endpoint->remote_user_tenant, "user") == 0)
+		return user;
+	for (size_t i = user.n; i > 0; i--) {
+		if (user.p[i - 1] == '@')
+			return str_part(user, i, user.n);
+	}
+	return STR("");
+}
+
+// Clients can cause it at will, so the log is told now and then only.
+static void complain_unvouched(struct remote_user *remote, bool has_secret)
+{
+	int64_t now = clock_tick_us();
+
+	if (remote->complained_us != 0 && now - remote->complained_us < COMPLAINT_INTERVAL_US)
+		return;
+	remote->complained_us = now;
+	log_error("endpoint %s: the web server sent REMOTE_USER %s; refused. It has to send remote_user_secret as "
+		"TENURE_REMOTE_USER_SECRET where it authenticates, and REMOTE_USER nowhere else: see httpd-conf/",
+		remote->endpoint->name, has_secret ? "with another TENURE_REMOTE_USER_SECRET than remote_user_secret"
+		: "without TENURE_REMOTE_USER_SECRET");
+}
+
+static enum outcome identify(void *state, const struct identity *identity, bool *recognised)
+{
+	struct remote_user *remote = state;
+	struct str user = identity->request->remote_user;
+	struct principal *principal = identity->principal;
+
+	*recognised = user.n > 0;
+	if (!*recognised)
+		return OUTCOME_OK;
+	if (!digest_equal(identity->request->remote_user_secret, remote->secret)) {
+		complain_unvouched(remote, identity->request->remote_user_secret.n > 0);
+		*identity->detail = STR("the web server named a user without vouching for the name; its configuration has to send "
+			"TENURE_REMOTE_USER_SECRET where it authenticates");
+		return OUTCOME_UNAUTHENTICATED;
+	}
+	if (!auth_is_name(user)) {
+		*identity->detail = STR("the user's name must have up to 255 characters, UTF-8 without NUL");
+		return OUTCOME_UNAUTHENTICATED;
+	}
+	principal->user = str_dup(identity->pool, user);
+	principal->role = remote->role;
+	if (principal->role == ROLE_OPERATOR)
+		return OUTCOME_OK;
+	principal->tenant = str_dup(identity->pool, remote_tenant(remote->endpoint, user));
+	if (principal->tenant.n == 0)
+		principal->role = ROLE_NONE; // somebody, of no tenant
+	return OUTCOME_OK;
+}
+
+// ---- settings
+
+// Characters that need no quoting in any web server's configuration: what openssl rand -hex or -base64 prints.
+static bool is_secret(struct str secret)
+{
+	for (size_t i = 0; i < secret.n; i++) {
+		char c = secret.p[i];
+		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && strchr("+/=-_.~", c) == NULL)
+			return false;
+	}
+	return secret.n >= SECRET_LEAST;
+}
+
+static char *read_settings(struct remote_user *remote)
+{
+	const struct endpoint_config *endpoint = remote->endpoint;
+
+	remote->secret = str_c(endpoint->remote_user_secret);
+	if (remote->secret.n == 0)
+		return auth_message("endpoint %s: auth = remote-user needs remote_user_secret, by which the web server vouches for "
+			"REMOTE_USER: set it to what `openssl rand -hex 32` prints, and have the web server send the same as parameter "
+			"TENURE_REMOTE_USER_SECRET, only where it authenticates; the files of httpd-conf/ show how", endpoint->name);
+	if (!is_secret(remote->secret))
+		return auth_message("endpoint %s: remote_user_secret must be %d characters or more of A-Z a-z 0-9 + / = - _ . ~, such as "
+			"`openssl rand -hex 32` prints", endpoint->name, SECRET_LEAST);
+	if (!role_parse(str_c(endpoint->remote_user_role), &remote->role))
+		return auth_message("endpoint %s: remote_user_role: \"%s\" is none of reader, member, admin, operator",
+			endpoint->name, endpoint->remote_user_role);
+	if (strcmp(endpoint->remote_user_tenant, "user") != 0 && strcmp(endpoint->remote_user_tenant, "domain") != 0)
+		return auth_message("endpoint %s: remote_user_tenant: \"%s\" is neither user nor domain", endpoint->name,
+			endpoint->remote_user_tenant);
+	return NULL;
+}
+
+static void *open_remote_user(const struct config *config, const struct endpoint_config *endpoint, char **error)
+{
+	struct remote_user *remote = calloc(1, sizeof(*remote));
+
+	UNUSED(config);
+	if (remote == NULL)
+		abort();
+	remote->endpoint = endpoint;
+	*error = read_settings(remote);
+	return remote;
+}
+
+static enum role default_role(const void *state)
+{
+	return ((const struct remote_user *)state)->role;
+}
+
+static const char *const headers[] = { NULL }; // it reads what the web server says beside them
+
+const struct authenticator remote_user_authenticator = {
+	.challenge = "Basic realm=\"tenure\"",
+	.headers = headers,
+	.open = open_remote_user,
+	.close = free,
+	.identify = identify,
+	.default_role = default_role,
+};
