@@ -126,19 +126,22 @@ static bool starts_with_word(struct str text, const char *word)
 	return text.n > n && strncasecmp(text.p, word, n) == 0;
 }
 
-// May the connection be given ids of the log by the statement that it executes? Where the server could not look at the
-// session's state, or the session is being killed, the command is "Busy" or "Killed", without the text of a statement.
-static bool may_write_log(const struct sql_horizon_processes_row *process)
+bool horizon_may_write_log(struct str command, struct str info)
 {
 	static const char *const harmless[] = { "SELECT", "SHOW", "UPDATE", "DELETE", "SET", "(SELECT" };
 
-	if (process->info.p == NULL)
-		return str_eq(process->command, STR("Busy")) || str_eq(process->command, STR("Killed"));
+	if (info.p == NULL)
+		return str_eq(command, STR("Busy")) || str_eq(command, STR("Killed"));
 	for (size_t i = 0; i < COUNT_OF(harmless); i++) {
-		if (starts_with_word(process->info, harmless[i]))
+		if (starts_with_word(info, harmless[i]))
 			return false;
 	}
-	return memmem(process->info.p, process->info.n, "changes", strlen("changes")) != NULL;
+	return memmem(info.p, info.n, "changes", strlen("changes")) != NULL;
+}
+
+static bool may_write_log(const struct sql_horizon_processes_row *process)
+{
+	return horizon_may_write_log(process->command, process->info);
 }
 
 static bool is_waited(const struct horizon *horizon, uint64_t connection)

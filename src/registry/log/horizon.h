@@ -80,6 +80,10 @@ enum outcome horizon_of_two(struct registry *registry, const uint64_t tenants[2]
 uint64_t horizon_published(const struct registry *registry);
 // Up to this id everything given has a row or is void. No statement.
 uint64_t horizon_settled(const struct registry *registry);
+// May a connection be given ids of the log by the statement that it executes? command and info: its columns in SHOW PROCESSLIST;
+// info.p NULL: none. Where the server could not look at the session's state the command is "Busy", and where the session is
+// being killed, "Killed", both without the text of the statement.
+bool horizon_may_write_log(struct str command, struct str info);
 // Does the last horizon_ask wait for other connections' statements, which end by themselves? Ask again in milliseconds.
 bool horizon_is_asking(const struct registry *registry);
 // Is it held up by a transaction that was in flight at many asks in a row? Waiting for it may take long.

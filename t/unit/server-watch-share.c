@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one tenant's watches may take: of a round's CPU time, and of the bytes that wait; and who is closed if all is too much.
+#include "base/base.h"
+
+#include <unistd.h>
+
+#include "base/log.h"
+#include "server/watch/client.h"
+#include "server/watch/share.h"
+#include "api/spaces/watch/watcher.h"
+#include "tap.h"
+
+// Of a watcher these functions ask the tenant alone.
+struct watcher {
+	struct str tenant;
+};
+
+struct str watcher_user_tenant(const struct watcher *watcher)
+{
+	return watcher->tenant;
+}
+
+static struct watcher acme = { STR_INIT("acme") }, globex = { STR_INIT("globex") };
+static struct watch_shares shares;
+static struct watch_client list[3];
+static struct watch_clients clients;
+
+// Three clients, two of which are acme's.
+static void begin(void)
+{
+	static const int of_globex = 2;
+
+	for (int i = 0; i < 3; i++) {
+		stream_close(&list[i].stream);
+		list[i] = (struct watch_client){ .watcher = i == of_globex ? &globex : &acme, .next = i < 2 ? &list[i + 1] : NULL };
+		stream_open(&list[i].stream, dup(0), 1);
+	}
+	clients = (struct watch_clients){ .first = &list[0], .n = 3 };
+	watch_shares_begin(&shares, &clients);
+}
+
+static void add(struct watch_client *client, size_t n)
+{
+	char *text = calloc(1, n);
+
+	ok(text != NULL && stream_add(&client->stream, str_n(text, n)), "%zu bytes wait", n);
+	free(text);
+	watch_shares_note(&shares, &clients, client, 0, n);
+}
+
+static void cpu_time(void)
+{
+	begin();
+	watch_shares_note(&shares, &clients, &list[0], WATCH_ROUND_CPU_US - 1, 0);
+	ok(watch_shares_allow(&shares, &list[0]), "a tenant that has not had its time is told more");
+	watch_shares_note(&shares, &clients, &list[0], 1, 0);
+	ok(!watch_shares_allow(&shares, &list[0]), "one that had it isn't");
+	ok(!watch_shares_allow(&shares, &list[1]), "nor is another client of that tenant");
+	ok(watch_shares_allow(&shares, &list[2]), "another tenant's is");
+	watch_shares_begin(&shares, &clients);
+	ok(watch_shares_allow(&shares, &list[0]), "in the next round the first one is again");
+}
+
+static void waiting(void)
+{
+	begin();
+	add(&list[0], WATCH_TENANT_WAITING_MAX - 100000);
+	ok(watch_shares_allow(&shares, &list[1]), "a tenant for whose clients less waits is told more");
+	add(&list[1], 100000);
+	ok(!watch_shares_allow(&shares, &list[0]) && !watch_shares_allow(&shares, &list[1]), "one that takes nothing isn't");
+	ok(watch_shares_allow(&shares, &list[2]), "another tenant's is");
+	watch_shares_begin(&shares, &clients);
+	ok(!watch_shares_allow(&shares, &list[0]), "it waits for as long as it takes nothing");
+	stream_forget(&list[0].stream);
+	watch_shares_begin(&shares, &clients);
+	ok(watch_shares_allow(&shares, &list[0]), "and is told more once it did");
+	ok(!list[0].gone && !list[1].gone && !list[2].gone, "nobody is closed for that");
+}
+
+static void too_much(void)
+{
+	begin();
+	add(&list[0], WATCH_ALL_WAITING_MAX / 4);
+	add(&list[1], WATCH_ALL_WAITING_MAX / 2);
+	add(&list[2], WATCH_ALL_WAITING_MAX / 4 - 1000);
+	ok(!list[0].gone && !list[1].gone && !list[2].gone, "nobody is closed while there is room");
+	add(&list[2], 2000);
+	ok(list[1].gone, "the client for whom most waits is closed");
+	ok(stream_waiting(&list[1].stream) == 0, "and what waits for it is dropped");
+	ok(!list[0].gone && !list[2].gone, "the others are not");
+	add(&list[2], WATCH_ALL_WAITING_MAX / 2);
+	ok(list[2].gone && !list[0].gone, "then the next");
+}
+
+int main(void)
+{
+	log_open("watch-share", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
+	for (int i = 0; i < 3; i++)
+		stream_open(&list[i].stream, dup(0), 1);
+	cpu_time();
+	waiting();
+	too_much();
+	for (int i = 0; i < 3; i++)
+		stream_close(&list[i].stream);
+	return done_testing();
+}
