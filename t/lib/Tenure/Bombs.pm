@@ -160,6 +160,7 @@ sub bomb {
     $result->{worker_kb} = peak_kb(grep { !is_watch_process($_) } processes_of($self->{instance}));
     $result->{grown_kb}  = max(0, $result->{worker_kb} - $rss);
     $result->{watch_kb}  = peak_kb(@watch);
+    $self->{stored} += $result->{sent} if $result->{status} == 201;
     $result->{text}      = substr $answer->text // '', 0, 400;
     $result->{answer}    = $answer;
     push @statuses, 404 if $self->{share} < 1; # what would have stored it may have been left out
@@ -547,6 +548,7 @@ sub params {
     my $send = sub {
         my ($raw) = @_;
         return sub {
+            Tenure::Bombs::HTTP->count->{sent} += length $raw;
             my $fcgi = Tenure::FastCGI->try_connect($socket, timeout => 60);
             $fcgi->send_raw($fcgi->record(1, pack 'nCx5', 1, 0) . $fcgi->stream(4, $raw) . $fcgi->stream(5, ''));
             my $answer = eval { $fcgi->read_response };
