@@ -126,8 +126,7 @@ enum outcome registry_begin(struct registry *registry, struct pool *pool, const 
 void registry_begin_run(struct registry *registry)
 {
 	*registry->problem = (struct problem){ .n_members = 0 };
-	registry->concerned.tenant = STR_NONE; // its text is in a pool that is rewound
-	registry->concerned.several = false;
+	registry_concerns_nobody(registry); // its text is in a pool that is rewound
 	coherence_begin(registry);
 }
 

@@ -16,6 +16,12 @@ void registry_concerns(struct registry *registry, struct str tenant)
 		registry->concerned.several = true;
 }
 
+void registry_concerns_nobody(struct registry *registry)
+{
+	registry->concerned.tenant = STR_NONE;
+	registry->concerned.several = false;
+}
+
 struct str registry_concerned(const struct registry *registry)
 {
 	return registry->concerned.several ? STR_NONE : registry->concerned.tenant;

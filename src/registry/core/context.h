@@ -54,11 +54,14 @@ struct registry {
 	struct {
 		struct str tenant; // p NULL: of none so far
 		bool several;
-	} concerned; // whose resources the call has found, for the access log; set to nothing before each run of the call
+	} concerned; // whose resources the call has found, for the access log
 };
 
 // The call is about a resource of that tenant. The name lives in the request's pool.
 void registry_concerns(struct registry *registry, struct str tenant);
+// The call begins, or begins again: it has been about nobody's resources. Before the pool that the name lives in is rewound,
+// or right after.
+void registry_concerns_nobody(struct registry *registry);
 // The one tenant that it was about; p NULL: none, or several.
 struct str registry_concerned(const struct registry *registry);
 

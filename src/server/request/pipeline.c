@@ -62,8 +62,7 @@ static void give_up(struct passage *passage, enum budget_end end)
 	if (passage->marked)
 		pool_rewind(call->pool, passage->mark);
 	passage->pipeline->registry->pool = call->pool;
-	passage->pipeline->registry->concerned.tenant = STR_NONE; // its text is gone with what the pool was rewound by
-	passage->pipeline->registry->concerned.several = false;
+	registry_concerns_nobody(passage->pipeline->registry); // its text is gone with what the pool was rewound by
 	call->order = STR_NONE;
 	response_reset(&call->response, call->pool);
 	passage->outcome = explain(call, end);

@@ -41,8 +41,7 @@ enum step_result step_identify(struct passage *passage)
 	call->endpoint = pipeline->endpoint;
 	call->routes = pipeline->routes;
 	call->registry = pipeline->registry;
-	call->registry->concerned.tenant = STR_NONE;
-	call->registry->concerned.several = false;
+	registry_concerns_nobody(call->registry);
 	call->may_order = pipeline->may_order;
 	call->started_us = clock_tick_us();
 	call->request_id = uuid_new();
