@@ -8,48 +8,6 @@
 
 #define US_PER_DAY INT64_C(86400000000)
 
-// ---- values
-
-struct db_value db_s(struct str s)
-{
-	return (struct db_value){ .type = 's', .s = s };
-}
-
-struct db_value db_b(struct str bytes)
-{
-	return (struct db_value){ .type = 'b', .s = bytes };
-}
-
-struct db_value db_u(uint64_t u)
-{
-	return (struct db_value){ .type = 'u', .u = u };
-}
-
-struct db_value db_i(int64_t i)
-{
-	return (struct db_value){ .type = 'i', .i = i };
-}
-
-struct db_value db_t(int64_t us)
-{
-	return (struct db_value){ .type = 't', .i = us };
-}
-
-struct db_value db_uuid(const struct uuid *u)
-{
-	return db_b(uuid_bytes(u));
-}
-
-struct db_value db_null(char type)
-{
-	return (struct db_value){ .type = type, .null = true };
-}
-
-bool bind_letters_ok(const char *letters)
-{
-	return strspn(letters, "sbuit") == strlen(letters);
-}
-
 // ---- times: proleptic Gregorian calendar, days counted from 1970-01-01; years begin in March, so that the leap day is
 // the last of a year and months have a linear formula
 
@@ -98,31 +56,33 @@ static MYSQL_TIME time_of_us(int64_t us)
 
 // ---- in
 
-static enum enum_field_types type_of(char letter)
+static enum enum_field_types type_of(enum db_type type)
 {
-	switch (letter) {
-	case 's':
+	switch (type) {
+	case DB_TEXT:
 		return MYSQL_TYPE_STRING;
-	case 'b':
+	case DB_BYTES:
 		return MYSQL_TYPE_BLOB;
-	case 't':
+	case DB_TIME:
 		return MYSQL_TYPE_DATETIME;
-	default:
-		return MYSQL_TYPE_LONGLONG;
+	case DB_UINT:
+	case DB_INT:
+		break;
 	}
+	return MYSQL_TYPE_LONGLONG;
 }
 
-static bool is_text(char letter)
+static bool is_text(enum db_type type)
 {
-	return letter == 's' || letter == 'b';
+	return type == DB_TEXT || type == DB_BYTES;
 }
 
-size_t bind_value(MYSQL_BIND *bind, union db_slot *slot, const struct db_value *value)
+size_t bind_value(MYSQL_BIND *bind, union db_slot *slot, const struct bind_item *value)
 {
 	bind->buffer_type = type_of(value->type);
-	bind->is_null_value = value->null;
+	bind->is_null_value = value->is_null;
 	bind->is_null = &bind->is_null_value;
-	if (value->null)
+	if (value->is_null)
 		return 1;
 	if (is_text(value->type)) {
 		// Only read: Connector/C's struct serves both directions.
@@ -132,39 +92,29 @@ size_t bind_value(MYSQL_BIND *bind, union db_slot *slot, const struct db_value *
 		return value->s.n + 9;
 	}
 	bind->buffer = slot;
-	bind->is_unsigned = value->type == 'u';
-	if (value->type == 't')
+	bind->is_unsigned = value->type == DB_UINT;
+	if (value->type == DB_TIME)
 		slot->t = time_of_us(value->i);
 	else
 		slot->u = value->u;
 	return 12;
 }
 
-struct db_value bind_parameter(const struct db_query *query, const void *in, unsigned i)
+struct bind_item bind_parameter(const struct db_query *query, const void *in, unsigned i)
 {
-	if (query->in_fields == NULL) {
-		const struct db_value *values = in;
-
-		assert(values[i].type == query->in[i]);
-		return values[i];
-	}
 	const struct db_field *field = &query->in_fields[i];
 	const char *member = (const char *)in + field->at;
-	struct db_value value = { .type = field->type };
+	struct bind_item value = { .type = field->type };
 
+	assert(i < query->n_in);
 	if (is_text(field->type)) {
 		memcpy(&value.s, member, sizeof(value.s));
-		value.null = field->nullable && value.s.p == NULL;
+		value.is_null = field->nullable && value.s.p == NULL;
 	} else {
 		memcpy(&value.u, member, sizeof(value.u));
-		value.null = field->nullable && ((const char *)in)[field->null_at] != 0;
+		value.is_null = field->nullable && ((const char *)in)[field->null_at] != 0;
 	}
 	return value;
-}
-
-size_t bind_stride(const struct db_query *query)
-{
-	return query->in_fields != NULL ? query->in_size : strlen(query->in) * sizeof(struct db_value);
 }
 
 size_t bind_values(struct db_stmt *stmt, const void *in)
@@ -172,7 +122,7 @@ size_t bind_values(struct db_stmt *stmt, const void *in)
 	size_t bytes = 16;
 
 	for (unsigned i = 0; i < stmt->n_in; i++) {
-		struct db_value value = bind_parameter(stmt->query, in, i);
+		struct bind_item value = bind_parameter(stmt->query, in, i);
 
 		bytes += bind_value(&stmt->in[i], &stmt->in_slots[i], &value) + 2;
 	}
@@ -188,13 +138,13 @@ size_t bind_values(struct db_stmt *stmt, const void *in)
 bool bind_columns(struct db_stmt *stmt)
 {
 	for (unsigned i = 0; i < stmt->n_out; i++) {
-		char letter = stmt->query->out[i];
+		enum db_type type = stmt->query->out_fields[i].type;
 		MYSQL_BIND *bind = &stmt->out[i];
 
-		bind->buffer_type = type_of(letter);
-		bind->is_unsigned = letter == 'u';
+		bind->buffer_type = type_of(type);
+		bind->is_unsigned = type == DB_UINT;
 		bind->buffer = &stmt->out_slots[i];
-		bind->buffer_length = is_text(letter) ? 0 : sizeof(stmt->out_slots[i]);
+		bind->buffer_length = is_text(type) ? 0 : sizeof(stmt->out_slots[i]);
 		bind->length = &bind->length_value;
 		bind->is_null = &bind->is_null_value;
 		bind->error = &bind->error_value;
@@ -203,7 +153,7 @@ bool bind_columns(struct db_stmt *stmt)
 	return stmt->bound;
 }
 
-static bool take_text(struct db_stmt *stmt, unsigned column, unsigned long n, struct pool *pool, struct db_value *value)
+static bool take_text(struct db_stmt *stmt, unsigned column, unsigned long n, struct pool *pool, struct bind_item *value)
 {
 	char *p = pool_alloc(pool, n + 1);
 	my_bool null = 0, error = 0;
@@ -224,16 +174,16 @@ static bool take_text(struct db_stmt *stmt, unsigned column, unsigned long n, st
 	return true;
 }
 
-static bool take_value(struct db_stmt *stmt, unsigned column, struct pool *pool, struct db_value *value)
+static bool take_value(struct db_stmt *stmt, unsigned column, struct pool *pool, struct bind_item *value)
 {
-	char letter = stmt->query->out[column];
+	enum db_type type = stmt->query->out_fields[column].type;
 
-	*value = (struct db_value){ .type = letter, .null = stmt->out[column].is_null_value != 0 };
-	if (value->null)
+	*value = (struct bind_item){ .type = type, .is_null = stmt->out[column].is_null_value != 0 };
+	if (value->is_null)
 		return true;
-	if (is_text(letter))
+	if (is_text(type))
 		return take_text(stmt, column, stmt->out[column].length_value, pool, value);
-	if (letter == 't')
+	if (type == DB_TIME)
 		value->i = us_of_time(&stmt->out_slots[column].t);
 	else
 		value->u = stmt->out_slots[column].u;
@@ -241,30 +191,25 @@ static bool take_value(struct db_stmt *stmt, unsigned column, struct pool *pool,
 }
 
 // A NULL where the statement's file promises none would be read as 0: the row is refused instead.
-static bool put_value(const struct db_field *field, const struct db_value *value, char *row)
+static bool put_value(const struct db_field *field, const struct bind_item *value, char *row)
 {
-	if (value->null && !field->nullable)
+	if (value->is_null && !field->nullable)
 		return false;
-	if (is_text(field->type)) {
+	if (is_text(field->type))
 		memcpy(row + field->at, &value->s, sizeof(value->s));
-	} else {
+	else
 		memcpy(row + field->at, &value->u, sizeof(value->u));
-		if (field->nullable)
-			row[field->null_at] = value->null ? 1 : 0;
-	}
+	if (field->null_at != 0)
+		row[field->null_at] = value->is_null ? 1 : 0;
 	return true;
 }
 
 static bool take_row(struct db_stmt *stmt, struct pool *pool, void *row)
 {
 	for (unsigned i = 0; i < stmt->n_out; i++) {
-		struct db_value value;
+		struct bind_item value;
 
-		if (!take_value(stmt, i, pool, &value))
-			return false;
-		if (stmt->query->out_fields == NULL)
-			((struct db_value *)row)[i] = value;
-		else if (!put_value(&stmt->query->out_fields[i], &value, row))
+		if (!take_value(stmt, i, pool, &value) || !put_value(&stmt->query->out_fields[i], &value, row))
 			return false;
 	}
 	return true;
@@ -285,12 +230,11 @@ static char *room_for(struct pool *pool, char *rows, size_t n, size_t row_size, 
 
 static bool fetch_rows(struct db_stmt *stmt, struct pool *pool, struct db_rows *rows)
 {
-	bool has_fields = stmt->query->out_fields != NULL;
 	char *array = NULL;
 	size_t room = 0;
 	int rc;
 
-	rows->row_size = has_fields ? stmt->query->row_size : rows->columns * sizeof(struct db_value);
+	rows->row_size = stmt->query->row_size;
 	// Not stored first: each row goes from the network buffer to the pool.
 	while ((rc = mysql_stmt_fetch(stmt->stmt)) == 0 || rc == MYSQL_DATA_TRUNCATED) {
 		array = room_for(pool, array, rows->n, rows->row_size, &room);
@@ -301,7 +245,6 @@ static bool fetch_rows(struct db_stmt *stmt, struct pool *pool, struct db_rows *
 			return false;
 	}
 	rows->rows = array;
-	rows->values = has_fields ? NULL : (const void *)array;
 	rows->affected = rows->n;
 	return rc == MYSQL_NO_DATA;
 }
@@ -316,7 +259,7 @@ bool bind_fetch(struct db_stmt *stmt, struct pool *pool, struct db_rows *rows)
 {
 	unsigned columns = mysql_stmt_field_count(stmt->stmt);
 
-	*rows = (struct db_rows){ .columns = stmt->n_out };
+	*rows = (struct db_rows){ .n = 0 };
 	if (columns != stmt->n_out) {
 		(void)skip_rows(stmt);
 		return false;

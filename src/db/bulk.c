@@ -20,9 +20,9 @@ static size_t row_bytes(const struct db_query *query, const void *in, unsigned n
 	size_t bytes = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		struct db_value value = bind_parameter(query, in, i);
+		struct bind_item value = bind_parameter(query, in, i);
 
-		bytes += 14 + (value.type == 's' || value.type == 'b' ? value.s.n : 0);
+		bytes += 14 + (value.type == DB_TEXT || value.type == DB_BYTES ? value.s.n : 0);
 	}
 	return bytes;
 }
@@ -48,11 +48,11 @@ static my_bool give_row(void *data, MYSQL_BIND *binds, unsigned row)
 	const char *in = bulk->in + (size_t)row * bulk->stride;
 
 	for (unsigned i = 0; i < bulk->stmt->n_in; i++) {
-		struct db_value value = bind_parameter(bulk->stmt->query, in, i);
+		struct bind_item value = bind_parameter(bulk->stmt->query, in, i);
 
 		(void)bind_value(&binds[i], &bulk->stmt->in_slots[i], &value);
 		binds[i].length = &binds[i].buffer_length;
-		bulk->indicators[i] = value.null ? STMT_INDICATOR_NULL : STMT_INDICATOR_NONE;
+		bulk->indicators[i] = value.is_null ? STMT_INDICATOR_NULL : STMT_INDICATOR_NONE;
 		binds[i].u.indicator = &bulk->indicators[i];
 	}
 	return 0;
@@ -124,7 +124,7 @@ static enum db_result get_ready(struct db *db, struct pool *pool)
 static enum db_result run_bulk(struct db *db, struct pool *pool, const struct db_query *query, const void *in, size_t n,
 	uint64_t *affected)
 {
-	struct bulk bulk = { .in = in, .stride = bind_stride(query) };
+	struct bulk bulk = { .in = in, .stride = query->in_size };
 	enum db_result result = get_ready(db, pool);
 
 	if (result == DB_OK)
@@ -144,7 +144,7 @@ enum db_result db_run_bulk(struct db *db, struct pool *pool, const struct db_que
 {
 	enum db_result result = txn_check(db);
 
-	assert(db->state != TXN_OUTSIDE && query->in[0] != '\0' && query->out[0] == '\0');
+	assert(db->state != TXN_OUTSIDE && query->n_in > 0 && query->n_out == 0);
 	if (affected != NULL)
 		*affected = 0;
 	if (result != DB_OK || n == 0)

@@ -22,61 +22,35 @@ enum db_result {
 	DB_ERROR,     // anything else; logged here
 };
 
+// What a parameter or a column is in C: text and bytes are struct str, numbers uint64_t and int64_t, a time is int64_t in
+// microseconds since the epoch (DATETIME(6) in UTC).
+enum db_type { DB_TEXT, DB_BYTES, DB_UINT, DB_INT, DB_TIME };
+
 // Where a parameter, or a column, stands in its statement's struct. A text or bytes of NULL have p NULL; anything else that
 // may be NULL has a bool beside it, at null_at.
 struct db_field {
-	char type; // a letter as below
+	enum db_type type;
 	bool nullable;
-	uint16_t at, null_at; // bytes from the struct's beginning
+	uint16_t at, null_at; // bytes from the struct's beginning; null_at 0: no bool
 };
 
-// One statement: its text, and the types of its parameters and columns, a letter each:
-// s text, b bytes, u uint64_t, i int64_t, t time (int64_t, microseconds since the epoch, DATETIME(6) in UTC).
-// Statements are generated from sql/statements/ (build-aux/compile-sql), with a struct of parameters, a struct of a row and
-// functions that take these; call those. The address of a db_query is the key of the statement cache.
-// A query without in_fields and out_fields, which only tests and db/ itself have, takes and gives arrays of db_value.
+// One statement. Statements are generated from sql/statements/ (build-aux/compile-sql), with a struct of parameters, a struct
+// of a row and functions that take these; call those. The address of a db_query is the key of the statement cache.
 struct db_query {
 	const char *sql;
-	const char *in;
-	const char *out;
 	const char *name; // with the case of each choice: "move_items/tree"
 	const struct db_field *in_fields, *out_fields;
+	uint16_t n_in, n_out;       // fields
 	uint16_t in_size, row_size; // of the structs, in bytes
 };
 
-struct db_value {
-	char type; // a letter as above
-	bool null;
-	union {
-		struct str s;
-		uint64_t u;
-		int64_t i;
-	};
-};
-struct db_value db_s(struct str s);       // STR_NONE (p NULL, n 0) binds as ''
-struct db_value db_b(struct str bytes);
-struct db_value db_u(uint64_t u);
-struct db_value db_i(int64_t i);
-struct db_value db_t(int64_t us);
-struct db_value db_uuid(const struct uuid *u); // bytes
-struct db_value db_null(char type);
-#define DB_IN(...) ((const struct db_value[]){ __VA_ARGS__ })
-
 struct db_rows {
-	size_t n;       // rows
-	size_t columns;
-	const struct db_value *values; // n * columns, in pool; of a query without fields
-	const void *rows;              // n structs of row_size bytes, in pool; of one with fields
+	size_t n;         // rows
+	const void *rows; // n structs of row_size bytes, in pool
 	size_t row_size;
-	uint64_t affected;  // rows matched (CLIENT_FOUND_ROWS), not only changed
+	uint64_t affected; // rows matched (CLIENT_FOUND_ROWS), not only changed
 	uint64_t insert_id;
 };
-// Value at row, column.
-static inline const struct db_value *db_at(const struct db_rows *rows, size_t row, size_t column)
-{
-	assert(row < rows->n && column < rows->columns);
-	return &rows->values[row * rows->columns + column];
-}
 // A row as its struct, whose size proves that it is this statement's. The generated NAME_row() call this.
 static inline const void *db_row(const struct db_rows *rows, size_t row, size_t size)
 {

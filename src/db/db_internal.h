@@ -38,7 +38,7 @@ union db_slot {
 	MYSQL_TIME t;
 };
 
-// A query prepared on this connection. The arrays have as many elements as the query has letters.
+// A query prepared on this connection. The arrays have as many elements as the query has fields.
 struct db_stmt {
 	const struct db_query *query; // NULL: a free place in the cache
 	MYSQL_STMT *stmt;
@@ -64,18 +64,24 @@ void stmt_cache_clear(struct stmt_cache *cache);
 
 // ---- bind.c
 
-// False when a letter is none of db.h's.
-bool bind_letters_ok(const char *letters);
+// A parameter or a column, on its way between a struct and Connector/C.
+struct bind_item {
+	enum db_type type;
+	bool is_null;
+	union {
+		struct str s;
+		uint64_t u;
+		int64_t i;
+	};
+};
 // Once per prepared statement, when its columns are known: where they go. False with the statement's error set.
 bool bind_columns(struct db_stmt *stmt);
 // Hands the values to Connector/C, which reads them at the next execute; returns how many bytes that will send, about.
 size_t bind_values(struct db_stmt *stmt, const void *in);
-// Parameter i of a query's struct of parameters (or array of values).
-struct db_value bind_parameter(const struct db_query *query, const void *in, unsigned i);
-// Bytes from one struct of parameters to the next.
-size_t bind_stride(const struct db_query *query);
+// Parameter i of a query's struct of parameters.
+struct bind_item bind_parameter(const struct db_query *query, const void *in, unsigned i);
 // One value's bind, its slot filled; returns its size in bytes.
-size_t bind_value(MYSQL_BIND *bind, union db_slot *slot, const struct db_value *value);
+size_t bind_value(MYSQL_BIND *bind, union db_slot *slot, const struct bind_item *value);
 // After an execute whose answer has come: all its rows, or what it changed. False with the statement's error set,
 // or with none where its columns are not those that its query names.
 bool bind_fetch(struct db_stmt *stmt, struct pool *pool, struct db_rows *rows);

@@ -22,10 +22,9 @@ static struct db_stmt *stmt_new(const struct db_query *query)
 {
 	struct db_stmt *stmt = zeroed(1, sizeof(*stmt));
 
-	assert(bind_letters_ok(query->in) && bind_letters_ok(query->out));
 	stmt->query = query;
-	stmt->n_in = (unsigned)strlen(query->in);
-	stmt->n_out = (unsigned)strlen(query->out);
+	stmt->n_in = query->n_in;
+	stmt->n_out = query->n_out;
 	stmt->in = zeroed(stmt->n_in, sizeof(*stmt->in));
 	stmt->out = zeroed(stmt->n_out, sizeof(*stmt->out));
 	stmt->in_slots = zeroed(stmt->n_in, sizeof(*stmt->in_slots));

@@ -31,8 +31,16 @@ static MYSQL_RES *ask(const char *sql)
 
 // ---- columns of the schema
 
+// A letter for each type of values, for comparing and telling: those of enum db_type, and some that only the server has.
+static char letter_of_field(const struct db_field *field)
+{
+	static const char letters[] = { [DB_TEXT] = 's', [DB_BYTES] = 'b', [DB_UINT] = 'u', [DB_INT] = 'i', [DB_TIME] = 't' };
+
+	return letters[field->type];
+}
+
 struct column {
-	char letter; // as db.h's
+	char letter;
 	bool nullable;
 };
 
@@ -128,8 +136,8 @@ static bool check_columns(const struct db_statement *statement, MYSQL_STMT *stmt
 	unsigned n = mysql_stmt_field_count(stmt);
 	bool good = true;
 
-	if (n != strlen(query->out) && n != 0) {
-		diag("%u columns, its file names %zu", n, strlen(query->out));
+	if (n != (size_t)query->n_out && n != 0) {
+		diag("%u columns, its file names %zu", n, (size_t)query->n_out);
 		return false;
 	}
 	MYSQL_RES *meta = n > 0 ? mysql_stmt_result_metadata(stmt) : NULL;
@@ -142,8 +150,9 @@ static bool check_columns(const struct db_statement *statement, MYSQL_STMT *stmt
 			diag("column %u is %s, its file says %s", i + 1, field->name, statement->out_names[i]);
 			good = false;
 		}
-		if (!types_agree(query->out[i], field)) {
-			diag("%s is of type %c (%d), its file says %c", field->name, letter_of(field), (int)field->type, query->out[i]);
+		if (!types_agree(letter_of_field(&query->out_fields[i]), field)) {
+			diag("%s is of type %c (%d), its file says %c", field->name, letter_of(field), (int)field->type,
+				letter_of_field(&query->out_fields[i]));
 			good = false;
 		}
 		// What is computed may be nullable for the server and not be so; the row is refused then (db/bind.c).
@@ -160,18 +169,20 @@ static bool check_parameters(const struct db_statement *statement, MYSQL_STMT *s
 {
 	const struct db_query *query = statement->query;
 	size_t n = mysql_stmt_param_count(stmt);
-	bool good = n == strlen(query->in);
+	bool good = n == (size_t)query->n_in;
 
 	if (!good)
-		diag("%zu parameters, its file names %zu", n, strlen(query->in));
+		diag("%zu parameters, its file names %zu", n, (size_t)query->n_in);
 	for (size_t i = 0; good && i < n; i++) {
 		struct column column;
 		struct str name;
 
 		if (statement->in_columns[i] == NULL || !find_column(statement->in_columns[i], &column, &name))
 			continue;
-		if (column.letter != query->in[i] && !(column.letter == 'i' && query->in[i] == 'u')) {
-			diag("%s is of type %c, column %.*s of %c", statement->in_names[i], query->in[i], STR_ARG(name), column.letter);
+		char told = letter_of_field(&query->in_fields[i]);
+		if (column.letter != told && !(column.letter == 'i' && told == 'u')) {
+			diag("%s is of type %c, column %.*s of %c", statement->in_names[i], told, STR_ARG(name),
+				column.letter);
 			good = false;
 		}
 	}
@@ -233,22 +244,22 @@ static struct str value_in(struct str path, char letter)
 static struct str sample(const struct db_statement *statement, size_t i)
 {
 	const char *name = statement->in_names[i];
-	char letter = statement->query->in[i];
+	char type = letter_of_field(&statement->query->in_fields[i]);
 	struct column column;
 	struct str path, value = STR_NONE;
 
 	// The same member elsewhere in the statement may tell what this one does not.
-	for (size_t k = 0; value.p == NULL && statement->query->in[k] != '\0'; k++) {
+	for (size_t k = 0; value.p == NULL && k < statement->query->n_in; k++) {
 		const char *of = strcmp(statement->in_names[k], name) == 0 ? statement->in_columns[k] : NULL;
 
 		if (of != NULL && find_column(of, &column, &path))
-			value = value_in(path, letter);
+			value = value_in(path, type);
 	}
 	if (value.p != NULL)
 		return value;
 	if (strstr(name, "limit") != NULL)
 		return STR("100");
-	switch (letter) {
+	switch (type) {
 	case 'u':
 	case 'i':
 		return STR("1");

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/pool.h"
 #include "db/db.h"
+#include "db-values.h"
 #include "tap.h"
 
 extern char **environ;

@@ -6,13 +6,13 @@
 
 #include "db-server.h"
 
-static const struct db_query q_log = { "INSERT INTO log (who) VALUES (?)", "s", "" };
-static const struct db_query q_logged = { "SELECT COUNT(*) FROM log WHERE who = ?", "s", "u" };
-static const struct db_query q_change = { "INSERT INTO changes (request_id) VALUES (?)", "b", "" };
-static const struct db_query q_changes = { "SELECT COUNT(*) FROM changes WHERE request_id = ?", "b", "u" };
-static const struct db_query q_add = { "UPDATE sums SET n = n + 1 WHERE id = ?", "u", "" };
-static const struct db_query q_sum = { "SELECT n FROM sums WHERE id = ?", "u", "u" };
-static const struct db_query q_id = { "SELECT CONNECTION_ID()", "", "u" };
+static const struct test_query q_log = { "INSERT INTO log (who) VALUES (?)", "s", "" };
+static const struct test_query q_logged = { "SELECT COUNT(*) FROM log WHERE who = ?", "s", "u" };
+static const struct test_query q_change = { "INSERT INTO changes (request_id) VALUES (?)", "b", "" };
+static const struct test_query q_changes = { "SELECT COUNT(*) FROM changes WHERE request_id = ?", "b", "u" };
+static const struct test_query q_add = { "UPDATE sums SET n = n + 1 WHERE id = ?", "u", "" };
+static const struct test_query q_sum = { "SELECT n FROM sums WHERE id = ?", "u", "u" };
+static const struct test_query q_id = { "SELECT CONNECTION_ID()", "", "u" };
 
 static struct pool *pool;
 static struct db *watcher; // a second connection
@@ -30,12 +30,12 @@ static uint64_t number(struct db *db, const struct db_query *query, const struct
 
 static uint64_t logged(const char *who)
 {
-	return number(watcher, &q_logged, DB_IN(db_s(str_c(who))));
+	return number(watcher, test_query(&q_logged), DB_IN(db_s(str_c(who))));
 }
 
 static void kill_connection(struct db *db)
 {
-	uint64_t id = number(db, &q_id, NULL);
+	uint64_t id = number(db, test_query(&q_id), NULL);
 
 	if (db_run_script(watcher, str_printf(pool, "KILL %llu", (unsigned long long)id)) != DB_OK)
 		diag("KILL: %s", db_error(watcher));
@@ -57,8 +57,8 @@ static enum db_verdict do_work(void *arg)
 {
 	struct work *work = arg;
 	struct db_call calls[] = {
-		{ .query = &q_log, .in = DB_IN(db_s(str_c(work->who))) },
-		{ .query = &q_change, .in = DB_IN(db_uuid(&work->request)) },
+		{ .query = test_query(&q_log), .in = DB_IN(db_s(str_c(work->who))) },
+		{ .query = test_query(&q_change), .in = DB_IN(db_uuid(&work->request)) },
 	};
 
 	work->runs++;
@@ -114,13 +114,13 @@ static void test_verdicts(struct db *db)
 	(void)run_work(&work);
 	is_int((long long)(db_round_trips(db) - before), 2, "a write with one batch is two round trips");
 	before = db_round_trips(db);
-	(void)number(db, &q_sum, DB_IN(db_u(1)));
-	(void)number(db, &q_sum, DB_IN(db_u(1)));
+	(void)number(db, test_query(&q_sum), DB_IN(db_u(1)));
+	(void)number(db, test_query(&q_sum), DB_IN(db_u(1)));
 	before = db_round_trips(db);
 	(void)run_work(&work);
-	(void)number(db, &q_sum, DB_IN(db_u(1)));
+	(void)number(db, test_query(&q_sum), DB_IN(db_u(1)));
 	is_int((long long)(db_round_trips(db) - before), 3, "a read after a write is one more");
-	is_int((long long)number(watcher, &q_logged, DB_IN(db_s(STR("counted")))), 2, "and both writes are there");
+	is_int((long long)number(watcher, test_query(&q_logged), DB_IN(db_s(STR("counted")))), 2, "and both writes are there");
 }
 
 static enum db_verdict nothing(void *arg)
@@ -141,7 +141,7 @@ static enum db_verdict autocommitted(void *arg)
 {
 	struct db *db = arg;
 
-	(void)db_run(db, NULL, &q_log, DB_IN(db_s(STR("autocommit"))), NULL);
+	(void)db_run(db, NULL, test_query(&q_log), DB_IN(db_s(STR("autocommit"))), NULL);
 	return DB_ROLLBACK;
 }
 
@@ -163,9 +163,9 @@ static enum db_verdict look_twice(void *arg)
 {
 	struct snapshot *snapshot = arg;
 
-	snapshot->first = number(snapshot->db, &q_sum, DB_IN(db_u(9)));
-	(void)db_run(watcher, NULL, &q_add, DB_IN(db_u(9)), NULL);
-	snapshot->second = number(snapshot->db, &q_sum, DB_IN(db_u(9)));
+	snapshot->first = number(snapshot->db, test_query(&q_sum), DB_IN(db_u(9)));
+	(void)db_run(watcher, NULL, test_query(&q_add), DB_IN(db_u(9)), NULL);
+	snapshot->second = number(snapshot->db, test_query(&q_sum), DB_IN(db_u(9)));
 	return DB_COMMIT;
 }
 
@@ -173,7 +173,7 @@ static enum db_verdict write_in_snapshot(void *arg)
 {
 	struct snapshot *snapshot = arg;
 
-	snapshot->write = db_run(snapshot->db, NULL, &q_add, DB_IN(db_u(9)), NULL);
+	snapshot->write = db_run(snapshot->db, NULL, test_query(&q_add), DB_IN(db_u(9)), NULL);
 	return DB_COMMIT;
 }
 
@@ -184,9 +184,9 @@ static void test_snapshot(struct db *db)
 	is_int(db_txn_run(db, DB_SNAPSHOT, NULL, look_twice, &snapshot), DB_OK, "a snapshot");
 	is_int((long long)snapshot.first, 0, "the state before the write");
 	is_int((long long)snapshot.second, 0, "is seen after it, too");
-	is_int((long long)number(db, &q_sum, DB_IN(db_u(9))), 1, "and not any more behind the snapshot");
+	is_int((long long)number(db, test_query(&q_sum), DB_IN(db_u(9))), 1, "and not any more behind the snapshot");
 	is_int(db_txn_run(db, DB_SNAPSHOT, NULL, write_in_snapshot, &snapshot), DB_ERROR, "a write in it");
-	is_int((long long)number(db, &q_sum, DB_IN(db_u(9))), 1, "does nothing");
+	is_int((long long)number(db, test_query(&q_sum), DB_IN(db_u(9))), 1, "does nothing");
 	(void)db_txn_run(db, DB_AUTOCOMMIT, NULL, look_twice, &snapshot);
 	is_int((long long)(snapshot.second - snapshot.first), 1, "without one each read sees what is");
 }
@@ -195,8 +195,8 @@ static void test_snapshot(struct db *db)
 
 static void ignore_lock_wait(struct work *work)
 {
-	(void)db_run(work->db, NULL, &q_log, DB_IN(db_s(str_c(work->who))), NULL);
-	enum db_result result = db_run(work->db, NULL, &q_add, DB_IN(db_u(1)), NULL);
+	(void)db_run(work->db, NULL, test_query(&q_log), DB_IN(db_s(str_c(work->who))), NULL);
+	enum db_result result = db_run(work->db, NULL, test_query(&q_add), DB_IN(db_u(1)), NULL);
 
 	if (work->runs == 1)
 		is_int(result, DB_RETRY, "a lock wait that ends is told");
@@ -246,12 +246,12 @@ static enum db_verdict fight(void *arg)
 {
 	struct duel *duel = arg;
 	struct db_call calls[] = {
-		{ .query = &q_add, .in = DB_IN(db_u(duel->other)) },
-		{ .query = &q_log, .in = DB_IN(db_s(str_c(duel->who))) },
+		{ .query = test_query(&q_add), .in = DB_IN(db_u(duel->other)) },
+		{ .query = test_query(&q_log), .in = DB_IN(db_s(str_c(duel->who))) },
 	};
 	char byte = 'x';
 
-	(void)db_run(duel->db, NULL, &q_add, DB_IN(db_u(duel->mine)), NULL);
+	(void)db_run(duel->db, NULL, test_query(&q_add), DB_IN(db_u(duel->mine)), NULL);
 	if (duel->runs++ == 0 && (write(duel->tell, &byte, 1) != 1 || read(duel->hear, &byte, 1) != 1))
 		return DB_ROLLBACK;
 	(void)db_run_batch(duel->db, pool, calls, 2);
@@ -285,12 +285,12 @@ static void test_again(struct db *db)
 // A locking read fails when its columns are told already.
 static enum db_verdict lock_row(void *arg)
 {
-	static const struct db_query q = { "SELECT n FROM sums WHERE id = 1 FOR UPDATE", "", "u" };
+	static const struct test_query q = { "SELECT n FROM sums WHERE id = 1 FOR UPDATE", "", "u" };
 	struct work *work = arg;
 	struct db_rows rows;
 
 	work->runs++;
-	work->result = db_run(work->db, pool, &q, NULL, &rows);
+	work->result = db_run(work->db, pool, test_query(&q), NULL, &rows);
 	(void)db_run_script(watcher, STR("ROLLBACK"));
 	return DB_COMMIT;
 }
@@ -328,8 +328,8 @@ static void test_deadlock(void)
 
 	ok(runs < 100, "deadlock: the other, too");
 	is_int((int)parent.runs + runs, 3, "deadlock: one of them ran twice");
-	is_int((long long)number(watcher, &q_sum, DB_IN(db_u(2))), 2, "deadlock: the first row has both additions");
-	is_int((long long)number(watcher, &q_sum, DB_IN(db_u(3))), 2, "deadlock: the second, too");
+	is_int((long long)number(watcher, test_query(&q_sum), DB_IN(db_u(2))), 2, "deadlock: the first row has both additions");
+	is_int((long long)number(watcher, test_query(&q_sum), DB_IN(db_u(3))), 2, "deadlock: the second, too");
 	is_int((long long)logged("parent"), 1, "deadlock: what stood behind the victim in its batch is undone");
 	is_int((long long)logged("child"), 1, "deadlock: in whichever process");
 	db_close(&parent.db);
@@ -345,7 +345,7 @@ static void kill_at_first(struct work *work)
 
 static void log_then_kill(struct work *work)
 {
-	(void)db_run(work->db, NULL, &q_sum, DB_IN(db_u(1)), NULL);
+	(void)db_run(work->db, NULL, test_query(&q_sum), DB_IN(db_u(1)), NULL);
 	kill_at_first(work);
 }
 
@@ -360,12 +360,12 @@ static void test_killed(struct db *db)
 	expect_once(&work, 2, "killed before COMMIT");
 	kill_connection(db);
 	is_int(db_txn_run(db, DB_AUTOCOMMIT, NULL, autocommitted, db), DB_OK, "killed while idle: is run again");
-	ok(number(db, &q_sum, DB_IN(db_u(1))) != UINT64_MAX, "statements are prepared again");
+	ok(number(db, test_query(&q_sum), DB_IN(db_u(1))) != UINT64_MAX, "statements are prepared again");
 	kill_connection(db);
 	struct db_rows rows;
 
-	is_int(db_run(db, pool, &q_sum, DB_IN(db_u(1)), &rows), DB_LOST, "outside of a transaction the caller is told");
-	is_int(db_run(db, pool, &q_sum, DB_IN(db_u(1)), &rows), DB_OK, "and the next statement connects");
+	is_int(db_run(db, pool, test_query(&q_sum), DB_IN(db_u(1)), &rows), DB_LOST, "outside of a transaction the caller is told");
+	is_int(db_run(db, pool, test_query(&q_sum), DB_IN(db_u(1)), &rows), DB_OK, "and the next statement connects");
 }
 
 static void test_lost_commit(void)
@@ -381,7 +381,7 @@ static void test_lost_commit(void)
 	work = new_work(db, "not answered");
 	is_int(run_work(&work), DB_OK, "COMMIT whose answer was lost");
 	is_int((long long)logged("not answered"), 1, "happened once, in whichever run");
-	is_int((long long)number(watcher, &q_changes, DB_IN(db_uuid(&work.request))), 1, "with its change row");
+	is_int((long long)number(watcher, test_query(&q_changes), DB_IN(db_uuid(&work.request))), 1, "with its change row");
 	db_close(&db);
 	db = open_faulty("statement:2:conn");
 	work = new_work(db, "statement");
@@ -395,7 +395,7 @@ static void test_outcome_learnt(void)
 	struct db *db = open_faulty("before-commit:1:conn");
 	struct work work = new_work(db, "told");
 
-	(void)db_run(watcher, NULL, &q_change, DB_IN(db_uuid(&work.request)), NULL);
+	(void)db_run(watcher, NULL, test_query(&q_change), DB_IN(db_uuid(&work.request)), NULL);
 	is_int(run_work(&work), DB_OK, "a change row says that it happened");
 	is_int(work.runs, 1, "so it does not run again");
 	db_close(&db);
@@ -406,7 +406,7 @@ static void test_outcome_learnt(void)
 	db_close(&db);
 }
 
-static const struct db_query q_waiting = { "SELECT COUNT(*) FROM information_schema.innodb_lock_waits", "", "u" };
+static const struct test_query q_waiting = { "SELECT COUNT(*) FROM information_schema.innodb_lock_waits", "", "u" };
 
 // Holds a change row uncommitted until somebody waits for it; then it is committed, or not.
 static int hold_change(struct uuid request, bool commits, int ready)
@@ -417,7 +417,7 @@ static int hold_change(struct uuid request, bool commits, int ready)
 		"START TRANSACTION; INSERT INTO changes (request_id) VALUES (UNHEX(REPLACE('%.*s', '-', '')))", STR_ARG(id)));
 
 	if (result == DB_OK && write(ready, "x", 1) == 1) {
-		for (int i = 0; i < 200 && number(observer, &q_waiting, NULL) == 0; i++)
+		for (int i = 0; i < 200 && number(observer, test_query(&q_waiting), NULL) == 0; i++)
 			(void)usleep(150000); // the server renews these tables only when nobody has read them for 100 ms
 		result = db_run_script(holder, str_c(commits ? "COMMIT" : "ROLLBACK"));
 	}
@@ -498,7 +498,7 @@ static void test_fork(struct db *db)
 {
 	int status = 0;
 
-	(void)number(db, &q_sum, DB_IN(db_u(1)));
+	(void)number(db, test_query(&q_sum), DB_IN(db_u(1)));
 	pid_t pid = fork();
 
 	if (pid == 0) {
@@ -507,7 +507,7 @@ static void test_fork(struct db *db)
 	}
 	(void)waitpid(pid, &status, 0);
 	is_int(status, 0, "a child forgets the connection");
-	is_int((long long)(number(db, &q_sum, DB_IN(db_u(1))) == UINT64_MAX), 0, "and the parent goes on with it");
+	is_int((long long)(number(db, test_query(&q_sum), DB_IN(db_u(1))) == UINT64_MAX), 0, "and the parent goes on with it");
 }
 
 static void test_server_killed(void)

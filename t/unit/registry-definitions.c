@@ -293,7 +293,7 @@ static void test_horizon(void)
 
 // Tenants with a type each, of a group of their own, as c has one.
 #define MANY "FROM tenants WHERE name LIKE 'many-%'"
-static const struct db_query q_many[] = {
+static const struct test_query q_many[] = {
 	{ "INSERT INTO tenants (name, uid, tier_id, metadata, etag, revision, created_at, updated_at) "
 	  "SELECT CONCAT('many-', s.seq), RANDOM_BYTES(16), t.tier_id, '{}', t.etag, 1, t.created_at, t.updated_at "
 	  "FROM seq_1_to_5000 s JOIN tenants t ON t.name = 'c' AND t.live = 1", "", "" },
@@ -335,7 +335,7 @@ static void test_many(void)
 	unsigned found = 0;
 
 	for (size_t i = 0; i < COUNT_OF(q_many); i++)
-		ok(db_run(here.db, here.pool, &q_many[i], NULL, NULL) == DB_OK, "%s", i == 0 ? "many tenants" : "with types");
+		ok(db_run(here.db, here.pool, test_query(&q_many[i]), NULL, NULL) == DB_OK, "%s", i == 0 ? "many tenants" : "with types");
 	client_open(&other);
 	(void)has_its_own(&other, 1);
 	size_t before = allocated();
@@ -351,7 +351,7 @@ static void test_many(void)
 }
 
 // As many definitions as a tenant may have, each of a group of its own: one that comes from elsewhere is one too many.
-static const struct db_query q_full[] = {
+static const struct test_query q_full[] = {
 	{ "INSERT INTO types (group_name, version, kind, plural, singular, namespaced, builtin) SELECT CONCAT('full-', seq, "
 	  "'.example'), 'v1', 'Widget', 'widgets', 'widget', TRUE, FALSE FROM seq_1_to_1000", "", "" },
 	{ "INSERT INTO resources (uid, tenant_id, type_id, namespace, name, bytes, revision, edits, h0, h1, h2, h3, etag, "
@@ -366,7 +366,7 @@ static void test_full(void)
 {
 	EXPECT(CREATED, "a tenant", PUT_TENANT, "full");
 	for (size_t i = 0; i < COUNT_OF(q_full); i++)
-		ok(db_run(here.db, here.pool, &q_full[i], NULL, NULL) == DB_OK, "%s", i == 0 ? "many types" : "are its own");
+		ok(db_run(here.db, here.pool, test_query(&q_full[i]), NULL, NULL) == DB_OK, "%s", i == 0 ? "many types" : "are its own");
 	EXPECT(BLOCKED, "one more", MOVE, "c", WIDGETS, .type = CRDS, .dest = "full");
 	has_blocker("quota");
 	EXPECT(NO_CONTENT, "one less", DELETE, "full", "widgets.full-7.example", .type = CRDS);

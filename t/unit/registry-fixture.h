@@ -272,7 +272,6 @@ TAP_UNUSED_OK static long long sql_number(const char *format, ...)
 	char text[2048];
 	va_list args;
 	struct db *db = db_open(&server.config, true);
-	struct db_query query = { text, "", "i" };
 	struct db_rows rows;
 	struct pool *pool = pool_new();
 	long long number = -1;
@@ -280,7 +279,7 @@ TAP_UNUSED_OK static long long sql_number(const char *format, ...)
 	va_start(args, format);
 	(void)vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	if (db_run(db, pool, &query, NULL, &rows) == DB_OK && rows.n == 1 && !db_at(&rows, 0, 0)->null)
+	if (db_run(db, pool, TEST_QUERY(text, "i"), NULL, &rows) == DB_OK && rows.n == 1 && !db_at(&rows, 0, 0)->null)
 		number = db_at(&rows, 0, 0)->i;
 	else
 		diag("%s: %s", text, db_error(db));

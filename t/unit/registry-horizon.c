@@ -103,7 +103,7 @@ static long long horizon_above(uint64_t after, uint64_t one, uint64_t two)
 // Statements are found by their address, so that of a text stays.
 static const struct db_query *query_of(const char *text)
 {
-	static struct db_query queries[32];
+	static struct test_query queries[32];
 	size_t i = 0;
 
 	while (i < COUNT_OF(queries) && queries[i].sql != NULL && strcmp(queries[i].sql, text) != 0)
@@ -111,8 +111,8 @@ static const struct db_query *query_of(const char *text)
 	if (i == COUNT_OF(queries))
 		bail_out("too many statements");
 	if (queries[i].sql == NULL)
-		queries[i] = (struct db_query){ strdup(text), "", "u" };
-	return &queries[i];
+		queries[i] = (struct test_query){ .sql = strdup(text), .in = "", .out = "u" };
+	return test_query(&queries[i]);
 }
 
 static uint64_t value_of(struct db *db, const char *text)
@@ -127,13 +127,13 @@ static uint64_t value_of(struct db *db, const char *text)
 // Rows that this connection went through so far.
 static long long rows_read(void)
 {
-	static const struct db_query query = {
+	static const struct test_query query = {
 		"SELECT CAST(VARIABLE_VALUE AS SIGNED) FROM information_schema.SESSION_STATUS "
 		"WHERE VARIABLE_NAME = 'HANDLER_READ_NEXT'", "", "i"
 	};
 	struct db_rows rows;
 
-	if (db_run(here.db, here.pool, &query, NULL, &rows) != DB_OK || rows.n != 1)
+	if (db_run(here.db, here.pool, test_query(&query), NULL, &rows) != DB_OK || rows.n != 1)
 		bail_out("no status");
 	return db_at(&rows, 0, 0)->i;
 }
@@ -186,9 +186,8 @@ static pid_t write_and_wait(const char *lock, int first, int last, int waited_at
 		return pid;
 	struct db *db = db_open(&server.config, false);
 	char text[1024];
-	const struct db_query query = { text, "", "" };
-	struct db_call calls[] = { { .query = &(struct db_query){ "SELECT 1", "", "u" } }, { .query = &query },
-		{ .query = &(struct db_query){ "SELECT 2", "", "u" } } };
+	struct db_call calls[] = { { .query = TEST_QUERY("SELECT 1", "u") }, { .query = TEST_QUERY(text, "") },
+		{ .query = TEST_QUERY("SELECT 2", "u") } };
 
 	(void)snprintf(text, sizeof(text), DB_LOG_INSERT "(id, request_id, at, actor, verb, tenant_id, uid, revision) SELECT seq, "
 		"REPEAT('r', 16), UTC_TIMESTAMP(6), 'tester', 'moved', 1, REPEAT('u', 16), IF(seq = %d, GET_LOCK('%s', 60), 1) "
@@ -462,11 +461,11 @@ static void test_blind(void)
 
 static enum db_verdict insert_taken(void *arg)
 {
-	static const struct db_query query = {
+	static const struct test_query query = {
 		DB_LOG_INSERT "(id, request_id, at, actor, verb, tenant_id, uid, revision) VALUES (200004, REPEAT('r', 16), "
 		"UTC_TIMESTAMP(6), 'tester', 'moved', 1, REPEAT('u', 16), 1)", "", ""
 	};
-	struct db_call call = { .query = &query };
+	struct db_call call = { .query = test_query(&query) };
 
 	*(enum db_result *)arg = db_run_batch(here.db, here.pool, &call, 1);
 	return DB_ROLLBACK;
@@ -486,16 +485,16 @@ static void test_taken_id(void)
 
 enum { WRITERS = 6, LOAD_MS = 4000, TOLD_MAX = 4000000 };
 
-static const struct db_query q_insert = {
+static const struct test_query q_insert = {
 	DB_LOG_INSERT "(request_id, at, actor, verb, tenant_id, uid, revision) VALUES (?, UTC_TIMESTAMP(6), 'w', 'updated', ?, ?, 1)",
 	"bub", ""
 };
-static const struct db_query q_insert_many = {
+static const struct test_query q_insert_many = {
 	DB_LOG_INSERT "(request_id, at, actor, verb, tenant_id, uid, revision) SELECT ?, UTC_TIMESTAMP(6), 'w', 'moved', ?, ?, seq "
 	"FROM seq_1_to_3000 WHERE seq <= ?",
 	"bubu", ""
 };
-static const struct db_query q_nothing = { "SELECT 1", "", "u" };
+static const struct test_query q_nothing = { "SELECT 1", "", "u" };
 
 static uint64_t dice = 88172645463325252U;
 
@@ -514,18 +513,18 @@ static enum db_verdict write_some(void *arg)
 {
 	struct uuid *id = arg;
 	struct db_value in[] = { db_uuid(id), db_u(1 + roll(4)), db_uuid(id), db_u(1 + roll(3000)) };
-	struct db_call calls[] = { { .query = &q_nothing }, { .query = &q_insert, .in = in }, { .query = &q_insert, .in = in },
-		{ .query = &q_nothing } };
+	struct db_call calls[] = { { .query = test_query(&q_nothing) }, { .query = test_query(&q_insert), .in = in }, { .query = test_query(&q_insert), .in = in },
+		{ .query = test_query(&q_nothing) } };
 	uint64_t kind = roll(20);
 
 	if (kind == 0) {
-		(void)db_run(load_db, load_pool, &q_insert_many, in, NULL);
+		(void)db_run(load_db, load_pool, test_query(&q_insert_many), in, NULL);
 	} else if (kind == 1) {
 		enum { BULK = 300 };
 		struct db_value *values = POOL_ARRAY(load_pool, struct db_value, 3 * BULK);
 		for (size_t i = 0; i < 3 * BULK; i++)
 			values[i] = in[i % 3];
-		(void)db_run_bulk(load_db, load_pool, &q_insert, values, BULK, NULL);
+		(void)db_run_bulk(load_db, load_pool, test_query(&q_insert), values, BULK, NULL);
 	} else {
 		(void)db_run_batch(load_db, load_pool, calls, COUNT_OF(calls));
 		if (kind < 8)
@@ -562,15 +561,15 @@ struct reader {
 
 static void read_up_to(struct reader *reader, uint64_t up_to)
 {
-	static const struct db_query all = { "SELECT id FROM changes WHERE id > ? AND id <= ? ORDER BY id", "uu", "u" };
-	static const struct db_query some = {
+	static const struct test_query all = { "SELECT id FROM changes WHERE id > ? AND id <= ? ORDER BY id", "uu", "u" };
+	static const struct test_query some = {
 		"SELECT id FROM changes WHERE id > ? AND id <= ? AND tenant_id IN (?, ?) ORDER BY id", "uuuu", "u"
 	};
 	struct db_rows rows;
 
 	if (up_to <= reader->at)
 		return;
-	if (db_run(here.db, here.pool, reader->of[0] != 0 ? &some : &all,
+	if (db_run(here.db, here.pool, reader->of[0] != 0 ? test_query(&some) : test_query(&all),
 		DB_IN(db_u(reader->at), db_u(up_to), db_u(reader->of[0]), db_u(reader->of[1])), &rows) != DB_OK)
 		bail_out("can't read");
 	for (size_t i = 0; i < rows.n && reader->n < TOLD_MAX; i++)

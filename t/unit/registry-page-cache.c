@@ -116,7 +116,7 @@ static struct client other;
 // Names and contents of the page; "?" in front when it was gone through.
 static const char *page(const char *tenant)
 {
-	static const struct db_query rows_read = {
+	static const struct test_query rows_read = {
 		"SELECT CAST(VARIABLE_VALUE AS UNSIGNED) FROM information_schema.SESSION_STATUS "
 		"WHERE VARIABLE_NAME = 'HANDLER_READ_NEXT'", "", "u"
 	};
@@ -132,12 +132,12 @@ static const char *page(const char *tenant)
 
 	(void)registry_begin(here.registry, here.pool, &id, STR("tester"), &here.problem);
 	if (horizon_advance(here.registry, &horizon, NULL) != OUTCOME_OK ||
-		db_run(here.db, here.pool, &rows_read, NULL, &before) != DB_OK)
+		db_run(here.db, here.pool, test_query(&rows_read), NULL, &before) != DB_OK)
 		bail_out("no horizon");
 	enum outcome outcome = resource_list(here.registry, &query, &list, &n, &more);
 	if (outcome != OUTCOME_OK)
 		return outcome_name(outcome);
-	if (db_run(here.db, here.pool, &rows_read, NULL, &after) != DB_OK)
+	if (db_run(here.db, here.pool, test_query(&rows_read), NULL, &after) != DB_OK)
 		bail_out("no status");
 	if (db_at(&after, 0, 0)->u - db_at(&before, 0, 0)->u >= n / 2)
 		buf_addc(&text, '?');

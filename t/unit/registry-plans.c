@@ -29,14 +29,14 @@ static void fill(void)
 
 static long long rows_read(void)
 {
-	static const struct db_query q_read = {
+	static const struct test_query q_read = {
 		"SELECT CAST(SUM(variable_value) AS INT) FROM information_schema.session_status WHERE variable_name IN "
 		"('handler_read_key', 'handler_read_next', 'handler_read_prev', 'handler_read_rnd', 'handler_read_rnd_next')",
 		"", "i"
 	};
 	struct db_rows rows;
 
-	return db_run(here.db, here.pool, &q_read, NULL, &rows) == DB_OK ? db_at(&rows, 0, 0)->i : -1;
+	return db_run(here.db, here.pool, test_query(&q_read), NULL, &rows) == DB_OK ? db_at(&rows, 0, 0)->i : -1;
 }
 
 static long long before;

@@ -275,8 +275,7 @@ static void ways(void)
 static long long status(const char *names)
 {
 	char text[512];
-	const struct db_query *query;
-	static struct db_query queries[2];
+	static struct test_query queries[2];
 	static char texts[2][512];
 	struct db_rows rows;
 
@@ -284,9 +283,10 @@ static long long status(const char *names)
 					   "WHERE variable_name IN (%s)", names);
 	size_t i = texts[0][0] == '\0' || strcmp(texts[0], text) == 0 ? 0 : 1; // a query's address is its key
 	memcpy(texts[i], text, sizeof(text));
-	queries[i] = (struct db_query){ texts[i], "", "i" };
-	query = &queries[i];
-	return db_run(here.db, here.pool, query, NULL, &rows) == DB_OK ? db_at(&rows, 0, 0)->i : -1;
+	queries[i].sql = texts[i];
+	queries[i].in = "";
+	queries[i].out = "i";
+	return db_run(here.db, here.pool, test_query(&queries[i]), NULL, &rows) == DB_OK ? db_at(&rows, 0, 0)->i : -1;
 }
 
 static long long rows_read(void)

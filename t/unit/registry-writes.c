@@ -9,11 +9,10 @@
 static struct str sql_text(const char *sql)
 {
 	struct db *db = db_open(&server.config, true);
-	struct db_query query = { sql, "", "s" };
 	struct db_rows rows;
 	struct str text = STR("(failed)");
 
-	if (db_run(db, here.pool, &query, NULL, &rows) == DB_OK && rows.n == 1)
+	if (db_run(db, here.pool, TEST_QUERY(sql, "s"), NULL, &rows) == DB_OK && rows.n == 1)
 		text = db_at(&rows, 0, 0)->null ? STR("") : str_dup(here.pool, db_at(&rows, 0, 0)->s);
 	else
 		diag("%s: %s", sql, db_error(db));

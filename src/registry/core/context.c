@@ -44,10 +44,3 @@ bool id_ok(struct str s)
 	       str_utf8_length(s) <= REGISTRY_MAX_ID && str_find(s, '/', 0) == s.n && str_find(s, '\0', 0) == s.n;
 }
 
-struct db_value *call_values(struct pool *pool, const struct db_value *values, size_t n)
-{
-	struct db_value *copy = POOL_ARRAY(pool, struct db_value, n);
-
-	memcpy(copy, values, n * sizeof(*values));
-	return copy;
-}

@@ -70,11 +70,6 @@ void registry_stamp_after(struct registry *registry, int64_t us);
 int64_t retention_us(const struct registry *registry);
 // Is s usable as an id of anything: 1 to 255 characters of UTF-8, no '/', no NUL, not "." or ".."?
 bool id_ok(struct str s);
-struct db_value; // db/db.h
-// Values of a batch, copied into the request's pool.
-struct db_value *call_values(struct pool *pool, const struct db_value *values, size_t n);
-#define CALL_VALUES(pool, ...) \
-	call_values((pool), DB_IN(__VA_ARGS__), COUNT_OF(((const struct db_value[]){ __VA_ARGS__ })))
 
 enum { REGISTRY_MAX_ID = 255 /* characters, not bytes */ };
 

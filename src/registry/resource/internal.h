@@ -14,20 +14,8 @@
 #include "sql/common.h"
 #include "sql/deletions.h"
 
-// Columns of a resource (r) and their types; types are looked up by id, the tenant's name is not among them.
-enum { RESOURCE_N_COLUMNS = 23 };
-#define RESOURCE_COLUMNS                                                                                             \
-	"r.id, r.uid, r.tenant_id, r.type_id, r.namespace, r.name, r.live, r.locked, r.revision, r.edits, r.etag, " \
-	"r.meta, r.body, r.created_at, r.updated_at, r.deleted_at, r.purge_at, r.root, r.traits, " \
-	"r.changed, r.generation, r.doomed_at, r.moves"
-#define RESOURCE_OUT "ubuussuuuubssttttbsuutu"
 // A resource from its columns. The tenant's name is not among them.
 struct resource resource_of_columns(struct registry *registry, const struct sql_resource *columns);
-// The resource of an id, whatever became of it.
-extern const struct db_query resource_of_id;
-// first: the column where those of the resource begin.
-void resource_from_row(struct registry *registry, struct resource *resource, const struct db_rows *rows, size_t row,
-	size_t first);
 
 // A writer's view of the tenant: row locked shared against moves and deletion.
 struct held_tenant {
@@ -100,12 +88,6 @@ enum outcome space_settle(struct registry *registry, const struct resource *gone
 
 // How many of n documents of these sizes make a page of at most limit; at least one, so that each page goes on.
 size_t page_fitting(const uint64_t *bytes, size_t n, uint64_t limit);
-
-// Behind STRAIGHT_JOIN: the resource r of a row x, which people see: neither it nor its tenant is deleted. Traits and
-// classes that only others have may be hidden (catalogue.h).
-#define SEEN_OF_X                                                                                                     \
-	"resources r ON r.id = x.resource_id AND r.live IN (1, 2) STRAIGHT_JOIN tenants seen ON seen.id = r.tenant_id " \
-	"AND seen.deleted_at IS NULL"
 
 // ---- what stays as it is (immutable.c)
 

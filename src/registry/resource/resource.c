@@ -13,12 +13,6 @@
 #include "registry/type/tree.h"
 #include "sql/resources.h"
 
-const struct db_query resource_of_id = { "SELECT " RESOURCE_COLUMNS " FROM resources r WHERE r.id = ?", "u", RESOURCE_OUT };
-static int64_t time_or_0(const struct db_value *value)
-{
-	return value->null ? 0 : value->i;
-}
-
 static void set_root_and_traits(struct resource *resource, struct str root, struct str traits)
 {
 	resource->has_root = tree_root(root, &resource->root);
@@ -54,38 +48,6 @@ struct resource resource_of_columns(struct registry *registry, const struct sql_
 	etag_show(registry, &resource);
 	set_root_and_traits(&resource, r->root, r->traits);
 	return resource;
-}
-
-void resource_from_row(struct registry *registry, struct resource *resource, const struct db_rows *rows, size_t row,
-	size_t first)
-{
-	const struct db_value *v = db_at(rows, row, first);
-
-	*resource = (struct resource){
-		.id = v[0].u,
-		.tenant_id = v[2].u,
-		.type = type_of_resource(registry, v[0].u, v[3].u),
-		.space = v[4].s,
-		.name = v[5].s,
-		.live = v[6].null ? RESOURCE_DELETED : (enum resource_live)v[6].u,
-		.locked = v[7].u != 0,
-		.revision = v[8].u,
-		.edits = v[9].u,
-		.meta = v[11].s,
-		.body = v[12].s,
-		.created_us = v[13].i,
-		.updated_us = v[14].i,
-		.deleted_us = time_or_0(&v[15]),
-		.purge_us = time_or_0(&v[16]),
-		.changed = v[19].u,
-		.generation = v[20].u,
-		.doomed_us = time_or_0(&v[21]),
-		.moves = v[22].u,
-	};
-	uuid_from_bytes(v[1].s, &resource->uid);
-	memcpy(resource->stored_etag, v[10].s.p, sizeof(resource->stored_etag));
-	etag_show(registry, resource);
-	set_root_and_traits(resource, v[17].s, v[18].s);
 }
 
 struct str resource_path(struct pool *pool, const struct type *type, struct str space, struct str name)
