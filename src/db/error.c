@@ -21,26 +21,26 @@ static const char read_only[] = "the database takes no changes at the moment: it
 static const char crowded[] = "the database has as many connections as it takes";
 
 static const struct error_row rows[] = {
-	{ 1062, DB_DUPLICATE, true }, // duplicate entry
-	{ 1586, DB_DUPLICATE, true }, // the same, the key named
+	{ 1062, DB_DUPLICATE, true, NULL }, // duplicate entry
+	{ 1586, DB_DUPLICATE, true, NULL }, // the same, the key named
 
-	{ 1048, DB_REFUSED, false }, // column cannot be null
-	{ 1264, DB_REFUSED, false }, // out of range
-	{ 1292, DB_REFUSED, true },  // truncated incorrect value
-	{ 1366, DB_REFUSED, true },  // incorrect string value
-	{ 1406, DB_REFUSED, false }, // data too long
-	{ 1451, DB_REFUSED, true },  // foreign key, parent
-	{ 1452, DB_REFUSED, true },  // foreign key, child
-	{ 1690, DB_REFUSED, true },  // out of range in an expression
-	{ 4025, DB_REFUSED, false }, // CHECK
+	{ 1048, DB_REFUSED, false, NULL }, // column cannot be null
+	{ 1264, DB_REFUSED, false, NULL }, // out of range
+	{ 1292, DB_REFUSED, true, NULL },  // truncated incorrect value
+	{ 1366, DB_REFUSED, true, NULL },  // incorrect string value
+	{ 1406, DB_REFUSED, false, NULL }, // data too long
+	{ 1451, DB_REFUSED, true, NULL },  // foreign key, parent
+	{ 1452, DB_REFUSED, true, NULL },  // foreign key, child
+	{ 1690, DB_REFUSED, true, NULL },  // out of range in an expression
+	{ 4025, DB_REFUSED, false, NULL }, // CHECK
 
-	{ 1020, DB_RETRY, false }, // record has changed since last read (snapshot isolation)
-	{ 1180, DB_RETRY, false }, // error during COMMIT (Galera certification)
-	{ 1205, DB_RETRY, false }, // lock wait timeout; NOWAIT and WAIT n, too
-	{ 1213, DB_RETRY, false }, // deadlock; Galera: beaten by another node
-	{ 1243, DB_RETRY, false }, // unknown prepared statement
-	{ 1467, DB_RETRY, false }, // no auto-increment value: so a deadlock or timeout at the table's AUTO-INC lock is told
-	{ 1615, DB_RETRY, false }, // prepared statement needs to be re-prepared
+	{ 1020, DB_RETRY, false, NULL }, // record has changed since last read (snapshot isolation)
+	{ 1180, DB_RETRY, false, NULL }, // error during COMMIT (Galera certification)
+	{ 1205, DB_RETRY, false, NULL }, // lock wait timeout; NOWAIT and WAIT n, too
+	{ 1213, DB_RETRY, false, NULL }, // deadlock; Galera: beaten by another node
+	{ 1243, DB_RETRY, false, NULL }, // unknown prepared statement
+	{ 1467, DB_RETRY, false, NULL }, // no auto-increment value: so a deadlock or timeout at the table's AUTO-INC lock is told
+	{ 1615, DB_RETRY, false, NULL }, // prepared statement needs to be re-prepared
 
 	// What has no room. Errors of files carry their own numbers, those of mysys.
 	{ 3, DB_FULL, false, no_room },    // error writing a file
@@ -64,32 +64,35 @@ static const struct error_row rows[] = {
 	{ 1874, DB_FULL, false, read_only }, // InnoDB in read-only mode
 
 	{ 1040, DB_LOST, false, crowded }, // too many connections
-	{ 1047, DB_LOST, false }, // Galera: node not ready
-	{ 1053, DB_LOST, false }, // shutdown in progress
-	{ 1077, DB_LOST, false }, // normal shutdown
-	{ 1129, DB_LOST, false }, // host blocked
-	{ 1130, DB_ERROR, false }, // host not allowed
-	{ 1158, DB_LOST, false }, { 1159, DB_LOST, false }, { 1160, DB_LOST, false }, { 1161, DB_LOST, false }, // network
+	{ 1047, DB_LOST, false, NULL }, // Galera: node not ready
+	{ 1053, DB_LOST, false, NULL }, // shutdown in progress
+	{ 1077, DB_LOST, false, NULL }, // normal shutdown
+	{ 1129, DB_LOST, false, NULL }, // host blocked
+	{ 1130, DB_ERROR, false, NULL }, // host not allowed
+	{ 1158, DB_LOST, false, NULL }, // network
+	{ 1159, DB_LOST, false, NULL }, // network
+	{ 1160, DB_LOST, false, NULL }, // network
+	{ 1161, DB_LOST, false, NULL }, // network
 	{ 1203, DB_LOST, false, crowded }, // this user has too many connections
 	{ 1226, DB_LOST, false, crowded }, // this user has used up a resource
 	{ 1290, DB_LOST, false, read_only }, // read-only server
 	{ 1836, DB_LOST, false, read_only }, // read-only mode
-	{ 1927, DB_LOST, false }, // connection was killed
-	{ 1792, DB_ERROR, false }, // a write in a READ ONLY transaction
-	{ CR_CONNECTION_ERROR, DB_LOST, false },
-	{ CR_CONN_HOST_ERROR, DB_LOST, false },
-	{ CR_UNKNOWN_HOST, DB_LOST, false },
-	{ CR_SERVER_GONE_ERROR, DB_LOST, false },
-	{ CR_SERVER_HANDSHAKE_ERR, DB_LOST, false },
-	{ CR_SERVER_LOST, DB_LOST, false },
-	{ CR_COMMANDS_OUT_OF_SYNC, DB_LOST, false }, // whatever brought that about, this connection can't go on
-	{ CR_MALFORMED_PACKET, DB_LOST, false },
-	{ CR_SERVER_LOST_EXTENDED, DB_LOST, false },
-	{ CR_STMT_CLOSED, DB_LOST, false },
-	{ CR_NEW_STMT_METADATA, DB_LOST, false }, // rows of an unknown form are on the wire
-	{ CR_ERR_NET_READ, DB_LOST, false },
-	{ CR_ERR_NET_WRITE, DB_LOST, false },
-	{ CR_ERR_NET_UNCOMPRESS, DB_LOST, false },
+	{ 1927, DB_LOST, false, NULL }, // connection was killed
+	{ 1792, DB_ERROR, false, NULL }, // a write in a READ ONLY transaction
+	{ CR_CONNECTION_ERROR, DB_LOST, false, NULL },
+	{ CR_CONN_HOST_ERROR, DB_LOST, false, NULL },
+	{ CR_UNKNOWN_HOST, DB_LOST, false, NULL },
+	{ CR_SERVER_GONE_ERROR, DB_LOST, false, NULL },
+	{ CR_SERVER_HANDSHAKE_ERR, DB_LOST, false, NULL },
+	{ CR_SERVER_LOST, DB_LOST, false, NULL },
+	{ CR_COMMANDS_OUT_OF_SYNC, DB_LOST, false, NULL }, // whatever brought that about, this connection can't go on
+	{ CR_MALFORMED_PACKET, DB_LOST, false, NULL },
+	{ CR_SERVER_LOST_EXTENDED, DB_LOST, false, NULL },
+	{ CR_STMT_CLOSED, DB_LOST, false, NULL },
+	{ CR_NEW_STMT_METADATA, DB_LOST, false, NULL }, // rows of an unknown form are on the wire
+	{ CR_ERR_NET_READ, DB_LOST, false, NULL },
+	{ CR_ERR_NET_WRITE, DB_LOST, false, NULL },
+	{ CR_ERR_NET_UNCOMPRESS, DB_LOST, false, NULL },
 };
 
 // On these the server that answers is the wrong one: the next attempt goes to another.

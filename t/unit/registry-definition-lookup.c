@@ -380,7 +380,7 @@ static void survey_end(void)
 		is_outcome(DO(__VA_ARGS__, .at_start = survey_begin, .before_commit = survey_end), OUTCOME_OK, "the change"); \
 	} while (0)
 #undef OP
-#define OP(...) ((struct op){ __VA_ARGS__ })
+#define OP(...) ((struct op){ __VA_ARGS__, .match_action = NULL })
 #define GADGETS_OF(range) PUT, TENANT_SYSTEM, "gadgets.example.com", .type = CRDS, .body = SHARED(range)
 
 static void test_effects(void)

@@ -153,7 +153,7 @@ static const struct check checks[] = {
 	{ "each waiting move's tenants exist", FINDS(MOVE_TENANTS) },
 	{ "no trait is hidden that a live resource has", hidden_traits, .finding = SQL_DOCTOR_FINDING_HIDDEN_TRAIT, .mends = true,
 		.repair = SQL_DOCTOR_REPAIR_HIDDEN_TRAIT },
-	{ "each tenant's count is that of its resources", counts },
+	{ "each tenant's count is that of its resources", .examine = counts },
 	{ "each resource's etag, size and lanes are those of its content", WALKS(doctor_check_hashes) },
 	{ "each resource has the aliases and the place in a tree that its document says", WALKS(doctor_check_relations) },
 	// Looked at when roots are mended.
