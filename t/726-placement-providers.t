@@ -157,16 +157,16 @@ subtest 'filters that are wrong' => sub {
     for my $value ('not+a+uuid', '', 'in:', "in:$u,", "in:$u,!$u", '!', '!(^o^)', '!in:x', "in:$u,x") {
         $bad->("member_of=$value", qr/Invalid query string parameters: Expected 'member_of' parameter to contain valid UUID\(s\)\. Got: /);
     }
-    $bad->("member_of=$u,$u", qr/Multiple values for 'member_of' must be prefixed with the 'in:' keyword/);
+    $bad->("member_of=$u,$u", qr/Multiple values for 'member_of' must be prefixed with the 'in:' or '!in:' keyword/);
     $bad->("member_of=$u&member_of=$u", qr/Multiple member_of parameters are not supported/, '1.23');
     $bad->("member_of=!$u", qr/Forbidden member_of parameters are not supported in the specified microversion/, '1.31');
     for my $value ('', 'A,,B', ',A', 'A,', '!', 'A,!') {
-        $bad->("required=$value", qr/Expected 'required' parameter value of the form: HW_CPU_X86_VMX,!CUSTOM_MAGIC\. Got: \Q$value\E/);
+        $bad->("required=$value", qr/Expected 'required' parameter value of the form: HW_CPU_X86_VMX,!CUSTOM_MAGIC\. Got an empty trait in: \Q$value\E/);
     }
-    $bad->('required=in:A,!B', qr/Expected 'required' parameter value/);
-    $bad->('required=in:', qr/Expected 'required' parameter value/);
+    $bad->('required=in:A,!B', qr/does not support forbidden traits\. Got: in:A,!B/);
+    $bad->('required=in:', qr/of the form: in:HW_CPU_X86_VMX,CUSTOM_MAGIC\. Got an empty trait in: in:/);
     $bad->('required=!A', qr/Expected 'required' parameter value of the form: HW_CPU_X86_VMX,CUSTOM_MAGIC\. Got: !A/, '1.21');
-    $bad->('required=in:A,B', qr/only supported since Placement API version 1\.39/, '1.38');
+    $bad->('required=in:A,B', qr/only supported since microversion 1\.39\. Got: in:A,B/, '1.38');
     $bad->('required=HW_CPU_X86_AVX,NONE_1,NONE_2', qr/No such trait\(s\): NONE_1, NONE_2\./);
     $bad->('required=!NONE_1', qr/No such trait\(s\): NONE_1\./);
     $bad->('resources=', qr/Badly formed resources parameter\. .*Got: empty string\./);

@@ -38,10 +38,12 @@ static const struct json_schema amounts = { .types = SCHEMA_OBJECT, .min_propert
 	.closed = true };
 static const struct json_schema *const text_or_null[] = { &format, &nothing, NULL };
 static const struct json_schema parent = { .any_of = text_or_null };
+static const char *const policies[] = { "none", "isolate", NULL };
+static const struct json_schema policy = { .types = SCHEMA_STRING, .values = policies };
 static const struct json_schema both = { .types = SCHEMA_STRING | SCHEMA_NULL };
 static const struct json_property members[] = {
 	{ "text", &text }, { "number", &number }, { "ratio", &ratio }, { "list", &list }, { "amounts", &amounts },
-	{ "parent", &parent }, { "both", &both }, { "id", &format }, { NULL, NULL },
+	{ "parent", &parent }, { "policy", &policy }, { "both", &both }, { "id", &format }, { NULL, NULL },
 };
 static const char *const required[] = { "text", NULL };
 static const struct json_schema whole = { .types = SCHEMA_OBJECT, .properties = members, .required = required,
@@ -57,6 +59,9 @@ static const struct {
 	{ "{\"text\":\"a\",\"number\":1.0,\"ratio\":1}", NULL, NULL, NULL, NULL },
 	{ "{\"text\":\"a\",\"parent\":null,\"both\":null}", NULL, NULL, NULL, NULL },
 	{ "{\"text\":\"a\",\"parent\":\"long enough\",\"amounts\":{\"A\":1,\"B\":2}}", NULL, NULL, NULL, NULL },
+	{ "{\"text\":\"a\",\"policy\":\"isolate\"}", NULL, NULL, NULL, NULL },
+	{ "{\"text\":\"a\",\"policy\":\"isolated\"}", "'isolated' is not one of ['none', 'isolate']", "enum",
+		"schema['properties']['policy']", "instance['policy']" },
 	{ "[]", "[] is not of type 'object'", "type", "schema", "instance" },
 	{ "null", "None is not of type 'object'", "type", "schema", "instance" },
 	{ "{}", "'text' is a required property", "required", "schema", "instance" },

@@ -44,6 +44,7 @@ static const struct endpoint endpoints[] = {
 	{ "putProviderTrait", put_provider_trait },
 	{ "deleteProviderTrait", delete_provider_trait },
 
+	{ "listCandidates", list_candidates },
 	{ "listProviderAllocations", list_provider_allocations },
 	{ "postAllocations", post_allocations },
 	{ "getAllocations", get_allocations },

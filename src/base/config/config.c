@@ -26,6 +26,7 @@ enum {
 #define DATABASE(key, type, ...) { "database", key, SETTING_##type, __VA_ARGS__ }
 #define TENURE(key, type, ...) { "tenure", key, SETTING_##type, __VA_ARGS__ }
 #define BAREMETAL(key, type, ...) { "baremetal", key, SETTING_##type, __VA_ARGS__ }
+#define PLACEMENT(key, type, ...) { "placement", key, SETTING_##type, __VA_ARGS__ }
 #define ENDPOINT(key, type, ...) { "endpoint", key, SETTING_##type, __VA_ARGS__ }
 
 // Of the setting auth: ",token,remote-user,…".
@@ -141,6 +142,11 @@ const struct setting config_settings[] = {
 		"yes: if an operator names an unknown owner of a node, that tenant is created, with a warning. no: the request "
 		"is refused."),
 
+	PLACEMENT("randomize_allocation_candidates", CHOICE, OF_CONFIG(randomize_candidates), "no", 0, 0, "no,yes",
+	          "no: equal requests get equal allocation candidates while nothing changes. yes: a random sample each time."),
+	PLACEMENT("max_allocation_candidates", NUMBER, OF_CONFIG(max_candidates), "0", 0, 1000000, NULL,
+	          "Allocation candidates that one answer has at most, also where the request gives no limit. 0: no maximum."),
+
 	ENDPOINT("socket", TEXT, OF_ENDPOINT(socket), TENURE_RUNSTATEDIR "/tenure/NAME.sock", 1, SOCKET_PATH_MAX, NULL,
 		"Path of the unix socket on which the master listens."),
 	ENDPOINT("socket_mode", OCTAL, OF_ENDPOINT(socket_mode), "0660", 0, 0777, NULL,
@@ -219,6 +225,8 @@ void config_print(const struct config *config, FILE *out)
 	print_section("tenure", config, out);
 	fputs("\n[baremetal]\n", out);
 	print_section("baremetal", config, out);
+	fputs("\n[placement]\n", out);
+	print_section("placement", config, out);
 	for (size_t i = 0; i < config->n_endpoints; i++) {
 		fprintf(out, "\n[endpoint %s]\n", config->endpoints[i].name);
 		print_section("endpoint", &config->endpoints[i], out);

@@ -82,6 +82,8 @@ struct config {
 	unsigned watches_per_tenant; // default 200
 	unsigned worker_deadline; // seconds that a request may take before its worker is killed, default 180; 0: for ever
 	uint64_t unsent;          // bytes of answers that slow clients have not taken, of each endpoint; default 256 MiB
+	const char *randomize_candidates; // [placement] yes | no: a random sample of the allocation candidates, or always the same
+	unsigned max_candidates;          // [placement] of one answer; 0: no maximum
 	const char *create_owners; // [baremetal] yes | no: an operator may give nodes to tenants that are not there, which makes them
 	const char *baremetal_drivers; // names with commas, default fake-hardware,ipmi,redfish
 	struct endpoint_config endpoints[CONFIG_MAX_ENDPOINTS];

@@ -42,7 +42,7 @@ struct source {
 
 // Where the lines of a file belong; base is NULL before the first section.
 struct section {
-	struct str name; // "database", "tenure", "baremetal", "endpoint"
+	struct str name; // "database", "tenure", "baremetal", "placement", "endpoint"
 	struct str endpoint;
 	void *base;
 };
@@ -209,10 +209,10 @@ static bool open_section(struct loader *loader, const struct source *source, str
 	if (str_eq(section->name, STR("endpoint")))
 		return open_endpoint(loader, source, section);
 	bool known = str_eq(section->name, STR("database")) || str_eq(section->name, STR("tenure")) ||
-	             str_eq(section->name, STR("baremetal"));
+	             str_eq(section->name, STR("baremetal")) || str_eq(section->name, STR("placement"));
 	if (section->endpoint.n == 0 && known)
 		return true;
-	return fail(loader, source, "got section \"%s\"; expected [database], [tenure], [baremetal] or [endpoint NAME]",
+	return fail(loader, source, "got section \"%s\"; expected [database], [tenure], [baremetal], [placement] or [endpoint NAME]",
 	            shown(loader, line));
 }
 
@@ -421,6 +421,7 @@ static bool load(struct loader *loader, const char *path)
 		{ .name = STR("database"), .base = loader->config },
 		{ .name = STR("tenure"), .base = loader->config },
 		{ .name = STR("baremetal"), .base = loader->config },
+		{ .name = STR("placement"), .base = loader->config },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(all); i++)

@@ -157,12 +157,24 @@ static void check_number(struct check *check, const struct step *step, const str
 		fail(check, step, schema, doc, "minimum", " is less than the minimum of %.15g", schema->minimum);
 }
 
+static bool is_value(const char *const *values, struct str text)
+{
+	while (*values != NULL && !str_eq_c(text, *values))
+		values++;
+	return *values != NULL;
+}
+
 static void check_string(struct check *check, const struct step *step, const struct json_schema *schema,
 	const struct doc *doc)
 {
 	struct str text = doc_string(doc);
 	size_t length = schema->min_length > 0 || schema->max_length > 0 ? str_utf8_length(text) : 0;
 
+	if (schema->values != NULL && !is_value(schema->values, text)) {
+		struct buf values = buf_new(check->pool, 64);
+		python_add_values(&values, schema->values);
+		fail(check, step, schema, doc, "enum", " is not one of %.*s", STR_ARG(buf_str(&values)));
+	}
 	if (length < schema->min_length)
 		fail(check, step, schema, doc, "minLength", " is too short");
 	if (schema->max_length > 0 && length > schema->max_length)

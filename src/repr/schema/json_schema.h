@@ -41,6 +41,7 @@ struct json_schema {
 	size_t min_items, max_items;
 	bool unique;           // uniqueItems; by the text of the items, so meant for strings and numbers
 	size_t min_length, max_length; // code points
+	const char *const *values;                             // enum, of strings; ends with NULL
 	const struct json_rule *pattern;
 	const struct json_rule *format;
 	bool has_minimum, has_maximum;

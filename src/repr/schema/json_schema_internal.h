@@ -12,5 +12,7 @@ void python_add_string(struct buf *out, struct str s); // its beginning, cut bet
 // "'string', 'null'"
 void python_add_types(struct buf *out, unsigned types);
 void python_add_schema(struct buf *out, const struct json_schema *schema);
+// "['none', 'isolate']"; values ends with NULL.
+void python_add_values(struct buf *out, const char *const *values);
 
 #endif

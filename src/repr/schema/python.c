@@ -202,6 +202,23 @@ static void add_any_of(struct buf *out, const struct json_schema *const *choices
 	buf_addc(out, ']');
 }
 
+void python_add_values(struct buf *out, const char *const *values)
+{
+	for (size_t i = 0; values[i] != NULL; i++) {
+		buf_addf(out, "%s", i == 0 ? "[" : ", ");
+		python_add_string(out, str_c(values[i]));
+	}
+	buf_addc(out, ']');
+}
+
+static void add_values(struct buf *out, const char *const *values)
+{
+	if (values == NULL)
+		return;
+	add_keyword(out, "enum");
+	python_add_values(out, values);
+}
+
 static void add_type(struct buf *out, unsigned types)
 {
 	bool several = (types & (types - 1)) != 0;
@@ -239,6 +256,7 @@ void python_add_schema(struct buf *out, const struct json_schema *schema)
 	}
 	add_size(out, "minLength", schema->min_length);
 	add_size(out, "maxLength", schema->max_length);
+	add_values(out, schema->values);
 	add_rule(out, "pattern", schema->pattern);
 	add_rule(out, "format", schema->format);
 	add_bound(out, "minimum", schema->has_minimum, schema->minimum);

@@ -244,6 +244,7 @@ sub _query {
         resourceVersionMatch => 'NotOlderThan', sendInitialEvents => 'false', resources => 'VCPU%3A1', associated => 'true', limit => 1, after => 0, maintenance => 'false', conductor => 'x', driver => 'fake-hardware',
         fault => 'x', fields => 'uuid', provision_state => 'enroll', retired => 'false', sharded => 'true', sort_dir => 'desc', sort_key => 'uuid',
         method => 'x', reset_interfaces => 'true', state => 'active', type => 'classic', consumer_type => 'all',
+        group_policy => 'none', root_required => 'HW_CPU_X86_AVX', same_subtree => '_A',
         # By nobody: a page's end, opened by another tenant; in the test itself.
         continue => 'none',
     );

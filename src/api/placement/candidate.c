@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// GET /allocation_candidates. Each candidate is written when it is found; long answers go to a file meanwhile, so that memory is
+// needed for the trees and not for all that can be made of them.
+#include "base/base.h"
+
+#include "api/placement/candidate.h"
+
+#include "base/clock.h"
+#include "base/config/config.h"
+
+enum { SPILL_BYTES = 1 << 20, ANSWER_MAX = 256 << 20 };
+
+struct answer {
+	struct call *call;
+	const struct candidate_query *query;
+	struct buf json;
+	uint64_t spilled;
+	size_t n;
+};
+
+// ---- allocation requests
+
+static struct str class_of(const struct answer *answer, const struct candidates *candidates, const struct candidate_part *part,
+	size_t demand)
+{
+	size_t group = candidate_group_index(candidates, part);
+
+	return answer->query->groups[group].demands[candidate_demand_index(part) + demand].class;
+}
+
+// What the provider of that part gives to all parts: of each class the sum.
+static void add_resources(struct answer *answer, const struct candidates *candidates, const struct candidate *candidate, size_t at)
+{
+	const struct candidate_provider *provider = candidate->providers[at];
+	struct buf *json = &answer->json;
+	bool first = true;
+
+	BUF_LIT(json, "\"resources\":{");
+	for (size_t i = at; i < candidate->n_parts; i++) {
+		const struct candidate_part *part = &candidate->parts[i];
+		for (size_t k = 0; candidate->providers[i] == provider && k < part->n_demands; k++) {
+			uint64_t class_id = part->demands[k].class_id, sum = 0;
+			bool told = false;
+			for (size_t j = at; j < candidate->n_parts; j++) {
+				for (size_t d = 0; candidate->providers[j] == provider && d < candidate->parts[j].n_demands; d++) {
+					if (candidate->parts[j].demands[d].class_id != class_id)
+						continue;
+					told = told || j < i;
+					sum += candidate->parts[j].demands[d].amount;
+				}
+			}
+			if (told)
+				continue;
+			buf_add(json, first ? STR_NONE : STR(","));
+			json_add_string(json, class_of(answer, candidates, part, k));
+			buf_addc(json, ':');
+			buf_add_u64(json, sum);
+			first = false;
+		}
+	}
+	buf_addc(json, '}');
+}
+
+// Is it the first part that this provider gives something for?
+static bool gives_first(const struct candidate *candidate, size_t at)
+{
+	if (candidate->parts[at].n_demands == 0)
+		return false;
+	for (size_t i = 0; i < at; i++) {
+		if (candidate->parts[i].n_demands > 0 && candidate->providers[i] == candidate->providers[at])
+			return false;
+	}
+	return true;
+}
+
+static void add_uuid_string(struct buf *json, struct uuid uuid)
+{
+	buf_addc(json, '"');
+	uuid_add(json, uuid);
+	buf_addc(json, '"');
+}
+
+static void add_allocations(struct answer *answer, const struct candidates *candidates, const struct candidate *candidate)
+{
+	struct buf *json = &answer->json;
+	bool by_provider = answer->call->version >= VERSION_ALLOCATIONS_BY_PROVIDER, first = true;
+
+	buf_add(json, by_provider ? STR("\"allocations\":{") : STR("\"allocations\":["));
+	for (size_t i = 0; i < candidate->n_parts; i++) {
+		if (!gives_first(candidate, i))
+			continue;
+		buf_add(json, first ? STR_NONE : STR(","));
+		first = false;
+		if (by_provider) {
+			add_uuid_string(json, candidate->providers[i]->uid);
+			BUF_LIT(json, ":{");
+		} else {
+			BUF_LIT(json, "{\"resource_provider\":{\"uuid\":");
+			add_uuid_string(json, candidate->providers[i]->uid);
+			BUF_LIT(json, "},");
+		}
+		add_resources(answer, candidates, candidate, i);
+		buf_addc(json, '}');
+	}
+	buf_addc(json, by_provider ? '}' : ']');
+}
+
+// {"suffix": [providers]}
+static void add_mappings(struct answer *answer, const struct candidates *candidates, const struct candidate *candidate)
+{
+	struct buf *json = &answer->json;
+
+	BUF_LIT(json, ",\"mappings\":{");
+	for (size_t g = 0; g < answer->query->n_groups; g++) {
+		bool first = true;
+		buf_add(json, g > 0 ? STR(",") : STR_NONE);
+		json_add_string(json, answer->query->groups[g].suffix);
+		BUF_LIT(json, ":[");
+		for (size_t i = 0; i < candidate->n_parts; i++) {
+			bool told = candidate_group_index(candidates, &candidate->parts[i]) != g;
+			for (size_t k = 0; k < i && !told; k++)
+				told = candidate_group_index(candidates, &candidate->parts[k]) == g && candidate->providers[k] == candidate->providers[i];
+			if (told)
+				continue;
+			buf_add(json, first ? STR_NONE : STR(","));
+			add_uuid_string(json, candidate->providers[i]->uid);
+			first = false;
+		}
+		buf_addc(json, ']');
+	}
+	buf_addc(json, '}');
+}
+
+static bool add_candidate(void *arg, const struct candidates *candidates, const struct candidate *candidate)
+{
+	struct answer *answer = arg;
+	struct buf *json = &answer->json;
+
+	buf_add(json, answer->n++ > 0 ? STR(",{") : STR("{"));
+	add_allocations(answer, candidates, candidate);
+	if (answer->call->version >= VERSION_MAPPINGS)
+		add_mappings(answer, candidates, candidate);
+	buf_addc(json, '}');
+	if (json->n > SPILL_BYTES)
+		answer->spilled = response_spill(&answer->call->response, json);
+	return answer->spilled + json->n <= ANSWER_MAX;
+}
+
+// ---- provider summaries
+
+static bool is_asked(const struct answer *answer, struct str class)
+{
+	for (size_t i = 0; i < answer->query->n_groups; i++) {
+		for (size_t k = 0; k < answer->query->groups[i].n_demands; k++) {
+			if (str_eq(answer->query->groups[i].demands[k].class, class))
+				return true;
+		}
+	}
+	return false;
+}
+
+static void add_summary(struct answer *answer, const struct candidates *candidates, const struct candidate_provider *provider,
+	struct str traits)
+{
+	unsigned version = answer->call->version;
+	struct buf *json = &answer->json;
+	bool first = true;
+
+	add_uuid_string(json, provider->uid);
+	BUF_LIT(json, ":{\"resources\":{");
+	for (size_t i = 0; i < provider->n_inventories; i++) {
+		const struct candidate_inventory *inventory = &provider->inventories[i];
+		struct str class = candidates_class_name(candidates, inventory->class_id);
+		if (version < VERSION_ALL_CLASSES && !is_asked(answer, class))
+			continue;
+		buf_add(json, first ? STR_NONE : STR(","));
+		first = false;
+		json_add_string(json, class);
+		buf_addf(json, ":{\"capacity\":%lld,\"used\":%lld}", (long long)inventory->capacity, (long long)inventory->used);
+	}
+	buf_addc(json, '}');
+	if (version >= VERSION_CANDIDATE_REQUIRED) {
+		BUF_LIT(json, ",\"traits\":");
+		buf_add(json, traits);
+	}
+	if (version >= VERSION_CANDIDATE_NESTED) {
+		BUF_LIT(json, ",\"parent_provider_uuid\":");
+		if (provider->parent != NULL)
+			add_uuid_string(json, provider->parent->uid);
+		else
+			BUF_LIT(json, "null");
+		BUF_LIT(json, ",\"root_provider_uuid\":");
+		add_uuid_string(json, provider->root->uid);
+	}
+	buf_addc(json, '}');
+}
+
+// From 1.29 on all providers of the trees that give something, before those that do.
+static void add_summaries(struct answer *answer, const struct candidates *candidates)
+{
+	const struct candidate_summary *list;
+	bool whole = answer->call->version >= VERSION_CANDIDATE_NESTED, first = true;
+	size_t n;
+
+	candidates_summaries(candidates, &list, &n);
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < list[i].n; k++) {
+			if (!whole && !list[i].gives[k])
+				continue;
+			buf_add(&answer->json, first ? STR_NONE : STR(","));
+			first = false;
+			add_summary(answer, candidates, &list[i].providers[k], list[i].traits[k]);
+			if (answer->json.n > SPILL_BYTES)
+				answer->spilled = response_spill(&answer->call->response, &answer->json);
+		}
+	}
+}
+
+enum outcome list_candidates(struct call *call)
+{
+	struct candidate_query query;
+	struct candidates *candidates;
+	enum outcome outcome = read_candidate_query(call, &query);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	struct answer answer = { .call = call, .query = &query, .json = buf_new(call->pool, 4096) };
+	response_unspill(&call->response); // a transaction may run again
+	query.by_chance = strcmp(call->config->randomize_candidates, "yes") == 0;
+	if (call->config->max_candidates > 0 && (query.limit == 0 || query.limit > call->config->max_candidates))
+		query.limit = call->config->max_candidates;
+	BUF_LIT(&answer.json, "{\"allocation_requests\":[");
+	outcome = candidates_find(call->registry, &query, add_candidate, &answer, &candidates);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (answer.spilled + answer.json.n > ANSWER_MAX)
+		return call_fail(call, OUTCOME_TOO_COSTLY, "The candidates are more than %d MiB: give a limit.", ANSWER_MAX >> 20);
+	BUF_LIT(&answer.json, "],\"provider_summaries\":{");
+	add_summaries(&answer, candidates);
+	BUF_LIT(&answer.json, "}}");
+	answer_json(call, &answer.json);
+	answer_fresh(call, clock_now_us());
+	return OUTCOME_OK;
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// For the files of api/placement/ only: requests for allocation candidates.
+#ifndef TENURE_API_PLACEMENT_CANDIDATE_H
+#define TENURE_API_PLACEMENT_CANDIDATE_H
+
+#include "api/placement/placement.h"
+#include "registry/candidates/candidate.h"
+
+// The parameters of GET /allocation_candidates. OUTCOME_OK; _BAD_PARAMETER.
+enum outcome read_candidate_query(struct call *call, struct candidate_query *query);
+
+#endif

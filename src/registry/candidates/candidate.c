@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the trees that could answer, and has each of them give candidates in turn.
+#include "base/base.h"
+
+#include "registry/candidates/internal.h"
+
+#include "base/digest.h"
+#include "base/pool.h"
+#include "registry/core/failure.h"
+#include "registry/type/tree.h"
+#include "sql/provider_lists.h"
+
+enum {
+	PORTION_MIN = 16, // trees that are read at a time
+	PORTION_MAX = 256,
+	ROOT_BYTES = 20, // resources.root
+};
+
+// ---- where to begin
+
+static bool has_resourceless_group(const struct candidate_request *request)
+{
+	for (size_t i = 0; i < request->n_groups; i++) {
+		if (request->groups[i].n_demands == 0)
+			return true;
+	}
+	return false;
+}
+
+// What the first batch asks: where the named trees are, which trees have providers that share, how many pass each term.
+enum { CALL_TREES, CALL_SHARING, CALL_COUNTS };
+
+static struct str named_trees(const struct candidates *found)
+{
+	struct buf json = buf_new(found->pool, 64);
+
+	buf_addc(&json, '[');
+	for (size_t i = 0; i < found->query->n_groups; i++) {
+		const struct uuid *uid = found->query->groups[i].in_tree;
+		if (uid == NULL)
+			continue;
+		buf_addf(&json, "%s\"", json.n > 1 ? "," : "");
+		buf_add_hex(&json, uid->b, sizeof(uid->b));
+		buf_addc(&json, '"');
+	}
+	buf_addc(&json, ']');
+	return buf_str(&json);
+}
+
+// in_tree of each group becomes the tree's root. False: there is no such provider.
+static bool resolve_trees(struct candidates *found, const struct db_rows *rows)
+{
+	const struct candidate_query *query = found->query;
+	struct candidate_group *groups = POOL_ARRAY(found->pool, struct candidate_group, query->n_groups);
+
+	memcpy(groups, found->request.groups, query->n_groups * sizeof(*groups));
+	found->request.groups = groups;
+	for (size_t i = 0; i < query->n_groups; i++) {
+		struct uuid *root = POOL_NEW(found->pool, struct uuid);
+		for (size_t k = 0; query->groups[i].in_tree != NULL && k < rows->n; k++) {
+			const struct sql_candidate_trees_of_row *row = sql_candidate_trees_of_row(rows, k);
+			if (str_eq(row->uid, uuid_bytes(query->groups[i].in_tree)) && tree_root(row->root, root))
+				groups[i].in_tree = root;
+		}
+		if (query->groups[i].in_tree != NULL && groups[i].in_tree == NULL)
+			return false;
+	}
+	return true;
+}
+
+// The term to begin with: the one tree that is named, else the term that the fewest providers pass.
+static const struct term *choose_term(const struct candidates *found, const struct db_call *counts, size_t n_counts)
+{
+	const struct term *best = &found->terms[0];
+	uint64_t fewest = UINT64_MAX;
+
+	for (size_t i = 0; i < found->request.n_groups; i++) {
+		if (found->request.groups[i].in_tree == NULL)
+			continue;
+		struct term *term = POOL_NEW(found->pool, struct term);
+		*term = (struct term){ .is_tree = true, .tree = *found->request.groups[i].in_tree };
+		return term;
+	}
+	for (size_t i = 0; i < n_counts; i++) {
+		uint64_t n = sql_provider_count_term_row(&counts[i].rows, 0)->n;
+		if (n >= fewest)
+			continue;
+		fewest = n;
+		best = &found->terms[i];
+	}
+	return best;
+}
+
+// *best: where to begin; NULL: no provider can be in a tree that is asked for.
+static enum outcome look_around(struct candidates *found, const struct term **best)
+{
+	struct registry *registry = found->registry;
+	struct db_call calls[DB_MAX_BATCH] = { 0 };
+	uint64_t type_id = provider_type(registry)->id;
+	size_t n_counts = found->n_terms < DB_MAX_BATCH - CALL_COUNTS ? found->n_terms : DB_MAX_BATCH - CALL_COUNTS;
+	const struct sql_candidate_trees_of trees = { .uids = named_trees(found), .type_id = type_id };
+	const struct sql_candidate_sharing_trees sharing = { .type_id = type_id, .trait = STR(SHARING_TRAIT),
+		.amounts = term_amounts(found), .all_of_them = has_resourceless_group(&found->request) };
+
+	calls[CALL_TREES] = sql_candidate_trees_of_call(found->pool, &trees);
+	calls[CALL_SHARING] = sql_candidate_sharing_trees_call(found->pool, &sharing);
+	if (found->n_terms == 1)
+		n_counts = 0;
+	for (size_t i = 0; i < n_counts; i++)
+		calls[CALL_COUNTS + i] = term_count_call(found->pool, &found->terms[i]);
+	enum db_result result = db_run_batch(registry->db, found->pool, calls, CALL_COUNTS + n_counts);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*best = NULL;
+	if (!resolve_trees(found, &calls[CALL_TREES].rows))
+		return OUTCOME_OK;
+	*best = choose_term(found, &calls[CALL_COUNTS], n_counts);
+	return sharing_read(found, &calls[CALL_SHARING].rows);
+}
+
+// ---- roots, in portions
+
+// Goes through the index of a term: one of its values after the other.
+struct stream {
+	enum candidate_way way;
+	const struct term *term;
+	const struct uuid *aggregates; // where they are not the term's
+	size_t n_values, value;
+	int64_t before_free;
+	uint64_t before_id;
+};
+
+static void stream_rewind(struct stream *stream)
+{
+	stream->before_free = INT64_MAX;
+	stream->before_id = UINT64_MAX;
+}
+
+// A row of any of the three statements.
+struct found_tree {
+	struct str root;
+	uint64_t id;
+	int64_t free;
+};
+
+static struct found_tree tree_of_row(enum candidate_way way, const struct db_rows *rows, size_t i)
+{
+	if (way == CANDIDATE_BY_CLASS) {
+		const struct sql_candidate_trees_by_class_row *row = sql_candidate_trees_by_class_row(rows, i);
+		return (struct found_tree){ row->root, row->id, row->free };
+	}
+	if (way == CANDIDATE_BY_TRAIT) {
+		const struct sql_candidate_trees_by_trait_row *row = sql_candidate_trees_by_trait_row(rows, i);
+		return (struct found_tree){ row->root, row->id, 0 };
+	}
+	const struct sql_candidate_trees_by_aggregate_row *row = sql_candidate_trees_by_aggregate_row(rows, i);
+	return (struct found_tree){ row->root, row->id, 0 };
+}
+
+static enum db_result read_stream(struct candidates *found, const struct stream *stream, size_t limit, struct db_rows *rows)
+{
+	struct db *db = found->registry->db;
+	uint64_t type_id = provider_type(found->registry)->id;
+
+	if (stream->way == CANDIDATE_BY_CLASS) {
+		const struct sql_candidate_trees_by_class in = { .type_id = type_id, .class_id = stream->term->class_id,
+			.amount = term_amount(stream->term->amount), .before_free = stream->before_free, .before_id = stream->before_id,
+			.limit = limit };
+		return sql_candidate_trees_by_class_run(db, found->scratch, &in, rows);
+	}
+	if (stream->way == CANDIDATE_BY_TRAIT) {
+		const struct sql_candidate_trees_by_trait in = { .type_id = type_id, .trait_id = stream->term->trait_ids[stream->value],
+			.before_id = stream->before_id, .limit = limit };
+		return sql_candidate_trees_by_trait_run(db, found->scratch, &in, rows);
+	}
+	const struct sql_candidate_trees_by_aggregate in = { .type_id = type_id,
+		.aggregate = uuid_bytes(&stream->aggregates[stream->value]), .before_id = stream->before_id, .limit = limit };
+	return sql_candidate_trees_by_aggregate_run(db, found->scratch, &in, rows);
+}
+
+// Adds up to want roots that were not looked at before; fewer only where the stream has ended.
+static enum outcome next_roots(struct candidates *found, struct stream *stream, struct str *roots, size_t want, size_t *n)
+{
+	while (*n < want && stream->value < stream->n_values) {
+		struct db_rows rows;
+		size_t limit = want - *n < PORTION_MIN ? PORTION_MIN : want - *n, i = 0;
+		enum db_result result = read_stream(found, stream, limit, &rows);
+		if (result != DB_OK)
+			return registry_db_failed(result);
+		for (; i < rows.n && *n < want; i++) {
+			struct found_tree tree = tree_of_row(stream->way, &rows, i);
+			struct str root = tree.root.n == ROOT_BYTES ? key_set_add(&found->seen, tree.root) : STR_NONE;
+			stream->before_free = tree.free;
+			stream->before_id = tree.id;
+			if (root.p != NULL)
+				roots[(*n)++] = root;
+		}
+		if (i == rows.n && rows.n < limit) {
+			stream->value++;
+			stream_rewind(stream);
+		}
+	}
+	return OUTCOME_OK;
+}
+
+// ---- candidates
+
+size_t candidate_group_index(const struct candidates *candidates, const struct candidate_part *part)
+{
+	return (size_t)(part->group - candidates->request.groups);
+}
+
+size_t candidate_demand_index(const struct candidate_part *part)
+{
+	return (size_t)(part->demands - part->group->demands);
+}
+
+struct key_part {
+	uint64_t group, demand, provider;
+};
+
+static int by_part(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct key_part));
+}
+
+// One whose providers all share may have several anchors. True the first time.
+static bool is_new(struct candidates *found, const struct candidate *candidate)
+{
+	struct key_part *parts = POOL_ARRAY(found->pool, struct key_part, candidate->n_parts);
+
+	for (size_t i = 0; i < candidate->n_parts; i++) {
+		const struct candidate_part *part = &candidate->parts[i];
+		if (!candidate->providers[i]->shares)
+			return true;
+		parts[i] = (struct key_part){ candidate_group_index(found, part),
+			part->n_demands > 0 ? candidate_demand_index(part) : 0, candidate->providers[i]->id };
+	}
+	qsort(parts, candidate->n_parts, sizeof(*parts), by_part);
+	return key_set_add(&found->emitted, str_n((const char *)parts, candidate->n_parts * sizeof(*parts))).p != NULL;
+}
+
+static void note_giver(struct candidates *found, struct grove *grove, const struct candidate_provider *provider)
+{
+	if (provider->root != grove->tree.providers)
+		grove = sharing_grove(found, provider->root->uid);
+	assert(grove != NULL && provider->root == grove->tree.providers);
+	grove->has_given = true;
+	grove->gives[provider - grove->tree.providers] = true;
+}
+
+// The grove's next candidate goes to the caller. False: it has no more.
+static bool emit_next(struct candidates *found, struct grove *grove)
+{
+	struct candidate candidate;
+
+	do {
+		if (!candidate_search_next(grove->search, &candidate)) {
+			grove->search = NULL;
+			return false;
+		}
+	} while (!is_new(found, &candidate));
+	for (size_t i = 0; i < candidate.n_parts; i++) {
+		if (candidate.parts[i].n_demands > 0)
+			note_giver(found, grove, candidate.providers[i]);
+	}
+	found->refused = !found->take(found->arg, found, &candidate);
+	found->found++;
+	return true;
+}
+
+static struct candidate_search *search_in(struct candidates *found, struct pool *pool, const struct grove *grove)
+{
+	uint64_t shuffle = 0;
+
+	if (found->query->by_chance)
+		digest_random(&shuffle, sizeof(shuffle));
+	return candidate_search_new(pool, &found->request, &grove->tree, found->sharing, found->n_sharing, shuffle);
+}
+
+static bool has_candidate(struct candidates *found, struct pool *pool, const struct grove *grove)
+{
+	struct candidate_search *search = search_in(found, pool, grove);
+	struct candidate candidate;
+
+	return search != NULL && candidate_search_next(search, &candidate);
+}
+
+static void add_grove(struct candidates *found, struct grove *grove)
+{
+	if (found->n_groves == found->max_groves) {
+		size_t more = found->max_groves > 0 ? 2 * found->max_groves : PORTION_MIN;
+		struct grove **larger = POOL_ARRAY(found->pool, struct grove *, more);
+		if (found->n_groves > 0)
+			memcpy(larger, found->groves, found->n_groves * sizeof(struct grove *));
+		found->groves = larger;
+		found->max_groves = more;
+	}
+	found->groves[found->n_groves++] = grove;
+	grove->is_anchor = true;
+}
+
+// The tree if it has a candidate; it is then built a second time, in memory that stays.
+static struct grove *try_tree(struct candidates *found, const struct portion *portion, struct str root)
+{
+	struct grove tried, *grove;
+	struct uuid uid;
+
+	if (!tree_root(root, &uid))
+		return NULL;
+	grove = sharing_grove(found, uid);
+	if (grove != NULL)
+		return has_candidate(found, found->scratch, grove) ? grove : NULL;
+	if (!grove_build(found, found->scratch, portion, root, &tried) || !has_candidate(found, found->scratch, &tried))
+		return NULL;
+	grove = POOL_NEW(found->pool, struct grove);
+	(void)grove_build(found, found->pool, portion, root, grove);
+	return grove;
+}
+
+static bool is_enough(const struct candidates *found)
+{
+	return found->refused || (found->query->limit > 0 && found->found >= found->query->limit);
+}
+
+// The first candidate of each of these trees.
+static enum outcome try_trees(struct candidates *found, const struct str *roots, size_t n)
+{
+	struct portion portion;
+	enum outcome outcome = portion_read(found, found->scratch, roots, n, &portion);
+
+	for (size_t i = 0; i < n && outcome == OUTCOME_OK && !is_enough(found); i++) {
+		struct grove *grove = try_tree(found, &portion, roots[i]);
+		if (grove == NULL)
+			continue;
+		add_grove(found, grove);
+		grove->search = search_in(found, found->pool, grove);
+		(void)emit_next(found, grove);
+	}
+	pool_clear(found->scratch);
+	return outcome;
+}
+
+// The others, one of each tree in turn.
+static void emit_rest(struct candidates *found)
+{
+	bool more = true;
+
+	while (more && !is_enough(found)) {
+		more = false;
+		for (size_t i = 0; i < found->n_groves && !is_enough(found); i++) {
+			if (found->groves[i]->search != NULL && emit_next(found, found->groves[i]))
+				more = true;
+		}
+	}
+}
+
+static size_t portion_size(const struct candidates *found)
+{
+	uint64_t limit = found->query->limit, left = limit > found->found ? limit - found->found : 0;
+
+	if (limit == 0 || left > PORTION_MAX)
+		return PORTION_MAX;
+	return left < PORTION_MIN ? PORTION_MIN : (size_t)left;
+}
+
+static enum outcome try_stream(struct candidates *found, struct stream *stream)
+{
+	struct str roots[PORTION_MAX];
+	enum outcome outcome = OUTCOME_OK;
+	size_t n = 1;
+
+	stream_rewind(stream);
+	while (outcome == OUTCOME_OK && n > 0 && !is_enough(found)) {
+		n = 0;
+		outcome = next_roots(found, stream, roots, portion_size(found), &n);
+		if (outcome == OUTCOME_OK && n > 0)
+			outcome = try_trees(found, roots, n);
+	}
+	return outcome;
+}
+
+// All of a stream's trees, to be tried in an order by chance.
+static enum outcome gather(struct candidates *found, struct stream *stream, struct str **roots, size_t *n, size_t *max)
+{
+	enum outcome outcome = OUTCOME_OK;
+	size_t before = SIZE_MAX;
+
+	stream_rewind(stream);
+	while (outcome == OUTCOME_OK && *n != before) {
+		before = *n;
+		if (*n + PORTION_MAX > *max) {
+			struct str *larger = POOL_ARRAY(found->pool, struct str, 2 * *max + PORTION_MAX);
+			if (*n > 0)
+				memcpy(larger, *roots, *n * sizeof(**roots));
+			*max = 2 * *max + PORTION_MAX;
+			*roots = larger;
+		}
+		outcome = next_roots(found, stream, *roots, *n + PORTION_MAX, n);
+		pool_clear(found->scratch);
+	}
+	return outcome;
+}
+
+static enum outcome try_by_chance(struct candidates *found, struct stream *streams, size_t n_streams)
+{
+	struct str *roots = NULL;
+	size_t n = 0, max = 0;
+	enum outcome outcome = OUTCOME_OK;
+
+	for (size_t i = 0; i < n_streams && outcome == OUTCOME_OK; i++)
+		outcome = gather(found, &streams[i], &roots, &n, &max);
+	for (size_t i = n; i > 1; i--) {
+		uint64_t number;
+		digest_random(&number, sizeof(number));
+		struct str other = roots[i - 1];
+		roots[i - 1] = roots[number % i];
+		roots[number % i] = other;
+	}
+	for (size_t at = 0; at < n && outcome == OUTCOME_OK && !is_enough(found);) {
+		size_t some = portion_size(found) < n - at ? portion_size(found) : n - at;
+		outcome = try_trees(found, &roots[at], some);
+		at += some;
+	}
+	return outcome;
+}
+
+// ---- where trees are found
+
+// A sharing provider that passes the term stands for every tree that it shares with.
+static struct stream stream_of_sharing(struct candidates *found, const struct term *term)
+{
+	struct stream stream = { .way = CANDIDATE_BY_AGGREGATE, .term = term };
+	size_t most = 0;
+
+	for (size_t i = 0; i < found->n_sharing; i++)
+		most += found->sharing[i]->n_aggregates;
+	struct uuid *list = POOL_ARRAY(found->pool, struct uuid, most);
+	for (size_t i = 0; i < found->n_sharing; i++) {
+		const struct candidate_provider *provider = found->sharing[i];
+		for (size_t k = 0; term_passes(provider, term) && k < provider->n_aggregates; k++) {
+			size_t known = 0;
+			while (known < stream.n_values && !uuid_eq(list[known], provider->aggregates[k]))
+				known++;
+			list[known] = provider->aggregates[k];
+			stream.n_values += known == stream.n_values;
+		}
+	}
+	stream.aggregates = list;
+	return stream;
+}
+
+static struct stream stream_of_term(const struct term *term)
+{
+	return (struct stream){ .way = term->way, .term = term, .aggregates = term->aggregates.list,
+		.n_values = term->way == CANDIDATE_BY_CLASS ? 1 :
+			term->way == CANDIDATE_BY_TRAIT    ? term->local.n :
+							      term->aggregates.n };
+}
+
+static enum outcome try_named_tree(struct candidates *found, const struct uuid *root)
+{
+	struct str value = key_set_add(&found->seen, tree_value(found->registry, provider_type(found->registry), root));
+
+	return try_trees(found, &value, 1);
+}
+
+static enum outcome find_from(struct candidates *found, const struct term *best)
+{
+	struct stream streams[2];
+	size_t n = 0;
+	enum outcome outcome = OUTCOME_OK;
+
+	if (best->is_tree)
+		outcome = try_named_tree(found, &best->tree);
+	else
+		streams[n++] = stream_of_term(best);
+	streams[n++] = stream_of_sharing(found, best);
+	if (outcome == OUTCOME_OK && found->query->by_chance)
+		return try_by_chance(found, streams, n);
+	for (size_t i = 0; i < n && outcome == OUTCOME_OK && !is_enough(found); i++)
+		outcome = try_stream(found, &streams[i]);
+	return outcome;
+}
+
+// ---- summaries
+
+static void add_summary(struct candidates *found, const struct grove *grove)
+{
+	if (grove->has_given)
+		found->summaries[found->n_summaries++] =
+			(struct candidate_summary){ grove->tree.providers, grove->traits, grove->gives, grove->tree.n };
+}
+
+static enum outcome name_classes(struct candidates *found)
+{
+	struct registry *registry = found->registry;
+	struct key_set known;
+	struct buf ids = buf_new(found->pool, 128);
+
+	key_set_init(&known, found->pool);
+	buf_addc(&ids, '[');
+	for (size_t i = 0; i < found->n_summaries; i++) {
+		for (size_t k = 0; k < found->summaries[i].n; k++) {
+			const struct candidate_provider *provider = &found->summaries[i].providers[k];
+			for (size_t j = 0; j < provider->n_inventories; j++) {
+				uint64_t id = provider->inventories[j].class_id;
+				if (key_set_has(&known, str_n((const char *)&id, sizeof(id))))
+					continue;
+				(void)key_set_add(&known, str_n((const char *)&id, sizeof(id)));
+				buf_addf(&ids, "%s%llu", ids.n > 1 ? "," : "", (unsigned long long)id);
+			}
+		}
+	}
+	buf_addc(&ids, ']');
+	const struct sql_candidate_class_names in = { .ids = buf_str(&ids) };
+	enum db_result result = sql_candidate_class_names_run(registry->db, found->pool, &in, &found->class_names);
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+static enum outcome summarize(struct candidates *found)
+{
+	found->summaries = POOL_ARRAY(found->pool, struct candidate_summary, found->n_groves + found->n_shared_groves);
+	for (size_t i = 0; i < found->n_groves; i++)
+		add_summary(found, found->groves[i]);
+	for (size_t i = 0; i < found->n_shared_groves; i++) {
+		if (!found->shared_groves[i].is_anchor)
+			add_summary(found, &found->shared_groves[i]);
+	}
+	return found->n_summaries > 0 ? name_classes(found) : OUTCOME_OK;
+}
+
+void candidates_summaries(const struct candidates *candidates, const struct candidate_summary **list, size_t *n)
+{
+	*list = candidates->summaries;
+	*n = candidates->n_summaries;
+}
+
+struct str candidates_class_name(const struct candidates *candidates, uint64_t class_id)
+{
+	size_t low = 0, high = candidates->class_names.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct sql_candidate_class_names_row *row = sql_candidate_class_names_row(&candidates->class_names, middle);
+		if (row->id == class_id)
+			return row->name;
+		if (row->id < class_id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return STR("");
+}
+
+// ---- the whole
+
+enum outcome candidates_find(struct registry *registry, const struct candidate_query *query, candidate_fn *take, void *arg,
+	struct candidates **candidates)
+{
+	struct candidates *found = POOL_NEW(registry->pool, struct candidates);
+	const struct term *best;
+
+	*found = (struct candidates){ .registry = registry, .pool = registry->pool, .query = query, .take = take, .arg = arg };
+	*candidates = found;
+	enum outcome outcome = query_resolve(found);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	found->scratch = pool_scratch(found->pool, SIZE_MAX);
+	key_set_init(&found->seen, found->pool);
+	key_set_init(&found->emitted, found->pool);
+	outcome = look_around(found, &best);
+	if (outcome == OUTCOME_OK && best != NULL)
+		outcome = find_from(found, best);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	emit_rest(found);
+	return summarize(found);
+}
