@@ -5,7 +5,7 @@
 #include "api/conditions.h"
 #include "base/config/config.h"
 #include "base/pool.h"
-#include "registry/core/internal.h"
+#include "registry/core/context.h"
 #include "tap.h"
 
 static struct pool *pool;

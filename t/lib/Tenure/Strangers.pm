@@ -740,6 +740,15 @@ sub _look {
     my ($self, $request, $side, $answer) = @_;
     my $asker = $request->{asker}{index};
     my $question;
+    # Where something has gone is no business of the tenant that it left: that it lives elsewhere is not said.
+    if ($answer->{head} =~ m{^Location: \S*?/v[12]\.0/([^/?\s]+)}mi) {
+        my $name = $1;
+        my ($whose) = grep { lc escape($_->{name}) eq lc $name } @{ $self->{tenants} };
+        if ($whose && $whose != $request->{asker} && index(lc $request->{paths}[$side], lc $name) < 0) {
+            $self->_find("\"$name\", which is another's, in " . $self->_describe($request, $side, $answer));
+            return;
+        }
+    }
     for my $text ($answer->{head}, $answer->{body}) {
         while ($text =~ /(mkx[0-9a-f]{12}|bWt4[A-Za-z0-9+\/]{16}|x[0-9a-f]{12}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{128})/g) {
             my $known = $self->{marks}{$1} or next;
