@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making and changing tenants, by PUT and PATCH.
+#include "base/base.h"
+
+#include "registry/tenant/tenant.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/pool.h"
+#include "registry/cache/coherence.h"
+#include "registry/log/change.h"
+#include "registry/log/stale.h"
+#include "registry/resource/internal.h"
+#include "registry/tags/etag.h"
+#include "registry/tenant/internal.h"
+#include "registry/type/policy.h"
+#include "registry/type/type.h"
+#include "repr/json/doc.h"
+#include "sql/tenants.h"
+#include "sql/tiers.h"
+
+// The policy that an object's spec asks for.
+static enum outcome read_policy(struct registry *registry, struct tenant *tenant)
+{
+	const struct doc *spec, *policy;
+
+	tenant->policy = TYPE_POLICY_LOCAL;
+	if (!doc_get(tenant_object_doc(registry->pool, tenant), STR("spec"), &spec) ||
+		!doc_get(spec, STR("multiTenancyCRDPolicy"), &policy))
+		return OUTCOME_OK;
+	tenant->policy = doc_kind(policy) == DOC_STRING ? type_policy(doc_string(policy)) : NULL;
+	if (tenant->policy != NULL)
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
+		"spec.multiTenancyCRDPolicy must be " TYPE_POLICY_LOCAL ", " TYPE_POLICY_SYSTEM " or " TYPE_POLICY_NEVER);
+}
+
+static enum outcome find_tier(struct registry *registry, struct str name, uint64_t *id, struct tenant *tenant)
+{
+	const struct sql_tier_get in = { .name = name };
+	struct db_rows rows;
+	enum db_result result = sql_tier_get_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return registry_fail(registry, OUTCOME_BAD_PARAMETER,
+			"there is no tier \"%.*s\"; `tenure-manage tier list` names those there are", STR_ARG(name));
+	const struct sql_tier_get_row *tier = sql_tier_get_row(&rows, 0);
+	*id = tier->id;
+	tenant->tier = name;
+	tenant->has_limit = !tier->max_resources_is_null;
+	tenant->max_resources = tier->max_resources;
+	return OUTCOME_OK;
+}
+
+static enum outcome check_id(struct registry *registry, struct str name)
+{
+	if (!id_ok(name))
+		return registry_fail(registry, OUTCOME_BAD_PARAMETER,
+			"a tenant's id is 1 to 255 characters of UTF-8, without \"/\" and NUL, and neither \".\" nor \"..\"");
+	return OUTCOME_OK;
+}
+
+static struct str etag_value(const struct tenant *tenant)
+{
+	return str_n((const char *)tenant->etag, sizeof(tenant->etag));
+}
+
+static struct resource default_namespace(struct registry *registry, const struct tenant *tenant)
+{
+	return (struct resource){
+		.uid = uuid_new(),
+		.tenant_id = tenant->id,
+		.tenant = tenant->name,
+		.type = type_namespaces(registry),
+		.name = STR("default"),
+		.live = RESOURCE_KEPT,
+		.meta = STR("{}"),
+		.body = STR("{}"),
+	};
+}
+
+// The rows that come with a new tenant: its count, its namespace, and what the change log tells of both.
+static enum outcome insert_belongings(struct registry *registry, struct tenant *tenant)
+{
+	struct pool *pool = registry->pool;
+	struct resource space = default_namespace(registry, tenant);
+	struct db_call calls[] = {
+		insert_resource_call(registry, &space),
+		change_of_resource(registry, "created", &space, NULL, space.stored_etag),
+		number_inserted_call(registry, &space),
+		sql_tenant_insert_count_call(pool, &(struct sql_tenant_insert_count){ .tenant_id = tenant->id }),
+		change_of_tenant(registry, "created", tenant, NULL, tenant->etag),
+		sql_tenant_number_call(pool, &(struct sql_tenant_number){ .id = tenant->id }),
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	tenant->changed = calls[4].rows.insert_id;
+	return result == DB_OK ? OUTCOME_CREATED : registry_db_failed(result);
+}
+
+static enum outcome create(struct registry *registry, struct str name, const struct tenant_content *content,
+	struct guard guard, struct tenant *tenant)
+{
+	uint64_t tier_id;
+	struct db_rows rows;
+	enum outcome outcome = guard_check(guard, NULL);
+
+	if (outcome == OUTCOME_OK)
+		outcome = check_id(registry, name);
+	*tenant = (struct tenant){ .uid = uuid_new(), .name = name, .revision = 1 };
+	if (outcome == OUTCOME_OK)
+		outcome = find_tier(registry, content->tier.p != NULL ? content->tier : str_c(registry->config->default_tier),
+			&tier_id, tenant);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	tenant->metadata = content->metadata.p != NULL ? content->metadata : STR("{}");
+	tenant->object = content->object.p != NULL ? content->object : STR("{}");
+	outcome = read_policy(registry, tenant);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	tenant->etag_required = content->tells_etag_required && content->etag_required;
+	tenant->created_us = tenant->updated_us = registry->stamp_us;
+	etag_of_tenant(registry, tenant);
+	const struct sql_tenant_insert in = {
+		.name = name,
+		.uid = uuid_bytes(&tenant->uid),
+		.tier_id = tier_id,
+		.metadata = tenant->metadata,
+		.etag_required = tenant->etag_required,
+		.etag = etag_value(tenant),
+		.revision = tenant->revision,
+		.now = registry->stamp_us,
+		.object = tenant->object,
+		.type_policy = str_c(tenant->policy),
+	};
+	enum db_result result = sql_tenant_insert_run(registry->db, registry->pool, &in, &rows);
+	if (result == DB_DUPLICATE) { // another request made it since we looked
+		db_txn_again(registry->db);
+		return OUTCOME_UNAVAILABLE;
+	}
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	tenant->id = rows.insert_id;
+	return insert_belongings(registry, tenant);
+}
+
+static bool same_content(const struct tenant *a, const struct tenant *b)
+{
+	return str_eq(a->tier, b->tier) && str_eq(a->metadata, b->metadata) && a->etag_required == b->etag_required &&
+	       str_eq(a->object, b->object);
+}
+
+enum outcome tenant_change(struct registry *registry, const struct tenant_content *content, struct tenant *tenant)
+{
+	const struct tenant before = *tenant;
+	uint64_t tier_id;
+	enum outcome outcome = find_tier(registry, content->tier.p != NULL ? content->tier : tenant->tier, &tier_id, tenant);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (content->metadata.p != NULL)
+		tenant->metadata = content->metadata;
+	if (content->tells_etag_required)
+		tenant->etag_required = content->etag_required;
+	if (content->object.p != NULL)
+		tenant->object = tenant_deletion_asked(&before) ? tenant_object_that_waits(registry, &before, content->object) :
+			content->object;
+	outcome = read_policy(registry, tenant);
+	if (outcome != OUTCOME_OK || same_content(tenant, &before))
+		return outcome;
+	tenant->revision++;
+	tenant->updated_us = registry->stamp_us;
+	etag_of_tenant(registry, tenant);
+	bool decides = !str_eq(tenant->object, before.object) || !str_eq(tenant->metadata, before.metadata);
+	const struct sql_tenant_update in = {
+		.id = tenant->id,
+		.tier_id = tier_id,
+		.metadata = tenant->metadata,
+		.etag_required = tenant->etag_required,
+		.etag = etag_value(tenant),
+		.revision = tenant->revision,
+		.updated_at = tenant->updated_us,
+		.object = tenant->object,
+		.type_policy = str_c(tenant->policy),
+	};
+	struct db_call calls[] = {
+		update_of_tenant(registry, &before, tenant),
+		sql_tenant_update_call(registry->pool, &in),
+		coherence_raise_call(COHERENCE_TYPES),
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, decides ? 3 : 2);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	tenant->changed = calls[0].rows.insert_id;
+	if (decides)
+		coherence_raised(registry, COHERENCE_TYPES, &calls[2]);
+	return OUTCOME_OK;
+}
+
+enum outcome tenant_check_write(struct registry *registry, const struct tenant *tenant, struct guard guard)
+{
+	enum outcome outcome = guard_sure(registry, guard, tenant->etag_required);
+
+	return outcome == OUTCOME_OK ? tenant_check(registry, tenant, guard) : outcome;
+}
+
+static enum outcome modify(struct registry *registry, const struct tenant_content *content, struct guard guard,
+	struct tenant *tenant)
+{
+	enum outcome outcome = tenant_check_write(registry, tenant, guard);
+
+	return outcome == OUTCOME_OK ? tenant_change(registry, content, tenant) : outcome;
+}
+
+enum outcome tenant_patch(struct registry *registry, struct str name, const struct tenant_edit *edit, struct guard guard,
+	struct tenant *tenant)
+{
+	struct tenant_content content;
+	enum outcome outcome = tenant_lock(registry, name, tenant);
+
+	if (outcome == OUTCOME_OK && tenant->deleted_us != 0)
+		outcome = tenant_answer_deleted(registry, tenant);
+	if (outcome == OUTCOME_OK)
+		outcome = tenant_check_write(registry, tenant, guard);
+	if (outcome == OUTCOME_OK)
+		outcome = edit->apply(edit->arg, tenant, &content);
+	bool waited = outcome == OUTCOME_OK && tenant_deletion_asked(tenant);
+	if (outcome == OUTCOME_OK)
+		outcome = tenant_change(registry, &content, tenant);
+	if (outcome != OUTCOME_OK || !waited || tenant_deletion_asked(tenant))
+		return outcome;
+	outcome = tenant_mark_deleted(registry, tenant);
+	return outcome == OUTCOME_NO_CONTENT ? OUTCOME_OK : outcome;
+}
+
+static enum outcome answer_recoverable(struct registry *registry, const struct tenant *tenant)
+{
+	struct buf time = buf_new(registry->pool, 32);
+
+	clock_add_rfc3339(&time, tenant->purge_us);
+	registry_fail(registry, OUTCOME_RECOVERABLE,
+		"tenant \"%.*s\" was deleted and can still be recovered: recover it, or wait until it is purged",
+		STR_ARG(tenant->name));
+	registry_fail_member(registry, "purge_at", buf_str(&time));
+	return OUTCOME_RECOVERABLE;
+}
+
+static enum outcome put(struct registry *registry, struct str name, const struct tenant_content *content,
+	struct guard guard, struct tenant *tenant)
+{
+	enum outcome outcome = tenant_lock(registry, name, tenant);
+
+	if (outcome == OUTCOME_NOT_FOUND)
+		return create(registry, name, content, guard, tenant);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (tenant->deleted_us == 0)
+		return modify(registry, content, guard, tenant);
+	if (!tenant_expired(registry, tenant))
+		return answer_recoverable(registry, tenant);
+	outcome = tenant_bury(registry, tenant);
+	return outcome == OUTCOME_OK ? create(registry, name, content, guard, tenant) : outcome;
+}
+
+enum outcome check_reserved(struct registry *registry, struct str name)
+{
+	const char *reserved = realm_reserved(name);
+
+	return reserved == NULL ? OUTCOME_OK : registry_fail(registry, OUTCOME_BAD_PARAMETER, "%s", reserved);
+}
+
+enum outcome tenant_put(struct registry *registry, struct str name, const struct tenant_content *content,
+	struct guard guard, struct tenant *tenant)
+{
+	enum outcome outcome = check_reserved(registry, name);
+
+	return outcome == OUTCOME_OK ? put(registry, name, content, guard, tenant) : outcome;
+}
+
+enum outcome tenant_find_or_make(struct registry *registry, struct str name, bool may_make, bool *made)
+{
+	const struct tenant_content content = { 0 };
+	struct tenant tenant;
+	enum outcome outcome = str_eq_c(name, TENANT_SYSTEM) ? OUTCOME_OK : check_reserved(registry, name);
+
+	*made = false;
+	if (outcome == OUTCOME_OK)
+		outcome = tenant_get(registry, name, &tenant);
+	if (outcome != OUTCOME_NOT_FOUND)
+		return outcome;
+	if (!may_make)
+		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "there is no tenant \"%.*s\": make it first",
+			STR_ARG(name));
+	outcome = put(registry, name, &content, (struct guard){ 0 }, &tenant);
+	*made = outcome == OUTCOME_CREATED;
+	return *made ? OUTCOME_OK : outcome;
+}
+
+enum outcome tenant_ensure(struct registry *registry, struct str name)
+{
+	bool made;
+
+	return tenant_find_or_make(registry, name, true, &made);
+}
