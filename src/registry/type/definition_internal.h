@@ -24,7 +24,7 @@ bool definition_is_forced(const struct doc *meta);
 // Is a tenant with these annotations in the range?
 bool definition_in_range(const struct doc *range, const struct doc *annotations);
 
-// ---- definition.c: what is known of one tenant's definitions, and what decides between them and the system's
+// ---- definition_view.c: what is known of one tenant's definitions
 
 // A CustomResourceDefinition as it is stored, and what it says once somebody has asked.
 struct stored_definition {
@@ -53,6 +53,24 @@ struct view {
 
 // Valid until the request's end. OUTCOME_OK; _NOT_FOUND: no such tenant.
 enum outcome definitions_see(struct registry *registry, struct str tenant, struct view **view);
+// The same for the tenant and the system, which are one where it is the system. like: a type that is about to be looked for, so
+// that it is read along; NULL: none. *common is NULL while there is no system tenant yet.
+enum outcome definitions_see_both(struct registry *registry, struct str tenant, const struct type *like, struct view **own,
+	struct view **common);
+// The view's definition of that name ("widgets.example.com"). NULL: there is none, or it answers for nobody.
+const struct definition *definition_in_view(struct registry *registry, struct view *view, struct str name);
+// One of the view's list, read if nobody has read it yet. NULL: it answers for nobody.
+const struct definition *definition_of_stored(struct registry *registry, struct view *view, struct stored_definition *stored);
+// The n_builtins built-in ones, in the order of the table. One without type is not in this database.
+const struct definition *definition_list_builtin(struct registry *registry);
+const struct definition *definition_find_builtin(struct registry *registry, struct str group, struct str plural);
+static inline bool definition_is_of_system(struct str tenant)
+{
+	return str_eq_c(tenant, TENANT_SYSTEM);
+}
+
+// ---- definition.c: what decides between a tenant's definitions and the system's
+
 // The look-up itself, between a tenant's and the system's (NULL: there is no system tenant yet). NULL: none answers.
 const struct definition *definitions_resolve(struct registry *registry, struct view *own, struct view *common,
 	struct str group, struct str plural, struct definition_reason *reason);

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a worker holds of definitions: the built-in ones, and a view of each tenant that it was asked about. A view has all of
+// the tenant's definitions, as texts until somebody asks for one, and what decides between them and the system's.
+#include "base/base.h"
+
+#include "base/budget.h"
+#include "base/pool.h"
+#include "registry/cache/coherence.h"
+#include "registry/core/failure.h"
+#include "registry/core/stored.h"
+#include "registry/type/definition_internal.h"
+#include "registry/type/internal.h"
+#include "registry/type/policy.h"
+#include "repr/json/doc.h"
+#include "sql/definitions.h"
+
+enum {
+	VIEWS_MAX = 256,
+	VIEWS_MAX_BYTES = 4 << 20, // texts and trees of all views
+};
+
+struct definitions {
+	struct definition *builtin; // as the table has them; NULL: not filled in yet
+	struct view *views, *retired;
+	bool grown; // the views, in this request
+	uint64_t no_system; // the catalogue's revision as of which there is no system tenant yet, and so nothing of its; 0: none
+};
+
+struct definitions *definitions_new(void)
+{
+	return calloc(1, sizeof(struct definitions));
+}
+
+static void free_views(struct view **views)
+{
+	while (*views != NULL) {
+		struct view *view = *views;
+		struct pool *pool = view->pool, *trees = view->trees;
+		*views = view->next;
+		pool_free(&trees);
+		pool_free(&pool);
+	}
+}
+
+void definitions_free(struct definitions **definitions)
+{
+	if (*definitions == NULL)
+		return;
+	free_views(&(*definitions)->views);
+	free_views(&(*definitions)->retired);
+	free((*definitions)->builtin);
+	free(*definitions);
+	*definitions = NULL;
+}
+
+// Drops what was read of a view's texts.
+static void forget_trees(struct view *view)
+{
+	for (size_t i = 0; i < view->n; i++) {
+		view->list[i].read = view->list[i].answers = false;
+		view->list[i].definition = (struct definition){ 0 };
+	}
+	pool_clear(view->trees);
+}
+
+// Keeps the views that were used last, as far as there is room. The first one keeps its texts if only these fit.
+void definitions_end(struct registry *registry)
+{
+	struct definitions *definitions = registry->definitions;
+	struct view **last = &definitions->views;
+	size_t n = 0, bytes = 0;
+
+	if (!definitions->grown)
+		return;
+	if (*last != NULL && pool_held((*last)->pool) + pool_held((*last)->trees) > VIEWS_MAX_BYTES)
+		forget_trees(*last);
+	for (; *last != NULL && n < VIEWS_MAX; last = &(*last)->next, n++) {
+		bytes += pool_held((*last)->pool) + pool_held((*last)->trees);
+		if (bytes > VIEWS_MAX_BYTES)
+			break;
+	}
+	free_views(last);
+	definitions->grown = false;
+}
+
+void definitions_begin(struct registry *registry)
+{
+	struct definitions *definitions = registry->definitions;
+
+	free_views(&definitions->retired);
+	if (types_forget(registry->types)) // which are what views point to
+		free_views(&definitions->views);
+	definitions_end(registry);
+}
+
+// ---- built-in ones
+
+static void fill_in(struct registry *registry, const struct builtin *builtin, struct definition *definition)
+{
+	*definition = builtin->definition;
+	definition->type = type_find(registry, str_c(builtin->group), str_c(builtin->plural),
+		definition->scope == SCOPE_NAMESPACED);
+	if (definition->type == NULL)
+		return;
+	definition->builtin = true;
+	definition->kind = definition->type->kind;
+	definition->singular = definition->type->singular;
+	definition->owner = STR(TENANT_SYSTEM);
+	if (definition->tenant_verbs == 0)
+		definition->tenant_verbs = definition->verbs;
+}
+
+const struct definition *definition_list_builtin(struct registry *registry)
+{
+	struct definitions *definitions = registry->definitions;
+
+	if (definitions->builtin != NULL)
+		return definitions->builtin;
+	definitions->builtin = calloc(n_builtins, sizeof(*definitions->builtin));
+	for (size_t i = 0; definitions->builtin != NULL && i < n_builtins; i++)
+		fill_in(registry, &builtins[i], &definitions->builtin[i]);
+	return definitions->builtin;
+}
+
+const struct definition *definition_find_builtin(struct registry *registry, struct str group, struct str plural)
+{
+	const struct definition *list = definition_list_builtin(registry);
+
+	for (size_t i = 0; list != NULL && i < n_builtins; i++) {
+		if (list[i].type != NULL && str_eq(list[i].type->plural, plural) && str_eq(list[i].type->group, group))
+			return &list[i];
+	}
+	return NULL;
+}
+
+// ---- views
+
+static struct db_call definitions_call(struct registry *registry, struct str tenant)
+{
+	const struct sql_definition_list in = { .tenant = tenant, .type_id = type_definitions(registry)->id };
+
+	return sql_definition_list_call(registry->pool, &in);
+}
+
+// Texts alone: a tenant may have many that nobody asks for.
+static void fill_view(struct view *view, const struct db_rows *rows)
+{
+	view->list = POOL_ARRAY(view->pool, struct stored_definition, rows->n);
+	view->n = rows->n;
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct sql_definition_list_row *row = sql_definition_list_row(rows, i);
+		struct stored_definition *stored = &view->list[i];
+		stored->name = str_dup(view->pool, row->name);
+		uuid_from_bytes(row->uid, &stored->uid);
+		stored->meta = str_dup(view->pool, row->meta);
+		stored->body = str_dup(view->pool, row->body);
+	}
+}
+
+// definitions: those of the tenant, read after row.
+static struct view *make_view(struct str tenant, const struct sql_definition_tenant_row *row, const struct db_rows *definitions,
+	struct pool *pool, struct pool *trees)
+{
+	struct view *made = POOL_NEW(pool, struct view);
+
+	*made = (struct view){
+		.pool = pool,
+		.trees = trees,
+		.tenant = str_dup(pool, tenant),
+		.types = row->types_is_null ? 0 : row->types,
+		.checked = row->revision,
+		.policy = type_policy(row->type_policy),
+		.metadata = str_dup(pool, row->annotations),
+	};
+	uuid_from_bytes(row->uid, &made->uid);
+	const struct stored_place place = { .table = "tenants", .column = "metadata or object", .uid = made->uid };
+	made->annotations = stored_document(pool, place, made->metadata);
+	fill_view(made, definitions);
+	return made;
+}
+
+static struct view **find_view(struct registry *registry, struct str tenant)
+{
+	struct view **at = &registry->definitions->views;
+
+	while (*at != NULL && !str_eq((*at)->tenant, tenant))
+		at = &(*at)->next;
+	return at;
+}
+
+static void to_front(struct registry *registry, struct view **at)
+{
+	struct view *view = *at;
+
+	*at = view->next;
+	view->next = registry->definitions->views;
+	registry->definitions->views = view;
+}
+
+// Others in this request may hold pointers into it.
+static void retire(struct registry *registry, struct view **at)
+{
+	struct view *view = *at;
+
+	*at = view->next;
+	view->next = registry->definitions->retired;
+	registry->definitions->retired = view;
+}
+
+static bool still_true(const struct view *view, const struct sql_definition_tenant_row *row)
+{
+	struct uuid uid;
+
+	return uuid_from_bytes(row->uid, &uid) && uuid_eq(uid, view->uid) && !row->types_is_null &&
+	       row->types == view->types && view->policy == type_policy(row->type_policy) &&
+	       str_eq(view->metadata, row->annotations);
+}
+
+struct holding {
+	struct str tenant;
+	const struct sql_definition_tenant_row *row;
+	const struct db_rows *definitions;
+	struct pool *pool, *trees;
+	struct view *view;
+};
+
+static void make_held_view(void *arg)
+{
+	struct holding *holding = arg;
+
+	holding->view = make_view(holding->tenant, holding->row, holding->definitions, holding->pool, holding->trees);
+}
+
+static enum outcome hold_view(struct registry *registry, struct str tenant,
+	const struct sql_definition_tenant_row *row, const struct db_rows *definitions, struct view **view)
+{
+	struct holding holding = { tenant, row, definitions, pool_new(), pool_new(), NULL };
+	enum budget_end end = BUDGET_KEPT;
+
+	if (holding.pool == NULL || holding.trees == NULL) {
+		pool_free(&holding.pool);
+		pool_free(&holding.trees);
+		return OUTCOME_UNAVAILABLE;
+	}
+	if (budget_is_guarded())
+		end = budget_guard(make_held_view, &holding);
+	else
+		make_held_view(&holding);
+	if (end != BUDGET_KEPT) { // the pools are nobody's yet
+		pool_free(&holding.pool);
+		pool_free(&holding.trees);
+		budget_raise(end);
+	}
+	*view = holding.view;
+	(*view)->next = registry->definitions->views;
+	registry->definitions->views = *view;
+	registry->definitions->grown = true;
+	return OUTCOME_OK;
+}
+
+// The tenant is not there.
+static enum outcome note_absent(struct registry *registry, struct str tenant, struct view **at, uint64_t revision)
+{
+	if (*at != NULL)
+		retire(registry, at);
+	if (definition_is_of_system(tenant) && !coherence_is_raised(registry, COHERENCE_TYPES)) {
+		coherence_note(registry, COHERENCE_TYPES, revision);
+		registry->definitions->no_system = revision;
+	}
+	return OUTCOME_NOT_FOUND;
+}
+
+// Asks the database whether what is held is still true, or for what there is. What is not held comes in one round trip,
+// the revision first: definitions that are newer than it are asked for again, older ones it could not tell.
+static enum outcome refresh_view(struct registry *registry, struct str tenant, const struct type *like, struct view **at,
+	struct view **view)
+{
+	const struct sql_definition_tenant in = { .tenant = tenant };
+	struct db_call calls[3] = {
+		sql_definition_tenant_call(registry->pool, &in),
+		definitions_call(registry, tenant),
+	};
+	bool held = *at != NULL, once = coherence_is_raised(registry, COHERENCE_TYPES);
+	size_t n = held && !once ? 1 : 2;
+
+	if (n == 2 && like != NULL)
+		calls[n++] = types_call(registry, like);
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (calls[0].rows.n == 0)
+		return OUTCOME_INTERNAL; // the row of the revision belongs to the schema
+	if (n == COUNT_OF(calls))
+		types_found(registry, &calls[2].rows);
+	const struct sql_definition_tenant_row *row = sql_definition_tenant_row(&calls[0].rows, 0);
+	if (row->id_is_null)
+		return note_absent(registry, tenant, at, row->revision);
+	// What the running transaction made may be rolled back: it is read for once.
+	if (once) {
+		*view = make_view(tenant, row, &calls[1].rows, registry->pool, registry->pool);
+		return OUTCOME_OK;
+	}
+	coherence_note(registry, COHERENCE_TYPES, row->revision);
+	if (held && still_true(*at, row)) {
+		(*at)->checked = row->revision;
+		*view = *at;
+		to_front(registry, at);
+		return OUTCOME_OK;
+	}
+	if (held) {
+		retire(registry, at);
+		result = db_run_batch(registry->db, registry->pool, &calls[1], 1);
+	}
+	return result == DB_OK ? hold_view(registry, tenant, row, &calls[1].rows, view) : registry_db_failed(result);
+}
+
+// like: the type that is about to be looked for, so that it comes along; NULL: none.
+static enum outcome see(struct registry *registry, struct str tenant, const struct type *like, struct view **view)
+{
+	struct view **at = find_view(registry, tenant);
+	enum outcome outcome = coherence_ask(registry);
+
+	*view = NULL;
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	uint64_t newest = coherence_newest(registry, COHERENCE_TYPES);
+	if (*at == NULL || newest == 0 || (*at)->checked != newest || coherence_is_raised(registry, COHERENCE_TYPES))
+		return refresh_view(registry, tenant, like, at, view);
+	*view = *at;
+	to_front(registry, at);
+	return OUTCOME_OK;
+}
+
+enum outcome definitions_see(struct registry *registry, struct str tenant, struct view **view)
+{
+	return see(registry, tenant, NULL, view);
+}
+
+void definitions_doubt(struct registry *registry)
+{
+	for (struct view *view = registry->definitions->views; view != NULL; view = view->next)
+		view->checked = 0;
+	registry->definitions->no_system = 0;
+}
+
+// Whoever defines a type there makes that tenant, too, and raises the revision.
+static bool system_is_absent(struct registry *registry)
+{
+	uint64_t newest = coherence_newest(registry, COHERENCE_TYPES);
+
+	return newest != 0 && registry->definitions->no_system == newest && !coherence_is_raised(registry, COHERENCE_TYPES);
+}
+
+// The tenant's, and the system's; that one may not be there yet.
+enum outcome definitions_see_both(struct registry *registry, struct str tenant, const struct type *like, struct view **own,
+	struct view **common)
+{
+	enum outcome outcome = see(registry, tenant, like, own);
+
+	*common = NULL;
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (definition_is_of_system(tenant)) {
+		*common = *own;
+		return OUTCOME_OK;
+	}
+	if (system_is_absent(registry))
+		return OUTCOME_OK;
+	outcome = definitions_see(registry, STR(TENANT_SYSTEM), common);
+	return outcome == OUTCOME_NOT_FOUND ? OUTCOME_OK : outcome;
+}
+
+static int by_name(const void *name, const void *stored)
+{
+	return str_cmp(*(const struct str *)name, ((const struct stored_definition *)stored)->name);
+}
+
+struct reading {
+	struct registry *registry;
+	struct view *view;
+	struct stored_definition *stored;
+	const struct resource *resource;
+};
+
+static void read_definition(void *arg)
+{
+	const struct reading *reading = arg;
+	struct stored_definition *stored = reading->stored;
+
+	stored->answers = definition_read(reading->registry, reading->view->trees, reading->resource, &stored->definition);
+	stored->read = stored->definition.type != NULL; // else the database may have gone away
+}
+
+const struct definition *definition_of_stored(struct registry *registry, struct view *view, struct stored_definition *stored)
+{
+	const struct resource resource = {
+		.tenant = view->tenant, .uid = stored->uid, .meta = stored->meta, .body = stored->body
+	};
+
+	if (!stored->read) {
+		struct reading reading = { registry, view, stored, &resource };
+		struct pool_mark mark = pool_mark(view->trees);
+		registry->definitions->grown = true;
+		enum budget_end end = BUDGET_KEPT;
+		if (budget_is_guarded())
+			end = budget_guard(read_definition, &reading);
+		else
+			read_definition(&reading);
+		if (end != BUDGET_KEPT) { // the view outlives the request that is left
+			pool_rewind(view->trees, mark);
+			stored->definition = (struct definition){ 0 };
+			budget_raise(end);
+		}
+	}
+	return stored->answers ? &stored->definition : NULL;
+}
+
+const struct definition *definition_in_view(struct registry *registry, struct view *view, struct str name)
+{
+	struct stored_definition *stored = NULL;
+
+	if (view != NULL && view->n > 0)
+		stored = bsearch(&name, view->list, view->n, sizeof(*view->list), by_name);
+	return stored != NULL ? definition_of_stored(registry, view, stored) : NULL;
+}
+
+// ---- changes
+
+enum outcome definitions_changed(struct registry *registry, uint64_t tenant_id)
+{
+	const struct sql_definition_raise_types in = { .tenant_id = tenant_id };
+	struct db_call calls[] = {
+		sql_definition_raise_types_call(registry->pool, &in),
+		coherence_raise_call(COHERENCE_TYPES),
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	coherence_raised(registry, COHERENCE_TYPES, &calls[1]);
+	return OUTCOME_OK;
+}
