@@ -17,7 +17,7 @@ use Tenure::Parallel;
 use Tenure::Watch qw(events name_of told);
 
 my $server   = $ENV{TENURE_WATCH_SERVER} // 'lighttpd';
-my $instance = Tenure::Instance->start(combined => 1, workers => 2, server => $server,
+my $instance = Tenure::Instance->start(combined => 1, workers => 2, server => $server, watches => 1,
     settings => { 'tenure.watches_per_token' => 1000, 'tenure.watches_per_tenant' => 1000 });
 my $admin    = $instance->combined('admin');
 my $acme     = $instance->combined('alice:acme');

@@ -15,7 +15,7 @@ use Tenure::Instance;
 use Tenure::Watch qw(events name_of told);
 
 my $server   = $ENV{TENURE_WATCH_SERVER} // 'lighttpd';
-my $instance = Tenure::Instance->start(combined => 1, workers => 2, auth => 'token', server => $server);
+my $instance = Tenure::Instance->start(combined => 1, workers => 2, auth => 'token', server => $server, watches => 1);
 my $admin    = $instance->combined($instance->operator_token);
 my $crds     = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 my $cms      = '/api/v1/namespaces/default/configmaps';

@@ -18,8 +18,8 @@ use Tenure::Watch qw(events name_of told);
 my $server   = $ENV{TENURE_WATCH_SERVER} // 'lighttpd';
 my $seed     = $ENV{TENURE_SEED} // 20261122;
 # Closed by their clients, watches count until the web server tells of it.
-my $instance = Tenure::Instance->start(combined => 1, workers => 2, server => $server,
-    settings => { 'tenure.watches_per_token' => 0, 'tenure.watches_per_tenant' => 0 });
+my $instance = Tenure::Instance->start(combined => 1, workers => 2, server => $server, watches => 1,
+    settings => { 'endpoint_combined.watches' => 1000, 'tenure.watches_per_token' => 0, 'tenure.watches_per_tenant' => 0 });
 my $admin    = $instance->combined('admin');
 my $acme     = $instance->combined('alice:acme');
 my $globex   = $instance->combined('bob:globex');

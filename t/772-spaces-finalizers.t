@@ -15,7 +15,7 @@ use Tenure::Parallel;
 use Tenure::Watch qw(events name_of told);
 
 my $server   = $ENV{TENURE_WATCH_SERVER} // 'lighttpd';
-my $instance = Tenure::Instance->start(combined => 1, tls => 1, workers => 3, server => $server);
+my $instance = Tenure::Instance->start(combined => 1, tls => 1, workers => 3, server => $server, watches => 1);
 my $admin    = $instance->combined('admin');
 my $acme     = $instance->combined('alice:acme');
 my $spaces   = '/api/v1/namespaces';

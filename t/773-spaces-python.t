@@ -17,7 +17,7 @@ plan skip_all => 'python3-kubernetes is not installed'
     if !-x $python || system("$python -c 'import kubernetes' >/dev/null 2>&1") != 0;
 
 my $server   = $ENV{TENURE_WATCH_SERVER} // 'lighttpd';
-my $instance = Tenure::Instance->start(combined => 1, tls => 1, workers => 2, server => $server);
+my $instance = Tenure::Instance->start(combined => 1, tls => 1, workers => 2, server => $server, watches => 1);
 my $admin    = $instance->combined('admin');
 
 $admin->post('/api/v1/tenants', json => { metadata => { name => 'acme' } })->is_status(201, 'tenant acme');

@@ -298,7 +298,9 @@ static void test_watches(void)
 		ok(limits_watch_is_suspect(worker, &watches[i]) && !limits_watch_is_suspect(worker, &watches[i]),
 			"watch %u of the tenant that was refused is suspected, once", i);
 	ok(!limits_watch_is_suspect(worker, &more), "and none of another");
+	config.watches_per_tenant = 0;
 	(void)watch(worker, &who, "one", &watches[5]);
+	config.watches_per_tenant = 5;
 	ok(limits_watch_is_suspect(worker, &watches[2]) && !limits_watch_is_suspect(worker, &watches[3]),
 		"of the token that has too many, those of the token");
 	limits_watch_end(worker, &more);

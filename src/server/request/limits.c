@@ -65,7 +65,7 @@ struct watch {
 	_Atomic uint32_t check;
 	_Atomic uint32_t token;  // 32 bits of their hashes tell enough
 	_Atomic uint32_t tenant;
-	_Atomic uint32_t suspect; // 1: is its client still there? Somebody was refused because of it
+	_Atomic uint32_t suspect; // 1: is its client still there? A limit is near with it
 };
 
 struct watches {
@@ -547,6 +547,11 @@ static bool is_over(unsigned count, unsigned limit)
 	return limit != 0 && count > limit;
 }
 
+static bool is_near(unsigned count, unsigned limit)
+{
+	return limit != 0 && count > limit / 2;
+}
+
 // The watches of this endpoint that a limit was met by: of that tenant, of that token. 0: of any.
 static void suspect_watches(const struct limits *limits, uint32_t tenant, uint32_t token)
 {
@@ -568,14 +573,15 @@ static const char *met_watch_limit(const struct limits *limits, const struct pri
 	struct watch_count count = count_watches(limits, tenant, token);
 	unsigned all = limits->endpoint->watches;
 
-	if (is_over(count.token, limits->config->watches_per_token)) {
+	// From half of a limit on, so that whoever closes watches before he begins others seldom meets it.
+	if (is_near(count.token, limits->config->watches_per_token))
 		suspect_watches(limits, 0, token);
-		return "as many watches as one token may have are open with yours";
-	}
-	if (who->tenant.n > 0 && is_over(count.tenant, limits->config->watches_per_tenant)) {
+	if (who->tenant.n > 0 && is_near(count.tenant, limits->config->watches_per_tenant))
 		suspect_watches(limits, tenant, 0);
+	if (is_over(count.token, limits->config->watches_per_token))
+		return "as many watches as one token may have are open with yours";
+	if (who->tenant.n > 0 && is_over(count.tenant, limits->config->watches_per_tenant))
 		return "your tenant has as many watches open as it may have";
-	}
 	if (is_over(count.endpoint, who->role == ROLE_OPERATOR ? all : all - all / 10)) {
 		suspect_watches(limits, 0, 0);
 		return "as many watches are open here as may be";

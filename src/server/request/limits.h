@@ -86,7 +86,7 @@ bool limits_watch_begin(struct limits *limits, const struct principal *who, stru
 	struct limits_refusal *refusal);
 // It is this process's from now on: it goes when this process ends.
 void limits_watch_take(struct limits *limits, const struct limits_watch *watch);
-// Was another watch refused since this was asked last, because this one is counted? A web server may find out that a client
+// Was another watch begun since this was asked last that met a limit with this one, or half of a limit? A web server may find out that a client
 // has closed its connection only when it writes to it: so the caller writes something.
 bool limits_watch_is_suspect(struct limits *limits, const struct limits_watch *watch);
 // If it is this process's.

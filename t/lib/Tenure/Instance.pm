@@ -71,6 +71,7 @@ sub free_ports {
 
 # Options: server, auth (token, noauth), workers, reserve (0 unless given: a test that has one worker means one), combined (true: the combined endpoint as well), placement (true: the
 # placement API at the root of a host), demo (true), tls (true: over https as well),
+# watches (true: also behind apache-fcgid, by a master beside it),
 # settings => { 'section.key' => value } of tenure.conf, faults => { variables
 # of the environment that make the programs fail }, allow => [regular expressions of log lines that are expected].
 sub start {
@@ -126,6 +127,7 @@ sub _quickstart {
         '--auth', $self->{auth}, '--background');
     push @command, '--no-demo' unless $option->{demo};
     push @command, '--tls' if $option->{tls};
+    push @command, '--watches' if $option->{watches};
     push @command, '--combined-port', $combined if $option->{combined};
     push @command, '--placement-port', $placement if $option->{placement};
     local @ENV{qw(TENURE_BUILD TENURE_DB_TEMPLATE TENURE_MARIADB_BUFFER_POOL)} = ($build, _template(), '64M');
