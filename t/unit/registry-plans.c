@@ -93,6 +93,10 @@ static void lists(void)
 		.all_spaces = true, .limit = 10 });
 	list("a page of it", 40, 10, &(struct resource_query){ .tenant = STR("t7"), .type = maps, .all_spaces = true,
 		.marker = STR("ns4/c5"), .limit = 10 });
+	list("a list of all tenants", 150, 10, &(struct resource_query){ .all_tenants = true, .type = maps, .all_spaces = true,
+		.limit = 10 });
+	list("a page of that", 150, 10, &(struct resource_query){ .all_tenants = true, .type = maps, .all_spaces = true,
+		.marker = STR("9000"), .limit = 10 });
 	list("a list of what was deleted", 3000, 10, &(struct resource_query){ .tenant = STR("t11"), .type = maps,
 		.all_spaces = true, .deleted = true, .limit = 10 });
 	begin();

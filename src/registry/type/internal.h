@@ -13,7 +13,7 @@
 struct db_call types_call(struct registry *registry, const struct type *like);
 void types_found(struct registry *registry, const struct db_rows *rows);
 
-// ---- definitions (definition.c)
+// ---- definitions (definition.c, definition_view.c)
 
 struct definitions *definitions_new(void);
 void definitions_free(struct definitions **definitions);
