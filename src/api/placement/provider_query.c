@@ -7,121 +7,133 @@
 #include "api/placement/terms.h"
 #include "base/pool.h"
 
-// ---- schemas
-
-#define BASE { "name", &any_string }, { "uuid", &uuid_string }
-#define MEMBER_OF { "member_of", &any_string }
-#define RESOURCES { "resources", &any_string }
-#define IN_TREE { "in_tree", &uuid_string }
-#define REQUIRED { "required", &any_string }
-#define END { NULL, NULL }
-#define QUERY_SCHEMA(members) { .types = SCHEMA_OBJECT, .properties = (members), .closed = true }
-
-static const struct json_property members_0[] = { BASE, END };
-static const struct json_property members_3[] = { BASE, MEMBER_OF, END };
-static const struct json_property members_4[] = { BASE, MEMBER_OF, RESOURCES, END };
-static const struct json_property members_14[] = { BASE, MEMBER_OF, RESOURCES, IN_TREE, END };
-static const struct json_property members_18[] = { BASE, MEMBER_OF, RESOURCES, IN_TREE, REQUIRED, END };
-static const struct {
-	unsigned since;
-	struct json_schema schema;
-} schemas[] = { // the newest first
-	{ VERSION_REQUIRED, QUERY_SCHEMA(members_18) },
-	{ VERSION_NESTED, QUERY_SCHEMA(members_14) },
-	{ VERSION_RESOURCES, QUERY_SCHEMA(members_4) },
-	{ VERSION_MEMBER_OF, QUERY_SCHEMA(members_3) },
-	{ 0, QUERY_SCHEMA(members_0) },
+struct reading {
+	struct call *call;
+	struct provider_query *query;
+	struct terms terms;
 };
 
-static const struct json_schema *schema_of(unsigned version)
-{
-	size_t i = 0;
+// ---- readers
 
-	while (schemas[i].since > version)
-		i++;
-	return &schemas[i].schema;
+static enum outcome take_name(struct reading *reading, struct str value)
+{
+	reading->query->name = value;
+	return OUTCOME_OK;
 }
 
-// ---- the whole
-
-// Every value of a parameter, in turn.
-static enum outcome take_each(struct terms *terms, const char *name,
-	enum outcome (*take)(struct terms *terms, struct str value))
+// Its schema has looked at it.
+static const struct uuid *uuid_of(const struct reading *reading, struct str value)
 {
-	const struct uri *uri = &terms->call->request.uri;
-	enum outcome outcome = OUTCOME_OK;
+	struct uuid *uuid = POOL_NEW(reading->call->pool, struct uuid);
 
-	for (size_t i = 0; i < uri->n_pairs && outcome == OUTCOME_OK; i++) {
-		if (str_eq_c(uri->pairs[i].name, name))
-			outcome = take(terms, uri->pairs[i].value);
-	}
-	return outcome;
+	return uuid_like(value, uuid) ? uuid : NULL;
 }
 
-static size_t times_given(const struct call *call, const char *name)
+static enum outcome take_uuid(struct reading *reading, struct str value)
 {
+	reading->query->uid = uuid_of(reading, value);
+	return OUTCOME_OK;
+}
+
+static enum outcome take_in_tree(struct reading *reading, struct str value)
+{
+	reading->query->in_tree = uuid_of(reading, value);
+	return OUTCOME_OK;
+}
+
+static enum outcome take_member_of(struct reading *reading, struct str value)
+{
+	return terms_take_member_of(&reading->terms, value);
+}
+
+static enum outcome take_required(struct reading *reading, struct str value)
+{
+	return terms_take_required(&reading->terms, value);
+}
+
+static enum outcome take_resources(struct reading *reading, struct str value)
+{
+	return terms_take_resources(&reading->terms, value);
+}
+
+// ---- the filters
+
+enum { NEVER = VERSION_MAX + 1 };
+
+// Each has one row. What it asks of providers is a member of struct provider_query, whose fragment stands in
+// sql/statements/provider_lists.sql.
+static const struct filter {
+	struct json_property property; // the parameter, and the syntax of its value
+	unsigned since;                // the microversion from which on there is such a parameter
+	unsigned repeated;             // that from which on each of several such parameters counts; before, the last one does
+	const char *once;              // what is answered to several before; NULL: nothing
+	enum outcome (*take)(struct reading *reading, struct str value);
+} filters[] = { // in the order in which they are read
+	{ { "name", &any_string }, 0, NEVER, NULL, take_name },
+	{ { "uuid", &uuid_string }, 0, NEVER, NULL, take_uuid },
+	{ { "in_tree", &uuid_string }, VERSION_NESTED, NEVER, NULL, take_in_tree },
+	{ { "member_of", &any_string }, VERSION_MEMBER_OF, VERSION_MEMBER_OF_REPEATED,
+	  "Multiple member_of parameters are not supported", take_member_of },
+	{ { "resources", &any_string }, VERSION_RESOURCES, NEVER, NULL, take_resources },
+	{ { "required", &any_string }, VERSION_REQUIRED, VERSION_REQUIRED_ANY, NULL, take_required },
+};
+
+// Of the request's microversion: any other parameter is refused.
+static const struct json_schema *query_schema(struct call *call)
+{
+	struct json_schema *schema = POOL_NEW(call->pool, struct json_schema);
+	struct json_property *properties = POOL_ARRAY(call->pool, struct json_property, COUNT_OF(filters) + 1);
 	size_t n = 0;
 
-	for (size_t i = 0; i < call->request.uri.n_pairs; i++)
-		n += str_eq_c(call->request.uri.pairs[i].name, name);
-	return n;
+	for (size_t i = 0; i < COUNT_OF(filters); i++) {
+		if (filters[i].since <= call->version)
+			properties[n++] = filters[i].property;
+	}
+	properties[n] = (struct json_property){ NULL, NULL };
+	*schema = (struct json_schema){ .types = SCHEMA_OBJECT, .properties = properties, .closed = true };
+	return schema;
 }
 
-// Where a version takes a parameter once, the last one given counts.
-static enum outcome take_last(struct terms *terms, const struct doc *given, const char *name,
-	enum outcome (*take)(struct terms *terms, struct str value))
+static enum outcome read_filter(struct reading *reading, const struct filter *filter)
 {
-	struct str value = member_str(given, name);
-	const struct doc *member;
+	const struct call *call = reading->call;
+	const struct uri *uri = &call->request.uri;
+	enum outcome outcome = OUTCOME_OK;
+	struct str last = STR_NONE;
+	size_t n = 0;
 
-	if (!doc_get(given, str_c(name), &member))
-		return OUTCOME_OK;
-	return take(terms, value.p != NULL ? value : STR(""));
-}
-
-static enum outcome take_lists(struct terms *terms, const struct doc *given)
-{
-	struct call *call = terms->call;
-
-	if (call->version < VERSION_MEMBER_OF_REPEATED && times_given(call, "member_of") > 1)
-		return call_fail(call, OUTCOME_BAD_PARAMETER, "Multiple member_of parameters are not supported");
-	enum outcome outcome = take_each(terms, "member_of", terms_take_member_of);
-	if (outcome == OUTCOME_OK)
-		outcome = take_last(terms, given, "resources", terms_take_resources);
-	if (outcome != OUTCOME_OK)
+	for (size_t i = 0; i < uri->n_pairs && outcome == OUTCOME_OK; i++) {
+		if (!str_eq_c(uri->pairs[i].name, filter->property.name))
+			continue;
+		n++;
+		last = uri->pairs[i].value.p != NULL ? uri->pairs[i].value : STR("");
+		if (call->version >= filter->repeated)
+			outcome = filter->take(reading, last);
+	}
+	if (n == 0 || call->version >= filter->repeated)
 		return outcome;
-	return call->version >= VERSION_REQUIRED_ANY ? take_each(terms, "required", terms_take_required) :
-		take_last(terms, given, "required", terms_take_required);
-}
-
-static const struct uuid *take_uuid(struct call *call, const struct doc *given, const char *name)
-{
-	struct uuid *uuid = POOL_NEW(call->pool, struct uuid);
-
-	return uuid_like(member_str(given, name), uuid) ? uuid : NULL;
+	if (n > 1 && filter->once != NULL)
+		return call_fail(reading->call, OUTCOME_BAD_PARAMETER, "%s", filter->once);
+	return filter->take(reading, last);
 }
 
 enum outcome read_provider_query(struct call *call, struct provider_query *query)
 {
-	struct terms *terms = POOL_NEW(call->pool, struct terms);
+	struct reading *reading = POOL_NEW(call->pool, struct reading);
 	const struct doc *given;
-	enum outcome outcome = read_query(call, schema_of(call->version), &given);
+	enum outcome outcome = read_query(call, query_schema(call), &given);
 
-	terms->call = call;
-	if (outcome == OUTCOME_OK)
-		outcome = take_lists(terms, given);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	*query = (struct provider_query){
-		.name = member_str(given, "name"),
-		.uid = take_uuid(call, given, "uuid"),
-		.in_tree = take_uuid(call, given, "in_tree"),
-		.memberships = terms->memberships,
-		.n_memberships = terms->n_memberships,
-		.requirements = terms->requirements,
-		.n_requirements = terms->n_requirements,
-		.demands = terms->demands,
-		.n_demands = terms->n_demands,
-	};
-	return OUTCOME_OK;
+	reading->call = call;
+	reading->query = query;
+	reading->terms.call = call;
+	*query = (struct provider_query){ 0 };
+	for (size_t i = 0; outcome == OUTCOME_OK && i < COUNT_OF(filters); i++)
+		outcome = read_filter(reading, &filters[i]);
+	query->memberships = reading->terms.memberships;
+	query->n_memberships = reading->terms.n_memberships;
+	query->requirements = reading->terms.requirements;
+	query->n_requirements = reading->terms.n_requirements;
+	query->demands = reading->terms.demands;
+	query->n_demands = reading->terms.n_demands;
+	return outcome;
 }
