@@ -8,10 +8,6 @@
 #define TENURE_VERSION "development"
 #endif
 
-// Types of every Tenure, for completion alone: others work as well.
-static const char *const built_in[] = { "configmaps", "namespaces", "persistentvolumes", "pods", "secrets",
-	"serviceaccounts", "services" };
-
 static void print_padded(FILE *out, struct str text, size_t width)
 {
 	size_t shown = text_width(text);
@@ -123,6 +119,15 @@ static void offer(const char *candidate, const char *typed)
 		printf("%s\n", candidate);
 }
 
+// Types of every Tenure: others work as well.
+static void offer_types(const char *typed)
+{
+	for (const struct offered_type *type = offered_types; type->plural != NULL; type++) {
+		if (type->offered)
+			offer(type->plural, typed);
+	}
+}
+
 static void offer_nouns(const struct command *commands, const char *typed)
 {
 	const char *before = "";
@@ -132,8 +137,7 @@ static void offer_nouns(const struct command *commands, const char *typed)
 			offer(c->noun, typed);
 		before = c->noun;
 	}
-	for (size_t i = 0; i < COUNT_OF(built_in); i++)
-		offer(built_in[i], typed);
+	offer_types(typed);
 }
 
 // The next word of the verbs that begin with the words before it.
@@ -213,8 +217,8 @@ int command_complete(struct cli *cli)
 	} else {
 		if (n == 2 || !is_plural)
 			offer_verbs(cli->commands, words, n - 1, typed);
-		for (size_t i = 0; n == 3 && is_resource && i < COUNT_OF(built_in); i++)
-			offer(built_in[i], typed);
+		if (n == 3 && is_resource)
+			offer_types(typed);
 	}
 	return EX_OK;
 }

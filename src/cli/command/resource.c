@@ -12,13 +12,23 @@ static const struct column columns[] = {
 };
 enum { SHOWN = 4, SHOWN_DELETED = 7 };
 
-// Types that every Tenure has in namespaces; one of another type is in a namespace where -n says so.
-static const char *const namespaced[] = { "configmaps", "secrets", "pods", "serviceaccounts", "services" };
+const struct offered_type offered_types[] = {
+#define TYPE_OFFERED true
+#define TYPE_HIDDEN false
+#define IN_NAMESPACED true
+#define IN_TENANT false
+#define IN_CLUSTER false
+#define BUILTIN_TYPE(offered, group, plural, scope, ...) { plural, TYPE_##offered, IN_##scope },
+#include "base/builtin_types.def"
+#undef BUILTIN_TYPE
+	{ NULL, false, false },
+};
 
 static const char *namespace_of(const struct cli *cli, const char *type)
 {
-	for (size_t i = 0; i < COUNT_OF(namespaced) && cli->options[OPT_NAMESPACE] == NULL; i++) {
-		if (strcmp(namespaced[i], type) == 0)
+	// A resource of another type is in a namespace where -n says so.
+	for (const struct offered_type *t = offered_types; t->plural != NULL && cli->options[OPT_NAMESPACE] == NULL; t++) {
+		if (t->offered && t->namespaced && strcmp(t->plural, type) == 0)
 			return "default";
 	}
 	return cli->options[OPT_NAMESPACE];

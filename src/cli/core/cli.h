@@ -357,6 +357,13 @@ int command_tenant_show(struct cli *cli);
 int command_tenant_set(struct cli *cli);
 int command_tenant_delete(struct cli *cli);
 int command_tenant_recover(struct cli *cli);
+// The built-in types whose resources `tenure resource` handles; plural NULL: the end.
+struct offered_type {
+	const char *plural;
+	bool offered;    // false: other commands handle it
+	bool namespaced; // in the namespace default, if none is given
+};
+extern const struct offered_type offered_types[];
 int command_resource_list(struct cli *cli);
 int command_resource_show(struct cli *cli);
 int command_resource_set(struct cli *cli);
