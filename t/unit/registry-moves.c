@@ -5,6 +5,7 @@
 #include "base/base.h"
 
 #include "registry-fixture.h"
+#include "sql/locks.h"
 
 // ---- the world as text
 
@@ -628,6 +629,36 @@ static void mover_of_tenants(void)
 	is_str(recorded(), "y x all failed plain 2 tester 0 later gone the destination tenant \"x\" was deleted", "is not done");
 }
 
+// Is a large move of the tenant under way? The mover says so by its row of progress, on a connection of its own.
+static void is_being_moved(const char *tenant, bool want, const char *what)
+{
+	const struct sql_tenant_being_moved in = { .tenant = str_c(tenant) };
+	struct db_rows rows;
+
+	ok(sql_tenant_being_moved_run(here.db, here.pool, &in, &rows) == DB_OK && (rows.n > 0) == want, "%s: %s", tenant, what);
+}
+
+static void being_moved(void)
+{
+	EXPECT(CREATED, "a tenant", PUT_TENANT, "from");
+	EXPECT(CREATED, "with something", PUT, "from", "pv");
+	EXPECT(CREATED, "another", PUT_TENANT, "to");
+	EXPECT(CREATED, "a third", PUT_TENANT, "neither");
+	server_sql("DELETE FROM move_progress;");
+	queue("from", NULL, "to", NULL);
+	is_being_moved("from", false, "it waits");
+	server_sql("INSERT INTO move_progress (move_id, moved, updated_at) SELECT MAX(id), 0, UTC_TIMESTAMP(6) FROM moves;");
+	is_being_moved("from", true, "it runs");
+	is_being_moved("to", true, "the destination");
+	is_being_moved("neither", false, "another tenant");
+	is_being_moved("none", false, "no tenant");
+	server_sql("UPDATE moves SET state = 'done' ORDER BY id DESC LIMIT 1;");
+	is_being_moved("from", false, "it is done");
+	server_sql("UPDATE moves SET state = 'queued' ORDER BY id DESC LIMIT 1; UPDATE tenants SET live = NULL WHERE name = 'from';");
+	is_being_moved("from", false, "it is no more");
+	is_being_moved("to", true, "the destination");
+}
+
 int main(void)
 {
 	fixture_start();
@@ -643,5 +674,6 @@ int main(void)
 	conditional();
 	mover();
 	mover_of_tenants();
+	being_moved();
 	return fixture_end();
 }
