@@ -101,7 +101,7 @@ const struct setting config_settings[] = {
 		"The longest path and query together."),
 	TENURE("max_headers", SIZE, OF_CONFIG(max_headers), "64K", KIB, 16 * MIB, NULL,
 		"The largest size of all request header fields together."),
-	TENURE("request_memory", SIZE, OF_CONFIG(request_memory), "40M", 16 * MIB, 65536ULL * MIB, NULL,
+	TENURE("request_memory", SIZE, OF_CONFIG(request_memory), "42M", 16 * MIB, 65536ULL * MIB, NULL,
 		"Memory that one request may allocate in a worker, in addition to four times its body's size."),
 	TENURE("request_cpu", NUMBER, OF_CONFIG(request_cpu), "2000", 0, HOUR * 1000, NULL,
 		"Milliseconds of CPU time that one request may use in a worker. 0: no limit."),

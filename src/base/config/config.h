@@ -65,7 +65,7 @@ struct config {
 	uint64_t resource_cache;  // bytes, of each worker; 0: none
 	unsigned max_depth;       // of documents, default 64
 	unsigned max_target;      // bytes of path and query together, default 32768
-	uint64_t request_memory;  // bytes of a worker's memory for one request, beside four times its body; default 40 MiB
+	uint64_t request_memory;  // bytes of a worker's memory for one request, beside four times its body; default 42 MiB
 	unsigned request_cpu;     // milliseconds of CPU time for one request, default 2000; 0: no limit
 	unsigned max_headers;     // bytes of all headers together, default 65536
 	uint64_t retention;       // seconds between deletion and purge, default 2592000 (30 days)

@@ -4,13 +4,30 @@
 
 #include "repr/json/internal.h"
 
+enum { WORD = sizeof(uint64_t) };
+
+// How many bytes of a word are '{' or '[', which differ in one bit.
+static size_t openers_in(uint64_t word)
+{
+	const uint64_t each = UINT64_C(0x0101010101010101), low = each * 0x7f;
+
+	word = (word | each * 0x20) ^ each * '{'; // these bytes are 0 now
+	word = ~(((word & low) + low) | word | low); // 0x80 where a byte was 0
+	return (size_t)((word >> 7) * each >> 56);
+}
+
 // Most texts have fewer objects and arrays than they may be nested: these need no closer look.
 static size_t count_openers(struct str text)
 {
-	size_t n = 0;
+	size_t n = 0, at = 0;
+	uint64_t word;
 
-	for (size_t i = 0; i < text.n; i++)
-		n += (size_t)(text.p[i] == '{') + (size_t)(text.p[i] == '[');
+	for (; text.n - at >= WORD; at += WORD) {
+		memcpy(&word, text.p + at, WORD);
+		n += openers_in(word);
+	}
+	for (; at < text.n; at++)
+		n += (size_t)(text.p[at] == '{') + (size_t)(text.p[at] == '[');
 	return n;
 }
 

@@ -38,17 +38,13 @@ static void drop(void *arg)
 
 static _Thread_local size_t charged __attribute__((tls_model("initial-exec"))); // and not given to a pool yet
 
-enum { CHARGE_STEP = 4096 }; // bytes that are counted at once: most documents are small
-static _Thread_local size_t uncounted __attribute__((tls_model("initial-exec"))); // less than that, but for a moment
+_Thread_local size_t tree_uncounted __attribute__((tls_model("initial-exec")));
 
-bool tree_charge(size_t n)
+bool tree_count(void)
 {
-	uncounted += n;
-	if (uncounted < CHARGE_STEP)
-		return true;
-	budget_take(uncounted); // may not return
-	charged += uncounted;
-	uncounted = 0;
+	budget_take(tree_uncounted); // may not return
+	charged += tree_uncounted;
+	tree_uncounted = 0;
 	return !budget_is_over();
 }
 
@@ -69,9 +65,10 @@ enum { MANY_OBJECTS = 256, FEW_MEMBERS = 5 };
 
 bool tree_charge_member(struct json_object *object, size_t name_bytes)
 {
-	bool grows = json_object_object_length(object) > TREE_TABLE / 2;
+	int n = json_object_object_length(object);
+	size_t place = n <= TREE_TABLE / 2 ? 0 : n <= TREE_MANY ? TREE_PLACE : TREE_PLACE_OF_MANY;
 
-	return tree_charge(TREE_MEMBER + name_bytes + (grows ? TREE_PLACE : 0));
+	return tree_charge(TREE_MEMBER + name_bytes + place);
 }
 
 void tree_charge_object(struct json_object *object, size_t *objects)

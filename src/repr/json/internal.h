@@ -38,11 +38,22 @@ struct json_object *tree_copy(struct json_object *tree);
 // What json-c takes of the system, as measured for json-c 0.16 to 0.18 on 64 bits: a value, with its place in an array; a
 // member beside its value, and its place in a table that had to grow; an object without its table, and a place there.
 enum { TREE_VALUE = 80, TREE_MEMBER = 32, TREE_PLACE = 80, TREE_OBJECT = 160, TREE_TABLE = 16, TREE_TABLE_PLACE = 40 };
+// While the table of an object with many members grows, the old one is there beside the new one, of up to three places for each
+// member; and what is freed then leaves holes.
+enum { TREE_MANY = 4096, TREE_PLACE_OF_MANY = 230 };
 // Of an empty object.
 enum { TREE_EMPTY_OBJECT = TREE_OBJECT + TREE_TABLE * TREE_TABLE_PLACE };
 // Counts bytes that are about to be taken for a tree that is being built. A caller that holds a tree of its own encloses
 // this in budget_hold() and budget_release(). False: the budget is exceeded, and the caller drops what it holds.
-bool tree_charge(size_t n);
+// Bytes are counted in steps, as most documents are small: tree_uncounted are still to be, and tree_count() does it.
+enum { TREE_STEP = 4096 };
+extern _Thread_local size_t tree_uncounted __attribute__((tls_model("initial-exec")));
+bool tree_count(void);
+static inline bool tree_charge(size_t n)
+{
+	tree_uncounted += n;
+	return tree_uncounted < TREE_STEP || tree_count();
+}
 // Gives back what was charged since tree_charged() said so much: what was built is dropped.
 size_t tree_charged(void);
 void tree_uncharge(size_t since);

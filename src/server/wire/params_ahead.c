@@ -84,15 +84,40 @@ static bool skip(struct walk *walk, size_t n)
 	return true;
 }
 
+// Passes the pairs that stand whole in the present record and have short lengths, as most do. Adds the bytes of their names and
+// values to *sum; returns how many there were.
+static size_t pass_short(struct walk *walk, size_t *sum)
+{
+	const unsigned char *p = walk->bytes + walk->at;
+	size_t room = walk->left < walk->n - walk->at ? walk->left : walk->n - walk->at, at = 0, count = 0;
+
+	while (room - at >= 2 && p[at] < 0x80 && p[at + 1] < 0x80) {
+		size_t pair = 2U + p[at] + p[at + 1];
+		if (pair > room - at)
+			break;
+		at += pair;
+		count++;
+	}
+	walk->at += at;
+	walk->left -= at;
+	*sum += at - 2 * count;
+	return count;
+}
+
 enum params_ahead params_look_ahead(const unsigned char *bytes, size_t n, size_t max)
 {
 	struct walk walk = { .bytes = bytes, .n = n };
-	size_t name, value, sum = 0;
+	size_t name, value, sum = 0, count = 0;
 
-	for (size_t count = 0; next_record(&walk); count++) {
+	while (next_record(&walk)) {
+		count += pass_short(&walk, &sum);
+		if (count > PARAMS_MOST || sum > max)
+			return PARAMS_TOO_MUCH;
+		if (walk.left == 0)
+			continue;
 		if (!take_length(&walk, &name) || !take_length(&walk, &value))
 			break;
-		if (count == PARAMS_MOST || name > max || value > max || (sum += name + value) > max)
+		if (++count > PARAMS_MOST || name > max || value > max || (sum += name + value) > max)
 			return PARAMS_TOO_MUCH;
 		if (!skip(&walk, name + value))
 			break;
