@@ -93,7 +93,7 @@ SELECT t.id, t.live, t.deleted_at FROM {ids} STRAIGHT_JOIN tenants t ON t.id = j
 -- @statement allocation_lock_providers
 -- @in ids text
 -- @out id uint, uid bytes, tenant_id uint, live uint null, last_time time
-SELECT r.id, r.uid, r.tenant_id, r.live, {last_time} AS last_time
+SELECT r.id, r.uid, r.tenant_id, r.live, {last_change_time} AS last_time
 FROM {ids}
 STRAIGHT_JOIN resources r ON r.id = j.id
 FOR UPDATE {wait};

@@ -22,13 +22,9 @@ r.moves
 
 -- The time of the last change of a resource r: that of its change row, or of the row itself where that one was purged or is
 -- not visible to the statement. A locking read asks for it, so that what the transaction writes gets no earlier time.
--- @fragment last_time
+-- @fragment last_change_time
 GREATEST(r.updated_at, COALESCE(r.deleted_at, r.updated_at),
   COALESCE((SELECT x.at FROM changes x WHERE x.id = r.changed), r.updated_at))
-
--- When that was; of a change that was purged from the log, when the resource says.
--- @fragment last_change_time
-GREATEST(r.updated_at, COALESCE(r.deleted_at, r.updated_at), COALESCE((SELECT x.at FROM changes x WHERE x.id = r.changed), r.updated_at))
 
 -- The ids of the changes that one of two tenants has, or had, with after < id <= up_to, at most limit. Each part by an index,
 -- since much that is above the horizon belongs to other tenants.
