@@ -24,7 +24,8 @@ sub check {
 sub tree {
     my (%files) = @_;
     my $root = tempdir(CLEANUP => 1);
-    for my $path ('base/base.h', 'db/db.h', 'api/call.h', 'api/x/x.h', 'api/y/y.h', 'auth/realm.h', 'http/uri.h') {
+    for my $path ('base/base.h', 'db/db.h', 'api/call.h', 'api/x/x.h', 'api/y/y.h', 'auth/realm.h', 'http/uri.h',
+        'registry/core/context.h', 'registry/move/move.h', 'registry/upkeep/reap.h', 'registry/registry.h') {
         $files{$path} //= [];
     }
     for my $path (keys %files) {
@@ -56,6 +57,10 @@ for my $case (
     ['registry/a.c', '<mysql.h>',         'MariaDB is db alone'],
     ['registry/a.c', '<mariadb/mysql.h>', 'under any name'],
     ['server/main.c', '<fcgiapp.h>',      'libfcgi is server/wire/fcgi.c alone'],
+    ['registry/core/a.c', '"registry/move/move.h"', 'a room includes none that is higher'],
+    ['registry/core/a.c', '"registry/registry.h"', 'nor what its folder has above all rooms'],
+    ['registry/move/a.c', '"registry/upkeep/reap.h"', 'nor one that stands beside it'],
+    ['registry/cellar/a.c', '"registry/core/context.h"', 'a room that is not in the table'],
     ['newfolder/a.c', '"db/db.h"',        'a folder without a rule'],
     ['http/a.c',     '"http/missing.h"',  'a header that is not there'],
   ) {
@@ -67,6 +72,8 @@ for my $case (
 
 ($code, $text) = check(tree(
     'registry/a.c'    => ['"db/db.h"', '"auth/realm.h"'],
+    'registry/move/a.c' => ['"registry/move/move.h"', '"registry/core/context.h"'],
+    'registry/b.c'    => ['"registry/registry.h"', '"registry/upkeep/reap.h"'],
     'api/x/a.c'       => ['"api/call.h"', '"api/x/x.h"', '"http/uri.h"', '<stdio.h>'],
     'base/digest.c'   => ['<openssl/evp.h>'],
     'db/a.c'          => ['<mysql.h>'],
@@ -92,5 +99,43 @@ print $out "#include <stdio.h>\n#include \"base/base.h\"\n";
 close $out;
 ($code, $text) = check($root);
 is $code, 1, 'base/base.h comes first';
+
+# ---- what objects use: functions in these files, which call those of others
+
+my $cc = $ENV{CC} // 'cc';
+
+# Compiles { file => [what it defines, what it calls...] } into a tree and checks it, with its objects.
+sub check_calls {
+    my (%files) = @_;
+    my $built = tree(map { $_ => [] } keys %files);
+    for my $file (sort keys %files) {
+        my ($own, @others) = @{ $files{$file} };
+        my $object = "$built/build/src/" . $file =~ s{c$}{o}r;
+        make_path(dirname($object));
+        my $code = join '', map({ "void $_(void);" } $own, @others), "void $own(void) {", map({ "$_();" } @others), "}\n";
+        open my $compiler, '|-', $cc, '-x', 'c', '-c', '-o', $object, '-' or die "$cc: $!";
+        print $compiler $code;
+        close $compiler or die "$cc";
+    }
+    my $output = qx{"$^X" "$check" "$built" "$built" 2>&1};
+    return ($? >> 8, $output);
+}
+
+($code, $text) = check_calls('registry/core/a.c' => ['a'], 'registry/move/b.c' => ['b', 'a'], 'base/c.c' => ['c']);
+is $code, 0, 'calls that go down' or diag $text;
+($code, $text) = check_calls('registry/core/a.c' => ['a', 'b'], 'registry/move/b.c' => ['b']);
+is $code, 1, 'a call that goes up, whatever is included';
+like $text, qr{^src/registry/core/a\.c:1: uses b of src/registry/move/b\.c}m, 'is named';
+($code, $text) = check_calls('base/a.c' => ['a', 'r'], 'registry/r.c' => ['r']);
+is $code, 1, 'a call into a higher folder';
+my @circle = map { my $n = $_; ["base/f$n.c", ["f$n", 'f' . ($n % 5 + 1)]] } 1 .. 5;
+($code, $text) = check_calls(map { @$_ } @circle);
+is $code, 1, 'five files that use each other in a circle';
+like $text, qr/5 files use each other in a circle, at most 4 may: base\/f1 base\/f2/, 'are named';
+($code, $text) = check_calls(map { @$_ } @circle[ 0 .. 3 ], ['base/f5.c', ['f5']]);
+is $code, 0, 'cut open' or diag $text;
+# Two programs may have functions of one name.
+($code, $text) = check_calls('cli/core/t.c' => ['table'], 'manage/t.c' => ['table'], 'manage/m.c' => ['m', 'table']);
+is $code, 0, 'the nearest of one name is meant' or diag $text;
 
 done_testing;

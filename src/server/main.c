@@ -17,6 +17,7 @@
 #include "server/setup/listen.h"
 #include "server/setup/notify.h"
 #include "server/setup/setup.h"
+#include "server/setup/signals.h"
 #include "server/worker.h"
 
 struct options {
@@ -111,7 +112,7 @@ static int serve_alone(struct setup *setup)
 	sigset_t signals;
 	int code;
 
-	worker_signals(&signals);
+	signals_fill(&signals);
 	(void)sigprocmask(SIG_BLOCK, &signals, NULL);
 	notify_supervisor("READY=1");
 	struct worker_tools tools = { .orders = -1, .slow = -1, .processes = count_processes(), .host = limits_share(setup->config) };

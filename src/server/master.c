@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "registry/cache/coherence.h"
 #include "registry/trait/catalogue.h"
-#include "server/child.h"
+#include "server/setup/child.h"
 #include "server/master.h"
 #include "server/mover_process.h"
 #include "server/request/limits.h"
@@ -23,6 +23,7 @@
 #include "server/setup/dialects.h"
 #include "server/setup/identity.h"
 #include "server/setup/notify.h"
+#include "server/setup/signals.h"
 #include "server/watch/process.h"
 #include "server/wire/handover.h"
 #include "server/worker.h"
@@ -437,7 +438,7 @@ static void supervise(struct master *master)
 
 static void block_signals(struct master *master)
 {
-	worker_signals(&master->signals);
+	signals_fill(&master->signals);
 	sigaddset(&master->signals, SIGCHLD);
 	(void)sigprocmask(SIG_BLOCK, &master->signals, NULL);
 	(void)signal(SIGCHLD, SIG_DFL); // started with it ignored, we would never learn of an end

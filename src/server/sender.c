@@ -17,8 +17,8 @@
 #include "base/clock.h"
 #include "base/config/config.h"
 #include "base/log.h"
+#include "server/setup/signals.h"
 #include "server/wire/handover.h"
-#include "server/worker.h"
 
 enum { EVENTS = 64, LOOK_MS = 1000, AT_ONCE = 1 << 20 };
 
@@ -231,7 +231,7 @@ int sender_main(const struct setup *setup, int from)
 		limit.rlim_cur = limit.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &limit);
 	}
-	worker_signals(&signals);
+	signals_fill(&signals);
 	sender.signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
 	sender.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (sender.epoll_fd >= 0 && listen_to(&sender, sender.signal_fd, &sender.signal_fd) && listen_to(&sender, from, &sender.from)) {

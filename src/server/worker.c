@@ -16,10 +16,11 @@
 #include "registry/core/context.h"
 #include "registry/registry.h"
 #include "registry/trait/catalogue.h"
-#include "server/child.h"
+#include "server/setup/child.h"
 #include "server/mover_process.h"
 #include "server/request/limits.h"
 #include "server/request/pipeline.h"
+#include "server/setup/signals.h"
 #include "server/wire/fcgi.h"
 #include "server/worker.h"
 
@@ -40,15 +41,6 @@ struct worker {
 	struct child_life *life; // NULL: nobody looks
 };
 
-void worker_signals(sigset_t *set)
-{
-	static const int signals[] = { SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1 };
-
-	sigemptyset(set);
-	for (size_t i = 0; i < COUNT_OF(signals); i++)
-		sigaddset(set, signals[i]);
-}
-
 // Connects to nothing: the first answer doesn't wait for a database it may not need.
 static bool worker_open(struct worker *worker, int listen_fd, const struct worker_tools *tools)
 {
@@ -56,7 +48,7 @@ static bool worker_open(struct worker *worker, int listen_fd, const struct worke
 	char *error = NULL;
 	sigset_t signals;
 
-	worker_signals(&signals);
+	signals_fill(&signals);
 	worker->signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
 	if (worker->signal_fd < 0) {
 		log_error("signalfd: %s", strerror(errno));

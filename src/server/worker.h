@@ -7,10 +7,6 @@
 
 #include "server/setup/setup.h"
 
-// The signals that a worker takes: TERM and INT finish what is waiting and end, QUIT leaves what is waiting to others,
-// HUP and USR1 reopen the access log. They must be blocked before worker_run.
-void worker_signals(sigset_t *set);
-
 struct coherence_shared;
 struct child_life;
 struct shared;

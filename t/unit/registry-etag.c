@@ -8,6 +8,7 @@
 #include "base/pool.h"
 #include "registry/move/internal.h"
 #include "registry/tags/etag.h"
+#include "registry/type/rules.h"
 #include "tap.h"
 
 static struct registry registry;

@@ -2,7 +2,7 @@
 // When a child that ended is started again.
 #include "base/base.h"
 
-#include "server/child.h"
+#include "server/setup/child.h"
 #include "tap.h"
 
 int main(void)

@@ -4,6 +4,7 @@
 
 #include "registry/candidates/internal.h"
 
+#include "base/buf.h"
 #include "base/pool.h"
 #include "registry/core/failure.h"
 #include "registry/type/tree.h"

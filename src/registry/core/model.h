@@ -5,7 +5,6 @@
 
 #include "auth/realm.h"
 #include "registry/core/context.h"
-#include "registry/type/rules.h"
 
 struct doc;
 struct type_rules; // registry/type/rules.h

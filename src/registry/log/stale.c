@@ -2,6 +2,7 @@
 // Preconditions that fail tell what is new: who changed the thing last, and in which fields since the caller read it.
 #include "base/base.h"
 
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/pool.h"
@@ -9,6 +10,7 @@
 #include "registry/log/changed_fields.h"
 #include "registry/log/stale.h"
 #include "registry/tags/etag.h"
+#include "registry/type/rules.h"
 #include "sql/stale.h"
 
 // Of several tags in If-Match the first ones are looked for. So many different sets of fields are put together.

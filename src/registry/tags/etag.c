@@ -7,6 +7,7 @@
 #include "base/digest.h"
 #include "base/pool.h"
 #include "registry/core/stored.h"
+#include "registry/type/rules.h"
 #include "repr/json/doc.h"
 
 static bool is_among(const char *const *names, struct str name)

@@ -8,9 +8,9 @@
 #include "db/db.h"
 #include "registry/cache/coherence.h"
 #include "registry/core/failure.h"
-#include "registry/trait/catalogue.h"
 #include "registry/type/definition.h"
 #include "registry/type/internal.h"
+#include "registry/type/rules.h"
 #include "sql/types.h"
 
 enum { BUCKETS = 1024, CUSTOM_MAX = 4096 };

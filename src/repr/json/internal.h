@@ -8,7 +8,7 @@
 
 #include <json-c/json.h>
 
-#include "repr/shape/shape.h"
+#include "repr/json/doc.h"
 
 // Parsing, writing and comparing recurse once per level, so no limit is taken beyond this one.
 enum { REPR_DEPTH_MAX = 1000 };
@@ -108,17 +108,5 @@ struct str place_text(struct pool *pool, const struct place *place);
 // A client's text as error texts show it: cut to a readable length.
 struct str clipped(struct pool *pool, struct str s);
 const char *kind_name(enum doc_kind kind); // "an object"
-// Lists the members' names: "\"id\", \"tier\"".
-struct str member_names(struct pool *pool, const struct shape *members, bool attributes, bool elements);
-const struct shape *find_member(const struct shape *members, struct str name);
-
-// ---- shape/json.c, shape/xml_read.c, shape/xml_write.c
-
-bool shape_read_json(struct pool *pool, const struct repr_document *document, struct str text, struct doc_limits limits,
-	struct doc **body, struct str *error);
-void shape_write_json(const struct repr_document *document, const struct doc *body, struct buf *out);
-bool shape_read_xml(struct pool *pool, const struct repr_document *document, struct str text, struct doc_limits limits,
-	struct doc **body, struct str *error);
-void shape_write_xml(const struct repr_document *document, const struct doc *body, struct buf *out);
 
 #endif

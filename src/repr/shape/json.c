@@ -3,7 +3,7 @@
 #include "base/base.h"
 
 #include "base/pool.h"
-#include "repr/json/internal.h"
+#include "repr/shape/internal.h"
 
 struct check {
 	struct pool *pool;

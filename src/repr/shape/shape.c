@@ -2,7 +2,7 @@
 // Documents in the format that was negotiated.
 #include "base/base.h"
 
-#include "repr/json/internal.h"
+#include "repr/shape/internal.h"
 
 bool repr_read(struct pool *pool, const struct repr_document *document, enum repr_format format, struct str text,
 	struct doc_limits limits, struct doc **body, struct str *error)

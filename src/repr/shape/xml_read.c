@@ -3,7 +3,7 @@
 #include "base/base.h"
 
 #include "base/pool.h"
-#include "repr/json/internal.h"
+#include "repr/shape/internal.h"
 #include "repr/xml/any.h"
 
 // depth: levels of the tree around the value, as JSON would have them.

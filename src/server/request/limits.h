@@ -22,6 +22,7 @@
 
 #include "auth/principal.h"
 #include "base/shared.h"
+#include "server/wire/transport.h"
 
 enum {
 	// A request that takes longer than STUCK holds its worker, and one that comes beyond its tenant's share waits for a place for
@@ -74,11 +75,6 @@ void limits_was_wrong(struct limits *limits, struct str address);
 void limits_was_right(struct limits *limits, struct str token);
 
 // ---- watches
-
-// Names a watch among processes; index 0: it is not counted.
-struct limits_watch {
-	uint32_t index, check;
-};
 
 // Counts a watch of the calling process. credential: the token, or whatever else tells one client of a tenant from another.
 // False: it is refused.

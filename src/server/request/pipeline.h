@@ -7,6 +7,7 @@
 
 #include "api/call.h"
 #include "server/request/limits.h"
+#include "server/wire/transport.h"
 
 struct auth;
 
@@ -23,15 +24,6 @@ struct pipeline {
 	bool busy;           // as fcgi_is_busy() says of the request: there may be others behind it
 	struct limits_watch watch; // that the last request's order is about
 	bool has_home;       // the default tenant, if one is set, was there
-};
-
-// Why the transport could not hand over a whole request; told in the words of the dialect its path belongs to.
-enum transport_fault {
-	TRANSPORT_OK,
-	TRANSPORT_BODY_TOO_LARGE,
-	TRANSPORT_BODY_CUT,      // fewer bytes than Content-Length, or the connection broke
-	TRANSPORT_HEADERS_TOO_LARGE,
-	TRANSPORT_NO_TARGET,     // REQUEST_URI missing: a web server not set up as httpd-conf/ shows
 };
 
 // Runs the steps. pool is the request's; *call is zeroed by the caller but for request and pool. At the end

@@ -21,12 +21,12 @@
 #include "registry/cache/coherence.h"
 #include "registry/registry.h"
 #include "registry/trait/catalogue.h"
-#include "server/child.h"
+#include "server/setup/child.h"
 #include "server/request/limits.h"
+#include "server/setup/signals.h"
 #include "server/watch/client.h"
 #include "server/watch/process.h"
 #include "server/watch/tell.h"
-#include "server/worker.h"
 
 enum {
 	EVENTS = 64,
@@ -237,7 +237,7 @@ static bool open_all(struct watch_proc *proc, struct coherence_shared *shared)
 	sigset_t signals;
 	char *error = NULL;
 
-	worker_signals(&signals);
+	signals_fill(&signals);
 	proc->auth = auth_new(proc->teller.setup->config, proc->teller.setup->endpoint, &error);
 	if (error != NULL)
 		log_error("%s", error);

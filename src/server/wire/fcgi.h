@@ -7,8 +7,9 @@
 #ifndef TENURE_SERVER_WIRE_FCGI_H
 #define TENURE_SERVER_WIRE_FCGI_H
 
+#include "http/request.h"
 #include "http/response.h"
-#include "server/request/pipeline.h"
+#include "server/wire/transport.h"
 
 struct fcgi;
 

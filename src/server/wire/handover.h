@@ -5,7 +5,7 @@
 #define TENURE_SERVER_WIRE_HANDOVER_H
 
 #include "base/str.h"
-#include "server/request/limits.h"
+#include "server/wire/transport.h"
 
 struct handover {
 	int fd;              // the connection to the web server

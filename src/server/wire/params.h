@@ -4,7 +4,8 @@
 #ifndef TENURE_SERVER_WIRE_PARAMS_H
 #define TENURE_SERVER_WIRE_PARAMS_H
 
-#include "server/request/pipeline.h"
+#include "http/request.h"
+#include "server/wire/transport.h"
 
 // Fills *request (zeroed by the caller) but for uri and body from envp, "NAME=VALUE" strings that end with NULL and
 // outlive the request. max_headers: bytes of all HTTP_* names and values together.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A place for a child process of the master's, and when to fill it again.
-#ifndef TENURE_SERVER_CHILD_H
-#define TENURE_SERVER_CHILD_H
+#ifndef TENURE_SERVER_SETUP_CHILD_H
+#define TENURE_SERVER_SETUP_CHILD_H
 
 #include <sys/types.h>
 

@@ -3,7 +3,7 @@
 
 #include <sys/wait.h>
 
-#include "server/child.h"
+#include "server/setup/child.h"
 
 void child_ended(struct child *child, int64_t now_us)
 {
