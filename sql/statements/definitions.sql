@@ -17,9 +17,10 @@ WHERE r.tenant_id = (SELECT id FROM tenants WHERE name = :tenant AND live = 1) A
 
 -- ---- what a worker holds of a tenant's definitions
 
--- Annotations that the metadata of a tenant t can't hold stand in its object.
+-- Annotations that the metadata of a tenant t can't hold stand in its object. JSON_QUERY reads no further than it has to, so a
+-- deep spec behind them doesn't matter.
 -- @fragment annotations_of_t
-JSON_MERGE_PATCH(t.metadata, COALESCE(JSON_EXTRACT(t.object, '$.annotations'), '{}'))
+JSON_MERGE_PATCH(t.metadata, COALESCE(JSON_QUERY(t.object, '$.annotations'), '{}'))
 
 -- What decides between definitions, with the revision of the types' catalogue in one statement, so that it is that of the
 -- revision. id NULL: there is no such tenant. types: raised with each change of one of its definitions.

@@ -93,6 +93,10 @@ SELECT {tenant_name} AS example
 FROM tenants t
 LEFT JOIN resources r ON r.tenant_id = t.id AND r.live = 2 AND r.name = 'default'
 WHERE t.live = 1 AND r.id IS NULL
+-- @case tenant_object
+SELECT {tenant_name} AS example
+FROM tenants t
+WHERE t.live = 1 AND NOT JSON_VALID(t.object)
 -- @case system_space
 SELECT '`tenure-manage db upgrade` makes it' AS example
 FROM (SELECT COUNT(*) AS n FROM tenants t WHERE t.name = 'system' AND t.live = 1) s

@@ -19,6 +19,15 @@
 #include "sql/tenants.h"
 #include "sql/tiers.h"
 
+// The database's JSON functions read an object's annotations. before: the object as it was; what was too deep already, as an
+// earlier version let it be, may be changed.
+static enum outcome check_depth(struct registry *registry, struct str object, struct str before)
+{
+	if (json_within_depth(object, REGISTRY_DEPTH_MAX) || !json_within_depth(before, REGISTRY_DEPTH_MAX))
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "what is stored may be nested %d levels deep at most", REGISTRY_DEPTH_MAX);
+}
+
 // The policy that an object's spec asks for.
 static enum outcome read_policy(struct registry *registry, struct tenant *tenant)
 {
@@ -117,7 +126,9 @@ static enum outcome create(struct registry *registry, struct str name, const str
 		return outcome;
 	tenant->metadata = content->metadata.p != NULL ? content->metadata : STR("{}");
 	tenant->object = content->object.p != NULL ? content->object : STR("{}");
-	outcome = read_policy(registry, tenant);
+	outcome = check_depth(registry, tenant->object, STR("{}"));
+	if (outcome == OUTCOME_OK)
+		outcome = read_policy(registry, tenant);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	tenant->etag_required = content->tells_etag_required && content->etag_required;
@@ -167,7 +178,9 @@ enum outcome tenant_change(struct registry *registry, const struct tenant_conten
 	if (content->object.p != NULL)
 		tenant->object = tenant_deletion_asked(&before) ? tenant_object_that_waits(registry, &before, content->object) :
 			content->object;
-	outcome = read_policy(registry, tenant);
+	outcome = check_depth(registry, tenant->object, before.object);
+	if (outcome == OUTCOME_OK)
+		outcome = read_policy(registry, tenant);
 	if (outcome != OUTCOME_OK || same_content(tenant, &before))
 		return outcome;
 	tenant->revision++;

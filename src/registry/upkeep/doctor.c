@@ -123,6 +123,7 @@ static const struct check checks[] = {
 	{ "no token is of a tenant of a reserved name", FINDS(RESERVED_TOKEN) },
 	{ "each tenant has its namespace default", FINDS(DEFAULT_NAMESPACE) },
 	{ "the system space is there", FINDS(SYSTEM_SPACE) },
+	{ "each Tenant object is nested no deeper than the database reads", FINDS(TENANT_OBJECT) },
 	{ "each resource in a namespace has that namespace", FINDS(NAMESPACE) },
 	{ "what is deleted has a purge time, what lives has none", FINDS(PURGE_TIME) },
 	{ "a resource is locked when its metadata says so", MENDS(LOCK) },

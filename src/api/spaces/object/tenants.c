@@ -229,9 +229,10 @@ static enum outcome tenant_content_of(const struct change_of_object *change, con
 		split_annotations(pool, annotations, words, others);
 	keep(pool, object, meta, "labels");
 	keep(pool, object, meta, "finalizers");
-	keep(pool, object, whole, "spec");
+	// Before the spec, which may be deep: the database is asked for them.
 	if (doc_length(others) > 0)
 		doc_set(object, STR("annotations"), others);
+	keep(pool, object, whole, "spec");
 	content->metadata = json_text(pool, words);
 	content->object = json_text(pool, object);
 	return OUTCOME_OK;
