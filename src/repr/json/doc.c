@@ -65,10 +65,15 @@ enum { MANY_OBJECTS = 256, FEW_MEMBERS = 5 };
 
 bool tree_charge_member(struct json_object *object, size_t name_bytes)
 {
-	int n = json_object_object_length(object);
-	size_t place = n <= TREE_TABLE / 2 ? 0 : n <= TREE_MANY ? TREE_PLACE : TREE_PLACE_OF_MANY;
+	const struct lh_table *table = json_object_get_object(object);
 
-	return tree_charge(TREE_MEMBER + name_bytes + place);
+	if (table->count * 100LL >= table->size * (long long)(LH_LOAD_FACTOR * 100)) { // it is about to double
+		size_t bytes = (size_t)table->size * TREE_TABLE_PLACE;
+		tree_charge(bytes);
+		budget_take(bytes); // while it does, the old one is there beside the new one
+		budget_give(bytes);
+	}
+	return tree_charge(TREE_MEMBER + name_bytes);
 }
 
 void tree_charge_object(struct json_object *object, size_t *objects)
