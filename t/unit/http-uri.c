@@ -68,6 +68,8 @@ static void test_accepted(struct pool *pool)
 		{ "/a?=", "a?=" },
 		{ "/%7E%7e%7f", "~~\x7f" },
 		{ "/a?x=%2B+%20", "a?x=+  " },
+		{ "/a?x=+b&+=1", "a?x= b& =1" },
+		{ "/%41", "A" },
 		{ "http://host", "" },
 		{ "http://host?x=1", "?x=1" },
 		{ "http://host?x=/a", "?x=/a" },
