@@ -897,6 +897,9 @@ sub _survey {
             next if $nth++ % $clients != $client;
             $self->_pair($lines, $self->_request([$asker], endpoint => 'combined', route => $route, focus => $victim, thing => $thing));
         }
+        # What it had, and another has now.
+        next if $route->{method} ne 'GET' || $route->{dialect} ne 'tenancy' || $route->{path} !~ m{\{plural\}/\{name\}\z} || $route->{path} =~ /\{namespace\}/;
+        $self->_pair($lines, $self->_request([$asker], endpoint => 'combined', route => $route, focus => $asker, thing => $_)) for grep { $_->{moved} } @{ $asker->{things} };
     }
     return;
 }
