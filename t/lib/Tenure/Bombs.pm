@@ -52,11 +52,13 @@ sub watch_process_of { my ($instance, $endpoint) = @_; my ($pid) = grep { is_wat
 # Every process of the program that the instance has, those that a web server started included.
 sub processes_of {
     my ($instance) = @_;
-    my ($program, $dir) = (Tenure::Instance::build_dir() . '/tenured', $instance->dir);
+    my ($short) = read_file($instance->dir . '/run/short') =~ /\A(\S+)/; # mod_fcgid starts a copy that is there
+    my @dirs = ($instance->dir, $short // ());
     my @found;
     for my $pid (map { m{(\d+)\z} } glob '/proc/[0-9]*') {
-        next unless (readlink("/proc/$pid/exe") // '') eq $program;
-        push @found, $pid if index(read_file("/proc/$pid/environ") . read_file("/proc/$pid/cmdline"), $dir) >= 0;
+        next unless (readlink("/proc/$pid/exe") // '') =~ m{/tenured\z};
+        my $command = read_file("/proc/$pid/cmdline");
+        push @found, $pid if grep { index($command, "$_/") >= 0 } @dirs;
     }
     return @found;
 }
