@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An endpoint's authenticators, asked in the order its configuration lists them.
+// Runs an endpoint's authenticators, in the order of its configuration.
 #include "base/base.h"
 
 #include <stdarg.h>
@@ -36,7 +36,7 @@ struct auth {
 
 // ---- what authenticators share
 
-// X-Auth-Token, or what stands behind "Bearer"; other schemes of Authorization are the web server's. False: none.
+// The token of X-Auth-Token or Authorization: Bearer; other schemes of Authorization are for the web server. False: there is none.
 bool auth_find_token(const struct request *request, struct str *token)
 {
 	struct str authorization = str_trim(request_header(request, "authorization"));
@@ -176,6 +176,7 @@ enum outcome auth_identify(struct auth *auth, struct db *db, struct pool *pool, 
 {
 	const struct identity identity = { db, pool, request, may_wait, principal, detail };
 
+	assert(auth != NULL && request != NULL && principal != NULL && detail != NULL);
 	*principal = (struct principal){ 0 };
 	*detail = STR_NONE;
 	auth->asked = NULL;

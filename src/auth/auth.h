@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Authenticators (auth/authenticator.h): who sent this request? An endpoint's `auth` setting lists them; the first that recognises its kind of
-// credential decides. Tokens come as "X-Auth-Token: T" or "Authorization: Bearer T".
+// Authenticators (auth/authenticator.h) find the user who sent a request. An endpoint's `auth` setting lists them; the first that finds
+// a credential of its kind decides. Tokens come as "X-Auth-Token: T" or "Authorization: Bearer T".
 //   token        opaque "id.secret"; SHA-256 of the secret in table tokens; expiry, revocation, tenant and role there
-//   remote-user  whom the web server authenticated: REMOTE_USER, refused unless TENURE_REMOTE_USER_SECRET beside it equals
+//   remote-user  the user whom the web server has authenticated, REMOTE_USER; refused unless TENURE_REMOTE_USER_SECRET equals
 //                the endpoint's remote_user_secret, which the web server sets only where it authenticates (nginx fills
 //                $remote_user from any Basic header); role and tenant by remote_user_role, remote_user_tenant
-//   noauth       for development: the token says who: USER[:TENANT[:ROLE]], parts percent-decoded, role reader, member
+//   noauth       for development: the token names the user: USER[:TENANT[:ROLE]], parts percent-decoded, role reader, member
 //                or admin (default admin); "admin" alone is the operator. X-Roles (with X-Project-Id) takes the token's
-//                place, as OpenStack's services have it behind their gatekeeper: the role admin is the operator, reader with
-//                OpenStack-System-Scope: all may read everything, all other roles may nothing
+//                place, as behind OpenStack's keystonemiddleware: the role admin is the operator, reader with
+//                OpenStack-System-Scope: all may read everything, any other role has no rights
 #ifndef TENURE_AUTH_AUTH_H
 #define TENURE_AUTH_AUTH_H
 
 #include "auth/principal.h"
 #include "http/request.h"
 
-struct auth; // an endpoint's authenticators and the cache of tokens checked lately
+struct auth; // an endpoint's authenticators and their caches
 struct config;
 struct endpoint_config;
 struct db;
@@ -25,13 +25,13 @@ struct db;
 struct auth *auth_new(const struct config *config, const struct endpoint_config *endpoint, char **error);
 void auth_free(struct auth **auth);
 
-// *principal's strings live in pool. No credential at all gives an empty principal and OUTCOME_OK: the permit step
-// answers 401 where the method needs somebody. A bad, expired or revoked one: OUTCOME_UNAUTHENTICATED with *detail.
-// A credential that is good and names a tenant whose name is reserved (auth/realm.h): OUTCOME_FORBIDDEN with *detail.
-// The database is asked (one statement) only for a token not checked within config->token_cache milliseconds.
-// OUTCOME_UNAVAILABLE when it can't be asked.
-// may_wait: false in a process that serves others meanwhile; an authenticator that would have to ask another service than
-// the database answers OUTCOME_UNAVAILABLE then.
+// *principal's strings live in pool. Without a credential: an empty principal and OUTCOME_OK; the permit step
+// answers 401 if the method needs a user. A malformed, unknown, expired or revoked credential: OUTCOME_UNAUTHENTICATED with *detail.
+// A valid credential whose tenant has a reserved name (auth/realm.h): OUTCOME_FORBIDDEN with *detail.
+// Sends one statement to the database, only for a token that was not validated within config->token_cache milliseconds;
+// OUTCOME_UNAVAILABLE if the database can't be reached.
+// may_wait: false in a process that must not block, such as the watch process; an authenticator that needs another service than the
+// database returns OUTCOME_UNAVAILABLE then.
 enum outcome auth_identify(struct auth *auth, struct db *db, struct pool *pool, const struct request *request, bool may_wait,
 	struct principal *principal, struct str *detail);
 // The header fields of the request that any authenticator reads, as lines "name:value", each once: by which auth_identify()
@@ -39,7 +39,7 @@ enum outcome auth_identify(struct auth *auth, struct db *db, struct pool *pool, 
 struct str auth_header_lines(struct pool *pool, const struct request *request);
 // The token that the request brings, whether or not the endpoint looks at tokens; "" if there is none.
 struct str auth_token(const struct request *request);
-// Was the database asked by the last auth_identify(), and not only what was found lately?
+// Did the last auth_identify() ask the database, instead of using a cache entry?
 bool auth_has_asked(const struct auth *auth);
 // Value for WWW-Authenticate with a 401.
 const char *auth_challenge(const struct auth *auth);
@@ -54,11 +54,11 @@ struct token_info {
 	int64_t revoked_us;             // 0: valid
 	struct str description;
 };
-// Makes a token (24 random bytes of secret), stores its hash, gives the text to hand out, once.
+// Makes a token (24 random bytes of secret), stores its hash, and returns the token, which can't be read again later.
 // OUTCOME_CREATED, _NOT_FOUND (no such tenant, or deleted), _BAD_PARAMETER, _UNAVAILABLE.
 enum outcome token_create(struct db *db, struct pool *pool, const struct token_info *info, struct str *token,
 	struct str *detail);
-// id, or the whole token. OUTCOME_OK (revoked already, too), _NOT_FOUND, _UNAVAILABLE.
+// id: the token's id, or the whole token. OUTCOME_OK (also if it was revoked before), _NOT_FOUND, _UNAVAILABLE.
 enum outcome token_revoke(struct db *db, struct pool *pool, struct str id);
 // All tokens, or those of one tenant (tenant.p not NULL), by creation.
 enum outcome token_list(struct db *db, struct pool *pool, struct str tenant, struct token_info **list, size_t *n);

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an authenticator is. A new one is a file in auth/ that defines such a row, and a line in
+// The interface of authenticators. A new one is a file in auth/ that defines such a row, and a line in
 // base/config/authenticators.def; its settings are rows of base/config/config.c. For files in auth/ only.
 #ifndef TENURE_AUTH_AUTHENTICATOR_H
 #define TENURE_AUTH_AUTHENTICATOR_H
 
 #include "auth/auth.h"
 
-// One question: who sent this request?
+// The input and output of one identification.
 struct identity {
 	struct db *db;
 	struct pool *pool; // for the principal's strings
 	const struct request *request;
-	bool may_wait;     // false: asked by the watch process, which serves all watches meanwhile
+	bool may_wait;     // false: the caller is the watch process, which must not block
 	struct principal *principal; // zeroed; to be filled
 	struct str *detail;          // of an outcome that isn't OK: what is wrong with the credential
 };
 
 struct authenticator {
 	const char *challenge; // for WWW-Authenticate
-	// The header fields that it reads, in lower case; ends with NULL. A watch keeps them, so that its user can be asked for again.
+	// The header fields that it reads, in lower case; ends with NULL. A watch keeps them, so that its user can be identified again later.
 	const char *const *headers;
 	// Reads the endpoint's settings. The result, which may be NULL, goes to the functions below. *error (malloc): what is wrong
 	// with them. NULL: there is nothing to read.
 	void *(*open)(const struct config *config, const struct endpoint_config *endpoint, char **error);
 	void (*close)(void *state); // NULL: nothing is to be released
-	// *recognised: the request has a credential of this kind, so its outcome decides; others are not asked then. OUTCOME_OK,
-	// _UNAUTHENTICATED, _UNAVAILABLE: it can't be found out now. It may ask the database, and, with libcurl and a timeout of its
-	// own, another service. Where identity->may_wait is false it answers from what it remembers, or OUTCOME_UNAVAILABLE:
-	// then a watch goes on until it is asked again.
+	// *recognised: the request has a credential of this kind, so its outcome decides, and no later authenticator runs. OUTCOME_OK,
+	// _UNAUTHENTICATED, _UNAVAILABLE (it can't be decided now). It may ask the database, and, with libcurl and a timeout of its
+	// own, another service. If identity->may_wait is false it answers from its cache, or returns OUTCOME_UNAVAILABLE: a watch
+	// then goes on until the next check.
 	enum outcome (*identify)(void *state, const struct identity *identity, bool *recognised);
-	bool (*has_asked)(const void *state); // did the last identify() have to ask somebody? NULL: it never does
-	// The role, in the endpoint's default_tenant, of users without tenant and role. NULL: it says nothing of that.
+	bool (*has_asked)(const void *state); // did the last identify() ask the database or a service, not only its cache? NULL: it never does
+	// The role, in the endpoint's default_tenant, of users without tenant and role. NULL: this authenticator sets no such role.
 	enum role (*default_role)(const void *state);
 };
 
@@ -42,7 +42,7 @@ enum { AUTH_MAX_NAME = 255 }; // characters of a user's, or tenant's, name
 
 // Has a user or tenant such a name? Up to AUTH_MAX_NAME characters, UTF-8 without NUL.
 bool auth_is_name(struct str name);
-// X-Auth-Token, or what stands behind "Bearer"; other schemes of Authorization are the web server's. False: none.
+// The token of X-Auth-Token or Authorization: Bearer; other schemes of Authorization are for the web server. False: there is none.
 bool auth_find_token(const struct request *request, struct str *token);
 extern const char *const auth_token_headers[]; // those that auth_find_token() reads; ends with NULL
 // For *error, from malloc.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For development: the token says who it is (auth/auth.h).
+// Authenticator for development: the token itself names user, tenant and role (auth/auth.h).
 #include "base/base.h"
 
 #include "auth/authenticator.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a principal may: its role against the method's, its tenant against the address's.
+// Decides whether a principal may use a method: compares its role with the method's and its tenant with the address's.
 #include "base/base.h"
 
 #include "auth/auth.h"
@@ -29,17 +29,17 @@ bool role_parse(struct str text, enum role *role)
 	return false;
 }
 
-// Is the realm the one tenant that the principal belongs to? A reserved word is no tenant's name, so whoever bears it as
-// one belongs to none.
+// Is the realm the principal's own tenant? No tenant has a reserved name, so a principal with such a tenant name belongs to none.
 static bool is_own(const struct principal *principal, struct realm realm)
 {
 	return realm.kind == REALM_TENANT && str_eq(realm.tenant, principal->tenant) &&
 	       realm_reserved(principal->tenant) == NULL;
 }
 
-// An operator's call is refused before anything is said about the tenant in its address.
+// A method for operators is refused before the tenant in the address is looked at, so the answer tells nothing about it.
 enum outcome policy_permits(const struct principal *principal, enum role needed, struct realm realm)
 {
+	assert(principal != NULL && needed <= ROLE_OPERATOR);
 	if (needed == ROLE_NONE || principal->role == ROLE_OPERATOR)
 		return OUTCOME_OK;
 	if (principal->user.n == 0)

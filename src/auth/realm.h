@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an address means: one tenant, all tenants, the system space, or nobody's in particular. It is decided when the
-// address is routed, before the policy is asked who may use it; from there on the word that stood in the address grants
-// nothing. Two words are no tenant's name, so that each word has one meaning: "all" and "system". Names are compared byte
+// What an address is about: one tenant, all tenants, the system space, or none of them. It is decided when the address is routed,
+// before the policy is checked; later steps use this value only and never the text of the address. Two words are reserved, so that
+// each word has one meaning: no tenant is named "all" or "system". Names are compared byte
 // for byte: "All" is a name like any other.
 #ifndef TENURE_AUTH_REALM_H
 #define TENURE_AUTH_REALM_H
@@ -13,8 +13,8 @@
 
 enum realm_kind {
 	REALM_NONE,   // the address names no tenant
-	REALM_TENANT, // the tenant of that name, whether or not there is one
-	REALM_SYSTEM, // what is the operator's own, and what belongs to no tenant
+	REALM_TENANT, // the tenant of that name, whether or not it exists
+	REALM_SYSTEM, // the operator's own space, and resources of no tenant
 	REALM_ALL,    // every tenant at once
 };
 
@@ -28,8 +28,7 @@ struct realm realm_of_tenant(struct str name);
 // The realm of a word in an address of a dialect in which "all" means every tenant.
 struct realm realm_of_word(struct str word);
 
-// Why no tenant has that name and no user belongs to one of it, as a text that begins with the word in quotation marks;
-// NULL: the name is not reserved.
+// Why the name is reserved, as a text for clients that begins with the name in quotation marks; NULL: it is not reserved.
 const char *realm_reserved(struct str name);
 
 #endif

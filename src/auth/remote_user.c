@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom the web server authenticated (auth/auth.h).
+// Authenticator for users whom the web server has authenticated: REMOTE_USER (auth/auth.h).
 #include "base/base.h"
 
 #include "auth/authenticator.h"
@@ -16,7 +16,7 @@ struct remote_user {
 	const struct endpoint_config *endpoint;
 	enum role role;
 	struct str secret;
-	int64_t complained_us; // when the log was told last of an unvouched REMOTE_USER; 0: never
+	int64_t complained_us; // when a REMOTE_USER without the right secret was logged last; 0: never
 };
 
 static struct str remote_tenant(const struct endpoint_config *endpoint, struct str user)
@@ -30,7 +30,7 @@ static struct str remote_tenant(const struct endpoint_config *endpoint, struct s
 	return STR("");
 }
 
-// Clients can cause it at will, so the log is told now and then only.
+// Clients can cause this as often as they like, so it is logged once in a while only.
 static void complain_unvouched(struct remote_user *remote, bool has_secret)
 {
 	int64_t now = clock_tick_us();
@@ -69,7 +69,7 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 		return OUTCOME_OK;
 	principal->tenant = str_dup(identity->pool, remote_tenant(remote->endpoint, user));
 	if (principal->tenant.n == 0)
-		principal->role = ROLE_NONE; // somebody, of no tenant
+		principal->role = ROLE_NONE; // an authenticated user without a tenant
 	return OUTCOME_OK;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a token is for.
+// Authenticator for opaque tokens: finds user, tenant and role of a token in the database.
 #include "base/base.h"
 
 #include "auth/authenticator.h"
@@ -23,7 +23,7 @@ struct slot {
 	size_t user_n, tenant_n;
 };
 
-// What was found lately, keyed by the SHA-256 of the presented token: no token lies in a worker's memory.
+// Cache of validated tokens, keyed by SHA-256 of the token, so that no token is kept in a worker's memory.
 struct token_cache {
 	int64_t believed_us;
 	bool asked;

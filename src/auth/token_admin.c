@@ -11,7 +11,7 @@
 
 enum { ID_BYTES = 6, SECRET_BYTES = 24, MAX_NAME = 255, MAX_DESCRIPTION = 1024, ATTEMPTS = 3 };
 
-// One statement, which may be run again after a lost connection.
+// Runs one statement; it may be retried after a lost connection.
 struct task {
 	struct db *db;
 	struct pool *pool;
@@ -98,7 +98,7 @@ static struct db_call insert_call(struct pool *pool, const struct token_info *in
 	return sql_token_insert_call(pool, info->role == ROLE_OPERATOR ? SQL_TOKEN_KIND_OPERATOR : SQL_TOKEN_KIND_TENANT, &in);
 }
 
-// A duplicate in the second run of a task is the row of the first, whose answer was lost.
+// A duplicate in a retry is the row of the first try, whose answer was lost.
 static enum outcome create_once(struct db *db, struct pool *pool, const struct token_info *info, struct str *token,
 	bool *taken)
 {

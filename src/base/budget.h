@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one request may take: bytes of memory and CPU time.
+// Limits of one request: bytes of memory and CPU time.
 //
 // Every pool of the thread counts its blocks here (base/pool.h), and repr/ counts the trees of json-c. If a request takes
 // more than it was granted, the function that budget_guard() called is left by longjmp, from within the allocation. So
@@ -8,7 +8,7 @@
 // budget_hold() and budget_release(): in between, allocations succeed beyond the limit, and loops ask budget_is_over().
 // doc/architecture.md ("What a request may take") says why.
 //
-// Each thread has an account of its own. A thread without a limit, as in libtenure and the tools, is never left.
+// Each thread has its own limits and counts. A thread without a limit, as in libtenure and the tools, is never interrupted.
 #ifndef TENURE_BASE_BUDGET_H
 #define TENURE_BASE_BUDGET_H
 
@@ -41,21 +41,21 @@ void budget_leave_broken(void);
 // Pairs of these may be nested. The last release leaves the guard if the limit was exceeded meanwhile.
 void budget_hold(void);
 void budget_release(void);
-// Has the request taken more than was granted? A loop between hold and release that is asked this stops.
+// Has the request exceeded a limit? Loops between hold and release call this, and stop if it has.
 bool budget_is_over(void);
 
-// The limits don't count between these two, and what was taken in between is not counted as the request's: for what a
-// process keeps for all requests. To be used between hold and release. Not to be nested.
+// Between these two calls no limit applies, and memory taken is not counted as the request's: for memory that a process keeps
+// for all requests. To be used between hold and release. Not to be nested.
 void budget_pause(void);
 void budget_resume(void);
 
-// Counts n bytes as taken, as given back. Callers are those that get memory from the system: pools, and repr/ for json-c.
+// Counts n bytes as allocated, and as freed. Callers are those that get memory from the system: pools, and repr/ for json-c.
 void budget_take(size_t n);
 void budget_give(size_t n);
 
 // n steps of work are about to be done, each of some tens of instructions: now and then this looks at the clock. Called by
 // every allocation from a pool, and by loops that allocate nothing.
-// In libtenure, too, reading one costs an addition: initial-exec is the model of executables.
+// The TLS model of executables, initial-exec, so that reading the variable costs an addition in libtenure as well.
 extern _Thread_local int budget_fuel __attribute__((tls_model("initial-exec")));
 void budget_refuel(void);
 static inline void budget_work(int n)
@@ -66,6 +66,7 @@ static inline void budget_work(int n)
 }
 
 // For tests: TENURE_BUDGET_FAULT=STEP in the environment of a process makes its first granted request exceed its memory at
-// the first step of work, the next one STEP steps later, and so on until one gets through; the one after that begins anew.
+// the first step of work, the next request STEP steps later, and so on, until a request succeeds; the request after that starts
+// at the first step again.
 
 #endif

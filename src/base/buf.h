@@ -38,7 +38,7 @@ void buf_add_hex(struct buf *buf, const void *bytes, size_t n);
 void buf_add_base64(struct buf *buf, const void *bytes, size_t n);
 void buf_addf(struct buf *buf, const char *format, ...) PRINTF_LIKE(2, 3);
 #define BUF_LIT(buf, literal) buf_add((buf), STR(literal))
-// What is in it; valid until the next addition.
+// The content; valid until the next addition.
 struct str buf_str(const struct buf *buf);
 
 #endif

@@ -13,8 +13,9 @@ static int64_t divide_down(int64_t value, int64_t by)
 	return value / by - (value % by < 0);
 }
 
-// The second that us lies in; before 1970, too, the earlier one. gmtime_r asks for the time zone first, under a lock, which
-// shows where a list has a thousand times. Years are counted from 1 March: the day that is not in each is their last.
+// Calendar time of us microseconds since 1970, rounded down to a second, before 1970 as well. Not by gmtime_r: that takes a
+// lock for the time zone, which costs where a list has a thousand times. Years are counted from 1 March, so a leap day is the
+// last day of its year.
 static struct tm utc(int64_t us)
 {
 	int64_t seconds = divide_down(us, US), day = divide_down(seconds, DAY);

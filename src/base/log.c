@@ -18,8 +18,8 @@ enum {
 	TELL_AGAIN_S = 60, // between two lines about an access log that fails
 };
 
-// All there is of state: where lines go, and whose request they belong to. Nothing here allocates, because running
-// out of memory is logged, too.
+// All state: where lines go, and the id of the request in progress. Nothing here allocates, because running out of memory is
+// logged, too.
 static struct {
 	const char *program;
 	enum log_sink sink;
@@ -180,7 +180,7 @@ static void write_stderr(enum log_level level, struct str text)
 	              (long)getpid());
 	size_t length = (size_t)n + escape_line(text, line + n, sizeof(line) - (size_t)n - 1);
 	line[length++] = '\n';
-	// Nobody who reads a pipe is no fault; a disk that is full is. Without syslog there is nobody to tell.
+	// A closed pipe is no fault. A full disk is one, and syslog is the last place to report it.
 	if (write(STDERR_FILENO, line, length) != (ssize_t)length && errno != EPIPE && errno != EAGAIN)
 		syslog(LOG_DAEMON | levels[level].priority, "%s: %.*s", out.program, (int)(length - (size_t)n - 1), line + n);
 }

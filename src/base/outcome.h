@@ -17,7 +17,7 @@ int outcome_status(enum outcome outcome);
 const char *outcome_title(enum outcome outcome);
 // For machines and logs: lower case, words joined by '-': "name-taken".
 const char *outcome_name(enum outcome outcome);
-// What a transaction that ends so does: commit (below 400) or roll back.
+// Does a transaction that ends with this outcome commit (status below 400) or roll back?
 bool outcome_commits(enum outcome outcome);
 
 #endif

@@ -115,7 +115,7 @@ static void add_block(struct pool *pool, size_t room)
 {
 	size_t size = room > data_size(POOL_NEXT) ? room : data_size(POOL_NEXT);
 
-	budget_take(sizeof(struct block) + size); // may not return
+	budget_take(sizeof(struct block) + size); // longjmps out of here if the budget is exceeded
 	struct block *block = block_new(size);
 
 	if (block == NULL)
@@ -174,7 +174,7 @@ struct pool *pool_scratch(struct pool *pool, size_t bytes)
 {
 	if (bytes < SCRATCH_LEAST)
 		return pool;
-	budget_hold(); // the new pool is nobody's for a moment
+	budget_hold(); // the new pool has no owner yet: don't leave here
 	struct pool *scratch = pool_new();
 	if (scratch == NULL)
 		out_of_memory(POOL_FIRST);
@@ -191,7 +191,7 @@ void pool_scratch_end(struct pool *pool, struct pool *scratch)
 
 void pool_charge(struct pool *pool, size_t n)
 {
-	budget_take(n); // may not return
+	budget_take(n); // longjmps out of here if the budget is exceeded
 	pool->charged += n;
 }
 
@@ -225,6 +225,7 @@ void pool_rewind(struct pool *pool, struct pool_mark mark)
 	size_t before = pool_held(pool);
 
 	while (pool->last != mark.cleanup) {
+		assert(pool->last != NULL); // the mark is of this pool, and of after its last pool_clear()
 		struct cleanup *cleanup = pool->last;
 
 		assert(cleanup != NULL);

@@ -11,15 +11,14 @@ struct pool;
 
 // A new, empty pool; NULL when there is no memory.
 struct pool *pool_new(void);
-// Runs the cleanups, last registered first, returns all memory but one block, kept for the next request.
-// Where that is much, the memory is given back to the system, so a worker's size does not ratchet up.
+// Runs the cleanups, last registered first, and frees all memory but one block, which is kept for the next request. After a
+// large request the C library is told to return free memory to the system, so that a worker's size does not grow for good.
 void pool_clear(struct pool *pool);
 // pool_clear, and the pool itself. Sets *pool to NULL; does nothing on NULL.
 void pool_free(struct pool **pool);
 
-// Never NULL. If the request has used up what it was granted, the function that called is left (base/budget.h). A process
-// that gets no memory from the system logs that and aborts; its master starts another and the database rolls back what
-// was begun.
+// Never returns NULL. If the request exceeds its budget, the calling function is left by longjmp (base/budget.h). If the system has
+// no memory, the process logs that and aborts; its master starts another, and the database rolls the transaction back.
 // Aligned for any type. The bytes are not initialised. size 0 is allowed.
 void *pool_alloc(struct pool *pool, size_t size);
 // Zeroed. Aborts, too, when count * size overflows.
@@ -30,18 +29,18 @@ void *pool_calloc(struct pool *pool, size_t count, size_t size);
 // Calls fn(arg) when the pool is cleared, freed, or rewound to a mark taken before this call.
 void pool_cleanup(struct pool *pool, void (*fn)(void *arg), void *arg);
 
-// For what is made of bytes of text and soon dropped, such as a document's tree: another pool, or, where there is little, the
-// pool itself. pool_scratch_end() releases it early, else it goes with the pool.
+// A pool for short-lived memory made from `bytes` bytes of text, such as a document's tree: a new pool or, if bytes is small, the
+// given pool itself. pool_scratch_end() frees it early; otherwise it is freed together with the given pool.
 struct pool *pool_scratch(struct pool *pool, size_t bytes);
 void pool_scratch_end(struct pool *pool, struct pool *scratch);
 
-// Counts n bytes against the request's budget, which a cleanup of this pool will release when the pool is cleared, freed or
-// rewound: of libraries that get memory elsewhere. May leave the caller, as pool_alloc().
+// Counts n bytes that a library has allocated elsewhere against the request's budget, until the pool is cleared, freed or rewound; a
+// cleanup of this pool frees the library's memory then. May leave the calling function, as pool_alloc() does.
 void pool_charge(struct pool *pool, size_t n);
-// The same for n bytes that budget_take() has counted already.
+// Like pool_charge(), for n bytes that budget_take() has counted already.
 void pool_adopt(struct pool *pool, size_t n);
 
-// A point to return to: what was allocated or registered after it goes, what was before it stays.
+// A point to return to: pool_rewind() frees what was allocated, and runs cleanups that were registered, after pool_mark().
 struct pool_mark {
 	void *block;
 	size_t used;
@@ -53,7 +52,7 @@ void pool_rewind(struct pool *pool, struct pool_mark mark);
 
 // Bytes taken from the system, for logs and tests.
 size_t pool_size(const struct pool *pool);
-// These, and what cleanups release.
+// pool_size(), plus the bytes that the cleanups will release.
 size_t pool_held(const struct pool *pool);
 // The most it had since it was made or cleared.
 size_t pool_peak(const struct pool *pool);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be told about a call that failed; each dialect renders it in its clients' form.
+// The description of a failed call; each dialect renders it in its clients' form.
 #ifndef TENURE_BASE_PROBLEM_H
 #define TENURE_BASE_PROBLEM_H
 
@@ -13,22 +13,22 @@ struct problem_member {
 	struct str value;
 };
 
-// Something that stands in the way of a move.
+// A reason why a move is refused.
 struct blocker {
-	struct str resource; // "namespaces/default/configmaps/c1"; "" when it is about the whole
+	struct str resource; // "namespaces/default/configmaps/c1"; "" if it concerns the whole move
 	const char *reason;  // "name-taken"
 	struct str detail;
 };
 
-// What a document misses, as Kubernetes tells it.
+// One fault of a document, as Kubernetes describes faults.
 struct problem_cause {
 	const char *reason; // FieldValueRequired, FieldValueInvalid, …
 	struct str field;   // "spec.size"; "" for the whole
 	struct str message;
 };
 
-// A request has one, in its call; whoever finds out what went wrong fills it anew. What is to be done about it is decided by
-// the outcome, and by these members, never by the words of detail.
+// Each request has one, in its call. The function that finds a fault fills it, and replaces what was in it. Code decides by the
+// outcome and by these members, never by the words of detail.
 struct problem {
 	bool by_dialect;   // said by the dialect, in its clients' words; false: by the registry, and some dialects retell it
 	struct str detail; // what was wrong and what would be right: one sentence, no SQL, no other tenant's name

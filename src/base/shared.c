@@ -74,7 +74,7 @@ struct shared {
 	bool told;            // it was logged that there is no file
 	bool wants_slot;      // shared_claim was called
 	unsigned slot;
-	pid_t pid;            // whose slot it is
+	pid_t pid;            // the process that claimed the slot
 	uint32_t generation;
 	int64_t looked_us, tried_us;
 	size_t mapping;       // in mappings
@@ -101,7 +101,7 @@ static struct slot *slots_of(const struct shared *shared)
 
 // ---- a file that is truncated while it is mapped
 
-// What the handler of SIGBUS knows of: where memory of this kind is, and whether it has put other memory there.
+// For the handler of SIGBUS: each mapping of the shared file, and whether the handler has replaced it by empty memory.
 static struct mapping {
 	char *volatile base;
 	volatile size_t size;
@@ -411,8 +411,8 @@ bool shared_is_alive(const struct shared *shared, uint64_t mark)
 		atomic_load_explicit(&slots_of(shared)[slot].generation, memory_order_relaxed) == generation;
 }
 
-// A process that ended without a word left its slot behind. Who has the lock may change the slot, so a process that claims it
-// at the same time takes another one.
+// Frees the slots of processes that ended without releasing them. Only the holder of a slot's lock may change it, so a process that
+// wants to claim this slot at the same time takes another one.
 static void free_dead(const struct shared *shared)
 {
 	unsigned used = shared_used(shared);
@@ -429,7 +429,7 @@ static void free_dead(const struct shared *shared)
 	}
 }
 
-// One process does it for all. A time that lies ahead is of before a reboot, or nonsense.
+// One process sweeps for all. A time of the last sweep that lies in the future is from before a reboot, or invalid.
 static void sweep(const struct shared *shared, int64_t now_us)
 {
 	_Atomic int64_t *swept_us = &header_of(shared)->swept_us;

@@ -2,30 +2,30 @@
 // Memory that all processes of the host share which serve the same registry, whoever started them: the workers and the
 // watch process of a tenured master, and the workers that mod_fcgid, lighttpd (bin-path), spawn-fcgi or systemd started.
 //
-// What it is for: counts that decide something within a request and need not survive anything. Limits stand there
-// (server/request/limits.h); counters for meters and tokens that another service has checked can get areas of their own. Nothing
-// that must be right is kept there: the database has that.
+// Purpose: counts that are used within a request and may be lost at any time, such as those of limits (server/request/limits.h).
+// Counters for metrics, and tokens validated by another service, can get areas of their own. Data that must be correct are in the
+// database, never here.
 //
 // The file. It is RUNTIME_DIR/shared-vVERSION-REGISTRY, of a fixed size, readable and writable for its owner and group.
 // VERSION changes with the layout, REGISTRY is a hash of where the database is: processes of an older version, or of another
-// registry, use another file, so none of them ever meets a layout that it does not know. The process that comes first makes
-// the file: whole under another name, then link(2), which fails if another process was faster. All of it is allocated
-// beforehand, so a full disk is met there and nowhere else.
+// registry, use another file, so none of them ever meets a layout that it does not know. The first process creates the
+// file: completely, under another name, then link(2), which fails if another process was faster. All its blocks are
+// allocated at that time, so a full disk is noticed there and never later.
 //
-// What may happen to it, and what follows:
-//   removed or replaced   each process notices within a second (shared_refresh) and maps the new file; counts begin anew
-//   wrong header or size  the same: a new file takes its name. The old one is never truncated or mended in place
+// What may happen to the file, and the consequence:
+//   removed or replaced   each process notices within a second (shared_refresh) and maps the new file; counts start at 0
+//   wrong header or size  the same: a new file takes its name. The old one is never truncated or repaired in place
 //   truncated             the next access faults. A handler for SIGBUS puts empty memory in its place, so the access goes on,
 //                         and shared_refresh maps a new file
 //   wrong content         indexes and sizes never come from the file, so nothing is read or written outside of it. Counts may
-//                         be wrong until the next sweep; the owner of an area says how it mends them
-//   cannot be made        the processes of one master share memory without a name instead; a process that has no master has
+//                         be wrong until the next sweep; the owner of an area says how it corrects them
+//   can't be created      the processes of one master share memory without a name instead; a process that has no master has
 //                         memory of its own. It is logged once, and tried again every ten seconds
 //
 // Processes. Each that counts something claims a slot: an index below SHARED_PROCESSES, by a lock of fcntl(2) on the byte of
 // the file that has this number. The kernel gives the lock back when the process ends, even by kill -9, so a locked slot has a
 // living process, in whichever PID namespace. Once a second one of the processes sweeps: it frees slots that are not locked.
-// What belongs to a process names its owner (shared_self), and is void when the owner is gone (shared_is_alive).
+// Each entry that belongs to a process has its owner's mark (shared_self), and is invalid once the owner is dead (shared_is_alive).
 //
 // Areas. Each row of the table in shared.c is one: a name, a number of bytes. It begins zeroed, at a multiple of 64 bytes.
 // Its user declares a struct of atomics that fits, and touches nothing but those: no locks, so no process can leave one behind.
@@ -55,20 +55,20 @@ struct shared; // one process's view of it
 // text that is the same for all processes that should share. Works even if there is no file (see above); NULL: no memory.
 // Call it before fork: children inherit the view, and each that counts claims a slot for itself.
 struct shared *shared_open(const char *dir, struct str registry);
-// Gives back slot and memory. The file stays.
+// Releases the slot and unmaps the memory. The file stays.
 void shared_close(struct shared **shared);
 // Takes a slot for this process. False, logged: all are taken.
 bool shared_claim(struct shared *shared);
 // This process's slot; SHARED_NONE if it has none.
 unsigned shared_slot(const struct shared *shared);
-// At least so many slots, counted from 0, may be in use: the others have never been.
+// Upper bound: only slots below this number have ever been used.
 unsigned shared_used(const struct shared *shared);
 // The mark of this process, to be written beside what belongs to it; 0 if it has no slot.
 uint64_t shared_self(const struct shared *shared);
-// May the process of this mark be alive? One that ended is found to be dead within a second, at the next sweep.
+// May the process with this mark be alive? A process that ended is found dead within a second, at the next sweep.
 bool shared_is_alive(const struct shared *shared, uint64_t mark);
-// To be called often: once a second it looks whether the file is still the one that is mapped, and sweeps. True: another file
-// is mapped now, with another slot, and all that this process had counted is gone. now_us: clock_tick_us.
+// Call it often: once a second it checks whether the mapped file is still the one in the folder, and sweeps. True: another file is
+// mapped now, with another slot, and all counts of this process are lost. now_us: clock_tick_us.
 bool shared_refresh(struct shared *shared, int64_t now_us);
 // Where the area is now; it may move with shared_refresh. bytes: how large its user's struct is, at most what the table says.
 void *shared_area(const struct shared *shared, enum shared_area area, size_t bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SipHash-2-4 (Aumasson and Bernstein, 2012): a short keyed hash for tables whose keys are chosen by clients. Without the
-// key nobody can look for names that collide.
+// key a client can't search for keys that collide.
 #ifndef TENURE_BASE_SIPHASH_H
 #define TENURE_BASE_SIPHASH_H
 

@@ -16,13 +16,13 @@ struct str {
 };
 
 #define STR(literal) ((struct str){ "" literal, sizeof(literal) - 1 })
-// The same where an initializer must be constant: in static tables.
+// STR() for initializers that must be constant, such as those of static tables.
 #define STR_INIT(literal) { "" literal, sizeof(literal) - 1 }
 #define STR_NONE ((struct str){ NULL, 0 })
 // For printf's "%.*s".
 #define STR_ARG(s) (int)((s).n), ((s).p != NULL ? (s).p : "")
 
-// What stands here with its code is called a hundred times for each request.
+// Inline functions: each is called some hundred times in a request.
 static inline struct str str_n(const char *p, size_t n)
 {
 	return (struct str){ p, n };

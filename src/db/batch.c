@@ -10,8 +10,8 @@
 
 enum {
 	MAX_SENT = DB_MAX_BATCH + TXN_MAX_PRELUDE,
-	// What both sockets' buffers surely hold. A server that blocks on writing rows reads no requests: with more than
-	// this under way we would wait for each other.
+	// Bytes of requests in flight that the sockets' buffers hold on every system. A server that blocks on writing rows reads no
+	// requests: with more in flight, client and server would wait for each other.
 	MAX_UNDER_WAY = 64 * 1024,
 };
 
@@ -24,7 +24,7 @@ struct batch {
 	size_t n;
 	size_t n_sent, n_read; // calls passed by sending and by reading
 	bool rows_pending;     // one of those between the two answers rows
-	const struct db_query *stale; // the server forgot it; kept until the end, for others may use the same statement
+	const struct db_query *stale; // the server does not know it any more; freed at the end, since other calls may use the same statement
 };
 
 static enum db_result note_stmt(struct batch *batch, size_t i)
@@ -35,7 +35,7 @@ static enum db_result note_stmt(struct batch *batch, size_t i)
 	unsigned number = mysql_stmt_errno(stmt);
 	const char *text = mysql_stmt_error(stmt);
 
-	// What fails when rows are under way already, as a locking read may, is told on the connection alone.
+	// If a statement fails after its first rows were sent, as a locking read may, only the connection has the error.
 	if (number == 0 && db->mysql != NULL) {
 		number = mysql_errno(db->mysql);
 		text = mysql_error(db->mysql);
@@ -169,7 +169,7 @@ static enum db_result run_pipelined(struct batch *batch, size_t n_prelude)
 	read_sent(batch);
 	for (size_t i = 0; i < n_prelude; i++) {
 		if (batch->calls[i]->result != DB_OK) {
-			// What came after it may have run outside the transaction: no way on with this session.
+			// The statements behind it may have run outside the transaction: this session can't be used any more.
 			conn_drop(batch->db);
 			return DB_LOST;
 		}
@@ -226,7 +226,7 @@ static enum db_result run_all(struct db *db, struct pool *pool, struct db_call *
 	return result;
 }
 
-// What was sent is answered before anything else: no request is left in between.
+// All answers are read before this returns, even if the budget is exceeded meanwhile: budget_hold().
 enum db_result batch_run(struct db *db, struct pool *pool, struct db_call *calls, size_t n)
 {
 	budget_hold();
@@ -252,6 +252,7 @@ enum db_result db_run_batch(struct db *db, struct pool *pool, struct db_call *ca
 {
 	enum db_result result = txn_check(db);
 
+	assert(n <= DB_MAX_BATCH && (calls != NULL || n == 0));
 	if (result == DB_OK)
 		return txn_note(db, batch_run(db, pool, calls, n));
 	return fail_all(calls, n, result);
@@ -262,6 +263,7 @@ enum db_result db_run(struct db *db, struct pool *pool, const struct db_query *q
 	struct db_call call = { .query = query, .in = in };
 	enum db_result result = txn_check(db);
 
+	assert((in != NULL || query->n_in == 0) && (rows == NULL || pool != NULL));
 	if (result == DB_OK) {
 		(void)batch_run(db, rows != NULL ? pool : NULL, &call, 1);
 		// Not executed, prepared again by the second attempt; inside a transaction its function runs again instead.

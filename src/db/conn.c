@@ -127,10 +127,10 @@ static const char *user_password(const struct db *db)
 	return admin ? db->config->db_admin_password : db->config->db_password;
 }
 
-// Whatever the server's defaults are, ours are said. The versioned comment is for servers whose default is ON (MariaDB 11.6.2
-// and later; 11.4.2 and later know the variable): there a locking read of a row that was changed since the snapshot of its
-// statement fails with 1020, at READ COMMITTED as well. The transaction then runs again behind all that wait for the row,
-// and with many writers of one resource some never get their turn.
+// Sets every session variable that matters, whatever the server's defaults are. The versioned comment is for servers whose
+// default is ON (MariaDB 11.6.2 and later; 11.4.2 and later know the variable): there a locking read of a row that was changed since the snapshot of its
+// statement fails with 1020, at READ COMMITTED as well. The transaction is then retried behind all others that wait for the row,
+// so with many writers of one resource some never succeed.
 static enum db_result set_session(struct db *db)
 {
 	char sql[640];
@@ -176,8 +176,8 @@ static enum db_result connect_host(struct db *db, const struct db_host *host)
 	return set_session(db);
 }
 
-// Each host once, the one that served last before the others: after a COMMIT whose answer was lost it alone knows
-// surely what became of it.
+// Tries each host once, first the one that served last: after a COMMIT whose answer was lost, only that host surely knows whether it
+// happened.
 static enum db_result connect_once(struct db *db)
 {
 	enum db_result worst = DB_LOST;

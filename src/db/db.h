@@ -22,7 +22,7 @@ enum db_result {
 	DB_ERROR,     // anything else; logged here
 };
 
-// What a parameter or a column is in C: text and bytes are struct str, numbers uint64_t and int64_t, a time is int64_t in
+// Types of parameters and columns, and their types in C: text and bytes are struct str, numbers uint64_t and int64_t, a time is int64_t in
 // microseconds since the epoch (DATETIME(6) in UTC).
 enum db_type { DB_TEXT, DB_BYTES, DB_UINT, DB_INT, DB_TIME };
 
@@ -58,8 +58,8 @@ static inline const void *db_row(const struct db_rows *rows, size_t row, size_t 
 	return (const char *)rows->rows + row * size;
 }
 
-// Every statement that inserts into the change log begins so: registry/log/horizon.c tells by it who is about to write there,
-// and a duplicate id there is DB_RETRY.
+// Every statement that inserts into the change log begins with these words: registry/log/horizon.c recognises by it which
+// connections are about to write the log, and a duplicate id there is DB_RETRY.
 #define DB_LOG_INSERT "INSERT INTO changes "
 
 // ---- connection
@@ -71,16 +71,16 @@ struct db *db_open(const struct config *config, bool admin);
 void db_close(struct db **db);
 // Connects now if needed. DB_OK, DB_LOST (db_error says why) or DB_ERROR (wrong password, unknown schema).
 enum db_result db_connect(struct db *db);
-// Why the last transaction failed, in words for clients, where that is something an operator has to mend; NULL: nothing such.
+// Why the last transaction failed, as a text for clients, if an operator has to repair it (no disk space, read-only); else NULL.
 const char *db_reason(const struct db *db);
 // Text of the last failure, for logs and tools, never for clients.
 const char *db_error(const struct db *db);
 
-// How many connections it has had: what was read over an earlier one may be of a server that crashed since.
+// Number of connections so far: if it has grown, the server may have crashed since an earlier read.
 uint64_t db_sessions(const struct db *db);
 bool db_is_admin(const struct db *db);
 
-// In a forked child: drops the handle without a word to the server, whose connection the parent goes on using.
+// In a forked child: frees the handle and sends nothing to the server, because the parent keeps using the connection.
 void db_forget_after_fork(struct db **db);
 
 // ---- statements. All results live in pool; in is copied before return. Call inside db_txn_run's function, or outside
@@ -137,17 +137,19 @@ enum db_verdict { DB_COMMIT, DB_ROLLBACK };
 // nothing each time). A write transaction's BEGIN travels with its first statement.
 // A connection lost during COMMIT leaves the outcome open: after reconnecting, a locking read of the change log for
 // request_id tells what happened, so a writing fn must have left a change row with that id, or have changed nothing.
+// request_id NULL: nobody looks, and the outcome of such a COMMIT stays unknown (DB_LOST, db_txn_uncertain()).
 //   DB_OK     committed, or rolled back because fn said so
 //   DB_LOST   the database is away, or the transaction was beaten db_retries times: nothing happened; answer 503
 //   DB_ERROR  nothing happened; answer 500
 enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *request_id,
 	enum db_verdict (*fn)(void *arg), void *arg);
-// Is a transaction that writes running? What it reads may never have happened.
+// Is a writing transaction running? What it reads may be rolled back, so it must not be cached.
 bool db_txn_writes(const struct db *db);
-// The running transaction has lost a race whose end it will see when it runs again (two writers making the same thing):
-// from here on it is treated as if a statement had answered DB_RETRY.
+// Marks the running transaction to be retried, as if a statement had answered DB_RETRY: another writer created the same thing, and
+// the retry will see it.
 void db_txn_again(struct db *db);
-// The last db_txn_run answered DB_LOST although it may have happened: a COMMIT was lost, and so was the way to the answer.
+// The last db_txn_run returned DB_LOST although its transaction may have been committed: the connection was lost during COMMIT, and the
+// database could not be reached to find out.
 bool db_txn_uncertain(const struct db *db);
 // Times the last db_txn_run ran fn.
 unsigned db_txn_tries(const struct db *db);

@@ -111,7 +111,7 @@ struct db {
 	enum db_mode mode;
 	enum db_result failure; // what ended the transaction under its function's hands; DB_OK while it stands
 	unsigned tries;
-	bool uncertain; // a COMMIT was lost and nobody can tell what became of it: it must not run again
+	bool uncertain; // the connection was lost during COMMIT and it is unknown whether it happened: the transaction must not be retried
 
 	uint64_t round_trips;
 	uint64_t sessions; // connections so far
@@ -162,7 +162,7 @@ enum db_result txn_note(struct db *db, enum db_result result);
 
 // ---- error.c
 
-// What an error number of server or client means. The only place that knows them.
+// What an error number of server or client means: the only table of them.
 enum db_result error_class(unsigned number);
 // The server does not know the prepared statement (any more), and has not executed it.
 bool error_is_stale(unsigned number);

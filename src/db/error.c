@@ -39,10 +39,10 @@ static const struct error_row rows[] = {
 	{ 1205, DB_RETRY, false, NULL }, // lock wait timeout; NOWAIT and WAIT n, too
 	{ 1213, DB_RETRY, false, NULL }, // deadlock; Galera: beaten by another node
 	{ 1243, DB_RETRY, false, NULL }, // unknown prepared statement
-	{ 1467, DB_RETRY, false, NULL }, // no auto-increment value: so a deadlock or timeout at the table's AUTO-INC lock is told
+	{ 1467, DB_RETRY, false, NULL }, // no auto-increment value: reported for a deadlock or timeout at the table's AUTO-INC lock
 	{ 1615, DB_RETRY, false, NULL }, // prepared statement needs to be re-prepared
 
-	// What has no room. Errors of files carry their own numbers, those of mysys.
+	// No room on a disk or in a table. Errors of file operations have numbers of their own, those of mysys.
 	{ 3, DB_FULL, false, no_room },    // error writing a file
 	{ 20, DB_FULL, false, no_room },   // disk full, waiting for room
 	{ 1021, DB_FULL, false, no_room }, // disk full

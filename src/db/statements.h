@@ -12,7 +12,7 @@ struct db_statement {
 	// NULL: none is known.
 	const char *const *in_columns;
 	const char *const *out_names;  // of its columns
-	const char *scans, *sorts;     // why it may go through a table, or sort more than it answers; NULL: it may not
+	const char *scans, *sorts;     // the reason why it may scan a table, or sort more rows than it returns; NULL: it may not
 };
 extern const struct db_statement db_statements[];
 extern const size_t db_n_statements;

@@ -89,7 +89,7 @@ void stmt_drop(struct db *db, const struct db_query *query)
 	stmt_free(cache->places[hole]);
 	cache->places[hole] = NULL;
 	cache->used--;
-	// What collided and stands behind is put in again, or a search would end at the hole.
+	// Entries behind the hole that had collided are inserted again; otherwise a search for them would end at the hole.
 	for (size_t at = (hole + 1) & (cache->room - 1); cache->places[at] != NULL; at = (at + 1) & (cache->room - 1)) {
 		struct db_stmt *moved = cache->places[at];
 

@@ -96,7 +96,7 @@ static enum db_result send_commit(struct db *db)
 	return error_note(db, mysql_errno(db->mysql), mysql_error(db->mysql), NULL);
 }
 
-// One look into the change log on a new connection.
+// Reads the change log once, on a new connection.
 static enum db_result look(struct db *db, const struct uuid *request_id, bool *happened)
 {
 	struct pool *pool = pool_new();
@@ -169,7 +169,7 @@ static enum db_result finish(struct db *db, enum db_verdict verdict, const struc
 
 // ---- again and again
 
-// Random, so that two who beat each other do not meet again; longer each time.
+// A random delay, so that two transactions that deadlocked don't meet again; longer with each try.
 static void wait_a_little(unsigned tries)
 {
 	uint64_t most = (uint64_t)FIRST_DELAY_US << (tries < 8 ? tries : 8), random;
@@ -236,7 +236,7 @@ enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *r
 
 	int64_t begun_us = clock_tick_us();
 
-	assert(db->state == TXN_OUTSIDE);
+	assert(db->state == TXN_OUTSIDE && fn != NULL);
 	db->tries = 0;
 	db->uncertain = false;
 	db->error_number = 0;

@@ -16,7 +16,7 @@ static struct str without_weak(struct str tag)
 	return str_starts(tag, STR("W/")) || str_starts(tag, STR("w/")) ? str_part(tag, 2, tag.n) : tag;
 }
 
-// What a compressing proxy appended to the tag of what it compressed.
+// Suffixes that compressing proxies append to an etag.
 static struct str without_suffix(struct str tag)
 {
 	static const char *const suffixes[] = { "-gzip", ";gzip", "-br", "-deflate", "-zstd" };
@@ -38,7 +38,7 @@ static bool is_tag_char(char c, bool quoted)
 	return quoted || c != ',';
 }
 
-// Cuts one tag off *rest, which is not empty. False when what stands there is none.
+// Cuts one tag off *rest, which is not empty. False if it does not begin with a tag.
 static bool cut_tag(struct str *rest, struct str *tag)
 {
 	*rest = without_weak(*rest);

@@ -114,7 +114,7 @@ static int precision(const struct media_type *range, const struct media_type *of
 	return str_eq_nocase(range->subtype, offer->subtype) ? 2 + params : -1;
 }
 
-// One range of Accept with its q; false when it makes no sense.
+// Parses one range of Accept with its q; false if it is malformed.
 static bool parse_range(struct str item, struct media_type *range, int *q)
 {
 	struct str text;

@@ -40,7 +40,7 @@ static struct str header_name(struct pool *pool, struct str name)
 	return str_n(out, name.n);
 }
 
-// Its index, or n_headers.
+// Index of the header field with this name, or n_headers.
 static size_t find(const struct request *request, struct str name)
 {
 	size_t i = 0;

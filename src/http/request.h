@@ -33,7 +33,7 @@ struct request {
 	struct str content_type; // "" when absent
 	struct str body;
 	struct str remote_addr;
-	struct str remote_user;  // REMOTE_USER, "" when there is none; to be believed only with the secret beside it
+	struct str remote_user;  // REMOTE_USER, "" when there is none; valid only if the secret is sent with it
 	struct str remote_user_secret; // TENURE_REMOTE_USER_SECRET: by this the web server vouches for remote_user
 	struct str protocol;     // "HTTP/1.1"
 	struct str host;         // of the Host header, "" when absent

@@ -136,7 +136,7 @@ static struct str origin_form(struct str target)
 	return str_part(target, slash < question ? slash : question, target.n);
 }
 
-// What may not stand in a target at all, encoded it may.
+// Describes a character that a target must not have unencoded; NULL: there is none.
 static const char *raw_fault(struct str target)
 {
 	for (size_t i = 0; i < target.n; i++) {

@@ -172,7 +172,7 @@ static const char *other_name(const char *type)
 	return strcmp(type, "text/xml") == 0 ? "application/xml" : NULL;
 }
 
-// Index into the method's own list, whose order decides among equals.
+// Returns an index into the method's own list; among equal ones, the first in that list.
 static int choose(struct str accept, const struct route_method *method)
 {
 	const char *offers[2 * WADL_MAX_MEDIA];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the methods an endpoint's file lists to the table: follows references, puts the parameters together, asks for
-// the handler.
+// Builds the route table from the methods that an endpoint's file lists: follows references, merges parameters, looks up handlers.
 #include "base/base.h"
 
 #include "base/buf.h"
@@ -23,7 +22,7 @@ static struct definition *find_definition(const struct loader *loader, const cha
 struct chain {
 	struct definition *end;    // the method itself
 	const struct scope *scope; // where it is defined, or, of one without a path, where it was referred to first
-	enum role role;            // the least one of all files on the way
+	enum role role;            // the highest role that any file on the path of references asks for
 };
 
 static bool follow(struct loader *loader, struct definition *start, struct chain *chain)
@@ -113,7 +112,7 @@ static bool is_declared(const struct route_param *params, size_t n, const struct
 {
 	for (size_t i = 0; i < n; i++) {
 		bool template_or_query = params[i].style != PARAM_HEADER && param->style != PARAM_HEADER;
-		// A handler asks by name, so a query parameter may not have a template's.
+		// Handlers look parameters up by name, so a query parameter must not have the name of a template parameter.
 		if ((params[i].style == param->style || template_or_query) && strcmp(params[i].key, param->key) == 0)
 			return true;
 	}
@@ -215,7 +214,7 @@ static bool put_method(struct loader *loader, struct definition *entry)
 	return insert(loader, entry, method);
 }
 
-// Those of other files, too, that this endpoint doesn't offer.
+// Checks references in all loaded files, also those of methods that this endpoint does not offer.
 static bool check_references(struct loader *loader)
 {
 	struct chain chain;

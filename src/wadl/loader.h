@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loading: the files as they are read, before their methods are put at their paths. For files in wadl/ only.
-// What the table keeps lives in table->pool, what loading alone needs in scratch.
+// Data that the table keeps are in table->pool; data needed only while loading are in scratch.
 #ifndef TENURE_WADL_LOADER_H
 #define TENURE_WADL_LOADER_H
 

@@ -241,7 +241,7 @@ static const char **add_type(struct pool *pool, const char *const *types, size_t
 	return list;
 }
 
-// What it produces is what its successes bring: errors have forms of their own.
+// The media types that a method produces are those of its successful responses; errors have their own forms.
 static bool collect_media(struct loader *loader, const xmlNode *node, struct wadl_method *method)
 {
 	struct route_method *route = &method->route;

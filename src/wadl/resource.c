@@ -208,7 +208,7 @@ static bool parse_content(struct loader *loader, xmlNode *node, struct resource 
 	return each_child(loader, node, WADL_NS, params, resource) && each_child(loader, node, WADL_NS, methods, resource);
 }
 
-// What is said further out holds here, unless it is said anew.
+// Attributes of the enclosing elements apply here, unless this element sets them itself.
 static bool parse_manners(struct loader *loader, const xmlNode *node, struct scope *scope)
 {
 	static const char *const slash_words[] = { "none", "optional" };

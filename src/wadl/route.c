@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "wadl/table.h"
 
-// What any method may answer; tenancy.wadl says so, too.
+// Statuses that every method may answer; tenancy.wadl lists them, too.
 static const int common_statuses[] = { 400, 401, 403, 404, 405, 406, 413, 414, 415, 422, 429, 431, 500, 501, 503 };
 
 static const struct wadl_method *whole(const struct route_method *method)
@@ -13,7 +13,7 @@ static const struct wadl_method *whole(const struct route_method *method)
 	return (const struct wadl_method *)method; // its first member
 }
 
-// ---- the way through the tree
+// ---- searching the tree
 
 struct search {
 	const struct uri *uri;
@@ -22,7 +22,7 @@ struct search {
 	const struct wadl_method *method;  // of it; NULL: 405
 	const char *dialect;               // of the deepest node reached, by literals where those lead to a dialect of their own
 	size_t depth;
-	bool settled;                      // the dialect is; what others take for theirs is not told
+	bool settled;                      // the dialect is known; candidates of other dialects no longer change the error
 	const struct route_param *broken;  // first parameter whose type a segment broke
 	struct str broken_value;
 	bool slashed;                      // there is an address but for the '/' at its end
@@ -142,6 +142,7 @@ enum outcome route_find(const struct route_table *table, struct pool *pool, cons
 	struct search search = { .uri = &request->uri, .name = request->method, .dialect = table->root.dialect };
 	bool found = walk(&search, &table->root, 0);
 
+	assert(detail != NULL && search.dialect != NULL);
 	match->method = NULL;
 	match->dialect = search.dialect;
 	match->n = 0;

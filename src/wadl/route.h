@@ -29,7 +29,7 @@ struct route_method {
 	const char *dialect; // name of the file it is defined in, without ".wadl": "tenancy"
 	enum http_method method;
 	const void *handler; // what the finder of wadl_load gave for (dialect, id)
-	enum role role;      // the method's t:role, or the composition's when that asks for more
+	enum role role;      // the method's t:role, or the role of the reference to it if that is higher
 	enum txn_mode txn;   // t:txn
 	unsigned min_version, max_version; // microversions it exists in, minor numbers (t:min, t:max); 0: no limit
 	const char *const *produces; // media types of its responses, in order of preference
@@ -47,7 +47,7 @@ enum { ROUTE_MAX_PARAMS = 24 };
 // parameters, checked against their types, defaults filled in.
 struct route_match {
 	const struct route_method *method;
-	const char *dialect;  // set even when no method matched: whose words the error is told in; never NULL
+	const char *dialect;  // also set if no method matched: the dialect in whose form the error is answered; never NULL
 	size_t n;
 	struct {
 		const char *name;
@@ -63,7 +63,7 @@ struct route_match {
 enum outcome route_find(const struct route_table *table, struct pool *pool, const struct request *request,
 	struct route_match *match, struct str *detail);
 
-// Whose an address is that could not be read to its end, from the segments that were: a match's dialect.
+// The dialect of an address that could not be parsed completely, from its first segments; as in route_match.dialect.
 const char *route_dialect(const struct route_table *table, const struct uri *uri);
 
 // Declared query and header parameters: required ones present, each of its type, within its options, single ones not

@@ -51,7 +51,7 @@ struct wadl_method {
 	size_t n_templates;
 	const char *path; // "/{version}/{tenant}"
 	bool slash;       // its address may end in '/', which means nothing
-	bool no_head;     // HEAD is not GET's, it is not there
+	bool no_head;     // HEAD is refused, not served by GET's method
 	bool any_query;   // its handler looks at the query itself
 	struct wadl_note note, resource_note;
 	const struct wadl_media *request;
@@ -87,7 +87,7 @@ struct route_segment {
 	bool is_template;
 };
 
-// Puts the method at the path; false when one of its name is there already.
+// Inserts the method at the path; false if the path has a method of that name already.
 bool table_insert(struct route_table *table, const struct route_segment *segments, size_t n,
 	const struct wadl_method *method);
 // To be called once all methods are in.

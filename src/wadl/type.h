@@ -48,7 +48,7 @@ struct wadl_type {
 	size_t n_values;
 };
 
-// The built-in type of that name, whose regex, if it has one, is freed with the pool. NULL when there is none.
+// The built-in type of that name, or NULL; its regular expression, if it has one, is freed with the pool.
 struct wadl_type *type_builtin(struct pool *pool, const char *name);
 // False when the pattern does not compile.
 bool type_add_pattern(struct pool *pool, struct wadl_type *type, const char *pattern);

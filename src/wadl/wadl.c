@@ -25,7 +25,7 @@ static bool parse_application_method(struct loader *loader, xmlNode *node, void 
 	return parse_method(loader, node, NULL, source_file(node), ROLE_NONE);
 }
 
-// What others refer to comes last in WADL, so each kind gets a passage of its own.
+// In WADL, definitions stand behind the elements that refer to them, so each kind of element is read in a pass of its own.
 static bool parse_content(struct loader *loader, const xmlNode *root, struct wadl_file *file)
 {
 	static const struct element types[] = {
@@ -84,8 +84,8 @@ static struct wadl_file *find_file(const struct loader *loader, const char *name
 	return file;
 }
 
-// Where the file is: beside the endpoint's own, else in the common folder. One that is there and can't be read is not
-// passed over.
+// The folder of the file: that of the endpoint's own file, else the common folder. A file that exists in the first but can't be
+// read is an error, and the second is not tried.
 static const char *place_of(struct loader *loader, const char *name)
 {
 	struct stat st;
@@ -197,9 +197,10 @@ struct route_table *wadl_load(const char *dir, const char *file, wadl_find_handl
 	struct loader loader = { .table = table, .scratch = scratch, .dir = dir, .find = find, .arg = arg, .error = error };
 	bool good = false;
 
+	assert(dir != NULL && file != NULL && find != NULL);
 	*error = NULL;
 	if (table != NULL && scratch != NULL) {
-		// Patterns that do not compile are told on stderr by libxml2 itself; we tell it better.
+		// libxml2 prints patterns that do not compile to stderr; our own message has file and line.
 		xmlStructuredErrorFunc before = xmlStructuredError;
 		void *context = xmlStructuredErrorContext;
 		xmlInitParser();

@@ -19,11 +19,11 @@
 
 #include "wadl/route.h"
 
-// What runs a method: given (arg, dialect, method id), NULL when there is none.
+// Looks up the handler of a method: called with (arg, dialect, method id), returns NULL if there is none.
 typedef const void *wadl_find_handler(void *arg, const char *dialect, const char *id);
 
 // Loads dir/file and the files it refers to, all in dir. file may be an absolute path as well: what it refers to is then
-// looked for in its folder first, and in dir where it isn't there. References are names without a folder. No network, no
+// looked up in its folder first, then in dir. References are names without a folder. No network, no
 // entities, no DOCTYPE, at most 1 MiB and depth 64 each. NULL on failure: *error, from malloc, is "FILE:LINE: what is
 // wrong" and the caller frees it. Refused, among others: an href to a file or id that does not exist, a method without
 // handler, files that refer to each other in a circle, two methods of one name at one path, a path whose template

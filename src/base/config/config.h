@@ -24,10 +24,10 @@ struct endpoint_config {
 	unsigned reserve;         // workers beyond those, which no single tenant can keep busy; default 1
 	unsigned watches;         // at once, default 1000; 0: no limit
 	const char *wadl;         // file in wadl_dir or absolute path, default NAME.wadl
-	const char *auth;         // token | remote-user | noauth, several with commas, asked in order
+	const char *auth;         // token | remote-user | noauth, comma-separated, tried in this order
 	const char *remote_user_secret; // by which the web server vouches for REMOTE_USER; needed with remote-user
 	const char *remote_user_role;   // reader | member | admin | operator
-	const char *remote_user_tenant; // user (the tenant has the user's name) | domain (what stands behind its last @)
+	const char *remote_user_tenant; // user (the tenant has the user's name) | domain (the part of the user's name after the last @)
 	const char *access_log;   // path, "stderr" or ""
 	const char *public_url;   // scheme://host[:port][/prefix], several with commas, for links; "": from the request
 };
@@ -47,7 +47,7 @@ struct config {
 	const char *db_tls_cert;
 	const char *db_tls_key;
 	unsigned db_connect_timeout;  // seconds, default 5
-	unsigned db_read_timeout;     // seconds, default 60: a statement that takes longer is given up
+	unsigned db_read_timeout;     // seconds, default 60: longest wait for a statement
 	unsigned db_lock_wait;        // seconds, default 5
 	unsigned db_idle_write;       // seconds, default 10
 	unsigned db_retries;          // times a transaction is run again, default 10
@@ -60,7 +60,7 @@ struct config {
 	const char *user;         // the master, started as root, becomes this user; "" stays
 	const char *group;
 	const char *default_tier; // default standard
-	const char *default_tenant; // of users whose credential names none; "": they stay without
+	const char *default_tenant; // of users whose credential names none; "": such users have no tenant
 	uint64_t max_body;        // bytes, default 3145728
 	uint64_t resource_cache;  // bytes, of each worker; 0: none
 	unsigned max_depth;       // of documents, default 64
@@ -73,8 +73,8 @@ struct config {
 	unsigned move_list_max;   // a move action lists up to this many resources one by one, default 100
 	unsigned move_sync_max;   // larger moves are carried out in the background, default 50000
 	const char *etag_required; // no | yes: changes of what exists need If-Match
-	unsigned token_cache;     // milliseconds a checked token is believed, default 1000; 0 asks each time
-	// What one client may take (server/request/limits.h); 0: no limit, but for what reserve says
+	unsigned token_cache;     // milliseconds for which a validated token is cached, default 1000; 0: no cache
+	// Limits of one client (server/request/limits.h); 0: no limit but the one that reserve implies
 	unsigned tenant_requests; // in progress, of a tenant at one endpoint
 	unsigned user_requests;   // the same of one user
 	unsigned wrong_tokens;    // from one address within a minute, default 300
@@ -84,7 +84,7 @@ struct config {
 	uint64_t unsent;          // bytes of answers that slow clients have not taken, of each endpoint; default 256 MiB
 	const char *randomize_candidates; // [placement] yes | no: a random sample of the allocation candidates, or always the same
 	unsigned max_candidates;          // [placement] of one answer; 0: no maximum
-	const char *create_owners; // [baremetal] yes | no: an operator may give nodes to tenants that are not there, which makes them
+	const char *create_owners; // [baremetal] yes | no: may an operator name an unknown owner of a node, which creates that tenant?
 	const char *baremetal_drivers; // names with commas, default fake-hardware,ipmi,redfish
 	struct endpoint_config endpoints[CONFIG_MAX_ENDPOINTS];
 	size_t n_endpoints;

@@ -20,7 +20,7 @@ enum {
 	ENV_NAME_LONGEST = 128,
 };
 
-// What config_load hands out: the pool holds the strings and this struct itself.
+// What config_load() returns. Its pool owns the strings and this struct itself.
 struct loaded {
 	struct config config;
 	struct pool *pool;
@@ -167,7 +167,7 @@ static bool endpoint_name_ok(struct str name)
 	for (size_t i = 0; i < name.n; i++) {
 		char c = name.p[i];
 
-		// It becomes part of file names and of environment variables.
+		// The name becomes part of file names and of environment variables.
 		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '-' && c != '_')
 			return false;
 	}
@@ -231,7 +231,7 @@ static bool unknown_key(struct loader *loader, const struct source *source, cons
 
 static bool load_file(struct loader *loader, const struct source *asked, const char *path);
 
-// For glob: a folder that can't be read ends it, one that is not there has no files.
+// For glob(3): a folder that can't be read is an error; a folder that does not exist has no files.
 static int unreadable(const char *path, int error)
 {
 	UNUSED(path);
@@ -371,7 +371,7 @@ static bool is_other_variable(struct loader *loader, const struct section *secti
 	return !str_starts(str_c(arg), str_c(name)) || ((const char *)arg)[strlen(name)] != '=';
 }
 
-// A misspelt variable would be without effect and nobody the wiser.
+// A misspelt variable is an error: otherwise it would have no effect, unnoticed.
 static bool refuse_unknown_variables(struct loader *loader)
 {
 	static const char *const prefixes[] = { "TENURE_DATABASE_", "TENURE_TENURE_", "TENURE_ENDPOINT_" };
@@ -404,7 +404,7 @@ static bool check_tls(struct loader *loader, const struct source *source)
 	            "/etc/ssl/certs/ca-certificates.crt on Debian");
 }
 
-// Only who is root could take a group alone, and would stay root.
+// Only root can change its group, and without `user` the process would stay root.
 static bool check_group(struct loader *loader, const struct source *source)
 {
 	const struct config *config = loader->config;

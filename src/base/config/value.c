@@ -117,7 +117,7 @@ static bool is_text(const struct setting *setting, struct str value)
 	}
 }
 
-// What a suffix multiplies by; 0 when the type has no such suffix.
+// The factor of a suffix; 0 if the type has no such suffix.
 static uint64_t unit(enum setting_type type, char suffix)
 {
 	static const struct {

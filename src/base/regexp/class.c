@@ -213,7 +213,7 @@ static bool read_named(struct reading *reading, struct char_set *set)
 		"[:space:], [:upper:], [:word:], [:xdigit:] and some more");
 }
 
-// A character, or in its stead a whole set, which may not stand in a range: *is_set.
+// Reads a character or a named set; *is_set tells which. A set can't be an end of a range.
 static bool read_member(struct reading *reading, struct char_set *set, int32_t *c, bool *is_set)
 {
 	struct str text = reading->text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading an expression: a program is written as it is read, in one pass. What an operator asks of a piece already
-// written is an instruction before it, one behind it, or copies of it.
+// Reading an expression: a program is written as it is read, in one pass. An operator that applies to a piece
+// which is already written inserts an instruction before it, appends one behind it, or copies it.
 #include "base/base.h"
 
 #include "base/pool.h"

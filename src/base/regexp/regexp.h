@@ -23,13 +23,13 @@ enum { REGEXP_SIZE_MAX = 10000 };
 // or an operator each is one or two, and so often as it is repeated; each takes 12 bytes.
 // NULL: *why says what is wrong, with what would be right.
 struct regexp *regexp_new(struct pool *pool, struct str text, size_t max, struct str *why);
-// Instructions it took.
+// Number of instructions of the program.
 size_t regexp_size(const struct regexp *regexp);
 
 enum regexp_answer { REGEXP_NO, REGEXP_YES, REGEXP_TOO_COSTLY };
 
-// Is there a match anywhere in text, which is UTF-8 (a byte that is not stands for U+FFFD)? *steps is what it may cost,
-// an instruction once looked at each, and is lowered by what it did. Leaves pool as it was.
+// Is there a match anywhere in text, which is UTF-8 (a byte that is not stands for U+FFFD)? *steps is the limit,
+// one for each instruction looked at, and is lowered by the steps done. Memory taken from pool is returned to it.
 enum regexp_answer regexp_finds(const struct regexp *regexp, struct pool *pool, struct str text, uint64_t *steps);
 
 #endif

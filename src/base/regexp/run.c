@@ -103,7 +103,7 @@ static bool takes(const struct run *run, uint32_t place, int32_t c)
 	return i.y > 0 && in_class(run->regexp->ranges + i.x, (size_t)i.y, c);
 }
 
-// From all places of now that take c, and anew from the beginning. True: the end is reached.
+// Advances every current thread that accepts c, and starts a new one at the beginning. True: a thread has reached the end.
 static bool step(struct run *run, int32_t c)
 {
 	run->round++;
