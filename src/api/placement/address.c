@@ -26,10 +26,8 @@ enum outcome read_provider_body(struct call *call, const struct uuid *uid, const
 		return outcome;
 	struct problem problem = call->problem;
 	enum outcome found = provider_get(call->registry, uid, &provider);
-	if (found != OUTCOME_OK) {
-		call->problem = (struct problem){ .n_members = 0 };
-		return found;
-	}
+	if (found != OUTCOME_OK)
+		return found; // its problem is the call's now
 	call->problem = problem;
 	return outcome;
 }

@@ -229,7 +229,7 @@ sub sql_locks {
     my $session = $self->sql_session;
     my $name = 'tenure-test-' . fileno $session;
     print {$session} "BEGIN; $statement; DO GET_LOCK('$name', 0);\n";
-    wait_until(sub { $self->sql_value("SELECT IS_USED_LOCK('$name')") ne 'NULL' }) or die "no locks by: $statement\n";
+    wait_until(sub { defined $self->sql_value("SELECT IS_USED_LOCK('$name')") }) or die "no locks by: $statement\n";
     return $session;
 }
 

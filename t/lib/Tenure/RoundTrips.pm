@@ -16,6 +16,7 @@ use warnings;
 use IO::Select;
 use IO::Socket::UNIX;
 use POSIX ();
+use Socket qw(SOL_SOCKET SO_PEERCRED);
 use Time::HiRes ();
 
 use Tenure::Instance;
@@ -63,21 +64,23 @@ sub _commands_in {
         my ($code, $text) = unpack 'Ca*', substr $bytes, 4, $n;
         substr $bytes, 0, 4 + $n, '';
         my $name = $command{$code} // sprintf '0x%02x', $code;
+        $text =~ s/\s+/ /g; # a line for each round trip, however many the statement has
         push @commands, $name eq 'query' ? lc $text : $name eq 'prepare' ? "prepare $text" : $name;
     }
     return join ' ', @commands;
 }
 
-# Passes one connection on. A line for each round trip: which connection, and what was sent.
+# Passes one connection on. A line for each round trip: whose process the client is, and what was sent.
 sub _relay {
     my ($client, $server, $log) = @_;
+    my ($process) = unpack 'i', $client->getsockopt(SOL_SOCKET, SO_PEERCRED);
     my $select = IO::Select->new($client, $server);
     my ($asked, $answer, $greeted) = ('', '', 0);
     while (1) {
         my @ready = $select->can_read(length $answer ? SILENCE : undef);
         if (!@ready) {
             syswrite $client, $answer;
-            syswrite $log, "$$ " . _commands_in($asked) . "\n" if $greeted++ > 1; # the greeting and who we are come first
+            syswrite $log, "$process " . _commands_in($asked) . "\n" if $greeted++ > 1; # the greeting and who we are come first
             ($asked, $answer) = ('', '');
         }
         for my $socket (@ready) {
@@ -113,12 +116,13 @@ sub worker {
     my ($self, $endpoint) = @_;
     my $socket   = "$self->{dir}/$endpoint-counted.sock";
     my $listener = IO::Socket::UNIX->new(Local => $socket, Listen => 16) or die "$socket: $!\n";
-    $self->_child(sub {
+    my $process = $self->_child(sub {
         open STDIN, '<&', $listener or die "$!\n";
         open STDERR, '>>', "$self->{dir}/log/counted.log" or die "$!\n";
         @ENV{qw(TENURE_DATABASE_SOCKET TENURE_TENURE_TOKEN_CACHE)} = ("$self->{dir}/counter.sock", 3_600_000);
         exec Tenure::Instance::build_dir() . '/tenured', '-c', $self->{instance}->env('TENURE_CONFIG'), '-e', $endpoint;
     });
+    $self->{is_worker}{$process} = 1;
     return $socket;
 }
 
@@ -131,9 +135,9 @@ sub trips {
     my $before = -s "$self->{dir}/round-trips";
     my $answer = $code->();
     Time::HiRes::sleep(2 * SILENCE);
-    my $text  = Tenure::Instance::read_file("$self->{dir}/round-trips");
-    my %mover = map { $_ => 1 } $text =~ /^(\d+) .* FROM moves /mg; # beside each worker one looks for moves that are queued
-    my @lines = map { /\A(\d+) (.*)/ && !$mover{$1} ? $2 : () } split /\n/, substr $text, $before;
+    my $text = Tenure::Instance::read_file("$self->{dir}/round-trips");
+    # Beside each worker a process looks for moves that are queued, at a time of its own.
+    my @lines = map { /\A(\d+) (.*)/ && $self->{is_worker}{$1} ? $2 : () } split /\n/, substr $text, $before;
     return ($answer, @lines);
 }
 
