@@ -28,7 +28,8 @@ $acme->post($cms, json => { metadata => { name => 'a' } })->is_status(201, 'a co
 sub lines_of {
     my @queries = @_;
     my @texts = Tenure::Parallel::run(scalar @queries, sub {
-        return JSON::PP::encode_json([split /\n/, $acme->get("$cms?timeoutSeconds=1&$queries[$_[0]]")->text]);
+        # A blank in front of an event says nothing: it makes web servers send the head of the answer.
+        return JSON::PP::encode_json([grep { length } map { s/\A +//r } split /\n/, $acme->get("$cms?timeoutSeconds=1&$queries[$_[0]]")->text]);
     });
     return map { defined ? JSON::PP::decode_json($_) : [] } @texts;
 }
