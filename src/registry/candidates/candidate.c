@@ -225,20 +225,33 @@ static int by_part(const void *a, const void *b)
 	return memcmp(a, b, sizeof(struct key_part));
 }
 
-// One whose providers all share may have several anchors. True the first time.
+static bool all_share(const struct candidate *candidate)
+{
+	for (size_t i = 0; i < candidate->n_parts; i++) {
+		if (!candidate->providers[i]->shares)
+			return false;
+	}
+	return true;
+}
+
+// A candidate whose providers all share may have several anchors. True the first time; of others nothing is kept.
 static bool is_new(struct candidates *found, const struct candidate *candidate)
 {
-	struct key_part *parts = POOL_ARRAY(found->pool, struct key_part, candidate->n_parts);
+	struct pool_mark mark = pool_mark(found->scratch);
 
+	if (!all_share(candidate))
+		return true;
+	struct key_part *parts = POOL_ARRAY(found->scratch, struct key_part, candidate->n_parts);
 	for (size_t i = 0; i < candidate->n_parts; i++) {
 		const struct candidate_part *part = &candidate->parts[i];
-		if (!candidate->providers[i]->shares)
-			return true;
 		parts[i] = (struct key_part){ candidate_group_index(found, part),
 			part->n_demands > 0 ? candidate_demand_index(part) : 0, candidate->providers[i]->id };
 	}
 	qsort(parts, candidate->n_parts, sizeof(*parts), by_part);
-	return key_set_add(&found->emitted, str_n((const char *)parts, candidate->n_parts * sizeof(*parts))).p != NULL;
+	struct str key = str_n((const char *)parts, candidate->n_parts * sizeof(*parts));
+	bool is_first = key_set_add(&found->emitted, key).p != NULL;
+	pool_rewind(found->scratch, mark);
+	return is_first;
 }
 
 static void note_giver(struct candidates *found, struct grove *grove, const struct candidate_provider *provider)
