@@ -9,38 +9,14 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 
 use IO::Select;
-use POSIX ();
 use Test::More;
 use Time::HiRes ();
 
 use Tenure::Instance;
+use Tenure::Parallel;
 
 my ($workers, $many) = (4, 9);
 my $path = '/v2.0/modest/namespaces/default/configmaps';
-
-# A request in a process of its own: a handle from which its status comes.
-sub ask {
-    my ($client, @request) = @_;
-    pipe my $read, my $write or die "pipe: $!\n";
-    my $pid = fork // die "fork: $!\n";
-    if ($pid == 0) {
-        close $read;
-        my $answer = eval { $client->request(@request) };
-        my $retry = $answer ? $answer->{headers}{'retry-after'} // '-' : '-';
-        syswrite $write, $answer ? "$answer->{status} $retry\n" : "$@\n";
-        POSIX::_exit(0);
-    }
-    close $write;
-    return { pid => $pid, read => $read };
-}
-
-sub told {
-    my ($asked) = @_;
-    my $line = readline $asked->{read};
-    waitpid $asked->{pid}, 0;
-    chomp $line;
-    return $line;
-}
 
 sub shared_file {
     my ($instance) = @_;
@@ -56,7 +32,7 @@ sub check_shares {
     my ($instance, $what) = @_;
     my $greedy = $instance->service('eve:greedy:admin');
     my $lock = $instance->sql_locks("SELECT id FROM tenants WHERE name = 'greedy' FOR UPDATE");
-    my @asked = map { ask($greedy, 'PUT', "/v2.0/greedy/namespaces/default/configmaps/c$_", json => { data => {} }) } 1 .. $many;
+    my @asked = map { Tenure::Parallel::begin($greedy, 'PUT', "/v2.0/greedy/namespaces/default/configmaps/c$_", json => { data => {} }) } 1 .. $many;
     my %by_handle = map { $_->{read} => $_ } @asked;
     my $select = IO::Select->new(map { $_->{read} } @asked);
     my @refused;
@@ -64,7 +40,7 @@ sub check_shares {
     while (@refused < $many - $workers && Time::HiRes::time() < $until) {
         for my $ready ($select->can_read(1)) {
             $select->remove($ready);
-            push @refused, told($by_handle{$ready});
+            push @refused, Tenure::Parallel::told($by_handle{$ready});
         }
     }
     is scalar @refused, $many - $workers, "$what: what is more than the tenant's share is refused";
@@ -74,7 +50,7 @@ sub check_shares {
     is_deeply [ $select->can_read(0) ], [], "$what: while the first still wait";
     print {$lock} "ROLLBACK;\n";
     close $lock;
-    my @done = map { told($by_handle{$_}) } $select->handles;
+    my @done = map { Tenure::Parallel::told($by_handle{$_}) } $select->handles;
     is_deeply [ grep { !/^20[01] / } @done ], [], "$what: which are done in the end";
     return;
 }

@@ -7,43 +7,19 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
-use POSIX ();
 use Test::More;
 use Time::HiRes ();
 
 use Tenure::Instance;
-
-# A request in a process of its own: a handle from which its status comes.
-sub ask {
-    my ($client, @request) = @_;
-    pipe my $read, my $write or die "pipe: $!\n";
-    my $pid = fork // die "fork: $!\n";
-    if ($pid == 0) {
-        close $read;
-        my $answer = eval { $client->request(@request) };
-        my $retry = $answer ? $answer->{headers}{'retry-after'} // '-' : '-';
-        syswrite $write, $answer ? "$answer->{status} $retry\n" : "$@\n";
-        POSIX::_exit(0);
-    }
-    close $write;
-    return { pid => $pid, read => $read };
-}
-
-sub told {
-    my ($asked) = @_;
-    my $line = readline $asked->{read};
-    waitpid $asked->{pid}, 0;
-    chomp $line;
-    return $line;
-}
+use Tenure::Parallel;
 
 subtest 'a request that hangs' => sub {
     my $instance = Tenure::Instance->start(workers => 2, settings => { 'tenure.worker_deadline' => '3s', 'database.lock_wait' => '60s' },
         allow => [qr/worker \d+ ended by signal 9/]);
     $instance->admin->make_tenant('greedy');
     my $lock = $instance->sql_locks("SELECT id FROM tenants WHERE name = 'greedy' FOR UPDATE");
-    my $asked = ask($instance->admin, 'PUT', '/v2.0/greedy/namespaces/default/configmaps/c', json => { data => {} });
-    like told($asked), qr/^5\d\d /, 'ends';
+    my $asked = Tenure::Parallel::begin($instance->admin, 'PUT', '/v2.0/greedy/namespaces/default/configmaps/c', json => { data => {} });
+    like Tenure::Parallel::told($asked), qr/^5\d\d /, 'ends';
     like $instance->log_text('admin'), qr/is killed: its request takes longer than worker_deadline/, 'its worker was killed';
     print {$lock} "ROLLBACK;\n";
     close $lock;

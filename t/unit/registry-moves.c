@@ -4,28 +4,10 @@
 // of what has changed since they were queued.
 #include "base/base.h"
 
-#include "registry-fixture.h"
+#include "registry-rows.h"
 #include "sql/locks.h"
 
 // ---- the world as text
-
-// The one text that a query of the test's own answers.
-static struct str sql_text(const char *sql)
-{
-	struct db *db = db_open(&server.config, true);
-	struct db_rows rows;
-	struct str text = STR("(failed)");
-
-	if (db_run(db, here.pool, TEST_QUERY(sql, "s"), NULL, &rows) == DB_OK && rows.n == 1)
-		text = db_at(&rows, 0, 0)->null ? STR("") : str_dup(here.pool, db_at(&rows, 0, 0)->s);
-	else
-		diag("%s: %s", sql, db_error(db));
-	db_close(&db);
-	return text;
-}
-
-#define TENANT(id) "COALESCE((SELECT name FROM tenants WHERE id = " id "), '-')"
-#define PATH(x) "CONCAT(" x ".namespace, '/', (SELECT LEFT(plural, 2) FROM types WHERE id = " x ".type_id), ':', " x ".name)"
 
 // What the last request wrote into the log, ordered by path: within one statement the database chooses the order.
 static struct str log_of_last(void)

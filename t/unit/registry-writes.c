@@ -3,25 +3,7 @@
 // another tenant's resources of the same names stay as they are; what is refused, and in which words.
 #include "base/base.h"
 
-#include "registry-fixture.h"
-
-// The one text that a query of the test's own answers.
-static struct str sql_text(const char *sql)
-{
-	struct db *db = db_open(&server.config, true);
-	struct db_rows rows;
-	struct str text = STR("(failed)");
-
-	if (db_run(db, here.pool, TEST_QUERY(sql, "s"), NULL, &rows) == DB_OK && rows.n == 1)
-		text = db_at(&rows, 0, 0)->null ? STR("") : str_dup(here.pool, db_at(&rows, 0, 0)->s);
-	else
-		diag("%s: %s", sql, db_error(db));
-	db_close(&db);
-	return text;
-}
-
-#define TENANT(id) "COALESCE((SELECT name FROM tenants WHERE id = " id "), '-')"
-#define PATH(x) "CONCAT(" x ".namespace, '/', (SELECT LEFT(plural, 2) FROM types WHERE id = " x ".type_id), ':', " x ".name)"
+#include "registry-rows.h"
 
 // What the last request wrote into the log, in the log's order: verb, tenant, path, revision, which etags, fields, moves, who; and
 // whether the resource's row names that change as its last.

@@ -37,4 +37,29 @@ sub run {
     return @told;
 }
 
+# A request by a Tenure::Client in a process of its own: a handle, whose member read can be waited for. told(handle): its status
+# and Retry-After ("-": none), when it has come.
+sub begin {
+    my ($client, @request) = @_;
+    pipe my $read, my $write or die "pipe: $!\n";
+    my $pid = fork // die "fork: $!\n";
+    if ($pid == 0) {
+        close $read;
+        my $answer = eval { $client->request(@request) };
+        my $retry = $answer ? $answer->{headers}{'retry-after'} // '-' : '-';
+        syswrite $write, $answer ? "$answer->{status} $retry\n" : "$@\n";
+        POSIX::_exit(0);
+    }
+    close $write;
+    return { pid => $pid, read => $read };
+}
+
+sub told {
+    my ($asked) = @_;
+    my $line = readline $asked->{read};
+    waitpid $asked->{pid}, 0;
+    chomp $line;
+    return $line;
+}
+
 1;
