@@ -168,7 +168,7 @@ package Tenure::Strangers;
 # tenants: how many bear a word's name, of those that ask and of those that are only asked about, each.
 sub new {
     my ($class, %option) = @_;
-    my $self = bless { instance => $option{instance}, seed => $option{seed}, tenants => [], marks => {}, twins => {}, taken => {} }, $class;
+    my $self = bless { instance => $option{instance}, seed => $option{seed}, tenants => [], marks => {}, twins => {}, taken => {}, made => {} }, $class;
     srand $option{seed};
     ($self->{strong}, $self->{weak}) = words();
     $self->{is_strong} = { map { $_ => 1 } @{ $self->{strong} } };
@@ -462,7 +462,7 @@ sub _twin {
                 $twin =~ s/([A-Z])/chr(65 + (ord($1) - 65 + $shift + $k++ % 3) % 26)/ge;
                 $twin =~ s/([\x{ff41}-\x{ff5a}])/chr(0xff41 + (ord($1) - 0xff41 + $shift + $k++ % 3) % 26)/ge;
             }
-            last if !$known{$twin} && $twin !~ /\A-|-\z/;
+            last if !$known{$twin} && !$self->{made}{$twin} && $twin !~ /\A-|-\z/;
         }
         $twin;
     };
@@ -819,6 +819,10 @@ sub _own {
     $request->{asker}{has}{$_} = 1 for ($request->{bodies}[$side] // '') =~ /"([^"\\]+)"/g;
     # What it has put into its own things it may see there.
     $self->{marks}{$_}{ $request->{asker}{index} } = 1 for grep { $self->{marks}{$_} } keys %{ $request->{asker}{has} };
+    # A name that nobody had is somebody's now: from here on another stands for what nobody has.
+    if ($side == 1) {
+        $self->{made}{ delete $self->{twins}{$_} } = 1 for grep { defined $self->{twins}{$_} } keys %{ $request->{twins} };
+    }
     return;
 }
 
