@@ -98,22 +98,14 @@ subtest 'request ids' => sub {
 
 subtest 'the access log' => sub {
     my $get = $ann->get($url);
-    my $id  = $get->request_id;
-    my ($line) = grep { /\Q$id\E/ } split /\n/, Tenure::Instance::read_file($instance->dir . '/log/service-access.log');
+    my $line = $instance->access_line('service', $get);
     ok $line, 'has a line for each request' or return;
     like $line, qr/\A127\.0\.0\.1 - ann \[[^]]+\] "GET \Q$url\E HTTP\/1\.\d" 200 \d+ "[^"]*" "[^"]*" /, 'in the combined form';
     like $line, qr/ service OK 1 "t1"\z/i, 'with endpoint, outcome, tries and, last and quoted, the tenant';
-    my $line_of = sub {
-        my ($endpoint, $response) = @_;
-        my $id = $response->request_id;
-        return (grep { /\Q$id\E/ } split /\n/, Tenure::Instance::read_file($instance->dir . "/log/$endpoint-access.log"))[0] // '';
-    };
-    like $line_of->('service', $ann->get('/apis')), qr/ "t1"\z/, 'where the address names none, the tenant of who asked';
-    like $line_of->('service', $ann->get('/v2.0/t2/persistentvolumes/x')), qr/ "t2"\z/, 'where it names one, that one';
-    like $line_of->('admin', $admin->get('/v2.0')), qr/ "-"\z/, 'an operator of no tenant asks for none';
-    $admin->put('/v2.0/' . '%22%20evil%22');
-    my ($last) = grep { /evil/ } split /\n/, Tenure::Instance::read_file($instance->dir . '/log/admin-access.log');
-    like $last, qr/"[^"]*evil[^"]*"\z/, 'in which no id can break out of its quotes';
+    like $instance->access_line('service', $ann->get('/apis')), qr/ "t1"\z/, 'where the address names none, the tenant of who asked';
+    like $instance->access_line('service', $ann->get('/v2.0/t2/persistentvolumes/x')), qr/ "t2"\z/, 'where it names one, that one';
+    like $instance->access_line('admin', $admin->get('/v2.0')), qr/ "-"\z/, 'an operator of no tenant asks for none';
+    like $instance->access_line('admin', $admin->put('/v2.0/' . '%22%20evil%22')), qr/"[^"]*evil[^"]*"\z/, 'in which no id can break out of its quotes';
 };
 
 done_testing;

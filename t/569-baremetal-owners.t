@@ -46,14 +46,9 @@ subtest 'an unknown owner' => sub {
 };
 
 subtest 'the access log' => sub {
-    my $line_of = sub {
-        my ($response) = @_;
-        my $id = $response->request_id =~ s/\Areq-//r;
-        return (grep { /\Q$id\E/ } split /\n/, Tenure::Instance::read_file($instance->dir . '/log/combined-access.log'))[0] // '';
-    };
     my $logs = sub {
         my ($response, $tenant, $name) = @_;
-        like $line_of->($response), qr/ "\Q$tenant\E"\z/, "$name: $tenant";
+        like $instance->access_line('combined', $response), qr/ "\Q$tenant\E"\z/, "$name: $tenant";
     };
     my $post = $metal->request('POST', '/nodes', json => { %v, name => 'l1', owner => 't1' });
     $logs->($post, 't1', 'POST of a node');

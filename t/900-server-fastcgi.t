@@ -207,6 +207,7 @@ subtest 'the access log' => sub {
             SERVER_PROTOCOL => 'HTTP/1.1 200',
         ],
     );
+    ok Tenure::Daemon::wait_until(sub { $daemon->access_text =~ /evil/ }), 'the request is logged';
     my @lines = split /\n/, $daemon->access_text;
     my $quoted = qr/"(?:[^"\\]|\\x[0-9a-f]{2})*"/;
     my $form = qr/\A192\.0\.2\.1 - - \[\d\d\/[A-Z][a-z]{2}\/\d{4}(?::\d\d){3} \+0000\] $quoted \d{3} (?:\d+|-) $quoted $quoted [0-9a-f-]{36} \d+ service [a-z-]+ \d+ $quoted\z/;

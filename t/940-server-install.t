@@ -138,7 +138,8 @@ subtest 'logrotate' => sub {
     mkdir $dir or die $!;
     $daemon->write_config(endpoint => { access_log => "$dir/service-access.log" });
     $daemon->start(args => [ '-p', "$dir/service.pid" ]);
-    ok $daemon->answers, 'a daemon that logs';
+    ok $daemon->answers && Tenure::Daemon::wait_until(sub { $daemon->read_file("$dir/service-access.log") =~ /GET/ }),
+        'a daemon that logs';
     $text =~ s{/\S*?/log/tenure/}{$dir/};
     $text =~ s{/\S*?run/tenure/}{$dir/};
     $text =~ s{/run/systemd/system}{/nonexistent};    # this machine's services are not the test's

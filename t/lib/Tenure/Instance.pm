@@ -299,6 +299,19 @@ sub wait_until {
     return 0;
 }
 
+# The line of the endpoint's access log for that answer; '' if there is none within half a minute. A worker writes the line after
+# the answer is with the client.
+sub access_line {
+    my ($self, $endpoint, $response) = @_;
+    my $id = $response->request_id =~ s/\Areq-//r;
+    my $line;
+    wait_until(sub {
+        ($line) = grep { /\Q$id\E/ } split /\n/, read_file($self->dir . "/log/$endpoint-access.log");
+        return defined $line;
+    });
+    return $line // '';
+}
+
 # kill and start: a power cut of the database server.
 sub database {
     my ($self, $verb) = @_;
