@@ -32,28 +32,22 @@ static bool parse_noauth(struct pool *pool, struct str token, struct principal *
 	return true;
 }
 
-static bool has_role(struct str roles, struct str role)
-{
-	struct str item;
-
-	while (str_split(&roles, ',', &item)) {
-		if (str_eq(str_trim(item), role))
-			return true;
-	}
-	return false;
-}
-
+// The scope is the system if the header says so, otherwise the project of X-Project-Id, or the token's tenant.
 static void take_roles(const struct request *request, struct principal *principal)
 {
 	struct str roles = request_header(request, "x-roles"), project = request_header(request, "x-project-id");
 
 	if (roles.p == NULL)
 		return;
-	principal->role = has_role(roles, STR("admin")) ? ROLE_OPERATOR : ROLE_NONE;
-	principal->reads_all = has_role(roles, STR("reader")) &&
-		str_eq(str_trim(request_header(request, "openstack-system-scope")), STR("all"));
 	if (project.p != NULL && auth_is_name(str_trim(project)))
 		principal->tenant = str_trim(project);
+	principal->has_roles = true;
+	principal->roles = roles;
+	principal->system_scope = str_eq(str_trim(request_header(request, "openstack-system-scope")), STR("all"));
+	principal->project = principal->system_scope ? STR("") : principal->tenant;
+	const struct openstack_scope scope = principal_openstack(principal);
+	principal->role = openstack_has_role(&scope, STR("admin")) ? ROLE_OPERATOR : ROLE_NONE;
+	principal->reads_all = principal->system_scope && openstack_has_role(&scope, STR("reader"));
 }
 
 static enum outcome identify(void *state, const struct identity *identity, bool *recognised)

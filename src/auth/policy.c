@@ -50,3 +50,32 @@ enum outcome policy_permits(const struct principal *principal, enum role needed,
 		return OUTCOME_NOT_FOUND;
 	return principal->role >= needed ? OUTCOME_OK : OUTCOME_FORBIDDEN;
 }
+
+// ---- roles and scopes of OpenStack
+
+struct openstack_scope principal_openstack(const struct principal *principal)
+{
+	static const struct str implied[] = {
+		[ROLE_NONE] = STR_INIT(""),
+		[ROLE_READER] = STR_INIT("reader"),
+		[ROLE_MEMBER] = STR_INIT("member,reader"),
+		[ROLE_ADMIN] = STR_INIT("member,reader"), // an admin of OpenStack may do all that an operator may
+		[ROLE_OPERATOR] = STR_INIT("admin,member,reader"),
+	};
+
+	assert(principal != NULL && (size_t)principal->role < COUNT_OF(implied));
+	if (principal->has_roles)
+		return (struct openstack_scope){ principal->roles, principal->system_scope, principal->project };
+	return (struct openstack_scope){ implied[principal->role], principal->role == ROLE_OPERATOR, principal->tenant };
+}
+
+bool openstack_has_role(const struct openstack_scope *scope, struct str role)
+{
+	struct str rest = scope->roles, item;
+
+	while (str_split(&rest, ',', &item)) {
+		if (str_eq_nocase(str_trim(item), role))
+			return true;
+	}
+	return false;
+}
