@@ -3,7 +3,7 @@
 // The query of GET /resource_providers, behind a byte that is the microversion: filters within their bounds, or a reason.
 #include "fuzz.h"
 
-#include "api/placement/placement.h"
+#include "api/placement/common/placement.h"
 #include "base/config/config.h"
 #include "http/uri.h"
 

@@ -2,7 +2,7 @@
 // The dialect: which function runs which method of placement.wadl. Roles, transactions and parameters stand there.
 #include "base/base.h"
 
-#include "api/placement/placement.h"
+#include "api/placement/common/placement.h"
 
 static const struct endpoint endpoints[] = {
 	{ "getVersion", get_version },

@@ -2,7 +2,7 @@
 // Microversions, the document that tells of them, and the order in which a request is looked at.
 #include "base/base.h"
 
-#include "api/placement/placement.h"
+#include "api/placement/common/placement.h"
 #include "base/clock.h"
 #include "base/config/config.h"
 #include "base/pool.h"

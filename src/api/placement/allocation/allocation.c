@@ -2,9 +2,9 @@
 // /allocations, /resource_providers/{uuid}/allocations and /usages
 #include "base/base.h"
 
-#include "api/placement/allocation.h"
-#include "api/placement/placement.h"
-#include "api/placement/schema.h"
+#include "api/placement/allocation/allocation.h"
+#include "api/placement/common/placement.h"
+#include "api/placement/common/schema.h"
 #include "base/clock.h"
 #include "base/pool.h"
 

@@ -2,8 +2,8 @@
 // /traits: the catalogue.
 #include "base/base.h"
 
-#include "api/placement/placement.h"
-#include "api/placement/schema.h"
+#include "api/placement/common/placement.h"
+#include "api/placement/common/schema.h"
 #include "base/clock.h"
 #include "base/pool.h"
 #include "registry/trait/catalogue.h"

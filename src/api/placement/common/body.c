@@ -2,7 +2,7 @@
 // What comes: bodies and queries against their schemas.
 #include "base/base.h"
 
-#include "api/placement/placement.h"
+#include "api/placement/common/placement.h"
 #include "base/config/config.h"
 #include "base/pool.h"
 

@@ -2,8 +2,8 @@
 // /resource_classes
 #include "base/base.h"
 
-#include "api/placement/placement.h"
-#include "api/placement/schema.h"
+#include "api/placement/common/placement.h"
+#include "api/placement/common/schema.h"
 #include "base/pool.h"
 #include "registry/placement/resource_class.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
-#include "api/placement/placement.h"
-#include "api/placement/schema.h"
+#include "api/placement/common/placement.h"
+#include "api/placement/common/schema.h"
 
 static bool is_word(const void *arg, struct str text)
 {

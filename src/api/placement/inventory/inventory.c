@@ -2,8 +2,8 @@
 // /resource_providers/{uuid}/inventories, and /usages there, which are the other side of the same rows.
 #include "base/base.h"
 
-#include "api/placement/placement.h"
-#include "api/placement/schema.h"
+#include "api/placement/common/placement.h"
+#include "api/placement/common/schema.h"
 #include "base/clock.h"
 #include "base/pool.h"
 #include "http/uri.h"

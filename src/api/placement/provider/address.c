@@ -2,7 +2,7 @@
 // Providers as addresses name them, and what writers of theirs rely on.
 #include "base/base.h"
 
-#include "api/placement/placement.h"
+#include "api/placement/common/placement.h"
 
 enum { SHOWN = 255 };
 

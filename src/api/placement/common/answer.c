@@ -2,7 +2,7 @@
 // What goes: JSON, links, and how fresh it is.
 #include "base/base.h"
 
-#include "api/placement/placement.h"
+#include "api/placement/common/placement.h"
 #include "base/clock.h"
 #include "base/pool.h"
 #include "http/uri.h"

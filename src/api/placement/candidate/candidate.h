@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // For the files of api/placement/ only: requests for allocation candidates.
-#ifndef TENURE_API_PLACEMENT_CANDIDATE_H
-#define TENURE_API_PLACEMENT_CANDIDATE_H
+#ifndef TENURE_API_PLACEMENT_CANDIDATE_CANDIDATE_H
+#define TENURE_API_PLACEMENT_CANDIDATE_CANDIDATE_H
 
-#include "api/placement/placement.h"
+#include "api/placement/common/placement.h"
 #include "registry/candidates/candidate.h"
 
 // The parameters of GET /allocation_candidates. OUTCOME_OK; _BAD_PARAMETER.

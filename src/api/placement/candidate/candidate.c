@@ -3,7 +3,7 @@
 // needed for the trees and not for all that can be made of them.
 #include "base/base.h"
 
-#include "api/placement/candidate.h"
+#include "api/placement/candidate/candidate.h"
 
 #include "base/clock.h"
 #include "base/config/config.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For the files of api/placement/ only: the schemas, or parts of them, that several kinds of things share.
-#ifndef TENURE_API_PLACEMENT_SCHEMA_H
-#define TENURE_API_PLACEMENT_SCHEMA_H
+#ifndef TENURE_API_PLACEMENT_COMMON_SCHEMA_H
+#define TENURE_API_PLACEMENT_COMMON_SCHEMA_H
 
 #include "repr/schema/json_schema.h"
 

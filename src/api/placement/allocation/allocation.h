@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For the files of api/placement/ that are about allocations only.
-#ifndef TENURE_API_PLACEMENT_ALLOCATION_H
-#define TENURE_API_PLACEMENT_ALLOCATION_H
+#ifndef TENURE_API_PLACEMENT_ALLOCATION_ALLOCATION_H
+#define TENURE_API_PLACEMENT_ALLOCATION_ALLOCATION_H
 
 #include "repr/schema/json_schema.h"
 

@@ -2,8 +2,8 @@
 // /resource_providers/{uuid}/traits and …/aggregates
 #include "base/base.h"
 
-#include "api/placement/placement.h"
-#include "api/placement/schema.h"
+#include "api/placement/common/placement.h"
+#include "api/placement/common/schema.h"
 #include "base/pool.h"
 #include "registry/placement/aggregate.h"
 #include "registry/trait/trait.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // For the files of api/placement/ only: the parameters member_of, required, resources and in_tree, as lists of providers and
 // requests for candidates have them, by microversion.
-#ifndef TENURE_API_PLACEMENT_TERMS_H
-#define TENURE_API_PLACEMENT_TERMS_H
+#ifndef TENURE_API_PLACEMENT_PROVIDER_TERMS_H
+#define TENURE_API_PLACEMENT_PROVIDER_TERMS_H
 
 #include "api/call.h"
 #include "registry/placement/provider.h"

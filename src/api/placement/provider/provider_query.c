@@ -2,9 +2,9 @@
 // What GET /resource_providers may ask for, by microversion.
 #include "base/base.h"
 
-#include "api/placement/placement.h"
-#include "api/placement/schema.h"
-#include "api/placement/terms.h"
+#include "api/placement/common/placement.h"
+#include "api/placement/common/schema.h"
+#include "api/placement/provider/terms.h"
 #include "base/pool.h"
 
 struct reading {

@@ -3,7 +3,7 @@
 // sentence that every error of that status has; what went wrong here stands in its last line.
 #include "base/base.h"
 
-#include "api/placement/placement.h"
+#include "api/placement/common/placement.h"
 #include "base/pool.h"
 #include "http/media.h"
 

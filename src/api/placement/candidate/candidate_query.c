@@ -3,10 +3,10 @@
 // in its suffix: resources1, required1, member_of1 and in_tree1 belong together.
 #include "base/base.h"
 
-#include "api/placement/candidate.h"
+#include "api/placement/candidate/candidate.h"
 
-#include "api/placement/schema.h"
-#include "api/placement/terms.h"
+#include "api/placement/common/schema.h"
+#include "api/placement/provider/terms.h"
 #include "base/buf.h"
 #include "base/pool.h"
 

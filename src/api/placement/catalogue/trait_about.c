@@ -2,8 +2,8 @@
 // Tenure's own: what people are told about a trait, and which providers have it.
 #include "base/base.h"
 
-#include "api/placement/placement.h"
-#include "api/placement/schema.h"
+#include "api/placement/common/placement.h"
+#include "api/placement/common/schema.h"
 #include "base/pool.h"
 #include "registry/trait/catalogue.h"
 

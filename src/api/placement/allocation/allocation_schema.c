@@ -2,9 +2,9 @@
 // The bodies of PUT /allocations/{consumer_uuid} and POST /allocations, by microversion.
 #include "base/base.h"
 
-#include "api/placement/allocation.h"
-#include "api/placement/placement.h"
-#include "api/placement/schema.h"
+#include "api/placement/allocation/allocation.h"
+#include "api/placement/common/placement.h"
+#include "api/placement/common/schema.h"
 
 #define END { NULL, NULL }
 #define OBJECT(members, names) { .types = SCHEMA_OBJECT, .properties = (members), .required = (names), .closed = true }

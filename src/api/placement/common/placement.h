@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For the files of api/placement/ only: the Placement API, microversions 1.0 to 1.39, as its clients know it.
-#ifndef TENURE_API_PLACEMENT_PLACEMENT_H
-#define TENURE_API_PLACEMENT_PLACEMENT_H
+#ifndef TENURE_API_PLACEMENT_COMMON_PLACEMENT_H
+#define TENURE_API_PLACEMENT_COMMON_PLACEMENT_H
 
 #include "api/call.h"
 #include "api/conditions.h"
