@@ -2,7 +2,13 @@
 // The dialect: which function runs which method of placement.wadl. Roles, transactions and parameters stand there.
 #include "base/base.h"
 
+#include "api/placement/allocation/allocation.h"
+#include "api/placement/candidate/candidate.h"
+#include "api/placement/catalogue/catalogue.h"
 #include "api/placement/common/placement.h"
+#include "api/placement/inventory/inventory.h"
+#include "api/placement/provider/provider.h"
+#include "api/placement/version.h"
 
 static const struct endpoint endpoints[] = {
 	{ "getVersion", get_version },

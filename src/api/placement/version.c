@@ -2,7 +2,11 @@
 // Microversions, the document that tells of them, and the order in which a request is looked at.
 #include "base/base.h"
 
+#include "api/placement/catalogue/catalogue.h"
 #include "api/placement/common/placement.h"
+#include "api/placement/inventory/inventory.h"
+#include "api/placement/provider/provider.h"
+#include "api/placement/version.h"
 #include "base/clock.h"
 #include "base/config/config.h"
 #include "base/pool.h"

@@ -5,8 +5,10 @@
 #include "api/placement/allocation/allocation.h"
 #include "api/placement/common/placement.h"
 #include "api/placement/common/schema.h"
+#include "api/placement/provider/provider.h"
 #include "base/clock.h"
 #include "base/pool.h"
+#include "registry/placement/allocation.h"
 
 // ---- what comes
 

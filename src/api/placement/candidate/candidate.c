@@ -4,7 +4,7 @@
 #include "base/base.h"
 
 #include "api/placement/candidate/candidate.h"
-
+#include "api/placement/common/placement.h"
 #include "base/clock.h"
 #include "base/config/config.h"
 

@@ -3,10 +3,12 @@
 #ifndef TENURE_API_PLACEMENT_CANDIDATE_CANDIDATE_H
 #define TENURE_API_PLACEMENT_CANDIDATE_CANDIDATE_H
 
-#include "api/placement/common/placement.h"
+#include "api/call.h"
 #include "registry/candidates/candidate.h"
 
-// The parameters of GET /allocation_candidates. OUTCOME_OK; _BAD_PARAMETER.
+// Reads the parameters of GET /allocation_candidates. OUTCOME_OK; _BAD_PARAMETER.
 enum outcome read_candidate_query(struct call *call, struct candidate_query *query);
+
+handler_fn list_candidates;
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/base.h"
 
 #include "api/placement/candidate/candidate.h"
-
+#include "api/placement/common/placement.h"
 #include "api/placement/common/schema.h"
 #include "api/placement/provider/terms.h"
 #include "base/buf.h"

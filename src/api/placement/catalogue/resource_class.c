@@ -2,6 +2,7 @@
 // /resource_classes
 #include "base/base.h"
 
+#include "api/placement/catalogue/catalogue.h"
 #include "api/placement/common/placement.h"
 #include "api/placement/common/schema.h"
 #include "base/pool.h"

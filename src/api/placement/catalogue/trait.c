@@ -2,10 +2,12 @@
 // /traits: the catalogue.
 #include "base/base.h"
 
+#include "api/placement/catalogue/catalogue.h"
 #include "api/placement/common/placement.h"
 #include "api/placement/common/schema.h"
 #include "base/clock.h"
 #include "base/pool.h"
+#include "registry/placement/provider.h"
 #include "registry/trait/catalogue.h"
 
 // ---- the query
@@ -105,14 +107,19 @@ enum outcome fail_no_trait(struct call *call, struct str name)
 	return call_fail(call, OUTCOME_NOT_FOUND, "No such trait(s): %.*s.", STR_ARG(shown(name, 255)));
 }
 
+enum outcome find_trait(struct call *call, struct trait *trait)
+{
+	struct str name = call_param(call, "name");
+	enum outcome outcome = trait_get(call->registry, name, trait);
+
+	return outcome == OUTCOME_NOT_FOUND ? fail_no_trait(call, name) : outcome;
+}
+
 enum outcome show_trait(struct call *call)
 {
 	struct trait trait;
-	struct str name = call_param(call, "name");
-	enum outcome outcome = trait_get(call->registry, name, &trait);
+	enum outcome outcome = find_trait(call, &trait);
 
-	if (outcome == OUTCOME_NOT_FOUND)
-		return fail_no_trait(call, name);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	answer_fresh(call, trait.updated_us);

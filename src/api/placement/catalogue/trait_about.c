@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tenure's own: what people are told about a trait, and which providers have it.
+// Tenure's own extension: a trait's description, and whether it is deprecated.
 #include "base/base.h"
 
+#include "api/placement/catalogue/catalogue.h"
 #include "api/placement/common/placement.h"
 #include "api/placement/common/schema.h"
 #include "base/pool.h"
@@ -13,14 +14,6 @@ static const struct json_property about_members[] = {
 	{ "description", &description_string }, { "deprecated", &boolean }, { NULL, NULL },
 };
 static const struct json_schema about_schema = { .types = SCHEMA_OBJECT, .properties = about_members, .closed = true };
-
-static enum outcome find_trait(struct call *call, struct trait *trait)
-{
-	struct str name = call_param(call, "name");
-	enum outcome outcome = trait_get(call->registry, name, trait);
-
-	return outcome == OUTCOME_NOT_FOUND ? fail_no_trait(call, name) : outcome;
-}
 
 static void add_bool(struct buf *json, const char *name, bool value)
 {
@@ -74,16 +67,4 @@ enum outcome put_trait_about(struct call *call)
 	if (outcome == OUTCOME_OK)
 		write_about(call, &trait);
 	return outcome;
-}
-
-enum outcome list_trait_providers(struct call *call)
-{
-	struct trait trait;
-	enum outcome outcome = find_trait(call, &trait);
-
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	struct str name = str_dup(call->pool, trait.name);
-	const struct provider_requirement requirement = { .traits = &name, .n = 1 };
-	return write_providers(call, &(struct provider_query){ .requirements = &requirement, .n_requirements = 1 });
 }

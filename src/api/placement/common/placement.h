@@ -4,13 +4,11 @@
 #define TENURE_API_PLACEMENT_COMMON_PLACEMENT_H
 
 #include "api/call.h"
-#include "api/conditions.h"
-#include "registry/placement/allocation.h"
 #include "repr/schema/json_schema.h"
 
-// Minor numbers of 1.N. VERSION_NONE: the request's could not be read.
+// Minor numbers N of microversions 1.N; call->version is the one of the request. VERSION_NONE: it could not be read.
 enum { VERSION_MIN = 0, VERSION_MAX = 39, VERSION_NONE = 1000 };
-// What came with which.
+// The microversion that brought each feature.
 enum {
 	VERSION_MEMBER_OF = 3, VERSION_RESOURCES = 4, VERSION_CLASS_WITHOUT_BODY = 7, VERSION_CONSUMER_PROJECT = 8,
 	VERSION_ALLOCATIONS_BY_PROVIDER = 12, VERSION_NESTED = 14, VERSION_CACHE_HEADERS = 15, VERSION_CANDIDATE_LIMIT = 16,
@@ -22,13 +20,6 @@ enum {
 	VERSION_MEMBER_OF_NONE = 32, VERSION_MAPPINGS = 34, VERSION_REPARENT = 37, VERSION_CONSUMER_TYPE = 38,
 	VERSION_REQUIRED_ANY = 39
 };
-
-// ---- version.c: microversions; call->version is the one asked for
-
-handler_fn get_version;
-// struct dialect's enter and leave.
-enum outcome placement_enter(struct call *call, enum outcome found);
-void placement_leave(struct call *call);
 
 // ---- problem.c: {"errors": [{…}]}
 
@@ -72,41 +63,5 @@ void add_string(struct buf *out, const char *name, struct str value);
 void add_number(struct buf *out, const char *name, uint64_t value);
 void add_uuid(struct buf *out, const char *name, struct uuid uuid);
 void add_fraction(struct buf *out, const char *name, double value);
-
-// ---- address.c
-
-// The provider's uid from the address. OUTCOME_OK; _NOT_FOUND: no uuid at all, so there is no such provider.
-enum outcome provider_uid(struct call *call, struct uuid *uid);
-// As read_body; but when the body is wrong, and there is no such provider either, that is told.
-enum outcome read_provider_body(struct call *call, const struct uuid *uid, const struct json_schema *schema,
-	const struct doc **body);
-// What a writer relies on: If-Match, and the body's resource_provider_generation (body NULL: none). The guard refers to
-// *conditions.
-enum outcome read_guard(struct call *call, const struct doc *body, struct conditions *conditions,
-	struct provider_guard *guard);
-
-// ---- provider_query.c
-
-// The filters of GET /resource_providers. OUTCOME_OK; _BAD_PARAMETER.
-enum outcome read_provider_query(struct call *call, struct provider_query *query);
-
-// Answers a list of them (provider.c).
-enum outcome write_providers(struct call *call, const struct provider_query *query);
-// OUTCOME_NOT_FOUND "No such trait(s): …" (trait.c).
-enum outcome fail_no_trait(struct call *call, struct str name);
-
-// ---- handlers
-
-handler_fn list_traits, show_trait, make_trait, drop_trait;
-handler_fn get_trait_about, put_trait_about, list_trait_providers;
-handler_fn get_provider_traits, put_provider_traits, delete_provider_traits, put_provider_trait, delete_provider_trait;
-handler_fn list_resource_classes, create_resource_class, get_resource_class, put_resource_class, delete_resource_class;
-handler_fn list_providers, create_provider, get_provider, put_provider, delete_provider;
-handler_fn list_inventories, create_inventory, put_inventories, delete_inventories;
-handler_fn get_inventory, put_inventory, delete_inventory;
-handler_fn get_aggregates, put_aggregates;
-handler_fn list_usages, get_total_usages;
-handler_fn list_candidates;
-handler_fn list_provider_allocations, post_allocations, get_allocations, put_allocations, delete_allocations;
 
 #endif

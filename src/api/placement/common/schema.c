@@ -3,6 +3,7 @@
 
 #include "api/placement/common/placement.h"
 #include "api/placement/common/schema.h"
+#include "registry/placement/allocation.h"
 
 static bool is_word(const void *arg, struct str text)
 {

@@ -4,9 +4,12 @@
 
 #include "api/placement/common/placement.h"
 #include "api/placement/common/schema.h"
+#include "api/placement/inventory/inventory.h"
+#include "api/placement/provider/provider.h"
 #include "base/clock.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/placement/inventory.h"
 
 #define RATIO_MAX 3.40282e+38
 

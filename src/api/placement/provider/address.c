@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "api/placement/common/placement.h"
+#include "api/placement/provider/provider.h"
 
 enum { SHOWN = 255 };
 

@@ -2,8 +2,10 @@
 // /resource_providers and /resource_providers/{uuid}
 #include "base/base.h"
 
+#include "api/placement/catalogue/catalogue.h"
 #include "api/placement/common/placement.h"
 #include "api/placement/common/schema.h"
+#include "api/placement/provider/provider.h"
 #include "base/clock.h"
 #include "base/pool.h"
 #include "registry/log/stale.h"
@@ -140,6 +142,18 @@ enum outcome list_providers(struct call *call)
 	enum outcome outcome = read_provider_query(call, &query);
 
 	return outcome == OUTCOME_OK ? write_providers(call, &query) : outcome;
+}
+
+enum outcome list_trait_providers(struct call *call)
+{
+	struct trait trait;
+	enum outcome outcome = find_trait(call, &trait);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	struct str name = str_dup(call->pool, trait.name);
+	const struct provider_requirement requirement = { .traits = &name, .n = 1 };
+	return write_providers(call, &(struct provider_query){ .requirements = &requirement, .n_requirements = 1 });
 }
 
 // ---- writing

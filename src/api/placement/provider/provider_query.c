@@ -4,6 +4,7 @@
 
 #include "api/placement/common/placement.h"
 #include "api/placement/common/schema.h"
+#include "api/placement/provider/provider.h"
 #include "api/placement/provider/terms.h"
 #include "base/pool.h"
 

@@ -4,6 +4,7 @@
 
 #include "api/placement/common/placement.h"
 #include "api/placement/common/schema.h"
+#include "api/placement/provider/provider.h"
 #include "base/pool.h"
 #include "registry/placement/aggregate.h"
 #include "registry/trait/trait.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
-#include "api/placement/provider/terms.h"
-
 #include "api/placement/common/placement.h"
+#include "api/placement/provider/terms.h"
 #include "base/pool.h"
 
 enum { SHOWN = 255 };
