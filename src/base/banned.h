@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that trust a NUL, a locale or a static buffer: their use does not compile.
+// Functions that rely on a terminating NUL, on the locale or on a static buffer. A file that uses one of them does not compile.
 #ifndef TENURE_BASE_BANNED_H
 #define TENURE_BASE_BANNED_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// First include of every .c file: the language we write in, and what of libc we do not use.
+// The first include of every .c file: the standard headers that all files use, and the functions of libc that no file may use.
 #ifndef TENURE_BASE_BASE_H
 #define TENURE_BASE_BASE_H
 

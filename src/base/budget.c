@@ -16,17 +16,17 @@ struct guard {
 };
 
 struct account {
-	size_t used;            // bytes taken and not given back; may wrap where one thread frees what another made
-	size_t limit;           // of used; SIZE_MAX: none
-	int64_t cpu_us;         // granted; 0: no limit
+	size_t used;            // bytes allocated and not freed; wraps if one thread frees what another allocated
+	size_t limit;           // most that `used` may be; SIZE_MAX: no limit
+	int64_t cpu_us;         // CPU time granted; 0: no limit
 	int64_t cpu_begun_us;   // the thread's CPU time when it was first looked at; -1: not yet
 	bool granted;
 	unsigned held;
-	enum budget_end over;   // what was exceeded; BUDGET_KEPT: nothing
-	struct guard *guard;    // the innermost
+	enum budget_end over;   // which limit was exceeded; BUDGET_KEPT: none
+	struct guard *guard;    // the innermost guard
 	size_t paused_used, paused_limit;
 	bool paused;
-	// TENURE_BUDGET_FAULT
+	// For TENURE_BUDGET_FAULT (base/budget.h).
 	bool fault_known;
 	uint64_t fault_step, fault_at, fault_left;
 };
@@ -46,7 +46,7 @@ static void fault_begin(void)
 	}
 	if (account.fault_step == 0)
 		return;
-	if (account.fault_left > 0) // the last one got through
+	if (account.fault_left > 0) // the last request succeeded: begin again
 		account.fault_at = 1;
 	account.fault_left = account.fault_at;
 	budget_fuel = 0;
@@ -102,7 +102,7 @@ void budget_leave_broken(void)
 static void exceed(enum budget_end end)
 {
 	if (account.guard == NULL || !account.granted || account.paused)
-		return; // what answers the request has no limit
+		return; // no guard: code that answers a request that failed has no limit
 	if (account.held == 0)
 		budget_raise(end);
 	if (account.over == BUDGET_KEPT)
@@ -155,7 +155,7 @@ void budget_pause(void)
 
 void budget_resume(void)
 {
-	size_t grown = account.used - account.paused_used; // wraps if it has shrunk, and so does the sum
+	size_t grown = account.used - account.paused_used; // wraps if memory was freed meanwhile; the sum then wraps back
 
 	assert(account.paused);
 	account.paused = false;
@@ -169,7 +169,7 @@ void budget_take(size_t n)
 	if (account.limit != SIZE_MAX && (account.used > account.limit || n > account.limit - account.used))
 		exceed(BUDGET_MEMORY);
 	account.used += n;
-	budget_work(n < FUEL * 64 ? (int)(n / 64) : FUEL); // it is going to be written
+	budget_work(n < FUEL * 64 ? (int)(n / 64) : FUEL); // the caller writes the bytes, which takes time
 }
 
 void budget_give(size_t n)

@@ -32,7 +32,7 @@ char *buf_more(struct buf *buf, size_t n)
 
 void buf_add_u64(struct buf *buf, uint64_t value)
 {
-	char digits[20]; // UINT64_MAX has 20
+	char digits[20]; // UINT64_MAX has 20 digits
 	size_t at = sizeof(digits);
 
 	do {
@@ -52,7 +52,7 @@ void buf_add_i64(struct buf *buf, int64_t value)
 
 void buf_hex(char *to, const void *bytes, size_t n)
 {
-	// Pairs, since every answer has a few hundred of these.
+	// Digits in pairs, for speed: every answer has some hundred bytes in hex.
 	static const char pairs[] =
 		"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f"
 		"303132333435363738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f505152535455565758595a5b5c5d5e5f"
@@ -98,7 +98,7 @@ void buf_addf(struct buf *buf, const char *format, ...)
 	int n = vsnprintf(NULL, 0, format, args);
 	va_end(args);
 	assert(n >= 0);
-	// vsnprintf writes a NUL, too; it gets room, but is not counted.
+	// vsnprintf writes a NUL, too: it needs room, but is not counted.
 	(void)vsnprintf(buf_more(buf, (size_t)n + 1), (size_t)n + 1, format, again);
 	va_end(again);
 	buf->n += (size_t)n;

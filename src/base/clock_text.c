@@ -7,23 +7,23 @@
 
 enum { US = 1000000, DAY = 86400, DAYS_OF_400_YEARS = 146097, DAYS_BEFORE_1970 = 719468 /* from 1 March of the year 0 */ };
 
-// The earlier one of two between which the quotient lies.
+// The quotient, rounded towards minus infinity.
 static int64_t divide_down(int64_t value, int64_t by)
 {
 	return value / by - (value % by < 0);
 }
 
-// Calendar time of us microseconds since 1970, rounded down to a second, before 1970 as well. Not by gmtime_r: that takes a
-// lock for the time zone, which costs where a list has a thousand times. Years are counted from 1 March, so a leap day is the
-// last day of its year.
+// Calendar time of us microseconds since 1970, rounded down to a second, also before 1970. gmtime_r() is not used because it
+// locks the time zone, which is slow in a list with a thousand times. Years begin on 1 March, so a leap day is the last day of
+// its year.
 static struct tm utc(int64_t us)
 {
 	int64_t seconds = divide_down(us, US), day = divide_down(seconds, DAY);
 	int64_t since = day + DAYS_BEFORE_1970, era = divide_down(since, DAYS_OF_400_YEARS);
 	int of_day = (int)(seconds - day * DAY), of_era = (int)(since - era * DAYS_OF_400_YEARS);
-	int year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365; // of 400
+	int year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365; // year within a period of 400 years
 	int of_year = of_era - (365 * year + year / 4 - year / 100);
-	int month = (5 * of_year + 2) / 153; // March is 0; of five months two have 30 days
+	int month = (5 * of_year + 2) / 153; // March is 0; a period of five months has 153 days
 
 	return (struct tm){
 		.tm_sec = of_day % 60,
@@ -36,13 +36,13 @@ static struct tm utc(int64_t us)
 	};
 }
 
-// Written out because strftime's depend on the locale.
+// Not from strftime(), because its names depend on the locale.
 static const char days[7][4] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
 static const char months[12][4] = {
 	"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 };
 
-// With leading zeros; printf would be most of the price of a line in the access log.
+// Appends a number with leading zeros. printf() would take most of the time of writing a line of the access log.
 static void add_digits(struct buf *buf, int value, int digits)
 {
 	char *text = buf_more(buf, (size_t)digits);

@@ -11,7 +11,7 @@
 #include "base/digest.h"
 #include "base/log.h"
 
-// What OpenSSL can't refuse unless memory or the library itself is broken.
+// For calls to OpenSSL that fail only if memory is exhausted or the library is broken: logs and aborts.
 #define MUST(call) \
 	do { \
 		if ((call) != 1) \
@@ -26,8 +26,8 @@ _Noreturn static void broken(const char *call)
 
 void digest_sha256(struct str data, uint8_t out[DIGEST_SHA256])
 {
-	// Fetching an algorithm looks through OpenSSL's providers, and a context is made of several pieces: both are kept. The
-	// process owns them to its end.
+	// Both are kept until the process ends: fetching an algorithm searches OpenSSL's providers, and a context consists of
+	// several allocations.
 	static EVP_MD *sha256;
 	static EVP_MD_CTX *ctx;
 
@@ -40,7 +40,7 @@ void digest_sha256(struct str data, uint8_t out[DIGEST_SHA256])
 	MUST(EVP_DigestFinal_ex(ctx, out, NULL));
 }
 
-// Contexts that have taken in the key; each message starts from a fresh start of them.
+// Contexts that have hashed the key already. Each message starts from that state.
 struct digest_key {
 	EVP_MAC_CTX *sha256;
 	EVP_MAC_CTX *sha512;
@@ -48,7 +48,7 @@ struct digest_key {
 
 static EVP_MAC_CTX *keyed(EVP_MAC *hmac, const char *digest, struct str key)
 {
-	// The parameter takes a char *, but is only read.
+	// OSSL_PARAM takes a char *, though OpenSSL only reads it.
 	char name[16];
 	(void)snprintf(name, sizeof(name), "%s", digest);
 	OSSL_PARAM params[] = {
@@ -57,7 +57,7 @@ static EVP_MAC_CTX *keyed(EVP_MAC *hmac, const char *digest, struct str key)
 	};
 	EVP_MAC_CTX *ctx = EVP_MAC_CTX_new(hmac);
 
-	// A NULL key would mean "the one of before", so the empty key has an address, too.
+	// NULL would mean the key that was set before, so an empty key needs an address, too.
 	if (ctx != NULL && EVP_MAC_init(ctx, (const unsigned char *)(key.n > 0 ? key.p : ""), key.n, params) != 1) {
 		EVP_MAC_CTX_free(ctx);
 		ctx = NULL;
@@ -74,7 +74,7 @@ struct digest_key *digest_key_new(struct str key)
 		made->sha256 = keyed(hmac, "SHA256", key);
 		made->sha512 = keyed(hmac, "SHA512", key);
 	}
-	EVP_MAC_free(hmac); // the contexts hold a reference of their own
+	EVP_MAC_free(hmac); // the contexts hold their own references
 	if (made != NULL && (made->sha256 == NULL || made->sha512 == NULL))
 		digest_key_free(&made);
 	return made;
@@ -94,7 +94,7 @@ static void mac_of(EVP_MAC_CTX *ctx, const struct str *parts, size_t n, uint8_t 
 {
 	size_t written = 0;
 
-	MUST(EVP_MAC_init(ctx, NULL, 0, NULL)); // back to where the key is taken in and nothing else
+	MUST(EVP_MAC_init(ctx, NULL, 0, NULL)); // back to the state where only the key was hashed
 	for (size_t i = 0; i < n; i++) {
 		if (parts[i].n > 0)
 			MUST(EVP_MAC_update(ctx, (const unsigned char *)parts[i].p, parts[i].n));

@@ -13,13 +13,12 @@
 #include "base/log.h"
 
 enum {
-	LOG_LINE = 4096, // PIPE_BUF: a longer write to a pipe may be mixed with another process's
+	LOG_LINE = 4096, // PIPE_BUF: a longer write to a pipe may be mixed with another process's write
 	LOG_ID = 63,
-	TELL_AGAIN_S = 60, // between two lines about an access log that fails
+	TELL_AGAIN_S = 60, // seconds between two messages that the access log can't be written
 };
 
-// All state: where lines go, and the id of the request in progress. Nothing here allocates, because running out of memory is
-// logged, too.
+// The state of this module. It allocates no memory, because running out of memory is logged, too.
 static struct {
 	const char *program;
 	enum log_sink sink;
@@ -27,9 +26,9 @@ static struct {
 	bool journal;
 	char id[LOG_ID + 1];
 	int access_fd;
-	uint64_t lost;         // lines of the access log, since it failed; 0: it does not fail
-	time_t told;           // when that was logged last
-	char access[LOG_LINE]; // lines put off
+	uint64_t lost;         // lines of the access log lost since writing failed; 0: writing works
+	time_t told;           // when the failure was logged last
+	char access[LOG_LINE]; // lines put off by log_access_later()
 	size_t n_access;
 } out = { .program = "tenure", .least = LOG_LEVEL_INFO, .access_fd = -1 };
 
@@ -54,7 +53,8 @@ bool log_level_parse(struct str text, enum log_level *level)
 	return false;
 }
 
-// systemd.exec(5): JOURNAL_STREAM is the device and inode of the journal's stream; stderr may be redirected since.
+// systemd.exec(5): JOURNAL_STREAM has device and inode of the journal's stream. They are compared because stderr may have been
+// redirected since.
 static bool stderr_is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -88,12 +88,12 @@ void log_request(struct str id)
 
 enum { ESCAPED = 4 }; // length of \xHH
 
-// Whether the character of length n at p may stand in a log as it is.
+// May the character of n bytes at p be written to a log unchanged?
 static bool is_plain(const unsigned char *p, size_t n, bool quoting)
 {
 	if (n == 1)
 		return p[0] >= 0x20 && p[0] != 0x7f && !(quoting && (p[0] == '"' || p[0] == '\\'));
-	// U+0080 to U+009F are control characters as well; some terminals obey them.
+	// U+0080 to U+009F are control characters, too; some terminals obey them.
 	return n > 1 && !(n == 2 && p[0] == 0xc2 && p[1] < 0xa0);
 }
 
@@ -107,7 +107,7 @@ static size_t character(struct str s)
 	return 0;
 }
 
-// Cuts the next character off *s; its log form, at most 4 bytes, goes to to. Returns that form's length.
+// Cuts the next character off *s and writes its log form, at most 4 bytes, to the array `to`. Returns the length of that form.
 static size_t escape_next(struct str *s, bool quoting, char to[ESCAPED])
 {
 	static const char hex[] = "0123456789abcdef";
@@ -126,7 +126,7 @@ static size_t escape_next(struct str *s, bool quoting, char to[ESCAPED])
 	return ESCAPED;
 }
 
-// Length of what is plain ASCII at the start of s: nearly always all of it.
+// Length of the plain ASCII text at the start of s, which is nearly always the whole.
 static size_t plain_run(struct str s)
 {
 	size_t n = 0;
@@ -150,7 +150,7 @@ void log_escape(struct buf *buf, struct str s)
 	}
 }
 
-// Escaped text into to; what does not fit is replaced by "...". Returns the length.
+// Writes text, escaped, to the array `to` of `room` bytes. "..." replaces what does not fit. Returns the length written.
 static size_t escape_line(struct str text, char *to, size_t room)
 {
 	size_t n = 0;
@@ -180,7 +180,7 @@ static void write_stderr(enum log_level level, struct str text)
 	              (long)getpid());
 	size_t length = (size_t)n + escape_line(text, line + n, sizeof(line) - (size_t)n - 1);
 	line[length++] = '\n';
-	// A closed pipe is no fault. A full disk is one, and syslog is the last place to report it.
+	// A closed pipe is not reported. A full disk is, and syslog is the only place left for that.
 	if (write(STDERR_FILENO, line, length) != (ssize_t)length && errno != EPIPE && errno != EAGAIN)
 		syslog(LOG_DAEMON | levels[level].priority, "%s: %.*s", out.program, (int)(length - (size_t)n - 1), line + n);
 }
@@ -197,7 +197,7 @@ PRINTF_LIKE(2, 0) static void write_line(enum log_level level, const char *forma
 {
 	if (level > out.least)
 		return;
-	int saved = errno; // callers log between a failing call and their look at errno
+	int saved = errno; // kept, because callers log between a failing call and their use of errno
 	char text[LOG_LINE];
 	int start = out.id[0] != '\0' ? snprintf(text, sizeof(text), "[%s] ", out.id) : 0;
 	int rest = vsnprintf(text + start, sizeof(text) - (size_t)start, format, args);
@@ -231,7 +231,7 @@ static time_t seconds_now(void)
 	struct timespec now;
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec + 1; // never 0
+	return now.tv_sec + 1; // + 1, so that it is never 0
 }
 
 static void note_written(bool well, uint64_t lines)
@@ -268,7 +268,7 @@ static uint64_t lines_of(const char *text, size_t n)
 	return lines;
 }
 
-// A write that takes a part is of a disk that is full just now.
+// Was all of it written? A short write means that the disk has just become full.
 static bool is_whole(ssize_t written, size_t n)
 {
 	if (written >= 0 && (size_t)written < n)
@@ -301,7 +301,7 @@ bool log_access_open(const char *path)
 	if (strcmp(path, "stderr") == 0) {
 		fd = STDERR_FILENO;
 	} else if (path[0] != '\0') {
-		// The old file stays in use until the new one is open.
+		// The old file stays in use until the new file is open.
 		fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
 		if (fd < 0)
 			return false;

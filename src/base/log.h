@@ -15,7 +15,7 @@ enum log_sink { LOG_SINK_STDERR, LOG_SINK_SYSLOG };
 void log_open(const char *program, enum log_sink sink, enum log_level least);
 // Sets the request id that following lines carry; "" for none. Copies at most 63 bytes.
 void log_request(struct str id);
-// Control characters, and bytes that are not UTF-8, are written as \xHH: no value can forge a line.
+// Log one line. Control characters, and bytes that are not UTF-8, are written as \xHH, so no value can forge a line.
 void log_error(const char *format, ...) PRINTF_LIKE(1, 2);
 void log_warning(const char *format, ...) PRINTF_LIKE(1, 2);
 void log_info(const char *format, ...) PRINTF_LIKE(1, 2);
@@ -23,17 +23,18 @@ void log_debug(const char *format, ...) PRINTF_LIKE(1, 2);
 // False when the text is none of error, warning, info, debug.
 bool log_level_parse(struct str text, enum log_level *level);
 
-// The access log: a file of its own, opened for appending, or none.
-// Opens or opens again (after rotation); path "" closes it, "stderr" writes to stderr. False with errno when it can't.
+// The access log is a file of its own, to which lines are appended; it can also be switched off.
+// Opens the file, or opens it again after rotation. Path "" closes it, "stderr" writes to stderr. False with errno if the file
+// can't be opened; the old file stays in use then.
 bool log_access_open(const char *path);
-// Writes one finished line, behind those put off; does nothing when there is no access log.
+// Writes one line, after the lines that log_access_later() put off. Does nothing if there is no access log.
 void log_access(struct str line);
-// The same, but the line may be put off, to be written together with others: up to 4096 bytes are. The caller sees to it
-// that log_access_flush() follows soon; what was put off is lost with a process that is killed.
+// Like log_access(), but the line may be put off and written together with others, up to 4096 bytes. The caller calls
+// log_access_flush() soon. If the process is killed, the lines put off are lost.
 void log_access_later(struct str line);
 void log_access_flush(void);
-// Could the last line of the access log not be written, as where its disk is full? That is logged, too, at most once a minute,
-// and once more when lines can be written again; whoever is served does not notice.
+// Did the last write of the access log fail, for example on a full disk? The failure is logged at most once a minute, and its end
+// once. Requests are served all the same.
 bool log_access_fails(void);
 // Appends s with '"', '\\', control characters and bytes that are not UTF-8 as \xHH.
 struct buf;

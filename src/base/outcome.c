@@ -27,7 +27,7 @@ const char *outcome_title(enum outcome outcome)
 
 const char *outcome_name(enum outcome outcome)
 {
-	// Made from the enum's names on first use: the preprocessor knows no lower case.
+	// Derived from the enum's names on first use, because the preprocessor can't convert to lower case.
 	static char names[OUTCOME__COUNT][32];
 
 	assert(outcome < OUTCOME__COUNT);

@@ -13,9 +13,9 @@ enum outcome {
 
 // HTTP status, 200 to 599.
 int outcome_status(enum outcome outcome);
-// For people: the title of a problem document.
+// A short text for people: the title of a problem document.
 const char *outcome_title(enum outcome outcome);
-// For machines and logs: lower case, words joined by '-': "name-taken".
+// A word for machines and logs: lower case, words joined by '-', such as "name-taken".
 const char *outcome_name(enum outcome outcome);
 // Does a transaction that ends with this outcome commit (status below 400) or roll back?
 bool outcome_commits(enum outcome outcome);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks in a chain, newest first; the oldest is kept until pool_free. Allocations come from the newest block; what is
-// too large for the rest of it gets a new block, of its own size when it is larger than usual. So the order of blocks
-// is the order of allocations, and rewinding drops blocks until the marked one is the newest.
+// Blocks form a chain, newest first; the oldest block is kept until pool_free(). Allocations come from the newest block. If it
+// has too little room, a new block is made, larger than usual if the allocation is. So blocks are in the order of allocations,
+// and rewinding frees blocks until the marked one is the newest.
 #include "base/base.h"
 
 #ifdef __GLIBC__
@@ -23,7 +23,7 @@
 #include <sanitizer/asan_interface.h>
 #define POISON(p, n) ASAN_POISON_MEMORY_REGION((p), (n))
 #define UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION((p), (n))
-enum { POOL_GAP = 16 }; // poisoned bytes after each allocation, so that an overrun is seen
+enum { POOL_GAP = 16 }; // bytes after each allocation that the address sanitizer reports if they are touched
 #else
 #define POISON(p, n) ((void)(p), (void)(n))
 #define UNPOISON(p, n) ((void)(p), (void)(n))
@@ -32,7 +32,7 @@ enum { POOL_GAP = 0 };
 
 enum {
 	POOL_ALIGN = _Alignof(max_align_t),
-	POOL_FIRST = 16 * 1024, // with the header and malloc's own words
+	POOL_FIRST = 16 * 1024, // less the header and malloc's own words
 	POOL_NEXT = 32 * 1024,
 	POOL_MALLOC_WORDS = 16,
 };
@@ -54,7 +54,7 @@ struct pool {
 	struct block *newest;
 	struct cleanup *last;
 	size_t size, peak;
-	size_t charged; // counted for what cleanups release
+	size_t charged; // bytes counted by pool_charge() and pool_adopt()
 };
 
 static size_t data_size(size_t block_size)
@@ -88,7 +88,7 @@ static void block_shrink(struct block *block, size_t used)
 	block->used = used;
 }
 
-// The pool's own struct lives in its first block, before everything else.
+// The struct pool itself stands at the beginning of its first block.
 static const size_t pool_reserved = (sizeof(struct pool) + POOL_ALIGN - 1) / POOL_ALIGN * POOL_ALIGN;
 
 struct pool *pool_new(void)
@@ -115,7 +115,7 @@ static void add_block(struct pool *pool, size_t room)
 {
 	size_t size = room > data_size(POOL_NEXT) ? room : data_size(POOL_NEXT);
 
-	budget_take(sizeof(struct block) + size); // longjmps out of here if the budget is exceeded
+	budget_take(sizeof(struct block) + size); // leaves by longjmp if the budget is exceeded
 	struct block *block = block_new(size);
 
 	if (block == NULL)
@@ -132,7 +132,7 @@ void *pool_alloc(struct pool *pool, size_t size)
 	if (size > SIZE_MAX / 2)
 		out_of_memory(size);
 	budget_work(1);
-	// At least one byte, so that two allocations never share an address.
+	// At least one byte, so that two allocations never have the same address.
 	size_t room = (size + (size == 0) + POOL_GAP + POOL_ALIGN - 1) / POOL_ALIGN * POOL_ALIGN;
 
 	if (room > pool->newest->size - pool->newest->used)
@@ -161,7 +161,7 @@ void pool_cleanup(struct pool *pool, void (*fn)(void *arg), void *arg)
 	pool->last = cleanup;
 }
 
-enum { SCRATCH_LEAST = 32 * 1024 }; // of text: less isn't worth a pool
+enum { SCRATCH_LEAST = 32 * 1024 }; // bytes of text; less does not justify a pool of its own
 
 static void free_scratch(void *arg)
 {
@@ -174,7 +174,7 @@ struct pool *pool_scratch(struct pool *pool, size_t bytes)
 {
 	if (bytes < SCRATCH_LEAST)
 		return pool;
-	budget_hold(); // the new pool has no owner yet: don't leave here
+	budget_hold(); // no longjmp here: nothing would free the new pool yet
 	struct pool *scratch = pool_new();
 	if (scratch == NULL)
 		out_of_memory(POOL_FIRST);
@@ -191,7 +191,7 @@ void pool_scratch_end(struct pool *pool, struct pool *scratch)
 
 void pool_charge(struct pool *pool, size_t n)
 {
-	budget_take(n); // longjmps out of here if the budget is exceeded
+	budget_take(n); // leaves by longjmp if the budget is exceeded
 	pool->charged += n;
 }
 
@@ -208,8 +208,8 @@ struct pool_mark pool_mark(const struct pool *pool)
 
 enum { TRIM_BYTES = 2 << 20 };
 
-// malloc keeps what was freed below something that stays, for ever, and what needs a large piece takes more from the system
-// beside it. So what was much goes back at once.
+// malloc never returns free memory that lies below something still in use, and takes more from the system for the next large
+// allocation. So a large amount of freed memory is returned to the system at once.
 static void give_to_system(size_t n)
 {
 #ifdef __GLIBC__
@@ -225,7 +225,7 @@ void pool_rewind(struct pool *pool, struct pool_mark mark)
 	size_t before = pool_held(pool);
 
 	while (pool->last != mark.cleanup) {
-		assert(pool->last != NULL); // the mark is of this pool, and of after its last pool_clear()
+		assert(pool->last != NULL); // the mark was taken from this pool, after its last pool_clear()
 		struct cleanup *cleanup = pool->last;
 
 		assert(cleanup != NULL);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that lives as long as a request. Allocate freely, never free one thing, drop all at once.
-// Good: no leaks on any path, no ownership questions, allocation is an addition.
-// Bad: what is kept by mistake dies with the pool; a loop that allocates per step grows until the end of the request.
+// Memory that lives as long as a request. A caller allocates freely and frees nothing by itself; all is freed at once.
+// Advantages: no path leaks, nobody asks who owns what, an allocation is one addition.
+// Disadvantages: a pointer kept after the pool was cleared is invalid; a loop that allocates in each step grows until the request
+// ends.
 #ifndef TENURE_BASE_POOL_H
 #define TENURE_BASE_POOL_H
 
@@ -9,19 +10,19 @@
 
 struct pool;
 
-// A new, empty pool; NULL when there is no memory.
+// Returns a new, empty pool; NULL if there is no memory.
 struct pool *pool_new(void);
 // Runs the cleanups, last registered first, and frees all memory but one block, which is kept for the next request. After a
 // large request the C library is told to return free memory to the system, so that a worker's size does not grow for good.
 void pool_clear(struct pool *pool);
-// pool_clear, and the pool itself. Sets *pool to NULL; does nothing on NULL.
+// pool_clear(), then frees the pool itself. Sets *pool to NULL; does nothing if *pool is NULL.
 void pool_free(struct pool **pool);
 
 // Never returns NULL. If the request exceeds its budget, the calling function is left by longjmp (base/budget.h). If the system has
 // no memory, the process logs that and aborts; its master starts another, and the database rolls the transaction back.
 // Aligned for any type. The bytes are not initialised. size 0 is allowed.
 void *pool_alloc(struct pool *pool, size_t size);
-// Zeroed. Aborts, too, when count * size overflows.
+// Zeroed memory. Aborts the process if count * size overflows.
 void *pool_calloc(struct pool *pool, size_t count, size_t size);
 #define POOL_NEW(pool, type) ((type *)pool_calloc((pool), 1, sizeof(type)))
 #define POOL_ARRAY(pool, type, count) ((type *)pool_calloc((pool), (count), sizeof(type)))
@@ -40,7 +41,7 @@ void pool_charge(struct pool *pool, size_t n);
 // Like pool_charge(), for n bytes that budget_take() has counted already.
 void pool_adopt(struct pool *pool, size_t n);
 
-// A point to return to: pool_rewind() frees what was allocated, and runs cleanups that were registered, after pool_mark().
+// A position in the pool. pool_rewind() frees what was allocated, and runs the cleanups that were registered, after pool_mark().
 struct pool_mark {
 	void *block;
 	size_t used;
@@ -54,7 +55,7 @@ void pool_rewind(struct pool *pool, struct pool_mark mark);
 size_t pool_size(const struct pool *pool);
 // pool_size(), plus the bytes that the cleanups will release.
 size_t pool_held(const struct pool *pool);
-// The most it had since it was made or cleared.
+// The largest pool_size() since the pool was made or cleared.
 size_t pool_peak(const struct pool *pool);
 
 #endif

@@ -27,20 +27,23 @@ struct problem_cause {
 	struct str message;
 };
 
-// Each request has one, in its call. The function that finds a fault fills it, and replaces what was in it. Code decides by the
-// outcome and by these members, never by the words of detail.
+// Each request has one, in its struct call. The function that finds a fault fills it and replaces earlier content. Code decides
+// by the outcome and by the other members, never by the text of detail.
 struct problem {
-	bool by_dialect;   // said by the dialect, in its clients' words; false: by the registry, and some dialects retell it
-	struct str detail; // what was wrong and what would be right: one sentence, no SQL, no other tenant's name
+	bool by_dialect;   // true: a dialect wrote it in its clients' words; false: the registry wrote it, and some dialects
+	                   // reword it
+	struct str detail; // what was wrong and what would be right: one sentence, without SQL and without another tenant's name
 	struct problem_member members[PROBLEM_MAX_MEMBERS];
 	size_t n_members;
 	const struct blocker *blockers; // all of them, in the request's pool
 	size_t n_blockers;
-	const struct str *fields; // of a stale write: JSON Pointers to what differs, in the request's pool; NULL: not known
+	const struct str *fields; // of a stale write: JSON Pointers to the members that differ, in the request's pool; NULL: not
+	                          // known
 	size_t n_fields;
 	const struct problem_cause *causes; // of a bad document: each thing that is wrong with it, in the request's pool
 	size_t n_causes;
-	struct str faults; // of causes: detail without the words that say what document it is; p NULL: it has none
+	struct str faults; // if causes are given: detail without the words that name the document; p is NULL if there are no
+	                   // causes
 };
 
 #endif

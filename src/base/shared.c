@@ -17,18 +17,18 @@
 #include "base/siphash.h"
 
 enum {
-	LOOK_US = 1000000,        // between two looks at the file
-	RETRY_US = 10000000,      // the same where there is no file
-	ATTEMPTS = 5,             // at a file that others make or replace at the same time
+	LOOK_US = 1000000,        // between two checks whether the file is still the same
+	RETRY_US = 10000000,      // between two attempts if there is no file
+	ATTEMPTS = 5,             // to open a file that other processes make or replace at the same time
 	LINE = 64,                // bytes of a cache line: areas begin with one
-	MAPPINGS = 8,             // of one process: tests have several
+	MAPPINGS = 8,             // of one process; only tests have several
 	PATH_ROOM = 4096,
 	TEXT_ROOM = 64,
 };
 
 static const char magic[16] = "tenure shared 1";
 
-// The layout: what stands in the file behind the header and the slots, in this order.
+// The layout of the file behind the header and the slots, in this order.
 static const struct {
 	const char *name;
 	size_t bytes;
@@ -44,11 +44,12 @@ struct header {
 	uint32_t version, size;
 	uint64_t registry;
 	uint64_t key[SIPHASH_KEY];
-	_Atomic int64_t swept_us; // clock_tick_us of the last sweep
-	_Atomic uint32_t used;    // slots from 0 up that were ever taken
+	_Atomic int64_t swept_us; // clock_tick_us() of the last sweep
+	_Atomic uint32_t used;    // one more than the highest slot ever taken
 };
 
-// generation is odd while a process has it, and another at each turn; its lock is what proves it.
+// generation is odd while a process owns the slot, and grows at each change of owner. What proves ownership is the lock on the
+// slot's byte.
 struct slot {
 	_Atomic uint32_t generation;
 };
@@ -67,17 +68,17 @@ struct shared {
 	int fd;
 	char *base;
 	size_t size;
-	struct header known;  // as it was when the file was mapped
+	struct header known;  // the header as it was when the file was mapped
 	dev_t device;
 	ino_t inode;
-	bool is_file;         // else memory without a name
-	bool told;            // it was logged that there is no file
-	bool wants_slot;      // shared_claim was called
+	bool is_file;         // false: memory without a name
+	bool told;            // true: the absence of a file was logged
+	bool wants_slot;      // shared_claim() was called
 	unsigned slot;
 	pid_t pid;            // the process that claimed the slot
 	uint32_t generation;
 	int64_t looked_us, tried_us;
-	size_t mapping;       // in mappings
+	size_t mapping;       // index in mappings
 };
 
 static size_t area_offset(enum shared_area area)
@@ -101,14 +102,14 @@ static struct slot *slots_of(const struct shared *shared)
 
 // ---- a file that is truncated while it is mapped
 
-// For the handler of SIGBUS: each mapping of the shared file, and whether the handler has replaced it by empty memory.
+// What the handler of SIGBUS needs: each mapping of the shared file, and whether the handler has replaced it by empty memory.
 static struct mapping {
 	char *volatile base;
 	volatile size_t size;
 	volatile sig_atomic_t lost;
 } mappings[MAPPINGS];
 
-// mmap(2) is a plain system call on Linux, so it may be called here.
+// mmap(2) is a plain system call on Linux, so a signal handler may call it.
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
 	char *at = info->si_addr;
@@ -125,7 +126,8 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 		}
 	}
 	const struct sigaction standard = { .sa_handler = SIG_DFL };
-	(void)sigaction(signal, &standard, NULL); // the access is made again, and ends the process
+	(void)sigaction(signal, &standard, NULL); // not our memory: the access is repeated with the default handler, which ends
+	                                          // the process
 }
 
 static bool guard(struct shared *shared)
@@ -144,7 +146,7 @@ static bool guard(struct shared *shared)
 	return false;
 }
 
-// ---- the file
+// ---- making and opening the file
 
 static void fill_header(struct header *header, uint64_t registry, size_t size)
 {
@@ -153,7 +155,7 @@ static void fill_header(struct header *header, uint64_t registry, size_t size)
 	digest_random(header->key, sizeof(header->key));
 }
 
-// The parts that never change.
+// Compares the parts of the header that never change.
 static bool is_same_header(const struct header *a, const struct header *b)
 {
 	return memcmp(a, b, offsetof(struct header, swept_us)) == 0;
@@ -165,7 +167,7 @@ static bool is_good_header(const struct shared *shared, const struct header *hea
 		header->size == shared->size && header->registry == shared->registry;
 }
 
-// All of it is allocated: a store into a mapped page that the disk has no room for would be a SIGBUS.
+// Allocates all blocks of the file: a store into a mapped page for which the disk has no room would raise SIGBUS.
 static bool fill_file(const struct shared *shared, int fd)
 {
 	struct header header;
@@ -177,7 +179,8 @@ static bool fill_file(const struct shared *shared, int fd)
 	return failure == 0 && fchmod(fd, 0660) == 0 && pwrite(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header);
 }
 
-// replace: whatever has the name now; else the one that came first stays.
+// Makes a complete file under another name, and then gives it the real name. replace: even if a file has that name; else an
+// existing file stays.
 static bool make_file(const struct shared *shared, bool replace)
 {
 	char fresh[PATH_ROOM];
@@ -187,7 +190,7 @@ static bool make_file(const struct shared *shared, bool replace)
 		errno = ENAMETOOLONG;
 		return false;
 	}
-	(void)unlink(fresh); // of a process that had this id and was killed
+	(void)unlink(fresh); // left by a process with the same id that was killed
 	int fd = open(fresh, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return false;
@@ -201,7 +204,7 @@ static bool make_file(const struct shared *shared, bool replace)
 	return made;
 }
 
-// Is it one that this version can use, and that nobody outside of its owner and group can write to?
+// Can this version use the file, and can only its owner and group write to it?
 static bool is_usable(const struct shared *shared, int fd, const struct stat *st)
 {
 	struct header header;
@@ -210,7 +213,7 @@ static bool is_usable(const struct shared *shared, int fd, const struct stat *st
 		pread(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header) && is_good_header(shared, &header);
 }
 
-// -1 with errno: there is none, and none can be made.
+// Opens the file or makes it. -1 with errno: there is none, and none can be made.
 static int open_file(const struct shared *shared, struct stat *st)
 {
 	for (int i = 0; i < ATTEMPTS; i++) {
@@ -250,7 +253,7 @@ static void unmap(struct shared *shared)
 		return;
 	mappings[shared->mapping].base = NULL;
 	(void)munmap(shared->base, shared->size);
-	close(shared->fd); // and with it the lock of the slot
+	close(shared->fd); // this also releases the lock of the slot
 	shared->base = NULL;
 	shared->fd = -1;
 	shared->slot = SHARED_NONE;
@@ -272,7 +275,7 @@ static bool map(struct shared *shared, int fd)
 	return false;
 }
 
-// The file if it can be had, else memory.
+// Maps the file if possible, else memory without a name.
 static bool map_any(struct shared *shared)
 {
 	struct stat st = { .st_ino = 0 };
@@ -297,7 +300,7 @@ static bool map_any(struct shared *shared)
 	return false;
 }
 
-// Only its last part; what is above it is the operator's.
+// Makes only the last folder of the path; the folders above are the operator's.
 static void make_dir(const char *dir)
 {
 	if (mkdir(dir, 0770) == 0)
@@ -339,9 +342,9 @@ void shared_close(struct shared **shared)
 	*shared = NULL;
 }
 
-// ---- slots
+// ---- slots of processes
 
-// Takes, or gives back, the lock on the slot's byte. Waits for nothing.
+// Takes (F_WRLCK) or releases (F_UNLCK) the lock on the slot's byte. Never waits.
 static bool lock_slot(const struct shared *shared, unsigned slot, short type)
 {
 	struct flock lock = { .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)slot, .l_len = 1 };
@@ -367,11 +370,11 @@ static void raise_used(const struct shared *shared, uint32_t used)
 
 bool shared_claim(struct shared *shared)
 {
-	assert(shared->slot == SHARED_NONE || shared->pid != getpid()); // a parent's slot is not the child's
+	assert(shared->slot == SHARED_NONE || shared->pid != getpid()); // a child must not use its parent's slot
 	shared->slot = SHARED_NONE;
 	shared->wants_slot = true;
 	shared->pid = getpid();
-	// From the first one: the fewer are in use, the less there is to look through.
+	// Takes the first free slot, so that few slots have to be looked through.
 	for (unsigned i = 0; i < SHARED_PROCESSES; i++) {
 		if (!lock_slot(shared, i, F_WRLCK))
 			continue;
@@ -429,7 +432,7 @@ static void free_dead(const struct shared *shared)
 	}
 }
 
-// One process sweeps for all. A time of the last sweep that lies in the future is from before a reboot, or invalid.
+// Of all processes one sweeps. A time of the last sweep that lies in the future is from before a reboot or invalid.
 static void sweep(const struct shared *shared, int64_t now_us)
 {
 	_Atomic int64_t *swept_us = &header_of(shared)->swept_us;
@@ -439,7 +442,7 @@ static void sweep(const struct shared *shared, int64_t now_us)
 		free_dead(shared);
 }
 
-// ---- looking after it
+// ---- checking the file from time to time
 
 static bool is_mine_still(const struct shared *shared)
 {
@@ -453,7 +456,7 @@ static bool is_mine_still(const struct shared *shared)
 		st.st_size == (off_t)shared->size && is_same_header(header_of(shared), &shared->known);
 }
 
-// Damage was done to a file that still has the name: others must not map it, nor this process again.
+// The file is damaged, but still has its name. Removes that name, so that no process maps it again, and maps another file.
 static void remap(struct shared *shared)
 {
 	bool wants_slot = shared->wants_slot;
@@ -467,13 +470,13 @@ static void remap(struct shared *shared)
 		(void)make_file(shared, true);
 	if (!map_any(shared)) {
 		log_error("no memory to share: %s", strerror(errno));
-		abort(); // another process starts
+		abort(); // the master then starts another process
 	}
 	if (wants_slot)
 		(void)shared_claim(shared);
 }
 
-// There was no file. What is shared without one stays until there is.
+// Used while there is no file: tries to make one. What was counted in memory without a name is lost then.
 static bool try_file(struct shared *shared)
 {
 	struct stat st;

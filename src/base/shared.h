@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that all processes of the host share which serve the same registry, whoever started them: the workers and the
-// watch process of a tenured master, and the workers that mod_fcgid, lighttpd (bin-path), spawn-fcgi or systemd started.
-//
+// Memory shared by all processes of the host that serve the same registry, whoever started them: the workers and the watch
+// process of a tenured master, and workers started by mod_fcgid, lighttpd (bin-path), spawn-fcgi or systemd.
 // Purpose: counts that are used within a request and may be lost at any time, such as those of limits (server/request/limits.h).
 // Counters for metrics, and tokens validated by another service, can get areas of their own. Data that must be correct are in the
 // database, never here.

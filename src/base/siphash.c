@@ -26,7 +26,7 @@ static void mix(uint64_t v[4], int rounds)
 	}
 }
 
-// Up to eight bytes, the first one lowest.
+// Reads up to eight bytes as a number, the first byte lowest.
 static uint64_t read_word(const char *p, size_t n)
 {
 	uint64_t word = 0;

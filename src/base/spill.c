@@ -77,7 +77,7 @@ void spill_clear(struct spill *spill)
 {
 	if (spill == NULL || spill->n == 0)
 		return;
-	spill->n = 0; // what is added overwrites
+	spill->n = 0; // later text overwrites the file
 	if (ftruncate(spill->fd, 0) != 0)
 		log_warning("the file for a long answer can't be emptied: %s", strerror(errno));
 }

@@ -75,7 +75,7 @@ struct str str_dup(struct pool *pool, struct str s)
 char *str_cstr(struct pool *pool, struct str s)
 {
 	assert(s.n == 0 || memchr(s.p, '\0', s.n) == NULL);
-	// The view is const, the copy just made is not.
+	// The view is const; the copy just made is not.
 	return (char *)(uintptr_t)str_dup(pool, s).p;
 }
 
@@ -131,7 +131,7 @@ bool str_to_u64(struct str s, uint64_t *value)
 	return true;
 }
 
-// Length of the well-formed sequence at p, 0 when there is none: table 3-7 of the Unicode standard.
+// Length of the well-formed sequence at p, 0 if there is none (table 3-7 of the Unicode standard).
 static size_t utf8_sequence(const unsigned char *p, size_t n)
 {
 	unsigned char first = p[0], low = 0x80, high = 0xbf;
@@ -142,13 +142,13 @@ static size_t utf8_sequence(const unsigned char *p, size_t n)
 	if (first < 0xc2 || first > 0xf4 || n < length)
 		return 0;
 	if (first == 0xe0)
-		low = 0xa0; // below: overlong
+		low = 0xa0; // lower values: overlong form
 	else if (first == 0xed)
-		high = 0x9f; // above: surrogates
+		high = 0x9f; // higher values: surrogates
 	else if (first == 0xf0)
-		low = 0x90; // below: overlong
+		low = 0x90; // lower values: overlong form
 	else if (first == 0xf4)
-		high = 0x8f; // above: beyond U+10FFFF
+		high = 0x8f; // higher values: beyond U+10FFFF
 	if (p[1] < low || p[1] > high)
 		return 0;
 	for (size_t i = 2; i < length; i++) {

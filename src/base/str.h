@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counted strings. A struct str is a view: it owns nothing, may hold any byte, NUL too, and is passed by value.
-// Whoever keeps one longer than the bytes live copies it with str_dup().
+// Code that keeps one longer than the bytes live copies it by str_dup().
 #ifndef TENURE_BASE_STR_H
 #define TENURE_BASE_STR_H
 
@@ -41,9 +41,9 @@ static inline bool str_eq_c(struct str a, const char *b)
 {
 	return str_eq(a, str_c(b));
 }
-// ASCII letters compare without case, all else byte for byte.
+// ASCII letters compare without regard to case, all other bytes exactly.
 bool str_eq_nocase(struct str a, struct str b);
-// Order of bytes: <0, 0, >0.
+// Compares byte by byte: negative, 0 or positive, as memcmp does.
 int str_cmp(struct str a, struct str b);
 static inline bool str_starts(struct str s, struct str prefix)
 {
@@ -68,28 +68,28 @@ static inline struct str str_part(struct str s, size_t from, size_t to)
 	// NULL + 0 is undefined in C, so an empty string is not moved.
 	return from == 0 ? str_n(s.p, to) : str_n(s.p + from, to - from);
 }
-// Without blanks and tabs at either end (RFC 9110 OWS).
+// The string without blanks and tabs at both ends (RFC 9110 OWS).
 struct str str_trim(struct str s);
-// Cuts the next item off *rest at separator c; false when *rest was exhausted (its p is NULL then).
-// "a,,b" has three items, the second empty; the empty string has one, empty; STR_NONE has none.
+// Cuts the next item, up to separator c, off *rest. False if *rest has no item left (its p is NULL then).
+// "a,,b" has three items, the second one empty; the empty string has one empty item; STR_NONE has none.
 bool str_split(struct str *rest, char c, struct str *item);
 
-// Copy in the pool, followed by a NUL byte that n does not count.
+// A copy in the pool, followed by a NUL byte that n does not count.
 struct str str_dup(struct pool *pool, struct str s);
-// The same as a C string. Only for strings known to hold no NUL.
+// The same as a C string. Only for strings that are known to contain no NUL.
 char *str_cstr(struct pool *pool, struct str s);
 struct str str_printf(struct pool *pool, const char *format, ...) PRINTF_LIKE(2, 3);
-// The same for those who take arguments themselves. args is used up.
+// Like str_printf() with a va_list, which is used up.
 struct str str_vprintf(struct pool *pool, const char *format, va_list args) PRINTF_LIKE(2, 0);
 
-// Decimal digits only, no sign, no blanks; false on anything else and on overflow.
+// Parses decimal digits, without sign or blanks. False for anything else and on overflow.
 bool str_to_u64(struct str s, uint64_t *value);
 
 // Value of a hexadecimal digit in either case, -1 for anything else.
 int str_hex_digit(char c);
 
-// True when s is well-formed UTF-8 (RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF).
-// Otherwise *bad, unless NULL, is the offset of the first bad byte. NUL bytes are well-formed.
+// Is s well-formed UTF-8 (RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF)? If not, *bad (unless NULL) is the
+// offset of the first bad byte. NUL bytes are well-formed.
 bool str_utf8_ok(struct str s, size_t *bad);
 // Number of code points in well-formed UTF-8.
 size_t str_utf8_length(struct str s);

@@ -10,7 +10,7 @@
 
 enum { UUID_TEXT = 36, RESERVE = 64 };
 
-// The generator's price is per call, not per byte. A child must not hand out what its parent does.
+// Random bytes in stock, because the generator's cost is per call, not per byte. A child discards the stock of its parent.
 static struct {
 	uint8_t bytes[RESERVE][16];
 	size_t left;

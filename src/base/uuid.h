@@ -11,18 +11,18 @@ struct uuid {
 	uint8_t b[16];
 };
 
-// Random, from OpenSSL's generator (base/digest.h).
+// A random UUID, from OpenSSL's generator (base/digest.h).
 struct uuid uuid_new(void);
 bool uuid_eq(struct uuid a, struct uuid b);
 bool uuid_is_zero(struct uuid u);
-// The 36 characters, lower case.
+// Appends the 36 characters in lower case.
 void uuid_add(struct buf *buf, struct uuid u);
 struct str uuid_str(struct pool *pool, struct uuid u);
-// Accepts the 36-character form in either case; false on anything else.
+// Parses the 36-character form, in either case. False for anything else.
 bool uuid_parse(struct str text, struct uuid *u);
-// View of its 16 bytes, for binding.
+// A view of the 16 bytes of *u, for binding to a statement.
 struct str uuid_bytes(const struct uuid *u);
-// From 16 bytes; false when s has another length.
+// Copies 16 bytes. False if s has another length.
 bool uuid_from_bytes(struct str s, struct uuid *u);
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/config/config.h"
 #include "base/config/setting.h"
 
-// The build gives the folders chosen by configure.
+// Folders that configure chose; the build defines them.
 #ifndef TENURE_DATADIR
 #define TENURE_DATADIR "/usr/local/share"
 #endif
@@ -29,14 +29,14 @@ enum {
 #define PLACEMENT(key, type, ...) { "placement", key, SETTING_##type, __VA_ARGS__ }
 #define ENDPOINT(key, type, ...) { "endpoint", key, SETTING_##type, __VA_ARGS__ }
 
-// Of the setting auth: ",token,remote-user,…".
+// The choices of the setting auth, each after a comma: ",token,remote-user,…".
 static const char authenticator_names[] =
 #define AUTHENTICATOR(symbol, name) "," name
 #include "base/config/authenticators.def"
 #undef AUTHENTICATOR
 	;
 
-// section, key, type, member, default, least, most, choices, help
+// Columns: section, key, type, member, default, least, most, choices, help.
 const struct setting config_settings[] = {
 	DATABASE("host", TEXT, OF_CONFIG(db_host), "localhost", 0, TEXT_MAX, NULL,
 		"Database servers, host[:port], comma-separated. Each process tries them in a random order. localhost or "

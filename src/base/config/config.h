@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration file (tenure.conf(5)): INI, "[section]" or "[endpoint NAME]", "key = value", "#" or ";" begin a
-// comment line; "include = PATTERN" (a glob, relative to the file's folder) before the first section reads more files.
-// Every key can be set by the environment, too: TENURE_SECTION_KEY, for an endpoint's TENURE_ENDPOINT_NAME_KEY;
-// the environment wins. A value that begins with "@" is read from the file named after it (secrets; a trailing
-// newline goes).
-//
-// config_settings in config.c is the one list of keys: name, type, default, and the text the manual page takes.
+// The configuration. config_settings in config.c is the only list of keys: name, type, default, and the text for the manual page.
+// The configuration file (tenure.conf(5)) is INI: "[section]" or "[endpoint NAME]", then lines "key = value". A line that begins
+// with "#" or ";" is a comment. "include = PATTERN" before the first section reads more files; PATTERN is a glob, relative to the
+// file's folder. The environment can set every key, too, and overrides the file: TENURE_SECTION_KEY, or TENURE_ENDPOINT_NAME_KEY
+// for an endpoint. A value "@FILE" is read from that file, less a newline at its end; use it for secrets.
 #ifndef TENURE_BASE_CONFIG_CONFIG_H
 #define TENURE_BASE_CONFIG_CONFIG_H
 

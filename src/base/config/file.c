@@ -14,9 +14,9 @@
 
 enum {
 	FILE_LARGEST = 1024 * 1024,
-	INCLUDE_DEEPEST = 8, // deeper is a file that includes itself
+	INCLUDE_DEEPEST = 8, // depth of includes; a greater depth means that a file includes itself
 	ENDPOINT_NAME_LONGEST = 32,
-	SHOWN_LONGEST = 80, // bytes of a wrong value in its error
+	SHOWN_LONGEST = 80, // bytes of a wrong value that an error message shows
 	ENV_NAME_LONGEST = 128,
 };
 
@@ -28,7 +28,7 @@ struct loaded {
 
 struct loader {
 	struct pool *keep;    // lives as long as the configuration
-	struct pool *scratch; // while loading
+	struct pool *scratch; // lives while the configuration is loaded
 	struct config *config;
 	struct str error;
 };
@@ -36,11 +36,11 @@ struct loader {
 // Where a setting was read, for errors and relative paths.
 struct source {
 	const char *name; // the file's path; "environment"
-	unsigned line;    // 0: of no line
-	unsigned depth;   // of includes
+	unsigned line;    // 0: not read from a line
+	unsigned depth;   // of nested includes
 };
 
-// Where the lines of a file belong; base is NULL before the first section.
+// The section that lines belong to; base is NULL before the first section.
 struct section {
 	struct str name; // "database", "tenure", "baremetal", "placement", "endpoint"
 	struct str endpoint;
@@ -65,7 +65,7 @@ static bool fail(struct loader *loader, const struct source *source, const char 
 	return false;
 }
 
-// Text as an error may show it: short, and nothing in it that a terminal obeys.
+// Text for an error message: shortened, without control characters that a terminal would obey.
 static const char *shown(struct loader *loader, struct str text)
 {
 	struct buf buf = buf_new(loader->scratch, 0);
@@ -84,7 +84,7 @@ static const char *section_shown(struct loader *loader, const struct section *se
 
 // ---- files
 
-// A path in a file is relative to that file's folder.
+// The path of a file named in another file: relative to that file's folder.
 static const char *beside(struct loader *loader, const struct source *source, struct str path)
 {
 	const char *slash = strrchr(source->name, '/');
@@ -116,7 +116,7 @@ static bool read_file(struct loader *loader, const struct source *source, const 
 	return true;
 }
 
-// "@FILE": the value is what the file holds, but for the newline at its end.
+// Replaces a value "@FILE" by the content of that file, less the newline at its end.
 static bool resolve(struct loader *loader, const struct source *source, struct str *value)
 {
 	if (!str_starts(*value, STR("@")))
@@ -167,7 +167,7 @@ static bool endpoint_name_ok(struct str name)
 	for (size_t i = 0; i < name.n; i++) {
 		char c = name.p[i];
 
-		// The name becomes part of file names and of environment variables.
+		// The name becomes part of file names and of environment variables, so it may contain only these characters.
 		if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '-' && c != '_')
 			return false;
 	}
@@ -231,7 +231,7 @@ static bool unknown_key(struct loader *loader, const struct source *source, cons
 
 static bool load_file(struct loader *loader, const struct source *asked, const char *path);
 
-// For glob(3): a folder that can't be read is an error; a folder that does not exist has no files.
+// The error callback of glob(3): a folder that can't be read is an error; a folder that does not exist has no files.
 static int unreadable(const char *path, int error)
 {
 	UNUSED(path);
@@ -245,7 +245,7 @@ static bool include(struct loader *loader, const struct source *source, struct s
 	if (source->depth >= INCLUDE_DEEPEST)
 		return fail(loader, source, "got includes more than %d deep; expected fewer", INCLUDE_DEEPEST);
 	int rc = glob(beside(loader, source, pattern), 0, unreadable, &found);
-	// A folder without files is no mistake; a file that is named and missing is.
+	// A pattern that matches no file is not an error; a file that is named without a pattern and missing is one.
 	bool plain = strpbrk(str_cstr(loader->scratch, pattern), "*?[") == NULL;
 	bool good = rc == 0 || (rc == GLOB_NOMATCH && !plain);
 	if (!good)
@@ -288,7 +288,7 @@ static bool load_file(struct loader *loader, const struct source *asked, const c
 
 	if (!read_file(loader, asked, path, &rest))
 		return false;
-	if (str_starts(rest, STR("\xef\xbb\xbf"))) // some editors begin UTF-8 so
+	if (str_starts(rest, STR("\xef\xbb\xbf"))) // a byte order mark, which some editors write in front of UTF-8
 		rest = str_part(rest, 3, rest.n);
 	while (str_split(&rest, '\n', &line)) {
 		source.line++;
@@ -322,7 +322,7 @@ static void env_name(const struct section *section, const char *key, char name[E
 typedef bool env_visit(struct loader *loader, const struct section *section, const struct setting *setting,
 		const char *name, const void *arg);
 
-// Calls visit for each setting of each section with its variable's name, until it returns false.
+// Calls visit with each setting of each section and the name of its variable, until visit returns false.
 static bool each_variable(struct loader *loader, env_visit *visit, const void *arg)
 {
 	struct config *config = loader->config;
@@ -356,12 +356,12 @@ static bool take_variable(struct loader *loader, const struct section *section, 
 	UNUSED(arg);
 	if (value == NULL)
 		return true;
-	// There is no folder of a file here: "@FILE" is relative to the working directory, as on a command line.
+	// Here is no configuration file whose folder "@FILE" could be relative to: it is relative to the working directory.
 	struct str text = str_c(value);
 	return set(loader, &source, section, setting, text);
 }
 
-// False, to stop, at the setting that the variable arg ("NAME=value") sets.
+// False, which stops each_variable(), if arg ("NAME=value") sets this setting.
 static bool is_other_variable(struct loader *loader, const struct section *section, const struct setting *setting,
 		const char *name, const void *arg)
 {
@@ -371,7 +371,7 @@ static bool is_other_variable(struct loader *loader, const struct section *secti
 	return !str_starts(str_c(arg), str_c(name)) || ((const char *)arg)[strlen(name)] != '=';
 }
 
-// A misspelt variable is an error: otherwise it would have no effect, unnoticed.
+// A misspelt variable is an error: otherwise it would have no effect, and nobody would notice.
 static bool refuse_unknown_variables(struct loader *loader)
 {
 	static const char *const prefixes[] = { "TENURE_DATABASE_", "TENURE_TENURE_", "TENURE_ENDPOINT_" };
@@ -392,8 +392,8 @@ static bool refuse_unknown_variables(struct loader *loader)
 
 // ---- the whole
 
-// Without an authority nothing can be verified: Connector/C from 3.4 on then takes a self-signed certificate of a server on
-// loopback, and of one that knows the hash of the password.
+// db_tls = verify needs db_tls_ca. Without it Connector/C 3.4 and later accept a self-signed certificate, from a server on
+// loopback and from a server that knows the hash of the password.
 static bool check_tls(struct loader *loader, const struct source *source)
 {
 	const struct config *config = loader->config;
@@ -404,7 +404,7 @@ static bool check_tls(struct loader *loader, const struct source *source)
 	            "/etc/ssl/certs/ca-certificates.crt on Debian");
 }
 
-// Only root can change its group, and without `user` the process would stay root.
+// The setting `group` needs `user`: only root can change its group, and without `user` the process would stay root.
 static bool check_group(struct loader *loader, const struct source *source)
 {
 	const struct config *config = loader->config;
@@ -458,7 +458,7 @@ void config_free(struct config **config)
 {
 	if (*config == NULL)
 		return;
-	// The config is the first member of what was allocated.
+	// struct config is the first member of the struct loaded that was allocated.
 	struct pool *pool = ((struct loaded *)(void *)*config)->pool;
 	*config = NULL;
 	pool_free(&pool);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between config.c (the list of settings), config/value.c (their types) and config/file.c (files and environment).
-// No one else includes it.
+// The interface between config.c (the list of settings), config/value.c (their types) and config/file.c (files and environment).
+// No other file includes it.
 #ifndef TENURE_BASE_CONFIG_SETTING_H
 #define TENURE_BASE_CONFIG_SETTING_H
 
@@ -11,12 +11,12 @@ enum setting_type {
 	SETTING_TEXT,
 	SETTING_SECRET,  // text that is never shown
 	SETTING_CHOICE,  // one of choices
-	SETTING_LIST,    // one or more of choices, with commas
-	SETTING_NAMES,   // one or more different names of letters, digits, "-", "_" and ".", with commas
-	SETTING_URLS,    // "", or one or more http(s)://host[:port][/prefix], with commas
+	SETTING_LIST,    // one or more of choices, comma-separated
+	SETTING_NAMES,   // one or more different names, comma-separated, of letters, digits, "-", "_" and "."
+	SETTING_URLS,    // "", or one or more http(s)://host[:port][/prefix], comma-separated
 	SETTING_NUMBER,
-	SETTING_SIZE,    // bytes; K, M, G
-	SETTING_SECONDS, // s, m, h, d, w
+	SETTING_SIZE,    // bytes; the suffixes K, M and G are allowed
+	SETTING_SECONDS, // seconds; the suffixes s, m, h, d and w are allowed
 	SETTING_OCTAL,
 };
 
@@ -24,26 +24,27 @@ struct setting {
 	const char *section;
 	const char *key;
 	enum setting_type type;
-	size_t offset;        // in struct config, for section "endpoint" in struct endpoint_config
-	size_t size;          // of the member
+	size_t offset;        // of the member, in struct config or, for section "endpoint", in struct endpoint_config
+	size_t size;          // size of the member in bytes
 	const char *standard; // the default; NAME in it stands for the endpoint's name
-	uint64_t least, most; // of a number; of a text its length in bytes
-	const char *choices;  // with commas
+	uint64_t least, most; // range of a number, or of a text's length in bytes
+	const char *choices;  // comma-separated
 	const char *help;
 };
 
 extern const struct setting config_settings[];
 extern const size_t config_n_settings;
 
-// NULL when there is none.
+// NULL if there is no such setting.
 const struct setting *setting_find(struct str section, struct str key);
-// Stores value, copied to the pool, in base; false when it is not what the setting expects.
+// Parses value and stores it in the struct at base (see offset); a text is copied to the pool. False if the setting does not
+// accept the value.
 bool setting_set(const struct setting *setting, void *base, struct pool *pool, struct str value);
-// Appends "a number from 1 to 65535" and the like.
+// Appends what the setting accepts, as "a number from 1 to 65535".
 void setting_expected(const struct setting *setting, struct buf *buf);
-// Writes a blank and the value, nothing when it is empty; secrets as "********".
+// Writes a blank and the value; writes nothing if the value is empty, and "********" for a secret.
 void setting_print(const struct setting *setting, const void *base, FILE *out);
-// The default for this endpoint; endpoint is empty for other sections.
+// The default value for this endpoint. endpoint is the endpoint's name, empty for settings of other sections.
 struct str setting_standard(const struct setting *setting, struct pool *pool, struct str endpoint);
 
 #endif

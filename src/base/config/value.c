@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types of settings: what each accepts, what it says it accepts, how it shows.
+// The types of settings: which values each accepts, how an error names these, and how a value is printed.
 #include "base/base.h"
 
 #include "base/config/setting.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of characters, and how an expression writes characters and sets.
+// Sets of characters, and the syntax of characters and sets in an expression.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -46,7 +46,7 @@ static void sort_and_join(struct char_set *set)
 	set->n = n + 1;
 }
 
-// The part of a range that lies within from … to comes again, moved by distance.
+// Adds the part of a range that lies between from and to, moved by distance: for the other case of letters.
 static void add_moved(struct char_set *set, struct range range, int32_t from, int32_t to, int32_t distance)
 {
 	int32_t first = range.first > from ? range.first : from, last = range.last < to ? range.last : to;
@@ -65,7 +65,7 @@ static void add_other_cases(struct char_set *set)
 	}
 }
 
-// The gaps between ranges that are sorted and apart.
+// Inverts a set whose ranges are sorted and don't touch.
 static void turn(struct char_set *set)
 {
 	struct char_set others = { .pool = set->pool };
@@ -96,7 +96,8 @@ static void add_set(struct char_set *set, const struct char_set *other)
 		set_add(set, other->ranges[i].first, other->ranges[i].last);
 }
 
-// Ranges of ASCII: pairs of first and last; a range that begins with NUL is written as from \x01 on.
+// Adds ranges of ASCII, each given by its first and last character. U+0000 can't be written in pairs, so a range that begins with
+// \x01 begins with it.
 static void add_pairs(struct char_set *set, const char *pairs, bool negated)
 {
 	struct char_set own = { .pool = set->pool };
@@ -191,7 +192,7 @@ static const struct {
 	{ "punct", "!/:@[`{~" }, { "space", "\t\r  " }, { "upper", "AZ" }, { "word", "09AZaz__" }, { "xdigit", "09AFaf" },
 };
 
-// At "[:": a class by its name. False with *why STR_NONE: it is none, but a "[".
+// Reads a named class such as [:alpha:]; reading->at is at its "[:". False with *why STR_NONE: it is only the character "[".
 static bool read_named(struct reading *reading, struct char_set *set)
 {
 	struct str rest = str_part(reading->text, reading->at + 2, reading->text.n);
@@ -213,7 +214,7 @@ static bool read_named(struct reading *reading, struct char_set *set)
 		"[:space:], [:upper:], [:word:], [:xdigit:] and some more");
 }
 
-// Reads a character or a named set; *is_set tells which. A set can't be an end of a range.
+// Reads a character or a set such as \d or [:alpha:]; *is_set says which. A set can't be an end of a range.
 static bool read_member(struct reading *reading, struct char_set *set, int32_t *c, bool *is_set)
 {
 	struct str text = reading->text;
@@ -266,7 +267,7 @@ bool class_read(struct reading *reading, struct char_set *set)
 	bool negated = reading->at < text.n && text.p[reading->at] == '^';
 
 	reading->at += negated ? 1 : 0;
-	// A "]" at once is one of the characters.
+	// A "]" directly behind "[" or "[^" is a member of the class, not its end.
 	for (bool first = true; reading->at < text.n && (first || text.p[reading->at] != ']'); first = false) {
 		if (!read_range(reading, set))
 			return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For regexp.c, regexp/class.c and regexp/run.c only: programs, and reading.
+// For regexp.c, class.c and run.c only: compiled programs, and the state of the parser.
 #ifndef TENURE_BASE_REGEXP_INTERNAL_H
 #define TENURE_BASE_REGEXP_INTERNAL_H
 
@@ -8,23 +8,23 @@
 enum { CHAR_LAST = 0x10FFFF };
 
 enum regexp_op {
-	OP_RANGE,  // one character from x to y
-	OP_CLASS,  // one character in y ranges, from the x-th on
-	OP_SPLIT,  // on at x and at y
-	OP_JUMP,   // on at x
-	OP_ASSERT, // x is an enum assertion
+	OP_RANGE,  // match one character from x to y
+	OP_CLASS,  // match one character of y ranges, beginning with ranges[x]
+	OP_SPLIT,  // go on at x and at y
+	OP_JUMP,   // go on at x
+	OP_ASSERT, // go on if x, an enum assertion, holds here
 };
 
 enum assertion { BEGIN_TEXT, END_TEXT, BEGIN_LINE, END_LINE, WORD_EDGE, NO_WORD_EDGE };
 
-// Where to go on is counted from the instruction itself, so that a piece of a program can be moved and copied. The
-// match is behind the last instruction.
+// x and y of a split or jump are relative to the instruction itself, so that a piece of a program can be moved and copied. The
+// text matches when the place behind the last instruction is reached.
 struct instruction {
 	enum regexp_op op;
 	int32_t x, y;
 };
 
-// First to last character, both in it.
+// A range of characters, both ends included.
 struct range {
 	int32_t first, last;
 };
@@ -32,7 +32,7 @@ struct range {
 struct regexp {
 	struct instruction *code;
 	size_t n, room;
-	struct range *ranges; // of all classes
+	struct range *ranges; // of all classes of the expression
 	size_t n_ranges, ranges_room;
 };
 
@@ -46,19 +46,19 @@ struct reading {
 	size_t max;
 	unsigned flags;
 	unsigned depth;
-	bool quoted; // between \Q and \E
+	bool quoted; // true between \Q and \E
 	struct str *why;
 };
 
-// The character at *at, which moves behind it.
+// The character at offset *at; moves *at behind it.
 int32_t regexp_char(struct str text, size_t *at);
 bool is_word(int32_t c);
-// Sets *why; false.
+// Sets *why to the formatted text and returns false.
 bool regexp_fail(struct reading *reading, const char *format, ...) PRINTF_LIKE(2, 3);
 
-// ---- regexp/class.c
+// ---- class.c
 
-// A set of characters that is being made.
+// A set of characters that is being built.
 struct char_set {
 	struct pool *pool;
 	struct range *ranges;
@@ -66,13 +66,13 @@ struct char_set {
 };
 
 void set_add(struct char_set *set, int32_t first, int32_t last);
-// Sorts and joins the ranges, with both cases where asked for, or turns the set into all the others.
+// Finishes a set: adds the other case of each letter if nocase, sorts and joins the ranges, and inverts the set if negated.
 void set_finish(struct char_set *set, bool nocase, bool negated);
-// "d" of \d and its kin; false when the letter is none of them.
+// Adds the set of \d, \D, \w, \W, \s or \S, named by its letter. False if letter is none of these.
 bool set_add_perl(struct char_set *set, char letter);
-// At "[": reads up to behind "]". False: *why.
+// Reads a class; reading->at is at its "[" and ends behind its "]". False: *why says what is wrong.
 bool class_read(struct reading *reading, struct char_set *set);
-// Behind a "\": the character that the escape stands for. False: *why.
+// Reads the character that an escape stands for; reading->at is behind the "\". False: *why says what is wrong.
 bool escape_read(struct reading *reading, int32_t *c);
 
 #endif

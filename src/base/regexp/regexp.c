@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading an expression: a program is written as it is read, in one pass. An operator that applies to a piece
-// which is already written inserts an instruction before it, appends one behind it, or copies it.
+// The compiler: it writes the program while it reads the expression, in one pass. An operator that applies to a piece already
+// written inserts an instruction before the piece, appends one behind it, or copies the piece.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -19,7 +19,7 @@ bool regexp_fail(struct reading *reading, const char *format, ...)
 	return false;
 }
 
-// Lenient: a byte that begins no well-formed character stands for U+FFFD, so that no text stops a match.
+// A byte that begins no well-formed character is read as U+FFFD, so that every text can be matched.
 int32_t regexp_char(struct str text, size_t *at)
 {
 	unsigned char first = (unsigned char)text.p[*at];
@@ -43,7 +43,7 @@ bool is_word(int32_t c)
 	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
 }
 
-// ---- writing
+// ---- writing instructions
 
 static bool has_room(struct reading *reading, size_t more)
 {
@@ -73,7 +73,7 @@ static bool emit(struct reading *reading, enum regexp_op op, int32_t x, int32_t 
 	return true;
 }
 
-// Before what has been written since start.
+// Inserts an instruction at `start`, before the piece written since.
 static bool insert(struct reading *reading, size_t start, enum regexp_op op, int32_t x, int32_t y)
 {
 	struct regexp *regexp = reading->regexp;
@@ -135,7 +135,7 @@ struct repetition {
 	bool endless;
 };
 
-// "*" of what lies between start and the end; an empty piece stays as it is.
+// Makes the piece from `start` to the end repeat any number of times ("*"). An empty piece stays as it is.
 static bool loop(struct reading *reading, size_t start)
 {
 	int32_t n = (int32_t)(reading->regexp->n - start);
@@ -154,7 +154,8 @@ static bool copy(struct reading *reading, size_t start, size_t n)
 	return true;
 }
 
-// As many copies as needed, then as many as may be, each of which can lead to the end instead.
+// Repeats the piece from `start`: as many copies as are required, then as many as are optional. Before each optional copy a split
+// can skip to the end.
 static bool repeat(struct reading *reading, size_t start, struct repetition times)
 {
 	struct regexp *regexp = reading->regexp;
@@ -175,7 +176,7 @@ static bool repeat(struct reading *reading, size_t start, struct repetition time
 	}
 	if (times.endless)
 		return emit(reading, OP_SPLIT, -(int32_t)n, 1);
-	// The first piece serves as the first of those that may be when none is needed.
+	// If no copy is required, the piece already written serves as the first optional copy.
 	if (times.least == 0 && !insert(reading, start, OP_SPLIT, 1, (int32_t)(optional * (n + 1))))
 		return false;
 	size_t piece = times.least == 0 ? start + 1 : start;
@@ -205,7 +206,7 @@ static bool is_digits(struct str s)
 	return true;
 }
 
-// "{n,m}" at the place. False with *why STR_NONE: it is none, but a "{".
+// Reads "{n,m}". False with *why STR_NONE: it is only the character "{".
 static bool read_braces(struct reading *reading, struct repetition *times)
 {
 	size_t end = str_find(reading->text, '}', reading->at);
@@ -227,7 +228,7 @@ static bool read_braces(struct reading *reading, struct repetition *times)
 	return true;
 }
 
-// The repetition at the place, if there is one. False: *why is set, unless there is none.
+// Reads a repetition if one follows. False without a text in *why if none follows; false with one if it is wrong.
 static bool read_repetition(struct reading *reading, struct repetition *times)
 {
 	char c = reading->at < reading->text.n && !reading->quoted ? reading->text.p[reading->at] : '\0';
@@ -250,7 +251,7 @@ static bool read_repetitions(struct reading *reading, size_t start)
 
 	if (!read_repetition(reading, &times))
 		return reading->why->p == NULL;
-	// The lazy form finds the same texts.
+	// A lazy form matches the same texts, so its "?" is skipped.
 	if (reading->at < reading->text.n && reading->text.p[reading->at] == '?')
 		reading->at++;
 	if (!repeat(reading, start, times))
@@ -278,7 +279,7 @@ static bool read_group_name(struct reading *reading)
 	return true;
 }
 
-// Behind "(?": flags, up to and with ")" or ":". *ends: it was ")".
+// Reads flags behind "(?", up to and including ")" or ":". *ends: it was ")".
 static bool read_flags(struct reading *reading, bool *ends)
 {
 	bool clear = false;
@@ -301,7 +302,7 @@ static bool read_flags(struct reading *reading, bool *ends)
 		"look-around");
 }
 
-// At "(".
+// Reads a group; reading->at is at its "(".
 static bool read_group(struct reading *reading)
 {
 	unsigned flags = reading->flags;
@@ -317,7 +318,7 @@ static bool read_group(struct reading *reading)
 			return false;
 	}
 	if (ends)
-		return true; // the flags hold to the end of the group around
+		return true; // these flags hold to the end of the enclosing group
 	if (++reading->depth > DEPTH_MAX)
 		return regexp_fail(reading, "groups are nested up to %d deep", DEPTH_MAX);
 	if (!read_alternatives(reading))
@@ -330,7 +331,7 @@ static bool read_group(struct reading *reading)
 	return true;
 }
 
-// Behind a "\".
+// Reads an escape; reading->at is behind the "\".
 static bool read_escape(struct reading *reading)
 {
 	static const struct { char letter; enum assertion assertion; } assertions[] = {
@@ -390,7 +391,7 @@ static bool read_piece(struct reading *reading)
 	}
 }
 
-// Passes over "\Q" and "\E".
+// Skips "\Q" and "\E", and notes whether the text between them is read.
 static void read_quotes(struct reading *reading)
 {
 	struct str text = reading->text;
@@ -419,8 +420,8 @@ static bool read_sequence(struct reading *reading)
 	}
 }
 
-// a|b|c: a split before each but the last, and a jump to the end behind it. The jumps are told by the place of the jump
-// before them until the end is known.
+// Reads a|b|c: a split stands before each alternative but the last, and a jump to the end behind it. Until the end is known, the
+// jumps form a list: each holds the place of the one before.
 static bool read_alternatives(struct reading *reading)
 {
 	struct regexp *regexp = reading->regexp;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running a program: for each character of the text, the set of places in the program that lead on with it.
+// Runs a program: for each character of the text it holds the set of all places in the program that may match next.
 #include "base/base.h"
 
 #include "base/pool.h"
 #include "base/regexp/internal.h"
 
-enum { NO_CHAR = -1 }; // before the beginning and behind the end
+enum { NO_CHAR = -1 }; // stands before the beginning and behind the end of the text
 
 struct run {
 	const struct regexp *regexp;
-	uint32_t *now, *next;   // places of OP_RANGE and OP_CLASS
+	uint32_t *now, *next;   // places of OP_RANGE and OP_CLASS instructions
 	size_t n_now, n_next;
-	uint32_t *seen;         // by place: the round in which it was last reached
+	uint32_t *seen;         // by place: the last round in which it was reached
 	uint32_t round;
 	uint32_t *waiting;      // places reached and not yet followed
-	int32_t before, behind; // characters at the point between two
-	bool found;             // the end was reached
+	int32_t before, behind; // the characters before and behind the current position
+	bool found;             // the end of the program was reached
 	uint64_t steps;
 };
 
@@ -47,7 +47,7 @@ static size_t moved(size_t place, int32_t distance)
 	return (size_t)((int64_t)place + distance);
 }
 
-// Follows from place whatever takes no character, to the places that do. True: the end is reached.
+// Follows all instructions that match no character, from `place` to those that do. True: the end of the program was reached.
 static bool follow(struct run *run, size_t place)
 {
 	size_t n_waiting = 0;
@@ -136,7 +136,7 @@ static enum regexp_answer run_all(struct run *run, struct str text, uint64_t mos
 			return REGEXP_YES;
 		if (run->steps > most)
 			return REGEXP_TOO_COSTLY;
-		// Whatever begins with the text's beginning can't begin later.
+		// An expression that begins with the start of the text can't match later in it.
 		if (run->n_next == 0 && run->regexp->code[0].op == OP_ASSERT && run->regexp->code[0].x == BEGIN_TEXT)
 			return REGEXP_NO;
 	}
