@@ -44,7 +44,7 @@ static int usage_error(const char *what, const char *argument)
 	return EX_USAGE;
 }
 
-// -1: go on; otherwise the exit code.
+// Returns -1 to go on, otherwise the exit code.
 static int read_options(int argc, char **argv, struct options *options)
 {
 	static const struct option names[] = {
@@ -75,7 +75,7 @@ static int read_options(int argc, char **argv, struct options *options)
 			fputs(usage, stdout);
 			return EX_OK;
 		default:
-			fputs(usage, stderr); // getopt has said what is wrong
+			fputs(usage, stderr); // getopt has printed what is wrong
 			return EX_USAGE;
 		}
 	}
@@ -93,7 +93,7 @@ static int complain(char *error, int code)
 	return code;
 }
 
-// How many a web server starts is its own affair; httpd-conf/ shows how it says so.
+// How many processes serve the endpoint. A web server that starts them itself says so by TENURE_PROCESSES; httpd-conf/ shows how.
 static unsigned count_processes(void)
 {
 	const char *text = getenv("TENURE_PROCESSES");
@@ -106,7 +106,7 @@ static unsigned count_processes(void)
 	return (unsigned)n;
 }
 
-// Started by a web server or by systemd with the socket on descriptor 0: one worker, and nobody above it but them.
+// Runs one worker without a master: a web server, or systemd, started this process with the socket on descriptor 0.
 static int serve_alone(struct setup *setup)
 {
 	sigset_t signals;
@@ -137,7 +137,8 @@ static int serve(const struct options *options, struct setup *setup)
 	return master_run(&options->master, setup, &listener);
 }
 
-// Whoever starts us may have closed some of the first three; what is opened next must not take their place.
+// If the process was started with one of descriptors 0 to 2 closed, opens /dev/null there: otherwise the next open(2) would get
+// that number.
 static void fill_standard_descriptors(void)
 {
 	int fd;
@@ -149,8 +150,8 @@ static void fill_standard_descriptors(void)
 		close(fd);
 }
 
-// Large pieces come from the system and go back to it, so that they leave no holes between small ones that stay. glibc by
-// itself raises the limit to the largest piece that was ever freed.
+// Sets the size from which malloc takes memory directly from the system and returns it there, so that large allocations leave no
+// holes between small ones. By default glibc raises this size to the largest such allocation that was ever freed.
 static void settle_memory(void)
 {
 #ifdef __GLIBC__
@@ -169,7 +170,7 @@ int main(int argc, char **argv)
 		return code;
 	settle_memory();
 	fill_standard_descriptors();
-	(void)signal(SIGPIPE, SIG_IGN); // nobody reading the log is no reason to end
+	(void)signal(SIGPIPE, SIG_IGN); // if the reader of the log goes away, the process goes on
 	log_open("tenured", LOG_SINK_STDERR, LOG_LEVEL_INFO);
 	struct setup *setup = setup_load(options.master.config, options.master.endpoint, &error);
 	if (options.test && setup == NULL) {

@@ -29,28 +29,28 @@
 #include "server/worker.h"
 
 enum {
-	STOP_LIMIT_MS = 30000, // then what is still running is killed
-	LOOK_US = 1000000,     // between two looks at whether a child hangs
+	STOP_LIMIT_MS = 30000, // after this, children still running are killed
+	LOOK_US = 1000000,     // between two checks whether a child hangs
 };
 
 struct master {
 	const struct master_options *options;
 	struct setup *setup;
 	struct listener *listener;
-	struct coherence_shared *shared; // by the workers, retired ones too
-	struct shared *host;    // by all processes of the host
+	struct coherence_shared *shared; // shared by the workers, those of earlier configurations included
+	struct shared *host;    // shared by all processes of the host
 	pid_t pid;
 	sigset_t signals;
-	int orders[2];           // from workers to the watch process (handover.h)
-	int slow[2];             // from workers to the sender
-	struct child *children; // the workers, then the mover and the sender, then, where anything is watched, the watch process
+	int orders[2];           // socket pair from workers to the watch process (handover.h)
+	int slow[2];             // socket pair from workers to the sender
+	struct child *children; // the workers, the mover, the sender, and the watch process if a dialect has watches
 	size_t n_children;
-	struct child_life *lives; // of the children, in memory shared with them
-	int64_t look_us;        // when it is looked next whether one hangs
-	pid_t *retired;         // of earlier configurations, about to end
+	struct child_life *lives; // one for each child, in memory shared with it
+	int64_t look_us;        // clock_tick_us() of the next check whether a child hangs
+	pid_t *retired;         // children of earlier configurations that are about to end
 	size_t n_retired;
 	bool stopping;
-	int64_t kill_us;        // if stopping; 0: done
+	int64_t kill_us;        // when stopping: clock_tick_us() at which children are killed; 0: they have been
 };
 
 // ---- children
@@ -68,12 +68,13 @@ static bool has_watches(const struct setup *setup)
 	return false;
 }
 
-// In the child. None outlives a master that was killed: it finishes as if that had told it to.
+// Called in a child: if the master is killed, the child gets SIGTERM, so no child outlives its master for long.
 static void tie_to_master(const struct master *master)
 {
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != master->pid)
-		(void)raise(SIGTERM); // too late for the kernel to tell; blocked, so it waits until we look
+		(void)raise(SIGTERM); // the master ended before prctl(); the signal is blocked, so it waits until the child reads
+		                      // signals
 }
 
 _Noreturn static void run_child(struct master *master, enum child_kind kind, struct child_life *life)
@@ -132,7 +133,7 @@ static void start_child(struct master *master, struct child *child)
 	child->pid = pid;
 }
 
-// Children of an earlier configuration keep their view of the memory that was theirs.
+// Makes memory for the states of n children. Children of an earlier configuration keep the memory mapped that was theirs.
 static bool make_lives(struct master *master, size_t n)
 {
 	void *memory = mmap(NULL, n * sizeof(*master->lives), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -201,7 +202,7 @@ static void note_end(struct master *master, pid_t pid, int status)
 	forget_retired(master, pid);
 }
 
-// A child of an earlier configuration has nothing to do but to end.
+// Notes that a child was stopped or continued. A stopped child of an earlier configuration is killed: all it has to do is to end.
 static void note_stop(struct master *master, pid_t pid, bool stopped)
 {
 	for (size_t i = 0; i < master->n_children; i++) {
@@ -296,7 +297,7 @@ static void kill_late(struct master *master)
 	signal_retired(master, SIGKILL);
 }
 
-// What only a new start can change.
+// Warns of settings that a reload can't change, only a new start.
 static void warn_of_what_stays(const struct master *master, const struct setup *fresh)
 {
 	if (master->listener->path != NULL && strcmp(master->listener->path, fresh->endpoint->socket) != 0)
@@ -309,7 +310,7 @@ static void warn_of_what_stays(const struct master *master, const struct setup *
 			fresh->config->runtime_dir);
 }
 
-// Moves the present children to the retired ones; they go on working until they are told.
+// Moves the present children to the list of retired ones; they go on working until they are told to end.
 static bool retire_children(struct master *master)
 {
 	pid_t *retired = reallocarray(master->retired, master->n_retired + master->n_children, sizeof(*retired));
@@ -329,7 +330,8 @@ static bool retire_children(struct master *master)
 	return true;
 }
 
-// The new configuration, with its access log open and the present children retired. NULL, logged, when all stays.
+// Loads the configuration anew, opens its access log and retires the present children. NULL if that fails: the old one stays;
+// logged.
 static struct setup *load_anew(struct master *master)
 {
 	char *error = NULL;
@@ -382,14 +384,14 @@ static void take_signal(struct master *master, int signal)
 		signal_children(master, SIGUSR1);
 		signal_retired(master, SIGUSR1);
 		break;
-	default: // SIGCHLD: the loop reaps
+	default: // SIGCHLD: the main loop reaps children
 		break;
 	}
 }
 
 // ---- the loop
 
-// The next moment at which something is to be done without a signal; INT64_MAX: none.
+// The next time, in clock_tick_us(), at which something has to be done without a signal; INT64_MAX: never.
 static int64_t next_due(const struct master *master)
 {
 	int64_t due = master->look_us;
@@ -405,7 +407,7 @@ static int64_t next_due(const struct master *master)
 	return due;
 }
 
-// Waits for a signal or until something is due; 0 when that came first.
+// Waits for a signal or until something is due; returns the signal, or 0 if something is due.
 static int wait_for_signal(const struct master *master)
 {
 	int64_t due = next_due(master);
@@ -441,11 +443,11 @@ static void block_signals(struct master *master)
 	signals_fill(&master->signals);
 	sigaddset(&master->signals, SIGCHLD);
 	(void)sigprocmask(SIG_BLOCK, &master->signals, NULL);
-	(void)signal(SIGCHLD, SIG_DFL); // started with it ignored, we would never learn of an end
+	(void)signal(SIGCHLD, SIG_DFL); // if the parent had SIGCHLD ignored, waitpid(2) would not report children that end
 }
 
-// Everything that needs root is behind us: the socket is open and the access log made. What it couldn't open again after
-// a rotation the user is refused now.
+// Called when nothing more needs root: the socket is open and the access log made. It fails now if the user could not open the
+// access log again after a rotation.
 static int become_user(struct master *master, char **error)
 {
 	const struct config *config = master->setup->config;
@@ -460,7 +462,7 @@ static int become_user(struct master *master, char **error)
 	return setup_reopen_logs(master->setup, error) ? EX_OK : EX_CANTCREAT;
 }
 
-// EX_OK, or the exit code; why is logged.
+// Returns EX_OK, or the exit code; the reason is logged.
 static int begin(struct master *master)
 {
 	const char *pid_file = master->options->pid_file;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The master: owns the listening socket, starts the workers and the mover, starts anew what dies.
-//   TERM, INT, QUIT  no new connections; what was accepted is served; then ends
-//   HUP              loads configuration and WADL anew; new workers take over the same socket, then the old ones
-//                    retire. What can't be loaded is logged, and everything stays as it was
-//   USR1             reopens the access log
+// The master process: owns the listening socket, starts the workers, the mover, the sender and the watch process, and replaces
+// each that ends. Signals:
+//   TERM, INT, QUIT  accept no new connections, serve those accepted, then end
+//   HUP              load configuration and WADL again; new workers take over the same socket, then the old workers end. If
+// loading
+//                    fails, the error is logged and nothing changes
+//   USR1             reopen the access log
 #ifndef TENURE_SERVER_MASTER_H
 #define TENURE_SERVER_MASTER_H
 
@@ -11,12 +13,13 @@
 #include "server/setup/setup.h"
 
 struct master_options {
-	const char *config;   // for reloading
+	const char *config;   // path of the configuration file, for reloading
 	const char *endpoint;
-	const char *pid_file; // NULL: none
+	const char *pid_file; // NULL: no file is written
 };
 
-// Runs until told to end. *setup and *listener become the master's, who frees and closes them. Returns the exit code.
+// Runs until a signal ends the service. The master becomes the owner of *setup and *listener: it frees and closes them. Returns
+// the exit code.
 int master_run(const struct master_options *options, struct setup *setup, struct listener *listener);
 
 #endif

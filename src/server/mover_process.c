@@ -10,7 +10,7 @@
 #include "registry/mover.h"
 #include "server/mover_process.h"
 
-static volatile sig_atomic_t stop; // what a signal handler can reach
+static volatile sig_atomic_t stop; // a global, for the signal handler
 
 static void on_stop(int signal)
 {
@@ -40,8 +40,8 @@ int mover_main(const struct config *config)
 	return 0;
 }
 
-// The listening socket above all: while this child had it open, a web server would believe in a worker that is gone.
-// The worker's connection to the database goes with the rest, unused.
+// Closes all descriptors of the worker, above all the listening socket: as long as this child had it open, a web server would
+// assume that a worker still serves it. The worker's connection to the database is closed, too, without being used.
 static void drop_descriptors(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -55,7 +55,7 @@ static void drop_descriptors(void)
 _Noreturn static void carry_out(const struct config *config)
 {
 	drop_descriptors();
-	set_stop_signals(SIG_DFL); // a move that is broken off is rolled back, and still waiting
+	set_stop_signals(SIG_DFL); // a signal may end the process: a move in progress is rolled back and stays queued
 	log_request(STR(""));
 	while (mover_once(config))
 		;

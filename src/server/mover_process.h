@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process that carries out background moves: a child of the master's, or of a worker that has no master.
+// The mover: the process that carries out background moves. It is a child of the master or, if there is no master, of a worker.
 #ifndef TENURE_SERVER_MOVER_PROCESS_H
 #define TENURE_SERVER_MOVER_PROCESS_H
 
@@ -9,16 +9,17 @@
 
 struct config;
 
-// The master's child: works until SIGTERM, SIGINT or SIGQUIT, which come blocked. Returns the exit code.
+// Main function of the master's child: works until SIGTERM, SIGINT or SIGQUIT, which the caller has blocked. Returns the exit
+// code.
 int mover_main(const struct config *config);
 
-// A worker's view of the one child it may have for moves.
+// What a worker without a master knows of its mover; it has at most one at a time.
 struct mover_kick {
-	pid_t pid;   // 0: there was none yet
-	bool wanted; // asked for while one was running, which may have looked for work for the last time
+	pid_t pid;   // 0: no mover was started yet
+	bool wanted; // a mover was asked for while another ran, which perhaps looks for work no more
 };
-// Forks a child that carries out what is waiting, unless one is running. Children must not become zombies (SIGCHLD
-// ignored). Call it again, now and then, while kick->wanted.
+// Forks a mover, unless one is running. The caller ignores SIGCHLD, so that no zombies stay. While kick->wanted is set, the
+// caller calls this again from time to time.
 void mover_kick(struct mover_kick *kick, const struct config *config);
 
 #endif

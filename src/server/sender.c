@@ -24,10 +24,10 @@ enum { EVENTS = 64, LOOK_MS = 1000, AT_ONCE = 1 << 20 };
 
 // The rest of one answer.
 struct rest {
-	int fd, file;     // to the web server; what is to be sent
+	int fd, file;     // fd: the connection to the web server; file: the bytes to be sent
 	off_t at, size;
 	uint64_t tenant;
-	int64_t moved_us; // clock_tick_us when the web server last took something
+	int64_t moved_us; // clock_tick_us() when the web server last accepted bytes
 	bool gone;        // the next sweep closes it
 	struct rest *next;
 };
@@ -36,9 +36,9 @@ struct sender {
 	const struct setup *setup;
 	int from, signal_fd, epoll_fd;
 	struct rest *first;
-	uint64_t waiting; // bytes
+	uint64_t waiting; // bytes of all rests
 	bool stopping;
-	int64_t stop_us;  // if stopping: until then
+	int64_t stop_us;  // when stopping: clock_tick_us() at which the process ends
 };
 
 static uint64_t bytes_of(const struct rest *rest)
@@ -46,7 +46,7 @@ static uint64_t bytes_of(const struct rest *rest)
 	return (uint64_t)(rest->size - rest->at);
 }
 
-// Never waits.
+// Writes what the connection accepts now. Never blocks.
 static void push(struct sender *sender, struct rest *rest)
 {
 	while (!rest->gone && rest->at < rest->size) {
@@ -60,7 +60,7 @@ static void push(struct sender *sender, struct rest *rest)
 		rest->at = at;
 		rest->moved_us = clock_tick_us();
 	}
-	rest->gone = true; // all is sent, or nobody takes it
+	rest->gone = true; // everything is sent, or the peer is gone
 }
 
 static void sweep(struct sender *sender)
@@ -79,7 +79,7 @@ static void sweep(struct sender *sender)
 	}
 }
 
-// ---- more than there may be
+// ---- limits on what waits
 
 static uint64_t waiting_of(const struct sender *sender, uint64_t tenant)
 {
@@ -142,7 +142,7 @@ static void take_over(struct sender *sender)
 	int fd, file;
 
 	while (handover_take(sender->from, &fd, &file, &tenant)) {
-		// Nothing else is read from it: a request that the web server sends on it fails there.
+		// Nothing more is read from the connection: a request that the web server sends on it fails there.
 		(void)shutdown(fd, SHUT_RD);
 		if (add(sender, fd, file, tenant))
 			continue;
@@ -158,7 +158,8 @@ static void take_over(struct sender *sender)
 static void stop(struct sender *sender)
 {
 	if (!sender->stopping)
-		(void)epoll_ctl(sender->epoll_fd, EPOLL_CTL_DEL, sender->from, NULL); // its successor takes what comes
+		(void)epoll_ctl(sender->epoll_fd, EPOLL_CTL_DEL, sender->from, NULL); // the next sender receives what comes from
+		                                                                      // now on
 	sender->stopping = true;
 	sender->stop_us = clock_tick_us() + SENDER_STUCK_S * INT64_C(1000000);
 }
@@ -182,7 +183,7 @@ static void take_event(struct sender *sender, const struct epoll_event *event)
 	else if (event->data.ptr == &sender->from)
 		take_over(sender);
 	else
-		push(sender, event->data.ptr); // an error shows there, too
+		push(sender, event->data.ptr); // an error of the connection shows at the write
 }
 
 static void end_stuck(struct sender *sender)
@@ -225,7 +226,7 @@ int sender_main(const struct setup *setup, int from)
 	sigset_t signals;
 	int code = EX_OSERR;
 
-	(void)prctl(PR_SET_NAME, "tenured-send"); // for ps and top
+	(void)prctl(PR_SET_NAME, "tenured-send"); // the name in ps and top
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
 		limit.rlim_cur = limit.rlim_max;

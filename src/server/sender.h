@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process that sends what clients are slow to take: a child of the master's. A worker that has tried for a moment to send
-// a large answer hands the connection over with the rest, and serves others.
+// The sender: a child process of the master that sends answers to slow clients. If a client does not take a large answer within a
+// moment, the worker hands over the connection with the rest of the answer and serves other requests.
 //
-// What waits is memory: `unsent` of the configuration at most. Beyond that the tenant with the most of it loses, of its
-// connections, the one that has taken nothing for longest. One that takes no byte for SENDER_STUCK_S is closed.
+// The rests wait in memory, at most `unsent` bytes of the configuration. If there are more, the tenant with the most waiting
+// bytes loses the connection that has made no progress for the longest time. A connection that takes no byte for SENDER_STUCK_S
+// is closed.
 #ifndef TENURE_SERVER_SENDER_H
 #define TENURE_SERVER_SENDER_H
 
@@ -11,8 +12,8 @@
 
 enum { SENDER_STUCK_S = 30 };
 
-// Takes what comes from that descriptor (handover_take) until SIGTERM, SIGINT or SIGQUIT, which come blocked; then what it has
-// is sent, for SENDER_STUCK_S at most. Returns the exit code.
+// Receives connections from the descriptor (handover_take) until SIGTERM, SIGINT or SIGQUIT, which the caller has blocked. Then
+// it sends the rests that it has, for at most SENDER_STUCK_S. Returns the exit code.
 int sender_main(const struct setup *setup, int from);
 
 #endif

@@ -30,18 +30,18 @@ struct worker {
 	const struct setup *setup;
 	bool alone;
 	int signal_fd;
-	int orders; // where what is answered for long is handed over to; -1: nowhere
-	int slow;   // where answers are handed over to that clients are slow to take; -1: nowhere
+	int orders; // socket to the watch process; -1: there is none
+	int slow;   // socket to the sender, for slow clients; -1: there is none
 	struct fcgi *fcgi;
 	struct pipeline pipeline;
-	struct pool *pool; // one request's
+	struct pool *pool; // memory of one request
 	struct call call;
 	struct mover_kick kick;
 	struct limits *limits;
-	struct child_life *life; // NULL: nobody looks
+	struct child_life *life; // NULL: there is no master
 };
 
-// Connects to nothing: the first answer doesn't wait for a database it may not need.
+// Opens no connection to the database: the first answer may not need one, and would have to wait for it.
 static bool worker_open(struct worker *worker, int listen_fd, const struct worker_tools *tools)
 {
 	const struct setup *setup = worker->setup;
@@ -109,7 +109,7 @@ static void take_signals(struct worker *worker)
 	}
 }
 
-// Where there is no master whose child looks for moves by itself.
+// Starts a mover if there is no master, and so no mover that looks for moves by itself.
 static void look_after_moves(struct worker *worker)
 {
 	if (worker->alone && (worker->call.response.status == 202 || worker->kick.wanted))
@@ -143,7 +143,7 @@ static void answer(struct worker *worker, enum transport_fault fault)
 	look_after_moves(worker);
 }
 
-// Before the next request is granted memory beyond what is in use.
+// Frees the request's memory, before the next request is granted memory beyond what is in use.
 static void give_back(struct worker *worker)
 {
 	pool_clear(worker->pool);
@@ -175,7 +175,7 @@ static void serve(struct worker *worker)
 
 int worker_run(const struct setup *setup, int listen_fd, const struct worker_tools *tools)
 {
-	// Too large for comfort on the stack.
+	// On the heap, because it is large for the stack.
 	struct worker *worker = calloc(1, sizeof(*worker));
 	int code = EX_OSERR;
 

@@ -11,17 +11,17 @@ struct coherence_shared;
 struct child_life;
 struct shared;
 
-// What workers have from their master. Nothing of it: there is none, so background moves are this worker's to start.
+// What a worker gets from its master. If shared is NULL there is no master, and the worker starts background moves itself.
 struct worker_tools {
-	int orders;                      // where watches are handed over to; -1: nowhere
-	int slow;                        // the same of the rests of answers (sender.h)
+	int orders;                      // socket to the watch process; -1: there is none
+	int slow;                        // socket to the sender (sender.h); -1: there is none
 	struct coherence_shared *shared; // NULL: there is no master
-	struct child_life *life;         // what the master looks at; NULL: nobody does
-	unsigned processes;              // that serve the endpoint, this one included
-	struct shared *host;             // what the processes of the host share; NULL: nothing
+	struct child_life *life;         // shared with the master, which checks it; NULL: there is no master
+	unsigned processes;              // how many serve the endpoint, this one included
+	struct shared *host;             // memory shared by the processes of the host; NULL: none
 };
 
-// Serves listen_fd until it is told to end. Returns the exit code.
+// Serves listen_fd until a signal ends it. Returns the exit code.
 int worker_run(const struct setup *setup, int listen_fd, const struct worker_tools *tools);
 
 #endif

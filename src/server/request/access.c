@@ -10,7 +10,7 @@
 
 enum { MAX_TARGET = 8192, MAX_FIELD = 1024 };
 
-// Without quotes around it, so a blank would end it.
+// Appends a field without quotes, so blanks are escaped: a blank would end the field.
 static void add_word(struct buf *line, struct str word)
 {
 	struct str rest = str_part(word, 0, MAX_FIELD), part;
@@ -62,8 +62,8 @@ static void add_sizes(struct buf *line, const struct call *call)
 		buf_add_u64(line, response_length(response));
 }
 
-// The tenant in the address; else the one whose resources the call was about; else that of who asked, unless an operator
-// did, whose own tenant is not concerned.
+// The tenant for the line: the one in the address; else the owner of the resources that the call was about; else the caller's
+// own, unless the caller is an operator, whose own tenant is not concerned.
 static struct str tenant_of(const struct call *call)
 {
 	struct str tenant = STR_NONE;

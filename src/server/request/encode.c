@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps that every request takes at its end: the answer made whole, the log lines.
+// The last steps of every request: they complete the answer and write the log lines.
 #include "base/base.h"
 
 #include "auth/auth.h"
@@ -10,7 +10,7 @@
 #include "server/request/steps.h"
 #include "server/setup/dialects.h"
 
-// The headers a handler set before it failed stay (an ETag beside 412); its body does not.
+// Headers that the handler set before it failed stay (such as an ETag with 412). Its body is replaced by the problem document.
 static void render_problem(struct passage *passage)
 {
 	struct call *call = passage->call;
@@ -49,12 +49,13 @@ static void add_headers_of_all(struct call *call)
 		set_default(response, "Cache-Control", STR("private, no-cache"));
 	if (reads && method != NULL && method->n_produces > 1)
 		set_default(response, "Vary", STR("Accept"));
-	// lighttpd would cut ranges out of an answer by itself.
+	// Without this field lighttpd would serve byte ranges of an answer by itself.
 	set_default(response, "Accept-Ranges", STR("none"));
 	set_default(response, "X-Content-Type-Options", STR("nosniff"));
 }
 
-// CGI makes a redirect of 200 with Location, and some web servers do so. They ask for another name, which they turn back.
+// CGI turns an answer of 200 with Location into a redirect, and some web servers do that. Their configuration asks for another
+// field name, which they change back to Location.
 static void rename_location(struct call *call)
 {
 	struct response *response = &call->response;
@@ -81,13 +82,13 @@ void step_encode(struct passage *passage)
 	if (dialect_of(&call->match)->leave != NULL)
 		dialect_of(&call->match)->leave(call);
 	rename_location(call);
-	// The tests take such a line for a failure: what a method may answer is in its WADL, all of it.
+	// The WADL has to list every status of a method; the tests fail if they find this line in the log.
 	if (method != NULL && !route_lists_status(method, response->status))
 		log_error("status %d is not in the WADL of %s", response->status, method->id);
 }
 
-// A worker that is busy need not write line by line what nobody would miss. What was changed or refused is written before
-// it is answered.
+// May the access log line be written later? Only a busy worker's, for reads that succeeded. Lines about changes and refusals are
+// written before the answer is sent.
 static bool may_wait(const struct passage *passage)
 {
 	const struct call *call = passage->call;

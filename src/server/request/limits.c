@@ -12,33 +12,34 @@
 #include "base/log.h"
 
 enum {
-	FAILURES = 4096,      // addresses that are counted at once
-	NEIGHBOURS = 8,       // places that an address may have
+	FAILURES = 4096,      // addresses that can be counted at the same time
+	NEIGHBOURS = 8,       // places in the table where an address may stand
 	TOKENS = 8192,
 	WATCHES = 32768,
-	NAP_US = 100,         // between two looks at whether a request has ended
-	YIELD_US = 5000,      // after which others of its tenant let one in that waits
-	IMPATIENT_US = 100000, // for so long after one has waited in vain others of its tenant do not wait
-	OTHERS_US = 2000000,  // a tenant that was about so lately counts as being about
+	NAP_US = 100,         // between two checks whether another request has ended
+	YIELD_US = 5000,      // a request that has waited so long gets the next free worker before new requests of its tenant
+	IMPATIENT_US = 100000, // after a request of a tenant was refused, its others are refused without waiting for so long
+	OTHERS_US = 2000000,  // other tenants that sent a request within this time count as active
 	ADDRESS_ROOM = 64,
 	NAME_ROOM = 1024,
-	RECENT = 128,         // kinds of names, by their letters
+	RECENT = 128,         // hashes remembered of each kind of name
 	RECENT_ROOM = 128,
-	WATCH_RETRY_S = 2,    // after which it is known which of the watches that were counted have clients
+	WATCH_RETRY_S = 2,    // time in which dead clients are found among the watches that reached a limit
 };
 
-// By process slot. 0: none. endpoint stands as long as the process lives, the others while it has a request: in progress if
-// tenant is not 0, else waiting for a place.
+// One entry per process slot; 0 means none. endpoint is set as long as the process lives; the other members while it has a
+// request. tenant not 0: the request is in progress; else it waits for a worker.
 struct requests {
 	_Atomic uint64_t endpoint[SHARED_PROCESSES];
-	_Atomic uint64_t mark[SHARED_PROCESSES]; // of the process (shared_self)
+	_Atomic uint64_t mark[SHARED_PROCESSES]; // shared_self() of the process
 	_Atomic uint64_t tenant[SHARED_PROCESSES];
 	_Atomic uint64_t user[SHARED_PROCESSES];
-	_Atomic int64_t since_us[SHARED_PROCESSES]; // clock_tick_us when it was admitted
-	_Atomic uint64_t waiting[SHARED_PROCESSES]; // the tenant of a request that has waited long enough to be let in first
+	_Atomic int64_t since_us[SHARED_PROCESSES]; // clock_tick_us() when the request was admitted
+	_Atomic uint64_t waiting[SHARED_PROCESSES]; // tenant of a request that has waited so long that it is admitted before new
+	                                            // ones
 };
 
-// window: the minute, counted from when the clock began, in the upper half; how many in the lower.
+// Wrong tokens of one address. window: in the upper 32 bits the minute of the monotonic clock, in the lower 32 bits their number.
 struct failure {
 	_Atomic uint64_t address;
 	_Atomic uint64_t window;
@@ -48,7 +49,7 @@ struct failures {
 	struct failure of[FAILURES];
 };
 
-// until: seconds of the monotonic clock.
+// A token that was right. until_s: seconds of the monotonic clock.
 struct right_token {
 	_Atomic uint64_t token;
 	_Atomic uint64_t until_s;
@@ -58,14 +59,15 @@ struct tokens {
 	struct right_token of[TOKENS];
 };
 
-// owner: the mark of the process whose watch it is; 0: free. check: which watch it is.
+// One counted watch. owner: mark of the process that has the watch; 0: the place is free. check: distinguishes this watch from
+// earlier ones in the place.
 struct watch {
 	_Atomic uint64_t owner;
 	_Atomic uint64_t endpoint;
 	_Atomic uint32_t check;
-	_Atomic uint32_t token;  // 32 bits of their hashes tell enough
+	_Atomic uint32_t token;  // 32 bits of the hashes are enough to tell them apart
 	_Atomic uint32_t tenant;
-	_Atomic uint32_t suspect; // 1: is its client still there? A limit is near with it
+	_Atomic uint32_t suspect; // 1: a limit is nearly reached, so check whether its client is still there
 };
 
 struct watches {
@@ -81,16 +83,16 @@ struct recent {
 };
 
 struct limits {
-	struct recent *recent; // hashes under the key of the file that is mapped
+	struct recent *recent; // hashes computed lately, under the key of the file that is mapped now
 	const struct config *config;
 	const struct endpoint_config *endpoint;
 	struct shared *shared; // NULL: nothing is limited
 	unsigned processes;    // that serve the endpoint once all have started
 	bool entered;
 	uint64_t endpoint_key;
-	// Of the tenants that this worker has met, for how long a request may wait.
+	// How long a request may wait depends on the tenants that this worker has met.
 	uint64_t last_tenant;
-	int64_t others_us;     // when it met another one
+	int64_t others_us;     // clock_tick_us() when it last met a different tenant
 	uint64_t refused_tenant;
 	int64_t refused_us;
 	uint32_t checks;
@@ -116,7 +118,7 @@ static struct watches *watches_of(const struct limits *limits)
 	return shared_area(limits->shared, SHARED_WATCHES, sizeof(struct watches));
 }
 
-// A client that comes again has the same names: its hashes are kept, one of each kind.
+// The hash of text. The last hash of each kind is kept, because a client that comes again has the same names.
 static uint64_t recent_key(const struct limits *limits, struct recent *recent, struct str text)
 {
 	if (recent->n == text.n && memcmp(recent->text, text.p, text.n) == 0)
@@ -130,7 +132,7 @@ static uint64_t recent_key(const struct limits *limits, struct recent *recent, s
 	return key;
 }
 
-// The hash of a name within this endpoint. kind keeps names of different things apart.
+// The hash of a name within this endpoint. kind makes equal names of different things differ.
 static uint64_t key_of(const struct limits *limits, char kind, struct str a, struct str b)
 {
 	char text[NAME_ROOM];
@@ -139,7 +141,7 @@ static uint64_t key_of(const struct limits *limits, char kind, struct str a, str
 	text[0] = kind;
 	memcpy(text + 1, &limits->endpoint_key, sizeof(uint64_t));
 	memcpy(text + 1 + sizeof(uint64_t), &a.n, sizeof(size_t));
-	// Longer names than there are would only be counted together.
+	// Longer names are cut: names that differ only behind the cut would be counted together, but no valid name is that long.
 	a = str_part(a, 0, a.n < (NAME_ROOM - n) / 2 ? a.n : (NAME_ROOM - n) / 2);
 	b = str_part(b, 0, b.n < (NAME_ROOM - n) / 2 ? b.n : (NAME_ROOM - n) / 2);
 	if (a.n > 0)
@@ -164,7 +166,7 @@ struct shared *limits_share(const struct config *config)
 	return shared;
 }
 
-// In the memory as it is mapped now.
+// Enters this process into the shared memory as it is mapped now.
 static void join(struct limits *limits)
 {
 	unsigned slot = shared_slot(limits->shared);
@@ -228,13 +230,14 @@ void limits_tick(struct limits *limits)
 // ---- requests
 
 struct count {
-	unsigned processes; // that serve the endpoint
-	unsigned tenant, user;                 // in progress
+	unsigned processes; // how many serve the endpoint
+	unsigned tenant, user;                 // requests in progress
 	unsigned tenant_waiting, user_waiting;
-	unsigned stuck;                        // of those in progress, the tenant's that are old
+	unsigned stuck;                        // the tenant's requests in progress that were admitted before old_us
 };
 
-// One pass over the slots in use. old_us: what was admitted before that is stuck. What a process that ended left there is void.
+// Counts in one pass over the slots in use. A request admitted before old_us counts as stuck. Entries of processes that have
+// ended are ignored.
 static struct count count_requests(const struct limits *limits, uint64_t tenant, uint64_t user, int64_t old_us)
 {
 	struct requests *requests = requests_of(limits);
@@ -258,7 +261,7 @@ static struct count count_requests(const struct limits *limits, uint64_t tenant,
 	return count;
 }
 
-// What one may have of so many processes; configured 0: all but the reserve.
+// How many of the processes one client may keep busy. configured 0: all but the reserve.
 static unsigned share_of(const struct limits *limits, unsigned processes, unsigned configured)
 {
 	unsigned all = processes > limits->processes ? processes : limits->processes;
@@ -275,7 +278,8 @@ static void publish(const struct limits *limits, uint64_t tenant, uint64_t user,
 	atomic_store_explicit(&requests->user[slot], user, memory_order_relaxed);
 	if (tenant != 0)
 		atomic_store_explicit(&requests->since_us[slot], now_us, memory_order_relaxed);
-	atomic_store(&requests->tenant[slot], tenant); // in order: who comes at the same time counts this one, or is counted here
+	atomic_store(&requests->tenant[slot], tenant); // sequentially consistent: of two processes that publish at the same time
+	                                               // at least one counts the other
 }
 
 // Has this worker served no other tenant lately?
@@ -284,9 +288,9 @@ static bool is_alone(const struct limits *limits, int64_t now_us)
 	return limits->others_us == 0 || now_us - limits->others_us > OTHERS_US;
 }
 
-// The limit that the request meets, itself counted; NULL: none. One that comes newly counts those that have waited, or it would
-// take each place before them.
-// *stuck: all that it waits for is old.
+// The limit that this request exceeds, the request itself counted; NULL: none. A new request (newly) also counts those that have
+// waited long, otherwise it would take each place before them.
+// *stuck: all requests that it would have to wait for are stuck.
 static const char *met_limit(const struct limits *limits, uint64_t tenant, uint64_t user, bool newly, bool *stuck)
 {
 	int64_t now_us = clock_tick_us();
@@ -320,7 +324,7 @@ static int64_t patience_us(struct limits *limits, uint64_t tenant, int64_t now_u
 	return (is_alone(limits, now_us) ? LIMITS_WAIT_ALONE_MS : LIMITS_WAIT_MS) * INT64_C(1000);
 }
 
-// While it waits it is not counted: two of one tenant that wait would keep each other out.
+// While a request waits it is not counted: otherwise two waiting requests of one tenant would keep each other out.
 static const char *wait_for_place(struct limits *limits, uint64_t tenant, uint64_t user, const char *met,
 	bool stuck)
 {
@@ -345,7 +349,7 @@ static const char *wait_for_place(struct limits *limits, uint64_t tenant, uint64
 	return met;
 }
 
-// Somebody of no tenant, such as an operator, is a tenant for himself; nobody at all, his address.
+// A caller without a tenant, such as an operator, is counted like a tenant of its own; an anonymous caller by its address.
 static void find_keys(const struct limits *limits, const struct principal *who, struct str address, uint64_t *tenant,
 	uint64_t *user)
 {
@@ -399,7 +403,7 @@ static uint64_t minute_now(void)
 	return (uint64_t)(clock_tick_us() / 1000000 / LIMITS_WINDOW_S);
 }
 
-// Whoever has an IPv6 address has 2^64 of them.
+// An IPv6 address is cut to its first 64 bits, because each customer has 2^64 addresses.
 static uint64_t address_key(const struct limits *limits, struct str address)
 {
 	char text[ADDRESS_ROOM];
@@ -414,7 +418,7 @@ static uint64_t address_key(const struct limits *limits, struct str address)
 	return key_of(limits, '4', address, STR(""));
 }
 
-// How many of this minute; what is of another one, or of one to come, counts nothing.
+// The number of wrong tokens in `minute`; 0 if window is of another minute.
 static uint32_t count_of(uint64_t window, uint64_t minute)
 {
 	return window >> 32 == (minute & UINT32_MAX) ? (uint32_t)window : 0;
@@ -432,7 +436,7 @@ static struct failure *find_failure(const struct limits *limits, uint64_t key)
 	return NULL;
 }
 
-// A place for the address: its own, else that of the one with the fewest.
+// A place for the address: its own, else the place of the address with the fewest wrong tokens.
 static struct failure *make_failure(const struct limits *limits, uint64_t key, uint64_t minute)
 {
 	struct failure *failure = find_failure(limits, key), *least = NULL;
@@ -505,7 +509,7 @@ void limits_was_right(struct limits *limits, struct str token)
 
 // ---- watches
 
-// A free place, or that of a watch whose process has ended. 0: there is none. Place 0 is never used.
+// Claims a free place, or that of a watch whose process has ended. 0: there is none, since place 0 is never used.
 static uint32_t claim_watch(const struct limits *limits, uint64_t self, uint64_t from)
 {
 	struct watches *watches = watches_of(limits);
@@ -552,7 +556,8 @@ static bool is_near(unsigned count, unsigned limit)
 	return limit != 0 && count > limit / 2;
 }
 
-// The watches of this endpoint that a limit was met by: of that tenant, of that token. 0: of any.
+// Marks the watches that count towards a limit that was reached: those of the tenant and token at this endpoint; 0 stands for
+// any.
 static void suspect_watches(const struct limits *limits, uint32_t tenant, uint32_t token)
 {
 	struct watches *watches = watches_of(limits);
@@ -567,13 +572,14 @@ static void suspect_watches(const struct limits *limits, uint32_t tenant, uint32
 	}
 }
 
-// NULL: none is met.
+// The limit that a new watch exceeds; NULL: none.
 static const char *met_watch_limit(const struct limits *limits, const struct principal *who, uint32_t tenant, uint32_t token)
 {
 	struct watch_count count = count_watches(limits, tenant, token);
 	unsigned all = limits->endpoint->watches;
 
-	// From half of a limit on, so that whoever closes watches before he begins others seldom meets it.
+	// Old watches are checked from half of a limit on, so that a client which closes its watches before it begins new ones
+	// seldom reaches the limit.
 	if (is_near(count.token, limits->config->watches_per_token))
 		suspect_watches(limits, 0, token);
 	if (who->tenant.n > 0 && is_near(count.tenant, limits->config->watches_per_tenant))
@@ -598,7 +604,7 @@ bool limits_watch_begin(struct limits *limits, const struct principal *who, stru
 	uint64_t token = key_of(limits, 'k', credential, STR("")), tenant = key_of(limits, 't', who->tenant, STR(""));
 	watch->index = claim_watch(limits, shared_self(limits->shared), token);
 	if (watch->index == 0)
-		return true; // thousands more than any web server has
+		return true; // no free place: thousands of watches more than any web server has connections
 	watch->check = (uint32_t)(token >> 32) + ++limits->checks;
 	struct watch *mine = &watches_of(limits)->of[watch->index];
 	atomic_store(&mine->check, watch->check);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one client may take of a host, counted over all its workers in memory that they share (base/shared.h).
+// Limits on what one client may use of a host, counted over all workers in memory that they share (base/shared.h).
 //
-// Requests. One worker serves one request at a time, so whoever keeps all of them busy locks everybody else out. Of the
-// processes that serve an endpoint, as many as there are or should be, `reserve` are held back from any one tenant, and from any one user: a request that would
-// take the last of them waits for another of the same tenant to end. It is refused (429) once all of these have been held for
-// STUCK_MS, and after WAIT_MS, or WAIT_ALONE_MS where no other tenant has been about lately; those that come right behind it are
-// refused at once, so that a queue of them does not keep this worker. Requests that are short never are: they only take turns.
-// tenant_requests and user_requests set lower limits.
+// Requests. A worker serves one request at a time, so a client that keeps all workers busy locks out everybody else. `reserve` of
+// the processes that serve an endpoint (as many as run, or as should run) are held back from any one tenant and from any one
+// user. A request that would take one of these waits until another request of the same tenant ends. It is refused (429) if all
+// the others have been busy for STUCK_MS, and after WAIT_MS; WAIT_ALONE_MS if no other tenant sent requests lately. After a
+// refusal, the tenant's next requests are refused without waiting, so that a queue of them does not block this worker. Short
+// requests are never refused, because they only take turns. tenant_requests and user_requests set lower limits.
 //
-// Wrong tokens. Each counts against the address that the web server says it came from (REMOTE_ADDR; of IPv6 the first 64 bits).
-// An address with wrong_tokens of them within a minute is answered 429 until the minute is over. Tokens that were right within
-// the last hour go on being looked at, since an address may be that of many: a proxy, a company.
+// Wrong tokens. Each is counted for the address from which the web server received it (REMOTE_ADDR; of an IPv6 address the first
+// 64 bits). If an address has sent wrong_tokens of them within a minute, it gets 429 until the minute is over. Tokens that were
+// right within the last hour are accepted all the same, because many clients may share an address: behind a proxy, in a company.
 //
-// Watches. Each lasts for minutes and takes a connection of the web server. They are counted per token, per tenant and per
-// endpoint; of the endpoint's number operators alone may take the last tenth.
+// Watches. Each lasts for minutes and uses a connection of the web server. They are counted per token, per tenant and per
+// endpoint; the last tenth of the endpoint's number is for operators only.
 //
-// All of it is approximate where processes race, never waits for another process, and lets everything pass where memory can't
-// be shared.
+// All counts are approximate while processes race. No count makes a process wait for another one. If memory can't be shared,
+// nothing is limited.
 #ifndef TENURE_SERVER_REQUEST_LIMITS_H
 #define TENURE_SERVER_REQUEST_LIMITS_H
 
@@ -25,67 +25,68 @@
 #include "server/wire/transport.h"
 
 enum {
-	// A request that takes longer than STUCK holds its worker, and one that comes beyond its tenant's share waits for a place for
-	// so long as WAIT. Where no other tenant has been about lately nobody is kept waiting by that, and both may be longer: a busy
-	// machine with one tenant's clients is no attack.
+	// A request that takes longer than STUCK counts as stuck. A request beyond its tenant's share waits at most WAIT for a
+	// worker. If no other tenant sent requests lately, waiting delays nobody else, and a busy machine with one tenant is no
+	// attack: the ..._ALONE values apply then.
 	LIMITS_STUCK_MS = 100,
 	LIMITS_WAIT_MS = 100,
 	LIMITS_STUCK_ALONE_MS = 1000,
 	LIMITS_WAIT_ALONE_MS = 3000,
-	LIMITS_WINDOW_S = 60,     // in which wrong tokens count
-	LIMITS_REMEMBER_S = 3600, // a token that was right
+	LIMITS_WINDOW_S = 60,     // wrong tokens count within this time
+	LIMITS_REMEMBER_S = 3600, // how long a token that was right is remembered
 };
 
 struct config;
 struct endpoint_config;
 struct limits;
 
-// Which limit was met; the texts are for the client.
+// Which limit was reached; the text is for the client.
 struct limits_refusal {
 	unsigned retry_s;  // for Retry-After
 	const char *what;  // "requests in progress for your tenant"
 };
 
-// Shared memory for the registry of this configuration. NULL, logged: there is no memory. See shared_open().
+// Opens the memory that is shared by all processes of this configuration's registry (shared_open()). NULL: there is no memory;
+// logged.
 struct shared *limits_share(const struct config *config);
 
-// Claims a slot of shared, which stays the caller's and outlives it. shared NULL: nothing is limited. processes: how many
-// serve the endpoint once all have started, this one included; 0: this one serves no requests. NULL: no memory.
+// Claims a slot of shared, which the caller owns and keeps open. shared NULL: nothing is limited. processes: how many serve the
+// endpoint once all have started, this one included; 0: this process serves no requests. NULL: no memory.
 struct limits *limits_new(const struct config *config, const struct endpoint_config *endpoint, struct shared *shared,
 	unsigned processes);
 void limits_free(struct limits **limits);
-// Once a second or more often, also while there is nothing to do: keeps the shared memory in order.
+// Keeps the shared memory in order. Call it at least once a second, also while the process is idle.
 void limits_tick(struct limits *limits);
 
 // ---- requests
 
-// The request counts from now on. May wait as told above. False: it is refused.
+// Counts the request from now on. May sleep for the times above. False: it is refused, and *refusal says why.
 bool limits_enter(struct limits *limits, const struct principal *who, struct str address, struct limits_refusal *refusal);
-// Its answer is with the web server. Also if limits_enter refused, or was never called.
+// The answer was sent: the request no longer counts. Call it also after a refusal, and if limits_enter() was never called.
 void limits_leave(struct limits *limits);
 
-// Whose request was admitted last, as a number that is the same in all processes; 0: nobody's.
+// A number for the tenant of the request admitted last, the same in all processes; 0: none.
 uint64_t limits_tenant(const struct limits *limits);
 
 // ---- wrong tokens
 
-// Asked before the token is looked at; token "" if there is none. False: it is refused.
+// Call it before a token is validated; token is "" if there is none. False: the request is refused.
 bool limits_may_try(struct limits *limits, struct str address, struct str token, struct limits_refusal *refusal);
 void limits_was_wrong(struct limits *limits, struct str address);
 void limits_was_right(struct limits *limits, struct str token);
 
 // ---- watches
 
-// Counts a watch of the calling process. credential: the token, or whatever else tells one client of a tenant from another.
-// False: it is refused.
+// Counts a watch for the calling process. credential: the token, or what else distinguishes the clients of a tenant. False: it is
+// refused.
 bool limits_watch_begin(struct limits *limits, const struct principal *who, struct str credential, struct limits_watch *watch,
 	struct limits_refusal *refusal);
-// It is this process's from now on: it goes when this process ends.
+// Makes a watch, begun by another process, the calling process's: its count ends when this process ends.
 void limits_watch_take(struct limits *limits, const struct limits_watch *watch);
-// Was another watch begun since this was asked last that met a limit with this one, or half of a limit? A web server may find out that a client
-// has closed its connection only when it writes to it: so the caller writes something.
+// Since the last call for this watch, did a new watch reach a limit, or half of a limit, to which this watch counts? If so, the
+// caller writes something to the client: a web server may notice only then that the client has closed its connection.
 bool limits_watch_is_suspect(struct limits *limits, const struct limits_watch *watch);
-// If it is this process's.
+// Ends the count of a watch, if it is this process's.
 void limits_watch_end(struct limits *limits, const struct limits_watch *watch);
 
 #endif

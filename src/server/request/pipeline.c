@@ -8,8 +8,8 @@
 #include "server/request/pipeline.h"
 #include "server/request/steps.h"
 
-// A request that could fail in several ways is told the first in this order: whether the address exists comes before
-// who asks, and that before what exactly was asked.
+// The order decides which error a request with several gets: first whether the address exists, then who is calling, then the
+// details of the request.
 static step_fn *const steps[] = {
 	step_identify,
 	step_route,
@@ -21,8 +21,8 @@ static step_fn *const steps[] = {
 	step_run,
 };
 
-// Bytes for each byte of the body, beside the text itself, which is there before anything is granted: the tree read from it,
-// what is made of that, and what goes to the database.
+// Bytes granted for each byte of the body, besides the body itself, which is read before anything is granted: for the tree parsed
+// from it, for what is made of the tree, and for what goes to the database.
 enum { BYTES_PER_BODY_BYTE = 3 };
 
 static void run_steps(void *arg)
@@ -35,8 +35,8 @@ static void run_steps(void *arg)
 	}
 }
 
-// A client that sent much is told to send less, another to ask for less. The same request again would end the same way,
-// so it isn't 503, which clients repeat.
+// A client that sent a large body is told to send less, any other to ask for less. Not 503, which clients repeat: the same
+// request would fail again.
 static enum outcome explain(struct call *call, enum budget_end end)
 {
 	bool sent = call->request.body.n > 0;
@@ -53,20 +53,20 @@ static enum outcome explain(struct call *call, enum budget_end end)
 		(unsigned long long)call->config->request_memory, sent ? "send" : "ask for");
 }
 
-// The step was left in the middle. Its transaction was rolled back (db_txn_run).
+// A step was left by longjmp. Its transaction was rolled back (db_txn_run).
 static void give_up(struct passage *passage, enum budget_end end)
 {
 	struct call *call = passage->call;
 
-	call->pool = call->scratch = passage->pool; // in the middle of something it may be another one
+	call->pool = call->scratch = passage->pool; // the step may have set another pool
 	if (passage->marked)
 		pool_rewind(call->pool, passage->mark);
 	passage->pipeline->registry->pool = call->pool;
-	registry_concerns_nobody(passage->pipeline->registry); // its text is gone with what the pool was rewound by
+	registry_concerns_nobody(passage->pipeline->registry); // its text was freed when the pool was rewound
 	call->order = STR_NONE;
 	response_reset(&call->response, call->pool);
 	passage->outcome = explain(call, end);
-	if (end != BUDGET_BROKEN) // who found it broken has logged what
+	if (end != BUDGET_BROKEN) // the function that found the database broken has logged it
 		log_warning("%.*s %.*s took more %s than a request is granted", STR_ARG(call->request.method_text),
 			STR_ARG(str_part(call->request.target, 0, 256)), end == BUDGET_TIME ? "CPU time" : "memory");
 }
@@ -78,7 +78,7 @@ void pipeline_run(struct pipeline *pipeline, struct call *call, enum transport_f
 	budget_grant((size_t)pipeline->config->request_memory + BYTES_PER_BODY_BYTE * call->request.body.n,
 		pipeline->config->request_cpu * INT64_C(1000));
 	enum budget_end end = budget_guard(run_steps, &passage);
-	budget_end(); // an answer is always made
+	budget_end(); // from here on no limit: an answer can always be made
 	if (end != BUDGET_KEPT)
 		give_up(&passage, end);
 	step_encode(&passage);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one table of steps that every request goes through: identify, route, receive, authenticate, permit, admit, negotiate, run.
-// A step that ends the request skips the rest of them; encode and log follow always. No FastCGI here: the worker fills
-// call->request and sends call->response.
+// The one table of steps through which every request goes: identify, route, receive, authenticate, permit, admit, negotiate, run.
+// A step that ends the request skips the rest; encode and log always follow. No FastCGI here: the worker fills call->request
+// before and sends call->response after.
 #ifndef TENURE_SERVER_REQUEST_PIPELINE_H
 #define TENURE_SERVER_REQUEST_PIPELINE_H
 
@@ -11,7 +11,7 @@
 
 struct auth;
 
-// A worker's tools, the same for all its requests.
+// What a worker uses for all its requests.
 struct pipeline {
 	const struct config *config;
 	const struct endpoint_config *endpoint;
@@ -19,15 +19,15 @@ struct pipeline {
 	struct auth *auth;
 	struct registry *registry;
 	struct db *db;
-	struct limits *limits; // what one client may take; NULL: everything
+	struct limits *limits; // limits on what one client may use; NULL: none
 	bool may_order;      // as call->may_order
-	bool busy;           // as fcgi_is_busy() says of the request: there may be others behind it
-	struct limits_watch watch; // that the last request's order is about
-	bool has_home;       // the default tenant, if one is set, was there
+	bool busy;           // fcgi_is_busy() of the request: others may be waiting behind it
+	struct limits_watch watch; // the watch that the last request's order is about
+	bool has_home;       // true once the default tenant, if one is set, is known to exist
 };
 
-// Runs the steps. pool is the request's; *call is zeroed by the caller but for request and pool. At the end
-// call->response is whole, the transaction is over, the access line is written; that of a busy worker may be put off.
+// Runs the steps. pool is the request's; the caller has zeroed *call except request and pool. Afterwards call->response is
+// complete, the transaction has ended, and the access line is written; a busy worker may put the line off.
 void pipeline_run(struct pipeline *pipeline, struct call *call, enum transport_fault fault);
 
 #endif

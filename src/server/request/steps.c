@@ -55,13 +55,13 @@ enum step_result step_identify(struct passage *passage)
 
 // ---- route
 
-// What is open to everybody and needs no database is answered while that is away, whatever token comes along.
+// Public methods that need no database are answered even if the database can't be reached, so their tokens are not validated.
 static bool needs_nobody(const struct route_method *method)
 {
 	return method->role == ROLE_NONE && method->txn == TXN_NONE;
 }
 
-// What an error is written in while the method's own representations aren't known, or don't matter.
+// The format of an error if the method is not known yet, or its own representations don't matter.
 static enum repr_format preferred_format(const struct request *request)
 {
 	static const char *const types[] = {
@@ -95,7 +95,7 @@ static enum outcome refuse(struct call *call, const struct limits_refusal *refus
 	return call_fail(call, OUTCOME_TOO_MANY_REQUESTS, "%s", refusal->what);
 }
 
-// Sets call->who; else what went wrong is in call->problem.
+// Authenticates and sets call->who; on failure call->problem says why.
 static enum outcome identify_caller(struct passage *passage)
 {
 	struct pipeline *pipeline = passage->pipeline;
@@ -116,7 +116,8 @@ static enum outcome identify_caller(struct passage *passage)
 	return outcome;
 }
 
-// What is wrong with the address, for somebody; for nobody, 401.
+// An authenticated caller gets the routing error; anybody else gets 401, so that addresses can't be explored without a
+// credential.
 static enum outcome ask_first(struct passage *passage, enum outcome outcome)
 {
 	struct call *call = passage->call;
@@ -135,7 +136,8 @@ static enum outcome ask_first(struct passage *passage, enum outcome outcome)
 	return asked;
 }
 
-// From here on the address means what its words meant in its dialect, whoever asks.
+// Sets what the address is about, as its dialect defines it, independent of the caller. Later steps never parse the address
+// again.
 static void set_realm(struct call *call, const struct dialect *dialect)
 {
 	struct str tenant = route_value(&call->match, "tenant");
@@ -211,7 +213,7 @@ enum step_result step_permit(struct passage *passage)
 	switch (outcome) {
 	case OUTCOME_OK:
 		return STEP_NEXT;
-	case OUTCOME_NOT_FOUND: // no detail: nothing may tell it from what doesn't exist
+	case OUTCOME_NOT_FOUND: // no detail: the answer must not differ from that for a tenant that doesn't exist
 		return done_because(passage, outcome, STR(""));
 	case OUTCOME_UNAUTHENTICATED:
 		return done_because(passage, outcome, STR("this needs a credential"));
@@ -222,7 +224,7 @@ enum step_result step_permit(struct passage *passage)
 
 // ---- admit
 
-// What is open to everybody, as a health check is, is short, and counts against nobody.
+// Public requests, such as health checks, are short and are not counted.
 enum step_result step_admit(struct passage *passage)
 {
 	struct call *call = passage->call;
@@ -236,7 +238,7 @@ enum step_result step_admit(struct passage *passage)
 
 // ---- negotiate
 
-// "application/xml", "text/xml", "application/problem+xml".
+// The format of a media type: XML for "application/xml", "text/xml", "application/problem+xml"; else JSON.
 static enum repr_format format_of(const char *type)
 {
 	return str_ends(str_c(type), STR("xml")) ? REPR_XML : REPR_JSON;
@@ -295,13 +297,14 @@ static enum outcome run_handler(struct passage *passage)
 	return endpoint->run(passage->call);
 }
 
-// Is what the handler did to stay?
+// Is the transaction to be committed? Not after an error, nor for a dry run.
 static bool stays(const struct passage *passage)
 {
 	return outcome_commits(passage->outcome) && !passage->call->dry_run;
 }
 
-// Starts from nothing each time: the memory of an attempt that was rolled back is given back first.
+// Runs the handler once in the transaction. Each attempt starts from nothing: memory of an attempt that was rolled back is freed
+// first.
 static enum db_verdict attempt_run(void *arg)
 {
 	struct passage *passage = arg;
@@ -327,7 +330,7 @@ static enum db_mode db_mode_of(enum txn_mode mode)
 	return DB_AUTOCOMMIT;
 }
 
-// What the handler had written doesn't count.
+// Discards the answer that the handler had made, and answers with outcome instead.
 static enum step_result forget_answer(struct passage *passage, enum outcome outcome)
 {
 	struct call *call = passage->call;
@@ -349,8 +352,9 @@ static enum db_verdict ensure_home(void *arg)
 	return tenant_ensure(pipeline->registry, str_c(pipeline->config->default_tenant)) == OUTCOME_OK ? DB_COMMIT : DB_ROLLBACK;
 }
 
-// The tenant of users whose credential names none is there when the first of them looks. Once in a worker: one that is
-// deleted stays so. A transaction and a request id of its own, as the log is asked by the request's what came of that one.
+// Creates the default tenant (for users whose credential names none) if it is missing, once in each worker: if it is deleted
+// later, it stays deleted. It has a transaction and a request id of its own, because after an uncertain COMMIT the change log is
+// searched for the request's id.
 static void make_home(struct pipeline *pipeline, struct call *call)
 {
 	struct uuid id = uuid_new();
@@ -367,7 +371,7 @@ static void make_home(struct pipeline *pipeline, struct call *call)
 	pipeline->has_home = true;
 }
 
-// An answer that goes on elsewhere is a watch.
+// An answer with an order continues in the watch process. It is counted as a watch and may be refused.
 static enum step_result admit_watch(struct passage *passage)
 {
 	struct pipeline *pipeline = passage->pipeline;
@@ -404,7 +408,7 @@ enum step_result step_run(struct passage *passage)
 	passage->mark = pool_mark(call->pool);
 	passage->marked = true;
 	enum db_result result = db_txn_run(pipeline->db, db_mode_of(method->txn), &call->request_id, attempt_run, passage);
-	budget_end(); // what is committed is answered so
+	budget_end(); // the transaction has ended: no limit may prevent its answer
 	switch (result) {
 	case DB_OK:
 		if (stays(passage))

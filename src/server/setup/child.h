@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A place for a child process of the master's, and when to fill it again.
+// A child process of the master: its state, and when to start it again.
 #ifndef TENURE_SERVER_SETUP_CHILD_H
 #define TENURE_SERVER_SETUP_CHILD_H
 
@@ -12,36 +12,36 @@
 enum child_kind { CHILD_WORKER, CHILD_MOVER, CHILD_SENDER, CHILD_WATCH };
 
 enum {
-	CHILD_DELAY_READY_MS = 10, // after the end of one that was ready
+	CHILD_DELAY_READY_MS = 10, // after a child that was ready ended
 	CHILD_DELAY_FIRST_MS = 100, CHILD_DELAY_MAX_MS = 10000, CHILD_STEADY_MS = 10000,
-	CHILD_STOPPED_S = 5,       // a child that was stopped (SIGSTOP) and not continued for so long is killed
+	CHILD_STOPPED_S = 5,       // a child that was stopped (SIGSTOP) for so long is killed
 };
 
-// What a child tells its master, in memory that both share.
+// What a child tells its master, in memory shared by both.
 struct child_life {
-	_Atomic bool ready;      // it could open what it needs, and serves
-	_Atomic int64_t busy_us; // clock_tick_us when the request in hand began; 0: none
+	_Atomic bool ready;      // set once the child has opened what it needs
+	_Atomic int64_t busy_us; // clock_tick_us() when the current request began; 0: no request
 };
 
 struct child {
 	struct child_life *life;
-	int64_t stopped_us; // since when it is stopped; 0: it is not
+	int64_t stopped_us; // clock_tick_us() when it was stopped; 0: it is not stopped
 	enum child_kind kind;
 	pid_t pid;          // 0: not running
-	int64_t started_us; // clock_tick_us of its start
-	int64_t due_us;     // when not running: its next start
-	unsigned delay_ms;  // between its last end and that
+	int64_t started_us; // clock_tick_us() of its start
+	int64_t due_us;     // if not running: clock_tick_us() of its next start
+	unsigned delay_ms;  // delay from its last end to its next start
 };
 
-// After an end at now_us: sets due_us. The delay doubles while children die before they are ready, and begins anew with one that
-// lived for CHILD_STEADY_MS. One that was ready, and was ended by what it served, is replaced at once: else whoever can bring a
-// worker down slows down everybody.
+// Sets due_us after the child has ended at now_us. The delay doubles while children end before they are ready; a child that lived
+// for CHILD_STEADY_MS resets it. A child that was ready is replaced at once: otherwise a client whose request ends a worker would
+// slow down everybody.
 void child_ended(struct child *child, int64_t now_us);
-// Why the child has to be killed, at now_us; NULL: it need not be. deadline_s: how long a request may take; 0: for ever.
+// The reason to kill the child at now_us; NULL: there is none. deadline_s: seconds that a request may take; 0: no limit.
 const char *child_hangs(const struct child *child, int64_t now_us, unsigned deadline_s);
 // "worker", "mover", "sender" or "watch process".
 const char *child_name(const struct child *child);
-// Of waitpid's status: "with code 1", "by signal 9 (Killed)".
+// Describes a status of waitpid(2): "with code 1", "by signal 9 (Killed)".
 void child_describe_end(int status, char *text, size_t size);
 
 #endif

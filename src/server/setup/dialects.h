@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dialects there are.
+// The list of dialects.
 #ifndef TENURE_SERVER_SETUP_DIALECTS_H
 #define TENURE_SERVER_SETUP_DIALECTS_H
 
 #include "api/call.h"
 
-// NULL when there is none of that name.
+// NULL if there is no dialect of that name.
 const struct dialect *dialect_find(const char *name);
-// In whose words an error is told when the address is nobody's.
+// The dialect whose error form is used for addresses that belong to no dialect.
 const struct dialect *dialect_default(void);
-// Whose the address is that led to this match; never NULL.
+// The dialect of a matched route, else dialect_default(); never NULL.
 const struct dialect *dialect_of(const struct route_match *match);
-// A wadl_find_handler (wadl/wadl.h): gives the method's const struct endpoint.
+// A wadl_find_handler (wadl/wadl.h): returns the method's const struct endpoint.
 const void *dialect_handler(void *arg, const char *dialect, const char *id);
 
 #endif

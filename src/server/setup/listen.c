@@ -15,7 +15,7 @@
 #include "server/setup/listen.h"
 #include "server/setup/setup.h"
 
-enum { FIRST_INHERITED = 3 }; // sd_listen_fds(3)
+enum { FIRST_INHERITED = 3 }; // SD_LISTEN_FDS_START of sd_listen_fds(3)
 
 bool listen_is_socket(int fd)
 {
@@ -67,7 +67,8 @@ static bool make_address(const char *path, struct sockaddr_un *address, char **e
 	return true;
 }
 
-// Frees the name for us if nobody listens there any more. A socket whose process is gone stays, and refuses.
+// Removes a socket of that name if no process listens on it any more. The socket of a killed process stays in the folder and
+// refuses connections.
 static bool clear_name(const struct sockaddr_un *address, char **error)
 {
 	const char *path = address->sun_path;
@@ -89,7 +90,7 @@ static bool clear_name(const struct sockaddr_un *address, char **error)
 	return unlink(path) == 0 || errno == ENOENT || fail_with(error, "can't remove %s: %s", path, strerror(errno));
 }
 
-// Not asked for when it is so already: a sandbox may forbid the call itself.
+// Sets owner and group, if they differ: a sandbox may forbid the system call even if it would change nothing.
 static bool give_socket(const char *path, uid_t user, gid_t group)
 {
 	struct stat st;
@@ -100,7 +101,7 @@ static bool give_socket(const char *path, uid_t user, gid_t group)
 	return lchown(path, user, group) == 0;
 }
 
-// Until listen() connections are refused, so mode and owner are right before the first is made.
+// Connections are refused until listen(2), so mode and owner are set before the first connection.
 static bool bind_and_listen(int fd, const struct sockaddr_un *address, const struct endpoint_config *endpoint,
 	char **error)
 {

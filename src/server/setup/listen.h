@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The listening socket: one that was handed over, or one of our own.
+// The listening socket: inherited from the process that started this one, or opened here.
 #ifndef TENURE_SERVER_SETUP_LISTEN_H
 #define TENURE_SERVER_SETUP_LISTEN_H
 
@@ -11,23 +11,23 @@ struct endpoint_config;
 
 struct listener {
 	int fd;
-	char *path; // NULL: not ours to remove
+	char *path; // NULL: an inherited socket, whose name is not removed
 	dev_t device;
 	ino_t inode;
 };
 
-// Is fd a socket that accepts connections? So mod_fcgid, lighttpd, spawn-fcgi and systemd (StandardInput=socket) hand
-// one over on descriptor 0.
+// Is fd a socket that accepts connections? mod_fcgid, lighttpd, spawn-fcgi and systemd (StandardInput=socket) pass one as
+// descriptor 0.
 bool listen_is_socket(int fd);
-// systemd's other way, LISTEN_FDS: the descriptor, -1 when none was handed over so. Takes the variables out of the
-// environment. False with *error when there are several, or it isn't a listening socket.
+// The socket that systemd passes by LISTEN_FDS; -1 if there is none. Removes the variables from the environment. False with
+// *error if there are several, or if it is not a listening socket.
 bool listen_inherited(int *fd, char **error);
 
-// Opens the endpoint's unix socket: non-blocking, close-on-exec, with mode, owner and backlog as configured before the
-// first connection can be made. What a process that was killed left behind is replaced; a socket that somebody answers
-// on, or a file that is no socket, is refused. False with *error (malloc).
+// Opens the endpoint's unix socket: non-blocking, close-on-exec, and with mode, owner and backlog as configured before any
+// connection can be made. A socket left by a killed process is replaced. A socket that a process still serves, or a file that is
+// no socket, is an error. False with *error from malloc.
 bool listen_open(struct listener *listener, const struct endpoint_config *endpoint, char **error);
-// Takes the socket's name away, if it is still this one's: connections are refused from then on, those made are served.
+// Removes the socket's name if it is still this socket's: new connections are refused from then on, existing ones are served.
 void listen_unlink(struct listener *listener);
 void listen_close(struct listener *listener);
 

@@ -21,7 +21,7 @@ void notify_supervisor(const char *state)
 		return;
 	memcpy(address.sun_path, path, n);
 	if (path[0] == '@')
-		address.sun_path[0] = '\0'; // the abstract namespace
+		address.sun_path[0] = '\0'; // a name in the abstract namespace (unix(7))
 	socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n);
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address, size) < 0)

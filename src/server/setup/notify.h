@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Telling whoever started us how far we are: systemd by a datagram (sd_notify(3)), scripts by a file.
+// Reports the state of the service: to systemd by a datagram (sd_notify(3)), to scripts by a file with the process id.
 #ifndef TENURE_SERVER_SETUP_NOTIFY_H
 #define TENURE_SERVER_SETUP_NOTIFY_H
 
 #include "base/base.h"
 
-// "READY=1", "RELOADING=1", "STOPPING=1". Does nothing when NOTIFY_SOCKET isn't set.
+// Sends "READY=1", "RELOADING=1" or "STOPPING=1". Does nothing if NOTIFY_SOCKET is not set.
 void notify_supervisor(const char *state);
-// Writes this process's id and a newline; the file appears whole. False with *error (malloc).
+// Writes this process's id and a newline. The file appears complete, by rename(2). False with *error from malloc.
 bool notify_write_pid(const char *path, char **error);
 
 #endif

@@ -46,7 +46,7 @@ static bool load(struct setup *setup, const char *path, const char *endpoint, ch
 	setup->endpoint = config_endpoint(setup->config, endpoint);
 	if (setup->endpoint == NULL)
 		return fail_with(error, "%s: there is no section [endpoint %s]", path, endpoint);
-	// Each worker makes its own; here it is made to learn early that it can be.
+	// Each worker makes its own struct auth. It is made here only to find errors at the start.
 	auth = auth_new(setup->config, setup->endpoint, error);
 	if (auth == NULL)
 		return false;
@@ -77,8 +77,8 @@ void setup_free(struct setup **setup)
 	*setup = NULL;
 }
 
-// The folder may be root's alone, so root makes the file for whom the process becomes. Only a file made here is given
-// away: whatever stands there already, perhaps a link that somebody laid, keeps its owner.
+// Creates the access log as root, whose folder may be writable for root only, for the user that the process becomes. Only a file
+// that is created here changes its owner: an existing file, perhaps a symbolic link placed by an attacker, keeps its own.
 static bool make_access_log(const char *path, uid_t user, gid_t group)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
@@ -118,7 +118,7 @@ bool setup_open_logs(const struct setup *setup)
 	enum log_level level = LOG_LEVEL_INFO;
 	char *error = NULL;
 
-	(void)log_level_parse(str_c(setup->config->log_level), &level); // config_load has checked it
+	(void)log_level_parse(str_c(setup->config->log_level), &level); // can't fail: config_load() has checked it
 	log_open("tenured", strcmp(setup->config->log, "syslog") == 0 ? LOG_SINK_SYSLOG : LOG_SINK_STDERR, level);
 	return setup_reopen_logs(setup, &error) || complain(error);
 }

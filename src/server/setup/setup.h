@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process serves: a configuration, one endpoint of it, its routes. Read-only once loaded.
+// What a process serves: the configuration, one endpoint of it, and its routes. Read-only once loaded.
 #ifndef TENURE_SERVER_SETUP_SETUP_H
 #define TENURE_SERVER_SETUP_SETUP_H
 
@@ -11,21 +11,20 @@ struct setup {
 	struct route_table *routes;
 };
 
-// Reads the configuration file and the endpoint's WADL and checks what a worker will make of them.
-// NULL on failure; *error, from malloc, says what is wrong, with file and line where there are such.
+// Reads the configuration file and the endpoint's WADL, and checks all that a worker will need of them. NULL on failure; *error,
+// from malloc, says what is wrong, with file and line if there are any.
 struct setup *setup_load(const char *path, const char *endpoint, char **error);
 void setup_free(struct setup **setup);
-// Makes the access log, where there is none, for the user that this process is about to become. False, logged, when it
-// can't.
+// Creates the access log, if it does not exist, for the user that this process will become. False if that fails; logged.
 bool setup_make_logs(const struct setup *setup);
-// Directs log lines where the configuration says and opens the access log. False, logged, when that can't be opened.
+// Sends log lines where the configuration says, and opens the access log. False if that can't be opened; logged.
 bool setup_open_logs(const struct setup *setup);
-// Opens the access log alone, again. False with *error (malloc) when it can't: then the one that is open stays.
+// Reopens the access log only. False with *error from malloc if that fails: the open file stays in use.
 bool setup_reopen_logs(const struct setup *setup, char **error);
-// The same after a rotation: what goes wrong is logged.
+// setup_reopen_logs() for a rotation: errors are logged.
 void setup_rotate_logs(const struct setup *setup);
 
-// *error becomes the formatted text, from malloc. Returns false, for `return fail_with(error, …)`.
+// Sets *error to the formatted text, from malloc. Returns false, so that callers can write `return fail_with(error, …)`.
 bool fail_with(char **error, const char *format, ...) PRINTF_LIKE(2, 3);
 
 #endif

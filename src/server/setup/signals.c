@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The signals that each process of the service waits for.
+// The signals that each worker handles.
 #include "base/base.h"
 
 #include "server/setup/signals.h"

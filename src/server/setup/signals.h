@@ -5,8 +5,8 @@
 
 #include <signal.h>
 
-// The signals that a worker takes: TERM and INT finish what is waiting and end, QUIT leaves what is waiting to others,
-// HUP and USR1 reopen the access log. They must be blocked before worker_run.
+// Fills the set with the signals that a worker reads. TERM and INT: serve waiting requests, then end. QUIT: leave waiting
+// requests to other workers, then end. HUP and USR1: reopen the access log. The caller blocks them before worker_run().
 void signals_fill(sigset_t *set);
 
 #endif

@@ -115,7 +115,7 @@ static void take_over(struct watch_clients *clients, const struct handover *hand
 	client->next = clients->first;
 	clients->first = client;
 	clients->n++;
-	// Apache and nginx keep the head of an answer back until something of its body is there.
+	// Apache and nginx don't send the head of an answer before they have some of its body, so one padding is sent at once.
 	client->gone = !stream_add(&client->stream, STR(WATCH_PADDING));
 	watch_client_push(clients, client);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connections of the watch process: one struct watch_client for each watch that a worker handed over, its stream of
-// bytes and its deadlines. What a client is told is watch/tell.h's; these functions know no change log and no database.
+// The connections of the watch process: one struct watch_client for each watch that a worker handed over, with its output stream
+// and its deadlines. watch/tell.h decides what a client is sent; these functions use neither change log nor database.
 #ifndef TENURE_SERVER_WATCH_CLIENT_H
 #define TENURE_SERVER_WATCH_CLIENT_H
 
@@ -10,35 +10,36 @@
 
 struct watcher;
 
-// What says nothing: in front of the next event's line, where every reader of JSON skips it. (Some clients, as that for Java, fail
-// on an empty line.)
+// Padding that carries no information: a blank in front of the next event's line, which every JSON parser skips. (Some clients,
+// such as the Java client, fail on an empty line.)
 #define WATCH_PADDING " "
 
 enum {
-	WATCH_WAITING_MAX = 256 << 10,      // bytes that a client has not taken: it gets no more events until it has
-	WATCH_STUCK_S = 30,                 // a client that takes no byte for this long is closed
-	WATCH_BOOKMARK_S = 10,              // between two bookmarks to one client
-	WATCH_ALIVE_S = 30,                 // silence after which padding shows web servers that the answer goes on
-	WATCH_PROBES = 3,                   // padding for a client that may have gone: the first is lost in the network
-	WATCH_PROBE_MS = 400,               // between two of them
-	WATCH_CHECK_S = 1,                  // between two looks at a client's credentials, while few tokens watch
-	WATCH_CHECK_MOST_S = 15,            // while many do
+	WATCH_WAITING_MAX = 256 << 10,      // bytes a client has not read yet; at this number it gets no more events until it
+	                                    // reads
+	WATCH_STUCK_S = 30,                 // a client that reads no byte for this long is closed
+	WATCH_BOOKMARK_S = 10,              // between two bookmarks for one client
+	WATCH_ALIVE_S = 30,                 // after so long without an event, padding shows web servers that the answer goes on
+	WATCH_PROBES = 3,                   // paddings sent to a client that may have gone; the network takes the first even then
+	WATCH_PROBE_MS = 400,               // between two of these paddings
+	WATCH_CHECK_S = 1,                  // between two checks of a client's credentials, if few tokens watch
+	WATCH_CHECK_MOST_S = 15,            // the same if many tokens watch
 };
 
 struct watch_client {
 	struct stream stream;
 	struct watcher *watcher;
-	struct limits_watch counted; // as the host counts it (limits.h)
+	struct limits_watch counted; // its place in the counts of the host (limits.h)
 	int64_t ends_us, bookmark_us, alive_us, check_us; // clock_tick_us at which each is due
-	unsigned probes;          // padding still to be written, to find out whether the client is there
+	unsigned probes;          // paddings still to be written, to find out whether the client is still connected
 	int64_t probe_us;         // clock_tick_us of the next one
-	bool slow;                // too much waits in its stream: no more events until the client has taken some
-	bool gone;                // the next sweep closes it
-	uint32_t interest;        // events that epoll reports of it
-	// For watch/tell.c alone.
+	bool slow;                // too much waits in its stream: no more events until the client has read some
+	bool gone;                // the next watch_clients_sweep() closes it
+	uint32_t interest;        // epoll events that are requested for it
+	// The rest is for watch/tell.c only.
 	uint64_t tenant_id;       // 0: not known yet
-	bool news;                // there may be some of its tenant, ahead of the front
-	bool unsafe;              // its stream has text, or its position is one, that may not be durable yet
+	bool news;                // there may be changes of its tenant above the front
+	bool unsafe;              // its stream, or its position, contains changes that may not be durable yet
 	struct watch_client *next;
 };
 
@@ -46,27 +47,27 @@ struct watch_clients {
 	int epoll_fd;               // watches every client's connection; event data: the client
 	struct watch_client *first; // newest first
 	size_t n;
-	bool drained;               // a slow client has taken enough to be told more; the loop clears it with the next round
+	bool drained;               // a slow client has read enough to get more events; the loop clears this in its next round
 	struct limits *limits;
 };
 
-// clock_tick_us so many seconds from now.
+// clock_tick_us() in so many seconds.
 int64_t watch_in_seconds(int64_t seconds);
 
-// Makes a client of every connection that waits at from, the receiving end of handover_pair. Never blocks.
+// Makes a client of every connection that waits at `from`, the receiving end of handover_pair(). Never blocks.
 void watch_clients_take_over(struct watch_clients *clients, int from);
-// Closes and frees the clients that are gone: the only function that removes clients while the process runs.
+// Closes and frees the clients that are gone. While the process runs, no other function removes clients.
 void watch_clients_sweep(struct watch_clients *clients);
-// Closes and frees all.
+// Closes and frees all clients.
 void watch_clients_free(struct watch_clients *clients);
 
-// Writes what the connection takes now, and marks the client gone once it has ended and all is written. Never blocks.
+// Writes what the connection accepts now. If the watch has ended and everything is written, marks the client gone. Never blocks.
 void watch_client_push(struct watch_clients *clients, struct watch_client *client);
-// Appends to what the client will be sent. Does nothing if it has ended.
+// Appends text to what the client will be sent. Does nothing if the watch has ended.
 void watch_client_say(struct watch_client *client, const struct buf *text);
-// Ends the answer; the client is gone once what waits is written. Writes nothing: push follows.
+// Ends the answer; the client is gone once everything is written. Writes nothing: call watch_client_push() after it.
 void watch_client_end(struct watch_client *client);
-// The same after a last event, which say appends to a buffer from pool.
+// Ends the answer after a last event, which `say` appends to a buffer from pool.
 void watch_client_end_with(struct pool *pool, struct watch_client *client, void (*say)(struct buf *));
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The watch process's loop: takes watches over, lets watch/tell.c tell them what is new ten times a second, and ends each
-// when its time is over.
+// The main loop of the watch process. It takes over watches, lets watch/tell.c send new changes ten times a second, and ends each
+// watch when its time is over.
 #include "base/base.h"
 
 #include <errno.h>
@@ -30,10 +30,10 @@
 
 enum {
 	EVENTS = 64,
-	IDLE_MS = 1000,               // between two looks at the shared memory while nobody watches
-	QUESTION_US = 5000,           // between two questions about tokens, on average
-	AWAY_MS = 1000,               // between two rounds while the database is away
-	DRAINED_MS = 10,              // until the next round if a slow client has taken what waited for it
+	IDLE_MS = 1000,               // between two checks of the shared memory while there are no watches
+	QUESTION_US = 5000,           // between two queries about tokens, on average
+	AWAY_MS = 1000,               // between two rounds while the database can't be reached
+	DRAINED_MS = 10,              // time to the next round if a slow client has read what waited for it
 };
 
 struct watch_proc {
@@ -42,10 +42,10 @@ struct watch_proc {
 	struct auth *auth;
 	struct watch_clients clients;
 	struct watch_teller teller;
-	int64_t round_us;             // clock_tick_us of the next round
-	bool away;                    // the database was, at the last round
-	unsigned questions;           // asked about tokens since the pace was set
-	int64_t pace_us, pace_due_us; // between two looks at a client's credentials; when it is set again
+	int64_t round_us;             // clock_tick_us() of the next round
+	bool away;                    // the database could not be reached in the last round
+	unsigned questions;           // queries about tokens since the pace was set
+	int64_t pace_us, pace_due_us; // pace_us: between two checks of a client's credentials; pace_due_us: when it is set again
 	bool stop;
 };
 
@@ -63,7 +63,7 @@ static void make_bookmark(void *arg)
 		watch_client_say(bookmark->client, &text);
 }
 
-// Is it time to find out whether the client is still there? Not if something waits for it: that tells as much.
+// Is it time to send padding to find out whether the client is still there? Not if other bytes wait for it: those serve as well.
 static bool wants_probe(struct watch_proc *proc, struct watch_client *client)
 {
 	int64_t now_us = clock_tick_us();
@@ -92,7 +92,7 @@ static void add_due(struct watch_proc *proc, struct watch_client *client, bool o
 	watch_client_say(client, &text);
 }
 
-// A question to the database for each token that watches, at each look: the more there are, the longer between two looks.
+// Each check of credentials is one query per token. The more tokens watch, the longer the time between two checks.
 static void set_pace(struct watch_proc *proc)
 {
 	int64_t now_us = clock_tick_us(), least_us = WATCH_CHECK_S * INT64_C(1000000), most_us = WATCH_CHECK_MOST_S * INT64_C(1000000);
@@ -105,7 +105,7 @@ static void set_pace(struct watch_proc *proc)
 	proc->questions = 0;
 }
 
-// Whose credential was revoked, or says something else than it did, is told no more.
+// Ends the client's watch if its credential was revoked, or now stands for another user, tenant or role.
 static void check_user(struct watch_proc *proc, struct watch_client *client)
 {
 	struct pool_mark mark = pool_mark(proc->teller.pool);
@@ -178,8 +178,8 @@ static void take_event(struct watch_proc *proc, const struct epoll_event *event)
 	watch_client_push(&proc->clients, client);
 }
 
-// A client that was slow, and has read what waited for it, is told more soon, not only at the next regular round. It may be
-// far behind: one round tells it little more than WATCH_WAITING_MAX.
+// A slow client that has read what waited for it gets more soon, not only in the next regular round. It may be far behind, and
+// each round gives it little more than WATCH_WAITING_MAX bytes.
 static void hurry_for_drained(struct watch_proc *proc)
 {
 	int64_t soon_us = clock_tick_us() + DRAINED_MS * 1000;
@@ -269,7 +269,7 @@ static void close_all(struct watch_proc *proc)
 	close(proc->signal_fd);
 }
 
-// Each watch has a descriptor: as many as the system grants.
+// Raises the limit of open descriptors as far as the system permits, since each watch needs one.
 static void allow_descriptors(void)
 {
 	struct rlimit limit;
@@ -286,7 +286,7 @@ int watch_main(const struct setup *setup, int from, struct coherence_shared *sha
 	struct watch_proc proc = { .from = from, .teller = { .setup = setup, .clients = &proc.clients } };
 	int code = EX_OSERR;
 
-	(void)prctl(PR_SET_NAME, "tenured-watch"); // for ps and top
+	(void)prctl(PR_SET_NAME, "tenured-watch"); // the name in ps and top
 	(void)signal(SIGPIPE, SIG_IGN);
 	allow_descriptors();
 	proc.clients.limits = limits_new(setup->config, setup->endpoint, host, 0);

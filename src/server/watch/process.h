@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process that serves watches: a child of the master's, to which workers hand over the connections (handover.h).
+// The watch process: a child of the master that serves watches. Workers hand over the connections (handover.h).
 #ifndef TENURE_SERVER_WATCH_PROCESS_H
 #define TENURE_SERVER_WATCH_PROCESS_H
 
@@ -9,8 +9,8 @@ struct coherence_shared;
 struct child_life;
 struct shared;
 
-// Takes what comes from that descriptor, until SIGTERM, SIGINT or SIGQUIT, which come blocked; then every watch ends, and its
-// client begins another. Returns the exit code.
+// Receives watches from the descriptor until SIGTERM, SIGINT or SIGQUIT, which the caller has blocked. Then it ends every watch,
+// so that its client begins a new one. Returns the exit code.
 int watch_main(const struct setup *setup, int from, struct coherence_shared *shared, struct shared *host,
 	struct child_life *life);
 

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "server/watch/client.h"
 
-// The tenant of who watches: an operator's watch of a tenant is the operator's.
+// The place of the caller's tenant: an operator's watch of a tenant counts for the operator.
 static size_t place_of(const struct watch_client *client)
 {
 	struct str tenant = watcher_user_tenant(client->watcher);
@@ -44,7 +44,7 @@ bool watch_shares_allow(const struct watch_shares *shares, const struct watch_cl
 	return shares->cpu_us[place] < WATCH_ROUND_CPU_US && shares->waiting[place] < WATCH_TENANT_WAITING_MAX;
 }
 
-// The client for whom most waits is closed; false: nothing waits for anybody.
+// Closes the client with the most waiting bytes. False: no bytes wait for any client.
 static bool close_largest(struct watch_shares *shares, struct watch_clients *clients)
 {
 	struct watch_client *largest = NULL;
@@ -75,7 +75,7 @@ void watch_shares_note(struct watch_shares *shares, struct watch_clients *client
 	shares->waiting[place] += bytes;
 	shares->all_waiting += bytes;
 	while (shares->all_waiting > WATCH_ALL_WAITING_MAX) {
-		count_waiting(shares, clients); // some may have been taken meanwhile
+		count_waiting(shares, clients); // some clients may have read bytes meanwhile
 		if (shares->all_waiting <= WATCH_ALL_WAITING_MAX || !close_largest(shares, clients))
 			break;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one tenant's watches may take of the watch process, which serves those of all tenants: computing time in a round, and
-// bytes that wait for its clients. A client whose tenant has had its share is told the rest in a later round.
+// What the watches of one tenant may use of the watch process, which serves all tenants: CPU time per round, and bytes that wait
+// for its clients. If a tenant has used up its share, its clients get their events in a later round.
 #ifndef TENURE_SERVER_WATCH_SHARE_H
 #define TENURE_SERVER_WATCH_SHARE_H
 
@@ -10,13 +10,16 @@ struct watch_client;
 struct watch_clients;
 
 enum {
-	WATCH_SHARES = 1024,                    // tenants are told apart by a hash: two of one hash have one share
-	WATCH_ROUND_CPU_US = 50 * 1000,         // of one tenant's watches in a round; the event that exceeds it is finished
-	WATCH_EVENT_CPU_US = 250 * 1000,        // of one event of one client
-	WATCH_EVENT_MEMORY = 20 << 20,          // bytes, likewise
-	WATCH_CONTENTS_MEMORY = 12 << 20,       // bytes of resources read at once, if these are several
-	WATCH_TENANT_WAITING_MAX = 4 << 20,     // bytes that wait for one tenant's clients: they get no more until they take some
-	WATCH_ALL_WAITING_MAX = 16 << 20,       // bytes that wait for all clients: beyond, those for whom most waits are closed
+	WATCH_SHARES = 1024,                    // tenants are distinguished by a hash; two tenants with the same hash share one
+	                                        // share
+	WATCH_ROUND_CPU_US = 50 * 1000,         // CPU time of one tenant's watches in a round; an event that exceeds it is still
+	                                        // finished
+	WATCH_EVENT_CPU_US = 250 * 1000,        // CPU time of one event for one client
+	WATCH_EVENT_MEMORY = 20 << 20,          // bytes for one event for one client
+	WATCH_CONTENTS_MEMORY = 12 << 20,       // bytes of several resources that are read at once
+	WATCH_TENANT_WAITING_MAX = 4 << 20,     // bytes waiting for one tenant's clients; at this number they get no events until
+	                                        // they read some
+	WATCH_ALL_WAITING_MAX = 16 << 20,       // bytes waiting for all clients; beyond it the clients with the most are closed
 };
 
 struct watch_shares {
@@ -25,11 +28,11 @@ struct watch_shares {
 	size_t all_waiting;
 };
 
-// A new round: counts what waits.
+// Begins a new round and counts the waiting bytes.
 void watch_shares_begin(struct watch_shares *shares, const struct watch_clients *clients);
-// May this client be told something now?
+// May this client be sent an event now?
 bool watch_shares_allow(const struct watch_shares *shares, const struct watch_client *client);
-// Its event took so much CPU time; bytes were added to its stream. Closes clients if more waits than may.
+// Adds the CPU time and the bytes of an event for this client. Closes clients if more bytes wait than allowed.
 void watch_shares_note(struct watch_shares *shares, struct watch_clients *clients, const struct watch_client *client,
 	int64_t cpu_us, size_t bytes);
 

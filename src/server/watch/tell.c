@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One reading of the change log serves all who have seen everything up to the same change, the front. Who resumes from
-// earlier, or could not take what there was, is behind it and is led there page by page, in turn with the rest. Where a
-// large transaction holds the front up, as a move of many resources does, who watches a tenant that it has nothing to do
-// with is led ahead of it. Events are made while there is room for them, so none has to be dropped.
+// Each page of the change log is read once for all clients that have been sent everything up to the same change, the front. A
+// client that resumes from an earlier change, or could not take all events, is behind the front; it is served page by page, in
+// turn with the others. If a large transaction, such as a move of many resources, holds the front up, clients that watch a tenant
+// not concerned by it are served ahead of the front. Events are only made while there is room for them, so none is ever dropped.
 #include "base/base.h"
 
 #include "server/watch/tell.h"
@@ -23,11 +23,11 @@
 #include "server/watch/client.h"
 
 enum {
-	ROUND_MS = 100,               // between two looks at the change log
+	ROUND_MS = 100,               // between two reads of the change log
 	SOON_MS = 10,                 // the same while the horizon waits for other connections' statements
-	AHEAD_MS = 200,               // between two looks at what is ahead of the front
-	PAGE = 500,                   // changes read at once
-	EVENT_PER_BODY = 4,           // bytes of an event for each of max_body: an object, and a table's cells of it
+	AHEAD_MS = 200,               // between two reads ahead of the front
+	PAGE = 500,                   // changes read at a time
+	EVENT_PER_BODY = 4,           // bytes of an event for each byte of max_body: the object, and a table's cells of it
 };
 
 struct call *watch_call(struct watch_teller *teller)
@@ -64,7 +64,7 @@ bool watch_within_budget(struct watch_teller *teller, struct watch_client *clien
 	budget_end();
 	teller->registry->pool = teller->pool;
 	pool_rewind(teller->pool, mark);
-	if (end == BUDGET_BROKEN) { // which is logged
+	if (end == BUDGET_BROKEN) { // already logged
 		watch_client_end_with(teller->pool, client, watch_broken);
 	} else if (end != BUDGET_KEPT) {
 		log_warning("watches: an event for tenant \"%.*s\" took more %s than one is granted: its watch is ended",
@@ -83,7 +83,8 @@ struct event {
 	enum outcome outcome;
 };
 
-// An event that is larger than any object is not kept for a client to take.
+// Makes the event and adds it to the client's stream. If it is larger than an event of any object can be, the budget's error ends
+// the watch instead.
 static void make_event(void *arg)
 {
 	struct event *event = arg;
@@ -97,7 +98,7 @@ static void make_event(void *arg)
 		watch_client_say(event->client, &text);
 }
 
-// False: the database is away.
+// Sends one change to one client. False: the database can't be reached.
 static bool tell(struct watch_teller *teller, struct watch_client *client, const struct followed *change)
 {
 	struct event event = { teller, client, change, OUTCOME_OK };
@@ -112,7 +113,7 @@ static bool tell(struct watch_teller *teller, struct watch_client *client, const
 	return true;
 }
 
-// Is it its turn, and has it seen what came up to that id, and room for what follows?
+// Is the client at change id `after`, has it room for more, and is its tenant served now?
 static bool goes_along(const struct watch_teller *teller, const struct watch_client *client, uint64_t after)
 {
 	if (teller->only.p != NULL && !str_eq(watcher_tenant(client->watcher), teller->only))
@@ -126,7 +127,7 @@ static bool is_new_to(const struct watch_teller *teller, const struct watch_clie
 	return goes_along(teller, client, after) && watcher_position(client->watcher) < change->id;
 }
 
-// Also notes whether one of those who want it has to know what selectors could ask before the change.
+// Does any client at `after` want this change? Also notes whether one of them has to know what selectors saw before the change.
 static bool is_wanted(const struct watch_teller *teller, uint64_t after, struct followed *change)
 {
 	bool wanted = false;
@@ -155,7 +156,7 @@ static void read_contents(void *arg)
 	contents->outcome = follow_contents(contents->teller->registry, contents->batch, contents->n);
 }
 
-// What the change is about can't be read: ends the watches that were to be told of it.
+// The contents of the change can't be read: ends the watches of clients that would have got it.
 static void end_broken(struct watch_teller *teller, uint64_t after, const struct followed *change)
 {
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
@@ -179,7 +180,7 @@ static bool tell_batch(struct watch_teller *teller, uint64_t after, struct follo
 		end_broken(teller, after, batch[0]);
 		return true;
 	}
-	if (end != BUDGET_KEPT) { // they are large, or one of them can't be read: fewer at a time
+	if (end != BUDGET_KEPT) { // they are too large together, or one can't be read: try fewer at a time
 		pool_rewind(teller->pool, mark);
 		return tell_batch(teller, after, batch, n / 2) && tell_batch(teller, after, batch + n / 2, n - n / 2);
 	}
@@ -190,7 +191,7 @@ static bool tell_batch(struct watch_teller *teller, uint64_t after, struct follo
 			if (!is_new_to(teller, client, after, batch[i]) || !watcher_wants(client->watcher, batch[i]))
 				continue;
 			if (!watch_shares_allow(&teller->shares, client))
-				client->slow = true; // it is led on later
+				client->slow = true; // a later round continues with it
 			else if (!tell(teller, client, batch[i]))
 				return false;
 		}
@@ -229,7 +230,7 @@ static void check_type(void *arg)
 	check->outcome = watcher_check_type(check->client->watcher, watch_call(check->teller));
 }
 
-// Before anything is told that is newer. False: the database is away.
+// Called before any newer change is sent: ends watches whose definition has changed. False: the database can't be reached.
 static bool check_types(struct watch_teller *teller, const struct followed *change)
 {
 	coherence_doubt(teller->registry);
@@ -267,7 +268,8 @@ static bool tell_page(struct watch_teller *teller, uint64_t after, struct follow
 	return tell_batch(teller, after, batch, waiting);
 }
 
-// The database failed before what was told was known to be durable: a server that comes back may never have heard of it.
+// The database failed before the changes sent last were known to be durable. Closes the clients that have such changes in their
+// streams: after a crash the server may never have had them.
 static void drop_unsafe(struct watch_teller *teller)
 {
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next)
@@ -283,7 +285,7 @@ static bool is_any_unsafe(const struct watch_teller *teller)
 	return false;
 }
 
-// Nothing that was read leaves the process before this. False: the database is away.
+// Makes everything durable that was read so far. No event leaves the process before this. False: the database can't be reached.
 static bool make_safe(struct watch_teller *teller)
 {
 	if (horizon_publish(teller->registry) != OUTCOME_OK)
@@ -293,7 +295,7 @@ static bool make_safe(struct watch_teller *teller)
 	return true;
 }
 
-// All changes up to reached are told, and safe, to the clients that go along from after.
+// All changes up to `reached` have been sent, and are durable: moves the clients at `after` there.
 static void advance(struct watch_teller *teller, uint64_t after, uint64_t reached)
 {
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
@@ -303,8 +305,8 @@ static void advance(struct watch_teller *teller, uint64_t after, uint64_t reache
 	}
 }
 
-// One page of changes to all clients that have seen everything up to after. *reached: up to where it was. A page that is not
-// of the front has only changes that are durable, but may tell contents that are newer. False: the database is away.
+// Sends one page of changes to all clients that are at `after`. *reached: the last change id of the page. A page below the front
+// has only durable changes, but may show newer contents. False: the database can't be reached.
 static bool serve_page(struct watch_teller *teller, uint64_t after, uint64_t up_to, uint64_t *reached)
 {
 	struct followed *list;
@@ -331,7 +333,7 @@ static bool begin_round(struct watch_teller *teller)
 	return registry_begin(teller->registry, teller->pool, &none, STR(""), &teller->call->problem) == OUTCOME_OK;
 }
 
-// Where nobody was served yet, or from where another database was put in the place of the one that was served.
+// Starts the front at the horizon: in the first round, or after the database was replaced by another one.
 static bool begin_front(struct watch_teller *teller, uint64_t horizon)
 {
 	if (!make_safe(teller))
@@ -366,7 +368,7 @@ static bool is_at_front(const struct watch_teller *teller, const struct watch_cl
 	return goes_along(teller, client, teller->front) && watcher_tenant(client->watcher).p != NULL;
 }
 
-// Marks the clients of whose tenants anything was written up to that id, committed or not.
+// Marks the clients whose tenants have changes up to that id, committed or not.
 static bool find_news(struct watch_teller *teller, uint64_t up_to)
 {
 	uint64_t *ids;
@@ -382,7 +384,7 @@ static bool find_news(struct watch_teller *teller, uint64_t up_to)
 	return true;
 }
 
-// Pages of what two tenants have to do with, to the watches of teller->only.
+// Sends pages of the changes of two tenants to the watches of teller->only.
 static bool serve_pages_of(struct watch_teller *teller, const uint64_t tenants[2], uint64_t after, uint64_t up_to)
 {
 	while (after < up_to) {
@@ -398,7 +400,7 @@ static bool serve_pages_of(struct watch_teller *teller, const uint64_t tenants[2
 	return true;
 }
 
-// The least position of those who are served now. Whoever watches another tenant that had the name lists again.
+// The least position of the clients served now. A client that watches an earlier tenant of the same name has to list again.
 static uint64_t least_position(struct watch_teller *teller, uint64_t tenant_id)
 {
 	uint64_t least = UINT64_MAX;
@@ -417,7 +419,7 @@ static uint64_t least_position(struct watch_teller *teller, uint64_t tenant_id)
 	return least;
 }
 
-// All who watch that tenant, and are at the front.
+// Serves all clients of that tenant that are at the front.
 static bool serve_tenant(struct watch_teller *teller, struct str tenant)
 {
 	uint64_t tenants[2] = { 0, teller->system_id }, horizon, after;
@@ -425,13 +427,13 @@ static bool serve_tenant(struct watch_teller *teller, struct str tenant)
 	teller->only = tenant;
 	if (!begin_round(teller) || follow_tenant(teller->registry, tenant, &tenants[0]) != OUTCOME_OK)
 		return false;
-	if (tenants[0] == 0) // what comes of it, when it is there, the front will tell
+	if (tenants[0] == 0) // the tenant does not exist yet; the front will tell of it
 		return true;
 	after = least_position(teller, tenants[0]);
 	if (horizon_of_two(teller->registry, tenants, after, &horizon) != OUTCOME_OK ||
 		!serve_pages_of(teller, tenants, after, horizon))
 		return false;
-	// What the tenant has in flight itself, or has more than was looked at, is looked for again.
+	// If the tenant itself has changes in flight, or more than were read, it is looked at again.
 	bool all = horizon >= horizon_settled(teller->registry);
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
 		if (client->tenant_id == tenants[0] && all && watcher_position(client->watcher) >= horizon)
@@ -461,7 +463,7 @@ static bool serve_ahead(struct watch_teller *teller)
 	return well;
 }
 
-// *more: a client is still behind, and could be served.
+// Serves the clients behind the front. *more: one of them is still behind, and has room for more.
 static bool serve_behind(struct watch_teller *teller, bool *more)
 {
 	uint64_t first = teller->front, reached;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only user of libfcgi. Each connection has an FCGX_Request of its own, made with no listening socket,
-// so that the library can never block in accept; epoll says which one has something to read.
+// The only user of libfcgi. Each connection has an FCGX_Request of its own, made without a listening socket, so that the library
+// can never block in accept(2); epoll says which connection has something to read.
 #include "base/base.h"
 
 #include <errno.h>
@@ -24,56 +24,57 @@
 #include "server/wire/reply.h"
 
 enum {
-	SLOTS = 128,               // connections, most of them kept and idle
+	SLOTS = 128,               // connections, most of them kept open and idle
 	EVENTS = 16,
-	KEY_LISTEN = SLOTS,        // epoll's data: a slot's index, or one of these
+	KEY_LISTEN = SLOTS,        // data of epoll events: a slot's index, or one of these
 	KEY_WAKE,
-	DRAIN_MAX = 16 << 20,      // bytes read beyond max_body to keep a connection usable
-	IO_TIMEOUT_S = 30,         // without a byte from, or taken by, the web server
+	DRAIN_MAX = 16 << 20,      // bytes beyond max_body that are read to keep a connection usable
+	IO_TIMEOUT_S = 30,         // longest wait for the web server to send or accept a byte
 	LARGE_BODY = 16384,        // bytes
-	RECORD_MAX = 65528,        // of a record's content, as it is a multiple of 8
+	RECORD_MAX = 65528,        // longest content of a record, a multiple of 8
 	RECORDS_AT_ONCE = 16,
-	RECORDS_OF_FILE = 4,       // the same where they are read from a file
-	SEND_ROOM_GIVEN = 128 << 10, // bytes that a connection takes at once without being told
+	RECORDS_OF_FILE = 4,       // the same for records read from a file
+	SEND_ROOM_GIVEN = 128 << 10, // send buffer of a socket unless it was set to another size, in bytes
 	SEND_ROOM = 1 << 20,
-	SLOW_MS = 250,             // for what a web server does not take at once, before it is handed over
-	STOP_GRACE_MS = 500,       // for what a web server sends at the moment we stop
-	STOP_REQUESTS = 1024,      // taken from the queue when finishing; a bound, should they never end
-	RETIRE_REQUESTS = 16,      // likewise when retiring; where more are waiting, more come, and wake others
-	IN_A_ROW = 16,             // taken from the queue before others are looked at
-	LISTEN_PAUSE_MS = 100,     // when there is no room for another connection
+	SLOW_MS = 250,             // time for the web server to take an answer before it is handed over to the sender
+	STOP_GRACE_MS = 500,       // time for requests that the web server sends while the worker is told to stop
+	STOP_REQUESTS = 1024,      // most requests taken from the queue when finishing, in case they never end
+	RETIRE_REQUESTS = 16,      // the same when retiring; if more wait, more will come, and these wake other workers
+	IN_A_ROW = 16,             // requests taken from the queue before other connections are checked
+	LISTEN_PAUSE_MS = 100,     // pause of accepting if there is no room for another connection
 };
 
-// Of parameters that are looked at before the library reads them.
+// Sizes of parameters that are checked before the library reads them.
 enum {
-	AHEAD_FIRST = 8192,        // bytes: most requests' parameters fit
-	AHEAD_MOST = 192 << 10,    // what a socket's buffer surely holds of parameters, with the heads of records
-	AHEAD_OTHERS = 64 << 10,   // of parameters that are no header fields, beside the address
+	AHEAD_FIRST = 8192,        // bytes; enough for the parameters of most requests
+	AHEAD_MOST = 192 << 10,    // bytes of parameters, with the heads of their records, that a socket's buffer holds for
+	                           // certain
+	AHEAD_OTHERS = 64 << 10,   // bytes for parameters that are neither header fields nor the address
 	AHEAD_NAP_MS = 1,
 	AHEAD_STUCK_MS = 100,
 };
 
 struct slot {
-	FCGX_Request fcgx;         // without a connection: free
+	FCGX_Request fcgx;         // has no connection while the slot is free
 	int64_t idle_since_us;
-	bool watched;              // in the epoll set
-	bool served;               // had a request
+	bool watched;              // it is in the epoll set
+	bool served;               // it has had a request
 };
 
 struct fcgi {
 	uint64_t max_body;
 	size_t max_headers;
-	size_t max_params;         // bytes of all parameters' names and values
+	size_t max_params;         // limit in bytes of all parameters' names and values
 	int listen_fd, wake_fd, epoll_fd;
 	bool listening;            // listen_fd is in the epoll set
-	int64_t listen_again_us;   // when not listening
+	int64_t listen_again_us;   // clock_tick_us() at which to listen again; only if not listening
 	bool stopping;
-	bool refusing;             // if stopping: the grace is over, connections take no more requests
-	enum fcgi_stop stop;       // if stopping
-	int64_t stop_us;           // until then
+	bool refusing;             // when stopping: STOP_GRACE_MS is over, connections accept no more requests
+	enum fcgi_stop stop;       // how to stop; only when stopping
+	int64_t stop_us;           // when stopping: clock_tick_us() at which STOP_GRACE_MS is over
 	unsigned accepts_left;     // if stopping
-	struct slot *current;      // its request is being answered
-	unsigned in_a_row;         // so many were taken from the queue, the current one included, without waiting
+	struct slot *current;      // the connection whose request is being answered
+	unsigned in_a_row;         // requests taken from the queue without waiting, the current one included
 	bool whole;                // the current request was read to its end
 	int n_events, next_event;
 	struct epoll_event events[EVENTS];
@@ -108,7 +109,7 @@ static bool watch(struct fcgi *fcgi, int fd, uint32_t key, uint32_t events)
 	return false;
 }
 
-// EXCLUSIVE: a new connection wakes one worker, not all.
+// EPOLLEXCLUSIVE: a new connection wakes one worker, not all.
 static void listen_on(struct fcgi *fcgi)
 {
 	if (!fcgi->listening)
@@ -139,7 +140,7 @@ struct fcgi *fcgi_new(int listen_fd, int wake_fd, const struct config *config)
 	fcgi->max_params = (size_t)(config->max_headers + config->max_target) + AHEAD_OTHERS;
 	fcgi->listen_fd = listen_fd;
 	fcgi->wake_fd = wake_fd;
-	// How long the library waits for the peer's end when it closes a connection not read to the end.
+	// How long, in milliseconds, the library waits for the peer to close a connection that was not read to its end.
 	(void)setenv("LIBFCGI_OS_CLOSE_POLL_TIMEOUT", "250", 0);
 	fcgi->epoll_fd = FCGX_Init() == 0 ? epoll_create1(EPOLL_CLOEXEC) : -1;
 	for (size_t i = 0; i < SLOTS; i++)
@@ -172,8 +173,8 @@ void fcgi_free(struct fcgi **fcgi)
 
 // ---- connections
 
-// From now on what the peer sends fails there, instead of going unread here: FastCGI has no word for "this was the last
-// answer", and a request sent between that answer and the close would be lost without the peer's knowing.
+// From now on, what the peer sends fails there instead of staying unread here. FastCGI has no message for "this was the last
+// answer": without this, a request sent between that answer and the close would be lost, and the web server would not know.
 static void slot_refuse(const struct slot *slot)
 {
 	(void)shutdown(fcgx_fd(&slot->fcgx), SHUT_RD);
@@ -200,14 +201,15 @@ static struct slot *slot_free(struct fcgi *fcgi)
 	return NULL;
 }
 
-// A kept connection without a request may be closed at any time; a new one, only if its request doesn't come.
+// May the connection be closed? A kept connection without a request may be, at any time; a new one only if its request does not
+// come.
 static bool is_idle(const struct slot *slot, int64_t now_us)
 {
 	return (slot->served || now_us - slot->idle_since_us > IO_TIMEOUT_S * INT64_C(1000000)) &&
 		slot_peek(slot) != PEEK_READY;
 }
 
-// Makes room by closing the connection that has been idle for longest; NULL when none is.
+// Makes room by closing the connection that has been idle for the longest time. NULL if no connection is idle.
 static struct slot *slot_recycle(struct fcgi *fcgi)
 {
 	struct slot *oldest = NULL;
@@ -234,7 +236,7 @@ static void slot_open(struct slot *slot, int fd)
 	slot->idle_since_us = clock_tick_us();
 }
 
-// Takes one connection from the queue; NULL when there is none, or no room.
+// Accepts one connection from the queue. NULL if none is waiting, or there is no room.
 static struct slot *slot_accept(struct fcgi *fcgi)
 {
 	struct slot *slot = slot_free(fcgi);
@@ -267,20 +269,20 @@ static void slot_watch(struct fcgi *fcgi, struct slot *slot)
 		slot_close(slot);
 }
 
-// ---- parameters, before the library reads them
+// ---- checking parameters before the library reads them
 
 static unsigned char ahead[AHEAD_MOST];
 
-// Waits for the rest of parameters of which the first n bytes are there: they come at once, unless the web server or the
-// network is slow. False: they don't fit, or don't come.
+// Waits for the rest of the parameters, of which the first n bytes are there. They arrive at once, unless the web server or the
+// network is slow. False: they exceed the limits, or don't arrive.
 static bool await_params(const struct fcgi *fcgi, int fd, size_t n)
 {
 	size_t max = fcgi->max_params;
 	int room = 2 * AHEAD_MOST;
 	int64_t grown_us = clock_tick_us(), now_us;
-	bool over = false; // the peer sends nothing more
+	bool over = false; // the peer will send nothing more
 
-	// What a socket of TCP offers at first may be less. That one of AF_UNIX takes no notice of this does no harm.
+	// A TCP socket may offer less room at first. A unix socket ignores this option, which does no harm.
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
 	for (;;) {
 		ssize_t got = recv(fd, ahead, sizeof(ahead), MSG_PEEK | MSG_DONTWAIT);
@@ -303,7 +305,8 @@ static bool await_params(const struct fcgi *fcgi, int fd, size_t n)
 		}
 		if (over)
 			return false;
-		// Where the settings allow more than a socket holds, what is there must be read before the rest can come.
+		// If the settings allow more than a socket holds, the library has to read the beginning before the rest can
+		// arrive.
 		if (max > AHEAD_MOST - AHEAD_FIRST && now_us - grown_us > AHEAD_STUCK_MS * 1000)
 			return true;
 		if (n == sizeof(ahead) || now_us - grown_us > IO_TIMEOUT_S * INT64_C(1000000))
@@ -313,7 +316,7 @@ static bool await_params(const struct fcgi *fcgi, int fd, size_t n)
 	}
 }
 
-// What a connection has for the library: PEEK_GONE also if its parameters are too large or don't come.
+// What can be given to the library from this connection. PEEK_GONE also if its parameters exceed the limits or don't arrive.
 static enum peek slot_look_ahead(const struct fcgi *fcgi, const struct slot *slot)
 {
 	ssize_t n = recv(fcgx_fd(&slot->fcgx), ahead, AHEAD_FIRST, MSG_PEEK | MSG_DONTWAIT);
@@ -326,12 +329,12 @@ static enum peek slot_look_ahead(const struct fcgi *fcgi, const struct slot *slo
 	return PEEK_GONE;
 }
 
-// Reads the request's beginning and parameters. False when there is none: nothing came yet, the peer closed, or what it
-// sent is not FastCGI.
+// Reads the request's beginning and parameters. False if there is no request: nothing has arrived yet, the peer has closed, or
+// what it sent is not FastCGI.
 static bool slot_begin(struct fcgi *fcgi, struct slot *slot)
 {
 	if (!slot_is_open(slot))
-		return false; // an event from before it was closed
+		return false; // an event from before the connection was closed
 	switch (slot_look_ahead(fcgi, slot)) {
 	case PEEK_QUIET:
 		slot_watch(fcgi, slot);
@@ -342,9 +345,9 @@ static bool slot_begin(struct fcgi *fcgi, struct slot *slot)
 	case PEEK_READY:
 		break;
 	}
-	FCGX_Detach(&slot->fcgx); // on a protocol error: close at once, without waiting for the peer
+	FCGX_Detach(&slot->fcgx); // after a protocol error close at once, without waiting for the peer
 	if (FCGX_Accept_r(&slot->fcgx) < 0) {
-		slot_reset(slot); // closed by the library
+		slot_reset(slot); // the library has closed it
 		return false;
 	}
 	slot->served = true;
@@ -352,7 +355,8 @@ static bool slot_begin(struct fcgi *fcgi, struct slot *slot)
 	return true;
 }
 
-// A copy of the descriptor goes on elsewhere: epoll would go on telling of it.
+// Frees a slot whose connection continues in another process, in a copy of its descriptor. It has to be removed from epoll, which
+// would otherwise go on reporting it.
 static void slot_forget(struct fcgi *fcgi, struct slot *slot)
 {
 	if (slot->watched)
@@ -363,7 +367,7 @@ static void slot_forget(struct fcgi *fcgi, struct slot *slot)
 
 // ---- one request
 
-// Reads stdin to its end. More than CONTENT_LENGTH says, or a body nobody wants, is read too: what stays in a kept
+// Reads stdin to its end, even if it is longer than CONTENT_LENGTH or the body is not wanted. What stays unread in a kept
 // connection would be taken for the next request, with parameters of the client's choice.
 static enum transport_fault read_body(struct fcgi *fcgi, struct pool *pool, struct str content_length,
 	struct request *request)
@@ -383,7 +387,8 @@ static enum transport_fault read_body(struct fcgi *fcgi, struct pool *pool, stru
 		else if (total > fcgi->max_body + DRAIN_MAX)
 			break;
 	}
-	// A stop signal can't be the error (they are blocked): the peer went away, aborted, stalled or talks nonsense.
+	// An error is not due to a stop signal, since these are blocked: the peer has gone, aborted, stalled, or sent an invalid
+	// record.
 	bool broken = FCGX_GetError(in) != 0;
 	fcgi->whole = n <= 0 && !broken;
 	request->body = buf_str(&body);
@@ -404,12 +409,12 @@ static enum transport_fault read_request(struct fcgi *fcgi, struct pool *pool, s
 	return head != TRANSPORT_OK ? head : body;
 }
 
-// An answer's body as records: each a head and up to RECORD_MAX bytes. Positions count the bytes of both.
+// An answer's body as FastCGI records: each has a head and up to RECORD_MAX bytes. Positions count heads and contents.
 struct records {
 	struct str body;
-	const struct spill *spill; // where the body is, if not NULL; body.n is its length
+	const struct spill *spill; // if not NULL, the body is in this file; body.n is its length then
 	uint16_t request_id;
-	size_t at, n; // sent so far; all there is
+	size_t at, n; // bytes sent so far; bytes in all
 };
 
 struct record_parts {
@@ -433,7 +438,7 @@ static void add_part(struct record_parts *parts, void *p, size_t n, size_t *skip
 		parts->parts[parts->n++] = (struct iovec){ .iov_base = (char *)p + less, .iov_len = n - less };
 }
 
-// Up to RECORD_MAX bytes of the body. index: of the record among those that are sent at once.
+// Up to RECORD_MAX bytes of the body from `at`. index: the record's number among those that are sent at once.
 static struct str content_of(const struct records *records, size_t index, size_t at)
 {
 	static char pieces[RECORDS_OF_FILE][RECORD_MAX];
@@ -446,7 +451,7 @@ static struct str content_of(const struct records *records, size_t index, size_t
 	return str_n(pieces[index], got);
 }
 
-// What follows at the present position, as far as there is room for it. False: it can't be read.
+// Fills the records that follow at the present position, as many as there is room for. False: the body can't be read.
 static bool fill_parts(const struct records *records, struct record_parts *parts)
 {
 	size_t whole = RECORD_MAX + FCGI_HEADER_LEN, at = records->at / whole * RECORD_MAX, skip = records->at % whole;
@@ -467,8 +472,8 @@ static bool fill_parts(const struct records *records, struct record_parts *parts
 	return true;
 }
 
-// Waits until until_us at most (0: as long as the connection waits for bytes). False: not all could be sent; errno is EAGAIN if
-// that is because the web server did not take it in time.
+// Sends the records. Waits until until_us at most; 0: as long as the web server takes bytes at all. False: not everything could
+// be sent; errno is EAGAIN if the web server did not accept it in time.
 static bool send_records(int fd, struct records *records, int64_t until_us)
 {
 	struct record_parts parts;
@@ -498,7 +503,7 @@ static bool send_records(int fd, struct records *records, int64_t until_us)
 	return true;
 }
 
-// The rest of an answer, up to its end, as a file in memory. -1: there is no room for it.
+// Writes the rest of an answer, up to its end, to a file in memory, and returns its descriptor. -1: there is no room for it.
 static int file_of_rest(struct records records)
 {
 	const unsigned char end[] = { FCGI_VERSION_1, FCGI_STDOUT, (unsigned char)(records.request_id >> 8),
@@ -534,9 +539,9 @@ static bool hand_rest_over(struct fcgi *fcgi, struct slot *slot, struct records 
 	return handed;
 }
 
-// The library copies an answer and sends it in pieces of 8 kB, each of which wakes the web server. What the system holds
-// of it does not hold up the worker; what the web server does not take in a moment is for the sender. False: it has the
-// connection, too.
+// Sends the body without the library, which would copy it and send it in pieces of 8 kB, each of which wakes the web server.
+// Bytes in the system's buffer don't delay the worker; what the web server does not accept within SLOW_MS goes to the sender.
+// False: the sender has the connection, too.
 static bool send_body(struct fcgi *fcgi, struct slot *slot, struct str body, const struct spill *spill,
 	const struct fcgi_slow *slow)
 {
@@ -545,14 +550,14 @@ static bool send_body(struct fcgi *fcgi, struct slot *slot, struct str body, con
 	struct records records = make_records((uint16_t)request->requestId, body, spill);
 
 	if (spill != NULL && FCGX_FFlush(request->out) != 0)
-		return true; // the library knows that the web server is gone
+		return true; // the library has seen that the web server is gone
 	if (spill == NULL && (body.n <= LARGE_BODY || FCGX_FFlush(request->out) != 0)) {
 		FCGX_PutStr(body.p, (int)body.n, request->out);
 		return true;
 	}
 	if (body.n > SEND_ROOM_GIVEN)
 		(void)setsockopt(fcgx_fd(request), SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
-	// Where bytes of the request were left unread the connection has to be closed with care, as only the library does.
+	// If a part of the request was left unread, only the library closes the connection correctly.
 	bool may_hand_over = slow->to >= 0 && fcgi->whole;
 	bool sent = send_records(fcgx_fd(request), &records, may_hand_over ? clock_tick_us() + SLOW_MS * 1000 : 0);
 	if (!sent && may_hand_over && errno == EAGAIN) {
@@ -562,12 +567,13 @@ static bool send_body(struct fcgi *fcgi, struct slot *slot, struct str body, con
 	}
 	if (sent)
 		return true;
-	fcgx_close_after(request); // nothing that follows would be understood
+	fcgx_close_after(request); // what would follow could not be understood
 	(void)shutdown(fcgx_fd(request), SHUT_RDWR);
 	return true;
 }
 
-// A body that begins in a file is all put there. If it can't be, the answer breaks off, and its reader knows by its length.
+// If the body begins in a file, all of it is put there. If that fails, the answer breaks off, which its reader notices by its
+// length.
 static bool send_whole(struct fcgi *fcgi, struct slot *slot, const struct response *response, const struct fcgi_slow *slow)
 {
 	struct spill *spill = response->spill;
@@ -594,8 +600,8 @@ void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, 
 	fcgi->current = NULL;
 	if (method != METHOD_HEAD && reply_has_body(response) && response_length(response) > 0 && !send_whole(fcgi, slot, response, slow))
 		return;
-	// An attached connection the library closes only once the peer has, or after a while. That is of use where bytes
-	// were left unread: closing at once would make TCP drop the answer.
+	// The library closes an attached connection only after the peer has closed it, or after a while. That is necessary if a
+	// part of the request was left unread: if it were closed at once, TCP would drop the answer.
 	if (!fcgi->whole)
 		FCGX_Attach(&slot->fcgx);
 	FCGX_Finish_r(&slot->fcgx);
@@ -639,7 +645,7 @@ bool fcgi_hand_over(struct fcgi *fcgi, struct pool *pool, const struct response 
 
 // ---- waiting
 
-// A connection wakes one worker: those that woke this one would wait for the next to come if it left without them.
+// Wakes another worker for the connections still in the queue: they woke this one, so no other worker will come for them.
 static void leave_queue(struct fcgi *fcgi)
 {
 	struct slot *slot;
@@ -663,8 +669,8 @@ void fcgi_stop(struct fcgi *fcgi, enum fcgi_stop stop)
 		listen_on(fcgi);
 }
 
-// Is there a connection whose request may be under way? When finishing: a new one, whose request must come. When
-// retiring: a kept one, too, since its web server doesn't know yet that it is to close.
+// Is there a connection on which a request may be arriving? When finishing: a new one, whose request must come. When retiring:
+// also a kept one, because its web server does not know yet that it will be closed.
 static bool expects_more(const struct fcgi *fcgi)
 {
 	for (size_t i = 0; i < SLOTS; i++) {
@@ -683,7 +689,7 @@ static int until_ms(int64_t then_us)
 	return us <= 0 ? 0 : (int)((us + 999) / 1000);
 }
 
-// How long epoll may wait.
+// How many milliseconds epoll may wait.
 static int patience_ms(struct fcgi *fcgi, int timeout_ms)
 {
 	if (fcgi->stopping)
@@ -706,7 +712,7 @@ static void refuse_all(struct fcgi *fcgi)
 	}
 }
 
-// The next request from the queue, if one is waiting there.
+// Takes the next request from the queue, if one is waiting.
 static bool take_waiting(struct fcgi *fcgi)
 {
 	struct slot *slot = NULL;
@@ -724,7 +730,7 @@ bool fcgi_is_busy(const struct fcgi *fcgi)
 	return fcgi->in_a_row > 0;
 }
 
-// Fills the events; false when the time is over.
+// Waits and fills the events. False if the time is over.
 static bool wait_for_events(struct fcgi *fcgi, int timeout_ms)
 {
 	log_access_flush();
@@ -732,7 +738,7 @@ static bool wait_for_events(struct fcgi *fcgi, int timeout_ms)
 
 	if (n < 0 && errno != EINTR) {
 		log_error("epoll_wait: %s", strerror(errno));
-		abort(); // the master starts another
+		abort(); // the master starts another worker
 	}
 	fcgi->n_events = n < 0 ? 0 : n;
 	fcgi->next_event = 0;
@@ -765,6 +771,6 @@ enum fcgi_event fcgi_next(struct fcgi *fcgi, int timeout_ms, struct pool *pool, 
 			return FCGI_WAKE;
 		if (fcgi->refusing)
 			return FCGI_END;
-		refuse_all(fcgi); // and look once more for what came before
+		refuse_all(fcgi); // then one more look for requests that came before that
 	}
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An order may be long: it travels as a file in memory, beside the connection.
+// An order may be long, so it travels as a file in memory, whose descriptor is sent beside the connection's.
 #include "base/base.h"
 
 #include "server/wire/handover.h"
@@ -13,7 +13,8 @@
 
 #include "base/log.h"
 
-enum { PATIENCE_S = 5, ORDER_MAX = 256 << 20 }; // of a worker whose order nobody takes
+enum { PATIENCE_S = 5, ORDER_MAX = 256 << 20 }; // PATIENCE_S: seconds that a worker waits for an order to be taken; ORDER_MAX:
+                                                // bytes
 
 bool handover_pair(int ends[2])
 {
@@ -43,7 +44,7 @@ static int order_file(struct str order)
 	return fd;
 }
 
-// What travels beside the descriptors.
+// The bytes sent with the descriptors.
 struct message {
 	uint16_t request_id;
 	struct limits_watch watch;
@@ -104,7 +105,7 @@ static bool read_order(int file, struct handover *handover)
 	return false;
 }
 
-// *file is the order's; both are ours to close. False: there was no message.
+// Receives a connection and the order's file; the caller closes both. False: there was no message.
 static bool receive_both(int from, int *fd, int *file, struct message *content)
 {
 	int descriptors[2] = { -1, -1 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass over the parameters per request; FCGX_GetParam would be a pass per name.
+// Reads all parameters in one pass. FCGX_GetParam() would search all of them for each name.
 #include "base/base.h"
 
 #include "server/wire/params.h"
@@ -45,7 +45,7 @@ static void keep_wanted(struct str values[WANTED__COUNT], struct str name, struc
 	}
 }
 
-// "Proxy" is a header no client has use for; as HTTP_PROXY it configures HTTP libraries (CVE-2016-5385).
+// No client needs the header "Proxy"; as the variable HTTP_PROXY it would configure HTTP libraries (CVE-2016-5385).
 static bool header_is_ignored(struct str name)
 {
 	return name.n == 0 || str_eq_nocase(name, STR("PROXY"));
@@ -99,7 +99,7 @@ enum transport_fault params_read(struct pool *pool, char *const *envp, size_t ma
 		}
 		name = str_part(name, prefix.n, name.n);
 		header_bytes += name.n + value.n;
-		// Fields of one name are joined, which copies: each of them counts.
+		// Header fields of the same name are joined by copying, so each of them is counted.
 		if (header_bytes > max_headers || ++n_fields > REQUEST_MAX_HEADERS)
 			too_large = true;
 		else if (!header_is_ignored(name) && request_add_header(pool, request, name, value) != OUTCOME_OK)

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// FastCGI parameters → struct request. Of the address only REQUEST_URI is read: PATH_INFO, SCRIPT_NAME and QUERY_STRING
-// are decoded, merged or rewritten, by each web server in its own way.
+// Converts FastCGI parameters to a struct request. The address is taken from REQUEST_URI only: each web server decodes, merges or
+// rewrites PATH_INFO, SCRIPT_NAME and QUERY_STRING in its own way.
 #ifndef TENURE_SERVER_WIRE_PARAMS_H
 #define TENURE_SERVER_WIRE_PARAMS_H
 
 #include "http/request.h"
 #include "server/wire/transport.h"
 
-// Fills *request (zeroed by the caller) but for uri and body from envp, "NAME=VALUE" strings that end with NULL and
-// outlive the request. max_headers: bytes of all HTTP_* names and values together.
-// *content_length: as sent, STR_NONE when there is none or it is empty (nginx sends it so for requests without body).
-// TRANSPORT_OK, _NO_TARGET, or _HEADERS_TOO_LARGE; in the last case everything but the headers is there.
+// Fills *request, which the caller has zeroed, except uri and body. envp: strings "NAME=VALUE", ending with NULL, that outlive
+// the request. max_headers: limit in bytes of all HTTP_* names and values together.
+// *content_length: as received; STR_NONE if there is none or it is empty (as nginx sends it for requests without body).
+// Returns TRANSPORT_OK, _NO_TARGET, or _HEADERS_TOO_LARGE; in the last case everything but the headers is filled.
 enum transport_fault params_read(struct pool *pool, char *const *envp, size_t max_headers, struct request *request,
 	struct str *content_length);
 
-// Is a body of n bytes what Content-Length promised? TRANSPORT_OK, also when none was sent; TRANSPORT_BODY_CUT.
+// Is a body of n bytes as long as Content-Length said? TRANSPORT_OK, also if there is no Content-Length, else TRANSPORT_BODY_CUT.
 enum transport_fault params_check_length(struct str content_length, uint64_t n);
 
 #endif

@@ -5,16 +5,16 @@
 
 #include "server/wire/params_ahead.h"
 
-// A walk through the contents of the records of one stream.
+// A position in the contents of the records of one stream.
 struct walk {
 	const unsigned char *bytes;
 	size_t n, at;
-	size_t left;    // of the present record's content
-	size_t padding; // behind it
-	bool ended;     // the stream's last record was passed, or what follows is no record
+	size_t left;    // bytes left of the current record's content
+	size_t padding; // bytes of padding behind it
+	bool ended;     // the stream's last record was passed, or the next bytes are not a record
 };
 
-// A request without an id, or for another role than an application's that answers: the library refuses it at once.
+// The request has id 0, or wants another role than a responder: the library refuses it at once.
 static bool is_refused(const struct walk *walk, const unsigned char *head)
 {
 	const unsigned char *role = head + FCGI_HEADER_LEN;
@@ -24,7 +24,7 @@ static bool is_refused(const struct walk *walk, const unsigned char *head)
 	return (head[2] == 0 && head[3] == 0) || (walk->bytes + walk->n - role >= 2 && (role[0] != 0 || role[1] != FCGI_RESPONDER));
 }
 
-// Moves into the next record of parameters that has content. False: it is not there yet, or the stream has ended.
+// Moves to the next record of parameters that has content. False: it has not arrived yet, or the stream has ended.
 static bool next_record(struct walk *walk)
 {
 	while (walk->left == 0 && !walk->ended) {
@@ -52,7 +52,7 @@ static bool take_byte(struct walk *walk, unsigned char *byte)
 	return true;
 }
 
-// One byte, or four if the highest bit of the first is set.
+// Reads a length: one byte, or four bytes if the highest bit of the first is set.
 static bool take_length(struct walk *walk, size_t *length)
 {
 	unsigned char byte;
@@ -84,8 +84,8 @@ static bool skip(struct walk *walk, size_t n)
 	return true;
 }
 
-// Passes the pairs that stand whole in the present record and have short lengths, as most do. Adds the bytes of their names and
-// values to *sum; returns how many there were.
+// Skips the pairs that lie completely in the current record and have short lengths, as most do. Adds the bytes of their names and
+// values to *sum; returns the number of pairs.
 static size_t pass_short(struct walk *walk, size_t *sum)
 {
 	const unsigned char *p = walk->bytes + walk->at;

@@ -43,7 +43,7 @@ static bool make_room(struct stream *stream, size_t n)
 	}
 	if (stream->n + n <= stream->room)
 		return true;
-	// Doubling, while that is little.
+	// Twice the bytes, as long as that is little.
 	size_t spare = stream->n + n < SPARE_MAX ? stream->n + n : SPARE_MAX;
 	char *more = realloc(stream->out, stream->n + n + spare);
 	if (more == NULL)
@@ -81,9 +81,9 @@ bool stream_add(struct stream *stream, struct str text)
 
 bool stream_end(struct stream *stream)
 {
-	static const char complete[8] = { 0 }; // status 0, FCGI_REQUEST_COMPLETE
+	static const char complete[8] = { 0 }; // application status 0, protocol status FCGI_REQUEST_COMPLETE
 
-	// The connection is closed behind it: a request that the web server sends on it fails there.
+	// The connection is closed after the answer: a request that the web server sends on it until then fails there.
 	(void)shutdown(stream->fd, SHUT_RD);
 	stream->ended = true;
 	if (stream_waiting(stream) == 0)
@@ -92,7 +92,7 @@ bool stream_end(struct stream *stream)
 	       add_record(stream, FCGI_END_REQUEST, str_n(complete, sizeof(complete)));
 }
 
-// A buffer that was needed once is not kept.
+// Frees the buffer, so that a large one is not kept.
 void stream_forget(struct stream *stream)
 {
 	free(stream->out);
@@ -113,9 +113,9 @@ bool stream_write(struct stream *stream)
 	return true;
 }
 
-// ---- in: an abort is all that may come
+// ---- input: only an abort can come
 
-// False: it says that nobody wants the answer any more.
+// Takes one byte of the input. False: the web server has aborted the request.
 static bool take_byte(struct stream *stream, unsigned char byte)
 {
 	if (stream->to_skip > 0) {

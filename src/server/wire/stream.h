@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An answer that goes on, as FastCGI records, on a connection that was handed over. Never waits: what the web server
-// doesn't take is kept until it does.
+// An answer of unknown length, written as FastCGI records to a connection that was handed over. Never blocks: what the web server
+// doesn't accept is kept until it does.
 #ifndef TENURE_SERVER_WIRE_STREAM_H
 #define TENURE_SERVER_WIRE_STREAM_H
 
@@ -11,28 +11,28 @@ enum { STREAM_HEAD = 8 };
 struct stream {
 	int fd;
 	uint16_t request_id;
-	char *out;          // from malloc; bytes from sent to n wait
+	char *out;          // from malloc; bytes from sent to n are waiting
 	size_t sent, n, room;
-	int64_t moved_us;   // clock_tick_us when the web server last took something, or had taken all
-	bool ended;         // the end was added
-	unsigned char head[STREAM_HEAD]; // of a record that comes in
+	int64_t moved_us;   // clock_tick_us() when the web server last accepted bytes, or when nothing was waiting
+	bool ended;         // true once the end of the answer was added
+	unsigned char head[STREAM_HEAD]; // head of a record being received
 	size_t n_head;
-	size_t to_skip;     // of its content
+	size_t to_skip;     // bytes of that record's content still to be skipped
 };
 
-// Takes fd.
+// Opens a stream, which owns fd from now on.
 void stream_open(struct stream *stream, int fd, uint16_t request_id);
 void stream_close(struct stream *stream);
 size_t stream_waiting(const struct stream *stream);
-// Adds content. False: no memory.
+// Adds content to the answer. False: no memory.
 bool stream_add(struct stream *stream, struct str text);
-// Adds the end of the answer; nothing can follow.
+// Adds the end of the answer; nothing may be added after it.
 bool stream_end(struct stream *stream);
-// Writes what goes. False: the peer is gone.
+// Writes what the connection accepts now. False: the peer is gone.
 bool stream_write(struct stream *stream);
-// Drops what waits; the connection is of no use then but to be closed.
+// Discards the waiting bytes. The stream may only be closed after that.
 void stream_forget(struct stream *stream);
-// Reads what comes. False: the peer is gone, or wants no more.
+// Reads and discards what the peer sent. False: the peer is gone, or has aborted the request.
 bool stream_read(struct stream *stream);
 
 #endif
