@@ -34,7 +34,7 @@ enum {
 	RECORD_MAX = 65528,        // longest content of a record, a multiple of 8
 	RECORDS_AT_ONCE = 16,
 	RECORDS_OF_FILE = 4,       // the same for records read from a file
-	SEND_ROOM_GIVEN = 128 << 10, // send buffer of a socket unless it was set to another size, in bytes
+	SEND_ROOM_GIVEN = 128 << 10, // bytes of an answer that the default send buffer of a socket holds
 	SEND_ROOM = 1 << 20,
 	SLOW_MS = 250,             // time for the web server to take an answer before it is handed over to the sender
 	STOP_GRACE_MS = 500,       // time for requests that the web server sends while the worker is told to stop

@@ -13,8 +13,8 @@
 
 #include "base/log.h"
 
-enum { PATIENCE_S = 5, ORDER_MAX = 256 << 20 }; // PATIENCE_S: seconds that a worker waits for an order to be taken; ORDER_MAX:
-                                                // bytes
+// PATIENCE_S: seconds that a worker waits for its order to be taken. ORDER_MAX: bytes.
+enum { PATIENCE_S = 5, ORDER_MAX = 256 << 20 };
 
 bool handover_pair(int ends[2])
 {
