@@ -62,7 +62,5 @@ enum outcome token_create(struct db *db, struct pool *pool, const struct token_i
 enum outcome token_revoke(struct db *db, struct pool *pool, struct str id);
 // All tokens, or those of one tenant (tenant.p not NULL), by creation.
 enum outcome token_list(struct db *db, struct pool *pool, struct str tenant, struct token_info **list, size_t *n);
-bool role_parse(struct str text, enum role *role);
-const char *role_name(enum role role);
 
 #endif

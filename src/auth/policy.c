@@ -4,31 +4,6 @@
 
 #include "auth/auth.h"
 
-static const char *const names[] = {
-	[ROLE_NONE] = "none",
-	[ROLE_READER] = "reader",
-	[ROLE_MEMBER] = "member",
-	[ROLE_ADMIN] = "admin",
-	[ROLE_OPERATOR] = "operator",
-};
-
-const char *role_name(enum role role)
-{
-	assert((size_t)role < COUNT_OF(names));
-	return names[role];
-}
-
-bool role_parse(struct str text, enum role *role)
-{
-	for (enum role r = ROLE_READER; r <= ROLE_OPERATOR; r++) {
-		if (str_eq_c(text, names[r])) {
-			*role = r;
-			return true;
-		}
-	}
-	return false;
-}
-
 // Is the realm the principal's own tenant? No tenant has a reserved name, so a principal with such a tenant name belongs to none.
 static bool is_own(const struct principal *principal, struct realm realm)
 {
@@ -49,6 +24,11 @@ enum outcome policy_permits(const struct principal *principal, enum role needed,
 	if (realm.kind != REALM_NONE && !is_own(principal, realm))
 		return OUTCOME_NOT_FOUND;
 	return principal->role >= needed ? OUTCOME_OK : OUTCOME_FORBIDDEN;
+}
+
+enum outcome policy_permits_reading(const struct principal *principal, enum role needed, struct realm realm)
+{
+	return principal->reads_all ? OUTCOME_OK : policy_permits(principal, needed, realm);
 }
 
 // ---- roles and scopes of OpenStack

@@ -4,9 +4,9 @@
 #define TENURE_AUTH_PRINCIPAL_H
 
 #include "auth/realm.h"
+#include "auth/role.h"
 #include "base/outcome.h"
 #include "base/str.h"
-#include "wadl/route.h"
 
 struct principal {
 	struct str user;   // for logs and change rows; "": the request is anonymous
@@ -39,5 +39,7 @@ bool openstack_has_role(const struct openstack_scope *scope, struct str role);
 //   OUTCOME_FORBIDDEN  its own tenant, but the role does not suffice; or an operator's call
 //   OUTCOME_UNAUTHENTICATED  the request is anonymous, and the method needs a user
 enum outcome policy_permits(const struct principal *principal, enum role needed, struct realm realm);
+// The same for a method that changes nothing: a principal with reads_all may use it in every realm, whatever its role.
+enum outcome policy_permits_reading(const struct principal *principal, enum role needed, struct realm realm);
 
 #endif

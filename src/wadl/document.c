@@ -248,16 +248,12 @@ static void add_response(struct writer *writer, const struct wadl_response *resp
 
 static void add_mode(struct buf *out, const struct route_method *route)
 {
-	static const char *const roles[] = {
-		[ROLE_NONE] = "none", [ROLE_READER] = "reader", [ROLE_MEMBER] = "member", [ROLE_ADMIN] = "admin",
-		[ROLE_OPERATOR] = "operator",
-	};
 	static const char *const modes[] = {
 		[TXN_NONE] = "none", [TXN_READ] = "read", [TXN_SNAPSHOT] = "snapshot", [TXN_WRITE] = "write",
 	};
 
 	add_attribute(out, "name", http_method_name(route->method));
-	add_attribute(out, "t:role", roles[route->role]);
+	add_attribute(out, "t:role", role_name(route->role));
 	add_attribute(out, "t:txn", modes[route->txn]);
 	if (route->min_version > 0)
 		buf_addf(out, " t:min=\"%u\"", route->min_version);

@@ -187,11 +187,7 @@ bool attribute_number(struct loader *loader, const xmlNode *node, const char *na
 
 enum role attribute_role(struct loader *loader, const xmlNode *node, bool *good)
 {
-	static const char *const words[] = {
-		[ROLE_NONE] = "none", [ROLE_READER] = "reader", [ROLE_MEMBER] = "member", [ROLE_ADMIN] = "admin",
-		[ROLE_OPERATOR] = "operator",
-	};
-	int word = attribute_word(loader, node, "t:role", words, COUNT_OF(words));
+	int word = attribute_word(loader, node, "t:role", role_names, COUNT_OF(role_names));
 
 	*good = word != -2;
 	return word > 0 ? (enum role)word : ROLE_NONE;

@@ -4,6 +4,7 @@
 #ifndef TENURE_WADL_ROUTE_H
 #define TENURE_WADL_ROUTE_H
 
+#include "auth/role.h"
 #include "base/outcome.h"
 #include "base/str.h"
 #include "http/request.h"
@@ -11,8 +12,6 @@
 struct pool;
 struct route_table;
 struct route_param; // private to wadl/
-
-enum role { ROLE_NONE, ROLE_READER, ROLE_MEMBER, ROLE_ADMIN, ROLE_OPERATOR }; // each includes those before it
 
 enum txn_mode {
 	TXN_NONE,     // the handler does not use the database

@@ -45,9 +45,23 @@ static void test_given_roles(void)
 	ok(str_eq_c(principal_openstack(&given).project, "blue"), "its project counts, not the tenant");
 }
 
+static void test_reading(void)
+{
+	struct principal auditor = { .user = STR("a"), .role = ROLE_NONE };
+	const struct realm red = realm_of_tenant(STR("red"));
+
+	is_int(policy_permits_reading(&auditor, ROLE_READER, red), OUTCOME_NOT_FOUND, "a user without role may not read");
+	auditor.reads_all = true;
+	is_int(policy_permits_reading(&auditor, ROLE_READER, red), OUTCOME_OK, "who reads all may");
+	is_int(policy_permits_reading(&auditor, ROLE_OPERATOR, (struct realm){ .kind = REALM_ALL }), OUTCOME_OK,
+		"even what is for operators");
+	is_int(policy_permits(&auditor, ROLE_READER, red), OUTCOME_NOT_FOUND, "but not write");
+}
+
 int main(void)
 {
 	test_own_roles();
 	test_given_roles();
+	test_reading();
 	return done_testing();
 }

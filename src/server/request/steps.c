@@ -206,10 +206,9 @@ enum step_result step_permit(struct passage *passage)
 	struct call *call = passage->call;
 	enum role needed = call->match.method->role;
 	bool reads = call->request.method == METHOD_GET || call->request.method == METHOD_HEAD;
-	enum outcome outcome = policy_permits(&call->who, needed, call->realm);
+	enum outcome outcome = reads ? policy_permits_reading(&call->who, needed, call->realm)
+	                             : policy_permits(&call->who, needed, call->realm);
 
-	if (call->who.reads_all && reads)
-		return STEP_NEXT;
 	switch (outcome) {
 	case OUTCOME_OK:
 		return STEP_NEXT;
