@@ -413,7 +413,7 @@ struct policy_case {
 
 static void test_policy(void)
 {
-#define WHO(user, tenant, role) { STR_INIT(user), STR_INIT(tenant), role, false }
+#define WHO(u, t, r) { .user = STR_INIT(u), .tenant = STR_INIT(t), .role = (r) }
 #define OF(tenant) { REALM_TENANT, STR_INIT(tenant) }
 #define NOBODYS { REALM_NONE, { NULL, 0 } }
 #define OF_SYSTEM { REALM_SYSTEM, STR_INIT("system") }
