@@ -31,10 +31,10 @@ struct auth {
 	size_t n_methods;
 	enum role default_role;
 	struct str default_tenant; // "": none
-	const struct method *asked; // the method that decided last; NULL: none did
+	const struct method *asked; // the authenticator that decided last; NULL: none did
 };
 
-// ---- what authenticators share
+// ---- functions that several authenticators use
 
 // The token of X-Auth-Token or Authorization: Bearer; other schemes of Authorization are for the web server. False: there is none.
 bool auth_find_token(const struct request *request, struct str *token)
@@ -70,11 +70,11 @@ char *auth_message(const char *format, ...)
 	return text;
 }
 
-// ---- the endpoint's list
+// ---- the endpoint's list of authenticators
 
 static char *fail_unknown(const struct endpoint_config *endpoint, struct str name)
 {
-	const char *names = "" // with a comma in front of each
+	const char *names = "" // each name has a comma in front
 #define AUTHENTICATOR(symbol, name) ", " name
 #include "base/config/authenticators.def"
 #undef AUTHENTICATOR
@@ -160,7 +160,7 @@ static void set_default_tenant(const struct auth *auth, struct principal *princi
 		principal->role = auth->default_role;
 }
 
-// Nobody belongs to a tenant of a reserved name, whichever authenticator says so.
+// No user belongs to a tenant of a reserved name, whatever an authenticator returned.
 static enum outcome check_tenant(const struct principal *principal, struct str *detail)
 {
 	const char *reserved = realm_reserved(principal->tenant);
@@ -202,7 +202,7 @@ struct str auth_token(const struct request *request)
 	return auth_find_token(request, &token) ? token : STR("");
 }
 
-// ---- what a watch keeps
+// ---- the header fields that a watch keeps
 
 static void add_header_line(const struct request *request, const char *name, struct buf *lines)
 {
@@ -210,7 +210,7 @@ static void add_header_line(const struct request *request, const char *name, str
 
 	if (value.p == NULL)
 		return;
-	while (str_split(&rest, '\n', &line)) { // several authenticators read the same one
+	while (str_split(&rest, '\n', &line)) { // several authenticators may read the same field, which is added once
 		if (str_eq_c(str_part(line, 0, str_find(line, ':', 0)), name))
 			return;
 	}

@@ -12,7 +12,7 @@ struct principal {
 	struct str user;   // for logs and change rows; "": the request is anonymous
 	struct str tenant; // the tenant it belongs to; "" for none (operators, strangers)
 	enum role role;    // within that tenant; ROLE_OPERATOR: everywhere
-	bool reads_all;    // may read what an operator may, whatever its role (noauth alone makes such)
+	bool reads_all;    // may read what an operator may, whatever its role (only noauth sets this)
 	// What OpenStack's policies ask about (principal_openstack):
 	bool has_roles;    // the credential says which roles and scope it has; false: they follow from the role and the tenant above
 	struct str roles;  // names, separated by commas; "" for none

@@ -10,13 +10,13 @@
 #include "base/pool.h"
 
 enum { SECRET_LEAST = 16 };                        // characters of remote_user_secret
-enum { COMPLAINT_INTERVAL_US = 60 * 1000 * 1000 }; // between two log lines about a web server that does not vouch
+enum { COMPLAINT_INTERVAL_US = 60 * 1000 * 1000 }; // between two log lines about REMOTE_USER without the right secret
 
 struct remote_user {
 	const struct endpoint_config *endpoint;
 	enum role role;
 	struct str secret;
-	int64_t complained_us; // when a REMOTE_USER without the right secret was logged last; 0: never
+	int64_t complained_us; // clock_tick_us() when that was logged last; 0: never
 };
 
 static struct str remote_tenant(const struct endpoint_config *endpoint, struct str user)
@@ -30,7 +30,7 @@ static struct str remote_tenant(const struct endpoint_config *endpoint, struct s
 	return STR("");
 }
 
-// Clients can cause this as often as they like, so it is logged once in a while only.
+// Clients can send REMOTE_USER without the secret at any rate, so it is logged only once in a while.
 static void complain_unvouched(struct remote_user *remote, bool has_secret)
 {
 	int64_t now = clock_tick_us();
@@ -75,7 +75,7 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 
 // ---- settings
 
-// Characters that need no quoting in any web server's configuration: what openssl rand -hex or -base64 prints.
+// Characters that need no quoting in any web server's configuration, as printed by openssl rand -hex or -base64.
 static bool is_secret(struct str secret)
 {
 	for (size_t i = 0; i < secret.n; i++) {
@@ -124,7 +124,7 @@ static enum role default_role(const void *state)
 	return ((const struct remote_user *)state)->role;
 }
 
-static const char *const headers[] = { NULL }; // it reads what the web server says beside them
+static const char *const headers[] = { NULL }; // none: it reads only variables that the web server sets
 
 const struct authenticator remote_user_authenticator = {
 	.challenge = "Basic realm=\"tenure\"",

@@ -11,7 +11,7 @@
 
 enum { SLOTS = 256, MAX_ID = 32, MAX_SECRET = 128 };
 
-// ---- the cache: each token has one place, a later one with the same place takes it
+// ---- the cache: each token has one place; a later token with the same place replaces it
 
 struct slot {
 	uint8_t key[DIGEST_SHA256];
@@ -19,7 +19,7 @@ struct slot {
 	int64_t checked_tick;
 	int64_t expires_us; // 0: never
 	enum role role;
-	char *text; // user, then tenant
+	char *text; // the user's name, then the tenant's
 	size_t user_n, tenant_n;
 };
 
@@ -106,7 +106,7 @@ static void cache_forget(struct token_cache *cache, const uint8_t key[DIGEST_SHA
 		slot->used = false;
 }
 
-// ---- the table
+// ---- the table of tokens
 
 struct question {
 	struct db *db;
@@ -126,7 +126,7 @@ static enum db_verdict ask(void *arg)
 	return DB_COMMIT;
 }
 
-// Only what token_create() can have made is worth a question.
+// Could token_create() have made it? If not, the database is not asked.
 static bool well_formed(struct str token, struct str *id, struct str *secret)
 {
 	size_t dot = str_find(token, '.', 0);
@@ -145,7 +145,7 @@ static bool well_formed(struct str token, struct str *id, struct str *secret)
 	return true;
 }
 
-// Expired or revoked tokens and those of a purged tenant are good for nothing.
+// False for a token that is expired or revoked, or whose tenant was purged, or if the secret is wrong.
 static bool row_is_good(const struct sql_token_by_id_row *row, struct str secret, struct principal *principal)
 {
 	uint8_t hash[DIGEST_SHA256];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens as the operator sees them: made, revoked, listed.
+// The operator's functions for tokens: make, revoke, list.
 #include "base/base.h"
 
 #include "auth/auth.h"
@@ -33,7 +33,7 @@ static enum outcome run_task(struct task *task)
 	return task->call.result == DB_OK || task->call.result == DB_DUPLICATE ? OUTCOME_OK : OUTCOME_INTERNAL;
 }
 
-// ---- making one
+// ---- making tokens
 
 static bool is_text(struct str s, size_t least, size_t most)
 {
@@ -63,7 +63,7 @@ static const char *what_is_wrong(const struct token_info *info)
 	return NULL;
 }
 
-// "id.secret": 12 hex digits, so that no shell takes it for an option, and 32 characters.
+// Makes "id.secret": 12 hex digits, so that no shell takes it for an option, and 32 characters.
 static void make_token(struct pool *pool, struct str *token, struct str *id, uint8_t hash[DIGEST_SHA256])
 {
 	uint8_t random[ID_BYTES + SECRET_BYTES];
@@ -98,7 +98,7 @@ static struct db_call insert_call(struct pool *pool, const struct token_info *in
 	return sql_token_insert_call(pool, info->role == ROLE_OPERATOR ? SQL_TOKEN_KIND_OPERATOR : SQL_TOKEN_KIND_TENANT, &in);
 }
 
-// A duplicate in a retry is the row of the first try, whose answer was lost.
+// *taken: the id exists already. In a retry that is the row of the first attempt, whose answer was lost.
 static enum outcome create_once(struct db *db, struct pool *pool, const struct token_info *info, struct str *token,
 	bool *taken)
 {

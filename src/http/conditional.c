@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entity tags in If-Match and If-None-Match.
+// Parses and compares entity tags of If-Match and If-None-Match.
 #include "base/base.h"
 
 #include "http/conditional.h"
 
-// Views of the bytes still to be read.
+// Removes blanks, and tabs, from the beginning of *rest.
 static void skip_blanks(struct str *rest)
 {
 	while (rest->n > 0 && (rest->p[0] == ' ' || rest->p[0] == '\t'))
@@ -16,7 +16,7 @@ static struct str without_weak(struct str tag)
 	return str_starts(tag, STR("W/")) || str_starts(tag, STR("w/")) ? str_part(tag, 2, tag.n) : tag;
 }
 
-// Suffixes that compressing proxies append to an etag.
+// The tag without a suffix that a compressing proxy appended.
 static struct str without_suffix(struct str tag)
 {
 	static const char *const suffixes[] = { "-gzip", ";gzip", "-br", "-deflate", "-zstd" };
@@ -38,7 +38,7 @@ static bool is_tag_char(char c, bool quoted)
 	return quoted || c != ',';
 }
 
-// Cuts one tag off *rest, which is not empty. False if it does not begin with a tag.
+// Cuts one tag off *rest, which is not empty. False if *rest does not begin with a tag.
 static bool cut_tag(struct str *rest, struct str *tag)
 {
 	*rest = without_weak(*rest);

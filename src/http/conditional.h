@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// If-Match and If-None-Match. A resource's tag is W/"128 hex digits" in a header and W/hex in a body; what clients and
-// proxies make of it still names it: unquoted, without W/, with "-gzip", "-br", "-deflate", "-zstd" or ";gzip"
-// appended inside the quotes (mod_deflate, lighttpd), in lists, and "*". Weak tags match in If-Match: the etag
-// specification asks for it, although RFC 9110 section 13.1.1 compares strongly.
+// If-Match and If-None-Match. A resource's tag is W/"128 hex digits" in a header and W/hex in a body. Forms into which clients
+// and proxies change it are accepted as well: without quotes, without W/, with "-gzip", "-br", "-deflate", "-zstd" or ";gzip"
+// appended inside the quotes (mod_deflate, lighttpd), in lists; also "*". Weak tags match in If-Match: the etag specification
+// requires that, although RFC 9110 section 13.1.1 asks for a strong comparison.
 #ifndef TENURE_HTTP_CONDITIONAL_H
 #define TENURE_HTTP_CONDITIONAL_H
 
@@ -13,17 +13,16 @@ struct pool;
 enum { CONDITIONAL_MAX_TAGS = 32 };
 
 struct tag_list {
-	bool present; // the header was there
-	bool any;     // "*"
-	struct str tags[CONDITIONAL_MAX_TAGS]; // opaque part of each: no W/, no quotes, no proxy's suffix
+	bool present; // the header was present
+	bool any;     // it was "*"
+	struct str tags[CONDITIONAL_MAX_TAGS]; // the opaque part of each tag: without W/, quotes and suffixes of proxies
 	size_t n;
 };
 
-// Reads a header's value; STR_NONE (header absent) gives present = false.
-// False when it is neither "*" nor a list of tags, or has more than CONDITIONAL_MAX_TAGS: answer 400.
-// The tags are views of value.
+// Parses a header's value; STR_NONE (no header) gives present = false. The tags are views of value. False, for which the caller
+// answers 400, if it is neither "*" nor a list of tags, or has more than CONDITIONAL_MAX_TAGS.
 bool tag_list_parse(struct str value, struct tag_list *list);
-// True when the list is "*" or names tag (its opaque part; hex compares without case).
+// Is the list "*", or does it contain tag (an opaque part; case is ignored)?
 bool tag_list_matches(const struct tag_list *list, struct str tag);
 
 #endif

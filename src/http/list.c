@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists in header fields, with quoted strings in them.
+// Lists in header fields, whose items may contain quoted strings.
 #include "base/base.h"
 
 #include "http/list.h"
 
-// Offset of the separator, or the end; a quoted string that is not closed reaches to the end.
+// The offset of the separator, or the end of s. A quoted string that is not closed extends to the end.
 static size_t item_end(struct str s, char separator)
 {
 	bool quoted = false;

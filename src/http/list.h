@@ -5,12 +5,12 @@
 
 #include "base/str.h"
 
-// As str_split, but a separator inside a quoted string does not separate; items come trimmed.
+// Like str_split(), but a separator inside a quoted string does not count; items are trimmed.
 bool list_next(struct str *rest, char separator, struct str *item);
-// Splits "name=value" at the '=': both trimmed, the value without its quotes. False, and value STR_NONE, when there is
-// no '='.
+// Splits "name=value" at the '=': both are trimmed, quotes around the value are removed. If there is no '=', returns false and
+// sets value to STR_NONE.
 bool list_pair(struct str item, struct str *name, struct str *value);
-// Not empty, and all its bytes are tchar.
+// Is it a token (RFC 9110): not empty, all bytes tchar?
 bool list_is_token(struct str s);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Content-Type, and which representation fits Accept best.
+// Parses Content-Type, and finds the representation that fits Accept best.
 #include "base/base.h"
 
 #include "http/list.h"
@@ -9,17 +9,17 @@ enum { Q_ONE = 1000 };
 
 struct media_type {
 	struct str type, subtype;
-	struct str params; // ";a=b;c=d" without the first ';'; STR_NONE when there are none
+	struct str params; // ";a=b;c=d" without the first ';'; STR_NONE if there are none
 };
 
-// False when the text before the parameters is no "type/subtype".
+// Splits a media type and its parameters. False if the text before the parameters is not "type/subtype".
 static bool split_type(struct str text, struct media_type *media)
 {
 	struct str rest = text;
 	struct str essence = STR_NONE;
 
 	list_next(&rest, ';', &essence);
-	// Old Java clients send "*" for "*/*".
+	// Old Java clients send "*" instead of "*/*".
 	if (str_eq_c(essence, "*"))
 		essence = STR("*/*");
 	size_t slash = str_find(essence, '/', 0);
@@ -58,7 +58,8 @@ struct str media_charset(struct str content_type)
 	return charset;
 }
 
-// In thousandths; -1 when it is none. More than three digits and ".5" are not RFC 9110, but clear.
+// Parses a q value into thousandths; -1 if it is invalid. More than three digits, and ".5", are accepted though RFC 9110 does not
+// allow them.
 static int parse_q(struct str text)
 {
 	int q = 0;
@@ -78,8 +79,8 @@ static int parse_q(struct str text)
 	return q <= Q_ONE ? q : -1;
 }
 
-// Number of the range's parameters, all of which the offer has, or -1. Parameters after q are no part of the range;
-// charset is left aside, as all we write is UTF-8.
+// The number of the range's parameters if the offer has all of them, else -1. Parameters after q don't belong to the range.
+// charset is ignored, because all answers are UTF-8.
 static int match_params(struct str range, struct str offer)
 {
 	struct str item, name, value, offered;
@@ -98,7 +99,8 @@ static int match_params(struct str range, struct str offer)
 	return n;
 }
 
-// How precisely the range names the offer: 0 "*/*", 1 "type/*", 2 and more the type with parameters; -1 not at all.
+// How precisely the range names the offer: 0 for "*/*", 1 for "type/*", 2 and more for the type with parameters; -1 if it does
+// not.
 static int precision(const struct media_type *range, const struct media_type *offer)
 {
 	int params = match_params(range->params, offer->params);
@@ -125,7 +127,7 @@ static bool parse_range(struct str item, struct media_type *range, int *q)
 	return *q >= 0;
 }
 
-// The q that Accept gives the offer: that of the most precise range. *ranges counts the ranges that make sense.
+// The q that Accept gives the offer: that of the most precise range. Adds the number of valid ranges to *ranges.
 static int quality(struct str accept, const struct media_type *offer, size_t *ranges)
 {
 	struct media_type range;

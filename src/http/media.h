@@ -5,14 +5,14 @@
 
 #include "base/str.h"
 
-// A media type without parameters equals type, without regard to case: "application/json; charset=utf-8" is
-// "application/json". False, too, when the text is no media type.
+// Is content_type the given type, apart from parameters and case? "application/json; charset=utf-8" is "application/json". False,
+// too, if content_type is not a media type.
 bool media_is(struct str content_type, const char *type);
-// The charset parameter (unquoted), STR_NONE when absent.
+// The charset parameter, without quotes; STR_NONE if absent.
 struct str media_charset(struct str content_type);
-// Index of the best of n offers for this Accept value, -1 when none is acceptable. Precise ranges beat wide ones, q
-// decides, the earlier offer wins ties; an empty or absent Accept takes the first; a malformed one is read as far as it
-// makes sense.
+// The index of the best of n offers for this value of Accept; -1 if none is acceptable. For each offer the most precise range
+// decides its q; the highest q wins, then the earlier offer. An empty or absent Accept gives the first offer. Malformed ranges
+// are ignored.
 int media_choose(struct str accept, const char *const *offers, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headers and preferences of a request.
+// Header fields and preferences of a request.
 #include "base/base.h"
 
 #include "base/buf.h"
@@ -16,7 +16,7 @@ static const char *const method_names[METHOD__COUNT + 1] = {
 
 enum http_method http_method_parse(struct str text)
 {
-	// Methods are case-sensitive (RFC 9110 section 9.1).
+	// Method names are case-sensitive (RFC 9110 section 9.1).
 	for (size_t i = 0; i < METHOD_OTHER; i++) {
 		if (str_eq_c(text, method_names[i]))
 			return (enum http_method)i;
@@ -89,12 +89,12 @@ bool request_prefers(const struct request *request, const char *name, const char
 	struct str item, preference, key, given;
 
 	while (list_next(&rest, ',', &item)) {
-		if (!list_next(&item, ';', &preference)) // its parameters follow; none matters here
+		if (!list_next(&item, ';', &preference)) // parameters of the preference may follow; they are ignored
 			continue;
 		list_pair(preference, &key, &given);
 		if (!str_eq_nocase(key, str_c(name)))
 			continue;
-		// The first of a name counts; an empty value is none (RFC 7240 section 2).
+		// The first preference of a name counts, and an empty value means no value (RFC 7240 section 2).
 		return str_eq_nocase(given, str_c(value));
 	}
 	return false;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request as the application sees it; server/ fills it in from FastCGI parameters.
+// A request as the application sees it. server/ fills it from FastCGI parameters.
 #ifndef TENURE_HTTP_REQUEST_H
 #define TENURE_HTTP_REQUEST_H
 
 #include "http/uri.h"
 
-// The methods we know; anything else is METHOD_OTHER and answered 501.
+// The known methods. Any other method is METHOD_OTHER and is answered with 501.
 #define HTTP_METHODS(X) X(GET) X(HEAD) X(PUT) X(POST) X(PATCH) X(DELETE) X(OPTIONS)
 enum http_method {
 #define METHOD_ENUM(name) METHOD_##name,
@@ -28,28 +28,28 @@ struct request {
 	enum http_method method;
 	struct str method_text;
 	struct str target; // REQUEST_URI
-	struct uri uri;    // filled by the route step
+	struct uri uri;    // set by the route step
 	size_t n_headers;
-	struct str content_type; // "" when absent
+	struct str content_type; // "" if absent
 	struct str body;
 	struct str remote_addr;
-	struct str remote_user;  // REMOTE_USER, "" when there is none; valid only if the secret is sent with it
-	struct str remote_user_secret; // TENURE_REMOTE_USER_SECRET: by this the web server vouches for remote_user
+	struct str remote_user;  // REMOTE_USER, "" if absent; valid only if the secret comes with it
+	struct str remote_user_secret; // TENURE_REMOTE_USER_SECRET, by which the web server vouches for remote_user
 	struct str protocol;     // "HTTP/1.1"
-	struct str host;         // of the Host header, "" when absent
+	struct str host;         // the Host header, "" if absent
 	bool https;
-	struct str location_name; // what Location is to be called beside 200, where the web server would redirect; "" mostly
+	struct str location_name; // another field name for Location beside 200, for web servers that would redirect; mostly ""
 	struct http_header headers[REQUEST_MAX_HEADERS];
 };
 
-// Adds a header; name may be in any case, with '_' for '-'. A repeated name is joined to the first with ", ".
-// OUTCOME_OK or OUTCOME_HEADERS_TOO_LARGE when there are too many. name and value are kept, name's copy is in pool.
+// Adds a header field. name may be in any case, with '_' for '-'; its copy is in pool, value is kept as a view. A repeated name
+// is joined to the first with ", ". OUTCOME_OK, or OUTCOME_HEADERS_TOO_LARGE if there are too many fields.
 enum outcome request_add_header(struct pool *pool, struct request *request, struct str name, struct str value);
-// Value of a header by its lower-case name; STR_NONE when absent (an empty value has p set).
+// Value of a header by its lower-case name; STR_NONE if absent (p of an empty value is not NULL).
 struct str request_header(const struct request *request, const char *name);
 bool request_has_header(const struct request *request, const char *name);
-// True when Prefer (RFC 7240) names that preference with that value: request_prefers(r, "return", "minimal").
-// value NULL: a preference without value, "respond-async".
+// Does Prefer (RFC 7240) contain this preference with this value? request_prefers(r, "return", "minimal"). value NULL: a
+// preference without value, such as "respond-async".
 bool request_prefers(const struct request *request, const char *name, const char *value);
 
 #endif

@@ -35,7 +35,7 @@ void response_unspill(struct response *response)
 	spill_clear(response->spill);
 }
 
-// A line end in a value would begin a header, or a body, of a client's choice.
+// Replaces line ends: in a value they would begin a header field, or a body, chosen by a client.
 static struct str one_line(struct pool *pool, struct str value)
 {
 	char *out = pool_alloc(pool, value.n);
@@ -47,7 +47,7 @@ static struct str one_line(struct pool *pool, struct str value)
 	return str_n(out, value.n);
 }
 
-// NULL when there is none of that name.
+// NULL if there is no field of that name.
 static const struct http_header *find(const struct response *response, struct str name)
 {
 	for (size_t i = 0; i < response->n_headers; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A response being made; nothing of it leaves before the transaction's COMMIT.
+// A response that is being built. Nothing of it is sent before the transaction's COMMIT.
 #ifndef TENURE_HTTP_RESPONSE_H
 #define TENURE_HTTP_RESPONSE_H
 
@@ -12,30 +12,30 @@ enum { RESPONSE_MAX_HEADERS = 256 };
 struct response {
 	struct pool *pool;
 	int status;
-	struct str content_type; // "" when there is no body
-	struct spill *spill;     // what goes before body; NULL mostly
+	struct str content_type; // "" if there is no body
+	struct spill *spill;     // the part of the answer before body; mostly NULL
 	struct str body;
 	size_t n_headers;
 	struct http_header headers[RESPONSE_MAX_HEADERS]; // all but Status, Content-Type and Content-Length
 };
 
-// Bytes of the body altogether.
+// Length of the whole body in bytes, the spill included.
 uint64_t response_length(const struct response *response);
-// Puts what is in text, the body's beginning or what follows that, into the response's spill, and empties it. Where that can't
-// be done text stays as it is. Answers how many bytes the spill has then.
+// Moves text, the beginning or the next part of the body, to the response's spill, and empties text. If the spill can't be
+// written, text stays as it is. Returns the bytes in the spill.
 uint64_t response_spill(struct response *response, struct buf *text);
 // Empties the spill.
 void response_unspill(struct response *response);
-// Empties it (a handler that runs again starts from nothing).
+// Empties the response, for a handler that runs again and starts from nothing.
 void response_reset(struct response *response, struct pool *pool);
-// Sets a header: replaces one of the same name (case-insensitive). name is a literal or lives in the pool; value is
-// copied, CR, LF and NUL in it become blanks. Beyond RESPONSE_MAX_HEADERS it is dropped with a log line.
+// Sets a header field and replaces one of the same name (in any case). name is a literal or lives in the pool. value is copied;
+// CR, LF and NUL in it become blanks. Beyond RESPONSE_MAX_HEADERS the field is dropped and logged.
 void response_set(struct response *response, const char *name, struct str value);
-// Adds another of the same name (Vary, Link).
+// Adds another field of the same name (Vary, Link).
 void response_add(struct response *response, const char *name, struct str value);
-// Takes every header of that name away.
+// Removes every header field of that name.
 void response_unset(struct response *response, const char *name);
-// STR_NONE when not set.
+// STR_NONE if not set.
 struct str response_get(const struct response *response, const char *name);
 
 #endif

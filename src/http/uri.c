@@ -6,7 +6,7 @@
 #include "base/pool.h"
 #include "http/uri.h"
 
-// Copies s decoded to out, which has room for s.n bytes. False: a '%' without two hex digits.
+// Copies s, decoded, to out, which has room for s.n bytes. False if a '%' is not followed by two hex digits.
 static bool unescape(struct str s, bool plus_is_blank, char *out, size_t *n)
 {
 	*n = 0;
@@ -28,7 +28,7 @@ static bool unescape(struct str s, bool plus_is_blank, char *out, size_t *n)
 	return true;
 }
 
-// NULL when well decoded, else the rule that the text breaks.
+// Decodes s. Returns NULL, or the rule that the text breaks.
 static const char *decode(struct pool *pool, struct str s, bool plus_is_blank, struct str *decoded)
 {
 	*decoded = s;
@@ -51,7 +51,7 @@ bool uri_decode(struct pool *pool, struct str s, struct str *decoded)
 	return decode(pool, s, false, decoded) == NULL;
 }
 
-// The rule that a decoded path segment breaks, or NULL.
+// Returns the rule that a decoded path segment breaks, or NULL.
 static const char *segment_fault(struct str segment)
 {
 	if (segment.n == 0)
@@ -123,7 +123,7 @@ static enum outcome parse_query(struct pool *pool, struct uri *uri, struct str *
 	return OUTCOME_OK;
 }
 
-// Drops "http://authority" of an absolute-form target.
+// The target without "http://authority", if it is in absolute form.
 static struct str origin_form(struct str target)
 {
 	size_t scheme = str_eq_nocase(str_part(target, 0, 7), STR("http://")) ? 7
@@ -136,7 +136,7 @@ static struct str origin_form(struct str target)
 	return str_part(target, slash < question ? slash : question, target.n);
 }
 
-// Describes a character that a target must not have unencoded; NULL: there is none.
+// Describes the first character that must not stand unencoded in a target. NULL: there is none.
 static const char *raw_fault(struct str target)
 {
 	for (size_t i = 0; i < target.n; i++) {

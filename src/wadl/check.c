@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A request's parameters and media types against what the method's WADL says of them.
+// Checks a request's parameters and media types against the method's WADL.
 #include "base/base.h"
 
 #include "base/buf.h"
 #include "http/media.h"
 #include "wadl/table.h"
 
-enum { NAME_SHOWN = 64 }; // bytes of a client's parameter name that an error repeats
+enum { NAME_SHOWN = 64 }; // bytes of an unknown parameter's name that an error repeats
 
 struct checking {
 	struct pool *pool;
@@ -43,7 +43,7 @@ static enum outcome refuse_unknown(const struct checking *checking, struct str n
 	struct buf text = buf_new(checking->pool, 128);
 	const char *between = "; it takes ";
 
-	// Cut where a character begins.
+	// The name is cut between two characters, never within one.
 	struct str shown = str_part(name, 0, NAME_SHOWN);
 	while (shown.n > 0 && shown.n < name.n && ((unsigned char)name.p[shown.n] & 0xc0) == 0x80)
 		shown.n--;
@@ -147,7 +147,7 @@ enum outcome route_check_params(struct pool *pool, const struct request *request
 {
 	struct checking checking = { pool, request, match, detail };
 	const struct route_method *method = match->method;
-	bool any_query = ((const struct wadl_method *)method)->any_query; // its first member
+	bool any_query = ((const struct wadl_method *)method)->any_query; // route is the first member of struct wadl_method
 	enum outcome outcome = OUTCOME_OK;
 
 	for (size_t i = 0; i < request->uri.n_pairs && !any_query; i++) {
@@ -164,7 +164,7 @@ enum outcome route_check_params(struct pool *pool, const struct request *request
 
 // ---- media types
 
-// The two names of XML mean one thing (RFC 7303); NULL for all else.
+// The other name of a type of XML, since application/xml and text/xml mean the same (RFC 7303); NULL for any other type.
 static const char *other_name(const char *type)
 {
 	if (strcmp(type, "application/xml") == 0)
@@ -172,7 +172,7 @@ static const char *other_name(const char *type)
 	return strcmp(type, "text/xml") == 0 ? "application/xml" : NULL;
 }
 
-// Returns an index into the method's own list; among equal ones, the first in that list.
+// The index in the method's list of the best type for Accept; of equally good ones the first.
 static int choose(struct str accept, const struct route_method *method)
 {
 	const char *offers[2 * WADL_MAX_MEDIA];

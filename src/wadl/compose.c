@@ -20,9 +20,9 @@ static struct definition *find_definition(const struct loader *loader, const cha
 }
 
 struct chain {
-	struct definition *end;    // the method itself
-	const struct scope *scope; // where it is defined, or, of one without a path, where it was referred to first
-	enum role role;            // the highest role that any file on the path of references asks for
+	struct definition *end;    // the method at the end of the chain
+	const struct scope *scope; // the scope of the method's definition; if it has none, of the first reference that has one
+	enum role role;            // the highest role that a file in the chain requires
 };
 
 static bool follow(struct loader *loader, struct definition *start, struct chain *chain)
@@ -70,7 +70,7 @@ static struct str path_text(struct pool *pool, const struct route_segment *segme
 	return n > 0 ? buf_str(&out) : STR("/");
 }
 
-// The next template segment at or after i, scope->n when there is none.
+// The index of the next template segment at or after i; scope->n if there is none.
 static size_t next_template(const struct scope *scope, size_t i)
 {
 	while (i < scope->n && !scope->segments[i].is_template)
@@ -192,7 +192,7 @@ static bool put_method(struct loader *loader, struct definition *entry)
 
 	if (!follow(loader, entry, &chain))
 		return false;
-	if (entry->scope == NULL) // for reference alone
+	if (entry->scope == NULL) // it is only there to be referred to
 		return true;
 	if (!check_paths(loader, entry, &chain))
 		return false;
@@ -203,7 +203,7 @@ static bool put_method(struct loader *loader, struct definition *entry)
 	struct route_method *route = &method->route;
 	if (chain.role > route->role)
 		route->role = chain.role;
-	// The manners come along with the method, wherever it is put; an endpoint's own file may add to them.
+	// The attributes t:slash, t:head and t:query of a method hold wherever it is put; an endpoint's own file may add to them.
 	method->slash = entry->scope->slash || chain.scope->slash;
 	method->no_head = entry->scope->no_head || chain.scope->no_head;
 	method->any_query = entry->scope->any_query || chain.scope->any_query;
@@ -214,7 +214,7 @@ static bool put_method(struct loader *loader, struct definition *entry)
 	return insert(loader, entry, method);
 }
 
-// Checks references in all loaded files, also those of methods that this endpoint does not offer.
+// Checks the references in all loaded files, including those of methods that this endpoint does not offer.
 static bool check_references(struct loader *loader)
 {
 	struct chain chain;

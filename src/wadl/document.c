@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The composed WADL as text: everything resolved, so that it stands alone. The same table always gives the same text.
+// Writes the composed WADL as text. All references are resolved, so the text needs no other file. The same table always gives the
+// same text.
 #include "base/base.h"
 
 #include "base/buf.h"
@@ -8,7 +9,7 @@
 struct writer {
 	struct buf out;
 	const struct route_table *table;
-	const char **ids; // of table->methods, as written
+	const char **ids; // the ids of table->methods as they are written
 };
 
 // ---- text
@@ -57,7 +58,7 @@ static void add_note(struct buf *out, int depth, const struct wadl_note *note)
 
 // ---- grammars
 
-// Number of the schema that a type is in, from 1.
+// Number, from 1, of the schema that contains a type.
 static size_t schema_number(const struct route_table *table, const char *space)
 {
 	size_t number = 0;
@@ -277,7 +278,7 @@ static void add_method(struct writer *writer, size_t index)
 	BUF_LIT(out, "      </method>\n");
 }
 
-// ---- ids: two dialects, or one method at two paths, may use one name
+// ---- ids: a name may occur twice, in two dialects or for one method at two paths
 
 static bool id_is_taken(const struct writer *writer, size_t n, const char *id)
 {
@@ -303,7 +304,7 @@ static void name_methods(struct writer *writer)
 	}
 }
 
-// ---- resources: one for each path, where it comes up first
+// ---- resources: one for each path, in the order in which the paths first occur
 
 static bool is_first_at_path(const struct route_table *table, size_t index)
 {
@@ -314,7 +315,8 @@ static bool is_first_at_path(const struct route_table *table, size_t index)
 	return true;
 }
 
-// Template parameters are the first's; the others at this path have the same names, but may have types of their own.
+// Can both methods be written in one <resource>? It has the template parameters of the first method; other methods at this path
+// have the same names, but may have other types.
 static bool same_resource(const struct wadl_method *a, const struct wadl_method *b)
 {
 	if (strcmp(a->path, b->path) != 0 || a->slash != b->slash || a->no_head != b->no_head ||

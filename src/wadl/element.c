@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements and attributes, strictly: what is not known is refused, so that a slip of the pen is not silently ignored.
+// Strict access to elements and attributes: what is not known is an error, so that no misspelling is ignored silently.
 #include "base/base.h"
 
 #include "base/buf.h"

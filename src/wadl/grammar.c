@@ -113,7 +113,7 @@ const struct wadl_type *find_type(struct loader *loader, const xmlNode *node, co
 	size_t colon = str_find(text, ':', 0);
 	const char *prefix = colon < text.n ? str_cstr(loader->scratch, str_part(text, 0, colon)) : NULL;
 	const char *name = colon < text.n ? qname + colon + 1 : qname;
-	// xmlSearchNs changes neither; its parameters lack the const.
+	// xmlSearchNs() changes neither; its parameters only lack the const.
 	const xmlNs *ns = xmlSearchNs(node->doc, (xmlNode *)(uintptr_t)node, BAD_CAST prefix);
 
 	if (ns == NULL || ns->href == NULL) {
@@ -221,7 +221,7 @@ static bool parse_schema(struct loader *loader, xmlNode *node)
 	return each_child(loader, node, XSD_NS, table, (void *)(uintptr_t)space);
 }
 
-// Its children are of two namespaces, so each_child can't do this.
+// The children are of two namespaces, so each_child() can't be used.
 bool parse_grammars(struct loader *loader, xmlNode *node, void *arg)
 {
 	static const char *const none[] = { NULL };

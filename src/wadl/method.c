@@ -26,7 +26,7 @@ struct media_list {
 	bool of_request;
 };
 
-// "type/subtype", parameters may follow; "*/*" for any.
+// Is text "type/subtype", perhaps with parameters, or "*/*" for any?
 static bool is_media_type(const char *text)
 {
 	size_t slash = strcspn(text, "/");
@@ -122,7 +122,7 @@ bool parse_shared_representation(struct loader *loader, xmlNode *node, void *arg
 
 // ---- request and response
 
-struct body_parts { // of either
+struct body_parts { // of a <request> or a <response>
 	struct param_list params;
 	struct media_list media;
 	struct wadl_note note;
@@ -176,7 +176,7 @@ static bool parse_request(struct loader *loader, xmlNode *node, void *arg)
 	return true;
 }
 
-// "200 201"; absent means 200.
+// Parses "200 201"; a missing attribute means 200.
 static bool parse_statuses(struct loader *loader, const xmlNode *node, struct wadl_response *response)
 {
 	const char *text = attribute(loader, node, "status");
@@ -241,7 +241,7 @@ static const char **add_type(struct pool *pool, const char *const *types, size_t
 	return list;
 }
 
-// The media types that a method produces are those of its successful responses; errors have their own forms.
+// The media types that a method produces are those of its successful responses; errors have their own types.
 static bool collect_media(struct loader *loader, const xmlNode *node, struct wadl_method *method)
 {
 	struct route_method *route = &method->route;
@@ -322,7 +322,7 @@ struct wadl_file *parse_href(struct loader *loader, const xmlNode *node, const c
 	return hash == 0 ? source_file(node) : load_file(loader, node, str_cstr(loader->scratch, str_part(href, 0, hash)));
 }
 
-// "tenancy.wadl#putTenant", "#putTenant"
+// Parses "tenancy.wadl#putTenant" or "#putTenant".
 static bool parse_reference(struct loader *loader, const xmlNode *node, struct definition *definition, const char *href)
 {
 	static const char *const names[] = { "id", "href", NULL };

@@ -71,7 +71,7 @@ static bool add_path(struct loader *loader, const xmlNode *node, struct scope *s
 
 // ---- parameters
 
-// A <resource_type> that is being put in the place of a reference to it, and those that it is in.
+// A <resource_type> that is being included, and the ones that include it, to find circles.
 struct inclusion {
 	const xmlNode *node;
 	const struct inclusion *outer;
@@ -79,10 +79,10 @@ struct inclusion {
 
 struct resource {
 	struct scope *scope;
-	size_t outer; // segments of the resources it is in
+	size_t outer; // number of segments of the resources around it
 	struct param_list params;
-	struct wadl_file *into;          // gets the methods
-	enum role role;                  // least one of the files that include this one
+	struct wadl_file *into;          // the file to which the methods are added
+	enum role role;                  // the highest least role of the including files
 	const struct inclusion *inclusion; // NULL: it stands in <resources> of its own file
 };
 
@@ -152,7 +152,7 @@ static xmlNode *find_resource_type(struct loader *loader, const struct wadl_file
 	return NULL;
 }
 
-// The methods and resources of one <resource_type>, as if they stood in the resource.
+// Includes the methods and resources of one <resource_type>, as if they stood in this resource.
 static bool include(struct loader *loader, const xmlNode *node, const struct resource *resource, struct str href)
 {
 	static const char *const names[] = { "id", NULL };
@@ -193,7 +193,7 @@ static bool include_types(struct loader *loader, const xmlNode *node, const stru
 	return true;
 }
 
-// Parameters before methods: WADL has them in that order, but then nothing hangs on it.
+// Parameters are read before methods. WADL requires that order in a file; reading in two passes does not depend on it.
 static bool parse_content(struct loader *loader, xmlNode *node, struct resource *resource)
 {
 	static const struct element params[] = {
@@ -208,7 +208,7 @@ static bool parse_content(struct loader *loader, xmlNode *node, struct resource 
 	return each_child(loader, node, WADL_NS, params, resource) && each_child(loader, node, WADL_NS, methods, resource);
 }
 
-// Attributes of the enclosing elements apply here, unless this element sets them itself.
+// Attributes of the enclosing elements apply, unless this element sets them itself.
 static bool parse_manners(struct loader *loader, const xmlNode *node, struct scope *scope)
 {
 	static const char *const slash_words[] = { "none", "optional" };
@@ -249,7 +249,7 @@ static bool parse_resource(struct loader *loader, xmlNode *node, void *arg)
 		include_types(loader, node, &resource);
 }
 
-// Of "https://host/prefix" the part from the third '/' on.
+// The part of "https://host/prefix" from the third '/' on.
 static struct str base_path(const char *base)
 {
 	struct str text = str_c(base);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding the method of a request.
+// Finds the method of a request.
 #include "base/base.h"
 
 #include "base/buf.h"
 #include "wadl/table.h"
 
-// Statuses that every method may answer; tenancy.wadl lists them, too.
+// Statuses that every method may have; tenancy.wadl lists them, too.
 static const int common_statuses[] = { 400, 401, 403, 404, 405, 406, 413, 414, 415, 422, 429, 431, 500, 501, 503 };
 
 static const struct wadl_method *whole(const struct route_method *method)
 {
-	return (const struct wadl_method *)method; // its first member
+	return (const struct wadl_method *)method; // route is its first member
 }
 
 // ---- searching the tree
@@ -18,14 +18,15 @@ static const struct wadl_method *whole(const struct route_method *method)
 struct search {
 	const struct uri *uri;
 	enum http_method name;
-	const struct route_node *node;     // that decides
-	const struct wadl_method *method;  // of it; NULL: 405
-	const char *dialect;               // of the deepest node reached, by literals where those lead to a dialect of their own
+	const struct route_node *node;     // the node that decides the answer
+	const struct wadl_method *method;  // its method for this request; NULL: 405
+	const char *dialect;               // of the deepest node reached; a literal segment that belongs to one dialect only
+	                                   // decides it
 	size_t depth;
-	bool settled;                      // the dialect is known; candidates of other dialects no longer change the error
-	const struct route_param *broken;  // first parameter whose type a segment broke
+	bool settled;                      // the dialect is known; candidates of other dialects don't change the error any more
+	const struct route_param *broken;  // the first parameter whose type a segment breaks
 	struct str broken_value;
-	bool slashed;                      // there is an address but for the '/' at its end
+	bool slashed;                      // the address would exist without the '/' at its end
 };
 
 static bool types_allow(struct search *search, const struct wadl_method *method)
@@ -55,7 +56,7 @@ static const struct wadl_method *pick(const struct route_node *node, enum http_m
 	return node->methods[name];
 }
 
-// The segments fit this node's path. Does one of its methods, or its 405, answer?
+// The segments fit the path of this node. Does one of its methods answer, or its 405?
 static bool decide(struct search *search, const struct route_node *node)
 {
 	const struct wadl_method *method = pick(node, search->name);
@@ -72,7 +73,7 @@ static bool decide(struct search *search, const struct route_node *node)
 	return true;
 }
 
-// Literals first; what leads nowhere is taken back. At most as many steps as the tree has nodes.
+// Searches literals first and goes back where they lead nowhere. Takes at most as many steps as the tree has nodes.
 static bool walk(struct search *search, const struct route_node *node, size_t depth)
 {
 	const struct uri *uri = search->uri;
@@ -87,7 +88,8 @@ static bool walk(struct search *search, const struct route_node *node, size_t de
 		if (str_eq(child->literal, uri->segments[depth])) {
 			if (walk(search, child, depth + 1))
 				return true;
-			// "/baremetal/…" is that dialect's, even where a template of another's would reach further.
+			// "/baremetal/…" belongs to that dialect, even if a template of another dialect would match more
+			// segments.
 			if (node->any != NULL && strcmp(child->dialect, node->any->dialect) != 0)
 				search->settled = true;
 			break;
@@ -179,7 +181,7 @@ struct str route_value(const struct route_match *match, const char *name)
 	return STR_NONE;
 }
 
-// ---- what the table tells about itself
+// ---- questions about the table
 
 static bool lists(const int *statuses, size_t n, int status)
 {

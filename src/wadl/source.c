@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a file to a tree, with nothing of XML that reaches outside the file.
+// Parses a file into a tree. Features of XML that reach outside the file are disabled.
 #include "base/base.h"
 
 #include <errno.h>
@@ -92,7 +92,7 @@ static bool read_open(struct loader *loader, const struct wadl_file *file, int f
 
 static bool read_file(struct loader *loader, const struct wadl_file *file, struct str *text)
 {
-	// Not blocking: a pipe of that name must not stop the start.
+	// O_NONBLOCK: if the file is a pipe, opening it must not block the start.
 	int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0)
@@ -113,13 +113,13 @@ static long line_of(struct str text, size_t at)
 	return line;
 }
 
-struct complaint { // the first one; what comes after it is mostly its consequence
+struct complaint { // the first error; later ones are mostly consequences of it
 	bool doctype;
 	int line;
 	char message[256];
 };
 
-// Stops before the first declaration, so no entity is ever made.
+// Stops the parser at a DOCTYPE, before its first declaration, so that no entity is ever defined.
 static void refuse_doctype(void *context, const xmlChar *name, const xmlChar *external, const xmlChar *system_id)
 {
 	xmlParserCtxtPtr parser = context;
@@ -188,7 +188,8 @@ static bool parse_text(struct loader *loader, struct wadl_file *file, xmlParserC
 	parser->sax->internalSubset = refuse_doctype;
 	parser->sax->serror = keep_first;
 	xmlDocPtr doc = xmlCtxtReadMemory(parser, text.p, (int)text.n, file->path, NULL,
-		XML_PARSE_NONET | XML_PARSE_NOCDATA); // from 2.13 on XML_PARSE_NOERROR would silence keep_first, too
+		XML_PARSE_NONET | XML_PARSE_NOCDATA); // not XML_PARSE_NOERROR: from libxml2 2.13 on it would silence keep_first,
+		                                      // too
 	if (doc != NULL)
 		pool_cleanup(loader->scratch, free_doc, doc);
 	if (doc == NULL || complaint.line > 0)
@@ -204,7 +205,7 @@ bool source_parse(struct loader *loader, struct wadl_file *file)
 
 	if (!read_file(loader, file, &text))
 		return false;
-	// libxml2 would take the file to end there.
+	// libxml2 would take a NUL byte for the end of the file.
 	size_t nul = str_find(text, '\0', 0);
 	if (nul < text.n)
 		return fail_in(loader, file->path, line_of(text, nul), "a NUL byte is not allowed");

@@ -7,23 +7,23 @@
 #include "wadl/route.h"
 #include "wadl/type.h"
 
-enum { WADL_MAX_MEDIA = 8 }; // representations of one method, either way
-#define WADL_ANY_MEDIA "*/*" // of a request: whatever Content-Type says, if there is one
+enum { WADL_MAX_MEDIA = 8 }; // representations of one method's request, or of its responses
+#define WADL_ANY_MEDIA "*/*" // of a request: any Content-Type, but there must be one
 
-struct wadl_note { // of a <doc>; NULL where there is none
+struct wadl_note { // from a <doc>; members are NULL if there is none
 	const char *title;
 	const char *text;
 };
 
 struct route_param {
 	const char *name;
-	const char *key; // of a header: its name in lower case
+	const char *key; // of a header parameter: its name in lower case
 	enum param_style style;
 	const struct wadl_type *type;
 	bool required, repeating;
-	bool no_address;        // a value that breaks the type means: no such address
-	struct str preset;      // @default; p NULL: none
-	struct str fixed;       // p NULL: none
+	bool no_address;        // a value that breaks the type means that the address does not exist (404)
+	struct str preset;      // the attribute "default"; p NULL: none
+	struct str fixed;       // the attribute "fixed"; p NULL: none
 	const struct str *options;
 	size_t n_options;
 	struct wadl_note note;
@@ -46,13 +46,14 @@ struct wadl_response {
 };
 
 struct wadl_method {
-	struct route_method route; // first: what is handed out is its address; its template parameters come first, in order
-	size_t template_at[ROUTE_MAX_PARAMS]; // index of the path's segment
+	struct route_method route; // first, so that a struct route_method * can be converted back; template parameters come first
+	                           // in it, in order
+	size_t template_at[ROUTE_MAX_PARAMS]; // index of the template's segment in the path
 	size_t n_templates;
 	const char *path; // "/{version}/{tenant}"
-	bool slash;       // its address may end in '/', which means nothing
-	bool no_head;     // HEAD is refused, not served by GET's method
-	bool any_query;   // its handler looks at the query itself
+	bool slash;       // its address may end in '/', which means the same
+	bool no_head;     // HEAD is refused instead of served by GET's method
+	bool any_query;   // its handler reads the query itself
 	struct wadl_note note, resource_note;
 	const struct wadl_media *request;
 	size_t n_request;
@@ -63,10 +64,10 @@ struct wadl_method {
 struct route_node {
 	struct str literal; // p NULL: any segment
 	struct route_node *next;     // sibling
-	struct route_node *literals; // children
-	struct route_node *any;      // child
-	const char *dialect; // of the first method at or below it
-	const struct wadl_method *first; // NULL: no method here
+	struct route_node *literals; // children with literal segments
+	struct route_node *any;      // the child for any other segment; NULL: none
+	const char *dialect; // dialect of the first method at or below this node
+	const struct wadl_method *first; // the first method inserted here; NULL: none
 	const struct wadl_method *methods[METHOD__COUNT];
 	struct str allow;
 };
@@ -76,23 +77,23 @@ struct route_table {
 	struct route_node root;
 	const struct wadl_method **methods;
 	size_t n_methods;
-	const struct wadl_type **types; // of all files, schema by schema
+	const struct wadl_type **types; // of all files, grouped by schema
 	size_t n_types;
 	struct wadl_note note;
 	struct str document;
 };
 
 struct route_segment {
-	struct str text; // a template's name is without braces
+	struct str text; // a template's name stands without braces
 	bool is_template;
 };
 
-// Inserts the method at the path; false if the path has a method of that name already.
+// Inserts the method at the path. False if the path has a method for the same HTTP method already.
 bool table_insert(struct route_table *table, const struct route_segment *segments, size_t n,
 	const struct wadl_method *method);
-// To be called once all methods are in.
+// Call it once all methods are inserted: computes the values of Allow.
 void table_finish(struct route_table *table);
-// Room for one more behind n items of that size: the same array, or a larger copy.
+// Makes room for one item more behind n items of `size` bytes: returns the same array or a larger copy.
 void *table_grow(struct pool *pool, const void *items, size_t n, size_t size);
 // Writes table->document.
 void document_write(struct route_table *table);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Building the tree of paths.
+// Builds the tree of paths.
 #include "base/base.h"
 
 #include "base/buf.h"
@@ -8,7 +8,7 @@
 void *table_grow(struct pool *pool, const void *items, size_t n, size_t size)
 {
 	if (n > 0 && (n & (n - 1)) != 0)
-		return (void *)(uintptr_t)items; // room is always a power of two
+		return (void *)(uintptr_t)items; // there is room: the capacity is always a power of two
 	char *larger = pool_calloc(pool, n > 0 ? 2 * n : 1, size);
 	if (n > 0)
 		memcpy(larger, items, n * size);
@@ -77,7 +77,7 @@ static struct str allow_of(struct pool *pool, const struct route_node *node)
 	return buf_str(&out);
 }
 
-// The depth is that of the longest path, URI_MAX_SEGMENTS at most.
+// Recursive; the depth is that of the longest path, at most URI_MAX_SEGMENTS.
 static void finish_node(struct pool *pool, struct route_node *node)
 {
 	if (node->first != NULL)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which values a simple type allows. Patterns that say little are recognised, so that most requests run no regex.
+// Which values a simple type allows. Simple patterns are recognised, so that most requests run no regex.
 #include "base/base.h"
 
 #include "base/buf.h"
@@ -51,7 +51,7 @@ static bool is_plain(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
 }
 
-// "v1\.0" → "v1.0"; false when the text is more than literal characters.
+// Unescapes a pattern of literal characters: "v1\.0" gives "v1.0". False if it contains anything else.
 static bool read_literal(struct pool *pool, struct str text, struct str *literal)
 {
 	struct buf out = buf_new(pool, text.n);
@@ -68,7 +68,7 @@ static bool read_literal(struct pool *pool, struct str text, struct str *literal
 	return text.n > 0;
 }
 
-// "v1\.0|v2\.0": alternatives of literals alone.
+// Reads a pattern that consists of literal alternatives only: "v1\.0|v2\.0".
 static bool read_literals(struct pool *pool, struct type_pattern *pattern)
 {
 	struct str rest = str_c(pattern->text), item, literal;
@@ -116,7 +116,7 @@ void type_add_value(struct pool *pool, struct wadl_type *type, struct str value)
 	type->values = values;
 }
 
-// libxml2 takes C strings, needs them well-formed, and backtracks: what is long is refused before it is tried.
+// libxml2's matcher takes C strings of well-formed UTF-8, and it backtracks: values that are too long are refused before.
 static bool regex_matches(xmlRegexpPtr regex, struct str value)
 {
 	char text[TYPE_VALUE_MAX + 1];
@@ -195,7 +195,7 @@ static bool base_allows(const struct wadl_type *type, struct str value)
 	return true;
 }
 
-// Characters are never more than bytes, so most values need not be counted.
+// Counts characters only if necessary: a text never has more characters than bytes.
 static bool length_allows(const struct wadl_type *type, struct str value)
 {
 	if (!type->has_min_length && (!type->has_max_length || value.n <= type->max_length))
@@ -222,7 +222,7 @@ bool type_allows(const struct wadl_type *type, struct str value)
 		(type->n_values == 0 || is_one_of(type->values, type->n_values, value)) && patterns_allow(type, value);
 }
 
-// ---- rules in words
+// ---- rules as text
 
 void type_add_choice(struct buf *out, const struct str *values, size_t n)
 {

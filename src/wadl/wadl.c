@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading an endpoint's WADL file and those it refers to.
+// Loads an endpoint's WADL file and the files that it refers to.
 #include "base/base.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static bool parse_application_method(struct loader *loader, xmlNode *node, void 
 	return parse_method(loader, node, NULL, source_file(node), ROLE_NONE);
 }
 
-// In WADL, definitions stand behind the elements that refer to them, so each kind of element is read in a pass of its own.
+// In WADL, definitions stand behind the elements that refer to them, so each kind of element is read in its own pass.
 static bool parse_content(struct loader *loader, const xmlNode *root, struct wadl_file *file)
 {
 	static const struct element types[] = {
@@ -63,7 +63,7 @@ static bool parse_application(struct loader *loader, struct wadl_file *file)
 
 // ---- files
 
-// A plain name: nothing outside the folder can be meant.
+// Is it a plain file name? Then it can't name anything outside the folder.
 static bool is_file_name(struct str name)
 {
 	for (size_t i = 0; i < name.n; i++) {
@@ -84,8 +84,8 @@ static struct wadl_file *find_file(const struct loader *loader, const char *name
 	return file;
 }
 
-// The folder of the file: that of the endpoint's own file, else the common folder. A file that exists in the first but can't be
-// read is an error, and the second is not tried.
+// The folder of a file: that of the endpoint's own file, else the common folder. If the file exists in the first but can't be
+// read, that is an error, and the second is not tried.
 static const char *place_of(struct loader *loader, const char *name)
 {
 	struct stat st;
@@ -113,7 +113,7 @@ static struct wadl_file *new_file(struct loader *loader, const char *name)
 	return file;
 }
 
-// The types of one file stay together: those of a file it refers to are read after its own, never between them.
+// Reads a file and then the files that it refers to. That order keeps the types of one file together in the table.
 static bool read_in(struct loader *loader, struct wadl_file *file)
 {
 	if (!source_parse(loader, file))
@@ -147,7 +147,7 @@ struct wadl_file *load_file(struct loader *loader, const xmlNode *node, const ch
 
 // ---- the table
 
-// Takes the folder off an absolute path, for it to be looked into first; returns the name.
+// Splits an absolute path: its folder will be searched first; returns the name.
 static const char *split_path(struct loader *loader, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -200,7 +200,8 @@ struct route_table *wadl_load(const char *dir, const char *file, wadl_find_handl
 	assert(dir != NULL && file != NULL && find != NULL);
 	*error = NULL;
 	if (table != NULL && scratch != NULL) {
-		// libxml2 prints patterns that do not compile to stderr; our own message has file and line.
+		// libxml2 prints patterns that do not compile to stderr. This is switched off, because our own message has file
+		// and line.
 		xmlStructuredErrorFunc before = xmlStructuredError;
 		void *context = xmlStructuredErrorContext;
 		xmlInitParser();
@@ -219,7 +220,7 @@ void wadl_free(struct route_table **table)
 {
 	if (*table == NULL)
 		return;
-	struct pool *pool = (*table)->pool; // the table is in it
+	struct pool *pool = (*table)->pool; // the table itself is in it
 	*table = NULL;
 	pool_free(&pool);
 }
