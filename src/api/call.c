@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What handlers ask of their call: parameters, bodies, addresses.
+// What handlers read from their call: parameters, bodies, addresses.
 #include "base/base.h"
 
 #include "api/call.h"
@@ -7,7 +7,7 @@
 #include "base/config/config.h"
 #include "base/pool.h"
 
-// Trees cost more than the text they come from, so a body of many tiny values is bounded by their number, too.
+// A tree takes more memory than its text, so the number of a body's values is limited as well as its length.
 enum { BYTES_PER_NODE = 8, MAX_HOST = 255 };
 
 void call_clear(struct call *call, struct pool *pool)
@@ -73,7 +73,7 @@ static bool is_host_char(char c)
 	return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' || c == '_';
 }
 
-// Between the brackets of an IPv6 address: "[::1]".
+// Is c allowed between the brackets of an IPv6 address, "[::1]"?
 static bool is_ipv6_char(char c)
 {
 	return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == ':' || c == '.';
@@ -88,8 +88,8 @@ static bool all(struct str s, bool (*is)(char c))
 	return s.n > 0;
 }
 
-// host[:port] as RFC 3986 has it, without the exotic. What a client puts into Host comes back to it in Location, and
-// must not become anything but an authority there.
+// Is it a plain host[:port] as in RFC 3986? A client's Host header is repeated in Location, where it must not become anything but
+// an authority.
 static bool host_is_plain(struct str host)
 {
 	struct str name, port;
@@ -111,7 +111,7 @@ static bool host_is_plain(struct str host)
 	return all(name, is_host_char) && (colon == host.n || (port.n <= 5 && all(port, is_digit)));
 }
 
-// host[:port] of a URL; the port is left out if it is the scheme's own.
+// The host[:port] of a URL; the port is left out if it is the scheme's default.
 static struct str authority(struct str url_rest, bool https)
 {
 	struct str own = str_part(url_rest, 0, str_find(url_rest, '/', 0));
@@ -121,7 +121,7 @@ static struct str authority(struct str url_rest, bool https)
 	return str_ends(own, port) ? str_part(own, 0, own.n - port.n) : own;
 }
 
-// Did the request come by this URL?
+// Does the URL have the request's scheme and host?
 static bool came_by(const struct request *request, struct str url)
 {
 	const struct str scheme = request->https ? STR("https://") : STR("http://");
@@ -130,7 +130,7 @@ static bool came_by(const struct request *request, struct str url)
 		authority(request->host, request->https));
 }
 
-// Of the names that the operator gave the endpoint the one that the request came by, else the first; "" if there is none.
+// Of the URLs in the setting public_url the one that has the request's scheme and host, else the first one; "" if there is none.
 static struct str public_url(const struct call *call)
 {
 	struct str rest = str_c(call->endpoint->public_url), item, first = str_part(rest, 0, str_find(rest, ',', 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preconditions: If-Match and If-None-Match on one side, the registry's guards on the other.
+// Preconditions: converts If-Match and If-None-Match to guards of the registry.
 #ifndef TENURE_API_CONDITIONS_H
 #define TENURE_API_CONDITIONS_H
 
@@ -8,21 +8,22 @@
 
 struct conditions {
 	struct registry *registry;
-	struct response *response; // gets the current ETag with a 412
-	bool reads;                // If-None-Match that matches is 304 then, and 412 for writes
+	struct response *response; // gets the current ETag if the answer is 412
+	bool reads;                // the method reads: a matching If-None-Match gives 304; 412 if it writes
 	struct tag_state *state;
 };
-// Reads both headers. OUTCOME_OK, or OUTCOME_BAD_REQUEST with call->problem set. The guard refers to *conditions.
+// Reads both headers. OUTCOME_OK, or OUTCOME_BAD_REQUEST with call->problem set. conditions_guard() refers to *conditions, which
+// must live as long as the guard.
 enum outcome conditions_read(struct call *call, struct conditions *conditions);
-// The same for an API that knows no If-None-Match.
+// Reads If-Match only, for an API without If-None-Match.
 enum outcome conditions_read_match(struct call *call, struct conditions *conditions);
 struct guard conditions_guard(struct conditions *conditions);
-// For move actions: If-Match alone, compared as text.
+// For move actions: reads If-Match only; its tags are compared as text.
 enum outcome conditions_move_guard(struct call *call, struct conditions *conditions, struct tag_guard *guard);
 
-// The header: W/"hex".
+// Sets the header ETag: W/"hex".
 void set_etag(struct call *call, const uint8_t etag[64]);
-// "W/" and 128 hex digits, as bodies have it.
+// "W/" and 128 hex digits, the form in bodies.
 struct str etag_text(struct pool *pool, const uint8_t etag[64]);
 
 #endif

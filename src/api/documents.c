@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From documents to stored texts, and stored texts spliced into what is told.
+// Converts documents to the texts that are stored, and copies stored texts into answers.
 #include "base/base.h"
 
 #include "api/documents.h"

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents and the JSON texts they are stored as: what the dialects that keep and splice such texts share.
+// Documents and the JSON texts in which they are stored, for the dialects that store and copy such texts.
 #ifndef TENURE_API_DOCUMENTS_H
 #define TENURE_API_DOCUMENTS_H
 
 #include "registry/core/stored.h"
 #include "repr/json/doc.h"
 
-// The document as compact JSON, from pool.
+// The document as compact JSON; the text lives in pool.
 struct str json_text(struct pool *pool, const struct doc *doc);
-// The text to store for doc in that column, "meta" or "body": the stored one itself if it means the same, so that a write
-// that changes nothing is recognized. current NULL: nothing is there yet.
+// The text to store for doc in the column "meta" or "body". If the stored text means the same it is returned itself, so that a
+// write that changes nothing is recognised. current NULL: nothing is stored yet.
 struct str text_or_same(struct pool *pool, const struct doc *doc, const struct resource *current, const char *column);
-// RFC 3339, UTC, as documents have times.
+// A time in the form that documents use: RFC 3339 in UTC.
 struct str time_text(struct pool *pool, int64_t us);
-// Appends "name":"value", with the comma behind it. name is written as it stands.
+// Appends "name":"value", and a comma. name is not escaped.
 void json_add_member(struct buf *out, const char *name, struct str value);
-// Appends the members of a stored object, without its braces; with a comma in front unless there are none. Its text is taken
-// as it is, which spares reading it: damage within the braces is passed on. place: where it comes from.
+// Appends the members of a stored object, without its braces; a comma stands in front if there are any. The text is copied
+// without being parsed, to save time, so damage within the braces is not found. place: where the text is stored, for errors.
 void add_stored_members(struct buf *out, struct stored_place place, struct str object);
-// By name, so that the same members always make the same text.
+// Sorts by name, so that the same members always give the same text.
 void sort_members(struct doc_iter *members, size_t n);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/config/config.h"
 #include "http/media.h"
 
-// As call_read bounds what comes: a value takes a byte of text and a comma at least.
+// The shortest value has one byte of text and a comma: a limit like that of call_read().
 enum { BYTES_PER_NODE = 2 };
 
 const struct repr_document any_document = { .body = { .name = NULL, .kind = SHAPE_ANY } };

@@ -5,18 +5,18 @@
 
 #include "api/call.h"
 
-// What a request's body is to the document that is there.
+// How a request's body changes the stored document.
 enum edit_kind { EDIT_PUT, EDIT_MERGE_PATCH, EDIT_JSON_PATCH };
 
-// Any JSON, for call_read: what is in it is looked at by those who asked for it.
+// Any JSON value, for call_read(): the caller checks what it contains.
 extern const struct repr_document any_document;
 
-// Reads the body of a PATCH whose media type tells the kind. OUTCOME_OK; _BAD_DOCUMENT: no JSON, or no well-formed patch.
+// Reads the body of a PATCH; its media type decides *kind. OUTCOME_OK, or _BAD_DOCUMENT: not JSON, or not a well-formed patch.
 enum outcome read_patch(struct call *call, enum edit_kind *kind, struct doc **patch);
-// The result of a patch, a new document. False, with *error, when it does not fit what is there.
+// Applies the patch to whole; *result is a new document. False, with *error, if the patch does not fit the document.
 bool patch_result(struct call *call, enum edit_kind kind, const struct doc *whole, const struct doc *patch,
 	const struct doc **result, struct str *error);
-// The same as an outcome: OUTCOME_OK; _CONFLICT with call->problem set.
+// The same with an outcome: OUTCOME_OK, or _CONFLICT with call->problem set.
 enum outcome carry_out_patch(struct call *call, enum edit_kind kind, const struct doc *whole, const struct doc *patch,
 	const struct doc **result);
 

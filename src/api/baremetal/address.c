@@ -11,7 +11,7 @@
 
 enum { SHOWN = 255 };
 
-// Where the dialect is mounted: what stands before "v1" in the address asked for.
+// Where the dialect is mounted: what stands before "v1" in the requested address.
 static struct str mount_point(struct call *call)
 {
 	const struct uri *uri = &call->request.uri;
@@ -28,7 +28,7 @@ struct str metal_shown(struct str text)
 {
 	struct str shown = str_part(text, 0, SHOWN);
 
-	// Cut where a character begins.
+	// The text is cut between two characters, never within one.
 	while (shown.n > 0 && shown.n < text.n && ((unsigned char)text.p[shown.n] & 0xc0) == 0x80)
 		shown.n--;
 	return shown;

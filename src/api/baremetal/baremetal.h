@@ -10,117 +10,119 @@
 
 enum { VERSION_MIN = 1, VERSION_MAX = 82, VERSION_ETAG = 40 }; // minor numbers of 1.N
 
-// ---- version.c: microversions; call->version is the one asked for
+// ---- version.c: microversions; call->version is the requested one
 
 handler_fn get_root, get_v1;
-// struct dialect's enter and leave.
+// The dialect's `enter` and `leave` (api/call.h).
 enum outcome baremetal_enter(struct call *call, enum outcome found);
 void baremetal_leave(struct call *call);
 
 // ---- address.c
 
-// An absolute URL below where the dialect is mounted: path "/v1/nodes/…" or "/nodes/…".
+// The absolute URL of a path below the address where the dialect is mounted: "/v1/nodes/…" or "/nodes/…".
 struct str metal_url(struct call *call, struct str path);
-// The name of this host, which stands for the conductor that has all nodes.
+// The name of this host. Answers give it as the conductor of all nodes.
 struct str metal_host(struct pool *pool);
-// [{"rel": "self", …/v1/path}, {"rel": "bookmark", …/path}]; path "nodes/UUID".
+// The links of an object: [{"rel": "self", …/v1/path}, {"rel": "bookmark", …/path}]; path is like "nodes/UUID".
 struct doc *metal_links(struct call *call, struct str path);
-// What of a client's text an error repeats: 255 bytes at most.
+// A client's text as errors repeat it: at most 255 bytes.
 struct str metal_shown(struct str text);
 
 // ---- problem.c: {"error_message": "{\"faultcode\": …}"}
 
 void baremetal_render_problem(struct call *call, enum outcome outcome, const struct problem *problem);
 
-// ---- kind.c: what nodes, ports, port groups and chassis are
+// ---- kind.c: nodes, ports, port groups and chassis
 
-// Where a member's value comes from: the body, or what the resource is.
+// Where the value of a member comes from: from the stored body, or from the resource itself.
 enum member_source {
 	FROM_BODY,
 	FROM_UID, FROM_CREATED, FROM_UPDATED, FROM_TENANT, FROM_TRAITS, FROM_ETAG,
-	FROM_HOST,  // the conductor: this host
-	FROM_LINKS, // of the object itself
+	FROM_HOST,  // the conductor, which is this host
+	FROM_LINKS, // the links of the object itself
 	FROM_PLACE, // links to a collection of that name below the object
 };
 enum member_flags {
-	MEMBER_BRIEF = 1,      // in lists without detail
-	MEMBER_ALWAYS = 2,     // whatever fields are asked for
-	MEMBER_SETTABLE = 4,   // at creation and in patches
+	MEMBER_BRIEF = 1,      // shown in lists without detail
+	MEMBER_ALWAYS = 2,     // shown whatever fields are requested
+	MEMBER_SETTABLE = 4,   // may be set at creation and by patches
 	MEMBER_STAYS = 8,      // … but a patch may not remove it
-	MEMBER_NOT_NULL = 16,  // … or not set it to null
-	MEMBER_NO_FIELD = 32,  // not to be asked for by name
-	MEMBER_NO_COLUMN = 64, // not to be asked for by name in lists
+	MEMBER_NOT_NULL = 16,  // … and may not set it to null
+	MEMBER_NO_FIELD = 32,  // can't be requested by name in `fields`
+	MEMBER_NO_COLUMN = 64, // can't be requested by name in lists
 };
 struct kind_member {
 	const char *name;
-	unsigned since; // microversion
+	unsigned since; // the microversion that introduced it
 	enum member_source source;
 	unsigned flags;
 };
 struct kind {
 	const char *singular, *plural; // "portgroup", "portgroups"; the singular is the address parameter, too
-	const char *title;             // as its clients read it in messages: "Portgroup"
+	const char *title;             // its name in messages: "Portgroup"
 	const struct type_rules *rules;
 	const struct metal_member *body;
 	const struct kind_member *members; // in the order of an answer; ends with name NULL
-	bool named; // found by name, too
+	bool named; // can be found by name as well as by uuid
 };
 extern const struct kind node_kind, port_kind, portgroup_kind, chassis_kind;
 
-// NULL: no such member.
+// NULL if there is no such member.
 const struct kind_member *kind_member(const struct kind *kind, struct str name);
-// Whom the caller may see: its own tenant's, an operator everything (p NULL), who is of no tenant nothing (empty).
+// The tenant whose resources the caller may see. p NULL: an operator sees everything; "": a caller without tenant sees nothing.
 struct str caller_scope(const struct call *call);
-// From the value of an address parameter: a UUID in any case or, where the kind has them, a name. OUTCOME_OK; _BAD_PARAMETER
-// ("Expected UUID or name"); _NOT_FOUND for names where the version has none. A node's name that ends in ".json" is looked
-// up: where there is none, it is a name with a suffix.
+// Parses the value of an address parameter: a UUID in any case or, if the kind has names, a name. A node's name that ends in
+// ".json" is looked up: if no node has it, the suffix is removed. OUTCOME_OK; _BAD_PARAMETER ("Expected UUID or name");
+// _NOT_FOUND for a name if the requested version has no names.
 enum outcome kind_ident(struct call *call, const struct kind *kind, struct str text, struct ident *ident);
-// Answers OUTCOME_NOT_ACCEPTABLE for what came later than the version asked for. what: "field owner".
+// Answers OUTCOME_NOT_ACCEPTABLE for a feature newer than the requested version. what: "field owner".
 enum outcome fail_too_new(struct call *call, const char *what, unsigned since);
-// The same, and looks it up; _NOT_FOUND in the words of its clients ("Node x could not be found.").
+// Like kind_ident(), and finds the object. _NOT_FOUND has the text of this API ("Node x could not be found.").
 enum outcome kind_find(struct call *call, const struct kind *kind, struct str text, struct resource *resource);
 enum outcome fail_not_found(struct call *call, const struct kind *kind, struct str text);
 
-// ---- object.c: one of a kind
+// ---- object.c: one object
 
-// Which members are shown.
+// Which members of an object are shown.
 struct selection {
 	const struct kind *kind;
-	const bool *has; // of the kind's members
+	const bool *has; // one for each of the kind's members
 };
-// All that the call's version has, or those of a list without detail.
+// All members that the requested version has; or only those of a list without detail.
 struct selection select_all(struct call *call, const struct kind *kind);
 struct selection select_brief(struct call *call, const struct kind *kind);
-// The value of a parameter "fields". OUTCOME_OK; _BAD_PARAMETER, _NOT_ACCEPTABLE: a field, or the parameter, is too new.
+// Reads the parameter "fields". OUTCOME_OK; _BAD_PARAMETER; _NOT_ACCEPTABLE: a field, or the parameter itself, is newer than the
+// requested version.
 enum outcome select_fields(struct call *call, const struct kind *kind, struct str fields, bool of_list,
 	struct selection *selection);
-// Appends the object as JSON. Secrets are masked. etag is in it from VERSION_ETAG on.
+// Appends the object as JSON, with its etag from VERSION_ETAG on. Secrets are masked.
 void add_object(struct call *call, const struct selection *selection, const struct resource *resource, struct buf *out);
-// The whole object as the answer, ETag header with it.
+// Answers with the whole object and its ETag header.
 void write_object(struct call *call, const struct kind *kind, const struct resource *resource);
-// Writes any document as JSON, as these clients expect it.
+// Answers with a document as JSON.
 void write_json(struct call *call, const struct doc *doc);
-// Reads If-Match: OUTCOME_NOT_ACCEPTABLE below VERSION_ETAG. The guard refers to *conditions.
+// Reads If-Match; OUTCOME_NOT_ACCEPTABLE if it is sent below VERSION_ETAG. The guard refers to *conditions.
 enum outcome guard_read(struct call *call, struct conditions *conditions);
-// Sets the header ETag to that of the node, from VERSION_ETAG on.
+// Sets the header ETag to the node's etag, from VERSION_ETAG on.
 void set_node_etag(struct call *call, const struct resource *node);
-// What every change of one object begins with: guard_read, then kind_ident of the address parameter's value, text.
+// The beginning of every change of one object: guard_read(), then kind_ident() of text, the value of the address parameter.
 enum outcome begin_change(struct call *call, const struct kind *kind, struct str text, struct conditions *conditions,
 	struct ident *ident);
-// GET
+// Answers GET for one object.
 enum outcome show_object(struct call *call, const struct kind *kind);
 
 // ---- create.c, patch.c, list.c: the same for all kinds
 
-// An operator names a tenant as owner. May it be made where there is none ([baremetal] create_owners; "system" always)?
+// An operator names `tenant` as owner. May that tenant be created if it does not exist ([baremetal] create_owners; always for
+// "system")?
 bool may_make_owner(const struct call *call, struct str tenant);
-// It was made: a Warning header says so (RFC 7234, section 5.5), since a mistyped name makes a tenant as well.
+// Sets a Warning header (RFC 7234, section 5.5) that says that the tenant was created, because a mistyped name creates one, too.
 void tell_made_owner(struct call *call, struct str tenant);
 
 enum outcome create_object(struct call *call, const struct kind *kind);
 enum outcome patch_object(struct call *call, const struct kind *kind);
 enum outcome delete_object(struct call *call, const struct kind *kind);
-// parent NULL: all there are; else those of the one that the address names.
+// parent NULL: lists all objects of the kind; else those below the object that the address names.
 enum outcome list_objects(struct call *call, const struct kind *kind, const struct kind *parent, bool detail);
 
 // ---- handlers.c
@@ -138,16 +140,16 @@ handler_fn list_node_ports_detail, list_node_portgroups_detail, list_portgroup_p
 handler_fn get_states, put_maintenance, delete_maintenance, validate_node;
 handler_fn get_traits, put_traits, put_trait, delete_traits, delete_trait;
 handler_fn get_volume;
-handler_fn refuse_collection; // DELETE of nodes, ports, …: which one?
-handler_fn get_nothing_stored; // bios, vifs, history, …: what only a driver would fill, an empty list of its name
-handler_fn find_nothing_stored; // one of those
-handler_fn refuse_driver_call; // power, provisioning, … : no driver here does that
-handler_fn refuse_events;      // nobody waits for them
+handler_fn refuse_collection; // DELETE of nodes, ports, …: an error, because it does not say which one
+handler_fn get_nothing_stored; // bios, vifs, history, …: only a driver would fill them; answers an empty list
+handler_fn find_nothing_stored; // one item of such a list: not found
+handler_fn refuse_driver_call; // power, provisioning, …: no driver here supports it
+handler_fn refuse_events;      // events for neutron: nothing waits for them
 
-// ---- drivers.c: drivers, this host in the part of the conductor that has all nodes, shards
+// ---- drivers.c: drivers, conductors (this host is the only one), shards
 
 handler_fn list_drivers, get_driver, get_driver_properties, list_conductors, get_conductor, list_shards;
-// The driver that the call's parameter names; _NOT_FOUND in the words of its clients.
+// Finds the driver that the address parameter names; _NOT_FOUND has the text of this API.
 enum outcome find_driver(struct call *call, struct metal_driver *driver);
 
 #endif

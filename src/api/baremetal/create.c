@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// POST: a new object, in the tenant that it belongs to.
+// POST: creates an object in the tenant that owns it.
 #include "base/base.h"
 
 #include "api/baremetal/baremetal.h"
@@ -15,7 +15,7 @@
 
 enum { SINCE_ENROLL = 11 };
 
-// ---- what came
+// ---- reading the body
 
 static enum outcome fail_schema(struct call *call, const struct kind *kind, const char *what)
 {
@@ -50,7 +50,7 @@ static enum outcome check_names(struct call *call, const struct kind *kind, cons
 	return OUTCOME_OK;
 }
 
-// Takes a string or null out of the body; p NULL: null, or not there.
+// Takes a string or null out of the body. p is NULL if it is null or absent.
 static enum outcome take_text(struct call *call, const struct kind *kind, struct doc *body, const char *name,
 	struct str *text)
 {
@@ -79,7 +79,7 @@ static enum outcome take_uuid(struct call *call, const struct kind *kind, struct
 		STR_ARG(metal_shown(text)));
 }
 
-// ---- whose it is to be
+// ---- the owner of the new object
 
 bool may_make_owner(const struct call *call, struct str tenant)
 {
@@ -93,12 +93,12 @@ void tell_made_owner(struct call *call, struct str tenant)
 	if (str_eq_c(tenant, TENANT_SYSTEM))
 		return;
 	BUF_LIT(&text, "299 - \"owner: there was no tenant ");
-	uri_add_value(&text, tenant); // plain ASCII, without quotes
+	uri_add_value(&text, tenant); // percent-encoded: plain ASCII without quotes
 	BUF_LIT(&text, ", so it was made; if the name is a mistake, change owner again and delete that tenant\"");
 	response_add(&call->response, "Warning", buf_str(&text));
 }
 
-// The tenant is there after that, if an operator asks.
+// Makes sure that the tenant exists: creates it if an operator asks.
 static enum outcome ensure(struct call *call, struct str tenant)
 {
 	bool made;
@@ -129,7 +129,7 @@ static enum outcome place_node(struct call *call, struct doc *body, struct str *
 		"owner: your nodes are those of your own tenant; leave it out, or say \"%.*s\"", STR_ARG(*tenant));
 }
 
-// Ports and port groups are where their node is.
+// A port or port group belongs to the tenant of its node.
 static enum outcome place_on_node(struct call *call, const struct kind *kind, const struct doc *body, struct str *tenant)
 {
 	struct ident ident = { .type = type_with_rules(call->registry, &node_rules), .tenant = caller_scope(call) };
@@ -159,7 +159,7 @@ static enum outcome find_place(struct call *call, const struct kind *kind, struc
 	return ensure(call, *tenant);
 }
 
-// ---- making it
+// ---- creating
 
 struct creation {
 	struct call *call;
@@ -191,7 +191,7 @@ static enum outcome create(struct call *call, const struct kind *kind, struct st
 
 	if (address.type == NULL)
 		return OUTCOME_INTERNAL;
-	if (kind == &node_kind && call->version < SINCE_ENROLL) // there was no other state to begin in
+	if (kind == &node_kind && call->version < SINCE_ENROLL) // older versions begin in "available"
 		doc_set_str(call->pool, body, "provision_state", STR("available"));
 	enum outcome outcome = resource_write(call->registry, &address, &(struct edit){ .apply = apply_creation, .arg = &creation, .creates = true },
 		(struct guard){ 0 }, &resource);

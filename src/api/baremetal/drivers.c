@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drivers and conductors: what is configured, and this host in the part of the one that would drive it. Shards: parts of
-// the nodes, for conductors and others to share them among themselves.
+// Drivers and conductors: the drivers are those of the configuration, and this host stands for the only conductor. Shards: names
+// by which conductors and other services divide the nodes among themselves.
 #include "base/base.h"
 
 #include "api/baremetal/baremetal.h"
@@ -11,7 +11,7 @@
 
 enum { // microversions
 	SINCE_PROPERTIES = 14,
-	SINCE_TYPE = 30, // with default_ and enabled_ interfaces, and what is asked by type and detail
+	SINCE_TYPE = 30, // default_ and enabled_ interfaces, and the parameters type and detail
 	SINCE_FIELDS = 77,
 };
 
@@ -51,7 +51,7 @@ static enum outcome check_fields(struct call *call, struct str fields, const cha
 	return OUTCOME_OK;
 }
 
-// Takes away what was not asked for; links always stay. fields p NULL: everything was.
+// Removes the members that were not requested; links always stay. fields p NULL: all were requested.
 static void keep_fields(struct doc *doc, struct str fields, const char *const *known)
 {
 	for (; fields.p != NULL && *known != NULL; known++) {
@@ -186,7 +186,7 @@ enum outcome get_driver(struct call *call)
 	return OUTCOME_OK;
 }
 
-// What drivers ask for in driver_info; here nothing is driven, so nothing is asked for.
+// The properties that a driver needs in driver_info: none, since nothing here drives a node.
 enum outcome get_driver_properties(struct call *call)
 {
 	struct metal_driver driver;

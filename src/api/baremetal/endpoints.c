@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dialect: which function runs which method of baremetal.wadl. Roles, transactions and versions stand there.
+// The dialect's table of methods: which function runs which method of baremetal.wadl. The WADL has roles, transactions and
+// versions.
 #include "base/base.h"
 
 #include "api/baremetal/baremetal.h"

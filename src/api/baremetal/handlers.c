@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls that are the same for all kinds, one by one as the WADL names them.
+// Handlers that differ only in their kind, one for each name in the WADL.
 #include "base/base.h"
 
 #include "api/baremetal/baremetal.h"
@@ -35,7 +35,7 @@ HANDLERS(port, ports)
 HANDLERS(portgroup, portgroups)
 HANDLERS(chassis, chassis)
 
-// nodes/X/ports
+// For example nodes/X/ports.
 #define HANDLERS_BELOW(parent, one, many)                                           \
 	enum outcome list_##parent##_##many(struct call *call)                      \
 	{                                                                           \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes, ports, port groups and chassis: their members and since when there is each, and how one is found.
+// Nodes, ports, port groups and chassis: their members with the versions that introduced them, and how an object is found.
 #include "base/base.h"
 
 #include "api/baremetal/baremetal.h"
@@ -144,13 +144,13 @@ const struct kind_member *kind_member(const struct kind *kind, struct str name)
 	return NULL;
 }
 
-// ---- finding one
+// ---- finding an object
 
 struct str caller_scope(const struct call *call)
 {
 	if (call->who.role == ROLE_OPERATOR)
 		return STR_NONE;
-	return call->who.tenant.n > 0 ? call->who.tenant : STR(""); // who is of no tenant sees nothing, not everything
+	return call->who.tenant.n > 0 ? call->who.tenant : STR(""); // "" matches no tenant: a caller without tenant sees nothing
 }
 
 enum outcome fail_not_found(struct call *call, const struct kind *kind, struct str text)
@@ -180,7 +180,7 @@ static void set_name(struct ident *ident, struct str name)
 	ident->value = name;
 }
 
-// Is there a node of that name, suffix and all? Else what precedes the suffix is what is meant.
+// Is there a node whose name is the whole text, suffix included? Otherwise the part before the suffix is meant.
 static enum outcome look_up_name(struct call *call, struct str name, struct str stem, struct ident *ident)
 {
 	struct resource resource;

@@ -15,11 +15,11 @@ struct listing {
 	const struct kind *kind;
 	struct resource_search search;
 	struct selection selection;
-	struct uuid root, marker; // the search points at them
-	bool none; // nothing can pass the filters
+	struct uuid root, marker; // the search points to them
+	bool none; // no object can pass the filters
 };
 
-// ---- conditions
+// ---- adding conditions
 
 static enum outcome add_condition(struct listing *listing, const char *member, enum search_test test, struct str value)
 {
@@ -32,7 +32,7 @@ static enum outcome add_condition(struct listing *listing, const char *member, e
 	return OUTCOME_OK;
 }
 
-// By an index, where none is used yet: prefix of an alias, and else the member that it is made of.
+// Searches by a lookup key with that prefix, if the search uses no index yet; else compares the member that the key is made of.
 static enum outcome add_alias(struct listing *listing, const char *kind, struct str prefix, const char *member,
 	struct str value)
 {
@@ -43,7 +43,7 @@ static enum outcome add_alias(struct listing *listing, const char *kind, struct 
 	return OUTCOME_OK;
 }
 
-// By what the resource refers to.
+// Searches by a reference to another resource.
 static enum outcome add_reference(struct listing *listing, const char *kind, const char *member, const struct uuid *uid)
 {
 	struct pool *pool = listing->call->pool;
@@ -64,10 +64,10 @@ static enum outcome set_root(struct listing *listing, const struct uuid *root)
 
 struct filter {
 	const char *name;
-	unsigned since; // microversion
+	unsigned since; // microversion that introduced it
 	enum outcome (*apply)(struct listing *listing, const struct filter *filter, struct str value);
 	const char *member;
-	const char *const *words; // that the value has to be among
+	const char *const *words; // allowed values; NULL: any
 };
 
 static enum outcome read_bool(struct call *call, const char *name, struct str value, bool *result)
@@ -127,7 +127,7 @@ static enum outcome by_presence(struct listing *listing, const struct filter *fi
 	return add_condition(listing, filter->member, present ? SEARCH_NOT_NULL : SEARCH_NULL, STR_NONE);
 }
 
-// The service of old takes several, with commas.
+// OpenStack's service accepts several shards, comma-separated; here that is an error.
 static enum outcome by_shard(struct listing *listing, const struct filter *filter, struct str value)
 {
 	if (str_find(value, ',', 0) == value.n)
@@ -135,7 +135,7 @@ static enum outcome by_shard(struct listing *listing, const struct filter *filte
 	return call_fail(listing->call, OUTCOME_BAD_PARAMETER, "%s takes the name of one shard, without commas", filter->name);
 }
 
-// Groups of conductors are stored in lower case.
+// Conductor groups are stored in lower case.
 static enum outcome by_group(struct listing *listing, const struct filter *filter, struct str value)
 {
 	char *lower = str_cstr(listing->call->pool, value);
@@ -147,7 +147,7 @@ static enum outcome by_group(struct listing *listing, const struct filter *filte
 	return add_condition(listing, filter->member, SEARCH_IS, str_n(lower, value.n));
 }
 
-// This host has all nodes.
+// This host is the conductor of all nodes.
 static enum outcome by_conductor(struct listing *listing, const struct filter *filter, struct str value)
 {
 	(void)filter;
@@ -155,7 +155,7 @@ static enum outcome by_conductor(struct listing *listing, const struct filter *f
 	return OUTCOME_OK;
 }
 
-// What the operator's tenant has is nobody's.
+// Objects of the system tenant have no owner for clients, so that name matches nothing.
 static enum outcome by_owner(struct listing *listing, const struct filter *filter, struct str value)
 {
 	struct str *tenant = &listing->search.tenant;
@@ -178,7 +178,7 @@ static enum outcome by_instance(struct listing *listing, const struct filter *fi
 	return add_alias(listing, "instance", value, filter->member, value);
 }
 
-// Chassis are the operator's: nobody else is told which there are.
+// Only operators see chassis, so nobody else may learn by this filter which exist.
 static enum outcome by_chassis(struct listing *listing, const struct filter *filter, struct str value)
 {
 	struct call *call = listing->call;
@@ -242,7 +242,7 @@ static const struct filter node_filters[] = {
 	{ "description_contains", 51, by_part, "description", NULL },
 	{ "retired", 61, by_flag, "retired", NULL },
 	{ "lessee", 65, by_text, "lessee", NULL },
-	{ "project", 65, by_owner, NULL, NULL }, // a lessee sees no more than others do
+	{ "project", 65, by_owner, NULL, NULL }, // a lessee sees only nodes that it owns
 	{ "shard", 82, by_shard, "shard", NULL },
 	{ "sharded", 82, by_presence, "shard", NULL },
 	{ NULL, 0, NULL, NULL, NULL },
@@ -286,7 +286,7 @@ static enum outcome apply_filters(struct listing *listing)
 
 	for (const struct filter *filter = filters_of(listing->kind); outcome == OUTCOME_OK && filter->name != NULL; filter++) {
 		struct str value = call_param(call, filter->name);
-		// An address has parameters of the same names.
+		// The address may have a parameter of the same name, which is not a filter.
 		if (value.p == NULL || !route_declares(call->match.method, str_c(filter->name)))
 			continue;
 		if (call->version < filter->since)
@@ -309,7 +309,7 @@ static enum outcome apply_parent(struct listing *listing, const struct kind *par
 		&resource.uid);
 }
 
-// ---- what of each, in which order, from where
+// ---- fields, order, page
 
 static enum outcome select_columns(struct listing *listing, bool detail)
 {
@@ -366,7 +366,7 @@ static enum outcome read_order(struct listing *listing)
 	return OUTCOME_OK;
 }
 
-// More than a page has is no mistake; numbers that are none the WADL has refused.
+// A limit above the largest page is no error; the WADL has refused texts that are not numbers.
 static enum outcome read_page(struct listing *listing)
 {
 	struct call *call = listing->call;
@@ -382,9 +382,9 @@ static enum outcome read_page(struct listing *listing)
 	return read_uuid(call, "marker", marker, &listing->marker);
 }
 
-// ---- the answer
+// ---- writing the answer
 
-// The same address with the same parameters, from where this page ends.
+// The URL of the next page: the same address and parameters, and the marker of this page's last object.
 static struct str next_url(const struct listing *listing, const struct resource *last)
 {
 	struct call *call = listing->call;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An object as its clients see it.
+// Writes an object as clients see it.
 #include "base/base.h"
 
 #include "api/baremetal/baremetal.h"
@@ -9,7 +9,7 @@
 
 enum { SINCE_AVAILABLE = 2, SINCE_FIELDS = 8, SECONDS = 19 /* of "2026-11-21T05:24:00" */ };
 
-// ---- which members
+// ---- selecting members
 
 static bool *members_of(struct call *call, const struct kind *kind)
 {
@@ -20,7 +20,7 @@ static bool *members_of(struct call *call, const struct kind *kind)
 	return POOL_ARRAY(call->pool, bool, n);
 }
 
-// Those that have any of the flags, or all.
+// The members that have any of the flags; flags 0: all members.
 static struct selection select_by(struct call *call, const struct kind *kind, unsigned flags)
 {
 	bool *has = members_of(call, kind);
@@ -84,7 +84,7 @@ enum outcome select_fields(struct call *call, const struct kind *kind, struct st
 	return OUTCOME_OK;
 }
 
-// ---- their values
+// ---- values of members
 
 static void add_time(int64_t us, struct buf *out)
 {
@@ -102,7 +102,7 @@ static void add_updated(const struct resource *resource, struct buf *out)
 		BUF_LIT(out, "null");
 }
 
-// What belongs to no tenant is the operator's.
+// Objects of the system tenant have no owner for clients.
 static void add_owner(const struct resource *resource, struct buf *out)
 {
 	if (str_eq(resource->tenant, STR(TENANT_SYSTEM)))
@@ -118,7 +118,7 @@ static void add_uid(const struct resource *resource, struct buf *out)
 	buf_addc(out, '"');
 }
 
-// As text, not as a tree: objects have many, and lists many objects.
+// Written as text, not as a tree, for speed: an object has many links, and a list many objects.
 static void add_links(struct call *call, const struct kind *kind, const struct resource *resource, const char *place,
 	struct buf *out)
 {
@@ -139,7 +139,7 @@ static void add_links(struct call *call, const struct kind *kind, const struct r
 	BUF_LIT(out, ",\"rel\":\"bookmark\"}]");
 }
 
-// A chassis has its links to nodes in a list of one.
+// A chassis has its links to nodes inside another list.
 static void add_place(struct call *call, const struct kind *kind, const struct resource *resource, const char *place,
 	struct buf *out)
 {
@@ -152,7 +152,7 @@ static void add_place(struct call *call, const struct kind *kind, const struct r
 		buf_addc(out, ']');
 }
 
-// Version 1.1 had no word for a node that waits to be used.
+// Version 1.1 had no name for the state "available": null is shown instead.
 static bool is_nameless(const struct call *call, const char *name, const struct doc *value)
 {
 	return call->version < SINCE_AVAILABLE && strcmp(name, "provision_state") == 0 && doc_kind(value) == DOC_STRING &&
@@ -219,7 +219,7 @@ void add_object(struct call *call, const struct selection *selection, const stru
 		add_value(call, kind, &kind->members[i], resource, body, out);
 		before = ",\"";
 	}
-	buf_addc(out, '}'); // links are always there, so there was a '{'
+	buf_addc(out, '}'); // links are always written, so there was a '{'
 }
 
 // ---- answers
@@ -255,7 +255,7 @@ void write_object(struct call *call, const struct kind *kind, const struct resou
 	write_selected(call, &selection, resource);
 }
 
-// GET has no preconditions here: clients send If-Match with every request, and the API has never known If-None-Match.
+// GET ignores preconditions: clients send If-Match with every request, and this API has no If-None-Match.
 enum outcome show_object(struct call *call, const struct kind *kind)
 {
 	struct str fields = call_param(call, "fields");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// PATCH by RFC 6902, applied to the object as it is shown, under the row's lock; DELETE.
+// PATCH (RFC 6902), applied to the object as it is shown, while its row is locked; DELETE.
 //
-// Members of the object itself always stay, so "remove" gives them their default. Whoever changes the owner moves the object.
+// A member of the object itself always exists, so "remove" sets its default. A change of the owner moves the object to another
+// tenant.
 #include "base/base.h"
 
 #include "api/baremetal/baremetal.h"
@@ -19,9 +20,9 @@ struct patching {
 	struct call *call;
 	const struct kind *kind;
 	const struct doc *patch;
-	bool gives;      // an operation can touch the owner
-	struct gift gift; // the tenant it goes to then
-	bool resets;     // interfaces that the patch says nothing of become those of the node's driver
+	bool gives;      // an operation may change the owner
+	struct gift gift; // the tenant that becomes the owner then
+	bool resets;     // interfaces that the patch does not set become those of the node's driver
 };
 
 // ---- paths
@@ -38,7 +39,8 @@ static enum outcome fail_path(const struct patching *patching, struct str pointe
 		STR_ARG(pointer.n > 0 ? metal_shown(pointer) : STR("the whole document")), STR_ARG(buf_str(&known)));
 }
 
-// The member that a JSON Pointer leads to or into; no member's name has anything to unescape. *whole: to it.
+// The member to which, or into which, a JSON Pointer leads; *whole: to the member itself. Names of members contain nothing to
+// unescape.
 static const struct kind_member *pointed_at(const struct kind *kind, struct str pointer, bool *whole)
 {
 	size_t end = str_find(pointer, '/', 1);
@@ -47,7 +49,7 @@ static const struct kind_member *pointed_at(const struct kind *kind, struct str 
 	return pointer.n > 0 ? kind_member(kind, str_part(pointer, 1, end)) : NULL;
 }
 
-// What is read may be anything that is shown.
+// A patch may read everything that is shown.
 static enum outcome check_source(const struct patching *patching, struct str pointer)
 {
 	bool whole;
@@ -92,7 +94,7 @@ static enum outcome check_target(struct patching *patching, struct str op, struc
 	return OUTCOME_OK;
 }
 
-// A move takes away what it reads. What is in a dictionary can go; a member of the object always stays.
+// The operation "move" removes what it reads. That is allowed within a dictionary; a member of the object itself always exists.
 static enum outcome check_moved(struct patching *patching, struct str pointer)
 {
 	bool whole;
@@ -128,10 +130,10 @@ static enum outcome check_operation(struct patching *patching, const struct doc 
 	return outcome == OUTCOME_OK ? check_target(patching, op, path, value) : outcome;
 }
 
-// ---- the patch
+// ---- applying the patch
 
-// Clients that send application/json are those of a service that has no "test"; who sends nothing else in that form asks
-// for no change, and is told so as there.
+// Clients that send application/json expect a service without "test". A patch of "test" operations only, in that form, asks for
+// no change, and gets the error of that service.
 static enum outcome check_asks(const struct patching *patching, size_t tests)
 {
 	struct call *call = patching->call;
@@ -157,7 +159,7 @@ static enum outcome check_operations(struct patching *patching)
 	return outcome == OUTCOME_OK ? check_asks(patching, tests) : outcome;
 }
 
-// Does an operation say what that member is to be?
+// Does an operation of the patch set that member?
 static bool sets(const struct patching *patching, struct str name)
 {
 	for (size_t i = 0; i < doc_length(patching->patch); i++) {
@@ -208,7 +210,7 @@ static enum outcome read_operations(struct patching *patching)
 	return outcome;
 }
 
-// The object as it is shown, patched.
+// *result: the object as it is shown, with the patch applied.
 static enum outcome carry_out(const struct patching *patching, const struct resource *current, const struct doc **result)
 {
 	struct call *call = patching->call;
@@ -222,7 +224,7 @@ static enum outcome carry_out(const struct patching *patching, const struct reso
 	return call_fail(call, OUTCOME_BAD_DOCUMENT, "Couldn't apply patch, and nothing was changed: %.*s", STR_ARG(error));
 }
 
-// ---- the owner
+// ---- a change of the owner
 
 static enum outcome owner_of(const struct patching *patching, const struct doc *result, struct str *tenant)
 {
@@ -235,7 +237,7 @@ static enum outcome owner_of(const struct patching *patching, const struct doc *
 	return call_fail(patching->call, OUTCOME_BAD_DOCUMENT, "owner has to be the name of a tenant, or null");
 }
 
-// The tenants are locked before the object is, so the heir has to be known before.
+// The new owner has to be known before the object is locked, because tenants are locked before resources.
 static enum outcome find_heir(struct patching *patching, const struct ident *ident, struct guard guard)
 {
 	struct registry *registry = patching->call->registry;
@@ -261,9 +263,9 @@ static enum outcome check_heir(const struct patching *patching, const struct doc
 		"look at it and repeat");
 }
 
-// ---- writing
+// ---- storing the result
 
-// A null stands for what the driver has.
+// Sets the interfaces to null, which stands for the driver's default.
 static void reset_interfaces(const struct patching *patching, struct doc *body)
 {
 	for (const char *const *interface = metal_interfaces; *interface != NULL; interface++) {
@@ -273,7 +275,7 @@ static void reset_interfaces(const struct patching *patching, struct doc *body)
 	}
 }
 
-// Members that the version does not have, and those that nobody sets, stay as they are.
+// Members that the requested version does not have, and those that clients can't set, keep their stored values.
 static struct doc *patched_body(const struct patching *patching, const struct resource *current, const struct doc *result)
 {
 	struct pool *pool = patching->call->pool;
@@ -336,7 +338,7 @@ static enum outcome write_patch(struct patching *patching, const struct ident *i
 		outcome = resource_give(registry, ident, &patching->gift, &edit, guard, resource);
 	if (outcome == OUTCOME_OK && patching->gift.made)
 		tell_made_owner(patching->call, patching->gift.dest);
-	// The object is there; it is the heir that is not.
+	// It is not the object that is gone, but the new owner.
 	return outcome == OUTCOME_GONE ? OUTCOME_CONFLICT : outcome;
 }
 
@@ -358,7 +360,7 @@ enum outcome patch_object(struct call *call, const struct kind *kind)
 	return outcome == OUTCOME_NOT_FOUND ? fail_not_found(call, kind, text) : outcome;
 }
 
-// ---- deleting
+// ---- DELETE
 
 enum outcome delete_object(struct call *call, const struct kind *kind)
 {

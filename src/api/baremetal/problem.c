@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors as this API's clients read them: an object whose error_message is a string that holds JSON once more. What can be
-// told in other words than sentences stands beside it.
+// Errors in the form of this API: an object whose error_message is a string that contains JSON. Facts that programs can use stand
+// beside it as members.
 #include "base/base.h"
 
 #include "api/baremetal/baremetal.h"
 #include "base/pool.h"
 
-enum { BLOCKERS_TOLD = 10 }; // in the sentence; the list beside it has all
+enum { BLOCKERS_TOLD = 10 }; // blockers named in the sentence; the list beside it has all
 
 static const struct {
 	int status;
@@ -25,13 +25,13 @@ static const char *title_of(int status, enum outcome outcome)
 	return outcome_title(outcome);
 }
 
-// These clients know no 410.
+// This API has no 410.
 static int status_of(enum outcome outcome)
 {
 	return outcome == OUTCOME_GONE ? 404 : outcome_status(outcome);
 }
 
-// ---- the sentence
+// ---- the sentence for people
 
 static const char *default_text(enum outcome outcome)
 {
@@ -68,7 +68,7 @@ static struct str member(const struct problem *problem, const char *name)
 	return STR_NONE;
 }
 
-// What a client needs that shows its user the sentence and nothing else.
+// Adds etag, author and time of the latest change to the sentence, for clients that show nothing else to their users.
 static void add_stale(struct buf *text, const struct problem *problem)
 {
 	struct str etag = member(problem, "etag"), by = member(problem, "changed_by"), at = member(problem, "changed_at");
@@ -105,7 +105,7 @@ static struct str sentence(struct call *call, enum outcome outcome, const struct
 
 // ---- the document
 
-// Those who found no method at the address tell it in other words than those who were called.
+// The error of an unknown address has another form than errors of methods.
 static struct doc *fault_doc(struct call *call, enum outcome outcome, struct str text)
 {
 	struct pool *pool = call->pool;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only a driver could do, or tell. There are no drivers here, so the answers are those of the real service for a driver
-// that does not support it; what such a driver would have left behind is empty.
+// Functions that need a driver. There are no drivers here, so these answer as OpenStack's service does if the node's driver does
+// not support the function; collections that a driver would fill are empty.
 #include "base/base.h"
 
 #include "api/baremetal/baremetal.h"
@@ -18,9 +18,9 @@ enum outcome refuse_collection(struct call *call)
 	return call_fail(call, OUTCOME_BAD_REQUEST, "Which one is to be deleted? Its UUID belongs at the end of the address");
 }
 
-// ---- calls of drivers
+// ---- calls that need a driver
 
-// What a body asks for, and what of a driver that needs.
+// A target that a body may name, and the function of a driver that it needs.
 struct target {
 	const char *name;
 	const char *what;
@@ -35,11 +35,11 @@ static const struct target provision_targets[] = {
 	{ "adopt", "deploy" }, { "rescue", "rescue" }, { "unrescue", "rescue" }, { NULL, NULL },
 };
 
-// What of a driver each call needs.
+// The function of a driver that each call needs.
 static const struct refusal {
 	const char *id;
-	const char *what;             // NULL: it depends on the target
-	const struct target *targets; // that the body may name; NULL: it names none
+	const char *what;             // NULL: it depends on the target in the body
+	const struct target *targets; // targets that the body may name; NULL: none
 } refusals[] = {
 	{ "setPower", NULL, power_targets },
 	{ "setProvision", NULL, provision_targets },
@@ -89,7 +89,7 @@ static const struct refusal *find_refusal(const struct call *call)
 
 	while (i < COUNT_OF(refusals) && !is_call(call, refusals[i].id))
 		i++;
-	assert(i < COUNT_OF(refusals)); // whoever adds a call to the WADL adds it here
+	assert(i < COUNT_OF(refusals)); // a call added to the WADL needs a row above
 	return &refusals[i];
 }
 
@@ -160,12 +160,12 @@ enum outcome refuse_events(struct call *call)
 	return call_fail(call, OUTCOME_BAD_REQUEST, "Events are for drivers that wait for them, and none does here");
 }
 
-// ---- what drivers leave behind
+// ---- collections that only a driver would fill
 
 static const struct nothing {
 	const char *id;
 	const char *list; // the member that is an empty list
-	const char *what; // of a call for one: its title
+	const char *what; // title of an item, for errors
 } nothings[] = {
 	{ "listBios", "bios", NULL },
 	{ "listVifs", "vifs", NULL },
@@ -195,11 +195,11 @@ static const struct nothing *find_nothing(const struct call *call)
 
 	while (i < COUNT_OF(nothings) && !is_call(call, nothings[i].id))
 		i++;
-	assert(i < COUNT_OF(nothings)); // as above
+	assert(i < COUNT_OF(nothings)); // a call added to the WADL needs a row above
 	return &nothings[i];
 }
 
-// Of a node's things: is the node there, and the caller's?
+// If the collection is below a node: does the node exist, and may the caller see it?
 static enum outcome check_node(struct call *call)
 {
 	struct str name = call_param(call, "node");
@@ -231,7 +231,7 @@ enum outcome find_nothing_stored(struct call *call)
 		name.n > 0 ? " " : "", STR_ARG(metal_shown(name)));
 }
 
-// ---- volume: a folder of folders
+// ---- volume: links to its two collections
 
 enum outcome get_volume(struct call *call)
 {

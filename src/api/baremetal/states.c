@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a node has an address of its own: states, maintenance, validation.
+// Parts of a node that have addresses of their own: states, maintenance, validation.
 #include "base/base.h"
 
 #include "api/baremetal/baremetal.h"
@@ -18,7 +18,7 @@ static const struct {
 	{ "target_raid_config", 12 }, { "boot_mode", 75 }, { "secure_boot", 75 },
 };
 
-// Version 1.1 had no word for a node that waits to be used.
+// Version 1.1 had no name for the state "available": null is shown instead.
 static bool is_nameless_state(const struct call *call, const char *name, const struct doc *value)
 {
 	return call->version < 2 && strcmp(name, "provision_state") == 0 && doc_kind(value) == DOC_STRING &&
@@ -52,7 +52,7 @@ enum outcome get_states(struct call *call)
 struct maintenance {
 	struct call *call;
 	bool set;
-	struct str reason; // p NULL: none
+	struct str reason; // p NULL: no reason was given
 };
 
 static enum outcome apply_maintenance(void *arg, const struct resource *current, struct content *content)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node's traits: names from the catalogue, 50 at most.
+// A node's traits: names of the catalogue, at most 50.
 #include "base/base.h"
 
 #include "api/baremetal/baremetal.h"
@@ -19,14 +19,14 @@ enum outcome get_traits(struct call *call)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	doc_set(doc, STR("traits"), resource_traits_doc(pool, &node));
-	set_node_etag(call, &node); // what guards a change of them
+	set_node_etag(call, &node); // changes of traits are guarded by the node's etag
 	write_json(call, doc);
 	return OUTCOME_OK;
 }
 
 // ---- changing them
 
-// Nothing of that name: no such node, or it is the trait that the node lacks.
+// A change answered "not found": either there is no such node, or the node does not have the trait to be removed.
 static enum outcome explain_missing(struct call *call, struct str name, const struct trait_edit *edit)
 {
 	struct resource node;
@@ -97,7 +97,7 @@ enum outcome delete_traits(struct call *call)
 	return change_traits(call, &(struct trait_edit){ .change = TRAITS_CLEAR });
 }
 
-// ---- one of them
+// ---- one trait
 
 enum outcome put_trait(struct call *call)
 {

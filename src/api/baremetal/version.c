@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Microversions, and the documents at the top that tell of them.
+// Microversions, and the documents at the root that list them.
 #include "base/base.h"
 
 #include "api/baremetal/baremetal.h"
@@ -24,7 +24,7 @@ static void set_range(struct call *call)
 	response_set(&call->response, MAXIMUM, version_text(call, VERSION_MAX));
 }
 
-// "1.40": two numbers.
+// Parses "1.40": two numbers.
 static bool parse_version(struct str text, uint64_t *major, uint64_t *minor)
 {
 	size_t dot = str_find(text, '.', 0);
@@ -62,15 +62,15 @@ static bool runs(const struct route_method *method, handler_fn *handler)
 	return method != NULL && ((const struct endpoint *)method->handler)->run == handler;
 }
 
-// Traits alone are told apart from what does not exist.
+// Only methods for traits answer differently if they are too new; others answer like an unknown address.
 static bool is_of_traits(const struct route_method *method)
 {
 	return runs(method, get_traits) || runs(method, put_traits) || runs(method, put_trait) ||
 		runs(method, delete_traits) || runs(method, delete_trait);
 }
 
-// The version is looked at before the address. What a version does not have is not there: without a method the problem is
-// told as one of the address.
+// The version is checked before the address. A method that the version does not have does not exist for it: the answer is that
+// for an unknown address.
 enum outcome baremetal_enter(struct call *call, enum outcome found)
 {
 	const struct route_method *method = call->match.method;
@@ -143,7 +143,7 @@ enum outcome get_root(struct call *call)
 	return OUTCOME_OK;
 }
 
-// What there is below /v1/, and since when.
+// The collections below /v1/, and the versions that introduced them.
 static const struct {
 	const char *name;
 	unsigned since;

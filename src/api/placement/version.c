@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Microversions, the document that tells of them, and the order in which a request is looked at.
+// Microversions, the document that lists them, and the checks of a request that come before its handler.
 #include "base/base.h"
 
 #include "api/placement/catalogue/catalogue.h"
@@ -20,7 +20,7 @@ enum { SHOWN = 64 }; // bytes of a client's header that an error repeats
 
 // ---- the request's version
 
-// Of "compute 2.1, placement 1.39" the last that is ours; STR_NONE: none is.
+// The last item for this service in "compute 2.1, placement 1.39"; STR_NONE: there is none.
 static struct str asked_version(const struct call *call)
 {
 	struct str rest = request_header(&call->request, "openstack-api-version"), item, found = STR_NONE;
@@ -34,7 +34,7 @@ static struct str asked_version(const struct call *call)
 	return found;
 }
 
-// "1.39": two numbers.
+// Parses "1.39": two numbers.
 static bool parse_version(struct str text, uint64_t *major, uint64_t *minor)
 {
 	size_t dot = str_find(text, '.', 0);
@@ -73,7 +73,7 @@ static enum outcome refuse_method(struct call *call, struct str allow)
 	struct buf text = buf_new(call->pool, 64);
 	struct str rest = allow, item;
 
-	// OPTIONS is a method of the other dialects.
+	// OPTIONS is left out: it is a method of the other dialects only.
 	while (str_split(&rest, ',', &item)) {
 		item = str_trim(item);
 		if (item.n > 0 && !str_eq(item, STR("OPTIONS")))
@@ -83,7 +83,7 @@ static enum outcome refuse_method(struct call *call, struct str allow)
 	return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED, "There are %.*s here.", STR_ARG(buf_str(&text)));
 }
 
-// A method whose name means nothing is as little allowed as any other that isn't there.
+// A method with an unknown name is answered like any other that the address does not have.
 static enum outcome refuse_unknown(struct call *call)
 {
 	struct request *request = &call->request;
@@ -96,7 +96,7 @@ static enum outcome refuse_unknown(struct call *call)
 		call_fail(call, outcome, "%.*s", STR_ARG(detail));
 }
 
-// What is wrong is told as one of the query, where the path can be read.
+// If the path could be decoded, the fault is in the query, and the error says so.
 static enum outcome refuse_text(struct call *call)
 {
 	const struct uri *uri = &call->request.uri;
@@ -139,7 +139,7 @@ static enum outcome check_version(struct call *call)
 		method->min_version, call->version);
 }
 
-// Renaming a class takes a body, making one, from 1.7 on, does not.
+// Renaming a class takes a body; creating one does not from 1.7 on.
 static bool takes_json(const struct call *call)
 {
 	const struct route_method *method = call->match.method;
@@ -185,9 +185,9 @@ enum outcome placement_enter(struct call *call, enum outcome found)
 	return found == OUTCOME_OK ? check_method(call) : refuse_address(call, found);
 }
 
-// ---- leaving
+// ---- the last changes of an answer
 
-// The default of all dialects; this one's clients were promised that nothing says so before 1.15.
+// The pipeline sets Cache-Control in all dialects, but before 1.15 this API has no such field.
 static void check_caching(struct call *call)
 {
 	if (call->version < VERSION_CACHE_HEADERS)

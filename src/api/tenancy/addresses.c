@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses: from the route's parameters to the registry's, and back into paths.
+// Addresses: converts the route's parameters to those of the registry, and these to paths.
 #include "base/base.h"
 
 #include "api/tenancy/tenancy.h"
@@ -22,7 +22,7 @@ const struct words *call_words(const struct call *call)
 	return str_eq_c(version, vocabularies[0].version) ? &vocabularies[0] : &vocabularies[1];
 }
 
-// What is kept of a type that no longer answers for the tenant can still be reached by its full name.
+// Resources of a type that the tenant no longer has a definition for can still be reached by the type's full name.
 static enum outcome read_type(struct call *call, struct str plural, struct address *address)
 {
 	const struct definition *definition;
@@ -96,7 +96,7 @@ struct str address_path(struct call *call, struct str tenant, const struct type 
 
 bool may_read(const struct call *call, struct str tenant)
 {
-	// Of a resource that is nowhere any more no tenant is known.
+	// p NULL: the tenant of a resource that no longer exists is not known.
 	struct realm realm = tenant.p != NULL ? realm_of_tenant(tenant) : (struct realm){ .kind = REALM_NONE };
 
 	return policy_permits(&call->who, ROLE_READER, realm) == OUTCOME_OK;

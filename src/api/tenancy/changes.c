@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The feed of changes: what happened to a tenant and what is in it, in order.
+// The feed of changes: what happened to a tenant and its resources, in order.
 #include "base/base.h"
 
 #include "api/documents.h"

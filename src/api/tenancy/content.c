@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a client's document to what is stored: the client's part of metadata, and all the rest.
+// Converts a client's document to what is stored: the client's part of metadata, and all other members.
 #include "base/base.h"
 
 #include "api/documents.h"
@@ -8,7 +8,8 @@
 #include "base/config/config.h"
 #include "base/pool.h"
 
-// What the server owns in metadata is ignored when it comes back; what the address says must agree with it.
+// Members of metadata that the server sets: a client's values for them are ignored. Members that repeat the address must agree
+// with it.
 static const char *const owned[] = { "uid", "resourceVersion", "etag", "creationTimestamp", "deletionTimestamp",
 	"purgeTimestamp", "traits", "selfLink" };
 
@@ -40,7 +41,7 @@ static enum outcome check_strings(struct call *call, const char *name, const str
 	return call_fail(call, OUTCOME_BAD_DOCUMENT, "metadata.%s must be an object of strings", name);
 }
 
-// One member of metadata. *keep: it is the client's, and stored.
+// Checks one member of metadata. *keep: it is the client's, and is stored.
 static enum outcome check_member(const struct content_edit *edit, struct str name, const struct doc *value, bool *keep,
 	bool *locked)
 {
@@ -83,8 +84,8 @@ static enum outcome split_metadata(const struct content_edit *edit, const struct
 	return outcome;
 }
 
-// What a patch applies to: the document as GET shows it, so that what the server owns can be tested. What a patch makes
-// of that is ignored or refused, as in a PUT.
+// A patch applies to the document as GET shows it, so that "test" works on members that the server sets. Changes that a patch
+// makes to those are ignored or refused, as in a PUT.
 static enum outcome patched(const struct content_edit *edit, const struct resource *current, const struct doc **whole)
 {
 	struct pool *pool = edit->call->pool;
@@ -95,7 +96,7 @@ static enum outcome patched(const struct content_edit *edit, const struct resour
 	const struct doc *before = stored_document(scratch, resource_place(current, "meta or body"), buf_str(&text));
 	enum outcome outcome = carry_out_patch(edit->call, edit->kind, before, edit->document, whole);
 
-	pool_scratch_end(pool, scratch); // what the result shares with it stays
+	pool_scratch_end(pool, scratch); // parts that the result shares with it stay valid
 	return outcome;
 }
 
@@ -110,7 +111,7 @@ static enum outcome split(const struct content_edit *edit, const struct doc *who
 	doc_remove(body, STR("metadata"));
 	content->body = text_or_same(pool, body, current, "body");
 	if (!doc_get(whole, STR("metadata"), &metadata) || metadata == NULL) {
-		if (current != NULL && edit->kind == EDIT_PUT) { // a PUT that leaves metadata out leaves it as it is
+		if (current != NULL && edit->kind == EDIT_PUT) { // a PUT without metadata keeps the stored metadata
 			content->meta = current->meta;
 			content->locked = current->locked;
 		}
@@ -132,7 +133,7 @@ static enum outcome apply(const struct content_edit *edit, const struct resource
 	return outcome == OUTCOME_OK ? split(edit, whole, current, content) : outcome;
 }
 
-// The trees of a large document are dropped before the registry goes on with its text.
+// Frees the trees of a large document before the registry continues with its text.
 enum outcome content_apply(void *arg, const struct resource *current, struct content *content)
 {
 	const struct content_edit *edit = arg;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every document of the dialect, described once for both encodings.
+// Every document of the dialect, described once for both JSON and XML.
 #include "base/base.h"
 
 #include "api/tenancy/tenancy.h"

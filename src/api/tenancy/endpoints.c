@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dialect: which function runs which method of tenancy.wadl. Roles, transactions and parameters stand there.
+// The dialect's table of methods: which function runs which method of tenancy.wadl. The WADL has roles, transactions and
+// parameters.
 #include "base/base.h"
 
 #include "api/tenancy/tenancy.h"

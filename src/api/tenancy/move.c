@@ -10,7 +10,8 @@
 
 // ---- GET: the move action
 
-// How many resources of each type a tenant has. Beside the tenants, not in them: there, in XML, each element is metadata.
+// Adds the number of resources of each type that a tenant has. They stand beside the tenants, because in XML each element within
+// a tenant is metadata.
 static void add_counts(struct call *call, struct doc *list, const struct tenant *tenant, const struct type_counts *counts)
 {
 	for (size_t i = 0; i < counts->n; i++) {
@@ -65,7 +66,7 @@ static void write_action(struct call *call, const struct move_action *action)
 	response_set(&call->response, "ETag", str_printf(call->pool, "\"%s\"", action->etag));
 }
 
-// Behind the path of what moves: "/action/move?dest=t2".
+// The path behind the address of what is moved: "/action/move?dest=t2".
 static struct str action_suffix(struct call *call)
 {
 	struct buf suffix = buf_new(call->pool, 64);

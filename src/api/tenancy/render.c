@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the registry's structs to what clients read.
+// Converts the registry's structs to what clients read.
 #include "base/base.h"
 
 #include "api/documents.h"
@@ -38,8 +38,8 @@ struct doc *tenant_doc(struct call *call, const struct tenant *tenant)
 	return doc;
 }
 
-// A header's value: what is not plain ASCII is percent-encoded, and '%' with it, so that it can be decoded; blanks at
-// the ends, which a header would lose, as well.
+// Makes text fit for a header field: everything but plain ASCII is percent-encoded, and so is '%', so that it can be decoded;
+// also blanks at both ends, which a header would lose.
 static struct str header_value(struct pool *pool, struct str s)
 {
 	struct buf value = buf_new(pool, s.n + 16);
@@ -79,7 +79,7 @@ void tenant_headers(struct call *call, const struct tenant *tenant)
 
 // ---- resources
 
-// What clients keep in metadata; before there were traits that could have been a member of that name.
+// The client's part of metadata, less a member "traits": documents stored before the registry had traits may contain one.
 static struct str own_metadata(struct call *call, const struct resource *resource)
 {
 	struct doc *meta;
@@ -151,7 +151,7 @@ static struct doc *link_doc(struct call *call, const char *rel, struct str path,
 	return link;
 }
 
-// How a deleted tenant comes back, for those who may bring it.
+// Adds the links by which a deleted tenant can be recovered, if the caller may recover it.
 static void add_links(struct call *call, enum outcome outcome, struct doc *doc)
 {
 	struct str tenant = call_param(call, "tenant");

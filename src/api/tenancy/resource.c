@@ -39,7 +39,7 @@ enum outcome show_resource(struct call *call, struct str suffix,
 	return outcome;
 }
 
-// HEAD too: the transport leaves the body out.
+// Also serves HEAD: the transport omits the body.
 enum outcome get_resource(struct call *call)
 {
 	return show_resource(call, STR(""), write_resource);
@@ -144,8 +144,8 @@ static struct str next_url(struct call *call, const struct resource_query *query
 	return call_url(call, buf_str(&path));
 }
 
-// JSON is spliced from the stored texts; XML needs the tree.
-// The list as a tree. If it can't be read, the resource that is to blame is looked for.
+// The list as a tree, for XML; JSON is copied from the stored texts. If the text can't be parsed, finds the resource that is
+// damaged.
 static struct doc *list_doc(struct call *call, const struct resource *list, size_t n, struct str text)
 {
 	struct doc *doc;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the service tells about itself: versions, health, its WADL.
+// Information about the service itself: versions, health, its WADL.
 #include "base/base.h"
 
 #include "api/tenancy/tenancy.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the files of api/tenancy/ only: the words of the two vocabularies, the documents, what handlers share.
+// For the files of api/tenancy/ only: the two vocabularies, the documents, and what several handlers use.
 #ifndef TENURE_API_TENANCY_TENANCY_H
 #define TENURE_API_TENANCY_TENANCY_H
 
@@ -10,13 +10,13 @@
 #include "registry/move/move.h"
 #include "registry/trait/trait.h"
 
-// /v1.0/ speaks of accounts, /v2.0/ of tenants (doc/api.md).
+// /v1.0/ calls tenants "accounts", /v2.0/ calls them "tenants" (doc/api.md).
 struct words {
 	const char *version;  // "v2.0"
 	const char *singular; // "tenant"
 	const char *plural;   // "tenants"
 	const char *header;   // "X-Tenant-"
-	int number;           // 1 or 2, as moves remember it
+	int number;           // 1 or 2, as stored with a move
 };
 const struct words *call_words(const struct call *call);
 
@@ -36,15 +36,16 @@ extern const struct repr_document traits_document;
 
 // ---- addresses.c
 
-// From the route's parameters. OUTCOME_OK, or _NOT_FOUND with call->problem set: no such type, or it stands elsewhere.
+// Reads the address from the route's parameters. OUTCOME_OK, or _NOT_FOUND with call->problem set: there is no such type, or its
+// resources stand elsewhere (in namespaces, or outside of them).
 enum outcome address_read(struct call *call, struct address *address);
-// "/v2.0/t/namespaces/default/configmaps/c1", each part encoded.
+// The path of a resource, "/v2.0/t/namespaces/default/configmaps/c1", with each part encoded.
 struct str address_path(struct call *call, struct str tenant, const struct type *type, struct str space, struct str name);
 struct str tenant_path(struct call *call, struct str tenant);
-// May the caller read what belongs to that tenant?
+// May the caller read resources of that tenant?
 bool may_read(const struct call *call, struct str tenant);
-// Turns the outcomes _MOVED and _GONE into what this caller may know: Location (with suffix behind the resource's path) or
-// 404. Other outcomes pass.
+// Converts the outcomes _MOVED and _GONE to what this caller may know: a Location (the resource's path and suffix), or 404.
+// Returns other outcomes unchanged.
 enum outcome answer_elsewhere(struct call *call, enum outcome outcome, const struct address *address,
 	const struct resource *resource, struct str suffix);
 
@@ -52,13 +53,13 @@ enum outcome answer_elsewhere(struct call *call, enum outcome outcome, const str
 
 struct doc *tenant_doc(struct call *call, const struct tenant *tenant);
 void tenant_headers(struct call *call, const struct tenant *tenant);
-// The document of a resource: metadata in front of the type's own members, spliced from the stored text.
+// Appends the document of a resource: metadata first, then the type's own members, copied from the stored text.
 void resource_json(struct call *call, const struct resource *resource, struct buf *out);
 void write_resource(struct call *call, const struct resource *resource);
 struct doc *blockers_doc(struct pool *pool, const struct blocker *blockers, size_t n);
 void tenancy_render_problem(struct call *call, enum outcome outcome, const struct problem *problem);
 
-// ---- content.c: from a client's document to what is stored
+// ---- content.c: from a client's document to the stored text
 
 struct content_edit {
 	struct call *call;
@@ -70,17 +71,17 @@ enum outcome content_apply(void *arg, const struct resource *current, struct con
 
 // ---- resource.c
 
-// The address and the preconditions of a call about one resource. OUTCOME_OK, or what address_read or conditions_read
-// ended with.
+// Reads the address and the preconditions of a call about one resource. OUTCOME_OK, or the outcome of address_read() or
+// conditions_read().
 enum outcome begin_resource(struct call *call, struct address *address, struct conditions *conditions);
-// GET of the resource, or of what stands at suffix below it, which write renders.
+// Answers GET for the resource, or for a part of it at suffix below its address. write renders the answer.
 enum outcome show_resource(struct call *call, struct str suffix,
 	void (*write)(struct call *call, const struct resource *resource));
 
 // ---- traits.c
 
 struct trait_filter; // registry/trait/trait.h
-// From the parameters required and forbidden; NULL where neither was given. OUTCOME_OK, _BAD_PARAMETER.
+// Reads the parameters required and forbidden. *filter: NULL if neither was given. OUTCOME_OK, _BAD_PARAMETER.
 enum outcome read_trait_filter(struct call *call, const struct trait_filter **filter);
 
 // ---- handlers

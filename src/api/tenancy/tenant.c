@@ -18,7 +18,7 @@ static void write_tenant(struct call *call, const struct tenant *tenant)
 	tenant_headers(call, tenant);
 }
 
-// Shared by GET and HEAD, which differ in what they answer with.
+// Used by GET and HEAD, which render the tenant differently.
 static enum outcome read_tenant(struct call *call, struct tenant *tenant)
 {
 	struct conditions conditions;
@@ -52,7 +52,7 @@ enum outcome head_tenant(struct call *call)
 
 // ---- PUT
 
-// Header fields have no case: of two such names HEAD could show but one.
+// Is the name, in any case, among the entries? Header fields ignore case, so HEAD could show only one of two such names.
 static bool is_among(struct str name, const struct doc_iter *entries, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -78,7 +78,7 @@ static enum outcome check_metadata(struct call *call, const struct doc_iter *it,
 	return OUTCOME_OK;
 }
 
-// Sorted by name, so that the same metadata is always the same text.
+// Sorts metadata by name, so that the same metadata always gives the same text.
 static enum outcome read_metadata(struct call *call, const struct doc *metadata, struct str *text)
 {
 	struct doc_iter entries[MAX_META];
@@ -157,7 +157,7 @@ struct tenant_patching {
 	const struct doc *patch;
 };
 
-// The patched document, read as one that a client has sent: what it may hold and what is ignored is the same.
+// Reads the patched document like one sent by a client, with the same rules for what is allowed and what is ignored.
 static enum outcome read_patched(struct call *call, const struct doc *whole, struct tenant_content *content)
 {
 	const struct doc_limits limits = { .depth = call->config->max_depth };
@@ -170,7 +170,7 @@ static enum outcome read_patched(struct call *call, const struct doc *whole, str
 	enum outcome outcome = read_members(call, body, content);
 	if (outcome == OUTCOME_OK && content->tier.p == NULL)
 		outcome = call_fail(call, OUTCOME_BAD_DOCUMENT, "a tier can be replaced, not removed");
-	// What the patch took away is gone, where a PUT that leaves it out keeps it.
+	// If the patch removed metadata it is now empty; a PUT without metadata would keep the stored one.
 	if (content->metadata.p == NULL)
 		content->metadata = STR("{}");
 	content->tells_etag_required = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traits of a resource at …/{name}/traits, and lists of those that have certain traits.
+// Traits of a resource at …/{name}/traits, and lists of resources with certain traits.
 #include "base/base.h"
 
 #include "api/conditions.h"
@@ -23,7 +23,7 @@ enum outcome get_resource_traits(struct call *call)
 	return show_resource(call, STR("/traits"), write_traits);
 }
 
-// An operator brings custom traits into being by putting them on something; others use those of the catalogue.
+// An operator creates a custom trait by giving it to a resource; other callers can only use traits of the catalogue.
 static enum outcome change(struct call *call, const struct address *address, struct conditions *conditions,
 	struct trait_edit edit, struct resource *resource)
 {
@@ -44,7 +44,7 @@ enum outcome put_resource_traits(struct call *call)
 		outcome = call_read(call, &traits_document, &document);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	// In XML an empty list is no element at all; in JSON what is left out may have been forgotten.
+	// In XML an empty list has no element; in JSON a missing list is taken for a mistake.
 	if (document == NULL || (!doc_get(document, STR("traits"), &list) && call->consume == REPR_JSON))
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "a body is needed: {\"traits\": [\"HW_A\", \"HW_B\"]} or its XML form");
 	struct str *names = POOL_ARRAY(call->pool, struct str, doc_length(list));
@@ -88,7 +88,7 @@ enum outcome delete_resource_trait(struct call *call)
 
 // ---- lists
 
-// How many names are in the values of that parameter, at most.
+// The largest number of names that the values of that parameter can contain.
 static size_t count_names(const struct call *call, const char *param)
 {
 	size_t n = 0;

@@ -10,7 +10,7 @@
 #include "base/pool.h"
 #include "registry/placement/allocation.h"
 
-// ---- what comes
+// ---- reading bodies
 
 static enum outcome consumer_uid(struct call *call, struct uuid *uid)
 {
@@ -25,7 +25,7 @@ struct gathering {
 	struct call *call;
 	struct allocation *list;
 	size_t n, room;
-	bool too_much; // more than any inventory can have
+	bool too_much; // an amount is larger than any inventory can be
 };
 
 static void add_allocation(struct gathering *all, struct allocation one)
@@ -56,7 +56,7 @@ static void add_resources(struct gathering *all, struct uuid provider, const str
 	}
 }
 
-// Before 1.12 a list, then an object by the providers' uuids.
+// Before version 1.12 it is a list, from then on an object whose names are the providers' uuids.
 static void gather(struct gathering *all, const struct doc *allocations)
 {
 	const struct doc *provider;
@@ -81,7 +81,7 @@ static int compare_allocations(const void *a, const void *b)
 	return order != 0 ? order : str_cmp(one->class, other->class);
 }
 
-// A uuid can be spelt in several ways, so that a provider comes twice in one object.
+// A uuid can be written in several ways, so one object may name a provider twice.
 static enum outcome check_pairs(struct gathering *all)
 {
 	if (all->n > 1)
@@ -182,14 +182,14 @@ enum outcome delete_allocations(struct call *call)
 {
 	struct uuid consumer;
 
-	// What cannot be a consumer has none.
+	// An id that can't be a consumer's has no allocations.
 	if (!uuid_like(call_param(call, "consumer_uuid"), &consumer))
 		return call_fail(call, OUTCOME_NOT_FOUND, "No allocations for consumer '%.*s'",
 			STR_ARG(shown(call_param(call, "consumer_uuid"), 255)));
 	return allocations_delete(call->registry, &consumer);
 }
 
-// ---- reading
+// ---- answers
 
 static int64_t newest_of(const struct allocated *list, size_t n)
 {
@@ -200,7 +200,7 @@ static int64_t newest_of(const struct allocated *list, size_t n)
 	return n > 0 ? newest : clock_now_us();
 }
 
-// "CLASS":N, one of several.
+// Appends one member "CLASS":N of an object.
 static void add_amount(struct buf *json, struct str class, uint64_t amount)
 {
 	if (json->p[json->n - 1] != '{')
@@ -210,7 +210,7 @@ static void add_amount(struct buf *json, struct str class, uint64_t amount)
 	buf_add_u64(json, amount);
 }
 
-// From item i on all that belong to the same provider, or consumer; the index behind them.
+// Appends all allocations from item i on with the same provider, or the same consumer. Returns the index behind them.
 static size_t add_same(struct buf *json, const struct allocated *list, size_t n, size_t i, bool by_provider)
 {
 	size_t first = i;
@@ -257,7 +257,7 @@ enum outcome get_allocations(struct call *call)
 	size_t n = 0;
 	enum outcome outcome = OUTCOME_OK;
 
-	// What cannot be a consumer has none.
+	// An id that can't be a consumer's has no allocations.
 	if (uuid_like(call_param(call, "consumer_uuid"), &uid))
 		outcome = allocations_of_consumer(call->registry, &uid, &consumer, &list, &n);
 	if (outcome != OUTCOME_OK)
@@ -341,7 +341,7 @@ static enum outcome read_usage_query(struct call *call, struct usage_query *quer
 	return OUTCOME_OK;
 }
 
-// A project is a tenant of that name.
+// May the caller ask about that project? A project is the tenant of that name.
 static enum outcome may_ask_about(struct call *call, struct str project)
 {
 	const struct principal *who = &call->who;

@@ -6,7 +6,7 @@
 #include "api/call.h"
 #include "repr/schema/json_schema.h"
 
-// The schemas of the body of a PUT, and of a POST (from 1.13), at that minor version.
+// The schema of a PUT's body, and of a POST's (from version 1.13), at that minor version.
 const struct json_schema *allocations_schema(unsigned version);
 const struct json_schema *many_allocations_schema(unsigned version);
 

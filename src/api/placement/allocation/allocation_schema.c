@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bodies of PUT /allocations/{consumer_uuid} and POST /allocations, by microversion.
+// The schemas of PUT /allocations/{consumer_uuid} and POST /allocations, by microversion.
 #include "base/base.h"
 
 #include "api/placement/allocation/allocation.h"
@@ -9,7 +9,7 @@
 #define END { NULL, NULL }
 #define OBJECT(members, names) { .types = SCHEMA_OBJECT, .properties = (members), .required = (names), .closed = true }
 
-// ---- what every form has
+// ---- parts of all versions
 
 static const struct json_schema amount = { .types = SCHEMA_INTEGER, .has_minimum = true, .minimum = 1 };
 static const struct json_pattern_property by_class[] = { { &class_pattern, &amount }, END };
@@ -28,7 +28,7 @@ static const char *const item_required[] = { "resource_provider", "resources", N
 static const struct json_schema item = OBJECT(item_members, item_required);
 static const struct json_schema list = { .types = SCHEMA_ARRAY, .items = &item, .min_items = 1 };
 
-// ---- from 1.12 on: an object by the providers' uuids
+// ---- from 1.12 on: an object whose names are the providers' uuids
 
 static const struct json_property value_members[] = {
 	{ "generation", &generation_number }, { "resources", &resources }, END,
@@ -40,7 +40,7 @@ static const struct json_schema some = { .types = SCHEMA_OBJECT, .pattern_proper
 	.min_properties = 1, .closed = true };
 static const struct json_schema any = { .types = SCHEMA_OBJECT, .pattern_properties = by_provider, .closed = true };
 
-// ---- mappings: which provider answers which group of a request; checked, and not kept
+// ---- mappings: which provider serves which group of a request; they are checked, and not stored
 
 static bool is_group(const void *arg, struct str text)
 {
@@ -59,7 +59,7 @@ static const struct json_pattern_property by_group[] = { { &group_pattern, &grou
 static const struct json_schema mappings = { .types = SCHEMA_OBJECT, .pattern_properties = by_group,
 	.min_properties = 1, .closed = true };
 
-// ---- the whole
+// ---- whole bodies
 
 static const struct json_schema generation_or_null = { .types = SCHEMA_INTEGER | SCHEMA_NULL };
 
@@ -99,7 +99,7 @@ static const struct {
 	unsigned since;
 	const struct json_schema *set;
 	struct json_schema many;
-} schemas[] = { // the newest first
+} schemas[] = { // in descending order of versions
 	{ VERSION_CONSUMER_TYPE, &set_38, MANY(sets_38) },
 	{ VERSION_MAPPINGS, &set_34, MANY(sets_34) },
 	{ VERSION_CONSUMER_GENERATION, &set_28, MANY(sets_28) },

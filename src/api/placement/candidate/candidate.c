@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GET /allocation_candidates. Each candidate is written when it is found; long answers go to a file meanwhile, so that memory is
-// needed for the trees and not for all that can be made of them.
+// GET /allocation_candidates. Each candidate is written as soon as it is found, and a long answer goes to a file meanwhile. So
+// memory is needed for the provider trees, but not for all candidates that follow from them.
 #include "base/base.h"
 
 #include "api/placement/candidate/candidate.h"
@@ -28,7 +28,7 @@ static struct str class_of(const struct answer *answer, const struct candidates 
 	return answer->query->groups[group].demands[candidate_demand_index(part) + demand].class;
 }
 
-// What the provider of that part gives to all parts: of each class the sum.
+// Appends what the provider of part `at` gives to all parts together: for each resource class the sum.
 static void add_resources(struct answer *answer, const struct candidates *candidates, const struct candidate *candidate, size_t at)
 {
 	const struct candidate_provider *provider = candidate->providers[at];
@@ -61,7 +61,7 @@ static void add_resources(struct answer *answer, const struct candidates *candid
 	buf_addc(json, '}');
 }
 
-// Is it the first part that this provider gives something for?
+// Is `at` the first part for which this provider gives something?
 static bool gives_first(const struct candidate *candidate, size_t at)
 {
 	if (candidate->parts[at].n_demands == 0)
@@ -105,7 +105,7 @@ static void add_allocations(struct answer *answer, const struct candidates *cand
 	buf_addc(json, by_provider ? '}' : ']');
 }
 
-// {"suffix": [providers]}
+// Appends the mappings: {"suffix": [providers]}.
 static void add_mappings(struct answer *answer, const struct candidates *candidates, const struct candidate *candidate)
 {
 	struct buf *json = &answer->json;
@@ -195,7 +195,7 @@ static void add_summary(struct answer *answer, const struct candidates *candidat
 	buf_addc(json, '}');
 }
 
-// From 1.29 on all providers of the trees that give something, before those that do.
+// From 1.29 on: all providers of those trees from which something is given; before 1.29: only the providers that give something.
 static void add_summaries(struct answer *answer, const struct candidates *candidates)
 {
 	const struct candidate_summary *list;
@@ -225,7 +225,7 @@ enum outcome list_candidates(struct call *call)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct answer answer = { .call = call, .query = &query, .json = buf_new(call->pool, 4096) };
-	response_unspill(&call->response); // a transaction may run again
+	response_unspill(&call->response); // the transaction, and with it the handler, may run again
 	query.by_chance = strcmp(call->config->randomize_candidates, "yes") == 0;
 	if (call->config->max_candidates > 0 && (query.limit == 0 || query.limit > call->config->max_candidates))
 		query.limit = call->config->max_candidates;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What GET /allocation_candidates may ask for, by microversion, and what of it contradicts itself. The parameters of a group end
-// in its suffix: resources1, required1, member_of1 and in_tree1 belong together.
+// The parameters of GET /allocation_candidates by microversion, and the checks whether they contradict each other. The parameters
+// of a group end in its suffix: resources1, required1, member_of1 and in_tree1 belong together.
 #include "base/base.h"
 
 #include "api/placement/candidate/candidate.h"
@@ -33,7 +33,7 @@ static bool is_word_suffix(struct str suffix)
 	return suffix.n <= SUFFIX_MAX;
 }
 
-// arg: what the name begins with.
+// Does the name consist of the prefix, which is arg, and a number?
 static bool has_number(const void *arg, struct str name)
 {
 	struct str prefix = str_c(arg);
@@ -101,7 +101,7 @@ static const char *const needs_resources[] = { "resources", NULL };
 static const struct {
 	unsigned since;
 	struct json_schema schema;
-} schemas[] = { // the newest first
+} schemas[] = { // in descending order of versions
 	{ VERSION_SAME_SUBTREE, GROUPED(members_36, groups_33) },
 	{ VERSION_ROOT_REQUIRED, GROUPED(members_35, groups_33) },
 	{ VERSION_SUFFIXES, GROUPED(members_25, groups_33) },
@@ -122,7 +122,7 @@ static const struct json_schema *schema_of(unsigned version)
 	return &schemas[i].schema;
 }
 
-// ---- reading
+// ---- reading parameters
 
 struct group {
 	struct terms terms;
@@ -135,7 +135,7 @@ struct reading {
 	struct group *groups[CANDIDATE_MAX_TERMS];
 	size_t n_groups;
 	struct terms root;
-	struct str *subtrees; // values of same_subtree
+	struct str *subtrees; // values of the parameter same_subtree
 	size_t n_subtrees;
 	struct str limit, policy;
 };
@@ -145,7 +145,7 @@ static enum outcome fail_value(struct call *call, const char *code, struct str d
 	return fail_with_code(call, OUTCOME_BAD_PARAMETER, code, "%.*s", STR_ARG(detail));
 }
 
-// The group of that suffix; a new one if there is none. NULL: there are too many.
+// The group of that suffix, which is made if there is none. NULL: there are too many groups.
 static struct group *group_of(struct reading *reading, struct str suffix)
 {
 	for (size_t i = 0; i < reading->n_groups; i++) {
@@ -175,7 +175,7 @@ static enum outcome take_in_tree(struct group *group, struct str value)
 
 static enum outcome take_required(struct group *group, struct str value)
 {
-	// Up to 1.38 the last of several counts.
+	// Up to 1.38 only the last of several `required` parameters counts.
 	if (group->terms.call->version < VERSION_REQUIRED_ANY)
 		group->terms.n_requirements = 0;
 	return terms_take_required(&group->terms, value);
@@ -216,7 +216,7 @@ static enum outcome take_pair(struct reading *reading, struct str name, struct s
 	return OUTCOME_OK;
 }
 
-// "'root_required: A, B'" for traits that are required and forbidden; STR_NONE: there are none.
+// Lists traits that are both required and forbidden, as "'root_required: A, B'"; STR_NONE: there are none.
 static struct str conflicts_of(const struct terms *terms)
 {
 	struct buf out = buf_new(terms->call->pool, 64);
@@ -281,7 +281,8 @@ static enum outcome check_subtree_value(struct reading *reading, struct str valu
 	return OUTCOME_OK;
 }
 
-// Parameters of the whole request, before those of groups, so that errors come in the order that clients know.
+// Reads the parameters of the whole request before those of groups, so that errors come in the order that clients of OpenStack
+// know.
 static enum outcome take_wide(struct reading *reading)
 {
 	const struct uri *uri = &reading->call->request.uri;
@@ -314,7 +315,7 @@ static enum outcome take_groups(struct reading *reading)
 	return outcome;
 }
 
-// ---- what has to fit together
+// ---- checks of parameters against each other
 
 static bool names_suffix(const struct reading *reading, struct str suffix)
 {
@@ -376,7 +377,7 @@ static bool has_required(const struct terms *terms)
 	return false;
 }
 
-// Before 1.36 each group has resources.
+// Before 1.36 a group must have the parameter resources.
 static enum outcome check_orphans(struct reading *reading)
 {
 	struct call *call = reading->call;
@@ -434,7 +435,7 @@ static enum outcome check_policy(struct reading *reading)
 		"The \"group_policy\" parameter is required when specifying more than one \"resources{N}\" parameter.");
 }
 
-// ---- the query
+// ---- the registry's query
 
 static const struct candidate_subtree *subtrees_of(const struct reading *reading)
 {
@@ -470,7 +471,7 @@ static void make_query(const struct reading *reading, struct candidate_query *qu
 			.requirements = terms->requirements, .n_requirements = terms->n_requirements, .memberships = terms->memberships,
 			.n_memberships = terms->n_memberships, .in_tree = group->in_tree };
 	}
-	// More digits than a number has: as many as there are.
+	// A number with too many digits for 64 bits means no limit.
 	if (reading->limit.p != NULL && !str_to_u64(reading->limit, &limit))
 		limit = 0;
 	*query = (struct candidate_query){ .groups = groups, .n_groups = reading->n_groups, .subtrees = subtrees_of(reading),

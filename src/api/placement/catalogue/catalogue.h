@@ -6,7 +6,7 @@
 #include "api/call.h"
 #include "registry/trait/catalogue.h"
 
-// Reads the trait that parameter "name" of the address names. OUTCOME_OK; _NOT_FOUND "No such trait(s): …".
+// Reads the trait that the address parameter "name" names. OUTCOME_OK; _NOT_FOUND "No such trait(s): …".
 enum outcome find_trait(struct call *call, struct trait *trait);
 // Returns OUTCOME_NOT_FOUND, with the problem "No such trait(s): NAME".
 enum outcome fail_no_trait(struct call *call, struct str name);

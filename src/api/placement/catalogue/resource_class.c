@@ -103,7 +103,7 @@ static enum outcome rename_class(struct call *call)
 	return outcome;
 }
 
-// The name in the address is told about as if it had come in a body.
+// Checks the name in the address by the schema for bodies, so that errors have the same texts.
 static enum outcome check_name(struct call *call, struct str name)
 {
 	struct doc *body = doc_new_object(call->pool);

@@ -10,7 +10,7 @@
 #include "registry/placement/provider.h"
 #include "registry/trait/catalogue.h"
 
-// ---- the query
+// ---- the query's filters
 
 static const struct json_property list_members[] = {
 	{ "name", &any_string }, { "associated", &any_string }, { NULL, NULL },
@@ -33,7 +33,7 @@ static void take_names(struct call *call, struct str list, struct trait_query *q
 	query->n_names = n;
 }
 
-// An operator that isn't known asks for nothing: so it always was.
+// An unknown operator is ignored, as in OpenStack's service.
 static enum outcome take_name(struct call *call, struct str name, struct trait_query *query)
 {
 	size_t colon = str_find(name, ':', 0);
@@ -90,7 +90,7 @@ enum outcome list_traits(struct call *call)
 		return outcome;
 	json = buf_new(call->pool, 32 + 32 * n);
 	BUF_LIT(&json, "{\"traits\":[");
-	for (size_t i = 0; i < n; i++) { // names need no escapes
+	for (size_t i = 0; i < n; i++) { // names consist of letters, digits and "_", so they need no escapes
 		buf_add(&json, i > 0 ? STR(",\"") : STR("\""));
 		buf_add(&json, list[i].name);
 		buf_addc(&json, '"');

@@ -45,7 +45,7 @@ enum outcome get_trait_about(struct call *call)
 	return outcome;
 }
 
-// What the body leaves out stays as it is.
+// Members that the body leaves out keep their values.
 enum outcome put_trait_about(struct call *call)
 {
 	struct trait trait;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes: JSON, links, and how fresh it is.
+// Writes answers: JSON, links, and header fields for caching.
 #include "base/base.h"
 
 #include "api/placement/common/placement.h"
@@ -9,7 +9,7 @@
 
 // ---- addresses
 
-// What the dialect's addresses begin with.
+// The first segments of the dialect's addresses.
 static const struct str roots[] = {
 	STR_INIT("allocation_candidates"), STR_INIT("allocations"), STR_INIT("resource_classes"), STR_INIT("resource_providers"), STR_INIT("traits"),
 	STR_INIT("usages"),
@@ -66,7 +66,7 @@ static bool is_ascii(struct str text)
 	return true;
 }
 
-// The code point that begins at *i of well-formed UTF-8; *i is then behind it.
+// The code point at offset *i of well-formed UTF-8; moves *i behind it.
 static uint32_t next_point(struct str text, size_t *i)
 {
 	unsigned char first = (unsigned char)text.p[(*i)++];
@@ -77,7 +77,8 @@ static uint32_t next_point(struct str text, size_t *i)
 	return point;
 }
 
-// JSON in ASCII alone, as this API's answers always were: its clients look for such texts in them.
+// The text with all other characters than ASCII escaped. OpenStack's service answers so, and clients search answers for such
+// texts.
 static struct str in_ascii(struct pool *pool, struct str text)
 {
 	struct buf out = buf_new(pool, text.n + text.n / 2);
@@ -145,7 +146,7 @@ void add_uuid(struct buf *out, const char *name, struct uuid uuid)
 	buf_addc(out, '"');
 }
 
-// The shortest text that reads back as the same number, with a fraction: "4.0".
+// Appends the shortest text with a fraction that reads back as the same number: "4.0".
 void add_fraction(struct buf *out, const char *name, double value)
 {
 	char text[40];

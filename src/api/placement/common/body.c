@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes: bodies and queries against their schemas.
+// Reads bodies and queries and checks them against their schemas.
 #include "base/base.h"
 
 #include "api/placement/common/placement.h"
@@ -10,7 +10,7 @@ enum { BYTES_PER_NODE = 8, UUID_DIGITS = 32 };
 
 // ---- uuids
 
-// Takes prefix off, if it is there.
+// The text without the prefix, if it begins with it.
 static struct str after(struct str text, struct str prefix)
 {
 	return str_starts(text, prefix) ? str_part(text, prefix.n, text.n) : text;
@@ -115,7 +115,7 @@ uint64_t member_u64(const struct doc *object, const char *name, uint64_t preset)
 		return preset;
 	if (doc_u64(value, &number))
 		return number;
-	return doc_double(value, &fraction) && fraction >= 0 ? (uint64_t)fraction : 0; // "2.0"
+	return doc_double(value, &fraction) && fraction >= 0 ? (uint64_t)fraction : 0; // a whole number may be written as "2.0"
 }
 
 uint64_t member_generation(const struct doc *object, const char *name)

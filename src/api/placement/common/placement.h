@@ -6,7 +6,7 @@
 #include "api/call.h"
 #include "repr/schema/json_schema.h"
 
-// Minor numbers N of microversions 1.N; call->version is the one of the request. VERSION_NONE: it could not be read.
+// Minor numbers N of microversions 1.N; call->version is the request's. VERSION_NONE: the requested version could not be read.
 enum { VERSION_MIN = 0, VERSION_MAX = 39, VERSION_NONE = 1000 };
 // The microversion that brought each feature.
 enum {
@@ -24,40 +24,41 @@ enum {
 // ---- problem.c: {"errors": [{…}]}
 
 void placement_render_problem(struct call *call, enum outcome outcome, const struct problem *problem);
-// call_fail, with a code of this API, without "placement.".
+// Like call_fail(), with an error code of this API; code is written without its prefix "placement.".
 enum outcome fail_with_code(struct call *call, enum outcome outcome, const char *code, const char *format, ...)
 	PRINTF_LIKE(4, 5);
-// "req-" and the request's id.
+// The id that clients see: "req-" and the request's id.
 struct str request_id_text(struct call *call);
 
-// ---- body.c: what comes
+// ---- body.c: reading requests
 
-// Any spelling that Python's uuid.UUID reads: with dashes or without, in either case, in braces, after "urn:uuid:".
+// Parses all spellings that Python's uuid.UUID accepts: with or without dashes, in either case, in braces, after "urn:uuid:".
 bool uuid_like(struct str text, struct uuid *uuid);
 extern const struct json_rule uuid_format;
-// The request's body, which has to be what the schema says. OUTCOME_OK, or OUTCOME_BAD_DOCUMENT with call->problem set.
+// Reads the request's body and checks it against the schema. OUTCOME_OK, or OUTCOME_BAD_DOCUMENT with call->problem set.
 enum outcome read_body(struct call *call, const struct json_schema *schema, const struct doc **body);
-// The same for the query, as an object of strings; of a parameter given twice the last counts. OUTCOME_BAD_PARAMETER.
+// The same for the query, as an object of strings; if a parameter is given twice the last one counts. OUTCOME_OK, or
+// OUTCOME_BAD_PARAMETER with call->problem set.
 enum outcome read_query(struct call *call, const struct json_schema *schema, const struct doc **query);
-// A client's text as error texts show it: at most n bytes, cut between characters.
+// A client's text as error texts repeat it: at most n bytes, cut between characters.
 struct str shown(struct str text, size_t n);
-// A member of what was read; STR_NONE when it is not there or null.
+// A member of what was read; STR_NONE if it is absent or null.
 struct str member_str(const struct doc *object, const char *name);
-// A member that is an integer by its schema; preset when it is not there.
+// A member that is an integer by its schema; preset if it is absent.
 uint64_t member_u64(const struct doc *object, const char *name, uint64_t preset);
-// A generation: one that nothing can be at when it is negative.
+// A generation. If it is negative, the result is a number that no generation ever has.
 uint64_t member_generation(const struct doc *object, const char *name);
 
-// ---- answer.c: what goes
+// ---- answer.c: writing answers
 
-// "/placement/traits/CUSTOM_A": a path as links have it, with what the dialect is mounted at in front.
+// Appends a path for a link, "/placement/traits/CUSTOM_A": the path under which the dialect is mounted, then the formatted text.
 void add_path(struct buf *out, const struct call *call, const char *format, ...) PRINTF_LIKE(3, 4);
 void set_location(struct call *call, const char *format, ...) PRINTF_LIKE(2, 3);
-// The answer is this JSON text, what is not ASCII in it escaped.
+// Sets the answer to this JSON text, with all other characters than ASCII escaped.
 void answer_json(struct call *call, struct buf *json);
-// From 1.15 on: Cache-Control, and Last-Modified unless us is 0.
+// From 1.15 on: sets Cache-Control, and Last-Modified (microseconds since 1970) unless us is 0.
 void answer_fresh(struct call *call, int64_t us);
-// "name":, after a comma where it is not the first of its object.
+// Appends "name":, after a comma unless it is the first member of its object.
 void add_name(struct buf *out, const char *name);
 void add_string(struct buf *out, const char *name, struct str value);
 void add_number(struct buf *out, const char *name, uint64_t value);

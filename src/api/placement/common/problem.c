@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors as this API's clients read them: {"errors": [{status, title, detail, request_id, code}]}. detail begins with a
-// sentence that every error of that status has; what went wrong here stands in its last line.
+// Errors in the form of this API: {"errors": [{status, title, detail, request_id, code}]}. detail begins with a sentence that is
+// the same for all errors of that status; its last line says what went wrong.
 #include "base/base.h"
 
 #include "api/placement/common/placement.h"
@@ -30,7 +30,7 @@ static const struct {
 	{ 431, "Request Header Fields Too Large", "The header fields were too large for this server." },
 	{ 503, "Service Unavailable", "The server is currently unavailable. Please try again at a later time." },
 	{ 500, "Internal Server Error", "The server has either erred or is incapable of performing the requested "
-		"operation." }, // and for all else
+		"operation." }, // for all other problems of authorization
 };
 
 static size_t row_of(int status)
@@ -42,7 +42,7 @@ static size_t row_of(int status)
 	return i;
 }
 
-// These clients know no 410.
+// This API has no 410.
 static int status_of(enum outcome outcome)
 {
 	return outcome == OUTCOME_GONE ? 404 : outcome_status(outcome);
@@ -101,7 +101,7 @@ static struct str code_of(const struct problem *problem)
 	return STR("undefined_code");
 }
 
-// Nobody's request is told in another form.
+// The form of a 401, which differs from that of all other errors.
 static void add_unauthenticated(struct call *call, struct buf *json, struct str detail)
 {
 	UNUSED(call);
@@ -135,7 +135,7 @@ static void add_error(struct call *call, struct buf *json, enum outcome outcome,
 	BUF_LIT(json, "}]}");
 }
 
-// ---- the forms of it
+// ---- JSON, HTML or plain text
 
 static void add_html(struct buf *out, struct str text)
 {
@@ -190,7 +190,7 @@ void placement_render_problem(struct call *call, enum outcome outcome, const str
 	case 1:
 		write_html(call, call->response.status, buf_str(&detail));
 		break;
-	default: // nothing that could be: plain text does the least harm
+	default: // another format can't be negotiated; plain text does the least harm
 		write_plain(call, call->response.status, buf_str(&detail));
 		break;
 	}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// /resource_providers/{uuid}/inventories, and /usages there, which are the other side of the same rows.
+// /resource_providers/{uuid}/inventories and /resource_providers/{uuid}/usages: capacity and usage of a provider are columns of
+// the same rows.
 #include "base/base.h"
 
 #include "api/placement/common/placement.h"
@@ -49,7 +50,7 @@ static const char *const all_required[] = { "resource_provider_generation", "inv
 static const struct json_schema all_schema = { .types = SCHEMA_OBJECT, .properties = all_members,
 	.required = all_required, .closed = true };
 
-// ---- what comes
+// ---- reading bodies
 
 static struct inventory take_inventory(const struct doc *doc, struct str class)
 {
@@ -82,7 +83,7 @@ static struct inventory *take_inventories(struct call *call, const struct doc *b
 	return inventories;
 }
 
-// ---- what goes
+// ---- writing answers
 
 static void add_counts(struct buf *json, const struct inventory *inventory)
 {
@@ -135,7 +136,7 @@ static void write_all(struct call *call, const struct provider *provider, const 
 	answer_json(call, &json);
 }
 
-// ---- reading
+// ---- GET
 
 static enum outcome find_all(struct call *call, struct provider *provider, struct inventory **list, size_t *n)
 {
@@ -200,7 +201,7 @@ enum outcome list_usages(struct call *call)
 	return OUTCOME_OK;
 }
 
-// ---- writing
+// ---- PUT, POST, DELETE
 
 struct writing {
 	struct uuid uid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Providers as addresses name them, and what writers of theirs rely on.
+// Providers in addresses, and the preconditions of writes.
 #include "base/base.h"
 
 #include "api/placement/common/placement.h"
@@ -28,7 +28,7 @@ enum outcome read_provider_body(struct call *call, const struct uuid *uid, const
 	struct problem problem = call->problem;
 	enum outcome found = provider_get(call->registry, uid, &provider);
 	if (found != OUTCOME_OK)
-		return found; // its problem is the call's now
+		return found; // call->problem says that there is no such provider
 	call->problem = problem;
 	return outcome;
 }

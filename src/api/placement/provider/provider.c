@@ -36,7 +36,7 @@ static const struct json_schema nested_put_schema = PROVIDER_SCHEMA(nested_put_m
 
 // ---- a provider as JSON
 
-// What there is of each, and since when.
+// The links of a provider, and the version from which on each exists.
 static const struct {
 	const char *rel;
 	const char *path;

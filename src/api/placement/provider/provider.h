@@ -11,11 +11,11 @@
 
 // Reads the provider's uid from the address. OUTCOME_OK; _NOT_FOUND if the address has no uuid there: no provider has such a name.
 enum outcome provider_uid(struct call *call, struct uuid *uid);
-// As read_body; but if the body is wrong and there is no such provider either, the answer is OUTCOME_NOT_FOUND.
+// Like read_body(). But if the body is wrong and there is no such provider either, the answer is OUTCOME_NOT_FOUND.
 enum outcome read_provider_body(struct call *call, const struct uuid *uid, const struct json_schema *schema,
 	const struct doc **body);
-// Reads what a write depends on: If-Match, and the body's resource_provider_generation (body NULL: none). The guard refers to
-// *conditions. OUTCOME_OK, _BAD_HEADER.
+// Reads the preconditions of a write: If-Match, and the body's resource_provider_generation (body NULL: none). The guard refers
+// to *conditions, which must live as long. OUTCOME_OK, or an outcome with call->problem set.
 enum outcome read_guard(struct call *call, const struct doc *body, struct conditions *conditions,
 	struct provider_guard *guard);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What GET /resource_providers may ask for, by microversion.
+// The parameters of GET /resource_providers, by microversion.
 #include "base/base.h"
 
 #include "api/placement/common/placement.h"
@@ -22,7 +22,7 @@ static enum outcome take_name(struct reading *reading, struct str value)
 	return OUTCOME_OK;
 }
 
-// Its schema has looked at it.
+// Parses a value that the schema has found to be a uuid.
 static const struct uuid *uuid_of(const struct reading *reading, struct str value)
 {
 	struct uuid *uuid = POOL_NEW(reading->call->pool, struct uuid);
@@ -61,13 +61,14 @@ static enum outcome take_resources(struct reading *reading, struct str value)
 
 enum { NEVER = VERSION_MAX + 1 };
 
-// Each has one row. What it asks of providers is a member of struct provider_query, whose fragment stands in
-// sql/statements/provider_lists.sql.
+// One row for each parameter. What it asks of a provider is a member of struct provider_query; the condition for it is a fragment
+// in sql/statements/provider_lists.sql.
 static const struct filter {
 	struct json_property property; // the parameter, and the syntax of its value
-	unsigned since;                // the microversion from which on there is such a parameter
-	unsigned repeated;             // that from which on each of several such parameters counts; before, the last one does
-	const char *once;              // what is answered to several before; NULL: nothing
+	unsigned since;                // the microversion that introduced the parameter
+	unsigned repeated;             // the microversion from which on it may be repeated and all count; before, the last one
+	                               // counts
+	const char *once;              // before that: the error for a repeated parameter; NULL: it is no error
 	enum outcome (*take)(struct reading *reading, struct str value);
 } filters[] = { // in the order in which they are read
 	{ { "name", &any_string }, 0, NEVER, NULL, take_name },
@@ -79,7 +80,7 @@ static const struct filter {
 	{ { "required", &any_string }, VERSION_REQUIRED, VERSION_REQUIRED_ANY, NULL, take_required },
 };
 
-// Of the request's microversion: any other parameter is refused.
+// The schema of the query in the request's microversion: it refuses all other parameters.
 static const struct json_schema *query_schema(struct call *call)
 {
 	struct json_schema *schema = POOL_NEW(call->pool, struct json_schema);

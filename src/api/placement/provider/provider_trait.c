@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// /resource_providers/{uuid}/traits and …/aggregates
+// /resource_providers/{uuid}/traits and /resource_providers/{uuid}/aggregates
 #include "base/base.h"
 
 #include "api/placement/common/placement.h"
@@ -156,7 +156,7 @@ enum outcome get_aggregates(struct call *call)
 	return outcome;
 }
 
-// Before 1.19 the body is the list itself.
+// Before 1.19 the body is the list itself; from then on the list is a member of it.
 static struct uuid *take_aggregates(struct call *call, const struct doc *body, size_t *n)
 {
 	const struct doc *list = body;

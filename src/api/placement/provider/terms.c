@@ -65,7 +65,7 @@ enum outcome terms_take_member_of(struct terms *terms, struct str value)
 
 // ---- required
 
-// form: what is expected; found: what is wrong with the value, in front of it.
+// found says what is wrong, and stands before the value in the error; form says what is expected.
 static enum outcome fail_required(const struct terms *terms, const char *form, const char *found, struct str value)
 {
 	return call_fail(terms->call, OUTCOME_BAD_PARAMETER,
@@ -83,7 +83,7 @@ static enum outcome add_requirement(struct terms *terms, const struct str *trait
 	return OUTCOME_OK;
 }
 
-// "in:A,B": at least one of them.
+// Reads "in:A,B": at least one of these traits.
 static enum outcome take_any(struct terms *terms, struct str value)
 {
 	struct str rest = str_part(value, STR("in:").n, value.n), item;
@@ -123,7 +123,7 @@ enum outcome terms_take_required(struct terms *terms, struct str value)
 	for (size_t i = 0; outcome == OUTCOME_OK && str_split(&rest, ',', &item); i++) {
 		item = str_trim(item);
 		bool forbidden = str_starts(item, STR("!"));
-		while (str_starts(item, STR("!"))) // any number of them, as this API always took it
+		while (str_starts(item, STR("!"))) // OpenStack's service accepts more than one "!", too
 			item = str_part(item, 1, item.n);
 		traits[i] = item;
 		if (item.n == 0)
@@ -141,7 +141,7 @@ enum outcome terms_take_required(struct terms *terms, struct str value)
 	"Badly formed resources parameter. Expected resources query string parameter in form: " \
 	"?resources=VCPU:2,MEMORY_MB:1024. Got: "
 
-// The last counts, where a class is named twice.
+// Adds an amount of a class. If the class was named before, the later amount replaces the earlier.
 static enum outcome add_demand(struct terms *terms, struct str class, uint64_t amount)
 {
 	size_t i = 0;
@@ -155,7 +155,7 @@ static enum outcome add_demand(struct terms *terms, struct str class, uint64_t a
 	return OUTCOME_OK;
 }
 
-// A number of any length: what is beyond 64 bits is more than any inventory has, and as good as the largest number.
+// Reads a number of any length. If it exceeds 64 bits it becomes the largest number: both are more than any inventory has.
 static bool read_amount(struct str text, uint64_t *amount)
 {
 	for (size_t i = 0; i < text.n; i++) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the files of api/placement/ only: the parameters member_of, required, resources and in_tree, as lists of providers and
-// requests for candidates have them, by microversion.
+// For the files of api/placement/ only: the parameters member_of, required, resources and in_tree, which lists of providers and
+// requests for candidates have in common, by microversion.
 #ifndef TENURE_API_PLACEMENT_PROVIDER_TERMS_H
 #define TENURE_API_PLACEMENT_PROVIDER_TERMS_H
 
 #include "api/call.h"
 #include "registry/placement/provider.h"
 
-// What has been read so far, for a struct provider_query or a struct candidate_wish.
+// The terms read so far, for a struct provider_query or a struct candidate_wish.
 struct terms {
 	struct call *call;
-	struct str suffix; // of the parameters' names, for error texts; "" mostly
+	struct str suffix; // suffix of the parameters' names, for error texts; mostly ""
 	struct provider_membership memberships[PROVIDER_MAX_TERMS];
 	size_t n_memberships;
 	struct provider_requirement requirements[PROVIDER_MAX_TERMS];
@@ -19,11 +19,14 @@ struct terms {
 	size_t n_demands;
 };
 
-// "A", "in:A,B", from 1.32 "!A" and "!in:A,B": uuids of aggregates. Adds a membership. OUTCOME_OK, _BAD_PARAMETER.
+// Reads "A" or "in:A,B", from 1.32 on also "!A" and "!in:A,B": uuids of aggregates. Adds a membership. OUTCOME_OK,
+// _BAD_PARAMETER.
 enum outcome terms_take_member_of(struct terms *terms, struct str value);
-// "A,B", from 1.22 "!A", from 1.39 "in:A,B": names of traits. Adds requirements. OUTCOME_OK, _BAD_PARAMETER.
+// Reads "A,B", from 1.22 on also "!A", from 1.39 on also "in:A,B": names of traits. Adds requirements. OUTCOME_OK,
+// _BAD_PARAMETER.
 enum outcome terms_take_required(struct terms *terms, struct str value);
-// "A:1,B:2": amounts of classes, of a class that is named twice the last one. Replaces the demands. OUTCOME_OK, _BAD_PARAMETER.
+// Reads "A:1,B:2": amounts of classes; if a class is named twice the last amount counts. Replaces the demands. OUTCOME_OK,
+// _BAD_PARAMETER.
 enum outcome terms_take_resources(struct terms *terms, struct str value);
 
 #endif
