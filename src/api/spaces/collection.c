@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GET of a collection: its list or, with watch=true, what changes in it.
+// GET of a collection: a list or, with watch=true, a watch.
 #include "base/base.h"
 
 #include "api/spaces/collection.h"
@@ -13,7 +13,7 @@ enum outcome list_in_space(struct call *call)
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (target.name.p != NULL) // namespaces/N/status
+	if (target.name.p != NULL) // the path namespaces/N/status is one object, not a collection
 		return get_in_space(call);
 	warn_of_version(call, &target);
 	return query_is_true(call, "watch") ? watch_in_space(call, &target) : list_collection(call, &target);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dialect: which function runs which method of spaces.wadl. Addresses differ in how they name the space and the
-// group; what is done there does not.
+// The dialect's table of methods: which function runs which method of spaces.wadl. Addresses that name the space and the group in
+// different ways share their functions.
 #include "base/base.h"
 
 #include "api/spaces/collection.h"
@@ -114,7 +114,7 @@ static const struct endpoint endpoints[] = {
 	{ NULL, NULL },
 };
 
-// Two tenants ask at one address: no cache between may mix their answers up.
+// Callers of two tenants may use the same address, so no shared cache may store answers.
 static void leave(struct call *call)
 {
 	response_set(&call->response, "Cache-Control", STR("no-cache, private"));

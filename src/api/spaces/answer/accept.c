@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the client wants a Table, and what of the objects in it.
+// Reads from the request whether the client wants a Table, and what its rows contain of the objects.
 #include "base/base.h"
 
 #include "api/spaces/answer/answer.h"
 
-// Of "application/json;as=Table;v=v1;g=meta.k8s.io": a parameter's value, STR_NONE without it.
+// A parameter's value in "application/json;as=Table;v=v1;g=meta.k8s.io"; STR_NONE if it is absent.
 static struct str media_param(struct str range, const char *name)
 {
 	struct str item, rest = range;
@@ -17,7 +17,7 @@ static struct str media_param(struct str range, const char *name)
 	return STR_NONE;
 }
 
-// Of a Table that can be had, its version.
+// The version of the Table that this range asks for, if it is a supported one.
 static struct str table_version(struct str range)
 {
 	struct str version = media_param(range, "v");
@@ -29,7 +29,7 @@ static struct str table_version(struct str range)
 	return str_eq(version, STR("v1beta1")) ? STR("meta.k8s.io/v1beta1") : STR_NONE;
 }
 
-// The first that can be had decides; weights are not used by those who ask for tables.
+// The first supported range of Accept decides; clients that want tables don't use weights.
 struct str wanted_table(const struct call *call)
 {
 	struct str rest = request_header(&call->request, "accept"), range;
@@ -46,7 +46,7 @@ struct str wanted_table(const struct call *call)
 	return STR_NONE;
 }
 
-// What rows of a Table have of their objects.
+// Reads the parameter includeObject.
 enum table_object included_object(const struct call *call)
 {
 	struct str value = STR("");

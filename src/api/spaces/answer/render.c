@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects, lists and Tables. An object is spliced from its stored texts, in which most of it lies as it is told.
+// Writes objects, lists and Tables. Most of an object is copied from its stored texts without being parsed.
 #include "base/base.h"
 
 #include "api/documents.h"
@@ -15,7 +15,7 @@
 
 // ---- one object
 
-// Of objects that stand beside each other.
+// Writes the part of metadata that objects of one tenant and namespace have in common.
 static void set_place(struct object_form *form, struct str tenant, struct str space)
 {
 	struct buf place = buf_new(form->call->pool, 256);
@@ -28,7 +28,7 @@ static void set_place(struct object_form *form, struct str tenant, struct str sp
 		json_add_member(&place, "tenant", tenant);
 	json_add_member(&place, "selfLink",
 		object_path(form->call->pool, form->definition, form->version, tenant, space, STR_NONE));
-	form->place = str_part(buf_str(&place), 0, place.n - 2); // the name comes before the last quote
+	form->place = str_part(buf_str(&place), 0, place.n - 2); // up to the last quote, before which the name is inserted
 }
 
 static void add_metadata(struct object_form *form, const struct resource *resource, struct buf *out)
@@ -63,7 +63,7 @@ static void add_metadata(struct object_form *form, const struct resource *resour
 	buf_addc(out, '}');
 }
 
-// Does it say one of the first n of those words?
+// Does text contain one of the first n words?
 static bool mentions(struct str text, size_t n)
 {
 	static const struct str words[] = { STR_INIT("\"apiVersion\""), STR_INIT("\"kind\""), STR_INIT("\"status\"") };
@@ -77,8 +77,8 @@ static bool mentions(struct str text, size_t n)
 	return false;
 }
 
-// The body without members that come from elsewhere: another dialect may have stored them. A namespace's status is
-// added apart.
+// The body without members that are written from elsewhere; another dialect may have stored some. The status of a namespace is
+// added separately.
 static struct str own_body(struct pool *pool, bool of_namespace, struct stored_place place, struct str body)
 {
 	if (!mentions(body, of_namespace ? 3 : 2))
@@ -181,7 +181,7 @@ static struct str list_kind(struct pool *pool, const struct definition *definiti
 	return str_printf(pool, "%.*sList", STR_ARG(definition->kind));
 }
 
-enum { SPILL_BYTES = 1 << 20 }; // of a list that are held in memory
+enum { SPILL_BYTES = 1 << 20 }; // bytes of a list that are kept in memory
 
 void listing_begin(struct listing *listing, struct call *call, const struct target *target)
 {
@@ -189,7 +189,7 @@ void listing_begin(struct listing *listing, struct call *call, const struct targ
 	struct str table = wanted_table(call), version = target->version->name;
 
 	*listing = (struct listing){ .call = call, .target = target, .out = buf_new(pool, 4096) };
-	response_unspill(&call->response); // a list may be read again
+	response_unspill(&call->response); // the handler may run again
 	struct buf *out = &listing->out;
 	if (table.p != NULL)
 		listing->columns = table_columns_of(pool, target->definition, target->version);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables: columns, and the rows that objects make.
+// Tables: their columns, and the rows that objects give.
 #include "base/base.h"
 
 #include "api/documents.h"
@@ -13,7 +13,7 @@ struct str table_age(struct pool *pool, int64_t seconds)
 {
 	long long minutes = seconds / 60, hours = seconds / 3600, days = seconds / 86400;
 
-	// A clock may be off by a second.
+	// Clocks of client and server may differ by a second.
 	if (seconds < -1)
 		return STR("<invalid>");
 	if (seconds < 120)
@@ -48,7 +48,7 @@ static bool read_number(struct str text, size_t from, size_t n, int *value)
 	return true;
 }
 
-// "2026-11-21T05:24:00Z", with a fraction or another zone; seconds since 1970.
+// Parses "2026-11-21T05:24:00Z", also with a fraction or another time zone, into seconds since 1970.
 static bool parse_time(struct str text, int64_t *seconds)
 {
 	struct tm tm = { .tm_isdst = 0 };
@@ -104,7 +104,7 @@ static void add_string_cell(struct row *row, const struct doc *value)
 	json_add_string(row->out, buf_str(&text));
 }
 
-// A number is cut to an integer, as far as one holds it.
+// Appends a number as an integer: truncated, and limited to 64 bits.
 static void add_integer_cell(struct row *row, const struct doc *value)
 {
 	int64_t i;
@@ -126,7 +126,7 @@ void cell_of_path(struct row *row, const struct column *column)
 	size_t n = 0;
 	const struct doc *const *values = column->path == NULL ? NULL
 		: jsonpath_find(row->pool, column->path, row->object, &row->looks, &n);
-	const struct doc *value = n > 0 ? values[0] : NULL; // of several the first
+	const struct doc *value = n > 0 ? values[0] : NULL; // of several values the first
 	enum doc_kind kind = doc_kind(value);
 
 	if (kind == DOC_NULL)
@@ -141,7 +141,7 @@ void cell_of_path(struct row *row, const struct column *column)
 		(str_eq(column->type, STR("boolean")) && kind == DOC_BOOL))
 		doc_write_json(value, row->out);
 	else
-		BUF_LIT(row->out, "null"); // what is there is of another type
+		BUF_LIT(row->out, "null"); // the value has another type than the column
 }
 
 // ---- columns
@@ -155,7 +155,7 @@ static const struct column age_column = {
 	.description = STR_INIT("When the object was created."),
 };
 
-// A path that can't be read has no values; which those are is told where a definition is made.
+// A column whose path is invalid has no values; such paths are reported when a definition is written.
 static struct column custom_column(struct pool *pool, const struct definition_column *given)
 {
 	struct column column = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects as rows of a Table (meta.k8s.io), which kubectl prints: columns of built-in kinds, and those that a custom type
-// names by additionalPrinterColumns.
+// Tables (meta.k8s.io), which kubectl prints: their rows are objects. Columns are those of a built-in kind, or those that a
+// custom type lists in additionalPrinterColumns.
 #ifndef TENURE_API_SPACES_ANSWER_TABLE_H
 #define TENURE_API_SPACES_ANSWER_TABLE_H
 
@@ -9,21 +9,22 @@
 
 struct table_columns;
 
-// What a Table's rows have of their objects: includeObject.
+// What a row of a Table contains of its object: the parameter includeObject.
 enum table_object { TABLE_METADATA, TABLE_OBJECT, TABLE_NONE };
 
-// The columns of a type at a version: built-in kinds have theirs; custom ones the name and what the definition names, or
-// the name and age. Live in pool; the definition must live as long.
+// The columns of a type in a version. A built-in kind has its own; a custom type has the name and the columns of its definition,
+// or else the name and age. Lives in pool; the definition must live as long.
 const struct table_columns *table_columns_of(struct pool *pool, const struct definition *definition,
 	const struct definition_version *version);
-// Appends columnDefinitions' value: "[{"name":"Name",…}]".
+// Appends the value of columnDefinitions: "[{"name":"Name",…}]".
 void table_add_columns(const struct table_columns *columns, struct buf *out);
-// Appends a row of the object: {"cells":[…],"object":…}. now_us: what ages are counted to. pool takes what is needed for
-// it, and may be rewound when it is done. The paths of a row look at TABLE_LOOKS values in all; cells they leave are null.
+// Appends a row for the object: {"cells":[…],"object":…}. now_us: the time to which ages are counted. Temporary memory is taken
+// from pool, which the caller may rewind afterwards. All paths of a row together may look at TABLE_LOOKS values; cells for which
+// none are left are null.
 enum { TABLE_LOOKS = 10000 };
 void table_add_row(struct pool *pool, const struct table_columns *columns, const struct doc *object,
 	enum table_object with, int64_t now_us, struct buf *out);
-// An age as kubectl prints it: "5s", "3m20s", "5d", "2y30d"; "<invalid>" of what lies ahead.
+// An age as kubectl prints it: "5s", "3m20s", "5d", "2y30d"; "<invalid>" for a time in the future.
 struct str table_age(struct pool *pool, int64_t seconds);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people see of built-in kinds, as Kubernetes' own printers have it.
+// Columns of built-in kinds, as Kubernetes prints them.
 #include "base/base.h"
 
 #include "api/spaces/answer/table_internal.h"
 #include "base/pool.h"
 
-// ---- what cells are made of
+// ---- parts of cells
 
 static const struct doc *member(const struct doc *object, const char *name)
 {
@@ -50,7 +50,7 @@ static const struct doc *value_of(struct row *row, const struct column *column)
 	return n > 0 ? values[0] : NULL;
 }
 
-// A text, empty where there is none.
+// Writes a text; an empty one if there is none.
 static void cell_of_text(struct row *row, const struct column *column)
 {
 	const struct doc *value = value_of(row, column);
@@ -61,7 +61,7 @@ static void cell_of_text(struct row *row, const struct column *column)
 	add_text(row, doc_kind(value) == DOC_STRING ? doc_string(value) : text.n > 0 ? buf_str(&text) : STR(""));
 }
 
-// The same with a word for what is not there.
+// Writes a text; "<none>" if there is none.
 static void cell_of_text_or_none(struct row *row, const struct column *column)
 {
 	struct str text = doc_string(value_of(row, column));
@@ -88,7 +88,7 @@ static void cell_of_data(struct row *row, const struct column *column)
 	buf_add_u64(row->out, doc_length(member(row->object, "data")) + doc_length(member(row->object, "binaryData")));
 }
 
-// "a=b,c=d".
+// Writes pairs as "a=b,c=d".
 static void cell_of_pairs(struct row *row, const struct column *column)
 {
 	struct buf text = buf_new(row->pool, 64);
@@ -103,7 +103,7 @@ static void cell_of_pairs(struct row *row, const struct column *column)
 struct pod_counts {
 	size_t ready;
 	int64_t restarts;
-	struct str reason; // why a container isn't running; p NULL: none says
+	struct str reason; // why a container isn't running; p NULL: no container says
 };
 
 static struct pod_counts count_containers(const struct doc *statuses)
@@ -196,7 +196,7 @@ static void cell_of_phase(struct row *row, const struct column *column)
 
 // ---- services and nodes
 
-// "80/TCP,443:30443/TCP".
+// Writes ports as "80/TCP,443:30443/TCP".
 static void cell_of_ports(struct row *row, const struct column *column)
 {
 	const struct doc *ports = value_of(row, column);
@@ -269,7 +269,7 @@ static void cell_of_event_object(struct row *row, const struct column *column)
 	add_text(row, buf_str(&text));
 }
 
-// ---- all
+// ---- the columns of each kind
 
 #define WIDE 1
 #define OF(title, kind, wide, function, at, about) { .name = STR_INIT(title), .type = STR_INIT(kind), \

@@ -10,22 +10,22 @@
 
 struct column;
 
-// A row being written.
+// A row that is being written.
 struct row {
 	struct pool *pool;
 	const struct doc *object;
 	int64_t now_us;
-	size_t looks; // that the paths of all its cells may still take
+	size_t looks; // how many values the paths of its cells may still look at
 	struct buf *out;
 };
-// Writes one cell, JSON.
+// Writes one cell as JSON.
 typedef void cell_fn(struct row *row, const struct column *column);
 
 struct column {
 	struct str name, type, format, description;
 	int64_t priority;
 	cell_fn *cell;
-	struct str path_text;         // of a built-in column that shows a value: its path
+	struct str path_text;         // of a built-in column that shows a value: the path of the value
 	const struct jsonpath *path;  // NULL: none
 };
 
@@ -34,7 +34,7 @@ struct table_columns {
 	size_t n;
 };
 
-// The columns of a built-in kind behind the name; ends with an empty name. NULL: only its age.
+// The columns of a built-in kind after the name; the last has an empty name. NULL: the only other column is the age.
 const struct column *builtin_columns(struct str group, struct str kind);
 struct str age_since(const struct row *row, const struct doc *time);
 cell_fn cell_of_path, cell_of_name, cell_of_age;

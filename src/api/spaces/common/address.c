@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses: the space that a path names or the caller's credential stands for, and the type in it. Resolution grants
-// nothing: whose the space is was looked at by the policy step where the path names it, and is the caller's own else.
+// Addresses: find the space that a path names, or else the caller's own, and the type in it. This grants no rights: if the path
+// names a space, the policy step has checked the caller's right to it.
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
@@ -19,9 +19,9 @@ struct address target_address(const struct target *target)
 	return (struct address){ target->tenant, target->definition->type, target->space, target->name };
 }
 
-// ---- whose space
+// ---- the space
 
-// A path that names no space means that of its caller.
+// A path that names no space means the caller's own.
 static enum outcome read_realm(struct call *call, struct target *target)
 {
 	struct realm realm = call->realm;
@@ -47,9 +47,9 @@ enum outcome read_one_tenant(struct call *call, struct str *tenant)
 	return call_fail(call, OUTCOME_BAD_REQUEST, "\"" REALM_WORD_ALL "\" means every tenant: name one");
 }
 
-// ---- which type
+// ---- the type
 
-// "namespaces/N/status" is the status of the namespace N, not a type in it.
+// "namespaces/N/status" is the status of namespace N, not a type "status" in that namespace.
 static bool is_part_of_namespace(struct str plural)
 {
 	return str_eq(plural, STR("status")) || str_eq(plural, STR("finalize"));
@@ -88,7 +88,7 @@ static void read_names(const struct call *call, struct target *target, struct st
 	target->part = part_of(call_param(call, "subresource"));
 	if (target->name.p != NULL || !is_part_of_namespace(*plural))
 		return;
-	// As "tenants/T/status" is that of the Tenant object T.
+	// Likewise "tenants/T/status" is the status of the Tenant object T.
 	if (space.p == NULL && call_param(call, "tenant").p != NULL && call_param(call, "group").p == NULL) {
 		target->part = part_of(*plural);
 		target->name = call_param(call, "tenant");
@@ -109,7 +109,7 @@ static enum outcome fail_unknown(struct call *call)
 	return fail_about(call, OUTCOME_NOT_FOUND, &nothing, "the server could not find the requested resource");
 }
 
-// Only the system's own space has it.
+// For types that exist in the system space only.
 static enum outcome fail_system_only(struct call *call, const struct target *target)
 {
 	return call_fail(call, OUTCOME_FORBIDDEN, "%.*s belong to the system space alone",
@@ -124,7 +124,7 @@ unsigned part_verbs(const struct definition *definition, const struct definition
 	case PART_STATUS:
 		if (!version->has_status)
 			return 0;
-		// That of a tenant is told, not kept.
+		// The status of a Tenant is computed, not stored.
 		return has_identity(definition, "", "tenants") ? VERB_GET : VERB_GET | VERB_PATCH | VERB_UPDATE;
 	case PART_SCALE:
 		return version->has_scale ? VERB_GET | VERB_PATCH | VERB_UPDATE : 0;
@@ -169,12 +169,12 @@ static enum outcome check_scope(struct call *call, struct target *target)
 	return OUTCOME_OK;
 }
 
-// Is there such a verb for what is addressed, and for this caller?
+// Has the target this verb, and has it for this caller?
 static enum outcome check_verb(struct call *call, unsigned verb, const struct target *target)
 {
 	const struct definition *definition = target->definition;
 
-	// "namespaces/N/status" is read where namespaced objects are listed.
+	// The route for lists of namespaced objects also matches "namespaces/N/status", which is one object.
 	if (verb == VERB_LIST && target->name.p != NULL)
 		verb = VERB_GET;
 	if ((definition->verbs & part_verbs(definition, target->version, target->part) & verb) == 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON documents: as an answer, and what stands in the metadata of one.
+// JSON documents as answers, and members of an object's metadata.
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters of the query that are there or not, true or false.
+// Boolean parameters of the query.
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Query parameters and what Accept asks for. Unknown parameters mean nothing.
+// Parameters of the query and of Accept. Unknown parameters are ignored.
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
@@ -45,7 +45,7 @@ enum outcome read_field_manager(struct call *call)
 	return faults.n == 0 ? OUTCOME_OK : fail_invalid(call, NULL, STR(""), &faults);
 }
 
-// ---- how new
+// ---- resourceVersion
 
 static enum outcome fail_not_yet(struct call *call, uint64_t asked, uint64_t newest)
 {
@@ -61,7 +61,7 @@ static enum outcome fail_not_yet(struct call *call, uint64_t asked, uint64_t new
 	return OUTCOME_NOT_YET;
 }
 
-// What is read is always the present state, so that only a version that is still to come can't be had.
+// Reads always return the present state, so only a version that does not exist yet is refused.
 enum outcome read_version(struct call *call, uint64_t *version)
 {
 	struct str text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Status objects: how this API tells what became of a call that brings no object.
+// Status objects: the answers of calls that return no object, above all errors.
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
@@ -7,7 +7,7 @@
 #include "base/pool.h"
 #include "http/uri.h"
 
-// ---- what handlers say of their errors
+// ---- errors of handlers
 
 static void add_member(struct problem *problem, const char *name, struct str value)
 {
@@ -72,7 +72,7 @@ enum outcome fail_modified(struct call *call, const struct target *target, struc
 		STR_ARG(qualified_name(call->pool, target->definition)), STR_ARG(name));
 }
 
-// `ConfigMap "c1" is invalid`, `Widget.example.com "w" is invalid`.
+// The text `ConfigMap "c1" is invalid` or `Widget.example.com "w" is invalid`.
 static struct str invalid_text(struct call *call, const struct definition *definition, struct str name, struct str what)
 {
 	struct str kind = definition != NULL ? qualified(call->pool, definition->type->group, definition->kind) : STR("");
@@ -104,7 +104,7 @@ enum outcome fail_invalid(struct call *call, const struct definition *definition
 	return OUTCOME_BAD_DOCUMENT;
 }
 
-// What the registry's rules found, about this object.
+// Rewords faults that the registry's rules found, so that they are about this object.
 static enum outcome retell_invalid(struct call *call, const struct target *target, struct str name)
 {
 	const struct problem found = call->problem;
@@ -121,7 +121,7 @@ static enum outcome retell_invalid(struct call *call, const struct target *targe
 enum outcome told(struct call *call, const struct target *target, struct str name, enum outcome outcome)
 {
 	const struct type *type = target->definition->type;
-	bool retold = !call->problem.by_dialect; // what the registry said
+	bool retold = !call->problem.by_dialect; // the registry wrote it
 
 	switch (outcome) {
 	case OUTCOME_NOT_FOUND:
@@ -135,7 +135,7 @@ enum outcome told(struct call *call, const struct target *target, struct str nam
 	}
 }
 
-// ---- the object
+// ---- the Status object
 
 static void set_nonempty(struct call *call, struct doc *doc, const char *name, struct str value)
 {
@@ -170,7 +170,7 @@ void write_success(struct call *call, const struct target *target, struct str na
 
 static const struct {
 	enum outcome outcome;
-	int code; // 0: the outcome's own
+	int code; // 0: that of the outcome
 	const char *reason;
 } reasons[] = {
 	{ OUTCOME_UNAUTHENTICATED, 0, "Unauthorized" },
@@ -205,8 +205,8 @@ struct failure {
 	const char *reason;
 };
 
-// A space that is another's: the policy step knows it by the path's tenant alone, and says no more than that it isn't
-// there. Here that is 403, whether or not there is such a space.
+// The request is for another tenant's space. The policy step knows only the tenant in the path, and answers "not found". In this
+// API that is 403, whether or not the space exists.
 static bool is_stranger(const struct call *call, enum outcome outcome, const struct problem *problem)
 {
 	return outcome == OUTCOME_NOT_FOUND && problem->detail.n == 0 && call->match.method != NULL &&
@@ -315,7 +315,7 @@ static struct doc *causes_doc(struct call *call, const struct problem *problem)
 	return list;
 }
 
-// What the handler said it is about, else what the address says.
+// The object that an error is about: the one that the handler named, else that of the address.
 static struct doc *details_doc(struct call *call, const struct failure *failure, const struct problem *problem)
 {
 	struct doc *details = doc_new_object(call->pool);

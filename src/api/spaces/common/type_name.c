@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a type is called, and the addresses of its objects.
+// Names of types, and paths of their objects.
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Discovery: which groups, versions and types there are for the caller, and nothing else.
+// Discovery: the groups, versions and types that the caller may use.
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
@@ -11,7 +11,7 @@
 #include "http/conditional.h"
 #include "http/media.h"
 
-// The version of the API that is spoken; clients warn when theirs is far from it.
+// The version of the Kubernetes API that is reported; clients warn if theirs differs much from it.
 #define VERSION_MAJOR "1"
 #define VERSION_MINOR "20"
 
@@ -85,7 +85,8 @@ static bool has_version(const struct doc *versions, struct str version)
 	return false;
 }
 
-// "v10" before "v2" before "v1beta1" before "v1alpha1": by how sure they are, then by number; others last, by letters.
+// Order of versions: "v10", "v2", "v1beta1", "v1alpha1", by stability, then by number; other names come last, in order of their
+// bytes.
 struct version_rank {
 	bool known;
 	int ripeness; // 2: v1, 1: v1beta1, 0: v1alpha1
@@ -111,7 +112,7 @@ static struct version_rank rank_of(struct str version)
 	return rank;
 }
 
-// Does a come before b?
+// Is version a listed before version b?
 static bool is_preferred(struct str a, struct str b)
 {
 	struct version_rank x = rank_of(a), y = rank_of(b);
@@ -153,7 +154,7 @@ static bool has_reviews(struct str group)
 	return false;
 }
 
-// The versions of the group that any of its types is served in, the preferred one first; NULL: there is no such group.
+// The versions of a group that any of its types has, the preferred one first. NULL: there is no such group.
 static struct doc *group_doc(struct pool *pool, struct str group, const struct definition *const *list, size_t n)
 {
 	struct doc *doc = doc_new_object(pool), *found = doc_new_array(pool), *versions = doc_new_array(pool);
@@ -194,7 +195,7 @@ enum outcome get_apis(struct call *call)
 	for (const struct review_type *type = review_types; type->group != NULL; type++)
 		if (type == review_types || strcmp(type->group, type[-1].group) != 0)
 			doc_push(groups, group_doc(pool, str_c(type->group), list, n));
-	for (size_t i = 0; i < n; i++) { // by group; the core group, which comes first, is not one of these
+	for (size_t i = 0; i < n; i++) { // sorted by group; the core group comes first and is not listed here
 		struct str group = list[i]->type->group;
 		struct doc *one = str_eq(group, last) || has_reviews(group) ? NULL : group_doc(pool, group, list, n);
 		if (one != NULL)
@@ -267,7 +268,7 @@ static void set_names(struct pool *pool, struct doc *doc, const char *name, cons
 		doc_set(doc, str_c(name), list);
 }
 
-// Of a custom type, and of its parts: whose definition answers.
+// For a custom type and its parts: adds the tenant whose definition applies.
 static void set_tenant(struct pool *pool, struct doc *doc, const struct definition *definition)
 {
 	if (!definition->builtin)
@@ -291,7 +292,7 @@ static struct doc *type_doc(struct call *call, const struct definition *definiti
 	return doc;
 }
 
-// "widgets/status", "widgets/scale".
+// The entry for a part of a type, "widgets/status" or "widgets/scale".
 static struct doc *part_of_type(struct call *call, const struct definition *definition, enum part part, unsigned verbs)
 {
 	struct pool *pool = call->pool;
@@ -394,7 +395,8 @@ static struct openapi_type described(const struct definition *definition, const 
 	};
 }
 
-// kubectl asks by a name that is no media type, for its '@': where it stands nothing else is meant.
+// kubectl asks for protobuf by a name that is not a valid media type, because of its '@'. If Accept contains it, nothing else is
+// meant.
 static bool wants_json(const struct call *call)
 {
 	struct str accept = request_header(&call->request, "accept");
@@ -405,8 +407,8 @@ static bool wants_json(const struct call *call)
 	return media_is(str_c(call->produce_type), "application/json");
 }
 
-// Sets the ETag; does the client have what is behind it? Two tenants' documents differ, and so do those tags; that of the
-// document as JSON is another one.
+// Sets the ETag and returns whether the client has this document already. The tag is a hash of the document, so tenants with
+// different documents have different tags; the JSON form has another tag, too.
 static bool is_unchanged(struct call *call, struct str document)
 {
 	uint8_t digest[DIGEST_SHA256];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What types there are, what they are, and what the caller may do with them.
+// Which types exist, what they are, and what the caller may do with them.
 #ifndef TENURE_API_SPACES_DISCOVERY_DISCOVERY_H
 #define TENURE_API_SPACES_DISCOVERY_DISCOVERY_H
 
@@ -10,8 +10,8 @@
 #define REVIEWS_GROUP "authorization.k8s.io"
 #define WHO_GROUP "authentication.k8s.io"
 
-// What is asked and not stored, so that it has no definition; all in version v1. Ends with a group of NULL; of one group
-// behind each other.
+// Types of which objects are posted and answered, but not stored, so that they have no definition; all in version v1. Sorted by
+// group; ends with a group of NULL.
 struct review_type {
 	const char *group, *plural, *kind;
 };
@@ -22,14 +22,14 @@ struct verb_name {
 	const char *name;
 };
 extern const struct verb_name verb_names[]; // ends with a name of NULL
-// What of a type's verbs is for this caller, its role aside.
+// The verbs of a type that are possible for this caller, apart from its role.
 unsigned verbs_for(const struct call *call, const struct definition *definition);
-// All that the caller may use.
+// All definitions of which the caller may use objects.
 enum outcome read_definitions(struct call *call, const struct definition *const **list, size_t *n);
 
 // ---- explain.c
 
-// A definition in few words; NULL is null.
+// A definition in a short form; for NULL the JSON null.
 struct doc *definition_doc(struct pool *pool, const struct definition *definition);
 
 // ---- handlers

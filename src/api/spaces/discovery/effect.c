@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a change of sharing or of policy would do: it is made as it would be made, looked at and undone.
+// Shows what a change of sharing or policy would do: makes the change, reads its effects, and rolls it back.
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
@@ -21,7 +21,7 @@ struct proposal {
 	enum { MAKE, REPLACE, PATCH, DELETE } operation;
 };
 
-// ---- what is proposed
+// ---- reading the proposed change
 
 static enum outcome read_operation(struct call *call, const struct doc *body, struct proposal *proposal)
 {
@@ -47,7 +47,7 @@ static struct str text_member(const struct doc *object, const char *name)
 	return doc_get(object, str_c(name), &value) && doc_kind(value) == DOC_STRING ? doc_string(value) : STR_NONE;
 }
 
-// The type by the object's kind, in the version that it is written in.
+// Finds the type by the object's kind and apiVersion.
 static enum outcome read_type(struct call *call, const struct doc *object, struct target *target)
 {
 	bool is_tenant = str_eq(text_member(object, "kind"), STR("Tenant"));
@@ -72,7 +72,7 @@ static enum outcome read_type(struct call *call, const struct doc *object, struc
 		STR_ARG(group_version(call->pool, group, target->definition->versions[0].name)));
 }
 
-// A tenant's object belongs to that tenant, and only its policy and annotations are asked about.
+// A Tenant object must be the one that the address names, and only its policy and annotations may be proposed.
 static enum outcome check_tenant(struct call *call, const struct proposal *proposal)
 {
 	const struct target *target = &proposal->target;
@@ -113,7 +113,7 @@ static enum outcome read_proposal(struct call *call, struct proposal *proposal)
 	return target->definition->stored ? OUTCOME_OK : check_tenant(call, proposal);
 }
 
-// ---- made, to be undone
+// ---- making the change
 
 static enum outcome must_be_absent(void *arg, const uint8_t *etag)
 {
@@ -125,7 +125,7 @@ static enum outcome make_change(struct call *call, struct proposal *proposal)
 {
 	const struct target *target = &proposal->target;
 	const struct address address = target_address(target);
-	struct guard guard = { .sure = true }; // nobody's change can be lost
+	struct guard guard = { .sure = true }; // no other writer's change can be lost, since it is rolled back
 	struct edit edit = { change_apply, &proposal->change, proposal->operation == MAKE, target->version->name };
 	struct resource resource;
 	enum outcome outcome = OUTCOME_OK;
@@ -152,7 +152,7 @@ static enum outcome make_change(struct call *call, struct proposal *proposal)
 	}
 }
 
-// ---- told
+// ---- the answer
 
 static struct doc *effect_doc(struct pool *pool, const struct definition_effect *effect)
 {
@@ -192,7 +192,7 @@ static enum outcome read_page(struct call *call, struct str *marker, uint64_t *l
 	return OUTCOME_OK;
 }
 
-// "widgets.example.com"; plural p NULL of a Tenant.
+// The group and plural name of the definition, from "widgets.example.com"; plural p is NULL for a Tenant.
 static void definition_names(const struct target *target, struct str *group, struct str *plural)
 {
 	size_t dot = str_find(target->name, '.', 0);
@@ -226,7 +226,7 @@ enum outcome tell_effect(struct call *call)
 		outcome = definition_survey_end(call->registry, survey, marker, limit, &effects);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	response_reset(&call->response, call->pool); // of what the change itself would have answered
+	response_reset(&call->response, call->pool); // discards what the change itself has answered
 	write_effects(call, &effects);
 	return OUTCOME_OK;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types that a tenant may use; which definition of one answers for it, and by which rule.
+// The types that a tenant may use: which definition applies to each, and by which rule.
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
@@ -53,7 +53,7 @@ enum outcome explain_type(struct call *call)
 	doc_set_str(pool, doc, "rule", str_c(reason.rule));
 	if (reason.policy != NULL)
 		doc_set_str(pool, doc, "policy", str_c(reason.policy));
-	// What the system has and does not share with this tenant is not the tenant's to know.
+	// A definition of the system that is not shared with this tenant must not become known to it.
 	bool tells = call->who.role == ROLE_OPERATOR || reason.shared == NULL || reason.in_range || reason.shared->forced;
 	doc_set_str(pool, doc, "detail", tells || reason.own != NULL ? reason.detail :
 		STR("nobody that the tenant could have it from defines it"));

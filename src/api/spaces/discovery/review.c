@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the caller may do, asked by the caller: the answers follow from the same definitions and roles as the calls.
+// Reviews: a caller asks what it may do. The answers follow from the same definitions and roles as the calls themselves.
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
@@ -50,7 +50,7 @@ static bool is_any(struct str s)
 	return str_eq(s, STR("*"));
 }
 
-// Of everything ("*" for the verb) that there is each has to be allowed.
+// If the verb is "*", all verbs that exist must be allowed.
 static bool may_all(const struct call *call, const struct definition *definition, struct str verb, unsigned there)
 {
 	unsigned asked = is_any(verb) ? definition->verbs & there & ~(unsigned)VERB_WATCH : verb_from(verb);
@@ -61,14 +61,14 @@ static bool may_all(const struct call *call, const struct definition *definition
 	return asked != 0;
 }
 
-// Tenants have to do with their own Tenant object alone.
+// A tenant may use only its own Tenant object.
 static bool is_other_tenant(const struct call *call, const struct definition *definition, struct str name)
 {
 	return has_identity(definition, "", "tenants") && call->who.role != ROLE_OPERATOR && name.n > 0 &&
 	       !str_eq(name, call->who.tenant);
 }
 
-// What belongs to its tenant, or to the service, is nobody's to delete.
+// Nobody can delete a namespace "default" or the system's Tenant object.
 static bool is_kept(const struct definition *definition, const struct question *question)
 {
 	if (!str_eq(question->verb, STR("delete")))
@@ -85,7 +85,7 @@ static bool is_review(const struct question *question)
 	return false;
 }
 
-// The verbs there are of what is asked about; 0: the version or the subresource is not there.
+// The verbs that exist for what the question is about; 0: the version or the subresource does not exist.
 static unsigned verbs_there(const struct definition *definition, const struct question *question)
 {
 	const struct definition_version *version = definition_storage(definition);
@@ -136,7 +136,7 @@ static enum outcome answer(struct call *call, const struct question *question, b
 	}
 	enum outcome outcome = definition_find(call->registry, caller_tenant(call), question->group, question->resource,
 		&definition, NULL);
-	// Types of other tenants' are not the operator's own, and yet nobody keeps it from them.
+	// An operator may use types of other tenants, although they don't apply to the operator's own space.
 	if (outcome == OUTCOME_NOT_FOUND) {
 		*reason = operator ? STR("") : STR("there is no such type for this tenant");
 		return OUTCOME_OK;
@@ -148,7 +148,7 @@ static enum outcome answer(struct call *call, const struct question *question, b
 
 // ---- paths
 
-// Of "/api/v1/tenants/T/…" the tenant, of "/spaces/T/…" too; STR_NONE: it names none.
+// The tenant in "/api/v1/tenants/T/…" or "/spaces/T/…"; STR_NONE if the path names none.
 static struct str tenant_in(struct str path)
 {
 	struct str rest = str_part(path, 1, path.n), segment, last = STR("");
@@ -164,7 +164,7 @@ static struct str tenant_in(struct str path)
 	return STR_NONE;
 }
 
-// Discovery and versions are for everybody that is somebody; below that a path may name a space.
+// All authenticated callers may read discovery and versions; below these a path may name a space.
 static bool may_get_path(const struct call *call, const struct doc *attributes)
 {
 	struct str verb = text_of(attributes, "verb"), path = text_of(attributes, "path");
@@ -242,7 +242,7 @@ enum outcome create_access_review(struct call *call)
 	return OUTCOME_CREATED;
 }
 
-// ---- all at once
+// ---- reviews of all rules
 
 static struct doc *list_of(struct pool *pool, struct str item)
 {
@@ -263,7 +263,7 @@ static struct doc *new_rule(struct pool *pool, struct doc *rules, struct doc *ve
 	return rule;
 }
 
-// What may be done with a type's objects, or that part of them; nothing where that is nothing.
+// Adds a rule with the verbs that the caller may use on a type's objects, or on a part of them; none if there are no verbs.
 static void add_rule(struct call *call, const struct definition *definition, enum part part, struct doc *rules)
 {
 	unsigned there = part_verbs(definition, definition_storage(definition), part);
@@ -288,7 +288,7 @@ static struct doc *rules_doc(struct call *call, const struct definition *const *
 	struct pool *pool = call->pool;
 	struct doc *rules = doc_new_array(pool);
 
-	// Nothing is refused to an operator, whose own space and types are not all that there is.
+	// Operators may do everything, not only in their own space and with the types that apply to it.
 	if (call->who.role == ROLE_OPERATOR)
 		new_rule(pool, rules, list_of(pool, STR("*")), STR("*"), STR("*"));
 	for (const struct review_type *type = review_types; type->group != NULL; type++)
@@ -339,7 +339,7 @@ enum outcome create_rules_review(struct call *call)
 	return OUTCOME_CREATED;
 }
 
-// ---- who asks
+// ---- reviews of the caller itself
 
 enum outcome create_self_review(struct call *call)
 {

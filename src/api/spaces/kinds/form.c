@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form of built-in kinds: what their members have to be, since clients that have these kinds compiled in can't read an
-// object where a member is of another type; and what people read of an object where its writer said nothing.
+// The form of built-in kinds: the types of their members, because clients with these kinds compiled in can't read an object with
+// a member of another type; and the defaults of members that a writer left out.
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
@@ -8,7 +8,7 @@
 #include "api/spaces/schema/openapi_internal.h"
 #include "base/pool.h"
 
-// ---- what members have to be
+// ---- types of members
 
 static bool is_base64(struct str s)
 {
@@ -24,7 +24,7 @@ static bool is_base64(struct str s)
 	return s.n % 4 == 0;
 }
 
-// NULL: it is right; else what it must be.
+// Returns NULL if the value has the right type, else what it must be.
 static const char *wrong_scalar(enum field_type type, const struct doc *value)
 {
 	enum doc_kind kind = doc_kind(value);
@@ -109,7 +109,7 @@ static void check_members(struct field_faults *faults, const struct builtin_fiel
 	for (const struct builtin_field *field = fields; field->name != NULL; field++) {
 		const struct field_path at = field_name(up, str_c(field->name));
 		const struct doc *value = NULL;
-		// What is null is not there.
+		// A member that is null counts as absent.
 		if (!doc_get(object, str_c(field->name), &value) || value == NULL)
 			continue;
 		switch (field->type) {
@@ -137,7 +137,7 @@ enum outcome check_builtin_form(const struct change_of_object *change, const str
 	struct field_faults faults = field_faults_new(change->call->pool);
 	const struct builtin_kind *kind;
 
-	// The registry knows more of definitions, and has better words.
+	// The registry checks definitions itself, in more detail.
 	if (!definition->builtin || has_identity(definition, CRD_GROUP, CRD_PLURAL))
 		return OUTCOME_OK;
 	kind = builtin_kind(definition->type->group, definition->kind);
@@ -146,11 +146,11 @@ enum outcome check_builtin_form(const struct change_of_object *change, const str
 	return faults.n == 0 ? OUTCOME_OK : fail_invalid(change->call, definition, change->target->name, &faults);
 }
 
-// ---- what they are where nobody said so
+// ---- defaults
 
-// Each step of a path is a member's name; an array stands for all its elements.
+// Each step of a path is a member's name; if the value there is an array, the path applies to each of its elements.
 static const struct {
-	const char *plural; // of the core group
+	const char *plural; // a kind of the core group
 	const char *path[4];
 	const char *value;
 } presets[] = {

@@ -1,65 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
-// The built-in kinds: form, rules, and what is special about some. Names and labels of all.
+// The built-in kinds: their form, their rules and special cases; names and labels of all objects.
 #ifndef TENURE_API_SPACES_KINDS_KINDS_H
 #define TENURE_API_SPACES_KINDS_KINDS_H
 
 #include "api/spaces/common/spaces.h"
 
-// ---- kinds/form.c
+// ---- form.c
 
-// Are the members of a built-in object's body of the types that its kind gives them? OUTCOME_OK; _BAD_DOCUMENT, told as
-// 422 Invalid, with their paths.
+// Have the members of a built-in object's body the types that its kind requires? OUTCOME_OK; _BAD_DOCUMENT, answered as 422
+// Invalid with the paths of the faults.
 enum outcome check_builtin_form(const struct change_of_object *change, const struct doc *body);
-// The body, or a copy, with what such an object is where its writer said nothing: a secret Opaque, a port TCP.
+// The body, or a copy of it, with the defaults of its kind: a secret is Opaque, a port TCP.
 struct doc *fill_builtin(struct pool *pool, const struct definition *definition, struct doc *body);
 
-// ---- kinds/rules.c
+// ---- rules.c
 
-// Does a built-in object say what its kind has to, as the Kubernetes API server asks: ports in range, keys of the right
-// form, containers in a pod? before: the stored body, NULL for a new object; a body that does not change is not looked at,
-// so that labels and finalizers of what was stored by other rules can change. meta, body: as they are to be stored.
-// OUTCOME_OK; _BAD_DOCUMENT, told as 422 Invalid, with the fields.
+// Does a built-in object follow the rules of its kind, like those of the Kubernetes API server: ports in range, keys of the right
+// form, containers in a pod? before: the stored body, NULL for a new object. A body that does not change is not checked, so that
+// labels and finalizers of an object stored under other rules can be changed. meta, body: as they will be stored. OUTCOME_OK;
+// _BAD_DOCUMENT, answered as 422 Invalid with the fields.
 enum outcome check_builtin_rules(const struct change_of_object *change, const struct doc *before, const struct doc *meta,
 	const struct doc *body);
 
-// ---- scale.c: the part of that name
+// ---- scale.c: the part "scale" of an object
 
-// An object as a Scale.
+// The object in the form of a Scale.
 struct doc *scale_of(struct pool *pool, const struct target *target, const struct doc *object);
-// The stored body with what a changed Scale wants. OUTCOME_OK, or _BAD_DOCUMENT with call->problem set.
+// The stored body with the changes of a Scale. OUTCOME_OK, or _BAD_DOCUMENT with call->problem set.
 enum outcome scaled_body(const struct change_of_object *change, const struct doc *scale, const struct doc *stored,
 	struct doc **body);
 
-// ---- namespaces.c: their status
+// ---- namespaces.c: the status of namespaces
 
-// From the stored body to what is told, with a comma before it.
+// Appends the status for an answer, with a comma before it. body: the stored body.
 void add_namespace_status(struct pool *pool, const struct resource *resource, struct str body, struct buf *out);
-// Is its spec of the right form? OUTCOME_OK, or _BAD_DOCUMENT with call->problem set.
+// Checks the form of spec. OUTCOME_OK, or _BAD_DOCUMENT with call->problem set.
 enum outcome read_namespace_spec(const struct change_of_object *change, const struct doc *body);
-// From what came to what is stored: the conditions; what else it says has to be right.
-// OUTCOME_OK, or _BAD_DOCUMENT with call->problem set.
+// Changes the client's body to what is stored: only the conditions are kept; other members must be valid. OUTCOME_OK, or
+// _BAD_DOCUMENT with call->problem set.
 enum outcome read_namespace_status(const struct change_of_object *change, const struct resource *current,
 	struct doc *body);
 
-// ---- names.c: names and labels as this API has them
+// ---- names.c: names and labels
 
-// Adds what is wrong with the name of a new object.
+// Adds the faults of the name of a new object.
 void check_name(const struct definition *definition, struct str name, struct field_faults *faults);
-// Each adds what is wrong with text, which stands at that path: [a-z0-9]([-a-z0-9]*[a-z0-9])? of up to 63 characters; the
-// same beginning with a letter; such parts with dots between them, up to 253 characters.
+// Each adds the fault of text, which stands at that path. A label is [a-z0-9]([-a-z0-9]*[a-z0-9])? of at most 63 characters; a
+// 1035 label begins with a letter; a subdomain consists of labels with dots between them, at most 253 characters.
 void check_dns_label(struct str text, const struct field_path *at, struct field_faults *faults);
 void check_dns_1035_label(struct str text, const struct field_path *at, struct field_faults *faults);
 void check_dns_subdomain(struct str text, const struct field_path *at, struct field_faults *faults);
-// An object of labels at any path; labels may be NULL. check_labels: metadata.labels.
+// Checks an object of labels at that path; labels may be NULL. check_labels() does so for metadata.labels.
 void check_label_map(const struct doc *labels, const struct field_path *at, struct field_faults *faults);
 void check_labels(const struct doc *labels, struct field_faults *faults);
 void check_annotations(const struct doc *annotations, struct field_faults *faults);
-// before: those of an object that only waits for them, which get no more; else NULL.
+// before: the stored finalizers of an object whose deletion waits for them, to which none may be added; else NULL.
 void check_finalizers(const struct doc *finalizers, const struct doc *before, struct field_faults *faults);
 void check_owners(const struct doc *owners, struct field_faults *faults);
-// "name", "example.com/name": of labels, annotations, finalizers.
+// Is it "name" or "example.com/name", the form of keys of labels, annotations and finalizers?
 bool is_label_key(struct str key);
-// A name that begins so and that nobody has.
+// Makes a name of the prefix and random characters, which no object has yet.
 struct str generated_name(struct pool *pool, struct str prefix);
 
 #endif

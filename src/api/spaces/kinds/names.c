@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names and labels. Other dialects take any text for a name; what is made here is of use to all who read it here.
+// Names and labels. Other dialects accept any text as a name, but names created here must work for all clients of this API.
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
@@ -20,7 +20,7 @@ static bool is_alnum(char c)
 	return is_lower_alnum(c) || (c >= 'A' && c <= 'Z');
 }
 
-// [a-z0-9]([-a-z0-9]*[a-z0-9])?
+// Has it the form [a-z0-9]([-a-z0-9]*[a-z0-9])?, with at most 63 characters?
 static bool is_dns_label(struct str s)
 {
 	if (s.n == 0 || !is_lower_alnum(s.p[0]) || !is_lower_alnum(s.p[s.n - 1]))
@@ -41,7 +41,7 @@ static bool is_dns_subdomain(struct str s)
 	return good;
 }
 
-// Beginning and ending with a letter or digit, with -, _ and . between.
+// Does it begin and end with a letter or digit, with letters, digits, -, _ and . between?
 static bool is_label_name(struct str s)
 {
 	if (s.n == 0 || s.n > LABEL_MAX || !is_alnum(s.p[0]) || !is_alnum(s.p[s.n - 1]))
@@ -61,7 +61,7 @@ bool is_label_key(struct str key)
 	return is_dns_subdomain(str_part(key, 0, slash)) && is_label_name(str_part(key, slash + 1, key.n));
 }
 
-// Annotations may have capital letters in their prefixes.
+// Prefixes of annotation keys may contain capital letters.
 static bool is_label_key_of_any_case(struct str key)
 {
 	char lower[SUBDOMAIN_MAX + 1 + LABEL_MAX];
@@ -130,7 +130,7 @@ void check_name(const struct definition *definition, struct str name, struct fie
 		check_dns_subdomain(name, &at, faults);
 }
 
-// A key that is too long is told so; all else that is wrong with it by the form it should have.
+// Adds a fault for a key that is too long, or else for one of a wrong form.
 static void check_key(struct str key, bool good, const struct field_path *at, struct field_faults *faults)
 {
 	size_t slash = str_find(key, '/', 0);
@@ -222,7 +222,7 @@ void check_owners(const struct doc *owners, struct field_faults *faults)
 		field_invalid(faults, &at, owners, "only one reference can have controller set to true");
 }
 
-// Without vowels, so that no words come out.
+// Random characters without vowels, so that they form no words.
 struct str generated_name(struct pool *pool, struct str prefix)
 {
 	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The status of a namespace: its phase is what the registry knows, its conditions are stored for those who set them.
+// The status of a namespace: the registry knows its phase; clients set its conditions, which are stored.
 #include "base/base.h"
 
 #include "api/documents.h"
@@ -13,7 +13,7 @@ static struct str phase_of(const struct resource *resource)
 	return resource->doomed_us != 0 ? STR("Terminating") : STR("Active");
 }
 
-// NULL where there are none, or what another dialect stored is not of their form.
+// The stored conditions; NULL if there are none, or if another dialect stored something of another form.
 static const struct doc *conditions_of(const struct doc *body)
 {
 	const struct doc *status, *conditions;
@@ -27,7 +27,7 @@ static const struct doc *conditions_of(const struct doc *body)
 	return conditions;
 }
 
-// What a namespace that waited for its content told of that, and that was recovered since, is not so any more.
+// Is it a condition about waiting for deletion? In a namespace that was recovered such conditions are no longer true.
 static bool is_of_its_end(const struct doc *condition)
 {
 	const struct doc *type;
@@ -67,9 +67,9 @@ void add_namespace_status(struct pool *pool, const struct resource *resource, st
 	buf_addc(out, '}');
 }
 
-// ---- written
+// ---- writes
 
-// "kubernetes", or "example.com/name".
+// Is it "kubernetes" or of the form "example.com/name"?
 static bool is_finalizer(const struct doc *value)
 {
 	return doc_kind(value) == DOC_STRING && (str_eq(doc_string(value), STR("kubernetes")) ||

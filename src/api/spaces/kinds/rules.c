@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What objects of built-in kinds have to say beyond having members of the right types. Config maps, secrets, volumes and
-// daemon sets are here; pods and services have files of their own.
+// Rules of built-in kinds that go beyond the types of members. Config maps, secrets, volumes and daemon sets are here; pods and
+// services have files of their own.
 #include "base/base.h"
 
 #include <arpa/inet.h>
@@ -12,7 +12,7 @@
 
 enum { DATA_MAX = 1 << 20, KEY_MAX = 253, PORT_NAME_MAX = 15 };
 
-// ---- reading
+// ---- reading members
 
 const struct doc *rule_member(const struct doc *object, const char *name)
 {
@@ -36,7 +36,7 @@ bool rule_integer(const struct doc *object, const char *name, int64_t *value)
 	return doc_kind(number) == DOC_NUMBER && doc_i64(number, value);
 }
 
-// ---- one value
+// ---- checks of one value
 
 static bool is_lower_alnum(char c)
 {
@@ -150,7 +150,7 @@ static long double quantity_factor(struct str suffix)
 	return 0;
 }
 
-// "e3", "E-2": the power of ten; false: it is none that a quantity has.
+// Reads an exponent, "e3" or "E-2", as a power of ten. False: a quantity can't have it.
 static bool quantity_exponent(struct str suffix, long double *factor)
 {
 	struct str digits = str_part(suffix, 1, suffix.n);
@@ -294,7 +294,7 @@ static void check_key(struct field_faults *faults, const struct field_path *up, 
 		field_invalid_text(faults, &at, key, "must not start with '..'");
 }
 
-// How many bytes base64 stands for. Its form has been checked.
+// The number of bytes that base64 stands for. Its form was checked before.
 static size_t decoded_size(struct str base64)
 {
 	size_t padding = 0;
@@ -331,12 +331,12 @@ static void check_config_map(struct field_faults *faults, const struct doc *body
 	check_size(faults, &whole, bytes);
 }
 
-// A secret of this type has these keys; or one of them.
+// Keys that a secret of a type must have: all of them or, if `any` is set, one of them.
 static const struct {
 	const char *type, *keys[2];
 	bool any;     // one of them is enough
-	bool filled;  // and is not empty
-	bool is_json; // and holds a document
+	bool filled;  // it must not be empty
+	bool is_json; // it must contain a JSON document
 } secret_types[] = {
 	{ "kubernetes.io/dockercfg", { ".dockercfg" }, false, false, true },
 	{ "kubernetes.io/dockerconfigjson", { ".dockerconfigjson" }, false, false, true },
@@ -379,7 +379,7 @@ static void check_is_json(struct field_faults *faults, const struct field_path *
 
 	if (doc_parse_json(faults->pool, base64_decoded(faults->pool, base64), limits, &doc, &error))
 		return;
-	// The secret itself is not shown, nor what the parser says of it.
+	// Neither the secret nor the parser's error message is shown, because the message may quote the secret.
 	field_fault_add(faults, at, FIELD_INVALID, STR("\"<secret contents redacted>\""), "must be a JSON document");
 }
 
@@ -552,7 +552,7 @@ static void check_daemon_set(struct field_faults *faults, const struct doc *body
 		field_not_supported(faults, &of_policy, policy, always);
 }
 
-// ---- all
+// ---- the rules of each kind
 
 enum outcome check_builtin_rules(const struct change_of_object *change, const struct doc *before, const struct doc *meta,
 	const struct doc *body)

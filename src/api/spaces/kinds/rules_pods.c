@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pod has to say, or the template of pods.
+// Rules of pods and of pod templates.
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
@@ -51,10 +51,10 @@ static void check_volume(struct field_faults *faults, const struct field_path *a
 
 // ---- containers
 
-// What is known while the containers of a pod are gone through.
+// What the checks of a pod's containers need.
 struct pod_check {
 	struct field_faults *faults;
-	const struct str *volumes; // their names, sorted
+	const struct str *volumes; // names of the pod's volumes, sorted
 	size_t n_volumes;
 };
 
@@ -117,7 +117,7 @@ static void check_mount(const struct pod_check *check, const struct field_path *
 		field_invalid_text(check->faults, &of_path, rule_text(mount, "mountPath"), "must be unique");
 }
 
-// Each amount is a quantity of 0 or more; a request is not above its limit.
+// Each amount must be a quantity of 0 or more, and a request must not exceed its limit.
 static void check_resources(struct field_faults *faults, const struct field_path *up, const struct doc *resources)
 {
 	static const char *const names[] = { "limits", "requests" };
@@ -214,7 +214,7 @@ static void check_container(const struct pod_check *check, const struct field_pa
 	check_probe(faults, at, container, "startupProbe");
 }
 
-// The containers of both lists have names of their own.
+// Names of containers must be unique in both lists together.
 static void check_containers(const struct pod_check *check, const struct field_path *up, const struct doc *spec)
 {
 	static const char *const lists[] = { "initContainers", "containers" };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a service has to say.
+// Rules of services.
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
@@ -9,7 +9,7 @@
 
 enum { NODE_PORT_MIN = 30000, NODE_PORT_MAX = 32767 };
 
-// The ports of a service, and which of them repeat an earlier one's name, or its number and protocol.
+// The ports of a service, with the ones that repeat an earlier port's name, or its number and protocol.
 struct service_ports {
 	const struct doc *list;
 	size_t n;
@@ -133,7 +133,7 @@ static void check_selector(struct field_faults *faults, const struct field_path 
 	check_label_map(rule_member(spec, "selector"), &at, faults);
 }
 
-// An address that a service had is its own for as long as it has one.
+// A service that has an address keeps it; it can't be changed to another one.
 static void check_kept(struct field_faults *faults, const struct field_path *up, const struct doc *old, const struct doc *spec)
 {
 	const struct field_path of_ips = field_name(up, STR("clusterIPs")), first = field_index(&of_ips, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part "scale" of a custom type's objects: how many are wanted and how many there are, as a Scale, wherever in the
-// object its definition says they stand.
+// The part "scale" of a custom type's objects. A Scale has the wanted and the present number of replicas; the definition has the
+// paths at which the object contains them.
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
@@ -19,7 +19,7 @@ static struct str path_of(const struct target *target, const char *name)
 	return doc_string(path);
 }
 
-// ".spec.replicas", from the object on. NULL: there is nothing.
+// The value at a path such as ".spec.replicas"; NULL if there is none.
 static const struct doc *at_path(const struct doc *object, struct str path)
 {
 	struct str rest = str_part(path, 1, path.n), name;
@@ -31,7 +31,7 @@ static const struct doc *at_path(const struct doc *object, struct str path)
 	return at;
 }
 
-// body with value there: a copy; objects on the way are made where they are missing.
+// A copy of body with value at the path; missing objects on the way are created.
 static struct doc *with_at_path(struct pool *pool, const struct doc *body, struct str path, struct doc *value)
 {
 	struct doc *copy = doc_kind(body) == DOC_OBJECT ? doc_copy(pool, body) : doc_new_object(pool);

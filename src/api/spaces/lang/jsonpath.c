@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/pool.h"
 
-// Steps of a path; values looked at to follow it.
+// STEPS_MAX: most steps of a path.
 enum { STEPS_MAX = 32 };
 
 enum step_kind { STEP_MEMBER, STEP_INDEX, STEP_SLICE, STEP_ALL, STEP_DESCEND, STEP_UNION, STEP_FILTER };
@@ -14,16 +14,16 @@ enum comparison { COMPARE_EXISTS, COMPARE_EQUAL, COMPARE_DIFFERS, COMPARE_LESS, 
 	COMPARE_MOST };
 
 struct filter {
-	const struct jsonpath *path; // behind the "@"
+	const struct jsonpath *path; // the path after "@"
 	enum comparison comparison;
 	const struct doc *value;
 };
 
 struct step {
 	enum step_kind kind;
-	struct str name;         // MEMBER; DESCEND, p NULL there for everything
-	int64_t from, to;        // INDEX: from; SLICE, INT64_MAX: to the end
-	const struct step *list; // UNION: of MEMBER and INDEX
+	struct str name;         // of MEMBER and DESCEND; p NULL in DESCEND: any name
+	int64_t from, to;        // INDEX: only from; SLICE: to INT64_MAX means to the end
+	const struct step *list; // UNION: its MEMBER and INDEX steps
 	size_t n;
 	struct filter filter;
 };
@@ -33,7 +33,7 @@ struct jsonpath {
 	size_t n;
 };
 
-// ---- reading
+// ---- parsing
 
 struct path_reading {
 	struct pool *pool;
@@ -74,7 +74,7 @@ static bool ends_name(char c)
 	return c == '\0' || memchr(".[]()=!<>,}'\" ", c, 14) != NULL;
 }
 
-// A name after a point; a backslash makes the next character part of it: .metadata.labels.example\.com/app
+// Reads a name after a dot; a backslash makes the next character part of it: .metadata.labels.example\.com/app
 static bool read_name(struct path_reading *reading, struct str *name)
 {
 	struct buf out = buf_new(reading->pool, 32);
@@ -141,7 +141,7 @@ static bool read_literal(struct path_reading *reading, const struct doc **value)
 	return true;
 }
 
-// Behind "?(".
+// Reads a filter; the reader is behind its "?(".
 static bool read_filter(struct path_reading *reading, struct step *step)
 {
 	static const struct { const char *sign; enum comparison comparison; } signs[] = {
@@ -170,7 +170,7 @@ static bool read_filter(struct path_reading *reading, struct step *step)
 	return take(reading, ")") || fail(reading, "\")\" is expected behind a filter");
 }
 
-// A name in quotes, or an index.
+// Reads a name in quotes, or an index.
 static bool read_choice(struct path_reading *reading, struct step *step)
 {
 	skip_blanks(reading);
@@ -187,7 +187,7 @@ static bool read_slice(struct path_reading *reading, struct step *step)
 	return peek(reading) == ']' || read_integer(reading, &step->to);
 }
 
-// Behind the first of several.
+// Reads the other members of a union; the first was read.
 static bool read_union(struct path_reading *reading, struct step *step)
 {
 	struct step *list = POOL_ARRAY(reading->pool, struct step, STEPS_MAX);
@@ -204,7 +204,7 @@ static bool read_union(struct path_reading *reading, struct step *step)
 	return true;
 }
 
-// Behind "[".
+// Reads what stands in brackets; the reader is behind the "[".
 static bool read_brackets(struct path_reading *reading, struct step *step)
 {
 	bool read;
@@ -248,7 +248,7 @@ static bool read_step(struct path_reading *reading, struct step *step)
 	return read_name(reading, &step->name);
 }
 
-// inside: a filter, which ends a path otherwise than the text's end or a brace.
+// inside: within a filter, where a path may end before the text does.
 static bool read_steps(struct path_reading *reading, struct jsonpath *path, bool inside)
 {
 	path->steps = POOL_ARRAY(reading->pool, struct step, STEPS_MAX);
@@ -284,11 +284,11 @@ bool jsonpath_parse(struct pool *pool, struct str text, const struct jsonpath **
 	return true;
 }
 
-// ---- following
+// ---- evaluating
 
 struct following {
 	struct pool *pool;
-	size_t looks; // what is left of them
+	size_t looks; // how many values may still be looked at
 };
 
 struct found {
@@ -337,7 +337,7 @@ static void add_all(struct following *following, struct found *found, const stru
 		add_found(found, it.value);
 }
 
-// Recurses as deep as the object is.
+// Recursive; the depth is that of the object.
 static void add_below(struct following *following, struct found *found, const struct doc *value, struct str name)
 {
 	const struct doc *member;
@@ -434,7 +434,7 @@ static void go(struct following *following, struct found *found, const struct st
 	}
 }
 
-// Room is needed beyond one value only where a step leads to several.
+// Most paths give one value; more room is needed only if a step can lead to several.
 static size_t room_for(const struct jsonpath *path)
 {
 	for (size_t i = 0; i < path->n; i++) {

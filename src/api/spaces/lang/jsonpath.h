@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSONPath of printer columns: .spec.size, ['a.b'], [0], [-1], [1:3], [*], .*, ..name, [0,2], and filters
-// [?(@.type=="Ready")] with == != < <= > >= on a member and a text, number, true or false, or a member alone. Braces
-// around the whole are allowed, functions and scripts don't exist.
+// [?(@.type=="Ready")]. A filter compares a member with a text, number, true or false by == != < <= > >=, or tests that the
+// member exists. Braces around the whole path are allowed. Functions and scripts are not supported.
 #ifndef TENURE_API_SPACES_LANG_JSONPATH_H
 #define TENURE_API_SPACES_LANG_JSONPATH_H
 
@@ -11,11 +11,11 @@ struct jsonpath;
 
 enum { JSONPATH_FOUND_MAX = 1000 };
 
-// Lives in pool, and so must text. False: *error.
+// Parses text. The path lives in pool and refers to text, which must live as long. False: *error says why.
 bool jsonpath_parse(struct pool *pool, struct str text, const struct jsonpath **path, struct str *error);
-// What the path leads to, in the object's order: an array in pool of *n values, JSONPATH_FOUND_MAX at most. Values are the
-// object's own; what is missing is not among them. *looks: how many values it may look at, of which it leaves what it did
-// not need; with none left it ends with what it has.
+// The values that the path leads to, in the object's order: an array in pool of *n values, at most JSONPATH_FOUND_MAX. Values
+// belong to the object; missing ones are left out. *looks: how many values it may look at; those used are subtracted. If none are
+// left, it returns what it has found so far.
 const struct doc *const *jsonpath_find(struct pool *pool, const struct jsonpath *path, const struct doc *object,
 	size_t *looks, size_t *n);
 

@@ -6,7 +6,7 @@
 
 enum operation { OP_IN, OP_NOT_IN, OP_EXISTS, OP_NOT_EXISTS, OP_GREATER, OP_LESS };
 
-// What a selector may have: more would only cost time.
+// Limits of a selector; larger ones would only cost time.
 enum { TERMS_MAX = 1000, VALUES_MAX = 10000, LABEL_VALUE_MAX = 63, LABEL_NAME_MAX = 63, LABEL_PREFIX_MAX = 253 };
 
 struct requirement {
@@ -22,7 +22,7 @@ struct label_selector {
 	size_t n;
 };
 
-// ---- reading labels' selectors
+// ---- parsing label selectors
 
 struct selector_reading {
 	struct pool *pool;
@@ -69,7 +69,7 @@ static bool take(struct selector_reading *reading, char c)
 	return true;
 }
 
-// A run of other characters, which may be empty.
+// Reads a word: characters that are neither blanks nor operators. It may be empty.
 static struct str word(struct selector_reading *reading)
 {
 	size_t from;
@@ -87,7 +87,7 @@ static bool is_alphanumeric(char c)
 	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-// Letters and digits, with "-", "_" and "." between them.
+// Does it consist of letters and digits, with "-", "_" and "." between them?
 static bool is_label_text(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -125,7 +125,7 @@ static int compare_values(const void *a, const void *b)
 	return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-// "(x, y)".
+// Reads a list of values, "(x, y)".
 static bool read_values(struct selector_reading *reading, struct requirement *requirement)
 {
 	struct str list[64], *values = list;
@@ -181,7 +181,7 @@ static bool read_number(struct selector_reading *reading, struct requirement *re
 	return parse_i64(word(reading), &requirement->number) || fail(reading, "< and > compare with an integer");
 }
 
-// Behind the key.
+// Reads the operator and the values after a key.
 static bool read_operation(struct selector_reading *reading, struct requirement *requirement)
 {
 	size_t before = reading->at;
@@ -306,7 +306,7 @@ bool label_selector_is_empty(const struct label_selector *selector)
 
 struct field_term {
 	struct str field, value;
-	bool differs; // !=
+	bool differs; // the operator is !=
 };
 
 struct field_selector {
@@ -314,7 +314,7 @@ struct field_selector {
 	size_t n;
 };
 
-// The end of the term that begins at from: a comma without a backslash before it.
+// The end of the term that begins at from: the first comma without a backslash before it.
 static size_t term_end(struct str text, size_t from)
 {
 	while (from < text.n && text.p[from] != ',')

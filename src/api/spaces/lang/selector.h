@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Label and field selectors: which objects of a list are meant.
+// Label and field selectors, which select the objects of a list.
 #ifndef TENURE_API_SPACES_LANG_SELECTOR_H
 #define TENURE_API_SPACES_LANG_SELECTOR_H
 
 #include "repr/json/doc.h"
 
-// "a=b", "a==b", "a!=b", "a in (x, y)", "a notin (x)", "a", "!a", "a>5", "a<5"; commas between them mean and. What must
-// not be is true of an object without the label, too. "" means all.
+// Syntax of label selectors: "a=b", "a==b", "a!=b", "a in (x, y)", "a notin (x)", "a", "!a", "a>5", "a<5"; commas mean "and". A
+// negative condition also holds for an object without the label. "" selects all objects.
 struct label_selector;
-// Lives in pool, and so must text. False: *error.
+// Parses text. The selector lives in pool and refers to text, which must live as long. False: *error says why.
 bool label_selector_parse(struct pool *pool, struct str text, const struct label_selector **selector,
 	struct str *error);
-// labels: the object's metadata.labels, NULL for none.
+// labels: the object's metadata.labels; NULL if it has none.
 bool label_selector_matches(const struct label_selector *selector, const struct doc *labels);
 bool label_selector_is_empty(const struct label_selector *selector);
 
-// "metadata.name=x,status.phase!=y"; "\" before "," "=" or "\" in a value. "" means all.
+// Syntax of field selectors: "metadata.name=x,status.phase!=y"; a "\" stands before "," "=" or "\" in a value. "" selects all.
 struct field_selector;
-// fields: what may be asked about besides metadata.name and metadata.namespace, paths of members; ends with NULL.
+// fields: paths of members, ending with NULL, that may be used besides metadata.name and metadata.namespace.
 bool field_selector_parse(struct pool *pool, struct str text, const char *const *fields,
 	const struct field_selector **selector, struct str *error);
-// A field that is missing, or neither text nor boolean, counts as "".
+// A field that is absent, or neither text nor boolean, counts as "".
 bool field_selector_matches(const struct field_selector *selector, const struct doc *object);
 bool field_selector_is_empty(const struct field_selector *selector);
-// Does it ask about more than metadata.name and metadata.namespace, which never change?
+// Does it use other fields than metadata.name and metadata.namespace, which never change?
 bool field_selector_varies(const struct field_selector *selector);
-// The value that the field must have; p NULL when no "=" is asked of it. With it one object can be read instead of all;
-// what else is asked is still to be matched.
+// The value that the selector requires of the field by "="; p NULL if there is no such condition. With it one object can be read
+// instead of all; the selector's other conditions must still be checked.
 struct str field_selector_value(const struct field_selector *selector, const char *field);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The horizon (registry/log/horizon.h) that was published before the reading misses nothing, but may lie below the newest change
-// that shows in what was read, and a watch from there would tell that change again. So the horizon is advanced up to that
-// change, and the changes between are compared with what was read. If all of them show, the reading is as of that change.
-// If not, two transactions committed in another order than they got their ids: no version fits, and the objects are read
-// again. Nothing here waits for a lock, and all of it takes at most PATIENCE_US; after that the version is the first
-// horizon, and the reading is not exact.
+// How the version is found. The horizon (registry/log/horizon.h) published before the reading misses no change, but may lie below
+// the newest change that the reading contains; a watch from there would repeat that change. So the horizon is advanced up to that
+// change, and the changes between are compared with the objects read. If the reading contains all of them, its version is that
+// change. If not, two transactions committed in another order than that of their change ids: no version fits, and the objects are
+// read again. This never waits for a lock and takes at most PATIENCE_US; after that the version is the first horizon, and not
+// exact.
 #include "base/base.h"
 
 #include "api/spaces/object/as_of.h"
@@ -18,9 +18,9 @@
 
 enum {
 	PATIENCE_US = 100000,
-	PAUSE_US = 2000,    // between two asks
-	CHANGES_MAX = 1000, // that are compared with what was read
-	FAR = 200,          // a horizon so far below the newest change is advanced before the reading
+	PAUSE_US = 2000,    // between two attempts to advance the horizon
+	CHANGES_MAX = 1000, // most changes that are compared with the objects read
+	FAR = 200,          // if the horizon is so many changes below the newest, it is advanced before the reading
 };
 
 enum outcome as_of_again(struct as_of *as_of)
@@ -65,7 +65,7 @@ void as_of_page_ends(struct as_of *as_of, uint64_t id, struct str space, struct 
 	as_of->last_name = str_dup(as_of->call->pool, name);
 }
 
-// ---- what a change has to do with what was read
+// ---- comparing a change with the objects read
 
 static bool is_of_tenant(const struct followed *change)
 {
@@ -77,7 +77,7 @@ static bool is_in(const struct as_of *as_of, struct str tenant)
 	return tenant.p != NULL && (as_of->target->all || str_eq(tenant, as_of->target->tenant));
 }
 
-// The object is, or was, among those that are looked at.
+// Is the object of this change one that the reading looks at, or was it one before the change?
 static bool concerns(const struct as_of *as_of, const struct followed *change)
 {
 	const struct target *target = as_of->target;
@@ -95,7 +95,7 @@ static bool concerns(const struct as_of *as_of, const struct followed *change)
 	return is_in(as_of, change->tenant) || is_in(as_of, change->from);
 }
 
-// It is there after the change.
+// Does the object exist, for this reading, after the change?
 static bool leaves_it(const struct as_of *as_of, const struct followed *change)
 {
 	if (str_eq(change->verb, STR("deleted")) || str_eq(change->verb, STR("purged")))
@@ -123,7 +123,7 @@ static int by_id(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-// What was read is from after that change. seen: sorted.
+// Was the object read after this change? as_of->seen is sorted.
 static bool was_seen(const struct as_of *as_of, const struct followed *change)
 {
 	const struct sighting key = { .id = is_of_tenant(change) ? change->tenant_id : change->resource.id };
@@ -152,7 +152,7 @@ static void pause_briefly(void)
 	(void)nanosleep(&pause, NULL);
 }
 
-// The changes behind the horizon that concern what was read. *all: there were not too many to look at.
+// Reads the changes above the horizon that concern the reading. *all: false if there were too many to compare.
 static enum outcome read_changes(struct as_of *as_of, uint64_t up_to, struct followed **list, size_t *n, bool *all)
 {
 	size_t kept = 0;
@@ -169,7 +169,7 @@ static enum outcome read_changes(struct as_of *as_of, uint64_t up_to, struct fol
 	return OUTCOME_OK;
 }
 
-// The last one that shows in what was read; 0: none does.
+// The id of the last change that the reading contains; 0: it contains none.
 static uint64_t last_seen(const struct as_of *as_of, const struct followed *list, size_t n)
 {
 	while (n > 0 && (is_behind_page(as_of, &list[n - 1]) || !was_seen(as_of, &list[n - 1])))
@@ -177,7 +177,7 @@ static uint64_t last_seen(const struct as_of *as_of, const struct followed *list
 	return n > 0 ? list[n - 1].id : 0;
 }
 
-// *there: the horizon has come up to that.
+// Advances the horizon to up_to. *there: it got that far in time.
 static enum outcome await(const struct as_of *as_of, uint64_t up_to, bool *there)
 {
 	struct registry *registry = as_of->call->registry;
@@ -247,8 +247,7 @@ static enum outcome find_version(struct as_of *as_of, uint64_t *version, bool *e
 	return OUTCOME_OK;
 }
 
-// What is newer than the version is told again by a watch, unless a crash of the database takes it back: so it is made
-// durable first.
+// A watch will tell changes above the version again, unless a crash of the database undoes them. So they are made durable first.
 enum outcome as_of_end(struct as_of *as_of, uint64_t *version, bool *exact, bool *again)
 {
 	enum outcome outcome = find_version(as_of, version, exact, again);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a client's document to what is stored: metadata that is the client's, a body without what the definition says.
+// Converts a client's document to what is stored: the client's part of metadata, and a body without apiVersion and kind.
 #include "base/base.h"
 
 #include "api/documents.h"
@@ -16,7 +16,7 @@
 #include "http/media.h"
 #include "repr/patch/strategic_patch.h"
 
-// ---- what came
+// ---- reading the request
 
 static enum outcome read_protobuf(struct call *call, struct doc **body)
 {
@@ -60,7 +60,7 @@ static enum outcome check_said(struct call *call, const struct target *target, c
 	return OUTCOME_OK;
 }
 
-// An object without a name may get one: not where it has one that is none.
+// Both must be strings if they are present: a name of another type must not lead to a generated name.
 static enum outcome check_naming(struct call *call, const struct doc *object)
 {
 	static const char *const names[] = { "name", "generateName" };
@@ -91,7 +91,7 @@ enum outcome read_object(struct call *call, const struct target *target, struct 
 	return outcome;
 }
 
-// Custom types are patched as any JSON is.
+// Custom types have no strategic merge patch.
 static bool takes_strategic_patch(const struct definition *definition)
 {
 	return definition->strategic && merge_rules_of(definition->type->group, definition->kind) != NULL;
@@ -121,7 +121,7 @@ enum outcome read_object_patch(struct call *call, const struct target *target, s
 	return OUTCOME_OK;
 }
 
-// ---- what becomes of it
+// ---- applying the change
 
 static enum outcome fail_unfitting(const struct change_of_object *change, struct str error)
 {
@@ -160,7 +160,7 @@ enum outcome changed_object(const struct change_of_object *change, const struct 
 
 // ---- metadata
 
-// The server's own, ignored when they come back.
+// Members of metadata that the server sets: a client's values are ignored.
 static const char *const owned[] = { "uid", "resourceVersion", "etag", "creationTimestamp", "deletionTimestamp",
 	"deletionGracePeriodSeconds", "purgeTimestamp", "selfLink", "generation", "managedFields", "hashKey" };
 
@@ -198,7 +198,7 @@ static bool all_strings(const struct doc *value)
 	return good;
 }
 
-// What a member has to be like: an object of strings, an array of strings or of objects.
+// Checks the type of a member: an object of strings, an array of strings, or an array of objects.
 static enum outcome check_form(const struct change_of_object *change, struct str name, const struct doc *value)
 {
 	bool map = str_eq(name, STR("labels")) || str_eq(name, STR("annotations"));
@@ -250,7 +250,7 @@ static enum outcome take_member(const struct change_of_object *change, const str
 	return OUTCOME_OK;
 }
 
-// Members that are there are of the right form.
+// Checks the contents of the members that are present.
 static void check_metadata(const struct doc *meta, struct field_faults *faults)
 {
 	const struct doc *value;
@@ -304,7 +304,7 @@ enum outcome check_current(const struct change_of_object *change, const struct d
 
 // ---- the body
 
-// Secret.stringData is for writing alone: it is stored in data.
+// Secret.stringData can only be written: its values are stored in data.
 static enum outcome fold_string_data(const struct change_of_object *change, struct doc *body)
 {
 	struct pool *pool = change->call->pool;
@@ -336,14 +336,15 @@ static void take_from(struct pool *pool, struct doc *body, const struct doc *oth
 		doc_remove(body, str_c(name));
 }
 
-// What nobody has looked at yet is waiting. Who writes the whole of a built-in object without a status has nothing to say of it.
+// If a write has no status, keeps the stored one; a new pod or volume gets the status "Pending", since nothing has acted on it
+// yet.
 static void fill_status(const struct change_of_object *change, struct doc *body, const struct doc *stored)
 {
 	const struct definition *definition = change->target->definition;
 	struct pool *pool = change->call->pool;
 	const struct doc *status = NULL;
 
-	// kubectl writes an empty one into whatever it makes itself.
+	// kubectl writes an empty status into objects that it creates.
 	if (doc_get(body, STR("status"), &status) && status != NULL && !is_empty(status))
 		return;
 	if (stored != NULL) {
@@ -355,7 +356,7 @@ static void fill_status(const struct change_of_object *change, struct doc *body,
 	}
 }
 
-// Where status is a part of its own, the whole's writer leaves it as it is, and the part's writer all else.
+// If status is a separate part, a write of the whole object does not change it, and a write of the part changes nothing else.
 static struct doc *part_of_body(const struct change_of_object *change, struct doc *body, const struct doc *stored)
 {
 	struct pool *pool = change->call->pool;
@@ -365,7 +366,7 @@ static struct doc *part_of_body(const struct change_of_object *change, struct do
 		take_from(pool, whole, body, "status");
 		return whole;
 	}
-	// Its finalizers are changed by its finalize alone.
+	// The finalizers of a namespace's spec are changed only by its part "finalize".
 	if (has_identity(change->target->definition, "", "namespaces") && stored != NULL && change->target->part == PART_WHOLE)
 		take_from(pool, body, stored, "spec");
 	if (has_identity(change->target->definition, "", "namespaces") ||
@@ -402,12 +403,12 @@ static enum outcome body_of(const struct change_of_object *change, const struct 
 		outcome = check_builtin_form(change, sent);
 	if (outcome == OUTCOME_OK && target->definition->builtin && target->part != PART_STATUS)
 		sent = fill_builtin(pool, target->definition, sent);
-	*body = part_of_body(change, sent, stored); // copies of what is stored
+	*body = part_of_body(change, sent, stored); // it contains copies of the stored members
 	pool_scratch_end(pool, scratch);
 	return outcome;
 }
 
-// ---- both
+// ---- metadata and body together
 
 static enum outcome whole_of(const struct change_of_object *change, const struct resource *current,
 	const struct doc **whole)
@@ -423,11 +424,11 @@ static enum outcome whole_of(const struct change_of_object *change, const struct
 	if (change->target->part == PART_SCALE)
 		object = scale_of(call->pool, change->target, object);
 	enum outcome outcome = changed_object(change, object, whole);
-	pool_scratch_end(call->pool, scratch); // what the result shares with it stays
+	pool_scratch_end(call->pool, scratch); // parts that the result shares with it stay valid
 	return outcome;
 }
 
-// A write of a custom type's object says which version it is based on; of a built-in one it may leave that out.
+// An update of a custom type's object must contain a resourceVersion; for built-in types it is optional.
 static enum outcome check_version_said(const struct change_of_object *change, const struct doc *whole)
 {
 	const struct field_path metadata = field_name(NULL, STR("metadata"));
@@ -447,7 +448,7 @@ static bool changes_nothing(const struct resource *current, const struct content
 	       current->locked == content->locked;
 }
 
-// An object whose deletion waits gets no new finalizers.
+// An object whose deletion waits for finalizers must not get new ones.
 static enum outcome check_doomed(const struct change_of_object *change, const struct resource *current, const struct doc *meta)
 {
 	struct field_faults faults = field_faults_new(change->call->pool);
@@ -500,7 +501,7 @@ enum outcome change_apply(void *arg, const struct resource *current, struct cont
 		change->version = current->changed;
 		memcpy(change->etag, current->etag, sizeof(change->etag));
 	}
-	// Whoever writes what is there anyway overwrites nobody's change, however old what it read is.
+	// A write that changes nothing can't overwrite another writer's change, so its resourceVersion may be old.
 	if (current != NULL && !changes_nothing(current, content))
 		return check_current(change, whole, current->changed, &current->uid);
 	return OUTCOME_OK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeleteOptions, of a DELETE's body or query. Whoever asks for something in a way that is not understood must not get a
-// deletion: all of it has to be right, also what means nothing here.
+// DeleteOptions, from a DELETE's body or query. An option that is not understood must not lead to a deletion, so all of them must
+// be valid, even those that have no effect here.
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
@@ -48,7 +48,7 @@ static enum outcome read_preconditions(struct call *call, const struct doc *opti
 	return OUTCOME_OK;
 }
 
-// ---- what means something, or nothing
+// ---- the options
 
 static enum outcome read_dry_run_option(struct call *call, const struct doc *options, struct field_faults *faults)
 {

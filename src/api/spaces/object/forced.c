@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Definitions that the operator forces on every tenant: each space has them beside its own, and hides its own of the same
-// name; they are the system's, and changed there alone.
+// Definitions that the operator forces on every tenant. Each space shows them beside its own definitions, and they hide its own
+// definitions of the same name. They belong to the system space, and can be changed only there.
 #include "base/base.h"
 
 #include "api/spaces/answer/answer.h"
@@ -73,7 +73,7 @@ enum outcome list_forced(struct listing *listing, const struct choice *choice, s
 	struct buf object = buf_new(call->pool, 1024);
 	enum outcome outcome = resource_get(call->registry, &address, &resource);
 
-	// It went after the list of them was made.
+	// It was deleted after the list of forced definitions was read.
 	if (outcome == OUTCOME_NOT_FOUND || outcome == OUTCOME_GONE || outcome == OUTCOME_MOVED)
 		return OUTCOME_OK;
 	if (outcome != OUTCOME_OK)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists: what selectors choose, a page at a time, and the same to be deleted.
+// Lists: the objects that selectors select, page by page; and the deletion of a collection.
 #include "base/base.h"
 
 #include "api/spaces/answer/answer.h"
@@ -14,13 +14,14 @@
 
 enum {
 	STEP = 500,                  // resources read at a time
-	LIST_MAX_BYTES = 64 << 20,   // of an answer
-	DELETE_MAX = 10000,          // objects of one call
+	LIST_MAX_BYTES = 64 << 20,   // bytes of an answer
+	DELETE_MAX = 10000,          // objects deleted by one call
 };
 
-// ---- what is asked for
+// ---- the request
 
-// Who has the last page watches from the first one's version on: what was changed since must still be known.
+// A client that has read the last page watches from the version of the first page, so the log must still have the changes since
+// then.
 static enum outcome check_version(struct call *call, uint64_t version)
 {
 	uint64_t oldest, newest;
@@ -35,7 +36,7 @@ static enum outcome check_version(struct call *call, uint64_t version)
 	return outcome;
 }
 
-// "41837:default/c1": the version of the first page, and behind which item to go on.
+// Reads a continue token, "41837:default/c1": the version of the first page, and the item behind which the list goes on.
 static enum outcome read_continue(struct call *call, struct str text, struct list_query *query)
 {
 	size_t colon = str_find(text, ':', 0);
@@ -64,15 +65,16 @@ static enum outcome read_list_query(struct call *call, const struct target *targ
 	return OUTCOME_OK;
 }
 
-// ---- going through them
+// ---- reading the objects
 
-// Memory of a page is given back before the next: a selector may pass over more than a worker can hold.
+// The memory of a page is freed before the next is read: selectors may pass over more objects than a worker can hold.
 static struct pool *scratch_of(struct call *call)
 {
 	return pool_scratch(call->pool, SIZE_MAX);
 }
 
-// A list would grow by copying what it has, over and over. What is no document takes less than this.
+// Makes room for the next objects at once, because a growing buffer copies its content again and again. 512 bytes cover what an
+// answer has of each object besides its stored documents.
 static void make_room(struct buf *into, const struct resource *list, size_t n)
 {
 	size_t room = 0;
@@ -82,7 +84,7 @@ static void make_room(struct buf *into, const struct resource *list, size_t n)
 	(void)buf_more(into, room);
 }
 
-// OUTCOME_OK: *last is the last one looked at, when there are more.
+// Takes one page. *marker: the last object looked at, if there are more.
 static enum outcome take_page(const struct visit *visit, struct object_form *form, struct resource_query *query, bool *more,
 	bool *enough, struct str *marker)
 {
@@ -135,7 +137,7 @@ static enum outcome visit_pages(const struct visit *visit, struct object_form *f
 	return outcome;
 }
 
-// The one of a name is looked up, not searched for.
+// An object selected by its name is looked up, instead of searched for.
 static enum outcome visit_one(const struct visit *visit)
 {
 	struct call *call = visit->call;
@@ -195,12 +197,12 @@ enum outcome visit_objects(const struct visit *visit, struct str *next)
 	return outcome;
 }
 
-// ---- the list
+// ---- the answer
 
 struct listed {
 	struct listing listing;
 	const struct list_query *query;
-	const struct str *forced; // names of definitions that come last, and hide those of the space
+	const struct str *forced; // names of forced definitions, which come last and hide the space's own
 	size_t n_forced;
 	bool too_large;
 };
@@ -236,7 +238,7 @@ static bool list_tenant(void *arg, const struct tenant *tenant, struct str objec
 	return !chosen(&listed->query->choice, listed->listing.call->pool, place, object) || list_text(listed, place, object);
 }
 
-// *next: the marker behind which it goes on.
+// *next: the marker at which the list goes on.
 static enum outcome list_all(struct listed *listed, struct call *call, const struct target *target, struct as_of *as_of,
 	struct str *next)
 {
@@ -246,7 +248,7 @@ static enum outcome list_all(struct listed *listed, struct call *call, const str
 
 	*next = STR_NONE;
 	listing_begin(&listed->listing, call, target);
-	if (listed->listing.columns == NULL) // a row of a Table is of its own size
+	if (listed->listing.columns == NULL) // the size of a Table's row can't be estimated
 		visit.into = &listed->listing.out;
 	if (has_identity(target->definition, "", "tenants"))
 		outcome = visit_tenants(&tenants, next);
@@ -265,7 +267,7 @@ static enum outcome fail_not_as_it_was(struct call *call, uint64_t version)
 		(unsigned long long)version);
 }
 
-// *version: the list's.
+// *version: the version of the list.
 static enum outcome list_first(struct listed *listed, struct call *call, const struct target *target, uint64_t *version,
 	struct str *next)
 {
@@ -326,7 +328,7 @@ enum outcome list_collection(struct call *call, const struct target *target)
 	return list_page(call, target, &query);
 }
 
-// ---- deleting what a list has
+// ---- deleting a collection
 
 struct doomed {
 	struct call *call;
@@ -400,6 +402,7 @@ enum outcome delete_all_in_space(struct call *call)
 	if (outcome == OUTCOME_OK)
 		outcome = delete_each(call, &target, &doomed);
 	if (outcome == OUTCOME_OK)
-		listing_end(&doomed.listing, 0, STR_NONE); // each was locked as it went: how new the list of it is tells nothing
+		listing_end(&doomed.listing, 0, STR_NONE); // no version: each object was locked and deleted by itself, so there
+		                                           // is no common one
 	return outcome;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One object: create, get, update, patch, delete; the parts status and scale.
+// One object: get, create, update, patch, delete, and its parts.
 #include "base/base.h"
 
 #include "api/spaces/answer/answer.h"
@@ -13,7 +13,7 @@
 #include "registry/resource/resource.h"
 #include "registry/tenant/tenant.h"
 
-// ---- what is asked of writers
+// ---- checks before writes
 
 enum outcome check_role(struct call *call, const struct target *target)
 {
@@ -62,7 +62,7 @@ enum outcome get_in_space(struct call *call)
 		return outcome;
 	if (has_identity(target.definition, "", "tenants"))
 		return get_tenant_object(call, &target, conditions_guard(&conditions));
-	if (!target.definition->stored) // events, of which there are none
+	if (!target.definition->stored) // events are never stored, so there are none
 		return told(call, &target, target.name, OUTCOME_NOT_FOUND);
 	struct address address = target_address(&target);
 	outcome = find_forced(call, &target, target.name, &forced);
@@ -87,7 +87,7 @@ static enum outcome must_be_absent(void *arg, const uint8_t *etag)
 	return etag == NULL ? OUTCOME_OK : OUTCOME_NAME_TAKEN;
 }
 
-// Its name, which the address does not have: that of the body, or one made for it.
+// The name of a new object, which the address does not have: that of the body, or a generated one.
 static enum outcome choose_name(struct call *call, struct target *target, const struct doc *object, struct str name)
 {
 	struct field_faults faults = field_faults_new(call->pool);
@@ -100,7 +100,7 @@ static enum outcome choose_name(struct call *call, struct target *target, const 
 	return faults.n == 0 ? OUTCOME_OK : fail_invalid(call, target->definition, name, &faults);
 }
 
-// What a new object would stand in is not there.
+// Explains why the object can't be created: its tenant or its namespace does not exist.
 static enum outcome explain_nowhere(struct call *call, const struct target *target)
 {
 	struct tenant tenant;
@@ -182,14 +182,15 @@ static enum outcome change_with(struct call *call, const struct target *target, 
 	struct guard guard = conditions_guard(conditions);
 	struct resource resource;
 
-	// Its resourceVersion is as good a precondition as an etag.
+	// A resourceVersion in the body serves as a precondition, like If-Match.
 	if (change->kind == CHANGE_REPLACE && metadata_text(change->document, "resourceVersion").n > 0)
 		guard.sure = true;
 	if (!target->definition->stored)
 		return change_tenant_object(call, target, change, guard);
 	enum outcome outcome = resource_write(call->registry, &address,
 		&(struct edit){ change_apply, change, false, target->version->name }, guard, &resource);
-	// What was only tried has no version of its own: so a diff shows what would change, and nothing else.
+	// After a dry run the answer has the old version and ETag, so that a diff shows only the changes that the client asked
+	// for.
 	if (outcome == OUTCOME_OK && call->dry_run) {
 		resource.changed = change->version;
 		memcpy(resource.etag, change->etag, sizeof(resource.etag));
@@ -233,7 +234,7 @@ enum outcome patch_in_space(struct call *call)
 
 // ---- delete
 
-// The version that preconditions were found to hold for: the one that may be deleted.
+// The version for which the preconditions of a deletion were checked; only that version may be deleted.
 struct agreed {
 	uint8_t etag[64];
 };
@@ -264,7 +265,7 @@ static enum outcome agree(struct call *call, const struct target *target, const 
 	return OUTCOME_OK;
 }
 
-// "default" belongs to its tenant.
+// The namespace "default" can't be deleted while its tenant exists.
 static enum outcome retell_kept(struct call *call, const struct target *target, enum outcome outcome)
 {
 	if (outcome == OUTCOME_CONFLICT && has_identity(target->definition, "", "namespaces") &&

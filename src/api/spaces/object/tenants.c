@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tenant objects: the registry's tenants in this API's form. Annotations are a tenant's metadata as far as those can
-// hold them, so that each dialect sees what the other wrote; the rest stands in the tenant's object.
+// Tenant objects: the registry's tenants in the form of this API. Annotations are stored as the tenant's metadata if metadata can
+// hold them, so that the tenancy dialect sees the same values; other annotations are stored in the tenant's object.
 #include "base/base.h"
 
 #include "api/documents.h"
@@ -23,7 +23,7 @@ static bool is_operator(const struct call *call)
 	return call->who.role == ROLE_OPERATOR;
 }
 
-// ---- told
+// ---- writing answers
 
 static void add_all(struct pool *pool, struct doc *to, const struct doc *from)
 {
@@ -98,9 +98,9 @@ static void write_tenant(struct call *call, const struct target *target, const s
 	answer_text(call, target, tenant_place(tenant, "metadata or object"), tenant_text(call, target, tenant), tenant->changed);
 }
 
-// ---- whose
+// ---- access
 
-// A tenant sees its own; of others it is not told whether they are there.
+// A tenant sees only its own object, and does not learn whether others exist.
 static enum outcome check_own(struct call *call, const struct target *target)
 {
 	if (is_operator(call) || str_eq(target->name, call->who.tenant))
@@ -131,7 +131,7 @@ static bool take_tenant(const struct tenants_visit *visit, const struct tenant *
 	return visit->take(visit->arg, tenant, tenant_text(visit->call, visit->target, tenant));
 }
 
-// The one that is meant: a tenant's own, or that of a name.
+// Visits one object: the caller's own, or the one with that name.
 static enum outcome visit_tenant(const struct tenants_visit *visit, struct str name)
 {
 	struct tenant tenant;
@@ -174,7 +174,7 @@ enum outcome visit_tenants(const struct tenants_visit *visit, struct str *next)
 	return OUTCOME_OK;
 }
 
-// ---- written
+// ---- reading changes
 
 static bool has_word(const struct doc *words, struct str name)
 {
@@ -184,7 +184,7 @@ static bool has_word(const struct doc *words, struct str name)
 	return false;
 }
 
-// Sorted by name, so that the same annotations are always the same text.
+// Sorts annotations by name, so that the same annotations always give the same text.
 static void split_annotations(struct pool *pool, const struct doc *annotations, struct doc *words, struct doc *others)
 {
 	size_t n = doc_length(annotations), bytes = 0, i = 0;
@@ -229,7 +229,8 @@ static enum outcome tenant_content_of(const struct change_of_object *change, con
 		split_annotations(pool, annotations, words, others);
 	keep(pool, object, meta, "labels");
 	keep(pool, object, meta, "finalizers");
-	// Before the spec, which may be deep: the database is asked for them.
+	// Annotations stand before the spec, which may be deep: SQL searches for them by path, and reads the text from its
+	// beginning.
 	if (doc_length(others) > 0)
 		doc_set(object, STR("annotations"), others);
 	keep(pool, object, whole, "spec");
@@ -265,7 +266,7 @@ enum outcome create_tenant_object(struct call *call, const struct target *target
 	return outcome;
 }
 
-// A tenant decides which definitions come first for it, and no more: what it may use hangs on its annotations.
+// A tenant may change only the order of its definitions; the operator decides by its annotations what it may use.
 static enum outcome check_tenants_own(const struct change_of_object *change, const struct tenant *current,
 	const struct tenant_content *content)
 {
@@ -274,7 +275,7 @@ static enum outcome check_tenants_own(const struct change_of_object *change, con
 	struct doc *before = tenant_object_doc(call->pool, current);
 	struct doc *after = stored_document(call->pool, STORED_NEW, content->object);
 	struct doc *docs[] = { before, after };
-	doc_remove(before, STR("deletionTimestamp")); // the registry's
+	doc_remove(before, STR("deletionTimestamp")); // set by the registry
 	const struct doc *spec;
 
 	for (size_t i = 0; i < COUNT_OF(docs); i++) {
@@ -289,7 +290,7 @@ static enum outcome check_tenants_own(const struct change_of_object *change, con
 	return call_fail(call, OUTCOME_FORBIDDEN, "of its own Tenant object a tenant changes spec.%.*s alone", STR_ARG(name));
 }
 
-// A tenant whose deletion waits gets no new finalizers.
+// A tenant whose deletion waits for finalizers must not get new ones.
 static enum outcome check_waiting(const struct change_of_object *change, const struct tenant *current,
 	const struct tenant_content *content)
 {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What messages of many kinds have: metadata, references, selectors, and the values that JSON writes in a way of
-// their own.
+// Messages that many kinds contain: metadata, references, selectors, and values that have a special form in JSON.
 #include "base/base.h"
 
 #include "api/spaces/protobuf/tables.h"
@@ -16,7 +15,7 @@ bool proto_tell_alone(struct pool *pool, const struct doc *object, struct doc **
 	return true;
 }
 
-// No seconds at all are no time. Fractions of a second are not told in JSON either.
+// Time as JSON text: null if there are no seconds; fractions of a second are dropped, as in JSON from Kubernetes.
 static bool tell_time(struct pool *pool, const struct doc *object, struct doc **told, const char **why)
 {
 	static const int64_t year_1 = -62135596800, year_10000 = 253402300800, us = 1000000;

@@ -6,10 +6,10 @@
 
 static MESSAGE_TOLD(json, proto_tell_alone, JSON(1, "raw"));
 
-// Schemas stand in schemas.
+// Declared here because schemas contain schemas.
 static const struct protobuf_message proto_schema;
 
-// One of the two members, itself.
+// *told becomes the value of the one of the two members that is present.
 static bool tell_either(struct pool *pool, const struct doc *object, struct doc **told, const char *schema,
 	const char *other)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Built-in kinds, and which message is which.
+// Built-in kinds: their messages, and the table of kinds.
 #include "base/base.h"
 
 #include "api/spaces/protobuf/tables.h"
@@ -132,10 +132,10 @@ MESSAGE(daemon_set_status,
 MESSAGE(daemon_set,
 	OBJECT(1, "metadata", object_meta), OBJECT(2, "spec", daemon_set_spec), OBJECT(3, "status", daemon_set_status));
 
-// ---- which is which
+// ---- the table of kinds
 
 static const struct {
-	const char *version, *kind; // version NULL: any, as clients send these by the version of what they are for
+	const char *version, *kind; // version NULL: any, because clients send these with the version of the object they act on
 	const struct protobuf_message *message;
 } kinds[] = {
 	{ "v1", "ConfigMap", &proto_config_map },

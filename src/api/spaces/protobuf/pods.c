@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods: what runs, where, and how it is doing.
+// Pods: their specification and their status.
 #include "base/base.h"
 
 #include "api/spaces/protobuf/tables.h"
@@ -64,7 +64,7 @@ MESSAGE(container,
 	LIST(19, "envFrom", env_from_source), TEXT(20, "terminationMessagePolicy"),
 	LIST(21, "volumeDevices", volume_device), OBJECT(22, "startupProbe", probe),
 	LIST(23, "resizePolicy", container_resize_policy), TEXT_ZERO(24, "restartPolicy"));
-// The message of their common members has the numbers of a container.
+// The members it shares with a container have the same field numbers.
 MESSAGE(ephemeral_container, INLINE(1, container), TEXT(2, "targetContainerName"));
 MESSAGE(sysctl, TEXT_ZERO(1, "name"), TEXT_ZERO(2, "value"));
 MESSAGE(pod_security_context,

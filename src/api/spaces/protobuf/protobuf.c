@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The envelope in which clients send objects as protobuf: four bytes that say so, then what is in it and the object.
+// The envelope in which clients send objects as protobuf: four magic bytes, then a message with the type and the object.
 #include "base/base.h"
 
 #include "api/spaces/protobuf/protobuf.h"
@@ -16,7 +16,7 @@ static bool is_text(struct str s)
 	return str_utf8_ok(s, NULL) && str_find(s, '\0', 0) == s.n;
 }
 
-// The next field, all of which are bytes here.
+// Reads the next field; in the envelope all fields are byte strings.
 static bool next_bytes(struct str *rest, struct protobuf_item *item, const char **why)
 {
 	if (!protobuf_next(rest, item, why))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that clients send as protobuf.
+// Reads objects that clients send as protobuf.
 #ifndef TENURE_API_SPACES_PROTOBUF_PROTOBUF_H
 #define TENURE_API_SPACES_PROTOBUF_PROTOBUF_H
 
@@ -8,11 +8,11 @@
 
 #define PROTOBUF_TYPE "application/vnd.kubernetes.protobuf"
 
-// The message of a built-in kind: "v1", "Pod". NULL: that kind has none here.
+// The message of a built-in kind, such as "v1", "Pod"; NULL if the kind has none here.
 const struct protobuf_message *protobuf_kind(struct str version, struct str kind);
 
-// An object from its envelope: the document that its JSON would have been, with apiVersion and kind.
-// OUTCOME_OK; _BAD_DOCUMENT, _UNSUPPORTED_MEDIA (no kind that is sent so) with *error saying why. Lives in pool.
+// Reads an object from its envelope: *object is the document that its JSON would have given, with apiVersion and kind.
+// OUTCOME_OK; _BAD_DOCUMENT, or _UNSUPPORTED_MEDIA (a kind without a message), with *error saying why. Lives in pool.
 enum outcome read_protobuf_object(struct pool *pool, struct str body, struct doc_limits limits, struct doc **object,
 	struct str *error);
 

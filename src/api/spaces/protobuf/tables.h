@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For protobuf*.c only: the messages that objects of built-in kinds are sent as. A row is a field: its number in the
-// protobuf API of Kubernetes (generated.proto of 1.32), which never changes there, and the member that the same object
-// has in JSON. _ZERO: that member is there also where it is false, 0 or "", as it is not where JSON leaves those out.
+// For the files of protobuf/ only: the messages of built-in kinds. A row is a field: its number in the protobuf API of Kubernetes
+// (generated.proto of 1.32), which never changes there, and its member's name in JSON. _ZERO: the member is written to JSON even
+// if it is false, 0 or ""; other fields are left out then.
 #ifndef TENURE_API_SPACES_PROTOBUF_TABLES_H
 #define TENURE_API_SPACES_PROTOBUF_TABLES_H
 
@@ -31,22 +31,22 @@
 #define MAP_OF_TEXTS(number, name) { number, PROTOBUF_TEXT, PROTOBUF_MAP, name, NULL }
 #define MAP_OF_BYTES(number, name) { number, PROTOBUF_BYTES, PROTOBUF_MAP, name, NULL }
 
-// A message of one field that in JSON is that field's value alone.
+// For a message of one field: its JSON is only that field's value.
 bool proto_tell_alone(struct pool *pool, const struct doc *object, struct doc **told, const char **why);
 
-// protobuf/common.c
+// common.c
 extern const struct protobuf_message proto_time, proto_quantity, proto_int_or_string;
 extern const struct protobuf_message proto_object_meta, proto_condition;
 extern const struct protobuf_message proto_label_selector, proto_label_selector_requirement,
 	proto_field_selector_requirement, proto_node_selector, proto_node_selector_term;
 extern const struct protobuf_message proto_local_object_reference, proto_typed_local_object_reference,
 	proto_typed_object_reference, proto_object_reference, proto_secret_reference;
-// protobuf/volumes.c
+// volumes.c
 extern const struct protobuf_message proto_volume, proto_persistent_volume_spec, proto_object_field_selector,
 	proto_resource_field_selector;
-// protobuf/pods.c
+// pods.c
 extern const struct protobuf_message proto_pod_spec, proto_pod_status;
-// protobuf/crd.c
+// crd.c
 extern const struct protobuf_message proto_custom_resource_definition;
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members that an object's type does not have, and those of a definition that nothing is done about: what fieldValidation
-// makes of them.
+// Finds members that an object's type does not have, and parts of a definition that have no effect here, and treats them as
+// fieldValidation says.
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
@@ -70,7 +70,7 @@ static void add_unknown(const struct builtin_field *fields, const struct doc *ob
 	}
 }
 
-// ---- both
+// ---- built-in and custom kinds
 
 static void find_unknown(const struct target *target, const struct doc *object, struct field_faults *unknown)
 {
@@ -86,7 +86,7 @@ static void find_unknown(const struct target *target, const struct doc *object, 
 		add_unknown(kind->fields, object, &root, true, unknown);
 }
 
-// Rules in CEL, wherever in a schema.
+// Finds rules in CEL, at any depth of a schema.
 static void find_rules(const struct doc *value, const struct field_path *at, struct field_faults *idle)
 {
 	for (struct doc_iter it = doc_iter(value); doc_next(&it);) {
@@ -115,7 +115,7 @@ static void find_selectable(const struct doc *spec, const struct field_path *at,
 	}
 }
 
-// What newer clusters act upon, and this server only keeps.
+// Finds parts of a definition that newer Kubernetes clusters act upon, and that this server only stores.
 static void find_idle(const struct target *target, const struct doc *object, struct field_faults *idle)
 {
 	const struct field_path at = field_name(NULL, STR("spec"));
@@ -128,7 +128,7 @@ static void find_idle(const struct target *target, const struct doc *object, str
 	find_rules(spec, &at, idle);
 }
 
-// One for each field, with that text before and behind it.
+// Adds a Warning header for each field, with the texts before and behind around its path.
 static void add_warnings(struct call *call, const struct field_faults *found, const char *before, const char *behind)
 {
 	size_t n = field_faults_listed(found);
@@ -143,7 +143,7 @@ static void add_warnings(struct call *call, const struct field_faults *found, co
 	}
 }
 
-// Without what was there before: that is no mistake of this request.
+// The faults in found without those in old, which the stored object had already.
 static struct field_faults only_new(struct pool *pool, const struct field_faults *found, const struct field_faults *old)
 {
 	struct field_faults fresh = { pool, POOL_ARRAY(pool, struct field_fault, field_faults_listed(found)), 0 };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members that an object has and its type does not.
+// Members of an object that its type does not have.
 #ifndef TENURE_API_SPACES_SCHEMA_FIELDS_H
 #define TENURE_API_SPACES_SCHEMA_FIELDS_H
 
 #include "api/spaces/common/spaces.h"
 
-// What the object has and its type does not, nor the object as it was (NULL: there was none): told as warnings, or
-// refused, as fieldValidation of the request says. What a definition asks for that is only kept here is told, too, but
-// where it says Ignore. OUTCOME_OK; _BAD_REQUEST, _BAD_DOCUMENT with call->problem set.
+// Finds members that the type does not have, and neither had the stored object current (NULL: there is none). The request's
+// fieldValidation decides whether they are reported as warnings or refused. Unless it is Ignore, parts of a definition that are
+// only stored here, without effect, are reported, too. OUTCOME_OK; _BAD_REQUEST, _BAD_DOCUMENT with call->problem set.
 enum outcome check_fields(struct call *call, const struct target *target, const struct doc *object,
 	const struct doc *current);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The document: a definition for each type that has a schema, a PATCH for each that can be tried without being done.
+// Writes the document: a definition for each type with a schema, and a PATCH for each type that supports dry runs.
 #include "base/base.h"
 
 #include "api/spaces/schema/openapi_internal.h"
@@ -47,7 +47,7 @@ size_t proto_begin(struct buf *out, unsigned field)
 	return out->n;
 }
 
-// A message's length stands before it and is known behind it: it makes room for that.
+// The length of a message stands before it, and is known only at its end: moves the message to make room for it.
 void proto_end(struct buf *out, size_t begin)
 {
 	char bytes[VARINT_MAX];
@@ -164,8 +164,8 @@ static void add_required(struct buf *out, const struct doc *schema)
 	}
 }
 
-// whole: it has apiVersion, kind and metadata. An object whose unknown members are kept is not described further: clients
-// would take what is not described for an error.
+// whole: the schema is that of an object with apiVersion, kind and metadata. If unknown members are kept, the object's members
+// are not described, because clients take members that are not described for errors.
 static void add_object_schema(struct buf *out, const struct doc *schema, bool whole)
 {
 	const struct doc *properties = member(schema, "properties"), *additional = member(schema, "additionalProperties");
@@ -186,7 +186,7 @@ static void add_object_schema(struct buf *out, const struct doc *schema, bool wh
 	}
 }
 
-// Clients want exactly one schema of items; an empty one allows anything.
+// Clients require exactly one schema of items; an empty one allows any value.
 static void add_list_schema(struct buf *out, const struct doc *schema)
 {
 	size_t items, item;
@@ -200,7 +200,7 @@ static void add_list_schema(struct buf *out, const struct doc *schema)
 	proto_end(out, items);
 }
 
-// Without a type that clients know anything is allowed.
+// A schema without a type that clients know allows any value.
 static void add_schema(struct buf *out, const struct doc *schema, bool root)
 {
 	static const char *const scalars[] = { "string", "integer", "number", "boolean" };
@@ -211,7 +211,7 @@ static void add_schema(struct buf *out, const struct doc *schema, bool root)
 		proto_text(out, SCHEMA_DESCRIPTION, description);
 	if (is_true(schema, "x-kubernetes-int-or-string")) {
 		proto_text(out, SCHEMA_FORMAT, STR("int-or-string"));
-		schema_type(out, "string"); // which clients let numbers pass for
+		schema_type(out, "string"); // clients also accept numbers for this type
 		return;
 	}
 	if (root || str_eq(type, STR("object")))
@@ -229,7 +229,7 @@ static void add_schema(struct buf *out, const struct doc *schema, bool root)
 
 // ---- definitions
 
-// {"group":"…","kind":"…","version":"…"}.
+// Writes {"group":"…","kind":"…","version":"…"}.
 static struct str type_text(struct pool *pool, const struct openapi_type *type, bool in_list)
 {
 	struct buf text = buf_new(pool, 128);
@@ -244,7 +244,7 @@ static struct str type_text(struct pool *pool, const struct openapi_type *type, 
 	return buf_str(&text);
 }
 
-// "com.example.v1.Widget".
+// The name of a definition, "com.example.v1.Widget".
 static struct str definition_name(struct pool *pool, const struct openapi_type *type)
 {
 	struct buf name = buf_new(pool, 64);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The OpenAPI v2 document of the types that a caller sees. kubectl takes it in protobuf (gnostic's form) alone: with it
-// explain, validation, diff and dry runs on the server work.
+// The OpenAPI v2 document of the types that a caller sees. kubectl reads it in protobuf only (the form of gnostic); its commands
+// explain and diff, validation, and dry runs on the server need it.
 #ifndef TENURE_API_SPACES_SCHEMA_OPENAPI_H
 #define TENURE_API_SPACES_SCHEMA_OPENAPI_H
 
@@ -11,16 +11,16 @@
 struct openapi_type {
 	struct str group, version, kind, plural;
 	bool namespaced;
-	bool dry_runs;            // PATCH takes dryRun
+	bool dry_runs;            // its PATCH accepts dryRun
 	bool builtin;
-	// The schema as a CustomResourceDefinition has it (openAPIV3Schema). NULL: a built-in kind's own, where there is one;
-	// else the kind is not described, and clients don't check it.
+	// The schema in the form of a CustomResourceDefinition (openAPIV3Schema). NULL: that of the built-in kind, if it has one;
+	// else the kind is not described, and clients don't validate it.
 	const struct doc *schema;
 };
 
 // Appends the document.
 void openapi_add(struct pool *pool, const struct openapi_type *types, size_t n, struct buf *out);
-// What openapi_add wrote, as JSON has it.
+// Converts what openapi_add() wrote to JSON.
 struct doc *openapi_json(struct pool *pool, struct str protobuf);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The built-in kinds. Clients take what an object has and its description hasn't for a mistake: so wherever members are
-// listed all of them are, and what is not listed in full is of any form.
+// Descriptions of the built-in kinds. Clients take a member that is not described for an error. So if members of an object are
+// listed, all of them are; objects that are not described completely may have any form.
 //
-// Of what is of any form kubectl 1.20 follows two levels when it makes a patch, and falls where a third one has an object
-// or a list: ANY is for what is not deeper. An object without a list of members it doesn't follow at all; it warns, and
-// goes by what it knows itself.
+// kubectl 1.20 has two faults. It follows a member of any form only two levels deep when it makes a patch, and crashes if the
+// third level contains an object or a list: so ANY is only for members that are less deep. An object without a list of members it
+// does not follow at all; it prints a warning and uses its built-in knowledge.
 #include "base/base.h"
 
 #include "api/spaces/schema/openapi_internal.h"
@@ -271,7 +271,7 @@ static const struct builtin_field definition_fields[] = {
 	MUST("spec", OF_OBJECT, definition_spec, "What the type is to be."), OBJECT("status", NULL, "What it is."), END
 };
 
-// ---- all
+// ---- the table of kinds
 
 static const struct builtin_kind kinds[] = {
 	{ "", "Namespace", namespace_fields, "A namespace keeps names apart within a tenant's space." },
@@ -297,7 +297,7 @@ const struct builtin_kind *builtin_kind(struct str group, struct str kind)
 	return NULL;
 }
 
-// ---- writing them
+// ---- writing descriptions
 
 static void add_map(struct buf *out)
 {
@@ -369,7 +369,7 @@ static const struct merge_rule *find_rule(const struct merge_rule *rules, const 
 	return NULL;
 }
 
-// Clients that make strategic merge patches read here how lists merge.
+// Clients that make strategic merge patches read here how lists are merged.
 static void add_merging(struct buf *out, const struct merge_rule *rule)
 {
 	if (rule == NULL || rule->key == NULL)

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "repr/patch/strategic_patch.h"
 
-// ---- protobuf: a message's fields one after the other, a message within a message between begin and end
+// ---- protobuf: fields of a message are written one after the other; an inner message stands between begin and end
 
 void proto_text(struct buf *out, unsigned field, struct str text);
 size_t proto_begin(struct buf *out, unsigned field);
@@ -26,16 +26,16 @@ enum {
 	ADDITIONAL_SCHEMA = 1, TYPES_VALUE = 1, ITEMS_SCHEMA = 1, PROPERTIES_PROPERTY = 1, ANY_YAML = 2,
 };
 
-// A schema's type; its extension, whose value is JSON (which is YAML, too); its items or values of any form.
+// The type of a schema; an extension, whose value is JSON and so also YAML.
 void schema_type(struct buf *out, const char *type);
 void schema_extension(struct buf *out, unsigned field, const char *name, struct str value);
-// Properties, each begun and ended; property_begin returns where the schema in it begins.
+// A property of a schema; its own schema is written between begin and end.
 struct property_mark {
 	size_t property, schema;
 };
 struct property_mark property_begin(struct buf *out, struct str name);
 void property_end(struct buf *out, struct property_mark mark);
-// apiVersion, kind and metadata.
+// Adds the properties apiVersion, kind and metadata.
 void add_meta_properties(struct buf *out);
 
 // ---- openapi_builtin.c
@@ -47,7 +47,7 @@ struct builtin_field {
 	const char *name;
 	enum field_type type;
 	bool required;
-	const struct builtin_field *inside; // of OF_OBJECT, OF_OBJECTS; NULL: anything. Ends with name NULL
+	const struct builtin_field *inside; // of OF_OBJECT, OF_OBJECTS; NULL: any members. Ends with name NULL
 	const char *description;
 };
 
@@ -56,10 +56,10 @@ struct builtin_kind {
 	const struct builtin_field *fields; // besides apiVersion, kind, metadata
 	const char *description;
 };
-// NULL: it is not described.
+// NULL if the kind is not described.
 const struct builtin_kind *builtin_kind(struct str group, struct str kind);
 extern const struct builtin_field object_meta[];
-// Appends the properties of an object and what is required of it. rules: how its lists merge.
+// Appends the properties of an object and the list of required ones. rules: how its lists are merged by patches.
 void add_fields(struct buf *out, const struct builtin_field *fields, const struct merge_rule *rules, bool root);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same document as JSON, for those who don't read protobuf: what was written is read by a table of its messages.
+// The same document as JSON, for clients that don't read protobuf: converts the protobuf text by a table of its messages.
 #include "base/base.h"
 
 #include "api/spaces/schema/openapi_internal.h"
@@ -10,15 +10,15 @@ enum message {
 	TYPES, ITEMS, PROPERTIES
 };
 
-// What a field becomes in the object that its message is.
+// How a field appears in the JSON object of its message.
 enum becomes {
-	MEMBER_TEXT,    // a member
-	MEMBER_TEXTS,   // a member, the list of all such texts
-	MEMBER_OBJECT,  // a member, of the message inside
-	MEMBER_OBJECTS, // a member, the list of all of those
-	SAME_OBJECT,    // the message inside tells of the same object
-	NAMED_OBJECT,   // a member by the name it has, of the message inside
-	NAMED_VALUE_OF, // a member by the name it has, of a value in YAML
+	MEMBER_TEXT,    // a member: the text
+	MEMBER_TEXTS,   // a member: the list of all texts in fields of this number
+	MEMBER_OBJECT,  // a member: the inner message as an object
+	MEMBER_OBJECTS, // a member: the list of all inner messages
+	SAME_OBJECT,    // the members of the inner message belong to the same object
+	NAMED_OBJECT,   // a member with the name in the inner message, whose value is an object
+	NAMED_VALUE_OF, // a member with the name in the inner message, whose value is given as YAML
 };
 
 static const struct row {
@@ -82,7 +82,7 @@ static uint64_t take_varint(struct str *rest)
 	return value;
 }
 
-// All fields that are written are texts or messages.
+// Reads the next field; all fields are texts or messages.
 static bool take_field(struct str *rest, unsigned *field, struct str *bytes)
 {
 	if (rest->n == 0)
@@ -105,7 +105,7 @@ static struct str field_of(struct str message, unsigned wanted)
 	return STR("");
 }
 
-// YAML that is not JSON is a plain word here.
+// YAML that is not JSON is a plain word in this document.
 static struct doc *yaml_value(struct pool *pool, struct str text)
 {
 	const struct doc_limits limits = { .depth = 8 };
@@ -125,7 +125,7 @@ static struct doc *told(struct pool *pool, enum message message, struct str byte
 	return object;
 }
 
-// All fields of that number in the message at once.
+// Converts all fields of that number in the message to one list.
 static void tell_list(struct pool *pool, const struct row *row, struct str message, struct doc *object)
 {
 	struct doc *list = doc_new_array(pool);
@@ -179,7 +179,7 @@ static void tell(struct pool *pool, enum message message, struct str bytes, stru
 	}
 	if (message != OPERATION)
 		return;
-	// JSON's readers insist on it.
+	// Parsers of the JSON form require "responses".
 	struct doc *responses = doc_new_object(pool), *ok = doc_new_object(pool);
 	doc_set_str(pool, ok, "description", STR("OK"));
 	doc_set(responses, STR("200"), ok);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watch, the worker's half: looks at the request, answers with what there is already, and writes the order by which the
-// watch process goes on.
+// The worker's part of a watch: checks the request, sends the initial events, and writes the order by which the watch process
+// continues.
 #include "base/base.h"
 
 #include "api/spaces/answer/answer.h"
@@ -21,11 +21,11 @@ struct watch_begun {
 	struct list_query query;
 	struct watch_words words;
 	const struct table_columns *columns;
-	struct buf out;         // the first events
-	struct buf known;       // of struct known
-	bool initial;           // the objects that are there are told
-	bool from_now;          // the position is not the client's
-	bool marks_initial;     // and a bookmark says where they end
+	struct buf out;         // the initial events
+	struct buf known;       // array of struct known
+	bool initial;           // the existing objects are sent as events
+	bool from_now;          // the watch begins at the present, not at a version that the client gave
+	bool marks_initial;     // a bookmark marks the end of the initial events
 	bool too_large;
 };
 
@@ -101,7 +101,7 @@ void watch_expired(struct buf *out)
 		"and watch from the list's\",\"reason\":\"Expired\",\"code\":410}}\n");
 }
 
-// ---- what is asked for
+// ---- the request
 
 static unsigned random_seconds(void)
 {
@@ -122,7 +122,7 @@ static enum outcome read_number(struct call *call, const char *name, uint64_t *v
 	return OUTCOME_OK;
 }
 
-// What is there is told to who gives no position, or asks for it.
+// Existing objects are sent if the client gives no version, or if it asks for them.
 static void read_beginning(struct watch_begun *begun)
 {
 	struct call *call = begun->call;
@@ -158,7 +158,7 @@ static enum outcome read_watch(struct watch_begun *begun)
 	return OUTCOME_OK;
 }
 
-// *expired: what came after that position is not known any more, or was never here.
+// *expired: the log does not have all changes since that version any more, or the version is of another log.
 static enum outcome find_position(struct watch_begun *begun, bool *expired)
 {
 	uint64_t oldest, newest, *position = &begun->words.position;
@@ -171,7 +171,7 @@ static enum outcome find_position(struct watch_begun *begun, bool *expired)
 	return begun->from_now && !*expired ? horizon_advance(begun->call->registry, position, NULL) : OUTCOME_OK;
 }
 
-// ---- what is there
+// ---- initial events
 
 static void note_known(struct watch_begun *begun, uint64_t id, enum known_state state)
 {
@@ -190,14 +190,15 @@ static void tell_first(struct watch_begun *begun, struct stored_place place, uin
 		note_known(begun, place.id, KNOWN_CHOSEN);
 }
 
-// It is not chosen. A change behind the position, which is told yet, may be the one that made it so.
+// Notes an object that is not selected now. Only an object changed above the position needs an entry: that change will be told,
+// and the log may say that the object was selected before it, but the client never got it.
 static void note_unchosen(struct watch_begun *begun, uint64_t id, uint64_t changed)
 {
 	if (changed > begun->words.position)
 		note_known(begun, id, KNOWN_ABSENT);
 }
 
-// What changed behind the position is told as of the position: from there on its changes follow.
+// The version for an object's event: at most the position, because changes above it follow as events of their own.
 static uint64_t as_of_position(const struct watch_begun *begun, uint64_t changed)
 {
 	return changed > begun->words.position ? begun->words.position : changed;
@@ -260,8 +261,8 @@ static enum outcome visit_first(struct watch_begun *begun, struct as_of *as_of)
 	return outcome;
 }
 
-// What is there goes out as of the position from which it goes on. Where no position fits what was read, as of one before:
-// what is newer comes a second time.
+// Sends all existing objects, and sets the position at which the watch goes on. If no position fits what was read, an earlier one
+// is used, and newer changes are sent twice.
 static enum outcome look_at_all(struct watch_begun *begun)
 {
 	struct call *call = begun->call;
@@ -281,7 +282,8 @@ static enum outcome look_at_all(struct watch_begun *begun)
 	return outcome == OUTCOME_OK && !exact ? visit_first(begun, NULL) : outcome;
 }
 
-// Who resumes has what was chosen at his version: with each change the log has what of it selectors could ask before.
+// A client that resumes from a version has the objects selected at that version. So no objects are read: the log has, for each
+// later change, what selectors saw before it.
 static enum outcome look_first(struct watch_begun *begun)
 {
 	enum outcome outcome = OUTCOME_OK;
@@ -293,7 +295,7 @@ static enum outcome look_first(struct watch_begun *begun)
 	return outcome;
 }
 
-// ---- the order
+// ---- writing the order
 
 static void write_order(struct watch_begun *begun)
 {
@@ -355,6 +357,6 @@ enum outcome watch_in_space(struct call *call, const struct target *target)
 	else if (call->request.method == METHOD_GET)
 		write_order(&begun);
 	write_json_text(call, buf_str(&begun.out));
-	response_set(&call->response, "X-Accel-Buffering", STR("no")); // for nginx
+	response_set(&call->response, "X-Accel-Buffering", STR("no")); // switches off nginx's buffering
 	return OUTCOME_OK;
 }

@@ -5,7 +5,7 @@
 
 #include "api/spaces/common/spaces.h"
 
-// The GET of a collection with watch=true: the first events, and the order for what follows.
+// Answers GET of a collection with watch=true: sends the first events, and writes the order for the watch process.
 enum outcome watch_in_space(struct call *call, const struct target *target);
 
 #endif

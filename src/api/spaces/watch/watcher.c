@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watch, the watch process's half: from a change to what it means for one client.
+// The watch process's part of a watch: converts changes to events for one client.
 #include "base/base.h"
 
 #include "api/spaces/answer/answer.h"
@@ -13,12 +13,12 @@
 struct watcher {
 	struct watch_words words;
 	struct str texts[WATCH_TEXTS];
-	struct known *known; // by id
+	struct known *known; // sorted by id
 	size_t n_known, known_room;
 	char bytes[];
 };
 
-// ---- the order
+// ---- reading the order
 
 static int by_id(const void *a, const void *b)
 {
@@ -40,7 +40,7 @@ static bool read_known(struct watcher *watcher, const char *bytes)
 	return true;
 }
 
-// The flags stand side by side, a byte each, and are read as bool only if they are 0 or 1.
+// The flags are adjacent bytes; they may be read as bool only if each is 0 or 1.
 static bool flags_hold(struct str order)
 {
 	for (size_t i = offsetof(struct watch_words, all); i <= offsetof(struct watch_words, bookmarks); i++) {
@@ -50,7 +50,7 @@ static bool flags_hold(struct str order)
 	return true;
 }
 
-// Do known_bytes and the texts' sizes, of which no sum may overflow, add up to the rest of the order? *n_texts: the texts'.
+// Do known_bytes and the sizes of the texts add up to the rest of the order, without overflow? *n_texts: bytes of all texts.
 static bool sizes_hold(const struct watch_words *words, uint64_t rest, uint64_t *n_texts)
 {
 	*n_texts = 0;
@@ -128,7 +128,7 @@ bool watcher_wants_bookmarks(const struct watcher *watcher)
 	return watcher->words.bookmarks;
 }
 
-// ---- what the client has
+// ---- objects that the client has
 
 static struct known *find_known(const struct watcher *watcher, uint64_t id)
 {
@@ -163,7 +163,7 @@ static void add_known(struct watcher *watcher, uint64_t id, enum known_state sta
 	watcher->known[at] = (struct known){ .id = id, .state = state };
 }
 
-// ---- whose changes
+// ---- which changes concern the watch
 
 static bool is_in(const struct watcher *watcher, struct str tenant)
 {
@@ -180,13 +180,13 @@ static bool is_of_tenant(const struct followed *change)
 	return change->resource.id == 0 && change->resource.type == NULL;
 }
 
-// The name of the tenant that changed. One that is no more was everybody's to see who sees all.
+// The name of the tenant that changed, also if it was purged since.
 static struct str tenant_name(const struct followed *change)
 {
 	return change->tenant.p != NULL ? change->tenant : change->former;
 }
 
-// A tenant sees its own.
+// A caller of a tenant sees only that tenant's object.
 static bool wants_tenant(const struct watcher *watcher, const struct followed *change)
 {
 	if (!watcher->words.tenants || !is_of_tenant(change))
@@ -220,7 +220,8 @@ static bool is_of_definition(const struct followed *change)
 	return type != NULL && str_eq_c(type->group, CRD_GROUP) && str_eq_c(type->plural, CRD_PLURAL);
 }
 
-// It is decided by a tenant's own definitions and the system's, its policy and its annotations.
+// Which definition applies depends on the definitions of the tenant and of the system, and on the tenant's policy and
+// annotations.
 bool watcher_may_lose_type(const struct watcher *watcher, const struct followed *change)
 {
 	struct str concerned[] = { change->tenant, change->from };
@@ -260,7 +261,7 @@ struct telling {
 	struct buf *out;
 };
 
-// The request anew: what it leads to may have changed.
+// Repeats the checks of the request for each event, because what it leads to may have changed.
 static enum outcome begin_telling(struct telling *telling, struct watcher *watcher, struct call *call, struct buf *out)
 {
 	struct str detail;
@@ -281,7 +282,7 @@ static enum outcome begin_telling(struct telling *telling, struct watcher *watch
 	if (outcome == OUTCOME_OK)
 		outcome = read_target(call, VERB_WATCH, &telling->target);
 	if (outcome == OUTCOME_OK && !uuid_eq(telling->target.definition->uid, watcher->words.definition))
-		outcome = OUTCOME_GONE; // another type of that name
+		outcome = OUTCOME_GONE; // the type of that name is another one now
 	if (outcome == OUTCOME_OK)
 		outcome = read_choice(call, &telling->target, &telling->choice);
 	if (outcome == OUTCOME_OK && wanted_table(call).p != NULL)
@@ -333,7 +334,7 @@ static uint64_t known_id(const struct followed *change)
 	return is_of_tenant(change) ? change->tenant_id : change->resource.id;
 }
 
-// A tombstone says no more of itself than its name.
+// The object of a purged tenant: only its name is known.
 static struct str tenant_object_of(const struct telling *telling, const struct followed *change)
 {
 	struct tenant tenant = { .name = tenant_name(change), .uid = change->resource.uid, .metadata = STR("{}"),
@@ -342,8 +343,8 @@ static struct str tenant_object_of(const struct telling *telling, const struct f
 	return tenant_text(telling->call, &telling->target, change->itself != NULL ? change->itself : &tenant);
 }
 
-// Is what was read the tenant's own? A resource that has gone to another tenant has that one's content since: whoever is told
-// of a change before, or of the move itself, must not see it.
+// Does what was read belong to the tenant? If the resource was moved to another tenant, its content is now that tenant's. A
+// client that is told of an earlier change, or of the move itself, must not see it.
 static bool is_own_content(const struct telling *telling, const struct followed *change, struct str tenant)
 {
 	if (is_of_tenant(change) || telling->watcher->words.all || change->newest)
@@ -352,7 +353,7 @@ static bool is_own_content(const struct telling *telling, const struct followed 
 	       (change->resource.tenant_id == 0 || change->resource.tenant_id == change->tenant_id);
 }
 
-// Of what is not the tenant's own any more its names alone.
+// The object for an event; only its names if it no longer belongs to the tenant.
 static struct str object_of(const struct telling *telling, const struct followed *change, struct str tenant)
 {
 	if (is_of_tenant(change))
@@ -367,7 +368,7 @@ static struct str object_of(const struct telling *telling, const struct followed
 	return buf_str(&text);
 }
 
-// Where the object that a change is about stands.
+// Where the object of the change is stored, for errors.
 static struct stored_place place_of(const struct followed *change)
 {
 	if (!is_of_tenant(change))
@@ -380,7 +381,7 @@ static void tell(const struct telling *telling, const char *type, const struct f
 	event_add(telling->call, &telling->target, telling->columns, type, place_of(change), object, telling->out);
 }
 
-// What the log tells of an object as an object of its own, with the names that stay.
+// The object as selectors saw it before the change: what the log has of it, and its names, which never change.
 static struct str object_before(const struct telling *telling, const struct followed *change)
 {
 	struct pool *pool = telling->call->pool;
@@ -399,7 +400,8 @@ static struct str object_before(const struct telling *telling, const struct foll
 	return buf_str(&text);
 }
 
-// Did the client have it before the change? comes: it was not there for it. OUTCOME_OK; _GONE: nobody knows.
+// *had: did the client have the object before the change? comes: the change brought it to the watched space. OUTCOME_OK; _GONE:
+// unknown.
 static enum outcome find_had(const struct telling *telling, const struct followed *change, bool comes, bool *had)
 {
 	const struct watcher *watcher = telling->watcher;
@@ -416,8 +418,8 @@ static enum outcome find_had(const struct telling *telling, const struct followe
 	return OUTCOME_OK;
 }
 
-// has: the client has it now. What the log can tell at the next change is not kept: that this one is the newest and left the
-// object out.
+// Notes whether the client has the object after this change. No entry is needed if the client does not have it and the change is
+// the newest: the log will say so at the next change.
 static void keep_known(struct watcher *watcher, const struct followed *change, bool has)
 {
 	struct known *known = find_known(watcher, known_id(change));
@@ -431,7 +433,8 @@ static void keep_known(struct watcher *watcher, const struct followed *change, b
 		add_known(watcher, known_id(change), has ? KNOWN_CHOSEN : KNOWN_ABSENT);
 }
 
-// It is there. comes: it was not, before. OUTCOME_OK; _GONE as find_had.
+// Tells a change after which the object exists. comes: the change brought it to the watched space. OUTCOME_OK; _GONE as
+// find_had().
 static enum outcome tell_present(const struct telling *telling, const struct followed *change, bool comes)
 {
 	struct watcher *watcher = telling->watcher;
@@ -442,7 +445,7 @@ static enum outcome tell_present(const struct telling *telling, const struct fol
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (!is_own_content(telling, change, change->tenant)) {
-		// It left the tenant later, which will be told.
+		// The object left the tenant by a later change, which will be told.
 		if (watcher->words.varying)
 			keep_known(watcher, change, had);
 		return OUTCOME_OK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One client's watch, in the process that serves all of them: what it is about, how far it is told, and its events. Made
-// from the order that a worker wrote (call->order) when it had looked at the request.
+// The watch of one client in the watch process: what it watches, up to which change it was told, and its events. It is made from
+// the order (call->order) that a worker wrote after checking the request.
 #ifndef TENURE_API_SPACES_WATCH_WATCHER_H
 #define TENURE_API_SPACES_WATCH_WATCHER_H
 
@@ -12,45 +12,46 @@ struct auth;
 struct db;
 struct watcher;
 
-// A copy of what the order says. NULL: it is none, or there is no memory.
+// Makes a watcher from a copy of the order. NULL: the order is invalid, or there is no memory.
 struct watcher *watcher_new(struct str order);
 void watcher_free(struct watcher **watcher);
 
-// The tenant whose changes, beside the system's, are all that it is about; p NULL: others' are, too.
+// The watch concerns only changes of this tenant and the system; p NULL: of other tenants, too.
 struct str watcher_tenant(const struct watcher *watcher);
-// The tenant of who watches; "" for an operator without one.
+// The caller's tenant; "" for an operator without one.
 struct str watcher_user_tenant(const struct watcher *watcher);
-// Every change up to this id is told.
+// The change id up to which the client was told all changes.
 uint64_t watcher_position(const struct watcher *watcher);
 void watcher_advance(struct watcher *watcher, uint64_t position);
 unsigned watcher_seconds(const struct watcher *watcher);
 bool watcher_wants_bookmarks(const struct watcher *watcher);
 
-// May the change be something for it? Asked before the resource is read.
+// May the change concern this watch? Called before the resource is read; true may turn out to be wrong.
 bool watcher_wants(const struct watcher *watcher, const struct followed *change);
-// Does it take what selectors could ask before the change to say what the change means for it? Then follow_contents is to
-// read that. Asked where it wants the change.
+// For a change that the watch wants: does the event depend on what selectors saw before the change? If so, the caller lets
+// follow_contents() read that.
 bool watcher_asks_before(const struct watcher *watcher, const struct followed *change);
-// Is with this change nothing of what it watches as the client knows it? It has to list again.
+// Does this change invalidate everything the client knows, so that it must list again?
 bool watcher_is_lost(const struct watcher *watcher, const struct followed *change);
-// May it be with this change that another definition of its type answers than did, or none?
+// May this change alter which definition applies to the watched type, if any?
 bool watcher_may_lose_type(const struct watcher *watcher, const struct followed *change);
-// OUTCOME_OK: the same answers as did, and it may be watched. _UNAVAILABLE: the database is away. call as for watcher_tell.
+// OUTCOME_OK: the same definition still applies, and the caller may watch. _UNAVAILABLE: the database can't be reached. call: as
+// for watcher_tell().
 enum outcome watcher_check_type(struct watcher *watcher, struct call *call);
-// Do the credentials it began with still say that its user is who it was? OUTCOME_OK, _UNAUTHENTICATED, _UNAVAILABLE.
+// Do the credentials of the request still give the same user, tenant and role? OUTCOME_OK, _UNAUTHENTICATED, _UNAVAILABLE.
 enum outcome watcher_check_user(struct watcher *watcher, struct call *call, struct auth *auth, struct db *db);
-// Appends the change's events, of which there may be none. call has pool, config, endpoint, routes and registry; the rest
-// is set from the order. OUTCOME_OK; _UNAVAILABLE: the database is away; others: the type is no longer there for it, or
-// nobody knows any more whether it was told of the object.
+// Appends the events of a change, if any. The caller sets pool, config, endpoint, routes and registry of call; the rest is set
+// from the order. OUTCOME_OK; _UNAVAILABLE: the database can't be reached; others: the type is gone for this client, or it is not
+// known whether the client has the object.
 enum outcome watcher_tell(struct watcher *watcher, struct call *call, const struct followed *change, struct buf *out);
-// Appends a BOOKMARK of the position.
+// Appends a BOOKMARK of the watch's position.
 enum outcome watcher_bookmark(struct watcher *watcher, struct call *call, struct buf *out);
-// Appends the ERROR event that makes a client list again; that says its credentials are no longer good.
+// Append the ERROR event after which a client lists again (expired), or which says that its credentials are no longer valid.
 void watch_expired(struct buf *out);
 void watch_unauthenticated(struct buf *out);
-// Appends the ERROR event that says that an event would take too much.
+// Appends the ERROR event that says that making an event exceeded the limits.
 void watch_too_costly(struct buf *out);
-// Appends the ERROR event, with code 500, that says that what is stored can't be read.
+// Appends the ERROR event, with code 500, that says that stored data can't be read.
 void watch_broken(struct buf *out);
 
 #endif
