@@ -8,7 +8,9 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
+use IO::Select ();
 use Test::More;
+use Time::HiRes ();
 
 use Tenure::Daemon;
 use Tenure::FastCGI;
@@ -196,6 +198,30 @@ subtest 'the access log of a busy worker' => sub {
     my $all = join ' ', map { "agent$_" } 1 .. 60;
     ok Tenure::Daemon::wait_until(sub { logged_agents() eq $all }), 'are told in their order when nobody is waiting'
         or diag logged_agents();
+};
+
+subtest 'a connection whose request is not there yet' => sub {
+    my $two = Tenure::Daemon->new(endpoint => { workers => 2 });
+    $two->start;
+    my ($rounds, $answered) = (0, 0);
+    for (1 .. 100) {
+        last if $rounds == 10;
+        my $began = Time::HiRes::time();
+        my $early = Tenure::FastCGI->connect($two->{socket});
+        my $long  = Tenure::FastCGI->connect($two->{socket});
+        my $body  = 'x' x 100;
+        $long->send_raw($long->head(body => $body, uri => '/') . $long->stream(Tenure::FastCGI::FCGI_STDIN, '', open => 1));
+        Time::HiRes::sleep(0.02);
+        $early->send_request(uri => '/none');
+        my $is_round = Time::HiRes::time() - $began < 0.4; # or it was set aside, as what stays silent is
+        my $is_there = IO::Select->new($early->{socket})->can_read($is_round ? 10 : 0.5);
+        $long->send_raw($long->stream(Tenure::FastCGI::FCGI_STDIN, $body));
+        $_->read_response for $long, $early;
+        $rounds   += $is_round;
+        $answered += $is_round && $is_there ? 1 : 0;
+    }
+    is $answered, $rounds, 'does not wait for another worker\'s long one';
+    is $two->stop, 0, 'it ends by itself';
 };
 
 subtest 'the access log' => sub {

@@ -42,6 +42,7 @@ enum {
 	RETIRE_REQUESTS = 16,      // the same when retiring; if more wait, more will come, and these wake other workers
 	IN_A_ROW = 16,             // requests taken from the queue before other connections are checked
 	LISTEN_PAUSE_MS = 100,     // pause of accepting if there is no room for another connection
+	FIRST_BYTE_MS = 500,       // time between a connection and the first byte of its request
 };
 
 // Sizes of parameters that are checked before the library reads them.
@@ -329,13 +330,32 @@ static enum peek slot_look_ahead(const struct fcgi *fcgi, const struct slot *slo
 	return PEEK_GONE;
 }
 
+// From accept() on a connection belongs to this process. If the process began another request before this connection's request has
+// arrived, this one would have to wait until the other is answered, although other workers are idle. So the process waits for the
+// first byte: a web server connects when it has a request, and sends it at once. A connection that stays silent for FIRST_BYTE_MS
+// is put into the epoll set. A wake-up ends the wait, too.
+static void await_first_byte(const struct fcgi *fcgi, const struct slot *slot)
+{
+	struct pollfd either[] = {
+		{ .fd = fcgx_fd(&slot->fcgx), .events = POLLIN | POLLRDHUP },
+		{ .fd = fcgi->wake_fd, .events = POLLIN },
+	};
+
+	(void)poll(either, sizeof(either) / sizeof(*either), FIRST_BYTE_MS);
+}
+
 // Reads the request's beginning and parameters. False if there is no request: nothing has arrived yet, the peer has closed, or
 // what it sent is not FastCGI.
 static bool slot_begin(struct fcgi *fcgi, struct slot *slot)
 {
 	if (!slot_is_open(slot))
 		return false; // an event from before the connection was closed
-	switch (slot_look_ahead(fcgi, slot)) {
+	enum peek peek = slot_look_ahead(fcgi, slot);
+	if (peek == PEEK_QUIET && !slot->watched && !slot->served) {
+		await_first_byte(fcgi, slot);
+		peek = slot_look_ahead(fcgi, slot);
+	}
+	switch (peek) {
 	case PEEK_QUIET:
 		slot_watch(fcgi, slot);
 		return false;
