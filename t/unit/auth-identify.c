@@ -110,7 +110,7 @@ static void test_roles(void)
 		{ "user:t", "member,reader", NULL, NULL, "t", ROLE_NONE, false },
 		{ "user:t", "reader", "some", "p", "p", ROLE_NONE, false },
 		{ "admin", "", NULL, NULL, "", ROLE_NONE, false },
-		{ "admin", "Admin", "all", "", "", ROLE_NONE, false },
+		{ "admin", "Admin", "all", "", "", ROLE_OPERATOR, false }, // oslo.policy compares without regard to case
 		{ "user:t", " admin ", NULL, " p ", "p", ROLE_OPERATOR, false },
 		{ "user:t", "member,reader ", " all ", "p\xff", "t", ROLE_NONE, true },
 		{ "user:t", "administrator,readers", "all", "p", "p", ROLE_NONE, false },
