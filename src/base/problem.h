@@ -13,17 +13,11 @@ struct problem_member {
 	struct str value;
 };
 
-// A reason why a move is refused.
-struct blocker {
-	struct str resource; // "namespaces/default/configmaps/c1"; "" if it concerns the whole move
-	const char *reason;  // "name-taken"
-	struct str detail;
-};
-
-// One fault of a document, as Kubernetes describes faults.
+// One of the things for which a call failed. What subject names follows from the outcome: of OUTCOME_BLOCKED the resource that
+// stands in the way, else a field of the document.
 struct problem_cause {
-	const char *reason; // FieldValueRequired, FieldValueInvalid, …
-	struct str field;   // "spec.size"; "" for the whole
+	const char *reason;  // a word for programs: "name-taken", "FieldValueRequired"
+	struct str subject;  // "namespaces/default/configmaps/c1", "spec.size"; "" for the whole
 	struct str message;
 };
 
@@ -35,12 +29,10 @@ struct problem {
 	struct str detail; // what was wrong and what would be right: one sentence, without SQL and without another tenant's name
 	struct problem_member members[PROBLEM_MAX_MEMBERS];
 	size_t n_members;
-	const struct blocker *blockers; // all of them, in the request's pool
-	size_t n_blockers;
 	const struct str *fields; // of a stale write: JSON Pointers to the members that differ, in the request's pool; NULL: not
 	                          // known
 	size_t n_fields;
-	const struct problem_cause *causes; // of a bad document: each thing that is wrong with it, in the request's pool
+	const struct problem_cause *causes; // each thing that is wrong, in the request's pool
 	size_t n_causes;
 	struct str faults; // if causes are given: detail without the words that name the document; p is NULL if there are no
 	                   // causes

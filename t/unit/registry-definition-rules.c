@@ -136,7 +136,7 @@ static struct str fields_told(void)
 
 	for (size_t i = 0; i < here.registry->problem->n_causes; i++) {
 		buf_add(&fields, i > 0 ? STR(" ") : STR(""));
-		buf_add(&fields, here.registry->problem->causes[i].field);
+		buf_add(&fields, here.registry->problem->causes[i].subject);
 	}
 	return buf_str(&fields);
 }

@@ -79,7 +79,7 @@ static void test_own(void)
 	is_str(here.resource.body, "{\"spec\":{\"size\":3,\"color\":\"red\"}}", "pruned, with its defaults");
 	EXPECT(BAD_DOCUMENT, "not what the schema says", PUT, "a", "default/w2", .type = WIDGETS, .body = "{\"spec\":{\"size\":10}}");
 	is_int((long long)here.registry->problem->n_causes, 1, "one cause");
-	is_str(here.registry->problem->causes[0].field, "spec.size", "its field");
+	is_str(here.registry->problem->causes[0].subject, "spec.size", "its field");
 	EXPECT(CREATED, "where it says otherwise", PUT, "b", "default/w1", .type = WIDGETS, .body = "{\"spec\":{\"size\":\"10\"}}");
 	EXPECT(OK, "a change of the spec", PUT, "a", "default/w1", .type = WIDGETS, .body = "{\"spec\":{\"size\":4}}");
 	is_int((long long)here.resource.generation, 2, "is a generation");
@@ -254,7 +254,7 @@ static void test_finalizers(void)
 	EXPECT(ACCEPTED, "its deletion", DELETE, "b", "ending/");
 	EXPECT(FORBIDDEN, "nothing comes to it any more", PUT, "b", "ending/c3");
 	is_int((long long)here.registry->problem->n_causes, 1, "with a cause");
-	is_str(here.registry->problem->causes[0].field, "metadata.namespace", "its field");
+	is_str(here.registry->problem->causes[0].subject, "metadata.namespace", "its field");
 	ok(strcmp(here.registry->problem->causes[0].reason, "NamespaceTerminating") == 0, "and its reason");
 	EXPECT(FORBIDDEN, "nor back to it", RECOVER, "b", "ending/c2");
 	is_sound("finalizers");

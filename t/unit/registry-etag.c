@@ -186,7 +186,7 @@ static void test_states(void)
 	is_new(tag, "of another");
 }
 
-static struct blocker blockers[2];
+static struct move_blocker blockers[2];
 static struct type_count counts[2][2];
 
 static struct move_action action_of(void)
@@ -197,7 +197,7 @@ static struct move_action action_of(void)
 		.resource = { .uid = uids[2] }, .blockers = blockers, .n_blockers = 2 };
 
 	for (size_t i = 0; i < 2; i++) {
-		blockers[i] = (struct blocker){ .resource = STR("pods/a"), .reason = "name-taken", .detail = STR("why") };
+		blockers[i] = (struct move_blocker){ .resource = STR("pods/a"), .reason = "name-taken", .detail = STR("why") };
 		counts[i][0] = (struct type_count){ STR("pods"), 4 };
 		counts[i][1] = (struct type_count){ STR("secrets"), 5 };
 	}

@@ -241,7 +241,7 @@ static void taken(void)
 	is_str(here.registry->problem->detail, "nothing was moved: 1 thing stands in the way", "in words");
 	is_outcome(DO(MOVE, "a", NULL, "b"), OUTCOME_BLOCKED, "nor do all");
 	is_str(here.registry->problem->detail, "nothing was moved: 2 things stand in the way", "in words");
-	is_int((long long)here.registry->problem->n_blockers, 2, "each is told");
+	is_int((long long)here.registry->problem->n_causes, 2, "each is told");
 	EXPECT(NO_CONTENT, "it goes", DELETE, "b", "pv1");
 	EXPECT(NO_CONTENT, "and the other", DELETE, "b", "n1/c1");
 }

@@ -83,10 +83,10 @@ static void add_stale(struct buf *text, const struct problem *problem)
 
 static void add_blockers(struct buf *text, const struct problem *problem)
 {
-	for (size_t i = 0; i < problem->n_blockers && i < BLOCKERS_TOLD; i++) {
-		const struct blocker *blocker = &problem->blockers[i];
-		buf_addf(text, "; %.*s%s%s: %.*s", STR_ARG(blocker->resource), blocker->resource.n > 0 ? " " : "",
-			blocker->reason, STR_ARG(blocker->detail));
+	for (size_t i = 0; i < problem->n_causes && i < BLOCKERS_TOLD; i++) {
+		const struct problem_cause *cause = &problem->causes[i];
+		buf_addf(text, "; %.*s%s%s: %.*s", STR_ARG(cause->subject), cause->subject.n > 0 ? " " : "", cause->reason,
+			STR_ARG(cause->message));
 	}
 }
 
@@ -99,7 +99,8 @@ static struct str sentence(struct call *call, enum outcome outcome, const struct
 	buf_add(&text, problem->detail.n > 0 ? problem->detail : str_c(default_text(outcome)));
 	if (outcome == OUTCOME_STALE)
 		add_stale(&text, problem);
-	add_blockers(&text, problem);
+	if (outcome == OUTCOME_BLOCKED)
+		add_blockers(&text, problem);
 	return buf_str(&text);
 }
 
@@ -124,23 +125,23 @@ static struct doc *fault_doc(struct call *call, enum outcome outcome, struct str
 	return fault;
 }
 
-static void add_lists(struct call *call, const struct problem *problem, struct doc *doc)
+static void add_lists(struct call *call, enum outcome outcome, const struct problem *problem, struct doc *doc)
 {
 	struct pool *pool = call->pool;
 	struct doc *fields = doc_new_array(pool), *blockers = doc_new_array(pool);
 
 	for (size_t i = 0; i < problem->n_fields; i++)
 		doc_push(fields, doc_new_string(pool, problem->fields[i]));
-	for (size_t i = 0; i < problem->n_blockers; i++) {
+	for (size_t i = 0; i < problem->n_causes && outcome == OUTCOME_BLOCKED; i++) {
 		struct doc *item = doc_new_object(pool);
-		doc_set_str(pool, item, "resource", problem->blockers[i].resource);
-		doc_set_str(pool, item, "reason", str_c(problem->blockers[i].reason));
-		doc_set_str(pool, item, "detail", problem->blockers[i].detail);
+		doc_set_str(pool, item, "resource", problem->causes[i].subject);
+		doc_set_str(pool, item, "reason", str_c(problem->causes[i].reason));
+		doc_set_str(pool, item, "detail", problem->causes[i].message);
 		doc_push(blockers, item);
 	}
 	if (problem->fields != NULL)
 		doc_set(doc, STR("fields"), fields);
-	if (problem->n_blockers > 0)
+	if (doc_length(blockers) > 0)
 		doc_set(doc, STR("blockers"), blockers);
 }
 
@@ -154,7 +155,7 @@ void baremetal_render_problem(struct call *call, enum outcome outcome, const str
 	doc_set_str(pool, doc, "error_message", buf_str(&fault));
 	for (size_t i = 0; i < problem->n_members; i++)
 		doc_set_str(pool, doc, problem->members[i].name, problem->members[i].value);
-	add_lists(call, problem, doc);
+	add_lists(call, outcome, problem, doc);
 	write_json(call, doc);
 	call->response.status = status_of(outcome);
 }

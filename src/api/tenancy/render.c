@@ -164,24 +164,32 @@ static void add_links(struct call *call, enum outcome outcome, struct doc *doc)
 	doc_set(doc, STR("links"), links);
 }
 
-struct doc *blockers_doc(struct pool *pool, const struct blocker *blockers, size_t n)
+static void push_blocker(struct pool *pool, struct doc *list, struct str resource, const char *reason, struct str detail)
+{
+	struct doc *item = doc_new_object(pool);
+
+	doc_set_str(pool, item, "resource", resource);
+	doc_set_str(pool, item, "reason", str_c(reason));
+	doc_set_str(pool, item, "detail", detail);
+	doc_push(list, item);
+}
+
+struct doc *blockers_doc(struct pool *pool, const struct move_blocker *blockers, size_t n)
 {
 	struct doc *list = doc_new_array(pool);
 
-	for (size_t i = 0; i < n; i++) {
-		struct doc *item = doc_new_object(pool);
-		doc_set_str(pool, item, "resource", blockers[i].resource);
-		doc_set_str(pool, item, "reason", str_c(blockers[i].reason));
-		doc_set_str(pool, item, "detail", blockers[i].detail);
-		doc_push(list, item);
-	}
+	for (size_t i = 0; i < n; i++)
+		push_blocker(pool, list, blockers[i].resource, blockers[i].reason, blockers[i].detail);
 	return list;
 }
 
 static void add_blockers(struct call *call, const struct problem *problem, struct doc *doc)
 {
-	if (problem->n_blockers > 0)
-		doc_set(doc, STR("blockers"), blockers_doc(call->pool, problem->blockers, problem->n_blockers));
+	struct doc *list = doc_new_array(call->pool);
+
+	for (size_t i = 0; i < problem->n_causes; i++)
+		push_blocker(call->pool, list, problem->causes[i].subject, problem->causes[i].reason, problem->causes[i].message);
+	doc_set(doc, STR("blockers"), list);
 }
 
 static void add_fields(struct call *call, const struct problem *problem, struct doc *doc)
@@ -223,7 +231,8 @@ void tenancy_render_problem(struct call *call, enum outcome outcome, const struc
 	for (size_t i = 0; i < problem->n_members; i++)
 		doc_set_str(pool, doc, problem->members[i].name, problem->members[i].value);
 	add_links(call, outcome, doc);
-	add_blockers(call, problem, doc);
+	if (outcome == OUTCOME_BLOCKED)
+		add_blockers(call, problem, doc);
 	add_fields(call, problem, doc);
 	struct buf out = buf_new(pool, 512);
 	repr_write(&problem_document, call->produce, doc, &out);

@@ -56,7 +56,7 @@ void tenant_headers(struct call *call, const struct tenant *tenant);
 // Appends the document of a resource: metadata first, then the type's own members, copied from the stored text.
 void resource_json(struct call *call, const struct resource *resource, struct buf *out);
 void write_resource(struct call *call, const struct resource *resource);
-struct doc *blockers_doc(struct pool *pool, const struct blocker *blockers, size_t n);
+struct doc *blockers_doc(struct pool *pool, const struct move_blocker *blockers, size_t n);
 void tenancy_render_problem(struct call *call, enum outcome outcome, const struct problem *problem);
 
 // ---- content.c: from a client's document to the stored text

@@ -32,6 +32,13 @@ struct type_counts {
 	size_t n;
 };
 
+// A reason why a move is refused.
+struct move_blocker {
+	struct str resource; // "namespaces/default/configmaps/c1"; "" if it concerns the whole move
+	const char *reason;  // "name-taken"
+	struct str detail;
+};
+
 // The move action: the state of everything the move affects.
 struct move_action {
 	struct tenant source, dest;
@@ -43,7 +50,7 @@ struct move_action {
 	struct move_item *items;  // of a preview, count of them where they are to be told
 	char tag[MOVE_TAG_HEX + 1];  // of the affected resources' state
 	char etag[MOVE_TAG_HEX + 1]; // of all that is told of the action, both tenants' counts included; where these are there
-	struct blocker *blockers; // reasons: name-taken quota locked namespace-missing namespace-terminating in-use attached
+	struct move_blocker *blockers; // reasons: name-taken quota locked namespace-missing namespace-terminating in-use attached
 	                          // type-unavailable type-differs type-shared
 	size_t n_blockers;
 	bool more_blockers; // there were more than MOVE_MAX_BLOCKERS

@@ -191,10 +191,10 @@ static enum outcome sum_set(struct registry *registry, struct move_plan *plan, e
 
 // ---- blockers
 
-static void add_blocker(struct registry *registry, struct move_action *action, const struct blocker *blocker)
+static void add_blocker(struct registry *registry, struct move_action *action, const struct move_blocker *blocker)
 {
 	if (action->blockers == NULL)
-		action->blockers = POOL_ARRAY(registry->pool, struct blocker, MOVE_MAX_BLOCKERS);
+		action->blockers = POOL_ARRAY(registry->pool, struct move_blocker, MOVE_MAX_BLOCKERS);
 	if (action->n_blockers == MOVE_MAX_BLOCKERS)
 		action->more_blockers = true;
 	else
@@ -220,7 +220,7 @@ static void add_obstacles(struct registry *registry, struct move_action *action,
 {
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct sql_move_obstacles_row *row = sql_move_obstacles_row(rows, i);
-		const struct blocker blocker = {
+		const struct move_blocker blocker = {
 			.resource = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace, row->name),
 			.reason = reason,
 			.detail = str_c(detail),
@@ -272,7 +272,7 @@ static void check_quota(struct registry *registry, struct move_plan *plan)
 
 	if (!action->dest.has_limit || coming == 0 || action->dest.resources + coming <= action->dest.max_resources)
 		return;
-	struct blocker blocker = {
+	struct move_blocker blocker = {
 		.resource = STR(""),
 		.reason = "quota",
 		.detail = str_printf(registry->pool, "the destination's tier allows %llu resources; it has %llu, and %llu would come",
@@ -301,7 +301,7 @@ static enum outcome check_space(struct registry *registry, struct move_plan *pla
 		return registry_db_failed(result);
 	if (rows.n > 0 && sql_move_namespace_row(&rows, 0)->doomed_at_is_null)
 		return OUTCOME_OK;
-	struct blocker blocker = {
+	struct move_blocker blocker = {
 		.resource = resource_path(registry->pool, resource->type, resource->space, resource->name),
 		.reason = "namespace-missing",
 		.detail = STR("the destination has no such namespace; make it there, or move the whole namespace"),
@@ -334,7 +334,7 @@ static enum outcome check_attached(struct registry *registry, struct move_plan *
 		const struct sql_move_top_row *row = sql_move_top_row(&rows, 0);
 		top = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace, row->name);
 	}
-	struct blocker blocker = {
+	struct move_blocker blocker = {
 		.resource = resource_path(registry->pool, resource->type, resource->space, resource->name),
 		.reason = "attached",
 		.detail = str_printf(registry->pool, "it belongs to %.*s: move that, and it comes along", STR_ARG(top)),
@@ -398,7 +398,7 @@ static enum outcome check_few_types(struct registry *registry, struct move_plan 
 
 static void add_clash(struct registry *registry, struct move_action *action, const struct definition_clash *clash)
 {
-	struct blocker blocker = {
+	struct move_blocker blocker = {
 		.resource = resource_path(registry->pool, type_definitions(registry), STR(""), clash->name),
 		.reason = "type-shared",
 		.detail = STR("there it would be shared with other tenants: take its range, or the label that forces it, away first"),
@@ -427,7 +427,7 @@ static enum outcome check_definitions(struct registry *registry, struct move_pla
 	for (size_t i = 0; outcome == OUTCOME_OK && i < n; i++)
 		add_clash(registry, action, &clashes[i]);
 	if (outcome == OUTCOME_OK && too_many > 0) {
-		struct blocker blocker = {
+		struct move_blocker blocker = {
 			.resource = STR(""),
 			.reason = "quota",
 			.detail = str_printf(registry->pool, "a tenant defines %u types at most: delete some there", too_many),
@@ -462,7 +462,7 @@ static enum outcome find_in_use(struct registry *registry, struct move_plan *pla
 		const struct sql_move_in_use_row *row = sql_move_in_use_row(&call.rows, i);
 		struct uuid consumer = { 0 };
 		uuid_from_bytes(row->consumer, &consumer);
-		struct blocker blocker = {
+		struct move_blocker blocker = {
 			.resource = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace, row->name),
 			.reason = "in-use",
 			.detail = str_printf(registry->pool, "consumer %.*s of project \"%.*s\" has allocations on it: delete them first",

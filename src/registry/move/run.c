@@ -172,11 +172,18 @@ enum outcome move_execute(struct registry *registry, const struct move_plan *pla
 
 enum outcome fail_blocked(struct registry *registry, const struct move_action *action)
 {
+	struct problem_cause *causes = POOL_ARRAY(registry->pool, struct problem_cause, action->n_blockers);
+
 	registry_fail(registry, OUTCOME_BLOCKED, "nothing was moved: %s%zu %s in the way",
 		action->more_blockers ? "more than " : "", action->n_blockers,
 		action->n_blockers == 1 ? "thing stands" : "things stand");
-	registry->problem->blockers = action->blockers;
-	registry->problem->n_blockers = action->n_blockers;
+	for (size_t i = 0; i < action->n_blockers; i++) {
+		const struct move_blocker *blocker = &action->blockers[i];
+
+		causes[i] = (struct problem_cause){ .reason = blocker->reason, .subject = blocker->resource, .message = blocker->detail };
+	}
+	registry->problem->causes = causes;
+	registry->problem->n_causes = action->n_blockers;
 	return OUTCOME_BLOCKED;
 }
 

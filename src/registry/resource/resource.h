@@ -46,7 +46,7 @@ enum outcome resource_change(struct registry *registry, const struct ident *iden
 enum outcome resource_remove(struct registry *registry, const struct ident *ident, struct guard guard,
 	struct resource *resource);
 // Changes it and gives it, with what hangs on it, to another tenant: one transaction, by the same way as a move. It gets a
-// new etag. OUTCOME_OK, _BLOCKED (problem's blockers), _GONE (that tenant is deleted), _BAD_PARAMETER (no name of a tenant),
+// new etag. OUTCOME_OK, _BLOCKED (problem's causes), _GONE (that tenant is deleted), _BAD_PARAMETER (no name of a tenant),
 // _BAD_DOCUMENT (there is no such tenant, and it may not be made), or as resource_change. dest may be the tenant it has.
 struct gift {
 	struct str dest; // the name of a tenant

@@ -309,7 +309,7 @@ static struct doc *causes_doc(struct call *call, const struct problem *problem)
 		struct doc *cause = doc_new_object(call->pool);
 		doc_set_str(call->pool, cause, "reason", str_c(problem->causes[i].reason));
 		doc_set_str(call->pool, cause, "message", problem->causes[i].message);
-		set_nonempty(call, cause, "field", problem->causes[i].field);
+		set_nonempty(call, cause, "field", problem->causes[i].subject);
 		doc_push(list, cause);
 	}
 	return list;
@@ -328,7 +328,7 @@ static struct doc *details_doc(struct call *call, const struct failure *failure,
 	if (kind.n > 0)
 		set_nonempty(call, details, "group", group);
 	set_nonempty(call, details, "kind", kind);
-	if (problem->n_causes > 0)
+	if (problem->n_causes > 0 && failure->outcome != OUTCOME_BLOCKED)
 		doc_set(details, STR("causes"), causes_doc(call, problem));
 	if (failure->code == 503 || failure->code == 504)
 		doc_set_u64(call->pool, details, "retryAfterSeconds", 1);
