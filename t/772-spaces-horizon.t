@@ -50,7 +50,7 @@ sub latency {
     return @seconds[7, 14];
 }
 
-# By these words the horizon tells who is about to write, and an id that is taken from a conflict (DB_LOG_INSERT in db.h).
+# By these words the horizon tells who is about to write, and an id that is taken from a conflict (CHANGE_INSERT in registry/log/change.h).
 subtest 'statements that write the log' => sub {
     my $top   = $ENV{TENURE_SRCDIR} // "$FindBin::Bin/..";
     my @files = (glob("$top/src/*/*.c $top/src/*/*/*.c"), glob("$top/sql/statements/*.sql"));

@@ -1,5 +1,5 @@
 -- The change log: one row for every change, committed with it. registry/log/change.c alone writes it, by these statements; each
--- begins with the same words (DB_LOG_INSERT in db/db.h) and fills the same columns.
+-- begins with the same words (CHANGE_INSERT in registry/log/change.h) and fills the same columns.
 
 -- @fragment change_columns
 request_id, at, actor, verb, tenant_id, from_tenant_id, resource_id, uid, type_id, namespace, name, revision, etag_before,
@@ -18,6 +18,12 @@ r.id, r.uid, r.type_id, r.namespace, r.name
 :resource_id
 -- @case inserted
 LAST_INSERT_ID()
+
+-- Did a request's transaction commit? Locking: it waits for one that is still about to commit or to be rolled back.
+-- @statement change_find
+-- @in request_id bytes
+-- @out found uint
+SELECT 1 AS found FROM changes WHERE request_id = :request_id LIMIT 1 LOCK IN SHARE MODE;
 
 -- One change.
 -- @statement change_insert

@@ -17,12 +17,6 @@ SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED;
 -- @statement session_begin_snapshot
 START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY;
 
--- Did a request's transaction commit? Locking: it waits for one that is still about to commit or to be rolled back.
--- @statement session_happened
--- @in request_id bytes
--- @out found uint
-SELECT 1 AS found FROM changes WHERE request_id = :request_id LIMIT 1 LOCK IN SHARE MODE;
-
 -- On a cluster another node may have the row and not have applied it yet.
 -- @statement session_sync
 SET SESSION wsrep_sync_wait = 7;

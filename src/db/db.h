@@ -58,10 +58,6 @@ static inline const void *db_row(const struct db_rows *rows, size_t row, size_t 
 	return (const char *)rows->rows + row * size;
 }
 
-// Every statement that inserts into the change log begins with these words: registry/log/horizon.c recognises by it which
-// connections are about to write the log, and a duplicate id there is DB_RETRY.
-#define DB_LOG_INSERT "INSERT INTO changes "
-
 // ---- connection
 
 // A handle; connects on first use and again when a connection was lost, never inside a transaction. Which hosts:
@@ -71,6 +67,17 @@ struct db *db_open(const struct config *config, bool admin);
 void db_close(struct db **db);
 // Connects now if needed. DB_OK, DB_LOST (db_error says why) or DB_ERROR (wrong password, unknown schema).
 enum db_result db_connect(struct db *db);
+
+// A log in which each write transaction that changes something leaves a row with its request's id.
+struct db_log {
+	const char *insert;          // how each statement that inserts into it begins. A server that crashed may give an id of the log
+	                             // again, so a duplicate there is DB_RETRY, never DB_DUPLICATE
+	const struct db_query *find; // returns a row if there is one of that request, and waits for a transaction that is about to
+	                             // commit one. Its only parameter is the request's id, 16 bytes as a struct str
+};
+// From here on db_txn_run() looks into that log for what became of a COMMIT whose answer was lost. log must outlive db.
+void db_set_log(struct db *db, const struct db_log *log);
+
 // Why the last transaction failed, as a text for clients, if an operator has to repair it (no disk space, read-only); else NULL.
 const char *db_reason(const struct db *db);
 // Text of the last failure, for logs and tools, never for clients.
@@ -135,9 +142,9 @@ enum db_verdict { DB_COMMIT, DB_ROLLBACK };
 // Runs fn(arg), commits or rolls back as it says. When a statement answered DB_RETRY or DB_LOST the transaction rolls
 // back, whatever fn says, and fn runs again after a random delay, up to config->db_retries times (so fn starts from
 // nothing each time). A write transaction's BEGIN travels with its first statement.
-// A connection lost during COMMIT leaves the outcome open: after reconnecting, a locking read of the change log for
-// request_id tells what happened, so a writing fn must have left a change row with that id, or have changed nothing.
-// request_id NULL: nobody looks, and the outcome of such a COMMIT stays unknown (DB_LOST, db_txn_uncertain()).
+// A connection lost during COMMIT leaves the outcome open: after reconnecting, a locking read of the log (db_set_log) for
+// request_id tells what happened, so a writing fn must have left a row there with that id, or have changed nothing.
+// request_id NULL, or no log: nobody looks, and the outcome of such a COMMIT stays unknown (DB_LOST, db_txn_uncertain()).
 //   DB_OK     committed, or rolled back because fn said so
 //   DB_LOST   the database is away, or the transaction was beaten db_retries times: nothing happened; answer 503
 //   DB_ERROR  nothing happened; answer 500

@@ -102,6 +102,7 @@ struct db {
 	struct db_host hosts[DB_MAX_HOSTS];
 	size_t n_hosts;
 	size_t host;     // the one tried first
+	const struct db_log *log; // NULL: none was set
 	bool away;       // no server at the last attempt: the next one does not wait for it
 
 	bool autocommit; // the session's setting, as the server has it

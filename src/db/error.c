@@ -167,17 +167,17 @@ static void tell(unsigned number, enum db_result result, const char *message, co
 		log_error("database: %u %s%s%s", number, text, in, sql);
 }
 
-// A server that crashed may give a number of the change log that it had given before: nothing of the caller's is a duplicate.
-static bool is_of_log(const struct db_query *query)
+// A server that crashed may give an id of the log that it had given before: nothing of the caller's is a duplicate.
+static bool is_of_log(const struct db *db, const struct db_query *query)
 {
-	return query != NULL && strncmp(query->sql, DB_LOG_INSERT, strlen(DB_LOG_INSERT)) == 0;
+	return db->log != NULL && query != NULL && strncmp(query->sql, db->log->insert, strlen(db->log->insert)) == 0;
 }
 
 enum db_result error_note(struct db *db, unsigned number, const char *message, const struct db_query *query)
 {
 	enum db_result result = error_class(number);
 
-	if (result == DB_DUPLICATE && is_of_log(query))
+	if (result == DB_DUPLICATE && is_of_log(db, query))
 		result = DB_RETRY;
 	if (find(number) == NULL && says_no_room(message))
 		result = DB_FULL;

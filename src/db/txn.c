@@ -96,15 +96,15 @@ static enum db_result send_commit(struct db *db)
 	return error_note(db, mysql_errno(db->mysql), mysql_error(db->mysql), NULL);
 }
 
-// Reads the change log once, on a new connection.
+// Reads the log once, on a new connection.
 static enum db_result look(struct db *db, const struct uuid *request_id, bool *happened)
 {
 	struct pool *pool = pool_new();
 
 	if (pool == NULL)
 		abort();
-	const struct sql_session_happened in = { .request_id = uuid_bytes(request_id) };
-	struct db_call call = sql_session_happened_call(pool, &in);
+	const struct str id = uuid_bytes(request_id);
+	struct db_call call = db_call_of(pool, db->log->find, &id);
 
 	(void)sql_session_sync_run(db, NULL, NULL);
 	enum db_result result = batch_run(db, pool, &call, 1);
@@ -124,7 +124,7 @@ static enum db_result learn_outcome(struct db *db, const struct uuid *request_id
 
 	db->state = TXN_OUTSIDE;
 	db->failure = DB_OK;
-	if (request_id != NULL) {
+	if (request_id != NULL && db->log != NULL) {
 		for (unsigned i = 0; i <= db->config->db_retries; i++) {
 			result = look(db, request_id, &happened);
 			if (result == DB_OK || result == DB_ERROR || db->away)
@@ -255,6 +255,12 @@ enum db_result db_txn_run(struct db *db, enum db_mode mode, const struct uuid *r
 		}
 		wait_a_little(db->tries);
 	}
+}
+
+void db_set_log(struct db *db, const struct db_log *log)
+{
+	assert(log != NULL && log->find->n_in == 1 && log->find->in_size == sizeof(struct str));
+	db->log = log;
 }
 
 bool db_txn_uncertain(const struct db *db)

@@ -14,6 +14,7 @@
 #include "registry/cache/page_cache.h"
 #include "registry/cache/resource_cache.h"
 #include "registry/core/failure.h"
+#include "registry/log/change.h"
 #include "registry/log/horizon.h"
 #include "registry/trait/catalogue.h"
 #include "registry/type/internal.h"
@@ -31,6 +32,7 @@ struct registry *registry_new(const struct config *config, struct db *db)
 		return NULL;
 	registry->config = config;
 	registry->db = db;
+	db_set_log(db, &change_log);
 	registry->types = types_new(registry_type_rules);
 	registry->definitions = definitions_new();
 	registry->coherence = coherence_new();

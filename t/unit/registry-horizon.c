@@ -5,6 +5,7 @@
 #include "base/base.h"
 
 #include "registry-fixture.h"
+#include "registry/log/change.h"
 #include "registry/log/horizon.h"
 #include "registry/watch/change_stream.h"
 
@@ -33,7 +34,7 @@ static void sql(struct db *db, const char *format, ...)
 // Changes of a tenant's; from: of one that had them before, or "NULL".
 static void add_of(struct db *db, int tenant, const char *from, int first, int last)
 {
-	sql(db, DB_LOG_INSERT "(id, request_id, at, actor, verb, tenant_id, from_tenant_id, uid, revision) SELECT seq, "
+	sql(db, CHANGE_INSERT "(id, request_id, at, actor, verb, tenant_id, from_tenant_id, uid, revision) SELECT seq, "
 		"REPEAT('r', 16), UTC_TIMESTAMP(6), 'tester', 'moved', %d, %s, REPEAT('u', 16), seq FROM seq_%d_to_%d",
 		tenant, from, first, last);
 }
@@ -189,7 +190,7 @@ static pid_t write_and_wait(const char *lock, int first, int last, int waited_at
 	struct db_call calls[] = { { .query = TEST_QUERY("SELECT 1", "u") }, { .query = TEST_QUERY(text, "") },
 		{ .query = TEST_QUERY("SELECT 2", "u") } };
 
-	(void)snprintf(text, sizeof(text), DB_LOG_INSERT "(id, request_id, at, actor, verb, tenant_id, uid, revision) SELECT seq, "
+	(void)snprintf(text, sizeof(text), CHANGE_INSERT "(id, request_id, at, actor, verb, tenant_id, uid, revision) SELECT seq, "
 		"REPEAT('r', 16), UTC_TIMESTAMP(6), 'tester', 'moved', 1, REPEAT('u', 16), IF(seq = %d, GET_LOCK('%s', 60), 1) "
 		"FROM seq_%d_to_%d", waited_at, lock, first, last);
 	sql(db, "START TRANSACTION");
@@ -462,7 +463,7 @@ static void test_blind(void)
 static enum db_verdict insert_taken(void *arg)
 {
 	static const struct test_query query = {
-		DB_LOG_INSERT "(id, request_id, at, actor, verb, tenant_id, uid, revision) VALUES (200004, REPEAT('r', 16), "
+		CHANGE_INSERT "(id, request_id, at, actor, verb, tenant_id, uid, revision) VALUES (200004, REPEAT('r', 16), "
 		"UTC_TIMESTAMP(6), 'tester', 'moved', 1, REPEAT('u', 16), 1)", "", ""
 	};
 	struct db_call call = { .query = test_query(&query) };
@@ -486,11 +487,11 @@ static void test_taken_id(void)
 enum { WRITERS = 6, LOAD_MS = 4000, TOLD_MAX = 4000000 };
 
 static const struct test_query q_insert = {
-	DB_LOG_INSERT "(request_id, at, actor, verb, tenant_id, uid, revision) VALUES (?, UTC_TIMESTAMP(6), 'w', 'updated', ?, ?, 1)",
+	CHANGE_INSERT "(request_id, at, actor, verb, tenant_id, uid, revision) VALUES (?, UTC_TIMESTAMP(6), 'w', 'updated', ?, ?, 1)",
 	"bub", ""
 };
 static const struct test_query q_insert_many = {
-	DB_LOG_INSERT "(request_id, at, actor, verb, tenant_id, uid, revision) SELECT ?, UTC_TIMESTAMP(6), 'w', 'moved', ?, ?, seq "
+	CHANGE_INSERT "(request_id, at, actor, verb, tenant_id, uid, revision) SELECT ?, UTC_TIMESTAMP(6), 'w', 'moved', ?, ?, seq "
 	"FROM seq_1_to_3000 WHERE seq <= ?",
 	"bubu", ""
 };

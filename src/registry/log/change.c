@@ -10,6 +10,8 @@
 #include "registry/type/type.h"
 #include "sql/changes.h"
 
+const struct db_log change_log = { .insert = CHANGE_INSERT, .find = &sql_change_find_query };
+
 // An etag of a row, kept for a batch; p NULL for none.
 static struct str etag_value(struct pool *pool, const uint8_t *etag)
 {

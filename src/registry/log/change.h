@@ -8,6 +8,12 @@
 #include "sql/deletions.h"
 #include "sql/moves.h"
 
+// Every statement that inserts into the log begins with these words: log/horizon.c recognises by them which connections are about to
+// write it.
+#define CHANGE_INSERT "INSERT INTO changes "
+// How db_txn_run() finds a request's row. registry_new() hands it to the connection.
+extern const struct db_log change_log;
+
 // Etags are stored ones: the feed makes of them what clients saw.
 
 // The statement and its values as one member of a batch; values live in registry->pool. A resource without id is the one

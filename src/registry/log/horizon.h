@@ -38,7 +38,7 @@
 // server that crashed may give ids above it anew.
 //
 // What it relies on:
-// * Every statement that writes the log begins with DB_LOG_INSERT (db.h).
+// * Every statement that writes the log begins with CHANGE_INSERT (change.h).
 // * The asking connection sees the statements of all writers: they have the same user of the database, or its user has the
 //   privilege PROCESS. horizon_join records who writes; horizon_ask refuses to go on where it can't see one of them.
 // * All write to the same server, and it keeps innodb_flush_log_at_trx_commit = 1.
