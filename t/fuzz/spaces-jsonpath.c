@@ -3,7 +3,7 @@
 // Paths of printer columns: the path, a line feed, an object's text.
 #include "fuzz.h"
 
-#include "api/spaces/lang/jsonpath.h"
+#include "repr/json/jsonpath.h"
 
 static void fuzz_one(struct pool *pool, struct str input)
 {

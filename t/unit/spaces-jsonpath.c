@@ -2,7 +2,7 @@
 // The JSONPath of printer columns.
 #include "base/base.h"
 
-#include "api/spaces/lang/jsonpath.h"
+#include "repr/json/jsonpath.h"
 #include "documents.h"
 
 static const char object[] =

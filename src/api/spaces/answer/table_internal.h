@@ -4,8 +4,8 @@
 #define TENURE_API_SPACES_ANSWER_TABLE_INTERNAL_H
 
 #include "api/spaces/answer/table.h"
-#include "api/spaces/lang/jsonpath.h"
 #include "base/buf.h"
+#include "repr/json/jsonpath.h"
 #include "repr/schema/json_schema.h"
 
 struct column;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
-#include "api/spaces/lang/jsonpath.h"
+#include "repr/json/jsonpath.h"
 #include "base/buf.h"
 #include "base/pool.h"
 

@@ -2,8 +2,8 @@
 // The JSONPath of printer columns: .spec.size, ['a.b'], [0], [-1], [1:3], [*], .*, ..name, [0,2], and filters
 // [?(@.type=="Ready")]. A filter compares a member with a text, number, true or false by == != < <= > >=, or tests that the
 // member exists. Braces around the whole path are allowed. Functions and scripts are not supported.
-#ifndef TENURE_API_SPACES_LANG_JSONPATH_H
-#define TENURE_API_SPACES_LANG_JSONPATH_H
+#ifndef TENURE_REPR_JSON_JSONPATH_H
+#define TENURE_REPR_JSON_JSONPATH_H
 
 #include "repr/json/doc.h"
 
