@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types that have rules.
+// The rules of built-in types, as the rows of base/builtin_types.def name them.
 #include "base/base.h"
 
 #include "registry/baremetal/rules.h"
@@ -7,7 +7,11 @@
 #include "registry/placement/rules.h"
 #include "registry/registry.h"
 
-// A new type with rules is one line here.
 const struct type_rules *const registry_type_rules[] = {
-	&node_rules, &port_rules, &portgroup_rules, &chassis_rules, &provider_rules, &crd_rules, NULL
+#define RULES(name) &name,
+#define NO_RULES
+#define BUILTIN_TYPE(parts, rules, ...) rules
+#include "base/builtin_types.def"
+#undef BUILTIN_TYPE
+	NULL
 };

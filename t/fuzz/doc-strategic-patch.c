@@ -4,6 +4,7 @@
 // than both.
 #include "documents.h"
 #include "repr/patch/strategic_patch.h"
+#include "types/types.h"
 
 static void fuzz_one(struct pool *pool, struct str input)
 {
@@ -13,7 +14,7 @@ static void fuzz_one(struct pool *pool, struct str input)
 	if (!fuzz_documents(pool, input, &target, &patch))
 		return;
 	struct str target_text = written(pool, target), patch_text = written(pool, patch);
-	bool done = doc_strategic_patch(pool, merge_rules_of(STR(""), STR("Pod")), target, patch, &result, &error);
+	bool done = doc_strategic_patch(pool, type_parts_by_kind(STR(""), STR("Pod"))->merge, target, patch, &result, &error);
 	MUST(done || error.n > 0);
 	MUST(str_eq(target_text, written(pool, target)) && str_eq(patch_text, written(pool, patch)));
 	if (!done)

@@ -7,6 +7,7 @@
 #include "registry-fixture.h"
 #include "registry/crd/effect.h"
 #include "registry/type/definition.h"
+#include "types/common/parts.h"
 
 static void begin(void)
 {
@@ -32,7 +33,7 @@ static void add_definition(struct buf *text, const struct definition *d)
 	add_texts(text, d->short_names, d->n_short_names);
 	add_texts(text, d->categories, d->n_categories);
 	buf_addf(text, " scope %d verbs %x %x%s%s%s%s", (int)d->scope, d->verbs, d->tenant_verbs, d->builtin ? " builtin" : "", d->stored ? " stored" : "",
-		d->strategic ? " strategic" : "", d->system_only ? " system-only" : "");
+		type_parts(d->type)->merge != NULL ? " strategic" : "", d->system_only ? " system-only" : "");
 	for (size_t i = 0; i < d->n_versions; i++)
 		buf_addf(text, " %.*s%s%s%s", STR_ARG(d->versions[i].name), d->versions[i].served ? "+served" : "", d->versions[i].storage ? "+storage" : "",
 			d->versions[i].has_status ? "+status" : "");

@@ -4,6 +4,7 @@
 
 #include "documents.h"
 #include "repr/patch/strategic_patch.h"
+#include "types/types.h"
 
 // All of a Pod. want: the result, or with "!" a word of the error.
 static const struct { const char *target, *patch, *want; } cases[] = {
@@ -93,7 +94,7 @@ static const struct { const char *target, *patch, *want; } cases[] = {
 
 static void test_cases(struct pool *pool)
 {
-	const struct merge_rule *rules = merge_rules_of(STR(""), STR("Pod"));
+	const struct merge_rule *rules = type_parts_by_kind(STR(""), STR("Pod"))->merge;
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct doc *target = parsed_quoted(pool, cases[i].target), *patch = parsed_quoted(pool, cases[i].patch), *result;
@@ -119,9 +120,9 @@ static void test_kinds(struct pool *pool)
 	const struct doc *target = parsed_quoted(pool, "{'spec':{'template':{'spec':{'containers':[{'name':'a'}]}}}}");
 	const struct doc *patch = parsed_quoted(pool, "{'spec':{'template':{'spec':{'containers':[{'name':'b'}]}}}}");
 
-	ok(merge_rules_of(STR("example.com"), STR("Pod")) == NULL && merge_rules_of(STR(""), STR("Widget")) == NULL, "no rules");
-	ok(merge_rules_of(STR(""), STR("ConfigMap")) != NULL, "rules");
-	ok(doc_strategic_patch(pool, merge_rules_of(STR("apps"), STR("Deployment")), target, patch, &result, &error) &&
+	ok(type_parts_by_kind(STR("example.com"), STR("Pod"))->merge == NULL && type_parts_by_kind(STR(""), STR("Widget"))->merge == NULL, "no rules");
+	ok(type_parts_by_kind(STR(""), STR("ConfigMap"))->merge != NULL, "rules");
+	ok(doc_strategic_patch(pool, type_parts_by_kind(STR("apps"), STR("DaemonSet"))->merge, target, patch, &result, &error) &&
 		str_find(written(pool, result), 'b', 0) > str_find(written(pool, result), '"', 0) &&
 		strstr(str_cstr(pool, written(pool, result)), "\"a\"") != NULL, "of what makes pods");
 }
@@ -141,7 +142,7 @@ static void test_large(struct pool *pool)
 	doc_set(other, STR("finalizers"), added);
 	doc_set(other, STR("$setElementOrder/finalizers"), added);
 	doc_set(patch, STR("metadata"), other);
-	ok(doc_strategic_patch(pool, merge_rules_of(STR(""), STR("Pod")), target, patch, &result, &error), "large lists");
+	ok(doc_strategic_patch(pool, type_parts_by_kind(STR(""), STR("Pod"))->merge, target, patch, &result, &error), "large lists");
 }
 
 int main(void)

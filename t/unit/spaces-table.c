@@ -5,6 +5,7 @@
 #include "api/spaces/answer/table.h"
 #include "documents.h"
 #include "registry/type/type.h"
+#include "types/types.h"
 
 enum { NOW = 1795238640 }; // 2026-11-21T05:24:00Z
 
@@ -23,7 +24,7 @@ static void test_ages(struct pool *pool)
 	};
 
 	for (size_t i = 0; i < COUNT_OF(ages); i++)
-		is_str(table_age(pool, ages[i].seconds), ages[i].age, "%lld seconds", ages[i].seconds);
+		is_str(cell_age(pool, ages[i].seconds), ages[i].age, "%lld seconds", ages[i].seconds);
 }
 
 static const struct definition_column custom[] = {
@@ -117,7 +118,8 @@ static void test_builtin(struct pool *pool)
 	struct buf out = buf_new(pool, 0);
 
 	for (size_t i = 0; i < COUNT_OF(builtin); i++) {
-		const struct type type = { .group = str_c(builtin[i].group) };
+		const struct type_parts *parts = type_parts_by_kind(str_c(builtin[i].group), str_c(builtin[i].kind));
+		const struct type type = { .group = str_c(builtin[i].group), .builtin = true, .parts = parts };
 		const struct definition definition = { .type = &type, .kind = str_c(builtin[i].kind), .builtin = true };
 		out.n = 0;
 		table_add_row(pool, table_columns_of(pool, &definition, &version), parsed_quoted(pool, builtin[i].object), TABLE_NONE,

@@ -18,10 +18,14 @@ const struct offered_type offered_types[] = {
 #define IN_NAMESPACED true
 #define IN_TENANT false
 #define IN_CLUSTER false
-#define BUILTIN_TYPE(offered, group, plural, scope, ...) { plural, TYPE_##offered, IN_##scope },
+#define SHORT(one) { one }
+#define SHORTS(one, two) { one, two }
+#define NO_SHORT { NULL }
+#define BUILTIN_TYPE(parts, rules, offered, group, kind, plural, scope, shorts, ...) \
+	{ plural, shorts, TYPE_##offered, IN_##scope },
 #include "base/builtin_types.def"
 #undef BUILTIN_TYPE
-	{ NULL, false, false },
+	{ .plural = NULL },
 };
 
 static const char *namespace_of(const struct cli *cli, const char *type)

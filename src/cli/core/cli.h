@@ -360,6 +360,7 @@ int command_tenant_recover(struct cli *cli);
 // The built-in types whose resources `tenure resource` handles; plural NULL: the end.
 struct offered_type {
 	const char *plural;
+	const char *short_names[2]; // NULL: no more
 	bool offered;    // false: other commands handle it
 	bool namespaced; // in the namespace default, if none is given
 };

@@ -7,6 +7,7 @@
 #include "registry/core/context.h"
 
 struct doc;
+struct type_parts; // types/common/parts.h
 struct type_rules; // registry/type/rules.h
 
 // Whether a tenant's own definition of a type or one that the system shares answers (registry/type/definition.h).
@@ -54,6 +55,7 @@ struct type {
 	bool namespaced; // its resources stand in a namespace
 	bool builtin;
 	const struct type_rules *rules; // NULL: none
+	const struct type_parts *parts; // of a built-in one that types/ has; else NULL. type_parts() tells them
 };
 
 struct address {

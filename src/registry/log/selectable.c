@@ -6,42 +6,17 @@
 #include "base/buf.h"
 #include "base/pool.h"
 #include "registry/core/stored.h"
+#include "registry/type/type.h"
 #include "repr/json/doc.h"
+#include "types/common/parts.h"
 
-#define FIELDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
-
-static const struct {
-	const char *group, *plural;
-	const char *const *fields;
-	bool fixed; // no change of an object alters them
-} selectable[] = {
-	{ "", "pods", FIELDS("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
-		"status.phase", "status.podIP", "status.nominatedNodeName"), false },
-	{ "", "events", FIELDS("involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
-		"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
-		"reportingComponent", "source", "type"), false },
-	// immutable.c keeps the type of a secret as it is.
-	{ "", "secrets", FIELDS("type"), true },
-	{ "", "namespaces", FIELDS("status.phase"), false },
-	{ "", "nodes", FIELDS("spec.unschedulable"), false },
-};
 static const char *const none[] = { NULL };
-enum { NOT_SELECTABLE = COUNT_OF(selectable) };
 
-static size_t find(struct str group, struct str plural)
+const char *const *selectable_fields(const struct type *type)
 {
-	for (size_t i = 0; i < COUNT_OF(selectable); i++) {
-		if (str_eq_c(group, selectable[i].group) && str_eq_c(plural, selectable[i].plural))
-			return i;
-	}
-	return NOT_SELECTABLE;
-}
+	const char *const *fields = type_parts(type)->selectable;
 
-const char *const *selectable_fields(struct str group, struct str plural)
-{
-	size_t i = find(group, plural);
-
-	return i < NOT_SELECTABLE ? selectable[i].fields : none;
+	return fields != NULL ? fields : none;
 }
 
 // ---- the state
@@ -94,15 +69,15 @@ static struct str json_of(struct pool *pool, const struct doc *object)
 
 struct str selectable_of_resource(struct pool *pool, const struct resource *resource)
 {
-	size_t type = find(resource->type->group, resource->type->plural);
+	const char *const *fields = selectable_fields(resource->type);
 	struct doc *object = doc_new_object(pool), *status;
 	const struct doc *body;
 
 	if (memmem(resource->meta.p, resource->meta.n, "\"labels\"", 8) != NULL)
 		set_labels(pool, object, labels_of(resource_meta_doc(pool, resource)));
-	if (type == NOT_SELECTABLE)
+	if (fields[0] == NULL)
 		return json_of(pool, object);
-	if (str_eq_c(resource->type->plural, "namespaces")) {
+	if (resource->type->group.n == 0 && str_eq_c(resource->type->plural, "namespaces")) {
 		// The phase is not stored: it is that its deletion was asked for.
 		status = doc_new_object(pool);
 		doc_set_str(pool, status, "phase", resource->doomed_us != 0 ? STR("Terminating") : STR("Active"));
@@ -110,8 +85,8 @@ struct str selectable_of_resource(struct pool *pool, const struct resource *reso
 		return json_of(pool, object);
 	}
 	body = resource_body_doc(pool, resource);
-	for (size_t i = 0; selectable[type].fields[i] != NULL; i++)
-		set_field(pool, object, body, str_c(selectable[type].fields[i]));
+	for (size_t i = 0; fields[i] != NULL; i++)
+		set_field(pool, object, body, str_c(fields[i]));
 	return json_of(pool, object);
 }
 
@@ -128,8 +103,7 @@ struct str selectable_of_tenant(struct pool *pool, const struct tenant *tenant)
 
 struct str selectable_before_resource(struct pool *pool, const struct resource *before, const struct resource *after)
 {
-	size_t type = find(before->type->group, before->type->plural);
-	bool fields = type < NOT_SELECTABLE && !selectable[type].fixed;
+	bool fields = selectable_fields(before->type)[0] != NULL && !type_parts(before->type)->selectable_fixed;
 
 	if (str_eq(before->meta, after->meta) &&
 		(!fields || (str_eq(before->body, after->body) && before->doomed_us == after->doomed_us)))

@@ -8,7 +8,7 @@
 
 // The fields of a type's objects that a field selector may name beside metadata.name and metadata.namespace, as
 // "status.phase". Ends with NULL; static.
-const char *const *selectable_fields(struct str group, struct str plural);
+const char *const *selectable_fields(const struct type *type);
 // {"metadata":{"labels":{…}},"status":{"phase":…}}: an object with those members alone, in pool. "{}" if there are none.
 struct str selectable_of_resource(struct pool *pool, const struct resource *resource);
 struct str selectable_of_tenant(struct pool *pool, const struct tenant *tenant);

@@ -91,7 +91,7 @@ size_t page_fitting(const uint64_t *bytes, size_t n, uint64_t limit);
 
 // ---- what stays as it is (immutable.c)
 
-// Before a change of content: does body, as it is to be stored, keep what of that config map, secret or pod may not change?
+// Before a change of content: does body, as it is to be stored, keep what of objects of that type may not change?
 // OUTCOME_OK, at once for other types; _BAD_DOCUMENT with causes.
 enum outcome immutable_check(struct registry *registry, const struct address *address, const struct resource *current,
 	struct str body);

@@ -64,7 +64,6 @@ struct definition {
 	enum definition_scope scope;
 	unsigned verbs;        // of enum definition_verbs
 	unsigned tenant_verbs; // the same for those who are not the system: of tenants they get and patch their own
-	bool strategic; // strategic merge patch is defined for it
 	const struct definition_version *versions; // the preferred one first, as Kubernetes orders them
 	size_t n_versions;
 	// Of a custom one:

@@ -19,14 +19,20 @@ static const struct definition_version v1_status[] = {
 	{ .name = STR_INIT("v1"), .served = true, .storage = true, .has_status = true }
 };
 
-#define NAMES(...) ((const struct str[]){ __VA_ARGS__ })
-#define SHORT(name) .short_names = NAMES(STR_INIT(name)), .n_short_names = 1
-#define METAL .verbs = MANY, .stored = true, .versions = v1, .n_versions = 1
-#define ALL .categories = NAMES(STR_INIT("all")), .n_categories = 1
+static const struct str in_all[] = { STR_INIT("all") };
 
-// The rest of the names stands in the types' rows in the database.
+#define SHORT(one) .short_names = { STR_INIT(one) }, .n_short_names = 1
+#define SHORTS(one, two) .short_names = { STR_INIT(one), STR_INIT(two) }, .n_short_names = 2
+#define NO_SHORT .n_short_names = 0
+#define STORED .verbs = MANY, .stored = true
+#define V1 .versions = v1, .n_versions = 1
+#define V1_STATUS .versions = v1_status, .n_versions = 1
+#define IN_ALL .categories = in_all, .n_categories = COUNT_OF(in_all)
+
 const struct builtin builtins[] = {
-#define BUILTIN_TYPE(offered, group, plural, of_scope, ...) { group, plural, { .scope = SCOPE_##of_scope, __VA_ARGS__ } },
+#define BUILTIN_TYPE(parts, rules, offered, of_group, of_kind, of_plural, of_scope, shorts, ...) \
+	{ .group = of_group, .kind = of_kind, .plural = of_plural, shorts, \
+		.definition = { .scope = SCOPE_##of_scope, __VA_ARGS__ } },
 #include "base/builtin_types.def"
 #undef BUILTIN_TYPE
 };

@@ -8,9 +8,12 @@
 #include "registry/type/definition.h"
 #include "repr/schema/field_fault.h"
 
+// A row of base/builtin_types.def.
 struct builtin {
-	const char *group, *plural;
-	struct definition definition; // type, names and tenant_verbs may be left out
+	const char *group, *kind, *plural;
+	struct str short_names[2];
+	size_t n_short_names;
+	struct definition definition; // type, names and tenant_verbs are left out
 };
 extern const struct builtin builtins[];
 extern const size_t n_builtins;

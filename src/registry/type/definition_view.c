@@ -104,6 +104,8 @@ static void fill_in(struct registry *registry, const struct builtin *builtin, st
 		return;
 	definition->builtin = true;
 	definition->kind = definition->type->kind;
+	definition->short_names = builtin->short_names;
+	definition->n_short_names = builtin->n_short_names;
 	definition->singular = definition->type->singular;
 	definition->owner = STR(TENANT_SYSTEM);
 	if (definition->tenant_verbs == 0)

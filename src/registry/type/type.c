@@ -12,6 +12,7 @@
 #include "registry/type/internal.h"
 #include "registry/type/rules.h"
 #include "sql/types.h"
+#include "types/types.h"
 
 enum { BUCKETS = 1024, CUSTOM_MAX = 4096 };
 
@@ -134,6 +135,7 @@ static struct type type_of_columns(const struct types *types, struct pool *pool,
 	};
 
 	type.rules = find_rules(types, type.group, type.plural);
+	type.parts = type.builtin ? type_parts_by_plural(type.group, type.plural) : NULL;
 	return type;
 }
 
@@ -256,6 +258,11 @@ struct str type_name(struct pool *pool, const struct type *type)
 	if (type->builtin)
 		return type->plural;
 	return str_printf(pool, "%.*s.%.*s", STR_ARG(type->plural), STR_ARG(type->group));
+}
+
+const struct type_parts *type_parts(const struct type *type)
+{
+	return type->parts != NULL ? type->parts : &no_parts;
 }
 
 const struct type *type_with_rules(struct registry *registry, const struct type_rules *rules)

@@ -19,6 +19,8 @@ const struct type *type_kept(struct registry *registry, struct str tenant, struc
 // What it is called in addresses: "configmaps", where a built-in one is found by that alone; "widgets.example.com", also
 // where another type of the tenant has that plural, or none is defined any more; "nodes.core".
 struct str type_name(struct pool *pool, const struct type *type);
+// What a built-in type is beyond its names (types/common/parts.h). Never NULL: of a custom one, nothing.
+const struct type_parts *type_parts(const struct type *type);
 // The type that has these rules.
 const struct type *type_with_rules(struct registry *registry, const struct type_rules *rules);
 // By its row's id. NULL: there is none, or the database doesn't answer. For the change log, where a change whose type can't

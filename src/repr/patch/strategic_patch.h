@@ -17,10 +17,6 @@ struct merge_rule {
 	const struct merge_rule *inside; // ends with name NULL; NULL: nothing to say
 };
 
-// The rules of a built-in kind, from the object's root on. NULL: it has none, as custom ones have none; then a
-// strategic merge patch of it is not to be accepted. group "" for the core group.
-const struct merge_rule *merge_rules_of(struct str group, struct str kind);
-
 // The result, a new document; neither argument changes. It has no more values than both together.
 // False: *error says what is wrong with the patch.
 bool doc_strategic_patch(struct pool *pool, const struct merge_rule *rules, const struct doc *target,

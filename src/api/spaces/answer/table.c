@@ -3,95 +3,20 @@
 #include "base/base.h"
 
 #include "api/documents.h"
-#include "api/spaces/answer/table_internal.h"
-#include "base/clock.h"
+#include "api/spaces/answer/table.h"
 #include "base/pool.h"
+#include "registry/type/type.h"
+#include "repr/schema/json_schema.h"
+#include "types/common/parts.h"
 
-// ---- ages
-
-struct str table_age(struct pool *pool, int64_t seconds)
-{
-	long long minutes = seconds / 60, hours = seconds / 3600, days = seconds / 86400;
-
-	// Clocks of client and server may differ by a second.
-	if (seconds < -1)
-		return STR("<invalid>");
-	if (seconds < 120)
-		return str_printf(pool, "%llds", seconds < 0 ? 0 : (long long)seconds);
-	if (minutes < 10)
-		return seconds % 60 == 0 ? str_printf(pool, "%lldm", minutes)
-			: str_printf(pool, "%lldm%llds", minutes, (long long)(seconds % 60));
-	if (minutes < 180)
-		return str_printf(pool, "%lldm", minutes);
-	if (hours < 8)
-		return minutes % 60 == 0 ? str_printf(pool, "%lldh", hours)
-			: str_printf(pool, "%lldh%lldm", hours, minutes % 60);
-	if (hours < 48)
-		return str_printf(pool, "%lldh", hours);
-	if (days < 8)
-		return hours % 24 == 0 ? str_printf(pool, "%lldd", days) : str_printf(pool, "%lldd%lldh", days, hours % 24);
-	if (days < 365 * 2)
-		return str_printf(pool, "%lldd", days);
-	if (days < 365 * 8)
-		return days % 365 == 0 ? str_printf(pool, "%lldy", days / 365)
-			: str_printf(pool, "%lldy%lldd", days / 365, days % 365);
-	return str_printf(pool, "%lldy", days / 365);
-}
-
-static bool read_number(struct str text, size_t from, size_t n, int *value)
-{
-	uint64_t digits;
-
-	if (from + n > text.n || !str_to_u64(str_part(text, from, from + n), &digits))
-		return false;
-	*value = (int)digits;
-	return true;
-}
-
-// Parses "2026-11-21T05:24:00Z", also with a fraction or another time zone, into seconds since 1970.
-static bool parse_time(struct str text, int64_t *seconds)
-{
-	struct tm tm = { .tm_isdst = 0 };
-	int zone_hours = 0, zone_minutes = 0;
-	size_t at = 19;
-
-	if (!read_number(text, 0, 4, &tm.tm_year) || !read_number(text, 5, 2, &tm.tm_mon) ||
-		!read_number(text, 8, 2, &tm.tm_mday) || !read_number(text, 11, 2, &tm.tm_hour) ||
-		!read_number(text, 14, 2, &tm.tm_min) || !read_number(text, 17, 2, &tm.tm_sec))
-		return false;
-	if (text.p[4] != '-' || text.p[7] != '-' || text.p[10] != 'T' || text.p[13] != ':' || text.p[16] != ':')
-		return false;
-	if (at < text.n && text.p[at] == '.') {
-		for (at++; at < text.n && text.p[at] >= '0' && text.p[at] <= '9'; at++)
-			;
-	}
-	if (at == text.n)
-		return false;
-	bool utc = text.p[at] == 'Z' && at + 1 == text.n;
-	if (!utc && (text.n != at + 6 || text.p[at + 3] != ':' || !read_number(text, at + 1, 2, &zone_hours) ||
-		!read_number(text, at + 4, 2, &zone_minutes)))
-		return false;
-	tm.tm_year -= 1900;
-	tm.tm_mon--;
-	int64_t zone = (zone_hours * 60 + zone_minutes) * 60;
-	*seconds = (int64_t)timegm(&tm) - (utc ? 0 : text.p[at] == '-' ? -zone : zone);
-	return true;
-}
-
-struct str age_since(const struct row *row, const struct doc *time)
-{
-	int64_t then;
-
-	if (doc_kind(time) != DOC_STRING)
-		return STR("<unknown>");
-	if (!parse_time(doc_string(time), &then))
-		return STR("<invalid>");
-	return table_age(row->pool, row->now_us / 1000000 - then);
-}
+struct table_columns {
+	const struct type_column *list;
+	size_t n;
+};
 
 // ---- cells of custom columns
 
-static void add_string_cell(struct row *row, const struct doc *value)
+static void add_string_cell(struct type_row *row, const struct doc *value)
 {
 	struct buf text;
 
@@ -105,7 +30,7 @@ static void add_string_cell(struct row *row, const struct doc *value)
 }
 
 // Appends a number as an integer: truncated, and limited to 64 bits.
-static void add_integer_cell(struct row *row, const struct doc *value)
+static void add_integer_cell(struct type_row *row, const struct doc *value)
 {
 	int64_t i;
 	uint64_t u;
@@ -121,7 +46,7 @@ static void add_integer_cell(struct row *row, const struct doc *value)
 		BUF_LIT(row->out, "null");
 }
 
-void cell_of_path(struct row *row, const struct column *column)
+static void cell_of_path(struct type_row *row, const struct type_column *column)
 {
 	size_t n = 0;
 	const struct doc *const *values = column->path == NULL ? NULL
@@ -134,7 +59,7 @@ void cell_of_path(struct row *row, const struct column *column)
 	else if (str_eq(column->type, STR("string")))
 		add_string_cell(row, value);
 	else if (str_eq(column->type, STR("date")) && kind == DOC_STRING)
-		json_add_string(row->out, age_since(row, value));
+		json_add_string(row->out, cell_age_since(row, value));
 	else if (str_eq(column->type, STR("integer")) && kind == DOC_NUMBER)
 		add_integer_cell(row, value);
 	else if ((str_eq(column->type, STR("number")) && kind == DOC_NUMBER) ||
@@ -146,19 +71,19 @@ void cell_of_path(struct row *row, const struct column *column)
 
 // ---- columns
 
-static const struct column name_column = {
+static const struct type_column name_column = {
 	.name = STR_INIT("Name"), .type = STR_INIT("string"), .format = STR_INIT("name"), .cell = cell_of_name,
 	.description = STR_INIT("Name must be unique within a namespace, and can't be changed."),
 };
-static const struct column age_column = {
+static const struct type_column age_column = {
 	.name = STR_INIT("Age"), .type = STR_INIT("string"), .cell = cell_of_age,
 	.description = STR_INIT("When the object was created."),
 };
 
 // A column whose path is invalid has no values; such paths are reported when a definition is written.
-static struct column custom_column(struct pool *pool, const struct definition_column *given)
+static struct type_column custom_column(struct pool *pool, const struct definition_column *given)
 {
-	struct column column = {
+	struct type_column column = {
 		.name = given->name, .type = given->type, .format = given->format, .description = given->description,
 		.priority = given->priority, .cell = cell_of_path,
 	};
@@ -169,7 +94,7 @@ static struct column custom_column(struct pool *pool, const struct definition_co
 	return column;
 }
 
-static void read_builtin_paths(struct pool *pool, struct column *columns, size_t n)
+static void read_builtin_paths(struct pool *pool, struct type_column *columns, size_t n)
 {
 	struct str error;
 
@@ -183,13 +108,13 @@ const struct table_columns *table_columns_of(struct pool *pool, const struct def
 	const struct definition_version *version)
 {
 	struct table_columns *table = POOL_NEW(pool, struct table_columns);
-	const struct column *builtin = definition->builtin ? builtin_columns(definition->type->group, definition->kind) : NULL;
+	const struct type_column *builtin = definition->builtin ? type_parts(definition->type)->columns : NULL;
 	size_t n_builtin = 0, n_custom = version->columns != NULL ? version->n_columns : 0;
-	struct column *columns;
+	struct type_column *columns;
 
 	while (builtin != NULL && builtin[n_builtin].name.n > 0)
 		n_builtin++;
-	columns = POOL_ARRAY(pool, struct column, 2 + n_builtin + n_custom);
+	columns = POOL_ARRAY(pool, struct type_column, 2 + n_builtin + n_custom);
 	table->list = columns;
 	columns[table->n++] = name_column;
 	if (n_builtin > 0)
@@ -207,7 +132,7 @@ void table_add_columns(const struct table_columns *columns, struct buf *out)
 {
 	buf_addc(out, '[');
 	for (size_t i = 0; i < columns->n; i++) {
-		const struct column *column = &columns->list[i];
+		const struct type_column *column = &columns->list[i];
 		BUF_LIT(out, "{");
 		json_add_member(out, "name", column->name);
 		json_add_member(out, "type", column->type);
@@ -241,7 +166,7 @@ static void add_object(const struct doc *object, enum table_object with, struct 
 void table_add_row(struct pool *pool, const struct table_columns *columns, const struct doc *object,
 	enum table_object with, int64_t now_us, struct buf *out)
 {
-	struct row row = { .pool = pool, .object = object, .now_us = now_us, .looks = TABLE_LOOKS, .out = out };
+	struct type_row row = { .pool = pool, .object = object, .now_us = now_us, .looks = TABLE_LOOKS, .out = out };
 
 	BUF_LIT(out, "{\"cells\":[");
 	for (size_t i = 0; i < columns->n; i++) {

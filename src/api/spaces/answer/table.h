@@ -24,7 +24,5 @@ void table_add_columns(const struct table_columns *columns, struct buf *out);
 enum { TABLE_LOOKS = 10000 };
 void table_add_row(struct pool *pool, const struct table_columns *columns, const struct doc *object,
 	enum table_object with, int64_t now_us, struct buf *out);
-// An age as kubectl prints it: "5s", "3m20s", "5d", "2y30d"; "<invalid>" for a time in the future.
-struct str table_age(struct pool *pool, int64_t seconds);
 
 #endif

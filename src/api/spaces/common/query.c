@@ -142,7 +142,7 @@ enum outcome read_choice(struct call *call, const struct target *target, struct 
 	(void)uri_query(uri, STR("labelSelector"), &label_text);
 	(void)uri_query(uri, STR("fieldSelector"), &field_text);
 	if (!label_selector_parse(call->pool, label_text, &choice->labels, &error) ||
-		!field_selector_parse(call->pool, field_text, selectable_fields(target->definition->type->group, target->definition->type->plural), &choice->fields, &error))
+		!field_selector_parse(call->pool, field_text, selectable_fields(target->definition->type), &choice->fields, &error))
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "%.*s", STR_ARG(error));
 	choice->all = label_selector_is_empty(choice->labels) && field_selector_is_empty(choice->fields);
 	choice->name = field_selector_value(choice->fields, "metadata.name");

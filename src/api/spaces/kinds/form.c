@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The form of built-in kinds: the types of their members, because clients with these kinds compiled in can't read an object with
-// a member of another type; and the defaults of members that a writer left out.
+// a member of another type; the defaults of members that a writer left out; and the rules of the kind. All of that stands in the
+// file of the type (types/common/parts.h).
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
 #include "api/spaces/kinds/kinds.h"
-#include "api/spaces/schema/openapi_internal.h"
 #include "base/pool.h"
+#include "registry/type/type.h"
+#include "types/common/parts.h"
 
 // ---- types of members
 
@@ -61,10 +63,10 @@ static void check_scalar(struct field_faults *faults, enum field_type type, cons
 		field_invalid(faults, at, value, must);
 }
 
-static void check_members(struct field_faults *faults, const struct builtin_field *fields, const struct field_path *up,
+static void check_members(struct field_faults *faults, const struct type_field *fields, const struct field_path *up,
 	const struct doc *object);
 
-static void check_object(struct field_faults *faults, const struct builtin_field *fields, const struct field_path *at,
+static void check_object(struct field_faults *faults, const struct type_field *fields, const struct field_path *at,
 	const struct doc *value)
 {
 	if (doc_kind(value) != DOC_OBJECT)
@@ -73,7 +75,7 @@ static void check_object(struct field_faults *faults, const struct builtin_field
 		check_members(faults, fields, at, value);
 }
 
-static void check_list(struct field_faults *faults, const struct builtin_field *field, const struct field_path *at,
+static void check_list(struct field_faults *faults, const struct type_field *field, const struct field_path *at,
 	const struct doc *value)
 {
 	if (doc_kind(value) != DOC_ARRAY) {
@@ -103,10 +105,10 @@ static void check_map(struct field_faults *faults, enum field_type type, const s
 	}
 }
 
-static void check_members(struct field_faults *faults, const struct builtin_field *fields, const struct field_path *up,
+static void check_members(struct field_faults *faults, const struct type_field *fields, const struct field_path *up,
 	const struct doc *object)
 {
-	for (const struct builtin_field *field = fields; field->name != NULL; field++) {
+	for (const struct type_field *field = fields; field->name != NULL; field++) {
 		const struct field_path at = field_name(up, str_c(field->name));
 		const struct doc *value = NULL;
 		// A member that is null counts as absent.
@@ -135,34 +137,15 @@ enum outcome check_builtin_form(const struct change_of_object *change, const str
 {
 	const struct definition *definition = change->target->definition;
 	struct field_faults faults = field_faults_new(change->call->pool);
-	const struct builtin_kind *kind;
+	const struct type_parts *parts = type_parts(definition->type);
 
-	// The registry checks definitions itself, in more detail.
-	if (!definition->builtin || has_identity(definition, CRD_GROUP, CRD_PLURAL))
-		return OUTCOME_OK;
-	kind = builtin_kind(definition->type->group, definition->kind);
-	if (kind != NULL)
-		check_members(&faults, kind->fields, NULL, body);
+	// The registry checks objects of a type with rules of its own itself, in more detail.
+	if (definition->type->rules == NULL && parts->fields != NULL)
+		check_members(&faults, parts->fields, NULL, body);
 	return faults.n == 0 ? OUTCOME_OK : fail_invalid(change->call, definition, change->target->name, &faults);
 }
 
 // ---- defaults
-
-// Each step of a path is a member's name; if the value there is an array, the path applies to each of its elements.
-static const struct {
-	const char *plural; // a kind of the core group
-	const char *path[4];
-	const char *value;
-} presets[] = {
-	{ "secrets", { "type" }, "Opaque" },
-	{ "persistentvolumes", { "spec", "persistentVolumeReclaimPolicy" }, "Retain" },
-	{ "persistentvolumes", { "spec", "volumeMode" }, "Filesystem" },
-	{ "pods", { "spec", "containers", "ports", "protocol" }, "TCP" },
-	{ "pods", { "spec", "initContainers", "ports", "protocol" }, "TCP" },
-	{ "services", { "spec", "type" }, "ClusterIP" },
-	{ "services", { "spec", "sessionAffinity" }, "None" },
-	{ "services", { "spec", "ports", "protocol" }, "TCP" },
-};
 
 static struct doc *filled(struct pool *pool, const struct doc *value, const char *const *path, size_t steps,
 	const char *preset)
@@ -189,13 +172,28 @@ static struct doc *filled(struct pool *pool, const struct doc *value, const char
 
 struct doc *fill_builtin(struct pool *pool, const struct definition *definition, struct doc *body)
 {
-	for (size_t i = 0; i < COUNT_OF(presets); i++) {
+	const struct type_preset *preset = type_parts(definition->type)->presets;
+
+	for (; preset != NULL && preset->value != NULL; preset++) {
 		size_t steps = 0;
-		if (!has_identity(definition, "", presets[i].plural))
-			continue;
-		while (steps < COUNT_OF(presets[i].path) && presets[i].path[steps] != NULL)
+		while (steps < COUNT_OF(preset->path) && preset->path[steps] != NULL)
 			steps++;
-		body = filled(pool, body, presets[i].path, steps, presets[i].value);
+		body = filled(pool, body, preset->path, steps, preset->value);
 	}
 	return body;
+}
+
+// ---- rules
+
+enum outcome check_builtin_rules(const struct change_of_object *change, const struct doc *before, const struct doc *meta,
+	const struct doc *body)
+{
+	const struct definition *definition = change->target->definition;
+	const struct type_parts *parts = type_parts(definition->type);
+	struct field_faults faults = field_faults_new(change->call->pool);
+
+	if (parts->check == NULL || (before != NULL && doc_equal(before, body)))
+		return OUTCOME_OK;
+	parts->check(&faults, before, meta, body);
+	return faults.n == 0 ? OUTCOME_OK : fail_invalid(change->call, definition, change->target->name, &faults);
 }

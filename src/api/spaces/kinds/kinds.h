@@ -13,8 +13,6 @@ enum outcome check_builtin_form(const struct change_of_object *change, const str
 // The body, or a copy of it, with the defaults of its kind: a secret is Opaque, a port TCP.
 struct doc *fill_builtin(struct pool *pool, const struct definition *definition, struct doc *body);
 
-// ---- rules.c
-
 // Does a built-in object follow the rules of its kind, like those of the Kubernetes API server: ports in range, keys of the right
 // form, containers in a pod? before: the stored body, NULL for a new object. A body that does not change is not checked, so that
 // labels and finalizers of an object stored under other rules can be changed. meta, body: as they will be stored. OUTCOME_OK;
@@ -45,20 +43,12 @@ enum outcome read_namespace_status(const struct change_of_object *change, const 
 
 // Adds the faults of the name of a new object.
 void check_name(const struct definition *definition, struct str name, struct field_faults *faults);
-// Each adds the fault of text, which stands at that path. A label is [a-z0-9]([-a-z0-9]*[a-z0-9])? of at most 63 characters; a
-// 1035 label begins with a letter; a subdomain consists of labels with dots between them, at most 253 characters.
-void check_dns_label(struct str text, const struct field_path *at, struct field_faults *faults);
-void check_dns_1035_label(struct str text, const struct field_path *at, struct field_faults *faults);
-void check_dns_subdomain(struct str text, const struct field_path *at, struct field_faults *faults);
-// Checks an object of labels at that path; labels may be NULL. check_labels() does so for metadata.labels.
-void check_label_map(const struct doc *labels, const struct field_path *at, struct field_faults *faults);
+// Each adds the faults of that member of an object's metadata.
 void check_labels(const struct doc *labels, struct field_faults *faults);
 void check_annotations(const struct doc *annotations, struct field_faults *faults);
 // before: the stored finalizers of an object whose deletion waits for them, to which none may be added; else NULL.
 void check_finalizers(const struct doc *finalizers, const struct doc *before, struct field_faults *faults);
 void check_owners(const struct doc *owners, struct field_faults *faults);
-// Is it "name" or "example.com/name", the form of keys of labels, annotations and finalizers?
-bool is_label_key(struct str key);
 // Makes a name of the prefix and random characters, which no object has yet.
 struct str generated_name(struct pool *pool, struct str prefix);
 

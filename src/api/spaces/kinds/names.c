@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names and labels. Other dialects accept any text as a name, but names created here must work for all clients of this API.
+// The metadata of all objects: names, labels, annotations, finalizers and owners. Other dialects take any text for a name;
+// what is made here is of use to all who read it here.
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
@@ -7,154 +8,24 @@
 #include "base/buf.h"
 #include "base/digest.h"
 #include "base/pool.h"
+#include "registry/type/type.h"
+#include "types/common/checks.h"
+#include "types/common/parts.h"
 
-enum { SUBDOMAIN_MAX = 253, LABEL_MAX = 63, SUFFIX = 5 };
-
-static bool is_lower_alnum(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-static bool is_alnum(char c)
-{
-	return is_lower_alnum(c) || (c >= 'A' && c <= 'Z');
-}
-
-// Has it the form [a-z0-9]([-a-z0-9]*[a-z0-9])?, with at most 63 characters?
-static bool is_dns_label(struct str s)
-{
-	if (s.n == 0 || !is_lower_alnum(s.p[0]) || !is_lower_alnum(s.p[s.n - 1]))
-		return false;
-	for (size_t i = 0; i < s.n; i++)
-		if (!is_lower_alnum(s.p[i]) && s.p[i] != '-')
-			return false;
-	return true;
-}
-
-static bool is_dns_subdomain(struct str s)
-{
-	struct str rest = s, part;
-	bool good = s.n <= SUBDOMAIN_MAX;
-
-	while (good && str_split(&rest, '.', &part))
-		good = is_dns_label(part);
-	return good;
-}
-
-// Does it begin and end with a letter or digit, with letters, digits, -, _ and . between?
-static bool is_label_name(struct str s)
-{
-	if (s.n == 0 || s.n > LABEL_MAX || !is_alnum(s.p[0]) || !is_alnum(s.p[s.n - 1]))
-		return false;
-	for (size_t i = 0; i < s.n; i++)
-		if (!is_alnum(s.p[i]) && s.p[i] != '-' && s.p[i] != '_' && s.p[i] != '.')
-			return false;
-	return true;
-}
-
-bool is_label_key(struct str key)
-{
-	size_t slash = str_find(key, '/', 0);
-
-	if (slash == key.n)
-		return is_label_name(key);
-	return is_dns_subdomain(str_part(key, 0, slash)) && is_label_name(str_part(key, slash + 1, key.n));
-}
-
-// Prefixes of annotation keys may contain capital letters.
-static bool is_label_key_of_any_case(struct str key)
-{
-	char lower[SUBDOMAIN_MAX + 1 + LABEL_MAX];
-
-	if (key.n > sizeof(lower))
-		return false;
-	for (size_t i = 0; i < key.n; i++)
-		lower[i] = key.p[i] >= 'A' && key.p[i] <= 'Z' ? (char)(key.p[i] + ('a' - 'A')) : key.p[i];
-	return is_label_key(str_n(lower, key.n));
-}
-
-#define KEY_FORM \
-	"name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric " \
-	"character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is " \
-	"'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
-#define VALUE_FORM \
-	"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end " \
-	"with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is " \
-	"'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-
-void check_dns_label(struct str text, const struct field_path *at, struct field_faults *faults)
-{
-	if (text.n > LABEL_MAX)
-		field_invalid_text(faults, at, text, "must be no more than 63 characters");
-	if (!is_dns_label(text))
-		field_invalid_text(faults, at, text,
-			"a DNS-1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an "
-			"alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
-			"'[a-z0-9]([-a-z0-9]*[a-z0-9])?')");
-}
-
-void check_dns_1035_label(struct str text, const struct field_path *at, struct field_faults *faults)
-{
-	if (text.n > LABEL_MAX)
-		field_invalid_text(faults, at, text, "must be no more than 63 characters");
-	if (!is_dns_label(text) || !(text.p[0] >= 'a' && text.p[0] <= 'z'))
-		field_invalid_text(faults, at, text,
-			"a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "
-			"character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation "
-			"is '[a-z]([-a-z0-9]*[a-z0-9])?')");
-}
-
-void check_dns_subdomain(struct str text, const struct field_path *at, struct field_faults *faults)
-{
-	if (text.n > SUBDOMAIN_MAX)
-		field_invalid_text(faults, at, text, "must be no more than 253 characters");
-	if (!is_dns_subdomain(str_part(text, 0, SUBDOMAIN_MAX)) || text.n == 0)
-		field_invalid_text(faults, at, text,
-			"a DNS-1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end "
-			"with an alphanumeric character (e.g. 'example.com', regex used for validation is "
-			"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')");
-}
+enum { LABEL_MAX = 63, SUFFIX = 5 };
 
 void check_name(const struct definition *definition, struct str name, struct field_faults *faults)
 {
 	const struct field_path metadata = field_name(NULL, STR("metadata"));
 	const struct field_path at = field_name(&metadata, STR("name"));
+	const struct type_parts *parts = type_parts(definition->type);
 
 	if (name.n == 0)
 		field_required(faults, &at, "name or generateName is required");
-	else if (has_identity(definition, "", "namespaces"))
-		check_dns_label(name, &at, faults);
-	else if (has_identity(definition, "", "services"))
-		check_dns_1035_label(name, &at, faults);
+	else if (parts->check_name != NULL)
+		parts->check_name(name, &at, faults);
 	else
 		check_dns_subdomain(name, &at, faults);
-}
-
-// Adds a fault for a key that is too long, or else for one of a wrong form.
-static void check_key(struct str key, bool good, const struct field_path *at, struct field_faults *faults)
-{
-	size_t slash = str_find(key, '/', 0);
-
-	if ((slash < key.n ? key.n - slash - 1 : key.n) > LABEL_MAX)
-		field_invalid_text(faults, at, key, "name part must be no more than 63 characters");
-	else if (slash < key.n && slash > SUBDOMAIN_MAX)
-		field_invalid_text(faults, at, key, "prefix part must be no more than 253 characters");
-	else if (!good)
-		field_invalid_text(faults, at, key, KEY_FORM);
-}
-
-void check_label_map(const struct doc *labels, const struct field_path *at, struct field_faults *faults)
-{
-	struct doc_iter it = doc_iter(labels);
-
-	while (doc_next(&it)) {
-		struct str value = doc_string(it.value);
-		check_key(it.name, is_label_key(it.name), at, faults);
-		if (value.n > LABEL_MAX)
-			field_invalid_text(faults, at, value, "must be no more than 63 characters");
-		else if (value.n > 0 && !is_label_name(value))
-			field_invalid_text(faults, at, value, VALUE_FORM);
-	}
 }
 
 void check_labels(const struct doc *labels, struct field_faults *faults)
@@ -175,7 +46,7 @@ void check_annotations(const struct doc *annotations, struct field_faults *fault
 
 	for (struct doc_iter it = doc_iter(annotations); doc_next(&it);) {
 		bytes += it.name.n + doc_string(it.value).n;
-		check_key(it.name, is_label_key_of_any_case(it.name), &at, faults);
+		check_label_key(it.name, is_label_key_of_any_case(it.name), &at, faults);
 	}
 	if (bytes > ANNOTATIONS_MAX)
 		field_fault_add(faults, &at, FIELD_TOO_LONG, STR_NONE, "must have at most %d bytes", ANNOTATIONS_MAX);
@@ -190,7 +61,7 @@ void check_finalizers(const struct doc *finalizers, const struct doc *before, st
 		const struct field_path item = field_index(&at, i);
 		bool known = before == NULL;
 		if (!is_label_key(doc_string(doc_at(finalizers, i))))
-			field_invalid(faults, &item, doc_at(finalizers, i), KEY_FORM);
+			field_invalid(faults, &item, doc_at(finalizers, i), LABEL_KEY_FORM);
 		for (size_t k = 0; before != NULL && k < doc_length(before); k++)
 			known = known || doc_equal(doc_at(before, k), doc_at(finalizers, i));
 		if (!known)

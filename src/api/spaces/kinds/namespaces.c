@@ -7,6 +7,7 @@
 #include "api/spaces/kinds/kinds.h"
 #include "base/buf.h"
 #include "base/pool.h"
+#include "types/common/checks.h"
 
 static struct str phase_of(const struct resource *resource)
 {

@@ -14,7 +14,9 @@
 #include "base/config/config.h"
 #include "base/pool.h"
 #include "http/media.h"
+#include "registry/type/type.h"
 #include "repr/patch/strategic_patch.h"
+#include "types/common/parts.h"
 
 // ---- reading the request
 
@@ -94,7 +96,7 @@ enum outcome read_object(struct call *call, const struct target *target, struct 
 // Custom types have no strategic merge patch.
 static bool takes_strategic_patch(const struct definition *definition)
 {
-	return definition->strategic && merge_rules_of(definition->type->group, definition->kind) != NULL;
+	return type_parts(definition->type)->merge != NULL;
 }
 
 enum outcome read_object_patch(struct call *call, const struct target *target, struct change_of_object *change)
@@ -144,10 +146,9 @@ enum outcome changed_object(const struct change_of_object *change, const struct 
 	if (change->kind == CHANGE_JSON_PATCH)
 		good = patch_result(call, EDIT_JSON_PATCH, current, change->document, whole, &error);
 	if (change->kind == CHANGE_STRATEGIC_PATCH) {
-		const struct definition *definition = change->target->definition;
+		const struct type_parts *parts = type_parts(change->target->definition->type);
 		struct doc *patched = NULL;
-		good = doc_strategic_patch(call->pool, merge_rules_of(definition->type->group, definition->kind), current,
-			change->document, &patched, &error);
+		good = doc_strategic_patch(call->pool, parts->merge, current, change->document, &patched, &error);
 		*whole = patched;
 	}
 	if (!good)
@@ -304,26 +305,15 @@ enum outcome check_current(const struct change_of_object *change, const struct d
 
 // ---- the body
 
-// Secret.stringData can only be written: its values are stored in data.
-static enum outcome fold_string_data(const struct change_of_object *change, struct doc *body)
+// What the type makes of a client's body before it is checked.
+static enum outcome receive(const struct change_of_object *change, struct doc *body)
 {
-	struct pool *pool = change->call->pool;
-	const struct doc *texts, *stored;
+	const struct type_parts *parts = type_parts(change->target->definition->type);
+	struct str error;
 
-	if (!has_identity(change->target->definition, "", "secrets") || !doc_get(body, STR("stringData"), &texts))
+	if (parts->receive == NULL || parts->receive(change->call->pool, body, &error))
 		return OUTCOME_OK;
-	if (texts != NULL && (doc_kind(texts) != DOC_OBJECT || !all_strings(texts)))
-		return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "stringData must be an object of strings");
-	bool has_data = doc_get(body, STR("data"), &stored) && doc_kind(stored) == DOC_OBJECT;
-	struct doc *data = has_data ? doc_copy(pool, stored) : doc_new_object(pool);
-	for (struct doc_iter it = doc_iter(texts); doc_next(&it);) {
-		struct buf text = buf_new(pool, doc_string(it.value).n * 4 / 3 + 4);
-		buf_add_base64(&text, doc_string(it.value).p, doc_string(it.value).n);
-		doc_set(data, it.name, doc_new_string(pool, buf_str(&text)));
-	}
-	doc_remove(body, STR("stringData"));
-	doc_set(body, STR("data"), data);
-	return OUTCOME_OK;
+	return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "%.*s", STR_ARG(error));
 }
 
 static void take_from(struct pool *pool, struct doc *body, const struct doc *other, const char *name)
@@ -340,7 +330,7 @@ static void take_from(struct pool *pool, struct doc *body, const struct doc *oth
 // yet.
 static void fill_status(const struct change_of_object *change, struct doc *body, const struct doc *stored)
 {
-	const struct definition *definition = change->target->definition;
+	const struct type_parts *parts = type_parts(change->target->definition->type);
 	struct pool *pool = change->call->pool;
 	const struct doc *status = NULL;
 
@@ -349,9 +339,9 @@ static void fill_status(const struct change_of_object *change, struct doc *body,
 		return;
 	if (stored != NULL) {
 		take_from(pool, body, stored, "status");
-	} else if (has_identity(definition, "", "pods") || has_identity(definition, "", "persistentvolumes")) {
+	} else if (parts->first_phase != NULL) {
 		struct doc *waiting = doc_new_object(pool);
-		doc_set_str(pool, waiting, "phase", STR("Pending"));
+		doc_set_str(pool, waiting, "phase", str_c(parts->first_phase));
 		doc_set(body, STR("status"), waiting);
 	}
 }
@@ -392,7 +382,7 @@ static enum outcome body_of(const struct change_of_object *change, const struct 
 	doc_remove(sent, STR("metadata"));
 	doc_remove(sent, STR("apiVersion"));
 	doc_remove(sent, STR("kind"));
-	enum outcome outcome = fold_string_data(change, sent);
+	enum outcome outcome = receive(change, sent);
 	if (outcome == OUTCOME_OK && has_identity(target->definition, "", "namespaces"))
 		outcome = read_namespace_spec(change, sent);
 	if (outcome == OUTCOME_OK && target->part == PART_STATUS && has_identity(target->definition, "", "namespaces"))

@@ -5,10 +5,11 @@
 
 #include "api/spaces/common/spaces.h"
 #include "api/spaces/schema/fields.h"
-#include "api/spaces/schema/openapi_internal.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/type/type.h"
 #include "repr/schema/structural.h"
+#include "types/common/parts.h"
 
 enum { WARNINGS_MAX = 8 };
 
@@ -37,7 +38,7 @@ static enum outcome read_validation(struct call *call, enum validation *validati
 
 // ---- built-in kinds
 
-static const struct builtin_field *find_field(const struct builtin_field *fields, struct str name)
+static const struct type_field *find_field(const struct type_field *fields, struct str name)
 {
 	for (; fields->name != NULL; fields++)
 		if (str_eq_c(name, fields->name))
@@ -50,12 +51,12 @@ static bool is_root_name(struct str name)
 	return str_eq(name, STR("apiVersion")) || str_eq(name, STR("kind")) || str_eq(name, STR("metadata"));
 }
 
-static void add_unknown(const struct builtin_field *fields, const struct doc *object, const struct field_path *at,
+static void add_unknown(const struct type_field *fields, const struct doc *object, const struct field_path *at,
 	bool root, struct field_faults *unknown)
 {
 	for (struct doc_iter it = doc_iter(object); doc_next(&it);) {
 		const struct field_path here = field_name(at, it.name);
-		const struct builtin_field *field = find_field(fields, it.name);
+		const struct type_field *field = find_field(fields, it.name);
 		if (root && is_root_name(it.name))
 			continue;
 		if (field == NULL)
@@ -75,15 +76,15 @@ static void add_unknown(const struct builtin_field *fields, const struct doc *ob
 static void find_unknown(const struct target *target, const struct doc *object, struct field_faults *unknown)
 {
 	const struct field_path root = field_name(NULL, STR("")), of_metadata = field_name(NULL, STR("metadata"));
-	const struct builtin_kind *kind = builtin_kind(target->definition->type->group, target->definition->kind);
+	const struct type_parts *parts = type_parts(target->definition->type);
 	const struct doc *metadata;
 
 	if (doc_get(object, STR("metadata"), &metadata))
-		add_unknown(object_meta, metadata, &of_metadata, false, unknown);
+		add_unknown(metadata_fields, metadata, &of_metadata, false, unknown);
 	if (target->version->structural != NULL && target->version->prunes)
 		structural_unknown(target->version->structural, object, unknown);
-	else if (target->definition->builtin && kind != NULL)
-		add_unknown(kind->fields, object, &root, true, unknown);
+	else if (parts->fields != NULL)
+		add_unknown(parts->fields, object, &root, true, unknown);
 }
 
 // Finds rules in CEL, at any depth of a schema.

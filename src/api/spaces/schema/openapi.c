@@ -4,12 +4,13 @@
 
 #include "api/spaces/schema/openapi_internal.h"
 #include "base/pool.h"
+#include "types/types.h"
 
 #define OBJECT_META "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 
 // ---- protobuf
 
-enum { WIRE_BYTES = 2, VARINT_MAX = 10 };
+enum { VARINT_MAX = 10 };
 
 static size_t put_varint(char bytes[VARINT_MAX], uint64_t value)
 {
@@ -266,19 +267,19 @@ static struct str definition_name(struct pool *pool, const struct openapi_type *
 
 static void add_definition(struct pool *pool, const struct openapi_type *type, struct buf *out)
 {
-	const struct builtin_kind *builtin = type->builtin && type->schema == NULL
-		? builtin_kind(type->group, type->kind) : NULL;
+	const struct type_parts *parts = type->builtin && type->schema == NULL
+		? type_parts_by_kind(type->group, type->kind) : &no_parts;
 	size_t named, schema;
 
-	if (type->schema == NULL && builtin == NULL)
+	if (type->schema == NULL && parts->description == NULL)
 		return;
 	named = proto_begin(out, DEFINITIONS_SCHEMA);
 	proto_text(out, NAMED_NAME, definition_name(pool, type));
 	schema = proto_begin(out, NAMED_VALUE);
-	if (builtin != NULL) {
-		proto_text(out, SCHEMA_DESCRIPTION, str_c(builtin->description));
+	if (parts->description != NULL) {
+		proto_text(out, SCHEMA_DESCRIPTION, str_c(parts->description));
 		schema_type(out, "object");
-		add_fields(out, builtin->fields, merge_rules_of(type->group, type->kind), true);
+		add_fields(out, parts->fields, parts->merge, true);
 	} else {
 		add_schema(out, type->schema, true);
 	}
@@ -290,13 +291,12 @@ static void add_definition(struct pool *pool, const struct openapi_type *type, s
 static void add_object_meta(struct buf *out)
 {
 	size_t named = proto_begin(out, DEFINITIONS_SCHEMA), schema;
-	const struct merge_rule *rules = merge_rules_of(STR(""), STR("ConfigMap"));
 
 	proto_text(out, NAMED_NAME, STR(OBJECT_META));
 	schema = proto_begin(out, NAMED_VALUE);
 	proto_text(out, SCHEMA_DESCRIPTION, STR("What all objects have."));
 	schema_type(out, "object");
-	add_fields(out, object_meta, rules->inside, false);
+	add_fields(out, metadata_fields, metadata_merge, false);
 	proto_end(out, schema);
 	proto_end(out, named);
 }

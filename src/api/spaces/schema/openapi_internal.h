@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// For openapi*.c only: writing protobuf, and the descriptions of built-in kinds.
+// For openapi*.c only: writing protobuf, and the members of built-in types.
 #ifndef TENURE_API_SPACES_SCHEMA_OPENAPI_INTERNAL_H
 #define TENURE_API_SPACES_SCHEMA_OPENAPI_INTERNAL_H
 
 #include "api/spaces/schema/openapi.h"
 #include "base/buf.h"
-#include "repr/patch/strategic_patch.h"
+#include "types/common/fields.h"
 
 // ---- protobuf: fields of a message are written one after the other; an inner message stands between begin and end
 
@@ -38,28 +38,9 @@ void property_end(struct buf *out, struct property_mark mark);
 // Adds the properties apiVersion, kind and metadata.
 void add_meta_properties(struct buf *out);
 
-// ---- openapi_builtin.c
+// ---- openapi_fields.c
 
-enum field_type { OF_STRING, OF_INTEGER, OF_BOOLEAN, OF_ANY, OF_OBJECT, OF_STRING_MAP, OF_STRINGS, OF_OBJECTS,
-	OF_INT_OR_STRING, OF_TIME, OF_BYTES_MAP, OF_QUANTITY_MAP };
-
-struct builtin_field {
-	const char *name;
-	enum field_type type;
-	bool required;
-	const struct builtin_field *inside; // of OF_OBJECT, OF_OBJECTS; NULL: any members. Ends with name NULL
-	const char *description;
-};
-
-struct builtin_kind {
-	const char *group, *kind;
-	const struct builtin_field *fields; // besides apiVersion, kind, metadata
-	const char *description;
-};
-// NULL if the kind is not described.
-const struct builtin_kind *builtin_kind(struct str group, struct str kind);
-extern const struct builtin_field object_meta[];
 // Appends the properties of an object and the list of required ones. rules: how its lists are merged by patches.
-void add_fields(struct buf *out, const struct builtin_field *fields, const struct merge_rule *rules, bool root);
+void add_fields(struct buf *out, const struct type_field *fields, const struct merge_rule *rules, bool root);
 
 #endif

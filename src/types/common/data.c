@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys and values of config maps and secrets.
+#include "base/base.h"
+
+#include "types/common/checks.h"
+
+enum { DATA_MAX = 1 << 20, KEY_MAX = 253 };
+
+static bool is_lower_alnum(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+static bool is_key_text(struct str key)
+{
+	for (size_t i = 0; i < key.n; i++) {
+		char c = key.p[i];
+		if (!is_lower_alnum(c) && !(c >= 'A' && c <= 'Z') && c != '-' && c != '.' && c != '_')
+			return false;
+	}
+	return key.n > 0;
+}
+
+void check_data_key(struct field_faults *faults, const struct field_path *up, struct str key)
+{
+	const struct field_path at = field_key(up, key);
+
+	if (key.n > KEY_MAX)
+		field_invalid_text(faults, &at, key, "must be no more than 253 characters");
+	if (!is_key_text(key))
+		field_invalid_text(faults, &at, key,
+			"a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or "
+			"'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')");
+	if (str_eq(key, STR(".")))
+		field_invalid_text(faults, &at, key, "must not be '.'");
+	else if (str_eq(key, STR("..")))
+		field_invalid_text(faults, &at, key, "must not be '..'");
+	else if (key.n > 2 && key.p[0] == '.' && key.p[1] == '.')
+		field_invalid_text(faults, &at, key, "must not start with '..'");
+}
+
+// The number of bytes that base64 stands for. Its form was checked before.
+size_t base64_size(struct str base64)
+{
+	size_t padding = 0;
+
+	while (padding < 2 && padding < base64.n && base64.p[base64.n - 1 - padding] == '=')
+		padding++;
+	return base64.n / 4 * 3 - padding;
+}
+
+void check_data_size(struct field_faults *faults, const struct field_path *at, size_t bytes)
+{
+	if (bytes > DATA_MAX)
+		field_fault_add(faults, at, FIELD_TOO_LONG, STR_NONE, "must have at most %d bytes", DATA_MAX);
+}
+
+static bool is_immutable(const struct doc *body)
+{
+	const struct doc *value;
+
+	return doc_get(body, STR("immutable"), &value) && doc_kind(value) == DOC_BOOL && doc_bool(value);
+}
+
+// An absent member, null and an empty object hold the same data: none.
+static bool same_data(const struct doc *before, const struct doc *after, const char *name)
+{
+	const struct doc *a = NULL, *b = NULL;
+
+	(void)doc_get(before, str_c(name), &a);
+	(void)doc_get(after, str_c(name), &b);
+	bool none_a = a == NULL || (doc_kind(a) == DOC_OBJECT && doc_length(a) == 0);
+	bool none_b = b == NULL || (doc_kind(b) == DOC_OBJECT && doc_length(b) == 0);
+	return none_a || none_b ? none_a == none_b : doc_equal(a, b);
+}
+
+void check_data_kept(struct field_faults *faults, const struct doc *before, const struct doc *after, const char *const *members)
+{
+	const char *detail = "field is immutable when `immutable` is set";
+	const struct field_path at = field_name(NULL, STR("immutable"));
+
+	if (!is_immutable(before))
+		return;
+	if (!is_immutable(after))
+		field_forbidden(faults, &at, detail);
+	for (; *members != NULL; members++) {
+		const struct field_path member = field_name(NULL, str_c(*members));
+		if (!same_data(before, after, *members))
+			field_forbidden(faults, &member, detail);
+	}
+}

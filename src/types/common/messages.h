@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The messages as which typed clients send objects. A row is a field: its number in the protobuf API of Kubernetes
+// (generated.proto of 1.32), which never changes there, and its member's name in JSON. _ZERO: the member is written to JSON even
+// if it is false, 0 or ""; other fields are left out then.
+#ifndef TENURE_TYPES_COMMON_MESSAGES_H
+#define TENURE_TYPES_COMMON_MESSAGES_H
+
+#include "repr/protobuf/protobuf.h"
+
+#define PB_MESSAGE_TOLD(name, tell, ...) \
+	const struct protobuf_message proto_##name = { \
+		(const struct protobuf_field[]){ __VA_ARGS__, { .number = 0 } }, tell }
+#define PB_SHARED_MESSAGE(name, ...) PB_MESSAGE_TOLD(name, NULL, __VA_ARGS__)
+#define PB_MESSAGE(name, ...) static PB_SHARED_MESSAGE(name, __VA_ARGS__)
+
+#define PB_TEXT(number, name) { number, PROTOBUF_TEXT, PROTOBUF_ONE, name, NULL }
+#define PB_TEXT_ZERO(number, name) { number, PROTOBUF_TEXT, PROTOBUF_ZERO, name, NULL }
+#define PB_TEXTS(number, name) { number, PROTOBUF_TEXT, PROTOBUF_LIST, name, NULL }
+#define PB_INT(number, name) { number, PROTOBUF_INT, PROTOBUF_ONE, name, NULL }
+#define PB_INT_ZERO(number, name) { number, PROTOBUF_INT, PROTOBUF_ZERO, name, NULL }
+#define PB_INTS(number, name) { number, PROTOBUF_INT, PROTOBUF_LIST, name, NULL }
+#define PB_BOOL(number, name) { number, PROTOBUF_BOOL, PROTOBUF_ONE, name, NULL }
+#define PB_BOOL_ZERO(number, name) { number, PROTOBUF_BOOL, PROTOBUF_ZERO, name, NULL }
+#define PB_DOUBLE_ZERO(number, name) { number, PROTOBUF_DOUBLE, PROTOBUF_ZERO, name, NULL }
+#define PB_BYTES(number, name) { number, PROTOBUF_BYTES, PROTOBUF_ONE, name, NULL }
+#define PB_JSON(number, name) { number, PROTOBUF_JSON, PROTOBUF_ZERO, name, NULL }
+#define PB_OBJECT(number, name, inside) { number, PROTOBUF_MESSAGE, PROTOBUF_ONE, name, &proto_##inside }
+#define PB_LIST(number, name, inside) { number, PROTOBUF_MESSAGE, PROTOBUF_LIST, name, &proto_##inside }
+#define PB_INLINE(number, inside) { number, PROTOBUF_MESSAGE, PROTOBUF_INLINE, NULL, &proto_##inside }
+#define PB_MAP_OF(number, name, inside) { number, PROTOBUF_MESSAGE, PROTOBUF_MAP, name, &proto_##inside }
+#define PB_MAP_OF_TEXTS(number, name) { number, PROTOBUF_TEXT, PROTOBUF_MAP, name, NULL }
+#define PB_MAP_OF_BYTES(number, name) { number, PROTOBUF_BYTES, PROTOBUF_MAP, name, NULL }
+
+// For a message of one field: its JSON is only that field's value.
+bool proto_tell_alone(struct pool *pool, const struct doc *object, struct doc **told, const char **why);
+
+// ---- messages.c
+extern const struct protobuf_message proto_time, proto_quantity, proto_int_or_string;
+extern const struct protobuf_message proto_object_meta, proto_condition;
+extern const struct protobuf_message proto_label_selector, proto_label_selector_requirement,
+	proto_field_selector_requirement, proto_node_selector, proto_node_selector_term;
+extern const struct protobuf_message proto_local_object_reference, proto_typed_local_object_reference,
+	proto_typed_object_reference, proto_object_reference, proto_secret_reference;
+// ---- volumes.c
+extern const struct protobuf_message proto_volume, proto_persistent_volume_spec, proto_object_field_selector,
+	proto_resource_field_selector;
+// ---- pod_messages.c
+extern const struct protobuf_message proto_pod_spec, proto_pod_status;
+
+#endif

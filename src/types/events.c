@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events, of which there are none: clients ask for them with what they describe.
+#include "base/base.h"
+
+#include "types/common/checks.h"
+#include "types/common/parts.h"
+
+static void cell_of_last_seen(struct type_row *row, const struct type_column *column)
+{
+	const struct doc *last = object_member(row->object, "lastTimestamp");
+
+	cell_add_text(row, cell_age_since(row, doc_kind(last) == DOC_STRING ? last : cell_value(row, column)));
+}
+
+static void cell_of_event_object(struct type_row *row, const struct type_column *column)
+{
+	const struct doc *object = cell_value(row, column);
+	struct str kind = object_text(object, "kind");
+	struct buf text = buf_new(row->pool, 64);
+
+	for (size_t i = 0; i < kind.n; i++)
+		buf_addc(&text, kind.p[i] >= 'A' && kind.p[i] <= 'Z' ? (char)(kind.p[i] - 'A' + 'a') : kind.p[i]);
+	buf_addf(&text, "/%.*s", STR_ARG(object_text(object, "name")));
+	cell_add_text(row, buf_str(&text));
+}
+
+static const struct type_column of_events[] = {
+	COLUMN("Last Seen", "string", 0, cell_of_last_seen, ".metadata.creationTimestamp", "When it happened last."),
+	COLUMN_TEXT("Type", ".type", "Normal or Warning."), COLUMN_TEXT("Reason", ".reason", "Why it was told."),
+	COLUMN("Object", "string", 0, cell_of_event_object, ".involvedObject", "What it is about."),
+	COLUMN_TEXT("Message", ".message", "What happened."), COLUMN_END
+};
+
+static const char *const selectable[] = {
+	"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
+	"involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason", "reportingComponent",
+	"source", "type", NULL
+};
+
+const struct type_parts events_parts = {
+	.columns = of_events,
+	.selectable = selectable,
+};

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pods: containers that run together. They are kept here; nothing runs them.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "types/common/checks.h"
+#include "types/common/messages.h"
+#include "types/common/parts.h"
+#include "types/common/pod_template.h"
+
+static const struct type_field pod_fields[] = {
+	MEMBER_OBJECT("spec", pod_spec_fields, "What the pod is to be."), MEMBER_OBJECT("status", NULL, "What it is."), MEMBER_END
+};
+
+static const struct merge_rule pod_status_merge[] = { MERGE_LIST("conditions", "type"), MERGE_LIST("podIPs", "ip"), MERGE_END };
+static const struct merge_rule pod_merge[] = {
+	MERGE_IN("metadata", metadata_merge), MERGE_IN("spec", pod_spec_merge), MERGE_IN("status", pod_status_merge), MERGE_END
+};
+
+// ---- columns
+
+struct pod_counts {
+	size_t ready;
+	int64_t restarts;
+	struct str reason; // why a container isn't running; p NULL: no container says
+};
+
+static struct pod_counts count_containers(const struct doc *statuses)
+{
+	struct pod_counts counts = { .reason = STR_NONE };
+
+	for (size_t i = 0; i < doc_length(statuses); i++) {
+		const struct doc *status = doc_at(statuses, i), *state = object_member(status, "state"), *ready = object_member(status, "ready");
+		struct str waiting = object_text(object_member(state, "waiting"), "reason");
+		struct str ended = object_text(object_member(state, "terminated"), "reason");
+		int64_t restarts = 0;
+		doc_i64(object_member(status, "restartCount"), &restarts);
+		counts.restarts += restarts > 0 && restarts < INT32_MAX ? restarts : 0;
+		counts.ready += doc_kind(ready) == DOC_BOOL && doc_bool(ready) ? 1 : 0;
+		if (waiting.n > 0 || ended.n > 0)
+			counts.reason = waiting.n > 0 ? waiting : ended;
+	}
+	return counts;
+}
+
+static struct pod_counts pod_counts_of(const struct type_row *row)
+{
+	return count_containers(object_member(object_member(row->object, "status"), "containerStatuses"));
+}
+
+static void cell_of_pod_ready(struct type_row *row, const struct type_column *column)
+{
+	UNUSED(column);
+	buf_addf(row->out, "\"%zu/%zu\"", pod_counts_of(row).ready,
+		doc_length(object_member(object_member(row->object, "spec"), "containers")));
+}
+
+static void cell_of_pod_status(struct type_row *row, const struct type_column *column)
+{
+	const struct doc *status = object_member(row->object, "status");
+	struct str reason = object_text(status, "reason"), of_container = pod_counts_of(row).reason;
+
+	UNUSED(column);
+	if (object_text(cell_metadata(row), "deletionTimestamp").n > 0)
+		cell_add_text(row, STR("Terminating"));
+	else if (of_container.n > 0)
+		cell_add_text(row, of_container);
+	else if (reason.n > 0)
+		cell_add_text(row, reason);
+	else
+		cell_add_text(row, object_text(status, "phase"));
+}
+
+static void cell_of_pod_restarts(struct type_row *row, const struct type_column *column)
+{
+	UNUSED(column);
+	buf_add_i64(row->out, pod_counts_of(row).restarts);
+}
+
+static const struct type_column of_pods[] = {
+	COLUMN("Ready", "string", 0, cell_of_pod_ready, "", "How many of its containers are ready."),
+	COLUMN("Status", "string", 0, cell_of_pod_status, "", "The phase, or the reason for it."),
+	COLUMN("Restarts", "integer", 0, cell_of_pod_restarts, "", "How often its containers were restarted."), COLUMN_AGE,
+	COLUMN("IP", "string", COLUMN_WIDE, cell_of_text_or_none, ".status.podIP", "The address of the pod."),
+	COLUMN("Node", "string", COLUMN_WIDE, cell_of_text_or_none, ".spec.nodeName", "The node that it is bound to."),
+	COLUMN("Nominated Node", "string", COLUMN_WIDE, cell_of_text_or_none, ".status.nominatedNodeName", "The node it may be "
+		"bound to."),
+	COLUMN_END
+};
+
+// ---- protobuf, and defaults
+
+PB_MESSAGE(pod, PB_OBJECT(1, "metadata", object_meta), PB_OBJECT(2, "spec", pod_spec), PB_OBJECT(3, "status", pod_status));
+
+static const struct type_preset presets[] = {
+	{ { "spec", "containers", "ports", "protocol" }, "TCP" },
+	{ { "spec", "initContainers", "ports", "protocol" }, "TCP" },
+	{ .value = NULL }
+};
+
+static const char *const selectable[] = {
+	"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "status.phase", "status.podIP",
+	"status.nominatedNodeName", NULL
+};
+
+// ---- rules
+
+static void check_pod(struct field_faults *faults, const struct doc *before, const struct doc *meta, const struct doc *body)
+{
+	const struct field_path spec = field_name(NULL, STR("spec"));
+
+	UNUSED(before), UNUSED(meta);
+	check_pod_spec(faults, &spec, object_member(body, "spec"));
+}
+
+// ---- what of a pod never changes (ValidatePodUpdate)
+
+// NULL: it has no such member, or one of another kind. An empty list is none.
+static const struct doc *list_of(const struct doc *object, const char *name)
+{
+	const struct doc *list = NULL;
+
+	if (!doc_get(object, str_c(name), &list) || doc_kind(list) != DOC_ARRAY || doc_length(list) == 0)
+		return NULL;
+	return list;
+}
+
+// Sets the member of an object of after to what it is in before: so it is the same for whoever compares.
+static void keep_member(struct pool *pool, struct doc *after, const struct doc *before, const char *name)
+{
+	const struct doc *value = NULL;
+
+	doc_remove(after, str_c(name));
+	if (doc_get(before, str_c(name), &value))
+		doc_set(after, str_c(name), doc_copy(pool, value));
+}
+
+// Containers keep their number and all but their images.
+static void keep_images(struct pool *pool, struct doc *after, const struct doc *before, const char *name, const char *detail,
+	struct field_faults *faults)
+{
+	const struct field_path spec = field_name(NULL, STR("spec")), at = field_name(&spec, str_c(name));
+	const struct doc *old = list_of(before, name), *new = list_of(after, name);
+	size_t n = new == NULL ? 0 : doc_length(new);
+
+	if (n != (old == NULL ? 0 : doc_length(old))) {
+		field_forbidden(faults, &at, detail);
+		keep_member(pool, after, before, name); // told once
+		return;
+	}
+	struct doc *list = doc_new_array(pool);
+	for (size_t i = 0; i < n; i++) {
+		struct doc *item = doc_copy(pool, doc_at(new, i));
+		if (doc_kind(item) == DOC_OBJECT && doc_kind(doc_at(old, i)) == DOC_OBJECT)
+			keep_member(pool, item, doc_at(old, i), "image");
+		doc_push(list, item);
+	}
+	if (n > 0)
+		doc_set(after, str_c(name), list);
+	else
+		keep_member(pool, after, before, name);
+}
+
+// A deadline can be set, and brought forward.
+static void keep_deadline(struct pool *pool, struct doc *after, const struct doc *before, struct field_faults *faults)
+{
+	static const char name[] = "activeDeadlineSeconds";
+	const struct field_path spec = field_name(NULL, STR("spec")), at = field_name(&spec, str_c(name));
+	const struct doc *value = NULL;
+	int64_t old, new;
+	bool had = doc_get(before, str_c(name), &value) && value != NULL && doc_i64(value, &old);
+
+	value = NULL;
+	bool has = doc_get(after, str_c(name), &value) && value != NULL && doc_i64(value, &new);
+	if (had && !has)
+		field_invalid(faults, &at, value, "must not update from a positive integer to nil value");
+	else if (had && new > old)
+		field_invalid(faults, &at, value, "must be less than or equal to previous value");
+	keep_member(pool, after, before, name);
+}
+
+static bool has_item(const struct doc *list, const struct doc *item)
+{
+	for (size_t i = 0; list != NULL && i < doc_length(list); i++) {
+		if (doc_equal_by_value(doc_at(list, i), item))
+			return true;
+	}
+	return false;
+}
+
+// Does the list of one pod have all that the other's has? tolerationSeconds of a toleration may change.
+static bool has_all(struct pool *pool, const struct doc *list, const struct doc *wanted)
+{
+	struct doc *bare = doc_new_array(pool);
+
+	for (size_t i = 0; list != NULL && i < doc_length(list); i++) {
+		struct doc *item = doc_copy(pool, doc_at(list, i));
+		if (doc_kind(item) == DOC_OBJECT)
+			doc_remove(item, STR("tolerationSeconds"));
+		doc_push(bare, item);
+	}
+	for (size_t i = 0; wanted != NULL && i < doc_length(wanted); i++) {
+		struct doc *item = doc_copy(pool, doc_at(wanted, i));
+		if (doc_kind(item) == DOC_OBJECT)
+			doc_remove(item, STR("tolerationSeconds"));
+		if (!has_item(bare, item))
+			return false;
+	}
+	return true;
+}
+
+static void keep_tolerations(struct pool *pool, struct doc *after, const struct doc *before, struct field_faults *faults)
+{
+	const struct field_path spec = field_name(NULL, STR("spec")), at = field_name(&spec, STR("tolerations"));
+
+	if (!has_all(pool, list_of(after, "tolerations"), list_of(before, "tolerations")))
+		field_forbidden(faults, &at, "existing toleration can not be modified except its tolerationSeconds");
+	keep_member(pool, after, before, "tolerations");
+}
+
+// What else may change, and to what: a negative grace period to 1, gates to fewer ones, and where it runs once.
+static void keep_rest(struct pool *pool, struct doc *after, const struct doc *before)
+{
+	const struct doc *value = NULL;
+	int64_t old = 0, new = 0;
+
+	if (doc_get(before, STR("terminationGracePeriodSeconds"), &value) && value != NULL && doc_i64(value, &old) && old < 0 &&
+		doc_get(after, STR("terminationGracePeriodSeconds"), &value) && value != NULL && doc_i64(value, &new) && new == 1)
+		keep_member(pool, after, before, "terminationGracePeriodSeconds");
+	if (has_all(pool, list_of(before, "schedulingGates"), list_of(after, "schedulingGates")))
+		keep_member(pool, after, before, "schedulingGates");
+	if (!doc_get(before, STR("nodeName"), &value) || value == NULL ||
+		(doc_kind(value) == DOC_STRING && doc_string(value).n == 0))
+		keep_member(pool, after, before, "nodeName");
+}
+
+// A pod without a spec, which another dialect may have stored, can get one.
+static void check_pod_kept(struct field_faults *faults, const struct doc *before, const struct doc *after)
+{
+	const struct field_path at = field_name(NULL, STR("spec"));
+	const struct doc *old = NULL, *new = NULL;
+	struct pool *pool = faults->pool;
+
+	if (!doc_get(before, STR("spec"), &old) || doc_kind(old) != DOC_OBJECT)
+		return;
+	(void)doc_get(after, STR("spec"), &new);
+	if (doc_equal(old, new)) // as with each change of a status
+		return;
+	struct doc *same = doc_kind(new) == DOC_OBJECT ? doc_copy(pool, new) : doc_new_object(pool);
+	keep_images(pool, same, old, "containers", "pod updates may not add or remove containers", faults);
+	keep_images(pool, same, old, "initContainers", "pod updates may not add or remove init containers", faults);
+	keep_deadline(pool, same, old, faults);
+	keep_tolerations(pool, same, old, faults);
+	keep_rest(pool, same, old);
+	if (!doc_equal_by_value(same, old))
+		field_forbidden(faults, &at, "pod updates may not change fields other than `spec.containers[*].image`,"
+			"`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing "
+			"tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)");
+}
+
+const struct type_parts pods_parts = {
+	.description = "A pod is containers that run together. It is kept here; nothing runs it.",
+	.fields = pod_fields,
+	.presets = presets,
+	.first_phase = "Pending",
+	.merge = pod_merge,
+	.columns = of_pods,
+	.message = &proto_pod,
+	.selectable = selectable,
+	.check = check_pod,
+	.check_kept = check_pod_kept,
+};

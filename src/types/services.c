@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Services: names and addresses for pods.
+#include "base/base.h"
+
+#include "base/pool.h"
+#include "types/common/checks.h"
+#include "types/common/messages.h"
+#include "types/common/parts.h"
+
+static const struct type_field service_port_fields[] = {
+	MEMBER_TEXT("appProtocol", "The protocol of the application."), MEMBER_TEXT("name", "The name of the port."),
+	MEMBER_INTEGER("nodePort", "The port on each node."),
+	MEMBER_MUST("port", OF_INTEGER, NULL, "The port that the service listens at."),
+	MEMBER_TEXT("protocol", "TCP, UDP or SCTP."),
+	{ "targetPort", OF_INT_OR_STRING, false, NULL, "The port of the pods, by number or name." }, MEMBER_END
+};
+static const struct type_field service_spec_fields[] = {
+	MEMBER_BOOLEAN("allocateLoadBalancerNodePorts", ""), MEMBER_TEXT("clusterIP", "The service's address."),
+	MEMBER_TEXTS("clusterIPs", ""), MEMBER_TEXTS("externalIPs", "Addresses from outside."),
+	MEMBER_TEXT("externalName", "What it is an alias of."), MEMBER_TEXT("externalTrafficPolicy", ""),
+	MEMBER_INTEGER("healthCheckNodePort", ""), MEMBER_TEXT("internalTrafficPolicy", ""), MEMBER_TEXTS("ipFamilies", ""),
+	MEMBER_TEXT("ipFamily", ""), MEMBER_TEXT("ipFamilyPolicy", ""), MEMBER_TEXT("loadBalancerClass", ""),
+	MEMBER_TEXT("loadBalancerIP", ""), MEMBER_TEXTS("loadBalancerSourceRanges", ""),
+	MEMBER_OBJECTS("ports", service_port_fields, "Its ports."), MEMBER_BOOLEAN("publishNotReadyAddresses", ""),
+	MEMBER_MAP("selector", "The labels of the pods it leads to."), MEMBER_TEXT("sessionAffinity", ""),
+	MEMBER_ANY("sessionAffinityConfig"), MEMBER_TEXTS("topologyKeys", ""), MEMBER_TEXT("trafficDistribution", ""),
+	MEMBER_TEXT("type", "ClusterIP, NodePort, LoadBalancer or ExternalName."), MEMBER_END
+};
+static const struct type_field service_status_fields[] = {
+	MEMBER_OBJECTS("conditions", condition_fields, ""), MEMBER_ANY("loadBalancer"), MEMBER_END
+};
+static const struct type_field service_fields[] = {
+	MEMBER_OBJECT("spec", service_spec_fields, "What the service is to be."),
+	MEMBER_OBJECT("status", service_status_fields, "What it is."), MEMBER_END
+};
+
+static const struct merge_rule service_spec_merge[] = { MERGE_LIST("ports", "port"), MERGE_END };
+static const struct merge_rule service_merge[] = {
+	MERGE_IN("metadata", metadata_merge), MERGE_IN("spec", service_spec_merge), MERGE_IN("status", conditions_merge),
+	MERGE_END
+};
+
+// ---- columns
+
+// Writes ports as "80/TCP,443:30443/TCP".
+static void cell_of_ports(struct type_row *row, const struct type_column *column)
+{
+	const struct doc *ports = cell_value(row, column);
+	struct buf text = buf_new(row->pool, 64);
+
+	for (size_t i = 0; i < doc_length(ports); i++) {
+		struct str protocol = object_text(doc_at(ports, i), "protocol");
+		int64_t port = 0, node_port = 0;
+		doc_i64(object_member(doc_at(ports, i), "port"), &port);
+		doc_i64(object_member(doc_at(ports, i), "nodePort"), &node_port);
+		buf_addf(&text, "%s%lld", i > 0 ? "," : "", (long long)port);
+		if (node_port > 0)
+			buf_addf(&text, ":%lld", (long long)node_port);
+		buf_addf(&text, "/%.*s", STR_ARG(protocol.n > 0 ? protocol : STR("TCP")));
+	}
+	cell_add_text(row, text.n > 0 ? buf_str(&text) : STR("<none>"));
+}
+
+static void cell_of_external_ip(struct type_row *row, const struct type_column *column)
+{
+	struct buf text = buf_new(row->pool, 64);
+	const struct doc *list = cell_value(row, column);
+
+	for (size_t i = 0; i < doc_length(list); i++)
+		buf_addf(&text, "%s%.*s", i > 0 ? "," : "", STR_ARG(doc_string(doc_at(list, i))));
+	cell_add_text(row, text.n > 0 ? buf_str(&text) : STR("<none>"));
+}
+
+static const struct type_column of_services[] = {
+	COLUMN_TEXT("Type", ".spec.type", "How it is exposed."),
+	COLUMN("Cluster-IP", "string", 0, cell_of_text_or_none, ".spec.clusterIP", "Its address."),
+	COLUMN("External-IP", "string", 0, cell_of_external_ip, ".spec.externalIPs", "Its addresses from outside."),
+	COLUMN("Port(s)", "string", 0, cell_of_ports, ".spec.ports", "The ports it listens at."), COLUMN_AGE,
+	COLUMN("Selector", "string", COLUMN_WIDE, cell_of_pairs, ".spec.selector", "The pods it leads to."), COLUMN_END
+};
+
+// ---- protobuf, and defaults
+
+PB_MESSAGE(service_port,
+	PB_TEXT(1, "name"), PB_TEXT(2, "protocol"), PB_INT_ZERO(3, "port"), PB_OBJECT(4, "targetPort", int_or_string),
+	PB_INT(5, "nodePort"), PB_TEXT_ZERO(6, "appProtocol"));
+PB_MESSAGE(client_ip_config, PB_INT_ZERO(1, "timeoutSeconds"));
+PB_MESSAGE(session_affinity_config, PB_OBJECT(1, "clientIP", client_ip_config));
+PB_MESSAGE(service_spec,
+	PB_LIST(1, "ports", service_port), PB_MAP_OF_TEXTS(2, "selector"), PB_TEXT(3, "clusterIP"), PB_TEXT(4, "type"),
+	PB_TEXTS(5, "externalIPs"), PB_TEXT(7, "sessionAffinity"), PB_TEXT(8, "loadBalancerIP"),
+	PB_TEXTS(9, "loadBalancerSourceRanges"), PB_TEXT(10, "externalName"), PB_TEXT(11, "externalTrafficPolicy"),
+	PB_INT(12, "healthCheckNodePort"), PB_BOOL(13, "publishNotReadyAddresses"),
+	PB_OBJECT(14, "sessionAffinityConfig", session_affinity_config), PB_TEXT_ZERO(17, "ipFamilyPolicy"),
+	PB_TEXTS(18, "clusterIPs"), PB_TEXTS(19, "ipFamilies"), PB_BOOL_ZERO(20, "allocateLoadBalancerNodePorts"),
+	PB_TEXT_ZERO(21, "loadBalancerClass"), PB_TEXT_ZERO(22, "internalTrafficPolicy"), PB_TEXT_ZERO(23, "trafficDistribution"));
+PB_MESSAGE(port_status, PB_INT_ZERO(1, "port"), PB_TEXT_ZERO(2, "protocol"), PB_TEXT_ZERO(3, "error"));
+PB_MESSAGE(load_balancer_ingress,
+	PB_TEXT(1, "ip"), PB_TEXT(2, "hostname"), PB_TEXT_ZERO(3, "ipMode"), PB_LIST(4, "ports", port_status));
+PB_MESSAGE(load_balancer_status, PB_LIST(1, "ingress", load_balancer_ingress));
+PB_MESSAGE(service_status, PB_OBJECT(1, "loadBalancer", load_balancer_status), PB_LIST(2, "conditions", condition));
+PB_MESSAGE(service,
+	PB_OBJECT(1, "metadata", object_meta), PB_OBJECT(2, "spec", service_spec), PB_OBJECT(3, "status", service_status));
+
+static const struct type_preset presets[] = {
+	{ { "spec", "type" }, "ClusterIP" },
+	{ { "spec", "sessionAffinity" }, "None" },
+	{ { "spec", "ports", "protocol" }, "TCP" },
+	{ .value = NULL }
+};
+
+// ---- rules
+
+enum { NODE_PORT_MIN = 30000, NODE_PORT_MAX = 32767 };
+
+// The ports of a service, with the ones that repeat an earlier port's name, or its number and protocol.
+struct service_ports {
+	const struct doc *list;
+	size_t n;
+	const bool *same_name, *same_port;
+};
+
+static struct service_ports service_ports(struct pool *pool, const struct doc *list)
+{
+	size_t n = doc_length(list);
+	struct str *numbers = POOL_ARRAY(pool, struct str, n + 1);
+	int64_t port;
+
+	for (size_t i = 0; i < n; i++)
+		numbers[i] = object_integer(doc_at(list, i), "port", &port) ?
+			str_printf(pool, "%lld/%.*s", (long long)port, STR_ARG(object_text(doc_at(list, i), "protocol"))) : STR("");
+	return (struct service_ports){
+		.list = list,
+		.n = n,
+		.same_name = repeated_texts(pool, object_texts(pool, list, "name"), n),
+		.same_port = repeated_texts(pool, numbers, n),
+	};
+}
+
+static void check_name_of_port(struct field_faults *faults, const struct field_path *up, const struct service_ports *ports,
+	size_t i)
+{
+	const struct field_path at = field_name(up, STR("name"));
+	struct str name = object_text(doc_at(ports->list, i), "name");
+
+	if (name.n == 0 && ports->n > 1)
+		field_required(faults, &at, "");
+	if (name.n == 0)
+		return;
+	check_dns_label(name, &at, faults);
+	if (ports->same_name[i])
+		field_duplicate(faults, &at, object_member(doc_at(ports->list, i), "name"));
+}
+
+static void check_node_port(struct field_faults *faults, const struct field_path *up, const struct doc *service_port,
+	struct str type)
+{
+	const struct field_path at = field_name(up, STR("nodePort"));
+	int64_t port;
+
+	if (!object_integer(service_port, "nodePort", &port) || port == 0)
+		return;
+	if (str_eq(type, STR("ClusterIP")))
+		field_forbidden(faults, &at, "may not be used when `type` is 'ClusterIP'");
+	else if (port < NODE_PORT_MIN || port > NODE_PORT_MAX)
+		field_fault_add(faults, &at, FIELD_INVALID, str_printf(faults->pool, "%lld", (long long)port),
+			"provided port is not in the valid range. The range of valid ports is %d-%d", NODE_PORT_MIN, NODE_PORT_MAX);
+}
+
+static void check_port(struct field_faults *faults, const struct field_path *up, const struct service_ports *ports, size_t i,
+	struct str type)
+{
+	const struct field_path at = field_index(up, i), of_port = field_name(&at, STR("port"));
+	const struct field_path of_target = field_name(&at, STR("targetPort")), of_app = field_name(&at, STR("appProtocol"));
+	const struct doc *port = doc_at(ports->list, i);
+	struct str app = object_text(port, "appProtocol");
+	int64_t number;
+
+	check_name_of_port(faults, &at, ports, i);
+	if (object_integer(port, "port", &number) || object_member(port, "port") == NULL)
+		check_port_number(faults, &of_port, number);
+	else
+		field_invalid(faults, &of_port, object_member(port, "port"), "must be between 1 and 65535, inclusive");
+	check_protocol(faults, &at, port);
+	check_port_or_name(faults, &of_target, object_member(port, "targetPort"));
+	if (app.n > 0 && !is_label_key(app))
+		field_invalid_text(faults, &of_app, app, "must be a qualified name (e.g. 'http' or 'example.com/my-protocol')");
+	check_node_port(faults, &at, port, type);
+	if (ports->same_port[i])
+		field_duplicate(faults, &at, port);
+}
+
+static void check_addresses(struct field_faults *faults, const struct field_path *up, const struct doc *spec)
+{
+	const struct field_path of_ips = field_name(up, STR("clusterIPs")), first = field_index(&of_ips, 0);
+	const struct field_path external = field_name(up, STR("externalIPs"));
+	const struct doc *ips = object_member(spec, "clusterIPs"), *outside = object_member(spec, "externalIPs");
+	struct str ip = object_text(spec, "clusterIP");
+
+	if (ip.n > 0 && !str_eq(ip, STR("None")))
+		check_ip(faults, &first, ip);
+	for (size_t i = ip.n > 0 ? 1 : 0; i < doc_length(ips); i++) {
+		const struct field_path at = field_index(&of_ips, i);
+		if (!(i == 0 && str_eq(doc_string(doc_at(ips, i)), STR("None"))))
+			check_ip(faults, &at, doc_string(doc_at(ips, i)));
+	}
+	for (size_t i = 0; i < doc_length(outside); i++) {
+		const struct field_path at = field_index(&external, i);
+		check_ip(faults, &at, doc_string(doc_at(outside, i)));
+	}
+}
+
+static void check_type(struct field_faults *faults, const struct field_path *up, const struct doc *spec, struct str type)
+{
+	const struct field_path of_name = field_name(up, STR("externalName")), of_ip = field_name(up, STR("clusterIP"));
+	const struct field_path of_ips = field_name(up, STR("clusterIPs")), first = field_index(&of_ips, 0);
+	struct str ip = object_text(spec, "clusterIP"), name = object_text(spec, "externalName");
+	bool headless = str_eq(ip, STR("None"));
+
+	if (str_eq(type, STR("ExternalName"))) {
+		if (ip.n > 0 && !headless)
+			field_forbidden(faults, &of_ip, "may not be set for ExternalName services");
+		if (name.n == 0)
+			field_required(faults, &of_name, "");
+		else
+			check_dns_subdomain(name.p[name.n - 1] == '.' ? str_part(name, 0, name.n - 1) : name, &of_name, faults);
+	}
+	if (headless && (str_eq(type, STR("NodePort")) || str_eq(type, STR("LoadBalancer"))))
+		field_fault_add(faults, &first, FIELD_INVALID, STR("\"None\""), "may not be set to 'None' for %.*s services",
+			STR_ARG(type));
+}
+
+static void check_selector(struct field_faults *faults, const struct field_path *up, const struct doc *spec)
+{
+	const struct field_path at = field_name(up, STR("selector"));
+
+	check_label_map(object_member(spec, "selector"), &at, faults);
+}
+
+// A service that has an address keeps it; it can't be changed to another one.
+static void check_kept(struct field_faults *faults, const struct field_path *up, const struct doc *old, const struct doc *spec)
+{
+	const struct field_path of_ips = field_name(up, STR("clusterIPs")), first = field_index(&of_ips, 0);
+	struct str before = object_text(old, "clusterIP"), after = object_text(spec, "clusterIP");
+
+	if (str_eq(object_text(old, "type"), STR("ExternalName")) || str_eq(object_text(spec, "type"), STR("ExternalName")))
+		return;
+	if (before.n > 0 && after.n > 0 && !str_eq(before, after))
+		field_invalid_text(faults, &first, after, "may not change once set");
+}
+
+static void check_service(struct field_faults *faults, const struct doc *before, const struct doc *meta, const struct doc *body)
+{
+	static const char *const types[] = { "ClusterIP", "ExternalName", "LoadBalancer", "NodePort", NULL };
+	static const char *const affinities[] = { "ClientIP", "None", NULL };
+	static const char *const traffic[] = { "Cluster", "Local", NULL };
+	static const char *const families[] = { "PreferDualStack", "RequireDualStack", "SingleStack", NULL };
+	const struct field_path at = field_name(NULL, STR("spec")), of_ports = field_name(&at, STR("ports"));
+	const struct doc *spec = object_member(body, "spec");
+	const struct service_ports ports = service_ports(faults->pool, object_member(spec, "ports"));
+	struct str type = object_text(spec, "type");
+
+	UNUSED(meta);
+	if (ports.n == 0 && !str_eq(object_text(spec, "clusterIP"), STR("None")) && !str_eq(type, STR("ExternalName")))
+		field_required(faults, &of_ports, "");
+	for (size_t i = 0; i < ports.n; i++)
+		check_port(faults, &of_ports, &ports, i, type);
+	check_type(faults, &at, spec, type);
+	check_addresses(faults, &at, spec);
+	check_selector(faults, &at, spec);
+	check_one_of(faults, &at, spec, "type", types);
+	check_one_of(faults, &at, spec, "sessionAffinity", affinities);
+	check_one_of(faults, &at, spec, "externalTrafficPolicy", traffic);
+	check_one_of(faults, &at, spec, "internalTrafficPolicy", traffic);
+	check_one_of(faults, &at, spec, "ipFamilyPolicy", families);
+	check_kept(faults, &at, object_member(before, "spec"), spec);
+}
+
+const struct type_parts services_parts = {
+	.description = "A service is a name and address for pods.",
+	.fields = service_fields,
+	.presets = presets,
+	.merge = service_merge,
+	.columns = of_services,
+	.message = &proto_service,
+	.check_name = check_dns_1035_label,
+	.check = check_service,
+};
