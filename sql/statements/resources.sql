@@ -147,8 +147,8 @@ WHERE id = :id;
 
 -- Behind its change row, in the same batch: of a resource that this batch has inserted.
 -- @statement resource_number
--- @in uid bytes, live uint
-UPDATE resources SET changed = LAST_INSERT_ID() WHERE uid = :uid AND live = :live;
+-- @in uid bytes, type_id uint, live uint
+UPDATE resources SET changed = LAST_INSERT_ID() WHERE uid = :uid AND type_id = :type_id AND live = :live;
 
 -- Has another tenant's resource of the type that uid?
 -- @statement resource_uid_elsewhere

@@ -200,6 +200,54 @@ static void portgroups(void)
 	is_sound("port groups");
 }
 
+// ---- two that make one at once
+
+static bool other_came;
+
+// The node is made by another request between this one's locks and its INSERT.
+static enum outcome apply_late(void *arg, const struct resource *current, struct content *content)
+{
+	struct client other;
+
+	if (!other_came) {
+		other_came = true;
+		client_open(&other);
+		is_outcome(client_do(&other, &OP(PUT, "a", ID(41), .type = "nodes", .body = "{\"driver\":\"ipmi\"}")), OUTCOME_CREATED, "another was quicker");
+		client_close(&other);
+	}
+	return apply(arg, current, content);
+}
+
+static enum db_verdict act_late(void *arg)
+{
+	struct doing *doing = arg;
+	struct edit edit = { .apply = apply_late, .arg = (void *)(uintptr_t)doing->deed, .creates = true };
+	struct address address = { STR("a"), type_called(here.registry, "nodes"), STR(""), STR(ID(41)) };
+
+	doing->outcome = resource_write(here.registry, &address, &edit, (struct guard){ 0 }, &here.resource);
+	return outcome_commits(doing->outcome) ? DB_COMMIT : DB_ROLLBACK;
+}
+
+static void at_once(void)
+{
+	const struct deed deed = { MAKE, "a", "nodes", ID(41), "{\"driver\":\"ipmi\",\"description\":\"late\"}", .done = false };
+	struct doing doing = { &deed, OUTCOME_INTERNAL };
+
+	// Another tenant has that uid, in another type: it has nothing to do with this.
+	EXPECT(CREATED, "another tenant's", PUT, "b", "pv41");
+	server_sql("UPDATE resources SET uid = x'aa000000000000000000000000000041' WHERE name = 'pv41';");
+	here.request_id = uuid_new();
+	registry_begin(here.registry, here.pool, &here.request_id, STR("tester"), &here.problem);
+	ok(db_txn_run(here.db, DB_WRITE, &here.request_id, act_late, &doing) == DB_OK, "done");
+	is_outcome(doing.outcome, OUTCOME_OK, "it changes what the other one made");
+	has("\"driver\":\"ipmi\"");
+	has("\"description\":\"late\"");
+	is_int((long long)here.resource.revision, 2, "once");
+	is_int(sql_number("SELECT COUNT(*) FROM resources WHERE name = '" ID(41) "'"), 1, "which is there once");
+	server_sql("UPDATE resources r JOIN changes x ON x.resource_id = r.id SET r.uid = x.uid WHERE r.name = 'pv41';");
+	is_sound("at once");
+}
+
 static void chassis(void)
 {
 	DEED(FORBIDDEN, "a tenant's chassis", MAKE, "a", "chassis", ID(31), "{}");
@@ -243,6 +291,7 @@ int main(void)
 	links();
 	portgroups();
 	chassis();
+	at_once();
 	cost();
 	return fixture_end();
 }

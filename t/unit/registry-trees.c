@@ -111,6 +111,44 @@ static void deletions(void)
 	is_sound_here("recovered");
 }
 
+// Whoever names it by a key or by its uid alone, in anybody's space.
+static void keys(void)
+{
+	uint64_t before = db_round_trips(here.db);
+
+	DEED(OK, "by its uid", CHANGE, NULL, "nodes", 0x10, "{\"name\":\"n10\",\"of\":\"uid\"}");
+	is_int((long long)(db_round_trips(here.db) - before), 3, "two round trips and COMMIT");
+	is_str(registry_concerned(here.registry), "a", "it is about its owner's");
+	DEED(OK, "by its name", CHANGE, NULL, "nodes", .body = "{\"name\":\"n10\",\"rack\":\"r1\"}", .kind = "name", .value = "n10");
+	DEED(CREATED, "one named as the other's key of another kind", MAKE, "b", "nodes", 0x51,
+		"{\"name\":\"r1 aa000000-0000-0000-0000-000000000010\"}");
+	DEED(OK, "the key", CHANGE, NULL, "nodes", .body = "{\"name\":\"n10\",\"rack\":\"r1\",\"by\":\"rack\"}", .kind = "rack",
+		.value = "r1 aa000000-0000-0000-0000-000000000010");
+	ok(here.resource.uid.b[15] == 0x10, "leads to the one");
+	DEED(OK, "the name", FIND, NULL, "nodes", .kind = "name", .value = "r1 aa000000-0000-0000-0000-000000000010");
+	ok(here.resource.uid.b[15] == 0x51, "to the other");
+	DEED(NOT_FOUND, "a name of a port", CHANGE, NULL, "ports", .body = PORT(10, "m"), .kind = "name", .value = "n10");
+	DEED(OK, "the other is called nothing", CHANGE, NULL, "nodes", 0x51, "{}");
+	DEED(OK, "as it was", CHANGE, NULL, "nodes", 0x10, "{\"name\":\"n10\"}");
+	is_sound_here("keys");
+}
+
+// Nova's provider has the uid of its node: types share uids, and what is done to the one is not done to the other.
+static void shared_uid(void)
+{
+	DEED(CREATED, "a node", MAKE, "b", "nodes", 0x61, "{}");
+	long long last = sql_number("SELECT changed FROM resources WHERE name = 'aa000000-0000-0000-0000-000000000061'");
+
+	DEED(CREATED, "a port with its uid", MAKE, "a", "ports", 0x61, "{\"node\":\"aa000000-0000-0000-0000-000000000010\"}");
+	is_int(sql_number("SELECT r.changed FROM resources r JOIN types t ON t.id = r.type_id AND t.plural = 'nodes' WHERE r.name = "
+		"'aa000000-0000-0000-0000-000000000061'"), last, "is no change of the node");
+	is_sound_here("a shared uid");
+	DEED(NO_CONTENT, "the port goes", REMOVE, NULL, "ports", 0x61);
+	DEED(OK, "the node stays", FIND, "b", "nodes", 0x61);
+	DEED(NO_CONTENT, "and goes", REMOVE, NULL, "nodes", 0x61);
+	is_sound_here("without it");
+}
+
 static void elsewhere(void)
 {
 	DEED(NO_CONTENT, "a port goes", REMOVE, "a", "ports", 0x21);
@@ -164,6 +202,8 @@ int main(void)
 	fill();
 	moves();
 	deletions();
+	keys();
+	shared_uid();
 	elsewhere();
 	successors();
 	tenants();

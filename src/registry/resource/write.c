@@ -56,6 +56,7 @@ struct db_call number_inserted_call(struct registry *registry, const struct reso
 {
 	const struct sql_resource_number in = {
 		.uid = str_dup(registry->pool, uuid_bytes(&resource->uid)),
+		.type_id = resource->type->id,
 		.live = (uint64_t)resource->live,
 	};
 
