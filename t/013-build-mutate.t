@@ -6,6 +6,7 @@ use strict;
 use warnings;
 
 use Cwd ();
+use Digest::SHA ();
 use File::Basename qw(dirname);
 use File::Path qw(make_path);
 use File::Temp qw(tempdir);
@@ -135,6 +136,47 @@ subtest 'samples' => sub {
     my @drawn = (mutate('list --seed 7 --count 6'))[1] =~ m{^\d+: src/(\w+)\.c:}mg;
     is_deeply \@drawn, [qw(a small a small a a)], 'areas take turns as long as they have mutants';
     like((mutate('sites'))[1], qr/^ +80 \[large\]\n +2 \[small\]$/m, 'each is counted');
+};
+
+# The mutants in the drawn order, by what they make.
+sub drawn { my ($seed) = @_; return [ (mutate("list --seed $seed"))[1] =~ /^  \+ (.*)$/mg ] }
+
+subtest 'changes elsewhere' => sub {
+    my @lines = map { "\tg(a, $_);\n" } 1 .. 40;
+    spew('t/mutate/files', "src/a.c: one\n");
+    spew('src/a.c', join '', "static int f(int a)\n{\n", @lines, "\treturn a;\n}\n");
+    my $before = drawn(7);
+    spew('src/a.c', join '', "// Another comment\nstatic int h(int a)\n{\n\treturn a == 7;\n}\nstatic int f(int a)\n{\n", @lines[ 0 .. 19 ],
+        "\t// and one more\n", @lines[ 20 .. 39 ], "\treturn a;\n}\n");
+    my @after = grep { !/return/ } @{ drawn(7) };
+    is_deeply \@after, $before, 'move nothing else in the draw';
+};
+
+subtest 'verdicts' => sub {
+    my @code = ("static int f(int a)", "{", "\tg(a, 3);", "\th(a);", "\treturn a;", "}");
+    my $write = sub { spew('src/a.c', join "\n", @_, '') };
+    my $sum   = sub { return substr Digest::SHA::sha1_hex($_[0]), 0, 16 };
+    my $line  = sub {
+        my ($what, $old, $new) = @_;
+        return join("\t", $sum->(join "\n", 'src/a.c', $old, $new, 0), $sum->(join('', @code) =~ s/\s+//gr), $what, '', '1.0', 'src/a.c:3', 'call') . "\n";
+    };
+    unlink "$tree/t/mutate/excuses";
+    $write->(@code);
+    spew('verdicts', $line->('killed', 'h(a);', '(void)0;') . $line->('again', 'g(a, 3);', '(void)0;'));
+    my ($code, $text) = mutate("survivors --resume $tree/verdicts");
+    is $code, 1, 'one survived';
+    is $text, "src/a.c:3: call\n  - g(a, 3);\n  + (void)0;\n", 'which is shown';
+    $write->('/* A comment "with quotes" */', @code[ 0 .. 2 ], '  // another', @code[ 3 .. 5 ]);
+    like((mutate("survivors --resume $tree/verdicts"))[1], qr/\Asrc\/a\.c:4: call/, 'comments and blanks change no verdict');
+    $write->(@code[ 0 .. 3 ], "\treturn a + 1;", '}');
+    is((mutate("survivors --resume $tree/verdicts"))[1], '', 'other code of the file does');
+    $write->(@code);
+    spew('t/mutate/excuses', "src/a.c\n- g(a, 3);\n+ (void)0;\nNothing can be seen of it, for g does nothing.\n");
+    is((mutate("survivors --resume $tree/verdicts"))[0], 0, 'nor is what is excused by now a survivor');
+    unlink "$tree/t/mutate/excuses";
+    spew('verdicts', slurp("$tree/verdicts") . $line->('killed', 'g(a, 3);', '(void)0;'));
+    is((mutate("survivors --resume $tree/verdicts"))[0], 0, 'the last verdict counts');
+    spew('src/a.c', "static int f(int a)\n{\n" . join('', map { "\tg(a, $_);\n" } 1 .. 40) . "\treturn a;\n}\n");
 };
 
 subtest 'excuses' => sub {
