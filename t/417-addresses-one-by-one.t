@@ -405,4 +405,28 @@ operator POST /v2.0/globex/action/move?dest=acme
     = 204 {}
 TABLE
 
+# What is left of a type that is defined no more is reached in the tenancy dialect, by the type's full name.
+must($client{alice}->delete("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/$_.example.com"), "$_ go") for qw(widgets gizmos);
+
+table('types that nobody defines', <<'TABLE');
+alice GET /v2.0/acme/widgets.example.com
+    = 200 {resources}
+alice GET /v2.0/acme/namespaces/default/widgets.example.com
+    = 200 {resources}
+alice GET /v2.0/acme/namespaces/default/widgets.example.com/w1
+    = 200 /v2.0/acme/namespaces/default/widgets.example.com/w1
+alice GET /v2.0/acme/widgets.example.com/w1
+    = 404: there is no type of resource called "widgets.example.com"
+alice GET /v2.0/acme/gizmos.example.com
+    = 200 {resources}
+alice GET /v2.0/acme/gizmos.example.com/g1
+    = 200 /v2.0/acme/gizmos.example.com/g1
+alice GET /v2.0/acme/namespaces/default/gizmos.example.com/g1
+    = 404: there is no type of resource called "gizmos.example.com"
+alice GET /v2.0/acme/namespaces/default/gizmos.example.com
+    = 404: there is no type of resource called "gizmos.example.com"
+alice GET /v2.0/acme/widgets
+    = 404: there is no type of resource called "widgets"
+TABLE
+
 done_testing;

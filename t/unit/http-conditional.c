@@ -46,6 +46,7 @@ static void test_parse(struct pool *pool)
 		{ "a b", "(refused)" }, { "\"\"", "(refused)" }, { "W/", "(refused)" }, { "W/\"\"", "(refused)" },
 		{ "*, \"a\"", "(refused)" }, { "\"a\", *", "(refused)" }, { "\"a b\"", "(refused)" },
 		{ "W /\"a\"", "(refused)" },
+		{ "\"\x01\"", "(refused)" }, { "\"\x7f\"", "(refused)" }, { "\x01", "(refused)" }, { "\x7f" "a", "(refused)" }, { "\" \"", "(refused)" },
 		{ "\"a\x01\"", "(refused)" }, { "\"a\x1f\"", "(refused)" }, { "\"a\x7f\"", "(refused)" }, { "\"a\x80\"", "a\x80" },
 		{ "\"!\"", "!" }, { "\"#~\"", "#~" }, { "W\"abc\"", "(refused)" }, { "w\"abc\"", "(refused)" }, { "Wabc", "Wabc" },
 		{ "\"Wabc\"", "Wabc" }, { "\"abc-br-gzip\"", "abc-br" }, { "\"a*\"", "a*" },

@@ -183,7 +183,7 @@ static void test_builtin(void)
 	is_str(found("none", "example.com", "gadgets"), "not-found by built-in, policy -, own 0, shared 0, in range 0: it comes with the service", "of no tenant");
 	is_str(found("none", "", "pods"), "ok of system by built-in, policy -, own 0, shared 0, in range 0: it comes with the service", "built-in ones are everybody's");
 	static const char *const names[] = { "nodes", "nodes.core", "nodes.baremetal.openstack.org", "pods", "pods.core", "pods.", "daemonsets",
-		"daemonsets.apps", "tenants", "tenants.core", "events", "events.core", "gadgets", "gadgets.example.com", "", ".", "resourceproviders" };
+		"daemonsets.apps", "tenants", "tenants.core", "events", "events.core", "gadgets", "gadgets.example.com", "gadgets.g", "", ".", "resourceproviders" };
 	struct buf text = buf_new(here.pool, 1024);
 	for (size_t i = 0; i < COUNT_OF(names); i++) {
 		buf_addf(&text, "%s: %.*s; ", names[i], STR_ARG(named("a", names[i])));
@@ -212,6 +212,7 @@ static void test_builtin(void)
 		"e is no type of resource called \"events.core\"\n"
 		"gadgets: not-found: there is no type of resource called \"gadgets\"; \n"
 		"gadgets.example.com: not-found: there is no type of resource called \"gadgets.example.com\"; \n"
+		"gadgets.g: not-found: there is no type of resource called \"gadgets.g\"; \n"
 		": not-found: there is no type of resource called \"\"; \n"
 		".: not-found: there is no type of resource called \"\"; \n"
 		"resourceproviders: resourceproviders of system; \n", "by one name");

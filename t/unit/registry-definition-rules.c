@@ -311,6 +311,9 @@ static void test_words(void)
 		"ime':'TIME','message':'the initial names have been accepted','reason':'InitialNamesAccepted','status"
 		"':'True','type':'Established'}],'acceptedNames':{'plural':'t','kind':'T','singular':'x','listKind':'"
 		"Y'},'storedVersions':['v1','v2']}}");
+	WRITTEN("words", "t.e.f", "{\"spec\":{\"group\":\"e.f\",\"scope\":\"Cluster\",\"names\":{\"plural\":\"t\",\"kind\":\"U\"},\"versions\":[" VERSION("v1", "false") ","
+		VERSION("v2", "true") "]}}",
+		"bad-document CustomResourceDefinition 't.e.f' is invalid: spec.names.kind: Invalid value: 'U': field is immutable");
 	WRITTEN("words", "t.e.f", "{\"spec\":{\"group\":\"e.f\",\"scope\":\"Cluster\",\"names\":{\"plural\":\"t\",\"kind\":\"T\"},\"versions\":[" VERSION("v2", "true") "]}}",
 		"bad-document CustomResourceDefinition 't.e.f' is invalid: status.storedVersions[0]: Invalid value: '"
 		"v1': must appear in spec.versions");

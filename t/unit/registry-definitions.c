@@ -253,7 +253,9 @@ static void test_finalizers(void)
 	EXPECT(NO_CONTENT, "of which one goes", DELETE, "b", "ending/c2");
 	EXPECT(ACCEPTED, "its deletion", DELETE, "b", "ending/");
 	EXPECT(FORBIDDEN, "nothing comes to it any more", PUT, "b", "ending/c3");
+	is_str(here.registry->problem->detail, "unable to create new content in namespace ending because it is being terminated", "it says so");
 	is_int((long long)here.registry->problem->n_causes, 1, "with a cause");
+	is_str(here.registry->problem->causes[0].message, "namespace ending is being terminated", "its text");
 	is_str(here.registry->problem->causes[0].subject, "metadata.namespace", "its field");
 	ok(strcmp(here.registry->problem->causes[0].reason, "NamespaceTerminating") == 0, "and its reason");
 	EXPECT(FORBIDDEN, "nor back to it", RECOVER, "b", "ending/c2");

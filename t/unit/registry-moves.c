@@ -354,6 +354,12 @@ static void quotas(void)
 		"source:\n"
 		"dest: configmaps 1 namespaces 1 persistentvolumes 1\n");
 	is_outcome(DO(MOVE, "a", "pv1", "b"), OUTCOME_BLOCKED, "full");
+	server_sql("INSERT INTO tiers (name, max_resources) VALUES ('two', 2);");
+	EXPECT(OK, "for fewer than it has", PUT_TENANT, "b", .tier = "two");
+	SHOWS("empty", NULL, "b",
+		"0 of 0 bytes:\n"
+		"source:\n"
+		"dest: configmaps 1 namespaces 1 persistentvolumes 1\n");
 	EXPECT(OK, "for all", PUT_TENANT, "b", .tier = "standard");
 }
 

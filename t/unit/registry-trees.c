@@ -63,6 +63,8 @@ static void moves(void)
 	is_blocked("attached", "ports/aa000000-0000-0000-0000-000000000011", "it can't go alone");
 	has(here.action.blockers[0].detail, "nodes/aa000000-0000-0000-0000-000000000010", "but with its node");
 	DEED(BLOCKED, "nor does it", MOVE_ONE, "a", "ports", 0x11, .dest = "b");
+	DEED(OK, "another node's port", LOOK, "a", "ports", 0x21, .dest = "b");
+	has(here.action.blockers[0].detail, "nodes/aa000000-0000-0000-0000-000000000020", "with that one");
 	DEED(SEE_OTHER, "the node goes", MOVE_ONE, "a", "nodes", 0x10, .dest = "b");
 	is_int(living("a"), 3, "what is left");
 	is_int(living("b"), 3, "what has come");
@@ -128,6 +130,13 @@ static void keys(void)
 	DEED(OK, "the name", FIND, NULL, "nodes", .kind = "name", .value = "r1 aa000000-0000-0000-0000-000000000010");
 	ok(here.resource.uid.b[15] == 0x51, "to the other");
 	DEED(NOT_FOUND, "a name of a port", CHANGE, NULL, "ports", .body = PORT(10, "m"), .kind = "name", .value = "n10");
+	// A key that its document does not have any more, as when it is taken away while another request looks it up.
+	server_sql("INSERT INTO resource_aliases (resource_id, type_id, kind, value) SELECT id, type_id, 'rack', 'old' FROM resources WHERE name = "
+		"'aa000000-0000-0000-0000-000000000051';");
+	server.config.db_retries = 0;
+	DEED(UNAVAILABLE, "a key of before leads nowhere", CHANGE, NULL, "nodes", .body = "{}", .kind = "rack", .value = "old");
+	server.config.db_retries = 10;
+	server_sql("DELETE FROM resource_aliases WHERE value = 'old';");
 	DEED(OK, "the other is called nothing", CHANGE, NULL, "nodes", 0x51, "{}");
 	DEED(OK, "as it was", CHANGE, NULL, "nodes", 0x10, "{\"name\":\"n10\"}");
 	is_sound_here("keys");

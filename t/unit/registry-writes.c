@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include "registry-rows.h"
+#include "registry/tenant/change_list.h"
 
 // What the last request wrote into the log, in the log's order: verb, tenant, path, revision, which etags, fields, moves, who; and
 // whether the resource's row names that change as its last.
@@ -229,6 +230,129 @@ static void elsewhere(void)
 	is_str(here.resource.tenant, "a", "from here");
 }
 
+// What is made at an address takes that address's forward away, and no other one.
+static void others_forwards(void)
+{
+	static const char *const moved[] = { "same/", "same", "other" };
+
+	for (size_t i = 0; i < COUNT_OF(moved); i++) {
+		EXPECT(CREATED, moved[i], PUT, "a", moved[i]);
+		EXPECT(SEE_OTHER, "moves", MOVE, "a", moved[i], "b");
+	}
+	EXPECT(SEE_OTHER, "one moves on", MOVE, "b", "other", "small");
+	is_int(sql_number("SELECT COUNT(*) FROM forwards WHERE name IN ('same', 'other')"), 4, "their forwards");
+	EXPECT(CREATED, "one of a name that two had", PUT, "a", "same");
+	is_int(sql_number("SELECT COUNT(*) FROM forwards WHERE name = 'same'"), 1, "leaves that of the other type");
+	is_int(sql_number("SELECT COUNT(*) FROM forwards WHERE name = 'other'"), 2, "and those of another name");
+	EXPECT(CREATED, "one of the other name", PUT, "a", "other");
+	is_int(sql_number("SELECT COUNT(*) FROM forwards WHERE name = 'other' AND tenant_id = " TENANT_ID, "b"), 1, "leaves another tenant's");
+	for (size_t i = 0; i < 2; i++) {
+		EXPECT(CREATED, "a namespace", PUT, "a", i == 0 ? "f1/" : "f2/");
+		EXPECT(CREATED, "another tenant's", PUT, "b", i == 0 ? "f1/" : "f2/");
+		EXPECT(CREATED, "one in it", PUT, "a", i == 0 ? "f1/f" : "f2/f");
+		EXPECT(SEE_OTHER, "moves", MOVE, "a", i == 0 ? "f1/f" : "f2/f", "b");
+	}
+	EXPECT(CREATED, "one in one of them", PUT, "a", "f1/f");
+	is_int(sql_number("SELECT COUNT(*) FROM forwards WHERE namespace = 'f1'"), 0, "takes its forward");
+	is_int(sql_number("SELECT COUNT(*) FROM forwards WHERE namespace = 'f2'"), 1, "and leaves that of the other");
+}
+
+struct neighbour {
+	const char *tenant, *path, *type, *body;
+};
+
+// Addresses that differ in one part each from the first of those with a body.
+static const struct neighbour neighbours[] = {
+	{ "a", "m1/", NULL, NULL }, { "a", "m2/", NULL, NULL }, { "b", "m1/", NULL, NULL },
+	{ "a", "m1/x", NULL, "{\"is\":1}" }, { "a", "m2/x", NULL, "{\"is\":2}" }, { "a", "m1/y", NULL, "{\"is\":3}" },
+	{ "a", "m1/x", "services", "{\"is\":4}" }, { "b", "m1/x", NULL, "{\"is\":5}" },
+};
+
+// Each has its own body; the one with index other has another one, or NULL: is gone.
+static void stand_apart(size_t other, const char *body)
+{
+	struct client fresh; // one that remembers nothing
+
+	client_open(&fresh);
+	for (size_t i = 3; i < COUNT_OF(neighbours); i++) {
+		const struct neighbour *one = &neighbours[i];
+		enum outcome outcome = client_do(&fresh, &OP(GET, one->tenant, one->path, .type = one->type));
+		if (i == other && body == NULL) {
+			is_outcome(outcome, OUTCOME_GONE, "the one that was deleted");
+			continue;
+		}
+		is_outcome(outcome, OUTCOME_OK, "read");
+		is_str(fresh.resource.body, i == other ? body : one->body, "neighbour %zu", i);
+	}
+	client_close(&fresh);
+}
+
+static void are_neighbours(void)
+{
+	for (size_t i = 0; i < COUNT_OF(neighbours); i++)
+		EXPECT(CREATED, "a neighbour", PUT, neighbours[i].tenant, neighbours[i].path, .type = neighbours[i].type, .body = neighbours[i].body);
+	for (size_t i = 3; i < COUNT_OF(neighbours); i++) {
+		const struct neighbour *one = &neighbours[i];
+		EXPECT(OK, "changed", PUT, one->tenant, one->path, .type = one->type, .body = "{\"is\":9}");
+		stand_apart(i, "{\"is\":9}");
+		EXPECT(NO_CONTENT, "deleted", DELETE, one->tenant, one->path, .type = one->type);
+		stand_apart(i, NULL);
+		EXPECT(NO_CONTENT, "recovered", RECOVER, one->tenant, one->path, .type = one->type);
+		EXPECT(OK, "as it was", PUT, one->tenant, one->path, .type = one->type, .body = one->body);
+		stand_apart(i, one->body);
+	}
+}
+
+struct listing {
+	const char *tenant;
+	uint64_t after, limit;
+	enum outcome outcome;
+	struct change *list;
+	size_t n;
+	bool more;
+};
+
+static enum db_verdict run_listing(void *arg)
+{
+	struct listing *listing = arg;
+
+	listing->outcome = change_list(here.registry, str_c(listing->tenant), listing->after, listing->limit, &listing->list, &listing->n,
+		&listing->more);
+	return DB_COMMIT;
+}
+
+static struct str changes_told(struct listing listing)
+{
+	struct buf text = buf_new(here.pool, 256);
+	struct uuid id = uuid_new();
+
+	registry_begin(here.registry, here.pool, &id, STR("tester"), &here.problem);
+	ok(db_txn_run(here.db, DB_WRITE, &id, run_listing, &listing) == DB_OK, "asked for");
+	if (listing.outcome != OUTCOME_OK)
+		return str_c(outcome_name(listing.outcome));
+	for (size_t i = 0; i < listing.n; i++)
+		buf_addf(&text, "%s%.*s %.*s %llu", i > 0 ? ", " : "", STR_ARG(listing.list[i].verb), STR_ARG(listing.list[i].name),
+			(unsigned long long)listing.list[i].revision);
+	if (listing.more)
+		BUF_LIT(&text, " and more");
+	return buf_str(&text);
+}
+
+// A tenant's own changes, in their order, from one on.
+static void changes_listed(void)
+{
+	EXPECT(CREATED, "a tenant", PUT_TENANT, "log");
+	EXPECT(CREATED, "one", PUT, "log", "pv1");
+	EXPECT(OK, "changed", PUT, "log", "pv1", .body = "{\"n\":1}");
+	EXPECT(OK, "another tenant's", PUT, "b", "pv1", .body = "{\"n\":7}");
+	EXPECT(NO_CONTENT, "deleted", DELETE, "log", "pv1");
+	uint64_t first = (uint64_t)sql_number("SELECT MIN(id) FROM changes WHERE name = 'pv1' AND tenant_id = " TENANT_ID, "log");
+	is_str(changes_told((struct listing){ .tenant = "log", .after = first - 1, .limit = 3 }), "created pv1 1, updated pv1 2, deleted pv1 2", "all");
+	is_str(changes_told((struct listing){ .tenant = "log", .after = first - 1, .limit = 2 }), "created pv1 1, updated pv1 2 and more", "two of them");
+	is_str(changes_told((struct listing){ .tenant = "log", .after = first, .limit = 2 }), "updated pv1 2, deleted pv1 2", "behind the first");
+	is_str(changes_told((struct listing){ .tenant = "none", .limit = 2 }), "not-found", "of a tenant that is not there");
+}
+
 // Text of that many levels: an object in an object …
 static char *nested(unsigned levels, const char *outer)
 {
@@ -281,6 +405,9 @@ int main(void)
 	quota();
 	tenants();
 	elsewhere();
+	others_forwards();
+	are_neighbours();
+	changes_listed();
 	depths();
 	return fixture_end();
 }
