@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a request is about, its time, and what else needs the context alone.
+// The context of a request: whose resources it touched, its time stamp, and a check of names.
 #include "base/base.h"
 
 #include "registry/core/context.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The domain: tenants, resources, moves, and the five promises of doc/architecture. Knows SQL, not HTTP.
+// The context that every function of the registry works with. The registry keeps tenants, resources and moves, and the promises
+// in "Promises of the registry" of doc/architecture.md. It knows SQL and no HTTP.
 //
-// Every function that changes something runs inside a db_txn_run of mode DB_WRITE and starts from nothing, since it may be
-// run again. It answers an outcome; on one that does not commit, *registry->problem says what was wrong and what would be
-// right. When the database fails under it it answers OUTCOME_UNAVAILABLE or OUTCOME_INTERNAL at once and db_txn_run
-// decides what that means.
+// Every function that changes the database runs inside a db_txn_run() of mode DB_WRITE. It keeps no state from an earlier run,
+// because db_txn_run() may run it again. It returns an outcome. If the outcome does not commit, *registry->problem says what
+// was wrong and what would be right. If a statement fails, the function returns OUTCOME_UNAVAILABLE or OUTCOME_INTERNAL at
+// once, and db_txn_run() decides whether to run the transaction again.
 #ifndef TENURE_REGISTRY_CORE_CONTEXT_H
 #define TENURE_REGISTRY_CORE_CONTEXT_H
 
@@ -18,57 +19,62 @@ struct db;
 struct digest_key;
 struct pool;
 struct recall;
-struct types; // registry/type/type.h: the catalogue of types, held per worker
+struct types; // registry/type/type.h: the worker's cache of types
 
-// How deep what is stored may be nested: what MariaDB's JSON functions read, in every release (JSON_DEPTH_LIMIT less one).
-// Schemas in definitions may be deeper (resource/write.c).
+// The greatest depth to which a stored document may be nested: what MariaDB's JSON functions can read in every release
+// (JSON_DEPTH_LIMIT less one). The schemas in CustomResourceDefinitions may be nested deeper (resource/write.c).
 enum { REGISTRY_DEPTH_MAX = 31 };
 
-// How a transaction takes its first locks. A large move holds its tenants for long, and a worker that waits for one serves
-// nobody else: so the first try does not wait, and the second asks whether a move is the reason before it does.
+// How a transaction takes its first locks. A large move locks its tenants' rows for long, and a worker that waits for these
+// rows serves no other request. So the first run does not wait for locks (LOCK_AT_ONCE). If that fails, the second run first
+// asks whether a move holds the locks, refuses if so, and else waits (LOCK_AFTER_CONFLICT). The mover and tools wait
+// (LOCK_PATIENTLY).
 enum lock_manner { LOCK_AT_ONCE, LOCK_AFTER_CONFLICT, LOCK_PATIENTLY };
 
-// What every registry function works with: made once per worker, the second half set for each request.
+// The context of every registry function. Made once per worker; the members from pool on are set for each request.
 struct registry {
 	const struct config *config;
 	struct db *db;
 	struct types *types;
-	struct definitions *definitions; // registry/type/definition.h: what is held of them
-	struct coherence *coherence; // of what it holds: registry/cache/coherence.h
-	struct catalogue *catalogue; // of traits: registry/trait/catalogue.h
-	struct recall *recall; // of resources: registry/cache/resource_cache.h
-	struct pages *pages; // of lists: registry/cache/page_cache.h
+	struct definitions *definitions; // the worker's cached definitions: registry/type/definition.h
+	struct coherence *coherence; // keeps the caches coherent with the database: registry/cache/coherence.h
+	struct catalogue *catalogue; // cached traits: registry/trait/catalogue.h
+	struct recall *recall; // cached resources: registry/cache/resource_cache.h
+	struct pages *pages; // cached pages of lists: registry/cache/page_cache.h
 	struct horizon *horizon; // of the change log: registry/log/horizon.h
-	struct digest_key *etag_key; // from table settings; loaded with the types
+	struct digest_key *etag_key; // loaded from table `settings` together with the types
 	struct digest_key *state_key;
 
 	struct pool *pool;
-	enum lock_manner manner; // for the next run of the request's transaction
+	enum lock_manner manner; // how the next run of the request's transaction takes its locks
 	struct uuid request_id;
-	struct str actor;       // who asks, for change rows
-	bool privileged;        // an operator asks; registry_begin clears it
-	int64_t now_us;         // when the request began: what is past its time by then is no more
-	int64_t stamp_us;       // the time of all that the transaction writes: taken once its locks are held, and never before
-	                        // the last change of any row that it locked. It orders nothing; changes.id does
-	struct problem *problem; // whoever began says where it is to be told what went wrong: a worker, in the call
+	struct str actor;       // who sent the request: for change rows
+	bool privileged;        // the request comes from an operator; registry_begin() clears it
+	int64_t now_us;         // when the request began; whatever has a purge time up to then counts as purged
+	// The time that the transaction writes into rows. Set once its locks are held, and never before the last change of any
+	// row that it locked. It orders nothing: changes.id does.
+	int64_t stamp_us;
+	struct problem *problem; // describes the failure; set by the owner of the registry: a worker has it in the call
+	// Whose resources the request has touched so far, for the access log.
 	struct {
-		struct str tenant; // p NULL: of none so far
-		bool several;
-	} concerned; // whose resources the call has found, for the access log
-};
+		struct str tenant; // p NULL: no tenant's
+		bool several;      // more than one tenant's
+	} concerned;
 
-// The call is about a resource of that tenant. The name lives in the request's pool.
+// Notes that the request touches a resource of that tenant. The name must live as long as the request's pool.
 void registry_concerns(struct registry *registry, struct str tenant);
-// The call begins, or begins again: it has been about nobody's resources. Before the pool that the name lives in is rewound,
-// or right after.
+// Forgets what registry_concerns() noted, since the request begins, or its transaction runs again. Call it before the pool with
+// the names is rewound, or right after.
 void registry_concerns_nobody(struct registry *registry);
-// The one tenant that it was about; p NULL: none, or several.
+// Returns the name of the one tenant whose resources the request touched; p NULL if it touched none, or several tenants'.
 struct str registry_concerned(const struct registry *registry);
 
-// Raises registry->stamp_us to us (microseconds since 1970) if it is less. Never lowers it.
+// Raises registry->stamp_us to us (microseconds since 1970, UTC) if it is less. Never lowers it.
 void registry_stamp_after(struct registry *registry, int64_t us);
+// How long what is deleted stays recoverable, in microseconds: the setting retention.
 int64_t retention_us(const struct registry *registry);
-// Is s usable as an id of anything: 1 to 255 characters of UTF-8, no '/', no NUL, not "." or ".."?
+// Can s be a name or id in an address? It must have 1 to 255 characters of valid UTF-8, no '/' and no NUL, and not be "." or
+// "..".
 bool id_ok(struct str s);
 
 enum { REGISTRY_MAX_ID = 255 /* characters, not bytes */ };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a request that fails is answered, and the preconditions that it fails by.
+// How a request fails: the problem that describes the failure, and checks of preconditions.
 #include "base/base.h"
 
 #include <stdarg.h>

@@ -1,30 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a request that fails is answered.
+// How a request fails: functions that describe the failure in registry->problem and return the outcome.
 #ifndef TENURE_REGISTRY_CORE_FAILURE_H
 #define TENURE_REGISTRY_CORE_FAILURE_H
 
 #include "db/db.h"
 #include "registry/core/model.h"
 
-// Fills registry->problem's detail and returns outcome, so that callers can `return registry_fail(…)`.
+// Describes a failure: sets registry->problem to the formatted text alone. Returns outcome, so that callers can write `return
+// registry_fail(…)`.
 enum outcome registry_fail(struct registry *registry, enum outcome outcome, const char *format, ...) PRINTF_LIKE(3, 4);
-// Adds a member to the problem ("purge_at", …).
+// Adds a member ("purge_at", …) to the problem that registry_fail() has begun. value must live as long as the request's pool.
+// At most PROBLEM_MAX_MEMBERS.
 void registry_fail_member(struct registry *registry, const char *name, struct str value);
 
-// What a failed statement means for the request.
+// The outcome of a request whose statement failed with result, which is not DB_OK: OUTCOME_UNAVAILABLE if the same request may
+// succeed later (conflict, lost connection, full disk), else OUTCOME_INTERNAL.
 enum outcome registry_db_failed(enum db_result result);
-// registry_fail with OUTCOME_GONE and, unless 0, the member purge_at.
+// registry_fail() with OUTCOME_GONE. The problem gets the member purge_at unless purge_us (microseconds since 1970) is 0.
 enum outcome fail_gone(struct registry *registry, int64_t purge_us, const char *format, ...) PRINTF_LIKE(3, 4);
+// OUTCOME_NOT_FOUND: there is no tenant of that name.
 enum outcome fail_no_tenant(struct registry *registry, struct str name);
-// The tenant is deleted: gone, or no more.
+// For a deleted tenant: OUTCOME_GONE while it can be recovered, OUTCOME_NOT_FOUND from purge_us on.
 enum outcome fail_tenant_gone(struct registry *registry, struct str name, int64_t purge_us);
 
 struct field_faults; // repr/schema/field_fault.h
-// OUTCOME_BAD_DOCUMENT with the faults as causes. what: "Widget \"w1\"".
+// OUTCOME_BAD_DOCUMENT, with the faults as the problem's causes. what names the document in the text: "Widget \"w1\"".
 enum outcome fail_faults(struct registry *registry, struct str what, const struct field_faults *faults);
 
+// Checks the precondition against an etag of 64 bytes, or NULL if the resource does not exist. Returns what guard.check
+// returns, or OUTCOME_OK if there is no precondition.
 enum outcome guard_check(struct guard guard, const uint8_t *etag);
-// OUTCOME_OK; _PRECONDITION_REQUIRED where the tenant, or the configuration, insists on one.
+// Does the request have a precondition where one is required? A tenant (tenant_requires) or the setting etag_required may
+// require one that prevents lost updates (guard.sure). OUTCOME_OK or OUTCOME_PRECONDITION_REQUIRED.
 enum outcome guard_sure(struct registry *registry, struct guard guard, bool tenant_requires);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first locks of a writing transaction, and not waiting for large moves.
+// The first locks of a writing transaction. A request does not wait for a large move: it is refused instead.
 #include "base/base.h"
 
 #include "base/clock.h"
@@ -12,6 +12,7 @@ enum sql_wait lock_wait(const struct registry *registry)
 	return registry->manner == LOCK_AT_ONCE ? SQL_WAIT_NOT : SQL_WAIT_LONG;
 }
 
+// Asks, without locks, whether a large move from or to the tenant is being carried out.
 static enum outcome refuse_while_moving(struct registry *registry, struct str tenant)
 {
 	struct db_rows rows;
@@ -30,6 +31,7 @@ enum outcome take_locks(struct registry *registry, const struct str *tenants, si
 {
 	enum outcome outcome = OUTCOME_OK;
 
+	// The run before this one met a lock that was not free. Only now is it worth a round trip to ask for the reason.
 	for (size_t i = 0; registry->manner == LOCK_AFTER_CONFLICT && outcome == OUTCOME_OK && i < n_tenants; i++)
 		outcome = refuse_while_moving(registry, tenants[i]);
 	if (outcome != OUTCOME_OK)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the registry has: tenants, types, resources; their addresses; and what a write is made of.
+// The registry's data: tenants, types, resources, their addresses, and the parts of a write.
 #ifndef TENURE_REGISTRY_CORE_MODEL_H
 #define TENURE_REGISTRY_CORE_MODEL_H
 
@@ -10,12 +10,13 @@ struct doc;
 struct type_parts; // types/common/parts.h
 struct type_rules; // registry/type/rules.h
 
-// Whether a tenant's own definition of a type or one that the system shares answers (registry/type/definition.h).
+// A tenant's policy: does its own definition of a type apply before one that the system shares, or after (type/definition.h)?
 #define TYPE_POLICY_LOCAL "LocalCRDFirst" // the default
 #define TYPE_POLICY_SYSTEM "SystemCRDFirst"
 #define TYPE_POLICY_NEVER "NeverUseSystemCRDUnlessForced"
 
-// The operator's tenant: owner of what belongs to no other. There from the start (registry/tenant/system_space.h); never deleted.
+// The operator's own tenant. It owns what belongs to no other tenant. It always exists (tenant/system_space.h) and is never
+// deleted.
 #define TENANT_SYSTEM REALM_WORD_SYSTEM
 
 struct tenant {
@@ -24,27 +25,28 @@ struct tenant {
 	struct str name;
 	struct str tier;
 	bool has_limit;         // the tier has a quota
-	uint64_t max_resources; // when it has
+	uint64_t max_resources; // the quota, if has_limit
 	struct str metadata;    // JSON object of strings, compact: the annotations of its Tenant object
-	struct str object;      // what else that has: JSON object with "labels", "finalizers", "spec", each where there is one
-	const char *policy;     // which definitions of types come first for it: TYPE_POLICY_…
+	// the other parts of its Tenant object: JSON object with "labels", "finalizers", "spec", as far as set
+	struct str object;
+	const char *policy;     // which definitions of types come first for this tenant: one of TYPE_POLICY_…
 	uint64_t changed;       // id of its last change
 	uint8_t etag[64];
-	bool etag_required;     // who changes the tenant, or something in it, has to send a precondition
+	bool etag_required;     // each change of the tenant, or of a resource in it, must have a precondition
 	uint64_t revision;
-	uint64_t resources;     // live resources that count
+	uint64_t resources;     // how many live resources count against the quota
 	int64_t created_us, updated_us;
-	int64_t deleted_us;     // 0: active
+	int64_t deleted_us;     // 0: not deleted
 	int64_t purge_us;
 };
 
-// Decides on a precondition, given the current etag's 64 bytes, or NULL when the thing does not exist. check NULL: no
-// precondition. OUTCOME_OK or OUTCOME_STALE (or _NOT_MODIFIED for reads).
+// A precondition. check compares it with the current etag (64 bytes; NULL if the resource does not exist) and returns
+// OUTCOME_OK or OUTCOME_STALE, for reads also OUTCOME_NOT_MODIFIED. check NULL: no precondition.
 struct guard {
 	enum outcome (*check)(void *arg, const uint8_t *etag);
 	void *arg;
-	bool sure;              // the precondition is such that nobody's change can be overwritten unseen
-	const struct str *tags; // the versions that the caller has, 128 hex digits each: for telling what is new since
+	bool sure;              // the precondition makes sure that no change of somebody else is overwritten unseen
+	const struct str *tags; // the etags that the caller has read, 128 hex digits each: a refusal tells what changed since
 	size_t n_tags;
 };
 
@@ -52,7 +54,7 @@ struct type {
 	uint64_t id;
 	struct str group; // "" for the core group
 	struct str version, kind, plural, singular;
-	bool namespaced; // its resources stand in a namespace
+	bool namespaced; // its resources are in namespaces
 	bool builtin;
 	const struct type_rules *rules; // NULL: none
 	const struct type_parts *parts; // of a built-in one that types/ has; else NULL. type_parts() tells them
@@ -61,11 +63,12 @@ struct type {
 struct address {
 	struct str tenant;
 	const struct type *type;
-	struct str space; // the namespace; "" when the type has none
+	struct str space; // the namespace; "" if the type is not namespaced
 	struct str name;
 };
 
-enum resource_live { RESOURCE_DELETED = 0, RESOURCE_COUNTED = 1, RESOURCE_KEPT = 2 /* the namespace "default" */ };
+// The column resources.live. RESOURCE_KEPT is the namespace "default": live, but neither counted against the quota nor moved.
+enum resource_live { RESOURCE_DELETED = 0, RESOURCE_COUNTED = 1, RESOURCE_KEPT = 2 };
 
 struct resource {
 	uint64_t id;
@@ -75,41 +78,46 @@ struct resource {
 	const struct type *type;
 	struct str space, name;
 	enum resource_live live;
+	// locked: metadata.locked, which refuses moves and deletion. revision: grows by one with each change; edits: with each
+	// change of content only.
 	bool locked;
 	uint64_t revision, edits;
-	uint64_t changed;    // id of its last change: rises over everything that the server keeps
+	uint64_t changed;    // id of its last change in the change log; rises over all resources of the server
 	uint64_t generation; // grows with each change of the body outside of "status"
 	uint64_t moves;      // how often it moved to another tenant
-	uint8_t stored_etag[64]; // in its row: of its content. For writers of the row and the change log
-	uint8_t etag[64];    // what clients see and send: the stored one, or made of it (registry/tags/etag.h)
-	struct str meta; // JSON object: labels, annotations and what else the client keeps in metadata; compact
-	struct str body; // JSON object: everything but metadata; compact
+	uint8_t stored_etag[64]; // the column etag: a hash of the content. For writers of rows and of the change log only
+	uint8_t etag[64];    // what clients see and send: stored_etag, or derived from it (registry/tags/etag.h)
+	struct str meta; // metadata as a compact JSON object: labels, annotations and whatever else the client keeps there
+	struct str body; // everything but metadata, as a compact JSON object
 	bool has_root;
-	struct uuid root;  // the top of the tree it belongs to, when it has one
-	struct str traits; // JSON array of names in byte order; "" for none
+	struct uuid root;  // uid of the root of the tree that it belongs to, if has_root
+	struct str traits; // JSON array of trait names in byte order; "": no traits
 	int64_t created_us, updated_us;
-	int64_t deleted_us, purge_us; // 0 while it lives
-	int64_t doomed_us;            // its deletion was asked for, and waits for its finalizers; 0: it was not
+	int64_t deleted_us, purge_us; // 0 while it is live
+	int64_t doomed_us;            // when its deletion was asked for, if that waits for finalizers; 0: not asked for
 };
 
-// What a write makes of a resource.
+// The new content of a resource, as a write computes it.
 struct content {
 	struct str meta;
-	struct str body;      // p NULL: document has it instead
+	struct str body;      // compact JSON object; p NULL: document holds the body instead
 	struct doc *document;
 	bool locked; // metadata.locked: refuses moves and deletion
 };
 
-// Computes the new content from the current one (NULL: there is none yet). OUTCOME_OK, or what the write ends with. Runs
-// under the row's lock, so it must not wait for anything.
+// A write of one resource. apply computes the new content from the current resource, which is NULL if it does not exist yet. It
+// returns OUTCOME_OK, or the outcome that the write ends with. It runs while the resource's row is locked, so it must not wait
+// for anything.
 struct edit {
 	enum outcome (*apply)(void *arg, const struct resource *current, struct content *content);
 	void *arg;
-	bool creates; // false: answer NOT_FOUND (or GONE, MOVED) when there is nothing to change
-	struct str version; // of a custom type: the one whose schema the result has to fit; p NULL: the one stored in
+	bool creates; // may create the resource; false: a missing one is answered with OUTCOME_NOT_FOUND, _GONE or _MOVED
+	// custom types: the version whose schema the result must fit; p NULL: the version in which the resource is stored
+	struct str version;
 };
 
-// A live resource by its uid or, where kind is set, by an alias (rules.h). tenant: whose it has to be; p NULL: anybody's.
+// Names a live resource by its uid or, if kind is set, by a lookup key of that kind with that value (type/rules.h). tenant: the
+// resource must belong to this tenant; p NULL: to any.
 struct ident {
 	const struct type *type;
 	struct str tenant;

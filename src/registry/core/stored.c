@@ -9,7 +9,8 @@
 #include "base/pool.h"
 #include "repr/json/doc.h"
 
-// Deeper than anything that is accepted: what was stored while max_depth was larger is read.
+// The greatest depth of a stored text. It exceeds every limit for new documents, so texts stored under a larger limit stay
+// readable.
 enum { STORED_DEPTH_MAX = 1024 };
 
 struct stored_place resource_place(const struct resource *resource, const char *column)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writer of the change log: what each kind of change records.
+// The writer of the change log: the columns that each kind of change fills.
 #include "base/base.h"
 
 #include "registry/log/change.h"
@@ -12,13 +12,13 @@
 
 const struct db_log change_log = { .insert = CHANGE_INSERT, .find = &sql_change_find_query };
 
-// An etag of a row, kept for a batch; p NULL for none.
+// An etag as a column value in pool, which outlives the caller's buffer; p NULL if etag is NULL.
 static struct str etag_value(struct pool *pool, const uint8_t *etag)
 {
 	return etag != NULL ? str_dup(pool, str_n((const char *)etag, 64)) : STR_NONE;
 }
 
-// fields, selectable: of an update; p NULL for other verbs.
+// fields, selectable: for the verb "updated"; p NULL for other verbs.
 static struct db_call of_resource(struct registry *registry, const char *verb, const struct resource *resource,
 	const uint8_t *etag_before, const uint8_t *etag_after, struct str fields, struct str selectable)
 {
@@ -52,7 +52,8 @@ struct db_call change_of_resource(struct registry *registry, const char *verb, c
 	return of_resource(registry, verb, resource, etag_before, etag_after, STR_NONE, STR_NONE);
 }
 
-// '' is told where an update has nothing to say: NULL means that nobody looked.
+// A column of an update that has nothing to record is ''. NULL would mean that nothing was computed: older versions left it
+// out.
 static struct str told(struct str text)
 {
 	return text.p != NULL ? text : STR("");

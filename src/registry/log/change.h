@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writer of the change log: one row for every change, committed with it. Nothing else inserts into the table changes.
+// The writer of the change log: one row for every change, committed together with the change. No other file inserts into table
+// `changes`.
 #ifndef TENURE_REGISTRY_LOG_CHANGE_H
 #define TENURE_REGISTRY_LOG_CHANGE_H
 
@@ -8,46 +9,48 @@
 #include "sql/deletions.h"
 #include "sql/moves.h"
 
-// Every statement that inserts into the log begins with these words: log/horizon.c recognises by them which connections are about to
-// write it.
+// Every statement that inserts into the log begins with these words. log/horizon.c recognizes by them which connections are about
+// to write the log.
 #define CHANGE_INSERT "INSERT INTO changes "
-// How db_txn_run() finds a request's row. registry_new() hands it to the connection.
+// What db_txn_run() needs to know of the log, to find a request's row. registry_new() passes it to the connection.
 extern const struct db_log change_log;
 
-// Etags are stored ones: the feed makes of them what clients saw.
+// All etags here are the stored ones (64 bytes, NULL for none). Readers of the log derive from them what clients saw.
 
-// The statement and its values as one member of a batch; values live in registry->pool. A resource without id is the one
-// that the same batch has inserted.
+// Each function returns one member of a batch: the INSERT of one change row. Its values live in registry->pool. verb is the
+// name of the change in the log ("created", "deleted", …). A resource with id 0 is the one that an earlier member of the same
+// batch inserts.
 struct db_call change_of_resource(struct registry *registry, const char *verb, const struct resource *resource,
 	const uint8_t *etag_before, const uint8_t *etag_after);
 struct db_call change_of_tenant(struct registry *registry, const char *verb, const struct tenant *tenant,
 	const uint8_t *etag_before, const uint8_t *etag_after);
-// The same for a change of content, verb 'updated': the fields that differ go with it.
+// A change of content, verb "updated". The row also gets the fields that differ, and labels and selectable fields from before.
 struct db_call update_of_resource(struct registry *registry, const struct resource *before, const struct resource *after);
-// The same where the fields are known: as fields_of_resource() tells them.
+// The same if the caller already knows the fields that differ: a JSON array as fields_of_resource() returns it.
 struct db_call update_of_fields(struct registry *registry, const struct resource *before, const struct resource *after,
 	struct str fields);
-// The same for a change of what belongs to the resource and stands elsewhere: the field, a JSON Pointer, is told by name.
+// The same if the change is in another table (inventories, aggregates, …): field is the JSON Pointer that stands for it.
 struct db_call update_in_field(struct registry *registry, const struct resource *before, const struct resource *after,
 	const char *field);
 struct db_call update_of_tenant(struct registry *registry, const struct tenant *before, const struct tenant *after);
 
-// ---- changes of all resources of a set, a row each, in one statement. Before the statement that changes the resources: what
-// is recorded is their state before it.
+// ---- Changes of all resources of a set, one row each, in one statement. Run it before the statement that changes the resources:
+// it records their state from before.
 
-// They are deleted along with a namespace, or the top of a tree.
+// The resources are deleted together with their namespace or the root of their tree.
 struct db_call changes_of_deletion(struct registry *registry, enum sql_content kind, const struct sql_content_of *content);
-// They come back. After they have taken their names again, so that a deletion of what had the names is logged first.
+// The resources are recovered. Run it after they have taken their names back: if that deletes a resource of the same name, the
+// deletion is then logged first.
 struct db_call changes_of_recovery(struct registry *registry, const struct sql_deletion *deletion);
-// They move to another tenant.
+// The resources move to the tenant dest_id.
 struct db_call changes_of_move(struct registry *registry, enum sql_move_set kind, const struct sql_move_range *set,
 	uint64_t dest_id);
-// The namespaces among them exist in the destination, and are merged into those: deleted.
+// Those namespaces of the set that exist in the destination too: their content goes there, and they themselves are deleted.
 struct db_call changes_of_merged(struct registry *registry, enum sql_move_set kind, const struct sql_move_range *set,
 	uint64_t dest_id);
-// Providers get new allocations, or lose some. provider_ids: of their rows, a JSON array.
+// Providers get new allocations or lose some. provider_ids: JSON array of resources.id.
 struct db_call changes_of_allocations(struct registry *registry, struct str provider_ids);
-// They are purged. resource_ids: of their rows, a JSON array.
+// Resources are purged. resource_ids: JSON array of resources.id.
 struct db_call changes_of_purge(struct registry *registry, struct str resource_ids);
 
 #endif

@@ -41,6 +41,7 @@ void fields_settle(struct fields *fields)
 
 // ---- comparing
 
+// Adds the pointer to a member of parent, or parent's own if that would be too long.
 static void add_below(struct fields *fields, struct str parent, struct str name)
 {
 	struct buf pointer = buf_new(fields->pool, parent.n + name.n + 8);
@@ -50,6 +51,8 @@ static void add_below(struct fields *fields, struct str parent, struct str name)
 	fields_add(fields, pointer.n <= FIELD_MAX_BYTES ? buf_str(&pointer) : parent);
 }
 
+// Adds what differs between the objects a and b. levels: how many levels of members, this one included, get pointers of their
+// own.
 static void compare(struct fields *fields, const struct doc *a, const struct doc *b, struct str parent, unsigned levels)
 {
 	const struct doc *other;
@@ -95,6 +98,7 @@ static struct str differing(struct pool *pool, const struct doc *a, const struct
 	struct fields fields = { .pool = pool };
 
 	compare(&fields, a, b, STR(""), 2);
+	// Too many fields: name the members of the first level only.
 	if (fields.full) {
 		fields = (struct fields){ .pool = pool };
 		compare(&fields, a, b, STR(""), 1);
@@ -103,6 +107,7 @@ static struct str differing(struct pool *pool, const struct doc *a, const struct
 	return json_of(&fields);
 }
 
+// The document as clients see it, so that the pointers mean what clients expect.
 static struct doc *document_of(struct pool *pool, const struct resource *resource)
 {
 	struct doc *doc = resource_body_doc(pool, resource), *metadata = resource_meta_doc(pool, resource);
@@ -142,6 +147,7 @@ struct str fields_of_resource(struct pool *pool, const struct resource *before, 
 	return fields;
 }
 
+// The tenant's own settings and the members of its Tenant object as one document.
 static struct doc *object_of(struct pool *pool, const struct tenant *tenant)
 {
 	struct doc *doc = doc_new_object(pool);

@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which fields a change touched: JSON Pointers to members, two levels deep at most, as the change log keeps them.
+// Which fields a change altered: JSON Pointers to members, at most two levels deep, as the column changes.fields keeps them.
 #ifndef TENURE_REGISTRY_LOG_CHANGED_FIELDS_H
 #define TENURE_REGISTRY_LOG_CHANGED_FIELDS_H
 
 #include "registry/core/model.h"
 
+// At most so many pointers, of at most so many bytes each.
 enum { FIELDS_MAX = 64, FIELD_MAX_BYTES = 512 };
 
+// A list of pointers while it is being made. It starts as { .pool = … }.
 struct fields {
 	struct pool *pool;
-	struct str at[FIELDS_MAX]; // pointers, each once
+	struct str at[FIELDS_MAX]; // JSON Pointers, no two equal
 	size_t n;
-	bool full; // there were more
+	bool full; // there were more than FIELDS_MAX; fields_settle() resolves that
 };
 
-// Adds a pointer unless it is there. One longer than FIELD_MAX_BYTES is for the caller to shorten.
+// Adds a pointer unless the list has it. The caller must shorten a pointer of more than FIELD_MAX_BYTES, to its parent.
 void fields_add(struct fields *fields, struct str pointer);
-// Adds those of a stored JSON array. False when it is none.
+// Adds the pointers of a stored JSON array. Returns false if json is not an array.
 bool fields_add_stored(struct fields *fields, struct str json);
-// More than FIELDS_MAX become the whole document, "".
+// Completes the list: if there were more than FIELDS_MAX, it becomes the pointer "", which means the whole document.
 void fields_settle(struct fields *fields);
 
-// As a JSON array: in what the contents differ. Where these are more than FIELDS_MAX, members of the first level stand
-// for those in them. In a resource, labels and the like stand under "/metadata"; a tenant's
-// pointers begin in its object.
-// Do they tell of a change of the body outside of "status"?
+// Is one of the fields (a JSON array of pointers) outside of "metadata" and "status"?
 bool fields_of_spec(struct pool *pool, struct str fields);
+// Returns a JSON array of pointers to the members in which two versions of a resource differ. If these are more than FIELDS_MAX,
+// only members of the first level are listed. Labels, annotations, traits and the tenant's name stand under "/metadata".
 struct str fields_of_resource(struct pool *pool, const struct resource *before, const struct resource *after);
+// The same for a tenant: its tier, etag_required, metadata and the members of its Tenant object.
 struct str fields_of_tenant(struct pool *pool, const struct tenant *before, const struct tenant *after);
 
 #endif

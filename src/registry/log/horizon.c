@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The states and what is relied on: horizon.h. Measured on MariaDB 10.11: SHOW PROCESSLIST shows the text of a prepared
-// statement, executed alone, in a batch or in bulk, from before it is given an id until after its row is inserted.
+// Finds the horizon. horizon.h has the states and the conditions. Measured on MariaDB 10.11: SHOW PROCESSLIST shows the text of
+// a prepared statement, whether executed alone, in a batch or in bulk, from before it is given an id until after its row is
+// inserted.
 #include "base/base.h"
 
 #include "registry/log/horizon.h"
@@ -15,25 +16,26 @@
 #include "sql/session.h"
 
 enum {
-	ROWS = 10000,      // ids read at once
-	PAGES = 10,        // of them in one ask
-	HELD_ASKS = 20,    // a transaction that was in flight at so many asks in a row is a long one
-	OF_TWO = 10000,    // changes of two tenants looked at once
+	ROWS = 10000,      // ids read by one statement
+	PAGES = 10,        // such statements in one horizon_ask()
+	HELD_ASKS = 20,    // a transaction that was in flight at so many asks in a row counts as a long one
+	OF_TWO = 10000,    // changes of two tenants read by one statement
 };
 
 struct horizon {
-	uint64_t published; // what the database says, as last seen
+	uint64_t published; // as last read from the database
 	uint64_t reached;   // >= published
 	uint64_t settled;   // >= reached
-	uint64_t sessions;  // db_sessions when these were found out
-	// The question under way; ceiling 0: there is none.
+	uint64_t sessions;  // db_sessions() when these three were found: another value means another connection
+	// The question that is being asked; ceiling 0: none.
 	uint64_t ceiling;
-	uint64_t *waited;   // ids of connections
+	uint64_t *waited;   // ids of the connections whose statements must end first
 	size_t n_waited, room;
-	uint64_t open;      // the first id in flight above reached at the last look; 0: none
-	unsigned held_asks; // asks in a row at which it was the same
+	uint64_t open;      // the first id in flight above reached, as of the last look; 0: none
+	unsigned held_asks; // at how many asks in a row open was the same
+	// committed changes above reached, as far as counted
 	size_t backlog;
-	bool warned;        // that a writer can't be seen
+	bool warned;        // the log already says that a writer cannot be seen
 };
 
 struct horizon *horizon_new(void)
@@ -97,7 +99,7 @@ enum outcome horizon_join(struct registry *registry)
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-// *well: every user that writes the log is this connection's own, or this connection can see what it executes.
+// Sets *well if this connection can see the statements of every writer: all have its own user, or it has the privilege PROCESS.
 static enum outcome check_sight(struct registry *registry, const struct sql_horizon_unseen_row *unseen, bool *well)
 {
 	struct horizon *horizon = registry->horizon;
@@ -128,6 +130,7 @@ static bool starts_with_word(struct str text, const char *word)
 
 bool horizon_may_write_log(struct str command, struct str info)
 {
+	// Statements that begin with these words never insert into the log, whatever else they contain.
 	static const char *const harmless[] = { "SELECT", "SHOW", "UPDATE", "DELETE", "SET", "(SELECT" };
 
 	if (info.p == NULL)
@@ -166,7 +169,8 @@ static void wait_for(struct horizon *horizon, uint64_t connection)
 	horizon->waited[horizon->n_waited++] = connection;
 }
 
-// Who was waited for, and is still inside such a statement; one that began another meanwhile can't be told apart.
+// Keeps in waited the connections that still execute such a statement. If a connection has begun another one meanwhile, the two
+// can't be told apart, so it stays.
 static void wait_on(struct horizon *horizon, const struct db_rows *processes)
 {
 	size_t kept = 0;
@@ -185,6 +189,7 @@ static void wait_on(struct horizon *horizon, const struct db_rows *processes)
 	horizon->n_waited = kept;
 }
 
+// If no connection is waited for any more, all ids up to the ceiling have a row or are void.
 static void note_settled(struct horizon *horizon)
 {
 	if (horizon->n_waited > 0)
@@ -194,8 +199,8 @@ static void note_settled(struct horizon *horizon)
 	horizon->ceiling = 0;
 }
 
-// What the list of processes, read after newest, which was read uncommitted, answers: the question under way, and the next
-// one.
+// Evaluates the list of processes, for the question being asked and for the next one. newest is the highest id with a row, read
+// uncommitted; processes must have been read after it.
 static void take_processes(struct horizon *horizon, uint64_t newest, const struct db_rows *processes)
 {
 	if (horizon->ceiling != 0) {
@@ -224,7 +229,7 @@ static uint64_t last_of(const struct db_rows *ids)
 	return ids->n > 0 ? id_at(ids, ids->n - 1) : 0;
 }
 
-// The first id up to bound that is written and not committed; 0: none.
+// Returns the first id up to bound that is in flight: it stands in written but not in committed. 0: none.
 static uint64_t first_open(const struct db_rows *written, const struct db_rows *committed, uint64_t bound)
 {
 	size_t k = 0;
@@ -241,7 +246,8 @@ static uint64_t first_open(const struct db_rows *written, const struct db_rows *
 	return 0;
 }
 
-// As far as both lists go, each of which was read up to limit rows, and no further than settled.
+// Returns how far both lists can be compared. A list with limit rows may have been cut off, so it counts up to its last id
+// only; and no id above settled counts.
 static uint64_t bound_of(const struct db_rows *written, const struct db_rows *committed, size_t limit, uint64_t settled)
 {
 	uint64_t bound = settled;
@@ -253,7 +259,8 @@ static uint64_t bound_of(const struct db_rows *written, const struct db_rows *co
 	return bound;
 }
 
-// *more: nothing holds it up as far as the lists went, and they were full.
+// Moves reached up to the last committed id below the first in flight. *more: none is in flight, and the lists were full, so
+// that there is more to read.
 static void take_ids(struct horizon *horizon, const struct db_rows *written, const struct db_rows *committed, bool *more)
 {
 	uint64_t bound = bound_of(written, committed, ROWS, horizon->settled);
@@ -270,13 +277,15 @@ static void take_ids(struct horizon *horizon, const struct db_rows *written, con
 	*more = open == 0 && n == ROWS;
 }
 
-// What stands first in the way is in flight still: then all that is above, which a large transaction makes much, is not gone
-// through.
+// Is the id that holds the horizon up still in flight? It alone is read again until it is not: a large transaction has very
+// many ids above it.
 static bool is_still_open(const struct db_rows *written, const struct db_rows *committed)
 {
 	return written->n > 0 && committed->n == 0;
 }
 
+// One look: the list of processes and the ids above reached, in one round trip. The order of the statements matters: the
+// ceiling is read before the processes, and the ids uncommitted before the same ids committed.
 static enum outcome look(struct registry *registry, bool *more)
 {
 	struct horizon *horizon = registry->horizon;
@@ -327,8 +336,9 @@ static void begin_anew(struct registry *registry, uint64_t published)
 	horizon->n_waited = horizon->backlog = horizon->held_asks = 0;
 }
 
-// A lost connection may have been a crash: what was not published may be otherwise now. What is published never goes back,
-// unless another database was put in its place.
+// Takes over the published horizon. A lost connection may mean that the server crashed: what was found and not published may be
+// different now. The published horizon goes back only if another database was put in place of this one, and then all begins
+// anew.
 static void take_published(struct registry *registry, uint64_t published)
 {
 	struct horizon *horizon = registry->horizon;
@@ -388,7 +398,7 @@ enum outcome horizon_publish(struct registry *registry)
 	struct horizon *horizon = registry->horizon;
 	enum db_result result = sql_horizon_commit_run(registry->db, registry->pool, NULL);
 
-	// What was read over another connection may have been of a server that crashed since.
+	// Another connection may mean that the server crashed after what was read.
 	if (result == DB_OK && horizon->sessions != db_sessions(registry->db))
 		return OUTCOME_UNAVAILABLE;
 	const struct sql_horizon_publish in = { .reached = horizon->reached };

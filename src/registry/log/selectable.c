@@ -39,7 +39,7 @@ static void set_labels(struct pool *pool, struct doc *object, const struct doc *
 	doc_set(object, STR("metadata"), metadata);
 }
 
-// Copies the member at a path of one or two names.
+// Copies from body the member at path, one or two names joined by a dot, if it exists.
 static void set_field(struct pool *pool, struct doc *object, const struct doc *body, struct str path)
 {
 	size_t dot = str_find(path, '.', 0);
@@ -73,6 +73,7 @@ struct str selectable_of_resource(struct pool *pool, const struct resource *reso
 	struct doc *object = doc_new_object(pool), *status;
 	const struct doc *body;
 
+	// Most resources have no labels: search the text before parsing it.
 	if (memmem(resource->meta.p, resource->meta.n, "\"labels\"", 8) != NULL)
 		set_labels(pool, object, labels_of(resource_meta_doc(pool, resource)));
 	if (fields[0] == NULL)

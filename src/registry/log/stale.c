@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preconditions that fail tell what is new: who changed the thing last, and in which fields since the caller read it.
+// Explains a failed precondition: who changed the resource last, and which fields have changed since the caller read it.
 #include "base/base.h"
 
 #include "base/buf.h"
@@ -13,18 +13,18 @@
 #include "registry/type/rules.h"
 #include "sql/stale.h"
 
-// Of several tags in If-Match the first ones are looked for. So many different sets of fields are put together.
-// What a client has of an owned resource is looked for among so many of its last changes.
+// TAGS_MAX: how many etags of If-Match are looked for. SETS_MAX: how many changes' sets of fields are combined. OWNED_MAX:
+// among how many last changes a client's etag is looked for if it is derived and so is not in the log.
 enum { TAGS_MAX = 4, SETS_MAX = 256, OWNED_MAX = 256 };
 
-// What a precondition was about; the id that does not count is 0.
+// What the precondition was about: a tenant or a resource. The other's id is 0.
 struct thing {
 	uint64_t resource_id, tenant_id;
 	bool is_tenant;
-	const struct type *owned; // the type of a resource whose document shows its owner; else NULL
+	const struct type *owned; // if the document of the resource's type shows the owner: that type; else NULL
 };
 
-// The bytes of tag i, or none.
+// The 64 bytes of the caller's etag number i; "" if there is no such etag, or it is no 128 hex digits.
 static struct str tag_value(struct pool *pool, struct guard guard, size_t i)
 {
 	struct buf bytes = buf_new(pool, 64);
@@ -45,7 +45,8 @@ static enum sql_stale_thing kind_of(const struct thing *thing)
 	return thing->is_tenant ? SQL_STALE_THING_TENANT : SQL_STALE_THING_RESOURCE;
 }
 
-// moved: it was given to another tenant since, which shows in the documents as this field.
+// Lists the fields that changed after the change since. moved: the resource also moved to another tenant, which documents show
+// in the field /metadata/tenant.
 static enum outcome tell_fields(struct registry *registry, const struct thing *thing, uint64_t since, bool moved)
 {
 	struct fields *fields = POOL_NEW(registry->pool, struct fields);
@@ -65,7 +66,7 @@ static enum outcome tell_fields(struct registry *registry, const struct thing *t
 	for (size_t i = 0; i < rows.n; i++) {
 		struct str stored = sql_stale_fields_row(&rows, i)->fields;
 
-		if (stored.p == NULL) // made before the log had fields: all that is known would be half the truth
+		if (stored.p == NULL) // An older version wrote this row without fields. To list only the others would mislead.
 			return OUTCOME_STALE;
 		fields_add_stored(fields, stored);
 	}
@@ -77,7 +78,8 @@ static enum outcome tell_fields(struct registry *registry, const struct thing *t
 	return OUTCOME_STALE;
 }
 
-// Among its last changes, the newest first: the one that made what the client has. since: its id; 0: none of them did.
+// Looks through the last changes, newest first, for the one that made the version that the client has. *since: its id; 0: not
+// found. *moved: there was a move after it.
 static void find_owned(struct registry *registry, const struct thing *thing, struct guard guard,
 	const struct db_rows *rows, uint64_t *since, bool *moved)
 {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preconditions that do not hold: who changed it since, when, and in which fields.
+// Explains preconditions that fail: who changed the resource since the caller read it, when, and in which fields.
 #ifndef TENURE_REGISTRY_LOG_STALE_H
 #define TENURE_REGISTRY_LOG_STALE_H
 
 #include "registry/core/model.h"
 
-// check, for what is there. OUTCOME_STALE comes with who changed it last and when (members changed_by, changed_at), and
-// in which fields, of the problem.
+// Checks the precondition for an existing tenant. If it returns OUTCOME_STALE, the problem tells who changed the tenant last
+// and when (members changed_by, changed_at) and, if the log knows the caller's version, the fields that changed since. Other
+// outcomes: OUTCOME_OK, or that of a failed statement.
 enum outcome tenant_check(struct registry *registry, const struct tenant *tenant, struct guard guard);
 
-// As tenant_check.
+// The same for a resource.
 enum outcome resource_check(struct registry *registry, const struct resource *resource, struct guard guard);
 
 #endif

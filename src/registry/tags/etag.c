@@ -17,7 +17,7 @@ static bool is_among(const char *const *names, struct str name)
 	return *names != NULL;
 }
 
-// What the type's etags do not leave out.
+// The body as compact JSON without the members in untagged.
 static struct str tagged_text(struct pool *pool, const char *const *untagged, const struct doc *body, size_t size)
 {
 	struct buf text = buf_new(pool, size);
@@ -38,10 +38,10 @@ static struct str tagged_text(struct pool *pool, const char *const *untagged, co
 	return buf_str(&text);
 }
 
-// body: NULL where it is not at hand.
+// The text of the body that the etag covers. body: the parsed tree of resource->body; NULL if the caller does not have it.
 static struct str tagged_body(struct pool *pool, const struct resource *resource, const struct doc *body)
 {
-	// The doctor looks at resources of no type, too.
+	// type is NULL if the doctor checks a resource whose type does not exist
 	const struct type_rules *rules = resource->type != NULL ? resource->type->rules : NULL;
 
 	if (rules == NULL || rules->untagged == NULL)
@@ -64,7 +64,7 @@ void etag_of_document(struct registry *registry, struct resource *resource, cons
 	uuid_add(&head, resource->uid);
 	BUF_LIT(&head, "\",\"edits\":");
 	buf_add_u64(&head, resource->edits);
-	if (resource->traits.n > 0) { // absent where there are none, so that etags made before there were traits stay true
+	if (resource->traits.n > 0) { // left out if there are none, so that etags from before there were traits stay valid
 		BUF_LIT(&head, ",\"traits\":");
 		buf_add(&head, resource->traits);
 	}
@@ -85,7 +85,7 @@ void etag_of_owned(struct registry *registry, const struct type *type, uint64_t 
 		return;
 	}
 	struct buf head = buf_new(registry->pool, 80);
-	BUF_LIT(&head, "{\"owner\":"); // no content begins like this
+	BUF_LIT(&head, "{\"owner\":"); // Begins unlike the text of any content, so that the two never have the same HMAC.
 	buf_add_u64(&head, tenant_id);
 	BUF_LIT(&head, ",\"moves\":");
 	buf_add_u64(&head, moves);
@@ -112,9 +112,9 @@ void etag_of_tenant(struct registry *registry, struct tenant *tenant)
 	buf_add_u64(&head, tenant->tier.n);
 	buf_addc(&head, ':');
 	buf_add(&head, tenant->tier);
-	if (tenant->etag_required) // absent where it is not set, so that etags made before there was such a thing stay true
+	if (tenant->etag_required) // left out if not set, so that etags from before this setting existed stay valid
 		BUF_LIT(&head, ",\"etag_required\":true");
-	if (tenant->object.n > 2) { // likewise
+	if (tenant->object.n > 2) { // left out if empty, for the same reason
 		BUF_LIT(&head, ",\"object\":");
 		buf_add(&head, tenant->object);
 	}

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Etags and state tags: keyed, so that nobody can test guesses of a masked secret offline.
+// Etags and the hashes that state tags add up. Both are keyed, so that nobody can test guesses of a secret against them.
 #ifndef TENURE_REGISTRY_TAGS_ETAG_H
 #define TENURE_REGISTRY_TAGS_ETAG_H
 
 #include "registry/core/model.h"
 
-// The etag that clients see of a resource. It is the stored one but where the type's document shows the owner as content
-// (type_rules.shows_owner): there it is an HMAC of the stored one, the owner's id and the count of moves, so that a move
-// changes it, and moving away and back does. It depends on nothing else, so it is the same in every dialect and version.
-// type NULL: none that is known. stored and etag: 64 bytes, and may be the same.
+// Computes the etag that clients see from the stored one. The two are the same unless the type's document shows the owner as
+// content (type_rules.shows_owner). Then it is an HMAC of the stored etag, the owner's id and the count of moves: it changes
+// when the resource moves away, and again when it moves back. It depends on nothing else, so it is the same in every dialect
+// and version. type NULL: the type is not known. stored and etag have 64 bytes and may be the same buffer.
 void etag_of_owned(struct registry *registry, const struct type *type, uint64_t tenant_id, uint64_t moves,
 	const uint8_t *stored, uint8_t *etag);
-// Sets resource->etag from stored_etag, tenant_id and moves.
+// Sets resource->etag from stored_etag, type, tenant_id and moves.
 void etag_show(struct registry *registry, struct resource *resource);
 
-// Over the compact JSON of the stored fields less the ignored ones, the count of content changes (edits) among them: every
-// real change gives a new etag, A -> B -> A too. A move changes no content and keeps it.
-// Sets resource->stored_etag and, by etag_show, resource->etag.
+// Sets resource->stored_etag and, by etag_show(), resource->etag. The stored etag is an HMAC over the compact JSON of the
+// stored fields, without those that the type leaves out, and with the count of content changes (edits): so A -> B -> A gives
+// another etag. A move changes no content and keeps it.
 void etag_of_resource(struct registry *registry, struct resource *resource);
-// The same where the tree of resource->body is at hand: spares parsing it.
+// The same if the caller has the parsed tree of resource->body, which saves parsing it.
 void etag_of_document(struct registry *registry, struct resource *resource, const struct doc *body);
-// Sets tenant->etag. A tenant's etag covers tier, metadata and revision, not its count of resources.
+// Sets tenant->etag. It covers revision, tier, etag_required, metadata and the Tenant object, but not the count of resources.
 void etag_of_tenant(struct registry *registry, struct tenant *tenant);
 
-// Keyed hash of a uid, which two types may share, in four lanes of 32 bits. type NULL: none that is known. The state of a
-// set of resources is the sum of lane * revision over them, lane by lane: a keyed multiset hash that a move (revision + 1)
-// changes without touching the lanes, and that the index `state` yields in one scan. The sums are never shown, only tags
-// made of them.
+// Computes the four lanes of a resource: a keyed hash of its uid and its type's group, as four numbers of 32 bits. type NULL:
+// the type is not known. The state of a set of resources is, lane by lane, the sum of lane * revision: a keyed multiset hash. A
+// move raises the revision, so it changes the state without touching the lanes, and the index `state` yields the sums in one
+// scan. Only tags made of the sums are ever shown.
 void state_lanes(struct registry *registry, const struct type *type, const struct uuid *uid, uint64_t lanes[4]);
 
 #endif
