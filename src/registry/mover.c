@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Background moves. A waiting move is a row in moves; whoever carries it out holds that row's lock for as long as it takes,
-// so a mover that dies gives it back by dying. Progress is told by a second connection: the first one's transaction
-// shows nothing before it ends.
+// Carries out background moves. A waiting move is a row of table moves. The mover locks that row for as long as the move takes,
+// so if the mover dies, the lock is released and the move waits again. A second connection writes the progress, since what the
+// first one's transaction writes becomes visible only at its end.
 #include "base/base.h"
 
 #include "registry/mover.h"
@@ -14,7 +14,7 @@
 #include "registry/registry.h"
 #include "registry/resource/internal.h"
 
-enum { IDLE_MS = 300, AWAY_MS = 2000 };
+enum { IDLE_MS = 300, AWAY_MS = 2000 }; // the pause if no move waits, and the pause if the database does not answer
 
 struct mover {
 	struct db *db;
@@ -22,9 +22,9 @@ struct mover {
 	struct registry *registry;
 	struct pool *pool;
 	struct pool *progress_pool;
-	struct problem problem; // why the move at hand failed
-	uint64_t move_id; // the move at hand
-	bool worked;      // it was free to be claimed, and its transaction ended in an answer
+	struct problem problem; // why the current move failed
+	uint64_t move_id; // of the current move
+	bool worked;      // it could be claimed, and its transaction ended it as done or failed
 };
 
 static void mover_close(struct mover *mover)
@@ -53,7 +53,7 @@ static void tell(void *arg, uint64_t moved)
 {
 	struct mover *mover = arg;
 
-	// Whether this is written or not decides nothing: it is for those who watch.
+	// Nothing depends on whether this succeeds: it informs those who ask for the progress.
 	const struct sql_mover_progress in = { .id = mover->move_id, .moved = moved, .now = clock_now_us() };
 	(void)sql_mover_progress_run(mover->progress_db, mover->progress_pool, &in, NULL);
 	pool_clear(mover->progress_pool);
@@ -77,7 +77,7 @@ static enum outcome read_resource(struct registry *registry, uint64_t id, struct
 	return OUTCOME_OK;
 }
 
-// Names were asked for again; what has one of them by now may be another thing than the one the move was asked for.
+// The move names tenants and resource by id, but planning looked them up by name. A name may belong to another one by now.
 static enum outcome check_same(struct registry *registry, const struct sql_mover_order_row *move,
 	const struct move_action *action)
 {
@@ -91,7 +91,7 @@ static enum outcome check_same(struct registry *registry, const struct sql_mover
 	return OUTCOME_OK;
 }
 
-// The move whose row is locked: everything is looked at again, for it may have waited long.
+// Carries out the move whose row is locked. Everything is checked again, since the move may have waited long.
 static enum outcome carry_out(struct mover *mover, const struct sql_mover_order_row *move, uint64_t *count)
 {
 	struct registry *registry = mover->registry;
@@ -105,7 +105,7 @@ static enum outcome carry_out(struct mover *mover, const struct sql_mover_order_
 		outcome = read_resource(registry, move->resource_id, order.source, &address);
 		order.address = &address;
 	}
-	tell(mover, 0); // before the tenants are locked: lock.c
+	tell(mover, 0); // before the tenants are locked, as take_locks() asks for rows of moves that have begun
 	if (outcome == OUTCOME_OK)
 		outcome = move_plan(registry, &order, MOVE_LOOK_LOCKED, &plan);
 	if (outcome == OUTCOME_OK)
@@ -113,7 +113,8 @@ static enum outcome carry_out(struct mover *mover, const struct sql_mover_order_
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	*count = action.count;
-	// What the action told of the tenants was compared when the move was accepted, and may be another by now.
+	// If-Match was compared with the whole action when the move was accepted. The tenants may have changed since; what it
+	// moves may not.
 	if (move->if_match.p != NULL && !str_eq_c(move->if_match, action.tag))
 		return fail_stale_action(registry, &action);
 	if (action.n_blockers > 0)
@@ -138,7 +139,7 @@ static enum outcome finish(struct mover *mover, enum outcome outcome, uint64_t c
 	return result == DB_OK ? outcome : registry_db_failed(result);
 }
 
-// Locks the move's row and reads it. OUTCOME_NO_CONTENT when somebody else carries it out, or has.
+// Locks and reads the row of the move. OUTCOME_NO_CONTENT if another mover carries it out, or has done so.
 static enum outcome claim(struct mover *mover, const struct sql_mover_order_row **move)
 {
 	struct registry *registry = mover->registry;
@@ -169,7 +170,7 @@ static enum db_verdict run_claimed(void *arg)
 	uint64_t count = 0;
 
 	mover->worked = false;
-	mover->registry->manner = LOCK_PATIENTLY; // nobody waits for this process
+	mover->registry->manner = LOCK_PATIENTLY; // no client waits for this process
 	enum outcome outcome = claim(mover, &move);
 	if (outcome != OUTCOME_OK)
 		return DB_ROLLBACK;
@@ -177,10 +178,10 @@ static enum db_verdict run_claimed(void *arg)
 	if (!broken(outcome))
 		outcome = finish(mover, outcome, count);
 	mover->worked = !broken(outcome);
-	return mover->worked ? DB_COMMIT : DB_ROLLBACK; // rolled back, it waits on
+	return mover->worked ? DB_COMMIT : DB_ROLLBACK; // after a rollback the move waits again
 }
 
-// The moves that wait, oldest first. False when the database can't be asked.
+// Reads the waiting moves, oldest first. False: the database does not answer.
 static bool look(struct mover *mover, struct db_rows *rows)
 {
 	struct uuid none = { 0 };
@@ -191,6 +192,7 @@ static bool look(struct mover *mover, struct db_rows *rows)
 	return sql_mover_waiting_run(mover->db, mover->pool, rows) == DB_OK;
 }
 
+// What step() did: ended a move; found none that waits; or the database does not answer.
 enum step { STEP_WORKED, STEP_IDLE, STEP_AWAY };
 
 static enum step step(struct mover *mover)
@@ -218,7 +220,7 @@ static void pause_ms(long ms)
 {
 	struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
 
-	nanosleep(&time, NULL); // a signal ends it early, and is what the caller looks for next
+	nanosleep(&time, NULL); // a signal ends the pause early, and the caller then checks *stop
 }
 
 void mover_run(const struct config *config, volatile sig_atomic_t *stop)

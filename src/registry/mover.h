@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out the moves that were accepted to be done in the background (202). Which process does so is server/'s
-// matter: a child of the master's, or, where there is no master, one that a worker forks off.
+// Carries out the moves that were accepted for the background (202). server/ decides which process does so: a child of the
+// master or, without a master, one that a worker forks.
 #ifndef TENURE_REGISTRY_MOVE_MOVER_H
 #define TENURE_REGISTRY_MOVE_MOVER_H
 
@@ -10,9 +10,10 @@
 
 struct config;
 
-// Looks for work and does it, until *stop; a move being carried out when *stop is set is finished or given back.
+// Carries out waiting moves until *stop is set. If a move is being carried out then, it is finished, or rolled back and left
+// waiting.
 void mover_run(const struct config *config, volatile sig_atomic_t *stop);
-// Carries out one waiting move. False when none is waiting, or the database is away.
+// Carries out one waiting move. False: none waits, or the database does not answer.
 bool mover_once(const struct config *config);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker's registry: its keys and types, and what every function of it shares.
+// Makes and frees a worker's registry, and begins and ends its requests.
 #include "base/base.h"
 
 #include "registry/registry.h"
@@ -22,7 +22,7 @@
 #include "sql/schema.h"
 #include "sql/session.h"
 
-enum { PAGES_SHARE = 8 }; // of what a worker may remember: pages; the rest is of resources
+enum { PAGES_SHARE = 8 }; // an eighth of the setting resource_cache is for pages of lists; the rest is for resources
 
 struct registry *registry_new(const struct config *config, struct db *db)
 {
@@ -128,7 +128,7 @@ enum outcome registry_begin(struct registry *registry, struct pool *pool, const 
 void registry_begin_run(struct registry *registry)
 {
 	*registry->problem = (struct problem){ .n_members = 0 };
-	registry_concerns_nobody(registry); // its text is in a pool that is rewound
+	registry_concerns_nobody(registry); // its text is in a pool that is about to be rewound
 	coherence_begin(registry);
 }
 

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// A registry: made once per worker, begun for each request.
+// The registry of a worker: made once, begun for each request.
 #ifndef TENURE_REGISTRY_REGISTRY_H
 #define TENURE_REGISTRY_REGISTRY_H
 
 #include "registry/core/context.h"
 
-// Connects nothing yet.
+// Does not connect to the database. config and db must outlive the registry. NULL: no memory.
 struct registry *registry_new(const struct config *config, struct db *db);
 void registry_free(struct registry **registry);
-// Before each request's (first) run: loads keys and types when that hasn't happened on this connection. What goes wrong from
-// here on is told in *problem, which lasts until the next registry_begin(). OUTCOME_OK, _UNAVAILABLE, _INTERNAL (schema missing or of another version; logged with what to do).
+// Begins a request, before its first transaction runs. Loads keys and types if this has not happened yet. pool: the request's;
+// actor: for change rows, must live as long. From now on failures are described in *problem, which must last until the next
+// registry_begin(). OUTCOME_OK, _UNAVAILABLE, or _INTERNAL: the schema is missing or of another version; the log says what to
+// do.
 enum outcome registry_begin(struct registry *registry, struct pool *pool, const struct uuid *request_id, struct str actor,
 	struct problem *problem);
-// Before each run of a function in db_txn_run(), as the one before may have been rolled back: forgets what that one told, and
-// whose resources it found.
+// Call it before each run of a function in db_txn_run(), since an earlier run was rolled back: forgets the problem that it
+// described, the tenants that it touched, and the revisions that it raised.
 void registry_begin_run(struct registry *registry);
-// After each request, when nothing is used any more that it was given: drops what it left in caches beyond their bounds.
+// Ends a request, when nothing is used any more that was returned during it: drops cache entries beyond the bounds.
 void registry_end(struct registry *registry);
 // One statement: does the database answer? OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
 enum outcome registry_ping(struct registry *registry);

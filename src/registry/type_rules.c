@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of built-in types, as the rows of base/builtin_types.def name them.
+// The types that have rules: all that registry_begin() knows. Other types take any JSON object.
 #include "base/base.h"
 
 #include "registry/baremetal/rules.h"
@@ -7,6 +7,7 @@
 #include "registry/placement/rules.h"
 #include "registry/registry.h"
 
+// A new type with rules is one more line here.
 const struct type_rules *const registry_type_rules[] = {
 #define RULES(name) &name,
 #define NO_RULES

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a worker learns that what it holds of a catalogue is stale.
+// How a worker learns that its cached traits and definitions are stale.
 #include "base/base.h"
 
 #include <stdatomic.h>
@@ -14,7 +14,7 @@
 
 enum { ASK_AFTER_US = 500000 };
 
-// Their names in the database. Its statements choose between them by the same numbers.
+// The names of the rows of table `catalogues`. Its statements choose a row by the same numbers as enum coherence_of.
 static const char *const coherence_names[] = { [COHERENCE_TRAITS] = "traits", [COHERENCE_TYPES] = "types" };
 static_assert((int)COHERENCE_TRAITS == (int)SQL_CATALOGUE_TRAITS && (int)COHERENCE_TYPES == (int)SQL_CATALOGUE_TYPES &&
 		      (int)COHERENCE__N == (int)SQL_CATALOGUE__N,
@@ -22,14 +22,15 @@ static_assert((int)COHERENCE_TRAITS == (int)SQL_CATALOGUE_TRAITS && (int)COHEREN
 
 struct coherence_shared {
 	_Atomic uint64_t newest[COHERENCE__N]; // revisions; 0: not known yet
-	_Atomic int64_t asked_us; // clock_tick_us of when the database was asked last; 0: never, or in vain
+	_Atomic int64_t asked_us; // clock_tick_us() when the database was last asked; 0: never, or it did not answer
 };
+// processes share them, so they must be lock-free
 static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_LONG_LOCK_FREE == 2, "processes share them");
 
 struct coherence {
-	uint64_t raised[COHERENCE__N]; // what the running transaction has made of a revision; 0: it has changed nothing
+	uint64_t raised[COHERENCE__N]; // the revision after the running transaction's change; 0: it has not raised it
 	struct coherence_shared *shared;
-	struct coherence_shared own; // of a process that shares with none
+	struct coherence_shared own; // used by a process that shares with no other
 };
 
 struct coherence *coherence_new(void)
@@ -77,8 +78,8 @@ static void raise_newest(_Atomic uint64_t *shared, uint64_t revision)
 		;
 }
 
-// before: the newest one when the database was asked. What it says can only be less when it went back, as by a dump
-// that was restored: then nothing that was raised since is lost.
+// before: the newest known revision when the database was asked. A smaller answer means that the database went back, for
+// example because a dump was restored. Then the smaller one is taken, unless another process has raised the revision meanwhile.
 static void note_revision(_Atomic uint64_t *shared, uint64_t before, uint64_t revision)
 {
 	if (revision >= before)
@@ -103,7 +104,7 @@ void coherence_doubt(struct registry *registry)
 	atomic_store(&registry->coherence->shared->asked_us, 0);
 }
 
-// One process asks while the others go on with what they know.
+// Only the process that sets asked_us asks; the others go on with the revisions they know.
 enum outcome coherence_ask(struct registry *registry)
 {
 	struct coherence_shared *shared = registry->coherence->shared;
@@ -119,6 +120,7 @@ enum outcome coherence_ask(struct registry *registry)
 		before[i] = atomic_load(&shared->newest[i]);
 	enum db_result result = sql_catalogue_revisions_run(registry->db, registry->pool, &rows);
 	if (result != DB_OK || rows.n == 0) {
+		// the next call asks again
 		atomic_store(&shared->asked_us, 0);
 		return result != DB_OK ? registry_db_failed(result) : OUTCOME_INTERNAL;
 	}
@@ -148,7 +150,7 @@ void coherence_begin(struct registry *registry)
 
 struct db_call coherence_raise_call(enum coherence_of of)
 {
-	return sql_catalogue_raise_call(NULL, (enum sql_catalogue)of); // without parameters it needs no pool
+	return sql_catalogue_raise_call(NULL, (enum sql_catalogue)of); // a statement without parameters needs no pool
 }
 
 void coherence_raised(struct registry *registry, enum coherence_of of, const struct db_call *call)

@@ -4,22 +4,23 @@
 #include "registry/cache/page_cache.h"
 #include "registry/core/model.h"
 
+// An entry takes at most half of max_bytes. An entry that was stale n times in a row is not checked the next 2^n - 1 times.
 enum { LARGEST_SHARE = 2, DOUBTS_MAX = 5 };
 
 struct entry {
-	struct page_key key; // its texts lie behind the items
+	struct page_key key; // its texts stand behind items
 	struct known_page page;
 	size_t size;
 	int64_t since_us;
-	unsigned doubts;     // times in a row that it was no longer so
-	unsigned passes;     // so often it is not asked for
+	unsigned doubts;     // times in a row that it was found stale, at most DOUBTS_MAX
+	unsigned passes;     // so many times it is not offered for checking
 	struct page_item items[];
 };
 
 struct pages {
 	uint64_t max_bytes, bytes;
 	size_t n;
-	struct entry *entries[PAGES_MAX]; // what was asked for last is first
+	struct entry *entries[PAGES_MAX]; // most recently asked for first
 };
 
 struct pages *pages_new(uint64_t max_bytes)
@@ -116,7 +117,7 @@ void pages_keep(struct pages *pages, const struct page_key *key, const struct kn
 	}
 	struct entry *entry = size <= pages->max_bytes / LARGEST_SHARE ? entry_new(key, page, size) : NULL;
 	if (entry == NULL)
-		return; // it does without
+		return; // no memory, or too large: the worker does without this entry
 	entry->since_us = now_us;
 	entry->doubts = doubts;
 	entry->passes = passes;
@@ -143,6 +144,7 @@ const struct known_page *pages_find(struct pages *pages, const struct page_key *
 	return &entry->page;
 }
 
+// pages_find() has put the entry first.
 void pages_tell(struct pages *pages, bool same)
 {
 	struct entry *entry = pages->entries[0];

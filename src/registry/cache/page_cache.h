@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker remembers of pages of lists: which resources they had, and up to which change in the log that is so. Where
-// the log has nothing later of the tenant, the page need not be gone through again. Nothing is answered from here alone.
+// A worker's cache of pages of lists: which resources a page had, and the change id up to which that is complete. If the log
+// has no later change of the tenant, the index need not be read again. No answer is made from this cache alone.
 #ifndef TENURE_REGISTRY_CACHE_PAGE_CACHE_H
 #define TENURE_REGISTRY_CACHE_PAGE_CACHE_H
 
@@ -9,9 +9,10 @@
 
 struct pages;
 
+// At most so many pages, none used for longer than a minute.
 enum { PAGES_MAX = 64, PAGES_MAX_AGE_US = 60000000 };
 
-// What is asked for, in the words of struct resource_query.
+// The list that a page belongs to, in the terms of struct resource_query.
 struct page_key {
 	struct str tenant;
 	uint64_t type_id;
@@ -20,31 +21,33 @@ struct page_key {
 	uint64_t limit;
 };
 
+// A resource of a page: the columns id, changed and size of its row.
 struct page_item {
 	uint64_t id, changed, bytes;
 };
 
 struct known_page {
 	uint64_t tenant_id;
-	uint64_t complete; // every change up to this one is in it, and none that comes to light later has an id below
+	// the page shows every change up to this id, and no change with a smaller id can become visible later
+	uint64_t complete;
 	size_t n;
 	const struct page_item *items;
 };
 
-// max_bytes: of all that it keeps; what was not asked for the longest goes first. 0: it keeps nothing. NULL when there is
-// no memory.
+// max_bytes bounds all that the cache keeps; what was least recently asked for is dropped first. 0: it keeps nothing. NULL: no
+// memory.
 struct pages *pages_new(uint64_t max_bytes);
 void pages_free(struct pages **pages);
 
-// Copies. now_us: clock_tick_us.
+// Stores a copy of the page. now_us: clock_tick_us().
 void pages_keep(struct pages *pages, const struct page_key *key, const struct known_page *page, int64_t now_us);
-// The page, which lasts until the next call of pages_keep or pages_find; NULL: none is known, or it was so often another
-// one lately that asking is not worth while. pages_tell must follow where it was asked.
+// Returns the cached page, which is valid until the next pages_keep() or pages_find(). NULL: none is cached, or it was stale so
+// often recently that it is not worth checking. After a page was returned the caller must check it and call pages_tell().
 const struct known_page *pages_find(struct pages *pages, const struct page_key *key, int64_t now_us);
-// The page found last was, or was not, still so.
+// Says whether the page found last is still right.
 void pages_tell(struct pages *pages, bool same);
 
-// Bytes that it takes, for tests.
+// The bytes that the cache takes, for tests.
 uint64_t pages_size(const struct pages *pages);
 
 #endif

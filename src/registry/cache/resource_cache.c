@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two hash tables of the same entries, by id and by address, and a list in the order in which they were asked for. Who has
-// many names of one hash makes a chain long, but no longer than the bound on all entries lets it be.
+// Two hash tables over the same entries, by id and by address, and a list in the order of use. Names with equal hashes make a
+// chain longer, at most to as many entries as max_bytes allows. The hash is seeded, so nobody can choose such names.
 #include "base/base.h"
 
 #include "registry/cache/resource_cache.h"
@@ -8,15 +8,16 @@
 #include "base/digest.h"
 #include "base/pool.h"
 
+// An entry takes at most a sixteenth of max_bytes.
 enum { LARGEST_SHARE = 16, BYTES_PER_BUCKET = 512 };
 
 struct entry {
 	struct entry *newer, *older;
-	struct entry *next_of_id, *next_at;  // in the same bucket
+	struct entry *next_of_id, *next_at;  // the next entry in the same bucket of either table
 	uint64_t hash, type_id;
 	int64_t since_us;
-	size_t n;                 // bytes of text
-	struct resource resource; // its texts lie in text
+	size_t n;                 // bytes in text
+	struct resource resource; // its members of type str point into text
 	char text[];
 };
 
@@ -25,9 +26,10 @@ struct recall {
 	uint64_t seed;
 	uint64_t n_buckets; // a power of two
 	struct entry **by_id, **at;
-	struct entry *newest, *oldest; // asked for
+	struct entry *newest, *oldest; // in the order of their last use
 };
 
+// The members of struct resource that are texts.
 static const size_t texts[] = {
 	offsetof(struct resource, tenant), offsetof(struct resource, space), offsetof(struct resource, name),
 	offsetof(struct resource, meta), offsetof(struct resource, body), offsetof(struct resource, traits),
@@ -84,7 +86,8 @@ static uint64_t hash_more(uint64_t hash, struct str text)
 {
 	for (size_t i = 0; i < text.n; i++)
 		hash = (hash ^ (uint8_t)text.p[i]) * 0x100000001b3; // FNV-1a
-	return (hash ^ 0xff) * 0x100000001b3;                       // a byte that no name has
+	// a byte that no name contains, so that ("a", "bc") and ("ab", "c") differ
+	return (hash ^ 0xff) * 0x100000001b3;
 }
 
 static uint64_t hash_of(const struct recall *recall, const struct address *address)
@@ -171,7 +174,7 @@ static void copy_texts(struct resource *copy, const struct resource *resource, c
 	}
 }
 
-// As somebody wants it who will have it for longer than the entry may last.
+// Copies the entry into pool, since the entry itself may be dropped before the request ends.
 static bool hand_out(struct recall *recall, struct pool *pool, struct entry *entry, int64_t now_us,
 	struct resource *resource)
 {
@@ -228,12 +231,13 @@ void recall_keep(struct recall *recall, const struct resource *resource, int64_t
 		return;
 	entry = malloc(sizeof(*entry) + n);
 	if (entry == NULL)
-		return; // it does without
+		return; // no memory: the worker does without this entry
 	entry->n = n;
 	entry->type_id = resource->type->id;
 	entry->since_us = now_us;
 	entry->hash = hash_of(recall, &address);
 	copy_texts(&entry->resource, resource, entry->text);
+	// A type may be dropped from its cache between requests, so the entry keeps type_id only.
 	entry->resource.type = NULL;
 	recall->bytes += size_of(entry);
 	while (recall->bytes > recall->max_bytes)

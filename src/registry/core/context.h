@@ -60,6 +60,7 @@ struct registry {
 		struct str tenant; // p NULL: no tenant's
 		bool several;      // more than one tenant's
 	} concerned;
+};
 
 // Notes that the request touches a resource of that tenant. The name must live as long as the request's pool.
 void registry_concerns(struct registry *registry, struct str tenant);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which definition answers for a tenant: built-in, its own, or one that the system shares with it.
+// Chooses the definition that serves a tenant: built in, the tenant's own, or one that the system shares with it.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -18,7 +18,7 @@ static const struct definition *decide(struct definition_reason *reason, const s
 	return definition;
 }
 
-// GetMatchingCRD: own and system are the matching ones there are, in_range and policy the tenant's.
+// The decision of Arktos' GetMatchingCRD(). reason has the candidates (own, shared), in_range and the tenant's policy.
 static const struct definition *match(struct definition_reason *reason)
 {
 	const struct definition *own = reason->own, *shared = reason->in_range ? reason->shared : NULL;
@@ -51,7 +51,7 @@ const struct definition *definitions_resolve(struct registry *registry, struct v
 		.policy = own->policy, .own = definition_in_view(registry, own, name), .shared = definition_in_view(registry, common, name)
 	};
 	if (own == common)
-		reason->shared = NULL; // what it has is its own
+		reason->shared = NULL; // the system's definitions are its own, not shared with it
 	reason->in_range = reason->shared != NULL && definition_in_range(reason->shared->range, own->annotations);
 	return match(reason);
 }
@@ -101,7 +101,7 @@ bool definition_varies(const struct type *type)
 	return false;
 }
 
-// What answers in dest when that definition of the source's own has come along.
+// The definition that will serve the type in the destination after the source's own definition has moved there.
 static const struct definition *with_own(struct registry *registry, struct view *own, struct view *common,
 	const struct definition *coming, const struct type *type)
 {
@@ -195,14 +195,14 @@ enum outcome definition_list(struct registry *registry, struct str tenant, const
 		add_view(registry, own, common, own, all, n);
 		add_view(registry, own, common, common != own ? common : NULL, all, n);
 	}
-	qsort(all, *n, sizeof(*all), by_pointed_type); // there are always some
+	qsort(all, *n, sizeof(*all), by_pointed_type); // never empty, since there are built-in types
 	*list = all;
 	return OUTCOME_OK;
 }
 
 // ---- by one name
 
-// A built-in one of that plural; of several the one that is not system_only, the core group's before others.
+// The built-in definition with that plural. If there are several, one that is not system_only wins, and then the core group's.
 static const struct definition *builtin_named(struct registry *registry, struct str tenant, struct str plural)
 {
 	const struct definition *all = definition_list_builtin(registry), *best = NULL;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a type is for a tenant. A type (registry/type/type.h) is an identity: group, plural name, and whether its resources
-// stand in namespaces. A definition says what it is: its kind, versions, short names, verbs, columns, schemas. It is
-// built in (definition_builtin.c), the same for everybody whom it is for, or a CustomResourceDefinition, itself a
-// resource of the tenant that made it, which its tenant alone uses or, where it is the system's, others as well.
+// What a type is for one tenant. A type (registry/type/type.h) is an identity: group, plural name, and whether its resources
+// are in namespaces. A definition adds the rest: kind, versions, short names, verbs, columns, schemas. A definition is either
+// built in (definition_builtin.c) and the same for all tenants that may use it, or it is a CustomResourceDefinition, which is
+// itself a resource of a tenant. A tenant's own definition serves that tenant alone; one of the system's may serve other
+// tenants, too.
 //
-// definition_find is the one place where that is decided, for every dialect. Objects belong to the type: they stay as
+// definition_find() alone decides which definition serves a tenant, for every dialect. Objects belong to the type: they stay as
 // they are whichever definition serves them, and while none does.
 //
-// Workers hold what they have read of tenants' definitions, as of a revision (registry/trait/catalogue.h): in the ordinary
-// case asking costs no query. What comes out is valid until the request's end.
+// Workers cache tenants' definitions as of a revision (registry/cache/coherence.h), so a look-up usually needs no query. What
+// these functions return is valid until the end of the request.
 #ifndef TENURE_REGISTRY_TYPE_DEFINITION_H
 #define TENURE_REGISTRY_TYPE_DEFINITION_H
 
@@ -16,7 +17,7 @@
 
 enum definition_scope {
 	SCOPE_NAMESPACED, // in a namespace of a space
-	SCOPE_TENANT,     // in a space: what is "Cluster" within a regular tenant's
+	SCOPE_TENANT,     // in a space without a namespace: what "Cluster" means in a regular tenant's definition
 	SCOPE_CLUSTER,    // in the system space only
 };
 
@@ -40,24 +41,26 @@ struct definition_column {
 
 struct definition_version {
 	struct str name; // "v1"
-	bool served;
-	bool storage;              // of one version: what other dialects read and write
-	const struct doc *schema;  // the openAPIV3Schema; NULL: none, any object will do
-	const struct structural *structural; // the same, ready for use; NULL: none
-	bool prunes;               // what the schema doesn't name is not kept
+	bool served; // clients may use this version
+	bool storage;              // the one version in which objects are stored, and which other dialects read and write
+	const struct doc *schema;  // the openAPIV3Schema; NULL: none, any object fits
+	const struct structural *structural; // the schema compiled for validation; NULL: none
+	bool prunes;               // fields that the schema does not name are dropped
 	bool has_status, has_scale; // subresources
 	const struct doc *scale;   // specReplicasPath, statusReplicasPath, labelSelectorPath; NULL: no scale
 	const struct definition_column *columns; // of a custom type; NULL: name and age
 	size_t n_columns;
-	bool deprecated;
+	bool deprecated; // the warning that clients get if the version is deprecated; "" for none
 	struct str warning; // what to warn of when it is deprecated; "" for none
 };
 
 struct definition {
-	const struct type *type; // its group, plural
+	const struct type *type; // identity: group and plural
 	bool builtin;
-	bool system_only; // built in, and for the system's own space: nodes of the cluster, daemon sets
-	bool stored;      // its objects are resources; else tenants (registry/tenant/tenant.h), or events, of which there are none
+	bool system_only; // built in and only for the system's own space: nodes of the cluster, daemon sets
+	// its objects are rows of table resources. False for tenants (registry/tenant/tenant.h), and for events, which are not
+	// stored
+	bool stored;
 	struct str kind, list_kind, singular;
 	const struct str *short_names, *categories;
 	size_t n_short_names, n_categories;
@@ -66,55 +69,60 @@ struct definition {
 	unsigned tenant_verbs; // the same for those who are not the system: of tenants they get and patch their own
 	const struct definition_version *versions; // the preferred one first, as Kubernetes orders them
 	size_t n_versions;
-	// Of a custom one:
-	struct str owner; // whose it is: the tenant asked about, or TENANT_SYSTEM
+	// Of a CustomResourceDefinition only:
+	struct str owner; // the tenant that it belongs to: the tenant that was asked about, or TENANT_SYSTEM
 	struct uuid uid;  // of the CustomResourceDefinition
-	bool forced;      // overrides the tenants' own
-	const struct doc *range; // spec.applicableRange; NULL: the system's alone
+	bool forced;      // overrides the tenants' own definitions
+	const struct doc *range; // spec.applicableRange: which tenants may use it; NULL: the system alone
 };
 
-// Why this definition, or none: in the words of the rule that decided.
+// Why definition_find() returned this definition, or none.
 struct definition_reason {
 	const char *rule; // built-in | system-only | forced | own | shared | none
-	const char *policy; // the tenant's, where it was asked: LocalCRDFirst | SystemCRDFirst | NeverUseSystemCRDUnlessForced
-	struct str detail;  // a sentence
-	// What else there was; NULL where there was none.
+	const char *policy; // the tenant's policy, one of TYPE_POLICY_…
+	struct str detail;  // the reason as a sentence
+	// The candidates: the tenant's own definition, and the system's; NULL if there was none.
 	const struct definition *own, *shared;
-	bool in_range; // the tenant is in the system's range
+	bool in_range; // the tenant is in the range of the system's definition
 };
 
-// The definition that answers for that tenant. group "" for the core group. reason may be NULL. For the space of all
-// tenants at once ask for TENANT_SYSTEM. OUTCOME_OK; _NOT_FOUND: no such type, or not for this tenant (told alike; also
-// when there is no such tenant and the type is no built-in one). _GONE never: who writes learns it from resource_write.
+// Finds the definition that serves the tenant. group is "" for the core group. reason may be NULL. To ask for the space of all
+// tenants, pass TENANT_SYSTEM. OUTCOME_OK, or OUTCOME_NOT_FOUND: there is no such type, or it is not for this tenant, or the
+// type is not built in and there is no such tenant; the answer is the same in all these cases. Never OUTCOME_GONE: a writer
+// learns from resource_write() that the tenant was deleted.
 enum outcome definition_find(struct registry *registry, struct str tenant, struct str group, struct str plural,
 	const struct definition **definition, struct definition_reason *reason);
-// The same by one name, as other dialects have it: "configmaps"; "widgets.example.com"; "widgets" where only one group
-// has that for the tenant. Of several, a core one and those that are not system_only come first; nodes are bare metal's,
-// the cluster's are "nodes.core".
+// Finds it by one name, as dialects without groups use it: "configmaps"; "widgets.example.com"; "widgets" if only one group has
+// that plural for the tenant. If several built-in types share a plural, the core group's comes first, and a system_only one
+// last. "nodes" are those of bare metal; the cluster's nodes are "nodes.core".
 enum outcome definition_named(struct registry *registry, struct str tenant, struct str name,
 	const struct definition **definition);
-// All that the tenant may use, and nothing else: by group, the core group first, then plural. What discovery shows.
-// Bare metal's and placement's types are among them. OUTCOME_OK.
+// Returns all definitions that serve the tenant, ordered by group (the core group first) and plural: what discovery shows. The
+// types of bare metal and placement are among them. OUTCOME_OK, or that of a failed statement.
 enum outcome definition_list(struct registry *registry, struct str tenant, const struct definition *const **list, size_t *n);
 
-// The version of that name if it is served, else NULL; the one stored in.
+// definition_version(): the version of that name if it is served, else NULL. definition_storage(): the version in which objects
+// are stored.
 const struct definition_version *definition_version(const struct definition *definition, struct str name);
 const struct definition_version *definition_storage(const struct definition *definition);
 
-// ---- CustomResourceDefinitions. Stored in the form of apiextensions.k8s.io/v1: {"spec": …, "status": …}. The registry
-// checks, defaults and completes them in every write (type_rules), whichever dialect it comes from: names, scope, schemas,
-// conditions Established and NamesAccepted, acceptedNames, storedVersions. A regular tenant's scope Cluster is kept as it
-// was sent and means its space. Refused with causes: what is not valid; OUTCOME_CONFLICT: names that another one of the
-// same tenant has, a forced one of the system's has, or a built-in type; a change of group, plural or scope.
+// ---- CustomResourceDefinitions
+//
+// They are stored in the form of apiextensions.k8s.io/v1: {"spec": …, "status": …}. In every write, whichever dialect it comes
+// from, the registry checks names, scope and schemas, fills in defaults, and sets the conditions Established and NamesAccepted,
+// acceptedNames and storedVersions (crd/rules.c). A regular tenant's scope "Cluster" is kept as it was sent and means its
+// space. An invalid definition is refused with causes. OUTCOME_CONFLICT refuses names that another definition of the same
+// tenant has, or a forced one of the system's, or a built-in type; and changes of group, plural or scope.
 
-// Between the forms v1beta1 and v1: copies. From v1beta1 a top-level version, validation, subresources and
-// additionalPrinterColumns go to the versions; a definition without "preserveUnknownFields": false keeps unknown fields.
+// Conversion between the forms v1beta1 and v1; each returns a copy in pool. v1beta1 allows a version, validation, subresources
+// and additionalPrinterColumns at the top level: they go into the versions. A v1beta1 definition without
+// "preserveUnknownFields": false keeps unknown fields.
 struct doc *crd_from_v1beta1(struct pool *pool, const struct doc *document);
 struct doc *crd_to_v1beta1(struct pool *pool, const struct doc *document);
 
 #define CRD_GROUP "apiextensions.k8s.io"
 #define CRD_PLURAL "customresourcedefinitions"
-// The label of a forced one, and its value, in upper or lower case.
+// The label that makes a definition of the system's forced, and its value, in upper or lower case.
 #define CRD_SHARING_LABEL "arktos.futurewei.com/crd-sharing-policy"
 #define CRD_FORCED "forced"
 

@@ -18,7 +18,7 @@ static bool is_object(const struct doc *value)
 	return doc_kind(value) == DOC_OBJECT;
 }
 
-// Columns with one member called by another name.
+// Copies the columns, with the member from renamed to to.
 static struct doc *renamed_columns(struct pool *pool, const struct doc *columns, const char *from, const char *to)
 {
 	struct doc *list = doc_new_array(pool);
@@ -37,7 +37,7 @@ static struct doc *renamed_columns(struct pool *pool, const struct doc *columns,
 	return list;
 }
 
-// What v1beta1 says at the top, where the version doesn't say it itself.
+// A v1 version: copies from the top of the v1beta1 spec what the version does not have itself.
 static struct doc *full_version(struct pool *pool, const struct doc *spec, const struct doc *version)
 {
 	struct doc *full = doc_copy(pool, version);
@@ -95,7 +95,7 @@ struct doc *crd_from_v1beta1(struct pool *pool, const struct doc *document)
 
 // ---- and back
 
-// What all versions have alike; NULL: they don't, or have none.
+// The member of that name if it is equal in all versions; NULL: they differ, or have none.
 static const struct doc *alike(const struct doc *versions, const char *name)
 {
 	const struct doc *first = member(doc_at(versions, 0), name);

@@ -29,6 +29,7 @@ static const struct str in_all[] = { STR_INIT("all") };
 #define V1_STATUS .versions = v1_status, .n_versions = 1
 #define IN_ALL .categories = in_all, .n_categories = COUNT_OF(in_all)
 
+// Kind and singular name are in the rows of table `types`.
 const struct builtin builtins[] = {
 #define BUILTIN_TYPE(parts, rules, offered, of_group, of_kind, of_plural, of_scope, shorts, ...) \
 	{ .group = of_group, .kind = of_kind, .plural = of_plural, shorts, \

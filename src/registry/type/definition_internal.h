@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the files definition*.c, and registry.c, only.
+// For the files definition*.c, and for registry.c.
 #ifndef TENURE_REGISTRY_TYPE_DEFINITION_INTERNAL_H
 #define TENURE_REGISTRY_TYPE_DEFINITION_INTERNAL_H
 
@@ -18,53 +18,55 @@ struct builtin {
 extern const struct builtin builtins[];
 extern const size_t n_builtins;
 
-// What a stored CustomResourceDefinition says; lives in pool. False: nothing that answers for anybody (its names were not
-// accepted, or it is none).
+// Reads a stored CustomResourceDefinition into *definition, allocated from pool. Returns false if it serves nobody: its names
+// were not accepted, or it is not a valid definition.
 bool definition_read(struct registry *registry, struct pool *pool, const struct resource *resource,
 	struct definition *definition);
-// Has a definition's metadata the label of forced sharing?
+// Does the metadata have the label of forced sharing?
 bool definition_is_forced(const struct doc *meta);
-// Is a tenant with these annotations in the range?
+// Is a tenant with these annotations in the range (spec.applicableRange)?
 bool definition_in_range(const struct doc *range, const struct doc *annotations);
 
-// ---- definition_view.c: what is known of one tenant's definitions
+// ---- definition_view.c: the cached definitions of one tenant
 
-// A CustomResourceDefinition as it is stored, and what it says once somebody has asked.
+// A CustomResourceDefinition as stored text, parsed when it is first asked for.
 struct stored_definition {
 	struct str name; // "widgets.example.com"
 	struct uuid uid;
 	struct str meta, body;
-	bool read, answers;
+	bool read, answers; // read: it has been parsed into definition. answers: it serves somebody
 	struct definition definition;
 };
 
-// All in pool but trees and the place in the list.
+// The cached definitions of one tenant. Allocated from pool, except for parsed definitions (trees).
 struct view {
-	struct view *next; // the least recently used comes last
+	struct view *next; // the view that was used before this one
 	struct pool *pool;
-	struct pool *trees;    // what was read of the list's texts; dropped without the view where it is much
+	struct pool *trees;    // parsed definitions; dropped without the view if they are too large
 	struct str tenant;
-	struct uuid uid;       // of the tenant, as names come back
-	uint64_t types;        // tenant_counts.types: of its own definitions
-	uint64_t checked;      // the catalogue's revision as of which all of this is true
+	struct uuid uid;       // of the tenant: a deleted tenant's name may be taken by another one
+	uint64_t types;        // tenant_counts.types as of the reading: the count of changes of its own definitions
+	uint64_t checked;      // the revision as of which the view is known to be right
 	const char *policy;
-	struct str metadata;
+	struct str metadata; // the annotations as text; annotations has them parsed
 	const struct doc *annotations; // the same
-	struct stored_definition *list; // by name
+	struct stored_definition *list; // sorted by name
 	size_t n;
 };
 
-// Valid until the request's end. OUTCOME_OK; _NOT_FOUND: no such tenant.
+// Returns the tenant's view, which is valid until the end of the request. OUTCOME_OK; OUTCOME_NOT_FOUND: no such tenant; or
+// that of a failed statement.
 enum outcome definitions_see(struct registry *registry, struct str tenant, struct view **view);
-// The same for the tenant and the system, which are one where it is the system. like: a type that is about to be looked for, so
-// that it is read along; NULL: none. *common is NULL while there is no system tenant yet.
+// Returns the views of the tenant and of the system; both are the same view if tenant is the system. like: a type that will be
+// looked up next, and is read in the same round trip; NULL: none. *common is NULL while there is no system tenant yet.
 enum outcome definitions_see_both(struct registry *registry, struct str tenant, const struct type *like, struct view **own,
 	struct view **common);
-// The view's definition of that name ("widgets.example.com"). NULL: there is none, or it answers for nobody.
+// The view's definition of that name ("widgets.example.com"). NULL: there is none, or it serves nobody.
 const struct definition *definition_in_view(struct registry *registry, struct view *view, struct str name);
-// One of the view's list, read if nobody has read it yet. NULL: it answers for nobody.
+// The definition of an entry of view->list; parses it if necessary. NULL: it serves nobody.
 const struct definition *definition_of_stored(struct registry *registry, struct view *view, struct stored_definition *stored);
-// The n_builtins built-in ones, in the order of the table. One without type is not in this database.
+// Returns the n_builtins built-in definitions in the order of the table. A definition without a type is not in this database.
+// NULL: no memory.
 const struct definition *definition_list_builtin(struct registry *registry);
 const struct definition *definition_find_builtin(struct registry *registry, struct str group, struct str plural);
 static inline bool definition_is_of_system(struct str tenant)
@@ -72,13 +74,14 @@ static inline bool definition_is_of_system(struct str tenant)
 	return str_eq_c(tenant, TENANT_SYSTEM);
 }
 
-// ---- definition.c: what decides between a tenant's definitions and the system's
+// ---- definition.c: the choice between a tenant's definition and the system's
 
-// The look-up itself, between a tenant's and the system's (NULL: there is no system tenant yet). NULL: none answers.
+// Chooses by the views of the tenant and of the system (NULL: there is no system tenant yet). NULL: no definition serves the
+// tenant.
 const struct definition *definitions_resolve(struct registry *registry, struct view *own, struct view *common,
 	struct str group, struct str plural, struct definition_reason *reason);
 
-// Adds what is wrong with a version's columns, subresources and deprecation.
+// Adds to faults what is wrong with a version's columns, subresources and deprecation.
 void definition_check_parts(const struct doc *version, const struct field_path *at, struct field_faults *faults);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects of custom types, brought into the form that the definition wants, whichever dialect writes them.
+// Completes objects of custom types before they are stored: prunes, fills in defaults, validates. The same for every dialect.
 #include "base/base.h"
 
 #include "base/config/config.h"
@@ -9,7 +9,8 @@
 #include "repr/json/doc.h"
 #include "repr/schema/structural.h"
 
-// What the schema's root is about besides the body; the names in metadata are looked at by it as well.
+// The whole object, as the root of the schema describes it: the body with apiVersion, kind and metadata. A schema may restrict
+// metadata.name.
 static struct doc *whole_object(struct pool *pool, const struct definition *definition,
 	const struct definition_version *version, const struct address *address, struct doc *body)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a version of a CustomResourceDefinition has beside its schema: printer columns, subresources, a deprecation.
+// Checks the parts of a version of a CustomResourceDefinition beside its schema: printer columns, subresources, deprecation. The
+// texts of faults are those of the Kubernetes API server.
 #include "base/base.h"
 
 #include "registry/type/definition_internal.h"
@@ -13,7 +14,7 @@ static const struct doc *member(const struct doc *object, const char *name)
 	return doc_get(object, str_c(name), &value) ? value : NULL;
 }
 
-// The member as text; adds a fault, and answers "", where it is none or, being required, is not there.
+// Returns the member's text. If it is no string, or is required and missing, adds a fault and returns "".
 static struct str text_of(const struct doc *object, const struct field_path *up, const char *name, bool required,
 	struct field_faults *faults)
 {

@@ -85,7 +85,8 @@ static void read_version(struct pool *pool, const struct doc *doc, bool prunes, 
 	read_columns(pool, member(doc, "additionalPrinterColumns"), version);
 }
 
-// "v2", "v1", "v2beta1", "v1alpha3": releases, betas, alphas, the highest number first; then what has no such name.
+// The key of a version name by which Kubernetes orders versions: releases (v2, v1), then betas (v2beta1), then alphas
+// (v1alpha3), each by falling numbers, then all other names.
 static void rank(struct str name, uint64_t key[3])
 {
 	size_t at = 1, digits;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker holds of definitions: the built-in ones, and a view of each tenant that it was asked about. A view has all of
-// the tenant's definitions, as texts until somebody asks for one, and what decides between them and the system's.
+// A worker's cache of definitions: the built-in ones, and a view for each tenant that it was recently asked about. A view has
+// all of the tenant's CustomResourceDefinitions as texts, which are parsed when they are asked for, and the tenant's policy and
+// annotations.
 #include "base/base.h"
 
 #include "base/budget.h"
@@ -20,10 +21,11 @@ enum {
 };
 
 struct definitions {
-	struct definition *builtin; // as the table has them; NULL: not filled in yet
+	struct definition *builtin; // the built-in definitions; NULL: not filled in yet
+	// views: most recently used first. retired: stale, but pointers into them may be in use until the request ends.
 	struct view *views, *retired;
-	bool grown; // the views, in this request
-	uint64_t no_system; // the catalogue's revision as of which there is no system tenant yet, and so nothing of its; 0: none
+	bool grown; // a view was added or grew during this request
+	uint64_t no_system; // the revision as of which there is no system tenant, and so none of its definitions; 0: not known
 };
 
 struct definitions *definitions_new(void)
@@ -53,7 +55,7 @@ void definitions_free(struct definitions **definitions)
 	*definitions = NULL;
 }
 
-// Drops what was read of a view's texts.
+// Drops the parsed definitions of a view, and keeps their texts.
 static void forget_trees(struct view *view)
 {
 	for (size_t i = 0; i < view->n; i++) {
@@ -63,7 +65,8 @@ static void forget_trees(struct view *view)
 	pool_clear(view->trees);
 }
 
-// Keeps the views that were used last, as far as there is room. The first one keeps its texts if only these fit.
+// Keeps the views that were used most recently, as far as they fit. The first one may lose its parsed definitions, so that its
+// texts fit.
 void definitions_end(struct registry *registry)
 {
 	struct definitions *definitions = registry->definitions;
@@ -88,7 +91,7 @@ void definitions_begin(struct registry *registry)
 	struct definitions *definitions = registry->definitions;
 
 	free_views(&definitions->retired);
-	if (types_forget(registry->types)) // which are what views point to
+	if (types_forget(registry->types)) // views point to types
 		free_views(&definitions->views);
 	definitions_end(registry);
 }
@@ -144,7 +147,7 @@ static struct db_call definitions_call(struct registry *registry, struct str ten
 	return sql_definition_list_call(registry->pool, &in);
 }
 
-// Texts alone: a tenant may have many that nobody asks for.
+// Copies texts only: a tenant may have many definitions that nobody asks for.
 static void fill_view(struct view *view, const struct db_rows *rows)
 {
 	view->list = POOL_ARRAY(view->pool, struct stored_definition, rows->n);
@@ -159,7 +162,7 @@ static void fill_view(struct view *view, const struct db_rows *rows)
 	}
 }
 
-// definitions: those of the tenant, read after row.
+// definitions: the tenant's definitions, read after row.
 static struct view *make_view(struct str tenant, const struct sql_definition_tenant_row *row, const struct db_rows *definitions,
 	struct pool *pool, struct pool *trees)
 {
@@ -199,7 +202,7 @@ static void to_front(struct registry *registry, struct view **at)
 	registry->definitions->views = view;
 }
 
-// Others in this request may hold pointers into it.
+// Takes a stale view out of the cache. It is freed after the request, since pointers into it may be in use.
 static void retire(struct registry *registry, struct view **at)
 {
 	struct view *view = *at;
@@ -209,6 +212,7 @@ static void retire(struct registry *registry, struct view **at)
 	registry->definitions->retired = view;
 }
 
+// Do the tenant's count of changes, its policy and its annotations show that the view is still right?
 static bool still_true(const struct view *view, const struct sql_definition_tenant_row *row)
 {
 	struct uuid uid;
@@ -218,6 +222,7 @@ static bool still_true(const struct view *view, const struct sql_definition_tena
 	       str_eq(view->metadata, row->annotations);
 }
 
+// The arguments of make_held_view(), which runs inside a budget guard.
 struct holding {
 	struct str tenant;
 	const struct sql_definition_tenant_row *row;
@@ -233,6 +238,8 @@ static void make_held_view(void *arg)
 	holding->view = make_view(holding->tenant, holding->row, holding->definitions, holding->pool, holding->trees);
 }
 
+// Makes a view that outlives the request. If the request's budget ends meanwhile, the view's pools are freed first, because no
+// pool cleanup would do it.
 static enum outcome hold_view(struct registry *registry, struct str tenant,
 	const struct sql_definition_tenant_row *row, const struct db_rows *definitions, struct view **view)
 {
@@ -248,7 +255,7 @@ static enum outcome hold_view(struct registry *registry, struct str tenant,
 		end = budget_guard(make_held_view, &holding);
 	else
 		make_held_view(&holding);
-	if (end != BUDGET_KEPT) { // the pools are nobody's yet
+	if (end != BUDGET_KEPT) { // no list has the pools yet
 		pool_free(&holding.pool);
 		pool_free(&holding.trees);
 		budget_raise(end);
@@ -260,7 +267,7 @@ static enum outcome hold_view(struct registry *registry, struct str tenant,
 	return OUTCOME_OK;
 }
 
-// The tenant is not there.
+// There is no such tenant. That there is no system tenant is remembered, since each look-up for another tenant would ask again.
 static enum outcome note_absent(struct registry *registry, struct str tenant, struct view **at, uint64_t revision)
 {
 	if (*at != NULL)
@@ -272,8 +279,9 @@ static enum outcome note_absent(struct registry *registry, struct str tenant, st
 	return OUTCOME_NOT_FOUND;
 }
 
-// Asks the database whether what is held is still true, or for what there is. What is not held comes in one round trip,
-// the revision first: definitions that are newer than it are asked for again, older ones it could not tell.
+// Asks the database whether the cached view is still right, or reads a view that is not cached in one round trip. The revision
+// is read first: if a definition is newer than the revision, the next look-up reads it again; the other order could miss one
+// for good.
 static enum outcome refresh_view(struct registry *registry, struct str tenant, const struct type *like, struct view **at,
 	struct view **view)
 {
@@ -291,13 +299,14 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, c
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (calls[0].rows.n == 0)
-		return OUTCOME_INTERNAL; // the row of the revision belongs to the schema
+		return OUTCOME_INTERNAL; // the schema inserts the row with the revision
 	if (n == COUNT_OF(calls))
 		types_found(registry, &calls[2].rows);
 	const struct sql_definition_tenant_row *row = sql_definition_tenant_row(&calls[0].rows, 0);
 	if (row->id_is_null)
 		return note_absent(registry, tenant, at, row->revision);
-	// What the running transaction made may be rolled back: it is read for once.
+	// The running transaction changed definitions and may be rolled back: this view is for the request only, not for the
+	// cache.
 	if (once) {
 		*view = make_view(tenant, row, &calls[1].rows, registry->pool, registry->pool);
 		return OUTCOME_OK;
@@ -316,7 +325,7 @@ static enum outcome refresh_view(struct registry *registry, struct str tenant, c
 	return result == DB_OK ? hold_view(registry, tenant, row, &calls[1].rows, view) : registry_db_failed(result);
 }
 
-// like: the type that is about to be looked for, so that it comes along; NULL: none.
+// like: a type that will be looked up next, and is read in the same round trip; NULL: none.
 static enum outcome see(struct registry *registry, struct str tenant, const struct type *like, struct view **view)
 {
 	struct view **at = find_view(registry, tenant);
@@ -345,7 +354,7 @@ void definitions_doubt(struct registry *registry)
 	registry->definitions->no_system = 0;
 }
 
-// Whoever defines a type there makes that tenant, too, and raises the revision.
+// To define a type in the system's space creates that tenant, and raises the revision.
 static bool system_is_absent(struct registry *registry)
 {
 	uint64_t newest = coherence_newest(registry, COHERENCE_TYPES);
@@ -353,7 +362,7 @@ static bool system_is_absent(struct registry *registry)
 	return newest != 0 && registry->definitions->no_system == newest && !coherence_is_raised(registry, COHERENCE_TYPES);
 }
 
-// The tenant's, and the system's; that one may not be there yet.
+// The system's view stays NULL if there is no system tenant.
 enum outcome definitions_see_both(struct registry *registry, struct str tenant, const struct type *like, struct view **own,
 	struct view **common)
 {
@@ -377,6 +386,7 @@ static int by_name(const void *name, const void *stored)
 	return str_cmp(*(const struct str *)name, ((const struct stored_definition *)stored)->name);
 }
 
+// The arguments of read_definition(), which runs inside a budget guard.
 struct reading {
 	struct registry *registry;
 	struct view *view;
@@ -390,7 +400,7 @@ static void read_definition(void *arg)
 	struct stored_definition *stored = reading->stored;
 
 	stored->answers = definition_read(reading->registry, reading->view->trees, reading->resource, &stored->definition);
-	stored->read = stored->definition.type != NULL; // else the database may have gone away
+	stored->read = stored->definition.type != NULL; // else the type could not be read, and the next call tries again
 }
 
 const struct definition *definition_of_stored(struct registry *registry, struct view *view, struct stored_definition *stored)
@@ -408,7 +418,7 @@ const struct definition *definition_of_stored(struct registry *registry, struct 
 			end = budget_guard(read_definition, &reading);
 		else
 			read_definition(&reading);
-		if (end != BUDGET_KEPT) { // the view outlives the request that is left
+		if (end != BUDGET_KEPT) { // the view outlives the request, so what was half made is removed
 			pool_rewind(view->trees, mark);
 			stored->definition = (struct definition){ 0 };
 			budget_raise(end);

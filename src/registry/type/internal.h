@@ -9,7 +9,8 @@
 
 // ---- types (type.c)
 
-// Those of that group and plural name, in namespaces or not, so that they are held when they are looked for.
+// Reads the types of like's group and plural, in namespaces or not, into the worker's cache: a member of a batch, and what
+// takes its rows. A type_find() after that needs no query.
 struct db_call types_call(struct registry *registry, const struct type *like);
 void types_found(struct registry *registry, const struct db_rows *rows);
 
@@ -17,26 +18,29 @@ void types_found(struct registry *registry, const struct db_rows *rows);
 
 struct definitions *definitions_new(void);
 void definitions_free(struct definitions **definitions);
-// A request begins: what was handed out in the last one is given back.
+// Before each request: releases the views that were replaced during the last request.
 void definitions_begin(struct registry *registry);
-// A request ends, and nobody uses what was handed out any more: bounds what is held.
+// At the end of a request, when nothing that was returned is used any more: drops cached views that exceed the bounds.
 void definitions_end(struct registry *registry);
-// Of an object of a custom type: prunes, fills in defaults and checks, as the tenant's definition has it. version: the one
-// the body is written in, p NULL: the one stored in. OUTCOME_OK; _NOT_FOUND: none answers; _BAD_DOCUMENT with causes.
+// For an object of a custom type: prunes unknown fields, fills in defaults and checks the body by the tenant's definition.
+// version: the one that the body is written in; p NULL: the stored one. OUTCOME_OK; OUTCOME_NOT_FOUND: no definition serves the
+// tenant; OUTCOME_BAD_DOCUMENT with causes; or that of a failed statement.
 enum outcome definition_complete(struct registry *registry, const struct address *address, struct str version,
 	struct doc **body);
-// Is a type something else, or nothing, for some tenants?
+// Can different tenants have different definitions of this type, or can some have none?
 bool definition_varies(const struct type *type);
-// What is held of any definition is asked for anew when it is needed next: for decisions that outlive the moment that other
-// processes' changes take to be heard of, made under the locks that keep those changes away.
+// Marks all cached definitions stale, so that the next look-up asks the database. For decisions that must not rest on a revision
+// that may be a second old. Call it while holding the locks that keep other processes from changing definitions.
 void definitions_doubt(struct registry *registry);
-// What a type will be for resources that go from one tenant to another; with_definitions: whose own go along, those as well
-// that another overrides there. What nobody defines for the source any more is fine wherever somebody does. OUTCOME_OK.
+// What happens to resources of this type when they move from source to dest: is their type served by the same definition there,
+// by none, or by another one? with_definitions: the source's own definitions move along, those too that another definition
+// overrides in dest. If none serves the type in source, any definition in dest will do (DEFINITION_SAME). OUTCOME_OK, or that
+// of a failed statement.
 enum definition_fate { DEFINITION_SAME, DEFINITION_NONE, DEFINITION_OTHER };
 enum outcome definition_after_move(struct registry *registry, struct str source, struct str dest, bool with_definitions,
 	const struct type *type, enum definition_fate *fate);
-// The running transaction has written a CustomResourceDefinition of that tenant: those who hold it are to know. The last
-// that it does, as it holds a row that every other such change wants.
+// Records that the running transaction has written a CustomResourceDefinition of that tenant, so that cached ones become stale.
+// Call it last in the transaction: it locks a row that every such transaction needs.
 enum outcome definitions_changed(struct registry *registry, uint64_t tenant_id);
 
 #endif

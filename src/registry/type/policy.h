@@ -5,7 +5,7 @@
 
 #include "registry/core/model.h"
 
-// The policy of that name; NULL: there is none.
+// Returns the policy of that name as one of TYPE_POLICY_…; NULL: there is none of that name.
 const char *type_policy(struct str name);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a type asks of its resources beyond being JSON objects. The registry applies the rules in every write, whichever
-// dialect it comes from; a type without rules takes any object.
+// The rules of a type beyond "its resources are JSON objects". The registry applies them in every write, whichever dialect it
+// comes from. A type without rules takes any object.
 #ifndef TENURE_REGISTRY_TYPE_RULES_H
 #define TENURE_REGISTRY_TYPE_RULES_H
 
@@ -11,64 +11,71 @@ struct db_query; // db/db.h
 
 enum { ALIASES_MAX = 4 };
 
-// What a resource is found by besides its uid, one of a kind and type among all tenants: { "name", "rack-7" }. Also what it
-// points at, as { "chassis", "uid of the chassis, blank, own uid" }, so that who points there is one range of the index.
+// A second key by which a resource is found. It is unique among all resources of the type, as { "name", "rack-7" }. Or it
+// records a reference, as { "chassis", "uid of the chassis, blank, own uid" }: then all that refer to the same resource are one
+// range of the index.
 struct alias {
 	const char *kind; // 1 to 32 bytes, static
 	struct str value; // 1 to 255 characters
 };
 
-// What of a resource's body stands in keys.
+// The parts of a resource's body that are also stored as keys.
 struct relations {
 	struct alias aliases[ALIASES_MAX];
 	size_t n_aliases;
 	bool has_root;
-	struct uuid root; // the top of its tree; its own uid when it is one
-	bool root_elsewhere; // it has a root that the body alone does not tell
+	struct uuid root; // uid of the root of its tree; its own uid if it is the root
+	bool root_elsewhere; // it is in a tree, but the root cannot be read from the body alone
 };
 
-// A resource about to be written.
+// A resource that is about to be written.
 struct draft {
 	struct registry *registry;
-	const struct address *address;  // its tenant's row is held shared
-	const struct resource *current; // its row is locked; NULL: a new one
-	const struct doc *before;       // the body of current, NULL: a new one
-	struct uuid uid;                // of this one, a new one's too
-	struct str meta;                // as it is to be stored
-	struct doc *body;               // as the client wants it; the rules leave it as it is to be stored
-	struct uuid root;               // filled in by the rules where relate says root_elsewhere
+	const struct address *address;  // the row of its tenant is locked in share mode
+	const struct resource *current; // its row is locked; NULL: the resource is new
+	const struct doc *before;       // the body of current; NULL: the resource is new
+	struct uuid uid;                // uid of this resource, also if it is new
+	struct str meta;                // the metadata that will be stored
+	struct doc *body;               // in: as the client sent it; out: as it will be stored
+	struct uuid root;               // set by complete() if relate() says root_elsewhere
 };
 
+// The rules of one type. All functions may be NULL where "NULL:" says what that means.
 struct type_rules {
 	const char *group, *plural; // of the type
-	bool has_names;             // its resources' names are their own; else each is named by its uid
-	const struct type_rules *top; // of the resources at the tops of its trees; NULL: its own
-	bool is_root;               // others hang on it: they move, go and come back with it; not while it hangs on one itself
-	bool shows_owner;           // its document has the tenant as content, so that the etag covers it (registry/tags/etag.h)
-	const char *const *untagged; // members that the etag does not cover, ends with NULL; NULL: none
+	bool has_names;             // clients choose the names of its resources; else each is named by its uid
+	const struct type_rules *top; // rules of the type of the roots of its trees; NULL: of this type
+	// resources of trees depend on it: they are moved, deleted and recovered with it. A resource that is below a root
+	// itself is none
+	bool is_root;
+	// its document shows the tenant as content, so the etag covers the tenant (registry/tags/etag.h)
+	bool shows_owner;
+	const char *const *untagged; // members that the etag does not cover; ends with NULL. NULL: the etag covers all
 
-	// Checks body and brings it into its stored form: every member there, defaults filled in, values in one spelling.
-	// May ask the database (does that chassis exist?), locking what it relies on shared. OUTCOME_OK; _BAD_DOCUMENT,
-	// _FORBIDDEN, _CONFLICT, _NOT_FOUND with registry->problem, in words that name the member and what would be right.
-	// registry->privileged: an operator asks, who may set what otherwise only the service does.
+	// Checks body and brings it into its stored form: every member exists, defaults are filled in, each value has one
+	// spelling. It may query the database (does that chassis exist?), and locks what it relies on in share mode.
+	// OUTCOME_OK; OUTCOME_BAD_DOCUMENT, _FORBIDDEN, _CONFLICT or _NOT_FOUND with registry->problem, whose text names the
+	// member and says what would be right. registry->privileged: the request is an operator's, who may set members that
+	// otherwise only the service sets.
 	enum outcome (*complete)(struct draft *draft);
-	// Of a body in stored form; asks nobody.
+	// Extracts the keys of a body in its stored form. Sends no statement.
 	void (*relate)(struct pool *pool, const struct doc *body, const struct uuid *uid, struct relations *relations);
-	// May it go? Its row is locked. OUTCOME_OK, _CONFLICT, _FORBIDDEN, _BAD_REQUEST. NULL: always.
+	// Can the resource be deleted? Its row is locked. OUTCOME_OK, _CONFLICT, _FORBIDDEN or _BAD_REQUEST. NULL: always.
 	enum outcome (*may_delete)(struct registry *registry, const struct resource *resource, const struct doc *body);
-	// May it come back to that tenant, and does what it hangs on live there? Its row is locked; its root may be set anew.
-	// OUTCOME_OK, _CONFLICT. NULL: when its root lives there.
+	// Can the resource be recovered into that tenant, and is the root of its tree live there? Its row is locked; the
+	// function may set its root anew. OUTCOME_OK or _CONFLICT. NULL: it can if its root is live there.
 	enum outcome (*may_recover)(struct registry *registry, const struct resource *resource, struct str tenant,
 		const struct doc *body);
-	// Is the member of that name, at any depth of the body's member top, a secret? NULL: there are none.
-	// (null is none whatever its name.)
+	// Is the member name, at any depth below the body's member top, a secret? The value null never is one. NULL: there are
+	// no secrets.
 	bool (*is_secret)(struct str top, struct str name);
-	// Are passwords in URLs ("https://user:password@host/") secrets in the texts below the body's member top, at any depth?
-	// NULL: in none. Only beside is_secret.
+	// Are passwords in URLs ("https://user:password@host/") secrets, in texts at any depth below the body's member top?
+	// NULL: no. May only be set together with is_secret.
 	bool (*hides_url_passwords)(struct str top);
-	// Run with the resource's id by every change of its traits. NULL: nothing.
+	// The statement to run with the resource's id at each change of its traits. NULL: none.
 	struct db_call (*traits_changed)(struct pool *pool, uint64_t resource_id);
-	// Answers OUTCOME_NAME_TAKEN in words for an alias that another resource has; alias NULL: the uid is another's.
+	// Returns OUTCOME_NAME_TAKEN, with a text, because another resource has this lookup key; alias NULL: another one has
+	// the uid.
 	enum outcome (*taken)(struct registry *registry, const struct uuid *uid, const struct alias *alias);
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The type that a row names.
+// The type of a stored row, where it must exist.
 #include "base/base.h"
 
 #include "registry/type/stored_type.h"

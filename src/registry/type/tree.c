@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees of resources, of which the row's column root tells.
+// Trees of resources: the column resources.root.
 #include "base/base.h"
 
 #include "registry/type/tree.h"

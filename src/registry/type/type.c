@@ -16,8 +16,9 @@
 
 enum { BUCKETS = 1024, CUSTOM_MAX = 4096 };
 
-// Built-in types are read at the beginning, and stay. Others are read when they are asked for, and go when there are too
-// many of them, as there may be a million: between requests, since a request keeps what it was handed out.
+// A worker's cache of types. Built-in types are read at the beginning and stay. Custom types, of which there may be a million,
+// are read when they are asked for. If there are too many, all are dropped between two requests, since a request may use them
+// until its end.
 struct entry {
 	struct type type;
 	struct entry *next_id, *next_name;
@@ -147,7 +148,7 @@ static const struct type *hold_type(struct types *types, const struct sql_type *
 
 	if (entry != NULL)
 		return &entry->type;
-	budget_hold(); // these pools outlive the request
+	budget_hold(); // what goes into these pools outlives the request
 	entry = POOL_NEW(pool, struct entry);
 	entry->type = type_of_columns(types, pool, columns);
 	types->n_custom += builtin ? 0 : 1;
@@ -160,7 +161,7 @@ static const struct type *hold_type(struct types *types, const struct sql_type *
 	return &entry->type;
 }
 
-// What the running transaction made may be rolled back: then it is handed out for once.
+// If the running transaction changed types it may be rolled back: then the type lives for the request only.
 static const struct type *take_type(struct registry *registry, const struct sql_type *columns)
 {
 	if (!coherence_is_raised(registry, COHERENCE_TYPES))
@@ -232,7 +233,7 @@ enum outcome type_ensure(struct registry *registry, const struct type *like, con
 		*type = &entry->type;
 		return OUTCOME_OK;
 	}
-	// What this transaction makes may be rolled back: it is held when somebody finds it later.
+	// What this transaction inserts may be rolled back, so it is not cached now.
 	enum db_result result = sql_type_by_name_run(registry->db, registry->pool, &name, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
@@ -252,7 +253,7 @@ enum outcome type_ensure(struct registry *registry, const struct type *like, con
 
 struct str type_name(struct pool *pool, const struct type *type)
 {
-	// Bare "nodes" are bare metal's.
+	// Without a group, "nodes" are those of bare metal.
 	if (type->builtin && type->group.n == 0 && str_eq(type->plural, STR("nodes")))
 		return STR("nodes.core");
 	if (type->builtin)
@@ -293,7 +294,7 @@ const struct type *type_definitions(struct registry *registry)
 	return registry->types->definitions;
 }
 
-// ---- what is kept
+// ---- types that no definition may serve any more
 
 static bool is_kept(struct registry *registry, struct str tenant, const struct type *type)
 {
