@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many resources a tenant has, and may have.
+// The count of a tenant's resources, and its quota.
 #include "base/base.h"
 
 #include "base/pool.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deleting a resource, and with it what belongs to it: a namespace goes with all that is in it, the top of a tree with all
-// that hangs on it. What has finalizers is only marked, and goes when the last of them is gone.
+// Deletes a resource with what belongs to it: a namespace with its content, the root of a tree with all that depends on it. A
+// resource with finalizers is only marked, and is deleted once the last of them is gone.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -18,7 +18,7 @@ static enum outcome fail_locked(struct registry *registry, const struct resource
 		what, STR_ARG(resource->name));
 }
 
-// Asks the type whether it may go.
+// Asks the rules of the type whether the resource may be deleted.
 static enum outcome check_rules(struct registry *registry, const struct resource *resource)
 {
 	const struct type_rules *rules = resource->type->rules;
@@ -28,7 +28,7 @@ static enum outcome check_rules(struct registry *registry, const struct resource
 	return rules->may_delete(registry, resource, resource_body_doc(registry->pool, resource));
 }
 
-// What goes along with a resource, or NULL: nothing can.
+// Which resources are deleted along with this one: the content of a namespace, or a tree. NULL: none can be.
 static const enum sql_content *content_kind(struct registry *registry, const struct resource *resource)
 {
 	static const enum sql_content of_namespace = SQL_CONTENT_NAMESPACE, of_tree = SQL_CONTENT_TREE;
@@ -38,7 +38,7 @@ static const enum sql_content *content_kind(struct registry *registry, const str
 	return resource_is_top(resource) ? &of_tree : NULL;
 }
 
-// Deletes what goes along with the resource, unless any of that is locked. *n: how many that were.
+// Deletes what belongs to the resource, unless some of it is locked. *n: how many resources that were.
 static enum outcome delete_along(struct registry *registry, struct resource *resource, uint64_t *n)
 {
 	const enum sql_content *kind = content_kind(registry, resource);
@@ -65,7 +65,7 @@ static enum outcome delete_along(struct registry *registry, struct resource *res
 	*n = sum->n;
 	if (*n == 0)
 		return OUTCOME_OK;
-	// All of a deletion has one time, which is not before the last change of any of it.
+	// All resources of a deletion have the same time, which must not be before the last change of any of them.
 	registry_stamp_after(registry, sum->last_change_at);
 	resource->deleted_us = registry->stamp_us;
 	resource->purge_us = registry->stamp_us + retention_us(registry);
@@ -96,7 +96,7 @@ struct sql_deletion deletion_of(struct registry *registry, const struct resource
 	};
 }
 
-// The lookup keys of what this request has deleted are free for others.
+// Other resources may take the lookup keys of the deleted resources.
 static struct db_call free_lookup_keys_call(struct registry *registry, const struct resource *resource)
 {
 	const struct sql_deletion_free_lookup_keys in = {
@@ -138,7 +138,8 @@ static bool mentions_finalizers(struct str text)
 	return memmem(text.p, text.n, "\"finalizers\"", 12) != NULL;
 }
 
-// In spec, a namespace has finalizers as well. "kubernetes" is that of who empties it: the registry itself.
+// A namespace also has finalizers in spec. "kubernetes" stands for the controller that empties the namespace, which is the
+// registry itself.
 static bool has_space_finalizers(struct pool *pool, const struct resource *resource)
 {
 	const struct doc *spec, *list;
@@ -167,7 +168,7 @@ bool has_finalizers(struct registry *registry, const struct resource *resource)
 	       doc_kind(list) == DOC_ARRAY && doc_length(list) > 0;
 }
 
-// Deletes nothing yet.
+// Only sets doomed_us: nothing is deleted yet.
 enum outcome mark_for_deletion(struct registry *registry, struct resource *resource)
 {
 	const struct resource before = *resource;
@@ -197,7 +198,7 @@ enum outcome mark_for_deletion(struct registry *registry, struct resource *resou
 	return OUTCOME_ACCEPTED;
 }
 
-// The content of a namespace that stays for now went without it: it comes back by itself.
+// The namespace itself stays for now. Its content was deleted without it, so it is recovered without it.
 static enum outcome account_for_content(struct registry *registry, const struct resource *space, uint64_t n)
 {
 	struct db_call calls[] = {
@@ -238,7 +239,7 @@ enum outcome carry_out_deletion(struct registry *registry, struct resource *reso
 	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
 }
 
-// Deletes what is locked.
+// Deletes a locked resource if precondition, locks and rules allow it.
 static enum outcome delete_held(struct registry *registry, const struct held_tenant *held, struct guard guard,
 	struct resource *resource)
 {

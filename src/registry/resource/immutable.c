@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of an object never changes, whichever dialect writes it: as its type's file says (types/common/parts.h, check_kept).
+// The immutable fields of config maps, secrets and pods, the same in every dialect: the data of an object with "immutable":
+// true, the type of a secret, and most of a pod's spec. Rules and texts are those of Kubernetes (ValidatePodUpdate() and its
+// like).
 #include "base/base.h"
 
 #include "base/pool.h"

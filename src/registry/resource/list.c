@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of resources, a page at a time. What a page has is asked first, of an index: which resources, how large each is and
-// which change was its last. A page is bounded by its bytes as well, since a thousand documents of a megabyte each would be
-// more than a worker may hold; and what the worker remembers as it still is need not be read. Only then come the documents.
+// Lists of resources, a page at a time. First the index is asked which resources the page has, with the size and the last
+// change of each. A page is bounded by bytes, too, since a thousand documents of a megabyte each would be more than a worker
+// may hold. Resources that the cache has as of that change are not read again. Only then the missing documents are read.
 #include "base/base.h"
 
 #include "base/clock.h"
@@ -16,9 +16,9 @@
 
 enum { PAGE_MAX_BYTES = 4 << 20 };
 
-// What is asked, with the statement that asks for it.
+// The page's statement and its parameters.
 struct page {
-	bool of_all; // tenants
+	bool of_all; // of all tenants
 	enum sql_listed listed;
 	struct sql_list_page in;
 };
@@ -47,7 +47,7 @@ static enum outcome deleted_page(struct registry *registry, const struct resourc
 	struct uuid *after = POOL_NEW(registry->pool, struct uuid);
 	size_t slash = str_find(query->marker, '/', 0);
 
-	// The uid alone would not do: a resource made anew with it may have been deleted, too.
+	// The uid alone is not enough: a resource with the same uid may have been created and deleted again.
 	if (query->marker.p != NULL &&
 		!(uuid_parse(str_part(query->marker, 0, slash), after) && slash < query->marker.n &&
 			str_to_u64(str_part(query->marker, slash + 1, query->marker.n), &page->in.after_changed)))
@@ -118,7 +118,7 @@ size_t page_fitting(const uint64_t *bytes, size_t n, uint64_t limit)
 	return fitting;
 }
 
-// Why is a list empty? Because its namespace is not there, or because there is nothing in it.
+// If a list is empty: OUTCOME_OK if its namespace exists, else OUTCOME_NOT_FOUND.
 static enum outcome explain_empty(struct registry *registry, const struct resource_query *query)
 {
 	struct db_rows rows;
@@ -138,13 +138,14 @@ static enum outcome explain_empty(struct registry *registry, const struct resour
 
 // ---- what a page has: its index
 
-// The resources that a page could have, in its order: as many as were asked for, and one more if there are more.
+// The resources that the page may have, in order: as many as were asked for, and one more if there are more.
 struct index {
 	const struct page_item *items;
 	size_t n;
 };
 
-// Who asks for the newest change has asked for the horizon (horizon.h), from which on a page can be compared.
+// May the page be cached? It is compared by the horizon later, which the caller has asked for only if it wants the newest
+// change.
 static bool is_memorable(const struct registry *registry, const struct resource_query *query)
 {
 	return query->newest != NULL && !query->all_tenants && !query->deleted && query->traits == NULL &&
@@ -163,14 +164,14 @@ static struct page_key key_of(const struct resource_query *query)
 	};
 }
 
-// The log has all that came after the page, and none of it is of this tenant.
+// Does the log still have every change after the page was read, and none of them is of this tenant?
 static bool is_unchanged(const struct known_page *page, const struct sql_list_since_row *since)
 {
 	return since->id == page->tenant_id && since->changed == 0 && since->oldest <= page->complete + 1 &&
 	       since->newest >= page->complete;
 }
 
-// *known: the page was remembered and nothing has changed since.
+// *known: the page was cached, and no change since then concerns the tenant.
 static enum outcome recall_index(struct registry *registry, const struct resource_query *query, struct index *index,
 	bool *known)
 {
@@ -202,7 +203,7 @@ static enum outcome recall_index(struct registry *registry, const struct resourc
 	pages_tell(registry->pages, *known);
 	if (!*known)
 		return OUTCOME_OK;
-	// The page itself lasts only until the next one is kept.
+	// The cached page itself is only valid until the next pages_keep().
 	struct page_item *items = POOL_ARRAY(registry->pool, struct page_item, page->n);
 	memcpy(items, page->items, page->n * sizeof(*items));
 	*index = (struct index){ items, page->n };
@@ -225,7 +226,7 @@ static struct index index_of_rows(struct pool *pool, const struct page *page, co
 	return (struct index){ items, rows->n };
 }
 
-// OUTCOME_OK: the tenant lives; *id is its.
+// OUTCOME_OK: the tenant is active, and *id is its id.
 static enum outcome check_tenant(struct registry *registry, const struct resource_query *query,
 	const struct db_rows *rows, uint64_t *id)
 {
@@ -238,7 +239,7 @@ static enum outcome check_tenant(struct registry *registry, const struct resourc
 	return OUTCOME_OK;
 }
 
-// The tenant's state and what the page could have; in most cases that is all that is read.
+// Reads the state of the tenant and the index. Usually nothing else needs to be read.
 static enum outcome read_index(struct registry *registry, const struct resource_query *query, const struct page *page,
 	struct index *index)
 {
@@ -261,7 +262,7 @@ static enum outcome read_index(struct registry *registry, const struct resource_
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	*index = index_of_rows(registry->pool, page, &calls[1].rows);
-	// complete: how far the log was known to be so before the page was read.
+	// complete is the horizon from before the page was read: the page shows every change up to it.
 	if (index->n > 0 && complete > 0 && is_memorable(registry, query)) {
 		const struct page_key key = key_of(query);
 		const struct known_page known = { tenant_id, complete, index->n, index->items };
@@ -270,9 +271,9 @@ static enum outcome read_index(struct registry *registry, const struct resource_
 	return OUTCOME_OK;
 }
 
-// ---- remembered resources
+// ---- cached resources
 
-// Those of the page that were not. *same is false: one of them is no longer what the index said.
+// Reads the n resources of the page that were not cached. *same is false if one of them has changed since the index was read.
 static enum outcome read_missing(struct registry *registry, const struct resource_query *query, const struct page_item *items,
 	const size_t *missing, size_t n, struct resource *list, bool *same)
 {
@@ -299,8 +300,8 @@ static enum outcome read_missing(struct registry *registry, const struct resourc
 	return OUTCOME_OK;
 }
 
-// The first n of the page from memory, but for a few that are read one by one. *done: so it is, all of them as they stood
-// together when the index was read; else as if nothing had been tried.
+// Takes the first n resources of the page from the cache, and reads a few missing ones one by one. *done: the list is complete,
+// and all are as of the moment when the index was read. Else the caller reads the whole page.
 static enum outcome remember_page(struct registry *registry, const struct resource_query *query,
 	const struct page_item *items, size_t n, struct resource **list, bool *done)
 {
@@ -325,7 +326,8 @@ static enum outcome remember_page(struct registry *registry, const struct resour
 
 // ---- the page
 
-// Where all fit, what others add meanwhile must not push out the last: then there is one more than a page may have.
+// If the page is not cut, one more document is read than fits: what others insert meanwhile must not push out the last one
+// unnoticed.
 static enum outcome read_page(struct registry *registry, const struct resource_query *query, struct page *page,
 	size_t fit, bool cut, struct resource **list, size_t *n, bool *more)
 {
@@ -407,7 +409,7 @@ struct str resource_marker(struct pool *pool, const struct resource_query *query
 	return last->name;
 }
 
-// Whoever goes through many pages gives each a pool of its own, and takes it back.
+// A caller that reads many pages passes a pool of its own, and clears it after each page.
 enum outcome resource_list(struct registry *registry, const struct resource_query *query, struct resource **list,
 	size_t *n, bool *more)
 {

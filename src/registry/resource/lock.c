@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a writer locks: the tenant and the namespace shared, the resource's row exclusive, found by its address or by what
-// it is.
+// The locks of a writer: tenant and namespace in share mode, the resource's row exclusively. The resource is found by its
+// address, or by its uid or a lookup key.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -107,7 +107,7 @@ enum outcome refuse_missing(struct registry *registry, const struct address *add
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	db_txn_again(registry->db); // it came while we looked
+	db_txn_again(registry->db); // it was created between the two statements
 	return OUTCOME_UNAVAILABLE;
 }
 
@@ -139,13 +139,13 @@ enum outcome lock_address(struct registry *registry, const struct address *addre
 	*resource = resource_of_columns(registry, &row->r);
 	resource->tenant = address->tenant;
 	registry_stamp_after(registry, row->last_change_at);
-	recall_forget(registry->recall, resource->id); // it is about to change
+	recall_forget(registry->recall, resource->id); // the cached copy is about to become stale
 	return OUTCOME_OK;
 }
 
-// ---- by what it is
+// ---- by uid or lookup key
 
-// A large move is told by the names of its tenants; which one has it may not be known yet.
+// take_locks() recognizes a large move by the names of its tenants, and the resource's tenant may not be known yet.
 static enum outcome name_tenant(struct registry *registry, const struct ident *ident, struct str *tenant)
 {
 	struct resource resource;
@@ -171,7 +171,7 @@ static bool still_has_alias(struct registry *registry, const struct ident *ident
 	return false;
 }
 
-// Between the look-up and the locks it may have been moved or renamed.
+// Is it still the resource that was asked for? Between the look-up and the locks it may have been moved or renamed.
 static bool still_meant(struct registry *registry, const struct ident *ident, const struct held_tenant *held,
 	const struct resource *resource)
 {

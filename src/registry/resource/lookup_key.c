@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a resource is found by besides its address: rows kept in step with the body by every write.
+// Lookup keys: second names of resources, in a table of their own, which every write keeps equal to the body.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -15,7 +15,7 @@ static const struct alias *of_kind(const struct relations *relations, const char
 	return NULL;
 }
 
-// Values that are given up come first, so that one that changes its kind is free by then.
+// Keys that the resource gives up are deleted first, so that a value may change its kind.
 size_t alias_calls(struct registry *registry, const struct resource *resource, const struct relations *before,
 	const struct relations *after, struct db_call *calls, const struct alias **of)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bringing back exactly what one deletion took: a resource alone, a namespace with all that was in it, or the top of a tree
-// with all that hung on it; if its names, uids and lookup keys are still free.
+// Recovers exactly what one deletion took: a resource alone, a namespace with its content, or the root of a tree with all that
+// depended on it, provided that names, uids and lookup keys are still free.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -15,9 +15,9 @@
 #include "sql/deletions.h"
 
 struct deletion {
-	struct resource resource; // the one that was asked for
-	struct sql_deletion of;   // selects it, and what went with it
-	uint64_t n;               // how many resources these are
+	struct resource resource; // the one whose deletion was requested
+	struct sql_deletion of;   // selects the rows of that deletion
+	uint64_t n;               // how many resources the deletion took
 };
 
 static enum outcome find_deleted(struct registry *registry, const struct address *address, const struct uuid *uid,
@@ -37,7 +37,8 @@ static enum outcome find_deleted(struct registry *registry, const struct address
 	};
 	size_t n = address->type->namespaced ? 3 : 2;
 	struct db_call *own = &calls[n];
-	// What lives there may be about to be deleted: then that is what comes back.
+	// If a resource lives there, a transaction may be deleting it right now: its lock makes this one wait, and then that
+	// one is recovered.
 	calls[n - 1] = lock_resource_call(registry, address);
 	*own = sql_deletion_lock_call(registry->pool, uid != NULL ? SQL_DELETED_UID : SQL_DELETED_LAST, &in);
 	enum outcome outcome = take_locks(registry, &address->tenant, 1, calls, n + 1);
@@ -63,7 +64,7 @@ static enum outcome find_deleted(struct registry *registry, const struct address
 	return OUTCOME_OK;
 }
 
-// What belongs to another resource needs that one, here.
+// A resource of a tree can only be recovered if its root is live in the same tenant.
 static enum outcome check_root(struct registry *registry, const struct resource *resource, struct str tenant)
 {
 	struct pool *pool = registry->pool;
@@ -98,7 +99,7 @@ static enum outcome fail_taken(struct registry *registry)
 		"another resource has that name by now: delete or move it, then recover");
 }
 
-// Something that is to come back has a successor, with its uid or a lookup key of it: tells so in the words of its type.
+// Another resource has the uid or a lookup key of one that is to be recovered. The text is that of the type.
 static enum outcome fail_successor(struct registry *registry, const struct type *type, struct str uid_bytes,
 	const struct alias *alias)
 {
@@ -138,7 +139,7 @@ static enum outcome explain_taken_uid(struct registry *registry, const struct de
 	return fail_successor(registry, type_of_resource(registry, 0, row->type_id), row->uid, NULL);
 }
 
-// Refuses what would point at something that is gone: nobody looked after it once the pointing resource was deleted.
+// Refuses to recover a resource that refers to a deleted one: after the deletion, nothing kept the target.
 static enum outcome check_targets(struct registry *registry, const struct db_rows *rows)
 {
 	if (rows->n == 0)
@@ -152,7 +153,7 @@ static enum outcome check_targets(struct registry *registry, const struct db_row
 		STR_ARG(row->kind), STR_ARG(path), STR_ARG(row->target));
 }
 
-// Counts what is to come back, and takes its lookup keys and names.
+// Counts the resources of the deletion, and takes their lookup keys and names. Fails if one is taken.
 static enum outcome claim(struct registry *registry, struct deletion *deletion)
 {
 	struct pool *pool = registry->pool;

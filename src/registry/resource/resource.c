@@ -85,7 +85,7 @@ static enum outcome fail_deleted(struct registry *registry, const struct address
 		STR_ARG(path));
 }
 
-// The row a forward leads to.
+// The answer for a forward, whose moved resource is resource.
 static enum outcome follow(struct registry *registry, const struct address *address,
 	const struct sql_resource_elsewhere_row *row, const struct resource *resource)
 {
@@ -182,7 +182,7 @@ static enum outcome read_at_address(struct registry *registry, const struct addr
 	return OUTCOME_OK;
 }
 
-// *found: it was remembered, and is still so.
+// *found: the resource was cached, and the database confirms that it has not changed since.
 static enum outcome recall(struct registry *registry, const struct address *address, struct resource *resource, bool *found)
 {
 	struct db_rows rows;
@@ -242,3 +242,4 @@ enum outcome resource_find(struct registry *registry, const struct ident *ident,
 	registry_concerns(registry, resource->tenant);
 	return OUTCOME_OK;
 }
+ // Reads a resource at its address, or finds out where it went.

@@ -6,60 +6,66 @@
 #include "registry/core/model.h"
 #include "registry/trait/trait.h"
 
-// OUTCOME_OK. _NOT_FOUND. _GONE: it, its tenant or what its forward leads to is deleted and recoverable; *resource has
-// purge_us and tenant. _MOVED: it lives elsewhere; *resource is what lives there, and the caller decides who may know.
+// Reads the live resource at the address. OUTCOME_OK. OUTCOME_NOT_FOUND. OUTCOME_GONE: the resource, its tenant, or the
+// resource that a forward there names, is deleted but recoverable; *resource has purge_us and tenant. OUTCOME_MOVED: it has
+// moved; *resource is the moved one, and the caller decides who may be told where.
 enum outcome resource_get(struct registry *registry, const struct address *address, struct resource *resource);
 
-// Creates or changes. A write that changes nothing keeps revision and etag and leaves no change row.
-// OUTCOME_CREATED, _OK, _STALE, _PRECONDITION_REQUIRED, _NOT_FOUND (no tenant or namespace; nothing there and !creates;
-// of a custom type: no definition answers for the tenant), _GONE, _MOVED (as resource_get, when !creates), _OVER_QUOTA,
-// _BAD_DOCUMENT (problem's causes: what the type's rules or schema miss), or what apply says. *resource is as it stands
-// after the write. A doomed one whose finalizers the write has emptied is deleted: OUTCOME_OK with deleted_us. _FORBIDDEN:
-// a new one in a namespace that is doomed.
-// An optimistic writer compares current->changed in apply and answers OUTCOME_CONFLICT.
+// Creates or changes the resource at the address. A write that changes nothing keeps revision and etag and leaves no change
+// row. *resource is the resource after the write. Returns
+//   OUTCOME_CREATED, _OK       done; _OK with deleted_us: its deletion waited for finalizers, which this write has removed
+//   _STALE, _PRECONDITION_REQUIRED
+//   _NOT_FOUND                 no such tenant or namespace; nothing there and !creates; no definition serves the custom type
+//   _GONE, _MOVED              as resource_get(), if !creates
+//   _FORBIDDEN                 new, but its namespace or tenant is being deleted
+//   _OVER_QUOTA
+//   _BAD_DOCUMENT              against the type's rules or schema; the problem has causes
+// or what edit->apply returns. A writer that compares a resourceVersion does so in apply, with current->changed, and returns
+// OUTCOME_CONFLICT there.
 enum outcome resource_write(struct registry *registry, const struct address *address, const struct edit *edit,
 	struct guard guard, struct resource *resource);
 
-// Deletes, recoverably; a namespace with all that is in it, once the finalizers of that are gone, too. What has finalizers of its own
-// (metadata.finalizers, names of who has to clean up first; a namespace's spec.finalizers too, but for "kubernetes", who is
-// nobody here) is only marked doomed, which is a change: it goes with the
-// write that empties them. OUTCOME_NO_CONTENT, _ACCEPTED (it waits for its finalizers; *resource as it stands), _STALE,
-// _PRECONDITION_REQUIRED, _NOT_FOUND, _GONE, _MOVED, _LOCKED, _CONFLICT (the namespace "default").
+// Deletes the resource so that it can be recovered. A namespace is deleted with its content, the root of a tree with all that
+// depends on it. A resource with finalizers (metadata.finalizers: names of those that must clean up first; of a namespace also
+// spec.finalizers, except "kubernetes") is only marked, which is a change; the write that removes the last finalizer deletes
+// it. A namespace also waits for the finalizers of its content. OUTCOME_NO_CONTENT, _ACCEPTED (it waits; *resource is the
+// marked one), _STALE, _PRECONDITION_REQUIRED, _NOT_FOUND, _GONE, _MOVED, _LOCKED, _CONFLICT (the namespace "default").
 enum outcome resource_delete(struct registry *registry, const struct address *address, struct guard guard,
 	struct resource *resource);
 
-// Brings back what was deleted last at that address, or the one of that uid, together with what was deleted with it.
-// The guard is asked about the etag it was deleted with. OUTCOME_NO_CONTENT, _STALE, _NOT_FOUND, _NAME_TAKEN,
-// _OVER_QUOTA, _CONFLICT (its namespace is gone).
+// Recovers the resource that was deleted last at that address, or the one with that uid, together with what was deleted with
+// it. The guard checks the etag from before the deletion. OUTCOME_NO_CONTENT, _STALE, _NOT_FOUND, _NAME_TAKEN, _OVER_QUOTA,
+// _CONFLICT (its namespace, or the root of its tree, is not live).
 enum outcome resource_recover(struct registry *registry, const struct address *address, const struct uuid *uid,
 	struct guard guard);
 
-// ---- by what it is, wherever it stands: for types whose resources have their uid as name (type->rules)
+// ---- by uid or lookup key, wherever the resource is: for types whose resources are named by their uid (type->rules)
 
-// OUTCOME_OK, _NOT_FOUND (also: another tenant's, or that tenant is deleted).
+// OUTCOME_OK; OUTCOME_NOT_FOUND, also if it belongs to another tenant than ident says, or to a deleted one.
 enum outcome resource_find(struct registry *registry, const struct ident *ident, struct resource *resource);
-// Changes what is there; edit->creates does not count. OUTCOME_OK, _NOT_FOUND, _STALE, _PRECONDITION_REQUIRED,
-// _NAME_TAKEN, or what apply or the type's rules say. Locks in one round trip, writes in another.
+// Changes an existing resource; edit->creates is ignored. OUTCOME_OK, _NOT_FOUND, _STALE, _PRECONDITION_REQUIRED, _NAME_TAKEN,
+// or what edit->apply or the type's rules return. One round trip for the locks, another for the writes.
 enum outcome resource_change(struct registry *registry, const struct ident *ident, const struct edit *edit,
 	struct guard guard, struct resource *resource);
-// Deletes it, recoverably, with what hangs on it. Outcomes as resource_delete, less _GONE and _MOVED.
+// Deletes it so that it can be recovered, with all that depends on it. Outcomes as resource_delete(), except _GONE and _MOVED.
 enum outcome resource_remove(struct registry *registry, const struct ident *ident, struct guard guard,
 	struct resource *resource);
-// Changes it and gives it, with what hangs on it, to another tenant: one transaction, by the same way as a move. It gets a
-// new etag. OUTCOME_OK, _BLOCKED (problem's causes), _GONE (that tenant is deleted), _BAD_PARAMETER (no name of a tenant),
-// _BAD_DOCUMENT (there is no such tenant, and it may not be made), or as resource_change. dest may be the tenant it has.
+// Changes the resource and gives it, with all that depends on it, to another tenant, in one transaction and with the rules of a
+// move. It gets a new etag. OUTCOME_OK; _BLOCKED (the problem has blockers); _GONE: that tenant is deleted; _BAD_PARAMETER: not
+// a valid name of a tenant; _BAD_DOCUMENT: there is no such tenant and it may not be created; or as resource_change(). dest may
+// be the present owner.
 struct gift {
 	struct str dest; // the name of a tenant
-	bool may_make;   // it is made where there is none of that name
-	bool made;       // told: it was
+	bool may_make;   // create the tenant if there is none of that name
+	bool made;       // out: it was created
 };
 enum outcome resource_give(struct registry *registry, const struct ident *ident, struct gift *gift, const struct edit *edit,
 	struct guard guard, struct resource *resource);
 
-// What a search asks of a member of the body.
+// What a search requires of a member of the body.
 enum search_test {
-	SEARCH_IS,       // a string (bytes for bytes)
-	SEARCH_CONTAINS, // a string that has value in it
+	SEARCH_IS,       // it is this string, byte for byte
+	SEARCH_CONTAINS, // it is a string that contains value
 	SEARCH_TRUE, SEARCH_FALSE,
 	SEARCH_NULL, SEARCH_NOT_NULL,
 };
@@ -71,45 +77,47 @@ struct search_condition {
 };
 struct resource_search {
 	const struct type *type;
-	struct str tenant;        // p NULL: anybody's
-	const struct uuid *root;  // in this tree; NULL: anywhere
-	const char *alias_kind;   // that have an alias of this kind beginning with alias_prefix; NULL: any
+	struct str tenant;        // p NULL: any tenant's
+	const struct uuid *root;  // only resources in the tree with this root; NULL: any
+	const char *alias_kind;   // only resources with a lookup key of this kind that begins with alias_prefix; NULL: any
 	struct str alias_prefix;
-	struct search_condition conditions[SEARCH_MAX_CONDITIONS]; // all hold
+	struct search_condition conditions[SEARCH_MAX_CONDITIONS]; // all must hold
 	size_t n_conditions;
-	const char *sort;         // NULL: in order of creation; "uuid", "created_at", "updated_at", "owner" or a member, nulls first
+	// NULL: by creation; else "uuid", "created_at", "updated_at", "owner" or a member of the body; nulls come first
+	const char *sort;
 	bool descending;
-	const struct uuid *marker; // those behind it; NULL: from the first
+	const struct uuid *marker; // only what comes after this resource; NULL: from the first
 	uint64_t limit;
 };
-// Live resources of active tenants. A page may have less than limit when its documents are large; *more tells.
-// OUTCOME_OK, _NOT_FOUND (the marker is none of this type and tenant).
+// Returns a page of live resources of active tenants. It may have less than limit resources if their documents are large;
+// *more: there are more. OUTCOME_OK; OUTCOME_NOT_FOUND: the marker is no resource of this type and tenant.
 enum outcome resource_search(struct registry *registry, const struct resource_search *search, struct resource **list,
 	size_t *n, bool *more);
 
 struct resource_query {
 	struct str tenant;
-	bool all_tenants;  // every active tenant's, in order of creation; the rest but limit and marker (an id) doesn't count
+	bool all_tenants;  // of every active tenant, by creation; then only type, limit and marker (an id) count
 	const struct type *type;
-	bool all_spaces;   // of a namespaced type: every namespace
+	bool all_spaces;   // namespaced types: of every namespace
 	struct str space;
-	bool deleted;      // those that can be recovered, by age
-	// p NULL: from the first. A name; "namespace/name" with all_spaces; as resource_marker has it with deleted, all_tenants
+	bool deleted;      // recoverable ones instead of live ones, by the time of their deletion
+	// Where the last page ended: a name; with all_spaces "namespace/name"; with deleted or all_tenants a resource_marker().
+	// p NULL: from the first.
 	struct str marker;
 	uint64_t limit;
-	const struct trait_filter *traits; // trait.h; NULL: any. Not with deleted
-	struct pool *pool; // where the list and its texts are made; NULL: in the request's
-	uint64_t *newest; // gets what horizon_read says to be newest right behind the reading; NULL: it is not asked
+	const struct trait_filter *traits; // trait.h; NULL: any. Not together with deleted
+	struct pool *pool; // the pool for the list and its texts; NULL: the request's
+	uint64_t *newest; // out: the newest change id as of the reading, as horizon_read() returns it; NULL: not wanted
 };
-// In byte order of (namespace, name). A page may have less than limit when its documents are large; *more tells.
-// OUTCOME_OK, _NOT_FOUND (no tenant or namespace), _GONE (tenant), _BAD_PARAMETER
-// (marker, unknown traits).
+// Returns a page in byte order of (namespace, name). It may have less than limit resources if their documents are large; *more:
+// there are more. OUTCOME_OK; _NOT_FOUND: no such tenant or namespace; _GONE: the tenant is deleted; _BAD_PARAMETER: the
+// marker, or unknown traits.
 enum outcome resource_list(struct registry *registry, const struct resource_query *query, struct resource **list,
 	size_t *n, bool *more);
-// The marker that continues behind this item.
+// The marker of the page that follows the resource last.
 struct str resource_marker(struct pool *pool, const struct resource_query *query, const struct resource *last);
 
-// "namespaces/default/configmaps/c1", "persistentvolumes/pv1": as move actions name resources (ids not encoded).
+// "namespaces/default/configmaps/c1", "persistentvolumes/pv1": how move actions name resources. Not percent-encoded.
 struct str resource_path(struct pool *pool, const struct type *type, struct str space, struct str name);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searching resources of a type, a page at a time: by whose they are, by tree, by alias, by members of their bodies; in order
-// of creation or by a member. Which ones and how large is asked first, and then the documents of as many as fit.
+// Searches for resources of a type, a page at a time: by tenant, tree, lookup key and members of their bodies, in order of
+// creation or of a member. First the ids and sizes are read, then the documents of as many as fit into a page.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -8,7 +8,7 @@
 #include "registry/type/tree.h"
 #include "sql/searches.h"
 
-// Text of any characters as part of a pattern.
+// Adds text to a pattern of LIKE so that each of its characters stands for itself.
 static void add_escaped(struct buf *pattern, struct str text)
 {
 	for (size_t i = 0; i < text.n; i++) {
@@ -33,7 +33,7 @@ static struct str json_path(struct pool *pool, const char *member)
 	return str_printf(pool, "$.%s", member);
 }
 
-// The kinds of terms, as searches.sql has them.
+// The kinds of terms in sql/statements/searches.sql.
 enum { TERM_LIKE = 1, TERM_WORD = 2 };
 
 static struct sql_search_term term_of(struct pool *pool, const struct search_condition *condition)
@@ -66,7 +66,7 @@ static struct sql_search_term term_of(struct pool *pool, const struct search_con
 	return term;
 }
 
-// What is sorted by, as searches.sql numbers it: one of these, or else (0) the member of the body at *path.
+// The number of the sort key in searches.sql: 1 to 4 for a column, 0 for the member of the body at *path.
 static uint64_t sort_of(struct pool *pool, const char *sort, struct str *path)
 {
 	static const char *const columns[] = { "uuid", "created_at", "updated_at", "owner" };
@@ -81,7 +81,7 @@ static uint64_t sort_of(struct pool *pool, const char *sort, struct str *path)
 
 // ---- the page
 
-// Where the page before this one ended: the id, and the key, which may be NULL.
+// Where the last page ended: the id and the sort key, which may be NULL.
 static enum outcome find_marker(struct registry *registry, const struct resource_search *search,
 	struct sql_search_page *page)
 {
@@ -121,7 +121,7 @@ static enum sql_search_order order_of(const struct resource_search *search)
 	return search->descending ? SQL_SEARCH_ORDER_KEY_DOWN : SQL_SEARCH_ORDER_KEY;
 }
 
-// (id, bytes) of what the page could have, and of one more.
+// Reads id and size of the resources that the page may have, and of one more.
 static enum outcome measure(struct registry *registry, const struct resource_search *search, struct db_rows *sizes)
 {
 	struct pool *pool = registry->pool;
@@ -154,7 +154,7 @@ static enum outcome measure(struct registry *registry, const struct resource_sea
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-// The ids of the first that make a page, as JSON; *n of them.
+// The ids of the first resources that fit into a page, as a JSON array; *n: how many.
 static struct str page_ids(struct pool *pool, const struct db_rows *sizes, uint64_t limit, size_t *n)
 {
 	uint64_t *bytes = POOL_ARRAY(pool, uint64_t, sizes->n);
@@ -171,7 +171,7 @@ static struct str page_ids(struct pool *pool, const struct db_rows *sizes, uint6
 	return buf_str(&list);
 }
 
-// Puts the documents into their places. What has left since its size was asked leaves no gap.
+// Puts the documents into their places. A resource that was deleted since its size was read leaves no gap.
 static size_t place(struct registry *registry, const struct db_rows *rows, struct resource *list, size_t n)
 {
 	size_t placed = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets in bodies: masked wherever a body is shown; what comes back masked stands for what is stored.
+// Secrets in bodies: masks them for showing, and replaces masks in what clients send by the stored secrets.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -12,7 +12,7 @@ static bool is_mask(const struct doc *value)
 	return doc_kind(value) == DOC_STRING && str_eq(doc_string(value), STR(SECRET_MASK));
 }
 
-// null keeps nothing secret.
+// The value null is never a secret.
 static bool is_secret(const struct type_rules *rules, struct str top, struct str name, const struct doc *value)
 {
 	return value != NULL && rules->is_secret(top, name);
@@ -27,8 +27,8 @@ static size_t find_any(struct str text, const char *ends, size_t from)
 	return from;
 }
 
-// Finds the next "scheme://user:password@host" from there on; its password is *password. False: there is none.
-// from: where to look on. The authority ends at "/", "?", "#" or a blank, its user information at the last "@" (RFC 3986, 3.2).
+// Finds the next "scheme://user:password@host" in text at *from or behind. True: *password is its password, and *from is where
+// to go on. The authority ends at "/", "?", "#" or a blank, its user information at the last "@" (RFC 3986, 3.2).
 static bool next_url_password(struct str text, size_t *from, struct str *password)
 {
 	for (size_t at = *from; at + 3 <= text.n; at++) {
@@ -47,7 +47,7 @@ static bool next_url_password(struct str text, size_t *from, struct str *passwor
 	return false;
 }
 
-// Is there a password in a URL of the text; if masks_only, one that is the mask?
+// Does a URL in the text have a password; if masks_only, one that is the mask?
 static bool holds_url_password(struct str text, bool masks_only)
 {
 	struct str password;
@@ -84,7 +84,7 @@ static bool hides_in(const struct type_rules *rules, struct str top, const struc
 
 // ---- looking
 
-// Is there a secret in a member of the body, at any depth; if masks_only, one that is a mask?
+// Is there a secret in this member of the body, at any depth; if masks_only, one that is a mask?
 static bool holds_secret(const struct type_rules *rules, struct str top, const struct doc *value, bool masks_only)
 {
 	if (hides_in(rules, top, value))
@@ -164,7 +164,7 @@ struct str resource_shown(struct pool *pool, const struct resource *resource)
 	return buf_str(&text);
 }
 
-// ---- taking masks back
+// ---- replacing masks by what is stored
 
 static enum outcome fail_masked(struct draft *draft, struct str top)
 {
@@ -200,8 +200,8 @@ static enum outcome restored_object(struct draft *draft, struct str top, const s
 	return outcome;
 }
 
-// Elements have no name to know them by: one that has masks has to be, but for them, what stood at its place, in an
-// array of the same length. Else the secret of a neighbour could slip into it.
+// Elements of an array have no names. So an element with masks must otherwise be equal to the stored element in the same place,
+// in an array of the same length. Else the secret of a neighbour could get into it.
 static enum outcome restored_array(struct draft *draft, struct str top, const struct doc *value, const struct doc *was,
 	struct doc **result)
 {
@@ -220,7 +220,7 @@ static enum outcome restored_array(struct draft *draft, struct str top, const st
 	return OUTCOME_OK;
 }
 
-// A text with masks in its URLs has to be, but for them, what stood at its place.
+// A text with masks in its URLs must otherwise be equal to the stored text in the same place.
 static enum outcome restored_text(struct draft *draft, struct str top, const struct doc *value, const struct doc *was,
 	struct doc **result)
 {
@@ -234,7 +234,7 @@ static enum outcome restored_text(struct draft *draft, struct str top, const str
 	return OUTCOME_OK;
 }
 
-// The value with what is stored in the place of each mask; was: what is stored, NULL where nothing is.
+// Copies the value, with each mask replaced by the stored secret. was: the stored value in this place, NULL: there is none.
 static enum outcome restored(struct draft *draft, struct str top, const struct doc *value, const struct doc *was,
 	struct doc **result)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a namespace ends whose content has finalizers. What has none goes at once; what has some is only marked, and so is the
-// namespace, whose conditions tell what it waits for; it goes in the transaction in which the last of that goes.
+// Deletes namespaces whose content has finalizers. Content without finalizers is deleted at once. Content with finalizers is
+// marked, and so is the namespace, whose conditions say what it waits for. The transaction that deletes the last of the content
+// deletes the namespace.
 #include "base/base.h"
 
 #include "base/buf.h"
@@ -13,10 +14,11 @@
 #include "repr/json/doc.h"
 #include "sql/namespace_ends.h"
 
-// Named finalizers are counted in so many objects; the counts of objects are exact.
+// The conditions count finalizers in at most METAS_MAX resources, under at most NAMES_MAX names. Their counts of resources are
+// exact.
 enum { METAS_MAX = 1000, NAMES_MAX = 50 };
 
-// ---- the conditions
+// ---- what is left, as conditions
 
 struct left {
 	struct str resources;  // "configmaps. has 2 resource instances, …"
@@ -100,7 +102,7 @@ static void add_condition(struct registry *registry, struct doc *list, const cha
 	doc_push(list, condition);
 }
 
-// Those that Kubernetes' own controller sets, in its words.
+// The conditions and texts of Kubernetes' own controller.
 static struct str body_waiting(struct registry *registry, const struct resource *space, const struct left *left)
 {
 	struct pool *pool = registry->pool;
@@ -156,7 +158,7 @@ static enum outcome let_wait(struct registry *registry, struct resource *space, 
 	return OUTCOME_ACCEPTED;
 }
 
-// ---- the ways there
+// ---- the steps of a deletion
 
 enum outcome space_mark_waiting(struct registry *registry, const struct resource *space, bool *waits)
 {
@@ -207,7 +209,7 @@ enum outcome space_settle(struct registry *registry, const struct resource *gone
 		return OUTCOME_OK;
 	struct resource space = resource_of_columns(registry, &sql_namespace_lock_ending_row(&rows, 0)->r);
 	space.tenant = gone->tenant;
-	// Its own finalizers are waited for first.
+	// The namespace waits for its own finalizers first.
 	if (has_finalizers(registry, &space))
 		return OUTCOME_OK;
 	enum outcome outcome = carry_out_deletion(registry, &space);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traits of a resource. What it has stands in its row, to be shown and hashed, and in resource_traits, to be searched;
-// both are written together, under the lock of its row.
+// Changes the traits of a resource. They are stored in its row, to be shown and hashed, and in table resource_traits, to be
+// searched. Both are written together, under the lock of the resource's row.
 #include "base/base.h"
 
 #include "registry/trait/trait.h"
@@ -17,9 +17,9 @@
 #include "repr/json/doc.h"
 #include "sql/traits.h"
 
-enum { TOLD_MAX = 20 }; // names in a message
+enum { TOLD_MAX = 20 }; // how many names an error lists
 
-// ---- sets of names: in byte order, each once
+// ---- sets of names: in byte order, no two equal
 
 struct names {
 	struct str *at;
@@ -66,7 +66,7 @@ static struct names names_known(struct pool *pool, const struct db_rows *rows)
 	return names;
 }
 
-// Those of a that are, or are not, in b.
+// The names of a that are in b, or, if !in_b, that are not in b.
 static struct names names_filter(struct pool *pool, struct names a, struct names b, bool in_b)
 {
 	struct names result = { .at = POOL_ARRAY(pool, struct str, a.n) };
@@ -91,7 +91,7 @@ static struct names names_both(struct pool *pool, struct names a, struct names b
 	return names_sorted(pool, all, a.n + b.n);
 }
 
-// As the column has it; names of traits need no escapes.
+// The value of column traits. Names of traits contain nothing that JSON escapes.
 static struct str names_json(struct pool *pool, struct names names)
 {
 	struct buf json = buf_new(pool, 32 * (names.n + 1));
@@ -114,7 +114,7 @@ static struct str names_told(struct pool *pool, struct names names)
 	return buf_str(&text);
 }
 
-// ---- what becomes of them
+// ---- the difference
 
 struct difference {
 	struct names next, added, removed;
@@ -164,7 +164,7 @@ static enum outcome plan(struct registry *registry, const struct trait_edit *edi
 	return OUTCOME_OK;
 }
 
-// What can't be the name of a trait is in no catalogue, and not asked for there.
+// A text that cannot be the name of a trait is in no catalogue, so the database is not asked for it.
 static enum outcome check_names(struct registry *registry, struct names added)
 {
 	struct names unknown = { .at = POOL_ARRAY(registry->pool, struct str, added.n) };
@@ -200,11 +200,12 @@ static enum outcome make_and_attach(struct registry *registry, const struct reso
 	coherence_raised(registry, COHERENCE_TRAITS, &calls[1]);
 	if (calls[2].rows.affected == names.n)
 		return OUTCOME_OK;
-	db_txn_again(registry->db); // somebody deleted one meanwhile
+	db_txn_again(registry->db); // another transaction deleted one of them meanwhile
 	return OUTCOME_UNAVAILABLE;
 }
 
-// Of these names the catalogue had not all, but those that are attached.
+// The catalogue lacked some of the names added: only as many as attached were found. Creates the missing ones if edit allows
+// it.
 static enum outcome attach_missing(struct registry *registry, const struct trait_edit *edit, struct names added,
 	uint64_t attached, const struct resource *resource)
 {
@@ -216,7 +217,7 @@ static enum outcome attach_missing(struct registry *registry, const struct trait
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n != attached) {
-		db_txn_again(registry->db); // somebody made one meanwhile
+		db_txn_again(registry->db); // another transaction created one meanwhile
 		return OUTCOME_UNAVAILABLE;
 	}
 	struct names missing = names_filter(pool, added, names_known(pool, &rows), false);
@@ -228,7 +229,7 @@ static enum outcome attach_missing(struct registry *registry, const struct trait
 	return unknown.n > 0 ? fail_unknown(registry, unknown) : make_and_attach(registry, resource, missing);
 }
 
-// In one round trip where the catalogue has the names: it is the INSERT that finds out.
+// One round trip if the catalogue has all names: the number of rows that the INSERT affects shows whether it has.
 static enum outcome write(struct registry *registry, const struct trait_edit *edit, const struct difference *difference,
 	const struct resource *before, struct resource *resource)
 {
@@ -263,7 +264,7 @@ static enum outcome write(struct registry *registry, const struct trait_edit *ed
 	return attach_missing(registry, edit, difference->added, calls[2].rows.affected, resource);
 }
 
-// Under the locks.
+// Called under the locks of tenant and resource.
 static enum outcome change_traits(struct registry *registry, const struct trait_edit *edit, struct guard guard,
 	const struct held_tenant *held, struct resource *resource)
 {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creating and changing a resource: the locks in one round trip (resource/lock.c), the writes in another, COMMIT in a
-// third.
+// Creates or changes a resource: one round trip for the locks (resource/lock.c), one for the writes, one for COMMIT.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -65,10 +64,10 @@ struct db_call number_inserted_call(struct registry *registry, const struct reso
 
 // ---- the type's rules
 
-// What is to be written: text, and what stands in keys.
+// What will be written: the content, and the keys from before and after.
 struct revision {
 	struct content content;
-	const struct doc *document; // the body's tree; NULL where the type has no rules
+	const struct doc *document; // the tree of the body; NULL if the type has no rules
 	struct relations before, after;
 };
 
@@ -126,8 +125,9 @@ static enum outcome complete_custom(struct registry *registry, const struct addr
 	return OUTCOME_OK;
 }
 
-// The database's JSON functions read up to REGISTRY_DEPTH_MAX. A schema in a definition is deeper at times, and nothing asks
-// the database for what is in it: so there the deep members stand behind what it is asked for.
+// Checks that the content is no deeper than REGISTRY_DEPTH_MAX, which the database's JSON functions can read. The schema in a
+// definition may be deeper, since no statement looks into it; but then the deep members must come last, because the functions
+// stop reading there.
 static enum outcome fit_depth(struct registry *registry, const struct address *address, struct revision *revision)
 {
 	struct content *content = &revision->content;
@@ -148,7 +148,7 @@ static enum outcome fit_depth(struct registry *registry, const struct address *a
 	return OUTCOME_OK;
 }
 
-// Asks the edit, and then the rules, what is to be written.
+// Calls edit, then the type's rules, to find out what will be written.
 static enum outcome ask_edit(struct registry *registry, const struct address *address, const struct edit *edit,
 	const struct resource *current, struct uuid uid, struct revision *revision)
 {
@@ -174,7 +174,7 @@ static enum outcome revise(struct registry *registry, const struct address *addr
 {
 	enum outcome outcome = ask_edit(registry, address, edit, current, uid, revision);
 
-	// What was too deep before there was a limit may be read, deleted, moved, and written without a change.
+	// A document from before the limit may be too deep. It can still be read, deleted, moved, and written without a change.
 	if (outcome == OUTCOME_OK && current != NULL && str_eq(revision->content.body, current->body) &&
 		str_eq(revision->content.meta, current->meta))
 		return outcome;
@@ -188,8 +188,8 @@ static enum outcome fail_taken(struct registry *registry, const struct resource 
 	return resource->type->rules->taken(registry, &resource->uid, alias);
 }
 
-// The INSERT found the address or the uid taken. Another request may have made it since we looked; what else has that uid
-// is another's.
+// The INSERT found the address or the uid taken. If a resource elsewhere has the uid, the write is refused. Else another
+// request has just created this resource, and the transaction runs again.
 static enum outcome explain_taken(struct registry *registry, const struct resource *resource)
 {
 	struct db_rows rows;
@@ -206,11 +206,11 @@ static enum outcome explain_taken(struct registry *registry, const struct resour
 		if (rows.n > 0)
 			return fail_taken(registry, resource, NULL);
 	}
-	db_txn_again(registry->db); // all of this is undone, and the next run sees it
+	db_txn_again(registry->db); // the rollback undoes all of this, and the next run finds that resource
 	return OUTCOME_UNAVAILABLE;
 }
 
-// OUTCOME_OK, or what the first duplicate among the calls of aliases means.
+// OUTCOME_OK, or the refusal for the first call that found its lookup key taken.
 static enum outcome check_aliases(struct registry *registry, const struct resource *resource, const struct db_call *calls,
 	const struct alias *const *of, size_t n)
 {
@@ -256,7 +256,7 @@ static enum outcome insert(struct registry *registry, const struct held_tenant *
 	return outcome == OUTCOME_OK ? OUTCOME_CREATED : outcome;
 }
 
-// The uid of a new resource: that of its address where the type names its resources so.
+// The uid of a new resource: a new one, or the one in its address if the type names resources by their uid.
 static enum outcome choose_uid(struct registry *registry, const struct address *address, struct uuid *uid)
 {
 	if (address->type->rules == NULL || address->type->rules->has_names) {
@@ -309,7 +309,7 @@ static bool same_content(const struct resource *a, const struct resource *b)
 	return str_eq(a->meta, b->meta) && str_eq(a->body, b->body) && a->locked == b->locked && str_eq(a->tenant, b->tenant);
 }
 
-// Something changed. If it is of those members alone that the type's etags leave out, the etag is the one that it was before.
+// Sets etag and edits of a changed resource. If only members changed that the type's etag leaves out, both stay as they were.
 static void tag_change(struct registry *registry, const struct revision *revision, const struct resource *before,
 	struct resource *resource)
 {
@@ -394,7 +394,7 @@ enum outcome change_content(struct registry *registry, const struct edit *edit, 
 	return outcome == OUTCOME_NO_CONTENT || outcome == OUTCOME_ACCEPTED ? OUTCOME_OK : outcome;
 }
 
-// ---- at an address, or by what it is
+// ---- at an address, or by uid or lookup key
 
 enum outcome resource_write(struct registry *registry, const struct address *address, const struct edit *edit,
 	struct guard guard, struct resource *resource)

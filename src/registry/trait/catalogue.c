@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalogue of traits: what a worker holds of it, and its changes.
+// The catalogue of traits: what a worker caches of it, and how it is changed.
 #include "base/base.h"
 
 #include "registry/trait/catalogue.h"
@@ -13,10 +13,10 @@
 #include "sql/traits.h"
 
 struct held {
-	struct pool *pool; // in which the rest is
+	struct pool *pool; // the pool of the other members
 	struct trait *list; // in byte order of names
 	size_t n;
-	uint64_t revision; // 0: nothing is held
+	uint64_t revision; // of the catalogue; 0: nothing is cached
 };
 struct catalogue {
 	struct held held;
@@ -36,7 +36,7 @@ void catalogue_free(struct catalogue **catalogue)
 	*catalogue = NULL;
 }
 
-// ---- what is held
+// ---- the cache
 
 static struct trait trait_of_columns(const struct sql_trait *t)
 {
@@ -58,13 +58,13 @@ static enum outcome load_into(struct registry *registry, struct pool *pool, stru
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n == 0)
-		return OUTCOME_INTERNAL; // the row of the revision belongs to the schema
+		return OUTCOME_INTERNAL; // the schema inserts the row with the revision
 	*held = (struct held){ .pool = pool, .revision = sql_trait_list_row(&rows, 0)->revision };
 	held->list = POOL_ARRAY(pool, struct trait, rows.n);
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct sql_trait_list_row *row = sql_trait_list_row(&rows, i);
 		if (row->id_is_null)
-			continue; // the revision, of a catalogue without any
+			continue; // the row has the revision only: there are no traits
 		held->list[held->n++] = (struct trait){
 			.id = row->id,
 			.name = row->name,
@@ -85,7 +85,7 @@ static enum outcome load(struct registry *registry)
 
 	if (pool == NULL)
 		return OUTCOME_UNAVAILABLE;
-	// All requests use it, so it isn't this one's.
+	// The cache serves all requests, so its memory is not charged to this one.
 	budget_hold();
 	budget_pause();
 	enum outcome outcome = load_into(registry, pool, &held);
@@ -101,8 +101,8 @@ static enum outcome load(struct registry *registry)
 	return OUTCOME_OK;
 }
 
-// *held: the newest catalogue that is known of. What the running transaction made of it may be rolled back: it is read
-// for once, and not held.
+// *held: the newest known catalogue. If the running transaction has changed the catalogue, which may be rolled back, it is read
+// for this request only and not cached.
 static enum outcome freshen(struct registry *registry, const struct held **held)
 {
 	struct catalogue *catalogue = registry->catalogue;
@@ -133,7 +133,7 @@ static const struct trait *find(const struct held *held, struct str name)
 
 // ---- reading
 
-// From the database, no row or one.
+// Reads one trait from the database: one row, or none.
 static enum db_result read_one(struct registry *registry, struct str name, enum sql_trait_read how, struct db_rows *rows)
 {
 	const struct sql_trait_by_name in = { .name = name };
@@ -161,7 +161,7 @@ enum outcome trait_get(struct registry *registry, struct str name, struct trait 
 		return registry_db_failed(result);
 	if (rows.n == 0)
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no trait %.*s", STR_ARG(name));
-	registry->catalogue->held.revision = 0; // others have made it since
+	registry->catalogue->held.revision = 0; // the cache lacks it, so it is stale
 	*trait = trait_of_columns(&sql_trait_by_name_row(&rows, 0)->t);
 	return OUTCOME_OK;
 }
@@ -178,10 +178,11 @@ static int by_id(const void *id, const void *row)
 	return a < b ? -1 : a > b;
 }
 
+// The filter of a list of traits.
 struct sieve {
 	const struct trait_query *query;
 	struct str *names; // sorted
-	struct db_rows used; // of trait_used, sorted by id
+	struct db_rows used; // the rows of trait_used, sorted by id
 };
 
 static enum outcome make_sieve(struct registry *registry, const struct trait_query *query, struct sieve *sieve)
@@ -257,7 +258,7 @@ enum outcome trait_put(struct registry *registry, struct str name)
 		return registry_fail(registry, OUTCOME_BAD_PARAMETER,
 			"a custom trait's name is CUSTOM_ and A-Z, 0-9 and _ behind it, %d at most; standard ones come with the service",
 			TRAIT_MAX_NAME);
-	// What is held only tells which statement is likely to be enough.
+	// The cache only tells which statement is likely to be enough: a stale one costs a round trip more.
 	if (find(&registry->catalogue->held, name) != NULL) {
 		enum db_result result = read_one(registry, name, SQL_TRAIT_READ_PLAIN, &rows);
 		if (result != DB_OK)
@@ -311,7 +312,7 @@ enum outcome trait_delete(struct registry *registry, struct str name)
 	if (calls[2].rows.n > 0)
 		return registry_fail(registry, OUTCOME_CONFLICT, "resources have the trait %.*s: take it off them first",
 			STR_ARG(name));
-	// Hidden while a deleted resource has it, which can be recovered.
+	// A deleted resource that has it can be recovered, so the trait is hidden and not removed.
 	uint64_t id = sql_trait_by_name_row(&calls[0].rows, 0)->t.id;
 	const struct sql_trait_hide hide = { .id = id };
 	const struct sql_trait_delete delete = { .id = id };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which traits a search is about, and where it had better begin.
+// Resolves a filter by traits to ids, and decides whether a list should begin with the rarest of them.
 #include "base/base.h"
 
 #include "registry/trait/filter.h"
@@ -10,16 +10,17 @@
 #include "registry/trait/catalogue.h"
 #include "sql/traits.h"
 
-// Up to FEW resources are looked at one by one, wherever they are; beyond that a page is found sooner among those that
-// stand where it is asked for.
+// FEW: if at most so many resources have a trait, it is quicker to look at each of them, wherever they are, than to go through
+// the list's own range. TOLD_MAX: how many unknown names an error lists.
 enum { FEW = 5000, TOLD_MAX = 20 };
 
-// Of each of these sets a resource must have one.
+// A resource must have at least one trait of each choice.
 struct choice {
 	const uint64_t *ids;
 	size_t n;
 };
 
+// The names that the catalogue lacks, collected over all parts of a filter.
 struct resolving {
 	struct registry *registry;
 	struct buf unknown;
@@ -40,7 +41,7 @@ static int by_id(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-// Ids of the names, each once; *n of them.
+// Sets ids to the sorted ids of the names, without repetitions; *n: how many.
 static enum outcome look_up(struct resolving *resolving, const struct str *names, size_t n_names, uint64_t *ids,
 	size_t *n)
 {
@@ -89,7 +90,7 @@ static enum outcome resolve(struct resolving *resolving, const struct str *names
 	return outcome;
 }
 
-// How many resources have each of the traits, as far as that can be few.
+// Counts the resources with each trait, up to FEW + 1.
 static enum outcome count_users(struct registry *registry, const struct choice *choices, size_t n,
 	struct db_call *calls)
 {
@@ -103,6 +104,8 @@ static enum outcome count_users(struct registry *registry, const struct choice *
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
+// Chooses the choice that the fewest resources fulfil, at most FEW; *rare stays empty if there is none. Only as many choices
+// are counted as fit into one batch.
 static enum outcome choose_rare(struct registry *registry, const struct choice *choices, size_t n, struct str *rare)
 {
 	struct db_call calls[DB_MAX_BATCH];

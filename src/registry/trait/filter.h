@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// For files in registry/ only: finding resources by their traits.
+// For files of registry/ only: conditions on the traits of resources.
 #ifndef TENURE_REGISTRY_TRAIT_FILTER_H
 #define TENURE_REGISTRY_TRAIT_FILTER_H
 
 #include "registry/trait/trait.h"
 #include "sql/resource_lists.h"
 
-// Looks the names up in the catalogue. *condition: as sql/statements/resource_lists.sql takes it; rare.n is 0 unless the list
-// had better begin with those that have one of these traits, which few have. OUTCOME_OK; _BAD_PARAMETER: names that the
-// catalogue lacks, all of them told.
+// Looks up the names of the filter. *condition gets what sql/statements/resource_lists.sql needs; its member rare has the ids
+// of traits that only few resources have, with which the list should begin, or is empty. OUTCOME_OK; OUTCOME_BAD_PARAMETER: the
+// problem lists the names that the catalogue lacks.
 enum outcome trait_filter_resolve(struct registry *registry, const struct trait_filter *filter,
 	struct sql_trait_condition *condition);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of traits.
+// The syntax of trait names.
 #include "base/base.h"
 
 #include "registry/trait/trait.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traits: the catalogue of names, and which resource has which. Rules: specs traits-api.
+// Traits: their names, and conditions on the traits of resources.
 #ifndef TENURE_REGISTRY_TRAIT_TRAIT_H
 #define TENURE_REGISTRY_TRAIT_TRAIT_H
 
@@ -7,12 +7,12 @@
 
 enum { TRAIT_MAX_NAME = 255, TRAITS_MAX = 50 /* of a bare-metal node */ };
 
-// 1 to 255 of A-Z 0-9 _.
+// Is it 1 to 255 of the characters A-Z, 0-9 and _?
 bool trait_is_name(struct str name);
-// One that begins with CUSTOM_ and goes on.
+// Is it the name of a custom trait: CUSTOM_ with at least one character behind it?
 bool trait_is_custom(struct str name);
 
-// Which resources, by their traits: those that have all of required, none of forbidden, and of each group one at least.
+// A condition on a resource's traits: it has all of required, none of forbidden, and at least one of each group in any.
 enum { TRAIT_GROUPS_MAX = 4 };
 struct trait_group {
 	const struct str *names;
@@ -24,7 +24,7 @@ struct trait_filter {
 	const struct str *forbidden;
 	size_t n_forbidden;
 	const struct trait_group *any;
-	size_t n_any; // TRAIT_GROUPS_MAX at most
+	size_t n_any; // at most TRAIT_GROUPS_MAX
 };
 
 #endif
