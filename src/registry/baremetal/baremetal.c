@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The members of bare metal's bodies, and how their values are written.
+// The members of bare metal's bodies, and the spelling of their values.
 #include "base/base.h"
 
 #include "base/buf.h"

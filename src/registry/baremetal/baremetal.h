@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bare metal: nodes, what hangs on them, and the drivers they name. The members of each body, for the rules that check
-// them and for the dialect that shows them. uuid, owner, traits and times are the resource's own and not in the body.
+// Bare metal: nodes, the ports, port groups and chassis around them, and drivers. The members of each body, for the rules that
+// check them and for the dialect that shows them. uuid, owner, traits and times are columns of the resource and not in the
+// body.
 //
-// A stored body has every member. In a write, null, and a member left out, stand for the member's default; but a served
-// member that is left out stays as it is, whoever writes.
+// A stored body has every member. In a write, null, or a member that is left out, means the member's default; but a member that
+// the service sets keeps its value if it is left out, whoever writes.
 #ifndef TENURE_REGISTRY_BAREMETAL_BAREMETAL_H
 #define TENURE_REGISTRY_BAREMETAL_BAREMETAL_H
 
@@ -16,50 +17,52 @@ enum metal_kind {
 	METAL_BOOL,
 	METAL_FLAG,   // true, false or null
 	METAL_OBJECT, // never null
-	METAL_UUID,   // or null; lower case
-	METAL_MAC,    // or null; six pairs of hex digits with colons, lower case
-	METAL_TIME,   // or null; "2026-11-21T05:24:00+00:00"
+	METAL_UUID,   // a UUID in lower case, or null
+	METAL_MAC,    // six pairs of hex digits in lower case with colons, or null
+	METAL_TIME,   // "2026-11-21T05:24:00+00:00", or null
 };
 struct metal_member {
 	const char *name;
 	enum metal_kind kind;
-	bool served;          // set by the service, or by an operator in its stead
-	bool operators;       // for operators to set: where a node belongs
-	bool required;        // never null
-	unsigned most;        // characters of a METAL_TEXT; 0: 255
-	const char *standard; // the default: of a METAL_TEXT instead of null, of a METAL_BOOL "true"; NULL: null, false, {}
+	bool served;          // set by the service, or by an operator in its place
+	bool operators;       // only operators may set it
+	bool required;        // never null, and must be in the document
+	unsigned most;        // the most characters of a METAL_TEXT; 0: 255
+	const char *standard; // the default: a text, or "true" for a METAL_BOOL. NULL: null, false or {}
 };
-// In the order of an answer; each ends with a name of NULL. A node's *_interface has a default that its driver knows.
+// In the order of an answer; each list ends with a name of NULL. The default of a node's *_interface depends on its driver.
 extern const struct metal_member metal_node_members[], metal_port_members[], metal_portgroup_members[],
 	metal_chassis_members[];
-// NULL: no such member.
+// Returns the member of that name; NULL: there is none.
 const struct metal_member *metal_member(const struct metal_member *members, struct str name);
 
-// The states that nodes are known to have, and other closed sets of words; each ends with NULL.
+// Closed sets of words for members of nodes; each ends with NULL.
 extern const char *const metal_provision_states[], *const metal_power_states[], *const metal_faults[],
 	*const metal_boot_modes[];
+// Is word one of the words?
 bool metal_among(const char *const *words, struct str word);
 
-// The kinds of interfaces a driver has: "bios", "boot", …; ends with NULL. A node's member: "bios_interface" and so on.
+// The kinds of interfaces of a driver: "bios", "boot", …; ends with NULL. A node's member is called "bios_interface" and so on.
 extern const char *const metal_interfaces[];
 struct metal_driver {
 	struct str name;
-	const struct metal_profile *profile; // what is known of it
+	const struct metal_profile *profile; // the interfaces that it supports
 };
-// The configured drivers (setting baremetal_drivers), in its order.
+// The drivers of the setting baremetal_drivers, in its order, allocated from pool. Returns how many.
 size_t metal_drivers(const struct config *config, struct pool *pool, struct metal_driver **drivers);
+// Finds a configured driver by name. False: it is not configured.
 bool metal_driver_find(const struct config *config, struct str name, struct metal_driver *driver);
-// Of one of metal_interfaces. enabled: ends with NULL.
+// The default, and the enabled implementations (ends with NULL), of the interface, one of metal_interfaces.
 const char *metal_driver_default(const struct metal_driver *driver, const char *interface);
 const char *const *metal_driver_enabled(const struct metal_driver *driver, const char *interface);
 
-// "52:54:00:00:00:01" in lower case; STR_NONE when it is no MAC address with colons.
+// Returns the MAC address in lower case, "52:54:00:00:00:01"; STR_NONE if text is no MAC address with colons.
 struct str metal_mac(struct pool *pool, struct str text);
-// What the bare-metal API takes for a boolean: true, false, 0, 1, and as strings t true on y yes 1, f false off n no 0.
+// Reads a boolean as Ironic does: true, false, the numbers 0 and 1, and the strings t true on y yes 1, f false off n no 0.
 bool metal_bool(const struct doc *value, bool *result);
-// The same of a string alone: of a query's parameter.
+// The same for a string, such as a query parameter.
 bool metal_bool_text(struct str text, bool *result);
-// 1 to 255 of RFC 3986's unreserved characters, and no UUID: what nodes and port groups may be called.
+// Is it a valid name of a node or port group: 1 to 255 of the unreserved characters of RFC 3986, and no UUID?
 bool metal_name_ok(struct str name);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What chassis have to be like: they are the operator's, and nodes of any tenant may stand in them.
+// The rules of chassis. They belong to the operator, and nodes of any tenant may be in them.
 #include "base/base.h"
 
 #include "registry/baremetal/internal.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bodies of all kinds of bare metal have in common: their members, each of its kind, and who may change which.
+// Checks that all types of bare metal share: the kind of each member, and who may change it.
 #include "base/base.h"
 
 #include "base/buf.h"
@@ -10,7 +10,7 @@
 
 enum { TEXT_MOST = 255, TIME_SECONDS = 19 };
 
-// Hands the converted value to *result. OUTCOME_OK, _BAD_DOCUMENT.
+// Converts a given value to the member's kind. OUTCOME_OK, _BAD_DOCUMENT.
 typedef enum outcome convert_fn(struct draft *draft, const struct metal_member *member, const struct doc *given,
 	struct doc **result);
 
@@ -119,7 +119,7 @@ static bool in_range(struct str text, size_t at, int least, int most)
 	return number >= least && number <= most;
 }
 
-// What may stand behind the seconds of a time in UTC.
+// Is this the rest of a time in UTC, behind the seconds: a fraction, and "Z" or "+00:00"?
 static bool is_utc(struct str rest)
 {
 	size_t digits = 0;

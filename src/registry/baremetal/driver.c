@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drivers, and which interfaces they have: those that the real service enables unless told otherwise.
+// Drivers of nodes, and the implementations of interfaces that each supports: those that Ironic enables by default.
 #include "base/base.h"
 
 #include "base/config/config.h"
@@ -12,10 +12,10 @@ const char *const metal_interfaces[] = {
 	"bios", "boot", "console", "deploy", "inspect", "management", "network", "power", "raid", "rescue", "storage",
 	"vendor", NULL
 };
-static_assert(COUNT_OF(metal_interfaces) == N_INTERFACES + 1, "as many as a profile has");
+static_assert(COUNT_OF(metal_interfaces) == N_INTERFACES + 1, "as many as a profile has"); // a profile has as many
 
 struct metal_profile {
-	const char *driver; // NULL: any other
+	const char *driver; // NULL: any other driver
 	struct {
 		const char *standard;
 		const char *enabled[MAX_ENABLED]; // ends with NULL
@@ -68,7 +68,7 @@ static const struct metal_profile profiles[] = {
 		  { "noop", { "noop", "cinder" } },
 		  { "redfish", { "redfish", "no-vendor" } },
 	  } },
-	// Of a driver that only the operator knows: interfaces that do nothing.
+	// A driver that is not known here: interfaces that do nothing.
 	{ NULL,
 	  {
 		  { "no-bios", { "no-bios" } },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nodes have to be like.
+// The rules of nodes.
 #include "base/base.h"
 
 #include "base/config/config.h"
@@ -52,7 +52,7 @@ static enum outcome check_name(struct draft *draft)
 		STR_ARG(metal_list(draft->registry->pool, reserved_names)));
 }
 
-// Groups of conductors are compared without case.
+// Names of conductor groups ignore case, so they are stored in lower case.
 static enum outcome check_conductor_group(struct draft *draft)
 {
 	struct pool *pool = draft->registry->pool;
@@ -73,7 +73,8 @@ static enum outcome check_conductor_group(struct draft *draft)
 
 // ---- the driver and its interfaces
 //
-// Looked at only where they change: a node whose driver the operator has taken off the list can be changed otherwise.
+// They are checked only if they change: a node can be changed otherwise after the operator has removed its driver from the
+// setting.
 
 static bool driver_changes(const struct draft *draft)
 {
@@ -135,7 +136,7 @@ static enum outcome check_interfaces(struct draft *draft)
 	return outcome;
 }
 
-// Before version 1.11 of the API a new node was available at once.
+// API versions before 1.11 create nodes that are available at once, so a new node may have that state.
 static enum outcome guard(struct draft *draft)
 {
 	struct str state = metal_text(draft->body, "provision_state");
@@ -151,7 +152,7 @@ static bool was_true(const struct draft *draft, const char *flag)
 	return draft->before != NULL && metal_true(draft->before, flag);
 }
 
-// A reason goes with its flag.
+// A reason is only valid together with its flag.
 static enum outcome check_reason(struct draft *draft, const char *flag, const char *reason)
 {
 	struct str why = metal_text(draft->body, reason);
@@ -213,7 +214,8 @@ static enum outcome check_chassis(struct draft *draft)
 
 // ---- the rules
 
-// Who may change what comes before what the service changes by itself, and before the database is asked.
+// The order matters: what users may not set is refused before the rules change members themselves, and before the database is
+// asked.
 static enum outcome complete(struct draft *draft)
 {
 	static enum outcome (*const checks[])(struct draft *draft) = {
@@ -261,7 +263,7 @@ static enum outcome may_delete(struct registry *registry, const struct resource 
 		STR_ARG(id), STR_ARG(state), STR_ARG(metal_list(pool, deletable)));
 }
 
-// ASCII letters compare without case.
+// Case of ASCII letters is ignored.
 static bool has_word(struct str text, const char *word)
 {
 	size_t n = strlen(word);
@@ -275,7 +277,8 @@ static bool has_word(struct str text, const char *word)
 
 static bool is_secret(struct str top, struct str name)
 {
-	// The keys that oslo.utils and Ironic's drivers know (snmp_community, snmp_auth_key, ipmi_hex_kg_key, ssh_key_contents …).
+	// The keys that oslo.utils and Ironic's drivers treat as secrets (snmp_community, snmp_auth_key, ipmi_hex_kg_key,
+	// ssh_key_contents …).
 	static const char *const words[] = { "password", "passphrase", "passwd", "pswd", "adminpass", "admin_pass", "secret",
 		"private_key", "token", "community", "auth_key", "priv_key", "kg_key", "ssh_key", "api_key", "encrypted_key",
 		"access_key", "credential" };

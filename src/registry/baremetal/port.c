@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ports and port groups have to be like: both hang on a node of their own tenant.
+// The rules of ports and port groups: both belong to a node of the same tenant.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -12,7 +12,7 @@ enum { DATAPATH_ID = 16 };
 
 // ---- where a port is plugged in
 
-// A MAC address, or the id of an OpenFlow datapath; in lower case.
+// Reads a MAC address, or the 16 hex digits of an OpenFlow datapath id, into lower case.
 static struct str switch_id(struct pool *pool, struct str text)
 {
 	struct str mac = metal_mac(pool, text);
@@ -183,7 +183,7 @@ static enum outcome check_empty(struct registry *registry, const struct uuid *ui
 	return outcome == OUTCOME_OK && has_ports ? fail_not_empty(registry, uid) : outcome;
 }
 
-// A group that goes to another node would leave its ports behind.
+// A group with ports cannot change its node, since its ports would stay with the old one.
 static enum outcome check_group_node(struct draft *draft)
 {
 	const struct doc *node;

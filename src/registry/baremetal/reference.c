@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bare metal refers to: a port to its node and port group, a node to its chassis. Looked up only by writes that
-// change the reference, so that others cost no round trip.
+// References of bare metal: of a port to its node and port group, of a node to its chassis. They are looked up only if a write
+// changes them, so other writes cost no round trip.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -12,7 +12,7 @@
 #include "repr/json/doc.h"
 #include "sql/lookup_keys.h"
 
-// As the API's clients read it in messages.
+// As messages of the API name the type.
 static const char *title_of(const struct type_rules *rules)
 {
 	return rules == &chassis_rules ? "Chassis" : rules == &portgroup_rules ? "Portgroup" : "Node";

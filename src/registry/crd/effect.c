@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a change of sharing or of policy does: who answered before is kept, and the same look-up is asked again after.
+// Computes the effect of a change of sharing or policy by asking which definition serves each tenant before and after the
+// change.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -11,15 +12,15 @@
 #include "registry/type/type.h"
 #include "sql/definitions.h"
 
-// Tenants read at once, and looked at for one answer.
+// Tenants read by one statement, and compared for one answer.
 enum { PAGE = 500, MOST_LOOKED_AT = 5000 };
 
 struct definition_survey {
 	struct str tenant;
-	// The system's definition that changes, and all of the system's before; group p NULL: it is about one tenant.
+	// For a definition of the system's: its name, and the system's view from before. group p NULL: it is about one tenant.
 	struct str group, plural;
 	struct view *common;
-	// What that tenant had; the registry's own, valid until the request's end.
+	// For one tenant: its definitions from before, valid until the end of the request.
 	const struct definition *const *list;
 	size_t n;
 };
@@ -45,9 +46,9 @@ enum outcome definition_survey_begin(struct registry *registry, struct str tenan
 	return see_common(registry, &begun->common);
 }
 
-// ---- what is told
+// ---- entries
 
-// The same definition answers, in whichever version of its own.
+// Does the same definition serve the tenant, whatever it contains now?
 static bool is_same(const struct definition *from, const struct definition *to)
 {
 	if (from == NULL || to == NULL || from->builtin || to->builtin)
@@ -55,7 +56,7 @@ static bool is_same(const struct definition *from, const struct definition *to)
 	return uuid_eq(from->uid, to->uid);
 }
 
-// Objects of a type in namespaces and those of one of the same name without are strangers: both change.
+// Objects in namespaces and objects without are of different types, even if the type's name is the same: count both.
 static enum outcome count_objects(struct registry *registry, struct definition_effect *effect)
 {
 	const struct type *from = effect->from != NULL ? effect->from->type : effect->type;
@@ -95,7 +96,7 @@ static int order_of(const struct definition *a, const struct definition *b)
 	return order != 0 ? order : str_cmp(a->type->plural, b->type->plural);
 }
 
-// Both lists are in the same order.
+// Both lists are ordered by group and plural, so they are merged.
 static enum outcome compare_one(struct registry *registry, const struct definition_survey *survey,
 	struct definition_effects *effects)
 {
@@ -116,7 +117,7 @@ static enum outcome compare_one(struct registry *registry, const struct definiti
 
 // ---- one of the system's types, all tenants
 
-// What the look-up needs to know of a tenant for this one type.
+// A view with only as much of the tenant as the look-up of this one type needs.
 static struct view *view_of(struct registry *registry, const struct sql_definition_tenants_row *row)
 {
 	struct view *view = POOL_NEW(registry->pool, struct view);

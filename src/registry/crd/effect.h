@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a change of sharing or of policy does.
+// Computes the effect of a change of a definition's sharing, or of a tenant's policy.
 #ifndef TENURE_REGISTRY_CRD_EFFECT_H
 #define TENURE_REGISTRY_CRD_EFFECT_H
 
 #include "registry/type/definition.h"
 
-// ---- what a change of sharing or of policy does: to be asked before and after it, in the transaction that makes it and
-// is then undone. Told is where another definition answers than before, or one where there was none, or none any more;
-// not where a definition stays and says something else.
+// A change of sharing or of policy may give tenants another definition of a type. The effect is computed in the transaction
+// that makes the change, which is then rolled back: call definition_survey_begin() before the change and
+// definition_survey_end() after it. It has an entry where another definition serves the tenant than before, or one where there
+// was none, or none any more. It has no entry where the same definition stays with another content.
 
 struct definition_effect {
 	struct str tenant;
 	const struct type *type;
 	const struct definition *from, *to; // NULL: none
-	uint64_t objects; // live ones of the tenant's
+	uint64_t objects; // live objects of the type in that tenant
 };
 struct definition_effects {
-	struct definition_effect *list; // of several tenants by name; of one by group, plural
+	struct definition_effect *list; // of several tenants by name; of one tenant by group and plural
 	size_t n;
-	struct str next; // where to go on; p NULL: that was all
+	struct str next; // the marker to go on with; p NULL: the list is complete
 };
 struct definition_survey;
-// Before the change: of that tenant's policy or annotations (plural p NULL), or of its definition of that name.
-// OUTCOME_OK.
+// Call it before the change: of the tenant's policy or annotations (plural p NULL), or of its definition of that name.
+// OUTCOME_OK, or that of a failed statement.
 enum outcome definition_survey_begin(struct registry *registry, struct str tenant, struct str group, struct str plural,
 	struct definition_survey **survey);
-// After it. A definition of the system's is looked at for all tenants from marker on ("": the first), at most limit told
-// and so many looked at that it takes moments; of another tenant's only that one is, and all is told. OUTCOME_OK.
+// Call it after the change. For a definition of the system's, all tenants after marker are compared ("": from the first), until
+// the list has limit entries, or until so many tenants were compared that it takes too long. For another tenant's, this tenant
+// alone is compared. OUTCOME_OK, or that of a failed statement.
 enum outcome definition_survey_end(struct registry *registry, const struct definition_survey *survey, struct str marker,
 	size_t limit, struct definition_effects *effects);
 

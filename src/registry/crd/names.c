@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of a CustomResourceDefinition that no other of its tenant's group may have: kind, plural, short names. They are
-// looked at whichever way one comes to a tenant, made, brought back or moved, so that NamesAccepted is always true.
+// The names of a CustomResourceDefinition (kind, plural, short names) must be unique in its tenant and group. They are checked
+// whenever a definition comes to a tenant: created, recovered or moved. So the condition NamesAccepted is always true.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -21,7 +21,7 @@ static const struct doc *member(const struct doc *object, const char *name)
 	return doc_get(object, str_c(name), &value) ? value : NULL;
 }
 
-// Is name one of spec.names? "" is none.
+// Is name one of the names in spec.names? "" never is.
 static bool has_name(const struct doc *names, struct str name)
 {
 	const struct doc *list = member(names, "shortNames");
@@ -32,7 +32,7 @@ static bool has_name(const struct doc *names, struct str name)
 	return found && name.n > 0;
 }
 
-// Is kind one of spec.names' kinds? "" is none.
+// Is kind one of the kinds in spec.names? "" never is.
 static bool has_kind(const struct doc *names, struct str kind)
 {
 	return kind.n > 0 &&
@@ -44,7 +44,7 @@ static struct stored_place definition_place(uint64_t id)
 	return (struct stored_place){ .table = "resources", .column = "body", .id = id };
 }
 
-// The first name, or kind, that both have.
+// The first name or kind that both have; p NULL: none.
 static struct str common_name(const struct doc *a, const struct doc *b)
 {
 	static const char *const kinds[] = { "kind", "listKind" }, *const singles[] = { "singular", "plural" };
@@ -65,7 +65,7 @@ static struct str common_name(const struct doc *a, const struct doc *b)
 	return STR_NONE;
 }
 
-// Two clients that define types at once come here one after the other.
+// The lock of the tenant's row lets only one of two simultaneous writers of definitions check at a time.
 enum outcome definition_names_free(struct registry *registry, const struct address *address, struct str group,
 	const struct doc *names, bool is_new)
 {
@@ -101,11 +101,11 @@ enum outcome definition_names_free(struct registry *registry, const struct addre
 	return OUTCOME_OK;
 }
 
-// ---- several that come to a tenant
+// ---- several definitions that move to a tenant
 
 struct named {
 	struct str name, group;
-	const struct doc *names, *range, *meta; // meta NULL: not asked for
+	const struct doc *names, *range, *meta; // meta NULL: not read
 };
 
 static struct named *read_coming(struct pool *pool, const struct db_rows *rows)
@@ -144,15 +144,16 @@ static struct named *read_others(struct pool *pool, const struct db_rows *rows)
 	return list;
 }
 
-// What it says of sharing, that nobody has looked at, would count at once.
+// A definition that moves to the system's tenant would take effect on other tenants at once, although nobody has reviewed its
+// sharing.
 static bool would_be_shared(struct str tenant, const struct named *coming)
 {
 	return str_eq_c(tenant, TENANT_SYSTEM) &&
 	       (doc_length(coming->range) > 0 || definition_is_forced(coming->meta));
 }
 
-// The first of those there that has a name of the one that comes; NULL: none, or one of them is called the same, which
-// stands in its way as that of any resource does.
+// The first definition there with a name that the moving one has. NULL: there is none, or one there has the same full name:
+// then it is in the way like any resource of the same name, which the caller reports.
 static const struct named *find_clash(const struct named *coming, const struct named *there, size_t n, struct str *common)
 {
 	const struct named *found = NULL;

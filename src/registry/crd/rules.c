@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a CustomResourceDefinition has to be like, in the words of the Kubernetes API.
+// Validates and completes CustomResourceDefinitions. The texts of faults are those of the Kubernetes API server.
 #include "base/base.h"
 
 #include "base/clock.h"
@@ -14,11 +14,12 @@
 
 enum { LABEL_MAX = 63 };
 
+// A definition that is being checked.
 struct checking {
 	struct draft *draft;
 	struct pool *pool;
 	struct field_faults faults;
-	struct doc *spec, *names; // copies, to be completed
+	struct doc *spec, *names; // copies, which are completed
 	struct str group, plural, kind;
 	bool namespaced, forced;
 };
@@ -35,7 +36,7 @@ static const struct doc *member(const struct doc *object, const char *name)
 	return doc_get(object, str_c(name), &value) ? value : NULL;
 }
 
-// The text of a member; adds a fault where it has to be there and isn't.
+// The text of a member. Adds a fault if it is required and missing.
 static struct str text_of(struct checking *checking, const struct doc *object, const struct field_path *up,
 	const char *name, bool required)
 {
@@ -62,13 +63,13 @@ static bool is_label(struct str s)
 	return ok;
 }
 
-// What types are called begins with a letter; the parts of a domain need not.
+// The name of a type begins with a letter. A label of the group's domain need not.
 static bool is_name(struct str s)
 {
 	return is_label(s) && s.p[0] >= 'a' && s.p[0] <= 'z';
 }
 
-// Addresses have these words where plural names stand: .../namespaces/N/status is the status of the namespace N.
+// Addresses have these words in the place of plural names: .../namespaces/N/status is the status of namespace N.
 static bool is_word_of_addresses(struct str s)
 {
 	static const char *const words[] = { "finalize", "namespaces", "status", "tenants" };
@@ -305,7 +306,7 @@ static void check_unchanged(struct checking *checking)
 	const struct doc *before = member(checking->draft->before, "spec");
 	struct str scope = doc_string(member(before, "scope")), kind = doc_string(member(member(before, "names"), "kind"));
 
-	// Group and plural stand in the name. A kind that is missing is told of already.
+	// Group and plural are in the name, which cannot change. For a missing kind there is a fault already.
 	if (kind.n > 0 && checking->kind.n > 0 && !str_eq(kind, checking->kind))
 		field_invalid_text(&checking->faults, &kind_at, checking->kind, "field is immutable");
 	if (scope.n > 0 && str_eq(scope, STR("Namespaced")) != checking->namespaced)
@@ -361,8 +362,8 @@ static bool has_text(const struct doc *list, struct str text)
 	return false;
 }
 
-// Those in which objects may be stored: each that ever was the one to store, until who has seen to its objects writes a
-// status without it. Until then none of them leaves spec.versions.
+// The versions in which objects may be stored: each version that ever was the storage version, until a client that has
+// converted the objects writes a status without it. Until then it must not leave spec.versions.
 static struct doc *stored_versions(struct checking *checking)
 {
 	const struct field_path status_at = field_name(NULL, STR("status"));
@@ -434,7 +435,7 @@ static enum outcome complete(struct draft *draft)
 	check_range(&checking);
 	check_conversion(&checking);
 	check_unchanged(&checking);
-	// What has names has them where they are looked for.
+	// Without valid names there is nothing to compare storedVersions with.
 	struct doc *stored = checking.faults.n == 0 ? stored_versions(&checking) : NULL;
 	if (checking.faults.n > 0)
 		return fail_faults(draft->registry,
@@ -453,7 +454,8 @@ static enum outcome complete(struct draft *draft)
 	return OUTCOME_OK;
 }
 
-// Another may have taken one of its names meanwhile. Nobody asks what is forced by now: it was there before that.
+// Another definition may have taken one of its names meanwhile. A definition that the operator has forced since then does not
+// matter: this one existed before.
 static enum outcome may_recover(struct registry *registry, const struct resource *resource, struct str tenant,
 	const struct doc *body)
 {
@@ -463,7 +465,7 @@ static enum outcome may_recover(struct registry *registry, const struct resource
 	return definition_names_free(registry, &address, doc_string(member(spec, "group")), member(spec, "names"), true);
 }
 
-// They are found by nothing but their names.
+// Definitions have no lookup keys and no trees.
 static void relate(struct pool *pool, const struct doc *body, const struct uuid *uid, struct relations *relations)
 {
 	UNUSED(pool);

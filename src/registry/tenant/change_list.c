@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ids of changes are given before their transactions commit, so a reader could see 7 and, later, 6. Who writes a change
-// row of a tenant holds that tenant's row; once we hold it alone, all ids given there are visible or void.
+// Reads the change log of one tenant. Ids of changes are given before their transactions commit, so a reader could see 7 first
+// and 6 later. But a writer of a change row holds the lock of the tenant's row. Once this reader has locked it exclusively,
+// each id that was given in the tenant has a committed row or is void.
 #include "base/base.h"
 
 #include "registry/tenant/change_list.h"
@@ -13,7 +14,7 @@
 #include "sql/resources.h"
 #include "sql/tenant_changes.h"
 
-// The etag that clients saw, made of a stored one of the log, which may be NULL.
+// The etag that clients saw, derived from a stored one, which may be NULL.
 static struct str told_etag(struct registry *registry, const struct type *type, uint64_t tenant_id, uint64_t moves,
 	struct str stored)
 {
@@ -40,7 +41,7 @@ static struct change change_of_row(struct registry *registry, const struct sql_c
 
 	uuid_from_bytes(row->request_id, &change.request_id);
 	uuid_from_bytes(row->uid, &change.uid);
-	// A move raises the count of moves. In a log that is older than the count it is 0.
+	// The move itself raises the count of moves, so the etag before it has one less. Rows of older versions have 0.
 	bool moved = !row->from_tenant_id_is_null;
 	uint64_t tenant_before = moved ? row->from_tenant_id : row->tenant_id;
 	uint64_t moves_before = moved && row->moves > 0 ? row->moves - 1 : row->moves;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deleting tenants, at once or when their finalizers are gone, recovering them, and what stays of purged ones.
+// Deletes tenants, at once or when their finalizers are gone; recovers them; and purges them down to a row without content.
 #include "base/base.h"
 
 #include "registry/tenant/tenant.h"
@@ -22,7 +22,8 @@ bool tenant_deletion_asked(const struct tenant *tenant)
 {
 	static const char member[] = "\"" DELETION_MEMBER "\":\"";
 
-	// It is the last member, and the only one at the top whose value is a string: so the text of one below ends in "}}".
+	// The member is the last one, and the only one at the top whose value is a string: a string further below is followed
+	// by "}}".
 	return str_ends(tenant->object, STR("\"}")) && memmem(tenant->object.p, tenant->object.n, member, sizeof(member) - 1) != NULL;
 }
 
@@ -35,7 +36,8 @@ static bool tenant_has_finalizers(struct registry *registry, const struct tenant
 	       doc_kind(list) == DOC_ARRAY && doc_length(list) > 0;
 }
 
-// The object with the time at which its deletion was asked for; the last member, so that the same object is the same text.
+// The object with the time at which its deletion was requested, or without if time is "". It is the last member, so equal
+// objects are equal texts.
 static struct str object_to_be_deleted(struct registry *registry, const struct tenant *tenant, struct str time)
 {
 	struct doc *doc = tenant_object_doc(registry->pool, tenant);
@@ -58,7 +60,7 @@ struct str tenant_object_that_waits(struct registry *registry, const struct tena
 	return object_to_be_deleted(registry, &after, waits ? doc_string(time) : STR(""));
 }
 
-// Deletes the tenant, recoverably, or recovers it: as tenant->deleted_us, 0 or not, says.
+// Deletes the tenant recoverably, or recovers it, depending on whether tenant->deleted_us is set.
 static enum outcome mark(struct registry *registry, struct tenant *tenant)
 {
 	bool deletes = tenant->deleted_us != 0;
@@ -104,7 +106,7 @@ enum outcome tenant_bury(struct registry *registry, const struct tenant *tenant)
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-// It goes with the write that empties its finalizers.
+// Only records the request: the write that removes the last finalizer deletes the tenant.
 static enum outcome wait_for_finalizers(struct registry *registry, struct tenant *tenant)
 {
 	struct buf time = buf_new(registry->pool, 32);
@@ -134,6 +136,7 @@ enum outcome tenant_delete(struct registry *registry, struct str name, struct gu
 	return tenant_has_finalizers(registry, tenant) ? wait_for_finalizers(registry, tenant) : tenant_mark_deleted(registry, tenant);
 }
 
+// Makes the hidden traits and classes live that the tenant's resources use.
 static enum outcome show_hidden(struct registry *registry, const struct tenant *tenant)
 {
 	struct pool *pool = registry->pool;

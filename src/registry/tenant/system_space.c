@@ -10,6 +10,7 @@
 #include "registry/type/type.h"
 #include "sql/system_space.h"
 
+// The argument and results of make().
 struct making {
 	struct registry *registry;
 	bool made;
@@ -61,7 +62,7 @@ static enum outcome insert_tenant(struct registry *registry, uint64_t *id)
 		.now = registry->stamp_us,
 	};
 	enum db_result result = sql_system_space_insert_run(registry->db, registry->pool, &in, &rows);
-	if (result == DB_DUPLICATE) { // a worker made it since we looked
+	if (result == DB_DUPLICATE) { // a worker created it meanwhile
 		db_txn_again(registry->db);
 		return OUTCOME_UNAVAILABLE;
 	}

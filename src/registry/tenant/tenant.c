@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tenants read: one, under a lock, or a page of them. Writing: write.c; deletion and recovery: delete.c.
+// Reads tenants: one, one under a lock, or a page of them.
 #include "base/base.h"
 
 #include "registry/tenant/tenant.h"
@@ -42,7 +42,7 @@ bool tenant_expired(const struct registry *registry, const struct tenant *tenant
 	return tenant->deleted_us != 0 && tenant->purge_us <= registry->now_us;
 }
 
-// From the rows of tenant_get. OUTCOME_OK also for a deleted tenant that can be recovered: the caller checks deleted_us.
+// Makes the tenant of the rows of tenant_get. OUTCOME_OK also for a deleted tenant: the caller checks deleted_us.
 static enum outcome read_tenant(struct registry *registry, struct str name, const struct db_rows *rows,
 	struct tenant *tenant)
 {

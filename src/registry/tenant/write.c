@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making and changing tenants, by PUT and PATCH.
+// Creates and changes tenants.
 #include "base/base.h"
 
 #include "registry/tenant/tenant.h"
@@ -19,8 +19,8 @@
 #include "sql/tenants.h"
 #include "sql/tiers.h"
 
-// The database's JSON functions read an object's annotations. before: the object as it was; what was too deep already, as an
-// earlier version let it be, may be changed.
+// The database's JSON functions must be able to read the annotations in the object. before: the object until now. If that is
+// too deep already, because an earlier version accepted it, the new one may be, too.
 static enum outcome check_depth(struct registry *registry, struct str object, struct str before)
 {
 	if (json_within_depth(object, REGISTRY_DEPTH_MAX) || !json_within_depth(before, REGISTRY_DEPTH_MAX))
@@ -28,7 +28,7 @@ static enum outcome check_depth(struct registry *registry, struct str object, st
 	return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "what is stored may be nested %d levels deep at most", REGISTRY_DEPTH_MAX);
 }
 
-// The policy that an object's spec asks for.
+// Sets tenant->policy to the policy in the object's spec.
 static enum outcome read_policy(struct registry *registry, struct tenant *tenant)
 {
 	const struct doc *spec, *policy;
@@ -90,7 +90,7 @@ static struct resource default_namespace(struct registry *registry, const struct
 	};
 }
 
-// The rows that come with a new tenant: its count, its namespace, and what the change log tells of both.
+// Inserts the rows that come with a new tenant: its count of resources, its namespace, and the change rows of both.
 static enum outcome insert_belongings(struct registry *registry, struct tenant *tenant)
 {
 	struct pool *pool = registry->pool;
@@ -147,7 +147,7 @@ static enum outcome create(struct registry *registry, struct str name, const str
 		.type_policy = str_c(tenant->policy),
 	};
 	enum db_result result = sql_tenant_insert_run(registry->db, registry->pool, &in, &rows);
-	if (result == DB_DUPLICATE) { // another request made it since we looked
+	if (result == DB_DUPLICATE) { // another request created it meanwhile
 		db_txn_again(registry->db);
 		return OUTCOME_UNAVAILABLE;
 	}
@@ -186,6 +186,7 @@ enum outcome tenant_change(struct registry *registry, const struct tenant_conten
 	tenant->revision++;
 	tenant->updated_us = registry->stamp_us;
 	etag_of_tenant(registry, tenant);
+	// Annotations and policy decide which definitions serve the tenant.
 	bool decides = !str_eq(tenant->object, before.object) || !str_eq(tenant->metadata, before.metadata);
 	const struct sql_tenant_update in = {
 		.id = tenant->id,
