@@ -29,7 +29,7 @@ enum outcome aggregate_list(struct registry *registry, const struct uuid *uid, s
 	return OUTCOME_OK;
 }
 
-// Sorted, each once.
+// Sorts the list and removes repetitions; returns its new length.
 static size_t settle(struct uuid *list, size_t n)
 {
 	size_t kept = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading allocations and usages.
+// Reads allocations and usages.
 #include "base/base.h"
 
 #include "registry/placement/allocation.h"
@@ -78,7 +78,7 @@ enum outcome allocations_of_provider(struct registry *registry, const struct uui
 
 // ---- usages
 
-// Adds to the group, which has room for another.
+// Adds to the usage of class, which may be a new one: the group has room for it.
 static void add_usage(struct usage_group *group, struct str class, uint64_t used)
 {
 	for (size_t i = 0; i < group->n; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a write of allocations concerns: found, locked and read, before anything is checked.
+// Finds, locks and reads what a write of allocations concerns, before anything is checked.
 #include "base/base.h"
 
 #include "registry/core/failure.h"
@@ -34,7 +34,7 @@ void add_id(struct buf *json, uint64_t id)
 	buf_add_u64(json, id);
 }
 
-// ---- what it concerns
+// ---- providers and consumers
 
 static int by_uid(const void *a, const void *b)
 {
@@ -48,7 +48,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-// In order, so that all writers lock consumers in the same.
+// Sorted, so that all writers lock consumers in the same order.
 static struct str uids_json(struct pool *pool, struct uuid *uids, size_t n)
 {
 	struct buf json = buf_new(pool, 36 * n + 2);
@@ -77,7 +77,7 @@ static struct str ids_json(struct pool *pool, uint64_t *ids, size_t n)
 	return end_list(&json);
 }
 
-// Rows of (provider, tenant, tenant's name) that the locks are to take.
+// The providers with their tenants: those that the sets name, and those where the consumers have allocations now.
 struct concern {
 	struct db_rows wanted, had;
 };
@@ -171,7 +171,7 @@ static bool tenant_held(const struct db_rows *tenants, uint64_t id, bool *active
 	return false;
 }
 
-// False: one was moved since we looked.
+// Takes over the locked providers. False: one was moved to another tenant before its lock was taken.
 static bool take_providers(struct deal *deal, const struct db_rows *providers, const struct db_rows *tenants)
 {
 	deal->holdings = POOL_ARRAY(deal->registry->pool, struct holding, providers->n);
@@ -214,7 +214,7 @@ static void take_inventories(struct deal *deal, const struct db_rows *rows)
 		qsort(deal->cells, deal->n_cells, sizeof(*deal->cells), by_cell);
 }
 
-// False: a consumer got allocations elsewhere since we looked.
+// Adds up what the consumers have now. False: one got allocations of another provider before its lock was taken.
 static bool take_allocations(struct deal *deal, const struct db_rows *rows)
 {
 	for (size_t i = 0; i < rows->n; i++) {
@@ -247,7 +247,7 @@ enum outcome lose_race(struct registry *registry)
 	return OUTCOME_UNAVAILABLE;
 }
 
-// What is to be locked: providers, and tenants, each once.
+// The ids of what has to be locked; no tenant twice.
 struct locks {
 	uint64_t *providers, *tenants;
 	struct str *names; // of the tenants
@@ -287,6 +287,7 @@ static struct locks collect_locks(struct pool *pool, const struct concern *conce
 	return locks;
 }
 
+// Locks and reads everything in one round trip.
 static enum outcome hold(struct deal *deal, const struct concern *concern)
 {
 	struct registry *registry = deal->registry;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing allocations, of one consumer or of several at once. All that it concerns is locked first, in one order: tenants,
-// providers, consumers. Then it is looked at (allocation_lock.c), checked in memory, and written by a fixed number of
-// statements, however many providers and consumers there are.
+// Writes allocations of one or several consumers. All that the write concerns is locked first, always in the order tenants,
+// providers, consumers (allocation_lock.c). Then it is checked in memory, and written by a fixed number of statements, whatever
+// the number of providers and consumers.
 #include "base/base.h"
 
 #include "registry/core/failure.h"
@@ -36,7 +36,7 @@ static enum outcome fail_units(struct registry *registry, const struct allocatio
 		format[0] == 'I' ? " invalid." : format);
 }
 
-// Finds its cell, and counts it there.
+// Checks one allocation against its inventory, and adds its amount there.
 static enum outcome place(const struct deal *deal, const struct allocation_set *set, const struct allocation *allocation,
 	uint64_t class_id)
 {
@@ -62,7 +62,7 @@ static enum outcome place(const struct deal *deal, const struct allocation_set *
 	return OUTCOME_OK;
 }
 
-// Every allocation, with its class: f answers OUTCOME_OK to go on.
+// Calls f for each allocation with the id of its class (0: unknown), as long as f returns OUTCOME_OK.
 typedef enum outcome (*each_allocation)(const struct deal *deal, const struct allocation_set *set,
 	const struct allocation *allocation, uint64_t class_id);
 
@@ -130,7 +130,7 @@ static void add_consumer(struct buf *json, const struct allocation_set *set, con
 	buf_addc(json, ']');
 }
 
-// The consumers' statements. Those that a set leaves without anything go.
+// The statements for the consumers. A consumer without allocations is deleted.
 static size_t consumer_calls(const struct deal *deal, struct db_call *calls)
 {
 	struct pool *pool = deal->registry->pool;
@@ -202,7 +202,8 @@ static struct db_call use_call(const struct deal *deal)
 	return sql_inventories_use_call(deal->registry->pool, &(struct sql_inventories_use){ .deltas = end_list(&json) });
 }
 
-// What the providers' rows and the change log have of it. Only those that get something are raised, as clients expect.
+// The change rows, revisions and generations of the providers. Only providers that get allocations have their generation
+// raised, as clients expect.
 static size_t provider_calls(const struct deal *deal, struct db_call *calls)
 {
 	struct registry *registry = deal->registry;
@@ -257,7 +258,7 @@ enum outcome allocations_write(struct registry *registry, const struct allocatio
 		outcome = check(&deal);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	// Nothing comes and nothing goes.
+	// No provider is concerned: the consumers have no allocations and get none.
 	return deal.n_holdings == 0 ? OUTCOME_NO_CONTENT : carry_out(&deal);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading inventories.
+// Reads inventories.
 #include "base/base.h"
 
 #include "registry/placement/inventory.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the files about inventories and allocations only.
+// For the files about inventories and allocations only: makes an inventory of its row.
 #ifndef TENURE_REGISTRY_PLACEMENT_INVENTORY_INTERNAL_H
 #define TENURE_REGISTRY_PLACEMENT_INVENTORY_INTERNAL_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing inventories: under the lock of the provider's row, which allocations take as well.
+// Writes inventories. It locks the provider's row, as writers of allocations do, so the capacity cannot change meanwhile.
 #include "base/base.h"
 
 #include "base/buf.h"
@@ -10,15 +10,15 @@
 
 #define CONFLICT "resource provider generation conflict"
 
-// A write about to happen: what the provider has, and what it is to have.
+// A write that is about to happen: what the provider has, and what it will have.
 struct stock {
 	struct registry *registry;
 	struct provider *provider;
-	struct inventory *has; // with their classes' ids
+	struct inventory *has; // the present inventories; has_ids are their classes' ids
 	uint64_t *has_ids;
 	size_t n_has;
 	const struct inventory_write *write;
-	uint64_t *ids; // of the write's classes; 0: no such class
+	uint64_t *ids; // of the classes in write; 0: no such class
 };
 
 static struct db_call read_locked(struct pool *pool, uint64_t resource_id)
@@ -50,7 +50,7 @@ static enum outcome hold(struct stock *stock, struct registry *registry, const s
 	return OUTCOME_OK;
 }
 
-// The first class that is none, p NULL: there is none.
+// Looks up the classes of the write. *unknown: the first one that does not exist; p NULL: none.
 static enum outcome name_classes(struct stock *stock, const struct inventory_write *write, struct str *unknown)
 {
 	struct pool *pool = stock->registry->pool;
@@ -68,7 +68,7 @@ static struct str uid_of(const struct stock *stock)
 	return uuid_str(stock->registry->pool, stock->provider->resource.uid);
 }
 
-// What it has of that class; NULL: nothing.
+// The provider's inventory of that class; NULL: none.
 static const struct inventory *held_of(const struct stock *stock, struct str class)
 {
 	for (size_t i = 0; i < stock->n_has; i++) {
@@ -104,7 +104,7 @@ static enum outcome check_capacity(const struct stock *stock, const char *what)
 	return OUTCOME_OK;
 }
 
-// Whoever runs the provider wants to know that it is promised more than it has.
+// Logs that an inventory now has less capacity than is allocated: the operator has to know.
 static void warn_of_overuse(const struct stock *stock, const struct inventory *inventory)
 {
 	const struct inventory *before = held_of(stock, inventory->class);
@@ -134,7 +134,7 @@ static struct sql_inventory_put put_of(const struct stock *stock, size_t i)
 	};
 }
 
-// Puts all of the write in their places.
+// Inserts or updates all inventories of the write.
 static enum outcome put_all(const struct stock *stock)
 {
 	struct registry *registry = stock->registry;
@@ -150,7 +150,7 @@ static enum outcome put_all(const struct stock *stock)
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-// The write's inventories, less those in gone (ids, n of them).
+// Writes the inventories of the write (NULL: none), and deletes those of the classes in gone.
 static enum outcome carry_out(const struct stock *stock, const uint64_t *gone, size_t n_gone)
 {
 	struct registry *registry = stock->registry;
@@ -215,7 +215,7 @@ enum outcome inventory_change(struct registry *registry, const struct uuid *uid,
 	return carry_out(&stock, NULL, 0);
 }
 
-// ---- those that go
+// ---- inventories that are deleted
 
 static bool is_written(const struct stock *stock, uint64_t id)
 {
@@ -226,7 +226,7 @@ static bool is_written(const struct stock *stock, uint64_t id)
 	return false;
 }
 
-// What the write leaves out. in_use: the classes among them that have allocations, for people; "" for none.
+// Finds the inventories that the write does not mention. *in_use: names of those with allocations, for a message; "": none.
 static size_t find_gone(const struct stock *stock, uint64_t *gone, struct str *in_use)
 {
 	struct buf names = buf_new(stock->registry->pool, 64);

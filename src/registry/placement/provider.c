@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single providers: made, found, changed, deleted; and what every writer of what they have does first and last.
+// Creates, finds, changes and deletes single providers; and the first and last step of every writer of what a provider has.
 #include "base/base.h"
 
 #include "registry/placement/provider.h"
@@ -157,7 +157,7 @@ static enum outcome apply_new(void *arg, const struct resource *current, struct 
 	return OUTCOME_OK;
 }
 
-// Whose it is to be.
+// A provider belongs to its parent's tenant, else to the system's.
 static enum outcome choose_tenant(struct registry *registry, const struct provider_content *content, struct str *tenant)
 {
 	struct resource parent;
@@ -359,7 +359,7 @@ struct trait_guard {
 	struct provider *provider;
 };
 
-// Asked under the lock of its row.
+// Runs while the provider's row is locked, so the generation cannot change afterwards.
 static enum outcome check_generation(void *arg, const uint8_t *etag)
 {
 	const struct trait_guard *asked = arg;

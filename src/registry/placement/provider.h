@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Providers of resources: what the placement API tells apart by inventories, aggregates and traits. A provider is a
-// resource of type resourceproviders, named by its uid; name and parent are members of its body (provider_rules.c),
-// its generation and what it provides stand in tables of their own.
+// Resource providers of the placement API: they have inventories, aggregates and traits. A provider is a resource of type
+// resourceproviders and named by its uid. Name and parent are members of its body (provider_rules.c); generation, inventories
+// and aggregates are in tables of their own.
 //
-// What these functions refuse they refuse in the words of the placement service, whose clients read them; the
-// problem's member "code" is that API's code without "placement.", where it has one: concurrent_update duplicate_name
-// inventory.inuse resource_provider.inuse resource_provider.cannot_delete_parent Every function answers
-// OUTCOME_NOT_FOUND, "No resource provider with uuid … found.", when there is no such provider.
+// Refusals have the texts of OpenStack's placement service, since clients evaluate them. The problem's member "code" is that
+// API's code without "placement.": concurrent_update, duplicate_name, inventory.inuse, resource_provider.inuse or
+// resource_provider.cannot_delete_parent. Every function returns OUTCOME_NOT_FOUND, "No resource provider with uuid … found.",
+// if there is no such provider.
 #ifndef TENURE_REGISTRY_PLACEMENT_PROVIDER_H
 #define TENURE_REGISTRY_PLACEMENT_PROVIDER_H
 
@@ -21,11 +21,11 @@ struct provider {
 	bool has_parent;
 	struct uuid parent;
 	struct uuid root;
-	uint64_t generation; // raised by every change of traits, inventories and allocations
+	uint64_t generation; // grows with each change of traits, inventories and allocations
 };
 
-// What a writer relies on. OUTCOME_CONFLICT, code concurrent_update, when generation is given and not the current one;
-// guard as in resource_change. A given generation is precondition enough where the tenant insists on one.
+// The precondition of a write. If has_generation and the provider's generation is another one: OUTCOME_CONFLICT, code
+// concurrent_update. A given generation counts as the precondition that a tenant may require. guard is as in resource_change().
 struct provider_guard {
 	bool has_generation;
 	uint64_t generation;
@@ -39,51 +39,52 @@ enum outcome provider_get(struct registry *registry, const struct uuid *uid, str
 
 struct provider_content {
 	struct str name;  // 1 to 200 characters
-	bool sets_parent; // false: it keeps what it has, a new one: none
-	bool has_parent;  // else it is to be the top of a tree
+	bool sets_parent; // false: an existing provider keeps its parent, a new one gets none
+	bool has_parent;  // false with sets_parent: it becomes the root of a tree
 	struct uuid parent;
 };
-// A new provider belongs to its parent's tenant, one without parent to TENANT_SYSTEM, which is made when it is
-// missing. OUTCOME_CREATED. _BAD_DOCUMENT (no such parent, its own parent), _NAME_TAKEN with code duplicate_name (name
-// or uid), _OVER_QUOTA.
+// Creates a provider. It belongs to its parent's tenant, or without a parent to TENANT_SYSTEM, which is created if necessary.
+// OUTCOME_CREATED. _BAD_DOCUMENT (no such parent, or its own parent), _NAME_TAKEN with code duplicate_name (name or uid),
+// _OVER_QUOTA.
 enum outcome provider_create(struct registry *registry, const struct uuid *uid, const struct provider_content *content,
 	struct provider *provider);
-// reparents: a provider that has a parent may get another one, or none. Changes no generation.
-// OUTCOME_OK, *provider as it stands now. _BAD_DOCUMENT (parent), _NAME_TAKEN as above, _STALE, _PRECONDITION_REQUIRED.
+// Changes name and parent. reparents: a provider with a parent may get another one, or none. The generation stays. OUTCOME_OK,
+// and *provider is the provider afterwards. _BAD_DOCUMENT (parent), _NAME_TAKEN as above, _STALE, _PRECONDITION_REQUIRED.
 enum outcome provider_change(struct registry *registry, const struct uuid *uid, const struct provider_content *content,
 	bool reparents, struct guard guard, struct provider *provider);
-// Recoverably, with inventories, aggregates and traits; the uid may be taken again at once. OUTCOME_NO_CONTENT.
-// _CONFLICT with code resource_provider.inuse (it has allocations), resource_provider.cannot_delete_parent; _LOCKED,
-// _STALE, _PRECONDITION_REQUIRED.
+// Deletes it so that it can be recovered, with inventories, aggregates and traits; its uid becomes free at once.
+// OUTCOME_NO_CONTENT. _CONFLICT with code resource_provider.inuse (it has allocations) or
+// resource_provider.cannot_delete_parent; _LOCKED, _STALE, _PRECONDITION_REQUIRED.
 enum outcome provider_delete(struct registry *registry, const struct uuid *uid, struct guard guard);
 
-// resource_change_traits for a provider: any change of them raises the generation. OUTCOME_OK, *provider as it stands
-// now. _BAD_PARAMETER "No such trait …", _NOT_FOUND (TRAITS_REMOVE), _CONFLICT, _STALE, _PRECONDITION_REQUIRED.
+// resource_change_traits() of a provider: every change raises the generation. OUTCOME_OK, and *provider is the provider
+// afterwards. _BAD_PARAMETER "No such trait …", _NOT_FOUND (TRAITS_REMOVE), _CONFLICT, _STALE, _PRECONDITION_REQUIRED.
 enum outcome provider_change_traits(struct registry *registry, const struct uuid *uid,
 	const struct provider_guard *guard, const struct trait_edit *edit, struct provider *provider);
 
 // ---- lists
 
-enum { PROVIDER_MAX_TERMS = 64 /* of a kind */ };
+// At most so many memberships, requirements and demands each.
+enum { PROVIDER_MAX_TERMS = 64 };
 
-// In at least one of these aggregates; forbidden: in none of them.
+// The provider is in at least one of these aggregates; forbidden: in none of them.
 struct provider_membership {
 	const struct uuid *aggregates;
 	size_t n;
 	bool forbidden;
 };
-// Has at least one of these traits; forbidden: none of them.
+// The provider has at least one of these traits; forbidden: none of them.
 struct provider_requirement {
 	const struct str *traits;
 	size_t n;
 	bool forbidden;
 };
-// Has inventory that could take a new allocation of this amount.
+// The provider has an inventory that can take a new allocation of this amount.
 struct provider_demand {
 	struct str class;
 	uint64_t amount;
 };
-// All of them hold. What is p NULL, NULL or 0 does not count.
+// All conditions must hold. What is NULL, 0 or has p NULL is no condition.
 struct provider_query {
 	struct str name;
 	const struct uuid *uid;
@@ -95,9 +96,9 @@ struct provider_query {
 	const struct provider_demand *demands;
 	size_t n_demands;
 };
-// Live providers of active tenants in order of creation, all of them. Costs what the answers cost, where there is a
-// name, uid, tree, an aggregate, a trait or an amount that few have. OUTCOME_OK; _BAD_PARAMETER, in the words of the
-// Placement API: traits or a class that there are none of, more terms than PROVIDER_MAX_TERMS.
+// Returns all live providers of active tenants that the query selects, in order of creation. If the query has a name, a uid, a
+// tree, or an aggregate, trait or amount that few providers have, the cost depends on their number only. OUTCOME_OK;
+// _BAD_PARAMETER, with the texts of the placement API: unknown traits or classes, or more than PROVIDER_MAX_TERMS.
 enum outcome provider_list(struct registry *registry, const struct provider_query *query, struct provider **list,
 	size_t *n);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of providers. A statement begins with the filter that few providers pass, by its index, and asks each of those for
-// the rest: so it costs what is found, and not how many providers there are.
+// Lists of providers. The statement begins with the filter that the fewest providers pass, using its index, and checks the
+// other filters for each of these. So the cost depends on what is found, not on how many providers there are.
 #include "base/base.h"
 
 #include "base/buf.h"
@@ -11,21 +11,22 @@
 #include "registry/type/tree.h"
 #include "sql/provider_lists.h"
 
-enum { COUNT_UP_TO = 1000, MAX_TOLD = 1024 /* bytes of names in a message */ };
+// COUNT_UP_TO: filters are compared by counting up to so many providers. MAX_TOLD: bytes of names in a message.
+enum { COUNT_UP_TO = 1000, MAX_TOLD = 1024 };
 
-// A term that a statement may begin with, and its values.
+// A filter that the statement may begin with, and its values.
 struct beginning {
 	enum sql_provider_way way;
-	enum sql_provider_term term; // the same, for counting
-	struct str list;             // of a trait, or aggregate: JSON
+	enum sql_provider_term term; // the same filter, in the statement that counts
+	struct str list;             // of traits or aggregates: a JSON array
 	uint64_t class, amount;
 };
 
-// A query with its names as ids.
+// A query whose names were looked up.
 struct search {
 	struct registry *registry;
 	const struct provider_query *query;
-	uint64_t *trait_ids; // of all requirements, one after the other
+	uint64_t *trait_ids; // of all requirements in order
 	uint64_t *class_ids; // of the demands
 	struct beginning *beginnings;
 	size_t n_beginnings;
@@ -55,7 +56,7 @@ static int by_row_name(const void *name, const void *row)
 	return str_cmp(*(const struct str *)name, ((const struct sql_provider_trait_ids_row *)row)->name);
 }
 
-// From the catalogue that the worker holds. *missing: how many it does not have.
+// Looks the names up in the worker's catalogue; 0: it lacks the name. *missing: how many it lacks.
 static enum outcome look_up_held(struct registry *registry, const struct str *names, size_t n, uint64_t *ids, size_t *missing)
 {
 	const struct trait_query query = { .named = true, .names = names, .n_names = n };
@@ -74,7 +75,7 @@ static enum outcome look_up_held(struct registry *registry, const struct str *na
 	return OUTCOME_OK;
 }
 
-// What is not held may have been made a moment ago.
+// Looks the names up in the database: the worker's catalogue may lack a trait that was created a moment ago.
 static enum outcome look_up_stored(struct registry *registry, const struct str *names, size_t n, uint64_t *ids)
 {
 	struct db_rows rows;
@@ -161,7 +162,7 @@ static void add_item(struct buf *json, struct str item)
 	buf_add(json, item);
 }
 
-// A term's own list, for a statement that begins with it, stands beside the list of all pairs.
+// The filter's own list is for a statement that begins with it; the list of pairs (filter, id) is for checking all filters.
 static void add_requirement(struct search *search, size_t index, const uint64_t *ids)
 {
 	struct pool *pool = search->registry->pool;
@@ -218,7 +219,7 @@ static void add_demand(struct search *search, size_t index)
 	struct pool *pool = search->registry->pool;
 	uint64_t class = search->class_ids[index], amount = search->query->demands[index].amount;
 
-	// More than any inventory has is as good as all numbers above it.
+	// No inventory has so much, so any larger number means the same.
 	if (amount > INT64_MAX)
 		amount = INT64_MAX;
 	add_item(&search->amounts,
@@ -259,7 +260,7 @@ static void add_terms(struct search *search)
 
 // ---- where to begin
 
-// The one that the fewest pass. Beyond what a batch can count it does not look.
+// Chooses the filter that the fewest providers pass. Filters that do not fit into one batch are not considered.
 static enum outcome choose_term(const struct search *search, struct beginning *best)
 {
 	struct registry *registry = search->registry;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What providers have to be like: named uniquely among all, and in trees, each of one tenant.
+// The rules of providers: unique names among all providers; trees, of which each belongs to one tenant.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -73,7 +73,7 @@ struct tree_node {
 	struct uuid uid;
 	bool has_parent;
 	struct uuid parent;
-	bool below; // the provider at hand, or under it
+	bool below; // the provider that is written, or below it
 };
 struct tree {
 	struct tree_node *nodes;
@@ -110,7 +110,7 @@ static struct tree_node *find_node(const struct tree *tree, const struct uuid *u
 	return NULL;
 }
 
-// Marks the provider and all under it, a level at a time.
+// Marks the provider and all below it, one level in each pass.
 static void mark_below(struct tree *tree, const struct uuid *uid)
 {
 	struct tree_node *top = find_node(tree, uid);
@@ -150,7 +150,7 @@ static enum outcome set_roots(struct registry *registry, const struct tree *tree
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-// The tree that the parent is in, of the provider's own tenant. Its row is held.
+// Locks the parent's row and reads the root of its tree. The parent must be in the given tenant.
 static enum outcome hold_parent(struct registry *registry, const struct uuid *parent, struct str tenant, struct uuid *root)
 {
 	const struct sql_provider_parent in = { .uid = uuid_bytes(parent), .type_id = provider_type(registry)->id };
@@ -169,7 +169,7 @@ static enum outcome hold_parent(struct registry *registry, const struct uuid *pa
 	return OUTCOME_OK;
 }
 
-// A provider that is there gets another parent, or none: what is under it comes along.
+// An existing provider gets another parent, or none: all below it get the new root, too.
 static enum outcome replant(struct draft *draft, const struct uuid *parent)
 {
 	struct registry *registry = draft->registry;
@@ -261,7 +261,7 @@ static enum outcome may_delete_provider(struct registry *registry, const struct 
 	return OUTCOME_OK;
 }
 
-// Its parent has to be there again; by now that may stand in another tree.
+// Its parent must be live. The parent may be in another tree by now, so the root is set again.
 static enum outcome may_recover_provider(struct registry *registry, const struct resource *resource, struct str tenant,
 	const struct doc *body)
 {

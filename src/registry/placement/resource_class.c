@@ -24,7 +24,7 @@ bool resource_class_is_custom(struct str name)
 	return str_starts(name, prefix) && name.n > prefix.n && name.n <= RESOURCE_CLASS_MAX_NAME;
 }
 
-// ---- for those who name classes
+// ---- looking up classes
 
 struct str names_as_json(struct pool *pool, const struct str *names, size_t n)
 {
@@ -128,14 +128,14 @@ static enum outcome check_custom(struct registry *registry, struct str name)
 		"a resource class of one's own is named CUSTOM_ and then at least one of A-Z, 0-9 and _, 255 characters at most");
 }
 
-// Classes leave no change rows, by which an earlier run of this request whose COMMIT was lost would be known: their time,
-// which is the same in every run, tells.
+// Did an earlier run of this request make this class, in a transaction whose COMMIT was uncertain? db_txn_run() recognizes its
+// work by change rows, but classes leave none. So this compares the time, which is the same in every run of a request.
 static bool is_own_work(const struct registry *registry, const struct resource_class *class)
 {
 	return db_txn_tries(registry->db) > 1 && class->updated_us == registry->now_us;
 }
 
-// OUTCOME_CREATED, or _OK when somebody has made it.
+// OUTCOME_CREATED, or OUTCOME_OK if the class exists.
 static enum outcome make(struct registry *registry, struct str name, struct resource_class *class)
 {
 	int64_t now = registry->now_us;
@@ -179,7 +179,7 @@ enum outcome resource_class_create(struct registry *registry, struct str name, s
 	return registry_fail(registry, OUTCOME_CONFLICT, "Conflicting resource class already exists: %.*s", STR_ARG(name));
 }
 
-// A hidden one has its name, too: two would have it when its providers come back.
+// A hidden class keeps its name, since its deleted providers can be recovered.
 static enum outcome fail_taken(struct registry *registry, struct str to)
 {
 	struct resource_class class;

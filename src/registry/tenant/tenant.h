@@ -18,14 +18,10 @@ struct tenant_content {
 };
 // A write to an existing tenant, or to a resource in it, returns OUTCOME_PRECONDITION_REQUIRED if the tenant or the setting
 // etag_required demands a precondition and guard.sure is false.
-//
+
 // Creates or changes the tenant. A new tenant gets its namespace "default". OUTCOME_CREATED; _OK: *tenant is the tenant
 // afterwards, changed or not; _STALE; _BAD_PARAMETER: unknown tier, invalid name, or a reserved name, even if there is such a
 // tenant; _RECOVERABLE: it is deleted, and *tenant is filled.
-
-// Creates or modifies. A new tenant gets its namespace "default". OUTCOME_CREATED; _OK (changed or not; *tenant is as it
-// stands now); _STALE; _BAD_PARAMETER (unknown tier, unusable id, a reserved name even if there is such a tenant);
-// _RECOVERABLE (deleted: *tenant filled).
 enum outcome tenant_put(struct registry *registry, struct str name, const struct tenant_content *content,
 	struct guard guard, struct tenant *tenant);
 // A change of a tenant. apply computes the new content from the current tenant. It runs while the row is locked, so it must not

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tenants are told by name, and only those that hold it: what one of the same name did before is nobody's.
+// Reads the change log of all tenants, and what the changed resources are now. A change has the name of its tenant only while
+// that tenant has the name: another tenant of the same name must not be taken for it.
 #include "base/base.h"
 
 #include "registry/watch/change_stream.h"
@@ -128,7 +129,7 @@ static struct db_call content_call(struct registry *registry, const struct follo
 		sql_resource_by_id_call(registry->pool, &of_resource);
 }
 
-// What the database has of the changed thing now. It may have changed once more since: then newest says so.
+// Takes what the database has of the changed resource or tenant now. newest: it has not changed again since this change.
 static void take_content(struct registry *registry, struct followed *change, const struct db_rows *rows)
 {
 	if (change->resource.id == 0) {
@@ -144,14 +145,14 @@ static void take_content(struct registry *registry, struct followed *change, con
 	change->resource.changed = change->id;
 }
 
-// The content must have been read: a change that was committed meanwhile then tells what that content was, and without
-// one it is still so.
+// What selectors could use before the change: recorded by the first later row that altered it (telling), else equal to the
+// present content. That content must have been read before telling: a change that was committed in between is then in telling.
 static struct str state_before(struct registry *registry, const struct followed *change, const struct db_rows *telling,
 	bool is_stored)
 {
 	if (telling->n > 0)
 		return sql_stream_before_row(telling, 0)->selectable_before;
-	if (!is_stored || change->former.p != NULL) // of a tenant that is no more only the name is left
+	if (!is_stored || change->former.p != NULL) // a purged tenant's row has only its name
 		return STR_NONE;
 	if (change->resource.id == 0)
 		return selectable_of_tenant(registry->pool, change->itself);
