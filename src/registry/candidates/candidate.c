@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the trees that could answer, and has each of them give candidates in turn.
+// Finds the trees that can give candidates, and takes candidates from each tree in turn.
 #include "base/base.h"
 
 #include "registry/candidates/internal.h"
@@ -14,10 +14,10 @@
 enum {
 	PORTION_MIN = 16, // trees that are read at a time
 	PORTION_MAX = 256,
-	ROOT_BYTES = 20, // resources.root
+	ROOT_BYTES = 20, // the length of resources.root
 };
 
-// ---- where to begin
+// ---- where the search begins
 
 static bool has_resourceless_group(const struct candidate_request *request)
 {
@@ -28,7 +28,8 @@ static bool has_resourceless_group(const struct candidate_request *request)
 	return false;
 }
 
-// What the first batch asks: where the named trees are, which trees have providers that share, how many pass each term.
+// The calls of the first batch: the roots of the trees that the query names; trees with sharing providers; how many providers
+// pass each term.
 enum { CALL_TREES, CALL_SHARING, CALL_COUNTS };
 
 static struct str named_trees(const struct candidates *found)
@@ -48,7 +49,7 @@ static struct str named_trees(const struct candidates *found)
 	return buf_str(&json);
 }
 
-// in_tree of each group becomes the tree's root. False: there is no such provider.
+// Replaces in_tree of each group by the root of that tree. False: there is no such provider.
 static bool resolve_trees(struct candidates *found, const struct db_rows *rows)
 {
 	const struct candidate_query *query = found->query;
@@ -69,7 +70,7 @@ static bool resolve_trees(struct candidates *found, const struct db_rows *rows)
 	return true;
 }
 
-// The term to begin with: the one tree that is named, else the term that the fewest providers pass.
+// Chooses the term that the search begins with: a tree if the query names one, else the term that the fewest providers pass.
 static const struct term *choose_term(const struct candidates *found, const struct db_call *counts, size_t n_counts)
 {
 	const struct term *best = &found->terms[0];
@@ -92,7 +93,7 @@ static const struct term *choose_term(const struct candidates *found, const stru
 	return best;
 }
 
-// *best: where to begin; NULL: no provider can be in a tree that is asked for.
+// *best: the term to begin with; NULL: a tree that the query names does not exist, so there are no candidates.
 static enum outcome look_around(struct candidates *found, const struct term **best)
 {
 	struct registry *registry = found->registry;
@@ -119,13 +120,13 @@ static enum outcome look_around(struct candidates *found, const struct term **be
 	return sharing_read(found, &calls[CALL_SHARING].rows);
 }
 
-// ---- roots, in portions
+// ---- reading roots, in portions
 
-// Goes through the index of a term: one of its values after the other.
+// A position in the index of a term. A term may have several values (traits, aggregates), which are read one after the other.
 struct stream {
 	enum candidate_way way;
 	const struct term *term;
-	const struct uuid *aggregates; // where they are not the term's
+	const struct uuid *aggregates; // the values if way is CANDIDATE_BY_AGGREGATE
 	size_t n_values, value;
 	int64_t before_free;
 	uint64_t before_id;
@@ -137,7 +138,7 @@ static void stream_rewind(struct stream *stream)
 	stream->before_id = UINT64_MAX;
 }
 
-// A row of any of the three statements.
+// A row of any of the three statements that read roots.
 struct found_tree {
 	struct str root;
 	uint64_t id;
@@ -179,7 +180,7 @@ static enum db_result read_stream(struct candidates *found, const struct stream 
 	return sql_candidate_trees_by_aggregate_run(db, found->scratch, &in, rows);
 }
 
-// Adds up to want roots that were not looked at before; fewer only where the stream has ended.
+// Adds roots that were not tried yet, until there are want of them. It adds fewer only if the stream has ended.
 static enum outcome next_roots(struct candidates *found, struct stream *stream, struct str *roots, size_t want, size_t *n)
 {
 	while (*n < want && stream->value < stream->n_values) {
@@ -204,7 +205,7 @@ static enum outcome next_roots(struct candidates *found, struct stream *stream, 
 	return OUTCOME_OK;
 }
 
-// ---- candidates
+// ---- emitting candidates
 
 size_t candidate_group_index(const struct candidates *candidates, const struct candidate_part *part)
 {
@@ -234,7 +235,8 @@ static bool all_share(const struct candidate *candidate)
 	return true;
 }
 
-// A candidate whose providers all share may have several anchors. True the first time; of others nothing is kept.
+// False if this candidate was emitted before. Only a candidate of sharing providers alone can be found for several anchors, so
+// only such candidates are remembered.
 static bool is_new(struct candidates *found, const struct candidate *candidate)
 {
 	struct pool_mark mark = pool_mark(found->scratch);
@@ -263,7 +265,7 @@ static void note_giver(struct candidates *found, struct grove *grove, const stru
 	grove->gives[provider - grove->tree.providers] = true;
 }
 
-// The grove's next candidate goes to the caller. False: it has no more.
+// Hands the grove's next candidate to the caller. False: it has no more.
 static bool emit_next(struct candidates *found, struct grove *grove)
 {
 	struct candidate candidate;
@@ -314,7 +316,8 @@ static void add_grove(struct candidates *found, struct grove *grove)
 	grove->is_anchor = true;
 }
 
-// The tree if it has a candidate; it is then built a second time, in memory that stays.
+// Returns the tree as a grove if it has a candidate; else NULL. The tree is first built in memory that is reused, and only if
+// it has a candidate a second time, in memory that lasts.
 static struct grove *try_tree(struct candidates *found, const struct portion *portion, struct str root)
 {
 	struct grove tried, *grove;
@@ -337,7 +340,7 @@ static bool is_enough(const struct candidates *found)
 	return found->refused || (found->query->limit > 0 && found->found >= found->query->limit);
 }
 
-// The first candidate of each of these trees.
+// Emits the first candidate of each of these trees.
 static enum outcome try_trees(struct candidates *found, const struct str *roots, size_t n)
 {
 	struct portion portion;
@@ -355,7 +358,7 @@ static enum outcome try_trees(struct candidates *found, const struct str *roots,
 	return outcome;
 }
 
-// The others, one of each tree in turn.
+// Emits the other candidates, one of each tree in turn.
 static void emit_rest(struct candidates *found)
 {
 	bool more = true;
@@ -394,7 +397,7 @@ static enum outcome try_stream(struct candidates *found, struct stream *stream)
 	return outcome;
 }
 
-// All of a stream's trees, to be tried in an order by chance.
+// Reads all roots of a stream, which are then tried in random order.
 static enum outcome gather(struct candidates *found, struct stream *stream, struct str **roots, size_t *n, size_t *max)
 {
 	enum outcome outcome = OUTCOME_OK;
@@ -439,9 +442,10 @@ static enum outcome try_by_chance(struct candidates *found, struct stream *strea
 	return outcome;
 }
 
-// ---- where trees are found
+// ---- the streams of a term
 
-// A sharing provider that passes the term stands for every tree that it shares with.
+// If a sharing provider passes the term, every tree that it shares with can have a candidate. So this stream has the aggregates
+// of such providers as its values.
 static struct stream stream_of_sharing(struct candidates *found, const struct term *term)
 {
 	struct stream stream = { .way = CANDIDATE_BY_AGGREGATE, .term = term };

@@ -8,32 +8,33 @@
 
 struct part {
 	struct candidate_part what;
-	size_t *options; // providers that could satisfy it, as indexes of struct candidate_search's providers
+	size_t *options; // indexes into the search's providers: those that can satisfy this part
 	size_t n_options;
-	bool *is_option; // of each provider
-	uint64_t covers; // of the group without suffix: the sets of required traits that its options have something of
+	bool *is_option; // for each provider: it is among options
+	uint64_t covers; // group without suffix: a bit for each set of required traits of which some option has a trait
 };
 
 struct candidate_search {
 	const struct candidate_request *request;
 	const struct candidate_provider *anchor;
-	const struct candidate_provider **providers; // those of the tree, and behind them those that share with it
+	const struct candidate_provider **providers; // those of the tree, then those that share with it
 	size_t n_providers;
-	uint64_t *covers; // of each provider: the sets of required traits, of the group without suffix, that it has something of
+	// for each provider: a bit for each set of required traits, of the group without suffix, of which it has a trait
+	uint64_t *covers;
 	uint64_t all_sets;
-	struct part *parts; // those with the fewest options first
-	struct candidate_part *shown; // the same order, for callers
+	struct part *parts; // ordered by n_options, the smallest first
+	struct candidate_part *shown; // the same parts in the same order, for callers
 	size_t n_parts;
-	uint64_t *contested; // classes that several parts ask for, so that what one of them takes is missing for the others
+	uint64_t *contested; // classes that several parts ask for: what one part takes of them is missing for the others
 	size_t n_contested;
 
-	// The parts 0 to depth have a provider; next: the option that is tried next.
+	// The state of the search: the parts 0 to depth have a provider (chosen); next is the option of each part to try next.
 	size_t *next;
 	size_t *chosen;
 	const struct candidate_provider **answer;
 	bool begun;
 
-	// Scratch: which part is matched with a provider, which provider was looked at in this round.
+	// Scratch memory: the part that each provider is matched with, and the last round in which it was looked at.
 	size_t *matched;
 	unsigned *seen, round;
 };
@@ -105,7 +106,7 @@ static const struct candidate_inventory *inventory_of(const struct candidate_pro
 	return NULL;
 }
 
-// How much of it one candidate can take at most.
+// The most that a single candidate can take of the inventory.
 static uint64_t most_of(const struct candidate_inventory *inventory)
 {
 	int64_t free = inventory->capacity - inventory->used;
@@ -137,7 +138,7 @@ static bool provider_fits(const struct candidate_provider *provider, const struc
 		return false;
 	if (candidate_has_trait(provider, group->forbidden) || candidate_has_aggregate(provider, group->not_member_of))
 		return false;
-	// An aggregate of the root counts for the whole tree, where classes may come from several providers of it.
+	// If classes may come from several providers of a tree, an aggregate of the root counts for the whole tree.
 	if (several) {
 		if (candidate_has_aggregate(anchor, group->not_member_of))
 			return false;
@@ -149,7 +150,7 @@ static bool provider_fits(const struct candidate_provider *provider, const struc
 	return has_resources(provider, part);
 }
 
-// ---- who takes part
+// ---- the providers of a search
 
 static bool shares_with(const struct candidate_provider *provider, const struct candidate_tree *tree)
 {
@@ -223,7 +224,7 @@ static void note_sets(struct candidate_search *search, struct pool *pool)
 	}
 }
 
-// The next number of a sequence that looks like chance (xorshift64*).
+// The next number of a pseudo-random sequence (xorshift64*).
 static uint64_t next_number(uint64_t *state)
 {
 	*state ^= *state >> 12;
@@ -318,14 +319,14 @@ struct candidate_search *candidate_search_new(struct pool *pool, const struct ca
 	return search;
 }
 
-// ---- is what is chosen allowed? The parts 0 to depth have a provider; those before depth were allowed.
+// ---- Is the choice allowed? The parts 0 to depth have a provider; the choice before depth was allowed.
 
 static bool is_single(const struct part *part)
 {
 	return part->what.group->suffix.n > 0;
 }
 
-// What the parts before end take of a class of a provider.
+// The amount of a class that the parts before end take from a provider.
 static uint64_t taken_of(const struct candidate_search *search, size_t end, size_t provider, uint64_t class_id)
 {
 	uint64_t sum = 0;
@@ -379,7 +380,7 @@ static bool is_alone_in_tree(const struct candidate_search *search, size_t depth
 	return true;
 }
 
-// Does each set of required traits have one, or can it still get one?
+// Does each set of required traits have a provider with one of its traits, or can a remaining part still choose one?
 static bool traits_reachable(const struct candidate_search *search, size_t depth)
 {
 	uint64_t covered = 0;
@@ -407,7 +408,7 @@ static bool in_subtree(const struct candidate_search *search, const struct candi
 	return false;
 }
 
-// Is top an ancestor of all that is chosen for the subtree, or the same?
+// Is top an ancestor of all providers chosen for the subtree's groups, or one of them?
 static bool is_top(const struct candidate_search *search, const struct candidate_subtree *subtree, size_t depth,
 	const struct candidate_provider *top)
 {
@@ -442,7 +443,7 @@ static bool subtrees_reachable(const struct candidate_search *search, size_t dep
 	return true;
 }
 
-// Is there, in all providers that the remaining parts could take a class from, as much left as they ask for?
+// Is enough of the class left in all providers that the remaining parts could choose?
 static bool enough_left(struct candidate_search *search, size_t depth, uint64_t class_id)
 {
 	uint64_t asked = 0, left = 0;
@@ -469,7 +470,8 @@ static bool enough_left(struct candidate_search *search, size_t depth, uint64_t 
 	return asked <= left;
 }
 
-// Gives a part a provider that no other has, moving others to another one where that helps (Kuhn's algorithm).
+// Finds a provider for a part that no other part is matched with, giving other parts another provider if that helps (Kuhn's
+// algorithm).
 static bool match(struct candidate_search *search, size_t part)
 {
 	for (size_t i = 0; i < search->parts[part].n_options; i++) {
@@ -485,7 +487,7 @@ static bool match(struct candidate_search *search, size_t part)
 	return false;
 }
 
-// Can the remaining groups with suffixes all have a provider of their own?
+// Can each remaining group with a suffix have a provider of its own?
 static bool isolation_reachable(struct candidate_search *search, size_t depth)
 {
 	for (size_t i = 0; i < search->n_providers; i++)
@@ -518,7 +520,7 @@ static bool is_allowed(struct candidate_search *search, size_t depth)
 
 // ---- from one candidate to the next
 
-// The next allowed option of the part at depth.
+// Moves the part at depth to its next allowed option. False: there is none.
 static bool choose(struct candidate_search *search, size_t depth)
 {
 	const struct part *part = &search->parts[depth];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the files of registry/candidates/ only: a search for candidates while it runs.
+// For the files of registry/candidates/ only: the state of a search for candidates.
 #ifndef TENURE_REGISTRY_CANDIDATES_INTERNAL_H
 #define TENURE_REGISTRY_CANDIDATES_INTERNAL_H
 
@@ -10,37 +10,37 @@
 
 #define SHARING_TRAIT "MISC_SHARES_VIA_AGGREGATE"
 
-// The index that finds the providers of a term.
+// The index by which a term's providers are found.
 enum candidate_way { CANDIDATE_BY_CLASS, CANDIDATE_BY_TRAIT, CANDIDATE_BY_AGGREGATE };
 
-// Where a search for trees may begin: each candidate has a provider that passes it.
+// A condition that some provider of each candidate passes, so the search for trees can begin with it.
 struct term {
 	enum candidate_way way;
 	uint64_t class_id, amount;
-	const uint64_t *trait_ids; // any of them; local: their numbers in the finder's list of names
+	const uint64_t *trait_ids; // passes if the provider has any of these; local: their numbers (query_trait_number())
 	struct candidate_traits local;
-	struct candidate_aggregates aggregates; // any of them
-	bool of_root; // asked of the anchor, which sharing providers do not stand for
-	bool is_tree; // asks for one tree and those that its providers share with
+	struct candidate_aggregates aggregates; // passes if the provider is in any of these
+	bool of_root; // a condition on the anchor, so no sharing provider can pass it instead
+	bool is_tree; // the provider is in this tree, or shares with it
 	struct uuid tree;
 };
 
-// A trait that the query names, and its id in the catalogue.
+// A trait that the query names, with its id in the catalogue.
 struct named_trait {
 	struct str name;
 	uint64_t id;
 };
 
-// A tree as it was read.
+// A tree as read from the database, and the state of its search.
 struct grove {
 	struct candidate_tree tree;
-	struct str *traits; // of each provider: JSON
-	bool *gives;        // of each provider: it has given something to a candidate
+	struct str *traits; // for each provider a JSON array of names
+	bool *gives;        // for each provider: it was in a candidate
 	bool has_given, is_anchor;
 	struct candidate_search *search; // NULL: it has no more candidates
 };
 
-// A set of short keys.
+// A set of short byte strings.
 struct key_set {
 	struct pool *pool;
 	uint64_t hash_key[SIPHASH_KEY];
@@ -48,32 +48,33 @@ struct key_set {
 	size_t n_slots, n;
 };
 
+// A request while it is answered.
 struct candidates {
 	struct registry *registry;
-	struct pool *pool;    // of the answer
-	struct pool *scratch; // of one portion of trees
+	struct pool *pool;    // for what lasts until the answer
+	struct pool *scratch; // cleared after each portion of trees
 	const struct candidate_query *query;
 	struct candidate_request request;
 	candidate_fn *take;
 	void *arg;
 	uint64_t found;
-	bool refused; // the caller wants no more
+	bool refused; // the caller's function returned false
 
-	struct named_trait *traits; // that the query names, ordered by name. A trait's number is its index and one
+	struct named_trait *traits; // the traits that the query names, sorted by name; a trait's number is its index plus one
 	size_t n_traits;
 	struct term *terms;
 	size_t n_terms;
 	bool reads_aggregates;
 
-	struct grove *shared_groves; // with providers that share
+	struct grove *shared_groves; // trees with sharing providers
 	size_t n_shared_groves;
 	const struct candidate_provider **sharing;
 	size_t n_sharing;
 
-	struct grove **groves; // whose roots are anchors of candidates
+	struct grove **groves; // trees whose roots are anchors of candidates
 	size_t n_groves, max_groves;
-	struct key_set seen;    // roots that were looked at
-	struct key_set emitted; // candidates that several anchors may have
+	struct key_set seen;    // roots that were tried
+	struct key_set emitted; // candidates that could be found again for another anchor
 
 	struct candidate_summary *summaries;
 	size_t n_summaries;
@@ -84,39 +85,40 @@ struct candidates {
 
 void key_set_init(struct key_set *set, struct pool *pool);
 bool key_set_has(const struct key_set *set, struct str key);
-// The key as the set keeps it; STR_NONE: it was there before.
+// Adds a copy of the key, which it returns; STR_NONE: the set has the key already.
 struct str key_set_add(struct key_set *set, struct str key);
 
-// ---- query.c: names become numbers
+// ---- query.c: looks up the names of the query
 
-// Fills request, traits and terms. OUTCOME_OK, _BAD_PARAMETER.
+// Fills request, traits and terms from the query. OUTCOME_OK, _BAD_PARAMETER.
 enum outcome query_resolve(struct candidates *found);
-// A trait's number in found->traits and one; 0: the query does not name it.
+// A trait's index in found->traits plus one; 0: the query does not name it.
 size_t query_trait_number(const struct candidates *found, struct str name);
-// The call that counts who passes a term, up to a limit.
+// The call that counts the providers that pass a term, up to a limit.
 struct db_call term_count_call(struct pool *pool, const struct term *term);
-// Does a provider pass the term? Loosely: an amount is not compared.
+// Can the provider pass the term? The amount of a class is not compared.
 bool term_passes(const struct candidate_provider *provider, const struct term *term);
-// The largest amount that a statement takes stands for all above it: no inventory has so much.
+// The amount for a statement, at most INT64_MAX: no inventory has more.
 uint64_t term_amount(uint64_t amount);
-// Pairs of all classes and amounts that are asked for, as JSON.
+// All classes and amounts of the query, as a JSON array of pairs.
 struct str term_amounts(const struct candidates *found);
 
-// ---- trees.c: trees are read
+// ---- trees.c: reads trees
 
-// The rows of a portion of trees.
+// The rows of several trees.
 struct portion {
 	struct db_rows providers, inventories, aggregates;
 };
-// roots: as resources.root has them. The rows live in pool.
+// Reads the trees with these roots (values of resources.root). The rows live in pool.
 enum outcome portion_read(struct candidates *found, struct pool *pool, const struct str *roots, size_t n,
 	struct portion *portion);
-// Builds the tree of that root in pool; it does not refer to the rows. False: it is not in the portion.
+// Builds the tree with that root from the rows, allocated from pool; it keeps no pointer to the rows. False: the portion lacks
+// it.
 bool grove_build(const struct candidates *found, struct pool *pool, const struct portion *portion, struct str root,
 	struct grove *grove);
-// Reads the trees of these rows of candidate_sharing_trees, and notes who shares.
+// Reads the trees of the rows of candidate_sharing_trees into shared_groves, and their sharing providers into sharing.
 enum outcome sharing_read(struct candidates *found, const struct db_rows *roots);
-// The tree of that root, if it is one of those; else NULL.
+// The tree with that root if it has sharing providers; else NULL.
 struct grove *sharing_grove(const struct candidates *found, struct uuid root);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A set of keys that clients may have chosen: colliding names do not slow it down.
+// A hash set for keys that clients may choose. It is keyed by a random number, so nobody can choose colliding keys.
 #include "base/base.h"
 
 #include "registry/candidates/internal.h"

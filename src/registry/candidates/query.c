@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a query asks for, with the ids of the classes and traits that it names, and the terms that a search may begin with.
+// Looks up the classes and traits that a query names, and collects the terms that a search may begin with.
 #include "base/base.h"
 
 #include "registry/candidates/internal.h"
@@ -10,7 +10,8 @@
 #include "registry/type/tree.h"
 #include "sql/provider_lists.h"
 
-enum { COUNT_UP_TO = 1000 /* beyond that it does not matter how many pass a term */ };
+// Terms are compared by counting up to so many providers.
+enum { COUNT_UP_TO = 1000 };
 
 // ---- names
 
@@ -112,7 +113,7 @@ static struct candidate_traits local_traits(const struct candidates *found, cons
 	return (struct candidate_traits){ list, n };
 }
 
-// Required: a set each; forbidden: all in one.
+// Each required entry is a set of its own; all forbidden entries together are one set.
 static void resolve_requirements(const struct candidates *found, const struct provider_requirement *list, size_t n,
 	struct candidate_traits **required, size_t *n_required, struct candidate_traits *forbidden)
 {
@@ -212,7 +213,7 @@ static struct str hex_of(struct pool *pool, struct str bytes)
 	return buf_str(&hex);
 }
 
-// The term's list as the statements that count take it.
+// The term's ids or aggregates as a JSON array, for the statements that count.
 static struct str list_of_term(struct pool *pool, const struct term *term)
 {
 	size_t n = term->way == CANDIDATE_BY_TRAIT ? term->local.n : term->aggregates.n;

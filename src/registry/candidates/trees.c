@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees of providers as they stand in the database, a portion at a time.
+// Reads trees of providers, many at a time.
 #include "base/base.h"
 
 #include "registry/candidates/internal.h"
@@ -9,7 +9,8 @@
 #include "registry/core/failure.h"
 #include "registry/type/tree.h"
 
-enum { ROOT_UID = 4 /* resources.root: the type's id in so many bytes, and the root's uid */ };
+// resources.root begins with the type's id, in so many bytes; the root's uid follows.
+enum { ROOT_UID = 4 };
 
 static struct str hex_of(struct pool *pool, struct str bytes)
 {
@@ -40,7 +41,7 @@ enum outcome portion_read(struct candidates *found, struct pool *pool, const str
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-// The first of the rows, ordered by their first column, whose number is not less.
+// The first row whose id is at least id; the rows are sorted by it.
 static size_t first_row(const struct db_rows *rows, uint64_t id, uint64_t (*id_of)(const struct db_rows *rows, size_t row))
 {
 	size_t low = 0, high = rows->n;
@@ -94,7 +95,8 @@ static void take_aggregates(struct pool *pool, const struct db_rows *rows, struc
 	provider->n_aggregates = end - from;
 }
 
-// The numbers of the named ones among a JSON array of names. The array is in the order of bytes, and so are the numbers.
+// Sets the provider's traits to the numbers of those names in the JSON array that the query names. Names in the array are in
+// byte order, so the numbers are ascending.
 static void take_traits(const struct candidates *found, struct pool *pool, struct str json, struct candidate_provider *provider)
 {
 	uint64_t *list = POOL_ARRAY(pool, uint64_t, found->n_traits);
@@ -112,7 +114,7 @@ static void take_traits(const struct candidates *found, struct pool *pool, struc
 	provider->traits = list;
 }
 
-// The provider of that uid among those of a tree.
+// The provider of the tree with that uid; NULL: there is none.
 static const struct candidate_provider *find_provider(const struct candidate_tree *tree, struct uuid uid)
 {
 	for (size_t i = 0; i < tree->n; i++) {
@@ -122,7 +124,7 @@ static const struct candidate_provider *find_provider(const struct candidate_tre
 	return NULL;
 }
 
-// The tree whose rows begin at first, of which there are n. False: its root is not among them.
+// Builds the tree of the n rows from first on. False: its root is not among them, since it was deleted meanwhile.
 static bool build(const struct candidates *found, struct pool *pool, const struct portion *portion, size_t first, size_t n,
 	struct grove *grove)
 {
@@ -138,7 +140,7 @@ static bool build(const struct candidates *found, struct pool *pool, const struc
 	if (root == n)
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		size_t from = i == 0 ? root : i <= root ? i - 1 : i; // the root first, the others as they come
+		size_t from = i == 0 ? root : i <= root ? i - 1 : i; // the root first, then the others in their order
 		const struct sql_candidate_providers_row *row = sql_candidate_providers_row(&portion->providers, first + from);
 		list[i] = (struct candidate_provider){ .id = row->id, .root = list };
 		(void)uuid_from_bytes(row->uid, &list[i].uid);
@@ -168,7 +170,7 @@ static size_t rows_of_tree(const struct portion *portion, size_t first)
 	return end - first;
 }
 
-// Where the rows of a tree begin among those of a portion, which are ordered by their trees' roots; all, if there are none.
+// The index of the first row of the tree with that root; the rows are sorted by root. If there is none, the number of rows.
 static size_t find_rows(const struct portion *portion, struct str root)
 {
 	size_t low = 0, high = portion->providers.n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A change of content that gives the resource to another tenant, in one transaction with the move.
+// Gives a resource to another tenant and changes its content, in one transaction.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -7,14 +7,14 @@
 #include "registry/resource/internal.h"
 #include "registry/tenant/tenant.h"
 
-// Both tenants are held exclusively from here on, so that nobody else writes the resource.
+// Plans the move under exclusive locks of both tenants, so nobody else writes the resource from here on.
 static enum outcome plan_gift(struct registry *registry, const struct move_order *order, struct move_plan *plan)
 {
 	enum outcome outcome = move_plan(registry, order, MOVE_LOOK_LOCKED, plan);
 
 	if (outcome != OUTCOME_NOT_FOUND && outcome != OUTCOME_MOVED && outcome != OUTCOME_GONE)
 		return outcome;
-	db_txn_again(registry->db); // it was moved or deleted since we looked; the next look tells
+	db_txn_again(registry->db); // it was moved or deleted before the lock was taken; the next run finds out
 	return OUTCOME_UNAVAILABLE;
 }
 

@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves of one resource, or of all of a tenant's, to another tenant: previewed (the move action), conditional on the
-// preview, in one transaction. Rules: the blueprints' "Optional Operations".
+// Moves one resource, or all resources of a tenant, to another tenant. A move can be previewed (the move action), can be
+// conditional on the preview, and is one transaction.
 #ifndef TENURE_REGISTRY_MOVE_MOVE_H
 #define TENURE_REGISTRY_MOVE_MOVE_H
 
 #include "registry/core/model.h"
 
-enum { MOVE_TAG_HEX = 40 /* hex digits of tags */, MOVE_MAX_BLOCKERS = 1000 };
+// How many hex digits tags have, and how many blockers an action lists at most.
+enum { MOVE_TAG_HEX = 40, MOVE_MAX_BLOCKERS = 1000 };
 
+// What a client asks for.
 struct move_order {
 	struct str source, dest;
 	const struct address *address; // NULL: all resources of source
-	bool background;               // asked for by the client; large moves go there anyway
-	int words;                     // 1 accounts, 2 tenants: how its result is to be told
+	bool background;               // the client asked for it; a large move is done in the background anyway
+	int words;                     // the vocabulary of its result: 1 accounts, 2 tenants
 };
 
 struct move_item {
-	struct str path; // resource_path
+	struct str path; // resource_path()
 	struct uuid uid;
 	char tag[MOVE_TAG_HEX + 1];
 };
 
-// How many live resources of each type a tenant has, counted from its rows. In byte order of the types' names; the namespace
-// "default" is none of them.
+// How many live resources of each type a tenant has, counted from rows, in byte order of the types' names. The namespace
+// "default" does not count.
 struct type_count {
-	struct str type; // as addresses have it
+	struct str type; // as type_name() has it
 	uint64_t resources;
 };
 struct type_counts {
@@ -39,40 +41,42 @@ struct move_blocker {
 	struct str detail;
 };
 
-// The move action: the state of everything the move affects.
+// The move action: the state of everything that the move affects.
 struct move_action {
 	struct tenant source, dest;
-	struct type_counts source_counts, dest_counts; // in a preview and under a condition
-	struct resource resource; // what moves, when it is one
+	struct type_counts source_counts, dest_counts; // in a preview, and if the move is conditional
+	struct resource resource; // the resource to move, if it is one
 	uint64_t count;           // resources that move
-	uint64_t bytes;           // of their documents
-	bool listed;              // each is to be told; else only tag, count and bytes
-	struct move_item *items;  // of a preview, count of them where they are to be told
-	char tag[MOVE_TAG_HEX + 1];  // of the affected resources' state
-	char etag[MOVE_TAG_HEX + 1]; // of all that is told of the action, both tenants' counts included; where these are there
-	struct move_blocker *blockers; // reasons: name-taken quota locked namespace-missing namespace-terminating in-use attached
-	                          // type-unavailable type-differs type-shared
+	uint64_t bytes;           // the size of their documents
+	bool listed;              // the resources are listed one by one; else only tag, count and bytes are shown
+	struct move_item *items;  // in a preview: count of them, if listed
+	char tag[MOVE_TAG_HEX + 1];  // of the state of the resources that move
+	char etag[MOVE_TAG_HEX + 1]; // of all that the action shows; set in a preview, and if the move is conditional
+	// Reasons: name-taken quota locked namespace-missing namespace-terminating in-use attached type-unavailable
+	// type-differs type-shared
+	struct move_blocker *blockers;
 	size_t n_blockers;
 	bool more_blockers; // there were more than MOVE_MAX_BLOCKERS
 };
 
-// In one snapshot. OUTCOME_OK. Source or resource: _NOT_FOUND, _GONE, _MOVED (action->resource is what lives elsewhere).
-// Destination: _NOT_FOUND, _GONE, _CONFLICT (same as source). reg->problem says which.
+// Describes a move without changing anything, in one snapshot. OUTCOME_OK. For the source or the resource: _NOT_FOUND, _GONE,
+// _MOVED (action->resource is the moved one). For the destination: _NOT_FOUND, _GONE, _CONFLICT (same as the source).
+// registry->problem says which.
 enum outcome move_preview(struct registry *registry, const struct move_order *order, struct move_action *action);
 
 struct move_result {
-	struct move_action action; // as found under the locks; items are not filled
+	struct move_action action; // as planned under the locks; without items
 	struct uuid uid;           // of the move
 };
-// Decides on If-Match, given the action's etag as text; check NULL: unconditional. It is asked once, when the move is done or
-// queued. A queued move is compared again when it is carried out, but only in what it takes (move_action.tag), its blockers
-// and the quota: so one into a tenant in which much happens can succeed.
+// The condition of a move: matches compares If-Match with the action's etag; NULL: no condition. It is called once, when the
+// move is done or queued. A queued move is checked again when it is carried out, but only for what it takes (move_action.tag),
+// blockers and quota. So it can succeed although much else has changed in the destination.
 struct tag_guard {
 	bool (*matches)(void *arg, struct str etag);
 	void *arg;
 };
-// Carries it out. OUTCOME_SEE_OTHER: done (moving nothing, too). _ACCEPTED: queued, result->uid names it. _STALE.
-// _BLOCKED with result->action.blockers. Else as move_preview.
+// Moves. OUTCOME_SEE_OTHER: done, also if there was nothing to move. _ACCEPTED: queued as result->uid. _STALE. _BLOCKED with
+// result->action.blockers. Else as move_preview().
 enum outcome move_run(struct registry *registry, const struct move_order *order, struct tag_guard guard,
 	struct move_result *result);
 
@@ -81,14 +85,14 @@ struct move_status {
 	struct uuid uid;
 	enum move_state state;
 	struct str source, dest;
-	struct str resource;     // its present path, "" when all moved
+	struct str resource;     // its present path; "" if all resources moved
 	struct str dest_space, dest_name; // with type: the resource's address in dest
-	const struct type *type; // NULL when all moved
+	const struct type *type; // NULL if all resources moved
 	uint64_t total, moved;
-	struct str outcome, detail; // of a failed one
+	struct str outcome, detail; // of a failed move
 	int64_t created_us, finished_us;
 };
-// A move asked for on that source tenant. OUTCOME_OK, _NOT_FOUND.
+// Reads the status of a move of that source tenant. OUTCOME_OK, _NOT_FOUND.
 enum outcome move_get(struct registry *registry, struct str source, struct uuid uid, struct move_status *status);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The move action: what a move affects, what stands in its way, and tags that change when any of it does.
+// Plans a move: what it affects, what is in its way, and tags that change when any of this changes.
 #include "base/base.h"
 
 #include "base/config/config.h"
@@ -19,7 +19,7 @@
 static const char ending_detail[] =
 	"the destination's namespace of that name goes once its finalizers are gone, with all that is in it: wait for that";
 
-// Runs a call; OUTCOME_OK.
+// Runs one call. OUTCOME_OK, or that of a failed statement.
 static enum outcome run_call(struct registry *registry, struct db_call *call)
 {
 	enum db_result result = db_run_call(registry->db, registry->pool, call);
@@ -148,8 +148,8 @@ static struct db_call count_types_call(struct pool *pool, uint64_t tenant_id)
 	return sql_move_count_types_call(pool, &(struct sql_move_count_types){ .tenant_id = tenant_id });
 }
 
-// What moves, and what both tenants have. Under the locks the move gets a time that is not before the last change of anything
-// it takes.
+// Reads the sums of the set, and the counts of both tenants. Under the locks it also makes sure that the time of the move is
+// not before the last change of any resource that it takes.
 static enum outcome sum_set(struct registry *registry, struct move_plan *plan, enum move_look look, struct state_sum *sum)
 {
 	struct move_action *action = plan->action;
@@ -282,7 +282,7 @@ static void check_quota(struct registry *registry, struct move_plan *plan)
 	add_blocker(registry, action, &blocker);
 }
 
-// A single resource of a namespaced type needs its namespace there; a whole move brings it along.
+// A single namespaced resource needs its namespace in the destination. A larger set brings its namespaces along.
 static enum outcome check_space(struct registry *registry, struct move_plan *plan)
 {
 	struct move_action *action = plan->action;
@@ -314,7 +314,7 @@ static enum outcome check_space(struct registry *registry, struct move_plan *pla
 	return OUTCOME_OK;
 }
 
-// What hangs on another resource moves with that one only.
+// A resource of a tree moves only together with the root.
 static enum outcome check_attached(struct registry *registry, struct move_plan *plan)
 {
 	const struct resource *resource = &plan->action->resource;
@@ -343,7 +343,7 @@ static enum outcome check_attached(struct registry *registry, struct move_plan *
 	return OUTCOME_OK;
 }
 
-// What becomes of the resources of one type, which is not the same for everybody.
+// Finds out what becomes of the resources of one type whose definition can differ between tenants.
 static enum outcome check_type(struct registry *registry, struct move_plan *plan, const struct type *type)
 {
 	const struct move_action *action = plan->action;
@@ -373,7 +373,7 @@ static enum outcome check_type_id(struct registry *registry, struct move_plan *p
 	return definition_varies(type) ? check_type(registry, plan, type) : OUTCOME_OK;
 }
 
-// Types whose ids are no bits.
+// Checks all types of the set if some of their ids are too large for found.types.
 static enum outcome check_many_types(struct registry *registry, struct move_plan *plan)
 {
 	struct db_call call =
@@ -411,7 +411,7 @@ static void add_clash(struct registry *registry, struct move_action *action, con
 	add_blocker(registry, action, &blocker);
 }
 
-// Definitions that come along are to be what they would have to be if they were made there.
+// A definition that moves must satisfy the same conditions as one that is created in the destination.
 static enum outcome check_definitions(struct registry *registry, struct move_plan *plan)
 {
 	struct move_action *action = plan->action;
@@ -445,7 +445,7 @@ static enum outcome check_types(struct registry *registry, struct move_plan *pla
 	return outcome == OUTCOME_OK && plan->found.definitions ? check_definitions(registry, plan) : outcome;
 }
 
-// What consumers of the tenant's own use does not go elsewhere: they would be left behind.
+// Providers that consumers of the source tenant's own project use do not move, since the consumers would stay behind.
 static enum outcome find_in_use(struct registry *registry, struct move_plan *plan)
 {
 	struct move_action *action = plan->action;
@@ -501,13 +501,14 @@ enum outcome move_plan(struct registry *registry, const struct move_order *order
 	struct state_sum sum = { 0 };
 	struct move_action *action = plan->action;
 
-	action->resource.tenant = order->source; // that it is asked for there, whatever is found
-	// As the database says it of nothing.
+	action->resource.tenant = order->source; // the address that was asked for, also if the resource is not found
+	// SUM over no rows yields "0".
 	plan->found.merged = (struct state_sum){ 0, { STR("0"), STR("0"), STR("0"), STR("0") } };
 	enum outcome outcome = read_tenants(registry, order, locked, action);
 
 	if (locked)
-		definitions_doubt(registry); // a policy or a type of theirs may have changed while we waited for them
+		// a policy or definition may have changed while this transaction waited for the locks
+		definitions_doubt(registry);
 	if (outcome == OUTCOME_OK)
 		outcome = choose_set(registry, order, plan);
 	if (outcome == OUTCOME_OK)
@@ -535,7 +536,7 @@ static enum outcome list_items(struct registry *registry, struct move_plan *plan
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	assert(call.rows.n == action->count); // one snapshot
+	assert(call.rows.n == action->count); // both are read in one snapshot
 	action->items = POOL_ARRAY(registry->pool, struct move_item, call.rows.n);
 	for (size_t i = 0; i < call.rows.n; i++) {
 		struct move_item *item = &action->items[i];

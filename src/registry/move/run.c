@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carrying a move out: set by set in SQL, so that ten thousand resources cost what the statements cost; all in the one
-// transaction that holds both tenants.
+// Carries out a move: with statements over whole sets, so the number of statements does not grow with the number of resources;
+// all in the transaction that has locked both tenants.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -9,11 +9,12 @@
 #include "registry/resource/internal.h"
 #include "registry/type/internal.h"
 
-// Statements over more than this many rows are split by id: INSERT … SELECT into the change log holds the table's
-// AUTO-INC lock until it ends (innodb_autoinc_lock_mode=1), and other tenants' writers wait for that.
+// Statements over more than this many rows are split by ranges of ids. INSERT … SELECT into the change log holds the table's
+// AUTO-INC lock until it ends (innodb_autoinc_lock_mode=1), and writers of other tenants wait for that lock.
 enum { CHUNK = 10000 };
 
-// A name taken here is one that the plan overlooked: then nothing may be moved.
+// Runs the calls. If one finds a name taken, the plan has missed it, and nothing must be moved: so a duplicate is a failure
+// here.
 static enum outcome run_calls(struct registry *registry, struct db_call *calls, size_t n)
 {
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
@@ -53,7 +54,7 @@ static enum outcome merge_spaces(struct registry *registry, const struct move_pl
 
 enum { MOVE_CALLS = 4 };
 
-// Addresses: what led away from the new ones no longer does, what leads to them does.
+// The calls that change forwards: delete those at the new addresses, and insert those at the old ones.
 static size_t forward_calls(struct registry *registry, const struct move_plan *plan, const struct move_set *set,
 	struct db_call *calls)
 {
@@ -117,8 +118,8 @@ static enum outcome for_each_chunk(struct registry *registry, const struct move_
 	return outcome;
 }
 
-// From the first row in the change log to COMMIT nobody who follows all of the log, or one of the two tenants, is told
-// anything: so that comes last.
+// From the first change row until COMMIT, no reader of the whole log or of the two tenants gets any further. So the change rows
+// come last.
 static enum outcome move_in_chunks(struct registry *registry, const struct move_plan *plan,
 	struct move_progress progress)
 {
@@ -191,7 +192,7 @@ enum outcome fail_stale_action(struct registry *registry, const struct move_acti
 {
 	registry_fail(registry, OUTCOME_STALE,
 		"something changed since the move action with that tag was shown: look at the move action again");
-	if (action->etag[0] != '\0') // a queued move has none by then
+	if (action->etag[0] != '\0') // the mover has not computed it
 		registry_fail_member(registry, "etag", str_printf(registry->pool, "\"%s\"", action->etag));
 	return OUTCOME_STALE;
 }

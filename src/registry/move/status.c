@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a move stands: progress and outcome of those carried out in the background.
+// The status of a move: progress and outcome of one in the background.
 #include "base/base.h"
 
 #include "registry/core/failure.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// State tags: what a move and its preview are compared by.
+// State tags: a move is compared with its preview by them.
 #include "base/base.h"
 
 #include "base/buf.h"
@@ -45,7 +45,7 @@ void state_tag_of_one(struct registry *registry, const struct uuid *uid, uint64_
 	tag_of_parts(registry, parts, COUNT_OF(parts), tag);
 }
 
-// Texts of clients' choice come with their lengths, so that no two lists of blockers read the same.
+// Text that clients choose is preceded by its length, so no two lists of blockers yield the same bytes.
 static void add_counted(struct buf *buf, struct str s)
 {
 	buf_add_u64(buf, s.n);
@@ -59,7 +59,7 @@ static void add_number(struct buf *buf, uint64_t number)
 	buf_addc(buf, '/');
 }
 
-// All that an action tells of a tenant. Its etag covers tier, metadata and what else it has as content.
+// All that an action shows of a tenant. The tenant's etag covers tier, metadata and the Tenant object.
 static void add_tenant(struct buf *buf, const struct tenant *tenant, const struct type_counts *counts)
 {
 	buf_add(buf, uuid_bytes(&tenant->uid));
@@ -86,7 +86,7 @@ void state_tag_of_action(struct registry *registry, struct move_action *action, 
 		add_counted(&blockers, str_c(action->blockers[i].reason));
 		add_counted(&blockers, action->blockers[i].detail);
 	}
-	// Which resources move, and what of each is told, follows from the sums, in which their uids and revisions are.
+	// The sums include uids and revisions, so they cover which resources move and what is shown of each.
 	const struct str parts[] = {
 		STR("action:"),
 		buf_str(&tenants),

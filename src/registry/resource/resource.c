@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a resource, and what stands at an address that no live resource has.
+// Reads a resource at its address, or finds out where it went.
 #include "base/base.h"
 
 #include "registry/resource/resource.h"
@@ -242,4 +242,3 @@ enum outcome resource_find(struct registry *registry, const struct ident *ident,
 	registry_concerns(registry, resource->tenant);
 	return OUTCOME_OK;
 }
- // Reads a resource at its address, or finds out where it went.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of invariants, and those of them that one statement finds broken (sql/statements/doctor.sql).
+// The list of invariants, and the checks that are one statement each (sql/statements/doctor.sql).
 #include "base/base.h"
 
 #include "registry/upkeep/doctor.h"
@@ -11,14 +11,15 @@
 #include "registry/upkeep/doctor_internal.h"
 #include "sql/doctor.h"
 
+// A check of one invariant.
 struct check {
 	const char *invariant;
 	enum outcome (*examine)(struct examination *examination, const struct check *check);
-	// For by_statement: what finds the rows that break it, and what mends them, if they can be mended without guessing.
+	// by_statement: what finds the rows that break the invariant, and what repairs them if that needs no guessing.
 	enum sql_doctor_finding finding;
 	bool mends;
 	enum sql_doctor_repair repair;
-	// For by_walk.
+	// by_walk: reads all rows.
 	enum outcome (*walk)(struct examination *examination);
 };
 
@@ -50,11 +51,11 @@ static enum outcome hidden_traits(struct examination *examination, const struct 
 {
 	enum outcome outcome = by_statement(examination, check);
 
-	// Workers that hold the catalogue of traits read it again, at worst for nothing.
+	// Makes workers read the catalogue of traits again, even if nothing was repaired.
 	return outcome == OUTCOME_OK && examination->fix ? coherence_raise(examination->registry, COHERENCE_TRAITS) : outcome;
 }
 
-// ---- counts: mended tenant by tenant, under the lock that keeps its writers out
+// ---- counts: repaired tenant by tenant, under a lock that keeps the tenant's writers away
 
 struct recount {
 	struct registry *registry;
@@ -111,7 +112,7 @@ static enum outcome counts(struct examination *examination, const struct check *
 #define WALKS(function) by_walk, .walk = (function)
 
 static const struct check checks[] = {
-	// First, since other checks ask the database what is in documents.
+	// First, since other checks query the database for members of documents.
 	{ "what the database searches stands before what is nested too deep for it", WALKS(doctor_check_depth) },
 	{ "each resource's document is JSON objects", WALKS(doctor_check_documents) },
 	{ "each tenant's metadata and object are JSON objects", WALKS(doctor_check_tenant_documents) },
@@ -157,7 +158,7 @@ static const struct check checks[] = {
 	{ "each tenant's count is that of its resources", .examine = counts },
 	{ "each resource's etag, size and lanes are those of its content", WALKS(doctor_check_hashes) },
 	{ "each resource has the aliases and the place in a tree that its document says", WALKS(doctor_check_relations) },
-	// Looked at when roots are mended.
+	// After the repair of roots.
 	{ "each tree lives under its top, in one tenant", FINDS(TREE) },
 	{ "each tenant's etag is that of its content", WALKS(doctor_check_tenants) },
 };

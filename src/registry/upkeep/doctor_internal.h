@@ -5,29 +5,29 @@
 
 #include "registry/core/context.h"
 
-// A run of the doctor, and what the check at hand has found so far.
+// A run of one check, and what it has found so far.
 struct examination {
 	struct registry *registry;
 	bool fix;
 	uint64_t found, fixed;
-	const char *example; // a name of what was found first; NULL: nothing was. In the pool, or in keep
+	const char *example; // a name of the first broken row; NULL: none so far. It is in the pool or in keep
 	char keep[80];
 };
 
-// Checks that go through all resources, or tenants, a page at a time. Each adds to found, fixed and example, and mends only
-// if examination->fix. Each rewinds registry->pool. They return OUTCOME_OK, _UNAVAILABLE or _INTERNAL.
+// Checks that read all resources, or all tenants, a page at a time. Each adds to found, fixed and example, and repairs only if
+// examination->fix. Each rewinds registry->pool. They return OUTCOME_OK, _UNAVAILABLE or _INTERNAL.
 
-// What the database searches stands before what is nested too deep for it.
+// In each document, members that statements query come before members that are nested too deep for the database.
 enum outcome doctor_check_depth(struct examination *examination);
-// Each resource's document is JSON objects.
+// metadata and body of each resource are JSON objects.
 enum outcome doctor_check_documents(struct examination *examination);
-// Each tenant's metadata and object are JSON objects.
+// metadata and object of each tenant are JSON objects.
 enum outcome doctor_check_tenant_documents(struct examination *examination);
-// Each resource's etag, size and lanes are those of its content.
+// Each resource's etag, size and lanes fit its content.
 enum outcome doctor_check_hashes(struct examination *examination);
-// Each resource has the lookup keys and the place in a tree that its document says.
+// Each resource's lookup keys and root fit its document.
 enum outcome doctor_check_relations(struct examination *examination);
-// Each tenant's etag is that of its content.
+// Each tenant's etag fits its content.
 enum outcome doctor_check_tenants(struct examination *examination);
 
 #endif

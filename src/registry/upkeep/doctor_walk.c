@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the doctor has to read or to compute for itself: documents, keyed hashes, and what a type's rules say of a body. It
-// goes through a table by id, a page at a time, so memory stays flat and no statement lasts long.
+// The doctor's checks that must read documents or compute hashes, which no statement can do. They read a table in order of id,
+// a page at a time, so memory is bounded and no statement runs for long.
 #include "base/base.h"
 
 #include "base/buf.h"
@@ -25,7 +25,7 @@ static void note_found(struct examination *examination, const char *kind, const 
 	examination->example = examination->keep;
 }
 
-// What a repair's statement has done.
+// Counts the rows that a repairing statement has affected.
 static enum outcome note_fixed(struct examination *examination, enum db_result result, const struct db_rows *rows)
 {
 	if (result != DB_OK)
@@ -77,7 +77,7 @@ static bool read_list(struct pool *pool, struct str text, struct doc **list)
 	return stored_read(pool, text, list, &error) && doc_kind(*list) == DOC_ARRAY;
 }
 
-// Could a request read it (registry/core/stored.h)? The database's JSON_VALID() takes more than a request does.
+// Could a request read it (registry/core/stored.h)? The database's JSON_VALID() accepts more than a request does.
 static bool is_readable(struct pool *pool, const struct resource *resource)
 {
 	struct doc *doc;
@@ -111,7 +111,8 @@ static struct str shallow_first(struct pool *pool, struct str stored)
 	return buf_str(&text);
 }
 
-// A document from before there was a limit. Nothing of it is lost: its members change places, and with its text its etag.
+// Repairs a document from before the limit of depth. Its members change their order, so its text and etag change; nothing is
+// lost.
 static enum outcome check_depth(struct examination *examination, const struct sql_doctor_page_row *row)
 {
 	struct registry *registry = examination->registry;
@@ -152,7 +153,7 @@ static enum outcome check_hashes(struct examination *examination, const struct s
 	uint64_t bytes = right.meta.n + right.body.n, lanes[4];
 	struct db_rows mended;
 
-	if (!is_readable(registry->pool, &right)) // another check's matter; nothing is mended by what could be read of it
+	if (!is_readable(registry->pool, &right)) // another check reports it; a repair must not rest on parts of it
 		return OUTCOME_OK;
 	etag_of_resource(registry, &right);
 	state_lanes(registry, right.type, &right.uid, lanes);
@@ -181,9 +182,9 @@ enum outcome doctor_check_hashes(struct examination *examination)
 	return walk_resources(examination, SQL_DOCTOR_WALK_ALL, check_hashes);
 }
 
-// ---- lookup keys and roots: what a type's rules say of a body
+// ---- lookup keys and roots: computed from the body by the type's rules
 
-// Is this row, [kind, value, type, live], the one for the key?
+// Does this row, [kind, value, type, live], belong to the lookup key?
 static bool is_row_of(const struct doc *row, const struct resource *resource, const struct alias *alias)
 {
 	uint64_t type_id, live = 0;
@@ -218,8 +219,7 @@ struct mending {
 	bool done;
 };
 
-// Only of a resource that is still as it was read. A key that another resource has by now stays that one's: nothing is mended
-// then.
+// Repairs a resource if it is still as it was read. If another resource has one of its lookup keys by now, nothing is repaired.
 static enum db_verdict mend_relations(void *arg)
 {
 	struct mending *mending = arg;
@@ -272,15 +272,15 @@ static enum outcome check_relations(struct examination *examination, const struc
 	struct doc *stored_keys;
 
 	if (resource.type == NULL || !is_readable(registry->pool, &resource))
-		return OUTCOME_OK; // another check's matter
+		return OUTCOME_OK; // another check reports it
 	if (resource.type->rules != NULL)
 		resource.type->rules->relate(registry->pool, resource_body_doc(registry->pool, &resource), &resource.uid,
 			&relations);
-	if (relations.root_elsewhere) // another check's matter
+	if (relations.root_elsewhere) // another check compares that root
 		relations.root = resource.root;
 	struct str keys = row->lookup_keys.p != NULL ? row->lookup_keys : STR("[]");
 	if (!read_list(registry->pool, keys, &stored_keys))
-		return OUTCOME_INTERNAL; // the database's own writing
+		return OUTCOME_INTERNAL; // the database itself has made this text
 	if (relations_right(&resource, &relations, stored_keys))
 		return OUTCOME_OK;
 	note_found(examination, "resource", &resource.uid);

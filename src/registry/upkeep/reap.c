@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Purging, in transactions of bounded size: nobody waits long for a lock that is held here.
+// Purges in transactions of bounded size, so nobody waits long for a lock that is held here.
 #include "base/base.h"
 
 #include "registry/upkeep/reap.h"
@@ -14,11 +14,11 @@
 
 enum { ROWS_AT_ONCE = 1000 };
 
-// Rows that go without a row in the change log.
+// Kinds of rows whose deletion leaves no change row.
 static const struct rows {
 	enum sql_reap_rows which;
 	size_t counter;  // offset in struct reap_counts
-	bool change_log; // kept for change_retention, if that is 0 for ever; the others for retention
+	bool change_log; // kept for change_retention (0: for ever); other rows for retention
 } all_rows[] = {
 	{ SQL_REAP_ROWS_FORWARDS, offsetof(struct reap_counts, forwards), false },
 	{ SQL_REAP_ROWS_MOVES, offsetof(struct reap_counts, moves), false },
@@ -27,15 +27,17 @@ static const struct rows {
 	{ SQL_REAP_ROWS_TOKENS_OF_PURGED, offsetof(struct reap_counts, tokens), false },
 };
 
+// State shared with the functions that run as transactions.
 struct reaping {
 	struct registry *registry;
 	struct reap_counts *counts;
-	const struct tenant *tenant;               // bury_one: that one
-	enum sql_reap_resources_of which;          // purge_page: those of that tenant, or all whose time is up
+	const struct tenant *tenant;               // for bury_one()
+	// for purge_page(): resources of that tenant, or all past their own purge time
+	enum sql_reap_resources_of which;
 	uint64_t tenant_id;
-	const struct sql_reap_delete_rows *delete; // delete_rows: these
+	const struct sql_reap_delete_rows *delete; // for delete_rows()
 	enum sql_reap_rows rows;
-	uint64_t n;                                // rows of the last transaction
+	uint64_t n;                                // how many rows the last transaction purged
 	enum outcome outcome;
 };
 
@@ -45,7 +47,7 @@ static enum db_verdict verdict(struct reaping *reaping, enum outcome outcome)
 	return outcome_commits(outcome) ? DB_COMMIT : DB_ROLLBACK;
 }
 
-// Each transaction gets an id of its own, by which a COMMIT of unknown end is looked up.
+// Each transaction has an id of its own, by which db_txn_run() recognizes it after an uncertain COMMIT.
 static enum outcome transact(struct reaping *reaping, enum db_verdict (*fn)(void *arg))
 {
 	struct registry *registry = reaping->registry;
@@ -72,7 +74,7 @@ static enum db_verdict bury_one(void *arg)
 		return verdict(reaping, registry_db_failed(result));
 	const struct sql_reap_lock_tenant_row *row = rows.n > 0 ? sql_reap_lock_tenant_row(&rows, 0) : NULL;
 	if (row == NULL || row->purge_at_is_null || row->purge_at > registry->now_us)
-		return verdict(reaping, OUTCOME_OK); // recovered meanwhile
+		return verdict(reaping, OUTCOME_OK); // it was recovered meanwhile
 	reaping->n = 1;
 	return verdict(reaping, tenant_bury(registry, reaping->tenant));
 }
@@ -110,7 +112,7 @@ static struct str ids_as_json(struct pool *pool, const struct db_rows *page)
 	return buf_str(&list);
 }
 
-// The resources of a locked page, with all that belongs to them.
+// Purges the resources of a locked page, with all that belongs to them in other tables.
 static enum outcome purge_resources(struct registry *registry, struct str ids)
 {
 	struct pool *pool = registry->pool;
@@ -148,7 +150,7 @@ static enum db_verdict purge_page(void *arg)
 	return verdict(reaping, purge_resources(registry, ids_as_json(registry->pool, &page)));
 }
 
-// tenant_id: of a purged tenant; without meaning where the resources' own time is up.
+// tenant_id: of the purged tenant whose resources are purged; unused for resources that are past their own purge time.
 static enum outcome purge_pages(struct reaping *reaping, enum sql_reap_resources_of which, uint64_t tenant_id)
 {
 	enum outcome outcome;
@@ -194,7 +196,7 @@ static enum outcome reap_resources(struct reaping *reaping, bool dry_run)
 	return outcome;
 }
 
-// ---- the rest
+// ---- other rows
 
 static enum outcome find_first_kept(struct registry *registry, int64_t until, uint64_t *id)
 {
@@ -264,7 +266,7 @@ static enum outcome reap_rows(struct reaping *reaping, bool dry_run, const struc
 	return outcome;
 }
 
-// What nothing refers to any more, and nobody counts.
+// Deletes what nothing refers to any more. It is not counted.
 static enum outcome drop_leftovers(struct registry *registry)
 {
 	enum db_result result = sql_reap_move_progress_run(registry->db, registry->pool, NULL);
