@@ -33,6 +33,7 @@ struct spill *spill_new(struct pool *pool)
 		folder = "/var/tmp";
 	spill->fd = -1;
 	pool_cleanup(pool, close_spill, spill);
+	// O_TMPFILE makes a file without a name; O_EXCL keeps it from ever getting one.
 	spill->fd = open(folder, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
 	if (spill->fd >= 0)
 		return spill;
@@ -42,6 +43,7 @@ struct spill *spill_new(struct pool *pool)
 
 bool spill_add(struct spill *spill, struct str text)
 {
+	// A write costs CPU time that no allocation counts.
 	budget_work((int)(text.n / 64));
 	while (text.n > 0) {
 		ssize_t n = pwrite(spill->fd, text.p, text.n, (off_t)spill->n);

@@ -153,6 +153,7 @@ static uint64_t key_of(const struct limits *limits, char kind, struct str a, str
 
 // ---- the process
 
+// The text names the database: processes that use the same one share their counts.
 struct shared *limits_share(const struct config *config)
 {
 	char *text = NULL;
@@ -172,6 +173,7 @@ static void join(struct limits *limits)
 	unsigned slot = shared_slot(limits->shared);
 
 	limits->entered = false;
+	// The kept hashes were made with the key of the file before.
 	memset(limits->recent, 0, RECENT * sizeof(*limits->recent));
 	limits->endpoint_key = shared_hash(limits->shared, str_c(limits->endpoint->name));
 	if (slot == SHARED_NONE)
@@ -270,6 +272,7 @@ static unsigned share_of(const struct limits *limits, unsigned processes, unsign
 	return configured != 0 && configured < most ? configured : most;
 }
 
+// Writes into this process's slot whose request it serves. tenant 0: none that is in progress.
 static void publish(const struct limits *limits, uint64_t tenant, uint64_t user, int64_t now_us)
 {
 	struct requests *requests = requests_of(limits);
@@ -317,6 +320,7 @@ static void nap(void)
 	(void)nanosleep(&pause, NULL);
 }
 
+// How long the request may wait, in microseconds.
 static int64_t patience_us(struct limits *limits, uint64_t tenant, int64_t now_us)
 {
 	if (limits->refused_tenant == tenant && now_us - limits->refused_us < IMPATIENT_US)
@@ -333,6 +337,7 @@ static const char *wait_for_place(struct limits *limits, uint64_t tenant, uint64
 
 	publish(limits, 0, user, 0);
 	for (; met != NULL && !stuck && now_us < until_us; now_us = clock_tick_us()) {
+		// From now on newly arriving requests of the tenant count this one, and so let it in first.
 		if (now_us - from_us >= YIELD_US)
 			atomic_store(waiting, tenant);
 		nap();
@@ -424,6 +429,7 @@ static uint32_t count_of(uint64_t window, uint64_t minute)
 	return window >> 32 == (minute & UINT32_MAX) ? (uint32_t)window : 0;
 }
 
+// The entry of the address; NULL if there is none. An address may stand in one of NEIGHBOURS places behind that of its hash.
 static struct failure *find_failure(const struct limits *limits, uint64_t key)
 {
 	struct failures *failures = failures_of(limits);
@@ -459,6 +465,8 @@ static size_t token_place(uint64_t key)
 	return (size_t)(key % TOKENS);
 }
 
+// Was this token validated within the last LIMITS_REMEMBER_S? An until_s further in the future is invalid: the file may contain
+// anything.
 static bool was_right(const struct limits *limits, struct str token)
 {
 	uint64_t key = key_of(limits, 'k', token, STR("")), now_s = (uint64_t)(clock_tick_us() / 1000000);
@@ -502,6 +510,7 @@ void limits_was_right(struct limits *limits, struct str token)
 		return;
 	uint64_t key = key_of(limits, 'k', token, STR(""));
 	struct right_token *known = &tokens_of(limits)->of[token_place(key)];
+	// The entry is invalid while token changes, so no reader combines the new token with the old time.
 	atomic_store(&known->until_s, 0);
 	atomic_store(&known->token, key);
 	atomic_store(&known->until_s, (uint64_t)(clock_tick_us() / 1000000) + LIMITS_REMEMBER_S);
@@ -528,6 +537,7 @@ struct watch_count {
 	unsigned endpoint, tenant, token;
 };
 
+// Counts the watches of this endpoint, in all and with that tenant and token. Watches of processes that have ended are ignored.
 static struct watch_count count_watches(const struct limits *limits, uint32_t tenant, uint32_t token)
 {
 	struct watches *watches = watches_of(limits);

@@ -41,6 +41,7 @@ static bool find_group(const char *name, gid_t *group, char **error)
 	return true;
 }
 
+// getpwnam(3) and getgrnam(3) come before numbers, as with chown(1): a user may have a name of digits only.
 bool identity_parse(const char *text, uid_t *user, gid_t *group, char **error)
 {
 	size_t length = strcspn(text, ":");
@@ -81,6 +82,7 @@ bool identity_become(const char *user, const char *group, char **error)
 		return true;
 	if (!identity_find(user, group, &uid, &gid, error))
 		return false;
+	// The order matters: after setuid() the process may not change its groups any more.
 	if (initgroups(user, gid) != 0 || setgid(gid) != 0 || setuid(uid) != 0)
 		return fail_with(error, "can't become user \"%s\": %s", user, strerror(errno));
 	return true;

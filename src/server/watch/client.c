@@ -66,6 +66,7 @@ void watch_client_end_with(struct pool *pool, struct watch_client *client, void 
 	watch_client_end(client);
 }
 
+// Frees a client that is in no list, and closes its connection.
 static void free_client(struct watch_clients *clients, struct watch_client *client)
 {
 	limits_watch_end(clients->limits, &client->counted);
@@ -111,6 +112,7 @@ static void take_over(struct watch_clients *clients, const struct handover *hand
 	client->bookmark_us = watch_in_seconds(WATCH_BOOKMARK_S);
 	client->alive_us = watch_in_seconds(WATCH_ALIVE_S);
 	client->check_us = watch_in_seconds(WATCH_CHECK_S);
+	// Changes may have been committed since the worker read the position, so the first round looks for them.
 	client->news = true;
 	client->next = clients->first;
 	clients->first = client;

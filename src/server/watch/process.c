@@ -36,6 +36,7 @@ enum {
 	DRAINED_MS = 10,              // time to the next round if a slow client has read what waited for it
 };
 
+// The state of the watch process.
 struct watch_proc {
 	int from, signal_fd;
 	struct db *db;
@@ -49,6 +50,7 @@ struct watch_proc {
 	bool stop;
 };
 
+// Arguments of make_bookmark(), which runs within a budget.
 struct bookmark {
 	struct watch_teller *teller;
 	struct watch_client *client;
@@ -77,6 +79,8 @@ static bool wants_probe(struct watch_proc *proc, struct watch_client *client)
 	return true;
 }
 
+// Appends what is due without a change: a bookmark, or padding. over: the watch ends now, so its bookmark is written even if it
+// is not due.
 static void add_due(struct watch_proc *proc, struct watch_client *client, bool over)
 {
 	int64_t now_us = clock_tick_us();
@@ -117,6 +121,7 @@ static void check_user(struct watch_proc *proc, struct watch_client *client)
 	pool_rewind(proc->teller.pool, mark);
 }
 
+// Checks the deadlines of one client: stuck, credentials, bookmark, padding, end.
 static void look_at_time(struct watch_proc *proc, struct watch_client *client)
 {
 	int64_t now_us = clock_tick_us();
@@ -135,6 +140,7 @@ static void look_at_time(struct watch_proc *proc, struct watch_client *client)
 	watch_client_push(&proc->clients, client);
 }
 
+// Sends new changes to all clients, and checks the deadlines of all.
 static void round_of_all(struct watch_proc *proc)
 {
 	int pause_ms = watch_tell_round(&proc->teller);
@@ -160,6 +166,7 @@ static void take_signals(struct watch_proc *proc)
 	}
 }
 
+// Handles one event of epoll: a signal, connections handed over, or a client's connection.
 static void take_event(struct watch_proc *proc, const struct epoll_event *event)
 {
 	struct watch_client *client = event->data.ptr;
@@ -193,6 +200,7 @@ static void hurry_for_drained(struct watch_proc *proc)
 		proc->round_us = soon_us;
 }
 
+// Milliseconds that epoll may wait for events. Without clients nothing is due but the upkeep of the shared memory.
 static int patience_ms(const struct watch_proc *proc)
 {
 	int64_t us = proc->round_us - clock_tick_us();
@@ -202,6 +210,7 @@ static int patience_ms(const struct watch_proc *proc)
 	return us <= 0 ? 0 : (int)((us + 999) / 1000);
 }
 
+// Runs until a signal stops the process; then ends every watch, so that its client connects again.
 static void loop(struct watch_proc *proc)
 {
 	struct epoll_event events[EVENTS];
@@ -232,6 +241,7 @@ static bool listen_to(struct watch_proc *proc, int fd, void *what)
 	return fd >= 0 && epoll_ctl(proc->clients.epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
+// Opens what the process needs. False, with errno or a logged reason: something is missing; close_all() frees the rest.
 static bool open_all(struct watch_proc *proc, struct coherence_shared *shared)
 {
 	sigset_t signals;

@@ -42,6 +42,7 @@ struct call *watch_call(struct watch_teller *teller)
 	return call;
 }
 
+// Ends the client's watch with 410: it has to list again.
 static void expire(struct watch_teller *teller, struct watch_client *client)
 {
 	watch_client_end_with(teller->pool, client, watch_expired);
@@ -62,6 +63,7 @@ bool watch_within_budget(struct watch_teller *teller, struct watch_client *clien
 	budget_grant(WATCH_EVENT_MEMORY, WATCH_EVENT_CPU_US);
 	enum budget_end end = budget_guard(fn, arg);
 	budget_end();
+	// fn may have been left in the middle, with another pool set.
 	teller->registry->pool = teller->pool;
 	pool_rewind(teller->pool, mark);
 	if (end == BUDGET_BROKEN) { // already logged
@@ -76,6 +78,7 @@ bool watch_within_budget(struct watch_teller *teller, struct watch_client *clien
 	return end == BUDGET_KEPT;
 }
 
+// Arguments of make_event(), which runs within a budget.
 struct event {
 	struct watch_teller *teller;
 	struct watch_client *client;
@@ -121,6 +124,7 @@ static bool goes_along(const struct watch_teller *teller, const struct watch_cli
 	return !client->gone && !client->stream.ended && !client->slow && watcher_position(client->watcher) >= after;
 }
 
+// Is the client served from `after` on, and has it not been told this change yet?
 static bool is_new_to(const struct watch_teller *teller, const struct watch_client *client, uint64_t after,
 	const struct followed *change)
 {
@@ -142,6 +146,7 @@ static bool is_wanted(const struct watch_teller *teller, uint64_t after, struct 
 	return wanted;
 }
 
+// Arguments of read_contents(), which runs within a budget.
 struct contents {
 	struct watch_teller *teller;
 	struct followed **batch;
@@ -165,6 +170,8 @@ static void end_broken(struct watch_teller *teller, uint64_t after, const struct
 	}
 }
 
+// Reads the contents of n changes in one round trip, and sends each to the clients that want it. If the contents exceed the
+// memory granted, halves the batch; a single change is read without limit. False: the database can't be reached.
 static bool tell_batch(struct watch_teller *teller, uint64_t after, struct followed **batch, size_t n)
 {
 	struct pool_mark mark = pool_mark(teller->pool);
@@ -200,6 +207,7 @@ static bool tell_batch(struct watch_teller *teller, uint64_t after, struct follo
 	return true;
 }
 
+// Ends the watches of clients for which this change, which has no contents, invalidates everything they know.
 static void tell_lost(struct watch_teller *teller, uint64_t after, const struct followed *change)
 {
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
@@ -208,6 +216,7 @@ static void tell_lost(struct watch_teller *teller, uint64_t after, const struct 
 	}
 }
 
+// May this change alter which definition applies to a type that a client watches?
 static bool is_of_types(const struct watch_teller *teller, const struct followed *change)
 {
 	for (const struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
@@ -246,6 +255,8 @@ static bool check_types(struct watch_teller *teller, const struct followed *chan
 	return true;
 }
 
+// Sends a page of n changes, in order, to the clients at `after`. Changes are collected into batches. Before a change of a
+// definition is passed, the batch is sent and the watched types are checked.
 static bool tell_page(struct watch_teller *teller, uint64_t after, struct followed *list, size_t n)
 {
 	struct followed *batch[DB_MAX_BATCH];
@@ -325,6 +336,7 @@ static bool serve_page(struct watch_teller *teller, uint64_t after, uint64_t up_
 
 // ---- the rounds
 
+// Frees the memory of the last page and begins a reading without a user or a request id. False: the database can't be reached.
 static bool begin_round(struct watch_teller *teller)
 {
 	const struct uuid none = { 0 };
@@ -345,6 +357,7 @@ static bool begin_front(struct watch_teller *teller, uint64_t horizon)
 	return true;
 }
 
+// Finds the horizon, and sends all changes up to it to the clients at the front.
 static bool serve_front(struct watch_teller *teller)
 {
 	uint64_t horizon, reached;
@@ -363,6 +376,7 @@ static bool serve_front(struct watch_teller *teller)
 
 // ---- ahead of the front
 
+// Has the client got everything up to the front, and does it watch only one tenant, so that it can be served ahead of it?
 static bool is_at_front(const struct watch_teller *teller, const struct watch_client *client)
 {
 	return goes_along(teller, client, teller->front) && watcher_tenant(client->watcher).p != NULL;
@@ -442,6 +456,7 @@ static bool serve_tenant(struct watch_teller *teller, struct str tenant)
 	return true;
 }
 
+// Serves clients ahead of the front, tenant by tenant, if a large transaction holds the horizon up.
 static bool serve_ahead(struct watch_teller *teller)
 {
 	uint64_t settled = horizon_settled(teller->registry);

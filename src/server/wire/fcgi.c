@@ -87,6 +87,7 @@ static bool slot_is_open(const struct slot *slot)
 	return fcgx_fd(&slot->fcgx) >= 0;
 }
 
+// Makes the slot free. Its connection must be closed already, or belong to another process.
 static void slot_reset(struct slot *slot)
 {
 	FCGX_InitRequest(&slot->fcgx, -1, 0);
@@ -124,6 +125,7 @@ static void listen_off(struct fcgi *fcgi)
 	fcgi->listening = false;
 }
 
+// Stops accepting for LISTEN_PAUSE_MS, so that a lack of descriptors does not turn the loop into a busy one.
 static void listen_pause(struct fcgi *fcgi)
 {
 	listen_off(fcgi);
@@ -183,6 +185,7 @@ static void slot_refuse(const struct slot *slot)
 
 enum peek { PEEK_READY, PEEK_QUIET, PEEK_GONE };
 
+// Looks whether bytes have arrived, without reading them: PEEK_QUIET if none have, PEEK_GONE if the peer has closed.
 static enum peek slot_peek(const struct slot *slot)
 {
 	char byte;
@@ -227,6 +230,7 @@ static struct slot *slot_recycle(struct fcgi *fcgi)
 	return oldest;
 }
 
+// Begins to use a connection. The timeouts end reads and writes of the library whose peer stalls.
 static void slot_open(struct slot *slot, int fd)
 {
 	const struct timeval patience = { .tv_sec = IO_TIMEOUT_S };
@@ -262,6 +266,7 @@ static struct slot *slot_accept(struct fcgi *fcgi)
 	return NULL;
 }
 
+// Lets epoll report the connection. Closes it if epoll can't.
 static void slot_watch(struct fcgi *fcgi, struct slot *slot)
 {
 	if (!slot->watched)
@@ -449,6 +454,7 @@ static struct records make_records(uint16_t request_id, struct str body, const s
 		.n = body.n + (body.n + RECORD_MAX - 1) / RECORD_MAX * FCGI_HEADER_LEN };
 }
 
+// Adds n bytes to be sent, less the first *skip, which were sent before; *skip is reduced by the bytes skipped.
 static void add_part(struct record_parts *parts, void *p, size_t n, size_t *skip)
 {
 	size_t less = *skip < n ? *skip : n;
@@ -547,6 +553,7 @@ static int file_of_rest(struct records records)
 	return -1;
 }
 
+// Gives the connection with the rest of the answer to the sender. False: it stays here.
 static bool hand_rest_over(struct fcgi *fcgi, struct slot *slot, struct records records, const struct fcgi_slow *slow)
 {
 	int file = file_of_rest(records);
@@ -575,6 +582,7 @@ static bool send_body(struct fcgi *fcgi, struct slot *slot, struct str body, con
 		FCGX_PutStr(body.p, (int)body.n, request->out);
 		return true;
 	}
+	// A larger buffer lets the system take a large answer at once, so the worker is free earlier.
 	if (body.n > SEND_ROOM_GIVEN)
 		(void)setsockopt(fcgx_fd(request), SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
 	// If a part of the request was left unread, only the library closes the connection correctly.
@@ -633,6 +641,7 @@ void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, 
 	slot_watch(fcgi, slot);
 }
 
+// Ends an answer that could not be handed over, and closes its connection.
 static void finish_begun(struct fcgi *fcgi, struct slot *slot)
 {
 	fcgx_close_after(&slot->fcgx);
@@ -722,6 +731,7 @@ static int patience_ms(struct fcgi *fcgi, int timeout_ms)
 	return timeout_ms < 0 || pause < timeout_ms ? pause : timeout_ms;
 }
 
+// Ends the time of grace: requests sent from now on fail at the web server, which can repeat them elsewhere.
 static void refuse_all(struct fcgi *fcgi)
 {
 	fcgi->refusing = true;
@@ -775,6 +785,7 @@ enum fcgi_event fcgi_next(struct fcgi *fcgi, int timeout_ms, struct pool *pool, 
 
 			if (key == KEY_WAKE)
 				return FCGI_WAKE;
+			// Requests from epoll come first; after those of this round, the queue of new connections is looked at.
 			struct slot *slot = key == KEY_LISTEN ? slot_accept(fcgi) : &fcgi->slots[key];
 			if (slot != NULL && slot_begin(fcgi, slot)) {
 				*fault = read_request(fcgi, pool, request);

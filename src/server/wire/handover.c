@@ -24,10 +24,12 @@ bool handover_pair(int ends[2])
 		log_error("socketpair: %s", strerror(errno));
 		return false;
 	}
+	// A worker whose partner hangs must not hang with it.
 	(void)setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	return true;
 }
 
+// Writes the order to a file in memory. Returns its descriptor, which the caller closes; -1 with errno.
 static int order_file(struct str order)
 {
 	int fd = memfd_create("order", MFD_CLOEXEC);
@@ -51,11 +53,13 @@ struct message {
 	uint64_t tenant;
 };
 
+// Room for a control message (cmsg(3)) with two descriptors, aligned as the kernel requires.
 union two_descriptors {
 	struct cmsghdr align;
 	char bytes[CMSG_SPACE(2 * sizeof(int))];
 };
 
+// Sends both descriptors and the message in one packet. Waits at most PATIENCE_S for room in the socket.
 static bool send_both(int to, int fd, int file, struct message content)
 {
 	const int descriptors[2] = { fd, file };
@@ -84,6 +88,8 @@ bool handover_send(int to, int fd, uint16_t request_id, struct limits_watch watc
 	return sent;
 }
 
+// Reads the whole order into memory that the caller of handover_receive() frees. False: it is empty, too long, or there is no
+// memory.
 static bool read_order(int file, struct handover *handover)
 {
 	struct stat stat;

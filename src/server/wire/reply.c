@@ -51,6 +51,7 @@ static struct str reason_of(int status)
 		if (reasons[i].status == status)
 			return reasons[i].reason;
 	}
+	// Clients ignore the phrase, so any text will do for a status that is not in the table.
 	return STR("Status");
 }
 
@@ -88,6 +89,7 @@ void reply_head(struct buf *out, const struct response *response)
 {
 	add_status(out, response);
 	if (reply_has_body(response)) {
+		// An empty body has no media type.
 		if (response_length(response) > 0)
 			add_header(out, STR("Content-Type"), response->content_type);
 		BUF_LIT(out, "Content-Length: ");

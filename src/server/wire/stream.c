@@ -34,6 +34,7 @@ size_t stream_waiting(const struct stream *stream)
 
 // ---- out
 
+// Makes room for n bytes more at the end of the buffer; bytes already sent are dropped first. False: no memory.
 static bool make_room(struct stream *stream, size_t n)
 {
 	if (stream->sent > 0) {
@@ -53,6 +54,7 @@ static bool make_room(struct stream *stream, size_t n)
 	return true;
 }
 
+// Appends one record with its head. content has at most CONTENT_MAX bytes. False: no memory.
 static bool add_record(struct stream *stream, unsigned char type, struct str content)
 {
 	const unsigned char head[STREAM_HEAD] = { FCGI_VERSION_1, type, (unsigned char)(stream->request_id >> 8),
