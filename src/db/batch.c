@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statements on the wire: one alone, or several sent before the first answer is read.
+// Sends statements and reads their answers: a single one, or several that are sent before the first answer is read.
 #include "base/base.h"
 
 #include <errmsg.h>
@@ -22,8 +22,8 @@ struct batch {
 	struct db_stmt *stmts[MAX_SENT];
 	bool sent[MAX_SENT];
 	size_t n;
-	size_t n_sent, n_read; // calls passed by sending and by reading
-	bool rows_pending;     // one of those between the two answers rows
+	size_t n_sent, n_read; // how many calls were sent, and of how many the answer was read
+	bool rows_pending;     // a call that was sent, and whose answer was not read, returns rows
 	const struct db_query *stale; // the server does not know it any more; freed at the end, since other calls may use the same statement
 };
 
@@ -53,8 +53,8 @@ static void set_skip_response(MYSQL *mysql, my_bool skip)
 	(void)mysql_options(mysql, MARIADB_OPT_SKIP_READ_RESPONSE, &skip);
 }
 
-// Rows that the request has no memory for stay on the wire: another connection costs less than reading them. batch_run then
-// leaves the request.
+// If the request has no memory left for the rows, the connection is dropped: a new one costs less than reading them. batch_run()
+// then leaves the request.
 static enum db_result fetch_failed(struct batch *batch, size_t i)
 {
 	if (!budget_is_over())
@@ -73,7 +73,7 @@ static enum db_result read_one(struct batch *batch, size_t i)
 	return bind_fetch(stmt, batch->pool, &call->rows) ? DB_OK : fetch_failed(batch, i);
 }
 
-// The results of all that was sent. On a lost connection every call without one gets DB_LOST.
+// Reads the results of all calls that were sent. If the connection is lost, every call without a result gets DB_LOST.
 static void read_sent(struct batch *batch)
 {
 	if (batch->n_read < batch->n_sent)
@@ -124,7 +124,7 @@ static void send_all(struct batch *batch)
 		batch->rows_pending = batch->rows_pending || (batch->db->mysql != NULL && batch->stmts[i]->n_out > 0);
 		batch->n_sent++;
 	}
-	batch->n_sent = batch->n; // those a lost connection kept from being sent are lost, too
+	batch->n_sent = batch->n; // calls that were not sent because the connection was lost get DB_LOST, too
 }
 
 // Plain execution, which waits for the answer itself.
@@ -266,7 +266,8 @@ enum db_result db_run(struct db *db, struct pool *pool, const struct db_query *q
 	assert((in != NULL || query->n_in == 0) && (rows == NULL || pool != NULL));
 	if (result == DB_OK) {
 		(void)batch_run(db, rows != NULL ? pool : NULL, &call, 1);
-		// Not executed, prepared again by the second attempt; inside a transaction its function runs again instead.
+		// The server did not execute it, so the second attempt prepares it again. Inside a transaction the whole function
+		// runs again instead.
 		if (call.result == DB_RETRY && db->state == TXN_OUTSIDE && error_is_stale(db->error_number))
 			(void)batch_run(db, rows != NULL ? pool : NULL, &call, 1);
 		result = txn_note(db, call.result);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values in and out of Connector/C: one place for NULL, lengths, signs and times.
+// Passes values to and from Connector/C. Only this file deals with NULL, lengths, signs and times there.
 #include "base/base.h"
 
 #include "base/budget.h"
@@ -85,7 +85,7 @@ size_t bind_value(MYSQL_BIND *bind, union db_slot *slot, const struct bind_item 
 	if (value->is_null)
 		return 1;
 	if (is_text(value->type)) {
-		// Only read: Connector/C's struct serves both directions.
+		// The cast is safe: Connector/C's struct serves both directions, and a parameter is only read.
 		bind->buffer = (void *)(uintptr_t)(value->s.n > 0 ? value->s.p : "");
 		bind->buffer_length = (unsigned long)value->s.n;
 		bind->length = &bind->buffer_length;
@@ -133,8 +133,8 @@ size_t bind_values(struct db_stmt *stmt, const void *in)
 
 // ---- out
 
-// Text columns get no buffer here: a row tells their lengths, and mysql_stmt_fetch_column() then copies them from the
-// packet to where they stay.
+// Text columns get no buffer here, since their lengths are known only when a row was read. mysql_stmt_fetch_column() then copies
+// them from the packet into the pool.
 bool bind_columns(struct db_stmt *stmt)
 {
 	for (unsigned i = 0; i < stmt->n_out; i++) {
@@ -235,7 +235,7 @@ static bool fetch_rows(struct db_stmt *stmt, struct pool *pool, struct db_rows *
 	int rc;
 
 	rows->row_size = stmt->query->row_size;
-	// Not stored first: each row goes from the network buffer to the pool.
+	// mysql_stmt_store_result() is not called: each row is copied from the network buffer into the pool, once.
 	while ((rc = mysql_stmt_fetch(stmt->stmt)) == 0 || rc == MYSQL_DATA_TRUNCATED) {
 		array = room_for(pool, array, rows->n, rows->row_size, &room);
 		if (!take_row(stmt, pool, array + rows->n * rows->row_size))

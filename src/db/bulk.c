@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many rows with one execute.
+// Runs a statement for many rows of parameters with one execute.
 #include "base/base.h"
 
 #include "db/db_internal.h"
 #include "sql/session.h"
 
-// A chunk is one round trip; larger ones gain little and cost the worker memory.
+// CHUNK_BYTES: what one round trip sends; more gains little and costs the worker memory. PACKET_SLACK: how far a packet stays below
+// max_allowed_packet.
 enum { CHUNK_BYTES = 512 * 1024, PACKET_SLACK = 1024 };
 
 struct bulk {
@@ -41,7 +42,7 @@ static size_t chunk_rows(const struct bulk *bulk, size_t n, size_t limit)
 	return rows;
 }
 
-// Connector/C asks for one row after the other: no column arrays are built.
+// A callback by which Connector/C asks for one row after the other, so no arrays of columns are needed.
 static my_bool give_row(void *data, MYSQL_BIND *binds, unsigned row)
 {
 	struct bulk *bulk = data;
@@ -77,7 +78,7 @@ static enum db_result run_chunk(struct db *db, struct bulk *bulk, size_t rows, u
 	enum db_result result = DB_OK;
 
 	fault_pass(db, FAULT_STATEMENT);
-	(void)bind_values(bulk->stmt, bulk->in); // the types, which go once per packet
+	(void)bind_values(bulk->stmt, bulk->in); // for the types of the parameters, which are sent once per packet
 	set_bulk(stmt, bulk, (unsigned)rows);
 	db->round_trips++;
 	if (mysql_stmt_execute(stmt) != 0)
@@ -107,7 +108,7 @@ static enum db_result run_chunks(struct db *db, struct bulk *bulk, size_t n, uin
 	return DB_OK;
 }
 
-// Begins the transaction where no statement has yet, and knows the server's limit.
+// Begins the transaction if no statement has begun it yet, and reads max_allowed_packet.
 static enum db_result get_ready(struct db *db, struct pool *pool)
 {
 	struct db_call call = sql_session_max_packet_call(pool);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connection: which host, with what options, what the session is set to; losing it and having it again.
+// The connection: chooses the host, sets the options and the session, drops a lost connection and makes a new one.
 #include "base/base.h"
 
 #include <errmsg.h>
@@ -40,7 +40,7 @@ static bool parse_host(struct str text, unsigned default_port, struct db_host *h
 	return true;
 }
 
-// Every process in its own order, so that a cluster's nodes share them.
+// Each process tries the hosts in another order, so the nodes of a cluster share the connections.
 static void shuffle_hosts(struct db *db)
 {
 	for (size_t i = db->n_hosts; i > 1; i--) {
@@ -77,9 +77,9 @@ static const char *or_null(const char *text)
 	return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
-// tcp: not over the unix socket, where there is neither a wire nor a name to verify. What is off is said, too: Connector/C
-// from 3.4 on verifies by default and refuses a server without TLS, on the socket as well. Where TLS is on, it goes on in
-// clear text if the server offers none, MYSQL_OPT_SSL_ENFORCE or not, unless it verifies: see connect_host.
+// tcp: the connection is not over the unix socket, where TLS makes no sense. Options that are off are set, too: Connector/C from
+// 3.4 on verifies by default, and refuses a server without TLS even on the socket. If TLS is on without verification and the
+// server offers none, Connector/C goes on in clear text in spite of MYSQL_OPT_SSL_ENFORCE; so connect_host() checks that.
 static void set_tls(MYSQL *mysql, const struct config *config, bool tcp)
 {
 	my_bool enforce = tcp && strcmp(config->db_tls, "off") != 0;
@@ -97,7 +97,7 @@ static void set_tls(MYSQL *mysql, const struct config *config, bool tcp)
 		(void)mysql_options(mysql, MYSQL_OPT_SSL_KEY, config->db_tls_key);
 }
 
-// tenure-manage alters tables and copies them, which may take its time.
+// tenure-manage (admin) has no read timeout, since altering and copying tables takes long.
 static void set_options(struct db *db, MYSQL *mysql, bool tcp)
 {
 	unsigned connect = db->config->db_connect_timeout, read = db->admin ? 0 : db->config->db_read_timeout, off = 0;
@@ -237,7 +237,7 @@ void conn_drop(struct db *db)
 	stmt_cache_clear(&db->cache);
 }
 
-// Reads and drops what a statement answers, a result set too.
+// Reads and drops the answers of a statement, result sets too.
 static bool skip_results(MYSQL *mysql)
 {
 	do {

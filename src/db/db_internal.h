@@ -21,12 +21,12 @@ enum fault_kind { FAULT_NONE, FAULT_CONN, FAULT_PROCESS };
 
 struct fault {
 	enum fault_kind kind;
-	uint64_t left; // passings until it happens
+	uint64_t left; // how often the point will be passed until the fault happens
 };
 
 // Reads TENURE_FAULT: "NAME:COUNT[:conn|process],…", conn where nothing is said.
 void fault_parse(struct fault faults[FAULT__COUNT]);
-// Slow half of fault_pass().
+// The part of fault_pass() for a handle with a fault: counts, and lets the fault happen.
 void fault_count(struct db *db, enum fault_point point);
 
 // ---- stmt.c
@@ -43,7 +43,7 @@ struct db_stmt {
 	const struct db_query *query; // NULL: a free place in the cache
 	MYSQL_STMT *stmt;
 	unsigned n_in, n_out;
-	bool bound; // its columns are
+	bool bound; // its columns were bound by bind_columns()
 	MYSQL_BIND *in, *out;
 	union db_slot *in_slots, *out_slots;
 };
@@ -55,11 +55,11 @@ struct stmt_cache {
 	size_t used;
 };
 
-// The query as prepared on the present connection, preparing it if needed.
+// Sets *stmt to the query's statement on the present connection; prepares it if necessary, which costs a round trip.
 enum db_result stmt_get(struct db *db, const struct db_query *query, struct db_stmt **stmt);
-// Forgets one, which the server doesn't know any more.
+// Removes a statement that the server does not know any more.
 void stmt_drop(struct db *db, const struct db_query *query);
-// Forgets all; after mysql_close(), so that nothing is sent.
+// Removes all statements. Call it after mysql_close(), so that nothing is sent to the server.
 void stmt_cache_clear(struct stmt_cache *cache);
 
 // ---- bind.c
@@ -74,7 +74,8 @@ struct bind_item {
 		int64_t i;
 	};
 };
-// Once per prepared statement, when its columns are known: where they go. False with the statement's error set.
+// Tells Connector/C where the columns go: once per prepared statement, when its columns are known. False: the statement has the
+// error.
 bool bind_columns(struct db_stmt *stmt);
 // Hands the values to Connector/C, which reads them at the next execute; returns how many bytes that will send, about.
 size_t bind_values(struct db_stmt *stmt, const void *in);
@@ -82,16 +83,16 @@ size_t bind_values(struct db_stmt *stmt, const void *in);
 struct bind_item bind_parameter(const struct db_query *query, const void *in, unsigned i);
 // One value's bind, its slot filled; returns its size in bytes.
 size_t bind_value(MYSQL_BIND *bind, union db_slot *slot, const struct bind_item *value);
-// After an execute whose answer has come: all its rows, or what it changed. False with the statement's error set,
-// or with none where its columns are not those that its query names.
+// Reads the answer of an executed statement: all rows, allocated from pool, or the number of changed rows. False: the statement
+// has the error; without an error, its columns are not those that its query names.
 bool bind_fetch(struct db_stmt *stmt, struct pool *pool, struct db_rows *rows);
 
 // ---- the handle
 
 enum txn_state {
-	TXN_OUTSIDE, // no db_txn_run is on
-	TXN_WAITING, // one is, its beginning travels with the first statement
-	TXN_OPEN,    // the server has begun
+	TXN_OUTSIDE, // no db_txn_run() is running
+	TXN_WAITING, // db_txn_run() is running; its BEGIN will be sent together with the first statement
+	TXN_OPEN,    // the server has begun the transaction
 };
 
 struct db {
@@ -103,14 +104,14 @@ struct db {
 	size_t n_hosts;
 	size_t host;     // the one tried first
 	const struct db_log *log; // NULL: none was set
-	bool away;       // no server at the last attempt: the next one does not wait for it
+	bool away;       // no server answered the last attempt, so the next attempt does not wait for one
 
 	bool autocommit; // the session's setting, as the server has it
 	uint64_t max_packet; // max_allowed_packet; 0 until asked for
 
 	enum txn_state state;
 	enum db_mode mode;
-	enum db_result failure; // what ended the transaction under its function's hands; DB_OK while it stands
+	enum db_result failure; // of the statement that ended the transaction before its function returned; DB_OK: none
 	unsigned tries;
 	bool uncertain; // the connection was lost during COMMIT and it is unknown whether it happened: the transaction must not be retried
 
@@ -134,7 +135,7 @@ static inline void fault_pass(struct db *db, enum fault_point point)
 enum db_result conn_ensure(struct db *db);
 // Drops the connection, nothing more is read from it; the server rolls back.
 void conn_drop(struct db *db);
-// A statement without values or result, as text. Not for anything that comes from outside, but sql/.
+// Runs a statement without parameters, given as text, and drops its result. For texts of the program and of sql/ only.
 enum db_result conn_query(struct db *db, const char *sql, size_t n);
 
 // ---- connector.c
@@ -145,8 +146,8 @@ bool connector_read_response(MYSQL *mysql, MYSQL_STMT *stmt);
 
 // ---- batch.c
 
-// Sends the transaction's prelude and the calls, reads their results. n may be 0. Neither looks at nor notes what
-// became of the transaction.
+// Sends the transaction's prelude and the calls, and reads their results. n may be 0. It neither checks nor records the state of
+// the transaction: txn_check() and txn_note() do that.
 enum db_result batch_run(struct db *db, struct pool *pool, struct db_call *calls, size_t n);
 
 // ---- txn.c
@@ -156,14 +157,14 @@ enum { TXN_MAX_PRELUDE = 2 };
 size_t txn_prelude(const struct db *db, struct db_call prelude[TXN_MAX_PRELUDE]);
 // The prelude was carried out.
 void txn_begun(struct db *db);
-// DB_OK, or what ended the transaction: nothing more is to be sent.
+// DB_OK, or the failure that ended the transaction: then no further statement may be sent in it.
 enum db_result txn_check(const struct db *db);
-// Takes note of a statement's result; gives it back.
+// Records a statement's result, which may end the transaction. Returns result.
 enum db_result txn_note(struct db *db, enum db_result result);
 
 // ---- error.c
 
-// What an error number of server or client means: the only table of them.
+// What an error number of the server or of Connector/C means. error.c has the only table of error numbers.
 enum db_result error_class(unsigned number);
 // The server does not know the prepared statement (any more), and has not executed it.
 bool error_is_stale(unsigned number);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error numbers: no other file, and nothing above db/, knows one.
+// Error numbers of MariaDB and Connector/C, and what each means. No other file knows such a number.
 #include "base/base.h"
 
 #include <errmsg.h>
@@ -11,8 +11,8 @@
 struct error_row {
 	unsigned number;
 	enum db_result result;
-	bool quotes; // the server's text repeats values: it goes to no log
-	const char *reason; // for clients; NULL: none that an operator could mend
+	bool quotes; // the server's text repeats values, so it is not logged
+	const char *reason; // a text for clients if an operator has to repair something; else NULL
 };
 
 static const char no_room[] = "the database has no room left on a disk or in a table: nothing was changed, and an operator has to make room";
@@ -95,7 +95,7 @@ static const struct error_row rows[] = {
 	{ CR_ERR_NET_UNCOMPRESS, DB_LOST, false, NULL },
 };
 
-// On these the server that answers is the wrong one: the next attempt goes to another.
+// Errors after which the next attempt goes to another host.
 static const unsigned other_host[] = { 1040, 1047, 1053, 1077, 1129, 1203, 1290, 1836 };
 
 static const struct error_row *find(unsigned number)

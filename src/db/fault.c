@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fault points: what a power cut or a cut cable does, at a moment a test can name.
+// Fault points for tests: cuts the connection or kills the process at a named point, as a power cut or a cut cable would.
 #include "base/base.h"
 
 #include <signal.h>

@@ -9,7 +9,7 @@
 
 // ---- names put into a script
 
-// The list whose ":LIST" stands at the beginning of text; n: none.
+// The index of the list whose ":LIST" is at the beginning of text; n: none.
 static size_t list_at(struct str text, const char *const *lists, size_t n)
 {
 	size_t i = 0;
@@ -26,7 +26,7 @@ static size_t list_at(struct str text, const char *const *lists, size_t n)
 	return i;
 }
 
-// quote: what the name stands in.
+// Adds a name inside quotes of this kind, with what needs an escape there escaped.
 static void add_name(struct buf *out, struct str name, char quote)
 {
 	for (size_t i = 0; i < name.n; i++) {
@@ -36,7 +36,7 @@ static void add_name(struct buf *out, struct str name, char quote)
 	}
 }
 
-// The line with the element of its list; of a line without a list *n_elements stays as it is.
+// Adds the line with one element of its list. *n_elements: how many the list has; unchanged if the line has no list.
 static void add_line(struct buf *out, struct str line, const char *const *lists, const struct db_names *names, size_t n,
 	size_t element, size_t *n_elements)
 {
@@ -81,7 +81,8 @@ struct str db_script_text(struct pool *pool, const char *script, const char *con
 
 // ---- cutting
 
-// Behind the quoted text that begins at from. A doubled quote ends one and begins the next, which comes to the same.
+// The offset behind the quoted text that begins at from. A doubled quote counts as the end of one quoted text and the beginning of
+// another, which gives the same result.
 static size_t skip_quoted(struct str sql, size_t from)
 {
 	char quote = sql.p[from];
@@ -112,7 +113,7 @@ static size_t skip_block_comment(struct str sql, size_t from)
 	return i + 2;
 }
 
-// The offset of the next thing after what stands at i, which is skipped whole.
+// The offset behind the quoted text, comment or single character at i.
 static size_t step(struct str sql, size_t i)
 {
 	if (sql.p[i] == '\'' || sql.p[i] == '"' || sql.p[i] == '`')
@@ -122,7 +123,7 @@ static size_t step(struct str sql, size_t i)
 	return at_line_comment(sql, i) ? str_find(sql, '\n', i) + 1 : i + 1;
 }
 
-// Without blanks and comments in front, so that a statement of those alone is seen to be empty. "/*!" is no comment.
+// The text without leading blanks and comments, so that a statement that has nothing else is empty. "/*!" is no comment.
 static struct str skip_blank(struct str sql)
 {
 	size_t i = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prepared statements: prepared on first use, found by the address of their query, gone with the connection.
+// The cache of prepared statements: each is prepared on first use and found by the address of its query. All are dropped with the
+// connection.
 #include "base/base.h"
 
 #include <errmsg.h>
@@ -122,7 +123,7 @@ static enum db_result prepare(struct db *db, struct db_stmt *stmt)
 		return refuse(db, query, "parameters", mysql_stmt_param_count(stmt->stmt));
 	unsigned columns = mysql_stmt_field_count(stmt->stmt);
 
-	// The columns of INSERT ... RETURNING are told by its first execution.
+	// The columns of INSERT ... RETURNING are only known after its first execution.
 	if (columns != stmt->n_out && columns != 0)
 		return refuse(db, query, "columns", columns);
 	if (columns > 0 && !bind_columns(stmt))

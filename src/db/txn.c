@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transactions: begun with their first statement, run again while they certainly did not happen, and after a lost
-// COMMIT the truth is asked for.
+// Transactions: begun together with their first statement, and run again as long as they certainly did not happen. If the
+// connection is lost during COMMIT, the change log is asked whether the transaction happened.
 //
-// A write transaction is a stretch with autocommit off, not BEGIN: when Galera or a deadlock ends it under a batch, the
-// statements behind the loser, which are on the wire already, begin another one that is rolled back. After BEGIN they
-// could commit, each on its own. The session stays so until the next statement outside of a write transaction, which
-// takes the setting's change along.
+// A write transaction is not begun by BEGIN but by turning autocommit off. If Galera or a deadlock ends it amid a batch, the later
+// statements of the batch, which were sent already, begin another transaction, and that is rolled back. After BEGIN they could
+// commit, each on its own. Autocommit stays off until the next statement outside of a write transaction, in front of which it
+// is turned on again.
 #include "base/base.h"
 
 #include "base/budget.h"
@@ -81,7 +81,7 @@ static void roll_back(struct db *db)
 	if (db->mysql == NULL || db->state != TXN_OPEN || db->mode == DB_AUTOCOMMIT)
 		return;
 	if (conn_query(db, "ROLLBACK", strlen("ROLLBACK")) != DB_OK)
-		conn_drop(db); // its server does it, then
+		conn_drop(db); // then the server rolls back
 }
 
 static enum db_result send_commit(struct db *db)
@@ -149,7 +149,7 @@ static enum db_result commit(struct db *db, const struct uuid *request_id)
 	if (result == DB_OK)
 		return DB_OK;
 	if (result == DB_LOST)
-		return db->mode == DB_WRITE ? learn_outcome(db, request_id) : DB_OK; // what was read stays true
+		return db->mode == DB_WRITE ? learn_outcome(db, request_id) : DB_OK; // a reader needs no COMMIT
 	roll_back(db);
 	return result == DB_RETRY || result == DB_FULL ? result : DB_ERROR;
 }
@@ -182,8 +182,8 @@ static void wait_a_little(unsigned tries)
 	(void)nanosleep(&time, NULL);
 }
 
-// Attempts that end because a statement is given up take db_read_timeout each, those that wait for a lock
-// db_lock_wait: they do not add up, for a worker that waits serves nobody.
+// Is there time left for another run? A run whose statement times out takes db_read_timeout, one that waits for a lock
+// db_lock_wait. These times must not add up, since a worker that waits serves no other request.
 static bool may_run_again(const struct db *db, enum db_result result, int64_t begun_us)
 {
 	unsigned seconds = result == DB_RETRY ? 2 * db->config->db_lock_wait : db->config->db_read_timeout;
@@ -207,9 +207,9 @@ static void run_body(void *arg)
 	body->verdict = body->fn(body->arg);
 }
 
-// The function, and the end of its transaction. If the function is left (base/budget.h), the transaction is rolled back,
-// and the guard outside is left in turn; where there is none, as in the mover and in tenure-manage, the transaction ends
-// with DB_ERROR. COMMIT and what follows it count no budget: what is committed must be reported so.
+// Runs the function once and ends its transaction. If the function is left by longjmp (base/budget.h), the transaction is rolled
+// back, and then the outer guard is left. If there is none, as in the mover and in tenure-manage, the result is DB_ERROR. COMMIT
+// and what follows are not charged to the budget, because a committed request must be reported as such.
 static enum db_result attempt(struct db *db, struct body *body, const struct uuid *request_id)
 {
 	body->verdict = DB_ROLLBACK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bare metal: its things are changed by JSON Patches alone, and a node has calls of its own.
+// Bare metal: nodes, ports and so on are changed by JSON Patches only, and nodes have calls of their own.
 #include "base/base.h"
 
 #include "http/uri.h"
@@ -7,13 +7,13 @@
 
 static const char *const kinds[] = { "nodes", "ports", "portgroups", "chassis", "drivers" };
 
-// What the service alone sets, and the links to what stands below.
+// Members that only the service sets, and links to subresources.
 static const char *const served[] = { "uuid", "etag", "created_at", "updated_at", "links", "nodes", "ports",
 	"portgroups", "states", "volume" };
 
 const struct version_field metal_version = { "X-OpenStack-Ironic-API-Version", "1.82" };
 
-// Whose a node is that has no owner.
+// The tenant of a node without owner.
 #define NOBODYS "system"
 
 bool metal_collection(struct buf *path, const char *kind)
@@ -81,7 +81,7 @@ static struct doc *add_operation(struct pool *pool, struct doc *patch, const cha
 	return operation;
 }
 
-// "add" replaces what is there. A field of the thing itself has no null to be set: removing it gives its default.
+// "add" also replaces an existing value. A member at the top cannot be set to null: removing it gives it its default.
 static void add_value(struct pool *pool, struct doc *patch, struct str path, const struct doc *value, bool is_field)
 {
 	if (is_field && doc_kind(value) == DOC_NULL) {
@@ -121,7 +121,7 @@ struct doc *metal_diff(struct pool *pool, const struct doc *base, const struct d
 	return patch;
 }
 
-// Says all that the merge patch says, also what held has already: it may have changed since.
+// Adds operations for all that the merge patch says, even if held has it already: the service's document may have changed since.
 static void merge_objects(struct pool *pool, struct doc *patch, struct str path, const struct doc *held,
 	const struct doc *given)
 {
@@ -149,7 +149,7 @@ struct doc *metal_merge(struct pool *pool, const struct doc *held, const struct 
 	return patch;
 }
 
-// ---- calls of nodes: what answers them is no document
+// ---- calls of nodes: their answers are no documents
 
 static enum tenure_status node_call(struct tenure_resource *node, struct pool *pool, struct wish *wish,
 	struct tenure_etag etag)

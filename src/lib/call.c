@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call: sent, sent again where that is safe, and its outcome put into words.
+// Sends a call, sends it again where that is safe, and describes its outcome.
 #include "base/base.h"
 
 #include <stdarg.h>
@@ -47,7 +47,7 @@ enum tenure_status client_parse(struct tenure_client *client, struct pool *pool,
 	return client_fail(client, TENURE_PROTOCOL, "the answer is not JSON: %.*s", STR_ARG(error));
 }
 
-// Whichever dialect refuses a move, it says what is in the way.
+// A refused move has blockers in the problems of every dialect.
 static enum tenure_status conflict_kind(const struct doc *problem)
 {
 	const struct doc *type;
@@ -78,8 +78,8 @@ static enum tenure_status status_of(int http, const struct doc *problem)
 		: http >= 500 ? TENURE_FAILED : TENURE_PROTOCOL;
 }
 
-// What stands behind the sentence that all errors of a status have, in its first line: schema errors go on with the whole
-// schema.
+// Placement's detail begins with a sentence that is the same for all errors of a status. Returns the first line after it, since
+// errors of schemas go on with the whole schema.
 static struct str placement_reason(struct pool *pool, const struct doc *error)
 {
 	const struct doc *detail = NULL, *title = NULL;
@@ -159,8 +159,8 @@ static void wait_ms(long ms)
 		;
 }
 
-// What the service asks for, else longer each time; never above the client's bound. Clients that were turned away
-// together come back at different times.
+// How long to wait: what Retry-After says, else twice as long each time; at most the client's bound. A random part keeps clients
+// that were refused together from coming back together.
 static long wait_before(const struct tenure_client *client, const struct answer *answer, unsigned attempt)
 {
 	long ms = answer->retry_after >= 0 ? answer->retry_after * 1000
@@ -175,7 +175,7 @@ static bool asks_again(enum sent sent, const struct answer *answer)
 	return sent != SENT_ANSWERED || answer->status == 502 || answer->status == 503 || answer->status == 504;
 }
 
-// What came after an attempt that may have been done is no answer to the question whether it was.
+// An attempt may have changed something, and no later answer can tell whether it did.
 static enum tenure_status uncertain(struct tenure_client *client, const struct wish *wish, struct str why)
 {
 	return client_fail(client, TENURE_UNCERTAIN, "%s %.*s may have been done or not (%.*s): read it again",
@@ -206,7 +206,7 @@ enum tenure_status client_call(struct tenure_client *client, struct pool *pool, 
 	struct answer *answer)
 {
 	struct str why = STR("");
-	bool doubt = false; // an earlier attempt may have been done
+	bool doubt = false; // an earlier attempt may have changed something
 
 	*answer = (struct answer){ .retry_after = -1 };
 	client->nothing_sent = changes(wish) && client->before_change != NULL &&
@@ -218,7 +218,7 @@ enum tenure_status client_call(struct tenure_client *client, struct pool *pool, 
 		if (!asks_again(sent, answer))
 			return doubt && answer->status == 412 ? uncertain(client, wish, STR("the connection was lost at first"))
 				: ended(client, wish, answer);
-		// A 503 tells that nothing was changed, but for a database lost while it commits.
+		// A 503 usually means that nothing was changed, but not if the service lost its database during COMMIT.
 		if (changes(wish) && sent != SENT_NEVER) {
 			doubt = true;
 			if (sent == SENT_ANSWERED)

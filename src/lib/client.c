@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients: what all calls of a program have in common, and what is told about the last one that failed.
+// Clients: the settings that all calls of a program share, and the error of the last call that failed.
 #include "base/base.h"
 
 #include "http/uri.h"
@@ -93,7 +93,7 @@ void tenure_client_free(struct tenure_client **client)
 
 void tenure_client_set_timeouts(struct tenure_client *client, long connect_ms, long call_ms)
 {
-	// libcurl takes 0 as its own default of 300 s.
+	// For libcurl, 0 means its own default of 300 s.
 	client->connect_ms = connect_ms > 0 ? connect_ms : 0x7fffffffL;
 	client->call_ms = call_ms > 0 ? call_ms : 0;
 }
@@ -143,7 +143,7 @@ const char *tenure_error_member(struct tenure_client *client, const char *name)
 	if (client->error.document.p == NULL || name == NULL ||
 		!doc_parse_json(pool, client->error.document, (struct doc_limits){ 1000, 0 }, &problem, &unused))
 		return NULL;
-	// Placement has a list with one error in it.
+	// Placement's problems are in a list with a single error.
 	if (!doc_get(problem, str_c(name), &value) &&
 		(!doc_get(problem, STR("errors"), &errors) || !doc_get(doc_at(errors, 0), str_c(name), &value)))
 		return NULL;

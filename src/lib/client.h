@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For files in lib/, and cli/ where it needs more than the public header gives: clients and the calls they make.
+// Clients and the calls that they make. For files in lib/, and for cli/ where the public header does not suffice.
 #ifndef TENURE_LIB_CLIENT_H
 #define TENURE_LIB_CLIENT_H
 
@@ -9,7 +9,7 @@
 #include "lib/tenure.h"
 #include "repr/json/doc.h"
 
-// The header field by which a dialect is told which version of it is meant.
+// The header field by which a request names the version of its dialect.
 struct version_field {
 	const char *name, *value;
 };
@@ -32,13 +32,13 @@ struct answer {
 	long retry_after; // seconds, -1 when the answer has none
 };
 
-// How one attempt went.
+// How one attempt ended: with an answer; certainly without having reached the service; or nobody knows.
 enum sent { SENT_ANSWERED, SENT_NEVER, SENT_UNKNOWN };
 
 struct transport;
 
 struct tenure_client {
-	struct pool *pool; // what lasts as long as the client
+	struct pool *pool; // for what lives as long as the client
 	struct str url;    // without '/' at its end
 	struct str token;  // n 0: none
 	const char *ca_file;
@@ -52,24 +52,25 @@ struct tenure_client {
 		struct str document; // p NULL: none
 		int http;
 	} error;
-	// Asked before a call that would change something: false keeps it from being sent, and it ends with TENURE_OK and
-	// no document. NULL: all are sent.
+	// Called before a call that would change something. If it returns false, the call is not sent and ends with TENURE_OK and
+	// no document: a dry run. NULL: all calls are sent.
 	bool (*before_change)(const struct tenure_client *client, const struct wish *wish, void *arg);
 	void *before_change_arg;
-	bool nothing_sent; // by before_change's word; of the last call
+	bool nothing_sent; // before_change kept the last call from being sent
 };
 
-// Sends the wish, again where that is safe, and tells how it ended; an error is kept in the client. The answer lives in
-// pool.
+// Sends the call, and sends it again where that is safe. Returns how it ended; the client keeps the error. The answer lives in pool.
+// Blocks for at most the client's timeouts and waits.
 enum tenure_status client_call(struct tenure_client *client, struct pool *pool, const struct wish *wish,
 	struct answer *answer);
-// Keeps an error of the library's own and returns status.
+// Sets the client's error to a text of the library's own. Returns status.
 enum tenure_status client_fail(struct tenure_client *client, enum tenure_status status, const char *format, ...)
 	PRINTF_LIKE(3, 4);
 
-// "W/"abc"" out of what a document or a user has: quoted, W/ kept. False when it can't stand in a header field.
+// Makes the header value of an etag from a document or user: adds the quotes if they are missing, and keeps W/. False: the text cannot
+// be in a header field.
 bool etag_header(struct pool *pool, struct str text, struct str *header);
-// Puts the etag asked for into the wish; current is the object's, n 0 for none.
+// Puts the precondition that the caller chose into the call. current: the object's etag; n 0: none.
 enum tenure_status wish_etag(struct tenure_client *client, struct pool *pool, struct wish *wish,
 	struct tenure_etag etag, struct str current);
 
@@ -79,28 +80,28 @@ enum tenure_status client_parse(struct tenure_client *client, struct pool *pool,
 // ---- baremetal.c
 
 extern const struct version_field metal_version;
-// A copy without what the service alone sets in a thing of bare metal.
+// A copy of a bare-metal document without the members that only the service sets.
 struct doc *metal_own(struct pool *pool, const struct doc *document);
-// The JSON Patch that makes what base is into what wanted is; what the service alone sets is passed over.
+// The JSON Patch that changes base into wanted. Members that only the service sets are ignored.
 struct doc *metal_diff(struct pool *pool, const struct doc *base, const struct doc *wanted);
 
 // ---- placement.c
 
 #define PLACEMENT_ROOT "/placement"
 extern const struct version_field placement_version;
-// A copy with what PUT takes of a provider alone.
+// A copy of a provider's document with only the members that its PUT accepts.
 struct doc *provider_own(struct pool *pool, const struct doc *document);
-// The same of what a merge patch makes of it: a member that it removes is null.
+// The same after a merge patch: a member that the patch removes is null.
 struct doc *provider_merge(struct pool *pool, const struct doc *document, const struct doc *patch);
 
-// An address being put together: false when a segment is no id.
+// Adds a segment, percent-encoded, to an address. False: the segment cannot be a name.
 bool path_add(struct buf *path, const char *segment);
 
 // ---- transport.c, alone with libcurl
 
 struct transport *transport_new(void); // NULL when libcurl refuses
 void transport_free(struct transport **transport);
-// One attempt. *why: what went wrong when it was not answered; in pool, as the answer.
+// Makes one attempt. If there is no answer, *why says what went wrong. Both live in pool.
 enum sent transport_send(struct tenure_client *client, struct pool *pool, const struct wish *wish,
 	struct answer *answer, struct str *why);
 // True when url is one that transport_send can use: http or https with a host, and without user, query and fragment.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists, page by page.
+// Reads lists page by page.
 #include "base/base.h"
 
 #include "http/uri.h"
@@ -14,13 +14,13 @@ struct tenure_list {
 	struct str path;   // without query
 	enum object_kind kind;
 	struct str tenant; // "/v2.0/acme" of resources
-	struct str member; // of a page, that has its items
-	struct str key;    // of an item of bare metal or a provider: what it is found again by
+	struct str member; // the member of a page that has the items
+	struct str key;    // bare metal and providers: the member of an item that its address ends with
 	struct buf filter; // "&deleted=true"
-	bool paged;        // takes a limit
-	bool partial;      // items lack members
+	bool paged;        // the service returns it in pages and takes a limit
+	bool partial;      // items lack members, since only some were asked for
 	unsigned page_size;
-	struct str query;  // of the page to come; p NULL: the first one, n 0: none
+	struct str query;  // of the next page; p NULL: the next page is the first one; n 0: there is none
 	const struct doc *items;
 	size_t at;
 };
@@ -106,7 +106,7 @@ struct tenure_list *tenure_list_providers(struct tenure_client *client)
 		return NULL;
 	list->path = STR(PLACEMENT_ROOT "/resource_providers");
 	list->key = STR("uuid");
-	list->paged = false; // that API knows none
+	list->paged = false; // the API has no pages
 	return list;
 }
 
@@ -131,7 +131,7 @@ bool tenure_list_filter(struct tenure_list *list, const char *name, const char *
 	uri_add_value(&list->filter, str_c(value));
 	if (list->kind != OBJECT_METAL || strcmp(name, "fields") != 0)
 		return true;
-	// An item is found again by its UUID.
+	// The address of an item needs its UUID.
 	if (list->paged && !is_named(str_c(value), STR("uuid")))
 		BUF_LIT(&list->filter, ",uuid");
 	list->partial = true;
@@ -168,8 +168,8 @@ static struct str first_query(struct tenure_list *list)
 	return buf_str(&query);
 }
 
-// Only the query of "next" is followed, at our own address: neither a proxy that doesn't know its name nor a service
-// that lies can have the token sent elsewhere.
+// Takes only the query of "next", for our own address. So neither a proxy that does not know its own name nor a malicious service
+// can make the client send the token elsewhere.
 static struct str next_query(struct tenure_list *list, const struct doc *page)
 {
 	const struct doc *next;
@@ -206,12 +206,12 @@ static enum tenure_status fetch(struct tenure_list *list)
 		return client_fail(list->client, TENURE_PROTOCOL, "the answer is no list");
 	}
 	struct str next = next_query(list, page);
-	// A page that names itself as the next would go on for ever.
+	// A page that names itself as the next one would make the list endless.
 	list->query = str_eq(next, query) ? STR("") : next;
 	return TENURE_OK;
 }
 
-// The address of an item: its own namespace counts, since the list may be of all of them.
+// The address of an item. It has the item's own namespace, since the list may be of all namespaces.
 static bool item_path(const struct tenure_list *list, struct buf *path, const struct doc *item)
 {
 	const struct doc *meta = NULL, *name = NULL, *space = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves: look, do, watch.
+// Moves: previews one, runs it, and polls one in the background.
 #include "base/base.h"
 
 #include "http/uri.h"
@@ -9,8 +9,8 @@ struct tenure_move {
 	struct tenure_client *client;
 	struct pool *pool;
 	struct pool *content;   // of the last answer
-	struct str path;        // of the action; n 0: known by its id alone
-	struct str status_path; // n 0: not in the background
+	struct str path;        // of the move action; n 0: only the move's id is known
+	struct str status_path; // of the move in the background; n 0: it is not in the background
 	struct str tenant;      // "/v2.0/acme"
 	struct str id;
 	struct str etag;
@@ -36,7 +36,7 @@ static struct tenure_move *move_new(struct tenure_client *client)
 	return move;
 }
 
-// "/v2.0/acme" of what is at path.
+// The tenant's part of a path: "/v2.0/acme".
 static struct str tenant_of(struct str path)
 {
 	return str_part(path, 0, str_find(path, '/', sizeof("/v2.0/") - 1));
@@ -206,7 +206,7 @@ enum tenure_status tenure_move_poll(struct tenure_move *move)
 
 	if (move->status_path.n == 0)
 		return client_fail(move->client, TENURE_INVALID, "this move is not in the background");
-	// On the way to done the last counts stay readable.
+	// A separate pool, so that the counts of the last answer stay readable when the move is done.
 	struct pool *pool = pool_new();
 	if (pool == NULL)
 		abort();
@@ -224,7 +224,7 @@ enum tenure_status tenure_move_poll(struct tenure_move *move)
 	return status;
 }
 
-// ---- what it holds
+// ---- the content of the last answer
 
 const char *tenure_move_etag(const struct tenure_move *move)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placement: providers of resources.
+// Placement: resource providers.
 #include "base/base.h"
 
 #include "lib/object.h"
@@ -21,7 +21,7 @@ struct doc *provider_own(struct pool *pool, const struct doc *document)
 	return own;
 }
 
-// Without the member it would keep the parent it has.
+// A member that the patch removes is sent as null: without the member, a PUT would keep the provider's parent.
 struct doc *provider_merge(struct pool *pool, const struct doc *document, const struct doc *patch)
 {
 	struct doc *own = provider_own(pool, doc_merge_patch(pool, document, patch));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resources, tenants, bare metal and providers: an object holds the document and the etag of the last answer that told them.
+// Resources, tenants, bare metal and providers: an object has the document and the etag of the last answer.
 #include "base/base.h"
 
 #include "http/uri.h"
@@ -95,7 +95,7 @@ void tenure_resource_free(struct tenure_resource **resource)
 	*resource = NULL;
 }
 
-// ---- what it holds
+// ---- the content of an object
 
 const char *tenure_resource_document(const struct tenure_resource *resource, size_t *length)
 {
@@ -166,7 +166,7 @@ struct wish resource_wish(const struct tenure_resource *resource, const char *me
 	return (struct wish){ .method = method, .path = path, .version = version_of(resource->kind) };
 }
 
-// Sends the wish and holds what it answers.
+// Sends the call and stores its answer in the object.
 static enum tenure_status call_and_hold(struct tenure_resource *resource, struct pool *pool, const struct wish *wish)
 {
 	struct answer answer;
@@ -183,7 +183,7 @@ static enum tenure_status call_and_hold(struct tenure_resource *resource, struct
 	return status;
 }
 
-// The object's address with the wish, unless it has none yet.
+// Begins a call for the object's path. TENURE_INVALID: the object has no path yet.
 static enum tenure_status begin(struct tenure_resource *resource, const char *method, struct wish *wish)
 {
 	*wish = resource_wish(resource, method, resource->path);
@@ -221,7 +221,7 @@ static enum tenure_status read_given(struct tenure_resource *resource, struct po
 	return client_fail(resource->client, TENURE_INVALID, "what is to be sent is not JSON: %.*s", STR_ARG(error));
 }
 
-// What the object holds and what is to be done to it, both read.
+// Parses the object's document and the text of the change.
 static enum tenure_status read_both(struct tenure_resource *resource, struct pool *pool, struct str text,
 	struct doc **held, struct doc **given)
 {

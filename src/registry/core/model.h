@@ -56,7 +56,7 @@ struct type {
 	struct str version, kind, plural, singular;
 	bool namespaced; // its resources are in namespaces
 	bool builtin;
-	const struct type_rules *rules; // NULL: none
+	const struct type_rules *rules; // NULL: the type has no rules of its own
 	const struct type_parts *parts; // of a built-in one that types/ has; else NULL. type_parts() tells them
 };
 

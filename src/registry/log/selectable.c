@@ -79,7 +79,7 @@ struct str selectable_of_resource(struct pool *pool, const struct resource *reso
 	if (fields[0] == NULL)
 		return json_of(pool, object);
 	if (resource->type->group.n == 0 && str_eq_c(resource->type->plural, "namespaces")) {
-		// The phase is not stored: it is that its deletion was asked for.
+		// The phase is not stored. It follows from whether the deletion was asked for.
 		status = doc_new_object(pool);
 		doc_set_str(pool, status, "phase", resource->doomed_us != 0 ? STR("Terminating") : STR("Active"));
 		doc_set(object, STR("status"), status);

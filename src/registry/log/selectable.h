@@ -6,10 +6,11 @@
 
 #include "registry/core/model.h"
 
-// The fields of a type's objects that a field selector may name beside metadata.name and metadata.namespace, as
-// "status.phase". Ends with NULL; static.
+// Returns the fields, such as "status.phase", that a field selector may name for objects of this type, besides metadata.name
+// and metadata.namespace. The list ends with NULL and is static.
 const char *const *selectable_fields(const struct type *type);
-// {"metadata":{"labels":{…}},"status":{"phase":…}}: an object with those members alone, in pool. "{}" if there are none.
+// Returns a JSON object in pool with only the labels and those fields: {"metadata":{"labels":{…}},"status":{"phase":…}}. "{}"
+// if the object has none of them.
 struct str selectable_of_resource(struct pool *pool, const struct resource *resource);
 struct str selectable_of_tenant(struct pool *pool, const struct tenant *tenant);
 // Returns what the change row of a change from before to after records: "" if the change leaves labels and fields as they are,

@@ -65,9 +65,9 @@ struct definition {
 	const struct str *short_names, *categories;
 	size_t n_short_names, n_categories;
 	enum definition_scope scope;
-	unsigned verbs;        // of enum definition_verbs
-	unsigned tenant_verbs; // the same for those who are not the system: of tenants they get and patch their own
-	const struct definition_version *versions; // the preferred one first, as Kubernetes orders them
+	unsigned verbs;        // a set of enum definition_verbs: what the system may do
+	unsigned tenant_verbs; // what other tenants may do: of tenants, get and patch their own
+	const struct definition_version *versions; // ordered by preference as Kubernetes does, the preferred one first
 	size_t n_versions;
 	// Of a CustomResourceDefinition only:
 	struct str owner; // the tenant that it belongs to: the tenant that was asked about, or TENANT_SYSTEM
