@@ -7,6 +7,7 @@
 #include "http/conditional.h"
 #include "registry/core/failure.h"
 
+// The tags of both headers.
 struct tag_state {
 	struct tag_list match, none_match;
 };
@@ -65,6 +66,7 @@ void set_etag(struct call *call, const uint8_t etag[64])
 	response_set(&call->response, "ETag", etag_header(call->pool, etag));
 }
 
+// Reports 412. etag: the present one, which the answer shows; NULL: nothing exists.
 static enum outcome stale(struct conditions *conditions, const uint8_t *etag, const char *why)
 {
 	struct registry *registry = conditions->registry;

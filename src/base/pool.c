@@ -81,6 +81,7 @@ static void block_free(struct block *block)
 	free(block);
 }
 
+// Makes the bytes behind `used` free again. The address sanitizer then reports their use.
 static void block_shrink(struct block *block, size_t used)
 {
 	assert(used <= block->used);
@@ -111,6 +112,7 @@ _Noreturn static void out_of_memory(size_t size)
 	abort();
 }
 
+// Adds a block with at least `room` free bytes as the newest one.
 static void add_block(struct pool *pool, size_t room)
 {
 	size_t size = room > data_size(POOL_NEXT) ? room : data_size(POOL_NEXT);
@@ -129,8 +131,10 @@ static void add_block(struct pool *pool, size_t room)
 
 void *pool_alloc(struct pool *pool, size_t size)
 {
+	// No real request is so large: the size was computed wrongly, and rounding it up could overflow.
 	if (size > SIZE_MAX / 2)
 		out_of_memory(size);
+	// Every allocation counts as a step of work, so that a loop that allocates can't exceed the CPU time for long.
 	budget_work(1);
 	// At least one byte, so that two allocations never have the same address.
 	size_t room = (size + (size == 0) + POOL_GAP + POOL_ALIGN - 1) / POOL_ALIGN * POOL_ALIGN;

@@ -7,6 +7,7 @@
 
 // ---- references
 
+// The method with that id in a loaded file; NULL if there is none.
 static struct definition *find_definition(const struct loader *loader, const char *file_name, const char *id)
 {
 	const struct wadl_file *file = loader->files;
@@ -19,12 +20,15 @@ static struct definition *find_definition(const struct loader *loader, const cha
 	return definition;
 }
 
+// Where a chain of references ends, and what it collects on the way.
 struct chain {
 	struct definition *end;    // the method at the end of the chain
 	const struct scope *scope; // the scope of the method's definition; if it has none, of the first reference that has one
 	enum role role;            // the highest role that a file in the chain requires
 };
 
+// Follows the references from start to the method itself. Each file and each reference on the way may only raise the required
+// role. forget_visits() must have been called before. False: an error was reported.
 static bool follow(struct loader *loader, struct definition *start, struct chain *chain)
 {
 	struct definition *at = start;
@@ -61,6 +65,7 @@ static void forget_visits(struct loader *loader)
 
 // ---- paths
 
+// The path as the WADL writes it: "/{version}/{tenant}".
 static struct str path_text(struct pool *pool, const struct route_segment *segments, size_t n)
 {
 	struct buf out = buf_new(pool, 64);
@@ -78,6 +83,7 @@ static size_t next_template(const struct scope *scope, size_t i)
 	return i;
 }
 
+// Have both paths the same template names in the same order? Their literal segments may differ.
 static bool same_templates(const struct scope *a, const struct scope *b)
 {
 	size_t i = next_template(a, 0), k = next_template(b, 0);
@@ -89,6 +95,7 @@ static bool same_templates(const struct scope *a, const struct scope *b)
 	return i == a->n && k == b->n;
 }
 
+// A method that is put at another path keeps the parameters of its own path, so both must have the same template names.
 static bool check_paths(struct loader *loader, const struct definition *entry, const struct chain *chain)
 {
 	const struct scope *here = entry->scope, *there = chain->scope;
@@ -143,6 +150,7 @@ static bool add_templates(struct loader *loader, const struct chain *chain, stru
 	return true;
 }
 
+// Sets all parameters of a method: the template parameters, in the order of the path, then those of the resource, then its own.
 static bool add_params(struct loader *loader, const struct chain *chain, struct wadl_method *method)
 {
 	const struct route_method *own = &chain->end->method.route;
@@ -167,6 +175,7 @@ static bool add_params(struct loader *loader, const struct chain *chain, struct 
 
 // ---- methods
 
+// Puts the method at the path of entry. False if another method is there already.
 static bool insert(struct loader *loader, const struct definition *entry, struct wadl_method *method)
 {
 	const struct scope *scope = entry->scope;
@@ -186,6 +195,7 @@ static bool insert(struct loader *loader, const struct definition *entry, struct
 		"a second %s at %s", http_method_name(method->route.method), method->path);
 }
 
+// Makes the method that an entry of the endpoint's file stands for, and puts it into the table.
 static bool put_method(struct loader *loader, struct definition *entry)
 {
 	struct chain chain;

@@ -19,6 +19,7 @@ static bool is_blank_text(const xmlNode *node)
 
 // ---- children
 
+// Finds the element in the table and calls its function. An unknown element, or one of another namespace, is an error.
 static bool parse_element(struct loader *loader, xmlNode *node, const char *space, const struct element *table,
 	void *arg)
 {
@@ -95,6 +96,7 @@ bool check_doc(struct loader *loader, xmlNode *node, void *arg)
 
 // ---- attributes
 
+// Has the attribute this name? "t:NAME" means NAME in Tenure's namespace, whatever prefix the file uses for it.
 static bool is_named(const xmlAttr *attr, const char *name)
 {
 	if (strncmp(name, "t:", 2) == 0)

@@ -45,6 +45,7 @@ enum outcome get_resource(struct call *call)
 	return show_resource(call, STR(""), write_resource);
 }
 
+// Writes a resource by PUT or PATCH and renders the answer. The registry calls content_apply() with the locked row.
 static enum outcome write_with(struct call *call, const struct address *address, struct conditions *conditions,
 	enum edit_kind kind, const struct doc *document)
 {
@@ -54,6 +55,7 @@ static enum outcome write_with(struct call *call, const struct address *address,
 		&(struct edit){ .apply = content_apply, .arg = &edit, .creates = kind == EDIT_PUT }, conditions_guard(conditions),
 		&resource);
 
+	// A 301 has no document: answer_elsewhere() decides what the caller may know.
 	if (outcome == OUTCOME_CREATED || outcome == OUTCOME_OK)
 		write_resource(call, &resource);
 	if (outcome == OUTCOME_CREATED)
@@ -122,6 +124,7 @@ enum outcome recover_resource(struct call *call)
 
 // ---- lists
 
+// The URL of the next page. It repeats the filters by traits, which hold for the whole list.
 static struct str next_url(struct call *call, const struct resource_query *query, struct str marker)
 {
 	struct buf path = buf_new(call->pool, 256);

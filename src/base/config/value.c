@@ -18,6 +18,7 @@ static bool is_choice(const struct setting *setting, struct str value)
 	return false;
 }
 
+// Are all items of the comma-separated value among the choices?
 static bool is_list(const struct setting *setting, struct str value)
 {
 	struct str rest = value, item;
@@ -40,6 +41,7 @@ static bool is_name(struct str name)
 	return name.n > 0;
 }
 
+// Are the items valid names, and all different?
 static bool is_names(struct str value)
 {
 	struct str rest = value, item, others, other;
@@ -56,6 +58,8 @@ static bool is_names(struct str value)
 	return value.n > 0;
 }
 
+// Is it http(s)://host[:port][/prefix], of printable ASCII, without query, and without a slash at the end? Paths are appended to
+// it.
 static bool is_url(struct str value)
 {
 	struct str host;
@@ -95,6 +99,7 @@ static bool has_control(struct str value)
 	return false;
 }
 
+// Is the value of a setting of characters valid? Its length is checked for every type, control characters for all but secrets.
 static bool is_text(const struct setting *setting, struct str value)
 {
 	if (value.n < setting->least || (setting->most > 0 && value.n > setting->most))

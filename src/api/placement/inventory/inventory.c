@@ -52,6 +52,7 @@ static const struct json_schema all_schema = { .types = SCHEMA_OBJECT, .properti
 
 // ---- reading bodies
 
+// An inventory from a body that fits its schema, with the defaults of the API.
 static struct inventory take_inventory(const struct doc *doc, struct str class)
 {
 	struct inventory inventory = {
@@ -107,6 +108,7 @@ static void write_one(struct call *call, const struct provider *provider, const 
 	answer_fresh(call, inventory->updated_us != 0 ? inventory->updated_us : call->registry->now_us);
 }
 
+// The time of the latest change, for Last-Modified; 0 if there is none.
 static int64_t newest_of(const struct inventory *list, size_t n)
 {
 	int64_t newest = 0;
@@ -203,6 +205,7 @@ enum outcome list_usages(struct call *call)
 
 // ---- PUT, POST, DELETE
 
+// What every write of inventories begins with.
 struct writing {
 	struct uuid uid;
 	const struct doc *body;
@@ -212,6 +215,7 @@ struct writing {
 	struct provider provider;
 };
 
+// Reads the address, the body (schema NULL: it has none) and the preconditions.
 static enum outcome begin(struct call *call, const struct json_schema *schema, struct writing *writing)
 {
 	enum outcome outcome = provider_uid(call, &writing->uid);

@@ -199,6 +199,7 @@ static const struct {
 	{ OUTCOME_NOT_YET, 0, "Timeout" },
 };
 
+// What a Status object says of an error.
 struct failure {
 	enum outcome outcome;
 	int code;
@@ -213,6 +214,7 @@ static bool is_stranger(const struct call *call, enum outcome outcome, const str
 	       call_param(call, "tenant").p != NULL && !str_eq(call_param(call, "tenant"), call->who.tenant);
 }
 
+// The reason and the status for an outcome. "BadRequest" stands for all outcomes without a row above.
 static struct failure failure_of(const struct call *call, enum outcome outcome, const struct problem *problem)
 {
 	struct failure failure = { outcome, outcome_status(outcome), "BadRequest" };
@@ -253,6 +255,7 @@ const char *verb_of(const struct call *call)
 	}
 }
 
+// The sentence of Kubernetes for 403, which names user, verb, resource and group; the problem's detail follows.
 static struct str forbidden_text(struct call *call, const struct problem *problem)
 {
 	struct buf text = buf_new(call->pool, 256);
@@ -278,6 +281,7 @@ static struct str forbidden_text(struct call *call, const struct problem *proble
 	return buf_str(&text);
 }
 
+// The message if nobody has described the problem.
 static struct str default_text(enum outcome outcome)
 {
 	switch (outcome) {
@@ -342,6 +346,7 @@ void spaces_render_problem(struct call *call, enum outcome outcome, const struct
 
 	doc_set_str(call->pool, doc, "message", message_of(call, &failure, problem));
 	doc_set_str(call->pool, doc, "reason", str_c(failure.reason));
+	// Before authentication the answer repeats nothing of the address.
 	if (failure.code != 401)
 		doc_set(doc, STR("details"), details_doc(call, &failure, problem));
 	doc_set_u64(call->pool, doc, "code", (uint64_t)failure.code);

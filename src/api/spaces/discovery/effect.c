@@ -15,6 +15,7 @@
 
 enum { LIMIT = 500 };
 
+// The change that the client asks about.
 struct proposal {
 	struct target target;
 	struct change_of_object change;
@@ -115,12 +116,14 @@ static enum outcome read_proposal(struct call *call, struct proposal *proposal)
 
 // ---- making the change
 
+// A guard's check(): the definition to be created must not exist.
 static enum outcome must_be_absent(void *arg, const uint8_t *etag)
 {
 	UNUSED(arg);
 	return etag == NULL ? OUTCOME_OK : OUTCOME_NAME_TAKEN;
 }
 
+// Makes the change in the transaction of this request, which is rolled back at the end.
 static enum outcome make_change(struct call *call, struct proposal *proposal)
 {
 	const struct target *target = &proposal->target;

@@ -125,6 +125,7 @@ enum outcome read_object_patch(struct call *call, const struct target *target, s
 
 // ---- applying the change
 
+// Answers 422: the patch does not fit the object.
 static enum outcome fail_unfitting(const struct change_of_object *change, struct str error)
 {
 	struct field_faults faults = field_faults_new(change->call->pool);
@@ -173,6 +174,7 @@ static bool is_owned(struct str name)
 	return false;
 }
 
+// A member that repeats the address must be absent, empty or equal to it.
 static enum outcome check_same(const struct change_of_object *change, const char *name, const struct doc *value,
 	struct str is)
 {
@@ -221,6 +223,7 @@ static enum outcome check_form(const struct change_of_object *change, struct str
 		owners ? "an array of objects" : "true or false");
 }
 
+// Is the value null, or an object or array without members? Such a member counts as absent.
 static bool is_empty(const struct doc *value)
 {
 	enum doc_kind kind = doc_kind(value);
@@ -228,6 +231,7 @@ static bool is_empty(const struct doc *value)
 	return kind == DOC_NULL || ((kind == DOC_OBJECT || kind == DOC_ARRAY) && doc_length(value) == 0);
 }
 
+// Checks one member of metadata, and copies it to meta if the client may set it.
 static enum outcome take_member(const struct change_of_object *change, const struct doc_iter *it, struct doc *meta,
 	bool *locked)
 {
@@ -316,6 +320,7 @@ static enum outcome receive(const struct change_of_object *change, struct doc *b
 	return call_fail(change->call, OUTCOME_BAD_DOCUMENT, "%.*s", STR_ARG(error));
 }
 
+// Replaces the member `name` of body by that of other, or removes it if other has none.
 static void take_from(struct pool *pool, struct doc *body, const struct doc *other, const char *name)
 {
 	const struct doc *value;
@@ -432,6 +437,7 @@ static enum outcome check_version_said(const struct change_of_object *change, co
 	return fail_invalid(change->call, change->target->definition, change->target->name, &faults);
 }
 
+// Would the write store exactly what is stored already?
 static bool changes_nothing(const struct resource *current, const struct content *content)
 {
 	return current != NULL && str_eq(current->meta, content->meta) && str_eq(current->body, content->body) &&
@@ -480,6 +486,7 @@ enum outcome change_apply(void *arg, const struct resource *current, struct cont
 		outcome = check_builtin_rules(change, current != NULL ? resource_body_doc(pool, current) : NULL, meta, body);
 	if (outcome != OUTCOME_OK)
 		return outcome;
+	// The parts don't contain metadata of their own, so the stored one is kept.
 	if (change->target->part == PART_STATUS || change->target->part == PART_SCALE) {
 		content->meta = current->meta;
 		content->locked = current->locked;

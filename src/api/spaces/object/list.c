@@ -114,6 +114,8 @@ static enum outcome take_page(const struct visit *visit, struct object_form *for
 	return OUTCOME_OK;
 }
 
+// Reads pages until take() has enough or all objects were read. *next: the marker of the last object looked at, if there are
+// more.
 static enum outcome visit_pages(const struct visit *visit, struct object_form *form, struct resource_query *query,
 	struct str *next)
 {
@@ -123,6 +125,7 @@ static enum outcome visit_pages(const struct visit *visit, struct object_form *f
 	struct str marker = STR_NONE;
 	enum outcome outcome = OUTCOME_OK;
 
+	// The marker is copied to the call's pool, because it lies in the scratch pool, which each page clears.
 	while (outcome == OUTCOME_OK && more && !enough) {
 		outcome = take_page(visit, form, query, &more, &enough, &marker);
 		if (outcome != OUTCOME_OK || marker.p == NULL)
@@ -199,6 +202,7 @@ enum outcome visit_objects(const struct visit *visit, struct str *next)
 
 // ---- the answer
 
+// The state of one list while its objects are written.
 struct listed {
 	struct listing listing;
 	const struct list_query *query;
@@ -207,6 +211,7 @@ struct listed {
 	bool too_large;
 };
 
+// Adds an object to the answer. False, which stops the reading: the page is full, or the answer too large.
 static bool list_text(struct listed *listed, struct stored_place place, struct str object)
 {
 	uint64_t limit = listed->query->limit;
@@ -219,6 +224,7 @@ static bool list_text(struct listed *listed, struct stored_place place, struct s
 	return limit == 0 || listed->listing.n < limit;
 }
 
+// A visit's take(): skips the space's own definitions that forced ones hide.
 static bool list_one(void *arg, const struct resource *resource, struct str object)
 {
 	const struct listed *listed = arg;
@@ -229,6 +235,7 @@ static bool list_one(void *arg, const struct resource *resource, struct str obje
 	return list_text(arg, resource_place(resource, "meta or body"), object);
 }
 
+// A tenants_visit's take(), which has to check the selectors itself.
 static bool list_tenant(void *arg, const struct tenant *tenant, struct str object)
 {
 	struct listed *listed = arg;
@@ -278,6 +285,7 @@ static enum outcome list_first(struct listed *listed, struct call *call, const s
 
 	while (outcome == OUTCOME_OK && again) {
 		outcome = list_all(listed, call, target, &as_of, next);
+		// A list as of an exact version is read once: if anything has changed since, reading again can't help.
 		if (outcome != OUTCOME_OK || exact != 0)
 			break;
 		outcome = as_of_end(&as_of, version, &is_exact, &again);
@@ -291,6 +299,7 @@ static enum outcome list_first(struct listed *listed, struct call *call, const s
 	return outcome == OUTCOME_OK && !is_exact ? fail_not_as_it_was(call, exact) : outcome;
 }
 
+// Later pages (version not 0) keep the version of the first one; forced definitions follow the last page.
 static enum outcome list_page(struct call *call, const struct target *target, const struct list_query *query)
 {
 	struct listed listed = { .query = query };

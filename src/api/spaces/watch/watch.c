@@ -15,6 +15,7 @@
 
 enum { FIRST_MAX_BYTES = 64 << 20, SECONDS_DEFAULT = 300, SECONDS_MAX = 3600 };
 
+// The state of a watch while its request is answered.
 struct watch_begun {
 	struct call *call;
 	const struct target *target;
@@ -103,6 +104,7 @@ void watch_expired(struct buf *out)
 
 // ---- the request
 
+// Between one and two times SECONDS_DEFAULT, so that the watches of many clients don't all end at once.
 static unsigned random_seconds(void)
 {
 	const struct uuid dice = uuid_new();
@@ -167,12 +169,14 @@ static enum outcome find_position(struct watch_begun *begun, bool *expired)
 	enum outcome outcome = follow_bounds(begun->call->registry, &oldest, &newest);
 	if (outcome != OUTCOME_OK)
 		return outcome;
+	// A version above the newest change is from a log that was replaced, for example by a restored backup.
 	*expired = *position > newest || (!begun->from_now && *position + 1 < oldest);
 	return begun->from_now && !*expired ? horizon_advance(begun->call->registry, position, NULL) : OUTCOME_OK;
 }
 
 // ---- initial events
 
+// Adds an entry to the order: whether the client has the object.
 static void note_known(struct watch_begun *begun, uint64_t id, enum known_state state)
 {
 	const struct known known = { .id = id, .state = state };
@@ -180,6 +184,8 @@ static void note_known(struct watch_begun *begun, uint64_t id, enum known_state 
 	buf_add(&begun->known, str_n((const char *)&known, sizeof(known)));
 }
 
+// Sends an existing object as ADDED. An entry is needed if selectors decide what the client has, or if a later change of this
+// object will be told again.
 static void tell_first(struct watch_begun *begun, struct stored_place place, uint64_t changed, struct str object)
 {
 	begun->too_large = begun->out.n + object.n > FIRST_MAX_BYTES;
@@ -204,6 +210,7 @@ static uint64_t as_of_position(const struct watch_begun *begun, uint64_t changed
 	return changed > begun->words.position ? begun->words.position : changed;
 }
 
+// A visit's take() for initial events. The object is written anew, as of the position.
 static bool take_first(void *arg, const struct resource *resource, struct str object)
 {
 	struct watch_begun *begun = arg;
@@ -297,6 +304,7 @@ static enum outcome look_first(struct watch_begun *begun)
 
 // ---- writing the order
 
+// Writes the order: struct watch_words, the entries, then the texts, whose sizes the struct has.
 static void write_order(struct watch_begun *begun)
 {
 	struct call *call = begun->call;
@@ -354,6 +362,7 @@ enum outcome watch_in_space(struct call *call, const struct target *target)
 		return outcome;
 	if (expired)
 		watch_expired(&begun.out);
+	// HEAD gets the header fields only, so there is nothing that could go on.
 	else if (call->request.method == METHOD_GET)
 		write_order(&begun);
 	write_json_text(call, buf_str(&begun.out));

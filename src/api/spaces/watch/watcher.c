@@ -75,6 +75,7 @@ struct watcher *watcher_new(struct str order)
 	memcpy(&words, order.p, sizeof(words));
 	if (!sizes_hold(&words, order.n - sizeof(words), &n_texts))
 		return NULL;
+	// One allocation for the struct and its texts: a process may have thousands of watches.
 	struct watcher *watcher = calloc(1, sizeof(*watcher) + n_texts + 1);
 	if (watcher == NULL)
 		return NULL;
@@ -130,6 +131,7 @@ bool watcher_wants_bookmarks(const struct watcher *watcher)
 
 // ---- objects that the client has
 
+// The entry for the object; NULL if there is none. Entries are sorted by id.
 static struct known *find_known(const struct watcher *watcher, uint64_t id)
 {
 	const struct known key = { .id = id };
@@ -152,6 +154,7 @@ static void add_known(struct watcher *watcher, uint64_t id, enum known_state sta
 	if (watcher->n_known == watcher->known_room) {
 		size_t room = watcher->known_room * 2 + 8;
 		struct known *more = reallocarray(watcher->known, room, sizeof(*more));
+		// Without the entry the client would get wrong events. All its clients connect again if the process ends.
 		if (more == NULL)
 			abort();
 		watcher->known = more;
@@ -165,6 +168,7 @@ static void add_known(struct watcher *watcher, uint64_t id, enum known_state sta
 
 // ---- which changes concern the watch
 
+// Does the watch cover this tenant's space? p NULL: no tenant.
 static bool is_in(const struct watcher *watcher, struct str tenant)
 {
 	return tenant.p != NULL && (watcher->words.all || str_eq(tenant, watcher->texts[WATCH_TENANT]));
@@ -175,6 +179,7 @@ static bool is_move(const struct followed *change)
 	return str_eq(change->verb, STR("moved"));
 }
 
+// Is it a change of a tenant itself, not of a resource?
 static bool is_of_tenant(const struct followed *change)
 {
 	return change->resource.id == 0 && change->resource.type == NULL;
@@ -213,6 +218,7 @@ bool watcher_wants(const struct watcher *watcher, const struct followed *change)
 	return is_in(watcher, change->tenant) || (is_move(change) && is_in(watcher, change->from));
 }
 
+// Is it a change of a CustomResourceDefinition?
 static bool is_of_definition(const struct followed *change)
 {
 	const struct type *type = change->resource.type;
@@ -252,6 +258,7 @@ bool watcher_is_lost(const struct watcher *watcher, const struct followed *chang
 
 // ---- events
 
+// What making the events of one change needs.
 struct telling {
 	struct watcher *watcher;
 	struct call *call;
@@ -297,6 +304,7 @@ enum outcome watcher_check_type(struct watcher *watcher, struct call *call)
 	return begin_telling(&telling, watcher, call, NULL);
 }
 
+// Restores the header fields with the credentials of the request, for authentication.
 static enum outcome add_credentials(const struct watcher *watcher, struct call *call)
 {
 	struct str rest = watcher->texts[WATCH_CREDENTIALS], line;
@@ -329,6 +337,7 @@ enum outcome watcher_check_user(struct watcher *watcher, struct call *call, stru
 	return same ? OUTCOME_OK : OUTCOME_UNAUTHENTICATED;
 }
 
+// The id under which entries for the change's object stand: the resource's, or the tenant's.
 static uint64_t known_id(const struct followed *change)
 {
 	return is_of_tenant(change) ? change->tenant_id : change->resource.id;
@@ -460,6 +469,7 @@ static enum outcome tell_present(const struct telling *telling, const struct fol
 	return OUTCOME_OK;
 }
 
+// Tells that the object is no longer in that tenant: DELETED, if the client had it.
 static enum outcome tell_absent(const struct telling *telling, const struct followed *change, struct str tenant)
 {
 	struct watcher *watcher = telling->watcher;
@@ -475,6 +485,7 @@ static enum outcome tell_absent(const struct telling *telling, const struct foll
 	return outcome;
 }
 
+// Tells a change of an object that is in a space the watch covers.
 static enum outcome tell_there(const struct telling *telling, const struct followed *change)
 {
 	if (str_eq(change->verb, STR("deleted")))
@@ -490,6 +501,7 @@ enum outcome watcher_tell(struct watcher *watcher, struct call *call, const stru
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
+	// A move between two watched spaces gives two events.
 	if (moved && is_in(watcher, change->from))
 		outcome = tell_absent(&telling, change, change->from);
 	if (outcome == OUTCOME_OK && (is_of_tenant(change) || is_in(watcher, change->tenant)))
