@@ -118,6 +118,26 @@ subtest 'one consumer written by four' => sub {
     is $placement->get("/allocations/$consumer")->json->{consumer_generation}, 100;
 };
 
+subtest 'four reshapes of a host and its child' => sub {
+    my $root     = $placement->provider('race-reshape');
+    my $child    = $placement->provider('race-reshape-child', parent => $root);
+    my $consumer = uuid();
+    $placement->inventories($root, VCPU => { total => 8 });
+    $placement->allocate($consumer, { $root => { VCPU => 4 } })->is_status(204);
+    # In turn from the one to the other. The one that loses all rises by its end alone, the other by three.
+    my @answers = race(4, 60, undef, sub {
+        my ($client, $round) = @_;
+        my ($from, $to) = $round % 2 == 0 ? ($root, $child) : ($child, $root);
+        my %at = ($root => 2 + int(($round + 1) / 2) + 3 * int($round / 2), $child => 3 * int(($round + 1) / 2) + int($round / 2));
+        return $placement->post('/reshaper', json => {
+            inventories => { $from => { resource_provider_generation => $at{$from}, inventories => {} },
+                $to => { resource_provider_generation => $at{$to}, inventories => { VCPU => { total => 5 + $client } } } },
+            allocations => { $consumer => { allocations => { $to => { resources => { VCPU => 4 } } }, project_id => 'p', user_id => 'u',
+                consumer_generation => $round + 1, consumer_type => 'INSTANCE' } } })->status;
+    });
+    is tally(@answers), '60 times 204 409 409 409', 'exactly one wins each';
+};
+
 subtest 'names made at once' => sub {
     my @answers = race(4, 50, undef, sub { my ($client, $round) = @_; return $placement->put("/traits/CUSTOM_RACE_$round")->status });
     is tally(@answers), '50 times 201 204 204 204', 'a trait is made once';

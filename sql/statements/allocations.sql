@@ -100,8 +100,8 @@ FOR UPDATE {wait};
 
 -- @statement allocation_lock_consumers
 -- @in uids text
--- @out id uint, uid bytes, project text, user text, generation uint, type text null
-SELECT c.id, c.uid, c.project, c.user, c.generation,
+-- @out uid bytes, generation uint, type text null
+SELECT c.uid, c.generation,
   (SELECT y.name FROM consumer_types y WHERE y.id = c.type_id) AS type
 FROM {uids}
 STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex)
@@ -117,8 +117,8 @@ STRAIGHT_JOIN inventories i ON i.resource_id = j.id;
 -- What the consumers of these uids have.
 -- @statement allocation_present
 -- @in uids text
--- @out resource_id uint, class_id uint, used uint
-SELECT a.resource_id, a.class_id, a.used
+-- @out consumer bytes, resource_id uint, class_id uint, used uint
+SELECT c.uid AS consumer, a.resource_id, a.class_id, a.used
 FROM {uids}
 STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex)
 STRAIGHT_JOIN allocations a ON a.consumer_id = c.id;
@@ -193,7 +193,10 @@ UPDATE {ids}
 STRAIGHT_JOIN resources r ON r.id = j.id
 SET r.revision = r.revision + 1, r.updated_at = :now, r.changed = {last_change};
 
+-- raises: a JSON array of [provider's id, by how much its generation rises]; without a row it was 0.
 -- @statement providers_raise
--- @in ids text
-INSERT INTO providers (resource_id, generation) SELECT j.id, 1 FROM {ids}
-ON DUPLICATE KEY UPDATE generation = generation + 1;
+-- @in raises text
+INSERT INTO providers (resource_id, generation)
+SELECT j.id, j.steps
+FROM JSON_TABLE(:raises, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$[0]', steps INT UNSIGNED PATH '$[1]')) j
+ON DUPLICATE KEY UPDATE generation = generation + VALUES(generation);

@@ -40,3 +40,33 @@ ON DUPLICATE KEY UPDATE total = VALUES(total), reserved = VALUES(reserved), min_
 -- @statement inventory_delete
 -- @in ids text, resource_id uint
 DELETE i FROM {ids} STRAIGHT_JOIN inventories i ON i.resource_id = :resource_id AND i.class_id = j.id;
+
+-- ---- of several providers at once
+
+-- inventories: a JSON array of [provider's id, class, total, reserved, min_unit, max_unit, step_size, allocation_ratio as a
+-- string, capacity].
+-- @statement inventories_put
+-- @in inventories text, now time
+INSERT INTO inventories (resource_id, class_id, total, reserved, min_unit, max_unit, step_size, allocation_ratio, capacity,
+  created_at, updated_at)
+SELECT j.resource, j.class, j.total, j.reserved, j.min_unit, j.max_unit, j.step_size, j.ratio, j.capacity, :now, :now
+FROM JSON_TABLE(:inventories, '$[*]' COLUMNS (
+  resource BIGINT UNSIGNED PATH '$[0]',
+  class INT UNSIGNED PATH '$[1]',
+  total INT UNSIGNED PATH '$[2]',
+  reserved INT UNSIGNED PATH '$[3]',
+  min_unit INT UNSIGNED PATH '$[4]',
+  max_unit INT UNSIGNED PATH '$[5]',
+  step_size INT UNSIGNED PATH '$[6]',
+  ratio DOUBLE PATH '$[7]',
+  capacity BIGINT PATH '$[8]')) j
+ON DUPLICATE KEY UPDATE total = VALUES(total), reserved = VALUES(reserved), min_unit = VALUES(min_unit),
+  max_unit = VALUES(max_unit), step_size = VALUES(step_size), allocation_ratio = VALUES(allocation_ratio),
+  capacity = VALUES(capacity), updated_at = VALUES(updated_at);
+
+-- inventories: a JSON array of [provider's id, class].
+-- @statement inventories_delete
+-- @in inventories text
+DELETE i
+FROM JSON_TABLE(:inventories, '$[*]' COLUMNS (resource BIGINT UNSIGNED PATH '$[0]', class INT UNSIGNED PATH '$[1]')) j
+STRAIGHT_JOIN inventories i ON i.resource_id = j.resource AND i.class_id = j.class;

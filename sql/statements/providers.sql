@@ -13,6 +13,16 @@ JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL
 LEFT JOIN providers p ON p.resource_id = r.id
 WHERE r.uid = :uid AND r.type_id = :type_id AND r.live = 1;
 
+-- Those of these ids, of which no other transaction changes one meanwhile: their rows are locked.
+-- @statement providers_locked
+-- @in ids text
+-- @out tenant text, provider_generation uint, r resource
+SELECT t.name AS tenant, CAST(COALESCE(p.generation, 0) AS UNSIGNED) AS provider_generation, {resource}
+FROM {ids}
+STRAIGHT_JOIN resources r ON r.id = j.id
+STRAIGHT_JOIN tenants t ON t.id = r.tenant_id
+LEFT JOIN providers p ON p.resource_id = r.id;
+
 -- @statement provider_generation
 -- @in resource_id uint
 -- @out generation uint

@@ -11,7 +11,7 @@ enum { C = 1000 }; // consumers' uids from here on
 static enum outcome do_write(struct registry *registry, void *arg)
 {
 	struct step *step = arg;
-	return allocations_write(registry, step->sets, step->n);
+	return allocations_write(registry, step->sets, step->n, STR("Unable to allocate inventory"));
 }
 
 static enum outcome do_drop(struct registry *registry, void *arg)
@@ -90,7 +90,7 @@ static void limits(void)
 	IS(alloc(C, 9, "VCPU", 1), BAD_DOCUMENT, "from no provider");
 	says("Allocation for resource provider '10000000-0000-4000-8000-000000000009' that does not exist");
 	IS(alloc(C, 1, "COWS", 1), BAD_DOCUMENT, "of no class");
-	says("Unable to allocate inventory for consumer");
+	says("Unable to allocate inventory");
 	says("No such resource class COWS");
 	IS(alloc(C, 1, "MEMORY_MB", 1), CONFLICT, "of what it has none of");
 	says("Unable to allocate inventory: Inventory for 'MEMORY_MB' on resource provider "
@@ -123,7 +123,8 @@ static void shrinking(void)
 	s.n = 1;
 	s.uid = uid_n(1);
 	IS(client_run(&here, do_change_one, &s), OK, "less than is used");
-	IS(alloc(C + 1, 1, "DISK_GB", 1), CONFLICT, "then nobody gets more");
+	IS(alloc(C + 4, 1, "DISK_GB", 10), CONFLICT, "then nobody gets more");
+	IS(alloc(C + 1, 1, "DISK_GB", 35), CONFLICT, "not even who has some");
 	IS(stock(1, disk, (struct inventory){ 0 }), CONFLICT, "but what is used does not go");
 	has_code("inventory.inuse");
 	says("update conflict: Inventory for 'VCPU' on resource provider");

@@ -57,6 +57,7 @@ static const struct endpoint endpoints[] = {
 	{ "getAllocations", get_allocations },
 	{ "putAllocations", put_allocations },
 	{ "deleteAllocations", delete_allocations },
+	{ "postReshaper", post_reshaper },
 	{ "listUsages", list_usages },
 	{ "getTotalUsages", get_total_usages },
 

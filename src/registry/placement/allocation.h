@@ -36,21 +36,23 @@ enum consumer_check {
 // All allocations that a consumer has after the write. Each pair of provider and class occurs at most once.
 struct allocation_set {
 	struct uuid consumer;
-	struct str project, user; // p NULL: a known consumer keeps its own, a new one gets CONSUMER_INCOMPLETE
-	// p NULL: as project; CONSUMER_TYPE_UNKNOWN: none. A new name of a type is stored when it is first used
+	struct str project, user; // p NULL: CONSUMER_INCOMPLETE, of a known consumer as well
+	// p NULL: a known consumer keeps its own, a new one has none; CONSUMER_TYPE_UNKNOWN: none. A new name of a type is stored when
+	// it is first used
 	struct str type;
 	enum consumer_check check;
 	uint64_t generation; // for CONSUMER_IS_AT
 	const struct allocation *allocations;
 	size_t n;            // 0: the consumer loses all allocations and ceases to exist
 };
-// Writes all sets, which are of different consumers, or none of them. Capacity is checked for the result of all sets together,
-// so they may hand amounts over to each other. The generation of each consumer goes up by one, and so does that of each
-// provider that gets allocations; a provider that only loses some keeps its own, as clients expect. OUTCOME_NO_CONTENT.
-// _BAD_DOCUMENT: "Allocation for resource provider '…' that does not exist.", "Unable to allocate inventory for consumer …: No
-// such resource class ….". _CONFLICT: no inventory, capacity exceeded, unit or step (without code); consumer generation (code
-// concurrent_update).
-enum outcome allocations_write(struct registry *registry, const struct allocation_set *sets, size_t n);
+// Writes all sets, of different consumers and ordered by them, or none of them. What changes hands among them does not count
+// twice. The generation of each consumer goes up by one, and that of every provider that gets allocations of them, or loses
+// some to a set without any; one that otherwise only gives some up keeps its own, as clients expect. A provider whose capacity
+// has shrunk below what is used may stay so, if no more is used than before. context: what the error about a class that does not
+// exist begins with. OUTCOME_NO_CONTENT. _BAD_DOCUMENT: "Allocation for resource provider '…' that does not exist.",
+// "CONTEXT No such resource class ….". _CONFLICT: no inventory, capacity exceeded, unit or step (without code); consumer
+// generation (concurrent_update).
+enum outcome allocations_write(struct registry *registry, const struct allocation_set *sets, size_t n, struct str context);
 // Removes all allocations of the consumer. OUTCOME_NO_CONTENT; _NOT_FOUND "No allocations for consumer '…'".
 enum outcome allocations_delete(struct registry *registry, const struct uuid *consumer);
 

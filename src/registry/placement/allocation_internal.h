@@ -7,6 +7,7 @@
 #include "base/pool.h"
 #include "registry/placement/allocation.h"
 #include "registry/placement/provider_internal.h"
+#include "registry/placement/reshape.h"
 #include "sql/allocations.h"
 
 // A provider that the write concerns, with its row locked.
@@ -15,29 +16,38 @@ struct holding {
 	struct uuid uid;
 	bool there; // it is live, in an active tenant
 	bool receives; // it gets allocations by this write
+	bool gives;    // a consumer at hand has allocations of it now
+	bool emptied;  // by a consumer whose set is empty
+	const struct reshaped_provider *reshaped; // NULL: its inventories stay
 };
 // An inventory of such a provider. used: by all consumers; before and after: by the consumers of this write.
 struct cell {
 	uint64_t resource_id, class_id;
 	uint64_t min_unit, max_unit, step_size;
 	int64_t capacity, used, before, after;
+	bool reshaped; // a reshape gives it new figures, or makes it
+	bool ends;     // a reshape takes it away at its end; until then it is as it was
 };
 // A consumer before the write.
 struct known {
 	bool there;
 	uint64_t generation;
-	struct str project, user, type;
+	struct str type; // p NULL: it has none
 };
 // A write of allocations: the sets to be written, and what they concern.
 struct deal {
 	struct registry *registry;
-	const struct allocation_set *sets;
+	const struct allocation_set *sets; // ordered by consumer
 	size_t n;
+	const struct reshaped_provider *reshaped; // whose inventories are replaced
+	size_t n_reshaped;
+	bool deletes; // DELETE of a consumer's allocations: raises no provider's generation
 	struct str *classes; // the classes of all allocations of all sets in order, and their ids
 	uint64_t *class_ids;
 	size_t n_allocations;
 	struct str consumers; // JSON array of the consumers' uids, sorted
 	struct holding *holdings; // sorted by uid
+	struct holding **by_id;   // the same, sorted by id
 	size_t n_holdings;
 	struct cell *cells;       // sorted by provider and class
 	size_t n_cells;
@@ -50,11 +60,26 @@ struct deal {
 enum outcome deal_prepare(struct deal *deal);
 // Makes db_txn_run() run the transaction again, since another one was faster. Returns OUTCOME_UNAVAILABLE.
 enum outcome lose_race(struct registry *registry);
-// The inventory, NULL: there is none.
 // Returns the inventory; NULL: there is none.
 struct cell *deal_cell(const struct deal *deal, uint64_t resource_id, uint64_t class_id);
 // Returns the provider with that uid; NULL: there is none, or it or its tenant is deleted.
 struct holding *deal_provider(const struct deal *deal, const struct uuid *uid);
+// Returns the provider with that id; NULL: the write doesn't concern it.
+struct holding *deal_provider_of_id(const struct deal *deal, uint64_t id);
+void deal_sort_cells(struct deal *deal);
+
+// ---- allocation_write.c
+
+// Do the consumers' generations fit? OUTCOME_OK, _CONFLICT.
+enum outcome deal_check_consumers(const struct deal *deal);
+// Is there each provider that is to give allocations? OUTCOME_OK, _BAD_DOCUMENT.
+enum outcome deal_check_providers(const struct deal *deal);
+// Counts all allocations in their cells, and compares them with units and capacities. context: what the error about a class
+// that does not exist begins with. OUTCOME_OK, _BAD_DOCUMENT, _CONFLICT.
+enum outcome deal_place(const struct deal *deal, struct str context);
+// Writes what deal_place() has counted. put, drop: calls that write inventories, to be sent before and after; NULL for none.
+// OUTCOME_NO_CONTENT; _BAD_DOCUMENT; _UNAVAILABLE: it lost a race, the whole transaction is to be run again.
+enum outcome deal_write(const struct deal *deal, const struct db_call *put, const struct db_call *drop);
 
 // ---- JSON arrays for statements. Start with an empty buffer: begin_item() adds "[" or ",", end_list() adds "]".
 

@@ -86,7 +86,7 @@ static enum outcome find_concern(struct deal *deal, struct concern *concern)
 {
 	struct registry *registry = deal->registry;
 	struct uuid *consumers = POOL_ARRAY(registry->pool, struct uuid, deal->n);
-	struct uuid *providers = POOL_ARRAY(registry->pool, struct uuid, deal->n_allocations);
+	struct uuid *providers = POOL_ARRAY(registry->pool, struct uuid, deal->n_allocations + deal->n_reshaped);
 	size_t at = 0;
 
 	for (size_t i = 0; i < deal->n; i++) {
@@ -94,6 +94,8 @@ static enum outcome find_concern(struct deal *deal, struct concern *concern)
 		for (size_t k = 0; k < deal->sets[i].n; k++)
 			providers[at++] = deal->sets[i].allocations[k].provider;
 	}
+	for (size_t i = 0; i < deal->n_reshaped; i++)
+		providers[at++] = deal->reshaped[i].provider;
 	deal->consumers = uids_json(registry->pool, consumers, deal->n);
 	const struct sql_allocation_wanted_providers wanted = {
 		.uids = uids_json(registry->pool, providers, at),
@@ -158,6 +160,42 @@ struct holding *deal_provider(const struct deal *deal, const struct uuid *uid)
 	return found != NULL && found->there ? found : NULL;
 }
 
+static int by_holding_id(const void *a, const void *b)
+{
+	const struct holding *const *x = a, *const *y = b;
+
+	return by_number(&(*x)->id, &(*y)->id);
+}
+
+struct holding *deal_provider_of_id(const struct deal *deal, uint64_t id)
+{
+	const struct holding key = { .id = id }, *wanted = &key;
+	struct holding **found = deal->n_holdings == 0
+		? NULL : bsearch(&wanted, deal->by_id, deal->n_holdings, sizeof(*deal->by_id), by_holding_id);
+
+	return found != NULL ? *found : NULL;
+}
+
+void deal_sort_cells(struct deal *deal)
+{
+	if (deal->n_cells > 0)
+		qsort(deal->cells, deal->n_cells, sizeof(*deal->cells), by_cell);
+}
+
+static int by_consumer(const void *key, const void *set)
+{
+	return by_uid(key, &((const struct allocation_set *)set)->consumer);
+}
+
+// The set of that consumer, NULL: it has none.
+static const struct allocation_set *set_of(const struct deal *deal, struct str uid)
+{
+	struct uuid consumer;
+
+	uuid_from_bytes(uid, &consumer);
+	return deal->n == 0 ? NULL : bsearch(&consumer, deal->sets, deal->n, sizeof(*deal->sets), by_consumer);
+}
+
 static bool tenant_held(const struct db_rows *tenants, uint64_t id, bool *active)
 {
 	for (size_t i = 0; i < tenants->n; i++) {
@@ -190,6 +228,11 @@ static bool take_providers(struct deal *deal, const struct db_rows *providers, c
 	}
 	if (deal->n_holdings > 0)
 		qsort(deal->holdings, deal->n_holdings, sizeof(*deal->holdings), by_holding);
+	deal->by_id = POOL_ARRAY(deal->registry->pool, struct holding *, deal->n_holdings);
+	for (size_t i = 0; i < deal->n_holdings; i++)
+		deal->by_id[i] = &deal->holdings[i];
+	if (deal->n_holdings > 0)
+		qsort(deal->by_id, deal->n_holdings, sizeof(*deal->by_id), by_holding_id);
 	return true;
 }
 
@@ -210,8 +253,7 @@ static void take_inventories(struct deal *deal, const struct db_rows *rows)
 			.used = row->used,
 		};
 	}
-	if (rows->n > 0)
-		qsort(deal->cells, deal->n_cells, sizeof(*deal->cells), by_cell);
+	deal_sort_cells(deal);
 }
 
 // Adds up what the consumers have now. False: one got allocations of another provider before its lock was taken.
@@ -220,10 +262,14 @@ static bool take_allocations(struct deal *deal, const struct db_rows *rows)
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct sql_allocation_present_row *row = sql_allocation_present_row(rows, i);
 		struct cell *cell = deal_cell(deal, row->resource_id, row->class_id);
+		struct holding *holding = deal_provider_of_id(deal, row->resource_id);
+		const struct allocation_set *set = set_of(deal, row->consumer);
 
-		if (cell == NULL)
+		if (cell == NULL || holding == NULL || set == NULL)
 			return false;
 		cell->before += (int64_t)row->used;
+		holding->gives = true;
+		holding->emptied = holding->emptied || set->n == 0;
 	}
 	return true;
 }
@@ -231,13 +277,12 @@ static bool take_allocations(struct deal *deal, const struct db_rows *rows)
 static void take_consumers(struct deal *deal, const struct db_rows *rows)
 {
 	deal->known = POOL_ARRAY(deal->registry->pool, struct known, deal->n);
-	for (size_t i = 0; i < deal->n; i++) {
-		for (size_t k = 0; k < rows->n; k++) {
-			const struct sql_allocation_lock_consumers_row *row = sql_allocation_lock_consumers_row(rows, k);
+	for (size_t k = 0; k < rows->n; k++) {
+		const struct sql_allocation_lock_consumers_row *row = sql_allocation_lock_consumers_row(rows, k);
+		const struct allocation_set *set = set_of(deal, row->uid);
 
-			if (str_eq(row->uid, uuid_bytes(&deal->sets[i].consumer)))
-				deal->known[i] = (struct known){ true, row->generation, row->project, row->user, row->type };
-		}
+		if (set != NULL)
+			deal->known[set - deal->sets] = (struct known){ true, row->generation, row->type };
 	}
 }
 

@@ -36,37 +36,11 @@ static enum outcome fail_units(struct registry *registry, const struct allocatio
 		format[0] == 'I' ? " invalid." : format);
 }
 
-// Checks one allocation against its inventory, and adds its amount there.
-static enum outcome place(const struct deal *deal, const struct allocation_set *set, const struct allocation *allocation,
-	uint64_t class_id)
-{
-	struct registry *registry = deal->registry;
-	struct holding *holding = deal_provider(deal, &allocation->provider);
-	struct pool *pool = registry->pool;
-
-	if (holding == NULL)
-		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "Allocation for resource provider '%.*s' that does not exist.",
-			STR_ARG(uuid_str(pool, allocation->provider)));
-	if (class_id == 0)
-		return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
-			"Unable to allocate inventory for consumer %.*s: No such resource class %.*s.",
-			STR_ARG(uuid_str(pool, set->consumer)), STR_ARG(str_part(allocation->class, 0, 256)));
-	struct cell *cell = deal_cell(deal, holding->id, class_id);
-	if (cell == NULL)
-		return fail_units(registry, allocation, "I");
-	if (allocation->amount < cell->min_unit || allocation->amount > cell->max_unit ||
-		allocation->amount % cell->step_size != 0)
-		return fail_units(registry, allocation, ". The requested amount would violate inventory constraints.");
-	cell->after += (int64_t)allocation->amount;
-	holding->receives = true;
-	return OUTCOME_OK;
-}
-
 // Calls f for each allocation with the id of its class (0: unknown), as long as f returns OUTCOME_OK.
 typedef enum outcome (*each_allocation)(const struct deal *deal, const struct allocation_set *set,
-	const struct allocation *allocation, uint64_t class_id);
+	const struct allocation *allocation, uint64_t class_id, struct str context);
 
-static enum outcome for_each(const struct deal *deal, each_allocation f)
+static enum outcome for_each(const struct deal *deal, each_allocation f, struct str context)
 {
 	size_t at = 0;
 	enum outcome outcome = OUTCOME_OK;
@@ -74,31 +48,89 @@ static enum outcome for_each(const struct deal *deal, each_allocation f)
 	for (size_t i = 0; outcome == OUTCOME_OK && i < deal->n; i++) {
 		const struct allocation_set *set = &deal->sets[i];
 		for (size_t k = 0; outcome == OUTCOME_OK && k < set->n; k++)
-			outcome = f(deal, set, &set->allocations[k], deal->class_ids[at++]);
+			outcome = f(deal, set, &set->allocations[k], deal->class_ids[at++], context);
 	}
 	return outcome;
 }
 
-static enum outcome check_capacity(const struct deal *deal, const struct allocation_set *set,
-	const struct allocation *allocation, uint64_t class_id)
+static enum outcome check_provider(const struct deal *deal, const struct allocation_set *set,
+	const struct allocation *allocation, uint64_t class_id, struct str context)
 {
-	const struct cell *cell = deal_cell(deal, deal_provider(deal, &allocation->provider)->id, class_id);
+	UNUSED(set);
+	UNUSED(class_id);
+	UNUSED(context);
+	if (deal_provider(deal, &allocation->provider) != NULL)
+		return OUTCOME_OK;
+	return registry_fail(deal->registry, OUTCOME_BAD_DOCUMENT, "Allocation for resource provider '%.*s' that does not exist.",
+		STR_ARG(uuid_str(deal->registry->pool, allocation->provider)));
+}
+
+static enum outcome check_class(const struct deal *deal, const struct allocation_set *set,
+	const struct allocation *allocation, uint64_t class_id, struct str context)
+{
+	UNUSED(set);
+	if (class_id != 0)
+		return OUTCOME_OK;
+	return registry_fail(deal->registry, OUTCOME_BAD_DOCUMENT, "%.*s No such resource class %.*s.", STR_ARG(context),
+		STR_ARG(str_part(allocation->class, 0, 256)));
+}
+
+// Checks one allocation against its inventory, and adds its amount there.
+static enum outcome place(const struct deal *deal, const struct allocation_set *set,
+	const struct allocation *allocation, uint64_t class_id, struct str context)
+{
+	struct holding *holding = deal_provider(deal, &allocation->provider);
 
 	UNUSED(set);
-	if (cell->used - cell->before + cell->after <= cell->capacity)
+	UNUSED(context);
+	assert(holding != NULL && class_id != 0);
+	struct cell *cell = deal_cell(deal, holding->id, class_id);
+	if (cell == NULL)
+		return fail_units(deal->registry, allocation, "I");
+	if (allocation->amount < cell->min_unit || allocation->amount > cell->max_unit ||
+		allocation->amount % cell->step_size != 0)
+		return fail_units(deal->registry, allocation, ". The requested amount would violate inventory constraints.");
+	cell->after += (int64_t)allocation->amount;
+	holding->receives = true;
+	return OUTCOME_OK;
+}
+
+// More than the capacity may be used if it was so before and does not become more: who shrinks an allocation of a provider
+// whose capacity has shrunk, or passes it on to another consumer, does no harm. A reshape's own figures have to suffice.
+static enum outcome check_capacity(const struct deal *deal, const struct allocation_set *set,
+	const struct allocation *allocation, uint64_t class_id, struct str context)
+{
+	const struct cell *cell = deal_cell(deal, deal_provider(deal, &allocation->provider)->id, class_id);
+	int64_t used = cell->used - cell->before + cell->after;
+
+	UNUSED(set);
+	UNUSED(context);
+	if (used <= cell->capacity || (!cell->reshaped && used <= cell->used))
 		return OUTCOME_OK;
 	return fail_units(deal->registry, allocation, ". The requested amount would exceed the capacity.");
 }
 
-static enum outcome check(const struct deal *deal)
+enum outcome deal_check_consumers(const struct deal *deal)
 {
 	enum outcome outcome = OUTCOME_OK;
 
 	for (size_t i = 0; outcome == OUTCOME_OK && i < deal->n; i++)
 		outcome = check_consumer(deal->registry, &deal->sets[i], &deal->known[i]);
+	return outcome;
+}
+
+enum outcome deal_check_providers(const struct deal *deal)
+{
+	return for_each(deal, check_provider, STR_NONE);
+}
+
+enum outcome deal_place(const struct deal *deal, struct str context)
+{
+	enum outcome outcome = for_each(deal, check_class, context);
+
 	if (outcome == OUTCOME_OK)
-		outcome = for_each(deal, place);
-	return outcome == OUTCOME_OK ? for_each(deal, check_capacity) : outcome;
+		outcome = for_each(deal, place, context);
+	return outcome == OUTCOME_OK ? for_each(deal, check_capacity, context) : outcome;
 }
 
 // ---- writing
@@ -109,9 +141,10 @@ static void add_text(struct buf *json, struct str text)
 	json_add_string(json, text);
 }
 
-static struct str or_else(struct str told, const struct known *known, struct str stays)
+// Clients from before 1.8 name neither project nor user.
+static struct str or_incomplete(struct str told)
 {
-	return told.p != NULL ? told : known->there ? stays : STR(CONSUMER_INCOMPLETE);
+	return told.p != NULL ? told : STR(CONSUMER_INCOMPLETE);
 }
 
 static void add_consumer(struct buf *json, const struct allocation_set *set, const struct known *known)
@@ -121,8 +154,8 @@ static void add_consumer(struct buf *json, const struct allocation_set *set, con
 	begin_item(json);
 	buf_addc(json, '[');
 	add_hex(json, &set->consumer);
-	add_text(json, or_else(set->project, known, known->project));
-	add_text(json, or_else(set->user, known, known->user));
+	add_text(json, or_incomplete(set->project));
+	add_text(json, or_incomplete(set->user));
 	if (type.p == NULL || str_eq(type, STR(CONSUMER_TYPE_UNKNOWN)))
 		BUF_LIT(json, ",null");
 	else
@@ -202,32 +235,54 @@ static struct db_call use_call(const struct deal *deal)
 	return sql_inventories_use_call(deal->registry->pool, &(struct sql_inventories_use){ .deltas = end_list(&json) });
 }
 
-// The change rows, revisions and generations of the providers. Only providers that get allocations have their generation
-// raised, as clients expect.
+// By how much a provider's generation rises: by one where it gets allocations, or where a set without any takes some away; a
+// provider that only gives some up keeps its own, as clients expect. By one for its new inventories, and by one more if there
+// are any, since the real service writes them in two steps, and clients count along.
+static unsigned steps_of(const struct deal *deal, const struct holding *holding)
+{
+	unsigned steps = holding->receives || (holding->emptied && !deal->deletes) ? 1 : 0;
+
+	if (holding->reshaped != NULL)
+		steps += holding->reshaped->n > 0 ? 2 : 1;
+	return steps;
+}
+
+// The change rows, revisions and generations of the providers.
 static size_t provider_calls(const struct deal *deal, struct db_call *calls)
 {
 	struct registry *registry = deal->registry;
 	struct pool *pool = registry->pool;
-	struct buf ids = buf_new(pool, 64), raised = buf_new(pool, 64);
+	struct buf ids = buf_new(pool, 64), raises = buf_new(pool, 64);
 	size_t n = 0;
 
 	for (size_t i = 0; i < deal->n_holdings; i++) {
-		add_id(&ids, deal->holdings[i].id);
-		if (deal->holdings[i].receives)
-			add_id(&raised, deal->holdings[i].id);
+		const struct holding *holding = &deal->holdings[i];
+		unsigned steps = steps_of(deal, holding);
+		if (holding->receives || holding->gives)
+			add_id(&ids, holding->id);
+		if (steps > 0) {
+			begin_item(&raises);
+			buf_addf(&raises, "[%llu,%u]", (unsigned long long)holding->id, steps);
+		}
 	}
-	struct str list = end_list(&ids);
-	calls[n++] = changes_of_allocations(registry, list);
-	calls[n++] = sql_providers_touch_call(pool, &(struct sql_providers_touch){ .ids = list, .now = registry->stamp_us });
-	if (raised.n > 0)
-		calls[n++] = sql_providers_raise_call(pool, &(struct sql_providers_raise){ .ids = end_list(&raised) });
+	if (ids.n > 0) {
+		struct str list = end_list(&ids);
+		calls[n++] = changes_of_allocations(registry, list);
+		calls[n++] = sql_providers_touch_call(pool, &(struct sql_providers_touch){ .ids = list, .now = registry->stamp_us });
+	}
+	if (raises.n > 0)
+		calls[n++] = sql_providers_raise_call(pool, &(struct sql_providers_raise){ .raises = end_list(&raises) });
 	return n;
 }
 
-static enum outcome carry_out(const struct deal *deal)
+enum outcome deal_write(const struct deal *deal, const struct db_call *put, const struct db_call *drop)
 {
-	struct db_call calls[10];
-	size_t n = consumer_calls(deal, calls), allocate = 0;
+	struct db_call calls[12];
+	size_t n = 0, allocate = 0;
+
+	if (put != NULL)
+		calls[n++] = *put;
+	n += consumer_calls(deal, &calls[n]);
 
 	if (deal->n_allocations > 0) {
 		allocate = n;
@@ -235,6 +290,8 @@ static enum outcome carry_out(const struct deal *deal)
 	}
 	calls[n++] = use_call(deal);
 	n += provider_calls(deal, &calls[n]);
+	if (drop != NULL)
+		calls[n++] = *drop;
 	assert(n <= COUNT_OF(calls));
 	enum db_result result = db_run_batch(deal->registry->db, deal->registry->pool, calls, n);
 	if (result != DB_OK)
@@ -249,23 +306,27 @@ static enum outcome carry_out(const struct deal *deal)
 	return OUTCOME_NO_CONTENT;
 }
 
-enum outcome allocations_write(struct registry *registry, const struct allocation_set *sets, size_t n)
+enum outcome allocations_write(struct registry *registry, const struct allocation_set *sets, size_t n, struct str context)
 {
 	struct deal deal = { .registry = registry, .sets = sets, .n = n };
 	enum outcome outcome = deal_prepare(&deal);
 
 	if (outcome == OUTCOME_OK)
-		outcome = check(&deal);
+		outcome = deal_check_consumers(&deal);
+	if (outcome == OUTCOME_OK)
+		outcome = deal_check_providers(&deal);
+	if (outcome == OUTCOME_OK)
+		outcome = deal_place(&deal, context);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	// No provider is concerned: the consumers have no allocations and get none.
-	return deal.n_holdings == 0 ? OUTCOME_NO_CONTENT : carry_out(&deal);
+	return deal.n_holdings == 0 ? OUTCOME_NO_CONTENT : deal_write(&deal, NULL, NULL);
 }
 
 enum outcome allocations_delete(struct registry *registry, const struct uuid *consumer)
 {
 	const struct allocation_set set = { .consumer = *consumer };
-	struct deal deal = { .registry = registry, .sets = &set, .n = 1 };
+	struct deal deal = { .registry = registry, .sets = &set, .n = 1, .deletes = true };
 	enum outcome outcome = deal_prepare(&deal);
 
 	if (outcome != OUTCOME_OK)
@@ -273,5 +334,5 @@ enum outcome allocations_delete(struct registry *registry, const struct uuid *co
 	if (!deal.known[0].there)
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "No allocations for consumer '%.*s'",
 			STR_ARG(uuid_str(registry->pool, *consumer)));
-	return carry_out(&deal);
+	return deal_write(&deal, NULL, NULL);
 }

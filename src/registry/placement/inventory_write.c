@@ -78,37 +78,44 @@ static const struct inventory *held_of(const struct stock *stock, struct str cla
 	return NULL;
 }
 
-static int64_t capacity_of(const struct inventory *inventory)
+int64_t inventory_capacity(const struct inventory *inventory)
 {
 	double capacity = ((double)inventory->total - (double)inventory->reserved) * inventory->allocation_ratio;
 
 	return capacity < 9e18 ? (int64_t)capacity : INT64_C(9000000000000000000);
 }
 
+enum outcome inventory_check(struct registry *registry, const struct uuid *provider, const struct inventory *inventory,
+	bool may_reserve_all, const char *what)
+{
+	bool good = may_reserve_all ? inventory->reserved <= inventory->total : inventory->reserved < inventory->total;
+	struct str uid;
+
+	if (good)
+		return OUTCOME_OK;
+	uid = uuid_str(registry->pool, *provider);
+	return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
+		"Unable to %s inventory for resource provider %.*s: Invalid inventory for '%.*s' on resource provider "
+		"'%.*s'. The reserved value is greater than %stotal.",
+		what, STR_ARG(uid), STR_ARG(inventory->class), STR_ARG(uid), may_reserve_all ? "" : "or equal to ");
+}
+
 static enum outcome check_capacity(const struct stock *stock, const char *what)
 {
 	const struct inventory_write *write = stock->write;
+	enum outcome outcome = OUTCOME_OK;
 
-	for (size_t i = 0; i < write->n; i++) {
-		const struct inventory *inventory = &write->inventories[i];
-		bool good = write->may_reserve_all ? inventory->reserved <= inventory->total :
-						     inventory->reserved < inventory->total;
-		if (good)
-			continue;
-		struct str uid = uid_of(stock);
-		return registry_fail(stock->registry, OUTCOME_BAD_DOCUMENT,
-			"Unable to %s inventory for resource provider %.*s: Invalid inventory for '%.*s' on resource provider "
-			"'%.*s'. The reserved value is greater than %stotal.",
-			what, STR_ARG(uid), STR_ARG(inventory->class), STR_ARG(uid), write->may_reserve_all ? "" : "or equal to ");
-	}
-	return OUTCOME_OK;
+	for (size_t i = 0; outcome == OUTCOME_OK && i < write->n; i++)
+		outcome = inventory_check(stock->registry, &stock->provider->resource.uid, &write->inventories[i],
+			write->may_reserve_all, what);
+	return outcome;
 }
 
 // Logs that an inventory now has less capacity than is allocated: the operator has to know.
 static void warn_of_overuse(const struct stock *stock, const struct inventory *inventory)
 {
 	const struct inventory *before = held_of(stock, inventory->class);
-	int64_t capacity = capacity_of(inventory);
+	int64_t capacity = inventory_capacity(inventory);
 
 	if (before != NULL && before->used > 0 && capacity < (int64_t)before->used)
 		log_warning("provider %.*s has a capacity of %lld of %.*s now, and %llu of it are allocated", STR_ARG(uid_of(stock)),
@@ -129,7 +136,7 @@ static struct sql_inventory_put put_of(const struct stock *stock, size_t i)
 		.max_unit = inventory->max_unit,
 		.step_size = inventory->step_size,
 		.allocation_ratio = str_printf(registry->pool, "%.17g", inventory->allocation_ratio),
-		.capacity = capacity_of(inventory),
+		.capacity = inventory_capacity(inventory),
 		.now = registry->stamp_us,
 	};
 }

@@ -72,6 +72,16 @@ void provider_read(struct registry *registry, struct provider *provider)
 	provider->root = provider->resource.has_root ? provider->resource.root : provider->resource.uid;
 }
 
+struct provider provider_of_columns(struct registry *registry, const struct sql_resource *columns, struct str tenant,
+	uint64_t generation)
+{
+	struct provider provider = { .resource = resource_of_columns(registry, columns), .generation = generation };
+
+	provider.resource.tenant = tenant;
+	provider_read(registry, &provider);
+	return provider;
+}
+
 enum outcome provider_get_with(struct registry *registry, const struct uuid *uid, struct provider *provider,
 	struct db_call *call)
 {
@@ -89,11 +99,8 @@ enum outcome provider_get_with(struct registry *registry, const struct uuid *uid
 		return fail_no_provider(registry, uid);
 	const struct sql_provider_get_row *row = sql_provider_get_row(&calls[0].rows, 0);
 
-	provider->resource = resource_of_columns(registry, &row->r);
-	provider->resource.tenant = row->tenant;
+	*provider = provider_of_columns(registry, &row->r, row->tenant, row->provider_generation);
 	registry_concerns(registry, row->tenant);
-	provider->generation = row->provider_generation;
-	provider_read(registry, provider);
 	if (call != NULL)
 		*call = calls[1];
 	return OUTCOME_OK;

@@ -24,6 +24,10 @@ void fail_while(struct registry *registry, const char *format, ...) PRINTF_LIKE(
 struct ident provider_ident(struct registry *registry, const struct uuid *uid);
 // Sets name, parent and root from provider->resource.
 void provider_read(struct registry *registry, struct provider *provider);
+struct sql_resource; // sql/common.h
+// A provider from the columns of its rows and the name of its tenant.
+struct provider provider_of_columns(struct registry *registry, const struct sql_resource *columns, struct str tenant,
+	uint64_t generation);
 // Reads the provider and then runs call (NULL: none), in one round trip. The order makes what call reads at least as new as the
 // generation.
 enum outcome provider_get_with(struct registry *registry, const struct uuid *uid, struct provider *provider,

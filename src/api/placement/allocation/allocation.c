@@ -135,7 +135,8 @@ enum outcome put_allocations(struct call *call)
 	if (outcome == OUTCOME_OK)
 		outcome = take_set(call, consumer, body, &set);
 	if (outcome == OUTCOME_OK)
-		outcome = allocations_write(call->registry, &set, 1);
+		outcome = allocations_write(call->registry, &set, 1,
+			str_printf(call->pool, "Unable to allocate inventory for consumer %.*s:", STR_ARG(uuid_str(call->pool, consumer))));
 	return outcome;
 }
 
@@ -158,24 +159,30 @@ static enum outcome check_consumers(struct call *call, struct allocation_set *se
 	return OUTCOME_OK;
 }
 
+enum outcome take_sets(struct call *call, const struct doc *body, struct allocation_set **sets, size_t *n)
+{
+	enum outcome outcome = OUTCOME_OK;
+	struct uuid consumer;
+
+	*n = 0;
+	*sets = POOL_ARRAY(call->pool, struct allocation_set, doc_length(body));
+	for (struct doc_iter it = doc_iter(body); outcome == OUTCOME_OK && doc_next(&it);) {
+		if (uuid_parse(it.name, &consumer))
+			outcome = take_set(call, consumer, it.value, &(*sets)[(*n)++]);
+	}
+	return outcome == OUTCOME_OK ? check_consumers(call, *sets, *n) : outcome;
+}
+
 enum outcome post_allocations(struct call *call)
 {
 	const struct doc *body;
 	struct allocation_set *sets;
-	struct uuid consumer;
-	size_t n = 0;
+	size_t n;
 	enum outcome outcome = read_body(call, many_allocations_schema(call->version), &body);
 
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	sets = POOL_ARRAY(call->pool, struct allocation_set, doc_length(body));
-	for (struct doc_iter it = doc_iter(body); outcome == OUTCOME_OK && doc_next(&it);) {
-		if (uuid_parse(it.name, &consumer))
-			outcome = take_set(call, consumer, it.value, &sets[n++]);
-	}
 	if (outcome == OUTCOME_OK)
-		outcome = check_consumers(call, sets, n);
-	return outcome == OUTCOME_OK ? allocations_write(call->registry, sets, n) : outcome;
+		outcome = take_sets(call, body, &sets, &n);
+	return outcome == OUTCOME_OK ? allocations_write(call->registry, sets, n, STR("Unable to allocate inventory")) : outcome;
 }
 
 enum outcome delete_allocations(struct call *call)

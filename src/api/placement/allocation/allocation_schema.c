@@ -90,6 +90,7 @@ static const struct json_schema set_34 = OBJECT(members_34, required_28);
 static const struct json_schema set_38 = OBJECT(members_38, required_38);
 
 #define MANY(of) { .types = SCHEMA_OBJECT, .pattern_properties = (of), .min_properties = 1, .closed = true }
+#define ANY(of) { .types = SCHEMA_OBJECT, .pattern_properties = (of), .closed = true }
 static const struct json_pattern_property sets_13[] = { { &uuid_pattern, &set_13 }, END };
 static const struct json_pattern_property sets_28[] = { { &uuid_pattern, &set_28 }, END };
 static const struct json_pattern_property sets_34[] = { { &uuid_pattern, &set_34 }, END };
@@ -98,14 +99,14 @@ static const struct json_pattern_property sets_38[] = { { &uuid_pattern, &set_38
 static const struct {
 	unsigned since;
 	const struct json_schema *set;
-	struct json_schema many;
+	struct json_schema many, any_number;
 } schemas[] = { // in descending order of versions
-	{ VERSION_CONSUMER_TYPE, &set_38, MANY(sets_38) },
-	{ VERSION_MAPPINGS, &set_34, MANY(sets_34) },
-	{ VERSION_CONSUMER_GENERATION, &set_28, MANY(sets_28) },
-	{ VERSION_ALLOCATIONS_BY_PROVIDER, &set_12, MANY(sets_13) },
-	{ VERSION_CONSUMER_PROJECT, &set_8, MANY(sets_13) },
-	{ 0, &set_0, MANY(sets_13) },
+	{ VERSION_CONSUMER_TYPE, &set_38, MANY(sets_38), ANY(sets_38) },
+	{ VERSION_MAPPINGS, &set_34, MANY(sets_34), ANY(sets_34) },
+	{ VERSION_CONSUMER_GENERATION, &set_28, MANY(sets_28), ANY(sets_28) },
+	{ VERSION_ALLOCATIONS_BY_PROVIDER, &set_12, MANY(sets_13), ANY(sets_13) },
+	{ VERSION_CONSUMER_PROJECT, &set_8, MANY(sets_13), ANY(sets_13) },
+	{ 0, &set_0, MANY(sets_13), ANY(sets_13) },
 };
 
 static size_t row_of(unsigned version)
@@ -125,4 +126,9 @@ const struct json_schema *allocations_schema(unsigned version)
 const struct json_schema *many_allocations_schema(unsigned version)
 {
 	return &schemas[row_of(version)].many;
+}
+
+const struct json_schema *reshaped_allocations_schema(unsigned version)
+{
+	return &schemas[row_of(version)].any_number;
 }

@@ -11,7 +11,7 @@
 
 // The first segments of the dialect's addresses.
 static const struct str roots[] = {
-	STR_INIT("allocation_candidates"), STR_INIT("allocations"), STR_INIT("resource_classes"), STR_INIT("resource_providers"), STR_INIT("traits"),
+	STR_INIT("allocation_candidates"), STR_INIT("allocations"), STR_INIT("resource_classes"), STR_INIT("resource_providers"), STR_INIT("reshaper"), STR_INIT("traits"),
 	STR_INIT("usages"),
 };
 

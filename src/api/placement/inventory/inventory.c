@@ -47,7 +47,7 @@ static const struct json_pattern_property by_class[] = { { &class_pattern, &list
 static const struct json_schema listed = { .types = SCHEMA_OBJECT, .pattern_properties = by_class, .closed = true };
 static const struct json_property all_members[] = { GENERATION, { "inventories", &listed }, END };
 static const char *const all_required[] = { "resource_provider_generation", "inventories", NULL };
-static const struct json_schema all_schema = { .types = SCHEMA_OBJECT, .properties = all_members,
+const struct json_schema inventories_schema = { .types = SCHEMA_OBJECT, .properties = all_members,
 	.required = all_required, .closed = true };
 
 // ---- reading bodies
@@ -71,7 +71,7 @@ static struct inventory take_inventory(const struct doc *doc, struct str class)
 	return inventory;
 }
 
-static struct inventory *take_inventories(struct call *call, const struct doc *body, size_t *n)
+struct inventory *take_inventories(struct call *call, const struct doc *body, size_t *n)
 {
 	const struct doc *list = NULL;
 	struct inventory *inventories;
@@ -273,7 +273,7 @@ enum outcome put_inventory(struct call *call)
 enum outcome put_inventories(struct call *call)
 {
 	struct writing writing;
-	enum outcome outcome = begin(call, &all_schema, &writing);
+	enum outcome outcome = begin(call, &inventories_schema, &writing);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;

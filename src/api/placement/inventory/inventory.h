@@ -4,6 +4,14 @@
 #define TENURE_API_PLACEMENT_INVENTORY_INVENTORY_H
 
 #include "api/call.h"
+#include "registry/placement/inventory.h"
+#include "repr/schema/json_schema.h"
+
+// The schema of all inventories of a provider with the generation that it has to be at: {"inventories": {CLASS: {…}},
+// "resource_provider_generation": N}.
+extern const struct json_schema inventories_schema;
+// Reads such a document's inventories, *n of them, into the call's pool.
+struct inventory *take_inventories(struct call *call, const struct doc *body, size_t *n);
 
 handler_fn list_inventories, create_inventory, put_inventories, delete_inventories;
 handler_fn get_inventory, put_inventory, delete_inventory;
