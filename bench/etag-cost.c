@@ -48,13 +48,14 @@ int main(int argc, char **argv)
 	static const char key[32] = "a key like any other: 256 bits.";
 	struct type type = { .rules = &node_rules };
 	struct pool *pool = pool_new();
-	struct registry registry = { .pool = pool, .etag_key = digest_key_new(str_n(key, sizeof(key))) };
+	struct registry_store store = { .etag_key = digest_key_new(str_n(key, sizeof(key))) };
+	struct registry registry = { .store = &store, .pool = pool };
 	struct resource resource = { .type = &type, .uid = uuid_new(), .meta = STR("{}") };
 	uint64_t done = 0;
 
 	if (argc != 3)
 		die("usage: etag-cost FILE SECONDS");
-	if (pool == NULL || registry.etag_key == NULL)
+	if (pool == NULL || store.etag_key == NULL)
 		die("no memory");
 	resource.body = str_n(body, read_body(argv[1], body));
 	const struct doc *document = stored_document(pool, STORED_NEW, resource.body);
@@ -68,7 +69,7 @@ int main(int argc, char **argv)
 		done += AT_ONCE;
 	}
 	printf("%.3f\n", (cpu_seconds() - began) * 1e6 / (double)done);
-	digest_key_free(&registry.etag_key);
+	digest_key_free(&store.etag_key);
 	pool_free(&pool);
 	return 0;
 }

@@ -9,14 +9,16 @@
 #include "registry/upkeep/doctor.h"
 #include "registry/upkeep/reap.h"
 
-// A registry of our own, begun under the name that the change log shows.
-static enum outcome open_registry(struct manage *manage, struct registry **registry)
+// Begins a registry whose changes the log shows as tenure-manage's. *store is for the caller to free, whatever the outcome.
+static enum outcome open_registry(struct manage *manage, struct registry_store **store, struct registry *registry)
 {
 	struct uuid id = uuid_new();
-	*registry = registry_new(manage->config, manage->db);
-	if (*registry == NULL)
+
+	*store = registry_store_new(manage->config, manage->db);
+	if (*store == NULL)
 		return OUTCOME_INTERNAL;
-	return registry_begin(*registry, manage->pool, &id, STR("tenure-manage"), &manage->problem);
+	registry_attach(registry, *store);
+	return registry_begin(registry, manage->pool, &id, STR("tenure-manage"), &manage->problem);
 }
 
 static void tell_outcome(const struct manage *manage, enum outcome outcome)
@@ -31,17 +33,18 @@ static void tell_outcome(const struct manage *manage, enum outcome outcome)
 
 int manage_ensure_system_space(struct manage *manage)
 {
-	struct registry *registry = NULL;
+	struct registry_store *store = NULL;
+	struct registry registry;
 	bool made;
-	enum outcome outcome = open_registry(manage, &registry);
+	enum outcome outcome = open_registry(manage, &store, &registry);
 
 	if (outcome == OUTCOME_OK)
-		outcome = system_space_ensure(registry, &made);
+		outcome = system_space_ensure(&registry, &made);
 	if (outcome != OUTCOME_OK) {
 		manage_fail(0, "can't make the system space");
 		tell_outcome(manage, outcome);
 	}
-	registry_free(&registry);
+	registry_store_free(&store);
 	return manage_exit_code(outcome);
 }
 
@@ -49,17 +52,18 @@ int command_reap(struct manage *manage)
 {
 	bool dry_run = manage_option(manage, "--dry-run") != NULL;
 	struct reap_counts counts = { 0 };
-	struct registry *registry = NULL;
-	enum outcome outcome = open_registry(manage, &registry);
+	struct registry_store *store = NULL;
+	struct registry registry;
+	enum outcome outcome = open_registry(manage, &store, &registry);
 	if (outcome == OUTCOME_OK)
-		outcome = reap(registry, dry_run, &counts);
+		outcome = reap(&registry, dry_run, &counts);
 	printf("%s %llu tenants, %llu resources, %llu forwards, %llu moves, %llu changes, %llu tokens\n",
 		dry_run ? "would purge" : "purged", (unsigned long long)counts.tenants, (unsigned long long)counts.resources,
 		(unsigned long long)counts.forwards, (unsigned long long)counts.moves, (unsigned long long)counts.changes,
 		(unsigned long long)counts.tokens);
 	if (!outcome_commits(outcome))
 		tell_outcome(manage, outcome);
-	registry_free(&registry);
+	registry_store_free(&store);
 	return manage_exit_code(outcome);
 }
 
@@ -89,17 +93,18 @@ int command_doctor(struct manage *manage)
 		{ "CHECK", false }, { "FOUND", true }, { "FIXED", true }, { "EXAMPLE", false },
 	};
 	struct findings findings = { .left = 0 };
-	struct registry *registry = NULL;
+	struct registry_store *store = NULL;
+	struct registry registry;
 	table_init(&findings.table, manage->pool, columns, COUNT_OF(columns));
-	enum outcome outcome = open_registry(manage, &registry);
+	enum outcome outcome = open_registry(manage, &store, &registry);
 	if (outcome == OUTCOME_OK)
-		outcome = doctor(registry, manage_option(manage, "--fix") != NULL, note_finding, &findings);
+		outcome = doctor(&registry, manage_option(manage, "--fix") != NULL, note_finding, &findings);
 	if (findings.table.n_rows != 0)
 		table_print(&findings.table, false, stdout);
 	settings_warn(manage->config);
 	settings_check_auth(manage->config);
 	if (outcome != OUTCOME_OK)
 		tell_outcome(manage, outcome);
-	registry_free(&registry);
+	registry_store_free(&store);
 	return outcome != OUTCOME_OK ? EXIT_FAILED : findings.left != 0 ? EXIT_FOUND : EXIT_CLEAN;
 }

@@ -19,7 +19,8 @@ enum { IDLE_MS = 300, AWAY_MS = 2000 }; // the pause if no move waits, and the p
 struct mover {
 	struct db *db;
 	struct db *progress_db;
-	struct registry *registry;
+	struct registry_store *store;
+	struct registry registry[1]; // of the move at hand
 	struct pool *pool;
 	struct pool *progress_pool;
 	struct problem problem; // why the current move failed
@@ -29,7 +30,7 @@ struct mover {
 
 static void mover_close(struct mover *mover)
 {
-	registry_free(&mover->registry);
+	registry_store_free(&mover->store);
 	db_close(&mover->db);
 	db_close(&mover->progress_db);
 	pool_free(&mover->pool);
@@ -42,9 +43,11 @@ static bool mover_open(struct mover *mover, const struct config *config)
 	mover->pool = pool_new();
 	mover->progress_pool = pool_new();
 	if (mover->db != NULL && mover->progress_db != NULL && mover->pool != NULL && mover->progress_pool != NULL)
-		mover->registry = registry_new(config, mover->db);
-	if (mover->registry != NULL)
+		mover->store = registry_store_new(config, mover->db);
+	if (mover->store != NULL) {
+		registry_attach(mover->registry, mover->store);
 		return true;
+	}
 	mover_close(mover);
 	return false;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes and frees a worker's registry, and begins and ends its requests.
+// Makes and frees the store of a process, and begins the registry of each request.
 #include "base/base.h"
 
 #include "registry/registry.h"
@@ -24,43 +24,49 @@
 
 enum { PAGES_SHARE = 8 }; // an eighth of the setting resource_cache is for pages of lists; the rest is for resources
 
-struct registry *registry_new(const struct config *config, struct db *db)
+struct registry_store *registry_store_new(const struct config *config, struct db *db)
 {
-	struct registry *registry = calloc(1, sizeof(*registry));
+	struct registry_store *store = calloc(1, sizeof(*store));
 
-	if (registry == NULL)
+	if (store == NULL)
 		return NULL;
-	registry->config = config;
-	registry->db = db;
+	store->config = config;
+	store->db = db;
 	db_set_log(db, &change_log);
-	registry->types = types_new(registry_type_rules);
-	registry->definitions = definitions_new();
-	registry->coherence = coherence_new();
-	registry->catalogue = catalogue_new();
-	registry->horizon = horizon_new();
-	registry->recall = recall_new(config->resource_cache - config->resource_cache / PAGES_SHARE);
-	registry->pages = pages_new(config->resource_cache / PAGES_SHARE);
-	if (registry->types == NULL || registry->definitions == NULL || registry->coherence == NULL || registry->catalogue == NULL ||
-		registry->horizon == NULL || registry->recall == NULL || registry->pages == NULL)
-		registry_free(&registry);
-	return registry;
+	store->types = types_new(registry_type_rules);
+	store->definitions = definitions_new();
+	store->coherence = coherence_new();
+	store->catalogue = catalogue_new();
+	store->horizon = horizon_new();
+	store->recall = recall_new(config->resource_cache - config->resource_cache / PAGES_SHARE);
+	store->pages = pages_new(config->resource_cache / PAGES_SHARE);
+	if (store->types == NULL || store->definitions == NULL || store->coherence == NULL || store->catalogue == NULL ||
+		store->horizon == NULL || store->recall == NULL || store->pages == NULL)
+		registry_store_free(&store);
+	return store;
 }
 
-void registry_free(struct registry **registry)
+void registry_store_free(struct registry_store **store)
 {
-	if (*registry == NULL)
+	if (*store == NULL)
 		return;
-	types_free(&(*registry)->types);
-	definitions_free(&(*registry)->definitions);
-	catalogue_free(&(*registry)->catalogue);
-	coherence_free(&(*registry)->coherence);
-	horizon_free(&(*registry)->horizon);
-	recall_free(&(*registry)->recall);
-	pages_free(&(*registry)->pages);
-	digest_key_free(&(*registry)->etag_key);
-	digest_key_free(&(*registry)->state_key);
-	free(*registry);
-	*registry = NULL;
+	types_free(&(*store)->types);
+	definitions_free(&(*store)->definitions);
+	catalogue_free(&(*store)->catalogue);
+	coherence_free(&(*store)->coherence);
+	horizon_free(&(*store)->horizon);
+	recall_free(&(*store)->recall);
+	pages_free(&(*store)->pages);
+	digest_key_free(&(*store)->etag_key);
+	digest_key_free(&(*store)->state_key);
+	free(*store);
+	*store = NULL;
+}
+
+void registry_attach(struct registry *registry, struct registry_store *store)
+{
+	assert(store != NULL);
+	*registry = (struct registry){ .store = store, .config = store->config, .db = store->db };
 }
 
 static enum outcome check_version(struct registry *registry)
@@ -98,10 +104,10 @@ static enum outcome load(struct registry *registry)
 {
 	enum outcome outcome = check_version(registry);
 
-	if (outcome == OUTCOME_OK && registry->etag_key == NULL)
-		outcome = load_key(registry, "etag_key", &registry->etag_key);
-	if (outcome == OUTCOME_OK && registry->state_key == NULL)
-		outcome = load_key(registry, "state_key", &registry->state_key);
+	if (outcome == OUTCOME_OK && registry->store->etag_key == NULL)
+		outcome = load_key(registry, "etag_key", &registry->store->etag_key);
+	if (outcome == OUTCOME_OK && registry->store->state_key == NULL)
+		outcome = load_key(registry, "state_key", &registry->store->state_key);
 	if (outcome == OUTCOME_OK && !db_is_admin(registry->db))
 		outcome = horizon_join(registry);
 	if (outcome == OUTCOME_OK)
@@ -112,7 +118,7 @@ static enum outcome load(struct registry *registry)
 enum outcome registry_begin(struct registry *registry, struct pool *pool, const struct uuid *request_id, struct str actor,
 	struct problem *problem)
 {
-	assert(problem != NULL);
+	assert(registry->store != NULL && problem != NULL);
 	registry->pool = pool;
 	registry->request_id = *request_id;
 	registry->actor = actor;
@@ -122,7 +128,7 @@ enum outcome registry_begin(struct registry *registry, struct pool *pool, const 
 	registry->problem = problem;
 	registry_begin_run(registry);
 	definitions_begin(registry);
-	return types_loaded(registry->types) ? OUTCOME_OK : load(registry);
+	return types_loaded(registry->store->types) ? OUTCOME_OK : load(registry);
 }
 
 void registry_begin_run(struct registry *registry)
@@ -132,9 +138,9 @@ void registry_begin_run(struct registry *registry)
 	coherence_begin(registry);
 }
 
-void registry_end(struct registry *registry)
+void registry_store_trim(struct registry_store *store)
 {
-	definitions_end(registry);
+	definitions_end(store);
 }
 
 enum outcome registry_ping(struct registry *registry)

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registry of a worker: made once, begun for each request.
+// The store of a process is made once; the registry of a request is begun for each request.
 #ifndef TENURE_REGISTRY_REGISTRY_H
 #define TENURE_REGISTRY_REGISTRY_H
 
 #include "registry/core/context.h"
 
-// Does not connect to the database. config and db must outlive the registry. NULL: no memory.
-struct registry *registry_new(const struct config *config, struct db *db);
-void registry_free(struct registry **registry);
+// Does not connect to the database. config and db must outlive the store. NULL: no memory.
+struct registry_store *registry_store_new(const struct config *config, struct db *db);
+void registry_store_free(struct registry_store **store);
+// Call it after each request, when nothing is used any more that was returned during it: drops cache entries beyond the bounds.
+void registry_store_trim(struct registry_store *store);
+
+// Makes *registry use that store. Until registry_begin() nothing else may be called with it, except what asks the caches.
+void registry_attach(struct registry *registry, struct registry_store *store);
 // Begins a request, before its first transaction runs. Loads keys and types if this has not happened yet. pool: the request's;
 // actor: for change rows, must live as long. From now on failures are described in *problem, which must last until the next
 // registry_begin(). OUTCOME_OK, _UNAVAILABLE, or _INTERNAL: the schema is missing or of another version; the log says what to
@@ -17,8 +22,6 @@ enum outcome registry_begin(struct registry *registry, struct pool *pool, const 
 // Call it before each run of a function in db_txn_run(), since an earlier run was rolled back: forgets the problem that it
 // described, the tenants that it touched, and the revisions that it raised.
 void registry_begin_run(struct registry *registry);
-// Ends a request, when nothing is used any more that was returned during it: drops cache entries beyond the bounds.
-void registry_end(struct registry *registry);
 // One statement: does the database answer? OUTCOME_OK, _UNAVAILABLE, _INTERNAL.
 enum outcome registry_ping(struct registry *registry);
 

@@ -66,12 +66,12 @@ static bool worker_open(struct worker *worker, int listen_fd, const struct worke
 		.may_order = worker->orders >= 0,
 	};
 	if (worker->pipeline.db != NULL)
-		worker->pipeline.registry = registry_new(setup->config, worker->pipeline.db);
+		worker->pipeline.store = registry_store_new(setup->config, worker->pipeline.db);
 	if (error != NULL)
 		log_error("%s", error);
 	free(error);
 	worker->fcgi = fcgi_new(listen_fd, worker->signal_fd, setup->config);
-	return worker->pool != NULL && worker->limits != NULL && worker->pipeline.auth != NULL && worker->pipeline.registry != NULL &&
+	return worker->pool != NULL && worker->limits != NULL && worker->pipeline.auth != NULL && worker->pipeline.store != NULL &&
 		worker->fcgi != NULL;
 }
 
@@ -79,7 +79,7 @@ static void worker_close(struct worker *worker)
 {
 	fcgi_free(&worker->fcgi);
 	limits_free(&worker->limits);
-	registry_free(&worker->pipeline.registry);
+	registry_store_free(&worker->pipeline.store);
 	if (worker->pipeline.db != NULL)
 		db_close(&worker->pipeline.db);
 	auth_free(&worker->pipeline.auth);
@@ -147,7 +147,7 @@ static void answer(struct worker *worker, enum transport_fault fault)
 static void give_back(struct worker *worker)
 {
 	pool_clear(worker->pool);
-	registry_end(worker->pipeline.registry);
+	registry_store_trim(worker->pipeline.store);
 }
 
 static void serve(struct worker *worker)
@@ -188,7 +188,7 @@ int worker_run(const struct setup *setup, int listen_fd, const struct worker_too
 	worker->life = tools->life;
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (worker_open(worker, listen_fd, tools)) {
-		coherence_join(worker->pipeline.registry, tools->shared);
+		coherence_join(worker->pipeline.store, tools->shared);
 		if (worker->alone) {
 			(void)signal(SIGCHLD, SIG_IGN);
 			mover_kick(&worker->kick, setup->config);

@@ -9,7 +9,6 @@
 #include "tap.h"
 
 static struct pool *pool;
-static struct registry registry;
 static struct problem problem;
 static struct call call;
 static uint8_t etag[64];
@@ -17,9 +16,7 @@ static uint8_t etag[64];
 static void begin(enum http_method method, const char *match, const char *none_match)
 {
 	problem = (struct problem){ .n_members = 0 };
-	registry.pool = pool;
-	registry.problem = &problem;
-	call = (struct call){ .pool = pool, .registry = &registry };
+	call = (struct call){ .pool = pool, .registry = { { .pool = pool, .problem = &problem } } };
 	call.request.method = method;
 	response_reset(&call.response, pool);
 	if (match != NULL)
@@ -118,7 +115,7 @@ static void test_reading(void)
 	(void)conditions_read(&call, &conditions);
 	struct guard guard = conditions_guard(&conditions);
 	ok(guard.n_tags == 2 && str_eq_c(guard.tags[0], "a") && str_eq_c(guard.tags[1], "b"), "the tags themselves");
-	ok(!conditions.reads && conditions.response == &call.response && conditions.registry == &registry, "where answers go");
+	ok(!conditions.reads && conditions.response == &call.response && conditions.registry == call.registry, "where answers go");
 	begin(METHOD_POST, NULL, NULL);
 	is_int(conditions_move_guard(&call, &conditions, &action), OUTCOME_OK, "a move without a condition");
 	ok(action.matches == NULL, "has no guard");

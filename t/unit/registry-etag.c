@@ -11,14 +11,15 @@
 #include "registry/type/rules.h"
 #include "tap.h"
 
-static struct registry registry;
+static struct registry_store store;
+static struct registry registry = { .store = &store };
 static struct uuid uids[3];
 
 static struct str hmac(struct str text)
 {
 	uint8_t *out = POOL_ARRAY(registry.pool, uint8_t, DIGEST_SHA512);
 
-	digest_hmac_sha512(registry.etag_key, &text, 1, out);
+	digest_hmac_sha512(store.etag_key, &text, 1, out);
 	return str_n((const char *)out, DIGEST_SHA512);
 }
 
@@ -124,7 +125,7 @@ static void test_lanes(void)
 
 	for (size_t k = 0; k < 2; k++) {
 		const struct str parts[] = { STR("lanes:"), str_n((const char *)&uids[2], sizeof(uids[2])), k == 0 ? type.group : STR("") };
-		digest_hmac_sha256(registry.state_key, parts, COUNT_OF(parts), hash);
+		digest_hmac_sha256(store.state_key, parts, COUNT_OF(parts), hash);
 		state_lanes(&registry, k == 0 ? &type : NULL, &uids[2], lanes);
 		for (size_t i = 0; i < 4; i++) {
 			uint64_t want = 0;
@@ -264,8 +265,8 @@ static void test_actions(void)
 int main(void)
 {
 	registry.pool = pool_new();
-	registry.etag_key = digest_key_new(STR("0123456789abcdef0123456789abcdef"));
-	registry.state_key = digest_key_new(STR("fedcba9876543210fedcba9876543210"));
+	store.etag_key = digest_key_new(STR("0123456789abcdef0123456789abcdef"));
+	store.state_key = digest_key_new(STR("fedcba9876543210fedcba9876543210"));
 	some = (struct state_sum){ 3, { STR("1"), STR("22"), STR("3"), STR("4") } };
 	for (size_t i = 0; i < COUNT_OF(uids); i++)
 		uids[i] = uuid_new();
@@ -275,8 +276,8 @@ int main(void)
 	test_lanes();
 	test_states();
 	test_actions();
-	digest_key_free(&registry.etag_key);
-	digest_key_free(&registry.state_key);
+	digest_key_free(&store.etag_key);
+	digest_key_free(&store.state_key);
 	pool_free(&registry.pool);
 	return done_testing();
 }

@@ -24,7 +24,8 @@
 // One client: a connection, its registry, and what the last operation came to.
 struct client {
 	struct db *db;
-	struct registry *registry;
+	struct registry_store *store;
+	struct registry registry[1];
 	struct pool *pool;
 	struct tenant tenant;
 	struct resource resource;
@@ -42,14 +43,15 @@ static void client_open(struct client *client)
 	*client = (struct client){ .db = db_open(&server.config, false), .pool = pool_new() };
 	if (client->db == NULL || client->pool == NULL)
 		bail_out("no connection");
-	client->registry = registry_new(&server.config, client->db);
-	if (client->registry == NULL)
+	client->store = registry_store_new(&server.config, client->db);
+	if (client->store == NULL)
 		bail_out("no registry");
+	registry_attach(client->registry, client->store);
 }
 
 static void client_close(struct client *client)
 {
-	registry_free(&client->registry);
+	registry_store_free(&client->store);
 	db_close(&client->db);
 	pool_free(&client->pool);
 }

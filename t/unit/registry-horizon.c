@@ -445,7 +445,8 @@ static void test_blind(void)
 	sql(other, "CREATE USER blind@localhost; GRANT SELECT, INSERT, UPDATE, DELETE ON t.* TO blind@localhost");
 	blind.db_user = "blind";
 	client = (struct client){ .db = db_open(&blind, false), .pool = pool_new() };
-	client.registry = registry_new(&blind, client.db);
+	client.store = registry_store_new(&blind, client.db);
+	registry_attach(client.registry, client.store);
 	add(other, 200003, 200003);
 	is_int(ask(&client), 200002, "who can't see all writers does not go on");
 	is_int((long long)value_of(other, "SELECT COUNT(*) + 0 FROM log_writers"), 2, "both are known");
@@ -454,7 +455,8 @@ static void test_blind(void)
 	sql(other, "GRANT PROCESS ON *.* TO blind@localhost");
 	client_close(&client);
 	client = (struct client){ .db = db_open(&blind, false), .pool = pool_new() };
-	client.registry = registry_new(&blind, client.db);
+	client.store = registry_store_new(&blind, client.db);
+	registry_attach(client.registry, client.store);
 	is_int(horizon_of(&client), 200004, "and with the privilege everybody can");
 	client_close(&client);
 	sql(other, "DELETE FROM log_writers WHERE name = 'blind'; DROP USER blind@localhost");

@@ -172,12 +172,12 @@ static void test_never_happened(void)
 {
 	bool read = false;
 	struct uuid id = uuid_new();
-	uint64_t size = recall_size(here.registry->recall);
+	uint64_t size = recall_size(here.registry->store->recall);
 
 	(void)registry_begin(here.registry, here.pool, &id, STR("tester"), &here.problem);
 	(void)db_txn_run(here.db, DB_WRITE, &id, read_and_write, &read);
 	ok(read, "a transaction reads what it wrote");
-	ok(recall_size(here.registry->recall) == size, "and nobody remembers it, as it may never happen");
+	ok(recall_size(here.registry->store->recall) == size, "and nobody remembers it, as it may never happen");
 	EXPECT(NOT_FOUND, "it did not", GET, "t", "default/never");
 }
 
@@ -375,8 +375,8 @@ static void test_same(void)
 		pool_clear(other.pool);
 	}
 	ok(same, "after %u changes and three times as many readings both read the same", round);
-	ok(recall_size(here.registry->recall) > 0 && recall_size(plain.registry->recall) == 0, "one of them from memory");
-	ok(pages_size(here.registry->pages) > 0 && pages_size(plain.registry->pages) == 0, "and what pages had");
+	ok(recall_size(here.registry->store->recall) > 0 && recall_size(plain.registry->store->recall) == 0, "one of them from memory");
+	ok(pages_size(here.registry->store->pages) > 0 && pages_size(plain.registry->store->pages) == 0, "and what pages had");
 }
 
 int main(void)
@@ -389,7 +389,8 @@ int main(void)
 	no_memory.resource_cache = 0;
 	client_open(&other);
 	plain = (struct client){ .db = db_open(&no_memory, false), .pool = pool_new() };
-	plain.registry = registry_new(&no_memory, plain.db);
+	plain.store = registry_store_new(&no_memory, plain.db);
+	registry_attach(plain.registry, plain.store);
 	for (size_t i = 0; i < COUNT_OF(tenants); i++)
 		(void)DO(PUT_TENANT, tenants[i]);
 	test_get();

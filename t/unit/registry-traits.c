@@ -366,8 +366,8 @@ static void coherence(void)
 
 	client_open(&near);
 	client_open(&far);
-	coherence_join(here.registry, shared);
-	coherence_join(near.registry, shared);
+	coherence_join(here.store, shared);
+	coherence_join(near.store, shared);
 	ERRAND(OK, "near knows the catalogue", &near, GET_TRAIT, "HW_A");
 	ERRAND(OK, "far, too", &far, GET_TRAIT, "HW_A");
 	ERRAND(CREATED, "a new one", &here, PUT_TRAIT, "CUSTOM_TWO");
@@ -387,7 +387,7 @@ static void coherence(void)
 	is_int((long long)round_trips(&near, "HW_A"), 0, "and held");
 	client_close(&near);
 	client_close(&far);
-	coherence_join(here.registry, NULL);
+	coherence_join(here.store, NULL);
 	client_close(&here);
 	client_open(&here);
 	coherence_unshare(&shared);

@@ -28,7 +28,6 @@ struct coherence_shared {
 static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_LONG_LOCK_FREE == 2, "processes share them");
 
 struct coherence {
-	uint64_t raised[COHERENCE__N]; // the revision after the running transaction's change; 0: it has not raised it
 	struct coherence_shared *shared;
 	struct coherence_shared own; // used by a process that shares with no other
 };
@@ -64,10 +63,10 @@ void coherence_unshare(struct coherence_shared **shared)
 	*shared = NULL;
 }
 
-void coherence_join(struct registry *registry, struct coherence_shared *shared)
+void coherence_join(struct registry_store *store, struct coherence_shared *shared)
 {
 	if (shared != NULL)
-		registry->coherence->shared = shared;
+		store->coherence->shared = shared;
 }
 
 static void raise_newest(_Atomic uint64_t *shared, uint64_t revision)
@@ -101,13 +100,13 @@ static void note_revisions(struct coherence_shared *shared, const uint64_t befor
 
 void coherence_doubt(struct registry *registry)
 {
-	atomic_store(&registry->coherence->shared->asked_us, 0);
+	atomic_store(&registry->store->coherence->shared->asked_us, 0);
 }
 
 // Only the process that sets asked_us asks; the others go on with the revisions they know.
 enum outcome coherence_ask(struct registry *registry)
 {
-	struct coherence_shared *shared = registry->coherence->shared;
+	struct coherence_shared *shared = registry->store->coherence->shared;
 	int64_t asked_us = atomic_load(&shared->asked_us), now_us = clock_tick_us();
 	uint64_t before[COHERENCE__N];
 	struct db_rows rows;
@@ -130,22 +129,22 @@ enum outcome coherence_ask(struct registry *registry)
 
 uint64_t coherence_newest(const struct registry *registry, enum coherence_of of)
 {
-	return atomic_load(&registry->coherence->shared->newest[of]);
+	return atomic_load(&registry->store->coherence->shared->newest[of]);
 }
 
 void coherence_note(struct registry *registry, enum coherence_of of, uint64_t revision)
 {
-	raise_newest(&registry->coherence->shared->newest[of], revision);
+	raise_newest(&registry->store->coherence->shared->newest[of], revision);
 }
 
 bool coherence_is_raised(const struct registry *registry, enum coherence_of of)
 {
-	return registry->coherence->raised[of] != 0;
+	return registry->raised[of] != 0;
 }
 
 void coherence_begin(struct registry *registry)
 {
-	memset(registry->coherence->raised, 0, sizeof(registry->coherence->raised));
+	memset(registry->raised, 0, sizeof(registry->raised));
 }
 
 struct db_call coherence_raise_call(enum coherence_of of)
@@ -155,7 +154,7 @@ struct db_call coherence_raise_call(enum coherence_of of)
 
 void coherence_raised(struct registry *registry, enum coherence_of of, const struct db_call *call)
 {
-	registry->coherence->raised[of] = call->rows.insert_id;
+	registry->raised[of] = call->rows.insert_id;
 }
 
 enum outcome coherence_raise(struct registry *registry, enum coherence_of of)
@@ -176,11 +175,11 @@ struct db_call coherence_hold_call(void)
 
 void coherence_committed(struct registry *registry)
 {
-	struct coherence *coherence = registry->coherence;
+	struct coherence *coherence = registry->store->coherence;
 
 	for (size_t i = 0; i < COHERENCE__N; i++) {
-		if (coherence->raised[i] != 0)
-			raise_newest(&coherence->shared->newest[i], coherence->raised[i]);
-		coherence->raised[i] = 0;
+		if (registry->raised[i] != 0)
+			raise_newest(&coherence->shared->newest[i], registry->raised[i]);
+		registry->raised[i] = 0;
 	}
 }

@@ -12,19 +12,11 @@
 #include "db/db.h"
 #include "registry/core/context.h"
 
-// What is cached under a revision of its own: rows of table `catalogues`.
-enum coherence_of {
-	COHERENCE_TRAITS,
-	// CustomResourceDefinitions, and the policy and annotations of tenants, which decide between definitions
-	COHERENCE_TYPES,
-	COHERENCE__N
-};
-
 // Returns shared memory; NULL: there is none. A master makes it before it forks, and releases it at its end.
 struct coherence_shared *coherence_share(void);
 void coherence_unshare(struct coherence_shared **shared);
-// Makes the registry use the revisions in that memory from now on. NULL changes nothing.
-void coherence_join(struct registry *registry, struct coherence_shared *shared);
+// Makes the store use the revisions in that memory from now on. NULL changes nothing.
+void coherence_join(struct registry_store *store, struct coherence_shared *shared);
 // Tells the other processes of the revisions that the transaction raised. Whoever runs a transaction calls it after COMMIT.
 void coherence_committed(struct registry *registry);
 

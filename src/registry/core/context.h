@@ -31,19 +31,36 @@ enum { REGISTRY_DEPTH_MAX = 31 };
 // (LOCK_PATIENTLY).
 enum lock_manner { LOCK_AT_ONCE, LOCK_AFTER_CONFLICT, LOCK_PATIENTLY };
 
-// The context of every registry function. Made once per worker; the members from pool on are set for each request.
-struct registry {
+// What a process caches under a revision of its own: rows of table `catalogues` (registry/cache/coherence.h).
+enum coherence_of {
+	COHERENCE_TRAITS,
+	// CustomResourceDefinitions, and the policy and annotations of tenants, which decide between definitions
+	COHERENCE_TYPES,
+	COHERENCE__N
+};
+
+// What a process keeps from one request to the next. registry_store_new() makes one for each connection to the database. Its caches
+// hold nothing that a transaction may still roll back.
+struct registry_store {
 	const struct config *config;
 	struct db *db;
 	struct types *types;
-	struct definitions *definitions; // the worker's cached definitions: registry/type/definition.h
-	struct coherence *coherence; // keeps the caches coherent with the database: registry/cache/coherence.h
-	struct catalogue *catalogue; // cached traits: registry/trait/catalogue.h
-	struct recall *recall; // cached resources: registry/cache/resource_cache.h
-	struct pages *pages; // cached pages of lists: registry/cache/page_cache.h
-	struct horizon *horizon; // of the change log: registry/log/horizon.h
-	struct digest_key *etag_key; // loaded from table `settings` together with the types
+	struct definitions *definitions; // cached definitions: registry/type/definition.h
+	struct coherence *coherence;     // keeps the caches coherent with the database: registry/cache/coherence.h
+	struct catalogue *catalogue;     // cached traits: registry/trait/catalogue.h
+	struct recall *recall;           // cached resources: registry/cache/resource_cache.h
+	struct pages *pages;             // cached pages of lists: registry/cache/page_cache.h
+	struct horizon *horizon;         // of the change log: registry/log/horizon.h
+	struct digest_key *etag_key;     // loaded from table `settings` together with the types
 	struct digest_key *state_key;
+};
+
+// The context of every registry function: one request's use of a store. registry_begin() sets the members from pool on for each
+// request.
+struct registry {
+	struct registry_store *store;
+	const struct config *config; // the store's
+	struct db *db;               // the store's
 
 	struct pool *pool;
 	enum lock_manner manner; // how the next run of the request's transaction takes its locks
@@ -55,6 +72,7 @@ struct registry {
 	// row that it locked. It orders nothing: changes.id does.
 	int64_t stamp_us;
 	struct problem *problem; // describes the failure; set by the owner of the registry: a worker has it in the call
+	uint64_t raised[COHERENCE__N]; // the revisions after the running transaction's changes; 0: it has not raised that one
 	// Whose resources the request has touched so far, for the access log.
 	struct {
 		struct str tenant; // p NULL: no tenant's

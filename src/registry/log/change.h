@@ -12,7 +12,7 @@
 // Every statement that inserts into the log begins with these words. log/horizon.c recognizes by them which connections are about
 // to write the log.
 #define CHANGE_INSERT "INSERT INTO changes "
-// What db_txn_run() needs to know of the log, to find a request's row. registry_new() passes it to the connection.
+// What db_txn_run() needs to know of the log, to find a request's row. registry_store_new() passes it to the connection.
 extern const struct db_log change_log;
 
 // All etags here are the stored ones (64 bytes, NULL for none). Readers of the log derive from them what clients saw.

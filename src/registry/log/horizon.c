@@ -54,27 +54,27 @@ void horizon_free(struct horizon **horizon)
 
 uint64_t horizon_published(const struct registry *registry)
 {
-	return registry->horizon->published;
+	return registry->store->horizon->published;
 }
 
 uint64_t horizon_settled(const struct registry *registry)
 {
-	return registry->horizon->settled;
+	return registry->store->horizon->settled;
 }
 
 bool horizon_is_asking(const struct registry *registry)
 {
-	return registry->horizon->ceiling != 0;
+	return registry->store->horizon->ceiling != 0;
 }
 
 bool horizon_is_held(const struct registry *registry)
 {
-	return registry->horizon->held_asks >= HELD_ASKS;
+	return registry->store->horizon->held_asks >= HELD_ASKS;
 }
 
 size_t horizon_backlog(const struct registry *registry)
 {
-	return registry->horizon->backlog;
+	return registry->store->horizon->backlog;
 }
 
 struct db_call newest_change_call(struct registry *registry)
@@ -102,7 +102,7 @@ enum outcome horizon_join(struct registry *registry)
 // Sets *well if this connection can see the statements of every writer: all have its own user, or it has the privilege PROCESS.
 static enum outcome check_sight(struct registry *registry, const struct sql_horizon_unseen_row *unseen, bool *well)
 {
-	struct horizon *horizon = registry->horizon;
+	struct horizon *horizon = registry->store->horizon;
 	struct db_rows rights;
 
 	*well = unseen->n == 0;
@@ -288,7 +288,7 @@ static bool is_still_open(const struct db_rows *written, const struct db_rows *c
 // ceiling is read before the processes, and the ids uncommitted before the same ids committed.
 static enum outcome look(struct registry *registry, bool *more)
 {
-	struct horizon *horizon = registry->horizon;
+	struct horizon *horizon = registry->store->horizon;
 	struct pool *pool = registry->pool;
 	bool held = horizon->open != 0, well;
 	enum sql_horizon_range range = held ? SQL_HORIZON_RANGE_ONE : SQL_HORIZON_RANGE_ALL;
@@ -328,7 +328,7 @@ static enum outcome look(struct registry *registry, bool *more)
 
 static void begin_anew(struct registry *registry, uint64_t published)
 {
-	struct horizon *horizon = registry->horizon;
+	struct horizon *horizon = registry->store->horizon;
 
 	horizon->published = horizon->reached = horizon->settled = published;
 	horizon->sessions = db_sessions(registry->db);
@@ -341,7 +341,7 @@ static void begin_anew(struct registry *registry, uint64_t published)
 // anew.
 static void take_published(struct registry *registry, uint64_t published)
 {
-	struct horizon *horizon = registry->horizon;
+	struct horizon *horizon = registry->store->horizon;
 
 	if (horizon->sessions != db_sessions(registry->db) || published < horizon->published) {
 		begin_anew(registry, published);
@@ -370,7 +370,7 @@ enum outcome horizon_read(struct registry *registry, uint64_t *horizon, uint64_t
 	}
 	take_published(registry, sql_horizon_newest_row(&call.rows, 0)->published);
 	if (horizon != NULL)
-		*horizon = registry->horizon->published;
+		*horizon = registry->store->horizon->published;
 	if (newest != NULL)
 		*newest = newest_change(&call);
 	return OUTCOME_OK;
@@ -380,14 +380,14 @@ enum outcome horizon_ask(struct registry *registry, uint64_t *horizon, uint64_t 
 {
 	uint64_t id = 0;
 	enum outcome outcome = horizon_read(registry, NULL, &id);
-	bool more = outcome == OUTCOME_OK && id > registry->horizon->reached;
+	bool more = outcome == OUTCOME_OK && id > registry->store->horizon->reached;
 
 	if (!more)
-		registry->horizon->backlog = 0;
+		registry->store->horizon->backlog = 0;
 	for (int i = 0; outcome == OUTCOME_OK && more && i < PAGES; i++)
 		outcome = look(registry, &more);
 	if (horizon != NULL)
-		*horizon = registry->horizon->reached;
+		*horizon = registry->store->horizon->reached;
 	if (newest != NULL)
 		*newest = id;
 	return outcome;
@@ -395,7 +395,7 @@ enum outcome horizon_ask(struct registry *registry, uint64_t *horizon, uint64_t 
 
 enum outcome horizon_publish(struct registry *registry)
 {
-	struct horizon *horizon = registry->horizon;
+	struct horizon *horizon = registry->store->horizon;
 	enum db_result result = sql_horizon_commit_run(registry->db, registry->pool, NULL);
 
 	// Another connection may mean that the server crashed after what was read.
@@ -414,16 +414,16 @@ enum outcome horizon_advance(struct registry *registry, uint64_t *horizon, uint6
 {
 	enum outcome outcome = horizon_ask(registry, NULL, newest);
 
-	if (outcome == OUTCOME_OK && registry->horizon->reached > registry->horizon->published)
+	if (outcome == OUTCOME_OK && registry->store->horizon->reached > registry->store->horizon->published)
 		outcome = horizon_publish(registry);
 	if (horizon != NULL)
-		*horizon = registry->horizon->published;
+		*horizon = registry->store->horizon->published;
 	return outcome;
 }
 
 enum outcome horizon_of_two(struct registry *registry, const uint64_t tenants[2], uint64_t after, uint64_t *horizon)
 {
-	const struct horizon *held = registry->horizon;
+	const struct horizon *held = registry->store->horizon;
 	uint64_t from = after > held->reached ? after : held->reached;
 	const struct sql_horizon_ids in = {
 		.tenants = { { .id = tenants[0] }, { .id = tenants[1] } },

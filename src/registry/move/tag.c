@@ -11,7 +11,7 @@ static void tag_of_parts(struct registry *registry, const struct str *parts, siz
 {
 	uint8_t hash[DIGEST_SHA256];
 
-	digest_hmac_sha256(registry->state_key, parts, n, hash);
+	digest_hmac_sha256(registry->store->state_key, parts, n, hash);
 	buf_hex(tag, hash, MOVE_TAG_HEX / 2);
 	tag[MOVE_TAG_HEX] = '\0';
 }

@@ -177,7 +177,7 @@ static enum outcome recall_index(struct registry *registry, const struct resourc
 {
 	const struct page_key key = key_of(query);
 	const struct known_page *page = is_memorable(registry, query) ?
-						pages_find(registry->pages, &key, clock_tick_us()) : NULL;
+						pages_find(registry->store->pages, &key, clock_tick_us()) : NULL;
 	struct db_rows rows;
 
 	*known = false;
@@ -200,7 +200,7 @@ static enum outcome recall_index(struct registry *registry, const struct resourc
 	if (!since->deleted_at_is_null)
 		return fail_tenant_gone(registry, query->tenant, since->purge_at);
 	*known = is_unchanged(page, since);
-	pages_tell(registry->pages, *known);
+	pages_tell(registry->store->pages, *known);
 	if (!*known)
 		return OUTCOME_OK;
 	// The cached page itself is only valid until the next pages_keep().
@@ -266,7 +266,7 @@ static enum outcome read_index(struct registry *registry, const struct resource_
 	if (index->n > 0 && complete > 0 && is_memorable(registry, query)) {
 		const struct page_key key = key_of(query);
 		const struct known_page known = { tenant_id, complete, index->n, index->items };
-		pages_keep(registry->pages, &key, &known, clock_tick_us());
+		pages_keep(registry->store->pages, &key, &known, clock_tick_us());
 	}
 	return OUTCOME_OK;
 }
@@ -295,7 +295,7 @@ static enum outcome read_missing(struct registry *registry, const struct resourc
 		resource->tenant = query->tenant;
 		*same = calls[i].rows.n == 1 && resource->changed == items[missing[i]].changed;
 		if (*same)
-			recall_keep(registry->recall, resource, clock_tick_us());
+			recall_keep(registry->store->recall, resource, clock_tick_us());
 	}
 	return OUTCOME_OK;
 }
@@ -312,7 +312,7 @@ static enum outcome remember_page(struct registry *registry, const struct resour
 
 	*done = false;
 	for (size_t i = 0; i < n; i++) {
-		if (!recall_id(registry->recall, registry->pool, items[i].id, items[i].changed, now_us, &resources[i])) {
+		if (!recall_id(registry->store->recall, registry->pool, items[i].id, items[i].changed, now_us, &resources[i])) {
 			if (n_missing == may_miss)
 				return OUTCOME_OK;
 			missing[n_missing++] = i;
@@ -353,7 +353,7 @@ static enum outcome read_page(struct registry *registry, const struct resource_q
 			resource->tenant = query->tenant;
 		}
 		if (!db_txn_writes(registry->db))
-			recall_keep(registry->recall, resource, clock_tick_us());
+			recall_keep(registry->store->recall, resource, clock_tick_us());
 	}
 	return OUTCOME_OK;
 }

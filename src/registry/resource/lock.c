@@ -139,7 +139,7 @@ enum outcome lock_address(struct registry *registry, const struct address *addre
 	*resource = resource_of_columns(registry, &row->r);
 	resource->tenant = address->tenant;
 	registry_stamp_after(registry, row->last_change_at);
-	recall_forget(registry->recall, resource->id); // the cached copy is about to become stale
+	recall_forget(registry->store->recall, resource->id); // the cached copy is about to become stale
 	return OUTCOME_OK;
 }
 

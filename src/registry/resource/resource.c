@@ -187,7 +187,7 @@ static enum outcome recall(struct registry *registry, const struct address *addr
 {
 	struct db_rows rows;
 
-	*found = recall_at(registry->recall, registry->pool, address, clock_tick_us(), resource);
+	*found = recall_at(registry->store->recall, registry->pool, address, clock_tick_us(), resource);
 	if (!*found)
 		return OUTCOME_OK;
 	const struct sql_resource_still in = { .id = resource->id, .tenant_id = resource->tenant_id };
@@ -215,7 +215,7 @@ enum outcome resource_get(struct registry *registry, const struct address *addre
 		return outcome;
 	outcome = read_at_address(registry, address, resource);
 	if (outcome == OUTCOME_OK)
-		recall_keep(registry->recall, resource, clock_tick_us());
+		recall_keep(registry->store->recall, resource, clock_tick_us());
 	return outcome;
 }
 

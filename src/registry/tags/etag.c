@@ -71,7 +71,7 @@ void etag_of_document(struct registry *registry, struct resource *resource, cons
 	BUF_LIT(&head, ",\"metadata\":");
 	const struct str parts[] = { buf_str(&head), resource->meta, STR(",\"content\":"),
 		tagged_body(registry->pool, resource, body), STR("}") };
-	digest_hmac_sha512(registry->etag_key, parts, COUNT_OF(parts), resource->stored_etag);
+	digest_hmac_sha512(registry->store->etag_key, parts, COUNT_OF(parts), resource->stored_etag);
 	etag_show(registry, resource);
 }
 
@@ -91,7 +91,7 @@ void etag_of_owned(struct registry *registry, const struct type *type, uint64_t 
 	buf_add_u64(&head, moves);
 	BUF_LIT(&head, ",\"etag\":");
 	const struct str parts[] = { buf_str(&head), str_n((const char *)stored, DIGEST_SHA512), STR("}") };
-	digest_hmac_sha512(registry->etag_key, parts, COUNT_OF(parts), etag);
+	digest_hmac_sha512(registry->store->etag_key, parts, COUNT_OF(parts), etag);
 }
 
 void etag_show(struct registry *registry, struct resource *resource)
@@ -120,7 +120,7 @@ void etag_of_tenant(struct registry *registry, struct tenant *tenant)
 	}
 	BUF_LIT(&head, ",\"metadata\":");
 	const struct str parts[] = { buf_str(&head), tenant->metadata, STR("}") };
-	digest_hmac_sha512(registry->etag_key, parts, COUNT_OF(parts), tenant->etag);
+	digest_hmac_sha512(registry->store->etag_key, parts, COUNT_OF(parts), tenant->etag);
 }
 
 void state_lanes(struct registry *registry, const struct type *type, const struct uuid *uid, uint64_t lanes[4])
@@ -128,7 +128,7 @@ void state_lanes(struct registry *registry, const struct type *type, const struc
 	uint8_t hash[DIGEST_SHA256];
 	const struct str parts[] = { STR("lanes:"), uuid_bytes(uid), type != NULL ? type->group : STR("") };
 
-	digest_hmac_sha256(registry->state_key, parts, COUNT_OF(parts), hash);
+	digest_hmac_sha256(registry->store->state_key, parts, COUNT_OF(parts), hash);
 	for (size_t i = 0; i < 4; i++)
 		lanes[i] = (uint64_t)hash[i * 4] << 24 | (uint64_t)hash[i * 4 + 1] << 16 | (uint64_t)hash[i * 4 + 2] << 8 |
 			   hash[i * 4 + 3];

@@ -79,7 +79,7 @@ static enum outcome load_into(struct registry *registry, struct pool *pool, stru
 
 static enum outcome load(struct registry *registry)
 {
-	struct catalogue *catalogue = registry->catalogue;
+	struct catalogue *catalogue = registry->store->catalogue;
 	struct held held = { .n = 0 };
 	struct pool *pool = pool_new();
 
@@ -105,7 +105,7 @@ static enum outcome load(struct registry *registry)
 // for this request only and not cached.
 static enum outcome freshen(struct registry *registry, const struct held **held)
 {
-	struct catalogue *catalogue = registry->catalogue;
+	struct catalogue *catalogue = registry->store->catalogue;
 
 	*held = &catalogue->held;
 	if (coherence_is_raised(registry, COHERENCE_TRAITS)) {
@@ -161,7 +161,7 @@ enum outcome trait_get(struct registry *registry, struct str name, struct trait 
 		return registry_db_failed(result);
 	if (rows.n == 0)
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no trait %.*s", STR_ARG(name));
-	registry->catalogue->held.revision = 0; // the cache lacks it, so it is stale
+	registry->store->catalogue->held.revision = 0; // the cache lacks it, so it is stale
 	*trait = trait_of_columns(&sql_trait_by_name_row(&rows, 0)->t);
 	return OUTCOME_OK;
 }
@@ -259,7 +259,7 @@ enum outcome trait_put(struct registry *registry, struct str name)
 			"a custom trait's name is CUSTOM_ and A-Z, 0-9 and _ behind it, %d at most; standard ones come with the service",
 			TRAIT_MAX_NAME);
 	// The cache only tells which statement is likely to be enough: a stale one costs a round trip more.
-	if (find(&registry->catalogue->held, name) != NULL) {
+	if (find(&registry->store->catalogue->held, name) != NULL) {
 		enum db_result result = read_one(registry, name, SQL_TRAIT_READ_PLAIN, &rows);
 		if (result != DB_OK)
 			return registry_db_failed(result);

@@ -67,9 +67,9 @@ static void forget_trees(struct view *view)
 
 // Keeps the views that were used most recently, as far as they fit. The first one may lose its parsed definitions, so that its
 // texts fit.
-void definitions_end(struct registry *registry)
+void definitions_end(struct registry_store *store)
 {
-	struct definitions *definitions = registry->definitions;
+	struct definitions *definitions = store->definitions;
 	struct view **last = &definitions->views;
 	size_t n = 0, bytes = 0;
 
@@ -88,12 +88,12 @@ void definitions_end(struct registry *registry)
 
 void definitions_begin(struct registry *registry)
 {
-	struct definitions *definitions = registry->definitions;
+	struct definitions *definitions = registry->store->definitions;
 
 	free_views(&definitions->retired);
-	if (types_forget(registry->types)) // views point to types
+	if (types_forget(registry->store->types)) // views point to types
 		free_views(&definitions->views);
-	definitions_end(registry);
+	definitions_end(registry->store);
 }
 
 // ---- built-in ones
@@ -117,7 +117,7 @@ static void fill_in(struct registry *registry, const struct builtin *builtin, st
 
 const struct definition *definition_list_builtin(struct registry *registry)
 {
-	struct definitions *definitions = registry->definitions;
+	struct definitions *definitions = registry->store->definitions;
 
 	if (definitions->builtin != NULL)
 		return definitions->builtin;
@@ -186,7 +186,7 @@ static struct view *make_view(struct str tenant, const struct sql_definition_ten
 
 static struct view **find_view(struct registry *registry, struct str tenant)
 {
-	struct view **at = &registry->definitions->views;
+	struct view **at = &registry->store->definitions->views;
 
 	while (*at != NULL && !str_eq((*at)->tenant, tenant))
 		at = &(*at)->next;
@@ -198,8 +198,8 @@ static void to_front(struct registry *registry, struct view **at)
 	struct view *view = *at;
 
 	*at = view->next;
-	view->next = registry->definitions->views;
-	registry->definitions->views = view;
+	view->next = registry->store->definitions->views;
+	registry->store->definitions->views = view;
 }
 
 // Takes a stale view out of the cache. It is freed after the request, since pointers into it may be in use.
@@ -208,8 +208,8 @@ static void retire(struct registry *registry, struct view **at)
 	struct view *view = *at;
 
 	*at = view->next;
-	view->next = registry->definitions->retired;
-	registry->definitions->retired = view;
+	view->next = registry->store->definitions->retired;
+	registry->store->definitions->retired = view;
 }
 
 // Do the tenant's count of changes, its policy and its annotations show that the view is still right?
@@ -261,9 +261,9 @@ static enum outcome hold_view(struct registry *registry, struct str tenant,
 		budget_raise(end);
 	}
 	*view = holding.view;
-	(*view)->next = registry->definitions->views;
-	registry->definitions->views = *view;
-	registry->definitions->grown = true;
+	(*view)->next = registry->store->definitions->views;
+	registry->store->definitions->views = *view;
+	registry->store->definitions->grown = true;
 	return OUTCOME_OK;
 }
 
@@ -274,7 +274,7 @@ static enum outcome note_absent(struct registry *registry, struct str tenant, st
 		retire(registry, at);
 	if (definition_is_of_system(tenant) && !coherence_is_raised(registry, COHERENCE_TYPES)) {
 		coherence_note(registry, COHERENCE_TYPES, revision);
-		registry->definitions->no_system = revision;
+		registry->store->definitions->no_system = revision;
 	}
 	return OUTCOME_NOT_FOUND;
 }
@@ -349,9 +349,9 @@ enum outcome definitions_see(struct registry *registry, struct str tenant, struc
 
 void definitions_doubt(struct registry *registry)
 {
-	for (struct view *view = registry->definitions->views; view != NULL; view = view->next)
+	for (struct view *view = registry->store->definitions->views; view != NULL; view = view->next)
 		view->checked = 0;
-	registry->definitions->no_system = 0;
+	registry->store->definitions->no_system = 0;
 }
 
 // To define a type in the system's space creates that tenant, and raises the revision.
@@ -359,7 +359,7 @@ static bool system_is_absent(struct registry *registry)
 {
 	uint64_t newest = coherence_newest(registry, COHERENCE_TYPES);
 
-	return newest != 0 && registry->definitions->no_system == newest && !coherence_is_raised(registry, COHERENCE_TYPES);
+	return newest != 0 && registry->store->definitions->no_system == newest && !coherence_is_raised(registry, COHERENCE_TYPES);
 }
 
 // The system's view stays NULL if there is no system tenant.
@@ -412,7 +412,7 @@ const struct definition *definition_of_stored(struct registry *registry, struct 
 	if (!stored->read) {
 		struct reading reading = { registry, view, stored, &resource };
 		struct pool_mark mark = pool_mark(view->trees);
-		registry->definitions->grown = true;
+		registry->store->definitions->grown = true;
 		enum budget_end end = BUDGET_KEPT;
 		if (budget_is_guarded())
 			end = budget_guard(read_definition, &reading);

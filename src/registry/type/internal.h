@@ -21,7 +21,7 @@ void definitions_free(struct definitions **definitions);
 // Before each request: releases the views that were replaced during the last request.
 void definitions_begin(struct registry *registry);
 // At the end of a request, when nothing that was returned is used any more: drops cached views that exceed the bounds.
-void definitions_end(struct registry *registry);
+void definitions_end(struct registry_store *store);
 // For an object of a custom type: prunes unknown fields, fills in defaults and checks the body by the tenant's definition.
 // version: the one that the body is written in; p NULL: the stored one. OUTCOME_OK; OUTCOME_NOT_FOUND: no definition serves the
 // tenant; OUTCOME_BAD_DOCUMENT with causes; or that of a failed statement.

@@ -165,15 +165,15 @@ static const struct type *hold_type(struct types *types, const struct sql_type *
 static const struct type *take_type(struct registry *registry, const struct sql_type *columns)
 {
 	if (!coherence_is_raised(registry, COHERENCE_TYPES))
-		return hold_type(registry->types, columns);
+		return hold_type(registry->store->types, columns);
 	struct type *once = POOL_NEW(registry->pool, struct type);
-	*once = type_of_columns(registry->types, registry->pool, columns);
+	*once = type_of_columns(registry->store->types, registry->pool, columns);
 	return once;
 }
 
 enum outcome types_load(struct registry *registry)
 {
-	struct types *types = registry->types;
+	struct types *types = registry->store->types;
 	struct db_rows rows;
 	enum db_result result = sql_type_list_builtin_run(registry->db, registry->pool, &rows);
 
@@ -192,7 +192,7 @@ enum outcome types_load(struct registry *registry)
 
 const struct type *type_find(struct registry *registry, struct str group, struct str plural, bool namespaced)
 {
-	struct entry *entry = held_by_name(registry->types, group, plural, namespaced);
+	struct entry *entry = held_by_name(registry->store->types, group, plural, namespaced);
 	struct db_rows rows;
 
 	if (entry != NULL)
@@ -212,7 +212,7 @@ struct db_call types_call(struct registry *registry, const struct type *like)
 void types_found(struct registry *registry, const struct db_rows *rows)
 {
 	for (size_t i = 0; i < rows->n && !coherence_is_raised(registry, COHERENCE_TYPES); i++)
-		(void)hold_type(registry->types, &sql_type_by_names_row(rows, i)->t);
+		(void)hold_type(registry->store->types, &sql_type_by_names_row(rows, i)->t);
 }
 
 enum outcome type_ensure(struct registry *registry, const struct type *like, const struct type **type)
@@ -227,7 +227,7 @@ enum outcome type_ensure(struct registry *registry, const struct type *like, con
 		.singular = like->singular,
 		.namespaced = like->namespaced,
 	};
-	struct entry *entry = held_by_name(registry->types, like->group, like->plural, like->namespaced);
+	struct entry *entry = held_by_name(registry->store->types, like->group, like->plural, like->namespaced);
 
 	if (entry != NULL) {
 		*type = &entry->type;
@@ -238,7 +238,7 @@ enum outcome type_ensure(struct registry *registry, const struct type *like, con
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n > 0) {
-		*type = hold_type(registry->types, &sql_type_by_name_row(&rows, 0)->t);
+		*type = hold_type(registry->store->types, &sql_type_by_name_row(&rows, 0)->t);
 		return OUTCOME_OK;
 	}
 	result = sql_type_insert_run(registry->db, registry->pool, &insert, &rows);
@@ -268,14 +268,14 @@ const struct type_parts *type_parts(const struct type *type)
 
 const struct type *type_with_rules(struct registry *registry, const struct type_rules *rules)
 {
-	struct entry *entry = held_by_name(registry->types, str_c(rules->group), str_c(rules->plural), false);
+	struct entry *entry = held_by_name(registry->store->types, str_c(rules->group), str_c(rules->plural), false);
 
 	return entry != NULL ? &entry->type : NULL;
 }
 
 const struct type *type_by_id(struct registry *registry, uint64_t id)
 {
-	struct entry *entry = held_by_id(registry->types, id);
+	struct entry *entry = held_by_id(registry->store->types, id);
 	struct db_rows rows;
 
 	if (entry != NULL)
@@ -286,12 +286,12 @@ const struct type *type_by_id(struct registry *registry, uint64_t id)
 
 const struct type *type_namespaces(struct registry *registry)
 {
-	return registry->types->namespaces;
+	return registry->store->types->namespaces;
 }
 
 const struct type *type_definitions(struct registry *registry)
 {
-	return registry->types->definitions;
+	return registry->store->types->definitions;
 }
 
 // ---- types that no definition may serve any more

@@ -70,7 +70,7 @@ static struct str tenant_of(const struct call *call)
 
 	if (call->match.method != NULL)
 		tenant = route_value(&call->match, "tenant");
-	if (tenant.n == 0 && call->registry != NULL)
+	if (tenant.n == 0 && call->registry->store != NULL)
 		tenant = registry_concerned(call->registry);
 	if (tenant.n > 0 || call->who.role == ROLE_OPERATOR)
 		return tenant;

@@ -61,8 +61,8 @@ static void give_up(struct passage *passage, enum budget_end end)
 	call->pool = call->scratch = passage->pool; // the step may have set another pool
 	if (passage->marked)
 		pool_rewind(call->pool, passage->mark);
-	passage->pipeline->registry->pool = call->pool;
-	registry_concerns_nobody(passage->pipeline->registry); // its text was freed when the pool was rewound
+	call->registry->pool = call->pool;
+	registry_concerns_nobody(call->registry); // its text was freed when the pool was rewound
 	call->order = STR_NONE;
 	response_reset(&call->response, call->pool);
 	passage->outcome = explain(call, end);

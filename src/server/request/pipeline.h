@@ -17,7 +17,7 @@ struct pipeline {
 	const struct endpoint_config *endpoint;
 	const struct route_table *routes;
 	struct auth *auth;
-	struct registry *registry;
+	struct registry_store *store;
 	struct db *db;
 	struct limits *limits; // limits on what one client may use; NULL: none
 	bool may_order;      // as call->may_order

@@ -40,8 +40,7 @@ enum step_result step_identify(struct passage *passage)
 	call->config = pipeline->config;
 	call->endpoint = pipeline->endpoint;
 	call->routes = pipeline->routes;
-	call->registry = pipeline->registry;
-	registry_concerns_nobody(call->registry);
+	registry_attach(call->registry, pipeline->store);
 	call->may_order = pipeline->may_order;
 	call->started_us = clock_tick_us();
 	call->request_id = uuid_new();
@@ -345,10 +344,10 @@ static enum step_result forget_answer(struct passage *passage, enum outcome outc
 
 static enum db_verdict ensure_home(void *arg)
 {
-	struct pipeline *pipeline = arg;
+	struct registry *registry = arg;
 
-	coherence_begin(pipeline->registry);
-	return tenant_ensure(pipeline->registry, str_c(pipeline->config->default_tenant)) == OUTCOME_OK ? DB_COMMIT : DB_ROLLBACK;
+	registry_begin_run(registry);
+	return tenant_ensure(registry, str_c(registry->config->default_tenant)) == OUTCOME_OK ? DB_COMMIT : DB_ROLLBACK;
 }
 
 // Creates the default tenant (for users whose credential names none) if it is missing, once in each worker: if it is deleted
@@ -356,17 +355,19 @@ static enum db_verdict ensure_home(void *arg)
 // searched for the request's id.
 static void make_home(struct pipeline *pipeline, struct call *call)
 {
+	struct registry registry;
 	struct uuid id = uuid_new();
 
 	if (pipeline->has_home || pipeline->config->default_tenant[0] == '\0')
 		return;
-	if (registry_begin(pipeline->registry, call->pool, &id, STR("tenured"), &call->problem) != OUTCOME_OK)
+	registry_attach(&registry, pipeline->store);
+	if (registry_begin(&registry, call->pool, &id, STR("tenured"), &call->problem) != OUTCOME_OK)
 		return;
-	if (db_txn_run(pipeline->db, DB_WRITE, &id, ensure_home, pipeline) != DB_OK) {
+	if (db_txn_run(pipeline->db, DB_WRITE, &id, ensure_home, &registry) != DB_OK) {
 		log_warning("the default tenant: %s", db_error(pipeline->db));
 		return;
 	}
-	coherence_committed(pipeline->registry);
+	coherence_committed(&registry);
 	pipeline->has_home = true;
 }
 
@@ -399,11 +400,11 @@ enum step_result step_run(struct passage *passage)
 	if (method->txn == TXN_NONE)
 		return done(passage, run_handler(passage));
 	make_home(pipeline, call);
-	enum outcome begun = registry_begin(pipeline->registry, call->pool, &call->request_id, call->who.user,
+	enum outcome begun = registry_begin(call->registry, call->pool, &call->request_id, call->who.user,
 		&call->problem);
 	if (begun != OUTCOME_OK)
 		return done(passage, begun);
-	pipeline->registry->privileged = call->who.role == ROLE_OPERATOR;
+	call->registry->privileged = call->who.role == ROLE_OPERATOR;
 	passage->mark = pool_mark(call->pool);
 	passage->marked = true;
 	enum db_result result = db_txn_run(pipeline->db, db_mode_of(method->txn), &call->request_id, attempt_run, passage);
@@ -411,7 +412,7 @@ enum step_result step_run(struct passage *passage)
 	switch (result) {
 	case DB_OK:
 		if (stays(passage))
-			coherence_committed(pipeline->registry);
+			coherence_committed(call->registry);
 		return admit_watch(passage);
 	case DB_LOST:
 	case DB_RETRY:

@@ -40,6 +40,7 @@ enum {
 struct watch_proc {
 	int from, signal_fd;
 	struct db *db;
+	struct registry_store *store;
 	struct auth *auth;
 	struct watch_clients clients;
 	struct watch_teller teller;
@@ -258,10 +259,12 @@ static bool open_all(struct watch_proc *proc, struct coherence_shared *shared)
 	proc->teller.call = calloc(1, sizeof(*proc->teller.call));
 	proc->db = db_open(proc->teller.setup->config, false);
 	if (proc->db != NULL)
-		proc->teller.registry = registry_new(proc->teller.setup->config, proc->db);
-	if (proc->teller.registry != NULL)
-		coherence_join(proc->teller.registry, shared);
-	return proc->teller.registry != NULL && proc->auth != NULL && proc->teller.pool != NULL && proc->teller.call != NULL && proc->clients.epoll_fd >= 0 &&
+		proc->store = registry_store_new(proc->teller.setup->config, proc->db);
+	if (proc->store == NULL || proc->teller.call == NULL)
+		return false;
+	coherence_join(proc->store, shared);
+	registry_attach(proc->teller.call->registry, proc->store);
+	return proc->auth != NULL && proc->teller.pool != NULL && proc->clients.epoll_fd >= 0 &&
 	       listen_to(proc, proc->signal_fd, &proc->signal_fd) && listen_to(proc, proc->from, &proc->from);
 }
 
@@ -269,7 +272,7 @@ static void close_all(struct watch_proc *proc)
 {
 	watch_clients_free(&proc->clients);
 	limits_free(&proc->clients.limits);
-	registry_free(&proc->teller.registry);
+	registry_store_free(&proc->store);
 	auth_free(&proc->auth);
 	if (proc->db != NULL)
 		db_close(&proc->db);

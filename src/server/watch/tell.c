@@ -38,7 +38,6 @@ struct call *watch_call(struct watch_teller *teller)
 	call->config = teller->setup->config;
 	call->endpoint = teller->setup->endpoint;
 	call->routes = teller->setup->routes;
-	call->registry = teller->registry;
 	return call;
 }
 
@@ -64,7 +63,7 @@ bool watch_within_budget(struct watch_teller *teller, struct watch_client *clien
 	enum budget_end end = budget_guard(fn, arg);
 	budget_end();
 	// fn may have been left in the middle, with another pool set.
-	teller->registry->pool = teller->pool;
+	teller->call->registry->pool = teller->pool;
 	pool_rewind(teller->pool, mark);
 	if (end == BUDGET_BROKEN) { // already logged
 		watch_client_end_with(teller->pool, client, watch_broken);
@@ -158,7 +157,7 @@ static void read_contents(void *arg)
 {
 	struct contents *contents = arg;
 
-	contents->outcome = follow_contents(contents->teller->registry, contents->batch, contents->n);
+	contents->outcome = follow_contents(contents->teller->call->registry, contents->batch, contents->n);
 }
 
 // The contents of the change can't be read: ends the watches of clients that would have got it.
@@ -242,7 +241,7 @@ static void check_type(void *arg)
 // Called before any newer change is sent: ends watches whose definition has changed. False: the database can't be reached.
 static bool check_types(struct watch_teller *teller, const struct followed *change)
 {
-	coherence_doubt(teller->registry);
+	coherence_doubt(teller->call->registry);
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
 		struct type_check check = { teller, client, OUTCOME_OK };
 		if (client->gone || client->stream.ended || !watcher_may_lose_type(client->watcher, change))
@@ -299,7 +298,7 @@ static bool is_any_unsafe(const struct watch_teller *teller)
 // Makes everything durable that was read so far. No event leaves the process before this. False: the database can't be reached.
 static bool make_safe(struct watch_teller *teller)
 {
-	if (horizon_publish(teller->registry) != OUTCOME_OK)
+	if (horizon_publish(teller->call->registry) != OUTCOME_OK)
 		return false;
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next)
 		client->unsafe = false;
@@ -323,7 +322,7 @@ static bool serve_page(struct watch_teller *teller, uint64_t after, uint64_t up_
 	struct followed *list;
 	size_t n;
 
-	if (follow_changes(teller->registry, after, up_to, PAGE, &list, &n) != OUTCOME_OK)
+	if (follow_changes(teller->call->registry, after, up_to, PAGE, &list, &n) != OUTCOME_OK)
 		return false;
 	*reached = n < PAGE ? up_to : list[n - 1].id;
 	if (!tell_page(teller, after, list, n))
@@ -342,7 +341,7 @@ static bool begin_round(struct watch_teller *teller)
 	const struct uuid none = { 0 };
 
 	pool_clear(teller->pool);
-	return registry_begin(teller->registry, teller->pool, &none, STR(""), &teller->call->problem) == OUTCOME_OK;
+	return registry_begin(teller->call->registry, teller->pool, &none, STR(""), &teller->call->problem) == OUTCOME_OK;
 }
 
 // Starts the front at the horizon: in the first round, or after the database was replaced by another one.
@@ -362,7 +361,7 @@ static bool serve_front(struct watch_teller *teller)
 {
 	uint64_t horizon, reached;
 
-	if (horizon_ask(teller->registry, &horizon, NULL) != OUTCOME_OK)
+	if (horizon_ask(teller->call->registry, &horizon, NULL) != OUTCOME_OK)
 		return false;
 	if ((teller->front == 0 || horizon < teller->front) && !begin_front(teller, horizon))
 		return false;
@@ -388,7 +387,7 @@ static bool find_news(struct watch_teller *teller, uint64_t up_to)
 	uint64_t *ids;
 	size_t n;
 
-	if (follow_tenants(teller->registry, teller->looked, up_to, &ids, &n) != OUTCOME_OK)
+	if (follow_tenants(teller->call->registry, teller->looked, up_to, &ids, &n) != OUTCOME_OK)
 		return false;
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
 		for (size_t i = 0; i < n && !client->news; i++)
@@ -404,7 +403,7 @@ static bool serve_pages_of(struct watch_teller *teller, const uint64_t tenants[2
 	while (after < up_to) {
 		struct followed *list;
 		size_t n;
-		if (!begin_round(teller) || follow_changes_of(teller->registry, tenants, after, up_to, PAGE, &list, &n) != OUTCOME_OK ||
+		if (!begin_round(teller) || follow_changes_of(teller->call->registry, tenants, after, up_to, PAGE, &list, &n) != OUTCOME_OK ||
 			!tell_page(teller, after, list, n) || !make_safe(teller))
 			return false;
 		uint64_t reached = n < PAGE ? up_to : list[n - 1].id;
@@ -439,16 +438,16 @@ static bool serve_tenant(struct watch_teller *teller, struct str tenant)
 	uint64_t tenants[2] = { 0, teller->system_id }, horizon, after;
 
 	teller->only = tenant;
-	if (!begin_round(teller) || follow_tenant(teller->registry, tenant, &tenants[0]) != OUTCOME_OK)
+	if (!begin_round(teller) || follow_tenant(teller->call->registry, tenant, &tenants[0]) != OUTCOME_OK)
 		return false;
 	if (tenants[0] == 0) // the tenant does not exist yet; the front will tell of it
 		return true;
 	after = least_position(teller, tenants[0]);
-	if (horizon_of_two(teller->registry, tenants, after, &horizon) != OUTCOME_OK ||
+	if (horizon_of_two(teller->call->registry, tenants, after, &horizon) != OUTCOME_OK ||
 		!serve_pages_of(teller, tenants, after, horizon))
 		return false;
 	// If the tenant itself has changes in flight, or more than were read, it is looked at again.
-	bool all = horizon >= horizon_settled(teller->registry);
+	bool all = horizon >= horizon_settled(teller->call->registry);
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
 		if (client->tenant_id == tenants[0] && all && watcher_position(client->watcher) >= horizon)
 			client->news = false;
@@ -459,7 +458,7 @@ static bool serve_tenant(struct watch_teller *teller, struct str tenant)
 // Serves clients ahead of the front, tenant by tenant, if a large transaction holds the horizon up.
 static bool serve_ahead(struct watch_teller *teller)
 {
-	uint64_t settled = horizon_settled(teller->registry);
+	uint64_t settled = horizon_settled(teller->call->registry);
 	bool well = true;
 
 	if (settled <= teller->front || clock_tick_us() < teller->ahead_us)
@@ -467,7 +466,7 @@ static bool serve_ahead(struct watch_teller *teller)
 	if (teller->looked < teller->front)
 		teller->looked = teller->front;
 	if (!begin_round(teller) || (settled > teller->looked && !find_news(teller, settled)) ||
-		(teller->system_id == 0 && follow_tenant(teller->registry, STR(TENANT_SYSTEM), &teller->system_id) != OUTCOME_OK))
+		(teller->system_id == 0 && follow_tenant(teller->call->registry, STR(TENANT_SYSTEM), &teller->system_id) != OUTCOME_OK))
 		return false;
 	for (const struct watch_client *client = teller->clients->first; well && client != NULL; client = client->next) {
 		if (client->news && is_at_front(teller, client))
@@ -501,7 +500,7 @@ int watch_tell_round(struct watch_teller *teller)
 		return -1;
 	}
 	assert(!is_any_unsafe(teller));
-	return more ? 0 : horizon_is_asking(teller->registry) ? SOON_MS : ROUND_MS;
+	return more ? 0 : horizon_is_asking(teller->call->registry) ? SOON_MS : ROUND_MS;
 }
 
 void watch_tell_rest(struct watch_teller *teller)

@@ -9,7 +9,6 @@
 
 struct call;
 struct pool;
-struct registry;
 struct setup;
 struct watch_client;
 struct watch_clients;
@@ -18,9 +17,8 @@ struct watch_teller {
 	// Set by the owner before the first round.
 	const struct setup *setup;
 	struct watch_clients *clients;
-	struct registry *registry;
 	struct pool *pool;        // cleared by each round
-	struct call *call;        // zeroed memory for watch_call
+	struct call *call;        // zeroed, but for call->registry, which is attached to the store
 	// For watch/tell.c only; all zero in the beginning.
 	uint64_t front;           // the change id up to which the log was read; 0: not begun
 	uint64_t looked;          // the change id up to which was looked for changes above the front
