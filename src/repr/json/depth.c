@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How deep documents are nested.
+// The depth of documents.
 #include "base/base.h"
 
 #include "repr/json/internal.h"
@@ -16,7 +16,8 @@ static size_t openers_in(uint64_t word)
 	return (size_t)((word >> 7) * each >> 56);
 }
 
-// Most texts have fewer objects and arrays than they may be nested: these need no closer look.
+// Counts openers first, since most texts have fewer objects and arrays than the allowed depth: then nothing else has to be
+// checked.
 static size_t count_openers(struct str text)
 {
 	size_t n = 0, at = 0;
@@ -31,7 +32,7 @@ static size_t count_openers(struct str text)
 	return n;
 }
 
-// Behind the string whose quote is at text.p[at].
+// The offset behind the string whose opening quote is at text.p[at].
 static size_t skip_string(struct str text, size_t at)
 {
 	for (at++; at < text.n && text.p[at] != '"'; at++)
@@ -85,7 +86,7 @@ static void add_members(struct pool *pool, const struct doc *object, size_t left
 	}
 }
 
-// left: how deep doc may be.
+// left: how many levels deep doc may be.
 static struct doc *arranged(struct pool *pool, const struct doc *doc, size_t left)
 {
 	struct doc *result;

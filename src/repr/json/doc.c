@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees of JSON values: making, looking, changing, comparing.
+// Trees of JSON values: makes, reads, changes and compares them.
 #include "base/base.h"
 
 #include "base/budget.h"
@@ -7,7 +7,7 @@
 #include "base/pool.h"
 #include "repr/json/internal.h"
 
-// A member's name as json-c wants it: ended by a NUL.
+// A member's name ended by a NUL, as json-c wants it.
 struct key {
 	char small[128];
 	char *p;
@@ -36,7 +36,7 @@ static void drop(void *arg)
 	json_object_put(arg);
 }
 
-static _Thread_local size_t charged __attribute__((tls_model("initial-exec"))); // and not given to a pool yet
+static _Thread_local size_t charged __attribute__((tls_model("initial-exec"))); // bytes charged, but not yet given to a pool
 
 _Thread_local size_t tree_uncounted __attribute__((tls_model("initial-exec")));
 
@@ -67,10 +67,10 @@ bool tree_charge_member(struct json_object *object, size_t name_bytes)
 {
 	const struct lh_table *table = json_object_get_object(object);
 
-	if (table->count * 100LL >= table->size * (long long)(LH_LOAD_FACTOR * 100)) { // it is about to double
+	if (table->count * 100LL >= table->size * (long long)(LH_LOAD_FACTOR * 100)) { // the table is about to double
 		size_t bytes = (size_t)table->size * TREE_TABLE_PLACE;
 		tree_charge(bytes);
-		budget_take(bytes); // while it does, the old one is there beside the new one
+		budget_take(bytes); // while it does, the old table exists beside the new one
 		budget_give(bytes);
 	}
 	return tree_charge(TREE_MEMBER + name_bytes);
@@ -143,7 +143,7 @@ struct str doc_string(const struct doc *doc)
 	return str_n(json_object_get_string(tree), (size_t)json_object_get_string_len(tree));
 }
 
-// Integers are kept as such when their text is the usual one; "-0" and all others keep their text beside a double.
+// An integer with its usual text is stored as such; "-0" and all other numbers are stored as a double with their text.
 static bool is_minus_zero(struct json_object *tree)
 {
 	const char *text = json_object_get_userdata(tree);
@@ -273,7 +273,7 @@ static bool equal_arrays(const struct doc *a, const struct doc *b, equal_fn *equ
 static bool equal_numbers(struct json_object *a, struct json_object *b)
 {
 	if (json_object_get_type(a) != json_object_get_type(b))
-		return false; // an integer with its usual text, and a number with another
+		return false; // one has the usual text of an integer, the other has not
 	if (json_object_get_type(a) == json_type_double)
 		return strcmp(json_object_get_userdata(a), json_object_get_userdata(b)) == 0;
 	return json_object_get_int64(a) == json_object_get_int64(b) &&
@@ -302,7 +302,7 @@ bool doc_equal(const struct doc *a, const struct doc *b)
 	return doc_kind(a) == DOC_NUMBER ? equal_numbers(tree_of(a), tree_of(b)) : equal_but_numbers(a, b, doc_equal);
 }
 
-// Integers are printed into the caller's bytes.
+// An integer is printed into the caller's text.
 static struct str number_text(const struct doc *number, char text[24])
 {
 	uint64_t positive;
@@ -408,7 +408,7 @@ static struct json_object *copy_object(struct json_object *from, size_t *objects
 	return object;
 }
 
-// Nothing changes a scalar: it is shared.
+// A scalar never changes, so it is shared and not copied.
 static struct json_object *copy_value(struct json_object *tree, size_t *objects)
 {
 	enum doc_kind kind = budget_is_over() ? DOC_NULL : doc_kind(doc_of(tree));
@@ -452,7 +452,7 @@ bool tree_add(struct json_object *object, struct str name, struct json_object *v
 	return is_new;
 }
 
-// Takes over the reference to value.
+// Takes over the caller's reference to value.
 static void set(struct doc *object, struct str name, struct json_object *value)
 {
 	struct key key;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents in memory: a tree of JSON values. The only users of json-c are the .c files beside this header; the tree's
-// memory belongs to the pool given when its root was made.
+// Documents in memory: a tree of JSON values. Only the .c files of this folder use json-c. The memory of a tree belongs to the
+// pool that was given when its root was made.
 #ifndef TENURE_REPR_JSON_DOC_H
 #define TENURE_REPR_JSON_DOC_H
 
@@ -19,12 +19,11 @@ struct doc_limits {
 	size_t nodes; // values in all; 0: no limit
 };
 
-// Strict RFC 8259, stricter where interoperability asks (RFC 7493): UTF-8 only, no byte order mark, no duplicate names in
-// one object (compared after unescaping), no lone surrogates, no NaN, Infinity, comments, leading zeros or control
-// characters, no NUL in a member's name, nothing after the value. Any value may be at the top. Integers outside
-// -2^63 … 2^64-1, and numbers that overflow a double, are refused, since they could not be kept exactly; every accepted
-// number is written back with the text it came with.
-// False: *error names the place (line and column) and what would be right. Lives in pool.
+// Parses JSON by RFC 8259, and more strictly where RFC 7493 recommends it. It accepts UTF-8 only, without byte order mark, and
+// no duplicate names in an object (compared after unescaping), lone surrogates, NaN, Infinity, comments, leading zeros, control
+// characters, NUL in a member's name, or anything after the value. Any value may be at the top. Integers outside -2^63 … 2^64-1
+// and numbers that overflow a double are refused, since they could not be kept exactly. Every accepted number is written back
+// with the text it came with. False: *error, in pool, names the place (line and column) and what would be right.
 bool doc_parse_json(struct pool *pool, struct str text, struct doc_limits limits, struct doc **doc, struct str *error);
 
 // ---- looking at a value
@@ -32,14 +31,15 @@ bool doc_parse_json(struct pool *pool, struct str text, struct doc_limits limits
 enum doc_kind doc_kind(const struct doc *doc);
 bool doc_bool(const struct doc *doc);      // of a DOC_BOOL
 struct str doc_string(const struct doc *doc);  // of a DOC_STRING, and may hold NUL; of anything else ""
-// Of a DOC_NUMBER that is an integer in range, else false ("1.0" and "1e3" are not integers).
+// Returns an integer in *value. False: it is no number, out of range, or has a fraction or exponent ("1.0" and "1e3" are no
+// integers).
 bool doc_i64(const struct doc *doc, int64_t *value);
 bool doc_u64(const struct doc *doc, uint64_t *value);
 struct str doc_number_text(struct pool *pool, const struct doc *doc);
 size_t doc_length(const struct doc *doc);  // members of an object, elements of an array, else 0
 size_t doc_elements(const struct doc *doc); // of an array, else 0
 const struct doc *doc_at(const struct doc *array, size_t index);
-// Member by name. False when there is none (or doc is no object); *value NULL when it is null.
+// Finds a member by name; *value is NULL if the member is null. False: there is none, or object is no object.
 bool doc_get(const struct doc *object, struct str name, const struct doc **value);
 // Iteration over an object's members in their order:
 //   for (struct doc_iter it = doc_iter(object); doc_next(&it);) use(it.name, it.value);
@@ -50,13 +50,13 @@ struct doc_iter {
 };
 struct doc_iter doc_iter(const struct doc *object);
 bool doc_next(struct doc_iter *it);
-// Same value: members in any order, numbers by their text, strings byte for byte.
+// Are two values equal? Members may be in any order; numbers are equal if their texts are, strings byte for byte.
 bool doc_equal(const struct doc *a, const struct doc *b);
-// The same with numbers by their value: 1, 1.0 and 10e-1 are equal, exactly, however many digits they have.
+// The same, but numbers are compared by value: 1, 1.0 and 10e-1 are equal. Exact for any number of digits.
 bool doc_equal_by_value(const struct doc *a, const struct doc *b);
-// Order of two numbers by value, exactly: <0, 0, >0. Both are DOC_NUMBERs.
+// Compares two DOC_NUMBERs by value, exactly: <0, 0, >0.
 int doc_order_numbers(const struct doc *a, const struct doc *b);
-// Of a DOC_NUMBER: has it no fraction, however it is written ("1.0", "1e3")?
+// Does the DOC_NUMBER have no fraction, however it is written ("1.0", "1e3")?
 bool doc_is_whole(const struct doc *number);
 
 // ---- building: a value given to doc_set or doc_push belongs to its parent from then on
@@ -72,7 +72,7 @@ struct doc *doc_copy(struct pool *pool, const struct doc *doc);
 void doc_set(struct doc *object, struct str name, struct doc *value);
 void doc_remove(struct doc *object, struct str name);
 void doc_push(struct doc *array, struct doc *value);
-// Shorthands.
+// Shorthands for doc_set() with a new value.
 void doc_set_str(struct pool *pool, struct doc *object, const char *name, struct str value);
 void doc_set_u64(struct pool *pool, struct doc *object, const char *name, uint64_t value);
 
@@ -81,15 +81,15 @@ void doc_set_u64(struct pool *pool, struct doc *object, const char *name, uint64
 // Compact JSON: no blanks, members in their order, '/' not escaped, numbers as they came.
 void doc_write_json(const struct doc *doc, struct buf *out);
 
-// Appends s as a JSON string, with its quotes: for those who write JSON around a stored text without reading that.
+// Appends s as a JSON string with quotes and escapes, for code that writes JSON without making a tree.
 void json_add_string(struct buf *out, struct str s);
 
-// ---- depth, the outermost object or array counting 1
+// ---- depth; the outermost object or array counts 1
 
-// Is JSON text nested no deeper than that? text is well-formed.
+// Is the JSON text nested at most depth levels deep? text must be well-formed.
 bool json_within_depth(struct str text, size_t depth);
-// The same document, with the members of each object in two groups, each in the order they had: first those that end within
-// that depth. A reader that gives up at the depth finds all of these. doc itself if nothing is to be moved.
+// Reorders members: in each object, members whose values end within depth come first; within both groups the order stays. So a
+// reader that stops at depth finds all of the former. Returns a new document in pool, or doc itself if nothing had to move.
 const struct doc *doc_shallow_first(struct pool *pool, const struct doc *doc, size_t depth);
 
 // ---- JSON Merge Patch (RFC 7396): the result, a new document; neither argument changes.
@@ -100,15 +100,13 @@ struct doc *doc_merge_patch(struct pool *pool, const struct doc *target, const s
 // Appends "/" and the token with its "~" and "/" escaped.
 void pointer_add_token(struct buf *out, struct str token);
 
-// Is patch well-formed, whatever it is for: an array of operations, each with the members that its "op" needs, pointers
-// that are pointers, nothing moved into itself? False: *error names the operation by its index and says what would be
-// right.
+// Is patch a valid JSON Patch, whatever its target: an array of operations, each with the members that its "op" needs and valid
+// pointers, and no value moved into itself? False: *error names the operation by its index and says what would be right.
 bool doc_json_patch_check(struct pool *pool, const struct doc *patch, struct str *error);
-// All operations in turn, or none: *result is a new document, neither argument changes. A test compares with
-// doc_equal_by_value. The result stays within limits at each step, and the work within a multiple of limits.nodes, so
-// that copies of copies do no harm.
-// False: *error names the operation that failed by its index and why. After a doc_json_patch_check that means that the
-// patch does not fit the target: a test failed, nothing is at a path, the result would be too large.
+// Applies all operations in turn, or none. *result is a new document; neither argument changes. A test compares by
+// doc_equal_by_value(). The result stays within limits after each operation, and the work within a multiple of limits.nodes, so
+// copies of copies do no harm. False: *error names the operation that failed and why. After a successful doc_json_patch_check()
+// this means that the patch does not fit the target: a test failed, a path does not exist, or the result would be too large.
 bool doc_json_patch(struct pool *pool, const struct doc *target, const struct doc *patch, struct doc_limits limits,
 	struct doc **result, struct str *error);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers by JSON's grammar, kept with their text.
+// JSON numbers, which are kept with their text.
 #include "base/base.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static size_t digits(struct str text, size_t at)
 	return at;
 }
 
-// The rule of RFC 8259 section 6 that the text breaks, or NULL. *integer: it has neither fraction nor exponent.
+// Returns the rule of RFC 8259, section 6, that the text breaks, or NULL. *integer: it has neither fraction nor exponent.
 static const char *grammar_fault(struct str text, bool *integer)
 {
 	size_t at = text.n > 0 && text.p[0] == '-' ? 1 : 0;
@@ -101,11 +101,11 @@ enum { POWER_MAX = 1000000000 };
 struct decimal {
 	bool negative;
 	struct str text;    // integer digits, '.', fraction
-	size_t first, last; // of the digits that count, last excluded; equal: zero
+	size_t first, last; // of the significant digits; last is excluded; equal: the number is zero
 	int64_t power;
 };
 
-// Exponents beyond POWER_MAX are taken for that: only texts of a billion digits could tell the difference.
+// Exponents beyond POWER_MAX count as POWER_MAX: only numbers with a billion digits could tell the difference.
 static int64_t exponent_of(struct str text)
 {
 	bool negative = text.n > 0 && text.p[0] == '-';
@@ -169,7 +169,7 @@ bool number_same(struct str a, struct str b)
 	}
 }
 
-// How the digits of two numbers of one power compare.
+// Compares the digits of two numbers with the same power.
 static int order_digits(const struct decimal *x, const struct decimal *y)
 {
 	size_t i = x->first, j = y->first;

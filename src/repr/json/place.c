@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words for error texts: where in a document, and what could stand there.
+// Texts for errors: the place in a document, and kinds of values.
 #include "base/base.h"
 
 #include "base/pool.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strict JSON text to a tree. json-c's own parser takes duplicate names, NaN, control characters, overlong UTF-8, cuts
-// names at \u0000 and saturates integers, so only its tree is used.
+// Parses strict JSON text into a tree. json-c's own parser is not used: it accepts duplicate names, NaN, control characters and
+// overlong UTF-8, cuts names at \u0000 and saturates integers.
 #include "base/base.h"
 
 #include <stdarg.h>
@@ -21,7 +21,7 @@ struct json_reader {
 
 static bool read_value(struct json_reader *reader, struct json_object **value);
 
-// Lines end at LF; columns count characters.
+// The line and column of an offset: lines end at LF, columns count characters.
 static struct str position(struct json_reader *reader, size_t at)
 {
 	size_t line = 1, start = 0;
@@ -50,7 +50,7 @@ static bool fail(struct json_reader *reader, size_t at, const char *format, ...)
 	return false;
 }
 
-// What stands at the reader, for error texts.
+// The character at the reader's position, for error texts.
 static const char *found(struct json_reader *reader, char text[8])
 {
 	if (reader->at == reader->text.n)
@@ -69,7 +69,7 @@ static bool fail_expected(struct json_reader *reader, const char *expected)
 	return fail(reader, reader->at, "expected %s, found %s", expected, found(reader, text));
 }
 
-// Nobody reads this: when the tree so far is dropped, the request is left.
+// The budget is exceeded. Nobody reads an error text, because the request is left once the tree is dropped.
 static bool fail_costly(struct json_reader *reader)
 {
 	*reader->error = STR("the document takes more memory than a request is granted");
@@ -120,7 +120,7 @@ static bool find_quote(struct json_reader *reader, bool *escapes)
 	return fail(reader, reader->at, "the text ends within a string");
 }
 
-// The string behind the quote that was taken. *s is valid until the next one is read.
+// Reads the string after its opening quote. *s is valid until the next string is read.
 static bool read_string(struct json_reader *reader, struct str *s)
 {
 	size_t start = reader->at, bad;
@@ -210,7 +210,7 @@ static bool read_member(struct json_reader *reader, struct json_object *object)
 	if (str_find(name, '\0', 0) < name.n)
 		return fail(reader, start, "a member's name can't hold \\u0000");
 	if (name.p == reader->scratch.p)
-		name = str_dup(reader->pool, name); // the value may use scratch
+		name = str_dup(reader->pool, name); // read_value() may overwrite scratch
 	if (!take(reader, ':'))
 		return fail_expected(reader, "':' after a member's name");
 	if (!tree_charge_member(object, name.n))
@@ -235,7 +235,7 @@ static bool read_members(struct json_reader *reader, struct json_object *object)
 	return take(reader, '}') || fail_expected(reader, "',' or '}' after a member");
 }
 
-// An array or object: what was read of it is dropped when it fails.
+// Reads an array or object. If that fails, what was read of it is dropped.
 static bool read_container(struct json_reader *reader, bool array, struct json_object **value)
 {
 	if (!enter(reader) || (array && !tree_charge(TREE_VALUE) && !fail_costly(reader)))
@@ -305,7 +305,7 @@ bool doc_parse_json(struct pool *pool, struct str text, struct doc_limits limits
 	*doc = NULL;
 	if (reader.limits.depth > REPR_DEPTH_MAX)
 		reader.limits.depth = REPR_DEPTH_MAX;
-	budget_hold(); // the tree is nobody's yet
+	budget_hold(); // no pool has the tree yet
 	bool read = read_text(&reader, &value);
 	if (read)
 		*doc = tree_keep(pool, value);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON strings: escapes resolved and made.
+// Resolves and makes the escapes of JSON strings.
 #include "base/base.h"
 
 #include "base/pool.h"
 #include "repr/json/internal.h"
 
-// The four digits at at; -1 when there aren't four.
+// The value of the four hex digits at at; -1: there are not four.
 static int32_t hex4(struct str text, size_t at)
 {
 	int32_t value = 0;

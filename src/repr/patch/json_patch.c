@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON Patch (RFC 6902): carried out on a copy, which is thrown away when an operation fails.
+// Applies a JSON Patch (RFC 6902) to a copy, which is dropped if an operation fails.
 #include "base/base.h"
 
 #include "base/budget.h"
 #include "base/pool.h"
 #include "repr/patch/json_patch.h"
 
-// What a patch may cost beside its own length, in units for each value that the result may have: a value copied costs
-// COPY_COST, an element of an array that makes room or closes a gap the MOVED_PER_COSTth part. Without a bound, some ten thousand operations of thirty bytes each could copy a large value and drop it again, or shift a large
-// array.
+// What a patch may cost beside its length: COST_PER_NODE units for each value that the result may have. A copied value costs
+// COPY_COST; an element of an array that is moved to make room or close a gap costs 1/MOVED_PER_COST. Without such a bound,
+// some ten thousand operations of thirty bytes each could copy a large value and drop it again, or shift a large array.
 enum { COST_PER_NODE = 256, COPY_COST = 16, MOVED_PER_COST = 4 };
 
 struct patching {
 	struct pool *pool;
 	struct doc_limits limits;
-	struct json_object *root; // ours
+	struct json_object *root; // this code holds a reference
 	size_t nodes;             // values in it
 	uint64_t cost;
 	struct str *error;
@@ -69,7 +69,7 @@ static bool step(const struct doc *at, struct str token, const struct doc **next
 	return true;
 }
 
-// The value that the first n tokens lead to.
+// Finds the value that the first n tokens lead to.
 static bool find(const struct patching *patching, const struct pointer *pointer, size_t n, const struct doc **found)
 {
 	*found = doc_of(patching->root);
@@ -86,7 +86,7 @@ static bool fail_missing(struct patching *patching, size_t index, const char *na
 		STR_ARG(clipped(patching->pool, text)));
 }
 
-// ---- changing. Whatever takes a value takes over the caller's reference to it, also when it fails.
+// ---- changing. A function that takes a value takes over the caller's reference, also if it fails.
 
 static bool drop_value(struct json_object *value)
 {
@@ -94,7 +94,7 @@ static bool drop_value(struct json_object *value)
 	return false;
 }
 
-// json-c 0.16 has no insertion: a place is made at the end, and moved.
+// json-c 0.16 cannot insert: this appends a place and moves it to index.
 static void insert_element(struct json_object *array, size_t index, struct json_object *value)
 {
 	size_t n = json_object_array_length(array);
@@ -143,7 +143,7 @@ static bool add_member(struct patching *patching, const struct patch_operation *
 	return true;
 }
 
-// size: of the value.
+// size: the measure of the value that is added.
 static bool fits(struct patching *patching, const struct patch_operation *operation, struct measure size)
 {
 	if (operation->path.n + size.depth > patching->limits.depth)
@@ -182,7 +182,7 @@ static bool add(struct patching *patching, const struct patch_operation *operati
 	return drop_value(value);
 }
 
-// Takes what is there away; *taken, when asked for, is the caller's.
+// Removes the value at the pointer. *taken (may be NULL) gets it, with a reference for the caller.
 static bool take(struct patching *patching, size_t index, const struct pointer *pointer, struct json_object **taken)
 {
 	struct str token = pointer->tokens[pointer->n - 1];
@@ -256,7 +256,7 @@ static bool apply_move(struct patching *patching, const struct patch_operation *
 	if (!find(patching, &operation->from, operation->from.n, &value))
 		return fail_missing(patching, operation->index, "from", operation->from_text);
 	if (operation->from.n == 0)
-		return true; // to itself: into what is in it was refused
+		return true; // a move to itself; a move into itself was refused before
 	struct measure size = measured(value);
 	if (!spend(patching, operation->index, size.nodes * COPY_COST) ||
 		!take(patching, operation->index, &operation->from, &taken))
@@ -318,7 +318,7 @@ bool doc_json_patch(struct pool *pool, const struct doc *target, const struct do
 		patching.limits.depth = REPR_DEPTH_MAX;
 	if (!doc_json_patch_check(pool, patch, error))
 		return false;
-	budget_hold(); // the tree is nobody's yet
+	budget_hold(); // no pool has the tree yet
 	bool patched = patch_copy(&patching, target, patch);
 	if (patched)
 		*result = tree_keep(pool, patching.root);

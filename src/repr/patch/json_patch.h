@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For json_patch.c and json_patch_parse.c only: an operation, read.
+// An operation of a JSON Patch, parsed. For json_patch.c and json_patch_parse.c only.
 #ifndef TENURE_REPR_PATCH_JSON_PATCH_H
 #define TENURE_REPR_PATCH_JSON_PATCH_H
 
@@ -15,10 +15,10 @@ struct patch_operation {
 	const struct doc *value; // NULL is null
 };
 
-// Reads one operation. False: *error, in pool.
+// Parses one operation. False: *error, in pool, says why.
 bool patch_read(struct pool *pool, const struct doc *patch, size_t index, struct patch_operation *operation,
 	struct str *error);
-// Fills *error with the operation's index and what is wrong; false.
+// Sets *error to a text with the operation's index. Returns false.
 bool patch_fail(struct pool *pool, struct str *error, size_t index, const char *format, ...) PRINTF_LIKE(4, 5);
 
 #endif

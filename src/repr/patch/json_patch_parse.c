@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form of a JSON Patch (RFC 6902 sections 3 and 4): what can be said of it without the document it is for.
+// Checks the form of a JSON Patch (RFC 6902, sections 3 and 4), without the document that it is for.
 #include "base/base.h"
 
 #include "base/pool.h"

@@ -50,7 +50,7 @@ bool pointer_parse(struct pool *pool, struct str text, struct pointer *pointer, 
 	pointer->tokens = tokens = POOL_ARRAY(pool, struct str, count_slashes(text));
 	rest = str_part(text, 1, text.n);
 	if (rest.n == 0)
-		rest = STR(""); // str_split takes an empty text for one empty item
+		rest = STR(""); // str_split() would make one empty item of an empty text
 	while (str_split(&rest, '/', &part)) {
 		if (!unescape(pool, part, &tokens[pointer->n++]))
 			return false;

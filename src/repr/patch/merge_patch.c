@@ -11,7 +11,8 @@ static void add(struct json_object *object, struct str name, struct json_object 
 	json_object_object_add_ex(object, name.p, value, JSON_C_OBJECT_ADD_KEY_IS_NEW);
 }
 
-// The result, the caller's. Members keep the target's order; new ones follow in the patch's.
+// Returns the result with a reference for the caller. Members keep the target's order; new ones follow in the order of the
+// patch.
 static struct json_object *merge(const struct doc *target, const struct doc *patch)
 {
 	const struct doc *other;
@@ -35,7 +36,7 @@ static struct json_object *merge(const struct doc *target, const struct doc *pat
 
 struct doc *doc_merge_patch(struct pool *pool, const struct doc *target, const struct doc *patch)
 {
-	budget_hold(); // the tree is nobody's yet
+	budget_hold(); // no pool has the tree yet
 	struct doc *result = tree_keep(pool, merge(target, patch));
 
 	budget_release();

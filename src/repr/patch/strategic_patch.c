@@ -16,7 +16,7 @@ struct merging {
 	bool failed;
 };
 
-// Always NULL, for who returns a document.
+// Sets the error and returns NULL, so callers can return it.
 static struct doc *fail(struct merging *merging, const char *format, ...) PRINTF_LIKE(2, 3);
 static struct doc *fail(struct merging *merging, const char *format, ...)
 {
@@ -44,7 +44,7 @@ static bool is_directive(struct str name)
 
 enum treatment { MERGE, REPLACE, DELETE };
 
-// What "$patch" asks of an object; MERGE where it isn't there.
+// The value of "$patch" in an object; MERGE if it is missing.
 static enum treatment treatment_of(struct merging *merging, const struct doc *patch)
 {
 	const struct doc *directive;
@@ -72,9 +72,9 @@ static const struct merge_rule *find_rule(const struct merge_rule *rules, struct
 	return NULL;
 }
 
-// ---- what is new
+// ---- values that the target lacks
 
-// A copy without directives, without items that are only marks and, in objects, without nulls.
+// A copy without directives, without items that are only directives and, in objects, without nulls.
 static struct doc *clean(struct merging *merging, const struct doc *value)
 {
 	struct doc *copy;
@@ -97,13 +97,13 @@ static struct doc *clean(struct merging *merging, const struct doc *value)
 	return copy;
 }
 
-// ---- items by what tells them apart
+// ---- items and their keys
 
 struct item {
-	struct str key;          // p NULL: it has none
-	const struct doc *value; // NULL with gone
-	size_t old;              // its place in the target's list; SIZE_MAX: it is new
-	size_t order;            // its place by $setElementOrder; SIZE_MAX: none
+	struct str key;          // p NULL: the item has no key
+	const struct doc *value; // NULL if gone
+	size_t old;              // its index in the target's list; SIZE_MAX: the item is new
+	size_t order;            // its index in $setElementOrder; SIZE_MAX: none
 	bool gone;
 };
 
@@ -111,10 +111,10 @@ struct item_list {
 	const struct merge_rule *rule;
 	struct item *items;
 	size_t n;
-	struct doc *places; // by key: the item's place
+	struct doc *places; // from keys to indexes of items
 };
 
-// The key of an item: of an object the member's, of a scalar itself. p NULL: there is none.
+// The key of an item: its key member if it is an object, else the scalar itself. p NULL: it has none.
 static struct str key_of(struct merging *merging, const struct merge_rule *rule, const struct doc *item)
 {
 	const struct doc *value = item;
@@ -124,7 +124,7 @@ static struct str key_of(struct merging *merging, const struct merge_rule *rule,
 		return STR_NONE;
 	if (doc_kind(value) == DOC_OBJECT || doc_kind(value) == DOC_ARRAY || doc_kind(value) == DOC_NULL)
 		return STR_NONE;
-	// 80 and "80" are one key. What holds a NUL can't be a member's name below.
+	// 80 and "80" are the same key. A key with NUL cannot be a member's name below.
 	if (doc_kind(value) == DOC_STRING && str_find(doc_string(value), '\0', 0) == doc_string(value).n)
 		return doc_string(value).p == NULL ? STR("") : doc_string(value);
 	out = buf_new(merging->pool, 32);
@@ -173,7 +173,7 @@ static void drop_item(struct item_list *list, struct item *item)
 static struct doc *merge_object(struct merging *merging, const struct merge_rule *rules, const struct doc *target,
 	const struct doc *patch);
 
-// Is the whole list to be replaced? What is to be deleted goes first.
+// Removes the items to be deleted. Returns true if the whole list is to be replaced.
 static bool prepare_items(struct merging *merging, struct item_list *list, const struct doc *patch)
 {
 	bool replaces = false;
@@ -212,7 +212,7 @@ static void merge_items(struct merging *merging, struct item_list *list, const s
 	}
 }
 
-// The items of the patch that stay, without the marks that say so.
+// The items of the patch without directives.
 static struct doc *replaced_list(struct merging *merging, const struct doc *patch)
 {
 	struct doc *list = doc_new_array(merging->pool);
@@ -235,7 +235,7 @@ static int by_order(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-// Tells each item its place in the order asked for. An item that the patch brings must have one.
+// Numbers the items by the requested order, in which each item of the patch must occur.
 static void number_items(struct merging *merging, struct item_list *list, const struct doc *patch,
 	const struct doc *order)
 {
@@ -252,8 +252,8 @@ static void number_items(struct merging *merging, struct item_list *list, const 
 	}
 }
 
-// Items with a place, in that order; the others keep theirs among themselves, and go before the first of those that
-// they stood before.
+// The items in the requested order. Those that it does not mention keep their own order, and come before the first mentioned
+// item that followed them.
 static struct doc *in_order(struct merging *merging, const struct item_list *list)
 {
 	struct item **placed = POOL_ARRAY(merging->pool, struct item *, list->n), **others;
@@ -289,7 +289,7 @@ static struct doc *as_they_are(struct merging *merging, const struct item_list *
 
 // ---- lists
 
-// What a patch says of one list; each NULL where it says nothing.
+// What a patch says of one list: NULL where it says nothing.
 struct list_patch {
 	const struct doc *list, *order, *deleted;
 };
@@ -308,7 +308,7 @@ static struct doc *merge_list(struct merging *merging, const struct merge_rule *
 	if ((rule == NULL || rule->key == NULL) && patch->list != NULL)
 		return clean(merging, patch->list);
 	if (rule == NULL || rule->key == NULL)
-		rule = &set; // something is to be taken out of it
+		rule = &set; // items are to be removed from it
 	list = items_of(merging, rule, target, doc_length(patch->list));
 	for (size_t i = 0; i < doc_length(patch->deleted); i++) {
 		struct item *item = find_item(&list, key_of(merging, &set, doc_at(patch->deleted, i)));
@@ -326,7 +326,7 @@ static struct doc *merge_list(struct merging *merging, const struct merge_rule *
 
 // ---- objects
 
-// The directive of that kind for a member, an array. NULL: there is none.
+// The directive of that kind for a member, an array; NULL: there is none.
 static const struct doc *directive_for(struct merging *merging, const struct doc *patch, const char *kind,
 	struct str name)
 {
@@ -349,11 +349,11 @@ static struct doc *merge_member(struct merging *merging, const struct merge_rule
 	if (doc_kind(value) == DOC_OBJECT && doc_kind(target) == DOC_OBJECT)
 		return merge_object(merging, rule != NULL && rule->key == NULL ? rule->inside : NULL, target, value);
 	if (value == NULL)
-		return doc_of(tree_of(target)); // directives for what is no list
+		return doc_of(tree_of(target)); // directives do not apply to a value that is no list
 	return clean(merging, value);
 }
 
-// Sets in result what the patch makes of a member of the target; there: the target has it.
+// Sets a member of result to what the patch makes of it. there: the target has the member.
 static void set_member(struct merging *merging, const struct merge_rule *rules, struct str name,
 	const struct doc *target, bool there, const struct doc *patch, bool directed, struct doc *result)
 {
@@ -374,7 +374,7 @@ static void set_member(struct merging *merging, const struct merge_rule *rules, 
 		doc_set(result, name, doc_of(tree_of(target)));
 }
 
-// "$retainKeys": members that stay; an object whose members are the keys. NULL: all.
+// "$retainKeys": an object whose members are the names that stay; NULL: all stay.
 static struct doc *retained(struct merging *merging, const struct doc *patch)
 {
 	const struct doc *list, *found;
@@ -444,8 +444,8 @@ bool doc_strategic_patch(struct pool *pool, const struct merge_rule *rules, cons
 	merged = merge_object(&merging, rules, target, patch);
 	if (merging.failed)
 		return false;
-	// What was not changed is the target's still.
+	// The merged tree shares unchanged parts with the target.
 	*result = doc_copy(pool, merged);
-	pool_scratch_end(pool, merging.pool); // not when it failed: the error's text is there
+	pool_scratch_end(pool, merging.pool); // after a failure the scratch pool is kept, since the error text is in it
 	return true;
 }

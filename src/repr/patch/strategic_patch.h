@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strategic merge patch: a merge patch whose lists can be merged, too, where a kind says by which member their items
-// are told apart. Directives: null removes a member; "$patch": "replace" puts an object, or in an item a whole list, in the
-// old one's place, "delete" empties an object or takes an item out, "merge" is the ordinary way;
-// "$setElementOrder/LIST", "$deleteFromPrimitiveList/LIST", "$retainKeys".
+// Strategic merge patch: a merge patch that can also merge lists, if the kind says which member identifies their items.
+// Directives: null removes a member. "$patch": "replace" replaces an object, or in an item the whole list; "delete" empties an
+// object or removes an item; "merge" is the default. Others are "$setElementOrder/LIST", "$deleteFromPrimitiveList/LIST" and
+// "$retainKeys".
 #ifndef TENURE_REPR_PATCH_STRATEGIC_PATCH_H
 #define TENURE_REPR_PATCH_STRATEGIC_PATCH_H
 
 #include "repr/json/doc.h"
 
-// What a kind says of its members: of lists how they merge, of objects and list items what is in them. A list without a
-// rule is replaced as a whole; what has none otherwise is merged as in any merge patch.
+// How the members of a kind merge: lists by their key, and what is inside of objects and items. A list without a rule is
+// replaced as a whole; anything else without a rule is merged as in any merge patch.
 struct merge_rule {
 	const char *name;  // of the member
-	const char *key;   // a list of objects: the member by which items are told apart; "" a list of scalars that merges
-	                   // as a set; NULL: an object
+	// The member that identifies the items of a list of objects; "": a list of scalars that merges as a set; NULL: an
+	// object.
+	const char *key;
 	const struct merge_rule *inside; // ends with name NULL; NULL: nothing to say
 };
 
-// The result, a new document; neither argument changes. It has no more values than both together.
-// False: *error says what is wrong with the patch.
+// Applies the patch. *result is a new document with at most as many values as both arguments together; neither changes. False:
+// *error says what is wrong with the patch.
 bool doc_strategic_patch(struct pool *pool, const struct merge_rule *rules, const struct doc *target,
 	const struct doc *patch, struct doc **result, struct str *error);
 

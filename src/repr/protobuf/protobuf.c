@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of Protocol Buffers as documents.
+// Makes documents of Protocol Buffers messages.
 #include "base/base.h"
 
 #include <math.h>
@@ -110,7 +110,7 @@ static bool read_double(struct reading *reading, uint64_t bits, const struct pla
 	memcpy(&number, &bits, sizeof(number));
 	if (!isfinite(number))
 		return fail(reading, place, "must be a finite number");
-	// The shortest text that is this number.
+	// Finds the shortest text that yields exactly this number.
 	for (int digits = 15; digits <= 17 && (text.p == NULL || again != number); digits++) {
 		text = str_printf(reading->pool, "%.*g", digits, number);
 		again = strtod(text.p, NULL);
@@ -130,7 +130,7 @@ static bool read_text(struct reading *reading, struct str bytes, const struct pl
 static bool read_json(struct reading *reading, struct str bytes, const struct place *place, size_t depth,
 	struct doc **value)
 {
-	// A value takes a byte at least, so the length of what came bounds their number.
+	// Each value takes at least one byte, so the length bounds their number.
 	struct doc_limits limits = { .depth = reading->limits.depth - depth + 1, .nodes = bytes.n };
 	struct str error;
 
@@ -183,7 +183,7 @@ static bool is_zero(const struct protobuf_item *item)
 	return item->wire == WIRE_BYTES ? item->bytes.n == 0 : item->number == 0;
 }
 
-// The array or object that a field's values are gathered in.
+// The array or object that collects a field's values.
 static struct doc *gathered(struct reading *reading, const struct protobuf_field *field, struct doc *object)
 {
 	struct json_object *there = NULL;
@@ -216,7 +216,7 @@ static bool add_elements(struct reading *reading, const struct protobuf_field *f
 
 	if (!numbers || item->wire != WIRE_BYTES)
 		return add_element(reading, field, item, place, depth, list);
-	while (rest.n > 0) { // packed: one after the other
+	while (rest.n > 0) { // packed: the values follow each other without tags
 		struct protobuf_item one = { .wire = WIRE_VARINT };
 		if (!cut_varint(&rest, &one.number))
 			return fail(reading, place, "has a number of more than 64 bits, or is cut off in one");
@@ -226,7 +226,7 @@ static bool add_elements(struct reading *reading, const struct protobuf_field *f
 	return true;
 }
 
-// An entry of a map is a message of key (1) and value (2); what is not there is empty.
+// An entry of a map is a message with key (1) and value (2); either may be missing, and is then empty.
 static bool read_entry(struct reading *reading, const struct place *place, struct str rest, struct str *key,
 	struct protobuf_item *value)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protocol Buffers, read: messages as documents, by tables that say what each field is. Every input is taken for
-// hostile: lengths, depth and the number of values are bounded, nothing is left out silently.
+// Reads Protocol Buffers: makes documents of messages, by tables that describe each field. All input is treated as hostile:
+// length, depth and number of values are bounded, and nothing is left out silently.
 #ifndef TENURE_REPR_PROTOBUF_PROTOBUF_H
 #define TENURE_REPR_PROTOBUF_PROTOBUF_H
 
@@ -13,11 +13,11 @@ enum protobuf_wire { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 }
 struct protobuf_item {
 	uint32_t field;
 	enum protobuf_wire wire;
-	uint64_t number;  // of all but WIRE_BYTES
-	struct str bytes; // of WIRE_BYTES; a view
+	uint64_t number;  // of all wire types but WIRE_BYTES
+	struct str bytes; // of WIRE_BYTES; points into the message
 };
 
-// Cuts the next item off *rest, which is not empty. False: *why says what is wrong with it.
+// Takes the next item off *rest, which must not be empty. False: *why says what is wrong.
 bool protobuf_next(struct str *rest, struct protobuf_item *item, const char **why);
 
 // ---- messages
@@ -28,16 +28,16 @@ enum protobuf_type {
 	PROTOBUF_DOUBLE,
 	PROTOBUF_TEXT,
 	PROTOBUF_BYTES,   // a string in base64
-	PROTOBUF_JSON,    // bytes that are the text of a JSON value: that value; none: null
+	PROTOBUF_JSON,    // the bytes are JSON text: its value; no bytes: null
 	PROTOBUF_MESSAGE,
 };
 
 enum protobuf_form {
 	PROTOBUF_ONE,
-	PROTOBUF_ZERO,   // one that is told even where it is false, 0 or ""; a PROTOBUF_ONE is not
+	PROTOBUF_ZERO,   // present in the document even if it is false, 0 or ""; a PROTOBUF_ONE is then left out
 	PROTOBUF_LIST,   // repeated: an array
 	PROTOBUF_MAP,    // map<string, …>: an object
-	PROTOBUF_INLINE, // a message whose fields are told as those of the one it is in
+	PROTOBUF_INLINE, // a message whose fields appear as members of the outer one
 };
 
 struct protobuf_message;
@@ -52,14 +52,14 @@ struct protobuf_field {
 
 struct protobuf_message {
 	const struct protobuf_field *fields; // ends with the number 0
-	// What stands for the message, where that is not an object with its fields as members: *told, made of that
-	// object; NULL is null. False: *why continues its name. NULL: the object it is.
+	// Makes the value that represents the message in the document, *told, if that is not an object of its fields; *told
+	// NULL is null. object: that object. False: *why is a text that continues its name. tell NULL: the object itself
+	// represents the message.
 	bool (*tell)(struct pool *pool, const struct doc *object, struct doc **told, const char **why);
 };
 
-// A field that the table does not have is an error, unless its value is 0 or empty: writers of newer versions send
-// those for what is not set. So is one that comes twice and is no list.
-// False: *error names the field and what is wrong. Lives in pool.
+// Reads a message. A field that the table lacks is an error unless its value is 0 or empty, as writers of newer versions send
+// it. So is a field that occurs twice and is no list. False: *error, in pool, names the field and what is wrong.
 bool protobuf_read(struct pool *pool, const struct protobuf_message *message, struct str bytes,
 	struct doc_limits limits, struct doc **doc, struct str *error);
 

@@ -51,7 +51,7 @@ struct str field_path_text(struct pool *pool, const struct field_path *at)
 
 // ---- what
 
-// The cause's reason, and how its message begins.
+// For each reason: its name, and how its message begins.
 static const struct {
 	const char *name, *words;
 	bool shows_value;
@@ -142,7 +142,7 @@ struct str field_shown_text(struct pool *pool, struct str text)
 	return buf_str(&out);
 }
 
-// Nothing more is added once there is enough: the cost of a message does not grow with what a client sends.
+// Stops adding once there is enough, so that the cost of a message does not grow with what a client sends.
 enum { SHOWN = 200 };
 
 static void add_value(struct buf *out, const struct doc *value)

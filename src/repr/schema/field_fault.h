@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with which field of an object, in the words of the Kubernetes API, whose clients show them as they come
-// and whose programs look for the reasons.
+// Faults of an object: which field is wrong and why, in the words of the Kubernetes API, because clients show these words and
+// programs evaluate the reasons.
 #ifndef TENURE_REPR_SCHEMA_FIELD_FAULT_H
 #define TENURE_REPR_SCHEMA_FIELD_FAULT_H
 
@@ -10,7 +10,8 @@
 
 enum field_step { FIELD_NAME, FIELD_KEY, FIELD_INDEX };
 
-// A path, from its end to its beginning, made on the stack while walking down. Empty: FIELD_NAME with an empty name.
+// A path, linked from its end to its beginning, and made on the stack while code walks down a document. The root has an empty
+// name.
 struct field_path {
 	const struct field_path *up; // NULL: the beginning
 	enum field_step step;
@@ -30,7 +31,7 @@ enum field_reason {
 	FIELD_NOT_FOUND, FIELD_REQUIRED, FIELD_DUPLICATE, FIELD_INVALID, FIELD_NOT_SUPPORTED, FIELD_FORBIDDEN,
 	FIELD_TOO_LONG, FIELD_TOO_MANY, FIELD_INTERNAL, FIELD_TYPE_INVALID
 };
-// "FieldValueRequired": a cause's reason.
+// The name of the reason in a cause: "FieldValueRequired".
 const char *field_reason_name(enum field_reason reason);
 
 struct field_fault {
@@ -41,7 +42,7 @@ struct field_fault {
 
 enum { FIELD_FAULTS_MAX = 100 };
 
-// Faults in the order in which they were found: the first FIELD_FAULTS_MAX of n.
+// Faults in the order in which they were found: n of them, of which the first FIELD_FAULTS_MAX are listed.
 struct field_faults {
 	struct pool *pool;
 	struct field_fault *list;
@@ -49,21 +50,21 @@ struct field_faults {
 };
 
 struct field_faults field_faults_new(struct pool *pool);
-// How many are in the list.
+// How many are listed.
 size_t field_faults_listed(const struct field_faults *faults);
-// All in one text: "spec.size: Required value", or "[…, …]" when there are more than one.
+// All listed faults as one text: "spec.size: Required value", or "[…, …]" if there are several.
 struct str field_faults_text(struct pool *pool, const struct field_faults *faults);
 
-// Are there so many that no more are listed? Then one more is counted, and what would be told of it need not be made.
+// Is the list full? Then this counts one more fault, and the caller need not make its text.
 bool field_fault_skips(struct field_faults *faults);
-// Adds one. shown: the value as the message shows it, STR_NONE for none; format "": no detail.
+// Adds a fault. shown: the value as the message shows it, STR_NONE: none; format "": no detail.
 void field_fault_add(struct field_faults *faults, const struct field_path *at, enum field_reason reason,
 	struct str shown, const char *format, ...) PRINTF_LIKE(5, 6);
 // A value as messages show it: a string in quotes, all else as JSON, cut to a readable length.
 struct str field_shown(struct pool *pool, const struct doc *value);
 struct str field_shown_text(struct pool *pool, struct str text);
 
-// The usual ones. detail: "must not be empty".
+// Shorthands for the usual faults. detail: "must not be empty".
 void field_required(struct field_faults *faults, const struct field_path *at, const char *detail);
 void field_forbidden(struct field_faults *faults, const struct field_path *at, const char *detail);
 void field_invalid(struct field_faults *faults, const struct field_path *at, const struct doc *value,

@@ -7,12 +7,12 @@
 
 // ---- where the check is
 
-// A step down from a value to a part of it, and with it from a schema to the part that speaks of that.
+// A step from a value to a part of it, and from the schema to the part that applies there.
 struct step {
-	const struct step *up;   // NULL: the whole
+	const struct step *up;   // the step before; NULL: the root
 	const char *keyword;     // "properties"
-	const char *part;        // of the schema below the keyword; NULL: none
-	struct str name;         // of the member; p NULL: an element of an array
+	const char *part;        // the part of the schema below the keyword; NULL: none
+	struct str name;         // the member's name; p NULL: an element of an array
 	size_t index;
 };
 
@@ -21,7 +21,7 @@ struct check {
 	struct json_fault *fault;
 	bool failed;
 	size_t depth; // of the fault
-	bool weak;    // it is of a keyword that says little: any better one is told instead
+	bool weak;    // the keyword says little, so any better fault replaces it
 	size_t at;    // depth of the value being looked at
 };
 
@@ -55,7 +55,7 @@ static void add_instance_path(struct buf *out, const struct step *step)
 		buf_addf(out, "[%zu]", step->index);
 }
 
-// Is a fault here to be told rather than the one found before?
+// Does a fault at this place replace the one found before?
 static bool matters(const struct check *check, bool weak)
 {
 	return !check->failed || check->at < check->depth || (check->at == check->depth && check->weak && !weak);
@@ -78,7 +78,7 @@ static void keep(struct check *check, const struct step *step, const struct json
 	check->weak = strcmp(keyword, "anyOf") == 0;
 }
 
-// "VALUE says", for most keywords.
+// Adds a fault "VALUE …", as most keywords do.
 static void fail(struct check *check, const struct step *step, const struct json_schema *schema,
 	const struct doc *instance, const char *keyword, const char *format, ...) PRINTF_LIKE(6, 7);
 static void fail(struct check *check, const struct step *step, const struct json_schema *schema,
@@ -115,7 +115,7 @@ static bool is_integer(const struct doc *doc)
 
 	if (doc_i64(doc, &i) || doc_u64(doc, &u))
 		return true;
-	// Beyond 2^53 every double is whole; what cannot be taken exactly is no integer here.
+	// Beyond 2^53 every double is whole. A number that is not exact as an int64 is no integer here.
 	return doc_double(doc, &d) && d >= -9007199254740992.0 && d <= 9007199254740992.0 && d == (double)(int64_t)d;
 }
 
@@ -346,7 +346,7 @@ static void check_any_of(struct check *check, const struct step *step, const str
 	fail(check, step, schema, doc, "anyOf", " is not valid under any of the given schemas");
 }
 
-// As deep as the schema is, which is ours; the document's own depth was limited when it was read.
+// Recurses as deep as the schema, which is ours; the document's depth was limited when it was parsed.
 static void walk(struct check *check, const struct step *step, const struct json_schema *schema,
 	const struct doc *doc)
 {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents checked against JSON Schemas. A schema is data: a static table here and there, or made from a document that
-// says what others must be like. Of the vocabulary (draft 2020-12) there is what the tables below have members for; what
-// fails is told in the words of Python's jsonschema, which clients and their tests have learnt to read.
+// Validates documents by JSON Schemas. A schema is data: a static table, or made of a document. It can say what struct
+// json_schema below has members for (a part of draft 2020-12). Faults have the texts of Python's jsonschema, which clients and
+// their tests expect.
 #ifndef TENURE_REPR_SCHEMA_JSON_SCHEMA_H
 #define TENURE_REPR_SCHEMA_JSON_SCHEMA_H
 
 #include "repr/json/doc.h"
 
-// For struct json_schema's types, joined by |. A number without fraction is an integer, however it is written.
+// Bits for the types in struct json_schema. A number without fraction is an integer, however it is written.
 enum schema_type {
 	SCHEMA_NULL = 1, SCHEMA_BOOLEAN = 2, SCHEMA_INTEGER = 4, SCHEMA_NUMBER = 8, SCHEMA_STRING = 16, SCHEMA_ARRAY = 32, SCHEMA_OBJECT = 64
 };
 
-// A pattern, or a format: its text as messages show it, and what decides.
+// A pattern or format: its name in messages, and the function that decides.
 struct json_rule {
 	const char *text; // "^[A-Z0-9_]+$", "uuid"
 	bool (*allows)(const void *arg, struct str s);
@@ -29,7 +29,7 @@ struct json_pattern_property {
 	const struct json_schema *schema;
 };
 
-// What is zero asks nothing.
+// A schema. A member that is 0 or NULL restricts nothing.
 struct json_schema {
 	unsigned types;
 	const struct json_property *properties;                // ends with name NULL
@@ -49,7 +49,7 @@ struct json_schema {
 	const struct json_schema *const *any_of;               // ends with NULL
 };
 
-// What does not fit. Of several faults the one nearest to the document's root is told, and of those the first.
+// What does not fit. If there are several faults, the one nearest to the document's root is reported, and of those the first.
 struct json_fault {
 	struct str message;      // "'name' is a required property"
 	const char *keyword;     // "required"
@@ -59,14 +59,14 @@ struct json_fault {
 	const struct doc *instance;
 };
 
-// False: *fault, in pool.
+// Does the document fit? False: *fault describes why, allocated from pool.
 bool json_schema_allows(struct pool *pool, const struct json_schema *schema, const struct doc *doc,
 	struct json_fault *fault);
-// The same, in one text: the message; "Failed validating 'maximum' in schema['properties']['total']:" and that part of the
-// schema; "On instance['total']:" and what stood there, cut to a readable length.
+// The fault as one text: the message; "Failed validating 'maximum' in schema['properties']['total']:" with that part of the
+// schema; "On instance['total']:" with the value found there, cut to a readable length.
 struct str json_fault_text(struct pool *pool, const struct json_fault *fault);
 
-// A number of a document as a double; false when it is none.
+// Returns the value of a number as a double. False: it is no number.
 bool doc_double(const struct doc *doc, double *value);
 
 #endif

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values and schemas as Python shows them (repr()), for messages. For json_schema.c only.
+// Shows values and schemas as Python's repr() does, for messages. For json_schema.c only.
 #ifndef TENURE_REPR_SCHEMA_JSON_SCHEMA_INTERNAL_H
 #define TENURE_REPR_SCHEMA_JSON_SCHEMA_INTERNAL_H
 
 #include "repr/schema/json_schema.h"
 
-enum { PYTHON_SHOWN = 1000 }; // bytes of a value; what is longer ends in "..."
+// At most so many bytes of a value are shown; a longer one ends in "...".
+enum { PYTHON_SHOWN = 1000 };
 
 void python_add(struct buf *out, const struct doc *doc);
 void python_add_string(struct buf *out, struct str s); // its beginning, cut between characters

@@ -22,7 +22,7 @@ static void add_escaped(struct buf *out, char c, char quote)
 	}
 }
 
-// Cuts at a character, not within one.
+// The first n bytes at most, cut between characters.
 static struct str beginning(struct str s, size_t n)
 {
 	if (s.n <= n)
@@ -32,7 +32,7 @@ static struct str beginning(struct str s, size_t n)
 	return str_part(s, 0, n);
 }
 
-// In single quotes, unless it holds one and no double ones.
+// Adds s in single quotes, or in double quotes if it has single quotes and no double ones.
 void python_add_string(struct buf *out, struct str s)
 {
 	char quote = str_find(s, '\'', 0) < s.n && str_find(s, '"', 0) == s.n ? '"' : '\'';
@@ -44,7 +44,7 @@ void python_add_string(struct buf *out, struct str s)
 	buf_addc(out, quote);
 }
 
-// Nothing more is added once there is enough: the cost of a message does not grow with what a client sends.
+// Stops adding at end, so that the cost of a message does not grow with what a client sends.
 static void add_value(struct buf *out, const struct doc *doc, size_t end);
 
 static void add_array(struct buf *out, const struct doc *doc, size_t end)

@@ -1,50 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structural schemas: the schemas of CustomResourceDefinitions (apiextensions.k8s.io/v1), and ours of built-in kinds,
-// written in the same way. What is asked of a schema, what it asks of an object, what is pruned and what defaults are
-// filled in is as Kubernetes has it, and so are the words for what is wrong.
+// Structural schemas: the schemas of CustomResourceDefinitions (apiextensions.k8s.io/v1), and those of built-in kinds, written
+// in the same way. Checks of a schema, validation of objects, pruning, defaults, and the texts of faults are those of
+// Kubernetes.
 //
-// A schema is OpenAPI v3 of which any member says one of three things: which members an object has (type, properties,
-// items, additionalProperties, nullable, x-kubernetes-*, default), what their values are like (everything else), or
-// nothing (title, description, example, …, and what is not known). allOf, anyOf, oneOf and not hold the second only.
+// A schema is OpenAPI v3. Each of its members belongs to one of three groups: it says which members an object has (type,
+// properties, items, additionalProperties, nullable, x-kubernetes-*, default); or it restricts values (everything else); or it
+// has no effect (title, description, example, …, and unknown ones). allOf, anyOf, oneOf and not may only restrict values.
 //
-// Everything here may be written by strangers: patterns are matched in bounded time (base/regexp/regexp.h), and so is every
-// check as a whole; it recurses as deep as the schema and the object, whose depth was limited when they were read.
+// Clients write both schemas and objects. So patterns are matched in bounded time (base/regexp/regexp.h), and each check as a
+// whole is bounded. It recurses as deep as schema and object, whose depth was limited when they were parsed.
 #ifndef TENURE_REPR_SCHEMA_STRUCTURAL_H
 #define TENURE_REPR_SCHEMA_STRUCTURAL_H
 
 #include "repr/schema/field_fault.h"
 
-struct structural; // a schema as read; nothing changes it
+struct structural; // a schema as read; never changes
 
-// Reads a schema, the object below openAPIV3Schema; at is its path in what it stands in. Lives in pool and keeps
-// nothing of the document. What is malformed is told: members of another type, types and bounds that don't exist,
-// patterns that are none or all in all too large, and what CustomResourceDefinitions must not use ($ref, definitions …).
-// NULL: faults were added.
+// Reads a schema, the object below openAPIV3Schema; at is its path in its document. It lives in pool and keeps no pointer into
+// the document. Faults are members of a wrong type, unknown types and bounds, patterns that are invalid or too large together,
+// and what CustomResourceDefinitions must not use ($ref, definitions …). NULL: faults were added.
 const struct structural *structural_read(struct pool *pool, const struct doc *schema, const struct field_path *at,
 	struct field_faults *faults);
-// Is it structural? Is each default one that the schema allows and doesn't prune? Adds what isn't.
-// A schema that was read can be validated against either way; only a structural one can prune and fill in defaults.
+// Adds faults if the schema is not structural, or if a default does not fit the schema or would be pruned. Any schema that was
+// read can validate objects, but only a structural one can prune and fill in defaults.
 void structural_check(const struct structural *schema, const struct field_path *at, struct field_faults *faults);
-// Has it a default anywhere? (Not allowed in v1beta1 unless what is unknown is pruned.)
+// Does it have a default anywhere? (v1beta1 allows defaults only if unknown fields are pruned.)
 bool structural_has_defaults(const struct structural *schema);
 
 // ---- objects; the root is the whole object with apiVersion, kind and metadata
 
-// Adds what of the object the schema doesn't allow, with paths from the object on ("spec.size"). Formats that are
-// checked: date-time, date, duration, byte, int32, int64, float, uuid and uuid3 to 5, ipv4, ipv6, cidr, mac, hostname,
-// email, uri, hexcolor, bsonobjectid; any other is a remark. Formats of strings bind strings, those of numbers numbers.
-// An object that would take too long is refused, with a fault that says so.
+// Adds a fault for each part of the object that the schema does not allow, with paths from the object's root ("spec.size"). The
+// formats date-time, date, duration, byte, int32, int64, float, uuid, uuid3 to uuid5, ipv4, ipv6, cidr, mac, hostname, email,
+// uri, hexcolor and bsonobjectid are checked; any other has no effect. An object whose check would take too long is refused
+// with a fault that says so.
 void structural_validate(const struct structural *schema, const struct doc *object, struct field_faults *faults);
 
-// Removes from object, in place, the members that the schema neither names nor lets through; apiVersion, kind and
-// metadata of the root and of embedded resources stay as they are. Returns how many went.
+// Removes members that the schema does not know from object, in place. apiVersion, kind and metadata of the root and of
+// embedded resources stay. Returns how many members were removed.
 size_t structural_prune(const struct structural *schema, struct doc *object);
-// Adds those members as faults, and changes nothing.
+// Adds a fault for each such member, and changes nothing.
 void structural_unknown(const struct structural *schema, const struct doc *object, struct field_faults *faults);
-// Fills in, in place, the defaults of members that are missing, or null where that is not allowed; a null that is not
-// allowed goes where there is no default. The object then has at most max_nodes values: defaults within defaults
-// multiply (0: no limit, for our own schemas).
-// False: it would have more; then it is half filled in.
+// Fills in defaults, in place, for members that are missing, or null where null is not allowed. A null that is not allowed is
+// removed if there is no default. Since defaults within defaults multiply, the object may have at most max_nodes values
+// afterwards (0: no limit, for our own schemas). False: it would have more; then it is only partly filled in.
 bool structural_default(const struct structural *schema, struct doc *object, size_t max_nodes);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a schema structural: each member and each list is described once, outside of what is asked of values.
+// Checks whether a schema is structural: each member and each list must be described once, outside of allOf, anyOf, oneOf and
+// not. Defaults are validated as objects are, all defaults of a schema within one bound of work.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -8,7 +9,7 @@
 
 enum level { ROOT_LEVEL, ITEM_LEVEL, FIELD_LEVEL };
 
-// Defaults are checked as objects are, all of a schema within one bound.
+// The state of a check: where faults go, and the check by which defaults are validated.
 struct shape_check {
 	struct field_faults *faults;
 	struct check *defaults;
@@ -38,7 +39,7 @@ static void require(struct shape_check *check, const struct field_path *at, cons
 	field_required(check->faults, &member_at, detail);
 }
 
-// For a type that is none, or another than it must be.
+// Adds a fault: required if there is no type, invalid if it is another than it must be.
 static void fail_type(struct shape_check *check, const struct field_path *at, enum value_type type, const char *detail)
 {
 	struct field_path type_at = field_name(at, STR("type"));
@@ -49,7 +50,7 @@ static void fail_type(struct shape_check *check, const struct field_path *at, en
 		field_invalid_text(check->faults, &type_at, str_c(value_type_names[type]), detail);
 }
 
-// ---- below allOf, anyOf, oneOf and not: nothing but values
+// ---- below allOf, anyOf, oneOf and not: only restrictions of values
 
 static void check_nested_flags(struct shape_check *check, const struct structural *schema, const struct field_path *at)
 {
@@ -79,7 +80,7 @@ static void check_nested_flags(struct shape_check *check, const struct structura
 		forbid(check, at, "x-kubernetes-map-type", "must be undefined to be structural");
 }
 
-// skips_any_of: its anyOf says which types an int-or-string has.
+// skips_any_of: its anyOf lists the two types of an int-or-string.
 static void check_nested(struct shape_check *check, const struct structural *schema, const struct field_path *at,
 	bool skips_any_of)
 {
@@ -91,7 +92,7 @@ static void check_nested(struct shape_check *check, const struct structural *sch
 		check_nested(check, schema->items, &items_at, false);
 	for (size_t i = 0; i < schema->n_properties; i++) {
 		struct field_path member_at = field_key(&properties_at, schema->properties[i].name);
-		// What is asked of metadata is not to be undermined here.
+		// Restrictions of metadata must not be possible here.
 		if (str_eq(schema->properties[i].name, STR("metadata")))
 			field_forbidden(check->faults, &member_at, "must not be specified in a nested context");
 		check_nested(check, schema->properties[i].schema, &member_at, false);
@@ -103,7 +104,7 @@ static bool is_plain_type(const struct structural *schema, enum value_type type)
 	return schema->type == type && schema->flags == 0 && schema->n_properties == 0 && schema->items == NULL;
 }
 
-// anyOf: [{type: integer}, {type: string}], the one way to write types below anyOf.
+// Is it anyOf: [{type: integer}, {type: string}]? This is the only case in which types are allowed below anyOf.
 static bool says_int_or_string(const struct structural *schema)
 {
 	const struct schema_list *any_of = &schema->values->any_of;
@@ -138,7 +139,7 @@ static void check_values(struct shape_check *check, const struct structural *sch
 		check_nested(check, values->not_allowed, &not_at, false);
 }
 
-// ---- everything that values are asked about is described outside, too
+// ---- what a nested schema restricts must also be described outside
 
 static void check_complete(struct shape_check *check, const struct structural *nested, const struct structural *schema,
 	const struct field_path *nested_at, const struct field_path *at);
@@ -280,7 +281,7 @@ static void check_map_keys(struct shape_check *check, const struct structural *s
 	}
 }
 
-// What is one of a set is compared as a whole, and so must be replaced as a whole.
+// Items of a set are compared as a whole, so they must also be replaced as a whole.
 static void check_set(struct shape_check *check, const struct structural *schema, const struct field_path *at)
 {
 	static const char atomic[] = "must be atomic as item of a list with x-kubernetes-list-type=set";
@@ -325,7 +326,7 @@ static void check_text_member(struct shape_check *check, const struct structural
 		fail_type(check, &member_at, member->type, "must be string");
 }
 
-// Of metadata a schema may restrict the name and nothing else: the rest is described for all types at once.
+// A schema may restrict the name in metadata and nothing else: metadata is the same for all types.
 static void check_metadata(struct shape_check *check, const struct structural *schema, enum level level,
 	const struct field_path *properties_at)
 {
@@ -384,7 +385,7 @@ static void check_schema(struct shape_check *check, const struct structural *sch
 	check_properties(check, schema, level, at);
 	if (schema->items != NULL)
 		check_schema(check, schema->items, ITEM_LEVEL, &items_at);
-	else if (schema->type == ARRAY_TYPE && schema->values->list_type != LIST_MAP) // of a map it is told below
+	else if (schema->type == ARRAY_TYPE && schema->values->list_type != LIST_MAP) // the items of a map are reported below
 		field_required(check->faults, &items_at, "must be specified");
 	check_extensions(check, schema, at);
 	check_list_type(check, schema, at);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pruning and defaults: objects changed to what their schema says.
+// Changes objects to what their schema says: pruning and defaults.
 #include "base/base.h"
 
 #include "base/budget.h"
 #include "repr/json/internal.h"
 #include "repr/schema/structural_internal.h"
 
-// The tree belongs to who gives it; only the views of it are const.
+// The caller owns the whole tree and may change it; doc_iter() and doc_at() return const pointers only.
 static struct doc *own(const struct doc *doc)
 {
 	return doc_of(tree_of(doc));
@@ -15,14 +15,14 @@ static struct doc *own(const struct doc *doc)
 // ---- pruning
 
 struct pruning {
-	struct field_faults *unknown; // NULL: what is unknown goes; else it is told, and stays
+	struct field_faults *unknown; // NULL: unknown members are removed; else they are reported here and stay
 	size_t n;
 };
 
 static void prune_value(struct pruning *pruning, const struct structural *schema, const struct field_path *at,
 	struct doc *value, bool embedded);
 
-// The schema of a member; *known: it is not to go.
+// The schema of a member; NULL: none. *known: the member must not be removed.
 static const struct structural *member_schema(const struct structural *schema, struct str name, bool *known)
 {
 	const struct structural *property = find_property(schema, name);
@@ -52,7 +52,7 @@ static void prune_object(struct pruning *pruning, const struct structural *schem
 	}
 }
 
-// A value without a type that says what is in it keeps what it has only where the schema lets it through.
+// Prunes below the value. If the schema says nothing about the value's members, they stay only if it preserves unknown fields.
 static void prune_value(struct pruning *pruning, const struct structural *schema, const struct field_path *at,
 	struct doc *value, bool embedded)
 {
@@ -107,7 +107,7 @@ static bool takes_null(const struct structural *schema)
 	return (schema->flags & NULLABLE) != 0 || (schema->type == ANY_TYPE && (schema->flags & INT_OR_STRING) == 0);
 }
 
-// A copy of the default, the caller's; NULL when there is no room.
+// A copy of the default with a reference for the caller; NULL: there is no room for it.
 static struct json_object *take_default(struct filling *filling, const struct structural *schema)
 {
 	size_t n = count_values(schema->fallback);
@@ -177,7 +177,7 @@ bool structural_default(const struct structural *schema, struct doc *object, siz
 		size_t n = count_values(object);
 		filling.left = n < max_nodes ? max_nodes - n : 0;
 	}
-	budget_hold(); // a copy of a default is nobody's for a moment
+	budget_hold(); // no pool has the copy of a default before it is attached
 	fill_value(&filling, schema, object);
 	budget_release();
 	return !filling.full;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formats: what texts and numbers of a name look like.
+// Formats: the syntax of texts and numbers of a named format.
 #include "base/base.h"
 
 #include <arpa/inet.h>
@@ -9,8 +9,8 @@
 
 struct format {
 	const char *name;
-	bool (*text)(struct str s);                // of strings; NULL: none of those
-	bool (*number)(const struct doc *number);  // of numbers
+	bool (*text)(struct str s);                // checks a string; NULL: the format does not apply to strings
+	bool (*number)(const struct doc *number);  // checks a number; NULL: the format does not apply to numbers
 };
 
 static bool is_digit(char c)
@@ -29,7 +29,7 @@ static bool is_hex(struct str s)
 
 // ---- time
 
-// n digits at *at, which moves behind them.
+// Reads n digits at *at, and moves *at behind them.
 static bool read_digits(struct str s, size_t *at, size_t n, int *value)
 {
 	*value = 0;
@@ -176,7 +176,7 @@ static bool is_base64(struct str s)
 	return true;
 }
 
-// Its hyphens may be left out, each.
+// Each of its hyphens may be missing.
 static bool is_uuid(struct str s)
 {
 	size_t digits = 0;
@@ -316,7 +316,7 @@ static bool is_email(struct str s)
 		s.p[at] != '.';
 }
 
-// With a scheme, or a path from the root.
+// A URI with a scheme, or a path that begins with "/".
 static bool is_uri(struct str s)
 {
 	size_t colon = str_find(s, ':', 0);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// For structural*.c only: a schema as read, and the state of a check.
+// A schema as read, and the state of a check. For structural*.c only.
 #ifndef TENURE_REPR_SCHEMA_STRUCTURAL_INTERNAL_H
 #define TENURE_REPR_SCHEMA_STRUCTURAL_INTERNAL_H
 
 #include "base/regexp/regexp.h"
 #include "repr/schema/structural.h"
 
-// In the order of their names.
+// Ordered by name.
 enum value_type { ARRAY_TYPE, BOOLEAN_TYPE, INTEGER_TYPE, NUMBER_TYPE, OBJECT_TYPE, STRING_TYPE, ANY_TYPE };
 extern const char *const value_type_names[]; // "array", …; ends with NULL, at ANY_TYPE
 
 enum structural_flag {
 	NULLABLE = 1, INT_OR_STRING = 2, PRESERVE_UNKNOWN = 4, EMBEDDED = 8,
-	HAS_ADDITIONAL = 16,  // additionalProperties is there and not false
-	CLOSED = 32,          // it is false
-	DEFAULT_BELOW = 64,   // or here
+	HAS_ADDITIONAL = 16,  // additionalProperties is present and not false
+	CLOSED = 32,          // additionalProperties is false
+	DEFAULT_BELOW = 64,   // a schema below has a default
 	HAS_TITLE = 128, HAS_DESCRIPTION = 256,
-	// of values
+	// flags of struct values
 	UNIQUE = 512, EXCLUSIVE_MINIMUM = 1024, EXCLUSIVE_MAXIMUM = 2048,
 };
 
@@ -31,7 +31,7 @@ struct schema_list {
 	size_t n;
 };
 
-// What is asked of values. Few schemas ask anything, so it is apart.
+// Restrictions of values. Most schemas have none, so they are in a struct of their own.
 struct values {
 	int64_t bounds[BOUND__COUNT]; // negative: none
 	const struct doc *minimum, *maximum, *multiple_of; // NULL: none
@@ -76,19 +76,19 @@ bool format_allows(const struct format *format, const struct doc *value);
 
 // ---- structural_validate.c
 
-// What a check may do, in units of about one comparison each.
+// How much work one check may do, in units of about one comparison each.
 enum { CHECK_STEPS = 5000000 };
 
 struct check {
 	struct pool *pool;
-	struct field_faults *faults; // NULL: only counted
+	struct field_faults *faults; // NULL: faults are only counted
 	size_t n_faults;
-	uint64_t steps;              // left; 0: given up
+	uint64_t steps;              // left; 0: the check was given up
 };
 
 void check_value(struct check *check, const struct structural *schema, const struct doc *value,
 	const struct field_path *at);
-// Tells that the check was given up, where it was.
+// Adds a fault if the check was given up.
 void check_finish(struct check *check, const struct field_path *at);
 
 #endif

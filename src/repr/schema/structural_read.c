@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schemas as CustomResourceDefinitions write them.
+// Reads schemas as CustomResourceDefinitions contain them.
 #include "base/base.h"
 
 #include "base/pool.h"
 #include "repr/json/internal.h"
 #include "repr/schema/structural_internal.h"
 
-// Instructions of all patterns of a schema together.
+// The most instructions that all compiled patterns of a schema may have together.
 enum { PATTERNS_MAX = 100000 };
 
 struct schema_reading {
@@ -15,10 +15,10 @@ struct schema_reading {
 	size_t patterns_left;
 };
 
-// A schema half read.
+// A schema that is being read.
 struct half {
 	struct structural *schema;
-	struct values *values; // the common ones until something is asked
+	struct values *values; // the shared empty ones, until the schema restricts something
 };
 
 static const struct values no_values = { .bounds = { -1, -1, -1, -1, -1, -1 } };
@@ -54,7 +54,7 @@ static struct doc *kept(struct schema_reading *reading, const struct doc *doc)
 	return doc_copy(reading->pool, doc);
 }
 
-// ---- one member each. arg: what of the schema it is
+// ---- readers of single members. arg: which member of the schema
 
 typedef void read_fn(struct schema_reading *reading, struct half *half, const struct doc *doc,
 	const struct field_path *at, int arg);
@@ -176,7 +176,7 @@ static void read_default(struct schema_reading *reading, struct half *half, cons
 	half->schema->flags |= DEFAULT_BELOW;
 }
 
-// An array of strings. False: faults were added.
+// Reads an array of strings. False: faults were added.
 static bool read_strings(struct schema_reading *reading, const struct doc *doc, const struct field_path *at,
 	const struct str **list, size_t *n)
 {
@@ -379,7 +379,7 @@ static const struct member *find_schema_member(struct str name)
 	return NULL;
 }
 
-// NULL only where it is no object: one with faults in it is still looked through to its end.
+// Returns NULL only if doc is no object. After a fault the rest of the schema is still read, to find the other faults.
 static const struct structural *read_schema(struct schema_reading *reading, const struct doc *doc,
 	const struct field_path *at)
 {
@@ -393,7 +393,7 @@ static const struct structural *read_schema(struct schema_reading *reading, cons
 	for (struct doc_iter it = doc_iter(doc); doc_next(&it);) {
 		const struct member *member = find_schema_member(it.name);
 		struct field_path member_at = field_name(at, it.name);
-		if (member != NULL && it.value != NULL) // null says nothing
+		if (member != NULL && it.value != NULL) // null has no effect
 			member->read(reading, &half, it.value, &member_at, member->arg);
 	}
 	return half.schema;

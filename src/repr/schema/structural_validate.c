@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects checked against a schema.
+// Validates objects by a schema.
 #include "base/base.h"
 
 #include <math.h>
@@ -8,14 +8,14 @@
 #include "repr/json/internal.h"
 #include "repr/schema/structural_internal.h"
 
-// Takes n steps, unless the check is given up: false.
+// Takes n steps of work. False: the check was given up.
 static bool spend(struct check *check, uint64_t n)
 {
 	check->steps = n < check->steps ? check->steps - n : 0;
 	return check->steps > 0;
 }
 
-// What it costs to look at all of a value; 1 for a number.
+// The work to look at all of a value: the number of bytes or values in it, 1 for a number.
 static uint64_t weight(const struct doc *value)
 {
 	uint64_t sum = 1;
@@ -36,14 +36,14 @@ static uint64_t weight(const struct doc *value)
 	}
 }
 
-// Counts a fault. True: it is to be told, too.
+// Counts a fault. True: the caller must add it to the list.
 static bool tell(struct check *check)
 {
 	check->n_faults++;
 	return check->faults != NULL && !field_fault_skips(check->faults);
 }
 
-// "spec.size in body"; of the whole "in body".
+// The field in messages: "spec.size in body"; for the root "in body".
 static struct str subject(struct pool *pool, const struct field_path *at)
 {
 	struct str path = field_path_text(pool, at);
@@ -51,8 +51,7 @@ static struct str subject(struct pool *pool, const struct field_path *at)
 	return path.n == 0 ? STR("in body") : str_printf(pool, "%.*s in body", STR_ARG(path));
 }
 
-// "Invalid value: VALUE: spec.size in body WORDS". To be called where tell() says so, as all that tells: what is told
-// need not be made in vain.
+// Adds "Invalid value: VALUE: spec.size in body …". Call it only if tell() returned true, since making the text costs time.
 static void fail(struct check *check, const struct field_path *at, const struct doc *value, const char *format, ...)
 	PRINTF_LIKE(4, 5);
 static void fail(struct check *check, const struct field_path *at, const struct doc *value, const char *format, ...)
@@ -66,7 +65,7 @@ static void fail(struct check *check, const struct field_path *at, const struct 
 		STR_ARG(subject(check->pool, at)), STR_ARG(words));
 }
 
-// The same of a whole that fits none, all, … of several schemas: "Invalid value: "": "spec" WORDS".
+// Adds "Invalid value: "": "spec" …": the whole value fits none, not all … of several schemas.
 static void fail_whole(struct check *check, const struct field_path *at, const char *format, ...) PRINTF_LIKE(3, 4);
 static void fail_whole(struct check *check, const struct field_path *at, const char *format, ...)
 {
@@ -161,7 +160,7 @@ static bool is_multiple(const struct doc *value, const struct doc *factor)
 
 	if (doc_i64(value, &a) && doc_i64(factor, &b))
 		return b != 0 && (b == -1 || a % b == 0);
-	// 0.3 is a multiple of 0.1 for people, though not for doubles.
+	// Doubles are not exact: 0.3 must count as a multiple of 0.1.
 	quotient = json_object_get_double(tree_of(value)) / json_object_get_double(tree_of(factor));
 	return fabs(quotient - round(quotient)) <= 1e-9 * fmax(1, fabs(quotient));
 }
@@ -210,7 +209,7 @@ static void check_string(struct check *check, const struct values *values, const
 	check_pattern(check, values, value, at);
 }
 
-// The format's name stands where a type's would.
+// The message has the format's name in the place of a type.
 static void check_format(struct check *check, const struct values *values, const struct doc *value,
 	const struct field_path *at)
 {
@@ -223,7 +222,7 @@ static void check_format(struct check *check, const struct values *values, const
 
 // ---- lists
 
-// An item by what must not be twice: text by which equal values are equal, members in one order.
+// An item as text for the search for duplicates: equal items have equal texts, because members are sorted.
 struct item_key {
 	struct str text;
 	size_t index;
@@ -312,7 +311,7 @@ static struct item_key *sorted_items(struct check *check, const struct values *v
 	return keys;
 }
 
-// Indexes of items that were there before; the first FIELD_FAULTS_MAX of *n. What it took is given back.
+// Finds the indexes of repeated items, at most FIELD_FAULTS_MAX of *n. It frees the memory of the search.
 static void find_repeated(struct check *check, const struct values *values, const struct doc *list,
 	size_t indexes[FIELD_FAULTS_MAX], size_t *n)
 {
@@ -416,7 +415,7 @@ static void require_text(struct check *check, const struct doc *object, struct s
 	}
 }
 
-// An object that could stand alone.
+// Checks an embedded object, which has apiVersion, kind and metadata of its own.
 static void check_embedded(struct check *check, const struct doc *object, const struct field_path *at)
 {
 	struct field_path metadata_at = field_name(at, STR("metadata"));
@@ -444,9 +443,9 @@ static void check_object(struct check *check, const struct structural *schema, c
 	check_members(check, schema, object, at);
 }
 
-// ---- schemas of which some, one, or none have to fit
+// ---- allOf, anyOf, oneOf and not
 
-// How many faults a value has by a schema, without telling them.
+// Counts the faults of a value by a schema, without listing them.
 static size_t count_faults(struct check *check, const struct structural *schema, const struct doc *value,
 	const struct field_path *at)
 {
@@ -459,7 +458,7 @@ static size_t count_faults(struct check *check, const struct structural *schema,
 	return silent.n_faults;
 }
 
-// How many of the schemas fit; *nearest is the one with the fewest faults.
+// Counts the schemas that the value fits. *nearest: the one with the fewest faults.
 static size_t count_fits(struct check *check, const struct schema_list *schemas, const struct doc *value,
 	const struct field_path *at, const struct structural **nearest)
 {
@@ -476,7 +475,7 @@ static size_t count_fits(struct check *check, const struct schema_list *schemas,
 	return fits;
 }
 
-// None fits: what is wrong by the one that comes nearest is told as well.
+// No schema fits: reports that, and the faults by the nearest schema.
 static void fail_some(struct check *check, const struct field_path *at, const struct structural *nearest,
 	const struct doc *value, const char *words)
 {
@@ -530,7 +529,7 @@ void check_value(struct check *check, const struct structural *schema, const str
 	check_choices(check, schema->values->choices, value, at);
 	switch (doc_kind(value)) {
 	case DOC_NULL:
-		return; // nothing else is said about it
+		return; // no other fault of this value is reported
 	case DOC_OBJECT:
 		check_object(check, schema, value, at);
 		break;

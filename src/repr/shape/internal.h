@@ -8,7 +8,7 @@
 
 // ---- members.c
 
-// Lists the members' names: "\"id\", \"tier\"".
+// The names of members for a message: "\"id\", \"tier\"".
 struct str member_names(struct pool *pool, const struct shape *members, bool attributes, bool elements);
 const struct shape *find_member(const struct shape *members, struct str name);
 

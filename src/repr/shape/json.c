@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes in JSON: a tree checked against its shape, and written by it.
+// Shapes in JSON: checks a tree against its shape, and writes it.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -71,7 +71,7 @@ static bool check_object(struct check *check, const struct shape *shape, struct 
 		if (member == NULL)
 			return refuse_unknown(check, shape->members, &place);
 		if ((member->flags & SHAPE_NOT_READ) != 0)
-			doc_remove(object, str_c(member->name)); // the iterator is beyond it already
+			doc_remove(object, str_c(member->name)); // the iterator has passed it
 		else if (!check_value(check, member, doc_of(tree_of(it.value)), &place))
 			return false;
 	}
@@ -112,7 +112,7 @@ static bool check_value(struct check *check, const struct shape *shape, struct d
 	}
 }
 
-// The value of the one member that a document with a root has. "{}" says nothing about anything: an empty body.
+// Returns the value of the only member of a document with a root. "{}" counts as an empty body.
 static bool take_root(struct check *check, const char *root, struct doc **value)
 {
 	struct str name = str_c(root);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One description of each document, both ways, in both encodings. A shape says which members an object has and how each
-// looks in XML; the reader checks what came against it and makes a tree (repr/json/doc.h), the writer turns a tree into
-// bytes. Handlers see trees only.
+// One description of a document for reading and writing it, in JSON and XML. A shape says which members an object has and how
+// each looks in XML. The reader checks a text against it and makes a tree (repr/json/doc.h); the writer makes a text of a tree.
+// Handlers only see trees.
 //
 // JSON: a document with a root name is an object with that one member ({"account": {…}}); root NULL: the bare value.
 // XML:  the root name (in xmlns, when given) is the document element. A member is an attribute (SHAPE_ATTR) or a child
@@ -40,16 +40,16 @@ struct repr_document {
 	struct shape body;     // its name: with root NULL, XML's document element (NULL: JSON-only or SHAPE_ANY)
 };
 
-// Reads text as document. JSON by doc_parse_json's rules; XML: UTF-8, no DOCTYPE, no processing instruction that
-// matters, no NUL, depth and size limited, no network. Unknown members, elements and attributes, wrong kinds, a missing
-// required member, another root ("expected \"account\", found \"tenant\"") are errors.
-// The tree is that of the body: without the root. False: *error, in pool.
+// Reads text as a document. JSON: by the rules of doc_parse_json(). XML: UTF-8, no DOCTYPE, no NUL, limited depth and size, no
+// network; processing instructions are ignored. Errors are unknown members, elements and attributes, values of the wrong kind,
+// missing required members, and another root ("expected \"account\", found \"tenant\""). *body is the tree without the root.
+// False: *error, in pool.
 bool repr_read(struct pool *pool, const struct repr_document *document, enum repr_format format, struct str text,
 	struct doc_limits limits, struct doc **body, struct str *error);
 
-// Writes the body's tree in that format. Members the shape doesn't list are not written; members the tree lacks are left
-// out. XML begins with an XML declaration; characters that XML 1.0 can't hold are written as U+FFFD in plain members,
-// and escaped as fn:json-to-xml says (escaped="true", \uXXXX) in SHAPE_ANY.
+// Writes the tree in that format. Only members of the shape are written; members that the tree lacks are left out. XML begins
+// with an XML declaration. Characters that XML 1.0 cannot hold are written as U+FFFD in plain members, and in SHAPE_ANY escaped
+// as fn:json-to-xml says (escaped="true", \uXXXX).
 void repr_write(const struct repr_document *document, enum repr_format format, const struct doc *body, struct buf *out);
 
 // "application/json" or "application/xml".

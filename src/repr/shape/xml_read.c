@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes in XML: a document read against its shape, element by element.
+// Shapes in XML: reads a document by its shape, element by element.
 #include "base/base.h"
 
 #include "base/pool.h"
 #include "repr/shape/internal.h"
 #include "repr/xml/any.h"
 
-// depth: levels of the tree around the value, as JSON would have them.
+// depth: the number of levels around the value, counted as in JSON.
 static bool read_value(struct xml_cursor *xml, const struct shape *shape, size_t depth, const struct place *at,
 	struct doc **value);
 
@@ -55,7 +55,7 @@ static bool read_scalar(struct xml_cursor *xml, enum shape_kind kind, const stru
 
 // ---- maps
 
-// The key of the element just entered: its name, or <entry key="…"> for what is no name.
+// The key of a map's entry: the element's name, or the attribute of <entry key="…"> if the key cannot be a name.
 static bool entry_key(struct xml_cursor *xml, const struct place *at, struct str *key)
 {
 	struct str name, value;
@@ -163,7 +163,8 @@ static bool read_attributes(struct xml_cursor *xml, const struct shape *shape, s
 	return !xml->failed;
 }
 
-// The member that an element of this name belongs to: one so called, an inline list of such items, else an inline map.
+// The member to which an element of this name belongs: a member of that name, else an inline list with such items, else an
+// inline map.
 static const struct shape *element_member(const struct shape *members, struct str name)
 {
 	const struct shape *map = NULL;
@@ -183,7 +184,7 @@ static const struct shape *element_member(const struct shape *members, struct st
 	return map;
 }
 
-// An element that is part of an inline list or map: the member is made when its first element comes.
+// Adds an element to an inline list or map; the first one creates the member.
 static bool read_inline(struct xml_cursor *xml, const struct shape *member, size_t depth, struct doc *object,
 	const struct place *at)
 {
@@ -259,7 +260,7 @@ static bool read_object(struct xml_cursor *xml, const struct shape *shape, size_
 
 // ---- values
 
-// An element around the one element that says what the value is.
+// Reads an element around a single element of fn:json-to-xml.
 static bool read_any(struct xml_cursor *xml, size_t depth, const struct place *at, struct doc **value)
 {
 	if (!refuse_attributes(xml, at))

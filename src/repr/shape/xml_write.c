@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes in XML: a tree written by its shape, one element a line, so that people can read it.
+// Shapes in XML: writes a tree by its shape, one element on a line.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -9,7 +9,7 @@
 
 struct xml_writer {
 	struct buf *out;
-	const char *xmlns; // of the document element; NULL once that is written
+	const char *xmlns; // for the document element; NULL once it was written
 };
 
 static void write_element(struct xml_writer *writer, const struct shape *shape, const char *name,
@@ -47,7 +47,7 @@ static void write_attributes(struct xml_writer *writer, const struct shape *memb
 	}
 }
 
-// True when an element of this name beside these members would be read as one of them.
+// Would an element of this name be read as one of the members?
 static bool is_taken(const struct shape *siblings, struct str name)
 {
 	if (str_eq_c(name, "entry"))
@@ -63,7 +63,7 @@ static bool is_taken(const struct shape *siblings, struct str name)
 	return false;
 }
 
-// siblings: the members beside which inline entries stand; NULL in an element of their own.
+// siblings: the members beside inline entries; NULL if the map has an element of its own.
 static void write_map(struct xml_writer *writer, const struct doc *map, const struct shape *siblings, size_t level)
 {
 	struct buf *out = writer->out;
@@ -125,13 +125,13 @@ static void write_members(struct xml_writer *writer, const struct shape *members
 	for (const struct shape *member = members; member->name != NULL; member++) {
 		if ((member->flags & SHAPE_ATTR) != 0 || !doc_get(object, str_c(member->name), &value))
 			continue;
-		// null is not there in XML, but where the shape can say so
+		// XML has no null, so a null member is left out, except where SHAPE_ANY can represent it
 		if (value != NULL || member->kind == SHAPE_ANY)
 			write_member(writer, member, members, value, level);
 	}
 }
 
-// What stands between the tags. Returns true when that were elements, each on its line.
+// Writes the content of an element. Returns true if it consists of elements on lines of their own.
 static bool write_content(struct xml_writer *writer, const struct shape *shape, const struct doc *value, size_t level)
 {
 	switch (shape->kind) {
@@ -172,7 +172,7 @@ static void write_element(struct xml_writer *writer, const struct shape *shape, 
 	size_t start = out->n;
 	buf_addc(out, '>');
 	bool elements = write_content(writer, shape, value, level + 1);
-	if (out->n == start + 1) { // nothing but the '>'
+	if (out->n == start + 1) { // the element has no content
 		out->n = start;
 		BUF_LIT(out, "/>");
 		return;

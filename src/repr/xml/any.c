@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any JSON in XML: fn:json-to-xml's form, read and written.
+// Any JSON in XML: reads and writes the form of fn:json-to-xml.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -17,7 +17,7 @@ struct any_attributes {
 static bool read_element(struct xml_cursor *xml, size_t depth, const struct any_attributes *attributes,
 	struct doc **value);
 
-// XML's white space is more than str_trim's.
+// Removes white space of XML from both ends; XML has more of it than str_trim() removes.
 static struct str collapsed(struct str s)
 {
 	while (s.n > 0 && strchr(" \t\r\n", s.p[0]) != NULL)
@@ -213,7 +213,7 @@ bool xml_any_read(struct xml_cursor *xml, size_t depth, struct doc **value)
 
 static void write_element(const struct doc *value, const struct str *key, bool outermost, struct buf *out);
 
-// Text that XML can't hold goes with JSON's escapes, and then a backslash needs one too.
+// Text that XML cannot hold is written with JSON's escapes; then each backslash needs one, too.
 static struct str escaped_text(struct pool *pool, struct str s)
 {
 	struct buf out = buf_new(pool, s.n + 16);
@@ -297,7 +297,7 @@ static void write_element(const struct doc *value, const struct str *key, bool o
 		write_key(*key, out);
 	size_t start = out->n;
 	write_content(value, out);
-	if (out->n == start + 1) { // nothing but the '>'
+	if (out->n == start + 1) { // the element has no content
 		out->n = start;
 		BUF_LIT(out, "/>");
 		return;

@@ -8,9 +8,9 @@
 
 #define XML_ANY_NAMESPACE "http://www.w3.org/2005/xpath-functions"
 
-// Reads the element that the cursor has just entered, up to its end. depth: how many levels are around it already.
+// Reads the element that the cursor has just entered, up to its end. depth: the number of levels around it.
 bool xml_any_read(struct xml_cursor *xml, size_t depth, struct doc **value);
-// The text of the element just entered, which is left, as a number by JSON's rules, or as a boolean (xs:boolean).
+// Reads the text of the element just entered, and leaves that: as a JSON number, or as a boolean (xs:boolean).
 bool xml_read_number(struct xml_cursor *xml, struct doc **value);
 bool xml_read_bool(struct xml_cursor *xml, struct doc **value);
 // The same from text: an attribute's value.

@@ -41,19 +41,19 @@ bool xml_fail(struct xml_cursor *xml, const char *format, ...)
 	vsnprintf(why, room, format, again);
 	va_end(again);
 	va_end(args);
-	// An attribute has no line of its own.
+	// The reader reports no line for attributes.
 	xmlTextReaderMoveToElement(xml->reader);
 	xmlNodePtr node = xmlTextReaderCurrentNode(xml->reader);
 	return set_error(xml, node != NULL ? (int)xmlGetLineNo(node) : 0, str_c(why));
 }
 
-// Whether the document ended too early, or did not end where it should: libxml2 from 2.14 on tells these apart.
+// Does the error mean that the document ended too early, or goes on after its end? libxml2 distinguishes the two from 2.14 on.
 static bool is_at_end(int code)
 {
 	return code == XML_ERR_DOCUMENT_END || code == XML_ERR_DOCUMENT_EMPTY || code == XML_ERR_TAG_NOT_FINISHED;
 }
 
-// What the parser says; only the first, and only what makes it stop. Its texts quote the input, so they are made clean.
+// Keeps the first error at which the parser stops. Its text quotes the input, so control characters are removed.
 static void on_parser_error(void *arg, xml_parser_error error)
 {
 	struct xml_cursor *xml = arg;
@@ -62,7 +62,8 @@ static void on_parser_error(void *arg, xml_parser_error error)
 
 	if (error->level != XML_ERR_FATAL || xml->failed)
 		return;
-	if (is_at_end(error->code)) { // the texts differ, and "Extra content" would be wrong for a document cut short
+	// the texts of versions differ, and "Extra content" would be wrong for a truncated document
+	if (is_at_end(error->code)) {
 		set_error(xml, error->line, STR("the document is not closed, or something follows its end"));
 		return;
 	}
@@ -71,7 +72,7 @@ static void on_parser_error(void *arg, xml_parser_error error)
 	set_error(xml, error->line, str_trim(str_n(why, n)));
 }
 
-// ---- before the parser sees it
+// ---- checks before libxml2 sees the text
 
 static bool is_blank(char c)
 {
@@ -85,7 +86,7 @@ static size_t find(struct str text, size_t from, struct str what)
 	return at != NULL ? (size_t)(at - text.p) : text.n;
 }
 
-// A DOCTYPE can only stand before the document element, after comments, instructions and blanks.
+// Finds a DOCTYPE, which can only follow comments, instructions and blanks before the document element.
 static bool has_doctype(struct str text)
 {
 	for (size_t at = 0; at < text.n;) {
@@ -116,12 +117,12 @@ static struct str declared_encoding(struct str text)
 	return str_part(declaration, at + 1, str_find(declaration, declaration.p[at], at + 1));
 }
 
-// Attributes cost libxml2 a comparison with each other one of their element, and memory that nobody counts. No document
-// that we know has an element with more than three.
+// For each attribute libxml2 compares the names of all others of the element, and takes memory that no budget counts. No
+// document that we know has an element with more than three.
 enum { ATTRIBUTES_MAX = 32 };
 
-// Where the tag that begins at text.p[at] ends, and how many attributes it has, up to one too many. Both follow what the
-// parser would read up to the first fault, where that stops.
+// Returns where the tag that begins at text.p[at] ends. *attributes: how many attributes it has, counted up to one too many.
+// Both agree with what libxml2 reads up to its first fault, where it stops.
 static size_t skip_tag(struct str text, size_t at, unsigned *attributes)
 {
 	*attributes = 0;
@@ -135,7 +136,7 @@ static size_t skip_tag(struct str text, size_t at, unsigned *attributes)
 	return at;
 }
 
-// Comments and instructions in a row libxml2 makes nodes of before it tells of the first: so much each.
+// libxml2 makes nodes of all comments and instructions in a row before it reports the first: so many bytes each.
 enum { AHEAD_BYTES = 192 };
 
 static bool check_tags(struct xml_cursor *xml, struct str text)
@@ -188,7 +189,7 @@ static bool check_text(struct xml_cursor *xml, struct str text)
 static enum event next_node(struct xml_cursor *xml)
 {
 	budget_work(32);
-	budget_hold(); // libxml2 calls on_parser_error, and must not be left by that
+	budget_hold(); // libxml2 calls on_parser_error(), which must not leave it by longjmp
 	int got = xmlTextReaderRead(xml->reader);
 	budget_release();
 
@@ -209,7 +210,7 @@ static enum event next_node(struct xml_cursor *xml)
 		xml_fail(xml, "document types and entities are not accepted");
 		return EVENT_FAILED;
 	default:
-		return EVENT_TEXT; // also comments and instructions, whose text node_text leaves out
+		return EVENT_TEXT; // also for comments and instructions, whose text node_text() skips
 	}
 }
 
@@ -246,12 +247,13 @@ static bool all_blank(struct str s)
 	return true;
 }
 
-// A request may be left while its document is read (base/budget.h).
+// A request may be left while its document is read (base/budget.h): then the pool frees the reader.
 struct opened {
 	xmlTextReaderPtr reader;
 };
 
-enum { READER_BYTES = 64 << 10 }; // the parser, its dictionary and its buffers
+// The memory of the parser, its dictionary and its buffers.
+enum { READER_BYTES = 64 << 10 };
 
 static void close_opened(void *arg)
 {
@@ -269,7 +271,7 @@ bool xml_open(struct xml_cursor *xml, struct pool *pool, struct str text, struct
 		text = str_part(text, 3, text.n);
 	if (!check_text(xml, text))
 		return false;
-	// With an encoding given here, libxml2 looks for no other. XML_PARSE_NOENT stays off: it would read files.
+	// With an encoding given here, libxml2 looks for no other. XML_PARSE_NOENT must stay off, since it would read files.
 	budget_hold();
 	struct opened *opened = POOL_NEW(pool, struct opened);
 	pool_cleanup(pool, close_opened, opened);
@@ -277,7 +279,7 @@ bool xml_open(struct xml_cursor *xml, struct pool *pool, struct str text, struct
 	budget_take(READER_BYTES);
 	xml->opened = opened;
 	xml->reader = opened->reader = xmlReaderForMemory(text.p, (int)text.n, NULL, "UTF-8", XML_PARSE_NONET);
-	budget_release(); // the reader is the pool's now
+	budget_release(); // from here on the pool frees the reader
 	if (xml->reader == NULL)
 		return set_error(xml, 0, STR("the XML parser could not be started"));
 	xmlTextReaderSetStructuredErrorHandler(xml->reader, on_parser_error, xml);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks through an XML document, element by element. For files in repr/ only. UTF-8, no DOCTYPE, no network; comments
-// and processing instructions are passed over. Once a call has failed, *error is set and all further ones fail.
+// Walks through an XML document, element by element. For files in repr/ only. UTF-8, no DOCTYPE, no network; comments and
+// processing instructions are skipped. Once a call has failed, *error is set and all later calls fail.
 #ifndef TENURE_REPR_XML_CURSOR_H
 #define TENURE_REPR_XML_CURSOR_H
 
@@ -10,23 +10,23 @@ struct xml_cursor {
 	struct pool *pool;
 	struct doc_limits limits;
 	struct str *error;
-	void *reader;  // libxml2's
-	void *opened;  // what frees it with the pool
+	void *reader;  // the reader of libxml2
+	void *opened;  // frees the reader with the pool
 	size_t nodes;  // values made so far
 	bool failed;
-	bool at_empty; // on an element without content, whose end the parser doesn't tell
+	bool at_empty; // on an element without content, for which the parser reports no end
 };
 
-// Refuses what text must not be and enters the document element: among the rest, more than 32 attributes of an element.
-// To be closed; a pool that is cleared before closes it, too.
+// Checks the text for what is not allowed, such as more than 32 attributes of an element, and enters the document element. The
+// caller closes the cursor by xml_close(); if the pool is cleared before, that closes it, too.
 bool xml_open(struct xml_cursor *xml, struct pool *pool, struct str text, struct doc_limits limits, struct str *error);
 void xml_close(struct xml_cursor *xml);
 // Name of the element just entered, without prefix.
 struct str xml_name(const struct xml_cursor *xml);
-// Attributes of the element just entered, one after the other; those of XML itself (xml:lang, xmlns) are left out.
-// To be read to the end, before the element's content. Copies in the pool.
+// Returns the next attribute of the element just entered, copied into pool; those of XML itself (xml:lang, xmlns) are left out.
+// All must be read before the element's content. False: there are no more.
 bool xml_attribute(struct xml_cursor *xml, struct str *name, struct str *value);
-// Enters the next child element; false at the end of the element we are in, which is left, and on failure. Text between
+// Enters the next child element. False at the end of the current element, which is then left, and on failure. Text between
 // elements is a failure.
 bool xml_child(struct xml_cursor *xml);
 // The text of the element just entered, which is left; child elements are a failure.

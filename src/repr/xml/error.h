@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libxml2 gives an error handler: since 2.12 it is const.
+// The argument of libxml2's error handlers, which is const since 2.12.
 #ifndef TENURE_REPR_XML_ERROR_H
 #define TENURE_REPR_XML_ERROR_H
 

@@ -55,7 +55,7 @@ bool xml_holds(struct str s)
 	return true;
 }
 
-// Production [4] of XML 1.0, fifth edition, less the colon.
+// Production [4] of XML 1.0, fifth edition, without the colon.
 static bool is_name_start(uint32_t c)
 {
 	static const struct range starts[] = {
@@ -89,16 +89,16 @@ bool xml_is_ncname(struct str s)
 	return true;
 }
 
-// What stands for the character in text or, with quotes around it, in an attribute; NULL: itself.
+// The replacement for a character in text, or in an attribute; NULL: the character itself.
 static const char *replacement(uint32_t c, bool attribute)
 {
 	switch (c) {
 	case '&': return "&amp;";
 	case '<': return "&lt;";
 	case '>': return "&gt;";
-	case '\r': return "&#13;"; // a parser reads a bare one as a line feed
+	case '\r': return "&#13;"; // a parser would read it as a line feed
 	case '"': return attribute ? "&quot;" : NULL;
-	case '\t': return attribute ? "&#9;" : NULL; // attribute values are normalised
+	case '\t': return attribute ? "&#9;" : NULL; // a parser would replace it by a blank in attributes
 	case '\n': return attribute ? "&#10;" : NULL;
 	default: return xml_is_char(c) ? NULL : "\xef\xbf\xbd";
 	}
@@ -113,7 +113,7 @@ static void add(struct buf *out, struct str s, bool attribute)
 		uint32_t c = xml_next_char(s, &at);
 		const char *instead = replacement(c, attribute);
 		if (instead == NULL && c == 0xfffd)
-			instead = "\xef\xbf\xbd"; // itself, or a byte that is no UTF-8
+			instead = "\xef\xbf\xbd"; // U+FFFD, also for a byte that is no UTF-8
 		if (instead == NULL)
 			continue;
 		buf_add(out, str_part(s, from, start));

@@ -5,14 +5,14 @@
 
 #include "base/buf.h"
 
-// The character at *at, which moves behind it; ill-formed UTF-8 gives U+FFFD and one byte's step.
+// Returns the character at *at and moves *at behind it. Ill-formed UTF-8 yields U+FFFD, and *at moves by one byte.
 uint32_t xml_next_char(struct str s, size_t *at);
 bool xml_is_char(uint32_t c);
 // True when all characters of s can stand in an XML document.
 bool xml_holds(struct str s);
 // True when s is a name without colon, and not of those beginning with "xml" that XML keeps for itself.
 bool xml_is_ncname(struct str s);
-// Append s as the text of an element or as an attribute's value (without quotes); what XML can't hold as U+FFFD.
+// Append s as the text of an element, or as the value of an attribute without its quotes. What XML cannot hold becomes U+FFFD.
 void xml_add_text(struct buf *out, struct str s);
 void xml_add_value(struct buf *out, struct str s);
 
