@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every command there is: parsing, help and completion read this table.
+// The table of all commands: parsing, help and completion use it.
 #include "base/base.h"
 
 #include "cli/core/cli.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Help and shell completion, out of the tables of commands and options.
+// Help and shell completion, made from the tables of commands and options.
 #include "base/base.h"
 
 #include "cli/core/cli.h"
@@ -111,7 +111,7 @@ int command_version(struct cli *cli)
 	return EX_OK;
 }
 
-// ---- completion: candidates for the last of the words typed so far, one a line
+// ---- completion: prints the candidates for the last of the words typed so far, one on each line
 
 static void offer(const char *candidate, const char *typed)
 {
@@ -119,7 +119,7 @@ static void offer(const char *candidate, const char *typed)
 		printf("%s\n", candidate);
 }
 
-// Types of every Tenure: others work as well.
+// Offers the built-in types; other types work as well.
 static void offer_types(const char *typed)
 {
 	for (const struct offered_type *type = offered_types; type->plural != NULL; type++) {
@@ -140,7 +140,7 @@ static void offer_nouns(const struct command *commands, const char *typed)
 	offer_types(typed);
 }
 
-// The next word of the verbs that begin with the words before it.
+// Offers the next word of each verb that begins with the words before it.
 static void offer_verbs(const struct command *commands, const char *const *words, size_t n, const char *typed)
 {
 	struct str before = STR_NONE;
@@ -168,7 +168,7 @@ static void offer_options(const struct command *command, const char *typed)
 	}
 }
 
-// Where the word before is an option with few values. False: it is none.
+// Offers the values of the option in the word before. False: it is no option, or has no fixed values.
 static bool offer_values(const struct command *command, const char *option, const char *typed)
 {
 	if (strcmp(option, "--format") == 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tenure: tenants, resources, bare metal and moves from a terminal or a script.
+// tenure: the command line client.
 #include "base/base.h"
 
 #include <locale.h>
@@ -16,7 +16,7 @@ static bool needs_service(const struct command *command)
 
 static int run(struct cli *cli, int argc, char **argv)
 {
-	// Its words are those of another command line, and no options of this one.
+	// Its arguments are the words of another command line, so they are no options of this one.
 	if (argc > 1 && strcmp(argv[1], "__complete") == 0) {
 		cli->arguments = (const char **)(argv + 2);
 		cli->n_arguments = (size_t)argc - 2;
@@ -39,9 +39,9 @@ int main(int argc, char **argv)
 	if (cli.pool == NULL)
 		return cli_fail(EX_OSERR, "no memory");
 	log_open("tenure", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
-	// Widths of characters are those of Unicode, whatever the user's language.
+	// Unicode widths of characters, whatever the user's language is.
 	setlocale(LC_CTYPE, "C.UTF-8");
-	// A reader that went away is told by the exit code, after what was begun is done.
+	// If the reader of our output is gone, the command finishes what it has begun, and the exit code says so.
 	signal(SIGPIPE, SIG_IGN);
 	cli.out_is_terminal = isatty(STDOUT_FILENO) == 1;
 	int code = run(&cli, argc, argv);

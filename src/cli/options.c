@@ -4,7 +4,7 @@
 
 #include "cli/core/cli.h"
 
-// What every command takes.
+// The options of every command.
 #define EVERYWHERE (HAS(OPT_URL) | HAS(OPT_TOKEN) | HAS(OPT_TOKEN_FILE) | HAS(OPT_CA_FILE) | HAS(OPT_TIMEOUT) | \
 	HAS(OPT_FORMAT) | HAS(OPT_COLUMNS) | HAS(OPT_HELP))
 
@@ -26,7 +26,7 @@ static int find_letter(char letter)
 	return -1;
 }
 
-// Of the noun and verb that stand before it, if they have it.
+// Finds a field option of the command.
 static const struct field *find_field(const struct command *command, struct str name)
 {
 	const struct field *field = NULL;
@@ -38,15 +38,15 @@ static const struct field *find_field(const struct command *command, struct str 
 	return NULL;
 }
 
-// What an option is called, what it takes and what was given with it, in the same word or the next.
+// An option of the command line: its name, the value that it takes, and the value that was given, in the same word or the next.
 struct word {
 	const char *name, *value;
 	struct str takes;
 };
 
-// Its value, where it takes one. False: told.
+// Takes the option's value, if it takes one. False: an error was printed.
 static bool take_value(int argc, char **argv, int *i, struct word *word)
-{
+{ // Takes the option at argv[*i]. False: an error was printed.
 	if (word->takes.n == 0 && word->value != NULL) {
 		cli_fail(EX_USAGE, "%s takes no value", word->name);
 		return false;
@@ -63,7 +63,7 @@ static bool take_value(int argc, char **argv, int *i, struct word *word)
 
 // An option at argv[*i]. False: told.
 static bool take_option(struct cli *cli, int argc, char **argv, int *i)
-{
+{ // Separates the options from the other words, which keep their order.
 	bool is_long = argv[*i][1] == '-';
 	struct str text = str_c(argv[*i]);
 	size_t equals = str_find(text, '=', 0), used;
@@ -118,7 +118,7 @@ static void drop(struct cli *cli, size_t n)
 	cli->n_arguments -= n;
 }
 
-// Noun and verb off the front; a type's plural is the noun "resource" with that as its first argument.
+// Takes noun and verb off the front. A type's plural counts as the noun "resource" with the type as its first argument.
 static bool take_command(struct cli *cli)
 {
 	const char *noun = cli->arguments[0];

@@ -5,7 +5,7 @@
 
 #define OPTION_JSON { "--json", NULL, "a JSON array instead of a table" }
 
-// The one list of commands: the usage text and every --help are written from it.
+// The table of all commands. The usage text and every --help are made of it.
 const struct manage_command manage_commands[] = {
 	{ "db", "init", "", 0, NEEDS_CONFIG, command_db_init, "create the schema, the server's keys and the system space",
 	  "Creates the database as well, if the admin user has the privilege. Running it again changes nothing. The keys are\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// db init, db status, db upgrade.
+// tenure-manage db init, db status, db upgrade.
 #include "base/base.h"
 
 #include "base/buf.h"
@@ -12,7 +12,7 @@
 
 enum { KEY_BYTES = 32, LOCK_SECONDS = 10 };
 
-// `name` with its backquotes doubled: an identifier whatever is in it.
+// The name as an identifier: in backquotes, with those inside doubled.
 static struct str quote_name(struct pool *pool, const char *name)
 {
 	struct buf out = buf_new(pool, 0);
@@ -26,7 +26,7 @@ static struct str quote_name(struct pool *pool, const char *name)
 	return buf_str(&out);
 }
 
-// 'text' as a string literal.
+// The text as a string literal.
 static struct str quote_text(struct pool *pool, const char *text)
 {
 	struct buf out = buf_new(pool, 0);
@@ -46,7 +46,7 @@ static struct str create_database(struct manage *manage)
 	return sql_schema_create_database_text(manage->pool, &(struct sql_schema_create_database){ .name = { &name, 1 } });
 }
 
-// "user"@"host", each as a literal: how GRANT names somebody.
+// 'user'@'host' for GRANT, each quoted as a literal.
 static struct str account(struct manage *manage, const char *user)
 {
 	const struct config *c = manage->config;
@@ -83,8 +83,8 @@ static int print_grants(struct manage *manage)
 	return EX_OK;
 }
 
-// Makes the database when it isn't there, over a connection to information_schema, which every server has and
-// every user may open.
+// Creates the database if it does not exist. The connection for that uses information_schema, which every server has and every
+// user may open.
 static int ensure_database(struct manage *manage)
 {
 	struct config outside = *manage->config;
@@ -108,7 +108,7 @@ static int ensure_database(struct manage *manage)
 	return code;
 }
 
-// Two administrators at once: the second waits. The lock belongs to the connection, so it goes with it.
+// A second administrator at the same time waits. The lock belongs to the connection and ends with it.
 static int lock_schema(struct manage *manage)
 {
 	struct db_rows rows;
@@ -137,8 +137,8 @@ static int refuse_half(void)
 		"your dump, and run `tenure-manage db init`");
 }
 
-// What the registry has from the start on, beside what the files make: the catalogue of traits, and the system space. Files of
-// a release before this program's make tables that have room for neither.
+// Adds what the registry needs beside what the files make: the catalogue of traits and the system space. The files of an older
+// release make tables that lack columns for these.
 static int fill_in(struct manage *manage, const struct schema_files *files, const struct trait_list *traits)
 {
 	int code = files->latest >= REGISTRY_SCHEMA_VERSION ? trait_list_sync(manage, traits, false) : EX_OK;
@@ -190,7 +190,7 @@ int command_db_init(struct manage *manage)
 	return init_schema(manage, &files, &traits);
 }
 
-// False: told what it lacks.
+// False: it is not complete, and a message says what it lacks.
 static bool is_whole(enum schema_state state)
 {
 	if (state == SCHEMA_HALF)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// keys: where each object stands in the layout that clients of etcd know. There is no key column: the index `address` of
-// resources has the same order within a tenant and a type, and the names around it are the tenant's and the type's.
+// tenure-manage keys: prints each object's key in the layout that clients of etcd know. No column has such a key: within a
+// tenant and a type, the index `address` of resources has the same order, and tenant and type are the parts before.
 #include "base/base.h"
 
 #include "manage/manage.h"
@@ -19,7 +19,7 @@ static void put_part(struct str s)
 	put(s);
 }
 
-// The system space has no tenant in its keys, the core group no name.
+// Keys of the system space have no tenant; keys of the core group have no group.
 static void print_key(struct str tenant, const struct sql_key_resources_row *row)
 {
 	put(STR("/registry"));
@@ -34,7 +34,7 @@ static void print_key(struct str tenant, const struct sql_key_resources_row *row
 	(void)putchar('\n');
 }
 
-// A page lives in one of two pools while the next one is read into the other.
+// Two pools are used in turn, since a page is still needed while the next one is read.
 static int print_pages(struct manage *manage, struct pool *pools[2], uint64_t id, struct str tenant)
 {
 	struct sql_key_resources in = { .tenant_id = id, .namespace = STR(""), .name = STR(""), .limit = ROWS_AT_ONCE };

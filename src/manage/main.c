@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// tenure-manage: the operator's tool, straight on the database.
+// tenure-manage: the operator's tool, which works on the database directly.
 #include "base/base.h"
 
 #include "base/log.h"
 #include "manage/manage.h"
 
-// The Makefile gives these two.
+// The Makefile defines these two.
 #ifndef TENURE_SYSCONFDIR
 #define TENURE_SYSCONFDIR "/etc"
 #endif
 #ifndef TENURE_VERSION
 #define TENURE_VERSION "development"
 #endif
-enum { PATIENCE_S = 86400 }; // of a statement
+enum { PATIENCE_S = 86400 }; // the longest time for one statement
 
 #define TENURE_CONFIG_FILE TENURE_SYSCONFDIR "/tenure/tenure.conf"
 
@@ -50,7 +50,8 @@ static void print_command_help(const struct manage_command *c)
 		printf("\n%s\n", c->more);
 }
 
-// Takes the global options off the front; *at is the index of the command's noun. 0 to go on, else exit code + 1.
+// Takes the global options off the front. *at: the index of the command's noun. 0: go on; else the program ends with the
+// returned value minus 1.
 static int parse_globals(struct manage *manage, int argc, char **argv, int *at)
 {
 	int i = 1;
@@ -72,7 +73,7 @@ static int parse_globals(struct manage *manage, int argc, char **argv, int *at)
 	return 0;
 }
 
-// Finds the command named by argv[*at] and, where it has one, the verb after it; moves *at behind them.
+// Finds the command of argv[*at] and, if it has one, the verb behind it; moves *at behind them.
 static const struct manage_command *find_command(int argc, char **argv, int *at)
 {
 	for (const struct manage_command *c = manage_commands; c->noun != NULL && *at < argc; c++) {
@@ -90,8 +91,8 @@ static const struct manage_command *find_command(int argc, char **argv, int *at)
 	return NULL;
 }
 
-// Sets one option from argv[*i], "--name value" or "--name=value". False when the command has no such option, or its
-// value is missing.
+// Takes one option at argv[*i], "--name value" or "--name=value". False: the command has no such option, or its value is
+// missing.
 static bool parse_option(struct manage *manage, int argc, char **argv, int *i)
 {
 	const char *equals = strchr(argv[*i], '=');
@@ -113,7 +114,7 @@ static bool parse_option(struct manage *manage, int argc, char **argv, int *i)
 	return false;
 }
 
-// The command's own words. 0 to go on, else exit code + 1.
+// Parses the command's own words. 0: go on; else the program ends with the returned value minus 1.
 static int parse_command(struct manage *manage, int argc, char **argv, int at)
 {
 	size_t n = 0;

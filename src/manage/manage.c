@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all commands of tenure-manage share: messages, exit codes, their options.
+// What all commands of tenure-manage share: messages, exit codes, options.
 #include "base/base.h"
 
 #include <stdarg.h>
@@ -20,7 +20,7 @@ int manage_fail(int code, const char *format, ...)
 int manage_db_fail(const struct manage *manage, enum db_result result, const char *what)
 {
 	const char *why = db_error(manage->db);
-	// db/ has logged it.
+	// db/ has logged the error already.
 	if (result == DB_ERROR)
 		return manage_fail(EX_SOFTWARE, "%s", what);
 	return manage_fail(EX_TEMPFAIL, "%s: %s", what, why != NULL && *why != '\0' ? why : "the database is away or busy");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For files in manage/ only: what the commands of tenure-manage work with.
+// For files in manage/ only: what the commands of tenure-manage share.
 #ifndef TENURE_MANAGE_MANAGE_H
 #define TENURE_MANAGE_MANAGE_H
 
@@ -14,19 +14,20 @@
 
 enum { MANAGE_MAX_OPTIONS = 8, MANAGE_MAX_ARGUMENTS = 4 };
 
-// Exit codes that are not sysexits': of db status, db upgrade, doctor.
+// Exit codes of db status, db upgrade and doctor that are not in sysexits.h.
 enum { EXIT_CLEAN = 0, EXIT_FOUND = 1, EXIT_FAILED = 2 };
 
 struct manage_option {
 	const char *name;  // with its dashes: "--tenant"
-	const char *value; // what it takes, for the usage line; NULL for a switch
+	const char *value; // its value in the usage line; NULL: a switch
 	const char *help;
 };
 
 enum manage_needs {
 	NEEDS_CONFIG,
 	NEEDS_DATABASE,
-	NEEDS_WRITER, // the database, as the user of the application: whoever writes the change log (registry/log/horizon.h)
+	// the database, as the application's user: for commands that write the change log (registry/log/horizon.h)
+	NEEDS_WRITER,
 };
 
 struct manage;
@@ -41,38 +42,39 @@ struct manage_command {
 	const char *help;      // one line
 	const char *more;      // further paragraphs of --help, may be ""
 	struct manage_option options[MANAGE_MAX_OPTIONS]; // ends with name NULL
-	bool checks;           // its exit code is EXIT_FAILED if it can't do its work, also if there is no connection
+	bool checks;           // if it cannot do its work, also without a connection, its exit code is EXIT_FAILED
 };
 
 struct manage {
 	const char *config_path;
 	const struct manage_command *command;
 	const char *arguments[MANAGE_MAX_ARGUMENTS];
-	const char *options[MANAGE_MAX_OPTIONS]; // values, "" for switches, NULL when not given
+	const char *options[MANAGE_MAX_OPTIONS]; // values; "" for a switch; NULL if not given
 	struct config *config;
-	struct config patient; // the same for statements that may take long
-	struct db *db; // as the command's needs say; connected when it needs the database
+	struct config patient; // the same, for statements that may take long
+	struct db *db; // connected if the command needs the database
 	struct pool *pool;
-	struct problem problem; // what the registry said last
+	struct problem problem; // the last problem that the registry described
 };
 
-// Value of an option of the running command, "" for a switch that was given, NULL when it was not given.
+// The value of an option of the running command; "" for a switch; NULL if not given.
 const char *manage_option(const struct manage *manage, const char *name);
 
 // Writes "tenure-manage: text" to stderr and returns code.
 int manage_fail(int code, const char *format, ...) PRINTF_LIKE(2, 3);
-// Tells why a statement did not work and returns the exit code for it.
+// Prints why a statement failed, and returns the exit code for that.
 int manage_db_fail(const struct manage *manage, enum db_result result, const char *what);
-// Exit code that stands for an outcome; EX_OK for those that commit.
+// The exit code for an outcome; EX_OK for outcomes that commit.
 int manage_exit_code(enum outcome outcome);
 
-// Makes the system space where there is none. Only on a schema of this program's version. EX_OK, or an exit code, told.
+// Creates the system space if there is none. The schema must be of this program's version. EX_OK, or an exit code after a
+// message.
 int manage_ensure_system_space(struct manage *manage);
 
 // "90", "15m", "12h", "30d", "4w": seconds, or with a unit. False on anything else, zero, and above 100 years.
 bool duration_parse(struct str text, int64_t *us);
 
-// The commands' functions, one file for each noun.
+// The commands; each noun has a file of its own.
 int command_db_init(struct manage *manage);
 int command_db_status(struct manage *manage);
 int command_db_upgrade(struct manage *manage);
@@ -88,10 +90,10 @@ int command_reap(struct manage *manage);
 int command_doctor(struct manage *manage);
 int command_keys(struct manage *manage);
 int command_config_check(struct manage *manage);
-// Tells on standard error of settings that are correct and yet unsafe: config check and doctor do.
+// Prints warnings about settings that are valid but unsafe; for config check and doctor.
 void settings_warn(const struct config *config);
-// Tells on standard error of endpoints whose authenticators are wrong, with which tenured does not start: doctor does; config
-// check finds it by itself.
+// Prints errors of endpoints with wrong authenticators, with which tenured would not start; for doctor. config check finds
+// these by itself.
 void settings_check_auth(const struct config *config);
 int command_config_show(struct manage *manage);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// os-traits sync: the catalogue of traits brought up to a list of standard ones.
+// tenure-manage os-traits sync: adds standard traits to the catalogue from a list.
 #include "base/base.h"
 
 #include <errno.h>
@@ -13,12 +13,12 @@
 #include "sql/catalogues.h"
 #include "sql/os_traits.h"
 
-// TRAITS_VERSION: the version of the schema that has a catalogue.
+// TRAITS_VERSION: the first schema version with a catalogue of traits. SHOWN_BYTES: of a line in a message.
 enum { TRAITS_VERSION = 3, SHOWN_BYTES = 80, MAX_LIST_BYTES = 4 << 20 };
 
 // ---- reading a list
 
-// Grows as it reads: what is named may be a pipe.
+// The buffer grows while it reads, since the file may be a pipe.
 static int read_file(struct manage *manage, const char *path, struct str *text)
 {
 	struct buf all = buf_new(manage->pool, 64 << 10);
@@ -40,7 +40,7 @@ static int read_file(struct manage *manage, const char *path, struct str *text)
 	return EX_OK;
 }
 
-// What a line says, for a message on a terminal.
+// A line, safe and short enough for a message.
 static struct str shown(struct pool *pool, struct str line)
 {
 	struct buf out = buf_new(pool, 128);
@@ -141,7 +141,7 @@ int trait_list_read(struct manage *manage, const char *path, struct trait_list *
 
 // ---- the catalogue
 
-// Names of traits need no escapes.
+// Names of traits contain nothing that JSON escapes.
 static struct str json_names(struct pool *pool, const struct str *names, size_t n)
 {
 	struct buf json = buf_new(pool, 64 * (n + 1));
@@ -266,7 +266,7 @@ static int show_missing(struct manage *manage, const struct trait_list *list)
 	return EX_OK;
 }
 
-// What the list lacks and nobody uses; removed only when it was asked for twice.
+// Traits that the list lacks and no resource has; they are removed only if remove is set.
 static int prune(struct manage *manage, const struct trait_list *list, bool remove)
 {
 	struct sync sync = sync_of(manage, list);

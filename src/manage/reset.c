@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// db reset: the registry as db init left it, in one go, while workers run.
+// tenure-manage db reset: makes the registry as db init left it, in one step, while workers run.
 #include "base/base.h"
 
 #include "base/buf.h"
@@ -9,11 +9,11 @@
 #include "sql/schema.h"
 
 struct statement {
-	struct str text;  // with its semicolon
-	struct str table; // what it writes rows to; "" when it doesn't
+	struct str text;  // including its semicolon
+	struct str table; // the table whose rows it writes; "": none
 };
 
-// The word at or after from that ends at a blank, a parenthesis, or the end; *end is behind it.
+// The first word at or after from; it ends at a blank, a parenthesis or the end of the text. *end: the offset behind it.
 static struct str next_word(struct str text, size_t from, size_t *end)
 {
 	while (from < text.n && (text.p[from] == ' ' || text.p[from] == '\n' || text.p[from] == '\t'))
@@ -25,7 +25,7 @@ static struct str next_word(struct str text, size_t from, size_t *end)
 	return str_part(text, from, to);
 }
 
-// The table that an INSERT INTO, UPDATE or DELETE FROM statement writes to, else "".
+// The table that an INSERT INTO, UPDATE or DELETE FROM writes to; else "".
 static struct str written_table(struct str text)
 {
 	size_t at;
@@ -42,7 +42,7 @@ static struct str written_table(struct str text)
 	return next_word(text, at, &at);
 }
 
-// Cuts the next statement, up to a semicolon at a line's end, off *rest; comment lines before it are dropped.
+// Takes the next statement off *rest: up to a semicolon at the end of a line. Comment lines before it are dropped.
 static bool next_statement(struct str *rest, struct statement *statement)
 {
 	size_t start = 0;
@@ -75,7 +75,7 @@ static bool is_in(const struct str *list, size_t n, struct str item)
 	return false;
 }
 
-// A script's parts: tables that the files give rows to, and those rows' statements in order.
+// The parts of the script: tables to which the files add rows, and the statements that add them, in order.
 struct seeds {
 	struct str *tables;
 	size_t n_tables;
@@ -91,7 +91,7 @@ static struct str traits_as_json(struct pool *pool, const struct trait_list *tra
 	return buf_str(&list);
 }
 
-// traits has no statement in the files: its rows come from a list.
+// The rows of table traits come from a list, so it has no statement in the files.
 static void collect_seeds(struct manage *manage, const struct schema_files *files, const struct trait_list *traits,
 	const struct str *known, size_t n, struct seeds *seeds)
 {
@@ -99,7 +99,7 @@ static void collect_seeds(struct manage *manage, const struct schema_files *file
 	for (size_t i = 0; i < files->n; i++) {
 		struct str rest = files->files[i].text;
 		for (struct statement s; next_statement(&rest, &s);) {
-			// What mends rows that are there already has nothing to say to tables that begin without any.
+			// A statement that repairs existing rows is not needed for tables that begin empty.
 			bool mends = !str_eq_nocase(str_part(s.text, 0, 6), STR("INSERT"));
 			if (s.table.n == 0 || !is_in(known, n, s.table) || (mends && !is_in(seeds->tables, seeds->n_tables, s.table)))
 				continue;
@@ -115,7 +115,8 @@ static void collect_seeds(struct manage *manage, const struct schema_files *file
 	buf_add(&seeds->statements, sql_reset_standard_traits_text(manage->pool, &rows));
 }
 
-// One text, so that it is not carried on over another connection if this one is lost: there the temporary tables are gone.
+// The script is one text. If the connection is lost, it must not go on over another one, where its temporary tables do not
+// exist.
 static struct str write_script(struct manage *manage, const struct seeds *seeds, const struct str *tables, size_t n)
 {
 	struct str *emptied = POOL_ARRAY(manage->pool, struct str, n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For files in manage/ only: the numbered files of sql_dir, and which of them the database has.
+// For files in manage/ only: the numbered files of sql_dir, and which of them were applied to the database.
 #ifndef TENURE_MANAGE_SCHEMA_H
 #define TENURE_MANAGE_SCHEMA_H
 
@@ -12,23 +12,24 @@ struct schema_file {
 };
 
 struct schema_files {
-	struct schema_file *files; // by version, 1, 2, … without a gap
+	struct schema_file *files; // ordered by version 1, 2, … without a gap
 	size_t n;
-	uint64_t latest; // 0 when there are none
+	uint64_t latest; // the highest version; 0: there are no files
 };
 
 enum schema_state {
 	SCHEMA_ABSENT,   // no tables at all
-	SCHEMA_FOREIGN,  // tables, but none of ours
-	SCHEMA_HALF,     // a file was begun and not finished
+	SCHEMA_FOREIGN,  // the database has tables, but not ours
+	SCHEMA_HALF,     // a file was begun and not completed
 	SCHEMA_PRESENT,
 };
 
-// Reads the files of config->sql_dir. EX_OK, or an exit code, told.
+// Reads the files of config->sql_dir. EX_OK, or an exit code after a message.
 int schema_read(struct manage *manage, struct schema_files *files);
-// What the database has; *version is set when PRESENT, else 0. False, told, when it can't be asked.
+// Reads the state of the database. *version is set if the state is SCHEMA_PRESENT, else 0. False: the database cannot be asked,
+// and a message says so.
 bool schema_ask(struct manage *manage, enum schema_state *state, uint64_t *version);
-// Applies those above version, one after the other, each recorded as it is done. EX_OK, or an exit code, told.
+// Applies the files above version in order, and records each when it is done. EX_OK, or an exit code after a message.
 int schema_apply(struct manage *manage, const struct schema_files *files, uint64_t version);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// config check, config show.
+// tenure-manage config check, config show.
 #include "base/base.h"
 
 #include <sys/statvfs.h>
@@ -8,7 +8,7 @@
 #include "manage/manage.h"
 #include "wadl/wadl.h"
 
-// The handlers are in tenured; here any method will do.
+// The handlers are part of tenured. Here any value stands for one.
 static const void *any_handler(void *arg, const char *dialect, const char *id)
 {
 	UNUSED(arg);
@@ -34,7 +34,7 @@ static int check_endpoint(const struct manage *manage, const struct endpoint_con
 	return code;
 }
 
-// Of the file system on which the access log stands.
+// Is the file system with the access log full?
 static bool has_no_room(const char *access_log)
 {
 	struct statvfs fs;

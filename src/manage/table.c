@@ -27,7 +27,7 @@ void table_add(struct table *table, const struct str *cells)
 	table->n_rows++;
 }
 
-// As it may go to a terminal: no control character passes, so no id can move the cursor or fake a row.
+// Makes a cell safe for a terminal: without control characters, so that no name can move the cursor or imitate a row.
 static struct str printable(struct pool *pool, struct str cell)
 {
 	if (cell.p == NULL)
@@ -35,7 +35,7 @@ static struct str printable(struct pool *pool, struct str cell)
 	struct buf out = buf_new(pool, cell.n);
 	for (size_t i = 0; i < cell.n; i++) {
 		unsigned char c = (unsigned char)cell.p[i];
-		// C1 controls in UTF-8 are C2 80 to C2 9F.
+		// C1 control characters are C2 80 to C2 9F in UTF-8.
 		bool c1 = c == 0xc2 && i + 1 < cell.n && (unsigned char)cell.p[i + 1] < 0xa0;
 		if (c < 0x20 || c == 0x7f || c1)
 			buf_addf(&out, "\\x%02x", c);
@@ -59,7 +59,7 @@ static void print_row(const struct table *table, const struct str *cells, const 
 		bool last = c + 1 == table->n_columns;
 		if (table->columns[c].number)
 			fprintf(out, "%*s", (int)pad, "");
-		if (cells[c].n > 0) // an empty one may be nowhere
+		if (cells[c].n > 0) // the text of an empty cell may be a null pointer
 			fwrite(cells[c].p, 1, cells[c].n, out);
 		if (!table->columns[c].number && !last)
 			fprintf(out, "%*s", (int)pad, "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For files in manage/ only: lists as aligned columns for people, or as JSON for programs.
+// For files in manage/ only: prints lists as aligned columns for people, or as JSON for programs.
 #ifndef TENURE_MANAGE_TABLE_H
 #define TENURE_MANAGE_TABLE_H
 
@@ -9,7 +9,7 @@ struct pool;
 
 struct table_column {
 	const char *title; // "MAX RESOURCES"; its JSON name is the same in lower case with '_' for blanks
-	bool number;       // to the right, and a number in JSON
+	bool number;       // right-aligned, and a number in JSON
 };
 
 struct table {
@@ -22,7 +22,7 @@ struct table {
 
 // columns must outlive the table.
 void table_init(struct table *table, struct pool *pool, const struct table_column *columns, size_t n_columns);
-// One row, n_columns cells, whose bytes are kept. STR_NONE is "nothing": "-" in the table, null in JSON.
+// Adds a row of n_columns cells, whose texts are copied. STR_NONE: no value; "-" in the table, null in JSON.
 void table_add(struct table *table, const struct str *cells);
 void table_print(const struct table *table, bool json, FILE *out);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tier list, tier set, tier remove. Each change is one statement, whole in itself.
+// tenure-manage tier list, tier set, tier remove. Each change is a single statement.
 #include "base/base.h"
 
 #include "manage/manage.h"
@@ -63,7 +63,7 @@ int command_tier_set(struct manage *manage)
 	return result == DB_OK ? EX_OK : manage_db_fail(manage, result, "can't set the tier");
 }
 
-// Why nothing was removed.
+// Prints why the tier was not removed.
 static int tell_kept(struct manage *manage, struct str name)
 {
 	struct db_rows rows;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// token create, token list, token revoke.
+// tenure-manage token create, token list, token revoke.
 #include "base/base.h"
 
 #include "auth/auth.h"
@@ -17,7 +17,7 @@ static struct str time_cell(struct pool *pool, int64_t us)
 	return buf_str(&text);
 }
 
-// Whose token, with what role. EX_OK, or EX_USAGE, told.
+// Reads the tenant and role of a new token from the options. EX_OK, or EX_USAGE after a message.
 static int read_bearer(struct manage *manage, struct token_info *info)
 {
 	const char *tenant = manage_option(manage, "--tenant"), *role = manage_option(manage, "--role");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reap and doctor: housekeeping that the registry does and we report.
+// tenure-manage reap and doctor: run the registry's housekeeping and print what it reports.
 #include "base/base.h"
 
 #include "manage/manage.h"
@@ -69,7 +69,7 @@ int command_reap(struct manage *manage)
 
 struct findings {
 	struct table table;
-	uint64_t left; // found and not mended
+	uint64_t left; // found and not repaired
 };
 
 static void note_finding(void *arg, const char *check, uint64_t found, uint64_t fixed, const char *example)

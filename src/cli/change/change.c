@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes guarded by an etag: which one goes along, and what happens when somebody else was faster.
+// Changes guarded by an etag: chooses the etag, and handles the case that somebody else changed the document first.
 #include "base/base.h"
 
 #include <unistd.h>
@@ -44,8 +44,8 @@ void announce_done(struct cli *cli, const char *label, const char *what)
 		printf("%.*s: %s\n", STR_ARG(text_tame(cli->pool, str_c(label))), what);
 }
 
-// The address it was given by; of bare metal those by its UUID and its name as well, whichever is given next. Ends with
-// NULL.
+// The paths under which the document is remembered: the one it was named by; for bare metal also those by its UUID and its
+// name, since either may be used next. Ends with NULL.
 static const char **state_paths(struct cli *cli, const struct target *target, const struct doc *document)
 {
 	const char **paths = POOL_ARRAY(cli->pool, const char *, 4);
@@ -66,8 +66,8 @@ static const char **state_paths(struct cli *cli, const struct target *target, co
 	return paths;
 }
 
-// After a change whose answer is no document: what is there now is that of its etag, unless somebody was faster again.
-// False: then the etag alone is remembered.
+// After a change whose answer has no document, reads what is there now. It belongs to the new etag unless somebody changed it
+// again. False: only the etag is remembered.
 static bool read_again(struct cli *cli, const struct target *target)
 {
 	const char *etag = str_cstr(cli->pool, str_c(tenure_resource_etag(target->resource)));
@@ -98,7 +98,7 @@ void remember(struct cli *cli, const struct target *target)
 		state_save(cli, *path, tenure_resource_etag(target->resource), document_text);
 }
 
-// What was deleted, by all the names it was remembered under.
+// Forgets a deleted document under all its paths.
 static void forget(struct cli *cli, const struct target *target)
 {
 	struct remembered remembered;
@@ -219,7 +219,7 @@ static enum tenure_status send_change(struct cli *cli, const struct target *targ
 	return TENURE_INVALID;
 }
 
-// ---- when somebody else was faster
+// ---- if somebody else was faster
 
 static void show_side(struct cli *cli, const char *who, bool there, const struct doc *value)
 {
@@ -244,7 +244,7 @@ void show_differences(struct cli *cli, const struct merge *merge, bool base_know
 		fprintf(stderr, "  no field of yours differs\n");
 }
 
-// What the change would make of base. NULL: it doesn't fit, and that was told.
+// What the change makes of base. NULL: the patch does not fit base, and an error was printed.
 static const struct doc *yours_of(struct cli *cli, const struct target *target, const struct change *change,
 	const struct doc *base)
 {
@@ -272,7 +272,7 @@ static const struct doc *yours_of(struct cli *cli, const struct target *target, 
 	return document_own(cli->pool, base, NULL, target->kind);
 }
 
-// As the refusal tells it, which another call would forget.
+// Who was faster, from the refusal's problem: read before another call replaces that.
 static const char *who_was_faster(struct cli *cli)
 {
 	const char *who = tenure_error_member(cli->client, "changed_by");
@@ -283,8 +283,8 @@ static const char *who_was_faster(struct cli *cli)
 	return str_printf(cli->pool, ", by %s at %s", who, when).p;
 }
 
-// Reads what is there now, shows who changed what, and, where that was asked for and can be, makes the change one of
-// what is there now. EX_OK: to be sent again.
+// Reads the present document and shows who changed what. If --retry was given and the changes do not clash, it makes the change
+// anew from the present document. EX_OK: send it again.
 static int rebase(struct cli *cli, const struct target *target, struct change *change, unsigned tries)
 {
 	const struct doc *now;
@@ -304,7 +304,7 @@ static int rebase(struct cli *cli, const struct target *target, struct change *c
 	if (code != EX_OK)
 		return code;
 	now = document_own(cli->pool, parsed, NULL, target->kind);
-	// Without a base every field that differs is shown, and nobody can tell whose change it is.
+	// If the base is not known, every field that differs is shown, and nobody can tell whose change it is.
 	const struct doc *base = document_own(cli->pool, change->base != NULL ? change->base : parsed, NULL,
 		target->kind);
 	const struct doc *yours = yours_of(cli, target, change, base);
@@ -359,7 +359,7 @@ int change_make(struct cli *cli, const struct target *target, struct change *cha
 	}
 }
 
-// Nothing is overwritten by it, so that without an etag no warning is due.
+// create: it overwrites nothing, so there is no warning if there is no etag.
 int target_change(struct cli *cli, struct target *target, struct change *change)
 {
 	if (change->document != NULL)

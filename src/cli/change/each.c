@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands do alike: one name after the other, all of a list, one thing shown.
+// Loops that commands share: one name after the other, all of a list; and showing one document.
 #include "base/base.h"
 
 #include "cli/core/cli.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tenure TYPE edit: a document in the user's editor, guarded by the etag it was read with.
+// tenure TYPE edit: opens the document in the user's editor, and sends what was saved with the etag that was read.
 #include "base/base.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "cli/core/cli.h"
 
-// The shell takes the editor's own options apart; the file's name is no part of what it reads.
+// The shell splits the editor's own options. The file's name is passed as an argument, so the shell does not parse it.
 static int run_editor(struct cli *cli, const char *path)
 {
 	const char *editor = getenv("VISUAL");
@@ -52,7 +52,7 @@ static bool write_text(const char *path, struct str text)
 	return fd >= 0 && close(fd) == 0 && text.n == 0;
 }
 
-// Lines in front that begin with # are ours: what was wrong before.
+// Leading lines that begin with # are the remarks of an earlier try.
 static struct str without_remarks(struct str text)
 {
 	while (text.n > 0 && text.p[0] == '#') {
@@ -62,7 +62,7 @@ static struct str without_remarks(struct str text)
 	return text;
 }
 
-// The editor, again while what it saves is no JSON object. *edited NULL: unchanged. Exit code.
+// Runs the editor, again while the saved text is no JSON object. *edited NULL: nothing was changed. Exit code.
 static int edit_text(struct cli *cli, const char *path, struct str text, struct doc **edited)
 {
 	struct str before = text, error, saved;
@@ -134,7 +134,7 @@ int edit_document(struct cli *cli, const struct target *target)
 
 	if (code != EX_OK)
 		return code;
-	// What the service alone sets fills most of such a document; the rest tells enough.
+	// Most members of such a document are set by the service alone, so only the others are shown.
 	if (target->kind == TARGET_METAL)
 		document = document_own(cli->pool, document, NULL, target->kind);
 	if (tenure_resource_etag(target->resource) == NULL)

@@ -61,7 +61,7 @@ static void merge_member(struct merger *merger, struct doc *result, struct str p
 		doc_set(result, name, doc_copy(merger->pool, value.doc));
 }
 
-// Theirs first, in its order; then what only yours has; what only base had is reported, too.
+// Members of theirs come first, in their order, then those that only yours has. Members that only base had are reported, too.
 static struct value merge_objects(struct merger *merger, struct str path, struct value base, struct value yours,
 	struct value theirs)
 {
@@ -83,7 +83,7 @@ static struct value merge_objects(struct merger *merger, struct str path, struct
 static struct value merge_values(struct merger *merger, struct str path, struct value base, struct value yours,
 	struct value theirs)
 {
-	// Where both made an object of what was none, or there was nothing, their members are compared, too.
+	// If both sides made an object where base had none, their members are compared, too.
 	if (is_object(yours) && is_object(theirs) && (is_object(base) || !base.there))
 		return merge_objects(merger, path, base, yours, theirs);
 	bool mine = !same(base, yours), other = !same(base, theirs);
@@ -106,7 +106,7 @@ void merge_documents(struct pool *pool, const struct doc *base, const struct doc
 	merge->result = doc_copy(pool, result.doc);
 }
 
-// ---- what is whose
+// ---- members of the client and of the service
 
 static const char *const resource_owned[] = { "name", "namespace", "tenant", "uid", "resourceVersion", "etag",
 	"creationTimestamp", "deletionTimestamp", "purgeTimestamp", "selfLink", NULL };
@@ -122,7 +122,7 @@ static struct doc *without(struct pool *pool, const struct doc *object, const ch
 	return copy;
 }
 
-// Where document has no such member, other's is what it would keep.
+// If document lacks the member, takes other's, because a PUT without it would keep that.
 static void keep_member(struct pool *pool, struct doc *document, const struct doc *other, struct str name)
 {
 	const struct doc *value;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tenure node, port, portgroup, chassis, driver: what all of bare metal can be asked and told.
+// tenure node, port, portgroup, chassis, driver: the commands that all bare metal has.
 #include "base/base.h"
 
 #include "cli/core/cli.h"
 
-// The first shown of its columns are a list's, all are those of --long.
+// A noun's columns: a list shows the first n_shown; --long shows all.
 struct metal_noun {
 	const char *noun, *kind;
 	size_t shown, n_columns;
@@ -52,7 +52,7 @@ bool metal_target(struct cli *cli, const char *ident, struct target *target)
 
 // ---- lists
 
-// "name" or "name:desc".
+// --sort: "name" or "name:desc".
 static bool sort_list(struct cli *cli, struct tenure_list *list)
 {
 	struct str order = str_c(cli->options[OPT_SORT]);
@@ -67,7 +67,7 @@ static bool sort_list(struct cli *cli, struct tenure_list *list)
 	return tenure_list_filter(list, "sort_dir", str_cstr(cli->pool, direction));
 }
 
-// Only what is shown is asked for.
+// Asks the service only for the members that are shown.
 static bool narrow(struct cli *cli, struct tenure_list *list)
 {
 	const struct metal_noun *noun = noun_of(cli);
@@ -77,7 +77,7 @@ static bool narrow(struct cli *cli, struct tenure_list *list)
 	for (size_t i = 0; i < noun->shown && cli->options[OPT_FIELDS] == NULL; i++)
 		buf_addf(&fields, "%s%s", i > 0 ? "," : "", noun->columns[i].path);
 	while (cli->options[OPT_FIELDS] != NULL && str_split(&names, ',', &name)) {
-		// The etag is in every answer, and not to be asked for.
+		// Every answer has the etag; it must not be asked for.
 		if (!str_eq(name, STR("etag")))
 			buf_addf(&fields, "%s%.*s", fields.n > 0 ? "," : "", STR_ARG(name));
 	}
@@ -146,7 +146,7 @@ int command_metal_list(struct cli *cli)
 
 // ---- one or several
 
-// [{"href": …, "rel": …}, …], or a list of such.
+// Is it a list of links, [{"href": …, "rel": …}, …], or a list of such lists?
 static bool are_links(const struct doc *value)
 {
 	const struct doc *first = doc_kind(value) == DOC_ARRAY && doc_length(value) > 0 ? doc_at(value, 0) : NULL, *href;
@@ -165,7 +165,7 @@ void thing_print(struct cli *cli, const struct doc *document)
 	document_print(cli, shown);
 }
 
-// Those that --instance or --address tell; none is not found.
+// Shows what --instance or --address finds; nothing found counts as not found.
 static int show_found(struct cli *cli, struct table *table)
 {
 	const struct metal_noun *noun = noun_of(cli);
@@ -233,7 +233,7 @@ int command_metal_create(struct cli *cli)
 	return code;
 }
 
-// arg: the change.
+// arg: the struct change.
 static int change_one(struct cli *cli, const char *ident, void *arg)
 {
 	struct change change = *(const struct change *)arg;
@@ -242,7 +242,7 @@ static int change_one(struct cli *cli, const char *ident, void *arg)
 	return metal_target(cli, ident, &target) ? target_change(cli, &target, &change) : EX_USAGE;
 }
 
-// set and unset. Only the first argument is a name; "-" stands for several.
+// set and unset. Only the first argument is a name, "-" for several on standard input.
 int command_metal_set(struct cli *cli)
 {
 	struct doc *document;

@@ -7,7 +7,7 @@
 
 #define CUSTOM "CUSTOM_"
 
-// A list tells the first two; all are told of a single one.
+// A list shows the first two columns, a single trait all.
 static const struct column columns[] = {
 	{ "name", "name" }, { "standard", "standard" }, { "deprecated", "deprecated" }, { "description", "description" },
 };
@@ -25,7 +25,7 @@ static struct doc *row_of(struct cli *cli, struct str name)
 
 // ---- lists
 
-// "?name=in:A,B&associated=true" out of the options given. The API takes one name parameter.
+// Makes the query "?name=in:A,B&associated=true" of the options. The API takes only one parameter name.
 static int read_query(struct cli *cli, struct str *query)
 {
 	struct buf out = buf_new(cli->pool, 128);
@@ -74,7 +74,7 @@ int command_catalogue_list(struct cli *cli)
 
 // ---- one or several
 
-// What stands at, or with suffix below, the trait's address. Exit code.
+// Calls the trait's address, with suffix behind it. Exit code.
 static int call_one(struct cli *cli, const char *method, const char *name, const char *suffix, const struct doc *body,
 	struct doc **answer, int *http)
 {

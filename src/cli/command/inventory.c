@@ -37,7 +37,7 @@ static double number(struct cli *cli, const struct doc *object, const char *name
 		? strtod(str_cstr(cli->pool, doc_number_text(cli->pool, value)), NULL) : 0;
 }
 
-// What may be allocated of it in all, and what of that is left: less than nothing where it has shrunk.
+// Adds the capacity, and what is left of it, which is negative if the capacity was lowered below what is used.
 static void add_capacity(struct cli *cli, struct doc *row)
 {
 	double capacity = (number(cli, row, "total") - number(cli, row, "reserved")) * number(cli, row, "allocation_ratio");
@@ -106,7 +106,7 @@ static bool is_field(struct str name)
 	return false;
 }
 
-// "VCPU=8", "VCPU:reserved=2". False: told.
+// Parses "VCPU=8" or "VCPU:reserved=2". False: an error was printed.
 static bool read_argument(struct cli *cli, const char *word, struct str *class, struct str *field, struct doc **value)
 {
 	struct str text = str_c(word), unused;
@@ -132,7 +132,7 @@ static bool read_argument(struct cli *cli, const char *word, struct str *class, 
 	return true;
 }
 
-// {CLASS: {FIELD: NUMBER}}, a merge patch of a provider's inventories. NULL: told.
+// Makes {CLASS: {FIELD: NUMBER}}, a merge patch of a provider's inventories. NULL: an error was printed.
 static struct doc *read_arguments(struct cli *cli)
 {
 	struct doc *patch = doc_new_object(cli->pool), *value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tenure move …
+// tenure move: moves resources to another tenant.
 #include "base/base.h"
 
 #include <unistd.h>
@@ -11,7 +11,7 @@ enum { FIRST_POLL_MS = 100, LAST_POLL_MS = 1000, BAR = 30 };
 struct source {
 	struct tenure_move *move;
 	const char *label;
-	const char *key; // what its preview is remembered under
+	const char *key; // the path under which its preview is remembered
 };
 
 // ---- which move
@@ -97,7 +97,7 @@ static bool is_listed(const struct doc *resources, const struct doc *blocker)
 	return false;
 }
 
-// A row for each resource that is listed, with what is in its way; then what is in the way of all.
+// Adds a row for each listed resource with what is in its way, then rows for what is in the way of the whole move.
 static void fill(struct cli *cli, struct table *table, const struct doc *move)
 {
 	const struct doc *resources = NULL, *blockers = NULL, *about = NULL;
@@ -182,7 +182,7 @@ static void draw(uint64_t moved, uint64_t total)
 	fflush(stderr);
 }
 
-// Until it ends, with a bar where somebody looks.
+// Polls the move until it ends; shows a progress bar on a terminal.
 static int watch(struct cli *cli, struct tenure_move *move, const char *label)
 {
 	bool bar = isatty(STDERR_FILENO) == 1;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tenure node maintenance, trait and move: what only nodes have.
+// tenure node maintenance, trait and move: commands that only nodes have.
 #include "base/base.h"
 
 #include "cli/core/cli.h"
 
-// What the node is now, without remembering it: "auto" still means what was shown. Exit code.
+// Reads the node without remembering it, so that --etag auto still means what was shown last. Exit code.
 static int read_now(struct cli *cli, const struct target *target)
 {
 	enum tenure_status status = tenure_resource_get(target->resource);
@@ -94,7 +94,7 @@ static bool is_argument(const struct cli *cli, struct str trait)
 	return false;
 }
 
-// {"traits": […]}: those of now (NULL: none) that no argument names, then, where they are to be there, the arguments.
+// Makes {"traits": […]}: the present ones (NULL: none) that no argument names, and, if there, the arguments.
 static struct doc *traits_wanted(struct cli *cli, const struct doc *now, bool there)
 {
 	struct doc *document = doc_new_object(cli->pool), *list = doc_new_array(cli->pool);
@@ -109,7 +109,7 @@ static struct doc *traits_wanted(struct cli *cli, const struct doc *now, bool th
 	return document;
 }
 
-// As the service lists them, so that equal lists are equal.
+// The service sorts traits, so equal lists are equal only if ours are sorted, too.
 static int compare_traits(const void *a, const void *b)
 {
 	return str_cmp(doc_string(*(const struct doc *const *)a), doc_string(*(const struct doc *const *)b));
@@ -141,7 +141,7 @@ static int put_traits(struct cli *cli, const struct target *target, const struct
 	return change_make(cli, target, &change);
 }
 
-// Without an etag each goes alone, so that what others add or take away at the same time stays as they want it.
+// Without an etag each trait is sent alone, so that traits that others add or remove at the same time stay as they want them.
 static int each_alone(struct cli *cli, const struct target *target, bool add)
 {
 	struct change change = { .kind = CHANGE_TRAITS };
@@ -162,7 +162,7 @@ static int each_alone(struct cli *cli, const struct target *target, bool add)
 	return code;
 }
 
-// The list as a whole: the etag says that it still is the one that the arguments are put to, or taken from.
+// Sends the list as a whole; the etag makes sure that it is still the list to which the arguments were applied.
 static int change_traits(struct cli *cli, bool add)
 {
 	struct target target;

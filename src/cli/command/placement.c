@@ -38,7 +38,7 @@ bool placement_path(struct cli *cli, const char *root, const char *segment, stru
 	return true;
 }
 
-// ---- providers: many know theirs by name
+// ---- providers, which may be named by their name instead of their UUID
 
 static int find_by_name(struct cli *cli, const char *name, struct uuid *uuid)
 {

@@ -19,7 +19,7 @@ static bool open_target(struct cli *cli, const struct provider *provider, struct
 	return target->resource != NULL;
 }
 
-// The value of the option with this name, given last; NULL: not given.
+// The last value given for the option of this name; NULL: not given.
 static const char *given_value(const struct cli *cli, const char *name)
 {
 	const char *value = NULL;
@@ -33,7 +33,7 @@ static const char *given_value(const struct cli *cli, const char *name)
 
 // ---- lists
 
-// A provider that an option names may be named by its name, where the API takes UUIDs.
+// Replaces a provider's name in an option by its UUID, which the API needs.
 static int resolve_given(struct cli *cli, const char *name)
 {
 	for (size_t i = 0; i < cli->n_given; i++) {
@@ -71,7 +71,7 @@ int command_provider_list(struct cli *cli)
 
 // ---- one or several
 
-// What hangs on it becomes members of its own.
+// Adds the provider's traits, aggregates and inventories to the document.
 static int add_parts(struct cli *cli, const struct provider *provider, struct doc *document)
 {
 	const struct part *parts[] = { &part_traits, &part_aggregates, &part_inventories };
@@ -117,7 +117,7 @@ int command_provider_show(struct cli *cli)
 
 // ---- changes
 
-// The UUID of the provider that --parent names, null where it is to have none. Exit code.
+// The UUID of the provider that --parent names; null if it is to have no parent. Exit code.
 static int parent_of(struct cli *cli, const char *ident, struct doc **parent)
 {
 	struct provider provider;
@@ -131,7 +131,7 @@ static int parent_of(struct cli *cli, const char *ident, struct doc **parent)
 	return code;
 }
 
-// {"name": …, "parent_provider_uuid": …}, as far as options tell them.
+// Makes {"name": …, "parent_provider_uuid": …} of the options that were given.
 static int described(struct cli *cli, const char *name, struct doc **document)
 {
 	const char *parent = given_value(cli, "--parent");
@@ -165,7 +165,7 @@ int command_provider_create(struct cli *cli)
 	return code;
 }
 
-// Its PUT says all there is of a provider, so that is read first; --etag auto still means what was shown.
+// A PUT must have all members of a provider, so it is read first. --etag auto still means what was shown last.
 int command_provider_set(struct cli *cli)
 {
 	struct change change = { .kind = CHANGE_PATCH };

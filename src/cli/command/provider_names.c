@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tenure provider trait … and aggregate …: lists of names that hang on a provider.
+// tenure provider trait … and aggregate …: a provider's lists of names.
 #include "base/base.h"
 
 #include "base/uuid.h"
@@ -34,9 +34,10 @@ int command_part_list(struct cli *cli)
 	return EX_OK;
 }
 
-// ---- what arguments say
+// ---- arguments
 
-// The names from the second argument on, aggregates as the service writes them. NULL: one is none, and that was told.
+// The names from the second argument on, aggregates as the service writes them. NULL: one is not valid, and an error was
+// printed.
 static struct doc *named(struct cli *cli)
 {
 	struct doc *names = doc_new_object(cli->pool);
@@ -87,9 +88,9 @@ int command_part_set(struct cli *cli)
 	return code == EX_OK ? change_whole(cli, &provider, part_exactly) : code;
 }
 
-// ---- one more, one less
+// ---- adding and removing some
 
-// Each trait alone, as the service can do it: what others add or take away at the same time stays as they want it.
+// Sends each trait alone, if the service can do so: traits that others add or remove at the same time stay as they want them.
 static int each_alone(struct cli *cli, const struct provider *provider, const char *method)
 {
 	struct str root = str_printf(cli->pool, "/resource_providers/%s/traits", provider->uuid);

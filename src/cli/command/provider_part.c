@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hangs on a provider and is read and written as a whole: traits, aggregates, inventories. A change carries the
-// generation it was made of; when the provider has another one by then, both sides are compared, name by name.
+// The parts of a provider that are read and written as a whole: traits, aggregates, inventories. A change carries the
+// generation on which it is based. If the provider has another generation by then, both sides are compared name by name.
 #include "base/base.h"
 
 #include "cli/core/cli.h"
@@ -11,7 +11,7 @@ enum { TRIES = 10 };
 const struct part part_traits = { "traits", true }, part_aggregates = { "aggregates", true },
 	part_inventories = { "inventories", false };
 
-// A part as it was at a generation.
+// A part as of a generation.
 struct state {
 	const struct doc *content; // NULL: not known
 	uint64_t generation;
@@ -30,9 +30,9 @@ struct doc *part_patched(struct cli *cli, const struct provider *provider, const
 	return doc_merge_patch(cli->pool, base, arg);
 }
 
-// ---- as the service has it, and as it is handled here
+// ---- the service's form and ours
 
-// NULL: what should be a name can be none.
+// NULL: one of the names is not valid.
 static struct doc *content_of(struct cli *cli, const struct doc *list)
 {
 	struct doc *content = doc_new_object(cli->pool);
@@ -99,7 +99,7 @@ static int read_state(struct cli *cli, const struct provider *provider, const st
 	return EX_OK;
 }
 
-// What was shown last is known by its generation, as others are by their etags.
+// Remembers what was shown last. The generation serves as its etag.
 static void remember_state(struct cli *cli, const struct provider *provider, const struct part *part,
 	const struct state *state)
 {
@@ -131,8 +131,8 @@ int part_show(struct cli *cli, const struct provider *provider, const struct par
 
 // ---- changes
 
-// What the change is made of: what is there now, or, with --generation, what was there at that one, as far as that is
-// known.
+// Reads what the change is based on: the present content or, with --generation, the content at that generation if it is
+// remembered.
 static int read_base(struct cli *cli, const struct provider *provider, const struct part *part, struct state *base)
 {
 	const char *given = cli->options[OPT_GENERATION];
@@ -175,8 +175,8 @@ static bool lost_race(struct cli *cli, enum tenure_status status)
 	return code != NULL && strcmp(code, "placement.concurrent_update") == 0;
 }
 
-// Somebody was faster: shows what each made of base or, where that is asked for and both can be had, makes *wanted and
-// *base those of a further try. EX_OK: to be sent again.
+// Somebody was faster: shows what each side made of base. If --retry was given and the changes do not clash, it sets *wanted
+// and *base for another try. EX_OK: send it again.
 static int rebase(struct cli *cli, const struct provider *provider, const struct part *part, bool whole, unsigned tries,
 	const struct doc **wanted, struct state *base)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tenure resource TYPE …, and the same with a type's plural as the noun.
+// tenure resource TYPE …, also with a type's plural as the noun.
 #include "base/base.h"
 
 #include "cli/core/cli.h"
@@ -30,7 +30,7 @@ const struct offered_type offered_types[] = {
 
 static const char *namespace_of(const struct cli *cli, const char *type)
 {
-	// A resource of another type is in a namespace where -n says so.
+	// Resources of other types are in a namespace if -n is given.
 	for (const struct offered_type *t = offered_types; t->plural != NULL && cli->options[OPT_NAMESPACE] == NULL; t++) {
 		if (t->offered && t->namespaced && strcmp(t->plural, type) == 0)
 			return "default";
@@ -56,7 +56,7 @@ int command_resource_list(struct cli *cli)
 {
 	bool deleted = cli->options[OPT_DELETED] != NULL;
 	const char *type = cli->arguments[0];
-	// Flat types have no namespace to show.
+	// Types without namespaces have no such column.
 	bool flat = cli->options[OPT_NAMESPACE] == NULL && namespace_of(cli, type) == NULL;
 	size_t skip = flat ? 1 : 0;
 
@@ -91,7 +91,7 @@ int command_resource_show(struct cli *cli)
 	return show_each(cli, 1, columns, COUNT_OF(columns), SHOWN, show_one);
 }
 
-// arg: the change.
+// arg: the struct change.
 static int change_one(struct cli *cli, const char *name, void *arg)
 {
 	struct change change = *(const struct change *)arg;
@@ -111,7 +111,7 @@ int command_resource_set(struct cli *cli)
 	return change_one(cli, cli->arguments[1], &put);
 }
 
-// Names on standard input leave MEMBER=VALUE as they are: only the second argument is a name.
+// "-" (names on standard input) replaces only the second argument; MEMBER=VALUE arguments follow.
 int command_resource_patch(struct cli *cli)
 {
 	struct doc *document;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tenure type …, tenure space …: which definition of a type answers for a tenant, and what decides it.
+// tenure type …, tenure space …: which definition of a type serves a tenant, and what decides that.
 #include "base/base.h"
 
 #include "cli/core/cli.h"
@@ -35,7 +35,7 @@ static enum tenure_status call(struct cli *cli, struct wish wish, const struct d
 	return status == TENURE_OK && got->body.n > 0 ? client_parse(cli->client, cli->pool, got->body, answer) : status;
 }
 
-// root, one segment, what follows. False: told.
+// Makes root/segment/rest. False: an error was printed.
 static bool make_path(struct cli *cli, const char *root, const char *segment, const char *rest, struct str *path)
 {
 	struct buf out = buf_new(cli->pool, 128);
@@ -50,7 +50,7 @@ static bool make_path(struct cli *cli, const char *root, const char *segment, co
 	return true;
 }
 
-// "/spaces/acme/types"
+// Makes "/spaces/acme/types".
 static int space_path(struct cli *cli, const char *tenant, const char *rest, struct str *path)
 {
 	if (tenant == NULL)
@@ -107,7 +107,7 @@ static int explain(struct cli *cli, const char *type, struct doc **answer)
 	return code == EX_OK ? get(cli, path, str_printf(cli->pool, "type %s", type).p, answer) : code;
 }
 
-// What answers; where nothing does, why.
+// Shows the definition that serves the tenant; if none does, why.
 static int show_one(struct cli *cli, const char *type, void *table)
 {
 	const struct doc *answers = NULL, *detail = NULL;
@@ -147,7 +147,7 @@ int command_type_explain(struct cli *cli)
 	return code;
 }
 
-// ---- effects: asked for page by page
+// ---- effects, read page by page
 
 struct asking {
 	struct str path;
@@ -169,7 +169,7 @@ static int add_page(struct asking *asking, const struct doc *answer, struct str 
 	return EX_OK;
 }
 
-// *status tells how the calls went.
+// *status: how the calls ended.
 static int read_effects(struct cli *cli, struct asking *asking, enum tenure_status *status)
 {
 	struct str marker = STR("");
@@ -191,7 +191,7 @@ static int read_effects(struct cli *cli, struct asking *asking, enum tenure_stat
 	return code;
 }
 
-// What that change of the object would do. Where there is nothing to replace, it would be made.
+// Shows what this change of the object would do. If the object does not exist, the change would create it.
 static int tell_effect(struct cli *cli, const char *tenant, const char *label, const char *operation,
 	const struct doc *object)
 {
@@ -252,7 +252,7 @@ int command_type_effect(struct cli *cli)
 
 // ---- spaces
 
-// *marker: of the page to read, then of the next; p NULL: there is none.
+// *marker: in: of the page to read; out: of the next one; p NULL: there is none.
 static int list_page(struct cli *cli, struct table *table, struct str *marker)
 {
 	const struct doc *list = NULL, *next = NULL;

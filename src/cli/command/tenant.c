@@ -50,7 +50,7 @@ int command_tenant_show(struct cli *cli)
 	return show_each(cli, 0, columns, COUNT_OF(columns), SHOWN, show_one);
 }
 
-// {"tenant": {"tier": …, "metadata": {…}}} out of --tier and NAME=VALUE.
+// Makes {"tenant": {"tier": …, "metadata": {…}}} of --tier and NAME=VALUE.
 static int described(struct cli *cli, struct doc **document)
 {
 	struct doc *tenant = doc_new_object(cli->pool), *metadata = doc_new_object(cli->pool), *value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For files in cli/ only: what the commands of tenure work with.
+// For files in cli/ only: what the commands of tenure share.
 #ifndef TENURE_CLI_CORE_CLI_H
 #define TENURE_CLI_CORE_CLI_H
 
@@ -11,10 +11,10 @@
 #include "lib/client.h"
 #include "repr/json/doc.h"
 
-// Exit codes that are not sysexits'; tenure(1) lists them all.
+// Exit codes that are not in sysexits.h; tenure(1) lists them all.
 enum { EXIT_NOT_FOUND = 1, EXIT_GONE = 3, EXIT_CONFLICT = 4, EXIT_STALE = 5, EXIT_ELSEWHERE = 6 };
 
-// Every option there is, for the table in option_rows.c.
+// All options; option_rows.c has the table.
 enum option {
 	OPT_URL, OPT_TOKEN, OPT_TOKEN_FILE, OPT_CA_FILE, OPT_TIMEOUT, OPT_FORMAT, OPT_COLUMNS, OPT_HELP,
 	OPT_TENANT, OPT_NAMESPACE, OPT_ETAG, OPT_NO_ETAG, OPT_RETRY, OPT_DRY_RUN, OPT_YES, OPT_FILE, OPT_PATCH, OPT_DELETED,
@@ -26,66 +26,67 @@ enum option {
 struct option_row {
 	const char *name; // with its dashes
 	char letter;      // 0: none
-	const char *value; // what it takes; NULL for a switch
+	const char *value; // its value in help texts; NULL: a switch
 	const char *help;
 };
 extern const struct option_row option_rows[OPT__COUNT];
 
-// An option that stands for a member of what a noun has, or for a filter of its list: fields.c has them all. They stand
-// behind noun and verb, and may be given several times.
+// An option that sets a member of a noun's document, or a filter of its list. fields.c has them all. Such options follow noun
+// and verb, and may be repeated.
 enum field_kind {
 	FIELD_TEXT,
 	FIELD_BOOL,
 	FIELD_JSON,
-	FIELD_KEYS, // KEY=VALUE, of an object; for unset KEY alone
-	FIELD_ANY_OF,  // of a query: "A,B", one of them; again: and
-	FIELD_NONE_OF, // "A,B", none of them
-	FIELD_AMOUNTS, // "CLASS=N"; again: and
+	FIELD_KEYS, // "KEY=VALUE", a member of an object; for unset only "KEY"
+	FIELD_ANY_OF,  // of a query: "A,B", at least one of them; a repeated option is another condition
+	FIELD_NONE_OF, // of a query: "A,B", none of them
+	FIELD_AMOUNTS, // "CLASS=N"; a repeated option is another condition
 };
 enum field_use { USE_LIST = 1, USE_SHOW = 2, USE_CREATE = 4, USE_SET = 8, USE_UNSET = 16 };
 struct field {
 	const char *name;   // with its dashes; NULL ends a table
-	const char *member; // of the object, or of the list's query
+	const char *member; // of the document, or a parameter of the list's query
 	enum field_kind kind;
 	unsigned uses;
-	const char *value;  // what it takes; for unset only that of FIELD_KEYS, without "=VALUE"
+	const char *value;  // its value in help texts; for unset only FIELD_KEYS takes one, without "=VALUE"
 	const char *help;
 };
 struct given {
 	const struct field *field;
-	const char *value; // NULL: it takes none here
+	const char *value; // NULL: given without a value
 };
 
 enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
 
 struct cli;
 
-// A noun is its rows here and a file of its own.
+// A command. A noun is its rows in this table and a file of its own.
 struct command {
 	const char *noun;
 	const char *verb;      // one word or two; NULL: the noun alone is the command
 	const char *arguments; // "TYPE NAME…", "" for none
-	unsigned least, most;  // how many; most 0 with least > 0: any number
-	uint64_t options;      // HAS(…), besides those that all have
+	unsigned least, most;  // how many arguments; most 0 with least > 0: no limit
+	uint64_t options;      // HAS(…), besides the options that all commands have
 	int (*run)(struct cli *cli);
 	const char *help;      // one line
 	const char *more;      // further paragraphs of its help
 	const char *example;   // a line to type
-	const char *const *choices; // what the second argument may be, for completion; ends with NULL. NULL: not known
+	const char *const *choices; // for completion: values of the second argument, ends with NULL; NULL: not known
 };
-extern const struct command cli_commands[]; // ends with noun NULL. main.c alone reads it; others have it from cli->commands
+// The table; ends with noun NULL. Only main.c uses it, all others use cli->commands.
+extern const struct command cli_commands[];
 
 struct cli {
 	struct pool *pool;
-	const struct command *commands; // all there are; ends with noun NULL
-	const struct command *command;  // the one that was typed
+	const struct command *commands; // the table of commands
+	const struct command *command;  // the one to run
 	const char **arguments;
 	size_t n_arguments;
-	const char *options[OPT__COUNT]; // values, "" for switches, NULL when not given
-	struct given *given;             // in their order
+	const char *options[OPT__COUNT]; // values; "" for a switch; NULL if not given
+	struct given *given;             // the field options in their order
 	size_t n_given;
 	const char *url;
-	const char *tenant; // NULL: not said
+	const char *tenant; // NULL: none was given
 	enum format format;
 	bool format_given;
 	bool out_is_terminal;
@@ -94,25 +95,25 @@ struct cli {
 
 // ---- fail.c
 
-// "tenure: text" on stderr, control characters made visible; returns code.
+// Prints "tenure: text" to stderr, with control characters made visible. Returns code.
 int cli_fail(int code, const char *format, ...) PRINTF_LIKE(2, 3);
-// The same without an end of it: a warning.
+// The same for a warning: the command goes on.
 void cli_warn(const char *format, ...) PRINTF_LIKE(1, 2);
-// Tells of a call that did not end well, about label, and returns the exit code for it.
+// Prints why a call failed, with label, and returns the exit code for that.
 int cli_fail_status(struct cli *cli, enum tenure_status status, const char *label);
 
 // ---- command_table.c
 
-// The command that the words begin with; *used: how many words its noun and verb are. NULL: there is none. A noun without
-// such a verb, or without any, gives the noun's row with verb NULL, if it has one.
+// Finds the command that the words begin with; *used: how many words are its noun and verb. If the noun has no such verb, or no
+// verb was given, it returns the noun's row with verb NULL, if there is one. NULL: there is no such command.
 const struct command *command_find(const struct command *commands, const char *const *words, size_t n, size_t *used);
 bool noun_known(const struct command *commands, const char *noun);
-// True if the word can be the plural of a type.
+// Could the word be the plural of a type?
 bool is_type(const char *word);
 
 // ---- options.c, help.c
 
-// Parses the command line into cli. Returns 0 to go on, else exit code + 1.
+// Parses the command line into cli. 0: go on; else the program ends with the returned value minus 1.
 int options_parse(struct cli *cli, int argc, char **argv);
 void help_all(const struct command *commands, FILE *out);
 void help_noun(const struct command *commands, const char *noun, FILE *out);
@@ -120,9 +121,9 @@ void help_command(const struct command *command, FILE *out);
 
 // ---- settings.c
 
-// Where to and as whom, from options, environment and file. Exit code.
+// Finds the service and the credentials in options, environment and file, and makes the client. Exit code.
 int settings_load(struct cli *cli);
-// "" for what is not there; NULL when the file can't be read, which is told.
+// Reads a file. "" if it does not exist; NULL if it cannot be read, and an error was printed.
 char *read_whole(struct pool *pool, const char *path, size_t *length);
 
 // ---- state.c: what was shown last, for --etag auto
@@ -131,55 +132,56 @@ struct remembered {
 	struct str etag;
 	const struct doc *document; // NULL: none
 };
-// Under the service's URL and this path. A failure is a warning only.
+// Stores a document under the service's URL and this path. A failure only leads to a warning.
 void state_save(struct cli *cli, const char *path, const char *etag, struct str document);
 void state_forget(struct cli *cli, const char *path);
 bool state_load(struct cli *cli, const char *path, struct remembered *remembered);
 
 // ---- text.c
 
-// Without what a terminal would obey: control characters and marks that turn the writing direction are shown as \xHH or
-// \u{HHHH}, bytes that are no UTF-8 too.
+// Makes text safe for a terminal: control characters and characters that change the writing direction become \xHH or \u{HHHH},
+// and so do bytes that are no UTF-8.
 struct str text_tame(struct pool *pool, struct str s);
-// The same for JSON text, where they can be written as \uHHHH.
+// The same for JSON text, where such characters become \uHHHH.
 struct str text_tame_json(struct pool *pool, struct str s);
-// Columns on a terminal.
+// How many columns the text takes on a terminal.
 size_t text_width(struct str s);
 void text_print(FILE *out, struct str s);
-// One value as a cell: strings as they are, all else as JSON.
+// A value as a table's cell: a string as it is, anything else as JSON.
 struct str text_of(struct pool *pool, const struct doc *value);
-// Member at a path of names with dots; names that hold dots are found, too. False: there is none.
+// Finds the member at a path of names joined by dots; a name may contain dots itself. False: there is none.
 bool doc_at_path(const struct doc *doc, struct str path, const struct doc **value);
-// JSON for people: two blanks a level.
+// Writes JSON with an indent of two blanks a level.
 void doc_write_pretty(const struct doc *doc, struct buf *out);
 
 // ---- table.c
 
 struct column {
-	const char *name; // as --columns and the title have it
+	const char *name; // its name in --columns and in the title
 	const char *path;
 };
 struct table;
-// Columns that --columns names out of known, or by their path; else the first n_shown of known. NULL: complained about.
+// Makes a table with the columns that --columns names, known ones or paths in the document; without --columns the first n_shown
+// of known. NULL: an error was printed.
 struct table *table_new(struct cli *cli, const struct column *known, size_t n_known, size_t n_shown);
 void table_add(struct table *table, const struct doc *document);
 void table_print(struct table *table);
-// A table where --columns asks for one, else NULL. False: complained about.
+// Makes a table if --columns was given; else *table is NULL. False: an error was printed.
 bool table_wanted(struct cli *cli, const struct column *known, size_t n_known, size_t n_shown, struct table **table);
-// One document, as the format says.
+// Prints one document in the chosen format.
 void document_print(struct cli *cli, const struct doc *document);
 
 // ---- each.c
 
-// Does it with one name. Exit code.
+// Processes one name. Exit code.
 typedef int name_fn(struct cli *cli, const char *name, void *arg);
-// With each of the names that input_names made, whatever became of those before. Exit code: the first that is not 0.
+// Calls fn for each of the names from input_names(), also after failures. Exit code: the first that is not 0.
 int each_of(struct cli *cli, const char **names, name_fn *fn, void *arg);
 // The same with the arguments from first on.
 int each_name(struct cli *cli, size_t first, name_fn *fn, void *arg);
-// The same; fn shows what is named. Its arg is the table to add it to where --columns asks for one, else NULL.
+// The same; fn shows what is named. Its arg is the table to add to if --columns was given, else NULL.
 int show_each(struct cli *cli, size_t first, const struct column *known, size_t n_known, size_t n_shown, name_fn *fn);
-// Adds what is in the list, no more than limit where that is not 0. label: of what, for complaints. Exit code.
+// Adds the items of the list, at most limit unless that is 0. label names the list in error texts. Exit code.
 int table_fill(struct cli *cli, struct table *table, struct tenure_list *list, uint64_t limit, const char *label);
 
 // ---- merge.c
@@ -187,8 +189,8 @@ int table_fill(struct cli *cli, struct table *table, struct tenure_list *list, u
 struct difference {
 	struct str path;
 	const struct doc *base, *yours, *theirs;
-	bool in_base, in_yours, in_theirs; // it is there
-	bool clash; // both changed it, each in another way
+	bool in_base, in_yours, in_theirs; // where the member exists
+	bool clash; // both sides changed it in different ways
 };
 struct merge {
 	struct doc *result;
@@ -196,11 +198,11 @@ struct merge {
 	size_t n;
 	bool clash;
 };
-// Three-way: what either side made of base. Arrays are taken as a whole.
+// Three-way merge: what each side made of base. An array counts as one value.
 void merge_documents(struct pool *pool, const struct doc *base, const struct doc *yours, const struct doc *theirs,
 	struct merge *merge);
 enum target_kind { TARGET_RESOURCE, TARGET_TENANT, TARGET_METAL, TARGET_PROVIDER };
-// What is a client's own in a document that the service sent; members a PUT may leave out come from other.
+// The members of a document that a client may set. Members that a PUT may leave out are taken from other.
 struct doc *document_own(struct pool *pool, const struct doc *document, const struct doc *other, enum target_kind kind);
 
 // ---- change.c: changes guarded by an etag
@@ -210,83 +212,83 @@ struct target {
 	const char *label; // "configmaps/web"
 	enum target_kind kind;
 };
-// The last two are of nodes, their documents {"traits": […]} and {"maintenance": …, "maintenance_reason": …}.
+// The last two are for nodes; their documents are {"traits": […]} and {"maintenance": …, "maintenance_reason": …}.
 enum change_kind { CHANGE_PUT, CHANGE_PATCH, CHANGE_DELETE, CHANGE_JSON_PATCH, CHANGE_TRAITS, CHANGE_MAINTENANCE };
 struct change {
 	enum change_kind kind;
 	struct str body;
-	const struct doc *document; // the body, read
-	// Known when it comes from an editor: what was edited. Else what was remembered.
+	const struct doc *document; // the parsed body
+	// What the change is based on, if the caller knows it: what was opened in the editor. NULL: the remembered document.
 	const struct doc *base;
-	const char *etag; // NULL: as the options say
+	const char *etag; // NULL: chosen by the options
 };
-// Makes the change as --etag, --no-etag, --retry and --dry-run say. Exit code.
+// Sends the change as --etag, --no-etag, --retry and --dry-run say. Exit code.
 int change_make(struct cli *cli, const struct target *target, struct change *change);
-// The same with the body that its document makes, if it has one. Takes the target's resource.
+// The same with a body made of its document, if it has one. Frees the target's resource.
 int target_change(struct cli *cli, struct target *target, struct change *change);
-// Makes what has no address yet, out of the document, and tells its UUID, or the whole where a format was asked for.
-// Exit code.
+// Creates a resource whose address the service chooses, and prints its UUID, or the document if a format was chosen. Exit code.
 int create(struct cli *cli, const struct target *target, const struct doc *document);
-// By the options; base is what the tag stands for, where that is known. Exit code.
+// Chooses the etag by the options. Sets the change's base to the document of that etag if it is remembered. Exit code.
 int change_etag(struct cli *cli, const struct target *target, struct change *change, struct tenure_etag *etag);
-// Brings back what was deleted at the target's address, with --etag only what has that. Exit code.
+// Recovers what was deleted at the target's address; with --etag only if it had that etag. Exit code.
 int recover(struct cli *cli, const struct target *target, const char *uid);
-// What the target holds now is what was seen last.
+// Remembers the target's document as the one shown last.
 void remember(struct cli *cli, const struct target *target);
-// "tenure: …: done" where somebody looks, or the document where a format was asked for.
+// Prints "tenure: …: done" on a terminal, or the document if a format was chosen.
 void announce(struct cli *cli, const struct target *target, const char *what);
-// The same for what no target stands for, where nobody asked for a format.
+// The same for a change without a target; prints nothing if a format was chosen.
 void announce_done(struct cli *cli, const char *label, const char *what);
-// Each difference with its values, on stderr: what it was where that is known, what was wanted unless it was to be gone,
-// what the service has.
+// Prints each difference with its values to stderr: in base if that is known, as wanted unless it is a deletion, and as the
+// service has it.
 void show_differences(struct cli *cli, const struct merge *merge, bool base_known, bool wanted);
-// As a tag goes: "auto" is the one remembered of that path. Exit code.
+// Makes an etag of the option's value; "auto" is the one remembered for that path. Exit code.
 int etag_given(struct cli *cli, const char *path, const char *label, struct str *etag);
-// Asks before what --yes would allow. False: no, and told.
+// Asks the user, unless --yes was given. False: the answer is no, and that was printed.
 bool confirmed(struct cli *cli, const char *question);
-// Reads what the target is now, remembers and returns it. Exit code.
+// Reads the target, remembers its document and returns it. Exit code.
 int target_read(struct cli *cli, const struct target *target, const struct doc **document);
-// Reads it, and adds it to the table or, where that is NULL, prints it: with document_print, thing_print. Takes the
+// Reads the target and adds it to the table or, if that is NULL, prints it by document_print() or thing_print(). Frees the
 // target's resource. Exit code.
 int target_show(struct cli *cli, struct target *target, struct table *table,
 	void (*print)(struct cli *cli, const struct doc *document));
 
-// The resource of that address, in the namespace that -n says or its type is in by itself where space is NULL. False:
-// told. Its resource is the caller's.
+// Makes a target of a resource. space NULL: the namespace of -n, or the type's default. False: an error was printed. The caller
+// frees target->resource.
 bool resource_target(struct cli *cli, const char *space, const char *type, const char *name, struct target *target);
 
 // ---- fields.c: the options of bare metal and placement
 
-// The fields that the command takes, one after the other: the one behind after, NULL for the first; NULL: no more.
+// Iterates over the command's field options: returns the one after after (NULL: the first); NULL: there are no more.
 const struct field *field_next(const struct command *command, const struct field *after);
-// What the field takes there, "KEY=VALUE"; n 0: nothing.
+// The value that the field takes in this command, "KEY=VALUE"; n 0: none.
 struct str field_takes(const struct command *command, const struct field *field);
-// Out of --file, the options given and MEMBER=VALUE arguments from first on: a new thing's document; the JSON Patch of
-// a set or an unset, where it may be that of --patch. Exit code.
+// Make a document for create, or a JSON Patch for set and unset, of --file, --patch, field options and MEMBER=VALUE arguments
+// from first on. Exit code.
 int fields_document(struct cli *cli, size_t first, struct doc **document);
 int fields_patch(struct cli *cli, size_t first, struct doc **patch);
-// The filters given, for the list. Exit code.
+// Applies the filter options to the list. Exit code.
 int fields_filter(struct cli *cli, struct tenure_list *list);
 
 // ---- move.c
 
-// Previews or makes a move, as the options say; takes the move. key: what its preview is remembered under. Exit code.
+// Previews or makes a move by the options; frees the move. key: the path under which its preview is remembered. Exit code.
 int move_as_told(struct cli *cli, struct tenure_move *move, const char *label, const char *key);
 
 // ---- baremetal.c
 
-// Of the command's noun. False: told. Its resource is the caller's.
+// Makes a target of the command's noun. False: an error was printed. The caller frees target->resource.
 bool metal_target(struct cli *cli, const char *ident, struct target *target);
 
-// One document without its links, which tell people nothing; JSON has them.
+// Prints one document; in formats for people without its links.
 void thing_print(struct cli *cli, const struct doc *document);
 
 // ---- placement.c: calls below /placement
 
-// The path stands behind that, the body is NULL for none. *answer NULL where it has no body; answer may be NULL.
+// Calls the placement API; wish.path is below /placement. body NULL: none. *answer is NULL if there is no body; answer may be
+// NULL.
 enum tenure_status placement_call(struct cli *cli, struct wish wish, const struct doc *body, struct doc **answer,
 	int *http);
-// "/traits/CUSTOM_A": a root and one segment. False: told.
+// Makes "/traits/CUSTOM_A" of a root and a segment. False: an error was printed.
 bool placement_path(struct cli *cli, const char *root, const char *segment, struct str *path);
 
 struct provider {
@@ -294,60 +296,60 @@ struct provider {
 	const char *uuid;
 	const char *path;  // "/placement/resource_providers/UUID"
 };
-// By UUID or name, which is looked up. Exit code.
+// Finds a provider by UUID or name. Exit code.
 int provider_find(struct cli *cli, const char *ident, struct provider *provider);
 
-// ---- provider_part.c: what hangs on a provider and is changed as a whole, under the provider's generation
+// ---- provider_part.c: parts of a provider that are changed as a whole, under the provider's generation
 //
-// Such a part is handled as an object: inventories by class, traits and aggregates as {NAME: true}.
+// A part is handled as an object: inventories by class, traits and aggregates as {NAME: true}.
 
 struct part {
-	const char *name; // "traits": the last segment of its address, and the member it stands in
-	bool is_list;     // of names
+	const char *name; // "traits": the last segment of its address, and its member in documents
+	bool is_list;     // it is a list of names
 };
 extern const struct part part_traits, part_aggregates, part_inventories;
 
 struct part_edit {
-	// What is to be made of base. NULL: that can't be done, and was told.
+	// Makes the new content of base. NULL: that is not possible, and an error was printed.
 	struct doc *(*make)(struct cli *cli, const struct provider *provider, const struct doc *base, void *arg);
 	void *arg;
-	bool whole; // says all there is to be: it is done again only where nobody changed the part
+	bool whole; // the new content does not depend on base, so it is sent again only if nobody else changed the part
 };
-// Two makes that fit every part: no more and no less than arg; base, patched by the merge patch that arg is.
+// Two functions for make: exactly arg; or base patched by arg, a merge patch.
 struct doc *part_exactly(struct cli *cli, const struct provider *provider, const struct doc *base, void *arg);
 struct doc *part_patched(struct cli *cli, const struct provider *provider, const struct doc *base, void *arg);
-// Exit code.
+// Reads the content of a part. Exit code.
 int part_read(struct cli *cli, const struct provider *provider, const struct part *part, struct doc **content);
-// The same, and it is what was shown last.
+// The same, and remembers it as the content shown last.
 int part_show(struct cli *cli, const struct provider *provider, const struct part *part, struct doc **content);
-// Changes it as --generation, --etag, --retry and --dry-run say. Exit code.
+// Changes a part as --generation, --etag, --retry and --dry-run say. Exit code.
 int part_change(struct cli *cli, const struct provider *provider, const struct part *part,
 	const struct part_edit *edit);
 
 // ---- space.c
 
-// What a tenant's policy may be; ends with NULL.
+// The possible values of a tenant's policy; ends with NULL.
 extern const char *const type_policies[];
 
 // ---- dry_run.c
 
-// From now on changes are printed as a line of curl and not sent.
+// Makes the client print each change as a line of curl instead of sending it.
 void dry_run(struct cli *cli);
 
 // ---- input.c
 
-// Arguments from first on, before end; "-" stands for lines of standard input. NULL ends it. NULL: nothing came, and it
-// was told.
+// The arguments from first up to end; "-" stands for the lines of standard input. Ends with NULL. NULL: there are no names, and
+// an error was printed.
 const char **input_names(struct cli *cli, size_t first, size_t end);
-// The document of --file, --patch or MEMBER=VALUE arguments from first on; *document NULL when none of them was given.
+// The document of --file, of --patch, or of MEMBER=VALUE arguments from first on; *document NULL if none of these was given.
 // Exit code.
 int input_document(struct cli *cli, size_t first, struct doc **document);
 // The document as text.
 struct str doc_text(struct pool *pool, const struct doc *document);
 int input_parse(struct cli *cli, struct str text, const char *where, struct doc **document);
-// Sets member "a.b.c" of object, making objects on the way.
+// Sets the member "a.b.c" of object, and makes the objects on the way.
 void doc_set_path(struct pool *pool, struct doc *object, struct str path, struct doc *value);
-// "NAME=VALUE", a string, or "NAME:=JSON". False: told.
+// Parses "NAME=VALUE", a string, or "NAME:=JSON". False: an error was printed.
 bool input_assignment(struct cli *cli, const char *word, struct str *name, struct doc **value);
 
 // ---- the commands
@@ -357,7 +359,7 @@ int command_tenant_show(struct cli *cli);
 int command_tenant_set(struct cli *cli);
 int command_tenant_delete(struct cli *cli);
 int command_tenant_recover(struct cli *cli);
-// The built-in types whose resources `tenure resource` handles; plural NULL: the end.
+// The built-in types, of which `tenure resource` handles some; ends with plural NULL.
 struct offered_type {
 	const char *plural;
 	const char *short_names[2]; // NULL: no more
@@ -417,7 +419,9 @@ int command_version(struct cli *cli);
 int command_help(struct cli *cli);
 int command_complete(struct cli *cli);
 
-// ---- edit.c: the editor on what the target is now, and what it saved sent. Exit code.
+// ---- edit.c
+//
+// Opens the target's document in an editor and sends what was saved. Exit code.
 int edit_document(struct cli *cli, const struct target *target);
 
 #endif

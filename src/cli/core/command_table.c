@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding a command in a table of commands.
+// Finds a command in a table of commands.
 #include "base/base.h"
 
 #include "cli/core/cli.h"
@@ -13,7 +13,7 @@ bool noun_known(const struct command *commands, const char *noun)
 	return false;
 }
 
-// How many words a verb is, if they are those; else 0.
+// How many of the words are this verb; 0: they are not.
 static size_t verb_matches(const char *verb, const char *const *words, size_t n)
 {
 	struct str rest = str_c(verb), word;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// --dry-run: a change as the line of curl that would make it.
+// --dry-run: prints a change as the line of curl that would make it.
 #include "base/base.h"
 
 #include "cli/core/cli.h"
 
-// In single quotes, as a shell reads it back; the token stands in the environment.
+// Adds an option with its argument in single quotes for a shell. The token is not printed: the line takes it from the
+// environment.
 static void add_word(struct buf *out, const char *option, struct str word)
 {
 	buf_addf(out, " %s'", option);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What went wrong, on standard error, and the exit code for it.
+// Prints errors to standard error, and chooses the exit code.
 #include "base/base.h"
 
 #include <stdarg.h>

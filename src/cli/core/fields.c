@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that stand for members of bare metal and of placement, and what they make: documents, JSON Patches,
-// filters.
+// The options that stand for members of bare metal and placement, and the documents, JSON Patches and filters made of them.
 #include "base/base.h"
 
 #include "cli/core/cli.h"
@@ -106,7 +105,7 @@ static const struct field provider_fields[] = {
 	{ .name = NULL },
 };
 
-// Switches, which the commands look at themselves.
+// Switches that the commands evaluate themselves.
 static const struct field type_fields[] = {
 	{ "--delete", NULL, FIELD_TEXT, USE_SET, "", "its deletion" },
 	{ .name = NULL },
@@ -158,7 +157,7 @@ struct str field_takes(const struct command *command, const struct field *field)
 
 // ---- values
 
-// KEY=VALUE, where what is JSON is taken as that: cpus=4 is a number. For all others STR_NONE is the key.
+// Parses KEY=VALUE; a value that is JSON is taken as such: cpus=4 is a number. Other kinds have no key: STR_NONE.
 static int read_value(struct cli *cli, const struct given *given, struct str *key, struct doc **value)
 {
 	struct str text = str_c(given->value), unused;
@@ -219,7 +218,7 @@ int fields_document(struct cli *cli, size_t first, struct doc **document)
 	return code;
 }
 
-// "!A,!B" of traits, "!in:A,B" of aggregates.
+// Makes "!A,!B" of traits, "!in:A,B" of aggregates.
 static struct str none_of(struct cli *cli, const struct given *given)
 {
 	struct buf out = buf_new(cli->pool, 64);
@@ -232,7 +231,7 @@ static struct str none_of(struct cli *cli, const struct given *given)
 	return buf_str(&out);
 }
 
-// All of them in one: "VCPU:2,MEMORY_MB:512".
+// Makes one parameter of all amounts: "VCPU:2,MEMORY_MB:512".
 static struct str amounts(struct cli *cli, const struct field *field)
 {
 	struct buf out = buf_new(cli->pool, 64);
@@ -247,7 +246,7 @@ static struct str amounts(struct cli *cli, const struct field *field)
 	return buf_str(&out);
 }
 
-// As the API writes what was given; STR_NONE: an earlier option told it already.
+// The parameter's text as the API wants it; STR_NONE: an earlier option has included it.
 static struct str filter_text(struct cli *cli, size_t index)
 {
 	const struct given *given = &cli->given[index];
@@ -284,7 +283,7 @@ int fields_filter(struct cli *cli, struct tenure_list *list)
 	return EX_OK;
 }
 
-// ---- JSON Patches: add, which replaces as well, and remove
+// ---- JSON Patches: "add", which also replaces, and "remove"
 
 static void add_operation(struct cli *cli, struct doc *patch, struct str path, bool adds, struct doc *value)
 {
@@ -319,7 +318,7 @@ static int add_given(struct cli *cli, struct doc *patch, const struct given *giv
 	return EX_OK;
 }
 
-// "extra.rack=7", "extra.rack:=null"; for unset "extra.rack". A member with dots in its name takes an option or --patch.
+// "extra.rack=7", "extra.rack:=null"; for unset "extra.rack". A member with dots in its name needs an option or --patch.
 static int add_argument(struct cli *cli, struct doc *patch, const char *word)
 {
 	struct buf path = buf_new(cli->pool, 64);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command is given: names, documents, single members.
+// The input of commands: names, documents, single members.
 #include "base/base.h"
 
 #include "cli/core/cli.h"

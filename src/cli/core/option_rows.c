@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every option there is, for parsing, help and completion.
+// The table of all options, for parsing, help and completion.
 #include "base/base.h"
 
 #include "cli/core/cli.h"

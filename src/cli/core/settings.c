@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the service is and who asks: options before the environment before the user's file.
+// Finds the service and the credentials. Options override the environment, which overrides the user's file.
 #include "base/base.h"
 
 #include <errno.h>
@@ -52,8 +52,8 @@ char *read_whole(struct pool *pool, const char *path, size_t *length)
 	return text;
 }
 
-// A file that nobody else may change, and, when it is secret, read. The open file is looked at: its name may lead
-// elsewhere by then.
+// Checks that nobody else may change the file and, if it is secret, read it. It checks the open file, since by then the name
+// may lead to another one.
 static int safe_file(int fd, const char *path, bool secret)
 {
 	struct stat file;
@@ -87,7 +87,7 @@ static int read_safely(struct pool *pool, const char *path, bool secret, struct 
 	return code;
 }
 
-// "key = value" into the settings; sections and comments are passed over. Exit code.
+// Takes "key = value" into the settings; ignores sections and comments. Exit code.
 static int take_line(struct cli *cli, const char *path, size_t number, struct str line, struct settings *settings)
 {
 	struct str text = str_trim(line);
@@ -139,7 +139,7 @@ static const char *first_of(const char *option, const char *variable, const char
 	return option != NULL ? option : environment != NULL && environment[0] != '\0' ? environment : file;
 }
 
-// The nearest source wins, be it the token or the name of its file.
+// The first source that has a token, or the name of its file, wins.
 static int load_token(struct cli *cli, const struct settings *file, const char **token)
 {
 	const char *sources[][2] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was shown last, a file for each URL: the base that --etag auto guards and --retry merges from. Documents may be
-// secret, so nobody else may read them.
+// What was shown last, in one file for each URL: --etag auto takes the etag from there, and --retry the base of a merge.
+// Documents may be secret, so only the user may read these files.
 #include "base/base.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/digest.h"
 #include "cli/core/cli.h"
 
-// ${XDG_STATE_HOME:-~/.local/state}/tenure; NULL when there is no home.
+// The folder ${XDG_STATE_HOME:-~/.local/state}/tenure; NULL: there is no home.
 static const char *folder(struct cli *cli)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -61,7 +61,7 @@ static bool write_all(int fd, struct str text)
 	return true;
 }
 
-// Under another name first: who reads at the same time sees the old or the new.
+// Writes under another name first and renames it, so a reader sees either the old or the new file.
 static bool write_file(struct cli *cli, const char *path, struct str text)
 {
 	char *temporary = str_cstr(cli->pool, str_printf(cli->pool, "%s.XXXXXX", path));
@@ -116,7 +116,7 @@ bool state_load(struct cli *cli, const char *path, struct remembered *remembered
 	text.p = read_whole(cli->pool, file, &text.n);
 	if (text.p == NULL || !doc_parse_json(cli->pool, text, (struct doc_limits){ 1000, 0 }, &record, &unused))
 		return false;
-	// The names are compared, too: a hash is no proof.
+	// The file's name is a hash, so URL and path are compared, too.
 	if (!doc_get(record, STR("url"), &value) || !str_eq(doc_string(value), cli->client->url) ||
 		!doc_get(record, STR("path"), &value) || !str_eq_c(doc_string(value), path) ||
 		!doc_get(record, STR("etag"), &value))

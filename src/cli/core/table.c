@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is shown: tables, JSON, CSV (RFC 4180, lines ended by LF alone).
+// Output: tables, JSON, CSV (RFC 4180, but lines end with LF alone).
 #include "base/base.h"
 
 #include "cli/core/cli.h"
@@ -29,7 +29,7 @@ static bool choose(struct table *table, struct str wanted, const struct column *
 		word = str_trim(word);
 		if (word.n == 0 || table->n_columns == MAX_COLUMNS)
 			return false;
-		// Others than the known ones are paths in the document.
+		// A name that is not known is a path in the document.
 		struct column column = { str_cstr(pool, word), str_cstr(pool, word) };
 		for (size_t i = 0; i < n_known; i++) {
 			if (str_eq_c(word, known[i].name))
@@ -73,7 +73,7 @@ void table_add(struct table *table, const struct doc *document)
 	table->n_rows++;
 }
 
-// For the eye a list of words is just these; programs get its JSON.
+// For people, a list of words is shown as these words; programs get its JSON.
 static struct str words_of(struct pool *pool, const struct doc *value)
 {
 	struct buf words = buf_new(pool, 64);
@@ -99,7 +99,7 @@ static struct str cell(const struct table *table, const struct row *row, size_t 
 	return table->cli->format == FORMAT_TABLE ? words_of(table->cli->pool, value) : text_of(table->cli->pool, value);
 }
 
-// ---- for the eye
+// ---- for people
 
 static void put_padded(struct str text, size_t width, bool last)
 {
@@ -213,7 +213,7 @@ void table_print(struct table *table)
 	put_json(table->cli, rows);
 }
 
-// ---- one document, a field a line
+// ---- one document, one field on each line
 
 static void flatten(struct table *table, const struct doc *doc, struct str path)
 {

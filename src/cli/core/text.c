@@ -6,7 +6,7 @@
 
 #include "cli/core/cli.h"
 
-// Length of the character at p and its code; 0 when the byte belongs to none.
+// Decodes the character at offset at. Returns its length in bytes; 0: the byte is not part of one.
 static size_t decode(struct str s, size_t at, uint32_t *code)
 {
 	unsigned char c = (unsigned char)s.p[at];
@@ -23,7 +23,7 @@ static size_t decode(struct str s, size_t at, uint32_t *code)
 	return n;
 }
 
-// C0, DEL and C1 drive terminals; the others turn or hide what stands beside them.
+// Is it a control character (C0, DEL, C1), or one that turns or hides the text beside it?
 static bool is_wild(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || (c >= 0x200b && c <= 0x200f) ||
