@@ -426,6 +426,15 @@ static void test_effects(void)
 	SURVEYED("d", "example.com", "gadgets", "", 10, PUT_TENANT, "d", .meta = "{}");
 	is_str(effects_told, "d gadgets.example.com from system to -, 2 objects; ", "out of it");
 	EXPECT(OK, "in again", PUT_TENANT, "d", .meta = "{\"tier\":\"gold\"}");
+	// One look goes through 5,000 tenants, and tells the last of them.
+	server_sql("INSERT INTO tenants (name, uid, tier_id, metadata, etag, revision, created_at, updated_at) SELECT CONCAT('m', LPAD(seq, 5, '0')), "
+		"UNHEX(MD5(CONCAT('m', seq))), (SELECT tier_id FROM tenants WHERE name = 'a' AND live = 1), '{}', REPEAT('e', 64), 1, UTC_TIMESTAMP(6), "
+		"UTC_TIMESTAMP(6) FROM seq_1_to_5001;");
+	SURVEYED(TENANT_SYSTEM, "example.com", "gadgets", "m", 10, GADGETS_OF("[\"tier=gold\",\"tier=none\"]"));
+	is_str(effects_told, "next m05000", "none of 5,000");
+	SURVEYED(TENANT_SYSTEM, "example.com", "gadgets", "m05000", 10, GADGETS_OF("[\"tier=gold\"]"));
+	is_str(effects_told, "", "nor of the rest");
+	server_sql("DELETE FROM tenants WHERE name LIKE 'm0%';");
 }
 
 // ---- what becomes of a type in a move
