@@ -182,6 +182,8 @@ subtest 'verdicts' => sub {
 subtest 'excuses' => sub {
     spew('t/mutate/excuses', "# why\n\nsrc/a.c\n- g(a, 3);\n+ (void)0;\nNothing can be seen of it, for g does nothing.\n");
     is((mutate('excuses'))[0], 0, 'one whose place is there');
+    spew('src/a.c', slurp("$tree/src/a.c") =~ s{g\(a, 3\);}{g(a, 3); // a comment that comes and goes}r);
+    is((mutate('excuses'))[0], 0, 'whatever comment stands behind it');
     spew('t/mutate/excuses', "src/a.c\n- g(a, 99);\n+ (void)0;\nNothing can be seen of it, for g does nothing.\n");
     my ($code, $text) = mutate('excuses');
     is $code, 1, 'one whose place is gone is an error';
