@@ -9,12 +9,14 @@
 
 enum { FUEL = 8192 }; // steps between two looks at the clock, about 0.1 ms
 
+// One call of budget_guard(), on its stack.
 struct guard {
 	jmp_buf back;
 	struct guard *outer;
 	enum budget_end end;
 };
 
+// The limits and counts of one thread.
 struct account {
 	size_t used;            // bytes allocated and not freed; wraps if one thread frees what another allocated
 	size_t limit;           // most that `used` may be; SIZE_MAX: no limit
@@ -36,6 +38,7 @@ _Thread_local int budget_fuel __attribute__((tls_model("initial-exec"))) = FUEL;
 
 // ---- the injected fault
 
+// Sets the step at which the next granted request fails.
 static void fault_begin(void)
 {
 	if (!account.fault_known) {

@@ -169,6 +169,7 @@ static size_t escape_line(struct str text, char *to, size_t room)
 	return n;
 }
 
+// The prefix "<N>" tells the journal the line's priority (sd-daemon(3)).
 static void write_stderr(enum log_level level, struct str text)
 {
 	char line[LOG_LINE];
@@ -234,6 +235,8 @@ static time_t seconds_now(void)
 	return now.tv_sec + 1; // + 1, so that it is never 0
 }
 
+// Counts lost lines and reports the beginning and the end of a failure. well: the write succeeded. lines: how many it had. Reads
+// errno.
 static void note_written(bool well, uint64_t lines)
 {
 	int failure = errno;
@@ -286,6 +289,7 @@ void log_access_flush(void)
 	out.n_access = 0;
 }
 
+// Writes the lines put off, and closes the file unless it is stderr.
 static void close_access(void)
 {
 	log_access_flush();

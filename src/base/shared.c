@@ -81,6 +81,7 @@ struct shared {
 	size_t mapping;       // index in mappings
 };
 
+// Offset of an area in the file; of SHARED__N: the size of the file.
 static size_t area_offset(enum shared_area area)
 {
 	size_t at = AREAS_AT;
@@ -130,6 +131,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 	                                          // the process
 }
 
+// Enters the mapping into the handler's table, and installs the handler of SIGBUS. False: the table is full.
 static bool guard(struct shared *shared)
 {
 	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER };
@@ -148,6 +150,7 @@ static bool guard(struct shared *shared)
 
 // ---- making and opening the file
 
+// The key of the hashes is random, so that clients can't choose names that collide.
 static void fill_header(struct header *header, uint64_t registry, size_t size)
 {
 	*header = (struct header){ .version = SHARED_VERSION, .size = (uint32_t)size, .registry = registry };
@@ -161,6 +164,7 @@ static bool is_same_header(const struct header *a, const struct header *b)
 	return memcmp(a, b, offsetof(struct header, swept_us)) == 0;
 }
 
+// Is it the header of a file of this version, size and registry?
 static bool is_good_header(const struct shared *shared, const struct header *header)
 {
 	return memcmp(header->magic, magic, sizeof(magic)) == 0 && header->version == SHARED_VERSION &&
@@ -217,6 +221,7 @@ static bool is_usable(const struct shared *shared, int fd, const struct stat *st
 static int open_file(const struct shared *shared, struct stat *st)
 {
 	for (int i = 0; i < ATTEMPTS; i++) {
+		// O_NOFOLLOW and O_NONBLOCK: the name may belong to a link or a pipe that somebody placed there.
 		int fd = open(shared->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 		if (fd < 0 && (errno != ENOENT || !make_file(shared, false)))
 			return -1;
@@ -233,6 +238,7 @@ static int open_file(const struct shared *shared, struct stat *st)
 	return -1;
 }
 
+// Memory without a name, in the layout of the file. Processes forked from this one share it.
 static int open_memory(const struct shared *shared)
 {
 	struct header header;
@@ -259,6 +265,7 @@ static void unmap(struct shared *shared)
 	shared->slot = SHARED_NONE;
 }
 
+// Maps the file or memory, and keeps a copy of its header. False: it is not usable; fd stays open.
 static bool map(struct shared *shared, int fd)
 {
 	void *memory = mmap(NULL, shared->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

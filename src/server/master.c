@@ -77,6 +77,8 @@ static void tie_to_master(const struct master *master)
 		                      // signals
 }
 
+// The main function of a child. It closes the ends of sockets that its kind does not use, so that a socket's end is seen when its
+// processes end.
 _Noreturn static void run_child(struct master *master, enum child_kind kind, struct child_life *life)
 {
 	int code = EX_OK;
@@ -116,6 +118,7 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind, str
 	exit(code);
 }
 
+// Forks a child. If that fails, the child is due again after a delay, as if it had ended.
 static void start_child(struct master *master, struct child *child)
 {
 	atomic_store(&child->life->ready, false);
@@ -232,6 +235,7 @@ static void reap(struct master *master)
 	}
 }
 
+// Kills children that hang, once in LOOK_US. Their end is handled like any other.
 static void kill_hanging(struct master *master)
 {
 	int64_t now_us = clock_tick_us();

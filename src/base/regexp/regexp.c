@@ -38,6 +38,7 @@ int32_t regexp_char(struct str text, size_t *at)
 	return c;
 }
 
+// \w of RE2: ASCII only.
 bool is_word(int32_t c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
@@ -45,6 +46,7 @@ bool is_word(int32_t c)
 
 // ---- writing instructions
 
+// Makes room for `more` instructions. False: the expression would have more than it may.
 static bool has_room(struct reading *reading, size_t more)
 {
 	struct regexp *regexp = reading->regexp;
@@ -65,6 +67,7 @@ static bool has_room(struct reading *reading, size_t more)
 	return true;
 }
 
+// Appends an instruction.
 static bool emit(struct reading *reading, enum regexp_op op, int32_t x, int32_t y)
 {
 	if (!has_room(reading, 1))
@@ -86,6 +89,7 @@ static bool insert(struct reading *reading, size_t start, enum regexp_op op, int
 	return true;
 }
 
+// Appends an instruction that matches one character of the set. A set of one range needs no class.
 static bool emit_set(struct reading *reading, const struct char_set *set)
 {
 	struct regexp *regexp = reading->regexp;
@@ -106,6 +110,7 @@ static bool emit_set(struct reading *reading, const struct char_set *set)
 	return emit(reading, OP_CLASS, (int32_t)(regexp->n_ranges - set->n), (int32_t)set->n);
 }
 
+// Appends an instruction that matches c, or c in both cases with the flag i.
 static bool emit_char(struct reading *reading, int32_t c)
 {
 	struct char_set set = { .pool = reading->pool };
@@ -117,6 +122,7 @@ static bool emit_char(struct reading *reading, int32_t c)
 	return emit_set(reading, &set);
 }
 
+// ".": every character but a line end; with the flag s every character.
 static bool emit_dot(struct reading *reading)
 {
 	struct char_set set = { .pool = reading->pool };
@@ -130,6 +136,7 @@ static bool emit_dot(struct reading *reading)
 
 // ---- repeating
 
+// least to most times; endless: at least `least` times.
 struct repetition {
 	unsigned least, most;
 	bool endless;
@@ -143,6 +150,7 @@ static bool loop(struct reading *reading, size_t start)
 	return n == 0 || (insert(reading, start, OP_SPLIT, 1, n + 2) && emit(reading, OP_JUMP, -(n + 1), 0));
 }
 
+// Appends a copy of the n instructions from start. Relative jumps make copies correct as they are.
 static bool copy(struct reading *reading, size_t start, size_t n)
 {
 	struct regexp *regexp = reading->regexp;

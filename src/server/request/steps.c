@@ -72,6 +72,7 @@ static enum repr_format preferred_format(const struct request *request)
 	return media_choose(request_header(request, "accept"), types, COUNT_OF(types)) >= first_xml ? REPR_XML : REPR_JSON;
 }
 
+// Decodes the address and finds the method. If the address can't be decoded, only its dialect is found, which words the error.
 static enum outcome find_method(struct call *call)
 {
 	struct request *request = &call->request;
@@ -88,6 +89,7 @@ static enum outcome find_method(struct call *call)
 	return outcome;
 }
 
+// Answers 429 with Retry-After.
 static enum outcome refuse(struct call *call, const struct limits_refusal *refusal)
 {
 	response_set(&call->response, "Retry-After", str_printf(call->pool, "%u", refusal->retry_s));
@@ -108,6 +110,7 @@ static enum outcome identify_caller(struct passage *passage)
 		&detail);
 	if (outcome == OUTCOME_UNAUTHENTICATED)
 		limits_was_wrong(pipeline->limits, call->request.remote_addr);
+	// Only a token that was validated just now: a cache entry proves nothing new.
 	else if (outcome == OUTCOME_OK && auth_has_asked(pipeline->auth))
 		limits_was_right(pipeline->limits, token);
 	if (outcome != OUTCOME_OK)
@@ -242,6 +245,7 @@ static enum repr_format format_of(const char *type)
 	return str_ends(str_c(type), STR("xml")) ? REPR_XML : REPR_JSON;
 }
 
+// Adds the media types that the method accepts to a 415, in the field that clients read for this method.
 static enum step_result refuse_types(struct passage *passage, enum outcome outcome, struct str detail)
 {
 	struct call *call = passage->call;
@@ -283,6 +287,7 @@ enum step_result step_negotiate(struct passage *passage)
 
 // ---- run
 
+// Runs the handler, which may run again: everything that it has set before is reset first.
 static enum outcome run_handler(struct passage *passage)
 {
 	const struct endpoint *endpoint = passage->call->match.method->handler;
