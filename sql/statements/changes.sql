@@ -46,6 +46,21 @@ INSERT INTO changes ({change_columns})
 {change_deleted}
 FROM {content};
 
+-- A piece of a large namespace.
+-- @statement change_insert_deleted_piece
+-- @in request_id bytes, now time, actor text, ids text
+INSERT INTO changes ({change_columns})
+{change_deleted}
+FROM {ids} STRAIGHT_JOIN resources r ON r.id = j.id;
+
+-- What waits for its finalizers from now on.
+-- @statement change_insert_doomed
+-- @in request_id bytes, now time, actor text, doomed text
+INSERT INTO changes ({change_columns})
+SELECT {change_by}, 'updated', r.tenant_id, NULL, {change_of_r}, r.revision + 1, r.etag, UNHEX(j.etag),
+  '["/metadata/deletionTimestamp"]', r.moves, ''
+FROM {doomed} STRAIGHT_JOIN resources r ON r.id = j.id;
+
 -- @statement change_insert_recovered
 -- @in request_id bytes, now time, actor text, of deletion
 INSERT INTO changes ({change_columns})

@@ -15,18 +15,19 @@ y.namespaced AND r.tenant_id = :content.tenant_id AND r.namespace = :content.nam
 r.root = :content.root AND r.id <> :content.top_id AND r.live = 1
 
 -- By locking reads, which see what was committed up to now, and not up to when the statement began. Writers in a namespace
--- hold its row; writers in a tree need not hold its top.
+-- hold its row (namespace_size tells what is in it); writers in a tree need not hold its top.
 -- @choice content
 -- @case namespace
 {content_of_namespace} WHERE {is_in_namespace} LOCK IN SHARE MODE
 -- @case tree
 resources r WHERE {is_in_tree} FOR UPDATE
 
+-- Of a tree.
 -- @statement deletion_sum
 -- @in content content_of
 -- @out n uint, locked uint, last_change_at time null
 SELECT COUNT(*) AS n, CAST(COALESCE(SUM(r.locked), 0) AS UNSIGNED) AS locked, MAX({last_change_time}) AS last_change_at
-FROM {content};
+FROM resources r WHERE {is_in_tree} FOR UPDATE;
 
 -- Behind their change rows.
 -- @fragment marked_deleted
@@ -40,6 +41,15 @@ resources r SET {marked_deleted} WHERE {is_in_tree}
 -- @statement deletion_mark_content
 -- @in content content_of, deleted_at time, purge_at time, request_id bytes
 UPDATE {content_marked};
+
+-- A piece of a large namespace.
+-- @statement deletion_mark_piece
+-- @in ids text, deleted_at time, purge_at time, request_id bytes
+UPDATE {ids} STRAIGHT_JOIN resources r ON r.id = j.id SET {marked_deleted};
+
+-- @statement deletion_free_keys_of_piece
+-- @in ids text
+UPDATE {ids} STRAIGHT_JOIN resource_aliases a ON a.resource_id = j.id SET a.live = NULL;
 
 -- Behind its change row, in the same batch.
 -- @statement deletion_mark

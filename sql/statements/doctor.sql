@@ -20,6 +20,10 @@ forwards f LEFT JOIN resources r ON r.id = f.resource_id WHERE r.id IS NULL
 forwards f JOIN resources r ON r.tenant_id = f.tenant_id AND r.type_id = f.type_id AND r.namespace = f.namespace
   AND r.name = f.name AND r.live IS NOT NULL
 
+-- Rows e of namespaces that are being emptied, but live no more, or do not wait.
+-- @fragment doctor_lost_namespace_deletions
+namespace_deletions e LEFT JOIN resources r ON r.id = e.resource_id AND r.live = 1 AND r.doomed_at IS NOT NULL WHERE r.id IS NULL
+
 -- @fragment doctor_keys_of_nothing
 resource_aliases a LEFT JOIN resources r ON r.id = a.resource_id WHERE r.id IS NULL
 
@@ -150,8 +154,13 @@ WHERE y.id IS NULL
 SELECT {resource_name} AS example
 FROM resources r
 WHERE r.live IS NOT NULL AND r.doomed_at IS NOT NULL AND COALESCE(JSON_LENGTH(r.meta, '$.finalizers'), 0) = 0
-  AND NOT (r.namespace = '' AND COALESCE(JSON_LENGTH(r.body, '$.spec.finalizers'), 0) > 0
-    AND r.type_id = (SELECT id FROM types WHERE group_name = '' AND plural = 'namespaces'))
+  AND NOT (r.namespace = '' AND r.type_id = (SELECT id FROM types WHERE group_name = '' AND plural = 'namespaces')
+    AND (COALESCE(JSON_LENGTH(r.body, '$.spec.finalizers'), 0) > 0
+      OR EXISTS (SELECT 1 FROM namespace_deletions e WHERE e.resource_id = r.id)
+      OR EXISTS (SELECT 1 FROM resources c WHERE c.tenant_id = r.tenant_id AND c.namespace = r.name AND c.live = 1
+        AND c.doomed_at IS NOT NULL)))
+-- @case namespace_deletion
+SELECT CONCAT('deletion of namespace ', e.resource_id) AS example FROM {doctor_lost_namespace_deletions}
 -- @case key_of_nothing
 SELECT CONCAT('alias ', a.kind, ' ', a.value) AS example FROM {doctor_keys_of_nothing}
 -- @case trait_order
@@ -230,6 +239,8 @@ DELETE f FROM {doctor_forwards_covered}
 UPDATE resources r SET r.changed = COALESCE({last_change}, r.changed) WHERE r.changed <> COALESCE({last_change}, r.changed)
 -- @case horizon_row
 INSERT IGNORE INTO log_horizon (id, published, commits) VALUES (1, 0, 0)
+-- @case namespace_deletion
+DELETE e FROM {doctor_lost_namespace_deletions}
 -- @case key_of_nothing
 DELETE a FROM {doctor_keys_of_nothing}
 -- @case trait_unlisted

@@ -97,6 +97,12 @@ GROUP BY r.type_id;
 -- @out id uint
 SELECT r.id FROM resources r FORCE INDEX (state) WHERE r.tenant_id = :tenant_id AND r.live = 1 LIMIT 1;
 
+-- Is a namespace of the set being emptied, by a deletion that was accepted? From these, which are few.
+-- @statement move_any_emptied
+-- @in set move_range
+-- @out id uint
+SELECT r.id FROM namespace_deletions e STRAIGHT_JOIN resources r ON r.id = e.resource_id WHERE {move_set} LIMIT 1;
+
 -- @statement move_items
 -- @in set move_range, limit uint
 -- @out uid bytes, type_id uint, namespace text, name text, revision uint
@@ -120,6 +126,8 @@ AND d.live IS NOT NULL
 {move_taken} WHERE r.type_id <> :namespaces
 -- @case ending
 {move_taken} WHERE r.type_id = :namespaces AND d.doomed_at IS NOT NULL
+-- @case emptied
+JOIN namespace_deletions e ON e.resource_id = r.id WHERE r.type_id = :namespaces
 -- @case locked
 WHERE r.locked
 -- @case of_type

@@ -6,11 +6,33 @@ types y
 JOIN resources r ON r.type_id = y.id
 WHERE y.namespaced AND r.tenant_id = :tenant_id AND r.namespace = :namespace AND r.live = 1
 
--- What may have finalizers.
+-- What may have finalizers of a resource r, and does not wait for them yet.
+-- @fragment may_have_finalizers
+r.meta LIKE '%"finalizers"%'
+
 -- @statement namespace_lock_finalizers
 -- @in tenant_id uint, namespace text
 -- @out r resource
-SELECT {resource} FROM {content_of_ending} AND r.meta LIKE '%"finalizers"%' FOR UPDATE;
+SELECT {resource} FROM {content_of_ending} AND r.doomed_at IS NULL AND {may_have_finalizers} FOR UPDATE;
+
+-- Does anything in it wait for its finalizers already?
+-- @statement namespace_any_waiting
+-- @in tenant_id uint, namespace text
+-- @out id uint
+SELECT r.id FROM {content_of_ending} AND r.doomed_at IS NOT NULL LIMIT 1;
+
+-- Resources that wait for their finalizers from now on, as one parameter: a JSON array of their ids and new etags in hex, as
+-- a table j.
+-- @fragment doomed
+JSON_TABLE(:doomed, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$[0]', etag CHAR(128) CHARACTER SET ascii PATH '$[1]')) j
+
+-- Behind their change rows.
+-- @statement namespace_doom
+-- @in doomed text, doomed_at time
+UPDATE {doomed}
+STRAIGHT_JOIN resources r ON r.id = j.id
+SET r.doomed_at = :doomed_at, r.revision = r.revision + 1, r.edits = r.edits + 1, r.etag = UNHEX(j.etag),
+  r.updated_at = :doomed_at, r.changed = {last_change};
 
 -- How many resources are left, by type.
 -- @statement namespace_count_left
@@ -29,7 +51,7 @@ LOCK IN SHARE MODE;
 -- @sorts what is left in one namespace
 SELECT r.id, r.meta FROM {content_of_ending} ORDER BY r.id LIMIT :limit;
 
--- A namespace, if it waits. type_id: that of namespaces.
+-- A namespace, if it waits, and is not emptied in pieces. type_id: that of namespaces.
 -- @statement namespace_lock_ending
 -- @in tenant_id uint, type_id uint, name text
 -- @out r resource
@@ -37,6 +59,7 @@ SELECT {resource}
 FROM resources r
 WHERE r.tenant_id = :tenant_id AND r.type_id = :type_id AND r.namespace = '' AND r.name = :name AND r.live = 1
   AND r.doomed_at IS NOT NULL
+  AND (SELECT e.resource_id FROM namespace_deletions e WHERE e.resource_id = r.id) IS NULL
 FOR UPDATE;
 
 -- It waits, and its conditions tell for what. Behind its change row, in the same batch.
@@ -46,3 +69,98 @@ UPDATE resources
 SET doomed_at = :doomed_at, revision = :revision, edits = :edits, etag = :etag, updated_at = :updated_at, body = :body,
   bytes = :bytes, changed = LAST_INSERT_ID()
 WHERE id = :id;
+
+-- ---- large namespaces: emptied in pieces, each in a transaction of its own
+
+-- Of what a deletion would take, :most at most: how many resources, how many bytes of them may have finalizers, how many are
+-- locked, and the time of their last change. The caller holds the namespace's row, so none comes, goes or changes, and what
+-- was committed before is seen without locks.
+-- @statement namespace_size
+-- @in content content_of, most uint
+-- @out n uint, waiting_bytes uint, locked uint, last_change_at time null
+SELECT COUNT(*) AS n, CAST(COALESCE(SUM(c.bytes), 0) AS UNSIGNED) AS waiting_bytes,
+  CAST(COALESCE(SUM(c.locked), 0) AS UNSIGNED) AS locked, MAX(c.last_change_at) AS last_change_at
+FROM (SELECT IF({may_have_finalizers}, r.bytes, 0) AS bytes, r.locked, {last_change_time} AS last_change_at
+  FROM {content_of_namespace} WHERE {is_in_namespace} LIMIT :most) c;
+
+-- @statement namespace_any_locked
+-- @in content content_of
+-- @out id uint
+SELECT r.id FROM {content_of_namespace} WHERE {is_in_namespace} AND r.locked LIMIT 1;
+
+-- A row that is there is of a deletion that an earlier release has ended in its own way.
+-- @statement namespace_deletion_insert
+-- @in resource_id uint, deletion bytes, actor text, purge_at time
+INSERT INTO namespace_deletions (resource_id, deletion, actor, purge_at)
+VALUES (:resource_id, :deletion, :actor, :purge_at)
+ON DUPLICATE KEY UPDATE deletion = VALUES(deletion), actor = VALUES(actor), purge_at = VALUES(purge_at), type_id = 0, name = '';
+
+-- @statement namespace_deletion_find
+-- @in resource_id uint
+-- @out resource_id uint
+SELECT resource_id FROM namespace_deletions WHERE resource_id = :resource_id;
+
+-- Those to go on with, of tenants that are not deleted: first those behind :after, so that all have their turn.
+-- @statement namespace_deletions_waiting
+-- @in after uint
+-- @out resource_id uint, deletion bytes, actor text
+-- @scans as many as are being emptied
+-- @sorts likewise
+SELECT e.resource_id, e.deletion, e.actor
+FROM namespace_deletions e
+LEFT JOIN resources r ON r.id = e.resource_id
+LEFT JOIN tenants t ON t.id = r.tenant_id
+WHERE t.deleted_at IS NULL
+ORDER BY e.resource_id <= :after, e.resource_id
+LIMIT 20;
+
+-- Whoever takes a piece holds the row; others find none. A subquery locks nothing.
+-- @statement namespace_deletion_claim
+-- @in resource_id uint
+-- @out deletion bytes, purge_at time, type_id uint, name text, uid bytes null
+SELECT e.deletion, e.purge_at, e.type_id, e.name, (SELECT r.uid FROM resources r WHERE r.id = e.resource_id) AS uid
+FROM namespace_deletions e
+WHERE e.resource_id = :resource_id
+FOR UPDATE SKIP LOCKED;
+
+-- The next type that the tenant has resources of.
+-- @statement namespace_next_type
+-- @in tenant_id uint, after uint
+-- @out type_id uint
+SELECT r.type_id FROM resources r FORCE INDEX (state)
+WHERE r.tenant_id = :tenant_id AND r.live = 1 AND r.type_id > :after
+ORDER BY r.type_id
+LIMIT 1;
+
+-- What comes next of a type, in the order of names.
+-- @statement namespace_piece
+-- @in tenant_id uint, type_id uint, namespace text, after text, limit uint
+-- @out id uint, name text, bytes uint, may_wait uint, last_change_at time
+SELECT r.id, r.name, r.bytes, CAST({may_have_finalizers} AS UNSIGNED) AS may_wait, {last_change_time} AS last_change_at
+FROM resources r FORCE INDEX (address)
+WHERE r.tenant_id = :tenant_id AND r.type_id = :type_id AND r.namespace = :namespace AND r.name > :after AND r.live = 1
+  AND r.doomed_at IS NULL
+ORDER BY r.name
+LIMIT :limit
+FOR UPDATE;
+
+-- @statement namespace_piece_rows
+-- @in ids text
+-- @out r resource
+SELECT {resource} FROM {ids} STRAIGHT_JOIN resources r ON r.id = j.id;
+
+-- @statement namespace_deletion_go_on
+-- @in resource_id uint, type_id uint, name text
+UPDATE namespace_deletions SET type_id = :type_id, name = :name WHERE resource_id = :resource_id;
+
+-- @statement namespace_deletion_end
+-- @in resource_id uint
+DELETE FROM namespace_deletions WHERE resource_id = :resource_id;
+
+-- The namespace is no more, or does not wait: somebody else has ended it. One whose tenant is deleted stays.
+-- @statement namespace_deletion_drop
+-- @in resource_id uint
+DELETE e
+FROM namespace_deletions e
+LEFT JOIN resources r ON r.id = e.resource_id AND r.live = 1 AND r.doomed_at IS NOT NULL
+WHERE e.resource_id = :resource_id AND r.id IS NULL;

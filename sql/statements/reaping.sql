@@ -52,6 +52,8 @@ providers
 inventories
 -- @case aggregates
 provider_aggregates
+-- @case namespace_deletions
+namespace_deletions
 
 -- @statement reap_side_rows
 -- @in ids text

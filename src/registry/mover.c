@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out background moves. A waiting move is a row of table moves. The mover locks that row for as long as the move takes,
-// so if the mover dies, the lock is released and the move waits again. A second connection writes the progress, since what the
-// first one's transaction writes becomes visible only at its end.
+// Work in the background: moves, and large namespaces that are being emptied. A waiting move is a row in moves; the mover that
+// carries it out holds that row's lock for as long as it takes, so the lock is released if the mover dies. Progress is
+// written by a second connection: the first one's transaction shows nothing before it ends. A namespace is a row in
+// namespace_deletions, and is emptied piece by piece, each in a transaction of its own (resource/space_pieces.c).
 #include "base/base.h"
 
 #include "registry/mover.h"
@@ -13,6 +14,7 @@
 #include "registry/move/internal.h"
 #include "registry/registry.h"
 #include "registry/resource/internal.h"
+#include "sql/namespace_ends.h"
 
 enum { IDLE_MS = 300, AWAY_MS = 2000 }; // the pause if no move waits, and the pause if the database does not answer
 
@@ -23,9 +25,10 @@ struct mover {
 	struct registry registry[1]; // of the move at hand
 	struct pool *pool;
 	struct pool *progress_pool;
-	struct problem problem; // why the current move failed
-	uint64_t move_id; // of the current move
-	bool worked;      // it could be claimed, and its transaction ended it as done or failed
+	struct problem problem; // why the move at hand failed
+	uint64_t move_id; // the move at hand
+	uint64_t space_id; // the namespace that was looked at last: others come first now
+	bool worked;      // it was free to be claimed, and its transaction ended in an answer
 };
 
 static void mover_close(struct mover *mover)
@@ -198,7 +201,8 @@ static bool look(struct mover *mover, struct db_rows *rows)
 // What step() did: ended a move; found none that waits; or the database does not answer.
 enum step { STEP_WORKED, STEP_IDLE, STEP_AWAY };
 
-static enum step step(struct mover *mover)
+// One waiting move, the oldest that nobody else carries out.
+static enum step move_one(struct mover *mover)
 {
 	struct db_rows rows;
 
@@ -219,6 +223,54 @@ static enum step step(struct mover *mover)
 	return STEP_IDLE;
 }
 
+// ---- namespaces
+
+static enum db_verdict take_piece(void *arg)
+{
+	struct mover *mover = arg;
+
+	mover->registry->manner = LOCK_PATIENTLY;
+	enum outcome outcome = space_take_piece(mover->registry, mover->space_id);
+	mover->worked = outcome == OUTCOME_OK;
+	return mover->worked ? DB_COMMIT : DB_ROLLBACK;
+}
+
+// One piece of one namespace. Nobody looks for the request's id if the connection is lost during COMMIT, as other pieces have the
+// same: what the next one finds done decides.
+static enum step empty_one(struct mover *mover)
+{
+	const struct sql_namespace_deletions_waiting in = { .after = mover->space_id };
+	struct uuid none = { 0 };
+	struct db_rows rows;
+
+	pool_clear(mover->pool);
+	if (registry_begin(mover->registry, mover->pool, &none, STR(""), &mover->problem) != OUTCOME_OK ||
+		sql_namespace_deletions_waiting_run(mover->db, mover->pool, &in, &rows) != DB_OK)
+		return STEP_AWAY;
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct sql_namespace_deletions_waiting_row *row = sql_namespace_deletions_waiting_row(&rows, i);
+
+		mover->space_id = row->resource_id;
+		if (registry_begin(mover->registry, mover->pool, &none, row->actor, &mover->problem) != OUTCOME_OK ||
+			db_txn_run(mover->db, DB_WRITE, NULL, take_piece, mover) != DB_OK)
+			return STEP_AWAY;
+		if (mover->worked)
+			return STEP_WORKED;
+	}
+	return STEP_IDLE;
+}
+
+// A move and a piece: neither waits for the end of all of the other kind.
+static enum step step(struct mover *mover)
+{
+	enum step moved = move_one(mover);
+	enum step emptied = moved == STEP_AWAY ? STEP_AWAY : empty_one(mover);
+
+	if (moved == STEP_WORKED || emptied == STEP_WORKED)
+		return STEP_WORKED;
+	return emptied;
+}
+
 static void pause_ms(long ms)
 {
 	struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
@@ -231,7 +283,7 @@ void mover_run(const struct config *config, volatile sig_atomic_t *stop)
 	struct mover mover;
 
 	if (!mover_open(&mover, config)) {
-		log_error("no memory for carrying out moves");
+		log_error("no memory for the mover");
 		return;
 	}
 	while (!*stop) {

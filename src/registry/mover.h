@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out the moves that were accepted for the background (202). server/ decides which process does so: a child of the
-// master or, without a master, one that a worker forks.
+// Carries out what was accepted for the background: moves (202), and deletions of large namespaces. server/ decides which process
+// does so: a child of the master or, without a master, one that a worker forks.
 #ifndef TENURE_REGISTRY_MOVE_MOVER_H
 #define TENURE_REGISTRY_MOVE_MOVER_H
 
@@ -10,10 +10,10 @@
 
 struct config;
 
-// Carries out waiting moves until *stop is set. If a move is being carried out then, it is finished, or rolled back and left
+// Carries out waiting work until *stop is set. A transaction that is running then is finished, or rolled back and left
 // waiting.
 void mover_run(const struct config *config, volatile sig_atomic_t *stop);
-// Carries out one waiting move. False: none waits, or the database does not answer.
+// Carries out one waiting move, and deletes one piece of one namespace. False: nothing waits, or the database does not answer.
 bool mover_once(const struct config *config);
 
 #endif

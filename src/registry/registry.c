@@ -123,6 +123,7 @@ enum outcome registry_begin(struct registry *registry, struct pool *pool, const 
 	registry->request_id = *request_id;
 	registry->actor = actor;
 	registry->privileged = false;
+	registry->left_work = false;
 	registry->now_us = registry->stamp_us = clock_now_us();
 	registry->manner = LOCK_AT_ONCE;
 	registry->problem = problem;

@@ -109,10 +109,10 @@ static void take_signals(struct worker *worker)
 	}
 }
 
-// Starts a mover if there is no master, and so no mover that looks for moves by itself.
-static void look_after_moves(struct worker *worker)
+// Where there is no master, whose child looks for work by itself, starts the mover if the request has left it some.
+static void look_after_mover(struct worker *worker)
 {
-	if (worker->alone && (worker->call.response.status == 202 || worker->kick.wanted))
+	if (worker->alone && (worker->call.registry->left_work || worker->kick.wanted))
 		mover_kick(&worker->kick, worker->setup->config);
 }
 
@@ -140,7 +140,7 @@ static void answer(struct worker *worker, enum transport_fault fault)
 	limits_leave(worker->limits);
 	if (worker->life != NULL)
 		atomic_store(&worker->life->busy_us, 0);
-	look_after_moves(worker);
+	look_after_mover(worker);
 }
 
 // Frees the request's memory, before the next request is granted memory beyond what is in use.
@@ -164,7 +164,7 @@ static void serve(struct worker *worker)
 		case FCGI_WAKE:
 			take_signals(worker);
 			limits_tick(worker->limits);
-			look_after_moves(worker);
+			look_after_mover(worker);
 			break;
 		case FCGI_END:
 			return;

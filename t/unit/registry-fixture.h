@@ -351,6 +351,7 @@ static void fixture_start(void)
 	server.config.change_retention = 0;
 	server.config.move_list_max = 100;
 	server.config.move_sync_max = 50000;
+	server.config.delete_sync_max = 2000;
 	server.config.max_body = 1 << 20;
 	server.config.resource_cache = 1 << 20;
 	client_open(&here);

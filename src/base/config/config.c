@@ -114,6 +114,8 @@ const struct setting config_settings[] = {
 		"tag."),
 	TENURE("move_sync_max", NUMBER, OF_CONFIG(move_sync_max), "50000", 0, 100000000, NULL,
 		"A move of more resources than this runs in the background."),
+	TENURE("delete_sync_max", NUMBER, OF_CONFIG(delete_sync_max), "2000", 0, 100000, NULL,
+		"A namespace with more resources than this is deleted in the background, in pieces of as many."),
 	TENURE("etag_required", CHOICE, OF_CONFIG(etag_required), "no", 0, 0, "no,yes",
 		"yes: every change of an existing tenant or resource needs If-Match. no: only in tenants that require it."),
 	TENURE("token_cache", NUMBER, OF_CONFIG(token_cache), "1000", 0, HOUR * 1000, NULL,

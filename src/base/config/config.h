@@ -70,6 +70,7 @@ struct config {
 	uint64_t change_retention;  // seconds the change log is kept, default 31536000; 0: for ever
 	unsigned move_list_max;   // a move action lists up to this many resources one by one, default 100
 	unsigned move_sync_max;   // larger moves are carried out in the background, default 50000
+	unsigned delete_sync_max; // larger namespaces are deleted in the background, in pieces of as many resources, default 2000
 	const char *etag_required; // no | yes: changes of what exists need If-Match
 	unsigned token_cache;     // milliseconds for which a validated token is cached, default 1000; 0: no cache
 	// Limits of one client (server/request/limits.h); 0: no limit but the one that reserve implies

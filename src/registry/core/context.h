@@ -73,6 +73,7 @@ struct registry {
 	int64_t stamp_us;
 	struct problem *problem; // describes the failure; set by the owner of the registry: a worker has it in the call
 	uint64_t raised[COHERENCE__N]; // the revisions after the running transaction's changes; 0: it has not raised that one
+	bool left_work;         // the request queued work for the mover; registry_begin() clears it
 	// Whose resources the request has touched so far, for the access log.
 	struct {
 		struct str tenant; // p NULL: no tenant's

@@ -127,6 +127,30 @@ struct db_call changes_of_deletion(struct registry *registry, enum sql_content k
 	return sql_change_insert_deleted_call(registry->pool, kind, &in);
 }
 
+struct db_call changes_of_deleted_piece(struct registry *registry, struct str resource_ids)
+{
+	const struct sql_change_insert_deleted_piece in = {
+		.request_id = uuid_bytes(&registry->request_id),
+		.now = registry->stamp_us,
+		.actor = registry->actor,
+		.ids = resource_ids,
+	};
+
+	return sql_change_insert_deleted_piece_call(registry->pool, &in);
+}
+
+struct db_call changes_of_doomed(struct registry *registry, struct str doomed)
+{
+	const struct sql_change_insert_doomed in = {
+		.request_id = uuid_bytes(&registry->request_id),
+		.now = registry->stamp_us,
+		.actor = registry->actor,
+		.doomed = doomed,
+	};
+
+	return sql_change_insert_doomed_call(registry->pool, &in);
+}
+
 struct db_call changes_of_recovery(struct registry *registry, const struct sql_deletion *deletion)
 {
 	const struct sql_change_insert_recovered in = {

@@ -41,6 +41,7 @@ struct move_plan {
 		uint64_t locked; // resources of the set that are locked
 		uint64_t types; // one bit for each type id in the set; bit 63 stands for all ids from 63 on
 		bool definitions; // the set has CustomResourceDefinitions
+		bool emptied; // the set has a namespace that is being deleted in the background
 		bool dest_has_any; // the destination has live resources, as its rows show, not its count
 		struct state_sum merged; // the destination's namespaces into which namespaces of the set are merged
 	} found;

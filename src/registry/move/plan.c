@@ -19,7 +19,9 @@
 static const char ending_detail[] =
 	"the destination's namespace of that name goes once its finalizers are gone, with all that is in it: wait for that";
 
-// Runs one call. OUTCOME_OK, or that of a failed statement.
+static const char emptied_detail[] = "the namespace is being deleted with all that is in it: wait until it is gone";
+
+// Runs a call; OUTCOME_OK.
 static enum outcome run_call(struct registry *registry, struct db_call *call)
 {
 	enum db_result result = db_run_call(registry->db, registry->pool, call);
@@ -158,12 +160,14 @@ static enum outcome sum_set(struct registry *registry, struct move_plan *plan, e
 		"the kinds of sets stand in one order");
 	const struct sql_move_sum sum_in = { .set = plan->set.in };
 	const struct sql_move_last_change last_in = { .set = plan->set.in };
-	struct db_call calls[5] = {
+	const struct sql_move_any_emptied emptied_in = { .set = plan->set.in };
+	struct db_call calls[6] = {
 		sql_move_sum_call(pool, (enum sql_move_summed)plan->set.kind, &sum_in),
 		sql_move_any_call(pool, &(struct sql_move_any){ .tenant_id = action->dest.id }),
+		sql_move_any_emptied_call(pool, plan->set.kind, &emptied_in),
 	};
 	struct db_call *last = NULL, *counts = NULL;
-	size_t n = 2;
+	size_t n = 3;
 
 	if (look != MOVE_LOOK_PREVIEW) {
 		last = &calls[n++];
@@ -180,6 +184,7 @@ static enum outcome sum_set(struct registry *registry, struct move_plan *plan, e
 	read_sum(plan, &calls[0].rows, sum);
 	action->listed = action->count <= registry->config->move_list_max;
 	plan->found.dest_has_any = calls[1].rows.n > 0;
+	plan->found.emptied = calls[2].rows.n > 0;
 	if (last != NULL && !sql_move_last_change_row(&last->rows, 0)->at_is_null)
 		registry_stamp_after(registry, sql_move_last_change_row(&last->rows, 0)->at);
 	if (counts == NULL)
@@ -253,6 +258,17 @@ static enum outcome find_taken(struct registry *registry, struct move_plan *plan
 	plan->found.merged = (struct state_sum){ merged->n, { merged->h0, merged->h1, merged->h2, merged->h3 } };
 	add_obstacles(registry, plan->action, &calls[2].rows, "namespace-terminating", ending_detail);
 	return OUTCOME_OK;
+}
+
+// A namespace that is being emptied, by a deletion that was accepted: what is left in it would live on elsewhere.
+static enum outcome find_emptied(struct registry *registry, struct move_plan *plan)
+{
+	struct db_call call = obstacles_call(registry, plan, SQL_MOVE_OBSTACLE_EMPTIED, NULL);
+	enum outcome outcome = run_call(registry, &call);
+
+	if (outcome == OUTCOME_OK)
+		add_obstacles(registry, plan->action, &call.rows, "namespace-terminating", emptied_detail);
+	return outcome;
 }
 
 static enum outcome find_locked(struct registry *registry, struct move_plan *plan)
@@ -479,6 +495,8 @@ static enum outcome find_blockers(struct registry *registry, struct move_plan *p
 
 	if (plan->action->count > 0 && plan->found.dest_has_any)
 		outcome = find_taken(registry, plan);
+	if (outcome == OUTCOME_OK && plan->found.emptied)
+		outcome = find_emptied(registry, plan);
 	if (outcome == OUTCOME_OK && plan->found.locked > 0)
 		outcome = find_locked(registry, plan);
 	if (outcome == OUTCOME_OK)

@@ -218,6 +218,7 @@ enum outcome move_record(struct registry *registry, const struct move_order *ord
 	};
 	enum db_result result = sql_move_insert_run(registry->db, registry->pool, &in, NULL);
 
+	registry->left_work = registry->left_work || !done;
 	return result == DB_OK || result == DB_DUPLICATE ? OUTCOME_OK : registry_db_failed(result);
 }
 
@@ -240,6 +241,7 @@ static enum outcome find_recorded(struct registry *registry, const struct move_o
 		if (calls[i].rows.n > 0) {
 			result->action.source.name = order->source;
 			result->action.dest.name = order->dest;
+			registry->left_work = true;
 			return OUTCOME_ACCEPTED;
 		}
 	}

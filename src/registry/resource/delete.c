@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deletes a resource with what belongs to it: a namespace with its content, the root of a tree with all that depends on it. A
-// resource with finalizers is only marked, and is deleted once the last of them is gone.
+// Deletes a resource with what belongs to it: a namespace with its content (space_end.c; space_pieces.c if that is large), the root
+// of a tree with all that depends on it. A resource with finalizers is only marked, and is deleted once the last of them is gone.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -28,60 +28,68 @@ static enum outcome check_rules(struct registry *registry, const struct resource
 	return rules->may_delete(registry, resource, resource_body_doc(registry->pool, resource));
 }
 
-// Which resources are deleted along with this one: the content of a namespace, or a tree. NULL: none can be.
-static const enum sql_content *content_kind(struct registry *registry, const struct resource *resource)
+struct sql_content_of content_of(struct registry *registry, const struct resource *resource)
 {
-	static const enum sql_content of_namespace = SQL_CONTENT_NAMESPACE, of_tree = SQL_CONTENT_TREE;
-
-	if (resource->type == type_namespaces(registry))
-		return &of_namespace;
-	return resource_is_top(resource) ? &of_tree : NULL;
-}
-
-// Deletes what belongs to the resource, unless some of it is locked. *n: how many resources that were.
-static enum outcome delete_along(struct registry *registry, struct resource *resource, uint64_t *n)
-{
-	const enum sql_content *kind = content_kind(registry, resource);
-	bool is_space = kind != NULL && *kind == SQL_CONTENT_NAMESPACE;
-	struct db_rows rows;
-
-	*n = 0;
-	if (kind == NULL)
-		return OUTCOME_OK;
-	const struct sql_content_of content = {
+	return (struct sql_content_of){
 		.tenant_id = resource->tenant_id,
 		.namespace = resource->name,
-		.root = is_space ? STR_NONE : tree_value(registry, resource->type, &resource->uid),
+		.root = resource_is_top(resource) ? tree_value(registry, resource->type, &resource->uid) : STR_NONE,
 		.top_id = resource->id,
 	};
-	const struct sql_deletion_sum in = { .content = content };
-	enum db_result result = sql_deletion_sum_run(registry->db, registry->pool, *kind, &in, &rows);
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	const struct sql_deletion_sum_row *sum = sql_deletion_sum_row(&rows, 0);
-	if (sum->locked > 0)
-		return fail_locked(registry, resource,
-			is_space ? "a resource in the namespace" : "a resource that belongs to it");
-	*n = sum->n;
-	if (*n == 0)
-		return OUTCOME_OK;
-	// All resources of a deletion have the same time, which must not be before the last change of any of them.
-	registry_stamp_after(registry, sum->last_change_at);
+}
+
+enum outcome fail_content_locked(struct registry *registry, const struct resource *space)
+{
+	return fail_locked(registry, space, "a resource in the namespace");
+}
+
+void set_deletion_times(struct registry *registry, struct resource *resource)
+{
 	resource->deleted_us = registry->stamp_us;
 	resource->purge_us = registry->stamp_us + retention_us(registry);
+}
+
+enum outcome delete_content(struct registry *registry, enum sql_content kind, struct resource *resource, uint64_t *n)
+{
+	const struct sql_content_of content = content_of(registry, resource);
 	const struct sql_deletion_mark_content mark = {
 		.content = content,
 		.deleted_at = resource->deleted_us,
 		.purge_at = resource->purge_us,
 		.request_id = uuid_bytes(&registry->request_id),
 	};
+	bool is_space = kind == SQL_CONTENT_NAMESPACE;
 	struct db_call calls[] = {
-		changes_of_deletion(registry, *kind, &content),
+		changes_of_deletion(registry, kind, &content),
 		sql_deletion_mark_content_call(registry->pool,
 			is_space ? SQL_CONTENT_MARKED_NAMESPACE : SQL_CONTENT_MARKED_TREE, &mark),
 	};
-	result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	*n = calls[1].rows.affected;
+	return OUTCOME_OK;
+}
+
+// Deletes what depends on the root of a tree, unless some of it is locked. *n: how many resources that were.
+static enum outcome delete_tree(struct registry *registry, struct resource *top, uint64_t *n)
+{
+	const struct sql_deletion_sum in = { .content = content_of(registry, top) };
+	struct db_rows rows;
+	enum db_result result = sql_deletion_sum_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	const struct sql_deletion_sum_row *sum = sql_deletion_sum_row(&rows, 0);
+	if (sum->locked > 0)
+		return fail_locked(registry, top, "a resource that belongs to it");
+	if (sum->n == 0)
+		return OUTCOME_OK;
+	// All resources of a deletion have the same time, which must not be before the last change of any of them.
+	registry_stamp_after(registry, sum->last_change_at);
+	set_deletion_times(registry, top);
+	return delete_content(registry, SQL_CONTENT_TREE, top, n);
 }
 
 struct sql_deletion deletion_of(struct registry *registry, const struct resource *resource, struct str request_id)
@@ -96,8 +104,7 @@ struct sql_deletion deletion_of(struct registry *registry, const struct resource
 	};
 }
 
-// Other resources may take the lookup keys of the deleted resources.
-static struct db_call free_lookup_keys_call(struct registry *registry, const struct resource *resource)
+struct db_call free_lookup_keys_call(struct registry *registry, const struct resource *resource)
 {
 	const struct sql_deletion_free_lookup_keys in = {
 		.of = deletion_of(registry, resource, uuid_bytes(&registry->request_id)),
@@ -106,7 +113,7 @@ static struct db_call free_lookup_keys_call(struct registry *registry, const str
 	return sql_deletion_free_lookup_keys_call(registry->pool, &in);
 }
 
-static enum outcome mark_deleted(struct registry *registry, struct resource *resource, uint64_t with_it)
+enum outcome mark_deleted(struct registry *registry, struct resource *resource, uint64_t with_it)
 {
 	const struct sql_deletion_mark mark = {
 		.id = resource->id,
@@ -198,39 +205,16 @@ enum outcome mark_for_deletion(struct registry *registry, struct resource *resou
 	return OUTCOME_ACCEPTED;
 }
 
-// The namespace itself stays for now. Its content was deleted without it, so it is recovered without it.
-static enum outcome account_for_content(struct registry *registry, const struct resource *space, uint64_t n)
-{
-	struct db_call calls[] = {
-		count_down_call(registry, space->tenant_id, n),
-		free_lookup_keys_call(registry, space),
-	};
-	enum db_result result;
-
-	if (n == 0)
-		return OUTCOME_OK;
-	result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
-	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
-}
-
 enum outcome carry_out_deletion(struct registry *registry, struct resource *resource)
 {
-	bool is_space = resource->type == type_namespaces(registry);
-	bool waits = false;
-	uint64_t with_it;
-	enum outcome outcome = is_space ? space_mark_waiting(registry, resource, &waits) : OUTCOME_OK;
+	uint64_t with_it = 0;
+	enum outcome outcome = OUTCOME_OK;
 
-	resource->deleted_us = registry->stamp_us;
-	resource->purge_us = registry->stamp_us + retention_us(registry);
-	if (outcome == OUTCOME_OK)
-		outcome = delete_along(registry, resource, &with_it);
-	if (outcome == OUTCOME_OK && waits)
-		outcome = space_wait(registry, resource);
-	if (outcome == OUTCOME_ACCEPTED) {
-		resource->deleted_us = resource->purge_us = 0;
-		outcome = account_for_content(registry, resource, with_it);
-		return outcome == OUTCOME_OK ? OUTCOME_ACCEPTED : outcome;
-	}
+	if (resource->type == type_namespaces(registry))
+		return space_delete(registry, resource);
+	set_deletion_times(registry, resource);
+	if (resource_is_top(resource))
+		outcome = delete_tree(registry, resource, &with_it);
 	if (outcome == OUTCOME_OK)
 		outcome = mark_deleted(registry, resource, with_it);
 	if (outcome != OUTCOME_NO_CONTENT)

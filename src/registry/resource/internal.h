@@ -80,19 +80,60 @@ enum outcome mark_for_deletion(struct registry *registry, struct resource *resou
 // request's id.
 struct sql_deletion deletion_of(struct registry *registry, const struct resource *resource, struct str request_id);
 // Deletes a locked resource that may be deleted, and all that belongs to it. OUTCOME_NO_CONTENT; OUTCOME_LOCKED;
-// OUTCOME_ACCEPTED if it is a namespace that has to wait for its content.
+// OUTCOME_ACCEPTED if it is a namespace that is deleted later (space_delete).
 enum outcome carry_out_deletion(struct registry *registry, struct resource *resource);
+
+// ---- parts of deletions (delete.c)
+
+// Selects what is deleted along with a namespace, or with the root of a tree.
+struct sql_content_of content_of(struct registry *registry, const struct resource *resource);
+// Deletes that, after it has written the change rows. The resource must have its times of deletion. *n: how many resources that
+// were. OUTCOME_OK.
+enum outcome delete_content(struct registry *registry, enum sql_content kind, struct resource *resource, uint64_t *n);
+// deleted_us: the transaction's time; purge_us: when the retention ends.
+void set_deletion_times(struct registry *registry, struct resource *resource);
+// Marks the resource's own row as deleted, at its times of deletion, and takes it and with_it others off the tenant's count.
+// OUTCOME_NO_CONTENT.
+enum outcome mark_deleted(struct registry *registry, struct resource *resource, uint64_t with_it);
+// Makes the lookup keys of what this request has deleted free for other resources.
+struct db_call free_lookup_keys_call(struct registry *registry, const struct resource *resource);
+// Describes the problem; returns OUTCOME_LOCKED.
+enum outcome fail_content_locked(struct registry *registry, const struct resource *space);
 
 // ---- namespaces that are being deleted (space_end.c)
 
-// Marks the resources in the namespace that have finalizers. *waits: there are such. OUTCOME_OK.
-enum outcome space_mark_waiting(struct registry *registry, const struct resource *space, bool *waits);
+// Deletes a namespace with its content. The caller has locked its row; it has no finalizers of its own. OUTCOME_NO_CONTENT;
+// OUTCOME_LOCKED; OUTCOME_ACCEPTED: it waits for finalizers of its content, or is deleted in the background.
+enum outcome space_delete(struct registry *registry, struct resource *space);
+// Marks n resources of the namespace as waiting for their finalizers. The caller has locked their rows. Changes the list's
+// elements. OUTCOME_OK.
+enum outcome space_doom(struct registry *registry, const struct resource *space, struct resource *list, size_t n);
 // Called when the rest of the content is deleted. OUTCOME_OK if the namespace is empty. OUTCOME_ACCEPTED: it waits, and its
 // conditions say for what.
 enum outcome space_wait(struct registry *registry, struct resource *space);
 // Called after a marked resource was deleted: deletes its namespace if that waited for this resource, or updates its
 // conditions. OUTCOME_OK.
 enum outcome space_settle(struct registry *registry, const struct resource *gone);
+
+// ---- large namespaces (space_pieces.c)
+
+// What a deletion of a namespace would take, less what waits for its finalizers already.
+struct space_size {
+	uint64_t n; // resources
+	bool large; // too much for one transaction; then the other members describe only a part
+	bool locked; // some of the resources are locked
+	bool may_wait; // some of them may have finalizers
+	int64_t last_change_us; // of the resource that was changed last; 0: there are none
+};
+// The caller has locked the namespace's row. OUTCOME_OK; OUTCOME_ACCEPTED: it is being deleted in the background already.
+enum outcome space_measure(struct registry *registry, const struct resource *space, struct space_size *size);
+// Marks a large namespace as being deleted, so that nothing can be created in it, and queues it for space_take_piece(). The caller
+// has locked its row. OUTCOME_ACCEPTED; OUTCOME_LOCKED.
+enum outcome space_empty_later(struct registry *registry, struct resource *space);
+// For the mover: deletes one piece of the namespace that has a row in namespace_deletions with this id or, if nothing is left, the
+// namespace itself. Call it in a transaction of its own. Sets the registry's request id to that of the request for the
+// deletion. OUTCOME_OK; OUTCOME_NO_CONTENT: another process does it, or it is done.
+enum outcome space_take_piece(struct registry *registry, uint64_t id);
 
 // How many of n documents with these sizes in bytes make a page, of at most limit documents. At least one, so that every page
 // advances.

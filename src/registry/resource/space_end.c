@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deletes namespaces whose content has finalizers. Content without finalizers is deleted at once. Content with finalizers is
-// marked, and so is the namespace, whose conditions say what it waits for. The transaction that deletes the last of the content
-// deletes the namespace.
+// How a namespace ends. Content without finalizers goes with it; content that has some is only marked, and so is the
+// namespace, whose conditions tell what it waits for; it goes in the transaction in which the last of that goes. A namespace
+// with much in it is emptied in the background (space_pieces.c).
 #include "base/base.h"
 
 #include "base/buf.h"
@@ -160,25 +160,112 @@ static enum outcome let_wait(struct registry *registry, struct resource *space, 
 
 // ---- the steps of a deletion
 
-enum outcome space_mark_waiting(struct registry *registry, const struct resource *space, bool *waits)
+enum outcome space_doom(struct registry *registry, const struct resource *space, struct resource *list, size_t n)
 {
-	struct db_rows rows;
-	const struct sql_namespace_lock_finalizers in = { .tenant_id = space->tenant_id, .namespace = space->name };
-	enum db_result result = sql_namespace_lock_finalizers_run(registry->db, registry->pool, &in, &rows);
-	enum outcome outcome = result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+	struct buf doomed = buf_new(registry->pool, 16 + n * 160);
 
-	*waits = false;
-	for (size_t i = 0; i < rows.n && outcome == OUTCOME_OK; i++) {
-		struct resource resource =
-			resource_of_columns(registry, &sql_namespace_lock_finalizers_row(&rows, i)->r);
-		resource.tenant = space->tenant;
-		if (!has_finalizers(registry, &resource))
-			continue;
-		*waits = true;
-		outcome = mark_for_deletion(registry, &resource);
-		outcome = outcome == OUTCOME_ACCEPTED ? OUTCOME_OK : outcome;
+	if (n == 0)
+		return OUTCOME_OK;
+	for (size_t i = 0; i < n; i++) {
+		struct resource *resource = &list[i];
+
+		assert(resource->doomed_us == 0 && str_eq(resource->space, space->name));
+		resource->revision++;
+		resource->edits++;
+		etag_of_resource(registry, resource);
+		buf_add(&doomed, i == 0 ? STR("[[") : STR(",["));
+		buf_add_u64(&doomed, resource->id);
+		buf_add(&doomed, STR(",\""));
+		buf_add_hex(&doomed, resource->stored_etag, sizeof(resource->stored_etag));
+		buf_add(&doomed, STR("\"]"));
 	}
-	return outcome;
+	buf_addc(&doomed, ']');
+	const struct sql_namespace_doom doom = { .doomed = buf_str(&doomed), .doomed_at = registry->stamp_us };
+	struct db_call calls[] = {
+		changes_of_doomed(registry, doom.doomed),
+		sql_namespace_doom_call(registry->pool, &doom),
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+// Those of the locked rows that have finalizers, in a list of the pool's.
+static size_t with_finalizers(struct registry *registry, const struct resource *space, const struct db_rows *rows,
+	struct resource **list)
+{
+	size_t n = 0;
+
+	*list = POOL_ARRAY(registry->pool, struct resource, rows->n);
+	for (size_t i = 0; i < rows->n; i++) {
+		(*list)[n] = resource_of_columns(registry, &sql_namespace_lock_finalizers_row(rows, i)->r);
+		(*list)[n].tenant = space->tenant;
+		n += has_finalizers(registry, &(*list)[n]);
+	}
+	return n;
+}
+
+// The namespace itself stays for now. Its content was deleted without it, so it is recovered without it.
+static enum outcome account_for_content(struct registry *registry, const struct resource *space, uint64_t n)
+{
+	struct db_call calls[] = {
+		count_down_call(registry, space->tenant_id, n),
+		free_lookup_keys_call(registry, space),
+	};
+	enum db_result result;
+
+	if (n == 0)
+		return OUTCOME_OK;
+	result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+// Deletes a namespace that has little in it, with its content.
+static enum outcome delete_at_once(struct registry *registry, struct resource *space, const struct space_size *size)
+{
+	const struct sql_namespace_any_waiting waiting = { .tenant_id = space->tenant_id, .namespace = space->name };
+	const struct sql_namespace_lock_finalizers finalizers = { .tenant_id = space->tenant_id, .namespace = space->name };
+	struct db_call calls[] = {
+		sql_namespace_any_waiting_call(registry->pool, &waiting),
+		sql_namespace_lock_finalizers_call(registry->pool, &finalizers),
+	};
+	enum db_result result;
+	struct resource *doomed = NULL;
+	size_t n_doomed = 0;
+	uint64_t with_it = 0;
+	enum outcome outcome;
+
+	if (size->locked)
+		return fail_content_locked(registry, space);
+	result = db_run_batch(registry->db, registry->pool, calls, size->may_wait ? COUNT_OF(calls) : 1);
+	outcome = result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+	// All of a deletion has one time, which is not before the last change of any of it.
+	registry_stamp_after(registry, size->last_change_us);
+	if (outcome == OUTCOME_OK && size->may_wait) {
+		n_doomed = with_finalizers(registry, space, &calls[1].rows, &doomed);
+		outcome = space_doom(registry, space, doomed, n_doomed);
+	}
+	set_deletion_times(registry, space);
+	if (outcome == OUTCOME_OK && size->n > n_doomed)
+		outcome = delete_content(registry, SQL_CONTENT_NAMESPACE, space, &with_it);
+	if (outcome == OUTCOME_OK && (n_doomed > 0 || calls[0].rows.n > 0))
+		outcome = space_wait(registry, space);
+	if (outcome == OUTCOME_OK)
+		return mark_deleted(registry, space, with_it);
+	if (outcome != OUTCOME_ACCEPTED)
+		return outcome;
+	space->deleted_us = space->purge_us = 0;
+	outcome = account_for_content(registry, space, with_it);
+	return outcome == OUTCOME_OK ? OUTCOME_ACCEPTED : outcome;
+}
+
+enum outcome space_delete(struct registry *registry, struct resource *space)
+{
+	struct space_size size;
+	enum outcome outcome = space_measure(registry, space, &size);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	return size.large ? space_empty_later(registry, space) : delete_at_once(registry, space, &size);
 }
 
 enum outcome space_wait(struct registry *registry, struct resource *space)

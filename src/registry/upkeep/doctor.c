@@ -137,6 +137,7 @@ static const struct check checks[] = {
 	{ "all who write the change log can see each other", FINDS(WRITER) },
 	{ "each definition's type exists", FINDS(DEFINITION_TYPE) },
 	{ "what waits for its finalizers has some", FINDS(FINALIZERS) },
+	{ "each namespace that is being emptied waits for that", MENDS(NAMESPACE_DELETION) },
 	{ "each alias is that of a resource", MENDS(KEY_OF_NOTHING) },
 	{ "each list of traits is in order", FINDS(TRAIT_ORDER) },
 	{ "each trait that is stored is listed", MENDS(TRAIT_UNLISTED) },

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deleting a namespace that has more in it than one transaction is to take. The request marks the namespace as waiting, so
+// that nothing new comes into it, and adds a row to namespace_deletions. The mover then takes piece after piece of the content,
+// each in a transaction of its own: writers and watches wait for one piece at most, and if the mover is killed, the next
+// one goes on behind the last piece that was committed. In the last transaction the namespace goes.
+//
+// All that goes gets the id of the request that asked for the deletion, and one purge time: so recovering the namespace
+// brings all of it back.
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "base/pool.h"
+#include "registry/log/change.h"
+#include "registry/resource/internal.h"
+#include "registry/type/type.h"
+#include "sql/namespace_ends.h"
+
+// Contents with finalizers are read, for their etags; of those a piece has no more than so many bytes, or one resource.
+enum { PIECE_BYTES = 8 << 20 };
+
+static int64_t later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+// ---- the request
+
+enum outcome space_measure(struct registry *registry, const struct resource *space, struct space_size *size)
+{
+	const struct sql_namespace_size in = {
+		.content = content_of(registry, space),
+		.most = (uint64_t)registry->config->delete_sync_max + 1,
+	};
+	struct db_call calls[] = {
+		sql_namespace_size_call(registry->pool, &in),
+		sql_namespace_deletion_find_call(registry->pool, &(struct sql_namespace_deletion_find){ .resource_id = space->id }),
+	};
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	const struct sql_namespace_size_row *row = sql_namespace_size_row(&calls[0].rows, 0);
+	*size = (struct space_size){
+		.n = row->n,
+		.locked = row->locked > 0,
+		.may_wait = row->waiting_bytes > 0,
+		.last_change_us = row->last_change_at_is_null ? 0 : row->last_change_at,
+		.large = row->n > registry->config->delete_sync_max || row->waiting_bytes > PIECE_BYTES,
+	};
+	// A row of a namespace that does not wait was left by an earlier release, which has ended that deletion in its own way.
+	if (space->doomed_us == 0 || calls[1].rows.n == 0)
+		return OUTCOME_OK;
+	registry->left_work = true;
+	return OUTCOME_ACCEPTED;
+}
+
+enum outcome space_empty_later(struct registry *registry, struct resource *space)
+{
+	const struct sql_namespace_any_locked locked = { .content = content_of(registry, space) };
+	struct db_rows rows;
+	enum db_result result = sql_namespace_any_locked_run(registry->db, registry->pool, &locked, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n > 0)
+		return fail_content_locked(registry, space);
+	enum outcome outcome = mark_for_deletion(registry, space);
+	if (outcome != OUTCOME_ACCEPTED)
+		return outcome;
+	const struct sql_namespace_deletion_insert in = {
+		.resource_id = space->id,
+		.deletion = uuid_bytes(&registry->request_id),
+		.actor = registry->actor,
+		.purge_at = registry->stamp_us + retention_us(registry),
+	};
+	result = sql_namespace_deletion_insert_run(registry->db, registry->pool, &in, NULL);
+	if (result != DB_OK && result != DB_DUPLICATE)
+		return registry_db_failed(result);
+	registry->left_work = true;
+	return OUTCOME_ACCEPTED;
+}
+
+// ---- the mover
+
+// A piece: rows of one type, in the order of their names.
+struct piece {
+	uint64_t type_id;
+	struct db_rows rows;
+	size_t n; // of the rows; the others are left for the next piece
+	bool may_wait; // some of them may have finalizers
+};
+
+static enum outcome run_calls(struct registry *registry, struct db_call *calls, size_t n)
+{
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, n);
+
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+// Takes as many rows as a piece may have, and the transaction's time behind the last change of any of them.
+static void cut_piece(struct registry *registry, struct piece *piece)
+{
+	uint64_t bytes = 0;
+
+	for (piece->n = 0; piece->n < piece->rows.n; piece->n++) {
+		const struct sql_namespace_piece_row *row = sql_namespace_piece_row(&piece->rows, piece->n);
+
+		bytes += row->may_wait ? row->bytes : 0;
+		if (bytes > PIECE_BYTES && piece->n > 0)
+			break;
+		piece->may_wait = piece->may_wait || row->may_wait;
+		registry_stamp_after(registry, row->last_change_at);
+	}
+}
+
+// The next piece behind what is done; n == 0: all is done.
+static enum outcome find_piece(struct registry *registry, const struct resource *space,
+	const struct sql_namespace_deletion_claim_row *done, struct piece *piece)
+{
+	struct sql_namespace_piece in = {
+		.tenant_id = space->tenant_id,
+		.type_id = done->type_id,
+		.namespace = space->name,
+		.after = done->name,
+		.limit = registry->config->delete_sync_max > 0 ? registry->config->delete_sync_max : 1,
+	};
+
+	for (;;) {
+		const struct sql_namespace_next_type next = { .tenant_id = space->tenant_id, .after = in.type_id };
+		struct db_call calls[] = {
+			sql_namespace_piece_call(registry->pool, &in),
+			sql_namespace_next_type_call(registry->pool, &next),
+		};
+		enum outcome outcome = run_calls(registry, calls, COUNT_OF(calls));
+
+		if (outcome != OUTCOME_OK)
+			return outcome;
+		*piece = (struct piece){ .type_id = in.type_id, .rows = calls[0].rows };
+		if (piece->rows.n > 0 || calls[1].rows.n == 0) {
+			cut_piece(registry, piece);
+			return OUTCOME_OK;
+		}
+		in.type_id = sql_namespace_next_type_row(&calls[1].rows, 0)->type_id;
+		in.after = STR("");
+	}
+}
+
+static void add_id(struct buf *ids, uint64_t id)
+{
+	buf_addc(ids, ids->n == 0 ? '[' : ',');
+	buf_add_u64(ids, id);
+}
+
+static struct str ids_of(struct registry *registry, const struct piece *piece, bool may_wait)
+{
+	struct buf ids = buf_new(registry->pool, 16 + piece->n * 8);
+
+	for (size_t i = 0; i < piece->n; i++) {
+		const struct sql_namespace_piece_row *row = sql_namespace_piece_row(&piece->rows, i);
+
+		if ((row->may_wait != 0) == may_wait)
+			add_id(&ids, row->id);
+	}
+	if (ids.n > 0)
+		buf_addc(&ids, ']');
+	return buf_str(&ids);
+}
+
+// Deletes the resources of these ids, a JSON array; "" for none.
+static enum outcome delete_ids(struct registry *registry, const struct resource *space, struct str ids)
+{
+	const struct sql_deletion_mark_piece mark = {
+		.ids = ids,
+		.deleted_at = registry->stamp_us,
+		.purge_at = later(space->purge_us, registry->stamp_us),
+		.request_id = uuid_bytes(&registry->request_id),
+	};
+	struct db_call calls[] = {
+		changes_of_deleted_piece(registry, ids),
+		sql_deletion_mark_piece_call(registry->pool, &mark),
+		sql_deletion_free_keys_of_piece_call(registry->pool, &(struct sql_deletion_free_keys_of_piece){ .ids = ids }),
+	};
+	enum outcome outcome = ids.n > 0 ? run_calls(registry, calls, COUNT_OF(calls)) : OUTCOME_OK;
+
+	if (outcome != OUTCOME_OK || ids.n == 0)
+		return outcome;
+	struct db_call count = count_down_call(registry, space->tenant_id, calls[1].rows.affected);
+	return run_calls(registry, &count, 1);
+}
+
+// Marks those of the piece that have finalizers. *others: the ids of those that only looked as if they had.
+static enum outcome doom_waiting(struct registry *registry, const struct resource *space, const struct piece *piece,
+	struct str *others)
+{
+	const struct sql_namespace_piece_rows in = { .ids = ids_of(registry, piece, true) };
+	struct buf ids = buf_new(registry->pool, 64);
+	struct db_rows rows;
+	size_t n = 0;
+
+	*others = STR("");
+	if (!piece->may_wait)
+		return OUTCOME_OK;
+	enum db_result result = sql_namespace_piece_rows_run(registry->db, registry->pool, &in, &rows);
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	struct resource *list = POOL_ARRAY(registry->pool, struct resource, rows.n);
+	for (size_t i = 0; i < rows.n; i++) {
+		list[n] = resource_of_columns(registry, &sql_namespace_piece_rows_row(&rows, i)->r);
+		list[n].tenant = space->tenant;
+		if (has_finalizers(registry, &list[n]))
+			n++;
+		else
+			add_id(&ids, list[n].id);
+	}
+	if (ids.n > 0)
+		buf_addc(&ids, ']');
+	*others = buf_str(&ids);
+	return space_doom(registry, space, list, n);
+}
+
+static enum outcome take(struct registry *registry, const struct resource *space, const struct piece *piece)
+{
+	const struct sql_namespace_deletion_go_on go_on = {
+		.resource_id = space->id,
+		.type_id = piece->type_id,
+		.name = sql_namespace_piece_row(&piece->rows, piece->n - 1)->name,
+	};
+	struct db_call done = sql_namespace_deletion_go_on_call(registry->pool, &go_on);
+	struct str others;
+	enum outcome outcome = doom_waiting(registry, space, piece, &others);
+
+	if (outcome == OUTCOME_OK)
+		outcome = delete_ids(registry, space, others);
+	if (outcome == OUTCOME_OK)
+		outcome = delete_ids(registry, space, ids_of(registry, piece, false));
+	return outcome == OUTCOME_OK ? run_calls(registry, &done, 1) : outcome;
+}
+
+// Nothing is left in it that does not wait: it goes, or waits for the rest, or for finalizers that it got meanwhile.
+static enum outcome finish(struct registry *registry, struct resource *space)
+{
+	struct db_call end =
+		sql_namespace_deletion_end_call(registry->pool, &(struct sql_namespace_deletion_end){ .resource_id = space->id });
+	enum outcome outcome = run_calls(registry, &end, 1);
+
+	if (outcome != OUTCOME_OK || has_finalizers(registry, space))
+		return outcome;
+	outcome = space_wait(registry, space);
+	if (outcome == OUTCOME_OK) {
+		space->deleted_us = registry->stamp_us;
+		space->purge_us = later(space->purge_us, registry->stamp_us);
+		outcome = mark_deleted(registry, space, 0);
+	}
+	return outcome == OUTCOME_ACCEPTED || outcome == OUTCOME_NO_CONTENT ? OUTCOME_OK : outcome;
+}
+
+// Somebody else has ended the namespace, or its tenant was deleted: then the row stays.
+static enum outcome drop(struct registry *registry, uint64_t id)
+{
+	struct db_call call = sql_namespace_deletion_drop_call(registry->pool, &(struct sql_namespace_deletion_drop){ .resource_id = id });
+
+	return run_calls(registry, &call, 1);
+}
+
+enum outcome space_take_piece(struct registry *registry, uint64_t id)
+{
+	const struct sql_namespace_deletion_claim in = { .resource_id = id };
+	struct ident ident = { .type = type_namespaces(registry) };
+	struct held_tenant held;
+	struct resource space;
+	struct piece piece;
+	struct db_rows rows;
+	enum db_result result = sql_namespace_deletion_claim_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	if (rows.n == 0)
+		return OUTCOME_NO_CONTENT;
+	const struct sql_namespace_deletion_claim_row *row = sql_namespace_deletion_claim_row(&rows, 0);
+	if (!uuid_from_bytes(row->deletion, &registry->request_id) || !uuid_from_bytes(row->uid, &ident.uid))
+		return drop(registry, id);
+	enum outcome outcome = lock_ident(registry, &ident, &held, &space);
+	if (outcome == OUTCOME_NOT_FOUND || (outcome == OUTCOME_OK && (space.id != id || space.doomed_us == 0)))
+		return drop(registry, id);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	space.purge_us = row->purge_at;
+	outcome = find_piece(registry, &space, row, &piece);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	return piece.n > 0 ? take(registry, &space, &piece) : finish(registry, &space);
+}
