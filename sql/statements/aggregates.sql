@@ -5,7 +5,7 @@
 -- @out aggregate bytes
 SELECT aggregate FROM provider_aggregates WHERE resource_id = {id_of_provider} ORDER BY aggregate;
 
--- Of a provider whose row is locked.
+-- The aggregates of a provider whose row is locked.
 -- @statement aggregate_list_locked
 -- @in resource_id uint
 -- @out aggregate bytes

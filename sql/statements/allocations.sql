@@ -1,4 +1,4 @@
--- Who uses how much of what: consumers and their allocations.
+-- Consumers and their allocations: which amounts of providers' inventories each consumer uses.
 
 -- @group consumer uid bytes, project text, user text, type text, generation uint, created_at time, updated_at time
 -- @fragment consumer
@@ -61,9 +61,9 @@ WHERE c.project = :project AND (:user IS NULL OR c.user = :user) AND {consumer_t
 GROUP BY c.type_id, a.class_id
 ORDER BY type, a.class_id;
 
--- ---- before a write's locks: which providers it concerns, and whose they are
+-- ---- before the locks of a write: which providers it concerns, and the tenants of these
 
--- Those that get allocations. uids: theirs.
+-- The providers that get allocations. uids: of the providers.
 -- @statement allocation_wanted_providers
 -- @in uids text, type_id uint
 -- @out id uint, tenant_id uint, tenant text
@@ -72,7 +72,7 @@ FROM {uids}
 STRAIGHT_JOIN resources r ON r.uid = UNHEX(j.hex) AND r.type_id = :type_id AND r.live = 1
 STRAIGHT_JOIN tenants t ON t.id = r.tenant_id;
 
--- Those of which consumers have some. uids: the consumers'.
+-- The providers of which the consumers have allocations now. uids: of the consumers.
 -- @statement allocation_had_providers
 -- @in uids text
 -- @out id uint, tenant_id uint, tenant text
@@ -114,7 +114,7 @@ SELECT i.resource_id, i.class_id, i.min_unit, i.max_unit, i.step_size, i.capacit
 FROM {ids}
 STRAIGHT_JOIN inventories i ON i.resource_id = j.id;
 
--- What the consumers of these uids have.
+-- The allocations of the consumers with these uids.
 -- @statement allocation_present
 -- @in uids text
 -- @out consumer bytes, resource_id uint, class_id uint, used uint
@@ -156,7 +156,7 @@ SET c.project = j.project, c.user = j.user, c.type_id = y.id, c.generation = c.g
 -- @in uids text
 DELETE c FROM {uids} STRAIGHT_JOIN consumers c ON c.uid = UNHEX(j.hex);
 
--- All that the consumers of these uids have.
+-- Deletes all allocations of the consumers with these uids.
 -- @statement allocations_delete
 -- @in uids text
 DELETE a
@@ -186,7 +186,7 @@ UPDATE JSON_TABLE(:deltas, '$[*]' COLUMNS (
 STRAIGHT_JOIN inventories i ON i.resource_id = j.resource AND i.class_id = j.class
 SET i.used = i.used + j.delta;
 
--- Behind their change rows.
+-- Runs after their change rows, in the same batch.
 -- @statement providers_touch
 -- @in ids text, now time
 UPDATE {ids}

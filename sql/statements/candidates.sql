@@ -1,7 +1,7 @@
--- Allocation candidates: where trees are found that could give what is asked for, and what is in those trees.
+-- Allocation candidates: finds trees that could satisfy a request, and reads them.
 
--- Trees whose providers share what they have (trait MISC_SHARES_VIA_AGGREGATE), as far as one of them could give any of the
--- amounts, or all of them. amounts: pairs of a class and an amount.
+-- Trees with providers that share (trait MISC_SHARES_VIA_AGGREGATE) and could give at least one of the amounts; with
+-- all_of_them every tree with sharing providers. amounts: a JSON array of pairs of a class and an amount.
 -- @statement candidate_sharing_trees
 -- @in type_id uint, trait text, amounts text, all_of_them uint
 -- @out root bytes null
@@ -16,14 +16,14 @@ WHERE s.name = :trait AND s.live = 1 AND (:all_of_them = 1 OR EXISTS (
   STRAIGHT_JOIN inventories i ON i.resource_id = r.id AND i.class_id = q.class
   WHERE i.free >= q.amount));
 
--- The trees that providers are in. uids: theirs.
+-- The roots of the trees of the providers with these uids.
 -- @statement candidate_trees_of
 -- @in uids text, type_id uint
 -- @out uid bytes, root bytes null
 SELECT r.uid, r.root FROM {uids} STRAIGHT_JOIN resources r ON r.uid = UNHEX(j.hex) AND r.type_id = :type_id AND r.live = 1;
 
--- Trees of providers that pass a term, a portion at a time, in the order of an index. before_free, before_id: where the portion
--- before ended. Of a class those with most left come first.
+-- Trees of providers that pass a term, a portion at a time, in the order of an index. before_free, before_id: where the last
+-- portion ended. For a class, providers with most of it left come first.
 -- @statement candidate_trees_by_class
 -- @in type_id uint, class_id uint, amount uint, before_free int, before_id uint, limit uint
 -- @out root bytes null, id uint, free int null

@@ -1,4 +1,4 @@
--- Revisions of what workers hold in memory: whoever changes a catalogue raises its revision, in the same transaction.
+-- Revisions of what workers cache: each change of a catalogue raises its revision in the same transaction.
 
 -- @statement catalogue_revisions
 -- @out name text, revision uint

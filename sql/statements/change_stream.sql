@@ -1,6 +1,6 @@
--- The change log as a reader of all tenants' changes reads it: watches.
+-- The change log of all tenants, for watches.
 
--- The ids of the oldest change that is kept, or of the next one that may be, and of the newest that is known of.
+-- The id of the oldest change in the log, or of the next one if the log is empty; and the highest id known.
 -- @statement stream_bounds
 -- @out oldest uint, newest uint
 SELECT COALESCE((SELECT MIN(c.id) FROM changes c), h.published + 1) AS oldest,
@@ -39,7 +39,7 @@ STRAIGHT_JOIN changes c ON c.id = i.id
 {stream_tenants}
 ORDER BY c.id;
 
--- The tenants that have, or had, what was changed.
+-- The ids of the tenants of these changes; of a move, of both tenants.
 -- @statement stream_tenants
 -- @in after uint, up_to uint
 -- @out tenant_id uint
@@ -52,7 +52,7 @@ SELECT c.from_tenant_id FROM changes c WHERE c.id > :after AND c.id <= :up_to AN
 -- @out id uint
 SELECT t.id FROM tenants t WHERE t.name = :name AND t.live = 1;
 
--- Whatever became of the tenant: a purged one has no count.
+-- The tenant of that id, also if it was deleted or purged. A purged one has no row in tenant_counts.
 -- @statement stream_tenant
 -- @in id uint
 -- @out t tenant

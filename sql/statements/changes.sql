@@ -4,10 +4,10 @@
 -- @fragment change_columns
 request_id, at, actor, verb, tenant_id, from_tenant_id, resource_id, uid, type_id, namespace, name, revision, etag_before,
 etag_after, fields, moves, selectable_before
--- Who changes, when, and by which request.
+-- The request, the time and the author of a change.
 -- @fragment change_by
 :request_id, :now, :actor
--- What every change of a resource r tells of it.
+-- The columns about the resource r in each of its changes.
 -- @fragment change_of_r
 r.id, r.uid, r.type_id, r.namespace, r.name
 
@@ -39,7 +39,7 @@ VALUES ({change_by}, :verb, :tenant_id, NULL, {change_of}, :uid, :type_id, :name
 -- @fragment change_deleted
 SELECT {change_by}, 'deleted', r.tenant_id, NULL, {change_of_r}, r.revision, r.etag, NULL, NULL, r.moves, NULL
 
--- What goes along with a resource.
+-- The resources that are deleted together with another one.
 -- @statement change_insert_deleted
 -- @in request_id bytes, now time, actor text, content content_of
 INSERT INTO changes ({change_columns})
@@ -91,7 +91,7 @@ SELECT {change_by}, 'updated', r.tenant_id, NULL, {change_of_r}, r.revision + 1,
 FROM {ids}
 STRAIGHT_JOIN resources r ON r.id = j.id;
 
--- Deleted resources that are purged.
+-- Deleted resources that are being purged.
 -- @statement change_insert_purged
 -- @in request_id bytes, now time, actor text, ids text
 INSERT INTO changes ({change_columns})

@@ -1,6 +1,7 @@
--- What statements of several subjects share.
+-- Fragments and statements that several subjects share.
 
--- A lock, the first that a transaction takes: fail at once where another holds it, or wait (registry.h, enum lock_manner).
+-- The first lock of a transaction: if another transaction holds it, fail at once, or wait (registry/core/context.h, enum
+-- lock_manner).
 -- @choice wait
 -- @case not
 NOWAIT

@@ -1,12 +1,12 @@
 -- CustomResourceDefinitions.
 
--- Two clients that define types at once come here one after the other.
+-- A lock that lets only one client at a time change the tenant's definitions.
 -- @statement definition_lock_tenant
 -- @in tenant text
 -- @out types uint
 SELECT types FROM tenant_counts WHERE tenant_id = (SELECT id FROM tenants WHERE name = :tenant AND live = 1) FOR UPDATE;
 
--- Those of a tenant, but for one of that name. type_id: that of definitions.
+-- The definitions of a tenant, except the one of that name. type_id: of CustomResourceDefinitions.
 -- @statement definition_others
 -- @in tenant text, type_id uint, name text
 -- @out id uint, name text, group_name text null, names text null
@@ -15,7 +15,7 @@ FROM resources r
 WHERE r.tenant_id = (SELECT id FROM tenants WHERE name = :tenant AND live = 1) AND r.type_id = :type_id
   AND r.namespace = '' AND r.name <> :name AND r.live = 1;
 
--- ---- what a worker holds of a tenant's definitions
+-- ---- what a worker caches of a tenant's definitions
 
 -- Annotations that the metadata of a tenant t can't hold stand in its object. JSON_QUERY reads no further than it has to, so a
 -- deep spec behind them doesn't matter.
@@ -33,7 +33,7 @@ LEFT JOIN tenants t ON t.name = :tenant AND t.live = 1 AND t.deleted_at IS NULL
 LEFT JOIN tenant_counts k ON k.tenant_id = t.id
 WHERE c.name = 'types';
 
--- In the order in which they are looked for. type_id: that of definitions.
+-- The definitions of a tenant in order of their names, by which they are then looked up. type_id: of CustomResourceDefinitions.
 -- @statement definition_list
 -- @in tenant text, type_id uint
 -- @out name text, uid bytes, meta text, body text
@@ -47,7 +47,7 @@ ORDER BY r.name;
 -- @in tenant_id uint
 UPDATE tenant_counts SET types = types + 1 WHERE tenant_id = :tenant_id;
 
--- ---- what a change of sharing does
+-- ---- the effect of a change of sharing
 
 -- A page of tenants behind that name, each with its own definition of a name, if it has one. The names come back one after
 -- the other in the order of their bytes, so that the next page goes on behind the last.

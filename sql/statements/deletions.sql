@@ -1,11 +1,11 @@
--- Deleting, and bringing back exactly what was deleted: a resource alone, a namespace with its content, or the top of a tree
--- with all that hangs on it.
+-- Deletes, and recovers exactly what one deletion took: a resource alone, a namespace with its content, or the root of a tree
+-- with all that is below.
 
 -- ---- deleting
 
--- What goes along with a resource: of a namespace, all in it that does not wait for finalizers of its own; of the top of a
--- tree, all below. A namespace has resources of the types y: looked up in each type's range of an index, or, if the tenant
--- has little, among all that it has.
+-- What is deleted together with a resource: with a namespace, all in it that does not wait for finalizers of its own; with the
+-- root of a tree, all below. Resources in a namespace are of the namespaced types y. They are looked up in each type's range
+-- of an index or, if the tenant has few resources, among all of them.
 -- @group content_of tenant_id uint, namespace text, root bytes, top_id uint
 -- @fragment content_of_namespace
 types y JOIN resources r ON r.type_id = y.id
@@ -29,7 +29,7 @@ resources r WHERE {is_in_tree} FOR UPDATE
 SELECT COUNT(*) AS n, CAST(COALESCE(SUM(r.locked), 0) AS UNSIGNED) AS locked, MAX({last_change_time}) AS last_change_at
 FROM resources r WHERE {is_in_tree} FOR UPDATE;
 
--- Behind their change rows.
+-- Runs after their change rows, in the same batch.
 -- @fragment marked_deleted
 r.live = NULL, r.deleted_at = :deleted_at, r.purge_at = :purge_at, r.deletion = :request_id, r.changed = {last_change}
 -- @choice content_marked
@@ -58,7 +58,7 @@ UPDATE resources
 SET live = NULL, deleted_at = :deleted_at, purge_at = :purge_at, deletion = :request_id, changed = LAST_INSERT_ID()
 WHERE id = :id;
 
--- It only waits for its finalizers from now on. Behind its change row, in the same batch.
+-- Marks a resource whose deletion waits for its finalizers. Runs after its change row, in the same batch.
 -- @statement deletion_wait
 -- @in id uint, doomed_at time, revision uint, edits uint, etag bytes, updated_at time
 UPDATE resources
@@ -78,9 +78,9 @@ r.deletion = :of.deletion AND (r.id = :of.id OR r.namespace = :of.namespace OR r
 -- @in of deletion
 UPDATE resources r JOIN resource_aliases a ON a.resource_id = r.id SET a.live = NULL WHERE {of_deletion};
 
--- ---- bringing back
+-- ---- recovering
 
--- What was deleted last at an address, or what of that uid.
+-- The resource that was deleted last at an address, or the one with that uid.
 -- @choice deleted
 -- @case last
 
@@ -100,7 +100,7 @@ ORDER BY r.changed DESC, r.id DESC
 LIMIT 1
 FOR UPDATE;
 
--- The top of a tree, living or not.
+-- The root of a tree, live or deleted.
 -- @statement deletion_lock_top
 -- @in uid bytes, type_id uint
 -- @out type_id uint, namespace text, name text, tenant_id uint, live uint null
@@ -120,7 +120,7 @@ SELECT COUNT(*) AS n FROM resources r WHERE {of_deletion};
 -- @in of deletion
 UPDATE resources r JOIN resource_aliases a ON a.resource_id = r.id SET a.live = 1 WHERE {of_deletion};
 
--- What of a deletion has a successor: of a lookup key, of a uid.
+-- A resource of the deletion whose lookup key, or uid, another resource has by now.
 -- @statement deletion_taken_key
 -- @in of deletion
 -- @out type_id uint, uid bytes, kind text, value text
@@ -140,8 +140,8 @@ JOIN resources o ON o.uid = r.uid AND o.type_id = r.type_id AND o.live = 1
 WHERE {of_deletion}
 LIMIT 1;
 
--- What points (registry/type/rules.h) at something that neither lives nor comes back with it. Locked shared, so that nobody
--- deletes now what is pointed at.
+-- A resource of the deletion with a reference (registry/type/rules.h) to a resource that is neither live nor recovered
+-- together with it. The targets are locked in share mode, so that none of them is deleted before COMMIT.
 -- @statement deletion_points_nowhere
 -- @in of deletion
 -- @out type_id uint, namespace text, name text, kind text, target text
@@ -161,7 +161,7 @@ FROM resources r
 JOIN forwards f ON f.tenant_id = r.tenant_id AND f.type_id = r.type_id AND f.namespace = r.namespace AND f.name = r.name
 WHERE {of_deletion};
 
--- Traits and classes that only it has were hidden while it was away.
+-- Makes hidden traits, or classes, live that the resources of the deletion use.
 -- @statement deletion_show_traits
 -- @in of deletion
 UPDATE resources r
@@ -178,15 +178,15 @@ STRAIGHT_JOIN resource_classes k ON k.id = x.class_id AND k.live IS NULL
 SET k.live = 1
 WHERE {of_deletion};
 
--- In two steps, with the change log between them: taking the names waits for a deletion of what has them now, whose rows in
--- the change log come first then.
+-- Recovers in two steps, with the change rows between them. Taking the names waits for a transaction that is deleting the
+-- resources which have the names now, so the change rows of that deletion come first.
 -- @statement deletion_take_names
 -- @in of deletion
 UPDATE resources r
 SET r.live = 1, r.deleted_at = NULL, r.purge_at = NULL, r.doomed_at = NULL
 WHERE {of_deletion};
 
--- Behind their change rows.
+-- Runs after their change rows, in the same batch.
 -- @statement deletion_undone
 -- @in of deletion
 UPDATE resources r SET r.deletion = NULL, r.changed = {last_change} WHERE {of_deletion};

@@ -1,6 +1,6 @@
--- What `tenure-manage doctor` proves of the whole store, and how it mends what takes no guessing.
+-- The invariants that `tenure-manage doctor` checks, and the repairs that need no guessing.
 
--- ---- invariants that one statement checks: each case finds the rows that break one, by a name of each
+-- ---- invariants that are one statement each: a case finds the rows that break one, and names them
 
 -- @fragment resource_name
 CONCAT('resource ', LOWER(HEX(r.uid)))
@@ -13,7 +13,7 @@ CONCAT('inventory ', i.class_id, ' of resource ', i.resource_id)
 -- @fragment doctor_lock_of_meta
 COALESCE(JSON_VALUE(r.meta, '$.locked') IN ('1', 'true'), 0)
 
--- Forwards f to no resource; and those from where a live resource r stands.
+-- Forwards f to a resource that does not exist; and forwards at the address of a live resource r.
 -- @fragment doctor_forwards_to_nothing
 forwards f LEFT JOIN resources r ON r.id = f.resource_id WHERE r.id IS NULL
 -- @fragment doctor_forwards_covered
@@ -40,7 +40,7 @@ WHERE NOT COALESCE(JSON_VALID(r.traits) AND JSON_CONTAINS(r.traits, JSON_QUOTE(n
 ON n.name = j.name LEFT JOIN resource_traits x ON x.resource_id = r.id AND x.trait_id = n.id
 WHERE r.traits IS NOT NULL AND x.trait_id IS NULL
 
--- Providers r with the parent o that their key says; what follows asks whether both are in one tree.
+-- Providers r with their parents o, by the lookup key of the parent. The text behind checks whether both are in the same tree.
 -- @fragment doctor_parents
 resource_aliases a
 JOIN types y ON y.id = a.type_id AND y.plural = 'resourceproviders' AND y.group_name = 'placement.openstack.org'
@@ -48,7 +48,7 @@ JOIN resources r ON r.id = a.resource_id AND r.live = 1
 LEFT JOIN resources o ON o.uid = UNHEX(REPLACE(LEFT(a.value, 36), '-', '')) AND o.type_id = a.type_id AND o.live = 1
 WHERE a.kind = 'parent' AND a.live = 1
 
--- Rows x of what providers have, of no resource.
+-- Rows x of tables of providers whose resource does not exist.
 -- @fragment doctor_lost_generations
 providers x LEFT JOIN resources r ON r.id = x.resource_id WHERE r.id IS NULL
 -- @fragment doctor_lost_inventories
@@ -56,7 +56,7 @@ inventories x LEFT JOIN resources r ON r.id = x.resource_id WHERE r.id IS NULL
 -- @fragment doctor_lost_aggregates
 provider_aggregates x LEFT JOIN resources r ON r.id = x.resource_id WHERE r.id IS NULL
 
--- Of an inventory i.
+-- What used and capacity of an inventory i should be.
 -- @fragment doctor_used
 COALESCE((SELECT SUM(a.used) FROM allocations a WHERE a.resource_id = i.resource_id AND a.class_id = i.class_id), 0)
 -- @fragment doctor_capacity
@@ -65,7 +65,7 @@ CAST(LEAST(FLOOR((CAST(i.total AS SIGNED) - CAST(i.reserved AS SIGNED)) * i.allo
 -- @fragment doctor_bare_consumers
 consumers c LEFT JOIN allocations a ON a.consumer_id = c.id WHERE a.consumer_id IS NULL
 
--- Traits and classes k that are hidden (catalogue.h), although a resource that people see has them.
+-- Traits and classes k that are hidden (registry/trait/catalogue.h) although a live resource of an active tenant has them.
 -- @fragment doctor_hidden_traits
 traits k WHERE k.live IS NULL
   AND (SELECT r.id FROM resource_traits x STRAIGHT_JOIN {seen_of_x} WHERE x.trait_id = k.id LIMIT 1) > 0
@@ -220,14 +220,14 @@ FROM resources r
 LEFT JOIN resources o ON o.uid = RIGHT(r.root, 16) AND o.live = 1 AND o.type_id = CONV(HEX(LEFT(r.root, 4)), 16, 10)
 WHERE r.live = 1 AND r.root IS NOT NULL AND (o.id IS NULL OR o.tenant_id <> r.tenant_id)
 
--- How many rows break it, and one of them.
+-- How many rows break the invariant, and the name of one of them.
 -- @statement doctor_find
 -- @out n uint, example text
 -- @scans it proves something of every row
 -- @sorts likewise
 SELECT COUNT(*) AS n, COALESCE(MIN(f.example), '') AS example FROM ({doctor_finding}) f;
 
--- How those that can be are mended: the cases have the names of what is found.
+-- Repairs. The cases have the names of the invariants.
 -- @choice doctor_repair
 -- @case lock
 UPDATE resources r SET r.locked = {doctor_lock_of_meta} WHERE r.locked <> {doctor_lock_of_meta}
@@ -274,7 +274,7 @@ UPDATE traits SET live = 1 WHERE id IN (SELECT k.id FROM {doctor_hidden_traits})
 -- @sorts likewise
 {doctor_repair};
 
--- ---- counts of resources: mended tenant by tenant, under the lock that keeps its writers out
+-- ---- counts of resources: repaired tenant by tenant, under the lock that keeps the tenant's writers away
 
 -- @fragment doctor_wrong_counts
 tenants t
@@ -305,7 +305,7 @@ INSERT INTO tenant_counts (tenant_id, resources)
 SELECT :tenant_id, COUNT(*) FROM resources WHERE tenant_id = :tenant_id AND live = 1
 ON DUPLICATE KEY UPDATE resources = VALUES(resources);
 
--- ---- resources, a page of ids at a time: what this program has to compute or to read
+-- ---- resources, a page at a time, for checks that the program itself has to compute
 
 -- What JSON functions of the database cannot read: they give up behind 31 levels, and call what is deeper invalid.
 -- All; those that may have lookup keys or a place in a tree, as types with rules belong to a group.
@@ -332,7 +332,8 @@ WHERE r.id > :after AND (r.root IS NOT NULL OR r.type_id IN (SELECT id FROM type
 -- @scans it looks at every row, in the order of their ids
 SELECT {resource}, r.bytes, r.h0, r.h1, r.h2, r.h3, {doctor_walk} ORDER BY r.id LIMIT :limit;
 
--- The repairs of these change a resource only if it is as it was read: a writer that came between has computed all of it anew.
+-- These repairs change a resource only if it is still as it was read: a writer that changed it meanwhile has computed all of
+-- this anew.
 
 -- @statement doctor_update_hashes
 -- @in id uint, revision uint, etag bytes, bytes uint, h0 uint, h1 uint, h2 uint, h3 uint
@@ -363,7 +364,7 @@ DELETE FROM resource_aliases WHERE resource_id = :resource_id;
 -- @in resource_id uint, kind text, type_id uint, value text, live uint null
 INSERT INTO resource_aliases (resource_id, kind, type_id, value, live) VALUES (:resource_id, :kind, :type_id, :value, :live);
 
--- ---- tenants, likewise
+-- ---- tenants, a page at a time
 
 -- The page is cut before the joins, or the server would sort all tenants for each page.
 -- @statement doctor_tenants

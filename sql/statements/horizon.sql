@@ -1,4 +1,4 @@
--- How far the change log may be read (src/registry/log/horizon.h tells why these statements suffice).
+-- How far the change log may be read. src/registry/log/horizon.h says why these statements suffice.
 
 -- newest: the highest id of a change that is committed, at least published.
 -- @statement horizon_newest
@@ -7,19 +7,19 @@ SELECT CAST(GREATEST(COALESCE((SELECT MAX(c.id) FROM changes c), 0), h.published
 FROM log_horizon h
 WHERE h.id = 1;
 
--- ---- one look; what is "in flight" is seen behind session_read_uncommitted
+-- ---- one look; a statement right after session_read_uncommitted also sees rows in flight
 
 -- @statement horizon_ceiling
 -- @out id uint
 SELECT CAST(COALESCE(MAX(c.id), 0) AS UNSIGNED) AS id FROM changes c;
 
--- information_schema.PROCESSLIST makes a temporary table on disk each time; this makes none.
+-- SHOW, because information_schema.PROCESSLIST makes a temporary table on disk each time.
 -- @statement horizon_processes
 -- @out id uint, user text, host text null, db text null, command text null, time int null, state text null, info text null,
 --      progress text
 SHOW PROCESSLIST;
 
--- Ids that have a row: behind after, that one alone, or those of two tenants with after < id <= up_to.
+-- Ids that have a row: all above after; only the id one; or those of two tenants with after < id <= up_to.
 -- @choice horizon_range
 -- @case all
 SELECT c.id FROM changes c WHERE c.id > :after ORDER BY c.id LIMIT :limit
@@ -35,7 +35,7 @@ SELECT c.id FROM changes c WHERE c.id = :one
 
 -- ---- publishing
 
--- Alone in its transaction: when it returns, the server's log is on disk up to here.
+-- The only statement of its transaction: when it returns, the server's log is on disk up to this commit.
 -- @statement horizon_commit
 UPDATE log_horizon SET commits = commits + 1 WHERE id = 1;
 

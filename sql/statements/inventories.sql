@@ -1,4 +1,4 @@
--- What providers have: inventories, a row for each provider and class.
+-- Inventories: one row for each provider and class.
 
 -- @group inventory class_id uint, class text, total uint, reserved uint, min_unit uint, max_unit uint, step_size uint,
 --      allocation_ratio text, used uint, created_at time, updated_at time
@@ -15,7 +15,7 @@ STRAIGHT_JOIN resource_classes c ON c.id = i.class_id
 WHERE i.resource_id = {id_of_provider}
 ORDER BY i.class_id;
 
--- Of a provider whose row is locked.
+-- The inventories of a provider whose row is locked.
 -- @statement inventory_list_locked
 -- @in resource_id uint
 -- @out i inventory

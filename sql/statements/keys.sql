@@ -11,7 +11,7 @@ LIMIT :limit;
 -- @out id uint
 SELECT id FROM tenants WHERE live = 1 AND deleted_at IS NULL AND name = :name;
 
--- Those behind the address (type, namespace, name).
+-- The resources after the address (type, namespace, name).
 -- @statement key_resources
 -- @in tenant_id uint, type_id uint, namespace text, name text, limit uint
 -- @out type_id uint, namespace text, name text, group_name text, plural text

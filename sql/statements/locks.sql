@@ -1,6 +1,7 @@
 -- The first locks of a writing transaction.
 
--- The mover writes the row of move_progress, on another connection, before it takes the tenants.
+-- Is the tenant being moved? The mover writes the row of move_progress on another connection before it locks the tenants, so
+-- this needs no lock.
 -- @statement tenant_being_moved
 -- @in tenant text
 -- @out found uint

@@ -1,6 +1,6 @@
--- What a resource is found by besides its address: rows of resource_aliases, kept in step with the body by every write.
+-- Lookup keys: second names of resources, rows of resource_aliases, which every write keeps equal to the body.
 
--- The uid stands for an id that the same batch may have just made.
+-- By uid, because the id may not be known yet: the same batch may have inserted the resource.
 -- @fragment id_of_uid
 (SELECT id FROM resources WHERE uid = :uid AND type_id = :type_id AND live = 1)
 
@@ -16,7 +16,7 @@ UPDATE resource_aliases SET value = :value WHERE resource_id = {id_of_uid} AND k
 -- @in uid bytes, type_id uint, kind text
 DELETE FROM resource_aliases WHERE resource_id = {id_of_uid} AND kind = :kind;
 
--- Does anything point at a resource? From "uid " up to "uid!", "!" being what comes behind the blank.
+-- Does any resource refer to a resource? from is "uid " and to is "uid!", since "!" follows the blank in the character set.
 -- @statement lookup_key_pointing
 -- @in type_id uint, kind text, from text, to text
 -- @out found uint
@@ -24,7 +24,7 @@ SELECT 1 AS found FROM resource_aliases
 WHERE type_id = :type_id AND kind = :kind AND value > :from AND value < :to AND live = 1
 LIMIT 1;
 
--- What a write refers to, held until COMMIT.
+-- The resource that a write refers to, locked until COMMIT.
 -- @statement reference_lock
 -- @in uid bytes, type_id uint, tenant text
 -- @out id uint, body text

@@ -1,7 +1,7 @@
--- Moves: what a move takes, what stands in its way, and carrying it out.
+-- Moves: what a move takes, what is in its way, and the statements that carry it out.
 
--- Which resources r a move takes: all of a tenant's, one, a namespace with what is in it, a tree with all that hangs on its
--- top (a tree is always of one tenant). The ranges are of ids, (after, upto].
+-- Which resources r a move takes: all of a tenant's, a single one, a namespace with its content, or a tree (which always
+-- belongs to one tenant). The ranges are of ids: (after, upto].
 -- @group move_range tenant_id uint, resource_id uint, space text, root bytes, after uint, upto uint
 -- @fragment move_all
 r.tenant_id = :set.tenant_id AND r.live = 1
@@ -42,9 +42,9 @@ SELECT {tenant} FROM {tenant_tables} WHERE t.name IN (:source, :dest) AND t.live
 
 -- ---- the sum of what moves
 
--- All of a tenant's are read from the index that has all these columns. Left to itself, MariaDB (10.11) takes that index for
--- one that lacks some when it runs a prepared statement again after another one has read the table's other columns; where
--- a tenant has a good part of what is there, it then goes through the whole table.
+-- All of a tenant's resources are read from the index that has all needed columns. MariaDB (10.11) has to be told: when it
+-- runs a prepared statement again after another one has read other columns of the table, it assumes that the index lacks some.
+-- If the tenant has a large part of all resources, it would then scan the whole table.
 -- @choice move_summed
 -- @case all
 resources r FORCE INDEX (state) WHERE {move_all}
@@ -55,7 +55,7 @@ resources r WHERE {move_space}
 -- @case tree
 resources r WHERE {move_tree}
 
--- types: a bit for the id of each type, the last one for all ids from 63 on.
+-- types: one bit for the id of each type; bit 63 stands for all ids from 63 on.
 -- @statement move_sum
 -- @in set move_range
 -- @out n uint, bytes uint, locked uint, h0 text, h1 text, h2 text, h3 text, types uint
@@ -65,7 +65,7 @@ SELECT COUNT(*) AS n, CAST(COALESCE(SUM(r.bytes), 0) AS UNSIGNED) AS bytes,
   COALESCE(SUM(r.h3 * r.revision), 0) AS h3, BIT_OR(1 << LEAST(r.type_id, 63)) AS types
 FROM {move_summed};
 
--- The time of the last change of any of them: of one that was purged from the log it is past long since.
+-- The time of the last change of any of them. A change that was purged from the log is so old that it does not matter.
 -- @choice move_dated
 -- @case all
 resources r FORCE INDEX (page) STRAIGHT_JOIN changes x ON x.id = r.changed WHERE {move_all}
@@ -81,8 +81,8 @@ resources r STRAIGHT_JOIN changes x ON x.id = r.changed WHERE {move_tree}
 -- @out at time null
 SELECT MAX(x.at) AS at FROM {move_dated};
 
--- From the smallest index that has it, in its order: a third of what the sum takes, and less than it costs the sum to be
--- grouped by type, with or without ROLLUP.
+-- Uses the smallest index with these columns, in its order. This takes a third of the time of move_sum, and less than grouping
+-- move_sum by type would add, with or without ROLLUP.
 -- @statement move_count_types
 -- @in tenant_id uint
 -- @out n uint, type_id uint
@@ -91,7 +91,7 @@ FROM resources r FORCE INDEX (owner)
 WHERE r.tenant_id = :tenant_id AND r.live = 1
 GROUP BY r.type_id;
 
--- Does the tenant have any? By a row, not by its count.
+-- Does the tenant have live resources? By a row, not by tenant_counts.
 -- @statement move_any
 -- @in tenant_id uint
 -- @out id uint
@@ -113,14 +113,14 @@ WHERE {move_set}
 ORDER BY r.namespace, r.type_id, r.name
 LIMIT :limit;
 
--- ---- what stands in the way
+-- ---- what is in the way
 
--- Another resource has the address in the destination; namespaces are merged instead.
+-- A resource d in the destination has the address of r. Namespaces are merged instead.
 -- @fragment move_taken
 JOIN resources d ON d.tenant_id = :dest_id AND d.type_id = r.type_id AND d.namespace = r.namespace AND d.name = r.name
 AND d.live IS NOT NULL
 
--- What would be merged into a namespace that is about to go would go with it.
+-- ending: what is merged into a namespace that is being deleted would be deleted with it.
 -- @choice move_obstacle
 -- @case taken
 {move_taken} WHERE r.type_id <> :namespaces
@@ -133,7 +133,7 @@ WHERE r.locked
 -- @case of_type
 WHERE r.type_id = :type_id
 
--- namespaces: the id of their type. type_id: of which no resource can move.
+-- namespaces: the id of the type of namespaces. type_id: a type whose resources cannot move.
 -- @statement move_obstacles
 -- @in dest_id uint, namespaces uint, type_id uint, set move_range, limit uint
 -- @out type_id uint, namespace text, name text
@@ -157,7 +157,7 @@ WHERE r.type_id = :namespaces AND {move_set};
 -- @out type_id uint
 SELECT DISTINCT r.type_id FROM resources r WHERE {move_set};
 
--- CustomResourceDefinitions that come along; type_id: theirs.
+-- The CustomResourceDefinitions that move; type_id: of CustomResourceDefinitions.
 -- @statement move_definitions
 -- @in type_id uint, set move_range
 -- @out id uint, name text, group_name text null, names text null, meta text, range text null
@@ -175,7 +175,8 @@ ORDER BY r.name;
 SELECT doomed_at FROM resources
 WHERE tenant_id = :tenant_id AND type_id = :type_id AND namespace = '' AND name = :name AND live IS NOT NULL;
 
--- From the consumers, of which a tenant that is no project has none, to what they use.
+-- The providers of the set that consumers of the project use. It begins with the consumers: most tenants are no project and
+-- have none.
 -- @statement move_in_use
 -- @in project text, set move_range, limit uint
 -- @out type_id uint, namespace text, name text, consumer bytes
@@ -195,7 +196,7 @@ SELECT type_id, namespace, name FROM resources WHERE uid = :uid AND type_id = :t
 
 -- ---- carrying it out
 
--- Where something arrives, no forward leads away any more.
+-- Deletes the forwards at the new addresses.
 -- @statement move_retire_forwards
 -- @in dest_id uint, set move_range
 DELETE f
@@ -211,15 +212,15 @@ FROM resources r
 WHERE {move_set}
 ON DUPLICATE KEY UPDATE resource_id = VALUES(resource_id), moved_at = VALUES(moved_at);
 
--- Behind their change rows.
+-- Runs after their change rows, in the same batch.
 -- @statement move_resources
 -- @in dest_id uint, set move_range
 UPDATE resources r
 SET r.tenant_id = :dest_id, r.revision = r.revision + 1, r.moves = r.moves + 1, r.changed = {last_change}
 WHERE {move_set};
 
--- A namespace that exists in the destination is merged into that one: the source's own is deleted, recoverable by uid, and
--- its address leads to the other.
+-- A namespace that exists in the destination is merged into that one: the source's own is deleted, recoverable by its uid, and
+-- a forward leads from its address to the other.
 -- @fragment move_merges_into
 JOIN resources d ON d.tenant_id = :dest_id AND d.type_id = r.type_id AND d.namespace = '' AND d.name = r.name
 AND d.live IS NOT NULL
@@ -238,7 +239,7 @@ UPDATE resources r {move_merges_into}
 SET r.live = NULL, r.deleted_at = :now, r.purge_at = :purge_at, r.deletion = :request_id, r.changed = {last_change}
 WHERE r.type_id = :namespaces AND {move_set};
 
--- Every so manieth id of the set.
+-- Every :every-th id of the set, by which it is split into ranges.
 -- @statement move_bounds
 -- @in set move_range, every uint
 -- @out id uint
@@ -288,7 +289,7 @@ WHERE m.uid = :uid AND s.name = :source AND s.live = 1;
 -- @out id uint, uid bytes
 SELECT id, uid FROM moves WHERE state = 'queued' ORDER BY id LIMIT 20;
 
--- Whoever carries it out holds its row; others find none.
+-- The mover that carries out the move has locked its row; other movers find no row.
 -- @statement mover_claim
 -- @in id uint
 -- @out id uint

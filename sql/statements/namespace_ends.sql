@@ -1,4 +1,4 @@
--- Namespaces that end: what their content waits for.
+-- Namespaces that are being deleted, and whose content has finalizers.
 
 -- The content r of a namespace, of the types y.
 -- @fragment content_of_ending
@@ -62,7 +62,7 @@ WHERE r.tenant_id = :tenant_id AND r.type_id = :type_id AND r.namespace = '' AND
   AND (SELECT e.resource_id FROM namespace_deletions e WHERE e.resource_id = r.id) IS NULL
 FOR UPDATE;
 
--- It waits, and its conditions tell for what. Behind its change row, in the same batch.
+-- Marks the namespace, with conditions that say what it waits for. Runs after its change row, in the same batch.
 -- @statement namespace_update_ending
 -- @in id uint, doomed_at time, revision uint, edits uint, etag bytes, updated_at time, body text, bytes uint
 UPDATE resources

@@ -1,6 +1,6 @@
 -- tenure-manage os-traits sync: the catalogue of traits brought up to a list of standard ones, names as a JSON array.
--- Everybody who writes standard traits locks the row of the catalogue (catalogue_lock_traits), so what they find missing stays so
--- until they have added it.
+-- Everybody who writes standard traits locks the row of the catalogue (catalogue_lock_traits), so what they find missing stays
+-- so until they have added it.
 
 -- @statement os_traits_insert
 -- @in names text, now time

@@ -1,8 +1,9 @@
--- Lists of providers. A statement begins with the filter that few providers pass, by its index, and asks each of those for
--- the rest: so it costs what is found, and not how many providers there are. The indexes are named because the optimizer cannot
--- know how many rows JSON_TABLE gives: MariaDB 11.8 scans the whole table, by a join buffer, where it is guessed too many.
+-- Lists of providers. A statement begins with the filter that the fewest providers pass, using its index, and checks the other
+-- filters for each of these. So the cost depends on what is found, not on the number of providers. The indexes are named,
+-- because the optimizer cannot know how many rows JSON_TABLE returns: if it guesses too many, MariaDB 11.8 scans the whole
+-- table.
 
--- What is given as JSON: pairs of a term's number and an id or 32 hex digits, lists of ids or hex digits, pairs of a class
+-- Parameters that are JSON: pairs of a term's number and an id or 32 hex digits; lists of ids or hex digits; pairs of a class
 -- and an amount. first: the term that the statement begins with.
 -- @fragment first_ids
 JSON_TABLE(:first, '$[*]' COLUMNS (id INT UNSIGNED PATH '$')) q
@@ -30,7 +31,8 @@ inventories v STRAIGHT_JOIN resources r ON v.class_id = :first_class AND v.free 
 -- @case type
 resources r FORCE INDEX (type)
 
--- What all have to pass: each of the numbered terms of "all", none of "no". n: how many terms there are; 0: nothing is asked.
+-- The conditions on every provider: it passes each of the numbered terms of "all", and none of "no". n: how many terms there
+-- are.
 -- @group provider_filter all_traits text, n_all_traits uint, no_traits text, n_no_traits uint,
 --      all_aggregates text, n_all_aggregates uint, no_aggregates text, n_no_aggregates uint, amounts text, n_amounts uint
 
@@ -69,7 +71,7 @@ WHERE r.type_id = :type_id AND r.live = 1
     WHERE i.free >= q.amount AND i.min_unit <= q.amount AND i.max_unit >= q.amount AND q.amount MOD i.step_size = 0))
 ORDER BY r.id;
 
--- How many pass a term, up to a limit beyond which it does not matter.
+-- How many providers pass a term, counted up to a limit.
 -- @choice provider_term
 -- @case trait
 {first_ids} STRAIGHT_JOIN resource_traits x FORCE INDEX (trait) ON x.trait_id = q.id

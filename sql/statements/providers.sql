@@ -13,7 +13,7 @@ JOIN tenants t ON t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL
 LEFT JOIN providers p ON p.resource_id = r.id
 WHERE r.uid = :uid AND r.type_id = :type_id AND r.live = 1;
 
--- Those of these ids, of which no other transaction changes one meanwhile: their rows are locked.
+-- The providers with these ids, whose rows are locked.
 -- @statement providers_locked
 -- @in ids text
 -- @out tenant text, provider_generation uint, r resource
@@ -28,13 +28,13 @@ LEFT JOIN providers p ON p.resource_id = r.id;
 -- @out generation uint
 SELECT generation FROM providers WHERE resource_id = :resource_id;
 
--- The next generation; without a row it was 0.
+-- Raises the generation; a provider without a row has generation 0.
 -- @statement provider_raise
 -- @in resource_id uint
 INSERT INTO providers (resource_id, generation) VALUES (:resource_id, 1)
 ON DUPLICATE KEY UPDATE generation = generation + 1;
 
--- Behind its change row, in the same batch.
+-- Runs after its change row, in the same batch.
 -- @statement provider_touch
 -- @in id uint, revision uint, edits uint, etag bytes, updated_at time
 UPDATE resources
@@ -52,7 +52,8 @@ JOIN tenants t ON t.id = r.tenant_id
 WHERE r.uid = :uid AND r.type_id = :type_id AND r.live = 1
 LOCK IN SHARE MODE;
 
--- Whoever changes the form of a tree locks all of it. parent: the parent's uid, a blank, the provider's own.
+-- All providers of a tree, locked: a writer that changes the form of a tree locks all of it. parent: the parent's uid, a
+-- blank, and the provider's own uid.
 -- @statement provider_tree
 -- @in root bytes
 -- @out id uint, uid bytes, parent text null

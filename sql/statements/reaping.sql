@@ -1,5 +1,5 @@
--- Purging what is past its time: `tenure-manage reap`. Each transaction takes at most some thousand rows, so it holds its
--- locks for a short time.
+-- `tenure-manage reap`: purges what is past its retention. Each transaction takes at most some thousand rows, so it holds its
+-- locks only for a short time.
 
 -- ---- tenants
 
@@ -14,8 +14,8 @@ SELECT {tenant} FROM {tenant_tables} WHERE t.live = 1 AND t.purge_at <= :now ORD
 -- @out purge_at time null
 SELECT purge_at FROM tenants WHERE id = :id AND live = 1 FOR UPDATE;
 
--- Purged tenants that resources are left of. One look into an index for each purged tenant; EXISTS would be turned into a join
--- that begins with all resources.
+-- Purged tenants that still have resources. This looks into an index once for each purged tenant; EXISTS would be turned into
+-- a join that begins with all resources.
 -- @statement reap_emptied_tenants
 -- @out id uint
 -- @scans once in a run
@@ -23,7 +23,7 @@ SELECT t.id
 FROM tenants t
 WHERE t.live IS NULL AND (SELECT r.id FROM resources r WHERE r.tenant_id = t.id LIMIT 1) > 0;
 
--- ---- resources: a page is locked, then all that belongs to its resources goes
+-- ---- resources: a page is locked, then all that belongs to its resources is deleted
 
 -- @choice reap_resources_of
 -- @case expired
@@ -36,7 +36,7 @@ r.tenant_id = :tenant_id
 -- @out id uint
 SELECT r.id FROM resources r WHERE {reap_resources_of} LIMIT :limit FOR UPDATE;
 
--- What has rows of resources.
+-- The tables with rows that belong to a resource.
 -- @choice reap_side
 -- @case allocations
 allocations
@@ -63,7 +63,7 @@ DELETE x FROM {ids} STRAIGHT_JOIN {reap_side} x ON x.resource_id = j.id;
 -- @in ids text
 DELETE r FROM {ids} STRAIGHT_JOIN resources r ON r.id = j.id;
 
--- Consumers whose last allocation went.
+-- Deletes consumers whose last allocation was deleted.
 -- @statement reap_consumers
 -- @scans only where allocations were purged, which is rare
 DELETE c
@@ -79,7 +79,7 @@ SELECT COUNT(*) AS n
 FROM resources r
 WHERE r.purge_at <= :now OR r.tenant_id IN (SELECT id FROM tenants WHERE live IS NULL);
 
--- ---- rows that the change log says nothing of
+-- ---- rows whose deletion leaves no change row
 
 -- @choice reap_rows
 -- @case forwards
@@ -104,8 +104,9 @@ SELECT COUNT(*) AS n FROM {reap_rows};
 -- @scans these tables are small beside the resources, and a run goes through them a few times
 DELETE FROM {reap_rows} LIMIT :limit;
 
--- The log is shortened from its beginning, never in the middle, whatever times its rows have: a reader of what follows an id
--- learns from the id of the oldest row alone whether all of that is there. The first row that stays; the end, if none stays.
+-- The id of the first change row that stays; if none stays, the end of the log. The log is shortened from its beginning, never
+-- in the middle, whatever the times of its rows: a reader of what follows an id compares it with the oldest id to learn
+-- whether all of that is still there.
 -- @statement reap_first_kept
 -- @in until time
 -- @out id uint
@@ -113,13 +114,13 @@ DELETE FROM {reap_rows} LIMIT :limit;
 SELECT CAST(COALESCE((SELECT c.id FROM changes c FORCE INDEX (PRIMARY) WHERE c.at >= :until ORDER BY c.id LIMIT 1),
   (SELECT MAX(c.id) + 1 FROM changes c), 0) AS UNSIGNED) AS id;
 
--- ---- leftovers that nothing refers to any more, and nobody counts
+-- ---- rows that nothing refers to any more; they are not counted
 
 -- @statement reap_move_progress
 -- @scans a row for each move that is being carried out
 DELETE FROM move_progress WHERE move_id NOT IN (SELECT id FROM moves);
 
--- Traits and classes that were deleted for good, but for resources that could have come back.
+-- Hidden traits and classes that no resource uses any more.
 -- @statement reap_traits
 DELETE k
 FROM traits k FORCE INDEX (live)

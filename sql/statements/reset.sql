@@ -1,24 +1,24 @@
--- `tenure-manage db reset`: the registry as db init left it, in one go, while workers run.
+-- `tenure-manage db reset`: makes the registry as db init left it, in one step, while workers run.
 
--- Rows that belong to a fresh schema first go to temporary tables that hide the real ones (seeded), so their ids are those of
--- a fresh schema, which workers hold in memory. The statements that insert them, from the schema files, come between the
--- two scripts, with standard_traits.
+-- First, the rows of a fresh schema are inserted into temporary tables that hide the real ones (seeded). So they get the ids
+-- that they have in a fresh schema, which workers cache. The statements that insert them, from the schema files, run between
+-- the two scripts, together with standard_traits.
 -- @script reset_hide
 -- @in seeded names
 SET SESSION lock_wait_timeout = 10;
 CREATE TEMPORARY TABLE `seeds of :seeded` LIKE `:seeded`;
 ALTER TABLE `seeds of :seeded` RENAME TO `:seeded`;
 
--- A JSON array of their names.
+-- names: a JSON array of the names of the standard traits.
 -- @script reset_standard_traits
 -- @in names names
 INSERT INTO traits (name, created_at, updated_at)
 SELECT j.name, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6)
 FROM JSON_TABLE(':names', '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PATH '$')) j;
 
--- Then, under a lock on every table at once, rows go and seeds come: no worker sees a state between. emptied: all tables of
--- the registry (schema_registry_tables) but those that are seeded. Changes go on to be numbered: by these numbers workers know
--- whether what they remember is still so.
+-- Then all tables are locked together, their rows are deleted, and the rows of a fresh schema are inserted: no worker sees a
+-- state in between. emptied: all tables of the registry (schema_registry_tables) that are not seeded. Change ids continue,
+-- because workers check their caches by them.
 -- @script reset_replace
 -- @in seeded names, emptied names
 ALTER TABLE `:seeded` RENAME TO `seeds of :seeded`;

@@ -1,4 +1,4 @@
--- Classes of what inventories count.
+-- Classes of resources: what inventories count.
 
 -- @group resource_class id uint, name text, updated_at time
 
@@ -6,7 +6,7 @@
 -- @out class resource_class
 SELECT id, name, updated_at FROM resource_classes WHERE live = 1 ORDER BY id;
 
--- Is the class only looked at, or held against deletion, or about to be changed?
+-- The lock for a class that is only read, that must not be deleted before COMMIT, or that is about to be changed.
 -- @choice class_lock
 -- @case none
 
@@ -20,7 +20,8 @@ FOR UPDATE
 -- @out class resource_class
 SELECT id, name, updated_at FROM resource_classes WHERE name = :name AND live = 1 {class_lock};
 
--- Whoever gives a provider inventory of a class locks the class shared, so that it is not deleted meanwhile.
+-- A transaction that gives a provider inventory of a class locks the class in share mode, so that the class is not deleted
+-- before COMMIT.
 -- @statement class_find
 -- @in names text
 -- @out id uint, name text
@@ -30,7 +31,7 @@ SELECT c.id, c.name FROM {names} STRAIGHT_JOIN resource_classes c ON c.name = j.
 -- @in name text, now time
 INSERT INTO resource_classes (name, updated_at) VALUES (:name, :now);
 
--- One that was hidden, as if it were new.
+-- Makes a hidden class live, as if it were new.
 -- @statement class_reveal
 -- @in name text, now time
 UPDATE resource_classes SET live = 1, updated_at = :now WHERE name = :name AND live IS NULL;
@@ -47,7 +48,7 @@ DELETE FROM resource_classes WHERE id = :id;
 -- @in id uint
 UPDATE resource_classes SET live = NULL WHERE id = :id;
 
--- Who has inventory of a class: somebody that people see; somebody of whose inventory consumers use some; anybody.
+-- A provider with inventory of the class: a live one of an active tenant; one of whose inventory allocations use some; any.
 -- @statement class_seen_holder
 -- @in id uint
 -- @out id uint

@@ -1,7 +1,7 @@
 -- Lists of resources, a page at a time: first which resources a page has, and how large they are; then their documents.
 
--- Of which a page is asked, and where it begins: behind the name, or namespace and name, or id, that the page before ended
--- with; of what is deleted, behind that deletion of the uid after_uid that is the change after_changed.
+-- The list that a page belongs to, and where the page begins: after the name, or namespace and name, or id, with which the
+-- last page ended. For deleted resources: after the resource with uid after_uid whose deletion is the change after_changed.
 -- @group list_page tenant text, type_id uint, namespace text, name text, all_namespaces uint, after_id uint, after_uid bytes,
 --      after_changed uint, now time, traits trait_condition, limit uint
 
@@ -11,19 +11,19 @@ r.tenant_id = (SELECT id FROM tenants WHERE name = :page.tenant AND live = 1) AN
 r.namespace = :page.namespace AND r.name > :page.name AND r.live IS NOT NULL
 -- @fragment is_in_any_namespace
 r.namespace >= :page.namespace AND (r.namespace > :page.namespace OR r.name > :page.name) AND r.live IS NOT NULL
--- In the order of the address, so that a page costs as much as it has, not as much as is sorted for it.
+-- In the order of the address, which is that of an index: so nothing is sorted, and the cost depends on the page alone.
 -- @fragment by_address
 resources r FORCE INDEX (page)
--- The index is named because MariaDB 11.8 otherwise scans the table where it guesses that JSON_TABLE gives many rows.
+-- The index is named, because otherwise MariaDB 11.8 scans the table if it guesses that JSON_TABLE returns many rows.
 -- @fragment by_rare_trait
 (SELECT DISTINCT y.resource_id
   FROM JSON_TABLE(:page.traits.rare, '$[*]' COLUMNS (id INT UNSIGNED PATH '$')) j
   STRAIGHT_JOIN resource_traits y FORCE INDEX (trait) ON y.trait_id = j.id) f
 STRAIGHT_JOIN resources r ON r.id = f.resource_id
 
--- What a resource r has to have of traits; ids of traits, as FIND_IN_SET takes them. Each part reads the few rows of one
--- resource. all: of these it must have each, n_all of them; none: none; any: if it is not empty, one of these. rare: traits of
--- which it must have one, and few resources have any, as a JSON array.
+-- The condition on the traits of a resource r. all, none, any: ids of traits for FIND_IN_SET; each part reads the few rows of
+-- one resource. It must have each of all (n_all of them), none of none, and one of any unless that is empty. rare: a JSON
+-- array of traits of which it must have one, and which only few resources have.
 -- @group trait_set ids text
 -- @group trait_condition all text, n_all uint, none text, any trait_set[4], rare text
 -- @fragment traits_among
@@ -35,8 +35,8 @@ AND {traits_among page.traits.all} = :page.traits.n_all AND {traits_among page.t
 {has_any_trait page.traits.any[0].ids} {has_any_trait page.traits.any[1].ids}
 {has_any_trait page.traits.any[2].ids} {has_any_trait page.traits.any[3].ids}
 
--- All; those with certain traits, looked for where they stand; the same, looked for among those that have a rare one. What
--- is deleted stands together in the index with live in front of the names.
+-- All resources; those with certain traits, found by address; or the same, found among the resources with a rare trait. Deleted
+-- resources are adjacent in the index, since live comes before the names there.
 -- @choice listed
 -- @case namespace
 {by_address} WHERE {is_on_page} AND {is_in_namespace_of_page} ORDER BY r.name
@@ -71,8 +71,8 @@ SELECT {resource} FROM {listed} LIMIT :page.limit;
 
 -- ---- of all tenants
 
--- The first ids of a page, in their order, which is that of the index for one value of live (1, 2). Asked for both at once,
--- MariaDB would sort all resources of the type.
+-- The first ids of a page, in order, for one value of live (1 or 2). For both at once, MariaDB would sort all resources of the
+-- type.
 -- @fragment ids_of_all
 (SELECT r.id, r.changed, r.bytes
   FROM resources r FORCE INDEX (type)
@@ -104,14 +104,15 @@ STRAIGHT_JOIN resources r ON r.id = d.id
 STRAIGHT_JOIN tenants t ON t.id = r.tenant_id
 ORDER BY d.id;
 
--- ---- beside a page
+-- ---- other questions about a page
 
 -- @statement list_tenant
 -- @in tenant text
 -- @out id uint, deleted_at time null, purge_at time null
 SELECT id, deleted_at, purge_at FROM tenants WHERE name = :tenant AND live = 1;
 
--- Has anything changed in the tenant, or left it, since that change? And how far does the log go? All in one moment.
+-- Has anything changed in the tenant, or moved away from it, since that change? And how far does the log go? Both as of one
+-- moment.
 -- @statement list_since
 -- @in tenant text, tenant_id uint, after uint
 -- @out id uint, deleted_at time null, purge_at time null, changed uint, oldest uint, newest uint

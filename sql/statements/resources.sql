@@ -1,12 +1,13 @@
--- Single resources: read, locked, written.
+-- Reads, locks and writes single resources.
 
 -- @fragment id_of_tenant
 (SELECT id FROM tenants WHERE name = :tenant AND live = 1)
 
 -- ---- reading
 
--- Every column of each key is given, live too, so that the server looks both rows up while it optimizes and plans nothing;
--- and what the address says is not asked back. A resource of another kind of life is left to resource_elsewhere.
+-- The conditions have every column of both keys, live included, so the server looks up both rows while it optimizes, and needs
+-- no plan. Columns that the address already has are not returned. A resource with another value of live is left to
+-- resource_elsewhere.
 -- @statement resource_get
 -- @in type_id uint, namespace text, name text, tenant text
 -- @out tenant_id uint, tenant_deleted_at time null, tenant_purge_at time null, id uint null, uid bytes null,
@@ -21,16 +22,16 @@ LEFT JOIN resources r ON r.tenant_id = t.id AND r.type_id = :type_id AND r.names
   AND r.live = 1
 WHERE t.name = :tenant AND t.live = 1;
 
--- Is what was read of it still so? Two rows by their primary keys, and of each the one column that tells: half the price of
--- finding and sending it. Whose a resource is, and whether it lives, change with its number; a tenant that is no more was
--- deleted before.
+-- Is a cached resource still right? Reads one column each of two rows by their primary keys, for half the cost of reading the
+-- resource. resources.changed also changes when the resource moves or is deleted; and a tenant is always deleted before it is
+-- purged.
 -- @statement resource_still
 -- @in id uint, tenant_id uint
 -- @out changed uint, tenant_deleted_at time null
 SELECT r.changed, t.deleted_at AS tenant_deleted_at FROM resources r, tenants t WHERE r.id = :id AND t.id = :tenant_id;
 
--- What an address without a live resource leads to: a forward, or the resource deleted there last. One statement, so that a
--- move that commits meanwhile is seen wholly or not at all.
+-- What is at an address without a live resource: a forward, or the resource that was deleted there last. One statement, so
+-- that a move that commits meanwhile is seen wholly or not at all.
 -- @statement resource_elsewhere
 -- @in tenant text, type_id uint, namespace text, name text
 -- @out forwarded uint, tenant text, tenant_deleted_at time null, tenant_purge_at time null, r resource
@@ -47,7 +48,7 @@ WHERE r.tenant_id = {id_of_tenant} AND r.type_id = :type_id AND r.namespace = :n
 ORDER BY r.live DESC, r.changed DESC, r.id DESC
 LIMIT 1);
 
--- By what a resource r is, whoever's it is: its uid, or a lookup key.
+-- A resource r of any tenant, by its uid or by a lookup key.
 -- @choice resource_ident
 -- @case uid
 r.uid = :uid AND r.type_id = :type_id
@@ -70,7 +71,7 @@ t.object LIKE '%"deletionTimestamp":"%"}'
 
 -- ---- locks of writers: the tenant and the namespace shared, the resource's row exclusive
 
--- Whoever reads the tenant's changes locks it exclusively, and its tier not at all.
+-- A writer locks the tenant in share mode; a reader of the tenant's changes locks it exclusively. The tier is not locked.
 -- @choice tenant_lock
 -- @case shared
 i.max_resources, t.etag_required
@@ -89,8 +90,8 @@ FOR UPDATE
 -- @out id uint, deleted_at time null, purge_at time null, ends int, max_resources uint null, etag_required uint
 SELECT t.id, t.deleted_at, t.purge_at, {tenant_ends} AS ends, {tenant_lock} {wait};
 
--- live IN (1, 2), not IS NOT NULL: that would be a range, whose end is found by locking the row behind it, and writers of
--- neighbours, or of the first row behind the namespaces, would be in each other's way. type_id: that of namespaces.
+-- live IN (1, 2) and not IS NOT NULL: the latter is a range, whose end the server finds by locking the row after it. Then
+-- writers of neighbouring rows would wait for each other. type_id: of namespaces.
 -- @statement resource_lock_namespace
 -- @in tenant text, type_id uint, name text
 -- @out id uint, doomed_at time null
@@ -108,7 +109,7 @@ WHERE r.tenant_id = {id_of_tenant} AND r.type_id = :type_id AND r.namespace = :n
   AND r.live IN (1, 2)
 FOR UPDATE {wait};
 
--- The same by what the resource is. A subquery takes no lock: what it said is looked at again behind the lock.
+-- The same for a resource by its uid or a lookup key. A subquery takes no lock, so its result is checked again after the lock.
 -- @statement resource_lock_own_tenant
 -- @in type_id uint, uid bytes, key_kind text, key_value text
 -- @out id uint, deleted_at time null, purge_at time null, max_resources uint null, etag_required uint, name text
@@ -136,7 +137,7 @@ INSERT INTO resources (uid, tenant_id, type_id, namespace, name, live, locked, b
 VALUES (:uid, :tenant_id, :type_id, :namespace, :name, :live, :locked, :bytes, 1, 1, :h0, :h1, :h2, :h3, :etag,
   :meta, :body, :now, :now, :root);
 
--- Behind its change row, in the same batch.
+-- Runs after its change row, in the same batch.
 -- @statement resource_update
 -- @in id uint, locked uint, bytes uint, revision uint, edits uint, etag bytes, meta text, body text, updated_at time,
 --      root bytes null, generation uint
@@ -160,7 +161,7 @@ SELECT 1 AS found FROM resources WHERE uid = :uid AND type_id = :type_id AND liv
 -- @in tenant_id uint, type_id uint, namespace text, name text
 DELETE FROM forwards WHERE tenant_id = :tenant_id AND type_id = :type_id AND namespace = :namespace AND name = :name;
 
--- The quota is held here, in the statement that counts: two creators at once cannot both take the last place.
+-- The statement that counts also checks the quota, so two writers at the same time cannot both take the last place.
 -- @statement count_up
 -- @in tenant_id uint, n uint, most uint
 UPDATE tenant_counts SET resources = resources + :n WHERE tenant_id = :tenant_id AND resources + :n <= :most;

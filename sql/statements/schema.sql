@@ -1,4 +1,4 @@
--- What tenure-manage asks about the schema itself, and keeps in `settings`.
+-- Questions of tenure-manage about the schema itself, and rows of `settings`.
 
 -- @statement schema_count_tables
 -- @out tables uint, versioned int
@@ -26,19 +26,19 @@ SELECT COUNT(*) AS n FROM information_schema.schemata WHERE schema_name = :name;
 -- @in name names
 CREATE DATABASE IF NOT EXISTS `:name` CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- Whoever changes the schema has this lock of the server's.
+-- A named lock of the server, which every writer of the schema takes.
 -- @statement schema_lock
 -- @in seconds uint
 -- @out locked int
 SELECT CAST(COALESCE(GET_LOCK('tenure-schema', :seconds), 0) AS SIGNED) AS locked;
 
--- A key that is there already stays.
+-- An existing key stays as it is.
 -- @statement setting_insert
 -- @in name text, value bytes
 INSERT IGNORE INTO settings (name, value) VALUES (:name, :value);
 
--- Every table but those with a meaning beyond the registry: versions, the server's keys, tokens, and the revisions by which
--- workers learn that what they remember is no more, and how far the change log was read, which goes on.
+-- The tables of the registry, which db reset empties. It keeps the others: versions, the server's keys, tokens, the revisions
+-- by which workers learn that their caches are stale, and the horizon of the change log, which continues.
 -- @statement schema_registry_tables
 -- @out table_name text
 -- @scans information_schema has no index
@@ -49,7 +49,7 @@ WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'
   AND table_name NOT IN ('schema_version', 'settings', 'tokens', 'catalogues', 'log_horizon', 'log_writers')
 ORDER BY table_name;
 
--- The system space is nobody's: it is not counted.
+-- The system space is no customer's, so it is not counted.
 -- @statement registry_count
 -- @out tenants uint, deleted_tenants uint, resources uint, deleted_resources uint, queued_moves uint
 -- @scans only `tenure-manage db status` asks

@@ -1,10 +1,11 @@
--- Resources of a type, a page at a time: by whose they are, by tree, by lookup key, by members of their bodies; in order of
--- creation or by a member. Which ones and how large is asked first, and then the documents of as many as fit.
+-- Searches for resources of a type, a page at a time: by tenant, tree, lookup key and members of their bodies, in order of
+-- creation or of a member. First the ids and sizes are read, then the documents of as many as fit into a page.
 
 -- @fragment search_tenant_of_r
 t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL
 
--- Where the search begins, so that the default order is that of an index. As many as have the lookup key are sorted.
+-- Where the search begins. Except for the lookup key, the default order is that of an index; resources found by the key are
+-- sorted.
 -- @choice search_way
 -- @case type
 resources r FORCE INDEX (type) STRAIGHT_JOIN tenants t ON {search_tenant_of_r}
@@ -22,8 +23,8 @@ STRAIGHT_JOIN tenants t ON {search_tenant_of_r}
 WHERE a.type_id = :type_id AND a.kind = :key_kind AND a.value LIKE :key_pattern AND a.live = 1
   AND (:tenant IS NULL OR t.name = :tenant) AND (:root IS NULL OR r.root = :root)
 
--- A term: 0 there is none; 1 the member is a string like a pattern; 2 the JSON text of the member is (same 1), or is not
--- (same 0), that word.
+-- A term. kind 0: there is none; 1: the member is a string that matches the pattern; 2: the JSON text of the member is that
+-- word (same 1), or is not (same 0).
 -- @group search_term kind uint, path text, text text, same uint
 -- @fragment search_term
 AND CASE :$.kind WHEN 0 THEN 1
@@ -37,15 +38,15 @@ AND CASE :$.kind WHEN 0 THEN 1
 {search_term terms[0]} {search_term terms[1]} {search_term terms[2]} {search_term terms[3]}
 {search_term terms[4]} {search_term terms[5]} {search_term terms[6]} {search_term terms[7]}
 
--- What is sorted by: a member of the body (0), the uid (1), when it was made (2) or changed (3), the owner (4). Bounded, so
--- that the server sorts by all of it.
+-- The sort key: a member of the body (0), the uid (1), the time of creation (2) or change (3), the owner (4). Its length is
+-- bounded, so that the server sorts by all of it.
 -- @fragment search_sort_key
 CASE :sort WHEN 0 THEN LEFT(JSON_VALUE(r.body, :sort_path), 255) WHEN 1 THEN HEX(r.uid)
   WHEN 2 THEN CAST(r.created_at AS CHAR(32)) WHEN 3 THEN CAST(NULLIF(r.updated_at, r.created_at) AS CHAR(32))
   ELSE NULLIF(t.name, 'system') END
 
--- In the order of ids a page goes on behind after_id; in that of a key, behind the key and id of the page before, from_start
--- where there is none. Nulls come first, and last where all is turned around.
+-- In the order of ids, a page begins after after_id; in the order of a key, after the key and id of the last page, unless
+-- from_start. Nulls come first; in descending order they come last.
 -- @choice search_order
 -- @case id
 AND r.id > :after_id ORDER BY r.id
@@ -69,7 +70,7 @@ SELECT r.id, r.bytes, {search_sort_key} AS sort_key
 FROM {search_way} {search_terms} {search_order}
 LIMIT :limit;
 
--- Where a page ended. One that was deleted since then still tells.
+-- The position of the marker, also if that resource was deleted since.
 -- @statement search_marker
 -- @in uid bytes, type_id uint, tenant text null, sort uint, sort_path text
 -- @out id uint, sort_key text null

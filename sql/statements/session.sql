@@ -1,6 +1,6 @@
--- What the connection and its transactions need (src/db), and a sign of life.
+-- What the connection and its transactions need (src/db), and a test that the database answers.
 
--- A write transaction is a stretch with autocommit off (src/db/txn.c tells why).
+-- A write transaction is begun by turning autocommit off (src/db/txn.c says why).
 -- @statement session_autocommit_off
 SET autocommit = 0;
 
@@ -10,14 +10,14 @@ SET autocommit = 1;
 -- @statement session_repeatable_read
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;
 
--- For the next statement alone: it sees what other transactions have written and not committed.
+-- Makes the next statement alone see what other transactions have written and not committed.
 -- @statement session_read_uncommitted
 SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED;
 
 -- @statement session_begin_snapshot
 START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY;
 
--- On a cluster another node may have the row and not have applied it yet.
+-- In a cluster, waits until this node has applied what other nodes have committed.
 -- @statement session_sync
 SET SESSION wsrep_sync_wait = 7;
 

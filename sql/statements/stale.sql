@@ -1,4 +1,5 @@
--- Preconditions that failed: who changed the thing last, and in which fields since the caller read it.
+-- Explains preconditions that failed: who changed the resource or tenant last, and which fields changed since the caller read
+-- it.
 
 -- A resource, or a tenant itself.
 -- @choice stale_thing
@@ -7,7 +8,7 @@ resource_id = :resource_id
 -- @case tenant
 resource_id IS NULL AND tenant_id = :tenant_id
 
--- Which changes count: moves, too, where the document shows the owner.
+-- Which changes count. Moves count, too, if the document shows the owner.
 -- @choice stale_verbs
 -- @case content
 verb IN ('created', 'updated')
@@ -20,7 +21,7 @@ verb IN ('created', 'updated', 'moved')
 -- @scans back from the last change to one that counts
 SELECT actor, at FROM changes WHERE {stale_thing} AND {stale_verbs} ORDER BY id DESC LIMIT 1;
 
--- The change that made what the caller has.
+-- The change that made the version that the caller has.
 -- @statement stale_known
 -- @in resource_id uint, tenant_id uint, tag0 bytes, tag1 bytes, tag2 bytes, tag3 bytes
 -- @out id uint
@@ -30,7 +31,7 @@ WHERE {stale_thing} AND etag_after IN (:tag0, :tag1, :tag2, :tag3)
 ORDER BY id DESC
 LIMIT 1;
 
--- Where the document shows the owner: what the tags that clients have are made of.
+-- If the document shows the owner: the columns from which the etags that clients have are derived.
 -- @statement stale_tags_owned
 -- @in resource_id uint, limit uint
 -- @out id uint, verb text, tenant_id uint, moves uint, etag bytes null

@@ -1,11 +1,11 @@
--- The system space, which is there before anything changes: no change tells of its rows, and their last change is 1.
+-- The system space, which exists before the first change. So the log has no changes of its rows, and their last change is 1.
 
 -- @statement system_space_find
 -- @in name text
 -- @out id uint
 SELECT id FROM tenants WHERE name = :name AND live = 1;
 
--- A tier that isn't there makes no row.
+-- If the tier does not exist, this inserts no row.
 -- @statement system_space_insert
 -- @in name text, uid bytes, tier text, etag bytes, now time
 INSERT INTO tenants (name, uid, tier_id, metadata, etag_required, etag, revision, created_at, updated_at, object)

@@ -1,6 +1,6 @@
--- The change log as the owner of a tenant reads it.
+-- The change log of one tenant.
 
--- A page of what happened to a tenant and to what is in it.
+-- A page of the changes of a tenant and of the resources in it.
 -- @statement change_list
 -- @in tenant_id uint, after uint, limit uint
 -- @out id uint, at time, actor text, request_id bytes, verb text, type_id uint null, namespace text null, name text null,

@@ -1,19 +1,19 @@
--- Tenants: read, locked, written, listed.
+-- Reads, locks, writes and lists tenants.
 
--- A deleted one, too, until it is purged.
+-- Also a deleted tenant, until it is purged.
 -- @statement tenant_get
 -- @in name text
 -- @out t tenant
 SELECT {tenant} FROM {tenant_tables} WHERE t.name = :name AND t.live = 1;
 
--- ---- locks of those who change a tenant
+-- ---- locks of writers of a tenant
 
 -- @statement tenant_lock_to_change
 -- @in name text
 -- @out id uint
 SELECT id FROM tenants WHERE name = :name AND live = 1 FOR UPDATE {wait};
 
--- The time of the last change of the tenant itself, read behind the lock.
+-- The time of the last change of the tenant itself; read after the lock was taken.
 -- @statement tenant_last_change
 -- @in name text
 -- @out at time
@@ -53,7 +53,7 @@ WHERE id = :id;
 -- @in id uint, deleted_at time null, purge_at time null
 UPDATE tenants SET deleted_at = :deleted_at, purge_at = :purge_at, changed = LAST_INSERT_ID() WHERE id = :id;
 
--- What stays of a purged tenant: its name, for the change log.
+-- Reduces a purged tenant to its name, which the change log needs.
 -- @statement tenant_bury
 -- @in id uint
 UPDATE tenants SET live = NULL, metadata = '{}', object = '{}' WHERE id = :id;
@@ -83,7 +83,7 @@ WHERE k.live IS NULL
 
 -- ---- lists
 
--- Of tenants all but the system space, which is no customer's. system_name: its name.
+-- tenants: all without the system space, which is no customer's. system_name: the name of that.
 -- @choice tenant_list_of
 -- @case tenants
 deleted_at IS NULL AND name <> :system_name
@@ -92,8 +92,8 @@ purge_at > :now
 -- @case spaces
 deleted_at IS NULL
 
--- A page of names behind marker. It is cut before the joins: with them in one query the server sorts all tenants, metadata
--- included, for each page.
+-- A page of tenants after marker. The page is cut before the joins: otherwise the server would sort all tenants, with
+-- metadata, for each page.
 -- @statement tenant_list
 -- @in system_name text, now time, marker text, limit uint
 -- @out t tenant

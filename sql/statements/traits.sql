@@ -16,7 +16,7 @@ FROM {names}
 JOIN traits t ON t.name = j.name
 JOIN resource_traits rt ON rt.trait_id = t.id AND rt.resource_id = :resource_id;
 
--- Behind its change row, in the same batch.
+-- Runs after its change row, in the same batch.
 -- @statement trait_update_resource
 -- @in id uint, traits text null, revision uint, edits uint, etag bytes, updated_at time
 UPDATE resources
