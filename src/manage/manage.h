@@ -14,7 +14,7 @@
 
 enum { MANAGE_MAX_OPTIONS = 8, MANAGE_MAX_ARGUMENTS = 4 };
 
-// Exit codes of db status, db upgrade and doctor that are not in sysexits.h.
+// Exit codes of db status, db upgrade and doctor beside those of <sysexits.h>.
 enum { EXIT_CLEAN = 0, EXIT_FOUND = 1, EXIT_FAILED = 2 };
 
 struct manage_option {

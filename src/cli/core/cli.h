@@ -11,7 +11,7 @@
 #include "lib/client.h"
 #include "repr/json/doc.h"
 
-// Exit codes that are not in sysexits.h; tenure(1) lists them all.
+// Exit codes beside those of <sysexits.h>; tenure(1) lists them all.
 enum { EXIT_NOT_FOUND = 1, EXIT_GONE = 3, EXIT_CONFLICT = 4, EXIT_STALE = 5, EXIT_ELSEWHERE = 6 };
 
 // All options; option_rows.c has the table.
