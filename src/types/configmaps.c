@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Config maps, which hold configuration.
+// Config maps: configuration data of programs.
 #include "base/base.h"
 
 #include "types/common/checks.h"

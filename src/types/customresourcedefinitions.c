@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CustomResourceDefinitions, of which registry/type/ makes the types of tenants; registry/crd/ has their rules.
+// CustomResourceDefinitions, from which registry/type/ makes the types of tenants. registry/crd/ has their rules.
 #include "base/base.h"
 
 #include "types/common/messages.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Daemon sets: a pod for each node. In the system's space alone.
+// Daemon sets: one pod on each node. In the system's space only.
 #include "base/base.h"
 
 #include "types/common/checks.h"

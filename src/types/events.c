@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events, of which there are none: clients ask for them with what they describe.
+// Events. None are stored: clients list them together with the objects that events describe, and get empty lists.
 #include "base/base.h"
 
 #include "types/common/checks.h"

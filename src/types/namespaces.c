@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Namespaces, which keep names apart within a tenant's space. What becomes of their content is the registry's
-// (registry/resource/space_end.c), what is shown of their status stands in api/spaces/kinds/namespaces.c.
+// Namespaces, which separate names within a tenant's space. registry/resource/space_end.c deletes their content;
+// api/spaces/kinds/namespaces.c shows their status.
 #include "base/base.h"
 
 #include "types/common/checks.h"

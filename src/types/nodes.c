@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes of the cluster, in the system's space alone. Bare metal's nodes are another type (registry/baremetal/).
+// Nodes of the cluster, in the system's space only. Bare metal's nodes are another type (registry/baremetal/).
 #include "base/base.h"
 
 #include "base/pool.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Persistent volumes: storage of a tenant's space.
+// Persistent volumes: storage for a tenant's space.
 #include "base/base.h"
 
 #include "base/pool.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods: containers that run together. They are kept here; nothing runs them.
+// Pods: containers that run together. Tenure only stores them; it runs nothing.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -22,7 +22,7 @@ static const struct merge_rule pod_merge[] = {
 struct pod_counts {
 	size_t ready;
 	int64_t restarts;
-	struct str reason; // why a container isn't running; p NULL: no container says
+	struct str reason; // why a container is not running; p NULL: no container says why
 };
 
 static struct pod_counts count_containers(const struct doc *statuses)
@@ -113,9 +113,9 @@ static void check_pod(struct field_faults *faults, const struct doc *before, con
 	check_pod_spec(faults, &spec, object_member(body, "spec"));
 }
 
-// ---- what of a pod never changes (ValidatePodUpdate)
+// ---- immutable fields of a pod (ValidatePodUpdate)
 
-// NULL: it has no such member, or one of another kind. An empty list is none.
+// The member as a list; NULL if it is missing, is no list or is empty.
 static const struct doc *list_of(const struct doc *object, const char *name)
 {
 	const struct doc *list = NULL;
@@ -125,7 +125,7 @@ static const struct doc *list_of(const struct doc *object, const char *name)
 	return list;
 }
 
-// Sets the member of an object of after to what it is in before: so it is the same for whoever compares.
+// Makes the member of after equal to that of before, so that a comparison of the two objects ignores it.
 static void keep_member(struct pool *pool, struct doc *after, const struct doc *before, const char *name)
 {
 	const struct doc *value = NULL;
@@ -135,7 +135,7 @@ static void keep_member(struct pool *pool, struct doc *after, const struct doc *
 		doc_set(after, str_c(name), doc_copy(pool, value));
 }
 
-// Containers keep their number and all but their images.
+// The number of containers must not change. In the copy, their images are made equal: only these may change.
 static void keep_images(struct pool *pool, struct doc *after, const struct doc *before, const char *name, const char *detail,
 	struct field_faults *faults)
 {
@@ -145,7 +145,7 @@ static void keep_images(struct pool *pool, struct doc *after, const struct doc *
 
 	if (n != (old == NULL ? 0 : doc_length(old))) {
 		field_forbidden(faults, &at, detail);
-		keep_member(pool, after, before, name); // told once
+		keep_member(pool, after, before, name); // so that it is reported only once
 		return;
 	}
 	struct doc *list = doc_new_array(pool);
@@ -161,7 +161,7 @@ static void keep_images(struct pool *pool, struct doc *after, const struct doc *
 		keep_member(pool, after, before, name);
 }
 
-// A deadline can be set, and brought forward.
+// A deadline may be set, and may be made shorter.
 static void keep_deadline(struct pool *pool, struct doc *after, const struct doc *before, struct field_faults *faults)
 {
 	static const char name[] = "activeDeadlineSeconds";
@@ -188,7 +188,7 @@ static bool has_item(const struct doc *list, const struct doc *item)
 	return false;
 }
 
-// Does the list of one pod have all that the other's has? tolerationSeconds of a toleration may change.
+// Does list contain all of wanted? tolerationSeconds is ignored, since it may change.
 static bool has_all(struct pool *pool, const struct doc *list, const struct doc *wanted)
 {
 	struct doc *bare = doc_new_array(pool);
@@ -218,7 +218,7 @@ static void keep_tolerations(struct pool *pool, struct doc *after, const struct 
 	keep_member(pool, after, before, "tolerations");
 }
 
-// What else may change, and to what: a negative grace period to 1, gates to fewer ones, and where it runs once.
+// What else may change: a negative grace period to 1, scheduling gates to fewer ones, and nodeName if there is none yet.
 static void keep_rest(struct pool *pool, struct doc *after, const struct doc *before)
 {
 	const struct doc *value = NULL;
@@ -234,7 +234,7 @@ static void keep_rest(struct pool *pool, struct doc *after, const struct doc *be
 		keep_member(pool, after, before, "nodeName");
 }
 
-// A pod without a spec, which another dialect may have stored, can get one.
+// A pod without a spec, which another dialect may have stored, may get one.
 static void check_pod_kept(struct field_faults *faults, const struct doc *before, const struct doc *after)
 {
 	const struct field_path at = field_name(NULL, STR("spec"));
@@ -244,7 +244,7 @@ static void check_pod_kept(struct field_faults *faults, const struct doc *before
 	if (!doc_get(before, STR("spec"), &old) || doc_kind(old) != DOC_OBJECT)
 		return;
 	(void)doc_get(after, STR("spec"), &new);
-	if (doc_equal(old, new)) // as with each change of a status
+	if (doc_equal(old, new)) // the usual case: only the status changes
 		return;
 	struct doc *same = doc_kind(new) == DOC_OBJECT ? doc_copy(pool, new) : doc_new_object(pool);
 	keep_images(pool, same, old, "containers", "pod updates may not add or remove containers", faults);

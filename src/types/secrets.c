@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets, which hold what not everybody may see.
+// Secrets: data that not everybody may see.
 #include "base/base.h"
 
 #include "base/buf.h"
@@ -29,7 +29,7 @@ static const struct type_preset presets[] = {
 	{ .value = NULL }
 };
 
-// check_secret_kept keeps it as it is.
+// A secret's type never changes: see check_secret_kept().
 static const char *const selectable[] = {
 	"type", NULL
 };
@@ -138,7 +138,7 @@ static void check_secret(struct field_faults *faults, const struct doc *before, 
 	}
 }
 
-// A secret that does not say what it is for is Opaque.
+// A secret without a type has the type Opaque.
 static struct str secret_type(const struct doc *body)
 {
 	const struct doc *value;
@@ -170,7 +170,7 @@ static bool all_strings(const struct doc *object)
 	return good;
 }
 
-// stringData is for writing alone: it is stored in data.
+// stringData is only for writing: its values are stored in data.
 static bool fold_string_data(struct pool *pool, struct doc *body, struct str *error)
 {
 	const struct doc *texts, *stored;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Service accounts: who programs are.
+// Service accounts: the identities of programs.
 #include "base/base.h"
 
 #include "types/common/messages.h"

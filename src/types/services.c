@@ -237,7 +237,7 @@ static void check_selector(struct field_faults *faults, const struct field_path 
 	check_label_map(object_member(spec, "selector"), &at, faults);
 }
 
-// A service that has an address keeps it; it can't be changed to another one.
+// A service that has an address keeps it: it must not get another one.
 static void check_kept(struct field_faults *faults, const struct field_path *up, const struct doc *old, const struct doc *spec)
 {
 	const struct field_path of_ips = field_name(up, STR("clusterIPs")), first = field_index(&of_ips, 0);

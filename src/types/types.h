@@ -5,7 +5,7 @@
 
 #include "types/common/parts.h"
 
-// Of a type without a file of its own, and of every custom type: nothing.
+// The parts of a type without a file of its own, and of every custom type: none.
 extern const struct type_parts no_parts;
 
 // The parts of the built-in type of that group ("" for the core group) and plural name, or kind; &no_parts if there is no

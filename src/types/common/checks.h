@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that several types have in common.
+// Checks that several types share.
 //
 // The rules and the texts of their errors are those of the Kubernetes API server (pkg/apis/core/validation), so that clients
 // which know its answers understand these. Values of a wrong type never get here: the form of an object
@@ -51,6 +51,9 @@ const struct str *sorted_texts(struct pool *pool, const struct str *texts, size_
 bool has_text(const struct str *sorted, size_t n, struct str text);
 
 // ---- names.c: names and labels
+//
+// Each adds a fault if text, which is at that path, is not valid. A label is [a-z0-9]([-a-z0-9]*[a-z0-9])? of at most 63
+// characters. A 1035 label begins with a letter. A subdomain consists of labels with dots between them, at most 253 characters.
 
 // Each adds the fault of text, which stands at that path. A label is [a-z0-9]([-a-z0-9]*[a-z0-9])? of at most 63 characters; a
 // 1035 label begins with a letter; a subdomain consists of labels with dots between them, at most 253 characters.
@@ -59,7 +62,7 @@ void check_dns_1035_label(struct str text, const struct field_path *at, struct f
 void check_dns_subdomain(struct str text, const struct field_path *at, struct field_faults *faults);
 // Checks an object of labels at that path; labels may be NULL.
 void check_label_map(const struct doc *labels, const struct field_path *at, struct field_faults *faults);
-// What is said of a key that is none.
+// The text of the fault for a key of a wrong form.
 #define LABEL_KEY_FORM \
 	"name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric " \
 	"character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is " \
@@ -68,18 +71,19 @@ void check_label_map(const struct doc *labels, const struct field_path *at, stru
 bool is_label_key(struct str key);
 // The same, and the prefix may have capital letters: of annotations.
 bool is_label_key_of_any_case(struct str key);
-// Adds what is wrong with such a key; good: whether its form is the right one.
+// Adds a fault if the key is too long, or if !good, which means that its form is wrong.
 void check_label_key(struct str key, bool good, const struct field_path *at, struct field_faults *faults);
 
 // ---- data.c: keys and values of config maps and secrets
 
-// A key of data, which stands at up.
+// Checks a key of data; up is the path of data.
 void check_data_key(struct field_faults *faults, const struct field_path *up, struct str key);
-// How many bytes base64 stands for. Its form has been checked.
+// The number of bytes that base64 stands for. The caller has checked its form.
 size_t base64_size(struct str base64);
-// No more than an object may hold.
+// Adds a fault if bytes is more than an object may have.
 void check_data_size(struct field_faults *faults, const struct field_path *at, size_t bytes);
-// Of an object that says "immutable": does it still, and are the members of these names (ends with NULL) as they were?
+// For an object with "immutable": true before: it must still have that, and the members of these names (ends with NULL) must be
+// equal.
 void check_data_kept(struct field_faults *faults, const struct doc *before, const struct doc *after, const char *const *members);
 
 #endif

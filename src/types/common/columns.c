@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cells that tables of several types have.
+// Cells that tables of several types share.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -88,7 +88,7 @@ struct str cell_age_since(const struct type_row *row, const struct doc *time)
 	return cell_age(row->pool, row->now_us / 1000000 - then);
 }
 
-// ---- what cells are made of
+// ---- values of cells
 
 const struct doc *cell_metadata(const struct type_row *row)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lists show of an object: the columns of a Table (meta.k8s.io), which kubectl prints.
+// What lists show of objects: the columns of a Table (meta.k8s.io), which kubectl prints.
 #ifndef TENURE_TYPES_COMMON_COLUMNS_H
 #define TENURE_TYPES_COMMON_COLUMNS_H
 
@@ -13,7 +13,7 @@ struct type_column;
 struct type_row {
 	struct pool *pool;
 	const struct doc *object; // as clients read it
-	int64_t now_us;           // what ages are counted to
+	int64_t now_us;           // the time up to which ages are counted
 	size_t looks;             // how many values the paths of all its cells may still look at
 	struct buf *out;
 };
@@ -22,13 +22,13 @@ typedef void cell_fn(struct type_row *row, const struct type_column *column);
 
 struct type_column {
 	struct str name, type, format, description;
-	int64_t priority;            // 0: shown always; else in wide lists
+	int64_t priority;            // 0: always shown; else only in wide lists
 	cell_fn *cell;
-	struct str path_text;        // of a built-in column that shows a value: its path
-	const struct jsonpath *path; // made of it by whoever writes the table; NULL: none
+	struct str path_text;        // of a built-in column that shows a value: the path of the value
+	const struct jsonpath *path; // the parsed path_text, set by the writer of the table; NULL: none
 };
 
-// ---- tables of columns. "Name" comes before those of each type; a type without a table has "Age" behind it.
+// ---- tables of columns. Every type has "Name" as the first column; a type without a table has "Age" after it.
 
 #define COLUMN_WIDE 1
 // title: the heading; kind: string, integer, number, boolean or date; wide: 0 or COLUMN_WIDE; at: the path of the value, "" for
@@ -52,13 +52,13 @@ cell_fn cell_of_pairs;        // "a=b,c=d" of an object of texts, or <none>
 cell_fn cell_of_phase;        // a text, or Terminating while the object's deletion was asked for
 cell_fn cell_of_data;         // how many keys data and binaryData have
 
-// ---- what cells are made of
+// ---- values of cells
 
 // The first value that the column's path leads to; NULL: none.
 const struct doc *cell_value(struct type_row *row, const struct type_column *column);
 const struct doc *cell_metadata(const struct type_row *row);
 void cell_add_text(struct type_row *row, struct str text);
-// How long ago that time was: "<unknown>" of what is no text, "<invalid>" of what is no time.
+// How long ago the time was: "<unknown>" if it is no text, "<invalid>" if the text is no time.
 struct str cell_age_since(const struct type_row *row, const struct doc *time);
 // An age as kubectl prints it: "5s", "3m20s", "5d", "2y30d"; "<invalid>" for a time in the future.
 struct str cell_age(struct pool *pool, int64_t seconds);

@@ -62,7 +62,7 @@ static bool is_immutable(const struct doc *body)
 	return doc_get(body, STR("immutable"), &value) && doc_kind(value) == DOC_BOOL && doc_bool(value);
 }
 
-// An absent member, null and an empty object hold the same data: none.
+// An absent member, null and an empty object count as the same data.
 static bool same_data(const struct doc *before, const struct doc *after, const char *name)
 {
 	const struct doc *a = NULL, *b = NULL;

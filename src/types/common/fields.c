@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members that objects of several types have.
+// Members that objects of several types share.
 #include "base/base.h"
 
 #include "types/common/fields.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The members of a type's objects, as tables: what each has to be and what it is for. The form of objects is checked by
-// them, OpenAPI and `kubectl explain` tell them, and fieldValidation finds members that a type does not have.
+// The members of a type's objects, as tables: the type and the purpose of each. They are used to check the form of objects and
+// to find unknown members (fieldValidation), and OpenAPI and `kubectl explain` show them.
 //
 // Clients take a member that is not described for an error. So if members of an object are listed, all of them are; an object
 // without a list of members may have any form.
@@ -19,7 +19,7 @@ enum field_type { OF_STRING, OF_INTEGER, OF_BOOLEAN, OF_ANY, OF_OBJECT, OF_STRIN
 struct type_field {
 	const char *name;
 	enum field_type type;
-	bool required;                   // told to clients; a rule (struct type_parts, check) refuses what lacks it
+	bool required;                   // shown to clients; a rule (struct type_parts, check) refuses an object that lacks it
 	const struct type_field *inside; // of OF_OBJECT, OF_OBJECTS; NULL: anything. Ends with name NULL
 	const char *description;         // a sentence; "": none
 };
@@ -40,18 +40,18 @@ struct type_field {
 
 // ---- how lists merge in a strategic merge patch (repr/patch/strategic_patch.h)
 
-#define MERGE_LIST(name, key) { name, key, NULL }             // of objects that a member tells apart
+#define MERGE_LIST(name, key) { name, key, NULL }             // of objects, identified by the member key
 #define MERGE_LIST_OF(name, key, inside) { name, key, inside } // the same, of objects that have lists inside
 #define MERGE_SET(name) { name, "", NULL }                    // of scalars
 #define MERGE_IN(name, inside) { name, NULL, inside }         // an object with such lists inside
 #define MERGE_END { NULL, NULL, NULL }
 
-// ---- what several types have
+// ---- members that several types share
 
-// metadata, and what it has in it.
+// metadata and its members.
 extern const struct type_field metadata_fields[];
 extern const struct merge_rule metadata_merge[];
-// The rules of a type with lists in its metadata alone; and of one that has conditions as well.
+// The merge rules of a type with lists in its metadata only; and of a type that also has conditions.
 extern const struct merge_rule plain_merge[], with_conditions_merge[];
 extern const struct merge_rule conditions_merge[];
 // A condition in a status; a reference to any object; a reference to an object in the same namespace.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages as which typed clients send objects. A row is a field: its number in the protobuf API of Kubernetes
-// (generated.proto of 1.32), which never changes there, and its member's name in JSON. _ZERO: the member is written to JSON even
-// if it is false, 0 or ""; other fields are left out then.
+// The messages that typed clients send objects as. A row is a field: its number in the protobuf API of Kubernetes
+// (generated.proto of 1.32), which never changes, and the name of its member in JSON. _ZERO: the member is in the JSON even if
+// it is false, 0 or ""; other fields are then left out.
 #ifndef TENURE_TYPES_COMMON_MESSAGES_H
 #define TENURE_TYPES_COMMON_MESSAGES_H
 
@@ -31,7 +31,7 @@
 #define PB_MAP_OF_TEXTS(number, name) { number, PROTOBUF_TEXT, PROTOBUF_MAP, name, NULL }
 #define PB_MAP_OF_BYTES(number, name) { number, PROTOBUF_BYTES, PROTOBUF_MAP, name, NULL }
 
-// For a message of one field: its JSON is only that field's value.
+// For a message with a single field: its JSON is that field's value.
 bool proto_tell_alone(struct pool *pool, const struct doc *object, struct doc **told, const char **why);
 
 // ---- messages.c

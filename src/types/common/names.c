@@ -16,7 +16,7 @@ static bool is_alnum(char c)
 	return is_lower_alnum(c) || (c >= 'A' && c <= 'Z');
 }
 
-// Has it the form [a-z0-9]([-a-z0-9]*[a-z0-9])?, with at most 63 characters?
+// Does it have the form [a-z0-9]([-a-z0-9]*[a-z0-9])?, with at most 63 characters?
 static bool is_dns_label(struct str s)
 {
 	if (s.n == 0 || !is_lower_alnum(s.p[0]) || !is_lower_alnum(s.p[s.n - 1]))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a built-in type is, beyond its names: the parts that each file of types/ gives of its type. All dialects read them; what a
-// type leaves out it doesn't have. The names stand in base/builtin_types.def.
+// The parts of a built-in type, beyond its names. Each file of types/ has those of its type, and all dialects read them. A part
+// that is left out does not apply. The names are in base/builtin_types.def.
 #ifndef TENURE_TYPES_COMMON_PARTS_H
 #define TENURE_TYPES_COMMON_PARTS_H
 
@@ -10,47 +10,51 @@
 #include "types/common/columns.h"
 #include "types/common/fields.h"
 
-// The value of a member where the writer of an object leaves it out or empty.
+// The value of a member if the writer of an object leaves it out, or leaves it empty.
 struct type_preset {
-	const char *path[4]; // names of members from the object's root on; an array stands for all its elements
+	const char *path[4]; // names of members, from the object's root on; an array stands for each of its elements
 	const char *value;   // a text; NULL: the end of the table
 };
 
 struct type_parts {
-	// ---- what the objects are like
+	// ---- the form of the objects
 
 	const char *description;         // a sentence; NULL: OpenAPI doesn't describe the type
-	const struct type_field *fields; // the members besides apiVersion, kind and metadata; ends with name NULL. NULL: any
-	                                 // object is taken. Set where description is
+	// The members besides apiVersion, kind and metadata; ends with name NULL. Set if description is set. NULL: an object
+	// may have any members.
+	const struct type_field *fields;
 	const struct type_preset *presets; // NULL: none
-	const char *first_phase;         // status.phase of a new object whose writer says nothing of its status; NULL: none
+	const char *first_phase;         // status.phase of a new object without status; NULL: none
 
-	// ---- what clients do with them
+	// ---- how clients use the objects
 
-	const struct merge_rule *merge;  // how lists merge, from the object's root on; NULL: a strategic merge patch is refused
-	const struct type_column *columns; // of lists behind the name; ends with cell NULL. NULL: the age alone
-	const struct protobuf_message *message; // of version v1; NULL: objects are not taken as protobuf
-	const char *const *selectable;   // what a field selector may name beside metadata.name and metadata.namespace, as
-	                                 // "status.phase": at most two names deep; ends with NULL. NULL: nothing
-	bool selectable_fixed;           // no change of an object alters those
+	// how lists merge in a strategic merge patch, from the object's root on; NULL: such a patch is refused
+	const struct merge_rule *merge;
+	const struct type_column *columns; // columns of lists after the name; ends with cell NULL. NULL: only the age
+	// the protobuf message of version v1; NULL: objects are not accepted as protobuf
+	const struct protobuf_message *message;
+	// The fields that a field selector may name besides metadata.name and metadata.namespace, such as "status.phase": at
+	// most two names deep; ends with NULL. NULL: none.
+	const char *const *selectable;
+	bool selectable_fixed;           // no change of an object can alter these fields
 
-	// ---- rules of the spaces dialect, in the words of the Kubernetes API server
+	// ---- rules of the spaces dialect; faults have the texts of the Kubernetes API server
 
-	// Adds what is wrong with the name of a new object, which stands at that path. NULL: it has to be a DNS subdomain.
+	// Adds faults for the name of a new object; at is its path. NULL: the name must be a DNS subdomain.
 	void (*check_name)(struct str name, const struct field_path *at, struct field_faults *faults);
-	// Turns what a client sent, without its metadata, into what is stored. False: *error says what is wrong. NULL: nothing
-	// has to be done.
+	// Turns what a client sent, without its metadata, into what is stored. False: *error says what is wrong. NULL: it is
+	// stored as sent.
 	bool (*receive)(struct pool *pool, struct doc *body, struct str *error);
-	// Adds what is wrong with an object whose members are of the right types and that differs from before (NULL: it is new).
-	// meta: its metadata; body: the rest. NULL: nothing can be.
+	// Adds faults for an object with members of the right types that differs from before (NULL: it is new). meta: its
+	// metadata; body: the rest. NULL: there are no such rules.
 	void (*check)(struct field_faults *faults, const struct doc *before, const struct doc *meta, const struct doc *body);
 
 	// ---- a rule of all dialects
 
-	// Adds what of an object may not change and did. NULL: everything may. A type whose rules ask the database or rewrite the
-	// object has struct type_rules instead (registry/type/rules.h).
+	// Adds faults for immutable fields that have changed. NULL: every field may change. A type whose rules query the
+	// database or rewrite the object has struct type_rules instead (registry/type/rules.h).
 	void (*check_kept)(struct field_faults *faults, const struct doc *before, const struct doc *after);
-	struct str kept_if; // check_kept is run if the stored JSON has this text; n 0: always
+	struct str kept_if; // check_kept() is only called if the stored JSON contains this text; n 0: always
 };
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods: their specification and their status.
+// The protobuf messages of pods: specification and status.
 #include "base/base.h"
 
 #include "types/common/messages.h"

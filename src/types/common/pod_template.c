@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pods and the templates of pods.
+// Members, merging and rules that pods and the templates of pods share.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -109,7 +109,7 @@ const struct merge_rule pod_spec_merge[] = {
 	MERGE_LIST("imagePullSecrets", "name"), MERGE_LIST("hostAliases", "ip"),
 	MERGE_LIST("topologySpreadConstraints", "topologyKey"), MERGE_END
 };
-// What makes pods.
+// Types that make pods of a template.
 static const struct merge_rule pod_template_merge[] = {
 	MERGE_IN("metadata", metadata_merge), MERGE_IN("spec", pod_spec_merge), MERGE_END
 };
@@ -165,7 +165,7 @@ static void check_volume(struct field_faults *faults, const struct field_path *a
 
 // containers
 
-// What the checks of a pod's containers need.
+// The state of the checks of a pod's containers.
 struct pod_check {
 	struct field_faults *faults;
 	const struct str *volumes; // names of the pod's volumes, sorted

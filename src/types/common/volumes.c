@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Volumes of pods, and persistent volumes.
+// The protobuf messages of volumes of pods, and of persistent volumes.
 #include "base/base.h"
 
 #include "types/common/messages.h"
