@@ -51,12 +51,9 @@ const struct str *sorted_texts(struct pool *pool, const struct str *texts, size_
 bool has_text(const struct str *sorted, size_t n, struct str text);
 
 // ---- names.c: names and labels
-//
+
 // Each adds a fault if text, which is at that path, is not valid. A label is [a-z0-9]([-a-z0-9]*[a-z0-9])? of at most 63
 // characters. A 1035 label begins with a letter. A subdomain consists of labels with dots between them, at most 253 characters.
-
-// Each adds the fault of text, which stands at that path. A label is [a-z0-9]([-a-z0-9]*[a-z0-9])? of at most 63 characters; a
-// 1035 label begins with a letter; a subdomain consists of labels with dots between them, at most 253 characters.
 void check_dns_label(struct str text, const struct field_path *at, struct field_faults *faults);
 void check_dns_1035_label(struct str text, const struct field_path *at, struct field_faults *faults);
 void check_dns_subdomain(struct str text, const struct field_path *at, struct field_faults *faults);
