@@ -30,7 +30,7 @@ struct call {
 	const char *produce_type; // its negotiated media type, "application/json"
 	const char *consume_type; // media type of the request body as matched in the WADL; NULL if there is no body
 	enum repr_format consume;
-	struct registry registry[1]; // the request's use of the worker's store; an array, so that its name is a pointer to it
+	struct registry registry[1]; // the request's view of the worker's store; an array of one, so that its name is a pointer
 	bool may_order;           // the watch process can take orders
 	struct str order;         // an order for the watch process, which continues the answer that the worker has begun; p NULL:
 	                          // the answer is complete

@@ -13,7 +13,7 @@ struct principal {
 	struct str tenant; // the tenant it belongs to; "" for none (operators, strangers)
 	enum role role;    // within that tenant; ROLE_OPERATOR: everywhere
 	bool reads_all;    // may read what an operator may, whatever its role (only noauth sets this)
-	// What OpenStack's policies ask about (principal_openstack):
+	// For OpenStack's policies (principal_openstack):
 	bool has_roles;    // the credential says which roles and scope it has; false: they follow from the role and the tenant above
 	struct str roles;  // names, separated by commas; "" for none
 	bool system_scope; // the credential's scope is the whole system, not a project
@@ -26,10 +26,11 @@ struct openstack_scope {
 	bool system_scope;
 	struct str project; // "" for none
 };
-// Those of the credential, if it has any. Otherwise an operator has the roles admin, member and reader in the system scope; an
-// admin or a member of a tenant has the roles member and reader, and a reader the role reader, in the project of the tenant's name.
+// The roles and scope of the credential, if it has any. Otherwise they follow from the role: an operator has admin, member and
+// reader in the system scope; an admin or member of a tenant has member and reader, and a reader has reader, in the project of
+// the tenant's name.
 struct openstack_scope principal_openstack(const struct principal *principal);
-// Is that role one of the roles? Names are compared without regard to case, as oslo.policy compares them.
+// Does the scope include the role? Names are compared without regard to case, like in oslo.policy.
 bool openstack_has_role(const struct openstack_scope *scope, struct str role);
 
 // May the principal use a method that needs this role on what is in that realm? Only an operator may use the

@@ -5,8 +5,8 @@
 
 #include "base/str.h"
 
-// Each includes those before it. ROLE_NONE: of a method that everybody may use, and of a user without rights. ROLE_OPERATOR: in every
-// tenant, and over them.
+// Each role includes the rights of those before it. ROLE_NONE: required by methods for everybody, and held by users without
+// rights. ROLE_OPERATOR: rights in every tenant, and on tenants themselves.
 enum role { ROLE_NONE, ROLE_READER, ROLE_MEMBER, ROLE_ADMIN, ROLE_OPERATOR };
 enum { ROLE_COUNT = ROLE_OPERATOR + 1 };
 
@@ -14,7 +14,7 @@ enum { ROLE_COUNT = ROLE_OPERATOR + 1 };
 extern const char *const role_names[ROLE_COUNT];
 
 const char *role_name(enum role role);
-// Reads the name of a role that a user can have; false for "none" and for what is no role's name.
+// Reads the name of a role that a user can have. False for "none", and for text that names no role.
 bool role_parse(struct str text, enum role *role);
 
 #endif

@@ -13,8 +13,8 @@ struct problem_member {
 	struct str value;
 };
 
-// One of the things for which a call failed. What subject names follows from the outcome: of OUTCOME_BLOCKED the resource that
-// stands in the way, else a field of the document.
+// One reason why a call failed. subject depends on the outcome: for OUTCOME_BLOCKED the resource that blocks the move, else a
+// field of the document.
 struct problem_cause {
 	const char *reason;  // a word for programs: "name-taken", "FieldValueRequired"
 	struct str subject;  // "namespaces/default/configmaps/c1", "spec.size"; "" for the whole

@@ -439,7 +439,8 @@ static void free_dead(const struct shared *shared)
 	}
 }
 
-// Of all processes one sweeps. A time of the last sweep that lies in the future is from before a reboot or invalid.
+// One process sweeps for all: the one that sets the time of the last sweep. A time in the future is from before a reboot or
+// invalid.
 static void sweep(const struct shared *shared, int64_t now_us)
 {
 	_Atomic int64_t *swept_us = &header_of(shared)->swept_us;

@@ -2,9 +2,8 @@
 // The master process: owns the listening socket, starts the workers, the mover, the sender and the watch process, and replaces
 // each that ends. Signals:
 //   TERM, INT, QUIT  accept no new connections, serve those accepted, then end
-//   HUP              load configuration and WADL again; new workers take over the same socket, then the old workers end. If
-// loading
-//                    fails, the error is logged and nothing changes
+//   HUP              load configuration and WADL again; new workers take over the same socket, then the old workers end.
+//                    If loading fails, the error is logged and nothing changes
 //   USR1             reopen the access log
 #ifndef TENURE_SERVER_MASTER_H
 #define TENURE_SERVER_MASTER_H

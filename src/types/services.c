@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Services: names and addresses for pods.
+// Services: names and addresses under which pods are reached.
 #include "base/base.h"
 
 #include "base/pool.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tenants as objects (api/spaces/object/tenants.c). They are no resources: registry/tenant/ keeps them.
+// Tenants as objects (api/spaces/object/tenants.c). They are not resources: registry/tenant/ stores them.
 #include "base/base.h"
 
 #include "types/common/parts.h"

@@ -11,7 +11,7 @@
 
 enum { CONFIG_MAX_ENDPOINTS = 16 };
 
-// [endpoint NAME]
+// Section [endpoint NAME].
 struct endpoint_config {
 	const char *name;
 	const char *socket;       // path of the unix socket that the master opens
@@ -19,20 +19,21 @@ struct endpoint_config {
 	const char *socket_owner; // "user:group", "" to leave as created
 	unsigned backlog;         // default 1024
 	unsigned workers;         // default 4
-	unsigned reserve;         // workers beyond those, which no single tenant can keep busy; default 1
-	unsigned watches;         // at once, default 1000; 0: no limit
+	unsigned reserve;         // further workers, which no single tenant can keep busy; default 1
+	unsigned watches;         // most watches at the same time, default 1000; 0: no limit
 	const char *wadl;         // file in wadl_dir or absolute path, default NAME.wadl
 	const char *auth;         // token | remote-user | noauth, comma-separated, tried in this order
-	const char *remote_user_secret; // by which the web server vouches for REMOTE_USER; needed with remote-user
+	const char *remote_user_secret; // secret by which the web server vouches for REMOTE_USER; required with remote-user
 	const char *remote_user_role;   // reader | member | admin | operator
 	const char *remote_user_tenant; // user (the tenant has the user's name) | domain (the part of the user's name after the last @)
-	const char *access_log;   // path, "stderr" or ""
-	const char *public_url;   // scheme://host[:port][/prefix], several with commas, for links; "": from the request
+	const char *access_log;   // path, "stderr", or "" for none
+	const char *public_url;   // scheme://host[:port][/prefix], comma-separated, for links; "": taken from the request
 };
 
 struct config {
-	// [database]
-	const char *db_host;      // comma list of host[:port], each process in its own order; "", localhost: the unix socket
+	// Section [database].
+	const char *db_host;      // host[:port], comma-separated; each process tries them in an order of its own; "" and
+	                          // localhost: the unix socket
 	const char *db_socket;
 	unsigned db_port;
 	const char *db_name;
@@ -46,22 +47,22 @@ struct config {
 	const char *db_tls_key;
 	unsigned db_connect_timeout;  // seconds, default 5
 	unsigned db_read_timeout;     // seconds, default 60: longest wait for a statement
-	unsigned db_lock_wait;        // seconds, default 5
-	unsigned db_idle_write;       // seconds, default 10
-	unsigned db_retries;          // times a transaction is run again, default 10
-	// [tenure]
+	unsigned db_lock_wait;        // longest wait for a row lock, seconds, default 5
+	unsigned db_idle_write;       // seconds after which the database ends an idle transaction that has written, default 10
+	unsigned db_retries;          // how often a transaction is run again, default 10
+	// Section [tenure], unless another one is named.
 	const char *wadl_dir;     // default DATADIR/tenure/wadl
 	const char *sql_dir;      // default DATADIR/tenure/sql
 	const char *runtime_dir;  // where processes of the host share a file (base/shared.h), default RUNSTATEDIR/tenure
 	const char *log;          // stderr | syslog
 	const char *log_level;    // error | warning | info | debug
-	const char *user;         // the master, started as root, becomes this user; "" stays
+	const char *user;         // user that the master becomes if root started it; "": it stays root
 	const char *group;
 	const char *default_tier; // default standard
-	const char *default_tenant; // of users whose credential names none; "": such users have no tenant
+	const char *default_tenant; // tenant of users whose credential names none; "": they have no tenant
 	uint64_t max_body;        // bytes, default 3145728
-	uint64_t resource_cache;  // bytes, of each worker; 0: none
-	unsigned max_depth;       // of documents, default 64
+	uint64_t resource_cache;  // bytes of the cache of each worker; 0: no cache
+	unsigned max_depth;       // levels of nesting in a document, default 64
 	unsigned max_target;      // bytes of path and query together, default 32768
 	uint64_t request_memory;  // bytes of a worker's memory for one request, beside four times its body; default 42 MiB
 	unsigned request_cpu;     // milliseconds of CPU time for one request, default 2000; 0: no limit
@@ -73,25 +74,25 @@ struct config {
 	unsigned delete_sync_max; // larger namespaces are deleted in the background, in pieces of as many resources, default 2000
 	const char *etag_required; // no | yes: changes of what exists need If-Match
 	unsigned token_cache;     // milliseconds for which a validated token is cached, default 1000; 0: no cache
-	// Limits of one client (server/request/limits.h); 0: no limit but the one that reserve implies
-	unsigned tenant_requests; // in progress, of a tenant at one endpoint
-	unsigned user_requests;   // the same of one user
+	// Limits of one client (server/request/limits.h); 0: only the limit that follows from reserve.
+	unsigned tenant_requests; // requests in progress of one tenant at one endpoint
+	unsigned user_requests;   // requests in progress of one user at one endpoint
 	unsigned wrong_tokens;    // from one address within a minute, default 300
 	unsigned watches_per_token;  // default 100
 	unsigned watches_per_tenant; // default 200
 	unsigned worker_deadline; // seconds that a request may take before its worker is killed, default 180; 0: for ever
 	uint64_t unsent;          // bytes of answers that slow clients have not taken, of each endpoint; default 256 MiB
 	const char *randomize_candidates; // [placement] yes | no: a random sample of the allocation candidates, or always the same
-	unsigned max_candidates;          // [placement] of one answer; 0: no maximum
+	unsigned max_candidates;          // [placement] candidates in one answer; 0: no limit
 	const char *create_owners; // [baremetal] yes | no: may an operator name an unknown owner of a node, which creates that tenant?
-	const char *baremetal_drivers; // names with commas, default fake-hardware,ipmi,redfish
+	const char *baremetal_drivers; // comma-separated, default fake-hardware,ipmi,redfish
 	struct endpoint_config endpoints[CONFIG_MAX_ENDPOINTS];
 	size_t n_endpoints;
 };
 
-// Reads path (and what it includes) and the environment into a new struct that lives until config_free.
-// On failure NULL, and *error (allocated with malloc, the caller frees) says file, line, what is wrong and what would
-// be right; an unknown key or section is an error.
+// Reads the file `path`, the files it includes, and the environment into a new struct, which lives until config_free(). NULL on
+// failure: *error, from malloc, says file, line, what is wrong and what would be right. An unknown key or section is an error,
+// too.
 struct config *config_load(const char *path, char **error);
 void config_free(struct config **config);
 // NULL when there is no such endpoint.

@@ -356,7 +356,8 @@ static bool take_variable(struct loader *loader, const struct section *section, 
 	UNUSED(arg);
 	if (value == NULL)
 		return true;
-	// Here is no configuration file whose folder "@FILE" could be relative to: it is relative to the working directory.
+	// A variable stands in no configuration file to whose folder "@FILE" could be relative, so it is relative to the working
+	// directory.
 	struct str text = str_c(value);
 	return set(loader, &source, section, setting, text);
 }

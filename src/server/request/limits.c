@@ -337,7 +337,7 @@ static const char *wait_for_place(struct limits *limits, uint64_t tenant, uint64
 
 	publish(limits, 0, user, 0);
 	for (; met != NULL && !stuck && now_us < until_us; now_us = clock_tick_us()) {
-		// From now on newly arriving requests of the tenant count this one, and so let it in first.
+		// New requests of the tenant count this one from now on, so it gets the next free worker before them.
 		if (now_us - from_us >= YIELD_US)
 			atomic_store(waiting, tenant);
 		nap();

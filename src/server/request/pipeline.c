@@ -62,7 +62,7 @@ static void give_up(struct passage *passage, enum budget_end end)
 	if (passage->marked)
 		pool_rewind(call->pool, passage->mark);
 	call->registry->pool = call->pool;
-	registry_concerns_nobody(call->registry); // its text was freed when the pool was rewound
+	registry_concerns_nobody(call->registry); // the tenant's name that it holds was freed by pool_rewind()
 	call->order = STR_NONE;
 	response_reset(&call->response, call->pool);
 	passage->outcome = explain(call, end);

@@ -18,7 +18,7 @@ struct watch_teller {
 	const struct setup *setup;
 	struct watch_clients *clients;
 	struct pool *pool;        // cleared by each round
-	struct call *call;        // zeroed, but for call->registry, which is attached to the store
+	struct call *call;        // zeroed except call->registry, which the owner attached to its store
 	// For watch/tell.c only; all zero in the beginning.
 	uint64_t front;           // the change id up to which the log was read; 0: not begun
 	uint64_t looked;          // the change id up to which was looked for changes above the front

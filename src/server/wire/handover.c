@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An order may be long, so it travels as a file in memory, whose descriptor is sent beside the connection's.
+// An order (how the watch process is to continue an answer) may be long, so it travels as a file in memory, whose descriptor is
+// sent beside the connection's.
 #include "base/base.h"
 
 #include "server/wire/handover.h"

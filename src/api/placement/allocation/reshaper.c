@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// POST /reshaper: inventories of several providers and allocations of several consumers, replaced together.
+// POST /reshaper: replaces inventories of several providers and allocations of several consumers together.
 #include "base/base.h"
 
 #include "api/placement/allocation/allocation.h"
@@ -18,7 +18,7 @@ static const struct json_schema inventories = { .types = SCHEMA_OBJECT, .pattern
 	.min_properties = 1, .closed = true };
 static const char *const required[] = { "inventories", "allocations", NULL };
 
-// The schema of the body, whose allocations are those of the request's microversion.
+// The schema of the body; the form of its allocations depends on the request's microversion.
 static enum outcome read_reshape(struct call *call, const struct doc **body)
 {
 	const struct json_property members[] = {
@@ -31,14 +31,14 @@ static enum outcome read_reshape(struct call *call, const struct doc **body)
 	return read_body(call, &schema, body);
 }
 
-// ---- what comes
+// ---- reading the body
 
 static int compare_uuids(const void *a, const void *b)
 {
 	return memcmp(a, b, sizeof(struct uuid));
 }
 
-// The case of a uuid's letters doesn't count, so an object can name one provider twice.
+// Uuids ignore case, so an object may name one provider twice.
 static enum outcome check_providers(struct call *call, const struct reshaped_provider *providers, size_t n)
 {
 	struct uuid *uuids = POOL_ARRAY(call->pool, struct uuid, n);
@@ -54,7 +54,7 @@ static enum outcome check_providers(struct call *call, const struct reshaped_pro
 	return OUTCOME_OK;
 }
 
-// In the order of the document, in which errors are told as well.
+// Keeps the order of the document, in which errors are reported.
 static enum outcome take_providers(struct call *call, const struct doc *given, struct reshape *reshape)
 {
 	struct reshaped_provider *providers = POOL_ARRAY(call->pool, struct reshaped_provider, doc_length(given));

@@ -7,10 +7,10 @@
 #include "registry/placement/inventory.h"
 #include "repr/schema/json_schema.h"
 
-// The schema of all inventories of a provider with the generation that it has to be at: {"inventories": {CLASS: {…}},
+// The schema of all inventories of a provider, with the generation that the provider must have: {"inventories": {CLASS: {…}},
 // "resource_provider_generation": N}.
 extern const struct json_schema inventories_schema;
-// Reads such a document's inventories, *n of them, into the call's pool.
+// Reads the inventories of such a document into the call's pool; *n is their number.
 struct inventory *take_inventories(struct call *call, const struct doc *body, size_t *n);
 
 handler_fn list_inventories, create_inventory, put_inventories, delete_inventories;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form of built-in kinds: the types of their members, because clients with these kinds compiled in can't read an object with
-// a member of another type; the defaults of members that a writer left out; and the rules of the kind. All of that stands in the
-// file of the type (types/common/parts.h).
+// Checks the form of built-in kinds, sets their defaults, and runs their rules. Members must have the right types, because
+// clients with these kinds compiled in can't read an object with a member of another type. Types, defaults and rules stand in the
+// file of each type (types/common/parts.h).
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"
@@ -139,7 +139,7 @@ enum outcome check_builtin_form(const struct change_of_object *change, const str
 	struct field_faults faults = field_faults_new(change->call->pool);
 	const struct type_parts *parts = type_parts(definition->type);
 
-	// The registry checks objects of a type with rules of its own itself, in more detail.
+	// If a type has rules in the registry, these check its objects in more detail.
 	if (definition->type->rules == NULL && parts->fields != NULL)
 		check_members(&faults, parts->fields, NULL, body);
 	return faults.n == 0 ? OUTCOME_OK : fail_invalid(change->call, definition, change->target->name, &faults);

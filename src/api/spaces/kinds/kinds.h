@@ -43,7 +43,7 @@ enum outcome read_namespace_status(const struct change_of_object *change, const 
 
 // Adds the faults of the name of a new object.
 void check_name(const struct definition *definition, struct str name, struct field_faults *faults);
-// Each adds the faults of that member of an object's metadata.
+// Each adds the faults of the metadata member that its name names.
 void check_labels(const struct doc *labels, struct field_faults *faults);
 void check_annotations(const struct doc *annotations, struct field_faults *faults);
 // before: the stored finalizers of an object whose deletion waits for them, to which none may be added; else NULL.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metadata of all objects: names, labels, annotations, finalizers and owners. Other dialects take any text for a name;
-// what is made here is of use to all who read it here.
+// The metadata of all objects: names, labels, annotations, finalizers and owners. Other dialects accept any text as a name, but
+// names created here must work for all clients of this API.
 #include "base/base.h"
 
 #include "api/spaces/common/spaces.h"

@@ -93,7 +93,7 @@ enum outcome read_object(struct call *call, const struct target *target, struct 
 	return outcome;
 }
 
-// Custom types have no strategic merge patch.
+// A type without rules for merging, such as every custom type, has no strategic merge patch.
 static bool takes_strategic_patch(const struct definition *definition)
 {
 	return type_parts(definition->type)->merge != NULL;
@@ -309,7 +309,7 @@ enum outcome check_current(const struct change_of_object *change, const struct d
 
 // ---- the body
 
-// What the type makes of a client's body before it is checked.
+// Converts a client's body as its type requires, before it is checked.
 static enum outcome receive(const struct change_of_object *change, struct doc *body)
 {
 	const struct type_parts *parts = type_parts(change->target->definition->type);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What clients send that is of no type: reviews of what they may do, options of deletions.
+// The messages of objects that are sent but never stored: reviews of what a caller may do, and options of deletions.
 #include "base/base.h"
 
 #include "api/spaces/protobuf/protobuf.h"
@@ -38,10 +38,10 @@ PB_MESSAGE(delete_options,
 	PB_TEXT_ZERO(4, "propagationPolicy"), PB_TEXTS(5, "dryRun"),
 	PB_BOOL_ZERO(6, "ignoreStoreReadErrorWithClusterBreakingPotential"));
 
-// ---- which is which
+// ---- the table of messages
 
 static const struct {
-	const char *version, *kind; // version NULL: any, as clients send these by the version of what they are for
+	const char *version, *kind; // version NULL: any, because clients send these with the version of the object they act on
 	const struct protobuf_message *message;
 } kinds[] = {
 	{ "authentication.k8s.io/v1", "SelfSubjectReview", &proto_self_subject_review },
