@@ -2,11 +2,12 @@
 
 -- First, the rows of a fresh schema are inserted into temporary tables that hide the real ones (seeded). So they get the ids
 -- that they have in a fresh schema, which workers cache. The statements that insert them, from the schema files, run between
--- the two scripts, together with standard_traits.
+-- the two scripts, together with standard_traits. Built-in types that the files lack keep their rows.
 -- @script reset_hide
 -- @in seeded names
 SET SESSION lock_wait_timeout = 10;
 CREATE TEMPORARY TABLE `seeds of :seeded` LIKE `:seeded`;
+CREATE TEMPORARY TABLE `built-in types` SELECT * FROM types WHERE builtin;
 ALTER TABLE `seeds of :seeded` RENAME TO `:seeded`;
 
 -- names: a JSON array of the names of the standard traits.
@@ -21,6 +22,7 @@ FROM JSON_TABLE(':names', '$[*]' COLUMNS (name VARCHAR(255) CHARACTER SET utf8mb
 -- because workers check their caches by them.
 -- @script reset_replace
 -- @in seeded names, emptied names
+INSERT IGNORE INTO types SELECT * FROM `built-in types`;
 ALTER TABLE `:seeded` RENAME TO `seeds of :seeded`;
 SET SESSION autocommit = 0;
 LOCK TABLES tokens WRITE, catalogues WRITE

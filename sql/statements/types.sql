@@ -30,6 +30,13 @@ SELECT {type} FROM types WHERE group_name = :group_name AND plural = :plural;
 INSERT INTO types (group_name, version, kind, plural, singular, namespaced, builtin)
 VALUES (:group_name, :version, :kind, :plural, :singular, :namespaced, FALSE);
 
+-- A built-in type. If a custom one had its name, the type is built in from now on; its objects stay.
+-- @statement type_insert_builtin
+-- @in group_name text, version text, kind text, plural text, singular text, namespaced uint
+INSERT INTO types (group_name, version, kind, plural, singular, namespaced, builtin)
+VALUES (:group_name, :version, :kind, :plural, :singular, :namespaced, TRUE)
+ON DUPLICATE KEY UPDATE version = VALUES(version), kind = VALUES(kind), singular = VALUES(singular), builtin = TRUE;
+
 -- Does the tenant have anything of the type? Forwards and what can be recovered count: their addresses have an answer.
 -- @statement type_kept
 -- @in tenant text, type_id uint

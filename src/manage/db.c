@@ -8,6 +8,7 @@
 #include "manage/schema.h"
 #include "registry/core/context.h"
 #include "registry/registry.h"
+#include "registry/type/builtin_types.h"
 #include "sql/schema.h"
 
 enum { KEY_BYTES = 32, LOCK_SECONDS = 10 };
@@ -137,12 +138,12 @@ static int refuse_half(void)
 		"your dump, and run `tenure-manage db init`");
 }
 
-// Adds what the registry needs beside what the files make: the catalogue of traits and the system space. The files of an older
-// release make tables that lack columns for these.
+// Adds what the registry needs beside what the files make: the catalogue of traits, the rows of built-in types, and the system space.
+// The files of an older release make tables that lack columns for these.
 static int fill_in(struct manage *manage, const struct schema_files *files, const struct trait_list *traits)
 {
 	int code = files->latest >= REGISTRY_SCHEMA_VERSION ? trait_list_sync(manage, traits, false) : EX_OK;
-	return code == EX_OK && files->latest == REGISTRY_SCHEMA_VERSION ? manage_ensure_system_space(manage) : code;
+	return code == EX_OK && files->latest == REGISTRY_SCHEMA_VERSION ? manage_fill_registry(manage) : code;
 }
 
 static int init_schema(struct manage *manage, const struct schema_files *files, const struct trait_list *traits)
@@ -217,6 +218,8 @@ static void print_counts(struct manage *manage)
 int command_db_status(struct manage *manage)
 {
 	struct schema_files files;
+	const struct str *types = NULL;
+	size_t n_types = 0;
 	enum schema_state state;
 	uint64_t version;
 	if (schema_read(manage, &files) != EX_OK || !schema_ask(manage, &state, &version))
@@ -231,13 +234,17 @@ int command_db_status(struct manage *manage)
 			printf("to be applied      %.*s\n", STR_ARG(files.files[i].name));
 	}
 	print_counts(manage);
+	if (version >= files.latest && builtin_types_missing(manage->db, manage->pool, &types, &n_types) != DB_OK)
+		return EXIT_FAILED;
+	for (size_t i = 0; i < n_types; i++)
+		printf("to be added        built-in type %.*s\n", STR_ARG(types[i]));
 	if (files.latest != REGISTRY_SCHEMA_VERSION)
 		return manage_fail(EXIT_FAILED, "the files in %s are of version %llu, and this program works with version %d: set "
 			"sql_dir to the files of this release", manage->config->sql_dir, (unsigned long long)files.latest,
 			REGISTRY_SCHEMA_VERSION);
 	if (version > files.latest)
 		return manage_fail(EXIT_FAILED, "the database is newer than this program: install the release that upgraded it");
-	return version < files.latest ? EXIT_FOUND : EXIT_CLEAN;
+	return version < files.latest || n_types > 0 ? EXIT_FOUND : EXIT_CLEAN;
 }
 
 int command_db_upgrade(struct manage *manage)

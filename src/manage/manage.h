@@ -67,9 +67,9 @@ int manage_db_fail(const struct manage *manage, enum db_result result, const cha
 // The exit code for an outcome; EX_OK for outcomes that commit.
 int manage_exit_code(enum outcome outcome);
 
-// Creates the system space if there is none. The schema must be of this program's version. EX_OK, or an exit code after a
-// message.
-int manage_ensure_system_space(struct manage *manage);
+// Adds the rows of built-in types that the database lacks, and the system space if there is none. The schema must be of this
+// program's version. EX_OK, or an exit code after a message.
+int manage_fill_registry(struct manage *manage);
 
 // "90", "15m", "12h", "30d", "4w": seconds, or with a unit. False on anything else, zero, and above 100 years.
 bool duration_parse(struct str text, int64_t *us);

@@ -170,5 +170,5 @@ int command_db_reset(struct manage *manage)
 	if (state != SCHEMA_PRESENT || version != files.latest)
 		return manage_fail(EX_DATAERR, "the schema is not of this release: see `tenure-manage db status`");
 	code = empty_tables(manage, &files, &traits);
-	return code == EX_OK ? manage_ensure_system_space(manage) : code;
+	return code == EX_OK ? manage_fill_registry(manage) : code;
 }

@@ -6,6 +6,7 @@
 #include "manage/table.h"
 #include "registry/registry.h"
 #include "registry/tenant/system_space.h"
+#include "registry/type/builtin_types.h"
 #include "registry/upkeep/doctor.h"
 #include "registry/upkeep/reap.h"
 
@@ -31,13 +32,16 @@ static void tell_outcome(const struct manage *manage, enum outcome outcome)
 		manage_fail(0, "%s", outcome_title(outcome));
 }
 
-int manage_ensure_system_space(struct manage *manage)
+int manage_fill_registry(struct manage *manage)
 {
 	struct registry_store *store = NULL;
 	struct registry registry;
 	bool made;
-	enum outcome outcome = open_registry(manage, &store, &registry);
+	enum db_result result = builtin_types_ensure(manage->db, manage->pool);
 
+	if (result != DB_OK)
+		return manage_db_fail(manage, result, "can't add built-in types");
+	enum outcome outcome = open_registry(manage, &store, &registry);
 	if (outcome == OUTCOME_OK)
 		outcome = system_space_ensure(&registry, &made);
 	if (outcome != OUTCOME_OK) {

@@ -5,6 +5,7 @@
 #include "base/base.h"
 
 #include "base/budget.h"
+#include "base/log.h"
 #include "base/pool.h"
 #include "registry/cache/coherence.h"
 #include "registry/core/failure.h"
@@ -103,8 +104,11 @@ static void fill_in(struct registry *registry, const struct builtin *builtin, st
 	*definition = builtin->definition;
 	definition->type = type_find(registry, str_c(builtin->group), str_c(builtin->plural),
 		definition->scope == SCOPE_NAMESPACED);
-	if (definition->type == NULL)
+	if (definition->type == NULL) {
+		log_warning("the database has no built-in type %s.%s, so it is not served: `tenure-manage db upgrade` adds it, and "
+			"workers serve it once they are started again", builtin->plural, builtin->group);
 		return;
+	}
 	definition->builtin = true;
 	definition->kind = definition->type->kind;
 	definition->short_names = builtin->short_names;

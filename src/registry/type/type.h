@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types: a resource is an instance of a type. A type is an identity: a group, a plural name, and whether its resources are in
 // namespaces. What it is besides, for each tenant, definitions say (registry/type/definition.h). Rows of table `types` are
-// inserted by the schema (built-in types) or by the first CustomResourceDefinition of that identity, and are never deleted.
-// Workers cache some thousands of them.
+// inserted by the schema and by tenure-manage (built-in types, registry/type/builtin_types.h), or by the first
+// CustomResourceDefinition of that identity, and are never deleted. Workers cache some thousands of them.
 #ifndef TENURE_REGISTRY_TYPE_TYPE_H
 #define TENURE_REGISTRY_TYPE_TYPE_H
 
