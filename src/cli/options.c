@@ -129,13 +129,15 @@ static bool take_command(struct cli *cli)
 		cli->command = command_find(cli->commands, cli->arguments, cli->n_arguments, &used);
 		if (cli->command != NULL)
 			drop(cli, used);
+		if (cli->command != NULL && strcmp(noun, "resource") == 0 && cli->n_arguments > 0)
+			cli->arguments[0] = type_plural(cli->arguments[0]);
 		return cli->command != NULL;
 	}
 	cli->command = is_type(noun) && words[1] != NULL ? command_find(cli->commands, words, COUNT_OF(words), &used) : NULL;
 	if (cli->command == NULL)
 		return false;
 	drop(cli, 1);
-	cli->arguments[0] = noun;
+	cli->arguments[0] = type_plural(noun);
 	return true;
 }
 

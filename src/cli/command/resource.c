@@ -28,6 +28,17 @@ const struct offered_type offered_types[] = {
 	{ .plural = NULL },
 };
 
+const char *type_plural(const char *word)
+{
+	for (const struct offered_type *t = offered_types; t->plural != NULL; t++) {
+		for (size_t i = 0; i < COUNT_OF(t->short_names) && t->short_names[i] != NULL; i++) {
+			if (t->offered && strcmp(t->short_names[i], word) == 0)
+				return t->plural;
+		}
+	}
+	return word;
+}
+
 static const char *namespace_of(const struct cli *cli, const char *type)
 {
 	// Resources of other types are in a namespace if -n is given.

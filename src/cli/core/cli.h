@@ -367,6 +367,8 @@ struct offered_type {
 	bool namespaced; // in the namespace default, if none is given
 };
 extern const struct offered_type offered_types[];
+// The plural of the type that has that short name; word if it is none.
+const char *type_plural(const char *word);
 int command_resource_list(struct cli *cli);
 int command_resource_show(struct cli *cli);
 int command_resource_set(struct cli *cli);
