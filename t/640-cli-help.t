@@ -124,6 +124,8 @@ for my $case (
     is $status, 64, "usage: $name" or diag $text;
     isnt $text, '', 'with a word about it';
 }
+like +(out('tenant', 'list', '--formt', 'json'))[1], qr/--formt is no option here \(did you mean --format\?\)/, 'what is near';
+like +(out('node', 'list', '--maintenence', 'true'))[1], qr/did you mean --maintenance\?/, '... among options of bare metal, too';
 ($code, my $text) = out('node', 'set', 'x', '--no-etag', '--patch', '[{"op":"add"}]');
 is $code, 65, 'what is no JSON Patch';
 ($code, $text) = out('configmaps', 'set', 'x', 'a:={', '-t', 't', '--no-etag');

@@ -271,6 +271,18 @@ subtest 'upkeep and configuration' => sub {
     is((manage('nonsense'))[0], 64, 'an unknown command');
     is((manage('tier', 'list', '--nonsense'))[0], 64, 'an unknown option');
     is((manage('tier', 'list', 'more'))[0], 64, 'an argument too many');
+    is((manage('tier', 'list', '--json=1'))[0], 64, 'a value where none is taken');
+    is((manage('tier', 'set', 'x', '--description'))[0], 64, 'no value where one is');
+    is((manage('tier'))[0], 64, 'half a command');
+    is((manage('tier', 'nonsense', 'more'))[0], 64, 'two words that are no command');
+    is((run_apart("$build/tenure-manage", 'config', 'check', '-c', "$dir/tenure.conf"))[0], 0, '-c behind the command');
+    ($code, undef, $out) = manage('token', 'list', '--tenent', 'x');
+    is $code, 64, 'a typing error';
+    like $out, qr/--tenent is no option here \(did you mean --tenant\?\)/, '... is told what is near';
+    ($code, $out) = manage('token', 'create', '--help');
+    is $code, 0, 'help of a command';
+    like $out, qr/^ +--expires DURATION +lifetime/m, '... has its options';
+    is((manage('--version'))[0], 0, 'the version');
 };
 
 subtest 'the database is away' => sub {

@@ -33,6 +33,7 @@ subtest 'options' => sub {
     }
     like(($daemon->run(@serve, 'more'))[1], qr/not more$/m, 'what is too many is named');
     unlike(($daemon->run('--nonsense'))[1], qr/see what/, 'what is unknown is told once');
+    like(($daemon->run('--endpiont', 'x'))[1], qr/did you mean --endpoint\?/, 'a typing error is told what is near');
 };
 
 subtest 'configuration test' => sub {

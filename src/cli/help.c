@@ -46,27 +46,19 @@ void help_noun(const struct command *commands, const char *noun, FILE *out)
 	}
 }
 
-static void print_option(char letter, const char *name, struct str value, const char *help, FILE *out)
-{
-	char text[96];
-
-	snprintf(text, sizeof(text), "%c%c%s%s%s%.*s", letter != 0 ? '-' : ' ', letter != 0 ? letter : ' ',
-		letter != 0 ? ", " : "  ", name, value.n > 0 ? " " : "", STR_ARG(value));
-	print_padded(out, str_c(text), 28);
-	fprintf(out, "%s\n", help);
-}
-
 static void print_options(const struct command *c, FILE *out)
 {
-	for (const struct field *f = NULL; (f = field_next(c, f)) != NULL;)
-		print_option(0, f->name, field_takes(c, f), f->help, out);
-	for (size_t i = 0; i < OPT__COUNT; i++) {
-		const struct option_row *row = &option_rows[i];
-		if ((c->options & HAS(i)) != 0)
-			print_option(row->letter, row->name, str_c(row->value), row->help, out);
+	char takes[96];
+
+	for (const struct field *f = NULL; (f = field_next(c, f)) != NULL;) {
+		(void)snprintf(takes, sizeof(takes), "%.*s", STR_ARG(field_takes(c, f)));
+		options_print(out, &(struct option_row){ f->name, 0, takes, f->help }, 1);
 	}
-	for (size_t i = 0; i <= OPT_HELP; i++)
-		print_option(option_rows[i].letter, option_rows[i].name, str_c(option_rows[i].value), option_rows[i].help, out);
+	for (size_t i = 0; i < OPT__COUNT; i++) {
+		if ((c->options & HAS(i)) != 0)
+			options_print(out, &option_rows[i], 1);
+	}
+	options_print(out, option_rows, OPT_HELP + 1);
 }
 
 void help_command(const struct command *c, FILE *out)

@@ -8,108 +8,70 @@
 #define EVERYWHERE (HAS(OPT_URL) | HAS(OPT_TOKEN) | HAS(OPT_TOKEN_FILE) | HAS(OPT_CA_FILE) | HAS(OPT_TIMEOUT) | \
 	HAS(OPT_FORMAT) | HAS(OPT_COLUMNS) | HAS(OPT_HELP))
 
-static int find_long(struct str name)
-{
-	for (int i = 0; i < OPT__COUNT; i++) {
-		if (str_eq_c(name, option_rows[i].name))
-			return i;
-	}
-	return -1;
-}
-
-static int find_letter(char letter)
-{
-	for (int i = 0; i < OPT__COUNT; i++) {
-		if (option_rows[i].letter == letter)
-			return i;
-	}
-	return -1;
-}
-
-// Finds a field option of the command.
-static const struct field *find_field(const struct command *command, struct str name)
-{
-	const struct field *field = NULL;
-
-	while (command != NULL && (field = field_next(command, field)) != NULL) {
-		if (str_eq_c(name, field->name))
-			return field;
-	}
-	return NULL;
-}
-
-// An option of the command line: its name, the value that it takes, and the value that was given, in the same word or the next.
-struct word {
-	const char *name, *value;
-	struct str takes;
+// The options that may stand behind the words read so far: the fields of their command, then all of option_rows, then --version.
+struct known {
+	const struct field *fields[OPTIONS_MAX];
+	size_t n_fields;
+	struct option_row rows[OPTIONS_MAX];
+	size_t n;
 };
 
-// Takes the option's value, if it takes one. False: an error was printed.
-static bool take_value(int argc, char **argv, int *i, struct word *word)
-{ // Takes the option at argv[*i]. False: an error was printed.
-	if (word->takes.n == 0 && word->value != NULL) {
-		cli_fail(EX_USAGE, "%s takes no value", word->name);
-		return false;
-	}
-	if (word->takes.n > 0 && word->value == NULL) {
-		if (*i + 1 >= argc) {
-			cli_fail(EX_USAGE, "%s needs a value: %.*s", argv[*i], STR_ARG(word->takes));
-			return false;
-		}
-		word->value = argv[++*i];
-	}
-	return true;
-}
-
-// An option at argv[*i]. False: told.
-static bool take_option(struct cli *cli, int argc, char **argv, int *i)
-{ // Separates the options from the other words, which keep their order.
-	bool is_long = argv[*i][1] == '-';
-	struct str text = str_c(argv[*i]);
-	size_t equals = str_find(text, '=', 0), used;
-	struct word word = { .value = NULL };
-
-	if (is_long && equals < text.n)
-		word.value = argv[*i] + equals + 1;
-	else if (!is_long && argv[*i][2] != '\0')
-		word.value = argv[*i] + 2;
+static void collect_known(struct cli *cli, struct known *known)
+{
+	size_t used;
 	const struct command *command = command_find(cli->commands, cli->arguments, cli->n_arguments, &used);
-	const struct field *field = is_long ? find_field(command, str_part(text, 0, equals)) : NULL;
-	int found = is_long ? find_long(str_part(text, 0, equals)) : find_letter(argv[*i][1]);
-	if (field == NULL && found < 0) {
-		cli_fail(EX_USAGE, "%s is no option%s; see \"tenure help\"", argv[*i],
-			command != NULL ? " of this command" : "");
-		return false;
+	const struct field *field = NULL;
+
+	known->n = 0;
+	while (command != NULL && (field = field_next(command, field)) != NULL) {
+		struct str takes = field_takes(command, field);
+		assert(known->n + OPT__COUNT + 1 < OPTIONS_MAX);
+		known->fields[known->n] = field;
+		known->rows[known->n++] = (struct option_row){ .name = field->name,
+			.value = takes.n > 0 ? str_cstr(cli->pool, takes) : NULL, .help = field->help };
 	}
-	word.name = field != NULL ? field->name : option_rows[found].name;
-	word.takes = field != NULL ? field_takes(command, field) : str_c(option_rows[found].value);
-	if (!take_value(argc, argv, i, &word))
-		return false;
-	if (field != NULL)
-		cli->given[cli->n_given++] = (struct given){ field, word.value };
-	else
-		cli->options[found] = word.value != NULL ? word.value : "";
-	return true;
+	known->n_fields = known->n;
+	for (size_t i = 0; i < OPT__COUNT; i++)
+		known->rows[known->n++] = option_rows[i];
+	known->rows[known->n++] = (struct option_row){ .name = "--version" };
 }
 
-// Words that are no options, in their order.
+static void take_option(struct cli *cli, const struct known *known, const struct options *options)
+{
+	size_t row = options->row;
+
+	if (row < known->n_fields)
+		cli->given[cli->n_given++] = (struct given){ known->fields[row], known->rows[row].value != NULL ? options->value : NULL };
+	else if (row < known->n_fields + OPT__COUNT)
+		cli->options[row - known->n_fields] = options->value;
+	else
+		cli->arguments[cli->n_arguments++] = "version";
+}
+
+// Separates the options from the other words, which keep their order. False: an error was printed.
 static bool split(struct cli *cli, int argc, char **argv)
 {
-	bool over = false;
+	struct options options;
+	struct known known;
+	size_t words = SIZE_MAX; // those for which known was collected
+	enum option_kind kind;
 
 	cli->arguments = POOL_ARRAY(cli->pool, const char *, (size_t)argc + 2);
 	cli->given = POOL_ARRAY(cli->pool, struct given, (size_t)argc + 2);
-	for (int i = 1; i < argc; i++) {
-		if (!over && strcmp(argv[i], "--") == 0)
-			over = true;
-		else if (over || argv[i][0] != '-' || argv[i][1] == '\0')
-			cli->arguments[cli->n_arguments++] = argv[i];
-		else if (strcmp(argv[i], "--version") == 0)
-			cli->arguments[cli->n_arguments++] = "version";
-		else if (!take_option(cli, argc, argv, &i))
-			return false;
-	}
-	return true;
+	options_begin(&options, argc, argv);
+	do {
+		if (words != cli->n_arguments)
+			collect_known(cli, &known);
+		words = cli->n_arguments;
+		kind = options_next(&options, known.rows, known.n);
+		if (kind == OPTION_GIVEN)
+			take_option(cli, &known, &options);
+		else if (kind == OPTION_WORD)
+			cli->arguments[cli->n_arguments++] = options.value;
+	} while (kind == OPTION_GIVEN || kind == OPTION_WORD);
+	if (kind == OPTION_WRONG)
+		cli_fail(EX_USAGE, "%s; see \"tenure help\"", options.text);
+	return kind == OPTION_END;
 }
 
 static void drop(struct cli *cli, size_t n)

@@ -21,6 +21,14 @@ static const char *verb_of(const struct manage_command *command)
 	return command->verb != NULL ? command->verb : "";
 }
 
+// Options that stand anywhere.
+enum { ROW_CONFIG, ROW_HELP, ROW_VERSION, ROW__COUNT };
+static const struct option_row everywhere[ROW__COUNT] = {
+	[ROW_CONFIG] = { "--config", 'c', "FILE", "configuration (default " TENURE_CONFIG_FILE ")" },
+	[ROW_HELP] = { "--help", 'h', NULL, "behind a command: what it takes" },
+	[ROW_VERSION] = { "--version", 'V', NULL, "print the version" },
+};
+
 static void print_usage(FILE *out)
 {
 	fprintf(out, "usage: tenure-manage [-c FILE] COMMAND [OPTIONS]\n\n");
@@ -30,9 +38,18 @@ static void print_usage(FILE *out)
 			c->arguments[0] != '\0' ? " " : "", c->arguments);
 		fprintf(out, "  %-18s %s\n", name, c->help);
 	}
-	fprintf(out, "\n  -c FILE            configuration (default %s)\n", TENURE_CONFIG_FILE);
-	fprintf(out, "  COMMAND --help     what a command takes\n");
-	fprintf(out, "  --version\n\nExit codes are those of sysexits(3) where a command names no others.\n");
+	fputc('\n', out);
+	options_print(out, everywhere, ROW__COUNT);
+	fprintf(out, "\nExit codes are those of sysexits(3) where a command names no others.\n");
+}
+
+static size_t count_options(const struct manage_command *command)
+{
+	size_t n = 0;
+
+	while (command != NULL && n < MANAGE_MAX_OPTIONS && command->options[n].name != NULL)
+		n++;
+	return n;
 }
 
 static void print_command_help(const struct manage_command *c)
@@ -40,104 +57,89 @@ static void print_command_help(const struct manage_command *c)
 	printf("usage: tenure-manage [-c FILE] %s%s%s%s%s", c->noun, c->verb != NULL ? " " : "", verb_of(c),
 		c->arguments[0] != '\0' ? " " : "", c->arguments);
 	printf("%s", c->options[0].name != NULL ? " [OPTIONS]" : "");
-	printf("\n\n%c%s.\n", c->help[0] - 'a' + 'A', c->help + 1);
-	for (const struct manage_option *o = c->options; o < c->options + MANAGE_MAX_OPTIONS && o->name != NULL; o++) {
-		char name[64];
-		snprintf(name, sizeof(name), "%s%s%s", o->name, o->value != NULL ? " " : "", o->value != NULL ? o->value : "");
-		printf("%s  %-24s %s\n", o == c->options ? "\n" : "", name, o->help);
-	}
+	printf("\n\n%c%s.\n%s", c->help[0] - 'a' + 'A', c->help + 1, c->options[0].name != NULL ? "\n" : "");
+	options_print(stdout, c->options, count_options(c));
 	if (c->more[0] != '\0')
 		printf("\n%s\n", c->more);
 }
 
-// Takes the global options off the front. *at: the index of the command's noun. 0: go on; else the program ends with the
-// returned value minus 1.
-static int parse_globals(struct manage *manage, int argc, char **argv, int *at)
+// Finds the command whose noun, and verb if it has one, begin the words. NULL: none, or not yet.
+static const struct manage_command *find_command(const char *const *words, size_t n)
 {
-	int i = 1;
-	for (; i < argc && argv[i][0] == '-'; i++) {
-		if (strcmp(argv[i], "-c") == 0 && i + 1 < argc) {
-			manage->config_path = argv[++i];
-		} else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-			print_usage(stdout);
-			return EX_OK + 1;
-		} else if (strcmp(argv[i], "--version") == 0) {
-			printf("tenure-manage %s\n", TENURE_VERSION);
-			return EX_OK + 1;
-		} else {
-			print_usage(stderr);
-			return EX_USAGE + 1;
-		}
-	}
-	*at = i;
-	return 0;
-}
-
-// Finds the command of argv[*at] and, if it has one, the verb behind it; moves *at behind them.
-static const struct manage_command *find_command(int argc, char **argv, int *at)
-{
-	for (const struct manage_command *c = manage_commands; c->noun != NULL && *at < argc; c++) {
-		if (strcmp(c->noun, argv[*at]) != 0)
-			continue;
-		if (c->verb == NULL) {
-			*at += 1;
+	for (const struct manage_command *c = manage_commands; c->noun != NULL && n > 0; c++) {
+		if (strcmp(c->noun, words[0]) == 0 && (c->verb == NULL || (n > 1 && strcmp(c->verb, words[1]) == 0)))
 			return c;
-		}
-		if (*at + 1 < argc && strcmp(c->verb, argv[*at + 1]) == 0) {
-			*at += 2;
-			return c;
-		}
 	}
 	return NULL;
 }
 
-// Takes one option at argv[*i], "--name value" or "--name=value". False: the command has no such option, or its value is
-// missing.
-static bool parse_option(struct manage *manage, int argc, char **argv, int *i)
+// Takes an option of the table that has the command's options and then everywhere. 0: go on; else the program ends with the
+// returned value minus 1.
+static int take_option(struct manage *manage, const struct options *options)
 {
-	const char *equals = strchr(argv[*i], '=');
-	size_t n = equals != NULL ? (size_t)(equals - argv[*i]) : strlen(argv[*i]);
-	for (size_t k = 0; k < MANAGE_MAX_OPTIONS && manage->command->options[k].name != NULL; k++) {
-		const struct manage_option *o = &manage->command->options[k];
-		if (strlen(o->name) != n || strncmp(o->name, argv[*i], n) != 0)
-			continue;
-		if (o->value == NULL)
-			manage->options[k] = "";
-		else if (equals != NULL)
-			manage->options[k] = equals + 1;
-		else if (*i + 1 < argc)
-			manage->options[k] = argv[++*i];
-		else
-			return false;
-		return o->value != NULL || equals == NULL;
+	size_t own = count_options(manage->command);
+
+	if (options->row < own) {
+		manage->options[options->row] = options->value;
+		return 0;
 	}
-	return false;
+	switch (options->row - own) {
+	case ROW_CONFIG:
+		manage->config_path = options->value;
+		return 0;
+	case ROW_VERSION:
+		printf("tenure-manage %s\n", TENURE_VERSION);
+		return EX_OK + 1;
+	default:
+		if (manage->command != NULL)
+			print_command_help(manage->command);
+		else
+			print_usage(stdout);
+		return EX_OK + 1;
+	}
 }
 
-// Parses the command's own words. 0: go on; else the program ends with the returned value minus 1.
-static int parse_command(struct manage *manage, int argc, char **argv, int at)
+// Reads the command line: the command, its arguments and options. 0: go on; else the program ends with the returned value minus 1.
+static int parse(struct manage *manage, int argc, char **argv)
 {
-	size_t n = 0;
-	bool options_over = false;
-	for (int i = at; i < argc; i++) {
-		if (!options_over && strcmp(argv[i], "--") == 0) {
-			options_over = true;
-		} else if (!options_over && (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)) {
-			print_command_help(manage->command);
-			return EX_OK + 1;
-		} else if (!options_over && argv[i][0] == '-' && argv[i][1] != '\0') {
-			const char *word = argv[i];
-			if (!parse_option(manage, argc, argv, &i))
-				return manage_fail(EX_USAGE, "%s: unknown, or its value is missing or one too many; see --help", word) + 1;
-		} else if (n < manage->command->n_arguments) {
-			manage->arguments[n++] = argv[i];
-		} else {
-			return manage_fail(EX_USAGE, "\"%s\" is one argument too many; see --help", argv[i]) + 1;
+	const char *words[2 + MANAGE_MAX_ARGUMENTS];
+	struct option_row rows[MANAGE_MAX_OPTIONS + ROW__COUNT];
+	struct options options;
+	size_t n = 0, of_command = 0; // words; those that name the command
+	enum option_kind kind;
+
+	options_begin(&options, argc, argv);
+	do {
+		size_t own = count_options(manage->command);
+		if (own > 0)
+			memcpy(rows, manage->command->options, own * sizeof(rows[0]));
+		memcpy(rows + own, everywhere, sizeof(everywhere));
+		kind = options_next(&options, rows, own + ROW__COUNT);
+		int over = kind == OPTION_GIVEN ? take_option(manage, &options) : 0;
+		if (over != 0)
+			return over;
+		if (kind != OPTION_WORD)
+			continue;
+		if (n == (manage->command != NULL ? of_command + manage->command->n_arguments : 2)) {
+			if (manage->command != NULL)
+				return manage_fail(EX_USAGE, "\"%s\" is one argument too many; see --help", options.value) + 1;
+			break; // two words that are no command
 		}
+		words[n++] = options.value;
+		if (manage->command == NULL && (manage->command = find_command(words, n)) != NULL)
+			of_command = n;
+	} while (kind == OPTION_GIVEN || kind == OPTION_WORD);
+	if (kind == OPTION_WRONG)
+		return manage_fail(EX_USAGE, "%s; see --help", options.text) + 1;
+	if (manage->command == NULL) {
+		print_usage(stderr);
+		return EX_USAGE + 1;
 	}
-	if (n < manage->command->n_arguments)
+	if (n - of_command < manage->command->n_arguments)
 		return manage_fail(EX_USAGE, "%s %s needs %s", manage->command->noun, verb_of(manage->command),
 			manage->command->arguments) + 1;
+	for (size_t i = of_command; i < n; i++)
+		manage->arguments[i - of_command] = words[i];
 	return 0;
 }
 
@@ -185,16 +187,7 @@ int main(int argc, char **argv)
 {
 	struct manage manage = { .config_path = TENURE_CONFIG_FILE };
 	log_open("tenure-manage", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
-	int at = 0;
-	int over = parse_globals(&manage, argc, argv, &at);
-	if (over != 0)
-		return over - 1;
-	manage.command = find_command(argc, argv, &at);
-	if (manage.command == NULL) {
-		print_usage(stderr);
-		return EX_USAGE;
-	}
-	over = parse_command(&manage, argc, argv, at);
+	int over = parse(&manage, argc, argv);
 	if (over != 0)
 		return over - 1;
 	manage.pool = pool_new();

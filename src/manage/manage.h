@@ -6,6 +6,7 @@
 #include <sysexits.h>
 
 #include "base/config/config.h"
+#include "base/options.h"
 #include "base/outcome.h"
 #include "base/pool.h"
 #include "base/problem.h"
@@ -16,12 +17,6 @@ enum { MANAGE_MAX_OPTIONS = 8, MANAGE_MAX_ARGUMENTS = 4 };
 
 // Exit codes of db status, db upgrade and doctor beside those of <sysexits.h>.
 enum { EXIT_CLEAN = 0, EXIT_FOUND = 1, EXIT_FAILED = 2 };
-
-struct manage_option {
-	const char *name;  // with its dashes: "--tenant"
-	const char *value; // its value in the usage line; NULL: a switch
-	const char *help;
-};
 
 enum manage_needs {
 	NEEDS_CONFIG,
@@ -41,7 +36,7 @@ struct manage_command {
 	int (*run)(struct manage *manage); // exit code
 	const char *help;      // one line
 	const char *more;      // further paragraphs of --help, may be ""
-	struct manage_option options[MANAGE_MAX_OPTIONS]; // ends with name NULL
+	struct option_row options[MANAGE_MAX_OPTIONS]; // ends with name NULL
 	bool checks;           // if it cannot do its work, also without a connection, its exit code is EXIT_FAILED
 };
 

@@ -6,12 +6,12 @@
 #include <malloc.h>
 #endif
 #include <fcntl.h>
-#include <getopt.h>
 #include <signal.h>
 #include <sysexits.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/options.h"
 #include "server/master.h"
 #include "server/request/limits.h"
 #include "server/setup/listen.h"
@@ -20,69 +20,67 @@
 #include "server/setup/signals.h"
 #include "server/worker.h"
 
-struct options {
+// What the command line asks for.
+struct start {
 	struct master_options master;
 	bool test;
 };
 
-static const char usage[] =
-	"usage: tenured -c FILE -e ENDPOINT [-p PIDFILE] [-t]\n"
-	"\n"
-	"  -c, --config FILE        the configuration, tenure.conf(5)\n"
-	"  -e, --endpoint NAME      which of its endpoints to serve\n"
-	"  -p, --pid-file FILE      write the master's process id there\n"
-	"  -t, --test               check the configuration and the endpoint's WADL, then stop\n"
-	"  -V, --version            print the version\n"
-	"  -h, --help               print this\n"
-	"\n"
-	"With a listening socket on descriptor 0 it serves that as one worker; else it opens the endpoint's\n"
-	"socket, or takes the one systemd hands over (LISTEN_FDS), and starts workers on it.\n";
+enum { ROW_CONFIG, ROW_ENDPOINT, ROW_PID_FILE, ROW_TEST, ROW_VERSION, ROW_HELP, ROW__COUNT };
+static const struct option_row rows[ROW__COUNT] = {
+	[ROW_CONFIG] = { "--config", 'c', "FILE", "the configuration, tenure.conf(5)" },
+	[ROW_ENDPOINT] = { "--endpoint", 'e', "NAME", "which of its endpoints to serve" },
+	[ROW_PID_FILE] = { "--pid-file", 'p', "FILE", "write the master's process id there" },
+	[ROW_TEST] = { "--test", 't', NULL, "check the configuration and the endpoint's WADL, then stop" },
+	[ROW_VERSION] = { "--version", 'V', NULL, "print the version" },
+	[ROW_HELP] = { "--help", 'h', NULL, "print this" },
+};
+
+static void print_usage(FILE *out)
+{
+	fputs("usage: tenured -c FILE -e ENDPOINT [-p PIDFILE] [-t]\n\n", out);
+	options_print(out, rows, ROW__COUNT);
+	fputs("\n"
+		"With a listening socket on descriptor 0 it serves that as one worker; else it opens the endpoint's\n"
+		"socket, or takes the one systemd hands over (LISTEN_FDS), and starts workers on it.\n", out);
+}
 
 static int usage_error(const char *what, const char *argument)
 {
-	fprintf(stderr, "tenured: %s%s\n%s", what, argument, usage);
+	fprintf(stderr, "tenured: %s%s\n", what, argument);
+	print_usage(stderr);
 	return EX_USAGE;
 }
 
 // Returns -1 to go on, otherwise the exit code.
-static int read_options(int argc, char **argv, struct options *options)
+static int read_options(int argc, char **argv, struct start *start)
 {
-	static const struct option names[] = {
-		{ "config", required_argument, NULL, 'c' }, { "endpoint", required_argument, NULL, 'e' },
-		{ "pid-file", required_argument, NULL, 'p' }, { "test", no_argument, NULL, 't' },
-		{ "version", no_argument, NULL, 'V' }, { "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 },
-	};
-	int letter;
+	const char *given[ROW__COUNT] = { NULL };
+	struct options options;
+	enum option_kind kind;
 
-	while ((letter = getopt_long(argc, argv, "c:e:p:tVh", names, NULL)) != -1) {
-		switch (letter) {
-		case 'c':
-			options->master.config = optarg;
-			break;
-		case 'e':
-			options->master.endpoint = optarg;
-			break;
-		case 'p':
-			options->master.pid_file = optarg;
-			break;
-		case 't':
-			options->test = true;
-			break;
-		case 'V':
+	options_begin(&options, argc, argv);
+	while ((kind = options_next(&options, rows, ROW__COUNT)) == OPTION_GIVEN) {
+		given[options.row] = options.value;
+		if (options.row == ROW_VERSION) {
 			puts("tenured " TENURE_VERSION);
 			return EX_OK;
-		case 'h':
-			fputs(usage, stdout);
+		}
+		if (options.row == ROW_HELP) {
+			print_usage(stdout);
 			return EX_OK;
-		default:
-			fputs(usage, stderr); // getopt has printed what is wrong
-			return EX_USAGE;
 		}
 	}
-	if (optind < argc)
-		return usage_error("it takes options alone, not ", argv[optind]);
-	if (options->master.config == NULL || options->master.endpoint == NULL)
+	if (kind == OPTION_WRONG)
+		return usage_error(options.text, "");
+	if (kind == OPTION_WORD)
+		return usage_error("it takes options alone, not ", options.value);
+	if (given[ROW_CONFIG] == NULL || given[ROW_ENDPOINT] == NULL)
 		return usage_error("-c FILE and -e ENDPOINT are needed", "");
+	start->master.config = given[ROW_CONFIG];
+	start->master.endpoint = given[ROW_ENDPOINT];
+	start->master.pid_file = given[ROW_PID_FILE];
+	start->test = given[ROW_TEST] != NULL;
 	return -1;
 }
 
@@ -122,7 +120,7 @@ static int serve_alone(struct setup *setup)
 	return code;
 }
 
-static int serve(const struct options *options, struct setup *setup)
+static int serve(const struct start *start, struct setup *setup)
 {
 	struct listener listener = { .fd = -1 };
 	char *error = NULL;
@@ -134,7 +132,7 @@ static int serve(const struct options *options, struct setup *setup)
 		setup_free(&setup);
 		return complain(error, EX_CONFIG);
 	}
-	return master_run(&options->master, setup, &listener);
+	return master_run(&start->master, setup, &listener);
 }
 
 // If the process was started with one of descriptors 0 to 2 closed, opens /dev/null there: otherwise the next open(2) would get
@@ -162,9 +160,9 @@ static void settle_memory(void)
 
 int main(int argc, char **argv)
 {
-	struct options options = { .test = false };
+	struct start start = { .test = false };
 	char *error = NULL;
-	int code = read_options(argc, argv, &options);
+	int code = read_options(argc, argv, &start);
 
 	if (code >= 0)
 		return code;
@@ -172,15 +170,15 @@ int main(int argc, char **argv)
 	fill_standard_descriptors();
 	(void)signal(SIGPIPE, SIG_IGN); // if the reader of the log goes away, the process goes on
 	log_open("tenured", LOG_SINK_STDERR, LOG_LEVEL_INFO);
-	struct setup *setup = setup_load(options.master.config, options.master.endpoint, &error);
-	if (options.test && setup == NULL) {
+	struct setup *setup = setup_load(start.master.config, start.master.endpoint, &error);
+	if (start.test && setup == NULL) {
 		fprintf(stderr, "%s\n", error != NULL ? error : "no memory");
 		free(error);
 		return EX_CONFIG;
 	}
 	if (setup == NULL)
 		return complain(error, EX_CONFIG);
-	if (options.test) {
+	if (start.test) {
 		puts("Syntax OK");
 		setup_free(&setup);
 		return EX_OK;
@@ -189,5 +187,5 @@ int main(int argc, char **argv)
 		setup_free(&setup);
 		return EX_CANTCREAT;
 	}
-	return serve(&options, setup);
+	return serve(&start, setup);
 }

@@ -6,6 +6,7 @@
 #include <sysexits.h>
 
 #include "base/buf.h"
+#include "base/options.h"
 #include "base/pool.h"
 #include "base/str.h"
 #include "lib/client.h"
@@ -23,12 +24,6 @@ enum option {
 };
 #define HAS(option) (UINT64_C(1) << (option))
 
-struct option_row {
-	const char *name; // with its dashes
-	char letter;      // 0: none
-	const char *value; // its value in help texts; NULL: a switch
-	const char *help;
-};
 extern const struct option_row option_rows[OPT__COUNT];
 
 // An option that sets a member of a noun's document, or a filter of its list. fields.c has them all. Such options follow noun

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include <getopt.h>
+
+#include "base/options.h"
+
+enum {
+	FIRST_LONG = 256,  // getopt_long's value of row 0; letters are below
+	NAME_MAX_SHOWN = 64, // bytes of what was typed that a message repeats
+	COLUMN = 28,       // width of "-t, --tenant TENANT" in help
+};
+
+// ---- did you mean
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+// How many letters have to be inserted, removed, replaced or exchanged with their neighbour. Both have at most NAME_MAX_SHOWN bytes.
+static size_t distance(struct str a, struct str b)
+{
+	size_t rows[3][NAME_MAX_SHOWN + 1];
+	size_t *before = rows[0], *last = rows[1], *now = rows[2];
+
+	assert(a.n <= NAME_MAX_SHOWN && b.n <= NAME_MAX_SHOWN);
+	memset(rows, 0, sizeof(rows));
+	for (size_t k = 0; k <= b.n; k++)
+		last[k] = k;
+	for (size_t i = 1; i <= a.n; i++) {
+		now[0] = i;
+		for (size_t k = 1; k <= b.n; k++) {
+			now[k] = least(least(last[k], now[k - 1]) + 1, last[k - 1] + (a.p[i - 1] != b.p[k - 1]));
+			if (i > 1 && k > 1 && a.p[i - 1] == b.p[k - 2] && a.p[i - 2] == b.p[k - 1])
+				now[k] = least(now[k], before[k - 2] + 1);
+		}
+		size_t *oldest = before;
+		before = last;
+		last = now;
+		now = oldest;
+	}
+	return last[b.n];
+}
+
+const struct option_row *options_nearest(const struct option_row *rows, size_t n, struct str typed)
+{
+	const struct option_row *nearest = NULL;
+	const size_t dashes = 2, fewest_letters = 3;
+	size_t best = typed.n / 4; // so many letters may differ: one of two to five, two of six to nine …
+
+	if (typed.n <= dashes || typed.n > NAME_MAX_SHOWN)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		struct str name = str_c(rows[i].name);
+		if (name.n > NAME_MAX_SHOWN)
+			continue;
+		bool begins = typed.n >= dashes + fewest_letters && str_starts(name, typed);
+		size_t differs = begins ? 0 : distance(typed, name);
+		if (differs < best || (differs == best && nearest == NULL)) {
+			nearest = &rows[i];
+			best = differs;
+		}
+	}
+	return nearest;
+}
+
+// ---- reading
+
+void options_begin(struct options *options, int argc, char **argv)
+{
+	assert(argc > 0 && argv != NULL);
+	*options = (struct options){ .argc = argc, .argv = argv };
+	optind = 0; // glibc's way to say that another command line begins
+	opterr = 0;
+}
+
+// "-", so that words are returned in their place; ":", so that a missing value is told from an unknown option; and the letters.
+static void make_letters(const struct option_row *rows, size_t n, char *letters)
+{
+	char *end = letters;
+
+	*end++ = '-';
+	*end++ = ':';
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].letter == 0)
+			continue;
+		*end++ = rows[i].letter;
+		if (rows[i].value != NULL)
+			*end++ = ':';
+	}
+	*end = '\0';
+}
+
+static void make_names(const struct option_row *rows, size_t n, struct option *names)
+{
+	const size_t dashes = 2;
+
+	for (size_t i = 0; i < n; i++) {
+		names[i] = (struct option){ .name = rows[i].name + dashes, .val = FIRST_LONG + (int)i,
+			.has_arg = rows[i].value != NULL ? required_argument : no_argument };
+	}
+	names[n] = (struct option){ .name = NULL };
+}
+
+static size_t row_of(const struct option_row *rows, size_t n, int found)
+{
+	size_t row = 0;
+
+	if (found >= FIRST_LONG)
+		return (size_t)(found - FIRST_LONG);
+	while (row < n && rows[row].letter != found)
+		row++;
+	return row;
+}
+
+static enum option_kind wrong(struct options *options, const char *format, ...) PRINTF_LIKE(2, 3);
+static enum option_kind wrong(struct options *options, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(options->text, sizeof(options->text), format, args);
+	va_end(args);
+	return OPTION_WRONG;
+}
+
+static enum option_kind unknown(struct options *options, const struct option_row *rows, size_t n, struct str typed)
+{
+	const struct option_row *nearest = options_nearest(rows, n, typed);
+
+	return wrong(options, "%.*s is no option here%s%s%s", STR_ARG(str_part(typed, 0, NAME_MAX_SHOWN)),
+		nearest != NULL ? " (did you mean " : "", nearest != NULL ? nearest->name : "", nearest != NULL ? "?)" : "");
+}
+
+enum option_kind options_next(struct options *options, const struct option_row *rows, size_t n)
+{
+	char letters[2 * OPTIONS_MAX + 3];
+	struct option names[OPTIONS_MAX + 1];
+
+	assert(n <= OPTIONS_MAX);
+	if (options->over) {
+		options->value = optind < options->argc ? options->argv[optind++] : NULL;
+		return options->value != NULL ? OPTION_WORD : OPTION_END;
+	}
+	make_letters(rows, n, letters);
+	make_names(rows, n, names);
+	// With "-" in letters, getopt_long looks at the words in their order, so this is the one that it reads from now.
+	struct str typed = str_c(options->argv[optind > 0 ? optind : 1]);
+	bool is_long = str_starts(typed, STR("--"));
+	int found = getopt_long(options->argc, options->argv, letters, names, NULL);
+
+	typed = is_long ? str_part(typed, 0, str_find(typed, '=', 0)) : typed;
+	if (found == -1) {
+		options->over = true;
+		return options_next(options, rows, n);
+	}
+	if (found == 1) {
+		options->value = optarg;
+		return OPTION_WORD;
+	}
+	size_t row = row_of(rows, n, found == '?' || found == ':' ? optopt : found);
+	if (row >= n && !is_long)
+		return wrong(options, "-%c is no option here", optopt);
+	if (row >= n || (is_long && !str_eq_c(typed, rows[row].name)))
+		return unknown(options, rows, n, typed);
+	if (found == ':')
+		return wrong(options, "%s needs a value: %s", rows[row].name, rows[row].value);
+	if (found == '?')
+		return wrong(options, "%s takes no value", rows[row].name);
+	options->row = row;
+	options->value = rows[row].value != NULL ? optarg : "";
+	return OPTION_GIVEN;
+}
+
+// ---- help
+
+// Characters, as far as each is as wide as another.
+static size_t width_of(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text != '\0'; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80; // not the further bytes of a character
+	return n;
+}
+
+void options_print(FILE *out, const struct option_row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *value = rows[i].value != NULL ? rows[i].value : "";
+		char letter[] = "    ";
+		size_t width = sizeof(letter) - 1 + width_of(rows[i].name) + (value[0] != '\0') + width_of(value);
+
+		if (rows[i].letter != 0)
+			(void)snprintf(letter, sizeof(letter), "-%c, ", rows[i].letter);
+		fprintf(out, "  %s%s%s%s%*s  %s\n", letter, rows[i].name, value[0] != '\0' ? " " : "", value,
+			(int)(width < COLUMN ? COLUMN - width : 0), "", rows[i].help);
+	}
+}
