@@ -14,15 +14,16 @@ y.namespaced AND r.tenant_id = :content.tenant_id AND r.namespace = :content.nam
 -- @fragment is_in_tree
 r.root = :content.root AND r.id <> :content.top_id AND r.live = 1
 
--- By locking reads, which see what was committed up to now, and not up to when the statement began. Writers in a namespace
--- hold its row (namespace_size tells what is in it); writers in a tree need not hold its top.
+-- Locking reads, because they see what was committed up to now, and other reads only what was committed when the transaction
+-- began to read. The lock of a namespace's row keeps other writers out of it, so its content is only locked in share mode.
+-- Writers in a tree don't lock its root, so each resource of a tree is locked for update.
 -- @choice content
 -- @case namespace
 {content_of_namespace} WHERE {is_in_namespace} LOCK IN SHARE MODE
 -- @case tree
 resources r WHERE {is_in_tree} FOR UPDATE
 
--- Of a tree.
+-- Counts the resources below the root of a tree.
 -- @statement deletion_sum
 -- @in content content_of
 -- @out n uint, locked uint, last_change_at time null
@@ -42,7 +43,7 @@ resources r SET {marked_deleted} WHERE {is_in_tree}
 -- @in content content_of, deleted_at time, purge_at time, request_id bytes
 UPDATE {content_marked};
 
--- A piece of a large namespace.
+-- Marks a piece of a large namespace as deleted. Runs after the change rows, in the same batch.
 -- @statement deletion_mark_piece
 -- @in ids text, deleted_at time, purge_at time, request_id bytes
 UPDATE {ids} STRAIGHT_JOIN resources r ON r.id = j.id SET {marked_deleted};
@@ -51,7 +52,7 @@ UPDATE {ids} STRAIGHT_JOIN resources r ON r.id = j.id SET {marked_deleted};
 -- @in ids text
 UPDATE {ids} STRAIGHT_JOIN resource_aliases a ON a.resource_id = j.id SET a.live = NULL;
 
--- Behind its change row, in the same batch.
+-- Marks one resource as deleted. Runs after its change row, in the same batch.
 -- @statement deletion_mark
 -- @in id uint, deleted_at time, purge_at time, request_id bytes
 UPDATE resources
@@ -68,8 +69,8 @@ WHERE id = :id;
 
 -- ---- what one deletion took
 
--- The resource itself and, if it is a namespace, what was in it, or else what hung on it. deletion: the id of the request.
--- namespace: "/", which is none, and root NULL where it was no such thing.
+-- All resources that a deletion deleted: the resource itself, the content of a namespace, the tree below a root. deletion: the
+-- id of the request. namespace: "/", which no namespace is called, if it was no namespace. root: NULL if it was no root.
 -- @group deletion deletion bytes, id uint, namespace text, root bytes null
 -- @fragment of_deletion
 r.deletion = :of.deletion AND (r.id = :of.id OR r.namespace = :of.namespace OR r.root = :of.root)

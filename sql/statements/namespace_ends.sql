@@ -6,7 +6,7 @@ types y
 JOIN resources r ON r.type_id = y.id
 WHERE y.namespaced AND r.tenant_id = :tenant_id AND r.namespace = :namespace AND r.live = 1
 
--- What may have finalizers of a resource r, and does not wait for them yet.
+-- Whether a resource r may have finalizers. The text may also be the value of an annotation, so the caller parses meta.
 -- @fragment may_have_finalizers
 r.meta LIKE '%"finalizers"%'
 
@@ -21,12 +21,12 @@ SELECT {resource} FROM {content_of_ending} AND r.doomed_at IS NULL AND {may_have
 -- @out id uint
 SELECT r.id FROM {content_of_ending} AND r.doomed_at IS NOT NULL LIMIT 1;
 
--- Resources that wait for their finalizers from now on, as one parameter: a JSON array of their ids and new etags in hex, as
--- a table j.
+-- A table j of the resources that are to wait for their finalizers. Its parameter is a JSON array of their ids and new etags
+-- in hex.
 -- @fragment doomed
 JSON_TABLE(:doomed, '$[*]' COLUMNS (id BIGINT UNSIGNED PATH '$[0]', etag CHAR(128) CHARACTER SET ascii PATH '$[1]')) j
 
--- Behind their change rows.
+-- Marks these resources as being deleted. Runs after their change rows, in the same batch.
 -- @statement namespace_doom
 -- @in doomed text, doomed_at time
 UPDATE {doomed}
@@ -51,7 +51,7 @@ LOCK IN SHARE MODE;
 -- @sorts what is left in one namespace
 SELECT r.id, r.meta FROM {content_of_ending} ORDER BY r.id LIMIT :limit;
 
--- A namespace, if it waits, and is not emptied in pieces. type_id: that of namespaces.
+-- Locks a namespace that waits for its content, unless it is emptied in pieces. type_id: the id of type "namespaces".
 -- @statement namespace_lock_ending
 -- @in tenant_id uint, type_id uint, name text
 -- @out r resource
@@ -72,9 +72,9 @@ WHERE id = :id;
 
 -- ---- large namespaces: emptied in pieces, each in a transaction of its own
 
--- Of what a deletion would take, :most at most: how many resources, how many bytes of them may have finalizers, how many are
--- locked, and the time of their last change. The caller holds the namespace's row, so none comes, goes or changes, and what
--- was committed before is seen without locks.
+-- Of at most :most resources that the deletion of a namespace has to delete or mark: their number, the bytes of those that may
+-- have finalizers, how many are locked, and the time of their last change. It needs no locking reads, because the caller has
+-- locked the namespace's row, so no resource in it is created, changed or deleted.
 -- @statement namespace_size
 -- @in content content_of, most uint
 -- @out n uint, waiting_bytes uint, locked uint, last_change_at time null
@@ -88,7 +88,7 @@ FROM (SELECT IF({may_have_finalizers}, r.bytes, 0) AS bytes, r.locked, {last_cha
 -- @out id uint
 SELECT r.id FROM {content_of_namespace} WHERE {is_in_namespace} AND r.locked LIMIT 1;
 
--- A row that is there is of a deletion that an earlier release has ended in its own way.
+-- If there is a row already, it is of an earlier deletion, which a release without this table has finished. It is overwritten.
 -- @statement namespace_deletion_insert
 -- @in resource_id uint, deletion bytes, actor text, purge_at time
 INSERT INTO namespace_deletions (resource_id, deletion, actor, purge_at)
@@ -100,7 +100,8 @@ ON DUPLICATE KEY UPDATE deletion = VALUES(deletion), actor = VALUES(actor), purg
 -- @out resource_id uint
 SELECT resource_id FROM namespace_deletions WHERE resource_id = :resource_id;
 
--- Those to go on with, of tenants that are not deleted: first those behind :after, so that all have their turn.
+-- The large deletions to continue with, of tenants that are not deleted. Those after the id :after come first, so that each of
+-- them gets its turn.
 -- @statement namespace_deletions_waiting
 -- @in after uint
 -- @out resource_id uint, deletion bytes, actor text
@@ -114,7 +115,8 @@ WHERE t.deleted_at IS NULL
 ORDER BY e.resource_id <= :after, e.resource_id
 LIMIT 20;
 
--- Whoever takes a piece holds the row; others find none. A subquery locks nothing.
+-- The process that deletes a piece locks the row; SKIP LOCKED makes other processes find none. The uid is read by a subquery,
+-- because a join would lock the resource's row, too.
 -- @statement namespace_deletion_claim
 -- @in resource_id uint
 -- @out deletion bytes, purge_at time, type_id uint, name text, uid bytes null
@@ -132,7 +134,7 @@ WHERE r.tenant_id = :tenant_id AND r.live = 1 AND r.type_id > :after
 ORDER BY r.type_id
 LIMIT 1;
 
--- What comes next of a type, in the order of names.
+-- Locks the next resources of a type in the namespace, in the order of their names.
 -- @statement namespace_piece
 -- @in tenant_id uint, type_id uint, namespace text, after text, limit uint
 -- @out id uint, name text, bytes uint, may_wait uint, last_change_at time
@@ -157,7 +159,7 @@ UPDATE namespace_deletions SET type_id = :type_id, name = :name WHERE resource_i
 -- @in resource_id uint
 DELETE FROM namespace_deletions WHERE resource_id = :resource_id;
 
--- The namespace is no more, or does not wait: somebody else has ended it. One whose tenant is deleted stays.
+-- Removes the row if the namespace was deleted or recovered meanwhile. It stays if only the tenant was deleted.
 -- @statement namespace_deletion_drop
 -- @in resource_id uint
 DELETE e

@@ -24,7 +24,7 @@ struct fault {
 	uint64_t left; // how often the point will be passed until the fault happens
 };
 
-// Reads TENURE_FAULT: "NAME:COUNT[:conn|process],…", conn where nothing is said.
+// Reads TENURE_FAULT: "NAME:COUNT[:conn|process],…". The default kind is conn.
 void fault_parse(struct fault faults[FAULT__COUNT]);
 // The part of fault_pass() for a handle with a fault: counts, and lets the fault happen.
 void fault_count(struct db *db, enum fault_point point);

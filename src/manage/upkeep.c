@@ -10,7 +10,8 @@
 #include "registry/upkeep/doctor.h"
 #include "registry/upkeep/reap.h"
 
-// Begins a registry whose changes the log shows as tenure-manage's. *store is for the caller to free, whatever the outcome.
+// Begins a registry session whose changes have the actor "tenure-manage" in the log. The caller frees *store, whatever the
+// outcome.
 static enum outcome open_registry(struct manage *manage, struct registry_store **store, struct registry *registry)
 {
 	struct uuid id = uuid_new();

@@ -22,13 +22,13 @@ struct mover {
 	struct db *db;
 	struct db *progress_db;
 	struct registry_store *store;
-	struct registry registry[1]; // of the move at hand
+	struct registry registry[1]; // the registry session of the present move or namespace
 	struct pool *pool;
 	struct pool *progress_pool;
-	struct problem problem; // why the move at hand failed
-	uint64_t move_id; // the move at hand
-	uint64_t space_id; // the namespace that was looked at last: others come first now
-	bool worked;      // it was free to be claimed, and its transaction ended in an answer
+	struct problem problem; // why the present move failed
+	uint64_t move_id; // the present move
+	uint64_t space_id; // the namespace that a piece was taken of last; the next turn begins with the namespaces after it
+	bool worked;      // the move or namespace could be claimed, and its transaction had an outcome
 };
 
 static void mover_close(struct mover *mover)

@@ -17,7 +17,7 @@ struct coherence_shared *coherence_share(void);
 void coherence_unshare(struct coherence_shared **shared);
 // Makes the store use the revisions in that memory from now on. NULL changes nothing.
 void coherence_join(struct registry_store *store, struct coherence_shared *shared);
-// Tells the other processes of the revisions that the transaction raised. Whoever runs a transaction calls it after COMMIT.
+// Tells the other processes of the revisions that the transaction raised. The code that runs a transaction calls it after COMMIT.
 void coherence_committed(struct registry *registry);
 
 // ---- for registry/

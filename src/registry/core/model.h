@@ -45,7 +45,7 @@ struct tenant {
 struct guard {
 	enum outcome (*check)(void *arg, const uint8_t *etag);
 	void *arg;
-	bool sure;              // the precondition makes sure that no change of somebody else is overwritten unseen
+	bool sure;              // the precondition prevents lost updates
 	const struct str *tags; // the etags that the caller has read, 128 hex digits each: a refusal tells what changed since
 	size_t n_tags;
 };
@@ -57,7 +57,7 @@ struct type {
 	bool namespaced; // its resources are in namespaces
 	bool builtin;
 	const struct type_rules *rules; // NULL: the type has no rules of its own
-	const struct type_parts *parts; // of a built-in one that types/ has; else NULL. type_parts() tells them
+	const struct type_parts *parts; // NULL: src/types/ has none for this type. Call type_parts(), which never returns NULL
 };
 
 struct address {

@@ -105,7 +105,7 @@ enum outcome definition_names_free(struct registry *registry, const struct addre
 
 struct named {
 	struct str name, group;
-	const struct doc *names, *range, *meta; // meta NULL: not read
+	const struct doc *names, *range, *meta; // meta is NULL if the statement does not read it
 };
 
 static struct named *read_coming(struct pool *pool, const struct db_rows *rows)

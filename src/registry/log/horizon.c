@@ -32,7 +32,7 @@ struct horizon {
 	uint64_t *waited;   // ids of the connections whose statements must end first
 	size_t n_waited, room;
 	uint64_t open;      // the first id in flight above reached, as of the last look; 0: none
-	unsigned held_asks; // at how many asks in a row open was the same
+	unsigned held_asks; // for how many questions in a row open has been the same
 	// committed changes above reached, as far as counted
 	size_t backlog;
 	bool warned;        // the log already says that a writer cannot be seen

@@ -10,7 +10,6 @@
 //       │ statement fails              │ ROLLBACK, or the writer is gone
 //       └────────────> void <──────────┘
 //
-// A row in flight can be read uncommitted, so it is told apart from a void id. Only an id that is given and has no row yet
 // A row in flight can be read uncommitted, so it can be distinguished from a void id. But an id that is given and has no row
 // yet looks like a void id. The statement that took it is still being executed, and SHOW PROCESSLIST shows that statement. So
 // the horizon is found by asking:

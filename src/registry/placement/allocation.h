@@ -45,13 +45,13 @@ struct allocation_set {
 	const struct allocation *allocations;
 	size_t n;            // 0: the consumer loses all allocations and ceases to exist
 };
-// Writes all sets, of different consumers and ordered by them, or none of them. What changes hands among them does not count
-// twice. The generation of each consumer goes up by one, and that of every provider that gets allocations of them, or loses
-// some to a set without any; one that otherwise only gives some up keeps its own, as clients expect. A provider whose capacity
-// has shrunk below what is used may stay so, if no more is used than before. context: what the error about a class that does not
-// exist begins with. OUTCOME_NO_CONTENT. _BAD_DOCUMENT: "Allocation for resource provider '…' that does not exist.",
-// "CONTEXT No such resource class ….". _CONFLICT: no inventory, capacity exceeded, unit or step (without code); consumer
-// generation (concurrent_update).
+// Writes all sets, or none of them. The sets are of different consumers, and ordered by consumer. Amounts that pass from one of
+// these consumers to another are not counted twice. The generation of each consumer is raised by one. So is the generation of
+// each provider that gets an allocation, and of each that loses one to an empty set; a provider that only loses allocations
+// otherwise keeps its generation, as clients expect. If more than a provider's capacity is used, because the capacity has
+// shrunk, a write is accepted that does not raise the use. context: the beginning of the error about an unknown class.
+// OUTCOME_NO_CONTENT. _BAD_DOCUMENT: "Allocation for resource provider '…' that does not exist.", "CONTEXT No such resource
+// class ….". _CONFLICT: no inventory, capacity exceeded, unit or step (without code); consumer generation (concurrent_update).
 enum outcome allocations_write(struct registry *registry, const struct allocation_set *sets, size_t n, struct str context);
 // Removes all allocations of the consumer. OUTCOME_NO_CONTENT; _NOT_FOUND "No allocations for consumer '…'".
 enum outcome allocations_delete(struct registry *registry, const struct uuid *consumer);

@@ -14,10 +14,10 @@
 struct holding {
 	uint64_t id, tenant_id;
 	struct uuid uid;
-	bool there; // it is live, in an active tenant
+	bool there; // the provider is live, in an active tenant
 	bool receives; // it gets allocations by this write
-	bool gives;    // a consumer at hand has allocations of it now
-	bool emptied;  // by a consumer whose set is empty
+	bool gives;    // before this write, one of its consumers has allocations of the provider
+	bool emptied;  // it loses allocations to a consumer whose new set is empty
 	const struct reshaped_provider *reshaped; // NULL: its inventories stay
 };
 // An inventory of such a provider. used: by all consumers; before and after: by the consumers of this write.
@@ -25,8 +25,8 @@ struct cell {
 	uint64_t resource_id, class_id;
 	uint64_t min_unit, max_unit, step_size;
 	int64_t capacity, used, before, after;
-	bool reshaped; // a reshape gives it new figures, or makes it
-	bool ends;     // a reshape takes it away at its end; until then it is as it was
+	bool reshaped; // a reshape changes or creates this inventory
+	bool ends;     // a reshape will remove this inventory; until then, it has its old figures
 };
 // A consumer before the write.
 struct known {
@@ -39,7 +39,7 @@ struct deal {
 	struct registry *registry;
 	const struct allocation_set *sets; // ordered by consumer
 	size_t n;
-	const struct reshaped_provider *reshaped; // whose inventories are replaced
+	const struct reshaped_provider *reshaped; // the providers whose inventories are replaced
 	size_t n_reshaped;
 	bool deletes; // DELETE of a consumer's allocations: raises no provider's generation
 	struct str *classes; // the classes of all allocations of all sets in order, and their ids
@@ -58,7 +58,8 @@ struct deal {
 // concerns, locks them, and reads their inventories and allocations. OUTCOME_OK; _UNAVAILABLE: something changed before the
 // locks were taken, so the transaction runs again; or what classes_find() and take_locks() return.
 enum outcome deal_prepare(struct deal *deal);
-// Makes db_txn_run() run the transaction again, since another one was faster. Returns OUTCOME_UNAVAILABLE.
+// Makes db_txn_run() run the transaction again, because another one has changed what this one has read. Returns
+// OUTCOME_UNAVAILABLE.
 enum outcome lose_race(struct registry *registry);
 // Returns the inventory; NULL: there is none.
 struct cell *deal_cell(const struct deal *deal, uint64_t resource_id, uint64_t class_id);
@@ -70,15 +71,16 @@ void deal_sort_cells(struct deal *deal);
 
 // ---- allocation_write.c
 
-// Do the consumers' generations fit? OUTCOME_OK, _CONFLICT.
+// Compares each consumer's generation with what its set requires. OUTCOME_OK, _CONFLICT.
 enum outcome deal_check_consumers(const struct deal *deal);
-// Is there each provider that is to give allocations? OUTCOME_OK, _BAD_DOCUMENT.
+// Checks that all providers in the sets exist. OUTCOME_OK, _BAD_DOCUMENT.
 enum outcome deal_check_providers(const struct deal *deal);
-// Counts all allocations in their cells, and compares them with units and capacities. context: what the error about a class
-// that does not exist begins with. OUTCOME_OK, _BAD_DOCUMENT, _CONFLICT.
+// Adds all allocations to the cells of their inventories, and compares them with units and capacities. context: the beginning of
+// the error about an unknown class. OUTCOME_OK, _BAD_DOCUMENT, _CONFLICT.
 enum outcome deal_place(const struct deal *deal, struct str context);
-// Writes what deal_place() has counted. put, drop: calls that write inventories, to be sent before and after; NULL for none.
-// OUTCOME_NO_CONTENT; _BAD_DOCUMENT; _UNAVAILABLE: it lost a race, the whole transaction is to be run again.
+// Writes what deal_place() has counted. put and drop: calls that write inventories, to be sent before and after the allocations;
+// NULL for none. OUTCOME_NO_CONTENT; _BAD_DOCUMENT; _UNAVAILABLE: another transaction has changed what this one has read, and
+// the whole transaction must run again.
 enum outcome deal_write(const struct deal *deal, const struct db_call *put, const struct db_call *drop);
 
 // ---- JSON arrays for statements. Start with an empty buffer: begin_item() adds "[" or ",", end_list() adds "]".

@@ -95,8 +95,8 @@ static enum outcome place(const struct deal *deal, const struct allocation_set *
 	return OUTCOME_OK;
 }
 
-// More than the capacity may be used if it was so before and does not become more: who shrinks an allocation of a provider
-// whose capacity has shrunk, or passes it on to another consumer, does no harm. A reshape's own figures have to suffice.
+// More than the capacity may be used if that was so before and the use does not rise: if a provider's capacity has shrunk, its
+// allocations may still be reduced, or passed to another consumer. The new capacity in a reshape is never exceeded.
 static enum outcome check_capacity(const struct deal *deal, const struct allocation_set *set,
 	const struct allocation *allocation, uint64_t class_id, struct str context)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reshaping. What a write of allocations locks and reads (allocation_lock.c) is done with the reshaped providers among those
-// that it concerns. Then the new inventories are put in the place of those that were read, in memory, so that all checks see what
-// there will be; an inventory that is to end is kept until the last check, that nobody has allocations of it.
+// Reshaping. It locks and reads what a write of allocations does (allocation_lock.c), for the reshaped providers as well. Then it
+// replaces the inventories that were read by the new ones, in memory, so that all checks use the new ones. An inventory that will
+// be removed stays in memory until the last check, which is that no consumer has allocations of it.
 #include "base/base.h"
 
 #include "registry/core/failure.h"
@@ -88,7 +88,8 @@ static size_t count_inventories(const struct deal *deal)
 	return n;
 }
 
-// The ids of the classes of all new inventories, one provider after the other. They stay until COMMIT.
+// Looks up the classes of all new inventories, one provider after the other: ids gets their ids. Locks the rows of the classes,
+// so that none is deleted before COMMIT.
 static enum outcome name_classes(const struct deal *deal, uint64_t *ids)
 {
 	struct registry *registry = deal->registry;
@@ -118,7 +119,8 @@ static enum outcome check_inventories(const struct deal *deal)
 	return outcome;
 }
 
-// Replaces the figures of the cells that stay, and adds those that come. Before it, the cells are those of the database.
+// Changes deal->cells, which have the inventories as read from the database, to the new inventories: gives new figures to those
+// that stay, adds new ones, and sets ends in those that will be removed.
 static void reshape_cells(struct deal *deal, const uint64_t *class_ids)
 {
 	size_t n = deal->n_cells, at = 0;
@@ -135,7 +137,7 @@ static void reshape_cells(struct deal *deal, const uint64_t *class_ids)
 		uint64_t id = deal_provider(deal, &one->provider)->id;
 		for (size_t k = 0; k < one->n; k++, at++) {
 			const struct inventory *inventory = &one->inventories[k];
-			struct cell *cell = deal_cell(deal, id, class_ids[at]); // among those that were there
+			struct cell *cell = deal_cell(deal, id, class_ids[at]); // of those that it had before
 			if (cell == NULL) {
 				cell = &cells[n++];
 				*cell = (struct cell){ .resource_id = id, .class_id = class_ids[at] };
@@ -152,7 +154,7 @@ static void reshape_cells(struct deal *deal, const uint64_t *class_ids)
 	deal_sort_cells(deal);
 }
 
-// ---- what is to end
+// ---- inventories that will be removed
 
 static struct str class_name(const struct db_rows *rows, uint64_t class_id)
 {
@@ -233,7 +235,7 @@ static struct db_call drop_call(const struct deal *deal)
 	return sql_inventories_delete_call(deal->registry->pool, &(struct sql_inventories_delete){ .inventories = end_list(&json) });
 }
 
-// Each provider's change row, revision and etag. Their generations are raised with the allocations, in deal_write().
+// Writes each provider's change row, revision and etag. deal_write() raises the generations, together with the allocations.
 static enum outcome touch_providers(const struct deal *deal, struct provider *providers)
 {
 	struct db_call calls[DB_MAX_BATCH];

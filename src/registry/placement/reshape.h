@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reshaping: inventories of several providers, and allocations of several consumers, are replaced in one transaction, so that what
-// is allocated can move between providers together with what it is allocated of.
+// Reshaping: one transaction replaces inventories of several providers and allocations of several consumers. So an inventory
+// can be moved to another provider together with the allocations of it, for example from a compute node to one of its GPUs.
 #ifndef TENURE_REGISTRY_PLACEMENT_RESHAPE_H
 #define TENURE_REGISTRY_PLACEMENT_RESHAPE_H
 
 #include "registry/placement/allocation.h"
 
-// The inventories that a provider is to have: these and no others.
+// All inventories that the provider will have. Inventories of other classes are removed from it.
 struct reshaped_provider {
 	struct uuid provider;
-	uint64_t generation; // which it has to be at
+	uint64_t generation; // the generation that the provider must have now
 	const struct inventory *inventories; // of different classes
 	size_t n;
 };
@@ -20,9 +20,9 @@ struct reshape {
 	size_t n_sets;
 };
 
-// Does all of it, or nothing. Allocations are compared with the new inventories, and those of classes that a provider is to lose
-// have to be gone from it then, those of consumers that are not named as well. Of each provider the change log has a row for its
-// inventories, and one for its allocations where those change. OUTCOME_NO_CONTENT. In the words of the placement service:
+// Reshapes, or changes nothing. The new allocations are compared with the new inventories. An inventory that is removed must have
+// no allocations after the write, of no consumer, even one that is not in sets. The change log gets a row for the inventories of
+// each provider, and one for its allocations if they change. OUTCOME_NO_CONTENT. The errors have the placement service's texts:
 //   _BAD_DOCUMENT  resource_provider.not_found (a provider of inventories); a provider of allocations that does not exist; a class
 //                  that does not exist; a reserved value above the total
 //   _CONFLICT      concurrent_update (the generation of a provider or a consumer); inventory.inuse; no inventory, capacity exceeded,

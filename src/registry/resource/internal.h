@@ -87,8 +87,8 @@ enum outcome carry_out_deletion(struct registry *registry, struct resource *reso
 
 // Selects what is deleted along with a namespace, or with the root of a tree.
 struct sql_content_of content_of(struct registry *registry, const struct resource *resource);
-// Deletes that, after it has written the change rows. The resource must have its times of deletion. *n: how many resources that
-// were. OUTCOME_OK.
+// Writes the change rows of the content, and deletes it. The resource must have its times of deletion. *n: how many resources
+// were deleted. OUTCOME_OK.
 enum outcome delete_content(struct registry *registry, enum sql_content kind, struct resource *resource, uint64_t *n);
 // deleted_us: the transaction's time; purge_us: when the retention ends.
 void set_deletion_times(struct registry *registry, struct resource *resource);
@@ -117,10 +117,10 @@ enum outcome space_settle(struct registry *registry, const struct resource *gone
 
 // ---- large namespaces (space_pieces.c)
 
-// What a deletion of a namespace would take, less what waits for its finalizers already.
+// The resources in a namespace that its deletion has to delete or mark; without those that already wait for their finalizers.
 struct space_size {
 	uint64_t n; // resources
-	bool large; // too much for one transaction; then the other members describe only a part
+	bool large; // too much for one transaction; then the other members describe only part of the content
 	bool locked; // some of the resources are locked
 	bool may_wait; // some of them may have finalizers
 	int64_t last_change_us; // of the resource that was changed last; 0: there are none

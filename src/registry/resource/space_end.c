@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a namespace ends. Content without finalizers goes with it; content that has some is only marked, and so is the
-// namespace, whose conditions tell what it waits for; it goes in the transaction in which the last of that goes. A namespace
-// with much in it is emptied in the background (space_pieces.c).
+// Deletes a namespace. Its resources without finalizers are deleted with it. Resources with finalizers are only marked as being
+// deleted, and so is the namespace: its conditions say what it waits for. The transaction that deletes the last of these
+// resources deletes the namespace, too. A namespace with much content is emptied in the background (space_pieces.c).
 #include "base/base.h"
 
 #include "base/buf.h"
@@ -189,7 +189,7 @@ enum outcome space_doom(struct registry *registry, const struct resource *space,
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-// Those of the locked rows that have finalizers, in a list of the pool's.
+// Makes a list, in the registry's pool, of the locked rows that have finalizers. Returns how many.
 static size_t with_finalizers(struct registry *registry, const struct resource *space, const struct db_rows *rows,
 	struct resource **list)
 {
@@ -204,7 +204,8 @@ static size_t with_finalizers(struct registry *registry, const struct resource *
 	return n;
 }
 
-// The namespace itself stays for now. Its content was deleted without it, so it is recovered without it.
+// Counts down and frees lookup keys for n deleted resources of a namespace that itself stays for now. They were deleted without
+// the namespace, so they can be recovered without it.
 static enum outcome account_for_content(struct registry *registry, const struct resource *space, uint64_t n)
 {
 	struct db_call calls[] = {
@@ -238,7 +239,7 @@ static enum outcome delete_at_once(struct registry *registry, struct resource *s
 		return fail_content_locked(registry, space);
 	result = db_run_batch(registry->db, registry->pool, calls, size->may_wait ? COUNT_OF(calls) : 1);
 	outcome = result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
-	// All of a deletion has one time, which is not before the last change of any of it.
+	// All rows of a deletion get the same time. It must not be earlier than the last change of any of them.
 	registry_stamp_after(registry, size->last_change_us);
 	if (outcome == OUTCOME_OK && size->may_wait) {
 		n_doomed = with_finalizers(registry, space, &calls[1].rows, &doomed);

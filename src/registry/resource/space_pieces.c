@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deleting a namespace that has more in it than one transaction is to take. The request marks the namespace as waiting, so
-// that nothing new comes into it, and adds a row to namespace_deletions. The mover then takes piece after piece of the content,
-// each in a transaction of its own: writers and watches wait for one piece at most, and if the mover is killed, the next
-// one goes on behind the last piece that was committed. In the last transaction the namespace goes.
+// Deletes a namespace whose content is too large for one transaction. The request marks the namespace as being deleted, so
+// that nothing can be created in it any more, and adds a row to table namespace_deletions. The mover then deletes the content
+// in pieces, each in a transaction of its own. So other writers and watches wait for one piece at most. If the mover is
+// killed, the next one continues after the last piece that was committed. The last transaction deletes the namespace itself.
 //
-// All that goes gets the id of the request that asked for the deletion, and one purge time: so recovering the namespace
-// brings all of it back.
+// Every deleted row gets the id of the request that asked for the deletion, and the same purge time. So recovering the
+// namespace recovers all of its content.
 #include "base/base.h"
 
 #include "base/buf.h"
@@ -15,7 +15,8 @@
 #include "registry/type/type.h"
 #include "sql/namespace_ends.h"
 
-// Contents with finalizers are read, for their etags; of those a piece has no more than so many bytes, or one resource.
+// Resources that may have finalizers are read, because marking them changes their etags. A piece has at most so many bytes of
+// such resources, or a single resource that is larger.
 enum { PIECE_BYTES = 8 << 20 };
 
 static int64_t later(int64_t a, int64_t b)
@@ -47,7 +48,8 @@ enum outcome space_measure(struct registry *registry, const struct resource *spa
 		.last_change_us = row->last_change_at_is_null ? 0 : row->last_change_at,
 		.large = row->n > registry->config->delete_sync_max || row->waiting_bytes > PIECE_BYTES,
 	};
-	// A row of a namespace that does not wait was left by an earlier release, which has ended that deletion in its own way.
+	// The namespace may have a row in namespace_deletions without being marked: an earlier release, which does not know the
+	// table, has finished that deletion, and the namespace was recovered. Such a row is ignored.
 	if (space->doomed_us == 0 || calls[1].rows.n == 0)
 		return OUTCOME_OK;
 	registry->left_work = true;
@@ -97,7 +99,7 @@ static enum outcome run_calls(struct registry *registry, struct db_call *calls, 
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-// Takes as many rows as a piece may have, and the transaction's time behind the last change of any of them.
+// Sets piece->n to as many rows as a piece may have. Makes the transaction's time later than the last change of each of them.
 static void cut_piece(struct registry *registry, struct piece *piece)
 {
 	uint64_t bytes = 0;
@@ -113,7 +115,7 @@ static void cut_piece(struct registry *registry, struct piece *piece)
 	}
 }
 
-// The next piece behind what is done; n == 0: all is done.
+// Finds and locks the piece that follows the type and name in done. piece->n is 0 if no content is left.
 static enum outcome find_piece(struct registry *registry, const struct resource *space,
 	const struct sql_namespace_deletion_claim_row *done, struct piece *piece)
 {
@@ -166,7 +168,7 @@ static struct str ids_of(struct registry *registry, const struct piece *piece, b
 	return buf_str(&ids);
 }
 
-// Deletes the resources of these ids, a JSON array; "" for none.
+// Deletes the resources with these ids. ids: a JSON array; "" for none.
 static enum outcome delete_ids(struct registry *registry, const struct resource *space, struct str ids)
 {
 	const struct sql_deletion_mark_piece mark = {
@@ -188,7 +190,8 @@ static enum outcome delete_ids(struct registry *registry, const struct resource 
 	return run_calls(registry, &count, 1);
 }
 
-// Marks those of the piece that have finalizers. *others: the ids of those that only looked as if they had.
+// Marks the resources of the piece that have finalizers as being deleted. *others: the ids of the resources with may_wait set
+// that turn out to have none, as a JSON array.
 static enum outcome doom_waiting(struct registry *registry, const struct resource *space, const struct piece *piece,
 	struct str *others)
 {
@@ -236,7 +239,8 @@ static enum outcome take(struct registry *registry, const struct resource *space
 	return outcome == OUTCOME_OK ? run_calls(registry, &done, 1) : outcome;
 }
 
-// Nothing is left in it that does not wait: it goes, or waits for the rest, or for finalizers that it got meanwhile.
+// Called when all content that is left waits for its finalizers. Deletes the namespace if it is empty. It stays if content is
+// left, or if it got finalizers of its own meanwhile.
 static enum outcome finish(struct registry *registry, struct resource *space)
 {
 	struct db_call end =
@@ -254,7 +258,8 @@ static enum outcome finish(struct registry *registry, struct resource *space)
 	return outcome == OUTCOME_ACCEPTED || outcome == OUTCOME_NO_CONTENT ? OUTCOME_OK : outcome;
 }
 
-// Somebody else has ended the namespace, or its tenant was deleted: then the row stays.
+// Removes the row from namespace_deletions if the namespace was deleted or recovered by others meanwhile. If its tenant was
+// deleted, the row stays: the tenant may be recovered.
 static enum outcome drop(struct registry *registry, uint64_t id)
 {
 	struct db_call call = sql_namespace_deletion_drop_call(registry->pool, &(struct sql_namespace_deletion_drop){ .resource_id = id });

@@ -24,7 +24,7 @@ struct entry {
 	struct entry *next_id, *next_name;
 };
 struct types {
-	const struct type_rules *const *rules; // of all types that have some; ends with NULL
+	const struct type_rules *const *rules; // all rules there are; ends with NULL
 	struct pool *pool, *custom;
 	size_t n_custom;
 	struct entry *by_id[BUCKETS], *by_name[BUCKETS];

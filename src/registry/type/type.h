@@ -21,9 +21,9 @@ const struct type *type_kept(struct registry *registry, struct str tenant, struc
 // The name of the type in addresses: the plural for a built-in type ("configmaps"), else plural and group
 // ("widgets.example.com"). It is "nodes.core" for the nodes of the cluster.
 struct str type_name(struct pool *pool, const struct type *type);
-// What a built-in type is beyond its names (types/common/parts.h). Never NULL: of a custom one, nothing.
+// The parts of a built-in type beyond its names (types/common/parts.h). Never NULL: for a custom type, no part is set.
 const struct type_parts *type_parts(const struct type *type);
-// The type that has these rules.
+// Returns the type with these rules. NULL: the database has no such type.
 const struct type *type_with_rules(struct registry *registry, const struct type_rules *rules);
 // Returns the type with that id; NULL: there is none, or the statement failed. For the change log, where a change is shown
 // without its type if that cannot be found. Code that needs the type of a resource calls type_of_resource()
