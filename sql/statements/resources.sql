@@ -112,10 +112,9 @@ FOR UPDATE {wait};
 -- The same for a resource by its uid or a lookup key. A subquery takes no lock, so its result is checked again after the lock.
 -- @statement resource_lock_own_tenant
 -- @in type_id uint, uid bytes, key_kind text, key_value text
--- @out id uint, deleted_at time null, purge_at time null, max_resources uint null, etag_required uint, name text
-SELECT t.id, t.deleted_at, t.purge_at, i.max_resources, t.etag_required, t.name
+-- @out id uint, deleted_at time null, purge_at time null, etag_required uint, name text
+SELECT t.id, t.deleted_at, t.purge_at, t.etag_required, t.name
 FROM tenants t
-JOIN tiers i ON i.id = t.tier_id
 WHERE t.id = (SELECT r.tenant_id FROM resources r WHERE {resource_ident} AND r.live = 1)
 LOCK IN SHARE MODE {wait};
 

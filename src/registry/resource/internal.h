@@ -57,7 +57,8 @@ struct held_address {
 };
 enum outcome lock_address(struct registry *registry, const struct address *address, struct held_address *held,
 	struct resource *resource);
-// The same for a resource that is found by its uid or a lookup key. OUTCOME_OK with *held and *resource; OUTCOME_NOT_FOUND.
+// The same for a resource that is found by its uid or a lookup key. OUTCOME_OK with *resource, and *held without
+// the limit of its tier, since nothing is added; OUTCOME_NOT_FOUND.
 enum outcome lock_ident(struct registry *registry, const struct ident *ident, struct held_tenant *held,
 	struct resource *resource);
 // The outcome of a write that does not create, if there is no live resource at the address: as resource_get().

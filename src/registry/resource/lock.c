@@ -214,8 +214,6 @@ enum outcome lock_ident(struct registry *registry, const struct ident *ident, st
 		return fail_not_there(registry, ident);
 	*held = (struct held_tenant){
 		.id = owner->id,
-		.has_limit = !owner->max_resources_is_null,
-		.max_resources = owner->max_resources,
 		.etag_required = owner->etag_required != 0,
 	};
 	*resource = resource_of_columns(registry, &row->r);
