@@ -199,6 +199,10 @@ static void test_cache(struct auth *asking, struct auth *believing)
 	is_int(identify(believing, token, &who), OUTCOME_OK, "it is believed");
 	is_str(who.user, "carl", "with its user");
 	is_str(who.tenant, "one", "and tenant");
+	struct str brief = create(STR("c"), STR("x"), ROLE_READER, 0);
+	is_int(identify(believing, brief, &who), OUTCOME_OK, "one of a tenant whose name is a letter");
+	is_int(identify(believing, brief, &who), OUTCOME_OK, "and again");
+	is_str(who.tenant, "x", "its tenant");
 	is_int((long long)trips(asking, token), 1, "token_cache 0 asks");
 	is_int((long long)trips(asking, token), 1, "each time");
 	is_int(token_revoke(db, pool, str_part(token, 0, 12)), OUTCOME_OK, "revoked by id");
@@ -334,6 +338,7 @@ int main(void)
 	server_sql_file("sql/schema/001-tenancy.sql");
 	server_sql("INSERT INTO tenants (name, uid, tier_id, metadata, etag, revision, created_at, updated_at, deleted_at)"
 		" VALUES ('one', '1', 1, '{}', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), NULL),"
+		" ('x', '4', 1, '{}', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), NULL),"
 		" ('two', '2', 1, '{}', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), NULL),"
 		" ('deleted', '3', 1, '{}', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))");
 	pool = pool_new();

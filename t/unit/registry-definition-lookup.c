@@ -319,6 +319,13 @@ static void test_decision(void)
 
 static void test_names(void)
 {
+	EXPECT(CREATED, "what is no definition", PUT, "a", "trinkets.example.com", .body = CRD("trinkets", "Trinket", "Cluster", SCHEMA(SMALL), ""));
+	is_str(found("a", "example.com", "trinkets"), "not-found by none, policy NeverUseSystemCRDUnlessForced, own 0, shared 0, in range 0: the tenant "
+		"has none of its own, and its policy lets none of the system's in", "defines nothing");
+	EXPECT(BAD_DOCUMENT, "metadata that are too deep", PUT, "b", "cogs.example.org", .type = CRDS, .body = ORG("cogs", "Cog"),
+		.meta = "{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":"
+			"{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{}"
+			"}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}");
 	is_str(named("a", "gadgets"), "gadgets.example.com of system", "by its plural");
 	EXPECT(CREATED, "one of another group", PUT, "a", "gadgets.example.org", .type = CRDS, .body = ORG("gadgets", "Gadget"));
 	is_str(named("a", "gadgets"),

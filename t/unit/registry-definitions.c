@@ -26,6 +26,15 @@ static void answers(struct client *client, const char *tenant, const char *plura
 	is_str(outcome == OUTCOME_OK ? definition->owner : STR(""), owner, "%s in %s: whose", plural, tenant);
 	is_str(str_c(reason.rule), rule, "%s in %s: by which rule", plural, tenant);
 }
+static bool is_defined(struct client *client, const char *tenant, const char *plural)
+{
+	const struct definition *definition;
+	struct uuid id = uuid_new();
+
+	registry_begin(client->registry, client->pool, &id, STR("tester"), &client->problem);
+	return definition_find(client->registry, str_c(tenant), STR("example.com"), str_c(plural), &definition, NULL) == OUTCOME_OK;
+}
+
 #define ANSWERS(...) answers(&here, __VA_ARGS__)
 
 static bool listed(const char *tenant, const char *group, const char *plural)
@@ -203,8 +212,15 @@ static void test_moves(void)
 	EXPECT(BLOCKED, "to where it is another", MOVE, "a", "default/w1", .type = WIDGETS, .dest = "b");
 	has_blocker("type-differs");
 	EXPECT(SEE_OTHER, "one that is shared", MOVE, "a", "g1", .type = "gadgets.example.com", .dest = "c");
+	struct client other; // another worker
+	client_open(&other);
+	answers(&other, "c", "widgets", "", "none");
 	EXPECT(SEE_OTHER, "all, with its definition", MOVE, "a", .dest = "c");
 	ANSWERS("c", "widgets", "c", "own");
+	for (int i = 0; i < 100 && !is_defined(&other, "c", "widgets"); i++)
+		(void)usleep(100000);
+	answers(&other, "c", "widgets", "c", "own");
+	client_close(&other);
 	ANSWERS("a", "widgets", "", "none");
 	EXPECT(OK, "and its object", GET, "c", "default/w1", .type = WIDGETS);
 	ok(here.resource.changed > 1, "its last change");

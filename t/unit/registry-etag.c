@@ -240,6 +240,11 @@ static void test_actions(void)
 	WITH("listed one by one", action.listed = true);
 	WITH("more blockers than are told", action.more_blockers = true);
 	WITH("one blocker less", action.n_blockers = 1);
+	// Texts of which one ends where the next begins.
+	static const struct move_blocker one = { STR_INIT("1a1b1c1d3e"), "", STR_INIT("") };
+	static const struct move_blocker two[] = { { STR_INIT("0"), "a", STR_INIT("b") }, { STR_INIT("c"), "d", STR_INIT("e00") } };
+	WITH("one blocker that reads like two", blockers[0] = one; action.n_blockers = 1);
+	WITH("the two", memcpy(blockers, two, sizeof(two)));
 	WITH("a blocker's name", blockers[1].resource = STR("pods/b"));
 	WITH("a blocker's reason", blockers[1].reason = "locked");
 	WITH("a blocker's text", blockers[1].detail = STR("who"));
