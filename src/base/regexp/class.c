@@ -66,7 +66,7 @@ static void add_other_cases(struct char_set *set)
 }
 
 // Inverts a set whose ranges are sorted and don't touch.
-static void turn(struct char_set *set)
+static void invert(struct char_set *set)
 {
 	struct char_set others = { .pool = set->pool };
 	int32_t next = 0;
@@ -87,7 +87,7 @@ void set_finish(struct char_set *set, bool nocase, bool negated)
 		add_other_cases(set);
 	sort_and_join(set);
 	if (negated)
-		turn(set);
+		invert(set);
 }
 
 static void add_set(struct char_set *set, const struct char_set *other)

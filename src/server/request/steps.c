@@ -120,7 +120,7 @@ static enum outcome identify_caller(struct passage *passage)
 
 // An authenticated caller gets the routing error; anybody else gets 401, so that addresses can't be explored without a
 // credential.
-static enum outcome ask_first(struct passage *passage, enum outcome outcome)
+static enum outcome authenticate_before_error(struct passage *passage, enum outcome outcome)
 {
 	struct call *call = passage->call;
 	const struct problem found = call->problem;
@@ -166,7 +166,7 @@ enum step_result step_route(struct passage *passage)
 		return STEP_NEXT;
 	}
 	bool asks = dialect->asks_first && (call->match.method == NULL || !needs_nobody(call->match.method));
-	return done(passage, asks ? ask_first(passage, outcome) : outcome);
+	return done(passage, asks ? authenticate_before_error(passage, outcome) : outcome);
 }
 
 // ---- receive
@@ -301,7 +301,7 @@ static enum outcome run_handler(struct passage *passage)
 }
 
 // Is the transaction to be committed? Not after an error, nor for a dry run.
-static bool stays(const struct passage *passage)
+static bool is_to_be_committed(const struct passage *passage)
 {
 	return outcome_commits(passage->outcome) && !passage->call->dry_run;
 }
@@ -316,7 +316,7 @@ static enum db_verdict attempt_run(void *arg)
 	pool_rewind(passage->pool, passage->mark);
 	registry_begin_run(passage->call->registry);
 	passage->outcome = run_handler(passage);
-	return stays(passage) ? DB_COMMIT : DB_ROLLBACK;
+	return is_to_be_committed(passage) ? DB_COMMIT : DB_ROLLBACK;
 }
 
 static enum db_mode db_mode_of(enum txn_mode mode)
@@ -334,7 +334,7 @@ static enum db_mode db_mode_of(enum txn_mode mode)
 }
 
 // Discards the answer that the handler had made, and answers with outcome instead.
-static enum step_result forget_answer(struct passage *passage, enum outcome outcome)
+static enum step_result discard_answer(struct passage *passage, enum outcome outcome)
 {
 	struct call *call = passage->call;
 
@@ -347,7 +347,7 @@ static enum step_result forget_answer(struct passage *passage, enum outcome outc
 	return done_because(passage, outcome, reason != NULL ? str_c(reason) : STR(""));
 }
 
-static enum db_verdict ensure_home(void *arg)
+static enum db_verdict run_tenant_ensure(void *arg)
 {
 	struct registry *registry = arg;
 
@@ -358,7 +358,7 @@ static enum db_verdict ensure_home(void *arg)
 // Creates the default tenant (for users whose credential names none) if it is missing, once in each worker: if it is deleted
 // later, it stays deleted. It has a transaction and a request id of its own, because after an uncertain COMMIT the change log is
 // searched for the request's id.
-static void make_home(struct pipeline *pipeline, struct call *call)
+static void ensure_default_tenant(struct pipeline *pipeline, struct call *call)
 {
 	struct registry registry;
 	struct uuid id = uuid_new();
@@ -368,7 +368,7 @@ static void make_home(struct pipeline *pipeline, struct call *call)
 	registry_attach(&registry, pipeline->store);
 	if (registry_begin(&registry, call->pool, &id, STR("tenured"), &call->problem) != OUTCOME_OK)
 		return;
-	if (db_txn_run(pipeline->db, DB_WRITE, &id, ensure_home, &registry) != DB_OK) {
+	if (db_txn_run(pipeline->db, DB_WRITE, &id, run_tenant_ensure, &registry) != DB_OK) {
 		log_warning("the default tenant: %s", db_error(pipeline->db));
 		return;
 	}
@@ -404,7 +404,7 @@ enum step_result step_run(struct passage *passage)
 
 	if (method->txn == TXN_NONE)
 		return done(passage, run_handler(passage));
-	make_home(pipeline, call);
+	ensure_default_tenant(pipeline, call);
 	enum outcome begun = registry_begin(call->registry, call->pool, &call->request_id, call->who.user,
 		&call->problem);
 	if (begun != OUTCOME_OK)
@@ -416,17 +416,17 @@ enum step_result step_run(struct passage *passage)
 	budget_end(); // the transaction has ended: no limit may prevent its answer
 	switch (result) {
 	case DB_OK:
-		if (stays(passage))
+		if (is_to_be_committed(passage))
 			coherence_committed(call->registry);
 		return admit_watch(passage);
 	case DB_LOST:
 	case DB_RETRY:
 	case DB_FULL:
-		return forget_answer(passage, OUTCOME_UNAVAILABLE);
+		return discard_answer(passage, OUTCOME_UNAVAILABLE);
 	case DB_DUPLICATE:
 	case DB_REFUSED:
 	case DB_ERROR:
 		break;
 	}
-	return forget_answer(passage, OUTCOME_INTERNAL);
+	return discard_answer(passage, OUTCOME_INTERNAL);
 }

@@ -116,7 +116,7 @@ static bool tell(struct watch_teller *teller, struct watch_client *client, const
 }
 
 // Is the client at change id `after`, has it room for more, and is its tenant served now?
-static bool goes_along(const struct watch_teller *teller, const struct watch_client *client, uint64_t after)
+static bool is_served_from(const struct watch_teller *teller, const struct watch_client *client, uint64_t after)
 {
 	if (teller->only.p != NULL && !str_eq(watcher_tenant(client->watcher), teller->only))
 		return false;
@@ -127,7 +127,7 @@ static bool goes_along(const struct watch_teller *teller, const struct watch_cli
 static bool is_new_to(const struct watch_teller *teller, const struct watch_client *client, uint64_t after,
 	const struct followed *change)
 {
-	return goes_along(teller, client, after) && watcher_position(client->watcher) < change->id;
+	return is_served_from(teller, client, after) && watcher_position(client->watcher) < change->id;
 }
 
 // Does any client at `after` want this change? Also notes whether one of them has to know what selectors saw before the change.
@@ -280,7 +280,7 @@ static bool tell_page(struct watch_teller *teller, uint64_t after, struct follow
 
 // The database failed before the changes sent last were known to be durable. Closes the clients that have such changes in their
 // streams: after a crash the server may never have had them.
-static void drop_unsafe(struct watch_teller *teller)
+static void drop_undurable(struct watch_teller *teller)
 {
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next)
 		client->gone = client->gone || client->unsafe;
@@ -296,7 +296,7 @@ static bool is_any_unsafe(const struct watch_teller *teller)
 }
 
 // Makes everything durable that was read so far. No event leaves the process before this. False: the database can't be reached.
-static bool make_safe(struct watch_teller *teller)
+static bool make_durable(struct watch_teller *teller)
 {
 	if (horizon_publish(teller->call->registry) != OUTCOME_OK)
 		return false;
@@ -309,7 +309,7 @@ static bool make_safe(struct watch_teller *teller)
 static void advance(struct watch_teller *teller, uint64_t after, uint64_t reached)
 {
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
-		if (goes_along(teller, client, after))
+		if (is_served_from(teller, client, after))
 			watcher_advance(client->watcher, reached);
 		watch_client_push(teller->clients, client);
 	}
@@ -327,7 +327,7 @@ static bool serve_page(struct watch_teller *teller, uint64_t after, uint64_t up_
 	*reached = n < PAGE ? up_to : list[n - 1].id;
 	if (!tell_page(teller, after, list, n))
 		return false;
-	if ((after == teller->front || is_any_unsafe(teller)) && !make_safe(teller))
+	if ((after == teller->front || is_any_unsafe(teller)) && !make_durable(teller))
 		return false;
 	advance(teller, after, *reached);
 	return true;
@@ -347,7 +347,7 @@ static bool begin_round(struct watch_teller *teller)
 // Starts the front at the horizon: in the first round, or after the database was replaced by another one.
 static bool begin_front(struct watch_teller *teller, uint64_t horizon)
 {
-	if (!make_safe(teller))
+	if (!make_durable(teller))
 		return false;
 	if (horizon < teller->front)
 		expire_all(teller);
@@ -378,7 +378,7 @@ static bool serve_front(struct watch_teller *teller)
 // Has the client got everything up to the front, and does it watch only one tenant, so that it can be served ahead of it?
 static bool is_at_front(const struct watch_teller *teller, const struct watch_client *client)
 {
-	return goes_along(teller, client, teller->front) && watcher_tenant(client->watcher).p != NULL;
+	return is_served_from(teller, client, teller->front) && watcher_tenant(client->watcher).p != NULL;
 }
 
 // Marks the clients whose tenants have changes up to that id, committed or not.
@@ -404,7 +404,7 @@ static bool serve_pages_of(struct watch_teller *teller, const uint64_t tenants[2
 		struct followed *list;
 		size_t n;
 		if (!begin_round(teller) || follow_changes_of(teller->call->registry, tenants, after, up_to, PAGE, &list, &n) != OUTCOME_OK ||
-			!tell_page(teller, after, list, n) || !make_safe(teller))
+			!tell_page(teller, after, list, n) || !make_durable(teller))
 			return false;
 		uint64_t reached = n < PAGE ? up_to : list[n - 1].id;
 		advance(teller, after, reached);
@@ -483,7 +483,7 @@ static bool serve_behind(struct watch_teller *teller, bool *more)
 	uint64_t first = teller->front, reached;
 
 	for (const struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
-		if (goes_along(teller, client, 0) && watcher_position(client->watcher) < first)
+		if (is_served_from(teller, client, 0) && watcher_position(client->watcher) < first)
 			first = watcher_position(client->watcher);
 	}
 	*more = first < teller->front;
@@ -496,7 +496,7 @@ int watch_tell_round(struct watch_teller *teller)
 
 	watch_shares_begin(&teller->shares, teller->clients);
 	if (!begin_round(teller) || !serve_front(teller) || !serve_ahead(teller) || !serve_behind(teller, &more)) {
-		drop_unsafe(teller);
+		drop_undurable(teller);
 		return -1;
 	}
 	assert(!is_any_unsafe(teller));

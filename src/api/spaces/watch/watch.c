@@ -270,7 +270,7 @@ static enum outcome visit_first(struct watch_begun *begun, struct as_of *as_of)
 
 // Sends all existing objects, and sets the position at which the watch goes on. If no position fits what was read, an earlier one
 // is used, and newer changes are sent twice.
-static enum outcome look_at_all(struct watch_begun *begun)
+static enum outcome send_all_objects(struct watch_begun *begun)
 {
 	struct call *call = begun->call;
 	struct as_of as_of;
@@ -291,12 +291,12 @@ static enum outcome look_at_all(struct watch_begun *begun)
 
 // A client that resumes from a version has the objects selected at that version. So no objects are read: the log has, for each
 // later change, what selectors saw before it.
-static enum outcome look_first(struct watch_begun *begun)
+static enum outcome send_initial_events(struct watch_begun *begun)
 {
 	enum outcome outcome = OUTCOME_OK;
 
 	if (begun->initial)
-		outcome = look_at_all(begun);
+		outcome = send_all_objects(begun);
 	if (outcome == OUTCOME_OK && begun->marks_initial)
 		bookmark_add(begun->call, begun->target, begun->columns, begun->words.position, true, &begun->out);
 	return outcome;
@@ -357,7 +357,7 @@ enum outcome watch_in_space(struct call *call, const struct target *target)
 	if (wanted_table(call).p != NULL)
 		begun.columns = table_columns_of(call->pool, target->definition, target->version);
 	if (outcome == OUTCOME_OK && !expired)
-		outcome = look_first(&begun);
+		outcome = send_initial_events(&begun);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (expired)
