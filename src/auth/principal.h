@@ -10,7 +10,7 @@
 
 struct principal {
 	struct str user;   // for logs and change rows; "": the request is anonymous
-	struct str tenant; // the tenant it belongs to; "" for none (operators, strangers)
+	struct str tenant; // the tenant it belongs to; "" for operators, and for users without rights
 	enum role role;    // within that tenant; ROLE_OPERATOR: everywhere
 	bool reads_all;    // may read what an operator may, whatever its role (only noauth sets this)
 	// For OpenStack's policies (principal_openstack):

@@ -142,7 +142,7 @@ static bool read_hex(struct reading *reading, int32_t *c)
 	return true;
 }
 
-// Up to three octal digits, the first already read.
+// Reads the rest of up to three octal digits, of which the first was read.
 static int32_t read_octal(struct reading *reading, char first)
 {
 	int32_t c = first - '0';

@@ -32,7 +32,7 @@ struct watch_client {
 	struct limits_watch counted; // its place in the counts of the host (limits.h)
 	int64_t ends_us, bookmark_us, alive_us, check_us; // clock_tick_us at which each is due
 	unsigned probes;          // paddings still to be written, to find out whether the client is still connected
-	int64_t probe_us;         // clock_tick_us of the next one
+	int64_t probe_us;         // clock_tick_us() at which the next padding is due
 	bool slow;                // too much waits in its stream: no more events until the client has read some
 	bool gone;                // the next watch_clients_sweep() closes it
 	uint32_t interest;        // epoll events that are requested for it

@@ -140,7 +140,7 @@ static enum outcome visit_pages(const struct visit *visit, struct object_form *f
 	return outcome;
 }
 
-// An object selected by its name is looked up, instead of searched for.
+// Visits the only object that the selectors' name allows: reads it by its name instead of searching for it.
 static enum outcome visit_one(const struct visit *visit)
 {
 	struct call *call = visit->call;
