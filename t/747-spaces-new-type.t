@@ -1,6 +1,6 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# A built-in type is one file and one row (doc/architecture.md, "Adding things"). This test adds one, t/types/limitranges.c with the row
+# A built-in type is one file and one row (doc/architecture.md, "Adding things"). This test adds one, t/additions/limitranges.c with the row
 # beside it, to a copy of the programs: every dialect, discovery, OpenAPI, protobuf, Tables and tenure have it then. And each
 # type of the table is what its row says wherever types are listed.
 use strict;
@@ -9,73 +9,17 @@ use warnings;
 use FindBin;
 use lib "$FindBin::Bin/lib";
 
-use Cwd        ();
-use File::Temp ();
 use Test::More;
 
-use Tenure::Run qw(run read_file write_file);
+use Tenure::Addition qw(programs_with);
+use Tenure::Run qw(read_file);
 
 my $source = $ENV{TENURE_SRCDIR} // "$FindBin::Bin/..";
-my $rows   = read_file("$source/src/base/builtin_types.def") . read_file("$source/t/types/limitranges.def");
+my $rows   = read_file("$source/src/base/builtin_types.def") . read_file("$source/t/additions/limitranges.def");
 
-# ---- the programs, with one more type. Only files that read the table are compiled again; their objects come before the
-# archives that hold the old ones.
-
-# Runs a command in the folder of the build.
-sub run_in {
-    my ($build, @command) = @_;
-    my ($code, $text) = run('sh', '-c', 'cd "$1" && shift && exec "$@"', 'sh', $build, @command);
-    die "@command: $text\n" if $code != 0;
-    return $text;
-}
-
-# Values of the Makefile's variables.
-sub variables {
-    my ($build, @names) = @_;
-    my $make = File::Temp->new;
-    print {$make} "include Makefile\nshow-variables:\n", map { "\t\@echo '$_=\$($_)'\n" } @names;
-    close $make;
-    my $text = run_in($build, qw(make -s -f), "$make", 'show-variables');
-    return map { $text =~ /^\Q$_\E=(.*)$/m ? ($_ => $1) : die "no $_\n" } @names;
-}
-
-sub objects_of {
-    my ($of, $dir, $compile, $sources) = @_;
-    return join ' ', map { $compile->{$_} ? "$dir/$compile->{$_}" : "$of->{O}/" . s/\.c\z/.o/r } split ' ', $sources;
-}
-
-sub make_programs {
-    my ($build) = @_;
-    my $dir = File::Temp->newdir('tenure-type-XXXXXX', TMPDIR => 1, CLEANUP => 1);
-    my %of  = variables($build, qw(CC O all_cppflags all_cflags all_ldflags server_libs lib_libs client_libs core server client cli_src manage_src));
-    my (%compile, $n);
-    mkdir "$dir/$_" for qw(src src/base);
-    write_file("$dir/src/base/builtin_types.def", $rows);
-    symlink "$build/build", "$dir/build" or die "$dir/build: $!\n";
-    # Files that read the table, as the compiler has noted.
-    for my $noted (split /\n/, run_in($build, 'sh', '-c', "grep -rl --include='*.d' 'base/builtin_types\\.def' $of{O}/src")) {
-        my $file = $noted =~ m{^\Q$of{O}\E/(src/.*)\.d$} ? "$1.c" : next;
-        $compile{$file} = $n++ . '.o' if -e "$source/$file";
-    }
-    $compile{'t/types/limitranges.c'} = $n++ . '.o';
-    cmp_ok $n, '>', 3, 'files read the table';
-    for my $file (sort keys %compile) {
-        run_in($build, 'sh', '-c', "$of{CC} -I$dir/src $of{all_cppflags} $of{all_cflags} -O0 -c -o $dir/$compile{$file} $source/$file");
-    }
-    my $new  = join ' ', map { "$dir/$compile{$_}" } grep { !m{^src/(?:cli|manage|server)/} } sort keys %compile;
-    my $link = "$of{CC} $of{all_cflags} $of{all_ldflags} -o $dir";
-    run_in($build, 'sh', '-c', "$link/tenured $of{O}/src/server/main.o $new $of{server} $of{core} $of{server_libs} $of{lib_libs}");
-    run_in($build, 'sh', '-c', "$link/tenure-manage " . objects_of(\%of, $dir, \%compile, $of{manage_src}) . " $new $of{core} $of{lib_libs}");
-    run_in($build, 'sh', '-c', "$link/tenure " . objects_of(\%of, $dir, \%compile, $of{cli_src}) . " $of{client} $of{core} $of{client_libs} $of{lib_libs}");
-    return $dir;
-}
-
-# Found before Tenure::Instance looks for programs.
-my ($built) = map { Cwd::abs_path($_) } grep { defined && -e "$_/Makefile" && -x "$_/tenured" } $ENV{TENURE_BUILD}, $ENV{TENURE_BUILDDIR}, Cwd::getcwd(), $source,
-    "$source/var/build", "$source/var/check/developer";
-plan skip_all => 'no build to add a type to' if !defined $built;
-my $programs = make_programs($built);
-$ENV{TENURE_BUILD} = "$programs";
+# The programs come before Tenure::Instance looks for some.
+my $programs = programs_with(table => 'base/builtin_types.def', row => 't/additions/limitranges.def', file => 't/additions/limitranges.c');
+plan skip_all => 'no build to add a type to' if !defined $programs;
 require Tenure::Instance;
 require Tenure::Tool;
 my $instance = Tenure::Instance->start(combined => 1);
@@ -149,7 +93,7 @@ subtest 'each row' => sub {
         is !!listed($acme, $type), !$type->{system}, 'for whom it is';
         is !!$offered{ $type->{plural} }, !!offered($type->{plural}, @types), 'offered, or not';
         next if !defined $type->{parts};
-        my $file = -e "$source/src/types/$type->{parts}.c" ? "$source/src/types/$type->{parts}.c" : "$source/t/types/$type->{parts}.c";
+        my $file = -e "$source/src/types/$type->{parts}.c" ? "$source/src/types/$type->{parts}.c" : "$source/t/additions/$type->{parts}.c";
         my $text = read_file($file);
         my $definition = 'io.k8s.api.' . ($type->{group} || 'core') . ".v1.$type->{kind}";
         is !!($openapi =~ /"\Q$definition\E"/), !!($text =~ /^\t\.description =/m), 'OpenAPI describes it';
