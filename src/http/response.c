@@ -6,6 +6,7 @@
 #include "base/pool.h"
 #include "http/response.h"
 
+// The pool may have been rewound since, so nothing of the old response is kept, not even its spill.
 void response_reset(struct response *response, struct pool *pool)
 {
 	response->pool = pool;

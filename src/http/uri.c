@@ -69,6 +69,7 @@ static enum outcome refuse(struct str *detail, struct str why)
 	return OUTCOME_BAD_ADDRESS;
 }
 
+// Splits and decodes the path. It is split before it is decoded, so an encoded '/' never separates segments.
 static enum outcome parse_path(struct pool *pool, struct uri *uri, struct str *detail)
 {
 	struct str rest = str_part(uri->path, 1, uri->path.n);
@@ -105,6 +106,7 @@ static const char *parse_pair(struct pool *pool, struct str item, struct uri_pai
 	return fault;
 }
 
+// Splits and decodes the query; empty items, as in "a&&b", are skipped.
 static enum outcome parse_query(struct pool *pool, struct uri *uri, struct str *detail)
 {
 	struct str rest = uri->query;
@@ -195,6 +197,7 @@ static bool is_unreserved(char c)
 		c == '_' || c == '~';
 }
 
+// Percent-encodes all but unreserved characters and those in also.
 static void add_encoded(struct buf *buf, struct str s, const char *also)
 {
 	static const char digits[] = "0123456789ABCDEF";

@@ -81,6 +81,7 @@ static void sweep(struct sender *sender)
 
 // ---- limits on what waits
 
+// Bytes that wait for one tenant's clients.
 static uint64_t waiting_of(const struct sender *sender, uint64_t tenant)
 {
 	uint64_t bytes = 0;
@@ -90,6 +91,8 @@ static uint64_t waiting_of(const struct sender *sender, uint64_t tenant)
 	return bytes;
 }
 
+// The connection to close if too many bytes wait: of the tenant with the most bytes, the one without progress for the longest
+// time. NULL: nothing waits.
 static struct rest *find_loser(const struct sender *sender)
 {
 	struct rest *loser = NULL;
@@ -119,6 +122,7 @@ static void make_room(struct sender *sender)
 
 // ---- taking over
 
+// Takes over a connection with its file. False: both stay the caller's.
 static bool add(struct sender *sender, int fd, int file, uint64_t tenant)
 {
 	struct rest *rest = calloc(1, sizeof(*rest));
@@ -155,6 +159,7 @@ static void take_over(struct sender *sender)
 
 // ---- the loop
 
+// Stops receiving. What it has is still sent, for at most SENDER_STUCK_S.
 static void stop(struct sender *sender)
 {
 	if (!sender->stopping)
@@ -186,6 +191,7 @@ static void take_event(struct sender *sender, const struct epoll_event *event)
 		push(sender, event->data.ptr); // an error of the connection shows at the write
 }
 
+// Closes connections that have not accepted a byte for SENDER_STUCK_S, and those that are finished.
 static void end_stuck(struct sender *sender)
 {
 	int64_t now_us = clock_tick_us();

@@ -109,13 +109,14 @@ static void take_signals(struct worker *worker)
 	}
 }
 
-// Where there is no master, whose child looks for work by itself, starts the mover if the request has left it some.
+// Starts a mover if the request has left work for it and there is no master, whose mover would look for work by itself.
 static void look_after_mover(struct worker *worker)
 {
 	if (worker->alone && (worker->call.registry->left_work || worker->kick.wanted))
 		mover_kick(&worker->kick, worker->setup->config);
 }
 
+// Hands the connection to the watch process. If that fails the answer has ended, so the watch no longer counts.
 static void hand_over(struct worker *worker)
 {
 	struct call *call = &worker->call;
@@ -124,6 +125,7 @@ static void hand_over(struct worker *worker)
 		limits_watch_end(worker->limits, &worker->pipeline.watch);
 }
 
+// Runs one request and sends its answer. busy_us tells the master since when, so that it can kill a worker that hangs.
 static void answer(struct worker *worker, enum transport_fault fault)
 {
 	struct call *call = &worker->call;
@@ -190,6 +192,7 @@ int worker_run(const struct setup *setup, int listen_fd, const struct worker_too
 	if (worker_open(worker, listen_fd, tools)) {
 		coherence_join(worker->pipeline.store, tools->shared);
 		if (worker->alone) {
+			// A mover that ends must not stay as a zombie: nobody waits for it.
 			(void)signal(SIGCHLD, SIG_IGN);
 			mover_kick(&worker->kick, setup->config);
 		}

@@ -29,6 +29,7 @@ struct search {
 	bool slashed;                      // the address would exist without the '/' at its end
 };
 
+// Do the values of the template segments have the types of the method's parameters? Notes the first that has not, for the error.
 static bool types_allow(struct search *search, const struct wadl_method *method)
 {
 	for (size_t i = 0; i < method->n_templates; i++) {
@@ -45,6 +46,7 @@ static bool types_allow(struct search *search, const struct wadl_method *method)
 	return true;
 }
 
+// The method of this node for an HTTP method; NULL: it has none.
 static const struct wadl_method *pick(const struct route_node *node, enum http_method name)
 {
 	const struct wadl_method *get = node->methods[METHOD_GET];
@@ -100,6 +102,7 @@ static bool walk(struct search *search, const struct route_node *node, size_t de
 
 // ---- the answer
 
+// The error for an address without a method: a type that a segment breaks explains more than "no such address".
 static enum outcome not_found(struct pool *pool, const struct search *search, struct str *detail)
 {
 	if (search->slashed) {

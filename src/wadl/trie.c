@@ -24,6 +24,7 @@ static struct route_node *find_literal(const struct route_node *node, struct str
 	return child;
 }
 
+// The child of node for the segment, which is made if it does not exist.
 static struct route_node *descend(struct pool *pool, struct route_node *node, const struct route_segment *segment)
 {
 	if (segment->is_template) {
@@ -63,6 +64,7 @@ bool table_insert(struct route_table *table, const struct route_segment *segment
 	return true;
 }
 
+// The value of Allow for a node: HEAD comes with GET, and OPTIONS is always answered.
 static struct str allow_of(struct pool *pool, const struct route_node *node)
 {
 	struct buf out = buf_new(pool, 32);

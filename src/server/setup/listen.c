@@ -39,6 +39,7 @@ bool listen_inherited(int *fd, char **error)
 		environment_number("LISTEN_FDS", &n) && n > 0;
 
 	*fd = -1;
+	// A child that is started later must not take the socket for its own.
 	(void)unsetenv("LISTEN_PID");
 	(void)unsetenv("LISTEN_FDS");
 	(void)unsetenv("LISTEN_FDNAMES");
