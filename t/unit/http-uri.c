@@ -109,6 +109,8 @@ static void test_refused(struct pool *pool)
 		{ "/a%", "two hexadecimal digits" },
 		{ "/a%4", "two hexadecimal digits" },
 		{ "/a%zz", "two hexadecimal digits" },
+		{ "/a%4g", "two hexadecimal digits" },
+		{ "/a%g4", "two hexadecimal digits" },
 		{ "/a%%34", "two hexadecimal digits" },
 		{ "/a% 1", "blank" },
 		{ "/a?b=%g0", "two hexadecimal digits" },

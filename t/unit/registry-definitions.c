@@ -257,6 +257,8 @@ static void test_finalizers(void)
 	changed = here.resource.changed;
 	EXPECT(ACCEPTED, "once more", DELETE, "b", "default/f");
 	is_int((long long)here.resource.changed, (long long)changed, "changes nothing");
+	EXPECT(OK, "changed, with it", PUT, "b", "default/f", .body = "{\"a\":0}", .meta = FINALIZERS);
+	EXPECT(OK, "it stays", GET, "b", "default/f");
 	EXPECT(OK, "without it", PUT, "b", "default/f", .body = "{\"a\":1}");
 	ok(here.resource.deleted_us > 0, "it goes");
 	EXPECT(GONE, "it is gone", GET, "b", "default/f");
