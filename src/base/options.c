@@ -6,19 +6,20 @@
 #include "base/options.h"
 
 enum {
-	FIRST_LONG = 256,  // getopt_long's value of row 0; letters are below
-	NAME_MAX_SHOWN = 64, // bytes of what was typed that a message repeats
-	COLUMN = 28,       // width of "-t, --tenant TENANT" in help
+	FIRST_LONG = 256,  // what getopt_long returns for row 0; letters are smaller
+	NAME_MAX_SHOWN = 64, // bytes of an unknown option that an error repeats
+	COLUMN = 28,       // width of "-t, --tenant TENANT" in the help text
 };
 
-// ---- did you mean
+// ---- suggestions ("did you mean")
 
 static size_t least(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-// How many letters have to be inserted, removed, replaced or exchanged with their neighbour. Both have at most NAME_MAX_SHOWN bytes.
+// The edit distance: how many letters must be inserted, removed, replaced or exchanged with their neighbour. Both texts have at
+// most NAME_MAX_SHOWN bytes.
 static size_t distance(struct str a, struct str b)
 {
 	size_t rows[3][NAME_MAX_SHOWN + 1];
@@ -47,7 +48,7 @@ const struct option_row *options_nearest(const struct option_row *rows, size_t n
 {
 	const struct option_row *nearest = NULL;
 	const size_t dashes = 2, fewest_letters = 3;
-	size_t best = typed.n / 4; // so many letters may differ: one of two to five, two of six to nine …
+	size_t best = typed.n / 4; // most letters that may differ: a quarter of those typed
 
 	if (typed.n <= dashes || typed.n > NAME_MAX_SHOWN)
 		return NULL;
@@ -65,17 +66,18 @@ const struct option_row *options_nearest(const struct option_row *rows, size_t n
 	return nearest;
 }
 
-// ---- reading
+// ---- parsing
 
 void options_begin(struct options *options, int argc, char **argv)
 {
 	assert(argc > 0 && argv != NULL);
 	*options = (struct options){ .argc = argc, .argv = argv };
-	optind = 0; // glibc's way to say that another command line begins
+	optind = 0; // makes glibc's getopt_long begin with a new command line
 	opterr = 0;
 }
 
-// "-", so that words are returned in their place; ":", so that a missing value is told from an unknown option; and the letters.
+// Makes the third argument of getopt_long. "-": words are returned at their place; ":": a missing value is distinguished from an
+// unknown option; then the letters.
 static void make_letters(const struct option_row *rows, size_t n, char *letters)
 {
 	char *end = letters;
@@ -145,7 +147,7 @@ enum option_kind options_next(struct options *options, const struct option_row *
 	}
 	make_letters(rows, n, letters);
 	make_names(rows, n, names);
-	// With "-" in letters, getopt_long looks at the words in their order, so this is the one that it reads from now.
+	// With "-" in letters, getopt_long reads the words in their order, so this is the word that it reads next.
 	struct str typed = str_c(options->argv[optind > 0 ? optind : 1]);
 	bool is_long = str_starts(typed, STR("--"));
 	int found = getopt_long(options->argc, options->argv, letters, names, NULL);
@@ -175,13 +177,13 @@ enum option_kind options_next(struct options *options, const struct option_row *
 
 // ---- help
 
-// Characters, as far as each is as wide as another.
+// The number of characters, which is the width of the text if all have the same width.
 static size_t width_of(const char *text)
 {
 	size_t n = 0;
 
 	for (; *text != '\0'; text++)
-		n += ((unsigned char)*text & 0xc0) != 0x80; // not the further bytes of a character
+		n += ((unsigned char)*text & 0xc0) != 0x80; // counts the first byte of each character
 	return n;
 }
 
