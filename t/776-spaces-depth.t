@@ -96,9 +96,37 @@ subtest 'objects' => sub {
 
 my ($code, $text) = $instance->manage('doctor');
 is $code, 0, 'doctor finds everything as it should be' or diag $text;
-$instance->sql("UPDATE tenants SET object = CONCAT('{\"spec\":', REPEAT('{\"d\":', 40), '1', REPEAT('}', 40), '}') WHERE name = 'globex'");
-($code, $text) = $instance->manage('doctor');
-like $text, qr/^each Tenant object is nested no deeper than the database reads +1 +0 +tenant globex$/m, 'and names what an earlier version let be';
-$admin->patch('/api/v1/tenants/globex', { metadata => { labels => { a => 'b' } } })->is_status(200, 'which can still be changed');
+
+# What an earlier release took, which had no such limit, in the order that a client chose.
+subtest 'an earlier release' => sub {
+    my @metal = (headers => { 'X-OpenStack-Ironic-API-Version' => '1.78' });
+    my ($long, $value) = ('example.com/' . 'k' x 60, 'v' x 2000);
+    my $deep  = '{"d":' x 40 . '1' . '}' x 40;
+    $instance->admin->post('/baremetal/v1/nodes', @metal, json => { driver => 'fake-hardware', name => 'old', resource_class => 'gold' })->is_status(201);
+    $instance->sql(qq~UPDATE resources SET body = CONCAT('{"extra":{"x":$deep},', SUBSTR(REPLACE(body, '"extra":{},', ''), 2)) WHERE body LIKE '%"old"%'~);
+    $instance->sql(qq~UPDATE tenants SET object = '{"spec":{"x":$deep},"annotations":{"$long":"$value"}}' WHERE name = 'globex'~);
+    my $uid = $instance->sql_value(q(SELECT LOWER(HEX(uid)) FROM tenants WHERE name = 'globex')) =~ s/(.{8})(.{4})(.{4})(.{4})/$1-$2-$3-$4-/r;
+    my $nodes = sub { return grep { $_->{name} eq 'old' } @{ $instance->admin->get("/baremetal/v1/nodes?$_[0]", @metal)->json->{nodes} } };
+    my $shared = sub { return $instance->combined('bob:globex')->get('/spaces/globex/types/shareds.example.com')->json->{answers}{tenant} // '' };
+    ok !$nodes->('resource_class=gold'), 'a node vanished from lists with a filter';
+    isnt $shared->(), 'system', 'and a type from a tenant that shares it';
+    ($code, $text) = $instance->manage('doctor');
+    is $code, 1, 'doctor finds both';
+    my ($node) = $text =~ /^what the database searches stands before what is nested too deep for it +1 +0 +resource ([0-9a-f-]{36})$/m;
+    ok defined $node, 'the node' or diag $text;
+    like $text, qr/^what the database searches in a Tenant object stands before what is nested too deep +1 +0 +tenant \Q$uid\E$/m, 'and the tenant, by name';
+    ($code, $text) = $instance->manage('doctor', '--fix');
+    is $code, 0, 'and mends them' or diag $text;
+    ok $nodes->($_), "the node is listed by $_" for 'resource_class=gold', 'driver=fake-hardware', 'sort_key=resource_class';
+    my $extra = $instance->admin->get("/baremetal/v1/nodes/$node", @metal)->json->{extra}{x};
+    is $instance->admin->get("/baremetal/v1/nodes/$node", @metal)->json->{resource_class}, 'gold', 'all of it is there';
+    my $depth = 0;
+    $extra = $extra->{d}, $depth++ while ref $extra;
+    is $depth, 40, 'what is deep, too';
+    ok Tenure::Instance::wait_until(sub { $shared->() eq 'system' }, 70), 'the type is there';
+    ($code, $text) = $instance->manage('doctor');
+    is $code, 0, 'doctor finds nothing more' or diag $text;
+    $admin->patch('/api/v1/tenants/globex', { metadata => { labels => { a => 'b' } } })->is_status(200, 'the tenant can still be changed');
+};
 
 done_testing;

@@ -97,10 +97,6 @@ SELECT {tenant_name} AS example
 FROM tenants t
 LEFT JOIN resources r ON r.tenant_id = t.id AND r.live = 2 AND r.name = 'default'
 WHERE t.live = 1 AND r.id IS NULL
--- @case tenant_object
-SELECT {tenant_name} AS example
-FROM tenants t
-WHERE t.live = 1 AND NOT JSON_VALID(t.object)
 -- @case system_space
 SELECT '`tenure-manage db upgrade` makes it' AS example
 FROM (SELECT COUNT(*) AS n FROM tenants t WHERE t.name = 'system' AND t.live = 1) s
@@ -380,3 +376,7 @@ ORDER BY t.id;
 -- @statement doctor_update_tenant
 -- @in id uint, revision uint, etag bytes
 UPDATE tenants SET etag = :etag WHERE id = :id AND revision = :revision;
+
+-- @statement doctor_update_tenant_object
+-- @in id uint, revision uint, object text, etag bytes
+UPDATE tenants SET object = :object, etag = :etag WHERE id = :id AND revision = :revision;

@@ -24,12 +24,13 @@ WHERE a.type_id = :type_id AND a.kind = :key_kind AND a.value LIKE :key_pattern 
   AND (:tenant IS NULL OR t.name = :tenant) AND (:root IS NULL OR r.root = :root)
 
 -- A term. kind 0: there is none; 1: the member is a string that matches the pattern; 2: the JSON text of the member is that
--- word (same 1), or is not (same 0).
+-- word (same 1), or is not (same 0). JSON_VALUE, JSON_EXISTS and JSON_CONTAINS read a document up to the member; JSON_EXTRACT reads all of it,
+-- and gives NULL where something behind the member is nested too deep.
 -- @group search_term kind uint, path text, text text, same uint
 -- @fragment search_term
 AND CASE :$.kind WHEN 0 THEN 1
-  WHEN 1 THEN JSON_VALUE(r.body, :$.path) LIKE :$.text AND JSON_TYPE(JSON_EXTRACT(r.body, :$.path)) = 'STRING'
-  ELSE (CONCAT(COALESCE(JSON_EXTRACT(r.body, :$.path), 'null')) = :$.text) = :$.same END
+  WHEN 1 THEN JSON_VALUE(r.body, :$.path) LIKE :$.text AND COALESCE(JSON_TYPE(JSON_EXTRACT(r.body, :$.path)), 'STRING') = 'STRING'
+  ELSE IF(JSON_EXISTS(r.body, :$.path), JSON_CONTAINS(r.body, :$.text, :$.path), :$.text = 'null') = :$.same END
 
 -- @choice search_terms
 -- @case none

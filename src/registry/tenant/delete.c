@@ -50,6 +50,21 @@ static struct str object_to_be_deleted(struct registry *registry, const struct t
 	return buf_str(&text);
 }
 
+struct str tenant_object_shallow_first(struct registry *registry, const struct tenant *tenant)
+{
+	struct doc *doc = tenant_object_doc(registry->pool, tenant);
+	struct buf text = buf_new(registry->pool, tenant->object.n);
+	const struct doc *time;
+	struct tenant arranged = { .id = tenant->id, .uid = tenant->uid };
+
+	if (json_within_depth(tenant->object, REGISTRY_DEPTH_MAX))
+		return tenant->object;
+	(void)doc_get(doc, STR(DELETION_MEMBER), &time);
+	doc_write_json(doc_shallow_first(registry->pool, doc, REGISTRY_DEPTH_MAX), &text);
+	arranged.object = buf_str(&text);
+	return object_to_be_deleted(registry, &arranged, doc_string(time));
+}
+
 struct str tenant_object_that_waits(struct registry *registry, const struct tenant *before, struct str object)
 {
 	const struct doc *time;

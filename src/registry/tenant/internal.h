@@ -39,4 +39,8 @@ enum outcome tenant_mark_deleted(struct registry *registry, struct tenant *tenan
 // has finalizers, else without. In the latter case the caller deletes the tenant.
 struct str tenant_object_that_waits(struct registry *registry, const struct tenant *before, struct str object);
 
+// For the doctor: the object with the members of "spec" and others that the database can't read, because they are nested too deep,
+// behind those that it searches; the time of a requested deletion stays last. The same text if nothing has to move.
+struct str tenant_object_shallow_first(struct registry *registry, const struct tenant *tenant);
+
 #endif

@@ -19,6 +19,8 @@ struct examination {
 
 // In each document, members that statements query come before members that are nested too deep for the database.
 enum outcome doctor_check_depth(struct examination *examination);
+// The same in each tenant's object.
+enum outcome doctor_check_tenant_depth(struct examination *examination);
 // metadata and body of each resource are JSON objects.
 enum outcome doctor_check_documents(struct examination *examination);
 // metadata and object of each tenant are JSON objects.

@@ -354,6 +354,38 @@ static enum outcome walk_tenants(struct examination *examination,
 	return outcome;
 }
 
+// As with resources: nothing of the object is lost, its members change places.
+static enum outcome check_tenant_depth(struct examination *examination, const struct sql_tenant *columns)
+{
+	struct registry *registry = examination->registry;
+	struct tenant right = tenant_of_columns(columns);
+	struct doc *doc;
+	struct db_rows mended;
+
+	if (!read_object(registry->pool, columns->object, &doc)) // another check reports it
+		return OUTCOME_OK;
+	right.object = tenant_object_shallow_first(registry, &right);
+	if (str_eq(right.object, columns->object))
+		return OUTCOME_OK;
+	note_found(examination, "tenant", &right.uid);
+	if (!examination->fix)
+		return OUTCOME_OK;
+	etag_of_tenant(registry, &right);
+	const struct sql_doctor_update_tenant_object in = {
+		.id = right.id,
+		.revision = right.revision,
+		.object = right.object,
+		.etag = str_n((const char *)right.etag, sizeof(right.etag)),
+	};
+	enum db_result result = sql_doctor_update_tenant_object_run(registry->db, registry->pool, &in, &mended);
+	return note_fixed(examination, result, &mended);
+}
+
+enum outcome doctor_check_tenant_depth(struct examination *examination)
+{
+	return walk_tenants(examination, check_tenant_depth);
+}
+
 enum outcome doctor_check_tenants(struct examination *examination)
 {
 	return walk_tenants(examination, check_tenant);
