@@ -56,7 +56,7 @@ for my $case (
     ['http/a.c',     '<libxml/parser.h>', 'libxml2 is repr and wadl alone'],
     ['registry/a.c', '<mysql.h>',         'MariaDB is db alone'],
     ['registry/a.c', '<mariadb/mysql.h>', 'under any name'],
-    ['server/main.c', '<fcgiapp.h>',      'libfcgi is server/wire/fcgi.c alone'],
+    ['server/main.c', '<fcgiapp.h>',      'libfcgi is server/wire/fcgx.h alone'],
     ['registry/core/a.c', '"registry/move/move.h"', 'a room includes none that is higher'],
     ['registry/core/a.c', '"registry/registry.h"', 'nor what its folder has above all rooms'],
     ['registry/move/a.c', '"registry/upkeep/reap.h"', 'nor one that stands beside it'],
@@ -77,7 +77,8 @@ for my $case (
     'api/x/a.c'       => ['"api/call.h"', '"api/x/x.h"', '"http/uri.h"', '<stdio.h>'],
     'base/digest.c'   => ['<openssl/evp.h>'],
     'db/a.c'          => ['<mysql.h>'],
-    'server/wire/fcgi.c' => ['<fcgiapp.h>', '"api/x/x.h"', '"db/db.h"'],
+    'server/wire/fcgx.h' => ['<fcgiapp.h>'],
+    'server/wire/fcgi.c' => ['<fastcgi.h>', '"api/x/x.h"', '"db/db.h"'],
 ));
 is $code, 0, 'what is allowed' or diag $text;
 

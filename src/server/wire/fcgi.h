@@ -12,6 +12,7 @@
 #include "http/response.h"
 #include "server/wire/transport.h"
 
+struct config;
 struct fcgi;
 
 enum fcgi_event {
