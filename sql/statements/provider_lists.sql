@@ -10,15 +10,18 @@ JSON_TABLE(:first, '$[*]' COLUMNS (id INT UNSIGNED PATH '$')) q
 -- @fragment first_uids
 JSON_TABLE(:first, '$[*]' COLUMNS (hex CHAR(32) CHARACTER SET ascii PATH '$')) q
 
+-- Filters by one value, as a client asks for it (struct provider_query); NULL: not asked for.
+-- @group provider_plain name text null, uid bytes null, in_tree bytes null
+
 -- @choice provider_way
 -- @case name
 resource_aliases a STRAIGHT_JOIN resources r
-ON a.type_id = :type_id AND a.kind = 'name' AND a.value = :name AND a.live = 1 AND r.id = a.resource_id
+ON a.type_id = :type_id AND a.kind = 'name' AND a.value = :plain.name AND a.live = 1 AND r.id = a.resource_id
 -- @case uid
-resources o STRAIGHT_JOIN resources r ON o.uid = :uid AND o.type_id = :type_id AND o.live = 1 AND r.id = o.id
+resources o STRAIGHT_JOIN resources r ON o.uid = :plain.uid AND o.type_id = :type_id AND o.live = 1 AND r.id = o.id
 -- @case tree
 resources o STRAIGHT_JOIN resources r FORCE INDEX (root)
-ON o.uid = :in_tree AND o.type_id = :type_id AND o.live = 1 AND r.root = o.root
+ON o.uid = :plain.in_tree AND o.type_id = :type_id AND o.live = 1 AND r.root = o.root
 -- @case trait
 (SELECT DISTINCT x.resource_id FROM {first_ids} STRAIGHT_JOIN resource_traits x FORCE INDEX (trait) ON x.trait_id = q.id) d
 STRAIGHT_JOIN resources r ON r.id = d.resource_id
@@ -37,7 +40,7 @@ resources r FORCE INDEX (type)
 --      all_aggregates text, n_all_aggregates uint, no_aggregates text, n_no_aggregates uint, amounts text, n_amounts uint
 
 -- @statement provider_list
--- @in type_id uint, name text null, uid bytes null, in_tree bytes null, first text null, first_class uint,
+-- @in type_id uint, plain provider_plain, first text null, first_class uint,
 --      first_amount uint, filter provider_filter
 -- @out id uint, uid bytes, tenant_id uint, tenant text, root bytes null, body text, created_at time, updated_at time,
 --      generation uint
@@ -48,8 +51,8 @@ FROM {provider_way}
 STRAIGHT_JOIN tenants t ON t.id = r.tenant_id AND t.deleted_at IS NULL
 LEFT JOIN providers p ON p.resource_id = r.id
 WHERE r.type_id = :type_id AND r.live = 1
-  AND (:uid IS NULL OR r.uid = :uid)
-  AND (:in_tree IS NULL OR r.root = (SELECT w.root FROM resources w WHERE w.uid = :in_tree AND w.type_id = :type_id AND w.live = 1))
+  AND (:plain.uid IS NULL OR r.uid = :plain.uid)
+  AND (:plain.in_tree IS NULL OR r.root = (SELECT w.root FROM resources w WHERE w.uid = :plain.in_tree AND w.type_id = :type_id AND w.live = 1))
   AND (:filter.n_all_traits = 0 OR :filter.n_all_traits = (
     SELECT COUNT(DISTINCT q.term)
     FROM JSON_TABLE(:filter.all_traits, '$[*]' COLUMNS (term INT PATH '$[0]', id INT UNSIGNED PATH '$[1]')) q

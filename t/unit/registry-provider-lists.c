@@ -128,11 +128,11 @@ static void roll(void)
 	q.uid = uid_n(q.uid_index + 1);
 	q.in_tree = uid_n(q.tree_index + 1);
 	if (dice(12) == 0)
-		q.query.name = str_c(models[dice(N)].name);
+		q.query.plain.name = str_c(models[dice(N)].name);
 	if (dice(12) == 0)
-		q.query.uid = &q.uid;
+		q.query.plain.uid = uuid_bytes(&q.uid);
 	if (dice(5) == 0)
-		q.query.in_tree = &q.in_tree;
+		q.query.plain.in_tree = uuid_bytes(&q.in_tree);
 }
 
 static bool has_any_trait(const struct model *model, size_t term)
@@ -165,9 +165,9 @@ static bool could_give(const struct model *model, size_t term)
 static bool passes(unsigned i)
 {
 	const struct model *model = &models[i];
-	bool good = (q.query.name.p == NULL || str_eq_c(q.query.name, model->name)) &&
-		    (q.query.uid == NULL || q.uid_index == i) &&
-		    (q.query.in_tree == NULL || (q.tree_index < N && models[q.tree_index].root == model->root));
+	bool good = (q.query.plain.name.p == NULL || str_eq_c(q.query.plain.name, model->name)) &&
+		    (q.query.plain.uid.p == NULL || q.uid_index == i) &&
+		    (q.query.plain.in_tree.p == NULL || (q.tree_index < N && models[q.tree_index].root == model->root));
 
 	for (size_t k = 0; good && k < q.query.n_requirements; k++)
 		good = has_any_trait(model, k) != q.requirements[k].forbidden;
@@ -236,7 +236,7 @@ static void refused(void)
 	says("No such resource class COWS");
 	query = (struct provider_query){ .demands = &demand, .n_demands = PROVIDER_MAX_TERMS + 1 };
 	IS(client_run(&here, do_list, &s), BAD_PARAMETER, "too many terms");
-	query = (struct provider_query){ .name = str_c("p1\\' OR 1=1") };
+	query = (struct provider_query){ .plain.name = str_c("p1\\' OR 1=1") };
 	IS(client_run(&here, do_list, &s), OK, "a hostile name");
 	is_int((long long)s.n_list, 0, "providers");
 }

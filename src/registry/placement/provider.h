@@ -12,6 +12,7 @@
 
 #include "registry/core/model.h"
 #include "registry/resource/traits.h"
+#include "sql/provider_lists.h"
 
 struct trait_edit; // registry/trait/trait.h
 
@@ -86,9 +87,8 @@ struct provider_demand {
 };
 // All conditions must hold. What is NULL, 0 or has p NULL is no condition.
 struct provider_query {
-	struct str name;
-	const struct uuid *uid;
-	const struct uuid *in_tree; // a provider of the same tree
+	// The filters by one value: name; uid; in_tree, the uid of a provider of the same tree. Uids are of 16 bytes.
+	struct sql_provider_plain plain;
 	const struct provider_membership *memberships;
 	size_t n_memberships;
 	const struct provider_requirement *requirements;

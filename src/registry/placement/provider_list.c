@@ -293,11 +293,11 @@ static enum outcome choose_beginning(const struct search *search, struct beginni
 	const struct provider_query *query = search->query;
 
 	*beginning = (struct beginning){ .way = SQL_PROVIDER_WAY_TYPE };
-	if (query->name.p != NULL)
+	if (query->plain.name.p != NULL)
 		beginning->way = SQL_PROVIDER_WAY_NAME;
-	else if (query->uid != NULL)
+	else if (query->plain.uid.p != NULL)
 		beginning->way = SQL_PROVIDER_WAY_UID;
-	else if (query->in_tree != NULL)
+	else if (query->plain.in_tree.p != NULL)
 		beginning->way = SQL_PROVIDER_WAY_TREE;
 	else if (search->n_beginnings > 0)
 		return choose_term(search, beginning);
@@ -312,9 +312,7 @@ static enum outcome run(const struct search *search, const struct beginning *beg
 	const struct provider_query *query = search->query;
 	const struct sql_provider_list in = {
 		.type_id = provider_type(registry)->id,
-		.name = query->name,
-		.uid = query->uid != NULL ? uuid_bytes(query->uid) : STR_NONE,
-		.in_tree = query->in_tree != NULL ? uuid_bytes(query->in_tree) : STR_NONE,
+		.plain = query->plain,
 		.first = beginning->list,
 		.first_class = beginning->class,
 		.first_amount = beginning->amount,

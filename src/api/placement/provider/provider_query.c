@@ -18,27 +18,27 @@ struct reading {
 
 static enum outcome take_name(struct reading *reading, struct str value)
 {
-	reading->query->name = value;
+	reading->query->plain.name = value;
 	return OUTCOME_OK;
 }
 
 // Parses a value that the schema has found to be a uuid.
-static const struct uuid *uuid_of(const struct reading *reading, struct str value)
+static struct str uuid_of(const struct reading *reading, struct str value)
 {
 	struct uuid *uuid = POOL_NEW(reading->call->pool, struct uuid);
 
-	return uuid_like(value, uuid) ? uuid : NULL;
+	return uuid_like(value, uuid) ? uuid_bytes(uuid) : STR_NONE;
 }
 
 static enum outcome take_uuid(struct reading *reading, struct str value)
 {
-	reading->query->uid = uuid_of(reading, value);
+	reading->query->plain.uid = uuid_of(reading, value);
 	return OUTCOME_OK;
 }
 
 static enum outcome take_in_tree(struct reading *reading, struct str value)
 {
-	reading->query->in_tree = uuid_of(reading, value);
+	reading->query->plain.in_tree = uuid_of(reading, value);
 	return OUTCOME_OK;
 }
 
@@ -61,8 +61,8 @@ static enum outcome take_resources(struct reading *reading, struct str value)
 
 enum { NEVER = VERSION_MAX + 1 };
 
-// One row for each parameter. What it asks of a provider is a member of struct provider_query; the condition for it is a fragment
-// in sql/statements/provider_lists.sql.
+// One row for each parameter. What it asks of a provider is a condition in sql/statements/provider_lists.sql; if it has one value,
+// that is a member of provider_plain there.
 static const struct filter {
 	struct json_property property; // the parameter, and the syntax of its value
 	unsigned since;                // the microversion that introduced the parameter
