@@ -137,7 +137,7 @@ subtest 'who may' => sub {
     for my $call (@operators) {
         my ($method, $path) = @$call;
         my %body = $method =~ /PUT|POST/ ? (json => {}) : ();
-        for my $token ('user', 'ann:t1:reader', 'ann:t1', 'admin:t1', 'administrator') {
+        for my $token ('user', 'ann:t1:reader', 'ann:t1', 'admin:t1:admin', 'administrator') {
             is_error($placement->as($token)->request($method, $path, %body), 403, undef, name => "$method $path by $token");
         }
     }

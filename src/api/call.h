@@ -13,12 +13,14 @@
 
 struct config;
 struct endpoint_config;
+struct placement_policy; // auth/placement_policy.h
 
 struct call {
 	struct pool *pool;
 	struct pool *scratch; // for memory that is needed only until the next object or page of a list; else it equals pool
 	const struct config *config;
 	const struct endpoint_config *endpoint;
+	const struct placement_policy *placement_policy; // NULL: none is configured
 	const struct route_table *routes;
 	struct uuid request_id;
 	int64_t started_us;      // clock_tick_us()
@@ -60,6 +62,9 @@ struct dialect {
 	// found: OUTCOME_OK with call->match.method, or routing's error, described in call->problem. Returns the outcome to go on
 	// with: found itself, or another one with call->problem set.
 	enum outcome (*enter)(struct call *call, enum outcome found);
+	// Called after authentication for a method that was found. by_role: what the comparison of roles (policy_permits) came to. Returns
+	// the outcome to go on with: by_role, or another one with call->problem set.
+	enum outcome (*permit)(struct call *call, enum outcome by_role);
 	// Called for every response, errors included: adds header fields that all of them have.
 	void (*leave)(struct call *call);
 	// Authentication comes before routing errors: an anonymous caller gets 401 instead of 404, 405 or 406.

@@ -6,9 +6,9 @@
 //                the endpoint's remote_user_secret, which the web server sets only where it authenticates (nginx fills
 //                $remote_user from any Basic header); role and tenant by remote_user_role, remote_user_tenant
 //   noauth       for development: the token names the user: USER[:TENANT[:ROLE]], parts percent-decoded, role reader, member
-//                or admin (default admin); "admin" alone is the operator. X-Roles (with X-Project-Id) takes the token's
-//                place, as behind OpenStack's keystonemiddleware: the role admin is the operator, reader with
-//                OpenStack-System-Scope: all may read everything, any other role has no rights
+//                or admin (default admin); "admin" alone is the operator; "admin:TENANT" has the OpenStack role admin as well.
+//                X-Roles (with X-Project-Id) takes the token's place, as behind OpenStack's keystonemiddleware: the role admin is
+//                the operator, reader with OpenStack-System-Scope: all may read everything, any other role has no rights
 #ifndef TENURE_AUTH_AUTH_H
 #define TENURE_AUTH_AUTH_H
 

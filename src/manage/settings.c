@@ -5,6 +5,7 @@
 #include <sys/statvfs.h>
 
 #include "auth/auth.h"
+#include "auth/placement_policy.h"
 #include "manage/manage.h"
 #include "wadl/wadl.h"
 
@@ -79,6 +80,19 @@ void settings_check_auth(const struct config *config)
 	}
 }
 
+static bool check_policy(const struct config *config)
+{
+	struct placement_policy *policy;
+	char *error = NULL;
+	bool good = placement_policy_new(config, &policy, &error);
+
+	if (!good)
+		(void)manage_fail(EX_CONFIG, "%s", error);
+	free(error);
+	placement_policy_free(&policy);
+	return good;
+}
+
 int command_config_check(struct manage *manage)
 {
 	int code = EX_OK;
@@ -89,6 +103,8 @@ int command_config_check(struct manage *manage)
 		if (one != EX_OK)
 			code = one;
 	}
+	if (!check_policy(manage->config))
+		code = EX_CONFIG;
 	settings_warn(manage->config);
 	if (code == EX_OK)
 		printf("%s: correct; `tenured -c %s -e ENDPOINT -t` checks handlers as well\n", manage->config_path,

@@ -61,6 +61,7 @@ static bool worker_open(struct worker *worker, int listen_fd, const struct worke
 		.endpoint = setup->endpoint,
 		.routes = setup->routes,
 		.auth = auth_new(setup->config, setup->endpoint, &error),
+		.placement_policy = setup->placement_policy,
 		.db = db_open(setup->config, false),
 		.limits = worker->limits,
 		.may_order = worker->orders >= 0,

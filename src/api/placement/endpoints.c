@@ -8,6 +8,7 @@
 #include "api/placement/catalogue/catalogue.h"
 #include "api/placement/common/placement.h"
 #include "api/placement/inventory/inventory.h"
+#include "api/placement/permit.h"
 #include "api/placement/provider/provider.h"
 #include "api/placement/version.h"
 
@@ -69,6 +70,7 @@ const struct dialect placement_dialect = {
 	.endpoints = endpoints,
 	.render_problem = placement_render_problem,
 	.enter = placement_enter,
+	.permit = placement_permit,
 	.leave = placement_leave,
 	.asks_first = true,
 };

@@ -144,6 +144,9 @@ const struct setting config_settings[] = {
 		"yes: if an operator names an unknown owner of a node, that tenant is created, with a warning. no: the request "
 		"is refused."),
 
+	PLACEMENT("policy", TEXT, OF_CONFIG(placement_policy), "", 0, TEXT_MAX, NULL,
+	          "Who may do what in the placement dialect. Empty: operators; users may read traits and their own project's usages. legacy, "
+	          "secure: Placement's rules. Otherwise the path of a file of rules in oslo.policy's YAML form, on top of legacy."),
 	PLACEMENT("randomize_allocation_candidates", CHOICE, OF_CONFIG(randomize_candidates), "no", 0, 0, "no,yes",
 	          "no: equal requests get equal allocation candidates while nothing changes. yes: a random sample each time."),
 	PLACEMENT("max_allocation_candidates", NUMBER, OF_CONFIG(max_candidates), "0", 0, 1000000, NULL,

@@ -17,6 +17,7 @@ struct pipeline {
 	const struct endpoint_config *endpoint;
 	const struct route_table *routes;
 	struct auth *auth;
+	const struct placement_policy *placement_policy; // NULL: none is configured
 	struct registry_store *store;
 	struct db *db;
 	struct limits *limits; // limits on what one client may use; NULL: none

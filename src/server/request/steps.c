@@ -39,6 +39,7 @@ enum step_result step_identify(struct passage *passage)
 
 	call->config = pipeline->config;
 	call->endpoint = pipeline->endpoint;
+	call->placement_policy = pipeline->placement_policy;
 	call->routes = pipeline->routes;
 	registry_attach(call->registry, pipeline->store);
 	call->may_order = pipeline->may_order;
@@ -210,7 +211,12 @@ enum step_result step_permit(struct passage *passage)
 	bool reads = call->request.method == METHOD_GET || call->request.method == METHOD_HEAD;
 	enum outcome outcome = reads ? policy_permits_reading(&call->who, needed, call->realm)
 	                             : policy_permits(&call->who, needed, call->realm);
+	const struct dialect *dialect = dialect_of(&call->match);
 
+	if (dialect->permit != NULL)
+		outcome = dialect->permit(call, outcome);
+	if (outcome != OUTCOME_OK && call->problem.detail.n > 0)
+		return done(passage, outcome);
 	switch (outcome) {
 	case OUTCOME_OK:
 		return STEP_NEXT;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "auth/auth.h"
+#include "auth/placement_policy.h"
 #include "base/config/config.h"
 #include "base/log.h"
 #include "server/setup/dialects.h"
@@ -51,6 +52,8 @@ static bool load(struct setup *setup, const char *path, const char *endpoint, ch
 	if (auth == NULL)
 		return false;
 	auth_free(&auth);
+	if (!placement_policy_new(setup->config, &setup->placement_policy, error))
+		return false;
 	setup->routes = wadl_load(setup->config->wadl_dir, setup->endpoint->wadl, dialect_handler, NULL, error);
 	return setup->routes != NULL;
 }
@@ -72,6 +75,7 @@ void setup_free(struct setup **setup)
 	if (*setup == NULL)
 		return;
 	wadl_free(&(*setup)->routes);
+	placement_policy_free(&(*setup)->placement_policy);
 	config_free(&(*setup)->config);
 	free(*setup);
 	*setup = NULL;

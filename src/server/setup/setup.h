@@ -9,6 +9,7 @@ struct setup {
 	struct config *config;
 	const struct endpoint_config *endpoint;
 	struct route_table *routes;
+	struct placement_policy *placement_policy; // NULL: none is configured
 };
 
 // Reads the configuration file and the endpoint's WADL, and checks all that a worker will need of them. NULL on failure; *error,

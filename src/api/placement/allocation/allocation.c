@@ -355,6 +355,11 @@ static enum outcome may_ask_about(struct call *call, struct str project)
 
 	if (who->user.n == 0)
 		return call_fail(call, OUTCOME_UNAUTHENTICATED, "this needs a credential");
+	if (call->placement_policy != NULL)
+		return policy_check(call, PLACEMENT_TOTAL_USAGES, &(struct oslo_target){ .project = project });
+	const struct openstack_scope scope = principal_openstack(who);
+	if (openstack_has_role(&scope, STR("admin")) || openstack_has_role(&scope, STR("service")))
+		return OUTCOME_OK;
 	if (who->role == ROLE_OPERATOR || who->reads_all || (who->tenant.n > 0 && str_eq(who->tenant, project)))
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_FORBIDDEN, "Usages of other projects than one's own are the operator's to see.");

@@ -4,6 +4,7 @@
 #define TENURE_API_PLACEMENT_COMMON_PLACEMENT_H
 
 #include "api/call.h"
+#include "auth/placement_policy.h"
 #include "repr/schema/json_schema.h"
 
 // Minor numbers N of microversions 1.N; call->version is the request's. VERSION_NONE: the requested version could not be read.
@@ -29,6 +30,11 @@ enum outcome fail_with_code(struct call *call, enum outcome outcome, const char 
 	PRINTF_LIKE(4, 5);
 // The id that clients see: "req-" and the request's id.
 struct str request_id_text(struct call *call);
+
+// ---- policy.c
+
+// Does the configured policy, which there must be, allow this of the target? OUTCOME_OK; _FORBIDDEN in Placement's words.
+enum outcome policy_check(struct call *call, enum placement_rule rule, const struct oslo_target *target);
 
 // ---- body.c: reading requests
 

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who may use which method. Without a configured policy, the roles of placement.wadl count, and a credential with the OpenStack role
+// admin, of whatever project, or service may do what an operator may, as the traits specification has it. With a policy, its rules
+// count, and no other.
+#include "base/base.h"
+
+#include "api/placement/allocation/allocation.h"
+#include "api/placement/candidate/candidate.h"
+#include "api/placement/catalogue/catalogue.h"
+#include "api/placement/common/placement.h"
+#include "api/placement/inventory/inventory.h"
+#include "api/placement/permit.h"
+#include "api/placement/provider/provider.h"
+#include "auth/placement_policy.h"
+
+// Methods that are Tenure's own go by the rule of what they are like.
+static const struct {
+	handler_fn *run;
+	enum placement_rule rule;
+} rules[] = {
+	{ list_traits, PLACEMENT_TRAIT_LIST },
+	{ show_trait, PLACEMENT_TRAIT_SHOW },
+	{ make_trait, PLACEMENT_TRAIT_UPDATE },
+	{ drop_trait, PLACEMENT_TRAIT_DELETE },
+	{ get_trait_about, PLACEMENT_TRAIT_SHOW },
+	{ put_trait_about, PLACEMENT_TRAIT_UPDATE },
+	{ list_trait_providers, PLACEMENT_PROVIDER_LIST },
+	{ list_resource_classes, PLACEMENT_CLASS_LIST },
+	{ create_resource_class, PLACEMENT_CLASS_CREATE },
+	{ get_resource_class, PLACEMENT_CLASS_SHOW },
+	{ put_resource_class, PLACEMENT_CLASS_UPDATE },
+	{ delete_resource_class, PLACEMENT_CLASS_DELETE },
+	{ list_providers, PLACEMENT_PROVIDER_LIST },
+	{ create_provider, PLACEMENT_PROVIDER_CREATE },
+	{ get_provider, PLACEMENT_PROVIDER_SHOW },
+	{ put_provider, PLACEMENT_PROVIDER_UPDATE },
+	{ delete_provider, PLACEMENT_PROVIDER_DELETE },
+	{ list_inventories, PLACEMENT_INVENTORY_LIST },
+	{ create_inventory, PLACEMENT_INVENTORY_CREATE },
+	{ put_inventories, PLACEMENT_INVENTORY_UPDATE },
+	{ delete_inventories, PLACEMENT_INVENTORY_DELETE },
+	{ get_inventory, PLACEMENT_INVENTORY_SHOW },
+	{ put_inventory, PLACEMENT_INVENTORY_UPDATE },
+	{ delete_inventory, PLACEMENT_INVENTORY_DELETE },
+	{ get_aggregates, PLACEMENT_AGGREGATE_LIST },
+	{ put_aggregates, PLACEMENT_AGGREGATE_UPDATE },
+	{ get_provider_traits, PLACEMENT_PROVIDER_TRAIT_LIST },
+	{ put_provider_traits, PLACEMENT_PROVIDER_TRAIT_UPDATE },
+	{ delete_provider_traits, PLACEMENT_PROVIDER_TRAIT_DELETE },
+	{ put_provider_trait, PLACEMENT_PROVIDER_TRAIT_UPDATE },
+	{ delete_provider_trait, PLACEMENT_PROVIDER_TRAIT_DELETE },
+	{ list_candidates, PLACEMENT_CANDIDATE_LIST },
+	{ list_provider_allocations, PLACEMENT_PROVIDER_ALLOCATIONS },
+	{ post_allocations, PLACEMENT_ALLOCATION_MANAGE },
+	{ get_allocations, PLACEMENT_ALLOCATION_LIST },
+	{ put_allocations, PLACEMENT_ALLOCATION_UPDATE },
+	{ delete_allocations, PLACEMENT_ALLOCATION_DELETE },
+	{ post_reshaper, PLACEMENT_RESHAPE },
+	{ list_usages, PLACEMENT_PROVIDER_USAGES },
+};
+
+// False: the method has no rule here. The version document is everybody's, and whose usages somebody asks for is known only when
+// the query is read (may_ask_about).
+static bool find_rule(const struct call *call, enum placement_rule *rule)
+{
+	const struct endpoint *endpoint = call->match.method->handler;
+
+	for (size_t i = 0; i < COUNT_OF(rules); i++) {
+		if (rules[i].run == endpoint->run) {
+			*rule = rules[i].rule;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_admin_or_service(const struct principal *who)
+{
+	const struct openstack_scope scope = principal_openstack(who);
+
+	return openstack_has_role(&scope, STR("admin")) || openstack_has_role(&scope, STR("service"));
+}
+
+enum outcome placement_permit(struct call *call, enum outcome by_role)
+{
+	enum placement_rule rule;
+
+	if (by_role == OUTCOME_UNAUTHENTICATED || !find_rule(call, &rule))
+		return by_role;
+	if (call->placement_policy == NULL)
+		return by_role == OUTCOME_FORBIDDEN && is_admin_or_service(&call->who) ? OUTCOME_OK : by_role;
+	const struct openstack_scope scope = principal_openstack(&call->who);
+	const struct oslo_target own = { .project = scope.project, .user = call->who.user };
+	return policy_check(call, rule, &own);
+}
