@@ -12,7 +12,7 @@ enum { CHUNK_BYTES = 512 * 1024, PACKET_SLACK = 1024 };
 struct bulk {
 	struct db_stmt *stmt;
 	const char *in;                // structs of parameters, those of the chunk first
-	size_t stride;                 // bytes from one to the next
+	size_t stride;                 // size in bytes of one of these structs
 	char *indicators;              // one per parameter
 };
 

@@ -299,7 +299,7 @@ void db_forget_after_fork(struct db **handle)
 	if (db == NULL)
 		return;
 	if (db->mysql != NULL) {
-		// An unconnected socket in the connection's place takes the goodbye that mysql_close() says.
+		// mysql_close() sends a last packet. An unconnected socket in place of the connection keeps it from the server.
 		int nowhere = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 		if (nowhere < 0 || dup3(nowhere, mysql_get_socket(db->mysql), O_CLOEXEC) < 0)

@@ -15,8 +15,8 @@ enum db_result {
 	DB_OK,
 	DB_DUPLICATE, // a unique key holds that value already (1062): an answer, the transaction goes on
 	DB_REFUSED,   // a constraint or length refuses the value (4025, 1406, 1264, 1451, 1452): a bug of the caller
-	DB_RETRY,     // the transaction did not happen: deadlock, lock wait, certification. Return, db_txn_run runs again
-	DB_LOST,      // connection lost, or no server: likewise
+	DB_RETRY,     // deadlock, lock wait or certification: the transaction was rolled back. Return; db_txn_run() runs it again
+	DB_LOST,      // the connection was lost, or there is no server. Return, as for DB_RETRY
 	DB_FULL,      // the server can't take it now: no room on a disk or in a table. Nothing was done, and trying again at once
 	              // would do no better
 	DB_ERROR,     // anything else; logged here

@@ -131,9 +131,9 @@ static inline void fault_pass(struct db *db, enum fault_point point)
 
 // ---- conn.c
 
-// Connects if needed. While a server that was there a moment ago is away, tries for db_connect_timeout.
+// Connects if needed. If a server that answered a moment ago does not, tries again for db_connect_timeout.
 enum db_result conn_ensure(struct db *db);
-// Drops the connection, nothing more is read from it; the server rolls back.
+// Closes the connection without reading from it again. The server rolls the transaction back.
 void conn_drop(struct db *db);
 // Runs a statement without parameters, given as text, and drops its result. For texts of the program and of sql/ only.
 enum db_result conn_query(struct db *db, const char *sql, size_t n);

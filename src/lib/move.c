@@ -8,7 +8,7 @@
 struct tenure_move {
 	struct tenure_client *client;
 	struct pool *pool;
-	struct pool *content;   // of the last answer
+	struct pool *content;   // memory of what the last answer contained
 	struct str path;        // of the move action; n 0: only the move's id is known
 	struct str status_path; // of the move in the background; n 0: it is not in the background
 	struct str tenant;      // "/v2.0/acme"

@@ -201,8 +201,8 @@ static void set_request(CURL *curl, const struct wish *wish, const char *url)
 	bool post = strcmp(wish->method, "POST") == 0, get = strcmp(wish->method, "GET") == 0;
 
 	curl_easy_setopt(curl, CURLOPT_URL, url);
-	// On a kept connection that breaks libcurl sends any request again by itself, a change that was done as well; on a
-	// new one it doesn't.
+	// If a reused connection breaks, libcurl sends any request again, even a change that the service has made. It does not do
+	// so on a new connection.
 	curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, get ? 0L : 1L);
 	if (wish->body.p != NULL || post) {
 		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, wish->body.p != NULL ? wish->body.p : "");

@@ -138,8 +138,8 @@ static int refuse_half(void)
 		"your dump, and run `tenure-manage db init`");
 }
 
-// Adds what the registry needs beside what the files make: the catalogue of traits, the rows of built-in types, and the system space.
-// The files of an older release make tables that lack columns for these.
+// Adds the rows that the registry needs in the tables that the schema files create: the catalogue of traits, the built-in types
+// and the system space. The schema files of an older release lack columns for them; then it adds nothing.
 static int fill_in(struct manage *manage, const struct schema_files *files, const struct trait_list *traits)
 {
 	int code = files->latest >= REGISTRY_SCHEMA_VERSION ? trait_list_sync(manage, traits, false) : EX_OK;

@@ -13,7 +13,7 @@
 #include "sql/catalogues.h"
 #include "sql/os_traits.h"
 
-// TRAITS_VERSION: the first schema version with a catalogue of traits. SHOWN_BYTES: of a line in a message.
+// TRAITS_VERSION: the first schema version with a catalogue of traits. SHOWN_BYTES: how many bytes of a line a message shows.
 enum { TRAITS_VERSION = 3, SHOWN_BYTES = 80, MAX_LIST_BYTES = 4 << 20 };
 
 // ---- reading a list

@@ -29,7 +29,7 @@ static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_LONG_LOCK_FREE == 2, "proces
 
 struct coherence {
 	struct coherence_shared *shared;
-	struct coherence_shared own; // used by a process that shares with no other
+	struct coherence_shared own; // for a process without memory that it shares with others
 };
 
 struct coherence *coherence_new(void)

@@ -23,9 +23,9 @@ struct stored_place tenant_place(const struct tenant *tenant, const char *column
 // The place of texts that this process has just made and reads again before they are stored.
 #define STORED_NEW ((struct stored_place){ .table = "no table", .column = "what was to be written" })
 
-// Returns the tree of a stored text, allocated from pool. Does not return if the text cannot be read, except where no guard can
-// be left: in a tool that reads outside a transaction, and between budget_hold() and budget_release(). There it returns an
-// empty object, and the caller must write nothing that is made of it.
+// Returns the tree of a stored text, allocated from pool. If the text cannot be read, it leaves the request's budget guard and
+// does not return. If there is no guard that it can leave (in a tool that reads outside a transaction, or between budget_hold()
+// and budget_release()), it returns an empty object, and the caller must not write anything derived from that.
 struct doc *stored_document(struct pool *pool, struct stored_place place, struct str text);
 // The same for columns of a resource or a tenant. A tenant without a Tenant object yields an empty object.
 struct doc *resource_body_doc(struct pool *pool, const struct resource *resource);

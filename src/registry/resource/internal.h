@@ -93,8 +93,8 @@ struct sql_content_of content_of(struct registry *registry, const struct resourc
 enum outcome delete_content(struct registry *registry, enum sql_content kind, struct resource *resource, uint64_t *n);
 // deleted_us: the transaction's time; purge_us: when the retention ends.
 void set_deletion_times(struct registry *registry, struct resource *resource);
-// Marks the resource's own row as deleted, at its times of deletion, and takes it and with_it others off the tenant's count.
-// OUTCOME_NO_CONTENT.
+// Marks the resource's own row as deleted, with its times of deletion, and lowers the tenant's count of resources by it and by
+// with_it others. OUTCOME_NO_CONTENT.
 enum outcome mark_deleted(struct registry *registry, struct resource *resource, uint64_t with_it);
 // Makes the lookup keys of what this request has deleted free for other resources.
 struct db_call free_lookup_keys_call(struct registry *registry, const struct resource *resource);

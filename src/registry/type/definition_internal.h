@@ -63,7 +63,8 @@ enum outcome definitions_see_both(struct registry *registry, struct str tenant, 
 	struct view **common);
 // The view's definition of that name ("widgets.example.com"). NULL: there is none, or it serves nobody.
 const struct definition *definition_in_view(struct registry *registry, struct view *view, struct str name);
-// The definition of an entry of view->list; parses it if necessary. NULL: it serves nobody.
+// Returns the definition of an entry of view->list, and parses it if necessary. NULL: its names were not accepted, or it is
+// not a valid definition.
 const struct definition *definition_of_stored(struct registry *registry, struct view *view, struct stored_definition *stored);
 // Returns the n_builtins built-in definitions in the order of the table. A definition without a type is not in this database.
 // NULL: no memory.

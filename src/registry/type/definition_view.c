@@ -422,7 +422,7 @@ const struct definition *definition_of_stored(struct registry *registry, struct 
 			end = budget_guard(read_definition, &reading);
 		else
 			read_definition(&reading);
-		if (end != BUDGET_KEPT) { // the view outlives the request, so what was half made is removed
+		if (end != BUDGET_KEPT) { // the view outlives the request, so an incomplete definition is removed
 			pool_rewind(view->trees, mark);
 			stored->definition = (struct definition){ 0 };
 			budget_raise(end);

@@ -145,8 +145,9 @@ static void take_content(struct registry *registry, struct followed *change, con
 	change->resource.changed = change->id;
 }
 
-// What selectors could use before the change: recorded by the first later row that altered it (telling), else equal to the
-// present content. That content must have been read before telling: a change that was committed in between is then in telling.
+// Returns the labels and selectable fields before the change. telling: the first later row of the log that altered them, which
+// records what they were. If there is none, they are those of the present content. That content must have been read before
+// telling, so that telling has each change that was committed in between.
 static struct str state_before(struct registry *registry, const struct followed *change, const struct db_rows *telling,
 	bool is_stored)
 {

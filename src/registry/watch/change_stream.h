@@ -34,9 +34,9 @@ enum outcome follow_changes_of(struct registry *registry, const uint64_t tenants
 enum outcome follow_tenants(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t **ids, size_t *n);
 // *id: of the tenant that has this name; 0: none. OUTCOME_OK, or that of a failed statement.
 enum outcome follow_tenant(struct registry *registry, struct str name, uint64_t *id);
-// Reads what n changes changed, as it is stored now, in one round trip; a deleted resource as it was. n is 1 to DB_MAX_BATCH.
-// resource.changed becomes the change's id. What was purged keeps what the log says, without metadata and body. A second round
-// trip follows if a change has asks_before. OUTCOME_OK, or that of a failed statement.
+// Reads the resource or tenant of each of n changes as it is stored now, a deleted one as it was last. It takes one round trip,
+// and a second one if a change has asks_before. n is 1 to DB_MAX_BATCH. resource.changed becomes the change's id. A purged
+// resource has only what the log says, without metadata and body. OUTCOME_OK, or that of a failed statement.
 enum outcome follow_contents(struct registry *registry, struct followed *const *list, size_t n);
 
 #endif

@@ -52,9 +52,9 @@ struct protobuf_field {
 
 struct protobuf_message {
 	const struct protobuf_field *fields; // ends with the number 0
-	// Makes the value that represents the message in the document, *told, if that is not an object of its fields; *told
-	// NULL is null. object: that object. False: *why is a text that continues its name. tell NULL: the object itself
-	// represents the message.
+	// For messages whose value in JSON is not an object of their fields, such as a time. object: an object of the fields that
+	// were read. Sets *told to the value; NULL means null. False: *why is a text that continues the message's name. tell is
+	// NULL if the object is the value.
 	bool (*tell)(struct pool *pool, const struct doc *object, struct doc **told, const char **why);
 };
 

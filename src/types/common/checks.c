@@ -147,7 +147,7 @@ static long double quantity_factor(struct str suffix)
 	return 0;
 }
 
-// Reads an exponent, "e3" or "E-2", as a power of ten. False: a quantity can't have it.
+// Reads an exponent, "e3" or "E-2", as a power of ten. False: the suffix is no exponent that a quantity may have.
 static bool quantity_exponent(struct str suffix, long double *factor)
 {
 	struct str digits = str_part(suffix, 1, suffix.n);

@@ -66,7 +66,7 @@ void check_label_map(const struct doc *labels, const struct field_path *at, stru
 	"'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 // Is it "name" or "example.com/name", the form of keys of labels, annotations and finalizers?
 bool is_label_key(struct str key);
-// The same, and the prefix may have capital letters: of annotations.
+// The same for keys of annotations, whose prefix may also have capital letters.
 bool is_label_key_of_any_case(struct str key);
 // Adds a fault if the key is too long, or if !good, which means that its form is wrong.
 void check_label_key(struct str key, bool good, const struct field_path *at, struct field_faults *faults);
