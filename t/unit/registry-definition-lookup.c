@@ -218,6 +218,7 @@ static void test_builtin(void)
 		"resourceproviders: resourceproviders of system; \n", "by one name");
 }
 
+// Which definition serves a tenant, by its policy, its own definition, and what the system's says of it.
 static void test_decision(void)
 {
 	static const char *const policies[] = { TYPE_POLICY_LOCAL, TYPE_POLICY_SYSTEM, TYPE_POLICY_NEVER };
@@ -297,6 +298,11 @@ static void test_decision(void)
 		"own 1, forced: ok of system by forced, policy NeverUseSystemCRDUnlessForced, own 1, shared 1, in ran"
 		"ge 0: the system's definition is forced on every tenant\n"
 		"system: ok of system by own, policy LocalCRDFirst, own 1, shared 0, in range 0: the tenant's own\n", "who answers");
+}
+
+// The types that this tenant has, another one, and the system.
+static void test_types_of_each(void)
+{
 	is_str(plurals_of("a"),
 		"configmaps.(system) events.(system) namespaces.(system) persistentvolumes.(system) pods.(system) sec"
 		"rets.(system) serviceaccounts.(system) services.(system) tenants.(system) customresourcedefinitions."
@@ -490,6 +496,7 @@ int main(void)
 	EXPECT(CREATED, "another", PUT_TENANT, "b");
 	test_builtin();
 	test_decision();
+	test_types_of_each();
 	test_names();
 	test_effects();
 	test_moves();

@@ -216,7 +216,8 @@ static struct str written(const char *tenant, const char *name, const char *body
 		is_str(got, want, "%s", body);                                                                             \
 	} while (0)
 
-static void test_words(void)
+// What is said of group, scope and versions that are missing or wrong.
+static void test_words_of_spec(void)
 {
 	EXPECT(CREATED, "a tenant", PUT_TENANT, "words");
 	WRITTEN("words", "things.example.com", "{\"spec\":{\"group\":7,\"scope\":7,\"names\":{\"plural\":7,\"kind\":7,\"singular\":7,\"listKind\":7},\"versions\":7}}",
@@ -256,6 +257,11 @@ static void test_words(void)
 		"value: true or false, spec.versions[1].schema.openAPIV3Schema: Required value: schemas are required,"
 		" spec.versions: Invalid value: [{'name':7,'served':7,'storage':7,'schema':7},{'name':'1'}]: must hav"
 		"e exactly one version marked as storage version]");
+}
+
+// Of names.
+static void test_words_of_names(void)
+{
 	WRITTEN("words", "status.example.com", THINGS("\"plural\":\"status\",\"kind\":\"Thing\""),
 		"bad-document CustomResourceDefinition 'status.example.com' is invalid: spec.names.plural: Invalid va"
 		"lue: 'status': addresses have this word with another meaning, so that the type could not be reached:"
@@ -267,6 +273,11 @@ static void test_words(void)
 		"ex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?'), spec.names.listKind: Invalid value: 'Thing'"
 		": kind and listKind may not be the same, spec.names.shortNames[0]: Invalid value: 'X': must be a DNS"
 		"-1035 label, spec.names.categories: Invalid value: 7: must be an array]");
+}
+
+// Of versions of one name, and of conversion between them.
+static void test_words_of_conversion(void)
+{
 	WRITTEN("words", "things.example.com", SPEC(NAMES, "Cluster", "{\"name\":\"v1\",\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}},{\"name\":\"v1\",\"served\":true,\"storage\":true}", ""),
 		"bad-document CustomResourceDefinition 'things.example.com' is invalid: [spec.versions[0].served: Req"
 		"uired value: true or false, spec.versions[0].storage: Required value: true or false, spec.versions[1"
@@ -283,6 +294,11 @@ static void test_words(void)
 		"rue','type':'NamesAccepted'},{'lastTransitionTime':'TIME','message':'the initial names have been acc"
 		"epted','reason':'InitialNamesAccepted','status':'True','type':'Established'}],'acceptedNames':{'plur"
 		"al':'things','kind':'Thing','singular':'thing','listKind':'ThingList'},'storedVersions':['v1']}}");
+}
+
+// Of what can't be changed once the definition is there.
+static void test_words_of_what_stays(void)
+{
 	WRITTEN("words", "things.example.com", THINGS("\"plural\":\"things\",\"kind\":\"Other\""),
 		"bad-document CustomResourceDefinition 'things.example.com' is invalid: spec.names.kind: Invalid valu"
 		"e: 'Other': field is immutable");
@@ -292,6 +308,11 @@ static void test_words(void)
 	WRITTEN("words", "things.example.com", SPEC(NAMES, "Tenant", VERSION("v1", "true"), ""),
 		"bad-document CustomResourceDefinition 'things.example.com' is invalid: spec.scope: Invalid value: 'T"
 		"enant': field is immutable");
+}
+
+// Of status.storedVersions, to which each version that objects were stored in belongs.
+static void test_words_of_stored_versions(void)
+{
 	WRITTEN("words", "t.e.f", "{\"spec\":{\"group\":\"e.f\",\"scope\":\"Tenant\",\"names\":{\"plural\":\"t\",\"kind\":\"T\",\"singular\":\"s\",\"listKind\":\"L\"},"
 		"\"versions\":[" VERSION("v1", "true") "],\"conversion\":{\"strategy\":\"None\"}}}",
 		"created {'spec':{'group':'e.f','scope':'Tenant','names':{'plural':'t','kind':'T','singular':'s','lis"
@@ -429,7 +450,11 @@ int main(void)
 	test_rules();
 	test_read();
 	test_range_rules();
-	test_words();
+	test_words_of_spec();
+	test_words_of_names();
+	test_words_of_conversion();
+	test_words_of_what_stays();
+	test_words_of_stored_versions();
 	test_names();
 	return fixture_end();
 }
