@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# A whole Tenure for one test file, made by scripts/quickstart in a folder of its own: database, workers, web server.
+# Starts a complete Tenure service for one test file, by scripts/quickstart, in a folder of its own: database, workers, web server.
 #
 #   my $instance = Tenure::Instance->start(server => 'nginx', auth => 'noauth');
-#   my $admin    = $instance->admin;       # a Tenure::Client of that endpoint, asking as the operator
+#   my $admin    = $instance->admin;       # a Tenure::Client of the admin endpoint, with an operator's token
 #
-# When the test file ends everything is stopped, and its logs are looked at: a status that the WADL does not list, a
-# sanitizer's report or a dead worker fails the file, whatever its tests say.
+# When the test file ends, all processes are stopped and their logs are checked. The file fails, even if its tests passed, if the
+# WADL does not list the status of an answer, a sanitizer has reported an error, or a worker has died.
 package Tenure::Instance;
 
 use strict;
@@ -48,7 +48,7 @@ sub on_path {
     return scalar grep { -x "$_/$program" } split(/:/, $ENV{PATH}), '/usr/sbin', '/sbin';
 }
 
-# Ends the test file when what it needs is not there.
+# Skips the test file if a program that it needs is missing.
 sub need {
     my ($server) = @_;
     my $missing =
@@ -61,7 +61,7 @@ sub need {
     return;
 }
 
-# n ports that are free now. Held open together, so that they differ.
+# Returns n TCP ports that are free now. All are open at the same time while they are chosen, so that they differ.
 sub free_ports {
     my ($n) = @_;
     my @sockets = map { IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0, Listen => 1, Proto => 'tcp')
@@ -69,16 +69,16 @@ sub free_ports {
     return map { $_->sockport } @sockets;
 }
 
-# Options: server, auth (token, noauth), workers, reserve (0 unless given: a test that has one worker means one), combined (true: the combined endpoint as well), placement (true: the
-# placement API at the root of a host), demo (true), tls (true: over https as well),
-# watches (true: also behind apache-fcgid, by a master beside it),
-# settings => { 'section.key' => value } of tenure.conf, faults => { variables
-# of the environment that make the programs fail }, allow => [regular expressions of log lines that are expected].
+# Options: server, auth (token, noauth), workers, reserve (0 unless given, so a test with one worker has exactly one), combined
+# (true: the combined endpoint as well), placement (true: the placement API at the root of a host), demo (true), tls (true: over
+# https as well), watches (true: also behind apache-fcgid, by a master of its own), settings => { 'section.key' => value } of
+# tenure.conf, faults => { environment variables that make the programs fail }, allow => [regular expressions of log lines that
+# are expected].
 sub start {
     my ($class, %option) = @_;
     my $server = $option{server} // 'lighttpd';
     need($server);
-    # Ended by a signal, everything is stopped all the same.
+    # If a signal ends the test file, all processes are stopped, too.
     $SIG{$_} ||= sub { exit 130 } for qw(INT TERM HUP PIPE);
     my $dir  = File::Temp->newdir('tenure-test-XXXXXX', TMPDIR => 1, CLEANUP => 1);
     chmod 0711, "$dir";
@@ -87,7 +87,7 @@ sub start {
     for my $try (1 .. 3) {
         my ($code, $text) = $self->_quickstart;
         last if $code == 0;
-        # Somebody may have taken a port between our look and the server's.
+        # Another process may have taken a port after it was chosen and before the server opened it.
         next if $try < 3 && $text =~ /is a port taken|does not answer|httpd ended/;
         Test::More::diag($text);
         system 'sh', '-c', "tail -n 20 '$dir'/log/*.log >&2";
@@ -98,7 +98,7 @@ sub start {
     return $self;
 }
 
-# Settings come by the environment, which wins over the file that quickstart writes.
+# Settings are passed in the environment, which overrides the file that quickstart writes.
 sub _environment {
     my ($self) = @_;
     my %environment;
@@ -169,7 +169,7 @@ sub combined {
     return Tenure::Client->new(url => $self->env('TENURE_COMBINED_URL'), token => $token);
 }
 
-# The placement API at the root of a host, asked by the operator unless a token is given.
+# The placement API at the root of a host; with an operator's token unless a token is given.
 sub placement {
     my ($self, $token) = @_;
     return Tenure::Client->new(url => $self->env('TENURE_PLACEMENT_URL'), token => $token // $self->operator_token);
@@ -210,8 +210,8 @@ sub sql {
     return @rows;
 }
 
-# A session of the same kind: print statements to it, each with its ";". They are done one after the other, and what is
-# open when it is closed is rolled back.
+# Opens a session of the same kind. Print statements to it, each with its ";". They are executed in order. An open transaction is
+# rolled back when the session is closed.
 sub sql_session {
     my ($self) = @_;
     my $pid = open my $session, '|-', 'mariadb', '--no-defaults', '--default-character-set=utf8mb4', '-u', 'root', '-S',
@@ -221,9 +221,9 @@ sub sql_session {
     return $session;
 }
 
-# A session whose transaction holds the locks of that statement, from when this returns until it is closed or told to end.
-# A lock with a name says that the statement is done: information_schema.innodb_trx is no newer than its last reader but one
-# while it is read more often than every 100 ms.
+# Opens a session whose transaction holds the locks of that statement, until the session is closed or ends the transaction. The
+# session takes a named lock after the statement, and this function waits for that lock to be taken. It does not look into
+# information_schema.innodb_trx, because InnoDB refreshes that table only if nobody has read it for 100 ms.
 sub sql_locks {
     my ($self, $statement) = @_;
     my $session = $self->sql_session;
@@ -240,10 +240,10 @@ sub sql_value {
     return $row ? $row->[0] : undef;
 }
 
-# How many rows the change log has: for tests that nothing was written.
+# Returns how many rows the change log has, for tests that nothing was written.
 sub change_count { return $_[0]->sql_value('SELECT COUNT(*) FROM changes') }
 
-# The change rows of a response's request, oldest first, as hashes.
+# Returns the rows of the change log that a response's request wrote, oldest first, as hashes.
 my @change_columns = qw(verb actor tenant from_tenant type namespace name revision etag_before etag_after);
 
 sub changes_of {
@@ -267,7 +267,8 @@ SQL
     } @rows;
 }
 
-# What clients see of a stored etag, as 128 hex digits: of a node's, an HMAC of it, its tenant's id and the count of its moves.
+# Returns the etag that clients see, as 128 hex digits. For a node, it is an HMAC of the stored etag, its tenant's id and the number
+# of its moves.
 sub shown_etag {
     my ($self, $type, $stored, $tenant_id, $moves) = @_;
     return $stored if !defined $stored || ($type // '') ne 'nodes';
@@ -277,7 +278,7 @@ sub shown_etag {
 
 # ---- processes
 
-# The masters of the endpoints; with mod_fcgid there are none.
+# The process ids of the endpoints' masters. With mod_fcgid, there are none.
 sub master_pid {
     my ($self, $endpoint) = @_;
     my ($pid) = read_file("$self->{dir}/run/$endpoint.pid") =~ /(\d+)/;
@@ -312,7 +313,7 @@ sub access_line {
     return $line // '';
 }
 
-# kill and start: a power cut of the database server.
+# Kills and starts the database server, as after a power failure.
 sub database {
     my ($self, $verb) = @_;
     my $db = File::Basename::dirname($self->env('TENURE_DB_SOCKET'));
@@ -326,10 +327,10 @@ sub database {
 
 my $bad = qr/is not in the WADL of|AddressSanitizer|runtime error:|LeakSanitizer|ended by signal|ended with code [1-9]|Segmentation fault|Assertion/;
 
-# Where a run has to show that nothing is answered 503 without a fault (scripts/long/debian13).
+# For runs that must show that no request gets 503 unless a test causes a fault (scripts/long/debian13).
 my $refused = $ENV{TENURE_NO_503} ? qr/answered 503/ : qr/(?!)/;
 
-# Lines of the logs that no test allows.
+# Returns lines of the logs that show an error, except those in allow.
 sub bad_lines {
     my ($self) = @_;
     my @lines;

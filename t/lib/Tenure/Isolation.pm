@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Two tenants that have something of every kind, a third who asks, and the calls of a WADL filled with what is theirs: for each
-# call one that names what is there and one that names, at the same length, what is not.
+# For tests that a tenant learns nothing about others. Two tenants have resources of every kind, and a user of a third tenant sends
+# requests. Each call of a WADL is sent twice: once with names of the others' resources, and once with names of the same length
+# that do not exist.
 package Tenure::Isolation;
 
 use strict;
@@ -29,10 +30,10 @@ sub new {
     return $self;
 }
 
-# Who asks, as an admin of a tenant of its own.
+# The user that sends the requests: an admin of its own tenant.
 sub own { return $_[0]{instance}->combined('bob:globex') }
 
-# ---- what is there
+# ---- the resources
 
 sub definition {
     my ($group, $plural, %more) = @_;
@@ -52,7 +53,7 @@ sub must {
     return $answer;
 }
 
-# In acme's space, and under the same names in the system's.
+# Resources of acme, and resources with the same names of the tenant "system".
 sub _make_objects {
     my ($self, $tenant) = @_;
     my $admin = $self->{instance}->combined('admin');
@@ -129,15 +130,15 @@ sub _make {
     $self->{is}{uid}  = $thing->json->{metadata}{uid};
     $self->{etag}     = $admin->get('/v2.0/acme/namespaces/acme-space/configmaps/acme-thing')->etag;
     $self->{position} = $thing->json->{metadata}{resourceVersion};
-    # What no answer may hold, unless the question did.
+    # Texts that no answer may contain unless the request did.
     $self->{marks} = [map { @$_ } $instance->sql(q(SELECT LOWER(INSERT(INSERT(INSERT(INSERT(HEX(r.uid), 21, 0, '-'), 17, 0, '-'), 13, 0, '-'), 9, 0, '-')),
         LOWER(HEX(r.etag)) FROM resources r JOIN tenants t ON t.id = r.tenant_id WHERE t.name IN ('acme', 'system', 'third')))];
-    # Bodies bring this one, and what they make may keep it.
+    # Bodies of requests contain this one, so resources that they create may have it.
     $self->{marks} = [grep { $_ ne $self->{is}{uid} } @{ $self->{marks} }];
     return;
 }
 
-# Rows of the others, and what the change log tells of them.
+# The others' rows, and their rows in the change log.
 sub state {
     my ($self) = @_;
     my $whose = q(t.name IN ('acme', 'system', 'third', 'nope', 'nobody'));
@@ -178,7 +179,8 @@ sub routes {
     return \@found;
 }
 
-# What the parameters of a path are, in each of several ways: [of what is there, of what is not], or what says nothing of anybody.
+# The values of a path's parameters, in several variants: [a name that exists, a name that does not], or a value that names no
+# tenant's resource.
 sub _fillings {
     my ($self, $route) = @_;
     my %is   = %{ $self->{is} };
@@ -223,8 +225,8 @@ sub _fillings {
     return map { my $tenant = $_; map { +{ %thing, tenant => $tenant, %$_ } } @kinds } @tenants;
 }
 
-# Queries, each by what is another's and what is nobody's; no value: it names nothing that could be anybody's. Those that are
-# asked apart are in the test itself.
+# Query parameters, each with a name of another tenant's resource and a name that does not exist; without a value if the parameter
+# names no resource. The test itself has further ones.
 sub _query {
     my ($self, $route, $name) = @_;
     my %is = %{ $self->{is} };
@@ -236,7 +238,7 @@ sub _query {
         dest => ['acme', 'nope'], owner => ['acme', 'nope'], lessee => ['acme', 'nope'], project => ['acme', 'nope'], project_id => ['acme', 'nope'],
         user_id => ['acme-user', 'nope-user'], shard => ['acme-shard', 'nope-shard'], conductor_group => ['acme-group', 'nope-group'],
         resource_class => ['acme-class', 'nope-class'], description_contains => ['acme-words', 'nope-words'], name => ['acme-provider', 'nope-provider'],
-        # A name that is there or not: the page after it is one's own all the same.
+        # Whether the name exists or not, the page after it has only the asking tenant's resources.
         marker => $route->{dialect} ne 'baremetal' ? 'acme-thing' : $route->{path} =~ /portgroup/ ? [$is{portgroup}, $none{portgroup}]
             : $route->{path} =~ /port/ ? [$is{port}, $none{port}] : [$is{node}, $none{node}],
         labelSelector => ['owner%3Dacme-label', 'owner%3Dnope-label'], fieldSelector => ['metadata.name%3Dacme-thing', 'metadata.name%3Dnope-thing'],
@@ -245,10 +247,10 @@ sub _query {
         fault => 'x', fields => 'uuid', provision_state => 'enroll', retired => 'false', sharded => 'true', sort_dir => 'desc', sort_key => 'uuid',
         method => 'x', reset_interfaces => 'true', state => 'active', type => 'classic', consumer_type => 'all',
         group_policy => 'none', root_required => 'HW_CPU_X86_AVX', same_subtree => '_A',
-        # By nobody: a page's end, opened by another tenant; in the test itself.
+        # The marker of another tenant's page; the test itself has that case.
         continue => 'none',
     );
-    # Refused where the path names another's space; one's own is watched in the test itself.
+    # Refused if the path names another tenant; the test itself watches the asking tenant.
     $value{watch} = 'true' . ($route->{path} =~ /\{tenant\}/ ? '&timeoutSeconds=1' : '&timeoutSeconds=0&resourceVersion=x');
     return $value{$name};
 }
@@ -277,14 +279,15 @@ sub _body {
     return (json => $route->{path} =~ m{\A/\{version\}/\{tenant\}\z} ? { tenant => {} } : { by => 'stranger' });
 }
 
-# Headers that tell what is there from what is not, were they looked at too early.
+# Headers that would show whether a resource exists if the service evaluated them before it checks permission.
 sub _conditions {
     my ($self, $method) = @_;
     return $method =~ /GET|HEAD/ ? ({ 'If-None-Match' => $self->{etag} }, { 'If-Match' => $self->{etag} })
         : ({ 'If-Match' => $self->{etag} }, { 'If-Match' => '*' }, $method eq 'PUT' ? { 'If-None-Match' => '*' } : ());
 }
 
-# Each way to ask a route; brief: one for each tenant. Sets $route->{unknown} to the names of parameters that nothing is known of.
+# Returns all variants of a route's request; brief: one for each tenant. Sets $route->{unknown} to the names of parameters for
+# which this file has no values.
 sub calls {
     my ($self, $route, $brief) = @_;
     my (%unknown, @calls, %asked);
@@ -308,7 +311,7 @@ sub calls {
     return keys %unknown ? () : @calls;
 }
 
-# ---- asking
+# ---- sending requests
 
 sub _pick {
     my ($value, $case) = @_;
@@ -338,7 +341,7 @@ sub names_another {
         $json->encode([map { [$self->path_of($call, $_), _picked(_plain($call->{body}), $_)] } 1]);
 }
 
-# Without what is made at each call.
+# Returns the value with an empty text in place of code that makes a new text for each call.
 sub _plain {
     my ($value) = @_;
     return { map { ($_ => _plain($value->{$_})) } keys %$value } if ref $value eq 'HASH';
@@ -348,7 +351,7 @@ sub _plain {
 
 my %versions = (baremetal => { 'X-OpenStack-Ironic-API-Version' => '1.82' }, placement => { 'OpenStack-API-Version' => 'placement 1.39' });
 
-# What is answered, all of it that does not differ from call to call, in the words of the thing that is there.
+# Returns the answer without what differs from call to call, and with the nonexistent name replaced by the existing one.
 sub ask {
     my ($self, $client, $call, $case) = @_;
     my $path   = $self->path_of($call, $case);
@@ -359,7 +362,7 @@ sub ask {
     return $self->_shape($answer, $call);
 }
 
-# An answer without what is anew in each. What is made has a uid, a tag and a time of its own.
+# Returns the answer without what is new in each: a created resource has its own uid, etag and time.
 sub _shape {
     my ($self, $answer, $call) = @_;
     my %header = %{ $answer->{headers} };
@@ -381,14 +384,14 @@ sub _shape {
     return $text;
 }
 
-# Remembers it when an answer holds what is another's and the question does not.
+# Records an answer that contains another tenant's text which the request does not contain.
 sub look {
     my ($self, $answer, $question) = @_;
     my $text = join "\n", $answer->text, map { ref $_ ? @$_ : $_ } values %{ $answer->{headers} };
     return $self->look_at($text, $answer->{what}, $question);
 }
 
-# The same of the text of an answer to what was asked.
+# The same, for the text of an answer and the text of its request.
 sub look_at {
     my ($self, $text, $what, $question) = @_;
     $question //= '';
@@ -401,7 +404,7 @@ sub look_at {
     return;
 }
 
-# What has been seen since the last time.
+# Returns what was recorded since the last call.
 sub seen {
     my ($self) = @_;
     return splice @{ $self->{seen} };
@@ -412,7 +415,7 @@ sub seen {
 my $serial = 0;
 sub mac { return sprintf '52:54:00:cc:%02x:%02x', ++$serial / 256, $serial % 256 }
 
-# What the stranger has of its own, to be joined to what is another's.
+# Resources of the asking tenant, for requests that connect them with another tenant's.
 sub make_own {
     my ($self) = @_;
     my $bob   = Tenure::Metal->new($self->own, '1.82');
@@ -423,7 +426,7 @@ sub make_own {
     return { node => $node, portgroup => $group, port => $port };
 }
 
-# Calls to one's own addresses whose bodies name what is another's; each with a name.
+# Calls to addresses of the asking tenant whose bodies name another tenant's resources; each call has a name.
 sub bodies {
     my ($self, $own) = @_;
     my %pair = map { $_ => [$self->{is}{$_}, $none{$_}] } keys %none;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Requests that no decent client sends: bytes over a socket, and what comes back.
+# Sends any bytes over a socket, for requests that HTTP clients can't send, and reads the answer.
 package Tenure::Raw;
 
 use strict;
@@ -19,8 +19,8 @@ sub connect_to {
     return IO::Socket::INET->new(PeerAddr => $host, PeerPort => $port, Proto => 'tcp') // die "connect $url: $!\n";
 }
 
-# Sends the bytes and reads until the other side closes, or nothing comes for seconds. Status 0: no HTTP answer.
-# half_close: says that nothing more will be sent.
+# Sends the bytes, and reads until the other side closes the connection or has sent nothing for some seconds. Status 0: no HTTP
+# answer. half_close: shut down the sending side after the bytes.
 sub exchange {
     my ($url, $bytes, %option) = @_;
     local $SIG{PIPE} = 'IGNORE';
@@ -47,7 +47,8 @@ sub read_answer {
     return parse($answer);
 }
 
-# Enough has come: head and as many bytes as Content-Length says. Without that the end is the connection's end.
+# Is the answer complete: the head, and as many bytes as Content-Length says? Without Content-Length, the answer ends with the
+# connection.
 sub _complete {
     my ($answer) = @_;
     my ($head, $body) = split /\r\n\r\n/, $answer, 2;
@@ -70,7 +71,7 @@ sub parse {
     return Tenure::Response->new({ status => $status // 0, headers => \%header, content => $body // '' }, 'raw request');
 }
 
-# A request line and headers, connection closed behind it. target: bytes; headers: list of lines.
+# Returns a request with that request line and headers and "Connection: close". target: bytes; headers: a list of lines.
 sub request {
     my ($url, $method, $target, %option) = @_;
     my $text = "$method $target HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# What requests cost the database: workers are asked over FastCGI, and between them and the database stands somebody who
-# counts.
+# Counts the round trips to the database that requests cause. It sends requests to a worker over FastCGI. The worker reaches the
+# database through a proxy that counts.
 #
 #   my $counter = Tenure::RoundTrips->new($instance);
 #   my $socket  = $counter->worker('service');     # of a worker of its own, for Tenure::FastCGI
 #   my ($answer, @trips) = $counter->trips(sub { return ask($socket, ...) });
 #
-# An answer is held back until both sides have been silent for a while, so that statements sent without waiting for one
-# another's answers are one round trip, and only those.
+# The proxy passes an answer on only when both sides have been silent for a while. So statements that are sent without waiting for
+# each other's answers, and no others, count as one round trip.
 package Tenure::RoundTrips;
 
 use strict;
@@ -55,7 +55,7 @@ sub _child {
 my %command = (0x01 => 'quit', 0x03 => 'query', 0x0e => 'ping', 0x16 => 'prepare', 0x17 => 'execute', 0x19 => 'close',
     0x1f => 'reset');
 
-# What the client sent, in words; a packet is whole, for it goes over a unix socket and is small.
+# Describes what the client sent. A packet arrives whole, because it is small and the socket is a unix socket.
 sub _commands_in {
     my ($bytes) = @_;
     my @commands;
@@ -70,7 +70,7 @@ sub _commands_in {
     return join ' ', @commands;
 }
 
-# Passes one connection on. A line for each round trip: whose process the client is, and what was sent.
+# Forwards one connection. Prints a line for each round trip: the process id of the client, and what was sent.
 sub _relay {
     my ($client, $server, $log) = @_;
     my ($process) = unpack 'i', $client->getsockopt(SOL_SOCKET, SO_PEERCRED);
@@ -111,7 +111,7 @@ sub _count_at {
     return;
 }
 
-# One worker of its own, its database behind the counter. Returns its socket.
+# Starts a worker that reaches its database through the proxy. Returns the worker's socket.
 sub worker {
     my ($self, $endpoint) = @_;
     my $socket   = "$self->{dir}/$endpoint-counted.sock";
@@ -126,8 +126,8 @@ sub worker {
     return $socket;
 }
 
-# What a request, which code sends, answers, and a line for each round trip meanwhile. Asked first as often as it takes to
-# have prepared the statements; warm => 0: not at all.
+# Returns the answer of the request that code sends, and a line for each round trip. Before that, it calls code often enough that
+# all statements are prepared; not with warm => 0.
 sub trips {
     my ($self, $code, %option) = @_;
     $code->() for 1 .. $option{warm} // 3;
@@ -136,7 +136,7 @@ sub trips {
     my $answer = $code->();
     Time::HiRes::sleep(2 * SILENCE);
     my $text = Tenure::Instance::read_file("$self->{dir}/round-trips");
-    # Beside each worker a process looks for moves that are queued, at a time of its own.
+    # The mover's process also sends statements, at times of its own; they don't count.
     my @lines = map { /\A(\d+) (.*)/ && $self->{is_worker}{$1} ? $2 : () } split /\n/, substr $text, $before;
     return ($answer, @lines);
 }
