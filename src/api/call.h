@@ -62,8 +62,8 @@ struct dialect {
 	// found: OUTCOME_OK with call->match.method, or routing's error, described in call->problem. Returns the outcome to go on
 	// with: found itself, or another one with call->problem set.
 	enum outcome (*enter)(struct call *call, enum outcome found);
-	// Called after authentication for a method that was found. by_role: what the comparison of roles (policy_permits) came to. Returns
-	// the outcome to go on with: by_role, or another one with call->problem set.
+	// Called after authentication for a method that was found. by_role: what the comparison of roles (principal_may) came to.
+	// Returns the outcome to go on with: by_role, or another one with call->problem set.
 	enum outcome (*permit)(struct call *call, enum outcome by_role);
 	// Called for every response, errors included: adds header fields that all of them have.
 	void (*leave)(struct call *call);

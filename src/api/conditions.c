@@ -14,7 +14,7 @@ struct tag_state {
 
 static enum outcome read_tags(struct call *call, const char *header, const char *title, struct tag_list *list)
 {
-	if (tag_list_parse(request_header(&call->request, header), list))
+	if (conditional_parse(request_header(&call->request, header), list))
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_BAD_REQUEST, "%s must be \"*\" or a list of up to %d entity tags, like W/\"0a1b…\"",
 		title, CONDITIONAL_MAX_TAGS);
@@ -42,7 +42,7 @@ enum outcome conditions_read(struct call *call, struct conditions *conditions)
 	return read_tags(call, "if-none-match", "If-None-Match", &conditions->state->none_match);
 }
 
-struct str etag_text(struct pool *pool, const uint8_t etag[64])
+struct str conditions_etag_text(struct pool *pool, const uint8_t etag[64])
 {
 	struct buf text = buf_new(pool, 2 + 128);
 
@@ -61,7 +61,7 @@ static struct str etag_header(struct pool *pool, const uint8_t etag[64])
 	return buf_str(&text);
 }
 
-void set_etag(struct call *call, const uint8_t etag[64])
+void conditions_set_etag(struct call *call, const uint8_t etag[64])
 {
 	response_set(&call->response, "ETag", etag_header(call->pool, etag));
 }
@@ -73,7 +73,7 @@ static enum outcome stale(struct conditions *conditions, const uint8_t *etag, co
 
 	registry_fail(registry, OUTCOME_STALE, "%s", why);
 	if (etag != NULL) {
-		registry_fail_member(registry, "etag", etag_text(registry->pool, etag));
+		registry_fail_member(registry, "etag", conditions_etag_text(registry->pool, etag));
 		response_set(conditions->response, "ETag", etag_header(registry->pool, etag));
 	}
 	return OUTCOME_STALE;
@@ -88,13 +88,13 @@ static enum outcome check(void *arg, const uint8_t *etag)
 
 	if (!state->match.present && !state->none_match.present)
 		return OUTCOME_OK;
-	struct str hex = etag != NULL ? str_part(etag_text(pool, etag), 2, 2 + 128) : STR_NONE;
+	struct str hex = etag != NULL ? str_part(conditions_etag_text(pool, etag), 2, 2 + 128) : STR_NONE;
 
 	if (state->match.present && etag == NULL)
 		return stale(conditions, NULL, "If-Match was given, but there is nothing here that could match");
-	if (state->match.present && !tag_list_matches(&state->match, hex))
+	if (state->match.present && !conditional_matches(&state->match, hex))
 		return stale(conditions, etag, "it was changed since: read it again and repeat your change on what it is now");
-	if (!state->none_match.present || etag == NULL || !tag_list_matches(&state->none_match, hex))
+	if (!state->none_match.present || etag == NULL || !conditional_matches(&state->none_match, hex))
 		return OUTCOME_OK;
 	if (conditions->reads)
 		return OUTCOME_NOT_MODIFIED;
@@ -118,7 +118,7 @@ static bool matches_action(void *arg, struct str etag)
 {
 	const struct conditions *conditions = arg;
 
-	return tag_list_matches(&conditions->state->match, etag);
+	return conditional_matches(&conditions->state->match, etag);
 }
 
 enum outcome conditions_move_guard(struct call *call, struct conditions *conditions, struct tag_guard *guard)

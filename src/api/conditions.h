@@ -22,8 +22,8 @@ struct guard conditions_guard(struct conditions *conditions);
 enum outcome conditions_move_guard(struct call *call, struct conditions *conditions, struct tag_guard *guard);
 
 // Sets the header ETag: W/"hex".
-void set_etag(struct call *call, const uint8_t etag[64]);
+void conditions_set_etag(struct call *call, const uint8_t etag[64]);
 // "W/" and 128 hex digits, the form in bodies.
-struct str etag_text(struct pool *pool, const uint8_t etag[64]);
+struct str conditions_etag_text(struct pool *pool, const uint8_t etag[64]);
 
 #endif

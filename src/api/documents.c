@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/pool.h"
 
-struct str json_text(struct pool *pool, const struct doc *doc)
+struct str document_json_text(struct pool *pool, const struct doc *doc)
 {
 	struct buf text = buf_new(pool, 256);
 
@@ -16,9 +16,9 @@ struct str json_text(struct pool *pool, const struct doc *doc)
 	return buf_str(&text);
 }
 
-struct str text_or_same(struct pool *pool, const struct doc *doc, const struct resource *current, const char *column)
+struct str document_text_or_stored(struct pool *pool, const struct doc *doc, const struct resource *current, const char *column)
 {
-	struct str text = json_text(pool, doc), stored;
+	struct str text = document_json_text(pool, doc), stored;
 
 	if (current == NULL)
 		return text;
@@ -32,7 +32,7 @@ struct str text_or_same(struct pool *pool, const struct doc *doc, const struct r
 	return same ? stored : text;
 }
 
-struct str time_text(struct pool *pool, int64_t us)
+struct str document_time_text(struct pool *pool, int64_t us)
 {
 	struct buf text = buf_new(pool, 32);
 
@@ -40,7 +40,7 @@ struct str time_text(struct pool *pool, int64_t us)
 	return buf_str(&text);
 }
 
-void json_add_member(struct buf *out, const char *name, struct str value)
+void document_add_member(struct buf *out, const char *name, struct str value)
 {
 	buf_addc(out, '"');
 	buf_add(out, str_c(name));
@@ -49,7 +49,7 @@ void json_add_member(struct buf *out, const char *name, struct str value)
 	buf_addc(out, ',');
 }
 
-void add_stored_members(struct buf *out, struct stored_place place, struct str object)
+void document_add_stored_members(struct buf *out, struct stored_place place, struct str object)
 {
 	if (object.n < 2 || object.p[0] != '{' || object.p[object.n - 1] != '}') {
 		stored_is_broken(out->pool, place, STR("it is no object"));
@@ -68,7 +68,7 @@ static int compare_names(const void *a, const void *b)
 	return str_cmp(((const struct doc_iter *)a)->name, ((const struct doc_iter *)b)->name);
 }
 
-void sort_members(struct doc_iter *members, size_t n)
+void document_sort_members(struct doc_iter *members, size_t n)
 {
 	qsort(members, n, sizeof(members[0]), compare_names);
 }

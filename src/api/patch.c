@@ -10,7 +10,7 @@ enum { BYTES_PER_NODE = 2 };
 
 const struct repr_document any_document = { .body = { .name = NULL, .kind = SHAPE_ANY } };
 
-enum outcome read_patch(struct call *call, enum edit_kind *kind, struct doc **patch)
+enum outcome patch_read_body(struct call *call, enum edit_kind *kind, struct doc **patch)
 {
 	struct str error;
 	enum outcome outcome = call_read(call, &any_document, patch);
@@ -42,7 +42,7 @@ bool patch_result(struct call *call, enum edit_kind kind, const struct doc *whol
 	return true;
 }
 
-enum outcome carry_out_patch(struct call *call, enum edit_kind kind, const struct doc *whole, const struct doc *patch,
+enum outcome patch_apply(struct call *call, enum edit_kind kind, const struct doc *whole, const struct doc *patch,
 	const struct doc **result)
 {
 	struct str error;

@@ -12,12 +12,12 @@ enum edit_kind { EDIT_PUT, EDIT_MERGE_PATCH, EDIT_JSON_PATCH };
 extern const struct repr_document any_document;
 
 // Reads the body of a PATCH; its media type decides *kind. OUTCOME_OK, or _BAD_DOCUMENT: not JSON, or not a well-formed patch.
-enum outcome read_patch(struct call *call, enum edit_kind *kind, struct doc **patch);
+enum outcome patch_read_body(struct call *call, enum edit_kind *kind, struct doc **patch);
 // Applies the patch to whole; *result is a new document. False, with *error, if the patch does not fit the document.
 bool patch_result(struct call *call, enum edit_kind kind, const struct doc *whole, const struct doc *patch,
 	const struct doc **result, struct str *error);
 // The same with an outcome: OUTCOME_OK, or _CONFLICT with call->problem set.
-enum outcome carry_out_patch(struct call *call, enum edit_kind kind, const struct doc *whole, const struct doc *patch,
+enum outcome patch_apply(struct call *call, enum edit_kind kind, const struct doc *whole, const struct doc *patch,
 	const struct doc **result);
 
 #endif

@@ -9,7 +9,7 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-bool meta_name_ok(struct str name)
+bool tenant_metadata_name_ok(struct str name)
 {
 	if (name.n == 0 || name.n > MAX_META_NAME || !is_letter(name.p[0]))
 		return false;

@@ -11,6 +11,6 @@ enum { MAX_META = 32, MAX_META_NAME = 255, MAX_META_VALUE = 2048, MAX_META_ALL =
 
 // Is it a valid name? It becomes an element in XML and a part of a header's name, so it begins with a letter or "_" and consists
 // of letters, digits, "_", "-" and ".".
-bool meta_name_ok(struct str name);
+bool tenant_metadata_name_ok(struct str name);
 
 #endif

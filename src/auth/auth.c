@@ -36,8 +36,9 @@ struct auth {
 
 // ---- functions that several authenticators use
 
-// The token of X-Auth-Token or Authorization: Bearer; other schemes of Authorization are for the web server. False: there is none.
-bool auth_find_token(const struct request *request, struct str *token)
+// The token of X-Auth-Token or Authorization: Bearer; other schemes of Authorization are for the web server. False: there is
+// none.
+bool auth_read_token(const struct request *request, struct str *token)
 {
 	struct str authorization = str_trim(request_header(request, "authorization"));
 	size_t blank = str_find(authorization, ' ', 0);
@@ -199,7 +200,7 @@ struct str auth_token(const struct request *request)
 {
 	struct str token;
 
-	return auth_find_token(request, &token) ? token : STR("");
+	return auth_read_token(request, &token) ? token : STR("");
 }
 
 // ---- the header fields that a watch keeps

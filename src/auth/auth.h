@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Authenticators (auth/authenticator.h) find the user who sent a request. An endpoint's `auth` setting lists them; the first that finds
-// a credential of its kind decides. Tokens come as "X-Auth-Token: T" or "Authorization: Bearer T".
+// Authenticators (auth/authenticator.h) find the user who sent a request. An endpoint's `auth` setting lists them; the first that
+// finds a credential of its kind decides. Tokens come as "X-Auth-Token: T" or "Authorization: Bearer T".
 //   token        opaque "id.secret"; SHA-256 of the secret in table tokens; expiry, revocation, tenant and role there
 //   remote-user  the user whom the web server has authenticated, REMOTE_USER; refused unless TENURE_REMOTE_USER_SECRET equals
 //                the endpoint's remote_user_secret, which the web server sets only where it authenticates (nginx fills
@@ -26,12 +26,13 @@ struct auth *auth_new(const struct config *config, const struct endpoint_config 
 void auth_free(struct auth **auth);
 
 // *principal's strings live in pool. Without a credential: an empty principal and OUTCOME_OK; the permit step
-// answers 401 if the method needs a user. A malformed, unknown, expired or revoked credential: OUTCOME_UNAUTHENTICATED with *detail.
+// answers 401 if the method needs a user. A malformed, unknown, expired or revoked credential: OUTCOME_UNAUTHENTICATED with
+// *detail.
 // A valid credential whose tenant has a reserved name (auth/realm.h): OUTCOME_FORBIDDEN with *detail.
 // Sends one statement to the database, only for a token that was not validated within config->token_cache milliseconds;
 // OUTCOME_UNAVAILABLE if the database can't be reached.
-// may_wait: false in a process that must not block, such as the watch process; an authenticator that needs another service than the
-// database returns OUTCOME_UNAVAILABLE then.
+// may_wait: false in a process that must not block, such as the watch process; an authenticator that needs another service than
+// the database returns OUTCOME_UNAVAILABLE then.
 enum outcome auth_identify(struct auth *auth, struct db *db, struct pool *pool, const struct request *request, bool may_wait,
 	struct principal *principal, struct str *detail);
 // The header fields of the request that any authenticator reads, as lines "name:value", each once: by which auth_identify()
@@ -56,11 +57,11 @@ struct token_info {
 };
 // Makes a token (24 random bytes of secret), stores its hash, and returns the token, which can't be read again later.
 // OUTCOME_CREATED, _NOT_FOUND (no such tenant, or deleted), _BAD_PARAMETER, _UNAVAILABLE.
-enum outcome token_create(struct db *db, struct pool *pool, const struct token_info *info, struct str *token,
+enum outcome auth_token_create(struct db *db, struct pool *pool, const struct token_info *info, struct str *token,
 	struct str *detail);
 // id: the token's id, or the whole token. OUTCOME_OK (also if it was revoked before), _NOT_FOUND, _UNAVAILABLE.
-enum outcome token_revoke(struct db *db, struct pool *pool, struct str id);
+enum outcome auth_token_revoke(struct db *db, struct pool *pool, struct str id);
 // All tokens, or those of one tenant (tenant.p not NULL), by creation.
-enum outcome token_list(struct db *db, struct pool *pool, struct str tenant, struct token_info **list, size_t *n);
+enum outcome auth_token_list(struct db *db, struct pool *pool, struct str tenant, struct token_info **list, size_t *n);
 
 #endif

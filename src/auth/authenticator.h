@@ -18,19 +18,22 @@ struct identity {
 
 struct authenticator {
 	const char *challenge; // for WWW-Authenticate
-	// The header fields that it reads, in lower case; ends with NULL. A watch keeps them, so that its user can be identified again later.
+	// The header fields that it reads, in lower case; ends with NULL. A watch keeps them, so that its user can be identified
+	// again later.
 	const char *const *headers;
-	// Reads the endpoint's settings. The result, which may be NULL, goes to the functions below. *error (malloc): what is wrong
-	// with them. NULL: there is nothing to read.
+	// Reads the endpoint's settings. The result, which may be NULL, goes to the functions below. *error (malloc): what is
+	// wrong with them. NULL: there is nothing to read.
 	void *(*open)(const struct config *config, const struct endpoint_config *endpoint, char **error);
 	void (*close)(void *state); // NULL: nothing is to be released
-	// *recognised: the request has a credential of this kind, so its outcome decides, and no later authenticator runs. OUTCOME_OK,
-	// _UNAUTHENTICATED, _UNAVAILABLE (it can't be decided now). It may ask the database, and, with libcurl and a timeout of its
-	// own, another service. If identity->may_wait is false it answers from its cache, or returns OUTCOME_UNAVAILABLE: a watch
-	// then goes on until the next check.
+	// *recognised: the request has a credential of this kind, so its outcome decides, and no later authenticator runs.
+	// OUTCOME_OK,
+	// _UNAUTHENTICATED, _UNAVAILABLE (it can't be decided now). It may ask the database, and, with libcurl and a timeout of
+	// its own, another service. If identity->may_wait is false it answers from its cache, or returns OUTCOME_UNAVAILABLE: a
+	// watch then goes on until the next check.
 	enum outcome (*identify)(void *state, const struct identity *identity, bool *recognised);
 	bool (*has_asked)(const void *state); // did the last identify() ask the database or a service, not only its cache? NULL: it never does
-	// The role, in the endpoint's default_tenant, of users without tenant and role. NULL: this authenticator sets no such role.
+	// The role, in the endpoint's default_tenant, of users without tenant and role. NULL: this authenticator sets no such
+	// role.
 	enum role (*default_role)(const void *state);
 };
 
@@ -42,9 +45,10 @@ enum { AUTH_MAX_NAME = 255 }; // characters of a user's, or tenant's, name
 
 // Has a user or tenant such a name? Up to AUTH_MAX_NAME characters, UTF-8 without NUL.
 bool auth_is_name(struct str name);
-// The token of X-Auth-Token or Authorization: Bearer; other schemes of Authorization are for the web server. False: there is none.
-bool auth_find_token(const struct request *request, struct str *token);
-extern const char *const auth_token_headers[]; // those that auth_find_token() reads; ends with NULL
+// The token of X-Auth-Token or Authorization: Bearer; other schemes of Authorization are for the web server. False: there is
+// none.
+bool auth_read_token(const struct request *request, struct str *token);
+extern const char *const auth_token_headers[]; // those that auth_read_token() reads; ends with NULL
 // For *error, from malloc.
 char *auth_message(const char *format, ...) PRINTF_LIKE(1, 2);
 

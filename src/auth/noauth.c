@@ -51,8 +51,8 @@ static void take_roles(const struct request *request, struct principal *principa
 	principal->system_scope = str_eq(str_trim(request_header(request, "openstack-system-scope")), STR("all"));
 	principal->project = principal->system_scope ? STR("") : principal->tenant;
 	const struct openstack_scope scope = principal_openstack(principal);
-	principal->role = openstack_has_role(&scope, STR("admin")) ? ROLE_OPERATOR : ROLE_NONE;
-	principal->reads_all = principal->system_scope && openstack_has_role(&scope, STR("reader"));
+	principal->role = principal_has_openstack_role(&scope, STR("admin")) ? ROLE_OPERATOR : ROLE_NONE;
+	principal->reads_all = principal->system_scope && principal_has_openstack_role(&scope, STR("reader"));
 }
 
 static enum outcome identify(void *state, const struct identity *identity, bool *recognised)
@@ -60,7 +60,7 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 	struct str token;
 
 	UNUSED(state);
-	*recognised = auth_find_token(identity->request, &token);
+	*recognised = auth_read_token(identity->request, &token);
 	if (!*recognised)
 		return OUTCOME_OK;
 	if (parse_noauth(identity->pool, token, identity->principal)) {
@@ -81,7 +81,8 @@ static void *warn(const struct config *config, const struct endpoint_config *end
 	return NULL;
 }
 
-static const char *const headers[] = { "x-auth-token", "authorization", "x-roles", "x-project-id", "openstack-system-scope", NULL };
+static const char *const headers[] = { "x-auth-token", "authorization", "x-roles", "x-project-id", "openstack-system-scope",
+	NULL };
 
 const struct authenticator noauth_authenticator = {
 	.challenge = "Bearer realm=\"tenure\"",

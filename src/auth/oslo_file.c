@@ -28,7 +28,8 @@ static bool next_event(struct file *file, yaml_event_t *event)
 {
 	if (yaml_parser_parse(&file->parser, event) != 0)
 		return true;
-	return fail_at(file, file->parser.problem_mark.line, file->parser.problem != NULL ? file->parser.problem : "this is no YAML");
+	return fail_at(file, file->parser.problem_mark.line, file->parser.problem != NULL ? file->parser.problem :
+		"this is no YAML");
 }
 
 static struct str copy_scalar(struct file *file, const yaml_event_t *event)
@@ -60,7 +61,8 @@ static bool add_rule(struct file *file, const yaml_event_t *event)
 		rule->check = copy_scalar(file, &value);
 	file->n += is_text;
 	yaml_event_delete(&value);
-	return is_text || fail_at(file, line, "the check of a rule must be a text, such as \"role:admin\"; everybody is \"@\", nobody \"!\"");
+	return is_text || fail_at(file, line,
+		"the check of a rule must be a text, such as \"role:admin\"; everybody is \"@\", nobody \"!\"");
 }
 
 static bool read_mapping(struct file *file)
@@ -94,7 +96,8 @@ static bool read_events(struct file *file)
 		if (type == YAML_DOCUMENT_START_EVENT && seen)
 			return fail_at(file, line, "there must be one document only");
 		seen = seen || type == YAML_DOCUMENT_START_EVENT;
-		if (type == YAML_STREAM_START_EVENT || type == YAML_DOCUMENT_START_EVENT || type == YAML_DOCUMENT_END_EVENT || nothing)
+		if (type == YAML_STREAM_START_EVENT || type == YAML_DOCUMENT_START_EVENT || type == YAML_DOCUMENT_END_EVENT ||
+			nothing)
 			continue;
 		if (type != YAML_MAPPING_START_EVENT)
 			return fail_at(file, line, "the file must be a mapping of names of rules to checks");
@@ -125,7 +128,7 @@ static bool read_text(struct file *file, struct str *text)
 	return failed == 0 && n <= OSLO_FILE_MAX;
 }
 
-bool oslo_file_read(struct pool *pool, const char *path, struct oslo_rule **rules, size_t *n, char **error)
+bool oslo_rules_read_file(struct pool *pool, const char *path, struct oslo_rule **rules, size_t *n, char **error)
 {
 	struct file file = { .path = path, .pool = pool, .error = error };
 	struct str text;

@@ -164,7 +164,8 @@ static const struct node *read_check(struct reader *reader)
 		return fail(reader, "checks by another server are not supported");
 	struct node *node = new_node(reader, str_eq(kind, STR("role")) ? NODE_ROLE : NODE_EQUAL);
 	if (node->kind == NODE_EQUAL && !read_attribute(kind, &node->attribute))
-		return fail(reader, "it must begin with role, rule, user_id, project_id, system_scope, roles, is_admin, or a text in quotes");
+		return fail(reader,
+			"it must begin with role, rule, user_id, project_id, system_scope, roles, is_admin, or a text in quotes");
 	if (!read_value(match, &node->value))
 		return fail(reader, "the value must be a text without %, or %(project_id)s or %(user_id)s");
 	return node;
@@ -336,7 +337,7 @@ static bool is_equal(const struct question *question, const struct node *node)
 	if (value.n == 0)
 		return false;
 	if (node->kind == NODE_ROLE || node->attribute.kind == TERM_ROLES)
-		return openstack_has_role(&question->scope, value);
+		return principal_has_openstack_role(&question->scope, value);
 	return str_eq(text_of(question, &node->attribute), value);
 }
 

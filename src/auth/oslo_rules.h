@@ -3,8 +3,10 @@
 //   @  !                       everybody; nobody
 //   role:NAME                  the user has that role, whatever the case of its letters
 //   rule:NAME                  that other rule says yes
-//   ATTRIBUTE:VALUE            an attribute of the user is equal to the value. ATTRIBUTE: user_id, project_id, system_scope ("all", or
-//                              "None"), roles (one of them), is_admin ("False"), or a text in quotes. VALUE: a text, or %(project_id)s
+//   ATTRIBUTE:VALUE            an attribute of the user is equal to the value. ATTRIBUTE: user_id, project_id, system_scope
+// ("all", or
+//                              "None"), roles (one of them), is_admin ("False"), or a text in quotes. VALUE: a text, or
+// %(project_id)s
 //                              or %(user_id)s, which stand for the target's
 //   not A   A and B   A or B   in this order of precedence, and parentheses
 // A file of such rules is a YAML mapping of names to checks, as text; it replaces rules of a built-in set, and may add others.
@@ -26,8 +28,8 @@ struct oslo_target {
 	struct str project, user;
 };
 
-// Compiles n rules, of which each name occurs once, into pool. NULL and *error (malloc): which rule, in which line of the file, is
-// wrong, and why: what is no check, names a rule that does not exist, or names itself, straight or by others.
+// Compiles n rules, of which each name occurs once, into pool. NULL and *error (malloc): which rule, in which line of the file,
+// is wrong, and why: what is no check, names a rule that does not exist, or names itself, straight or by others.
 struct oslo_rules *oslo_rules_compile(struct pool *pool, const struct oslo_rule *rules, size_t n, char **error);
 // Does the rule of that index say yes?
 bool oslo_rules_allow(const struct oslo_rules *rules, size_t index, const struct principal *principal,
@@ -35,8 +37,8 @@ bool oslo_rules_allow(const struct oslo_rules *rules, size_t index, const struct
 
 enum { OSLO_FILE_MAX = 1024 * 1024 /* bytes */, OSLO_MAX_RULES = 1000, OSLO_MAX_DEPTH = 32 /* of parentheses and "not" */ };
 
-// Reads a file of rules into pool: *rules, *n. False and *error (malloc): the file can't be read, is too large, no YAML, or something
-// else than a mapping of names to texts, of which each name occurs once; with the line.
-bool oslo_file_read(struct pool *pool, const char *path, struct oslo_rule **rules, size_t *n, char **error);
+// Reads a file of rules into pool: *rules, *n. False and *error (malloc): the file can't be read, is too large, no YAML, or
+// something else than a mapping of names to texts, of which each name occurs once; with the line.
+bool oslo_rules_read_file(struct pool *pool, const char *path, struct oslo_rule **rules, size_t *n, char **error);
 
 #endif

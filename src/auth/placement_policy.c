@@ -78,7 +78,7 @@ static bool compile(struct placement_policy *policy, const char *word, char **er
 	char *wrong = NULL;
 
 	fill_builtin(rules, strcmp(word, "secure") == 0);
-	if (is_file && !oslo_file_read(policy->pool, word, &given, &n_given, error))
+	if (is_file && !oslo_rules_read_file(policy->pool, word, &given, &n_given, error))
 		return false;
 	for (size_t i = 0; good && i < n_given; i++)
 		good = merge_rule(rules, &n, &given[i], &wrong);

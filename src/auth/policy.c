@@ -12,7 +12,7 @@ static bool is_own(const struct principal *principal, struct realm realm)
 }
 
 // A method for operators is refused before the tenant in the address is looked at, so the answer tells nothing about it.
-enum outcome policy_permits(const struct principal *principal, enum role needed, struct realm realm)
+enum outcome principal_may(const struct principal *principal, enum role needed, struct realm realm)
 {
 	assert(principal != NULL && needed <= ROLE_OPERATOR);
 	if (needed == ROLE_NONE || principal->role == ROLE_OPERATOR)
@@ -26,9 +26,9 @@ enum outcome policy_permits(const struct principal *principal, enum role needed,
 	return principal->role >= needed ? OUTCOME_OK : OUTCOME_FORBIDDEN;
 }
 
-enum outcome policy_permits_reading(const struct principal *principal, enum role needed, struct realm realm)
+enum outcome principal_may_read(const struct principal *principal, enum role needed, struct realm realm)
 {
-	return principal->reads_all ? OUTCOME_OK : policy_permits(principal, needed, realm);
+	return principal->reads_all ? OUTCOME_OK : principal_may(principal, needed, realm);
 }
 
 // ---- roles and scopes of OpenStack
@@ -49,7 +49,7 @@ struct openstack_scope principal_openstack(const struct principal *principal)
 	return (struct openstack_scope){ implied[principal->role], principal->role == ROLE_OPERATOR, principal->tenant };
 }
 
-bool openstack_has_role(const struct openstack_scope *scope, struct str role)
+bool principal_has_openstack_role(const struct openstack_scope *scope, struct str role)
 {
 	struct str rest = scope->roles, item;
 

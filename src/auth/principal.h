@@ -31,7 +31,7 @@ struct openstack_scope {
 // the tenant's name.
 struct openstack_scope principal_openstack(const struct principal *principal);
 // Does the scope include the role? Names are compared without regard to case, like in oslo.policy.
-bool openstack_has_role(const struct openstack_scope *scope, struct str role);
+bool principal_has_openstack_role(const struct openstack_scope *scope, struct str role);
 
 // May the principal use a method that needs this role on what is in that realm? Only an operator may use the
 // system space, or all tenants at once.
@@ -39,8 +39,8 @@ bool openstack_has_role(const struct openstack_scope *scope, struct str role);
 //   OUTCOME_NOT_FOUND  the realm is not the principal's tenant: answered as if it did not exist
 //   OUTCOME_FORBIDDEN  its own tenant, but the role does not suffice; or an operator's call
 //   OUTCOME_UNAUTHENTICATED  the request is anonymous, and the method needs a user
-enum outcome policy_permits(const struct principal *principal, enum role needed, struct realm realm);
+enum outcome principal_may(const struct principal *principal, enum role needed, struct realm realm);
 // The same for a method that changes nothing: a principal with reads_all may use it in every realm, whatever its role.
-enum outcome policy_permits_reading(const struct principal *principal, enum role needed, struct realm realm);
+enum outcome principal_may_read(const struct principal *principal, enum role needed, struct realm realm);
 
 #endif

@@ -126,7 +126,7 @@ static enum db_verdict ask(void *arg)
 	return DB_COMMIT;
 }
 
-// Could token_create() have made it? If not, the database is not asked.
+// Could auth_token_create() have made it? If not, the database is not asked.
 static bool well_formed(struct str token, struct str *id, struct str *secret)
 {
 	size_t dot = str_find(token, '.', 0);
@@ -200,7 +200,7 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 	struct str token;
 
 	cache->asked = false;
-	*recognised = auth_find_token(identity->request, &token);
+	*recognised = auth_read_token(identity->request, &token);
 	if (!*recognised)
 		return OUTCOME_OK;
 	return token_check(cache, identity->db, identity->pool, token, identity->principal, identity->detail);

@@ -115,7 +115,7 @@ static enum outcome create_once(struct db *db, struct pool *pool, const struct t
 	return outcome == OUTCOME_OK ? OUTCOME_CREATED : outcome;
 }
 
-enum outcome token_create(struct db *db, struct pool *pool, const struct token_info *info, struct str *token,
+enum outcome auth_token_create(struct db *db, struct pool *pool, const struct token_info *info, struct str *token,
 	struct str *detail)
 {
 	const char *wrong = what_is_wrong(info);
@@ -141,7 +141,7 @@ enum outcome token_create(struct db *db, struct pool *pool, const struct token_i
 
 // ---- revoking, listing
 
-enum outcome token_revoke(struct db *db, struct pool *pool, struct str id)
+enum outcome auth_token_revoke(struct db *db, struct pool *pool, struct str id)
 {
 	struct str key = str_part(id, 0, str_find(id, '.', 0));
 	const struct sql_token_revoke in = { .now = clock_now_us(), .id = key };
@@ -171,7 +171,7 @@ static struct token_info info_of(const struct sql_token_list_row *row)
 	return info;
 }
 
-enum outcome token_list(struct db *db, struct pool *pool, struct str tenant, struct token_info **list, size_t *n)
+enum outcome auth_token_list(struct db *db, struct pool *pool, struct str tenant, struct token_info **list, size_t *n)
 {
 	const struct sql_token_list in = { .tenant = tenant };
 	enum sql_token_owner owner = SQL_TOKEN_OWNER_ANYBODY;

@@ -84,7 +84,7 @@ void budget_end(void)
 	account.over = BUDGET_KEPT;
 }
 
-_Noreturn void budget_raise(enum budget_end end)
+_Noreturn void budget_leave(enum budget_end end)
 {
 	struct guard *guard = account.guard;
 
@@ -93,12 +93,12 @@ _Noreturn void budget_raise(enum budget_end end)
 	longjmp(guard->back, 1);
 }
 
-void budget_leave_broken(void)
+void budget_leave_if_broken(void)
 {
 	if (account.guard == NULL)
 		return;
 	if (account.held == 0)
-		budget_raise(BUDGET_BROKEN);
+		budget_leave(BUDGET_BROKEN);
 	account.over = BUDGET_BROKEN;
 }
 
@@ -107,7 +107,7 @@ static void exceed(enum budget_end end)
 	if (account.guard == NULL || !account.granted || account.paused)
 		return; // no guard: code that answers a request that failed has no limit
 	if (account.held == 0)
-		budget_raise(end);
+		budget_leave(end);
 	if (account.over == BUDGET_KEPT)
 		account.over = end;
 }
@@ -139,7 +139,7 @@ void budget_release(void)
 {
 	assert(account.held > 0 && (account.held > 1 || !account.paused));
 	if (--account.held == 0 && account.over != BUDGET_KEPT)
-		budget_raise(account.over);
+		budget_leave(account.over);
 }
 
 bool budget_is_over(void)

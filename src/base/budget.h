@@ -34,10 +34,10 @@ void budget_end(void);
 enum budget_end budget_guard(void (*fn)(void *arg), void *arg);
 bool budget_is_guarded(void);
 // Leaves the innermost guard, which returns `end` (never BUDGET_KEPT). For a nested guard's caller that has cleaned up.
-_Noreturn void budget_raise(enum budget_end end);
+_Noreturn void budget_leave(enum budget_end end);
 // Leaves the innermost guard with BUDGET_BROKEN, because the database contradicts itself. Between budget_hold() and
 // budget_release() it returns, and the last budget_release() leaves the guard. Without any guard it returns, too. Needs no grant.
-void budget_leave_broken(void);
+void budget_leave_if_broken(void);
 
 // Pairs of these calls may be nested. The last budget_release() leaves the guard if a limit was exceeded in between.
 void budget_hold(void);

@@ -10,7 +10,7 @@
 
 static void print_padded(FILE *out, struct str text, size_t width)
 {
-	size_t shown = text_width(text);
+	size_t shown = cli_text_width(text);
 
 	fprintf(out, "  %.*s%*s  ", STR_ARG(text), (int)(width > shown ? width - shown : 0), "");
 }
@@ -25,7 +25,7 @@ static void print_row(const struct command *c, FILE *out)
 	fprintf(out, "%s\n", c->help);
 }
 
-void help_all(const struct command *commands, FILE *out)
+void cli_help_all(const struct command *commands, FILE *out)
 {
 	fprintf(out, "usage: tenure NOUN VERB [ARGUMENTS] [OPTIONS]\n\n");
 	for (const struct command *c = commands; c->noun != NULL; c++) {
@@ -37,7 +37,7 @@ void help_all(const struct command *commands, FILE *out)
 		"or ~/.config/tenure/config. More by \"tenure help NOUN VERB\" and in tenure(1).\n");
 }
 
-void help_noun(const struct command *commands, const char *noun, FILE *out)
+void cli_help_noun(const struct command *commands, const char *noun, FILE *out)
 {
 	fprintf(out, "usage: tenure %s VERB [ARGUMENTS] [OPTIONS]\n\n", noun);
 	for (const struct command *c = commands; c->noun != NULL; c++) {
@@ -61,7 +61,7 @@ static void print_options(const struct command *c, FILE *out)
 	options_print(out, option_rows, OPT_HELP + 1);
 }
 
-void help_command(const struct command *c, FILE *out)
+void cli_help_command(const struct command *c, FILE *out)
 {
 	fprintf(out, "usage: tenure %s%s%s%s%s [OPTIONS]\n\n%c%s.\n", c->noun, c->verb != NULL ? " " : "",
 		c->verb != NULL ? c->verb : "", c->arguments[0] != '\0' ? " " : "", c->arguments,
@@ -79,20 +79,20 @@ int command_help(struct cli *cli)
 	size_t n = cli->n_arguments, used;
 
 	if (n == 0) {
-		help_all(cli->commands, stdout);
+		cli_help_all(cli->commands, stdout);
 		return EX_OK;
 	}
-	if (!noun_known(cli->commands, words[0]) && n > 1 && is_type(words[0]))
+	if (!cli_noun_known(cli->commands, words[0]) && n > 1 && cli_is_type(words[0]))
 		words[0] = "resource";
 	const struct command *command = command_find(cli->commands, words, n, &used);
 	bool verb_known = command != NULL && command->verb != NULL && used == n;
-	if (!noun_known(cli->commands, words[0]) || (n > 1 && !verb_known))
+	if (!cli_noun_known(cli->commands, words[0]) || (n > 1 && !verb_known))
 		return cli_fail(EX_USAGE, "there is no command \"%s%s%s%s%s\"; see \"tenure help\"", words[0], n > 1 ? " " : "",
 			n > 1 ? words[1] : "", n > 2 ? " " : "", n > 2 ? words[2] : "");
 	if (command != NULL && command->help != NULL)
-		help_command(command, stdout);
+		cli_help_command(command, stdout);
 	else
-		help_noun(cli->commands, words[0], stdout);
+		cli_help_noun(cli->commands, words[0], stdout);
 	return EX_OK;
 }
 
@@ -190,7 +190,7 @@ int command_complete(struct cli *cli)
 		words++;
 		n--;
 	}
-	if (n > 1 && !noun_known(cli->commands, words[0])) {
+	if (n > 1 && !cli_noun_known(cli->commands, words[0])) {
 		words[0] = "resource";
 		is_plural = true;
 	}

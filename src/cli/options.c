@@ -41,7 +41,8 @@ static void take_option(struct cli *cli, const struct known *known, const struct
 	size_t row = options->row;
 
 	if (row < known->n_fields)
-		cli->given[cli->n_given++] = (struct given){ known->fields[row], known->rows[row].value != NULL ? options->value : NULL };
+		cli->given[cli->n_given++] = (struct given){ known->fields[row], known->rows[row].value != NULL ? options->value :
+			NULL };
 	else if (row < known->n_fields + OPT__COUNT)
 		cli->options[row - known->n_fields] = options->value;
 	else
@@ -87,7 +88,7 @@ static bool take_command(struct cli *cli)
 	const char *words[] = { "resource", cli->n_arguments > 1 ? cli->arguments[1] : NULL };
 	size_t used;
 
-	if (noun_known(cli->commands, noun)) {
+	if (cli_noun_known(cli->commands, noun)) {
 		cli->command = command_find(cli->commands, cli->arguments, cli->n_arguments, &used);
 		if (cli->command != NULL)
 			drop(cli, used);
@@ -95,7 +96,7 @@ static bool take_command(struct cli *cli)
 			cli->arguments[0] = type_plural(cli->arguments[0]);
 		return cli->command != NULL;
 	}
-	cli->command = is_type(noun) && words[1] != NULL ? command_find(cli->commands, words, COUNT_OF(words), &used) : NULL;
+	cli->command = cli_is_type(noun) && words[1] != NULL ? command_find(cli->commands, words, COUNT_OF(words), &used) : NULL;
 	if (cli->command == NULL)
 		return false;
 	drop(cli, 1);
@@ -121,21 +122,22 @@ int options_parse(struct cli *cli, int argc, char **argv)
 		return EX_USAGE + 1;
 	bool help = cli->options[OPT_HELP] != NULL;
 	if (cli->n_arguments == 0) {
-		help_all(cli->commands, help ? stdout : stderr);
+		cli_help_all(cli->commands, help ? stdout : stderr);
 		return (help ? EX_OK : EX_USAGE) + 1;
 	}
 	const char *noun = cli->arguments[0];
 	if (!take_command(cli)) {
 		if (!help && cli->n_arguments > 1)
 			cli_fail(0, "%s has no verb \"%s\"", noun, cli->arguments[1]);
-		if (noun_known(cli->commands, noun) || cli->n_arguments > 1)
-			help_noun(cli->commands, noun_known(cli->commands, noun) ? noun : "resource", help ? stdout : stderr);
+		if (cli_noun_known(cli->commands, noun) || cli->n_arguments > 1)
+			cli_help_noun(cli->commands, cli_noun_known(cli->commands, noun) ? noun : "resource", help ? stdout :
+				stderr);
 		else
 			cli_fail(EX_USAGE, "there is no command \"%s\"; see \"tenure help\"", noun);
 		return (help ? EX_OK : EX_USAGE) + 1;
 	}
 	if (help) {
-		help_command(cli->command, stdout);
+		cli_help_command(cli->command, stdout);
 		return EX_OK + 1;
 	}
 	const struct command *c = cli->command;

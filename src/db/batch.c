@@ -10,8 +10,8 @@
 
 enum {
 	MAX_SENT = DB_MAX_BATCH + TXN_MAX_PRELUDE,
-	// Bytes of requests in flight that the sockets' buffers hold on every system. A server that blocks on writing rows reads no
-	// requests: with more in flight, client and server would wait for each other.
+	// Bytes of requests in flight that the sockets' buffers hold on every system. A server that blocks on writing rows reads
+	// no requests: with more in flight, client and server would wait for each other.
 	MAX_UNDER_WAY = 64 * 1024,
 };
 
@@ -40,10 +40,10 @@ static enum db_result note_stmt(struct batch *batch, size_t i)
 		number = mysql_errno(db->mysql);
 		text = mysql_error(db->mysql);
 	}
-	enum db_result result = number != 0 ? error_note(db, number, text, query)
-		: error_note(db, CR_INVALID_PARAMETER_NO, "the statement's columns are not those of its query", query);
+	enum db_result result = number != 0 ? db_error_note(db, number, text, query)
+		: db_error_note(db, CR_INVALID_PARAMETER_NO, "the statement's columns are not those of its query", query);
 
-	if (error_is_stale(db->error_number))
+	if (db_error_is_stale(db->error_number))
 		batch->stale = query;
 	return result;
 }
@@ -53,13 +53,13 @@ static void set_skip_response(MYSQL *mysql, my_bool skip)
 	(void)mysql_options(mysql, MARIADB_OPT_SKIP_READ_RESPONSE, &skip);
 }
 
-// If the request has no memory left for the rows, the connection is dropped: a new one costs less than reading them. batch_run()
-// then leaves the request.
+// If the request has no memory left for the rows, the connection is dropped: a new one costs less than reading them.
+// db_batch_run() then leaves the request.
 static enum db_result fetch_failed(struct batch *batch, size_t i)
 {
 	if (!budget_is_over())
 		return note_stmt(batch, i);
-	conn_drop(batch->db);
+	db_conn_drop(batch->db);
 	return DB_LOST;
 }
 
@@ -68,9 +68,9 @@ static enum db_result read_one(struct batch *batch, size_t i)
 	struct db_stmt *stmt = batch->stmts[i];
 	struct db_call *call = batch->calls[i];
 
-	if (!connector_read_response(batch->db->mysql, stmt->stmt))
+	if (!db_connector_read_response(batch->db->mysql, stmt->stmt))
 		return note_stmt(batch, i);
-	return bind_fetch(stmt, batch->pool, &call->rows) ? DB_OK : fetch_failed(batch, i);
+	return db_bind_fetch(stmt, batch->pool, &call->rows) ? DB_OK : fetch_failed(batch, i);
 }
 
 // Reads the results of all calls that were sent. If the connection is lost, every call without a result gets DB_LOST.
@@ -111,7 +111,7 @@ static void send_all(struct batch *batch)
 
 	while (batch->n_sent < batch->n && batch->db->mysql != NULL) {
 		size_t i = batch->n_sent;
-		size_t bytes = bind_values(batch->stmts[i], batch->calls[i]->in);
+		size_t bytes = db_bind_values(batch->stmts[i], batch->calls[i]->in);
 
 		if (batch->rows_pending && under_way + bytes > MAX_UNDER_WAY) {
 			read_sent(batch);
@@ -133,18 +133,18 @@ static enum db_result run_one(struct batch *batch)
 	struct db_stmt *stmt = batch->stmts[0];
 	struct db *db = batch->db;
 
-	(void)bind_values(stmt, batch->calls[0]->in);
+	(void)db_bind_values(stmt, batch->calls[0]->in);
 	fault_pass(db, FAULT_STATEMENT);
 	db->round_trips++;
 	if (mysql_stmt_execute(stmt->stmt) != 0)
 		return note_stmt(batch, 0);
-	return bind_fetch(stmt, batch->pool, &batch->calls[0]->rows) ? DB_OK : fetch_failed(batch, 0);
+	return db_bind_fetch(stmt, batch->pool, &batch->calls[0]->rows) ? DB_OK : fetch_failed(batch, 0);
 }
 
 static enum db_result prepare_all(struct batch *batch)
 {
 	for (size_t i = 0; i < batch->n; i++) {
-		enum db_result result = stmt_get(batch->db, batch->calls[i]->query, &batch->stmts[i]);
+		enum db_result result = db_stmt_get(batch->db, batch->calls[i]->query, &batch->stmts[i]);
 
 		if (result != DB_OK)
 			return result;
@@ -170,11 +170,11 @@ static enum db_result run_pipelined(struct batch *batch, size_t n_prelude)
 	for (size_t i = 0; i < n_prelude; i++) {
 		if (batch->calls[i]->result != DB_OK) {
 			// The statements behind it may have run outside the transaction: this session can't be used any more.
-			conn_drop(batch->db);
+			db_conn_drop(batch->db);
 			return DB_LOST;
 		}
 	}
-	txn_begun(batch->db);
+	db_txn_begun(batch->db);
 	return first_failure(batch);
 }
 
@@ -200,7 +200,7 @@ static enum db_result run(struct batch *batch, size_t n_prelude)
 		return run_pipelined(batch, n_prelude);
 	batch->calls[0]->result = run_one(batch);
 	if (n_prelude == 0 || batch->calls[0]->result == DB_OK)
-		txn_begun(batch->db);
+		db_txn_begun(batch->db);
 	return first_failure(batch);
 }
 
@@ -208,12 +208,12 @@ static enum db_result run_all(struct db *db, struct pool *pool, struct db_call *
 {
 	struct batch batch = { .db = db, .pool = pool };
 	struct db_call prelude[TXN_MAX_PRELUDE] = { 0 };
-	enum db_result result = db->state == TXN_OPEN ? DB_OK : conn_ensure(db);
+	enum db_result result = db->state == TXN_OPEN ? DB_OK : db_conn_ensure(db);
 
 	assert(n <= DB_MAX_BATCH);
 	if (result != DB_OK)
 		return fail_all(calls, n, result);
-	size_t n_prelude = txn_prelude(db, prelude);
+	size_t n_prelude = db_txn_prelude(db, prelude);
 
 	add_calls(&batch, prelude, n_prelude);
 	add_calls(&batch, calls, n);
@@ -222,12 +222,12 @@ static enum db_result run_all(struct db *db, struct pool *pool, struct db_call *
 		return fail_all(calls, n, result);
 	result = run(&batch, n_prelude);
 	if (batch.stale != NULL && db->mysql != NULL)
-		stmt_drop(db, batch.stale);
+		db_stmt_drop(db, batch.stale);
 	return result;
 }
 
 // All answers are read before this returns, even if the budget is exceeded meanwhile: budget_hold().
-enum db_result batch_run(struct db *db, struct pool *pool, struct db_call *calls, size_t n)
+enum db_result db_batch_run(struct db *db, struct pool *pool, struct db_call *calls, size_t n)
 {
 	budget_hold();
 	enum db_result result = run_all(db, pool, calls, n);
@@ -250,27 +250,27 @@ struct db_call db_call_of(struct pool *pool, const struct db_query *query, const
 
 enum db_result db_run_batch(struct db *db, struct pool *pool, struct db_call *calls, size_t n)
 {
-	enum db_result result = txn_check(db);
+	enum db_result result = db_txn_check(db);
 
 	assert(n <= DB_MAX_BATCH && (calls != NULL || n == 0));
 	if (result == DB_OK)
-		return txn_note(db, batch_run(db, pool, calls, n));
+		return db_txn_note(db, db_batch_run(db, pool, calls, n));
 	return fail_all(calls, n, result);
 }
 
 enum db_result db_run(struct db *db, struct pool *pool, const struct db_query *query, const void *in, struct db_rows *rows)
 {
 	struct db_call call = { .query = query, .in = in };
-	enum db_result result = txn_check(db);
+	enum db_result result = db_txn_check(db);
 
 	assert((in != NULL || query->n_in == 0) && (rows == NULL || pool != NULL));
 	if (result == DB_OK) {
-		(void)batch_run(db, rows != NULL ? pool : NULL, &call, 1);
+		(void)db_batch_run(db, rows != NULL ? pool : NULL, &call, 1);
 		// The server did not execute it, so the second attempt prepares it again. Inside a transaction the whole function
 		// runs again instead.
-		if (call.result == DB_RETRY && db->state == TXN_OUTSIDE && error_is_stale(db->error_number))
-			(void)batch_run(db, rows != NULL ? pool : NULL, &call, 1);
-		result = txn_note(db, call.result);
+		if (call.result == DB_RETRY && db->state == TXN_OUTSIDE && db_error_is_stale(db->error_number))
+			(void)db_batch_run(db, rows != NULL ? pool : NULL, &call, 1);
+		result = db_txn_note(db, call.result);
 	}
 	if (rows != NULL)
 		*rows = call.rows;

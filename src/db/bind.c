@@ -77,7 +77,7 @@ static bool is_text(enum db_type type)
 	return type == DB_TEXT || type == DB_BYTES;
 }
 
-size_t bind_value(MYSQL_BIND *bind, union db_slot *slot, const struct bind_item *value)
+size_t db_bind_value(MYSQL_BIND *bind, union db_slot *slot, const struct bind_item *value)
 {
 	bind->buffer_type = type_of(value->type);
 	bind->is_null_value = value->is_null;
@@ -100,7 +100,7 @@ size_t bind_value(MYSQL_BIND *bind, union db_slot *slot, const struct bind_item 
 	return 12;
 }
 
-struct bind_item bind_parameter(const struct db_query *query, const void *in, unsigned i)
+struct bind_item db_bind_parameter(const struct db_query *query, const void *in, unsigned i)
 {
 	const struct db_field *field = &query->in_fields[i];
 	const char *member = (const char *)in + field->at;
@@ -117,14 +117,14 @@ struct bind_item bind_parameter(const struct db_query *query, const void *in, un
 	return value;
 }
 
-size_t bind_values(struct db_stmt *stmt, const void *in)
+size_t db_bind_values(struct db_stmt *stmt, const void *in)
 {
 	size_t bytes = 16;
 
 	for (unsigned i = 0; i < stmt->n_in; i++) {
-		struct bind_item value = bind_parameter(stmt->query, in, i);
+		struct bind_item value = db_bind_parameter(stmt->query, in, i);
 
-		bytes += bind_value(&stmt->in[i], &stmt->in_slots[i], &value) + 2;
+		bytes += db_bind_value(&stmt->in[i], &stmt->in_slots[i], &value) + 2;
 	}
 	if (stmt->n_in > 0)
 		(void)mysql_stmt_bind_param(stmt->stmt, stmt->in);
@@ -135,7 +135,7 @@ size_t bind_values(struct db_stmt *stmt, const void *in)
 
 // Text columns get no buffer here, since their lengths are known only when a row was read. mysql_stmt_fetch_column() then copies
 // them from the packet into the pool.
-bool bind_columns(struct db_stmt *stmt)
+bool db_bind_columns(struct db_stmt *stmt)
 {
 	for (unsigned i = 0; i < stmt->n_out; i++) {
 		enum db_type type = stmt->query->out_fields[i].type;
@@ -255,7 +255,7 @@ static bool skip_rows(struct db_stmt *stmt)
 	return mysql_stmt_field_count(stmt->stmt) == 0 || mysql_stmt_free_result(stmt->stmt) == 0;
 }
 
-bool bind_fetch(struct db_stmt *stmt, struct pool *pool, struct db_rows *rows)
+bool db_bind_fetch(struct db_stmt *stmt, struct pool *pool, struct db_rows *rows)
 {
 	unsigned columns = mysql_stmt_field_count(stmt->stmt);
 
@@ -271,5 +271,5 @@ bool bind_fetch(struct db_stmt *stmt, struct pool *pool, struct db_rows *rows)
 	}
 	if (pool == NULL)
 		return skip_rows(stmt);
-	return (stmt->bound || bind_columns(stmt)) && fetch_rows(stmt, pool, rows);
+	return (stmt->bound || db_bind_columns(stmt)) && fetch_rows(stmt, pool, rows);
 }

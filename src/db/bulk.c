@@ -5,8 +5,8 @@
 #include "db/db_internal.h"
 #include "sql/session.h"
 
-// CHUNK_BYTES: what one round trip sends; more gains little and costs the worker memory. PACKET_SLACK: how far a packet stays below
-// max_allowed_packet.
+// CHUNK_BYTES: what one round trip sends; more gains little and costs the worker memory. PACKET_SLACK: how far a packet stays
+// below max_allowed_packet.
 enum { CHUNK_BYTES = 512 * 1024, PACKET_SLACK = 1024 };
 
 struct bulk {
@@ -21,7 +21,7 @@ static size_t row_bytes(const struct db_query *query, const void *in, unsigned n
 	size_t bytes = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		struct bind_item value = bind_parameter(query, in, i);
+		struct bind_item value = db_bind_parameter(query, in, i);
 
 		bytes += 14 + (value.type == DB_TEXT || value.type == DB_BYTES ? value.s.n : 0);
 	}
@@ -49,9 +49,9 @@ static my_bool give_row(void *data, MYSQL_BIND *binds, unsigned row)
 	const char *in = bulk->in + (size_t)row * bulk->stride;
 
 	for (unsigned i = 0; i < bulk->stmt->n_in; i++) {
-		struct bind_item value = bind_parameter(bulk->stmt->query, in, i);
+		struct bind_item value = db_bind_parameter(bulk->stmt->query, in, i);
 
-		(void)bind_value(&binds[i], &bulk->stmt->in_slots[i], &value);
+		(void)db_bind_value(&binds[i], &bulk->stmt->in_slots[i], &value);
 		binds[i].length = &binds[i].buffer_length;
 		bulk->indicators[i] = value.is_null ? STMT_INDICATOR_NULL : STMT_INDICATOR_NONE;
 		binds[i].u.indicator = &bulk->indicators[i];
@@ -78,11 +78,11 @@ static enum db_result run_chunk(struct db *db, struct bulk *bulk, size_t rows, u
 	enum db_result result = DB_OK;
 
 	fault_pass(db, FAULT_STATEMENT);
-	(void)bind_values(bulk->stmt, bulk->in); // for the types of the parameters, which are sent once per packet
+	(void)db_bind_values(bulk->stmt, bulk->in); // for the types of the parameters, which are sent once per packet
 	set_bulk(stmt, bulk, (unsigned)rows);
 	db->round_trips++;
 	if (mysql_stmt_execute(stmt) != 0)
-		result = error_note(db, mysql_stmt_errno(stmt), mysql_stmt_error(stmt), bulk->stmt->query);
+		result = db_error_note(db, mysql_stmt_errno(stmt), mysql_stmt_error(stmt), bulk->stmt->query);
 	else if (affected != NULL)
 		*affected += mysql_stmt_affected_rows(stmt);
 	if (db->mysql != NULL)
@@ -115,7 +115,7 @@ static enum db_result get_ready(struct db *db, struct pool *pool)
 
 	if (db->state != TXN_WAITING && db->max_packet > 0)
 		return DB_OK;
-	enum db_result result = batch_run(db, pool, &call, 1);
+	enum db_result result = db_batch_run(db, pool, &call, 1);
 
 	if (result == DB_OK)
 		db->max_packet = sql_session_max_packet_row(&call.rows, 0)->bytes;
@@ -129,7 +129,7 @@ static enum db_result run_bulk(struct db *db, struct pool *pool, const struct db
 	enum db_result result = get_ready(db, pool);
 
 	if (result == DB_OK)
-		result = stmt_get(db, query, &bulk.stmt);
+		result = db_stmt_get(db, query, &bulk.stmt);
 	if (result != DB_OK)
 		return result;
 	bulk.indicators = calloc(bulk.stmt->n_in, 1);
@@ -143,12 +143,12 @@ static enum db_result run_bulk(struct db *db, struct pool *pool, const struct db
 enum db_result db_run_bulk(struct db *db, struct pool *pool, const struct db_query *query, const void *in, size_t n,
 	uint64_t *affected)
 {
-	enum db_result result = txn_check(db);
+	enum db_result result = db_txn_check(db);
 
 	assert(db->state != TXN_OUTSIDE && query->n_in > 0 && query->n_out == 0);
 	if (affected != NULL)
 		*affected = 0;
 	if (result != DB_OK || n == 0)
 		return result;
-	return txn_note(db, run_bulk(db, pool, query, in, n, affected));
+	return db_txn_note(db, run_bulk(db, pool, query, in, n, affected));
 }

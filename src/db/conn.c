@@ -128,9 +128,9 @@ static const char *user_password(const struct db *db)
 }
 
 // Sets every session variable that matters, whatever the server's defaults are. The versioned comment is for servers whose
-// default is ON (MariaDB 11.6.2 and later; 11.4.2 and later know the variable): there a locking read of a row that was changed since the snapshot of its
-// statement fails with 1020, at READ COMMITTED as well. The transaction is then retried behind all others that wait for the row,
-// so with many writers of one resource some never succeed.
+// default is ON (MariaDB 11.6.2 and later; 11.4.2 and later know the variable): there a locking read of a row that was changed
+// since the snapshot of its statement fails with 1020, at READ COMMITTED as well. The transaction is then retried behind all
+// others that wait for the row, so with many writers of one resource some never succeed.
 static enum db_result set_session(struct db *db)
 {
 	char sql[640];
@@ -141,13 +141,14 @@ static enum db_result set_session(struct db *db)
 		" /*M!110402 , SESSION innodb_snapshot_isolation = OFF */",
 		db->config->db_lock_wait);
 
-	// A process that is stopped amid a transaction holds up the change log's horizon (registry/log/horizon.h) no longer than that.
+	// A process that is stopped amid a transaction holds up the change log's horizon (registry/log/horizon.h) no longer than
+	// that.
 	if (!db->admin)
 		n += snprintf(sql + n, sizeof(sql) - (size_t)n, ", SESSION idle_write_transaction_timeout = %u",
 			db->config->db_idle_write);
 	assert(n > 0 && (size_t)n < sizeof(sql));
 	db->autocommit = true;
-	return conn_query(db, sql, (size_t)n);
+	return db_conn_query(db, sql, (size_t)n);
 }
 
 static enum db_result connect_host(struct db *db, const struct db_host *host)
@@ -156,18 +157,19 @@ static enum db_result connect_host(struct db *db, const struct db_host *host)
 	MYSQL *mysql = mysql_init(NULL);
 
 	if (mysql == NULL)
-		return error_note(db, CR_OUT_OF_MEMORY, "no memory for a connection", NULL);
+		return db_error_note(db, CR_OUT_OF_MEMORY, "no memory for a connection", NULL);
 	set_options(db, mysql, name != NULL);
 	if (mysql_real_connect(mysql, name, user_name(db), user_password(db), schema, host->port,
 		name == NULL ? or_null(db->config->db_socket) : NULL, CLIENT_FOUND_ROWS) == NULL) {
-		enum db_result result = error_note(db, mysql_errno(mysql), mysql_error(mysql), NULL);
+		enum db_result result = db_error_note(db, mysql_errno(mysql), mysql_error(mysql), NULL);
 
 		mysql_close(mysql);
 		return result;
 	}
 	if (name != NULL && strcmp(db->config->db_tls, "off") != 0 && mysql_get_ssl_cipher(mysql) == NULL) {
 		mysql_close(mysql);
-		return error_note(db, CR_SSL_CONNECTION_ERROR, "the server offers no TLS, which the setting tls demands", NULL);
+		return db_error_note(db, CR_SSL_CONNECTION_ERROR, "the server offers no TLS, which the setting tls demands",
+			NULL);
 	}
 	(void)fcntl(mysql_get_socket(mysql), F_SETFD, FD_CLOEXEC);
 	db->mysql = mysql;
@@ -176,8 +178,8 @@ static enum db_result connect_host(struct db *db, const struct db_host *host)
 	return set_session(db);
 }
 
-// Tries each host once, first the one that served last: after a COMMIT whose answer was lost, only that host surely knows whether it
-// happened.
+// Tries each host once, first the one that served last: after a COMMIT whose answer was lost, only that host surely knows whether
+// it happened.
 static enum db_result connect_once(struct db *db)
 {
 	enum db_result worst = DB_LOST;
@@ -191,7 +193,7 @@ static enum db_result connect_once(struct db *db)
 			db->host = at;
 			return DB_OK;
 		}
-		conn_drop(db);
+		db_conn_drop(db);
 		if (result != DB_LOST)
 			worst = DB_ERROR;
 	}
@@ -205,7 +207,7 @@ static void pause_us(int64_t us)
 	(void)nanosleep(&time, NULL);
 }
 
-enum db_result conn_ensure(struct db *db)
+enum db_result db_conn_ensure(struct db *db)
 {
 	int64_t pause = FIRST_PAUSE_US;
 	int64_t end = clock_tick_us() + (int64_t)db->config->db_connect_timeout * 1000000;
@@ -228,7 +230,7 @@ enum db_result conn_ensure(struct db *db)
 	}
 }
 
-void conn_drop(struct db *db)
+void db_conn_drop(struct db *db)
 {
 	if (db->mysql == NULL)
 		return;
@@ -251,12 +253,12 @@ static bool skip_results(MYSQL *mysql)
 	return mysql_errno(mysql) == 0;
 }
 
-enum db_result conn_query(struct db *db, const char *sql, size_t n)
+enum db_result db_conn_query(struct db *db, const char *sql, size_t n)
 {
 	assert(db->mysql != NULL);
 	db->round_trips++;
 	if (mysql_real_query(db->mysql, sql, (unsigned long)n) != 0 || !skip_results(db->mysql))
-		return error_note(db, mysql_errno(db->mysql), mysql_error(db->mysql), NULL);
+		return db_error_note(db, mysql_errno(db->mysql), mysql_error(db->mysql), NULL);
 	return DB_OK;
 }
 
@@ -284,7 +286,7 @@ void db_close(struct db **handle)
 
 	if (db == NULL)
 		return;
-	conn_drop(db);
+	db_conn_drop(db);
 	free(db->cache.places);
 	for (size_t i = 0; i < db->n_hosts; i++)
 		free(db->hosts[i].name);
@@ -312,7 +314,7 @@ void db_forget_after_fork(struct db **handle)
 enum db_result db_connect(struct db *db)
 {
 	assert(db->state == TXN_OUTSIDE);
-	return conn_ensure(db);
+	return db_conn_ensure(db);
 }
 
 const char *db_error(const struct db *db)

@@ -7,7 +7,7 @@
 
 #include "db/db_internal.h"
 
-bool connector_read_response(MYSQL *mysql, MYSQL_STMT *stmt)
+bool db_connector_read_response(MYSQL *mysql, MYSQL_STMT *stmt)
 {
 	assert(mysql != NULL && stmt != NULL);
 	return mysql->methods->db_read_execute_response(stmt) == 0;

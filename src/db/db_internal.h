@@ -43,7 +43,7 @@ struct db_stmt {
 	const struct db_query *query; // NULL: a free place in the cache
 	MYSQL_STMT *stmt;
 	unsigned n_in, n_out;
-	bool bound; // its columns were bound by bind_columns()
+	bool bound; // its columns were bound by db_bind_columns()
 	MYSQL_BIND *in, *out;
 	union db_slot *in_slots, *out_slots;
 };
@@ -56,9 +56,9 @@ struct stmt_cache {
 };
 
 // Sets *stmt to the query's statement on the present connection; prepares it if necessary, which costs a round trip.
-enum db_result stmt_get(struct db *db, const struct db_query *query, struct db_stmt **stmt);
+enum db_result db_stmt_get(struct db *db, const struct db_query *query, struct db_stmt **stmt);
 // Removes a statement that the server does not know any more.
-void stmt_drop(struct db *db, const struct db_query *query);
+void db_stmt_drop(struct db *db, const struct db_query *query);
 // Removes all statements. Call it after mysql_close(), so that nothing is sent to the server.
 void stmt_cache_clear(struct stmt_cache *cache);
 
@@ -76,16 +76,16 @@ struct bind_item {
 };
 // Tells Connector/C where the columns go: once per prepared statement, when its columns are known. False: the statement has the
 // error.
-bool bind_columns(struct db_stmt *stmt);
+bool db_bind_columns(struct db_stmt *stmt);
 // Hands the values to Connector/C, which reads them at the next execute; returns how many bytes that will send, about.
-size_t bind_values(struct db_stmt *stmt, const void *in);
+size_t db_bind_values(struct db_stmt *stmt, const void *in);
 // Parameter i of a query's struct of parameters.
-struct bind_item bind_parameter(const struct db_query *query, const void *in, unsigned i);
+struct bind_item db_bind_parameter(const struct db_query *query, const void *in, unsigned i);
 // One value's bind, its slot filled; returns its size in bytes.
-size_t bind_value(MYSQL_BIND *bind, union db_slot *slot, const struct bind_item *value);
+size_t db_bind_value(MYSQL_BIND *bind, union db_slot *slot, const struct bind_item *value);
 // Reads the answer of an executed statement: all rows, allocated from pool, or the number of changed rows. False: the statement
 // has the error; without an error, its columns are not those that its query names.
-bool bind_fetch(struct db_stmt *stmt, struct pool *pool, struct db_rows *rows);
+bool db_bind_fetch(struct db_stmt *stmt, struct pool *pool, struct db_rows *rows);
 
 // ---- the handle
 
@@ -132,43 +132,43 @@ static inline void fault_pass(struct db *db, enum fault_point point)
 // ---- conn.c
 
 // Connects if needed. If a server that answered a moment ago does not, tries again for db_connect_timeout.
-enum db_result conn_ensure(struct db *db);
+enum db_result db_conn_ensure(struct db *db);
 // Closes the connection without reading from it again. The server rolls the transaction back.
-void conn_drop(struct db *db);
+void db_conn_drop(struct db *db);
 // Runs a statement without parameters, given as text, and drops its result. For texts of the program and of sql/ only.
-enum db_result conn_query(struct db *db, const char *sql, size_t n);
+enum db_result db_conn_query(struct db *db, const char *sql, size_t n);
 
 // ---- connector.c
 
 // Reads the answer to a statement that was sent without waiting for it; answers come in the order of the statements. Blocks for
 // db_read_timeout at most. False: mysql_stmt_errno() or mysql_errno() says why.
-bool connector_read_response(MYSQL *mysql, MYSQL_STMT *stmt);
+bool db_connector_read_response(MYSQL *mysql, MYSQL_STMT *stmt);
 
 // ---- batch.c
 
 // Sends the transaction's prelude and the calls, and reads their results. n may be 0. It neither checks nor records the state of
-// the transaction: txn_check() and txn_note() do that.
-enum db_result batch_run(struct db *db, struct pool *pool, struct db_call *calls, size_t n);
+// the transaction: db_txn_check() and db_txn_note() do that.
+enum db_result db_batch_run(struct db *db, struct pool *pool, struct db_call *calls, size_t n);
 
 // ---- txn.c
 
 enum { TXN_MAX_PRELUDE = 2 };
 // What must be sent before the next statement so that it runs in the right transaction; returns how many calls.
-size_t txn_prelude(const struct db *db, struct db_call prelude[TXN_MAX_PRELUDE]);
+size_t db_txn_prelude(const struct db *db, struct db_call prelude[TXN_MAX_PRELUDE]);
 // The prelude was carried out.
-void txn_begun(struct db *db);
+void db_txn_begun(struct db *db);
 // DB_OK, or the failure that ended the transaction: then no further statement may be sent in it.
-enum db_result txn_check(const struct db *db);
+enum db_result db_txn_check(const struct db *db);
 // Records a statement's result, which may end the transaction. Returns result.
-enum db_result txn_note(struct db *db, enum db_result result);
+enum db_result db_txn_note(struct db *db, enum db_result result);
 
 // ---- error.c
 
 // What an error number of the server or of Connector/C means. error.c has the only table of error numbers.
-enum db_result error_class(unsigned number);
+enum db_result db_error_class(unsigned number);
 // The server does not know the prepared statement (any more), and has not executed it.
-bool error_is_stale(unsigned number);
+bool db_error_is_stale(unsigned number);
 // Keeps the text for db_error(), logs it once (values never), drops a lost connection. query NULL: none.
-enum db_result error_note(struct db *db, unsigned number, const char *message, const struct db_query *query);
+enum db_result db_error_note(struct db *db, unsigned number, const char *message, const struct db_query *query);
 
 #endif

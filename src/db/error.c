@@ -15,7 +15,8 @@ struct error_row {
 	const char *reason; // a text for clients if an operator has to repair something; else NULL
 };
 
-static const char no_room[] = "the database has no room left on a disk or in a table: nothing was changed, and an operator has to make room";
+static const char no_room[] =
+	"the database has no room left on a disk or in a table: nothing was changed, and an operator has to make room";
 static const char no_memory[] = "the database is short of memory: nothing was changed";
 static const char read_only[] = "the database takes no changes at the moment: it is read-only";
 static const char crowded[] = "the database has as many connections as it takes";
@@ -39,7 +40,8 @@ static const struct error_row rows[] = {
 	{ 1205, DB_RETRY, false, NULL }, // lock wait timeout; NOWAIT and WAIT n, too
 	{ 1213, DB_RETRY, false, NULL }, // deadlock; Galera: beaten by another node
 	{ 1243, DB_RETRY, false, NULL }, // unknown prepared statement
-	{ 1467, DB_RETRY, false, NULL }, // no auto-increment value: reported for a deadlock or timeout at the table's AUTO-INC lock
+	{ 1467, DB_RETRY, false, NULL },
+		// no auto-increment value: reported for a deadlock or timeout at the table's AUTO-INC lock
 	{ 1615, DB_RETRY, false, NULL }, // prepared statement needs to be re-prepared
 
 	// No room on a disk or in a table. Errors of file operations have numbers of their own, those of mysys.
@@ -120,7 +122,7 @@ static bool says_no_room(const char *message)
 	return false;
 }
 
-enum db_result error_class(unsigned number)
+enum db_result db_error_class(unsigned number)
 {
 	const struct error_row *row = find(number);
 
@@ -136,7 +138,7 @@ const char *db_reason(const struct db *db)
 	return db->error_number != 0 && says_no_room(db->error) ? no_room : NULL;
 }
 
-bool error_is_stale(unsigned number)
+bool db_error_is_stale(unsigned number)
 {
 	return number == 1243 || number == 1615;
 }
@@ -173,9 +175,9 @@ static bool is_of_log(const struct db *db, const struct db_query *query)
 	return db->log != NULL && query != NULL && strncmp(query->sql, db->log->insert, strlen(db->log->insert)) == 0;
 }
 
-enum db_result error_note(struct db *db, unsigned number, const char *message, const struct db_query *query)
+enum db_result db_error_note(struct db *db, unsigned number, const char *message, const struct db_query *query)
 {
-	enum db_result result = error_class(number);
+	enum db_result result = db_error_class(number);
 
 	if (result == DB_DUPLICATE && is_of_log(db, query))
 		result = DB_RETRY;
@@ -187,7 +189,7 @@ enum db_result error_note(struct db *db, unsigned number, const char *message, c
 	if (result == DB_LOST) {
 		if (needs_other_host(number) && db->n_hosts > 0)
 			db->host = (db->host + 1) % db->n_hosts;
-		conn_drop(db);
+		db_conn_drop(db);
 	}
 	return result;
 }

@@ -81,8 +81,8 @@ struct str db_script_text(struct pool *pool, const char *script, const char *con
 
 // ---- cutting
 
-// The offset behind the quoted text that begins at from. A doubled quote counts as the end of one quoted text and the beginning of
-// another, which gives the same result.
+// The offset behind the quoted text that begins at from. A doubled quote counts as the end of one quoted text and the beginning
+// of another, which gives the same result.
 static size_t skip_quoted(struct str sql, size_t from)
 {
 	char quote = sql.p[from];
@@ -149,16 +149,16 @@ static size_t statement_end(struct str sql)
 
 enum db_result db_run_script(struct db *db, struct str sql)
 {
-	enum db_result result = txn_check(db);
+	enum db_result result = db_txn_check(db);
 
 	assert(db->state == TXN_OUTSIDE);
 	if (result == DB_OK)
-		result = batch_run(db, NULL, NULL, 0); // connects, and takes the session out of the last transaction
+		result = db_batch_run(db, NULL, NULL, 0); // connects, and takes the session out of the last transaction
 	for (struct str rest = skip_blank(sql); result == DB_OK && rest.n > 0;) {
 		size_t end = statement_end(rest);
 
 		if (end > 0)
-			result = conn_query(db, rest.p, end);
+			result = db_conn_query(db, rest.p, end);
 		rest = skip_blank(str_part(rest, end + 1, rest.n));
 	}
 	return result;

@@ -80,7 +80,7 @@ void stmt_cache_clear(struct stmt_cache *cache)
 	cache->used = 0;
 }
 
-void stmt_drop(struct db *db, const struct db_query *query)
+void db_stmt_drop(struct db *db, const struct db_query *query)
 {
 	struct stmt_cache *cache = &db->cache;
 	size_t hole = cache->room > 0 ? place_of(cache, query) : 0;
@@ -106,7 +106,7 @@ static enum db_result refuse(struct db *db, const struct db_query *query, const 
 	char text[96];
 
 	(void)snprintf(text, sizeof(text), "the statement has %lu %s, its query says otherwise", has, what);
-	return error_note(db, CR_INVALID_PARAMETER_NO, text, query);
+	return db_error_note(db, CR_INVALID_PARAMETER_NO, text, query);
 }
 
 static enum db_result prepare(struct db *db, struct db_stmt *stmt)
@@ -115,10 +115,10 @@ static enum db_result prepare(struct db *db, struct db_stmt *stmt)
 
 	stmt->stmt = mysql_stmt_init(db->mysql);
 	if (stmt->stmt == NULL)
-		return error_note(db, CR_OUT_OF_MEMORY, "no memory for a statement", query);
+		return db_error_note(db, CR_OUT_OF_MEMORY, "no memory for a statement", query);
 	db->round_trips++;
 	if (mysql_stmt_prepare(stmt->stmt, query->sql, (unsigned long)strlen(query->sql)) != 0)
-		return error_note(db, mysql_stmt_errno(stmt->stmt), mysql_stmt_error(stmt->stmt), query);
+		return db_error_note(db, mysql_stmt_errno(stmt->stmt), mysql_stmt_error(stmt->stmt), query);
 	if (mysql_stmt_param_count(stmt->stmt) != stmt->n_in)
 		return refuse(db, query, "parameters", mysql_stmt_param_count(stmt->stmt));
 	unsigned columns = mysql_stmt_field_count(stmt->stmt);
@@ -126,12 +126,12 @@ static enum db_result prepare(struct db *db, struct db_stmt *stmt)
 	// The columns of INSERT ... RETURNING are only known after its first execution.
 	if (columns != stmt->n_out && columns != 0)
 		return refuse(db, query, "columns", columns);
-	if (columns > 0 && !bind_columns(stmt))
-		return error_note(db, mysql_stmt_errno(stmt->stmt), mysql_stmt_error(stmt->stmt), query);
+	if (columns > 0 && !db_bind_columns(stmt))
+		return db_error_note(db, mysql_stmt_errno(stmt->stmt), mysql_stmt_error(stmt->stmt), query);
 	return DB_OK;
 }
 
-enum db_result stmt_get(struct db *db, const struct db_query *query, struct db_stmt **stmt)
+enum db_result db_stmt_get(struct db *db, const struct db_query *query, struct db_stmt **stmt)
 {
 	struct stmt_cache *cache = &db->cache;
 

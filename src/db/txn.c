@@ -2,10 +2,10 @@
 // Transactions: begun together with their first statement, and run again as long as they certainly did not happen. If the
 // connection is lost during COMMIT, the change log is asked whether the transaction happened.
 //
-// A write transaction is not begun by BEGIN but by turning autocommit off. If Galera or a deadlock ends it amid a batch, the later
-// statements of the batch, which were sent already, begin another transaction, and that is rolled back. After BEGIN they could
-// commit, each on its own. Autocommit stays off until the next statement outside of a write transaction, in front of which it
-// is turned on again.
+// A write transaction is not begun by BEGIN but by turning autocommit off. If Galera or a deadlock ends it amid a batch, the
+// later statements of the batch, which were sent already, begin another transaction, and that is rolled back. After BEGIN they
+// could commit, each on its own. Autocommit stays off until the next statement outside of a write transaction, in front of which
+// it is turned on again.
 #include "base/base.h"
 
 #include "base/budget.h"
@@ -31,7 +31,7 @@ static bool begins_snapshot(const struct db *db)
 	return db->state == TXN_WAITING && db->mode == DB_SNAPSHOT;
 }
 
-size_t txn_prelude(const struct db *db, struct db_call prelude[TXN_MAX_PRELUDE])
+size_t db_txn_prelude(const struct db *db, struct db_call prelude[TXN_MAX_PRELUDE])
 {
 	if (begins_snapshot(db)) {
 		prelude[0].query = &sql_session_repeatable_read_query;
@@ -44,7 +44,7 @@ size_t txn_prelude(const struct db *db, struct db_call prelude[TXN_MAX_PRELUDE])
 	return 1;
 }
 
-void txn_begun(struct db *db)
+void db_txn_begun(struct db *db)
 {
 	bool snapshot = db->state != TXN_OUTSIDE && db->mode == DB_SNAPSHOT;
 
@@ -54,12 +54,12 @@ void txn_begun(struct db *db)
 		db->state = TXN_OPEN;
 }
 
-enum db_result txn_check(const struct db *db)
+enum db_result db_txn_check(const struct db *db)
 {
 	return db->failure;
 }
 
-enum db_result txn_note(struct db *db, enum db_result result)
+enum db_result db_txn_note(struct db *db, enum db_result result)
 {
 	bool ends = result == DB_RETRY || result == DB_LOST || result == DB_FULL || result == DB_ERROR;
 
@@ -71,7 +71,7 @@ enum db_result txn_note(struct db *db, enum db_result result)
 void db_txn_again(struct db *db)
 {
 	assert(db_txn_writes(db));
-	txn_note(db, DB_RETRY);
+	db_txn_note(db, DB_RETRY);
 }
 
 // ---- its end
@@ -80,8 +80,8 @@ static void roll_back(struct db *db)
 {
 	if (db->mysql == NULL || db->state != TXN_OPEN || db->mode == DB_AUTOCOMMIT)
 		return;
-	if (conn_query(db, "ROLLBACK", strlen("ROLLBACK")) != DB_OK)
-		conn_drop(db); // then the server rolls back
+	if (db_conn_query(db, "ROLLBACK", strlen("ROLLBACK")) != DB_OK)
+		db_conn_drop(db); // then the server rolls back
 }
 
 static enum db_result send_commit(struct db *db)
@@ -93,7 +93,7 @@ static enum db_result send_commit(struct db *db)
 	fault_pass(db, FAULT_AFTER_COMMIT);
 	if (rc == 0 && mysql_read_query_result(db->mysql) == 0)
 		return DB_OK;
-	return error_note(db, mysql_errno(db->mysql), mysql_error(db->mysql), NULL);
+	return db_error_note(db, mysql_errno(db->mysql), mysql_error(db->mysql), NULL);
 }
 
 // Reads the log once, on a new connection.
@@ -107,7 +107,7 @@ static enum db_result look(struct db *db, const struct uuid *request_id, bool *h
 	struct db_call call = db_call_of(pool, db->log->find, &id);
 
 	(void)sql_session_sync_run(db, NULL, NULL);
-	enum db_result result = batch_run(db, pool, &call, 1);
+	enum db_result result = db_batch_run(db, pool, &call, 1);
 
 	*happened = result == DB_OK && call.rows.n > 0;
 	if (result == DB_OK)
@@ -224,7 +224,7 @@ static enum db_result attempt(struct db *db, struct body *body, const struct uui
 	if (end == BUDGET_BROKEN && result != DB_OK)
 		return result; // a statement failed before, so what seemed broken may only not have been read
 	if (budget_is_guarded())
-		budget_raise(end);
+		budget_leave(end);
 	(void)snprintf(db->error, sizeof(db->error), "what is stored can't be read: the log names it");
 	return DB_ERROR;
 }

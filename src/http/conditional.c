@@ -69,7 +69,7 @@ static bool add_tag(struct tag_list *list, struct str *rest)
 	return rest->n == 0 || rest->p[0] == ',';
 }
 
-bool tag_list_parse(struct str value, struct tag_list *list)
+bool conditional_parse(struct str value, struct tag_list *list)
 {
 	*list = (struct tag_list){ .present = value.p != NULL };
 	if (!list->present)
@@ -88,7 +88,7 @@ bool tag_list_parse(struct str value, struct tag_list *list)
 	return list->n > 0;
 }
 
-bool tag_list_matches(const struct tag_list *list, struct str tag)
+bool conditional_matches(const struct tag_list *list, struct str tag)
 {
 	if (list->any)
 		return true;

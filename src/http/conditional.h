@@ -21,8 +21,8 @@ struct tag_list {
 
 // Parses a header's value; STR_NONE (no header) gives present = false. The tags are views of value. False, for which the caller
 // answers 400, if it is neither "*" nor a list of tags, or has more than CONDITIONAL_MAX_TAGS.
-bool tag_list_parse(struct str value, struct tag_list *list);
+bool conditional_parse(struct str value, struct tag_list *list);
 // Is the list "*", or does it contain tag (an opaque part; case is ignored)?
-bool tag_list_matches(const struct tag_list *list, struct str tag);
+bool conditional_matches(const struct tag_list *list, struct str tag);
 
 #endif

@@ -11,44 +11,44 @@ static const char *const kinds[] = { "nodes", "ports", "portgroups", "chassis", 
 static const char *const served[] = { "uuid", "etag", "created_at", "updated_at", "links", "nodes", "ports",
 	"portgroups", "states", "volume" };
 
-const struct version_field metal_version = { "X-OpenStack-Ironic-API-Version", "1.82" };
+const struct version_field baremetal_version = { "X-OpenStack-Ironic-API-Version", "1.82" };
 
 // The tenant of a node without owner.
 #define NOBODYS "system"
 
-bool metal_collection(struct buf *path, const char *kind)
+bool object_collection(struct buf *path, const char *kind)
 {
 	for (size_t i = 0; i < COUNT_OF(kinds); i++) {
 		if (kind != NULL && strcmp(kinds[i], kind) == 0) {
-			BUF_LIT(path, METAL_ROOT);
-			return path_add(path, kind);
+			BUF_LIT(path, BAREMETAL_ROOT);
+			return client_path_add(path, kind);
 		}
 	}
 	return false;
 }
 
-bool metal_home(const struct tenure_resource *resource, struct pool *pool, struct str *path)
+bool object_home(const struct tenure_resource *resource, struct pool *pool, struct str *path)
 {
 	const struct doc *uuid = NULL, *owner = NULL;
 	struct doc *document;
 	struct str unused;
 	struct buf home = buf_new(pool, 256);
 
-	if (resource->document.p == NULL || !str_starts(resource->path, STR(METAL_ROOT "/nodes/")) ||
+	if (resource->document.p == NULL || !str_starts(resource->path, STR(BAREMETAL_ROOT "/nodes/")) ||
 		!doc_parse_json(pool, resource->document, (struct doc_limits){ 1000, 0 }, &document, &unused) ||
 		!doc_get(document, STR("uuid"), &uuid) || !doc_get(document, STR("owner"), &owner))
 		return false;
 	struct str tenant = doc_kind(owner) == DOC_STRING ? doc_string(owner) : STR(NOBODYS);
 	BUF_LIT(&home, "/v2.0");
-	bool ok = path_add(&home, str_cstr(pool, tenant)) && path_add(&home, "nodes") &&
-		path_add(&home, str_cstr(pool, doc_string(uuid)));
+	bool ok = client_path_add(&home, str_cstr(pool, tenant)) && client_path_add(&home, "nodes") &&
+		client_path_add(&home, str_cstr(pool, doc_string(uuid)));
 	*path = buf_str(&home);
 	return ok;
 }
 
 // ---- JSON Patches
 
-struct doc *metal_own(struct pool *pool, const struct doc *document)
+struct doc *client_metal_own(struct pool *pool, const struct doc *document)
 {
 	struct doc *own = doc_copy(pool, document);
 
@@ -113,11 +113,11 @@ static void diff_objects(struct pool *pool, struct doc *patch, struct str path, 
 	}
 }
 
-struct doc *metal_diff(struct pool *pool, const struct doc *base, const struct doc *wanted)
+struct doc *client_diff(struct pool *pool, const struct doc *base, const struct doc *wanted)
 {
 	struct doc *patch = doc_new_array(pool);
 
-	diff_objects(pool, patch, STR(""), metal_own(pool, base), metal_own(pool, wanted));
+	diff_objects(pool, patch, STR(""), client_metal_own(pool, base), client_metal_own(pool, wanted));
 	return patch;
 }
 
@@ -141,7 +141,7 @@ static void merge_objects(struct pool *pool, struct doc *patch, struct str path,
 	}
 }
 
-struct doc *metal_merge(struct pool *pool, const struct doc *held, const struct doc *given)
+struct doc *object_merge(struct pool *pool, const struct doc *held, const struct doc *given)
 {
 	struct doc *patch = doc_new_array(pool);
 
@@ -156,15 +156,15 @@ static enum tenure_status node_call(struct tenure_resource *node, struct pool *p
 {
 	struct answer answer;
 
-	if (node->unmade || !str_starts(node->path, STR(METAL_ROOT "/nodes/")))
+	if (node->unmade || !str_starts(node->path, STR(BAREMETAL_ROOT "/nodes/")))
 		return client_fail(node->client, TENURE_INVALID, "this is for nodes alone");
-	enum tenure_status status = wish_etag(node->client, pool, wish, etag, node->etag);
+	enum tenure_status status = client_wish_etag(node->client, pool, wish, etag, node->etag);
 	if (status == TENURE_OK)
 		status = client_call(node->client, pool, wish, &answer);
 	if (status != TENURE_OK || node->client->nothing_sent)
 		return status;
 	resource_forget(node);
-	if (answer.etag.p == NULL || !etag_header(node->content, answer.etag, &node->etag))
+	if (answer.etag.p == NULL || !client_etag_header(node->content, answer.etag, &node->etag))
 		node->etag = STR("");
 	return TENURE_OK;
 }
@@ -226,7 +226,7 @@ static enum tenure_status one_trait(struct tenure_resource *node, const char *me
 
 	buf_add(&path, node->path);
 	BUF_LIT(&path, "/traits");
-	if (trait == NULL || !path_add(&path, trait))
+	if (trait == NULL || !client_path_add(&path, trait))
 		status = client_fail(node->client, TENURE_INVALID, "\"%s\" can be no trait", trait != NULL ? trait : "");
 	struct wish wish = resource_wish(node, method, buf_str(&path));
 	if (status == TENURE_OK)

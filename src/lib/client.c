@@ -156,7 +156,7 @@ const char *tenure_error_member(struct tenure_client *client, const char *name)
 
 // ---- addresses and etags
 
-bool path_add(struct buf *path, const char *segment)
+bool client_path_add(struct buf *path, const char *segment)
 {
 	struct str s = str_c(segment);
 
@@ -168,7 +168,7 @@ bool path_add(struct buf *path, const char *segment)
 	return true;
 }
 
-bool etag_header(struct pool *pool, struct str text, struct str *header)
+bool client_etag_header(struct pool *pool, struct str text, struct str *header)
 {
 	struct str tag = str_trim(text);
 	bool weak = str_starts(tag, STR("W/"));
@@ -188,7 +188,7 @@ bool etag_header(struct pool *pool, struct str text, struct str *header)
 	return true;
 }
 
-enum tenure_status wish_etag(struct tenure_client *client, struct pool *pool, struct wish *wish,
+enum tenure_status client_wish_etag(struct tenure_client *client, struct pool *pool, struct wish *wish,
 	struct tenure_etag etag, struct str current)
 {
 	switch (etag.kind) {
@@ -203,7 +203,7 @@ enum tenure_status wish_etag(struct tenure_client *client, struct pool *pool, st
 		wish->if_none_match = STR("*");
 		return TENURE_OK;
 	case TENURE_ETAG_IS_TEXT:
-		if (etag.text != NULL && etag_header(pool, str_c(etag.text), &wish->if_match))
+		if (etag.text != NULL && client_etag_header(pool, str_c(etag.text), &wish->if_match))
 			return TENURE_OK;
 		break;
 	}

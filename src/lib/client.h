@@ -59,7 +59,8 @@ struct tenure_client {
 	bool nothing_sent; // before_change kept the last call from being sent
 };
 
-// Sends the call, and sends it again where that is safe. Returns how it ended; the client keeps the error. The answer lives in pool.
+// Sends the call, and sends it again where that is safe. Returns how it ended; the client keeps the error. The answer lives in
+// pool.
 // Blocks for at most the client's timeouts and waits.
 enum tenure_status client_call(struct tenure_client *client, struct pool *pool, const struct wish *wish,
 	struct answer *answer);
@@ -67,11 +68,11 @@ enum tenure_status client_call(struct tenure_client *client, struct pool *pool, 
 enum tenure_status client_fail(struct tenure_client *client, enum tenure_status status, const char *format, ...)
 	PRINTF_LIKE(3, 4);
 
-// Makes the header value of an etag from a document or user: adds the quotes if they are missing, and keeps W/. False: the text cannot
-// be in a header field.
-bool etag_header(struct pool *pool, struct str text, struct str *header);
+// Makes the header value of an etag from a document or user: adds the quotes if they are missing, and keeps W/. False: the text
+// cannot be in a header field.
+bool client_etag_header(struct pool *pool, struct str text, struct str *header);
 // Puts the precondition that the caller chose into the call. current: the object's etag; n 0: none.
-enum tenure_status wish_etag(struct tenure_client *client, struct pool *pool, struct wish *wish,
+enum tenure_status client_wish_etag(struct tenure_client *client, struct pool *pool, struct wish *wish,
 	struct tenure_etag etag, struct str current);
 
 // Reads a document that the service sent.
@@ -79,11 +80,11 @@ enum tenure_status client_parse(struct tenure_client *client, struct pool *pool,
 
 // ---- baremetal.c
 
-extern const struct version_field metal_version;
+extern const struct version_field baremetal_version;
 // A copy of a bare-metal document without the members that only the service sets.
-struct doc *metal_own(struct pool *pool, const struct doc *document);
+struct doc *client_metal_own(struct pool *pool, const struct doc *document);
 // The JSON Patch that changes base into wanted. Members that only the service sets are ignored.
-struct doc *metal_diff(struct pool *pool, const struct doc *base, const struct doc *wanted);
+struct doc *client_diff(struct pool *pool, const struct doc *base, const struct doc *wanted);
 
 // ---- placement.c
 
@@ -95,7 +96,7 @@ struct doc *provider_own(struct pool *pool, const struct doc *document);
 struct doc *provider_merge(struct pool *pool, const struct doc *document, const struct doc *patch);
 
 // Adds a segment, percent-encoded, to an address. False: the segment cannot be a name.
-bool path_add(struct buf *path, const char *segment);
+bool client_path_add(struct buf *path, const char *segment);
 
 // ---- transport.c, alone with libcurl
 

@@ -70,9 +70,10 @@ struct tenure_list *tenure_list_resources(struct tenure_client *client, const ch
 		tenure_list_filter(list, "deleted", "true");
 	struct buf path = buf_new(list->pool, 256);
 	BUF_LIT(&path, "/v2.0");
-	bool ok = path_add(&path, tenant);
+	bool ok = client_path_add(&path, tenant);
 	list->tenant = str_dup(list->pool, buf_str(&path));
-	ok = ok && (space == NULL || (path_add(&path, "namespaces") && path_add(&path, space))) && path_add(&path, type);
+	ok = ok && (space == NULL || (client_path_add(&path, "namespaces") && client_path_add(&path, space))) &&
+		client_path_add(&path, type);
 	list->path = buf_str(&path);
 	if (!ok)
 		tenure_list_free(&list);
@@ -86,9 +87,9 @@ struct tenure_list *tenure_list_metal(struct tenure_client *client, const char *
 	if (list == NULL)
 		return NULL;
 	struct buf path = buf_new(list->pool, 64);
-	if (metal_collection(&path, kind)) {
+	if (object_collection(&path, kind)) {
 		list->path = buf_str(&path);
-		list->member = str_part(list->path, sizeof(METAL_ROOT), list->path.n);
+		list->member = str_part(list->path, sizeof(BAREMETAL_ROOT), list->path.n);
 		// There are few drivers, and no pages of them.
 		list->paged = !str_eq(list->member, STR("drivers"));
 		list->key = list->paged ? STR("uuid") : STR("name");
@@ -195,7 +196,7 @@ static enum tenure_status fetch(struct tenure_list *list)
 	pool_clear(list->page_pool);
 	struct str query = list->query.p == NULL ? first_query(list) : list->query;
 	struct wish wish = { .method = "GET", .path = str_printf(list->page_pool, "%.*s%.*s", STR_ARG(list->path),
-		STR_ARG(query)), .version = version_of(list->kind) };
+		STR_ARG(query)), .version = object_version(list->kind) };
 	enum tenure_status status = client_call(list->client, list->page_pool, &wish, &answer);
 	if (status == TENURE_OK)
 		status = client_parse(list->client, list->page_pool, answer.body, &page);
@@ -218,24 +219,24 @@ static bool item_path(const struct tenure_list *list, struct buf *path, const st
 
 	if (list->kind == OBJECT_TENANT) {
 		BUF_LIT(path, "/v2.0");
-		return doc_get(item, STR("id"), &name) && path_add(path, str_cstr(path->pool, doc_string(name)));
+		return doc_get(item, STR("id"), &name) && client_path_add(path, str_cstr(path->pool, doc_string(name)));
 	}
 	if (list->key.n > 0) {
 		buf_add(path, list->path);
-		return doc_get(item, list->key, &name) && path_add(path, str_cstr(path->pool, doc_string(name)));
+		return doc_get(item, list->key, &name) && client_path_add(path, str_cstr(path->pool, doc_string(name)));
 	}
 	if (!doc_get(item, STR("metadata"), &meta) || !doc_get(meta, STR("name"), &name))
 		return false;
 	buf_add(path, list->tenant);
 	if (doc_get(meta, STR("namespace"), &space) && space != NULL &&
-		(!path_add(path, "namespaces") || !path_add(path, str_cstr(path->pool, doc_string(space)))))
+		(!client_path_add(path, "namespaces") || !client_path_add(path, str_cstr(path->pool, doc_string(space)))))
 		return false;
 	size_t type = list->path.n;
 	while (list->path.p[type - 1] != '/')
 		type--;
 	buf_addc(path, '/');
 	buf_add(path, str_part(list->path, type, list->path.n));
-	return path_add(path, str_cstr(path->pool, doc_string(name)));
+	return client_path_add(path, str_cstr(path->pool, doc_string(name)));
 }
 
 static enum tenure_status make_item(struct tenure_list *list, const struct doc *item, struct tenure_resource **made)

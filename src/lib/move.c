@@ -72,7 +72,7 @@ struct tenure_move *tenure_move_resource(const struct tenure_resource *resource,
 {
 	struct pool *pool = call_pool();
 	struct str path = resource->path;
-	bool known = resource->kind == OBJECT_METAL ? metal_home(resource, pool, &path) : resource->kind != OBJECT_PROVIDER;
+	bool known = resource->kind == OBJECT_METAL ? object_home(resource, pool, &path) : resource->kind != OBJECT_PROVIDER;
 	struct tenure_move *move = known ? action_new(resource->client, path, destination) : NULL;
 
 	pool_free(&pool);
@@ -86,7 +86,7 @@ static bool set_id(struct tenure_move *move, struct str id)
 	move->id = str_dup(move->pool, id);
 	buf_add(&path, move->tenant);
 	BUF_LIT(&path, "/moves");
-	bool ok = path_add(&path, move->id.p);
+	bool ok = client_path_add(&path, move->id.p);
 	move->status_path = buf_str(&path);
 	return ok;
 }
@@ -176,7 +176,7 @@ enum tenure_status tenure_move_run(struct tenure_move *move, struct tenure_etag 
 		return client_fail(move->client, TENURE_INVALID, "a move runs once, with an etag or without");
 	struct wish wish = { .method = "POST", .path = move->path,
 		.prefer = how == TENURE_MOVE_BACKGROUND ? "respond-async" : NULL };
-	enum tenure_status status = wish_etag(move->client, move->pool, &wish, etag, move->etag);
+	enum tenure_status status = client_wish_etag(move->client, move->pool, &wish, etag, move->etag);
 	if (status == TENURE_OK)
 		status = client_call(move->client, move->pool, &wish, &answer);
 	if (status != TENURE_OK || move->client->nothing_sent)

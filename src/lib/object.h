@@ -7,7 +7,7 @@
 
 enum object_kind { OBJECT_RESOURCE, OBJECT_TENANT, OBJECT_METAL, OBJECT_PROVIDER };
 // The version field of calls for such an object; NULL: none.
-const struct version_field *version_of(enum object_kind kind);
+const struct version_field *object_version(enum object_kind kind);
 
 struct tenure_resource {
 	struct tenure_client *client;
@@ -34,12 +34,12 @@ struct wish resource_wish(const struct tenure_resource *resource, const char *me
 
 // ---- baremetal.c
 
-#define METAL_ROOT "/baremetal/v1"
+#define BAREMETAL_ROOT "/baremetal/v1"
 // The address of its collection, "/baremetal/v1/nodes". False: there is no such kind.
-bool metal_collection(struct buf *path, const char *kind);
+bool object_collection(struct buf *path, const char *kind);
 // The JSON Patch that changes held as the merge patch says.
-struct doc *metal_merge(struct pool *pool, const struct doc *held, const struct doc *patch);
+struct doc *object_merge(struct pool *pool, const struct doc *held, const struct doc *patch);
 // The path of the object's node in the tenancy dialect: "/v2.0/acme/nodes/UUID". False: it is no node, or was not read yet.
-bool metal_home(const struct tenure_resource *resource, struct pool *pool, struct str *path);
+bool object_home(const struct tenure_resource *resource, struct pool *pool, struct str *path);
 
 #endif

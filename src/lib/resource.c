@@ -47,8 +47,9 @@ struct tenure_resource *tenure_resource_new(struct tenure_client *client, const 
 		return NULL;
 	struct buf path = buf_new(pool, 256);
 	BUF_LIT(&path, "/v2.0");
-	if (path_add(&path, tenant) && (space == NULL || (path_add(&path, "namespaces") && path_add(&path, space))) &&
-		path_add(&path, type) && path_add(&path, name))
+	if (client_path_add(&path, tenant) && (space == NULL || (client_path_add(&path, "namespaces") && client_path_add(&path,
+		space))) &&
+		client_path_add(&path, type) && client_path_add(&path, name))
 		resource = resource_at(client, buf_str(&path), OBJECT_RESOURCE);
 	pool_free(&pool);
 	return resource;
@@ -63,7 +64,7 @@ struct tenure_resource *tenure_tenant_new(struct tenure_client *client, const ch
 		return NULL;
 	struct buf path = buf_new(pool, 256);
 	BUF_LIT(&path, "/v2.0");
-	if (path_add(&path, id))
+	if (client_path_add(&path, id))
 		resource = resource_at(client, buf_str(&path), OBJECT_TENANT);
 	pool_free(&pool);
 	return resource;
@@ -77,7 +78,7 @@ struct tenure_resource *tenure_metal_new(struct tenure_client *client, const cha
 	if (pool == NULL)
 		return NULL;
 	struct buf path = buf_new(pool, 256);
-	if (metal_collection(&path, kind) && (ident == NULL || path_add(&path, ident)))
+	if (object_collection(&path, kind) && (ident == NULL || client_path_add(&path, ident)))
 		resource = resource_at(client, buf_str(&path), OBJECT_METAL);
 	if (resource != NULL)
 		resource->unmade = ident == NULL;
@@ -118,7 +119,7 @@ enum tenure_status tenure_resource_set_etag(struct tenure_resource *resource, co
 {
 	struct str header;
 
-	if (etag == NULL || !etag_header(resource->pool, str_c(etag), &header))
+	if (etag == NULL || !client_etag_header(resource->pool, str_c(etag), &header))
 		return client_fail(resource->client, TENURE_INVALID, "\"%s\" is no etag", etag != NULL ? etag : "");
 	resource->etag = header;
 	return TENURE_OK;
@@ -136,7 +137,7 @@ static void hold(struct tenure_resource *resource, struct str document, struct s
 {
 	resource_forget(resource);
 	resource->document = str_dup(resource->content, document);
-	if (!etag_header(resource->content, etag, &resource->etag))
+	if (!client_etag_header(resource->content, etag, &resource->etag))
 		resource->etag = STR("");
 }
 
@@ -156,14 +157,14 @@ void resource_hold(struct tenure_resource *resource, const struct doc *document)
 
 // ---- calls
 
-const struct version_field *version_of(enum object_kind kind)
+const struct version_field *object_version(enum object_kind kind)
 {
-	return kind == OBJECT_METAL ? &metal_version : kind == OBJECT_PROVIDER ? &placement_version : NULL;
+	return kind == OBJECT_METAL ? &baremetal_version : kind == OBJECT_PROVIDER ? &placement_version : NULL;
 }
 
 struct wish resource_wish(const struct tenure_resource *resource, const char *method, struct str path)
 {
-	return (struct wish){ .method = method, .path = path, .version = version_of(resource->kind) };
+	return (struct wish){ .method = method, .path = path, .version = object_version(resource->kind) };
 }
 
 // Sends the call and stores its answer in the object.
@@ -194,7 +195,7 @@ static enum tenure_status begin(struct tenure_resource *resource, const char *me
 static enum tenure_status change(struct tenure_resource *resource, struct pool *pool, struct wish *wish,
 	struct tenure_etag etag)
 {
-	enum tenure_status status = wish_etag(resource->client, pool, wish, etag, resource->etag);
+	enum tenure_status status = client_wish_etag(resource->client, pool, wish, etag, resource->etag);
 
 	return status == TENURE_OK ? call_and_hold(resource, pool, wish) : status;
 }
@@ -255,7 +256,7 @@ enum tenure_status tenure_resource_put(struct tenure_resource *resource, const c
 		status = read_both(resource, pool, wish.body, &held, &wanted);
 		wish.method = "PATCH";
 		wish.type = JSON_PATCH;
-		wish.body = status == TENURE_OK ? text_of(pool, metal_diff(pool, held, wanted)) : STR_NONE;
+		wish.body = status == TENURE_OK ? text_of(pool, client_diff(pool, held, wanted)) : STR_NONE;
 	} else if (status == TENURE_OK && resource->kind == OBJECT_PROVIDER) {
 		status = read_given(resource, pool, wish.body, &wanted);
 		wish.body = status == TENURE_OK ? text_of(pool, provider_own(pool, wanted)) : STR_NONE;
@@ -283,7 +284,7 @@ static enum tenure_status translate(struct tenure_resource *resource, struct poo
 			: doc_merge_patch(pool, held, patch));
 	} else {
 		wish->type = JSON_PATCH;
-		wish->body = text_of(pool, metal_merge(pool, held, patch));
+		wish->body = text_of(pool, object_merge(pool, held, patch));
 	}
 	return TENURE_OK;
 }
@@ -328,7 +329,7 @@ static enum tenure_status settle(struct tenure_resource *resource, struct pool *
 
 	buf_add(&path, resource->path);
 	if (status == TENURE_OK && (!doc_get(document, STR("uuid"), &uuid) || doc_kind(uuid) != DOC_STRING ||
-		!path_add(&path, str_cstr(pool, doc_string(uuid)))))
+		!client_path_add(&path, str_cstr(pool, doc_string(uuid)))))
 		return client_fail(resource->client, TENURE_PROTOCOL, "it was made, but the answer has no UUID");
 	resource->path = str_dup(resource->pool, buf_str(&path));
 	resource->unmade = false;
@@ -358,7 +359,7 @@ enum tenure_status tenure_resource_delete(struct tenure_resource *resource, stru
 	enum tenure_status status = begin(resource, "DELETE", &wish);
 
 	if (status == TENURE_OK)
-		status = wish_etag(resource->client, pool, &wish, etag, resource->etag);
+		status = client_wish_etag(resource->client, pool, &wish, etag, resource->etag);
 	if (status == TENURE_OK)
 		status = client_call(resource->client, pool, &wish, &answer);
 	if (status == TENURE_OK && !resource->client->nothing_sent)
@@ -382,7 +383,7 @@ enum tenure_status tenure_resource_recover(struct tenure_resource *resource, con
 		uri_add_value(&path, str_c(uid));
 	}
 	struct wish wish = resource_wish(resource, "POST", buf_str(&path));
-	enum tenure_status status = wish_etag(resource->client, pool, &wish, etag, resource->etag);
+	enum tenure_status status = client_wish_etag(resource->client, pool, &wish, etag, resource->etag);
 	if (status == TENURE_OK)
 		status = client_call(resource->client, pool, &wish, &answer);
 	pool_free(&pool);

@@ -26,7 +26,7 @@ static bool unit_seconds(char unit, uint64_t *seconds)
 	}
 }
 
-bool duration_parse(struct str text, int64_t *us)
+bool manage_duration_parse(struct str text, int64_t *us)
 {
 	const uint64_t most = UINT64_C(100) * 366 * 86400;
 	uint64_t unit = 1, count;

@@ -67,7 +67,7 @@ int manage_exit_code(enum outcome outcome);
 int manage_fill_registry(struct manage *manage);
 
 // "90", "15m", "12h", "30d", "4w": seconds, or with a unit. False on anything else, zero, and above 100 years.
-bool duration_parse(struct str text, int64_t *us);
+bool manage_duration_parse(struct str text, int64_t *us);
 
 // The commands; each noun has a file of its own.
 int command_db_init(struct manage *manage);

@@ -52,11 +52,11 @@ int command_token_create(struct manage *manage)
 	int code = read_bearer(manage, &info);
 	if (code != EX_OK)
 		return code;
-	if (expires != NULL && !duration_parse(str_c(expires), &lasts))
+	if (expires != NULL && !manage_duration_parse(str_c(expires), &lasts))
 		return manage_fail(EX_USAGE, "\"%s\" is no duration: 90, 15m, 12h, 30d or 4w", expires);
 	info.created_us = clock_now_us();
 	info.expires_us = lasts != 0 ? info.created_us + lasts : 0;
-	enum outcome outcome = token_create(manage->db, manage->pool, &info, &token, &detail);
+	enum outcome outcome = auth_token_create(manage->db, manage->pool, &info, &token, &detail);
 	if (outcome_commits(outcome)) {
 		printf("%.*s\n", STR_ARG(token));
 		return EX_OK;
@@ -81,7 +81,7 @@ int command_token_list(struct manage *manage)
 	struct token_info *list = NULL;
 	struct table table;
 	size_t n = 0;
-	enum outcome outcome = token_list(manage->db, manage->pool, tenant != NULL ? str_c(tenant) : STR_NONE, &list, &n);
+	enum outcome outcome = auth_token_list(manage->db, manage->pool, tenant != NULL ? str_c(tenant) : STR_NONE, &list, &n);
 	if (!outcome_commits(outcome))
 		return manage_fail(manage_exit_code(outcome), "%s", outcome == OUTCOME_NOT_FOUND ? "there is no such tenant"
 			: outcome_title(outcome));
@@ -89,7 +89,8 @@ int command_token_list(struct manage *manage)
 	table_init(&table, manage->pool, columns, COUNT_OF(columns));
 	for (size_t i = 0; i < n; i++) {
 		const struct str cells[COUNT_OF(columns)] = {
-			list[i].id, list[i].tenant.n != 0 ? list[i].tenant : STR_NONE, str_c(role_name(list[i].role)), list[i].user,
+			list[i].id, list[i].tenant.n != 0 ? list[i].tenant : STR_NONE, str_c(role_name(list[i].role)),
+				list[i].user,
 			str_c(state_of(&list[i], now)), time_cell(manage->pool, list[i].created_us),
 			time_cell(manage->pool, list[i].expires_us), list[i].description,
 		};
@@ -101,7 +102,7 @@ int command_token_list(struct manage *manage)
 
 int command_token_revoke(struct manage *manage)
 {
-	enum outcome outcome = token_revoke(manage->db, manage->pool, str_c(manage->arguments[0]));
+	enum outcome outcome = auth_token_revoke(manage->db, manage->pool, str_c(manage->arguments[0]));
 	if (outcome_commits(outcome))
 		return EX_OK;
 	return manage_fail(manage_exit_code(outcome), "%s", outcome == OUTCOME_NOT_FOUND

@@ -111,7 +111,7 @@ static enum outcome carry_out(struct mover *mover, const struct sql_mover_order_
 		outcome = read_resource(registry, move->resource_id, order.source, &address);
 		order.address = &address;
 	}
-	tell(mover, 0); // before the tenants are locked, as take_locks() asks for rows of moves that have begun
+	tell(mover, 0); // before the tenants are locked, as registry_take_locks() asks for rows of moves that have begun
 	if (outcome == OUTCOME_OK)
 		outcome = move_plan(registry, &order, MOVE_LOOK_LOCKED, &plan);
 	if (outcome == OUTCOME_OK)
@@ -122,9 +122,9 @@ static enum outcome carry_out(struct mover *mover, const struct sql_mover_order_
 	// If-Match was compared with the whole action when the move was accepted. The tenants may have changed since; what it
 	// moves may not.
 	if (move->if_match.p != NULL && !str_eq_c(move->if_match, action.tag))
-		return fail_stale_action(registry, &action);
+		return move_fail_stale_action(registry, &action);
 	if (action.n_blockers > 0)
-		return fail_blocked(registry, &action);
+		return move_fail_blocked(registry, &action);
 	return move_execute(registry, &plan, (struct move_progress){ tell, mover });
 }
 
@@ -230,7 +230,7 @@ static enum db_verdict take_piece(void *arg)
 	struct mover *mover = arg;
 
 	mover->registry->manner = LOCK_PATIENTLY;
-	enum outcome outcome = space_take_piece(mover->registry, mover->space_id);
+	enum outcome outcome = resource_space_take_piece(mover->registry, mover->space_id);
 	mover->worked = outcome == OUTCOME_OK;
 	return mover->worked ? DB_COMMIT : DB_ROLLBACK;
 }

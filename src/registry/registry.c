@@ -38,10 +38,10 @@ struct registry_store *registry_store_new(const struct config *config, struct db
 	store->coherence = coherence_new();
 	store->catalogue = catalogue_new();
 	store->horizon = horizon_new();
-	store->recall = recall_new(config->resource_cache - config->resource_cache / PAGES_SHARE);
-	store->pages = pages_new(config->resource_cache / PAGES_SHARE);
+	store->resource_cache = resource_cache_new(config->resource_cache - config->resource_cache / PAGES_SHARE);
+	store->page_cache = page_cache_new(config->resource_cache / PAGES_SHARE);
 	if (store->types == NULL || store->definitions == NULL || store->coherence == NULL || store->catalogue == NULL ||
-		store->horizon == NULL || store->recall == NULL || store->pages == NULL)
+		store->horizon == NULL || store->resource_cache == NULL || store->page_cache == NULL)
 		registry_store_free(&store);
 	return store;
 }
@@ -55,8 +55,8 @@ void registry_store_free(struct registry_store **store)
 	catalogue_free(&(*store)->catalogue);
 	coherence_free(&(*store)->coherence);
 	horizon_free(&(*store)->horizon);
-	recall_free(&(*store)->recall);
-	pages_free(&(*store)->pages);
+	resource_cache_free(&(*store)->resource_cache);
+	page_cache_free(&(*store)->page_cache);
 	digest_key_free(&(*store)->etag_key);
 	digest_key_free(&(*store)->state_key);
 	free(*store);
@@ -88,7 +88,8 @@ static enum outcome check_version(struct registry *registry)
 static enum outcome load_key(struct registry *registry, const char *name, struct digest_key **key)
 {
 	struct db_rows rows;
-	enum db_result result = sql_setting_get_run(registry->db, registry->pool, &(struct sql_setting_get){ .name = str_c(name) }, &rows);
+	enum db_result result = sql_setting_get_run(registry->db, registry->pool, &(struct sql_setting_get){ .name =
+		str_c(name) }, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);

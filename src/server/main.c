@@ -113,7 +113,8 @@ static int serve_alone(struct setup *setup)
 	signals_fill(&signals);
 	(void)sigprocmask(SIG_BLOCK, &signals, NULL);
 	notify_supervisor("READY=1");
-	struct worker_tools tools = { .orders = -1, .slow = -1, .processes = count_processes(), .host = limits_share(setup->config) };
+	struct worker_tools tools = { .orders = -1, .slow = -1, .processes = count_processes(), .host =
+		limits_open_shared(setup->config) };
 	code = worker_run(setup, STDIN_FILENO, &tools);
 	shared_close(&tools.host);
 	setup_free(&setup);

@@ -97,11 +97,13 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind, str
 	switch (kind) {
 	case CHILD_WORKER:
 		code = worker_run(master->setup, master->listener->fd, &(struct worker_tools){
-			.orders = has_watches(master->setup) ? master->orders[0] : -1, .slow = master->slow[0], .shared = master->shared,
-			.life = life, .processes = master->setup->endpoint->workers + master->setup->endpoint->reserve, .host = master->host });
+			.orders = has_watches(master->setup) ? master->orders[0] : -1, .slow = master->slow[0], .shared =
+				master->shared,
+			.life = life, .processes = master->setup->endpoint->workers + master->setup->endpoint->reserve, .host =
+			master->host });
 		break;
 	case CHILD_MOVER:
-		code = mover_main(master->setup->config);
+		code = mover_process_main(master->setup->config);
 		break;
 	case CHILD_SENDER:
 		code = sender_main(master->setup, master->slow[1]);
@@ -151,7 +153,8 @@ static bool make_lives(struct master *master, size_t n)
 
 static bool make_children(struct master *master)
 {
-	size_t workers = master->setup->endpoint->workers + master->setup->endpoint->reserve, n = workers + (has_watches(master->setup) ? 3 : 2);
+	size_t workers = master->setup->endpoint->workers + master->setup->endpoint->reserve, n =
+		workers + (has_watches(master->setup) ? 3 : 2);
 
 	master->children = calloc(n, sizeof(*master->children));
 	master->n_children = master->children == NULL ? 0 : n;
@@ -245,7 +248,7 @@ static void kill_hanging(struct master *master)
 	master->look_us = now_us + LOOK_US;
 	for (size_t i = 0; i < master->n_children; i++) {
 		const struct child *child = &master->children[i];
-		const char *why = child_hangs(child, now_us, master->setup->config->worker_deadline);
+		const char *why = child_reason_to_kill(child, now_us, master->setup->config->worker_deadline);
 		if (why == NULL)
 			continue;
 		log_error("%s %ld is killed: %s", child_name(child), (long)child->pid, why);
@@ -384,7 +387,7 @@ static void take_signal(struct master *master, int signal)
 			reload(master);
 		break;
 	case SIGUSR1:
-		setup_rotate_logs(master->setup);
+		setup_reopen_logs_logged(master->setup);
 		signal_children(master, SIGUSR1);
 		signal_retired(master, SIGUSR1);
 		break;
@@ -474,8 +477,9 @@ static int begin(struct master *master)
 	int code = become_user(master, &error);
 
 	master->shared = coherence_share();
-	master->host = limits_share(master->setup->config);
-	if (code == EX_OK && (master->shared == NULL || !handover_pair(master->orders) || !handover_pair(master->slow) || (pid_file != NULL && !notify_write_pid(pid_file, &error)) ||
+	master->host = limits_open_shared(master->setup->config);
+	if (code == EX_OK && (master->shared == NULL || !handover_pair(master->orders) || !handover_pair(master->slow) ||
+		(pid_file != NULL && !notify_write_pid(pid_file, &error)) ||
 			      !make_children(master)))
 		code = EX_OSERR;
 	if (code != EX_OK)

@@ -33,7 +33,7 @@ static void set_stop_signals(void (*handler)(int signal))
 	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-int mover_main(const struct config *config)
+int mover_process_main(const struct config *config)
 {
 	set_stop_signals(on_stop);
 	mover_run(config, &stop);

@@ -11,7 +11,7 @@ struct config;
 
 // Main function of the master's child: works until SIGTERM, SIGINT or SIGQUIT, which the caller has blocked. Returns the exit
 // code.
-int mover_main(const struct config *config);
+int mover_process_main(const struct config *config);
 
 // What a worker without a master knows of its mover; it has at most one at a time.
 struct mover_kick {

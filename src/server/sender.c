@@ -145,7 +145,7 @@ static void take_over(struct sender *sender)
 	uint64_t tenant;
 	int fd, file;
 
-	while (handover_take(sender->from, &fd, &file, &tenant)) {
+	while (handover_receive_rest(sender->from, &fd, &file, &tenant)) {
 		// Nothing more is read from the connection: a request that the web server sends on it fails there.
 		(void)shutdown(fd, SHUT_RD);
 		if (add(sender, fd, file, tenant))
@@ -177,7 +177,7 @@ static void take_signals(struct sender *sender)
 		if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT || info.ssi_signo == SIGQUIT)
 			stop(sender);
 		else
-			setup_rotate_logs(sender->setup);
+			setup_reopen_logs_logged(sender->setup);
 	}
 }
 
@@ -241,7 +241,8 @@ int sender_main(const struct setup *setup, int from)
 	signals_fill(&signals);
 	sender.signal_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
 	sender.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (sender.epoll_fd >= 0 && listen_to(&sender, sender.signal_fd, &sender.signal_fd) && listen_to(&sender, from, &sender.from)) {
+	if (sender.epoll_fd >= 0 && listen_to(&sender, sender.signal_fd, &sender.signal_fd) && listen_to(&sender, from,
+		&sender.from)) {
 		loop(&sender);
 		code = EX_OK;
 	} else {

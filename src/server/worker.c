@@ -72,7 +72,8 @@ static bool worker_open(struct worker *worker, int listen_fd, const struct worke
 		log_error("%s", error);
 	free(error);
 	worker->fcgi = fcgi_new(listen_fd, worker->signal_fd, setup->config);
-	return worker->pool != NULL && worker->limits != NULL && worker->pipeline.auth != NULL && worker->pipeline.store != NULL &&
+	return worker->pool != NULL && worker->limits != NULL && worker->pipeline.auth != NULL &&
+		worker->pipeline.store != NULL &&
 		worker->fcgi != NULL;
 }
 
@@ -104,7 +105,7 @@ static void take_signals(struct worker *worker)
 			fcgi_stop(worker->fcgi, FCGI_RETIRE);
 			break;
 		default:
-			setup_rotate_logs(worker->setup);
+			setup_reopen_logs_logged(worker->setup);
 			break;
 		}
 	}

@@ -26,7 +26,7 @@ static void check_config_map(struct field_faults *faults, const struct doc *befo
 {
 	const struct field_path of_data = field_name(NULL, STR("data")), of_binary = field_name(NULL, STR("binaryData"));
 	const struct field_path whole = field_key(NULL, STR(""));
-	const struct doc *data = object_member(body, "data"), *binary = object_member(body, "binaryData"), *other;
+	const struct doc *data = check_object_member(body, "data"), *binary = check_object_member(body, "binaryData"), *other;
 	size_t bytes = 0;
 
 	UNUSED(before), UNUSED(meta);
@@ -39,7 +39,7 @@ static void check_config_map(struct field_faults *faults, const struct doc *befo
 	}
 	for (struct doc_iter it = doc_iter(binary); doc_next(&it);) {
 		check_data_key(faults, &of_binary, it.name);
-		bytes += doc_kind(it.value) == DOC_STRING ? base64_size(doc_string(it.value)) : 0;
+		bytes += doc_kind(it.value) == DOC_STRING ? check_base64_size(doc_string(it.value)) : 0;
 	}
 	check_data_size(faults, &whole, bytes);
 }

@@ -49,7 +49,7 @@ static const struct type_column of_definitions[] = {
 
 // ---- protobuf
 
-static PB_MESSAGE_TOLD(json, proto_tell_alone, PB_JSON(1, "raw"));
+static PB_MESSAGE_TOLD(json, message_tell_alone, PB_JSON(1, "raw"));
 
 // Declared here because schemas contain schemas.
 static const struct protobuf_message proto_schema;

@@ -54,10 +54,10 @@ static void check_daemon_set(struct field_faults *faults, const struct doc *befo
 	const struct field_path of_labels = field_name(&of_meta, STR("labels"));
 	const struct field_path of_policy = field_name(&of_pod, STR("restartPolicy"));
 	static const char *const always[] = { "Always", NULL };
-	const struct doc *spec = object_member(body, "spec"), *pod = object_member(spec, "template"), *value;
-	const struct doc *labels = object_member(object_member(pod, "metadata"), "labels");
-	const struct doc *wanted = object_member(object_member(spec, "selector"), "matchLabels");
-	struct str policy = object_text(object_member(pod, "spec"), "restartPolicy");
+	const struct doc *spec = check_object_member(body, "spec"), *pod = check_object_member(spec, "template"), *value;
+	const struct doc *labels = check_object_member(check_object_member(pod, "metadata"), "labels");
+	const struct doc *wanted = check_object_member(check_object_member(spec, "selector"), "matchLabels");
+	struct str policy = check_object_text(check_object_member(pod, "spec"), "restartPolicy");
 	bool matches = true;
 
 	UNUSED(before), UNUSED(meta);
@@ -66,7 +66,7 @@ static void check_daemon_set(struct field_faults *faults, const struct doc *befo
 		matches = labels != NULL && doc_get(labels, it.name, &value) && value != NULL && doc_equal(value, it.value);
 	if (!matches)
 		field_invalid(faults, &of_labels, labels, "`selector` does not match template `labels`");
-	check_pod_spec(faults, &of_pod, object_member(pod, "spec"));
+	check_pod_spec(faults, &of_pod, check_object_member(pod, "spec"));
 	if (policy.n > 0 && !str_eq(policy, STR("Always")))
 		field_not_supported(faults, &of_policy, policy, always);
 }

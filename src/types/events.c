@@ -7,21 +7,21 @@
 
 static void cell_of_last_seen(struct type_row *row, const struct type_column *column)
 {
-	const struct doc *last = object_member(row->object, "lastTimestamp");
+	const struct doc *last = check_object_member(row->object, "lastTimestamp");
 
-	cell_add_text(row, cell_age_since(row, doc_kind(last) == DOC_STRING ? last : cell_value(row, column)));
+	column_add_text(row, column_age_since(row, doc_kind(last) == DOC_STRING ? last : column_value(row, column)));
 }
 
 static void cell_of_event_object(struct type_row *row, const struct type_column *column)
 {
-	const struct doc *object = cell_value(row, column);
-	struct str kind = object_text(object, "kind");
+	const struct doc *object = column_value(row, column);
+	struct str kind = check_object_text(object, "kind");
 	struct buf text = buf_new(row->pool, 64);
 
 	for (size_t i = 0; i < kind.n; i++)
 		buf_addc(&text, kind.p[i] >= 'A' && kind.p[i] <= 'Z' ? (char)(kind.p[i] - 'A' + 'a') : kind.p[i]);
-	buf_addf(&text, "/%.*s", STR_ARG(object_text(object, "name")));
-	cell_add_text(row, buf_str(&text));
+	buf_addf(&text, "/%.*s", STR_ARG(check_object_text(object, "name")));
+	column_add_text(row, buf_str(&text));
 }
 
 static const struct type_column of_events[] = {

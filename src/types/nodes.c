@@ -28,12 +28,13 @@ static const struct merge_rule node_merge[] = {
 
 static void cell_of_node_status(struct type_row *row, const struct type_column *column)
 {
-	const struct doc *unschedulable = object_member(object_member(row->object, "spec"), "unschedulable");
-	struct str ready = doc_string(cell_value(row, column));
+	const struct doc *unschedulable = check_object_member(check_object_member(row->object, "spec"), "unschedulable");
+	struct str ready = doc_string(column_value(row, column));
 	bool closed = doc_kind(unschedulable) == DOC_BOOL && doc_bool(unschedulable);
 
-	cell_add_text(row, str_printf(row->pool, "%s%s",
-		ready.n == 0 ? "Unknown" : str_eq(ready, STR("True")) ? "Ready" : "NotReady", closed ? ",SchedulingDisabled" : ""));
+	column_add_text(row, str_printf(row->pool, "%s%s",
+		ready.n == 0 ? "Unknown" : str_eq(ready, STR("True")) ? "Ready" : "NotReady", closed ? ",SchedulingDisabled" :
+		""));
 }
 
 static void cell_of_roles(struct type_row *row, const struct type_column *column)
@@ -42,11 +43,11 @@ static void cell_of_roles(struct type_row *row, const struct type_column *column
 	struct buf text = buf_new(row->pool, 32);
 
 	UNUSED(column);
-	for (struct doc_iter it = doc_iter(object_member(cell_metadata(row), "labels")); doc_next(&it);) {
+	for (struct doc_iter it = doc_iter(check_object_member(column_metadata(row), "labels")); doc_next(&it);) {
 		if (str_starts(it.name, prefix) && it.name.n > prefix.n)
 			buf_addf(&text, "%s%.*s", text.n > 0 ? "," : "", STR_ARG(str_part(it.name, prefix.n, it.name.n)));
 	}
-	cell_add_text(row, text.n > 0 ? buf_str(&text) : STR("<none>"));
+	column_add_text(row, text.n > 0 ? buf_str(&text) : STR("<none>"));
 }
 
 static const struct type_column of_nodes[] = {

@@ -32,7 +32,7 @@ static void cell_of_access_modes(struct type_row *row, const struct type_column 
 	static const struct { const char *mode, *shown; } modes[] = {
 		{ "ReadWriteOnce", "RWO" }, { "ReadOnlyMany", "ROX" }, { "ReadWriteMany", "RWX" },
 	};
-	const struct doc *list = cell_value(row, column);
+	const struct doc *list = column_value(row, column);
 	struct buf text = buf_new(row->pool, 32);
 
 	for (size_t i = 0; i < COUNT_OF(modes); i++) {
@@ -43,15 +43,16 @@ static void cell_of_access_modes(struct type_row *row, const struct type_column 
 			break;
 		}
 	}
-	cell_add_text(row, text.n > 0 ? buf_str(&text) : STR(""));
+	column_add_text(row, text.n > 0 ? buf_str(&text) : STR(""));
 }
 
 static void cell_of_claim(struct type_row *row, const struct type_column *column)
 {
-	const struct doc *claim = cell_value(row, column);
+	const struct doc *claim = column_value(row, column);
 
-	cell_add_text(row, doc_kind(claim) != DOC_OBJECT ? STR("")
-		: str_printf(row->pool, "%.*s/%.*s", STR_ARG(object_text(claim, "namespace")), STR_ARG(object_text(claim, "name"))));
+	column_add_text(row, doc_kind(claim) != DOC_OBJECT ? STR("")
+		: str_printf(row->pool, "%.*s/%.*s", STR_ARG(check_object_text(claim, "namespace")),
+			STR_ARG(check_object_text(claim, "name"))));
 }
 
 static const struct type_column of_volumes[] = {
@@ -119,7 +120,7 @@ static void check_capacity(struct field_faults *faults, const struct field_path 
 {
 	static const char *const storage[] = { "storage", NULL };
 	const struct field_path at = field_name(up, STR("capacity"));
-	const struct doc *capacity = object_member(spec, "capacity");
+	const struct doc *capacity = check_object_member(spec, "capacity");
 	long double number;
 
 	check_required(faults, up, spec, "capacity");
@@ -140,9 +141,9 @@ static void check_volume(struct field_faults *faults, const struct doc *before, 
 	const struct field_path at = field_name(NULL, STR("spec")), of_modes = field_name(&at, STR("accessModes"));
 	const struct field_path of_mode = field_name(&at, STR("volumeMode")), of_class = field_name(&at, STR("storageClassName"));
 	const struct field_path of_nodes = field_name(&at, STR("nodeAffinity"));
-	const struct doc *spec = object_member(body, "spec"), *list = object_member(spec, "accessModes");
-	const struct doc *old = object_member(before, "spec");
-	struct str class = object_text(spec, "storageClassName");
+	const struct doc *spec = check_object_member(body, "spec"), *list = check_object_member(spec, "accessModes");
+	const struct doc *old = check_object_member(before, "spec");
+	struct str class = check_object_text(spec, "storageClassName");
 
 	UNUSED(meta);
 	check_required(faults, &at, spec, "accessModes");
@@ -163,14 +164,16 @@ static void check_volume(struct field_faults *faults, const struct doc *before, 
 	check_one_of(faults, &at, spec, "volumeMode", volume_modes);
 	if (class.n > 0)
 		check_dns_subdomain(class, &of_class, faults);
-	if (object_member(spec, "local") != NULL && object_member(spec, "nodeAffinity") == NULL)
+	if (check_object_member(spec, "local") != NULL && check_object_member(spec, "nodeAffinity") == NULL)
 		field_required(faults, &of_nodes, "Local volume requires node affinity");
-	if (object_text(old, "volumeMode").n > 0 && !str_eq(object_text(old, "volumeMode"), object_text(spec, "volumeMode")))
-		field_invalid_text(faults, &of_mode, object_text(spec, "volumeMode"), "field is immutable");
+	if (check_object_text(old, "volumeMode").n > 0 && !str_eq(check_object_text(old, "volumeMode"), check_object_text(spec,
+		"volumeMode")))
+		field_invalid_text(faults, &of_mode, check_object_text(spec, "volumeMode"), "field is immutable");
 	for (struct doc_iter it = doc_iter(old); doc_next(&it);) {
 		const struct field_path source = field_name(&at, STR("persistentvolumesource"));
 		const struct doc *now = NULL;
-		if (!is_source(it.name) || it.value == NULL || (doc_get(spec, it.name, &now) && now != NULL && doc_equal(now, it.value)))
+		if (!is_source(it.name) || it.value == NULL || (doc_get(spec, it.name, &now) && now != NULL && doc_equal(now,
+			it.value)))
 			continue;
 		field_forbidden(faults, &source, "spec.persistentvolumesource is immutable after creation");
 		break;

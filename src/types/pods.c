@@ -30,11 +30,12 @@ static struct pod_counts count_containers(const struct doc *statuses)
 	struct pod_counts counts = { .reason = STR_NONE };
 
 	for (size_t i = 0; i < doc_length(statuses); i++) {
-		const struct doc *status = doc_at(statuses, i), *state = object_member(status, "state"), *ready = object_member(status, "ready");
-		struct str waiting = object_text(object_member(state, "waiting"), "reason");
-		struct str ended = object_text(object_member(state, "terminated"), "reason");
+		const struct doc *status = doc_at(statuses, i), *state = check_object_member(status, "state"), *ready =
+			check_object_member(status, "ready");
+		struct str waiting = check_object_text(check_object_member(state, "waiting"), "reason");
+		struct str ended = check_object_text(check_object_member(state, "terminated"), "reason");
 		int64_t restarts = 0;
-		doc_i64(object_member(status, "restartCount"), &restarts);
+		doc_i64(check_object_member(status, "restartCount"), &restarts);
 		counts.restarts += restarts > 0 && restarts < INT32_MAX ? restarts : 0;
 		counts.ready += doc_kind(ready) == DOC_BOOL && doc_bool(ready) ? 1 : 0;
 		if (waiting.n > 0 || ended.n > 0)
@@ -45,30 +46,30 @@ static struct pod_counts count_containers(const struct doc *statuses)
 
 static struct pod_counts pod_counts_of(const struct type_row *row)
 {
-	return count_containers(object_member(object_member(row->object, "status"), "containerStatuses"));
+	return count_containers(check_object_member(check_object_member(row->object, "status"), "containerStatuses"));
 }
 
 static void cell_of_pod_ready(struct type_row *row, const struct type_column *column)
 {
 	UNUSED(column);
 	buf_addf(row->out, "\"%zu/%zu\"", pod_counts_of(row).ready,
-		doc_length(object_member(object_member(row->object, "spec"), "containers")));
+		doc_length(check_object_member(check_object_member(row->object, "spec"), "containers")));
 }
 
 static void cell_of_pod_status(struct type_row *row, const struct type_column *column)
 {
-	const struct doc *status = object_member(row->object, "status");
-	struct str reason = object_text(status, "reason"), of_container = pod_counts_of(row).reason;
+	const struct doc *status = check_object_member(row->object, "status");
+	struct str reason = check_object_text(status, "reason"), of_container = pod_counts_of(row).reason;
 
 	UNUSED(column);
-	if (object_text(cell_metadata(row), "deletionTimestamp").n > 0)
-		cell_add_text(row, STR("Terminating"));
+	if (check_object_text(column_metadata(row), "deletionTimestamp").n > 0)
+		column_add_text(row, STR("Terminating"));
 	else if (of_container.n > 0)
-		cell_add_text(row, of_container);
+		column_add_text(row, of_container);
 	else if (reason.n > 0)
-		cell_add_text(row, reason);
+		column_add_text(row, reason);
 	else
-		cell_add_text(row, object_text(status, "phase"));
+		column_add_text(row, check_object_text(status, "phase"));
 }
 
 static void cell_of_pod_restarts(struct type_row *row, const struct type_column *column)
@@ -110,7 +111,7 @@ static void check_pod(struct field_faults *faults, const struct doc *before, con
 	const struct field_path spec = field_name(NULL, STR("spec"));
 
 	UNUSED(before), UNUSED(meta);
-	check_pod_spec(faults, &spec, object_member(body, "spec"));
+	check_pod_spec(faults, &spec, check_object_member(body, "spec"));
 }
 
 // ---- immutable fields of a pod (ValidatePodUpdate)

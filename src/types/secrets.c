@@ -63,7 +63,7 @@ static int base64_digit(char c)
 
 static struct str base64_decoded(struct pool *pool, struct str text)
 {
-	size_t n = base64_size(text);
+	size_t n = check_base64_size(text);
 	struct buf out = buf_new(pool, n + 3);
 
 	for (size_t i = 0; i + 4 <= text.n; i += 4) {
@@ -93,13 +93,13 @@ static void check_secret_type(struct field_faults *faults, size_t type, const st
 	bool found = false;
 
 	for (size_t i = 0; i < COUNT_OF(secret_types[type].keys) && secret_types[type].keys[i] != NULL; i++) {
-		const struct doc *value = object_member(data, secret_types[type].keys[i]);
+		const struct doc *value = check_object_member(data, secret_types[type].keys[i]);
 		found = found || value != NULL;
 	}
 	for (size_t i = 0; i < COUNT_OF(secret_types[type].keys) && secret_types[type].keys[i] != NULL; i++) {
 		const struct field_path at = field_key(up, str_c(secret_types[type].keys[i]));
-		struct str value = object_text(data, secret_types[type].keys[i]);
-		bool there = object_member(data, secret_types[type].keys[i]) != NULL;
+		struct str value = check_object_text(data, secret_types[type].keys[i]);
+		bool there = check_object_member(data, secret_types[type].keys[i]) != NULL;
 		if (secret_types[type].filled ? value.n == 0 : !there && !(secret_types[type].any && found))
 			field_required(faults, &at, "");
 		else if (secret_types[type].is_json)
@@ -113,21 +113,21 @@ static void check_account_named(struct field_faults *faults, const struct doc *m
 	const struct field_path annotations = field_name(&metadata, STR("annotations"));
 	const struct field_path at = field_key(&annotations, STR("kubernetes.io/service-account.name"));
 
-	if (object_text(object_member(meta, "annotations"), "kubernetes.io/service-account.name").n == 0)
+	if (check_object_text(check_object_member(meta, "annotations"), "kubernetes.io/service-account.name").n == 0)
 		field_required(faults, &at, "");
 }
 
 static void check_secret(struct field_faults *faults, const struct doc *before, const struct doc *meta, const struct doc *body)
 {
 	const struct field_path at = field_name(NULL, STR("data"));
-	const struct doc *data = object_member(body, "data");
-	struct str type = object_text(body, "type");
+	const struct doc *data = check_object_member(body, "data");
+	struct str type = check_object_text(body, "type");
 	size_t bytes = 0;
 
 	UNUSED(before);
 	for (struct doc_iter it = doc_iter(data); doc_next(&it);) {
 		check_data_key(faults, &at, it.name);
-		bytes += doc_kind(it.value) == DOC_STRING ? base64_size(doc_string(it.value)) : 0;
+		bytes += doc_kind(it.value) == DOC_STRING ? check_base64_size(doc_string(it.value)) : 0;
 	}
 	check_data_size(faults, &at, bytes);
 	if (str_eq(type, STR("kubernetes.io/service-account-token")))

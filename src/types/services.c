@@ -45,30 +45,30 @@ static const struct merge_rule service_merge[] = {
 // Writes ports as "80/TCP,443:30443/TCP".
 static void cell_of_ports(struct type_row *row, const struct type_column *column)
 {
-	const struct doc *ports = cell_value(row, column);
+	const struct doc *ports = column_value(row, column);
 	struct buf text = buf_new(row->pool, 64);
 
 	for (size_t i = 0; i < doc_length(ports); i++) {
-		struct str protocol = object_text(doc_at(ports, i), "protocol");
+		struct str protocol = check_object_text(doc_at(ports, i), "protocol");
 		int64_t port = 0, node_port = 0;
-		doc_i64(object_member(doc_at(ports, i), "port"), &port);
-		doc_i64(object_member(doc_at(ports, i), "nodePort"), &node_port);
+		doc_i64(check_object_member(doc_at(ports, i), "port"), &port);
+		doc_i64(check_object_member(doc_at(ports, i), "nodePort"), &node_port);
 		buf_addf(&text, "%s%lld", i > 0 ? "," : "", (long long)port);
 		if (node_port > 0)
 			buf_addf(&text, ":%lld", (long long)node_port);
 		buf_addf(&text, "/%.*s", STR_ARG(protocol.n > 0 ? protocol : STR("TCP")));
 	}
-	cell_add_text(row, text.n > 0 ? buf_str(&text) : STR("<none>"));
+	column_add_text(row, text.n > 0 ? buf_str(&text) : STR("<none>"));
 }
 
 static void cell_of_external_ip(struct type_row *row, const struct type_column *column)
 {
 	struct buf text = buf_new(row->pool, 64);
-	const struct doc *list = cell_value(row, column);
+	const struct doc *list = column_value(row, column);
 
 	for (size_t i = 0; i < doc_length(list); i++)
 		buf_addf(&text, "%s%.*s", i > 0 ? "," : "", STR_ARG(doc_string(doc_at(list, i))));
-	cell_add_text(row, text.n > 0 ? buf_str(&text) : STR("<none>"));
+	column_add_text(row, text.n > 0 ? buf_str(&text) : STR("<none>"));
 }
 
 static const struct type_column of_services[] = {
@@ -93,7 +93,8 @@ PB_MESSAGE(service_spec,
 	PB_INT(12, "healthCheckNodePort"), PB_BOOL(13, "publishNotReadyAddresses"),
 	PB_OBJECT(14, "sessionAffinityConfig", session_affinity_config), PB_TEXT_ZERO(17, "ipFamilyPolicy"),
 	PB_TEXTS(18, "clusterIPs"), PB_TEXTS(19, "ipFamilies"), PB_BOOL_ZERO(20, "allocateLoadBalancerNodePorts"),
-	PB_TEXT_ZERO(21, "loadBalancerClass"), PB_TEXT_ZERO(22, "internalTrafficPolicy"), PB_TEXT_ZERO(23, "trafficDistribution"));
+	PB_TEXT_ZERO(21, "loadBalancerClass"), PB_TEXT_ZERO(22, "internalTrafficPolicy"), PB_TEXT_ZERO(23,
+	"trafficDistribution"));
 PB_MESSAGE(port_status, PB_INT_ZERO(1, "port"), PB_TEXT_ZERO(2, "protocol"), PB_TEXT_ZERO(3, "error"));
 PB_MESSAGE(load_balancer_ingress,
 	PB_TEXT(1, "ip"), PB_TEXT(2, "hostname"), PB_TEXT_ZERO(3, "ipMode"), PB_LIST(4, "ports", port_status));
@@ -127,13 +128,14 @@ static struct service_ports service_ports(struct pool *pool, const struct doc *l
 	int64_t port;
 
 	for (size_t i = 0; i < n; i++)
-		numbers[i] = object_integer(doc_at(list, i), "port", &port) ?
-			str_printf(pool, "%lld/%.*s", (long long)port, STR_ARG(object_text(doc_at(list, i), "protocol"))) : STR("");
+		numbers[i] = check_object_integer(doc_at(list, i), "port", &port) ?
+			str_printf(pool, "%lld/%.*s", (long long)port, STR_ARG(check_object_text(doc_at(list, i), "protocol"))) :
+				STR("");
 	return (struct service_ports){
 		.list = list,
 		.n = n,
-		.same_name = repeated_texts(pool, object_texts(pool, list, "name"), n),
-		.same_port = repeated_texts(pool, numbers, n),
+		.same_name = check_repeated_texts(pool, check_object_texts(pool, list, "name"), n),
+		.same_port = check_repeated_texts(pool, numbers, n),
 	};
 }
 
@@ -141,7 +143,7 @@ static void check_name_of_port(struct field_faults *faults, const struct field_p
 	size_t i)
 {
 	const struct field_path at = field_name(up, STR("name"));
-	struct str name = object_text(doc_at(ports->list, i), "name");
+	struct str name = check_object_text(doc_at(ports->list, i), "name");
 
 	if (name.n == 0 && ports->n > 1)
 		field_required(faults, &at, "");
@@ -149,7 +151,7 @@ static void check_name_of_port(struct field_faults *faults, const struct field_p
 		return;
 	check_dns_label(name, &at, faults);
 	if (ports->same_name[i])
-		field_duplicate(faults, &at, object_member(doc_at(ports->list, i), "name"));
+		field_duplicate(faults, &at, check_object_member(doc_at(ports->list, i), "name"));
 }
 
 static void check_node_port(struct field_faults *faults, const struct field_path *up, const struct doc *service_port,
@@ -158,13 +160,14 @@ static void check_node_port(struct field_faults *faults, const struct field_path
 	const struct field_path at = field_name(up, STR("nodePort"));
 	int64_t port;
 
-	if (!object_integer(service_port, "nodePort", &port) || port == 0)
+	if (!check_object_integer(service_port, "nodePort", &port) || port == 0)
 		return;
 	if (str_eq(type, STR("ClusterIP")))
 		field_forbidden(faults, &at, "may not be used when `type` is 'ClusterIP'");
 	else if (port < NODE_PORT_MIN || port > NODE_PORT_MAX)
 		field_fault_add(faults, &at, FIELD_INVALID, str_printf(faults->pool, "%lld", (long long)port),
-			"provided port is not in the valid range. The range of valid ports is %d-%d", NODE_PORT_MIN, NODE_PORT_MAX);
+			"provided port is not in the valid range. The range of valid ports is %d-%d", NODE_PORT_MIN,
+			NODE_PORT_MAX);
 }
 
 static void check_port(struct field_faults *faults, const struct field_path *up, const struct service_ports *ports, size_t i,
@@ -173,17 +176,17 @@ static void check_port(struct field_faults *faults, const struct field_path *up,
 	const struct field_path at = field_index(up, i), of_port = field_name(&at, STR("port"));
 	const struct field_path of_target = field_name(&at, STR("targetPort")), of_app = field_name(&at, STR("appProtocol"));
 	const struct doc *port = doc_at(ports->list, i);
-	struct str app = object_text(port, "appProtocol");
+	struct str app = check_object_text(port, "appProtocol");
 	int64_t number;
 
 	check_name_of_port(faults, &at, ports, i);
-	if (object_integer(port, "port", &number) || object_member(port, "port") == NULL)
+	if (check_object_integer(port, "port", &number) || check_object_member(port, "port") == NULL)
 		check_port_number(faults, &of_port, number);
 	else
-		field_invalid(faults, &of_port, object_member(port, "port"), "must be between 1 and 65535, inclusive");
+		field_invalid(faults, &of_port, check_object_member(port, "port"), "must be between 1 and 65535, inclusive");
 	check_protocol(faults, &at, port);
-	check_port_or_name(faults, &of_target, object_member(port, "targetPort"));
-	if (app.n > 0 && !is_label_key(app))
+	check_port_or_name(faults, &of_target, check_object_member(port, "targetPort"));
+	if (app.n > 0 && !kind_is_label_key(app))
 		field_invalid_text(faults, &of_app, app, "must be a qualified name (e.g. 'http' or 'example.com/my-protocol')");
 	check_node_port(faults, &at, port, type);
 	if (ports->same_port[i])
@@ -194,8 +197,8 @@ static void check_addresses(struct field_faults *faults, const struct field_path
 {
 	const struct field_path of_ips = field_name(up, STR("clusterIPs")), first = field_index(&of_ips, 0);
 	const struct field_path external = field_name(up, STR("externalIPs"));
-	const struct doc *ips = object_member(spec, "clusterIPs"), *outside = object_member(spec, "externalIPs");
-	struct str ip = object_text(spec, "clusterIP");
+	const struct doc *ips = check_object_member(spec, "clusterIPs"), *outside = check_object_member(spec, "externalIPs");
+	struct str ip = check_object_text(spec, "clusterIP");
 
 	if (ip.n > 0 && !str_eq(ip, STR("None")))
 		check_ip(faults, &first, ip);
@@ -214,7 +217,7 @@ static void check_type(struct field_faults *faults, const struct field_path *up,
 {
 	const struct field_path of_name = field_name(up, STR("externalName")), of_ip = field_name(up, STR("clusterIP"));
 	const struct field_path of_ips = field_name(up, STR("clusterIPs")), first = field_index(&of_ips, 0);
-	struct str ip = object_text(spec, "clusterIP"), name = object_text(spec, "externalName");
+	struct str ip = check_object_text(spec, "clusterIP"), name = check_object_text(spec, "externalName");
 	bool headless = str_eq(ip, STR("None"));
 
 	if (str_eq(type, STR("ExternalName"))) {
@@ -234,16 +237,17 @@ static void check_selector(struct field_faults *faults, const struct field_path 
 {
 	const struct field_path at = field_name(up, STR("selector"));
 
-	check_label_map(object_member(spec, "selector"), &at, faults);
+	check_label_map(check_object_member(spec, "selector"), &at, faults);
 }
 
 // A service that has an address keeps it: it must not get another one.
 static void check_kept(struct field_faults *faults, const struct field_path *up, const struct doc *old, const struct doc *spec)
 {
 	const struct field_path of_ips = field_name(up, STR("clusterIPs")), first = field_index(&of_ips, 0);
-	struct str before = object_text(old, "clusterIP"), after = object_text(spec, "clusterIP");
+	struct str before = check_object_text(old, "clusterIP"), after = check_object_text(spec, "clusterIP");
 
-	if (str_eq(object_text(old, "type"), STR("ExternalName")) || str_eq(object_text(spec, "type"), STR("ExternalName")))
+	if (str_eq(check_object_text(old, "type"), STR("ExternalName")) || str_eq(check_object_text(spec, "type"),
+		STR("ExternalName")))
 		return;
 	if (before.n > 0 && after.n > 0 && !str_eq(before, after))
 		field_invalid_text(faults, &first, after, "may not change once set");
@@ -256,12 +260,12 @@ static void check_service(struct field_faults *faults, const struct doc *before,
 	static const char *const traffic[] = { "Cluster", "Local", NULL };
 	static const char *const families[] = { "PreferDualStack", "RequireDualStack", "SingleStack", NULL };
 	const struct field_path at = field_name(NULL, STR("spec")), of_ports = field_name(&at, STR("ports"));
-	const struct doc *spec = object_member(body, "spec");
-	const struct service_ports ports = service_ports(faults->pool, object_member(spec, "ports"));
-	struct str type = object_text(spec, "type");
+	const struct doc *spec = check_object_member(body, "spec");
+	const struct service_ports ports = service_ports(faults->pool, check_object_member(spec, "ports"));
+	struct str type = check_object_text(spec, "type");
 
 	UNUSED(meta);
-	if (ports.n == 0 && !str_eq(object_text(spec, "clusterIP"), STR("None")) && !str_eq(type, STR("ExternalName")))
+	if (ports.n == 0 && !str_eq(check_object_text(spec, "clusterIP"), STR("None")) && !str_eq(type, STR("ExternalName")))
 		field_required(faults, &of_ports, "");
 	for (size_t i = 0; i < ports.n; i++)
 		check_port(faults, &of_ports, &ports, i, type);
@@ -273,7 +277,7 @@ static void check_service(struct field_faults *faults, const struct doc *before,
 	check_one_of(faults, &at, spec, "externalTrafficPolicy", traffic);
 	check_one_of(faults, &at, spec, "internalTrafficPolicy", traffic);
 	check_one_of(faults, &at, spec, "ipFamilyPolicy", families);
-	check_kept(faults, &at, object_member(before, "spec"), spec);
+	check_kept(faults, &at, check_object_member(before, "spec"), spec);
 }
 
 const struct type_parts services_parts = {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the route table from the methods that an endpoint's file lists: follows references, merges parameters, looks up handlers.
+// Builds the route table from the methods that an endpoint's file lists: follows references, merges parameters, looks up
+// handlers.
 #include "base/base.h"
 
 #include "base/buf.h"
@@ -36,7 +37,7 @@ static bool follow(struct loader *loader, struct definition *start, struct chain
 	*chain = (struct chain){ .role = ROLE_NONE };
 	for (;;) {
 		if (at->visited)
-			return fail_at(loader, start->node, "the reference to %s leads in a circle", start->target_id);
+			return loader_fail_at(loader, start->node, "the reference to %s leads in a circle", start->target_id);
 		at->visited = true;
 		if (at->file->role > chain->role)
 			chain->role = at->file->role;
@@ -48,7 +49,7 @@ static bool follow(struct loader *loader, struct definition *start, struct chain
 			break;
 		struct definition *next = find_definition(loader, at->target_file, at->target_id);
 		if (next == NULL)
-			return fail_at(loader, at->node, "there is no method %s in %s", at->target_id, at->target_file);
+			return loader_fail_at(loader, at->node, "there is no method %s in %s", at->target_id, at->target_file);
 		at = next;
 	}
 	chain->end = at;
@@ -103,11 +104,11 @@ static bool check_paths(struct loader *loader, const struct definition *entry, c
 	if (here == there)
 		return true;
 	if (here->declares)
-		return fail_at(loader, entry->node, "%s brings its own parameters; those declared here would be ignored",
+		return loader_fail_at(loader, entry->node, "%s brings its own parameters; those declared here would be ignored",
 			chain->end->id);
 	if (!same_templates(here, there)) {
 		struct str path = path_text(loader->scratch, there->segments, there->n);
-		return fail_at(loader, entry->node, "the names in braces must be those of %s's own path, %.*s",
+		return loader_fail_at(loader, entry->node, "the names in braces must be those of %s's own path, %.*s",
 			chain->end->id, STR_ARG(path));
 	}
 	return true;
@@ -130,9 +131,9 @@ static bool add_param(struct loader *loader, const struct definition *end, struc
 	const struct route_param *param)
 {
 	if (is_declared(params, *n, param))
-		return fail_at(loader, end->node, "the parameter %s of %s is declared twice", param->name, end->id);
+		return loader_fail_at(loader, end->node, "the parameter %s of %s is declared twice", param->name, end->id);
 	if (*n == ROUTE_MAX_PARAMS)
-		return fail_at(loader, end->node, "%s has more than %d parameters", end->id, ROUTE_MAX_PARAMS);
+		return loader_fail_at(loader, end->node, "%s has more than %d parameters", end->id, ROUTE_MAX_PARAMS);
 	params[(*n)++] = *param;
 	return true;
 }
@@ -143,7 +144,8 @@ static bool add_templates(struct loader *loader, const struct chain *chain, stru
 
 	for (size_t i = next_template(scope, 0); i < scope->n; i = next_template(scope, i + 1)) {
 		if (scope->declared[i] == NULL)
-			return fail_at(loader, chain->end->node, "no <param> declares {%.*s}", STR_ARG(scope->segments[i].text));
+			return loader_fail_at(loader, chain->end->node, "no <param> declares {%.*s}",
+				STR_ARG(scope->segments[i].text));
 		if (!add_param(loader, chain->end, params, n, scope->declared[i]))
 			return false;
 	}
@@ -191,7 +193,7 @@ static bool insert(struct loader *loader, const struct definition *entry, struct
 		segments[i].is_template = scope->segments[i].is_template;
 		segments[i].text = str_dup(loader->pool, scope->segments[i].text);
 	}
-	return table_insert(loader->table, segments, scope->n, method) || fail_at(loader, entry->node,
+	return table_insert(loader->table, segments, scope->n, method) || loader_fail_at(loader, entry->node,
 		"a second %s at %s", http_method_name(method->route.method), method->path);
 }
 
@@ -220,7 +222,7 @@ static bool put_method(struct loader *loader, struct definition *entry)
 	method->resource_note = entry->scope->note.text != NULL ? entry->scope->note : chain.scope->note;
 	route->handler = loader->find(loader->arg, route->dialect, route->id);
 	if (route->handler == NULL)
-		return fail_at(loader, chain.end->node, "the method %s has no handler", route->id);
+		return loader_fail_at(loader, chain.end->node, "the method %s has no handler", route->id);
 	return insert(loader, entry, method);
 }
 
@@ -239,7 +241,7 @@ static bool check_references(struct loader *loader)
 	return true;
 }
 
-bool compose(struct loader *loader, struct wadl_file *file)
+bool loader_compose(struct loader *loader, struct wadl_file *file)
 {
 	if (!check_references(loader))
 		return false;
@@ -249,6 +251,6 @@ bool compose(struct loader *loader, struct wadl_file *file)
 			return false;
 	}
 	if (loader->table->n_methods == 0)
-		return fail_at(loader, xmlDocGetRootElement(file->doc), "no method is offered");
+		return loader_fail_at(loader, xmlDocGetRootElement(file->doc), "no method is offered");
 	return true;
 }

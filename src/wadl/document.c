@@ -379,7 +379,7 @@ static void add_application(struct writer *writer)
 	add_note(out, 1, &table->note);
 }
 
-void document_write(struct route_table *table)
+void table_write_document(struct route_table *table)
 {
 	struct writer writer = { .out = buf_new(table->pool, 64 * 1024), .table = table };
 

@@ -24,16 +24,16 @@ static bool parse_element(struct loader *loader, xmlNode *node, const char *spac
 	void *arg)
 {
 	if (!in_space(node->ns, space))
-		return fail_at(loader, node, "<%s> is not of the namespace %s", (const char *)node->name, space);
+		return loader_fail_at(loader, node, "<%s> is not of the namespace %s", (const char *)node->name, space);
 	for (; table->name != NULL; table++) {
 		if (strcmp(table->name, (const char *)node->name) == 0)
 			return table->parse == NULL || table->parse(loader, node, arg);
 	}
-	return fail_at(loader, node, "<%s> is not known, or not supported, in <%s>", (const char *)node->name,
+	return loader_fail_at(loader, node, "<%s> is not known, or not supported, in <%s>", (const char *)node->name,
 		(const char *)node->parent->name);
 }
 
-bool each_child(struct loader *loader, const xmlNode *node, const char *space, const struct element *table, void *arg)
+bool element_each_child(struct loader *loader, const xmlNode *node, const char *space, const struct element *table, void *arg)
 {
 	for (xmlNode *child = node->children; child != NULL; child = child->next) {
 		if (child->type == XML_COMMENT_NODE || child->type == XML_PI_NODE)
@@ -41,14 +41,15 @@ bool each_child(struct loader *loader, const xmlNode *node, const char *space, c
 		if (child->type == XML_TEXT_NODE && is_blank_text(child))
 			continue;
 		if (child->type != XML_ELEMENT_NODE)
-			return fail_at(loader, node, "<%s> holds text, but may hold elements only", (const char *)node->name);
+			return loader_fail_at(loader, node, "<%s> holds text, but may hold elements only",
+				(const char *)node->name);
 		if (!parse_element(loader, child, space, table, arg))
 			return false;
 	}
 	return true;
 }
 
-const char *text_of(struct loader *loader, const xmlNode *node)
+const char *loader_text(struct loader *loader, const xmlNode *node)
 {
 	struct buf out = buf_new(loader->pool, 64);
 	bool blank = false;
@@ -57,7 +58,7 @@ const char *text_of(struct loader *loader, const xmlNode *node)
 		if (child->type == XML_COMMENT_NODE || child->type == XML_PI_NODE)
 			continue;
 		if (child->type != XML_TEXT_NODE && child->type != XML_CDATA_SECTION_NODE) {
-			fail_at(loader, node, "<%s> may hold text only", (const char *)node->name);
+			loader_fail_at(loader, node, "<%s> may hold text only", (const char *)node->name);
 			return NULL;
 		}
 		for (const char *c = (const char *)child->content; *c != '\0'; c++) {
@@ -78,11 +79,11 @@ bool parse_doc(struct loader *loader, xmlNode *node, void *arg)
 	struct wadl_note *note = arg;
 
 	if (note->text != NULL)
-		return fail_at(loader, node, "a second <doc>; one is supported");
-	if (!attributes_known(loader, node, names))
+		return loader_fail_at(loader, node, "a second <doc>; one is supported");
+	if (!loader_attributes_known(loader, node, names))
 		return false;
-	note->title = attribute(loader, node, "title");
-	note->text = text_of(loader, node);
+	note->title = loader_attribute(loader, node, "title");
+	note->text = loader_text(loader, node);
 	return note->text != NULL;
 }
 
@@ -104,7 +105,7 @@ static bool is_named(const xmlAttr *attr, const char *name)
 	return attr->ns == NULL && strcmp((const char *)attr->name, name) == 0;
 }
 
-const char *attribute(struct loader *loader, const xmlNode *node, const char *name)
+const char *loader_attribute(struct loader *loader, const xmlNode *node, const char *name)
 {
 	for (const xmlAttr *attr = node->properties; attr != NULL; attr = attr->next) {
 		if (!is_named(attr, name))
@@ -126,32 +127,32 @@ static bool is_listed(const xmlAttr *attr, const char *const *names)
 	return false;
 }
 
-bool attributes_known(struct loader *loader, const xmlNode *node, const char *const *names)
+bool loader_attributes_known(struct loader *loader, const xmlNode *node, const char *const *names)
 {
 	for (const xmlAttr *attr = node->properties; attr != NULL; attr = attr->next) {
 		if (is_listed(attr, names))
 			continue;
-		return fail_at(loader, node, "attribute %s%s%s is not known, or not supported, on this <%s>",
+		return loader_fail_at(loader, node, "attribute %s%s%s is not known, or not supported, on this <%s>",
 			attr->ns != NULL && attr->ns->prefix != NULL ? (const char *)attr->ns->prefix : "",
 			attr->ns != NULL ? ":" : "", (const char *)attr->name, (const char *)node->name);
 	}
 	return true;
 }
 
-const char *attribute_needed(struct loader *loader, const xmlNode *node, const char *name)
+const char *loader_attribute_needed(struct loader *loader, const xmlNode *node, const char *name)
 {
-	const char *value = attribute(loader, node, name);
+	const char *value = loader_attribute(loader, node, name);
 
 	if (value != NULL && value[0] != '\0')
 		return value;
-	fail_at(loader, node, "<%s> needs the attribute %s", (const char *)node->name, name);
+	loader_fail_at(loader, node, "<%s> needs the attribute %s", (const char *)node->name, name);
 	return NULL;
 }
 
-int attribute_word(struct loader *loader, const xmlNode *node, const char *name, const char *const *words, size_t n)
+int loader_attribute_word(struct loader *loader, const xmlNode *node, const char *name, const char *const *words, size_t n)
 {
 	struct buf list = buf_new(loader->scratch, 64);
-	const char *value = attribute(loader, node, name);
+	const char *value = loader_attribute(loader, node, name);
 
 	if (value == NULL)
 		return -1;
@@ -160,36 +161,36 @@ int attribute_word(struct loader *loader, const xmlNode *node, const char *name,
 			return (int)i;
 		buf_addf(&list, "%s%s", i > 0 ? ", " : "", words[i]);
 	}
-	fail_at(loader, node, "%s=\"%s\" must be one of: %.*s", name, value, STR_ARG(buf_str(&list)));
+	loader_fail_at(loader, node, "%s=\"%s\" must be one of: %.*s", name, value, STR_ARG(buf_str(&list)));
 	return -2;
 }
 
-bool attribute_boolean(struct loader *loader, const xmlNode *node, const char *name, bool *value)
+bool loader_attribute_boolean(struct loader *loader, const xmlNode *node, const char *name, bool *value)
 {
 	static const char *const words[] = { "false", "0", "true", "1" };
-	int word = attribute_word(loader, node, name, words, COUNT_OF(words));
+	int word = loader_attribute_word(loader, node, name, words, COUNT_OF(words));
 
 	*value = word >= 2;
 	return word != -2;
 }
 
-bool attribute_number(struct loader *loader, const xmlNode *node, const char *name, unsigned *value)
+bool loader_attribute_number(struct loader *loader, const xmlNode *node, const char *name, unsigned *value)
 {
-	const char *text = attribute(loader, node, name);
+	const char *text = loader_attribute(loader, node, name);
 	uint64_t number = 0;
 
 	*value = 0;
 	if (text == NULL)
 		return true;
 	if (!str_to_u64(str_c(text), &number) || number > UINT16_MAX)
-		return fail_at(loader, node, "%s=\"%s\" must be a number, %d at most", name, text, UINT16_MAX);
+		return loader_fail_at(loader, node, "%s=\"%s\" must be a number, %d at most", name, text, UINT16_MAX);
 	*value = (unsigned)number;
 	return true;
 }
 
-enum role attribute_role(struct loader *loader, const xmlNode *node, bool *good)
+enum role loader_attribute_role(struct loader *loader, const xmlNode *node, bool *good)
 {
-	int word = attribute_word(loader, node, "t:role", role_names, COUNT_OF(role_names));
+	int word = loader_attribute_word(loader, node, "t:role", role_names, COUNT_OF(role_names));
 
 	*good = word != -2;
 	return word > 0 ? (enum role)word : ROLE_NONE;

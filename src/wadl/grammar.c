@@ -10,7 +10,7 @@ static const char *facet_value(struct loader *loader, const xmlNode *node)
 {
 	static const char *const names[] = { "value", NULL };
 
-	return attributes_known(loader, node, names) ? attribute_needed(loader, node, "value") : NULL;
+	return loader_attributes_known(loader, node, names) ? loader_attribute_needed(loader, node, "value") : NULL;
 }
 
 static bool parse_pattern(struct loader *loader, xmlNode *node, void *arg)
@@ -21,9 +21,9 @@ static bool parse_pattern(struct loader *loader, xmlNode *node, void *arg)
 	if (value == NULL)
 		return false;
 	if (type->base != TYPE_TEXT || type->n_patterns > 0)
-		return fail_at(loader, node, "<pattern> is supported once, and for text");
+		return loader_fail_at(loader, node, "<pattern> is supported once, and for text");
 	return type_add_pattern(loader->pool, type, value) ||
-		fail_at(loader, node, "the pattern \"%s\" does not compile", value);
+		loader_fail_at(loader, node, "the pattern \"%s\" does not compile", value);
 }
 
 static bool parse_enumeration(struct loader *loader, xmlNode *node, void *arg)
@@ -45,7 +45,7 @@ static bool parse_length(struct loader *loader, xmlNode *node, bool *has, uint64
 	if (value == NULL)
 		return false;
 	if (type->base != TYPE_TEXT || *has || !str_to_u64(str_c(value), length))
-		return fail_at(loader, node, "<%s> takes a number, once, and is for text", (const char *)node->name);
+		return loader_fail_at(loader, node, "<%s> takes a number, once, and is for text", (const char *)node->name);
 	*has = true;
 	return true;
 }
@@ -73,7 +73,7 @@ static bool parse_bound(struct loader *loader, xmlNode *node, bool *own, int64_t
 		return false;
 	if (type->base != TYPE_NUMBER || *own || !type_number(str_c(value), &number) || number < type->min ||
 	    number > type->max)
-		return fail_at(loader, node, "<%s> takes a number that the base allows, once, and is for numbers",
+		return loader_fail_at(loader, node, "<%s> takes a number that the base allows, once, and is for numbers",
 			(const char *)node->name);
 	*own = true;
 	*bound = number;
@@ -107,7 +107,7 @@ static const struct wadl_type *lookup(const struct loader *loader, const struct 
 	return NULL;
 }
 
-const struct wadl_type *find_type(struct loader *loader, const xmlNode *node, const char *qname)
+const struct wadl_type *loader_find_type(struct loader *loader, const xmlNode *node, const char *qname)
 {
 	struct str text = str_c(qname);
 	size_t colon = str_find(text, ':', 0);
@@ -117,13 +117,13 @@ const struct wadl_type *find_type(struct loader *loader, const xmlNode *node, co
 	const xmlNs *ns = xmlSearchNs(node->doc, (xmlNode *)(uintptr_t)node, BAD_CAST prefix);
 
 	if (ns == NULL || ns->href == NULL) {
-		fail_at(loader, node, "the prefix of \"%s\" is not declared", qname);
+		loader_fail_at(loader, node, "the prefix of \"%s\" is not declared", qname);
 		return NULL;
 	}
 	const struct wadl_type *type = strcmp((const char *)ns->href, XSD_NS) == 0 ? type_builtin(loader->pool, name) :
-		lookup(loader, source_file(node), (const char *)ns->href, name);
+		lookup(loader, loader_source_file(node), (const char *)ns->href, name);
 	if (type == NULL)
-		fail_at(loader, node, "the type \"%s\" is not known", qname);
+		loader_fail_at(loader, node, "the type \"%s\" is not known", qname);
 	return type;
 }
 
@@ -136,23 +136,24 @@ static bool parse_restriction(struct loader *loader, xmlNode *node, void *arg)
 		{ NULL, NULL },
 	};
 	struct wadl_type *type = arg;
-	const char *base = attributes_known(loader, node, names) ? attribute_needed(loader, node, "base") : NULL;
-	const struct wadl_type *found = base != NULL ? find_type(loader, node, base) : NULL;
+	const char *base = loader_attributes_known(loader, node, names) ? loader_attribute_needed(loader, node, "base") : NULL;
+	const struct wadl_type *found = base != NULL ? loader_find_type(loader, node, base) : NULL;
 
 	if (found == NULL)
 		return false;
 	if (type->builtin != NULL)
-		return fail_at(loader, node, "a second <restriction>");
+		return loader_fail_at(loader, node, "a second <restriction>");
 	if (strcmp(found->space, XSD_NS) != 0 || found->n_patterns > 0)
-		return fail_at(loader, node, "a restriction of \"%s\" is not supported; take a simple built-in type", base);
+		return loader_fail_at(loader, node, "a restriction of \"%s\" is not supported; take a simple built-in type",
+			base);
 	type->builtin = found->name;
 	type->base = found->base;
 	type->min = found->min;
 	type->max = found->max;
-	if (!each_child(loader, node, XSD_NS, facets, type))
+	if (!element_each_child(loader, node, XSD_NS, facets, type))
 		return false;
 	if (type->min > type->max || (type->has_min_length && type->has_max_length && type->min_length > type->max_length))
-		return fail_at(loader, node, "no value can keep within these bounds");
+		return loader_fail_at(loader, node, "no value can keep within these bounds");
 	return true;
 }
 
@@ -161,15 +162,15 @@ static bool parse_documentation(struct loader *loader, xmlNode *node, void *arg)
 	static const char *const none[] = { NULL };
 	struct wadl_type *type = arg;
 
-	type->note = text_of(loader, node);
-	return type->note != NULL && attributes_known(loader, node, none);
+	type->note = loader_text(loader, node);
+	return type->note != NULL && loader_attributes_known(loader, node, none);
 }
 
 static bool parse_annotation(struct loader *loader, xmlNode *node, void *arg)
 {
 	static const struct element table[] = { { "documentation", parse_documentation }, { NULL, NULL } };
 
-	return each_child(loader, node, XSD_NS, table, arg);
+	return element_each_child(loader, node, XSD_NS, table, arg);
 }
 
 static bool parse_simple_type(struct loader *loader, xmlNode *node, void *arg)
@@ -178,18 +179,18 @@ static bool parse_simple_type(struct loader *loader, xmlNode *node, void *arg)
 	static const struct element table[] = {
 		{ "annotation", parse_annotation }, { "restriction", parse_restriction }, { NULL, NULL },
 	};
-	struct wadl_file *file = source_file(node);
+	struct wadl_file *file = loader_source_file(node);
 	struct route_table *routes = loader->table;
 	struct wadl_type *type = POOL_NEW(loader->pool, struct wadl_type);
 
 	type->space = arg;
-	type->name = attributes_known(loader, node, names) ? attribute_needed(loader, node, "name") : NULL;
-	if (type->name == NULL || !each_child(loader, node, XSD_NS, table, type))
+	type->name = loader_attributes_known(loader, node, names) ? loader_attribute_needed(loader, node, "name") : NULL;
+	if (type->name == NULL || !element_each_child(loader, node, XSD_NS, table, type))
 		return false;
 	if (type->builtin == NULL)
-		return fail_at(loader, node, "the type %s has no <restriction>", type->name);
+		return loader_fail_at(loader, node, "the type %s has no <restriction>", type->name);
 	if (lookup(loader, file, type->space, type->name) != NULL)
-		return fail_at(loader, node, "a second type of the name %s", type->name);
+		return loader_fail_at(loader, node, "a second type of the name %s", type->name);
 	routes->types = table_grow(loader->pool, routes->types, routes->n_types, sizeof(*routes->types));
 	routes->types[routes->n_types++] = type;
 	file->n_types++;
@@ -211,30 +212,30 @@ static bool parse_schema(struct loader *loader, xmlNode *node)
 	static const struct element table[] = {
 		{ "annotation", NULL }, { "simpleType", parse_simple_type }, { NULL, NULL },
 	};
-	const char *space = attributes_known(loader, node, names) ?
-		attribute_needed(loader, node, "targetNamespace") : NULL;
+	const char *space = loader_attributes_known(loader, node, names) ?
+		loader_attribute_needed(loader, node, "targetNamespace") : NULL;
 
 	if (space == NULL)
 		return false;
 	if (strcmp(space, XSD_NS) == 0 || space_is_taken(loader->table, space))
-		return fail_at(loader, node, "the targetNamespace %s is another schema's", space);
-	return each_child(loader, node, XSD_NS, table, (void *)(uintptr_t)space);
+		return loader_fail_at(loader, node, "the targetNamespace %s is another schema's", space);
+	return element_each_child(loader, node, XSD_NS, table, (void *)(uintptr_t)space);
 }
 
-// The children are of two namespaces, so each_child() can't be used.
+// The children are of two namespaces, so element_each_child() can't be used.
 bool parse_grammars(struct loader *loader, xmlNode *node, void *arg)
 {
 	static const char *const none[] = { NULL };
 	static const struct element schema_only[] = { { "schema", NULL }, { NULL, NULL } };
 
 	UNUSED(arg);
-	if (!attributes_known(loader, node, none))
+	if (!loader_attributes_known(loader, node, none))
 		return false;
 	for (xmlNode *child = node->children; child != NULL; child = child->next) {
 		if (child->type == XML_ELEMENT_NODE && strcmp((const char *)child->name, "include") == 0)
-			return fail_at(loader, child, "<include> is not supported; write the schema inline");
+			return loader_fail_at(loader, child, "<include> is not supported; write the schema inline");
 	}
-	if (!each_child(loader, node, XSD_NS, schema_only, NULL))
+	if (!element_each_child(loader, node, XSD_NS, schema_only, NULL))
 		return false;
 	for (xmlNode *child = node->children; child != NULL; child = child->next) {
 		if (child->type == XML_ELEMENT_NODE && !parse_schema(loader, child))

@@ -80,11 +80,11 @@ struct wadl_file {
 // ---- source.c: bytes and the XML tree
 
 // Sets *error to "FILE:LINE: …" unless it is set already. Always returns false.
-bool fail_at(struct loader *loader, const xmlNode *node, const char *format, ...) PRINTF_LIKE(3, 4);
-bool fail_in(struct loader *loader, const char *path, long line, const char *format, ...) PRINTF_LIKE(4, 5);
+bool loader_fail_at(struct loader *loader, const xmlNode *node, const char *format, ...) PRINTF_LIKE(3, 4);
+bool loader_fail_in(struct loader *loader, const char *path, long line, const char *format, ...) PRINTF_LIKE(4, 5);
 // Reads and parses the file into file->doc.
-bool source_parse(struct loader *loader, struct wadl_file *file);
-struct wadl_file *source_file(const xmlNode *node);
+bool loader_source_parse(struct loader *loader, struct wadl_file *file);
+struct wadl_file *loader_source_file(const xmlNode *node);
 
 // ---- element.c: elements and attributes, strictly
 
@@ -94,30 +94,30 @@ struct element {
 	element_fn *parse; // NULL: the element is known, but not parsed in this pass
 };
 // Calls the table's function for each child. Text, unknown elements and elements of other namespaces are errors.
-bool each_child(struct loader *loader, const xmlNode *node, const char *space, const struct element *table, void *arg);
+bool element_each_child(struct loader *loader, const xmlNode *node, const char *space, const struct element *table, void *arg);
 // NULL if there is none. A name "t:role" means an attribute in Tenure's namespace.
-const char *attribute(struct loader *loader, const xmlNode *node, const char *name);
+const char *loader_attribute(struct loader *loader, const xmlNode *node, const char *name);
 // False if the element has an attribute that is not among names, which end with NULL.
-bool attributes_known(struct loader *loader, const xmlNode *node, const char *const *names);
-// An attribute that must be present and not empty; NULL after fail_at().
-const char *attribute_needed(struct loader *loader, const xmlNode *node, const char *name);
-bool attribute_boolean(struct loader *loader, const xmlNode *node, const char *name, bool *value);
-bool attribute_number(struct loader *loader, const xmlNode *node, const char *name, unsigned *value);
-// The index of the attribute's value in words; -1 if it is absent, -2 after fail_at().
-int attribute_word(struct loader *loader, const xmlNode *node, const char *name, const char *const *words, size_t n);
-enum role attribute_role(struct loader *loader, const xmlNode *node, bool *good);
+bool loader_attributes_known(struct loader *loader, const xmlNode *node, const char *const *names);
+// An attribute that must be present and not empty; NULL after loader_fail_at().
+const char *loader_attribute_needed(struct loader *loader, const xmlNode *node, const char *name);
+bool loader_attribute_boolean(struct loader *loader, const xmlNode *node, const char *name, bool *value);
+bool loader_attribute_number(struct loader *loader, const xmlNode *node, const char *name, unsigned *value);
+// The index of the attribute's value in words; -1 if it is absent, -2 after loader_fail_at().
+int loader_attribute_word(struct loader *loader, const xmlNode *node, const char *name, const char *const *words, size_t n);
+enum role loader_attribute_role(struct loader *loader, const xmlNode *node, bool *good);
 // Parses <doc> into a struct wadl_note, which is arg.
 element_fn parse_doc;
 // Checks a <doc> whose text is not used.
 element_fn check_doc;
-// Text of an element without child elements, with each run of blanks made one; NULL after fail_at().
-const char *text_of(struct loader *loader, const xmlNode *node);
+// Text of an element without child elements, with each run of blanks made one; NULL after loader_fail_at().
+const char *loader_text(struct loader *loader, const xmlNode *node);
 
 // ---- grammar.c
 
 element_fn parse_grammars; // arg is not used
-// The type that a QName means at that node; NULL after fail_at().
-const struct wadl_type *find_type(struct loader *loader, const xmlNode *node, const char *qname);
+// The type that a QName means at that node; NULL after loader_fail_at().
+const struct wadl_type *loader_find_type(struct loader *loader, const xmlNode *node, const char *qname);
 
 // ---- param.c
 
@@ -135,10 +135,11 @@ element_fn parse_shared_representation;
 // Appends the <method> to the definitions of the file `into`. That is the method's own file, or the file that includes the
 // subtree in which the method stands; in a subtree it may only be a reference, and role is the least role of the including files.
 // scope may be NULL.
-bool parse_method(struct loader *loader, xmlNode *node, const struct scope *scope, struct wadl_file *into, enum role role);
+bool loader_parse_method(struct loader *loader, xmlNode *node, const struct scope *scope, struct wadl_file *into, enum role role);
 // Splits "FILE.wadl#ID", or "#ID" for the node's own file, and loads the file. what: the kind of thing referred to, for errors:
-// "a method". NULL after fail_at().
-struct wadl_file *parse_href(struct loader *loader, const xmlNode *node, const char *attribute, struct str href, const char *what,
+// "a method". NULL after loader_fail_at().
+struct wadl_file *loader_parse_href(struct loader *loader, const xmlNode *node, const char *attribute, struct str href,
+	const char *what,
 	const char **id);
 
 // ---- resource.c
@@ -148,11 +149,11 @@ element_fn parse_resources;
 // ---- compose.c
 
 // Puts the methods that the file lists at their paths.
-bool compose(struct loader *loader, struct wadl_file *file);
+bool loader_compose(struct loader *loader, struct wadl_file *file);
 
 // ---- wadl.c
 
-// The file of that name, loaded if necessary; node is the place that refers to it, for errors. NULL after fail_at().
-struct wadl_file *load_file(struct loader *loader, const xmlNode *node, const char *name);
+// The file of that name, loaded if necessary; node is the place that refers to it, for errors. NULL after loader_fail_at().
+struct wadl_file *loader_file(struct loader *loader, const xmlNode *node, const char *name);
 
 #endif

@@ -6,12 +6,12 @@
 
 static const char *id_of(struct loader *loader, const xmlNode *node)
 {
-	const char *id = attribute(loader, node, "id");
+	const char *id = loader_attribute(loader, node, "id");
 
 	for (const char *c = id; c != NULL && *c != '\0'; c++) {
 		bool alnum = (*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
 		if (!alnum && strchr("._-", *c) == NULL) {
-			fail_at(loader, node, "the id \"%s\" may hold letters, digits and ._- only", id);
+			loader_fail_at(loader, node, "the id \"%s\" may hold letters, digits and ._- only", id);
 			return "";
 		}
 	}
@@ -50,50 +50,50 @@ static bool parse_media(struct loader *loader, xmlNode *node, struct wadl_media 
 	static const char *const words[] = { "optional", "required" };
 	static const struct element table[] = { { "doc", parse_media_doc }, { NULL, NULL } };
 
-	if (!attributes_known(loader, node, names))
+	if (!loader_attributes_known(loader, node, names))
 		return false;
-	media->type = attribute_needed(loader, node, "mediaType");
+	media->type = loader_attribute_needed(loader, node, "mediaType");
 	if (media->type == NULL)
 		return false;
 	if (!is_media_type(media->type))
-		return fail_at(loader, node, "mediaType=\"%s\" is no media type", media->type);
-	int word = attribute_word(loader, node, "t:body", words, COUNT_OF(words));
+		return loader_fail_at(loader, node, "mediaType=\"%s\" is no media type", media->type);
+	int word = loader_attribute_word(loader, node, "t:body", words, COUNT_OF(words));
 	media->required = word == 1;
-	return word != -2 && each_child(loader, node, WADL_NS, table, media);
+	return word != -2 && element_each_child(loader, node, WADL_NS, table, media);
 }
 
 static bool find_media(struct loader *loader, const xmlNode *node, const char *href, struct wadl_media *media)
 {
 	static const char *const names[] = { "href", NULL };
 
-	if (!attributes_known(loader, node, names))
+	if (!loader_attributes_known(loader, node, names))
 		return false;
-	for (const struct shared *shared = source_file(node)->shared; shared != NULL; shared = shared->next) {
+	for (const struct shared *shared = loader_source_file(node)->shared; shared != NULL; shared = shared->next) {
 		if (shared->media != NULL && href[0] == '#' && strcmp(shared->id, href + 1) == 0) {
 			*media = *shared->media;
 			return true;
 		}
 	}
-	return fail_at(loader, node, "href=\"%s\" is no representation of this file's <application>", href);
+	return loader_fail_at(loader, node, "href=\"%s\" is no representation of this file's <application>", href);
 }
 
 static bool parse_representation(struct loader *loader, xmlNode *node, void *arg)
 {
 	struct media_list *list = arg;
 	struct wadl_media media = { NULL, false, { NULL, NULL } };
-	const char *href = attribute(loader, node, "href");
+	const char *href = loader_attribute(loader, node, "href");
 
 	if (!(href != NULL ? find_media(loader, node, href, &media) : parse_media(loader, node, &media)))
 		return false;
-	if (href == NULL && attribute(loader, node, "id") != NULL)
-		return fail_at(loader, node, "only a <representation> of the <application> may have an id");
+	if (href == NULL && loader_attribute(loader, node, "id") != NULL)
+		return loader_fail_at(loader, node, "only a <representation> of the <application> may have an id");
 	if (media.required && !list->of_request)
-		return fail_at(loader, node, "t:body is for requests");
+		return loader_fail_at(loader, node, "t:body is for requests");
 	if (strcmp(media.type, WADL_ANY_MEDIA) == 0 && !list->of_request)
-		return fail_at(loader, node, "only a request may be of any media type");
+		return loader_fail_at(loader, node, "only a request may be of any media type");
 	for (size_t i = 0; i < list->n; i++) {
 		if (strcmp(list->items[i].type, media.type) == 0)
-			return fail_at(loader, node, "a second representation %s", media.type);
+			return loader_fail_at(loader, node, "a second representation %s", media.type);
 	}
 	list->items = table_grow(loader->pool, list->items, list->n, sizeof(*list->items));
 	list->items[list->n++] = media;
@@ -102,17 +102,17 @@ static bool parse_representation(struct loader *loader, xmlNode *node, void *arg
 
 bool parse_shared_representation(struct loader *loader, xmlNode *node, void *arg)
 {
-	struct wadl_file *file = source_file(node);
+	struct wadl_file *file = loader_source_file(node);
 	struct shared *shared = POOL_NEW(loader->scratch, struct shared);
 	struct wadl_media *media = POOL_NEW(loader->pool, struct wadl_media);
 
 	UNUSED(arg);
-	shared->id = attribute_needed(loader, node, "id");
+	shared->id = loader_attribute_needed(loader, node, "id");
 	if (shared->id == NULL || !parse_media(loader, node, media))
 		return false;
 	for (const struct shared *other = file->shared; other != NULL; other = other->next) {
 		if (strcmp(other->id, shared->id) == 0)
-			return fail_at(loader, node, "a second id %s", shared->id);
+			return loader_fail_at(loader, node, "a second id %s", shared->id);
 	}
 	shared->media = media;
 	shared->next = file->shared;
@@ -166,8 +166,8 @@ static bool parse_request(struct loader *loader, xmlNode *node, void *arg)
 	struct body_parts parts = { .params.styles = 1U << PARAM_QUERY | 1U << PARAM_HEADER, .media.of_request = true };
 
 	if (method->has_request)
-		return fail_at(loader, node, "a second <request>");
-	if (!attributes_known(loader, node, none) || !each_child(loader, node, WADL_NS, body_elements, &parts))
+		return loader_fail_at(loader, node, "a second <request>");
+	if (!loader_attributes_known(loader, node, none) || !element_each_child(loader, node, WADL_NS, body_elements, &parts))
 		return false;
 	method->has_request = true;
 	method->params = parts.params;
@@ -179,7 +179,7 @@ static bool parse_request(struct loader *loader, xmlNode *node, void *arg)
 // Parses "200 201"; a missing attribute means 200.
 static bool parse_statuses(struct loader *loader, const xmlNode *node, struct wadl_response *response)
 {
-	const char *text = attribute(loader, node, "status");
+	const char *text = loader_attribute(loader, node, "status");
 	struct str rest = str_c(text != NULL ? text : "200"), item;
 	int *statuses = NULL;
 
@@ -188,12 +188,12 @@ static bool parse_statuses(struct loader *loader, const xmlNode *node, struct wa
 		if (item.n == 0)
 			continue;
 		if (!str_to_u64(item, &status) || status < 200 || status > 599)
-			return fail_at(loader, node, "status=\"%s\" must be a list of numbers from 200 to 599", text);
+			return loader_fail_at(loader, node, "status=\"%s\" must be a list of numbers from 200 to 599", text);
 		statuses = table_grow(loader->pool, statuses, response->n_statuses, sizeof(*statuses));
 		statuses[response->n_statuses++] = (int)status;
 	}
 	response->statuses = statuses;
-	return statuses != NULL || fail_at(loader, node, "status is empty");
+	return statuses != NULL || loader_fail_at(loader, node, "status is empty");
 }
 
 static bool parse_response(struct loader *loader, xmlNode *node, void *arg)
@@ -204,8 +204,8 @@ static bool parse_response(struct loader *loader, xmlNode *node, void *arg)
 	struct body_parts parts = { .params.styles = 1U << PARAM_HEADER };
 	struct wadl_response response = { .n_statuses = 0 };
 
-	if (!attributes_known(loader, node, names) || !parse_statuses(loader, node, &response) ||
-	    !each_child(loader, node, WADL_NS, body_elements, &parts))
+	if (!loader_attributes_known(loader, node, names) || !parse_statuses(loader, node, &response) ||
+	    !element_each_child(loader, node, WADL_NS, body_elements, &parts))
 		return false;
 	response.params = parts.params.items;
 	response.n_params = parts.params.n;
@@ -256,7 +256,7 @@ static bool collect_media(struct loader *loader, const xmlNode *node, struct wad
 		route->body_required = route->body_required || method->request[i].required;
 	}
 	if (route->n_produces > WADL_MAX_MEDIA || route->n_consumes > WADL_MAX_MEDIA)
-		return fail_at(loader, node, "more than %d representations", WADL_MAX_MEDIA);
+		return loader_fail_at(loader, node, "more than %d representations", WADL_MAX_MEDIA);
 	return true;
 }
 
@@ -267,16 +267,16 @@ static bool parse_modes(struct loader *loader, const xmlNode *node, struct route
 	};
 	bool good;
 
-	if (attribute_needed(loader, node, "t:role") == NULL || attribute_needed(loader, node, "t:txn") == NULL)
+	if (loader_attribute_needed(loader, node, "t:role") == NULL || loader_attribute_needed(loader, node, "t:txn") == NULL)
 		return false;
-	route->role = attribute_role(loader, node, &good);
-	int txn = attribute_word(loader, node, "t:txn", words, COUNT_OF(words));
-	if (!good || txn < 0 || !attribute_number(loader, node, "t:min", &route->min_version) ||
-	    !attribute_number(loader, node, "t:max", &route->max_version))
+	route->role = loader_attribute_role(loader, node, &good);
+	int txn = loader_attribute_word(loader, node, "t:txn", words, COUNT_OF(words));
+	if (!good || txn < 0 || !loader_attribute_number(loader, node, "t:min", &route->min_version) ||
+	    !loader_attribute_number(loader, node, "t:max", &route->max_version))
 		return false;
 	route->txn = (enum txn_mode)txn;
 	if (route->max_version != 0 && route->min_version > route->max_version)
-		return fail_at(loader, node, "t:min is above t:max");
+		return loader_fail_at(loader, node, "t:min is above t:max");
 	return true;
 }
 
@@ -289,17 +289,17 @@ static bool parse_own(struct loader *loader, xmlNode *node, struct definition *d
 	struct route_method *route = &definition->method.route;
 	struct method_parts parts = { .definition = definition };
 
-	if (!attributes_known(loader, node, names) || attribute_needed(loader, node, "id") == NULL)
+	if (!loader_attributes_known(loader, node, names) || loader_attribute_needed(loader, node, "id") == NULL)
 		return false;
-	const char *name = attribute_needed(loader, node, "name");
+	const char *name = loader_attribute_needed(loader, node, "name");
 	if (name == NULL)
 		return false;
 	route->id = definition->id;
 	route->dialect = definition->file->dialect;
 	route->method = http_method_parse(str_c(name));
 	if (route->method == METHOD_OTHER)
-		return fail_at(loader, node, "the method name=\"%s\" is not known", name);
-	if (!parse_modes(loader, node, route) || !each_child(loader, node, WADL_NS, table, &parts))
+		return loader_fail_at(loader, node, "the method name=\"%s\" is not known", name);
+	if (!parse_modes(loader, node, route) || !element_each_child(loader, node, WADL_NS, table, &parts))
 		return false;
 	struct route_param *params = POOL_ARRAY(loader->scratch, struct route_param, parts.params.n);
 	for (size_t i = 0; i < parts.params.n; i++)
@@ -309,17 +309,19 @@ static bool parse_own(struct loader *loader, xmlNode *node, struct definition *d
 	return collect_media(loader, node, &definition->method);
 }
 
-struct wadl_file *parse_href(struct loader *loader, const xmlNode *node, const char *attribute, struct str href, const char *what,
+struct wadl_file *loader_parse_href(struct loader *loader, const xmlNode *node, const char *attribute, struct str href,
+	const char *what,
 	const char **id)
 {
 	size_t hash = str_find(href, '#', 0);
 
 	if (hash + 1 >= href.n) {
-		fail_at(loader, node, "%s=\"%.*s\" must name %s: \"FILE.wadl#ID\"", attribute, STR_ARG(href), what);
+		loader_fail_at(loader, node, "%s=\"%.*s\" must name %s: \"FILE.wadl#ID\"", attribute, STR_ARG(href), what);
 		return NULL;
 	}
 	*id = str_cstr(loader->scratch, str_part(href, hash + 1, href.n));
-	return hash == 0 ? source_file(node) : load_file(loader, node, str_cstr(loader->scratch, str_part(href, 0, hash)));
+	return hash == 0 ? loader_source_file(node) : loader_file(loader, node, str_cstr(loader->scratch, str_part(href, 0,
+		hash)));
 }
 
 // Parses "tenancy.wadl#putTenant" or "#putTenant".
@@ -328,20 +330,20 @@ static bool parse_reference(struct loader *loader, const xmlNode *node, struct d
 	static const char *const names[] = { "id", "href", NULL };
 	static const struct element table[] = { { NULL, NULL } };
 
-	if (!attributes_known(loader, node, names) || !each_child(loader, node, WADL_NS, table, NULL))
+	if (!loader_attributes_known(loader, node, names) || !element_each_child(loader, node, WADL_NS, table, NULL))
 		return false;
-	const struct wadl_file *target = parse_href(loader, node, "href", str_c(href), "a method", &definition->target_id);
+	const struct wadl_file *target = loader_parse_href(loader, node, "href", str_c(href), "a method", &definition->target_id);
 	if (target == NULL)
 		return false;
 	definition->target_file = target->name;
 	return true;
 }
 
-bool parse_method(struct loader *loader, xmlNode *node, const struct scope *scope, struct wadl_file *into, enum role role)
+bool loader_parse_method(struct loader *loader, xmlNode *node, const struct scope *scope, struct wadl_file *into, enum role role)
 {
-	struct wadl_file *file = source_file(node);
+	struct wadl_file *file = loader_source_file(node);
 	struct definition *definition = POOL_NEW(loader->scratch, struct definition);
-	const char *href = attribute(loader, node, "href");
+	const char *href = loader_attribute(loader, node, "href");
 
 	definition->file = file;
 	definition->node = node;
@@ -349,10 +351,10 @@ bool parse_method(struct loader *loader, xmlNode *node, const struct scope *scop
 	definition->role = role;
 	definition->id = id_of(loader, node);
 	if (definition->id != NULL && definition->id[0] == '\0')
-		return fail_at(loader, node, "an empty id");
+		return loader_fail_at(loader, node, "an empty id");
 	for (const struct definition *other = file->definitions; other != NULL; other = other->next) {
 		if (definition->id != NULL && other->id != NULL && strcmp(other->id, definition->id) == 0)
-			return fail_at(loader, node, "a second method of the id %s", definition->id);
+			return loader_fail_at(loader, node, "a second method of the id %s", definition->id);
 	}
 	*into->last = definition;
 	into->last = &definition->next;

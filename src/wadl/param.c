@@ -11,7 +11,7 @@ static const char *const style_words[] = {
 static bool check_value(struct loader *loader, const xmlNode *node, const struct route_param *param, struct str value)
 {
 	return type_allows(param->type, value) ||
-		fail_at(loader, node, "\"%.*s\" is no value of the type of %s", STR_ARG(value), param->name);
+		loader_fail_at(loader, node, "\"%.*s\" is no value of the type of %s", STR_ARG(value), param->name);
 }
 
 static bool parse_option(struct loader *loader, xmlNode *node, void *arg)
@@ -19,14 +19,14 @@ static bool parse_option(struct loader *loader, xmlNode *node, void *arg)
 	static const char *const names[] = { "value", NULL };
 	static const struct element table[] = { { "doc", check_doc }, { NULL, NULL } };
 	struct route_param *param = arg;
-	const char *value = attributes_known(loader, node, names) ? attribute_needed(loader, node, "value") : NULL;
+	const char *value = loader_attributes_known(loader, node, names) ? loader_attribute_needed(loader, node, "value") : NULL;
 
 	if (value == NULL || !check_value(loader, node, param, str_c(value)))
 		return false;
 	struct str *options = table_grow(loader->pool, param->options, param->n_options, sizeof(*options));
 	options[param->n_options++] = str_c(value);
 	param->options = options;
-	return each_child(loader, node, WADL_NS, table, NULL);
+	return element_each_child(loader, node, WADL_NS, table, NULL);
 }
 
 static bool parse_param_doc(struct loader *loader, xmlNode *node, void *arg)
@@ -38,16 +38,16 @@ static bool parse_param_doc(struct loader *loader, xmlNode *node, void *arg)
 
 static struct str optional(struct loader *loader, const xmlNode *node, const char *name)
 {
-	return str_c(attribute(loader, node, name));
+	return str_c(loader_attribute(loader, node, name));
 }
 
 static bool parse_mismatch(struct loader *loader, const xmlNode *node, struct route_param *param)
 {
 	static const char *const words[] = { "400", "404" };
-	int word = attribute_word(loader, node, "t:mismatch", words, COUNT_OF(words));
+	int word = loader_attribute_word(loader, node, "t:mismatch", words, COUNT_OF(words));
 
 	if (word >= 0 && param->style != PARAM_TEMPLATE)
-		return fail_at(loader, node, "t:mismatch is for template parameters");
+		return loader_fail_at(loader, node, "t:mismatch is for template parameters");
 	param->no_address = word == 1;
 	return word != -2;
 }
@@ -57,11 +57,11 @@ static bool check_presets(struct loader *loader, const xmlNode *node, const stru
 	bool has_preset = param->preset.p != NULL, has_fixed = param->fixed.p != NULL;
 
 	if (param->style == PARAM_TEMPLATE && (has_preset || has_fixed || param->repeating || param->n_options > 0))
-		return fail_at(loader, node, "a template parameter has a type, and nothing else");
+		return loader_fail_at(loader, node, "a template parameter has a type, and nothing else");
 	if (param->required && has_preset)
-		return fail_at(loader, node, "%s is required, so its default can never be taken", param->name);
+		return loader_fail_at(loader, node, "%s is required, so its default can never be taken", param->name);
 	if (has_fixed && has_preset)
-		return fail_at(loader, node, "%s is fixed, so it can't have a default", param->name);
+		return loader_fail_at(loader, node, "%s is fixed, so it can't have a default", param->name);
 	return (!has_preset || check_value(loader, node, param, param->preset)) &&
 		(!has_fixed || check_value(loader, node, param, param->fixed));
 }
@@ -77,20 +77,20 @@ static const char *lower_case(struct pool *pool, const char *text)
 
 static bool parse_attributes(struct loader *loader, const xmlNode *node, struct route_param *param)
 {
-	param->name = attribute_needed(loader, node, "name");
-	if (param->name == NULL || attribute_needed(loader, node, "style") == NULL)
+	param->name = loader_attribute_needed(loader, node, "name");
+	if (param->name == NULL || loader_attribute_needed(loader, node, "style") == NULL)
 		return false;
-	int style = attribute_word(loader, node, "style", style_words, COUNT_OF(style_words));
+	int style = loader_attribute_word(loader, node, "style", style_words, COUNT_OF(style_words));
 	if (style < 0)
 		return false;
 	param->style = (enum param_style)style;
 	param->key = lower_case(loader->pool, param->name);
-	const char *type = attribute(loader, node, "type");
-	param->type = type != NULL ? find_type(loader, node, type) : type_builtin(loader->pool, "string");
+	const char *type = loader_attribute(loader, node, "type");
+	param->type = type != NULL ? loader_find_type(loader, node, type) : type_builtin(loader->pool, "string");
 	param->preset = optional(loader, node, "default");
 	param->fixed = optional(loader, node, "fixed");
-	return param->type != NULL && attribute_boolean(loader, node, "required", &param->required) &&
-		attribute_boolean(loader, node, "repeating", &param->repeating) && parse_mismatch(loader, node, param);
+	return param->type != NULL && loader_attribute_boolean(loader, node, "required", &param->required) &&
+		loader_attribute_boolean(loader, node, "repeating", &param->repeating) && parse_mismatch(loader, node, param);
 }
 
 static const struct route_param *parse_whole(struct loader *loader, xmlNode *node)
@@ -101,8 +101,8 @@ static const struct route_param *parse_whole(struct loader *loader, xmlNode *nod
 	static const struct element table[] = { { "doc", parse_param_doc }, { "option", parse_option }, { NULL, NULL } };
 	struct route_param *param = POOL_NEW(loader->pool, struct route_param);
 
-	if (!attributes_known(loader, node, names) || !parse_attributes(loader, node, param) ||
-	    !each_child(loader, node, WADL_NS, table, param) || !check_presets(loader, node, param))
+	if (!loader_attributes_known(loader, node, names) || !parse_attributes(loader, node, param) ||
+	    !element_each_child(loader, node, WADL_NS, table, param) || !check_presets(loader, node, param))
 		return NULL;
 	return param;
 }
@@ -111,31 +111,31 @@ static const struct route_param *find_shared(struct loader *loader, const xmlNod
 {
 	static const char *const names[] = { "href", NULL };
 
-	if (!attributes_known(loader, node, names))
+	if (!loader_attributes_known(loader, node, names))
 		return NULL;
-	for (const struct shared *shared = source_file(node)->shared; shared != NULL; shared = shared->next) {
+	for (const struct shared *shared = loader_source_file(node)->shared; shared != NULL; shared = shared->next) {
 		if (shared->param != NULL && href[0] == '#' && strcmp(shared->id, href + 1) == 0)
 			return shared->param;
 	}
-	fail_at(loader, node, "href=\"%s\" is no parameter of this file's <application>", href);
+	loader_fail_at(loader, node, "href=\"%s\" is no parameter of this file's <application>", href);
 	return NULL;
 }
 
 bool parse_param(struct loader *loader, xmlNode *node, void *arg)
 {
 	struct param_list *list = arg;
-	const char *href = attribute(loader, node, "href");
+	const char *href = loader_attribute(loader, node, "href");
 	const struct route_param *param = href != NULL ? find_shared(loader, node, href) : parse_whole(loader, node);
 
 	if (param == NULL)
 		return false;
-	if (href == NULL && attribute(loader, node, "id") != NULL)
-		return fail_at(loader, node, "only a <param> of the <application> may have an id");
+	if (href == NULL && loader_attribute(loader, node, "id") != NULL)
+		return loader_fail_at(loader, node, "only a <param> of the <application> may have an id");
 	if ((list->styles & 1U << param->style) == 0)
-		return fail_at(loader, node, "a %s parameter is not allowed here", style_words[param->style]);
+		return loader_fail_at(loader, node, "a %s parameter is not allowed here", style_words[param->style]);
 	for (size_t i = 0; i < list->n; i++) {
 		if (list->items[i]->style == param->style && strcmp(list->items[i]->key, param->key) == 0)
-			return fail_at(loader, node, "a second %s parameter %s", style_words[param->style], param->name);
+			return loader_fail_at(loader, node, "a second %s parameter %s", style_words[param->style], param->name);
 	}
 	list->items = table_grow(loader->pool, list->items, list->n, sizeof(*list->items));
 	list->items[list->n++] = param;
@@ -144,16 +144,16 @@ bool parse_param(struct loader *loader, xmlNode *node, void *arg)
 
 bool parse_shared_param(struct loader *loader, xmlNode *node, void *arg)
 {
-	struct wadl_file *file = source_file(node);
+	struct wadl_file *file = loader_source_file(node);
 	struct shared *shared = POOL_NEW(loader->scratch, struct shared);
 
 	UNUSED(arg);
-	shared->id = attribute_needed(loader, node, "id");
+	shared->id = loader_attribute_needed(loader, node, "id");
 	if (shared->id == NULL)
 		return false;
 	for (const struct shared *other = file->shared; other != NULL; other = other->next) {
 		if (strcmp(other->id, shared->id) == 0)
-			return fail_at(loader, node, "a second id %s", shared->id);
+			return loader_fail_at(loader, node, "a second id %s", shared->id);
 	}
 	shared->param = parse_whole(loader, node);
 	shared->next = file->shared;

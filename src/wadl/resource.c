@@ -32,9 +32,10 @@ static bool parse_segment(struct loader *loader, const xmlNode *node, struct str
 	segment->is_template = braced;
 	segment->text = braced ? str_part(text, 1, text.n - 1) : text;
 	if (braced && !is_name(segment->text))
-		return fail_at(loader, node, "{%.*s}: the name may hold letters, digits, - and _ only", STR_ARG(segment->text));
+		return loader_fail_at(loader, node, "{%.*s}: the name may hold letters, digits, - and _ only",
+			STR_ARG(segment->text));
 	if (!braced && (text.n == 0 || has_any(text, "{}%?#")))
-		return fail_at(loader, node, "the path's part \"%.*s\" must be {name}, or text without any of {}%%?#",
+		return loader_fail_at(loader, node, "the path's part \"%.*s\" must be {name}, or text without any of {}%%?#",
 			STR_ARG(text));
 	return true;
 }
@@ -61,9 +62,9 @@ static bool add_path(struct loader *loader, const xmlNode *node, struct scope *s
 		if (!parse_segment(loader, node, item, &segment))
 			return false;
 		if (scope->n == URI_MAX_SEGMENTS)
-			return fail_at(loader, node, "the path has more than %d parts", URI_MAX_SEGMENTS);
+			return loader_fail_at(loader, node, "the path has more than %d parts", URI_MAX_SEGMENTS);
 		if (segment.is_template && names_template(scope, segment.text, 0))
-			return fail_at(loader, node, "{%.*s} is in the path twice", STR_ARG(segment.text));
+			return loader_fail_at(loader, node, "{%.*s} is in the path twice", STR_ARG(segment.text));
 		scope->segments[scope->n++] = segment;
 	}
 	return true;
@@ -97,7 +98,7 @@ static bool declare_template(struct loader *loader, const xmlNode *node, const s
 			return true;
 		}
 	}
-	return fail_at(loader, node, "{%s} is not in this resource's path", param->name);
+	return loader_fail_at(loader, node, "{%s} is not in this resource's path", param->name);
 }
 
 static bool parse_resource_param(struct loader *loader, xmlNode *node, void *arg)
@@ -129,9 +130,11 @@ static bool parse_resource_method(struct loader *loader, xmlNode *node, void *ar
 {
 	const struct resource *resource = arg;
 
-	if (resource->inclusion != NULL && (attribute(loader, node, "href") == NULL || attribute(loader, node, "id") != NULL))
-		return fail_at(loader, node, "a <method> in a <resource_type> may only refer to another, by href, and has no id");
-	return parse_method(loader, node, resource->scope, resource->into, resource->role);
+	if (resource->inclusion != NULL && (loader_attribute(loader, node, "href") == NULL || loader_attribute(loader, node,
+		"id") != NULL))
+		return loader_fail_at(loader, node,
+			"a <method> in a <resource_type> may only refer to another, by href, and has no id");
+	return loader_parse_method(loader, node, resource->scope, resource->into, resource->role);
 }
 
 static bool parse_resource(struct loader *loader, xmlNode *node, void *arg);
@@ -145,7 +148,7 @@ static xmlNode *find_resource_type(struct loader *loader, const struct wadl_file
 	for (xmlNode *child = xmlDocGetRootElement(file->doc)->children; child != NULL; child = child->next) {
 		if (child->type != XML_ELEMENT_NODE || strcmp((const char *)child->name, "resource_type") != 0)
 			continue;
-		const char *name = attribute(loader, child, "id");
+		const char *name = loader_attribute(loader, child, "id");
 		if (name != NULL && strcmp(name, id) == 0)
 			return child;
 	}
@@ -160,30 +163,30 @@ static bool include(struct loader *loader, const xmlNode *node, const struct res
 		{ "doc", check_doc }, { "method", parse_resource_method }, { "resource", parse_resource }, { NULL, NULL },
 	};
 	const char *id;
-	struct wadl_file *file = parse_href(loader, node, "type", href, "a <resource_type>", &id);
+	struct wadl_file *file = loader_parse_href(loader, node, "type", href, "a <resource_type>", &id);
 
 	if (file == NULL)
 		return false;
 	struct inclusion inclusion = { find_resource_type(loader, file, id), resource->inclusion };
 	if (inclusion.node == NULL)
-		return fail_at(loader, node, "there is no <resource_type> %s in %s", id, file->name);
+		return loader_fail_at(loader, node, "there is no <resource_type> %s in %s", id, file->name);
 	for (const struct inclusion *outer = inclusion.outer; outer != NULL; outer = outer->outer) {
 		if (outer->node == inclusion.node)
-			return fail_at(loader, node, "the <resource_type> %s of %s includes itself", id, file->name);
+			return loader_fail_at(loader, node, "the <resource_type> %s of %s includes itself", id, file->name);
 	}
 	if (loader->n_included++ == MAX_INCLUDED)
-		return fail_at(loader, node, "more than %d subtrees are included", MAX_INCLUDED);
+		return loader_fail_at(loader, node, "more than %d subtrees are included", MAX_INCLUDED);
 	struct resource included = *resource;
 	included.inclusion = &inclusion;
-	if (source_file(node)->role > included.role)
-		included.role = source_file(node)->role;
-	return attributes_known(loader, inclusion.node, names) &&
-		each_child(loader, inclusion.node, WADL_NS, content, &included);
+	if (loader_source_file(node)->role > included.role)
+		included.role = loader_source_file(node)->role;
+	return loader_attributes_known(loader, inclusion.node, names) &&
+		element_each_child(loader, inclusion.node, WADL_NS, content, &included);
 }
 
 static bool include_types(struct loader *loader, const xmlNode *node, const struct resource *resource)
 {
-	const char *types = attribute(loader, node, "type");
+	const char *types = loader_attribute(loader, node, "type");
 	struct str rest = str_c(types), item;
 
 	while (types != NULL && rest.n > 0 && str_split(&rest, ' ', &item)) {
@@ -205,7 +208,8 @@ static bool parse_content(struct loader *loader, xmlNode *node, struct resource 
 		{ NULL, NULL },
 	};
 
-	return each_child(loader, node, WADL_NS, params, resource) && each_child(loader, node, WADL_NS, methods, resource);
+	return element_each_child(loader, node, WADL_NS, params, resource) && element_each_child(loader, node, WADL_NS, methods,
+		resource);
 }
 
 // Attributes of the enclosing elements apply, unless this element sets them itself.
@@ -214,9 +218,9 @@ static bool parse_manners(struct loader *loader, const xmlNode *node, struct sco
 	static const char *const slash_words[] = { "none", "optional" };
 	static const char *const head_words[] = { "none", "get" };
 	static const char *const query_words[] = { "declared", "any" };
-	int slash = attribute_word(loader, node, "t:slash", slash_words, COUNT_OF(slash_words));
-	int head = attribute_word(loader, node, "t:head", head_words, COUNT_OF(head_words));
-	int query = attribute_word(loader, node, "t:query", query_words, COUNT_OF(query_words));
+	int slash = loader_attribute_word(loader, node, "t:slash", slash_words, COUNT_OF(slash_words));
+	int head = loader_attribute_word(loader, node, "t:head", head_words, COUNT_OF(head_words));
+	int query = loader_attribute_word(loader, node, "t:query", query_words, COUNT_OF(query_words));
 
 	if (slash >= 0)
 		scope->slash = slash == 1;
@@ -240,11 +244,11 @@ static bool parse_resource(struct loader *loader, xmlNode *node, void *arg)
 	scope->params = NULL;
 	scope->n_params = 0;
 	scope->note = (struct wadl_note){ NULL, NULL };
-	if (!attributes_known(loader, node, names) || !parse_manners(loader, node, scope))
+	if (!loader_attributes_known(loader, node, names) || !parse_manners(loader, node, scope))
 		return false;
-	const char *path = attribute(loader, node, "path");
+	const char *path = loader_attribute(loader, node, "path");
 	if (path == NULL)
-		return fail_at(loader, node, "<resource> needs the attribute path");
+		return loader_fail_at(loader, node, "<resource> needs the attribute path");
 	return add_path(loader, node, scope, str_c(path)) && parse_content(loader, node, &resource) &&
 		include_types(loader, node, &resource);
 }
@@ -266,15 +270,15 @@ bool parse_resources(struct loader *loader, xmlNode *node, void *arg)
 	static const char *const names[] = { "base", "t:slash", "t:head", "t:query", NULL };
 	static const struct element table[] = { { "doc", check_doc }, { "resource", parse_resource }, { NULL, NULL } };
 	struct scope *scope = POOL_NEW(loader->scratch, struct scope);
-	struct resource resource = { .scope = scope, .into = source_file(node) };
+	struct resource resource = { .scope = scope, .into = loader_source_file(node) };
 	const char *base;
 
 	UNUSED(arg);
-	if (!attributes_known(loader, node, names) || !parse_manners(loader, node, scope))
+	if (!loader_attributes_known(loader, node, names) || !parse_manners(loader, node, scope))
 		return false;
-	base = attribute(loader, node, "base");
+	base = loader_attribute(loader, node, "base");
 	if (base != NULL && strchr(base, '{') != NULL)
-		return fail_at(loader, node, "base may not hold templates");
+		return loader_fail_at(loader, node, "base may not hold templates");
 	return (base == NULL || add_path(loader, node, scope, base_path(base))) &&
-		each_child(loader, node, WADL_NS, table, &resource);
+		element_each_child(loader, node, WADL_NS, table, &resource);
 }

@@ -31,7 +31,7 @@ static void set_error(struct loader *loader, const char *path, long line, const 
 	free(what);
 }
 
-bool fail_in(struct loader *loader, const char *path, long line, const char *format, ...)
+bool loader_fail_in(struct loader *loader, const char *path, long line, const char *format, ...)
 {
 	va_list args;
 
@@ -41,17 +41,17 @@ bool fail_in(struct loader *loader, const char *path, long line, const char *for
 	return false;
 }
 
-bool fail_at(struct loader *loader, const xmlNode *node, const char *format, ...)
+bool loader_fail_at(struct loader *loader, const xmlNode *node, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	set_error(loader, source_file(node)->path, xmlGetLineNo(node), format, args);
+	set_error(loader, loader_source_file(node)->path, xmlGetLineNo(node), format, args);
 	va_end(args);
 	return false;
 }
 
-struct wadl_file *source_file(const xmlNode *node)
+struct wadl_file *loader_source_file(const xmlNode *node)
 {
 	return node->doc->_private;
 }
@@ -78,14 +78,14 @@ static bool read_open(struct loader *loader, const struct wadl_file *file, int f
 	struct stat st;
 
 	if (fstat(fd, &st) != 0)
-		return fail_in(loader, file->path, 1, "cannot be read: %s", strerror(errno));
+		return loader_fail_in(loader, file->path, 1, "cannot be read: %s", strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return fail_in(loader, file->path, 1, "is not a regular file");
+		return loader_fail_in(loader, file->path, 1, "is not a regular file");
 	if (st.st_size > MAX_BYTES)
-		return fail_in(loader, file->path, 1, "has more than %d bytes", MAX_BYTES);
+		return loader_fail_in(loader, file->path, 1, "has more than %d bytes", MAX_BYTES);
 	char *bytes = pool_alloc(loader->scratch, (size_t)st.st_size + 1);
 	if (!read_whole(fd, bytes, (size_t)st.st_size))
-		return fail_in(loader, file->path, 1, "cannot be read whole");
+		return loader_fail_in(loader, file->path, 1, "cannot be read whole");
 	*text = str_n(bytes, (size_t)st.st_size);
 	return true;
 }
@@ -96,7 +96,7 @@ static bool read_file(struct loader *loader, const struct wadl_file *file, struc
 	int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0)
-		return fail_in(loader, file->path, 1, "cannot be opened: %s", strerror(errno));
+		return loader_fail_in(loader, file->path, 1, "cannot be opened: %s", strerror(errno));
 	bool good = read_open(loader, file, fd, text);
 	(void)close(fd);
 	return good;
@@ -147,10 +147,10 @@ static void keep_first(void *context, xml_parser_error error)
 static bool refuse_syntax(struct loader *loader, const struct wadl_file *file, const struct complaint *complaint)
 {
 	if (complaint->doctype)
-		return fail_in(loader, file->path, complaint->line, "a DOCTYPE is not allowed");
+		return loader_fail_in(loader, file->path, complaint->line, "a DOCTYPE is not allowed");
 	if (complaint->line == 0)
-		return fail_in(loader, file->path, 1, "is not well-formed XML");
-	return fail_in(loader, file->path, complaint->line, "is not well-formed XML: %s", complaint->message);
+		return loader_fail_in(loader, file->path, 1, "is not well-formed XML");
+	return loader_fail_in(loader, file->path, complaint->line, "is not well-formed XML: %s", complaint->message);
 }
 
 static bool depth_allowed(struct loader *loader, const struct wadl_file *file)
@@ -160,7 +160,7 @@ static bool depth_allowed(struct loader *loader, const struct wadl_file *file)
 
 	while (node != NULL) {
 		if (depth > MAX_DEPTH)
-			return fail_at(loader, node, "elements are nested deeper than %d", MAX_DEPTH);
+			return loader_fail_at(loader, node, "elements are nested deeper than %d", MAX_DEPTH);
 		if (node->type == XML_ELEMENT_NODE && node->children != NULL) {
 			node = node->children;
 			depth++;
@@ -199,7 +199,7 @@ static bool parse_text(struct loader *loader, struct wadl_file *file, xmlParserC
 	return depth_allowed(loader, file);
 }
 
-bool source_parse(struct loader *loader, struct wadl_file *file)
+bool loader_source_parse(struct loader *loader, struct wadl_file *file)
 {
 	struct str text;
 
@@ -208,10 +208,10 @@ bool source_parse(struct loader *loader, struct wadl_file *file)
 	// libxml2 would take a NUL byte for the end of the file.
 	size_t nul = str_find(text, '\0', 0);
 	if (nul < text.n)
-		return fail_in(loader, file->path, line_of(text, nul), "a NUL byte is not allowed");
+		return loader_fail_in(loader, file->path, line_of(text, nul), "a NUL byte is not allowed");
 	xmlParserCtxtPtr parser = xmlNewParserCtxt();
 	if (parser == NULL)
-		return fail_in(loader, file->path, 1, "no memory to parse it");
+		return loader_fail_in(loader, file->path, 1, "no memory to parse it");
 	bool good = parse_text(loader, file, parser, text);
 	xmlFreeParserCtxt(parser);
 	return good;

@@ -96,6 +96,6 @@ void table_finish(struct route_table *table);
 // Makes room for one item more behind n items of `size` bytes: returns the same array or a larger copy.
 void *table_grow(struct pool *pool, const void *items, size_t n, size_t size);
 // Writes table->document.
-void document_write(struct route_table *table);
+void table_write_document(struct route_table *table);
 
 #endif

@@ -22,14 +22,15 @@ static bool parse_application_doc(struct loader *loader, xmlNode *node, void *ar
 static bool parse_application_method(struct loader *loader, xmlNode *node, void *arg)
 {
 	UNUSED(arg);
-	return parse_method(loader, node, NULL, source_file(node), ROLE_NONE);
+	return loader_parse_method(loader, node, NULL, loader_source_file(node), ROLE_NONE);
 }
 
 // In WADL, definitions stand behind the elements that refer to them, so each kind of element is read in its own pass.
 static bool parse_content(struct loader *loader, const xmlNode *root, struct wadl_file *file)
 {
 	static const struct element types[] = {
-		{ "doc", parse_application_doc }, { "grammars", parse_grammars }, { "resources", NULL }, { "resource_type", NULL }, { "method", NULL },
+		{ "doc", parse_application_doc }, { "grammars", parse_grammars }, { "resources", NULL }, { "resource_type",
+			NULL }, { "method", NULL },
 		{ "representation", NULL }, { "param", NULL }, { NULL, NULL },
 	};
 	static const struct element shared[] = {
@@ -42,8 +43,9 @@ static bool parse_content(struct loader *loader, const xmlNode *root, struct wad
 		{ "representation", NULL }, { "param", NULL }, { NULL, NULL },
 	};
 
-	return each_child(loader, root, WADL_NS, types, file) && each_child(loader, root, WADL_NS, shared, file) &&
-		each_child(loader, root, WADL_NS, methods, file);
+	return element_each_child(loader, root, WADL_NS, types, file) && element_each_child(loader, root, WADL_NS, shared,
+		file) &&
+		element_each_child(loader, root, WADL_NS, methods, file);
 }
 
 static bool parse_application(struct loader *loader, struct wadl_file *file)
@@ -54,10 +56,10 @@ static bool parse_application(struct loader *loader, struct wadl_file *file)
 
 	if (strcmp((const char *)root->name, "application") != 0 || root->ns == NULL ||
 	    strcmp((const char *)root->ns->href, WADL_NS) != 0)
-		return fail_at(loader, root, "is no WADL: the outermost element must be <application> of " WADL_NS);
-	if (!attributes_known(loader, root, names))
+		return loader_fail_at(loader, root, "is no WADL: the outermost element must be <application> of " WADL_NS);
+	if (!loader_attributes_known(loader, root, names))
 		return false;
-	file->role = attribute_role(loader, root, &good);
+	file->role = loader_attribute_role(loader, root, &good);
 	return good && parse_content(loader, root, file);
 }
 
@@ -116,7 +118,7 @@ static struct wadl_file *new_file(struct loader *loader, const char *name)
 // Reads a file and then the files that it refers to. That order keeps the types of one file together in the table.
 static bool read_in(struct loader *loader, struct wadl_file *file)
 {
-	if (!source_parse(loader, file))
+	if (!loader_source_parse(loader, file))
 		return false;
 	file->first_type = loader->table->n_types;
 	if (!parse_application(loader, file))
@@ -125,18 +127,18 @@ static bool read_in(struct loader *loader, struct wadl_file *file)
 	return true;
 }
 
-struct wadl_file *load_file(struct loader *loader, const xmlNode *node, const char *name)
+struct wadl_file *loader_file(struct loader *loader, const xmlNode *node, const char *name)
 {
 	struct wadl_file *file = find_file(loader, name);
 
 	if (!is_file_name(str_c(name))) {
-		fail_at(loader, node, "\"%s\" must be NAME.wadl, without a folder", name);
+		loader_fail_at(loader, node, "\"%s\" must be NAME.wadl, without a folder", name);
 		return NULL;
 	}
-	if (file != NULL && file == source_file(node))
+	if (file != NULL && file == loader_source_file(node))
 		return file;
 	if (file != NULL && file->state == FILE_LOADING) {
-		fail_at(loader, node, "%s and this file refer to each other, in a circle", name);
+		loader_fail_at(loader, node, "%s and this file refer to each other, in a circle", name);
 		return NULL;
 	}
 	if (file != NULL)
@@ -163,13 +165,13 @@ static bool load(struct loader *loader, const char *path)
 	const char *name = split_path(loader, path);
 
 	if (!is_file_name(str_c(name)))
-		return fail_in(loader, path, 1, "the file must be NAME.wadl, or its absolute path");
+		return loader_fail_in(loader, path, 1, "the file must be NAME.wadl, or its absolute path");
 	struct wadl_file *file = new_file(loader, name);
-	if (!read_in(loader, file) || !compose(loader, file))
+	if (!read_in(loader, file) || !loader_compose(loader, file))
 		return false;
 	loader->table->note = file->note;
 	table_finish(loader->table);
-	document_write(loader->table);
+	table_write_document(loader->table);
 	return true;
 }
 

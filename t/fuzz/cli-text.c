@@ -26,13 +26,13 @@ static void fuzz_one(struct pool *pool, struct str input)
 	struct str error = STR_NONE;
 	struct buf out = buf_new(pool, 0);
 
-	check_tame(text_tame(pool, input));
-	MUST(text_width(text_tame(pool, input)) <= 16 * input.n);
+	check_tame(cli_text_tame(pool, input));
+	MUST(cli_text_width(cli_text_tame(pool, input)) <= 16 * input.n);
 	if (!doc_parse_json(pool, input, (struct doc_limits){ 1000, 0 }, &doc, &error))
 		return;
 	doc_write_pretty(doc, &out);
-	struct str tame = text_tame_json(pool, buf_str(&out));
+	struct str tame = cli_text_tame_json(pool, buf_str(&out));
 	check_tame(tame);
 	MUST(doc_parse_json(pool, tame, (struct doc_limits){ 1000, 0 }, &again, &error) && doc_equal(doc, again));
-	check_tame(text_tame(pool, text_of(pool, doc)));
+	check_tame(cli_text_tame(pool, cli_text(pool, doc)));
 }

@@ -14,7 +14,7 @@ static enum outcome bounds(struct registry *registry, uint64_t *oldest, uint64_t
 	return OUTCOME_OK;
 }
 // The log's, which is in the database.
-#define follow_bounds(...) bounds(__VA_ARGS__)
+#define change_stream_bounds(...) bounds(__VA_ARGS__)
 #include "api/spaces/object/list.c"
 
 static void fuzz_one(struct pool *pool, struct str input)

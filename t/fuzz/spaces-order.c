@@ -8,7 +8,7 @@
 static void fuzz_one(struct pool *pool, struct str input)
 {
 	struct watcher *watcher = watcher_new(input);
-	struct followed change = { .id = 5 };
+	struct streamed_change change = { .id = 5 };
 
 	UNUSED(pool);
 	if (watcher == NULL)

@@ -13,7 +13,7 @@ static void fuzz_one(struct pool *pool, struct str input)
 	const struct doc *kind;
 	struct doc *object, *again;
 
-	if (read_protobuf_object(pool, input, limits, &object, &error) != OUTCOME_OK) {
+	if (protobuf_read_object(pool, input, limits, &object, &error) != OUTCOME_OK) {
 		MUST(error.n > 0 && str_utf8_ok(error, NULL));
 		return;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // max_len: 65536
-// tag_list_parse: tags are parts of the input that match themselves, however they are written again.
+// conditional_parse: tags are parts of the input that match themselves, however they are written again.
 #include "fuzz.h"
 
 #include "http/conditional.h"
@@ -9,15 +9,15 @@ static void fuzz_one(struct pool *pool, struct str input)
 {
 	struct tag_list list, again;
 
-	if (!tag_list_parse(input, &list))
+	if (!conditional_parse(input, &list))
 		return;
 	MUST(list.present && list.n <= CONDITIONAL_MAX_TAGS && (list.any || list.n > 0));
 	for (size_t i = 0; i < list.n; i++) {
 		struct str tag = list.tags[i];
-		MUST(tag.n > 0 && tag.p >= input.p && tag.p + tag.n <= input.p + input.n && tag_list_matches(&list, tag));
+		MUST(tag.n > 0 && tag.p >= input.p && tag.p + tag.n <= input.p + input.n && conditional_matches(&list, tag));
 		if (str_starts(tag, STR("W/")) || str_starts(tag, STR("w/")))
 			continue; // "W/W/W/": none of ours, and another one when it is written again
-		MUST(tag_list_parse(str_printf(pool, "\"none\", W/\"%.*s-gzip\"", STR_ARG(tag)), &again));
-		MUST(tag_list_matches(&again, tag));
+		MUST(conditional_parse(str_printf(pool, "\"none\", W/\"%.*s-gzip\"", STR_ARG(tag)), &again));
+		MUST(conditional_matches(&again, tag));
 	}
 }

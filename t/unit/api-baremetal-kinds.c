@@ -10,12 +10,12 @@ static const struct kind *const kinds[] = { &node_kind, &port_kind, &portgroup_k
 
 static void agreement(const struct kind *kind)
 {
-	for (const struct metal_member *stored = kind->body; stored->name != NULL; stored++) {
+	for (const struct baremetal_member *stored = kind->body; stored->name != NULL; stored++) {
 		const struct kind_member *member = kind_member(kind, str_c(stored->name));
 		ok(member != NULL && member->source == FROM_BODY, "%s: %s of the body is shown", kind->singular, stored->name);
 	}
 	for (const struct kind_member *member = kind->members; member->name != NULL; member++) {
-		const struct metal_member *stored = metal_member(kind->body, str_c(member->name));
+		const struct baremetal_member *stored = baremetal_member(kind->body, str_c(member->name));
 		bool settable = (member->flags & MEMBER_SETTABLE) != 0;
 		ok(kind_member(kind, str_c(member->name)) == member, "%s: there is one %s", kind->singular, member->name);
 		ok(member->since >= 1 && member->since <= VERSION_MAX, "%s: %s came with a version there is", kind->singular,
@@ -35,7 +35,7 @@ static void what_versions_show(struct pool *pool)
 	size_t before = 0;
 
 	for (call.version = VERSION_MIN; call.version <= VERSION_MAX; call.version++) {
-		struct selection all = select_all(&call, &node_kind), brief = select_brief(&call, &node_kind);
+		struct selection all = baremetal_select_all(&call, &node_kind), brief = baremetal_select_brief(&call, &node_kind);
 		size_t n = 0, missing = 0;
 		for (size_t i = 0; node_kind.members[i].name != NULL; i++) {
 			n += all.has[i] ? 1 : 0;
@@ -67,7 +67,8 @@ static void fields(struct pool *pool)
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		struct call call = { .pool = pool, .version = rows[i].version };
 		struct selection selection;
-		enum outcome outcome = select_fields(&call, &node_kind, str_c(rows[i].fields), rows[i].of_list, &selection);
+		enum outcome outcome = baremetal_select_fields(&call, &node_kind, str_c(rows[i].fields), rows[i].of_list,
+			&selection);
 		is_int(outcome, rows[i].want, "fields=%s%s at 1.%u", rows[i].fields, rows[i].of_list ? " in a list" : "",
 			rows[i].version);
 	}

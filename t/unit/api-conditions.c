@@ -102,20 +102,23 @@ static void test_reading(void)
 	for (size_t i = 0; i < COUNT_OF(bad); i++) {
 		begin(METHOD_PUT, bad[i], NULL);
 		is_int(conditions_read(&call, &conditions), OUTCOME_BAD_REQUEST, "If-Match: %s", bad[i]);
-		is_str(call.problem.detail, "If-Match must be \"*\" or a list of up to 32 entity tags, like W/\"0a1b…\"", "in words");
+		is_str(call.problem.detail, "If-Match must be \"*\" or a list of up to 32 entity tags, like W/\"0a1b…\"",
+			"in words");
 		is_int(conditions_read_match(&call, &conditions), OUTCOME_BAD_REQUEST, "where that alone is read: %s", bad[i]);
 		is_int(conditions_move_guard(&call, &conditions, &action), OUTCOME_BAD_REQUEST, "of a move: %s", bad[i]);
 		ok(action.matches == NULL, "which has no guard then");
 		begin(METHOD_PUT, IS, bad[i]);
 		is_int(conditions_read(&call, &conditions), OUTCOME_BAD_REQUEST, "If-None-Match: %s", bad[i]);
-		is_str(call.problem.detail, "If-None-Match must be \"*\" or a list of up to 32 entity tags, like W/\"0a1b…\"", "in words");
+		is_str(call.problem.detail, "If-None-Match must be \"*\" or a list of up to 32 entity tags, like W/\"0a1b…\"",
+			"in words");
 		is_int(conditions_read_match(&call, &conditions), OUTCOME_OK, "where If-Match alone is read, it does not matter");
 	}
 	begin(METHOD_PUT, "\"a\", \"b\"", NULL);
 	(void)conditions_read(&call, &conditions);
 	struct guard guard = conditions_guard(&conditions);
 	ok(guard.n_tags == 2 && str_eq_c(guard.tags[0], "a") && str_eq_c(guard.tags[1], "b"), "the tags themselves");
-	ok(!conditions.reads && conditions.response == &call.response && conditions.registry == call.registry, "where answers go");
+	ok(!conditions.reads && conditions.response == &call.response && conditions.registry == call.registry,
+		"where answers go");
 	begin(METHOD_POST, NULL, NULL);
 	is_int(conditions_move_guard(&call, &conditions, &action), OUTCOME_OK, "a move without a condition");
 	ok(action.matches == NULL, "has no guard");
@@ -124,10 +127,10 @@ static void test_reading(void)
 	ok(action.matches != NULL && action.matches(action.arg, STR("0a")) && action.matches(action.arg, STR("0B")) &&
 		!action.matches(action.arg, STR("0")) && !action.matches(action.arg, STR("0c")), "which compares texts");
 	begin(METHOD_GET, NULL, NULL);
-	set_etag(&call, etag);
+	conditions_set_etag(&call, etag);
 	ok(call.response.n_headers == 1 && str_eq_c(call.response.headers[0].name, "ETag"), "an ETag");
 	is_str(call.response.headers[0].value, "W/" IS, "as header fields have it");
-	is_str(etag_text(pool, etag), "W/" HEX, "and as bodies do");
+	is_str(conditions_etag_text(pool, etag), "W/" HEX, "and as bodies do");
 }
 
 int main(void)

@@ -163,7 +163,8 @@ static void test_lengths(void)
 		(void)request_add_header(pool, &request, STR("X-Auth-Token"), STR("u:t"));
 		(void)request_add_header(pool, &request, STR("X-Roles"), STR("reader"));
 		(void)request_add_header(pool, &request, STR("X-Project-Id"), str_n(text + 2, 4 * n));
-		is_int(auth_identify(auth, NULL, pool, &request, true, &who, &detail), OUTCOME_OK, "a project of %zu characters", n);
+		is_int(auth_identify(auth, NULL, pool, &request, true, &who, &detail), OUTCOME_OK, "a project of %zu characters",
+			n);
 		is_int((long long)who.tenant.n, n == 255 ? 4 * 255 : 1, "counts as far as it is a name");
 	}
 	struct endpoint_config users = endpoint("remote-user");
@@ -259,7 +260,8 @@ static void test_unvouched(void)
 
 		(void)request_add_header(pool, &request, STR("X-Auth-Token"), STR("admin"));
 		(void)request_add_header(pool, &request, STR("TENURE_REMOTE_USER_SECRET"), STR(SECRET));
-		is_int(auth_identify(auth, NULL, pool, &request, true, &who, &detail), OUTCOME_UNAUTHENTICATED, "unvouched %zu", i);
+		is_int(auth_identify(auth, NULL, pool, &request, true, &who, &detail), OUTCOME_UNAUTHENTICATED, "unvouched %zu",
+			i);
 		ok(who.user.n == 0 && who.role == ROLE_NONE, "unvouched %zu: nobody", i);
 		ok(strstr(str_cstr(pool, detail), "TENURE_REMOTE_USER_SECRET") != NULL, "unvouched %zu: the answer says why", i);
 	}
@@ -347,7 +349,8 @@ static void test_default_tenant(void)
 	ok(str_eq_c(who.tenant, "home") && who.role == ROLE_ADMIN, "a token without tenant");
 	(void)identify(auth, STR("X-Auth-Token"), STR("carol:t"), STR_NONE, &who);
 	is_str(who.tenant, "t", "a token with one");
-	is_int(identify(auth, STR("X-Auth-Token"), STR("carol:%61ll"), STR_NONE, &who), OUTCOME_FORBIDDEN, "one of a reserved name");
+	is_int(identify(auth, STR("X-Auth-Token"), STR("carol:%61ll"), STR_NONE, &who), OUTCOME_FORBIDDEN,
+		"one of a reserved name");
 	auth_free(&auth);
 	config.default_tenant = NULL;
 }
@@ -372,7 +375,8 @@ static void test_mistakes(void)
 	char *error = NULL;
 
 	config.default_tenant = "all";
-	ok(auth_new(&config, &settings, &error) == NULL && strstr(error, "reserved") != NULL, "a reserved name as default_tenant");
+	ok(auth_new(&config, &settings, &error) == NULL && strstr(error, "reserved") != NULL,
+		"a reserved name as default_tenant");
 	free(error);
 	config.default_tenant = NULL;
 	settings = endpoint("token,ldap");
@@ -391,7 +395,8 @@ static void test_mistakes(void)
 	free(error);
 	settings = endpoint("remote-user");
 	settings.remote_user_tenant = "users";
-	ok(auth_new(&config, &settings, &error) == NULL && strstr(error, "neither user nor domain") != NULL, "an unknown rule for tenants");
+	ok(auth_new(&config, &settings, &error) == NULL && strstr(error, "neither user nor domain") != NULL,
+		"an unknown rule for tenants");
 	free(error);
 	config.default_tenant = "home";
 	settings.remote_user_tenant = "domain";
@@ -456,7 +461,7 @@ static void test_policy(void)
 		ok(role_parse(str_c(names[role]), &parsed) == (role != ROLE_NONE) && parsed == role, "and back: %s", names[role]);
 	}
 	for (size_t i = 0; i < COUNT_OF(cases); i++)
-		is_int(policy_permits(&cases[i].who, cases[i].needed, cases[i].realm), cases[i].want, "policy %zu", i);
+		is_int(principal_may(&cases[i].who, cases[i].needed, cases[i].realm), cases[i].want, "policy %zu", i);
 }
 
 // A word means something by all of its bytes.

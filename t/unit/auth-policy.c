@@ -9,7 +9,7 @@ static void has(const char *what, struct principal principal, const char *role, 
 {
 	const struct openstack_scope scope = principal_openstack(&principal);
 
-	ok(openstack_has_role(&scope, str_c(role)) == wanted, "%s: %s %s", what, wanted ? "has" : "has not", role);
+	ok(principal_has_openstack_role(&scope, str_c(role)) == wanted, "%s: %s %s", what, wanted ? "has" : "has not", role);
 }
 
 static void test_own_roles(void)
@@ -50,12 +50,12 @@ static void test_reading(void)
 	struct principal auditor = { .user = STR("a"), .role = ROLE_NONE };
 	const struct realm red = realm_of_tenant(STR("red"));
 
-	is_int(policy_permits_reading(&auditor, ROLE_READER, red), OUTCOME_NOT_FOUND, "a user without role may not read");
+	is_int(principal_may_read(&auditor, ROLE_READER, red), OUTCOME_NOT_FOUND, "a user without role may not read");
 	auditor.reads_all = true;
-	is_int(policy_permits_reading(&auditor, ROLE_READER, red), OUTCOME_OK, "who reads all may");
-	is_int(policy_permits_reading(&auditor, ROLE_OPERATOR, (struct realm){ .kind = REALM_ALL }), OUTCOME_OK,
+	is_int(principal_may_read(&auditor, ROLE_READER, red), OUTCOME_OK, "who reads all may");
+	is_int(principal_may_read(&auditor, ROLE_OPERATOR, (struct realm){ .kind = REALM_ALL }), OUTCOME_OK,
 		"even what is for operators");
-	is_int(policy_permits(&auditor, ROLE_READER, red), OUTCOME_NOT_FOUND, "but not write");
+	is_int(principal_may(&auditor, ROLE_READER, red), OUTCOME_NOT_FOUND, "but not write");
 }
 
 int main(void)

@@ -42,7 +42,7 @@ static struct str create(struct str user, struct str tenant, enum role role, int
 		.description = STR("a test's") };
 	struct str token, detail;
 
-	if (!is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_CREATED, "token for %.*s", STR_ARG(user)))
+	if (!is_int(auth_token_create(db, pool, &info, &token, &detail), OUTCOME_CREATED, "token for %.*s", STR_ARG(user)))
 		diag("%.*s", STR_ARG(detail));
 	return token;
 }
@@ -52,20 +52,20 @@ static void test_create(void)
 	struct token_info info = { .user = STR("u"), .tenant = STR("nowhere"), .role = ROLE_MEMBER };
 	struct str token, detail;
 
-	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_NOT_FOUND, "a tenant that is not there");
+	is_int(auth_token_create(db, pool, &info, &token, &detail), OUTCOME_NOT_FOUND, "a tenant that is not there");
 	info.tenant = STR("deleted");
-	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_NOT_FOUND, "one that is deleted");
+	is_int(auth_token_create(db, pool, &info, &token, &detail), OUTCOME_NOT_FOUND, "one that is deleted");
 	info.tenant = STR("");
-	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "a member of no tenant");
+	is_int(auth_token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "a member of no tenant");
 	info.tenant = STR("one");
 	info.role = ROLE_OPERATOR;
-	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "an operator of one");
+	is_int(auth_token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "an operator of one");
 	info.role = ROLE_READER;
 	info.expires_us = clock_now_us() - 1;
-	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "expired before it is made");
+	is_int(auth_token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "expired before it is made");
 	info.expires_us = 0;
 	info.user = STR("a\0b");
-	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "a user with NUL");
+	is_int(auth_token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "a user with NUL");
 	ok(token.p == NULL && detail.n > 0, "no token, and a reason");
 }
 
@@ -122,7 +122,8 @@ static uint64_t trips(struct auth *auth, struct str token)
 static void test_form(struct auth *asking)
 {
 	static const char *const asked[] = { "a.b", "azAZ09-_.azAZ09-_", "abcdefghijklmnopqrstuvwxyz012345.x" }; // 32 at most
-	static const char *const not_asked[] = { "", ".", "a", "a.", ".b", "a.b.c", "a..b", "a.b c", "a.`", "a.{", "a.@", "a.[", "a./",
+	static const char *const not_asked[] = { "", ".", "a", "a.", ".b", "a.b.c", "a..b", "a.b c", "a.`", "a.{", "a.@", "a.[",
+		"a./",
 		"a.:", "`.b", "{.b", "@.b", "[.b", "/.b", ":.b", "a.b,", "abcdefghijklmnopqrstuvwxyz0123456.x" };
 
 	for (size_t i = 0; i < COUNT_OF(asked); i++)
@@ -144,43 +145,44 @@ static void test_limits(struct auth *asking)
 	struct token_info *list;
 	size_t n;
 
-	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "no user");
+	is_int(auth_token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "no user");
 	info.user = long_user;
-	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "256 characters of a user");
+	is_int(auth_token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "256 characters of a user");
 	info.user = str_part(long_user, 0, 255);
 	info.description = long_text;
-	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "1025 of a description");
+	is_int(auth_token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "1025 of a description");
 	info.description = STR("a\xff");
-	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "one that is no UTF-8");
+	is_int(auth_token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "one that is no UTF-8");
 	info.description = str_part(long_text, 0, 1024);
 	info.role = ROLE_NONE;
-	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "no role");
+	is_int(auth_token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "no role");
 	info.role = ROLE_OPERATOR + 1;
-	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "a role that there is not");
+	is_int(auth_token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "a role that there is not");
 	info.role = ROLE_READER;
 	info.tenant = str_printf(pool, "%0256d", 0);
-	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "256 characters of a tenant");
+	is_int(auth_token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "256 characters of a tenant");
 	info.tenant = STR("all");
-	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "a tenant that is a reserved word");
+	is_int(auth_token_create(db, pool, &info, &token, &detail), OUTCOME_BAD_PARAMETER, "a tenant that is a reserved word");
 	info.tenant = STR("one");
 	info.expires_us = clock_now_us() + 3600 * INT64_C(1000000);
-	is_int(token_create(db, pool, &info, &token, &detail), OUTCOME_CREATED, "the most there may be");
+	is_int(auth_token_create(db, pool, &info, &token, &detail), OUTCOME_CREATED, "the most there may be");
 	is_int(identify(asking, token, &who), OUTCOME_OK, "which is good");
 	ok(str_eq(who.user, info.user) && who.role == ROLE_READER, "with its user and role");
-	is_int(token_list(db, pool, STR("one"), &list, &n), OUTCOME_OK, "listed");
+	is_int(auth_token_list(db, pool, STR("one"), &list, &n), OUTCOME_OK, "listed");
 	const struct token_info *last = &list[n - 1];
-	ok(str_eq(last->id, str_part(token, 0, 12)) && str_eq(last->user, info.user) && str_eq(last->tenant, info.tenant), "id, user, tenant");
+	ok(str_eq(last->id, str_part(token, 0, 12)) && str_eq(last->user, info.user) && str_eq(last->tenant, info.tenant),
+		"id, user, tenant");
 	ok(last->role == ROLE_READER && str_eq(last->description, info.description), "role, description");
 	is_int(last->expires_us, info.expires_us, "expiry");
 	is_int(last->revoked_us, 0, "not revoked");
-	is_int(token_revoke(db, pool, STR("")), OUTCOME_NOT_FOUND, "no id revokes nothing");
-	is_int(token_revoke(db, pool, str_part(token, 1, 12)), OUTCOME_NOT_FOUND, "nor does a part of one");
-	is_int(token_revoke(db, pool, token), OUTCOME_OK, "revoked");
-	is_int(token_list(db, pool, STR("one"), &list, &n), OUTCOME_OK, "listed again");
+	is_int(auth_token_revoke(db, pool, STR("")), OUTCOME_NOT_FOUND, "no id revokes nothing");
+	is_int(auth_token_revoke(db, pool, str_part(token, 1, 12)), OUTCOME_NOT_FOUND, "nor does a part of one");
+	is_int(auth_token_revoke(db, pool, token), OUTCOME_OK, "revoked");
+	is_int(auth_token_list(db, pool, STR("one"), &list, &n), OUTCOME_OK, "listed again");
 	ok(list[n - 1].revoked_us > 0, "as revoked");
 	int64_t revoked_us = list[n - 1].revoked_us;
-	is_int(token_revoke(db, pool, token), OUTCOME_OK, "revoked again");
-	is_int(token_list(db, pool, STR("one"), &list, &n), OUTCOME_OK, "listed again");
+	is_int(auth_token_revoke(db, pool, token), OUTCOME_OK, "revoked again");
+	is_int(auth_token_list(db, pool, STR("one"), &list, &n), OUTCOME_OK, "listed again");
 	is_int(list[n - 1].revoked_us, revoked_us, "it stays revoked since then");
 	size_t revoked = 0;
 	for (size_t i = 0; i < n; i++)
@@ -205,11 +207,11 @@ static void test_cache(struct auth *asking, struct auth *believing)
 	is_str(who.tenant, "x", "its tenant");
 	is_int((long long)trips(asking, token), 1, "token_cache 0 asks");
 	is_int((long long)trips(asking, token), 1, "each time");
-	is_int(token_revoke(db, pool, str_part(token, 0, 12)), OUTCOME_OK, "revoked by id");
+	is_int(auth_token_revoke(db, pool, str_part(token, 0, 12)), OUTCOME_OK, "revoked by id");
 	is_int(identify(asking, token, &who), OUTCOME_UNAUTHENTICATED, "who asks knows at once");
 	is_int(identify(believing, token, &who), OUTCOME_OK, "who believes, a little later");
-	is_int(token_revoke(db, pool, token), OUTCOME_OK, "revoked again, by the whole token");
-	is_int(token_revoke(db, pool, STR("nobody")), OUTCOME_NOT_FOUND, "an unknown one");
+	is_int(auth_token_revoke(db, pool, token), OUTCOME_OK, "revoked again, by the whole token");
+	is_int(auth_token_revoke(db, pool, STR("nobody")), OUTCOME_NOT_FOUND, "an unknown one");
 	is_int(identify(asking, short_lived, &who), OUTCOME_OK, "before its expiry");
 	server_sql("UPDATE tokens SET expires_at = UTC_TIMESTAMP(6) WHERE user = 'dora'");
 	is_int(identify(asking, short_lived, &who), OUTCOME_UNAUTHENTICATED, "after it");
@@ -232,7 +234,7 @@ static void test_places(struct auth *believing)
 	for (int i = 0; i < 300 && other.p == NULL; i++) {
 		struct token_info info = { .user = str_printf(pool, "p%d", i), .tenant = STR("one"), .role = ROLE_MEMBER };
 		struct str token, detail;
-		if (token_create(db, pool, &info, &token, &detail) != OUTCOME_CREATED)
+		if (auth_token_create(db, pool, &info, &token, &detail) != OUTCOME_CREATED)
 			bail_out("no token");
 		if (seen[place_of(token)].p != NULL) {
 			one = seen[place_of(token)];
@@ -296,9 +298,9 @@ static void test_tenants(struct auth *asking)
 	is_int(identify(asking, token, &who), OUTCOME_UNAUTHENTICATED, "nor where another took the name");
 	struct token_info *list;
 	size_t n;
-	is_int(token_list(db, pool, STR("two"), &list, &n), OUTCOME_OK, "that one's tokens");
+	is_int(auth_token_list(db, pool, STR("two"), &list, &n), OUTCOME_OK, "that one's tokens");
 	is_int((long long)n, 0, "are none");
-	is_int(token_list(db, pool, STR_NONE, &list, &n), OUTCOME_OK, "all");
+	is_int(auth_token_list(db, pool, STR_NONE, &list, &n), OUTCOME_OK, "all");
 	is_str(list[n - 1].user, "gone", "with that of a purged tenant");
 	is_str(list[n - 1].tenant, "two", "and its name");
 }
@@ -308,17 +310,17 @@ static void test_list(void)
 	struct token_info *list;
 	size_t all, n;
 
-	is_int(token_list(db, pool, STR_NONE, &list, &all), OUTCOME_OK, "all tokens");
-	is_int(token_list(db, pool, STR("one"), &list, &n), OUTCOME_OK, "one tenant's");
+	is_int(auth_token_list(db, pool, STR_NONE, &list, &all), OUTCOME_OK, "all tokens");
+	is_int(auth_token_list(db, pool, STR("one"), &list, &n), OUTCOME_OK, "one tenant's");
 	ok(n > 0 && n < all, "are not all");
 	is_str(list[0].user, "bob", "the oldest first");
 	is_str(list[0].description, "a test's", "with its description");
 	is_int(list[0].role, ROLE_MEMBER, "and role");
 	is_int(list[0].revoked_us, 0, "not revoked");
 	ok(list[0].created_us > 0 && list[0].created_us <= clock_now_us(), "made before now");
-	is_int(token_list(db, pool, STR(""), &list, &n), OUTCOME_OK, "operators'");
+	is_int(auth_token_list(db, pool, STR(""), &list, &n), OUTCOME_OK, "operators'");
 	is_int((long long)n, 1, "there is one");
-	is_int(token_list(db, pool, STR("nowhere"), &list, &n), OUTCOME_OK, "nobody's");
+	is_int(auth_token_list(db, pool, STR("nowhere"), &list, &n), OUTCOME_OK, "nobody's");
 	is_int((long long)n, 0, "none");
 }
 

@@ -144,14 +144,15 @@ static void nest(void *arg)
 	struct work *work = arg;
 
 	work->inner = budget_guard(take_all, work);
-	budget_raise(work->inner);
+	budget_leave(work->inner);
 }
 
 static void holding(struct pool *pool)
 {
 	struct work work = { .pool = pool };
 
-	ok(run(hold, &work, MEMORY, 0) == BUDGET_MEMORY && work.was_over && !work.finished, "held, it is left at the last release");
+	ok(run(hold, &work, MEMORY, 0) == BUDGET_MEMORY && work.was_over && !work.finished,
+		"held, it is left at the last release");
 	ok(run(pause_it, &work, MEMORY, 0) == BUDGET_KEPT && !work.was_over && work.finished, "paused, nothing counts");
 	work = (struct work){ .pool = pool, .step = 1000 };
 	ok(run(nest, &work, MEMORY, 0) == BUDGET_MEMORY && work.inner == BUDGET_MEMORY, "guards are nested");
@@ -163,7 +164,7 @@ static void find_broken(void *arg)
 {
 	struct work *work = arg;
 
-	budget_leave_broken();
+	budget_leave_if_broken();
 	work->finished = true;
 }
 
@@ -172,7 +173,7 @@ static void find_broken_held(void *arg)
 	struct work *work = arg;
 
 	budget_hold();
-	budget_leave_broken();
+	budget_leave_if_broken();
 	work->was_over = budget_is_over();
 	budget_release();
 	work->finished = true;
@@ -269,8 +270,10 @@ static void trees(struct pool *pool)
 		{ .fn = parse, .text = many(own, "{\"a\":\"\\u0041 a string\"}", 20000) },
 		{ .fn = parse, .text = many(own, "1.25", 60000) },
 		{ .fn = copy, .target = objects },
-		{ .fn = merge, .target = parsed(own, STR("{}")), .patch = parsed(own, str_printf(own, "{\"x\":%.*s}", STR_ARG(many(own, "{\"a\":{}}", 30000)))) },
-		{ .fn = patch, .target = objects, .patch = parsed(own, many(own, "{\"op\":\"copy\",\"from\":\"\",\"path\":\"/-\"}", 3)) },
+		{ .fn = merge, .target = parsed(own, STR("{}")), .patch = parsed(own, str_printf(own, "{\"x\":%.*s}",
+		STR_ARG(many(own, "{\"a\":{}}", 30000)))) },
+		{ .fn = patch, .target = objects, .patch = parsed(own, many(own,
+		"{\"op\":\"copy\",\"from\":\"\",\"path\":\"/-\"}", 3)) },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(works); i++) {

@@ -13,7 +13,7 @@ static struct str shown(struct pool *pool, struct str value)
 	struct buf out = buf_new(pool, 0);
 	struct tag_list list;
 
-	if (!tag_list_parse(value, &list))
+	if (!conditional_parse(value, &list))
 		return STR("(refused)");
 	if (!list.present)
 		return STR("(absent)");
@@ -46,9 +46,12 @@ static void test_parse(struct pool *pool)
 		{ "a b", "(refused)" }, { "\"\"", "(refused)" }, { "W/", "(refused)" }, { "W/\"\"", "(refused)" },
 		{ "*, \"a\"", "(refused)" }, { "\"a\", *", "(refused)" }, { "\"a b\"", "(refused)" },
 		{ "W /\"a\"", "(refused)" },
-		{ "\"\x01\"", "(refused)" }, { "\"\x7f\"", "(refused)" }, { "\x01", "(refused)" }, { "\x7f" "a", "(refused)" }, { "\" \"", "(refused)" },
-		{ "\"a\x01\"", "(refused)" }, { "\"a\x1f\"", "(refused)" }, { "\"a\x7f\"", "(refused)" }, { "\"a\x80\"", "a\x80" },
-		{ "\"!\"", "!" }, { "\"#~\"", "#~" }, { "W\"abc\"", "(refused)" }, { "w\"abc\"", "(refused)" }, { "Wabc", "Wabc" },
+		{ "\"\x01\"", "(refused)" }, { "\"\x7f\"", "(refused)" }, { "\x01", "(refused)" }, { "\x7f" "a", "(refused)" },
+		{ "\" \"", "(refused)" },
+		{ "\"a\x01\"", "(refused)" }, { "\"a\x1f\"", "(refused)" }, { "\"a\x7f\"", "(refused)" }, { "\"a\x80\"",
+		"a\x80" },
+		{ "\"!\"", "!" }, { "\"#~\"", "#~" }, { "W\"abc\"", "(refused)" }, { "w\"abc\"", "(refused)" }, { "Wabc",
+		"Wabc" },
 		{ "\"Wabc\"", "Wabc" }, { "\"abc-br-gzip\"", "abc-br" }, { "\"a*\"", "a*" },
 	};
 
@@ -65,38 +68,41 @@ static void test_many(struct pool *pool)
 
 	for (int i = 0; i < CONDITIONAL_MAX_TAGS; i++)
 		buf_addf(&out, "\"%d\",", i);
-	ok(tag_list_parse(buf_str(&out), &list), "as many tags as allowed");
-	ok(tag_list_matches(&list, STR("31")), "the last is there");
+	ok(conditional_parse(buf_str(&out), &list), "as many tags as allowed");
+	ok(conditional_matches(&list, STR("31")), "the last is there");
 	BUF_LIT(&out, "\"x\"");
-	ok(!tag_list_parse(buf_str(&out), &list), "one more is refused");
+	ok(!conditional_parse(buf_str(&out), &list), "one more is refused");
 }
 
 static void test_matches(void)
 {
 	struct tag_list list;
 
-	tag_list_parse(STR("W/\"ABCdef\", \"12\""), &list);
-	ok(tag_list_matches(&list, STR("abcDEF")), "hex has no case");
-	ok(tag_list_matches(&list, STR("12")), "the second");
-	ok(!tag_list_matches(&list, STR("1")), "a part does not match");
-	ok(!tag_list_matches(&list, STR("123")), "nor does a longer one");
-	tag_list_parse(STR("*"), &list);
-	ok(tag_list_matches(&list, STR("anything")), "* matches all");
-	tag_list_parse(STR_NONE, &list);
-	ok(!tag_list_matches(&list, STR("12")), "no header, no match");
+	conditional_parse(STR("W/\"ABCdef\", \"12\""), &list);
+	ok(conditional_matches(&list, STR("abcDEF")), "hex has no case");
+	ok(conditional_matches(&list, STR("12")), "the second");
+	ok(!conditional_matches(&list, STR("1")), "a part does not match");
+	ok(!conditional_matches(&list, STR("123")), "nor does a longer one");
+	conditional_parse(STR("*"), &list);
+	ok(conditional_matches(&list, STR("anything")), "* matches all");
+	conditional_parse(STR_NONE, &list);
+	ok(!conditional_matches(&list, STR("12")), "no header, no match");
 }
 
 // Nothing is read behind the end: what stands there would make another value of it.
 static void test_more_behind(struct pool *pool)
 {
 	static const struct { const char *value; size_t n; const char *shown; } cases[] = {
-		{ "\"a\"", 2, "(refused)" }, { "\"abc\",x", 5, "abc" }, { "a,\"", 2, "a" }, { "a,b", 1, "a" }, { "W/x", 2, "(refused)" },
-		{ "W/\"a\"", 2, "(refused)" }, { "\"a\" \t,b", 3, "a" }, { "\"a\" \t,b", 5, "a" }, { "\"a\"x", 3, "a" }, { "*,", 1, "*" },
+		{ "\"a\"", 2, "(refused)" }, { "\"abc\",x", 5, "abc" }, { "a,\"", 2, "a" }, { "a,b", 1, "a" }, { "W/x", 2,
+			"(refused)" },
+		{ "W/\"a\"", 2, "(refused)" }, { "\"a\" \t,b", 3, "a" }, { "\"a\" \t,b", 5, "a" }, { "\"a\"x", 3, "a" }, { "*,",
+		1, "*" },
 		{ ",,a", 2, "(refused)" }, { ", x", 1, "(refused)" }, { "a\t ,b", 4, "a" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++)
-		is_str(shown(pool, str_n(cases[i].value, cases[i].n)), cases[i].shown, "%zu bytes of %s", cases[i].n, cases[i].value);
+		is_str(shown(pool, str_n(cases[i].value, cases[i].n)), cases[i].shown, "%zu bytes of %s", cases[i].n,
+			cases[i].value);
 }
 
 // The same, as sanitizers and valgrind see it.
@@ -111,7 +117,7 @@ static void test_ends(void)
 		if (exact == NULL)
 			bail_out("no memory");
 		memcpy(exact, cut[i], n);
-		bool good = tag_list_parse(str_n(exact, n), &list);
+		bool good = conditional_parse(str_n(exact, n), &list);
 		ok(good == (strchr(cut[i], 'a') != NULL && strcmp(cut[i], "\"a") != 0), "the end of %s", cut[i]);
 		free(exact);
 	}

@@ -49,7 +49,8 @@ static void check_cases(struct pool *pool, const char *kind, const struct patch_
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct patch_case *c = &cases[i];
-		is_str(written(pool, make(pool, parsed(pool, c->held), parsed(pool, c->given))), c->patch, "%s: %s", kind, c->what);
+		is_str(written(pool, make(pool, parsed(pool, c->held), parsed(pool, c->given))), c->patch, "%s: %s", kind,
+			c->what);
 	}
 }
 
@@ -60,7 +61,7 @@ static void check_round_trip(struct pool *pool)
 	struct doc *wanted = parsed(pool, "{\"a\":{\"y\":{\"z\":[],\"w~/\":null}},\"b\":\"t\",\"d\":{}}");
 	struct str error;
 
-	ok(doc_json_patch(pool, base, metal_diff(pool, base, wanted), (struct doc_limits){ 64, 0 }, &result, &error) &&
+	ok(doc_json_patch(pool, base, client_diff(pool, base, wanted), (struct doc_limits){ 64, 0 }, &result, &error) &&
 		doc_equal(result, wanted), "a diff, applied, makes what was wanted");
 }
 
@@ -94,8 +95,8 @@ int main(void)
 
 	if (pool == NULL)
 		return 1;
-	check_cases(pool, "diff", diffs, COUNT_OF(diffs), metal_diff);
-	check_cases(pool, "merge", merges, COUNT_OF(merges), metal_merge);
+	check_cases(pool, "diff", diffs, COUNT_OF(diffs), client_diff);
+	check_cases(pool, "merge", merges, COUNT_OF(merges), object_merge);
 	check_round_trip(pool);
 	check_addresses();
 	pool_free(&pool);

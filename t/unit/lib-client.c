@@ -54,7 +54,7 @@ static void test_etags(struct pool *pool)
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		struct str header;
-		bool good = etag_header(pool, str_c(cases[i].text), &header);
+		bool good = client_etag_header(pool, str_c(cases[i].text), &header);
 		ok(good == (cases[i].header != NULL), "etag %zu is %s", i, cases[i].header != NULL ? "one" : "none");
 		is_str(header, cases[i].header != NULL ? cases[i].header : "", "as a header field has it");
 	}

@@ -76,49 +76,49 @@ static void test_values(void)
 {
 	bool value = false;
 
-	is_str(metal_mac(pool, STR("52:54:00:AB:cD:01")), "52:54:00:ab:cd:01", "a MAC address, in lower case");
-	ok(metal_mac(pool, STR("52-54-00-ab-cd-01")).p == NULL, "dashes");
-	ok(metal_mac(pool, STR("52:54:00:ab:cd:0")).p == NULL, "too short");
-	ok(metal_mac(pool, STR("52:54:00:ab:cd:0g")).p == NULL, "no hex digit");
-	ok(metal_mac(pool, STR("52:54:00:ab:cd:01:")).p == NULL, "too long");
-	ok(metal_mac(pool, STR_NONE).p == NULL, "nothing");
+	is_str(baremetal_mac(pool, STR("52:54:00:AB:cD:01")), "52:54:00:ab:cd:01", "a MAC address, in lower case");
+	ok(baremetal_mac(pool, STR("52-54-00-ab-cd-01")).p == NULL, "dashes");
+	ok(baremetal_mac(pool, STR("52:54:00:ab:cd:0")).p == NULL, "too short");
+	ok(baremetal_mac(pool, STR("52:54:00:ab:cd:0g")).p == NULL, "no hex digit");
+	ok(baremetal_mac(pool, STR("52:54:00:ab:cd:01:")).p == NULL, "too long");
+	ok(baremetal_mac(pool, STR_NONE).p == NULL, "nothing");
 	static const char *const yes[] = { "true", "1", "\"t\"", "\"TRUE\"", "\"on\"", "\"y\"", "\"Yes\"", "\"1\"" };
 	static const char *const no[] = { "false", "0", "\"f\"", "\"False\"", "\"off\"", "\"n\"", "\"NO\"", "\"0\"" };
 	static const char *const neither[] = { "2", "-1", "1.0", "\"\"", "\"maybe\"", "null", "[]", "{}" };
 	for (size_t i = 0; i < COUNT_OF(yes); i++) {
-		ok(metal_bool(parsed(pool, yes[i]), &value) && value, "%s is true", yes[i]);
-		ok(metal_bool(parsed(pool, no[i]), &value) && !value, "%s is false", no[i]);
-		ok(!metal_bool(parsed(pool, neither[i]), &value), "%s is neither", neither[i]);
+		ok(baremetal_bool(parsed(pool, yes[i]), &value) && value, "%s is true", yes[i]);
+		ok(baremetal_bool(parsed(pool, no[i]), &value) && !value, "%s is false", no[i]);
+		ok(!baremetal_bool(parsed(pool, neither[i]), &value), "%s is neither", neither[i]);
 	}
-	ok(metal_name_ok(STR("rack-7.a_b~c")), "a name");
-	ok(!metal_name_ok(STR("")) && !metal_name_ok(STR("a b")) && !metal_name_ok(STR("a/b")) &&
-		!metal_name_ok(STR("sm\xc3\xb6rg")) && !metal_name_ok(str_n("a\0b", 3)), "other characters");
-	ok(!metal_name_ok(STR(UID)), "a UUID is no name");
+	ok(baremetal_name_ok(STR("rack-7.a_b~c")), "a name");
+	ok(!baremetal_name_ok(STR("")) && !baremetal_name_ok(STR("a b")) && !baremetal_name_ok(STR("a/b")) &&
+		!baremetal_name_ok(STR("sm\xc3\xb6rg")) && !baremetal_name_ok(str_n("a\0b", 3)), "other characters");
+	ok(!baremetal_name_ok(STR(UID)), "a UUID is no name");
 	char longest[257];
 	memset(longest, 'x', sizeof(longest));
-	ok(metal_name_ok(str_n(longest, 255)) && !metal_name_ok(str_n(longest, 256)), "255 characters");
+	ok(baremetal_name_ok(str_n(longest, 255)) && !baremetal_name_ok(str_n(longest, 256)), "255 characters");
 }
 
 static void test_drivers(void)
 {
-	struct metal_driver *drivers, driver;
+	struct baremetal_driver *drivers, driver;
 
-	is_int((long long)metal_drivers(&config, pool, &drivers), 4, "four drivers");
+	is_int((long long)baremetal_drivers(&config, pool, &drivers), 4, "four drivers");
 	is_str(drivers[1].name, "ipmi", "without the blank");
-	ok(!metal_driver_find(&config, STR("ilo"), &driver), "not configured");
-	ok(!metal_driver_find(&config, STR(""), &driver), "no name");
-	ok(metal_driver_find(&config, STR("fake-hardware"), &driver), "configured");
-	is_str(str_c(metal_driver_default(&driver, "inspect")), "fake", "a default that is not the first");
-	is_str(str_c(metal_driver_enabled(&driver, "inspect")[0]), "no-inspect", "as recorded");
-	is_str(str_c(metal_driver_default(&driver, "network")), "noop", "noop");
-	ok(metal_driver_enabled(&driver, "boot")[1] == NULL, "the list ends");
-	ok(metal_driver_find(&config, STR("homemade"), &driver), "one nobody knows");
-	is_str(str_c(metal_driver_default(&driver, "vendor")), "no-vendor", "does nothing");
+	ok(!baremetal_driver_find(&config, STR("ilo"), &driver), "not configured");
+	ok(!baremetal_driver_find(&config, STR(""), &driver), "no name");
+	ok(baremetal_driver_find(&config, STR("fake-hardware"), &driver), "configured");
+	is_str(str_c(baremetal_driver_default(&driver, "inspect")), "fake", "a default that is not the first");
+	is_str(str_c(baremetal_driver_enabled(&driver, "inspect")[0]), "no-inspect", "as recorded");
+	is_str(str_c(baremetal_driver_default(&driver, "network")), "noop", "noop");
+	ok(baremetal_driver_enabled(&driver, "boot")[1] == NULL, "the list ends");
+	ok(baremetal_driver_find(&config, STR("homemade"), &driver), "one nobody knows");
+	is_str(str_c(baremetal_driver_default(&driver, "vendor")), "no-vendor", "does nothing");
 	for (size_t d = 0; d < 4; d++) {
 		bool among = true;
-		for (size_t i = 0; metal_interfaces[i] != NULL; i++)
-			among = among && metal_among(metal_driver_enabled(&drivers[d], metal_interfaces[i]),
-				str_c(metal_driver_default(&drivers[d], metal_interfaces[i])));
+		for (size_t i = 0; baremetal_interfaces[i] != NULL; i++)
+			among = among && baremetal_among(baremetal_driver_enabled(&drivers[d], baremetal_interfaces[i]),
+				str_c(baremetal_driver_default(&drivers[d], baremetal_interfaces[i])));
 		ok(among, "%.*s: each default is enabled", STR_ARG(drivers[d].name));
 	}
 }

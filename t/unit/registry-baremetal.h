@@ -101,7 +101,8 @@ TAP_UNUSED_OK static void is_sound_here(const char *what)
 
 static struct uuid uid_of(unsigned number)
 {
-	struct uuid uid = { .b = { [0] = 0xaa, [13] = (uint8_t)(number >> 16), [14] = (uint8_t)(number >> 8), [15] = (uint8_t)number } };
+	struct uuid uid = { .b = { [0] = 0xaa, [13] = (uint8_t)(number >> 16), [14] = (uint8_t)(number >> 8), [15] =
+		(uint8_t)number } };
 
 	return uid;
 }
@@ -157,7 +158,8 @@ static enum outcome deed_do(struct client *client, const struct deed *deed)
 	struct guard none = { 0 };
 	struct str tenant = deed->tenant != NULL ? str_c(deed->tenant) : STR_NONE;
 	const struct type *type = type_of(client, deed->plural != NULL ? deed->plural : "nodes");
-	struct ident ident = { type, tenant, uid_of(deed->number), deed->kind, deed->value != NULL ? str_c(deed->value) : STR_NONE };
+	struct ident ident = { type, tenant, uid_of(deed->number), deed->kind, deed->value != NULL ? str_c(deed->value) :
+		STR_NONE };
 	struct address address = { tenant, type, STR(""), uuid_str(client->pool, ident.uid) };
 
 	(void)type_of(client, "nodes");
@@ -176,7 +178,8 @@ static enum outcome deed_do(struct client *client, const struct deed *deed)
 	case FIND:
 		return resource_find(client->registry, &ident, &client->resource);
 	case GIVE:
-		return resource_give(client->registry, &ident, &(struct gift){ .dest = str_c(deed->dest), .may_make = true }, &edit,
+		return resource_change_owner(client->registry, &ident, &(struct gift){ .dest = str_c(deed->dest), .may_make =
+			true }, &edit,
 			none, &client->resource);
 	default:
 		return deed_move(client, deed, &address);
@@ -197,7 +200,8 @@ static enum outcome client_deed(struct client *client, const struct deed *deed)
 	enum db_mode mode = deed->verb == FIND ? DB_AUTOCOMMIT : deed->verb == LOOK ? DB_SNAPSHOT : DB_WRITE;
 
 	client->request_id = uuid_new();
-	enum outcome outcome = registry_begin(client->registry, client->pool, &client->request_id, STR("tester"), &client->problem);
+	enum outcome outcome = registry_begin(client->registry, client->pool, &client->request_id, STR("tester"),
+		&client->problem);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	enum db_result result = db_txn_run(client->db, mode, &client->request_id, deed_run, &doing);

@@ -16,8 +16,8 @@ static void check(struct pool *pool, const char *a, const char *b, const char *w
 {
 	struct resource before = resource("{}", str_c(a)), after = resource("{}", str_c(b));
 
-	is_str(fields_of_resource(pool, &before, &after), want, "%s", what);
-	fields_of_resource(pool, &after, &before);
+	is_str(changed_fields_of_resource(pool, &before, &after), want, "%s", what);
+	changed_fields_of_resource(pool, &after, &before);
 }
 
 // {"NAME0": VALUE, …} with n members around prefix.
@@ -53,14 +53,14 @@ static void test_metadata(struct pool *pool)
 	struct resource before = resource("{\"labels\":{\"a\":\"1\"}}", STR("{}"));
 	struct resource after = resource("{\"locked\":true}", STR("{}"));
 
-	is_str(fields_of_resource(pool, &before, &after), "[\"/metadata/labels\",\"/metadata/locked\"]",
+	is_str(changed_fields_of_resource(pool, &before, &after), "[\"/metadata/labels\",\"/metadata/locked\"]",
 		"metadata is the first level");
 	struct tenant old = { .tier = STR("gold"), .metadata = STR("{\"city\":\"Bonn\"}") }, now = old;
 	now.etag_required = true;
 	now.metadata = STR("{\"city\":\"Ulm\"}");
-	is_str(fields_of_tenant(pool, &old, &now), "[\"/etag_required\",\"/metadata/city\"]", "a tenant");
+	is_str(changed_fields_of_tenant(pool, &old, &now), "[\"/etag_required\",\"/metadata/city\"]", "a tenant");
 	now.tier = STR("free");
-	is_str(fields_of_tenant(pool, &old, &now), "[\"/tier\",\"/etag_required\",\"/metadata/city\"]", "and its tier");
+	is_str(changed_fields_of_tenant(pool, &old, &now), "[\"/tier\",\"/etag_required\",\"/metadata/city\"]", "and its tier");
 }
 
 static void test_bounds(struct pool *pool)
@@ -69,29 +69,30 @@ static void test_bounds(struct pool *pool)
 	struct resource before = resource("{}", STR("{\"d\":{}}"));
 	struct resource after = resource("{}", str_printf(pool, "{\"d\":%.*s}", STR_ARG(inner)));
 
-	is_str(fields_of_resource(pool, &before, &after), "[\"/d\"]", "too many in one member: that member");
+	is_str(changed_fields_of_resource(pool, &before, &after), "[\"/d\"]", "too many in one member: that member");
 	after.body = inner;
-	is_str(fields_of_resource(pool, &before, &after), "[\"\"]", "too many members: the whole document");
-	struct fields fields = { .pool = pool };
+	is_str(changed_fields_of_resource(pool, &before, &after), "[\"\"]", "too many members: the whole document");
+	struct changed_fields fields = { .pool = pool };
 	before.body = STR("{}");
 	after.body = object(pool, FIELDS_MAX, "k", "1");
-	ok(fields_add_stored(&fields, fields_of_resource(pool, &before, &after)) && fields.n == FIELDS_MAX && !fields.full,
+	ok(changed_fields_add_stored(&fields, changed_fields_of_resource(pool, &before, &after)) && fields.n == FIELDS_MAX &&
+		!fields.full,
 		"as many as there may be");
-	fields_add(&fields, STR("/k0"));
-	fields_settle(&fields);
+	changed_fields_add(&fields, STR("/k0"));
+	changed_fields_finish(&fields);
 	is_int((long long)fields.n, FIELDS_MAX, "each counts once");
-	fields_add(&fields, STR("/one-more"));
-	fields_settle(&fields);
+	changed_fields_add(&fields, STR("/one-more"));
+	changed_fields_finish(&fields);
 	ok(fields.n == 1 && fields.at[0].n == 0, "one more: the whole document");
 	struct buf name = buf_new(pool, 0);
 	while (name.n < FIELD_MAX_BYTES)
 		buf_addc(&name, 'n');
 	before.body = STR("{\"d\":{}}");
 	after.body = str_printf(pool, "{\"d\":{\"%.*s\":1}}", STR_ARG(buf_str(&name)));
-	is_str(fields_of_resource(pool, &before, &after), "[\"/d\"]", "a name too long: what it is in");
+	is_str(changed_fields_of_resource(pool, &before, &after), "[\"/d\"]", "a name too long: what it is in");
 	after.body = str_printf(pool, "{\"d\":{},\"%.*s\":1}", STR_ARG(buf_str(&name)));
-	is_str(fields_of_resource(pool, &before, &after), "[\"\"]", "on the first level: the whole document");
-	ok(!fields_add_stored(&fields, STR("no JSON")), "what is stored and is none is said to be");
+	is_str(changed_fields_of_resource(pool, &before, &after), "[\"\"]", "on the first level: the whole document");
+	ok(!changed_fields_add_stored(&fields, STR("no JSON")), "what is stored and is none is said to be");
 }
 
 int main(void)

@@ -63,11 +63,14 @@ static const struct {
 	{ "what is no object is left for the rules to refuse",
 		"{'spec':{'scope':'Cluster','preserveUnknownFields':true,'validation':7,'subresources':'x','versions':[7,{'name':'v1'}]}}",
 		"{'spec':{'scope':'Cluster','preserveUnknownFields':true,'versions':[7,{'name':'v1'}]}}" },
-	{ "columns that are no list, too", "{'spec':{'scope':'Cluster','preserveUnknownFields':true,'versions':[{'additionalPrinterColumns':'x'}]}}",
+	{ "columns that are no list, too",
+	"{'spec':{'scope':'Cluster','preserveUnknownFields':true,'versions':[{'additionalPrinterColumns':'x'}]}}",
 		"{'spec':{'scope':'Cluster','preserveUnknownFields':true,'versions':[{'additionalPrinterColumns':'x'}]}}" },
-	{ "a version's name that is none makes no version", "{'spec':{'version':7,'scope':'Cluster','preserveUnknownFields':true}}",
+	{ "a version's name that is none makes no version",
+	"{'spec':{'version':7,'scope':'Cluster','preserveUnknownFields':true}}",
 		"{'spec':{'scope':'Cluster','preserveUnknownFields':true,'versions':[]}}" },
-	{ "versions come before the version", "{'spec':{'version':'v9','scope':'Cluster','preserveUnknownFields':true,'versions':[{'name':'v1'}]}}",
+	{ "versions come before the version",
+	"{'spec':{'version':'v9','scope':'Cluster','preserveUnknownFields':true,'versions':[{'name':'v1'}]}}",
 		"{'spec':{'scope':'Cluster','preserveUnknownFields':true,'versions':[{'name':'v1'}]}}" },
 	{ "without a spec", "{'kind':'K'}", "{'kind':'K'}" },
 	{ "with one that is none", "{'spec':'x'}", "{'spec':'x'}" },
@@ -87,11 +90,14 @@ static const struct {
 		"{'spec':{'preserveUnknownFields':true,'versions':[{'name':'v1','schema':{'a':1},'subresources':{'scale':{}},"
 		"'additionalPrinterColumns':[{'jsonPath':'.a'}]},{'name':'v2','schema':{'a':2},'subresources':{'scale':{}}},"
 		"{'name':'v3','schema':{'a':1},'subresources':{'scale':{}},'additionalPrinterColumns':[{'jsonPath':'.a'}]}]}}" },
-	{ "the last alone can differ", "{'spec':{'version':'v1','preserveUnknownFields':false,'versions':[{'name':'v1','schema':{}},{'name':'v2'}]}}",
+	{ "the last alone can differ",
+	"{'spec':{'version':'v1','preserveUnknownFields':false,'versions':[{'name':'v1','schema':{}},{'name':'v2'}]}}",
 		"{'spec':{'versions':[{'name':'v1','schema':{}},{'name':'v2'}]}}" },
-	{ "as can the first", "{'spec':{'version':'v1','preserveUnknownFields':false,'versions':[{'name':'v1'},{'name':'v2','schema':{}}]}}",
+	{ "as can the first",
+	"{'spec':{'version':'v1','preserveUnknownFields':false,'versions':[{'name':'v1'},{'name':'v2','schema':{}}]}}",
 		"{'spec':{'versions':[{'name':'v1'},{'name':'v2','schema':{}}]}}" },
-	{ "one version has all alike", "{'spec':{'version':'v1','preserveUnknownFields':false,'validation':{},'versions':[{'name':'v1'}]}}",
+	{ "one version has all alike",
+	"{'spec':{'version':'v1','preserveUnknownFields':false,'validation':{},'versions':[{'name':'v1'}]}}",
 		"{'spec':{'versions':[{'name':'v1','schema':{}}]}}" },
 	{ "without versions", "{'spec':{'versions':[]}}", "{'spec':{'versions':[]}}" },
 	{ "with versions that are no list", "{'spec':{'versions':{'a':{}}}}", "{'spec':{'versions':{'a':{}}}}" },
@@ -104,12 +110,12 @@ static void test_forms(void)
 {
 	for (size_t i = 0; i < COUNT_OF(to_full); i++) {
 		const struct doc *beta = read(to_full[i].beta);
-		same(crd_from_v1beta1(pool, beta), to_full[i].full, to_full[i].what);
+		same(definition_from_v1beta1(pool, beta), to_full[i].full, to_full[i].what);
 		same(beta, to_full[i].beta, "the document itself stays");
 	}
 	for (size_t i = 0; i < COUNT_OF(to_brief); i++) {
 		const struct doc *full = read(to_brief[i].full);
-		same(crd_to_v1beta1(pool, full), to_brief[i].beta, to_brief[i].what);
+		same(definition_to_v1beta1(pool, full), to_brief[i].beta, to_brief[i].what);
 		same(full, to_brief[i].full, "the document itself stays");
 	}
 }
@@ -135,11 +141,13 @@ static const struct {
 		"v.additionalPrinterColumns[0].name v.additionalPrinterColumns[0].type v.additionalPrinterColumns[0].jsonPath" },
 	{ "{'additionalPrinterColumns':[{'name':'A','type':'text','jsonPath':'.a'}]}", "v.additionalPrinterColumns[0].type" },
 	{ COLUMN(",'format':'int16'"), "v.additionalPrinterColumns[0].format" },
-	{ COLUMN(",'format':7,'description':7"), "v.additionalPrinterColumns[0].description v.additionalPrinterColumns[0].format" },
+	{ COLUMN(",'format':7,'description':7"),
+	"v.additionalPrinterColumns[0].description v.additionalPrinterColumns[0].format" },
 	{ COLUMN(",'format':'','description':''"), "" },
 	{ COLUMN(",'priority':'1'"), "v.additionalPrinterColumns[0].priority" },
 	{ COLUMN(",'priority':1.5"), "v.additionalPrinterColumns[0].priority" },
-	{ "{'additionalPrinterColumns':[{'name':'A','type':'number','jsonPath':'a'}]}", "v.additionalPrinterColumns[0].jsonPath" },
+	{ "{'additionalPrinterColumns':[{'name':'A','type':'number','jsonPath':'a'}]}",
+	"v.additionalPrinterColumns[0].jsonPath" },
 	{ "{'subresources':{}}", "" },
 	{ "{'subresources':{'status':{}}}", "" },
 	{ "{'subresources':7}", "v.subresources" },
@@ -202,8 +210,10 @@ static void test_parts(void)
 	static const char *const types[] = { "boolean", "date", "integer", "number", "string" };
 	static const char *const formats[] = { "byte", "date", "date-time", "double", "float", "int32", "int64", "password" };
 	for (size_t i = 0; i < COUNT_OF(types) + COUNT_OF(formats); i++) {
-		const char *type = i < COUNT_OF(types) ? types[i] : "string", *format = i < COUNT_OF(types) ? "" : formats[i - COUNT_OF(types)];
-		struct str text = str_printf(pool, "{'additionalPrinterColumns':[{'name':'A','type':'%s','format':'%s','jsonPath':'.a'}]}", type, format);
+		const char *type = i < COUNT_OF(types) ? types[i] : "string", *format = i < COUNT_OF(types) ? "" :
+			formats[i - COUNT_OF(types)];
+		struct str text = str_printf(pool,
+			"{'additionalPrinterColumns':[{'name':'A','type':'%s','format':'%s','jsonPath':'.a'}]}", type, format);
 		is_str(faults_of(read(str_cstr(pool, text))), "", "%s %s", type, format);
 	}
 	is_str(faults_of(read("{'additionalPrinterColumns':[{'name':'A','type':'s','format':'d','jsonPath':'a','priority':'-0'}]}")),
@@ -211,7 +221,8 @@ static void test_parts(void)
 		"v.additionalPrinterColumns[0].priority", "a letter of them");
 	is_str(faults_of(read("{'additionalPrinterColumns':[{'name':'A','type':'string','jsonPath':'.a','priority':true}]}")),
 		"v.additionalPrinterColumns[0].priority", "a priority that is none");
-	is_str(faults_of(read("{'deprecated':true,'deprecationWarning':' ~'}")), "", "blanks and the last character that is printed");
+	is_str(faults_of(read("{'deprecated':true,'deprecationWarning':' ~'}")), "",
+		"blanks and the last character that is printed");
 	is_str(messages_of(read("{'additionalPrinterColumns':[{'name':'A','type':'s','format':'d','jsonPath':'a'}],'deprecationWarning':'x'}")),
 		"Unsupported value: \"s\": supported values: \"boolean\", \"date\", \"integer\", \"number\", \"string\"|"
 		"Unsupported value: \"d\": supported values: \"byte\", \"date\", \"date-time\", \"double\", \"float\", \"int32\", \"int64\", "

@@ -41,7 +41,8 @@ static struct str text_of(const struct uuid *uid)
 static void is_etag(const struct resource *given, const char *format_behind_uid, const char *what)
 {
 	struct resource resource = *given;
-	struct str want = hmac(str_printf(registry.pool, "{\"uid\":\"%.*s\"%s", STR_ARG(text_of(&resource.uid)), format_behind_uid));
+	struct str want = hmac(str_printf(registry.pool, "{\"uid\":\"%.*s\"%s", STR_ARG(text_of(&resource.uid)),
+		format_behind_uid));
 
 	etag_of_resource(&registry, &resource);
 	ok(str_eq(bytes_of(resource.stored_etag), want), "%s", what);
@@ -52,14 +53,16 @@ static void test_resources(void)
 	static const char *const untagged[] = { "b", "d", NULL };
 	static const struct type_rules rules = { .group = "g", .untagged = untagged };
 	static const struct type tagged = { .rules = &rules }, plain = { .rules = NULL };
-	struct resource resource = { .type = &plain, .uid = uids[0], .edits = 17, .meta = STR("{\"m\":1}"), .body = STR("{\"c\":[2]}"),
+	struct resource resource = { .type = &plain, .uid = uids[0], .edits = 17, .meta = STR("{\"m\":1}"), .body =
+		STR("{\"c\":[2]}"),
 		.traits = STR("") };
 
 	is_etag(&resource, ",\"edits\":17,\"metadata\":{\"m\":1},\"content\":{\"c\":[2]}}", "uid, edits, metadata, content");
 	resource.type = NULL;
 	is_etag(&resource, ",\"edits\":17,\"metadata\":{\"m\":1},\"content\":{\"c\":[2]}}", "of no type that is known");
 	resource.traits = STR("[\"A\"]");
-	is_etag(&resource, ",\"edits\":17,\"traits\":[\"A\"],\"metadata\":{\"m\":1},\"content\":{\"c\":[2]}}", "traits, where there are some");
+	is_etag(&resource, ",\"edits\":17,\"traits\":[\"A\"],\"metadata\":{\"m\":1},\"content\":{\"c\":[2]}}",
+		"traits, where there are some");
 	resource.traits = STR("");
 	resource.type = &tagged;
 	resource.body = STR("{\"a\":1,\"b\":2,\"c\":{\"b\":3,\"x\":\"\\n\"},\"d\":4,\"e\":null}");
@@ -103,13 +106,17 @@ static void is_tenant_etag(const struct tenant *given, const char *behind_uid, c
 
 static void test_tenants(void)
 {
-	struct tenant tenant = { .uid = uids[1], .revision = 5, .tier = STR("gold"), .metadata = STR("{\"a\":\"b\"}"), .object = STR("{}") };
+	struct tenant tenant = { .uid = uids[1], .revision = 5, .tier = STR("gold"), .metadata = STR("{\"a\":\"b\"}"), .object =
+		STR("{}") };
 
 	is_tenant_etag(&tenant, ",\"revision\":5,\"tier\":4:gold,\"metadata\":{\"a\":\"b\"}}", "uid, revision, tier, metadata");
 	tenant.etag_required = true;
-	is_tenant_etag(&tenant, ",\"revision\":5,\"tier\":4:gold,\"etag_required\":true,\"metadata\":{\"a\":\"b\"}}", "etag_required");
+	is_tenant_etag(&tenant, ",\"revision\":5,\"tier\":4:gold,\"etag_required\":true,\"metadata\":{\"a\":\"b\"}}",
+		"etag_required");
 	tenant.object = STR("{\"l\":1}");
-	is_tenant_etag(&tenant, ",\"revision\":5,\"tier\":4:gold,\"etag_required\":true,\"object\":{\"l\":1},\"metadata\":{\"a\":\"b\"}}", "object");
+	is_tenant_etag(&tenant,
+		",\"revision\":5,\"tier\":4:gold,\"etag_required\":true,\"object\":{\"l\":1},\"metadata\":{\"a\":\"b\"}}",
+		"object");
 	tenant.etag_required = false;
 	tenant.object = STR("");
 	is_tenant_etag(&tenant, ",\"revision\":5,\"tier\":4:gold,\"metadata\":{\"a\":\"b\"}}", "neither");
@@ -124,9 +131,10 @@ static void test_lanes(void)
 	uint64_t lanes[4];
 
 	for (size_t k = 0; k < 2; k++) {
-		const struct str parts[] = { STR("lanes:"), str_n((const char *)&uids[2], sizeof(uids[2])), k == 0 ? type.group : STR("") };
+		const struct str parts[] = { STR("lanes:"), str_n((const char *)&uids[2], sizeof(uids[2])), k == 0 ? type.group :
+			STR("") };
 		digest_hmac_sha256(store.state_key, parts, COUNT_OF(parts), hash);
-		state_lanes(&registry, k == 0 ? &type : NULL, &uids[2], lanes);
+		etag_state_lanes(&registry, k == 0 ? &type : NULL, &uids[2], lanes);
 		for (size_t i = 0; i < 4; i++) {
 			uint64_t want = 0;
 			for (size_t b = 0; b < 4; b++)
@@ -161,29 +169,29 @@ static void test_states(void)
 	char tag[MOVE_TAG_HEX + 1], again[MOVE_TAG_HEX + 1];
 	struct state_sum sum = some;
 
-	state_tag(&registry, &uids[0], &sum, tag);
+	move_state_tag(&registry, &uids[0], &sum, tag);
 	is_new(tag, "a tenant's state");
-	state_tag(&registry, &uids[0], &sum, again);
+	move_state_tag(&registry, &uids[0], &sum, again);
 	ok(strcmp(tag, again) == 0, "the same state, the same tag");
-	state_tag(&registry, &uids[1], &sum, tag);
+	move_state_tag(&registry, &uids[1], &sum, tag);
 	is_new(tag, "another's");
 	sum.count++;
-	state_tag(&registry, &uids[0], &sum, tag);
+	move_state_tag(&registry, &uids[0], &sum, tag);
 	is_new(tag, "of one more");
 	for (size_t i = 0; i < 4; i++) {
 		sum = some;
 		sum.sums[i] = STR("5");
-		state_tag(&registry, &uids[0], &sum, tag);
+		move_state_tag(&registry, &uids[0], &sum, tag);
 		is_new(tag, "of another sum");
 	}
 	sum = (struct state_sum){ 3, { STR("12"), STR("2"), STR("3"), STR("4") } };
-	state_tag(&registry, &uids[0], &sum, tag);
+	move_state_tag(&registry, &uids[0], &sum, tag);
 	is_new(tag, "of the same digits");
-	state_tag_of_one(&registry, &uids[0], 12, tag);
+	move_state_tag_of_one(&registry, &uids[0], 12, tag);
 	is_new(tag, "of one");
-	state_tag_of_one(&registry, &uids[0], 13, tag);
+	move_state_tag_of_one(&registry, &uids[0], 13, tag);
 	is_new(tag, "at another revision");
-	state_tag_of_one(&registry, &uids[1], 12, tag);
+	move_state_tag_of_one(&registry, &uids[1], 12, tag);
 	is_new(tag, "of another");
 }
 
@@ -205,9 +213,10 @@ static struct move_action action_of(void)
 	return action;
 }
 
-static void is_new_action(struct move_action *action, const struct state_sum *sum, const struct state_sum *merged, const char *what)
+static void is_new_action(struct move_action *action, const struct state_sum *sum, const struct state_sum *merged,
+	const char *what)
 {
-	state_tag_of_action(&registry, action, sum, merged);
+	move_state_tag_of_action(&registry, action, sum, merged);
 	is_new(action->etag, what);
 }
 
@@ -229,7 +238,7 @@ static void test_actions(void)
 	is_new_action(&action, &some, &none, "an action");
 	memcpy(first, action.etag, sizeof(first));
 	action = action_of();
-	state_tag_of_action(&registry, &action, &some, &none);
+	move_state_tag_of_action(&registry, &action, &some, &none);
 	is_str(str_c(action.etag), first, "the same again");
 	more.sums[3] = STR("6");
 	action = action_of();
@@ -242,7 +251,8 @@ static void test_actions(void)
 	WITH("one blocker less", action.n_blockers = 1);
 	// Texts of which one ends where the next begins.
 	static const struct move_blocker one = { STR_INIT("1a1b1c1d3e"), "", STR_INIT("") };
-	static const struct move_blocker two[] = { { STR_INIT("0"), "a", STR_INIT("b") }, { STR_INIT("c"), "d", STR_INIT("e00") } };
+	static const struct move_blocker two[] = { { STR_INIT("0"), "a", STR_INIT("b") }, { STR_INIT("c"), "d",
+		STR_INIT("e00") } };
 	WITH("one blocker that reads like two", blockers[0] = one; action.n_blockers = 1);
 	WITH("the two", memcpy(blockers, two, sizeof(two)));
 	WITH("a blocker's name", blockers[1].resource = STR("pods/b"));

@@ -71,7 +71,8 @@ static pid_t write_and_wait(const char *lock, int first, int last, int waited_at
 	struct db_call calls[] = { { .query = TEST_QUERY("SELECT 1", "u") }, { .query = TEST_QUERY(text, "") },
 		{ .query = TEST_QUERY("SELECT 2", "u") } };
 
-	(void)snprintf(text, sizeof(text), CHANGE_INSERT "(id, request_id, at, actor, verb, tenant_id, uid, revision) SELECT seq, "
+	(void)snprintf(text, sizeof(text),
+		CHANGE_INSERT "(id, request_id, at, actor, verb, tenant_id, uid, revision) SELECT seq, "
 		"REPEAT('r', 16), UTC_TIMESTAMP(6), 'tester', 'moved', 1, REPEAT('u', 16), IF(seq = %d, GET_LOCK('%s', 60), 1) "
 		"FROM seq_%d_to_%d", waited_at, lock, first, last);
 	sql(db, "START TRANSACTION");
@@ -219,7 +220,7 @@ static void test_others(void)
 static void test_of_two(void)
 {
 	struct db *third = db_open(&server.config, true);
-	struct followed *list;
+	struct streamed_change *list;
 	uint64_t *ids;
 	long long before;
 	size_t n;
@@ -233,14 +234,15 @@ static void test_of_two(void)
 	is_int((long long)horizon_settled(here.registry), 120002, "while all is known");
 	before = rows_read();
 	is_int(horizon_above(0, 5, 1), 120002, "that of who has nothing to do with it is not");
-	is_outcome(follow_changes_of(here.registry, (const uint64_t[]){ 5, 1 }, 100001, 120002, 10, &list, &n), OUTCOME_OK,
+	is_outcome(change_stream_read_of(here.registry, (const uint64_t[]){ 5, 1 }, 100001, 120002, 10, &list, &n), OUTCOME_OK,
 		"what there is of these");
 	ok(rows_read() - before < 100, "is found without going through all: %lld rows", rows_read() - before);
 	is_int((long long)n, 2, "two changes");
 	is_int((long long)list[0].id, 120001, "in their order");
-	is_outcome(follow_changes_of(here.registry, (const uint64_t[]){ 1, 9 }, 120001, 120002, 10, &list, &n), OUTCOME_OK, "asked");
+	is_outcome(change_stream_read_of(here.registry, (const uint64_t[]){ 1, 9 }, 120001, 120002, 10, &list, &n), OUTCOME_OK,
+		"asked");
 	is_int((long long)n, 1, "what left a tenant is its, too, above what is known");
-	is_outcome(follow_tenants(here.registry, 100001, 120002, &ids, &n), OUTCOME_OK, "whose they are");
+	is_outcome(change_stream_tenants(here.registry, 100001, 120002, &ids, &n), OUTCOME_OK, "whose they are");
 	is_int((long long)n, 4, "is known, what is in flight included");
 	is_int(horizon_above(0, 4, 1), 120002, "nor that of who has nothing");
 	is_int(horizon_above(0, 9, 4), 120002, "nor that of who had it");

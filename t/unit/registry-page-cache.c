@@ -19,92 +19,96 @@ static const struct page_item items[] = { { 1, 11, 100 }, { 2, 12, 200 }, { 3, 1
 
 static void test_keys(void)
 {
-	struct pages *pages = pages_new(100000);
+	struct page_cache *page_cache = page_cache_new(100000);
 	const struct page_key keys[] = { key_of("t", "s", "m", 5), key_of("u", "s", "m", 5), key_of("t", "s2", "m", 5),
 		key_of("t", "s", "n", 5), key_of("t", "s", "m", 6), key_of("t", "sm", "", 5),
 		{ .tenant = STR("t"), .type_id = 8, .space = STR("s"), .marker = STR("m"), .limit = 5 },
 		{ .tenant = STR("t"), .type_id = 7, .all_spaces = true, .space = STR("s"), .marker = STR("m"), .limit = 5 } };
 
 	for (size_t i = 0; i < COUNT_OF(keys); i++)
-		pages_keep(pages, &keys[i], &(struct known_page){ i, 100 + i, 3, items }, 0);
+		page_cache_add(page_cache, &keys[i], &(struct known_page){ i, 100 + i, 3, items }, 0);
 	for (size_t i = 0; i < COUNT_OF(keys); i++) {
-		const struct known_page *page = pages_find(pages, &keys[i], 1);
+		const struct known_page *page = page_cache_find(page_cache, &keys[i], 1);
 		ok(page != NULL && page->tenant_id == i && page->complete == 100 + i && page->n == 3 &&
 			memcmp(page->items, items, sizeof(items)) == 0, "page %zu is found by all of its key", i);
 	}
-	ok(pages_find(pages, &keys[0], PAGES_MAX_AGE_US + 1) == NULL, "not when it is old");
-	uint64_t size = pages_size(pages);
-	pages_keep(pages, &keys[0], &(struct known_page){ 9, 900, 3, items }, 5);
-	ok(pages_find(pages, &keys[0], 6)->complete == 900 && pages_size(pages) == size, "the newer in its place");
-	pages_free(&pages);
-	pages = pages_new(0);
-	pages_keep(pages, &keys[0], &(struct known_page){ 1, 1, 3, items }, 0);
-	ok(pages_find(pages, &keys[0], 0) == NULL && pages_size(pages) == 0, "without memory it remembers nothing");
-	pages_free(&pages);
+	ok(page_cache_find(page_cache, &keys[0], PAGES_MAX_AGE_US + 1) == NULL, "not when it is old");
+	uint64_t size = page_cache_size(page_cache);
+	page_cache_add(page_cache, &keys[0], &(struct known_page){ 9, 900, 3, items }, 5);
+	ok(page_cache_find(page_cache, &keys[0], 6)->complete == 900 && page_cache_size(page_cache) == size,
+		"the newer in its place");
+	page_cache_free(&page_cache);
+	page_cache = page_cache_new(0);
+	page_cache_add(page_cache, &keys[0], &(struct known_page){ 1, 1, 3, items }, 0);
+	ok(page_cache_find(page_cache, &keys[0], 0) == NULL && page_cache_size(page_cache) == 0,
+		"without memory it remembers nothing");
+	page_cache_free(&page_cache);
 }
 
 static void test_bound(void)
 {
 	enum { MAX = 4000 };
-	struct pages *pages = pages_new(MAX);
+	struct page_cache *page_cache = page_cache_new(MAX);
 	bool within = true, asked = true;
 	const struct page_key first = key_of("t", "first", "", 5);
 
-	pages_keep(pages, &first, &(struct known_page){ 1, 1, 3, items }, 0);
+	page_cache_add(page_cache, &first, &(struct known_page){ 1, 1, 3, items }, 0);
 	for (int i = 0; i < 200; i++) {
 		const struct page_key key = key_of("t", str_printf(here.pool, "s%d", i).p, "", 5);
-		pages_keep(pages, &key, &(struct known_page){ 1, 1, 3, items }, 0);
-		within = within && pages_size(pages) <= MAX;
-		asked = asked && pages_find(pages, &first, 0) != NULL;
+		page_cache_add(page_cache, &key, &(struct known_page){ 1, 1, 3, items }, 0);
+		within = within && page_cache_size(page_cache) <= MAX;
+		asked = asked && page_cache_find(page_cache, &first, 0) != NULL;
 	}
-	ok(within && pages_size(pages) > MAX / 2, "as much as it may, and no more");
+	ok(within && page_cache_size(page_cache) > MAX / 2, "as much as it may, and no more");
 	ok(asked, "what is asked for stays");
 	const struct page_key last = key_of("t", "s199", "", 5), gone = key_of("t", "s100", "", 5);
-	ok(pages_find(pages, &last, 0) != NULL && pages_find(pages, &gone, 0) == NULL, "what is not goes first");
+	ok(page_cache_find(page_cache, &last, 0) != NULL && page_cache_find(page_cache, &gone, 0) == NULL,
+		"what is not goes first");
 	struct page_item *many = pool_alloc(here.pool, 1000 * sizeof(*many));
 	memset(many, 0, 1000 * sizeof(*many));
-	pages_keep(pages, &last, &(struct known_page){ 1, 1, 1000, many }, 0);
-	ok(pages_find(pages, &last, 0) == NULL && pages_size(pages) > 0, "one that is too large is not kept, nor what it was");
-	pages_free(&pages);
-	pages = pages_new(UINT64_MAX);
+	page_cache_add(page_cache, &last, &(struct known_page){ 1, 1, 1000, many }, 0);
+	ok(page_cache_find(page_cache, &last, 0) == NULL && page_cache_size(page_cache) > 0,
+		"one that is too large is not kept, nor what it was");
+	page_cache_free(&page_cache);
+	page_cache = page_cache_new(UINT64_MAX);
 	for (int i = 0; i < 2 * PAGES_MAX; i++) {
 		const struct page_key key = key_of("t", str_printf(here.pool, "s%d", i).p, "", 5);
-		pages_keep(pages, &key, &(struct known_page){ 1, 1, 3, items }, 0);
+		page_cache_add(page_cache, &key, &(struct known_page){ 1, 1, 3, items }, 0);
 	}
-	ok(pages_find(pages, &last, 0) == NULL, "so many pages are enough");
-	pages_free(&pages);
+	ok(page_cache_find(page_cache, &last, 0) == NULL, "so many pages are enough");
+	page_cache_free(&page_cache);
 }
 
 // How often it is found in that many lists, each of which finds that it has changed.
-static int found_in_vain(struct pages *pages, const struct page_key *key, int lists)
+static int found_in_vain(struct page_cache *page_cache, const struct page_key *key, int lists)
 {
 	int n = 0;
 
 	for (int i = 0; i < lists; i++) {
-		if (pages_find(pages, key, 0) != NULL) {
-			pages_tell(pages, false);
+		if (page_cache_find(page_cache, key, 0) != NULL) {
+			page_cache_note_use(page_cache, false);
 			n++;
 		}
-		pages_keep(pages, key, &(struct known_page){ 1, 1, 3, items }, 0);
+		page_cache_add(page_cache, key, &(struct known_page){ 1, 1, 3, items }, 0);
 	}
 	return n;
 }
 
 static void test_doubt(void)
 {
-	struct pages *pages = pages_new(100000);
+	struct page_cache *page_cache = page_cache_new(100000);
 	const struct page_key key = key_of("t", "s", "", 5);
 
-	pages_keep(pages, &key, &(struct known_page){ 1, 1, 3, items }, 0);
-	int n = found_in_vain(pages, &key, 320);
+	page_cache_add(page_cache, &key, &(struct known_page){ 1, 1, 3, items }, 0);
+	int n = found_in_vain(page_cache, &key, 320);
 	ok(n >= 10 && n <= 16, "where it always changes it is seldom asked: %d times", n);
-	while (pages_find(pages, &key, 0) == NULL)
+	while (page_cache_find(page_cache, &key, 0) == NULL)
 		continue;
-	pages_tell(pages, true);
-	ok(pages_find(pages, &key, 0) != NULL, "once it has not, it is asked each time");
-	pages_tell(pages, true);
-	ok(pages_find(pages, &key, 0) != NULL, "again");
-	pages_free(&pages);
+	page_cache_note_use(page_cache, true);
+	ok(page_cache_find(page_cache, &key, 0) != NULL, "once it has not, it is asked each time");
+	page_cache_note_use(page_cache, true);
+	ok(page_cache_find(page_cache, &key, 0) != NULL, "again");
+	page_cache_free(&page_cache);
 }
 
 // ---- with the database

@@ -20,105 +20,111 @@ static struct resource thing(uint64_t id, const char *name, struct str body)
 		.name = str_c(name), .live = RESOURCE_COUNTED, .changed = id * 10, .meta = STR("{}"), .body = body };
 }
 
-static bool found(struct recall *recall, const struct type *type, const char *space, const char *name, int64_t now_us,
+static bool found(struct resource_cache *resource_cache, const struct type *type, const char *space, const char *name,
+	int64_t now_us,
 	struct resource *resource)
 {
 	const struct address address = { STR("t"), type, str_c(space), str_c(name) };
 
-	return recall_at(recall, here.pool, &address, now_us, resource);
+	return resource_cache_find_at(resource_cache, here.pool, &address, now_us, resource);
 }
 
 static void test_found(void)
 {
-	struct recall *recall = recall_new(64 * KIB);
+	struct resource_cache *resource_cache = resource_cache_new(64 * KIB);
 	struct resource a = thing(1, "a", STR("{\"a\":1}")), got = { 0 };
 
 	a.traits = STR("[\"T\"]");
-	recall_keep(recall, &a, 0);
-	ok(found(recall, &type_one, "s", "a", 1, &got), "by its address");
-	recall_free(&recall);
+	resource_cache_add(resource_cache, &a, 0);
+	ok(found(resource_cache, &type_one, "s", "a", 1, &got), "by its address");
+	resource_cache_free(&resource_cache);
 	ok(str_eq(got.body, a.body) && str_eq(got.name, a.name) && str_eq(got.space, a.space) && str_eq(got.tenant, a.tenant) &&
 		str_eq(got.meta, a.meta) && str_eq(got.traits, a.traits) && got.changed == 10 && got.id == 1,
 		"whole, and there when the memory is gone");
-	recall = recall_new(64 * KIB);
-	recall_keep(recall, &a, 0);
-	ok(!found(recall, &type_two, "s", "a", 1, &got), "not of another type");
-	ok(!found(recall, &type_one, "sa", "", 1, &got), "where a namespace ends counts");
-	ok(recall_id(recall, here.pool, 1, 10, 1, &got) && got.tenant_id == 1, "by id");
-	ok(!recall_id(recall, here.pool, 1, 11, 1, &got) && !recall_id(recall, here.pool, 2, 10, 1, &got),
+	resource_cache = resource_cache_new(64 * KIB);
+	resource_cache_add(resource_cache, &a, 0);
+	ok(!found(resource_cache, &type_two, "s", "a", 1, &got), "not of another type");
+	ok(!found(resource_cache, &type_one, "sa", "", 1, &got), "where a namespace ends counts");
+	ok(resource_cache_find_id(resource_cache, here.pool, 1, 10, 1, &got) && got.tenant_id == 1, "by id");
+	ok(!resource_cache_find_id(resource_cache, here.pool, 1, 11, 1, &got) && !resource_cache_find_id(resource_cache,
+		here.pool, 2, 10, 1, &got),
 		"not as another change made it, nor another one");
-	uint64_t size = recall_size(recall);
+	uint64_t size = resource_cache_size(resource_cache);
 	a.changed = 12;
 	a.body = STR("{\"a\":2}");
-	recall_keep(recall, &a, 2);
-	ok(found(recall, &type_one, "s", "a", 3, &got) && got.changed == 12 && str_eq(got.body, a.body), "the newer in its place");
-	ok(recall_size(recall) == size, "and not beside it");
+	resource_cache_add(resource_cache, &a, 2);
+	ok(found(resource_cache, &type_one, "s", "a", 3, &got) && got.changed == 12 && str_eq(got.body, a.body),
+		"the newer in its place");
+	ok(resource_cache_size(resource_cache) == size, "and not beside it");
 	a.name = STR("b");
-	recall_keep(recall, &a, 2);
-	ok(!found(recall, &type_one, "s", "a", 3, &got) && found(recall, &type_one, "s", "b", 3, &got), "nor where it was");
-	ok(found(recall, &type_one, "s", "b", 2 + MINUTE_US, &got) && !found(recall, &type_one, "s", "b", 3 + MINUTE_US, &got),
+	resource_cache_add(resource_cache, &a, 2);
+	ok(!found(resource_cache, &type_one, "s", "a", 3, &got) && found(resource_cache, &type_one, "s", "b", 3, &got),
+		"nor where it was");
+	ok(found(resource_cache, &type_one, "s", "b", 2 + MINUTE_US, &got) && !found(resource_cache, &type_one, "s", "b",
+		3 + MINUTE_US, &got),
 		"for a minute");
-	ok(recall_size(recall) == 0, "what is old goes");
-	recall_keep(recall, &a, 2);
-	recall_forget(recall, 1);
-	recall_forget(recall, 1);
-	ok(!found(recall, &type_one, "s", "b", 3, &got) && recall_size(recall) == 0, "forgotten");
-	recall_free(&recall);
+	ok(resource_cache_size(resource_cache) == 0, "what is old goes");
+	resource_cache_add(resource_cache, &a, 2);
+	resource_cache_remove(resource_cache, 1);
+	resource_cache_remove(resource_cache, 1);
+	ok(!found(resource_cache, &type_one, "s", "b", 3, &got) && resource_cache_size(resource_cache) == 0, "forgotten");
+	resource_cache_free(&resource_cache);
 }
 
 static void test_not_kept(void)
 {
-	struct recall *recall = recall_new(64 * KIB), *none = recall_new(0);
+	struct resource_cache *resource_cache = resource_cache_new(64 * KIB), *none = resource_cache_new(0);
 	struct resource a = thing(1, "a", STR("{}")), got;
 	char large[5 * KIB];
 
-	recall_keep(none, &a, 0);
-	ok(recall_size(none) == 0 && !found(none, &type_one, "s", "a", 1, &got), "nothing, where there is no room");
+	resource_cache_add(none, &a, 0);
+	ok(resource_cache_size(none) == 0 && !found(none, &type_one, "s", "a", 1, &got), "nothing, where there is no room");
 	memset(large, 'x', sizeof(large));
 	a.body = str_n(large, sizeof(large));
-	recall_keep(recall, &a, 0);
-	ok(recall_size(recall) == 0, "not what is large beside the whole");
+	resource_cache_add(resource_cache, &a, 0);
+	ok(resource_cache_size(resource_cache) == 0, "not what is large beside the whole");
 	a.body = STR("{}");
-	recall_keep(recall, &a, 0);
+	resource_cache_add(resource_cache, &a, 0);
 	a.has_root = true;
-	recall_keep(recall, &a, 0);
-	ok(recall_size(recall) == 0, "not what is in a tree, nor what it was before that");
+	resource_cache_add(resource_cache, &a, 0);
+	ok(resource_cache_size(resource_cache) == 0, "not what is in a tree, nor what it was before that");
 	a = thing(1, "a", STR("{}"));
 	a.live = RESOURCE_DELETED;
-	recall_keep(recall, &a, 0);
-	ok(recall_size(recall) == 0, "not what is deleted");
-	recall_free(&recall);
-	recall_free(&none);
+	resource_cache_add(resource_cache, &a, 0);
+	ok(resource_cache_size(resource_cache) == 0, "not what is deleted");
+	resource_cache_free(&resource_cache);
+	resource_cache_free(&none);
 }
 
 static void test_bound(void)
 {
 	enum { N = 1000, MAX = 64 * KIB };
-	struct recall *recall = recall_new(MAX);
+	struct resource_cache *resource_cache = resource_cache_new(MAX);
 	struct resource first = thing(1, "n1", STR("{}")), got;
 	bool within = true, asked = true;
 	unsigned kept = 0;
 
-	recall_keep(recall, &first, 0);
+	resource_cache_add(resource_cache, &first, 0);
 	for (uint64_t i = 2; i <= N; i++) {
 		struct resource one = thing(i, str_printf(here.pool, "n%llu", (unsigned long long)i).p, STR("{\"k\":\"v\"}"));
-		recall_keep(recall, &one, 0);
-		within = within && recall_size(recall) <= MAX;
-		asked = asked && recall_id(recall, here.pool, 1, 10, 1, &got);
+		resource_cache_add(resource_cache, &one, 0);
+		within = within && resource_cache_size(resource_cache) <= MAX;
+		asked = asked && resource_cache_find_id(resource_cache, here.pool, 1, 10, 1, &got);
 	}
-	ok(within && recall_size(recall) > MAX / 2, "as much as it may, and no more (%llu bytes)",
-		(unsigned long long)recall_size(recall));
+	ok(within && resource_cache_size(resource_cache) > MAX / 2, "as much as it may, and no more (%llu bytes)",
+		(unsigned long long)resource_cache_size(resource_cache));
 	ok(asked, "what is asked for stays");
 	for (uint64_t i = 2; i <= N; i++) {
 		const struct str name = str_printf(here.pool, "n%llu", (unsigned long long)i);
-		bool of_id = recall_id(recall, here.pool, i, i * 10, 1, &got), at = found(recall, &type_one, "s", name.p, 1, &got);
+		bool of_id = resource_cache_find_id(resource_cache, here.pool, i, i * 10, 1, &got), at = found(resource_cache,
+			&type_one, "s", name.p, 1, &got);
 		kept += of_id && at && str_eq(got.name, name) ? 1 : 0;
 		within = within && of_id == at;
 	}
 	ok(within && kept > 10 && kept < N / 2, "the rest by both ways or by none (%u)", kept);
-	ok(found(recall, &type_one, "s", "n1000", 1, &got) && !found(recall, &type_one, "s", "n2", 1, &got),
+	ok(found(resource_cache, &type_one, "s", "n1000", 1, &got) && !found(resource_cache, &type_one, "s", "n2", 1, &got),
 		"the last ones, not the first");
-	recall_free(&recall);
+	resource_cache_free(&resource_cache);
 }
 
 // ---- with the database: here remembers, plain does not, other is who changes things
@@ -130,7 +136,8 @@ static void test_get(void)
 {
 	EXPECT(CREATED, "made", PUT, "t", "default/a", .body = "{\"data\":{\"a\":\"1\"}}");
 	EXPECT(OK, "read", GET, "t", "default/a");
-	is_outcome(client_do(&other, &OP(PUT, "t", "default/a", .body = "{\"data\":{\"a\":\"2\"}}")), OUTCOME_OK, "changed elsewhere");
+	is_outcome(client_do(&other, &OP(PUT, "t", "default/a", .body = "{\"data\":{\"a\":\"2\"}}")), OUTCOME_OK,
+		"changed elsewhere");
 	EXPECT(OK, "read again", GET, "t", "default/a");
 	is_str(here.resource.body, "{\"data\":{\"a\":\"2\"}}", "as it is now");
 	is_outcome(client_do(&other, &OP(DELETE, "t", "default/a")), OUTCOME_NO_CONTENT, "deleted elsewhere");
@@ -172,12 +179,12 @@ static void test_never_happened(void)
 {
 	bool read = false;
 	struct uuid id = uuid_new();
-	uint64_t size = recall_size(here.registry->store->recall);
+	uint64_t size = resource_cache_size(here.registry->store->resource_cache);
 
 	(void)registry_begin(here.registry, here.pool, &id, STR("tester"), &here.problem);
 	(void)db_txn_run(here.db, DB_WRITE, &id, read_and_write, &read);
 	ok(read, "a transaction reads what it wrote");
-	ok(recall_size(here.registry->store->recall) == size, "and nobody remembers it, as it may never happen");
+	ok(resource_cache_size(here.registry->store->resource_cache) == size, "and nobody remembers it, as it may never happen");
 	EXPECT(NOT_FOUND, "it did not", GET, "t", "default/never");
 }
 
@@ -375,8 +382,10 @@ static void test_same(void)
 		pool_clear(other.pool);
 	}
 	ok(same, "after %u changes and three times as many readings both read the same", round);
-	ok(recall_size(here.registry->store->recall) > 0 && recall_size(plain.registry->store->recall) == 0, "one of them from memory");
-	ok(pages_size(here.registry->store->pages) > 0 && pages_size(plain.registry->store->pages) == 0, "and what pages had");
+	ok(resource_cache_size(here.registry->store->resource_cache) > 0 &&
+		resource_cache_size(plain.registry->store->resource_cache) == 0, "one of them from memory");
+	ok(page_cache_size(here.registry->store->page_cache) > 0 && page_cache_size(plain.registry->store->page_cache) == 0,
+		"and what pages had");
 }
 
 int main(void)

@@ -28,7 +28,7 @@ static enum outcome restores(const char *before, const char *body, struct str *r
 	struct buf out = buf_new(pool, 0);
 
 	draft.before = before != NULL ? parsed(pool, before) : NULL;
-	enum outcome outcome = secrets_restore(&draft);
+	enum outcome outcome = secret_restore(&draft);
 	doc_write_json(draft.body, &out);
 	*result = buf_str(&out);
 	return outcome;

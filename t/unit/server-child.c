@@ -38,17 +38,17 @@ int main(void)
 	is_int(child.delay_ms, 2 * CHILD_DELAY_FIRST_MS, "that doubles");
 
 	child = (struct child){ .kind = CHILD_WORKER, .pid = 7, .life = &life };
-	ok(child_hangs(&child, 1000 * second, 3) == NULL, "an idle one does not hang");
+	ok(child_reason_to_kill(&child, 1000 * second, 3) == NULL, "an idle one does not hang");
 	life.busy_us = 997 * second + 1;
-	ok(child_hangs(&child, 1000 * second, 3) == NULL, "nor one whose request is young");
-	ok(child_hangs(&child, 1000 * second + 1, 3) != NULL, "one whose request is old does");
-	ok(child_hangs(&child, 1000 * second + 1, 0) == NULL, "unless it may be");
+	ok(child_reason_to_kill(&child, 1000 * second, 3) == NULL, "nor one whose request is young");
+	ok(child_reason_to_kill(&child, 1000 * second + 1, 3) != NULL, "one whose request is old does");
+	ok(child_reason_to_kill(&child, 1000 * second + 1, 0) == NULL, "unless it may be");
 	life.busy_us = 0;
 	child.stopped_us = 990 * second;
-	ok(child_hangs(&child, 994 * second, 3) == NULL, "one that was stopped may be continued");
-	ok(child_hangs(&child, 995 * second, 0) != NULL, "for a while");
+	ok(child_reason_to_kill(&child, 994 * second, 3) == NULL, "one that was stopped may be continued");
+	ok(child_reason_to_kill(&child, 995 * second, 0) != NULL, "for a while");
 	child.pid = 0;
-	ok(child_hangs(&child, 995 * second, 3) == NULL, "where none is, none hangs");
+	ok(child_reason_to_kill(&child, 995 * second, 3) == NULL, "where none is, none hangs");
 
 	child_describe_end(9, text, sizeof(text));
 	is_str(str_c(text), "by signal 9 (Killed)", "a signal");

@@ -28,7 +28,7 @@ static struct principal user_of(const char *user, const char *tenant)
 
 static struct shared *share(void)
 {
-	struct shared *shared = limits_share(&config);
+	struct shared *shared = limits_open_shared(&config);
 
 	if (shared == NULL || !shared_is_file(shared))
 		abort();
@@ -191,7 +191,8 @@ static void test_configured(void)
 	struct worker first = begin(&service, "eve", "greedy");
 	struct shared *shared = share();
 	struct limits *limits = limits_new(&config, &service, shared, WORKERS);
-	struct principal same = user_of("eve", "greedy"), colleague = user_of("bob", "greedy"), namesake = user_of("eve", "modest");
+	struct principal same = user_of("eve", "greedy"), colleague = user_of("bob", "greedy"), namesake = user_of("eve",
+		"modest");
 	struct limits_refusal refusal = { .retry_s = 0 };
 
 	(void)hear(&first);

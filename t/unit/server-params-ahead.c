@@ -42,18 +42,19 @@ static void whole_requests(void)
 	size_t whole = n;
 	for (size_t i = 0; i < whole; i++) {
 		bool last = i >= whole - 3; // padding of the last record
-		is_int(params_look_ahead(bytes, i, MAX), last ? PARAMS_WHOLE : PARAMS_PART, "%zu of %zu bytes", i, whole);
+		is_int(params_ahead_look(bytes, i, MAX), last ? PARAMS_WHOLE : PARAMS_PART, "%zu of %zu bytes", i, whole);
 	}
 	add_record(5, "body", 4, 0);
-	is_int(params_look_ahead(bytes, n, MAX), PARAMS_WHOLE, "with a body behind them");
+	is_int(params_ahead_look(bytes, n, MAX), PARAMS_WHOLE, "with a body behind them");
 	begin();
 	add_record(4, "\200", 1, 0);
 	add_record(4, "\0\0", 2, 7);
 	add_record(4, "\1\1ab", 4, 0);
 	add_record(4, "", 0, 0);
-	is_int(params_look_ahead(bytes, n, MAX), PARAMS_WHOLE, "a length of four bytes, over several records");
-	is_int(params_look_ahead((const unsigned char *)"GET / HTTP/1.1\r\nHost: a\r\n\r\n", 28, MAX), PARAMS_WHOLE, "no FastCGI is the library's");
-	is_int(params_look_ahead(bytes, 0, MAX), PARAMS_PART, "nothing");
+	is_int(params_ahead_look(bytes, n, MAX), PARAMS_WHOLE, "a length of four bytes, over several records");
+	is_int(params_ahead_look((const unsigned char *)"GET / HTTP/1.1\r\nHost: a\r\n\r\n", 28, MAX), PARAMS_WHOLE,
+		"no FastCGI is the library's");
+	is_int(params_ahead_look(bytes, 0, MAX), PARAMS_PART, "nothing");
 }
 
 static void claims(void)
@@ -71,23 +72,24 @@ static void claims(void)
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		begin();
 		add_record(4, cases[i].content, cases[i].n, 0);
-		is_int(params_look_ahead(bytes, n, MAX), PARAMS_TOO_MUCH, "%s", cases[i].what);
+		is_int(params_ahead_look(bytes, n, MAX), PARAMS_TOO_MUCH, "%s", cases[i].what);
 	}
 	begin();
 	add_record(4, "\1\200\0\3\347a", 6, 0);
-	is_int(params_look_ahead(bytes, n, MAX), PARAMS_PART, "as much as may be, which is not there yet");
+	is_int(params_ahead_look(bytes, n, MAX), PARAMS_PART, "as much as may be, which is not there yet");
 	begin();
 	for (int i = 0; i < 20; i++)
-		add_record(4, "\0\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61", 51, 0);
-	is_int(params_look_ahead(bytes, n, MAX), PARAMS_PART, "980 bytes in all");
+		add_record(4,
+			"\0\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61\61", 51, 0);
+	is_int(params_ahead_look(bytes, n, MAX), PARAMS_PART, "980 bytes in all");
 	add_record(4, "\0\61", 2, 0);
-	is_int(params_look_ahead(bytes, n, MAX), PARAMS_TOO_MUCH, "1029 bytes in all");
+	is_int(params_ahead_look(bytes, n, MAX), PARAMS_TOO_MUCH, "1029 bytes in all");
 	begin();
 	for (int i = 0; i < PARAMS_MOST; i++)
 		add_record(4, "\0\0", 2, 0);
-	is_int(params_look_ahead(bytes, n, MAX), PARAMS_PART, "as many as may be");
+	is_int(params_ahead_look(bytes, n, MAX), PARAMS_PART, "as many as may be");
 	add_record(4, "\0\0", 2, 0);
-	is_int(params_look_ahead(bytes, n, MAX), PARAMS_TOO_MUCH, "one more");
+	is_int(params_ahead_look(bytes, n, MAX), PARAMS_TOO_MUCH, "one more");
 }
 
 int main(void)

@@ -17,14 +17,17 @@ static struct str quoted(struct pool *pool, const struct buf *text)
 static void test_ages(struct pool *pool)
 {
 	static const struct { long long seconds; const char *age; } ages[] = {
-		{ -100, "<invalid>" }, { -1, "0s" }, { 0, "0s" }, { 119, "119s" }, { 120, "2m" }, { 200, "3m20s" }, { 599, "9m59s" },
-		{ 600, "10m" }, { 10799, "179m" }, { 10800, "3h" }, { 7 * 3600 + 60, "7h1m" }, { 8 * 3600 + 60, "8h" }, { 47 * 3600, "47h" },
-		{ 48 * 3600, "2d" }, { 50 * 3600, "2d2h" }, { 8 * 86400 + 7200, "8d" }, { 729 * 86400, "729d" }, { 730 * 86400, "2y" },
+		{ -100, "<invalid>" }, { -1, "0s" }, { 0, "0s" }, { 119, "119s" }, { 120, "2m" }, { 200, "3m20s" }, { 599,
+			"9m59s" },
+		{ 600, "10m" }, { 10799, "179m" }, { 10800, "3h" }, { 7 * 3600 + 60, "7h1m" }, { 8 * 3600 + 60, "8h" },
+		{ 47 * 3600, "47h" },
+		{ 48 * 3600, "2d" }, { 50 * 3600, "2d2h" }, { 8 * 86400 + 7200, "8d" }, { 729 * 86400, "729d" }, { 730 * 86400,
+		"2y" },
 		{ 760 * 86400, "2y30d" }, { 3000LL * 86400, "8y" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(ages); i++)
-		is_str(cell_age(pool, ages[i].seconds), ages[i].age, "%lld seconds", ages[i].seconds);
+		is_str(column_age(pool, ages[i].seconds), ages[i].age, "%lld seconds", ages[i].seconds);
 }
 
 static const struct definition_column custom[] = {
@@ -54,7 +57,7 @@ static void test_custom(struct pool *pool)
 	const struct definition_version version = { .name = STR_INIT("v1"), .columns = custom, .n_columns = COUNT_OF(custom) };
 	const struct definition_version bare = { .name = STR_INIT("v1") };
 	const struct definition definition = { .type = &type, .kind = STR_INIT("Widget") };
-	const struct table_columns *columns = table_columns_of(pool, &definition, &version);
+	const struct table_columns *columns = table_columns_for(pool, &definition, &version);
 	struct buf out = buf_new(pool, 0);
 
 	for (size_t i = 0; i < COUNT_OF(custom_rows); i++) {
@@ -70,17 +73,20 @@ static void test_custom(struct pool *pool)
 		"{'name':'w','labels':{'a':'b'}}}}")), "metadata with it");
 	out.n = 0;
 	table_add_columns(columns, &out);
-	ok(str_starts(quoted(pool, &out), STR("[{'name':'Name','type':'string','format':'name','description':'")), "the name first");
-	ok(strstr(str_cstr(pool, quoted(pool, &out)), "{'name':'Size','type':'integer','format':'int32','description':'how large',"
+	ok(str_starts(quoted(pool, &out), STR("[{'name':'Name','type':'string','format':'name','description':'")),
+		"the name first");
+	ok(strstr(str_cstr(pool, quoted(pool, &out)),
+		"{'name':'Size','type':'integer','format':'int32','description':'how large',"
 		"'priority':0}") != NULL, "then its own");
 	out.n = 0;
-	table_add_row(pool, table_columns_of(pool, &definition, &bare), parsed_quoted(pool, custom_rows[0].object), TABLE_NONE,
+	table_add_row(pool, table_columns_for(pool, &definition, &bare), parsed_quoted(pool, custom_rows[0].object), TABLE_NONE,
 		NOW * 1000000LL, &out);
 	is_str(quoted(pool, &out), "{'cells':['w','5d']}", "name and age without columns of its own");
 }
 
 static const struct { const char *group, *kind, *object, *cells; } builtin[] = {
-	{ "", "Namespace", "{'metadata':{'name':'n','tenant':'t1'},'status':{'phase':'Active'}}", "['n','Active','<unknown>','t1']" },
+	{ "", "Namespace", "{'metadata':{'name':'n','tenant':'t1'},'status':{'phase':'Active'}}",
+		"['n','Active','<unknown>','t1']" },
 	{ "", "Namespace", "{'metadata':{'name':'n','deletionTimestamp':'x'},'status':{'phase':'Active'}}",
 		"['n','Terminating','<unknown>','']" },
 	{ "", "ConfigMap", "{'metadata':{'name':'c','creationTimestamp':'2026-11-21T05:23:00Z'},'data':{'a':'','b':''},"
@@ -104,7 +110,8 @@ static const struct { const char *group, *kind, *object, *cells; } builtin[] = {
 		"'status':{'conditions':[{'type':'Ready','status':'True'}],'nodeInfo':{'kubeletVersion':'v1'}}}",
 		"['n','Ready,SchedulingDisabled','master','<unknown>','v1']" },
 	{ "", "Tenant", "{'metadata':{'name':'t'},'status':{'phase':'Active'}}", "['t','Active','<unknown>']" },
-	{ "apiextensions.k8s.io", "CustomResourceDefinition", "{'metadata':{'name':'c','creationTimestamp':'2026-11-21T05:24:00Z'}}",
+	{ "apiextensions.k8s.io", "CustomResourceDefinition",
+	"{'metadata':{'name':'c','creationTimestamp':'2026-11-21T05:24:00Z'}}",
 		"['c','2026-11-21T05:24:00Z','']" },
 	{ "apps", "DaemonSet", "{'metadata':{'name':'d'},'status':{'numberReady':2}}", "['d',0,0,2,0,0,'<none>','<unknown>']" },
 	{ "", "Event", "{'metadata':{'name':'e'},'involvedObject':{'kind':'Pod','name':'p'},'type':'Normal','reason':'r',"
@@ -122,7 +129,8 @@ static void test_builtin(struct pool *pool)
 		const struct type type = { .group = str_c(builtin[i].group), .builtin = true, .parts = parts };
 		const struct definition definition = { .type = &type, .kind = str_c(builtin[i].kind), .builtin = true };
 		out.n = 0;
-		table_add_row(pool, table_columns_of(pool, &definition, &version), parsed_quoted(pool, builtin[i].object), TABLE_NONE,
+		table_add_row(pool, table_columns_for(pool, &definition, &version), parsed_quoted(pool, builtin[i].object),
+			TABLE_NONE,
 			NOW * 1000000LL, &out);
 		is_str(quoted(pool, &out), str_cstr(pool, str_printf(pool, "{'cells':%s}", builtin[i].cells)), "%s",
 			builtin[i].object);
@@ -146,7 +154,7 @@ static void test_hostile(struct pool *pool)
 	for (int i = 0; i < TABLE_LOOKS; i++)
 		doc_push(list, doc_new_i64(pool, i));
 	doc_set(object, STR("list"), list);
-	table_add_row(pool, table_columns_of(pool, &definition, &version), object, TABLE_NONE, 0, &out);
+	table_add_row(pool, table_columns_for(pool, &definition, &version), object, TABLE_NONE, 0, &out);
 	is_str(quoted(pool, &out), "{'cells':['w','x',null,null]}", "a row's paths share what they may look at");
 }
 

@@ -24,7 +24,7 @@ static struct str mount_point(struct call *call)
 	return buf_str(&out);
 }
 
-struct str metal_shown(struct str text)
+struct str baremetal_shorten(struct str text)
 {
 	struct str shown = str_part(text, 0, SHOWN);
 
@@ -34,7 +34,7 @@ struct str metal_shown(struct str text)
 	return shown;
 }
 
-struct str metal_url(struct call *call, struct str path)
+struct str baremetal_url(struct call *call, struct str path)
 {
 	struct buf whole = buf_new(call->pool, 128);
 
@@ -47,12 +47,12 @@ static struct doc *link_doc(struct call *call, const char *rel, const char *befo
 {
 	struct doc *link = doc_new_object(call->pool);
 
-	doc_set_str(call->pool, link, "href", metal_url(call, str_printf(call->pool, "%s%.*s", before, STR_ARG(path))));
+	doc_set_str(call->pool, link, "href", baremetal_url(call, str_printf(call->pool, "%s%.*s", before, STR_ARG(path))));
 	doc_set_str(call->pool, link, "rel", str_c(rel));
 	return link;
 }
 
-struct doc *metal_links(struct call *call, struct str path)
+struct doc *baremetal_links(struct call *call, struct str path)
 {
 	struct doc *links = doc_new_array(call->pool);
 
@@ -61,7 +61,7 @@ struct doc *metal_links(struct call *call, struct str path)
 	return links;
 }
 
-struct str metal_host(struct pool *pool)
+struct str baremetal_host(struct pool *pool)
 {
 	char name[HOST_NAME_MAX + 1];
 

@@ -20,13 +20,13 @@ void baremetal_leave(struct call *call);
 // ---- address.c
 
 // The absolute URL of a path below the address where the dialect is mounted: "/v1/nodes/…" or "/nodes/…".
-struct str metal_url(struct call *call, struct str path);
+struct str baremetal_url(struct call *call, struct str path);
 // The name of this host. Answers give it as the conductor of all nodes.
-struct str metal_host(struct pool *pool);
+struct str baremetal_host(struct pool *pool);
 // The links of an object: [{"rel": "self", …/v1/path}, {"rel": "bookmark", …/path}]; path is like "nodes/UUID".
-struct doc *metal_links(struct call *call, struct str path);
+struct doc *baremetal_links(struct call *call, struct str path);
 // A client's text as errors repeat it: at most 255 bytes.
-struct str metal_shown(struct str text);
+struct str baremetal_shorten(struct str text);
 
 // ---- problem.c: {"error_message": "{\"faultcode\": …}"}
 
@@ -61,7 +61,7 @@ struct kind {
 	const char *singular, *plural; // "portgroup", "portgroups"; the singular is the address parameter, too
 	const char *title;             // its name in messages: "Portgroup"
 	const struct type_rules *rules;
-	const struct metal_member *body;
+	const struct baremetal_member *body;
 	const struct kind_member *members; // in the order of an answer; ends with name NULL
 	bool named; // can be found by name as well as by uuid
 };
@@ -70,16 +70,16 @@ extern const struct kind node_kind, port_kind, portgroup_kind, chassis_kind;
 // NULL if there is no such member.
 const struct kind_member *kind_member(const struct kind *kind, struct str name);
 // The tenant whose resources the caller may see. p NULL: an operator sees everything; "": a caller without tenant sees nothing.
-struct str caller_scope(const struct call *call);
+struct str baremetal_visible_tenant(const struct call *call);
 // Parses the value of an address parameter: a UUID in any case or, if the kind has names, a name. A node's name that ends in
 // ".json" is looked up: if no node has it, the suffix is removed. OUTCOME_OK; _BAD_PARAMETER ("Expected UUID or name");
 // _NOT_FOUND for a name if the requested version has no names.
 enum outcome kind_ident(struct call *call, const struct kind *kind, struct str text, struct ident *ident);
 // Answers OUTCOME_NOT_ACCEPTABLE for a feature newer than the requested version. what: "field owner".
-enum outcome fail_too_new(struct call *call, const char *what, unsigned since);
+enum outcome baremetal_fail_too_new(struct call *call, const char *what, unsigned since);
 // Like kind_ident(), and finds the object. _NOT_FOUND has the text of this API ("Node x could not be found.").
 enum outcome kind_find(struct call *call, const struct kind *kind, struct str text, struct resource *resource);
-enum outcome fail_not_found(struct call *call, const struct kind *kind, struct str text);
+enum outcome baremetal_fail_not_found(struct call *call, const struct kind *kind, struct str text);
 
 // ---- object.c: one object
 
@@ -89,41 +89,42 @@ struct selection {
 	const bool *has; // one for each of the kind's members
 };
 // All members that the requested version has; or only those of a list without detail.
-struct selection select_all(struct call *call, const struct kind *kind);
-struct selection select_brief(struct call *call, const struct kind *kind);
+struct selection baremetal_select_all(struct call *call, const struct kind *kind);
+struct selection baremetal_select_brief(struct call *call, const struct kind *kind);
 // Reads the parameter "fields". OUTCOME_OK; _BAD_PARAMETER; _NOT_ACCEPTABLE: a field, or the parameter itself, is newer than the
 // requested version.
-enum outcome select_fields(struct call *call, const struct kind *kind, struct str fields, bool of_list,
+enum outcome baremetal_select_fields(struct call *call, const struct kind *kind, struct str fields, bool of_list,
 	struct selection *selection);
 // Appends the object as JSON, with its etag from VERSION_ETAG on. Secrets are masked.
-void add_object(struct call *call, const struct selection *selection, const struct resource *resource, struct buf *out);
+void baremetal_add_object(struct call *call, const struct selection *selection, const struct resource *resource, struct buf *out);
 // Answers with the whole object and its ETag header.
-void write_object(struct call *call, const struct kind *kind, const struct resource *resource);
+void baremetal_write_object(struct call *call, const struct kind *kind, const struct resource *resource);
 // Answers with a document as JSON.
-void write_json(struct call *call, const struct doc *doc);
+void baremetal_write_json(struct call *call, const struct doc *doc);
 // Reads If-Match; OUTCOME_NOT_ACCEPTABLE if it is sent below VERSION_ETAG. The guard refers to *conditions.
-enum outcome guard_read(struct call *call, struct conditions *conditions);
+enum outcome baremetal_read_guard(struct call *call, struct conditions *conditions);
 // Sets the header ETag to the node's etag, from VERSION_ETAG on.
-void set_node_etag(struct call *call, const struct resource *node);
-// The beginning of every change of one object: guard_read(), then kind_ident() of text, the value of the address parameter.
-enum outcome begin_change(struct call *call, const struct kind *kind, struct str text, struct conditions *conditions,
+void baremetal_set_node_etag(struct call *call, const struct resource *node);
+// The beginning of every change of one object: baremetal_read_guard(), then kind_ident() of text, the value of the address
+// parameter.
+enum outcome baremetal_begin_change(struct call *call, const struct kind *kind, struct str text, struct conditions *conditions,
 	struct ident *ident);
 // Answers GET for one object.
-enum outcome show_object(struct call *call, const struct kind *kind);
+enum outcome baremetal_show_object(struct call *call, const struct kind *kind);
 
 // ---- create.c, patch.c, list.c: the same for all kinds
 
 // An operator names `tenant` as owner. May that tenant be created if it does not exist ([baremetal] create_owners; always for
 // "system")?
-bool may_make_owner(const struct call *call, struct str tenant);
+bool baremetal_may_make_owner(const struct call *call, struct str tenant);
 // Sets a Warning header (RFC 7234, section 5.5) that says that the tenant was created, because a mistyped name creates one, too.
-void tell_made_owner(struct call *call, struct str tenant);
+void baremetal_tell_made_owner(struct call *call, struct str tenant);
 
-enum outcome create_object(struct call *call, const struct kind *kind);
-enum outcome patch_object(struct call *call, const struct kind *kind);
-enum outcome delete_object(struct call *call, const struct kind *kind);
+enum outcome baremetal_create_object(struct call *call, const struct kind *kind);
+enum outcome baremetal_patch_object(struct call *call, const struct kind *kind);
+enum outcome baremetal_delete_object(struct call *call, const struct kind *kind);
 // parent NULL: lists all objects of the kind; else those below the object that the address names.
-enum outcome list_objects(struct call *call, const struct kind *kind, const struct kind *parent, bool detail);
+enum outcome baremetal_list_objects(struct call *call, const struct kind *kind, const struct kind *parent, bool detail);
 
 // ---- handlers.c
 
@@ -150,6 +151,6 @@ handler_fn refuse_events;      // events for neutron: nothing waits for them
 
 handler_fn list_drivers, get_driver, get_driver_properties, list_conductors, get_conductor, list_shards;
 // Finds the driver that the address parameter names; _NOT_FOUND has the text of this API.
-enum outcome find_driver(struct call *call, struct metal_driver *driver);
+enum outcome baremetal_find_driver(struct call *call, struct baremetal_driver *driver);
 
 #endif

@@ -33,7 +33,7 @@ static enum outcome fail_unknown(struct call *call, const struct kind *kind, str
 	}
 	return call_fail(call, OUTCOME_BAD_DOCUMENT,
 		"Schema error for %s: Additional properties are not allowed ('%.*s' was unexpected); these may be given: %.*s",
-		kind->singular, STR_ARG(metal_shown(name)), STR_ARG(buf_str(&known)));
+		kind->singular, STR_ARG(baremetal_shorten(name)), STR_ARG(buf_str(&known)));
 }
 
 static enum outcome check_names(struct call *call, const struct kind *kind, const struct doc *body)
@@ -45,7 +45,7 @@ static enum outcome check_names(struct call *call, const struct kind *kind, cons
 		if (member == NULL || (member->flags & MEMBER_SETTABLE) == 0)
 			return fail_unknown(call, kind, it.name);
 		if (member->since > call->version)
-			return fail_too_new(call, member->name, member->since);
+			return baremetal_fail_too_new(call, member->name, member->since);
 	}
 	return OUTCOME_OK;
 }
@@ -76,17 +76,17 @@ static enum outcome take_uuid(struct call *call, const struct kind *kind, struct
 	if (outcome != OUTCOME_OK || text.p == NULL || uuid_parse(text, uuid))
 		return outcome;
 	return call_fail(call, OUTCOME_BAD_DOCUMENT, "Schema error for %s: Expected UUID for uuid: %.*s", kind->singular,
-		STR_ARG(metal_shown(text)));
+		STR_ARG(baremetal_shorten(text)));
 }
 
 // ---- the owner of the new object
 
-bool may_make_owner(const struct call *call, struct str tenant)
+bool baremetal_may_make_owner(const struct call *call, struct str tenant)
 {
 	return str_eq_c(tenant, TENANT_SYSTEM) || strcmp(call->config->create_owners, "yes") == 0;
 }
 
-void tell_made_owner(struct call *call, struct str tenant)
+void baremetal_tell_made_owner(struct call *call, struct str tenant)
 {
 	struct buf text = buf_new(call->pool, 128);
 
@@ -102,10 +102,10 @@ void tell_made_owner(struct call *call, struct str tenant)
 static enum outcome ensure(struct call *call, struct str tenant)
 {
 	bool made;
-	enum outcome outcome = tenant_find_or_make(call->registry, tenant, may_make_owner(call, tenant), &made);
+	enum outcome outcome = tenant_find_or_make(call->registry, tenant, baremetal_may_make_owner(call, tenant), &made);
 
 	if (outcome == OUTCOME_OK && made)
-		tell_made_owner(call, tenant);
+		baremetal_tell_made_owner(call, tenant);
 	return outcome == OUTCOME_GONE ? OUTCOME_CONFLICT : outcome;
 }
 
@@ -116,7 +116,7 @@ static enum outcome place_node(struct call *call, struct doc *body, struct str *
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	*tenant = caller_scope(call);
+	*tenant = baremetal_visible_tenant(call);
 	if (tenant->p == NULL) {
 		*tenant = owner.p != NULL ? owner : STR(TENANT_SYSTEM);
 		return ensure(call, *tenant);
@@ -132,7 +132,7 @@ static enum outcome place_node(struct call *call, struct doc *body, struct str *
 // A port or port group belongs to the tenant of its node.
 static enum outcome place_on_node(struct call *call, const struct kind *kind, const struct doc *body, struct str *tenant)
 {
-	struct ident ident = { .type = type_with_rules(call->registry, &node_rules), .tenant = caller_scope(call) };
+	struct ident ident = { .type = type_with_rules(call->registry, &node_rules), .tenant = baremetal_visible_tenant(call) };
 	const struct doc *value = NULL;
 	struct resource node;
 
@@ -193,17 +193,18 @@ static enum outcome create(struct call *call, const struct kind *kind, struct st
 		return OUTCOME_INTERNAL;
 	if (kind == &node_kind && call->version < SINCE_ENROLL) // older versions begin in "available"
 		doc_set_str(call->pool, body, "provision_state", STR("available"));
-	enum outcome outcome = resource_write(call->registry, &address, &(struct edit){ .apply = apply_creation, .arg = &creation, .creates = true },
+	enum outcome outcome = resource_write(call->registry, &address, &(struct edit){ .apply = apply_creation, .arg = &creation,
+		.creates = true },
 		(struct guard){ 0 }, &resource);
 	if (outcome != OUTCOME_CREATED)
 		return outcome;
-	write_object(call, kind, &resource);
+	baremetal_write_object(call, kind, &resource);
 	response_set(&call->response, "Location",
-		metal_url(call, str_printf(call->pool, "/v1/%s/%.*s", kind->plural, STR_ARG(address.name))));
+		baremetal_url(call, str_printf(call->pool, "/v1/%s/%.*s", kind->plural, STR_ARG(address.name))));
 	return outcome;
 }
 
-enum outcome create_object(struct call *call, const struct kind *kind)
+enum outcome baremetal_create_object(struct call *call, const struct kind *kind)
 {
 	struct doc *body;
 	struct str tenant;

@@ -46,7 +46,7 @@ static enum outcome check_fields(struct call *call, struct str fields, const cha
 	while (str_split(&rest, ',', &item)) {
 		if (item.n > 0 && !is_among(str_trim(item), known))
 			return call_fail(call, OUTCOME_BAD_PARAMETER, "Field(s) \"%.*s\" are not valid",
-				STR_ARG(metal_shown(item)));
+				STR_ARG(baremetal_shorten(item)));
 	}
 	return OUTCOME_OK;
 }
@@ -65,7 +65,7 @@ static enum outcome read_detail(struct call *call, bool *detail)
 	struct str text = call_param(call, "detail");
 
 	*detail = false;
-	if (text.p == NULL || metal_bool(doc_new_string(call->pool, text), detail))
+	if (text.p == NULL || baremetal_bool(doc_new_string(call->pool, text), detail))
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_BAD_PARAMETER, "Unrecognized value for detail: it must be true or false");
 }
@@ -86,33 +86,34 @@ static unsigned interface_since(const char *interface)
 	return SINCE_TYPE;
 }
 
-static void add_interfaces(struct call *call, const struct metal_driver *driver, struct doc *doc)
+static void add_interfaces(struct call *call, const struct baremetal_driver *driver, struct doc *doc)
 {
 	struct pool *pool = call->pool;
 
-	for (const char *const *i = metal_interfaces; *i != NULL; i++) {
+	for (const char *const *i = baremetal_interfaces; *i != NULL; i++) {
 		if (call->version < interface_since(*i))
 			continue;
 		struct doc *enabled = doc_new_array(pool);
-		for (const char *const *e = metal_driver_enabled(driver, *i); *e != NULL; e++)
+		for (const char *const *e = baremetal_driver_enabled(driver, *i); *e != NULL; e++)
 			doc_push(enabled, doc_new_string(pool, str_c(*e)));
-		doc_set_str(pool, doc, str_printf(pool, "default_%s_interface", *i).p, str_c(metal_driver_default(driver, *i)));
+		doc_set_str(pool, doc, str_printf(pool, "default_%s_interface", *i).p, str_c(baremetal_driver_default(driver,
+			*i)));
 		doc_set(doc, str_printf(pool, "enabled_%s_interfaces", *i), enabled);
 	}
 }
 
-static struct doc *driver_doc(struct call *call, const struct metal_driver *driver, bool detail)
+static struct doc *driver_doc(struct call *call, const struct baremetal_driver *driver, bool detail)
 {
 	struct pool *pool = call->pool;
 	struct doc *doc = doc_new_object(pool), *hosts = doc_new_array(pool);
 	struct str path = str_printf(pool, "drivers/%.*s", STR_ARG(driver->name));
 
-	doc_push(hosts, doc_new_string(pool, metal_host(pool)));
+	doc_push(hosts, doc_new_string(pool, baremetal_host(pool)));
 	doc_set_str(pool, doc, "name", driver->name);
 	doc_set(doc, STR("hosts"), hosts);
-	doc_set(doc, STR("links"), metal_links(call, path));
+	doc_set(doc, STR("links"), baremetal_links(call, path));
 	if (call->version >= SINCE_PROPERTIES)
-		doc_set(doc, STR("properties"), metal_links(call, str_printf(pool, "%.*s/properties", STR_ARG(path))));
+		doc_set(doc, STR("properties"), baremetal_links(call, str_printf(pool, "%.*s/properties", STR_ARG(path))));
 	if (call->version >= SINCE_TYPE)
 		doc_set_str(pool, doc, "type", STR("dynamic"));
 	if (detail && call->version >= SINCE_TYPE)
@@ -127,11 +128,11 @@ static enum outcome read_driver_query(struct call *call, bool *detail, bool *non
 
 	*none = str_eq(type, STR("classic"));
 	if (call->version < SINCE_TYPE && type.p != NULL)
-		return fail_too_new(call, "the parameter type", SINCE_TYPE);
+		return baremetal_fail_too_new(call, "the parameter type", SINCE_TYPE);
 	if (call->version < SINCE_TYPE && call_param(call, "detail").p != NULL)
-		return fail_too_new(call, "the parameter detail", SINCE_TYPE);
+		return baremetal_fail_too_new(call, "the parameter detail", SINCE_TYPE);
 	if (call->version < SINCE_FIELDS && fields.p != NULL)
-		return fail_too_new(call, "the parameter fields", SINCE_FIELDS);
+		return baremetal_fail_too_new(call, "the parameter fields", SINCE_FIELDS);
 	if (outcome == OUTCOME_OK && *detail && fields.p != NULL)
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "Can't fetch a subset of fields with detail: ask for one of them");
 	return outcome == OUTCOME_OK ? check_fields(call, fields, driver_fields) : outcome;
@@ -140,8 +141,8 @@ static enum outcome read_driver_query(struct call *call, bool *detail, bool *non
 enum outcome list_drivers(struct call *call)
 {
 	struct doc *doc = doc_new_object(call->pool), *list = doc_new_array(call->pool);
-	struct metal_driver *drivers;
-	size_t n = metal_drivers(call->config, call->pool, &drivers);
+	struct baremetal_driver *drivers;
+	size_t n = baremetal_drivers(call->config, call->pool, &drivers);
 	bool detail, none;
 	enum outcome outcome = read_driver_query(call, &detail, &none);
 
@@ -153,47 +154,47 @@ enum outcome list_drivers(struct call *call)
 		doc_push(list, item);
 	}
 	doc_set(doc, STR("drivers"), list);
-	write_json(call, doc);
+	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }
 
-enum outcome find_driver(struct call *call, struct metal_driver *driver)
+enum outcome baremetal_find_driver(struct call *call, struct baremetal_driver *driver)
 {
 	struct str name = call_param(call, "driver");
 
-	if (metal_driver_find(call->config, name, driver))
+	if (baremetal_driver_find(call->config, name, driver))
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_NOT_FOUND,
 		"Could not find the following driver(s) or hardware type(s): %.*s. /v1/drivers lists those there are",
-		STR_ARG(metal_shown(name)));
+		STR_ARG(baremetal_shorten(name)));
 }
 
 enum outcome get_driver(struct call *call)
 {
 	struct str fields = call_param(call, "fields");
-	struct metal_driver driver;
-	enum outcome outcome = find_driver(call, &driver);
+	struct baremetal_driver driver;
+	enum outcome outcome = baremetal_find_driver(call, &driver);
 
 	if (outcome == OUTCOME_OK && fields.p != NULL && call->version < SINCE_FIELDS)
-		outcome = fail_too_new(call, "the parameter fields", SINCE_FIELDS);
+		outcome = baremetal_fail_too_new(call, "the parameter fields", SINCE_FIELDS);
 	if (outcome == OUTCOME_OK)
 		outcome = check_fields(call, fields, driver_fields);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *doc = driver_doc(call, &driver, fields.p == NULL);
 	keep_fields(doc, fields, driver_fields);
-	write_json(call, doc);
+	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }
 
 // The properties that a driver needs in driver_info: none, since nothing here drives a node.
 enum outcome get_driver_properties(struct call *call)
 {
-	struct metal_driver driver;
-	enum outcome outcome = find_driver(call, &driver);
+	struct baremetal_driver driver;
+	enum outcome outcome = baremetal_find_driver(call, &driver);
 
 	if (outcome == OUTCOME_OK)
-		write_json(call, doc_new_object(call->pool));
+		baremetal_write_json(call, doc_new_object(call->pool));
 	return outcome;
 }
 
@@ -201,8 +202,8 @@ enum outcome get_driver_properties(struct call *call)
 
 static struct doc *driver_names(struct call *call)
 {
-	struct metal_driver *drivers;
-	size_t n = metal_drivers(call->config, call->pool, &drivers);
+	struct baremetal_driver *drivers;
+	size_t n = baremetal_drivers(call->config, call->pool, &drivers);
 	struct doc *list = doc_new_array(call->pool);
 
 	for (size_t i = 0; i < n; i++)
@@ -217,7 +218,7 @@ static struct doc *conductor_doc(struct call *call, struct str host, bool detail
 
 	doc_set_str(pool, doc, "hostname", host);
 	doc_set_str(pool, doc, "conductor_group", STR(""));
-	doc_set(doc, STR("links"), metal_links(call, str_printf(pool, "conductors/%.*s", STR_ARG(host))));
+	doc_set(doc, STR("links"), baremetal_links(call, str_printf(pool, "conductors/%.*s", STR_ARG(host))));
 	doc_set(doc, STR("alive"), doc_new_bool(pool, true));
 	if (detail) {
 		doc_set(doc, STR("created_at"), NULL);
@@ -242,27 +243,27 @@ enum outcome list_conductors(struct call *call)
 		outcome = check_fields(call, fields, conductor_fields);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	struct doc *item = conductor_doc(call, metal_host(pool), detail || fields.p != NULL);
+	struct doc *item = conductor_doc(call, baremetal_host(pool), detail || fields.p != NULL);
 	keep_fields(item, fields, conductor_fields);
 	doc_push(list, item);
 	doc_set(doc, STR("conductors"), list);
-	write_json(call, doc);
+	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }
 
 enum outcome get_conductor(struct call *call)
 {
-	struct str host = metal_host(call->pool), asked = call_param(call, "conductor"), fields = call_param(call, "fields");
+	struct str host = baremetal_host(call->pool), asked = call_param(call, "conductor"), fields = call_param(call, "fields");
 	enum outcome outcome = check_fields(call, fields, conductor_fields);
 
 	if (outcome == OUTCOME_OK && !str_eq(asked, host))
 		outcome = call_fail(call, OUTCOME_NOT_FOUND, "Conductor %.*s could not be found.",
-			STR_ARG(metal_shown(asked)));
+			STR_ARG(baremetal_shorten(asked)));
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *doc = conductor_doc(call, host, true);
 	keep_fields(doc, fields, conductor_fields);
-	write_json(call, doc);
+	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }
 
@@ -273,9 +274,9 @@ enum outcome list_shards(struct call *call)
 	struct pool *pool = call->pool;
 	struct doc *doc = doc_new_object(pool), *list = doc_new_array(pool);
 	const struct type *type = type_with_rules(call->registry, node_kind.rules);
-	struct tally *tallies;
+	struct value_counts *tallies;
 	size_t n;
-	enum outcome outcome = resource_tally(call->registry, type, caller_scope(call), "shard", &tallies, &n);
+	enum outcome outcome = resource_count_values(call->registry, type, baremetal_visible_tenant(call), "shard", &tallies, &n);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -286,6 +287,6 @@ enum outcome list_shards(struct call *call)
 		doc_push(list, item);
 	}
 	doc_set(doc, STR("shards"), list);
-	write_json(call, doc);
+	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }

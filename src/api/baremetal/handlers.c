@@ -7,27 +7,27 @@
 #define HANDLERS(one, many)                                        \
 	enum outcome list_##many(struct call *call)                \
 	{                                                          \
-		return list_objects(call, &one##_kind, NULL, false); \
+		return baremetal_list_objects(call, &one##_kind, NULL, false); \
 	}                                                          \
 	enum outcome list_##many##_detail(struct call *call)       \
 	{                                                          \
-		return list_objects(call, &one##_kind, NULL, true); \
+		return baremetal_list_objects(call, &one##_kind, NULL, true); \
 	}                                                          \
 	enum outcome create_##one(struct call *call)               \
 	{                                                          \
-		return create_object(call, &one##_kind);           \
+		return baremetal_create_object(call, &one##_kind);           \
 	}                                                          \
 	enum outcome get_##one(struct call *call)                  \
 	{                                                          \
-		return show_object(call, &one##_kind);             \
+		return baremetal_show_object(call, &one##_kind);             \
 	}                                                          \
 	enum outcome patch_##one(struct call *call)                \
 	{                                                          \
-		return patch_object(call, &one##_kind);            \
+		return baremetal_patch_object(call, &one##_kind);            \
 	}                                                          \
 	enum outcome delete_##one(struct call *call)               \
 	{                                                          \
-		return delete_object(call, &one##_kind);           \
+		return baremetal_delete_object(call, &one##_kind);           \
 	}
 
 HANDLERS(node, nodes)
@@ -39,11 +39,11 @@ HANDLERS(chassis, chassis)
 #define HANDLERS_BELOW(parent, one, many)                                           \
 	enum outcome list_##parent##_##many(struct call *call)                      \
 	{                                                                           \
-		return list_objects(call, &one##_kind, &parent##_kind, false);      \
+		return baremetal_list_objects(call, &one##_kind, &parent##_kind, false);      \
 	}                                                                           \
 	enum outcome list_##parent##_##many##_detail(struct call *call)             \
 	{                                                                           \
-		return list_objects(call, &one##_kind, &parent##_kind, true);       \
+		return baremetal_list_objects(call, &one##_kind, &parent##_kind, true);       \
 	}
 
 HANDLERS_BELOW(node, port, ports)

@@ -126,13 +126,13 @@ static const struct kind_member chassis_members[] = {
 	LAST,
 };
 
-const struct kind node_kind = { "node", "nodes", "Node", &node_rules, metal_node_members, node_members, true };
-const struct kind port_kind = { "port", "ports", "Port", &port_rules, metal_port_members, port_members, false };
+const struct kind node_kind = { "node", "nodes", "Node", &node_rules, baremetal_node_members, node_members, true };
+const struct kind port_kind = { "port", "ports", "Port", &port_rules, baremetal_port_members, port_members, false };
 const struct kind portgroup_kind = {
-	"portgroup", "portgroups", "Portgroup", &portgroup_rules, metal_portgroup_members, portgroup_members, true
+	"portgroup", "portgroups", "Portgroup", &portgroup_rules, baremetal_portgroup_members, portgroup_members, true
 };
 const struct kind chassis_kind = {
-	"chassis", "chassis", "Chassis", &chassis_rules, metal_chassis_members, chassis_members, false
+	"chassis", "chassis", "Chassis", &chassis_rules, baremetal_chassis_members, chassis_members, false
 };
 
 const struct kind_member *kind_member(const struct kind *kind, struct str name)
@@ -146,25 +146,25 @@ const struct kind_member *kind_member(const struct kind *kind, struct str name)
 
 // ---- finding an object
 
-struct str caller_scope(const struct call *call)
+struct str baremetal_visible_tenant(const struct call *call)
 {
 	if (call->who.role == ROLE_OPERATOR)
 		return STR_NONE;
 	return call->who.tenant.n > 0 ? call->who.tenant : STR(""); // "" matches no tenant: a caller without tenant sees nothing
 }
 
-enum outcome fail_not_found(struct call *call, const struct kind *kind, struct str text)
+enum outcome baremetal_fail_not_found(struct call *call, const struct kind *kind, struct str text)
 {
-	return call_fail(call, OUTCOME_NOT_FOUND, "%s %.*s could not be found.", kind->title, STR_ARG(metal_shown(text)));
+	return call_fail(call, OUTCOME_NOT_FOUND, "%s %.*s could not be found.", kind->title, STR_ARG(baremetal_shorten(text)));
 }
 
 static enum outcome fail_ident(struct call *call, const struct kind *kind, struct str text)
 {
 	if (kind->named)
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "Expected UUID or name for %s: %.*s", kind->singular,
-			STR_ARG(metal_shown(text)));
+			STR_ARG(baremetal_shorten(text)));
 	return call_fail(call, OUTCOME_BAD_PARAMETER, "Expected UUID for %s_uuid: %.*s", kind->singular,
-		STR_ARG(metal_shown(text)));
+		STR_ARG(baremetal_shorten(text)));
 }
 
 static struct str without_suffix(struct str text)
@@ -202,15 +202,15 @@ enum outcome kind_ident(struct call *call, const struct kind *kind, struct str t
 	struct str stem = kind == &node_kind ? without_suffix(text) : text;
 	bool has_names = kind->named && (kind != &node_kind || call->version >= SINCE_NODE_NAMES);
 
-	*ident = (struct ident){ .type = type_with_rules(call->registry, kind->rules), .tenant = caller_scope(call) };
+	*ident = (struct ident){ .type = type_with_rules(call->registry, kind->rules), .tenant = baremetal_visible_tenant(call) };
 	if (ident->type == NULL)
 		return OUTCOME_INTERNAL;
 	if (uuid_parse(has_names ? text : stem, &ident->uid))
 		return OUTCOME_OK;
-	if (!kind->named || !metal_name_ok(text))
+	if (!kind->named || !baremetal_name_ok(text))
 		return fail_ident(call, kind, text);
 	if (!has_names)
-		return fail_not_found(call, kind, text);
+		return baremetal_fail_not_found(call, kind, text);
 	return look_up_name(call, text, stem, ident);
 }
 
@@ -221,10 +221,10 @@ enum outcome kind_find(struct call *call, const struct kind *kind, struct str te
 
 	if (outcome == OUTCOME_OK)
 		outcome = resource_find(call->registry, &ident, resource);
-	return outcome == OUTCOME_NOT_FOUND ? fail_not_found(call, kind, text) : outcome;
+	return outcome == OUTCOME_NOT_FOUND ? baremetal_fail_not_found(call, kind, text) : outcome;
 }
 
-enum outcome fail_too_new(struct call *call, const char *what, unsigned since)
+enum outcome baremetal_fail_too_new(struct call *call, const char *what, unsigned since)
 {
 	return call_fail(call, OUTCOME_NOT_ACCEPTABLE,
 		"Request not acceptable: %s came with version 1.%u, and version 1.%u is asked for", what, since, call->version);

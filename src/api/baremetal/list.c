@@ -72,17 +72,17 @@ struct filter {
 
 static enum outcome read_bool(struct call *call, const char *name, struct str value, bool *result)
 {
-	if (metal_bool_text(value, result))
+	if (baremetal_bool_text(value, result))
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_BAD_PARAMETER, "Unrecognized value '%.*s' for %s: it has to be true or false",
-		STR_ARG(metal_shown(value)), name);
+		STR_ARG(baremetal_shorten(value)), name);
 }
 
 static enum outcome read_uuid(struct call *call, const char *name, struct str value, struct uuid *uuid)
 {
 	if (uuid_parse(value, uuid))
 		return OUTCOME_OK;
-	return call_fail(call, OUTCOME_BAD_PARAMETER, "Expected UUID for %s: %.*s", name, STR_ARG(metal_shown(value)));
+	return call_fail(call, OUTCOME_BAD_PARAMETER, "Expected UUID for %s: %.*s", name, STR_ARG(baremetal_shorten(value)));
 }
 
 static enum outcome by_text(struct listing *listing, const struct filter *filter, struct str value)
@@ -99,12 +99,12 @@ static enum outcome by_word(struct listing *listing, const struct filter *filter
 {
 	struct buf known = buf_new(listing->call->pool, 256);
 
-	if (metal_among(filter->words, value))
+	if (baremetal_among(filter->words, value))
 		return add_condition(listing, filter->member, SEARCH_IS, value);
 	for (const char *const *word = filter->words; *word != NULL; word++)
 		buf_addf(&known, "%s%s", word == filter->words ? "" : ", ", *word);
 	return call_fail(listing->call, OUTCOME_BAD_PARAMETER, "%s \"%.*s\" is not valid: it is one of %.*s", filter->name,
-		STR_ARG(metal_shown(value)), STR_ARG(buf_str(&known)));
+		STR_ARG(baremetal_shorten(value)), STR_ARG(buf_str(&known)));
 }
 
 static enum outcome by_flag(struct listing *listing, const struct filter *filter, struct str value)
@@ -151,7 +151,7 @@ static enum outcome by_group(struct listing *listing, const struct filter *filte
 static enum outcome by_conductor(struct listing *listing, const struct filter *filter, struct str value)
 {
 	(void)filter;
-	listing->none = listing->none || !str_eq(value, metal_host(listing->call->pool));
+	listing->none = listing->none || !str_eq(value, baremetal_host(listing->call->pool));
 	return OUTCOME_OK;
 }
 
@@ -210,12 +210,12 @@ static enum outcome by_node_uuid(struct listing *listing, const struct filter *f
 
 static enum outcome by_address(struct listing *listing, const struct filter *filter, struct str value)
 {
-	struct str mac = metal_mac(listing->call->pool, value);
+	struct str mac = baremetal_mac(listing->call->pool, value);
 
 	if (mac.p == NULL)
 		return call_fail(listing->call, OUTCOME_BAD_PARAMETER,
 			"Expected valid MAC address for %s: %.*s; six pairs of hexadecimal digits with colons are one",
-			filter->name, STR_ARG(metal_shown(value)));
+			filter->name, STR_ARG(baremetal_shorten(value)));
 	return add_alias(listing, "address", mac, filter->member, mac);
 }
 
@@ -232,10 +232,10 @@ static const struct filter node_filters[] = {
 	{ "instance_uuid", 1, by_instance, "instance_uuid", NULL },
 	{ "associated", 1, by_presence, "instance_uuid", NULL },
 	{ "maintenance", 1, by_flag, "maintenance", NULL },
-	{ "provision_state", 9, by_word, "provision_state", metal_provision_states },
+	{ "provision_state", 9, by_word, "provision_state", baremetal_provision_states },
 	{ "driver", 16, by_text, "driver", NULL },
 	{ "resource_class", 21, by_text, "resource_class", NULL },
-	{ "fault", 42, by_word, "fault", metal_faults },
+	{ "fault", 42, by_word, "fault", baremetal_faults },
 	{ "conductor_group", 46, by_group, "conductor_group", NULL },
 	{ "conductor", 49, by_conductor, NULL, NULL },
 	{ "owner", 50, by_owner, NULL, NULL },
@@ -290,7 +290,8 @@ static enum outcome apply_filters(struct listing *listing)
 		if (value.p == NULL || !route_declares(call->match.method, str_c(filter->name)))
 			continue;
 		if (call->version < filter->since)
-			return fail_too_new(call, str_printf(call->pool, "the parameter %s", filter->name).p, filter->since);
+			return baremetal_fail_too_new(call, str_printf(call->pool, "the parameter %s", filter->name).p,
+				filter->since);
 		outcome = filter->apply(listing, filter, value);
 	}
 	return outcome;
@@ -326,19 +327,20 @@ static enum outcome select_columns(struct listing *listing, bool detail)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (fields.p != NULL && detail)
-		return call_fail(call, OUTCOME_BAD_PARAMETER, "Can't fetch a subset of fields with 'detail' set: ask for one of them");
+		return call_fail(call, OUTCOME_BAD_PARAMETER,
+			"Can't fetch a subset of fields with 'detail' set: ask for one of them");
 	if (fields.p != NULL)
-		return select_fields(call, listing->kind, fields, true, &listing->selection);
-	listing->selection = detail ? select_all(call, listing->kind) : select_brief(call, listing->kind);
+		return baremetal_select_fields(call, listing->kind, fields, true, &listing->selection);
+	listing->selection = detail ? baremetal_select_all(call, listing->kind) : baremetal_select_brief(call, listing->kind);
 	return OUTCOME_OK;
 }
 
 static bool is_plain(const struct kind *kind, const struct kind_member *member)
 {
-	const struct metal_member *stored = metal_member(kind->body, str_c(member->name));
+	const struct baremetal_member *stored = baremetal_member(kind->body, str_c(member->name));
 
 	if (member->source == FROM_BODY)
-		return stored != NULL && stored->kind != METAL_OBJECT;
+		return stored != NULL && stored->kind != BAREMETAL_OBJECT;
 	return member->source == FROM_UID || member->source == FROM_CREATED || member->source == FROM_UPDATED ||
 		member->source == FROM_TENANT;
 }
@@ -351,17 +353,18 @@ static enum outcome read_order(struct listing *listing)
 
 	listing->search.descending = str_eq(dir, STR("desc"));
 	if (dir.p != NULL && !listing->search.descending && !str_eq(dir, STR("asc")))
-		return call_fail(call, OUTCOME_BAD_PARAMETER, "Invalid sort direction: %.*s. Acceptable values are 'asc' or 'desc'",
-			STR_ARG(metal_shown(dir)));
+		return call_fail(call, OUTCOME_BAD_PARAMETER,
+			"Invalid sort direction: %.*s. Acceptable values are 'asc' or 'desc'",
+			STR_ARG(baremetal_shorten(dir)));
 	if (key.p == NULL || str_eq(key, STR("id")))
 		return OUTCOME_OK;
 	if (member == NULL || !is_plain(listing->kind, member))
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
 			"The sort_key value \"%.*s\" is an invalid field for sorting: it has to be \"id\", or a member of a %s that "
 			"is a plain value",
-			STR_ARG(metal_shown(key)), listing->kind->singular);
+			STR_ARG(baremetal_shorten(key)), listing->kind->singular);
 	if (member->since > call->version)
-		return fail_too_new(call, member->name, member->since);
+		return baremetal_fail_too_new(call, member->name, member->since);
 	listing->search.sort = member->name;
 	return OUTCOME_OK;
 }
@@ -409,7 +412,7 @@ static struct str next_url(const struct listing *listing, const struct resource 
 	}
 	BUF_LIT(&path, "&marker=");
 	uuid_add(&path, last->uid);
-	return metal_url(call, buf_str(&path));
+	return baremetal_url(call, buf_str(&path));
 }
 
 static void write_list(struct listing *listing, const struct resource *list, size_t n, bool more)
@@ -421,7 +424,7 @@ static void write_list(struct listing *listing, const struct resource *list, siz
 	for (size_t i = 0; i < n; i++) {
 		if (i > 0)
 			buf_addc(&out, ',');
-		add_object(call, &listing->selection, &list[i], &out);
+		baremetal_add_object(call, &listing->selection, &list[i], &out);
 	}
 	buf_addc(&out, ']');
 	if (more) {
@@ -433,7 +436,7 @@ static void write_list(struct listing *listing, const struct resource *list, siz
 	call->response.content_type = STR("application/json");
 }
 
-enum outcome list_objects(struct call *call, const struct kind *kind, const struct kind *parent, bool detail)
+enum outcome baremetal_list_objects(struct call *call, const struct kind *kind, const struct kind *parent, bool detail)
 {
 	struct listing listing = { .call = call, .kind = kind };
 	struct resource *list = NULL;
@@ -441,7 +444,7 @@ enum outcome list_objects(struct call *call, const struct kind *kind, const stru
 	bool more = false;
 
 	listing.search.type = type_with_rules(call->registry, kind->rules);
-	listing.search.tenant = caller_scope(call);
+	listing.search.tenant = baremetal_visible_tenant(call);
 	if (listing.search.type == NULL)
 		return OUTCOME_INTERNAL;
 	enum outcome outcome = select_columns(&listing, detail);

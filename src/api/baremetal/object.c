@@ -30,12 +30,12 @@ static struct selection select_by(struct call *call, const struct kind *kind, un
 	return (struct selection){ kind, has };
 }
 
-struct selection select_all(struct call *call, const struct kind *kind)
+struct selection baremetal_select_all(struct call *call, const struct kind *kind)
 {
 	return select_by(call, kind, 0);
 }
 
-struct selection select_brief(struct call *call, const struct kind *kind)
+struct selection baremetal_select_brief(struct call *call, const struct kind *kind)
 {
 	return select_by(call, kind, MEMBER_BRIEF);
 }
@@ -55,17 +55,17 @@ static enum outcome fail_field(struct call *call, const struct kind *kind, struc
 	}
 	return call_fail(call, OUTCOME_BAD_PARAMETER,
 		"Field(s) \"%.*s\" are not valid: it is not a valid field of a %s%s; these are: %.*s",
-		STR_ARG(metal_shown(field)), kind->singular, of_list ? " in a list" : "", STR_ARG(buf_str(&known)));
+		STR_ARG(baremetal_shorten(field)), kind->singular, of_list ? " in a list" : "", STR_ARG(buf_str(&known)));
 }
 
-enum outcome select_fields(struct call *call, const struct kind *kind, struct str fields, bool of_list,
+enum outcome baremetal_select_fields(struct call *call, const struct kind *kind, struct str fields, bool of_list,
 	struct selection *selection)
 {
 	bool *has = members_of(call, kind);
 	struct str field;
 
 	if (call->version < SINCE_FIELDS)
-		return fail_too_new(call, "the parameter fields", SINCE_FIELDS);
+		return baremetal_fail_too_new(call, "the parameter fields", SINCE_FIELDS);
 	while (str_split(&fields, ',', &field)) {
 		const struct kind_member *member = kind_member(kind, str_trim(field));
 		if (str_trim(field).n == 0)
@@ -73,7 +73,7 @@ enum outcome select_fields(struct call *call, const struct kind *kind, struct st
 		if (member == NULL || !may_ask(member, of_list))
 			return fail_field(call, kind, field, of_list);
 		if (member->since > call->version)
-			return fail_too_new(call, member->name, member->since);
+			return baremetal_fail_too_new(call, member->name, member->since);
 		has[member - kind->members] = true;
 	}
 	for (size_t i = 0; kind->members[i].name != NULL; i++) {
@@ -133,9 +133,9 @@ static void add_links(struct call *call, const struct kind *kind, const struct r
 		buf_add(&path, str_c(place));
 	}
 	BUF_LIT(out, "[{\"href\":");
-	json_add_string(out, metal_url(call, buf_str(&path)));
+	json_add_string(out, baremetal_url(call, buf_str(&path)));
 	BUF_LIT(out, ",\"rel\":\"self\"},{\"href\":");
-	json_add_string(out, metal_url(call, str_part(buf_str(&path), strlen("/v1"), path.n)));
+	json_add_string(out, baremetal_url(call, str_part(buf_str(&path), strlen("/v1"), path.n)));
 	BUF_LIT(out, ",\"rel\":\"bookmark\"}]");
 }
 
@@ -190,10 +190,10 @@ static void add_value(struct call *call, const struct kind *kind, const struct k
 		buf_add(out, resource->traits.n > 0 ? resource->traits : STR("[]"));
 		break;
 	case FROM_ETAG:
-		json_add_string(out, etag_text(call->pool, resource->etag));
+		json_add_string(out, conditions_etag_text(call->pool, resource->etag));
 		break;
 	case FROM_HOST:
-		json_add_string(out, metal_host(call->pool));
+		json_add_string(out, baremetal_host(call->pool));
 		break;
 	case FROM_LINKS:
 		add_links(call, kind, resource, NULL, out);
@@ -204,10 +204,10 @@ static void add_value(struct call *call, const struct kind *kind, const struct k
 	}
 }
 
-void add_object(struct call *call, const struct selection *selection, const struct resource *resource, struct buf *out)
+void baremetal_add_object(struct call *call, const struct selection *selection, const struct resource *resource, struct buf *out)
 {
 	const struct kind *kind = selection->kind;
-	const struct doc *body = secrets_masked(call->pool, kind->rules, resource_body_doc(call->pool, resource));
+	const struct doc *body = secret_mask(call->pool, kind->rules, resource_body_doc(call->pool, resource));
 	const char *before = "{\"";
 
 	for (size_t i = 0; kind->members[i].name != NULL; i++) {
@@ -230,7 +230,7 @@ static void write_text(struct call *call, struct str text)
 	call->response.content_type = STR("application/json");
 }
 
-void write_json(struct call *call, const struct doc *doc)
+void baremetal_write_json(struct call *call, const struct doc *doc)
 {
 	struct buf out = buf_new(call->pool, 1024);
 
@@ -242,26 +242,26 @@ static void write_selected(struct call *call, const struct selection *selection,
 {
 	struct buf out = buf_new(call->pool, 2048 + resource->body.n);
 
-	add_object(call, selection, resource, &out);
+	baremetal_add_object(call, selection, resource, &out);
 	write_text(call, buf_str(&out));
 	if (call->version >= VERSION_ETAG)
-		set_etag(call, resource->etag);
+		conditions_set_etag(call, resource->etag);
 }
 
-void write_object(struct call *call, const struct kind *kind, const struct resource *resource)
+void baremetal_write_object(struct call *call, const struct kind *kind, const struct resource *resource)
 {
-	struct selection selection = select_all(call, kind);
+	struct selection selection = baremetal_select_all(call, kind);
 
 	write_selected(call, &selection, resource);
 }
 
 // GET ignores preconditions: clients send If-Match with every request, and this API has no If-None-Match.
-enum outcome show_object(struct call *call, const struct kind *kind)
+enum outcome baremetal_show_object(struct call *call, const struct kind *kind)
 {
 	struct str fields = call_param(call, "fields");
-	struct selection selection = select_all(call, kind);
+	struct selection selection = baremetal_select_all(call, kind);
 	struct resource resource;
-	enum outcome outcome = fields.p != NULL ? select_fields(call, kind, fields, false, &selection) : OUTCOME_OK;
+	enum outcome outcome = fields.p != NULL ? baremetal_select_fields(call, kind, fields, false, &selection) : OUTCOME_OK;
 
 	if (outcome == OUTCOME_OK)
 		outcome = kind_find(call, kind, call_param(call, kind->singular), &resource);
@@ -272,23 +272,23 @@ enum outcome show_object(struct call *call, const struct kind *kind)
 
 // ---- preconditions
 
-enum outcome guard_read(struct call *call, struct conditions *conditions)
+enum outcome baremetal_read_guard(struct call *call, struct conditions *conditions)
 {
 	if (call->version < VERSION_ETAG && request_has_header(&call->request, "if-match"))
-		return fail_too_new(call, "If-Match", VERSION_ETAG);
+		return baremetal_fail_too_new(call, "If-Match", VERSION_ETAG);
 	return conditions_read_match(call, conditions);
 }
 
-enum outcome begin_change(struct call *call, const struct kind *kind, struct str text, struct conditions *conditions,
+enum outcome baremetal_begin_change(struct call *call, const struct kind *kind, struct str text, struct conditions *conditions,
 	struct ident *ident)
 {
-	enum outcome outcome = guard_read(call, conditions);
+	enum outcome outcome = baremetal_read_guard(call, conditions);
 
 	return outcome == OUTCOME_OK ? kind_ident(call, kind, text, ident) : outcome;
 }
 
-void set_node_etag(struct call *call, const struct resource *node)
+void baremetal_set_node_etag(struct call *call, const struct resource *node)
 {
 	if (call->version >= VERSION_ETAG)
-		set_etag(call, node->etag);
+		conditions_set_etag(call, node->etag);
 }

@@ -35,8 +35,9 @@ static enum outcome fail_path(const struct patching *patching, struct str pointe
 		if ((member->flags & MEMBER_SETTABLE) != 0 && member->since <= patching->call->version)
 			buf_addf(&known, "%s/%s", known.n > 0 ? ", " : "", member->name);
 	}
-	return call_fail(patching->call, OUTCOME_BAD_DOCUMENT, "Cannot patch %.*s: what can be patched is %.*s and what is in them",
-		STR_ARG(pointer.n > 0 ? metal_shown(pointer) : STR("the whole document")), STR_ARG(buf_str(&known)));
+	return call_fail(patching->call, OUTCOME_BAD_DOCUMENT,
+		"Cannot patch %.*s: what can be patched is %.*s and what is in them",
+		STR_ARG(pointer.n > 0 ? baremetal_shorten(pointer) : STR("the whole document")), STR_ARG(buf_str(&known)));
 }
 
 // The member to which, or into which, a JSON Pointer leads; *whole: to the member itself. Names of members contain nothing to
@@ -56,7 +57,7 @@ static enum outcome check_source(const struct patching *patching, struct str poi
 	const struct kind_member *member = pointed_at(patching->kind, pointer, &whole);
 
 	if (member != NULL && member->since > patching->call->version)
-		return fail_too_new(patching->call, member->name, member->since);
+		return baremetal_fail_too_new(patching->call, member->name, member->since);
 	return OUTCOME_OK;
 }
 
@@ -84,7 +85,7 @@ static enum outcome check_target(struct patching *patching, struct str op, struc
 	if (member == NULL || (member->flags & MEMBER_SETTABLE) == 0)
 		return fail_path(patching, pointer);
 	if (member->since > patching->call->version)
-		return fail_too_new(patching->call, member->name, member->since);
+		return baremetal_fail_too_new(patching->call, member->name, member->since);
 	if (member->source == FROM_TENANT)
 		patching->gives = true;
 	if (whole && str_eq(op, STR("remove")))
@@ -104,7 +105,7 @@ static enum outcome check_moved(struct patching *patching, struct str pointer)
 		return outcome;
 	return call_fail(patching->call, OUTCOME_BAD_DOCUMENT,
 		"Couldn't apply patch: %.*s can't be moved, only what is in it; copy it and then remove it",
-		STR_ARG(metal_shown(pointer)));
+		STR_ARG(baremetal_shorten(pointer)));
 }
 
 static struct str text_of(const struct doc *operation, const char *name)
@@ -179,10 +180,11 @@ static enum outcome read_reset(struct patching *patching)
 	if (text.p == NULL)
 		return OUTCOME_OK;
 	if (call->version < SINCE_RESET)
-		return fail_too_new(call, "the parameter reset_interfaces", SINCE_RESET);
-	if (!metal_bool_text(text, &patching->resets))
+		return baremetal_fail_too_new(call, "the parameter reset_interfaces", SINCE_RESET);
+	if (!baremetal_bool_text(text, &patching->resets))
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
-			"Unrecognized value '%.*s' for reset_interfaces: it has to be true or false", STR_ARG(metal_shown(text)));
+			"Unrecognized value '%.*s' for reset_interfaces: it has to be true or false",
+			STR_ARG(baremetal_shorten(text)));
 	if (!patching->resets || sets(patching, STR("driver")))
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_BAD_PARAMETER,
@@ -215,11 +217,12 @@ static enum outcome carry_out(const struct patching *patching, const struct reso
 {
 	struct call *call = patching->call;
 	struct buf text = buf_new(call->pool, 2048 + current->body.n);
-	struct selection selection = select_all(call, patching->kind);
+	struct selection selection = baremetal_select_all(call, patching->kind);
 	struct str error;
 
-	add_object(call, &selection, current, &text);
-	if (patch_result(call, EDIT_JSON_PATCH, stored_document(call->pool, resource_place(current, "body"), buf_str(&text)), patching->patch, result, &error))
+	baremetal_add_object(call, &selection, current, &text);
+	if (patch_result(call, EDIT_JSON_PATCH, stored_document(call->pool, resource_place(current, "body"), buf_str(&text)),
+		patching->patch, result, &error))
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_BAD_DOCUMENT, "Couldn't apply patch, and nothing was changed: %.*s", STR_ARG(error));
 }
@@ -268,7 +271,7 @@ static enum outcome check_heir(const struct patching *patching, const struct doc
 // Sets the interfaces to null, which stands for the driver's default.
 static void reset_interfaces(const struct patching *patching, struct doc *body)
 {
-	for (const char *const *interface = metal_interfaces; *interface != NULL; interface++) {
+	for (const char *const *interface = baremetal_interfaces; *interface != NULL; interface++) {
 		struct str name = str_printf(patching->call->pool, "%s_interface", *interface);
 		if (!sets(patching, name))
 			doc_set(body, name, NULL);
@@ -280,7 +283,7 @@ static struct doc *patched_body(const struct patching *patching, const struct re
 {
 	struct pool *pool = patching->call->pool;
 	const struct kind *kind = patching->kind;
-	struct doc *body = doc_copy(pool, secrets_masked(pool, kind->rules, resource_body_doc(pool, current)));
+	struct doc *body = doc_copy(pool, secret_mask(pool, kind->rules, resource_body_doc(pool, current)));
 
 	for (const struct kind_member *member = kind->members; member->name != NULL; member++) {
 		const struct doc *value = NULL;
@@ -333,44 +336,44 @@ static enum outcome write_patch(struct patching *patching, const struct ident *i
 	if (!patching->gives)
 		return resource_change(registry, ident, &edit, guard, resource);
 	enum outcome outcome = find_heir(patching, ident, guard);
-	patching->gift.may_make = may_make_owner(patching->call, patching->gift.dest);
+	patching->gift.may_make = baremetal_may_make_owner(patching->call, patching->gift.dest);
 	if (outcome == OUTCOME_OK)
-		outcome = resource_give(registry, ident, &patching->gift, &edit, guard, resource);
+		outcome = resource_change_owner(registry, ident, &patching->gift, &edit, guard, resource);
 	if (outcome == OUTCOME_OK && patching->gift.made)
-		tell_made_owner(patching->call, patching->gift.dest);
+		baremetal_tell_made_owner(patching->call, patching->gift.dest);
 	// It is not the object that is gone, but the new owner.
 	return outcome == OUTCOME_GONE ? OUTCOME_CONFLICT : outcome;
 }
 
-enum outcome patch_object(struct call *call, const struct kind *kind)
+enum outcome baremetal_patch_object(struct call *call, const struct kind *kind)
 {
 	struct patching patching = { .call = call, .kind = kind };
 	struct str text = call_param(call, kind->singular);
 	struct conditions conditions;
 	struct resource resource;
 	struct ident ident;
-	enum outcome outcome = begin_change(call, kind, text, &conditions, &ident);
+	enum outcome outcome = baremetal_begin_change(call, kind, text, &conditions, &ident);
 
 	if (outcome == OUTCOME_OK)
 		outcome = read_operations(&patching);
 	if (outcome == OUTCOME_OK)
 		outcome = write_patch(&patching, &ident, conditions_guard(&conditions), &resource);
 	if (outcome == OUTCOME_OK)
-		write_object(call, kind, &resource);
-	return outcome == OUTCOME_NOT_FOUND ? fail_not_found(call, kind, text) : outcome;
+		baremetal_write_object(call, kind, &resource);
+	return outcome == OUTCOME_NOT_FOUND ? baremetal_fail_not_found(call, kind, text) : outcome;
 }
 
 // ---- DELETE
 
-enum outcome delete_object(struct call *call, const struct kind *kind)
+enum outcome baremetal_delete_object(struct call *call, const struct kind *kind)
 {
 	struct str text = call_param(call, kind->singular);
 	struct conditions conditions;
 	struct resource resource;
 	struct ident ident;
-	enum outcome outcome = begin_change(call, kind, text, &conditions, &ident);
+	enum outcome outcome = baremetal_begin_change(call, kind, text, &conditions, &ident);
 
 	if (outcome == OUTCOME_OK)
 		outcome = resource_remove(call->registry, &ident, conditions_guard(&conditions), &resource);
-	return outcome == OUTCOME_NOT_FOUND ? fail_not_found(call, kind, text) : outcome;
+	return outcome == OUTCOME_NOT_FOUND ? baremetal_fail_not_found(call, kind, text) : outcome;
 }

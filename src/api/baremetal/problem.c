@@ -156,6 +156,6 @@ void baremetal_render_problem(struct call *call, enum outcome outcome, const str
 	for (size_t i = 0; i < problem->n_members; i++)
 		doc_set_str(pool, doc, problem->members[i].name, problem->members[i].value);
 	add_lists(call, outcome, problem, doc);
-	write_json(call, doc);
+	baremetal_write_json(call, doc);
 	call->response.status = status_of(outcome);
 }

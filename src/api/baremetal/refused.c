@@ -125,7 +125,7 @@ static enum outcome driver_of_node(struct call *call, struct str *driver)
 	struct resource node;
 	const struct doc *value = NULL;
 	struct conditions conditions;
-	enum outcome outcome = guard_read(call, &conditions);
+	enum outcome outcome = baremetal_read_guard(call, &conditions);
 
 	if (outcome == OUTCOME_OK)
 		outcome = kind_find(call, &node_kind, call_param(call, "node"), &node);
@@ -140,10 +140,10 @@ enum outcome refuse_driver_call(struct call *call)
 {
 	const struct refusal *refusal = find_refusal(call);
 	bool of_driver = call_param(call, "driver").p != NULL;
-	struct metal_driver found;
+	struct baremetal_driver found;
 	struct str driver = STR("");
 	const char *what = refusal->what;
-	enum outcome outcome = of_driver ? find_driver(call, &found) : driver_of_node(call, &driver);
+	enum outcome outcome = of_driver ? baremetal_find_driver(call, &found) : driver_of_node(call, &driver);
 
 	if (outcome == OUTCOME_OK && refusal->targets != NULL)
 		outcome = read_target(call, refusal->targets, &what);
@@ -216,7 +216,7 @@ enum outcome get_nothing_stored(struct call *call)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	doc_set(doc, str_c(find_nothing(call)->list), doc_new_array(call->pool));
-	write_json(call, doc);
+	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }
 
@@ -228,7 +228,7 @@ enum outcome find_nothing_stored(struct call *call)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	return call_fail(call, OUTCOME_NOT_FOUND, "%s%s%.*s could not be found.", find_nothing(call)->what,
-		name.n > 0 ? " " : "", STR_ARG(metal_shown(name)));
+		name.n > 0 ? " " : "", STR_ARG(baremetal_shorten(name)));
 }
 
 // ---- volume: links to its two collections
@@ -249,9 +249,9 @@ enum outcome get_volume(struct call *call)
 		buf_addc(&path, '/');
 	}
 	BUF_LIT(&path, "volume/");
-	doc_set(doc, STR("links"), metal_links(call, buf_str(&path)));
-	doc_set(doc, STR("connectors"), metal_links(call, str_printf(pool, "%.*sconnectors", STR_ARG(buf_str(&path)))));
-	doc_set(doc, STR("targets"), metal_links(call, str_printf(pool, "%.*stargets", STR_ARG(buf_str(&path)))));
-	write_json(call, doc);
+	doc_set(doc, STR("links"), baremetal_links(call, buf_str(&path)));
+	doc_set(doc, STR("connectors"), baremetal_links(call, str_printf(pool, "%.*sconnectors", STR_ARG(buf_str(&path)))));
+	doc_set(doc, STR("targets"), baremetal_links(call, str_printf(pool, "%.*stargets", STR_ARG(buf_str(&path)))));
+	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }

@@ -42,8 +42,8 @@ enum outcome get_states(struct call *call)
 			value = NULL;
 		doc_set(doc, str_c(states[i].name), value != NULL ? doc_copy(call->pool, value) : NULL);
 	}
-	set_node_etag(call, &node);
-	write_json(call, doc);
+	baremetal_set_node_etag(call, &node);
+	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }
 
@@ -74,17 +74,17 @@ static enum outcome change_maintenance(struct call *call, struct maintenance *ma
 	struct conditions conditions;
 	struct resource node;
 	struct ident ident;
-	enum outcome outcome = begin_change(call, &node_kind, name, &conditions, &ident);
+	enum outcome outcome = baremetal_begin_change(call, &node_kind, name, &conditions, &ident);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	outcome = resource_change(call->registry, &ident, &(struct edit){ .apply = apply_maintenance, .arg = maintenance },
 		conditions_guard(&conditions), &node);
 	if (outcome == OUTCOME_NOT_FOUND)
-		return fail_not_found(call, &node_kind, name);
+		return baremetal_fail_not_found(call, &node_kind, name);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	set_node_etag(call, &node);
+	baremetal_set_node_etag(call, &node);
 	return OUTCOME_ACCEPTED;
 }
 
@@ -96,12 +96,13 @@ static enum outcome read_reason(struct call *call, struct str *reason)
 	if (outcome != OUTCOME_OK || body == NULL)
 		return outcome;
 	if (doc_kind(body) != DOC_OBJECT)
-		return call_fail(call, OUTCOME_BAD_DOCUMENT, "The body must be an object like {\"reason\": \"fan broken\"}, or empty");
+		return call_fail(call, OUTCOME_BAD_DOCUMENT,
+			"The body must be an object like {\"reason\": \"fan broken\"}, or empty");
 	for (struct doc_iter it = doc_iter(body); doc_next(&it);) {
 		if (!str_eq(it.name, STR("reason")))
 			return call_fail(call, OUTCOME_BAD_DOCUMENT,
 				"Schema error for maintenance: %.*s is not known; the one member that may be there is reason",
-				STR_ARG(metal_shown(it.name)));
+				STR_ARG(baremetal_shorten(it.name)));
 		if (it.value != NULL && doc_kind(it.value) != DOC_STRING)
 			return call_fail(call, OUTCOME_BAD_DOCUMENT,
 				"Schema error for maintenance: reason must be a string or null");
@@ -138,7 +139,7 @@ enum outcome validate_node(struct call *call)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *doc = doc_new_object(pool);
-	for (const char *const *i = metal_interfaces; *i != NULL; i++) {
+	for (const char *const *i = baremetal_interfaces; *i != NULL; i++) {
 		struct doc *result = doc_new_object(pool);
 		if (strcmp(*i, "vendor") == 0)
 			continue;
@@ -146,6 +147,6 @@ enum outcome validate_node(struct call *call)
 		doc_set_str(pool, result, "reason", STR("not supported"));
 		doc_set(doc, str_c(*i), result);
 	}
-	write_json(call, doc);
+	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }

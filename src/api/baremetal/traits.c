@@ -19,8 +19,8 @@ enum outcome get_traits(struct call *call)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	doc_set(doc, STR("traits"), resource_traits_doc(pool, &node));
-	set_node_etag(call, &node); // changes of traits are guarded by the node's etag
-	write_json(call, doc);
+	baremetal_set_node_etag(call, &node); // changes of traits are guarded by the node's etag
+	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }
 
@@ -33,9 +33,9 @@ static enum outcome explain_missing(struct call *call, struct str name, const st
 	enum outcome outcome = kind_find(call, &node_kind, name, &node);
 
 	if (outcome != OUTCOME_OK || edit->change != TRAITS_REMOVE)
-		return outcome != OUTCOME_OK ? outcome : fail_not_found(call, &node_kind, name);
-	return call_fail(call, OUTCOME_NOT_FOUND, "Node %.*s doesn't have a trait '%.*s'", STR_ARG(metal_shown(name)),
-		STR_ARG(metal_shown(edit->names[0])));
+		return outcome != OUTCOME_OK ? outcome : baremetal_fail_not_found(call, &node_kind, name);
+	return call_fail(call, OUTCOME_NOT_FOUND, "Node %.*s doesn't have a trait '%.*s'", STR_ARG(baremetal_shorten(name)),
+		STR_ARG(baremetal_shorten(edit->names[0])));
 }
 
 static enum outcome change_traits(struct call *call, const struct trait_edit *edit)
@@ -44,7 +44,7 @@ static enum outcome change_traits(struct call *call, const struct trait_edit *ed
 	struct conditions conditions;
 	struct resource node;
 	struct ident ident;
-	enum outcome outcome = begin_change(call, &node_kind, name, &conditions, &ident);
+	enum outcome outcome = baremetal_begin_change(call, &node_kind, name, &conditions, &ident);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -53,7 +53,7 @@ static enum outcome change_traits(struct call *call, const struct trait_edit *ed
 		return explain_missing(call, name, edit);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	set_node_etag(call, &node);
+	baremetal_set_node_etag(call, &node);
 	return OUTCOME_NO_CONTENT;
 }
 
@@ -114,7 +114,7 @@ enum outcome put_trait(struct call *call)
 	uri_add_segment(&path, call_param(call, "node"));
 	BUF_LIT(&path, "/traits/");
 	uri_add_segment(&path, trait);
-	response_set(&call->response, "Location", metal_url(call, buf_str(&path)));
+	response_set(&call->response, "Location", baremetal_url(call, buf_str(&path)));
 	return outcome;
 }
 

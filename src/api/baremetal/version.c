@@ -85,7 +85,7 @@ enum outcome baremetal_enter(struct call *call, enum outcome found)
 	if (found != OUTCOME_OK || call->version >= method->min_version)
 		return found;
 	if (is_of_traits(method))
-		return fail_too_new(call, "this address", method->min_version);
+		return baremetal_fail_too_new(call, "this address", method->min_version);
 	call->match.method = NULL;
 	return call_fail(call, OUTCOME_NOT_FOUND,
 		"The resource could not be found: it came with version 1.%u, and version 1.%u is asked for", method->min_version,
@@ -109,7 +109,7 @@ static struct doc *self_links(struct call *call)
 	struct pool *pool = call->pool;
 	struct doc *links = doc_new_array(pool), *self = doc_new_object(pool);
 
-	doc_set_str(pool, self, "href", metal_url(call, STR("/v1/")));
+	doc_set_str(pool, self, "href", baremetal_url(call, STR("/v1/")));
 	doc_set_str(pool, self, "rel", STR("self"));
 	doc_push(links, self);
 	return links;
@@ -139,7 +139,7 @@ enum outcome get_root(struct call *call)
 		STR("Bare-metal machines, their ports and their chassis as resources of tenants. No hardware is driven."));
 	doc_set(doc, STR("default_version"), version_doc(call));
 	doc_set(doc, STR("versions"), versions);
-	write_json(call, doc);
+	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }
 
@@ -178,9 +178,9 @@ enum outcome get_v1(struct call *call)
 	for (size_t i = 0; i < COUNT_OF(collections); i++) {
 		if (collections[i].since <= call->version)
 			doc_set(doc, str_c(collections[i].name),
-				metal_links(call, str_printf(pool, "%s/", collections[i].name)));
+				baremetal_links(call, str_printf(pool, "%s/", collections[i].name)));
 	}
 	doc_set(doc, STR("version"), version_doc(call));
-	write_json(call, doc);
+	baremetal_write_json(call, doc);
 	return OUTCOME_OK;
 }

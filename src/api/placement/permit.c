@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may use which method. Without a configured policy, the roles of placement.wadl count, and a credential with the OpenStack role
-// admin, of whatever project, or service may do what an operator may, as the traits specification has it. With a policy, its rules
-// count, and no other.
+// Who may use which method. Without a configured policy, the roles of placement.wadl count, and a credential with the OpenStack
+// role admin, of whatever project, or service may do what an operator may, as the traits specification has it. With a policy, its
+// rules count, and no other.
 #include "base/base.h"
 
 #include "api/placement/allocation/allocation.h"
@@ -78,7 +78,7 @@ static bool is_admin_or_service(const struct principal *who)
 {
 	const struct openstack_scope scope = principal_openstack(who);
 
-	return openstack_has_role(&scope, STR("admin")) || openstack_has_role(&scope, STR("service"));
+	return principal_has_openstack_role(&scope, STR("admin")) || principal_has_openstack_role(&scope, STR("service"));
 }
 
 enum outcome placement_permit(struct call *call, enum outcome by_role)
@@ -91,5 +91,5 @@ enum outcome placement_permit(struct call *call, enum outcome by_role)
 		return by_role == OUTCOME_FORBIDDEN && is_admin_or_service(&call->who) ? OUTCOME_OK : by_role;
 	const struct openstack_scope scope = principal_openstack(&call->who);
 	const struct oslo_target own = { .project = scope.project, .user = call->who.user };
-	return policy_check(call, rule, &own);
+	return placement_policy_check(call, rule, &own);
 }

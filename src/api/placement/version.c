@@ -54,9 +54,10 @@ static enum outcome read_version(struct call *call)
 	else if (text.p != NULL && !parse_version(text, &major, &minor))
 		return call_fail(call, OUTCOME_BAD_REQUEST,
 			"invalid version string: %.*s; it must be \"latest\" or a version from 1.%d to 1.%d",
-			STR_ARG(shown(text, SHOWN)), VERSION_MIN, VERSION_MAX);
+			STR_ARG(placement_shorten(text, SHOWN)), VERSION_MIN, VERSION_MAX);
 	if (major != 1 || minor > VERSION_MAX)
-		return call_fail(call, OUTCOME_NOT_ACCEPTABLE, "Unacceptable version header: %.*s", STR_ARG(shown(text, SHOWN)));
+		return call_fail(call, OUTCOME_NOT_ACCEPTABLE, "Unacceptable version header: %.*s",
+			STR_ARG(placement_shorten(text, SHOWN)));
 	call->version = (unsigned)minor;
 	return OUTCOME_OK;
 }
@@ -156,7 +157,7 @@ static enum outcome check_media(struct call *call)
 
 	if (takes_json(call) && !media_is(request->content_type, "application/json"))
 		return call_fail(call, OUTCOME_UNSUPPORTED_MEDIA, "The media type %.*s is not supported, use application/json",
-			STR_ARG(request->content_type.n > 0 ? shown(request->content_type, SHOWN) : STR("None")));
+			STR_ARG(request->content_type.n > 0 ? placement_shorten(request->content_type, SHOWN) : STR("None")));
 	if (request->method == METHOD_GET && method->n_produces > 0 &&
 	    media_choose(request_header(request, "accept"), method->produces, method->n_produces) < 0)
 		return call_fail(call, OUTCOME_NOT_ACCEPTABLE, "Only application/json is provided");
@@ -198,7 +199,7 @@ void placement_leave(struct call *call)
 {
 	struct response *response = &call->response;
 
-	response_set(response, "X-OpenStack-Request-Id", request_id_text(call));
+	response_set(response, "X-OpenStack-Request-Id", placement_request_id(call));
 	if (call->version == VERSION_NONE || response->status == 401)
 		return;
 	check_caching(call);
@@ -215,7 +216,7 @@ enum outcome get_version(struct call *call)
 
 	buf_addf(&json, "{\"versions\":[{\"id\":\"v1.%d\",\"max_version\":\"1.%d\",\"min_version\":\"1.%d\","
 		"\"status\":\"CURRENT\",\"links\":[{\"rel\":\"self\",\"href\":\"\"}]}]}", VERSION_MIN, VERSION_MAX, VERSION_MIN);
-	answer_json(call, &json);
-	answer_fresh(call, clock_now_us());
+	placement_answer_json(call, &json);
+	placement_answer_cache_headers(call, clock_now_us());
 	return OUTCOME_OK;
 }

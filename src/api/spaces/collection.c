@@ -9,12 +9,12 @@
 enum outcome list_in_space(struct call *call)
 {
 	struct target target;
-	enum outcome outcome = read_target(call, VERB_LIST, &target);
+	enum outcome outcome = spaces_read_target(call, VERB_LIST, &target);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (target.name.p != NULL) // the path namespaces/N/status is one object, not a collection
 		return get_in_space(call);
-	warn_of_version(call, &target);
-	return query_is_true(call, "watch") ? watch_in_space(call, &target) : list_collection(call, &target);
+	target_warn_if_deprecated(call, &target);
+	return spaces_query_is_true(call, "watch") ? watch_in_space(call, &target) : object_list_collection(call, &target);
 }

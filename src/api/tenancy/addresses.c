@@ -15,7 +15,7 @@ static const struct words vocabularies[] = {
 	{ "v2.0", "tenant", "tenants", "X-Tenant-", 2 },
 };
 
-const struct words *call_words(const struct call *call)
+const struct words *call_vocabulary(const struct call *call)
 {
 	struct str version = call_param(call, "version");
 
@@ -60,7 +60,8 @@ enum outcome address_read(struct call *call, struct address *address)
 			STR_ARG(plural), STR_ARG(space));
 	if (space.p == NULL && address->type->namespaced && address->name.p != NULL)
 		return call_fail(call, OUTCOME_NOT_FOUND,
-			"%.*s stand in a namespace: put \"namespaces/\" and its name, such as \"default\", in front", STR_ARG(plural));
+			"%.*s stand in a namespace: put \"namespaces/\" and its name, such as \"default\", in front",
+			STR_ARG(plural));
 	return OUTCOME_OK;
 }
 
@@ -75,7 +76,7 @@ struct str tenant_path(struct call *call, struct str tenant)
 	struct buf path = buf_new(call->pool, 64);
 
 	buf_addc(&path, '/');
-	buf_add(&path, str_c(call_words(call)->version));
+	buf_add(&path, str_c(call_vocabulary(call)->version));
 	add_part(&path, tenant);
 	return buf_str(&path);
 }
@@ -94,20 +95,20 @@ struct str address_path(struct call *call, struct str tenant, const struct type 
 	return buf_str(&path);
 }
 
-bool may_read(const struct call *call, struct str tenant)
+bool tenancy_may_read(const struct call *call, struct str tenant)
 {
 	// p NULL: the tenant of a resource that no longer exists is not known.
 	struct realm realm = tenant.p != NULL ? realm_of_tenant(tenant) : (struct realm){ .kind = REALM_NONE };
 
-	return policy_permits(&call->who, ROLE_READER, realm) == OUTCOME_OK;
+	return principal_may(&call->who, ROLE_READER, realm) == OUTCOME_OK;
 }
 
-enum outcome answer_elsewhere(struct call *call, enum outcome outcome, const struct address *address,
+enum outcome tenancy_answer_moved(struct call *call, enum outcome outcome, const struct address *address,
 	const struct resource *resource, struct str suffix)
 {
 	if (outcome != OUTCOME_MOVED && outcome != OUTCOME_GONE)
 		return outcome;
-	if (!str_eq(resource->tenant, address->tenant) && !may_read(call, resource->tenant))
+	if (!str_eq(resource->tenant, address->tenant) && !tenancy_may_read(call, resource->tenant))
 		return call_fail(call, OUTCOME_NOT_FOUND, "there is no %.*s",
 			STR_ARG(resource_path(call->pool, address->type, address->space, address->name)));
 	if (outcome == OUTCOME_GONE)

@@ -12,7 +12,7 @@
 static void set_etag_text(struct pool *pool, struct doc *doc, const char *name, struct str bytes)
 {
 	if (bytes.n == 64)
-		doc_set_str(pool, doc, name, etag_text(pool, (const uint8_t *)bytes.p));
+		doc_set_str(pool, doc, name, conditions_etag_text(pool, (const uint8_t *)bytes.p));
 }
 
 static struct doc *change_doc(struct call *call, const struct change *change)
@@ -22,7 +22,7 @@ static struct doc *change_doc(struct call *call, const struct change *change)
 	const struct stored_place place = { .table = "changes", .column = "fields", .id = change->id };
 
 	doc_set_u64(pool, doc, "id", change->id);
-	doc_set_str(pool, doc, "at", time_text(pool, change->at_us));
+	doc_set_str(pool, doc, "at", document_time_text(pool, change->at_us));
 	doc_set_str(pool, doc, "actor", change->actor);
 	doc_set_str(pool, doc, "request_id", uuid_str(pool, change->request_id));
 	doc_set_str(pool, doc, "verb", change->verb);

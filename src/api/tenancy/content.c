@@ -94,7 +94,7 @@ static enum outcome patched(const struct content_edit *edit, const struct resour
 	resource_json(edit->call, current, &text);
 	struct pool *scratch = pool_scratch(pool, text.n);
 	const struct doc *before = stored_document(scratch, resource_place(current, "meta or body"), buf_str(&text));
-	enum outcome outcome = carry_out_patch(edit->call, edit->kind, before, edit->document, whole);
+	enum outcome outcome = patch_apply(edit->call, edit->kind, before, edit->document, whole);
 
 	pool_scratch_end(pool, scratch); // parts that the result shares with it stay valid
 	return outcome;
@@ -109,7 +109,7 @@ static enum outcome split(const struct content_edit *edit, const struct doc *who
 
 	*content = (struct content){ .meta = STR("{}") };
 	doc_remove(body, STR("metadata"));
-	content->body = text_or_same(pool, body, current, "body");
+	content->body = document_text_or_stored(pool, body, current, "body");
 	if (!doc_get(whole, STR("metadata"), &metadata) || metadata == NULL) {
 		if (current != NULL && edit->kind == EDIT_PUT) { // a PUT without metadata keeps the stored metadata
 			content->meta = current->meta;
@@ -119,7 +119,7 @@ static enum outcome split(const struct content_edit *edit, const struct doc *who
 	}
 	enum outcome outcome = split_metadata(edit, metadata, meta, &content->locked);
 	if (outcome == OUTCOME_OK)
-		content->meta = text_or_same(pool, meta, current, "meta");
+		content->meta = document_text_or_stored(pool, meta, current, "meta");
 	return outcome;
 }
 

@@ -101,7 +101,7 @@ static const struct repr_document move_documents[2][2] = {
 	{ MOVE_DOCUMENT(move_tagged_v2), MOVE_DOCUMENT(move_listed_v2) },
 };
 
-const struct repr_document *move_document(const struct words *words, bool listed)
+const struct repr_document *tenancy_move_document(const struct words *words, bool listed)
 {
 	return &move_documents[words->number - 1][listed ? 1 : 0];
 }

@@ -16,7 +16,7 @@ static void add_counts(struct call *call, struct doc *list, const struct tenant 
 {
 	for (size_t i = 0; i < counts->n; i++) {
 		struct doc *doc = doc_new_object(call->pool);
-		doc_set_str(call->pool, doc, call_words(call)->singular, tenant->name);
+		doc_set_str(call->pool, doc, call_vocabulary(call)->singular, tenant->name);
 		doc_set_str(call->pool, doc, "type", counts->list[i].type);
 		doc_set_u64(call->pool, doc, "resources", counts->list[i].resources);
 		doc_push(list, doc);
@@ -50,19 +50,19 @@ static struct doc *tagged_doc(struct call *call, const struct move_action *actio
 
 static void write_action(struct call *call, const struct move_action *action)
 {
-	const struct words *words = call_words(call);
+	const struct words *words = call_vocabulary(call);
 	struct doc *doc = doc_new_object(call->pool), *tenants = doc_new_array(call->pool), *counts = doc_new_array(call->pool);
 
-	doc_push(tenants, tenant_doc(call, &action->source));
-	doc_push(tenants, tenant_doc(call, &action->dest));
+	doc_push(tenants, tenancy_tenant_doc(call, &action->source));
+	doc_push(tenants, tenancy_tenant_doc(call, &action->dest));
 	add_counts(call, counts, &action->source, &action->source_counts);
 	add_counts(call, counts, &action->dest, &action->dest_counts);
 	doc_set_str(call->pool, doc, "dest", action->dest.name);
 	doc_set(doc, str_c(words->plural), tenants);
 	doc_set(doc, STR("resources"), action->listed ? listed_doc(call, action) : tagged_doc(call, action));
 	doc_set(doc, STR("counts"), counts);
-	doc_set(doc, STR("blockers"), blockers_doc(call->pool, action->blockers, action->n_blockers));
-	call_write(call, move_document(words, action->listed), doc);
+	doc_set(doc, STR("blockers"), tenancy_blockers_doc(call->pool, action->blockers, action->n_blockers));
+	call_write(call, tenancy_move_document(words, action->listed), doc);
 	response_set(&call->response, "ETag", str_printf(call->pool, "\"%s\"", action->etag));
 }
 
@@ -83,7 +83,7 @@ static struct move_order order_of(struct call *call, const struct address *addre
 		.dest = call_param(call, "dest"),
 		.address = address,
 		.background = request_prefers(&call->request, "respond-async", NULL),
-		.words = call_words(call)->number,
+		.words = call_vocabulary(call)->number,
 	};
 }
 
@@ -101,7 +101,7 @@ static enum outcome get_action(struct call *call, const struct address *address)
 		write_action(call, &action);
 	if (address == NULL || (outcome != OUTCOME_MOVED && outcome != OUTCOME_GONE))
 		return outcome;
-	return answer_elsewhere(call, outcome, address, &action.resource, action_suffix(call));
+	return tenancy_answer_moved(call, outcome, address, &action.resource, action_suffix(call));
 }
 
 enum outcome get_move_all(struct call *call)
@@ -169,7 +169,7 @@ static enum outcome post_action(struct call *call, const struct address *address
 		response_set(&call->response, "ETag", str_printf(call->pool, "\"%s\"", result.action.etag));
 	if (address == NULL || (outcome != OUTCOME_MOVED && outcome != OUTCOME_GONE))
 		return outcome;
-	return answer_elsewhere(call, outcome, address, &result.action.resource, action_suffix(call));
+	return tenancy_answer_moved(call, outcome, address, &result.action.resource, action_suffix(call));
 }
 
 enum outcome post_move_all(struct call *call)
@@ -213,9 +213,9 @@ static void write_status(struct call *call, const struct move_status *status)
 		doc_set_str(pool, doc, "reason", status->outcome);
 		doc_set_str(pool, doc, "detail", status->detail);
 	}
-	doc_set_str(pool, doc, "created_at", time_text(pool, status->created_us));
+	doc_set_str(pool, doc, "created_at", document_time_text(pool, status->created_us));
 	if (status->finished_us != 0)
-		doc_set_str(pool, doc, "finished_at", time_text(pool, status->finished_us));
+		doc_set_str(pool, doc, "finished_at", document_time_text(pool, status->finished_us));
 	call_write(call, &move_status_document, doc);
 }
 

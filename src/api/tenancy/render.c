@@ -18,7 +18,7 @@ static struct str state_text(const struct tenant *tenant)
 	return tenant->deleted_us != 0 ? STR("deleted") : STR("active");
 }
 
-struct doc *tenant_doc(struct call *call, const struct tenant *tenant)
+struct doc *tenancy_tenant_doc(struct call *call, const struct tenant *tenant)
 {
 	struct pool *pool = call->pool;
 	struct doc *doc = doc_new_object(pool);
@@ -30,11 +30,11 @@ struct doc *tenant_doc(struct call *call, const struct tenant *tenant)
 	doc_set_u64(pool, doc, "resources", tenant->resources);
 	if (tenant->etag_required)
 		doc_set(doc, STR("etag_required"), doc_new_bool(pool, true));
-	doc_set_str(pool, doc, "created_at", time_text(pool, tenant->created_us));
-	doc_set_str(pool, doc, "updated_at", time_text(pool, tenant->updated_us));
+	doc_set_str(pool, doc, "created_at", document_time_text(pool, tenant->created_us));
+	doc_set_str(pool, doc, "updated_at", document_time_text(pool, tenant->updated_us));
 	if (tenant->deleted_us != 0)
-		doc_set_str(pool, doc, "purge_at", time_text(pool, tenant->purge_us));
-	doc_set_str(pool, doc, "etag", etag_text(pool, tenant->etag));
+		doc_set_str(pool, doc, "purge_at", document_time_text(pool, tenant->purge_us));
+	doc_set_str(pool, doc, "etag", conditions_etag_text(pool, tenant->etag));
 	return doc;
 }
 
@@ -57,12 +57,12 @@ static struct str header_value(struct pool *pool, struct str s)
 
 static void set_header(struct call *call, const char *name, struct str value)
 {
-	struct str full = str_printf(call->pool, "%s%s", call_words(call)->header, name);
+	struct str full = str_printf(call->pool, "%s%s", call_vocabulary(call)->header, name);
 
 	response_set(&call->response, full.p, header_value(call->pool, value));
 }
 
-void tenant_headers(struct call *call, const struct tenant *tenant)
+void tenancy_set_tenant_headers(struct call *call, const struct tenant *tenant)
 {
 	struct doc_iter it = doc_iter(tenant_metadata_doc(call->pool, tenant));
 
@@ -70,11 +70,11 @@ void tenant_headers(struct call *call, const struct tenant *tenant)
 	set_header(call, "Tier", tenant->tier);
 	set_header(call, "State", state_text(tenant));
 	set_header(call, "Resource-Count", str_printf(call->pool, "%llu", (unsigned long long)tenant->resources));
-	set_header(call, "Created-At", time_text(call->pool, tenant->created_us));
-	set_header(call, "Updated-At", time_text(call->pool, tenant->updated_us));
+	set_header(call, "Created-At", document_time_text(call->pool, tenant->created_us));
+	set_header(call, "Updated-At", document_time_text(call->pool, tenant->updated_us));
 	while (doc_next(&it))
 		set_header(call, str_printf(call->pool, "Meta-%.*s", STR_ARG(it.name)).p, doc_string(it.value));
-	set_etag(call, tenant->etag);
+	conditions_set_etag(call, tenant->etag);
 }
 
 // ---- resources
@@ -88,16 +88,16 @@ static struct str own_metadata(struct call *call, const struct resource *resourc
 		return resource->meta;
 	meta = resource_meta_doc(call->pool, resource);
 	doc_remove(meta, STR("traits"));
-	return json_text(call->pool, meta);
+	return document_json_text(call->pool, meta);
 }
 
 void resource_json(struct call *call, const struct resource *resource, struct buf *out)
 {
 	BUF_LIT(out, "{\"metadata\":{");
-	json_add_member(out, "name", resource->name);
+	document_add_member(out, "name", resource->name);
 	if (resource->type->namespaced)
-		json_add_member(out, "namespace", resource->space);
-	json_add_member(out, "tenant", resource->tenant);
+		document_add_member(out, "namespace", resource->space);
+	document_add_member(out, "tenant", resource->tenant);
 	BUF_LIT(out, "\"uid\":\"");
 	uuid_add(out, resource->uid);
 	BUF_LIT(out, "\",\"resourceVersion\":\"");
@@ -108,10 +108,10 @@ void resource_json(struct call *call, const struct resource *resource, struct bu
 	clock_add_rfc3339(out, resource->created_us);
 	BUF_LIT(out, "\",");
 	if (resource->deleted_us != 0 || resource->doomed_us != 0)
-		json_add_member(out, "deletionTimestamp",
-			time_text(call->pool, resource->deleted_us != 0 ? resource->deleted_us : resource->doomed_us));
+		document_add_member(out, "deletionTimestamp",
+			document_time_text(call->pool, resource->deleted_us != 0 ? resource->deleted_us : resource->doomed_us));
 	if (resource->deleted_us != 0)
-		json_add_member(out, "purgeTimestamp", time_text(call->pool, resource->purge_us));
+		document_add_member(out, "purgeTimestamp", document_time_text(call->pool, resource->purge_us));
 	if (resource->traits.n > 0) {
 		BUF_LIT(out, "\"traits\":");
 		buf_add(out, resource->traits);
@@ -119,20 +119,21 @@ void resource_json(struct call *call, const struct resource *resource, struct bu
 	}
 	BUF_LIT(out, "\"selfLink\":");
 	json_add_string(out, address_path(call, resource->tenant, resource->type, resource->space, resource->name));
-	add_stored_members(out, resource_place(resource, "meta"), own_metadata(call, resource));
+	document_add_stored_members(out, resource_place(resource, "meta"), own_metadata(call, resource));
 	buf_addc(out, '}');
-	add_stored_members(out, resource_place(resource, "body"), resource_shown(call->pool, resource));
+	document_add_stored_members(out, resource_place(resource, "body"), resource_shown(call->pool, resource));
 	buf_addc(out, '}');
 }
 
-void write_resource(struct call *call, const struct resource *resource)
+void tenancy_write_resource(struct call *call, const struct resource *resource)
 {
 	struct buf out = buf_new(call->pool, 768 + resource->meta.n + resource->body.n + resource->traits.n);
 
-	set_etag(call, resource->etag);
+	conditions_set_etag(call, resource->etag);
 	resource_json(call, resource, &out);
 	if (call->produce == REPR_XML) {
-		call_write(call, &resource_document, stored_document(call->pool, resource_place(resource, "meta or body"), buf_str(&out)));
+		call_write(call, &resource_document, stored_document(call->pool, resource_place(resource, "meta or body"),
+			buf_str(&out)));
 		return;
 	}
 	call->response.body = buf_str(&out);
@@ -174,7 +175,7 @@ static void push_blocker(struct pool *pool, struct doc *list, struct str resourc
 	doc_push(list, item);
 }
 
-struct doc *blockers_doc(struct pool *pool, const struct move_blocker *blockers, size_t n)
+struct doc *tenancy_blockers_doc(struct pool *pool, const struct move_blocker *blockers, size_t n)
 {
 	struct doc *list = doc_new_array(pool);
 

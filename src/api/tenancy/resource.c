@@ -11,38 +11,38 @@
 #include "registry/resource/resource.h"
 #include "registry/type/type.h"
 
-enum outcome begin_resource(struct call *call, struct address *address, struct conditions *conditions)
+enum outcome tenancy_begin_resource(struct call *call, struct address *address, struct conditions *conditions)
 {
 	enum outcome outcome = address_read(call, address);
 
 	return outcome == OUTCOME_OK ? conditions_read(call, conditions) : outcome;
 }
 
-enum outcome show_resource(struct call *call, struct str suffix,
+enum outcome tenancy_show_resource(struct call *call, struct str suffix,
 	void (*write)(struct call *call, const struct resource *resource))
 {
 	struct address address;
 	struct conditions conditions;
 	struct resource resource;
-	enum outcome outcome = begin_resource(call, &address, &conditions);
+	enum outcome outcome = tenancy_begin_resource(call, &address, &conditions);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	outcome = resource_get(call->registry, &address, &resource);
 	if (outcome != OUTCOME_OK)
-		return answer_elsewhere(call, outcome, &address, &resource, suffix);
+		return tenancy_answer_moved(call, outcome, &address, &resource, suffix);
 	outcome = resource_check(call->registry, &resource, conditions_guard(&conditions));
 	if (outcome == OUTCOME_OK)
 		write(call, &resource);
 	else if (outcome == OUTCOME_NOT_MODIFIED)
-		set_etag(call, resource.etag);
+		conditions_set_etag(call, resource.etag);
 	return outcome;
 }
 
 // Also serves HEAD: the transport omits the body.
 enum outcome get_resource(struct call *call)
 {
-	return show_resource(call, STR(""), write_resource);
+	return tenancy_show_resource(call, STR(""), tenancy_write_resource);
 }
 
 // Writes a resource by PUT or PATCH and renders the answer. The registry calls content_apply() with the locked row.
@@ -55,13 +55,13 @@ static enum outcome write_with(struct call *call, const struct address *address,
 		&(struct edit){ .apply = content_apply, .arg = &edit, .creates = kind == EDIT_PUT }, conditions_guard(conditions),
 		&resource);
 
-	// A 301 has no document: answer_elsewhere() decides what the caller may know.
+	// A 301 has no document: tenancy_answer_moved() decides what the caller may know.
 	if (outcome == OUTCOME_CREATED || outcome == OUTCOME_OK)
-		write_resource(call, &resource);
+		tenancy_write_resource(call, &resource);
 	if (outcome == OUTCOME_CREATED)
 		response_set(&call->response, "Location",
 			call_url(call, address_path(call, address->tenant, address->type, address->space, address->name)));
-	return answer_elsewhere(call, outcome, address, &resource, STR(""));
+	return tenancy_answer_moved(call, outcome, address, &resource, STR(""));
 }
 
 enum outcome put_resource(struct call *call)
@@ -69,7 +69,7 @@ enum outcome put_resource(struct call *call)
 	struct address address;
 	struct conditions conditions;
 	struct doc *document;
-	enum outcome outcome = begin_resource(call, &address, &conditions);
+	enum outcome outcome = tenancy_begin_resource(call, &address, &conditions);
 
 	if (outcome == OUTCOME_OK)
 		outcome = call_read(call, &resource_document, &document);
@@ -85,10 +85,10 @@ enum outcome patch_resource(struct call *call)
 	struct conditions conditions;
 	enum edit_kind kind;
 	struct doc *patch;
-	enum outcome outcome = begin_resource(call, &address, &conditions);
+	enum outcome outcome = tenancy_begin_resource(call, &address, &conditions);
 
 	if (outcome == OUTCOME_OK)
-		outcome = read_patch(call, &kind, &patch);
+		outcome = patch_read_body(call, &kind, &patch);
 	return outcome == OUTCOME_OK ? write_with(call, &address, &conditions, kind, patch) : outcome;
 }
 
@@ -97,14 +97,14 @@ enum outcome delete_resource(struct call *call)
 	struct address address;
 	struct conditions conditions;
 	struct resource resource;
-	enum outcome outcome = begin_resource(call, &address, &conditions);
+	enum outcome outcome = tenancy_begin_resource(call, &address, &conditions);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	outcome = resource_delete(call->registry, &address, conditions_guard(&conditions), &resource);
 	if (outcome == OUTCOME_NO_CONTENT)
-		response_set(&call->response, "X-Purge-At", time_text(call->pool, resource.purge_us));
-	return answer_elsewhere(call, outcome, &address, &resource, STR(""));
+		response_set(&call->response, "X-Purge-At", document_time_text(call->pool, resource.purge_us));
+	return tenancy_answer_moved(call, outcome, &address, &resource, STR(""));
 }
 
 enum outcome recover_resource(struct call *call)
@@ -113,7 +113,7 @@ enum outcome recover_resource(struct call *call)
 	struct conditions conditions;
 	struct uuid uid;
 	struct str text = call_param(call, "uid");
-	enum outcome outcome = begin_resource(call, &address, &conditions);
+	enum outcome outcome = tenancy_begin_resource(call, &address, &conditions);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -210,11 +210,12 @@ enum outcome list_resources(struct call *call)
 		.marker = call_param(call, "marker"),
 		.limit = limit,
 	};
-	outcome = read_trait_filter(call, &query.traits);
+	outcome = tenancy_read_trait_filter(call, &query.traits);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (query.traits != NULL && query.deleted)
-		return call_fail(call, OUTCOME_BAD_PARAMETER, "required and forbidden are for what lives: leave out deleted=true");
+		return call_fail(call, OUTCOME_BAD_PARAMETER,
+			"required and forbidden are for what lives: leave out deleted=true");
 	outcome = resource_list(call->registry, &query, &list, &n, &more);
 	if (outcome != OUTCOME_OK)
 		return outcome;

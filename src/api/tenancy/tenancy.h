@@ -18,13 +18,13 @@ struct words {
 	const char *header;   // "X-Tenant-"
 	int number;           // 1 or 2, as stored with a move
 };
-const struct words *call_words(const struct call *call);
+const struct words *call_vocabulary(const struct call *call);
 
 // ---- documents.c
 
 const struct repr_document *tenant_document(const struct words *words);
 const struct repr_document *tenant_list_document(const struct words *words);
-const struct repr_document *move_document(const struct words *words, bool listed);
+const struct repr_document *tenancy_move_document(const struct words *words, bool listed);
 extern const struct repr_document resource_document;
 extern const struct repr_document resource_list_document;
 extern const struct repr_document change_list_document;
@@ -43,20 +43,20 @@ enum outcome address_read(struct call *call, struct address *address);
 struct str address_path(struct call *call, struct str tenant, const struct type *type, struct str space, struct str name);
 struct str tenant_path(struct call *call, struct str tenant);
 // May the caller read resources of that tenant?
-bool may_read(const struct call *call, struct str tenant);
+bool tenancy_may_read(const struct call *call, struct str tenant);
 // Converts the outcomes _MOVED and _GONE to what this caller may know: a Location (the resource's path and suffix), or 404.
 // Returns other outcomes unchanged.
-enum outcome answer_elsewhere(struct call *call, enum outcome outcome, const struct address *address,
+enum outcome tenancy_answer_moved(struct call *call, enum outcome outcome, const struct address *address,
 	const struct resource *resource, struct str suffix);
 
 // ---- render.c
 
-struct doc *tenant_doc(struct call *call, const struct tenant *tenant);
-void tenant_headers(struct call *call, const struct tenant *tenant);
+struct doc *tenancy_tenant_doc(struct call *call, const struct tenant *tenant);
+void tenancy_set_tenant_headers(struct call *call, const struct tenant *tenant);
 // Appends the document of a resource: metadata first, then the type's own members, copied from the stored text.
 void resource_json(struct call *call, const struct resource *resource, struct buf *out);
-void write_resource(struct call *call, const struct resource *resource);
-struct doc *blockers_doc(struct pool *pool, const struct move_blocker *blockers, size_t n);
+void tenancy_write_resource(struct call *call, const struct resource *resource);
+struct doc *tenancy_blockers_doc(struct pool *pool, const struct move_blocker *blockers, size_t n);
 void tenancy_render_problem(struct call *call, enum outcome outcome, const struct problem *problem);
 
 // ---- content.c: from a client's document to the stored text
@@ -73,16 +73,16 @@ enum outcome content_apply(void *arg, const struct resource *current, struct con
 
 // Reads the address and the preconditions of a call about one resource. OUTCOME_OK, or the outcome of address_read() or
 // conditions_read().
-enum outcome begin_resource(struct call *call, struct address *address, struct conditions *conditions);
+enum outcome tenancy_begin_resource(struct call *call, struct address *address, struct conditions *conditions);
 // Answers GET for the resource, or for a part of it at suffix below its address. write renders the answer.
-enum outcome show_resource(struct call *call, struct str suffix,
+enum outcome tenancy_show_resource(struct call *call, struct str suffix,
 	void (*write)(struct call *call, const struct resource *resource));
 
 // ---- traits.c
 
 struct trait_filter; // registry/trait/trait.h
 // Reads the parameters required and forbidden. *filter: NULL if neither was given. OUTCOME_OK, _BAD_PARAMETER.
-enum outcome read_trait_filter(struct call *call, const struct trait_filter **filter);
+enum outcome tenancy_read_trait_filter(struct call *call, const struct trait_filter **filter);
 
 // ---- handlers
 

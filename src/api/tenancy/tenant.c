@@ -14,8 +14,8 @@
 
 static void write_tenant(struct call *call, const struct tenant *tenant)
 {
-	call_write(call, tenant_document(call_words(call)), tenant_doc(call, tenant));
-	tenant_headers(call, tenant);
+	call_write(call, tenant_document(call_vocabulary(call)), tenancy_tenant_doc(call, tenant));
+	tenancy_set_tenant_headers(call, tenant);
 }
 
 // Used by GET and HEAD, which render the tenant differently.
@@ -28,7 +28,7 @@ static enum outcome read_tenant(struct call *call, struct tenant *tenant)
 		outcome = tenant_get(call->registry, call_param(call, "tenant"), tenant);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	tenant_headers(call, tenant);
+	tenancy_set_tenant_headers(call, tenant);
 	return tenant_check(call->registry, tenant, conditions_guard(&conditions));
 }
 
@@ -38,7 +38,7 @@ enum outcome get_tenant(struct call *call)
 	enum outcome outcome = read_tenant(call, &tenant);
 
 	if (outcome == OUTCOME_OK)
-		call_write(call, tenant_document(call_words(call)), tenant_doc(call, &tenant));
+		call_write(call, tenant_document(call_vocabulary(call)), tenancy_tenant_doc(call, &tenant));
 	return outcome;
 }
 
@@ -65,7 +65,7 @@ static enum outcome check_metadata(struct call *call, const struct doc_iter *it,
 {
 	if (n == MAX_META)
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "metadata may have %d entries at most", MAX_META);
-	if (!meta_name_ok(it->name))
+	if (!tenant_metadata_name_ok(it->name))
 		return call_fail(call, OUTCOME_BAD_DOCUMENT,
 			"metadata's names begin with a letter or \"_\" and have letters, digits, \"_\", \"-\" and \".\", up to %d",
 			MAX_META_NAME);
@@ -95,10 +95,10 @@ static enum outcome read_metadata(struct call *call, const struct doc *metadata,
 	if (bytes > MAX_META_ALL)
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "metadata's names and values may have %d bytes altogether",
 			MAX_META_ALL);
-	sort_members(entries, n);
+	document_sort_members(entries, n);
 	for (size_t i = 0; i < n; i++)
 		doc_set(sorted, entries[i].name, doc_new_string(call->pool, doc_string(entries[i].value)));
-	*text = json_text(call->pool, sorted);
+	*text = document_json_text(call->pool, sorted);
 	return OUTCOME_OK;
 }
 
@@ -123,7 +123,7 @@ static enum outcome read_members(struct call *call, const struct doc *body, stru
 static enum outcome read_content(struct call *call, struct tenant_content *content)
 {
 	struct doc *body;
-	enum outcome outcome = call_read(call, tenant_document(call_words(call)), &body);
+	enum outcome outcome = call_read(call, tenant_document(call_vocabulary(call)), &body);
 
 	*content = (struct tenant_content){ .tier = STR_NONE, .metadata = STR_NONE };
 	return outcome == OUTCOME_OK && body != NULL ? read_members(call, body, content) : outcome;
@@ -139,7 +139,8 @@ enum outcome put_tenant(struct call *call)
 	if (outcome == OUTCOME_OK)
 		outcome = read_content(call, &content);
 	if (outcome == OUTCOME_OK)
-		outcome = tenant_put(call->registry, call_param(call, "tenant"), &content, conditions_guard(&conditions), &tenant);
+		outcome = tenant_put(call->registry, call_param(call, "tenant"), &content, conditions_guard(&conditions),
+			&tenant);
 	if (outcome != OUTCOME_OK && outcome != OUTCOME_CREATED)
 		return outcome;
 	write_tenant(call, &tenant);
@@ -161,11 +162,12 @@ struct tenant_patching {
 static enum outcome read_patched(struct call *call, const struct doc *whole, struct tenant_content *content)
 {
 	const struct doc_limits limits = { .depth = call->config->max_depth };
-	struct str text = json_text(call->pool, whole), error;
+	struct str text = document_json_text(call->pool, whole), error;
 	struct doc *body;
 
-	if (!repr_read(call->pool, tenant_document(call_words(call)), REPR_JSON, text, limits, &body, &error))
-		return call_fail(call, OUTCOME_BAD_DOCUMENT, "patched, it is no %s any more: %.*s", call_words(call)->singular,
+	if (!repr_read(call->pool, tenant_document(call_vocabulary(call)), REPR_JSON, text, limits, &body, &error))
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "patched, it is no %s any more: %.*s",
+			call_vocabulary(call)->singular,
 			STR_ARG(error));
 	enum outcome outcome = read_members(call, body, content);
 	if (outcome == OUTCOME_OK && content->tier.p == NULL)
@@ -184,8 +186,8 @@ static enum outcome apply_patch(void *arg, const struct tenant *current, struct 
 	struct doc *whole = doc_new_object(call->pool);
 	const struct doc *patched;
 
-	doc_set(whole, str_c(call_words(call)->singular), tenant_doc(call, current));
-	enum outcome outcome = carry_out_patch(call, patching->kind, whole, patching->patch, &patched);
+	doc_set(whole, str_c(call_vocabulary(call)->singular), tenancy_tenant_doc(call, current));
+	enum outcome outcome = patch_apply(call, patching->kind, whole, patching->patch, &patched);
 	return outcome == OUTCOME_OK ? read_patched(call, patched, content) : outcome;
 }
 
@@ -198,7 +200,7 @@ enum outcome patch_tenant(struct call *call)
 	enum outcome outcome = conditions_read(call, &conditions);
 
 	if (outcome == OUTCOME_OK)
-		outcome = read_patch(call, &patching.kind, &patch);
+		outcome = patch_read_body(call, &patching.kind, &patch);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	patching.patch = patch;
@@ -220,8 +222,8 @@ enum outcome delete_tenant(struct call *call)
 	if (outcome == OUTCOME_OK)
 		outcome = tenant_delete(call->registry, call_param(call, "tenant"), conditions_guard(&conditions), &tenant);
 	if (outcome == OUTCOME_NO_CONTENT)
-		response_set(&call->response, str_printf(call->pool, "%sPurge-At", call_words(call)->header).p,
-			time_text(call->pool, tenant.purge_us));
+		response_set(&call->response, str_printf(call->pool, "%sPurge-At", call_vocabulary(call)->header).p,
+			document_time_text(call->pool, tenant.purge_us));
 	return outcome;
 }
 
@@ -241,7 +243,7 @@ static struct str next_url(struct call *call, bool deleted, uint64_t limit, stru
 {
 	struct buf path = buf_new(call->pool, 128);
 
-	buf_addf(&path, "/%s?limit=%llu%s&marker=", call_words(call)->version, (unsigned long long)limit,
+	buf_addf(&path, "/%s?limit=%llu%s&marker=", call_vocabulary(call)->version, (unsigned long long)limit,
 		deleted ? "&state=deleted" : "");
 	uri_add_value(&path, marker);
 	return call_url(call, buf_str(&path));
@@ -257,15 +259,16 @@ enum outcome list_tenants(struct call *call)
 	if (!str_to_u64(call_param(call, "limit"), &limit) || limit == 0)
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "limit must be a number from 1 to 1000");
 	enum outcome outcome =
-		tenant_list(call->registry, deleted ? TENANTS_DELETED : TENANTS_LIVE, call_param(call, "marker"), limit, &list, &n, &more);
+		tenant_list(call->registry, deleted ? TENANTS_DELETED : TENANTS_LIVE, call_param(call, "marker"), limit, &list,
+		&n, &more);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *doc = doc_new_object(call->pool), *items = doc_new_array(call->pool);
 	for (size_t i = 0; i < n; i++)
-		doc_push(items, tenant_doc(call, &list[i]));
-	doc_set(doc, str_c(call_words(call)->plural), items);
+		doc_push(items, tenancy_tenant_doc(call, &list[i]));
+	doc_set(doc, str_c(call_vocabulary(call)->plural), items);
 	if (more)
 		doc_set_str(call->pool, doc, "next", next_url(call, deleted, limit, list[n - 1].name));
-	call_write(call, tenant_list_document(call_words(call)), doc);
+	call_write(call, tenant_list_document(call_vocabulary(call)), doc);
 	return OUTCOME_OK;
 }

@@ -14,13 +14,13 @@ static void write_traits(struct call *call, const struct resource *resource)
 	struct doc *doc = doc_new_object(pool);
 
 	doc_set(doc, STR("traits"), resource_traits_doc(pool, resource));
-	set_etag(call, resource->etag);
+	conditions_set_etag(call, resource->etag);
 	call_write(call, &traits_document, doc);
 }
 
 enum outcome get_resource_traits(struct call *call)
 {
-	return show_resource(call, STR("/traits"), write_traits);
+	return tenancy_show_resource(call, STR("/traits"), write_traits);
 }
 
 // An operator creates a custom trait by giving it to a resource; other callers can only use traits of the catalogue.
@@ -38,7 +38,7 @@ enum outcome put_resource_traits(struct call *call)
 	struct resource resource;
 	struct doc *document;
 	const struct doc *list = NULL;
-	enum outcome outcome = begin_resource(call, &address, &conditions);
+	enum outcome outcome = tenancy_begin_resource(call, &address, &conditions);
 
 	if (outcome == OUTCOME_OK)
 		outcome = call_read(call, &traits_document, &document);
@@ -46,7 +46,8 @@ enum outcome put_resource_traits(struct call *call)
 		return outcome;
 	// In XML an empty list has no element; in JSON a missing list is taken for a mistake.
 	if (document == NULL || (!doc_get(document, STR("traits"), &list) && call->consume == REPR_JSON))
-		return call_fail(call, OUTCOME_BAD_DOCUMENT, "a body is needed: {\"traits\": [\"HW_A\", \"HW_B\"]} or its XML form");
+		return call_fail(call, OUTCOME_BAD_DOCUMENT,
+			"a body is needed: {\"traits\": [\"HW_A\", \"HW_B\"]} or its XML form");
 	struct str *names = POOL_ARRAY(call->pool, struct str, doc_length(list));
 	for (size_t i = 0; i < doc_length(list); i++)
 		names[i] = doc_string(doc_at(list, i));
@@ -54,7 +55,7 @@ enum outcome put_resource_traits(struct call *call)
 	outcome = change(call, &address, &conditions, edit, &resource);
 	if (outcome == OUTCOME_OK)
 		write_traits(call, &resource);
-	return answer_elsewhere(call, outcome, &address, &resource, STR("/traits"));
+	return tenancy_answer_moved(call, outcome, &address, &resource, STR("/traits"));
 }
 
 static enum outcome change_one(struct call *call, enum trait_change what)
@@ -63,16 +64,16 @@ static enum outcome change_one(struct call *call, enum trait_change what)
 	struct conditions conditions;
 	struct resource resource;
 	struct str name = call_param(call, "trait");
-	enum outcome outcome = begin_resource(call, &address, &conditions);
+	enum outcome outcome = tenancy_begin_resource(call, &address, &conditions);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct trait_edit edit = { .change = what, .names = &name, .n = 1 };
 	outcome = change(call, &address, &conditions, edit, &resource);
 	if (outcome != OUTCOME_OK)
-		return answer_elsewhere(call, outcome, &address, &resource,
+		return tenancy_answer_moved(call, outcome, &address, &resource,
 			str_printf(call->pool, "/traits/%.*s", STR_ARG(name)));
-	set_etag(call, resource.etag);
+	conditions_set_etag(call, resource.etag);
 	return OUTCOME_NO_CONTENT;
 }
 
@@ -149,7 +150,7 @@ static enum outcome add_plain(struct call *call, struct str list, const char *pa
 	return outcome;
 }
 
-enum outcome read_trait_filter(struct call *call, const struct trait_filter **filter)
+enum outcome tenancy_read_trait_filter(struct call *call, const struct trait_filter **filter)
 {
 	size_t n_required = count_names(call, "required"), n_forbidden = count_names(call, "forbidden");
 	struct names required = { .at = POOL_ARRAY(call->pool, struct str, n_required) };

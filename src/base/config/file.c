@@ -141,7 +141,7 @@ static bool set(struct loader *loader, const struct source *source, const struct
 	if (setting_set(setting, section->base, loader->keep, value))
 		return true;
 	struct buf expected = buf_new(loader->scratch, 0);
-	setting_expected(setting, &expected);
+	setting_add_expected(setting, &expected);
 	bool secret = named || setting->type == SETTING_SECRET;
 	return fail(loader, source, "%s %s: got %s%s%s; expected %.*s", section_shown(loader, section), setting->key,
 	            secret ? "" : "\"", secret ? "something else" : shown(loader, value), secret ? "" : "\"",
@@ -155,7 +155,7 @@ static void set_defaults(struct loader *loader, const struct section *section)
 
 		if (!str_eq_c(section->name, setting->section))
 			continue;
-		struct str standard = setting_standard(setting, loader->scratch, section->endpoint);
+		struct str standard = setting_default(setting, loader->scratch, section->endpoint);
 		bool good = setting_set(setting, section->base, loader->keep, standard);
 		assert(good);
 		UNUSED(good);
@@ -212,7 +212,8 @@ static bool open_section(struct loader *loader, const struct source *source, str
 	             str_eq(section->name, STR("baremetal")) || str_eq(section->name, STR("placement"));
 	if (section->endpoint.n == 0 && known)
 		return true;
-	return fail(loader, source, "got section \"%s\"; expected [database], [tenure], [baremetal], [placement] or [endpoint NAME]",
+	return fail(loader, source,
+		"got section \"%s\"; expected [database], [tenure], [baremetal], [placement] or [endpoint NAME]",
 	            shown(loader, line));
 }
 
@@ -386,7 +387,8 @@ static bool refuse_unknown_variables(struct loader *loader)
 			ours = ours || str_starts(text, str_c(prefixes[i]));
 		if (ours && each_variable(loader, is_other_variable, *variable))
 			return fail(loader, &source, "got %s; expected TENURE_SECTION_KEY or TENURE_ENDPOINT_NAME_KEY of a "
-			            "setting and an endpoint that exist", shown(loader, str_part(text, 0, str_find(text, '=', 0))));
+			            "setting and an endpoint that exist", shown(loader, str_part(text, 0, str_find(text, '=',
+			            	0))));
 	}
 	return true;
 }

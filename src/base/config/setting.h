@@ -41,10 +41,10 @@ const struct setting *setting_find(struct str section, struct str key);
 // accept the value.
 bool setting_set(const struct setting *setting, void *base, struct pool *pool, struct str value);
 // Appends what the setting accepts, as "a number from 1 to 65535".
-void setting_expected(const struct setting *setting, struct buf *buf);
+void setting_add_expected(const struct setting *setting, struct buf *buf);
 // Writes a blank and the value; writes nothing if the value is empty, and "********" for a secret.
 void setting_print(const struct setting *setting, const void *base, FILE *out);
 // The default value for this endpoint. endpoint is the endpoint's name, empty for settings of other sections.
-struct str setting_standard(const struct setting *setting, struct pool *pool, struct str endpoint);
+struct str setting_default(const struct setting *setting, struct pool *pool, struct str endpoint);
 
 #endif

@@ -211,7 +211,7 @@ static void expected_choices(const struct setting *setting, struct buf *buf)
 	}
 }
 
-void setting_expected(const struct setting *setting, struct buf *buf)
+void setting_add_expected(const struct setting *setting, struct buf *buf)
 {
 	unsigned long long least = setting->least, most = setting->most;
 
@@ -225,7 +225,8 @@ void setting_expected(const struct setting *setting, struct buf *buf)
 		expected_choices(setting, buf);
 		break;
 	case SETTING_NAMES:
-		buf_addf(buf, "one or more different names of letters, digits, \"-\", \"_\" and \".\", with commas, of %llu bytes "
+		buf_addf(buf,
+			"one or more different names of letters, digits, \"-\", \"_\" and \".\", with commas, of %llu bytes "
 			"at most", most);
 		break;
 	case SETTING_URLS:
@@ -246,7 +247,7 @@ void setting_expected(const struct setting *setting, struct buf *buf)
 	}
 }
 
-struct str setting_standard(const struct setting *setting, struct pool *pool, struct str endpoint)
+struct str setting_default(const struct setting *setting, struct pool *pool, struct str endpoint)
 {
 	const char *name = strstr(setting->standard, "NAME");
 

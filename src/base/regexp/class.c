@@ -7,7 +7,7 @@
 
 // ---- sets
 
-void set_add(struct char_set *set, int32_t first, int32_t last)
+void char_set_add(struct char_set *set, int32_t first, int32_t last)
 {
 	if (set->n == set->room) {
 		size_t room = set->room > 0 ? set->room * 2 : 8;
@@ -52,7 +52,7 @@ static void add_moved(struct char_set *set, struct range range, int32_t from, in
 	int32_t first = range.first > from ? range.first : from, last = range.last < to ? range.last : to;
 
 	if (first <= last)
-		set_add(set, first + distance, last + distance);
+		char_set_add(set, first + distance, last + distance);
 }
 
 static void add_other_cases(struct char_set *set)
@@ -73,15 +73,15 @@ static void invert(struct char_set *set)
 
 	for (size_t i = 0; i < set->n; i++) {
 		if (set->ranges[i].first > next)
-			set_add(&others, next, set->ranges[i].first - 1);
+			char_set_add(&others, next, set->ranges[i].first - 1);
 		next = set->ranges[i].last + 1;
 	}
 	if (next <= CHAR_LAST)
-		set_add(&others, next, CHAR_LAST);
+		char_set_add(&others, next, CHAR_LAST);
 	*set = others;
 }
 
-void set_finish(struct char_set *set, bool nocase, bool negated)
+void char_set_finish(struct char_set *set, bool nocase, bool negated)
 {
 	if (nocase)
 		add_other_cases(set);
@@ -93,7 +93,7 @@ void set_finish(struct char_set *set, bool nocase, bool negated)
 static void add_set(struct char_set *set, const struct char_set *other)
 {
 	for (size_t i = 0; i < other->n; i++)
-		set_add(set, other->ranges[i].first, other->ranges[i].last);
+		char_set_add(set, other->ranges[i].first, other->ranges[i].last);
 }
 
 // Adds ranges of ASCII, each given by its first and last character. U+0000 can't be written in pairs, so a range that begins with
@@ -103,14 +103,14 @@ static void add_pairs(struct char_set *set, const char *pairs, bool negated)
 	struct char_set own = { .pool = set->pool };
 
 	if (pairs[0] == '\x01')
-		set_add(&own, 0, 0);
+		char_set_add(&own, 0, 0);
 	for (size_t i = 0; pairs[i] != '\0'; i += 2)
-		set_add(&own, pairs[i], pairs[i + 1]);
-	set_finish(&own, false, negated);
+		char_set_add(&own, pairs[i], pairs[i + 1]);
+	char_set_finish(&own, false, negated);
 	add_set(set, &own);
 }
 
-bool set_add_perl(struct char_set *set, char letter)
+bool char_set_add_perl(struct char_set *set, char letter)
 {
 	switch (letter) {
 	case 'd': case 'D': add_pairs(set, "09", letter == 'D'); return true;
@@ -157,7 +157,7 @@ static int32_t read_octal(struct reading *reading, char first)
 	return c;
 }
 
-bool escape_read(struct reading *reading, int32_t *c)
+bool regexp_read_escape(struct reading *reading, int32_t *c)
 {
 	static const char letters[] = "tnrfva", meant[] = "\t\n\r\f\v\a";
 
@@ -176,7 +176,7 @@ bool escape_read(struct reading *reading, int32_t *c)
 		*c = meant[letter - letters];
 		return true;
 	}
-	if (*c >= 0x80 || (is_word(*c) && *c != '_'))
+	if (*c >= 0x80 || (regexp_is_word(*c) && *c != '_'))
 		return regexp_fail(reading, "there is no escape like this; letters and digits need a backslash only where it "
 			"means something");
 	return true;
@@ -225,7 +225,7 @@ static bool read_member(struct reading *reading, struct char_set *set, int32_t *
 		if (*is_set || reading->why->p != NULL)
 			return *is_set;
 	}
-	if (text.p[reading->at] == '\\' && reading->at + 1 < text.n && set_add_perl(set, text.p[reading->at + 1])) {
+	if (text.p[reading->at] == '\\' && reading->at + 1 < text.n && char_set_add_perl(set, text.p[reading->at + 1])) {
 		*is_set = true;
 		reading->at += 2;
 		return true;
@@ -235,7 +235,7 @@ static bool read_member(struct reading *reading, struct char_set *set, int32_t *
 		return true;
 	}
 	reading->at++;
-	return escape_read(reading, c);
+	return regexp_read_escape(reading, c);
 }
 
 static bool read_range(struct reading *reading, struct char_set *set)
@@ -256,11 +256,11 @@ static bool read_range(struct reading *reading, struct char_set *set)
 		if (is_set || last < first)
 			return regexp_fail(reading, "a range in a class goes from a character to a later one: [a-z]");
 	}
-	set_add(set, first, last);
+	char_set_add(set, first, last);
 	return true;
 }
 
-bool class_read(struct reading *reading, struct char_set *set)
+bool regexp_read_class(struct reading *reading, struct char_set *set)
 {
 	struct str text = reading->text;
 	size_t begin = reading->at++;
@@ -277,6 +277,6 @@ bool class_read(struct reading *reading, struct char_set *set)
 		return regexp_fail(reading, "the \"]\" that ends this class is missing");
 	}
 	reading->at++;
-	set_finish(set, (reading->flags & FLAG_NOCASE) != 0, negated);
+	char_set_finish(set, (reading->flags & FLAG_NOCASE) != 0, negated);
 	return true;
 }

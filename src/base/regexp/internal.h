@@ -52,7 +52,7 @@ struct reading {
 
 // The character at offset *at; moves *at behind it.
 int32_t regexp_char(struct str text, size_t *at);
-bool is_word(int32_t c);
+bool regexp_is_word(int32_t c);
 // Sets *why to the formatted text and returns false.
 bool regexp_fail(struct reading *reading, const char *format, ...) PRINTF_LIKE(2, 3);
 
@@ -65,14 +65,14 @@ struct char_set {
 	size_t n, room;
 };
 
-void set_add(struct char_set *set, int32_t first, int32_t last);
+void char_set_add(struct char_set *set, int32_t first, int32_t last);
 // Finishes a set: adds the other case of each letter if nocase, sorts and joins the ranges, and inverts the set if negated.
-void set_finish(struct char_set *set, bool nocase, bool negated);
+void char_set_finish(struct char_set *set, bool nocase, bool negated);
 // Adds the set of \d, \D, \w, \W, \s or \S, named by its letter. False if letter is none of these.
-bool set_add_perl(struct char_set *set, char letter);
+bool char_set_add_perl(struct char_set *set, char letter);
 // Reads a class; reading->at is at its "[" and ends behind its "]". False: *why says what is wrong.
-bool class_read(struct reading *reading, struct char_set *set);
+bool regexp_read_class(struct reading *reading, struct char_set *set);
 // Reads the character that an escape stands for; reading->at is behind the "\". False: *why says what is wrong.
-bool escape_read(struct reading *reading, int32_t *c);
+bool regexp_read_escape(struct reading *reading, int32_t *c);
 
 #endif

@@ -39,7 +39,7 @@ int32_t regexp_char(struct str text, size_t *at)
 }
 
 // \w of RE2: ASCII only.
-bool is_word(int32_t c)
+bool regexp_is_word(int32_t c)
 {
 	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
 }
@@ -117,8 +117,8 @@ static bool emit_char(struct reading *reading, int32_t c)
 
 	if ((reading->flags & FLAG_NOCASE) == 0)
 		return emit(reading, OP_RANGE, c, c);
-	set_add(&set, c, c);
-	set_finish(&set, true, false);
+	char_set_add(&set, c, c);
+	char_set_finish(&set, true, false);
 	return emit_set(reading, &set);
 }
 
@@ -129,8 +129,8 @@ static bool emit_dot(struct reading *reading)
 
 	if ((reading->flags & FLAG_DOT_ALL) != 0)
 		return emit(reading, OP_RANGE, 0, CHAR_LAST);
-	set_add(&set, '\n', '\n');
-	set_finish(&set, false, true);
+	char_set_add(&set, '\n', '\n');
+	char_set_finish(&set, false, true);
 	return emit_set(reading, &set);
 }
 
@@ -280,7 +280,7 @@ static bool read_group_name(struct reading *reading)
 	bool good = end < reading->text.n && name.n > 0;
 
 	for (size_t i = 0; i < name.n; i++)
-		good = good && is_word(name.p[i]);
+		good = good && regexp_is_word(name.p[i]);
 	if (!good)
 		return regexp_fail(reading, "a group's name is letters, digits and \"_\": (?P<name>…)");
 	reading->at = end + 1;
@@ -317,7 +317,7 @@ static bool read_group(struct reading *reading)
 	struct str rest = str_part(reading->text, ++reading->at, reading->text.n);
 	bool ends = false;
 
-	if (str_starts(rest, STR("?P<")) || (str_starts(rest, STR("?<")) && rest.n > 2 && is_word(rest.p[2]))) {
+	if (str_starts(rest, STR("?P<")) || (str_starts(rest, STR("?<")) && rest.n > 2 && regexp_is_word(rest.p[2]))) {
 		if (!read_group_name(reading))
 			return false;
 	} else if (str_starts(rest, STR("?"))) {
@@ -355,12 +355,12 @@ static bool read_escape(struct reading *reading)
 			return emit(reading, OP_ASSERT, (int32_t)assertions[i].assertion, 0);
 		}
 	}
-	if (set_add_perl(&set, c)) {
+	if (char_set_add_perl(&set, c)) {
 		reading->at++;
-		set_finish(&set, false, false);
+		char_set_finish(&set, false, false);
 		return emit_set(reading, &set);
 	}
-	return escape_read(reading, &plain) && emit_char(reading, plain);
+	return regexp_read_escape(reading, &plain) && emit_char(reading, plain);
 }
 
 static bool read_plain(struct reading *reading)
@@ -379,7 +379,7 @@ static bool read_piece(struct reading *reading)
 	case '(':
 		return read_group(reading);
 	case '[':
-		return class_read(reading, &set) && emit_set(reading, &set);
+		return regexp_read_class(reading, &set) && emit_set(reading, &set);
 	case '.':
 		reading->at++;
 		return emit_dot(reading);

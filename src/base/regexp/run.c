@@ -26,8 +26,8 @@ static bool holds(const struct run *run, enum assertion assertion)
 	case END_TEXT: return run->behind == NO_CHAR;
 	case BEGIN_LINE: return run->before == NO_CHAR || run->before == '\n';
 	case END_LINE: return run->behind == NO_CHAR || run->behind == '\n';
-	case WORD_EDGE: return is_word(run->before) != is_word(run->behind);
-	case NO_WORD_EDGE: return is_word(run->before) == is_word(run->behind);
+	case WORD_EDGE: return regexp_is_word(run->before) != regexp_is_word(run->behind);
+	case NO_WORD_EDGE: return regexp_is_word(run->before) == regexp_is_word(run->behind);
 	}
 	return false;
 }

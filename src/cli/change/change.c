@@ -8,7 +8,7 @@
 
 enum { TRIES = 10 };
 
-bool confirmed(struct cli *cli, const char *question)
+bool cli_confirmed(struct cli *cli, const char *question)
 {
 	char answer[16] = "";
 
@@ -18,7 +18,7 @@ bool confirmed(struct cli *cli, const char *question)
 		cli_fail(EX_USAGE, "%s Say --yes where nobody can be asked", question);
 		return false;
 	}
-	struct str text = text_tame(cli->pool, str_c(question));
+	struct str text = cli_text_tame(cli->pool, str_c(question));
 	fprintf(stderr, "%.*s [y/N] ", STR_ARG(text));
 	if (fgets(answer, sizeof(answer), stdin) != NULL && (answer[0] == 'y' || answer[0] == 'Y'))
 		return true;
@@ -26,22 +26,22 @@ bool confirmed(struct cli *cli, const char *question)
 	return false;
 }
 
-void announce(struct cli *cli, const struct target *target, const char *what)
+void cli_announce(struct cli *cli, const struct target *target, const char *what)
 {
 	size_t n;
 	const char *text = tenure_resource_document(target->resource, &n);
 	struct doc *document;
 
-	if (cli->format_given && text != NULL && input_parse(cli, str_n(text, n), target->label, &document) == EX_OK)
-		document_print(cli, document);
+	if (cli->format_given && text != NULL && cli_input_parse(cli, str_n(text, n), target->label, &document) == EX_OK)
+		cli_document_print(cli, document);
 	else
-		announce_done(cli, target->label, what);
+		change_announce_done(cli, target->label, what);
 }
 
-void announce_done(struct cli *cli, const char *label, const char *what)
+void change_announce_done(struct cli *cli, const char *label, const char *what)
 {
 	if (!cli->format_given && cli->out_is_terminal)
-		printf("%.*s: %s\n", STR_ARG(text_tame(cli->pool, str_c(label))), what);
+		printf("%.*s: %s\n", STR_ARG(cli_text_tame(cli->pool, str_c(label))), what);
 }
 
 // The paths under which the document is remembered: the one it was named by; for bare metal also those by its UUID and its
@@ -59,7 +59,7 @@ static const char **state_paths(struct cli *cli, const struct target *target, co
 		struct buf path = buf_new(cli->pool, 128);
 		buf_add(&path, collection);
 		if (doc_get(document, str_c(members[i]), &value) && doc_kind(value) == DOC_STRING &&
-			path_add(&path, str_cstr(cli->pool, doc_string(value))) && !str_eq_c(buf_str(&path), paths[0]))
+			client_path_add(&path, str_cstr(cli->pool, doc_string(value))) && !str_eq_c(buf_str(&path), paths[0]))
 			paths[n++] = str_cstr(cli->pool, buf_str(&path));
 	}
 	paths[n] = NULL;
@@ -75,11 +75,11 @@ static bool read_again(struct cli *cli, const struct target *target)
 	if (tenure_resource_get(target->resource) == TENURE_OK && tenure_resource_etag(target->resource) != NULL &&
 		strcmp(tenure_resource_etag(target->resource), etag) == 0)
 		return true;
-	state_save(cli, tenure_resource_path(target->resource), etag, STR_NONE);
+	cli_state_save(cli, tenure_resource_path(target->resource), etag, STR_NONE);
 	return false;
 }
 
-void remember(struct cli *cli, const struct target *target)
+void cli_remember_state(struct cli *cli, const struct target *target)
 {
 	size_t n;
 	const char *etag = tenure_resource_etag(target->resource), *text;
@@ -95,7 +95,7 @@ void remember(struct cli *cli, const struct target *target)
 	if (target->kind == TARGET_METAL)
 		doc_parse_json(cli->pool, document_text, (struct doc_limits){ 1000, 0 }, &document, &unused);
 	for (const char **path = state_paths(cli, target, document); *path != NULL; path++)
-		state_save(cli, *path, tenure_resource_etag(target->resource), document_text);
+		cli_state_save(cli, *path, tenure_resource_etag(target->resource), document_text);
 }
 
 // Forgets a deleted document under all its paths.
@@ -103,9 +103,9 @@ static void forget(struct cli *cli, const struct target *target)
 {
 	struct remembered remembered;
 
-	state_load(cli, tenure_resource_path(target->resource), &remembered);
+	cli_state_load(cli, tenure_resource_path(target->resource), &remembered);
 	for (const char **path = state_paths(cli, target, remembered.document); *path != NULL; path++)
-		state_forget(cli, *path);
+		cli_state_forget(cli, *path);
 }
 
 int target_read(struct cli *cli, const struct target *target, const struct doc **document)
@@ -117,9 +117,9 @@ int target_read(struct cli *cli, const struct target *target, const struct doc *
 	if (status != TENURE_OK)
 		return cli_fail_status(cli, status, target->label);
 	const char *text = tenure_resource_document(target->resource, &n);
-	int code = input_parse(cli, str_n(text, n), target->label, &parsed);
+	int code = cli_input_parse(cli, str_n(text, n), target->label, &parsed);
 	if (code == EX_OK)
-		remember(cli, target);
+		cli_remember_state(cli, target);
 	*document = parsed;
 	return code;
 }
@@ -130,10 +130,10 @@ static bool same_tag(struct cli *cli, struct str a, struct str b)
 {
 	struct str x, y;
 
-	return etag_header(cli->pool, a, &x) && etag_header(cli->pool, b, &y) && str_eq(x, y);
+	return client_etag_header(cli->pool, a, &x) && client_etag_header(cli->pool, b, &y) && str_eq(x, y);
 }
 
-int etag_given(struct cli *cli, const char *path, const char *label, struct str *etag)
+int cli_etag_given(struct cli *cli, const char *path, const char *label, struct str *etag)
 {
 	const char *wanted = cli->options[OPT_ETAG];
 	struct remembered remembered;
@@ -141,18 +141,18 @@ int etag_given(struct cli *cli, const char *path, const char *label, struct str 
 	if (strcmp(wanted, "new") == 0)
 		return cli_fail(EX_USAGE, "--etag new is for the set of tenants and resources alone");
 	if (strcmp(wanted, "auto") == 0) {
-		if (!state_load(cli, path, &remembered))
+		if (!cli_state_load(cli, path, &remembered))
 			return cli_fail(EX_USAGE, "%s: nothing is remembered of it; show it first, or give its etag", label);
 		wanted = str_cstr(cli->pool, remembered.etag);
 	}
-	return etag_header(cli->pool, str_c(wanted), etag) ? EX_OK : cli_fail(EX_USAGE, "\"%s\" is no etag", wanted);
+	return client_etag_header(cli->pool, str_c(wanted), etag) ? EX_OK : cli_fail(EX_USAGE, "\"%s\" is no etag", wanted);
 }
 
 int change_etag(struct cli *cli, const struct target *target, struct change *change, struct tenure_etag *etag)
 {
 	const char *wanted = change->etag != NULL ? change->etag : cli->options[OPT_ETAG];
 	struct remembered remembered;
-	bool known = state_load(cli, tenure_resource_path(target->resource), &remembered);
+	bool known = cli_state_load(cli, tenure_resource_path(target->resource), &remembered);
 
 	*etag = TENURE_ETAG_NONE;
 	if (wanted == NULL) {
@@ -223,16 +223,16 @@ static enum tenure_status send_change(struct cli *cli, const struct target *targ
 
 static void show_side(struct cli *cli, const char *who, bool there, const struct doc *value)
 {
-	struct str text = there ? text_tame(cli->pool, doc_text(cli->pool, value)) : STR("(none)");
+	struct str text = there ? cli_text_tame(cli->pool, doc_text(cli->pool, value)) : STR("(none)");
 
 	fprintf(stderr, "    %-7s %.*s\n", who, STR_ARG(text));
 }
 
-void show_differences(struct cli *cli, const struct merge *merge, bool base_known, bool wanted)
+void change_show_differences(struct cli *cli, const struct merge *merge, bool base_known, bool wanted)
 {
 	for (size_t i = 0; i < merge->n; i++) {
 		const struct difference *d = &merge->list[i];
-		struct str path = text_tame(cli->pool, d->path.n > 0 ? d->path : STR("(all of it)"));
+		struct str path = cli_text_tame(cli->pool, d->path.n > 0 ? d->path : STR("(all of it)"));
 		fprintf(stderr, "  %.*s%s\n", STR_ARG(path), d->clash ? "  <- both changed it" : "");
 		if (base_known)
 			show_side(cli, "base", d->in_base, d->base);
@@ -253,13 +253,13 @@ static const struct doc *yours_of(struct cli *cli, const struct target *target, 
 
 	switch (change->kind) {
 	case CHANGE_PUT:
-		return document_own(cli->pool, change->document, base, target->kind);
+		return cli_document_own(cli->pool, change->document, base, target->kind);
 	case CHANGE_PATCH:
 	case CHANGE_TRAITS:
 	case CHANGE_MAINTENANCE:
 		if (target->kind == TARGET_PROVIDER)
 			return provider_merge(cli->pool, base, change->document);
-		return document_own(cli->pool, doc_merge_patch(cli->pool, base, change->document), NULL, target->kind);
+		return cli_document_own(cli->pool, doc_merge_patch(cli->pool, base, change->document), NULL, target->kind);
 	case CHANGE_JSON_PATCH:
 		if (doc_json_patch(cli->pool, base, change->document, (struct doc_limits){ 200, 0 }, &patched, &error))
 			return patched;
@@ -269,7 +269,7 @@ static const struct doc *yours_of(struct cli *cli, const struct target *target, 
 	case CHANGE_DELETE:
 		break;
 	}
-	return document_own(cli->pool, base, NULL, target->kind);
+	return cli_document_own(cli->pool, base, NULL, target->kind);
 }
 
 // Who was faster, from the refusal's problem: read before another call replaces that.
@@ -300,12 +300,12 @@ static int rebase(struct cli *cli, const struct target *target, struct change *c
 	size_t n;
 	const char *text = tenure_resource_document(target->resource, &n);
 	struct doc *parsed;
-	int code = input_parse(cli, str_n(text, n), target->label, &parsed);
+	int code = cli_input_parse(cli, str_n(text, n), target->label, &parsed);
 	if (code != EX_OK)
 		return code;
-	now = document_own(cli->pool, parsed, NULL, target->kind);
+	now = cli_document_own(cli->pool, parsed, NULL, target->kind);
 	// If the base is not known, every field that differs is shown, and nobody can tell whose change it is.
-	const struct doc *base = document_own(cli->pool, change->base != NULL ? change->base : parsed, NULL,
+	const struct doc *base = cli_document_own(cli->pool, change->base != NULL ? change->base : parsed, NULL,
 		target->kind);
 	const struct doc *yours = yours_of(cli, target, change, base);
 	if (yours == NULL)
@@ -318,7 +318,7 @@ static int rebase(struct cli *cli, const struct target *target, struct change *c
 		: tries + 1 >= TRIES ? "others keep changing it" : NULL;
 	if (!retry || refusal != NULL) {
 		cli_fail(0, "%s: it changed since you read it%s", target->label, who);
-		show_differences(cli, &merge, change->base != NULL, change->kind != CHANGE_DELETE);
+		change_show_differences(cli, &merge, change->base != NULL, change->kind != CHANGE_DELETE);
 		return retry ? cli_fail(EXIT_STALE, "%s: %s", target->label, refusal) : EXIT_STALE;
 	}
 	if (change->kind == CHANGE_PUT || change->kind == CHANGE_JSON_PATCH) {
@@ -345,8 +345,8 @@ int change_make(struct cli *cli, const struct target *target, struct change *cha
 			if (change->kind == CHANGE_DELETE)
 				forget(cli, target);
 			else
-				remember(cli, target);
-			announce(cli, target,
+				cli_remember_state(cli, target);
+			cli_announce(cli, target,
 				change->kind == CHANGE_DELETE ? "deleted" : tries > 0 ? "merged and changed" : "done");
 			return EX_OK;
 		}
@@ -369,7 +369,7 @@ int target_change(struct cli *cli, struct target *target, struct change *change)
 	return code;
 }
 
-int create(struct cli *cli, const struct target *target, const struct doc *document)
+int cli_create(struct cli *cli, const struct target *target, const struct doc *document)
 {
 	struct str body = doc_text(cli->pool, document);
 	enum tenure_status status = tenure_resource_create(target->resource, body.p, body.n);
@@ -378,15 +378,15 @@ int create(struct cli *cli, const struct target *target, const struct doc *docum
 		return cli_fail_status(cli, status, target->label);
 	if (cli->client->nothing_sent)
 		return EX_OK;
-	remember(cli, target);
+	cli_remember_state(cli, target);
 	if (cli->format_given)
-		announce(cli, target, "made");
+		cli_announce(cli, target, "made");
 	else
 		printf("%s\n", strrchr(tenure_resource_path(target->resource), '/') + 1);
 	return EX_OK;
 }
 
-int recover(struct cli *cli, const struct target *target, const char *uid)
+int cli_recover(struct cli *cli, const struct target *target, const char *uid)
 {
 	struct change change = { .kind = CHANGE_DELETE };
 	struct tenure_etag etag = TENURE_ETAG_NONE;
@@ -398,6 +398,6 @@ int recover(struct cli *cli, const struct target *target, const char *uid)
 	if (status != TENURE_OK)
 		return cli_fail_status(cli, status, target->label);
 	if (!cli->client->nothing_sent)
-		announce(cli, target, "recovered");
+		cli_announce(cli, target, "recovered");
 	return EX_OK;
 }

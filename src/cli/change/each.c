@@ -4,7 +4,7 @@
 
 #include "cli/core/cli.h"
 
-int each_of(struct cli *cli, const char **names, name_fn *fn, void *arg)
+int cli_each_of(struct cli *cli, const char **names, name_fn *fn, void *arg)
 {
 	int first_failure = EX_OK;
 
@@ -17,19 +17,19 @@ int each_of(struct cli *cli, const char **names, name_fn *fn, void *arg)
 	return first_failure;
 }
 
-int each_name(struct cli *cli, size_t first, name_fn *fn, void *arg)
+int cli_each_name(struct cli *cli, size_t first, name_fn *fn, void *arg)
 {
-	return each_of(cli, input_names(cli, first, cli->n_arguments), fn, arg);
+	return cli_each_of(cli, cli_input_names(cli, first, cli->n_arguments), fn, arg);
 }
 
-int show_each(struct cli *cli, size_t first, const struct column *known, size_t n_known, size_t n_shown, name_fn *fn)
+int cli_show_each(struct cli *cli, size_t first, const struct column *known, size_t n_known, size_t n_shown, name_fn *fn)
 {
 	struct table *table = NULL;
 
 	if (!table_wanted(cli, known, n_known, n_shown, &table))
 		return EX_USAGE;
-	const char **names = input_names(cli, first, cli->n_arguments);
-	int code = each_of(cli, names, fn, table);
+	const char **names = cli_input_names(cli, first, cli->n_arguments);
+	int code = cli_each_of(cli, names, fn, table);
 	if (table != NULL && names != NULL)
 		table_print(table);
 	return code;
@@ -61,7 +61,7 @@ int table_fill(struct cli *cli, struct table *table, struct tenure_list *list, u
 		if (status != TENURE_OK)
 			break;
 		const char *text = tenure_resource_document(item, &n);
-		if (input_parse(cli, str_n(text, n), "list", &document) == EX_OK)
+		if (cli_input_parse(cli, str_n(text, n), "list", &document) == EX_OK)
 			table_add(table, document);
 		tenure_resource_free(&item);
 	}

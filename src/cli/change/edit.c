@@ -74,7 +74,7 @@ static int edit_text(struct cli *cli, const char *path, struct str text, struct 
 		int code = run_editor(cli, path);
 		if (code != EX_OK)
 			return code;
-		saved.p = read_whole(cli->pool, path, &saved.n);
+		saved.p = cli_read_whole(cli->pool, path, &saved.n);
 		if (saved.p == NULL)
 			return EX_NOINPUT;
 		saved = without_remarks(saved);
@@ -136,7 +136,7 @@ int edit_document(struct cli *cli, const struct target *target)
 		return code;
 	// Most members of such a document are set by the service alone, so only the others are shown.
 	if (target->kind == TARGET_METAL)
-		document = document_own(cli->pool, document, NULL, target->kind);
+		document = cli_document_own(cli->pool, document, NULL, target->kind);
 	if (tenure_resource_etag(target->resource) == NULL)
 		return cli_fail(EX_PROTOCOL, "%s: the service told no etag, so nothing would guard the change", target->label);
 	const char *path = temporary(cli);

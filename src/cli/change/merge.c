@@ -145,14 +145,14 @@ static struct doc *tenant_own(struct pool *pool, const struct doc *document, con
 	return result;
 }
 
-struct doc *document_own(struct pool *pool, const struct doc *document, const struct doc *other, enum target_kind kind)
+struct doc *cli_document_own(struct pool *pool, const struct doc *document, const struct doc *other, enum target_kind kind)
 {
 	const struct doc *metadata = NULL;
 
 	if (kind == TARGET_TENANT)
 		return tenant_own(pool, document, other);
 	if (kind == TARGET_METAL)
-		return metal_own(pool, document);
+		return client_metal_own(pool, document);
 	if (kind == TARGET_PROVIDER)
 		return provider_own(pool, document);
 	struct doc *own = doc_copy(pool, document);

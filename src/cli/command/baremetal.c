@@ -5,12 +5,12 @@
 #include "cli/core/cli.h"
 
 // A noun's columns: a list shows the first n_shown; --long shows all.
-struct metal_noun {
+struct baremetal_noun {
 	const char *noun, *kind;
 	size_t shown, n_columns;
 	struct column columns[12];
 };
-static const struct metal_noun nouns[] = {
+static const struct baremetal_noun nouns[] = {
 	{ "node", "nodes", 6, 12, { { "uuid", "uuid" }, { "name", "name" }, { "owner", "owner" }, { "driver", "driver" },
 		{ "state", "provision_state" }, { "maintenance", "maintenance" }, { "power", "power_state" },
 		{ "class", "resource_class" }, { "instance", "instance_uuid" }, { "chassis", "chassis_uuid" },
@@ -29,7 +29,7 @@ static const struct metal_noun nouns[] = {
 };
 enum { PAGE = 100 };
 
-static const struct metal_noun *noun_of(const struct cli *cli)
+static const struct baremetal_noun *noun_of(const struct cli *cli)
 {
 	size_t i = 0;
 
@@ -38,9 +38,9 @@ static const struct metal_noun *noun_of(const struct cli *cli)
 	return &nouns[i];
 }
 
-bool metal_target(struct cli *cli, const char *ident, struct target *target)
+bool cli_baremetal_target(struct cli *cli, const char *ident, struct target *target)
 {
-	const struct metal_noun *noun = noun_of(cli);
+	const struct baremetal_noun *noun = noun_of(cli);
 
 	*target = (struct target){ .kind = TARGET_METAL };
 	target->label = ident != NULL ? str_printf(cli->pool, "%s %s", noun->noun, ident).p : noun->noun;
@@ -70,7 +70,7 @@ static bool sort_list(struct cli *cli, struct tenure_list *list)
 // Asks the service only for the members that are shown.
 static bool narrow(struct cli *cli, struct tenure_list *list)
 {
-	const struct metal_noun *noun = noun_of(cli);
+	const struct baremetal_noun *noun = noun_of(cli);
 	struct str names = str_c(cli->options[OPT_FIELDS]), name;
 	struct buf fields = buf_new(cli->pool, 128);
 
@@ -122,9 +122,9 @@ static int list_with(struct cli *cli, struct tenure_list *list, struct table *ta
 	return code;
 }
 
-int command_metal_list(struct cli *cli)
+int command_baremetal_list(struct cli *cli)
 {
-	const struct metal_noun *noun = noun_of(cli);
+	const struct baremetal_noun *noun = noun_of(cli);
 
 	if ((cli->options[OPT_FIELDS] != NULL) + (cli->options[OPT_LONG] != NULL) + (cli->options[OPT_COLUMNS] != NULL) > 1)
 		return cli_fail(EX_USAGE, "one of --columns, --fields and --long, not several");
@@ -154,7 +154,7 @@ static bool are_links(const struct doc *value)
 	return doc_get(first, STR("href"), &href) || (doc_kind(first) == DOC_ARRAY && are_links(first));
 }
 
-void thing_print(struct cli *cli, const struct doc *document)
+void cli_thing_print(struct cli *cli, const struct doc *document)
 {
 	struct doc *shown = doc_copy(cli->pool, document);
 
@@ -162,13 +162,13 @@ void thing_print(struct cli *cli, const struct doc *document)
 		if (are_links(it.value))
 			doc_remove(shown, it.name);
 	}
-	document_print(cli, shown);
+	cli_document_print(cli, shown);
 }
 
 // Shows what --instance or --address finds; nothing found counts as not found.
 static int show_found(struct cli *cli, struct table *table)
 {
-	const struct metal_noun *noun = noun_of(cli);
+	const struct baremetal_noun *noun = noun_of(cli);
 	struct tenure_list *list = tenure_list_metal(cli->client, noun->kind);
 	struct target target = { .kind = TARGET_METAL, .label = cli->given[0].value };
 	enum tenure_status status = TENURE_END;
@@ -184,13 +184,13 @@ static int show_found(struct cli *cli, struct table *table)
 	if (status != TENURE_OK)
 		return cli_fail_status(cli, status, target.label);
 	const char *text = tenure_resource_document(target.resource, &n);
-	code = input_parse(cli, str_n(text, n), target.label, &document);
+	code = cli_input_parse(cli, str_n(text, n), target.label, &document);
 	if (code == EX_OK) {
-		remember(cli, &target);
+		cli_remember_state(cli, &target);
 		if (table != NULL)
 			table_add(table, document);
 		else
-			thing_print(cli, document);
+			cli_thing_print(cli, document);
 	}
 	tenure_resource_free(&target.resource);
 	return code;
@@ -200,18 +200,18 @@ static int show_one(struct cli *cli, const char *ident, void *table)
 {
 	struct target target;
 
-	return metal_target(cli, ident, &target) ? target_show(cli, &target, table, thing_print) : EX_USAGE;
+	return cli_baremetal_target(cli, ident, &target) ? target_show(cli, &target, table, cli_thing_print) : EX_USAGE;
 }
 
-int command_metal_show(struct cli *cli)
+int command_baremetal_show(struct cli *cli)
 {
-	const struct metal_noun *noun = noun_of(cli);
+	const struct baremetal_noun *noun = noun_of(cli);
 	struct table *table;
 
 	if ((cli->n_given > 0) == (cli->n_arguments > 0))
 		return cli_fail(EX_USAGE, "which one? A name or UUID, or an option that tells it; not both");
 	if (cli->n_given == 0)
-		return show_each(cli, 0, noun->columns, noun->n_columns, noun->shown, show_one);
+		return cli_show_each(cli, 0, noun->columns, noun->n_columns, noun->shown, show_one);
 	if (!table_wanted(cli, noun->columns, noun->n_columns, noun->shown, &table))
 		return EX_USAGE;
 	int code = show_found(cli, table);
@@ -220,15 +220,15 @@ int command_metal_show(struct cli *cli)
 	return code;
 }
 
-int command_metal_create(struct cli *cli)
+int command_baremetal_create(struct cli *cli)
 {
 	struct target target;
 	struct doc *document;
 	int code = fields_document(cli, 0, &document);
 
-	if (code != EX_OK || !metal_target(cli, NULL, &target))
+	if (code != EX_OK || !cli_baremetal_target(cli, NULL, &target))
 		return code != EX_OK ? code : EX_USAGE;
-	code = create(cli, &target, document);
+	code = cli_create(cli, &target, document);
 	tenure_resource_free(&target.resource);
 	return code;
 }
@@ -239,11 +239,11 @@ static int change_one(struct cli *cli, const char *ident, void *arg)
 	struct change change = *(const struct change *)arg;
 	struct target target;
 
-	return metal_target(cli, ident, &target) ? target_change(cli, &target, &change) : EX_USAGE;
+	return cli_baremetal_target(cli, ident, &target) ? target_change(cli, &target, &change) : EX_USAGE;
 }
 
 // set and unset. Only the first argument is a name, "-" for several on standard input.
-int command_metal_set(struct cli *cli)
+int command_baremetal_set(struct cli *cli)
 {
 	struct doc *document;
 	int code = fields_patch(cli, 1, &document);
@@ -251,14 +251,14 @@ int command_metal_set(struct cli *cli)
 	if (code != EX_OK)
 		return code;
 	struct change patch = { .kind = CHANGE_JSON_PATCH, .document = document };
-	return each_of(cli, input_names(cli, 0, 1), change_one, &patch);
+	return cli_each_of(cli, cli_input_names(cli, 0, 1), change_one, &patch);
 }
 
-int command_metal_edit(struct cli *cli)
+int command_baremetal_edit(struct cli *cli)
 {
 	struct target target;
 
-	if (!metal_target(cli, cli->arguments[0], &target))
+	if (!cli_baremetal_target(cli, cli->arguments[0], &target))
 		return EX_USAGE;
 	int code = edit_document(cli, &target);
 	tenure_resource_free(&target.resource);
@@ -271,13 +271,13 @@ static int delete_one(struct cli *cli, const char *ident, void *arg)
 	bool node = strcmp(cli->command->noun, "node") == 0;
 
 	UNUSED(arg);
-	if (!confirmed(cli, str_printf(cli->pool, "Delete %s %s%s?", cli->command->noun, ident,
+	if (!cli_confirmed(cli, str_printf(cli->pool, "Delete %s %s%s?", cli->command->noun, ident,
 		node ? " with its ports and port groups" : "").p))
 		return EX_USAGE;
 	return change_one(cli, ident, &change);
 }
 
-int command_metal_delete(struct cli *cli)
+int command_baremetal_delete(struct cli *cli)
 {
-	return each_name(cli, 0, delete_one, NULL);
+	return cli_each_name(cli, 0, delete_one, NULL);
 }

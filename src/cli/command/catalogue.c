@@ -60,7 +60,7 @@ int command_catalogue_list(struct cli *cli)
 	int code = read_query(cli, &query);
 	if (code != EX_OK)
 		return code;
-	enum tenure_status status = placement_call(cli, (struct wish){ .method = "GET",
+	enum tenure_status status = cli_placement_call(cli, (struct wish){ .method = "GET",
 		.path = str_printf(cli->pool, "/traits%.*s", STR_ARG(query)) }, NULL, &answer, NULL);
 	if (status != TENURE_OK)
 		return cli_fail_status(cli, status, "traits");
@@ -80,10 +80,10 @@ static int call_one(struct cli *cli, const char *method, const char *name, const
 {
 	struct wish wish = { .method = method };
 
-	if (!placement_path(cli, "/traits", name, &wish.path))
+	if (!cli_placement_path(cli, "/traits", name, &wish.path))
 		return EX_USAGE;
 	wish.path = str_printf(cli->pool, "%.*s%s", STR_ARG(wish.path), suffix);
-	enum tenure_status status = placement_call(cli, wish, body, answer, http);
+	enum tenure_status status = cli_placement_call(cli, wish, body, answer, http);
 	return status == TENURE_OK ? EX_OK : cli_fail_status(cli, status, str_printf(cli->pool, "trait %s", name).p);
 }
 
@@ -100,11 +100,11 @@ static int show_one(struct cli *cli, const char *name, void *table)
 int command_catalogue_show(struct cli *cli)
 {
 	struct table *table = table_new(cli, columns, COUNT_OF(columns), COUNT_OF(columns));
-	const char **names = table != NULL ? input_names(cli, 0, cli->n_arguments) : NULL;
+	const char **names = table != NULL ? cli_input_names(cli, 0, cli->n_arguments) : NULL;
 
 	if (names == NULL)
 		return table == NULL ? EX_USAGE : EX_NOINPUT;
-	int code = each_of(cli, names, show_one, table);
+	int code = cli_each_of(cli, names, show_one, table);
 	table_print(table);
 	return code;
 }
@@ -147,9 +147,9 @@ int command_catalogue_describe(struct cli *cli)
 	code = call_one(cli, "PUT", name, "/about", body, &answer, NULL);
 	if (code != EX_OK || cli->client->nothing_sent)
 		return code;
-	announce_done(cli, str_printf(cli->pool, "trait %s", name).p, "done");
+	change_announce_done(cli, str_printf(cli->pool, "trait %s", name).p, "done");
 	if (cli->format_given)
-		document_print(cli, answer);
+		cli_document_print(cli, answer);
 	return EX_OK;
 }
 
@@ -159,7 +159,7 @@ static int add_one(struct cli *cli, const char *name, void *arg)
 
 	UNUSED(arg);
 	if (code == EX_OK && !cli->client->nothing_sent)
-		announce_done(cli, str_printf(cli->pool, "trait %s", name).p, http == 201 ? "made" : "is there already");
+		change_announce_done(cli, str_printf(cli->pool, "trait %s", name).p, http == 201 ? "made" : "is there already");
 	return code;
 }
 
@@ -169,16 +169,16 @@ static int remove_one(struct cli *cli, const char *name, void *arg)
 
 	UNUSED(arg);
 	if (code == EX_OK && !cli->client->nothing_sent)
-		announce_done(cli, str_printf(cli->pool, "trait %s", name).p, "removed");
+		change_announce_done(cli, str_printf(cli->pool, "trait %s", name).p, "removed");
 	return code;
 }
 
 int command_catalogue_add(struct cli *cli)
 {
-	return each_name(cli, 0, add_one, NULL);
+	return cli_each_name(cli, 0, add_one, NULL);
 }
 
 int command_catalogue_remove(struct cli *cli)
 {
-	return each_name(cli, 0, remove_one, NULL);
+	return cli_each_name(cli, 0, remove_one, NULL);
 }

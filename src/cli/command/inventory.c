@@ -19,7 +19,7 @@ static const char *const fields[] = { "total", "reserved", "min_unit", "max_unit
 static int read_usages(struct cli *cli, const struct provider *provider, const struct doc **usages)
 {
 	struct doc *answer;
-	enum tenure_status status = placement_call(cli, (struct wish){ .method = "GET",
+	enum tenure_status status = cli_placement_call(cli, (struct wish){ .method = "GET",
 		.path = str_printf(cli->pool, "/resource_providers/%s/usages", provider->uuid) }, NULL, &answer, NULL);
 
 	if (status != TENURE_OK)
@@ -191,7 +191,7 @@ int command_inventory_delete(struct cli *cli)
 	int code = provider_find(cli, cli->arguments[0], &provider);
 	if (code != EX_OK)
 		return code;
-	if (!confirmed(cli, str_printf(cli->pool, "Delete %s of %s?", all ? "all inventories" : "these inventories",
+	if (!cli_confirmed(cli, str_printf(cli->pool, "Delete %s of %s?", all ? "all inventories" : "these inventories",
 		provider.label).p))
 		return EX_USAGE;
 	return part_change(cli, &provider, &part_inventories, &edit);

@@ -134,7 +134,7 @@ static int show_preview(struct cli *cli, const struct source *source)
 	struct doc *document;
 	size_t n, blockers = tenure_move_blockers(source->move);
 	const char *text = tenure_move_document(source->move, &n), *etag = tenure_move_etag(source->move);
-	int code = input_parse(cli, str_n(text, n), source->label, &document);
+	int code = cli_input_parse(cli, str_n(text, n), source->label, &document);
 
 	if (code != EX_OK)
 		return code;
@@ -143,7 +143,7 @@ static int show_preview(struct cli *cli, const struct source *source)
 		struct doc *shown = doc_copy(cli->pool, document), *inner = doc_copy(cli->pool, move);
 		doc_set_str(cli->pool, inner, "etag", str_c(etag));
 		doc_set(shown, STR("move"), inner);
-		document_print(cli, shown);
+		cli_document_print(cli, shown);
 		return blockers > 0 ? EXIT_CONFLICT : EX_OK;
 	}
 	struct table *table = table_new(cli, columns, COUNT_OF(columns), COUNT_OF(columns));
@@ -153,8 +153,9 @@ static int show_preview(struct cli *cli, const struct source *source)
 	table_print(table);
 	if (cli->format == FORMAT_TABLE)
 		printf("\n%llu resource%s to %.*s, %s. Tag: %.*s\n", (unsigned long long)tenure_move_size(source->move),
-			tenure_move_size(source->move) == 1 ? "" : "s", STR_ARG(text_tame(cli->pool, str_c(cli->options[OPT_TO]))),
-			blockers > 0 ? "blocked" : "nothing in the way", STR_ARG(text_tame(cli->pool, str_c(etag))));
+			tenure_move_size(source->move) == 1 ? "" : "s", STR_ARG(cli_text_tame(cli->pool,
+			str_c(cli->options[OPT_TO]))),
+			blockers > 0 ? "blocked" : "nothing in the way", STR_ARG(cli_text_tame(cli->pool, str_c(etag))));
 	return blockers > 0 ? EXIT_CONFLICT : EX_OK;
 }
 
@@ -164,7 +165,7 @@ static int preview(struct cli *cli, const struct source *source)
 
 	if (status != TENURE_OK)
 		return cli_fail_status(cli, status, source->label);
-	state_save(cli, source->key, tenure_move_etag(source->move), STR_NONE);
+	cli_state_save(cli, source->key, tenure_move_etag(source->move), STR_NONE);
 	return show_preview(cli, source);
 }
 
@@ -220,7 +221,7 @@ static int choose_tag(struct cli *cli, const struct source *source, struct tenur
 		*etag = TENURE_ETAG_TEXT(wanted);
 		return EX_OK;
 	}
-	if (!state_load(cli, source->key, &remembered))
+	if (!cli_state_load(cli, source->key, &remembered))
 		return cli_fail(EX_USAGE, "%s: no preview of this move is remembered; --preview makes one", source->label);
 	*etag = TENURE_ETAG_TEXT(remembered.etag.p);
 	return EX_OK;
@@ -230,7 +231,7 @@ static int background(struct cli *cli, const struct source *source)
 {
 	if (cli->options[OPT_NO_WAIT] == NULL)
 		return watch(cli, source->move, source->label);
-	printf("%.*s\n", STR_ARG(text_tame(cli->pool, str_c(tenure_move_id(source->move)))));
+	printf("%.*s\n", STR_ARG(cli_text_tame(cli->pool, str_c(tenure_move_id(source->move)))));
 	return EX_OK;
 }
 
@@ -252,12 +253,12 @@ static int move_one(struct cli *cli, const struct source *source)
 	else if (status != TENURE_OK)
 		code = cli_fail_status(cli, status, source->label);
 	if (code == EX_OK && cli->out_is_terminal && tenure_move_location(source->move) != NULL)
-		printf("%.*s: moved to %.*s\n", STR_ARG(text_tame(cli->pool, str_c(source->label))),
-			STR_ARG(text_tame(cli->pool, str_c(tenure_move_location(source->move)))));
+		printf("%.*s: moved to %.*s\n", STR_ARG(cli_text_tame(cli->pool, str_c(source->label))),
+			STR_ARG(cli_text_tame(cli->pool, str_c(tenure_move_location(source->move)))));
 	return code;
 }
 
-int move_as_told(struct cli *cli, struct tenure_move *move, const char *label, const char *key)
+int cli_move_as_told(struct cli *cli, struct tenure_move *move, const char *label, const char *key)
 {
 	struct source source = { move, label, key };
 	int code = cli->options[OPT_PREVIEW] != NULL ? preview(cli, &source) : move_one(cli, &source);
@@ -271,12 +272,12 @@ static int move_named(struct cli *cli, const char *name, void *arg)
 	struct source source;
 
 	UNUSED(arg);
-	return open_source(cli, name, &source) ? move_as_told(cli, source.move, source.label, source.key) : EX_USAGE;
+	return open_source(cli, name, &source) ? cli_move_as_told(cli, source.move, source.label, source.key) : EX_USAGE;
 }
 
 int command_move(struct cli *cli)
 {
-	const char **names = input_names(cli, 0, cli->n_arguments);
+	const char **names = cli_input_names(cli, 0, cli->n_arguments);
 
 	if (names == NULL)
 		return EX_NOINPUT;
@@ -285,7 +286,7 @@ int command_move(struct cli *cli)
 	const char *tag = cli->options[OPT_IF_MATCH];
 	if (tag != NULL && strcmp(tag, "auto") != 0 && names[1] != NULL)
 		return cli_fail(EX_USAGE, "a tag is of one move; of several, --if-match auto takes each one's own");
-	return each_of(cli, names, move_named, NULL);
+	return cli_each_of(cli, names, move_named, NULL);
 }
 
 int command_move_status(struct cli *cli)
@@ -301,10 +302,10 @@ int command_move_status(struct cli *cli)
 	enum tenure_status status = tenure_move_poll(move);
 	const char *text = tenure_move_document(move, &n);
 	int code = EX_OK;
-	if (text != NULL && input_parse(cli, str_n(text, n), "move", &document) == EX_OK)
-		document_print(cli, document);
+	if (text != NULL && cli_input_parse(cli, str_n(text, n), "move", &document) == EX_OK)
+		cli_document_print(cli, document);
 	else if (status == TENURE_OK)
-		printf("done: %.*s\n", STR_ARG(text_tame(cli->pool, str_c(tenure_move_location(move)))));
+		printf("done: %.*s\n", STR_ARG(cli_text_tame(cli->pool, str_c(tenure_move_location(move)))));
 	if (status != TENURE_OK && status != TENURE_PENDING)
 		code = cli_fail_status(cli, status, cli->arguments[0]);
 	tenure_move_free(&move);

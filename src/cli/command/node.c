@@ -18,7 +18,7 @@ static int maintain_one(struct cli *cli, const char *name, void *document)
 {
 	struct change change = { .kind = CHANGE_MAINTENANCE, .document = document };
 	struct target target;
-	int code = metal_target(cli, name, &target) ? change_make(cli, &target, &change) : EX_USAGE;
+	int code = cli_baremetal_target(cli, name, &target) ? change_make(cli, &target, &change) : EX_USAGE;
 
 	tenure_resource_free(&target.resource);
 	return code;
@@ -31,7 +31,7 @@ static int maintain(struct cli *cli, bool on)
 
 	doc_set(document, STR("maintenance"), doc_new_bool(cli->pool, on));
 	doc_set(document, STR("maintenance_reason"), reason != NULL ? doc_new_string(cli->pool, str_c(reason)) : NULL);
-	return each_name(cli, 0, maintain_one, document);
+	return cli_each_name(cli, 0, maintain_one, document);
 }
 
 int command_maintenance_set(struct cli *cli)
@@ -56,7 +56,7 @@ static int read_traits(struct cli *cli, const struct target *target, const struc
 	if (code != EX_OK)
 		return code;
 	const char *text = tenure_resource_document(target->resource, &n);
-	code = input_parse(cli, str_n(text, n), target->label, &document);
+	code = cli_input_parse(cli, str_n(text, n), target->label, &document);
 	if (code == EX_OK && (!doc_get(document, STR("traits"), traits) || doc_kind(*traits) != DOC_ARRAY))
 		return cli_fail(EX_PROTOCOL, "%s: the service told no traits", target->label);
 	return code;
@@ -69,7 +69,7 @@ int command_trait_list(struct cli *cli)
 	struct target target;
 	const struct doc *traits;
 
-	if (table == NULL || !metal_target(cli, cli->arguments[0], &target))
+	if (table == NULL || !cli_baremetal_target(cli, cli->arguments[0], &target))
 		return EX_USAGE;
 	int code = read_traits(cli, &target, &traits);
 	for (size_t i = 0; i < doc_length(traits); i++) {
@@ -78,7 +78,7 @@ int command_trait_list(struct cli *cli)
 		table_add(table, row);
 	}
 	if (code == EX_OK) {
-		remember(cli, &target);
+		cli_remember_state(cli, &target);
 		table_print(table);
 	}
 	tenure_resource_free(&target.resource);
@@ -156,8 +156,8 @@ static int each_alone(struct cli *cli, const struct target *target, bool add)
 			code = cli_fail_status(cli, status, str_printf(cli->pool, "%s: %s", target->label, trait).p);
 	}
 	if (code == EX_OK && !cli->client->nothing_sent) {
-		remember(cli, target);
-		announce(cli, target, "done");
+		cli_remember_state(cli, target);
+		cli_announce(cli, target, "done");
 	}
 	return code;
 }
@@ -168,7 +168,7 @@ static int change_traits(struct cli *cli, bool add)
 	struct target target;
 	const struct doc *now;
 
-	if (!metal_target(cli, cli->arguments[0], &target))
+	if (!cli_baremetal_target(cli, cli->arguments[0], &target))
 		return EX_USAGE;
 	int code;
 	if (cli->options[OPT_ETAG] == NULL) {
@@ -191,7 +191,7 @@ int command_trait_set(struct cli *cli)
 {
 	struct target target;
 
-	if (!metal_target(cli, cli->arguments[0], &target))
+	if (!cli_baremetal_target(cli, cli->arguments[0], &target))
 		return EX_USAGE;
 	int code = put_traits(cli, &target, traits_wanted(cli, NULL, true));
 	tenure_resource_free(&target.resource);
@@ -214,13 +214,13 @@ int command_node_move(struct cli *cli)
 	const char *ident = cli->arguments[0], *to = cli->arguments[1];
 	struct target target;
 
-	if (!metal_target(cli, ident, &target))
+	if (!cli_baremetal_target(cli, ident, &target))
 		return EX_USAGE;
 	cli->options[OPT_TO] = to;
 	int code = read_now(cli, &target);
 	if (code == EX_OK) {
 		struct tenure_move *move = tenure_move_resource(target.resource, to);
-		code = move != NULL ? move_as_told(cli, move, target.label, str_printf(cli->pool, "move %s to %s",
+		code = move != NULL ? cli_move_as_told(cli, move, target.label, str_printf(cli->pool, "move %s to %s",
 			tenure_resource_path(target.resource), to).p)
 			: cli_fail(EX_USAGE, "%s can't be moved to \"%s\"", target.label, to);
 	}

@@ -5,7 +5,7 @@
 #include "base/uuid.h"
 #include "cli/core/cli.h"
 
-enum tenure_status placement_call(struct cli *cli, struct wish wish, const struct doc *body, struct doc **answer,
+enum tenure_status cli_placement_call(struct cli *cli, struct wish wish, const struct doc *body, struct doc **answer,
 	int *http)
 {
 	struct answer got;
@@ -25,12 +25,12 @@ enum tenure_status placement_call(struct cli *cli, struct wish wish, const struc
 	return status == TENURE_OK && got.body.n > 0 ? client_parse(cli->client, cli->pool, got.body, answer) : status;
 }
 
-bool placement_path(struct cli *cli, const char *root, const char *segment, struct str *path)
+bool cli_placement_path(struct cli *cli, const char *root, const char *segment, struct str *path)
 {
 	struct buf out = buf_new(cli->pool, 128);
 
 	buf_add(&out, str_c(root));
-	if (!path_add(&out, segment)) {
+	if (!client_path_add(&out, segment)) {
 		cli_fail(EX_USAGE, "\"%s\" can be no name here", segment);
 		return false;
 	}

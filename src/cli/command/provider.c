@@ -105,14 +105,14 @@ static int show_one(struct cli *cli, const char *ident, void *table)
 	if (code == EX_OK && table != NULL)
 		table_add(table, document);
 	else if (code == EX_OK)
-		thing_print(cli, document);
+		cli_thing_print(cli, document);
 	tenure_resource_free(&target.resource);
 	return code;
 }
 
 int command_provider_show(struct cli *cli)
 {
-	return show_each(cli, 0, columns, COUNT_OF(columns), SHOWN, show_one);
+	return cli_show_each(cli, 0, columns, COUNT_OF(columns), SHOWN, show_one);
 }
 
 // ---- changes
@@ -160,7 +160,7 @@ int command_provider_create(struct cli *cli)
 		return code != EX_OK ? code : EX_OSERR;
 	if (uuid != NULL)
 		doc_set_str(cli->pool, document, "uuid", str_c(uuid));
-	code = create(cli, &target, document);
+	code = cli_create(cli, &target, document);
 	tenure_resource_free(&target.resource);
 	return code;
 }
@@ -198,7 +198,7 @@ static int delete_one(struct cli *cli, const char *ident, void *arg)
 	UNUSED(arg);
 	if (code != EX_OK)
 		return code;
-	if (!confirmed(cli, str_printf(cli->pool, "Delete %s?", provider.label).p))
+	if (!cli_confirmed(cli, str_printf(cli->pool, "Delete %s?", provider.label).p))
 		return EX_USAGE;
 	code = open_target(cli, &provider, &target) ? change_make(cli, &target, &change) : EX_OSERR;
 	tenure_resource_free(&target.resource);
@@ -207,5 +207,5 @@ static int delete_one(struct cli *cli, const char *ident, void *arg)
 
 int command_provider_delete(struct cli *cli)
 {
-	return each_name(cli, 0, delete_one, NULL);
+	return cli_each_name(cli, 0, delete_one, NULL);
 }

@@ -99,14 +99,14 @@ static int each_alone(struct cli *cli, const struct provider *provider, const ch
 	for (size_t i = 1; i < cli->n_arguments && code == EX_OK; i++) {
 		const char *trait = cli->arguments[i];
 		struct wish wish = { .method = method };
-		if (!placement_path(cli, root.p, trait, &wish.path))
+		if (!cli_placement_path(cli, root.p, trait, &wish.path))
 			return EX_USAGE;
-		enum tenure_status status = placement_call(cli, wish, NULL, NULL, NULL);
+		enum tenure_status status = cli_placement_call(cli, wish, NULL, NULL, NULL);
 		if (status != TENURE_OK)
 			code = cli_fail_status(cli, status, str_printf(cli->pool, "%s: %s", provider->label, trait).p);
 	}
 	if (code == EX_OK && !cli->client->nothing_sent)
-		announce_done(cli, str_printf(cli->pool, "%s: traits", provider->label).p, "done");
+		change_announce_done(cli, str_printf(cli->pool, "%s: traits", provider->label).p, "done");
 	return code;
 }
 

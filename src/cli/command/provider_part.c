@@ -89,7 +89,7 @@ static const char *label_of(struct cli *cli, const struct provider *provider, co
 static int read_state(struct cli *cli, const struct provider *provider, const struct part *part, struct state *state)
 {
 	struct doc *answer;
-	enum tenure_status status = placement_call(cli, (struct wish){ .method = "GET",
+	enum tenure_status status = cli_placement_call(cli, (struct wish){ .method = "GET",
 		.path = address(cli, provider, part) }, NULL, &answer, NULL);
 
 	if (status != TENURE_OK)
@@ -103,7 +103,7 @@ static int read_state(struct cli *cli, const struct provider *provider, const st
 static void remember_state(struct cli *cli, const struct provider *provider, const struct part *part,
 	const struct state *state)
 {
-	state_save(cli, str_printf(cli->pool, "%s/%s", provider->path, part->name).p,
+	cli_state_save(cli, str_printf(cli->pool, "%s/%s", provider->path, part->name).p,
 		str_printf(cli->pool, "%llu", (unsigned long long)state->generation).p, doc_text(cli->pool, state->content));
 }
 
@@ -143,7 +143,7 @@ static int read_base(struct cli *cli, const struct provider *provider, const str
 	if (given == NULL)
 		return read_state(cli, provider, part, base);
 	bool automatic = strcmp(given, "auto") == 0;
-	bool is_known = state_load(cli, str_printf(cli->pool, "%s/%s", provider->path, part->name).p, &remembered) &&
+	bool is_known = cli_state_load(cli, str_printf(cli->pool, "%s/%s", provider->path, part->name).p, &remembered) &&
 		str_to_u64(remembered.etag, &known);
 	if (automatic && !is_known)
 		return cli_fail(EX_USAGE, "%s: nothing is remembered of it; list it first, or give a generation",
@@ -164,7 +164,7 @@ static int read_base(struct cli *cli, const struct provider *provider, const str
 static enum tenure_status send(struct cli *cli, const struct provider *provider, const struct part *part,
 	const struct doc *content, uint64_t generation, struct str etag, struct doc **answer)
 {
-	return placement_call(cli, (struct wish){ .method = "PUT", .path = address(cli, provider, part), .if_match = etag },
+	return cli_placement_call(cli, (struct wish){ .method = "PUT", .path = address(cli, provider, part), .if_match = etag },
 		body_of(cli, part, content, generation), answer, NULL);
 }
 
@@ -201,7 +201,7 @@ static int rebase(struct cli *cli, const struct provider *provider, const struct
 	cli_fail(0, "%s: the provider changed since it was read: it is at generation %llu, not %llu%s%s%s", label,
 		(unsigned long long)now.generation, (unsigned long long)base->generation, untouched ? "; its " : "",
 		untouched ? part->name : "", untouched ? " are as they were" : "");
-	show_differences(cli, &merge, true, true);
+	change_show_differences(cli, &merge, true, true);
 	return retry ? cli_fail(EXIT_STALE, "%s: %s", label, refusal) : EXIT_STALE;
 }
 
@@ -216,9 +216,9 @@ static int done(struct cli *cli, const struct provider *provider, const struct p
 	if (!take(cli, part, answer, &state))
 		return cli_fail(EX_PROTOCOL, "%s: it was done, but the answer does not tell what it is now", label);
 	remember_state(cli, provider, part, &state);
-	announce_done(cli, label, again ? "merged and changed" : "done");
+	change_announce_done(cli, label, again ? "merged and changed" : "done");
 	if (cli->format_given)
-		document_print(cli, answer);
+		cli_document_print(cli, answer);
 	return EX_OK;
 }
 
@@ -228,7 +228,7 @@ int part_change(struct cli *cli, const struct provider *provider, const struct p
 	struct state base;
 	struct str etag = STR("");
 	struct doc *answer;
-	int code = cli->options[OPT_ETAG] == NULL ? EX_OK : etag_given(cli, provider->path, provider->label, &etag);
+	int code = cli->options[OPT_ETAG] == NULL ? EX_OK : cli_etag_given(cli, provider->path, provider->label, &etag);
 
 	if (code == EX_OK)
 		code = read_base(cli, provider, part, &base);

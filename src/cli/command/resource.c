@@ -94,12 +94,12 @@ static int show_one(struct cli *cli, const char *name, void *table)
 	struct target target;
 
 	return resource_target(cli, NULL, cli->arguments[0], name, &target)
-		? target_show(cli, &target, table, document_print) : EX_USAGE;
+		? target_show(cli, &target, table, cli_document_print) : EX_USAGE;
 }
 
 int command_resource_show(struct cli *cli)
 {
-	return show_each(cli, 1, columns, COUNT_OF(columns), SHOWN, show_one);
+	return cli_show_each(cli, 1, columns, COUNT_OF(columns), SHOWN, show_one);
 }
 
 // arg: the struct change.
@@ -114,7 +114,7 @@ static int change_one(struct cli *cli, const char *name, void *arg)
 int command_resource_set(struct cli *cli)
 {
 	struct doc *document;
-	int code = input_document(cli, 2, &document);
+	int code = cli_input_document(cli, 2, &document);
 
 	if (code != EX_OK)
 		return code;
@@ -126,14 +126,14 @@ int command_resource_set(struct cli *cli)
 int command_resource_patch(struct cli *cli)
 {
 	struct doc *document;
-	int code = input_document(cli, 2, &document);
+	int code = cli_input_document(cli, 2, &document);
 
 	if (code != EX_OK)
 		return code;
 	if (document == NULL)
 		return cli_fail(EX_USAGE, "what is to be changed? MEMBER=VALUE, --patch or --file");
 	struct change patch = { .kind = CHANGE_PATCH, .document = document };
-	return each_of(cli, input_names(cli, 1, 2), change_one, &patch);
+	return cli_each_of(cli, cli_input_names(cli, 1, 2), change_one, &patch);
 }
 
 int command_resource_edit(struct cli *cli)
@@ -152,14 +152,14 @@ static int delete_one(struct cli *cli, const char *name, void *arg)
 	struct change change = { .kind = CHANGE_DELETE };
 
 	UNUSED(arg);
-	if (!confirmed(cli, str_printf(cli->pool, "Delete %s/%s?", cli->arguments[0], name).p))
+	if (!cli_confirmed(cli, str_printf(cli->pool, "Delete %s/%s?", cli->arguments[0], name).p))
 		return EX_USAGE;
 	return change_one(cli, name, &change);
 }
 
 int command_resource_delete(struct cli *cli)
 {
-	return each_name(cli, 1, delete_one, NULL);
+	return cli_each_name(cli, 1, delete_one, NULL);
 }
 
 static int recover_one(struct cli *cli, const char *name, void *arg)
@@ -169,16 +169,16 @@ static int recover_one(struct cli *cli, const char *name, void *arg)
 
 	UNUSED(arg);
 	if (resource_target(cli, NULL, cli->arguments[0], name, &target))
-		code = recover(cli, &target, cli->options[OPT_UID]);
+		code = cli_recover(cli, &target, cli->options[OPT_UID]);
 	tenure_resource_free(&target.resource);
 	return code;
 }
 
 int command_resource_recover(struct cli *cli)
 {
-	const char **names = input_names(cli, 1, cli->n_arguments);
+	const char **names = cli_input_names(cli, 1, cli->n_arguments);
 
 	if (names != NULL && cli->options[OPT_UID] != NULL && names[1] != NULL)
 		return cli_fail(EX_USAGE, "--uid goes with one name");
-	return each_of(cli, names, recover_one, NULL);
+	return cli_each_of(cli, names, recover_one, NULL);
 }

@@ -41,7 +41,7 @@ static bool make_path(struct cli *cli, const char *root, const char *segment, co
 	struct buf out = buf_new(cli->pool, 128);
 
 	buf_add(&out, str_c(root));
-	if (!path_add(&out, segment)) {
+	if (!client_path_add(&out, segment)) {
 		cli_fail(EX_USAGE, "\"%s\" can be no name here", segment);
 		return false;
 	}
@@ -119,7 +119,7 @@ static int show_one(struct cli *cli, const char *type, void *table)
 	if (!doc_get(answer, STR("answers"), &answers) || doc_kind(answers) != DOC_OBJECT) {
 		doc_get(answer, STR("detail"), &detail);
 		return cli_fail(EXIT_NOT_FOUND, "type %s: no definition answers for %s: %.*s", type, cli->tenant,
-			STR_ARG(text_of(cli->pool, detail)));
+			STR_ARG(cli_text(cli->pool, detail)));
 	}
 	shown = doc_new_object(cli->pool);
 	doc_set_str(cli->pool, shown, "type", str_c(type));
@@ -128,13 +128,13 @@ static int show_one(struct cli *cli, const char *type, void *table)
 	if (table != NULL)
 		table_add(table, shown);
 	else
-		document_print(cli, shown);
+		cli_document_print(cli, shown);
 	return EX_OK;
 }
 
 int command_type_show(struct cli *cli)
 {
-	return show_each(cli, 0, type_columns, COUNT_OF(type_columns), TYPE_SHOWN, show_one);
+	return cli_show_each(cli, 0, type_columns, COUNT_OF(type_columns), TYPE_SHOWN, show_one);
 }
 
 int command_type_explain(struct cli *cli)
@@ -143,7 +143,7 @@ int command_type_explain(struct cli *cli)
 	int code = explain(cli, cli->arguments[0], &answer);
 
 	if (code == EX_OK)
-		document_print(cli, answer);
+		cli_document_print(cli, answer);
 	return code;
 }
 
@@ -217,13 +217,13 @@ static int tell_effect(struct cli *cli, const char *tenant, const char *label, c
 		return code;
 	table_print(asking.table);
 	if (asking.n == 0)
-		announce_done(cli, label, "no tenant gets another definition");
+		change_announce_done(cli, label, "no tenant gets another definition");
 	return EX_OK;
 }
 
 static int read_definition(struct cli *cli, bool deletes, struct doc **object)
 {
-	int code = input_document(cli, 1, object);
+	int code = cli_input_document(cli, 1, object);
 
 	if (code != EX_OK)
 		return code;
@@ -299,11 +299,11 @@ static int show_space(struct cli *cli, const char *tenant, void *table)
 	if (status != TENURE_OK)
 		return cli_fail_status(cli, status, str_printf(cli->pool, "space %s", tenant).p);
 	if (got.etag.n > 0)
-		state_save(cli, str_cstr(cli->pool, path), str_cstr(cli->pool, got.etag), got.body);
+		cli_state_save(cli, str_cstr(cli->pool, path), str_cstr(cli->pool, got.etag), got.body);
 	if (table != NULL)
 		table_add(table, answer);
 	else
-		document_print(cli, answer);
+		cli_document_print(cli, answer);
 	return EX_OK;
 }
 
@@ -312,7 +312,7 @@ int command_space_show(struct cli *cli)
 	struct table *table;
 
 	if (cli->n_arguments > 0)
-		return show_each(cli, 0, space_columns, COUNT_OF(space_columns), SPACE_SHOWN, show_space);
+		return cli_show_each(cli, 0, space_columns, COUNT_OF(space_columns), SPACE_SHOWN, show_space);
 	if (cli->tenant == NULL)
 		return cli_fail(EX_USAGE, "whose? A tenant, --tenant or TENURE_TENANT");
 	if (!table_wanted(cli, space_columns, COUNT_OF(space_columns), SPACE_SHOWN, &table))
@@ -342,17 +342,17 @@ static int set_policy(struct cli *cli, const char *tenant, const char *label, co
 	if (!make_path(cli, "/api/v1/tenants", tenant, "", &wish.path))
 		return EX_USAGE;
 	const char *path = str_cstr(cli->pool, wish.path);
-	int code = cli->options[OPT_ETAG] != NULL ? etag_given(cli, path, label, &wish.if_match) : EX_OK;
+	int code = cli->options[OPT_ETAG] != NULL ? cli_etag_given(cli, path, label, &wish.if_match) : EX_OK;
 	if (code != EX_OK)
 		return code;
 	enum tenure_status status = call(cli, wish, patch, "application/merge-patch+json", &got, &answer);
 	if (status != TENURE_OK)
 		return cli_fail_status(cli, status, label);
 	if (got.etag.n > 0)
-		state_save(cli, path, str_cstr(cli->pool, got.etag), got.body);
-	announce_done(cli, label, "done");
+		cli_state_save(cli, path, str_cstr(cli->pool, got.etag), got.body);
+	change_announce_done(cli, label, "done");
 	if (cli->format_given)
-		document_print(cli, answer);
+		cli_document_print(cli, answer);
 	return EX_OK;
 }
 

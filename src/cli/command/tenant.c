@@ -42,12 +42,12 @@ static int show_one(struct cli *cli, const char *name, void *table)
 {
 	struct target target;
 
-	return open_target(cli, name, &target) ? target_show(cli, &target, table, document_print) : EX_USAGE;
+	return open_target(cli, name, &target) ? target_show(cli, &target, table, cli_document_print) : EX_USAGE;
 }
 
 int command_tenant_show(struct cli *cli)
 {
-	return show_each(cli, 0, columns, COUNT_OF(columns), SHOWN, show_one);
+	return cli_show_each(cli, 0, columns, COUNT_OF(columns), SHOWN, show_one);
 }
 
 // Makes {"tenant": {"tier": …, "metadata": {…}}} of --tier and NAME=VALUE.
@@ -59,7 +59,7 @@ static int described(struct cli *cli, struct doc **document)
 	if (cli->options[OPT_TIER] != NULL)
 		doc_set_str(cli->pool, tenant, "tier", str_c(cli->options[OPT_TIER]));
 	for (size_t i = 1; i < cli->n_arguments; i++) {
-		if (!input_assignment(cli, cli->arguments[i], &name, &value))
+		if (!cli_input_assignment(cli, cli->arguments[i], &name, &value))
 			return EX_USAGE;
 		doc_set(metadata, name, value);
 	}
@@ -78,7 +78,7 @@ int command_tenant_set(struct cli *cli)
 
 	if (cli->options[OPT_FILE] != NULL && cli->options[OPT_TIER] != NULL)
 		return cli_fail(EX_USAGE, "one of --file and --tier, not both");
-	int code = cli->options[OPT_FILE] != NULL ? input_document(cli, 1, &document) : described(cli, &document);
+	int code = cli->options[OPT_FILE] != NULL ? cli_input_document(cli, 1, &document) : described(cli, &document);
 	if (code != EX_OK || !open_target(cli, cli->arguments[0], &target))
 		return code != EX_OK ? code : EX_USAGE;
 	change.document = document;
@@ -93,7 +93,7 @@ static int delete_one(struct cli *cli, const char *name, void *arg)
 
 	UNUSED(arg);
 	if (open_target(cli, name, &target) &&
-		confirmed(cli, str_printf(cli->pool, "Delete %s with all it owns?", target.label).p))
+		cli_confirmed(cli, str_printf(cli->pool, "Delete %s with all it owns?", target.label).p))
 		code = change_make(cli, &target, &change);
 	tenure_resource_free(&target.resource);
 	return code;
@@ -101,13 +101,13 @@ static int delete_one(struct cli *cli, const char *name, void *arg)
 
 int command_tenant_delete(struct cli *cli)
 {
-	return each_name(cli, 0, delete_one, NULL);
+	return cli_each_name(cli, 0, delete_one, NULL);
 }
 
 static int recover_one(struct cli *cli, const char *name, void *arg)
 {
 	struct target target;
-	int code = open_target(cli, name, &target) ? recover(cli, &target, NULL) : EX_USAGE;
+	int code = open_target(cli, name, &target) ? cli_recover(cli, &target, NULL) : EX_USAGE;
 
 	UNUSED(arg);
 	tenure_resource_free(&target.resource);
@@ -116,5 +116,5 @@ static int recover_one(struct cli *cli, const char *name, void *arg)
 
 int command_tenant_recover(struct cli *cli)
 {
-	return each_name(cli, 0, recover_one, NULL);
+	return cli_each_name(cli, 0, recover_one, NULL);
 }

@@ -102,24 +102,24 @@ int cli_fail_status(struct cli *cli, enum tenure_status status, const char *labe
 // Finds the command that the words begin with; *used: how many words are its noun and verb. If the noun has no such verb, or no
 // verb was given, it returns the noun's row with verb NULL, if there is one. NULL: there is no such command.
 const struct command *command_find(const struct command *commands, const char *const *words, size_t n, size_t *used);
-bool noun_known(const struct command *commands, const char *noun);
+bool cli_noun_known(const struct command *commands, const char *noun);
 // Could the word be the plural of a type?
-bool is_type(const char *word);
+bool cli_is_type(const char *word);
 
 // ---- options.c, help.c
 
 // Parses the command line into cli. 0: go on; else the program ends with the returned value minus 1.
 int options_parse(struct cli *cli, int argc, char **argv);
-void help_all(const struct command *commands, FILE *out);
-void help_noun(const struct command *commands, const char *noun, FILE *out);
-void help_command(const struct command *command, FILE *out);
+void cli_help_all(const struct command *commands, FILE *out);
+void cli_help_noun(const struct command *commands, const char *noun, FILE *out);
+void cli_help_command(const struct command *command, FILE *out);
 
 // ---- settings.c
 
 // Finds the service and the credentials in options, environment and file, and makes the client. Exit code.
 int settings_load(struct cli *cli);
 // Reads a file. "" if it does not exist; NULL if it cannot be read, and an error was printed.
-char *read_whole(struct pool *pool, const char *path, size_t *length);
+char *cli_read_whole(struct pool *pool, const char *path, size_t *length);
 
 // ---- state.c: what was shown last, for --etag auto
 
@@ -128,22 +128,22 @@ struct remembered {
 	const struct doc *document; // NULL: none
 };
 // Stores a document under the service's URL and this path. A failure only leads to a warning.
-void state_save(struct cli *cli, const char *path, const char *etag, struct str document);
-void state_forget(struct cli *cli, const char *path);
-bool state_load(struct cli *cli, const char *path, struct remembered *remembered);
+void cli_state_save(struct cli *cli, const char *path, const char *etag, struct str document);
+void cli_state_forget(struct cli *cli, const char *path);
+bool cli_state_load(struct cli *cli, const char *path, struct remembered *remembered);
 
 // ---- text.c
 
 // Makes text safe for a terminal: control characters and characters that change the writing direction become \xHH or \u{HHHH},
 // and so do bytes that are no UTF-8.
-struct str text_tame(struct pool *pool, struct str s);
+struct str cli_text_tame(struct pool *pool, struct str s);
 // The same for JSON text, where such characters become \uHHHH.
-struct str text_tame_json(struct pool *pool, struct str s);
+struct str cli_text_tame_json(struct pool *pool, struct str s);
 // How many columns the text takes on a terminal.
-size_t text_width(struct str s);
-void text_print(FILE *out, struct str s);
+size_t cli_text_width(struct str s);
+void cli_text_print(FILE *out, struct str s);
 // A value as a table's cell: a string as it is, anything else as JSON.
-struct str text_of(struct pool *pool, const struct doc *value);
+struct str cli_text(struct pool *pool, const struct doc *value);
 // Finds the member at a path of names joined by dots; a name may contain dots itself. False: there is none.
 bool doc_at_path(const struct doc *doc, struct str path, const struct doc **value);
 // Writes JSON with an indent of two blanks a level.
@@ -164,18 +164,18 @@ void table_print(struct table *table);
 // Makes a table if --columns was given; else *table is NULL. False: an error was printed.
 bool table_wanted(struct cli *cli, const struct column *known, size_t n_known, size_t n_shown, struct table **table);
 // Prints one document in the chosen format.
-void document_print(struct cli *cli, const struct doc *document);
+void cli_document_print(struct cli *cli, const struct doc *document);
 
 // ---- each.c
 
 // Processes one name. Exit code.
 typedef int name_fn(struct cli *cli, const char *name, void *arg);
-// Calls fn for each of the names from input_names(), also after failures. Exit code: the first that is not 0.
-int each_of(struct cli *cli, const char **names, name_fn *fn, void *arg);
+// Calls fn for each of the names from cli_input_names(), also after failures. Exit code: the first that is not 0.
+int cli_each_of(struct cli *cli, const char **names, name_fn *fn, void *arg);
 // The same with the arguments from first on.
-int each_name(struct cli *cli, size_t first, name_fn *fn, void *arg);
+int cli_each_name(struct cli *cli, size_t first, name_fn *fn, void *arg);
 // The same; fn shows what is named. Its arg is the table to add to if --columns was given, else NULL.
-int show_each(struct cli *cli, size_t first, const struct column *known, size_t n_known, size_t n_shown, name_fn *fn);
+int cli_show_each(struct cli *cli, size_t first, const struct column *known, size_t n_known, size_t n_shown, name_fn *fn);
 // Adds the items of the list, at most limit unless that is 0. label names the list in error texts. Exit code.
 int table_fill(struct cli *cli, struct table *table, struct tenure_list *list, uint64_t limit, const char *label);
 
@@ -198,7 +198,7 @@ void merge_documents(struct pool *pool, const struct doc *base, const struct doc
 	struct merge *merge);
 enum target_kind { TARGET_RESOURCE, TARGET_TENANT, TARGET_METAL, TARGET_PROVIDER };
 // The members of a document that a client may set. Members that a PUT may leave out are taken from other.
-struct doc *document_own(struct pool *pool, const struct doc *document, const struct doc *other, enum target_kind kind);
+struct doc *cli_document_own(struct pool *pool, const struct doc *document, const struct doc *other, enum target_kind kind);
 
 // ---- change.c: changes guarded by an etag
 
@@ -222,28 +222,28 @@ int change_make(struct cli *cli, const struct target *target, struct change *cha
 // The same with a body made of its document, if it has one. Frees the target's resource.
 int target_change(struct cli *cli, struct target *target, struct change *change);
 // Creates a resource whose address the service chooses, and prints its UUID, or the document if a format was chosen. Exit code.
-int create(struct cli *cli, const struct target *target, const struct doc *document);
+int cli_create(struct cli *cli, const struct target *target, const struct doc *document);
 // Chooses the etag by the options. Sets the change's base to the document of that etag if it is remembered. Exit code.
 int change_etag(struct cli *cli, const struct target *target, struct change *change, struct tenure_etag *etag);
 // Recovers what was deleted at the target's address; with --etag only if it had that etag. Exit code.
-int recover(struct cli *cli, const struct target *target, const char *uid);
+int cli_recover(struct cli *cli, const struct target *target, const char *uid);
 // Remembers the target's document as the one shown last.
-void remember(struct cli *cli, const struct target *target);
+void cli_remember_state(struct cli *cli, const struct target *target);
 // Prints "tenure: …: done" on a terminal, or the document if a format was chosen.
-void announce(struct cli *cli, const struct target *target, const char *what);
+void cli_announce(struct cli *cli, const struct target *target, const char *what);
 // The same for a change without a target; prints nothing if a format was chosen.
-void announce_done(struct cli *cli, const char *label, const char *what);
+void change_announce_done(struct cli *cli, const char *label, const char *what);
 // Prints each difference with its values to stderr: in base if that is known, as wanted unless it is a deletion, and as the
 // service has it.
-void show_differences(struct cli *cli, const struct merge *merge, bool base_known, bool wanted);
+void change_show_differences(struct cli *cli, const struct merge *merge, bool base_known, bool wanted);
 // Makes an etag of the option's value; "auto" is the one remembered for that path. Exit code.
-int etag_given(struct cli *cli, const char *path, const char *label, struct str *etag);
+int cli_etag_given(struct cli *cli, const char *path, const char *label, struct str *etag);
 // Asks the user, unless --yes was given. False: the answer is no, and that was printed.
-bool confirmed(struct cli *cli, const char *question);
+bool cli_confirmed(struct cli *cli, const char *question);
 // Reads the target, remembers its document and returns it. Exit code.
 int target_read(struct cli *cli, const struct target *target, const struct doc **document);
-// Reads the target and adds it to the table or, if that is NULL, prints it by document_print() or thing_print(). Frees the
-// target's resource. Exit code.
+// Reads the target and adds it to the table or, if that is NULL, prints it by cli_document_print() or cli_thing_print(). Frees
+// the target's resource. Exit code.
 int target_show(struct cli *cli, struct target *target, struct table *table,
 	void (*print)(struct cli *cli, const struct doc *document));
 
@@ -267,24 +267,24 @@ int fields_filter(struct cli *cli, struct tenure_list *list);
 // ---- move.c
 
 // Previews or makes a move by the options; frees the move. key: the path under which its preview is remembered. Exit code.
-int move_as_told(struct cli *cli, struct tenure_move *move, const char *label, const char *key);
+int cli_move_as_told(struct cli *cli, struct tenure_move *move, const char *label, const char *key);
 
 // ---- baremetal.c
 
 // Makes a target of the command's noun. False: an error was printed. The caller frees target->resource.
-bool metal_target(struct cli *cli, const char *ident, struct target *target);
+bool cli_baremetal_target(struct cli *cli, const char *ident, struct target *target);
 
 // Prints one document; in formats for people without its links.
-void thing_print(struct cli *cli, const struct doc *document);
+void cli_thing_print(struct cli *cli, const struct doc *document);
 
 // ---- placement.c: calls below /placement
 
 // Calls the placement API; wish.path is below /placement. body NULL: none. *answer is NULL if there is no body; answer may be
 // NULL.
-enum tenure_status placement_call(struct cli *cli, struct wish wish, const struct doc *body, struct doc **answer,
+enum tenure_status cli_placement_call(struct cli *cli, struct wish wish, const struct doc *body, struct doc **answer,
 	int *http);
 // Makes "/traits/CUSTOM_A" of a root and a segment. False: an error was printed.
-bool placement_path(struct cli *cli, const char *root, const char *segment, struct str *path);
+bool cli_placement_path(struct cli *cli, const char *root, const char *segment, struct str *path);
 
 struct provider {
 	const char *label; // "provider rack-7"
@@ -329,23 +329,23 @@ extern const char *const type_policies[];
 // ---- dry_run.c
 
 // Makes the client print each change as a line of curl instead of sending it.
-void dry_run(struct cli *cli);
+void cli_dry_run(struct cli *cli);
 
 // ---- input.c
 
 // The arguments from first up to end; "-" stands for the lines of standard input. Ends with NULL. NULL: there are no names, and
 // an error was printed.
-const char **input_names(struct cli *cli, size_t first, size_t end);
+const char **cli_input_names(struct cli *cli, size_t first, size_t end);
 // The document of --file, of --patch, or of MEMBER=VALUE arguments from first on; *document NULL if none of these was given.
 // Exit code.
-int input_document(struct cli *cli, size_t first, struct doc **document);
+int cli_input_document(struct cli *cli, size_t first, struct doc **document);
 // The document as text.
 struct str doc_text(struct pool *pool, const struct doc *document);
-int input_parse(struct cli *cli, struct str text, const char *where, struct doc **document);
+int cli_input_parse(struct cli *cli, struct str text, const char *where, struct doc **document);
 // Sets the member "a.b.c" of object, and makes the objects on the way.
 void doc_set_path(struct pool *pool, struct doc *object, struct str path, struct doc *value);
 // Parses "NAME=VALUE", a string, or "NAME:=JSON". False: an error was printed.
-bool input_assignment(struct cli *cli, const char *word, struct str *name, struct doc **value);
+bool cli_input_assignment(struct cli *cli, const char *word, struct str *name, struct doc **value);
 
 // ---- the commands
 
@@ -371,12 +371,12 @@ int command_resource_patch(struct cli *cli);
 int command_resource_edit(struct cli *cli);
 int command_resource_delete(struct cli *cli);
 int command_resource_recover(struct cli *cli);
-int command_metal_list(struct cli *cli);
-int command_metal_show(struct cli *cli);
-int command_metal_create(struct cli *cli);
-int command_metal_set(struct cli *cli);
-int command_metal_edit(struct cli *cli);
-int command_metal_delete(struct cli *cli);
+int command_baremetal_list(struct cli *cli);
+int command_baremetal_show(struct cli *cli);
+int command_baremetal_create(struct cli *cli);
+int command_baremetal_set(struct cli *cli);
+int command_baremetal_edit(struct cli *cli);
+int command_baremetal_delete(struct cli *cli);
 int command_maintenance_set(struct cli *cli);
 int command_maintenance_unset(struct cli *cli);
 int command_trait_list(struct cli *cli);

@@ -4,7 +4,7 @@
 
 #include "cli/core/cli.h"
 
-bool noun_known(const struct command *commands, const char *noun)
+bool cli_noun_known(const struct command *commands, const char *noun)
 {
 	for (const struct command *c = commands; c->noun != NULL; c++) {
 		if (strcmp(c->noun, noun) == 0)
@@ -47,7 +47,7 @@ const struct command *command_find(const struct command *commands, const char *c
 	return without;
 }
 
-bool is_type(const char *word)
+bool cli_is_type(const char *word)
 {
 	struct str s = str_c(word);
 

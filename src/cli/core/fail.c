@@ -12,7 +12,7 @@ PRINTF_LIKE(2, 0) static void tell(const char *kind, const char *format, va_list
 
 	if (pool == NULL)
 		abort();
-	struct str text = text_tame(pool, str_vprintf(pool, format, args));
+	struct str text = cli_text_tame(pool, str_vprintf(pool, format, args));
 	fprintf(stderr, "tenure: %s%.*s\n", kind, STR_ARG(text));
 	pool_free(&pool);
 }

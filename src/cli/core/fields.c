@@ -173,7 +173,7 @@ static int read_value(struct cli *cli, const struct given *given, struct str *ke
 		*value = doc_new_bool(cli->pool, str_eq(text, STR("true")));
 		return EX_OK;
 	case FIELD_JSON:
-		return input_parse(cli, text, given->field->name, value);
+		return cli_input_parse(cli, text, given->field->name, value);
 	case FIELD_KEYS:
 		*key = str_part(text, 0, equals);
 		if (equals == text.n || equals == 0)
@@ -196,7 +196,7 @@ int fields_document(struct cli *cli, size_t first, struct doc **document)
 {
 	struct str key;
 	struct doc *value;
-	int code = input_document(cli, first, document);
+	int code = cli_input_document(cli, first, document);
 
 	if (code == EX_OK && *document == NULL)
 		*document = doc_new_object(cli->pool);
@@ -326,7 +326,7 @@ static int add_argument(struct cli *cli, struct doc *patch, const char *word)
 	struct doc *value = NULL;
 	bool unset = use_of(cli->command) == USE_UNSET;
 
-	if (!unset && !input_assignment(cli, word, &name, &value))
+	if (!unset && !cli_input_assignment(cli, word, &name, &value))
 		return EX_USAGE;
 	if (name.n == 0 || !str_utf8_ok(name, NULL))
 		return cli_fail(EX_USAGE, "\"%s\" is no member", word);
@@ -339,7 +339,7 @@ static int add_argument(struct cli *cli, struct doc *patch, const char *word)
 static int read_patch(struct cli *cli, struct doc **patch)
 {
 	struct str error;
-	int code = input_parse(cli, str_c(cli->options[OPT_PATCH]), "--patch", patch);
+	int code = cli_input_parse(cli, str_c(cli->options[OPT_PATCH]), "--patch", patch);
 
 	if (code == EX_OK && !doc_json_patch_check(cli->pool, *patch, &error))
 		return cli_fail(EX_DATAERR, "--patch: %.*s", STR_ARG(error));

@@ -10,7 +10,7 @@ static bool add_lines(struct cli *cli, const char ***names, size_t *n, size_t *r
 {
 	struct str text, line;
 
-	text.p = read_whole(cli->pool, "-", &text.n);
+	text.p = cli_read_whole(cli->pool, "-", &text.n);
 	while (text.p != NULL && str_split(&text, '\n', &line)) {
 		if (line.n > 0 && line.p[line.n - 1] == '\r')
 			line.n--;
@@ -29,7 +29,7 @@ static bool add_lines(struct cli *cli, const char ***names, size_t *n, size_t *r
 	return true;
 }
 
-const char **input_names(struct cli *cli, size_t first, size_t end)
+const char **cli_input_names(struct cli *cli, size_t first, size_t end)
 {
 	size_t room = cli->n_arguments + 16, n = 0;
 	const char **names = POOL_ARRAY(cli->pool, const char *, room);
@@ -51,7 +51,7 @@ const char **input_names(struct cli *cli, size_t first, size_t end)
 	return n > 0 ? names : NULL;
 }
 
-int input_parse(struct cli *cli, struct str text, const char *where, struct doc **document)
+int cli_input_parse(struct cli *cli, struct str text, const char *where, struct doc **document)
 {
 	struct str error;
 
@@ -76,7 +76,7 @@ void doc_set_path(struct pool *pool, struct doc *object, struct str path, struct
 	doc_set(object, name, next);
 }
 
-bool input_assignment(struct cli *cli, const char *word, struct str *name, struct doc **value)
+bool cli_input_assignment(struct cli *cli, const char *word, struct str *name, struct doc **value)
 {
 	struct str text = str_c(word);
 	size_t equals = str_find(text, '=', 0);
@@ -89,12 +89,12 @@ bool input_assignment(struct cli *cli, const char *word, struct str *name, struc
 		return false;
 	}
 	if (json)
-		return input_parse(cli, given, word, value) == EX_OK;
+		return cli_input_parse(cli, given, word, value) == EX_OK;
 	*value = doc_new_string(cli->pool, given);
 	return true;
 }
 
-int input_document(struct cli *cli, size_t first, struct doc **document)
+int cli_input_document(struct cli *cli, size_t first, struct doc **document)
 {
 	const char *file = cli->options[OPT_FILE], *patch = cli->options[OPT_PATCH];
 	struct str text, name;
@@ -104,13 +104,13 @@ int input_document(struct cli *cli, size_t first, struct doc **document)
 	if ((file != NULL) + (patch != NULL) + (cli->n_arguments > first) > 1)
 		return cli_fail(EX_USAGE, "one of --file, --patch and MEMBER=VALUE, not several");
 	if (patch != NULL)
-		return input_parse(cli, str_c(patch), "--patch", document);
+		return cli_input_parse(cli, str_c(patch), "--patch", document);
 	if (file != NULL) {
-		text.p = read_whole(cli->pool, file, &text.n);
-		return text.p != NULL ? input_parse(cli, text, file, document) : EX_NOINPUT;
+		text.p = cli_read_whole(cli->pool, file, &text.n);
+		return text.p != NULL ? cli_input_parse(cli, text, file, document) : EX_NOINPUT;
 	}
 	for (size_t i = first; i < cli->n_arguments; i++) {
-		if (!input_assignment(cli, cli->arguments[i], &name, &value))
+		if (!cli_input_assignment(cli, cli->arguments[i], &name, &value))
 			return EX_USAGE;
 		if (*document == NULL)
 			*document = doc_new_object(cli->pool);

@@ -39,7 +39,7 @@ static char *read_all(struct pool *pool, int fd, size_t *length)
 	return (char *)str_dup(pool, buf_str(&text)).p;
 }
 
-char *read_whole(struct pool *pool, const char *path, size_t *length)
+char *cli_read_whole(struct pool *pool, const char *path, size_t *length)
 {
 	int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 
@@ -195,7 +195,7 @@ static int open_client(struct cli *cli, const struct settings *file)
 	tenure_client_set_timeouts(cli->client, 10000, (long)seconds * 1000);
 	tenure_client_set_ca_file(cli->client, first_of(cli->options[OPT_CA_FILE], "TENURE_CA_FILE", file->ca_file));
 	if (cli->options[OPT_DRY_RUN] != NULL)
-		dry_run(cli);
+		cli_dry_run(cli);
 	return EX_OK;
 }
 

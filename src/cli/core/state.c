@@ -77,7 +77,7 @@ static bool write_file(struct cli *cli, const char *path, struct str text)
 	return ok;
 }
 
-void state_save(struct cli *cli, const char *path, const char *etag, struct str document)
+void cli_state_save(struct cli *cli, const char *path, const char *etag, struct str document)
 {
 	const char *dir = folder(cli), *file = file_of(cli, path);
 	struct doc *record = doc_new_object(cli->pool), *shown = NULL;
@@ -95,7 +95,7 @@ void state_save(struct cli *cli, const char *path, const char *etag, struct str 
 		cli_warn("can't remember the etag in %s: %s", dir, strerror(errno));
 }
 
-void state_forget(struct cli *cli, const char *path)
+void cli_state_forget(struct cli *cli, const char *path)
 {
 	const char *file = file_of(cli, path);
 
@@ -103,7 +103,7 @@ void state_forget(struct cli *cli, const char *path)
 		unlink(file);
 }
 
-bool state_load(struct cli *cli, const char *path, struct remembered *remembered)
+bool cli_state_load(struct cli *cli, const char *path, struct remembered *remembered)
 {
 	const char *file = file_of(cli, path);
 	const struct doc *value;
@@ -113,7 +113,7 @@ bool state_load(struct cli *cli, const char *path, struct remembered *remembered
 	*remembered = (struct remembered){ .document = NULL };
 	if (file == NULL || access(file, R_OK) != 0)
 		return false;
-	text.p = read_whole(cli->pool, file, &text.n);
+	text.p = cli_read_whole(cli->pool, file, &text.n);
 	if (text.p == NULL || !doc_parse_json(cli->pool, text, (struct doc_limits){ 1000, 0 }, &record, &unused))
 		return false;
 	// The file's name is a hash, so URL and path are compared, too.

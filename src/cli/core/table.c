@@ -79,10 +79,10 @@ static struct str words_of(struct pool *pool, const struct doc *value)
 	struct buf words = buf_new(pool, 64);
 
 	if (doc_kind(value) != DOC_ARRAY)
-		return text_of(pool, value);
+		return cli_text(pool, value);
 	for (size_t i = 0; i < doc_length(value); i++) {
 		if (doc_kind(doc_at(value, i)) != DOC_STRING)
-			return text_of(pool, value);
+			return cli_text(pool, value);
 		if (i > 0)
 			buf_addc(&words, ',');
 		buf_add(&words, doc_string(doc_at(value, i)));
@@ -96,15 +96,15 @@ static struct str cell(const struct table *table, const struct row *row, size_t 
 
 	if (!doc_at_path(row->document, str_c(table->columns[column].path), &value) || value == NULL)
 		return STR("");
-	return table->cli->format == FORMAT_TABLE ? words_of(table->cli->pool, value) : text_of(table->cli->pool, value);
+	return table->cli->format == FORMAT_TABLE ? words_of(table->cli->pool, value) : cli_text(table->cli->pool, value);
 }
 
 // ---- for people
 
 static void put_padded(struct str text, size_t width, bool last)
 {
-	text_print(stdout, text);
-	size_t shown = text_width(text);
+	cli_text_print(stdout, text);
+	size_t shown = cli_text_width(text);
 	if (last)
 		putchar('\n');
 	else
@@ -113,7 +113,7 @@ static void put_padded(struct str text, size_t width, bool last)
 
 static struct str title(const struct table *table, size_t column)
 {
-	struct str name = text_tame(table->cli->pool, str_c(table->columns[column].name));
+	struct str name = cli_text_tame(table->cli->pool, str_c(table->columns[column].name));
 	char *upper = str_cstr(table->cli->pool, name);
 
 	for (char *p = upper; *p != '\0'; p++)
@@ -128,11 +128,11 @@ static void print_text(const struct table *table)
 	struct str *cells = POOL_ARRAY(pool, struct str, (table->n_rows + 1) * n);
 
 	for (size_t c = 0; c < n; c++)
-		widths[c] = text_width(cells[i++] = title(table, c));
+		widths[c] = cli_text_width(cells[i++] = title(table, c));
 	for (const struct row *row = table->first; row != NULL; row = row->next) {
 		for (size_t c = 0; c < n; c++, i++) {
-			cells[i] = text_tame(pool, cell(table, row, c));
-			size_t width = text_width(cells[i]);
+			cells[i] = cli_text_tame(pool, cell(table, row, c));
+			size_t width = cli_text_width(cells[i]);
 			widths[c] = width > widths[c] ? width : widths[c];
 		}
 	}
@@ -147,7 +147,7 @@ static void put_csv(struct cli *cli, struct str text, bool last)
 	bool quote = text.n > 0 && (text.p[0] == ' ' || text.p[text.n - 1] == ' ');
 
 	if (cli->out_is_terminal)
-		text = text_tame(cli->pool, text);
+		text = cli_text_tame(cli->pool, text);
 	for (size_t i = 0; i < text.n && !quote; i++)
 		quote = strchr(",\"\r\n", text.p[i]) != NULL;
 	if (quote)
@@ -179,7 +179,7 @@ static void put_json(struct cli *cli, const struct doc *doc)
 	struct buf text = buf_new(cli->pool, 0);
 
 	doc_write_pretty(doc, &text);
-	text_print(stdout, cli->out_is_terminal ? text_tame_json(cli->pool, buf_str(&text)) : buf_str(&text));
+	cli_text_print(stdout, cli->out_is_terminal ? cli_text_tame_json(cli->pool, buf_str(&text)) : buf_str(&text));
 }
 
 static struct doc *json_row(const struct table *table, const struct row *row)
@@ -222,7 +222,7 @@ static void flatten(struct table *table, const struct doc *doc, struct str path)
 	if (doc_kind(doc) != DOC_OBJECT || (doc_length(doc) == 0 && path.n > 0)) {
 		struct doc *row = doc_new_object(pool);
 		doc_set_str(pool, row, "field", path);
-		doc_set_str(pool, row, "value", text_of(pool, doc));
+		doc_set_str(pool, row, "value", cli_text(pool, doc));
 		table_add(table, row);
 		return;
 	}
@@ -231,7 +231,7 @@ static void flatten(struct table *table, const struct doc *doc, struct str path)
 			: str_printf(pool, "%.*s.%.*s", STR_ARG(path), STR_ARG(it.name)));
 }
 
-void document_print(struct cli *cli, const struct doc *document)
+void cli_document_print(struct cli *cli, const struct doc *document)
 {
 	struct table table = { .cli = cli, .columns = { { "field", "field" }, { "value", "value" } }, .n_columns = 2,
 		.last = &table.first };

@@ -30,7 +30,7 @@ static bool is_wild(uint32_t c)
 		(c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xe0000 && c <= 0xe007f);
 }
 
-struct str text_tame(struct pool *pool, struct str s)
+struct str cli_text_tame(struct pool *pool, struct str s)
 {
 	struct buf out = buf_new(pool, s.n + 1);
 	uint32_t code;
@@ -48,7 +48,7 @@ struct str text_tame(struct pool *pool, struct str s)
 	return buf_str(&out);
 }
 
-struct str text_tame_json(struct pool *pool, struct str s)
+struct str cli_text_tame_json(struct pool *pool, struct str s)
 {
 	struct buf out = buf_new(pool, s.n + 1);
 	uint32_t code;
@@ -66,7 +66,7 @@ struct str text_tame_json(struct pool *pool, struct str s)
 	return buf_str(&out);
 }
 
-size_t text_width(struct str s)
+size_t cli_text_width(struct str s)
 {
 	size_t width = 0;
 	uint32_t code;
@@ -80,7 +80,7 @@ size_t text_width(struct str s)
 	return width;
 }
 
-void text_print(FILE *out, struct str s)
+void cli_text_print(FILE *out, struct str s)
 {
 	if (s.n > 0)
 		fwrite(s.p, 1, s.n, out);
@@ -94,7 +94,7 @@ struct str doc_text(struct pool *pool, const struct doc *document)
 	return str_dup(pool, buf_str(&text));
 }
 
-struct str text_of(struct pool *pool, const struct doc *value)
+struct str cli_text(struct pool *pool, const struct doc *value)
 {
 	return doc_kind(value) == DOC_STRING ? doc_string(value) : doc_text(pool, value);
 }

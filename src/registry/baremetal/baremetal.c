@@ -9,14 +9,14 @@
 
 enum { NAME_MAX_CHARS = 255, LONG_TEXT = 65535, EXCERPT_MAX = 80, MAC_LENGTH = 17 };
 
-#define SERVED(member, of_kind) { .name = member, .kind = METAL_##of_kind, .served = true }
-#define OPERATORS(member, of_kind, ...) { .name = member, .kind = METAL_##of_kind, .operators = true, __VA_ARGS__ }
-#define REQUIRED(member, of_kind) { .name = member, .kind = METAL_##of_kind, .required = true }
-#define MEMBER(member, of_kind) { .name = member, .kind = METAL_##of_kind }
-#define TEXT(member, characters) { .name = member, .kind = METAL_TEXT, .most = characters }
-#define INTERFACE(interface) { .name = interface "_interface", .kind = METAL_TEXT }
+#define SERVED(member, of_kind) { .name = member, .kind = BAREMETAL_##of_kind, .served = true }
+#define OPERATORS(member, of_kind, ...) { .name = member, .kind = BAREMETAL_##of_kind, .operators = true, __VA_ARGS__ }
+#define REQUIRED(member, of_kind) { .name = member, .kind = BAREMETAL_##of_kind, .required = true }
+#define MEMBER(member, of_kind) { .name = member, .kind = BAREMETAL_##of_kind }
+#define TEXT(member, characters) { .name = member, .kind = BAREMETAL_TEXT, .most = characters }
+#define INTERFACE(interface) { .name = interface "_interface", .kind = BAREMETAL_TEXT }
 
-const struct metal_member metal_node_members[] = {
+const struct baremetal_member baremetal_node_members[] = {
 	MEMBER("automated_clean", FLAG),
 	INTERFACE("bios"),
 	INTERFACE("boot"),
@@ -38,7 +38,7 @@ const struct metal_member metal_node_members[] = {
 	INTERFACE("inspect"),
 	MEMBER("instance_info", OBJECT),
 	MEMBER("instance_uuid", UUID),
-	{ .name = "last_error", .kind = METAL_TEXT, .served = true, .most = LONG_TEXT },
+	{ .name = "last_error", .kind = BAREMETAL_TEXT, .served = true, .most = LONG_TEXT },
 	TEXT("lessee", 255),
 	MEMBER("maintenance", BOOL),
 	TEXT("maintenance_reason", LONG_TEXT),
@@ -51,7 +51,7 @@ const struct metal_member metal_node_members[] = {
 	MEMBER("properties", OBJECT),
 	MEMBER("protected", BOOL),
 	TEXT("protected_reason", LONG_TEXT),
-	{ .name = "provision_state", .kind = METAL_TEXT, .served = true, .standard = "enroll" },
+	{ .name = "provision_state", .kind = BAREMETAL_TEXT, .served = true, .standard = "enroll" },
 	SERVED("provision_updated_at", TIME),
 	SERVED("raid_config", OBJECT),
 	INTERFACE("raid"),
@@ -72,50 +72,50 @@ const struct metal_member metal_node_members[] = {
 	{ .name = NULL },
 };
 
-const struct metal_member metal_port_members[] = {
+const struct baremetal_member baremetal_port_members[] = {
 	REQUIRED("address", MAC),
 	MEMBER("extra", OBJECT),
 	SERVED("internal_info", OBJECT),
 	MEMBER("is_smartnic", BOOL),
 	MEMBER("local_link_connection", OBJECT),
 	TEXT("physical_network", 64),
-	{ .name = "pxe_enabled", .kind = METAL_BOOL, .standard = "true" },
+	{ .name = "pxe_enabled", .kind = BAREMETAL_BOOL, .standard = "true" },
 	REQUIRED("node_uuid", UUID),
 	MEMBER("portgroup_uuid", UUID),
 	{ .name = NULL },
 };
 
-const struct metal_member metal_portgroup_members[] = {
+const struct baremetal_member baremetal_portgroup_members[] = {
 	MEMBER("address", MAC),
 	MEMBER("extra", OBJECT),
 	SERVED("internal_info", OBJECT),
-	{ .name = "mode", .kind = METAL_TEXT, .standard = "active-backup" },
+	{ .name = "mode", .kind = BAREMETAL_TEXT, .standard = "active-backup" },
 	TEXT("name", NAME_MAX_CHARS),
 	MEMBER("properties", OBJECT),
-	{ .name = "standalone_ports_supported", .kind = METAL_BOOL, .standard = "true" },
+	{ .name = "standalone_ports_supported", .kind = BAREMETAL_BOOL, .standard = "true" },
 	REQUIRED("node_uuid", UUID),
 	{ .name = NULL },
 };
 
-const struct metal_member metal_chassis_members[] = {
+const struct baremetal_member baremetal_chassis_members[] = {
 	TEXT("description", 255),
 	MEMBER("extra", OBJECT),
 	{ .name = NULL },
 };
 
-const char *const metal_provision_states[] = {
+const char *const baremetal_provision_states[] = {
 	"enroll", "verifying", "manageable", "available", "active", "deploying", "wait call-back", "deploy failed",
 	"deploy complete", "deploy hold", "deleting", "deleted", "undeploy", "cleaning", "clean wait", "clean failed",
 	"clean hold", "error", "rebuild", "inspecting", "inspect wait", "inspect failed", "adopting", "adopt failed",
 	"rescue", "rescuing", "rescue wait", "rescue failed", "unrescuing", "unrescue failed", NULL
 };
-const char *const metal_power_states[] = {
+const char *const baremetal_power_states[] = {
 	"power on", "power off", "rebooting", "soft rebooting", "soft power off", "error", NULL
 };
-const char *const metal_faults[] = { "power failure", "clean failure", "rescue abort failure", NULL };
-const char *const metal_boot_modes[] = { "bios", "uefi", NULL };
+const char *const baremetal_faults[] = { "power failure", "clean failure", "rescue abort failure", NULL };
+const char *const baremetal_boot_modes[] = { "bios", "uefi", NULL };
 
-const struct metal_member *metal_member(const struct metal_member *members, struct str name)
+const struct baremetal_member *baremetal_member(const struct baremetal_member *members, struct str name)
 {
 	for (; members->name != NULL; members++) {
 		if (str_eq_c(name, members->name))
@@ -124,7 +124,7 @@ const struct metal_member *metal_member(const struct metal_member *members, stru
 	return NULL;
 }
 
-bool metal_among(const char *const *words, struct str word)
+bool baremetal_among(const char *const *words, struct str word)
 {
 	for (; *words != NULL; words++) {
 		if (str_eq_c(word, *words))
@@ -135,7 +135,7 @@ bool metal_among(const char *const *words, struct str word)
 
 // ---- values
 
-struct str metal_mac(struct pool *pool, struct str text)
+struct str baremetal_mac(struct pool *pool, struct str text)
 {
 	struct buf mac = buf_new(pool, MAC_LENGTH);
 
@@ -150,7 +150,7 @@ struct str metal_mac(struct pool *pool, struct str text)
 	return buf_str(&mac);
 }
 
-bool metal_bool_text(struct str text, bool *result)
+bool baremetal_bool_text(struct str text, bool *result)
 {
 	static const char *const yes[] = { "t", "true", "on", "y", "yes", "1", NULL };
 	static const char *const no[] = { "f", "false", "off", "n", "no", "0", NULL };
@@ -170,7 +170,7 @@ bool metal_bool_text(struct str text, bool *result)
 	return false;
 }
 
-bool metal_bool(const struct doc *value, bool *result)
+bool baremetal_bool(const struct doc *value, bool *result)
 {
 	int64_t number;
 
@@ -184,13 +184,13 @@ bool metal_bool(const struct doc *value, bool *result)
 		*result = number == 1;
 		return true;
 	case DOC_STRING:
-		return metal_bool_text(doc_string(value), result);
+		return baremetal_bool_text(doc_string(value), result);
 	default:
 		return false;
 	}
 }
 
-bool metal_name_ok(struct str name)
+bool baremetal_name_ok(struct str name)
 {
 	struct uuid uuid;
 
@@ -205,50 +205,50 @@ bool metal_name_ok(struct str name)
 
 // ---- reading and writing a body
 
-struct doc *metal_standard(struct pool *pool, const struct metal_member *member)
+struct doc *baremetal_standard(struct pool *pool, const struct baremetal_member *member)
 {
 	switch (member->kind) {
-	case METAL_BOOL:
+	case BAREMETAL_BOOL:
 		return doc_new_bool(pool, member->standard != NULL);
-	case METAL_OBJECT:
+	case BAREMETAL_OBJECT:
 		return doc_new_object(pool);
 	default:
 		return member->standard != NULL ? doc_new_string(pool, str_c(member->standard)) : NULL;
 	}
 }
 
-struct str metal_text(const struct doc *body, const char *name)
+struct str baremetal_text(const struct doc *body, const char *name)
 {
 	const struct doc *value;
 
 	return doc_get(body, str_c(name), &value) && doc_kind(value) == DOC_STRING ? doc_string(value) : STR_NONE;
 }
 
-bool metal_true(const struct doc *body, const char *name)
+bool baremetal_true(const struct doc *body, const char *name)
 {
 	const struct doc *value;
 
 	return doc_get(body, str_c(name), &value) && doc_kind(value) == DOC_BOOL && doc_bool(value);
 }
 
-void metal_set(struct draft *draft, const char *name, struct doc *value)
+void baremetal_set(struct draft *draft, const char *name, struct doc *value)
 {
 	doc_set(draft->body, str_c(name), value);
 }
 
-bool metal_changes(const struct draft *draft, const struct metal_member *members, const char *name)
+bool baremetal_changes(const struct draft *draft, const struct baremetal_member *members, const char *name)
 {
 	const struct doc *now, *was;
 
 	doc_get(draft->body, str_c(name), &now);
 	if (draft->before == NULL || !doc_get(draft->before, str_c(name), &was))
-		was = metal_standard(draft->registry->pool, metal_member(members, str_c(name)));
+		was = baremetal_standard(draft->registry->pool, baremetal_member(members, str_c(name)));
 	return !doc_equal(was, now);
 }
 
 // ---- words for messages
 
-struct str metal_excerpt(struct pool *pool, struct str text)
+struct str baremetal_excerpt(struct pool *pool, struct str text)
 {
 	size_t n = EXCERPT_MAX;
 
@@ -259,7 +259,7 @@ struct str metal_excerpt(struct pool *pool, struct str text)
 	return str_printf(pool, "%.*s…", (int)n, text.p);
 }
 
-struct str metal_list(struct pool *pool, const char *const *words)
+struct str baremetal_list(struct pool *pool, const char *const *words)
 {
 	struct buf list = buf_new(pool, 128);
 

@@ -12,57 +12,57 @@
 
 struct config;
 
-enum metal_kind {
-	METAL_TEXT,   // a string or null
-	METAL_BOOL,
-	METAL_FLAG,   // true, false or null
-	METAL_OBJECT, // never null
-	METAL_UUID,   // a UUID in lower case, or null
-	METAL_MAC,    // six pairs of hex digits in lower case with colons, or null
-	METAL_TIME,   // "2026-11-21T05:24:00+00:00", or null
+enum baremetal_kind {
+	BAREMETAL_TEXT,   // a string or null
+	BAREMETAL_BOOL,
+	BAREMETAL_FLAG,   // true, false or null
+	BAREMETAL_OBJECT, // never null
+	BAREMETAL_UUID,   // a UUID in lower case, or null
+	BAREMETAL_MAC,    // six pairs of hex digits in lower case with colons, or null
+	BAREMETAL_TIME,   // "2026-11-21T05:24:00+00:00", or null
 };
-struct metal_member {
+struct baremetal_member {
 	const char *name;
-	enum metal_kind kind;
+	enum baremetal_kind kind;
 	bool served;          // set by the service, or by an operator in its place
 	bool operators;       // only operators may set it
 	bool required;        // never null, and must be in the document
-	unsigned most;        // the most characters of a METAL_TEXT; 0: 255
-	const char *standard; // the default: a text, or "true" for a METAL_BOOL. NULL: null, false or {}
+	unsigned most;        // the most characters of a BAREMETAL_TEXT; 0: 255
+	const char *standard; // the default: a text, or "true" for a BAREMETAL_BOOL. NULL: null, false or {}
 };
 // In the order of an answer; each list ends with a name of NULL. The default of a node's *_interface depends on its driver.
-extern const struct metal_member metal_node_members[], metal_port_members[], metal_portgroup_members[],
-	metal_chassis_members[];
+extern const struct baremetal_member baremetal_node_members[], baremetal_port_members[], baremetal_portgroup_members[],
+	baremetal_chassis_members[];
 // Returns the member of that name; NULL: there is none.
-const struct metal_member *metal_member(const struct metal_member *members, struct str name);
+const struct baremetal_member *baremetal_member(const struct baremetal_member *members, struct str name);
 
 // Closed sets of words for members of nodes; each ends with NULL.
-extern const char *const metal_provision_states[], *const metal_power_states[], *const metal_faults[],
-	*const metal_boot_modes[];
+extern const char *const baremetal_provision_states[], *const baremetal_power_states[], *const baremetal_faults[],
+	*const baremetal_boot_modes[];
 // Is word one of the words?
-bool metal_among(const char *const *words, struct str word);
+bool baremetal_among(const char *const *words, struct str word);
 
 // The kinds of interfaces of a driver: "bios", "boot", …; ends with NULL. A node's member is called "bios_interface" and so on.
-extern const char *const metal_interfaces[];
-struct metal_driver {
+extern const char *const baremetal_interfaces[];
+struct baremetal_driver {
 	struct str name;
-	const struct metal_profile *profile; // the interfaces that it supports
+	const struct baremetal_profile *profile; // the interfaces that it supports
 };
 // The drivers of the setting baremetal_drivers, in its order, allocated from pool. Returns how many.
-size_t metal_drivers(const struct config *config, struct pool *pool, struct metal_driver **drivers);
+size_t baremetal_drivers(const struct config *config, struct pool *pool, struct baremetal_driver **drivers);
 // Finds a configured driver by name. False: it is not configured.
-bool metal_driver_find(const struct config *config, struct str name, struct metal_driver *driver);
-// The default, and the enabled implementations (ends with NULL), of the interface, one of metal_interfaces.
-const char *metal_driver_default(const struct metal_driver *driver, const char *interface);
-const char *const *metal_driver_enabled(const struct metal_driver *driver, const char *interface);
+bool baremetal_driver_find(const struct config *config, struct str name, struct baremetal_driver *driver);
+// The default, and the enabled implementations (ends with NULL), of the interface, one of baremetal_interfaces.
+const char *baremetal_driver_default(const struct baremetal_driver *driver, const char *interface);
+const char *const *baremetal_driver_enabled(const struct baremetal_driver *driver, const char *interface);
 
 // Returns the MAC address in lower case, "52:54:00:00:00:01"; STR_NONE if text is no MAC address with colons.
-struct str metal_mac(struct pool *pool, struct str text);
+struct str baremetal_mac(struct pool *pool, struct str text);
 // Reads a boolean as Ironic does: true, false, the numbers 0 and 1, and the strings t true on y yes 1, f false off n no 0.
-bool metal_bool(const struct doc *value, bool *result);
+bool baremetal_bool(const struct doc *value, bool *result);
 // The same for a string, such as a query parameter.
-bool metal_bool_text(struct str text, bool *result);
+bool baremetal_bool_text(struct str text, bool *result);
 // Is it a valid name of a node or port group: 1 to 255 of the unreserved characters of RFC 3986, and no UUID?
-bool metal_name_ok(struct str name);
+bool baremetal_name_ok(struct str name);
 
 #endif

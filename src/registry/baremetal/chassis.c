@@ -11,7 +11,7 @@ static enum outcome complete(struct draft *draft)
 	if (!str_eq(draft->address->tenant, STR(TENANT_SYSTEM)))
 		return registry_fail(draft->registry, OUTCOME_FORBIDDEN, "chassis are the operator's: they stand in tenant \""
 			TENANT_SYSTEM "\" alone");
-	return metal_normalise(draft, metal_chassis_members);
+	return baremetal_normalise(draft, baremetal_chassis_members);
 }
 
 static void relate(struct pool *pool, const struct doc *body, const struct uuid *uid, struct relations *relations)
@@ -25,7 +25,7 @@ static void relate(struct pool *pool, const struct doc *body, const struct uuid 
 static enum outcome may_delete(struct registry *registry, const struct resource *resource, const struct doc *body)
 {
 	bool has_nodes;
-	enum outcome outcome = metal_pointed_at(registry, &node_rules, "chassis", &resource->uid, &has_nodes);
+	enum outcome outcome = baremetal_pointed_at(registry, &node_rules, "chassis", &resource->uid, &has_nodes);
 
 	UNUSED(body);
 	if (outcome != OUTCOME_OK || !has_nodes)
@@ -37,11 +37,11 @@ static enum outcome may_delete(struct registry *registry, const struct resource 
 
 static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct alias *alias)
 {
-	return metal_fail_taken(registry, "chassis", uid, alias);
+	return baremetal_fail_taken(registry, "chassis", uid, alias);
 }
 
 const struct type_rules chassis_rules = {
-	.group = METAL_GROUP,
+	.group = BAREMETAL_GROUP,
 	.plural = "chassis",
 	.complete = complete,
 	.relate = relate,

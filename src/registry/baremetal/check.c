@@ -11,10 +11,10 @@
 enum { TEXT_MOST = 255, TIME_SECONDS = 19 };
 
 // Converts a given value to the member's kind. OUTCOME_OK, _BAD_DOCUMENT.
-typedef enum outcome convert_fn(struct draft *draft, const struct metal_member *member, const struct doc *given,
+typedef enum outcome convert_fn(struct draft *draft, const struct baremetal_member *member, const struct doc *given,
 	struct doc **result);
 
-enum outcome metal_fail_schema(struct draft *draft, const char *format, ...)
+enum outcome baremetal_fail_schema(struct draft *draft, const char *format, ...)
 {
 	struct str what;
 	va_list args;
@@ -26,14 +26,14 @@ enum outcome metal_fail_schema(struct draft *draft, const char *format, ...)
 		STR_ARG(draft->address->type->singular), STR_ARG(what));
 }
 
-static enum outcome fail_kind(struct draft *draft, const struct metal_member *member, const char *right)
+static enum outcome fail_kind(struct draft *draft, const struct baremetal_member *member, const char *right)
 {
-	return metal_fail_schema(draft, "%s has to be %s%s", member->name, right, member->required ? "" : ", or null");
+	return baremetal_fail_schema(draft, "%s has to be %s%s", member->name, right, member->required ? "" : ", or null");
 }
 
 // ---- one value
 
-static enum outcome take_text(struct draft *draft, const struct metal_member *member, const struct doc *given,
+static enum outcome take_text(struct draft *draft, const struct baremetal_member *member, const struct doc *given,
 	struct doc **result)
 {
 	unsigned most = member->most != 0 ? member->most : TEXT_MOST;
@@ -42,24 +42,24 @@ static enum outcome take_text(struct draft *draft, const struct metal_member *me
 		return fail_kind(draft, member, "a string");
 	size_t length = str_utf8_length(doc_string(given));
 	if (length > most)
-		return metal_fail_schema(draft, "%s has %zu characters and may have %u", member->name, length, most);
+		return baremetal_fail_schema(draft, "%s has %zu characters and may have %u", member->name, length, most);
 	*result = doc_copy(draft->registry->pool, given);
 	return OUTCOME_OK;
 }
 
-static enum outcome take_bool(struct draft *draft, const struct metal_member *member, const struct doc *given,
+static enum outcome take_bool(struct draft *draft, const struct baremetal_member *member, const struct doc *given,
 	struct doc **result)
 {
 	bool value;
 
-	if (!metal_bool(given, &value))
-		return metal_fail_schema(draft, "Unrecognized value of %s; acceptable values are: true, false, 0, 1, and the "
+	if (!baremetal_bool(given, &value))
+		return baremetal_fail_schema(draft, "Unrecognized value of %s; acceptable values are: true, false, 0, 1, and the "
 			"strings 0, 1, f, false, n, no, off, on, t, true, y, yes", member->name);
 	*result = doc_new_bool(draft->registry->pool, value);
 	return OUTCOME_OK;
 }
 
-static enum outcome take_object(struct draft *draft, const struct metal_member *member, const struct doc *given,
+static enum outcome take_object(struct draft *draft, const struct baremetal_member *member, const struct doc *given,
 	struct doc **result)
 {
 	if (doc_kind(given) != DOC_OBJECT)
@@ -68,7 +68,7 @@ static enum outcome take_object(struct draft *draft, const struct metal_member *
 	return OUTCOME_OK;
 }
 
-static enum outcome take_uuid(struct draft *draft, const struct metal_member *member, const struct doc *given,
+static enum outcome take_uuid(struct draft *draft, const struct baremetal_member *member, const struct doc *given,
 	struct doc **result)
 {
 	struct pool *pool = draft->registry->pool;
@@ -78,23 +78,23 @@ static enum outcome take_uuid(struct draft *draft, const struct metal_member *me
 		return fail_kind(draft, member, "a UUID in a string");
 	if (!uuid_parse(doc_string(given), &uuid))
 		return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT, "Expected UUID for %s: %.*s", member->name,
-			STR_ARG(metal_excerpt(pool, doc_string(given))));
+			STR_ARG(baremetal_excerpt(pool, doc_string(given))));
 	*result = doc_new_string(pool, uuid_str(pool, uuid));
 	return OUTCOME_OK;
 }
 
-static enum outcome take_mac(struct draft *draft, const struct metal_member *member, const struct doc *given,
+static enum outcome take_mac(struct draft *draft, const struct baremetal_member *member, const struct doc *given,
 	struct doc **result)
 {
 	struct pool *pool = draft->registry->pool;
 
 	if (doc_kind(given) != DOC_STRING)
 		return fail_kind(draft, member, "a MAC address in a string");
-	struct str mac = metal_mac(pool, doc_string(given));
+	struct str mac = baremetal_mac(pool, doc_string(given));
 	if (mac.p == NULL)
 		return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
 			"Expected valid MAC address for %s: %.*s; six pairs of hexadecimal digits with colons are one",
-			member->name, STR_ARG(metal_excerpt(pool, doc_string(given))));
+			member->name, STR_ARG(baremetal_excerpt(pool, doc_string(given))));
 	*result = doc_new_string(pool, mac);
 	return OUTCOME_OK;
 }
@@ -134,7 +134,7 @@ static bool is_utc(struct str rest)
 	return str_eq(rest, STR("Z")) || str_eq(rest, STR("+00:00"));
 }
 
-static enum outcome take_time(struct draft *draft, const struct metal_member *member, const struct doc *given,
+static enum outcome take_time(struct draft *draft, const struct baremetal_member *member, const struct doc *given,
 	struct doc **result)
 {
 	struct pool *pool = draft->registry->pool;
@@ -150,13 +150,14 @@ static enum outcome take_time(struct draft *draft, const struct metal_member *me
 }
 
 static convert_fn *const takers[] = {
-	[METAL_TEXT] = take_text, [METAL_BOOL] = take_bool, [METAL_FLAG] = take_bool, [METAL_OBJECT] = take_object,
-	[METAL_UUID] = take_uuid, [METAL_MAC] = take_mac,   [METAL_TIME] = take_time,
+	[BAREMETAL_TEXT] = take_text, [BAREMETAL_BOOL] = take_bool, [BAREMETAL_FLAG] = take_bool, [BAREMETAL_OBJECT] =
+		take_object,
+	[BAREMETAL_UUID] = take_uuid, [BAREMETAL_MAC] = take_mac,   [BAREMETAL_TIME] = take_time,
 };
 
 // ---- all of them
 
-static enum outcome take(struct draft *draft, const struct metal_member *member, struct doc **result)
+static enum outcome take(struct draft *draft, const struct baremetal_member *member, struct doc **result)
 {
 	struct str name = str_c(member->name);
 	const struct doc *given;
@@ -166,35 +167,35 @@ static enum outcome take(struct draft *draft, const struct metal_member *member,
 	if (given != NULL)
 		return takers[member->kind](draft, member, given, result);
 	if (member->required)
-		return metal_fail_schema(draft, "'%s' is a required property", member->name);
-	*result = metal_standard(draft->registry->pool, member);
+		return baremetal_fail_schema(draft, "'%s' is a required property", member->name);
+	*result = baremetal_standard(draft->registry->pool, member);
 	return OUTCOME_OK;
 }
 
-static enum outcome fail_unknown(struct draft *draft, const struct metal_member *members, struct str name)
+static enum outcome fail_unknown(struct draft *draft, const struct baremetal_member *members, struct str name)
 {
 	struct pool *pool = draft->registry->pool;
 	struct buf known = buf_new(pool, 1024);
 
-	for (const struct metal_member *member = members; member->name != NULL; member++) {
+	for (const struct baremetal_member *member = members; member->name != NULL; member++) {
 		if (!member->served)
 			buf_addf(&known, "%s%s", known.n > 0 ? ", " : "", member->name);
 	}
-	return metal_fail_schema(draft, "Additional properties are not allowed ('%.*s' was unexpected); these are: %.*s",
-		STR_ARG(metal_excerpt(pool, name)), STR_ARG(buf_str(&known)));
+	return baremetal_fail_schema(draft, "Additional properties are not allowed ('%.*s' was unexpected); these are: %.*s",
+		STR_ARG(baremetal_excerpt(pool, name)), STR_ARG(buf_str(&known)));
 }
 
-enum outcome metal_normalise(struct draft *draft, const struct metal_member *members)
+enum outcome baremetal_normalise(struct draft *draft, const struct baremetal_member *members)
 {
 	struct doc *body = doc_new_object(draft->registry->pool);
 
 	if (doc_kind(draft->body) != DOC_OBJECT)
-		return metal_fail_schema(draft, "the document has to be an object");
+		return baremetal_fail_schema(draft, "the document has to be an object");
 	for (struct doc_iter it = doc_iter(draft->body); doc_next(&it);) {
-		if (metal_member(members, it.name) == NULL)
+		if (baremetal_member(members, it.name) == NULL)
 			return fail_unknown(draft, members, it.name);
 	}
-	for (const struct metal_member *member = members; member->name != NULL; member++) {
+	for (const struct baremetal_member *member = members; member->name != NULL; member++) {
 		struct doc *value = NULL;
 		enum outcome outcome = take(draft, member, &value);
 		if (outcome != OUTCOME_OK)
@@ -205,13 +206,13 @@ enum outcome metal_normalise(struct draft *draft, const struct metal_member *mem
 	return OUTCOME_OK;
 }
 
-enum outcome metal_guard(struct draft *draft, const struct metal_member *members, const char *free)
+enum outcome baremetal_guard(struct draft *draft, const struct baremetal_member *members, const char *free)
 {
 	if (draft->registry->privileged)
 		return OUTCOME_OK;
-	for (const struct metal_member *member = members; member->name != NULL; member++) {
+	for (const struct baremetal_member *member = members; member->name != NULL; member++) {
 		bool ours = (member->served || member->operators) && (free == NULL || strcmp(member->name, free) != 0);
-		if (!ours || !metal_changes(draft, members, member->name))
+		if (!ours || !baremetal_changes(draft, members, member->name))
 			continue;
 		return registry_fail(draft->registry, OUTCOME_FORBIDDEN, "%s of a %.*s is %s: leave it as it is", member->name,
 			STR_ARG(draft->address->type->singular),
@@ -220,29 +221,29 @@ enum outcome metal_guard(struct draft *draft, const struct metal_member *members
 	return OUTCOME_OK;
 }
 
-enum outcome metal_check_name(struct draft *draft)
+enum outcome baremetal_check_name(struct draft *draft)
 {
-	struct str name = metal_text(draft->body, "name");
+	struct str name = baremetal_text(draft->body, "name");
 
-	if (name.p == NULL || metal_name_ok(name))
+	if (name.p == NULL || baremetal_name_ok(name))
 		return OUTCOME_OK;
 	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
 		"Cannot use the name '%.*s' for a %.*s: a name is 1 to 255 of the characters A-Z a-z 0-9 - . _ ~, and no UUID",
-		STR_ARG(metal_excerpt(draft->registry->pool, name)), STR_ARG(draft->address->type->singular));
+		STR_ARG(baremetal_excerpt(draft->registry->pool, name)), STR_ARG(draft->address->type->singular));
 }
 
-enum outcome metal_check_word(struct draft *draft, const char *name, const char *const *words)
+enum outcome baremetal_check_word(struct draft *draft, const char *name, const char *const *words)
 {
 	struct pool *pool = draft->registry->pool;
-	struct str word = metal_text(draft->body, name);
+	struct str word = baremetal_text(draft->body, name);
 
-	if (word.p == NULL || metal_among(words, word))
+	if (word.p == NULL || baremetal_among(words, word))
 		return OUTCOME_OK;
-	return metal_fail_schema(draft, "'%.*s' is no %s: it is one of %.*s", STR_ARG(metal_excerpt(pool, word)), name,
-		STR_ARG(metal_list(pool, words)));
+	return baremetal_fail_schema(draft, "'%.*s' is no %s: it is one of %.*s", STR_ARG(baremetal_excerpt(pool, word)), name,
+		STR_ARG(baremetal_list(pool, words)));
 }
 
-enum outcome metal_fail_taken(struct registry *registry, const char *what, const struct uuid *uid,
+enum outcome baremetal_fail_taken(struct registry *registry, const char *what, const struct uuid *uid,
 	const struct alias *alias)
 {
 	const char *by = alias == NULL ? "UUID" : strcmp(alias->kind, "address") == 0 ? "MAC address" : alias->kind;

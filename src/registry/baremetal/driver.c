@@ -8,21 +8,21 @@
 
 enum { N_INTERFACES = 12, MAX_ENABLED = 4 };
 
-const char *const metal_interfaces[] = {
+const char *const baremetal_interfaces[] = {
 	"bios", "boot", "console", "deploy", "inspect", "management", "network", "power", "raid", "rescue", "storage",
 	"vendor", NULL
 };
-static_assert(COUNT_OF(metal_interfaces) == N_INTERFACES + 1, "as many as a profile has"); // a profile has as many
+static_assert(COUNT_OF(baremetal_interfaces) == N_INTERFACES + 1, "as many as a profile has"); // a profile has as many
 
-struct metal_profile {
+struct baremetal_profile {
 	const char *driver; // NULL: any other driver
 	struct {
 		const char *standard;
 		const char *enabled[MAX_ENABLED]; // ends with NULL
-	} interfaces[N_INTERFACES];               // in the order of metal_interfaces
+	} interfaces[N_INTERFACES];               // in the order of baremetal_interfaces
 };
 
-static const struct metal_profile profiles[] = {
+static const struct baremetal_profile profiles[] = {
 	{ "fake-hardware",
 	  {
 		  { "fake", { "fake", "no-bios" } },
@@ -86,36 +86,36 @@ static const struct metal_profile profiles[] = {
 	  } },
 };
 
-static const struct metal_profile *profile_of(struct str driver)
+static const struct baremetal_profile *profile_of(struct str driver)
 {
-	const struct metal_profile *profile = profiles;
+	const struct baremetal_profile *profile = profiles;
 
 	while (profile->driver != NULL && !str_eq_c(driver, profile->driver))
 		profile++;
 	return profile;
 }
 
-size_t metal_drivers(const struct config *config, struct pool *pool, struct metal_driver **drivers)
+size_t baremetal_drivers(const struct config *config, struct pool *pool, struct baremetal_driver **drivers)
 {
 	struct str rest = str_c(config->baremetal_drivers), name;
 	size_t n = 0;
 
 	while (str_split(&rest, ',', &name))
 		n++;
-	*drivers = POOL_ARRAY(pool, struct metal_driver, n);
+	*drivers = POOL_ARRAY(pool, struct baremetal_driver, n);
 	rest = str_c(config->baremetal_drivers);
 	for (size_t i = 0; str_split(&rest, ',', &name); i++)
-		(*drivers)[i] = (struct metal_driver){ str_trim(name), profile_of(str_trim(name)) };
+		(*drivers)[i] = (struct baremetal_driver){ str_trim(name), profile_of(str_trim(name)) };
 	return n;
 }
 
-bool metal_driver_find(const struct config *config, struct str name, struct metal_driver *driver)
+bool baremetal_driver_find(const struct config *config, struct str name, struct baremetal_driver *driver)
 {
 	struct str rest = str_c(config->baremetal_drivers), item;
 
 	while (str_split(&rest, ',', &item)) {
 		if (str_eq(str_trim(item), name)) {
-			*driver = (struct metal_driver){ str_trim(item), profile_of(name) };
+			*driver = (struct baremetal_driver){ str_trim(item), profile_of(name) };
 			return true;
 		}
 	}
@@ -126,18 +126,18 @@ static size_t index_of(const char *interface)
 {
 	size_t i = 0;
 
-	while (metal_interfaces[i] != NULL && strcmp(metal_interfaces[i], interface) != 0)
+	while (baremetal_interfaces[i] != NULL && strcmp(baremetal_interfaces[i], interface) != 0)
 		i++;
 	assert(i < N_INTERFACES);
 	return i;
 }
 
-const char *metal_driver_default(const struct metal_driver *driver, const char *interface)
+const char *baremetal_driver_default(const struct baremetal_driver *driver, const char *interface)
 {
 	return driver->profile->interfaces[index_of(interface)].standard;
 }
 
-const char *const *metal_driver_enabled(const struct metal_driver *driver, const char *interface)
+const char *const *baremetal_driver_enabled(const struct baremetal_driver *driver, const char *interface)
 {
 	return driver->profile->interfaces[index_of(interface)].enabled;
 }

@@ -5,53 +5,53 @@
 
 #include "registry/baremetal/baremetal.h"
 
-#define METAL_GROUP "baremetal.openstack.org"
+#define BAREMETAL_GROUP "baremetal.openstack.org"
 
 // ---- baremetal.c
 
 // The default of a member; null for a node's interfaces.
-struct doc *metal_standard(struct pool *pool, const struct metal_member *member);
+struct doc *baremetal_standard(struct pool *pool, const struct baremetal_member *member);
 // The string in a member of a body; STR_NONE if it is null.
-struct str metal_text(const struct doc *body, const char *name);
-bool metal_true(const struct doc *body, const char *name);
-void metal_set(struct draft *draft, const char *name, struct doc *value);
+struct str baremetal_text(const struct doc *body, const char *name);
+bool baremetal_true(const struct doc *body, const char *name);
+void baremetal_set(struct draft *draft, const char *name, struct doc *value);
 // The text, cut off if it is too long for a message.
-struct str metal_excerpt(struct pool *pool, struct str text);
+struct str baremetal_excerpt(struct pool *pool, struct str text);
 // "a, b, c"
-struct str metal_list(struct pool *pool, const char *const *words);
+struct str baremetal_list(struct pool *pool, const char *const *words);
 // Does the draft change the member? A new resource changes it if the value is not the default.
-bool metal_changes(const struct draft *draft, const struct metal_member *members, const char *name);
+bool baremetal_changes(const struct draft *draft, const struct baremetal_member *members, const char *name);
 
 // ---- baremetal/check.c: checks for all types
 
 // OUTCOME_BAD_DOCUMENT: "Schema error for node: " and so on.
-enum outcome metal_fail_schema(struct draft *draft, const char *format, ...) PRINTF_LIKE(2, 3);
+enum outcome baremetal_fail_schema(struct draft *draft, const char *format, ...) PRINTF_LIKE(2, 3);
 // Checks each member of draft->body and brings the body into its stored form: all members exist, have their kind and one
 // spelling. Refuses unknown members.
-enum outcome metal_normalise(struct draft *draft, const struct metal_member *members);
+enum outcome baremetal_normalise(struct draft *draft, const struct baremetal_member *members);
 // OUTCOME_FORBIDDEN if a user changes a member that only operators or the service may set. free: a member that is not checked;
 // NULL: none.
-enum outcome metal_guard(struct draft *draft, const struct metal_member *members, const char *free);
-// Checks that the name is null or metal_name_ok().
-enum outcome metal_check_name(struct draft *draft);
+enum outcome baremetal_guard(struct draft *draft, const struct baremetal_member *members, const char *free);
+// Checks that the name is null or baremetal_name_ok().
+enum outcome baremetal_check_name(struct draft *draft);
 // Checks that the member is null or one of the words.
-enum outcome metal_check_word(struct draft *draft, const char *name, const char *const *words);
+enum outcome baremetal_check_word(struct draft *draft, const char *name, const char *const *words);
 // OUTCOME_NAME_TAKEN: "A node with name … already exists." what is "node".
-enum outcome metal_fail_taken(struct registry *registry, const char *what, const struct uuid *uid,
+enum outcome baremetal_fail_taken(struct registry *registry, const char *what, const struct uuid *uid,
 	const struct alias *alias);
 
 // ---- baremetal/reference.c: references to other resources
 
 // Reads the resource to which a member of the draft refers: a live node or port group in the draft's tenant, or a chassis.
 // Locks it until the transaction ends. *body: its body. OUTCOME_OK; _BAD_DOCUMENT: "Node … could not be found."
-enum outcome metal_hold(struct draft *draft, const struct type_rules *rules, const char *member,
+enum outcome baremetal_hold(struct draft *draft, const struct type_rules *rules, const char *member,
 	const struct doc **body);
 // Does a live resource with these rules refer to uid, by a lookup key "uid …" of this kind?
-enum outcome metal_pointed_at(struct registry *registry, const struct type_rules *rules, const char *kind,
+enum outcome baremetal_pointed_at(struct registry *registry, const struct type_rules *rules, const char *kind,
 	const struct uuid *uid, bool *found);
-// metal_point() adds a lookup key "target uid" that records a reference; metal_alias() adds any lookup key.
-void metal_point(struct pool *pool, const char *kind, struct str target, const struct uuid *uid,
+// baremetal_point() adds a lookup key "target uid" that records a reference; baremetal_alias() adds any lookup key.
+void baremetal_point(struct pool *pool, const char *kind, struct str target, const struct uuid *uid,
 	struct relations *relations);
-void metal_alias(const char *kind, struct str value, struct relations *relations);
+void baremetal_alias(const char *kind, struct str value, struct relations *relations);
 
 #endif

@@ -30,33 +30,33 @@ static enum outcome check_words(struct draft *draft)
 		const char *member;
 		const char *const *words;
 	} closed[] = {
-		{ "provision_state", metal_provision_states }, { "target_provision_state", metal_provision_states },
-		{ "power_state", metal_power_states },         { "target_power_state", metal_power_states },
-		{ "fault", metal_faults },                     { "boot_mode", metal_boot_modes },
+		{ "provision_state", baremetal_provision_states }, { "target_provision_state", baremetal_provision_states },
+		{ "power_state", baremetal_power_states },         { "target_power_state", baremetal_power_states },
+		{ "fault", baremetal_faults },                     { "boot_mode", baremetal_boot_modes },
 	};
 	enum outcome outcome = OUTCOME_OK;
 
 	for (size_t i = 0; outcome == OUTCOME_OK && i < COUNT_OF(closed); i++)
-		outcome = metal_check_word(draft, closed[i].member, closed[i].words);
+		outcome = baremetal_check_word(draft, closed[i].member, closed[i].words);
 	return outcome;
 }
 
 static enum outcome check_name(struct draft *draft)
 {
-	struct str name = metal_text(draft->body, "name");
+	struct str name = baremetal_text(draft->body, "name");
 
-	if (!metal_among(reserved_names, name))
-		return metal_check_name(draft);
+	if (!baremetal_among(reserved_names, name))
+		return baremetal_check_name(draft);
 	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
 		"Cannot use the name '%.*s' for a node: the API has a use of its own for %.*s", STR_ARG(name),
-		STR_ARG(metal_list(draft->registry->pool, reserved_names)));
+		STR_ARG(baremetal_list(draft->registry->pool, reserved_names)));
 }
 
 // Names of conductor groups ignore case, so they are stored in lower case.
 static enum outcome check_conductor_group(struct draft *draft)
 {
 	struct pool *pool = draft->registry->pool;
-	struct str group = metal_text(draft->body, "conductor_group");
+	struct str group = baremetal_text(draft->body, "conductor_group");
 	char *lower = str_cstr(pool, group);
 
 	for (size_t i = 0; i < group.n; i++) {
@@ -64,10 +64,10 @@ static enum outcome check_conductor_group(struct draft *draft)
 		if (c >= 'A' && c <= 'Z')
 			lower[i] = (char)(c - 'A' + 'a');
 		else if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-' && c != '_' && c != '.')
-			return metal_fail_schema(draft, "conductor_group '%.*s' has other characters than A-Z a-z 0-9 - _ .",
-				STR_ARG(metal_excerpt(pool, group)));
+			return baremetal_fail_schema(draft, "conductor_group '%.*s' has other characters than A-Z a-z 0-9 - _ .",
+				STR_ARG(baremetal_excerpt(pool, group)));
 	}
-	metal_set(draft, "conductor_group", doc_new_string(pool, str_n(lower, group.n)));
+	baremetal_set(draft, "conductor_group", doc_new_string(pool, str_n(lower, group.n)));
 	return OUTCOME_OK;
 }
 
@@ -78,25 +78,25 @@ static enum outcome check_conductor_group(struct draft *draft)
 
 static bool driver_changes(const struct draft *draft)
 {
-	return metal_changes(draft, metal_node_members, "driver");
+	return baremetal_changes(draft, baremetal_node_members, "driver");
 }
 
-static enum outcome find_driver(struct draft *draft, struct metal_driver *driver)
+static enum outcome find_driver(struct draft *draft, struct baremetal_driver *driver)
 {
 	struct registry *registry = draft->registry;
-	struct str name = metal_text(draft->body, "driver");
+	struct str name = baremetal_text(draft->body, "driver");
 
-	if (metal_driver_find(registry->config, name, driver))
+	if (baremetal_driver_find(registry->config, name, driver))
 		return OUTCOME_OK;
 	return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
 		"No valid host was found. Reason: No conductor service registered which supports driver %.*s. "
 		"The configured drivers are: %s",
-		STR_ARG(metal_excerpt(registry->pool, name)), registry->config->baremetal_drivers);
+		STR_ARG(baremetal_excerpt(registry->pool, name)), registry->config->baremetal_drivers);
 }
 
 static enum outcome check_driver(struct draft *draft)
 {
-	struct metal_driver driver;
+	struct baremetal_driver driver;
 
 	return driver_changes(draft) ? find_driver(draft, &driver) : OUTCOME_OK;
 }
@@ -104,26 +104,26 @@ static enum outcome check_driver(struct draft *draft)
 static enum outcome check_interface(struct draft *draft, const char *interface, bool new_driver)
 {
 	struct pool *pool = draft->registry->pool;
-	struct metal_driver driver;
+	struct baremetal_driver driver;
 	char member[MEMBER_MAX];
 
 	snprintf(member, sizeof(member), "%s_interface", interface);
-	struct str wanted = metal_text(draft->body, member);
-	if (wanted.p != NULL && !new_driver && !metal_changes(draft, metal_node_members, member))
+	struct str wanted = baremetal_text(draft->body, member);
+	if (wanted.p != NULL && !new_driver && !baremetal_changes(draft, baremetal_node_members, member))
 		return OUTCOME_OK;
 	enum outcome outcome = find_driver(draft, &driver);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (wanted.p == NULL) {
-		metal_set(draft, member, doc_new_string(pool, str_c(metal_driver_default(&driver, interface))));
+		baremetal_set(draft, member, doc_new_string(pool, str_c(baremetal_driver_default(&driver, interface))));
 		return OUTCOME_OK;
 	}
-	const char *const *enabled = metal_driver_enabled(&driver, interface);
-	if (metal_among(enabled, wanted))
+	const char *const *enabled = baremetal_driver_enabled(&driver, interface);
+	if (baremetal_among(enabled, wanted))
 		return OUTCOME_OK;
 	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
 		"Could not find the following %s of driver %.*s: %.*s. Valid interfaces are: %.*s", member,
-		STR_ARG(driver.name), STR_ARG(metal_excerpt(pool, wanted)), STR_ARG(metal_list(pool, enabled)));
+		STR_ARG(driver.name), STR_ARG(baremetal_excerpt(pool, wanted)), STR_ARG(baremetal_list(pool, enabled)));
 }
 
 static enum outcome check_interfaces(struct draft *draft)
@@ -131,46 +131,46 @@ static enum outcome check_interfaces(struct draft *draft)
 	bool new_driver = driver_changes(draft);
 	enum outcome outcome = OUTCOME_OK;
 
-	for (size_t i = 0; outcome == OUTCOME_OK && metal_interfaces[i] != NULL; i++)
-		outcome = check_interface(draft, metal_interfaces[i], new_driver);
+	for (size_t i = 0; outcome == OUTCOME_OK && baremetal_interfaces[i] != NULL; i++)
+		outcome = check_interface(draft, baremetal_interfaces[i], new_driver);
 	return outcome;
 }
 
 // API versions before 1.11 create nodes that are available at once, so a new node may have that state.
 static enum outcome guard(struct draft *draft)
 {
-	struct str state = metal_text(draft->body, "provision_state");
+	struct str state = baremetal_text(draft->body, "provision_state");
 	bool starts_available = draft->before == NULL && str_eq(state, STR("available"));
 
-	return metal_guard(draft, metal_node_members, starts_available ? "provision_state" : NULL);
+	return baremetal_guard(draft, baremetal_node_members, starts_available ? "provision_state" : NULL);
 }
 
 // ---- flags and their reasons
 
 static bool was_true(const struct draft *draft, const char *flag)
 {
-	return draft->before != NULL && metal_true(draft->before, flag);
+	return draft->before != NULL && baremetal_true(draft->before, flag);
 }
 
 // A reason is only valid together with its flag.
 static enum outcome check_reason(struct draft *draft, const char *flag, const char *reason)
 {
-	struct str why = metal_text(draft->body, reason);
+	struct str why = baremetal_text(draft->body, reason);
 
-	if (metal_true(draft->body, flag) || why.p == NULL)
+	if (baremetal_true(draft->body, flag) || why.p == NULL)
 		return OUTCOME_OK;
 	if (why.n > 0 && !was_true(draft, flag))
 		return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT, "The %s field can only be set when %s is True",
 			reason, flag);
-	metal_set(draft, reason, NULL);
+	baremetal_set(draft, reason, NULL);
 	return OUTCOME_OK;
 }
 
 static enum outcome check_protected(struct draft *draft)
 {
-	struct str state = metal_text(draft->body, "provision_state");
+	struct str state = baremetal_text(draft->body, "provision_state");
 
-	if (metal_true(draft->body, "protected") && !was_true(draft, "protected") && !metal_among(protectable, state))
+	if (baremetal_true(draft->body, "protected") && !was_true(draft, "protected") && !baremetal_among(protectable, state))
 		return registry_fail(draft->registry, OUTCOME_CONFLICT,
 			"Node %.*s can only be made protected in provision states 'active' or 'rescue', the current state is "
 			"'%.*s'",
@@ -185,8 +185,8 @@ static enum outcome check_retired(struct draft *draft)
 
 static enum outcome check_maintenance(struct draft *draft)
 {
-	if (was_true(draft, "maintenance") && !metal_true(draft->body, "maintenance"))
-		metal_set(draft, "fault", NULL);
+	if (was_true(draft, "maintenance") && !baremetal_true(draft->body, "maintenance"))
+		baremetal_set(draft, "fault", NULL);
 	return check_reason(draft, "maintenance", "maintenance_reason");
 }
 
@@ -194,8 +194,8 @@ static enum outcome check_maintenance(struct draft *draft)
 
 static enum outcome check_instance(struct draft *draft)
 {
-	struct str now = metal_text(draft->body, "instance_uuid");
-	struct str was = draft->before != NULL ? metal_text(draft->before, "instance_uuid") : STR_NONE;
+	struct str now = baremetal_text(draft->body, "instance_uuid");
+	struct str was = draft->before != NULL ? baremetal_text(draft->before, "instance_uuid") : STR_NONE;
 
 	if (now.p == NULL || was.p == NULL || str_eq(now, was))
 		return OUTCOME_OK;
@@ -207,9 +207,10 @@ static enum outcome check_chassis(struct draft *draft)
 {
 	const struct doc *chassis;
 
-	if (metal_text(draft->body, "chassis_uuid").p == NULL || !metal_changes(draft, metal_node_members, "chassis_uuid"))
+	if (baremetal_text(draft->body, "chassis_uuid").p == NULL || !baremetal_changes(draft, baremetal_node_members,
+		"chassis_uuid"))
 		return OUTCOME_OK;
-	return metal_hold(draft, &chassis_rules, "chassis_uuid", &chassis);
+	return baremetal_hold(draft, &chassis_rules, "chassis_uuid", &chassis);
 }
 
 // ---- the rules
@@ -222,7 +223,7 @@ static enum outcome complete(struct draft *draft)
 		check_words, check_name,      check_conductor_group, check_driver,      check_interfaces, guard,
 		check_protected, check_retired, check_maintenance,     check_instance, check_chassis,
 	};
-	enum outcome outcome = metal_normalise(draft, metal_node_members);
+	enum outcome outcome = baremetal_normalise(draft, baremetal_node_members);
 
 	for (size_t i = 0; outcome == OUTCOME_OK && i < COUNT_OF(checks); i++)
 		outcome = checks[i](draft);
@@ -231,36 +232,36 @@ static enum outcome complete(struct draft *draft)
 
 static void relate(struct pool *pool, const struct doc *body, const struct uuid *uid, struct relations *relations)
 {
-	struct str name = metal_text(body, "name"), instance = metal_text(body, "instance_uuid");
-	struct str chassis = metal_text(body, "chassis_uuid");
+	struct str name = baremetal_text(body, "name"), instance = baremetal_text(body, "instance_uuid");
+	struct str chassis = baremetal_text(body, "chassis_uuid");
 
 	*relations = (struct relations){ .has_root = true, .root = *uid };
 	if (name.p != NULL)
-		metal_alias("name", name, relations);
+		baremetal_alias("name", name, relations);
 	if (instance.p != NULL)
-		metal_alias("instance", instance, relations);
+		baremetal_alias("instance", instance, relations);
 	if (chassis.p != NULL)
-		metal_point(pool, "chassis", chassis, uid, relations);
+		baremetal_point(pool, "chassis", chassis, uid, relations);
 }
 
 static enum outcome may_delete(struct registry *registry, const struct resource *resource, const struct doc *body)
 {
 	struct pool *pool = registry->pool;
-	struct str id = uuid_str(pool, resource->uid), instance = metal_text(body, "instance_uuid");
-	struct str state = metal_text(body, "provision_state");
+	struct str id = uuid_str(pool, resource->uid), instance = baremetal_text(body, "instance_uuid");
+	struct str state = baremetal_text(body, "provision_state");
 
 	if (instance.p != NULL)
 		return registry_fail(registry, OUTCOME_CONFLICT, "Node %.*s is associated with instance %.*s.", STR_ARG(id),
 			STR_ARG(instance));
-	if (metal_true(body, "protected"))
+	if (baremetal_true(body, "protected"))
 		return registry_fail(registry, OUTCOME_FORBIDDEN,
 			"Node %.*s is protected and cannot be undeployed, rebuilt or deleted", STR_ARG(id));
-	if (metal_true(body, "maintenance") || metal_among(deletable, state))
+	if (baremetal_true(body, "maintenance") || baremetal_among(deletable, state))
 		return OUTCOME_OK;
 	return registry_fail(registry, OUTCOME_CONFLICT,
 		"Can not delete node \"%.*s\" while it is in provision state \"%.*s\". Valid provision states to perform "
 		"deletion are: %.*s; or any, in maintenance",
-		STR_ARG(id), STR_ARG(state), STR_ARG(metal_list(pool, deletable)));
+		STR_ARG(id), STR_ARG(state), STR_ARG(baremetal_list(pool, deletable)));
 }
 
 // Case of ASCII letters is ignored.
@@ -300,7 +301,7 @@ static bool hides_url_passwords(struct str top)
 static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct alias *alias)
 {
 	if (alias == NULL || strcmp(alias->kind, "instance") != 0)
-		return metal_fail_taken(registry, "node", uid, alias);
+		return baremetal_fail_taken(registry, "node", uid, alias);
 	return registry_fail(registry, OUTCOME_NAME_TAKEN,
 		"Instance %.*s is already associated with a node, it cannot be associated with this other node %.*s",
 		STR_ARG(alias->value), STR_ARG(uuid_str(registry->pool, *uid)));
@@ -309,7 +310,7 @@ static enum outcome taken(struct registry *registry, const struct uuid *uid, con
 static const char *const untagged[] = { "driver_internal_info", NULL };
 
 const struct type_rules node_rules = {
-	.group = METAL_GROUP,
+	.group = BAREMETAL_GROUP,
 	.plural = "nodes",
 	.is_root = true,
 	.shows_owner = true,

@@ -15,7 +15,7 @@ enum { DATAPATH_ID = 16 };
 // Reads a MAC address, or the 16 hex digits of an OpenFlow datapath id, into lower case.
 static struct str switch_id(struct pool *pool, struct str text)
 {
-	struct str mac = metal_mac(pool, text);
+	struct str mac = baremetal_mac(pool, text);
 
 	if (mac.p != NULL || text.n != DATAPATH_ID)
 		return mac;
@@ -35,18 +35,19 @@ static enum outcome check_link_member(struct draft *draft, struct str name, cons
 	static const char *const types[] = { "managed", "unmanaged", NULL };
 	struct pool *pool = draft->registry->pool;
 
-	if (!metal_among(members, name))
-		return metal_fail_schema(draft, "local_link_connection: Additional properties are not allowed ('%.*s' was "
-			"unexpected); these are: %.*s", STR_ARG(metal_excerpt(pool, name)), STR_ARG(metal_list(pool, members)));
+	if (!baremetal_among(members, name))
+		return baremetal_fail_schema(draft, "local_link_connection: Additional properties are not allowed ('%.*s' was "
+			"unexpected); these are: %.*s", STR_ARG(baremetal_excerpt(pool, name)), STR_ARG(baremetal_list(pool,
+				members)));
 	if (doc_kind(value) != DOC_STRING)
-		return metal_fail_schema(draft, "local_link_connection: %.*s has to be a string", STR_ARG(name));
-	if (str_eq(name, STR("network_type")) && !metal_among(types, doc_string(value)))
-		return metal_fail_schema(draft, "local_link_connection: network_type is one of %.*s",
-			STR_ARG(metal_list(pool, types)));
+		return baremetal_fail_schema(draft, "local_link_connection: %.*s has to be a string", STR_ARG(name));
+	if (str_eq(name, STR("network_type")) && !baremetal_among(types, doc_string(value)))
+		return baremetal_fail_schema(draft, "local_link_connection: network_type is one of %.*s",
+			STR_ARG(baremetal_list(pool, types)));
 	if (str_eq(name, STR("switch_id")) && switch_id(pool, doc_string(value)).p == NULL)
 		return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
 			"Expected a MAC or OpenFlow datapath ID but received %.*s as switch_id of local_link_connection",
-			STR_ARG(metal_excerpt(pool, doc_string(value))));
+			STR_ARG(baremetal_excerpt(pool, doc_string(value))));
 	return OUTCOME_OK;
 }
 
@@ -61,16 +62,16 @@ static enum outcome check_link(struct draft *draft)
 		outcome = check_link_member(draft, it.name, it.value);
 	if (outcome != OUTCOME_OK || doc_length(link) == 0)
 		return outcome;
-	struct str id = metal_text(link, "switch_id");
-	bool port = metal_text(link, "port_id").p != NULL;
-	bool whole = port && (id.p != NULL || metal_text(link, "hostname").p != NULL);
-	if (!whole && !str_eq(metal_text(link, "network_type"), STR("unmanaged")))
-		return metal_fail_schema(draft, "local_link_connection needs port_id and switch_id, or port_id and hostname, "
+	struct str id = baremetal_text(link, "switch_id");
+	bool port = baremetal_text(link, "port_id").p != NULL;
+	bool whole = port && (id.p != NULL || baremetal_text(link, "hostname").p != NULL);
+	if (!whole && !str_eq(baremetal_text(link, "network_type"), STR("unmanaged")))
+		return baremetal_fail_schema(draft, "local_link_connection needs port_id and switch_id, or port_id and hostname, "
 			"or network_type unmanaged, or nothing");
 	if (id.p != NULL) {
 		struct doc *copy = doc_copy(pool, link);
 		doc_set_str(pool, copy, "switch_id", switch_id(pool, id));
-		metal_set(draft, "local_link_connection", copy);
+		baremetal_set(draft, "local_link_connection", copy);
 	}
 	return OUTCOME_OK;
 }
@@ -80,11 +81,11 @@ static enum outcome check_smartnic(struct draft *draft)
 	const struct doc *link;
 
 	doc_get(draft->body, STR("local_link_connection"), &link);
-	if (!metal_true(draft->body, "is_smartnic") || doc_length(link) == 0)
+	if (!baremetal_true(draft->body, "is_smartnic") || doc_length(link) == 0)
 		return OUTCOME_OK;
-	if (metal_text(link, "port_id").p != NULL && metal_text(link, "hostname").p != NULL)
+	if (baremetal_text(link, "port_id").p != NULL && baremetal_text(link, "hostname").p != NULL)
 		return OUTCOME_OK;
-	return metal_fail_schema(draft, "Smart NIC port must have port_id and hostname in local_link_connection");
+	return baremetal_fail_schema(draft, "Smart NIC port must have port_id and hostname in local_link_connection");
 }
 
 // ---- a port's node and port group
@@ -92,30 +93,30 @@ static enum outcome check_smartnic(struct draft *draft)
 static enum outcome check_port_node(struct draft *draft)
 {
 	const struct doc *node;
-	bool moves = metal_changes(draft, metal_port_members, "node_uuid");
-	bool new_address = draft->before != NULL && metal_changes(draft, metal_port_members, "address");
+	bool moves = baremetal_changes(draft, baremetal_port_members, "node_uuid");
+	bool new_address = draft->before != NULL && baremetal_changes(draft, baremetal_port_members, "address");
 
 	if (!moves && !new_address)
 		return OUTCOME_OK;
-	enum outcome outcome = metal_hold(draft, &node_rules, "node_uuid", &node);
-	if (outcome != OUTCOME_OK || !new_address || metal_text(node, "instance_uuid").p == NULL)
+	enum outcome outcome = baremetal_hold(draft, &node_rules, "node_uuid", &node);
+	if (outcome != OUTCOME_OK || !new_address || baremetal_text(node, "instance_uuid").p == NULL)
 		return outcome;
 	return registry_fail(draft->registry, OUTCOME_CONFLICT,
 		"Cannot change the address of port %.*s: its node %.*s is associated with instance %.*s.",
-		STR_ARG(uuid_str(draft->registry->pool, draft->uid)), STR_ARG(metal_text(draft->body, "node_uuid")),
-		STR_ARG(metal_text(node, "instance_uuid")));
+		STR_ARG(uuid_str(draft->registry->pool, draft->uid)), STR_ARG(baremetal_text(draft->body, "node_uuid")),
+		STR_ARG(baremetal_text(node, "instance_uuid")));
 }
 
 static enum outcome check_portgroup(struct draft *draft)
 {
 	const struct doc *group;
-	struct str uuid = metal_text(draft->body, "portgroup_uuid"), node = metal_text(draft->body, "node_uuid");
+	struct str uuid = baremetal_text(draft->body, "portgroup_uuid"), node = baremetal_text(draft->body, "node_uuid");
 
-	if (uuid.p == NULL || (!metal_changes(draft, metal_port_members, "portgroup_uuid") &&
-				      !metal_changes(draft, metal_port_members, "node_uuid")))
+	if (uuid.p == NULL || (!baremetal_changes(draft, baremetal_port_members, "portgroup_uuid") &&
+				      !baremetal_changes(draft, baremetal_port_members, "node_uuid")))
 		return OUTCOME_OK;
-	enum outcome outcome = metal_hold(draft, &portgroup_rules, "portgroup_uuid", &group);
-	if (outcome != OUTCOME_OK || str_eq(metal_text(group, "node_uuid"), node))
+	enum outcome outcome = baremetal_hold(draft, &portgroup_rules, "portgroup_uuid", &group);
+	if (outcome != OUTCOME_OK || str_eq(baremetal_text(group, "node_uuid"), node))
 		return outcome;
 	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT,
 		"Portgroup %.*s is another node's: a port belongs to the same node as its port group, and this one's is %.*s",
@@ -127,10 +128,10 @@ static enum outcome complete_port(struct draft *draft)
 	static enum outcome (*const checks[])(struct draft *draft) = {
 		check_link, check_smartnic, check_port_node, check_portgroup,
 	};
-	enum outcome outcome = metal_normalise(draft, metal_port_members);
+	enum outcome outcome = baremetal_normalise(draft, baremetal_port_members);
 
 	if (outcome == OUTCOME_OK)
-		outcome = metal_guard(draft, metal_port_members, NULL);
+		outcome = baremetal_guard(draft, baremetal_port_members, NULL);
 	for (size_t i = 0; outcome == OUTCOME_OK && i < COUNT_OF(checks); i++)
 		outcome = checks[i](draft);
 	return outcome;
@@ -139,26 +140,26 @@ static enum outcome complete_port(struct draft *draft)
 static void hang_on_node(const struct doc *body, struct relations *relations)
 {
 	*relations = (struct relations){ 0 };
-	relations->has_root = uuid_parse(metal_text(body, "node_uuid"), &relations->root);
+	relations->has_root = uuid_parse(baremetal_text(body, "node_uuid"), &relations->root);
 }
 
 static void relate_port(struct pool *pool, const struct doc *body, const struct uuid *uid, struct relations *relations)
 {
-	struct str group = metal_text(body, "portgroup_uuid");
+	struct str group = baremetal_text(body, "portgroup_uuid");
 
 	hang_on_node(body, relations);
-	metal_alias("address", metal_text(body, "address"), relations);
+	baremetal_alias("address", baremetal_text(body, "address"), relations);
 	if (group.p != NULL)
-		metal_point(pool, "portgroup", group, uid, relations);
+		baremetal_point(pool, "portgroup", group, uid, relations);
 }
 
 static enum outcome port_taken(struct registry *registry, const struct uuid *uid, const struct alias *alias)
 {
-	return metal_fail_taken(registry, "port", uid, alias);
+	return baremetal_fail_taken(registry, "port", uid, alias);
 }
 
 const struct type_rules port_rules = {
-	.group = METAL_GROUP,
+	.group = BAREMETAL_GROUP,
 	.plural = "ports",
 	.top = &node_rules,
 	.complete = complete_port,
@@ -178,7 +179,7 @@ static enum outcome fail_not_empty(struct registry *registry, const struct uuid 
 static enum outcome check_empty(struct registry *registry, const struct uuid *uid)
 {
 	bool has_ports;
-	enum outcome outcome = metal_pointed_at(registry, &port_rules, "portgroup", uid, &has_ports);
+	enum outcome outcome = baremetal_pointed_at(registry, &port_rules, "portgroup", uid, &has_ports);
 
 	return outcome == OUTCOME_OK && has_ports ? fail_not_empty(registry, uid) : outcome;
 }
@@ -188,9 +189,9 @@ static enum outcome check_group_node(struct draft *draft)
 {
 	const struct doc *node;
 
-	if (!metal_changes(draft, metal_portgroup_members, "node_uuid"))
+	if (!baremetal_changes(draft, baremetal_portgroup_members, "node_uuid"))
 		return OUTCOME_OK;
-	enum outcome outcome = metal_hold(draft, &node_rules, "node_uuid", &node);
+	enum outcome outcome = baremetal_hold(draft, &node_rules, "node_uuid", &node);
 	if (outcome == OUTCOME_OK && draft->before != NULL)
 		outcome = check_empty(draft->registry, &draft->uid);
 	return outcome;
@@ -198,27 +199,27 @@ static enum outcome check_group_node(struct draft *draft)
 
 static enum outcome complete_portgroup(struct draft *draft)
 {
-	enum outcome outcome = metal_normalise(draft, metal_portgroup_members);
+	enum outcome outcome = baremetal_normalise(draft, baremetal_portgroup_members);
 
 	if (outcome == OUTCOME_OK)
-		outcome = metal_check_name(draft);
+		outcome = baremetal_check_name(draft);
 	if (outcome == OUTCOME_OK)
-		outcome = metal_guard(draft, metal_portgroup_members, NULL);
+		outcome = baremetal_guard(draft, baremetal_portgroup_members, NULL);
 	return outcome == OUTCOME_OK ? check_group_node(draft) : outcome;
 }
 
 static void relate_portgroup(struct pool *pool, const struct doc *body, const struct uuid *uid,
 	struct relations *relations)
 {
-	struct str name = metal_text(body, "name"), address = metal_text(body, "address");
+	struct str name = baremetal_text(body, "name"), address = baremetal_text(body, "address");
 
 	UNUSED(pool);
 	UNUSED(uid);
 	hang_on_node(body, relations);
 	if (name.p != NULL)
-		metal_alias("name", name, relations);
+		baremetal_alias("name", name, relations);
 	if (address.p != NULL)
-		metal_alias("address", address, relations);
+		baremetal_alias("address", address, relations);
 }
 
 static enum outcome may_delete_portgroup(struct registry *registry, const struct resource *resource,
@@ -230,11 +231,11 @@ static enum outcome may_delete_portgroup(struct registry *registry, const struct
 
 static enum outcome portgroup_taken(struct registry *registry, const struct uuid *uid, const struct alias *alias)
 {
-	return metal_fail_taken(registry, "portgroup", uid, alias);
+	return baremetal_fail_taken(registry, "portgroup", uid, alias);
 }
 
 const struct type_rules portgroup_rules = {
-	.group = METAL_GROUP,
+	.group = BAREMETAL_GROUP,
 	.plural = "portgroups",
 	.top = &node_rules,
 	.complete = complete_portgroup,

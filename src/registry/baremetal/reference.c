@@ -18,13 +18,13 @@ static const char *title_of(const struct type_rules *rules)
 	return rules == &chassis_rules ? "Chassis" : rules == &portgroup_rules ? "Portgroup" : "Node";
 }
 
-enum outcome metal_hold(struct draft *draft, const struct type_rules *rules, const char *member,
+enum outcome baremetal_hold(struct draft *draft, const struct type_rules *rules, const char *member,
 	const struct doc **body)
 {
 	struct registry *registry = draft->registry;
 	const struct type *type = type_with_rules(registry, rules);
 	struct str tenant = rules == &chassis_rules ? STR(TENANT_SYSTEM) : draft->address->tenant;
-	struct str text = metal_text(draft->body, member);
+	struct str text = baremetal_text(draft->body, member);
 	struct uuid uid;
 	struct db_rows rows;
 
@@ -44,7 +44,7 @@ enum outcome metal_hold(struct draft *draft, const struct type_rules *rules, con
 	return OUTCOME_OK;
 }
 
-enum outcome metal_pointed_at(struct registry *registry, const struct type_rules *rules, const char *kind,
+enum outcome baremetal_pointed_at(struct registry *registry, const struct type_rules *rules, const char *kind,
 	const struct uuid *uid, bool *found)
 {
 	struct pool *pool = registry->pool;
@@ -67,16 +67,16 @@ enum outcome metal_pointed_at(struct registry *registry, const struct type_rules
 	return OUTCOME_OK;
 }
 
-void metal_alias(const char *kind, struct str value, struct relations *relations)
+void baremetal_alias(const char *kind, struct str value, struct relations *relations)
 {
 	assert(relations->n_aliases < ALIASES_MAX);
 	relations->aliases[relations->n_aliases++] = (struct alias){ kind, value };
 }
 
-void metal_point(struct pool *pool, const char *kind, struct str target, const struct uuid *uid,
+void baremetal_point(struct pool *pool, const char *kind, struct str target, const struct uuid *uid,
 	struct relations *relations)
 {
 	struct str own = uuid_str(pool, *uid);
 
-	metal_alias(kind, str_printf(pool, "%.*s %.*s", STR_ARG(target), STR_ARG(own)), relations);
+	baremetal_alias(kind, str_printf(pool, "%.*s %.*s", STR_ARG(target), STR_ARG(own)), relations);
 }

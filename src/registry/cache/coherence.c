@@ -98,7 +98,7 @@ static void note_revisions(struct coherence_shared *shared, const uint64_t befor
 	}
 }
 
-void coherence_doubt(struct registry *registry)
+void coherence_invalidate(struct registry *registry)
 {
 	atomic_store(&registry->store->coherence->shared->asked_us, 0);
 }

@@ -32,7 +32,7 @@ enum outcome coherence_raise(struct registry *registry, enum coherence_of of);
 // Has the running transaction raised the revision? Then what it reads may be rolled back, and must not be cached.
 bool coherence_is_raised(const struct registry *registry, enum coherence_of of);
 // Makes the next coherence_ask() ask the database, however recently it was asked: the change log shows that something changed.
-void coherence_doubt(struct registry *registry);
+void coherence_invalidate(struct registry *registry);
 // Asks the database for the revisions on behalf of all processes, unless one did in the last half second. OUTCOME_OK, or that
 // of a failed statement.
 enum outcome coherence_ask(struct registry *registry);

@@ -17,44 +17,44 @@ struct entry {
 	struct page_item items[];
 };
 
-struct pages {
+struct page_cache {
 	uint64_t max_bytes, bytes;
 	size_t n;
 	struct entry *entries[PAGES_MAX]; // most recently asked for first
 };
 
-struct pages *pages_new(uint64_t max_bytes)
+struct page_cache *page_cache_new(uint64_t max_bytes)
 {
-	struct pages *pages = calloc(1, sizeof(*pages));
+	struct page_cache *page_cache = calloc(1, sizeof(*page_cache));
 
-	if (pages != NULL)
-		pages->max_bytes = max_bytes;
-	return pages;
+	if (page_cache != NULL)
+		page_cache->max_bytes = max_bytes;
+	return page_cache;
 }
 
-static void drop(struct pages *pages, size_t at)
+static void drop(struct page_cache *page_cache, size_t at)
 {
-	struct entry *entry = pages->entries[at];
+	struct entry *entry = page_cache->entries[at];
 
-	pages->bytes -= entry->size;
-	pages->n--;
-	memmove(&pages->entries[at], &pages->entries[at + 1], (pages->n - at) * sizeof(struct entry *));
+	page_cache->bytes -= entry->size;
+	page_cache->n--;
+	memmove(&page_cache->entries[at], &page_cache->entries[at + 1], (page_cache->n - at) * sizeof(struct entry *));
 	free(entry);
 }
 
-void pages_free(struct pages **pages)
+void page_cache_free(struct page_cache **page_cache)
 {
-	if (*pages == NULL)
+	if (*page_cache == NULL)
 		return;
-	while ((*pages)->n > 0)
-		drop(*pages, (*pages)->n - 1);
-	free(*pages);
-	*pages = NULL;
+	while ((*page_cache)->n > 0)
+		drop(*page_cache, (*page_cache)->n - 1);
+	free(*page_cache);
+	*page_cache = NULL;
 }
 
-uint64_t pages_size(const struct pages *pages)
+uint64_t page_cache_size(const struct page_cache *page_cache)
 {
-	return pages->bytes;
+	return page_cache->bytes;
 }
 
 static bool is_same(const struct page_key *a, const struct page_key *b)
@@ -63,19 +63,19 @@ static bool is_same(const struct page_key *a, const struct page_key *b)
 	       str_eq(a->tenant, b->tenant) && str_eq(a->space, b->space) && str_eq(a->marker, b->marker);
 }
 
-static size_t place_of(const struct pages *pages, const struct page_key *key)
+static size_t place_of(const struct page_cache *page_cache, const struct page_key *key)
 {
 	size_t at = 0;
 
-	while (at < pages->n && !is_same(&pages->entries[at]->key, key))
+	while (at < page_cache->n && !is_same(&page_cache->entries[at]->key, key))
 		at++;
 	return at;
 }
 
-static void put_first(struct pages *pages, struct entry *entry, size_t at)
+static void put_first(struct page_cache *page_cache, struct entry *entry, size_t at)
 {
-	memmove(&pages->entries[1], &pages->entries[0], at * sizeof(struct entry *));
-	pages->entries[0] = entry;
+	memmove(&page_cache->entries[1], &page_cache->entries[0], at * sizeof(struct entry *));
+	page_cache->entries[0] = entry;
 }
 
 static struct str copy_text(char **to, struct str text)
@@ -104,37 +104,37 @@ static struct entry *entry_new(const struct page_key *key, const struct known_pa
 	return entry;
 }
 
-void pages_keep(struct pages *pages, const struct page_key *key, const struct known_page *page, int64_t now_us)
+void page_cache_add(struct page_cache *page_cache, const struct page_key *key, const struct known_page *page, int64_t now_us)
 {
 	size_t size = sizeof(struct entry) + page->n * sizeof(*page->items) + key->tenant.n + key->space.n + key->marker.n;
-	size_t at = place_of(pages, key);
+	size_t at = place_of(page_cache, key);
 	unsigned doubts = 0, passes = 0;
 
-	if (at < pages->n) {
-		doubts = pages->entries[at]->doubts;
-		passes = pages->entries[at]->passes;
-		drop(pages, at);
+	if (at < page_cache->n) {
+		doubts = page_cache->entries[at]->doubts;
+		passes = page_cache->entries[at]->passes;
+		drop(page_cache, at);
 	}
-	struct entry *entry = size <= pages->max_bytes / LARGEST_SHARE ? entry_new(key, page, size) : NULL;
+	struct entry *entry = size <= page_cache->max_bytes / LARGEST_SHARE ? entry_new(key, page, size) : NULL;
 	if (entry == NULL)
 		return; // no memory, or too large: the worker does without this entry
 	entry->since_us = now_us;
 	entry->doubts = doubts;
 	entry->passes = passes;
-	while (pages->n == PAGES_MAX || pages->bytes + size > pages->max_bytes)
-		drop(pages, pages->n - 1);
-	put_first(pages, entry, pages->n++);
-	pages->bytes += size;
+	while (page_cache->n == PAGES_MAX || page_cache->bytes + size > page_cache->max_bytes)
+		drop(page_cache, page_cache->n - 1);
+	put_first(page_cache, entry, page_cache->n++);
+	page_cache->bytes += size;
 }
 
-const struct known_page *pages_find(struct pages *pages, const struct page_key *key, int64_t now_us)
+const struct known_page *page_cache_find(struct page_cache *page_cache, const struct page_key *key, int64_t now_us)
 {
-	size_t at = place_of(pages, key);
+	size_t at = place_of(page_cache, key);
 
-	if (at == pages->n)
+	if (at == page_cache->n)
 		return NULL;
-	struct entry *entry = pages->entries[at];
-	put_first(pages, entry, at);
+	struct entry *entry = page_cache->entries[at];
+	put_first(page_cache, entry, at);
 	if (entry->since_us + PAGES_MAX_AGE_US < now_us)
 		return NULL;
 	if (entry->passes > 0) {
@@ -144,10 +144,10 @@ const struct known_page *pages_find(struct pages *pages, const struct page_key *
 	return &entry->page;
 }
 
-// pages_find() has put the entry first.
-void pages_tell(struct pages *pages, bool same)
+// page_cache_find() has put the entry first.
+void page_cache_note_use(struct page_cache *page_cache, bool same)
 {
-	struct entry *entry = pages->entries[0];
+	struct entry *entry = page_cache->entries[0];
 
 	entry->doubts = same ? 0 : entry->doubts < DOUBTS_MAX ? entry->doubts + 1 : DOUBTS_MAX;
 	entry->passes = (1U << entry->doubts) - 1;

@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "registry/core/model.h"
 
-struct pages;
+struct page_cache;
 
 // At most so many pages, none used for longer than a minute.
 enum { PAGES_MAX = 64, PAGES_MAX_AGE_US = 60000000 };
@@ -36,18 +36,19 @@ struct known_page {
 
 // max_bytes bounds all that the cache keeps; what was least recently asked for is dropped first. 0: it keeps nothing. NULL: no
 // memory.
-struct pages *pages_new(uint64_t max_bytes);
-void pages_free(struct pages **pages);
+struct page_cache *page_cache_new(uint64_t max_bytes);
+void page_cache_free(struct page_cache **page_cache);
 
 // Stores a copy of the page. now_us: clock_tick_us().
-void pages_keep(struct pages *pages, const struct page_key *key, const struct known_page *page, int64_t now_us);
-// Returns the cached page, which is valid until the next pages_keep() or pages_find(). NULL: none is cached, or it was stale so
-// often recently that it is not worth checking. After a page was returned the caller must check it and call pages_tell().
-const struct known_page *pages_find(struct pages *pages, const struct page_key *key, int64_t now_us);
+void page_cache_add(struct page_cache *page_cache, const struct page_key *key, const struct known_page *page, int64_t now_us);
+// Returns the cached page, which is valid until the next page_cache_add() or page_cache_find(). NULL: none is cached, or it was
+// stale so often recently that it is not worth checking. After a page was returned the caller must check it and call
+// page_cache_note_use().
+const struct known_page *page_cache_find(struct page_cache *page_cache, const struct page_key *key, int64_t now_us);
 // Says whether the page found last is still right.
-void pages_tell(struct pages *pages, bool same);
+void page_cache_note_use(struct page_cache *page_cache, bool same);
 
 // The bytes that the cache takes, for tests.
-uint64_t pages_size(const struct pages *pages);
+uint64_t page_cache_size(const struct page_cache *page_cache);
 
 #endif

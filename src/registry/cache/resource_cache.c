@@ -21,7 +21,7 @@ struct entry {
 	char text[];
 };
 
-struct recall {
+struct resource_cache {
 	uint64_t max_bytes, bytes;
 	uint64_t seed;
 	uint64_t n_buckets; // a power of two
@@ -42,42 +42,42 @@ static struct str *text_of(struct resource *resource, size_t i)
 
 // ---- made and freed
 
-struct recall *recall_new(uint64_t max_bytes)
+struct resource_cache *resource_cache_new(uint64_t max_bytes)
 {
-	struct recall *recall = calloc(1, sizeof(*recall));
+	struct resource_cache *resource_cache = calloc(1, sizeof(*resource_cache));
 	uint64_t n = 1;
 
-	if (recall == NULL)
+	if (resource_cache == NULL)
 		return NULL;
 	while (n < max_bytes / BYTES_PER_BUCKET)
 		n *= 2;
-	recall->max_bytes = max_bytes;
-	recall->n_buckets = n;
-	recall->by_id = calloc(n, sizeof(struct entry *));
-	recall->at = calloc(n, sizeof(struct entry *));
-	digest_random(&recall->seed, sizeof(recall->seed));
-	if (recall->by_id == NULL || recall->at == NULL)
-		recall_free(&recall);
-	return recall;
+	resource_cache->max_bytes = max_bytes;
+	resource_cache->n_buckets = n;
+	resource_cache->by_id = calloc(n, sizeof(struct entry *));
+	resource_cache->at = calloc(n, sizeof(struct entry *));
+	digest_random(&resource_cache->seed, sizeof(resource_cache->seed));
+	if (resource_cache->by_id == NULL || resource_cache->at == NULL)
+		resource_cache_free(&resource_cache);
+	return resource_cache;
 }
 
-static void drop(struct recall *recall, struct entry *entry);
+static void drop(struct resource_cache *resource_cache, struct entry *entry);
 
-void recall_free(struct recall **recall)
+void resource_cache_free(struct resource_cache **resource_cache)
 {
-	if (*recall == NULL)
+	if (*resource_cache == NULL)
 		return;
-	while ((*recall)->oldest != NULL)
-		drop(*recall, (*recall)->oldest);
-	free((*recall)->by_id);
-	free((*recall)->at);
-	free(*recall);
-	*recall = NULL;
+	while ((*resource_cache)->oldest != NULL)
+		drop(*resource_cache, (*resource_cache)->oldest);
+	free((*resource_cache)->by_id);
+	free((*resource_cache)->at);
+	free(*resource_cache);
+	*resource_cache = NULL;
 }
 
-uint64_t recall_size(const struct recall *recall)
+uint64_t resource_cache_size(const struct resource_cache *resource_cache)
 {
-	return recall->bytes;
+	return resource_cache->bytes;
 }
 
 // ---- where an entry stands
@@ -90,36 +90,36 @@ static uint64_t hash_more(uint64_t hash, struct str text)
 	return (hash ^ 0xff) * 0x100000001b3;
 }
 
-static uint64_t hash_of(const struct recall *recall, const struct address *address)
+static uint64_t hash_of(const struct resource_cache *resource_cache, const struct address *address)
 {
-	uint64_t hash = hash_more(recall->seed ^ address->type->id, address->tenant);
+	uint64_t hash = hash_more(resource_cache->seed ^ address->type->id, address->tenant);
 
 	hash = hash_more(hash_more(hash, address->space), address->name);
 	return hash ^ hash >> 32;
 }
 
-static struct entry **bucket_of_id(const struct recall *recall, uint64_t id)
+static struct entry **bucket_of_id(const struct resource_cache *resource_cache, uint64_t id)
 {
-	return &recall->by_id[id & (recall->n_buckets - 1)];
+	return &resource_cache->by_id[id & (resource_cache->n_buckets - 1)];
 }
 
-static struct entry **bucket_at(const struct recall *recall, uint64_t hash)
+static struct entry **bucket_at(const struct resource_cache *resource_cache, uint64_t hash)
 {
-	return &recall->at[hash & (recall->n_buckets - 1)];
+	return &resource_cache->at[hash & (resource_cache->n_buckets - 1)];
 }
 
-static void link_newest(struct recall *recall, struct entry *entry)
+static void link_newest(struct resource_cache *resource_cache, struct entry *entry)
 {
 	entry->newer = NULL;
-	entry->older = recall->newest;
-	*(entry->older != NULL ? &entry->older->newer : &recall->oldest) = entry;
-	recall->newest = entry;
+	entry->older = resource_cache->newest;
+	*(entry->older != NULL ? &entry->older->newer : &resource_cache->oldest) = entry;
+	resource_cache->newest = entry;
 }
 
-static void unlink_entry(struct recall *recall, struct entry *entry)
+static void unlink_entry(struct resource_cache *resource_cache, struct entry *entry)
 {
-	*(entry->newer != NULL ? &entry->newer->older : &recall->newest) = entry->older;
-	*(entry->older != NULL ? &entry->older->newer : &recall->oldest) = entry->newer;
+	*(entry->newer != NULL ? &entry->newer->older : &resource_cache->newest) = entry->older;
+	*(entry->older != NULL ? &entry->older->newer : &resource_cache->oldest) = entry->newer;
 }
 
 static size_t size_of(const struct entry *entry)
@@ -127,9 +127,9 @@ static size_t size_of(const struct entry *entry)
 	return sizeof(*entry) + entry->n;
 }
 
-static void drop(struct recall *recall, struct entry *entry)
+static void drop(struct resource_cache *resource_cache, struct entry *entry)
 {
-	struct entry **of_id = bucket_of_id(recall, entry->resource.id), **at = bucket_at(recall, entry->hash);
+	struct entry **of_id = bucket_of_id(resource_cache, entry->resource.id), **at = bucket_at(resource_cache, entry->hash);
 
 	while (*of_id != entry)
 		of_id = &(*of_id)->next_of_id;
@@ -137,16 +137,16 @@ static void drop(struct recall *recall, struct entry *entry)
 	while (*at != entry)
 		at = &(*at)->next_at;
 	*at = entry->next_at;
-	unlink_entry(recall, entry);
-	recall->bytes -= size_of(entry);
+	unlink_entry(resource_cache, entry);
+	resource_cache->bytes -= size_of(entry);
 	free(entry);
 }
 
 // ---- asked for
 
-static struct entry *find_id(const struct recall *recall, uint64_t id)
+static struct entry *find_id(const struct resource_cache *resource_cache, uint64_t id)
 {
-	struct entry *entry = *bucket_of_id(recall, id);
+	struct entry *entry = *bucket_of_id(resource_cache, id);
 
 	while (entry != NULL && entry->resource.id != id)
 		entry = entry->next_of_id;
@@ -175,59 +175,61 @@ static void copy_texts(struct resource *copy, const struct resource *resource, c
 }
 
 // Copies the entry into pool, since the entry itself may be dropped before the request ends.
-static bool hand_out(struct recall *recall, struct pool *pool, struct entry *entry, int64_t now_us,
+static bool hand_out(struct resource_cache *resource_cache, struct pool *pool, struct entry *entry, int64_t now_us,
 	struct resource *resource)
 {
-	if (entry->since_us + RECALL_MAX_AGE_US < now_us) {
-		drop(recall, entry);
+	if (entry->since_us + RESOURCE_CACHE_MAX_AGE_US < now_us) {
+		drop(resource_cache, entry);
 		return false;
 	}
-	unlink_entry(recall, entry);
-	link_newest(recall, entry);
+	unlink_entry(resource_cache, entry);
+	link_newest(resource_cache, entry);
 	copy_texts(resource, &entry->resource, pool_alloc(pool, entry->n));
 	return true;
 }
 
-bool recall_at(struct recall *recall, struct pool *pool, const struct address *address, int64_t now_us,
+bool resource_cache_find_at(struct resource_cache *resource_cache, struct pool *pool, const struct address *address,
+	int64_t now_us,
 	struct resource *resource)
 {
-	uint64_t hash = hash_of(recall, address);
-	struct entry *entry = *bucket_at(recall, hash);
+	uint64_t hash = hash_of(resource_cache, address);
+	struct entry *entry = *bucket_at(resource_cache, hash);
 
 	while (entry != NULL && (entry->hash != hash || !is_at(entry, address)))
 		entry = entry->next_at;
-	return entry != NULL && hand_out(recall, pool, entry, now_us, resource);
+	return entry != NULL && hand_out(resource_cache, pool, entry, now_us, resource);
 }
 
-bool recall_id(struct recall *recall, struct pool *pool, uint64_t id, uint64_t changed, int64_t now_us,
+bool resource_cache_find_id(struct resource_cache *resource_cache, struct pool *pool, uint64_t id, uint64_t changed,
+	int64_t now_us,
 	struct resource *resource)
 {
-	struct entry *entry = find_id(recall, id);
+	struct entry *entry = find_id(resource_cache, id);
 
-	return entry != NULL && entry->resource.changed == changed && hand_out(recall, pool, entry, now_us, resource);
+	return entry != NULL && entry->resource.changed == changed && hand_out(resource_cache, pool, entry, now_us, resource);
 }
 
 // ---- kept
 
-void recall_forget(struct recall *recall, uint64_t id)
+void resource_cache_remove(struct resource_cache *resource_cache, uint64_t id)
 {
-	struct entry *entry = find_id(recall, id);
+	struct entry *entry = find_id(resource_cache, id);
 
 	if (entry != NULL)
-		drop(recall, entry);
+		drop(resource_cache, entry);
 }
 
-void recall_keep(struct recall *recall, const struct resource *resource, int64_t now_us)
+void resource_cache_add(struct resource_cache *resource_cache, const struct resource *resource, int64_t now_us)
 {
 	const struct address address = { resource->tenant, resource->type, resource->space, resource->name };
 	struct entry *entry;
 	size_t n = 0;
 
-	recall_forget(recall, resource->id);
+	resource_cache_remove(resource_cache, resource->id);
 	for (size_t i = 0; i < COUNT_OF(texts); i++)
 		n += ((const struct str *)(const void *)((const char *)resource + texts[i]))->n;
 	if (resource->live == RESOURCE_DELETED || resource->has_root || resource->type == NULL ||
-		sizeof(*entry) + n > recall->max_bytes / LARGEST_SHARE)
+		sizeof(*entry) + n > resource_cache->max_bytes / LARGEST_SHARE)
 		return;
 	entry = malloc(sizeof(*entry) + n);
 	if (entry == NULL)
@@ -235,16 +237,16 @@ void recall_keep(struct recall *recall, const struct resource *resource, int64_t
 	entry->n = n;
 	entry->type_id = resource->type->id;
 	entry->since_us = now_us;
-	entry->hash = hash_of(recall, &address);
+	entry->hash = hash_of(resource_cache, &address);
 	copy_texts(&entry->resource, resource, entry->text);
 	// A type may be dropped from its cache between requests, so the entry keeps type_id only.
 	entry->resource.type = NULL;
-	recall->bytes += size_of(entry);
-	while (recall->bytes > recall->max_bytes)
-		drop(recall, recall->oldest);
-	struct entry **of_id = bucket_of_id(recall, resource->id), **at = bucket_at(recall, entry->hash);
+	resource_cache->bytes += size_of(entry);
+	while (resource_cache->bytes > resource_cache->max_bytes)
+		drop(resource_cache, resource_cache->oldest);
+	struct entry **of_id = bucket_of_id(resource_cache, resource->id), **at = bucket_at(resource_cache, entry->hash);
 	entry->next_of_id = *of_id;
 	entry->next_at = *at;
 	*of_id = *at = entry;
-	link_newest(recall, entry);
+	link_newest(resource_cache, entry);
 }

@@ -9,28 +9,30 @@
 
 #include "registry/core/model.h"
 
-struct recall;
+struct resource_cache;
 
-enum { RECALL_MAX_AGE_US = 60000000 };
+enum { RESOURCE_CACHE_MAX_AGE_US = 60000000 };
 
 // max_bytes bounds all that the cache keeps, its own bookkeeping included; what was least recently asked for is dropped first.
 // 0: it keeps nothing. NULL: no memory.
-struct recall *recall_new(uint64_t max_bytes);
-void recall_free(struct recall **recall);
+struct resource_cache *resource_cache_new(uint64_t max_bytes);
+void resource_cache_free(struct resource_cache **resource_cache);
 
-// recall_at() finds the live resource last seen at the address, recall_id() the resource with that id as of the change id
-// changed. now_us: clock_tick_us(). Returns false if it is not cached. True: *resource is a copy in pool; the caller sets its
-// type.
-bool recall_at(struct recall *recall, struct pool *pool, const struct address *address, int64_t now_us,
+// resource_cache_find_at() finds the live resource last seen at the address, resource_cache_find_id() the resource with that id
+// as of the change id changed. now_us: clock_tick_us(). Returns false if it is not cached. True: *resource is a copy in pool; the
+// caller sets its type.
+bool resource_cache_find_at(struct resource_cache *resource_cache, struct pool *pool, const struct address *address,
+	int64_t now_us,
 	struct resource *resource);
-bool recall_id(struct recall *recall, struct pool *pool, uint64_t id, uint64_t changed, int64_t now_us,
+bool resource_cache_find_id(struct resource_cache *resource_cache, struct pool *pool, uint64_t id, uint64_t changed,
+	int64_t now_us,
 	struct resource *resource);
 // Stores a copy, in place of an older one. It does not store deleted resources, resources that are large beside max_bytes, nor
 // those in trees, whose root can change without a change of their own.
-void recall_keep(struct recall *recall, const struct resource *resource, int64_t now_us);
-void recall_forget(struct recall *recall, uint64_t id);
+void resource_cache_add(struct resource_cache *resource_cache, const struct resource *resource, int64_t now_us);
+void resource_cache_remove(struct resource_cache *resource_cache, uint64_t id);
 
 // The bytes that the cache takes, for tests.
-uint64_t recall_size(const struct recall *recall);
+uint64_t resource_cache_size(const struct resource_cache *resource_cache);
 
 #endif

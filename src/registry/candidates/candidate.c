@@ -117,7 +117,7 @@ static enum outcome look_around(struct candidates *found, const struct term **be
 	if (!resolve_trees(found, &calls[CALL_TREES].rows))
 		return OUTCOME_OK;
 	*best = choose_term(found, &calls[CALL_COUNTS], n_counts);
-	return sharing_read(found, &calls[CALL_SHARING].rows);
+	return candidate_sharing_read(found, &calls[CALL_SHARING].rows);
 }
 
 // ---- reading roots, in portions
@@ -166,12 +166,14 @@ static enum db_result read_stream(struct candidates *found, const struct stream 
 
 	if (stream->way == CANDIDATE_BY_CLASS) {
 		const struct sql_candidate_trees_by_class in = { .type_id = type_id, .class_id = stream->term->class_id,
-			.amount = term_amount(stream->term->amount), .before_free = stream->before_free, .before_id = stream->before_id,
+			.amount = term_amount(stream->term->amount), .before_free = stream->before_free, .before_id =
+			stream->before_id,
 			.limit = limit };
 		return sql_candidate_trees_by_class_run(db, found->scratch, &in, rows);
 	}
 	if (stream->way == CANDIDATE_BY_TRAIT) {
-		const struct sql_candidate_trees_by_trait in = { .type_id = type_id, .trait_id = stream->term->trait_ids[stream->value],
+		const struct sql_candidate_trees_by_trait in = { .type_id = type_id, .trait_id =
+			stream->term->trait_ids[stream->value],
 			.before_id = stream->before_id, .limit = limit };
 		return sql_candidate_trees_by_trait_run(db, found->scratch, &in, rows);
 	}
@@ -259,7 +261,7 @@ static bool is_new(struct candidates *found, const struct candidate *candidate)
 static void note_giver(struct candidates *found, struct grove *grove, const struct candidate_provider *provider)
 {
 	if (provider->root != grove->tree.providers)
-		grove = sharing_grove(found, provider->root->uid);
+		grove = candidate_sharing_grove(found, provider->root->uid);
 	assert(grove != NULL && provider->root == grove->tree.providers);
 	grove->has_given = true;
 	grove->gives[provider - grove->tree.providers] = true;
@@ -325,7 +327,7 @@ static struct grove *try_tree(struct candidates *found, const struct portion *po
 
 	if (!tree_root(root, &uid))
 		return NULL;
-	grove = sharing_grove(found, uid);
+	grove = candidate_sharing_grove(found, uid);
 	if (grove != NULL)
 		return has_candidate(found, found->scratch, grove) ? grove : NULL;
 	if (!grove_build(found, found->scratch, portion, root, &tried) || !has_candidate(found, found->scratch, &tried))
@@ -581,7 +583,7 @@ enum outcome candidates_find(struct registry *registry, const struct candidate_q
 
 	*found = (struct candidates){ .registry = registry, .pool = registry->pool, .query = query, .take = take, .arg = arg };
 	*candidates = found;
-	enum outcome outcome = query_resolve(found);
+	enum outcome outcome = candidate_query_resolve(found);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	found->scratch = pool_scratch(found->pool, SIZE_MAX);

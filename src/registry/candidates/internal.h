@@ -17,7 +17,7 @@ enum candidate_way { CANDIDATE_BY_CLASS, CANDIDATE_BY_TRAIT, CANDIDATE_BY_AGGREG
 struct term {
 	enum candidate_way way;
 	uint64_t class_id, amount;
-	const uint64_t *trait_ids; // passes if the provider has any of these; local: their numbers (query_trait_number())
+	const uint64_t *trait_ids; // passes if the provider has any of these; local: their numbers (candidate_query_trait_number())
 	struct candidate_traits local;
 	struct candidate_aggregates aggregates; // passes if the provider is in any of these
 	bool of_root; // a condition on the anchor, so no sharing provider can pass it instead
@@ -91,9 +91,9 @@ struct str key_set_add(struct key_set *set, struct str key);
 // ---- query.c: looks up the names of the query
 
 // Fills request, traits and terms from the query. OUTCOME_OK, _BAD_PARAMETER.
-enum outcome query_resolve(struct candidates *found);
+enum outcome candidate_query_resolve(struct candidates *found);
 // A trait's index in found->traits plus one; 0: the query does not name it.
-size_t query_trait_number(const struct candidates *found, struct str name);
+size_t candidate_query_trait_number(const struct candidates *found, struct str name);
 // The call that counts the providers that pass a term, up to a limit.
 struct db_call term_count_call(struct pool *pool, const struct term *term);
 // Can the provider pass the term? The amount of a class is not compared.
@@ -117,8 +117,8 @@ enum outcome portion_read(struct candidates *found, struct pool *pool, const str
 bool grove_build(const struct candidates *found, struct pool *pool, const struct portion *portion, struct str root,
 	struct grove *grove);
 // Reads the trees of the rows of candidate_sharing_trees into shared_groves, and their sharing providers into sharing.
-enum outcome sharing_read(struct candidates *found, const struct db_rows *roots);
+enum outcome candidate_sharing_read(struct candidates *found, const struct db_rows *roots);
 // The tree with that root if it has sharing providers; else NULL.
-struct grove *sharing_grove(const struct candidates *found, struct uuid root);
+struct grove *candidate_sharing_grove(const struct candidates *found, struct uuid root);
 
 #endif

@@ -20,7 +20,7 @@ static int by_name(const void *a, const void *b)
 	return str_cmp(((const struct named_trait *)a)->name, ((const struct named_trait *)b)->name);
 }
 
-size_t query_trait_number(const struct candidates *found, struct str name)
+size_t candidate_query_trait_number(const struct candidates *found, struct str name)
 {
 	const struct named_trait wanted = { .name = name };
 	const struct named_trait *at =
@@ -83,12 +83,14 @@ static enum outcome resolve_demands(struct candidates *found, const struct candi
 
 	for (size_t i = 0; i < wish->n_demands; i++)
 		names[i] = wish->demands[i].class;
-	enum outcome outcome = wish->n_demands > 0 ? classes_find(registry, names, wish->n_demands, false, ids, &unknown) : OUTCOME_OK;
+	enum outcome outcome = wish->n_demands > 0 ? provider_find_classes(registry, names, wish->n_demands, false, ids,
+		&unknown) : OUTCOME_OK;
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (unknown.p != NULL)
 		return registry_fail(registry, OUTCOME_BAD_PARAMETER,
-			"Invalid resource class in resources parameter: No such resource class %.*s.", STR_ARG(str_part(unknown, 0, 256)));
+			"Invalid resource class in resources parameter: No such resource class %.*s.", STR_ARG(str_part(unknown,
+			0, 256)));
 	for (size_t i = 0; i < wish->n_demands; i++)
 		demands[i] = (struct candidate_demand){ ids[i], wish->demands[i].amount };
 	group->demands = demands;
@@ -108,7 +110,7 @@ static struct candidate_traits local_traits(const struct candidates *found, cons
 	uint64_t *list = POOL_ARRAY(found->pool, uint64_t, n);
 
 	for (size_t i = 0; i < n; i++)
-		list[i] = query_trait_number(found, names[i]);
+		list[i] = candidate_query_trait_number(found, names[i]);
 	qsort(list, n, sizeof(*list), by_number);
 	return (struct candidate_traits){ list, n };
 }
@@ -157,7 +159,8 @@ static enum outcome check_size(struct registry *registry, const struct candidate
 
 	for (size_t i = 0; i < query->n_groups; i++)
 		fits = fits && query->groups[i].n_demands <= CANDIDATE_MAX_TERMS &&
-			query->groups[i].n_requirements <= CANDIDATE_MAX_TERMS && query->groups[i].n_memberships <= CANDIDATE_MAX_TERMS;
+			query->groups[i].n_requirements <= CANDIDATE_MAX_TERMS &&
+			query->groups[i].n_memberships <= CANDIDATE_MAX_TERMS;
 	if (fits)
 		return OUTCOME_OK;
 	return registry_fail(registry, OUTCOME_BAD_PARAMETER,
@@ -188,7 +191,8 @@ static void add_terms(struct candidates *found)
 	for (size_t i = 0; i < request->n_groups; i++) {
 		const struct candidate_group *group = &request->groups[i];
 		for (size_t k = 0; k < group->n_demands; k++)
-			found->terms[found->n_terms++] = (struct term){ .way = CANDIDATE_BY_CLASS, .class_id = group->demands[k].class_id,
+			found->terms[found->n_terms++] = (struct term){ .way = CANDIDATE_BY_CLASS, .class_id =
+				group->demands[k].class_id,
 				.amount = group->demands[k].amount };
 		for (size_t k = 0; k < group->n_required; k++)
 			add_trait_term(found, group->required[k], false);
@@ -277,7 +281,7 @@ bool term_passes(const struct candidate_provider *provider, const struct term *t
 
 // ---- the whole
 
-enum outcome query_resolve(struct candidates *found)
+enum outcome candidate_query_resolve(struct candidates *found)
 {
 	const struct candidate_query *query = found->query;
 	struct candidate_group *groups = POOL_ARRAY(found->pool, struct candidate_group, query->n_groups);

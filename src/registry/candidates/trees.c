@@ -75,7 +75,8 @@ static void take_inventories(struct pool *pool, const struct db_rows *rows, stru
 	struct candidate_inventory *list = POOL_ARRAY(pool, struct candidate_inventory, end - from);
 	for (size_t i = from; i < end; i++) {
 		const struct sql_candidate_inventories_row *row = sql_candidate_inventories_row(rows, i);
-		list[i - from] = (struct candidate_inventory){ .class_id = row->class_id, .capacity = row->capacity, .used = row->used,
+		list[i - from] = (struct candidate_inventory){ .class_id = row->class_id, .capacity = row->capacity, .used =
+			row->used,
 			.min_unit = row->min_unit, .max_unit = row->max_unit, .step_size = row->step_size };
 	}
 	provider->inventories = list;
@@ -105,7 +106,7 @@ static void take_traits(const struct candidates *found, struct pool *pool, struc
 	while (at < json.n) {
 		size_t end = str_find(json, '"', at + 1);
 		struct str name = str_part(json, at + 1, end);
-		size_t number = query_trait_number(found, name);
+		size_t number = candidate_query_trait_number(found, name);
 		if (number != 0 && provider->n_traits < found->n_traits)
 			list[provider->n_traits++] = number;
 		provider->shares = provider->shares || str_eq(name, STR(SHARING_TRAIT));
@@ -131,7 +132,8 @@ static bool build(const struct candidates *found, struct pool *pool, const struc
 	struct candidate_provider *list = POOL_ARRAY(pool, struct candidate_provider, n);
 	size_t root = n;
 
-	*grove = (struct grove){ .tree = { list, n }, .traits = POOL_ARRAY(pool, struct str, n), .gives = POOL_ARRAY(pool, bool, n) };
+	*grove = (struct grove){ .tree = { list, n }, .traits = POOL_ARRAY(pool, struct str, n), .gives = POOL_ARRAY(pool, bool,
+		n) };
 	for (size_t i = 0; i < n; i++) {
 		const struct sql_candidate_providers_row *row = sql_candidate_providers_row(&portion->providers, first + i);
 		if (str_eq(row->uid, str_part(row->root, ROOT_UID, row->root.n)))
@@ -196,7 +198,7 @@ bool grove_build(const struct candidates *found, struct pool *pool, const struct
 
 // ---- sharing providers
 
-enum outcome sharing_read(struct candidates *found, const struct db_rows *roots)
+enum outcome candidate_sharing_read(struct candidates *found, const struct db_rows *roots)
 {
 	struct str *list = POOL_ARRAY(found->pool, struct str, roots->n);
 	struct portion portion;
@@ -226,7 +228,7 @@ enum outcome sharing_read(struct candidates *found, const struct db_rows *roots)
 	return OUTCOME_OK;
 }
 
-struct grove *sharing_grove(const struct candidates *found, struct uuid root)
+struct grove *candidate_sharing_grove(const struct candidates *found, struct uuid root)
 {
 	for (size_t i = 0; i < found->n_shared_groves; i++) {
 		if (uuid_eq(found->shared_groves[i].tree.providers[0].uid, root))

@@ -33,12 +33,12 @@ void registry_stamp_after(struct registry *registry, int64_t us)
 		registry->stamp_us = us;
 }
 
-int64_t retention_us(const struct registry *registry)
+int64_t registry_retention_us(const struct registry *registry)
 {
 	return (int64_t)(registry->config->retention * 1000000);
 }
 
-bool id_ok(struct str s)
+bool registry_id_is_valid(struct str s)
 {
 	return s.n > 0 && !str_eq(s, STR(".")) && !str_eq(s, STR("..")) && str_utf8_ok(s, NULL) &&
 	       str_utf8_length(s) <= REGISTRY_MAX_ID && str_find(s, '/', 0) == s.n && str_find(s, '\0', 0) == s.n;

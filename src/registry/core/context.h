@@ -18,7 +18,7 @@ struct config;
 struct db;
 struct digest_key;
 struct pool;
-struct recall;
+struct resource_cache;
 struct types; // registry/type/type.h: the worker's cache of types
 
 // The greatest depth to which a stored document may be nested: what MariaDB's JSON functions can read in every release
@@ -39,8 +39,8 @@ enum coherence_of {
 	COHERENCE__N
 };
 
-// What a process keeps from one request to the next. registry_store_new() makes one for each connection to the database. Its caches
-// hold nothing that a transaction may still roll back.
+// What a process keeps from one request to the next. registry_store_new() makes one for each connection to the database. Its
+// caches hold nothing that a transaction may still roll back.
 struct registry_store {
 	const struct config *config;
 	struct db *db;
@@ -48,8 +48,8 @@ struct registry_store {
 	struct definitions *definitions; // cached definitions: registry/type/definition.h
 	struct coherence *coherence;     // keeps the caches coherent with the database: registry/cache/coherence.h
 	struct catalogue *catalogue;     // cached traits: registry/trait/catalogue.h
-	struct recall *recall;           // cached resources: registry/cache/resource_cache.h
-	struct pages *pages;             // cached pages of lists: registry/cache/page_cache.h
+	struct resource_cache *resource_cache;           // cached resources: registry/cache/resource_cache.h
+	struct page_cache *page_cache;             // cached pages of lists: registry/cache/page_cache.h
 	struct horizon *horizon;         // of the change log: registry/log/horizon.h
 	struct digest_key *etag_key;     // loaded from table `settings` together with the types
 	struct digest_key *state_key;
@@ -92,10 +92,10 @@ struct str registry_concerned(const struct registry *registry);
 // Raises registry->stamp_us to us (microseconds since 1970, UTC) if it is less. Never lowers it.
 void registry_stamp_after(struct registry *registry, int64_t us);
 // How long what is deleted stays recoverable, in microseconds: the setting retention.
-int64_t retention_us(const struct registry *registry);
+int64_t registry_retention_us(const struct registry *registry);
 // Can s be a name or id in an address? It must have 1 to 255 characters of valid UTF-8, no '/' and no NUL, and not be "." or
 // "..".
-bool id_ok(struct str s);
+bool registry_id_is_valid(struct str s);
 
 enum { REGISTRY_MAX_ID = 255 /* characters, not bytes */ };
 

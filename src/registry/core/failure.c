@@ -36,7 +36,7 @@ enum outcome registry_db_failed(enum db_result result)
 	return result == DB_RETRY || result == DB_LOST || result == DB_FULL ? OUTCOME_UNAVAILABLE : OUTCOME_INTERNAL;
 }
 
-enum outcome fail_gone(struct registry *registry, int64_t purge_us, const char *format, ...)
+enum outcome registry_fail_deleted(struct registry *registry, int64_t purge_us, const char *format, ...)
 {
 	struct buf time = buf_new(registry->pool, 32);
 	va_list args;
@@ -50,20 +50,20 @@ enum outcome fail_gone(struct registry *registry, int64_t purge_us, const char *
 	return OUTCOME_GONE;
 }
 
-enum outcome fail_no_tenant(struct registry *registry, struct str name)
+enum outcome registry_fail_no_tenant(struct registry *registry, struct str name)
 {
 	return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no tenant \"%.*s\"", STR_ARG(name));
 }
 
-enum outcome fail_tenant_gone(struct registry *registry, struct str name, int64_t purge_us)
+enum outcome registry_fail_tenant_deleted(struct registry *registry, struct str name, int64_t purge_us)
 {
 	if (purge_us <= registry->now_us)
-		return fail_no_tenant(registry, name);
-	return fail_gone(registry, purge_us, "tenant \"%.*s\" was deleted; it can be recovered until it is purged",
+		return registry_fail_no_tenant(registry, name);
+	return registry_fail_deleted(registry, purge_us, "tenant \"%.*s\" was deleted; it can be recovered until it is purged",
 		STR_ARG(name));
 }
 
-enum outcome fail_faults(struct registry *registry, struct str what, const struct field_faults *faults)
+enum outcome registry_fail_faults(struct registry *registry, struct str what, const struct field_faults *faults)
 {
 	size_t n = field_faults_listed(faults);
 	struct problem_cause *causes = POOL_ARRAY(registry->pool, struct problem_cause, n);
@@ -85,7 +85,7 @@ enum outcome guard_check(struct guard guard, const uint8_t *etag)
 	return guard.check != NULL ? guard.check(guard.arg, etag) : OUTCOME_OK;
 }
 
-enum outcome guard_sure(struct registry *registry, struct guard guard, bool tenant_requires)
+enum outcome guard_check_required(struct registry *registry, struct guard guard, bool tenant_requires)
 {
 	bool everywhere = strcmp(registry->config->etag_required, "yes") == 0;
 

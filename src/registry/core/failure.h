@@ -17,21 +17,21 @@ void registry_fail_member(struct registry *registry, const char *name, struct st
 // succeed later (conflict, lost connection, full disk), else OUTCOME_INTERNAL.
 enum outcome registry_db_failed(enum db_result result);
 // registry_fail() with OUTCOME_GONE. The problem gets the member purge_at unless purge_us (microseconds since 1970) is 0.
-enum outcome fail_gone(struct registry *registry, int64_t purge_us, const char *format, ...) PRINTF_LIKE(3, 4);
+enum outcome registry_fail_deleted(struct registry *registry, int64_t purge_us, const char *format, ...) PRINTF_LIKE(3, 4);
 // OUTCOME_NOT_FOUND: there is no tenant of that name.
-enum outcome fail_no_tenant(struct registry *registry, struct str name);
+enum outcome registry_fail_no_tenant(struct registry *registry, struct str name);
 // For a deleted tenant: OUTCOME_GONE while it can be recovered, OUTCOME_NOT_FOUND from purge_us on.
-enum outcome fail_tenant_gone(struct registry *registry, struct str name, int64_t purge_us);
+enum outcome registry_fail_tenant_deleted(struct registry *registry, struct str name, int64_t purge_us);
 
 struct field_faults; // repr/schema/field_fault.h
 // OUTCOME_BAD_DOCUMENT, with the faults as the problem's causes. what names the document in the text: "Widget \"w1\"".
-enum outcome fail_faults(struct registry *registry, struct str what, const struct field_faults *faults);
+enum outcome registry_fail_faults(struct registry *registry, struct str what, const struct field_faults *faults);
 
 // Checks the precondition against an etag of 64 bytes, or NULL if the resource does not exist. Returns what guard.check
 // returns, or OUTCOME_OK if there is no precondition.
 enum outcome guard_check(struct guard guard, const uint8_t *etag);
 // Does the request have a precondition where one is required? A tenant (tenant_requires) or the setting etag_required may
 // require one that prevents lost updates (guard.sure). OUTCOME_OK or OUTCOME_PRECONDITION_REQUIRED.
-enum outcome guard_sure(struct registry *registry, struct guard guard, bool tenant_requires);
+enum outcome guard_check_required(struct registry *registry, struct guard guard, bool tenant_requires);
 
 #endif

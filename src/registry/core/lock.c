@@ -16,7 +16,8 @@ enum sql_wait lock_wait(const struct registry *registry)
 static enum outcome refuse_while_moving(struct registry *registry, struct str tenant)
 {
 	struct db_rows rows;
-	enum db_result result = sql_tenant_being_moved_run(registry->db, registry->pool, &(struct sql_tenant_being_moved){ .tenant = tenant }, &rows);
+	enum db_result result = sql_tenant_being_moved_run(registry->db, registry->pool,
+		&(struct sql_tenant_being_moved){ .tenant = tenant }, &rows);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
@@ -26,7 +27,7 @@ static enum outcome refuse_while_moving(struct registry *registry, struct str te
 		"a large move from or to this tenant is being carried out: try again when it is done");
 }
 
-enum outcome take_locks(struct registry *registry, const struct str *tenants, size_t n_tenants, struct db_call *calls,
+enum outcome registry_take_locks(struct registry *registry, const struct str *tenants, size_t n_tenants, struct db_call *calls,
 	size_t n)
 {
 	enum outcome outcome = OUTCOME_OK;

@@ -13,7 +13,7 @@ enum sql_wait lock_wait(const struct registry *registry);
 // those whose rows the batch locks. May wait for locks as long as lock_wait() says. OUTCOME_OK; OUTCOME_UNAVAILABLE if a large
 // move holds one of the tenants, or if the locks were not free, so that db_txn_run() runs the transaction again;
 // OUTCOME_INTERNAL.
-enum outcome take_locks(struct registry *registry, const struct str *tenants, size_t n_tenants, struct db_call *calls,
+enum outcome registry_take_locks(struct registry *registry, const struct str *tenants, size_t n_tenants, struct db_call *calls,
 	size_t n);
 
 #endif

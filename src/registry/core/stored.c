@@ -37,7 +37,7 @@ void stored_is_broken(struct pool *pool, struct stored_place place, struct str w
 	}
 	log_error("%.*s%s can't be read: %.*s; `tenure-manage doctor` lists such rows", STR_ARG(buf_str(&row)),
 		place.column, STR_ARG(why));
-	budget_leave_broken();
+	budget_leave_if_broken();
 }
 
 bool stored_read(struct pool *pool, struct str text, struct doc **doc, struct str *error)

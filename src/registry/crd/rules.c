@@ -176,7 +176,8 @@ static void check_identity(struct checking *checking)
 	if (checking->group.n > 0 && !is_domain(checking->group))
 		field_invalid_text(&checking->faults, &group, checking->group, "should be a domain with at least one dot");
 	else if (checking->group.n > 0 && is_taken_group(checking->group))
-		field_invalid_text(&checking->faults, &group, checking->group, "is a group of the service itself: take one of your own");
+		field_invalid_text(&checking->faults, &group, checking->group,
+			"is a group of the service itself: take one of your own");
 	check_names(checking);
 	struct str scope = text_of(checking, checking->spec, &spec, "scope", true);
 	checking->namespaced = str_eq(scope, STR("Namespaced"));
@@ -428,7 +429,8 @@ static enum outcome complete(struct draft *draft)
 		.pool = pool,
 		.faults = field_faults_new(pool),
 		.spec = doc_kind(spec) == DOC_OBJECT ? doc_copy(pool, spec) : doc_new_object(pool),
-		.forced = str_eq_c(draft->address->tenant, TENANT_SYSTEM) && definition_is_forced(stored_document(pool, STORED_NEW, draft->meta)),
+		.forced = str_eq_c(draft->address->tenant, TENANT_SYSTEM) && definition_is_forced(stored_document(pool,
+		STORED_NEW, draft->meta)),
 	};
 	check_identity(&checking);
 	check_versions(&checking);
@@ -438,11 +440,12 @@ static enum outcome complete(struct draft *draft)
 	// Without valid names there is nothing to compare storedVersions with.
 	struct doc *stored = checking.faults.n == 0 ? stored_versions(&checking) : NULL;
 	if (checking.faults.n > 0)
-		return fail_faults(draft->registry,
+		return registry_fail_faults(draft->registry,
 			str_printf(pool, "CustomResourceDefinition \"%.*s\"", STR_ARG(draft->address->name)), &checking.faults);
 	enum outcome outcome = check_forced(&checking);
 	if (outcome == OUTCOME_OK)
-		outcome = definition_names_free(draft->registry, draft->address, checking.group, checking.names, draft->current == NULL);
+		outcome = definition_names_free(draft->registry, draft->address, checking.group, checking.names,
+			draft->current == NULL);
 	if (outcome == OUTCOME_OK)
 		outcome = make_type(&checking);
 	if (outcome != OUTCOME_OK)

@@ -59,22 +59,22 @@ static struct str told(struct str text)
 	return text.p != NULL ? text : STR("");
 }
 
-struct db_call update_of_fields(struct registry *registry, const struct resource *before, const struct resource *after,
+struct db_call change_of_fields(struct registry *registry, const struct resource *before, const struct resource *after,
 	struct str fields)
 {
 	return of_resource(registry, "updated", after, before->stored_etag, after->stored_etag, told(fields),
 		told(selectable_before_resource(registry->pool, before, after)));
 }
 
-struct db_call update_of_resource(struct registry *registry, const struct resource *before, const struct resource *after)
+struct db_call change_of_update(struct registry *registry, const struct resource *before, const struct resource *after)
 {
-	return update_of_fields(registry, before, after, fields_of_resource(registry->pool, before, after));
+	return change_of_fields(registry, before, after, changed_fields_of_resource(registry->pool, before, after));
 }
 
-struct db_call update_in_field(struct registry *registry, const struct resource *before, const struct resource *after,
+struct db_call change_in_field(struct registry *registry, const struct resource *before, const struct resource *after,
 	const char *field)
 {
-	return update_of_fields(registry, before, after, str_printf(registry->pool, "[\"%s\"]", field));
+	return change_of_fields(registry, before, after, str_printf(registry->pool, "[\"%s\"]", field));
 }
 
 static struct db_call of_tenant(struct registry *registry, const char *verb, const struct tenant *tenant,
@@ -106,10 +106,10 @@ struct db_call change_of_tenant(struct registry *registry, const char *verb, con
 	return of_tenant(registry, verb, tenant, etag_before, etag_after, STR_NONE, STR_NONE);
 }
 
-struct db_call update_of_tenant(struct registry *registry, const struct tenant *before, const struct tenant *after)
+struct db_call change_of_tenant_update(struct registry *registry, const struct tenant *before, const struct tenant *after)
 {
 	return of_tenant(registry, "updated", after, before->etag, after->etag,
-		told(fields_of_tenant(registry->pool, before, after)),
+		told(changed_fields_of_tenant(registry->pool, before, after)),
 		told(selectable_before_tenant(registry->pool, before, after)));
 }
 
@@ -139,7 +139,7 @@ struct db_call changes_of_deleted_piece(struct registry *registry, struct str re
 	return sql_change_insert_deleted_piece_call(registry->pool, &in);
 }
 
-struct db_call changes_of_doomed(struct registry *registry, struct str doomed)
+struct db_call changes_of_waiting(struct registry *registry, struct str doomed)
 {
 	const struct sql_change_insert_doomed in = {
 		.request_id = uuid_bytes(&registry->request_id),

@@ -25,14 +25,14 @@ struct db_call change_of_resource(struct registry *registry, const char *verb, c
 struct db_call change_of_tenant(struct registry *registry, const char *verb, const struct tenant *tenant,
 	const uint8_t *etag_before, const uint8_t *etag_after);
 // A change of content, verb "updated". The row also gets the fields that differ, and labels and selectable fields from before.
-struct db_call update_of_resource(struct registry *registry, const struct resource *before, const struct resource *after);
+struct db_call change_of_update(struct registry *registry, const struct resource *before, const struct resource *after);
 // The same if the caller already knows the fields that differ: a JSON array as fields_of_resource() returns it.
-struct db_call update_of_fields(struct registry *registry, const struct resource *before, const struct resource *after,
+struct db_call change_of_fields(struct registry *registry, const struct resource *before, const struct resource *after,
 	struct str fields);
 // The same if the change is in another table (inventories, aggregates, …): field is the JSON Pointer that stands for it.
-struct db_call update_in_field(struct registry *registry, const struct resource *before, const struct resource *after,
+struct db_call change_in_field(struct registry *registry, const struct resource *before, const struct resource *after,
 	const char *field);
-struct db_call update_of_tenant(struct registry *registry, const struct tenant *before, const struct tenant *after);
+struct db_call change_of_tenant_update(struct registry *registry, const struct tenant *before, const struct tenant *after);
 
 // ---- Changes of all resources of a set, one row each, in one statement. Run it before the statement that changes the resources:
 // it records their state from before.
@@ -43,7 +43,7 @@ struct db_call changes_of_deletion(struct registry *registry, enum sql_content k
 struct db_call changes_of_deleted_piece(struct registry *registry, struct str resource_ids);
 // The deletion of the resources was requested, and waits for their finalizers. doomed: their ids and new etags, in the form
 // that sql/statements/namespace_ends.sql describes.
-struct db_call changes_of_doomed(struct registry *registry, struct str doomed);
+struct db_call changes_of_waiting(struct registry *registry, struct str doomed);
 // The resources are recovered. Run it after they have taken their names back: if that deletes a resource of the same name, the
 // deletion is then logged first.
 struct db_call changes_of_recovery(struct registry *registry, const struct sql_deletion *deletion);

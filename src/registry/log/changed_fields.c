@@ -8,7 +8,7 @@
 #include "registry/core/stored.h"
 #include "repr/json/doc.h"
 
-void fields_add(struct fields *fields, struct str pointer)
+void changed_fields_add(struct changed_fields *fields, struct str pointer)
 {
 	for (size_t i = 0; i < fields->n; i++) {
 		if (str_eq(fields->at[i], pointer))
@@ -20,40 +20,40 @@ void fields_add(struct fields *fields, struct str pointer)
 		fields->at[fields->n++] = pointer;
 }
 
-bool fields_add_stored(struct fields *fields, struct str json)
+bool changed_fields_add_stored(struct changed_fields *fields, struct str json)
 {
 	const struct stored_place place = { .table = "changes", .column = "fields" };
 	const struct doc *list = stored_document(fields->pool, place, json);
 
 	for (size_t i = 0; i < doc_length(list); i++)
-		fields_add(fields, doc_string(doc_at(list, i)));
+		changed_fields_add(fields, doc_string(doc_at(list, i)));
 	return doc_kind(list) == DOC_ARRAY;
 }
 
-void fields_settle(struct fields *fields)
+void changed_fields_finish(struct changed_fields *fields)
 {
 	if (!fields->full)
 		return;
 	fields->n = 0;
 	fields->full = false;
-	fields_add(fields, STR(""));
+	changed_fields_add(fields, STR(""));
 }
 
 // ---- comparing
 
 // Adds the pointer to a member of parent, or parent's own if that would be too long.
-static void add_below(struct fields *fields, struct str parent, struct str name)
+static void add_below(struct changed_fields *fields, struct str parent, struct str name)
 {
 	struct buf pointer = buf_new(fields->pool, parent.n + name.n + 8);
 
 	buf_add(&pointer, parent);
 	pointer_add_token(&pointer, name);
-	fields_add(fields, pointer.n <= FIELD_MAX_BYTES ? buf_str(&pointer) : parent);
+	changed_fields_add(fields, pointer.n <= FIELD_MAX_BYTES ? buf_str(&pointer) : parent);
 }
 
 // Adds what differs between the objects a and b. levels: how many levels of members, this one included, get pointers of their
 // own.
-static void compare(struct fields *fields, const struct doc *a, const struct doc *b, struct str parent, unsigned levels)
+static void compare(struct changed_fields *fields, const struct doc *a, const struct doc *b, struct str parent, unsigned levels)
 {
 	const struct doc *other;
 
@@ -69,7 +69,7 @@ static void compare(struct fields *fields, const struct doc *a, const struct doc
 		buf_add(&pointer, parent);
 		pointer_add_token(&pointer, it.name);
 		if (pointer.n > FIELD_MAX_BYTES)
-			fields_add(fields, parent);
+			changed_fields_add(fields, parent);
 		else
 			compare(fields, it.value, other, buf_str(&pointer), levels - 1);
 	}
@@ -79,7 +79,7 @@ static void compare(struct fields *fields, const struct doc *a, const struct doc
 	}
 }
 
-static struct str json_of(struct fields *fields)
+static struct str json_of(struct changed_fields *fields)
 {
 	struct buf out = buf_new(fields->pool, 128);
 
@@ -95,15 +95,15 @@ static struct str json_of(struct fields *fields)
 
 static struct str differing(struct pool *pool, const struct doc *a, const struct doc *b)
 {
-	struct fields fields = { .pool = pool };
+	struct changed_fields fields = { .pool = pool };
 
 	compare(&fields, a, b, STR(""), 2);
 	// Too many fields: name the members of the first level only.
 	if (fields.full) {
-		fields = (struct fields){ .pool = pool };
+		fields = (struct changed_fields){ .pool = pool };
 		compare(&fields, a, b, STR(""), 1);
 	}
-	fields_settle(&fields);
+	changed_fields_finish(&fields);
 	return json_of(&fields);
 }
 
@@ -124,7 +124,7 @@ static bool is_below(struct str pointer, struct str top)
 	return str_starts(pointer, top) && (pointer.n == top.n || pointer.p[top.n] == '/');
 }
 
-bool fields_of_spec(struct pool *pool, struct str fields)
+bool changed_fields_in_spec(struct pool *pool, struct str fields)
 {
 	const struct doc *list = stored_document(pool, STORED_NEW, fields);
 
@@ -136,7 +136,7 @@ bool fields_of_spec(struct pool *pool, struct str fields)
 	return false;
 }
 
-struct str fields_of_resource(struct pool *pool, const struct resource *before, const struct resource *after)
+struct str changed_fields_of_resource(struct pool *pool, const struct resource *before, const struct resource *after)
 {
 	struct pool *trees = pool_scratch(pool, before->body.n + after->body.n);
 	struct str fields = differing(trees, document_of(trees, before), document_of(trees, after));
@@ -160,7 +160,7 @@ static struct doc *object_of(struct pool *pool, const struct tenant *tenant)
 	return doc;
 }
 
-struct str fields_of_tenant(struct pool *pool, const struct tenant *before, const struct tenant *after)
+struct str changed_fields_of_tenant(struct pool *pool, const struct tenant *before, const struct tenant *after)
 {
 	return differing(pool, object_of(pool, before), object_of(pool, after));
 }

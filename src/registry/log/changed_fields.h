@@ -9,26 +9,26 @@
 enum { FIELDS_MAX = 64, FIELD_MAX_BYTES = 512 };
 
 // A list of pointers while it is being made. It starts as { .pool = … }.
-struct fields {
+struct changed_fields {
 	struct pool *pool;
 	struct str at[FIELDS_MAX]; // JSON Pointers, no two equal
 	size_t n;
-	bool full; // there were more than FIELDS_MAX; fields_settle() resolves that
+	bool full; // there were more than FIELDS_MAX; changed_fields_finish() resolves that
 };
 
 // Adds a pointer unless the list has it. The caller must shorten a pointer of more than FIELD_MAX_BYTES, to its parent.
-void fields_add(struct fields *fields, struct str pointer);
+void changed_fields_add(struct changed_fields *fields, struct str pointer);
 // Adds the pointers of a stored JSON array. Returns false if json is not an array.
-bool fields_add_stored(struct fields *fields, struct str json);
+bool changed_fields_add_stored(struct changed_fields *fields, struct str json);
 // Completes the list: if there were more than FIELDS_MAX, it becomes the pointer "", which means the whole document.
-void fields_settle(struct fields *fields);
+void changed_fields_finish(struct changed_fields *fields);
 
 // Is one of the fields (a JSON array of pointers) outside of "metadata" and "status"?
-bool fields_of_spec(struct pool *pool, struct str fields);
+bool changed_fields_in_spec(struct pool *pool, struct str fields);
 // Returns a JSON array of pointers to the members in which two versions of a resource differ. If these are more than FIELDS_MAX,
 // only members of the first level are listed. Labels, annotations, traits and the tenant's name stand under "/metadata".
-struct str fields_of_resource(struct pool *pool, const struct resource *before, const struct resource *after);
+struct str changed_fields_of_resource(struct pool *pool, const struct resource *before, const struct resource *after);
 // The same for a tenant: its tier, etag_required, metadata and the members of its Tenant object.
-struct str fields_of_tenant(struct pool *pool, const struct tenant *before, const struct tenant *after);
+struct str changed_fields_of_tenant(struct pool *pool, const struct tenant *before, const struct tenant *after);
 
 #endif

@@ -77,12 +77,12 @@ size_t horizon_backlog(const struct registry *registry)
 	return registry->store->horizon->backlog;
 }
 
-struct db_call newest_change_call(struct registry *registry)
+struct db_call horizon_newest_change_call(struct registry *registry)
 {
 	return sql_horizon_newest_call(registry->pool);
 }
 
-uint64_t newest_change(const struct db_call *call)
+uint64_t horizon_newest_change(const struct db_call *call)
 {
 	return call->rows.n > 0 ? sql_horizon_newest_row(&call->rows, 0)->newest : 0;
 }
@@ -114,7 +114,8 @@ static enum outcome check_sight(struct registry *registry, const struct sql_hori
 	*well = sql_horizon_may_see_row(&rights, 0)->n > 0;
 	if (!*well && !horizon->warned)
 		log_error("watches and versions of lists stand still: the database's user %.*s writes the change log, too, and this "
-			"process can't see what it executes: GRANT PROCESS ON *.* to the user of this process", STR_ARG(unseen->name));
+			"process can't see what it executes: GRANT PROCESS ON *.* to the user of this process",
+				STR_ARG(unseen->name));
 	horizon->warned = !*well;
 	return OUTCOME_OK;
 }
@@ -359,7 +360,7 @@ static void take_published(struct registry *registry, uint64_t published)
 
 enum outcome horizon_read(struct registry *registry, uint64_t *horizon, uint64_t *newest)
 {
-	struct db_call call = newest_change_call(registry);
+	struct db_call call = horizon_newest_change_call(registry);
 	enum db_result result = db_run_batch(registry->db, registry->pool, &call, 1);
 
 	if (result != DB_OK)
@@ -372,7 +373,7 @@ enum outcome horizon_read(struct registry *registry, uint64_t *horizon, uint64_t
 	if (horizon != NULL)
 		*horizon = registry->store->horizon->published;
 	if (newest != NULL)
-		*newest = newest_change(&call);
+		*newest = horizon_newest_change(&call);
 	return OUTCOME_OK;
 }
 

@@ -5,7 +5,8 @@
 // states, seen from outside:
 //
 //                    row inserted            COMMIT               the log's disk write
-//     given ─────────────────────> in flight ─────────> committed ────────────────────> durable
+//     given ─────────────────────> in flight ─────────> committed
+// ────────────────────> durable
 //       │                              │
 //       │ statement fails              │ ROLLBACK, or the writer is gone
 //       └────────────> void <──────────┘
@@ -13,7 +14,8 @@
 // A row in flight can be read uncommitted, so it can be distinguished from a void id. But an id that is given and has no row
 // yet looks like a void id. The statement that took it is still being executed, and SHOW PROCESSLIST shows that statement. So
 // the horizon is found by asking:
-//     ┌── IDLE ──────── something newer than reached is committed ─────────────┐
+//     ┌── IDLE ──────── something newer than reached is committed
+// ─────────────┐
 //     │                                                                        v
 //     │     ceiling = highest id that has a row, read uncommitted; waited = the connections that execute
 //     │     a statement which may write the log, as SHOW PROCESSLIST says after that
@@ -94,7 +96,7 @@ size_t horizon_backlog(const struct registry *registry);
 // ---- for registry/
 
 // The statement of horizon_read() as a member of a batch, and the *newest that it read.
-struct db_call newest_change_call(struct registry *registry);
-uint64_t newest_change(const struct db_call *call);
+struct db_call horizon_newest_change_call(struct registry *registry);
+uint64_t horizon_newest_change(const struct db_call *call);
 
 #endif

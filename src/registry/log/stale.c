@@ -49,7 +49,7 @@ static enum sql_stale_thing kind_of(const struct thing *thing)
 // in the field /metadata/tenant.
 static enum outcome tell_fields(struct registry *registry, const struct thing *thing, uint64_t since, bool moved)
 {
-	struct fields *fields = POOL_NEW(registry->pool, struct fields);
+	struct changed_fields *fields = POOL_NEW(registry->pool, struct changed_fields);
 	struct db_rows rows;
 	const struct sql_stale_fields in = {
 		.resource_id = thing->resource_id,
@@ -68,11 +68,11 @@ static enum outcome tell_fields(struct registry *registry, const struct thing *t
 
 		if (stored.p == NULL) // An older version wrote this row without fields. To list only the others would mislead.
 			return OUTCOME_STALE;
-		fields_add_stored(fields, stored);
+		changed_fields_add_stored(fields, stored);
 	}
 	if (moved)
-		fields_add(fields, STR("/metadata/tenant"));
-	fields_settle(fields);
+		changed_fields_add(fields, STR("/metadata/tenant"));
+	changed_fields_finish(fields);
 	registry->problem->fields = fields->at;
 	registry->problem->n_fields = fields->n;
 	return OUTCOME_STALE;

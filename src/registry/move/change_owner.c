@@ -29,11 +29,11 @@ static enum outcome give(struct registry *registry, const struct move_order *ord
 		return outcome;
 	struct held_tenant held = { .id = action.source.id, .etag_required = action.source.etag_required };
 	*resource = action.resource;
-	outcome = change_content(registry, edit, guard, &held, order->dest, resource);
+	outcome = resource_change_content(registry, edit, guard, &held, order->dest, resource);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (action.n_blockers > 0)
-		return fail_blocked(registry, &action);
+		return move_fail_blocked(registry, &action);
 	outcome = move_execute(registry, &plan, (struct move_progress){ 0 });
 	if (outcome == OUTCOME_SEE_OTHER)
 		outcome = move_record(registry, order, &plan, false, true);
@@ -44,7 +44,8 @@ static enum outcome give(struct registry *registry, const struct move_order *ord
 	return outcome;
 }
 
-enum outcome resource_give(struct registry *registry, const struct ident *ident, struct gift *gift, const struct edit *edit,
+enum outcome resource_change_owner(struct registry *registry, const struct ident *ident, struct gift *gift,
+	const struct edit *edit,
 	struct guard guard, struct resource *resource)
 {
 	const struct str dest = gift->dest;

@@ -7,20 +7,20 @@
 #include "registry/tags/etag.h"
 #include "sql/moves.h"
 
-// ---- state tags (tag.c), made of the sums that state_lanes() describes
+// ---- state tags (tag.c), made of the sums that etag_state_lanes() describes
 
 struct state_sum {
 	uint64_t count;
 	struct str sums[4]; // decimal numbers, as the database returns sums
 };
 // Computes the tag of a set of the tenant's resources: MOVE_TAG_HEX hex digits and a NUL.
-void state_tag(struct registry *registry, const struct uuid *tenant, const struct state_sum *sum,
+void move_state_tag(struct registry *registry, const struct uuid *tenant, const struct state_sum *sum,
 	char tag[MOVE_TAG_HEX + 1]);
 // Computes the tag of a single resource.
-void state_tag_of_one(struct registry *registry, const struct uuid *uid, uint64_t revision, char tag[MOVE_TAG_HEX + 1]);
+void move_state_tag_of_one(struct registry *registry, const struct uuid *uid, uint64_t revision, char tag[MOVE_TAG_HEX + 1]);
 // Sets action->etag: it covers all that the action shows, that is both tenants with their counts, the set that moves, and the
 // blockers with their texts; also the destination's namespaces into which others are merged.
-void state_tag_of_action(struct registry *registry, struct move_action *action, const struct state_sum *sum,
+void move_state_tag_of_action(struct registry *registry, struct move_action *action, const struct state_sum *sum,
 	const struct state_sum *merged);
 
 // ---- plans
@@ -73,8 +73,8 @@ enum outcome move_record(struct registry *registry, const struct move_order *ord
 	bool conditional, bool done);
 
 // Describes the blockers in registry->problem. Returns OUTCOME_BLOCKED.
-enum outcome fail_blocked(struct registry *registry, const struct move_action *action);
+enum outcome move_fail_blocked(struct registry *registry, const struct move_action *action);
 // Says in registry->problem that the action has changed. Returns OUTCOME_STALE.
-enum outcome fail_stale_action(struct registry *registry, const struct move_action *action);
+enum outcome move_fail_stale_action(struct registry *registry, const struct move_action *action);
 
 #endif

@@ -37,7 +37,8 @@ static enum outcome check_tenant(struct registry *registry, const struct tenant 
 	if (tenant->id == 0 || tenant_expired(registry, tenant))
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no %s tenant \"%.*s\"", role, STR_ARG(name));
 	if (tenant->deleted_us != 0)
-		return fail_gone(registry, tenant->purge_us, "the %s tenant \"%.*s\" was deleted", role, STR_ARG(name));
+		return registry_fail_deleted(registry, tenant->purge_us, "the %s tenant \"%.*s\" was deleted", role,
+			STR_ARG(name));
 	return OUTCOME_OK;
 }
 
@@ -54,7 +55,7 @@ static enum outcome read_tenants(struct registry *registry, const struct move_or
 	enum outcome outcome = OUTCOME_OK;
 
 	if (locked)
-		outcome = take_locks(registry, tenants, COUNT_OF(tenants), calls, COUNT_OF(calls));
+		outcome = registry_take_locks(registry, tenants, COUNT_OF(tenants), calls, COUNT_OF(calls));
 	else
 		outcome = run_call(registry, &calls[1]);
 	if (outcome != OUTCOME_OK)
@@ -76,11 +77,12 @@ static enum outcome check_dest(struct registry *registry, const struct move_orde
 	if (str_eq(order->source, order->dest))
 		return registry_fail(registry, OUTCOME_CONFLICT,
 			"source and destination are the same tenant: name another one in dest");
-	enum outcome outcome = str_eq_c(order->dest, TENANT_SYSTEM) ? OUTCOME_OK : check_reserved(registry, order->dest);
+	enum outcome outcome = str_eq_c(order->dest, TENANT_SYSTEM) ? OUTCOME_OK : tenant_check_reserved(registry, order->dest);
 	if (outcome == OUTCOME_OK)
 		outcome = check_tenant(registry, &action->dest, order->dest, "destination");
 	if (outcome == OUTCOME_OK && tenant_deletion_asked(&action->dest))
-		outcome = registry_fail(registry, OUTCOME_CONFLICT, "the destination tenant \"%.*s\" is being terminated: it goes once "
+		outcome = registry_fail(registry, OUTCOME_CONFLICT,
+			"the destination tenant \"%.*s\" is being terminated: it goes once "
 			"its finalizers are gone, with all that is in it", STR_ARG(order->dest));
 	return outcome;
 }
@@ -226,7 +228,8 @@ static void add_obstacles(struct registry *registry, struct move_action *action,
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct sql_move_obstacles_row *row = sql_move_obstacles_row(rows, i);
 		const struct move_blocker blocker = {
-			.resource = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace, row->name),
+			.resource = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace,
+				row->name),
 			.reason = reason,
 			.detail = str_c(detail),
 		};
@@ -291,7 +294,8 @@ static void check_quota(struct registry *registry, struct move_plan *plan)
 	struct move_blocker blocker = {
 		.resource = STR(""),
 		.reason = "quota",
-		.detail = str_printf(registry->pool, "the destination's tier allows %llu resources; it has %llu, and %llu would come",
+		.detail = str_printf(registry->pool,
+		"the destination's tier allows %llu resources; it has %llu, and %llu would come",
 			(unsigned long long)action->dest.max_resources, (unsigned long long)action->dest.resources,
 			(unsigned long long)coming),
 	};
@@ -417,7 +421,8 @@ static void add_clash(struct registry *registry, struct move_action *action, con
 	struct move_blocker blocker = {
 		.resource = resource_path(registry->pool, type_definitions(registry), STR(""), clash->name),
 		.reason = "type-shared",
-		.detail = STR("there it would be shared with other tenants: take its range, or the label that forces it, away first"),
+		.detail =
+		STR("there it would be shared with other tenants: take its range, or the label that forces it, away first"),
 	};
 	if (clash->common.p != NULL) {
 		blocker.reason = "name-taken";
@@ -479,9 +484,11 @@ static enum outcome find_in_use(struct registry *registry, struct move_plan *pla
 		struct uuid consumer = { 0 };
 		uuid_from_bytes(row->consumer, &consumer);
 		struct move_blocker blocker = {
-			.resource = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace, row->name),
+			.resource = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace,
+				row->name),
 			.reason = "in-use",
-			.detail = str_printf(registry->pool, "consumer %.*s of project \"%.*s\" has allocations on it: delete them first",
+			.detail = str_printf(registry->pool,
+			"consumer %.*s of project \"%.*s\" has allocations on it: delete them first",
 				STR_ARG(uuid_str(registry->pool, consumer)), STR_ARG(action->source.name)),
 		};
 		add_blocker(registry, action, &blocker);
@@ -526,7 +533,7 @@ enum outcome move_plan(struct registry *registry, const struct move_order *order
 
 	if (locked)
 		// a policy or definition may have changed while this transaction waited for the locks
-		definitions_doubt(registry);
+		definitions_invalidate(registry);
 	if (outcome == OUTCOME_OK)
 		outcome = choose_set(registry, order, plan);
 	if (outcome == OUTCOME_OK)
@@ -537,9 +544,9 @@ enum outcome move_plan(struct registry *registry, const struct move_order *order
 		outcome = find_blockers(registry, plan);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	state_tag(registry, &action->source.uid, &sum, action->tag);
+	move_state_tag(registry, &action->source.uid, &sum, action->tag);
 	if (look != MOVE_LOOK_LOCKED)
-		state_tag_of_action(registry, action, &sum, &plan->found.merged);
+		move_state_tag_of_action(registry, action, &sum, &plan->found.merged);
 	return OUTCOME_OK;
 }
 
@@ -561,8 +568,9 @@ static enum outcome list_items(struct registry *registry, struct move_plan *plan
 		const struct sql_move_items_row *row = sql_move_items_row(&call.rows, i);
 
 		uuid_from_bytes(row->uid, &item->uid);
-		item->path = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace, row->name);
-		state_tag_of_one(registry, &item->uid, row->revision, item->tag);
+		item->path = resource_path(registry->pool, type_of_resource(registry, 0, row->type_id), row->namespace,
+			row->name);
+		move_state_tag_of_one(registry, &item->uid, row->revision, item->tag);
 	}
 	return OUTCOME_OK;
 }

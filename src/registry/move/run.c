@@ -38,7 +38,7 @@ static enum outcome merge_spaces(struct registry *registry, const struct move_pl
 	const struct sql_move_delete_merged deletion = {
 		.request_id = uuid_bytes(&registry->request_id),
 		.now = now,
-		.purge_at = now + retention_us(registry),
+		.purge_at = now + registry_retention_us(registry),
 		.dest_id = dest,
 		.namespaces = namespaces,
 		.set = plan->set.in,
@@ -140,8 +140,8 @@ static enum outcome adjust_counts(struct registry *registry, const struct move_p
 	// The plan has checked the quota under the lock of the tenant's row.
 	struct held_tenant dest = { .id = action->dest.id };
 	struct db_call calls[] = {
-		count_down_call(registry, action->source.id, action->count),
-		count_up_call(registry, &dest, action->count - plan->found.merged.count),
+		tenant_count_down_call(registry, action->source.id, action->count),
+		tenant_count_up_call(registry, &dest, action->count - plan->found.merged.count),
 	};
 
 	return run_calls(registry, calls, COUNT_OF(calls));
@@ -171,7 +171,7 @@ enum outcome move_execute(struct registry *registry, const struct move_plan *pla
 	return outcome == OUTCOME_OK ? OUTCOME_SEE_OTHER : outcome;
 }
 
-enum outcome fail_blocked(struct registry *registry, const struct move_action *action)
+enum outcome move_fail_blocked(struct registry *registry, const struct move_action *action)
 {
 	struct problem_cause *causes = POOL_ARRAY(registry->pool, struct problem_cause, action->n_blockers);
 
@@ -181,14 +181,15 @@ enum outcome fail_blocked(struct registry *registry, const struct move_action *a
 	for (size_t i = 0; i < action->n_blockers; i++) {
 		const struct move_blocker *blocker = &action->blockers[i];
 
-		causes[i] = (struct problem_cause){ .reason = blocker->reason, .subject = blocker->resource, .message = blocker->detail };
+		causes[i] = (struct problem_cause){ .reason = blocker->reason, .subject = blocker->resource, .message =
+			blocker->detail };
 	}
 	registry->problem->causes = causes;
 	registry->problem->n_causes = action->n_blockers;
 	return OUTCOME_BLOCKED;
 }
 
-enum outcome fail_stale_action(struct registry *registry, const struct move_action *action)
+enum outcome move_fail_stale_action(struct registry *registry, const struct move_action *action)
 {
 	registry_fail(registry, OUTCOME_STALE,
 		"something changed since the move action with that tag was shown: look at the move action again");
@@ -261,9 +262,9 @@ enum outcome move_run(struct registry *registry, const struct move_order *order,
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (conditional && !guard.matches(guard.arg, str_c(result->action.etag)))
-		return fail_stale_action(registry, &result->action);
+		return move_fail_stale_action(registry, &result->action);
 	if (result->action.n_blockers > 0)
-		return fail_blocked(registry, &result->action);
+		return move_fail_blocked(registry, &result->action);
 	if (order->background || result->action.count > registry->config->move_sync_max) {
 		outcome = move_record(registry, order, &plan, conditional, false);
 		return outcome == OUTCOME_OK ? OUTCOME_ACCEPTED : outcome;

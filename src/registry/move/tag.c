@@ -28,7 +28,7 @@ static struct str sum_text(struct registry *registry, const struct state_sum *su
 	return buf_str(&text);
 }
 
-void state_tag(struct registry *registry, const struct uuid *tenant, const struct state_sum *sum,
+void move_state_tag(struct registry *registry, const struct uuid *tenant, const struct state_sum *sum,
 	char tag[MOVE_TAG_HEX + 1])
 {
 	const struct str parts[] = { STR("state:"), uuid_bytes(tenant), sum_text(registry, sum) };
@@ -36,7 +36,7 @@ void state_tag(struct registry *registry, const struct uuid *tenant, const struc
 	tag_of_parts(registry, parts, COUNT_OF(parts), tag);
 }
 
-void state_tag_of_one(struct registry *registry, const struct uuid *uid, uint64_t revision, char tag[MOVE_TAG_HEX + 1])
+void move_state_tag_of_one(struct registry *registry, const struct uuid *uid, uint64_t revision, char tag[MOVE_TAG_HEX + 1])
 {
 	struct buf text = buf_new(registry->pool, 24);
 
@@ -74,7 +74,7 @@ static void add_tenant(struct buf *buf, const struct tenant *tenant, const struc
 	}
 }
 
-void state_tag_of_action(struct registry *registry, struct move_action *action, const struct state_sum *sum,
+void move_state_tag_of_action(struct registry *registry, struct move_action *action, const struct state_sum *sum,
 	const struct state_sum *merged)
 {
 	struct buf tenants = buf_new(registry->pool, 512), blockers = buf_new(registry->pool, 512);

@@ -11,7 +11,7 @@
 #include "sql/allocations.h"
 
 // A provider that the write concerns, with its row locked.
-struct holding {
+struct locked_provider {
 	uint64_t id, tenant_id;
 	struct uuid uid;
 	bool there; // the provider is live, in an active tenant
@@ -21,7 +21,7 @@ struct holding {
 	const struct reshaped_provider *reshaped; // NULL: its inventories stay
 };
 // An inventory of such a provider. used: by all consumers; before and after: by the consumers of this write.
-struct cell {
+struct inventory_delta {
 	uint64_t resource_id, class_id;
 	uint64_t min_unit, max_unit, step_size;
 	int64_t capacity, used, before, after;
@@ -35,7 +35,7 @@ struct known {
 	struct str type; // p NULL: it has none
 };
 // A write of allocations: the sets to be written, and what they concern.
-struct deal {
+struct allocation_write {
 	struct registry *registry;
 	const struct allocation_set *sets; // ordered by consumer
 	size_t n;
@@ -46,49 +46,51 @@ struct deal {
 	uint64_t *class_ids;
 	size_t n_allocations;
 	struct str consumers; // JSON array of the consumers' uids, sorted
-	struct holding *holdings; // sorted by uid
-	struct holding **by_id;   // the same, sorted by id
-	size_t n_holdings;
-	struct cell *cells;       // sorted by provider and class
-	size_t n_cells;
+	struct locked_provider *locked_providers; // sorted by uid
+	struct locked_provider **by_id;   // the same, sorted by id
+	size_t n_locked_providers;
+	struct inventory_delta *deltas;       // sorted by provider and class
+	size_t n_deltas;
 	struct known *known;      // one for each set
 };
 
 // Completes a deal that has registry, sets and n: looks up the classes, finds the providers and consumers that the write
 // concerns, locks them, and reads their inventories and allocations. OUTCOME_OK; _UNAVAILABLE: something changed before the
-// locks were taken, so the transaction runs again; or what classes_find() and take_locks() return.
-enum outcome deal_prepare(struct deal *deal);
+// locks were taken, so the transaction runs again; or what provider_find_classes() and take_locks() return.
+enum outcome allocation_write_prepare(struct allocation_write *write);
 // Makes db_txn_run() run the transaction again, because another one has changed what this one has read. Returns
 // OUTCOME_UNAVAILABLE.
-enum outcome lose_race(struct registry *registry);
+enum outcome allocation_write_again(struct registry *registry);
 // Returns the inventory; NULL: there is none.
-struct cell *deal_cell(const struct deal *deal, uint64_t resource_id, uint64_t class_id);
+struct inventory_delta *allocation_write_inventory(const struct allocation_write *write, uint64_t resource_id, uint64_t class_id);
 // Returns the provider with that uid; NULL: there is none, or it or its tenant is deleted.
-struct holding *deal_provider(const struct deal *deal, const struct uuid *uid);
+struct locked_provider *allocation_write_provider(const struct allocation_write *write, const struct uuid *uid);
 // Returns the provider with that id; NULL: the write doesn't concern it.
-struct holding *deal_provider_of_id(const struct deal *deal, uint64_t id);
-void deal_sort_cells(struct deal *deal);
+struct locked_provider *allocation_write_provider_of_id(const struct allocation_write *write, uint64_t id);
+void allocation_write_sort(struct allocation_write *write);
 
 // ---- allocation_write.c
 
 // Compares each consumer's generation with what its set requires. OUTCOME_OK, _CONFLICT.
-enum outcome deal_check_consumers(const struct deal *deal);
+enum outcome allocation_write_check_consumers(const struct allocation_write *write);
 // Checks that all providers in the sets exist. OUTCOME_OK, _BAD_DOCUMENT.
-enum outcome deal_check_providers(const struct deal *deal);
+enum outcome allocation_write_check_providers(const struct allocation_write *write);
 // Adds all allocations to the cells of their inventories, and compares them with units and capacities. context: the beginning of
 // the error about an unknown class. OUTCOME_OK, _BAD_DOCUMENT, _CONFLICT.
-enum outcome deal_place(const struct deal *deal, struct str context);
-// Writes what deal_place() has counted. put and drop: calls that write inventories, to be sent before and after the allocations;
+enum outcome allocation_write_count(const struct allocation_write *write, struct str context);
+// Writes what allocation_write_count() has counted. put and drop: calls that write inventories, to be sent before and after the
+// allocations;
 // NULL for none. OUTCOME_NO_CONTENT; _BAD_DOCUMENT; _UNAVAILABLE: another transaction has changed what this one has read, and
 // the whole transaction must run again.
-enum outcome deal_write(const struct deal *deal, const struct db_call *put, const struct db_call *drop);
+enum outcome allocation_write_store(const struct allocation_write *write, const struct db_call *put, const struct db_call *drop);
 
-// ---- JSON arrays for statements. Start with an empty buffer: begin_item() adds "[" or ",", end_list() adds "]".
+// ---- JSON arrays for statements. Start with an empty buffer: allocation_begin_item() adds "[" or ",", allocation_end_list()
+// adds "]".
 
-void begin_item(struct buf *json);
-void add_id(struct buf *json, uint64_t id);
+void allocation_begin_item(struct buf *json);
+void allocation_add_id(struct buf *json, uint64_t id);
 // Adds the uid as a string of hex digits, within an item that has begun.
-void add_hex(struct buf *json, const struct uuid *uid);
-struct str end_list(struct buf *json);
+void allocation_add_hex(struct buf *json, const struct uuid *uid);
+struct str allocation_end_list(struct buf *json);
 
 #endif

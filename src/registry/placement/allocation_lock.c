@@ -8,19 +8,19 @@
 
 // ---- JSON
 
-void add_hex(struct buf *json, const struct uuid *uid)
+void allocation_add_hex(struct buf *json, const struct uuid *uid)
 {
 	buf_addc(json, '"');
 	buf_add_hex(json, uid->b, sizeof(uid->b));
 	buf_addc(json, '"');
 }
 
-void begin_item(struct buf *json)
+void allocation_begin_item(struct buf *json)
 {
 	buf_addc(json, json->n == 0 ? '[' : ',');
 }
 
-struct str end_list(struct buf *json)
+struct str allocation_end_list(struct buf *json)
 {
 	if (json->n == 0)
 		buf_addc(json, '[');
@@ -28,9 +28,9 @@ struct str end_list(struct buf *json)
 	return buf_str(json);
 }
 
-void add_id(struct buf *json, uint64_t id)
+void allocation_add_id(struct buf *json, uint64_t id)
 {
-	begin_item(json);
+	allocation_begin_item(json);
 	buf_add_u64(json, id);
 }
 
@@ -58,10 +58,10 @@ static struct str uids_json(struct pool *pool, struct uuid *uids, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		if (i > 0 && uuid_eq(uids[i - 1], uids[i]))
 			continue;
-		begin_item(&json);
-		add_hex(&json, &uids[i]);
+		allocation_begin_item(&json);
+		allocation_add_hex(&json, &uids[i]);
 	}
-	return end_list(&json);
+	return allocation_end_list(&json);
 }
 
 static struct str ids_json(struct pool *pool, uint64_t *ids, size_t n)
@@ -72,9 +72,9 @@ static struct str ids_json(struct pool *pool, uint64_t *ids, size_t n)
 		qsort(ids, n, sizeof(*ids), by_number);
 	for (size_t i = 0; i < n; i++) {
 		if (i == 0 || ids[i - 1] != ids[i])
-			add_id(&json, ids[i]);
+			allocation_add_id(&json, ids[i]);
 	}
-	return end_list(&json);
+	return allocation_end_list(&json);
 }
 
 // The providers with their tenants: those that the sets name, and those where the consumers have allocations now.
@@ -82,26 +82,26 @@ struct concern {
 	struct db_rows wanted, had;
 };
 
-static enum outcome find_concern(struct deal *deal, struct concern *concern)
+static enum outcome find_concern(struct allocation_write *write, struct concern *concern)
 {
-	struct registry *registry = deal->registry;
-	struct uuid *consumers = POOL_ARRAY(registry->pool, struct uuid, deal->n);
-	struct uuid *providers = POOL_ARRAY(registry->pool, struct uuid, deal->n_allocations + deal->n_reshaped);
+	struct registry *registry = write->registry;
+	struct uuid *consumers = POOL_ARRAY(registry->pool, struct uuid, write->n);
+	struct uuid *providers = POOL_ARRAY(registry->pool, struct uuid, write->n_allocations + write->n_reshaped);
 	size_t at = 0;
 
-	for (size_t i = 0; i < deal->n; i++) {
-		consumers[i] = deal->sets[i].consumer;
-		for (size_t k = 0; k < deal->sets[i].n; k++)
-			providers[at++] = deal->sets[i].allocations[k].provider;
+	for (size_t i = 0; i < write->n; i++) {
+		consumers[i] = write->sets[i].consumer;
+		for (size_t k = 0; k < write->sets[i].n; k++)
+			providers[at++] = write->sets[i].allocations[k].provider;
 	}
-	for (size_t i = 0; i < deal->n_reshaped; i++)
-		providers[at++] = deal->reshaped[i].provider;
-	deal->consumers = uids_json(registry->pool, consumers, deal->n);
+	for (size_t i = 0; i < write->n_reshaped; i++)
+		providers[at++] = write->reshaped[i].provider;
+	write->consumers = uids_json(registry->pool, consumers, write->n);
 	const struct sql_allocation_wanted_providers wanted = {
 		.uids = uids_json(registry->pool, providers, at),
 		.type_id = provider_type(registry)->id,
 	};
-	const struct sql_allocation_had_providers had = { .uids = deal->consumers };
+	const struct sql_allocation_had_providers had = { .uids = write->consumers };
 	struct db_call calls[] = {
 		sql_allocation_wanted_providers_call(registry->pool, &wanted),
 		sql_allocation_had_providers_call(registry->pool, &had),
@@ -113,73 +113,74 @@ static enum outcome find_concern(struct deal *deal, struct concern *concern)
 	return OUTCOME_OK;
 }
 
-static enum outcome name_classes(struct deal *deal)
+static enum outcome name_classes(struct allocation_write *write)
 {
-	struct registry *registry = deal->registry;
+	struct registry *registry = write->registry;
 	size_t at = 0;
 
-	for (size_t i = 0; i < deal->n; i++)
-		deal->n_allocations += deal->sets[i].n;
-	deal->classes = POOL_ARRAY(registry->pool, struct str, deal->n_allocations);
-	deal->class_ids = POOL_ARRAY(registry->pool, uint64_t, deal->n_allocations);
-	for (size_t i = 0; i < deal->n; i++) {
-		for (size_t k = 0; k < deal->sets[i].n; k++)
-			deal->classes[at++] = deal->sets[i].allocations[k].class;
+	for (size_t i = 0; i < write->n; i++)
+		write->n_allocations += write->sets[i].n;
+	write->classes = POOL_ARRAY(registry->pool, struct str, write->n_allocations);
+	write->class_ids = POOL_ARRAY(registry->pool, uint64_t, write->n_allocations);
+	for (size_t i = 0; i < write->n; i++) {
+		for (size_t k = 0; k < write->sets[i].n; k++)
+			write->classes[at++] = write->sets[i].allocations[k].class;
 	}
-	return classes_find(registry, deal->classes, deal->n_allocations, false, deal->class_ids, NULL);
+	return provider_find_classes(registry, write->classes, write->n_allocations, false, write->class_ids, NULL);
 }
 
 // ---- the locks
 
 static int by_holding(const void *a, const void *b)
 {
-	return by_uid(&((const struct holding *)a)->uid, &((const struct holding *)b)->uid);
+	return by_uid(&((const struct locked_provider *)a)->uid, &((const struct locked_provider *)b)->uid);
 }
 
 static int by_cell(const void *a, const void *b)
 {
-	const struct cell *x = a, *y = b;
+	const struct inventory_delta *x = a, *y = b;
 	int order = by_number(&x->resource_id, &y->resource_id);
 
 	return order != 0 ? order : by_number(&x->class_id, &y->class_id);
 }
 
-struct cell *deal_cell(const struct deal *deal, uint64_t resource_id, uint64_t class_id)
+struct inventory_delta *allocation_write_inventory(const struct allocation_write *write, uint64_t resource_id, uint64_t class_id)
 {
-	const struct cell key = { .resource_id = resource_id, .class_id = class_id };
+	const struct inventory_delta key = { .resource_id = resource_id, .class_id = class_id };
 
-	return deal->n_cells == 0 ? NULL : bsearch(&key, deal->cells, deal->n_cells, sizeof(key), by_cell);
+	return write->n_deltas == 0 ? NULL : bsearch(&key, write->deltas, write->n_deltas, sizeof(key), by_cell);
 }
 
-struct holding *deal_provider(const struct deal *deal, const struct uuid *uid)
+struct locked_provider *allocation_write_provider(const struct allocation_write *write, const struct uuid *uid)
 {
-	const struct holding key = { .uid = *uid };
-	struct holding *found =
-		deal->n_holdings == 0 ? NULL : bsearch(&key, deal->holdings, deal->n_holdings, sizeof(key), by_holding);
+	const struct locked_provider key = { .uid = *uid };
+	struct locked_provider *found =
+		write->n_locked_providers == 0 ? NULL : bsearch(&key, write->locked_providers, write->n_locked_providers,
+		sizeof(key), by_holding);
 
 	return found != NULL && found->there ? found : NULL;
 }
 
 static int by_holding_id(const void *a, const void *b)
 {
-	const struct holding *const *x = a, *const *y = b;
+	const struct locked_provider *const *x = a, *const *y = b;
 
 	return by_number(&(*x)->id, &(*y)->id);
 }
 
-struct holding *deal_provider_of_id(const struct deal *deal, uint64_t id)
+struct locked_provider *allocation_write_provider_of_id(const struct allocation_write *write, uint64_t id)
 {
-	const struct holding key = { .id = id }, *wanted = &key;
-	struct holding **found = deal->n_holdings == 0
-		? NULL : bsearch(&wanted, deal->by_id, deal->n_holdings, sizeof(*deal->by_id), by_holding_id);
+	const struct locked_provider key = { .id = id }, *wanted = &key;
+	struct locked_provider **found = write->n_locked_providers == 0
+		? NULL : bsearch(&wanted, write->by_id, write->n_locked_providers, sizeof(*write->by_id), by_holding_id);
 
 	return found != NULL ? *found : NULL;
 }
 
-void deal_sort_cells(struct deal *deal)
+void allocation_write_sort(struct allocation_write *write)
 {
-	if (deal->n_cells > 0)
-		qsort(deal->cells, deal->n_cells, sizeof(*deal->cells), by_cell);
+	if (write->n_deltas > 0)
+		qsort(write->deltas, write->n_deltas, sizeof(*write->deltas), by_cell);
 }
 
 static int by_consumer(const void *key, const void *set)
@@ -188,12 +189,12 @@ static int by_consumer(const void *key, const void *set)
 }
 
 // The set of that consumer, NULL: it has none.
-static const struct allocation_set *set_of(const struct deal *deal, struct str uid)
+static const struct allocation_set *set_of(const struct allocation_write *write, struct str uid)
 {
 	struct uuid consumer;
 
 	uuid_from_bytes(uid, &consumer);
-	return deal->n == 0 ? NULL : bsearch(&consumer, deal->sets, deal->n, sizeof(*deal->sets), by_consumer);
+	return write->n == 0 ? NULL : bsearch(&consumer, write->sets, write->n, sizeof(*write->sets), by_consumer);
 }
 
 static bool tenant_held(const struct db_rows *tenants, uint64_t id, bool *active)
@@ -210,40 +211,40 @@ static bool tenant_held(const struct db_rows *tenants, uint64_t id, bool *active
 }
 
 // Takes over the locked providers. False: one was moved to another tenant before its lock was taken.
-static bool take_providers(struct deal *deal, const struct db_rows *providers, const struct db_rows *tenants)
+static bool take_providers(struct allocation_write *write, const struct db_rows *providers, const struct db_rows *tenants)
 {
-	deal->holdings = POOL_ARRAY(deal->registry->pool, struct holding, providers->n);
-	deal->n_holdings = providers->n;
+	write->locked_providers = POOL_ARRAY(write->registry->pool, struct locked_provider, providers->n);
+	write->n_locked_providers = providers->n;
 	for (size_t i = 0; i < providers->n; i++) {
 		const struct sql_allocation_lock_providers_row *row = sql_allocation_lock_providers_row(providers, i);
-		struct holding *holding = &deal->holdings[i];
+		struct locked_provider *locked_provider = &write->locked_providers[i];
 		bool active = false;
 
-		*holding = (struct holding){ .id = row->id, .tenant_id = row->tenant_id };
-		uuid_from_bytes(row->uid, &holding->uid);
-		registry_stamp_after(deal->registry, row->last_time);
-		if (!tenant_held(tenants, holding->tenant_id, &active))
+		*locked_provider = (struct locked_provider){ .id = row->id, .tenant_id = row->tenant_id };
+		uuid_from_bytes(row->uid, &locked_provider->uid);
+		registry_stamp_after(write->registry, row->last_time);
+		if (!tenant_held(tenants, locked_provider->tenant_id, &active))
 			return false;
-		holding->there = active && !row->live_is_null;
+		locked_provider->there = active && !row->live_is_null;
 	}
-	if (deal->n_holdings > 0)
-		qsort(deal->holdings, deal->n_holdings, sizeof(*deal->holdings), by_holding);
-	deal->by_id = POOL_ARRAY(deal->registry->pool, struct holding *, deal->n_holdings);
-	for (size_t i = 0; i < deal->n_holdings; i++)
-		deal->by_id[i] = &deal->holdings[i];
-	if (deal->n_holdings > 0)
-		qsort(deal->by_id, deal->n_holdings, sizeof(*deal->by_id), by_holding_id);
+	if (write->n_locked_providers > 0)
+		qsort(write->locked_providers, write->n_locked_providers, sizeof(*write->locked_providers), by_holding);
+	write->by_id = POOL_ARRAY(write->registry->pool, struct locked_provider *, write->n_locked_providers);
+	for (size_t i = 0; i < write->n_locked_providers; i++)
+		write->by_id[i] = &write->locked_providers[i];
+	if (write->n_locked_providers > 0)
+		qsort(write->by_id, write->n_locked_providers, sizeof(*write->by_id), by_holding_id);
 	return true;
 }
 
-static void take_inventories(struct deal *deal, const struct db_rows *rows)
+static void take_inventories(struct allocation_write *write, const struct db_rows *rows)
 {
-	deal->cells = POOL_ARRAY(deal->registry->pool, struct cell, rows->n);
-	deal->n_cells = rows->n;
+	write->deltas = POOL_ARRAY(write->registry->pool, struct inventory_delta, rows->n);
+	write->n_deltas = rows->n;
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct sql_allocation_inventories_row *row = sql_allocation_inventories_row(rows, i);
 
-		deal->cells[i] = (struct cell){
+		write->deltas[i] = (struct inventory_delta){
 			.resource_id = row->resource_id,
 			.class_id = row->class_id,
 			.min_unit = row->min_unit,
@@ -253,40 +254,40 @@ static void take_inventories(struct deal *deal, const struct db_rows *rows)
 			.used = row->used,
 		};
 	}
-	deal_sort_cells(deal);
+	allocation_write_sort(write);
 }
 
 // Adds up what the consumers have now. False: one got allocations of another provider before its lock was taken.
-static bool take_allocations(struct deal *deal, const struct db_rows *rows)
+static bool take_allocations(struct allocation_write *write, const struct db_rows *rows)
 {
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct sql_allocation_present_row *row = sql_allocation_present_row(rows, i);
-		struct cell *cell = deal_cell(deal, row->resource_id, row->class_id);
-		struct holding *holding = deal_provider_of_id(deal, row->resource_id);
-		const struct allocation_set *set = set_of(deal, row->consumer);
+		struct inventory_delta *delta = allocation_write_inventory(write, row->resource_id, row->class_id);
+		struct locked_provider *locked_provider = allocation_write_provider_of_id(write, row->resource_id);
+		const struct allocation_set *set = set_of(write, row->consumer);
 
-		if (cell == NULL || holding == NULL || set == NULL)
+		if (delta == NULL || locked_provider == NULL || set == NULL)
 			return false;
-		cell->before += (int64_t)row->used;
-		holding->gives = true;
-		holding->emptied = holding->emptied || set->n == 0;
+		delta->before += (int64_t)row->used;
+		locked_provider->gives = true;
+		locked_provider->emptied = locked_provider->emptied || set->n == 0;
 	}
 	return true;
 }
 
-static void take_consumers(struct deal *deal, const struct db_rows *rows)
+static void take_consumers(struct allocation_write *write, const struct db_rows *rows)
 {
-	deal->known = POOL_ARRAY(deal->registry->pool, struct known, deal->n);
+	write->known = POOL_ARRAY(write->registry->pool, struct known, write->n);
 	for (size_t k = 0; k < rows->n; k++) {
 		const struct sql_allocation_lock_consumers_row *row = sql_allocation_lock_consumers_row(rows, k);
-		const struct allocation_set *set = set_of(deal, row->uid);
+		const struct allocation_set *set = set_of(write, row->uid);
 
 		if (set != NULL)
-			deal->known[set - deal->sets] = (struct known){ true, row->generation, row->type };
+			write->known[set - write->sets] = (struct known){ true, row->generation, row->type };
 	}
 }
 
-enum outcome lose_race(struct registry *registry)
+enum outcome allocation_write_again(struct registry *registry)
 {
 	db_txn_again(registry->db);
 	return OUTCOME_UNAVAILABLE;
@@ -333,15 +334,15 @@ static struct locks collect_locks(struct pool *pool, const struct concern *conce
 }
 
 // Locks and reads everything in one round trip.
-static enum outcome hold(struct deal *deal, const struct concern *concern)
+static enum outcome hold(struct allocation_write *write, const struct concern *concern)
 {
-	struct registry *registry = deal->registry;
+	struct registry *registry = write->registry;
 	struct pool *pool = registry->pool;
 	struct locks locks = collect_locks(pool, concern);
 	enum sql_wait wait = lock_wait(registry);
 	struct str providers = ids_json(pool, locks.providers, locks.n_providers);
 	struct str tenants = ids_json(pool, locks.tenants, locks.n_tenants);
-	struct str consumers = deal->consumers;
+	struct str consumers = write->consumers;
 	struct db_call calls[] = {
 		sql_allocation_lock_tenants_call(pool, wait, &(struct sql_allocation_lock_tenants){ .ids = tenants }),
 		sql_allocation_lock_providers_call(pool, wait, &(struct sql_allocation_lock_providers){ .ids = providers }),
@@ -349,24 +350,24 @@ static enum outcome hold(struct deal *deal, const struct concern *concern)
 		sql_allocation_inventories_call(pool, &(struct sql_allocation_inventories){ .ids = providers }),
 		sql_allocation_present_call(pool, &(struct sql_allocation_present){ .uids = consumers }),
 	};
-	enum outcome outcome = take_locks(registry, locks.names, locks.n_tenants, calls, COUNT_OF(calls));
+	enum outcome outcome = registry_take_locks(registry, locks.names, locks.n_tenants, calls, COUNT_OF(calls));
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	for (size_t k = 0; k < locks.n_tenants; k++)
 		registry_concerns(registry, locks.names[k]);
-	take_consumers(deal, &calls[2].rows);
-	take_inventories(deal, &calls[3].rows);
-	if (!take_providers(deal, &calls[1].rows, &calls[0].rows) || !take_allocations(deal, &calls[4].rows))
-		return lose_race(registry);
+	take_consumers(write, &calls[2].rows);
+	take_inventories(write, &calls[3].rows);
+	if (!take_providers(write, &calls[1].rows, &calls[0].rows) || !take_allocations(write, &calls[4].rows))
+		return allocation_write_again(registry);
 	return OUTCOME_OK;
 }
 
-enum outcome deal_prepare(struct deal *deal)
+enum outcome allocation_write_prepare(struct allocation_write *write)
 {
 	struct concern concern = { .wanted.n = 0 };
-	enum outcome outcome = name_classes(deal);
+	enum outcome outcome = name_classes(write);
 
 	if (outcome == OUTCOME_OK)
-		outcome = find_concern(deal, &concern);
-	return outcome == OUTCOME_OK ? hold(deal, &concern) : outcome;
+		outcome = find_concern(write, &concern);
+	return outcome == OUTCOME_OK ? hold(write, &concern) : outcome;
 }

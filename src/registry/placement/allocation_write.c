@@ -23,7 +23,7 @@ static enum outcome check_consumer(struct registry *registry, const struct alloc
 		is = str_printf(registry->pool, "%llu", (unsigned long long)known->generation);
 	if (set->check == CONSUMER_IS_AT)
 		got = str_printf(registry->pool, "%llu", (unsigned long long)set->generation);
-	return fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update",
+	return provider_fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update",
 		"consumer generation conflict - expected %.*s but got %.*s", STR_ARG(is), STR_ARG(got));
 }
 
@@ -37,100 +37,102 @@ static enum outcome fail_units(struct registry *registry, const struct allocatio
 }
 
 // Calls f for each allocation with the id of its class (0: unknown), as long as f returns OUTCOME_OK.
-typedef enum outcome (*each_allocation)(const struct deal *deal, const struct allocation_set *set,
+typedef enum outcome (*each_allocation)(const struct allocation_write *write, const struct allocation_set *set,
 	const struct allocation *allocation, uint64_t class_id, struct str context);
 
-static enum outcome for_each(const struct deal *deal, each_allocation f, struct str context)
+static enum outcome for_each(const struct allocation_write *write, each_allocation f, struct str context)
 {
 	size_t at = 0;
 	enum outcome outcome = OUTCOME_OK;
 
-	for (size_t i = 0; outcome == OUTCOME_OK && i < deal->n; i++) {
-		const struct allocation_set *set = &deal->sets[i];
+	for (size_t i = 0; outcome == OUTCOME_OK && i < write->n; i++) {
+		const struct allocation_set *set = &write->sets[i];
 		for (size_t k = 0; outcome == OUTCOME_OK && k < set->n; k++)
-			outcome = f(deal, set, &set->allocations[k], deal->class_ids[at++], context);
+			outcome = f(write, set, &set->allocations[k], write->class_ids[at++], context);
 	}
 	return outcome;
 }
 
-static enum outcome check_provider(const struct deal *deal, const struct allocation_set *set,
+static enum outcome check_provider(const struct allocation_write *write, const struct allocation_set *set,
 	const struct allocation *allocation, uint64_t class_id, struct str context)
 {
 	UNUSED(set);
 	UNUSED(class_id);
 	UNUSED(context);
-	if (deal_provider(deal, &allocation->provider) != NULL)
+	if (allocation_write_provider(write, &allocation->provider) != NULL)
 		return OUTCOME_OK;
-	return registry_fail(deal->registry, OUTCOME_BAD_DOCUMENT, "Allocation for resource provider '%.*s' that does not exist.",
-		STR_ARG(uuid_str(deal->registry->pool, allocation->provider)));
+	return registry_fail(write->registry, OUTCOME_BAD_DOCUMENT,
+		"Allocation for resource provider '%.*s' that does not exist.",
+		STR_ARG(uuid_str(write->registry->pool, allocation->provider)));
 }
 
-static enum outcome check_class(const struct deal *deal, const struct allocation_set *set,
+static enum outcome check_class(const struct allocation_write *write, const struct allocation_set *set,
 	const struct allocation *allocation, uint64_t class_id, struct str context)
 {
 	UNUSED(set);
 	if (class_id != 0)
 		return OUTCOME_OK;
-	return registry_fail(deal->registry, OUTCOME_BAD_DOCUMENT, "%.*s No such resource class %.*s.", STR_ARG(context),
+	return registry_fail(write->registry, OUTCOME_BAD_DOCUMENT, "%.*s No such resource class %.*s.", STR_ARG(context),
 		STR_ARG(str_part(allocation->class, 0, 256)));
 }
 
 // Checks one allocation against its inventory, and adds its amount there.
-static enum outcome place(const struct deal *deal, const struct allocation_set *set,
+static enum outcome place(const struct allocation_write *write, const struct allocation_set *set,
 	const struct allocation *allocation, uint64_t class_id, struct str context)
 {
-	struct holding *holding = deal_provider(deal, &allocation->provider);
+	struct locked_provider *locked_provider = allocation_write_provider(write, &allocation->provider);
 
 	UNUSED(set);
 	UNUSED(context);
-	assert(holding != NULL && class_id != 0);
-	struct cell *cell = deal_cell(deal, holding->id, class_id);
-	if (cell == NULL)
-		return fail_units(deal->registry, allocation, "I");
-	if (allocation->amount < cell->min_unit || allocation->amount > cell->max_unit ||
-		allocation->amount % cell->step_size != 0)
-		return fail_units(deal->registry, allocation, ". The requested amount would violate inventory constraints.");
-	cell->after += (int64_t)allocation->amount;
-	holding->receives = true;
+	assert(locked_provider != NULL && class_id != 0);
+	struct inventory_delta *delta = allocation_write_inventory(write, locked_provider->id, class_id);
+	if (delta == NULL)
+		return fail_units(write->registry, allocation, "I");
+	if (allocation->amount < delta->min_unit || allocation->amount > delta->max_unit ||
+		allocation->amount % delta->step_size != 0)
+		return fail_units(write->registry, allocation, ". The requested amount would violate inventory constraints.");
+	delta->after += (int64_t)allocation->amount;
+	locked_provider->receives = true;
 	return OUTCOME_OK;
 }
 
 // More than the capacity may be used if that was so before and the use does not rise: if a provider's capacity has shrunk, its
 // allocations may still be reduced, or passed to another consumer. The new capacity in a reshape is never exceeded.
-static enum outcome check_capacity(const struct deal *deal, const struct allocation_set *set,
+static enum outcome check_capacity(const struct allocation_write *write, const struct allocation_set *set,
 	const struct allocation *allocation, uint64_t class_id, struct str context)
 {
-	const struct cell *cell = deal_cell(deal, deal_provider(deal, &allocation->provider)->id, class_id);
-	int64_t used = cell->used - cell->before + cell->after;
+	const struct inventory_delta *delta = allocation_write_inventory(write, allocation_write_provider(write,
+		&allocation->provider)->id, class_id);
+	int64_t used = delta->used - delta->before + delta->after;
 
 	UNUSED(set);
 	UNUSED(context);
-	if (used <= cell->capacity || (!cell->reshaped && used <= cell->used))
+	if (used <= delta->capacity || (!delta->reshaped && used <= delta->used))
 		return OUTCOME_OK;
-	return fail_units(deal->registry, allocation, ". The requested amount would exceed the capacity.");
+	return fail_units(write->registry, allocation, ". The requested amount would exceed the capacity.");
 }
 
-enum outcome deal_check_consumers(const struct deal *deal)
+enum outcome allocation_write_check_consumers(const struct allocation_write *write)
 {
 	enum outcome outcome = OUTCOME_OK;
 
-	for (size_t i = 0; outcome == OUTCOME_OK && i < deal->n; i++)
-		outcome = check_consumer(deal->registry, &deal->sets[i], &deal->known[i]);
+	for (size_t i = 0; outcome == OUTCOME_OK && i < write->n; i++)
+		outcome = check_consumer(write->registry, &write->sets[i], &write->known[i]);
 	return outcome;
 }
 
-enum outcome deal_check_providers(const struct deal *deal)
+enum outcome allocation_write_check_providers(const struct allocation_write *write)
 {
-	return for_each(deal, check_provider, STR_NONE);
+	return for_each(write, check_provider, STR_NONE);
 }
 
-enum outcome deal_place(const struct deal *deal, struct str context)
+enum outcome allocation_write_count(const struct allocation_write *write, struct str context)
 {
-	enum outcome outcome = for_each(deal, check_class, context);
+	enum outcome outcome = for_each(write, check_class, context);
 
 	if (outcome == OUTCOME_OK)
-		outcome = for_each(deal, place, context);
-	return outcome == OUTCOME_OK ? for_each(deal, check_capacity, context) : outcome;
+		outcome = for_each(write, place, context);
+	return outcome == OUTCOME_OK ? for_each(write, check_capacity, context) : outcome;
 }
 
 // ---- writing
@@ -151,9 +153,9 @@ static void add_consumer(struct buf *json, const struct allocation_set *set, con
 {
 	struct str type = set->type.p != NULL ? set->type : known->type;
 
-	begin_item(json);
+	allocation_begin_item(json);
 	buf_addc(json, '[');
-	add_hex(json, &set->consumer);
+	allocation_add_hex(json, &set->consumer);
 	add_text(json, or_incomplete(set->project));
 	add_text(json, or_incomplete(set->user));
 	if (type.p == NULL || str_eq(type, STR(CONSUMER_TYPE_UNKNOWN)))
@@ -164,175 +166,180 @@ static void add_consumer(struct buf *json, const struct allocation_set *set, con
 }
 
 // The statements for the consumers. A consumer without allocations is deleted.
-static size_t consumer_calls(const struct deal *deal, struct db_call *calls)
+static size_t consumer_calls(const struct allocation_write *write, struct db_call *calls)
 {
-	struct pool *pool = deal->registry->pool;
-	int64_t now = deal->registry->stamp_us;
+	struct pool *pool = write->registry->pool;
+	int64_t now = write->registry->stamp_us;
 	struct buf types = buf_new(pool, 64), made = buf_new(pool, 64), changed = buf_new(pool, 64), gone = buf_new(pool, 64);
 	size_t n = 0;
 
-	for (size_t i = 0; i < deal->n; i++) {
-		const struct allocation_set *set = &deal->sets[i];
+	for (size_t i = 0; i < write->n; i++) {
+		const struct allocation_set *set = &write->sets[i];
 		if (set->n == 0) {
-			begin_item(&gone);
-			add_hex(&gone, &set->consumer);
+			allocation_begin_item(&gone);
+			allocation_add_hex(&gone, &set->consumer);
 			continue;
 		}
-		add_consumer(deal->known[i].there ? &changed : &made, set, &deal->known[i]);
+		add_consumer(write->known[i].there ? &changed : &made, set, &write->known[i]);
 		if (set->type.p == NULL || str_eq(set->type, STR(CONSUMER_TYPE_UNKNOWN)))
 			continue;
-		begin_item(&types);
+		allocation_begin_item(&types);
 		json_add_string(&types, set->type);
 	}
-	calls[n++] = sql_allocations_delete_call(pool, &(struct sql_allocations_delete){ .uids = deal->consumers });
+	calls[n++] = sql_allocations_delete_call(pool, &(struct sql_allocations_delete){ .uids = write->consumers });
 	if (types.n > 0)
-		calls[n++] = sql_consumer_types_add_call(pool, &(struct sql_consumer_types_add){ .names = end_list(&types) });
+		calls[n++] = sql_consumer_types_add_call(pool, &(struct sql_consumer_types_add){ .names =
+			allocation_end_list(&types) });
 	if (made.n > 0)
 		calls[n++] = sql_consumers_insert_call(pool,
-			&(struct sql_consumers_insert){ .consumers = end_list(&made), .now = now });
+			&(struct sql_consumers_insert){ .consumers = allocation_end_list(&made), .now = now });
 	if (changed.n > 0)
 		calls[n++] = sql_consumers_update_call(pool,
-			&(struct sql_consumers_update){ .consumers = end_list(&changed), .now = now });
+			&(struct sql_consumers_update){ .consumers = allocation_end_list(&changed), .now = now });
 	if (gone.n > 0)
-		calls[n++] = sql_consumers_delete_call(pool, &(struct sql_consumers_delete){ .uids = end_list(&gone) });
+		calls[n++] = sql_consumers_delete_call(pool, &(struct sql_consumers_delete){ .uids =
+			allocation_end_list(&gone) });
 	return n;
 }
 
-static struct db_call allocate_call(const struct deal *deal)
+static struct db_call allocate_call(const struct allocation_write *write)
 {
-	struct pool *pool = deal->registry->pool;
+	struct pool *pool = write->registry->pool;
 	struct buf json = buf_new(pool, 256);
 	size_t at = 0;
 
-	for (size_t i = 0; i < deal->n; i++) {
-		const struct allocation_set *set = &deal->sets[i];
+	for (size_t i = 0; i < write->n; i++) {
+		const struct allocation_set *set = &write->sets[i];
 		for (size_t k = 0; k < set->n; k++, at++) {
 			const struct allocation *allocation = &set->allocations[k];
-			begin_item(&json);
+			allocation_begin_item(&json);
 			buf_addc(&json, '[');
-			add_hex(&json, &set->consumer);
+			allocation_add_hex(&json, &set->consumer);
 			buf_addf(&json, ",%llu,%llu,%llu]",
-				(unsigned long long)deal_provider(deal, &allocation->provider)->id,
-				(unsigned long long)deal->class_ids[at], (unsigned long long)allocation->amount);
+				(unsigned long long)allocation_write_provider(write, &allocation->provider)->id,
+				(unsigned long long)write->class_ids[at], (unsigned long long)allocation->amount);
 		}
 	}
 	return sql_allocations_insert_call(pool,
-		&(struct sql_allocations_insert){ .allocations = end_list(&json), .now = deal->registry->stamp_us });
+		&(struct sql_allocations_insert){ .allocations = allocation_end_list(&json), .now = write->registry->stamp_us });
 }
 
-static struct db_call use_call(const struct deal *deal)
+static struct db_call use_call(const struct allocation_write *write)
 {
-	struct buf json = buf_new(deal->registry->pool, 256);
+	struct buf json = buf_new(write->registry->pool, 256);
 
-	for (size_t i = 0; i < deal->n_cells; i++) {
-		const struct cell *cell = &deal->cells[i];
-		if (cell->before == cell->after)
+	for (size_t i = 0; i < write->n_deltas; i++) {
+		const struct inventory_delta *delta = &write->deltas[i];
+		if (delta->before == delta->after)
 			continue;
-		begin_item(&json);
-		buf_addf(&json, "[%llu,%llu,%lld]", (unsigned long long)cell->resource_id, (unsigned long long)cell->class_id,
-			(long long)(cell->after - cell->before));
+		allocation_begin_item(&json);
+		buf_addf(&json, "[%llu,%llu,%lld]", (unsigned long long)delta->resource_id, (unsigned long long)delta->class_id,
+			(long long)(delta->after - delta->before));
 	}
-	return sql_inventories_use_call(deal->registry->pool, &(struct sql_inventories_use){ .deltas = end_list(&json) });
+	return sql_inventories_use_call(write->registry->pool, &(struct sql_inventories_use){ .deltas =
+		allocation_end_list(&json) });
 }
 
 // By how much a provider's generation rises: by one where it gets allocations, or where a set without any takes some away; a
 // provider that only gives some up keeps its own, as clients expect. By one for its new inventories, and by one more if there
 // are any, since the real service writes them in two steps, and clients count along.
-static unsigned steps_of(const struct deal *deal, const struct holding *holding)
+static unsigned steps_of(const struct allocation_write *write, const struct locked_provider *locked_provider)
 {
-	unsigned steps = holding->receives || (holding->emptied && !deal->deletes) ? 1 : 0;
+	unsigned steps = locked_provider->receives || (locked_provider->emptied && !write->deletes) ? 1 : 0;
 
-	if (holding->reshaped != NULL)
-		steps += holding->reshaped->n > 0 ? 2 : 1;
+	if (locked_provider->reshaped != NULL)
+		steps += locked_provider->reshaped->n > 0 ? 2 : 1;
 	return steps;
 }
 
 // The change rows, revisions and generations of the providers.
-static size_t provider_calls(const struct deal *deal, struct db_call *calls)
+static size_t provider_calls(const struct allocation_write *write, struct db_call *calls)
 {
-	struct registry *registry = deal->registry;
+	struct registry *registry = write->registry;
 	struct pool *pool = registry->pool;
 	struct buf ids = buf_new(pool, 64), raises = buf_new(pool, 64);
 	size_t n = 0;
 
-	for (size_t i = 0; i < deal->n_holdings; i++) {
-		const struct holding *holding = &deal->holdings[i];
-		unsigned steps = steps_of(deal, holding);
-		if (holding->receives || holding->gives)
-			add_id(&ids, holding->id);
+	for (size_t i = 0; i < write->n_locked_providers; i++) {
+		const struct locked_provider *locked_provider = &write->locked_providers[i];
+		unsigned steps = steps_of(write, locked_provider);
+		if (locked_provider->receives || locked_provider->gives)
+			allocation_add_id(&ids, locked_provider->id);
 		if (steps > 0) {
-			begin_item(&raises);
-			buf_addf(&raises, "[%llu,%u]", (unsigned long long)holding->id, steps);
+			allocation_begin_item(&raises);
+			buf_addf(&raises, "[%llu,%u]", (unsigned long long)locked_provider->id, steps);
 		}
 	}
 	if (ids.n > 0) {
-		struct str list = end_list(&ids);
+		struct str list = allocation_end_list(&ids);
 		calls[n++] = changes_of_allocations(registry, list);
-		calls[n++] = sql_providers_touch_call(pool, &(struct sql_providers_touch){ .ids = list, .now = registry->stamp_us });
+		calls[n++] = sql_providers_touch_call(pool, &(struct sql_providers_touch){ .ids = list, .now =
+			registry->stamp_us });
 	}
 	if (raises.n > 0)
-		calls[n++] = sql_providers_raise_call(pool, &(struct sql_providers_raise){ .raises = end_list(&raises) });
+		calls[n++] = sql_providers_raise_call(pool, &(struct sql_providers_raise){ .raises =
+			allocation_end_list(&raises) });
 	return n;
 }
 
-enum outcome deal_write(const struct deal *deal, const struct db_call *put, const struct db_call *drop)
+enum outcome allocation_write_store(const struct allocation_write *write, const struct db_call *put, const struct db_call *drop)
 {
 	struct db_call calls[12];
 	size_t n = 0, allocate = 0;
 
 	if (put != NULL)
 		calls[n++] = *put;
-	n += consumer_calls(deal, &calls[n]);
+	n += consumer_calls(write, &calls[n]);
 
-	if (deal->n_allocations > 0) {
+	if (write->n_allocations > 0) {
 		allocate = n;
-		calls[n++] = allocate_call(deal);
+		calls[n++] = allocate_call(write);
 	}
-	calls[n++] = use_call(deal);
-	n += provider_calls(deal, &calls[n]);
+	calls[n++] = use_call(write);
+	n += provider_calls(write, &calls[n]);
 	if (drop != NULL)
 		calls[n++] = *drop;
 	assert(n <= COUNT_OF(calls));
-	enum db_result result = db_run_batch(deal->registry->db, deal->registry->pool, calls, n);
+	enum db_result result = db_run_batch(write->registry->db, write->registry->pool, calls, n);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (allocate > 0 && calls[allocate].result == DB_DUPLICATE)
-		return registry_fail(deal->registry, OUTCOME_BAD_DOCUMENT,
+		return registry_fail(write->registry, OUTCOME_BAD_DOCUMENT,
 			"the allocations name a resource class of one resource provider twice: add the amounts up");
 	for (size_t i = 0; i < n; i++) {
 		if (calls[i].result == DB_DUPLICATE)
-			return lose_race(deal->registry);
+			return allocation_write_again(write->registry);
 	}
 	return OUTCOME_NO_CONTENT;
 }
 
 enum outcome allocations_write(struct registry *registry, const struct allocation_set *sets, size_t n, struct str context)
 {
-	struct deal deal = { .registry = registry, .sets = sets, .n = n };
-	enum outcome outcome = deal_prepare(&deal);
+	struct allocation_write write = { .registry = registry, .sets = sets, .n = n };
+	enum outcome outcome = allocation_write_prepare(&write);
 
 	if (outcome == OUTCOME_OK)
-		outcome = deal_check_consumers(&deal);
+		outcome = allocation_write_check_consumers(&write);
 	if (outcome == OUTCOME_OK)
-		outcome = deal_check_providers(&deal);
+		outcome = allocation_write_check_providers(&write);
 	if (outcome == OUTCOME_OK)
-		outcome = deal_place(&deal, context);
+		outcome = allocation_write_count(&write, context);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	// No provider is concerned: the consumers have no allocations and get none.
-	return deal.n_holdings == 0 ? OUTCOME_NO_CONTENT : deal_write(&deal, NULL, NULL);
+	return write.n_locked_providers == 0 ? OUTCOME_NO_CONTENT : allocation_write_store(&write, NULL, NULL);
 }
 
 enum outcome allocations_delete(struct registry *registry, const struct uuid *consumer)
 {
 	const struct allocation_set set = { .consumer = *consumer };
-	struct deal deal = { .registry = registry, .sets = &set, .n = 1, .deletes = true };
-	enum outcome outcome = deal_prepare(&deal);
+	struct allocation_write write = { .registry = registry, .sets = &set, .n = 1, .deletes = true };
+	enum outcome outcome = allocation_write_prepare(&write);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (!deal.known[0].there)
+	if (!write.known[0].there)
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "No allocations for consumer '%.*s'",
 			STR_ARG(uuid_str(registry->pool, *consumer)));
-	return deal_write(&deal, NULL, NULL);
+	return allocation_write_store(&write, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static enum outcome name_classes(struct stock *stock, const struct inventory_wri
 	stock->ids = POOL_ARRAY(pool, uint64_t, write->n);
 	for (size_t i = 0; i < write->n; i++)
 		names[i] = write->inventories[i].class;
-	return classes_find(stock->registry, names, write->n, true, stock->ids, unknown);
+	return provider_find_classes(stock->registry, names, write->n, true, stock->ids, unknown);
 }
 
 static struct str uid_of(const struct stock *stock)
@@ -118,7 +118,8 @@ static void warn_of_overuse(const struct stock *stock, const struct inventory *i
 	int64_t capacity = inventory_capacity(inventory);
 
 	if (before != NULL && before->used > 0 && capacity < (int64_t)before->used)
-		log_warning("provider %.*s has a capacity of %lld of %.*s now, and %llu of it are allocated", STR_ARG(uid_of(stock)),
+		log_warning("provider %.*s has a capacity of %lld of %.*s now, and %llu of it are allocated",
+			STR_ARG(uid_of(stock)),
 			(long long)capacity, STR_ARG(inventory->class), (unsigned long long)before->used);
 }
 
@@ -194,7 +195,7 @@ enum outcome inventory_add(struct registry *registry, const struct uuid *uid, co
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (held_of(&stock, write->inventories[0].class) != NULL)
-		return fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update",
+		return provider_fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update",
 			"Update conflict: resource provider %.*s has inventory of class %.*s already", STR_ARG(uid_of(&stock)),
 			STR_ARG(write->inventories[0].class));
 	outcome = carry_out(&stock, NULL, 0);
@@ -271,7 +272,7 @@ enum outcome inventory_set_all(struct registry *registry, const struct uuid *uid
 	uint64_t *gone = POOL_ARRAY(registry->pool, uint64_t, stock.n_has);
 	size_t n = find_gone(&stock, gone, &in_use);
 	if (in_use.n > 0)
-		return fail_coded(registry, OUTCOME_CONFLICT, "inventory.inuse",
+		return provider_fail_coded(registry, OUTCOME_CONFLICT, "inventory.inuse",
 			"update conflict: Inventory for '%.*s' on resource provider '%.*s' in use.", STR_ARG(in_use),
 			STR_ARG(uid_of(&stock)));
 	return carry_out(&stock, gone, n);
@@ -290,7 +291,7 @@ enum outcome inventory_delete(struct registry *registry, const struct uuid *uid,
 		return registry_fail(registry, OUTCOME_NOT_FOUND, "No inventory of class %.*s found for delete: the resource "
 			"provider has none.", STR_ARG(str_part(class, 0, 256)));
 	if (held->used > 0)
-		return fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update",
+		return provider_fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update",
 			"Unable to delete inventory of class %.*s: Inventory for '%.*s' on resource provider '%.*s' in use.",
 			STR_ARG(class), STR_ARG(class), STR_ARG(uid_of(&stock)));
 	outcome = carry_out(&stock, &stock.has_ids[held - stock.has], 1);
@@ -312,7 +313,7 @@ enum outcome inventory_delete_all(struct registry *registry, const struct uuid *
 	uint64_t *gone = POOL_ARRAY(registry->pool, uint64_t, stock.n_has);
 	size_t n = find_gone(&stock, gone, &in_use);
 	if (in_use.n > 0)
-		return fail_coded(registry, OUTCOME_CONFLICT, "inventory.inuse",
+		return provider_fail_coded(registry, OUTCOME_CONFLICT, "inventory.inuse",
 			"Unable to delete inventory for resource provider %.*s because the inventory is in use: Inventory for '%.*s' on "
 			"resource provider '%.*s' in use.",
 			STR_ARG(uid_of(&stock)), STR_ARG(in_use), STR_ARG(uid_of(&stock)));

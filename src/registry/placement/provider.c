@@ -21,7 +21,7 @@
 
 // ---- what is refused
 
-enum outcome fail_coded(struct registry *registry, enum outcome outcome, const char *code, const char *format, ...)
+enum outcome provider_fail_coded(struct registry *registry, enum outcome outcome, const char *code, const char *format, ...)
 {
 	va_list args;
 
@@ -32,13 +32,13 @@ enum outcome fail_coded(struct registry *registry, enum outcome outcome, const c
 	return outcome;
 }
 
-enum outcome fail_no_provider(struct registry *registry, const struct uuid *uid)
+enum outcome provider_fail_not_found(struct registry *registry, const struct uuid *uid)
 {
 	return registry_fail(registry, OUTCOME_NOT_FOUND, "No resource provider with uuid %.*s found.",
 		STR_ARG(uuid_str(registry->pool, *uid)));
 }
 
-void fail_while(struct registry *registry, const char *format, ...)
+void provider_fail_context(struct registry *registry, const char *format, ...)
 {
 	va_list args;
 
@@ -96,7 +96,7 @@ enum outcome provider_get_with(struct registry *registry, const struct uuid *uid
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (calls[0].rows.n == 0)
-		return fail_no_provider(registry, uid);
+		return provider_fail_not_found(registry, uid);
 	const struct sql_provider_get_row *row = sql_provider_get_row(&calls[0].rows, 0);
 
 	*provider = provider_of_columns(registry, &row->r, row->tenant, row->provider_generation);
@@ -205,7 +205,8 @@ enum outcome provider_create(struct registry *registry, const struct uuid *uid, 
 	if (outcome == OUTCOME_OK)
 		outcome = resource_write(registry, &address, &edit, guard, &provider->resource);
 	if (outcome == OUTCOME_BAD_DOCUMENT)
-		fail_while(registry, "Unable to create resource provider \"%.*s\", %.*s: Object action create failed because:",
+		provider_fail_context(registry,
+			"Unable to create resource provider \"%.*s\", %.*s: Object action create failed because:",
 			STR_ARG(content->name), STR_ARG(text));
 	if (outcome == OUTCOME_CREATED)
 		provider_read(registry, provider);
@@ -252,9 +253,9 @@ enum outcome provider_change(struct registry *registry, const struct uuid *uid, 
 	*provider = (struct provider){ 0 };
 	enum outcome outcome = resource_change(registry, &ident, &edit, guard, &provider->resource);
 	if (outcome == OUTCOME_NOT_FOUND)
-		return fail_no_provider(registry, uid);
+		return provider_fail_not_found(registry, uid);
 	if (outcome == OUTCOME_BAD_DOCUMENT)
-		fail_while(registry, "Unable to save resource provider %.*s: Object action update failed because:",
+		provider_fail_context(registry, "Unable to save resource provider %.*s: Object action update failed because:",
 			STR_ARG(uuid_str(registry->pool, *uid)));
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -282,9 +283,9 @@ static enum outcome check_guard(struct registry *registry, const struct provider
 	struct guard sure = guard->guard;
 
 	if (guard->has_generation && guard->generation != provider->generation)
-		return fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update", "%s", words);
+		return provider_fail_coded(registry, OUTCOME_CONFLICT, "concurrent_update", "%s", words);
 	sure.sure = sure.sure || guard->has_generation;
-	enum outcome outcome = guard_sure(registry, sure, held->etag_required);
+	enum outcome outcome = guard_check_required(registry, sure, held->etag_required);
 	return outcome == OUTCOME_OK ? resource_check(registry, &provider->resource, sure) : outcome;
 }
 
@@ -296,9 +297,9 @@ enum outcome provider_hold(struct registry *registry, const struct uuid *uid, co
 	struct held_tenant held;
 
 	*provider = (struct provider){ 0 };
-	enum outcome outcome = lock_ident(registry, &ident, &held, &provider->resource);
+	enum outcome outcome = resource_lock_ident(registry, &ident, &held, &provider->resource);
 	if (outcome != OUTCOME_OK)
-		return outcome == OUTCOME_NOT_FOUND ? fail_no_provider(registry, uid) : outcome;
+		return outcome == OUTCOME_NOT_FOUND ? provider_fail_not_found(registry, uid) : outcome;
 	const struct sql_provider_generation in = { .resource_id = provider->resource.id };
 	struct db_call calls[] = { sql_provider_generation_call(registry->pool, &in), read(registry->pool, in.resource_id) };
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
@@ -327,7 +328,7 @@ size_t provider_touch(struct registry *registry, struct provider *provider, cons
 	resource->updated_us = registry->stamp_us;
 	etag_of_resource(registry, resource);
 	struct str etag = str_dup(pool, str_n((const char *)resource->stored_etag, sizeof(resource->stored_etag)));
-	calls[0] = update_in_field(registry, &before, resource, field);
+	calls[0] = change_in_field(registry, &before, resource, field);
 	const struct sql_provider_touch touch = {
 		.id = resource->id,
 		.revision = resource->revision,
@@ -376,7 +377,7 @@ static enum outcome check_generation(void *arg, const uint8_t *etag)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (guard->has_generation && guard->generation != asked->provider->generation)
-		return fail_coded(asked->registry, OUTCOME_CONFLICT, "concurrent_update", PROVIDER_CHANGED);
+		return provider_fail_coded(asked->registry, OUTCOME_CONFLICT, "concurrent_update", PROVIDER_CHANGED);
 	return guard_check(guard->guard, etag);
 }
 
@@ -393,9 +394,9 @@ enum outcome provider_change_traits(struct registry *registry, const struct uuid
 	under_lock.sure = guard->guard.sure || guard->has_generation;
 	enum outcome outcome = resource_change_traits(registry, &ident, edit, under_lock, &provider->resource);
 	if (outcome == OUTCOME_NOT_FOUND && provider->resource.id == 0)
-		return fail_no_provider(registry, uid);
+		return provider_fail_not_found(registry, uid);
 	if (outcome == OUTCOME_BAD_PARAMETER)
-		fail_while(registry, "No such trait:");
+		provider_fail_context(registry, "No such trait:");
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	provider_read(registry, provider);

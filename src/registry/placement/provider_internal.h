@@ -9,11 +9,11 @@
 // ---- refusals
 
 // registry_fail(), and the problem gets the member "code".
-enum outcome fail_coded(struct registry *registry, enum outcome outcome, const char *code, const char *format, ...)
+enum outcome provider_fail_coded(struct registry *registry, enum outcome outcome, const char *code, const char *format, ...)
 	PRINTF_LIKE(4, 5);
-enum outcome fail_no_provider(struct registry *registry, const struct uuid *uid);
+enum outcome provider_fail_not_found(struct registry *registry, const struct uuid *uid);
 // Puts the formatted text and a blank in front of the problem's detail.
-void fail_while(struct registry *registry, const char *format, ...) PRINTF_LIKE(2, 3);
+void provider_fail_context(struct registry *registry, const char *format, ...) PRINTF_LIKE(2, 3);
 
 // The refusal of a generation that is not the current one, where a call has no text of its own.
 #define PROVIDER_CHANGED \
@@ -58,9 +58,9 @@ enum outcome provider_find_traits(struct registry *registry, const struct str *n
 
 // Looks up the ids of classes, in the order of names; an unknown class has 0. *unknown (may be NULL): the first unknown one, p
 // NULL: none. held: lock the rows in share mode, so that the classes exist until COMMIT.
-enum outcome classes_find(struct registry *registry, const struct str *names, size_t n, bool held, uint64_t *ids,
+enum outcome provider_find_classes(struct registry *registry, const struct str *names, size_t n, bool held, uint64_t *ids,
 	struct str *unknown);
 // The names as a JSON array of strings, in pool.
-struct str names_as_json(struct pool *pool, const struct str *names, size_t n);
+struct str provider_names_as_json(struct pool *pool, const struct str *names, size_t n);
 
 #endif

@@ -79,7 +79,7 @@ static enum outcome look_up_held(struct registry *registry, const struct str *na
 static enum outcome look_up_stored(struct registry *registry, const struct str *names, size_t n, uint64_t *ids)
 {
 	struct db_rows rows;
-	const struct sql_provider_trait_ids in = { .names = names_as_json(registry->pool, names, n) };
+	const struct sql_provider_trait_ids in = { .names = provider_names_as_json(registry->pool, names, n) };
 	enum db_result result = sql_provider_trait_ids_run(registry->db, registry->pool, &in, &rows);
 
 	if (result != DB_OK)
@@ -129,7 +129,7 @@ static enum outcome name_traits(struct search *search)
 	search->trait_ids = POOL_ARRAY(pool, uint64_t, n);
 	enum outcome outcome = provider_find_traits(search->registry, names, n, search->trait_ids);
 	if (outcome == OUTCOME_BAD_PARAMETER)
-		fail_while(search->registry, "Invalid trait(s) in 'required' parameter:");
+		provider_fail_context(search->registry, "Invalid trait(s) in 'required' parameter:");
 	return outcome;
 }
 
@@ -142,11 +142,12 @@ static enum outcome name_classes(struct search *search)
 	search->class_ids = POOL_ARRAY(registry->pool, uint64_t, query->n_demands);
 	for (size_t i = 0; i < query->n_demands; i++)
 		names[i] = query->demands[i].class;
-	enum outcome outcome = classes_find(registry, names, query->n_demands, false, search->class_ids, &unknown);
+	enum outcome outcome = provider_find_classes(registry, names, query->n_demands, false, search->class_ids, &unknown);
 	if (outcome != OUTCOME_OK || unknown.p == NULL)
 		return outcome;
 	return registry_fail(registry, OUTCOME_BAD_PARAMETER,
-		"Invalid resource class in resources parameter: No such resource class %.*s.", STR_ARG(str_part(unknown, 0, 256)));
+		"Invalid resource class in resources parameter: No such resource class %.*s.", STR_ARG(str_part(unknown, 0,
+		256)));
 }
 
 // ---- terms
@@ -211,7 +212,8 @@ static void add_membership(struct search *search, size_t index)
 		return;
 	}
 	search->n_all_aggregates++;
-	add_beginning(search, (struct beginning){ SQL_PROVIDER_WAY_AGGREGATE, SQL_PROVIDER_TERM_AGGREGATE, .list = buf_str(&own) });
+	add_beginning(search, (struct beginning){ SQL_PROVIDER_WAY_AGGREGATE, SQL_PROVIDER_TERM_AGGREGATE, .list =
+		buf_str(&own) });
 }
 
 static void add_demand(struct search *search, size_t index)

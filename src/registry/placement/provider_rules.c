@@ -253,10 +253,10 @@ static enum outcome may_delete_provider(struct registry *registry, const struct 
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (calls[0].rows.n > 0)
-		return fail_coded(registry, OUTCOME_CONFLICT, "resource_provider.cannot_delete_parent",
+		return provider_fail_coded(registry, OUTCOME_CONFLICT, "resource_provider.cannot_delete_parent",
 			"Unable to delete parent resource provider %.*s: It has child resource providers.", STR_ARG(uid));
 	if (calls[1].rows.n > 0)
-		return fail_coded(registry, OUTCOME_CONFLICT, "resource_provider.inuse",
+		return provider_fail_coded(registry, OUTCOME_CONFLICT, "resource_provider.inuse",
 			"Unable to delete resource provider %.*s: Resource provider has allocations.", STR_ARG(uid));
 	return OUTCOME_OK;
 }
@@ -286,7 +286,7 @@ static enum outcome provider_taken(struct registry *registry, const struct uuid 
 {
 	struct str what = alias != NULL ? alias->value : uuid_str(registry->pool, *uid);
 
-	return fail_coded(registry, OUTCOME_NAME_TAKEN, "duplicate_name",
+	return provider_fail_coded(registry, OUTCOME_NAME_TAKEN, "duplicate_name",
 		"Conflicting resource provider %s: %.*s already exists.", alias != NULL ? "name" : "uuid", STR_ARG(what));
 }
 

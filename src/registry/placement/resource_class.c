@@ -26,7 +26,7 @@ bool resource_class_is_custom(struct str name)
 
 // ---- looking up classes
 
-struct str names_as_json(struct pool *pool, const struct str *names, size_t n)
+struct str provider_names_as_json(struct pool *pool, const struct str *names, size_t n)
 {
 	struct buf json = buf_new(pool, 32 * (n + 1));
 
@@ -40,7 +40,7 @@ struct str names_as_json(struct pool *pool, const struct str *names, size_t n)
 	return buf_str(&json);
 }
 
-enum outcome classes_find(struct registry *registry, const struct str *names, size_t n, bool held, uint64_t *ids,
+enum outcome provider_find_classes(struct registry *registry, const struct str *names, size_t n, bool held, uint64_t *ids,
 	struct str *unknown)
 {
 	struct db_rows rows;
@@ -49,7 +49,7 @@ enum outcome classes_find(struct registry *registry, const struct str *names, si
 		*unknown = STR_NONE;
 	if (n == 0)
 		return OUTCOME_OK;
-	const struct sql_class_find in = { .names = names_as_json(registry->pool, names, n) };
+	const struct sql_class_find in = { .names = provider_names_as_json(registry->pool, names, n) };
 	enum db_result result = sql_class_find_run(registry->db, registry->pool,
 		held ? SQL_CLASS_LOCK_SHARED : SQL_CLASS_LOCK_NONE, &in, &rows);
 	if (result != DB_OK)
@@ -205,7 +205,8 @@ enum outcome resource_class_rename(struct registry *registry, struct str name, s
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (is_standard(class))
-		return registry_fail(registry, OUTCOME_BAD_PARAMETER, "Cannot update standard resource class %.*s.", STR_ARG(name));
+		return registry_fail(registry, OUTCOME_BAD_PARAMETER, "Cannot update standard resource class %.*s.",
+			STR_ARG(name));
 	const struct sql_class_rename in = { .id = class->id, .name = to, .now = registry->now_us };
 	enum db_result result = sql_class_rename_run(registry->db, registry->pool, &in, NULL);
 	if (result == DB_DUPLICATE)

@@ -6,7 +6,7 @@
 #include "registry/resource/internal.h"
 #include "sql/resources.h"
 
-struct db_call count_up_call(struct registry *registry, const struct held_tenant *held, uint64_t n)
+struct db_call tenant_count_up_call(struct registry *registry, const struct held_tenant *held, uint64_t n)
 {
 	const struct sql_count_up in = {
 		.tenant_id = held->id,
@@ -17,12 +17,12 @@ struct db_call count_up_call(struct registry *registry, const struct held_tenant
 	return sql_count_up_call(registry->pool, &in);
 }
 
-struct db_call count_down_call(struct registry *registry, uint64_t tenant_id, uint64_t n)
+struct db_call tenant_count_down_call(struct registry *registry, uint64_t tenant_id, uint64_t n)
 {
 	return sql_count_down_call(registry->pool, &(struct sql_count_down){ .tenant_id = tenant_id, .n = n });
 }
 
-enum outcome fail_quota(struct registry *registry, const struct held_tenant *held)
+enum outcome resource_fail_quota(struct registry *registry, const struct held_tenant *held)
 {
 	return registry_fail(registry, OUTCOME_OVER_QUOTA,
 		"the tenant's tier allows %llu resources, and they are all there: delete some, or ask for another tier",

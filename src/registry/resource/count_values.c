@@ -6,8 +6,8 @@
 #include "registry/resource/count_values.h"
 #include "sql/searches.h"
 
-enum outcome resource_tally(struct registry *registry, const struct type *type, struct str tenant, const char *member,
-	struct tally **list, size_t *n)
+enum outcome resource_count_values(struct registry *registry, const struct type *type, struct str tenant, const char *member,
+	struct value_counts **list, size_t *n)
 {
 	struct pool *pool = registry->pool;
 	struct db_rows rows;
@@ -22,8 +22,8 @@ enum outcome resource_tally(struct registry *registry, const struct type *type, 
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	*n = rows.n;
-	*list = POOL_ARRAY(pool, struct tally, rows.n);
+	*list = POOL_ARRAY(pool, struct value_counts, rows.n);
 	for (size_t i = 0; i < rows.n; i++)
-		(*list)[i] = (struct tally){ sql_value_count_row(&rows, i)->value, sql_value_count_row(&rows, i)->n };
+		(*list)[i] = (struct value_counts){ sql_value_count_row(&rows, i)->value, sql_value_count_row(&rows, i)->n };
 	return OUTCOME_OK;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deletes a resource with what belongs to it: a namespace with its content (space_end.c; space_pieces.c if that is large), the root
-// of a tree with all that depends on it. A resource with finalizers is only marked, and is deleted once the last of them is gone.
+// Deletes a resource with what belongs to it: a namespace with its content (space_end.c; space_pieces.c if that is large), the
+// root of a tree with all that depends on it. A resource with finalizers is only marked, and is deleted once the last of them is
+// gone.
 #include "base/base.h"
 
 #include "base/pool.h"
@@ -38,18 +39,18 @@ struct sql_content_of content_of(struct registry *registry, const struct resourc
 	};
 }
 
-enum outcome fail_content_locked(struct registry *registry, const struct resource *space)
+enum outcome resource_fail_content_locked(struct registry *registry, const struct resource *space)
 {
 	return fail_locked(registry, space, "a resource in the namespace");
 }
 
-void set_deletion_times(struct registry *registry, struct resource *resource)
+void resource_set_deletion_times(struct registry *registry, struct resource *resource)
 {
 	resource->deleted_us = registry->stamp_us;
-	resource->purge_us = registry->stamp_us + retention_us(registry);
+	resource->purge_us = registry->stamp_us + registry_retention_us(registry);
 }
 
-enum outcome delete_content(struct registry *registry, enum sql_content kind, struct resource *resource, uint64_t *n)
+enum outcome resource_delete_content(struct registry *registry, enum sql_content kind, struct resource *resource, uint64_t *n)
 {
 	const struct sql_content_of content = content_of(registry, resource);
 	const struct sql_deletion_mark_content mark = {
@@ -88,11 +89,11 @@ static enum outcome delete_tree(struct registry *registry, struct resource *top,
 		return OUTCOME_OK;
 	// All resources of a deletion have the same time, which must not be before the last change of any of them.
 	registry_stamp_after(registry, sum->last_change_at);
-	set_deletion_times(registry, top);
-	return delete_content(registry, SQL_CONTENT_TREE, top, n);
+	resource_set_deletion_times(registry, top);
+	return resource_delete_content(registry, SQL_CONTENT_TREE, top, n);
 }
 
-struct sql_deletion deletion_of(struct registry *registry, const struct resource *resource, struct str request_id)
+struct sql_deletion resource_deletion(struct registry *registry, const struct resource *resource, struct str request_id)
 {
 	bool is_space = resource->type == type_namespaces(registry), is_top = resource_is_top(resource);
 
@@ -104,16 +105,16 @@ struct sql_deletion deletion_of(struct registry *registry, const struct resource
 	};
 }
 
-struct db_call free_lookup_keys_call(struct registry *registry, const struct resource *resource)
+struct db_call resource_free_lookup_keys_call(struct registry *registry, const struct resource *resource)
 {
 	const struct sql_deletion_free_lookup_keys in = {
-		.of = deletion_of(registry, resource, uuid_bytes(&registry->request_id)),
+		.of = resource_deletion(registry, resource, uuid_bytes(&registry->request_id)),
 	};
 
 	return sql_deletion_free_lookup_keys_call(registry->pool, &in);
 }
 
-enum outcome mark_deleted(struct registry *registry, struct resource *resource, uint64_t with_it)
+enum outcome resource_mark_deleted(struct registry *registry, struct resource *resource, uint64_t with_it)
 {
 	const struct sql_deletion_mark mark = {
 		.id = resource->id,
@@ -124,8 +125,8 @@ enum outcome mark_deleted(struct registry *registry, struct resource *resource, 
 	struct db_call calls[] = {
 		change_of_resource(registry, "deleted", resource, resource->stored_etag, NULL),
 		sql_deletion_mark_call(registry->pool, &mark),
-		count_down_call(registry, resource->tenant_id, 1 + with_it),
-		free_lookup_keys_call(registry, resource),
+		tenant_count_down_call(registry, resource->tenant_id, 1 + with_it),
+		resource_free_lookup_keys_call(registry, resource),
 	};
 	bool has_keys = with_it > 0 || resource->type->rules != NULL;
 	enum db_result result =
@@ -162,7 +163,7 @@ static bool has_space_finalizers(struct pool *pool, const struct resource *resou
 	return false;
 }
 
-bool has_finalizers(struct registry *registry, const struct resource *resource)
+bool resource_has_finalizers(struct registry *registry, const struct resource *resource)
 {
 	const struct type_rules *rules = resource->type->rules;
 	const struct doc *list;
@@ -176,7 +177,7 @@ bool has_finalizers(struct registry *registry, const struct resource *resource)
 }
 
 // Only sets doomed_us: nothing is deleted yet.
-enum outcome mark_for_deletion(struct registry *registry, struct resource *resource)
+enum outcome resource_mark_for_deletion(struct registry *registry, struct resource *resource)
 {
 	const struct resource before = *resource;
 
@@ -195,7 +196,7 @@ enum outcome mark_for_deletion(struct registry *registry, struct resource *resou
 		.updated_at = resource->updated_us,
 	};
 	struct db_call calls[] = {
-		update_in_field(registry, &before, resource, "/metadata/deletionTimestamp"),
+		change_in_field(registry, &before, resource, "/metadata/deletionTimestamp"),
 		sql_deletion_wait_call(registry->pool, &wait),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
@@ -205,21 +206,21 @@ enum outcome mark_for_deletion(struct registry *registry, struct resource *resou
 	return OUTCOME_ACCEPTED;
 }
 
-enum outcome carry_out_deletion(struct registry *registry, struct resource *resource)
+enum outcome resource_delete_locked(struct registry *registry, struct resource *resource)
 {
 	uint64_t with_it = 0;
 	enum outcome outcome = OUTCOME_OK;
 
 	if (resource->type == type_namespaces(registry))
-		return space_delete(registry, resource);
-	set_deletion_times(registry, resource);
+		return resource_space_delete(registry, resource);
+	resource_set_deletion_times(registry, resource);
 	if (resource_is_top(resource))
 		outcome = delete_tree(registry, resource, &with_it);
 	if (outcome == OUTCOME_OK)
-		outcome = mark_deleted(registry, resource, with_it);
+		outcome = resource_mark_deleted(registry, resource, with_it);
 	if (outcome != OUTCOME_NO_CONTENT)
 		return outcome;
-	outcome = space_settle(registry, resource);
+	outcome = resource_space_settle(registry, resource);
 	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : outcome;
 }
 
@@ -227,7 +228,7 @@ enum outcome carry_out_deletion(struct registry *registry, struct resource *reso
 static enum outcome delete_held(struct registry *registry, const struct held_tenant *held, struct guard guard,
 	struct resource *resource)
 {
-	enum outcome outcome = guard_sure(registry, guard, held->etag_required);
+	enum outcome outcome = guard_check_required(registry, guard, held->etag_required);
 
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(registry, resource, guard);
@@ -241,17 +242,18 @@ static enum outcome delete_held(struct registry *registry, const struct held_ten
 	outcome = check_rules(registry, resource);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	return has_finalizers(registry, resource) ? mark_for_deletion(registry, resource) : carry_out_deletion(registry, resource);
+	return resource_has_finalizers(registry, resource) ? resource_mark_for_deletion(registry, resource) :
+		resource_delete_locked(registry, resource);
 }
 
 enum outcome resource_delete(struct registry *registry, const struct address *address, struct guard guard,
 	struct resource *resource)
 {
 	struct held_address held;
-	enum outcome outcome = lock_address(registry, address, &held, resource);
+	enum outcome outcome = resource_lock_address(registry, address, &held, resource);
 
 	if (outcome == OUTCOME_NO_CONTENT)
-		return refuse_missing(registry, address, resource);
+		return resource_fail_missing(registry, address, resource);
 	return outcome == OUTCOME_OK ? delete_held(registry, &held.tenant, guard, resource) : outcome;
 }
 
@@ -259,7 +261,7 @@ enum outcome resource_remove(struct registry *registry, const struct ident *iden
 	struct resource *resource)
 {
 	struct held_tenant held;
-	enum outcome outcome = lock_ident(registry, ident, &held, resource);
+	enum outcome outcome = resource_lock_ident(registry, ident, &held, resource);
 
 	return outcome == OUTCOME_OK ? delete_held(registry, &held, guard, resource) : outcome;
 }

@@ -11,7 +11,7 @@
 #include "repr/schema/field_fault.h"
 #include "types/common/parts.h"
 
-enum outcome immutable_check(struct registry *registry, const struct address *address, const struct resource *current,
+enum outcome resource_check_immutable(struct registry *registry, const struct address *address, const struct resource *current,
 	struct str body)
 {
 	const struct type_parts *parts = type_parts(address->type);
@@ -27,6 +27,6 @@ enum outcome immutable_check(struct registry *registry, const struct address *ad
 	parts->check_kept(&faults, before, after);
 	if (faults.n == 0)
 		return OUTCOME_OK;
-	return fail_faults(registry,
+	return registry_fail_faults(registry,
 		str_printf(registry->pool, "%.*s \"%.*s\"", STR_ARG(address->type->kind), STR_ARG(address->name)), &faults);
 }

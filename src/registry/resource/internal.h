@@ -26,63 +26,64 @@ struct held_tenant {
 	bool etag_required;
 	bool ends; // its deletion was requested and waits for finalizers: nothing new may be created in it
 };
-// hold_tenant_call() locks and reads the tenant, as a member of a batch. held_tenant() evaluates its rows: OUTCOME_OK,
+// tenant_lock_call() locks and reads the tenant, as a member of a batch. held_tenant() evaluates its rows: OUTCOME_OK,
 // _NOT_FOUND, _GONE.
-struct db_call hold_tenant_call(struct registry *registry, struct str name);
+struct db_call tenant_lock_call(struct registry *registry, struct str name);
 enum outcome held_tenant(struct registry *registry, struct str name, const struct db_call *call, struct held_tenant *held);
 
 // Adds n to the tenant's count of resources. If that exceeds the tier's quota, the call affects no row.
-struct db_call count_up_call(struct registry *registry, const struct held_tenant *held, uint64_t n);
-struct db_call count_down_call(struct registry *registry, uint64_t tenant_id, uint64_t n);
-enum outcome fail_quota(struct registry *registry, const struct held_tenant *held);
+struct db_call tenant_count_up_call(struct registry *registry, const struct held_tenant *held, uint64_t n);
+struct db_call tenant_count_down_call(struct registry *registry, uint64_t tenant_id, uint64_t n);
+enum outcome resource_fail_quota(struct registry *registry, const struct held_tenant *held);
 
-enum outcome fail_no_space(struct registry *registry, struct str space);
-// Was the deletion of the namespace that hold_space_call() locked requested? Then nothing new may be created in it.
-bool space_ends(const struct db_call *call);
-enum outcome fail_space_ends(struct registry *registry, struct str space);
-enum outcome fail_tenant_ends(struct registry *registry, struct str tenant);
-enum outcome fail_no_resource(struct registry *registry, const struct address *address);
-enum outcome fail_not_there(struct registry *registry, const struct ident *ident);
-// lock_resource_call() locks and reads the live resource at an address. hold_space_call() locks a namespace's row in share
-// mode, which keeps its deletion away.
-struct db_call lock_resource_call(struct registry *registry, const struct address *address);
-struct db_call hold_space_call(struct registry *registry, struct str tenant, struct str space);
+enum outcome resource_fail_no_space(struct registry *registry, struct str space);
+// Was the deletion of the namespace that resource_space_hold_call() locked requested? Then nothing new may be created in it.
+bool resource_space_is_ending(const struct db_call *call);
+enum outcome resource_fail_space_ends(struct registry *registry, struct str space);
+enum outcome tenant_fail_ending(struct registry *registry, struct str tenant);
+enum outcome resource_fail_not_found(struct registry *registry, const struct address *address);
+enum outcome ident_fail_not_found(struct registry *registry, const struct ident *ident);
+// resource_lock_call() locks and reads the live resource at an address. resource_space_hold_call() locks a namespace's row in
+// share mode, which keeps its deletion away.
+struct db_call resource_lock_call(struct registry *registry, const struct address *address);
+struct db_call resource_space_hold_call(struct registry *registry, struct str tenant, struct str space);
 // Finds out why no live resource is at the address: the outcomes of resource_get(). OUTCOME_OK if one was created meanwhile.
 enum outcome resource_elsewhere(struct registry *registry, const struct address *address, struct resource *resource);
 // For writers: locks the tenant and the namespace in share mode and the resource's row exclusively, in one round trip.
-// OUTCOME_OK; OUTCOME_NO_CONTENT if there is no live resource; OUTCOME_NOT_FOUND or _GONE for the tenant; or as take_locks().
+// OUTCOME_OK; OUTCOME_NO_CONTENT if there is no live resource; OUTCOME_NOT_FOUND or _GONE for the tenant; or as
+// registry_take_locks().
 struct held_address {
 	struct held_tenant tenant;
 	bool space_missing, space_ends;
 };
-enum outcome lock_address(struct registry *registry, const struct address *address, struct held_address *held,
+enum outcome resource_lock_address(struct registry *registry, const struct address *address, struct held_address *held,
 	struct resource *resource);
 // The same for a resource that is found by its uid or a lookup key. OUTCOME_OK with *resource, and *held without
 // the limit of its tier, since nothing is added; OUTCOME_NOT_FOUND.
-enum outcome lock_ident(struct registry *registry, const struct ident *ident, struct held_tenant *held,
+enum outcome resource_lock_ident(struct registry *registry, const struct ident *ident, struct held_tenant *held,
 	struct resource *resource);
 // The outcome of a write that does not create, if there is no live resource at the address: as resource_get().
-enum outcome refuse_missing(struct registry *registry, const struct address *address, struct resource *resource);
+enum outcome resource_fail_missing(struct registry *registry, const struct address *address, struct resource *resource);
 // The INSERT of a new resource as a member of a batch. Sets its revision, edits, generation, stored_etag, etag and times.
-struct db_call insert_resource_call(struct registry *registry, struct resource *resource);
+struct db_call resource_insert_call(struct registry *registry, struct resource *resource);
 // Sets resources.changed of the inserted resource. Must follow its change row in the same batch.
-struct db_call number_inserted_call(struct registry *registry, const struct resource *resource);
+struct db_call resource_number_inserted_call(struct registry *registry, const struct resource *resource);
 
 // Changes the content of a locked resource: checks the precondition, calls edit, applies the type's rules, writes. new owner:
 // heir is the name of the tenant to which the same transaction gives the resource, which counts as a change; p NULL: it stays.
 // Outcomes as resource_change().
-enum outcome change_content(struct registry *registry, const struct edit *edit, struct guard guard,
+enum outcome resource_change_content(struct registry *registry, const struct edit *edit, struct guard guard,
 	const struct held_tenant *held, struct str heir, struct resource *resource);
 // Does the resource have finalizers that a deletion must wait for? Resources that are named by their uid have none.
-bool has_finalizers(struct registry *registry, const struct resource *resource);
+bool resource_has_finalizers(struct registry *registry, const struct resource *resource);
 // Marks a locked resource: it is deleted once its finalizers are gone. OUTCOME_ACCEPTED, or that of a failed statement.
-enum outcome mark_for_deletion(struct registry *registry, struct resource *resource);
+enum outcome resource_mark_for_deletion(struct registry *registry, struct resource *resource);
 // What selects the rows of one deletion. resource is the one whose deletion was requested; request_id: the 16 bytes of that
 // request's id.
-struct sql_deletion deletion_of(struct registry *registry, const struct resource *resource, struct str request_id);
+struct sql_deletion resource_deletion(struct registry *registry, const struct resource *resource, struct str request_id);
 // Deletes a locked resource that may be deleted, and all that belongs to it. OUTCOME_NO_CONTENT; OUTCOME_LOCKED;
-// OUTCOME_ACCEPTED if it is a namespace that is deleted later (space_delete).
-enum outcome carry_out_deletion(struct registry *registry, struct resource *resource);
+// OUTCOME_ACCEPTED if it is a namespace that is deleted later (resource_space_delete).
+enum outcome resource_delete_locked(struct registry *registry, struct resource *resource);
 
 // ---- parts of deletions (delete.c)
 
@@ -90,31 +91,31 @@ enum outcome carry_out_deletion(struct registry *registry, struct resource *reso
 struct sql_content_of content_of(struct registry *registry, const struct resource *resource);
 // Writes the change rows of the content, and deletes it. The resource must have its times of deletion. *n: how many resources
 // were deleted. OUTCOME_OK.
-enum outcome delete_content(struct registry *registry, enum sql_content kind, struct resource *resource, uint64_t *n);
+enum outcome resource_delete_content(struct registry *registry, enum sql_content kind, struct resource *resource, uint64_t *n);
 // deleted_us: the transaction's time; purge_us: when the retention ends.
-void set_deletion_times(struct registry *registry, struct resource *resource);
+void resource_set_deletion_times(struct registry *registry, struct resource *resource);
 // Marks the resource's own row as deleted, with its times of deletion, and lowers the tenant's count of resources by it and by
 // with_it others. OUTCOME_NO_CONTENT.
-enum outcome mark_deleted(struct registry *registry, struct resource *resource, uint64_t with_it);
+enum outcome resource_mark_deleted(struct registry *registry, struct resource *resource, uint64_t with_it);
 // Makes the lookup keys of what this request has deleted free for other resources.
-struct db_call free_lookup_keys_call(struct registry *registry, const struct resource *resource);
+struct db_call resource_free_lookup_keys_call(struct registry *registry, const struct resource *resource);
 // Describes the problem; returns OUTCOME_LOCKED.
-enum outcome fail_content_locked(struct registry *registry, const struct resource *space);
+enum outcome resource_fail_content_locked(struct registry *registry, const struct resource *space);
 
 // ---- namespaces that are being deleted (space_end.c)
 
 // Deletes a namespace with its content. The caller has locked its row; it has no finalizers of its own. OUTCOME_NO_CONTENT;
 // OUTCOME_LOCKED; OUTCOME_ACCEPTED: it waits for finalizers of its content, or is deleted in the background.
-enum outcome space_delete(struct registry *registry, struct resource *space);
+enum outcome resource_space_delete(struct registry *registry, struct resource *space);
 // Marks n resources of the namespace as waiting for their finalizers. The caller has locked their rows. Changes the list's
 // elements. OUTCOME_OK.
-enum outcome space_doom(struct registry *registry, const struct resource *space, struct resource *list, size_t n);
+enum outcome resource_space_doom(struct registry *registry, const struct resource *space, struct resource *list, size_t n);
 // Called when the rest of the content is deleted. OUTCOME_OK if the namespace is empty. OUTCOME_ACCEPTED: it waits, and its
 // conditions say for what.
-enum outcome space_wait(struct registry *registry, struct resource *space);
+enum outcome resource_space_wait(struct registry *registry, struct resource *space);
 // Called after a marked resource was deleted: deletes its namespace if that waited for this resource, or updates its
 // conditions. OUTCOME_OK.
-enum outcome space_settle(struct registry *registry, const struct resource *gone);
+enum outcome resource_space_settle(struct registry *registry, const struct resource *gone);
 
 // ---- large namespaces (space_pieces.c)
 
@@ -127,24 +128,24 @@ struct space_size {
 	int64_t last_change_us; // of the resource that was changed last; 0: there are none
 };
 // The caller has locked the namespace's row. OUTCOME_OK; OUTCOME_ACCEPTED: it is being deleted in the background already.
-enum outcome space_measure(struct registry *registry, const struct resource *space, struct space_size *size);
-// Marks a large namespace as being deleted, so that nothing can be created in it, and queues it for space_take_piece(). The caller
-// has locked its row. OUTCOME_ACCEPTED; OUTCOME_LOCKED.
-enum outcome space_empty_later(struct registry *registry, struct resource *space);
-// For the mover: deletes one piece of the namespace that has a row in namespace_deletions with this id or, if nothing is left, the
-// namespace itself. Call it in a transaction of its own. Sets the registry's request id to that of the request for the
+enum outcome resource_space_measure(struct registry *registry, const struct resource *space, struct space_size *size);
+// Marks a large namespace as being deleted, so that nothing can be created in it, and queues it for resource_space_take_piece().
+// The caller has locked its row. OUTCOME_ACCEPTED; OUTCOME_LOCKED.
+enum outcome resource_space_empty_later(struct registry *registry, struct resource *space);
+// For the mover: deletes one piece of the namespace that has a row in namespace_deletions with this id or, if nothing is left,
+// the namespace itself. Call it in a transaction of its own. Sets the registry's request id to that of the request for the
 // deletion. OUTCOME_OK; OUTCOME_NO_CONTENT: another process does it, or it is done.
-enum outcome space_take_piece(struct registry *registry, uint64_t id);
+enum outcome resource_space_take_piece(struct registry *registry, uint64_t id);
 
 // How many of n documents with these sizes in bytes make a page, of at most limit documents. At least one, so that every page
 // advances.
-size_t page_fitting(const uint64_t *bytes, size_t n, uint64_t limit);
+size_t resource_page_fitting(const uint64_t *bytes, size_t n, uint64_t limit);
 
 // ---- immutable fields (immutable.c)
 
 // Checks that a change keeps the immutable fields of a config map, secret or pod. body: as it will be stored. OUTCOME_OK, at
 // once for other types; OUTCOME_BAD_DOCUMENT with causes.
-enum outcome immutable_check(struct registry *registry, const struct address *address, const struct resource *current,
+enum outcome resource_check_immutable(struct registry *registry, const struct address *address, const struct resource *current,
 	struct str body);
 
 // ---- lookup keys (lookup_key.c)

@@ -104,7 +104,7 @@ static enum outcome begin_page(struct registry *registry, const struct resource_
 	return query->deleted ? deleted_page(registry, query, page) : live_page(registry, query, page);
 }
 
-size_t page_fitting(const uint64_t *bytes, size_t n, uint64_t limit)
+size_t resource_page_fitting(const uint64_t *bytes, size_t n, uint64_t limit)
 {
 	uint64_t sum = 0;
 	size_t fitting = 0;
@@ -133,7 +133,7 @@ static enum outcome explain_empty(struct registry *registry, const struct resour
 	enum db_result result = sql_list_namespace_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	return rows.n > 0 || query->deleted ? OUTCOME_OK : fail_no_space(registry, query->space);
+	return rows.n > 0 || query->deleted ? OUTCOME_OK : resource_fail_no_space(registry, query->space);
 }
 
 // ---- what a page has: its index
@@ -172,12 +172,12 @@ static bool is_unchanged(const struct known_page *page, const struct sql_list_si
 }
 
 // *known: the page was cached, and no change since then concerns the tenant.
-static enum outcome recall_index(struct registry *registry, const struct resource_query *query, struct index *index,
+static enum outcome resource_cache_index(struct registry *registry, const struct resource_query *query, struct index *index,
 	bool *known)
 {
 	const struct page_key key = key_of(query);
 	const struct known_page *page = is_memorable(registry, query) ?
-						pages_find(registry->store->pages, &key, clock_tick_us()) : NULL;
+						page_cache_find(registry->store->page_cache, &key, clock_tick_us()) : NULL;
 	struct db_rows rows;
 
 	*known = false;
@@ -193,17 +193,17 @@ static enum outcome recall_index(struct registry *registry, const struct resourc
 		return registry_db_failed(result);
 	*query->newest = horizon_published(registry);
 	if (rows.n == 0)
-		return fail_no_tenant(registry, query->tenant);
+		return registry_fail_no_tenant(registry, query->tenant);
 	const struct sql_list_since_row *since = sql_list_since_row(&rows, 0);
 	if (since->newest > *query->newest)
 		*query->newest = since->newest;
 	if (!since->deleted_at_is_null)
-		return fail_tenant_gone(registry, query->tenant, since->purge_at);
+		return registry_fail_tenant_deleted(registry, query->tenant, since->purge_at);
 	*known = is_unchanged(page, since);
-	pages_tell(registry->store->pages, *known);
+	page_cache_note_use(registry->store->page_cache, *known);
 	if (!*known)
 		return OUTCOME_OK;
-	// The cached page itself is only valid until the next pages_keep().
+	// The cached page itself is only valid until the next page_cache_add().
 	struct page_item *items = POOL_ARRAY(registry->pool, struct page_item, page->n);
 	memcpy(items, page->items, page->n * sizeof(*items));
 	*index = (struct index){ items, page->n };
@@ -231,10 +231,10 @@ static enum outcome check_tenant(struct registry *registry, const struct resourc
 	const struct db_rows *rows, uint64_t *id)
 {
 	if (rows->n == 0)
-		return fail_no_tenant(registry, query->tenant);
+		return registry_fail_no_tenant(registry, query->tenant);
 	const struct sql_list_tenant_row *tenant = sql_list_tenant_row(rows, 0);
 	if (!tenant->deleted_at_is_null)
-		return fail_tenant_gone(registry, query->tenant, tenant->purge_at);
+		return registry_fail_tenant_deleted(registry, query->tenant, tenant->purge_at);
 	*id = tenant->id;
 	return OUTCOME_OK;
 }
@@ -247,7 +247,7 @@ static enum outcome read_index(struct registry *registry, const struct resource_
 	struct db_call calls[] = {
 		sql_list_tenant_call(registry->pool, &tenant),
 		index_call(registry->pool, page),
-		newest_change_call(registry),
+		horizon_newest_change_call(registry),
 	};
 	size_t first = query->all_tenants ? 1 : 0, end = query->newest != NULL ? 3 : 2;
 	uint64_t complete = horizon_published(registry), tenant_id = 0;
@@ -256,7 +256,7 @@ static enum outcome read_index(struct registry *registry, const struct resource_
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (query->newest != NULL)
-		*query->newest = newest_change(&calls[2]);
+		*query->newest = horizon_newest_change(&calls[2]);
 	enum outcome outcome =
 		query->all_tenants ? OUTCOME_OK : check_tenant(registry, query, &calls[0].rows, &tenant_id);
 	if (outcome != OUTCOME_OK)
@@ -266,7 +266,7 @@ static enum outcome read_index(struct registry *registry, const struct resource_
 	if (index->n > 0 && complete > 0 && is_memorable(registry, query)) {
 		const struct page_key key = key_of(query);
 		const struct known_page known = { tenant_id, complete, index->n, index->items };
-		pages_keep(registry->store->pages, &key, &known, clock_tick_us());
+		page_cache_add(registry->store->page_cache, &key, &known, clock_tick_us());
 	}
 	return OUTCOME_OK;
 }
@@ -295,7 +295,7 @@ static enum outcome read_missing(struct registry *registry, const struct resourc
 		resource->tenant = query->tenant;
 		*same = calls[i].rows.n == 1 && resource->changed == items[missing[i]].changed;
 		if (*same)
-			recall_keep(registry->store->recall, resource, clock_tick_us());
+			resource_cache_add(registry->store->resource_cache, resource, clock_tick_us());
 	}
 	return OUTCOME_OK;
 }
@@ -312,7 +312,8 @@ static enum outcome remember_page(struct registry *registry, const struct resour
 
 	*done = false;
 	for (size_t i = 0; i < n; i++) {
-		if (!recall_id(registry->store->recall, registry->pool, items[i].id, items[i].changed, now_us, &resources[i])) {
+		if (!resource_cache_find_id(registry->store->resource_cache, registry->pool, items[i].id, items[i].changed,
+			now_us, &resources[i])) {
 			if (n_missing == may_miss)
 				return OUTCOME_OK;
 			missing[n_missing++] = i;
@@ -332,13 +333,13 @@ static enum outcome read_page(struct registry *registry, const struct resource_q
 	size_t fit, bool cut, struct resource **list, size_t *n, bool *more)
 {
 	page->in.limit = cut ? fit : query->limit + 1;
-	struct db_call calls[] = { documents_call(registry->pool, page), newest_change_call(registry) };
+	struct db_call calls[] = { documents_call(registry->pool, page), horizon_newest_change_call(registry) };
 	const struct db_rows *rows = &calls[0].rows;
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, query->newest != NULL ? 2 : 1);
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (query->newest != NULL)
-		*query->newest = newest_change(&calls[1]);
+		*query->newest = horizon_newest_change(&calls[1]);
 	*n = rows->n > query->limit ? (size_t)query->limit : rows->n;
 	*more = cut ? rows->n == fit : rows->n > query->limit;
 	*list = POOL_ARRAY(registry->pool, struct resource, *n);
@@ -353,7 +354,7 @@ static enum outcome read_page(struct registry *registry, const struct resource_q
 			resource->tenant = query->tenant;
 		}
 		if (!db_txn_writes(registry->db))
-			recall_keep(registry->store->recall, resource, clock_tick_us());
+			resource_cache_add(registry->store->resource_cache, resource, clock_tick_us());
 	}
 	return OUTCOME_OK;
 }
@@ -364,7 +365,7 @@ static enum outcome read_documents(struct registry *registry, const struct resou
 	uint64_t *bytes = POOL_ARRAY(registry->pool, uint64_t, index->n);
 	for (size_t i = 0; i < index->n; i++)
 		bytes[i] = index->items[i].bytes;
-	size_t fit = page_fitting(bytes, index->n, query->limit);
+	size_t fit = resource_page_fitting(bytes, index->n, query->limit);
 	bool done = fit == 0;
 	enum outcome outcome = OUTCOME_OK;
 
@@ -388,7 +389,7 @@ static enum outcome list_page(struct registry *registry, const struct resource_q
 	*more = false;
 	enum outcome outcome = begin_page(registry, query, &page);
 	if (outcome == OUTCOME_OK)
-		outcome = recall_index(registry, query, &index, &known);
+		outcome = resource_cache_index(registry, query, &index, &known);
 	if (outcome == OUTCOME_OK && !known)
 		outcome = read_index(registry, query, &page, &index);
 	if (outcome == OUTCOME_OK)

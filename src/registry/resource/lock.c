@@ -11,7 +11,7 @@
 
 // ---- the calls, and what their rows mean
 
-struct db_call hold_tenant_call(struct registry *registry, struct str name)
+struct db_call tenant_lock_call(struct registry *registry, struct str name)
 {
 	const struct sql_resource_lock_tenant in = { .tenant = name };
 
@@ -23,7 +23,7 @@ enum outcome held_tenant(struct registry *registry, struct str name, const struc
 	const struct db_rows *rows = &call->rows;
 
 	if (rows->n == 0)
-		return fail_no_tenant(registry, name);
+		return registry_fail_no_tenant(registry, name);
 	const struct sql_resource_lock_tenant_row *row = sql_resource_lock_tenant_row(rows, 0);
 
 	*held = (struct held_tenant){
@@ -36,12 +36,13 @@ enum outcome held_tenant(struct registry *registry, struct str name, const struc
 	if (row->deleted_at_is_null)
 		return OUTCOME_OK;
 	if (row->purge_at <= registry->now_us)
-		return fail_no_tenant(registry, name);
-	return fail_gone(registry, row->purge_at, "tenant \"%.*s\" was deleted; recover it before you change what is in it",
+		return registry_fail_no_tenant(registry, name);
+	return registry_fail_deleted(registry, row->purge_at,
+		"tenant \"%.*s\" was deleted; recover it before you change what is in it",
 		STR_ARG(name));
 }
 
-struct db_call hold_space_call(struct registry *registry, struct str tenant, struct str space)
+struct db_call resource_space_hold_call(struct registry *registry, struct str tenant, struct str space)
 {
 	const struct sql_resource_lock_namespace in = {
 		.tenant = tenant,
@@ -52,7 +53,7 @@ struct db_call hold_space_call(struct registry *registry, struct str tenant, str
 	return sql_resource_lock_namespace_call(registry->pool, lock_wait(registry), &in);
 }
 
-struct db_call lock_resource_call(struct registry *registry, const struct address *address)
+struct db_call resource_lock_call(struct registry *registry, const struct address *address)
 {
 	const struct sql_resource_lock in = {
 		.tenant = address->tenant,
@@ -64,7 +65,7 @@ struct db_call lock_resource_call(struct registry *registry, const struct addres
 	return sql_resource_lock_call(registry->pool, lock_wait(registry), &in);
 }
 
-enum outcome fail_no_space(struct registry *registry, struct str space)
+enum outcome resource_fail_no_space(struct registry *registry, struct str space)
 {
 	return registry_fail(registry, OUTCOME_NOT_FOUND,
 		"there is no namespace \"%.*s\": make it first, by PUT of namespaces/%.*s", STR_ARG(space), STR_ARG(space));
@@ -84,24 +85,24 @@ static enum outcome fail_ends(struct registry *registry, const char *what, struc
 	return OUTCOME_FORBIDDEN;
 }
 
-enum outcome fail_space_ends(struct registry *registry, struct str space)
+enum outcome resource_fail_space_ends(struct registry *registry, struct str space)
 {
 	return fail_ends(registry, "namespace", space, "NamespaceTerminating", "metadata.namespace");
 }
 
-enum outcome fail_tenant_ends(struct registry *registry, struct str tenant)
+enum outcome tenant_fail_ending(struct registry *registry, struct str tenant)
 {
 	return fail_ends(registry, "tenant", tenant, "TenantTerminating", "metadata.tenant");
 }
 
-bool space_ends(const struct db_call *call)
+bool resource_space_is_ending(const struct db_call *call)
 {
 	return call->rows.n > 0 && !sql_resource_lock_namespace_row(&call->rows, 0)->doomed_at_is_null;
 }
 
 // ---- by its address
 
-enum outcome refuse_missing(struct registry *registry, const struct address *address, struct resource *resource)
+enum outcome resource_fail_missing(struct registry *registry, const struct address *address, struct resource *resource)
 {
 	enum outcome outcome = resource_elsewhere(registry, address, resource);
 
@@ -111,17 +112,17 @@ enum outcome refuse_missing(struct registry *registry, const struct address *add
 	return OUTCOME_UNAVAILABLE;
 }
 
-enum outcome lock_address(struct registry *registry, const struct address *address, struct held_address *held,
+enum outcome resource_lock_address(struct registry *registry, const struct address *address, struct held_address *held,
 	struct resource *resource)
 {
 	struct db_call calls[3] = {
-		hold_tenant_call(registry, address->tenant),
-		hold_space_call(registry, address->tenant, address->space),
+		tenant_lock_call(registry, address->tenant),
+		resource_space_hold_call(registry, address->tenant, address->space),
 	};
 	size_t n = address->type->namespaced ? 3 : 2;
 	struct db_call *own = &calls[n - 1];
-	*own = lock_resource_call(registry, address);
-	enum outcome outcome = take_locks(registry, &address->tenant, 1, calls, n);
+	*own = resource_lock_call(registry, address);
+	enum outcome outcome = registry_take_locks(registry, &address->tenant, 1, calls, n);
 
 	*resource = (struct resource){ .tenant = address->tenant };
 	if (outcome != OUTCOME_OK)
@@ -131,7 +132,7 @@ enum outcome lock_address(struct registry *registry, const struct address *addre
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	held->space_missing = n == 3 && calls[1].rows.n == 0;
-	held->space_ends = n == 3 && space_ends(&calls[1]);
+	held->space_ends = n == 3 && resource_space_is_ending(&calls[1]);
 	if (own->rows.n == 0)
 		return OUTCOME_NO_CONTENT;
 	const struct sql_resource_lock_row *row = sql_resource_lock_row(&own->rows, 0);
@@ -139,13 +140,13 @@ enum outcome lock_address(struct registry *registry, const struct address *addre
 	*resource = resource_of_columns(registry, &row->r);
 	resource->tenant = address->tenant;
 	registry_stamp_after(registry, row->last_change_at);
-	recall_forget(registry->store->recall, resource->id); // the cached copy is about to become stale
+	resource_cache_remove(registry->store->resource_cache, resource->id); // the cached copy is about to become stale
 	return OUTCOME_OK;
 }
 
 // ---- by uid or lookup key
 
-// take_locks() recognizes a large move by the names of its tenants, and the resource's tenant may not be known yet.
+// registry_take_locks() recognizes a large move by the names of its tenants, and the resource's tenant may not be known yet.
 static enum outcome name_tenant(struct registry *registry, const struct ident *ident, struct str *tenant)
 {
 	struct resource resource;
@@ -178,7 +179,7 @@ static bool still_meant(struct registry *registry, const struct ident *ident, co
 	return resource->tenant_id == held->id && (ident->kind == NULL || still_has_alias(registry, ident, resource));
 }
 
-enum outcome lock_ident(struct registry *registry, const struct ident *ident, struct held_tenant *held,
+enum outcome resource_lock_ident(struct registry *registry, const struct ident *ident, struct held_tenant *held,
 	struct resource *resource)
 {
 	enum sql_resource_ident by = ident->kind == NULL ? SQL_RESOURCE_IDENT_UID : SQL_RESOURCE_IDENT_KEY;
@@ -202,16 +203,16 @@ enum outcome lock_ident(struct registry *registry, const struct ident *ident, st
 	enum outcome outcome = name_tenant(registry, ident, &tenant);
 
 	if (outcome == OUTCOME_OK)
-		outcome = take_locks(registry, &tenant, tenant.p != NULL ? 1 : 0, calls, COUNT_OF(calls));
+		outcome = registry_take_locks(registry, &tenant, tenant.p != NULL ? 1 : 0, calls, COUNT_OF(calls));
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (calls[0].rows.n == 0 || calls[1].rows.n == 0)
-		return fail_not_there(registry, ident);
+		return ident_fail_not_found(registry, ident);
 	const struct sql_resource_lock_own_tenant_row *owner = sql_resource_lock_own_tenant_row(&calls[0].rows, 0);
 	const struct sql_resource_lock_own_row *row = sql_resource_lock_own_row(&calls[1].rows, 0);
 
 	if (!owner->deleted_at_is_null)
-		return fail_not_there(registry, ident);
+		return ident_fail_not_found(registry, ident);
 	*held = (struct held_tenant){
 		.id = owner->id,
 		.etag_required = owner->etag_required != 0,
@@ -224,7 +225,7 @@ enum outcome lock_ident(struct registry *registry, const struct ident *ident, st
 		return OUTCOME_UNAVAILABLE;
 	}
 	if (ident->tenant.p != NULL && !str_eq(ident->tenant, resource->tenant))
-		return fail_not_there(registry, ident);
+		return ident_fail_not_found(registry, ident);
 	registry_concerns(registry, resource->tenant);
 	return OUTCOME_OK;
 }

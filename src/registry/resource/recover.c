@@ -32,16 +32,16 @@ static enum outcome find_deleted(struct registry *registry, const struct address
 		.uid = uid != NULL ? uuid_bytes(uid) : STR_NONE,
 	};
 	struct db_call calls[4] = {
-		hold_tenant_call(registry, address->tenant),
-		hold_space_call(registry, address->tenant, address->space),
+		tenant_lock_call(registry, address->tenant),
+		resource_space_hold_call(registry, address->tenant, address->space),
 	};
 	size_t n = address->type->namespaced ? 3 : 2;
 	struct db_call *own = &calls[n];
 	// If a resource lives there, a transaction may be deleting it right now: its lock makes this one wait, and then that
 	// one is recovered.
-	calls[n - 1] = lock_resource_call(registry, address);
+	calls[n - 1] = resource_lock_call(registry, address);
 	*own = sql_deletion_lock_call(registry->pool, uid != NULL ? SQL_DELETED_UID : SQL_DELETED_LAST, &in);
-	enum outcome outcome = take_locks(registry, &address->tenant, 1, calls, n + 1);
+	enum outcome outcome = registry_take_locks(registry, &address->tenant, 1, calls, n + 1);
 
 	if (outcome == OUTCOME_OK)
 		outcome = held_tenant(registry, address->tenant, &calls[0], held);
@@ -51,16 +51,16 @@ static enum outcome find_deleted(struct registry *registry, const struct address
 		return registry_fail(registry, OUTCOME_NOT_FOUND,
 			"nothing deleted can be recovered there; a list with deleted=true shows what can");
 	if (held->ends)
-		return fail_tenant_ends(registry, address->tenant);
+		return tenant_fail_ending(registry, address->tenant);
 	if (n == 3 && calls[1].rows.n == 0)
 		return registry_fail(registry, OUTCOME_CONFLICT, "its namespace \"%.*s\" is gone: recover or make that first",
 			STR_ARG(address->space));
-	if (n == 3 && space_ends(&calls[1]))
-		return fail_space_ends(registry, address->space);
+	if (n == 3 && resource_space_is_ending(&calls[1]))
+		return resource_fail_space_ends(registry, address->space);
 	const struct sql_deletion_lock_row *row = sql_deletion_lock_row(&own->rows, 0);
 	deletion->resource = resource_of_columns(registry, &row->r);
 	registry_stamp_after(registry, row->last_change_at);
-	deletion->of = deletion_of(registry, &deletion->resource, row->deletion);
+	deletion->of = resource_deletion(registry, &deletion->resource, row->deletion);
 	return OUTCOME_OK;
 }
 
@@ -190,7 +190,7 @@ static enum outcome bring_back(struct registry *registry, const struct held_tena
 	struct db_call calls[] = {
 		changes_of_recovery(registry, &deletion->of),
 		sql_deletion_retire_forwards_call(pool, &forwards),
-		count_up_call(registry, held, deletion->n),
+		tenant_count_up_call(registry, held, deletion->n),
 		coherence_hold_call(),
 		sql_deletion_show_traits_call(pool, &traits),
 		sql_deletion_show_classes_call(pool, &classes),
@@ -201,7 +201,7 @@ static enum outcome bring_back(struct registry *registry, const struct held_tena
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (calls[2].rows.affected != 1)
-		return fail_quota(registry, held);
+		return resource_fail_quota(registry, held);
 	enum outcome outcome = calls[4].rows.affected > 0 ? coherence_raise(registry, COHERENCE_TRAITS) : OUTCOME_OK;
 	if (outcome == OUTCOME_OK && deletion->resource.type == type_definitions(registry))
 		outcome = definitions_changed(registry, deletion->resource.tenant_id);

@@ -59,14 +59,14 @@ struct str resource_path(struct pool *pool, const struct type *type, struct str 
 	return str_printf(pool, "namespaces/%.*s/%.*s/%.*s", STR_ARG(space), STR_ARG(type_text), STR_ARG(name));
 }
 
-enum outcome fail_no_resource(struct registry *registry, const struct address *address)
+enum outcome resource_fail_not_found(struct registry *registry, const struct address *address)
 {
 	struct str path = resource_path(registry->pool, address->type, address->space, address->name);
 
 	return registry_fail(registry, OUTCOME_NOT_FOUND, "there is no %.*s", STR_ARG(path));
 }
 
-enum outcome fail_not_there(struct registry *registry, const struct ident *ident)
+enum outcome ident_fail_not_found(struct registry *registry, const struct ident *ident)
 {
 	struct str what = ident->kind == NULL ? uuid_str(registry->pool, ident->uid) : ident->value;
 
@@ -80,8 +80,8 @@ static enum outcome fail_deleted(struct registry *registry, const struct address
 	struct str path = resource_path(registry->pool, address->type, address->space, address->name);
 
 	if (resource->purge_us <= registry->now_us)
-		return fail_no_resource(registry, address);
-	return fail_gone(registry, resource->purge_us, "%.*s was deleted; it can be recovered until it is purged",
+		return resource_fail_not_found(registry, address);
+	return registry_fail_deleted(registry, resource->purge_us, "%.*s was deleted; it can be recovered until it is purged",
 		STR_ARG(path));
 }
 
@@ -92,9 +92,10 @@ static enum outcome follow(struct registry *registry, const struct address *addr
 	struct str path = resource_path(registry->pool, address->type, address->space, address->name);
 
 	if (!row->tenant_deleted_at_is_null && row->tenant_purge_at <= registry->now_us)
-		return fail_no_resource(registry, address);
+		return resource_fail_not_found(registry, address);
 	if (!row->tenant_deleted_at_is_null)
-		return fail_gone(registry, row->tenant_purge_at, "%.*s was moved to a tenant that has since been deleted",
+		return registry_fail_deleted(registry, row->tenant_purge_at,
+			"%.*s was moved to a tenant that has since been deleted",
 			STR_ARG(path));
 	if (resource->deleted_us != 0)
 		return fail_deleted(registry, address, resource);
@@ -115,7 +116,7 @@ enum outcome resource_elsewhere(struct registry *registry, const struct address 
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n == 0)
-		return fail_no_resource(registry, address);
+		return resource_fail_not_found(registry, address);
 	const struct sql_resource_elsewhere_row *row = sql_resource_elsewhere_row(&rows, 0);
 
 	*resource = resource_of_columns(registry, &row->r);
@@ -169,12 +170,12 @@ static enum outcome read_at_address(struct registry *registry, const struct addr
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n == 0)
-		return fail_no_tenant(registry, address->tenant);
+		return registry_fail_no_tenant(registry, address->tenant);
 	const struct sql_resource_get_row *row = sql_resource_get_row(&rows, 0);
 
 	if (!row->tenant_deleted_at_is_null) {
 		resource->purge_us = row->tenant_purge_at;
-		return fail_tenant_gone(registry, address->tenant, resource->purge_us);
+		return registry_fail_tenant_deleted(registry, address->tenant, resource->purge_us);
 	}
 	if (row->id_is_null)
 		return resource_elsewhere(registry, address, resource);
@@ -183,11 +184,12 @@ static enum outcome read_at_address(struct registry *registry, const struct addr
 }
 
 // *found: the resource was cached, and the database confirms that it has not changed since.
-static enum outcome recall(struct registry *registry, const struct address *address, struct resource *resource, bool *found)
+static enum outcome resource_cache(struct registry *registry, const struct address *address, struct resource *resource,
+	bool *found)
 {
 	struct db_rows rows;
 
-	*found = recall_at(registry->store->recall, registry->pool, address, clock_tick_us(), resource);
+	*found = resource_cache_find_at(registry->store->resource_cache, registry->pool, address, clock_tick_us(), resource);
 	if (!*found)
 		return OUTCOME_OK;
 	const struct sql_resource_still in = { .id = resource->id, .tenant_id = resource->tenant_id };
@@ -210,12 +212,12 @@ enum outcome resource_get(struct registry *registry, const struct address *addre
 
 	if (db_txn_writes(registry->db))
 		return read_at_address(registry, address, resource);
-	enum outcome outcome = recall(registry, address, resource, &found);
+	enum outcome outcome = resource_cache(registry, address, resource, &found);
 	if (outcome != OUTCOME_OK || found)
 		return outcome;
 	outcome = read_at_address(registry, address, resource);
 	if (outcome == OUTCOME_OK)
-		recall_keep(registry->store->recall, resource, clock_tick_us());
+		resource_cache_add(registry->store->resource_cache, resource, clock_tick_us());
 	return outcome;
 }
 
@@ -236,7 +238,7 @@ enum outcome resource_find(struct registry *registry, const struct ident *ident,
 	const struct sql_resource_find_row *row = rows.n > 0 ? sql_resource_find_row(&rows, 0) : NULL;
 
 	if (row == NULL || (ident->tenant.p != NULL && !str_eq(ident->tenant, row->tenant)))
-		return fail_not_there(registry, ident);
+		return ident_fail_not_found(registry, ident);
 	*resource = resource_of_columns(registry, &row->r);
 	resource->tenant = row->tenant;
 	registry_concerns(registry, resource->tenant);

@@ -59,7 +59,8 @@ struct gift {
 	bool may_make;   // create the tenant if there is none of that name
 	bool made;       // out: it was created
 };
-enum outcome resource_give(struct registry *registry, const struct ident *ident, struct gift *gift, const struct edit *edit,
+enum outcome resource_change_owner(struct registry *registry, const struct ident *ident, struct gift *gift,
+	const struct edit *edit,
 	struct guard guard, struct resource *resource);
 
 // What a search requires of a member of the body.

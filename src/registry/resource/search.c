@@ -162,7 +162,7 @@ static struct str page_ids(struct pool *pool, const struct db_rows *sizes, uint6
 
 	for (size_t i = 0; i < sizes->n; i++)
 		bytes[i] = sql_search_page_row(sizes, i)->bytes;
-	*n = page_fitting(bytes, sizes->n, limit);
+	*n = resource_page_fitting(bytes, sizes->n, limit);
 	for (size_t i = 0; i < *n; i++) {
 		buf_addc(&list, i == 0 ? '[' : ',');
 		buf_add_u64(&list, sql_search_page_row(sizes, i)->id);

@@ -34,7 +34,8 @@ static bool next_url_password(struct str text, size_t *from, struct str *passwor
 	for (size_t at = *from; at + 3 <= text.n; at++) {
 		if (!str_eq(str_part(text, at, at + 3), STR("://")))
 			continue;
-		size_t begin = at + 3, end = find_any(text, "/?# \t\r\n\"'<>", begin), colon = str_find(text, ':', begin), last = end;
+		size_t begin = at + 3, end = find_any(text, "/?# \t\r\n\"'<>", begin), colon = str_find(text, ':', begin), last =
+			end;
 
 		while (last > begin && text.p[last - 1] != '@')
 			last--;
@@ -139,7 +140,7 @@ static struct doc *masked(struct pool *pool, const struct type_rules *rules, str
 	}
 }
 
-const struct doc *secrets_masked(struct pool *pool, const struct type_rules *rules, const struct doc *body)
+const struct doc *secret_mask(struct pool *pool, const struct type_rules *rules, const struct doc *body)
 {
 	if (rules == NULL || rules->is_secret == NULL || !body_holds_secret(rules, body, false))
 		return body;
@@ -156,7 +157,7 @@ struct str resource_shown(struct pool *pool, const struct resource *resource)
 	if (rules == NULL || rules->is_secret == NULL)
 		return resource->body;
 	const struct doc *body = resource_body_doc(pool, resource);
-	const struct doc *shown = secrets_masked(pool, rules, body);
+	const struct doc *shown = secret_mask(pool, rules, body);
 	if (shown == body)
 		return resource->body;
 	struct buf text = buf_new(pool, resource->body.n);
@@ -248,7 +249,7 @@ static enum outcome restored(struct draft *draft, struct str top, const struct d
 	}
 }
 
-enum outcome secrets_restore(struct draft *draft)
+enum outcome secret_restore(struct draft *draft)
 {
 	const struct type_rules *rules = draft->address->type->rules;
 	struct doc *body;

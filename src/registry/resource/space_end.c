@@ -148,7 +148,7 @@ static enum outcome let_wait(struct registry *registry, struct resource *space, 
 		.bytes = space->meta.n + space->body.n,
 	};
 	struct db_call calls[] = {
-		update_in_field(registry, &before, space, begins ? "/metadata/deletionTimestamp" : "/status/conditions"),
+		change_in_field(registry, &before, space, begins ? "/metadata/deletionTimestamp" : "/status/conditions"),
 		sql_namespace_update_ending_call(registry->pool, &update),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
@@ -160,7 +160,7 @@ static enum outcome let_wait(struct registry *registry, struct resource *space, 
 
 // ---- the steps of a deletion
 
-enum outcome space_doom(struct registry *registry, const struct resource *space, struct resource *list, size_t n)
+enum outcome resource_space_doom(struct registry *registry, const struct resource *space, struct resource *list, size_t n)
 {
 	struct buf doomed = buf_new(registry->pool, 16 + n * 160);
 
@@ -182,7 +182,7 @@ enum outcome space_doom(struct registry *registry, const struct resource *space,
 	buf_addc(&doomed, ']');
 	const struct sql_namespace_doom doom = { .doomed = buf_str(&doomed), .doomed_at = registry->stamp_us };
 	struct db_call calls[] = {
-		changes_of_doomed(registry, doom.doomed),
+		changes_of_waiting(registry, doom.doomed),
 		sql_namespace_doom_call(registry->pool, &doom),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
@@ -199,7 +199,7 @@ static size_t with_finalizers(struct registry *registry, const struct resource *
 	for (size_t i = 0; i < rows->n; i++) {
 		(*list)[n] = resource_of_columns(registry, &sql_namespace_lock_finalizers_row(rows, i)->r);
 		(*list)[n].tenant = space->tenant;
-		n += has_finalizers(registry, &(*list)[n]);
+		n += resource_has_finalizers(registry, &(*list)[n]);
 	}
 	return n;
 }
@@ -209,8 +209,8 @@ static size_t with_finalizers(struct registry *registry, const struct resource *
 static enum outcome account_for_content(struct registry *registry, const struct resource *space, uint64_t n)
 {
 	struct db_call calls[] = {
-		count_down_call(registry, space->tenant_id, n),
-		free_lookup_keys_call(registry, space),
+		tenant_count_down_call(registry, space->tenant_id, n),
+		resource_free_lookup_keys_call(registry, space),
 	};
 	enum db_result result;
 
@@ -236,22 +236,22 @@ static enum outcome delete_at_once(struct registry *registry, struct resource *s
 	enum outcome outcome;
 
 	if (size->locked)
-		return fail_content_locked(registry, space);
+		return resource_fail_content_locked(registry, space);
 	result = db_run_batch(registry->db, registry->pool, calls, size->may_wait ? COUNT_OF(calls) : 1);
 	outcome = result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 	// All rows of a deletion get the same time. It must not be earlier than the last change of any of them.
 	registry_stamp_after(registry, size->last_change_us);
 	if (outcome == OUTCOME_OK && size->may_wait) {
 		n_doomed = with_finalizers(registry, space, &calls[1].rows, &doomed);
-		outcome = space_doom(registry, space, doomed, n_doomed);
+		outcome = resource_space_doom(registry, space, doomed, n_doomed);
 	}
-	set_deletion_times(registry, space);
+	resource_set_deletion_times(registry, space);
 	if (outcome == OUTCOME_OK && size->n > n_doomed)
-		outcome = delete_content(registry, SQL_CONTENT_NAMESPACE, space, &with_it);
+		outcome = resource_delete_content(registry, SQL_CONTENT_NAMESPACE, space, &with_it);
 	if (outcome == OUTCOME_OK && (n_doomed > 0 || calls[0].rows.n > 0))
-		outcome = space_wait(registry, space);
+		outcome = resource_space_wait(registry, space);
 	if (outcome == OUTCOME_OK)
-		return mark_deleted(registry, space, with_it);
+		return resource_mark_deleted(registry, space, with_it);
 	if (outcome != OUTCOME_ACCEPTED)
 		return outcome;
 	space->deleted_us = space->purge_us = 0;
@@ -259,17 +259,17 @@ static enum outcome delete_at_once(struct registry *registry, struct resource *s
 	return outcome == OUTCOME_OK ? OUTCOME_ACCEPTED : outcome;
 }
 
-enum outcome space_delete(struct registry *registry, struct resource *space)
+enum outcome resource_space_delete(struct registry *registry, struct resource *space)
 {
 	struct space_size size;
-	enum outcome outcome = space_measure(registry, space, &size);
+	enum outcome outcome = resource_space_measure(registry, space, &size);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	return size.large ? space_empty_later(registry, space) : delete_at_once(registry, space, &size);
+	return size.large ? resource_space_empty_later(registry, space) : delete_at_once(registry, space, &size);
 }
 
-enum outcome space_wait(struct registry *registry, struct resource *space)
+enum outcome resource_space_wait(struct registry *registry, struct resource *space)
 {
 	struct left left = { .n = 0 };
 	enum outcome outcome = read_left(registry, space, &left);
@@ -279,7 +279,7 @@ enum outcome space_wait(struct registry *registry, struct resource *space)
 	return let_wait(registry, space, &left);
 }
 
-enum outcome space_settle(struct registry *registry, const struct resource *gone)
+enum outcome resource_space_settle(struct registry *registry, const struct resource *gone)
 {
 	struct db_rows rows;
 
@@ -298,8 +298,8 @@ enum outcome space_settle(struct registry *registry, const struct resource *gone
 	struct resource space = resource_of_columns(registry, &sql_namespace_lock_ending_row(&rows, 0)->r);
 	space.tenant = gone->tenant;
 	// The namespace waits for its own finalizers first.
-	if (has_finalizers(registry, &space))
+	if (resource_has_finalizers(registry, &space))
 		return OUTCOME_OK;
-	enum outcome outcome = carry_out_deletion(registry, &space);
+	enum outcome outcome = resource_delete_locked(registry, &space);
 	return outcome == OUTCOME_NO_CONTENT || outcome == OUTCOME_ACCEPTED ? OUTCOME_OK : outcome;
 }

@@ -26,7 +26,7 @@ static int64_t later(int64_t a, int64_t b)
 
 // ---- the request
 
-enum outcome space_measure(struct registry *registry, const struct resource *space, struct space_size *size)
+enum outcome resource_space_measure(struct registry *registry, const struct resource *space, struct space_size *size)
 {
 	const struct sql_namespace_size in = {
 		.content = content_of(registry, space),
@@ -34,7 +34,8 @@ enum outcome space_measure(struct registry *registry, const struct resource *spa
 	};
 	struct db_call calls[] = {
 		sql_namespace_size_call(registry->pool, &in),
-		sql_namespace_deletion_find_call(registry->pool, &(struct sql_namespace_deletion_find){ .resource_id = space->id }),
+		sql_namespace_deletion_find_call(registry->pool, &(struct sql_namespace_deletion_find){ .resource_id =
+		space->id }),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
 
@@ -56,7 +57,7 @@ enum outcome space_measure(struct registry *registry, const struct resource *spa
 	return OUTCOME_ACCEPTED;
 }
 
-enum outcome space_empty_later(struct registry *registry, struct resource *space)
+enum outcome resource_space_empty_later(struct registry *registry, struct resource *space)
 {
 	const struct sql_namespace_any_locked locked = { .content = content_of(registry, space) };
 	struct db_rows rows;
@@ -65,15 +66,15 @@ enum outcome space_empty_later(struct registry *registry, struct resource *space
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	if (rows.n > 0)
-		return fail_content_locked(registry, space);
-	enum outcome outcome = mark_for_deletion(registry, space);
+		return resource_fail_content_locked(registry, space);
+	enum outcome outcome = resource_mark_for_deletion(registry, space);
 	if (outcome != OUTCOME_ACCEPTED)
 		return outcome;
 	const struct sql_namespace_deletion_insert in = {
 		.resource_id = space->id,
 		.deletion = uuid_bytes(&registry->request_id),
 		.actor = registry->actor,
-		.purge_at = registry->stamp_us + retention_us(registry),
+		.purge_at = registry->stamp_us + registry_retention_us(registry),
 	};
 	result = sql_namespace_deletion_insert_run(registry->db, registry->pool, &in, NULL);
 	if (result != DB_OK && result != DB_DUPLICATE)
@@ -186,7 +187,7 @@ static enum outcome delete_ids(struct registry *registry, const struct resource 
 
 	if (outcome != OUTCOME_OK || ids.n == 0)
 		return outcome;
-	struct db_call count = count_down_call(registry, space->tenant_id, calls[1].rows.affected);
+	struct db_call count = tenant_count_down_call(registry, space->tenant_id, calls[1].rows.affected);
 	return run_calls(registry, &count, 1);
 }
 
@@ -210,7 +211,7 @@ static enum outcome doom_waiting(struct registry *registry, const struct resourc
 	for (size_t i = 0; i < rows.n; i++) {
 		list[n] = resource_of_columns(registry, &sql_namespace_piece_rows_row(&rows, i)->r);
 		list[n].tenant = space->tenant;
-		if (has_finalizers(registry, &list[n]))
+		if (resource_has_finalizers(registry, &list[n]))
 			n++;
 		else
 			add_id(&ids, list[n].id);
@@ -218,7 +219,7 @@ static enum outcome doom_waiting(struct registry *registry, const struct resourc
 	if (ids.n > 0)
 		buf_addc(&ids, ']');
 	*others = buf_str(&ids);
-	return space_doom(registry, space, list, n);
+	return resource_space_doom(registry, space, list, n);
 }
 
 static enum outcome take(struct registry *registry, const struct resource *space, const struct piece *piece)
@@ -247,13 +248,13 @@ static enum outcome finish(struct registry *registry, struct resource *space)
 		sql_namespace_deletion_end_call(registry->pool, &(struct sql_namespace_deletion_end){ .resource_id = space->id });
 	enum outcome outcome = run_calls(registry, &end, 1);
 
-	if (outcome != OUTCOME_OK || has_finalizers(registry, space))
+	if (outcome != OUTCOME_OK || resource_has_finalizers(registry, space))
 		return outcome;
-	outcome = space_wait(registry, space);
+	outcome = resource_space_wait(registry, space);
 	if (outcome == OUTCOME_OK) {
 		space->deleted_us = registry->stamp_us;
 		space->purge_us = later(space->purge_us, registry->stamp_us);
-		outcome = mark_deleted(registry, space, 0);
+		outcome = resource_mark_deleted(registry, space, 0);
 	}
 	return outcome == OUTCOME_ACCEPTED || outcome == OUTCOME_NO_CONTENT ? OUTCOME_OK : outcome;
 }
@@ -262,12 +263,13 @@ static enum outcome finish(struct registry *registry, struct resource *space)
 // deleted, the row stays: the tenant may be recovered.
 static enum outcome drop(struct registry *registry, uint64_t id)
 {
-	struct db_call call = sql_namespace_deletion_drop_call(registry->pool, &(struct sql_namespace_deletion_drop){ .resource_id = id });
+	struct db_call call = sql_namespace_deletion_drop_call(registry->pool,
+		&(struct sql_namespace_deletion_drop){ .resource_id = id });
 
 	return run_calls(registry, &call, 1);
 }
 
-enum outcome space_take_piece(struct registry *registry, uint64_t id)
+enum outcome resource_space_take_piece(struct registry *registry, uint64_t id)
 {
 	const struct sql_namespace_deletion_claim in = { .resource_id = id };
 	struct ident ident = { .type = type_namespaces(registry) };
@@ -284,7 +286,7 @@ enum outcome space_take_piece(struct registry *registry, uint64_t id)
 	const struct sql_namespace_deletion_claim_row *row = sql_namespace_deletion_claim_row(&rows, 0);
 	if (!uuid_from_bytes(row->deletion, &registry->request_id) || !uuid_from_bytes(row->uid, &ident.uid))
 		return drop(registry, id);
-	enum outcome outcome = lock_ident(registry, &ident, &held, &space);
+	enum outcome outcome = resource_lock_ident(registry, &ident, &held, &space);
 	if (outcome == OUTCOME_NOT_FOUND || (outcome == OUTCOME_OK && (space.id != id || space.doomed_us == 0)))
 		return drop(registry, id);
 	if (outcome != OUTCOME_OK)

@@ -244,7 +244,7 @@ static enum outcome write(struct registry *registry, const struct trait_edit *ed
 		.updated_at = resource->updated_us,
 	};
 	struct db_call calls[5] = {
-		update_of_resource(registry, before, resource),
+		change_of_update(registry, before, resource),
 		sql_trait_update_resource_call(pool, &update),
 		attach_call(registry, resource, difference->added),
 	};
@@ -252,7 +252,8 @@ static enum outcome write(struct registry *registry, const struct trait_edit *ed
 
 	if (difference->removed.n > 0)
 		calls[n++] = sql_trait_detach_call(pool,
-			&(struct sql_trait_detach){ .resource_id = resource->id, .names = names_json(pool, difference->removed) });
+			&(struct sql_trait_detach){ .resource_id = resource->id, .names = names_json(pool,
+			difference->removed) });
 	if (rules != NULL && rules->traits_changed != NULL)
 		calls[n++] = rules->traits_changed(pool, resource->id);
 	enum db_result result = db_run_batch(registry->db, pool, calls, n);
@@ -270,7 +271,7 @@ static enum outcome change_traits(struct registry *registry, const struct trait_
 {
 	const struct resource before = *resource;
 	struct difference difference = { .next.n = 0 };
-	enum outcome outcome = guard_sure(registry, guard, held->etag_required);
+	enum outcome outcome = guard_check_required(registry, guard, held->etag_required);
 
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(registry, &before, guard);
@@ -292,7 +293,7 @@ enum outcome resource_change_traits(struct registry *registry, const struct iden
 	struct guard guard, struct resource *resource)
 {
 	struct held_tenant held;
-	enum outcome outcome = lock_ident(registry, ident, &held, resource);
+	enum outcome outcome = resource_lock_ident(registry, ident, &held, resource);
 
 	return outcome == OUTCOME_OK ? change_traits(registry, edit, guard, &held, resource) : outcome;
 }
@@ -301,9 +302,9 @@ enum outcome resource_change_traits_at(struct registry *registry, const struct a
 	const struct trait_edit *edit, struct guard guard, struct resource *resource)
 {
 	struct held_address held;
-	enum outcome outcome = lock_address(registry, address, &held, resource);
+	enum outcome outcome = resource_lock_address(registry, address, &held, resource);
 
 	if (outcome == OUTCOME_NO_CONTENT)
-		return refuse_missing(registry, address, resource);
+		return resource_fail_missing(registry, address, resource);
 	return outcome == OUTCOME_OK ? change_traits(registry, edit, guard, &held.tenant, resource) : outcome;
 }

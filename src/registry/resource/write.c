@@ -19,12 +19,12 @@ static struct str root_value(struct registry *registry, const struct resource *r
 	return resource->has_root ? tree_value(registry, resource->type, &resource->root) : STR_NONE;
 }
 
-struct db_call insert_resource_call(struct registry *registry, struct resource *resource)
+struct db_call resource_insert_call(struct registry *registry, struct resource *resource)
 {
 	struct pool *pool = registry->pool;
 	uint64_t h[4];
 
-	state_lanes(registry, resource->type, &resource->uid, h);
+	etag_state_lanes(registry, resource->type, &resource->uid, h);
 	resource->revision = resource->edits = resource->generation = 1;
 	resource->created_us = resource->updated_us = registry->stamp_us;
 	etag_of_resource(registry, resource);
@@ -51,7 +51,7 @@ struct db_call insert_resource_call(struct registry *registry, struct resource *
 	return sql_resource_insert_call(pool, &in);
 }
 
-struct db_call number_inserted_call(struct registry *registry, const struct resource *resource)
+struct db_call resource_number_inserted_call(struct registry *registry, const struct resource *resource)
 {
 	const struct sql_resource_number in = {
 		.uid = str_dup(registry->pool, uuid_bytes(&resource->uid)),
@@ -85,7 +85,7 @@ static enum outcome complete(struct registry *registry, const struct address *ad
 	draft.body = content->body.p == NULL ? content->document : stored_document(pool, STORED_NEW, content->body);
 	if (current != NULL)
 		draft.before = resource_body_doc(pool, current);
-	enum outcome outcome = secrets_restore(&draft);
+	enum outcome outcome = secret_restore(&draft);
 	if (outcome == OUTCOME_OK)
 		outcome = rules->complete(&draft);
 	if (outcome != OUTCOME_OK)
@@ -166,7 +166,7 @@ static enum outcome ask_edit(struct registry *registry, const struct address *ad
 		doc_write_json(revision->content.document, &text);
 		revision->content.body = buf_str(&text);
 	}
-	return current != NULL ? immutable_check(registry, address, current, revision->content.body) : OUTCOME_OK;
+	return current != NULL ? resource_check_immutable(registry, address, current, revision->content.body) : OUTCOME_OK;
 }
 
 static enum outcome revise(struct registry *registry, const struct address *address, const struct edit *edit,
@@ -231,11 +231,11 @@ static enum outcome insert(struct registry *registry, const struct held_tenant *
 		.name = resource->name,
 	};
 	struct db_call calls[5 + 2 * ALIASES_MAX] = {
-		insert_resource_call(registry, resource),
+		resource_insert_call(registry, resource),
 		change_of_resource(registry, "created", resource, NULL, resource->stored_etag),
-		number_inserted_call(registry, resource),
+		resource_number_inserted_call(registry, resource),
 		sql_forward_delete_call(registry->pool, &forward),
-		count_up_call(registry, held, 1),
+		tenant_count_up_call(registry, held, 1),
 	};
 	const struct alias *of[2 * ALIASES_MAX];
 	size_t n = alias_calls(registry, resource, NULL, &revision->after, &calls[5], of);
@@ -249,7 +249,7 @@ static enum outcome insert(struct registry *registry, const struct held_tenant *
 	resource->id = calls[0].rows.insert_id;
 	resource->changed = calls[1].rows.insert_id;
 	if (calls[4].rows.affected != 1)
-		return fail_quota(registry, held);
+		return resource_fail_quota(registry, held);
 	enum outcome outcome = check_aliases(registry, resource, &calls[5], of, n);
 	if (outcome == OUTCOME_OK && resource->type == type_definitions(registry))
 		outcome = definitions_changed(registry, resource->tenant_id);
@@ -276,7 +276,7 @@ static enum outcome create(struct registry *registry, const struct address *addr
 	struct uuid uid;
 	enum outcome outcome = guard_check(guard, NULL);
 
-	if (outcome == OUTCOME_OK && !id_ok(address->name))
+	if (outcome == OUTCOME_OK && !registry_id_is_valid(address->name))
 		outcome = registry_fail(registry, OUTCOME_BAD_PARAMETER,
 			"a name is 1 to 255 characters of UTF-8, without \"/\" and NUL, and neither \".\" nor \"..\"");
 	if (outcome == OUTCOME_OK)
@@ -328,8 +328,8 @@ static enum outcome update(struct registry *registry, const struct revision *rev
 	struct resource *resource)
 {
 	struct str etag = str_n((const char *)resource->stored_etag, sizeof(resource->stored_etag));
-	struct str fields = fields_of_resource(registry->pool, before, resource);
-	if (fields_of_spec(registry->pool, fields))
+	struct str fields = changed_fields_of_resource(registry->pool, before, resource);
+	if (changed_fields_in_spec(registry->pool, fields))
 		resource->generation++;
 	const struct sql_resource_update in = {
 		.id = resource->id,
@@ -345,7 +345,7 @@ static enum outcome update(struct registry *registry, const struct revision *rev
 		.generation = resource->generation,
 	};
 	struct db_call calls[2 + 2 * ALIASES_MAX] = {
-		update_of_fields(registry, before, resource, fields),
+		change_of_fields(registry, before, resource, fields),
 		sql_resource_update_call(registry->pool, &in),
 	};
 	const struct alias *of[2 * ALIASES_MAX];
@@ -358,13 +358,13 @@ static enum outcome update(struct registry *registry, const struct revision *rev
 	return result == DB_OK ? check_aliases(registry, resource, &calls[2], of, n) : registry_db_failed(result);
 }
 
-enum outcome change_content(struct registry *registry, const struct edit *edit, struct guard guard,
+enum outcome resource_change_content(struct registry *registry, const struct edit *edit, struct guard guard,
 	const struct held_tenant *held, struct str heir, struct resource *resource)
 {
 	const struct resource before = *resource;
 	const struct address address = { resource->tenant, resource->type, resource->space, resource->name };
 	struct revision revision;
-	enum outcome outcome = guard_sure(registry, guard, held->etag_required);
+	enum outcome outcome = guard_check_required(registry, guard, held->etag_required);
 
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(registry, &before, guard);
@@ -387,8 +387,8 @@ enum outcome change_content(struct registry *registry, const struct edit *edit, 
 	resource->updated_us = registry->stamp_us;
 	tag_change(registry, &revision, &before, resource);
 	outcome = update(registry, &revision, &before, resource);
-	if (outcome == OUTCOME_OK && resource->doomed_us != 0 && !has_finalizers(registry, resource))
-		outcome = carry_out_deletion(registry, resource);
+	if (outcome == OUTCOME_OK && resource->doomed_us != 0 && !resource_has_finalizers(registry, resource))
+		outcome = resource_delete_locked(registry, resource);
 	else if (outcome == OUTCOME_OK && resource->type == type_definitions(registry))
 		outcome = definitions_changed(registry, resource->tenant_id);
 	return outcome == OUTCOME_NO_CONTENT || outcome == OUTCOME_ACCEPTED ? OUTCOME_OK : outcome;
@@ -400,20 +400,20 @@ enum outcome resource_write(struct registry *registry, const struct address *add
 	struct guard guard, struct resource *resource)
 {
 	struct held_address held;
-	enum outcome outcome = lock_address(registry, address, &held, resource);
+	enum outcome outcome = resource_lock_address(registry, address, &held, resource);
 
 	if (outcome == OUTCOME_OK)
-		return change_content(registry, edit, guard, &held.tenant, STR_NONE, resource);
+		return resource_change_content(registry, edit, guard, &held.tenant, STR_NONE, resource);
 	if (outcome != OUTCOME_NO_CONTENT)
 		return outcome;
 	if (!edit->creates)
-		return refuse_missing(registry, address, resource);
+		return resource_fail_missing(registry, address, resource);
 	if (held.tenant.ends)
-		return fail_tenant_ends(registry, address->tenant);
+		return tenant_fail_ending(registry, address->tenant);
 	if (held.space_missing)
-		return fail_no_space(registry, address->space);
+		return resource_fail_no_space(registry, address->space);
 	if (held.space_ends)
-		return fail_space_ends(registry, address->space);
+		return resource_fail_space_ends(registry, address->space);
 	return create(registry, address, edit, guard, &held.tenant, resource);
 }
 
@@ -421,7 +421,7 @@ enum outcome resource_change(struct registry *registry, const struct ident *iden
 	struct guard guard, struct resource *resource)
 {
 	struct held_tenant held;
-	enum outcome outcome = lock_ident(registry, ident, &held, resource);
+	enum outcome outcome = resource_lock_ident(registry, ident, &held, resource);
 
-	return outcome == OUTCOME_OK ? change_content(registry, edit, guard, &held, STR_NONE, resource) : outcome;
+	return outcome == OUTCOME_OK ? resource_change_content(registry, edit, guard, &held, STR_NONE, resource) : outcome;
 }

@@ -123,7 +123,7 @@ void etag_of_tenant(struct registry *registry, struct tenant *tenant)
 	digest_hmac_sha512(registry->store->etag_key, parts, COUNT_OF(parts), tenant->etag);
 }
 
-void state_lanes(struct registry *registry, const struct type *type, const struct uuid *uid, uint64_t lanes[4])
+void etag_state_lanes(struct registry *registry, const struct type *type, const struct uuid *uid, uint64_t lanes[4])
 {
 	uint8_t hash[DIGEST_SHA256];
 	const struct str parts[] = { STR("lanes:"), uuid_bytes(uid), type != NULL ? type->group : STR("") };

@@ -27,6 +27,6 @@ void etag_of_tenant(struct registry *registry, struct tenant *tenant);
 // the type is not known. The state of a set of resources is, lane by lane, the sum of lane * revision: a keyed multiset hash. A
 // move raises the revision, so it changes the state without touching the lanes, and the index `state` yields the sums in one
 // scan. Only tags made of the sums are ever shown.
-void state_lanes(struct registry *registry, const struct type *type, const struct uuid *uid, uint64_t lanes[4]);
+void etag_state_lanes(struct registry *registry, const struct type *type, const struct uuid *uid, uint64_t lanes[4]);
 
 #endif

@@ -58,7 +58,7 @@ enum outcome change_list(struct registry *registry, struct str tenant, uint64_t 
 	const struct sql_resource_lock_tenant lock = { .tenant = tenant };
 	struct db_call hold =
 		sql_resource_lock_tenant_call(registry->pool, SQL_TENANT_LOCK_EXCLUSIVE, lock_wait(registry), &lock);
-	enum outcome outcome = take_locks(registry, &tenant, 1, &hold, 1);
+	enum outcome outcome = registry_take_locks(registry, &tenant, 1, &hold, 1);
 
 	if (outcome == OUTCOME_OK)
 		outcome = held_tenant(registry, tenant, &hold, &held);

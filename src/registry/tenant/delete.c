@@ -24,7 +24,8 @@ bool tenant_deletion_asked(const struct tenant *tenant)
 
 	// The member is the last one, and the only one at the top whose value is a string: a string further below is followed
 	// by "}}".
-	return str_ends(tenant->object, STR("\"}")) && memmem(tenant->object.p, tenant->object.n, member, sizeof(member) - 1) != NULL;
+	return str_ends(tenant->object, STR("\"}")) && memmem(tenant->object.p, tenant->object.n, member,
+		sizeof(member) - 1) != NULL;
 }
 
 static bool tenant_has_finalizers(struct registry *registry, const struct tenant *tenant)
@@ -104,11 +105,11 @@ static enum outcome mark(struct registry *registry, struct tenant *tenant)
 enum outcome tenant_mark_deleted(struct registry *registry, struct tenant *tenant)
 {
 	tenant->deleted_us = registry->stamp_us;
-	tenant->purge_us = registry->stamp_us + retention_us(registry);
+	tenant->purge_us = registry->stamp_us + registry_retention_us(registry);
 	return mark(registry, tenant);
 }
 
-enum outcome tenant_bury(struct registry *registry, const struct tenant *tenant)
+enum outcome tenant_purge(struct registry *registry, const struct tenant *tenant)
 {
 	struct pool *pool = registry->pool;
 	struct db_call calls[] = {
@@ -148,7 +149,8 @@ enum outcome tenant_delete(struct registry *registry, struct str name, struct gu
 	outcome = tenant_check_write(registry, tenant, guard);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	return tenant_has_finalizers(registry, tenant) ? wait_for_finalizers(registry, tenant) : tenant_mark_deleted(registry, tenant);
+	return tenant_has_finalizers(registry, tenant) ? wait_for_finalizers(registry, tenant) : tenant_mark_deleted(registry,
+		tenant);
 }
 
 // Makes the hidden traits and classes live that the tenant's resources use.
@@ -175,7 +177,7 @@ enum outcome tenant_recover(struct registry *registry, struct str name, struct g
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (tenant_expired(registry, &tenant))
-		return fail_no_tenant(registry, name);
+		return registry_fail_no_tenant(registry, name);
 	if (tenant.deleted_us == 0)
 		return registry_fail(registry, OUTCOME_CONFLICT, "tenant \"%.*s\" is not deleted: there is nothing to recover",
 			STR_ARG(name));

@@ -14,9 +14,9 @@ struct tenant tenant_of_columns(const struct sql_tenant *columns);
 bool tenant_expired(const struct registry *registry, const struct tenant *tenant);
 // Purges a tenant that is past its purge time, whose row is locked: its name becomes free, and a row without content stays for
 // the change log. OUTCOME_OK, or that of a failed statement.
-enum outcome tenant_bury(struct registry *registry, const struct tenant *tenant);
+enum outcome tenant_purge(struct registry *registry, const struct tenant *tenant);
 // Refuses a reserved name for a new tenant or the destination of a move. OUTCOME_OK, _BAD_PARAMETER.
-enum outcome check_reserved(struct registry *registry, struct str name);
+enum outcome tenant_check_reserved(struct registry *registry, struct str name);
 
 // ---- for files of tenant/
 
@@ -39,8 +39,8 @@ enum outcome tenant_mark_deleted(struct registry *registry, struct tenant *tenan
 // has finalizers, else without. In the latter case the caller deletes the tenant.
 struct str tenant_object_that_waits(struct registry *registry, const struct tenant *before, struct str object);
 
-// For the doctor: the object with the members of "spec" and others that the database can't read, because they are nested too deep,
-// behind those that it searches; the time of a requested deletion stays last. The same text if nothing has to move.
+// For the doctor: the object with the members of "spec" and others that the database can't read, because they are nested too
+// deep, behind those that it searches; the time of a requested deletion stays last. The same text if nothing has to move.
 struct str tenant_object_shallow_first(struct registry *registry, const struct tenant *tenant);
 
 #endif

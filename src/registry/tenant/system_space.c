@@ -31,7 +31,7 @@ static enum outcome insert_space(struct registry *registry, uint64_t tenant_id)
 	};
 	const struct sql_system_space_count count = { .tenant_id = tenant_id };
 	struct db_call calls[] = {
-		insert_resource_call(registry, &space),
+		resource_insert_call(registry, &space),
 		sql_system_space_count_call(registry->pool, &count),
 	};
 	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));

@@ -47,7 +47,7 @@ static enum outcome read_tenant(struct registry *registry, struct str name, cons
 	struct tenant *tenant)
 {
 	if (rows->n == 0)
-		return fail_no_tenant(registry, name);
+		return registry_fail_no_tenant(registry, name);
 	*tenant = tenant_of_columns(&sql_tenant_get_row(rows, 0)->t);
 	return OUTCOME_OK;
 }
@@ -55,8 +55,9 @@ static enum outcome read_tenant(struct registry *registry, struct str name, cons
 enum outcome tenant_answer_deleted(struct registry *registry, const struct tenant *tenant)
 {
 	if (tenant_expired(registry, tenant))
-		return fail_no_tenant(registry, tenant->name);
-	return fail_gone(registry, tenant->purge_us, "tenant \"%.*s\" was deleted; it can be recovered until it is purged",
+		return registry_fail_no_tenant(registry, tenant->name);
+	return registry_fail_deleted(registry, tenant->purge_us,
+		"tenant \"%.*s\" was deleted; it can be recovered until it is purged",
 		STR_ARG(tenant->name));
 }
 
@@ -84,7 +85,7 @@ enum outcome tenant_lock(struct registry *registry, struct str name, struct tena
 		[GET] = sql_tenant_get_call(pool, &(struct sql_tenant_get){ .name = name }),
 		[CHANGED_AT] = sql_tenant_last_change_call(pool, &(struct sql_tenant_last_change){ .name = name }),
 	};
-	enum outcome outcome = take_locks(registry, &name, 1, calls, COUNT_OF(calls));
+	enum outcome outcome = registry_take_locks(registry, &name, 1, calls, COUNT_OF(calls));
 
 	if (outcome != OUTCOME_OK)
 		return outcome;

@@ -25,7 +25,8 @@ static enum outcome check_depth(struct registry *registry, struct str object, st
 {
 	if (json_within_depth(object, REGISTRY_DEPTH_MAX) || !json_within_depth(before, REGISTRY_DEPTH_MAX))
 		return OUTCOME_OK;
-	return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "what is stored may be nested %d levels deep at most", REGISTRY_DEPTH_MAX);
+	return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "what is stored may be nested %d levels deep at most",
+		REGISTRY_DEPTH_MAX);
 }
 
 // Sets tenant->policy to the policy in the object's spec.
@@ -65,7 +66,7 @@ static enum outcome find_tier(struct registry *registry, struct str name, uint64
 
 static enum outcome check_id(struct registry *registry, struct str name)
 {
-	if (!id_ok(name))
+	if (!registry_id_is_valid(name))
 		return registry_fail(registry, OUTCOME_BAD_PARAMETER,
 			"a tenant's id is 1 to 255 characters of UTF-8, without \"/\" and NUL, and neither \".\" nor \"..\"");
 	return OUTCOME_OK;
@@ -96,9 +97,9 @@ static enum outcome insert_belongings(struct registry *registry, struct tenant *
 	struct pool *pool = registry->pool;
 	struct resource space = default_namespace(registry, tenant);
 	struct db_call calls[] = {
-		insert_resource_call(registry, &space),
+		resource_insert_call(registry, &space),
 		change_of_resource(registry, "created", &space, NULL, space.stored_etag),
-		number_inserted_call(registry, &space),
+		resource_number_inserted_call(registry, &space),
 		sql_tenant_insert_count_call(pool, &(struct sql_tenant_insert_count){ .tenant_id = tenant->id }),
 		change_of_tenant(registry, "created", tenant, NULL, tenant->etag),
 		sql_tenant_number_call(pool, &(struct sql_tenant_number){ .id = tenant->id }),
@@ -200,7 +201,7 @@ enum outcome tenant_change(struct registry *registry, const struct tenant_conten
 		.type_policy = str_c(tenant->policy),
 	};
 	struct db_call calls[] = {
-		update_of_tenant(registry, &before, tenant),
+		change_of_tenant_update(registry, &before, tenant),
 		sql_tenant_update_call(registry->pool, &in),
 		coherence_raise_call(COHERENCE_TYPES),
 	};
@@ -215,7 +216,7 @@ enum outcome tenant_change(struct registry *registry, const struct tenant_conten
 
 enum outcome tenant_check_write(struct registry *registry, const struct tenant *tenant, struct guard guard)
 {
-	enum outcome outcome = guard_sure(registry, guard, tenant->etag_required);
+	enum outcome outcome = guard_check_required(registry, guard, tenant->etag_required);
 
 	return outcome == OUTCOME_OK ? tenant_check(registry, tenant, guard) : outcome;
 }
@@ -274,11 +275,11 @@ static enum outcome put(struct registry *registry, struct str name, const struct
 		return modify(registry, content, guard, tenant);
 	if (!tenant_expired(registry, tenant))
 		return answer_recoverable(registry, tenant);
-	outcome = tenant_bury(registry, tenant);
+	outcome = tenant_purge(registry, tenant);
 	return outcome == OUTCOME_OK ? create(registry, name, content, guard, tenant) : outcome;
 }
 
-enum outcome check_reserved(struct registry *registry, struct str name)
+enum outcome tenant_check_reserved(struct registry *registry, struct str name)
 {
 	const char *reserved = realm_reserved(name);
 
@@ -288,7 +289,7 @@ enum outcome check_reserved(struct registry *registry, struct str name)
 enum outcome tenant_put(struct registry *registry, struct str name, const struct tenant_content *content,
 	struct guard guard, struct tenant *tenant)
 {
-	enum outcome outcome = check_reserved(registry, name);
+	enum outcome outcome = tenant_check_reserved(registry, name);
 
 	return outcome == OUTCOME_OK ? put(registry, name, content, guard, tenant) : outcome;
 }
@@ -297,7 +298,7 @@ enum outcome tenant_find_or_make(struct registry *registry, struct str name, boo
 {
 	const struct tenant_content content = { 0 };
 	struct tenant tenant;
-	enum outcome outcome = str_eq_c(name, TENANT_SYSTEM) ? OUTCOME_OK : check_reserved(registry, name);
+	enum outcome outcome = str_eq_c(name, TENANT_SYSTEM) ? OUTCOME_OK : tenant_check_reserved(registry, name);
 
 	*made = false;
 	if (outcome == OUTCOME_OK)

@@ -108,17 +108,17 @@ const struct definition_version *definition_storage(const struct definition *def
 
 // ---- CustomResourceDefinitions
 //
-// They are stored in the form of apiextensions.k8s.io/v1: {"spec": …, "status": …}. In every write, whichever dialect it comes
-// from, the registry checks names, scope and schemas, fills in defaults, and sets the conditions Established and NamesAccepted,
-// acceptedNames and storedVersions (crd/rules.c). A regular tenant's scope "Cluster" is kept as it was sent and means its
-// space. An invalid definition is refused with causes. OUTCOME_CONFLICT refuses names that another definition of the same
-// tenant has, or a forced one of the system's, or a built-in type; and changes of group, plural or scope.
+// They are stored in the form of apiextensions.k8s.io/v1: {"spec": …, "status": …}. In every write, whichever dialect it
+// comes from, the registry checks names, scope and schemas, fills in defaults, and sets the conditions Established and
+// NamesAccepted, acceptedNames and storedVersions (crd/rules.c). A regular tenant's scope "Cluster" is kept as it was sent and
+// means its space. An invalid definition is refused with causes. OUTCOME_CONFLICT refuses names that another definition of the
+// same tenant has, or a forced one of the system's, or a built-in type; and changes of group, plural or scope.
 
 // Conversion between the forms v1beta1 and v1; each returns a copy in pool. v1beta1 allows a version, validation, subresources
 // and additionalPrinterColumns at the top level: they go into the versions. A v1beta1 definition without
 // "preserveUnknownFields": false keeps unknown fields.
-struct doc *crd_from_v1beta1(struct pool *pool, const struct doc *document);
-struct doc *crd_to_v1beta1(struct pool *pool, const struct doc *document);
+struct doc *definition_from_v1beta1(struct pool *pool, const struct doc *document);
+struct doc *definition_to_v1beta1(struct pool *pool, const struct doc *document);
 
 #define CRD_GROUP "apiextensions.k8s.io"
 #define CRD_PLURAL "customresourcedefinitions"

@@ -73,7 +73,7 @@ static struct doc *full_versions(struct pool *pool, const struct doc *spec)
 	return list;
 }
 
-struct doc *crd_from_v1beta1(struct pool *pool, const struct doc *document)
+struct doc *definition_from_v1beta1(struct pool *pool, const struct doc *document)
 {
 	static const char *const gone[] = { "version", "validation", "subresources", "additionalPrinterColumns" };
 	struct doc *copy = doc_copy(pool, document);
@@ -108,7 +108,7 @@ static const struct doc *alike(const struct doc *versions, const char *name)
 	return first;
 }
 
-struct doc *crd_to_v1beta1(struct pool *pool, const struct doc *document)
+struct doc *definition_to_v1beta1(struct pool *pool, const struct doc *document)
 {
 	static const char *const in_version[] = { "schema", "subresources", "additionalPrinterColumns" };
 	static const char *const at_top[] = { "validation", "subresources", "additionalPrinterColumns" };

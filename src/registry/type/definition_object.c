@@ -50,7 +50,7 @@ static enum outcome apply_schema(struct registry *registry, const struct definit
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%.*s has become too large by its defaults", STR_ARG(what));
 	structural_validate(version->structural, object, &faults);
 	if (faults.n > 0)
-		return fail_faults(registry, what, &faults);
+		return registry_fail_faults(registry, what, &faults);
 	doc_remove(object, STR("apiVersion"));
 	doc_remove(object, STR("kind"));
 	doc_remove(object, STR("metadata"));

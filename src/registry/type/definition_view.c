@@ -262,7 +262,7 @@ static enum outcome hold_view(struct registry *registry, struct str tenant,
 	if (end != BUDGET_KEPT) { // no list has the pools yet
 		pool_free(&holding.pool);
 		pool_free(&holding.trees);
-		budget_raise(end);
+		budget_leave(end);
 	}
 	*view = holding.view;
 	(*view)->next = registry->store->definitions->views;
@@ -351,7 +351,7 @@ enum outcome definitions_see(struct registry *registry, struct str tenant, struc
 	return see(registry, tenant, NULL, view);
 }
 
-void definitions_doubt(struct registry *registry)
+void definitions_invalidate(struct registry *registry)
 {
 	for (struct view *view = registry->store->definitions->views; view != NULL; view = view->next)
 		view->checked = 0;
@@ -363,7 +363,8 @@ static bool system_is_absent(struct registry *registry)
 {
 	uint64_t newest = coherence_newest(registry, COHERENCE_TYPES);
 
-	return newest != 0 && registry->store->definitions->no_system == newest && !coherence_is_raised(registry, COHERENCE_TYPES);
+	return newest != 0 && registry->store->definitions->no_system == newest && !coherence_is_raised(registry,
+		COHERENCE_TYPES);
 }
 
 // The system's view stays NULL if there is no system tenant.
@@ -425,7 +426,7 @@ const struct definition *definition_of_stored(struct registry *registry, struct 
 		if (end != BUDGET_KEPT) { // the view outlives the request, so an incomplete definition is removed
 			pool_rewind(view->trees, mark);
 			stored->definition = (struct definition){ 0 };
-			budget_raise(end);
+			budget_leave(end);
 		}
 	}
 	return stored->answers ? &stored->definition : NULL;

@@ -31,7 +31,7 @@ enum outcome definition_complete(struct registry *registry, const struct address
 bool definition_varies(const struct type *type);
 // Marks all cached definitions stale, so that the next look-up asks the database. For decisions that must not rest on a revision
 // that may be a second old. Call it while holding the locks that keep other processes from changing definitions.
-void definitions_doubt(struct registry *registry);
+void definitions_invalidate(struct registry *registry);
 // What happens to resources of this type when they move from source to dest: is their type served by the same definition there,
 // by none, or by another one? with_definitions: the source's own definitions move along, those too that another definition
 // overrides in dest. If none serves the type in source, any definition in dest will do (DEFINITION_SAME). OUTCOME_OK, or that

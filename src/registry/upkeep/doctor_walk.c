@@ -156,7 +156,7 @@ static enum outcome check_hashes(struct examination *examination, const struct s
 	if (!is_readable(registry->pool, &right)) // another check reports it; a repair must not rest on parts of it
 		return OUTCOME_OK;
 	etag_of_resource(registry, &right);
-	state_lanes(registry, right.type, &right.uid, lanes);
+	etag_state_lanes(registry, right.type, &right.uid, lanes);
 	if (str_eq(row->r.etag, stored_etag(&right)) && row->bytes == bytes && row->h0 == lanes[0] && row->h1 == lanes[1] &&
 		row->h2 == lanes[2] && row->h3 == lanes[3])
 		return OUTCOME_OK;
@@ -241,7 +241,8 @@ static enum db_verdict mend_relations(void *arg)
 	enum { LOCK, DELETE_KEYS, ROOT, KEYS };
 	struct db_call calls[KEYS + ALIASES_MAX] = {
 		[LOCK] = sql_doctor_lock_resource_call(pool, &lock),
-		[DELETE_KEYS] = sql_doctor_delete_keys_call(pool, &(struct sql_doctor_delete_keys){ .resource_id = resource->id }),
+		[DELETE_KEYS] = sql_doctor_delete_keys_call(pool, &(struct sql_doctor_delete_keys){ .resource_id =
+		resource->id }),
 		[ROOT] = sql_doctor_update_root_call(pool, &root),
 	};
 

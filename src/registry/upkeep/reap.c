@@ -76,7 +76,7 @@ static enum db_verdict bury_one(void *arg)
 	if (row == NULL || row->purge_at_is_null || row->purge_at > registry->now_us)
 		return verdict(reaping, OUTCOME_OK); // it was recovered meanwhile
 	reaping->n = 1;
-	return verdict(reaping, tenant_bury(registry, reaping->tenant));
+	return verdict(reaping, tenant_purge(registry, reaping->tenant));
 }
 
 static enum outcome reap_tenants(struct reaping *reaping, bool dry_run)

@@ -13,7 +13,7 @@
 #include "sql/change_stream.h"
 #include "sql/session.h"
 
-enum outcome follow_bounds(struct registry *registry, uint64_t *oldest, uint64_t *newest)
+enum outcome change_stream_bounds(struct registry *registry, uint64_t *oldest, uint64_t *newest)
 {
 	struct db_rows rows;
 	enum db_result result = sql_stream_bounds_run(registry->db, registry->pool, &rows);
@@ -25,9 +25,9 @@ enum outcome follow_bounds(struct registry *registry, uint64_t *oldest, uint64_t
 	return OUTCOME_OK;
 }
 
-static struct followed followed_of(struct registry *registry, const struct sql_streamed *c)
+static struct streamed_change followed_of(struct registry *registry, const struct sql_streamed *c)
 {
-	struct followed change = {
+	struct streamed_change change = {
 		.id = c->id,
 		.verb = c->verb,
 		.tenant = c->tenant_live_is_null ? STR_NONE : c->tenant,
@@ -52,8 +52,8 @@ static struct followed followed_of(struct registry *registry, const struct sql_s
 	return change;
 }
 
-enum outcome follow_changes(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t limit,
-	struct followed **list, size_t *n)
+enum outcome change_stream_read(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t limit,
+	struct streamed_change **list, size_t *n)
 {
 	const struct sql_stream_page in = { .after = after, .up_to = up_to, .limit = limit };
 	struct db_rows rows;
@@ -62,14 +62,14 @@ enum outcome follow_changes(struct registry *registry, uint64_t after, uint64_t 
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	*n = rows.n;
-	*list = POOL_ARRAY(registry->pool, struct followed, rows.n);
+	*list = POOL_ARRAY(registry->pool, struct streamed_change, rows.n);
 	for (size_t i = 0; i < rows.n; i++)
 		(*list)[i] = followed_of(registry, &sql_stream_page_row(&rows, i)->c);
 	return OUTCOME_OK;
 }
 
-enum outcome follow_changes_of(struct registry *registry, const uint64_t tenants[2], uint64_t after, uint64_t up_to,
-	uint64_t limit, struct followed **list, size_t *n)
+enum outcome change_stream_read_of(struct registry *registry, const uint64_t tenants[2], uint64_t after, uint64_t up_to,
+	uint64_t limit, struct streamed_change **list, size_t *n)
 {
 	const struct sql_stream_page_of_two in = {
 		.tenants = { { .id = tenants[0] }, { .id = tenants[1] } },
@@ -83,13 +83,13 @@ enum outcome follow_changes_of(struct registry *registry, const uint64_t tenants
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	*n = rows.n;
-	*list = POOL_ARRAY(registry->pool, struct followed, rows.n);
+	*list = POOL_ARRAY(registry->pool, struct streamed_change, rows.n);
 	for (size_t i = 0; i < rows.n; i++)
 		(*list)[i] = followed_of(registry, &sql_stream_page_of_two_row(&rows, i)->c);
 	return OUTCOME_OK;
 }
 
-enum outcome follow_tenants(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t **ids, size_t *n)
+enum outcome change_stream_tenants(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t **ids, size_t *n)
 {
 	const struct sql_stream_tenants in = { .after = after, .up_to = up_to };
 	struct db_call calls[] = {
@@ -108,7 +108,7 @@ enum outcome follow_tenants(struct registry *registry, uint64_t after, uint64_t 
 	return OUTCOME_OK;
 }
 
-enum outcome follow_tenant(struct registry *registry, struct str name, uint64_t *id)
+enum outcome change_stream_tenant(struct registry *registry, struct str name, uint64_t *id)
 {
 	const struct sql_stream_tenant_named in = { .name = name };
 	struct db_rows rows;
@@ -120,7 +120,7 @@ enum outcome follow_tenant(struct registry *registry, struct str name, uint64_t 
 	return OUTCOME_OK;
 }
 
-static struct db_call content_call(struct registry *registry, const struct followed *change)
+static struct db_call content_call(struct registry *registry, const struct streamed_change *change)
 {
 	const struct sql_stream_tenant of_tenant = { .id = change->tenant_id };
 	const struct sql_resource_by_id of_resource = { .id = change->resource.id };
@@ -130,7 +130,7 @@ static struct db_call content_call(struct registry *registry, const struct follo
 }
 
 // Takes what the database has of the changed resource or tenant now. newest: it has not changed again since this change.
-static void take_content(struct registry *registry, struct followed *change, const struct db_rows *rows)
+static void take_content(struct registry *registry, struct streamed_change *change, const struct db_rows *rows)
 {
 	if (change->resource.id == 0) {
 		struct tenant *tenant = POOL_NEW(registry->pool, struct tenant);
@@ -148,7 +148,7 @@ static void take_content(struct registry *registry, struct followed *change, con
 // Returns the labels and selectable fields before the change. telling: the first later row of the log that altered them, which
 // records what they were. If there is none, they are those of the present content. That content must have been read before
 // telling, so that telling has each change that was committed in between.
-static struct str state_before(struct registry *registry, const struct followed *change, const struct db_rows *telling,
+static struct str state_before(struct registry *registry, const struct streamed_change *change, const struct db_rows *telling,
 	bool is_stored)
 {
 	if (telling->n > 0)
@@ -160,7 +160,7 @@ static struct str state_before(struct registry *registry, const struct followed 
 	return selectable_of_resource(registry->pool, &change->resource);
 }
 
-static enum outcome read_before(struct registry *registry, struct followed *const *list, const bool *is_stored, size_t n)
+static enum outcome read_before(struct registry *registry, struct streamed_change *const *list, const bool *is_stored, size_t n)
 {
 	struct db_call calls[DB_MAX_BATCH];
 	size_t asking = 0, at = 0;
@@ -188,7 +188,7 @@ static enum outcome read_before(struct registry *registry, struct followed *cons
 	return OUTCOME_OK;
 }
 
-enum outcome follow_contents(struct registry *registry, struct followed *const *list, size_t n)
+enum outcome change_stream_contents(struct registry *registry, struct streamed_change *const *list, size_t n)
 {
 	bool is_stored[DB_MAX_BATCH];
 	struct db_call calls[DB_MAX_BATCH];

@@ -6,37 +6,37 @@
 #include "registry/core/model.h"
 
 // A change, and what it changed.
-struct followed {
+struct streamed_change {
 	uint64_t id;
 	struct str verb;            // created | updated | deleted | recovered | moved | purged
 	struct str tenant, from;    // the tenant; of a move also the one before. p NULL: purged
 	struct str former;          // the name that a purged tenant had; p NULL: the tenant exists
 	uint64_t tenant_id;
-	// as the log describes it; from follow_contents() on as it is stored. id 0: the change is of the tenant itself
+	// as the log describes it; from change_stream_contents() on as it is stored. id 0: the change is of the tenant itself
 	struct resource resource;
-	const struct tenant *itself; // the tenant, if the change is of the tenant itself; set by follow_contents()
-	bool newest;                // set by follow_contents(): what it read has no later change
-	bool asks_before;           // set by the caller: follow_contents() shall set before
+	const struct tenant *itself; // the tenant, if the change is of the tenant itself; set by change_stream_contents()
+	bool newest;                // set by change_stream_contents(): what it read has no later change
+	bool asks_before;           // set by the caller: change_stream_contents() shall set before
 	struct str before;          // labels and selectable fields before the change (log/selectable.h); p NULL: not known
 };
 
 // *oldest: the id of the oldest change in the log, or of the next one if the log is empty. *newest: the highest id known; 0:
 // there never was any. OUTCOME_OK, or that of a failed statement.
-enum outcome follow_bounds(struct registry *registry, uint64_t *oldest, uint64_t *newest);
+enum outcome change_stream_bounds(struct registry *registry, uint64_t *oldest, uint64_t *newest);
 // Returns the changes with after < id <= up_to in order, at most limit. OUTCOME_OK, or that of a failed statement.
-enum outcome follow_changes(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t limit,
-	struct followed **list, size_t *n);
+enum outcome change_stream_read(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t limit,
+	struct streamed_change **list, size_t *n);
 // The same for only two tenants, given by their ids: changes in them, and moves away from them.
-enum outcome follow_changes_of(struct registry *registry, const uint64_t tenants[2], uint64_t after, uint64_t up_to,
-	uint64_t limit, struct followed **list, size_t *n);
+enum outcome change_stream_read_of(struct registry *registry, const uint64_t tenants[2], uint64_t after, uint64_t up_to,
+	uint64_t limit, struct streamed_change **list, size_t *n);
 // Returns the ids of the tenants that changes with after < id <= up_to concern, including changes in flight. OUTCOME_OK, or
 // that of a failed statement.
-enum outcome follow_tenants(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t **ids, size_t *n);
+enum outcome change_stream_tenants(struct registry *registry, uint64_t after, uint64_t up_to, uint64_t **ids, size_t *n);
 // *id: of the tenant that has this name; 0: none. OUTCOME_OK, or that of a failed statement.
-enum outcome follow_tenant(struct registry *registry, struct str name, uint64_t *id);
+enum outcome change_stream_tenant(struct registry *registry, struct str name, uint64_t *id);
 // Reads the resource or tenant of each of n changes as it is stored now, a deleted one as it was last. It takes one round trip,
 // and a second one if a change has asks_before. n is 1 to DB_MAX_BATCH. resource.changed becomes the change's id. A purged
 // resource has only what the log says, without metadata and body. OUTCOME_OK, or that of a failed statement.
-enum outcome follow_contents(struct registry *registry, struct followed *const *list, size_t n);
+enum outcome change_stream_contents(struct registry *registry, struct streamed_change *const *list, size_t n);
 
 #endif

@@ -40,7 +40,7 @@ static _Thread_local size_t charged __attribute__((tls_model("initial-exec"))); 
 
 _Thread_local size_t tree_uncounted __attribute__((tls_model("initial-exec")));
 
-bool tree_count(void)
+bool json_tree_count(void)
 {
 	budget_take(tree_uncounted); // may not return
 	charged += tree_uncounted;
@@ -48,12 +48,12 @@ bool tree_count(void)
 	return !budget_is_over();
 }
 
-size_t tree_charged(void)
+size_t json_tree_charged(void)
 {
 	return charged;
 }
 
-void tree_uncharge(size_t since)
+void json_tree_uncharge(size_t since)
 {
 	if (charged <= since)
 		return;
@@ -63,20 +63,20 @@ void tree_uncharge(size_t since)
 
 enum { MANY_OBJECTS = 256, FEW_MEMBERS = 5 };
 
-bool tree_charge_member(struct json_object *object, size_t name_bytes)
+bool json_tree_charge_member(struct json_object *object, size_t name_bytes)
 {
 	const struct lh_table *table = json_object_get_object(object);
 
 	if (table->count * 100LL >= table->size * (long long)(LH_LOAD_FACTOR * 100)) { // the table is about to double
 		size_t bytes = (size_t)table->size * TREE_TABLE_PLACE;
-		tree_charge(bytes);
+		json_tree_charge(bytes);
 		budget_take(bytes); // while it does, the old table exists beside the new one
 		budget_give(bytes);
 	}
-	return tree_charge(TREE_MEMBER + name_bytes);
+	return json_tree_charge(TREE_MEMBER + name_bytes);
 }
 
-void tree_charge_object(struct json_object *object, size_t *objects)
+void json_tree_charge_object(struct json_object *object, size_t *objects)
 {
 	int n = json_object_object_length(object), places = TREE_TABLE;
 
@@ -84,10 +84,10 @@ void tree_charge_object(struct json_object *object, size_t *objects)
 		places = n > 1 ? 2 * n - 1 : 1;
 		lh_table_resize(json_object_get_object(object), places);
 	}
-	tree_charge(TREE_OBJECT + (size_t)places * TREE_TABLE_PLACE);
+	json_tree_charge(TREE_OBJECT + (size_t)places * TREE_TABLE_PLACE);
 }
 
-struct json_object *tree_made(struct json_object *tree)
+struct json_object *json_tree_made(struct json_object *tree)
 {
 	if (tree == NULL) {
 		log_error("out of memory for a document");
@@ -96,7 +96,7 @@ struct json_object *tree_made(struct json_object *tree)
 	return tree;
 }
 
-struct doc *tree_keep(struct pool *pool, struct json_object *tree)
+struct doc *json_tree_keep(struct pool *pool, struct json_object *tree)
 {
 	budget_hold();
 	if (tree != NULL)
@@ -107,17 +107,17 @@ struct doc *tree_keep(struct pool *pool, struct json_object *tree)
 	return doc_of(tree);
 }
 
-struct json_object *tree_string(struct str s)
+struct json_object *json_tree_string(struct str s)
 {
 	assert(s.n < INT32_MAX);
-	return tree_made(json_object_new_string_len(s.n > 0 ? s.p : "", (int)s.n));
+	return json_tree_made(json_object_new_string_len(s.n > 0 ? s.p : "", (int)s.n));
 }
 
 // ---- looking at a value
 
 enum doc_kind doc_kind(const struct doc *doc)
 {
-	switch (json_object_get_type(tree_of(doc))) {
+	switch (json_object_get_type(json_tree_of(doc))) {
 	case json_type_null: return DOC_NULL;
 	case json_type_boolean: return DOC_BOOL;
 	case json_type_double:
@@ -131,12 +131,12 @@ enum doc_kind doc_kind(const struct doc *doc)
 
 bool doc_bool(const struct doc *doc)
 {
-	return json_object_get_boolean(tree_of(doc));
+	return json_object_get_boolean(json_tree_of(doc));
 }
 
 struct str doc_string(const struct doc *doc)
 {
-	struct json_object *tree = tree_of(doc);
+	struct json_object *tree = json_tree_of(doc);
 
 	if (json_object_get_type(tree) != json_type_string)
 		return STR("");
@@ -153,7 +153,7 @@ static bool is_minus_zero(struct json_object *tree)
 
 bool doc_i64(const struct doc *doc, int64_t *value)
 {
-	struct json_object *tree = tree_of(doc);
+	struct json_object *tree = json_tree_of(doc);
 
 	*value = 0;
 	if (json_object_get_type(tree) != json_type_int)
@@ -164,7 +164,7 @@ bool doc_i64(const struct doc *doc, int64_t *value)
 
 bool doc_u64(const struct doc *doc, uint64_t *value)
 {
-	struct json_object *tree = tree_of(doc);
+	struct json_object *tree = json_tree_of(doc);
 
 	*value = 0;
 	if (json_object_get_type(tree) != json_type_int)
@@ -178,8 +178,8 @@ struct str doc_number_text(struct pool *pool, const struct doc *doc)
 	int64_t negative;
 	uint64_t positive;
 
-	if (json_object_get_type(tree_of(doc)) == json_type_double)
-		return str_dup(pool, str_c(json_object_get_userdata(tree_of(doc))));
+	if (json_object_get_type(json_tree_of(doc)) == json_type_double)
+		return str_dup(pool, str_c(json_object_get_userdata(json_tree_of(doc))));
 	if (doc_u64(doc, &positive))
 		return str_printf(pool, "%llu", (unsigned long long)positive);
 	doc_i64(doc, &negative);
@@ -189,21 +189,21 @@ struct str doc_number_text(struct pool *pool, const struct doc *doc)
 size_t doc_length(const struct doc *doc)
 {
 	switch (doc_kind(doc)) {
-	case DOC_ARRAY: return json_object_array_length(tree_of(doc));
-	case DOC_OBJECT: return (size_t)json_object_object_length(tree_of(doc));
+	case DOC_ARRAY: return json_object_array_length(json_tree_of(doc));
+	case DOC_OBJECT: return (size_t)json_object_object_length(json_tree_of(doc));
 	default: return 0;
 	}
 }
 
 size_t doc_elements(const struct doc *doc)
 {
-	return doc_kind(doc) == DOC_ARRAY ? json_object_array_length(tree_of(doc)) : 0;
+	return doc_kind(doc) == DOC_ARRAY ? json_object_array_length(json_tree_of(doc)) : 0;
 }
 
 const struct doc *doc_at(const struct doc *array, size_t index)
 {
 	return index < doc_elements(array)
-		? doc_of(json_object_array_get_idx(tree_of(array), index)) : NULL;
+		? doc_of(json_object_array_get_idx(json_tree_of(array), index)) : NULL;
 }
 
 bool doc_get(const struct doc *object, struct str name, const struct doc **value)
@@ -216,7 +216,7 @@ bool doc_get(const struct doc *object, struct str name, const struct doc **value
 	if (doc_kind(object) != DOC_OBJECT || str_find(name, '\0', 0) < name.n)
 		return false;
 	key_open(&key, name);
-	bool there = json_object_object_get_ex(tree_of(object), key.p, &found);
+	bool there = json_object_object_get_ex(json_tree_of(object), key.p, &found);
 	key_close(&key);
 	*value = doc_of(found);
 	return there;
@@ -227,7 +227,7 @@ struct doc_iter doc_iter(const struct doc *object)
 	struct doc_iter it = { .at = NULL };
 
 	if (doc_kind(object) == DOC_OBJECT)
-		it.at = lh_table_head(json_object_get_object(tree_of(object)));
+		it.at = lh_table_head(json_object_get_object(json_tree_of(object)));
 	return it;
 }
 
@@ -299,7 +299,7 @@ bool doc_equal(const struct doc *a, const struct doc *b)
 		return true;
 	if (doc_kind(a) != doc_kind(b))
 		return false;
-	return doc_kind(a) == DOC_NUMBER ? equal_numbers(tree_of(a), tree_of(b)) : equal_but_numbers(a, b, doc_equal);
+	return doc_kind(a) == DOC_NUMBER ? equal_numbers(json_tree_of(a), json_tree_of(b)) : equal_but_numbers(a, b, doc_equal);
 }
 
 // An integer is printed into the caller's text.
@@ -308,8 +308,8 @@ static struct str number_text(const struct doc *number, char text[24])
 	uint64_t positive;
 	int64_t negative;
 
-	if (json_object_get_type(tree_of(number)) == json_type_double)
-		return str_c(json_object_get_userdata(tree_of(number)));
+	if (json_object_get_type(json_tree_of(number)) == json_type_double)
+		return str_c(json_object_get_userdata(json_tree_of(number)));
 	if (doc_u64(number, &positive))
 		snprintf(text, 24, "%llu", (unsigned long long)positive);
 	else if (doc_i64(number, &negative))
@@ -327,7 +327,7 @@ bool doc_equal_by_value(const struct doc *a, const struct doc *b)
 		return false;
 	if (doc_kind(a) != DOC_NUMBER)
 		return equal_but_numbers(a, b, doc_equal_by_value);
-	return equal_numbers(tree_of(a), tree_of(b)) || number_same(number_text(a, in_a), number_text(b, in_b));
+	return equal_numbers(json_tree_of(a), json_tree_of(b)) || json_number_same(number_text(a, in_a), number_text(b, in_b));
 }
 
 int doc_order_numbers(const struct doc *a, const struct doc *b)
@@ -335,7 +335,7 @@ int doc_order_numbers(const struct doc *a, const struct doc *b)
 	char in_a[24] = "", in_b[24] = "";
 
 	assert(doc_kind(a) == DOC_NUMBER && doc_kind(b) == DOC_NUMBER);
-	return number_order(number_text(a, in_a), number_text(b, in_b));
+	return json_number_order(number_text(a, in_a), number_text(b, in_b));
 }
 
 bool doc_is_whole(const struct doc *number)
@@ -343,45 +343,45 @@ bool doc_is_whole(const struct doc *number)
 	char text[24] = "";
 
 	assert(doc_kind(number) == DOC_NUMBER);
-	return number_is_whole(number_text(number, text));
+	return json_number_is_whole(number_text(number, text));
 }
 
 // ---- building
 
 struct doc *doc_new_object(struct pool *pool)
 {
-	tree_charge(TREE_EMPTY_OBJECT);
-	return tree_keep(pool, tree_made(json_object_new_object()));
+	json_tree_charge(TREE_EMPTY_OBJECT);
+	return json_tree_keep(pool, json_tree_made(json_object_new_object()));
 }
 
 struct doc *doc_new_array(struct pool *pool)
 {
-	tree_charge(2 * TREE_VALUE);
-	return tree_keep(pool, tree_made(json_object_new_array_ext(4)));
+	json_tree_charge(2 * TREE_VALUE);
+	return json_tree_keep(pool, json_tree_made(json_object_new_array_ext(4)));
 }
 
 struct doc *doc_new_string(struct pool *pool, struct str s)
 {
-	tree_charge(TREE_VALUE + s.n);
-	return tree_keep(pool, tree_string(s));
+	json_tree_charge(TREE_VALUE + s.n);
+	return json_tree_keep(pool, json_tree_string(s));
 }
 
 struct doc *doc_new_i64(struct pool *pool, int64_t value)
 {
-	tree_charge(TREE_VALUE);
-	return tree_keep(pool, tree_made(json_object_new_int64(value)));
+	json_tree_charge(TREE_VALUE);
+	return json_tree_keep(pool, json_tree_made(json_object_new_int64(value)));
 }
 
 struct doc *doc_new_u64(struct pool *pool, uint64_t value)
 {
-	tree_charge(TREE_VALUE);
-	return tree_keep(pool, tree_made(json_object_new_uint64(value)));
+	json_tree_charge(TREE_VALUE);
+	return json_tree_keep(pool, json_tree_made(json_object_new_uint64(value)));
 }
 
 struct doc *doc_new_bool(struct pool *pool, bool value)
 {
-	tree_charge(TREE_VALUE);
-	return tree_keep(pool, tree_made(json_object_new_boolean(value)));
+	json_tree_charge(TREE_VALUE);
+	return json_tree_keep(pool, json_tree_made(json_object_new_boolean(value)));
 }
 
 static struct json_object *copy_value(struct json_object *tree, size_t *objects);
@@ -390,9 +390,9 @@ static struct json_object *copy_array(struct json_object *from, size_t *objects)
 {
 	size_t n = json_object_array_length(from);
 
-	if (!tree_charge(2 * TREE_VALUE + n * 2 * sizeof(void *)))
+	if (!json_tree_charge(2 * TREE_VALUE + n * 2 * sizeof(void *)))
 		return NULL;
-	struct json_object *array = tree_made(json_object_new_array_ext(n > 0 ? (int)n : 1));
+	struct json_object *array = json_tree_made(json_object_new_array_ext(n > 0 ? (int)n : 1));
 	for (size_t i = 0; i < n && !budget_is_over(); i++)
 		json_object_array_add(array, copy_value(json_object_array_get_idx(from, i), objects));
 	return array;
@@ -400,11 +400,12 @@ static struct json_object *copy_array(struct json_object *from, size_t *objects)
 
 static struct json_object *copy_object(struct json_object *from, size_t *objects)
 {
-	struct json_object *object = tree_made(json_object_new_object());
+	struct json_object *object = json_tree_made(json_object_new_object());
 
-	for (struct doc_iter it = doc_iter(doc_of(from)); doc_next(&it) && tree_charge_member(object, it.name.n);)
-		json_object_object_add_ex(object, it.name.p, copy_value(tree_of(it.value), objects), JSON_C_OBJECT_ADD_KEY_IS_NEW);
-	tree_charge_object(object, objects);
+	for (struct doc_iter it = doc_iter(doc_of(from)); doc_next(&it) && json_tree_charge_member(object, it.name.n);)
+		json_object_object_add_ex(object, it.name.p, copy_value(json_tree_of(it.value), objects),
+			JSON_C_OBJECT_ADD_KEY_IS_NEW);
+	json_tree_charge_object(object, objects);
 	return object;
 }
 
@@ -424,7 +425,7 @@ static struct json_object *copy_value(struct json_object *tree, size_t *objects)
 	return json_object_get(tree);
 }
 
-struct json_object *tree_copy(struct json_object *tree)
+struct json_object *json_tree_copy(struct json_object *tree)
 {
 	size_t objects = 0;
 
@@ -434,20 +435,20 @@ struct json_object *tree_copy(struct json_object *tree)
 struct doc *doc_copy(struct pool *pool, const struct doc *doc)
 {
 	budget_hold();
-	struct doc *copy = tree_keep(pool, tree_copy(tree_of(doc)));
+	struct doc *copy = json_tree_keep(pool, json_tree_copy(json_tree_of(doc)));
 
 	budget_release();
 	return copy;
 }
 
-bool tree_add(struct json_object *object, struct str name, struct json_object *value)
+bool json_tree_add(struct json_object *object, struct str name, struct json_object *value)
 {
 	struct key key;
 
 	key_open(&key, name);
 	bool is_new = !json_object_object_get_ex(object, key.p, NULL);
 	if (is_new && json_object_object_add_ex(object, key.p, value, JSON_C_OBJECT_ADD_KEY_IS_NEW) != 0)
-		tree_made(NULL);
+		json_tree_made(NULL);
 	key_close(&key);
 	return is_new;
 }
@@ -460,15 +461,15 @@ static void set(struct doc *object, struct str name, struct json_object *value)
 	assert(doc_kind(object) == DOC_OBJECT);
 	assert(str_find(name, '\0', 0) == name.n);
 	key_open(&key, name);
-	if (json_object_object_add(tree_of(object), key.p, value) != 0)
-		tree_made(NULL);
+	if (json_object_object_add(json_tree_of(object), key.p, value) != 0)
+		json_tree_made(NULL);
 	key_close(&key);
 }
 
 void doc_set(struct doc *object, struct str name, struct doc *value)
 {
-	tree_charge_member(tree_of(object), name.n);
-	set(object, name, json_object_get(tree_of(value)));
+	json_tree_charge_member(json_tree_of(object), name.n);
+	set(object, name, json_object_get(json_tree_of(value)));
 }
 
 void doc_remove(struct doc *object, struct str name)
@@ -478,26 +479,26 @@ void doc_remove(struct doc *object, struct str name)
 	if (str_find(name, '\0', 0) < name.n)
 		return;
 	key_open(&key, name);
-	json_object_object_del(tree_of(object), key.p);
+	json_object_object_del(json_tree_of(object), key.p);
 	key_close(&key);
 }
 
 void doc_push(struct doc *array, struct doc *value)
 {
 	assert(doc_kind(array) == DOC_ARRAY);
-	tree_charge(2 * sizeof(void *));
-	if (json_object_array_add(tree_of(array), json_object_get(tree_of(value))) != 0)
-		tree_made(NULL);
+	json_tree_charge(2 * sizeof(void *));
+	if (json_object_array_add(json_tree_of(array), json_object_get(json_tree_of(value))) != 0)
+		json_tree_made(NULL);
 }
 
 void doc_set_str(struct pool *pool, struct doc *object, const char *name, struct str value)
 {
 	pool_charge(pool, TREE_VALUE + TREE_MEMBER + value.n);
-	set(object, str_c(name), tree_string(value));
+	set(object, str_c(name), json_tree_string(value));
 }
 
 void doc_set_u64(struct pool *pool, struct doc *object, const char *name, uint64_t value)
 {
 	pool_charge(pool, TREE_VALUE + TREE_MEMBER);
-	set(object, str_c(name), tree_made(json_object_new_uint64(value)));
+	set(object, str_c(name), json_tree_made(json_object_new_uint64(value)));
 }

@@ -286,7 +286,7 @@ bool jsonpath_parse(struct pool *pool, struct str text, const struct jsonpath **
 
 // ---- evaluating
 
-struct following {
+struct change_stream {
 	struct pool *pool;
 	size_t looks; // how many values may still be looked at
 };
@@ -302,7 +302,7 @@ static void add_found(struct found *found, const struct doc *value)
 		found->list[found->n++] = value;
 }
 
-static bool look(struct following *following)
+static bool look(struct change_stream *following)
 {
 	if (following->looks == 0)
 		return false;
@@ -319,7 +319,7 @@ static void add_index(struct found *found, const struct doc *array, int64_t inde
 		add_found(found, doc_at(array, (size_t)index));
 }
 
-static void add_slice(struct following *following, struct found *found, const struct doc *array,
+static void add_slice(struct change_stream *following, struct found *found, const struct doc *array,
 	const struct step *step)
 {
 	int64_t n = (int64_t)doc_length(array), from = step->from + (step->from < 0 ? n : 0);
@@ -329,7 +329,7 @@ static void add_slice(struct following *following, struct found *found, const st
 		add_index(found, array, i);
 }
 
-static void add_all(struct following *following, struct found *found, const struct doc *value)
+static void add_all(struct change_stream *following, struct found *found, const struct doc *value)
 {
 	for (size_t i = 0; doc_kind(value) == DOC_ARRAY && i < doc_length(value) && look(following); i++)
 		add_found(found, doc_at(value, i));
@@ -338,7 +338,7 @@ static void add_all(struct following *following, struct found *found, const stru
 }
 
 // Recursive; the depth is that of the object.
-static void add_below(struct following *following, struct found *found, const struct doc *value, struct str name)
+static void add_below(struct change_stream *following, struct found *found, const struct doc *value, struct str name)
 {
 	const struct doc *member;
 
@@ -354,7 +354,7 @@ static void add_below(struct following *following, struct found *found, const st
 		add_below(following, found, it.value, name);
 }
 
-static const struct doc *const *follow(struct following *following, const struct jsonpath *path,
+static const struct doc *const *follow(struct change_stream *following, const struct jsonpath *path,
 	const struct doc *object, size_t *n);
 
 static bool compare(const struct doc *value, enum comparison comparison, const struct doc *other)
@@ -380,7 +380,7 @@ static bool compare(const struct doc *value, enum comparison comparison, const s
 	}
 }
 
-static bool passes(struct following *following, const struct filter *filter, const struct doc *item)
+static bool passes(struct change_stream *following, const struct filter *filter, const struct doc *item)
 {
 	struct pool_mark mark = pool_mark(following->pool);
 	size_t n;
@@ -392,7 +392,7 @@ static bool passes(struct following *following, const struct filter *filter, con
 	return pass;
 }
 
-static void add_passing(struct following *following, struct found *found, const struct doc *array,
+static void add_passing(struct change_stream *following, struct found *found, const struct doc *array,
 	const struct step *step)
 {
 	for (size_t i = 0; doc_kind(array) == DOC_ARRAY && i < doc_length(array) && look(following); i++) {
@@ -401,7 +401,7 @@ static void add_passing(struct following *following, struct found *found, const 
 	}
 }
 
-static void go(struct following *following, struct found *found, const struct step *step, const struct doc *value)
+static void go(struct change_stream *following, struct found *found, const struct step *step, const struct doc *value)
 {
 	const struct doc *member;
 
@@ -444,7 +444,7 @@ static size_t room_for(const struct jsonpath *path)
 	return 1;
 }
 
-static const struct doc *const *follow(struct following *following, const struct jsonpath *path,
+static const struct doc *const *follow(struct change_stream *following, const struct jsonpath *path,
 	const struct doc *object, size_t *n)
 {
 	size_t room = room_for(path);
@@ -466,7 +466,7 @@ static const struct doc *const *follow(struct following *following, const struct
 const struct doc *const *jsonpath_find(struct pool *pool, const struct jsonpath *path, const struct doc *object,
 	size_t *looks, size_t *n)
 {
-	struct following following = { .pool = pool, .looks = *looks };
+	struct change_stream following = { .pool = pool, .looks = *looks };
 	const struct doc *const *found = follow(&following, path, object, n);
 
 	*looks = following.looks;

@@ -12,7 +12,7 @@ static bool is_digit(struct str s, size_t i)
 	return i < s.n && s.p[i] >= '0' && s.p[i] <= '9';
 }
 
-size_t number_run(struct str text)
+size_t json_number_run(struct str text)
 {
 	size_t n = 0;
 
@@ -66,13 +66,13 @@ static struct json_object *parse_integer(struct str text)
 	if (!str_to_u64(str_part(text, negative ? 1 : 0, text.n), &value))
 		return NULL;
 	if (!negative)
-		return tree_made(json_object_new_uint64(value));
+		return json_tree_made(json_object_new_uint64(value));
 	if (value > (uint64_t)INT64_MAX + 1)
 		return NULL;
-	return tree_made(json_object_new_int64(value == 0 ? 0 : -(int64_t)(value - 1) - 1));
+	return json_tree_made(json_object_new_int64(value == 0 ? 0 : -(int64_t)(value - 1) - 1));
 }
 
-struct json_object *number_parse(struct pool *pool, struct str text, const char **why)
+struct json_object *json_number_parse(struct pool *pool, struct str text, const char **why)
 {
 	bool integer;
 
@@ -91,7 +91,7 @@ struct json_object *number_parse(struct pool *pool, struct str text, const char 
 		*why = "the number is too large for a double; write it as a string";
 		return NULL;
 	}
-	return tree_made(json_object_new_double_s(value, copy));
+	return json_tree_made(json_object_new_double_s(value, copy));
 }
 
 // ---- comparing: a number is 0.DIGITS * 10^power, its digits without zeros at either end
@@ -148,7 +148,7 @@ static bool next_digit(const struct decimal *d, size_t *at, char *digit)
 	return true;
 }
 
-bool number_same(struct str a, struct str b)
+bool json_number_same(struct str a, struct str b)
 {
 	struct decimal x = decimal_of(a), y = decimal_of(b);
 	size_t i = x.first, j = y.first;
@@ -184,7 +184,7 @@ static int order_digits(const struct decimal *x, const struct decimal *y)
 	}
 }
 
-int number_order(struct str a, struct str b)
+int json_number_order(struct str a, struct str b)
 {
 	struct decimal x = decimal_of(a), y = decimal_of(b);
 	int x_sign = x.first == x.last ? 0 : x.negative ? -1 : 1;
@@ -197,7 +197,7 @@ int number_order(struct str a, struct str b)
 	return order_digits(&x, &y) * x_sign;
 }
 
-bool number_is_whole(struct str text)
+bool json_number_is_whole(struct str text)
 {
 	struct decimal d = decimal_of(text);
 	size_t point = str_find(d.text, '.', 0), digits = d.last - d.first;

@@ -7,7 +7,7 @@
 
 enum { CLIP_BYTES = 100 };
 
-struct str clipped(struct pool *pool, struct str s)
+struct str json_clipped(struct pool *pool, struct str s)
 {
 	if (s.n <= CLIP_BYTES)
 		return s;
@@ -30,7 +30,7 @@ static void add_place(struct buf *out, const struct place *place)
 	}
 	if (place->name.n > 0 && out->n > 1)
 		buf_addc(out, '.');
-	buf_add(out, clipped(out->pool, place->name));
+	buf_add(out, json_clipped(out->pool, place->name));
 }
 
 struct str place_text(struct pool *pool, const struct place *place)

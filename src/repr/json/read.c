@@ -142,10 +142,10 @@ static bool read_string(struct json_reader *reader, struct str *s)
 static bool read_number(struct json_reader *reader, struct json_object **value)
 {
 	struct str rest = str_part(reader->text, reader->at, reader->text.n);
-	struct str text = str_part(rest, 0, number_run(rest));
+	struct str text = str_part(rest, 0, json_number_run(rest));
 	const char *why;
 
-	*value = number_parse(reader->pool, text, &why);
+	*value = json_number_parse(reader->pool, text, &why);
 	if (*value == NULL)
 		return fail(reader, reader->at, "%s", why);
 	reader->at += text.n;
@@ -158,10 +158,10 @@ static bool read_word(struct json_reader *reader, struct json_object **value)
 	size_t n;
 
 	if (str_starts(rest, STR("true"))) {
-		*value = tree_made(json_object_new_boolean(true));
+		*value = json_tree_made(json_object_new_boolean(true));
 		n = 4;
 	} else if (str_starts(rest, STR("false"))) {
-		*value = tree_made(json_object_new_boolean(false));
+		*value = json_tree_made(json_object_new_boolean(false));
 		n = 5;
 	} else if (str_starts(rest, STR("null"))) {
 		*value = NULL;
@@ -192,7 +192,7 @@ static bool read_elements(struct json_reader *reader, struct json_object *array)
 		if (!read_value(reader, &element))
 			return false;
 		if (json_object_array_add(array, element) != 0)
-			tree_made(NULL);
+			json_tree_made(NULL);
 	} while (take(reader, ','));
 	return take(reader, ']') || fail_expected(reader, "',' or ']' after an element");
 }
@@ -213,14 +213,14 @@ static bool read_member(struct json_reader *reader, struct json_object *object)
 		name = str_dup(reader->pool, name); // read_value() may overwrite scratch
 	if (!take(reader, ':'))
 		return fail_expected(reader, "':' after a member's name");
-	if (!tree_charge_member(object, name.n))
+	if (!json_tree_charge_member(object, name.n))
 		return fail_costly(reader);
 	if (!read_value(reader, &value))
 		return false;
-	if (tree_add(object, name, value))
+	if (json_tree_add(object, name, value))
 		return true;
 	json_object_put(value);
-	name = clipped(reader->pool, name);
+	name = json_clipped(reader->pool, name);
 	return fail(reader, start, "the member \"%.*s\" is there twice", STR_ARG(name));
 }
 
@@ -238,13 +238,13 @@ static bool read_members(struct json_reader *reader, struct json_object *object)
 // Reads an array or object. If that fails, what was read of it is dropped.
 static bool read_container(struct json_reader *reader, bool array, struct json_object **value)
 {
-	if (!enter(reader) || (array && !tree_charge(TREE_VALUE) && !fail_costly(reader)))
+	if (!enter(reader) || (array && !json_tree_charge(TREE_VALUE) && !fail_costly(reader)))
 		return false;
-	*value = tree_made(array ? json_object_new_array_ext(1) : json_object_new_object());
+	*value = json_tree_made(array ? json_object_new_array_ext(1) : json_object_new_object());
 	if (array ? read_elements(reader, *value) : read_members(reader, *value)) {
 		reader->depth--;
 		if (!array)
-			tree_charge_object(*value, &reader->objects);
+			json_tree_charge_object(*value, &reader->objects);
 		return true;
 	}
 	json_object_put(*value);
@@ -258,7 +258,7 @@ static bool read_value(struct json_reader *reader, struct json_object **value)
 	struct str s;
 
 	*value = NULL;
-	if (!tree_charge(TREE_VALUE))
+	if (!json_tree_charge(TREE_VALUE))
 		return fail_costly(reader);
 	if (reader->limits.nodes != 0 && reader->nodes++ == reader->limits.nodes)
 		return fail(reader, reader->at, "the document has more than %zu values", reader->limits.nodes);
@@ -271,9 +271,9 @@ static bool read_value(struct json_reader *reader, struct json_object **value)
 	reader->at++;
 	if (!read_string(reader, &s))
 		return false;
-	if (!tree_charge(s.n))
+	if (!json_tree_charge(s.n))
 		return fail_costly(reader);
-	*value = tree_string(s);
+	*value = json_tree_string(s);
 	return true;
 }
 
@@ -300,7 +300,7 @@ bool doc_parse_json(struct pool *pool, struct str text, struct doc_limits limits
 		.pool = pool, .text = text, .limits = limits, .scratch = buf_new(pool, 0), .error = error,
 	};
 	struct json_object *value;
-	size_t before = tree_charged();
+	size_t before = json_tree_charged();
 
 	*doc = NULL;
 	if (reader.limits.depth > REPR_DEPTH_MAX)
@@ -308,9 +308,9 @@ bool doc_parse_json(struct pool *pool, struct str text, struct doc_limits limits
 	budget_hold(); // no pool has the tree yet
 	bool read = read_text(&reader, &value);
 	if (read)
-		*doc = tree_keep(pool, value);
+		*doc = json_tree_keep(pool, value);
 	else
-		tree_uncharge(before);
+		json_tree_uncharge(before);
 	budget_release();
 	return read;
 }

@@ -46,7 +46,7 @@ void doc_write_json(const struct doc *doc, struct buf *out)
 	switch (doc_kind(doc)) {
 	case DOC_NULL: BUF_LIT(out, "null"); break;
 	case DOC_BOOL: buf_add(out, doc_bool(doc) ? STR("true") : STR("false")); break;
-	case DOC_NUMBER: write_number(tree_of(doc), out); break;
+	case DOC_NUMBER: write_number(json_tree_of(doc), out); break;
 	case DOC_STRING: json_add_string(out, doc_string(doc)); break;
 	case DOC_ARRAY: write_array(doc, out); break;
 	case DOC_OBJECT: write_object(doc, out); break;

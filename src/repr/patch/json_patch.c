@@ -83,7 +83,7 @@ static bool find(const struct patching *patching, const struct pointer *pointer,
 static bool fail_missing(struct patching *patching, size_t index, const char *name, struct str text)
 {
 	return patch_fail(patching->pool, patching->error, index, "there is nothing at its %s, \"%.*s\"", name,
-		STR_ARG(clipped(patching->pool, text)));
+		STR_ARG(json_clipped(patching->pool, text)));
 }
 
 // ---- changing. A function that takes a value takes over the caller's reference, also if it fails.
@@ -100,7 +100,7 @@ static void insert_element(struct json_object *array, size_t index, struct json_
 	size_t n = json_object_array_length(array);
 
 	if (json_object_array_add(array, NULL) != 0)
-		tree_made(NULL);
+		json_tree_made(NULL);
 	void **elements = json_object_get_array(array)->array;
 	memmove(&elements[index + 1], &elements[index], (n - index) * sizeof(*elements));
 	elements[index] = value;
@@ -115,7 +115,7 @@ static bool add_element(struct patching *patching, const struct patch_operation 
 	if (!str_eq(token, STR("-")) && !pointer_index(token, &index)) {
 		patch_fail(patching->pool, patching->error, operation->index,
 			"\"%.*s\" is no index of an array: a number without leading zeros, or \"-\" for behind its end",
-			STR_ARG(clipped(patching->pool, token)));
+			STR_ARG(json_clipped(patching->pool, token)));
 		return drop_value(value);
 	}
 	if (index > n) {
@@ -173,12 +173,12 @@ static bool add(struct patching *patching, const struct patch_operation *operati
 	if (!fits(patching, operation, size))
 		return drop_value(value);
 	if (there && doc_kind(parent) == DOC_ARRAY)
-		return add_element(patching, operation, tree_of(parent), value);
+		return add_element(patching, operation, json_tree_of(parent), value);
 	if (there && doc_kind(parent) == DOC_OBJECT)
-		return add_member(patching, operation, tree_of(parent), value);
+		return add_member(patching, operation, json_tree_of(parent), value);
 	patch_fail(patching->pool, patching->error, operation->index,
 		"there is no object or array around its path, \"%.*s\"",
-		STR_ARG(clipped(patching->pool, operation->path_text)));
+		STR_ARG(json_clipped(patching->pool, operation->path_text)));
 	return drop_value(value);
 }
 
@@ -196,9 +196,9 @@ static bool take(struct patching *patching, size_t index, const struct pointer *
 		return false;
 	patching->nodes -= measured(value).nodes;
 	if (taken != NULL)
-		*taken = json_object_get(tree_of(value));
+		*taken = json_object_get(json_tree_of(value));
 	if (is_array)
-		json_object_array_del_idx(tree_of(parent), at, 1);
+		json_object_array_del_idx(json_tree_of(parent), at, 1);
 	else
 		doc_remove((struct doc *)parent, token);
 	return true;
@@ -212,7 +212,7 @@ static bool apply_add(struct patching *patching, const struct patch_operation *o
 
 	if (!spend(patching, operation->index, operation->kind == PATCH_COPY ? size.nodes * COPY_COST : 0))
 		return false;
-	return add(patching, operation, tree_copy(tree_of(value)), size);
+	return add(patching, operation, json_tree_copy(json_tree_of(value)), size);
 }
 
 static bool apply_remove(struct patching *patching, const struct patch_operation *operation)
@@ -244,7 +244,7 @@ static bool apply_replace(struct patching *patching, const struct patch_operatio
 	if (!fits(patching, operation, size))
 		return false;
 	pointer_index(operation->path.tokens[operation->path.n - 1], &at);
-	json_object_array_put_idx(tree_of(parent), at, tree_copy(tree_of(operation->value)));
+	json_object_array_put_idx(json_tree_of(parent), at, json_tree_copy(json_tree_of(operation->value)));
 	return true;
 }
 
@@ -273,7 +273,7 @@ static bool apply_test(struct patching *patching, const struct patch_operation *
 	if (doc_equal_by_value(value, operation->value))
 		return true;
 	return patch_fail(patching->pool, patching->error, operation->index,
-		"what is at \"%.*s\" is not what it was tested for", STR_ARG(clipped(patching->pool, operation->path_text)));
+		"what is at \"%.*s\" is not what it was tested for", STR_ARG(json_clipped(patching->pool, operation->path_text)));
 }
 
 static bool apply(struct patching *patching, const struct patch_operation *operation)
@@ -298,7 +298,7 @@ static bool patch_copy(struct patching *patching, const struct doc *target, cons
 {
 	struct patch_operation operation;
 
-	patching->root = tree_copy(tree_of(target));
+	patching->root = json_tree_copy(json_tree_of(target));
 	patching->nodes = measured(target).nodes;
 	for (size_t i = 0; i < doc_length(patch) && !budget_is_over(); i++) {
 		if (!patch_read(patching->pool, patch, i, &operation, patching->error) || !apply(patching, &operation))
@@ -321,7 +321,7 @@ bool doc_json_patch(struct pool *pool, const struct doc *target, const struct do
 	budget_hold(); // no pool has the tree yet
 	bool patched = patch_copy(&patching, target, patch);
 	if (patched)
-		*result = tree_keep(pool, patching.root);
+		*result = json_tree_keep(pool, patching.root);
 	else
 		json_object_put(patching.root);
 	budget_release();

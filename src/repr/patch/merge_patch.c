@@ -7,7 +7,7 @@
 
 static void add(struct json_object *object, struct str name, struct json_object *value)
 {
-	tree_charge_member(object, name.n);
+	json_tree_charge_member(object, name.n);
 	json_object_object_add_ex(object, name.p, value, JSON_C_OBJECT_ADD_KEY_IS_NEW);
 }
 
@@ -18,12 +18,12 @@ static struct json_object *merge(const struct doc *target, const struct doc *pat
 	const struct doc *other;
 
 	if (doc_kind(patch) != DOC_OBJECT)
-		return tree_copy(tree_of(patch));
-	tree_charge(TREE_EMPTY_OBJECT);
-	struct json_object *result = tree_made(json_object_new_object());
+		return json_tree_copy(json_tree_of(patch));
+	json_tree_charge(TREE_EMPTY_OBJECT);
+	struct json_object *result = json_tree_made(json_object_new_object());
 	for (struct doc_iter it = doc_iter(target); !budget_is_over() && doc_next(&it);) {
 		if (!doc_get(patch, it.name, &other))
-			add(result, it.name, tree_copy(tree_of(it.value)));
+			add(result, it.name, json_tree_copy(json_tree_of(it.value)));
 		else if (other != NULL)
 			add(result, it.name, merge(it.value, other));
 	}
@@ -37,7 +37,7 @@ static struct json_object *merge(const struct doc *target, const struct doc *pat
 struct doc *doc_merge_patch(struct pool *pool, const struct doc *target, const struct doc *patch)
 {
 	budget_hold(); // no pool has the tree yet
-	struct doc *result = tree_keep(pool, merge(target, patch));
+	struct doc *result = json_tree_keep(pool, merge(target, patch));
 
 	budget_release();
 	return result;

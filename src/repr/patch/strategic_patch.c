@@ -33,7 +33,7 @@ static struct doc *fail(struct merging *merging, const char *format, ...)
 
 static struct str shown(struct merging *merging, struct str s)
 {
-	return clipped(merging->pool, s);
+	return json_clipped(merging->pool, s);
 }
 
 static bool is_directive(struct str name)
@@ -88,7 +88,7 @@ static struct doc *clean(struct merging *merging, const struct doc *value)
 		return copy;
 	}
 	if (doc_kind(value) != DOC_ARRAY)
-		return doc_of(tree_of(value));
+		return doc_of(json_tree_of(value));
 	copy = doc_new_array(merging->pool);
 	for (size_t i = 0; i < doc_length(value); i++) {
 		if (treatment_of(merging, doc_at(value, i)) == MERGE)
@@ -271,7 +271,7 @@ static struct doc *in_order(struct merging *merging, const struct item_list *lis
 	while (i < n_others || j < n_placed) {
 		bool other = j == n_placed || (i < n_others && placed[j]->old != SIZE_MAX && others[i]->old != SIZE_MAX &&
 			others[i]->old < placed[j]->old);
-		doc_push(result, doc_of(tree_of(other ? others[i++]->value : placed[j++]->value)));
+		doc_push(result, doc_of(json_tree_of(other ? others[i++]->value : placed[j++]->value)));
 	}
 	return result;
 }
@@ -282,7 +282,7 @@ static struct doc *as_they_are(struct merging *merging, const struct item_list *
 
 	for (size_t i = 0; i < list->n; i++) {
 		if (!list->items[i].gone)
-			doc_push(result, doc_of(tree_of(list->items[i].value)));
+			doc_push(result, doc_of(json_tree_of(list->items[i].value)));
 	}
 	return result;
 }
@@ -349,7 +349,7 @@ static struct doc *merge_member(struct merging *merging, const struct merge_rule
 	if (doc_kind(value) == DOC_OBJECT && doc_kind(target) == DOC_OBJECT)
 		return merge_object(merging, rule != NULL && rule->key == NULL ? rule->inside : NULL, target, value);
 	if (value == NULL)
-		return doc_of(tree_of(target)); // directives do not apply to a value that is no list
+		return doc_of(json_tree_of(target)); // directives do not apply to a value that is no list
 	return clean(merging, value);
 }
 
@@ -371,7 +371,7 @@ static void set_member(struct merging *merging, const struct merge_rule *rules, 
 	if (said || list.order != NULL || list.deleted != NULL)
 		doc_set(result, name, merge_member(merging, find_rule(rules, name), target, &list, value));
 	else if (there)
-		doc_set(result, name, doc_of(tree_of(target)));
+		doc_set(result, name, doc_of(json_tree_of(target)));
 }
 
 // "$retainKeys": an object whose members are the names that stay; NULL: all stay.

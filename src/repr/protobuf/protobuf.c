@@ -188,7 +188,7 @@ static struct doc *gathered(struct reading *reading, const struct protobuf_field
 {
 	struct json_object *there = NULL;
 
-	if (json_object_object_get_ex(tree_of(object), field->name, &there))
+	if (json_object_object_get_ex(json_tree_of(object), field->name, &there))
 		return doc_of(there);
 	struct doc *made = field->form == PROTOBUF_LIST ? doc_new_array(reading->pool) : doc_new_object(reading->pool);
 	doc_set(object, str_c(field->name), made);

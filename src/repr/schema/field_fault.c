@@ -30,10 +30,10 @@ static void add_path(struct buf *out, const struct field_path *at)
 	case FIELD_NAME:
 		if (out->n > 0)
 			buf_addc(out, '.');
-		buf_add(out, clipped(out->pool, at->name));
+		buf_add(out, json_clipped(out->pool, at->name));
 		break;
 	case FIELD_KEY:
-		buf_addf(out, "[%.*s]", STR_ARG(clipped(out->pool, at->name)));
+		buf_addf(out, "[%.*s]", STR_ARG(json_clipped(out->pool, at->name)));
 		break;
 	case FIELD_INDEX:
 		buf_addf(out, "[%zu]", at->index);
@@ -138,7 +138,7 @@ struct str field_shown_text(struct pool *pool, struct str text)
 {
 	struct buf out = buf_new(pool, 64);
 
-	json_add_string(&out, clipped(pool, text));
+	json_add_string(&out, json_clipped(pool, text));
 	return buf_str(&out);
 }
 
@@ -151,7 +151,7 @@ static void add_value(struct buf *out, const struct doc *value)
 
 	switch (doc_kind(value)) {
 	case DOC_STRING:
-		json_add_string(out, clipped(out->pool, doc_string(value)));
+		json_add_string(out, json_clipped(out->pool, doc_string(value)));
 		break;
 	case DOC_ARRAY:
 		buf_addc(out, '[');
@@ -165,7 +165,7 @@ static void add_value(struct buf *out, const struct doc *value)
 		buf_addc(out, '{');
 		for (struct doc_iter it = doc_iter(value); out->n < SHOWN && doc_next(&it); first = false) {
 			buf_add(out, first ? STR("") : STR(","));
-			json_add_string(out, clipped(out->pool, it.name));
+			json_add_string(out, json_clipped(out->pool, it.name));
 			buf_addc(out, ':');
 			add_value(out, it.value);
 		}

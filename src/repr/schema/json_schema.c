@@ -28,7 +28,7 @@ struct check {
 static void add_index(struct buf *out, struct str text)
 {
 	BUF_LIT(out, "[");
-	python_add_string(out, text);
+	json_schema_python_add_string(out, text);
 	BUF_LIT(out, "]");
 }
 
@@ -90,7 +90,7 @@ static void fail(struct check *check, const struct step *step, const struct json
 	if (!matters(check, strcmp(keyword, "anyOf") == 0))
 		return;
 	message = buf_new(check->pool, 128);
-	python_add(&message, instance);
+	json_schema_python_add(&message, instance);
 	va_start(args, format);
 	buf_add(&message, str_vprintf(check->pool, format, args));
 	va_end(args);
@@ -103,7 +103,7 @@ bool doc_double(const struct doc *doc, double *value)
 {
 	if (doc == NULL || doc_kind(doc) != DOC_NUMBER)
 		return false;
-	*value = json_object_get_double(tree_of(doc));
+	*value = json_object_get_double(json_tree_of(doc));
 	return true;
 }
 
@@ -140,7 +140,7 @@ static void check_type(struct check *check, const struct step *step, const struc
 	if (schema->types == 0 || (schema->types & types_of(doc)) != 0 || !matters(check, false))
 		return;
 	names = buf_new(check->pool, 32);
-	python_add_types(&names, schema->types);
+	json_schema_python_add_types(&names, schema->types);
 	fail(check, step, schema, doc, "type", " is not of type %.*s", STR_ARG(buf_str(&names)));
 }
 
@@ -172,7 +172,7 @@ static void check_string(struct check *check, const struct step *step, const str
 
 	if (schema->values != NULL && !is_value(schema->values, text)) {
 		struct buf values = buf_new(check->pool, 64);
-		python_add_values(&values, schema->values);
+		json_schema_python_add_values(&values, schema->values);
 		fail(check, step, schema, doc, "enum", " is not one of %.*s", STR_ARG(buf_str(&values)));
 	}
 	if (length < schema->min_length)
@@ -251,7 +251,8 @@ static void check_properties(struct check *check, const struct step *step, const
 	for (const struct json_pattern_property *p = schema->pattern_properties; p != NULL && p->pattern != NULL; p++) {
 		for (struct doc_iter it = doc_iter(doc); doc_next(&it);) {
 			if (p->pattern->allows(p->pattern->arg, it.name))
-				descend(check, &(struct step){ .up = step, .keyword = "patternProperties", .part = p->pattern->text,
+				descend(check, &(struct step){ .up = step, .keyword = "patternProperties", .part =
+					p->pattern->text,
 					.name = it.name }, p->schema, it.value);
 		}
 	}
@@ -312,7 +313,7 @@ static void check_closed(struct check *check, const struct step *step, const str
 		if (names.n < PYTHON_SHOWN) {
 			if (n > 0)
 				BUF_LIT(&names, ", ");
-			python_add_string(&names, it.name);
+			json_schema_python_add_string(&names, it.name);
 		}
 		n++;
 	}
@@ -387,8 +388,8 @@ struct str json_fault_text(struct pool *pool, const struct json_fault *fault)
 
 	buf_add(&out, fault->message);
 	buf_addf(&out, "\n\nFailed validating '%s' in %.*s:\n    ", fault->keyword, STR_ARG(fault->schema_path));
-	python_add_schema(&out, fault->schema);
+	json_schema_python_add_schema(&out, fault->schema);
 	buf_addf(&out, "\n\nOn %.*s:\n    ", STR_ARG(fault->instance_path));
-	python_add(&out, fault->instance);
+	json_schema_python_add(&out, fault->instance);
 	return buf_str(&out);
 }

@@ -8,12 +8,12 @@
 // At most so many bytes of a value are shown; a longer one ends in "...".
 enum { PYTHON_SHOWN = 1000 };
 
-void python_add(struct buf *out, const struct doc *doc);
-void python_add_string(struct buf *out, struct str s); // its beginning, cut between characters
+void json_schema_python_add(struct buf *out, const struct doc *doc);
+void json_schema_python_add_string(struct buf *out, struct str s); // its beginning, cut between characters
 // "'string', 'null'"
-void python_add_types(struct buf *out, unsigned types);
-void python_add_schema(struct buf *out, const struct json_schema *schema);
+void json_schema_python_add_types(struct buf *out, unsigned types);
+void json_schema_python_add_schema(struct buf *out, const struct json_schema *schema);
 // "['none', 'isolate']"; values ends with NULL.
-void python_add_values(struct buf *out, const char *const *values);
+void json_schema_python_add_values(struct buf *out, const char *const *values);
 
 #endif

@@ -33,7 +33,7 @@ static struct str beginning(struct str s, size_t n)
 }
 
 // Adds s in single quotes, or in double quotes if it has single quotes and no double ones.
-void python_add_string(struct buf *out, struct str s)
+void json_schema_python_add_string(struct buf *out, struct str s)
 {
 	char quote = str_find(s, '\'', 0) < s.n && str_find(s, '"', 0) == s.n ? '"' : '\'';
 
@@ -66,7 +66,7 @@ static void add_object(struct buf *out, const struct doc *doc, size_t end)
 	for (struct doc_iter it = doc_iter(doc); out->n < end && doc_next(&it); first = false) {
 		if (!first)
 			BUF_LIT(out, ", ");
-		python_add_string(out, it.name);
+		json_schema_python_add_string(out, it.name);
 		BUF_LIT(out, ": ");
 		add_value(out, it.value, end);
 	}
@@ -86,7 +86,7 @@ static void add_value(struct buf *out, const struct doc *doc, size_t end)
 		buf_add(out, doc_number_text(out->pool, doc));
 		break;
 	case DOC_STRING:
-		python_add_string(out, doc_string(doc));
+		json_schema_python_add_string(out, doc_string(doc));
 		break;
 	case DOC_ARRAY:
 		add_array(out, doc, end);
@@ -97,7 +97,7 @@ static void add_value(struct buf *out, const struct doc *doc, size_t end)
 	}
 }
 
-void python_add(struct buf *out, const struct doc *doc)
+void json_schema_python_add(struct buf *out, const struct doc *doc)
 {
 	size_t from = out->n;
 
@@ -110,7 +110,7 @@ void python_add(struct buf *out, const struct doc *doc)
 
 // ---- schemas
 
-void python_add_types(struct buf *out, unsigned types)
+void json_schema_python_add_types(struct buf *out, unsigned types)
 {
 	static const char *const names[] = { "null", "boolean", "integer", "number", "string", "array", "object" };
 	bool first = true;
@@ -152,7 +152,7 @@ static void add_rule(struct buf *out, const char *name, const struct json_rule *
 	if (rule == NULL)
 		return;
 	add_keyword(out, name);
-	python_add_string(out, str_c(rule->text));
+	json_schema_python_add_string(out, str_c(rule->text));
 }
 
 static void add_members(struct buf *out, const struct json_schema *schema)
@@ -162,7 +162,7 @@ static void add_members(struct buf *out, const struct json_schema *schema)
 		buf_addc(out, '{');
 		for (const struct json_property *p = schema->properties; p->name != NULL; p++) {
 			add_keyword(out, p->name);
-			python_add_schema(out, p->schema);
+			json_schema_python_add_schema(out, p->schema);
 		}
 		buf_addc(out, '}');
 	}
@@ -171,7 +171,7 @@ static void add_members(struct buf *out, const struct json_schema *schema)
 		buf_addc(out, '{');
 		for (const struct json_pattern_property *p = schema->pattern_properties; p->pattern != NULL; p++) {
 			add_keyword(out, p->pattern->text);
-			python_add_schema(out, p->schema);
+			json_schema_python_add_schema(out, p->schema);
 		}
 		buf_addc(out, '}');
 	}
@@ -197,16 +197,16 @@ static void add_any_of(struct buf *out, const struct json_schema *const *choices
 	for (const struct json_schema *const *choice = choices; *choice != NULL; choice++) {
 		if (choice != choices)
 			BUF_LIT(out, ", ");
-		python_add_schema(out, *choice);
+		json_schema_python_add_schema(out, *choice);
 	}
 	buf_addc(out, ']');
 }
 
-void python_add_values(struct buf *out, const char *const *values)
+void json_schema_python_add_values(struct buf *out, const char *const *values)
 {
 	for (size_t i = 0; values[i] != NULL; i++) {
 		buf_addf(out, "%s", i == 0 ? "[" : ", ");
-		python_add_string(out, str_c(values[i]));
+		json_schema_python_add_string(out, str_c(values[i]));
 	}
 	buf_addc(out, ']');
 }
@@ -216,7 +216,7 @@ static void add_values(struct buf *out, const char *const *values)
 	if (values == NULL)
 		return;
 	add_keyword(out, "enum");
-	python_add_values(out, values);
+	json_schema_python_add_values(out, values);
 }
 
 static void add_type(struct buf *out, unsigned types)
@@ -228,12 +228,12 @@ static void add_type(struct buf *out, unsigned types)
 	add_keyword(out, "type");
 	if (several)
 		buf_addc(out, '[');
-	python_add_types(out, types);
+	json_schema_python_add_types(out, types);
 	if (several)
 		buf_addc(out, ']');
 }
 
-void python_add_schema(struct buf *out, const struct json_schema *schema)
+void json_schema_python_add_schema(struct buf *out, const struct json_schema *schema)
 {
 	buf_addc(out, '{');
 	add_type(out, schema->types);
@@ -246,7 +246,7 @@ void python_add_schema(struct buf *out, const struct json_schema *schema)
 	}
 	if (schema->items != NULL) {
 		add_keyword(out, "items");
-		python_add_schema(out, schema->items);
+		json_schema_python_add_schema(out, schema->items);
 	}
 	add_size(out, "minItems", schema->min_items);
 	add_size(out, "maxItems", schema->max_items);

@@ -188,7 +188,7 @@ static void check_complete(struct shape_check *check, const struct structural *n
 		check_complete(check, nested->items, schema->items, &nested_items_at, &items_at);
 	for (size_t i = 0; i < nested->n_properties; i++) {
 		struct str name = nested->properties[i].name;
-		const struct structural *property = find_property(schema, name);
+		const struct structural *property = structural_find_property(schema, name);
 		struct field_path member_at = field_key(&properties_at, name);
 		struct field_path nested_member_at = field_key(&nested_properties_at, name);
 		if (property == NULL)
@@ -270,7 +270,7 @@ static void check_map_keys(struct shape_check *check, const struct structural *s
 		fail_type(check, &items_at, schema->items->type,
 			"must be object if parent array's x-kubernetes-list-type is map");
 	for (size_t i = 0; i < values->n_map_keys; i++) {
-		const struct structural *key = find_property(schema->items, values->map_keys[i]);
+		const struct structural *key = structural_find_property(schema->items, values->map_keys[i]);
 		struct field_path key_at = field_index(&keys_at, i);
 		if (key == NULL)
 			field_invalid_text(check->faults, &key_at, values->map_keys[i],
@@ -319,7 +319,7 @@ static void check_list_type(struct shape_check *check, const struct structural *
 static void check_text_member(struct shape_check *check, const struct structural *schema, const char *name,
 	const struct field_path *properties_at)
 {
-	const struct structural *member = find_property(schema, str_c(name));
+	const struct structural *member = structural_find_property(schema, str_c(name));
 	struct field_path member_at = field_key(properties_at, str_c(name));
 
 	if (member != NULL && member->type != STRING_TYPE)
@@ -330,7 +330,7 @@ static void check_text_member(struct shape_check *check, const struct structural
 static void check_metadata(struct shape_check *check, const struct structural *schema, enum level level,
 	const struct field_path *properties_at)
 {
-	const struct structural *metadata = find_property(schema, STR("metadata"));
+	const struct structural *metadata = structural_find_property(schema, STR("metadata"));
 	struct field_path metadata_at = field_key(properties_at, STR("metadata"));
 	size_t others;
 
@@ -338,8 +338,8 @@ static void check_metadata(struct shape_check *check, const struct structural *s
 		return;
 	if (metadata->type != OBJECT_TYPE)
 		fail_type(check, &metadata_at, metadata->type, "must be object");
-	others = metadata->n_properties - (find_property(metadata, STR("name")) != NULL ? 1 : 0) -
-		(find_property(metadata, STR("generateName")) != NULL ? 1 : 0);
+	others = metadata->n_properties - (structural_find_property(metadata, STR("name")) != NULL ? 1 : 0) -
+		(structural_find_property(metadata, STR("generateName")) != NULL ? 1 : 0);
 	if (level == ROOT_LEVEL && (others > 0 || metadata->items != NULL ||
 		has(metadata, HAS_ADDITIONAL | CLOSED | NULLABLE | PRESERVE_UNKNOWN | EMBEDDED | INT_OR_STRING)))
 		field_forbidden(check->faults, &metadata_at,

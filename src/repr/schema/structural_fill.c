@@ -9,7 +9,7 @@
 // The caller owns the whole tree and may change it; doc_iter() and doc_at() return const pointers only.
 static struct doc *own(const struct doc *doc)
 {
-	return doc_of(tree_of(doc));
+	return doc_of(json_tree_of(doc));
 }
 
 // ---- pruning
@@ -25,7 +25,7 @@ static void prune_value(struct pruning *pruning, const struct structural *schema
 // The schema of a member; NULL: none. *known: the member must not be removed.
 static const struct structural *member_schema(const struct structural *schema, struct str name, bool *known)
 {
-	const struct structural *property = find_property(schema, name);
+	const struct structural *property = structural_find_property(schema, name);
 
 	*known = property != NULL || (schema->flags & (HAS_ADDITIONAL | PRESERVE_UNKNOWN)) != 0;
 	return property != NULL ? property : schema->additional;
@@ -38,7 +38,7 @@ static void prune_object(struct pruning *pruning, const struct structural *schem
 		const struct field_path here = field_name(at, it.name);
 		bool known;
 		const struct structural *member = member_schema(schema, it.name, &known);
-		if (embedded && is_meta_name(it.name))
+		if (embedded && structural_is_meta_name(it.name))
 			continue;
 		if (member != NULL) {
 			prune_value(pruning, member, &here, own(it.value), false);
@@ -117,7 +117,7 @@ static struct json_object *take_default(struct filling *filling, const struct st
 		return NULL;
 	}
 	filling->left -= n;
-	return tree_copy(tree_of(schema->fallback));
+	return json_tree_copy(json_tree_of(schema->fallback));
 }
 
 static void fill_value(struct filling *filling, const struct structural *schema, struct doc *value);
@@ -156,7 +156,7 @@ static void fill_list(struct filling *filling, const struct structural *items, s
 {
 	for (size_t i = 0; i < doc_length(list) && !filling->full; i++) {
 		if (doc_at(list, i) == NULL && items->fallback != NULL && !takes_null(items))
-			json_object_array_put_idx(tree_of(list), i, take_default(filling, items));
+			json_object_array_put_idx(json_tree_of(list), i, take_default(filling, items));
 		fill_value(filling, items, own(doc_at(list, i)));
 	}
 }

@@ -65,8 +65,8 @@ struct structural {
 	const struct values *values;          // never NULL
 };
 
-const struct structural *find_property(const struct structural *schema, struct str name); // NULL: none
-bool is_meta_name(struct str name); // apiVersion, kind, metadata
+const struct structural *structural_find_property(const struct structural *schema, struct str name); // NULL: none
+bool structural_is_meta_name(struct str name); // apiVersion, kind, metadata
 
 // ---- structural_format.c
 

@@ -414,7 +414,7 @@ bool structural_has_defaults(const struct structural *schema)
 	return (schema->flags & DEFAULT_BELOW) != 0;
 }
 
-const struct structural *find_property(const struct structural *schema, struct str name)
+const struct structural *structural_find_property(const struct structural *schema, struct str name)
 {
 	size_t from = 0, to = schema->n_properties;
 
@@ -431,7 +431,7 @@ const struct structural *find_property(const struct structural *schema, struct s
 	return NULL;
 }
 
-bool is_meta_name(struct str name)
+bool structural_is_meta_name(struct str name)
 {
 	return str_eq(name, STR("metadata")) || str_eq(name, STR("kind")) || str_eq(name, STR("apiVersion"));
 }

@@ -161,7 +161,7 @@ static bool is_multiple(const struct doc *value, const struct doc *factor)
 	if (doc_i64(value, &a) && doc_i64(factor, &b))
 		return b != 0 && (b == -1 || a % b == 0);
 	// Doubles are not exact: 0.3 must count as a multiple of 0.1.
-	quotient = json_object_get_double(tree_of(value)) / json_object_get_double(tree_of(factor));
+	quotient = json_object_get_double(json_tree_of(value)) / json_object_get_double(json_tree_of(factor));
 	return fabs(quotient - round(quotient)) <= 1e-9 * fmax(1, fabs(quotient));
 }
 
@@ -188,7 +188,7 @@ static void check_pattern(struct check *check, const struct values *values, cons
 	if (values->pattern != NULL && check->steps > 0 &&
 		regexp_finds(values->pattern, check->pool, doc_string(value), &check->steps) == REGEXP_NO &&
 		tell(check))
-		fail(check, at, value, "should match '%.*s'", STR_ARG(clipped(check->pool, values->pattern_text)));
+		fail(check, at, value, "should match '%.*s'", STR_ARG(json_clipped(check->pool, values->pattern_text)));
 }
 
 static void check_string(struct check *check, const struct values *values, const struct doc *value,
@@ -263,7 +263,7 @@ static void add_key(struct buf *out, const struct doc *value)
 		break;
 	}
 	case DOC_NUMBER:
-		d = json_object_get_double(tree_of(value));
+		d = json_object_get_double(json_tree_of(value));
 		if (doc_is_whole(value) && fabs(d) < 9007199254740992.0)
 			buf_add_i64(out, (int64_t)d);
 		else
@@ -376,7 +376,7 @@ static void check_members(struct check *check, const struct structural *schema, 
 	if (schema->n_properties == 0 && schema->additional == NULL && (schema->flags & CLOSED) == 0)
 		return;
 	for (struct doc_iter it = doc_iter(object); doc_next(&it);) {
-		const struct structural *property = find_property(schema, it.name);
+		const struct structural *property = structural_find_property(schema, it.name);
 		struct field_path member_at = field_name(at, it.name);
 		if (property == NULL)
 			property = schema->additional;

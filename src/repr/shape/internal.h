@@ -9,8 +9,8 @@
 // ---- members.c
 
 // The names of members for a message: "\"id\", \"tier\"".
-struct str member_names(struct pool *pool, const struct shape *members, bool attributes, bool elements);
-const struct shape *find_member(const struct shape *members, struct str name);
+struct str shape_member_names(struct pool *pool, const struct shape *members, bool attributes, bool elements);
+const struct shape *shape_find_member(const struct shape *members, struct str name);
 
 // ---- shape/json.c, shape/xml_read.c, shape/xml_write.c
 

@@ -41,7 +41,7 @@ static bool check_kind(struct check *check, enum doc_kind wanted, const struct d
 static bool refuse_unknown(struct check *check, const struct shape *members, const struct place *at)
 {
 	struct str where = place_text(check->pool, at);
-	struct str names = member_names(check->pool, members, true, true);
+	struct str names = shape_member_names(check->pool, members, true, true);
 
 	*check->error = str_printf(check->pool, "%.*s is not known here; known are %.*s", STR_ARG(where), STR_ARG(names));
 	return false;
@@ -67,12 +67,12 @@ static bool check_object(struct check *check, const struct shape *shape, struct 
 {
 	for (struct doc_iter it = doc_iter(object); doc_next(&it);) {
 		struct place place = { .parent = at, .name = it.name };
-		const struct shape *member = find_member(shape->members, it.name);
+		const struct shape *member = shape_find_member(shape->members, it.name);
 		if (member == NULL)
 			return refuse_unknown(check, shape->members, &place);
 		if ((member->flags & SHAPE_NOT_READ) != 0)
 			doc_remove(object, str_c(member->name)); // the iterator has passed it
-		else if (!check_value(check, member, doc_of(tree_of(it.value)), &place))
+		else if (!check_value(check, member, doc_of(json_tree_of(it.value)), &place))
 			return false;
 	}
 	return check_required(check, shape->members, object, at);
@@ -82,7 +82,7 @@ static bool check_list(struct check *check, const struct shape *shape, const str
 {
 	for (size_t i = 0; i < doc_length(list); i++) {
 		struct place place = { .parent = at, .index = i };
-		if (!check_value(check, shape->item, doc_of(tree_of(doc_at(list, i))), &place))
+		if (!check_value(check, shape->item, doc_of(json_tree_of(doc_at(list, i))), &place))
 			return false;
 	}
 	return true;
@@ -124,7 +124,7 @@ static bool take_root(struct check *check, const char *root, struct doc **value)
 		return false;
 	}
 	for (struct doc_iter it = doc_iter(*value); doc_next(&it);) {
-		struct str found = clipped(check->pool, it.name);
+		struct str found = json_clipped(check->pool, it.name);
 		if (str_eq(it.name, name))
 			continue;
 		*check->error = str_printf(check->pool, "expected \"%s\"%s, found \"%.*s\"", root,
@@ -132,7 +132,7 @@ static bool take_root(struct check *check, const char *root, struct doc **value)
 		return false;
 	}
 	if (doc_get(*value, name, &body))
-		*value = doc_of(tree_of(body));
+		*value = doc_of(json_tree_of(body));
 	return true;
 }
 

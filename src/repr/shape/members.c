@@ -6,7 +6,7 @@
 #include "base/pool.h"
 #include "repr/shape/internal.h"
 
-struct str member_names(struct pool *pool, const struct shape *members, bool attributes, bool elements)
+struct str shape_member_names(struct pool *pool, const struct shape *members, bool attributes, bool elements)
 {
 	struct buf out = buf_new(pool, 128);
 
@@ -19,7 +19,7 @@ struct str member_names(struct pool *pool, const struct shape *members, bool att
 	return out.n > 0 ? buf_str(&out) : STR("none");
 }
 
-const struct shape *find_member(const struct shape *members, struct str name)
+const struct shape *shape_find_member(const struct shape *members, struct str name)
 {
 	for (const struct shape *member = members; member->name != NULL; member++) {
 		if (str_eq_c(name, member->name))

@@ -138,7 +138,7 @@ static bool read_list(struct xml_cursor *xml, const struct shape *shape, size_t 
 
 static const struct shape *attribute_member(const struct shape *members, struct str name)
 {
-	const struct shape *member = find_member(members, name);
+	const struct shape *member = shape_find_member(members, name);
 
 	return member != NULL && (member->flags & SHAPE_ATTR) != 0 ? member : NULL;
 }
@@ -153,7 +153,7 @@ static bool read_attributes(struct xml_cursor *xml, const struct shape *shape, s
 		struct place place = { .parent = at, .name = name };
 		const struct shape *member = attribute_member(shape->members, name);
 		if (member == NULL)
-			return refuse(xml, "attribute", &place, member_names(xml->pool, shape->members, true, false));
+			return refuse(xml, "attribute", &place, shape_member_names(xml->pool, shape->members, true, false));
 		if ((member->flags & SHAPE_NOT_READ) != 0)
 			continue;
 		if (!parse_scalar(xml, member->kind, text, &value))
@@ -200,7 +200,7 @@ static bool read_inline(struct xml_cursor *xml, const struct shape *member, size
 		doc_set(object, name, made);
 		present = made;
 	}
-	struct doc *container = doc_of(tree_of(present));
+	struct doc *container = doc_of(json_tree_of(present));
 	return map ? read_entry(xml, container, &place) : read_item(xml, member->item, depth + 1, container, &place);
 }
 
@@ -213,7 +213,7 @@ static bool read_member(struct xml_cursor *xml, const struct shape *shape, size_
 	struct doc *value;
 
 	if (member == NULL)
-		return refuse(xml, "element", &place, member_names(xml->pool, shape->members, false, true));
+		return refuse(xml, "element", &place, shape_member_names(xml->pool, shape->members, false, true));
 	if ((member->flags & SHAPE_NOT_READ) != 0)
 		return xml_skip(xml);
 	if ((member->flags & SHAPE_INLINE) != 0)
@@ -302,7 +302,7 @@ static bool read_document(struct xml_cursor *xml, const struct repr_document *do
 	if (root == NULL)
 		return xml_fail(xml, "this document has no XML form");
 	if (!str_eq_c(place.name, root)) {
-		struct str found = clipped(xml->pool, place.name);
+		struct str found = json_clipped(xml->pool, place.name);
 		return xml_fail(xml, "expected \"%s\", found \"%.*s\"", root, STR_ARG(found));
 	}
 	return read_value(xml, &document->body, depth, &place, body);

@@ -49,7 +49,7 @@ bool xml_parse_number(struct xml_cursor *xml, struct str text, struct doc **valu
 {
 	const char *why;
 
-	*value = tree_keep(xml->pool, number_parse(xml->pool, collapsed(text), &why));
+	*value = json_tree_keep(xml->pool, json_number_parse(xml->pool, collapsed(text), &why));
 	return *value != NULL || xml_fail(xml, "%s", why);
 }
 
@@ -93,7 +93,7 @@ static bool read_attributes(struct xml_cursor *xml, bool in_map, struct any_attr
 		else if (str_eq_c(name, "escaped"))
 			known = parse_flag(xml, value, &attributes->escaped);
 		else {
-			name = clipped(xml->pool, name);
+			name = json_clipped(xml->pool, name);
 			known = xml_fail(xml, "the attribute \"%.*s\" is not known here", STR_ARG(name));
 		}
 		if (!known)
@@ -117,7 +117,7 @@ static bool read_entry(struct xml_cursor *xml, size_t depth, struct doc *map)
 	if (str_find(attributes.key, '\0', 0) < attributes.key.n)
 		return xml_fail(xml, "a member's name can't hold \\u0000");
 	if (doc_get(map, attributes.key, &present)) {
-		struct str key = clipped(xml->pool, attributes.key);
+		struct str key = json_clipped(xml->pool, attributes.key);
 		return xml_fail(xml, "the key \"%.*s\" is there twice", STR_ARG(key));
 	}
 	if (!read_element(xml, depth, &attributes, &value))
@@ -196,7 +196,7 @@ static bool read_element(struct xml_cursor *xml, size_t depth, const struct any_
 		return xml_read_bool(xml, value);
 	if (str_eq_c(name, "null"))
 		return read_null(xml, value);
-	name = clipped(xml->pool, name);
+	name = json_clipped(xml->pool, name);
 	return xml_fail(xml,
 		"the element <%.*s> is not known here; JSON in XML has map, array, string, number, boolean, null",
 		STR_ARG(name));

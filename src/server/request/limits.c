@@ -154,7 +154,7 @@ static uint64_t key_of(const struct limits *limits, char kind, struct str a, str
 // ---- the process
 
 // The text names the database: processes that use the same one share their counts.
-struct shared *limits_share(const struct config *config)
+struct shared *limits_open_shared(const struct config *config)
 {
 	char *text = NULL;
 
@@ -450,7 +450,8 @@ static struct failure *make_failure(const struct limits *limits, uint64_t key, u
 
 	for (size_t i = 0; failure == NULL && i < NEIGHBOURS; i++) {
 		struct failure *other = &failures->of[(key + i) % FAILURES];
-		if (least == NULL || count_of(atomic_load(&other->window), minute) < count_of(atomic_load(&least->window), minute))
+		if (least == NULL || count_of(atomic_load(&other->window), minute) < count_of(atomic_load(&least->window),
+			minute))
 			least = other;
 	}
 	if (failure != NULL)

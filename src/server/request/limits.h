@@ -48,7 +48,7 @@ struct limits_refusal {
 
 // Opens the memory that is shared by all processes of this configuration's registry (shared_open()). NULL: there is no memory;
 // logged.
-struct shared *limits_share(const struct config *config);
+struct shared *limits_open_shared(const struct config *config);
 
 // Claims a slot of shared, which the caller owns and keeps open. shared NULL: nothing is limited. processes: how many serve the
 // endpoint once all have started, this one included; 0: this process serves no requests. NULL: no memory.

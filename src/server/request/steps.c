@@ -129,7 +129,7 @@ static enum outcome authenticate_before_error(struct passage *passage, enum outc
 	call->problem = (struct problem){ .n_members = 0 };
 	enum outcome asked = identify_caller(passage);
 	if (asked == OUTCOME_OK)
-		asked = policy_permits(&call->who, ROLE_READER, (struct realm){ .kind = REALM_NONE });
+		asked = principal_may(&call->who, ROLE_READER, (struct realm){ .kind = REALM_NONE });
 	if (asked == OUTCOME_OK || asked == OUTCOME_FORBIDDEN) {
 		call->problem = found;
 		return outcome;
@@ -209,8 +209,8 @@ enum step_result step_permit(struct passage *passage)
 	struct call *call = passage->call;
 	enum role needed = call->match.method->role;
 	bool reads = call->request.method == METHOD_GET || call->request.method == METHOD_HEAD;
-	enum outcome outcome = reads ? policy_permits_reading(&call->who, needed, call->realm)
-	                             : policy_permits(&call->who, needed, call->realm);
+	enum outcome outcome = reads ? principal_may_read(&call->who, needed, call->realm)
+	                             : principal_may(&call->who, needed, call->realm);
 	const struct dialect *dialect = dialect_of(&call->match);
 
 	if (dialect->permit != NULL)

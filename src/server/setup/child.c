@@ -19,7 +19,7 @@ void child_ended(struct child *child, int64_t now_us)
 	child->pid = 0;
 }
 
-const char *child_hangs(const struct child *child, int64_t now_us, unsigned deadline_s)
+const char *child_reason_to_kill(const struct child *child, int64_t now_us, unsigned deadline_s)
 {
 	int64_t busy_us = child->life != NULL ? atomic_load(&child->life->busy_us) : 0;
 

@@ -38,7 +38,7 @@ struct child {
 // slow down everybody.
 void child_ended(struct child *child, int64_t now_us);
 // The reason to kill the child at now_us; NULL: there is none. deadline_s: seconds that a request may take; 0: no limit.
-const char *child_hangs(const struct child *child, int64_t now_us, unsigned deadline_s);
+const char *child_reason_to_kill(const struct child *child, int64_t now_us, unsigned deadline_s);
 // "worker", "mover", "sender" or "watch process".
 const char *child_name(const struct child *child);
 // Describes a status of waitpid(2): "with code 1", "by signal 9 (Killed)".

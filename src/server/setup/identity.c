@@ -21,7 +21,7 @@ static bool find_user(const char *name, uid_t *user, gid_t *group, char **error)
 		return true;
 	}
 	if (!str_to_u64(str_c(name), &number) || number >= (uid_t)-1)
-		return fail_with(error, "there is no user \"%s\"", name);
+		return setup_fail(error, "there is no user \"%s\"", name);
 	*user = (uid_t)number;
 	return true;
 }
@@ -36,7 +36,7 @@ static bool find_group(const char *name, gid_t *group, char **error)
 		return true;
 	}
 	if (!str_to_u64(str_c(name), &number) || number >= (gid_t)-1)
-		return fail_with(error, "there is no group \"%s\"", name);
+		return setup_fail(error, "there is no group \"%s\"", name);
 	*group = (gid_t)number;
 	return true;
 }
@@ -65,7 +65,7 @@ bool identity_find(const char *user, const char *group, uid_t *uid, gid_t *gid, 
 	*gid = (gid_t)-1;
 	if (!find_user(user, uid, gid, error) || (group[0] != '\0' && !find_group(group, gid, error)))
 		return false;
-	return *gid != (gid_t)-1 || fail_with(error, "user \"%s\" has no group; name one with `group`", user);
+	return *gid != (gid_t)-1 || setup_fail(error, "user \"%s\" has no group; name one with `group`", user);
 }
 
 bool identity_changes(const char *user)
@@ -84,6 +84,6 @@ bool identity_become(const char *user, const char *group, char **error)
 		return false;
 	// The order matters: after setuid() the process may not change its groups any more.
 	if (initgroups(user, gid) != 0 || setgid(gid) != 0 || setuid(uid) != 0)
-		return fail_with(error, "can't become user \"%s\": %s", user, strerror(errno));
+		return setup_fail(error, "can't become user \"%s\": %s", user, strerror(errno));
 	return true;
 }

@@ -46,9 +46,9 @@ bool listen_inherited(int *fd, char **error)
 	if (!ours)
 		return true;
 	if (n > 1)
-		return fail_with(error, "LISTEN_FDS hands over %llu sockets; an endpoint has one", (unsigned long long)n);
+		return setup_fail(error, "LISTEN_FDS hands over %llu sockets; an endpoint has one", (unsigned long long)n);
 	if (!listen_is_socket(FIRST_INHERITED))
-		return fail_with(error, "LISTEN_FDS: descriptor %d is no listening socket", FIRST_INHERITED);
+		return setup_fail(error, "LISTEN_FDS: descriptor %d is no listening socket", FIRST_INHERITED);
 	(void)fcntl(FIRST_INHERITED, F_SETFD, FD_CLOEXEC);
 	*fd = FIRST_INHERITED;
 	return true;
@@ -59,9 +59,9 @@ static bool make_address(const char *path, struct sockaddr_un *address, char **e
 	size_t n = strlen(path);
 
 	if (n == 0)
-		return fail_with(error, "the endpoint has no socket");
+		return setup_fail(error, "the endpoint has no socket");
 	if (n >= sizeof(address->sun_path))
-		return fail_with(error, "%s: the path of a socket may have %zu bytes at most", path,
+		return setup_fail(error, "%s: the path of a socket may have %zu bytes at most", path,
 			sizeof(address->sun_path) - 1);
 	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
 	memcpy(address->sun_path, path, n);
@@ -76,19 +76,19 @@ static bool clear_name(const struct sockaddr_un *address, char **error)
 	struct stat st;
 
 	if (lstat(path, &st) != 0)
-		return errno == ENOENT || fail_with(error, "%s: %s", path, strerror(errno));
+		return errno == ENOENT || setup_fail(error, "%s: %s", path, strerror(errno));
 	if (!S_ISSOCK(st.st_mode))
-		return fail_with(error, "%s exists and is no socket", path);
+		return setup_fail(error, "%s exists and is no socket", path);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int failure = fd < 0 || connect(fd, (const struct sockaddr *)address, sizeof(*address)) != 0 ? errno : 0;
 	if (fd >= 0)
 		close(fd);
 	if (failure == 0 || failure == EAGAIN)
-		return fail_with(error, "%s: another process is serving this socket", path);
+		return setup_fail(error, "%s: another process is serving this socket", path);
 	if (failure != ECONNREFUSED && failure != ENOENT)
-		return fail_with(error, "%s: %s", path, strerror(failure));
+		return setup_fail(error, "%s: %s", path, strerror(failure));
 	log_info("removing %s, left behind by a process that is gone", path);
-	return unlink(path) == 0 || errno == ENOENT || fail_with(error, "can't remove %s: %s", path, strerror(errno));
+	return unlink(path) == 0 || errno == ENOENT || setup_fail(error, "can't remove %s: %s", path, strerror(errno));
 }
 
 // Sets owner and group, if they differ: a sandbox may forbid the system call even if it would change nothing.
@@ -116,14 +116,14 @@ static bool bind_and_listen(int fd, const struct sockaddr_un *address, const str
 	int bound = bind(fd, (const struct sockaddr *)address, sizeof(*address));
 	umask(saved);
 	if (bound != 0)
-		return fail_with(error, "can't make %s: %s", path, strerror(errno));
+		return setup_fail(error, "can't make %s: %s", path, strerror(errno));
 	if (!give_socket(path, user, group)) {
-		(void)fail_with(error, "can't give %s to %s: %s", path, endpoint->socket_owner, strerror(errno));
+		(void)setup_fail(error, "can't give %s to %s: %s", path, endpoint->socket_owner, strerror(errno));
 		(void)unlink(path);
 		return false;
 	}
 	if (listen(fd, (int)endpoint->backlog) != 0)
-		return fail_with(error, "can't listen on %s: %s", path, strerror(errno));
+		return setup_fail(error, "can't listen on %s: %s", path, strerror(errno));
 	return true;
 }
 
@@ -137,7 +137,7 @@ bool listen_open(struct listener *listener, const struct endpoint_config *endpoi
 		return false;
 	listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (listener->fd < 0)
-		return fail_with(error, "socket: %s", strerror(errno));
+		return setup_fail(error, "socket: %s", strerror(errno));
 	if (!bind_and_listen(listener->fd, &address, endpoint, error)) {
 		listen_close(listener);
 		return false;

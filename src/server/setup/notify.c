@@ -38,14 +38,14 @@ bool notify_write_pid(const char *path, char **error)
 	bool written = false;
 
 	if (asprintf(&temporary, "%s.%ld", path, (long)getpid()) < 0)
-		return fail_with(error, "no memory");
+		return setup_fail(error, "no memory");
 	int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (fd >= 0) {
 		written = write(fd, text, (size_t)n) == n;
 		written = close(fd) == 0 && written && rename(temporary, path) == 0;
 	}
 	if (!written) {
-		(void)fail_with(error, "can't write %s: %s", path, strerror(errno));
+		(void)setup_fail(error, "can't write %s: %s", path, strerror(errno));
 		(void)unlink(temporary);
 	}
 	free(temporary);

@@ -16,7 +16,7 @@
 #include "server/setup/setup.h"
 #include "wadl/wadl.h"
 
-bool fail_with(char **error, const char *format, ...)
+bool setup_fail(char **error, const char *format, ...)
 {
 	va_list args;
 
@@ -46,7 +46,7 @@ static bool load(struct setup *setup, const char *path, const char *endpoint, ch
 		return false;
 	setup->endpoint = config_endpoint(setup->config, endpoint);
 	if (setup->endpoint == NULL)
-		return fail_with(error, "%s: there is no section [endpoint %s]", path, endpoint);
+		return setup_fail(error, "%s: there is no section [endpoint %s]", path, endpoint);
 	// Each worker makes its own struct auth. It is made here only to find errors at the start.
 	auth = auth_new(setup->config, setup->endpoint, error);
 	if (auth == NULL)
@@ -66,7 +66,7 @@ struct setup *setup_load(const char *path, const char *endpoint, char **error)
 	if (setup != NULL && !load(setup, path, endpoint, error))
 		setup_free(&setup);
 	if (setup == NULL && *error == NULL)
-		(void)fail_with(error, "no memory");
+		(void)setup_fail(error, "no memory");
 	return setup;
 }
 
@@ -113,7 +113,7 @@ bool setup_make_logs(const struct setup *setup)
 		return true;
 	bool made = identity_find(config->user, config->group, &user, &group, &error) &&
 		(make_access_log(path, user, group) ||
-		fail_with(&error, "can't make access log %s: %s", path, strerror(errno)));
+		setup_fail(&error, "can't make access log %s: %s", path, strerror(errno)));
 	return made || complain(error);
 }
 
@@ -131,10 +131,10 @@ bool setup_reopen_logs(const struct setup *setup, char **error)
 {
 	const char *path = setup->endpoint->access_log;
 
-	return log_access_open(path) || fail_with(error, "can't open access log %s: %s", path, strerror(errno));
+	return log_access_open(path) || setup_fail(error, "can't open access log %s: %s", path, strerror(errno));
 }
 
-void setup_rotate_logs(const struct setup *setup)
+void setup_reopen_logs_logged(const struct setup *setup)
 {
 	char *error = NULL;
 

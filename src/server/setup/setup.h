@@ -23,9 +23,9 @@ bool setup_open_logs(const struct setup *setup);
 // Reopens the access log only. False with *error from malloc if that fails: the open file stays in use.
 bool setup_reopen_logs(const struct setup *setup, char **error);
 // setup_reopen_logs() for a rotation: errors are logged.
-void setup_rotate_logs(const struct setup *setup);
+void setup_reopen_logs_logged(const struct setup *setup);
 
-// Sets *error to the formatted text, from malloc. Returns false, so that callers can write `return fail_with(error, …)`.
-bool fail_with(char **error, const char *format, ...) PRINTF_LIKE(2, 3);
+// Sets *error to the formatted text, from malloc. Returns false, so that callers can write `return setup_fail(error, …)`.
+bool setup_fail(char **error, const char *format, ...) PRINTF_LIKE(2, 3);
 
 #endif

@@ -31,7 +31,7 @@ static void set_interest(struct watch_clients *clients, struct watch_client *cli
 	client->interest = wanted;
 }
 
-void watch_client_push(struct watch_clients *clients, struct watch_client *client)
+void watch_client_write(struct watch_clients *clients, struct watch_client *client)
 {
 	if (client->gone)
 		return;
@@ -42,7 +42,7 @@ void watch_client_push(struct watch_clients *clients, struct watch_client *clien
 	clients->drained |= client->slow && stream_waiting(&client->stream) <= WATCH_WAITING_MAX;
 }
 
-void watch_client_say(struct watch_client *client, const struct buf *text)
+void watch_client_add(struct watch_client *client, const struct buf *text)
 {
 	if (client->gone || client->stream.ended || text->n == 0)
 		return;
@@ -57,12 +57,12 @@ void watch_client_end(struct watch_client *client)
 	client->gone = !stream_end(&client->stream);
 }
 
-void watch_client_end_with(struct pool *pool, struct watch_client *client, void (*say)(struct buf *))
+void watch_client_end_with_event(struct pool *pool, struct watch_client *client, void (*say)(struct buf *))
 {
 	struct buf text = buf_new(pool, 256);
 
 	say(&text);
-	watch_client_say(client, &text);
+	watch_client_add(client, &text);
 	watch_client_end(client);
 }
 
@@ -119,7 +119,7 @@ static void take_over(struct watch_clients *clients, const struct handover *hand
 	clients->n++;
 	// Apache and nginx don't send the head of an answer before they have some of its body, so one padding is sent at once.
 	client->gone = !stream_add(&client->stream, STR(WATCH_PADDING));
-	watch_client_push(clients, client);
+	watch_client_write(clients, client);
 }
 
 void watch_clients_take_over(struct watch_clients *clients, int from)

@@ -62,12 +62,12 @@ void watch_clients_sweep(struct watch_clients *clients);
 void watch_clients_free(struct watch_clients *clients);
 
 // Writes what the connection accepts now. If the watch has ended and everything is written, marks the client gone. Never blocks.
-void watch_client_push(struct watch_clients *clients, struct watch_client *client);
+void watch_client_write(struct watch_clients *clients, struct watch_client *client);
 // Appends text to what the client will be sent. Does nothing if the watch has ended.
-void watch_client_say(struct watch_client *client, const struct buf *text);
-// Ends the answer; the client is gone once everything is written. Writes nothing: call watch_client_push() after it.
+void watch_client_add(struct watch_client *client, const struct buf *text);
+// Ends the answer; the client is gone once everything is written. Writes nothing: call watch_client_write() after it.
 void watch_client_end(struct watch_client *client);
 // Ends the answer after a last event, which `say` appends to a buffer from pool.
-void watch_client_end_with(struct pool *pool, struct watch_client *client, void (*say)(struct buf *));
+void watch_client_end_with_event(struct pool *pool, struct watch_client *client, void (*say)(struct buf *));
 
 #endif

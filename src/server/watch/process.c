@@ -62,8 +62,8 @@ static void make_bookmark(void *arg)
 	struct bookmark *bookmark = arg;
 	struct buf text = buf_new(bookmark->teller->pool, 256);
 
-	if (watcher_bookmark(bookmark->client->watcher, watch_call(bookmark->teller), &text) == OUTCOME_OK)
-		watch_client_say(bookmark->client, &text);
+	if (watcher_add_bookmark(bookmark->client->watcher, watch_call(bookmark->teller), &text) == OUTCOME_OK)
+		watch_client_add(bookmark->client, &text);
 }
 
 // Is it time to send padding to find out whether the client is still there? Not if other bytes wait for it: those serve as well.
@@ -94,13 +94,14 @@ static void add_due(struct watch_proc *proc, struct watch_client *client, bool o
 	} else if (wants_probe(proc, client) || now_us >= client->alive_us) {
 		BUF_LIT(&text, WATCH_PADDING);
 	}
-	watch_client_say(client, &text);
+	watch_client_add(client, &text);
 }
 
 // Each check of credentials is one query per token. The more tokens watch, the longer the time between two checks.
 static void set_pace(struct watch_proc *proc)
 {
-	int64_t now_us = clock_tick_us(), least_us = WATCH_CHECK_S * INT64_C(1000000), most_us = WATCH_CHECK_MOST_S * INT64_C(1000000);
+	int64_t now_us = clock_tick_us(), least_us = WATCH_CHECK_S * INT64_C(1000000), most_us =
+		WATCH_CHECK_MOST_S * INT64_C(1000000);
 	int64_t wanted_us = (int64_t)proc->questions * QUESTION_US;
 
 	if (now_us < proc->pace_due_us)
@@ -116,7 +117,7 @@ static void check_user(struct watch_proc *proc, struct watch_client *client)
 	struct pool_mark mark = pool_mark(proc->teller.pool);
 
 	if (watcher_check_user(client->watcher, watch_call(&proc->teller), proc->auth, proc->db) == OUTCOME_UNAUTHENTICATED)
-		watch_client_end_with(proc->teller.pool, client, watch_unauthenticated);
+		watch_client_end_with_event(proc->teller.pool, client, watch_add_unauthenticated);
 	proc->questions += auth_has_asked(proc->auth);
 	client->check_us = clock_tick_us() + proc->pace_us;
 	pool_rewind(proc->teller.pool, mark);
@@ -138,7 +139,7 @@ static void look_at_time(struct watch_proc *proc, struct watch_client *client)
 		if (over)
 			watch_client_end(client);
 	}
-	watch_client_push(&proc->clients, client);
+	watch_client_write(&proc->clients, client);
 }
 
 // Sends new changes to all clients, and checks the deadlines of all.
@@ -163,7 +164,7 @@ static void take_signals(struct watch_proc *proc)
 		if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT || info.ssi_signo == SIGQUIT)
 			proc->stop = true;
 		else
-			setup_rotate_logs(proc->teller.setup);
+			setup_reopen_logs_logged(proc->teller.setup);
 	}
 }
 
@@ -183,7 +184,7 @@ static void take_event(struct watch_proc *proc, const struct epoll_event *event)
 	if ((event->events & (EPOLLERR | EPOLLHUP)) != 0 ||
 		((event->events & (EPOLLIN | EPOLLRDHUP)) != 0 && !stream_read(&client->stream)))
 		client->gone = true;
-	watch_client_push(&proc->clients, client);
+	watch_client_write(&proc->clients, client);
 }
 
 // A slow client that has read what waited for it gets more soon, not only in the next regular round. It may be far behind, and
@@ -224,14 +225,14 @@ static void loop(struct watch_proc *proc)
 		watch_clients_sweep(&proc->clients);
 		limits_tick(proc->clients.limits);
 		if (proc->clients.n == 0)
-			watch_tell_rest(&proc->teller);
+			watch_tell_pause(&proc->teller);
 		else if (clock_tick_us() >= proc->round_us)
 			round_of_all(proc);
 		watch_clients_sweep(&proc->clients);
 	}
 	for (struct watch_client *client = proc->clients.first; client != NULL; client = client->next) {
 		watch_client_end(client);
-		watch_client_push(&proc->clients, client);
+		watch_client_write(&proc->clients, client);
 	}
 }
 

@@ -44,7 +44,7 @@ struct call *watch_call(struct watch_teller *teller)
 // Ends the client's watch with 410: it has to list again.
 static void expire(struct watch_teller *teller, struct watch_client *client)
 {
-	watch_client_end_with(teller->pool, client, watch_expired);
+	watch_client_end_with_event(teller->pool, client, watch_add_expired);
 }
 
 static void expire_all(struct watch_teller *teller)
@@ -66,11 +66,11 @@ bool watch_within_budget(struct watch_teller *teller, struct watch_client *clien
 	teller->call->registry->pool = teller->pool;
 	pool_rewind(teller->pool, mark);
 	if (end == BUDGET_BROKEN) { // already logged
-		watch_client_end_with(teller->pool, client, watch_broken);
+		watch_client_end_with_event(teller->pool, client, watch_add_broken);
 	} else if (end != BUDGET_KEPT) {
 		log_warning("watches: an event for tenant \"%.*s\" took more %s than one is granted: its watch is ended",
 			STR_ARG(watcher_user_tenant(client->watcher)), end == BUDGET_TIME ? "CPU time" : "memory");
-		watch_client_end_with(teller->pool, client, watch_too_costly);
+		watch_client_end_with_event(teller->pool, client, watch_add_too_costly);
 	}
 	watch_shares_note(&teller->shares, teller->clients, client, clock_cpu_us() - begun_us,
 		stream_waiting(&client->stream) > waiting ? stream_waiting(&client->stream) - waiting : 0);
@@ -81,7 +81,7 @@ bool watch_within_budget(struct watch_teller *teller, struct watch_client *clien
 struct event {
 	struct watch_teller *teller;
 	struct watch_client *client;
-	const struct followed *change;
+	const struct streamed_change *change;
 	enum outcome outcome;
 };
 
@@ -93,21 +93,21 @@ static void make_event(void *arg)
 	struct watch_teller *teller = event->teller;
 	struct buf text = buf_new(teller->pool, 2048);
 
-	event->outcome = watcher_tell(event->client->watcher, watch_call(teller), event->change, &text);
+	event->outcome = watcher_add_events(event->client->watcher, watch_call(teller), event->change, &text);
 	if (event->outcome == OUTCOME_OK && text.n > EVENT_PER_BODY * teller->setup->config->max_body)
-		budget_raise(BUDGET_MEMORY);
+		budget_leave(BUDGET_MEMORY);
 	if (event->outcome == OUTCOME_OK)
-		watch_client_say(event->client, &text);
+		watch_client_add(event->client, &text);
 }
 
 // Sends one change to one client. False: the database can't be reached.
-static bool tell(struct watch_teller *teller, struct watch_client *client, const struct followed *change)
+static bool tell(struct watch_teller *teller, struct watch_client *client, const struct streamed_change *change)
 {
 	struct event event = { teller, client, change, OUTCOME_OK };
 
 	if (watch_within_budget(teller, client, make_event, &event) && event.outcome == OUTCOME_UNAVAILABLE)
 		return false;
-	if (event.outcome != OUTCOME_OK || watcher_is_lost(client->watcher, change))
+	if (event.outcome != OUTCOME_OK || watcher_is_invalidated(client->watcher, change))
 		expire(teller, client);
 	client->slow = stream_waiting(&client->stream) > WATCH_WAITING_MAX;
 	client->unsafe = true;
@@ -125,13 +125,13 @@ static bool is_served_from(const struct watch_teller *teller, const struct watch
 
 // Is the client served from `after` on, and has it not been told this change yet?
 static bool is_new_to(const struct watch_teller *teller, const struct watch_client *client, uint64_t after,
-	const struct followed *change)
+	const struct streamed_change *change)
 {
 	return is_served_from(teller, client, after) && watcher_position(client->watcher) < change->id;
 }
 
 // Does any client at `after` want this change? Also notes whether one of them has to know what selectors saw before the change.
-static bool is_wanted(const struct watch_teller *teller, uint64_t after, struct followed *change)
+static bool is_wanted(const struct watch_teller *teller, uint64_t after, struct streamed_change *change)
 {
 	bool wanted = false;
 
@@ -140,7 +140,7 @@ static bool is_wanted(const struct watch_teller *teller, uint64_t after, struct 
 		if (!is_new_to(teller, client, after, change) || !watcher_wants(client->watcher, change))
 			continue;
 		wanted = true;
-		change->asks_before = change->asks_before || watcher_asks_before(client->watcher, change);
+		change->asks_before = change->asks_before || watcher_needs_state_before(client->watcher, change);
 	}
 	return wanted;
 }
@@ -148,7 +148,7 @@ static bool is_wanted(const struct watch_teller *teller, uint64_t after, struct 
 // Arguments of read_contents(), which runs within a budget.
 struct contents {
 	struct watch_teller *teller;
-	struct followed **batch;
+	struct streamed_change **batch;
 	size_t n;
 	enum outcome outcome;
 };
@@ -157,21 +157,21 @@ static void read_contents(void *arg)
 {
 	struct contents *contents = arg;
 
-	contents->outcome = follow_contents(contents->teller->call->registry, contents->batch, contents->n);
+	contents->outcome = change_stream_contents(contents->teller->call->registry, contents->batch, contents->n);
 }
 
 // The contents of the change can't be read: ends the watches of clients that would have got it.
-static void end_broken(struct watch_teller *teller, uint64_t after, const struct followed *change)
+static void end_broken(struct watch_teller *teller, uint64_t after, const struct streamed_change *change)
 {
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
 		if (is_new_to(teller, client, after, change) && watcher_wants(client->watcher, change))
-			watch_client_end_with(teller->pool, client, watch_broken);
+			watch_client_end_with_event(teller->pool, client, watch_add_broken);
 	}
 }
 
 // Reads the contents of n changes in one round trip, and sends each to the clients that want it. If the contents exceed the
 // memory granted, halves the batch; a single change is read without limit. False: the database can't be reached.
-static bool tell_batch(struct watch_teller *teller, uint64_t after, struct followed **batch, size_t n)
+static bool tell_batch(struct watch_teller *teller, uint64_t after, struct streamed_change **batch, size_t n)
 {
 	struct pool_mark mark = pool_mark(teller->pool);
 
@@ -207,19 +207,19 @@ static bool tell_batch(struct watch_teller *teller, uint64_t after, struct follo
 }
 
 // Ends the watches of clients for which this change, which has no contents, invalidates everything they know.
-static void tell_lost(struct watch_teller *teller, uint64_t after, const struct followed *change)
+static void tell_lost(struct watch_teller *teller, uint64_t after, const struct streamed_change *change)
 {
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
-		if (is_new_to(teller, client, after, change) && watcher_is_lost(client->watcher, change))
+		if (is_new_to(teller, client, after, change) && watcher_is_invalidated(client->watcher, change))
 			expire(teller, client);
 	}
 }
 
 // May this change alter which definition applies to a type that a client watches?
-static bool is_of_types(const struct watch_teller *teller, const struct followed *change)
+static bool is_of_types(const struct watch_teller *teller, const struct streamed_change *change)
 {
 	for (const struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
-		if (watcher_may_lose_type(client->watcher, change))
+		if (watcher_may_change_definition(client->watcher, change))
 			return true;
 	}
 	return false;
@@ -239,12 +239,12 @@ static void check_type(void *arg)
 }
 
 // Called before any newer change is sent: ends watches whose definition has changed. False: the database can't be reached.
-static bool check_types(struct watch_teller *teller, const struct followed *change)
+static bool check_types(struct watch_teller *teller, const struct streamed_change *change)
 {
-	coherence_doubt(teller->call->registry);
+	coherence_invalidate(teller->call->registry);
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
 		struct type_check check = { teller, client, OUTCOME_OK };
-		if (client->gone || client->stream.ended || !watcher_may_lose_type(client->watcher, change))
+		if (client->gone || client->stream.ended || !watcher_may_change_definition(client->watcher, change))
 			continue;
 		if (watch_within_budget(teller, client, check_type, &check) && check.outcome == OUTCOME_UNAVAILABLE)
 			return false;
@@ -256,9 +256,9 @@ static bool check_types(struct watch_teller *teller, const struct followed *chan
 
 // Sends a page of n changes, in order, to the clients at `after`. Changes are collected into batches. Before a change of a
 // definition is passed, the batch is sent and the watched types are checked.
-static bool tell_page(struct watch_teller *teller, uint64_t after, struct followed *list, size_t n)
+static bool tell_page(struct watch_teller *teller, uint64_t after, struct streamed_change *list, size_t n)
 {
-	struct followed *batch[DB_MAX_BATCH];
+	struct streamed_change *batch[DB_MAX_BATCH];
 	size_t waiting = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -311,7 +311,7 @@ static void advance(struct watch_teller *teller, uint64_t after, uint64_t reache
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
 		if (is_served_from(teller, client, after))
 			watcher_advance(client->watcher, reached);
-		watch_client_push(teller->clients, client);
+		watch_client_write(teller->clients, client);
 	}
 }
 
@@ -319,10 +319,10 @@ static void advance(struct watch_teller *teller, uint64_t after, uint64_t reache
 // has only durable changes, but may show newer contents. False: the database can't be reached.
 static bool serve_page(struct watch_teller *teller, uint64_t after, uint64_t up_to, uint64_t *reached)
 {
-	struct followed *list;
+	struct streamed_change *list;
 	size_t n;
 
-	if (follow_changes(teller->call->registry, after, up_to, PAGE, &list, &n) != OUTCOME_OK)
+	if (change_stream_read(teller->call->registry, after, up_to, PAGE, &list, &n) != OUTCOME_OK)
 		return false;
 	*reached = n < PAGE ? up_to : list[n - 1].id;
 	if (!tell_page(teller, after, list, n))
@@ -387,7 +387,7 @@ static bool find_news(struct watch_teller *teller, uint64_t up_to)
 	uint64_t *ids;
 	size_t n;
 
-	if (follow_tenants(teller->call->registry, teller->looked, up_to, &ids, &n) != OUTCOME_OK)
+	if (change_stream_tenants(teller->call->registry, teller->looked, up_to, &ids, &n) != OUTCOME_OK)
 		return false;
 	for (struct watch_client *client = teller->clients->first; client != NULL; client = client->next) {
 		for (size_t i = 0; i < n && !client->news; i++)
@@ -401,9 +401,10 @@ static bool find_news(struct watch_teller *teller, uint64_t up_to)
 static bool serve_pages_of(struct watch_teller *teller, const uint64_t tenants[2], uint64_t after, uint64_t up_to)
 {
 	while (after < up_to) {
-		struct followed *list;
+		struct streamed_change *list;
 		size_t n;
-		if (!begin_round(teller) || follow_changes_of(teller->call->registry, tenants, after, up_to, PAGE, &list, &n) != OUTCOME_OK ||
+		if (!begin_round(teller) || change_stream_read_of(teller->call->registry, tenants, after, up_to, PAGE, &list,
+			&n) != OUTCOME_OK ||
 			!tell_page(teller, after, list, n) || !make_durable(teller))
 			return false;
 		uint64_t reached = n < PAGE ? up_to : list[n - 1].id;
@@ -438,7 +439,7 @@ static bool serve_tenant(struct watch_teller *teller, struct str tenant)
 	uint64_t tenants[2] = { 0, teller->system_id }, horizon, after;
 
 	teller->only = tenant;
-	if (!begin_round(teller) || follow_tenant(teller->call->registry, tenant, &tenants[0]) != OUTCOME_OK)
+	if (!begin_round(teller) || change_stream_tenant(teller->call->registry, tenant, &tenants[0]) != OUTCOME_OK)
 		return false;
 	if (tenants[0] == 0) // the tenant does not exist yet; its creation will be told at the front
 		return true;
@@ -466,7 +467,8 @@ static bool serve_ahead(struct watch_teller *teller)
 	if (teller->looked < teller->front)
 		teller->looked = teller->front;
 	if (!begin_round(teller) || (settled > teller->looked && !find_news(teller, settled)) ||
-		(teller->system_id == 0 && follow_tenant(teller->call->registry, STR(TENANT_SYSTEM), &teller->system_id) != OUTCOME_OK))
+		(teller->system_id == 0 && change_stream_tenant(teller->call->registry, STR(TENANT_SYSTEM),
+		&teller->system_id) != OUTCOME_OK))
 		return false;
 	for (const struct watch_client *client = teller->clients->first; well && client != NULL; client = client->next) {
 		if (client->news && is_at_front(teller, client))
@@ -503,7 +505,7 @@ int watch_tell_round(struct watch_teller *teller)
 	return more ? 0 : horizon_is_asking(teller->call->registry) ? SOON_MS : ROUND_MS;
 }
 
-void watch_tell_rest(struct watch_teller *teller)
+void watch_tell_pause(struct watch_teller *teller)
 {
 	teller->front = 0;
 }

@@ -34,7 +34,7 @@ struct watch_teller {
 // round.
 int watch_tell_round(struct watch_teller *teller);
 // For a time without clients: the log is not read until the next watch_tell_round(), which begins at the horizon.
-void watch_tell_rest(struct watch_teller *teller);
+void watch_tell_pause(struct watch_teller *teller);
 // A struct call for the functions of watcher.h; its memory comes from teller->pool.
 struct call *watch_call(struct watch_teller *teller);
 // Calls fn(arg), which makes something for one client, within the limits of one event. False: it needed more. The client's watch

@@ -24,7 +24,7 @@ enum {
 static bool hand_rest_over(struct fcgi *fcgi, struct slot *slot, struct records records, const struct fcgi_slow *slow)
 {
 	int file = records_rest_file(records);
-	bool handed = file >= 0 && handover_pass(slow->to, fcgx_fd(&slot->fcgx), file, slow->tenant);
+	bool handed = file >= 0 && handover_send_rest(slow->to, fcgx_fd(&slot->fcgx), file, slow->tenant);
 
 	if (file >= 0)
 		close(file);
@@ -93,7 +93,8 @@ void fcgi_answer(struct fcgi *fcgi, struct pool *pool, enum http_method method, 
 	reply_head(&head, response);
 	FCGX_PutStr(head.p, (int)head.n, slot->fcgx.out);
 	fcgi->current = NULL;
-	if (method != METHOD_HEAD && reply_has_body(response) && response_length(response) > 0 && !send_whole(fcgi, slot, response, slow))
+	if (method != METHOD_HEAD && reply_has_body(response) && response_length(response) > 0 && !send_whole(fcgi, slot,
+		response, slow))
 		return;
 	// The library closes an attached connection only after the peer has closed it, or after a while. That is necessary if a
 	// part of the request was left unread: if it were closed at once, TCP would drop the answer.

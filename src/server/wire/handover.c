@@ -154,7 +154,7 @@ bool handover_receive(int from, struct handover *handover)
 	return false;
 }
 
-bool handover_pass(int to, int fd, int file, uint64_t tenant)
+bool handover_send_rest(int to, int fd, int file, uint64_t tenant)
 {
 	bool sent = send_both(to, fd, file, (struct message){ .tenant = tenant });
 
@@ -163,7 +163,7 @@ bool handover_pass(int to, int fd, int file, uint64_t tenant)
 	return sent;
 }
 
-bool handover_take(int from, int *fd, int *file, uint64_t *tenant)
+bool handover_receive_rest(int from, int *fd, int *file, uint64_t *tenant)
 {
 	struct message content = { .tenant = 0 };
 

@@ -24,9 +24,9 @@ bool handover_receive(int from, struct handover *handover);
 
 // Sends a connection to the sender. file holds the bytes still to be sent; tenant is limits_tenant() of the request. False if
 // that fails; logged. Both descriptors stay the caller's in any case.
-bool handover_pass(int to, int fd, int file, uint64_t tenant);
-// Receives what handover_pass() sent; the caller owns both descriptors. Never blocks. False: none is waiting, or it was
+bool handover_send_rest(int to, int fd, int file, uint64_t tenant);
+// Receives what handover_send_rest() sent; the caller owns both descriptors. Never blocks. False: none is waiting, or it was
 // incomplete.
-bool handover_take(int from, int *fd, int *file, uint64_t *tenant);
+bool handover_receive_rest(int from, int *fd, int *file, uint64_t *tenant);
 
 #endif

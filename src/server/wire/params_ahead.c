@@ -21,7 +21,8 @@ static bool is_refused(const struct walk *walk, const unsigned char *head)
 
 	if (head[1] != FCGI_BEGIN_REQUEST)
 		return false;
-	return (head[2] == 0 && head[3] == 0) || (walk->bytes + walk->n - role >= 2 && (role[0] != 0 || role[1] != FCGI_RESPONDER));
+	return (head[2] == 0 && head[3] == 0) || (walk->bytes + walk->n - role >= 2 && (role[0] != 0 ||
+		role[1] != FCGI_RESPONDER));
 }
 
 // Moves to the next record of parameters that has content. False: it has not arrived yet, or the stream has ended.
@@ -104,7 +105,7 @@ static size_t pass_short(struct walk *walk, size_t *sum)
 	return count;
 }
 
-enum params_ahead params_look_ahead(const unsigned char *bytes, size_t n, size_t max)
+enum params_ahead params_ahead_look(const unsigned char *bytes, size_t n, size_t max)
 {
 	struct walk walk = { .bytes = bytes, .n = n };
 	size_t name, value, sum = 0, count = 0;

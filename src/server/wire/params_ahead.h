@@ -18,6 +18,6 @@ enum params_ahead {
 
 // bytes: the first n bytes of a connection, from the beginning of a request. max: limit in bytes of all names and values. Reads
 // records as in the FastCGI specification 1.0, sections 3.3 and 3.4.
-enum params_ahead params_look_ahead(const unsigned char *bytes, size_t n, size_t max);
+enum params_ahead params_ahead_look(const unsigned char *bytes, size_t n, size_t max);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connections of a worker, from accept() to the moment at which libfcgi reads a request from them. Each has an FCGX_Request of
-// its own, made without a listening socket, so that the library can never block in accept(2).
+// The connections of a worker, from accept() to the moment at which libfcgi reads a request from them. Each has an FCGX_Request
+// of its own, made without a listening socket, so that the library can never block in accept(2).
 #include "base/base.h"
 
 #include <errno.h>
@@ -197,7 +197,7 @@ static bool await_params(const struct fcgi *fcgi, int fd, size_t n)
 			n = (size_t)got;
 			grown_us = now_us;
 		}
-		switch (params_look_ahead(ahead, n, max)) {
+		switch (params_ahead_look(ahead, n, max)) {
 		case PARAMS_WHOLE:
 			return true;
 		case PARAMS_TOO_MUCH:
@@ -227,16 +227,16 @@ static enum peek slot_look_ahead(const struct fcgi *fcgi, const struct slot *slo
 
 	if (n <= 0)
 		return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) ? PEEK_QUIET : PEEK_GONE;
-	if (params_look_ahead(ahead, (size_t)n, fcgi->max_params) == PARAMS_WHOLE ||
+	if (params_ahead_look(ahead, (size_t)n, fcgi->max_params) == PARAMS_WHOLE ||
 		await_params(fcgi, fcgx_fd(&slot->fcgx), (size_t)n))
 		return PEEK_READY;
 	return PEEK_GONE;
 }
 
-// From accept() on a connection belongs to this process. If the process began another request before this connection's request has
-// arrived, this one would have to wait until the other is answered, although other workers are idle. So the process waits for the
-// first byte: a web server connects when it has a request, and sends it at once. A connection that stays silent for FIRST_BYTE_MS
-// is put into the epoll set. A wake-up ends the wait, too.
+// From accept() on a connection belongs to this process. If the process began another request before this connection's request
+// has arrived, this one would have to wait until the other is answered, although other workers are idle. So the process waits for
+// the first byte: a web server connects when it has a request, and sends it at once. A connection that stays silent for
+// FIRST_BYTE_MS is put into the epoll set. A wake-up ends the wait, too.
 static void await_first_byte(const struct fcgi *fcgi, const struct slot *slot)
 {
 	struct pollfd either[] = {

@@ -11,23 +11,23 @@ enum { PORT_NAME_MAX = 15 };
 
 // ---- reading
 
-const struct doc *object_member(const struct doc *object, const char *name)
+const struct doc *check_object_member(const struct doc *object, const char *name)
 {
 	const struct doc *value = NULL;
 
 	return doc_kind(object) == DOC_OBJECT && doc_get(object, str_c(name), &value) ? value : NULL;
 }
 
-struct str object_text(const struct doc *object, const char *name)
+struct str check_object_text(const struct doc *object, const char *name)
 {
-	const struct doc *value = object_member(object, name);
+	const struct doc *value = check_object_member(object, name);
 
 	return doc_kind(value) == DOC_STRING ? doc_string(value) : STR("");
 }
 
-bool object_integer(const struct doc *object, const char *name, int64_t *value)
+bool check_object_integer(const struct doc *object, const char *name, int64_t *value)
 {
-	const struct doc *number = object_member(object, name);
+	const struct doc *number = check_object_member(object, name);
 
 	*value = 0;
 	return doc_kind(number) == DOC_NUMBER && doc_i64(number, value);
@@ -85,7 +85,7 @@ void check_one_of(struct field_faults *faults, const struct field_path *up, cons
 	const char *const *supported)
 {
 	const struct field_path at = field_name(up, str_c(name));
-	struct str text = object_text(object, name);
+	struct str text = check_object_text(object, name);
 
 	if (text.n == 0)
 		return;
@@ -106,7 +106,7 @@ void check_protocol(struct field_faults *faults, const struct field_path *up, co
 void check_required(struct field_faults *faults, const struct field_path *up, const struct doc *object, const char *name)
 {
 	const struct field_path at = field_name(up, str_c(name));
-	const struct doc *value = object_member(object, name);
+	const struct doc *value = check_object_member(object, name);
 	bool empty = value == NULL || (doc_kind(value) == DOC_STRING && doc_string(value).n == 0) ||
 		(doc_kind(value) == DOC_ARRAY && doc_length(value) == 0) ||
 		(doc_kind(value) == DOC_OBJECT && doc_length(value) == 0);
@@ -206,13 +206,13 @@ bool check_quantity(struct field_faults *faults, const struct field_path *at, co
 
 // ---- lists of names
 
-struct str *object_texts(struct pool *pool, const struct doc *list, const char *name)
+struct str *check_object_texts(struct pool *pool, const struct doc *list, const char *name)
 {
 	size_t n = doc_length(list);
 	struct str *texts = POOL_ARRAY(pool, struct str, n + 1);
 
 	for (size_t i = 0; i < n; i++)
-		texts[i] = object_text(doc_at(list, i), name);
+		texts[i] = check_object_text(doc_at(list, i), name);
 	return texts;
 }
 
@@ -229,7 +229,7 @@ static int by_text_and_place(const void *a, const void *b)
 	return order != 0 ? order : x->at < y->at ? -1 : x->at > y->at;
 }
 
-const bool *repeated_texts(struct pool *pool, const struct str *texts, size_t n)
+const bool *check_repeated_texts(struct pool *pool, const struct str *texts, size_t n)
 {
 	struct placed_text *list = POOL_ARRAY(pool, struct placed_text, n + 1);
 	bool *flags = pool_calloc(pool, n + 1, sizeof(*flags));
@@ -247,7 +247,7 @@ static int by_text(const void *a, const void *b)
 	return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-const struct str *sorted_texts(struct pool *pool, const struct str *texts, size_t n)
+const struct str *check_sorted_texts(struct pool *pool, const struct str *texts, size_t n)
 {
 	struct str *sorted = POOL_ARRAY(pool, struct str, n + 1);
 
@@ -256,7 +256,7 @@ const struct str *sorted_texts(struct pool *pool, const struct str *texts, size_
 	return sorted;
 }
 
-bool has_text(const struct str *sorted, size_t n, struct str text)
+bool check_has_text(const struct str *sorted, size_t n, struct str text)
 {
 	return n > 0 && bsearch(&text, sorted, n, sizeof(*sorted), by_text) != NULL;
 }

@@ -14,11 +14,11 @@
 // ---- reading members. object may be NULL or a value of any type.
 
 // The member; NULL if it is absent or null.
-const struct doc *object_member(const struct doc *object, const char *name);
+const struct doc *check_object_member(const struct doc *object, const char *name);
 // The member's text; "" if it is absent or not a string.
-struct str object_text(const struct doc *object, const char *name);
+struct str check_object_text(const struct doc *object, const char *name);
 // The member's integer. False if it is absent or not an integer of 64 bits.
-bool object_integer(const struct doc *object, const char *name, int64_t *value);
+bool check_object_integer(const struct doc *object, const char *name, int64_t *value);
 
 // ---- checks of one value. Each adds the faults that it finds to faults; at: the value's path.
 
@@ -43,12 +43,12 @@ bool check_quantity(struct field_faults *faults, const struct field_path *at, co
 // ---- lists of names. Their cost grows as n log n, because clients choose the length of lists.
 
 // The text of the member `name` of each element of list; "" if an element has none. The array has doc_length(list) texts.
-struct str *object_texts(struct pool *pool, const struct doc *list, const char *name);
+struct str *check_object_texts(struct pool *pool, const struct doc *list, const char *name);
 // Returns flags: flags[i] is true if texts[i] is not empty and equals an earlier text.
-const bool *repeated_texts(struct pool *pool, const struct str *texts, size_t n);
-// A sorted copy, for has_text().
-const struct str *sorted_texts(struct pool *pool, const struct str *texts, size_t n);
-bool has_text(const struct str *sorted, size_t n, struct str text);
+const bool *check_repeated_texts(struct pool *pool, const struct str *texts, size_t n);
+// A sorted copy, for check_has_text().
+const struct str *check_sorted_texts(struct pool *pool, const struct str *texts, size_t n);
+bool check_has_text(const struct str *sorted, size_t n, struct str text);
 
 // ---- names.c: names and labels
 
@@ -65,9 +65,9 @@ void check_label_map(const struct doc *labels, const struct field_path *at, stru
 	"character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is " \
 	"'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 // Is it "name" or "example.com/name", the form of keys of labels, annotations and finalizers?
-bool is_label_key(struct str key);
+bool kind_is_label_key(struct str key);
 // The same for keys of annotations, whose prefix may also have capital letters.
-bool is_label_key_of_any_case(struct str key);
+bool check_is_label_key_of_any_case(struct str key);
 // Adds a fault if the key is too long, or if !good, which means that its form is wrong.
 void check_label_key(struct str key, bool good, const struct field_path *at, struct field_faults *faults);
 
@@ -76,7 +76,7 @@ void check_label_key(struct str key, bool good, const struct field_path *at, str
 // Checks a key of data; up is the path of data.
 void check_data_key(struct field_faults *faults, const struct field_path *up, struct str key);
 // The number of bytes that base64 stands for. The caller has checked its form.
-size_t base64_size(struct str base64);
+size_t check_base64_size(struct str base64);
 // Adds a fault if bytes is more than an object may have.
 void check_data_size(struct field_faults *faults, const struct field_path *at, size_t bytes);
 // For an object with "immutable": true before: it must still have that, and the members of these names (ends with NULL) must be

@@ -8,7 +8,7 @@
 
 // ---- ages
 
-struct str cell_age(struct pool *pool, int64_t seconds)
+struct str column_age(struct pool *pool, int64_t seconds)
 {
 	long long minutes = seconds / 60, hours = seconds / 3600, days = seconds / 86400;
 
@@ -77,7 +77,7 @@ static bool parse_time(struct str text, int64_t *seconds)
 	return true;
 }
 
-struct str cell_age_since(const struct type_row *row, const struct doc *time)
+struct str column_age_since(const struct type_row *row, const struct doc *time)
 {
 	int64_t then;
 
@@ -85,22 +85,22 @@ struct str cell_age_since(const struct type_row *row, const struct doc *time)
 		return STR("<unknown>");
 	if (!parse_time(doc_string(time), &then))
 		return STR("<invalid>");
-	return cell_age(row->pool, row->now_us / 1000000 - then);
+	return column_age(row->pool, row->now_us / 1000000 - then);
 }
 
 // ---- values of cells
 
-const struct doc *cell_metadata(const struct type_row *row)
+const struct doc *column_metadata(const struct type_row *row)
 {
-	return object_member(row->object, "metadata");
+	return check_object_member(row->object, "metadata");
 }
 
-void cell_add_text(struct type_row *row, struct str text)
+void column_add_text(struct type_row *row, struct str text)
 {
 	json_add_string(row->out, text);
 }
 
-const struct doc *cell_value(struct type_row *row, const struct type_column *column)
+const struct doc *column_value(struct type_row *row, const struct type_column *column)
 {
 	size_t n = 0;
 	const struct doc *const *values = jsonpath_find(row->pool, column->path, row->object, &row->looks, &n);
@@ -113,51 +113,52 @@ const struct doc *cell_value(struct type_row *row, const struct type_column *col
 void cell_of_name(struct type_row *row, const struct type_column *column)
 {
 	UNUSED(column);
-	cell_add_text(row, object_text(cell_metadata(row), "name"));
+	column_add_text(row, check_object_text(column_metadata(row), "name"));
 }
 
 void cell_of_age(struct type_row *row, const struct type_column *column)
 {
 	UNUSED(column);
-	cell_add_text(row, cell_age_since(row, object_member(cell_metadata(row), "creationTimestamp")));
+	column_add_text(row, column_age_since(row, check_object_member(column_metadata(row), "creationTimestamp")));
 }
 
 // Writes a text; an empty one if there is none.
 void cell_of_text(struct type_row *row, const struct type_column *column)
 {
-	const struct doc *value = cell_value(row, column);
+	const struct doc *value = column_value(row, column);
 	struct buf text = buf_new(row->pool, 32);
 
 	if (doc_kind(value) == DOC_NUMBER || doc_kind(value) == DOC_BOOL)
 		doc_write_json(value, &text);
-	cell_add_text(row, doc_kind(value) == DOC_STRING ? doc_string(value) : text.n > 0 ? buf_str(&text) : STR(""));
+	column_add_text(row, doc_kind(value) == DOC_STRING ? doc_string(value) : text.n > 0 ? buf_str(&text) : STR(""));
 }
 
 // Writes a text; "<none>" if there is none.
 void cell_of_text_or_none(struct type_row *row, const struct type_column *column)
 {
-	struct str text = doc_string(cell_value(row, column));
+	struct str text = doc_string(column_value(row, column));
 
-	cell_add_text(row, text.n > 0 ? text : STR("<none>"));
+	column_add_text(row, text.n > 0 ? text : STR("<none>"));
 }
 
 void cell_of_count(struct type_row *row, const struct type_column *column)
 {
-	buf_add_u64(row->out, doc_length(cell_value(row, column)));
+	buf_add_u64(row->out, doc_length(column_value(row, column)));
 }
 
 void cell_of_integer(struct type_row *row, const struct type_column *column)
 {
 	int64_t value = 0;
 
-	doc_i64(cell_value(row, column), &value);
+	doc_i64(column_value(row, column), &value);
 	buf_add_i64(row->out, value);
 }
 
 void cell_of_data(struct type_row *row, const struct type_column *column)
 {
 	UNUSED(column);
-	buf_add_u64(row->out, doc_length(object_member(row->object, "data")) + doc_length(object_member(row->object, "binaryData")));
+	buf_add_u64(row->out, doc_length(check_object_member(row->object, "data")) + doc_length(check_object_member(row->object,
+		"binaryData")));
 }
 
 // Writes pairs as "a=b,c=d".
@@ -165,14 +166,14 @@ void cell_of_pairs(struct type_row *row, const struct type_column *column)
 {
 	struct buf text = buf_new(row->pool, 64);
 
-	for (struct doc_iter it = doc_iter(cell_value(row, column)); doc_next(&it);)
+	for (struct doc_iter it = doc_iter(column_value(row, column)); doc_next(&it);)
 		buf_addf(&text, "%s%.*s=%.*s", text.n > 0 ? "," : "", STR_ARG(it.name), STR_ARG(doc_string(it.value)));
-	cell_add_text(row, text.n > 0 ? buf_str(&text) : STR("<none>"));
+	column_add_text(row, text.n > 0 ? buf_str(&text) : STR("<none>"));
 }
 
 void cell_of_phase(struct type_row *row, const struct type_column *column)
 {
-	bool ending = object_text(cell_metadata(row), "deletionTimestamp").n > 0;
+	bool ending = check_object_text(column_metadata(row), "deletionTimestamp").n > 0;
 
-	cell_add_text(row, ending ? STR("Terminating") : doc_string(cell_value(row, column)));
+	column_add_text(row, ending ? STR("Terminating") : doc_string(column_value(row, column)));
 }

@@ -55,12 +55,12 @@ cell_fn cell_of_data;         // how many keys data and binaryData have
 // ---- values of cells
 
 // The first value that the column's path leads to; NULL: none.
-const struct doc *cell_value(struct type_row *row, const struct type_column *column);
-const struct doc *cell_metadata(const struct type_row *row);
-void cell_add_text(struct type_row *row, struct str text);
+const struct doc *column_value(struct type_row *row, const struct type_column *column);
+const struct doc *column_metadata(const struct type_row *row);
+void column_add_text(struct type_row *row, struct str text);
 // How long ago the time was: "<unknown>" if it is no text, "<invalid>" if the text is no time.
-struct str cell_age_since(const struct type_row *row, const struct doc *time);
+struct str column_age_since(const struct type_row *row, const struct doc *time);
 // An age as kubectl prints it: "5s", "3m20s", "5d", "2y30d"; "<invalid>" for a time in the future.
-struct str cell_age(struct pool *pool, int64_t seconds);
+struct str column_age(struct pool *pool, int64_t seconds);
 
 #endif

@@ -40,7 +40,7 @@ void check_data_key(struct field_faults *faults, const struct field_path *up, st
 }
 
 // The number of bytes that base64 stands for. Its form was checked before.
-size_t base64_size(struct str base64)
+size_t check_base64_size(struct str base64)
 {
 	size_t padding = 0;
 

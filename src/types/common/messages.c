@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/pool.h"
 
-bool proto_tell_alone(struct pool *pool, const struct doc *object, struct doc **told, const char **why)
+bool message_tell_alone(struct pool *pool, const struct doc *object, struct doc **told, const char **why)
 {
 	struct doc_iter it = doc_iter(object);
 
@@ -37,7 +37,7 @@ PB_MESSAGE_TOLD(time, tell_time, PB_INT_ZERO(1, "seconds"), PB_INT_ZERO(2, "nano
 
 static bool tell_quantity(struct pool *pool, const struct doc *object, struct doc **told, const char **why)
 {
-	proto_tell_alone(pool, object, told, why);
+	message_tell_alone(pool, object, told, why);
 	if (*told == NULL)
 		*told = doc_new_string(pool, STR("0"));
 	return true;
@@ -62,7 +62,7 @@ static bool tell_int_or_string(struct pool *pool, const struct doc *object, stru
 }
 PB_MESSAGE_TOLD(int_or_string, tell_int_or_string, PB_INT_ZERO(1, "type"), PB_INT_ZERO(2, "intVal"), PB_TEXT_ZERO(3, "strVal"));
 
-static PB_MESSAGE_TOLD(fields_v1, proto_tell_alone, PB_JSON(1, "Raw"));
+static PB_MESSAGE_TOLD(fields_v1, message_tell_alone, PB_JSON(1, "Raw"));
 PB_MESSAGE(owner_reference,
 	PB_TEXT_ZERO(1, "kind"), PB_TEXT_ZERO(3, "name"), PB_TEXT_ZERO(4, "uid"), PB_TEXT_ZERO(5, "apiVersion"),
 	PB_BOOL_ZERO(6, "controller"), PB_BOOL_ZERO(7, "blockOwnerDeletion"));

@@ -32,7 +32,7 @@
 #define PB_MAP_OF_BYTES(number, name) { number, PROTOBUF_BYTES, PROTOBUF_MAP, name, NULL }
 
 // For a message with a single field: its JSON is that field's value.
-bool proto_tell_alone(struct pool *pool, const struct doc *object, struct doc **told, const char **why);
+bool message_tell_alone(struct pool *pool, const struct doc *object, struct doc **told, const char **why);
 
 // ---- messages.c
 extern const struct protobuf_message proto_time, proto_quantity, proto_int_or_string;

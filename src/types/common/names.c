@@ -48,7 +48,7 @@ static bool is_label_name(struct str s)
 	return true;
 }
 
-bool is_label_key(struct str key)
+bool kind_is_label_key(struct str key)
 {
 	size_t slash = str_find(key, '/', 0);
 
@@ -58,7 +58,7 @@ bool is_label_key(struct str key)
 }
 
 // Prefixes of annotation keys may contain capital letters.
-bool is_label_key_of_any_case(struct str key)
+bool check_is_label_key_of_any_case(struct str key)
 {
 	char lower[SUBDOMAIN_MAX + 1 + LABEL_MAX];
 
@@ -66,7 +66,7 @@ bool is_label_key_of_any_case(struct str key)
 		return false;
 	for (size_t i = 0; i < key.n; i++)
 		lower[i] = key.p[i] >= 'A' && key.p[i] <= 'Z' ? (char)(key.p[i] + ('a' - 'A')) : key.p[i];
-	return is_label_key(str_n(lower, key.n));
+	return kind_is_label_key(str_n(lower, key.n));
 }
 
 #define VALUE_FORM \
@@ -126,7 +126,7 @@ void check_label_map(const struct doc *labels, const struct field_path *at, stru
 
 	while (doc_next(&it)) {
 		struct str value = doc_string(it.value);
-		check_label_key(it.name, is_label_key(it.name), at, faults);
+		check_label_key(it.name, kind_is_label_key(it.name), at, faults);
 		if (value.n > LABEL_MAX)
 			field_invalid_text(faults, at, value, "must be no more than 63 characters");
 		else if (value.n > 0 && !is_label_name(value))

@@ -143,7 +143,7 @@ static void check_source(struct field_faults *faults, const struct field_path *a
 static void check_volume(struct field_faults *faults, const struct field_path *at, const struct doc *volume, bool repeated)
 {
 	const struct field_path of_name = field_name(at, STR("name"));
-	struct str name = object_text(volume, "name");
+	struct str name = check_object_text(volume, "name");
 	size_t sources = 0;
 
 	if (name.n == 0)
@@ -151,7 +151,7 @@ static void check_volume(struct field_faults *faults, const struct field_path *a
 	else
 		check_dns_label(name, &of_name, faults);
 	if (repeated)
-		field_duplicate(faults, &of_name, object_member(volume, "name"));
+		field_duplicate(faults, &of_name, check_object_member(volume, "name"));
 	for (struct doc_iter it = doc_iter(volume); doc_next(&it);) {
 		const struct field_path source = field_name(at, it.name);
 		if (it.value == NULL || str_eq(it.name, STR("name")))
@@ -176,20 +176,21 @@ static void check_container_port(struct field_faults *faults, const struct field
 {
 	const struct field_path of_name = field_name(at, STR("name")), of_port = field_name(at, STR("containerPort"));
 	const struct field_path of_host = field_name(at, STR("hostPort"));
-	struct str name = object_text(port, "name");
+	struct str name = check_object_text(port, "name");
 	int64_t number;
 
 	if (name.n > 0)
 		check_port_name(faults, &of_name, name);
 	if (repeated)
-		field_duplicate(faults, &of_name, object_member(port, "name"));
-	if (object_integer(port, "containerPort", &number) && number != 0)
+		field_duplicate(faults, &of_name, check_object_member(port, "name"));
+	if (check_object_integer(port, "containerPort", &number) && number != 0)
 		check_port_number(faults, &of_port, number);
-	else if (object_member(port, "containerPort") != NULL && number != 0)
-		field_invalid(faults, &of_port, object_member(port, "containerPort"), "must be between 1 and 65535, inclusive");
+	else if (check_object_member(port, "containerPort") != NULL && number != 0)
+		field_invalid(faults, &of_port, check_object_member(port, "containerPort"),
+			"must be between 1 and 65535, inclusive");
 	else
 		field_required(faults, &of_port, "");
-	if (object_integer(port, "hostPort", &number) && number != 0)
+	if (check_object_integer(port, "hostPort", &number) && number != 0)
 		check_port_number(faults, &of_host, number);
 	check_protocol(faults, at, port);
 }
@@ -206,29 +207,29 @@ static bool is_variable_name(struct str name)
 static void check_variable(struct field_faults *faults, const struct field_path *at, const struct doc *variable)
 {
 	const struct field_path of_name = field_name(at, STR("name")), of_source = field_name(at, STR("valueFrom"));
-	struct str name = object_text(variable, "name");
+	struct str name = check_object_text(variable, "name");
 
 	if (name.n == 0)
 		field_required(faults, &of_name, "");
 	else if (!is_variable_name(name))
 		field_invalid_text(faults, &of_name, name,
 			"a valid environment variable name must consist only of printable ASCII characters other than '='");
-	if (object_member(variable, "valueFrom") != NULL && object_text(variable, "value").n > 0)
+	if (check_object_member(variable, "valueFrom") != NULL && check_object_text(variable, "value").n > 0)
 		field_invalid_text(faults, &of_source, STR(""), "may not be specified when `value` is not empty");
 }
 
 static void check_mount(const struct pod_check *check, const struct field_path *at, const struct doc *mount, bool repeated)
 {
 	const struct field_path of_name = field_name(at, STR("name")), of_path = field_name(at, STR("mountPath"));
-	struct str name = object_text(mount, "name");
+	struct str name = check_object_text(mount, "name");
 
 	if (name.n == 0)
 		field_required(check->faults, &of_name, "");
-	else if (!has_text(check->volumes, check->n_volumes, name))
+	else if (!check_has_text(check->volumes, check->n_volumes, name))
 		field_fault_add(check->faults, &of_name, FIELD_NOT_FOUND, field_shown_text(check->faults->pool, name), "%s", "");
 	check_required(check->faults, at, mount, "mountPath");
 	if (repeated)
-		field_invalid_text(check->faults, &of_path, object_text(mount, "mountPath"), "must be unique");
+		field_invalid_text(check->faults, &of_path, check_object_text(mount, "mountPath"), "must be unique");
 }
 
 // Each amount must be a quantity of 0 or more, and a request must not exceed its limit.
@@ -236,12 +237,12 @@ static void check_resources(struct field_faults *faults, const struct field_path
 {
 	static const char *const names[] = { "limits", "requests" };
 	const struct field_path at = field_name(up, STR("resources"));
-	const struct doc *limits = object_member(resources, "limits"), *limit;
+	const struct doc *limits = check_object_member(resources, "limits"), *limit;
 	long double amount, most;
 
 	for (size_t i = 0; i < COUNT_OF(names); i++) {
 		const struct field_path of = field_name(&at, str_c(names[i]));
-		for (struct doc_iter it = doc_iter(object_member(resources, names[i])); doc_next(&it);) {
+		for (struct doc_iter it = doc_iter(check_object_member(resources, names[i])); doc_next(&it);) {
 			const struct field_path item = field_key(&of, it.name);
 			struct field_faults unheard = field_faults_new(faults->pool);
 			if (!check_quantity(faults, &item, it.value, &amount))
@@ -262,24 +263,24 @@ static void check_probe(struct field_faults *faults, const struct field_path *up
 {
 	static const char *const handlers[] = { "exec", "httpGet", "tcpSocket", "grpc" };
 	const struct field_path at = field_name(up, str_c(name));
-	const struct doc *probe = object_member(container, name);
+	const struct doc *probe = check_object_member(container, name);
 	size_t n = 0;
 
 	if (probe == NULL)
 		return;
 	for (size_t i = 0; i < COUNT_OF(handlers); i++) {
 		const struct field_path of = field_name(&at, str_c(handlers[i])), port = field_name(&of, STR("port"));
-		const struct doc *handler = object_member(probe, handlers[i]);
+		const struct doc *handler = check_object_member(probe, handlers[i]);
 		if (handler == NULL)
 			continue;
 		if (n++ > 0)
 			field_forbidden(faults, &of, "may not specify more than 1 handler type");
 		else if (i == 0)
 			check_required(faults, &of, handler, "command");
-		else if (object_member(handler, "port") == NULL)
+		else if (check_object_member(handler, "port") == NULL)
 			check_port_number(faults, &port, 0);
 		else
-			check_port_or_name(faults, &port, object_member(handler, "port"));
+			check_port_or_name(faults, &port, check_object_member(handler, "port"));
 	}
 	if (n == 0)
 		field_required(faults, &at, "must specify a handler type");
@@ -288,7 +289,7 @@ static void check_probe(struct field_faults *faults, const struct field_path *up
 static void check_image(struct field_faults *faults, const struct field_path *up, const struct doc *container)
 {
 	const struct field_path at = field_name(up, STR("image"));
-	struct str image = object_text(container, "image");
+	struct str image = check_object_text(container, "image");
 
 	if (image.n == 0)
 		field_required(faults, &at, "");
@@ -303,10 +304,10 @@ static void check_container(const struct pod_check *check, const struct field_pa
 	struct pool *pool = faults->pool;
 	const struct field_path of_ports = field_name(at, STR("ports")), of_env = field_name(at, STR("env"));
 	const struct field_path of_mounts = field_name(at, STR("volumeMounts"));
-	const struct doc *ports = object_member(container, "ports"), *env = object_member(container, "env");
-	const struct doc *mounts = object_member(container, "volumeMounts");
-	const bool *same_port = repeated_texts(pool, object_texts(pool, ports, "name"), doc_length(ports));
-	const bool *same_path = repeated_texts(pool, object_texts(pool, mounts, "mountPath"), doc_length(mounts));
+	const struct doc *ports = check_object_member(container, "ports"), *env = check_object_member(container, "env");
+	const struct doc *mounts = check_object_member(container, "volumeMounts");
+	const bool *same_port = check_repeated_texts(pool, check_object_texts(pool, ports, "name"), doc_length(ports));
+	const bool *same_path = check_repeated_texts(pool, check_object_texts(pool, mounts, "mountPath"), doc_length(mounts));
 
 	check_image(faults, at, container);
 	check_one_of(faults, at, container, "imagePullPolicy", policies);
@@ -322,7 +323,7 @@ static void check_container(const struct pod_check *check, const struct field_pa
 		const struct field_path item = field_index(&of_mounts, i);
 		check_mount(check, &item, doc_at(mounts, i), same_path[i]);
 	}
-	check_resources(faults, at, object_member(container, "resources"));
+	check_resources(faults, at, check_object_member(container, "resources"));
 	check_probe(faults, at, container, "livenessProbe");
 	check_probe(faults, at, container, "readinessProbe");
 	check_probe(faults, at, container, "startupProbe");
@@ -337,14 +338,14 @@ static void check_containers(const struct pod_check *check, const struct field_p
 	const struct doc *list[COUNT_OF(lists)];
 
 	for (size_t i = 0; i < COUNT_OF(lists); i++) {
-		list[i] = object_member(spec, lists[i]);
+		list[i] = check_object_member(spec, lists[i]);
 		all += n[i] = doc_length(list[i]);
 	}
 	struct str *names = POOL_ARRAY(pool, struct str, all + 1);
 	for (size_t i = 0; i < COUNT_OF(lists); i++)
 		for (size_t k = 0; k < n[i]; k++)
-			names[at++] = object_text(doc_at(list[i], k), "name");
-	const bool *repeated = repeated_texts(pool, names, all);
+			names[at++] = check_object_text(doc_at(list[i], k), "name");
+	const bool *repeated = check_repeated_texts(pool, names, all);
 	at = 0;
 	for (size_t i = 0; i < COUNT_OF(lists); i++) {
 		const struct field_path of = field_name(up, str_c(lists[i]));
@@ -355,7 +356,7 @@ static void check_containers(const struct pod_check *check, const struct field_p
 			else
 				check_dns_label(names[at], &of_name, check->faults);
 			if (repeated[at])
-				field_duplicate(check->faults, &of_name, object_member(doc_at(list[i], k), "name"));
+				field_duplicate(check->faults, &of_name, check_object_member(doc_at(list[i], k), "name"));
 			check_container(check, &item, doc_at(list[i], k));
 		}
 	}
@@ -372,13 +373,13 @@ static void check_names(struct field_faults *faults, const struct field_path *up
 
 	for (size_t i = 0; i < COUNT_OF(subdomains); i++) {
 		const struct field_path at = field_name(up, str_c(subdomains[i]));
-		if (object_text(spec, subdomains[i]).n > 0)
-			check_dns_subdomain(object_text(spec, subdomains[i]), &at, faults);
+		if (check_object_text(spec, subdomains[i]).n > 0)
+			check_dns_subdomain(check_object_text(spec, subdomains[i]), &at, faults);
 	}
 	for (size_t i = 0; i < COUNT_OF(labels); i++) {
 		const struct field_path at = field_name(up, str_c(labels[i]));
-		if (object_text(spec, labels[i]).n > 0)
-			check_dns_label(object_text(spec, labels[i]), &at, faults);
+		if (check_object_text(spec, labels[i]).n > 0)
+			check_dns_label(check_object_text(spec, labels[i]), &at, faults);
 	}
 }
 
@@ -386,13 +387,14 @@ static void check_times(struct field_faults *faults, const struct field_path *up
 {
 	const struct field_path of_deadline = field_name(up, STR("activeDeadlineSeconds"));
 	const struct field_path of_grace = field_name(up, STR("terminationGracePeriodSeconds"));
-	const struct doc *deadline = object_member(spec, "activeDeadlineSeconds");
-	const struct doc *grace = object_member(spec, "terminationGracePeriodSeconds");
+	const struct doc *deadline = check_object_member(spec, "activeDeadlineSeconds");
+	const struct doc *grace = check_object_member(spec, "terminationGracePeriodSeconds");
 	int64_t seconds;
 
-	if (deadline != NULL && !(object_integer(spec, "activeDeadlineSeconds", &seconds) && seconds >= 1 && seconds <= INT32_MAX))
+	if (deadline != NULL && !(check_object_integer(spec, "activeDeadlineSeconds", &seconds) && seconds >= 1 &&
+		seconds <= INT32_MAX))
 		field_invalid(faults, &of_deadline, deadline, "must be between 1 and 2147483647, inclusive");
-	if (grace != NULL && !(object_integer(spec, "terminationGracePeriodSeconds", &seconds) && seconds >= 0))
+	if (grace != NULL && !(check_object_integer(spec, "terminationGracePeriodSeconds", &seconds) && seconds >= 0))
 		field_invalid(faults, &of_grace, grace, "must be greater than or equal to 0");
 }
 
@@ -401,11 +403,12 @@ void check_pod_spec(struct field_faults *faults, const struct field_path *at, co
 	static const char *const restarts[] = { "Always", "OnFailure", "Never", NULL };
 	static const char *const dns[] = { "ClusterFirst", "ClusterFirstWithHostNet", "Default", "None", NULL };
 	const struct field_path of_volumes = field_name(at, STR("volumes")), of_selector = field_name(at, STR("nodeSelector"));
-	const struct doc *volumes = object_member(spec, "volumes");
+	const struct doc *volumes = check_object_member(spec, "volumes");
 	size_t n = doc_length(volumes);
-	const struct str *names = object_texts(faults->pool, volumes, "name");
-	const bool *repeated = repeated_texts(faults->pool, names, n);
-	const struct pod_check check = { .faults = faults, .volumes = sorted_texts(faults->pool, names, n), .n_volumes = n };
+	const struct str *names = check_object_texts(faults->pool, volumes, "name");
+	const bool *repeated = check_repeated_texts(faults->pool, names, n);
+	const struct pod_check check = { .faults = faults, .volumes = check_sorted_texts(faults->pool, names, n), .n_volumes =
+		n };
 
 	for (size_t i = 0; i < n; i++) {
 		const struct field_path item = field_index(&of_volumes, i);
@@ -415,6 +418,6 @@ void check_pod_spec(struct field_faults *faults, const struct field_path *at, co
 	check_one_of(faults, at, spec, "restartPolicy", restarts);
 	check_one_of(faults, at, spec, "dnsPolicy", dns);
 	check_names(faults, at, spec);
-	check_label_map(object_member(spec, "nodeSelector"), &of_selector, faults);
+	check_label_map(check_object_member(spec, "nodeSelector"), &of_selector, faults);
 	check_times(faults, at, spec);
 }

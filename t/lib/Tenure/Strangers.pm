@@ -36,7 +36,7 @@ my $ascii = JSON::PP->new->ascii->allow_nonref;
 
 # Comparisons, and look-ups of parameters and header fields: what stands in such a line as a string has a meaning.
 my $lists = qr/[{=]\s*(?:STR(?:_INIT)?\()?"/; # rows of tables
-my $compares = qr/\b(?:str_(?:eq|starts|ends|cmp)\w*|str(?:n?case)?cmp|request_(?:header|has_header|prefers)|call_param|route_value|media_\w+|has_identity|query_is_true|is_word)\s*\(|^\s*#\s*define\b/;
+my $compares = qr/\b(?:str_(?:eq|starts|ends|cmp)\w*|str(?:n?case)?cmp|request_(?:header|has_header|prefers)|call_param|route_value|media_\w+|definition_has_identity|spaces_query_is_true|regexp_is_word)\s*\(|^\s*#\s*define\b/;
 
 # ([words that are compared or stand in a WADL], [all other words of the source]): sorted, as bytes.
 sub words {

@@ -16,9 +16,9 @@ static enum outcome consumer_uid(struct call *call, struct uuid *uid)
 {
 	struct str text = call_param(call, "consumer_uuid");
 
-	if (uuid_like(text, uid))
+	if (placement_uuid_parse(text, uid))
 		return OUTCOME_OK;
-	return call_fail(call, OUTCOME_BAD_PARAMETER, "Malformed consumer_uuid: %.*s", STR_ARG(shown(text, 255)));
+	return call_fail(call, OUTCOME_BAD_PARAMETER, "Malformed consumer_uuid: %.*s", STR_ARG(placement_shorten(text, 255)));
 }
 
 struct gathering {
@@ -64,7 +64,7 @@ static void gather(struct gathering *all, const struct doc *allocations)
 
 	for (size_t i = 0; doc_kind(allocations) == DOC_ARRAY && i < doc_length(allocations); i++) {
 		if (doc_get(doc_at(allocations, i), STR("resource_provider"), &provider) &&
-		    uuid_like(member_str(provider, "uuid"), &uuid))
+		    placement_uuid_parse(placement_member_str(provider, "uuid"), &uuid))
 			add_resources(all, uuid, doc_at(allocations, i));
 	}
 	for (struct doc_iter it = doc_iter(allocations); doc_kind(allocations) == DOC_OBJECT && doc_next(&it);) {
@@ -88,8 +88,10 @@ static enum outcome check_pairs(struct gathering *all)
 		qsort(all->list, all->n, sizeof(*all->list), compare_allocations);
 	for (size_t i = 1; i < all->n; i++) {
 		if (compare_allocations(&all->list[i - 1], &all->list[i]) == 0)
-			return call_fail(all->call, OUTCOME_BAD_DOCUMENT, "Allocation of %.*s for resource provider '%.*s' is there twice.",
-				STR_ARG(shown(all->list[i].class, 255)), STR_ARG(uuid_str(all->call->pool, all->list[i].provider)));
+			return call_fail(all->call, OUTCOME_BAD_DOCUMENT,
+				"Allocation of %.*s for resource provider '%.*s' is there twice.",
+				STR_ARG(placement_shorten(all->list[i].class, 255)), STR_ARG(uuid_str(all->call->pool,
+				all->list[i].provider)));
 	}
 	if (all->too_much)
 		return call_fail(all->call, OUTCOME_CONFLICT,
@@ -108,15 +110,15 @@ static enum outcome take_set(struct call *call, struct uuid consumer, const stru
 	enum outcome outcome = check_pairs(&all);
 	*set = (struct allocation_set){
 		.consumer = consumer,
-		.project = member_str(doc, "project_id"),
-		.user = member_str(doc, "user_id"),
-		.type = member_str(doc, "consumer_type"),
+		.project = placement_member_str(doc, "project_id"),
+		.user = placement_member_str(doc, "user_id"),
+		.type = placement_member_str(doc, "consumer_type"),
 		.allocations = all.list,
 		.n = all.n,
 	};
 	if (doc_get(doc, STR("consumer_generation"), &generation)) {
 		set->check = generation == NULL ? CONSUMER_IS_NEW : CONSUMER_IS_AT;
-		set->generation = member_generation(doc, "consumer_generation");
+		set->generation = placement_member_generation(doc, "consumer_generation");
 	}
 	return outcome;
 }
@@ -131,12 +133,13 @@ enum outcome put_allocations(struct call *call)
 	enum outcome outcome = consumer_uid(call, &consumer);
 
 	if (outcome == OUTCOME_OK)
-		outcome = read_body(call, allocations_schema(call->version), &body);
+		outcome = placement_read_body(call, allocations_schema(call->version), &body);
 	if (outcome == OUTCOME_OK)
 		outcome = take_set(call, consumer, body, &set);
 	if (outcome == OUTCOME_OK)
 		outcome = allocations_write(call->registry, &set, 1,
-			str_printf(call->pool, "Unable to allocate inventory for consumer %.*s:", STR_ARG(uuid_str(call->pool, consumer))));
+			str_printf(call->pool, "Unable to allocate inventory for consumer %.*s:", STR_ARG(uuid_str(call->pool,
+			consumer))));
 	return outcome;
 }
 
@@ -159,7 +162,7 @@ static enum outcome check_consumers(struct call *call, struct allocation_set *se
 	return OUTCOME_OK;
 }
 
-enum outcome take_sets(struct call *call, const struct doc *body, struct allocation_set **sets, size_t *n)
+enum outcome allocation_take_sets(struct call *call, const struct doc *body, struct allocation_set **sets, size_t *n)
 {
 	enum outcome outcome = OUTCOME_OK;
 	struct uuid consumer;
@@ -178,10 +181,10 @@ enum outcome post_allocations(struct call *call)
 	const struct doc *body;
 	struct allocation_set *sets;
 	size_t n;
-	enum outcome outcome = read_body(call, many_allocations_schema(call->version), &body);
+	enum outcome outcome = placement_read_body(call, allocations_schema_many(call->version), &body);
 
 	if (outcome == OUTCOME_OK)
-		outcome = take_sets(call, body, &sets, &n);
+		outcome = allocation_take_sets(call, body, &sets, &n);
 	return outcome == OUTCOME_OK ? allocations_write(call->registry, sets, n, STR("Unable to allocate inventory")) : outcome;
 }
 
@@ -190,9 +193,9 @@ enum outcome delete_allocations(struct call *call)
 	struct uuid consumer;
 
 	// An id that can't be a consumer's has no allocations.
-	if (!uuid_like(call_param(call, "consumer_uuid"), &consumer))
+	if (!placement_uuid_parse(call_param(call, "consumer_uuid"), &consumer))
 		return call_fail(call, OUTCOME_NOT_FOUND, "No allocations for consumer '%.*s'",
-			STR_ARG(shown(call_param(call, "consumer_uuid"), 255)));
+			STR_ARG(placement_shorten(call_param(call, "consumer_uuid"), 255)));
 	return allocations_delete(call->registry, &consumer);
 }
 
@@ -222,7 +225,7 @@ static size_t add_same(struct buf *json, const struct allocated *list, size_t n,
 {
 	size_t first = i;
 
-	add_name(json, "resources");
+	placement_add_name(json, "resources");
 	buf_addc(json, '{');
 	for (; i < n; i++) {
 		if (!(by_provider ? uuid_eq(list[i].provider, list[first].provider) :
@@ -246,13 +249,13 @@ static void add_key(struct buf *json, struct uuid uuid)
 static void add_consumer(struct call *call, struct buf *json, const struct consumer *consumer)
 {
 	if (call->version >= VERSION_ALLOCATIONS_BY_PROVIDER) {
-		add_string(json, "project_id", consumer->project);
-		add_string(json, "user_id", consumer->user);
+		placement_add_string(json, "project_id", consumer->project);
+		placement_add_string(json, "user_id", consumer->user);
 	}
 	if (call->version >= VERSION_CONSUMER_GENERATION)
-		add_number(json, "consumer_generation", consumer->generation);
+		placement_add_number(json, "consumer_generation", consumer->generation);
 	if (call->version >= VERSION_CONSUMER_TYPE)
-		add_string(json, "consumer_type", consumer->type);
+		placement_add_string(json, "consumer_type", consumer->type);
 }
 
 enum outcome get_allocations(struct call *call)
@@ -265,14 +268,14 @@ enum outcome get_allocations(struct call *call)
 	enum outcome outcome = OUTCOME_OK;
 
 	// An id that can't be a consumer's has no allocations.
-	if (uuid_like(call_param(call, "consumer_uuid"), &uid))
+	if (placement_uuid_parse(call_param(call, "consumer_uuid"), &uid))
 		outcome = allocations_of_consumer(call->registry, &uid, &consumer, &list, &n);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	BUF_LIT(&json, "{\"allocations\":{");
 	for (size_t i = 0; i < n;) {
 		add_key(&json, list[i].provider);
-		add_number(&json, "generation", list[i].provider_generation);
+		placement_add_number(&json, "generation", list[i].provider_generation);
 		i = add_same(&json, list, n, i, true);
 		buf_addc(&json, '}');
 	}
@@ -280,8 +283,8 @@ enum outcome get_allocations(struct call *call)
 	if (n > 0)
 		add_consumer(call, &json, &consumer);
 	buf_addc(&json, '}');
-	answer_json(call, &json);
-	answer_fresh(call, newest_of(list, n));
+	placement_answer_json(call, &json);
+	placement_answer_cache_headers(call, newest_of(list, n));
 	return OUTCOME_OK;
 }
 
@@ -302,15 +305,15 @@ enum outcome list_provider_allocations(struct call *call)
 	for (size_t i = 0; i < n;) {
 		add_key(&json, list[i].consumer.uid);
 		if (call->version >= VERSION_CONSUMER_GENERATION)
-			add_number(&json, "consumer_generation", list[i].consumer.generation);
+			placement_add_number(&json, "consumer_generation", list[i].consumer.generation);
 		i = add_same(&json, list, n, i, false);
 		buf_addc(&json, '}');
 	}
 	buf_addc(&json, '}');
-	add_number(&json, "resource_provider_generation", provider.generation);
+	placement_add_number(&json, "resource_provider_generation", provider.generation);
 	buf_addc(&json, '}');
-	answer_json(call, &json);
-	answer_fresh(call, newest_of(list, n));
+	placement_answer_json(call, &json);
+	placement_answer_cache_headers(call, newest_of(list, n));
 	return OUTCOME_OK;
 }
 
@@ -333,15 +336,15 @@ static enum outcome read_usage_query(struct call *call, struct usage_query *quer
 {
 	bool typed = call->version >= VERSION_CONSUMER_TYPE;
 	const struct doc *given;
-	enum outcome outcome = read_query(call, typed ? &typed_schema : &usages_schema, &given);
+	enum outcome outcome = placement_read_query(call, typed ? &typed_schema : &usages_schema, &given);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	struct str type = member_str(given, "consumer_type");
+	struct str type = placement_member_str(given, "consumer_type");
 	bool all = str_eq(type, STR("all"));
 	*query = (struct usage_query){
-		.project = member_str(given, "project_id"),
-		.user = member_str(given, "user_id"),
+		.project = placement_member_str(given, "project_id"),
+		.user = placement_member_str(given, "user_id"),
 		.type = all ? STR_NONE : type,
 		.by_type = typed && !all,
 	};
@@ -356,9 +359,9 @@ static enum outcome may_ask_about(struct call *call, struct str project)
 	if (who->user.n == 0)
 		return call_fail(call, OUTCOME_UNAUTHENTICATED, "this needs a credential");
 	if (call->placement_policy != NULL)
-		return policy_check(call, PLACEMENT_TOTAL_USAGES, &(struct oslo_target){ .project = project });
+		return placement_policy_check(call, PLACEMENT_TOTAL_USAGES, &(struct oslo_target){ .project = project });
 	const struct openstack_scope scope = principal_openstack(who);
-	if (openstack_has_role(&scope, STR("admin")) || openstack_has_role(&scope, STR("service")))
+	if (principal_has_openstack_role(&scope, STR("admin")) || principal_has_openstack_role(&scope, STR("service")))
 		return OUTCOME_OK;
 	if (who->role == ROLE_OPERATOR || who->reads_all || (who->tenant.n > 0 && str_eq(who->tenant, project)))
 		return OUTCOME_OK;
@@ -395,12 +398,12 @@ enum outcome get_total_usages(struct call *call)
 			buf_addc(&json, ',');
 		json_add_string(&json, groups[i].type);
 		BUF_LIT(&json, ":{");
-		add_number(&json, "consumer_count", groups[i].consumers);
+		placement_add_number(&json, "consumer_count", groups[i].consumers);
 		add_usages(&json, &groups[i]);
 		buf_addc(&json, '}');
 	}
 	BUF_LIT(&json, "}}");
-	answer_json(call, &json);
-	answer_fresh(call, clock_now_us());
+	placement_answer_json(call, &json);
+	placement_answer_cache_headers(call, clock_now_us());
 	return OUTCOME_OK;
 }

@@ -9,14 +9,14 @@
 
 // The schema of a PUT's body, and of a POST's (from version 1.13), at that minor version.
 const struct json_schema *allocations_schema(unsigned version);
-const struct json_schema *many_allocations_schema(unsigned version);
+const struct json_schema *allocations_schema_many(unsigned version);
 // The schema of the member "allocations" of POST /reshaper (from 1.30): that of a POST's body, but it may be empty.
-const struct json_schema *reshaped_allocations_schema(unsigned version);
+const struct json_schema *allocations_schema_reshaped(unsigned version);
 
 // Reads the allocations of a document of the last two schemas into the call's pool, sorted by consumer. OUTCOME_OK;
 // _BAD_DOCUMENT: a consumer, or a resource class of a provider, occurs twice; _CONFLICT: an amount is larger than any inventory
 // can be.
-enum outcome take_sets(struct call *call, const struct doc *body, struct allocation_set **sets, size_t *n);
+enum outcome allocation_take_sets(struct call *call, const struct doc *body, struct allocation_set **sets, size_t *n);
 
 handler_fn list_provider_allocations, post_allocations, get_allocations, put_allocations, delete_allocations;
 handler_fn get_total_usages;

@@ -123,12 +123,12 @@ const struct json_schema *allocations_schema(unsigned version)
 	return schemas[row_of(version)].set;
 }
 
-const struct json_schema *many_allocations_schema(unsigned version)
+const struct json_schema *allocations_schema_many(unsigned version)
 {
 	return &schemas[row_of(version)].many;
 }
 
-const struct json_schema *reshaped_allocations_schema(unsigned version)
+const struct json_schema *allocations_schema_reshaped(unsigned version)
 {
 	return &schemas[row_of(version)].any_number;
 }

@@ -23,12 +23,12 @@ static enum outcome read_reshape(struct call *call, const struct doc **body)
 {
 	const struct json_property members[] = {
 		{ "inventories", &inventories },
-		{ "allocations", reshaped_allocations_schema(call->version) },
+		{ "allocations", allocations_schema_reshaped(call->version) },
 		END,
 	};
 	const struct json_schema schema = { .types = SCHEMA_OBJECT, .properties = members, .required = required, .closed = true };
 
-	return read_body(call, &schema, body);
+	return placement_read_body(call, &schema, body);
 }
 
 // ---- reading the body
@@ -64,8 +64,8 @@ static enum outcome take_providers(struct call *call, const struct doc *given, s
 		struct reshaped_provider *one = &providers[n];
 		if (!uuid_parse(it.name, &one->provider))
 			continue;
-		one->generation = member_generation(it.value, "resource_provider_generation");
-		one->inventories = take_inventories(call, it.value, &one->n);
+		one->generation = placement_member_generation(it.value, "resource_provider_generation");
+		one->inventories = inventory_take(call, it.value, &one->n);
 		n++;
 	}
 	reshape->providers = providers;
@@ -86,7 +86,7 @@ enum outcome post_reshaper(struct call *call)
 	(void)doc_get(body, STR("allocations"), &allocations);
 	outcome = take_providers(call, given, &reshape);
 	if (outcome == OUTCOME_OK)
-		outcome = take_sets(call, allocations, &sets, &reshape.n_sets);
+		outcome = allocation_take_sets(call, allocations, &sets, &reshape.n_sets);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	reshape.sets = sets;

@@ -29,7 +29,8 @@ static struct str class_of(const struct answer *answer, const struct candidates 
 }
 
 // Appends what the provider of part `at` gives to all parts together: for each resource class the sum.
-static void add_resources(struct answer *answer, const struct candidates *candidates, const struct candidate *candidate, size_t at)
+static void add_resources(struct answer *answer, const struct candidates *candidates, const struct candidate *candidate,
+	size_t at)
 {
 	const struct candidate_provider *provider = candidate->providers[at];
 	struct buf *json = &answer->json;
@@ -42,7 +43,8 @@ static void add_resources(struct answer *answer, const struct candidates *candid
 			uint64_t class_id = part->demands[k].class_id, sum = 0;
 			bool told = false;
 			for (size_t j = at; j < candidate->n_parts; j++) {
-				for (size_t d = 0; candidate->providers[j] == provider && d < candidate->parts[j].n_demands; d++) {
+				for (size_t d = 0; candidate->providers[j] == provider &&
+					d < candidate->parts[j].n_demands; d++) {
 					if (candidate->parts[j].demands[d].class_id != class_id)
 						continue;
 					told = told || j < i;
@@ -119,7 +121,8 @@ static void add_mappings(struct answer *answer, const struct candidates *candida
 		for (size_t i = 0; i < candidate->n_parts; i++) {
 			bool told = candidate_group_index(candidates, &candidate->parts[i]) != g;
 			for (size_t k = 0; k < i && !told; k++)
-				told = candidate_group_index(candidates, &candidate->parts[k]) == g && candidate->providers[k] == candidate->providers[i];
+				told = candidate_group_index(candidates, &candidate->parts[k]) == g &&
+					candidate->providers[k] == candidate->providers[i];
 			if (told)
 				continue;
 			buf_add(json, first ? STR_NONE : STR(","));
@@ -220,7 +223,7 @@ enum outcome list_candidates(struct call *call)
 {
 	struct candidate_query query;
 	struct candidates *candidates;
-	enum outcome outcome = read_candidate_query(call, &query);
+	enum outcome outcome = candidate_query_read(call, &query);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -234,11 +237,12 @@ enum outcome list_candidates(struct call *call)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (answer.spilled + answer.json.n > ANSWER_MAX)
-		return call_fail(call, OUTCOME_TOO_COSTLY, "The candidates are more than %d MiB: give a limit.", ANSWER_MAX >> 20);
+		return call_fail(call, OUTCOME_TOO_COSTLY, "The candidates are more than %d MiB: give a limit.",
+			ANSWER_MAX >> 20);
 	BUF_LIT(&answer.json, "],\"provider_summaries\":{");
 	add_summaries(&answer, candidates);
 	BUF_LIT(&answer.json, "}}");
-	answer_json(call, &answer.json);
-	answer_fresh(call, clock_now_us());
+	placement_answer_json(call, &answer.json);
+	placement_answer_cache_headers(call, clock_now_us());
 	return OUTCOME_OK;
 }

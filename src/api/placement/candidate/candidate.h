@@ -7,7 +7,7 @@
 #include "registry/candidates/candidate.h"
 
 // Reads the parameters of GET /allocation_candidates. OUTCOME_OK; _BAD_PARAMETER.
-enum outcome read_candidate_query(struct call *call, struct candidate_query *query);
+enum outcome candidate_query_read(struct call *call, struct candidate_query *query);
 
 handler_fn list_candidates;
 

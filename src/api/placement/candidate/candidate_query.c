@@ -63,13 +63,15 @@ static const struct json_schema policy_schema = { .types = SCHEMA_STRING, .value
 #define NUMBERED(name) { "^" name "([1-9][0-9]*)?$", has_number, name }
 #define WORDED(name) { "^" name "([a-zA-Z0-9_-]{1,64})?$", has_word, name }
 
-static const struct json_rule numbered[] = { NUMBERED("in_tree"), NUMBERED("member_of"), NUMBERED("required"), NUMBERED("resources") };
+static const struct json_rule numbered[] = { NUMBERED("in_tree"), NUMBERED("member_of"), NUMBERED("required"),
+	NUMBERED("resources") };
 static const struct json_rule worded[] = { WORDED("in_tree"), WORDED("member_of"), WORDED("required"), WORDED("resources") };
 static const struct json_pattern_property groups_25[] = {
 	{ &numbered[1], &any_string }, { &numbered[2], &any_string }, { &numbered[3], &any_string }, { NULL, NULL },
 };
 static const struct json_pattern_property groups_31[] = {
-	{ &numbered[0], &any_string }, { &numbered[1], &any_string }, { &numbered[2], &any_string }, { &numbered[3], &any_string },
+	{ &numbered[0], &any_string }, { &numbered[1], &any_string }, { &numbered[2], &any_string }, { &numbered[3],
+		&any_string },
 	{ NULL, NULL },
 };
 static const struct json_pattern_property groups_33[] = {
@@ -142,7 +144,7 @@ struct reading {
 
 static enum outcome fail_value(struct call *call, const char *code, struct str detail)
 {
-	return fail_with_code(call, OUTCOME_BAD_PARAMETER, code, "%.*s", STR_ARG(detail));
+	return placement_fail(call, OUTCOME_BAD_PARAMETER, code, "%.*s", STR_ARG(detail));
 }
 
 // The group of that suffix, which is made if there is none. NULL: there are too many groups.
@@ -165,10 +167,10 @@ static enum outcome take_in_tree(struct group *group, struct str value)
 {
 	struct uuid *uuid = POOL_NEW(group->terms.call->pool, struct uuid);
 
-	if (!uuid_like(str_trim(value), uuid))
+	if (!placement_uuid_parse(str_trim(value), uuid))
 		return call_fail(group->terms.call, OUTCOME_BAD_PARAMETER,
 			"Invalid query string parameters: Expected 'in_tree' parameter to be a format of uuid. Got: %.*s",
-			STR_ARG(shown(value, SHOWN)));
+			STR_ARG(placement_shorten(value, SHOWN)));
 	group->in_tree = uuid;
 	return OUTCOME_OK;
 }
@@ -198,7 +200,8 @@ static const struct {
 	const char *name;
 	enum outcome (*take)(struct group *group, struct str value);
 } of_group[] = {
-	{ "resources", take_resources }, { "required", take_required }, { "member_of", take_member_of }, { "in_tree", take_in_tree },
+	{ "resources", take_resources }, { "required", take_required }, { "member_of", take_member_of }, { "in_tree",
+		take_in_tree },
 };
 
 static enum outcome take_pair(struct reading *reading, struct str name, struct str value)
@@ -249,7 +252,8 @@ static enum outcome take_root_required(struct reading *reading, struct str value
 	struct terms *root = &reading->root;
 
 	if (root->call != NULL)
-		return fail_value(call, "query.duplicate_key", STR("Query parameter 'root_required' may be specified only once."));
+		return fail_value(call, "query.duplicate_key",
+			STR("Query parameter 'root_required' may be specified only once."));
 	root->call = call;
 	enum outcome outcome = terms_take_required(root, value);
 	if (outcome != OUTCOME_OK)
@@ -258,7 +262,7 @@ static enum outcome take_root_required(struct reading *reading, struct str value
 		if (root->requirements[i].n > 1 || str_starts(value, STR("in:")))
 			return call_fail(call, OUTCOME_BAD_PARAMETER,
 				"Invalid query string parameters: The format 'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' only supported since "
-				"microversion 1.39. Got: %.*s", STR_ARG(shown(value, SHOWN)));
+				"microversion 1.39. Got: %.*s", STR_ARG(placement_shorten(value, SHOWN)));
 	}
 	struct str conflicts = conflicts_of(root);
 	if (conflicts.p == NULL)
@@ -331,7 +335,7 @@ static bool names_suffix(const struct reading *reading, struct str suffix)
 
 static void add_quoted(struct buf *out, struct str item)
 {
-	buf_addf(out, "%s'%.*s'", out->n > 0 ? ", " : "", STR_ARG(shown(item, SHOWN)));
+	buf_addf(out, "%s'%.*s'", out->n > 0 ? ", " : "", STR_ARG(placement_shorten(item, SHOWN)));
 }
 
 static enum outcome check_subtrees(struct reading *reading)
@@ -348,7 +352,8 @@ static enum outcome check_subtrees(struct reading *reading)
 			add_quoted(&resourceless, suffix);
 	}
 	if (n_with == 0)
-		return fail_value(call, "query.missing_value", STR("There must be at least one resources or resources[$S] parameter."));
+		return fail_value(call, "query.missing_value",
+			STR("There must be at least one resources or resources[$S] parameter."));
 	if (resourceless.n > 0)
 		return fail_value(call, "query.bad_value", str_printf(call->pool, "Resourceless suffixed group request should be "
 			"specified in `same_subtree` query param: bad group(s) - [%.*s].", STR_ARG(buf_str(&resourceless))));
@@ -364,7 +369,8 @@ static enum outcome check_subtrees(struct reading *reading)
 	}
 	if (unknown.n == 0)
 		return OUTCOME_OK;
-	return fail_value(call, "query.bad_value", str_printf(call->pool, "Real suffixes should be specified in `same_subtree`: [%.*s] "
+	return fail_value(call, "query.bad_value", str_printf(call->pool,
+		"Real suffixes should be specified in `same_subtree`: [%.*s] "
 		"not found in [%.*s].", STR_ARG(buf_str(&unknown)), STR_ARG(buf_str(&all))));
 }
 
@@ -395,10 +401,12 @@ static enum outcome check_orphans(struct reading *reading)
 			buf_addf(&members, "%smember_of%.*s", members.n > 0 ? ", " : "", STR_ARG(terms->suffix));
 	}
 	if (traits.n > 0)
-		return call_fail(call, OUTCOME_BAD_PARAMETER, "All traits parameters must be associated with resources.  Found the "
+		return call_fail(call, OUTCOME_BAD_PARAMETER,
+			"All traits parameters must be associated with resources.  Found the "
 			"following orphaned traits keys: %.*s", STR_ARG(buf_str(&traits)));
 	if (members.n > 0)
-		return call_fail(call, OUTCOME_BAD_PARAMETER, "All member_of parameters must be associated with resources. Found the "
+		return call_fail(call, OUTCOME_BAD_PARAMETER,
+			"All member_of parameters must be associated with resources. Found the "
 			"following orphaned member_of keys: %.*s", STR_ARG(buf_str(&members)));
 	if (n_without > 0)
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "All request groups must specify resources.");
@@ -467,8 +475,10 @@ static void make_query(const struct reading *reading, struct candidate_query *qu
 	for (size_t i = 0; i < reading->n_groups; i++) {
 		const struct group *group = reading->groups[i];
 		const struct terms *terms = &group->terms;
-		groups[i] = (struct candidate_wish){ .suffix = terms->suffix, .demands = terms->demands, .n_demands = terms->n_demands,
-			.requirements = terms->requirements, .n_requirements = terms->n_requirements, .memberships = terms->memberships,
+		groups[i] = (struct candidate_wish){ .suffix = terms->suffix, .demands = terms->demands, .n_demands =
+			terms->n_demands,
+			.requirements = terms->requirements, .n_requirements = terms->n_requirements, .memberships =
+			terms->memberships,
 			.n_memberships = terms->n_memberships, .in_tree = group->in_tree };
 	}
 	// A number with too many digits for 64 bits means no limit.
@@ -480,11 +490,11 @@ static void make_query(const struct reading *reading, struct candidate_query *qu
 		.n_root_requirements = reading->root.n_requirements, .limit = limit };
 }
 
-enum outcome read_candidate_query(struct call *call, struct candidate_query *query)
+enum outcome candidate_query_read(struct call *call, struct candidate_query *query)
 {
 	struct reading *reading = POOL_NEW(call->pool, struct reading);
 	const struct doc *given;
-	enum outcome outcome = read_query(call, schema_of(call->version), &given);
+	enum outcome outcome = placement_read_query(call, schema_of(call->version), &given);
 
 	reading->call = call;
 	if (outcome == OUTCOME_OK)

@@ -7,9 +7,9 @@
 #include "registry/trait/catalogue.h"
 
 // Reads the trait that the address parameter "name" names. OUTCOME_OK; _NOT_FOUND "No such trait(s): …".
-enum outcome find_trait(struct call *call, struct trait *trait);
+enum outcome placement_find_trait(struct call *call, struct trait *trait);
 // Returns OUTCOME_NOT_FOUND, with the problem "No such trait(s): NAME".
-enum outcome fail_no_trait(struct call *call, struct str name);
+enum outcome placement_fail_no_trait(struct call *call, struct str name);
 
 handler_fn list_traits, show_trait, make_trait, drop_trait;
 handler_fn get_trait_about, put_trait_about;

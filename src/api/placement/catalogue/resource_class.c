@@ -18,9 +18,9 @@ static const struct json_schema class_schema = { .types = SCHEMA_OBJECT, .proper
 static void add_class(struct call *call, struct buf *json, const struct resource_class *class)
 {
 	buf_addc(json, '{');
-	add_string(json, "name", class->name);
+	placement_add_string(json, "name", class->name);
 	BUF_LIT(json, ",\"links\":[{\"rel\":\"self\",\"href\":\"");
-	add_path(json, call, "/resource_classes/%.*s", STR_ARG(class->name));
+	placement_add_path(json, call, "/resource_classes/%.*s", STR_ARG(class->name));
 	BUF_LIT(json, "\"}]}");
 }
 
@@ -29,12 +29,12 @@ static void write_class(struct call *call, const struct resource_class *class)
 	struct buf json = buf_new(call->pool, 256);
 
 	add_class(call, &json, class);
-	answer_json(call, &json);
+	placement_answer_json(call, &json);
 }
 
 static void locate_class(struct call *call, const struct resource_class *class)
 {
-	set_location(call, "/resource_classes/%.*s", STR_ARG(class->name));
+	placement_set_location(call, "/resource_classes/%.*s", STR_ARG(class->name));
 }
 
 // ---- reading
@@ -57,8 +57,8 @@ enum outcome list_resource_classes(struct call *call)
 		newest = list[i].updated_us > newest ? list[i].updated_us : newest;
 	}
 	BUF_LIT(&json, "]}");
-	answer_json(call, &json);
-	answer_fresh(call, newest);
+	placement_answer_json(call, &json);
+	placement_answer_cache_headers(call, newest);
 	return OUTCOME_OK;
 }
 
@@ -70,7 +70,7 @@ enum outcome get_resource_class(struct call *call)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	write_class(call, &class);
-	answer_fresh(call, class.updated_us);
+	placement_answer_cache_headers(call, class.updated_us);
 	return OUTCOME_OK;
 }
 
@@ -80,10 +80,10 @@ enum outcome create_resource_class(struct call *call)
 {
 	struct resource_class class;
 	const struct doc *body;
-	enum outcome outcome = read_body(call, &class_schema, &body);
+	enum outcome outcome = placement_read_body(call, &class_schema, &body);
 
 	if (outcome == OUTCOME_OK)
-		outcome = resource_class_create(call->registry, member_str(body, "name"), &class);
+		outcome = resource_class_create(call->registry, placement_member_str(body, "name"), &class);
 	if (outcome == OUTCOME_CREATED)
 		locate_class(call, &class);
 	return outcome;
@@ -94,10 +94,10 @@ static enum outcome rename_class(struct call *call)
 	struct resource_class class;
 	const struct doc *body;
 	struct str name = call_param(call, "name");
-	enum outcome outcome = read_body(call, &class_schema, &body);
+	enum outcome outcome = placement_read_body(call, &class_schema, &body);
 
 	if (outcome == OUTCOME_OK)
-		outcome = resource_class_rename(call->registry, name, member_str(body, "name"), &class);
+		outcome = resource_class_rename(call->registry, name, placement_member_str(body, "name"), &class);
 	if (outcome == OUTCOME_OK)
 		write_class(call, &class);
 	return outcome;

@@ -42,7 +42,7 @@ static enum outcome take_name(struct call *call, struct str name, struct trait_q
 	if (colon == name.n)
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
 			"Badly formatted name parameter. Expected name query string parameter in form: "
-			"?name=[in|startswith]:[name1,name2|prefix]. Got: \"%.*s\"", STR_ARG(shown(name, 255)));
+			"?name=[in|startswith]:[name1,name2|prefix]. Got: \"%.*s\"", STR_ARG(placement_shorten(name, 255)));
 	if (str_eq(operator, STR("in")))
 		take_names(call, value, query);
 	else if (str_eq(operator, STR("startswith")) || str_eq(operator, STR("starts_with")))
@@ -63,13 +63,13 @@ static enum outcome take_associated(struct call *call, struct str value, struct 
 static enum outcome read_list_query(struct call *call, struct trait_query *query)
 {
 	const struct doc *given;
-	enum outcome outcome = read_query(call, &list_schema, &given);
+	enum outcome outcome = placement_read_query(call, &list_schema, &given);
 
 	*query = (struct trait_query){ .prefix = STR("") };
-	if (outcome == OUTCOME_OK && member_str(given, "name").p != NULL)
-		outcome = take_name(call, member_str(given, "name"), query);
-	if (outcome == OUTCOME_OK && member_str(given, "associated").p != NULL)
-		outcome = take_associated(call, member_str(given, "associated"), query);
+	if (outcome == OUTCOME_OK && placement_member_str(given, "name").p != NULL)
+		outcome = take_name(call, placement_member_str(given, "name"), query);
+	if (outcome == OUTCOME_OK && placement_member_str(given, "associated").p != NULL)
+		outcome = take_associated(call, placement_member_str(given, "associated"), query);
 	return outcome;
 }
 
@@ -97,32 +97,32 @@ enum outcome list_traits(struct call *call)
 		newest = list[i].updated_us > newest ? list[i].updated_us : newest;
 	}
 	BUF_LIT(&json, "]}");
-	answer_json(call, &json);
-	answer_fresh(call, newest > 0 ? newest : clock_now_us());
+	placement_answer_json(call, &json);
+	placement_answer_cache_headers(call, newest > 0 ? newest : clock_now_us());
 	return OUTCOME_OK;
 }
 
-enum outcome fail_no_trait(struct call *call, struct str name)
+enum outcome placement_fail_no_trait(struct call *call, struct str name)
 {
-	return call_fail(call, OUTCOME_NOT_FOUND, "No such trait(s): %.*s.", STR_ARG(shown(name, 255)));
+	return call_fail(call, OUTCOME_NOT_FOUND, "No such trait(s): %.*s.", STR_ARG(placement_shorten(name, 255)));
 }
 
-enum outcome find_trait(struct call *call, struct trait *trait)
+enum outcome placement_find_trait(struct call *call, struct trait *trait)
 {
 	struct str name = call_param(call, "name");
 	enum outcome outcome = trait_get(call->registry, name, trait);
 
-	return outcome == OUTCOME_NOT_FOUND ? fail_no_trait(call, name) : outcome;
+	return outcome == OUTCOME_NOT_FOUND ? placement_fail_no_trait(call, name) : outcome;
 }
 
 enum outcome show_trait(struct call *call)
 {
 	struct trait trait;
-	enum outcome outcome = find_trait(call, &trait);
+	enum outcome outcome = placement_find_trait(call, &trait);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	answer_fresh(call, trait.updated_us);
+	placement_answer_cache_headers(call, trait.updated_us);
 	return OUTCOME_NO_CONTENT;
 }
 
@@ -141,8 +141,8 @@ enum outcome make_trait(struct call *call)
 		return outcome;
 	if (outcome == OUTCOME_OK && trait_get(call->registry, name, &trait) == OUTCOME_OK)
 		updated_us = trait.updated_us;
-	set_location(call, "/traits/%.*s", STR_ARG(name));
-	answer_fresh(call, updated_us);
+	placement_set_location(call, "/traits/%.*s", STR_ARG(name));
+	placement_answer_cache_headers(call, updated_us);
 	return outcome == OUTCOME_OK ? OUTCOME_NO_CONTENT : OUTCOME_CREATED;
 }
 
@@ -153,9 +153,9 @@ enum outcome drop_trait(struct call *call)
 
 	switch (outcome) {
 	case OUTCOME_NOT_FOUND:
-		return fail_no_trait(call, name);
+		return placement_fail_no_trait(call, name);
 	case OUTCOME_BAD_PARAMETER:
-		return call_fail(call, outcome, "Cannot delete standard trait %.*s.", STR_ARG(shown(name, 255)));
+		return call_fail(call, outcome, "Cannot delete standard trait %.*s.", STR_ARG(placement_shorten(name, 255)));
 	case OUTCOME_CONFLICT:
 		return call_fail(call, outcome, "The trait %.*s is in use by a resource provider.", STR_ARG(name));
 	default:

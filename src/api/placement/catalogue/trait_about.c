@@ -17,7 +17,7 @@ static const struct json_schema about_schema = { .types = SCHEMA_OBJECT, .proper
 
 static void add_bool(struct buf *json, const char *name, bool value)
 {
-	add_name(json, name);
+	placement_add_name(json, name);
 	buf_add(json, value ? STR("true") : STR("false"));
 }
 
@@ -26,19 +26,19 @@ static void write_about(struct call *call, const struct trait *trait)
 	struct buf json = buf_new(call->pool, 256 + trait->description.n);
 
 	buf_addc(&json, '{');
-	add_string(&json, "name", trait->name);
+	placement_add_string(&json, "name", trait->name);
 	add_bool(&json, "standard", !trait_is_custom(trait->name));
-	add_string(&json, "description", trait->description);
+	placement_add_string(&json, "description", trait->description);
 	add_bool(&json, "deprecated", trait->deprecated);
 	buf_addc(&json, '}');
-	answer_json(call, &json);
-	answer_fresh(call, trait->updated_us);
+	placement_answer_json(call, &json);
+	placement_answer_cache_headers(call, trait->updated_us);
 }
 
 enum outcome get_trait_about(struct call *call)
 {
 	struct trait trait;
-	enum outcome outcome = find_trait(call, &trait);
+	enum outcome outcome = placement_find_trait(call, &trait);
 
 	if (outcome == OUTCOME_OK)
 		write_about(call, &trait);
@@ -50,10 +50,10 @@ enum outcome put_trait_about(struct call *call)
 {
 	struct trait trait;
 	const struct doc *body, *value;
-	enum outcome outcome = read_body(call, &about_schema, &body);
+	enum outcome outcome = placement_read_body(call, &about_schema, &body);
 
 	if (outcome == OUTCOME_OK)
-		outcome = find_trait(call, &trait);
+		outcome = placement_find_trait(call, &trait);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	trait.name = str_dup(call->pool, trait.name);

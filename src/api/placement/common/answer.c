@@ -11,7 +11,8 @@
 
 // The first segments of the dialect's addresses.
 static const struct str roots[] = {
-	STR_INIT("allocation_candidates"), STR_INIT("allocations"), STR_INIT("resource_classes"), STR_INIT("resource_providers"), STR_INIT("reshaper"), STR_INIT("traits"),
+	STR_INIT("allocation_candidates"), STR_INIT("allocations"), STR_INIT("resource_classes"), STR_INIT("resource_providers"),
+		STR_INIT("reshaper"), STR_INIT("traits"),
 	STR_INIT("usages"),
 };
 
@@ -35,7 +36,7 @@ static void add_path_v(struct buf *out, const struct call *call, const char *for
 	buf_add(out, str_vprintf(call->pool, format, args));
 }
 
-void add_path(struct buf *out, const struct call *call, const char *format, ...)
+void placement_add_path(struct buf *out, const struct call *call, const char *format, ...)
 {
 	va_list args;
 
@@ -44,7 +45,7 @@ void add_path(struct buf *out, const struct call *call, const char *format, ...)
 	va_end(args);
 }
 
-void set_location(struct call *call, const char *format, ...)
+void placement_set_location(struct call *call, const char *format, ...)
 {
 	struct buf path = buf_new(call->pool, 128);
 	va_list args;
@@ -96,7 +97,7 @@ static struct str in_ascii(struct pool *pool, struct str text)
 	return buf_str(&out);
 }
 
-void answer_json(struct call *call, struct buf *json)
+void placement_answer_json(struct call *call, struct buf *json)
 {
 	struct str text = buf_str(json);
 
@@ -104,7 +105,7 @@ void answer_json(struct call *call, struct buf *json)
 	call->response.content_type = STR("application/json");
 }
 
-void answer_fresh(struct call *call, int64_t us)
+void placement_answer_cache_headers(struct call *call, int64_t us)
 {
 	struct buf date = buf_new(call->pool, 40);
 
@@ -117,7 +118,7 @@ void answer_fresh(struct call *call, int64_t us)
 	response_set(&call->response, "Last-Modified", buf_str(&date));
 }
 
-void add_name(struct buf *out, const char *name)
+void placement_add_name(struct buf *out, const char *name)
 {
 	if (out->n > 0 && out->p[out->n - 1] != '{')
 		buf_addc(out, ',');
@@ -126,28 +127,28 @@ void add_name(struct buf *out, const char *name)
 	BUF_LIT(out, "\":");
 }
 
-void add_string(struct buf *out, const char *name, struct str value)
+void placement_add_string(struct buf *out, const char *name, struct str value)
 {
-	add_name(out, name);
+	placement_add_name(out, name);
 	json_add_string(out, value);
 }
 
-void add_number(struct buf *out, const char *name, uint64_t value)
+void placement_add_number(struct buf *out, const char *name, uint64_t value)
 {
-	add_name(out, name);
+	placement_add_name(out, name);
 	buf_add_u64(out, value);
 }
 
-void add_uuid(struct buf *out, const char *name, struct uuid uuid)
+void placement_add_uuid(struct buf *out, const char *name, struct uuid uuid)
 {
-	add_name(out, name);
+	placement_add_name(out, name);
 	buf_addc(out, '"');
 	uuid_add(out, uuid);
 	buf_addc(out, '"');
 }
 
 // Appends the shortest text with a fraction that reads back as the same number: "4.0".
-void add_fraction(struct buf *out, const char *name, double value)
+void placement_add_fraction(struct buf *out, const char *name, double value)
 {
 	char text[40];
 
@@ -156,7 +157,7 @@ void add_fraction(struct buf *out, const char *name, double value)
 		if (strtod(text, NULL) == value)
 			break;
 	}
-	add_name(out, name);
+	placement_add_name(out, name);
 	buf_add(out, str_c(text));
 	if (strpbrk(text, ".e") == NULL)
 		BUF_LIT(out, ".0");

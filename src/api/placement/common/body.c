@@ -23,7 +23,7 @@ static struct str without_braces(struct str text)
 	return text;
 }
 
-bool uuid_like(struct str text, struct uuid *uuid)
+bool placement_uuid_parse(struct str text, struct uuid *uuid)
 {
 	size_t n = 0;
 
@@ -46,14 +46,14 @@ static bool is_uuid_like(const void *arg, struct str text)
 	struct uuid uuid;
 
 	UNUSED(arg);
-	return uuid_like(text, &uuid);
+	return placement_uuid_parse(text, &uuid);
 }
 
 const struct json_rule uuid_format = { "uuid", is_uuid_like, NULL };
 
 // ---- bodies and queries
 
-struct str shown(struct str text, size_t n)
+struct str placement_shorten(struct str text, size_t n)
 {
 	if (text.n <= n)
 		return text;
@@ -62,7 +62,7 @@ struct str shown(struct str text, size_t n)
 	return str_part(text, 0, n);
 }
 
-enum outcome read_body(struct call *call, const struct json_schema *schema, const struct doc **body)
+enum outcome placement_read_body(struct call *call, const struct json_schema *schema, const struct doc **body)
 {
 	const struct doc_limits limits = {
 		.depth = call->config->max_depth,
@@ -81,7 +81,7 @@ enum outcome read_body(struct call *call, const struct json_schema *schema, cons
 		STR_ARG(json_fault_text(call->pool, &fault)));
 }
 
-enum outcome read_query(struct call *call, const struct json_schema *schema, const struct doc **query)
+enum outcome placement_read_query(struct call *call, const struct json_schema *schema, const struct doc **query)
 {
 	const struct uri *uri = &call->request.uri;
 	struct doc *doc = doc_new_object(call->pool);
@@ -96,7 +96,7 @@ enum outcome read_query(struct call *call, const struct json_schema *schema, con
 		STR_ARG(json_fault_text(call->pool, &fault)));
 }
 
-struct str member_str(const struct doc *object, const char *name)
+struct str placement_member_str(const struct doc *object, const char *name)
 {
 	const struct doc *value;
 
@@ -105,7 +105,7 @@ struct str member_str(const struct doc *object, const char *name)
 	return doc_string(value);
 }
 
-uint64_t member_u64(const struct doc *object, const char *name, uint64_t preset)
+uint64_t placement_member_u64(const struct doc *object, const char *name, uint64_t preset)
 {
 	const struct doc *value;
 	uint64_t number;
@@ -118,12 +118,12 @@ uint64_t member_u64(const struct doc *object, const char *name, uint64_t preset)
 	return doc_double(value, &fraction) && fraction >= 0 ? (uint64_t)fraction : 0; // a whole number may be written as "2.0"
 }
 
-uint64_t member_generation(const struct doc *object, const char *name)
+uint64_t placement_member_generation(const struct doc *object, const char *name)
 {
 	const struct doc *value;
 	int64_t number;
 
 	if (doc_get(object, str_c(name), &value) && doc_i64(value, &number) && number < 0)
 		return UINT64_MAX;
-	return member_u64(object, name, UINT64_MAX);
+	return placement_member_u64(object, name, UINT64_MAX);
 }

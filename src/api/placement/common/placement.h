@@ -26,49 +26,49 @@ enum {
 
 void placement_render_problem(struct call *call, enum outcome outcome, const struct problem *problem);
 // Like call_fail(), with an error code of this API; code is written without its prefix "placement.".
-enum outcome fail_with_code(struct call *call, enum outcome outcome, const char *code, const char *format, ...)
+enum outcome placement_fail(struct call *call, enum outcome outcome, const char *code, const char *format, ...)
 	PRINTF_LIKE(4, 5);
 // The id that clients see: "req-" and the request's id.
-struct str request_id_text(struct call *call);
+struct str placement_request_id(struct call *call);
 
 // ---- policy.c
 
 // Does the configured policy, which there must be, allow this of the target? OUTCOME_OK; _FORBIDDEN in Placement's words.
-enum outcome policy_check(struct call *call, enum placement_rule rule, const struct oslo_target *target);
+enum outcome placement_policy_check(struct call *call, enum placement_rule rule, const struct oslo_target *target);
 
 // ---- body.c: reading requests
 
 // Parses all spellings that Python's uuid.UUID accepts: with or without dashes, in either case, in braces, after "urn:uuid:".
-bool uuid_like(struct str text, struct uuid *uuid);
+bool placement_uuid_parse(struct str text, struct uuid *uuid);
 extern const struct json_rule uuid_format;
 // Reads the request's body and checks it against the schema. OUTCOME_OK, or OUTCOME_BAD_DOCUMENT with call->problem set.
-enum outcome read_body(struct call *call, const struct json_schema *schema, const struct doc **body);
+enum outcome placement_read_body(struct call *call, const struct json_schema *schema, const struct doc **body);
 // The same for the query, as an object of strings; if a parameter is given twice the last one counts. OUTCOME_OK, or
 // OUTCOME_BAD_PARAMETER with call->problem set.
-enum outcome read_query(struct call *call, const struct json_schema *schema, const struct doc **query);
+enum outcome placement_read_query(struct call *call, const struct json_schema *schema, const struct doc **query);
 // A client's text as error texts repeat it: at most n bytes, cut between characters.
-struct str shown(struct str text, size_t n);
+struct str placement_shorten(struct str text, size_t n);
 // A member of what was read; STR_NONE if it is absent or null.
-struct str member_str(const struct doc *object, const char *name);
+struct str placement_member_str(const struct doc *object, const char *name);
 // A member that is an integer by its schema; preset if it is absent.
-uint64_t member_u64(const struct doc *object, const char *name, uint64_t preset);
+uint64_t placement_member_u64(const struct doc *object, const char *name, uint64_t preset);
 // A generation. If it is negative, the result is a number that no generation ever has.
-uint64_t member_generation(const struct doc *object, const char *name);
+uint64_t placement_member_generation(const struct doc *object, const char *name);
 
 // ---- answer.c: writing answers
 
 // Appends a path for a link, "/placement/traits/CUSTOM_A": the path under which the dialect is mounted, then the formatted text.
-void add_path(struct buf *out, const struct call *call, const char *format, ...) PRINTF_LIKE(3, 4);
-void set_location(struct call *call, const char *format, ...) PRINTF_LIKE(2, 3);
+void placement_add_path(struct buf *out, const struct call *call, const char *format, ...) PRINTF_LIKE(3, 4);
+void placement_set_location(struct call *call, const char *format, ...) PRINTF_LIKE(2, 3);
 // Sets the answer to this JSON text, with all other characters than ASCII escaped.
-void answer_json(struct call *call, struct buf *json);
+void placement_answer_json(struct call *call, struct buf *json);
 // From 1.15 on: sets Cache-Control, and Last-Modified (microseconds since 1970) unless us is 0.
-void answer_fresh(struct call *call, int64_t us);
+void placement_answer_cache_headers(struct call *call, int64_t us);
 // Appends "name":, after a comma unless it is the first member of its object.
-void add_name(struct buf *out, const char *name);
-void add_string(struct buf *out, const char *name, struct str value);
-void add_number(struct buf *out, const char *name, uint64_t value);
-void add_uuid(struct buf *out, const char *name, struct uuid uuid);
-void add_fraction(struct buf *out, const char *name, double value);
+void placement_add_name(struct buf *out, const char *name);
+void placement_add_string(struct buf *out, const char *name, struct str value);
+void placement_add_number(struct buf *out, const char *name, uint64_t value);
+void placement_add_uuid(struct buf *out, const char *name, struct uuid uuid);
+void placement_add_fraction(struct buf *out, const char *name, double value);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "api/placement/common/placement.h"
 
-enum outcome policy_check(struct call *call, enum placement_rule rule, const struct oslo_target *target)
+enum outcome placement_policy_check(struct call *call, enum placement_rule rule, const struct oslo_target *target)
 {
 	assert(call->placement_policy != NULL);
 	if (placement_policy_allows(call->placement_policy, rule, &call->who, target))

@@ -48,12 +48,12 @@ static int status_of(enum outcome outcome)
 	return outcome == OUTCOME_GONE ? 404 : outcome_status(outcome);
 }
 
-struct str request_id_text(struct call *call)
+struct str placement_request_id(struct call *call)
 {
 	return str_printf(call->pool, "req-%.*s", STR_ARG(uuid_str(call->pool, call->request_id)));
 }
 
-enum outcome fail_with_code(struct call *call, enum outcome outcome, const char *code, const char *format, ...)
+enum outcome placement_fail(struct call *call, enum outcome outcome, const char *code, const char *format, ...)
 {
 	va_list args;
 
@@ -86,7 +86,7 @@ static void add_detail(struct call *call, struct buf *out, enum outcome outcome,
 		buf_add(out, str_c(sentence));
 	else
 		buf_addf(out, "The method %.*s is not allowed for this resource.",
-			STR_ARG(shown(call->request.method_text, 32)));
+			STR_ARG(placement_shorten(call->request.method_text, 32)));
 	buf_addf(out, "\n\n %.*s  ", STR_ARG(message_of(outcome, problem)));
 }
 
@@ -106,9 +106,9 @@ static void add_unauthenticated(struct call *call, struct buf *json, struct str 
 {
 	UNUSED(call);
 	buf_addc(json, '{');
-	add_string(json, "message", detail);
-	add_string(json, "code", STR("401 Unauthorized"));
-	add_string(json, "title", STR("Unauthorized"));
+	placement_add_string(json, "message", detail);
+	placement_add_string(json, "code", STR("401 Unauthorized"));
+	placement_add_string(json, "title", STR("Unauthorized"));
 	buf_addc(json, '}');
 }
 
@@ -118,19 +118,19 @@ static void add_error(struct call *call, struct buf *json, enum outcome outcome,
 	int status = status_of(outcome);
 
 	BUF_LIT(json, "{\"errors\":[{");
-	add_number(json, "status", (uint64_t)status);
-	add_string(json, "title", str_c(statuses[row_of(status)].title));
-	add_string(json, "detail", detail);
-	add_string(json, "request_id", request_id_text(call));
+	placement_add_number(json, "status", (uint64_t)status);
+	placement_add_string(json, "title", str_c(statuses[row_of(status)].title));
+	placement_add_string(json, "detail", detail);
+	placement_add_string(json, "request_id", placement_request_id(call));
 	if (call->version != VERSION_NONE && call->version >= VERSION_ERROR_CODES)
-		add_string(json, "code", str_printf(call->pool, "placement.%.*s", STR_ARG(code_of(problem))));
+		placement_add_string(json, "code", str_printf(call->pool, "placement.%.*s", STR_ARG(code_of(problem))));
 	if (call->version == VERSION_NONE && outcome == OUTCOME_NOT_ACCEPTABLE) {
-		add_string(json, "max_version", str_printf(call->pool, "1.%d", VERSION_MAX));
-		add_string(json, "min_version", str_printf(call->pool, "1.%d", VERSION_MIN));
+		placement_add_string(json, "max_version", str_printf(call->pool, "1.%d", VERSION_MAX));
+		placement_add_string(json, "min_version", str_printf(call->pool, "1.%d", VERSION_MIN));
 	}
 	for (size_t i = 0; i < problem->n_members; i++) {
 		if (strcmp(problem->members[i].name, "code") != 0)
-			add_string(json, problem->members[i].name, problem->members[i].value);
+			placement_add_string(json, problem->members[i].name, problem->members[i].value);
 	}
 	BUF_LIT(json, "}]}");
 }
@@ -185,7 +185,7 @@ void placement_render_problem(struct call *call, enum outcome outcome, const str
 			add_unauthenticated(call, &json, buf_str(&detail));
 		else
 			add_error(call, &json, outcome, problem, buf_str(&detail));
-		answer_json(call, &json);
+		placement_answer_json(call, &json);
 		break;
 	case 1:
 		write_html(call, call->response.status, buf_str(&detail));

@@ -57,11 +57,11 @@ static struct inventory take_inventory(const struct doc *doc, struct str class)
 {
 	struct inventory inventory = {
 		.class = class,
-		.total = member_u64(doc, "total", 0),
-		.reserved = member_u64(doc, "reserved", 0),
-		.min_unit = member_u64(doc, "min_unit", 1),
-		.max_unit = member_u64(doc, "max_unit", INVENTORY_MAX),
-		.step_size = member_u64(doc, "step_size", 1),
+		.total = placement_member_u64(doc, "total", 0),
+		.reserved = placement_member_u64(doc, "reserved", 0),
+		.min_unit = placement_member_u64(doc, "min_unit", 1),
+		.max_unit = placement_member_u64(doc, "max_unit", INVENTORY_MAX),
+		.step_size = placement_member_u64(doc, "step_size", 1),
 		.allocation_ratio = 1.0,
 	};
 	const struct doc *value;
@@ -71,7 +71,7 @@ static struct inventory take_inventory(const struct doc *doc, struct str class)
 	return inventory;
 }
 
-struct inventory *take_inventories(struct call *call, const struct doc *body, size_t *n)
+struct inventory *inventory_take(struct call *call, const struct doc *body, size_t *n)
 {
 	const struct doc *list = NULL;
 	struct inventory *inventories;
@@ -88,12 +88,12 @@ struct inventory *take_inventories(struct call *call, const struct doc *body, si
 
 static void add_counts(struct buf *json, const struct inventory *inventory)
 {
-	add_number(json, "total", inventory->total);
-	add_number(json, "reserved", inventory->reserved);
-	add_number(json, "min_unit", inventory->min_unit);
-	add_number(json, "max_unit", inventory->max_unit);
-	add_number(json, "step_size", inventory->step_size);
-	add_fraction(json, "allocation_ratio", inventory->allocation_ratio);
+	placement_add_number(json, "total", inventory->total);
+	placement_add_number(json, "reserved", inventory->reserved);
+	placement_add_number(json, "min_unit", inventory->min_unit);
+	placement_add_number(json, "max_unit", inventory->max_unit);
+	placement_add_number(json, "step_size", inventory->step_size);
+	placement_add_fraction(json, "allocation_ratio", inventory->allocation_ratio);
 }
 
 static void write_one(struct call *call, const struct provider *provider, const struct inventory *inventory)
@@ -101,11 +101,11 @@ static void write_one(struct call *call, const struct provider *provider, const 
 	struct buf json = buf_new(call->pool, 256);
 
 	buf_addc(&json, '{');
-	add_number(&json, "resource_provider_generation", provider->generation);
+	placement_add_number(&json, "resource_provider_generation", provider->generation);
 	add_counts(&json, inventory);
 	buf_addc(&json, '}');
-	answer_json(call, &json);
-	answer_fresh(call, inventory->updated_us != 0 ? inventory->updated_us : call->registry->now_us);
+	placement_answer_json(call, &json);
+	placement_answer_cache_headers(call, inventory->updated_us != 0 ? inventory->updated_us : call->registry->now_us);
 }
 
 // The time of the latest change, for Last-Modified; 0 if there is none.
@@ -123,8 +123,8 @@ static void write_all(struct call *call, const struct provider *provider, const 
 	struct buf json = buf_new(call->pool, 64 + 160 * n);
 
 	buf_addc(&json, '{');
-	add_number(&json, "resource_provider_generation", provider->generation);
-	add_name(&json, "inventories");
+	placement_add_number(&json, "resource_provider_generation", provider->generation);
+	placement_add_name(&json, "inventories");
 	buf_addc(&json, '{');
 	for (size_t i = 0; i < n; i++) {
 		if (i > 0)
@@ -135,7 +135,7 @@ static void write_all(struct call *call, const struct provider *provider, const 
 		buf_addc(&json, '}');
 	}
 	BUF_LIT(&json, "}}");
-	answer_json(call, &json);
+	placement_answer_json(call, &json);
 }
 
 // ---- GET
@@ -158,7 +158,7 @@ enum outcome list_inventories(struct call *call)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	write_all(call, &provider, list, n);
-	answer_fresh(call, newest_of(list, n));
+	placement_answer_cache_headers(call, newest_of(list, n));
 	return OUTCOME_OK;
 }
 
@@ -187,8 +187,8 @@ enum outcome list_usages(struct call *call)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	buf_addc(&json, '{');
-	add_number(&json, "resource_provider_generation", provider.generation);
-	add_name(&json, "usages");
+	placement_add_number(&json, "resource_provider_generation", provider.generation);
+	placement_add_name(&json, "usages");
 	buf_addc(&json, '{');
 	for (size_t i = 0; i < n; i++) {
 		if (i > 0)
@@ -198,8 +198,8 @@ enum outcome list_usages(struct call *call)
 		buf_add_u64(&json, list[i].used);
 	}
 	BUF_LIT(&json, "}}");
-	answer_json(call, &json);
-	answer_fresh(call, clock_now_us());
+	placement_answer_json(call, &json);
+	placement_answer_cache_headers(call, clock_now_us());
 	return OUTCOME_OK;
 }
 
@@ -222,9 +222,9 @@ static enum outcome begin(struct call *call, const struct json_schema *schema, s
 
 	writing->body = NULL;
 	if (outcome == OUTCOME_OK && schema != NULL)
-		outcome = read_provider_body(call, &writing->uid, schema, &writing->body);
+		outcome = provider_read_body(call, &writing->uid, schema, &writing->body);
 	if (outcome == OUTCOME_OK)
-		outcome = read_guard(call, writing->body, &writing->conditions, &writing->write.guard);
+		outcome = provider_read_guard(call, writing->body, &writing->conditions, &writing->write.guard);
 	writing->write.may_reserve_all = call->version >= VERSION_RESERVE_ALL;
 	writing->write.inventories = NULL;
 	writing->write.n = 0;
@@ -246,11 +246,11 @@ enum outcome create_inventory(struct call *call)
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	take_one(call, &writing, member_str(writing.body, "resource_class"));
+	take_one(call, &writing, placement_member_str(writing.body, "resource_class"));
 	outcome = inventory_add(call->registry, &writing.uid, &writing.write, &writing.provider);
 	if (outcome != OUTCOME_CREATED)
 		return outcome;
-	set_location(call, "/resource_providers/%.*s/inventories/%.*s", STR_ARG(uuid_str(call->pool, writing.uid)),
+	placement_set_location(call, "/resource_providers/%.*s/inventories/%.*s", STR_ARG(uuid_str(call->pool, writing.uid)),
 		STR_ARG(writing.inventories->class));
 	write_one(call, &writing.provider, writing.inventories);
 	return outcome;
@@ -277,12 +277,12 @@ enum outcome put_inventories(struct call *call)
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	writing.write.inventories = take_inventories(call, writing.body, &writing.write.n);
+	writing.write.inventories = inventory_take(call, writing.body, &writing.write.n);
 	outcome = inventory_set_all(call->registry, &writing.uid, &writing.write, &writing.provider);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	write_all(call, &writing.provider, writing.write.inventories, writing.write.n);
-	answer_fresh(call, call->registry->now_us);
+	placement_answer_cache_headers(call, call->registry->now_us);
 	return outcome;
 }
 

@@ -11,7 +11,7 @@
 // "resource_provider_generation": N}.
 extern const struct json_schema inventories_schema;
 // Reads the inventories of such a document into the call's pool; *n is their number.
-struct inventory *take_inventories(struct call *call, const struct doc *body, size_t *n);
+struct inventory *inventory_take(struct call *call, const struct doc *body, size_t *n);
 
 handler_fn list_inventories, create_inventory, put_inventories, delete_inventories;
 handler_fn get_inventory, put_inventory, delete_inventory;

@@ -14,14 +14,14 @@ enum outcome provider_uid(struct call *call, struct uuid *uid)
 	if (uuid_parse(text, uid))
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_NOT_FOUND, "No resource provider with uuid %.*s found%s",
-		STR_ARG(shown(text, SHOWN)), call->request.method == METHOD_DELETE ? " for delete" : "");
+		STR_ARG(placement_shorten(text, SHOWN)), call->request.method == METHOD_DELETE ? " for delete" : "");
 }
 
-enum outcome read_provider_body(struct call *call, const struct uuid *uid, const struct json_schema *schema,
+enum outcome provider_read_body(struct call *call, const struct uuid *uid, const struct json_schema *schema,
 	const struct doc **body)
 {
 	struct provider provider;
-	enum outcome outcome = read_body(call, schema, body);
+	enum outcome outcome = placement_read_body(call, schema, body);
 
 	if (outcome != OUTCOME_BAD_DOCUMENT)
 		return outcome;
@@ -33,7 +33,7 @@ enum outcome read_provider_body(struct call *call, const struct uuid *uid, const
 	return outcome;
 }
 
-enum outcome read_guard(struct call *call, const struct doc *body, struct conditions *conditions,
+enum outcome provider_read_guard(struct call *call, const struct doc *body, struct conditions *conditions,
 	struct provider_guard *guard)
 {
 	const struct doc *value;
@@ -43,6 +43,6 @@ enum outcome read_guard(struct call *call, const struct doc *body, struct condit
 	if (outcome != OUTCOME_OK || body == NULL || !doc_get(body, STR("resource_provider_generation"), &value))
 		return outcome;
 	guard->has_generation = true;
-	guard->generation = member_generation(body, "resource_provider_generation");
+	guard->generation = placement_member_generation(body, "resource_provider_generation");
 	return OUTCOME_OK;
 }

@@ -50,9 +50,9 @@ static void add_links(struct call *call, struct buf *json, struct uuid uid)
 {
 	struct buf path = buf_new(call->pool, 96);
 
-	add_path(&path, call, "/resource_providers/");
+	placement_add_path(&path, call, "/resource_providers/");
 	uuid_add(&path, uid);
-	add_name(json, "links");
+	placement_add_name(json, "links");
 	buf_addc(json, '[');
 	for (size_t i = 0; i < COUNT_OF(links); i++) {
 		if (links[i].since <= call->version)
@@ -65,13 +65,13 @@ static void add_links(struct call *call, struct buf *json, struct uuid uid)
 static void add_provider(struct call *call, struct buf *json, const struct provider *provider)
 {
 	buf_addc(json, '{');
-	add_uuid(json, "uuid", provider->resource.uid);
-	add_string(json, "name", provider->name);
-	add_number(json, "generation", provider->generation);
+	placement_add_uuid(json, "uuid", provider->resource.uid);
+	placement_add_string(json, "name", provider->name);
+	placement_add_number(json, "generation", provider->generation);
 	if (call->version >= VERSION_NESTED) {
-		add_uuid(json, "root_provider_uuid", provider->root);
+		placement_add_uuid(json, "root_provider_uuid", provider->root);
 		if (provider->has_parent)
-			add_uuid(json, "parent_provider_uuid", provider->parent);
+			placement_add_uuid(json, "parent_provider_uuid", provider->parent);
 		else
 			BUF_LIT(json, ",\"parent_provider_uuid\":null");
 	}
@@ -84,9 +84,9 @@ static void write_provider(struct call *call, const struct provider *provider)
 	struct buf json = buf_new(call->pool, 1024);
 
 	add_provider(call, &json, provider);
-	answer_json(call, &json);
-	answer_fresh(call, provider->resource.updated_us);
-	set_etag(call, provider->resource.etag);
+	placement_answer_json(call, &json);
+	placement_answer_cache_headers(call, provider->resource.updated_us);
+	conditions_set_etag(call, provider->resource.etag);
 }
 
 // ---- reading
@@ -108,11 +108,11 @@ enum outcome get_provider(struct call *call)
 	if (outcome == OUTCOME_OK)
 		write_provider(call, &provider);
 	else if (outcome == OUTCOME_NOT_MODIFIED)
-		set_etag(call, provider.resource.etag);
+		conditions_set_etag(call, provider.resource.etag);
 	return outcome;
 }
 
-enum outcome write_providers(struct call *call, const struct provider_query *query)
+enum outcome provider_write_list(struct call *call, const struct provider_query *query)
 {
 	struct provider *list;
 	struct buf json;
@@ -131,29 +131,29 @@ enum outcome write_providers(struct call *call, const struct provider_query *que
 		newest = list[i].resource.updated_us > newest ? list[i].resource.updated_us : newest;
 	}
 	BUF_LIT(&json, "]}");
-	answer_json(call, &json);
-	answer_fresh(call, n > 0 ? newest : clock_now_us());
+	placement_answer_json(call, &json);
+	placement_answer_cache_headers(call, n > 0 ? newest : clock_now_us());
 	return OUTCOME_OK;
 }
 
 enum outcome list_providers(struct call *call)
 {
 	struct provider_query query;
-	enum outcome outcome = read_provider_query(call, &query);
+	enum outcome outcome = provider_query_read(call, &query);
 
-	return outcome == OUTCOME_OK ? write_providers(call, &query) : outcome;
+	return outcome == OUTCOME_OK ? provider_write_list(call, &query) : outcome;
 }
 
 enum outcome list_trait_providers(struct call *call)
 {
 	struct trait trait;
-	enum outcome outcome = find_trait(call, &trait);
+	enum outcome outcome = placement_find_trait(call, &trait);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct str name = str_dup(call->pool, trait.name);
 	const struct provider_requirement requirement = { .traits = &name, .n = 1 };
-	return write_providers(call, &(struct provider_query){ .requirements = &requirement, .n_requirements = 1 });
+	return provider_write_list(call, &(struct provider_query){ .requirements = &requirement, .n_requirements = 1 });
 }
 
 // ---- writing
@@ -162,11 +162,11 @@ static void take_content(const struct doc *body, struct provider_content *conten
 {
 	const struct doc *parent;
 
-	*content = (struct provider_content){ .name = member_str(body, "name") };
+	*content = (struct provider_content){ .name = placement_member_str(body, "name") };
 	if (!doc_get(body, STR("parent_provider_uuid"), &parent))
 		return;
 	content->sets_parent = true;
-	content->has_parent = parent != NULL && uuid_like(doc_string(parent), &content->parent);
+	content->has_parent = parent != NULL && placement_uuid_parse(doc_string(parent), &content->parent);
 }
 
 enum outcome create_provider(struct call *call)
@@ -175,17 +175,18 @@ enum outcome create_provider(struct call *call)
 	struct provider_content content;
 	struct provider provider;
 	const struct doc *body;
-	enum outcome outcome = read_body(call, call->version >= VERSION_NESTED ? &nested_post_schema : &post_schema, &body);
+	enum outcome outcome = placement_read_body(call, call->version >= VERSION_NESTED ? &nested_post_schema : &post_schema,
+		&body);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (!uuid_like(member_str(body, "uuid"), &uid))
+	if (!placement_uuid_parse(placement_member_str(body, "uuid"), &uid))
 		uid = uuid_new();
 	take_content(body, &content);
 	outcome = provider_create(call->registry, &uid, &content, &provider);
 	if (outcome != OUTCOME_CREATED)
 		return outcome;
-	set_location(call, "/resource_providers/%.*s", STR_ARG(uuid_str(call->pool, uid)));
+	placement_set_location(call, "/resource_providers/%.*s", STR_ARG(uuid_str(call->pool, uid)));
 	if (call->version >= VERSION_PROVIDER_ANSWERED)
 		write_provider(call, &provider);
 	return call->version >= VERSION_PROVIDER_ANSWERED ? OUTCOME_OK : OUTCOME_CREATED;
@@ -204,7 +205,7 @@ enum outcome put_provider(struct call *call)
 	if (outcome == OUTCOME_OK)
 		outcome = conditions_read(call, &conditions);
 	if (outcome == OUTCOME_OK)
-		outcome = read_provider_body(call, &uid, schema, &body);
+		outcome = provider_read_body(call, &uid, schema, &body);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	take_content(body, &content);

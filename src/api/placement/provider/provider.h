@@ -9,20 +9,21 @@
 #include "registry/placement/provider.h"
 #include "repr/schema/json_schema.h"
 
-// Reads the provider's uid from the address. OUTCOME_OK; _NOT_FOUND if the address has no uuid there: no provider has such a name.
+// Reads the provider's uid from the address. OUTCOME_OK; _NOT_FOUND if the address has no uuid there: no provider has such a
+// name.
 enum outcome provider_uid(struct call *call, struct uuid *uid);
 // Like read_body(). But if the body is wrong and there is no such provider either, the answer is OUTCOME_NOT_FOUND.
-enum outcome read_provider_body(struct call *call, const struct uuid *uid, const struct json_schema *schema,
+enum outcome provider_read_body(struct call *call, const struct uuid *uid, const struct json_schema *schema,
 	const struct doc **body);
 // Reads the preconditions of a write: If-Match, and the body's resource_provider_generation (body NULL: none). The guard refers
 // to *conditions, which must live as long. OUTCOME_OK, or an outcome with call->problem set.
-enum outcome read_guard(struct call *call, const struct doc *body, struct conditions *conditions,
+enum outcome provider_read_guard(struct call *call, const struct doc *body, struct conditions *conditions,
 	struct provider_guard *guard);
 
 // Reads the filters of GET /resource_providers. OUTCOME_OK; _BAD_PARAMETER.
-enum outcome read_provider_query(struct call *call, struct provider_query *query);
+enum outcome provider_query_read(struct call *call, struct provider_query *query);
 // Answers with the list of the providers that the query asks for.
-enum outcome write_providers(struct call *call, const struct provider_query *query);
+enum outcome provider_write_list(struct call *call, const struct provider_query *query);
 
 handler_fn list_providers, list_trait_providers, create_provider, get_provider, put_provider, delete_provider;
 handler_fn get_provider_traits, put_provider_traits, delete_provider_traits, put_provider_trait, delete_provider_trait;

@@ -27,7 +27,7 @@ static struct str uuid_of(const struct reading *reading, struct str value)
 {
 	struct uuid *uuid = POOL_NEW(reading->call->pool, struct uuid);
 
-	return uuid_like(value, uuid) ? uuid_bytes(uuid) : STR_NONE;
+	return placement_uuid_parse(value, uuid) ? uuid_bytes(uuid) : STR_NONE;
 }
 
 static enum outcome take_uuid(struct reading *reading, struct str value)
@@ -61,8 +61,8 @@ static enum outcome take_resources(struct reading *reading, struct str value)
 
 enum { NEVER = VERSION_MAX + 1 };
 
-// One row for each parameter. What it asks of a provider is a condition in sql/statements/provider_lists.sql; if it has one value,
-// that is a member of provider_plain there.
+// One row for each parameter. What it asks of a provider is a condition in sql/statements/provider_lists.sql; if it has one
+// value, that is a member of provider_plain there.
 static const struct filter {
 	struct json_property property; // the parameter, and the syntax of its value
 	unsigned since;                // the microversion that introduced the parameter
@@ -119,11 +119,11 @@ static enum outcome read_filter(struct reading *reading, const struct filter *fi
 	return filter->take(reading, last);
 }
 
-enum outcome read_provider_query(struct call *call, struct provider_query *query)
+enum outcome provider_query_read(struct call *call, struct provider_query *query)
 {
 	struct reading *reading = POOL_NEW(call->pool, struct reading);
 	const struct doc *given;
-	enum outcome outcome = read_query(call, query_schema(call), &given);
+	enum outcome outcome = placement_read_query(call, query_schema(call), &given);
 
 	reading->call = call;
 	reading->query = query;

@@ -37,10 +37,10 @@ static void write_traits(struct call *call, const struct provider *provider)
 
 	BUF_LIT(&json, "{\"traits\":");
 	buf_add(&json, provider->resource.traits.n > 0 ? provider->resource.traits : STR("[]"));
-	add_number(&json, "resource_provider_generation", provider->generation);
+	placement_add_number(&json, "resource_provider_generation", provider->generation);
 	buf_addc(&json, '}');
-	answer_json(call, &json);
-	answer_fresh(call, provider->resource.updated_us);
+	placement_answer_json(call, &json);
+	placement_answer_cache_headers(call, provider->resource.updated_us);
 }
 
 enum outcome get_provider_traits(struct call *call)
@@ -65,7 +65,7 @@ static enum outcome change_traits(struct call *call, const struct doc *body, con
 	enum outcome outcome = provider_uid(call, &uid);
 
 	if (outcome == OUTCOME_OK)
-		outcome = read_guard(call, body, &conditions, &guard);
+		outcome = provider_read_guard(call, body, &conditions, &guard);
 	if (outcome == OUTCOME_OK)
 		outcome = provider_change_traits(call->registry, &uid, &guard, edit, provider);
 	return outcome;
@@ -75,7 +75,7 @@ enum outcome put_provider_traits(struct call *call)
 {
 	struct provider provider;
 	const struct doc *body, *list = NULL;
-	enum outcome outcome = read_body(call, &traits_schema, &body);
+	enum outcome outcome = placement_read_body(call, &traits_schema, &body);
 	struct trait_edit edit = { .change = TRAITS_SET };
 
 	if (outcome != OUTCOME_OK)
@@ -136,10 +136,10 @@ static void write_aggregates(struct call *call, const struct provider *provider,
 	}
 	buf_addc(&json, ']');
 	if (call->version >= VERSION_AGGREGATE_GENERATION)
-		add_number(&json, "resource_provider_generation", provider->generation);
+		placement_add_number(&json, "resource_provider_generation", provider->generation);
 	buf_addc(&json, '}');
-	answer_json(call, &json);
-	answer_fresh(call, provider->resource.updated_us);
+	placement_answer_json(call, &json);
+	placement_answer_cache_headers(call, provider->resource.updated_us);
 }
 
 enum outcome get_aggregates(struct call *call)
@@ -166,7 +166,7 @@ static struct uuid *take_aggregates(struct call *call, const struct doc *body, s
 		(void)doc_get(body, STR("aggregates"), &list);
 	aggregates = POOL_ARRAY(call->pool, struct uuid, doc_length(list));
 	for (*n = 0; *n < doc_length(list); (*n)++)
-		(void)uuid_like(doc_string(doc_at(list, *n)), &aggregates[*n]);
+		(void)placement_uuid_parse(doc_string(doc_at(list, *n)), &aggregates[*n]);
 	return aggregates;
 }
 
@@ -182,9 +182,9 @@ enum outcome put_aggregates(struct call *call)
 	enum outcome outcome = provider_uid(call, &uid);
 
 	if (outcome == OUTCOME_OK)
-		outcome = read_provider_body(call, &uid, with_generation ? &aggregates_schema : &aggregate_list_schema, &body);
+		outcome = provider_read_body(call, &uid, with_generation ? &aggregates_schema : &aggregate_list_schema, &body);
 	if (outcome == OUTCOME_OK)
-		outcome = read_guard(call, body, &conditions, &guard);
+		outcome = provider_read_guard(call, body, &conditions, &guard);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct uuid *list = take_aggregates(call, body, &n);

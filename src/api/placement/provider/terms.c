@@ -28,7 +28,7 @@ static enum outcome fail_member_of(const struct terms *terms, struct str value)
 {
 	return call_fail(terms->call, OUTCOME_BAD_PARAMETER,
 		"Invalid query string parameters: Expected 'member_of' parameter to contain valid UUID(s). Got: %.*s",
-		STR_ARG(shown(value, SHOWN)));
+		STR_ARG(placement_shorten(value, SHOWN)));
 }
 
 enum outcome terms_take_member_of(struct terms *terms, struct str value)
@@ -43,15 +43,16 @@ enum outcome terms_take_member_of(struct terms *terms, struct str value)
 	if (!several && str_find(list, ',', 0) < list.n)
 		return call_fail(terms->call, OUTCOME_BAD_PARAMETER,
 			"Multiple values for 'member_of' must be prefixed with the 'in:' or '!in:' keyword using the valid microversion. "
-			"Got: %.*s", STR_ARG(shown(value, SHOWN)));
+			"Got: %.*s", STR_ARG(placement_shorten(value, SHOWN)));
 	if (forbidden && terms->call->version < VERSION_MEMBER_OF_NONE)
 		return call_fail(terms->call, OUTCOME_BAD_PARAMETER,
-			"Forbidden member_of%.*s parameters are not supported in the specified microversion", STR_ARG(terms->suffix));
+			"Forbidden member_of%.*s parameters are not supported in the specified microversion",
+			STR_ARG(terms->suffix));
 	if (several)
 		list = str_part(list, any.n, list.n);
 	aggregates = POOL_ARRAY(terms->call->pool, struct uuid, count_items(list));
 	while (str_split(&list, several ? ',' : '\0', &item)) {
-		if (!uuid_like(item, &aggregates[n]))
+		if (!placement_uuid_parse(item, &aggregates[n]))
 			return fail_member_of(terms, value);
 		n++;
 	}
@@ -70,7 +71,7 @@ static enum outcome fail_required(const struct terms *terms, const char *form, c
 {
 	return call_fail(terms->call, OUTCOME_BAD_PARAMETER,
 		"Invalid query string parameters: Expected 'required' parameter value of the form: %s. Got%s: %.*s", form, found,
-		STR_ARG(shown(value, SHOWN)));
+		STR_ARG(placement_shorten(value, SHOWN)));
 }
 
 #define EMPTY_TRAIT " an empty trait in"
@@ -92,14 +93,16 @@ static enum outcome take_any(struct terms *terms, struct str value)
 
 	if (terms->call->version < VERSION_REQUIRED_ANY)
 		return call_fail(terms->call, OUTCOME_BAD_PARAMETER, "Invalid query string parameters: The format "
-			"'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' only supported since microversion 1.39. Got: %.*s", STR_ARG(shown(value, SHOWN)));
+			"'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' only supported since microversion 1.39. Got: %.*s",
+				STR_ARG(placement_shorten(value, SHOWN)));
 	while (str_split(&rest, ',', &item)) {
 		traits[n] = str_trim(item);
 		if (traits[n].n == 0)
 			return fail_required(terms, "in:HW_CPU_X86_VMX,CUSTOM_MAGIC", EMPTY_TRAIT, value);
 		if (traits[n].p[0] == '!')
 			return call_fail(terms->call, OUTCOME_BAD_PARAMETER, "Invalid query string parameters: The format "
-				"'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' does not support forbidden traits. Got: %.*s", STR_ARG(shown(value, SHOWN)));
+				"'in:HW_CPU_X86_VMX,CUSTOM_MAGIC' does not support forbidden traits. Got: %.*s",
+					STR_ARG(placement_shorten(value, SHOWN)));
 		n++;
 	}
 	if (n == 0)
@@ -175,14 +178,16 @@ static enum outcome take_demand(struct terms *terms, struct str item)
 	uint64_t amount = 0;
 
 	if (colon == item.n || str_find(text, ':', 0) < text.n)
-		return call_fail(terms->call, OUTCOME_BAD_PARAMETER, RESOURCES_FORM "%.*s.", STR_ARG(shown(item, SHOWN)));
+		return call_fail(terms->call, OUTCOME_BAD_PARAMETER, RESOURCES_FORM "%.*s.", STR_ARG(placement_shorten(item,
+			SHOWN)));
 	if (!read_amount(str_part(text, negative ? 1 : 0, text.n), &amount))
 		return call_fail(terms->call, OUTCOME_BAD_PARAMETER,
-			"Requested resource %.*s expected positive integer amount. Got: %.*s.", STR_ARG(shown(class, SHOWN)),
-			STR_ARG(shown(text, SHOWN)));
+			"Requested resource %.*s expected positive integer amount. Got: %.*s.", STR_ARG(placement_shorten(class,
+			SHOWN)),
+			STR_ARG(placement_shorten(text, SHOWN)));
 	if (negative || amount < 1)
 		return call_fail(terms->call, OUTCOME_BAD_PARAMETER, "Requested resource %.*s requires amount >= 1. Got: %.*s.",
-			STR_ARG(shown(class, SHOWN)), STR_ARG(shown(text, SHOWN)));
+			STR_ARG(placement_shorten(class, SHOWN)), STR_ARG(placement_shorten(text, SHOWN)));
 	return add_demand(terms, class, amount);
 }
 

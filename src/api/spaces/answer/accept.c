@@ -30,7 +30,7 @@ static struct str table_version(struct str range)
 }
 
 // The first supported range of Accept decides; clients that want tables don't use weights.
-struct str wanted_table(const struct call *call)
+struct str answer_wanted_table(const struct call *call)
 {
 	struct str rest = request_header(&call->request, "accept"), range;
 
@@ -47,7 +47,7 @@ struct str wanted_table(const struct call *call)
 }
 
 // Reads the parameter includeObject.
-enum table_object included_object(const struct call *call)
+enum table_object answer_included_object(const struct call *call)
 {
 	struct str value = STR("");
 

@@ -9,8 +9,8 @@
 // ---- accept.c
 
 // The apiVersion of the Table if Accept prefers a Table to the objects themselves; else p is NULL.
-struct str wanted_table(const struct call *call);
-enum table_object included_object(const struct call *call);
+struct str answer_wanted_table(const struct call *call);
+enum table_object answer_included_object(const struct call *call);
 
 // ---- render.c: from the registry's structs to JSON
 
@@ -27,9 +27,9 @@ struct object_form {
 struct object_form object_form(struct call *call, const struct definition *definition,
 	const struct definition_version *version);
 // Appends the stored object.
-void object_add(struct object_form *form, const struct resource *resource, struct buf *out);
+void answer_object_add(struct object_form *form, const struct resource *resource, struct buf *out);
 // Appends one stored object, without a form for others.
-void object_json(struct call *call, const struct definition *definition, const struct definition_version *version,
+void answer_object_json(struct call *call, const struct definition *definition, const struct definition_version *version,
 	const struct resource *resource, struct buf *out);
 // Sets the whole answer with its ETag: the object, or a Table of one row if the client wants one.
 void answer_object(struct call *call, const struct target *target, const struct resource *resource);

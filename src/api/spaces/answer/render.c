@@ -22,12 +22,12 @@ static void set_place(struct object_form *form, struct str tenant, struct str sp
 
 	form->tenant = str_dup(form->call->pool, tenant);
 	form->space = str_dup(form->call->pool, space);
-	if (is_namespaced(form->definition))
-		json_add_member(&place, "namespace", space);
+	if (definition_is_namespaced(form->definition))
+		document_add_member(&place, "namespace", space);
 	if (form->definition->scope != SCOPE_CLUSTER)
-		json_add_member(&place, "tenant", tenant);
-	json_add_member(&place, "selfLink",
-		object_path(form->call->pool, form->definition, form->version, tenant, space, STR_NONE));
+		document_add_member(&place, "tenant", tenant);
+	document_add_member(&place, "selfLink",
+		spaces_object_path(form->call->pool, form->definition, form->version, tenant, space, STR_NONE));
 	form->place = str_part(buf_str(&place), 0, place.n - 2); // up to the last quote, before which the name is inserted
 }
 
@@ -35,7 +35,7 @@ static void add_metadata(struct object_form *form, const struct resource *resour
 {
 	if (form->place.p == NULL || !str_eq(form->space, resource->space) || !str_eq(form->tenant, resource->tenant))
 		set_place(form, resource->tenant, resource->space);
-	json_add_member(out, "name", resource->name);
+	document_add_member(out, "name", resource->name);
 	buf_add(out, form->place);
 	buf_addc(out, '/');
 	uri_add_segment(out, resource->name);
@@ -59,7 +59,7 @@ static void add_metadata(struct object_form *form, const struct resource *resour
 		clock_add_rfc3339(out, resource->doomed_us);
 		BUF_LIT(out, "\",\"deletionGracePeriodSeconds\":0");
 	}
-	add_stored_members(out, resource_place(resource, "meta"), resource->meta);
+	document_add_stored_members(out, resource_place(resource, "meta"), resource->meta);
 	buf_addc(out, '}');
 }
 
@@ -97,7 +97,7 @@ static struct str body_of_beta(struct pool *pool, struct stored_place place, str
 {
 	struct buf text = buf_new(pool, body.n + 256);
 
-	doc_write_json(crd_to_v1beta1(pool, stored_document(pool, place, body)), &text);
+	doc_write_json(definition_to_v1beta1(pool, stored_document(pool, place, body)), &text);
 	return buf_str(&text);
 }
 
@@ -109,19 +109,19 @@ struct object_form object_form(struct call *call, const struct definition *defin
 	BUF_LIT(&head, "{\"kind\":");
 	json_add_string(&head, definition->kind);
 	BUF_LIT(&head, ",\"apiVersion\":");
-	json_add_string(&head, group_version(call->pool, definition->type->group, version->name));
+	json_add_string(&head, type_group_version(call->pool, definition->type->group, version->name));
 	BUF_LIT(&head, ",\"metadata\":{");
 	return (struct object_form){
 		.call = call,
 		.definition = definition,
 		.version = version,
 		.head = buf_str(&head),
-		.of_namespace = has_identity(definition, "", "namespaces"),
-		.of_beta = has_identity(definition, CRD_GROUP, CRD_PLURAL) && str_eq(version->name, STR("v1beta1")),
+		.of_namespace = definition_has_identity(definition, "", "namespaces"),
+		.of_beta = definition_has_identity(definition, CRD_GROUP, CRD_PLURAL) && str_eq(version->name, STR("v1beta1")),
 	};
 }
 
-void object_add(struct object_form *form, const struct resource *resource, struct buf *out)
+void answer_object_add(struct object_form *form, const struct resource *resource, struct buf *out)
 {
 	struct pool *pool = form->call->scratch;
 	struct str shown = resource_shown(form->call->scratch, resource);
@@ -130,18 +130,18 @@ void object_add(struct object_form *form, const struct resource *resource, struc
 
 	buf_add(out, form->head);
 	add_metadata(form, resource, out);
-	add_stored_members(out, place, form->of_beta ? body_of_beta(pool, place, body) : body);
+	document_add_stored_members(out, place, form->of_beta ? body_of_beta(pool, place, body) : body);
 	if (form->of_namespace)
-		add_namespace_status(pool, resource, shown, out);
+		kind_add_namespace_status(pool, resource, shown, out);
 	buf_addc(out, '}');
 }
 
-void object_json(struct call *call, const struct definition *definition, const struct definition_version *version,
+void answer_object_json(struct call *call, const struct definition *definition, const struct definition_version *version,
 	const struct resource *resource, struct buf *out)
 {
 	struct object_form form = object_form(call, definition, version);
 
-	object_add(&form, resource, out);
+	answer_object_add(&form, resource, out);
 }
 
 void answer_text(struct call *call, const struct target *target, struct stored_place place, struct str object,
@@ -149,8 +149,8 @@ void answer_text(struct call *call, const struct target *target, struct stored_p
 {
 	struct listing listing;
 
-	if (wanted_table(call).p == NULL) {
-		write_json_text(call, object);
+	if (answer_wanted_table(call).p == NULL) {
+		spaces_write_json_text(call, object);
 		return;
 	}
 	listing_begin(&listing, call, target);
@@ -163,10 +163,10 @@ void answer_object(struct call *call, const struct target *target, const struct 
 	const struct stored_place place = resource_place(resource, "meta or body");
 	struct buf out = buf_new(call->pool, 1024 + resource->meta.n + resource->body.n);
 
-	set_etag(call, resource->etag);
-	object_json(call, target->definition, target->version, resource, &out);
+	conditions_set_etag(call, resource->etag);
+	answer_object_json(call, target->definition, target->version, resource, &out);
 	if (target->part == PART_SCALE) {
-		write_json_doc(call, scale_of(call->pool, target, stored_document(call->pool, place, buf_str(&out))));
+		spaces_write_json_doc(call, kind_scale(call->pool, target, stored_document(call->pool, place, buf_str(&out))));
 		return;
 	}
 	answer_text(call, target, place, buf_str(&out), resource->changed);
@@ -186,17 +186,17 @@ enum { SPILL_BYTES = 1 << 20 }; // bytes of a list that are kept in memory
 void listing_begin(struct listing *listing, struct call *call, const struct target *target)
 {
 	struct pool *pool = call->pool;
-	struct str table = wanted_table(call), version = target->version->name;
+	struct str table = answer_wanted_table(call), version = target->version->name;
 
 	*listing = (struct listing){ .call = call, .target = target, .out = buf_new(pool, 4096) };
 	response_unspill(&call->response); // the handler may run again
 	struct buf *out = &listing->out;
 	if (table.p != NULL)
-		listing->columns = table_columns_of(pool, target->definition, target->version);
+		listing->columns = table_columns_for(pool, target->definition, target->version);
 	BUF_LIT(out, "{\"kind\":");
 	json_add_string(out, table.p != NULL ? STR("Table") : list_kind(pool, target->definition));
 	BUF_LIT(out, ",\"apiVersion\":");
-	json_add_string(out, table.p != NULL ? table : group_version(pool, target->definition->type->group, version));
+	json_add_string(out, table.p != NULL ? table : type_group_version(pool, target->definition->type->group, version));
 	if (table.p == NULL) {
 		BUF_LIT(out, ",\"items\":[");
 		return;
@@ -216,7 +216,7 @@ void listing_add(struct listing *listing, struct stored_place place, struct str 
 	if (listing->columns == NULL)
 		buf_add(&listing->out, object);
 	else
-		table_add_row(pool, listing->columns, stored_document(pool, place, object), included_object(call),
+		table_add_row(pool, listing->columns, stored_document(pool, place, object), answer_included_object(call),
 			call->registry->now_us, &listing->out);
 	if (listing->out.n > SPILL_BYTES)
 		listing->spilled = response_spill(&call->response, &listing->out);
@@ -236,5 +236,5 @@ void listing_end(struct listing *listing, uint64_t version, struct str next)
 		json_add_string(out, next);
 	}
 	BUF_LIT(out, "}}");
-	write_json_text(listing->call, buf_str(out));
+	spaces_write_json_text(listing->call, buf_str(out));
 }

@@ -59,7 +59,7 @@ static void cell_of_path(struct type_row *row, const struct type_column *column)
 	else if (str_eq(column->type, STR("string")))
 		add_string_cell(row, value);
 	else if (str_eq(column->type, STR("date")) && kind == DOC_STRING)
-		json_add_string(row->out, cell_age_since(row, value));
+		json_add_string(row->out, column_age_since(row, value));
 	else if (str_eq(column->type, STR("integer")) && kind == DOC_NUMBER)
 		add_integer_cell(row, value);
 	else if ((str_eq(column->type, STR("number")) && kind == DOC_NUMBER) ||
@@ -104,7 +104,7 @@ static void read_builtin_paths(struct pool *pool, struct type_column *columns, s
 	}
 }
 
-const struct table_columns *table_columns_of(struct pool *pool, const struct definition *definition,
+const struct table_columns *table_columns_for(struct pool *pool, const struct definition *definition,
 	const struct definition_version *version)
 {
 	struct table_columns *table = POOL_NEW(pool, struct table_columns);
@@ -134,10 +134,10 @@ void table_add_columns(const struct table_columns *columns, struct buf *out)
 	for (size_t i = 0; i < columns->n; i++) {
 		const struct type_column *column = &columns->list[i];
 		BUF_LIT(out, "{");
-		json_add_member(out, "name", column->name);
-		json_add_member(out, "type", column->type);
-		json_add_member(out, "format", column->format);
-		json_add_member(out, "description", column->description);
+		document_add_member(out, "name", column->name);
+		document_add_member(out, "type", column->type);
+		document_add_member(out, "format", column->format);
+		document_add_member(out, "description", column->description);
 		BUF_LIT(out, "\"priority\":");
 		buf_add_i64(out, column->priority);
 		buf_add(out, i + 1 < columns->n ? STR("},") : STR("}"));

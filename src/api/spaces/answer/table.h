@@ -14,13 +14,13 @@ enum table_object { TABLE_METADATA, TABLE_OBJECT, TABLE_NONE };
 
 // The columns of a type in a version. A built-in kind has its own; a custom type has the name and the columns of its definition,
 // or else the name and age. Lives in pool; the definition must live as long.
-const struct table_columns *table_columns_of(struct pool *pool, const struct definition *definition,
+const struct table_columns *table_columns_for(struct pool *pool, const struct definition *definition,
 	const struct definition_version *version);
 // Appends the value of columnDefinitions: "[{"name":"Name",…}]".
 void table_add_columns(const struct table_columns *columns, struct buf *out);
-// Appends a row for the object: {"cells":[…],"object":…}. now_us: the time to which ages are counted. Temporary memory is taken
-// from pool, which the caller may rewind afterwards. All paths of a row together may look at TABLE_LOOKS values; cells for which
-// none are left are null.
+// Appends a row for the object: {"cells":[…],"object":…}. now_us: the time to which ages are counted. Temporary memory is
+// taken from pool, which the caller may rewind afterwards. All paths of a row together may look at TABLE_LOOKS values; cells for
+// which none are left are null.
 enum { TABLE_LOOKS = 10000 };
 void table_add_row(struct pool *pool, const struct table_columns *columns, const struct doc *object,
 	enum table_object with, int64_t now_us, struct buf *out);

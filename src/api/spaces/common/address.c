@@ -9,7 +9,7 @@
 #include "base/pool.h"
 #include "http/uri.h"
 
-struct str caller_tenant(const struct call *call)
+struct str spaces_caller_tenant(const struct call *call)
 {
 	return call->who.role == ROLE_OPERATOR ? STR(TENANT_SYSTEM) : call->who.tenant;
 }
@@ -26,8 +26,8 @@ static enum outcome read_realm(struct call *call, struct target *target)
 {
 	struct realm realm = call->realm;
 
-	if (realm.kind == REALM_NONE && caller_tenant(call).n > 0)
-		realm = realm_of_tenant(caller_tenant(call));
+	if (realm.kind == REALM_NONE && spaces_caller_tenant(call).n > 0)
+		realm = realm_of_tenant(spaces_caller_tenant(call));
 	if (realm.kind == REALM_NONE)
 		return call_fail(call, OUTCOME_FORBIDDEN,
 			"User \"%.*s\" is of no tenant, and so has no space: name one in the path, tenants/NAME/",
@@ -38,7 +38,7 @@ static enum outcome read_realm(struct call *call, struct target *target)
 	return OUTCOME_OK;
 }
 
-enum outcome read_one_tenant(struct call *call, struct str *tenant)
+enum outcome target_read_one_tenant(struct call *call, struct str *tenant)
 {
 	assert(call->realm.kind != REALM_NONE);
 	*tenant = call->realm.tenant;
@@ -106,14 +106,14 @@ static enum outcome fail_unknown(struct call *call)
 {
 	const struct about nothing = { STR(""), STR(""), STR("") };
 
-	return fail_about(call, OUTCOME_NOT_FOUND, &nothing, "the server could not find the requested resource");
+	return spaces_fail_about(call, OUTCOME_NOT_FOUND, &nothing, "the server could not find the requested resource");
 }
 
 // For types that exist in the system space only.
 static enum outcome fail_system_only(struct call *call, const struct target *target)
 {
 	return call_fail(call, OUTCOME_FORBIDDEN, "%.*s belong to the system space alone",
-		STR_ARG(qualified_name(call->pool, target->definition)));
+		STR_ARG(type_qualified_name(call->pool, target->definition)));
 }
 
 unsigned part_verbs(const struct definition *definition, const struct definition_version *version, enum part part)
@@ -125,11 +125,11 @@ unsigned part_verbs(const struct definition *definition, const struct definition
 		if (!version->has_status)
 			return 0;
 		// The status of a Tenant is computed, not stored.
-		return has_identity(definition, "", "tenants") ? VERB_GET : VERB_GET | VERB_PATCH | VERB_UPDATE;
+		return definition_has_identity(definition, "", "tenants") ? VERB_GET : VERB_GET | VERB_PATCH | VERB_UPDATE;
 	case PART_SCALE:
 		return version->has_scale ? VERB_GET | VERB_PATCH | VERB_UPDATE : 0;
 	case PART_FINALIZE:
-		return has_identity(definition, "", "namespaces") ? VERB_UPDATE : 0;
+		return definition_has_identity(definition, "", "namespaces") ? VERB_UPDATE : 0;
 	}
 	return 0;
 }
@@ -155,7 +155,7 @@ static enum outcome find_type(struct call *call, struct target *target, struct s
 static enum outcome check_scope(struct call *call, struct target *target)
 {
 	const struct definition *definition = target->definition;
-	bool namespaced = is_namespaced(definition);
+	bool namespaced = definition_is_namespaced(definition);
 
 	if (definition->system_only && !target->is_system)
 		return fail_system_only(call, target);
@@ -164,7 +164,8 @@ static enum outcome check_scope(struct call *call, struct target *target)
 	if (namespaced && target->space.n == 0 && target->name.p != NULL)
 		return fail_unknown(call);
 	if (target->all && target->name.p != NULL)
-		return call_fail(call, OUTCOME_BAD_REQUEST, "tenants/" REALM_WORD_ALL " lists; an object is in the space of one tenant");
+		return call_fail(call, OUTCOME_BAD_REQUEST,
+			"tenants/" REALM_WORD_ALL " lists; an object is in the space of one tenant");
 	target->all_spaces = namespaced && target->space.n == 0;
 	return OUTCOME_OK;
 }
@@ -185,7 +186,7 @@ static enum outcome check_verb(struct call *call, unsigned verb, const struct ta
 	return OUTCOME_OK;
 }
 
-enum outcome read_target(struct call *call, unsigned verb, struct target *target)
+enum outcome spaces_read_target(struct call *call, unsigned verb, struct target *target)
 {
 	struct str plural;
 
@@ -202,7 +203,7 @@ enum outcome read_target(struct call *call, unsigned verb, struct target *target
 
 // ---- deprecated versions
 
-void warn_of_version(struct call *call, const struct target *target)
+void target_warn_if_deprecated(struct call *call, const struct target *target)
 {
 	const struct definition_version *version = target->version;
 	struct buf text = buf_new(call->pool, 128);
@@ -212,7 +213,7 @@ void warn_of_version(struct call *call, const struct target *target)
 		return;
 	if (warning.n == 0)
 		warning = str_printf(call->pool, "%.*s %.*s is deprecated",
-			STR_ARG(group_version(call->pool, target->definition->type->group, version->name)),
+			STR_ARG(type_group_version(call->pool, target->definition->type->group, version->name)),
 			STR_ARG(target->definition->kind));
 	BUF_LIT(&text, "299 - \"");
 	for (size_t i = 0; i < warning.n; i++) {

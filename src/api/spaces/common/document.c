@@ -5,21 +5,21 @@
 #include "api/spaces/common/spaces.h"
 #include "repr/json/doc.h"
 
-void write_json_text(struct call *call, struct str text)
+void spaces_write_json_text(struct call *call, struct str text)
 {
 	call->response.body = text;
 	call->response.content_type = STR("application/json");
 }
 
-void write_json_doc(struct call *call, const struct doc *doc)
+void spaces_write_json_doc(struct call *call, const struct doc *doc)
 {
 	struct buf out = buf_new(call->pool, 1024);
 
 	doc_write_json(doc, &out);
-	write_json_text(call, buf_str(&out));
+	spaces_write_json_text(call, buf_str(&out));
 }
 
-struct str metadata_text(const struct doc *object, const char *name)
+struct str spaces_metadata_text(const struct doc *object, const char *name)
 {
 	const struct doc *metadata, *value;
 

@@ -4,14 +4,14 @@
 
 #include "api/spaces/common/spaces.h"
 
-bool query_has(const struct call *call, const char *name)
+bool spaces_query_has(const struct call *call, const char *name)
 {
 	struct str value;
 
 	return uri_query(&call->request.uri, str_c(name), &value);
 }
 
-bool query_is_true(const struct call *call, const char *name)
+bool spaces_query_is_true(const struct call *call, const char *name)
 {
 	struct str value;
 

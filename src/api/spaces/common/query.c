@@ -8,7 +8,7 @@
 #include "registry/core/failure.h"
 #include "registry/log/selectable.h"
 
-enum outcome read_dry_run(struct call *call)
+enum outcome spaces_read_dry_run(struct call *call)
 {
 	const struct field_path at = field_name(NULL, STR("dryRun"));
 	static const char *const supported[] = { "All", NULL };
@@ -21,7 +21,7 @@ enum outcome read_dry_run(struct call *call)
 		if (!str_eq(uri->pairs[i].value, STR("All"))) {
 			struct field_faults faults = field_faults_new(call->pool);
 			field_not_supported(&faults, &at, uri->pairs[i].value, supported);
-			return fail_invalid(call, NULL, STR(""), &faults);
+			return spaces_fail_invalid(call, NULL, STR(""), &faults);
 		}
 		call->dry_run = true;
 	}
@@ -30,7 +30,7 @@ enum outcome read_dry_run(struct call *call)
 
 enum { MANAGER_MAX = 128 };
 
-enum outcome read_field_manager(struct call *call)
+enum outcome spaces_read_field_manager(struct call *call)
 {
 	const struct field_path at = field_name(NULL, STR("fieldManager"));
 	struct field_faults faults = field_faults_new(call->pool);
@@ -42,7 +42,7 @@ enum outcome read_field_manager(struct call *call)
 	for (size_t i = 0; i < name.n && faults.n == 0; i++)
 		if ((unsigned char)name.p[i] < ' ' || name.p[i] == 0x7f)
 			field_invalid_text(&faults, &at, name, "should only contain printable characters");
-	return faults.n == 0 ? OUTCOME_OK : fail_invalid(call, NULL, STR(""), &faults);
+	return faults.n == 0 ? OUTCOME_OK : spaces_fail_invalid(call, NULL, STR(""), &faults);
 }
 
 // ---- resourceVersion
@@ -52,7 +52,7 @@ static enum outcome fail_not_yet(struct call *call, uint64_t asked, uint64_t new
 	const struct about nothing = { STR(""), STR(""), STR("") };
 	struct problem_cause *cause = POOL_NEW(call->pool, struct problem_cause);
 
-	fail_about(call, OUTCOME_NOT_YET, &nothing,
+	spaces_fail_about(call, OUTCOME_NOT_YET, &nothing,
 		"Too large resource version: %llu, current: %llu; give one that an answer had, or none",
 		(unsigned long long)asked, (unsigned long long)newest);
 	*cause = (struct problem_cause){ "ResourceVersionTooLarge", STR(""), STR("Too large resource version") };
@@ -62,7 +62,7 @@ static enum outcome fail_not_yet(struct call *call, uint64_t asked, uint64_t new
 }
 
 // Reads always return the present state, so only a version that does not exist yet is refused.
-enum outcome read_version(struct call *call, uint64_t *version)
+enum outcome spaces_read_version(struct call *call, uint64_t *version)
 {
 	struct str text;
 	uint64_t asked = 0, newest;
@@ -109,14 +109,14 @@ static void check_watch_match(bool tells_initial, struct str match, struct field
 		field_forbidden(faults, &at, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
 }
 
-enum outcome read_version_match(struct call *call, bool watch, enum version_match *match)
+enum outcome spaces_read_version_match(struct call *call, bool watch, enum version_match *match)
 {
 	static const char *const supported[] = { "Exact", "NotOlderThan", NULL };
 	const struct field_path at = field_name(NULL, STR("resourceVersionMatch"));
 	const struct field_path initial = field_name(NULL, STR("sendInitialEvents"));
 	struct field_faults faults = field_faults_new(call->pool);
 	struct str text = query_text(call, "resourceVersionMatch");
-	bool tells_initial = query_has(call, "sendInitialEvents");
+	bool tells_initial = spaces_query_has(call, "sendInitialEvents");
 
 	*match = str_eq(text, STR("Exact")) ? MATCH_EXACT : text.n > 0 ? MATCH_NOT_OLDER : MATCH_ANY;
 	if (*match == MATCH_NOT_OLDER && !str_eq(text, STR("NotOlderThan")))
@@ -129,12 +129,12 @@ enum outcome read_version_match(struct call *call, bool watch, enum version_matc
 		check_watch_match(tells_initial, text, &faults);
 	else
 		check_list_match(call, text, &faults);
-	return faults.n > 0 ? fail_invalid(call, NULL, STR(""), &faults) : OUTCOME_OK;
+	return faults.n > 0 ? spaces_fail_invalid(call, NULL, STR(""), &faults) : OUTCOME_OK;
 }
 
 // ---- selectors
 
-enum outcome read_choice(struct call *call, const struct target *target, struct choice *choice)
+enum outcome selection_read(struct call *call, const struct target *target, struct choice *choice)
 {
 	const struct uri *uri = &call->request.uri;
 	struct str label_text = STR(""), field_text = STR(""), error;
@@ -142,19 +142,20 @@ enum outcome read_choice(struct call *call, const struct target *target, struct 
 	(void)uri_query(uri, STR("labelSelector"), &label_text);
 	(void)uri_query(uri, STR("fieldSelector"), &field_text);
 	if (!label_selector_parse(call->pool, label_text, &choice->labels, &error) ||
-		!field_selector_parse(call->pool, field_text, selectable_fields(target->definition->type), &choice->fields, &error))
+		!field_selector_parse(call->pool, field_text, selectable_fields(target->definition->type), &choice->fields,
+		&error))
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "%.*s", STR_ARG(error));
 	choice->all = label_selector_is_empty(choice->labels) && field_selector_is_empty(choice->fields);
 	choice->name = field_selector_value(choice->fields, "metadata.name");
 	return OUTCOME_OK;
 }
 
-bool choice_varies(const struct choice *choice)
+bool selection_can_vary(const struct choice *choice)
 {
 	return !choice->all && (!label_selector_is_empty(choice->labels) || field_selector_varies(choice->fields));
 }
 
-bool chosen(const struct choice *choice, struct pool *pool, struct stored_place place, struct str object)
+bool selection_matches(const struct choice *choice, struct pool *pool, struct stored_place place, struct str object)
 {
 	const struct doc *metadata = NULL, *labels = NULL, *doc;
 

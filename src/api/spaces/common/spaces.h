@@ -32,60 +32,60 @@ struct target {
 };
 
 // The caller's tenant; TENANT_SYSTEM for an operator; "" for a caller without tenant.
-struct str caller_tenant(const struct call *call);
+struct str spaces_caller_tenant(const struct call *call);
 // The tenant that the address names. OUTCOME_OK; _BAD_REQUEST with call->problem set: the address means all tenants.
-enum outcome read_one_tenant(struct call *call, struct str *tenant);
+enum outcome target_read_one_tenant(struct call *call, struct str *tenant);
 // Finds the target by the route's parameters and the caller's tenant, and checks that the type has the verb for this caller.
 // verb: one of enum definition_verbs. OUTCOME_OK; _NOT_FOUND, _FORBIDDEN, _METHOD_NOT_ALLOWED, _BAD_REQUEST with call->problem
 // set.
-enum outcome read_target(struct call *call, unsigned verb, struct target *target);
+enum outcome spaces_read_target(struct call *call, unsigned verb, struct target *target);
 // Adds a Warning header if the requested version is deprecated.
-void warn_of_version(struct call *call, const struct target *target);
+void target_warn_if_deprecated(struct call *call, const struct target *target);
 struct address target_address(const struct target *target);
 // The verbs that the type has for that part of its objects, for any caller; 0: it has no such part.
 unsigned part_verbs(const struct definition *definition, const struct definition_version *version, enum part part);
 
 // ---- type_name.c: names of types
 
-bool has_identity(const struct definition *definition, const char *group, const char *plural);
+bool definition_has_identity(const struct definition *definition, const char *group, const char *plural);
 // Do its objects stand in namespaces?
-bool is_namespaced(const struct definition *definition);
+bool definition_is_namespaced(const struct definition *definition);
 // "v1", "apps/v1".
-struct str group_version(struct pool *pool, struct str group, struct str version);
+struct str type_group_version(struct pool *pool, struct str group, struct str version);
 // "configmaps", "widgets.example.com".
-struct str qualified_name(struct pool *pool, const struct definition *definition);
+struct str type_qualified_name(struct pool *pool, const struct definition *definition);
 // The full path of an object; if name p is NULL, of the collection.
-struct str object_path(struct pool *pool, const struct definition *definition, const struct definition_version *version,
+struct str spaces_object_path(struct pool *pool, const struct definition *definition, const struct definition_version *version,
 	struct str tenant, struct str space, struct str name);
 
 // ---- parameter.c
 
 // Does the query contain a parameter of that name, with or without a value?
-bool query_has(const struct call *call, const char *name);
+bool spaces_query_has(const struct call *call, const char *name);
 // Reads a boolean parameter like Kubernetes: absent, "false" in any case, and "0" are false. Every other value is true, also the
 // empty value of a bare "?watch". (Python clients write "True" and "False".)
-bool query_is_true(const struct call *call, const char *name);
+bool spaces_query_is_true(const struct call *call, const char *name);
 
 // ---- document.c
 
-void write_json_text(struct call *call, struct str text);
-void write_json_doc(struct call *call, const struct doc *doc);
+void spaces_write_json_text(struct call *call, struct str text);
+void spaces_write_json_doc(struct call *call, const struct doc *doc);
 // A member of metadata that is a string; STR_NONE if it is absent or not a string.
-struct str metadata_text(const struct doc *object, const char *name);
+struct str spaces_metadata_text(const struct doc *object, const char *name);
 
 // ---- query.c: parameters of the query
 
 // Reads dryRun into call->dry_run. OUTCOME_OK; _BAD_DOCUMENT (answered as 422) if its value is invalid.
-enum outcome read_dry_run(struct call *call);
+enum outcome spaces_read_dry_run(struct call *call);
 // Checks fieldManager, which has no effect here. OUTCOME_OK; _BAD_DOCUMENT (answered as 422).
-enum outcome read_field_manager(struct call *call);
+enum outcome spaces_read_field_manager(struct call *call);
 // Reads resourceVersion of a read: the answer must not be older. *version 0: none was given. OUTCOME_OK; _BAD_PARAMETER, _NOT_YET
 // with call->problem set.
-enum outcome read_version(struct call *call, uint64_t *version);
+enum outcome spaces_read_version(struct call *call, uint64_t *version);
 // Reads resourceVersionMatch and, for a watch, sendInitialEvents. OUTCOME_OK; _BAD_DOCUMENT (answered as 422) with call->problem
 // set if Kubernetes does not allow this combination.
 enum version_match { MATCH_ANY, MATCH_EXACT, MATCH_NOT_OLDER };
-enum outcome read_version_match(struct call *call, bool watch, enum version_match *match);
+enum outcome spaces_read_version_match(struct call *call, bool watch, enum version_match *match);
 // Which objects the selectors select.
 struct choice {
 	const struct label_selector *labels;
@@ -94,11 +94,11 @@ struct choice {
 	struct str name; // only the object of this name, if it also matches; p NULL: any name
 };
 // Reads the selectors of the query. OUTCOME_OK; _BAD_PARAMETER with call->problem set.
-enum outcome read_choice(struct call *call, const struct target *target, struct choice *choice);
+enum outcome selection_read(struct call *call, const struct target *target, struct choice *choice);
 // Do the selectors select this object, which is given as JSON?
-bool chosen(const struct choice *choice, struct pool *pool, struct stored_place place, struct str object);
+bool selection_matches(const struct choice *choice, struct pool *pool, struct stored_place place, struct str object);
 // Can a change of an object alter whether it is selected? Not by name and namespace, which never change.
-bool choice_varies(const struct choice *choice);
+bool selection_can_vary(const struct choice *choice);
 struct list_query {
 	struct choice choice;
 	uint64_t limit;     // 0: no limit
@@ -114,21 +114,21 @@ struct about {
 	struct str name, group, kind;
 };
 // Sets call->problem and returns outcome.
-enum outcome fail_about(struct call *call, enum outcome outcome, const struct about *about, const char *format, ...)
+enum outcome spaces_fail_about(struct call *call, enum outcome outcome, const struct about *about, const char *format, ...)
 	PRINTF_LIKE(4, 5);
-enum outcome fail_absent(struct call *call, struct str group, struct str plural, struct str name);
-enum outcome fail_exists(struct call *call, const struct target *target, struct str name);
-enum outcome fail_modified(struct call *call, const struct target *target, struct str name);
+enum outcome spaces_fail_absent(struct call *call, struct str group, struct str plural, struct str name);
+enum outcome spaces_fail_exists(struct call *call, const struct target *target, struct str name);
+enum outcome spaces_fail_modified(struct call *call, const struct target *target, struct str name);
 // Returns OUTCOME_BAD_DOCUMENT with the faults as causes: answered as 422 Invalid.
-enum outcome fail_invalid(struct call *call, const struct definition *definition, struct str name,
+enum outcome spaces_fail_invalid(struct call *call, const struct definition *definition, struct str name,
 	const struct field_faults *faults);
 // Rewords the registry's outcome for this API: _MOVED and _GONE become "not found"; faults that a type's rules found are told of
 // this object.
-enum outcome told(struct call *call, const struct target *target, struct str name, enum outcome outcome);
-void write_success(struct call *call, const struct target *target, struct str name, const struct uuid *uid);
+enum outcome spaces_explain(struct call *call, const struct target *target, struct str name, enum outcome outcome);
+void spaces_write_success(struct call *call, const struct target *target, struct str name, const struct uuid *uid);
 void spaces_render_problem(struct call *call, enum outcome outcome, const struct problem *problem);
 // The verb of the request's method: "get", "list", "deletecollection".
-const char *verb_of(const struct call *call);
+const char *spaces_verb(const struct call *call);
 
 // ---- writing objects
 

@@ -23,7 +23,7 @@ static struct str member(const struct problem *problem, const char *name)
 	return STR_NONE;
 }
 
-enum outcome fail_about(struct call *call, enum outcome outcome, const struct about *about, const char *format, ...)
+enum outcome spaces_fail_about(struct call *call, enum outcome outcome, const struct about *about, const char *format, ...)
 {
 	va_list args;
 
@@ -41,11 +41,11 @@ static struct str qualified(struct pool *pool, struct str group, struct str plur
 	return group.n == 0 ? plural : str_printf(pool, "%.*s.%.*s", STR_ARG(plural), STR_ARG(group));
 }
 
-enum outcome fail_absent(struct call *call, struct str group, struct str plural, struct str name)
+enum outcome spaces_fail_absent(struct call *call, struct str group, struct str plural, struct str name)
 {
 	const struct about about = { name, group, plural };
 
-	return fail_about(call, OUTCOME_NOT_FOUND, &about, "%.*s \"%.*s\" not found",
+	return spaces_fail_about(call, OUTCOME_NOT_FOUND, &about, "%.*s \"%.*s\" not found",
 		STR_ARG(qualified(call->pool, group, plural)), STR_ARG(name));
 }
 
@@ -54,22 +54,22 @@ static struct about about_object(const struct target *target, struct str name)
 	return (struct about){ name, target->definition->type->group, target->definition->type->plural };
 }
 
-enum outcome fail_exists(struct call *call, const struct target *target, struct str name)
+enum outcome spaces_fail_exists(struct call *call, const struct target *target, struct str name)
 {
 	const struct about about = about_object(target, name);
 
-	return fail_about(call, OUTCOME_NAME_TAKEN, &about, "%.*s \"%.*s\" already exists",
-		STR_ARG(qualified_name(call->pool, target->definition)), STR_ARG(name));
+	return spaces_fail_about(call, OUTCOME_NAME_TAKEN, &about, "%.*s \"%.*s\" already exists",
+		STR_ARG(type_qualified_name(call->pool, target->definition)), STR_ARG(name));
 }
 
-enum outcome fail_modified(struct call *call, const struct target *target, struct str name)
+enum outcome spaces_fail_modified(struct call *call, const struct target *target, struct str name)
 {
 	const struct about about = about_object(target, name);
 
-	return fail_about(call, OUTCOME_CONFLICT, &about,
+	return spaces_fail_about(call, OUTCOME_CONFLICT, &about,
 		"Operation cannot be fulfilled on %.*s \"%.*s\": the object has been modified; please apply your changes to the "
 		"latest version and try again",
-		STR_ARG(qualified_name(call->pool, target->definition)), STR_ARG(name));
+		STR_ARG(type_qualified_name(call->pool, target->definition)), STR_ARG(name));
 }
 
 // The text `ConfigMap "c1" is invalid` or `Widget.example.com "w" is invalid`.
@@ -82,7 +82,7 @@ static struct str invalid_text(struct call *call, const struct definition *defin
 	return str_printf(call->pool, "%.*s \"%.*s\" is invalid: %.*s", STR_ARG(kind), STR_ARG(name), STR_ARG(what));
 }
 
-enum outcome fail_invalid(struct call *call, const struct definition *definition, struct str name,
+enum outcome spaces_fail_invalid(struct call *call, const struct definition *definition, struct str name,
 	const struct field_faults *faults)
 {
 	size_t n = field_faults_listed(faults);
@@ -98,7 +98,7 @@ enum outcome fail_invalid(struct call *call, const struct definition *definition
 		about.group = definition->type->group;
 		about.kind = definition->kind;
 	}
-	fail_about(call, OUTCOME_BAD_DOCUMENT, &about, "%.*s", STR_ARG(text));
+	spaces_fail_about(call, OUTCOME_BAD_DOCUMENT, &about, "%.*s", STR_ARG(text));
 	call->problem.causes = causes;
 	call->problem.n_causes = n;
 	return OUTCOME_BAD_DOCUMENT;
@@ -111,14 +111,14 @@ static enum outcome retell_invalid(struct call *call, const struct target *targe
 	struct about about = { name, target->definition->type->group, target->definition->kind };
 	struct str what = found.faults.p != NULL ? found.faults : found.detail;
 
-	fail_about(call, OUTCOME_BAD_DOCUMENT, &about, "%.*s",
+	spaces_fail_about(call, OUTCOME_BAD_DOCUMENT, &about, "%.*s",
 		STR_ARG(invalid_text(call, target->definition, name, what)));
 	call->problem.causes = found.causes;
 	call->problem.n_causes = found.n_causes;
 	return OUTCOME_BAD_DOCUMENT;
 }
 
-enum outcome told(struct call *call, const struct target *target, struct str name, enum outcome outcome)
+enum outcome spaces_explain(struct call *call, const struct target *target, struct str name, enum outcome outcome)
 {
 	const struct type *type = target->definition->type;
 	bool retold = !call->problem.by_dialect; // the registry wrote it
@@ -127,7 +127,7 @@ enum outcome told(struct call *call, const struct target *target, struct str nam
 	case OUTCOME_NOT_FOUND:
 	case OUTCOME_GONE:
 	case OUTCOME_MOVED:
-		return retold ? fail_absent(call, type->group, type->plural, name) : OUTCOME_NOT_FOUND;
+		return retold ? spaces_fail_absent(call, type->group, type->plural, name) : OUTCOME_NOT_FOUND;
 	case OUTCOME_BAD_DOCUMENT:
 		return retold && call->problem.n_causes > 0 ? retell_invalid(call, target, name) : outcome;
 	default:
@@ -154,7 +154,7 @@ static struct doc *status_doc(struct call *call, const char *status)
 	return doc;
 }
 
-void write_success(struct call *call, const struct target *target, struct str name, const struct uuid *uid)
+void spaces_write_success(struct call *call, const struct target *target, struct str name, const struct uuid *uid)
 {
 	struct doc *doc = status_doc(call, "Success"), *details = doc_new_object(call->pool);
 
@@ -163,7 +163,7 @@ void write_success(struct call *call, const struct target *target, struct str na
 	doc_set_str(call->pool, details, "kind", target->definition->type->plural);
 	doc_set_str(call->pool, details, "uid", uuid_str(call->pool, *uid));
 	doc_set(doc, STR("details"), details);
-	write_json_doc(call, doc);
+	spaces_write_json_doc(call, doc);
 }
 
 // ---- errors
@@ -232,7 +232,7 @@ static struct failure failure_of(const struct call *call, enum outcome outcome, 
 	return failure;
 }
 
-const char *verb_of(const struct call *call)
+const char *spaces_verb(const struct call *call)
 {
 	bool item = call_param(call, "name").p != NULL;
 
@@ -241,7 +241,7 @@ const char *verb_of(const struct call *call)
 	case METHOD_HEAD:
 		if (item)
 			return "get";
-		return query_is_true(call, "watch") ? "watch" : "list";
+		return spaces_query_is_true(call, "watch") ? "watch" : "list";
 	case METHOD_POST:
 		return "create";
 	case METHOD_PUT:
@@ -271,7 +271,7 @@ static struct str forbidden_text(struct call *call, const struct problem *proble
 	if (name.p != NULL)
 		buf_addf(&text, " \"%.*s\"", STR_ARG(name));
 	buf_addf(&text, " is forbidden: User \"%.*s\" cannot %s resource \"%.*s\" in API group \"%.*s\"",
-		STR_ARG(call->who.user), verb_of(call), STR_ARG(plural), STR_ARG(group));
+		STR_ARG(call->who.user), spaces_verb(call), STR_ARG(plural), STR_ARG(group));
 	if (space.p != NULL)
 		buf_addf(&text, " in the namespace \"%.*s\"", STR_ARG(space));
 	if (tenant.p != NULL)
@@ -350,6 +350,6 @@ void spaces_render_problem(struct call *call, enum outcome outcome, const struct
 	if (failure.code != 401)
 		doc_set(doc, STR("details"), details_doc(call, &failure, problem));
 	doc_set_u64(call->pool, doc, "code", (uint64_t)failure.code);
-	write_json_doc(call, doc);
+	spaces_write_json_doc(call, doc);
 	call->response.status = failure.code;
 }

@@ -7,22 +7,22 @@
 #include "base/pool.h"
 #include "http/uri.h"
 
-bool has_identity(const struct definition *definition, const char *group, const char *plural)
+bool definition_has_identity(const struct definition *definition, const char *group, const char *plural)
 {
 	return str_eq_c(definition->type->group, group) && str_eq_c(definition->type->plural, plural);
 }
 
-bool is_namespaced(const struct definition *definition)
+bool definition_is_namespaced(const struct definition *definition)
 {
 	return definition->scope == SCOPE_NAMESPACED;
 }
 
-struct str group_version(struct pool *pool, struct str group, struct str version)
+struct str type_group_version(struct pool *pool, struct str group, struct str version)
 {
 	return group.n == 0 ? version : str_printf(pool, "%.*s/%.*s", STR_ARG(group), STR_ARG(version));
 }
 
-struct str qualified_name(struct pool *pool, const struct definition *definition)
+struct str type_qualified_name(struct pool *pool, const struct definition *definition)
 {
 	const struct type *type = definition->type;
 
@@ -37,7 +37,7 @@ static void add_part(struct buf *path, struct str part)
 	uri_add_segment(path, part);
 }
 
-struct str object_path(struct pool *pool, const struct definition *definition, const struct definition_version *version,
+struct str spaces_object_path(struct pool *pool, const struct definition *definition, const struct definition_version *version,
 	struct str tenant, struct str space, struct str name)
 {
 	struct buf path = buf_new(pool, 128);

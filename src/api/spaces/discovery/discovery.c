@@ -29,7 +29,7 @@ enum outcome get_server_version(struct call *call)
 	doc_set_str(pool, doc, "goVersion", STR(""));
 	doc_set_str(pool, doc, "compiler", STR(""));
 	doc_set_str(pool, doc, "platform", STR(""));
-	write_json_doc(call, doc);
+	spaces_write_json_doc(call, doc);
 	return OUTCOME_OK;
 }
 
@@ -50,13 +50,13 @@ enum outcome get_api(struct call *call)
 	doc_push(versions, doc_new_string(pool, STR("v1")));
 	doc_set(doc, STR("versions"), versions);
 	doc_set(doc, STR("serverAddressByClientCIDRs"), doc_new_array(pool));
-	write_json_doc(call, doc);
+	spaces_write_json_doc(call, doc);
 	return OUTCOME_OK;
 }
 
-enum outcome read_definitions(struct call *call, const struct definition *const **list, size_t *n)
+enum outcome discovery_read_definitions(struct call *call, const struct definition *const **list, size_t *n)
 {
-	struct str tenant = caller_tenant(call);
+	struct str tenant = spaces_caller_tenant(call);
 
 	*n = 0;
 	if (tenant.n == 0)
@@ -70,7 +70,7 @@ static struct doc *version_of_group(struct pool *pool, struct str group, struct 
 {
 	struct doc *doc = doc_new_object(pool);
 
-	doc_set_str(pool, doc, "groupVersion", group_version(pool, group, version));
+	doc_set_str(pool, doc, "groupVersion", type_group_version(pool, group, version));
 	doc_set_str(pool, doc, "version", version);
 	return doc;
 }
@@ -188,7 +188,7 @@ enum outcome get_apis(struct call *call)
 	const struct definition *const *list;
 	struct str last = STR("");
 	size_t n;
-	enum outcome outcome = read_definitions(call, &list, &n);
+	enum outcome outcome = discovery_read_definitions(call, &list, &n);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -203,7 +203,7 @@ enum outcome get_apis(struct call *call)
 		last = group;
 	}
 	doc_set(doc, STR("groups"), groups);
-	write_json_doc(call, doc);
+	spaces_write_json_doc(call, doc);
 	return OUTCOME_OK;
 }
 
@@ -211,7 +211,7 @@ static enum outcome fail_no_group(struct call *call)
 {
 	const struct about nothing = { STR(""), STR(""), STR("") };
 
-	return fail_about(call, OUTCOME_NOT_FOUND, &nothing, "the server could not find the requested resource");
+	return spaces_fail_about(call, OUTCOME_NOT_FOUND, &nothing, "the server could not find the requested resource");
 }
 
 enum outcome get_group(struct call *call)
@@ -220,7 +220,7 @@ enum outcome get_group(struct call *call)
 	struct str group = call_param(call, "group");
 	const struct definition *const *list;
 	size_t n;
-	enum outcome outcome = read_definitions(call, &list, &n);
+	enum outcome outcome = discovery_read_definitions(call, &list, &n);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -229,7 +229,7 @@ enum outcome get_group(struct call *call)
 		return fail_no_group(call);
 	doc_set_str(pool, found, "kind", STR("APIGroup"));
 	doc_set_str(pool, found, "apiVersion", STR("v1"));
-	write_json_doc(call, found);
+	spaces_write_json_doc(call, found);
 	return OUTCOME_OK;
 }
 
@@ -241,7 +241,7 @@ const struct verb_name verb_names[] = {
 	{ VERB_WATCH, "watch" }, { 0, NULL },
 };
 
-unsigned verbs_for(const struct call *call, const struct definition *definition)
+unsigned definition_verbs_for_caller(const struct call *call, const struct definition *definition)
 {
 	unsigned verbs = call->who.role == ROLE_OPERATOR ? definition->verbs : definition->tenant_verbs;
 
@@ -282,11 +282,11 @@ static struct doc *type_doc(struct call *call, const struct definition *definiti
 
 	doc_set_str(pool, doc, "name", definition->type->plural);
 	doc_set_str(pool, doc, "singularName", definition->builtin ? STR("") : definition->singular);
-	doc_set(doc, STR("namespaced"), doc_new_bool(pool, is_namespaced(definition)));
+	doc_set(doc, STR("namespaced"), doc_new_bool(pool, definition_is_namespaced(definition)));
 	doc_set(doc, STR("tenanted"), doc_new_bool(pool, definition->scope != SCOPE_CLUSTER));
 	set_tenant(pool, doc, definition);
 	doc_set_str(pool, doc, "kind", definition->kind);
-	doc_set(doc, STR("verbs"), verbs_doc(pool, verbs_for(call, definition)));
+	doc_set(doc, STR("verbs"), verbs_doc(pool, definition_verbs_for_caller(call, definition)));
 	set_names(pool, doc, "shortNames", definition->short_names, definition->n_short_names);
 	set_names(pool, doc, "categories", definition->categories, definition->n_categories);
 	return doc;
@@ -302,7 +302,7 @@ static struct doc *part_of_type(struct call *call, const struct definition *defi
 	doc_set_str(pool, doc, "name",
 		str_printf(pool, "%.*s/%s", STR_ARG(definition->type->plural), part_names[part]));
 	doc_set_str(pool, doc, "singularName", STR(""));
-	doc_set(doc, STR("namespaced"), doc_new_bool(pool, is_namespaced(definition)));
+	doc_set(doc, STR("namespaced"), doc_new_bool(pool, definition_is_namespaced(definition)));
 	if (scale) {
 		doc_set_str(pool, doc, "group", STR("autoscaling"));
 		doc_set_str(pool, doc, "version", STR("v1"));
@@ -336,7 +336,7 @@ static void add_types(struct call *call, struct str group, struct str version, c
 			continue;
 		doc_push(types, type_doc(call, definition));
 		for (enum part part = PART_STATUS; part <= PART_FINALIZE; part++) {
-			unsigned verbs = verbs_for(call, definition) & part_verbs(definition, found, part);
+			unsigned verbs = definition_verbs_for_caller(call, definition) & part_verbs(definition, found, part);
 			if (verbs != 0)
 				doc_push(types, part_of_type(call, definition, part, verbs));
 		}
@@ -353,7 +353,7 @@ enum outcome get_types(struct call *call)
 	struct str group = call_param(call, "group"), version = call_param(call, "version");
 	const struct definition *const *list;
 	size_t n;
-	enum outcome outcome = read_definitions(call, &list, &n);
+	enum outcome outcome = discovery_read_definitions(call, &list, &n);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -364,9 +364,9 @@ enum outcome get_types(struct call *call)
 	add_types(call, group, version, list, n, types);
 	if (doc_length(types) == 0)
 		return fail_no_group(call);
-	doc_set_str(pool, doc, "groupVersion", group_version(pool, group, version));
+	doc_set_str(pool, doc, "groupVersion", type_group_version(pool, group, version));
 	doc_set(doc, STR("resources"), types);
-	write_json_doc(call, doc);
+	spaces_write_json_doc(call, doc);
 	return OUTCOME_OK;
 }
 
@@ -388,7 +388,7 @@ static struct openapi_type described(const struct definition *definition, const 
 		.version = version->name,
 		.kind = definition->kind,
 		.plural = definition->type->plural,
-		.namespaced = is_namespaced(definition),
+		.namespaced = definition_is_namespaced(definition),
 		.dry_runs = true,
 		.builtin = definition->builtin,
 		.schema = version->schema,
@@ -420,8 +420,8 @@ static bool is_unchanged(struct call *call, struct str document)
 	if (wants_json(call))
 		BUF_LIT(&tag, "-json");
 	response_set(&call->response, "ETag", str_printf(call->pool, "W/\"%.*s\"", STR_ARG(buf_str(&tag))));
-	return tag_list_parse(request_header(&call->request, "if-none-match"), &list) && list.present &&
-	       tag_list_matches(&list, buf_str(&tag));
+	return conditional_parse(request_header(&call->request, "if-none-match"), &list) && list.present &&
+	       conditional_matches(&list, buf_str(&tag));
 }
 
 enum outcome get_openapi(struct call *call)
@@ -429,7 +429,7 @@ enum outcome get_openapi(struct call *call)
 	struct buf out = buf_new(call->pool, 65536);
 	const struct definition *const *list;
 	size_t n, count = 0;
-	enum outcome outcome = read_definitions(call, &list, &n);
+	enum outcome outcome = discovery_read_definitions(call, &list, &n);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -442,7 +442,7 @@ enum outcome get_openapi(struct call *call)
 	if (is_unchanged(call, buf_str(&out)))
 		return OUTCOME_NOT_MODIFIED;
 	if (wants_json(call)) {
-		write_json_doc(call, openapi_json(call->pool, buf_str(&out)));
+		spaces_write_json_doc(call, openapi_json(call->pool, buf_str(&out)));
 		return OUTCOME_OK;
 	}
 	// kubectl refuses its own media type in an answer.

@@ -23,9 +23,9 @@ struct verb_name {
 };
 extern const struct verb_name verb_names[]; // ends with a name of NULL
 // The verbs of a type that are possible for this caller, apart from its role.
-unsigned verbs_for(const struct call *call, const struct definition *definition);
+unsigned definition_verbs_for_caller(const struct call *call, const struct definition *definition);
 // All definitions of which the caller may use objects.
-enum outcome read_definitions(struct call *call, const struct definition *const **list, size_t *n);
+enum outcome discovery_read_definitions(struct call *call, const struct definition *const **list, size_t *n);
 
 // ---- explain.c
 

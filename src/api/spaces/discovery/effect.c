@@ -70,7 +70,7 @@ static enum outcome read_type(struct call *call, const struct doc *object, struc
 	if (target->version != NULL)
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_BAD_DOCUMENT, "object.apiVersion is none of this kind: leave it out, or put %.*s",
-		STR_ARG(group_version(call->pool, group, target->definition->versions[0].name)));
+		STR_ARG(type_group_version(call->pool, group, target->definition->versions[0].name)));
 }
 
 // A Tenant object must be the one that the address names, and only its policy and annotations may be proposed.
@@ -91,11 +91,11 @@ static enum outcome read_proposal(struct call *call, struct proposal *proposal)
 	struct doc *body;
 	const struct doc *object = NULL;
 	struct target *target = &proposal->target;
-	enum outcome outcome = read_json(call, &body);
+	enum outcome outcome = object_read_json(call, &body);
 
 	*proposal = (struct proposal){ .change = { .call = call, .target = target } };
 	if (outcome == OUTCOME_OK)
-		outcome = read_one_tenant(call, &target->tenant);
+		outcome = target_read_one_tenant(call, &target->tenant);
 	target->is_system = call->realm.kind == REALM_SYSTEM;
 	target->space = STR("");
 	if (outcome == OUTCOME_OK && (!doc_get(body, STR("object"), &object) || doc_kind(object) != DOC_OBJECT))
@@ -108,7 +108,7 @@ static enum outcome read_proposal(struct call *call, struct proposal *proposal)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	proposal->change.document = object;
-	target->name = metadata_text(object, "name");
+	target->name = spaces_metadata_text(object, "name");
 	if (target->name.n == 0)
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "object.metadata.name must tell what is to change");
 	return target->definition->stored ? OUTCOME_OK : check_tenant(call, proposal);
@@ -134,7 +134,7 @@ static enum outcome make_change(struct call *call, struct proposal *proposal)
 	enum outcome outcome = OUTCOME_OK;
 
 	if (!target->definition->stored)
-		return change_tenant_object(call, target, &proposal->change, guard);
+		return tenant_object_change(call, target, &proposal->change, guard);
 	if (proposal->operation == MAKE) {
 		guard.check = must_be_absent;
 		outcome = target->is_system ? tenant_ensure(call->registry, target->tenant) : OUTCOME_OK;
@@ -149,9 +149,9 @@ static enum outcome make_change(struct call *call, struct proposal *proposal)
 	case OUTCOME_NO_CONTENT:
 		return OUTCOME_OK;
 	case OUTCOME_NAME_TAKEN:
-		return fail_exists(call, target, target->name);
+		return spaces_fail_exists(call, target, target->name);
 	default:
-		return told(call, target, target->name, outcome);
+		return spaces_explain(call, target, target->name, outcome);
 	}
 }
 
@@ -162,7 +162,7 @@ static struct doc *effect_doc(struct pool *pool, const struct definition_effect 
 	struct doc *doc = doc_new_object(pool);
 
 	doc_set_str(pool, doc, "tenant", effect->tenant);
-	doc_set_str(pool, doc, "type", qualified_name(pool, effect->from != NULL ? effect->from : effect->to));
+	doc_set_str(pool, doc, "type", type_qualified_name(pool, effect->from != NULL ? effect->from : effect->to));
 	doc_set(doc, STR("from"), definition_doc(pool, effect->from));
 	doc_set(doc, STR("to"), definition_doc(pool, effect->to));
 	doc_set_u64(pool, doc, "objects", effect->objects);
@@ -178,7 +178,7 @@ static void write_effects(struct call *call, const struct definition_effects *ef
 	doc_set(doc, STR("effects"), list);
 	if (effects->next.p != NULL)
 		doc_set_str(call->pool, doc, "continue", effects->next);
-	write_json_doc(call, doc);
+	spaces_write_json_doc(call, doc);
 }
 
 static enum outcome read_page(struct call *call, struct str *marker, uint64_t *limit)

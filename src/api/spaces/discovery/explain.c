@@ -41,7 +41,7 @@ enum outcome explain_type(struct call *call)
 	const struct definition *definition = NULL;
 	struct definition_reason reason = { 0 };
 	struct doc *doc = doc_new_object(pool);
-	enum outcome outcome = read_one_tenant(call, &tenant);
+	enum outcome outcome = target_read_one_tenant(call, &tenant);
 
 	if (outcome == OUTCOME_OK)
 		outcome = definition_find(call->registry, tenant, group, plural, &definition, &reason);
@@ -60,7 +60,7 @@ enum outcome explain_type(struct call *call)
 	doc_set(doc, STR("own"), definition_doc(pool, reason.own));
 	doc_set(doc, STR("shared"), definition_doc(pool, tells ? reason.shared : NULL));
 	doc_set(doc, STR("inRange"), doc_new_bool(pool, reason.in_range));
-	write_json_doc(call, doc);
+	spaces_write_json_doc(call, doc);
 	return OUTCOME_OK;
 }
 
@@ -70,8 +70,8 @@ static struct doc *type_doc(struct call *call, const struct definition *definiti
 
 	for (size_t i = 0; i < definition->n_short_names; i++)
 		doc_push(names, doc_new_string(call->pool, definition->short_names[i]));
-	doc_set_str(call->pool, doc, "type", qualified_name(call->pool, definition));
-	doc_set(doc, STR("namespaced"), doc_new_bool(call->pool, is_namespaced(definition)));
+	doc_set_str(call->pool, doc, "type", type_qualified_name(call->pool, definition));
+	doc_set(doc, STR("namespaced"), doc_new_bool(call->pool, definition_is_namespaced(definition)));
 	doc_set(doc, STR("shortNames"), names);
 	return doc;
 }
@@ -82,7 +82,7 @@ enum outcome list_types(struct call *call)
 	struct doc *doc = doc_new_object(call->pool), *types = doc_new_array(call->pool);
 	struct str tenant;
 	size_t n;
-	enum outcome outcome = read_one_tenant(call, &tenant);
+	enum outcome outcome = target_read_one_tenant(call, &tenant);
 
 	if (outcome == OUTCOME_OK)
 		outcome = definition_list(call->registry, tenant, &list, &n);
@@ -91,6 +91,6 @@ enum outcome list_types(struct call *call)
 	for (size_t i = 0; i < n; i++)
 		doc_push(types, type_doc(call, list[i]));
 	doc_set(doc, STR("types"), types);
-	write_json_doc(call, doc);
+	spaces_write_json_doc(call, doc);
 	return OUTCOME_OK;
 }

@@ -12,14 +12,14 @@ static enum role role_for(const struct definition *definition, unsigned verb)
 {
 	if ((verb & (VERB_GET | VERB_LIST | VERB_WATCH)) != 0)
 		return ROLE_READER;
-	if (has_identity(definition, CRD_GROUP, CRD_PLURAL) || has_identity(definition, "", "tenants"))
+	if (definition_has_identity(definition, CRD_GROUP, CRD_PLURAL) || definition_has_identity(definition, "", "tenants"))
 		return ROLE_ADMIN;
 	return ROLE_MEMBER;
 }
 
 static bool may(const struct call *call, const struct definition *definition, unsigned verb)
 {
-	return (verbs_for(call, definition) & verb) != 0 && call->who.role >= role_for(definition, verb);
+	return (definition_verbs_for_caller(call, definition) & verb) != 0 && call->who.role >= role_for(definition, verb);
 }
 
 // ---- one question
@@ -64,7 +64,7 @@ static bool may_all(const struct call *call, const struct definition *definition
 // A tenant may use only its own Tenant object.
 static bool is_other_tenant(const struct call *call, const struct definition *definition, struct str name)
 {
-	return has_identity(definition, "", "tenants") && call->who.role != ROLE_OPERATOR && name.n > 0 &&
+	return definition_has_identity(definition, "", "tenants") && call->who.role != ROLE_OPERATOR && name.n > 0 &&
 	       !str_eq(name, call->who.tenant);
 }
 
@@ -73,8 +73,8 @@ static bool is_kept(const struct definition *definition, const struct question *
 {
 	if (!str_eq(question->verb, STR("delete")))
 		return false;
-	return (has_identity(definition, "", "namespaces") && str_eq(question->name, STR("default"))) ||
-	       (has_identity(definition, "", "tenants") && str_eq_c(question->name, TENANT_SYSTEM));
+	return (definition_has_identity(definition, "", "namespaces") && str_eq(question->name, STR("default"))) ||
+	       (definition_has_identity(definition, "", "tenants") && str_eq_c(question->name, TENANT_SYSTEM));
 }
 
 static bool is_review(const struct question *question)
@@ -134,7 +134,7 @@ static enum outcome answer(struct call *call, const struct question *question, b
 		*reason = operator ? STR("") : STR("not everything is a tenant's");
 		return OUTCOME_OK;
 	}
-	enum outcome outcome = definition_find(call->registry, caller_tenant(call), question->group, question->resource,
+	enum outcome outcome = definition_find(call->registry, spaces_caller_tenant(call), question->group, question->resource,
 		&definition, NULL);
 	// An operator may use types of other tenants, although they don't apply to the operator's own space.
 	if (outcome == OUTCOME_NOT_FOUND) {
@@ -186,7 +186,7 @@ static bool may_get_path(const struct call *call, const struct doc *attributes)
 static enum outcome read_kind(struct call *call, const char *group, const char *kind, struct doc **review)
 {
 	const struct doc *said;
-	enum outcome outcome = read_json(call, review);
+	enum outcome outcome = object_read_json(call, review);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -238,7 +238,7 @@ enum outcome create_access_review(struct call *call)
 	if (reason.n > 0)
 		doc_set_str(pool, status, "reason", reason);
 	doc_set(review, STR("status"), status);
-	write_json_doc(call, review);
+	spaces_write_json_doc(call, review);
 	return OUTCOME_CREATED;
 }
 
@@ -279,7 +279,7 @@ static void add_rule(struct call *call, const struct definition *definition, enu
 	if (part != PART_WHOLE)
 		resource = str_printf(pool, "%.*s/%s", STR_ARG(resource), part_names[part]);
 	struct doc *rule = new_rule(pool, rules, verbs, definition->type->group, resource);
-	if (has_identity(definition, "", "tenants") && call->who.role != ROLE_OPERATOR)
+	if (definition_has_identity(definition, "", "tenants") && call->who.role != ROLE_OPERATOR)
 		doc_set(rule, STR("resourceNames"), list_of(pool, call->who.tenant));
 }
 
@@ -328,14 +328,14 @@ enum outcome create_rules_review(struct call *call)
 	enum outcome outcome = read_review(call, "SelfSubjectRulesReview", &review, &spec);
 
 	if (outcome == OUTCOME_OK)
-		outcome = read_definitions(call, &list, &n);
+		outcome = discovery_read_definitions(call, &list, &n);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	doc_set(status, STR("resourceRules"), rules_doc(call, list, n));
 	doc_set(status, STR("nonResourceRules"), path_rules(call));
 	doc_set(status, STR("incomplete"), doc_new_bool(pool, false));
 	doc_set(review, STR("status"), status);
-	write_json_doc(call, review);
+	spaces_write_json_doc(call, review);
 	return OUTCOME_CREATED;
 }
 
@@ -351,10 +351,10 @@ enum outcome create_self_review(struct call *call)
 		return outcome;
 	doc_set_str(pool, user, "username", call->who.user);
 	doc_set(extra, STR("role"), list_of(pool, str_c(role_name(call->who.role))));
-	doc_set(extra, STR("tenant"), list_of(pool, caller_tenant(call)));
+	doc_set(extra, STR("tenant"), list_of(pool, spaces_caller_tenant(call)));
 	doc_set(user, STR("extra"), extra);
 	doc_set(status, STR("userInfo"), user);
 	doc_set(review, STR("status"), status);
-	write_json_doc(call, review);
+	spaces_write_json_doc(call, review);
 	return OUTCOME_CREATED;
 }

@@ -42,7 +42,8 @@ static const char *wrong_scalar(enum field_type type, const struct doc *value)
 	case OF_BYTES_MAP:
 		return kind == DOC_STRING && is_base64(doc_string(value)) ? NULL : "must be a string of base64";
 	case OF_QUANTITY_MAP:
-		return kind == DOC_STRING || kind == DOC_NUMBER ? NULL : "must be a quantity, a number or a string such as \"500m\"";
+		return kind == DOC_STRING || kind == DOC_NUMBER ? NULL :
+			"must be a quantity, a number or a string such as \"500m\"";
 	case OF_INTEGER:
 		return whole ? NULL : "must be an integer";
 	case OF_INT_OR_STRING:
@@ -133,7 +134,7 @@ static void check_members(struct field_faults *faults, const struct type_field *
 	}
 }
 
-enum outcome check_builtin_form(const struct change_of_object *change, const struct doc *body)
+enum outcome builtin_check_form(const struct change_of_object *change, const struct doc *body)
 {
 	const struct definition *definition = change->target->definition;
 	struct field_faults faults = field_faults_new(change->call->pool);
@@ -142,7 +143,7 @@ enum outcome check_builtin_form(const struct change_of_object *change, const str
 	// If a type has rules in the registry, these check its objects in more detail.
 	if (definition->type->rules == NULL && parts->fields != NULL)
 		check_members(&faults, parts->fields, NULL, body);
-	return faults.n == 0 ? OUTCOME_OK : fail_invalid(change->call, definition, change->target->name, &faults);
+	return faults.n == 0 ? OUTCOME_OK : spaces_fail_invalid(change->call, definition, change->target->name, &faults);
 }
 
 // ---- defaults
@@ -170,7 +171,7 @@ static struct doc *filled(struct pool *pool, const struct doc *value, const char
 	return copy;
 }
 
-struct doc *fill_builtin(struct pool *pool, const struct definition *definition, struct doc *body)
+struct doc *builtin_set_defaults(struct pool *pool, const struct definition *definition, struct doc *body)
 {
 	const struct type_preset *preset = type_parts(definition->type)->presets;
 
@@ -185,7 +186,7 @@ struct doc *fill_builtin(struct pool *pool, const struct definition *definition,
 
 // ---- rules
 
-enum outcome check_builtin_rules(const struct change_of_object *change, const struct doc *before, const struct doc *meta,
+enum outcome builtin_check_rules(const struct change_of_object *change, const struct doc *before, const struct doc *meta,
 	const struct doc *body)
 {
 	const struct definition *definition = change->target->definition;
@@ -195,5 +196,5 @@ enum outcome check_builtin_rules(const struct change_of_object *change, const st
 	if (parts->check == NULL || (before != NULL && doc_equal(before, body)))
 		return OUTCOME_OK;
 	parts->check(&faults, before, meta, body);
-	return faults.n == 0 ? OUTCOME_OK : fail_invalid(change->call, definition, change->target->name, &faults);
+	return faults.n == 0 ? OUTCOME_OK : spaces_fail_invalid(change->call, definition, change->target->name, &faults);
 }

@@ -9,34 +9,34 @@
 
 // Have the members of a built-in object's body the types that its kind requires? OUTCOME_OK; _BAD_DOCUMENT, answered as 422
 // Invalid with the paths of the faults.
-enum outcome check_builtin_form(const struct change_of_object *change, const struct doc *body);
+enum outcome builtin_check_form(const struct change_of_object *change, const struct doc *body);
 // The body, or a copy of it, with the defaults of its kind: a secret is Opaque, a port TCP.
-struct doc *fill_builtin(struct pool *pool, const struct definition *definition, struct doc *body);
+struct doc *builtin_set_defaults(struct pool *pool, const struct definition *definition, struct doc *body);
 
 // Does a built-in object follow the rules of its kind, like those of the Kubernetes API server: ports in range, keys of the right
 // form, containers in a pod? before: the stored body, NULL for a new object. A body that does not change is not checked, so that
 // labels and finalizers of an object stored under other rules can be changed. meta, body: as they will be stored. OUTCOME_OK;
 // _BAD_DOCUMENT, answered as 422 Invalid with the fields.
-enum outcome check_builtin_rules(const struct change_of_object *change, const struct doc *before, const struct doc *meta,
+enum outcome builtin_check_rules(const struct change_of_object *change, const struct doc *before, const struct doc *meta,
 	const struct doc *body);
 
 // ---- scale.c: the part "scale" of an object
 
 // The object in the form of a Scale.
-struct doc *scale_of(struct pool *pool, const struct target *target, const struct doc *object);
+struct doc *kind_scale(struct pool *pool, const struct target *target, const struct doc *object);
 // The stored body with the changes of a Scale. OUTCOME_OK, or _BAD_DOCUMENT with call->problem set.
-enum outcome scaled_body(const struct change_of_object *change, const struct doc *scale, const struct doc *stored,
+enum outcome kind_scaled_body(const struct change_of_object *change, const struct doc *scale, const struct doc *stored,
 	struct doc **body);
 
 // ---- namespaces.c: the status of namespaces
 
 // Appends the status for an answer, with a comma before it. body: the stored body.
-void add_namespace_status(struct pool *pool, const struct resource *resource, struct str body, struct buf *out);
+void kind_add_namespace_status(struct pool *pool, const struct resource *resource, struct str body, struct buf *out);
 // Checks the form of spec. OUTCOME_OK, or _BAD_DOCUMENT with call->problem set.
-enum outcome read_namespace_spec(const struct change_of_object *change, const struct doc *body);
+enum outcome kind_read_namespace_spec(const struct change_of_object *change, const struct doc *body);
 // Changes the client's body to what is stored: only the conditions are kept; other members must be valid. OUTCOME_OK, or
 // _BAD_DOCUMENT with call->problem set.
-enum outcome read_namespace_status(const struct change_of_object *change, const struct resource *current,
+enum outcome kind_read_namespace_status(const struct change_of_object *change, const struct resource *current,
 	struct doc *body);
 
 // ---- names.c: names and labels
@@ -50,6 +50,6 @@ void check_annotations(const struct doc *annotations, struct field_faults *fault
 void check_finalizers(const struct doc *finalizers, const struct doc *before, struct field_faults *faults);
 void check_owners(const struct doc *owners, struct field_faults *faults);
 // Makes a name of the prefix and random characters, which no object has yet.
-struct str generated_name(struct pool *pool, struct str prefix);
+struct str kind_generated_name(struct pool *pool, struct str prefix);
 
 #endif

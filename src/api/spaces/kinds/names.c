@@ -46,7 +46,7 @@ void check_annotations(const struct doc *annotations, struct field_faults *fault
 
 	for (struct doc_iter it = doc_iter(annotations); doc_next(&it);) {
 		bytes += it.name.n + doc_string(it.value).n;
-		check_label_key(it.name, is_label_key_of_any_case(it.name), &at, faults);
+		check_label_key(it.name, check_is_label_key_of_any_case(it.name), &at, faults);
 	}
 	if (bytes > ANNOTATIONS_MAX)
 		field_fault_add(faults, &at, FIELD_TOO_LONG, STR_NONE, "must have at most %d bytes", ANNOTATIONS_MAX);
@@ -60,7 +60,7 @@ void check_finalizers(const struct doc *finalizers, const struct doc *before, st
 	for (size_t i = 0; i < doc_length(finalizers); i++) {
 		const struct field_path item = field_index(&at, i);
 		bool known = before == NULL;
-		if (!is_label_key(doc_string(doc_at(finalizers, i))))
+		if (!kind_is_label_key(doc_string(doc_at(finalizers, i))))
 			field_invalid(faults, &item, doc_at(finalizers, i), LABEL_KEY_FORM);
 		for (size_t k = 0; before != NULL && k < doc_length(before); k++)
 			known = known || doc_equal(doc_at(before, k), doc_at(finalizers, i));
@@ -94,7 +94,7 @@ void check_owners(const struct doc *owners, struct field_faults *faults)
 }
 
 // Random characters without vowels, so that they form no words.
-struct str generated_name(struct pool *pool, struct str prefix)
+struct str kind_generated_name(struct pool *pool, struct str prefix)
 {
 	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
 	const size_t n_letters = sizeof(letters) - 1;

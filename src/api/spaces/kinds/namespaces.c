@@ -50,7 +50,7 @@ static const struct doc *without_its_end(struct pool *pool, const struct doc *co
 	return doc_length(kept) > 0 ? kept : NULL;
 }
 
-void add_namespace_status(struct pool *pool, const struct resource *resource, struct str body, struct buf *out)
+void kind_add_namespace_status(struct pool *pool, const struct resource *resource, struct str body, struct buf *out)
 {
 	const struct doc *conditions = NULL;
 
@@ -74,10 +74,10 @@ void add_namespace_status(struct pool *pool, const struct resource *resource, st
 static bool is_finalizer(const struct doc *value)
 {
 	return doc_kind(value) == DOC_STRING && (str_eq(doc_string(value), STR("kubernetes")) ||
-		(is_label_key(doc_string(value)) && str_find(doc_string(value), '/', 0) < doc_string(value).n));
+		(kind_is_label_key(doc_string(value)) && str_find(doc_string(value), '/', 0) < doc_string(value).n));
 }
 
-enum outcome read_namespace_spec(const struct change_of_object *change, const struct doc *body)
+enum outcome kind_read_namespace_spec(const struct change_of_object *change, const struct doc *body)
 {
 	const struct field_path up = field_name(NULL, STR("spec")), at = field_name(&up, STR("finalizers"));
 	struct field_faults faults = field_faults_new(change->call->pool);
@@ -99,7 +99,7 @@ enum outcome read_namespace_spec(const struct change_of_object *change, const st
 	}
 	if (faults.n == 0)
 		return OUTCOME_OK;
-	return fail_invalid(change->call, change->target->definition, change->target->name, &faults);
+	return spaces_fail_invalid(change->call, change->target->definition, change->target->name, &faults);
 }
 
 static enum outcome check_phase(const struct change_of_object *change, const struct resource *current,
@@ -118,10 +118,10 @@ static enum outcome check_phase(const struct change_of_object *change, const str
 	field_invalid_text(&faults, &at, doc_string(phase), current->doomed_us != 0 ?
 		"may only be 'Terminating' if `deletionTimestamp` is not empty" :
 		"may only be 'Active' if `deletionTimestamp` is empty");
-	return fail_invalid(change->call, change->target->definition, change->target->name, &faults);
+	return spaces_fail_invalid(change->call, change->target->definition, change->target->name, &faults);
 }
 
-enum outcome read_namespace_status(const struct change_of_object *change, const struct resource *current,
+enum outcome kind_read_namespace_status(const struct change_of_object *change, const struct resource *current,
 	struct doc *body)
 {
 	struct pool *pool = change->call->pool;

@@ -63,16 +63,16 @@ static struct doc *scale_metadata(struct pool *pool, const struct doc *object)
 	struct doc *metadata = doc_new_object(pool);
 
 	for (size_t i = 0; i < COUNT_OF(names); i++) {
-		struct str value = metadata_text(object, names[i]);
+		struct str value = spaces_metadata_text(object, names[i]);
 		if (value.p != NULL)
 			doc_set_str(pool, metadata, names[i], value);
 	}
 	doc_set_str(pool, metadata, "selfLink",
-		str_printf(pool, "%.*s/scale", STR_ARG(metadata_text(object, "selfLink"))));
+		str_printf(pool, "%.*s/scale", STR_ARG(spaces_metadata_text(object, "selfLink"))));
 	return metadata;
 }
 
-struct doc *scale_of(struct pool *pool, const struct target *target, const struct doc *object)
+struct doc *kind_scale(struct pool *pool, const struct target *target, const struct doc *object)
 {
 	struct doc *scale = doc_new_object(pool), *spec = doc_new_object(pool), *status = doc_new_object(pool);
 	const struct doc *selector = at_path(object, path_of(target, "labelSelectorPath"));
@@ -89,7 +89,7 @@ struct doc *scale_of(struct pool *pool, const struct target *target, const struc
 	return scale;
 }
 
-enum outcome scaled_body(const struct change_of_object *change, const struct doc *scale, const struct doc *stored,
+enum outcome kind_scaled_body(const struct change_of_object *change, const struct doc *scale, const struct doc *stored,
 	struct doc **body)
 {
 	const struct field_path spec_at = field_name(NULL, STR("spec")), at = field_name(&spec_at, STR("replicas"));
@@ -101,7 +101,7 @@ enum outcome scaled_body(const struct change_of_object *change, const struct doc
 	if (doc_get(scale, STR("spec"), &spec) && doc_get(spec, STR("replicas"), &replicas) && replicas != NULL &&
 		(doc_kind(replicas) != DOC_NUMBER || !doc_i64(replicas, &n) || n < 0 || n > REPLICAS_MAX)) {
 		field_invalid(&faults, &at, replicas, "must be a number from 0 to 2147483647");
-		return fail_invalid(change->call, change->target->definition, change->target->name, &faults);
+		return spaces_fail_invalid(change->call, change->target->definition, change->target->name, &faults);
 	}
 	*body = with_at_path(pool, stored, path_of(change->target, "specReplicasPath"), doc_new_i64(pool, n));
 	return OUTCOME_OK;

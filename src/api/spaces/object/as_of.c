@@ -23,7 +23,7 @@ enum {
 	FAR = 200,          // if the horizon is so many changes below the newest, it is advanced before the reading
 };
 
-enum outcome as_of_again(struct as_of *as_of)
+enum outcome as_of_restart(struct as_of *as_of)
 {
 	struct registry *registry = as_of->call->registry;
 	uint64_t newest;
@@ -33,16 +33,17 @@ enum outcome as_of_again(struct as_of *as_of)
 	as_of->is_page = false;
 	enum outcome outcome = horizon_read(registry, &as_of->horizon, &newest);
 
-	return outcome == OUTCOME_OK && newest - as_of->horizon > FAR ? horizon_advance(registry, &as_of->horizon, NULL) : outcome;
+	return outcome == OUTCOME_OK && newest - as_of->horizon > FAR ? horizon_advance(registry, &as_of->horizon, NULL) :
+		outcome;
 }
 
 enum outcome as_of_begin(struct as_of *as_of, struct call *call, const struct target *target, struct str name)
 {
 	*as_of = (struct as_of){ .call = call, .target = target, .name = name, .until_us = clock_tick_us() + PATIENCE_US };
-	return as_of_again(as_of);
+	return as_of_restart(as_of);
 }
 
-void as_of_saw(struct as_of *as_of, uint64_t id, uint64_t changed)
+void as_of_note(struct as_of *as_of, uint64_t id, uint64_t changed)
 {
 	struct pool *pool = as_of->call->pool;
 
@@ -57,7 +58,7 @@ void as_of_saw(struct as_of *as_of, uint64_t id, uint64_t changed)
 	as_of->seen[as_of->n++] = (struct sighting){ id, changed };
 }
 
-void as_of_page_ends(struct as_of *as_of, uint64_t id, struct str space, struct str name)
+void as_of_note_page_end(struct as_of *as_of, uint64_t id, struct str space, struct str name)
 {
 	as_of->is_page = true;
 	as_of->last_id = id;
@@ -67,7 +68,7 @@ void as_of_page_ends(struct as_of *as_of, uint64_t id, struct str space, struct 
 
 // ---- comparing a change with the objects read
 
-static bool is_of_tenant(const struct followed *change)
+static bool is_of_tenant(const struct streamed_change *change)
 {
 	return change->resource.id == 0 && change->resource.type == NULL;
 }
@@ -78,12 +79,12 @@ static bool is_in(const struct as_of *as_of, struct str tenant)
 }
 
 // Is the object of this change one that the reading looks at, or was it one before the change?
-static bool concerns(const struct as_of *as_of, const struct followed *change)
+static bool concerns(const struct as_of *as_of, const struct streamed_change *change)
 {
 	const struct target *target = as_of->target;
 	const struct resource *resource = &change->resource;
 
-	if (has_identity(target->definition, "", "tenants"))
+	if (definition_has_identity(target->definition, "", "tenants"))
 		return is_of_tenant(change) && (as_of->name.p == NULL || str_eq(as_of->name, change->tenant));
 	if (resource->id == 0 || resource->type == NULL || !target->definition->stored ||
 		resource->type->id != target->definition->type->id)
@@ -96,14 +97,14 @@ static bool concerns(const struct as_of *as_of, const struct followed *change)
 }
 
 // Does the object exist, for this reading, after the change?
-static bool leaves_it(const struct as_of *as_of, const struct followed *change)
+static bool leaves_it(const struct as_of *as_of, const struct streamed_change *change)
 {
 	if (str_eq(change->verb, STR("deleted")) || str_eq(change->verb, STR("purged")))
 		return false;
 	return is_of_tenant(change) ? change->tenant.p != NULL : is_in(as_of, change->tenant);
 }
 
-static bool is_behind_page(const struct as_of *as_of, const struct followed *change)
+static bool is_behind_page(const struct as_of *as_of, const struct streamed_change *change)
 {
 	const struct resource *resource = &change->resource;
 	bool of_tenant = is_of_tenant(change);
@@ -124,7 +125,7 @@ static int by_id(const void *a, const void *b)
 }
 
 // Was the object read after this change? as_of->seen is sorted.
-static bool was_seen(const struct as_of *as_of, const struct followed *change)
+static bool was_seen(const struct as_of *as_of, const struct streamed_change *change)
 {
 	const struct sighting key = { .id = is_of_tenant(change) ? change->tenant_id : change->resource.id };
 	const struct sighting *found = as_of->n == 0 ? NULL : bsearch(&key, as_of->seen, as_of->n, sizeof(key), by_id);
@@ -132,7 +133,7 @@ static bool was_seen(const struct as_of *as_of, const struct followed *change)
 	return leaves_it(as_of, change) ? found != NULL && found->changed >= change->id : found == NULL;
 }
 
-static bool is_last_of_its(const struct followed *list, size_t n, size_t at)
+static bool is_last_of_its(const struct streamed_change *list, size_t n, size_t at)
 {
 	uint64_t id = list[at].resource.id;
 
@@ -153,10 +154,10 @@ static void pause_briefly(void)
 }
 
 // Reads the changes above the horizon that concern the reading. *all: false if there were too many to compare.
-static enum outcome read_changes(struct as_of *as_of, uint64_t up_to, struct followed **list, size_t *n, bool *all)
+static enum outcome read_changes(struct as_of *as_of, uint64_t up_to, struct streamed_change **list, size_t *n, bool *all)
 {
 	size_t kept = 0;
-	enum outcome outcome = follow_changes(as_of->call->registry, as_of->horizon, up_to, CHANGES_MAX, list, n);
+	enum outcome outcome = change_stream_read(as_of->call->registry, as_of->horizon, up_to, CHANGES_MAX, list, n);
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
@@ -170,7 +171,7 @@ static enum outcome read_changes(struct as_of *as_of, uint64_t up_to, struct fol
 }
 
 // The id of the last change that the reading contains; 0: it contains none.
-static uint64_t last_seen(const struct as_of *as_of, const struct followed *list, size_t n)
+static uint64_t last_seen(const struct as_of *as_of, const struct streamed_change *list, size_t n)
 {
 	while (n > 0 && (is_behind_page(as_of, &list[n - 1]) || !was_seen(as_of, &list[n - 1])))
 		n--;
@@ -195,7 +196,7 @@ static enum outcome await(const struct as_of *as_of, uint64_t up_to, bool *there
 	}
 }
 
-static bool all_seen(const struct as_of *as_of, const struct followed *list, size_t n)
+static bool all_seen(const struct as_of *as_of, const struct streamed_change *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (!is_behind_page(as_of, &list[i]) && is_last_of_its(list, n, i) && !was_seen(as_of, &list[i]))
@@ -212,7 +213,7 @@ static bool is_too_far(const struct as_of *as_of, uint64_t newest)
 
 static enum outcome find_version(struct as_of *as_of, uint64_t *version, bool *exact, bool *again)
 {
-	struct followed *list;
+	struct streamed_change *list;
 	uint64_t newest = as_of->newest, last;
 	size_t n;
 	bool all, there = false;
@@ -255,13 +256,13 @@ enum outcome as_of_end(struct as_of *as_of, uint64_t *version, bool *exact, bool
 	return outcome == OUTCOME_OK && !*exact && !*again ? horizon_publish(as_of->call->registry) : outcome;
 }
 
-enum outcome as_of_is_same(struct as_of *as_of, uint64_t version, bool *same)
+enum outcome as_of_is_unchanged(struct as_of *as_of, uint64_t version, bool *same)
 {
-	struct followed *list;
+	struct streamed_change *list;
 	uint64_t oldest, newest;
 	size_t n;
 	bool all;
-	enum outcome outcome = follow_bounds(as_of->call->registry, &oldest, &newest);
+	enum outcome outcome = change_stream_bounds(as_of->call->registry, &oldest, &newest);
 
 	*same = false;
 	if (outcome != OUTCOME_OK || version > as_of->horizon || version + 1 < oldest)

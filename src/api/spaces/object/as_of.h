@@ -32,14 +32,14 @@ struct as_of {
 // Begins a reading. OUTCOME_OK, or the database's outcome.
 enum outcome as_of_begin(struct as_of *as_of, struct call *call, const struct target *target, struct str name);
 // Begins another reading of the same objects.
-enum outcome as_of_again(struct as_of *as_of);
-void as_of_saw(struct as_of *as_of, uint64_t id, uint64_t changed);
+enum outcome as_of_restart(struct as_of *as_of);
+void as_of_note(struct as_of *as_of, uint64_t id, uint64_t changed);
 // The page ends with that object, and more follow. Of a Tenant: its id and name.
-void as_of_page_ends(struct as_of *as_of, uint64_t id, struct str space, struct str name);
+void as_of_note_page_end(struct as_of *as_of, uint64_t id, struct str space, struct str name);
 // *version: the version of what was read; if *exact is false, a watch from there repeats some of the changes. *again: the reading
 // mixed two states of the log, so no version fits it; reading again may help.
 enum outcome as_of_end(struct as_of *as_of, uint64_t *version, bool *exact, bool *again);
 // Instead of as_of_end(): was everything read unchanged since that version? OUTCOME_OK with *same.
-enum outcome as_of_is_same(struct as_of *as_of, uint64_t version, bool *same);
+enum outcome as_of_is_unchanged(struct as_of *as_of, uint64_t version, bool *same);
 
 #endif

@@ -23,12 +23,12 @@
 static enum outcome read_protobuf(struct call *call, struct doc **body)
 {
 	struct str error;
-	enum outcome outcome = read_protobuf_object(call->pool, call->request.body, call_limits(call), body, &error);
+	enum outcome outcome = protobuf_read_object(call->pool, call->request.body, call_limits(call), body, &error);
 
 	return outcome == OUTCOME_OK ? outcome : call_fail(call, outcome, "%.*s", STR_ARG(error));
 }
 
-enum outcome read_json(struct call *call, struct doc **body)
+enum outcome object_read_json(struct call *call, struct doc **body)
 {
 	struct str type = call->request.content_type;
 
@@ -45,7 +45,7 @@ enum outcome read_json(struct call *call, struct doc **body)
 static enum outcome check_said(struct call *call, const struct target *target, const struct doc *object)
 {
 	bool scale = target->part == PART_SCALE;
-	struct str expected = group_version(call->pool, target->definition->type->group, target->version->name);
+	struct str expected = type_group_version(call->pool, target->definition->type->group, target->version->name);
 	struct str expected_kind = scale ? STR("Scale") : target->definition->kind;
 	const struct doc *kind = NULL, *version = NULL;
 
@@ -78,9 +78,9 @@ static enum outcome check_naming(struct call *call, const struct doc *object)
 	return OUTCOME_OK;
 }
 
-enum outcome read_object(struct call *call, const struct target *target, struct doc **object, struct str *name)
+enum outcome object_read(struct call *call, const struct target *target, struct doc **object, struct str *name)
 {
-	enum outcome outcome = read_json(call, object);
+	enum outcome outcome = object_read_json(call, object);
 
 	if (outcome == OUTCOME_OK && doc_kind(*object) != DOC_OBJECT)
 		outcome = call_fail(call, OUTCOME_BAD_DOCUMENT, "the body must be an object of the kind %.*s",
@@ -89,7 +89,7 @@ enum outcome read_object(struct call *call, const struct target *target, struct 
 		outcome = check_said(call, target, *object);
 	if (outcome == OUTCOME_OK)
 		outcome = check_naming(call, *object);
-	*name = outcome == OUTCOME_OK ? metadata_text(*object, "name") : STR_NONE;
+	*name = outcome == OUTCOME_OK ? spaces_metadata_text(*object, "name") : STR_NONE;
 	return outcome;
 }
 
@@ -99,7 +99,7 @@ static bool takes_strategic_patch(const struct definition *definition)
 	return type_parts(definition->type)->merge != NULL;
 }
 
-enum outcome read_object_patch(struct call *call, const struct target *target, struct change_of_object *change)
+enum outcome object_read_patch(struct call *call, const struct target *target, struct change_of_object *change)
 {
 	struct str type = str_c(call->consume_type), error;
 	struct doc *patch;
@@ -132,10 +132,10 @@ static enum outcome fail_unfitting(const struct change_of_object *change, struct
 	const struct field_path at = field_name(NULL, STR("patch"));
 
 	field_fault_add(&faults, &at, FIELD_INVALID, STR_NONE, "%.*s", STR_ARG(error));
-	return fail_invalid(change->call, NULL, STR(""), &faults);
+	return spaces_fail_invalid(change->call, NULL, STR(""), &faults);
 }
 
-enum outcome changed_object(const struct change_of_object *change, const struct doc *current, const struct doc **whole)
+enum outcome change_result(const struct change_of_object *change, const struct doc *current, const struct doc **whole)
 {
 	struct call *call = change->call;
 	struct str error = STR("");
@@ -157,7 +157,7 @@ enum outcome changed_object(const struct change_of_object *change, const struct 
 	if (doc_kind(*whole) != DOC_OBJECT)
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "the result of the patch is no object");
 	enum outcome outcome = check_said(call, change->target, *whole);
-	return outcome == OUTCOME_OK ? check_fields(call, change->target, *whole, current) : outcome;
+	return outcome == OUTCOME_OK ? fields_check(call, change->target, *whole, current) : outcome;
 }
 
 // ---- metadata
@@ -270,7 +270,7 @@ static void check_metadata(const struct doc *meta, struct field_faults *faults)
 		check_owners(value, faults);
 }
 
-enum outcome client_metadata(const struct change_of_object *change, const struct doc *whole, struct doc **meta,
+enum outcome object_client_metadata(const struct change_of_object *change, const struct doc *whole, struct doc **meta,
 	bool *locked)
 {
 	struct field_faults faults = field_faults_new(change->call->pool);
@@ -288,14 +288,14 @@ enum outcome client_metadata(const struct change_of_object *change, const struct
 	if (outcome == OUTCOME_OK)
 		check_metadata(*meta, &faults);
 	if (outcome == OUTCOME_OK && faults.n > 0)
-		return fail_invalid(change->call, change->target->definition, change->target->name, &faults);
+		return spaces_fail_invalid(change->call, change->target->definition, change->target->name, &faults);
 	return outcome;
 }
 
-enum outcome check_current(const struct change_of_object *change, const struct doc *whole, uint64_t version,
+enum outcome object_check_version(const struct change_of_object *change, const struct doc *whole, uint64_t version,
 	const struct uuid *uid)
 {
-	struct str said = metadata_text(whole, "resourceVersion"), said_uid = metadata_text(whole, "uid");
+	struct str said = spaces_metadata_text(whole, "resourceVersion"), said_uid = spaces_metadata_text(whole, "uid");
 	struct pool *pool = change->call->pool;
 
 	if (said_uid.n > 0 && !str_eq_nocase(said_uid, uuid_str(pool, *uid)))
@@ -303,7 +303,7 @@ enum outcome check_current(const struct change_of_object *change, const struct d
 			"Precondition failed: UID in precondition: %.*s, UID in object meta: %.*s", STR_ARG(said_uid),
 			STR_ARG(uuid_str(pool, *uid)));
 	if (said.n > 0 && !str_eq(said, str_printf(pool, "%llu", (unsigned long long)version)))
-		return fail_modified(change->call, change->target, change->target->name);
+		return spaces_fail_modified(change->call, change->target, change->target->name);
 	return OUTCOME_OK;
 }
 
@@ -362,10 +362,11 @@ static struct doc *part_of_body(const struct change_of_object *change, struct do
 		return whole;
 	}
 	// The finalizers of a namespace's spec are changed only by its part "finalize".
-	if (has_identity(change->target->definition, "", "namespaces") && stored != NULL && change->target->part == PART_WHOLE)
+	if (definition_has_identity(change->target->definition, "", "namespaces") && stored != NULL &&
+		change->target->part == PART_WHOLE)
 		take_from(pool, body, stored, "spec");
-	if (has_identity(change->target->definition, "", "namespaces") ||
-		has_identity(change->target->definition, CRD_GROUP, CRD_PLURAL) ||
+	if (definition_has_identity(change->target->definition, "", "namespaces") ||
+		definition_has_identity(change->target->definition, CRD_GROUP, CRD_PLURAL) ||
 		(!change->target->definition->builtin && change->target->version->has_status))
 		take_from(pool, body, stored, "status");
 	else if (change->target->version->has_status)
@@ -383,21 +384,21 @@ static enum outcome body_of(const struct change_of_object *change, const struct 
 	struct doc *sent = doc_copy(pool, whole);
 
 	if (target->part == PART_SCALE)
-		return scaled_body(change, whole, stored, body);
+		return kind_scaled_body(change, whole, stored, body);
 	doc_remove(sent, STR("metadata"));
 	doc_remove(sent, STR("apiVersion"));
 	doc_remove(sent, STR("kind"));
 	enum outcome outcome = receive(change, sent);
-	if (outcome == OUTCOME_OK && has_identity(target->definition, "", "namespaces"))
-		outcome = read_namespace_spec(change, sent);
-	if (outcome == OUTCOME_OK && target->part == PART_STATUS && has_identity(target->definition, "", "namespaces"))
-		outcome = read_namespace_status(change, current, sent);
-	if (has_identity(target->definition, CRD_GROUP, CRD_PLURAL) && str_eq(target->version->name, STR("v1beta1")))
-		sent = crd_from_v1beta1(pool, sent);
+	if (outcome == OUTCOME_OK && definition_has_identity(target->definition, "", "namespaces"))
+		outcome = kind_read_namespace_spec(change, sent);
+	if (outcome == OUTCOME_OK && target->part == PART_STATUS && definition_has_identity(target->definition, "", "namespaces"))
+		outcome = kind_read_namespace_status(change, current, sent);
+	if (definition_has_identity(target->definition, CRD_GROUP, CRD_PLURAL) && str_eq(target->version->name, STR("v1beta1")))
+		sent = definition_from_v1beta1(pool, sent);
 	if (outcome == OUTCOME_OK)
-		outcome = check_builtin_form(change, sent);
+		outcome = builtin_check_form(change, sent);
 	if (outcome == OUTCOME_OK && target->definition->builtin && target->part != PART_STATUS)
-		sent = fill_builtin(pool, target->definition, sent);
+		sent = builtin_set_defaults(pool, target->definition, sent);
 	*body = part_of_body(change, sent, stored); // it contains copies of the stored members
 	pool_scratch_end(pool, scratch);
 	return outcome;
@@ -411,14 +412,14 @@ static enum outcome whole_of(const struct change_of_object *change, const struct
 	struct call *call = change->call;
 
 	if (current == NULL)
-		return changed_object(change, NULL, whole);
+		return change_result(change, NULL, whole);
 	struct buf text = buf_new(call->pool, 1024 + current->meta.n + current->body.n);
-	object_json(call, change->target->definition, change->target->version, current, &text);
+	answer_object_json(call, change->target->definition, change->target->version, current, &text);
 	struct pool *scratch = pool_scratch(call->pool, text.n);
 	struct doc *object = stored_document(scratch, resource_place(current, "meta or body"), buf_str(&text));
 	if (change->target->part == PART_SCALE)
-		object = scale_of(call->pool, change->target, object);
-	enum outcome outcome = changed_object(change, object, whole);
+		object = kind_scale(call->pool, change->target, object);
+	enum outcome outcome = change_result(change, object, whole);
 	pool_scratch_end(call->pool, scratch); // parts that the result shares with it stay valid
 	return outcome;
 }
@@ -431,10 +432,10 @@ static enum outcome check_version_said(const struct change_of_object *change, co
 	struct field_faults faults = field_faults_new(change->call->pool);
 
 	if (change->kind != CHANGE_REPLACE || change->target->definition->builtin || change->target->part == PART_SCALE ||
-		metadata_text(whole, "resourceVersion").n > 0)
+		spaces_metadata_text(whole, "resourceVersion").n > 0)
 		return OUTCOME_OK;
 	field_invalid_text(&faults, &at, STR("0x0"), "must be specified for an update");
-	return fail_invalid(change->call, change->target->definition, change->target->name, &faults);
+	return spaces_fail_invalid(change->call, change->target->definition, change->target->name, &faults);
 }
 
 // Would the write store exactly what is stored already?
@@ -457,7 +458,7 @@ static enum outcome check_doomed(const struct change_of_object *change, const st
 	check_finalizers(after, doc_kind(before) == DOC_ARRAY ? before : none, &faults);
 	if (faults.n == 0)
 		return OUTCOME_OK;
-	return fail_invalid(change->call, change->target->definition, change->target->name, &faults);
+	return spaces_fail_invalid(change->call, change->target->definition, change->target->name, &faults);
 }
 
 enum outcome change_apply(void *arg, const struct resource *current, struct content *content)
@@ -472,18 +473,18 @@ enum outcome change_apply(void *arg, const struct resource *current, struct cont
 	if (outcome == OUTCOME_OK && current != NULL)
 		outcome = check_version_said(change, whole);
 	if (outcome == OUTCOME_OK)
-		outcome = client_metadata(change, whole, &meta, &content->locked);
+		outcome = object_client_metadata(change, whole, &meta, &content->locked);
 	if (outcome == OUTCOME_OK)
 		outcome = check_doomed(change, current, meta);
 	if (outcome == OUTCOME_OK)
 		outcome = body_of(change, whole, current, &body);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	content->meta = text_or_same(pool, meta, current, "meta");
-	content->body = text_or_same(pool, body, current, "body");
+	content->meta = document_text_or_stored(pool, meta, current, "meta");
+	content->body = document_text_or_stored(pool, body, current, "body");
 	if (change->target->definition->builtin && change->target->part == PART_WHOLE &&
 		(current == NULL || !str_eq(content->body, current->body)))
-		outcome = check_builtin_rules(change, current != NULL ? resource_body_doc(pool, current) : NULL, meta, body);
+		outcome = builtin_check_rules(change, current != NULL ? resource_body_doc(pool, current) : NULL, meta, body);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	// The parts don't contain metadata of their own, so the stored one is kept.
@@ -500,6 +501,6 @@ enum outcome change_apply(void *arg, const struct resource *current, struct cont
 	}
 	// A write that changes nothing can't overwrite another writer's change, so its resourceVersion may be old.
 	if (current != NULL && !changes_nothing(current, content))
-		return check_current(change, whole, current->changed, &current->uid);
+		return object_check_version(change, whole, current->changed, &current->uid);
 	return OUTCOME_OK;
 }

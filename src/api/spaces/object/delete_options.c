@@ -97,7 +97,8 @@ static enum outcome read_body_options(struct call *call, const struct doc *optio
 
 	if (doc_get(options, STR("kind"), &kind) && kind != NULL &&
 		!(doc_kind(kind) == DOC_STRING && str_eq(doc_string(kind), STR("DeleteOptions"))))
-		return call_fail(call, OUTCOME_BAD_REQUEST, "the kind in the data does not match the expected kind (DeleteOptions)");
+		return call_fail(call, OUTCOME_BAD_REQUEST,
+			"the kind in the data does not match the expected kind (DeleteOptions)");
 	if (doc_get(options, STR("gracePeriodSeconds"), &grace) && grace != NULL &&
 		!(doc_kind(grace) == DOC_NUMBER && doc_i64(grace, &seconds)))
 		return call_fail(call, OUTCOME_BAD_DOCUMENT, "gracePeriodSeconds must be an integer");
@@ -123,17 +124,17 @@ static enum outcome read_query_options(struct call *call, struct field_faults *f
 	if (grace.n > 0 && !str_to_u64(str_part(grace, grace.p[0] == '-' ? 1 : 0, grace.n), &seconds))
 		return call_fail(call, OUTCOME_BAD_PARAMETER, "gracePeriodSeconds must be an integer");
 	if (policy.n > 0)
-		check_policy(policy, query_has(call, "orphanDependents"), faults);
+		check_policy(policy, spaces_query_has(call, "orphanDependents"), faults);
 	if (grace.n > 0)
 		warn_of_grace(call);
 	return OUTCOME_OK;
 }
 
-enum outcome read_delete_options(struct call *call, const struct doc **preconditions)
+enum outcome object_read_delete_options(struct call *call, const struct doc **preconditions)
 {
 	struct field_faults faults = field_faults_new(call->pool);
 	struct doc *options;
-	enum outcome outcome = read_json(call, &options);
+	enum outcome outcome = object_read_json(call, &options);
 
 	*preconditions = NULL;
 	if (outcome == OUTCOME_OK && options != NULL && doc_kind(options) != DOC_OBJECT)
@@ -143,6 +144,6 @@ enum outcome read_delete_options(struct call *call, const struct doc **precondit
 	if (outcome == OUTCOME_OK && options != NULL)
 		outcome = read_preconditions(call, options, preconditions);
 	if (outcome == OUTCOME_OK && faults.n > 0)
-		return fail_invalid(call, NULL, STR(""), &faults);
+		return spaces_fail_invalid(call, NULL, STR(""), &faults);
 	return outcome;
 }

@@ -12,10 +12,10 @@
 
 static bool has_forced(const struct target *target)
 {
-	return !target->is_system && !target->all && has_identity(target->definition, CRD_GROUP, CRD_PLURAL);
+	return !target->is_system && !target->all && definition_has_identity(target->definition, CRD_GROUP, CRD_PLURAL);
 }
 
-enum outcome find_forced(struct call *call, const struct target *target, struct str name, bool *forced)
+enum outcome object_find_forced(struct call *call, const struct target *target, struct str name, bool *forced)
 {
 	size_t dot = str_find(name, '.', 0);
 	struct definition_reason reason = { 0 };
@@ -36,7 +36,7 @@ enum outcome find_forced(struct call *call, const struct target *target, struct 
 enum outcome check_forced(struct call *call, const struct target *target)
 {
 	bool forced;
-	enum outcome outcome = target->name.p != NULL ? find_forced(call, target, target->name, &forced) : OUTCOME_OK;
+	enum outcome outcome = target->name.p != NULL ? object_find_forced(call, target, target->name, &forced) : OUTCOME_OK;
 
 	if (outcome != OUTCOME_OK || target->name.p == NULL || !forced)
 		return outcome;
@@ -44,7 +44,7 @@ enum outcome check_forced(struct call *call, const struct target *target)
 		"the operator forces this definition on every tenant: it is changed in the system space alone");
 }
 
-enum outcome read_forced(struct call *call, const struct target *target, const struct str **names, size_t *n)
+enum outcome object_read_forced(struct call *call, const struct target *target, const struct str **names, size_t *n)
 {
 	const struct definition *const *list;
 	struct str *found;
@@ -60,11 +60,11 @@ enum outcome read_forced(struct call *call, const struct target *target, const s
 	*names = found = POOL_ARRAY(call->pool, struct str, all + 1);
 	for (size_t i = 0; i < all; i++)
 		if (!list[i]->builtin && list[i]->forced)
-			found[(*n)++] = qualified_name(call->pool, list[i]);
+			found[(*n)++] = type_qualified_name(call->pool, list[i]);
 	return OUTCOME_OK;
 }
 
-enum outcome list_forced(struct listing *listing, const struct choice *choice, struct str name)
+enum outcome object_list_forced(struct listing *listing, const struct choice *choice, struct str name)
 {
 	struct call *call = listing->call;
 	const struct target *target = listing->target;
@@ -79,8 +79,8 @@ enum outcome list_forced(struct listing *listing, const struct choice *choice, s
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	const struct stored_place place = resource_place(&resource, "meta or body");
-	object_json(call, target->definition, target->version, &resource, &object);
-	if (chosen(choice, call->pool, place, buf_str(&object)))
+	answer_object_json(call, target->definition, target->version, &resource, &object);
+	if (selection_matches(choice, call->pool, place, buf_str(&object)))
 		listing_add(listing, place, buf_str(&object));
 	return OUTCOME_OK;
 }

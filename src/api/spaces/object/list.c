@@ -25,7 +25,7 @@ enum {
 static enum outcome check_version(struct call *call, uint64_t version)
 {
 	uint64_t oldest, newest;
-	enum outcome outcome = follow_bounds(call->registry, &oldest, &newest);
+	enum outcome outcome = change_stream_bounds(call->registry, &oldest, &newest);
 
 	if (outcome == OUTCOME_OK && version > newest)
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
@@ -52,7 +52,7 @@ static enum outcome read_list_query(struct call *call, const struct target *targ
 {
 	const struct uri *uri = &call->request.uri;
 	struct str text;
-	enum outcome outcome = read_choice(call, target, &query->choice);
+	enum outcome outcome = selection_read(call, target, &query->choice);
 
 	query->limit = query->version = query->exact = 0;
 	query->marker = STR_NONE;
@@ -100,16 +100,17 @@ static enum outcome take_page(const struct visit *visit, struct object_form *for
 	struct buf object = buf_new(call->scratch, 4096);
 	for (size_t i = 0; i < n && !*enough; i++) {
 		object.n = 0;
-		object_add(form, &list[i], &object);
+		answer_object_add(form, &list[i], &object);
 		*marker = resource_marker(call->scratch, query, &list[i]);
 		if (visit->as_of != NULL)
-			as_of_saw(visit->as_of, list[i].id, list[i].changed);
-		if (chosen(&visit->query->choice, call->scratch, resource_place(&list[i], "meta or body"), buf_str(&object)))
+			as_of_note(visit->as_of, list[i].id, list[i].changed);
+		if (selection_matches(&visit->query->choice, call->scratch, resource_place(&list[i], "meta or body"),
+			buf_str(&object)))
 			*enough = !visit->take(visit->arg, &list[i], buf_str(&object));
 		if (*enough && i + 1 < n)
 			*more = true;
 		if (*enough && *more && visit->as_of != NULL)
-			as_of_page_ends(visit->as_of, list[i].id, list[i].space, list[i].name);
+			as_of_note_page_end(visit->as_of, list[i].id, list[i].space, list[i].name);
 	}
 	return OUTCOME_OK;
 }
@@ -156,16 +157,16 @@ static enum outcome visit_one(const struct visit *visit)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (visit->as_of != NULL)
-		as_of_saw(visit->as_of, resource.id, resource.changed);
-	object_json(call, target->definition, target->version, &resource, &object);
-	if (chosen(&visit->query->choice, call->pool, resource_place(&resource, "meta or body"), buf_str(&object)))
+		as_of_note(visit->as_of, resource.id, resource.changed);
+	answer_object_json(call, target->definition, target->version, &resource, &object);
+	if (selection_matches(&visit->query->choice, call->pool, resource_place(&resource, "meta or body"), buf_str(&object)))
 		(void)visit->take(visit->arg, &resource, buf_str(&object));
 	return OUTCOME_OK;
 }
 
-struct str name_looked_up(const struct call *call, const struct target *target, const struct choice *choice)
+struct str visit_single_name(const struct call *call, const struct target *target, const struct choice *choice)
 {
-	if (has_identity(target->definition, "", "tenants") && call->who.role != ROLE_OPERATOR)
+	if (definition_has_identity(target->definition, "", "tenants") && call->who.role != ROLE_OPERATOR)
 		return call->who.tenant;
 	return target->all || target->all_spaces ? STR_NONE : choice->name;
 }
@@ -188,7 +189,7 @@ enum outcome visit_objects(const struct visit *visit, struct str *next)
 	enum outcome outcome;
 
 	*next = STR_NONE;
-	if (name_looked_up(call, target, &visit->query->choice).p != NULL) {
+	if (visit_single_name(call, target, &visit->query->choice).p != NULL) {
 		outcome = visit_one(visit);
 	} else {
 		query.pool = call->scratch = scratch_of(call);
@@ -242,7 +243,8 @@ static bool list_tenant(void *arg, const struct tenant *tenant, struct str objec
 
 	const struct stored_place place = tenant_place(tenant, "metadata or object");
 
-	return !chosen(&listed->query->choice, listed->listing.call->pool, place, object) || list_text(listed, place, object);
+	return !selection_matches(&listed->query->choice, listed->listing.call->pool, place, object) || list_text(listed, place,
+		object);
 }
 
 // *next: the marker at which the list goes on.
@@ -257,7 +259,7 @@ static enum outcome list_all(struct listed *listed, struct call *call, const str
 	listing_begin(&listed->listing, call, target);
 	if (listed->listing.columns == NULL) // the size of a Table's row can't be estimated
 		visit.into = &listed->listing.out;
-	if (has_identity(target->definition, "", "tenants"))
+	if (definition_has_identity(target->definition, "", "tenants"))
 		outcome = visit_tenants(&tenants, next);
 	else if (target->definition->stored)
 		outcome = visit_objects(&visit, next);
@@ -281,7 +283,7 @@ static enum outcome list_first(struct listed *listed, struct call *call, const s
 	uint64_t exact = listed->query->exact;
 	struct as_of as_of;
 	bool again = true, is_exact;
-	enum outcome outcome = as_of_begin(&as_of, call, target, name_looked_up(call, target, &listed->query->choice));
+	enum outcome outcome = as_of_begin(&as_of, call, target, visit_single_name(call, target, &listed->query->choice));
 
 	while (outcome == OUTCOME_OK && again) {
 		outcome = list_all(listed, call, target, &as_of, next);
@@ -290,12 +292,12 @@ static enum outcome list_first(struct listed *listed, struct call *call, const s
 			break;
 		outcome = as_of_end(&as_of, version, &is_exact, &again);
 		if (outcome == OUTCOME_OK && again)
-			outcome = as_of_again(&as_of);
+			outcome = as_of_restart(&as_of);
 	}
 	if (outcome != OUTCOME_OK || exact == 0)
 		return outcome;
 	*version = exact;
-	outcome = as_of_is_same(&as_of, exact, &is_exact);
+	outcome = as_of_is_unchanged(&as_of, exact, &is_exact);
 	return outcome == OUTCOME_OK && !is_exact ? fail_not_as_it_was(call, exact) : outcome;
 }
 
@@ -305,13 +307,13 @@ static enum outcome list_page(struct call *call, const struct target *target, co
 	struct listed listed = { .query = query };
 	struct str next;
 	uint64_t version = query->version;
-	enum outcome outcome = read_forced(call, target, &listed.forced, &listed.n_forced);
+	enum outcome outcome = object_read_forced(call, target, &listed.forced, &listed.n_forced);
 
 	if (outcome == OUTCOME_OK)
 		outcome = version != 0 ? list_all(&listed, call, target, NULL, &next) :
 			list_first(&listed, call, target, &version, &next);
 	for (size_t i = 0; outcome == OUTCOME_OK && next.p == NULL && i < listed.n_forced; i++)
-		outcome = list_forced(&listed.listing, &query->choice, listed.forced[i]);
+		outcome = object_list_forced(&listed.listing, &query->choice, listed.forced[i]);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (next.p != NULL)
@@ -320,15 +322,15 @@ static enum outcome list_page(struct call *call, const struct target *target, co
 	return OUTCOME_OK;
 }
 
-enum outcome list_collection(struct call *call, const struct target *target)
+enum outcome object_list_collection(struct call *call, const struct target *target)
 {
 	struct list_query query;
 	uint64_t version = 0;
 	enum version_match match = MATCH_ANY;
-	enum outcome outcome = read_version(call, &version);
+	enum outcome outcome = spaces_read_version(call, &version);
 
 	if (outcome == OUTCOME_OK)
-		outcome = read_version_match(call, false, &match);
+		outcome = spaces_read_version_match(call, false, &match);
 	if (outcome == OUTCOME_OK)
 		outcome = read_list_query(call, target, &query);
 	if (outcome != OUTCOME_OK)
@@ -369,12 +371,12 @@ static enum outcome delete_each(struct call *call, const struct target *target, 
 	for (size_t i = 0; i < doomed->n; i++) {
 		const struct address address = { target->tenant, target->definition->type, doomed->list[i].space,
 			doomed->list[i].name };
-		bool kept = has_identity(target->definition, "", "namespaces") && str_eq(address.name, STR("default"));
+		bool kept = definition_has_identity(target->definition, "", "namespaces") && str_eq(address.name, STR("default"));
 		if (kept)
 			continue;
 		outcome = resource_delete(call->registry, &address, (struct guard){ 0 }, &resource);
 		if (outcome != OUTCOME_NO_CONTENT && outcome != OUTCOME_ACCEPTED && outcome != OUTCOME_NOT_FOUND)
-			return told(call, target, address.name, outcome);
+			return spaces_explain(call, target, address.name, outcome);
 	}
 	return OUTCOME_OK;
 }
@@ -386,14 +388,14 @@ enum outcome delete_all_in_space(struct call *call)
 	const struct doc *preconditions;
 	struct doomed doomed = { .call = call };
 	struct str next;
-	enum outcome outcome = read_target(call, VERB_DELETECOLLECTION, &target);
+	enum outcome outcome = spaces_read_target(call, VERB_DELETECOLLECTION, &target);
 
 	if (outcome == OUTCOME_OK)
-		outcome = check_role(call, &target);
+		outcome = object_check_role(call, &target);
 	if (outcome == OUTCOME_OK)
-		outcome = read_dry_run(call);
+		outcome = spaces_read_dry_run(call);
 	if (outcome == OUTCOME_OK)
-		outcome = read_delete_options(call, &preconditions);
+		outcome = object_read_delete_options(call, &preconditions);
 	if (outcome == OUTCOME_OK)
 		outcome = read_list_query(call, &target, &query);
 	if (outcome == OUTCOME_OK && (target.all || target.name.p != NULL || !target.definition->stored))

@@ -15,27 +15,27 @@
 
 // ---- checks before writes
 
-enum outcome check_role(struct call *call, const struct target *target)
+enum outcome object_check_role(struct call *call, const struct target *target)
 {
-	if (call->who.role < ROLE_ADMIN && has_identity(target->definition, CRD_GROUP, CRD_PLURAL))
+	if (call->who.role < ROLE_ADMIN && definition_has_identity(target->definition, CRD_GROUP, CRD_PLURAL))
 		return call_fail(call, OUTCOME_FORBIDDEN, "this needs the role %s", role_name(ROLE_ADMIN));
 	return OUTCOME_OK;
 }
 
 static enum outcome begin_write(struct call *call, unsigned verb, struct target *target, struct conditions *conditions)
 {
-	enum outcome outcome = read_target(call, verb, target);
+	enum outcome outcome = spaces_read_target(call, verb, target);
 
 	if (outcome == OUTCOME_OK) {
-		warn_of_version(call, target);
-		outcome = check_role(call, target);
+		target_warn_if_deprecated(call, target);
+		outcome = object_check_role(call, target);
 	}
 	if (outcome == OUTCOME_OK)
 		outcome = check_forced(call, target);
 	if (outcome == OUTCOME_OK)
-		outcome = read_dry_run(call);
+		outcome = spaces_read_dry_run(call);
 	if (outcome == OUTCOME_OK && verb != VERB_DELETE)
-		outcome = read_field_manager(call);
+		outcome = spaces_read_field_manager(call);
 	if (outcome == OUTCOME_OK)
 		outcome = conditions_read(call, conditions);
 	return outcome;
@@ -50,22 +50,22 @@ enum outcome get_in_space(struct call *call)
 	struct resource resource;
 	uint64_t version;
 	bool forced;
-	enum outcome outcome = read_target(call, VERB_GET, &target);
+	enum outcome outcome = spaces_read_target(call, VERB_GET, &target);
 
 	if (outcome == OUTCOME_OK) {
-		warn_of_version(call, &target);
-		outcome = read_version(call, &version);
+		target_warn_if_deprecated(call, &target);
+		outcome = spaces_read_version(call, &version);
 	}
 	if (outcome == OUTCOME_OK)
 		outcome = conditions_read(call, &conditions);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (has_identity(target.definition, "", "tenants"))
-		return get_tenant_object(call, &target, conditions_guard(&conditions));
+	if (definition_has_identity(target.definition, "", "tenants"))
+		return tenant_object_get(call, &target, conditions_guard(&conditions));
 	if (!target.definition->stored) // events are never stored, so there are none
-		return told(call, &target, target.name, OUTCOME_NOT_FOUND);
+		return spaces_explain(call, &target, target.name, OUTCOME_NOT_FOUND);
 	struct address address = target_address(&target);
-	outcome = find_forced(call, &target, target.name, &forced);
+	outcome = object_find_forced(call, &target, target.name, &forced);
 	if (outcome == OUTCOME_OK && forced)
 		address.tenant = STR(TENANT_SYSTEM);
 	if (outcome == OUTCOME_OK)
@@ -75,8 +75,8 @@ enum outcome get_in_space(struct call *call)
 	if (outcome == OUTCOME_OK)
 		answer_object(call, &target, &resource);
 	else if (outcome == OUTCOME_NOT_MODIFIED)
-		set_etag(call, resource.etag);
-	return told(call, &target, target.name, outcome);
+		conditions_set_etag(call, resource.etag);
+	return spaces_explain(call, &target, target.name, outcome);
 }
 
 // ---- create
@@ -91,13 +91,13 @@ static enum outcome must_be_absent(void *arg, const uint8_t *etag)
 static enum outcome choose_name(struct call *call, struct target *target, const struct doc *object, struct str name)
 {
 	struct field_faults faults = field_faults_new(call->pool);
-	struct str prefix = metadata_text(object, "generateName");
+	struct str prefix = spaces_metadata_text(object, "generateName");
 
 	if (name.n == 0 && prefix.n > 0)
-		name = generated_name(call->pool, prefix);
+		name = kind_generated_name(call->pool, prefix);
 	check_name(target->definition, name, &faults);
 	target->name = name;
-	return faults.n == 0 ? OUTCOME_OK : fail_invalid(call, target->definition, name, &faults);
+	return faults.n == 0 ? OUTCOME_OK : spaces_fail_invalid(call, target->definition, name, &faults);
 }
 
 // Explains why the object can't be created: its tenant or its namespace does not exist.
@@ -107,11 +107,11 @@ static enum outcome explain_nowhere(struct call *call, const struct target *targ
 	enum outcome outcome = tenant_get(call->registry, target->tenant, &tenant);
 
 	if (outcome == OUTCOME_NOT_FOUND || outcome == OUTCOME_GONE)
-		return fail_absent(call, STR(""), STR("tenants"), target->tenant);
+		return spaces_fail_absent(call, STR(""), STR("tenants"), target->tenant);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (target->space.n > 0)
-		return fail_absent(call, STR(""), STR("namespaces"), target->space);
+		return spaces_fail_absent(call, STR(""), STR("namespaces"), target->space);
 	return OUTCOME_NOT_FOUND;
 }
 
@@ -133,12 +133,12 @@ static enum outcome create_with(struct call *call, const struct target *target, 
 		answer_object(call, target, &resource);
 		return OUTCOME_CREATED;
 	case OUTCOME_NAME_TAKEN:
-		return fail_exists(call, target, target->name);
+		return spaces_fail_exists(call, target, target->name);
 	case OUTCOME_NOT_FOUND:
 	case OUTCOME_GONE:
 		return explain_nowhere(call, target);
 	default:
-		return told(call, target, target->name, outcome);
+		return spaces_explain(call, target, target->name, outcome);
 	}
 }
 
@@ -154,15 +154,15 @@ enum outcome create_in_space(struct call *call)
 		outcome = call_fail(call, OUTCOME_METHOD_NOT_ALLOWED,
 			"an object is made in the namespace, and the space of the tenant, that it is to stand in");
 	if (outcome == OUTCOME_OK)
-		outcome = read_object(call, &target, &object, &name);
-	if (outcome == OUTCOME_OK && metadata_text(object, "resourceVersion").n > 0)
+		outcome = object_read(call, &target, &object, &name);
+	if (outcome == OUTCOME_OK && spaces_metadata_text(object, "resourceVersion").n > 0)
 		outcome = call_fail(call, OUTCOME_BAD_REQUEST, "resourceVersion should not be set on objects to be created");
 	if (outcome == OUTCOME_OK)
 		outcome = choose_name(call, &target, object, name);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (!target.definition->stored)
-		return create_tenant_object(call, &target, object);
+		return tenant_object_create(call, &target, object);
 	return create_with(call, &target, object);
 }
 
@@ -183,10 +183,10 @@ static enum outcome change_with(struct call *call, const struct target *target, 
 	struct resource resource;
 
 	// A resourceVersion in the body serves as a precondition, like If-Match.
-	if (change->kind == CHANGE_REPLACE && metadata_text(change->document, "resourceVersion").n > 0)
+	if (change->kind == CHANGE_REPLACE && spaces_metadata_text(change->document, "resourceVersion").n > 0)
 		guard.sure = true;
 	if (!target->definition->stored)
-		return change_tenant_object(call, target, change, guard);
+		return tenant_object_change(call, target, change, guard);
 	enum outcome outcome = resource_write(call->registry, &address,
 		&(struct edit){ change_apply, change, false, target->version->name }, guard, &resource);
 	// After a dry run the answer has the old version and ETag, so that a diff shows only the changes that the client asked
@@ -197,7 +197,7 @@ static enum outcome change_with(struct call *call, const struct target *target, 
 	}
 	if (outcome == OUTCOME_OK)
 		answer_object(call, target, &resource);
-	return told(call, target, target->name, outcome);
+	return spaces_explain(call, target, target->name, outcome);
 }
 
 enum outcome put_in_space(struct call *call)
@@ -211,7 +211,7 @@ enum outcome put_in_space(struct call *call)
 	if (outcome == OUTCOME_OK)
 		outcome = check_changed_at_all(call, &target);
 	if (outcome == OUTCOME_OK)
-		outcome = read_object(call, &target, &object, &name);
+		outcome = object_read(call, &target, &object, &name);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct change_of_object change = { .call = call, .target = &target, .kind = CHANGE_REPLACE, .document = object };
@@ -228,7 +228,7 @@ enum outcome patch_in_space(struct call *call)
 	if (outcome == OUTCOME_OK)
 		outcome = check_changed_at_all(call, &target);
 	if (outcome == OUTCOME_OK)
-		outcome = read_object_patch(call, &target, &change);
+		outcome = object_read_patch(call, &target, &change);
 	return outcome == OUTCOME_OK ? change_with(call, &target, &change, &conditions) : outcome;
 }
 
@@ -268,10 +268,10 @@ static enum outcome agree(struct call *call, const struct target *target, const 
 // The namespace "default" can't be deleted while its tenant exists.
 static enum outcome retell_kept(struct call *call, const struct target *target, enum outcome outcome)
 {
-	if (outcome == OUTCOME_CONFLICT && has_identity(target->definition, "", "namespaces") &&
+	if (outcome == OUTCOME_CONFLICT && definition_has_identity(target->definition, "", "namespaces") &&
 		str_eq(target->name, STR("default")))
 		return call_fail(call, OUTCOME_FORBIDDEN, "this namespace may not be deleted");
-	return told(call, target, target->name, outcome);
+	return spaces_explain(call, target, target->name, outcome);
 }
 
 enum outcome delete_in_space(struct call *call)
@@ -283,12 +283,12 @@ enum outcome delete_in_space(struct call *call)
 	enum outcome outcome = begin_write(call, VERB_DELETE, &target, &conditions);
 
 	if (outcome == OUTCOME_OK)
-		outcome = read_delete_options(call, &preconditions);
+		outcome = object_read_delete_options(call, &preconditions);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct guard guard = conditions_guard(&conditions);
 	if (!target.definition->stored)
-		return delete_tenant_object(call, &target, preconditions, guard);
+		return tenant_object_delete(call, &target, preconditions, guard);
 	if (preconditions != NULL)
 		outcome = agree(call, &target, preconditions, &guard);
 	const struct address address = target_address(&target);
@@ -300,6 +300,6 @@ enum outcome delete_in_space(struct call *call)
 	}
 	if (outcome != OUTCOME_NO_CONTENT)
 		return retell_kept(call, &target, outcome);
-	write_success(call, &target, target.name, &resource.uid);
+	spaces_write_success(call, &target, target.name, &resource.uid);
 	return OUTCOME_OK;
 }

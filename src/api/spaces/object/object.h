@@ -24,58 +24,58 @@ struct visit {
 // the list goes on; p NULL: it is complete. OUTCOME_OK, _BAD_PARAMETER.
 enum outcome visit_objects(const struct visit *visit, struct str *next);
 // The name of the only object that can be selected, so that others need not be read; p NULL: there is no such name.
-struct str name_looked_up(const struct call *call, const struct target *target, const struct choice *choice);
+struct str visit_single_name(const struct call *call, const struct target *target, const struct choice *choice);
 
 // Answers GET of a collection with a list.
-enum outcome list_collection(struct call *call, const struct target *target);
+enum outcome object_list_collection(struct call *call, const struct target *target);
 
 // ---- content.c: from a client's document to what is stored
 
 // Reads the request's body: JSON, or protobuf if Content-Type says so; NULL if there is none.
 // OUTCOME_OK, _BAD_DOCUMENT, _UNSUPPORTED_MEDIA.
-enum outcome read_json(struct call *call, struct doc **body);
+enum outcome object_read_json(struct call *call, struct doc **body);
 // Reads an object of the target's type. *name: its metadata.name; p NULL if it has none.
-enum outcome read_object(struct call *call, const struct target *target, struct doc **object, struct str *name);
+enum outcome object_read(struct call *call, const struct target *target, struct doc **object, struct str *name);
 // Reads the kind and document of a PATCH.
-enum outcome read_object_patch(struct call *call, const struct target *target, struct change_of_object *change);
+enum outcome object_read_patch(struct call *call, const struct target *target, struct change_of_object *change);
 // The whole document after the change. current: the object as clients read it; NULL if it does not exist yet.
-enum outcome changed_object(const struct change_of_object *change, const struct doc *current, const struct doc **whole);
+enum outcome change_result(const struct change_of_object *change, const struct doc *current, const struct doc **whole);
 // Takes the client's part of metadata out of the whole object: labels, annotations, finalizers and other members that are kept.
-enum outcome client_metadata(const struct change_of_object *change, const struct doc *whole, struct doc **meta,
+enum outcome object_client_metadata(const struct change_of_object *change, const struct doc *whole, struct doc **meta,
 	bool *locked);
 // The function of a struct edit: applies the change; arg is a struct change_of_object.
 enum outcome change_apply(void *arg, const struct resource *current, struct content *content);
 // Does the object's own metadata (uid, resourceVersion) contradict the stored version?
-enum outcome check_current(const struct change_of_object *change, const struct doc *whole, uint64_t version,
+enum outcome object_check_version(const struct change_of_object *change, const struct doc *whole, uint64_t version,
 	const struct uuid *uid);
 
 // ---- forced.c
 
 // *forced: does the operator force a definition of that name on the target's tenant?
-enum outcome find_forced(struct call *call, const struct target *target, struct str name, bool *forced);
+enum outcome object_find_forced(struct call *call, const struct target *target, struct str name, bool *forced);
 // Call it before a write of the target. OUTCOME_OK; _FORBIDDEN: the target is a forced definition.
 enum outcome check_forced(struct call *call, const struct target *target);
 // The names of all forced definitions if the target's collection is that of definitions; else none.
-enum outcome read_forced(struct call *call, const struct target *target, const struct str **names, size_t *n);
+enum outcome object_read_forced(struct call *call, const struct target *target, const struct str **names, size_t *n);
 // Adds the forced definition of that name to a list, if it is selected.
-enum outcome list_forced(struct listing *listing, const struct choice *choice, struct str name);
+enum outcome object_list_forced(struct listing *listing, const struct choice *choice, struct str name);
 
 // ---- object.c
 
 // Only an admin may write definitions, because they decide what a tenant's objects are. OUTCOME_OK, _FORBIDDEN.
-enum outcome check_role(struct call *call, const struct target *target);
+enum outcome object_check_role(struct call *call, const struct target *target);
 
 // ---- delete_options.c
 
 // Reads DeleteOptions from the body or the query; *preconditions NULL: there are none. Also sets call->dry_run.
-enum outcome read_delete_options(struct call *call, const struct doc **preconditions);
+enum outcome object_read_delete_options(struct call *call, const struct doc **preconditions);
 // Do the preconditions hold for an object with this uid and version? OUTCOME_OK, or _CONFLICT with call->problem set.
 enum outcome check_preconditions(struct call *call, const struct doc *preconditions, struct uuid uid, uint64_t version);
 
 // ---- tenants.c: objects of kind Tenant, which are the registry's tenants
 
 // The Tenant object as JSON.
-struct str tenant_text(struct call *call, const struct target *target, const struct tenant *tenant);
+struct str tenant_object_text(struct call *call, const struct target *target, const struct tenant *tenant);
 struct tenants_visit {
 	struct call *call;
 	const struct target *target;
@@ -88,11 +88,11 @@ struct tenants_visit {
 };
 // Like visit_objects().
 enum outcome visit_tenants(const struct tenants_visit *visit, struct str *next);
-enum outcome get_tenant_object(struct call *call, const struct target *target, struct guard guard);
-enum outcome create_tenant_object(struct call *call, const struct target *target, const struct doc *object);
-enum outcome change_tenant_object(struct call *call, const struct target *target, struct change_of_object *change,
+enum outcome tenant_object_get(struct call *call, const struct target *target, struct guard guard);
+enum outcome tenant_object_create(struct call *call, const struct target *target, const struct doc *object);
+enum outcome tenant_object_change(struct call *call, const struct target *target, struct change_of_object *change,
 	struct guard guard);
-enum outcome delete_tenant_object(struct call *call, const struct target *target, const struct doc *preconditions,
+enum outcome tenant_object_delete(struct call *call, const struct target *target, const struct doc *preconditions,
 	struct guard guard);
 
 // ---- handlers

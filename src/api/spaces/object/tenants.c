@@ -51,11 +51,11 @@ static struct doc *metadata_doc(struct call *call, const struct target *target, 
 
 	doc_set_str(pool, metadata, "name", tenant->name);
 	doc_set_str(pool, metadata, "selfLink",
-		object_path(pool, target->definition, target->version, STR(""), STR(""), tenant->name));
+		spaces_object_path(pool, target->definition, target->version, STR(""), STR(""), tenant->name));
 	doc_set_str(pool, metadata, "uid", uuid_str(pool, tenant->uid));
 	doc_set_str(pool, metadata, "resourceVersion", str_printf(pool, "%llu", (unsigned long long)tenant->changed));
-	doc_set_str(pool, metadata, "etag", etag_text(pool, tenant->etag));
-	doc_set_str(pool, metadata, "creationTimestamp", time_text(pool, tenant->created_us));
+	doc_set_str(pool, metadata, "etag", conditions_etag_text(pool, tenant->etag));
+	doc_set_str(pool, metadata, "creationTimestamp", document_time_text(pool, tenant->created_us));
 	for (size_t i = 0; i < COUNT_OF(kept); i++)
 		if (doc_get(object, str_c(kept[i]), &value))
 			doc_set(metadata, str_c(kept[i]), doc_copy(pool, value));
@@ -79,12 +79,13 @@ static struct doc *tenant_doc(struct call *call, const struct target *target, co
 	doc_set(doc, STR("metadata"), metadata_doc(call, target, tenant, object));
 	doc_set(doc, STR("spec"), doc_get(object, STR("spec"), &spec) && spec != NULL ? doc_copy(pool, spec) :
 		doc_new_object(pool));
-	doc_set_str(pool, status, "phase", tenant->deleted_us != 0 || tenant_deletion_asked(tenant) ? STR("Terminating") : STR("Active"));
+	doc_set_str(pool, status, "phase", tenant->deleted_us != 0 || tenant_deletion_asked(tenant) ? STR("Terminating") :
+		STR("Active"));
 	doc_set(doc, STR("status"), status);
 	return doc;
 }
 
-struct str tenant_text(struct call *call, const struct target *target, const struct tenant *tenant)
+struct str tenant_object_text(struct call *call, const struct target *target, const struct tenant *tenant)
 {
 	struct buf text = buf_new(call->scratch, 1024);
 
@@ -94,8 +95,9 @@ struct str tenant_text(struct call *call, const struct target *target, const str
 
 static void write_tenant(struct call *call, const struct target *target, const struct tenant *tenant)
 {
-	set_etag(call, tenant->etag);
-	answer_text(call, target, tenant_place(tenant, "metadata or object"), tenant_text(call, target, tenant), tenant->changed);
+	conditions_set_etag(call, tenant->etag);
+	answer_text(call, target, tenant_place(tenant, "metadata or object"), tenant_object_text(call, target, tenant),
+		tenant->changed);
 }
 
 // ---- access
@@ -108,7 +110,7 @@ static enum outcome check_own(struct call *call, const struct target *target)
 	return call_fail(call, OUTCOME_FORBIDDEN, "a tenant has to do with its own Tenant object alone");
 }
 
-enum outcome get_tenant_object(struct call *call, const struct target *target, struct guard guard)
+enum outcome tenant_object_get(struct call *call, const struct target *target, struct guard guard)
 {
 	struct tenant tenant;
 	enum outcome outcome = check_own(call, target);
@@ -119,7 +121,7 @@ enum outcome get_tenant_object(struct call *call, const struct target *target, s
 		outcome = tenant_check(call->registry, &tenant, guard);
 	if (outcome == OUTCOME_OK)
 		write_tenant(call, target, &tenant);
-	return told(call, target, target->name, outcome);
+	return spaces_explain(call, target, target->name, outcome);
 }
 
 // ---- lists
@@ -127,8 +129,8 @@ enum outcome get_tenant_object(struct call *call, const struct target *target, s
 static bool take_tenant(const struct tenants_visit *visit, const struct tenant *tenant)
 {
 	if (visit->as_of != NULL)
-		as_of_saw(visit->as_of, tenant->id, tenant->changed);
-	return visit->take(visit->arg, tenant, tenant_text(visit->call, visit->target, tenant));
+		as_of_note(visit->as_of, tenant->id, tenant->changed);
+	return visit->take(visit->arg, tenant, tenant_object_text(visit->call, visit->target, tenant));
 }
 
 // Visits one object: the caller's own, or the one with that name.
@@ -170,7 +172,7 @@ enum outcome visit_tenants(const struct tenants_visit *visit, struct str *next)
 	if (more)
 		*next = last;
 	if (more && visit->as_of != NULL)
-		as_of_page_ends(visit->as_of, 0, STR(""), last);
+		as_of_note_page_end(visit->as_of, 0, STR(""), last);
 	return OUTCOME_OK;
 }
 
@@ -192,11 +194,12 @@ static void split_annotations(struct pool *pool, const struct doc *annotations, 
 
 	for (struct doc_iter it = doc_iter(annotations); doc_next(&it);)
 		entries[i++] = it;
-	sort_members(entries, n);
+	document_sort_members(entries, n);
 	for (i = 0; i < n; i++) {
 		struct str value = doc_string(entries[i].value);
 		size_t size = entries[i].name.n + value.n;
-		bool fits = meta_name_ok(entries[i].name) && value.n <= MAX_META_VALUE && doc_length(words) < MAX_META &&
+		bool fits = tenant_metadata_name_ok(entries[i].name) && value.n <= MAX_META_VALUE &&
+			doc_length(words) < MAX_META &&
 			bytes + size <= MAX_META_ALL && !has_word(words, entries[i].name);
 		doc_set(fits ? words : others, entries[i].name, doc_new_string(pool, value));
 		bytes += fits ? size : 0;
@@ -218,7 +221,7 @@ static enum outcome tenant_content_of(const struct change_of_object *change, con
 	struct doc *meta, *object = doc_new_object(pool), *words = doc_new_object(pool), *others = doc_new_object(pool);
 	const struct doc *annotations, *spec;
 	bool locked;
-	enum outcome outcome = client_metadata(change, whole, &meta, &locked);
+	enum outcome outcome = object_client_metadata(change, whole, &meta, &locked);
 
 	*content = (struct tenant_content){ .tier = STR_NONE };
 	if (outcome != OUTCOME_OK)
@@ -234,8 +237,8 @@ static enum outcome tenant_content_of(const struct change_of_object *change, con
 	if (doc_length(others) > 0)
 		doc_set(object, STR("annotations"), others);
 	keep(pool, object, whole, "spec");
-	content->metadata = json_text(pool, words);
-	content->object = json_text(pool, object);
+	content->metadata = document_json_text(pool, words);
+	content->object = document_json_text(pool, object);
 	return OUTCOME_OK;
 }
 
@@ -245,7 +248,7 @@ static enum outcome must_be_absent(void *arg, const uint8_t *etag)
 	return etag == NULL ? OUTCOME_OK : OUTCOME_NAME_TAKEN;
 }
 
-enum outcome create_tenant_object(struct call *call, const struct target *target, const struct doc *object)
+enum outcome tenant_object_create(struct call *call, const struct target *target, const struct doc *object)
 {
 	const struct change_of_object change = { .call = call, .target = target, .kind = CHANGE_CREATE, .document = object };
 	const struct guard guard = { .check = must_be_absent, .sure = true };
@@ -260,7 +263,7 @@ enum outcome create_tenant_object(struct call *call, const struct target *target
 	if (outcome == OUTCOME_OK)
 		outcome = tenant_put(call->registry, target->name, &content, guard, &tenant);
 	if (outcome == OUTCOME_NAME_TAKEN)
-		return fail_exists(call, target, target->name);
+		return spaces_fail_exists(call, target, target->name);
 	if (outcome == OUTCOME_CREATED)
 		write_tenant(call, target, &tenant);
 	return outcome;
@@ -299,11 +302,12 @@ static enum outcome check_waiting(const struct change_of_object *change, const s
 	struct doc *none = doc_new_array(pool);
 	const struct doc *before = NULL, *after = NULL;
 
-	if (!tenant_deletion_asked(current) || !doc_get(stored_document(pool, STORED_NEW, content->object), STR("finalizers"), &after))
+	if (!tenant_deletion_asked(current) || !doc_get(stored_document(pool, STORED_NEW, content->object), STR("finalizers"),
+		&after))
 		return OUTCOME_OK;
 	(void)doc_get(tenant_object_doc(pool, current), STR("finalizers"), &before);
 	check_finalizers(after, doc_kind(before) == DOC_ARRAY ? before : none, &faults);
-	return faults.n == 0 ? OUTCOME_OK : fail_invalid(change->call, change->target->definition, current->name, &faults);
+	return faults.n == 0 ? OUTCOME_OK : spaces_fail_invalid(change->call, change->target->definition, current->name, &faults);
 }
 
 static enum outcome apply(void *arg, const struct tenant *current, struct tenant_content *content)
@@ -311,12 +315,12 @@ static enum outcome apply(void *arg, const struct tenant *current, struct tenant
 	const struct change_of_object *change = arg;
 	struct call *call = change->call;
 	const struct doc *whole;
-	enum outcome outcome = changed_object(change, tenant_doc(call, change->target, current), &whole);
+	enum outcome outcome = change_result(change, tenant_doc(call, change->target, current), &whole);
 
 	if (outcome == OUTCOME_OK)
 		outcome = tenant_content_of(change, whole, content);
 	if (outcome == OUTCOME_OK)
-		outcome = check_current(change, whole, current->changed, &current->uid);
+		outcome = object_check_version(change, whole, current->changed, &current->uid);
 	if (outcome == OUTCOME_OK)
 		outcome = check_waiting(change, current, content);
 	if (outcome == OUTCOME_OK && !is_operator(call))
@@ -324,7 +328,7 @@ static enum outcome apply(void *arg, const struct tenant *current, struct tenant
 	return outcome;
 }
 
-enum outcome change_tenant_object(struct call *call, const struct target *target, struct change_of_object *change,
+enum outcome tenant_object_change(struct call *call, const struct target *target, struct change_of_object *change,
 	struct guard guard)
 {
 	struct tenant tenant;
@@ -336,10 +340,10 @@ enum outcome change_tenant_object(struct call *call, const struct target *target
 		outcome = tenant_patch(call->registry, target->name, &(struct tenant_edit){ apply, change }, guard, &tenant);
 	if (outcome == OUTCOME_OK)
 		write_tenant(call, target, &tenant);
-	return told(call, target, target->name, outcome);
+	return spaces_explain(call, target, target->name, outcome);
 }
 
-enum outcome delete_tenant_object(struct call *call, const struct target *target, const struct doc *preconditions,
+enum outcome tenant_object_delete(struct call *call, const struct target *target, const struct doc *preconditions,
 	struct guard guard)
 {
 	struct tenant tenant;
@@ -356,7 +360,7 @@ enum outcome delete_tenant_object(struct call *call, const struct target *target
 		return OUTCOME_OK;
 	}
 	if (outcome != OUTCOME_NO_CONTENT)
-		return told(call, target, target->name, outcome);
-	write_success(call, target, target->name, &tenant.uid);
+		return spaces_explain(call, target, target->name, outcome);
+	spaces_write_success(call, target, target->name, &tenant.uid);
 	return OUTCOME_OK;
 }

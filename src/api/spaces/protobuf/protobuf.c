@@ -64,7 +64,7 @@ static bool read_envelope(struct str body, struct envelope *envelope, const char
 	return envelope->kind.n > 0;
 }
 
-enum outcome read_protobuf_object(struct pool *pool, struct str body, struct doc_limits limits, struct doc **object,
+enum outcome protobuf_read_object(struct pool *pool, struct str body, struct doc_limits limits, struct doc **object,
 	struct str *error)
 {
 	struct envelope envelope = { .raw = STR("") };

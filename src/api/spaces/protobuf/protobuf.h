@@ -13,7 +13,7 @@ const struct protobuf_message *protobuf_kind(struct str version, struct str kind
 
 // Reads an object from its envelope: *object is the document that its JSON would have given, with apiVersion and kind.
 // OUTCOME_OK; _BAD_DOCUMENT, or _UNSUPPORTED_MEDIA (a kind without a message), with *error saying why. Lives in pool.
-enum outcome read_protobuf_object(struct pool *pool, struct str body, struct doc_limits limits, struct doc **object,
+enum outcome protobuf_read_object(struct pool *pool, struct str body, struct doc_limits limits, struct doc **object,
 	struct str *error);
 
 #endif

@@ -33,7 +33,7 @@ static enum outcome read_validation(struct call *call, enum validation *validati
 		}
 	}
 	field_not_supported(&faults, &at, text, supported);
-	return fail_invalid(call, NULL, STR(""), &faults);
+	return spaces_fail_invalid(call, NULL, STR(""), &faults);
 }
 
 // ---- built-in kinds
@@ -122,7 +122,7 @@ static void find_idle(const struct target *target, const struct doc *object, str
 	const struct field_path at = field_name(NULL, STR("spec"));
 	const struct doc *spec;
 
-	if (!has_identity(target->definition, "apiextensions.k8s.io", "customresourcedefinitions") ||
+	if (!definition_has_identity(target->definition, "apiextensions.k8s.io", "customresourcedefinitions") ||
 		!doc_get(object, STR("spec"), &spec))
 		return;
 	find_selectable(spec, &at, idle);
@@ -185,7 +185,7 @@ static enum outcome refuse_unknown(struct call *call, const struct target *targe
 		STR_ARG(buf_str(&list)));
 }
 
-enum outcome check_fields(struct call *call, const struct target *target, const struct doc *object,
+enum outcome fields_check(struct call *call, const struct target *target, const struct doc *object,
 	const struct doc *current)
 {
 	enum validation validation;

@@ -34,7 +34,7 @@ static void add_tag(struct buf *out, unsigned field, unsigned wire)
 	add_varint(out, (uint64_t)field << 3 | wire);
 }
 
-void proto_text(struct buf *out, unsigned field, struct str text)
+void openapi_proto_text(struct buf *out, unsigned field, struct str text)
 {
 	add_tag(out, field, WIRE_BYTES);
 	add_varint(out, text.n);
@@ -42,14 +42,14 @@ void proto_text(struct buf *out, unsigned field, struct str text)
 }
 
 
-size_t proto_begin(struct buf *out, unsigned field)
+size_t openapi_proto_begin(struct buf *out, unsigned field)
 {
 	add_tag(out, field, WIRE_BYTES);
 	return out->n;
 }
 
 // The length of a message stands before it, and is known only at its end: moves the message to make room for it.
-void proto_end(struct buf *out, size_t begin)
+void openapi_proto_end(struct buf *out, size_t begin)
 {
 	char bytes[VARINT_MAX];
 	size_t length = out->n - begin, n = put_varint(bytes, length);
@@ -63,39 +63,39 @@ void proto_end(struct buf *out, size_t begin)
 
 void schema_type(struct buf *out, const char *type)
 {
-	size_t types = proto_begin(out, SCHEMA_TYPES);
+	size_t types = openapi_proto_begin(out, SCHEMA_TYPES);
 
-	proto_text(out, TYPES_VALUE, str_c(type));
-	proto_end(out, types);
+	openapi_proto_text(out, TYPES_VALUE, str_c(type));
+	openapi_proto_end(out, types);
 }
 
 void schema_extension(struct buf *out, unsigned field, const char *name, struct str value)
 {
-	size_t named = proto_begin(out, field), any;
+	size_t named = openapi_proto_begin(out, field), any;
 
-	proto_text(out, NAMED_NAME, str_c(name));
-	any = proto_begin(out, NAMED_VALUE);
-	proto_text(out, ANY_YAML, value);
-	proto_end(out, any);
-	proto_end(out, named);
+	openapi_proto_text(out, NAMED_NAME, str_c(name));
+	any = openapi_proto_begin(out, NAMED_VALUE);
+	openapi_proto_text(out, ANY_YAML, value);
+	openapi_proto_end(out, any);
+	openapi_proto_end(out, named);
 }
 
 struct property_mark property_begin(struct buf *out, struct str name)
 {
-	struct property_mark mark = { .property = proto_begin(out, PROPERTIES_PROPERTY) };
+	struct property_mark mark = { .property = openapi_proto_begin(out, PROPERTIES_PROPERTY) };
 
-	proto_text(out, NAMED_NAME, name);
-	mark.schema = proto_begin(out, NAMED_VALUE);
+	openapi_proto_text(out, NAMED_NAME, name);
+	mark.schema = openapi_proto_begin(out, NAMED_VALUE);
 	return mark;
 }
 
 void property_end(struct buf *out, struct property_mark mark)
 {
-	proto_end(out, mark.schema);
-	proto_end(out, mark.property);
+	openapi_proto_end(out, mark.schema);
+	openapi_proto_end(out, mark.property);
 }
 
-void add_meta_properties(struct buf *out)
+void schema_add_meta_properties(struct buf *out)
 {
 	static const struct { const char *name, *description; } texts[] = {
 		{ "apiVersion", "The group and version of the API in which this object is written." },
@@ -105,13 +105,13 @@ void add_meta_properties(struct buf *out)
 
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		mark = property_begin(out, str_c(texts[i].name));
-		proto_text(out, SCHEMA_DESCRIPTION, str_c(texts[i].description));
+		openapi_proto_text(out, SCHEMA_DESCRIPTION, str_c(texts[i].description));
 		schema_type(out, "string");
 		property_end(out, mark);
 	}
 	mark = property_begin(out, STR("metadata"));
-	proto_text(out, SCHEMA_REF, STR("#/definitions/" OBJECT_META));
-	proto_text(out, SCHEMA_DESCRIPTION, STR("Its name, labels, annotations, and what the server keeps of it."));
+	openapi_proto_text(out, SCHEMA_REF, STR("#/definitions/" OBJECT_META));
+	openapi_proto_text(out, SCHEMA_DESCRIPTION, STR("Its name, labels, annotations, and what the server keeps of it."));
 	property_end(out, mark);
 }
 
@@ -141,10 +141,10 @@ static bool is_meta(struct str name)
 
 static void add_properties(struct buf *out, const struct doc *properties, bool whole)
 {
-	size_t all = proto_begin(out, SCHEMA_PROPERTIES);
+	size_t all = openapi_proto_begin(out, SCHEMA_PROPERTIES);
 
 	if (whole)
-		add_meta_properties(out);
+		schema_add_meta_properties(out);
 	for (struct doc_iter it = doc_iter(properties); doc_next(&it);) {
 		if (whole && is_meta(it.name))
 			continue;
@@ -152,7 +152,7 @@ static void add_properties(struct buf *out, const struct doc *properties, bool w
 		add_schema(out, it.value, false);
 		property_end(out, mark);
 	}
-	proto_end(out, all);
+	openapi_proto_end(out, all);
 }
 
 static void add_required(struct buf *out, const struct doc *schema)
@@ -161,7 +161,7 @@ static void add_required(struct buf *out, const struct doc *schema)
 
 	for (size_t i = 0; i < doc_length(required); i++) {
 		if (doc_kind(doc_at(required, i)) == DOC_STRING)
-			proto_text(out, SCHEMA_REQUIRED, doc_string(doc_at(required, i)));
+			openapi_proto_text(out, SCHEMA_REQUIRED, doc_string(doc_at(required, i)));
 	}
 }
 
@@ -179,11 +179,11 @@ static void add_object_schema(struct buf *out, const struct doc *schema, bool wh
 	if (whole || doc_length(properties) > 0) {
 		add_properties(out, properties, whole);
 	} else if (doc_kind(additional) == DOC_OBJECT) {
-		begin = proto_begin(out, SCHEMA_ADDITIONAL);
-		size_t inner = proto_begin(out, ADDITIONAL_SCHEMA);
+		begin = openapi_proto_begin(out, SCHEMA_ADDITIONAL);
+		size_t inner = openapi_proto_begin(out, ADDITIONAL_SCHEMA);
 		add_schema(out, additional, false);
-		proto_end(out, inner);
-		proto_end(out, begin);
+		openapi_proto_end(out, inner);
+		openapi_proto_end(out, begin);
 	}
 }
 
@@ -193,12 +193,12 @@ static void add_list_schema(struct buf *out, const struct doc *schema)
 	size_t items, item;
 
 	schema_type(out, "array");
-	items = proto_begin(out, SCHEMA_ITEMS);
-	item = proto_begin(out, ITEMS_SCHEMA);
+	items = openapi_proto_begin(out, SCHEMA_ITEMS);
+	item = openapi_proto_begin(out, ITEMS_SCHEMA);
 	if (!is_true(schema, "x-kubernetes-preserve-unknown-fields"))
 		add_schema(out, member(schema, "items"), false);
-	proto_end(out, item);
-	proto_end(out, items);
+	openapi_proto_end(out, item);
+	openapi_proto_end(out, items);
 }
 
 // A schema without a type that clients know allows any value.
@@ -209,9 +209,9 @@ static void add_schema(struct buf *out, const struct doc *schema, bool root)
 	struct str format = doc_string(member(schema, "format"));
 
 	if (description.n > 0)
-		proto_text(out, SCHEMA_DESCRIPTION, description);
+		openapi_proto_text(out, SCHEMA_DESCRIPTION, description);
 	if (is_true(schema, "x-kubernetes-int-or-string")) {
-		proto_text(out, SCHEMA_FORMAT, STR("int-or-string"));
+		openapi_proto_text(out, SCHEMA_FORMAT, STR("int-or-string"));
 		schema_type(out, "string"); // clients also accept numbers for this type
 		return;
 	}
@@ -222,7 +222,7 @@ static void add_schema(struct buf *out, const struct doc *schema, bool root)
 	for (size_t i = 0; i < COUNT_OF(scalars); i++) {
 		if (!root && str_eq_c(type, scalars[i])) {
 			if (format.n > 0)
-				proto_text(out, SCHEMA_FORMAT, format);
+				openapi_proto_text(out, SCHEMA_FORMAT, format);
 			schema_type(out, scalars[i]);
 		}
 	}
@@ -273,32 +273,32 @@ static void add_definition(struct pool *pool, const struct openapi_type *type, s
 
 	if (type->schema == NULL && parts->description == NULL)
 		return;
-	named = proto_begin(out, DEFINITIONS_SCHEMA);
-	proto_text(out, NAMED_NAME, definition_name(pool, type));
-	schema = proto_begin(out, NAMED_VALUE);
+	named = openapi_proto_begin(out, DEFINITIONS_SCHEMA);
+	openapi_proto_text(out, NAMED_NAME, definition_name(pool, type));
+	schema = openapi_proto_begin(out, NAMED_VALUE);
 	if (parts->description != NULL) {
-		proto_text(out, SCHEMA_DESCRIPTION, str_c(parts->description));
+		openapi_proto_text(out, SCHEMA_DESCRIPTION, str_c(parts->description));
 		schema_type(out, "object");
-		add_fields(out, parts->fields, parts->merge, true);
+		schema_add_fields(out, parts->fields, parts->merge, true);
 	} else {
 		add_schema(out, type->schema, true);
 	}
 	schema_extension(out, SCHEMA_EXTENSION, "x-kubernetes-group-version-kind", type_text(pool, type, true));
-	proto_end(out, schema);
-	proto_end(out, named);
+	openapi_proto_end(out, schema);
+	openapi_proto_end(out, named);
 }
 
 static void add_object_meta(struct buf *out)
 {
-	size_t named = proto_begin(out, DEFINITIONS_SCHEMA), schema;
+	size_t named = openapi_proto_begin(out, DEFINITIONS_SCHEMA), schema;
 
-	proto_text(out, NAMED_NAME, STR(OBJECT_META));
-	schema = proto_begin(out, NAMED_VALUE);
-	proto_text(out, SCHEMA_DESCRIPTION, STR("What all objects have."));
+	openapi_proto_text(out, NAMED_NAME, STR(OBJECT_META));
+	schema = openapi_proto_begin(out, NAMED_VALUE);
+	openapi_proto_text(out, SCHEMA_DESCRIPTION, STR("What all objects have."));
 	schema_type(out, "object");
-	add_fields(out, metadata_fields, metadata_merge, false);
-	proto_end(out, schema);
-	proto_end(out, named);
+	schema_add_fields(out, metadata_fields, metadata_merge, false);
+	openapi_proto_end(out, schema);
+	openapi_proto_end(out, named);
 }
 
 // ---- paths
@@ -319,16 +319,16 @@ static struct str path_of(struct pool *pool, const struct openapi_type *type)
 
 static void add_dry_run_parameter(struct buf *out)
 {
-	size_t item = proto_begin(out, OPERATION_PARAMETERS), parameter = proto_begin(out, PARAMETERS_PARAMETER);
-	size_t non_body = proto_begin(out, PARAMETER_NON_BODY), query = proto_begin(out, NON_BODY_QUERY);
+	size_t item = openapi_proto_begin(out, OPERATION_PARAMETERS), parameter = openapi_proto_begin(out, PARAMETERS_PARAMETER);
+	size_t non_body = openapi_proto_begin(out, PARAMETER_NON_BODY), query = openapi_proto_begin(out, NON_BODY_QUERY);
 
-	proto_text(out, QUERY_IN, STR("query"));
-	proto_text(out, QUERY_NAME, STR("dryRun"));
-	proto_text(out, QUERY_TYPE, STR("string"));
-	proto_end(out, query);
-	proto_end(out, non_body);
-	proto_end(out, parameter);
-	proto_end(out, item);
+	openapi_proto_text(out, QUERY_IN, STR("query"));
+	openapi_proto_text(out, QUERY_NAME, STR("dryRun"));
+	openapi_proto_text(out, QUERY_TYPE, STR("string"));
+	openapi_proto_end(out, query);
+	openapi_proto_end(out, non_body);
+	openapi_proto_end(out, parameter);
+	openapi_proto_end(out, item);
 }
 
 static void add_path(struct pool *pool, const struct openapi_type *type, struct buf *out)
@@ -337,33 +337,33 @@ static void add_path(struct pool *pool, const struct openapi_type *type, struct 
 
 	if (!type->dry_runs)
 		return;
-	named = proto_begin(out, PATHS_PATH);
-	proto_text(out, NAMED_NAME, path_of(pool, type));
-	path = proto_begin(out, NAMED_VALUE);
-	operation = proto_begin(out, PATH_PATCH);
+	named = openapi_proto_begin(out, PATHS_PATH);
+	openapi_proto_text(out, NAMED_NAME, path_of(pool, type));
+	path = openapi_proto_begin(out, NAMED_VALUE);
+	operation = openapi_proto_begin(out, PATH_PATCH);
 	add_dry_run_parameter(out);
 	schema_extension(out, OPERATION_EXTENSION, "x-kubernetes-group-version-kind", type_text(pool, type, false));
-	proto_end(out, operation);
-	proto_end(out, path);
-	proto_end(out, named);
+	openapi_proto_end(out, operation);
+	openapi_proto_end(out, path);
+	openapi_proto_end(out, named);
 }
 
 void openapi_add(struct pool *pool, const struct openapi_type *types, size_t n, struct buf *out)
 {
 	size_t part;
 
-	proto_text(out, DOCUMENT_SWAGGER, STR("2.0"));
-	part = proto_begin(out, DOCUMENT_INFO);
-	proto_text(out, INFO_TITLE, STR("Tenure"));
-	proto_text(out, INFO_VERSION, STR(TENURE_VERSION));
-	proto_end(out, part);
-	part = proto_begin(out, DOCUMENT_PATHS);
+	openapi_proto_text(out, DOCUMENT_SWAGGER, STR("2.0"));
+	part = openapi_proto_begin(out, DOCUMENT_INFO);
+	openapi_proto_text(out, INFO_TITLE, STR("Tenure"));
+	openapi_proto_text(out, INFO_VERSION, STR(TENURE_VERSION));
+	openapi_proto_end(out, part);
+	part = openapi_proto_begin(out, DOCUMENT_PATHS);
 	for (size_t i = 0; i < n; i++)
 		add_path(pool, &types[i], out);
-	proto_end(out, part);
-	part = proto_begin(out, DOCUMENT_DEFINITIONS);
+	openapi_proto_end(out, part);
+	part = openapi_proto_begin(out, DOCUMENT_DEFINITIONS);
 	add_object_meta(out);
 	for (size_t i = 0; i < n; i++)
 		add_definition(pool, &types[i], out);
-	proto_end(out, part);
+	openapi_proto_end(out, part);
 }

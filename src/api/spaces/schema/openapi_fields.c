@@ -6,22 +6,22 @@
 
 static void add_map(struct buf *out)
 {
-	size_t additional = proto_begin(out, SCHEMA_ADDITIONAL), schema = proto_begin(out, ADDITIONAL_SCHEMA);
+	size_t additional = openapi_proto_begin(out, SCHEMA_ADDITIONAL), schema = openapi_proto_begin(out, ADDITIONAL_SCHEMA);
 
 	schema_type(out, "string");
-	proto_end(out, schema);
-	proto_end(out, additional);
+	openapi_proto_end(out, schema);
+	openapi_proto_end(out, additional);
 }
 
 static void add_items(struct buf *out, const struct type_field *field, const struct merge_rule *rules)
 {
-	size_t items = proto_begin(out, SCHEMA_ITEMS), schema = proto_begin(out, ITEMS_SCHEMA);
+	size_t items = openapi_proto_begin(out, SCHEMA_ITEMS), schema = openapi_proto_begin(out, ITEMS_SCHEMA);
 
 	schema_type(out, field->type == OF_STRINGS ? "string" : "object");
 	if (field->type == OF_OBJECTS && field->inside != NULL)
-		add_fields(out, field->inside, rules, false);
-	proto_end(out, schema);
-	proto_end(out, items);
+		schema_add_fields(out, field->inside, rules, false);
+	openapi_proto_end(out, schema);
+	openapi_proto_end(out, items);
 }
 
 static void add_field_type(struct buf *out, const struct type_field *field, const struct merge_rule *rules)
@@ -33,11 +33,11 @@ static void add_field_type(struct buf *out, const struct type_field *field, cons
 		schema_type(out, "string");
 		break;
 	case OF_TIME:
-		proto_text(out, SCHEMA_FORMAT, STR("date-time"));
+		openapi_proto_text(out, SCHEMA_FORMAT, STR("date-time"));
 		schema_type(out, "string");
 		break;
 	case OF_INT_OR_STRING:
-		proto_text(out, SCHEMA_FORMAT, STR("int-or-string"));
+		openapi_proto_text(out, SCHEMA_FORMAT, STR("int-or-string"));
 		schema_type(out, "string");
 		break;
 	case OF_INTEGER:
@@ -49,7 +49,7 @@ static void add_field_type(struct buf *out, const struct type_field *field, cons
 	case OF_OBJECT:
 		schema_type(out, "object");
 		if (field->inside != NULL)
-			add_fields(out, field->inside, rules, false);
+			schema_add_fields(out, field->inside, rules, false);
 		break;
 	case OF_STRING_MAP:
 	case OF_BYTES_MAP:
@@ -84,24 +84,24 @@ static void add_merging(struct buf *out, const struct merge_rule *rule)
 		schema_extension(out, SCHEMA_EXTENSION, "x-kubernetes-patch-merge-key", str_c(rule->key));
 }
 
-void add_fields(struct buf *out, const struct type_field *fields, const struct merge_rule *rules, bool root)
+void schema_add_fields(struct buf *out, const struct type_field *fields, const struct merge_rule *rules, bool root)
 {
-	size_t properties = proto_begin(out, SCHEMA_PROPERTIES);
+	size_t properties = openapi_proto_begin(out, SCHEMA_PROPERTIES);
 
 	if (root)
-		add_meta_properties(out);
+		schema_add_meta_properties(out);
 	for (const struct type_field *field = fields; field->name != NULL; field++) {
 		const struct merge_rule *rule = find_rule(rules, field->name);
 		struct property_mark mark = property_begin(out, str_c(field->name));
 		if (field->description[0] != '\0')
-			proto_text(out, SCHEMA_DESCRIPTION, str_c(field->description));
+			openapi_proto_text(out, SCHEMA_DESCRIPTION, str_c(field->description));
 		add_field_type(out, field, rule != NULL ? rule->inside : NULL);
 		add_merging(out, rule);
 		property_end(out, mark);
 	}
-	proto_end(out, properties);
+	openapi_proto_end(out, properties);
 	for (const struct type_field *field = fields; field->name != NULL; field++) {
 		if (field->required)
-			proto_text(out, SCHEMA_REQUIRED, str_c(field->name));
+			openapi_proto_text(out, SCHEMA_REQUIRED, str_c(field->name));
 	}
 }

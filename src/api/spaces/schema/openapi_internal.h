@@ -9,9 +9,9 @@
 
 // ---- protobuf: fields of a message are written one after the other; an inner message stands between begin and end
 
-void proto_text(struct buf *out, unsigned field, struct str text);
-size_t proto_begin(struct buf *out, unsigned field);
-void proto_end(struct buf *out, size_t begin);
+void openapi_proto_text(struct buf *out, unsigned field, struct str text);
+size_t openapi_proto_begin(struct buf *out, unsigned field);
+void openapi_proto_end(struct buf *out, size_t begin);
 
 // Numbers of fields in gnostic's OpenAPIv2.proto.
 enum {
@@ -36,11 +36,11 @@ struct property_mark {
 struct property_mark property_begin(struct buf *out, struct str name);
 void property_end(struct buf *out, struct property_mark mark);
 // Adds the properties apiVersion, kind and metadata.
-void add_meta_properties(struct buf *out);
+void schema_add_meta_properties(struct buf *out);
 
 // ---- openapi_fields.c
 
 // Appends the properties of an object and the list of required ones. rules: how its lists are merged by patches.
-void add_fields(struct buf *out, const struct type_field *fields, const struct merge_rule *rules, bool root);
+void schema_add_fields(struct buf *out, const struct type_field *fields, const struct merge_rule *rules, bool root);
 
 #endif

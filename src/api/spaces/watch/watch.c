@@ -32,7 +32,7 @@ struct watch_begun {
 
 // ---- events
 
-void event_add(struct call *call, const struct target *target, const struct table_columns *columns, const char *type,
+void watch_event_add(struct call *call, const struct target *target, const struct table_columns *columns, const char *type,
 	struct stored_place place, struct str object, struct buf *out)
 {
 	struct pool *pool = call->scratch;
@@ -47,16 +47,16 @@ void event_add(struct call *call, const struct target *target, const struct tabl
 	}
 	UNUSED(target);
 	BUF_LIT(out, "{\"kind\":\"Table\",\"apiVersion\":");
-	json_add_string(out, wanted_table(call));
+	json_add_string(out, answer_wanted_table(call));
 	BUF_LIT(out, ",\"metadata\":{},\"columnDefinitions\":");
 	table_add_columns(columns, out);
 	BUF_LIT(out, ",\"rows\":[");
-	table_add_row(pool, columns, stored_document(pool, place, object), included_object(call), call->registry->now_us,
+	table_add_row(pool, columns, stored_document(pool, place, object), answer_included_object(call), call->registry->now_us,
 		out);
 	BUF_LIT(out, "]}}\n");
 }
 
-void bookmark_add(struct call *call, const struct target *target, const struct table_columns *columns, uint64_t position,
+void watch_bookmark_add(struct call *call, const struct target *target, const struct table_columns *columns, uint64_t position,
 	bool initial, struct buf *out)
 {
 	struct pool *pool = call->scratch;
@@ -65,22 +65,22 @@ void bookmark_add(struct call *call, const struct target *target, const struct t
 	BUF_LIT(&object, "{\"kind\":");
 	json_add_string(&object, target->definition->kind);
 	BUF_LIT(&object, ",\"apiVersion\":");
-	json_add_string(&object, group_version(pool, target->definition->type->group, target->version->name));
+	json_add_string(&object, type_group_version(pool, target->definition->type->group, target->version->name));
 	buf_addf(&object, ",\"metadata\":{\"resourceVersion\":\"%llu\"", (unsigned long long)position);
 	if (initial)
 		BUF_LIT(&object, ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}");
 	BUF_LIT(&object, "}}");
-	event_add(call, target, columns, "BOOKMARK", STORED_NEW, buf_str(&object), out);
+	watch_event_add(call, target, columns, "BOOKMARK", STORED_NEW, buf_str(&object), out);
 }
 
-void watch_unauthenticated(struct buf *out)
+void watch_add_unauthenticated(struct buf *out)
 {
 	BUF_LIT(out, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
 		"\"status\":\"Failure\",\"message\":\"the credential that this watch began with is no longer good\","
 		"\"reason\":\"Unauthorized\",\"code\":401}}\n");
 }
 
-void watch_too_costly(struct buf *out)
+void watch_add_too_costly(struct buf *out)
 {
 	BUF_LIT(out, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
 		"\"status\":\"Failure\",\"message\":\"an event of this watch takes more memory or computing time than one is "
@@ -88,14 +88,14 @@ void watch_too_costly(struct buf *out)
 		"\"code\":413}}\n");
 }
 
-void watch_broken(struct buf *out)
+void watch_add_broken(struct buf *out)
 {
 	BUF_LIT(out, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
 		"\"status\":\"Failure\",\"message\":\"what is stored of an object can't be read: tell the operator, whose log "
 		"names the row\",\"reason\":\"InternalError\",\"code\":500}}\n");
 }
 
-void watch_expired(struct buf *out)
+void watch_add_expired(struct buf *out)
 {
 	BUF_LIT(out, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},"
 		"\"status\":\"Failure\",\"message\":\"the history from that resourceVersion on is not to be had: list again, "
@@ -128,12 +128,12 @@ static enum outcome read_number(struct call *call, const char *name, uint64_t *v
 static void read_beginning(struct watch_begun *begun)
 {
 	struct call *call = begun->call;
-	bool asked = query_has(call, "sendInitialEvents");
-	bool wanted = query_is_true(call, "sendInitialEvents");
+	bool asked = spaces_query_has(call, "sendInitialEvents");
+	bool wanted = spaces_query_is_true(call, "sendInitialEvents");
 
 	begun->initial = asked ? wanted : begun->words.position == 0;
 	begun->from_now = begun->initial || begun->words.position == 0;
-	begun->words.bookmarks = query_is_true(call, "allowWatchBookmarks");
+	begun->words.bookmarks = spaces_query_is_true(call, "allowWatchBookmarks");
 	begun->marks_initial = wanted && begun->words.bookmarks;
 }
 
@@ -142,10 +142,10 @@ static enum outcome read_watch(struct watch_begun *begun)
 	struct call *call = begun->call;
 	uint64_t seconds;
 	enum version_match match;
-	enum outcome outcome = read_choice(call, begun->target, &begun->query.choice);
+	enum outcome outcome = selection_read(call, begun->target, &begun->query.choice);
 
 	if (outcome == OUTCOME_OK)
-		outcome = read_version_match(call, true, &match);
+		outcome = spaces_read_version_match(call, true, &match);
 	if (outcome == OUTCOME_OK)
 		outcome = read_number(call, "resourceVersion", &begun->words.position);
 	if (outcome == OUTCOME_OK)
@@ -155,8 +155,8 @@ static enum outcome read_watch(struct watch_begun *begun)
 	read_beginning(begun);
 	begun->words.seconds = seconds == 0 ? random_seconds() : seconds > SECONDS_MAX ? SECONDS_MAX : (uint32_t)seconds;
 	begun->words.selective = !begun->query.choice.all;
-	begun->words.varying = choice_varies(&begun->query.choice);
-	begun->words.tenants = has_identity(begun->target->definition, "", "tenants");
+	begun->words.varying = selection_can_vary(&begun->query.choice);
+	begun->words.tenants = definition_has_identity(begun->target->definition, "", "tenants");
 	return OUTCOME_OK;
 }
 
@@ -166,7 +166,7 @@ static enum outcome find_position(struct watch_begun *begun, bool *expired)
 	uint64_t oldest, newest, *position = &begun->words.position;
 
 	*expired = false;
-	enum outcome outcome = follow_bounds(begun->call->registry, &oldest, &newest);
+	enum outcome outcome = change_stream_bounds(begun->call->registry, &oldest, &newest);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	// A version above the newest change is from a log that was replaced, for example by a restored backup.
@@ -191,7 +191,7 @@ static void tell_first(struct watch_begun *begun, struct stored_place place, uin
 	begun->too_large = begun->out.n + object.n > FIRST_MAX_BYTES;
 	if (begun->too_large)
 		return;
-	event_add(begun->call, begun->target, begun->columns, "ADDED", place, object, &begun->out);
+	watch_event_add(begun->call, begun->target, begun->columns, "ADDED", place, object, &begun->out);
 	if (begun->words.selective || changed > begun->words.position)
 		note_known(begun, place.id, KNOWN_CHOSEN);
 }
@@ -216,7 +216,7 @@ static bool take_first(void *arg, const struct resource *resource, struct str ob
 	struct watch_begun *begun = arg;
 	struct call *call = begun->call;
 	const struct stored_place place = resource_place(resource, "meta or body");
-	bool fits = chosen(&begun->query.choice, call->scratch, place, object);
+	bool fits = selection_matches(&begun->query.choice, call->scratch, place, object);
 	struct resource now = *resource;
 	struct buf text = buf_new(call->scratch, 1024 + now.meta.n + now.body.n);
 
@@ -225,7 +225,7 @@ static bool take_first(void *arg, const struct resource *resource, struct str ob
 		return true;
 	}
 	now.changed = as_of_position(begun, now.changed);
-	object_json(call, begun->target->definition, begun->target->version, &now, &text);
+	answer_object_json(call, begun->target->definition, begun->target->version, &now, &text);
 	tell_first(begun, place, resource->changed, buf_str(&text));
 	return !begun->too_large;
 }
@@ -235,7 +235,7 @@ static bool take_first_tenant(void *arg, const struct tenant *tenant, struct str
 	struct watch_begun *begun = arg;
 	struct call *call = begun->call;
 	const struct stored_place place = tenant_place(tenant, "metadata or object");
-	bool fits = chosen(&begun->query.choice, call->scratch, place, object);
+	bool fits = selection_matches(&begun->query.choice, call->scratch, place, object);
 	struct tenant now = *tenant;
 
 	if (!fits) {
@@ -243,7 +243,7 @@ static bool take_first_tenant(void *arg, const struct tenant *tenant, struct str
 		return true;
 	}
 	now.changed = as_of_position(begun, now.changed);
-	tell_first(begun, place, tenant->changed, tenant_text(call, begun->target, &now));
+	tell_first(begun, place, tenant->changed, tenant_object_text(call, begun->target, &now));
 	return !begun->too_large;
 }
 
@@ -276,7 +276,7 @@ static enum outcome send_all_objects(struct watch_begun *begun)
 	struct as_of as_of;
 	bool exact = false, again = true;
 	enum outcome outcome = as_of_begin(&as_of, call, begun->target,
-		name_looked_up(call, begun->target, &begun->query.choice));
+		visit_single_name(call, begun->target, &begun->query.choice));
 
 	while (outcome == OUTCOME_OK && again) {
 		begun->words.position = UINT64_MAX;
@@ -284,7 +284,7 @@ static enum outcome send_all_objects(struct watch_begun *begun)
 		if (outcome == OUTCOME_OK)
 			outcome = as_of_end(&as_of, &begun->words.position, &exact, &again);
 		if (outcome == OUTCOME_OK && again)
-			outcome = as_of_again(&as_of);
+			outcome = as_of_restart(&as_of);
 	}
 	return outcome == OUTCOME_OK && !exact ? visit_first(begun, NULL) : outcome;
 }
@@ -298,7 +298,7 @@ static enum outcome send_initial_events(struct watch_begun *begun)
 	if (begun->initial)
 		outcome = send_all_objects(begun);
 	if (outcome == OUTCOME_OK && begun->marks_initial)
-		bookmark_add(begun->call, begun->target, begun->columns, begun->words.position, true, &begun->out);
+		watch_bookmark_add(begun->call, begun->target, begun->columns, begun->words.position, true, &begun->out);
 	return outcome;
 }
 
@@ -354,18 +354,18 @@ enum outcome watch_in_space(struct call *call, const struct target *target)
 	enum outcome outcome = read_watch(&begun);
 	if (outcome == OUTCOME_OK)
 		outcome = find_position(&begun, &expired);
-	if (wanted_table(call).p != NULL)
-		begun.columns = table_columns_of(call->pool, target->definition, target->version);
+	if (answer_wanted_table(call).p != NULL)
+		begun.columns = table_columns_for(call->pool, target->definition, target->version);
 	if (outcome == OUTCOME_OK && !expired)
 		outcome = send_initial_events(&begun);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (expired)
-		watch_expired(&begun.out);
+		watch_add_expired(&begun.out);
 	// HEAD gets the header fields only, so there is nothing that could go on.
 	else if (call->request.method == METHOD_GET)
 		write_order(&begun);
-	write_json_text(call, buf_str(&begun.out));
+	spaces_write_json_text(call, buf_str(&begun.out));
 	response_set(&call->response, "X-Accel-Buffering", STR("no")); // switches off nginx's buffering
 	return OUTCOME_OK;
 }

@@ -174,25 +174,25 @@ static bool is_in(const struct watcher *watcher, struct str tenant)
 	return tenant.p != NULL && (watcher->words.all || str_eq(tenant, watcher->texts[WATCH_TENANT]));
 }
 
-static bool is_move(const struct followed *change)
+static bool is_move(const struct streamed_change *change)
 {
 	return str_eq(change->verb, STR("moved"));
 }
 
 // Is it a change of a tenant itself, not of a resource?
-static bool is_of_tenant(const struct followed *change)
+static bool is_of_tenant(const struct streamed_change *change)
 {
 	return change->resource.id == 0 && change->resource.type == NULL;
 }
 
 // The name of the tenant that changed, also if it was purged since.
-static struct str tenant_name(const struct followed *change)
+static struct str tenant_name(const struct streamed_change *change)
 {
 	return change->tenant.p != NULL ? change->tenant : change->former;
 }
 
 // A caller of a tenant sees only that tenant's object.
-static bool wants_tenant(const struct watcher *watcher, const struct followed *change)
+static bool wants_tenant(const struct watcher *watcher, const struct streamed_change *change)
 {
 	if (!watcher->words.tenants || !is_of_tenant(change))
 		return false;
@@ -201,7 +201,7 @@ static bool wants_tenant(const struct watcher *watcher, const struct followed *c
 	return !watcher->words.named || str_eq(tenant_name(change), watcher->texts[WATCH_NAME]);
 }
 
-bool watcher_wants(const struct watcher *watcher, const struct followed *change)
+bool watcher_wants(const struct watcher *watcher, const struct streamed_change *change)
 {
 	const struct resource *resource = &change->resource;
 
@@ -219,7 +219,7 @@ bool watcher_wants(const struct watcher *watcher, const struct followed *change)
 }
 
 // Is it a change of a CustomResourceDefinition?
-static bool is_of_definition(const struct followed *change)
+static bool is_of_definition(const struct streamed_change *change)
 {
 	const struct type *type = change->resource.type;
 
@@ -228,7 +228,7 @@ static bool is_of_definition(const struct followed *change)
 
 // Which definition applies depends on the definitions of the tenant and of the system, and on the tenant's policy and
 // annotations.
-bool watcher_may_lose_type(const struct watcher *watcher, const struct followed *change)
+bool watcher_may_change_definition(const struct watcher *watcher, const struct streamed_change *change)
 {
 	struct str concerned[] = { change->tenant, change->from };
 
@@ -241,7 +241,7 @@ bool watcher_may_lose_type(const struct watcher *watcher, const struct followed 
 	return false;
 }
 
-bool watcher_asks_before(const struct watcher *watcher, const struct followed *change)
+bool watcher_needs_state_before(const struct watcher *watcher, const struct streamed_change *change)
 {
 	bool comes = str_eq(change->verb, STR("created")) || str_eq(change->verb, STR("recovered")) ||
 		(is_move(change) && !is_in(watcher, change->from));
@@ -250,7 +250,7 @@ bool watcher_asks_before(const struct watcher *watcher, const struct followed *c
 	       find_known(watcher, is_of_tenant(change) ? change->tenant_id : change->resource.id) == NULL;
 }
 
-bool watcher_is_lost(const struct watcher *watcher, const struct followed *change)
+bool watcher_is_invalidated(const struct watcher *watcher, const struct streamed_change *change)
 {
 	return is_of_tenant(change) && is_in(watcher, change->tenant) &&
 	       (str_eq(change->verb, STR("deleted")) || str_eq(change->verb, STR("recovered")));
@@ -287,13 +287,13 @@ static enum outcome begin_telling(struct telling *telling, struct watcher *watch
 	if (outcome == OUTCOME_OK)
 		outcome = route_find(call->routes, call->pool, &call->request, &call->match, &detail);
 	if (outcome == OUTCOME_OK)
-		outcome = read_target(call, VERB_WATCH, &telling->target);
+		outcome = spaces_read_target(call, VERB_WATCH, &telling->target);
 	if (outcome == OUTCOME_OK && !uuid_eq(telling->target.definition->uid, watcher->words.definition))
 		outcome = OUTCOME_GONE; // the type of that name is another one now
 	if (outcome == OUTCOME_OK)
-		outcome = read_choice(call, &telling->target, &telling->choice);
-	if (outcome == OUTCOME_OK && wanted_table(call).p != NULL)
-		telling->columns = table_columns_of(call->pool, telling->target.definition, telling->target.version);
+		outcome = selection_read(call, &telling->target, &telling->choice);
+	if (outcome == OUTCOME_OK && answer_wanted_table(call).p != NULL)
+		telling->columns = table_columns_for(call->pool, telling->target.definition, telling->target.version);
 	return outcome;
 }
 
@@ -338,23 +338,23 @@ enum outcome watcher_check_user(struct watcher *watcher, struct call *call, stru
 }
 
 // The id under which entries for the change's object stand: the resource's, or the tenant's.
-static uint64_t known_id(const struct followed *change)
+static uint64_t known_id(const struct streamed_change *change)
 {
 	return is_of_tenant(change) ? change->tenant_id : change->resource.id;
 }
 
 // The object of a purged tenant: only its name is known.
-static struct str tenant_object_of(const struct telling *telling, const struct followed *change)
+static struct str tenant_object_of(const struct telling *telling, const struct streamed_change *change)
 {
 	struct tenant tenant = { .name = tenant_name(change), .uid = change->resource.uid, .metadata = STR("{}"),
 		.changed = change->id, .created_us = change->resource.created_us };
 
-	return tenant_text(telling->call, &telling->target, change->itself != NULL ? change->itself : &tenant);
+	return tenant_object_text(telling->call, &telling->target, change->itself != NULL ? change->itself : &tenant);
 }
 
 // Does what was read belong to the tenant? If the resource was moved to another tenant, its content is now that tenant's. A
 // client that is told of an earlier change, or of the move itself, must not see it.
-static bool is_own_content(const struct telling *telling, const struct followed *change, struct str tenant)
+static bool is_own_content(const struct telling *telling, const struct streamed_change *change, struct str tenant)
 {
 	if (is_of_tenant(change) || telling->watcher->words.all || change->newest)
 		return true;
@@ -363,7 +363,7 @@ static bool is_own_content(const struct telling *telling, const struct followed 
 }
 
 // The object for an event; only its names if it no longer belongs to the tenant.
-static struct str object_of(const struct telling *telling, const struct followed *change, struct str tenant)
+static struct str object_of(const struct telling *telling, const struct streamed_change *change, struct str tenant)
 {
 	if (is_of_tenant(change))
 		return tenant_object_of(telling, change);
@@ -373,25 +373,25 @@ static struct str object_of(const struct telling *telling, const struct followed
 	struct buf text = buf_new(telling->call->pool, 1024 + resource.meta.n + resource.body.n);
 
 	resource.tenant = tenant;
-	object_json(telling->call, telling->target.definition, telling->target.version, &resource, &text);
+	answer_object_json(telling->call, telling->target.definition, telling->target.version, &resource, &text);
 	return buf_str(&text);
 }
 
 // Where the object of the change is stored, for errors.
-static struct stored_place place_of(const struct followed *change)
+static struct stored_place place_of(const struct streamed_change *change)
 {
 	if (!is_of_tenant(change))
 		return resource_place(&change->resource, "meta or body");
 	return (struct stored_place){ .table = "tenants", .column = "metadata or object", .id = change->tenant_id };
 }
 
-static void tell(const struct telling *telling, const char *type, const struct followed *change, struct str object)
+static void tell(const struct telling *telling, const char *type, const struct streamed_change *change, struct str object)
 {
-	event_add(telling->call, &telling->target, telling->columns, type, place_of(change), object, telling->out);
+	watch_event_add(telling->call, &telling->target, telling->columns, type, place_of(change), object, telling->out);
 }
 
 // The object as selectors saw it before the change: what the log has of it, and its names, which never change.
-static struct str object_before(const struct telling *telling, const struct followed *change)
+static struct str object_before(const struct telling *telling, const struct streamed_change *change)
 {
 	struct pool *pool = telling->call->pool;
 	const struct stored_place place = { .table = "changes", .column = "selectable_before", .id = change->id };
@@ -411,7 +411,7 @@ static struct str object_before(const struct telling *telling, const struct foll
 
 // *had: did the client have the object before the change? comes: the change brought it to the watched space. OUTCOME_OK; _GONE:
 // unknown.
-static enum outcome find_had(const struct telling *telling, const struct followed *change, bool comes, bool *had)
+static enum outcome find_had(const struct telling *telling, const struct streamed_change *change, bool comes, bool *had)
 {
 	const struct watcher *watcher = telling->watcher;
 	const struct known *known = find_known(watcher, known_id(change));
@@ -423,13 +423,13 @@ static enum outcome find_had(const struct telling *telling, const struct followe
 		return OUTCOME_OK;
 	if (watcher->words.varying && (!change->asks_before || change->before.p == NULL))
 		return OUTCOME_GONE;
-	*had = chosen(&telling->choice, telling->call->pool, STORED_NEW, object_before(telling, change));
+	*had = selection_matches(&telling->choice, telling->call->pool, STORED_NEW, object_before(telling, change));
 	return OUTCOME_OK;
 }
 
 // Notes whether the client has the object after this change. No entry is needed if the client does not have it and the change is
 // the newest: the log will say so at the next change.
-static void keep_known(struct watcher *watcher, const struct followed *change, bool has)
+static void keep_known(struct watcher *watcher, const struct streamed_change *change, bool has)
 {
 	struct known *known = find_known(watcher, known_id(change));
 	bool kept = has || !change->newest;
@@ -444,7 +444,7 @@ static void keep_known(struct watcher *watcher, const struct followed *change, b
 
 // Tells a change after which the object exists. comes: the change brought it to the watched space. OUTCOME_OK; _GONE as
 // find_had().
-static enum outcome tell_present(const struct telling *telling, const struct followed *change, bool comes)
+static enum outcome tell_present(const struct telling *telling, const struct streamed_change *change, bool comes)
 {
 	struct watcher *watcher = telling->watcher;
 	struct str object = object_of(telling, change, change->tenant);
@@ -459,7 +459,7 @@ static enum outcome tell_present(const struct telling *telling, const struct fol
 			keep_known(watcher, change, had);
 		return OUTCOME_OK;
 	}
-	has = !watcher->words.selective || chosen(&telling->choice, telling->call->pool, place_of(change), object);
+	has = !watcher->words.selective || selection_matches(&telling->choice, telling->call->pool, place_of(change), object);
 	if (has)
 		tell(telling, had ? "MODIFIED" : "ADDED", change, object);
 	else if (had)
@@ -470,7 +470,7 @@ static enum outcome tell_present(const struct telling *telling, const struct fol
 }
 
 // Tells that the object is no longer in that tenant: DELETED, if the client had it.
-static enum outcome tell_absent(const struct telling *telling, const struct followed *change, struct str tenant)
+static enum outcome tell_absent(const struct telling *telling, const struct streamed_change *change, struct str tenant)
 {
 	struct watcher *watcher = telling->watcher;
 	struct known *known;
@@ -486,14 +486,14 @@ static enum outcome tell_absent(const struct telling *telling, const struct foll
 }
 
 // Tells a change of an object that is in a space the watch covers.
-static enum outcome tell_there(const struct telling *telling, const struct followed *change)
+static enum outcome tell_there(const struct telling *telling, const struct streamed_change *change)
 {
 	if (str_eq(change->verb, STR("deleted")))
 		return tell_absent(telling, change, change->tenant);
 	return tell_present(telling, change, !str_eq(change->verb, STR("updated")));
 }
 
-enum outcome watcher_tell(struct watcher *watcher, struct call *call, const struct followed *change, struct buf *out)
+enum outcome watcher_add_events(struct watcher *watcher, struct call *call, const struct streamed_change *change, struct buf *out)
 {
 	struct telling telling;
 	bool moved = is_move(change);
@@ -509,12 +509,12 @@ enum outcome watcher_tell(struct watcher *watcher, struct call *call, const stru
 	return outcome;
 }
 
-enum outcome watcher_bookmark(struct watcher *watcher, struct call *call, struct buf *out)
+enum outcome watcher_add_bookmark(struct watcher *watcher, struct call *call, struct buf *out)
 {
 	struct telling telling;
 	enum outcome outcome = begin_telling(&telling, watcher, call, out);
 
 	if (outcome == OUTCOME_OK)
-		bookmark_add(call, &telling.target, telling.columns, watcher->words.position, false, out);
+		watch_bookmark_add(call, &telling.target, telling.columns, watcher->words.position, false, out);
 	return outcome;
 }

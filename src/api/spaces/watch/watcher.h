@@ -27,31 +27,32 @@ unsigned watcher_seconds(const struct watcher *watcher);
 bool watcher_wants_bookmarks(const struct watcher *watcher);
 
 // May the change concern this watch? Called before the resource is read; true may turn out to be wrong.
-bool watcher_wants(const struct watcher *watcher, const struct followed *change);
+bool watcher_wants(const struct watcher *watcher, const struct streamed_change *change);
 // For a change that the watch wants: does the event depend on what selectors saw before the change? If so, the caller lets
-// follow_contents() read that.
-bool watcher_asks_before(const struct watcher *watcher, const struct followed *change);
+// change_stream_contents() read that.
+bool watcher_needs_state_before(const struct watcher *watcher, const struct streamed_change *change);
 // Does this change invalidate everything the client knows, so that it must list again?
-bool watcher_is_lost(const struct watcher *watcher, const struct followed *change);
+bool watcher_is_invalidated(const struct watcher *watcher, const struct streamed_change *change);
 // May this change alter which definition applies to the watched type, if any?
-bool watcher_may_lose_type(const struct watcher *watcher, const struct followed *change);
+bool watcher_may_change_definition(const struct watcher *watcher, const struct streamed_change *change);
 // OUTCOME_OK: the same definition still applies, and the caller may watch. _UNAVAILABLE: the database can't be reached. call: as
-// for watcher_tell().
+// for watcher_add_events().
 enum outcome watcher_check_type(struct watcher *watcher, struct call *call);
 // Do the credentials of the request still give the same user, tenant and role? OUTCOME_OK, _UNAUTHENTICATED, _UNAVAILABLE.
 enum outcome watcher_check_user(struct watcher *watcher, struct call *call, struct auth *auth, struct db *db);
 // Appends the events of a change, if any. The caller sets pool, config, endpoint, routes and registry of call; the rest is set
 // from the order. OUTCOME_OK; _UNAVAILABLE: the database can't be reached; others: the type is gone for this client, or it is not
 // known whether the client has the object.
-enum outcome watcher_tell(struct watcher *watcher, struct call *call, const struct followed *change, struct buf *out);
+enum outcome watcher_add_events(struct watcher *watcher, struct call *call, const struct streamed_change *change,
+	struct buf *out);
 // Appends a BOOKMARK of the watch's position.
-enum outcome watcher_bookmark(struct watcher *watcher, struct call *call, struct buf *out);
+enum outcome watcher_add_bookmark(struct watcher *watcher, struct call *call, struct buf *out);
 // Append the ERROR event after which a client lists again (expired), or which says that its credentials are no longer valid.
-void watch_expired(struct buf *out);
-void watch_unauthenticated(struct buf *out);
+void watch_add_expired(struct buf *out);
+void watch_add_unauthenticated(struct buf *out);
 // Appends the ERROR event that says that making an event exceeded the limits.
-void watch_too_costly(struct buf *out);
+void watch_add_too_costly(struct buf *out);
 // Appends the ERROR event, with code 500, that says that stored data can't be read.
-void watch_broken(struct buf *out);
+void watch_add_broken(struct buf *out);
 
 #endif
