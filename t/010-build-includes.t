@@ -139,4 +139,22 @@ is $code, 0, 'cut open' or diag $text;
 ($code, $text) = check_calls('cli/core/t.c' => ['table'], 'manage/t.c' => ['table'], 'manage/m.c' => ['m', 'table']);
 is $code, 0, 'the nearest of one name is meant' or diag $text;
 
+subtest 'scripts/check-names' => sub {
+    my $names = sub {
+        my ($line) = @_;
+        my $root = tempdir(CLEANUP => 1);
+        system('cp', '-R', "$top/src", $root) == 0 or die 'cp';
+        open my $out, '>>', "$root/src/http/uri.h" or die "uri.h: $!";
+        print $out "$line\n";
+        close $out;
+        my $text = qx{"$^X" "$top/scripts/check-names" "$root" 2>&1};
+        return ($? >> 8, $text);
+    };
+    is_deeply [ $names->('bool uri_is_long(struct str text);') ], [ 0, '' ], 'the header is a subject';
+    is_deeply [ $names->('bool str_is_long(struct str text);') ], [ 0, '' ], 'a struct is one';
+    my ($failed, $told) = $names->("const char *\nshown(struct str text);");
+    is $failed, 1, 'anything else is none';
+    like $told, qr{^src/http/uri\.h: shown\(\) does not begin with its subject}, 'told with its header';
+};
+
 done_testing;

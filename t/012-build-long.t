@@ -156,4 +156,19 @@ subtest 'the limit of the whole run' => sub {
     like $text, qr{^t/\w+\.t +\(Wstat}m, 'the summary lists them';
 };
 
+# The long run of strangers builds the program with such changes, which its sample has to find.
+subtest 'the holes of scripts/long/strangers' => sub {
+    my $holes = slurp("$top/scripts/long/strangers");
+    my $found = 0;
+    while ($holes =~ /^\thole ([\w-]+) ('[^']*')\s(?:\\\n)?\s*((?:src\S+\s+)+)/mg) {
+        my ($name, $change, $files) = ($1, $2, $3);
+        $found++;
+        for my $file (split ' ', $files) {
+            my $changed = qx{perl -0pe $change '$top/$file'};
+            isnt $changed, slurp("$top/$file"), "$name changes $file";
+        }
+    }
+    is $found, scalar(() = $holes =~ /^\thole /mg), 'all of them';
+};
+
 done_testing;

@@ -37,7 +37,7 @@ static void check_limits(struct field_faults *faults, const struct doc *before, 
 {
 	static const char *const types[] = { "Container", "PersistentVolumeClaim", "Pod", NULL };
 	const struct field_path spec = field_name(NULL, STR("spec")), limits = field_name(&spec, STR("limits"));
-	const struct doc *list = object_member(object_member(body, "spec"), "limits");
+	const struct doc *list = check_object_member(check_object_member(body, "spec"), "limits");
 
 	UNUSED(before), UNUSED(meta);
 	for (size_t i = 0; i < doc_length(list); i++) {
@@ -49,9 +49,9 @@ static void check_limits(struct field_faults *faults, const struct doc *before, 
 static void check_limits_kept(struct field_faults *faults, const struct doc *before, const struct doc *after)
 {
 	const struct field_path spec = field_name(NULL, STR("spec")), at = field_name(&spec, STR("scope"));
-	struct str old = object_text(object_member(before, "spec"), "scope");
+	struct str old = check_object_text(check_object_member(before, "spec"), "scope");
 
-	if (!str_eq(old, object_text(object_member(after, "spec"), "scope")))
+	if (!str_eq(old, check_object_text(check_object_member(after, "spec"), "scope")))
 		field_forbidden(faults, &at, "is kept");
 }
 

@@ -47,7 +47,7 @@ static void fill(const char *space, int plain, int with_finalizers)
 		put(space, "d", i, FINALIZERS);
 }
 
-static enum outcome delete(const char *path)
+static enum outcome delete_space(const char *path)
 {
 	enum outcome outcome = DO(DELETE, "a", path);
 
@@ -69,7 +69,7 @@ static void at_once(void)
 {
 	fill("few", PIECE, 0);
 	long long count = counted();
-	is_outcome(delete("few/"), OUTCOME_NO_CONTENT, "as much as one transaction takes");
+	is_outcome(delete_space("few/"), OUTCOME_NO_CONTENT, "as much as one transaction takes");
 	is_int(living("few"), 0, "all is gone");
 	is_int(counted(), count - PIECE - 1, "and counted");
 	is_changes(&deletion, PIECE + 1, "a row each");
@@ -78,10 +78,10 @@ static void at_once(void)
 	is_int(living("few"), PIECE, "with all that went");
 	is_int(counted(), count, "counted again");
 	EXPECT(CREATED, "one more", PUT, "a", "few/x");
-	is_outcome(delete("few/"), OUTCOME_ACCEPTED, "one more than one transaction takes");
+	is_outcome(delete_space("few/"), OUTCOME_ACCEPTED, "one more than one transaction takes");
 	ok(empty() > 0, "is done in pieces");
 	EXPECT(CREATED, "an empty one", PUT, "a", "none/");
-	is_outcome(delete("none/"), OUTCOME_NO_CONTENT, "an empty one");
+	is_outcome(delete_space("none/"), OUTCOME_NO_CONTENT, "an empty one");
 	is_changes(&deletion, 1, "an empty one");
 	is_sound("at once");
 }
@@ -90,7 +90,7 @@ static void in_pieces(void)
 {
 	fill("many", MANY, 0);
 	long long count = counted();
-	is_outcome(delete("many/"), OUTCOME_ACCEPTED, "much is accepted");
+	is_outcome(delete_space("many/"), OUTCOME_ACCEPTED, "much is accepted");
 	is_int(living("many"), MANY, "and nothing of it gone yet");
 	ok(here.resource.doomed_us != 0, "the namespace is on its way");
 	EXPECT(FORBIDDEN, "nothing new comes", PUT, "a", "many/new");
@@ -121,7 +121,7 @@ static void in_pieces(void)
 	ok(here.resource.doomed_us == 0, "is not on its way");
 	EXPECT(CREATED, "it takes what comes", PUT, "a", "many/new");
 	is_sound("in pieces");
-	is_outcome(delete("many/"), OUTCOME_ACCEPTED, "it can go again");
+	is_outcome(delete_space("many/"), OUTCOME_ACCEPTED, "it can go again");
 	ok(empty() > 1, "it goes");
 	is_sound("again");
 }
@@ -129,7 +129,7 @@ static void in_pieces(void)
 static void finalizers(void)
 {
 	fill("held", MANY, 2 * PIECE + 5);
-	is_outcome(delete("held/"), OUTCOME_ACCEPTED, "much, with finalizers");
+	is_outcome(delete_space("held/"), OUTCOME_ACCEPTED, "much, with finalizers");
 	ok(empty() > 3, "all pieces");
 	is_int(living("held"), 2 * PIECE + 5, "what has finalizers stays");
 	is_int(waiting("held"), 2 * PIECE + 5, "and waits");
@@ -149,7 +149,7 @@ static void finalizers(void)
 	is_sound("finalizers");
 
 	fill("held2", 2, 3);
-	is_outcome(delete("held2/"), OUTCOME_ACCEPTED, "few, with finalizers");
+	is_outcome(delete_space("held2/"), OUTCOME_ACCEPTED, "few, with finalizers");
 	is_int(waiting("held2"), 3, "all marked");
 	is_int(living("held2"), 3, "the others gone");
 	is_changes(&deletion, 2 + 3 + 1, "few, with finalizers");
@@ -159,7 +159,7 @@ static void finalizers(void)
 	// A namespace that waits for its own first.
 	fill("own", MANY, 0);
 	EXPECT(OK, "one of its own", PUT, "a", "own/", .meta = FINALIZERS);
-	is_outcome(delete("own/"), OUTCOME_ACCEPTED, "it waits for its own");
+	is_outcome(delete_space("own/"), OUTCOME_ACCEPTED, "it waits for its own");
 	ok(!mover_once(&server.config), "and nothing goes");
 	EXPECT(OK, "which is let go", PUT, "a", "own/");
 	is_int(living("own"), MANY, "not at once");
@@ -172,7 +172,7 @@ static void finalizers(void)
 static void let_go_between(void)
 {
 	fill("mixed", MANY, 1);
-	is_outcome(delete("mixed/"), OUTCOME_ACCEPTED, "asked to go");
+	is_outcome(delete_space("mixed/"), OUTCOME_ACCEPTED, "asked to go");
 	EXPECT(NO_CONTENT, "an object", DELETE, "a", "mixed/c40");
 	EXPECT(ACCEPTED, "one that waits", DELETE, "a", "mixed/d0");
 	EXPECT(OK, "is let go", PUT, "a", "mixed/d0");
@@ -186,7 +186,7 @@ static void refused(void)
 {
 	fill("locked", MANY, 0);
 	EXPECT(OK, "one is locked", PUT, "a", "locked/c7", .locked = true);
-	is_outcome(delete("locked/"), OUTCOME_LOCKED, "it stays");
+	is_outcome(delete_space("locked/"), OUTCOME_LOCKED, "it stays");
 	is_changes(&deletion, 0, "it stays");
 	ok(!mover_once(&server.config), "nothing is left to do");
 	EXPECT(CREATED, "it takes what comes", PUT, "a", "locked/new");
@@ -206,7 +206,7 @@ static void large_ones(void)
 		(void)snprintf(path, sizeof(path), "big/b%d", i);
 		is_outcome(DO(PUT, "a", path, .body = body, .meta = FINALIZERS), OUTCOME_CREATED, path);
 	}
-	is_outcome(delete("big/"), OUTCOME_ACCEPTED, "9 MiB to be read");
+	is_outcome(delete_space("big/"), OUTCOME_ACCEPTED, "9 MiB to be read");
 	is_int(waiting("big"), 0, "not at once");
 	ok(mover_once(&server.config), "a piece");
 	is_int(waiting("big"), 7, "which has 8 MiB at most");
@@ -227,7 +227,7 @@ static bool is_blocked(const char *path, const char *reason)
 static void others(void)
 {
 	fill("stays", MANY, 0);
-	is_outcome(delete("stays/"), OUTCOME_ACCEPTED, "asked to go");
+	is_outcome(delete_space("stays/"), OUTCOME_ACCEPTED, "asked to go");
 	ok(is_blocked("stays/", "namespace-terminating"), "it does not move");
 	EXPECT(CREATED, "something besides", PUT, "a", "pv1");
 	ok(!is_blocked("pv1", "namespace-terminating"), "which can move");
@@ -244,7 +244,7 @@ static void others(void)
 
 	// As an earlier release ends it, which knows nothing of pieces.
 	fill("older", MANY, 0);
-	is_outcome(delete("older/"), OUTCOME_ACCEPTED, "asked to go");
+	is_outcome(delete_space("older/"), OUTCOME_ACCEPTED, "asked to go");
 	server_sql("UPDATE resources SET doomed_at = NULL WHERE name = 'older';");
 	ok(mover_once(&server.config), "the mover sees");
 	is_int(living("older"), MANY, "that it lives again");
@@ -260,8 +260,8 @@ static void turns(void)
 {
 	fill("turn1", MANY, 0);
 	fill("turn2", MANY, 0);
-	is_outcome(delete("turn1/"), OUTCOME_ACCEPTED, "one");
-	is_outcome(delete("turn2/"), OUTCOME_ACCEPTED, "another");
+	is_outcome(delete_space("turn1/"), OUTCOME_ACCEPTED, "one");
+	is_outcome(delete_space("turn2/"), OUTCOME_ACCEPTED, "another");
 	ok(empty() > 6, "both go");
 	is_int(living("turn1") + living("turn2"), 0, "to the end");
 	is_int(sql_number("SELECT COUNT(*) FROM changes x JOIN changes y ON y.id > x.id WHERE x.verb = 'deleted' AND y.verb = 'deleted' AND x.name = 'turn1' "
@@ -291,7 +291,7 @@ static void killed(const char *fault)
 	for (int i = 0; i < MANY; i++)
 		put("killed", "c", i, i % 9 == 0 ? FINALIZERS : NULL);
 	long long count = counted();
-	is_outcome(delete("killed/"), OUTCOME_ACCEPTED, fault);
+	is_outcome(delete_space("killed/"), OUTCOME_ACCEPTED, fault);
 	ok(end_op(start_mover(fault)) == OUTCOME__COUNT, "%s: killed", fault);
 	is_sound(fault);
 	empty();
