@@ -59,6 +59,7 @@ struct dialect {
 	// Renders call->problem, which is also the argument problem, into call->response: status, headers, body.
 	void (*render_problem)(struct call *call, enum outcome outcome, const struct problem *problem);
 	// Called once routing has found the dialect, whether or not it found a method; before authentication.
+	// It may answer the request itself: it sets response.status and returns an outcome other than OUTCOME_OK.
 	// found: OUTCOME_OK with call->match.method, or routing's error, described in call->problem. Returns the outcome to go on
 	// with: found itself, or another one with call->problem set.
 	enum outcome (*enter)(struct call *call, enum outcome found);

@@ -177,8 +177,11 @@ static enum outcome check_method(struct call *call)
 
 enum outcome placement_enter(struct call *call, enum outcome found)
 {
+	if (placement_cors_preflight(call)) {
+		call->version = VERSION_NONE;
+		return OUTCOME_NO_CONTENT;
+	}
 	enum outcome outcome = read_version(call);
-
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (call->request.body.n > 0 && call->request.content_type.n == 0)
@@ -200,6 +203,7 @@ void placement_leave(struct call *call)
 	struct response *response = &call->response;
 
 	response_set(response, "X-OpenStack-Request-Id", placement_request_id(call));
+	placement_cors_leave(call);
 	if (call->version == VERSION_NONE || response->status == 401)
 		return;
 	check_caching(call);

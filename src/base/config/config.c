@@ -147,6 +147,9 @@ const struct setting config_settings[] = {
 	PLACEMENT("policy", TEXT, OF_CONFIG(placement_policy), "", 0, TEXT_MAX, NULL,
 	          "Who may do what in the placement dialect. Empty: operators; users may read traits and their own project's usages. legacy, "
 	          "secure: Placement's rules. Otherwise the path of a file of rules in oslo.policy's YAML form, on top of legacy."),
+	PLACEMENT("cors_allowed_origin", TEXT, OF_CONFIG(cors_origins), "", 0, TEXT_MAX, NULL,
+	          "Origins of web pages that may use the placement dialect, comma-separated: https://console.example.org. *: all. Empty: "
+	          "none."),
 	PLACEMENT("randomize_allocation_candidates", CHOICE, OF_CONFIG(randomize_candidates), "no", 0, 0, "no,yes",
 	          "no: equal requests get equal allocation candidates while nothing changes. yes: a random sample each time."),
 	PLACEMENT("max_allocation_candidates", NUMBER, OF_CONFIG(max_candidates), "0", 0, 1000000, NULL,

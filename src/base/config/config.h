@@ -83,6 +83,7 @@ struct config {
 	unsigned worker_deadline; // seconds that a request may take before its worker is killed, default 180; 0: for ever
 	uint64_t unsent;          // bytes of answers that slow clients have not taken, of each endpoint; default 256 MiB
 	const char *placement_policy;     // [placement] "": by Tenure's own roles; legacy, secure, or a file of rules
+	const char *cors_origins;         // [placement] origins of web pages that may ask, with commas; "*": all; "": none
 	const char *randomize_candidates; // [placement] yes | no: a random sample of the allocation candidates, or always the same
 	unsigned max_candidates;          // [placement] candidates in one answer; 0: no limit
 	const char *create_owners; // [baremetal] yes | no: may an operator name an unknown owner of a node, which creates that tenant?

@@ -166,7 +166,8 @@ enum step_result step_route(struct passage *passage)
 		set_realm(call, dialect);
 		return STEP_NEXT;
 	}
-	bool asks = dialect->asks_first && (call->match.method == NULL || !needs_nobody(call->match.method));
+	bool asks = dialect->asks_first && call->response.status == 0 && (call->match.method == NULL ||
+		!needs_nobody(call->match.method));
 	return done(passage, asks ? authenticate_before_error(passage, outcome) : outcome);
 }
 

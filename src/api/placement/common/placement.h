@@ -36,6 +36,14 @@ struct str placement_request_id(struct call *call);
 // Does the configured policy, which there must be, allow this of the target? OUTCOME_OK; _FORBIDDEN in Placement's words.
 enum outcome placement_policy_check(struct call *call, enum placement_rule rule, const struct oslo_target *target);
 
+// ---- cors.c: requests of web pages from other origins
+
+// Is this the question of a browser whether a page of an allowed origin may send a request? Then its answer, 200, stands in the
+// response, and no credential is needed.
+bool placement_cors_preflight(struct call *call);
+// Adds to an answer what lets a page of an allowed origin read it.
+void placement_cors_leave(struct call *call);
+
 // ---- body.c: reading requests
 
 // Parses all spellings that Python's uuid.UUID accepts: with or without dashes, in either case, in braces, after "urn:uuid:".
