@@ -202,7 +202,7 @@ static void large_ones(void)
 	(void)snprintf(body, sizeof(body), "{\"x\":\"%0*d\"}", 1 << 20, 0);
 	EXPECT(CREATED, "a namespace", PUT, "a", "big/");
 	for (int i = 0; i < 9; i++) {
-		char path[16];
+		char path[24];
 		(void)snprintf(path, sizeof(path), "big/b%d", i);
 		is_outcome(DO(PUT, "a", path, .body = body, .meta = FINALIZERS), OUTCOME_CREATED, path);
 	}
