@@ -4,6 +4,7 @@
 #include "fuzz.h"
 
 #include "api/placement/common/placement.h"
+#include "api/placement/provider/provider.h"
 #include "base/config/config.h"
 #include "http/uri.h"
 
@@ -22,7 +23,7 @@ static void fuzz_one(struct pool *pool, struct str input)
 	struct str target = str_printf(pool, "/resource_providers?%.*s", STR_ARG(str_part(input, 1, input.n)));
 	if (uri_parse(pool, target, config.max_target, &call.request.uri, &detail) != OUTCOME_OK)
 		return;
-	enum outcome outcome = read_provider_query(&call, &query);
+	enum outcome outcome = provider_query_read(&call, &query);
 	if (outcome != OUTCOME_OK) {
 		MUST(call.problem.detail.n > 0 && str_utf8_ok(call.problem.detail, NULL));
 		return;
