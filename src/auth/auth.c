@@ -2,8 +2,6 @@
 // Runs an endpoint's authenticators, in the order of its configuration.
 #include "base/base.h"
 
-#include <stdarg.h>
-
 #include "auth/authenticator.h"
 #include "base/buf.h"
 #include "base/config/config.h"
@@ -27,49 +25,13 @@ struct method {
 
 struct auth {
 	const struct endpoint_config *endpoint;
+	struct shared *shared; // NULL: none
 	struct method methods[MAX_METHODS];
 	size_t n_methods;
 	enum role default_role;
 	struct str default_tenant; // "": none
 	const struct method *asked; // the authenticator that decided last; NULL: none did
 };
-
-// ---- functions that several authenticators use
-
-// The token of X-Auth-Token or Authorization: Bearer; other schemes of Authorization are for the web server. False: there is
-// none.
-bool auth_read_token(const struct request *request, struct str *token)
-{
-	struct str authorization = str_trim(request_header(request, "authorization"));
-	size_t blank = str_find(authorization, ' ', 0);
-
-	*token = str_trim(request_header(request, "x-auth-token"));
-	if (token->n > 0)
-		return true;
-	if (!str_eq_nocase(str_part(authorization, 0, blank), STR("Bearer")))
-		return false;
-	*token = str_trim(str_part(authorization, blank, authorization.n));
-	return true;
-}
-
-const char *const auth_token_headers[] = { "x-auth-token", "authorization", NULL };
-
-bool auth_is_name(struct str name)
-{
-	return str_utf8_ok(name, NULL) && str_find(name, '\0', 0) == name.n && str_utf8_length(name) <= AUTH_MAX_NAME;
-}
-
-char *auth_message(const char *format, ...)
-{
-	va_list args;
-	char *text = NULL;
-
-	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		abort();
-	va_end(args);
-	return text;
-}
 
 // ---- the endpoint's list of authenticators
 
@@ -97,7 +59,7 @@ static char *add_method(struct auth *auth, const struct config *config, struct s
 	auth->n_methods++;
 	method->authenticator = authenticators[i].authenticator;
 	if (method->authenticator->open != NULL)
-		method->state = method->authenticator->open(config, auth->endpoint, &error);
+		method->state = method->authenticator->open(config, auth->endpoint, auth->shared, &error);
 	if (error == NULL && method->authenticator->default_role != NULL)
 		auth->default_role = method->authenticator->default_role(method->state);
 	return error;
@@ -123,13 +85,14 @@ static char *read_default_tenant(struct auth *auth, const struct config *config)
 	return NULL;
 }
 
-struct auth *auth_new(const struct config *config, const struct endpoint_config *endpoint, char **error)
+struct auth *auth_new(const struct config *config, const struct endpoint_config *endpoint, struct shared *shared, char **error)
 {
 	struct auth *auth = calloc(1, sizeof(*auth));
 
 	if (auth == NULL)
 		abort();
 	auth->endpoint = endpoint;
+	auth->shared = shared;
 	*error = read_default_tenant(auth, config);
 	if (*error == NULL)
 		*error = read_methods(auth, config);
@@ -172,18 +135,39 @@ static enum outcome check_tenant(const struct principal *principal, struct str *
 	return OUTCOME_FORBIDDEN;
 }
 
-enum outcome auth_identify(struct auth *auth, struct db *db, struct pool *pool, const struct request *request, bool may_wait,
-	struct principal *principal, struct str *detail)
+// Several authenticators of an endpoint read tokens: is this one, by its form, surely for one that comes behind?
+static bool is_for_another(const struct auth *auth, size_t i, const struct request *request)
 {
-	const struct identity identity = { db, pool, request, may_wait, principal, detail };
+	const struct authenticator *authenticator = auth->methods[i].authenticator;
+	struct str token;
 
-	assert(auth != NULL && request != NULL && principal != NULL && detail != NULL);
+	return i + 1 < auth->n_methods && authenticator->has_form != NULL && auth_read_token(request, &token) &&
+		!authenticator->has_form(token);
+}
+
+enum outcome auth_identify(struct auth *auth, const struct auth_question *question, struct principal *principal,
+	struct str *detail)
+{
+	assert(auth != NULL && question->request != NULL && principal != NULL && detail != NULL);
+	const struct identity identity = {
+		.db = question->db,
+		.pool = question->pool,
+		.request = question->request,
+		.dialect = question->dialect,
+		.may_wait = question->may_wait,
+		.principal = principal,
+		.detail = detail,
+	};
+
 	*principal = (struct principal){ 0 };
 	*detail = STR_NONE;
 	auth->asked = NULL;
 	for (size_t i = 0; i < auth->n_methods; i++) {
 		const struct method *method = &auth->methods[i];
 		bool recognised = false;
+
+		if (is_for_another(auth, i, question->request))
+			continue;
 		enum outcome outcome = method->authenticator->identify(method->state, &identity, &recognised);
 
 		if (!recognised)
@@ -238,5 +222,8 @@ bool auth_has_asked(const struct auth *auth)
 
 const char *auth_challenge(const struct auth *auth)
 {
-	return auth->methods[0].authenticator->challenge;
+	const struct method *first = &auth->methods[0];
+
+	return first->authenticator->challenge_of != NULL ? first->authenticator->challenge_of(first->state)
+		: first->authenticator->challenge;
 }

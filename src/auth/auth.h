@@ -19,22 +19,31 @@ struct auth; // an endpoint's authenticators and their caches
 struct config;
 struct endpoint_config;
 struct db;
+struct shared;
 
-// NULL and *error (malloc) when endpoint->auth names an unknown authenticator, or remote-user without a
-// remote_user_secret that is long enough and of characters that every web server's configuration can hold.
-struct auth *auth_new(const struct config *config, const struct endpoint_config *endpoint, char **error);
+// shared: memory of all processes of the host, which outlives the result; NULL: an authenticator keeps what it learns to itself.
+// NULL and *error (malloc) when endpoint->auth names an unknown authenticator, or when an authenticator's settings are wrong.
+struct auth *auth_new(const struct config *config, const struct endpoint_config *endpoint, struct shared *shared, char **error);
 void auth_free(struct auth **auth);
 
-// *principal's strings live in pool. Without a credential: an empty principal and OUTCOME_OK; the permit step
+// One request whose user is to be found.
+struct auth_question {
+	struct db *db;
+	struct pool *pool; // for the principal's strings
+	const struct request *request;
+	const char *dialect; // of the request's address, "placement": in some dialects a role may count for more than in others
+	bool may_wait; // false in a process that must not block, such as the watch process; an authenticator that needs another
+	               // service than the database returns OUTCOME_UNAVAILABLE then
+};
+
+// *principal's strings live in the question's pool. Without a credential: an empty principal and OUTCOME_OK; the permit step
 // answers 401 if the method needs a user. A malformed, unknown, expired or revoked credential: OUTCOME_UNAUTHENTICATED with
 // *detail.
 // A valid credential whose tenant has a reserved name (auth/realm.h): OUTCOME_FORBIDDEN with *detail.
 // Sends one statement to the database, only for a token that was not validated within config->token_cache milliseconds;
-// OUTCOME_UNAVAILABLE if the database can't be reached.
-// may_wait: false in a process that must not block, such as the watch process; an authenticator that needs another service than
-// the database returns OUTCOME_UNAVAILABLE then.
-enum outcome auth_identify(struct auth *auth, struct db *db, struct pool *pool, const struct request *request, bool may_wait,
-	struct principal *principal, struct str *detail);
+// OUTCOME_UNAVAILABLE if the database, or the service that knows the token, can't be reached.
+enum outcome auth_identify(struct auth *auth, const struct auth_question *question, struct principal *principal,
+	struct str *detail);
 // The header fields of the request that any authenticator reads, as lines "name:value", each once: by which auth_identify()
 // can be called again later. In pool.
 struct str auth_header_lines(struct pool *pool, const struct request *request);

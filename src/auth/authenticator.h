@@ -11,20 +11,26 @@ struct identity {
 	struct db *db;
 	struct pool *pool; // for the principal's strings
 	const struct request *request;
+	const char *dialect; // of the request's address
 	bool may_wait;     // false: the caller is the watch process, which must not block
 	struct principal *principal; // zeroed; to be filled
 	struct str *detail;          // of an outcome that isn't OK: what is wrong with the credential
 };
 
 struct authenticator {
-	const char *challenge; // for WWW-Authenticate
+	const char *challenge; // for WWW-Authenticate; NULL: challenge_of() has it
+	const char *(*challenge_of)(const void *state); // one that depends on the settings; valid as long as state
 	// The header fields that it reads, in lower case; ends with NULL. A watch keeps them, so that its user can be identified
 	// again later.
 	const char *const *headers;
 	// Reads the endpoint's settings. The result, which may be NULL, goes to the functions below. *error (malloc): what is
 	// wrong with them. NULL: there is nothing to read.
-	void *(*open)(const struct config *config, const struct endpoint_config *endpoint, char **error);
+	// shared: as in auth_new(); NULL: there is none.
+	void *(*open)(const struct config *config, const struct endpoint_config *endpoint, struct shared *shared, char **error);
 	void (*close)(void *state); // NULL: nothing is to be released
+	// Could this be a token of this kind, by its form alone? Asked only while another authenticator comes behind, which then
+	// gets what could not. NULL: every token could be.
+	bool (*has_form)(struct str token);
 	// *recognised: the request has a credential of this kind, so its outcome decides, and no later authenticator runs.
 	// OUTCOME_OK,
 	// _UNAUTHENTICATED, _UNAVAILABLE (it can't be decided now). It may ask the database, and, with libcurl and a timeout of

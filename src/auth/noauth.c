@@ -73,9 +73,11 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 	return OUTCOME_UNAUTHENTICATED;
 }
 
-static void *warn(const struct config *config, const struct endpoint_config *endpoint, char **error)
+static void *warn(const struct config *config, const struct endpoint_config *endpoint, struct shared *shared,
+	char **error)
 {
 	UNUSED(config);
+	UNUSED(shared);
 	UNUSED(error);
 	log_warning("endpoint %s believes every token (auth = noauth): for development only", endpoint->name);
 	return NULL;

@@ -59,3 +59,11 @@ bool principal_has_openstack_role(const struct openstack_scope *scope, struct st
 	}
 	return false;
 }
+
+bool openstack_scope_may_all(const struct principal *principal)
+{
+	const struct openstack_scope scope = principal_openstack(principal);
+
+	return !principal->is_mapped && (principal_has_openstack_role(&scope, STR("admin")) ||
+		principal_has_openstack_role(&scope, STR("service")));
+}

@@ -12,12 +12,17 @@ struct principal {
 	struct str user;   // for logs and change rows; "": the request is anonymous
 	struct str tenant; // the tenant it belongs to; "" for operators, and for users without rights
 	enum role role;    // within that tenant; ROLE_OPERATOR: everywhere
-	bool reads_all;    // may read what an operator may, whatever its role (only noauth sets this)
+	bool reads_all;    // may read what an operator may, whatever its role
+	bool is_mapped;    // settings say which OpenStack roles make an operator, so role is all that they give where no policy is configured
 	// For OpenStack's policies (principal_openstack):
 	bool has_roles;    // the credential says which roles and scope it has; false: they follow from the role and the tenant above
 	struct str roles;  // names, separated by commas; "" for none
 	bool system_scope; // the credential's scope is the whole system, not a project
 	struct str project; // id of the project that is the credential's scope; "" for none
+	struct str service_roles; // names, with commas: roles of the service that sends the request for the user; "" for none
+	// The tenant may be new here:
+	bool makes_tenant;       // it is created if it was never there
+	struct str tenant_label; // its name where the credential comes from, as metadata of a tenant that is created so; "" for none
 };
 
 // A principal's roles and scope as OpenStack's policies know them.
@@ -32,6 +37,9 @@ struct openstack_scope {
 struct openstack_scope principal_openstack(const struct principal *principal);
 // Does the scope include the role? Names are compared without regard to case, like in oslo.policy.
 bool principal_has_openstack_role(const struct openstack_scope *scope, struct str role);
+// Where no policy is configured: do the principal's OpenStack roles let it do what an operator may in OpenStack's services? Those
+// are admin and service, unless settings say it (is_mapped), which role has followed already.
+bool openstack_scope_may_all(const struct principal *principal);
 
 // May the principal use a method that needs this role on what is in that realm? Only an operator may use the
 // system space, or all tenants at once.

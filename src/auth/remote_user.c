@@ -107,11 +107,13 @@ static char *read_settings(struct remote_user *remote)
 	return NULL;
 }
 
-static void *open_remote_user(const struct config *config, const struct endpoint_config *endpoint, char **error)
+static void *open_remote_user(const struct config *config, const struct endpoint_config *endpoint, struct shared *shared,
+	char **error)
 {
 	struct remote_user *remote = calloc(1, sizeof(*remote));
 
 	UNUSED(config);
+	UNUSED(shared);
 	if (remote == NULL)
 		abort();
 	remote->endpoint = endpoint;

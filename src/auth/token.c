@@ -30,11 +30,13 @@ struct token_cache {
 	struct slot slots[SLOTS];
 };
 
-static void *cache_new(const struct config *config, const struct endpoint_config *endpoint, char **error)
+static void *cache_new(const struct config *config, const struct endpoint_config *endpoint, struct shared *shared,
+	char **error)
 {
 	struct token_cache *cache = calloc(1, sizeof(*cache));
 
 	UNUSED(endpoint);
+	UNUSED(shared);
 	UNUSED(error);
 	if (cache == NULL)
 		abort();
@@ -194,6 +196,13 @@ static enum outcome token_check(struct token_cache *cache, struct db *db, struct
 	return OUTCOME_OK;
 }
 
+static bool has_form(struct str token)
+{
+	struct str id, secret;
+
+	return well_formed(token, &id, &secret);
+}
+
 static enum outcome identify(void *state, const struct identity *identity, bool *recognised)
 {
 	struct token_cache *cache = state;
@@ -216,6 +225,7 @@ const struct authenticator token_authenticator = {
 	.headers = auth_token_headers,
 	.open = cache_new,
 	.close = cache_free,
+	.has_form = has_form,
 	.identify = identify,
 	.has_asked = has_asked,
 };

@@ -37,6 +37,7 @@ static const struct {
 	[SHARED_FAILURES] = { "failures", 65536 },
 	[SHARED_TOKENS] = { "tokens", 131072 },
 	[SHARED_WATCHES] = { "watches", 1048576 },
+	[SHARED_KEYSTONE] = { "keystone", 4259840 },
 };
 
 struct header {

@@ -3,8 +3,8 @@
 // Memory shared by all processes of the host that serve the same registry, whoever started them: the workers and the watch
 // process of a tenured master, and workers started by mod_fcgid, lighttpd (bin-path), spawn-fcgi or systemd.
 // Purpose: counts that are used within a request and may be lost at any time, such as those of limits (server/request/limits.h).
-// Counters for metrics, and tokens validated by another service, can get areas of their own. Data that must be correct are in the
-// database, never here.
+// Tokens that another service validated have an area of their own, and counters for metrics can get one. Data that must be
+// correct are in the database, never here.
 //
 // The file. It is RUNTIME_DIR/shared-vVERSION-REGISTRY, of a fixed size, readable and writable for its owner and group.
 // VERSION changes with the layout, REGISTRY is a hash of where the database is: processes of an older version, or of another
@@ -36,7 +36,7 @@
 #include "base/str.h"
 
 enum {
-	SHARED_VERSION = 1,
+	SHARED_VERSION = 2,
 	SHARED_PROCESSES = 1024, // slots; a process that finds none works without
 	SHARED_NONE = SHARED_PROCESSES,
 };
@@ -46,6 +46,7 @@ enum shared_area {
 	SHARED_FAILURES, // wrong tokens by address (server/request/limits.c)
 	SHARED_TOKENS,   // hashes of tokens that were right lately (server/request/limits.c)
 	SHARED_WATCHES,  // (server/request/limits.c)
+	SHARED_KEYSTONE, // tokens that Keystone validated (auth/keystone_cache.c)
 	SHARED__N
 };
 

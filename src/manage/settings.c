@@ -23,7 +23,7 @@ static int check_endpoint(const struct manage *manage, const struct endpoint_con
 	struct route_table *table = wadl_load(manage->config->wadl_dir, endpoint->wadl, any_handler, NULL, &error);
 	struct auth *auth = NULL;
 	if (table != NULL)
-		auth = auth_new(manage->config, endpoint, &error);
+		auth = auth_new(manage->config, endpoint, NULL, &error);
 	int code = EX_OK;
 	if (table == NULL || auth == NULL)
 		code = manage_fail(EX_CONFIG, "[endpoint %s]: %s", endpoint->name, error != NULL ? error : "no memory");
@@ -71,7 +71,7 @@ void settings_check_auth(const struct config *config)
 {
 	for (size_t i = 0; i < config->n_endpoints; i++) {
 		char *error = NULL;
-		struct auth *auth = auth_new(config, &config->endpoints[i], &error);
+		struct auth *auth = auth_new(config, &config->endpoints[i], NULL, &error);
 
 		if (auth == NULL)
 			fprintf(stderr, "warning: tenured does not start: %s\n", error != NULL ? error : "no memory");

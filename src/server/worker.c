@@ -60,7 +60,7 @@ static bool worker_open(struct worker *worker, int listen_fd, const struct worke
 		.config = setup->config,
 		.endpoint = setup->endpoint,
 		.routes = setup->routes,
-		.auth = auth_new(setup->config, setup->endpoint, &error),
+		.auth = auth_new(setup->config, setup->endpoint, tools->host, &error),
 		.placement_policy = setup->placement_policy,
 		.db = db_open(setup->config, false),
 		.limits = worker->limits,

@@ -34,8 +34,9 @@ static bool identify(struct pool *pool, size_t i, const struct request *request)
 	if (db == NULL)
 		MUST((db = db_open(&config, false)) != NULL);
 	if (auths[i] == NULL)
-		MUST((auths[i] = auth_new(&config, &endpoints[i], &error)) != NULL);
-	enum outcome outcome = auth_identify(auths[i], db, pool, request, true, &principal, &detail);
+		MUST((auths[i] = auth_new(&config, &endpoints[i], NULL, &error)) != NULL);
+	const struct auth_question question = { .db = db, .pool = pool, .request = request, .may_wait = true };
+	enum outcome outcome = auth_identify(auths[i], &question, &principal, &detail);
 	if (outcome != OUTCOME_OK) {
 		MUST(outcome == OUTCOME_UNAUTHENTICATED || outcome == OUTCOME_FORBIDDEN || outcome == OUTCOME_UNAVAILABLE ||
 			outcome == OUTCOME_BAD_PARAMETER);

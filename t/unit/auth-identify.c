@@ -26,7 +26,7 @@ static struct endpoint_config endpoint(const char *methods)
 static struct auth *make(const struct endpoint_config *settings)
 {
 	char *error = NULL;
-	struct auth *auth = auth_new(&config, settings, &error);
+	struct auth *auth = auth_new(&config, settings, NULL, &error);
 
 	if (auth == NULL) {
 		diag("%s", error);
@@ -43,7 +43,8 @@ static enum outcome identify(struct auth *auth, struct str header, struct str va
 
 	if (header.n > 0)
 		(void)request_add_header(pool, &request, header, value);
-	return auth_identify(auth, NULL, pool, &request, true, who, &detail);
+	return auth_identify(auth, &(struct auth_question){ .db = NULL, .pool = pool, .request = &request, .may_wait = true },
+		who, &detail);
 }
 
 struct noauth_case {
@@ -132,7 +133,8 @@ static void test_roles(void)
 			(void)request_add_header(pool, &request, STR("OpenStack-System-Scope"), str_c(cases[i].scope));
 		if (cases[i].project != NULL)
 			(void)request_add_header(pool, &request, STR("X-Project-Id"), str_c(cases[i].project));
-		is_int(auth_identify(auth, NULL, pool, &request, true, &who, &detail), OUTCOME_OK, "roles %zu", i);
+		is_int(auth_identify(auth, &(struct auth_question){ .db = NULL, .pool = pool, .request = &request, .may_wait =
+			true }, &who, &detail), OUTCOME_OK, "roles %zu", i);
 		is_str(who.tenant, cases[i].tenant, "roles %zu: tenant", i);
 		is_int(who.role, cases[i].role, "roles %zu: role", i);
 		is_int(who.reads_all, cases[i].reads_all, "roles %zu: reads all", i);
@@ -163,8 +165,8 @@ static void test_lengths(void)
 		(void)request_add_header(pool, &request, STR("X-Auth-Token"), STR("u:t"));
 		(void)request_add_header(pool, &request, STR("X-Roles"), STR("reader"));
 		(void)request_add_header(pool, &request, STR("X-Project-Id"), str_n(text + 2, 4 * n));
-		is_int(auth_identify(auth, NULL, pool, &request, true, &who, &detail), OUTCOME_OK, "a project of %zu characters",
-			n);
+		is_int(auth_identify(auth, &(struct auth_question){ .db = NULL, .pool = pool, .request = &request, .may_wait =
+			true }, &who, &detail), OUTCOME_OK, "a project of %zu characters", n);
 		is_int((long long)who.tenant.n, n == 255 ? 4 * 255 : 1, "counts as far as it is a name");
 	}
 	struct endpoint_config users = endpoint("remote-user");
@@ -198,7 +200,8 @@ static void test_headers(void)
 
 	(void)request_add_header(pool, &both, STR("Authorization"), STR("Bearer bob"));
 	(void)request_add_header(pool, &both, STR("X-Auth-Token"), STR("alice:t"));
-	is_int(auth_identify(auth, NULL, pool, &both, true, &who, &detail), OUTCOME_OK, "both headers");
+	is_int(auth_identify(auth, &(struct auth_question){ .db = NULL, .pool = pool, .request = &both, .may_wait = true }, &who,
+		&detail), OUTCOME_OK, "both headers");
 	is_str(who.user, "alice", "X-Auth-Token wins");
 	is_str(auth_token(&both), "alice:t", "and is the request's token");
 	struct request bearer = { 0 }, none = { 0 };
@@ -260,8 +263,8 @@ static void test_unvouched(void)
 
 		(void)request_add_header(pool, &request, STR("X-Auth-Token"), STR("admin"));
 		(void)request_add_header(pool, &request, STR("TENURE_REMOTE_USER_SECRET"), STR(SECRET));
-		is_int(auth_identify(auth, NULL, pool, &request, true, &who, &detail), OUTCOME_UNAUTHENTICATED, "unvouched %zu",
-			i);
+		is_int(auth_identify(auth, &(struct auth_question){ .db = NULL, .pool = pool, .request = &request, .may_wait =
+			true }, &who, &detail), OUTCOME_UNAUTHENTICATED, "unvouched %zu", i);
 		ok(who.user.n == 0 && who.role == ROLE_NONE, "unvouched %zu: nobody", i);
 		ok(strstr(str_cstr(pool, detail), "TENURE_REMOTE_USER_SECRET") != NULL, "unvouched %zu: the answer says why", i);
 	}
@@ -283,7 +286,8 @@ static void test_told(void)
 	struct auth *auth = make(&vouched), *noauth = make(&any), *token = make(&tokens);
 	for (int i = 0; i < 3; i++) {
 		struct request request = { .remote_user = STR("root"), .remote_user_secret = i < 2 ? STR("wrong") : STR("") };
-		(void)auth_identify(auth, NULL, pool, &request, true, &who, &detail);
+		(void)auth_identify(auth, &(struct auth_question){ .db = NULL, .pool = pool, .request = &request, .may_wait =
+			true }, &who, &detail);
 	}
 	log_open("test", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
 	(void)dup2(err, STDERR_FILENO);
@@ -321,7 +325,7 @@ static void test_secrets(void)
 		char *error = NULL;
 
 		settings.remote_user_secret = bad[i];
-		ok(auth_new(&config, &settings, &error) == NULL && strstr(error, "endpoint service: ") == error &&
+		ok(auth_new(&config, &settings, NULL, &error) == NULL && strstr(error, "endpoint service: ") == error &&
 			strstr(error, "remote_user_secret") != NULL && strstr(error, "openssl rand") != NULL, "secret %zu", i);
 		free(error);
 		settings.auth = "token";
@@ -375,15 +379,15 @@ static void test_mistakes(void)
 	char *error = NULL;
 
 	config.default_tenant = "all";
-	ok(auth_new(&config, &settings, &error) == NULL && strstr(error, "reserved") != NULL,
+	ok(auth_new(&config, &settings, NULL, &error) == NULL && strstr(error, "reserved") != NULL,
 		"a reserved name as default_tenant");
 	free(error);
 	config.default_tenant = NULL;
 	settings = endpoint("token,ldap");
-	ok(auth_new(&config, &settings, &error) == NULL && strstr(error, "ldap") != NULL, "an unknown authenticator");
+	ok(auth_new(&config, &settings, NULL, &error) == NULL && strstr(error, "ldap") != NULL, "an unknown authenticator");
 	free(error);
 	settings = endpoint("");
-	ok(auth_new(&config, &settings, &error) == NULL && error != NULL, "none at all");
+	ok(auth_new(&config, &settings, NULL, &error) == NULL && error != NULL, "none at all");
 	free(error);
 	settings = endpoint("noauth, remote-user, noauth, noauth, noauth, noauth, noauth, token");
 	struct auth *auth = make(&settings);
@@ -391,11 +395,11 @@ static void test_mistakes(void)
 	is_str(str_c(auth_challenge(auth)), "Bearer realm=\"tenure\"", "the first one's challenge");
 	auth_free(&auth);
 	settings = endpoint("token,token,token,token,token,token,token,token,token");
-	ok(auth_new(&config, &settings, &error) == NULL && error != NULL, "nine");
+	ok(auth_new(&config, &settings, NULL, &error) == NULL && error != NULL, "nine");
 	free(error);
 	settings = endpoint("remote-user");
 	settings.remote_user_tenant = "users";
-	ok(auth_new(&config, &settings, &error) == NULL && strstr(error, "neither user nor domain") != NULL,
+	ok(auth_new(&config, &settings, NULL, &error) == NULL && strstr(error, "neither user nor domain") != NULL,
 		"an unknown rule for tenants");
 	free(error);
 	config.default_tenant = "home";
@@ -405,7 +409,7 @@ static void test_mistakes(void)
 	config.default_tenant = NULL;
 	settings = endpoint("remote-user");
 	settings.remote_user_role = "root";
-	ok(auth_new(&config, &settings, &error) == NULL && strstr(error, "root") != NULL, "an unknown role");
+	ok(auth_new(&config, &settings, NULL, &error) == NULL && strstr(error, "root") != NULL, "an unknown role");
 	free(error);
 }
 

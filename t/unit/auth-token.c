@@ -16,7 +16,7 @@ static struct auth *make(struct config *config, unsigned cache_ms)
 	char *error = NULL;
 
 	config->token_cache = cache_ms;
-	struct auth *auth = auth_new(config, &endpoint, &error);
+	struct auth *auth = auth_new(config, &endpoint, NULL, &error);
 
 	if (auth == NULL)
 		bail_out("no authenticator");
@@ -29,7 +29,8 @@ static enum outcome identify(struct auth *auth, struct str token, struct princip
 	struct str detail;
 
 	(void)request_add_header(pool, &request, STR("X-Auth-Token"), token);
-	enum outcome outcome = auth_identify(auth, db, pool, &request, true, who, &detail);
+	enum outcome outcome = auth_identify(auth, &(struct auth_question){ .db = db, .pool = pool, .request = &request,
+		.may_wait = true }, who, &detail);
 
 	if (outcome == OUTCOME_UNAUTHENTICATED)
 		is_str(detail, "token unknown, expired or revoked", "the sentence is always the same");

@@ -74,13 +74,6 @@ static bool find_rule(const struct call *call, enum placement_rule *rule)
 	return false;
 }
 
-static bool is_admin_or_service(const struct principal *who)
-{
-	const struct openstack_scope scope = principal_openstack(who);
-
-	return principal_has_openstack_role(&scope, STR("admin")) || principal_has_openstack_role(&scope, STR("service"));
-}
-
 enum outcome placement_permit(struct call *call, enum outcome by_role)
 {
 	enum placement_rule rule;
@@ -88,7 +81,7 @@ enum outcome placement_permit(struct call *call, enum outcome by_role)
 	if (by_role == OUTCOME_UNAUTHENTICATED || !find_rule(call, &rule))
 		return by_role;
 	if (call->placement_policy == NULL)
-		return by_role == OUTCOME_FORBIDDEN && is_admin_or_service(&call->who) ? OUTCOME_OK : by_role;
+		return by_role == OUTCOME_FORBIDDEN && openstack_scope_may_all(&call->who) ? OUTCOME_OK : by_role;
 	const struct openstack_scope scope = principal_openstack(&call->who);
 	const struct oslo_target own = { .project = scope.project, .user = call->who.user };
 	return placement_policy_check(call, rule, &own);

@@ -27,6 +27,7 @@ enum {
 #define TENURE(key, type, ...) { "tenure", key, SETTING_##type, __VA_ARGS__ }
 #define BAREMETAL(key, type, ...) { "baremetal", key, SETTING_##type, __VA_ARGS__ }
 #define PLACEMENT(key, type, ...) { "placement", key, SETTING_##type, __VA_ARGS__ }
+#define KEYSTONE(key, type, ...) { "keystone", key, SETTING_##type, __VA_ARGS__ }
 #define ENDPOINT(key, type, ...) { "endpoint", key, SETTING_##type, __VA_ARGS__ }
 
 // The choices of the setting auth, each after a comma: ",token,remote-user,…".
@@ -155,6 +156,54 @@ const struct setting config_settings[] = {
 	PLACEMENT("max_allocation_candidates", NUMBER, OF_CONFIG(max_candidates), "0", 0, 1000000, NULL,
 	          "Allocation candidates that one answer has at most, also where the request gives no limit. 0: no maximum."),
 
+	KEYSTONE("auth_url", URLS, OF_CONFIG(keystone_auth_url), "", 0, TEXT_MAX, NULL,
+		"Address of OpenStack's Identity service (Keystone), with or without /v3. Required with auth = keystone."),
+	KEYSTONE("www_authenticate_uri", URLS, OF_CONFIG(keystone_challenge), "", 0, TEXT_MAX, NULL,
+		"Address of the Identity service that clients are told with 401. Empty: auth_url."),
+	KEYSTONE("username", TEXT, OF_CONFIG(keystone_username), "", 0, 255, NULL,
+		"The service user, who may validate tokens: role service or admin on its project."),
+	KEYSTONE("user_domain_name", TEXT, OF_CONFIG(keystone_user_domain), "Default", 1, 255, NULL,
+		"Name of that user's domain."),
+	KEYSTONE("password", SECRET, OF_CONFIG(keystone_password), "", 0, TEXT_MAX, NULL,
+		"That user's password; @FILE reads it from a file."),
+	KEYSTONE("project_name", TEXT, OF_CONFIG(keystone_project), "service", 0, 255, NULL,
+		"Name of the project that the service user logs in to."),
+	KEYSTONE("project_domain_name", TEXT, OF_CONFIG(keystone_project_domain), "Default", 1, 255, NULL,
+		"Name of that project's domain."),
+	KEYSTONE("application_credential_id", TEXT, OF_CONFIG(keystone_credential_id), "", 0, 255, NULL,
+		"Id of an application credential of the service user, in place of username and password."),
+	KEYSTONE("application_credential_secret", SECRET, OF_CONFIG(keystone_credential_secret), "", 0, TEXT_MAX, NULL,
+		"That credential's secret; @FILE reads it from a file."),
+	KEYSTONE("ca_file", TEXT, OF_CONFIG(keystone_ca_file), "", 0, TEXT_MAX, NULL,
+		"PEM file with the certificate authorities to trust for an https auth_url. Empty: those of the system."),
+	KEYSTONE("timeout", SECONDS, OF_CONFIG(keystone_timeout), "5", 1, 60, NULL,
+		"Longest time that a request waits for Keystone."),
+	KEYSTONE("token_cache_time", SECONDS, OF_CONFIG(keystone_cache), "30", 0, HOUR, NULL,
+		"How long a validated token is cached for all workers of the host; a revoked token, or a role taken away, counts for "
+		"so long. 0: Keystone is asked for every request."),
+	KEYSTONE("invalid_cache_time", SECONDS, OF_CONFIG(keystone_bad_cache), "5", 0, HOUR, NULL,
+		"How long it is cached that a token is invalid."),
+	KEYSTONE("max_waiting", NUMBER, OF_CONFIG(keystone_waiting), "0", 0, 1024, NULL,
+		"Workers of an endpoint that may wait for Keystone at a time; further requests wait a fifth of timeout for a place, then get "
+		"503. 0: all but one."),
+	KEYSTONE("roles", TEXT, OF_CONFIG(keystone_roles), "reader:reader,member:member,manager:member,admin:admin", 0, TEXT_MAX, NULL,
+		"Which role of Keystone gives which role in the project's tenant: NAME:reader, NAME:member or NAME:admin, "
+		"comma-separated. The highest counts."),
+	KEYSTONE("service_token_roles", TEXT, OF_CONFIG(keystone_service_roles), "service", 0, TEXT_MAX, NULL,
+		"Roles, comma-separated, one of which X-Service-Token must have so that the user's own token may have expired."),
+	KEYSTONE("operator_roles", TEXT, OF_CONFIG(keystone_operator_roles), "admin,service", 0, TEXT_MAX, NULL,
+		"Roles, comma-separated, that count as operator in the dialects of operator_dialects, on whichever project."),
+	KEYSTONE("operator_dialects", LIST, OF_CONFIG(keystone_operator_dialects), "placement,baremetal", 0, 0,
+		"none,placement,baremetal,tenancy,spaces",
+		"Dialects in which operator_roles count as operator, comma-separated. With tenancy or spaces here, the admin of any "
+		"project reads and changes what is every tenant's."),
+	KEYSTONE("operator_projects", TEXT, OF_CONFIG(keystone_operator_projects), "", 0, TEXT_MAX, NULL,
+		"Ids of projects, comma-separated, whose admins are operators in all dialects."),
+	KEYSTONE("system_admin_is_operator", CHOICE, OF_CONFIG(keystone_system_operator), "yes", 0, 0, "no,yes",
+		"yes: the role admin on the system is the operator in all dialects."),
+	KEYSTONE("create_tenants", CHOICE, OF_CONFIG(keystone_create_tenants), "no", 0, 0, "no,yes",
+		"yes: the tenant of a project is created when a token of the project is used first; its name is the project's id."),
+
 	ENDPOINT("socket", TEXT, OF_ENDPOINT(socket), TENURE_RUNSTATEDIR "/tenure/NAME.sock", 1, SOCKET_PATH_MAX, NULL,
 		"Path of the unix socket on which the master listens."),
 	ENDPOINT("socket_mode", OCTAL, OF_ENDPOINT(socket_mode), "0660", 0, 0777, NULL,
@@ -235,6 +284,8 @@ void config_print(const struct config *config, FILE *out)
 	print_section("baremetal", config, out);
 	fputs("\n[placement]\n", out);
 	print_section("placement", config, out);
+	fputs("\n[keystone]\n", out);
+	print_section("keystone", config, out);
 	for (size_t i = 0; i < config->n_endpoints; i++) {
 		fprintf(out, "\n[endpoint %s]\n", config->endpoints[i].name);
 		print_section("endpoint", &config->endpoints[i], out);

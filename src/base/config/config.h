@@ -22,7 +22,7 @@ struct endpoint_config {
 	unsigned reserve;         // further workers, which no single tenant can keep busy; default 1
 	unsigned watches;         // most watches at the same time, default 1000; 0: no limit
 	const char *wadl;         // file in wadl_dir or absolute path, default NAME.wadl
-	const char *auth;         // token | remote-user | noauth, comma-separated, tried in this order
+	const char *auth;         // names of base/config/authenticators.def, comma-separated, tried in this order
 	const char *remote_user_secret; // secret by which the web server vouches for REMOTE_USER; required with remote-user
 	const char *remote_user_role;   // reader | member | admin | operator
 	const char *remote_user_tenant; // user (the tenant has the user's name) | domain (the part of the user's name after the last @)
@@ -88,6 +88,28 @@ struct config {
 	unsigned max_candidates;          // [placement] candidates in one answer; 0: no limit
 	const char *create_owners; // [baremetal] yes | no: may an operator name an unknown owner of a node, which creates that tenant?
 	const char *baremetal_drivers; // comma-separated, default fake-hardware,ipmi,redfish
+	// [keystone]: of the authenticator of that name (auth/keystone.c); "" where nothing is said
+	const char *keystone_auth_url;
+	const char *keystone_challenge;    // www_authenticate_uri
+	const char *keystone_username;
+	const char *keystone_user_domain;  // names of domains and projects, not ids
+	const char *keystone_password;
+	const char *keystone_project;
+	const char *keystone_project_domain;
+	const char *keystone_credential_id;
+	const char *keystone_credential_secret;
+	const char *keystone_ca_file;
+	unsigned keystone_timeout;         // seconds, default 5
+	unsigned keystone_cache;           // seconds for which a valid token is believed, default 30
+	unsigned keystone_bad_cache;       // seconds for which a refused token is, default 5
+	unsigned keystone_waiting;         // workers of an endpoint that wait at a time; 0: all but one
+	const char *keystone_roles;        // "NAME:ROLE", with commas
+	const char *keystone_service_roles;     // of X-Service-Token
+	const char *keystone_operator_roles;    // roles that count as operator …
+	const char *keystone_operator_dialects; // … in these dialects, whatever the project
+	const char *keystone_operator_projects; // ids of projects whose admins are operators everywhere
+	const char *keystone_system_operator;   // yes | no: admins of the system scope are operators everywhere
+	const char *keystone_create_tenants;    // yes | no
 	struct endpoint_config endpoints[CONFIG_MAX_ENDPOINTS];
 	size_t n_endpoints;
 };

@@ -42,7 +42,7 @@ struct source {
 
 // The section that lines belong to; base is NULL before the first section.
 struct section {
-	struct str name; // "database", "tenure", "baremetal", "placement", "endpoint"
+	struct str name; // "database", "tenure", "baremetal", "placement", "keystone", "endpoint"
 	struct str endpoint;
 	void *base;
 };
@@ -209,12 +209,12 @@ static bool open_section(struct loader *loader, const struct source *source, str
 	if (str_eq(section->name, STR("endpoint")))
 		return open_endpoint(loader, source, section);
 	bool known = str_eq(section->name, STR("database")) || str_eq(section->name, STR("tenure")) ||
-	             str_eq(section->name, STR("baremetal")) || str_eq(section->name, STR("placement"));
+	             str_eq(section->name, STR("baremetal")) || str_eq(section->name, STR("placement")) ||
+	             str_eq(section->name, STR("keystone"));
 	if (section->endpoint.n == 0 && known)
 		return true;
-	return fail(loader, source,
-		"got section \"%s\"; expected [database], [tenure], [baremetal], [placement] or [endpoint NAME]",
-	            shown(loader, line));
+	return fail(loader, source, "got section \"%s\"; expected [database], [tenure], [baremetal], [placement], [keystone] or "
+	            "[endpoint NAME]", shown(loader, line));
 }
 
 static bool unknown_key(struct loader *loader, const struct source *source, const struct section *section,
@@ -425,6 +425,7 @@ static bool load(struct loader *loader, const char *path)
 		{ .name = STR("tenure"), .base = loader->config },
 		{ .name = STR("baremetal"), .base = loader->config },
 		{ .name = STR("placement"), .base = loader->config },
+		{ .name = STR("keystone"), .base = loader->config },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(all); i++)

@@ -297,6 +297,13 @@ enum outcome tenant_put(struct registry *registry, struct str name, const struct
 enum outcome tenant_find_or_make(struct registry *registry, struct str name, bool may_make, bool *made)
 {
 	const struct tenant_content content = { 0 };
+
+	return tenant_find_or_make_with(registry, name, may_make ? &content : NULL, made);
+}
+
+enum outcome tenant_find_or_make_with(struct registry *registry, struct str name, const struct tenant_content *content,
+	bool *made)
+{
 	struct tenant tenant;
 	enum outcome outcome = str_eq_c(name, TENANT_SYSTEM) ? OUTCOME_OK : tenant_check_reserved(registry, name);
 
@@ -305,10 +312,10 @@ enum outcome tenant_find_or_make(struct registry *registry, struct str name, boo
 		outcome = tenant_get(registry, name, &tenant);
 	if (outcome != OUTCOME_NOT_FOUND)
 		return outcome;
-	if (!may_make)
+	if (content == NULL)
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "there is no tenant \"%.*s\": make it first",
 			STR_ARG(name));
-	outcome = put(registry, name, &content, (struct guard){ 0 }, &tenant);
+	outcome = put(registry, name, content, (struct guard){ 0 }, &tenant);
 	*made = outcome == OUTCOME_CREATED;
 	return *made ? OUTCOME_OK : outcome;
 }

@@ -24,6 +24,7 @@ struct pipeline {
 	bool may_order;      // as call->may_order
 	bool busy;           // fcgi_is_busy() of the request: others may be waiting behind it
 	struct limits_watch watch; // the watch that the last request's order is about
+	uint64_t callers[256]; // hashes of tenants that credentials name and that were looked for; 0: none
 	bool has_home;       // true once the default tenant, if one is set, is known to exist
 };
 

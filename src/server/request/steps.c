@@ -4,16 +4,19 @@
 
 #include "auth/auth.h"
 #include "base/budget.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/config/config.h"
 #include "base/log.h"
 #include "base/pool.h"
+#include "base/siphash.h"
 #include "db/db.h"
 #include "http/media.h"
 #include "registry/cache/coherence.h"
 #include "registry/registry.h"
 #include "registry/tenant/tenant.h"
 #include "registry/trait/catalogue.h"
+#include "repr/json/doc.h"
 #include "server/request/limits.h"
 #include "server/request/steps.h"
 #include "server/setup/dialects.h"
@@ -107,8 +110,9 @@ static enum outcome identify_caller(struct passage *passage)
 
 	if (!limits_may_try(pipeline->limits, call->request.remote_addr, token, &refusal))
 		return refuse(call, &refusal);
-	enum outcome outcome = auth_identify(pipeline->auth, pipeline->db, call->pool, &call->request, true, &call->who,
-		&detail);
+	const struct auth_question question = { .db = pipeline->db, .pool = call->pool, .request = &call->request,
+		.dialect = call->match.dialect, .may_wait = true };
+	enum outcome outcome = auth_identify(pipeline->auth, &question, &call->who, &detail);
 	if (outcome == OUTCOME_UNAUTHENTICATED)
 		limits_was_wrong(pipeline->limits, call->request.remote_addr);
 	// Only a token that was validated just now: a cache entry proves nothing new.
@@ -354,33 +358,69 @@ static enum step_result discard_answer(struct passage *passage, enum outcome out
 	return done_because(passage, outcome, reason != NULL ? str_c(reason) : STR(""));
 }
 
-static enum db_verdict run_tenant_ensure(void *arg)
-{
-	struct registry *registry = arg;
+// A tenant that is created because a credential names it, or none at all.
+struct wanted_tenant {
+	struct registry *registry;
+	struct str name;
+	struct tenant_content content;
+};
 
-	registry_begin_run(registry);
-	return tenant_ensure(registry, str_c(registry->config->default_tenant)) == OUTCOME_OK ? DB_COMMIT : DB_ROLLBACK;
+static enum db_verdict ensure_tenant(void *arg)
+{
+	const struct wanted_tenant *wanted = arg;
+	bool made;
+
+	registry_begin_run(wanted->registry);
+	return tenant_find_or_make_with(wanted->registry, wanted->name, &wanted->content, &made) == OUTCOME_OK ? DB_COMMIT :
+		DB_ROLLBACK;
+}
+
+// Creates a tenant if it was never there. It has a transaction and a request id of its own, because after an uncertain COMMIT the
+// change log is searched for the request's id. False: that failed, and is logged.
+static bool make_tenant(struct pipeline *pipeline, struct call *call, struct str name, struct str metadata)
+{
+	struct registry registry;
+	struct wanted_tenant wanted = { .registry = &registry, .name = name, .content = { .metadata = metadata } };
+	struct uuid id = uuid_new();
+
+	registry_attach(&registry, pipeline->store);
+	if (registry_begin(&registry, call->pool, &id, STR("tenured"), &call->problem) != OUTCOME_OK)
+		return false;
+	if (db_txn_run(pipeline->db, DB_WRITE, &id, ensure_tenant, &wanted) != DB_OK) {
+		log_warning("tenant %.*s is not there and can't be created: %s", STR_ARG(name), db_error(pipeline->db));
+		return false;
+	}
+	coherence_committed(&registry);
+	return true;
 }
 
 // Creates the default tenant (for users whose credential names none) if it is missing, once in each worker: if it is deleted
-// later, it stays deleted. It has a transaction and a request id of its own, because after an uncertain COMMIT the change log is
-// searched for the request's id.
+// later, it stays deleted.
 static void ensure_default_tenant(struct pipeline *pipeline, struct call *call)
 {
-	struct registry registry;
-	struct uuid id = uuid_new();
+	if (!pipeline->has_home && pipeline->config->default_tenant[0] != '\0')
+		pipeline->has_home = make_tenant(pipeline, call, str_c(pipeline->config->default_tenant), STR_NONE);
+}
 
-	if (pipeline->has_home || pipeline->config->default_tenant[0] == '\0')
+// Creates the tenant of a credential that may bring a new one, with its other name as metadata. Each worker looks once for each
+// of the last tenants that it served.
+static void ensure_tenant_of_caller(struct pipeline *pipeline, struct call *call)
+{
+	static const uint64_t fixed[SIPHASH_KEY] = { 0, 0 }; // tenants' names that collide cost a look
+
+	if (!call->who.makes_tenant || call->who.tenant.n == 0)
 		return;
-	registry_attach(&registry, pipeline->store);
-	if (registry_begin(&registry, call->pool, &id, STR("tenured"), &call->problem) != OUTCOME_OK)
+	uint64_t hash = siphash(fixed, call->who.tenant), *known = &pipeline->callers[hash % COUNT_OF(pipeline->callers)];
+	if (*known == hash)
 		return;
-	if (db_txn_run(pipeline->db, DB_WRITE, &id, run_tenant_ensure, &registry) != DB_OK) {
-		log_warning("the default tenant: %s", db_error(pipeline->db));
-		return;
+	struct buf metadata = buf_new(call->pool, 128);
+	if (call->who.tenant_label.n > 0) {
+		BUF_LIT(&metadata, "{\"name\":");
+		json_add_string(&metadata, call->who.tenant_label);
+		buf_addc(&metadata, '}');
 	}
-	coherence_committed(&registry);
-	pipeline->has_home = true;
+	if (make_tenant(pipeline, call, call->who.tenant, buf_str(&metadata)))
+		*known = hash;
 }
 
 // An answer with an order continues in the watch process. It is counted as a watch and may be refused.
@@ -412,6 +452,7 @@ enum step_result step_run(struct passage *passage)
 	if (method->txn == TXN_NONE)
 		return done(passage, run_handler(passage));
 	ensure_default_tenant(pipeline, call);
+	ensure_tenant_of_caller(pipeline, call);
 	enum outcome begun = registry_begin(call->registry, call->pool, &call->request_id, call->who.user,
 		&call->problem);
 	if (begun != OUTCOME_OK)

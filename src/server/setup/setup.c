@@ -48,7 +48,7 @@ static bool load(struct setup *setup, const char *path, const char *endpoint, ch
 	if (setup->endpoint == NULL)
 		return setup_fail(error, "%s: there is no section [endpoint %s]", path, endpoint);
 	// Each worker makes its own struct auth. It is made here only to find errors at the start.
-	auth = auth_new(setup->config, setup->endpoint, error);
+	auth = auth_new(setup->config, setup->endpoint, NULL, error);
 	if (auth == NULL)
 		return false;
 	auth_free(&auth);

@@ -244,13 +244,13 @@ static bool listen_to(struct watch_proc *proc, int fd, void *what)
 }
 
 // Opens what the process needs. False, with errno or a logged reason: something is missing; close_all() frees the rest.
-static bool open_all(struct watch_proc *proc, struct coherence_shared *shared)
+static bool open_all(struct watch_proc *proc, struct coherence_shared *shared, struct shared *host)
 {
 	sigset_t signals;
 	char *error = NULL;
 
 	signals_fill(&signals);
-	proc->auth = auth_new(proc->teller.setup->config, proc->teller.setup->endpoint, &error);
+	proc->auth = auth_new(proc->teller.setup->config, proc->teller.setup->endpoint, host, &error);
 	if (error != NULL)
 		log_error("%s", error);
 	free(error);
@@ -304,7 +304,7 @@ int watch_main(const struct setup *setup, int from, struct coherence_shared *sha
 	(void)signal(SIGPIPE, SIG_IGN);
 	allow_descriptors();
 	proc.clients.limits = limits_new(setup->config, setup->endpoint, host, 0);
-	if (proc.clients.limits != NULL && open_all(&proc, shared)) {
+	if (proc.clients.limits != NULL && open_all(&proc, shared, host)) {
 		atomic_store(&life->ready, true);
 		loop(&proc);
 		code = EX_OK;

@@ -360,8 +360,7 @@ static enum outcome may_ask_about(struct call *call, struct str project)
 		return call_fail(call, OUTCOME_UNAUTHENTICATED, "this needs a credential");
 	if (call->placement_policy != NULL)
 		return placement_policy_check(call, PLACEMENT_TOTAL_USAGES, &(struct oslo_target){ .project = project });
-	const struct openstack_scope scope = principal_openstack(who);
-	if (principal_has_openstack_role(&scope, STR("admin")) || principal_has_openstack_role(&scope, STR("service")))
+	if (openstack_scope_may_all(who))
 		return OUTCOME_OK;
 	if (who->role == ROLE_OPERATOR || who->reads_all || (who->tenant.n > 0 && str_eq(who->tenant, project)))
 		return OUTCOME_OK;

@@ -329,7 +329,8 @@ enum outcome watcher_check_user(struct watcher *watcher, struct call *call, stru
 	call->request.remote_user_secret = watcher->texts[WATCH_REMOTE_USER_SECRET];
 	enum outcome outcome = add_credentials(watcher, call);
 	if (outcome == OUTCOME_OK)
-		outcome = auth_identify(auth, db, call->pool, &call->request, false, &who, &detail);
+		outcome = auth_identify(auth, &(struct auth_question){ .db = db, .pool = call->pool, .request = &call->request,
+			.dialect = "spaces" }, &who, &detail);
 	if (outcome != OUTCOME_OK)
 		return outcome == OUTCOME_UNAVAILABLE ? outcome : OUTCOME_UNAUTHENTICATED;
 	bool same = str_eq(who.user, watcher->texts[WATCH_USER]) && str_eq(who.tenant, watcher->texts[WATCH_USER_TENANT]) &&

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: Apache-2.0
+// Authenticator for tokens of OpenStack's Identity service (Keystone). What it learns of a token is shared by all processes of
+// the host (keystone_cache.h); what that gives the user here follows from section [keystone] of tenure.conf, at each request.
+//
+// A project is the tenant whose name is the project's id: bodies and queries of OpenStack's clients carry ids, and a project's
+// name can change. The service token (X-Service-Token), which services send beside their user's token, is validated the same way.
+#include "base/base.h"
+
+#include <errno.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "auth/authenticator.h"
+#include "auth/keystone_ask.h"
+#include "auth/keystone_cache.h"
+#include "auth/keystone_rules.h"
+#include "base/budget.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/config/config.h"
+#include "base/pool.h"
+#include "base/siphash.h"
+
+enum {
+	LOOK_NS = 1000000,          // between two looks at whether another process has its answer
+	PLACE_PART = 5,             // a request waits this part of the time-out for a place among those that wait
+	TRIAL_US = 1000000,         // for what comes of asking again after a failure
+	SECOND_US = 1000000,
+	FORK_US = 100000,           // between two processes that ask in the background
+};
+
+struct keystone {
+	const struct config *config;
+	const struct endpoint_config *endpoint;
+	struct keystone_cache *cache;
+	struct keystone_asker *asker;
+	char *challenge;
+	uint64_t purpose;        // what all keys of this configuration have in common
+	uint64_t endpoint_key;
+	unsigned may_wait_most;  // workers of the endpoint
+	bool asked;
+	int64_t forked_us;       // clock_tick_us when a process was last started to ask
+};
+
+// ---- asking, by one process for all
+
+static int64_t good_us(const struct keystone *keystone)
+{
+	return (int64_t)keystone->config->keystone_cache * SECOND_US;
+}
+
+static int64_t timeout_us(const struct keystone *keystone)
+{
+	return (int64_t)keystone->config->keystone_timeout * SECOND_US;
+}
+
+static bool is_expired(const struct keystone_token *token)
+{
+	return clock_now_us() >= token->expires_us;
+}
+
+static enum keystone_known look(const struct keystone *keystone, const struct keystone_key *key, bool allow_expired,
+	struct pool *pool, struct keystone_token *token)
+{
+	enum keystone_known known = keystone_cache_find(keystone->cache, key, good_us(keystone),
+		(int64_t)keystone->config->keystone_bad_cache * SECOND_US, pool, token);
+
+	return known == KEYSTONE_GOOD && !allow_expired && is_expired(token) ? KEYSTONE_BAD : known;
+}
+
+static void nap(void)
+{
+	const struct timespec moment = { .tv_nsec = LOOK_NS };
+
+	(void)nanosleep(&moment, NULL);
+}
+
+static enum keystone_known ask_keystone(struct keystone *keystone, const struct keystone_key *key, struct str text,
+	bool allow_expired, struct pool *pool, struct keystone_token *token)
+{
+	enum keystone_answer answer = keystone_ask(keystone->asker, pool, text, allow_expired, token);
+	bool good = answer == KEYSTONE_VALID && (allow_expired || !is_expired(token));
+
+	keystone_breaker_report(keystone->cache, answer != KEYSTONE_AWAY);
+	if (answer == KEYSTONE_AWAY || answer == KEYSTONE_REFUSED)
+		return KEYSTONE_UNKNOWN;
+	keystone_cache_keep(keystone->cache, key, good ? token : NULL);
+	return good ? KEYSTONE_GOOD : KEYSTONE_BAD;
+}
+
+// Asks in a process of its own, whose answer the cache has at a later look. The caller has the turn, which ends with the answer.
+// That process is nobody's child, so nobody waits for it; it keeps no descriptor, or the connections of clients would stay open
+// with it; and it ends with the time-out of the question.
+static void ask_apart(struct keystone *keystone, const struct keystone_key *key, struct str text, bool allow_expired,
+	struct pool *pool)
+{
+	struct keystone_token token;
+	pid_t child = fork();
+
+	if (child == 0) {
+		pid_t grandchild = fork();
+		if (grandchild > 0)
+			_exit(0);
+		(void)close_range(STDERR_FILENO + 1, ~0U, 0);
+		keystone_asker_forked(keystone->asker);
+		if (grandchild == 0)
+			(void)ask_keystone(keystone, key, text, allow_expired, pool, &token);
+		else
+			keystone_breaker_report(keystone->cache, false);
+		keystone_cache_turn_end(keystone->cache, key);
+		_exit(0);
+	}
+	if (child < 0) {
+		keystone_breaker_report(keystone->cache, false);
+		keystone_cache_turn_end(keystone->cache, key);
+	}
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+// The first question after a failure. It may take as long as any, or a Keystone that has become slow would count as away for
+// ever; but no request waits for it longer than TRIAL_US.
+static enum keystone_known try_again(struct keystone *keystone, const struct keystone_key *key, struct str text,
+	bool allow_expired, struct pool *pool, struct keystone_token *token)
+{
+	int64_t until_us = clock_tick_us() + TRIAL_US;
+
+	ask_apart(keystone, key, text, allow_expired, pool);
+	while (keystone_breaker_is_tried(keystone->cache) && clock_tick_us() < until_us)
+		nap();
+	return look(keystone, key, allow_expired, pool, token);
+}
+
+// Asks, or waits for the process that does.
+static enum keystone_known ask_in_turn(struct keystone *keystone, const struct keystone_key *key, struct str text,
+	bool allow_expired, struct pool *pool, struct keystone_token *token)
+{
+	int64_t timeout = timeout_us(keystone), until_us = clock_tick_us() + timeout;
+	enum keystone_known known = KEYSTONE_UNKNOWN;
+
+	while (!keystone_cache_turn_take(keystone->cache, key, 2 * timeout)) {
+		if (clock_tick_us() >= until_us || keystone_breaker_is_open(keystone->cache))
+			return KEYSTONE_UNKNOWN;
+		nap();
+		known = look(keystone, key, allow_expired, pool, token);
+		if (known != KEYSTONE_UNKNOWN)
+			return known;
+	}
+	// Another process may have had the turn since this one looked.
+	known = look(keystone, key, allow_expired, pool, token);
+	if (known == KEYSTONE_UNKNOWN) {
+		switch (keystone_breaker(keystone->cache)) {
+		case KEYSTONE_TRIAL:
+			return try_again(keystone, key, text, allow_expired, pool, token);
+		case KEYSTONE_CLOSED:
+			known = ask_keystone(keystone, key, text, allow_expired, pool, token);
+			break;
+		case KEYSTONE_OPEN:
+			break;
+		}
+	}
+	keystone_cache_turn_end(keystone->cache, key);
+	return known;
+}
+
+static enum keystone_known ask_if_room(struct keystone *keystone, const struct keystone_key *key, struct str text,
+	bool allow_expired, struct pool *pool, struct keystone_token *token)
+{
+	int64_t until_us = clock_tick_us() + timeout_us(keystone) / PLACE_PART;
+
+	while (!keystone_cache_wait_begin(keystone->cache, keystone->endpoint_key, keystone->may_wait_most)) {
+		if (clock_tick_us() >= until_us || keystone_breaker_is_open(keystone->cache))
+			return KEYSTONE_UNKNOWN;
+		nap();
+		enum keystone_known known = look(keystone, key, allow_expired, pool, token);
+		if (known != KEYSTONE_UNKNOWN)
+			return known;
+	}
+	enum keystone_known known = ask_in_turn(keystone, key, text, allow_expired, pool, token);
+	keystone_cache_wait_end(keystone->cache);
+	return known;
+}
+
+// For a process that must not block.
+static void ask_in_background(struct keystone *keystone, const struct keystone_key *key, struct str text, bool allow_expired,
+	struct pool *pool)
+{
+	int64_t now_us = clock_tick_us();
+
+	if (now_us - keystone->forked_us < FORK_US || !keystone_cache_turn_take(keystone->cache, key, 2 * timeout_us(keystone)))
+		return;
+	keystone->forked_us = now_us;
+	if (keystone_breaker(keystone->cache) != KEYSTONE_OPEN)
+		ask_apart(keystone, key, text, allow_expired, pool);
+	else
+		keystone_cache_turn_end(keystone->cache, key);
+}
+
+// What is known of the token, or what Keystone says now. KEYSTONE_UNKNOWN: it can't be found out at the moment.
+static enum keystone_known validate(struct keystone *keystone, const struct identity *identity, struct str text,
+	bool allow_expired, struct keystone_token *token)
+{
+	if (!keystone_ask_can_be_token(text))
+		return KEYSTONE_BAD;
+	const struct keystone_key key = keystone_key(keystone->cache, keystone->purpose + allow_expired, text);
+	enum keystone_known known = look(keystone, &key, allow_expired, identity->pool, token);
+
+	if (known != KEYSTONE_UNKNOWN || keystone_breaker_is_open(keystone->cache))
+		return known;
+	keystone->asked = true;
+	if (!identity->may_wait) {
+		ask_in_background(keystone, &key, text, allow_expired, identity->pool);
+		return KEYSTONE_UNKNOWN;
+	}
+	// A turn must be given back: the request's limits wait meanwhile, and what is read isn't counted as the request's.
+	budget_hold();
+	budget_pause();
+	known = ask_if_room(keystone, &key, text, allow_expired, identity->pool, token);
+	budget_resume();
+	budget_release();
+	return known;
+}
+
+// ---- from Keystone's roles to ours
+
+static bool has_any(struct str roles, struct str wanted)
+{
+	struct str role, one, rest;
+
+	while (str_split(&roles, ',', &role)) {
+		rest = wanted;
+		while (str_split(&rest, ',', &one)) {
+			if (role.n > 0 && str_eq(str_trim(one), role))
+				return true;
+		}
+	}
+	return false;
+}
+
+// The role that the table of the settings gives for this name; ROLE_NONE: it isn't there.
+static enum role mapped_role(struct str table, struct str name)
+{
+	struct str row;
+	enum role role;
+
+	while (str_split(&table, ',', &row)) {
+		size_t colon = str_find(row, ':', 0);
+		if (str_eq(str_trim(str_part(row, 0, colon)), name) && role_parse(str_trim(str_part(row, colon + 1, row.n)),
+			&role))
+			return role;
+	}
+	return ROLE_NONE;
+}
+
+static enum role highest_role(const struct keystone *keystone, struct str roles)
+{
+	struct str table = str_c(keystone->config->keystone_roles), name;
+	enum role highest = ROLE_NONE;
+
+	while (str_split(&roles, ',', &name)) {
+		enum role role = name.n > 0 ? mapped_role(table, name) : ROLE_NONE;
+		if (role > highest)
+			highest = role;
+	}
+	return highest;
+}
+
+// Is he an operator, whatever the dialect?
+static bool is_operator(const struct keystone *keystone, const struct keystone_token *token)
+{
+	const struct config *config = keystone->config;
+
+	if (!has_any(token->roles, STR("admin")))
+		return false;
+	if (token->system_scope)
+		return strcmp(config->keystone_system_operator, "yes") == 0;
+	return token->project.n > 0 && has_any(token->project, str_c(config->keystone_operator_projects));
+}
+
+static bool is_operator_dialect(const struct keystone *keystone, const char *dialect)
+{
+	return dialect != NULL && has_any(str_c(dialect), str_c(keystone->config->keystone_operator_dialects));
+}
+
+static void fill_principal(const struct keystone *keystone, const struct identity *identity, const struct keystone_token *token,
+	const struct keystone_token *service)
+{
+	struct principal *principal = identity->principal;
+	bool for_operators = is_operator_dialect(keystone, identity->dialect);
+
+	principal->user = token->user;
+	principal->tenant = token->project;
+	principal->is_mapped = true;
+	principal->has_roles = true;
+	principal->roles = token->roles;
+	principal->system_scope = token->system_scope;
+	principal->project = token->project;
+	principal->service_roles = service->roles;
+	principal->role = token->project.n > 0 ? highest_role(keystone, token->roles) : ROLE_NONE;
+	if (is_operator(keystone, token) || (for_operators && has_any(token->roles,
+		str_c(keystone->config->keystone_operator_roles))))
+		principal->role = ROLE_OPERATOR;
+	principal->reads_all = for_operators && token->system_scope && has_any(token->roles, STR("reader"));
+	principal->makes_tenant = token->project.n > 0 && strcmp(keystone->config->keystone_create_tenants, "yes") == 0;
+	principal->tenant_label = token->project_name;
+}
+
+// ---- identify
+
+// An application credential with access rules is good for what one of them names. A request with a service token is exempt, as
+// keystonemiddleware has it: a service goes on with what its user has begun. A watch is looked at when it begins.
+static bool rules_permit(const struct identity *identity, const struct keystone_token *token)
+{
+	const struct request *request = identity->request;
+
+	return !token->has_rules || (!identity->may_wait && request->uri.target.n == 0) ||
+		keystone_rules_permit(identity->pool, token->rules, identity->dialect != NULL ? str_c(identity->dialect) :
+		STR(""), request);
+}
+
+static enum outcome fail_unavailable(const struct identity *identity)
+{
+	*identity->detail = STR("The Keystone service is temporarily unavailable.");
+	return OUTCOME_UNAVAILABLE;
+}
+
+static enum outcome fail_unauthenticated(const struct identity *identity)
+{
+	*identity->detail = STR("The request you have made requires authentication.");
+	return OUTCOME_UNAUTHENTICATED;
+}
+
+static enum outcome identify(void *state, const struct identity *identity, bool *recognised)
+{
+	struct keystone *keystone = state;
+	struct keystone_token token = { .expires_us = 0 }, service = { .expires_us = 0 };
+	struct str text, service_text = str_trim(request_header(identity->request, "x-service-token"));
+	enum keystone_known known;
+
+	keystone->asked = false;
+	*recognised = auth_read_token(identity->request, &text);
+	if (!*recognised)
+		return OUTCOME_OK;
+	if (service_text.n > 0) {
+		known = validate(keystone, identity, service_text, false, &service);
+		if (known != KEYSTONE_GOOD)
+			return known == KEYSTONE_BAD ? fail_unauthenticated(identity) : fail_unavailable(identity);
+	}
+	bool allow_expired = service_text.n > 0 && has_any(service.roles, str_c(keystone->config->keystone_service_roles));
+	known = validate(keystone, identity, text, allow_expired, &token);
+	if (known == KEYSTONE_UNKNOWN)
+		return fail_unavailable(identity);
+	if (known == KEYSTONE_BAD || (service_text.n == 0 && !rules_permit(identity, &token)))
+		return fail_unauthenticated(identity);
+	fill_principal(keystone, identity, &token, &service);
+	return OUTCOME_OK;
+}
+
+// Tokens of tenure-manage are "id.secret"; those of Keystone have no dot (Fernet), or two (JWS).
+static bool has_form(struct str token)
+{
+	size_t dot = str_find(token, '.', 0);
+
+	return dot == token.n || str_find(token, '.', dot + 1) < token.n;
+}
+
+static bool has_asked(const void *state)
+{
+	return ((const struct keystone *)state)->asked;
+}
+
+static const char *challenge_of(const void *state)
+{
+	return ((const struct keystone *)state)->challenge;
+}
+
+// ---- settings
+
+static char *check_roles(const struct config *config)
+{
+	struct str rest = str_c(config->keystone_roles), row;
+	enum role role;
+
+	while (rest.n > 0 && str_split(&rest, ',', &row)) {
+		size_t colon = str_find(row, ':', 0);
+		if (str_trim(str_part(row, 0, colon)).n == 0 || !role_parse(str_trim(str_part(row, colon + 1, row.n)), &role) ||
+			role == ROLE_OPERATOR)
+			return auth_message("[keystone] roles: got \"%.*s\"; expected NAME:reader, NAME:member or NAME:admin",
+				STR_ARG(str_trim(row)));
+	}
+	return NULL;
+}
+
+// Which Keystone it is, and who asks it: what was learnt with other settings has other keys.
+static uint64_t purpose_of(const struct config *config)
+{
+	static const uint64_t fixed[SIPHASH_KEY] = { 0x6b657973746f6e65, 2 };
+
+	return siphash(fixed, str_c(config->keystone_auth_url)) << 1;
+}
+
+static void close_keystone(void *state)
+{
+	struct keystone *keystone = state;
+
+	if (keystone == NULL)
+		return;
+	keystone_cache_free(&keystone->cache);
+	keystone_asker_free(&keystone->asker);
+	free(keystone->challenge);
+	free(keystone);
+}
+
+static void *open_keystone(const struct config *config, const struct endpoint_config *endpoint, struct shared *shared,
+	char **error)
+{
+	static const uint64_t fixed[SIPHASH_KEY] = { 0x656e64706f696e74, 1 };
+	struct keystone *keystone = calloc(1, sizeof(*keystone));
+	unsigned processes = endpoint->workers + endpoint->reserve;
+
+	if (keystone == NULL)
+		abort();
+	keystone->config = config;
+	keystone->endpoint = endpoint;
+	keystone->purpose = purpose_of(config);
+	keystone->endpoint_key = siphash(fixed, str_c(endpoint->name));
+	keystone->may_wait_most = config->keystone_waiting > 0 ? config->keystone_waiting : processes > 1 ? processes - 1 : 1;
+	*error = check_roles(config);
+	if (*error == NULL)
+		keystone->asker = keystone_asker_new(config, error);
+	if (*error != NULL)
+		return keystone;
+	keystone->cache = keystone_cache_new(shared);
+	keystone->challenge = auth_message("Keystone uri=\"%s\"",
+		config->keystone_challenge[0] != '\0' ? config->keystone_challenge : config->keystone_auth_url);
+	if (keystone->cache == NULL)
+		abort();
+	return keystone;
+}
+
+static const char *const headers[] = { "x-auth-token", "authorization", "x-service-token", NULL };
+
+const struct authenticator keystone_authenticator = {
+	.challenge_of = challenge_of,
+	.headers = headers,
+	.open = open_keystone,
+	.close = close_keystone,
+	.has_form = has_form,
+	.identify = identify,
+	.has_asked = has_asked,
+};

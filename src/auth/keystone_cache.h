@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the processes of a host know together of Keystone: tokens that it validated or refused lately, who asks it about which token,
+// how many wait for it, and whether it is away. All of it stands in memory that they share (base/shared.h), so it may be lost or
+// damaged at any time: then Keystone is asked again. For files in auth/ only.
+//
+// Entries. A token is found by 128 bits of a keyed hash (SipHash-2-4, twice, under the key of the shared file); the token itself is
+// stored nowhere. An entry is written under a sequence number that is odd meanwhile, and ends with a keyed hash of its content: a
+// reader that meets an entry half written, or left half written by a process that was killed, sees a miss. 2048 entries of
+// 2 KiB, in sets of 8. A new entry takes the place of one that is too old; else of a refused token; else of the oldest. A
+// refused token never takes the place of a good one, so wrong tokens can't push good ones out.
+//
+// Turns. Of several processes that miss the same token, one takes the turn and asks; the others look again every millisecond. A
+// turn has the mark of its process, so that of a process which was killed is free within a second (shared_is_alive).
+//
+// The breaker. A failure of Keystone opens it: until its pause is over, nobody asks. Then one process may try.
+#ifndef TENURE_AUTH_KEYSTONE_CACHE_H
+#define TENURE_AUTH_KEYSTONE_CACHE_H
+
+#include "base/str.h"
+
+struct pool;
+struct shared;
+struct keystone_cache; // one process's view
+
+// What Keystone says of a token. Empty strings for what it doesn't say.
+struct keystone_token {
+	struct str user, user_name;       // id and name
+	struct str project, project_name; // of the scope
+	struct str project_domain;        // its name
+	struct str roles;                 // names, with commas
+	struct str rules;                 // of an application credential: SERVICE LF METHOD LF PATH LF, for each rule
+	bool has_rules;                   // there are rules, perhaps none that allows anything
+	bool system_scope;
+	int64_t expires_us;               // wall clock
+};
+
+struct keystone_key {
+	uint64_t words[2];
+};
+
+// shared NULL: memory of this process alone. NULL: no memory.
+struct keystone_cache *keystone_cache_new(struct shared *shared);
+void keystone_cache_free(struct keystone_cache **cache);
+
+// The key of a token asked about in some way; purpose keeps apart what was answered to different questions, or by different
+// services.
+struct keystone_key keystone_key(const struct keystone_cache *cache, uint64_t purpose, struct str token);
+
+enum keystone_known { KEYSTONE_UNKNOWN, KEYSTONE_GOOD, KEYSTONE_BAD };
+// What is known of the token; of a good one *token, with its strings in pool. good_us, bad_us: for how long an answer is believed.
+// The caller compares token->expires_us with the time.
+enum keystone_known keystone_cache_find(const struct keystone_cache *cache, const struct keystone_key *key, int64_t good_us,
+	int64_t bad_us, struct pool *pool, struct keystone_token *token);
+// Stores an answer; token NULL: refused. An answer too large for an entry isn't stored, nor a refusal where there is no room.
+void keystone_cache_keep(const struct keystone_cache *cache, const struct keystone_key *key, const struct keystone_token *token);
+
+// Takes the turn to ask about this token. False: another process has it. longest_us: a turn held for longer is free, too.
+bool keystone_cache_turn_take(const struct keystone_cache *cache, const struct keystone_key *key, int64_t longest_us);
+void keystone_cache_turn_end(const struct keystone_cache *cache, const struct keystone_key *key);
+
+// This process waits for Keystone on behalf of the endpoint. False, and it doesn't: most processes of the endpoint do already.
+bool keystone_cache_wait_begin(const struct keystone_cache *cache, uint64_t endpoint, unsigned most);
+void keystone_cache_wait_end(const struct keystone_cache *cache);
+
+enum keystone_breaker {
+	KEYSTONE_CLOSED, // ask
+	KEYSTONE_OPEN,   // don't: it was away a moment ago
+	KEYSTONE_TRIAL,  // this process alone may try, and reports what came of it
+};
+enum keystone_breaker keystone_breaker(const struct keystone_cache *cache);
+// The same without taking a trial: is it open, or does another process try just now?
+bool keystone_breaker_is_open(const struct keystone_cache *cache);
+// Does a process try, and hasn't reported yet?
+bool keystone_breaker_is_tried(const struct keystone_cache *cache);
+// Keystone answered, or it didn't.
+void keystone_breaker_report(const struct keystone_cache *cache, bool answered);
+
+#endif

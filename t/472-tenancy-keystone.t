@@ -1,0 +1,194 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# Tokens of OpenStack's Identity service, validated by a double of it that can do wrong: who gets what, how often it is asked, and what
+# happens while it is away.
+use strict;
+use warnings;
+
+use File::Basename ();
+use lib File::Basename::dirname(__FILE__) . '/lib';
+
+use Test::More;
+
+use Tenure::Client;
+use Tenure::FakeKeystone;
+use Tenure::Instance;
+
+my $keystone = Tenure::FakeKeystone->start;
+my %settings = (
+    'endpoint combined.auth'      => 'keystone,token',
+    'endpoint placement.auth'     => 'keystone,token',
+    'keystone.auth_url'           => $keystone->url,
+    'keystone.www_authenticate_uri' => 'https://id.example.org/v3',
+    'keystone.username'           => 'tenure',
+    'keystone.password'           => 'secret',
+    'keystone.timeout'            => 3,
+    'keystone.token_cache_time'   => 600,
+    'keystone.invalid_cache_time' => 2,
+    'keystone.create_tenants'     => 'yes',
+    'keystone.operator_projects'  => 'f' x 32,
+);
+my $instance = Tenure::Instance->start(auth => 'token', workers => 3, combined => 1, placement => 1, settings => \%settings,
+    allow => [qr/Keystone: /, qr/answered 503 \(unavailable\)/]);
+my ($red, $blue, $ops) = ('a' x 32, 'b' x 32, 'f' x 32);
+my %url = (combined => $instance->env('TENURE_COMBINED_URL'), placement => $instance->env('TENURE_PLACEMENT_URL'));
+
+sub ask {
+    my ($token, $path, %option) = @_;
+    my $client = Tenure::Client->new(url => $url{ $option{at} // 'combined' });
+    return $client->get($path, headers => { (defined $token ? ('X-Auth-Token' => $token) : ()), %{ $option{headers} // {} } });
+}
+sub ask_status { return ask(@_)->status }
+
+$keystone->token("$_->[0]", project => $_->[1], project_name => $_->[2], user => "id-$_->[0]", roles => $_->[3]) for
+    [ 'red-admin',  $red,  'red',  [qw(admin member reader)] ],
+    [ 'red-member', $red,  'red',  [qw(member reader)] ],
+    [ 'red-reader', $red,  'red',  ['reader'] ],
+    [ 'blue-admin', $blue, 'blue', [qw(admin member reader)] ],
+    [ 'ops-admin',  $ops,  'ops',  [qw(admin member reader)] ],
+    [ 'red-odd',    $red,  'red',  ['Admin'] ];
+$keystone->token('system-admin', system => 1, roles => [qw(admin member reader)]);
+$keystone->token('system-reader', system => 1, roles => ['reader']);
+$keystone->token('unscoped');
+
+subtest 'who gets what' => sub {
+    my $client = Tenure::Client->new(url => $url{combined});
+    my $as = sub { return (headers => { 'X-Auth-Token' => $_[0] }) };
+    my $map = "/api/v1/namespaces/default/configmaps";
+    is $client->put("/v2.0/$red/persistentvolumes/v1", json => { n => 1 }, $as->('red-admin'))->status, 201, 'an admin writes to the tenant of his project';
+    is $client->put("/v2.0/$red/persistentvolumes/v2", json => { n => 1 }, $as->('red-member'))->status, 201, 'a member, too';
+    is $client->put("/v2.0/$red/persistentvolumes/v3", json => { n => 1 }, $as->('red-reader'))->status, 403, 'a reader may not';
+    is $client->put("/v2.0/$red/persistentvolumes/v3", json => { n => 1 }, $as->('red-odd'))->status, 403, 'roles are compared with their case';
+    is ask_status('red-reader', "/v2.0/$red/persistentvolumes/v1"), 200, 'a reader reads';
+    is ask_status('blue-admin', "/v2.0/$red/persistentvolumes/v1"), 404, 'another project\'s admin finds nothing';
+    is ask_status('blue-admin', "/v2.0/$blue/persistentvolumes"), 200, 'his own tenant was created';
+    is ask_status('red-admin', '/v2.0'), 403, 'a project\'s admin is no operator of the tenants';
+    is ask_status($_, '/v2.0'), 200, "$_ is" for qw(system-admin ops-admin);
+    is ask_status('system-reader', "/v2.0/$red/persistentvolumes/v1"), 404, 'a reader of the system is not, and reads no tenant';
+    is ask_status('unscoped', "/v2.0/$red/persistentvolumes/v1"), 404, 'nor does one without a project';
+    is ask('system-admin', "/v2.0/$red")->json->{tenant}{metadata}{name}, 'red', 'the tenant has the project\'s name as metadata';
+    is ask_status('red-admin', '/resource_providers', at => 'placement'), 200, 'in placement a project\'s admin is an operator';
+    is ask_status('system-reader', '/resource_providers', at => 'placement'), 200, 'a reader of the system reads there';
+    is ask_status('red-member', '/resource_providers', at => 'placement'), 403, 'a member is none';
+    is ask_status($instance->env('TENURE_OPERATOR_TOKEN'), '/v2.0'), 200, 'behind it the tokens of tenure-manage work';
+};
+
+subtest 'refusals' => sub {
+    for my $case ([ 'unknown', 'nobody-has-this' ], [ 'no form', 'x y' ], [ 'too long', 'x' x 9000 ]) {
+        my $answer = ask($case->[1], "/v2.0/$red/persistentvolumes", at => 'combined');
+        is $answer->status, 401, "$case->[0]: refused";
+        is $answer->header('WWW-Authenticate'), 'Keystone uri="https://id.example.org/v3"', '... with Keystone\'s address';
+    }
+    is ask(undef, "/v2.0/$red/persistentvolumes")->header('WWW-Authenticate'), 'Keystone uri="https://id.example.org/v3"', 'without a token, too';
+    $keystone->token('hostile', project => 'system', roles => ['admin']);
+    is ask_status('hostile', '/v2.0/system/persistentvolumes'), 403, 'a project with a reserved name is no tenant';
+    $keystone->token('old', project => $red, roles => ['member'], life => -5);
+    is ask_status('old', "/v2.0/$red/persistentvolumes"), 401, 'an expired token';
+};
+
+subtest 'asked once' => sub {
+    $keystone->mode('slow');
+    $keystone->token('shared', project => $red, roles => ['member']);
+    $keystone->forget_log;
+    my @pids = map {
+        my $pid = fork // die "fork: $!";
+        if (!$pid) { my $ok = ask_status('shared', "/v2.0/$red/persistentvolumes/v1") == 200; require POSIX; POSIX::_exit($ok ? 0 : 1) }
+        $pid;
+    } 1 .. 2;
+    my $failed = 0;
+    for (@pids) { waitpid $_, 0; $failed++ if $? }
+    is $failed, 0, 'two requests at the same time are answered';
+    $keystone->mode('ok');
+    is ask_status('shared', "/v2.0/$red/persistentvolumes/v1"), 200, 'and others after them' for 1 .. 6;
+    is ask_status('shared', '/resource_providers', at => 'placement'), 403, 'at another endpoint as well';
+    is $keystone->count('validate shared'), 1, 'Keystone validated the token once';
+    is ask_status('wrong-one', "/v2.0/$red/persistentvolumes"), 401, 'a wrong token' for 1 .. 3;
+    cmp_ok $keystone->count('validate wrong-one'), '<=', 2, '... is not asked about each time';
+};
+
+subtest 'the service user\'s token' => sub {
+    $keystone->revoke_own;
+    $keystone->token('after', project => $red, roles => ['member']);
+    is ask_status('after', "/v2.0/$red/persistentvolumes/v1"), 200, 'renewed when Keystone revoked it';
+};
+
+subtest 'service tokens' => sub {
+    $keystone->token('late', project => $red, roles => ['member'], life => 1);
+    sleep 2;
+    $keystone->token('nova', project => $ops, roles => ['service']);
+    my $path = "/v2.0/$red/persistentvolumes/v1";
+    is ask_status('late', $path), 401, 'an expired token alone';
+    is ask_status('late', $path, headers => { 'X-Service-Token' => 'nova' }), 200, 'with a service token it is good';
+    is ask_status('late', $path), 401, '... and alone still not';
+    is ask_status('late', $path, headers => { 'X-Service-Token' => 'red-member' }), 401, 'the service token needs the role';
+    is ask_status('red-member', $path, headers => { 'X-Service-Token' => 'bogus' }), 401, 'a wrong service token refuses the request';
+};
+
+subtest 'access rules' => sub {
+    $keystone->token('ruled', project => $red, roles => ['member'], rules => [
+        { service => 'tenancy', method => 'GET', path => '/v2.0/*/persistentvolumes/{name}' }, { service => 'tenancy', method => 'GET', path => '/v1.0/**' } ]);
+    is ask_status('ruled', "/v2.0/$red/persistentvolumes/v1"), 200, 'a path that a rule names';
+    is ask_status('ruled', "/v2.0/$red/persistentvolumes"), 401, 'one that none names';
+    is ask_status('ruled', "/v1.0/$red/persistentvolumes/v1"), 200, 'anything below';
+    is ask_status('ruled', '/resource_providers', at => 'placement'), 401, 'another service';
+    my $put = Tenure::Client->new(url => $url{combined})->put("/v2.0/$red/persistentvolumes/v1", json => {}, headers => { 'X-Auth-Token' => 'ruled' });
+    is $put->status, 401, 'another method';
+};
+
+subtest 'hostile answers' => sub {
+    my $n = 0;
+    for my $mode (qw(error forbidden huge cut deep text redirect strange)) {
+        $keystone->mode($mode);
+        $n++;
+        $keystone->token("h$n", project => $red, roles => ['member']);
+        my $answer = ask("h$n", "/v2.0/$red/persistentvolumes/v1");
+        is $answer->status, 503, "$mode: unavailable";
+        is ask_status('red-member', "/v2.0/$red/persistentvolumes/v1"), 200, '... and a cached token goes on';
+        $keystone->mode('ok');
+        ok Tenure::Instance::wait_until(sub { ask_status("h$n", "/v2.0/$red/persistentvolumes/v1") == 200 }), '... until it is well';
+    }
+    like $instance->log_text('combined'), qr/Keystone: validation: /, 'the log says so';
+};
+
+subtest 'away' => sub {
+    my $path = "/v2.0/$red/persistentvolumes/v1";
+    $keystone->token('fresh', project => $red, roles => ['member']);
+    $keystone->stop;
+    my $answer = ask('fresh', $path);
+    is $answer->status, 503, 'refused connections: unavailable';
+    is $answer->header('WWW-Authenticate'), undef, '... without a challenge, so that clients don\'t log in again';
+    is ask_status('red-member', $path), 200, 'a cached token goes on';
+    $keystone->listen;
+    ok Tenure::Instance::wait_until(sub { ask_status('fresh', $path) == 200 }), 'it is back';
+
+    $keystone->token('stuck', project => $red, roles => ['member']);
+    $keystone->freeze;
+    is ask_status('stuck', $path), 503, 'a Keystone that hangs: unavailable';
+    is ask_status('stuck', $path), 503, 'and again' for 1 .. 5;
+    is ask_status('red-member', $path), 200, 'a cached token goes on';
+    $keystone->thaw;
+    ok Tenure::Instance::wait_until(sub { ask_status('stuck', $path) == 200 }), 'it is back';
+};
+
+subtest 'asked again' => sub {
+    my $path = "/v2.0/$red/persistentvolumes/v1";
+    $keystone->token('again', project => $red, roles => ['member']);
+    $keystone->mode('hang');
+    $keystone->forget_log;
+    is ask_status('again', $path), 503, 'a Keystone that hangs: unavailable';
+    my ($asked, $bad) = (0, 0);
+    ok Tenure::Instance::wait_until(sub {
+        $asked++;
+        $bad++ if ask_status('again', $path) != 503;
+        return $keystone->count('validate again') >= 3;
+    }), 'after a while it is asked again';
+    is $bad, 0, 'nothing else than 503 meanwhile';
+    cmp_ok $asked, '>', 5 * $keystone->count('validate again'), '... and most of them without Keystone';
+    $keystone->mode('lame');
+    ok Tenure::Instance::wait_until(sub { ask_status('again', $path) == 200 }), 'a Keystone that needs more than a second is taken for well';
+    $keystone->token('more', project => $red, roles => ['member']);
+    is ask_status('more', $path), 200, '... and asked';
+    $keystone->mode('ok');
+};
+
+done_testing();

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+// What processes know together of Keystone's tokens: what is found again, what gives way, what is damaged or half written, who asks,
+// and when nobody does.
+#include "base/base.h"
+
+#include <glob.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "auth/keystone_cache.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/pool.h"
+#include "base/shared.h"
+#include "tap.h"
+
+enum {
+	SECOND = 1000000,
+	LONG = 1000 * SECOND,   // believed as long as the test runs
+	ENTRY = 2048,           // bytes of an entry, see keystone_cache.h
+	AREA = 4259840,         // bytes of the area, see base/shared.c
+	ENTRIES = 2048,
+};
+
+static char dir[] = "/tmp/tenure-keystone-XXXXXX";
+static struct pool *pool;
+static struct shared *shared;
+static struct keystone_cache *cache;
+
+static struct keystone_token make(const char *user, const char *roles)
+{
+	return (struct keystone_token){ .user = str_c(user), .user_name = STR("ann"), .project = STR("p1"), .project_name = STR("red"),
+		.project_domain = STR("Default"), .roles = str_c(roles), .rules = STR("placement\nGET\n/traits\n"), .has_rules = true,
+		.system_scope = true, .expires_us = 1234567 };
+}
+
+static enum keystone_known find(struct keystone_key key, struct keystone_token *token)
+{
+	return keystone_cache_find(cache, &key, LONG, LONG, pool, token);
+}
+
+static bool is_same(const struct keystone_token *a, const struct keystone_token *b)
+{
+	return str_eq(a->user, b->user) && str_eq(a->user_name, b->user_name) && str_eq(a->project, b->project) &&
+		str_eq(a->project_name, b->project_name) && str_eq(a->project_domain, b->project_domain) && str_eq(a->roles, b->roles) &&
+		str_eq(a->rules, b->rules) && a->has_rules == b->has_rules && a->system_scope == b->system_scope &&
+		a->expires_us == b->expires_us;
+}
+
+static void test_found(void)
+{
+	struct keystone_key key = keystone_key(cache, 7, STR("T"));
+	struct keystone_token token = make("u1", "member,reader"), got, plain = { .user = STR("u2"), .expires_us = 9 };
+	char *text = pool_alloc(pool, 2 * ENTRY);
+
+	is_int(find(key, &got), KEYSTONE_UNKNOWN, "nothing is known at first");
+	keystone_cache_keep(cache, &key, &token);
+	is_int(find(key, &got), KEYSTONE_GOOD, "a token that was stored is found");
+	ok(is_same(&got, &token), "as it was stored");
+	is_int(find(keystone_key(cache, 8, STR("T")), &got), KEYSTONE_UNKNOWN, "for another purpose it is not");
+	is_int(find(keystone_key(cache, 7, STR("T2")), &got), KEYSTONE_UNKNOWN, "another token is not");
+	keystone_cache_keep(cache, &key, NULL);
+	is_int(find(key, &got), KEYSTONE_BAD, "when Keystone refuses it, that takes its place");
+	keystone_cache_keep(cache, &key, &plain);
+	ok(find(key, &got) == KEYSTONE_GOOD && is_same(&got, &plain), "and the other way round, of another length");
+
+	memset(text, 'r', 2 * ENTRY);
+	struct keystone_key large = keystone_key(cache, 7, STR("large"));
+	plain.roles = str_n(text, 2 * ENTRY);
+	keystone_cache_keep(cache, &large, &plain);
+	is_int(find(large, &got), KEYSTONE_UNKNOWN, "an answer larger than an entry is not stored");
+	plain.roles = str_n(text, ENTRY - 200);
+	keystone_cache_keep(cache, &large, &plain);
+	ok(find(large, &got) == KEYSTONE_GOOD && is_same(&got, &plain), "one that just fits is");
+}
+
+static void test_age(void)
+{
+	struct keystone_key good = keystone_key(cache, 1, STR("good")), bad = keystone_key(cache, 1, STR("bad"));
+	struct keystone_token token = make("u1", "member"), got;
+
+	keystone_cache_keep(cache, &good, &token);
+	keystone_cache_keep(cache, &bad, NULL);
+	is_int(keystone_cache_find(cache, &good, 0, LONG, pool, &got), KEYSTONE_UNKNOWN, "a cache time of 0: nothing good is believed");
+	is_int(keystone_cache_find(cache, &bad, LONG, 0, pool, &got), KEYSTONE_UNKNOWN, "the same for refusals");
+	is_int(keystone_cache_find(cache, &good, LONG, 0, pool, &got), KEYSTONE_GOOD, "each has its own time");
+	is_int(keystone_cache_find(cache, &bad, 0, LONG, pool, &got), KEYSTONE_BAD, "each");
+	int64_t from = clock_tick_us();
+	while (clock_tick_us() - from <= 2000)
+		;
+	is_int(keystone_cache_find(cache, &good, 2000, LONG, pool, &got), KEYSTONE_UNKNOWN, "what is older than the time is not believed");
+	is_int(keystone_cache_find(cache, &bad, LONG, 2000, pool, &got), KEYSTONE_UNKNOWN, "nor an old refusal");
+	keystone_cache_keep(cache, &good, &token);
+	is_int(find(good, &got), KEYSTONE_GOOD, "until it is stored anew");
+}
+
+// ---- damage
+
+// The entry that has the text in it.
+static char *entry_with(const char *text)
+{
+	char *area = shared_area(shared, SHARED_KEYSTONE, AREA), *found = memmem(area, AREA, text, strlen(text));
+	char *first = area + AREA - AREA % 64 - (size_t)ENTRIES * ENTRY; // entries are the end of the area, but for what rounds it up
+
+	if (found == NULL)
+		bail_out("the entry isn't in the area");
+	for (size_t slack = 0; slack <= AREA - (size_t)ENTRIES * ENTRY; slack += 64) {
+		char *entry = first - slack + (found - (first - slack)) / ENTRY * ENTRY;
+		uint64_t sequence, words[2];
+		struct keystone_key key = keystone_key(cache, 3, STR("torn"));
+		memcpy(&sequence, entry, 8);
+		memcpy(words, entry + 8, 16);
+		if (memcmp(words, key.words, 16) == 0)
+			return entry;
+	}
+	bail_out("no entry has the key");
+	return NULL;
+}
+
+static void test_torn(void)
+{
+	struct keystone_key key = keystone_key(cache, 3, STR("torn"));
+	struct keystone_token one = make("user-one-of-the-torn", "member,reader"), two = make("user-two-of-the-torn", "admin,member,reader"), got;
+	char old[ENTRY], new[ENTRY];
+
+	two.expires_us = 99;
+	keystone_cache_keep(cache, &key, &one);
+	char *entry = entry_with("user-one-of-the-torn");
+	memcpy(old, entry, ENTRY);
+	keystone_cache_keep(cache, &key, &two);
+	ok(entry == entry_with("user-two-of-the-torn"), "a token has one entry");
+	memcpy(new, entry, ENTRY);
+
+	// A writer that was killed after each word, and one of another token's words that came in between, with an even number as well.
+	unsigned wrong = 0, mixed = 0;
+	for (size_t n = 8; n < ENTRY; n += 8) {
+		for (uint64_t sequence = 2; sequence <= 3; sequence++) {
+			memcpy(entry, new, n);
+			memcpy(entry + n, old + n, ENTRY - n);
+			memcpy(entry, &sequence, 8);
+			enum keystone_known known = find(key, &got);
+			if (sequence == 3 && known != KEYSTONE_UNKNOWN)
+				wrong++;
+			if (known == KEYSTONE_BAD || (known == KEYSTONE_GOOD && !is_same(&got, &one) && !is_same(&got, &two)))
+				mixed++;
+		}
+	}
+	is_int(wrong, 0, "an entry that is being written is not read");
+	is_int(mixed, 0, "nor one that has something of two");
+
+	unsigned changed = 0;
+	for (size_t bit = 0; bit < (size_t)ENTRY * 8; bit++) {
+		memcpy(entry, new, ENTRY);
+		entry[bit / 8] = (char)(entry[bit / 8] ^ 1 << bit % 8);
+		enum keystone_known known = find(key, &got);
+		changed += known == KEYSTONE_BAD || (known == KEYSTONE_GOOD && !is_same(&got, &two));
+	}
+	is_int(changed, 0, "a changed bit changes no answer");
+	memset(entry, 0xff, ENTRY);
+	memcpy(entry + 8, key.words, 16);
+	memset(entry, 0, 8);
+	is_int(find(key, &got), KEYSTONE_UNKNOWN, "lengths of nonsense are not followed");
+
+	memcpy(entry, new, ENTRY);
+	uint64_t odd = 7;
+	memcpy(entry, &odd, 8);
+	keystone_cache_keep(cache, &key, &one);
+	ok(find(key, &got) == KEYSTONE_GOOD && is_same(&got, &one), "what a killed process left half written is written again");
+}
+
+// ---- eviction
+
+static unsigned count(const char *prefix, unsigned n, enum keystone_known wanted)
+{
+	struct keystone_token got;
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		found += find(keystone_key(cache, 5, str_printf(pool, "%s%u", prefix, i)), &got) == wanted;
+	return found;
+}
+
+static void keep_many(const char *prefix, unsigned n, const struct keystone_token *token)
+{
+	for (unsigned i = 0; i < n; i++) {
+		struct keystone_key key = keystone_key(cache, 5, str_printf(pool, "%s%u", prefix, i));
+		keystone_cache_keep(cache, &key, token);
+	}
+}
+
+static void test_eviction(void)
+{
+	struct keystone_token token = make("u", "member");
+
+	keep_many("early", 400, &token);
+	unsigned before = count("early", 400, KEYSTONE_GOOD);
+	ok(before > 380, "some hundred tokens have room");
+	keep_many("wrong", 20000, NULL);
+	is_int(count("early", 400, KEYSTONE_GOOD), before, "refusals push none of them out");
+	ok(count("wrong", 20000, KEYSTONE_BAD) > 0, "refusals have what room is left");
+	keep_many("late", ENTRIES * 4, &token);
+	ok(count("late", ENTRIES * 4, KEYSTONE_GOOD) > ENTRIES / 2, "later tokens do, and fill what there is");
+	ok(count("late", ENTRIES * 4, KEYSTONE_GOOD) <= ENTRIES, "and no more");
+	is_int(count("early", 400, KEYSTONE_GOOD), 0, "the oldest have gone first");
+	keep_many("last", 1, &token);
+	is_int(count("last", 1, KEYSTONE_GOOD), 1, "the newest is always there");
+}
+
+// ---- turns
+
+// Takes the turn and waits at the endpoint until it is killed.
+static pid_t start_holder(struct keystone_key key, uint64_t endpoint)
+{
+	int ready[2];
+	char byte;
+
+	if (pipe(ready) != 0)
+		abort();
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct shared *own = shared_open(dir, STR("here"));
+		struct keystone_cache *view = own != NULL && shared_claim(own) ? keystone_cache_new(own) : NULL;
+		if (view == NULL || !keystone_cache_turn_take(view, &key, LONG) || !keystone_cache_wait_begin(view, endpoint, 1) || write(ready[1], "x", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1)
+		bail_out("the other process has no turn");
+	close(ready[0]);
+	return pid;
+}
+
+static void test_turns(void)
+{
+	struct keystone_key key = keystone_key(cache, 9, STR("asked"));
+	pid_t pid = start_holder(key, 1);
+
+	ok(!keystone_cache_turn_take(cache, &key, LONG), "while another process asks, this one has no turn");
+	ok(!keystone_cache_wait_begin(cache, 1, 1), "and where one may wait, no place");
+	ok(keystone_cache_wait_begin(cache, 1, 2), "where two may, it has");
+	keystone_cache_wait_end(cache);
+	ok(keystone_cache_wait_begin(cache, 2, 1), "as at another endpoint");
+	keystone_cache_wait_end(cache);
+	ok(keystone_cache_turn_take(cache, &key, 0), "a turn that lasts too long is free");
+	keystone_cache_turn_end(cache, &key);
+
+	struct keystone_key other = keystone_key(cache, 9, STR("asked, too"));
+	pid_t second = start_holder(other, 3);
+	(void)kill(second, SIGKILL);
+	(void)waitpid(second, NULL, 0);
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+	(void)shared_refresh(shared, clock_tick_us() + 2 * SECOND);
+	ok(keystone_cache_turn_take(cache, &other, LONG), "the turn of a process that was killed is free");
+	keystone_cache_turn_end(cache, &other);
+	ok(keystone_cache_wait_begin(cache, 1, 1), "and its place");
+	keystone_cache_wait_end(cache);
+}
+
+// ---- the breaker
+
+static void test_breaker(void)
+{
+	is_int(keystone_breaker(cache), KEYSTONE_CLOSED, "at first all may ask");
+	keystone_breaker_report(cache, false);
+	is_int(keystone_breaker(cache), KEYSTONE_OPEN, "after a failure nobody");
+	ok(keystone_breaker_is_open(cache) && !keystone_breaker_is_tried(cache), "not yet");
+	enum keystone_breaker state = KEYSTONE_OPEN;
+	for (int64_t until = clock_tick_us() + 60 * (int64_t)SECOND; state == KEYSTONE_OPEN && clock_tick_us() < until; usleep(1000))
+		state = keystone_breaker(cache);
+	is_int(state, KEYSTONE_TRIAL, "then one tries");
+	is_int(keystone_breaker(cache), KEYSTONE_OPEN, "one alone");
+	ok(keystone_breaker_is_open(cache) && keystone_breaker_is_tried(cache), "for all others it is open meanwhile");
+	keystone_breaker_report(cache, true);
+	is_int(keystone_breaker(cache), KEYSTONE_CLOSED, "when it succeeds all may ask");
+	ok(!keystone_breaker_is_open(cache) && !keystone_breaker_is_tried(cache), "at once");
+}
+
+int main(void)
+{
+	log_open("auth-keystone-cache.t", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
+	pool = pool_new();
+	if (mkdtemp(dir) == NULL)
+		abort();
+	shared = shared_open(dir, STR("here"));
+	if (shared == NULL || !shared_claim(shared) || (cache = keystone_cache_new(shared)) == NULL)
+		bail_out("no shared memory");
+	test_found();
+	test_age();
+	test_torn();
+	test_eviction();
+	test_turns();
+	test_breaker();
+	keystone_cache_free(&cache);
+	shared_close(&shared);
+	glob_t found;
+	char pattern[64];
+	(void)snprintf(pattern, sizeof(pattern), "%s/*", dir);
+	if (glob(pattern, 0, NULL, &found) == 0) {
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			(void)unlink(found.gl_pathv[i]);
+		globfree(&found);
+	}
+	is_int(rmdir(dir), 0, "nothing stays");
+
+	// Without a file: memory of this process alone.
+	cache = keystone_cache_new(NULL);
+	test_found();
+	keystone_cache_free(&cache);
+	pool_free(&pool);
+	return done_testing();
+}
