@@ -36,6 +36,7 @@ struct reader {
 	struct str word;   // the current one; p NULL: the end
 	size_t closing;    // parentheses that close behind the word, each a word of its own
 	unsigned depth;
+	size_t n_terms;    // of all rules so far, OSLO_MAX_TERMS at most
 	const char *wrong; // the first fault; NULL: none
 	struct str about;  // the word that it is about
 };
@@ -84,6 +85,8 @@ static struct node *new_node(struct reader *reader, enum node_kind kind)
 {
 	struct node *node = POOL_NEW(reader->pool, struct node);
 
+	if (++reader->n_terms > OSLO_MAX_TERMS)
+		(void)fail(reader, "the rules have too many terms");
 	node->kind = kind;
 	return node;
 }
@@ -274,12 +277,15 @@ struct oslo_rules *oslo_rules_compile(struct pool *pool, const struct oslo_rule 
 {
 	struct oslo_rules *compiled = POOL_NEW(pool, struct oslo_rules);
 	uint8_t *seen = POOL_ARRAY(pool, uint8_t, n);
+	size_t n_terms = 0;
 
+	assert(n <= OSLO_MAX_ALL);
 	compiled->checks = POOL_ARRAY(pool, const struct node *, n);
 	compiled->n = n;
 	for (size_t i = 0; i < n; i++) {
-		struct reader reader = { .pool = pool, .rules = rules, .n = n, .rest = rules[i].check };
+		struct reader reader = { .pool = pool, .rules = rules, .n = n, .rest = rules[i].check, .n_terms = n_terms };
 		compiled->checks[i] = read_whole(&reader);
+		n_terms = reader.n_terms;
 		if (reader.wrong != NULL) {
 			*error = describe(&rules[i], reader.wrong, reader.about);
 			return NULL;
@@ -300,8 +306,11 @@ struct oslo_rules *oslo_rules_compile(struct pool *pool, const struct oslo_rule 
 
 // ---- evaluation
 
+enum { UNKNOWN, ALLOWED, REFUSED };
+
 struct question {
 	const struct oslo_rules *rules;
+	uint8_t *known; // of each rule, what it said: rules that name others twice would take time beyond all bounds
 	const struct principal *principal;
 	struct openstack_scope scope;
 	const struct oslo_target *target;
@@ -355,7 +364,9 @@ static bool allows(const struct question *question, const struct node *node)
 	case NODE_OR:
 		return allows(question, node->left) || allows(question, node->right);
 	case NODE_RULE:
-		return allows(question, question->rules->checks[node->rule]);
+		if (question->known[node->rule] == UNKNOWN)
+			question->known[node->rule] = allows(question, question->rules->checks[node->rule]) ? ALLOWED : REFUSED;
+		return question->known[node->rule] == ALLOWED;
 	case NODE_ROLE:
 	case NODE_EQUAL:
 		break;
@@ -366,8 +377,10 @@ static bool allows(const struct question *question, const struct node *node)
 bool oslo_rules_allow(const struct oslo_rules *rules, size_t index, const struct principal *principal,
 	const struct oslo_target *target)
 {
-	const struct question question = { rules, principal, principal_openstack(principal), target };
+	uint8_t known[OSLO_MAX_ALL];
+	const struct question question = { rules, known, principal, principal_openstack(principal), target };
 
 	assert(index < rules->n);
+	memset(known, UNKNOWN, rules->n);
 	return allows(&question, rules->checks[index]);
 }

@@ -28,14 +28,20 @@ struct oslo_target {
 	struct str project, user;
 };
 
-// Compiles n rules, of which each name occurs once, into pool. NULL and *error (malloc): which rule, in which line of the file,
+// Compiles n rules, at most OSLO_MAX_ALL, of which each name occurs once, into pool. NULL and *error (malloc): which rule, in which line of the file,
 // is wrong, and why: what is no check, names a rule that does not exist, or names itself, straight or by others.
 struct oslo_rules *oslo_rules_compile(struct pool *pool, const struct oslo_rule *rules, size_t n, char **error);
 // Does the rule of that index say yes?
 bool oslo_rules_allow(const struct oslo_rules *rules, size_t index, const struct principal *principal,
 	const struct oslo_target *target);
 
-enum { OSLO_FILE_MAX = 1024 * 1024 /* bytes */, OSLO_MAX_RULES = 1000, OSLO_MAX_DEPTH = 32 /* of parentheses and "not" */ };
+enum {
+	OSLO_FILE_MAX = 1024 * 1024, // bytes
+	OSLO_MAX_RULES = 1000,       // of a file
+	OSLO_MAX_ALL = 1200,         // rules that are compiled together: of a file, and those built in
+	OSLO_MAX_DEPTH = 32,         // of parentheses and "not"
+	OSLO_MAX_TERMS = 10000,      // terms and operators of all rules: evaluation calls itself for each of them at most once
+};
 
 // Reads a file of rules into pool: *rules, *n. False and *error (malloc): the file can't be read, is too large, no YAML, or
 // something else than a mapping of names to texts, of which each name occurs once; with the line.

@@ -3,6 +3,8 @@
 #include "base/base.h"
 
 #include "auth/oslo_rules.h"
+#include "base/buf.h"
+#include "base/pool.h"
 #include "tap.h"
 
 static struct pool *pool;
@@ -86,12 +88,34 @@ static void test_rings(void)
 	ok(compiled != NULL && oslo_rules_allow(compiled, 0, &admin, &(struct oslo_target){ .project = STR("") }), "a chain");
 }
 
+// What a request could not pay for: rules that name others twice, and checks without end.
+static void test_bounds(void)
+{
+	enum { N = 64 };
+	struct oslo_rule rules[N];
+	struct buf check = buf_new(pool, 0);
+	char *error = NULL;
+
+	for (size_t i = 0; i < N; i++)
+		rules[i] = (struct oslo_rule){ .name = str_printf(pool, "r%zu", i), .check = str_printf(pool, "rule:r%zu or rule:r%zu", i + 1, i + 1) };
+	rules[N - 1].check = STR("!");
+	const struct oslo_rules *compiled = oslo_rules_compile(pool, rules, N, &error);
+	ok(compiled != NULL && !oslo_rules_allow(compiled, 0, &admin, &(struct oslo_target){ .project = STR("") }), "each rule is asked once");
+	for (size_t i = 0; i < OSLO_MAX_TERMS; i++)
+		BUF_LIT(&check, "! or ");
+	BUF_LIT(&check, "@");
+	rules[0].check = buf_str(&check);
+	ok(oslo_rules_compile(pool, rules, N, &error) == NULL && strstr(error, "too many terms") != NULL, "too many terms");
+	free(error);
+}
+
 int main(void)
 {
 	pool = pool_new();
 	test_language();
 	test_wrong();
 	test_rings();
+	test_bounds();
 	pool_free(&pool);
 	return done_testing();
 }

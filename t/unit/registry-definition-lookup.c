@@ -171,6 +171,10 @@ static void test_builtin(void)
 		"apiextensions.k8s.io(system) chassis.baremetal.openstack.org(system) nodes.baremetal.openstack.org(s"
 		"ystem) portgroups.baremetal.openstack.org(system) ports.baremetal.openstack.org(system) resourceprov"
 		"iders.placement.openstack.org(system) ", "of a tenant that is not there");
+}
+
+static void test_builtin_decision(void)
+{
 	is_str(found("a", "", "pods"), "ok of system by built-in, policy -, own 0, shared 0, in range 0: it comes with the service", "a built-in one");
 	is_str(found("a", "", "nodes"),
 		"not-found by system-only, policy -, own 0, shared 0, in range 0: it is for the system's own space", "one of the system's space");
@@ -182,6 +186,11 @@ static void test_builtin(void)
 		"ave it from defines it", "none");
 	is_str(found("none", "example.com", "gadgets"), "not-found by built-in, policy -, own 0, shared 0, in range 0: it comes with the service", "of no tenant");
 	is_str(found("none", "", "pods"), "ok of system by built-in, policy -, own 0, shared 0, in range 0: it comes with the service", "built-in ones are everybody's");
+}
+
+// By the names that the tenancy dialect takes.
+static void test_builtin_names(void)
+{
 	static const char *const names[] = { "nodes", "nodes.core", "nodes.baremetal.openstack.org", "pods", "pods.core", "pods.", "daemonsets",
 		"daemonsets.apps", "tenants", "tenants.core", "events", "events.core", "gadgets", "gadgets.example.com", "gadgets.g", "", ".", "resourceproviders" };
 	struct buf text = buf_new(here.pool, 1024);
@@ -495,6 +504,8 @@ int main(void)
 	EXPECT(CREATED, "a tenant", PUT_TENANT, "a");
 	EXPECT(CREATED, "another", PUT_TENANT, "b");
 	test_builtin();
+	test_builtin_decision();
+	test_builtin_names();
 	test_decision();
 	test_types_of_each();
 	test_names();
