@@ -20,22 +20,14 @@ my $maps = '/api/v1/namespaces/default/configmaps';
 
 sub names { my ($watch) = @_; return [map { $_->{object}{metadata}{name} } @{ $watch->{events} }] }
 
-# The row that is written with each such commit, locked by somebody else until the session is closed.
-sub locked {
-    my $session = $instance->sql_session;
-    print {$session} "BEGIN;\nSELECT commits INTO \@commits FROM log_horizon WHERE id = 1 FOR UPDATE;\n";
-    my $taken = Tenure::Instance::wait_until(sub { $instance->sql_value('SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_rows_locked > 0') });
-    ok $taken, 'the row is locked';
-    return $session;
-}
-
 my $watch = Tenure::Watch->new($instance->env('TENURE_COMBINED_URL'), 'alice:acme', $maps);
 $acme->post($maps, json => { metadata => { name => 'first' } })->is_status(201, 'a change');
 $watch->read_while(20, sub { !@{ $watch->{events} } });
 is_deeply names($watch), ['first'], 'is told';
 
 for my $name ('second', 'third') {
-    my $session = locked();
+    # Each such commit writes this row.
+    my $session = $instance->sql_locks('SELECT commits INTO @commits FROM log_horizon WHERE id = 1 FOR UPDATE');
     my $told    = @{ $watch->{events} };
     $acme->post($maps, json => { metadata => { name => $name } })->is_status(201, 'a change while no commit of the watch process succeeds');
     $watch->read_while(1.5, sub { @{ $watch->{events} } == $told });
