@@ -292,6 +292,45 @@ static void trees(struct pool *pool)
 	pool_free(&own);
 }
 
+struct reading {
+	struct pool *pool;
+	struct str text, error;
+};
+
+static void read_all(void *arg)
+{
+	struct reading *reading = arg;
+	struct doc *doc;
+
+	(void)doc_parse_json(reading->pool, reading->text, (struct doc_limits){ .depth = 10 }, &doc, &reading->error);
+}
+
+// Reading stops soon after the limit, whatever the sizes of what is read: bytes are counted in steps, and a text whose units
+// end with a step must not be read on. At its end is a mistake that a reader reports who comes that far.
+static void stops(struct pool *pool)
+{
+	enum { MEMBERS = 24 };
+
+	for (int members = 0; members <= MEMBERS; members++) {
+		struct pool *own = pool_new();
+		struct buf unit = buf_new(own, 0);
+
+		for (int i = 0; i < members; i++)
+			buf_addf(&unit, "%s\"m%d\":1", i > 0 ? "," : "", i);
+		const char *object = str_printf(own, "{%.*s}", STR_ARG(buf_str(&unit))).p;
+		struct str text = many(own, object, (size_t)(MEMORY / (members + 1) / 20));
+		struct reading reading = { .pool = pool, .text = str_printf(own, "[%.*s,!]", STR_ARG(text)) };
+
+		budget_grant(MEMORY, 0);
+		enum budget_end end = budget_guard(read_all, &reading);
+		budget_end();
+		ok(end == BUDGET_MEMORY && str_eq(reading.error, STR("the document takes more memory than a request is granted")),
+			"objects of %d members: reading stops at the limit", members);
+		pool_clear(pool);
+		pool_free(&own);
+	}
+}
+
 int main(void)
 {
 	struct pool *pool = pool_new();
@@ -302,6 +341,7 @@ int main(void)
 	holding(pool);
 	broken(pool);
 	trees(pool);
+	stops(pool);
 	pool_free(&pool);
 	return done_testing();
 }

@@ -42,10 +42,15 @@ _Thread_local size_t tree_uncounted __attribute__((tls_model("initial-exec")));
 
 bool json_tree_count(void)
 {
-	budget_take(tree_uncounted); // may not return
-	charged += tree_uncounted;
+	size_t n = tree_uncounted;
+
 	tree_uncounted = 0;
-	return !budget_is_over();
+	budget_take(n); // may not return
+	charged += n;
+	if (!budget_is_over())
+		return true;
+	tree_uncounted = TREE_STEP; // the next charge ends here, too: not every caller can stop at once
+	return false;
 }
 
 size_t json_tree_charged(void)
@@ -55,6 +60,7 @@ size_t json_tree_charged(void)
 
 void json_tree_uncharge(size_t since)
 {
+	tree_uncounted = 0;
 	if (charged <= since)
 		return;
 	budget_give(charged - since);
@@ -103,6 +109,8 @@ struct doc *json_tree_keep(struct pool *pool, struct json_object *tree)
 		pool_cleanup(pool, drop, tree);
 	pool_adopt(pool, charged);
 	charged = 0;
+	if (budget_is_over())
+		tree_uncounted = 0;
 	budget_release();
 	return doc_of(tree);
 }

@@ -43,8 +43,9 @@ enum { TREE_VALUE = 80, TREE_MEMBER = 32, TREE_OBJECT = 160, TREE_TABLE = 16, TR
 // The memory of an empty object.
 enum { TREE_EMPTY_OBJECT = TREE_OBJECT + TREE_TABLE * TREE_TABLE_PLACE };
 // Charges n bytes to the budget before they are allocated for a tree that is being built. A caller that holds a tree of its own
-// calls it between budget_hold() and budget_release(). False: the budget is exceeded, and the caller must drop the tree. Since
-// most documents are small, bytes are counted in steps: tree_uncounted collects them, and json_tree_count() charges them.
+// calls it between budget_hold() and budget_release(). False: the budget is exceeded, and the caller must drop the tree; so is
+// every later charge until then. Since most documents are small, bytes are counted in steps: tree_uncounted collects them, and
+// json_tree_count() charges them.
 enum { TREE_STEP = 4096 };
 extern _Thread_local size_t tree_uncounted __attribute__((tls_model("initial-exec")));
 bool json_tree_count(void);

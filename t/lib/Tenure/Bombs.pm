@@ -215,7 +215,7 @@ sub json_patch {
 sub json {
     my ($self) = @_;
     my ($acme, $maps) = @$self{qw(acme maps)};
-    for my $unit ('{}', '[]', '""', '{"a":{}}', '1.5', '[[]]', 'null', '"\u0001"', '1e999', '"' . 'a' x 20 . '"') {
+    for my $unit ('{}', '[]', '""', '{"a":{}}', '{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6}', '1.5', '[[]]', 'null', '"\u0001"', '1e999', '"' . 'a' x 20 . '"') {
         my $name = $self->fresh;
         my $list = '{"data":{"l":[' . join(',', ($unit) x (1_000_000 / (1 + length $unit))) . ']}}';
         $self->bomb("JSON: many $unit", sub { $acme->put("$maps/$name", body => $list, type => 'application/json') }, 201, 400, 413);
