@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: Apache-2.0
-# What of a node has an address of its own, and what drivers would do: states, maintenance, traits, validation, power,
-# provisioning; drivers, conductors, shards.
+# What of a node has an address of its own: states, maintenance, traits, validation; what drivers would do with hardware;
+# drivers, conductors, shards. What works without hardware is in 555-baremetal-provision.t.
 use strict;
 use warnings;
 
@@ -123,44 +123,38 @@ subtest 'traits there cannot be' => sub {
 };
 
 subtest 'validation' => sub {
-    my %none = (result => undef, reason => 'not supported');
-    my %all  = map { $_ => \%none } qw(bios boot console deploy inspect management network power raid rescue storage);
-    is_deeply $ann->get('/nodes/n1/validate')->json, \%all, 'nothing is driven here';
+    my %all = map { $_ => { result => JSON::PP::true() } } qw(bios boot console deploy inspect management network power raid rescue storage);
+    is_deeply $ann->get('/nodes/n1/validate')->json, \%all, 'fake interfaces need nothing';
     is_deeply $ann->get("/nodes/validate?node_uuid=$uuid")->json, \%all, 'asked the other way';
+    $admin->make('/v2.0/t1/nodes/33333333-2222-4333-8444-555555555555', { driver => 'ipmi', name => 'far' });
+    my $far = $ann->get('/nodes/far/validate')->json;
+    is_deeply $far->{power}, { result => undef, reason => 'not supported' }, 'hardware can not be looked at';
+    is_deeply $far->{rescue}, { result => JSON::PP::false(), reason => 'Driver ipmi does not support rescue (disabled or not implemented).' }, 'nor used if the driver has none';
+    is_deeply $far->{storage}, { result => JSON::PP::true() }, 'what does nothing is valid';
     is_fault($ann->get('/nodes/validate'), 400, qr/Which node/, 'which?');
 };
 
 subtest 'what drivers would do' => sub {
-    my $before = stored()->etag;
-    for my $call (['states/power', 'power on', 'power'], ['states/power', 'rebooting', 'power'], ['states/provision',
-        'manage', 'deploy'], ['states/provision', 'inspect', 'inspect'], ['states/provision', 'rescue', 'rescue']) {
-        my ($path, $target, $what) = @$call;
-        is_fault($ann->put("/nodes/n1/$path", json => { target => $target }), 400,
-            qr/\ADriver fake-hardware does not support $what \(disabled or not implemented\)\.\z/, "$path: $target");
+    my $before = $admin->get('/v2.0/t1/nodes/33333333-2222-4333-8444-555555555555')->etag;
+    for my $call (['PUT', 'states/power', { target => 'power on' }, 'power'], ['PUT', 'states/power', { target => 'rebooting' }, 'power'],
+        ['PUT', 'states/provision', { target => 'manage' }, 'power'], ['PUT', 'states/raid', {}, 'raid'],
+        ['GET', 'states/console', undef, 'console'], ['PUT', 'states/console', { enabled => 1 }, 'console'],
+        ['PUT', 'states/boot_mode', { target => 'uefi' }, 'management'], ['PUT', 'states/secure_boot', { target => 1 }, 'management'],
+        ['GET', 'management/boot_device', undef, 'management'], ['PUT', 'management/boot_device', { boot_device => 'pxe' }, 'management'],
+        ['GET', 'management/boot_device/supported', undef, 'management'], ['PUT', 'management/inject_nmi', {}, 'inject_nmi'],
+        ['GET', 'management/indicators', undef, 'management'], ['GET', 'management/indicators/led@system', undef, 'management'],
+        ['PUT', 'management/indicators/led@system', { state => 'ON' }, 'management'],
+        ['GET', 'vendor_passthru/methods', undef, 'vendor'], ['POST', 'vendor_passthru?method=x', {}, 'vendor'],
+        map { [$_, 'vendor_passthru/x', {}, 'vendor'] } qw(GET POST PUT PATCH DELETE)) {
+        my ($method, $path, $body, $what) = @$call;
+        is_fault($ann->request($method, "/nodes/far/$path", $method eq 'GET' ? () : (json => $body)), 400,
+            qr/\ADriver ipmi does not support $what \(disabled or not implemented\)\.\z/, "$method $path");
     }
-    is_fault($ann->put('/nodes/n1/states/power', json => { target => 'explode' }), 400, qr/power on, power off/,
-        'no such target');
-    is_fault($ann->put('/nodes/n1/states/provision', json => { target => 'explode' }), 400, qr/active, deleted/,
-        'nor there');
-    is_fault($ann->put('/nodes/n1/states/power', json => {}), 400, qr/target/, 'no target');
-    is_fault($ann->put('/nodes/n1/states/power', body => ''), 400, qr/target/, 'no body');
-    is_fault($ann->put('/nodes/n2/states/power', json => { target => 'power on' }), 404, undef, 'no node');
-    is_fault($ann->as('ann:t1:reader')->put('/nodes/n1/states/power', json => { target => 'power on' }), 403, undef,
-        'a reader');
-    for my $call (['PUT', 'states/raid', 'raid'], ['GET', 'states/console', 'console'], ['PUT', 'states/console',
-        'console'],
-        ['PUT', 'states/boot_mode', 'management'], ['PUT', 'states/secure_boot', 'management'],
-        ['GET', 'management/boot_device', 'management'], ['PUT', 'management/boot_device', 'management'],
-        ['GET', 'management/boot_device/supported', 'management'], ['PUT', 'management/inject_nmi', 'management'],
-        ['GET', 'management/indicators', 'management'], ['POST', 'vifs', 'network'], ['GET', 'vendor_passthru/methods',
-            'vendor'],
-        ['POST', 'vendor_passthru?method=x', 'vendor'], map { [$_, 'vendor_passthru/x', 'vendor'] } qw(GET POST PUT PATCH DELETE)) {
-        my ($method, $path, $what) = @$call;
-        is_fault($ann->request($method, "/nodes/n1/$path", $method eq 'GET' ? () : (json => {})), 400,
-            qr/does not support $what /,
-            "$method $path");
+    for my $path (qw(vendor_passthru/methods vendor_passthru/x)) {
+        is_fault($ann->get("/nodes/n1/$path"), 400, qr/fake-hardware does not support vendor/, "fake-hardware: $path");
     }
-    is stored()->etag, $before, 'nothing is changed by any';
+    is $admin->get('/v2.0/t1/nodes/33333333-2222-4333-8444-555555555555')->etag, $before, 'nothing is changed by any';
+    $admin->delete('/v2.0/t1/nodes/33333333-2222-4333-8444-555555555555')->is_status(204);
 };
 
 subtest 'what drivers would leave behind' => sub {

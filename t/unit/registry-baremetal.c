@@ -5,6 +5,7 @@
 #include "base/config/config.h"
 #include "documents.h"
 #include "registry/baremetal/baremetal.h"
+#include "registry/baremetal/provision.h"
 #include "registry/baremetal/rules.h"
 
 #define UID "62eecee6-0d92-4eae-8266-a927050f13a0"
@@ -390,6 +391,90 @@ static void test_deletion(void)
 		"A portgroup with name n1 already exists.", "a port group's name");
 }
 
+// Which targets are possible in which state, and where they lead: the state machine of OpenStack's API guide. What is not here
+// is refused.
+static const struct {
+	const char *state, *targets, *next;
+} machine[] = {
+	{ "enroll", "manage", "manageable" },
+	{ "available", "manage", "manageable" },
+	{ "available", "active deploy", "active" },
+	{ "manageable", "provide", "available" },
+	{ "manageable", "clean inspect", "manageable" },
+	{ "manageable", "adopt", "active" },
+	{ "active", "rebuild", "active" },
+	{ "active", "deleted undeploy", "available" },
+	{ "active", "rescue", "rescue" },
+	{ "deploy failed", "active deploy rebuild", "active" },
+	{ "deploy failed", "deleted undeploy", "available" },
+	{ "wait call-back", "deleted undeploy", "available" },
+	{ "error", "rebuild", "active" },
+	{ "error", "deleted undeploy", "available" },
+	{ "clean failed", "manage", "manageable" },
+	{ "clean wait", "abort", "clean failed" },
+	{ "inspect failed", "manage inspect", "manageable" },
+	{ "inspect wait", "abort", "inspect failed" },
+	{ "adopt failed", "adopt", "active" },
+	{ "adopt failed", "manage", "manageable" },
+	{ "rescue", "unrescue", "active" },
+	{ "rescue", "rescue", "rescue" },
+	{ "rescue", "deleted undeploy", "available" },
+	{ "rescue wait", "abort", "rescue failed" },
+	{ "rescue wait", "deleted undeploy", "available" },
+	{ "rescue failed", "rescue", "rescue" },
+	{ "rescue failed", "unrescue", "active" },
+	{ "rescue failed", "deleted undeploy", "available" },
+	{ "unrescue failed", "rescue", "rescue" },
+	{ "unrescue failed", "unrescue", "active" },
+	{ "unrescue failed", "deleted undeploy", "available" },
+};
+
+static const char *expected_next(const char *state, const char *target)
+{
+	for (size_t i = 0; i < COUNT_OF(machine); i++) {
+		struct str rest = str_c(machine[i].targets), one;
+		while (strcmp(machine[i].state, state) == 0 && str_split(&rest, ' ', &one)) {
+			if (str_eq_c(one, target))
+				return machine[i].next;
+		}
+	}
+	return NULL;
+}
+
+static void test_provision_states(void)
+{
+	static const char *const targets[] = { "active", "deploy", "rebuild", "deleted", "undeploy", "manage", "provide",
+		"inspect", "abort", "clean", "adopt", "rescue", "unrescue" };
+	size_t wrong = 0, n = 0;
+	struct uuid uid;
+
+	uuid_parse(STR(UID), &uid);
+	registry.stamp_us = 1795310640000000;
+	for (const char *const *state = baremetal_provision_states; *state != NULL; state++) {
+		for (size_t i = 0; i < COUNT_OF(targets); i++, n++) {
+			const char *next = expected_next(*state, targets[i]);
+			struct doc *body = parsed(pool, "{\"deploy_interface\":\"fake\",\"inspect_interface\":\"fake\","
+				"\"rescue_interface\":\"fake\",\"power_interface\":\"fake\"}");
+			const struct doc *result;
+			doc_set_str(pool, body, "provision_state", str_c(*state));
+			enum outcome outcome = provision_node(&registry, &uid, provision_verb_find(str_c(targets[i])), NULL, body);
+			doc_get(body, STR("provision_state"), &result);
+			bool right = next != NULL ? outcome == OUTCOME_OK && str_eq_c(doc_string(result), next)
+						  : outcome == OUTCOME_BAD_REQUEST && str_eq_c(doc_string(result), *state);
+			if (!right)
+				diag("%s in state %s leads to %.*s", targets[i], *state, STR_ARG(doc_string(result)));
+			wrong += right ? 0 : 1;
+		}
+	}
+	is_int((long long)n, 30 * 13, "all targets in all states");
+	is_int((long long)wrong, 0, "lead where they should, or are refused");
+	ok(provision_verb_find(STR("explode")) == NULL && provision_verb_find(STR("delete")) == NULL, "what no client may ask for");
+	struct doc *far = parsed(pool, "{\"driver\":\"ipmi\",\"provision_state\":\"enroll\",\"power_interface\":\"ipmitool\"}");
+	refuses(provision_node(&registry, &uid, provision_verb_find(STR("manage")), NULL, far), OUTCOME_BAD_REQUEST,
+		"Driver ipmi does not support power", "an interface that needs hardware");
+	registry.stamp_us = 0;
+}
+
 static void test_chassis(void)
 {
 	static const struct type chassis = { .kind = STR_INIT("Chassis"), .singular = STR_INIT("chassis"),
@@ -420,6 +505,7 @@ int main(void)
 	test_instance();
 	test_relations();
 	test_deletion();
+	test_provision_states();
 	test_chassis();
 	pool_free(&pool);
 	return done_testing();

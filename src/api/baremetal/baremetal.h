@@ -95,6 +95,9 @@ struct selection baremetal_select_brief(struct call *call, const struct kind *ki
 // requested version.
 enum outcome baremetal_select_fields(struct call *call, const struct kind *kind, struct str fields, bool of_list,
 	struct selection *selection);
+// The value of a stored member as the requested version shows it: states that the version has no name for have other names, or
+// are null (NULL).
+const struct doc *baremetal_shown_value(struct call *call, const char *name, const struct doc *value);
 // Appends the object as JSON, with its etag from VERSION_ETAG on. Secrets are masked.
 void baremetal_add_object(struct call *call, const struct selection *selection, const struct resource *resource, struct buf *out);
 // Answers with the whole object and its ETag header.
@@ -136,15 +139,32 @@ handler_fn list_chassis, list_chassis_detail, create_chassis, get_chassis, patch
 handler_fn list_node_ports, list_node_portgroups, list_portgroup_ports, list_chassis_nodes;
 handler_fn list_node_ports_detail, list_node_portgroups_detail, list_portgroup_ports_detail, list_chassis_nodes_detail;
 
-// ---- states.c, traits.c, refused.c
+// ---- states.c, provision.c, fake.c, traits.c, refused.c
 
+// Changes the body of a node, whose row is locked, as the service: members that clients can't set, too. OUTCOME_OK, or the
+// outcome that the change ends with, described in call->problem.
+typedef enum outcome baremetal_node_change_fn(struct call *call, const struct resource *node, struct doc *body,
+	const void *arg);
+// Changes the node that the address parameter "node" names, if If-Match allows it, and sets the header ETag. OUTCOME_OK, or the
+// error to answer with.
+enum outcome baremetal_change_node(struct call *call, baremetal_node_change_fn *change, const void *arg);
+// Sets the header Location to a part of the node that the address names: "states".
+void baremetal_locate_part(struct call *call, const char *part);
+// Reads a body that is an object whose members are all among the names, which end with NULL. An empty body is an object without
+// members. OUTCOME_OK, _BAD_DOCUMENT.
+enum outcome baremetal_read_arguments(struct call *call, const char *const *names, const struct doc **body);
+
+handler_fn set_provision;
+handler_fn set_power, set_boot_mode, set_secure_boot, get_console, set_console, set_raid;
+handler_fn get_boot_device, set_boot_device, get_boot_devices;
+handler_fn get_indicators, get_indicator, set_indicator;
 handler_fn get_states, put_maintenance, delete_maintenance, validate_node;
 handler_fn get_traits, put_traits, put_trait, delete_traits, delete_trait;
 handler_fn get_volume;
 handler_fn refuse_collection; // DELETE of nodes, ports, …: an error, because it does not say which one
 handler_fn get_nothing_stored; // bios, vifs, history, …: only a driver would fill them; answers an empty list
 handler_fn find_nothing_stored; // one item of such a list: not found
-handler_fn refuse_driver_call; // power, provisioning, …: no driver here supports it
+handler_fn refuse_driver_call; // vendor calls, heartbeats, …: no driver here supports it
 handler_fn refuse_events;      // events for neutron: nothing waits for them
 
 // ---- drivers.c: drivers, conductors (this host is the only one), shards

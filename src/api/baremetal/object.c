@@ -7,7 +7,7 @@
 #include "base/pool.h"
 #include "registry/resource/secret.h"
 
-enum { SINCE_AVAILABLE = 2, SINCE_FIELDS = 8, SECONDS = 19 /* of "2026-11-21T05:24:00" */ };
+enum { SINCE_AVAILABLE = 2, SINCE_FIELDS = 8, SINCE_INSPECT_WAIT = 39, SECONDS = 19 /* of "2026-11-21T05:24:00" */ };
 
 // ---- selecting members
 
@@ -152,11 +152,15 @@ static void add_place(struct call *call, const struct kind *kind, const struct r
 		buf_addc(out, ']');
 }
 
-// Version 1.1 had no name for the state "available": null is shown instead.
-static bool is_nameless(const struct call *call, const char *name, const struct doc *value)
+const struct doc *baremetal_shown_value(struct call *call, const char *name, const struct doc *value)
 {
-	return call->version < SINCE_AVAILABLE && strcmp(name, "provision_state") == 0 && doc_kind(value) == DOC_STRING &&
-		str_eq(doc_string(value), STR("available"));
+	if (doc_kind(value) != DOC_STRING || strcmp(name, "provision_state") != 0)
+		return value;
+	if (call->version < SINCE_AVAILABLE && str_eq(doc_string(value), STR("available")))
+		return NULL;
+	if (call->version < SINCE_INSPECT_WAIT && str_eq(doc_string(value), STR("inspect wait")))
+		return doc_new_string(call->pool, STR("inspecting"));
+	return value;
 }
 
 static void add_from_body(struct call *call, const char *name, const struct doc *body, struct buf *out)
@@ -164,7 +168,7 @@ static void add_from_body(struct call *call, const char *name, const struct doc 
 	const struct doc *value = NULL;
 
 	(void)doc_get(body, str_c(name), &value);
-	doc_write_json(is_nameless(call, name, value) ? NULL : value, out);
+	doc_write_json(baremetal_shown_value(call, name, value), out);
 }
 
 static void add_value(struct call *call, const struct kind *kind, const struct kind_member *member,

@@ -20,67 +20,37 @@ enum outcome refuse_collection(struct call *call)
 
 // ---- calls that need a driver
 
-// A target that a body may name, and the function of a driver that it needs.
-struct target {
-	const char *name;
-	const char *what;
-};
-static const struct target power_targets[] = {
-	{ "power on", "power" }, { "power off", "power" }, { "rebooting", "power" }, { "soft rebooting", "power" },
-	{ "soft power off", "power" }, { NULL, NULL },
-};
-static const struct target provision_targets[] = {
-	{ "active", "deploy" }, { "deleted", "deploy" }, { "rebuild", "deploy" }, { "manage", "deploy" },
-	{ "provide", "deploy" }, { "inspect", "inspect" }, { "abort", "deploy" }, { "clean", "deploy" },
-	{ "adopt", "deploy" }, { "rescue", "rescue" }, { "unrescue", "rescue" }, { NULL, NULL },
-};
-
 // The function of a driver that each call needs.
 static const struct refusal {
 	const char *id;
-	const char *what;             // NULL: it depends on the target in the body
-	const struct target *targets; // targets that the body may name; NULL: none
+	const char *what;
 } refusals[] = {
-	{ "setPower", NULL, power_targets },
-	{ "setProvision", NULL, provision_targets },
-	{ "setRaid", "raid", NULL },
-	{ "getConsole", "console", NULL },
-	{ "setConsole", "console", NULL },
-	{ "setBootMode", "management", NULL },
-	{ "setSecureBoot", "management", NULL },
-	{ "getBootDevice", "management", NULL },
-	{ "setBootDevice", "management", NULL },
-	{ "getBootDevices", "management", NULL },
-	{ "injectNmi", "management", NULL },
-	{ "getIndicators", "management", NULL },
-	{ "getIndicatorsOf", "management", NULL },
-	{ "getIndicator", "management", NULL },
-	{ "setIndicator", "management", NULL },
-	{ "attachVif", "network", NULL },
-	{ "getVendorMethods", "vendor", NULL },
-	{ "getVendor", "vendor", NULL },
-	{ "postVendor", "vendor", NULL },
-	{ "putVendor", "vendor", NULL },
-	{ "patchVendor", "vendor", NULL },
-	{ "deleteVendor", "vendor", NULL },
-	{ "getVendorCall", "vendor", NULL },
-	{ "postVendorCall", "vendor", NULL },
-	{ "putVendorCall", "vendor", NULL },
-	{ "patchVendorCall", "vendor", NULL },
-	{ "deleteVendorCall", "vendor", NULL },
-	{ "getDriverVendorMethods", "vendor", NULL },
-	{ "getDriverVendor", "vendor", NULL },
-	{ "postDriverVendor", "vendor", NULL },
-	{ "putDriverVendor", "vendor", NULL },
-	{ "patchDriverVendor", "vendor", NULL },
-	{ "deleteDriverVendor", "vendor", NULL },
-	{ "getDriverVendorCall", "vendor", NULL },
-	{ "postDriverVendorCall", "vendor", NULL },
-	{ "putDriverVendorCall", "vendor", NULL },
-	{ "patchDriverVendorCall", "vendor", NULL },
-	{ "deleteDriverVendorCall", "vendor", NULL },
-	{ "getLogicalDiskProperties", "raid", NULL },
-	{ "heartbeat", "deploy", NULL },
+	{ "injectNmi", "inject_nmi" },
+	{ "attachVif", "network" },
+	{ "getVendorMethods", "vendor" },
+	{ "getVendor", "vendor" },
+	{ "postVendor", "vendor" },
+	{ "putVendor", "vendor" },
+	{ "patchVendor", "vendor" },
+	{ "deleteVendor", "vendor" },
+	{ "getVendorCall", "vendor" },
+	{ "postVendorCall", "vendor" },
+	{ "putVendorCall", "vendor" },
+	{ "patchVendorCall", "vendor" },
+	{ "deleteVendorCall", "vendor" },
+	{ "getDriverVendorMethods", "vendor" },
+	{ "getDriverVendor", "vendor" },
+	{ "postDriverVendor", "vendor" },
+	{ "putDriverVendor", "vendor" },
+	{ "patchDriverVendor", "vendor" },
+	{ "deleteDriverVendor", "vendor" },
+	{ "getDriverVendorCall", "vendor" },
+	{ "postDriverVendorCall", "vendor" },
+	{ "putDriverVendorCall", "vendor" },
+	{ "patchDriverVendorCall", "vendor" },
+	{ "deleteDriverVendorCall", "vendor" },
+	{ "getLogicalDiskProperties", "raid" },
+	{ "heartbeat", "deploy" },
 };
 
 static const struct refusal *find_refusal(const struct call *call)
@@ -91,33 +61,6 @@ static const struct refusal *find_refusal(const struct call *call)
 		i++;
 	assert(i < COUNT_OF(refusals)); // a call added to the WADL needs a row above
 	return &refusals[i];
-}
-
-static enum outcome fail_target(struct call *call, const struct target *targets)
-{
-	struct buf text = buf_new(call->pool, 256);
-
-	for (const struct target *t = targets; t->name != NULL; t++)
-		buf_addf(&text, "%s%s", t == targets ? "" : ", ", t->name);
-	return call_fail(call, OUTCOME_BAD_DOCUMENT, "Invalid target: the body must be {\"target\": …} with one of: %.*s",
-		STR_ARG(buf_str(&text)));
-}
-
-static enum outcome read_target(struct call *call, const struct target *targets, const char **what)
-{
-	const struct doc *target = NULL;
-	struct doc *body;
-	enum outcome outcome = call_read(call, &any_document, &body);
-
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	if (!doc_get(body, STR("target"), &target) || doc_kind(target) != DOC_STRING)
-		return fail_target(call, targets);
-	const struct target *found = targets;
-	while (found->name != NULL && !str_eq_c(doc_string(target), found->name))
-		found++;
-	*what = found->what;
-	return found->name != NULL ? OUTCOME_OK : fail_target(call, targets);
 }
 
 static enum outcome driver_of_node(struct call *call, struct str *driver)
@@ -142,17 +85,14 @@ enum outcome refuse_driver_call(struct call *call)
 	bool of_driver = call_param(call, "driver").p != NULL;
 	struct baremetal_driver found;
 	struct str driver = STR("");
-	const char *what = refusal->what;
 	enum outcome outcome = of_driver ? baremetal_find_driver(call, &found) : driver_of_node(call, &driver);
 
-	if (outcome == OUTCOME_OK && refusal->targets != NULL)
-		outcome = read_target(call, refusal->targets, &what);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (of_driver)
 		driver = found.name;
 	return call_fail(call, OUTCOME_BAD_REQUEST, "Driver %.*s does not support %s (disabled or not implemented).",
-		STR_ARG(driver), what);
+		STR_ARG(driver), refusal->what);
 }
 
 enum outcome refuse_events(struct call *call)

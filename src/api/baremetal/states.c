@@ -18,13 +18,6 @@ static const struct {
 	{ "target_raid_config", 12 }, { "boot_mode", 75 }, { "secure_boot", 75 },
 };
 
-// Version 1.1 had no name for the state "available": null is shown instead.
-static bool is_nameless_state(const struct call *call, const char *name, const struct doc *value)
-{
-	return call->version < 2 && strcmp(name, "provision_state") == 0 && doc_kind(value) == DOC_STRING &&
-		str_eq(doc_string(value), STR("available"));
-}
-
 enum outcome get_states(struct call *call)
 {
 	struct resource node;
@@ -38,8 +31,7 @@ enum outcome get_states(struct call *call)
 		if (call->version < states[i].since)
 			continue;
 		(void)doc_get(body, str_c(states[i].name), &value);
-		if (is_nameless_state(call, states[i].name, value))
-			value = NULL;
+		value = baremetal_shown_value(call, states[i].name, value);
 		doc_set(doc, str_c(states[i].name), value != NULL ? doc_copy(call->pool, value) : NULL);
 	}
 	baremetal_set_node_etag(call, &node);
@@ -47,29 +39,27 @@ enum outcome get_states(struct call *call)
 	return OUTCOME_OK;
 }
 
-// ---- maintenance
+// ---- changing a node as the service
 
-struct maintenance {
+struct node_change {
 	struct call *call;
-	bool set;
-	struct str reason; // p NULL: no reason was given
+	baremetal_node_change_fn *change;
+	const void *arg;
 };
 
-static enum outcome apply_maintenance(void *arg, const struct resource *current, struct content *content)
+static enum outcome apply_change(void *arg, const struct resource *current, struct content *content)
 {
-	const struct maintenance *maintenance = arg;
-	struct pool *pool = maintenance->call->pool;
-	struct doc *body = resource_body_doc(pool, current);
+	const struct node_change *change = arg;
+	struct doc *body = resource_body_doc(change->call->pool, current);
 
-	doc_set(body, STR("maintenance"), doc_new_bool(pool, maintenance->set));
-	doc_set(body, STR("maintenance_reason"),
-		maintenance->reason.p != NULL ? doc_new_string(pool, maintenance->reason) : NULL);
 	*content = (struct content){ .meta = current->meta, .document = body, .locked = current->locked };
-	return OUTCOME_OK;
+	return change->change(change->call, current, body, change->arg);
 }
 
-static enum outcome change_maintenance(struct call *call, struct maintenance *maintenance)
+enum outcome baremetal_change_node(struct call *call, baremetal_node_change_fn *change, const void *arg)
 {
+	struct node_change node_change = { call, change, arg };
+	const struct edit edit = { .apply = apply_change, .arg = &node_change, .by_service = true };
 	struct str name = call_param(call, "node");
 	struct conditions conditions;
 	struct resource node;
@@ -78,14 +68,38 @@ static enum outcome change_maintenance(struct call *call, struct maintenance *ma
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	outcome = resource_change(call->registry, &ident, &(struct edit){ .apply = apply_maintenance, .arg = maintenance },
-		conditions_guard(&conditions), &node);
+	outcome = resource_change(call->registry, &ident, &edit, conditions_guard(&conditions), &node);
 	if (outcome == OUTCOME_NOT_FOUND)
 		return baremetal_fail_not_found(call, &node_kind, name);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	baremetal_set_node_etag(call, &node);
-	return OUTCOME_ACCEPTED;
+	if (outcome == OUTCOME_OK)
+		baremetal_set_node_etag(call, &node);
+	return outcome;
+}
+
+// ---- maintenance
+
+struct maintenance {
+	bool set;
+	struct str reason; // p NULL: no reason was given
+};
+
+static enum outcome set_maintenance(struct call *call, const struct resource *node, struct doc *body, const void *arg)
+{
+	const struct maintenance *maintenance = arg;
+	struct pool *pool = call->pool;
+
+	UNUSED(node);
+	doc_set(body, STR("maintenance"), doc_new_bool(pool, maintenance->set));
+	doc_set(body, STR("maintenance_reason"),
+		maintenance->reason.p != NULL ? doc_new_string(pool, maintenance->reason) : NULL);
+	return OUTCOME_OK;
+}
+
+static enum outcome change_maintenance(struct call *call, const struct maintenance *maintenance)
+{
+	enum outcome outcome = baremetal_change_node(call, set_maintenance, maintenance);
+
+	return outcome == OUTCOME_OK ? OUTCOME_ACCEPTED : outcome;
 }
 
 static enum outcome read_reason(struct call *call, struct str *reason)
@@ -114,7 +128,7 @@ static enum outcome read_reason(struct call *call, struct str *reason)
 
 enum outcome put_maintenance(struct call *call)
 {
-	struct maintenance maintenance = { .call = call, .set = true };
+	struct maintenance maintenance = { .set = true };
 	enum outcome outcome = read_reason(call, &maintenance.reason);
 
 	return outcome == OUTCOME_OK ? change_maintenance(call, &maintenance) : outcome;
@@ -122,10 +136,33 @@ enum outcome put_maintenance(struct call *call)
 
 enum outcome delete_maintenance(struct call *call)
 {
-	return change_maintenance(call, &(struct maintenance){ .call = call });
+	return change_maintenance(call, &(struct maintenance){ .set = false });
 }
 
 // ---- validation
+
+// An interface that needs no hardware is valid. What needs hardware can't be looked at here.
+static struct doc *validation(struct call *call, const struct doc *body, const char *interface)
+{
+	static const char *const idle[] = { "fake", "noop", NULL };
+	struct pool *pool = call->pool;
+	struct doc *result = doc_new_object(pool);
+	const struct doc *implementation = NULL, *driver = NULL;
+
+	(void)doc_get(body, str_printf(pool, "%s_interface", interface), &implementation);
+	(void)doc_get(body, STR("driver"), &driver);
+	if (baremetal_among(idle, doc_string(implementation))) {
+		doc_set(result, STR("result"), doc_new_bool(pool, true));
+	} else if (str_eq(doc_string(implementation), str_printf(pool, "no-%s", interface))) {
+		doc_set(result, STR("result"), doc_new_bool(pool, false));
+		doc_set_str(pool, result, "reason", str_printf(pool,
+			"Driver %.*s does not support %s (disabled or not implemented).", STR_ARG(doc_string(driver)), interface));
+	} else {
+		doc_set(result, STR("result"), NULL);
+		doc_set_str(pool, result, "reason", STR("not supported"));
+	}
+	return result;
+}
 
 enum outcome validate_node(struct call *call)
 {
@@ -139,13 +176,10 @@ enum outcome validate_node(struct call *call)
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	struct doc *doc = doc_new_object(pool);
+	const struct doc *body = resource_body_doc(pool, &node);
 	for (const char *const *i = baremetal_interfaces; *i != NULL; i++) {
-		struct doc *result = doc_new_object(pool);
-		if (strcmp(*i, "vendor") == 0)
-			continue;
-		doc_set(result, STR("result"), NULL);
-		doc_set_str(pool, result, "reason", STR("not supported"));
-		doc_set(doc, str_c(*i), result);
+		if (strcmp(*i, "vendor") != 0)
+			doc_set(doc, str_c(*i), validation(call, body, *i));
 	}
 	baremetal_write_json(call, doc);
 	return OUTCOME_OK;

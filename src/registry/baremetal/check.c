@@ -208,7 +208,7 @@ enum outcome baremetal_normalise(struct draft *draft, const struct baremetal_mem
 
 enum outcome baremetal_guard(struct draft *draft, const struct baremetal_member *members, const char *free)
 {
-	if (draft->registry->privileged)
+	if (draft->registry->privileged || draft->by_service)
 		return OUTCOME_OK;
 	for (const struct baremetal_member *member = members; member->name != NULL; member++) {
 		bool ours = (member->served || member->operators) && (free == NULL || strcmp(member->name, free) != 0);

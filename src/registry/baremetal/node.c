@@ -180,6 +180,12 @@ static enum outcome check_protected(struct draft *draft)
 
 static enum outcome check_retired(struct draft *draft)
 {
+	bool available = str_eq(baremetal_text(draft->body, "provision_state"), STR("available"));
+
+	if (baremetal_true(draft->body, "retired") && !was_true(draft, "retired") && available)
+		return registry_fail(draft->registry, OUTCOME_CONFLICT,
+			"Node %.*s can not have 'retired' set in provision state 'available'; lead it to 'manageable' first",
+			STR_ARG(node_id(draft)));
 	return check_reason(draft, "retired", "retired_reason");
 }
 

@@ -114,6 +114,7 @@ struct edit {
 	bool creates; // may create the resource; false: a missing one is answered with OUTCOME_NOT_FOUND, _GONE or _MOVED
 	// custom types: the version whose schema the result must fit; p NULL: the version in which the resource is stored
 	struct str version;
+	bool by_service; // apply sets members that only the service sets, so the type's rules don't ask whether the caller may
 };
 
 // Names a live resource by its uid or, if kind is set, by a lookup key of that kind with that value (type/rules.h). tenant: the

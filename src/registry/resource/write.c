@@ -71,14 +71,19 @@ struct revision {
 	struct relations before, after;
 };
 
-static enum outcome complete(struct registry *registry, const struct address *address, const struct resource *current,
-	struct uuid uid, struct revision *revision)
+static enum outcome complete(struct registry *registry, const struct address *address, const struct edit *edit,
+	const struct resource *current, struct uuid uid, struct revision *revision)
 {
 	const struct type_rules *rules = address->type->rules;
 	struct content *content = &revision->content;
 	struct pool *pool = registry->pool;
 	struct draft draft = {
-		.registry = registry, .address = address, .current = current, .uid = uid, .meta = content->meta
+		.registry = registry,
+		.address = address,
+		.current = current,
+		.uid = uid,
+		.meta = content->meta,
+		.by_service = edit->by_service,
 	};
 	struct buf text = buf_new(pool, 1024);
 
@@ -159,7 +164,7 @@ static enum outcome ask_edit(struct registry *registry, const struct address *ad
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	if (address->type->rules != NULL)
-		return complete(registry, address, current, uid, revision);
+		return complete(registry, address, edit, current, uid, revision);
 	if (!address->type->builtin)
 		return complete_custom(registry, address, edit->version, current, &revision->content);
 	if (revision->content.body.p == NULL) {

@@ -38,6 +38,7 @@ struct draft {
 	struct str meta;                // the metadata that will be stored
 	struct doc *body;               // in: as the client sent it; out: as it will be stored
 	struct uuid root;               // set by complete() if relate() says root_elsewhere
+	bool by_service;                // as in struct edit (core/model.h)
 };
 
 // The rules of one type. All functions may be NULL where "NULL:" says what that means.

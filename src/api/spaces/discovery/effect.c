@@ -129,7 +129,12 @@ static enum outcome make_change(struct call *call, struct proposal *proposal)
 	const struct target *target = &proposal->target;
 	const struct address address = target_address(target);
 	struct guard guard = { .sure = true }; // no other writer's change can be lost, since it is rolled back
-	struct edit edit = { change_apply, &proposal->change, proposal->operation == MAKE, target->version->name };
+	struct edit edit = {
+		.apply = change_apply,
+		.arg = &proposal->change,
+		.creates = proposal->operation == MAKE,
+		.version = target->version->name,
+	};
 	struct resource resource;
 	enum outcome outcome = OUTCOME_OK;
 

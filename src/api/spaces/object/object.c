@@ -127,7 +127,8 @@ static enum outcome create_with(struct call *call, const struct target *target, 
 		outcome = tenant_ensure(call->registry, target->tenant);
 	if (outcome == OUTCOME_OK)
 		outcome = resource_write(call->registry, &address,
-			&(struct edit){ change_apply, &change, true, target->version->name }, guard, &resource);
+			&(struct edit){ .apply = change_apply, .arg = &change, .creates = true, .version = target->version->name }, guard,
+			&resource);
 	switch (outcome) {
 	case OUTCOME_CREATED:
 		answer_object(call, target, &resource);
@@ -188,7 +189,7 @@ static enum outcome change_with(struct call *call, const struct target *target, 
 	if (!target->definition->stored)
 		return tenant_object_change(call, target, change, guard);
 	enum outcome outcome = resource_write(call->registry, &address,
-		&(struct edit){ change_apply, change, false, target->version->name }, guard, &resource);
+		&(struct edit){ .apply = change_apply, .arg = change, .version = target->version->name }, guard, &resource);
 	// After a dry run the answer has the old version and ETag, so that a diff shows only the changes that the client asked
 	// for.
 	if (outcome == OUTCOME_OK && call->dry_run) {

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of provision states, and what the verbs change in a node.
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/pool.h"
+#include "registry/baremetal/internal.h"
+#include "registry/baremetal/provision.h"
+#include "registry/core/failure.h"
+#include "repr/json/doc.h"
+
+enum { MEMBER_MAX = 32, SECONDS = 19 /* of "2026-11-21T05:24:00" */ };
+
+static const struct provision_verb verbs[] = {
+	{ "active", "deploy", 1, "provisioning" },
+	{ "deploy", "deploy", 73, "provisioning" },
+	{ "rebuild", "rebuild", 1, "provisioning" },
+	{ "deleted", "delete", 1, NULL },
+	{ "undeploy", "delete", 73, NULL },
+	{ "manage", "manage", 4, NULL },
+	{ "provide", "provide", 4, "providing" },
+	{ "inspect", "inspect", 6, NULL },
+	{ "abort", "abort", 13, NULL },
+	{ "clean", "clean", 15, "cleaning" },
+	{ "adopt", "adopt", 17, NULL },
+	{ "rescue", "rescue", 38, "rescuing" },
+	{ "unrescue", "unrescue", 38, "unrescuing" },
+};
+
+// The whole state machine. A state that is not the last one of its verb's work is left out: "deploy" leads from "available" to
+// "active".
+static const struct transition {
+	const char *state;
+	const char *verb;
+	const char *next;
+	const char *target; // target_provision_state in the next state; NULL: none
+	const char *needs;  // the interface of the node that does the work; NULL: it is a change of the record alone
+	const char *error;  // last_error in the next state; NULL: none
+} transitions[] = {
+	{ "enroll", "manage", "manageable", NULL, "power", NULL },
+	{ "available", "manage", "manageable", NULL, NULL, NULL },
+	{ "clean failed", "manage", "manageable", NULL, NULL, NULL },
+	{ "inspect failed", "manage", "manageable", NULL, NULL, NULL },
+	{ "adopt failed", "manage", "manageable", NULL, NULL, NULL },
+
+	{ "manageable", "provide", "available", NULL, "deploy", NULL },
+	{ "manageable", "clean", "manageable", NULL, "deploy", NULL },
+	{ "manageable", "inspect", "manageable", NULL, "inspect", NULL },
+	{ "inspect failed", "inspect", "manageable", NULL, "inspect", NULL },
+	{ "manageable", "adopt", "active", NULL, "deploy", NULL },
+	{ "adopt failed", "adopt", "active", NULL, "deploy", NULL },
+
+	{ "available", "deploy", "active", NULL, "deploy", NULL },
+	{ "deploy failed", "deploy", "active", NULL, "deploy", NULL },
+	{ "deploy failed", "rebuild", "active", NULL, "deploy", NULL },
+	{ "active", "rebuild", "active", NULL, "deploy", NULL },
+	{ "error", "rebuild", "active", NULL, "deploy", NULL },
+
+	{ "active", "rescue", "rescue", NULL, "rescue", NULL },
+	{ "rescue", "rescue", "rescue", NULL, "rescue", NULL },
+	{ "rescue failed", "rescue", "rescue", NULL, "rescue", NULL },
+	{ "unrescue failed", "rescue", "rescue", NULL, "rescue", NULL },
+	{ "rescue", "unrescue", "active", NULL, "rescue", NULL },
+	{ "rescue failed", "unrescue", "active", NULL, "rescue", NULL },
+	{ "unrescue failed", "unrescue", "active", NULL, "rescue", NULL },
+
+	{ "active", "delete", "available", NULL, "deploy", NULL },
+	{ "wait call-back", "delete", "available", NULL, "deploy", NULL },
+	{ "deploy failed", "delete", "available", NULL, "deploy", NULL },
+	{ "error", "delete", "available", NULL, "deploy", NULL },
+	{ "rescue", "delete", "available", NULL, "deploy", NULL },
+	{ "rescue wait", "delete", "available", NULL, "deploy", NULL },
+	{ "rescue failed", "delete", "available", NULL, "deploy", NULL },
+	{ "unrescue failed", "delete", "available", NULL, "deploy", NULL },
+
+	{ "clean wait", "abort", "clean failed", "available", NULL, "By request, the clean operation was aborted" },
+	{ "inspect wait", "abort", "inspect failed", "manageable", NULL, "Inspection was aborted by request." },
+	{ "rescue wait", "abort", "rescue failed", "rescue", NULL, "By request, the rescue operation was aborted" },
+};
+
+const struct provision_verb *provision_verb_find(struct str target)
+{
+	for (size_t i = 0; i < COUNT_OF(verbs); i++) {
+		if (str_eq_c(target, verbs[i].target))
+			return &verbs[i];
+	}
+	return NULL;
+}
+
+bool provision_is_fake(const struct doc *body, const char *interface)
+{
+	char member[MEMBER_MAX];
+
+	snprintf(member, sizeof(member), "%.16s_interface", interface);
+	return str_eq(baremetal_text(body, member), STR("fake"));
+}
+
+struct doc *provision_time(struct pool *pool, int64_t us)
+{
+	struct buf text = buf_new(pool, 40);
+
+	clock_add_rfc3339(&text, us);
+	return doc_new_string(pool, str_printf(pool, "%.*s+00:00", SECONDS, text.p));
+}
+
+// ---- refusals
+
+enum outcome provision_fail_unsupported(struct registry *registry, const struct doc *body, const char *function)
+{
+	struct str driver = baremetal_text(body, "driver");
+
+	return registry_fail(registry, OUTCOME_BAD_REQUEST, "Driver %.*s does not support %s (disabled or not implemented).",
+		STR_ARG(driver), function);
+}
+
+enum outcome provision_check_reserved(struct registry *registry, const struct uuid *uid, const struct doc *body)
+{
+	struct str host = baremetal_text(body, "reservation");
+
+	if (host.p == NULL)
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_CONFLICT,
+		"Node %.*s is locked by host %.*s, please retry after the current operation is completed.",
+		STR_ARG(uuid_str(registry->pool, *uid)), STR_ARG(host));
+}
+
+static const struct transition *find_transition(struct str state, const char *verb)
+{
+	for (size_t i = 0; i < COUNT_OF(transitions); i++) {
+		if (str_eq_c(state, transitions[i].state) && strcmp(transitions[i].verb, verb) == 0)
+			return &transitions[i];
+	}
+	return NULL;
+}
+
+static enum outcome fail_state(struct registry *registry, struct str id, const char *target, struct str state)
+{
+	struct buf possible = buf_new(registry->pool, 128);
+
+	for (size_t i = 0; i < COUNT_OF(verbs); i++) {
+		if (find_transition(state, verbs[i].name) != NULL)
+			buf_addf(&possible, "%s\"%s\"", possible.n > 0 ? ", " : "", verbs[i].target);
+	}
+	return registry_fail(registry, OUTCOME_BAD_REQUEST,
+		"The requested action \"%s\" can not be performed on node \"%.*s\" while it is in state \"%.*s\". Possible in this "
+		"state: %.*s", target, STR_ARG(id), STR_ARG(state), STR_ARG(possible.n > 0 ? buf_str(&possible) : STR("nothing")));
+}
+
+static enum outcome check_verb(struct registry *registry, struct str id, const struct provision_verb *verb,
+	const struct doc *body)
+{
+	bool ends = strcmp(verb->name, "delete") == 0 || strcmp(verb->name, "rebuild") == 0;
+
+	if (verb->doing != NULL && baremetal_true(body, "maintenance"))
+		return registry_fail(registry, OUTCOME_BAD_REQUEST,
+			"The %s operation can't be performed on node %.*s because it's in maintenance mode.", verb->doing, STR_ARG(id));
+	if (ends && baremetal_true(body, "protected"))
+		return registry_fail(registry, OUTCOME_FORBIDDEN,
+			"Node %.*s is protected and cannot be undeployed, rebuilt or deleted", STR_ARG(id));
+	if (strcmp(verb->name, "provide") == 0 && baremetal_true(body, "retired"))
+		return registry_fail(registry, OUTCOME_BAD_REQUEST,
+			"The %s operation can't be performed on node %.*s because it is retired.", verb->doing, STR_ARG(id));
+	return OUTCOME_OK;
+}
+
+// ---- what a verb leaves in the node
+
+static void store_configdrive(struct pool *pool, const struct doc *configdrive, struct doc *body)
+{
+	const struct doc *info = NULL;
+
+	if (configdrive == NULL)
+		return;
+	(void)doc_get(body, STR("instance_info"), &info);
+	struct doc *copy = doc_kind(info) == DOC_OBJECT ? doc_copy(pool, info) : doc_new_object(pool);
+	doc_set(copy, STR("configdrive"), doc_copy(pool, configdrive));
+	doc_set(body, STR("instance_info"), copy);
+}
+
+// A node without an instance keeps nothing of the one that it had.
+static void forget_instance(struct pool *pool, struct doc *body)
+{
+	doc_set(body, STR("instance_uuid"), NULL);
+	doc_set(body, STR("instance_info"), doc_new_object(pool));
+	doc_set(body, STR("network_data"), doc_new_object(pool));
+	doc_set(body, STR("console_enabled"), doc_new_bool(pool, false));
+}
+
+static void set_state(struct registry *registry, const struct transition *to, const char *next, struct doc *body)
+{
+	struct pool *pool = registry->pool;
+
+	doc_set_str(pool, body, "provision_state", str_c(next));
+	doc_set(body, STR("target_provision_state"), to->target != NULL ? doc_new_string(pool, str_c(to->target)) : NULL);
+	doc_set(body, STR("last_error"), to->error != NULL ? doc_new_string(pool, str_c(to->error)) : NULL);
+	doc_set(body, STR("provision_updated_at"), provision_time(pool, registry->stamp_us));
+}
+
+enum outcome provision_node(struct registry *registry, const struct uuid *uid, const struct provision_verb *verb,
+	const struct doc *configdrive, struct doc *body)
+{
+	struct pool *pool = registry->pool;
+	struct str id = uuid_str(pool, *uid), state = baremetal_text(body, "provision_state");
+	const struct transition *to = find_transition(state, verb->name);
+	enum outcome outcome = provision_check_reserved(registry, uid, body);
+
+	assert(registry->stamp_us != 0);
+	if (outcome == OUTCOME_OK)
+		outcome = check_verb(registry, id, verb, body);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (to == NULL)
+		return fail_state(registry, id, verb->target, state);
+	if (to->needs != NULL && !provision_is_fake(body, to->needs))
+		return provision_fail_unsupported(registry, body, to->needs);
+	// A retired node does not become available again.
+	bool stays = strcmp(to->next, "available") == 0 && baremetal_true(body, "retired");
+	set_state(registry, to, stays ? "manageable" : to->next, body);
+	if (strcmp(verb->name, "deploy") == 0 || strcmp(verb->name, "rebuild") == 0)
+		store_configdrive(pool, configdrive, body);
+	else if (strcmp(verb->name, "delete") == 0)
+		forget_instance(pool, body);
+	else if (strcmp(verb->name, "inspect") == 0) {
+		doc_set(body, STR("inspection_started_at"), provision_time(pool, registry->stamp_us));
+		doc_set(body, STR("inspection_finished_at"), provision_time(pool, registry->stamp_us));
+	}
+	return OUTCOME_OK;
+}

@@ -1,0 +1,278 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: Apache-2.0
+# What fake-hardware does without hardware: provision states, power, boot mode, console, RAID, boot device, indicators.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+
+use JSON::PP ();
+use Test::More;
+
+use Tenure::Instance;
+use Tenure::Metal qw(is_fault);
+
+my ($true, $false) = (JSON::PP::true(), JSON::PP::false());
+my $instance = Tenure::Instance->start(combined => 1);
+my $admin    = $instance->admin;
+$admin->make_tenant($_) for qw(t1 t2);
+my $ann  = Tenure::Metal->new($instance->combined('ann:t1:member'), '1.82');
+my $uuid = '11111111-2222-4333-8444-555555555555';
+$admin->make("/v2.0/t1/nodes/$uuid", { driver => 'fake-hardware', name => 'n1' });
+
+sub stored { return $admin->get("/v2.0/t1/nodes/$uuid") }
+sub go { my ($target, @more) = @_; return $ann->put('/nodes/n1/states/provision', json => { target => $target, @more }) }
+sub state_is {
+    my ($state, $name) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    return is $ann->get('/nodes/n1/states')->json->{provision_state}, $state, $name // "it is $state";
+}
+
+# The operator changes the record, whoever else may not.
+sub record {
+    my (%member) = @_;
+    my $put = $admin->put("/v2.0/t1/nodes/$uuid", json => { %{ stored()->json }, %member });
+    return $put->is_status(200, 'set: ' . join ' ', map { "$_=" . ($member{$_} // 'null') } sort keys %member);
+}
+
+subtest 'the life of a node' => sub {
+    my @way = (manage => 'manageable', inspect => 'manageable', provide => 'available', manage => 'manageable', provide => 'available', active => 'active',
+        rebuild => 'active', rescue => 'rescue', rescue => 'rescue', unrescue => 'active', deleted => 'available', deploy => 'active', undeploy => 'available',
+        manage => 'manageable', adopt => 'active', rescue => 'rescue', deleted => 'available', manage => 'manageable', clean => 'manageable');
+    while (my ($verb, $state) = splice @way, 0, 2) {
+        my $answer = go($verb, $verb eq 'rescue' ? (rescue_password => 'x y') : $verb eq 'clean' ? (clean_steps => [{ interface => 'deploy', step => 'erase' }]) : ());
+        $answer->is_status(202, $verb);
+        is $answer->location, $ann->url . '/v1/nodes/n1/states', 'Location';
+        is $answer->text, '', 'no body';
+        is $answer->etag, stored()->etag, 'the new etag';
+        state_is($state);
+    }
+    my $states = $ann->get('/nodes/n1/states')->json;
+    is_deeply [@$states{qw(target_provision_state last_error power_state)}], [undef, undef, undef], 'no target, no error, and no power that nobody set';
+    like $states->{provision_updated_at}, qr/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00\z/, 'when';
+    my $node = $ann->get('/nodes/n1')->json;
+    ok $node->{inspection_started_at} && $node->{inspection_finished_at}, 'it was inspected';
+    my ($change) = $instance->changes_of(go("provide"));
+    is $change->{actor}, "ann", "the change log has who did it";
+};
+
+subtest 'a verb that is not possible' => sub {
+    my $before = stored()->etag;
+    state_is('available');
+    for my $verb (qw(provide inspect abort adopt rebuild deleted unrescue undeploy)) {
+        is_fault(go($verb), 400, qr/\AThe requested action "$verb" can not be performed on node "$uuid" while it is in state "available"\. Possible in this state: "active", "deploy", "manage"\z/, $verb);
+    }
+    is_fault(go('rescue', rescue_password => 'x'), 400, qr/in state "available"/, 'rescue');
+    is_fault(go('explode'), 400, qr/"explode" could not be understood.*active, deploy, rebuild/, 'there is no such verb');
+    for my $body ('', '{}', '{"target": null}', '{"target": 1}', '{"target": []}') {
+        is_fault($ann->put('/nodes/n1/states/provision', body => $body), 400, qr/Missing mandatory parameter: target/, "no target: $body");
+    }
+    is_fault($ann->put('/nodes/n1/states/provision', body => $_), 400, undef, "no object: $_") for '[]', '"manage"', '{"target"', "\xff";
+    is_fault(go('manage', force => 1), 400, qr/Unexpected arguments: force\. .*target, configdrive/, 'an unknown argument');
+    is_fault($ann->put('/nodes/n2/states/provision', json => { target => 'manage' }), 404, qr/Node n2 could not be found/, 'no such node');
+    is stored()->etag, $before, 'nothing is changed by any';
+};
+
+subtest 'versions' => sub {
+    my %since = (manage => 4, provide => 4, inspect => 6, abort => 13, clean => 15, adopt => 17, rescue => 38, unrescue => 38, deploy => 73, undeploy => 73);
+    for my $verb (sort keys %since) {
+        is_fault($ann->version('1.' . ($since{$verb} - 1))->put("/nodes/$uuid/states/provision", json => { target => $verb }), 406, qr/\b$verb\b.*1\.$since{$verb}\b/, "$verb before 1.$since{$verb}");
+    }
+    is_fault($ann->version('1.3')->put("/nodes/$uuid/states/provision", json => { target => 'deleted' }), 400, qr/in state "available"/, 'deleted there always was');
+    $ann->version('1.4')->put("/nodes/$uuid/states/provision", json => { target => 'manage' })->is_status(202, 'manage at 1.4');
+    is $ann->version('1.4')->get("/nodes/$uuid/states")->json->{provision_state}, 'manageable', 'as that version shows it';
+    is_fault($ann->version('1.68')->put("/nodes/$uuid/states/provision", json => { target => 'active', deploy_steps => [{}] }), 406, qr/deploy_steps.*1\.69/, 'deploy_steps');
+    is_fault($ann->version('1.69')->put("/nodes/$uuid/states/provision", json => { target => 'clean', clean_steps => [{ interface => 'deploy', step => 'a' }], disable_ramdisk => $true }), 406, qr/disable_ramdisk.*1\.70/, 'disable_ramdisk');
+    record(provision_state => 'inspect wait');
+    is $ann->version('1.38')->get("/nodes/$uuid")->json->{provision_state}, 'inspecting', 'inspect wait before 1.39';
+    is $ann->version('1.38')->get("/nodes/$uuid/states")->json->{provision_state}, 'inspecting', 'among the states, too';
+    is_fault($ann->version('1.40')->put("/nodes/$uuid/states/provision", json => { target => 'abort' }), 406, qr/1\.41/, 'ending an inspection before 1.41');
+    state_is('inspect wait');
+};
+
+subtest 'ending what waits' => sub {
+    for my $case (['inspect wait', 'inspect failed', 'manageable'], ['clean wait', 'clean failed', 'available'], ['rescue wait', 'rescue failed', 'rescue']) {
+        my ($from, $to, $target) = @$case;
+        record(provision_state => $from);
+        go('abort')->is_status(202, "abort: $from");
+        my $states = $ann->get('/nodes/n1/states')->json;
+        is_deeply [@$states{qw(provision_state target_provision_state)}], [$to, $target], "$to";
+        like $states->{last_error}, qr/abort/, 'why';
+    }
+    go('deleted')->is_status(202, 'a failure is left');
+    is $ann->get('/nodes/n1/states')->json->{last_error}, undef, 'and forgotten';
+};
+
+subtest 'arguments' => sub {
+    my @step = ({ interface => 'deploy', step => 'a', args => {}, priority => 10 });
+    for my $case ([{ target => 'active', configdrive => 1 }, qr/Invalid configdrive format/], [{ target => 'active', configdrive => ['x'] }, qr/Invalid configdrive format/],
+        [{ target => 'active', configdrive => { more => {} } }, qr/'more' was unexpected/], [{ target => 'active', configdrive => { meta_data => 'x' } }, qr/meta_data has to be an object/],
+        [{ target => 'active', configdrive => { user_data => 1 } }, qr/user_data/], [{ target => 'manage', configdrive => 'x' }, qr/only supported when setting provision state to active, rebuild/],
+        [{ target => 'clean' }, qr/"clean_steps" is required/], [{ target => 'clean', clean_steps => [] }, qr/"clean_steps" is required/], [{ target => 'manage', clean_steps => [{}] }, qr/"clean_steps" is only valid/],
+        [{ target => 'clean', clean_steps => {a => 1} }, qr/list/], [{ target => 'clean', clean_steps => [1] }, qr/interface is required/], [{ target => 'clean', clean_steps => [{ interface => 'network', step => 'a' }] }, qr/interface/],
+        [{ target => 'clean', clean_steps => [{ interface => 'deploy' }] }, qr/step is required/], [{ target => 'clean', clean_steps => [{ interface => 'deploy', step => 'a', args => 1 }] }, qr/args/],
+        [{ target => 'clean', clean_steps => [{ interface => 'deploy', step => 'a', priority => 1 }] }, qr/nothing else/], [{ target => 'clean', clean_steps => [{ interface => 'deploy', step => '' }] }, qr/step is required/],
+        [{ target => 'active', deploy_steps => [{ %{ $step[0] }, priority => -1 }] }, qr/priority/], [{ target => 'active', deploy_steps => [{ interface => 'deploy', step => 'a', priority => 1 }] }, qr/args/],
+        [{ target => 'active', deploy_steps => [{ %{ $step[0] }, x => 1 }] }, qr/nothing else/], [{ target => 'deleted', deploy_steps => \@step }, qr/"deploy_steps" is only valid/],
+        [{ target => 'rescue' }, qr/A non-empty "rescue_password" is required/], [{ target => 'rescue', rescue_password => '  ' }, qr/non-empty/], [{ target => 'rescue', rescue_password => 1 }, qr/non-empty/],
+        [{ target => 'active', rescue_password => 'x' }, qr/"rescue_password" is only valid/], [{ target => 'active', disable_ramdisk => $true }, qr/"disable_ramdisk" is only valid/]) {
+        my ($body, $text) = @$case;
+        is_fault($ann->put('/nodes/n1/states/provision', json => $body), 400, $text, JSON::PP->new->canonical->encode($body));
+    }
+    is_fault($ann->version('1.34')->put("/nodes/$uuid/states/provision", json => { target => 'rebuild', configdrive => 'x' }), 400, qr/to active\z/, 'rebuild takes a configdrive from 1.35 on');
+    is_fault($ann->version('1.55')->put("/nodes/$uuid/states/provision", json => { target => 'active', configdrive => { user_data => 'x' } }), 400, qr/1\.56/, 'an object from 1.56 on');
+    is_fault($ann->version('1.58')->put("/nodes/$uuid/states/provision", json => { target => 'active', configdrive => { vendor_data => {} } }), 400, qr/1\.59/, 'vendor_data from 1.59 on');
+    go('active', configdrive => 'secret-drive', deploy_steps => \@step)->is_status(202, 'deployed');
+    is $ann->get('/nodes/n1')->json->{instance_info}{configdrive}, '******', 'with a configdrive, which is not shown';
+    like $instance->sql_value("SELECT body FROM resources WHERE uid = UNHEX(REPLACE('$uuid', '-', ''))"), qr/secret-drive/, 'but kept';
+    go('rebuild', configdrive => { meta_data => { a => 1 }, user_data => ['x'] })->is_status(202, 'rebuilt with an object');
+    is $ann->get('/nodes/n1')->json->{instance_info}{configdrive}, '******', 'not shown either';
+    go('deleted')->is_status(202);
+    is_deeply $ann->get('/nodes/n1')->json->{instance_info}, {}, 'gone with the instance';
+};
+
+subtest 'an instance ends with its deployment' => sub {
+    my $instance_uuid = '99999999-2222-4333-8444-555555555555';
+    $ann->patch('/nodes/n1', [[add => '/instance_uuid', $instance_uuid], [add => '/instance_info/a', 1]])->is_status(200);
+    go('active')->is_status(202);
+    is $ann->get('/nodes/n1')->json->{instance_uuid}, $instance_uuid, 'deployed for it';
+    go('deleted')->is_status(202);
+    is_deeply [@{ $ann->get('/nodes/n1')->json }{qw(instance_uuid instance_info)}], [undef, {}], 'freed';
+    $ann->patch('/nodes/n1', [[add => '/instance_uuid', $instance_uuid]])->is_status(200, 'the instance may have a node again');
+    $ann->patch('/nodes/n1', [[remove => '/instance_uuid']])->is_status(200);
+};
+
+subtest 'nodes that are held' => sub {
+    $ann->put('/nodes/n1/maintenance')->is_status(202);
+    for my $case (['active', 'provisioning'], ['rebuild', 'provisioning'], ['deploy', 'provisioning'], ['provide', 'providing'], ['unrescue', 'unrescuing']) {
+        my ($verb, $doing) = @$case;
+        is_fault(go($verb), 400, qr/\AThe $doing operation can't be performed on node $uuid because it's in maintenance mode\.\z/, "$verb in maintenance");
+    }
+    go('manage')->is_status(202, 'manage is possible');
+    $ann->delete('/nodes/n1/maintenance')->is_status(202);
+    record(reservation => 'conductor-1');
+    is_fault(go('provide'), 409, qr/\ANode $uuid is locked by host conductor-1, please retry after the current operation is completed\.\z/, 'reserved');
+    is_fault(go('rebuild'), 409, qr/is locked by/, 'the state does not matter then');
+    is_fault($ann->put('/nodes/n1/states/power', json => { target => 'power on' }), 409, qr/is locked by/, 'power');
+    record(reservation => undef);
+    go('adopt')->is_status(202);
+    $ann->patch('/nodes/n1', [[add => '/protected', $true]])->is_status(200);
+    is_fault(go($_), 403, qr/\ANode $uuid is protected and cannot be undeployed, rebuilt or deleted\z/, "$_ of a protected one") for qw(deleted rebuild undeploy);
+    $ann->patch('/nodes/n1', [[add => '/protected', $false]])->is_status(200);
+    $ann->patch('/nodes/n1', [[add => '/retired', $true]])->is_status(200, 'retired while active');
+    go('deleted')->is_status(202);
+    state_is('manageable', 'a retired one is not available again');
+    is_fault(go('provide'), 400, qr/\AThe providing operation can't be performed on node $uuid because it is retired\.\z/, 'nor by asking');
+    $ann->patch('/nodes/n1', [[add => '/retired', $false]])->is_status(200);
+    go('provide')->is_status(202);
+    is_fault($ann->patch('/nodes/n1', [[add => '/retired', $true]]), 409, qr/can not have 'retired' set in provision state 'available'/, 'an available one is not retired');
+};
+
+subtest 'etags' => sub {
+    my $etag = stored()->etag;
+    is_fault($ann->put('/nodes/n1/states/power', json => { target => 'power on' }, if_match => 'W/"' . '0' x 128 . '"'), 412, undef, 'a stale one: power');
+    is_fault($ann->put('/nodes/n1/states/provision', json => { target => 'manage' }, if_match => 'W/"' . '0' x 128 . '"'), 412, undef, 'provision');
+    state_is('available', 'nothing was done');
+    my $next = $ann->put('/nodes/n1/states/provision', json => { target => 'manage' }, if_match => $etag);
+    $next->is_status(202, 'the right one');
+    isnt $next->etag, $etag, 'is used up';
+    is_fault($ann->version('1.39')->put('/nodes/n1/states/provision', json => { target => 'provide' }, if_match => $next->etag), 406, qr/If-Match/, 'before 1.40');
+    is $ann->version('1.39')->put('/nodes/n1/states/provision', json => { target => 'provide' })->etag, undef, 'none is told there';
+};
+
+subtest 'who may' => sub {
+    for my $path (qw(states/provision states/power)) {
+        my $body = { target => $path =~ /power/ ? 'power on' : 'manage' };
+        is_fault($ann->as('ann:t1:reader')->put("/nodes/n1/$path", json => $body), 403, undef, "a reader: $path");
+        is_fault($ann->as('bob:t2:admin')->put("/nodes/$uuid/$path", json => $body), 404, qr/could not be found/, "another tenant: $path");
+    }
+    for my $call (['GET', 'states/console'], ['GET', 'management/boot_device'], ['GET', 'management/indicators'], ['PUT', 'states/console', { enabled => $true }], ['PUT', 'states/raid', {}], ['PUT', 'management/boot_device', { boot_device => 'pxe' }]) {
+        my ($method, $path, $body) = @$call;
+        is_fault($ann->as('bob:t2:admin')->request($method, "/nodes/$uuid/$path", $body ? (json => $body) : ()), 404, qr/could not be found/, "another tenant: $method $path");
+    }
+    is_fault($instance && $ann->patch('/nodes/n1', [[add => '/provision_state', 'active']]), 400, qr/Cannot patch/, 'no patch sets a state');
+    is_fault($ann->patch('/nodes/n1', [[add => '/power_state', 'power on']]), 400, qr/Cannot patch/, 'nor power');
+    state_is('available', 'so it stays');
+};
+
+subtest 'power' => sub {
+    for my $case (['power on', 'power on'], ['power off', 'power off'], ['rebooting', 'power on'], ['soft power off', 'power off'], ['soft rebooting', 'power on']) {
+        my ($target, $state) = @$case;
+        my $put = $ann->put('/nodes/n1/states/power', json => { target => $target });
+        $put->is_status(202, $target);
+        is $put->location, $ann->url . '/v1/nodes/n1/states', 'Location';
+        my $states = $ann->get('/nodes/n1/states')->json;
+        is_deeply [@$states{qw(power_state target_power_state)}], [$state, undef], "$target: $state";
+    }
+    my $etag = stored()->etag;
+    is $ann->put('/nodes/n1/states/power', json => { target => 'power on', timeout => 5 })->etag, $etag, 'what it is already changes nothing';
+    is_fault($ann->put('/nodes/n1/states/power', json => { target => 'power on', timeout => 0 }), 400, qr/timeout has to be positive integer/, 'a time-out of 0');
+    is_fault($ann->put('/nodes/n1/states/power', json => { target => 'explode' }), 400, qr/"explode".*power on, power off/, 'no such target');
+    is_fault($ann->put('/nodes/n1/states/power', body => $_), 400, qr/target/, "no target: $_") for '', '{}', '{"target": 1}';
+    is_fault($ann->version('1.26')->put("/nodes/$uuid/states/power", json => { target => 'soft power off' }), 406, qr/1\.27/, 'a soft one before 1.27');
+    is_fault($ann->version('1.26')->put("/nodes/$uuid/states/power", json => { target => 'power on', timeout => 5 }), 406, qr/1\.27/, 'a time-out, too');
+    record(provision_state => 'cleaning');
+    is_fault($ann->put('/nodes/n1/states/power', json => { target => 'power off' }), 400, qr/while it is in state "cleaning"/, 'not while it is cleaned');
+    record(provision_state => 'available');
+};
+
+subtest 'boot mode, secure boot, console' => sub {
+    my $put = $ann->put('/nodes/n1/states/boot_mode', json => { target => 'uefi' });
+    $put->is_status(202);
+    is $put->etag, stored()->etag, 'its etag';
+    $ann->put('/nodes/n1/states/secure_boot', json => { target => 'true' })->is_status(202);
+    is_deeply [@{ $ann->get('/nodes/n1/states')->json }{qw(boot_mode secure_boot)}], ['uefi', $true], 'both are kept';
+    is_fault($ann->put('/nodes/n1/states/boot_mode', json => { target => 'coreboot' }), 400, qr/Invalid boot mode coreboot.*bios, uefi/, 'no such mode');
+    is_fault($ann->put('/nodes/n1/states/boot_mode', json => {}), 400, qr/target/, 'none');
+    is_fault($ann->put('/nodes/n1/states/secure_boot', json => { target => 'maybe' }), 400, qr/True, False/, 'neither');
+    is_fault($ann->version('1.75')->put('/nodes/n1/states/boot_mode', json => { target => 'bios' }), 404, undef, 'before 1.76', address => 1);
+    is_deeply $ann->get('/nodes/n1/states/console')->json, { console_enabled => $false, console_info => undef }, 'no console';
+    my $console = $ann->put('/nodes/n1/states/console', json => { enabled => 'yes' });
+    $console->is_status(202);
+    is $console->location, $ann->url . '/v1/nodes/n1/states/console', 'Location';
+    my $get = $ann->get('/nodes/n1/states/console');
+    is_deeply $get->json, { console_enabled => $true, console_info => {} }, 'now there is one';
+    is $get->etag, stored()->etag, 'with the node\'s etag';
+    is_fault($ann->put('/nodes/n1/states/console', json => {}), 400, qr/enabled/, 'which?');
+    $ann->patch('/nodes/n1', [[add => '/console_interface', 'no-console']])->is_status(200);
+    is_fault($ann->get('/nodes/n1/states/console'), 400, qr/fake-hardware does not support console/, 'an interface that has none');
+};
+
+subtest 'RAID' => sub {
+    my $config = { logical_disks => [{ raid_level => '1', size_gb => 100, is_root_volume => $true }, { raid_level => '5', size_gb => 'MAX', controller => 'c0' }] };
+    my $put = $ann->put('/nodes/n1/states/raid', json => $config);
+    $put->is_status(204);
+    is $put->etag, stored()->etag, 'its etag';
+    is_deeply $ann->get('/nodes/n1/states')->json->{target_raid_config}, $config, 'kept';
+    for my $bad ([], 'x', { disks => [] }, { logical_disks => {} }, { logical_disks => [1] }, { logical_disks => [{ size_gb => 1 }] }, { logical_disks => [{ raid_level => '7', size_gb => 1 }] },
+        { logical_disks => [{ raid_level => '1', size_gb => 0 }] }, { logical_disks => [{ raid_level => '1', size_gb => 'all' }] }, { logical_disks => [({ raid_level => '1', size_gb => 1, is_root_volume => $true }) x 2] },
+        { logical_disks => [], more => 1 }) {
+        is_fault($ann->put('/nodes/n1/states/raid', json => $bad), 400, qr/RAID config validation error/, JSON::PP->new->allow_nonref->canonical->encode($bad));
+    }
+    is_deeply $ann->get('/nodes/n1/states')->json->{target_raid_config}, $config, 'still kept';
+    $ann->put('/nodes/n1/states/raid', json => {})->is_status(204, 'none');
+    is_deeply $ann->get('/nodes/n1/states')->json->{target_raid_config}, {}, 'gone';
+};
+
+subtest 'boot device and indicators' => sub {
+    is_deeply $ann->get('/nodes/n1/management/boot_device/supported')->json, { supported_boot_devices => ['pxe'] }, 'the network';
+    is_deeply $ann->get('/nodes/n1/management/boot_device')->json, { boot_device => 'pxe', persistent => $false }, 'once';
+    $ann->put('/nodes/n1/management/boot_device', json => { boot_device => 'pxe', persistent => $true })->is_status(204);
+    is_deeply $ann->get('/nodes/n1/management/boot_device')->json, { boot_device => 'pxe', persistent => $true }, 'for ever';
+    is_fault($ann->put('/nodes/n1/management/boot_device', json => { boot_device => 'disk' }), 400, qr/Invalid boot device disk specified/, 'another');
+    is_fault($ann->put('/nodes/n1/management/boot_device', json => {}), 400, qr/boot_device/, 'none');
+    is_fault($ann->put('/nodes/n1/management/inject_nmi', json => {}), 400, qr/does not support inject_nmi/, 'NMI');
+    my $list = $ann->get('/nodes/n1/management/indicators')->json->{indicators};
+    is_deeply [map { "$_->{name} $_->{component}" } @$list], ['led-0@chassis chassis', 'led@system system'], 'indicators';
+    is $ann->get('/nodes/n1/management/indicators/led@system')->json->{state}, 'ON', 'one';
+    $ann->put('/nodes/n1/management/indicators/led@system', json => { state => 'BLINKING' })->is_status(204);
+    is $ann->get('/nodes/n1/management/indicators/system/led')->json->{state}, 'BLINKING', 'set, and named the other way';
+    $ann->put('/nodes/n1/management/indicators/system/led', json => { state => 'OFF' })->is_status(204);
+    is $ann->get('/nodes/n1/management/indicators/led@system')->json->{state}, 'OFF', 'set that way';
+    is_fault($ann->put('/nodes/n1/management/indicators/led@system', json => { state => 'DIM' }), 400, qr/BLINKING, OFF or ON/, 'no such state');
+    is_fault($ann->put('/nodes/n1/management/indicators/led-0@chassis', json => { state => 'ON' }), 400, qr/only be read/, 'one that can not be set');
+    is_fault($ann->get('/nodes/n1/management/indicators/led'), 400, qr/Invalid indicator led.*led\@system/, 'no such one');
+};
+
+done_testing;
