@@ -160,14 +160,13 @@ subtest 'what drivers would do' => sub {
 subtest 'what drivers would leave behind' => sub {
     for my $list (['nodes/n1/bios', 'bios'], ['nodes/n1/vifs', 'vifs'], ['nodes/n1/history', 'history'],
         ['allocations', 'allocations'],
-        ['deploy_templates', 'deploy_templates'], ['volume/connectors', 'connectors'], ['volume/targets', 'targets'],
-        ['nodes/n1/volume/targets', 'targets']) {
+        ['volume/connectors', 'connectors'], ['volume/targets', 'targets'], ['nodes/n1/volume/targets', 'targets']) {
         my ($path, $name) = @$list;
         is_deeply $ann->get("/$path")->json, { $name => [] }, $path;
     }
     for my $path ('nodes/n1/bios/x', "nodes/n1/history/$uuid", 'nodes/n1/inventory', 'nodes/n1/allocation',
         'allocations/x',
-        'deploy_templates/x', 'volume/connectors/x', 'lookup?addresses=52:54:00:00:00:01') {
+        'lookup?addresses=52:54:00:00:00:01') {
         is_fault($ann->get("/$path"), 404, qr/could not be found/, $path);
     }
     is_fault($ann->get('/nodes/n2/bios'), 404, qr/Node n2/, 'of no node');

@@ -39,11 +39,12 @@ AND CASE :$.kind WHEN 0 THEN 1
 {search_term terms[0]} {search_term terms[1]} {search_term terms[2]} {search_term terms[3]}
 {search_term terms[4]} {search_term terms[5]} {search_term terms[6]} {search_term terms[7]}
 
--- The sort key: a member of the body (0), the uid (1), the time of creation (2) or change (3), the owner (4). Its length is
--- bounded, so that the server sorts by all of it.
+-- The sort key: a member of the body (0), the uid (1), the time of creation (2) or change (3), the owner (4), a member whose values
+-- are numbers of 32 bits (5), as ten digits. Its length is bounded, so that the server sorts by all of it.
 -- @fragment search_sort_key
 CASE :sort WHEN 0 THEN LEFT(JSON_VALUE(r.body, :sort_path), 255) WHEN 1 THEN HEX(r.uid)
   WHEN 2 THEN CAST(r.created_at AS CHAR(32)) WHEN 3 THEN CAST(NULLIF(r.updated_at, r.created_at) AS CHAR(32))
+  WHEN 5 THEN LPAD(CAST(JSON_VALUE(r.body, :sort_path) AS SIGNED) + 2147483648, 10, '0')
   ELSE NULLIF(t.name, 'system') END
 
 -- In the order of ids, a page begins after after_id; in the order of a key, after the key and id of the last page, unless

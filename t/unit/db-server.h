@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/pool.h"
 #include "db/db.h"
+#include "registry/type/builtin_types.h"
 #include "db-values.h"
 #include "tap.h"
 
@@ -123,7 +124,8 @@ TAP_UNUSED_OK static void server_sql_file(const char *name)
 	(void)fclose(file);
 }
 
-// All files of the schema, sql/schema/NNN-what.sql, in order, recorded as `tenure-manage db init` does it.
+// All files of the schema, sql/schema/NNN-what.sql, in order, recorded as `tenure-manage db init` does it; and the rows of the
+// built-in types that no file has.
 TAP_UNUSED_OK static void server_schema(void)
 {
 	char pattern[4096], record[1024];
@@ -141,6 +143,13 @@ TAP_UNUSED_OK static void server_schema(void)
 		server_sql(record);
 	}
 	globfree(&files);
+	struct db *db = db_open(&server.config, true);
+	struct pool *pool = pool_new();
+
+	if (builtin_types_ensure(db, pool) != DB_OK)
+		bail_out("no rows for the built-in types");
+	pool_free(&pool);
+	db_close(&db);
 }
 
 // Starts it and makes the empty schema "t", which server.config leads to.

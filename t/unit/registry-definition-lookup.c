@@ -130,47 +130,57 @@ static void policy(const char *tenant, const char *name)
 static void test_builtin(void)
 {
 	is_str(all_of(TENANT_SYSTEM),
-		"/configmaps ConfigMap configmap system cm;; scope 0 verbs ff ff builtin stored strategic v1+served+s"
-		"torage\n"
+		"/configmaps ConfigMap configmap system cm;; scope 0 verbs ff ff builtin stored strategic v1+served+st"
+		"orage\n"
 		"/events Event event system ev;; scope 0 verbs 83 83 builtin v1+served+storage\n"
-		"/namespaces Namespace namespace system ns;; scope 1 verbs bf bf builtin stored strategic v1+served+s"
-		"torage+status\n"
-		"/nodes Node node system no;; scope 2 verbs ff ff builtin stored strategic system-only v1+served+stor"
-		"age+status\n"
-		"/persistentvolumes PersistentVolume persistentvolume system pv;; scope 1 verbs ff ff builtin stored "
-		"strategic v1+served+storage+status\n"
+		"/namespaces Namespace namespace system ns;; scope 1 verbs bf bf builtin stored strategic v1+served+st"
+		"orage+status\n"
+		"/nodes Node node system no;; scope 2 verbs ff ff builtin stored strategic system-only v1+served+stora"
+		"ge+status\n"
+		"/persistentvolumes PersistentVolume persistentvolume system pv;; scope 1 verbs ff ff builtin stored s"
+		"trategic v1+served+storage+status\n"
 		"/pods Pod pod system po;all; scope 0 verbs ff ff builtin stored strategic v1+served+storage+status\n"
 		"/secrets Secret secret system ;; scope 0 verbs ff ff builtin stored strategic v1+served+storage\n"
-		"/serviceaccounts ServiceAccount serviceaccount system sa;; scope 0 verbs ff ff builtin stored strate"
-		"gic v1+served+storage\n"
-		"/services Service service system svc;all; scope 0 verbs ff ff builtin stored strategic v1+served+sto"
-		"rage+status\n"
+		"/serviceaccounts ServiceAccount serviceaccount system sa;; scope 0 verbs ff ff builtin stored strateg"
+		"ic v1+served+storage\n"
+		"/services Service service system svc;all; scope 0 verbs ff ff builtin stored strategic v1+served+stor"
+		"age+status\n"
 		"/tenants Tenant tenant system ;; scope 2 verbs bf 9b builtin strategic v1+served+storage+status\n"
-		"apiextensions.k8s.io/customresourcedefinitions CustomResourceDefinition customresourcedefinition sys"
-		"tem crd,crds;; scope 1 verbs ff ff builtin stored strategic v1+served+storage+status v1beta1+served+"
-		"status\n"
-		"apps/daemonsets DaemonSet daemonset system ds;all; scope 0 verbs ff ff builtin stored strategic syst"
-		"em-only v1+served+storage+status\n"
-		"baremetal.openstack.org/chassis Chassis chassis system ;; scope 1 verbs ff ff builtin stored v1+serv"
-		"ed+storage\n"
-		"baremetal.openstack.org/nodes Node node system ;; scope 1 verbs ff ff builtin stored v1+served+storage\n"
-		"baremetal.openstack.org/portgroups PortGroup portgroup system ;; scope 1 verbs ff ff builtin stored "
-		"v1+served+storage\n"
-		"baremetal.openstack.org/ports Port port system ;; scope 1 verbs ff ff builtin stored v1+served+storage\n"
-		"placement.openstack.org/resourceproviders ResourceProvider resourceprovider system ;; scope 1 verbs "
-		"ff ff builtin stored v1+served+storage\n", "the system's");
+		"apiextensions.k8s.io/customresourcedefinitions CustomResourceDefinition customresourcedefinition syst"
+		"em crd,crds;; scope 1 verbs ff ff builtin stored strategic v1+served+storage+status v1beta1+served+st"
+		"atus\n"
+		"apps/daemonsets DaemonSet daemonset system ds;all; scope 0 verbs ff ff builtin stored strategic syste"
+		"m-only v1+served+storage+status\n"
+		"baremetal.openstack.org/chassis Chassis chassis system ;; scope 1 verbs ff ff builtin stored v1+serve"
+		"d+storage\n"
+		"baremetal.openstack.org/deploytemplates DeployTemplate deploytemplate system ;; scope 1 verbs ff ff b"
+		"uiltin stored v1+served+storage\n"
+		"baremetal.openstack.org/nodes Node node system ;; scope 1 verbs ff ff builtin stored v1+served+storag"
+		"e\n"
+		"baremetal.openstack.org/portgroups PortGroup portgroup system ;; scope 1 verbs ff ff builtin stored v"
+		"1+served+storage\n"
+		"baremetal.openstack.org/ports Port port system ;; scope 1 verbs ff ff builtin stored v1+served+storag"
+		"e\n"
+		"baremetal.openstack.org/volumeconnectors VolumeConnector volumeconnector system ;; scope 1 verbs ff f"
+		"f builtin stored v1+served+storage\n"
+		"baremetal.openstack.org/volumetargets VolumeTarget volumetarget system ;; scope 1 verbs ff ff builtin"
+		" stored v1+served+storage\n"
+		"placement.openstack.org/resourceproviders ResourceProvider resourceprovider system ;; scope 1 verbs f"
+		"f ff builtin stored v1+served+storage\n", "the system's");
 	is_str(plurals_of("a"),
-		"configmaps.(system) events.(system) namespaces.(system) persistentvolumes.(system) pods.(system) sec"
-		"rets.(system) serviceaccounts.(system) services.(system) tenants.(system) customresourcedefinitions."
-		"apiextensions.k8s.io(system) chassis.baremetal.openstack.org(system) nodes.baremetal.openstack.org(s"
-		"ystem) portgroups.baremetal.openstack.org(system) ports.baremetal.openstack.org(system) resourceprov"
-		"iders.placement.openstack.org(system) ", "a tenant's");
+		"configmaps.(system) events.(system) namespaces.(system) persistentvolumes.(system) pods.(system) secr"
+		"ets.(system) serviceaccounts.(system) services.(system) tenants.(system) customresourcedefinitions.ap"
+		"iextensions.k8s.io(system) chassis.baremetal.openstack.org(system) deploytemplates.baremetal.openstac"
+		"k.org(system) nodes.baremetal.openstack.org(system) portgroups.baremetal.openstack.org(system) ports."
+		"baremetal.openstack.org(system) volumeconnectors.baremetal.openstack.org(system) volumetargets.bareme"
+		"tal.openstack.org(system) resourceproviders.placement.openstack.org(system) ", "a tenant's");
 	is_str(plurals_of("none"),
-		"configmaps.(system) events.(system) namespaces.(system) persistentvolumes.(system) pods.(system) sec"
-		"rets.(system) serviceaccounts.(system) services.(system) tenants.(system) customresourcedefinitions."
-		"apiextensions.k8s.io(system) chassis.baremetal.openstack.org(system) nodes.baremetal.openstack.org(s"
-		"ystem) portgroups.baremetal.openstack.org(system) ports.baremetal.openstack.org(system) resourceprov"
-		"iders.placement.openstack.org(system) ", "of a tenant that is not there");
+		"configmaps.(system) events.(system) namespaces.(system) persistentvolumes.(system) pods.(system) secr"
+		"ets.(system) serviceaccounts.(system) services.(system) tenants.(system) customresourcedefinitions.ap"
+		"iextensions.k8s.io(system) chassis.baremetal.openstack.org(system) deploytemplates.baremetal.openstac"
+		"k.org(system) nodes.baremetal.openstack.org(system) portgroups.baremetal.openstack.org(system) ports."
+		"baremetal.openstack.org(system) volumeconnectors.baremetal.openstack.org(system) volumetargets.bareme"
+		"tal.openstack.org(system) resourceproviders.placement.openstack.org(system) ", "of a tenant that is not there");
 }
 
 static void test_builtin_decision(void)
@@ -313,23 +323,29 @@ static void test_decision(void)
 static void test_types_of_each(void)
 {
 	is_str(plurals_of("a"),
-		"configmaps.(system) events.(system) namespaces.(system) persistentvolumes.(system) pods.(system) sec"
-		"rets.(system) serviceaccounts.(system) services.(system) tenants.(system) customresourcedefinitions."
-		"apiextensions.k8s.io(system) chassis.baremetal.openstack.org(system) nodes.baremetal.openstack.org(s"
-		"ystem) portgroups.baremetal.openstack.org(system) ports.baremetal.openstack.org(system) gadgets.exam"
-		"ple.com(system) resourceproviders.placement.openstack.org(system) ", "a tenant's");
+		"configmaps.(system) events.(system) namespaces.(system) persistentvolumes.(system) pods.(system) secr"
+		"ets.(system) serviceaccounts.(system) services.(system) tenants.(system) customresourcedefinitions.ap"
+		"iextensions.k8s.io(system) chassis.baremetal.openstack.org(system) deploytemplates.baremetal.openstac"
+		"k.org(system) nodes.baremetal.openstack.org(system) portgroups.baremetal.openstack.org(system) ports."
+		"baremetal.openstack.org(system) volumeconnectors.baremetal.openstack.org(system) volumetargets.bareme"
+		"tal.openstack.org(system) gadgets.example.com(system) resourceproviders.placement.openstack.org(syste"
+		"m) ", "a tenant's");
 	is_str(plurals_of("b"),
-		"configmaps.(system) events.(system) namespaces.(system) persistentvolumes.(system) pods.(system) sec"
-		"rets.(system) serviceaccounts.(system) services.(system) tenants.(system) customresourcedefinitions."
-		"apiextensions.k8s.io(system) chassis.baremetal.openstack.org(system) nodes.baremetal.openstack.org(s"
-		"ystem) portgroups.baremetal.openstack.org(system) ports.baremetal.openstack.org(system) gadgets.exam"
-		"ple.com(system) resourceproviders.placement.openstack.org(system) ", "another's");
+		"configmaps.(system) events.(system) namespaces.(system) persistentvolumes.(system) pods.(system) secr"
+		"ets.(system) serviceaccounts.(system) services.(system) tenants.(system) customresourcedefinitions.ap"
+		"iextensions.k8s.io(system) chassis.baremetal.openstack.org(system) deploytemplates.baremetal.openstac"
+		"k.org(system) nodes.baremetal.openstack.org(system) portgroups.baremetal.openstack.org(system) ports."
+		"baremetal.openstack.org(system) volumeconnectors.baremetal.openstack.org(system) volumetargets.bareme"
+		"tal.openstack.org(system) gadgets.example.com(system) resourceproviders.placement.openstack.org(syste"
+		"m) ", "another's");
 	is_str(plurals_of(TENANT_SYSTEM),
-		"configmaps.(system) events.(system) namespaces.(system) nodes.(system) persistentvolumes.(system) po"
-		"ds.(system) secrets.(system) serviceaccounts.(system) services.(system) tenants.(system) customresou"
-		"rcedefinitions.apiextensions.k8s.io(system) daemonsets.apps(system) chassis.baremetal.openstack.org("
-		"system) nodes.baremetal.openstack.org(system) portgroups.baremetal.openstack.org(system) ports.barem"
-		"etal.openstack.org(system) gadgets.example.com(system) resourceproviders.placement.openstack.org(system) ", "the system's");
+		"configmaps.(system) events.(system) namespaces.(system) nodes.(system) persistentvolumes.(system) pod"
+		"s.(system) secrets.(system) serviceaccounts.(system) services.(system) tenants.(system) customresourc"
+		"edefinitions.apiextensions.k8s.io(system) daemonsets.apps(system) chassis.baremetal.openstack.org(sys"
+		"tem) deploytemplates.baremetal.openstack.org(system) nodes.baremetal.openstack.org(system) portgroups"
+		".baremetal.openstack.org(system) ports.baremetal.openstack.org(system) volumeconnectors.baremetal.ope"
+		"nstack.org(system) volumetargets.baremetal.openstack.org(system) gadgets.example.com(system) resource"
+		"providers.placement.openstack.org(system) ", "the system's");
 }
 
 static void test_names(void)

@@ -32,7 +32,7 @@ struct str baremetal_shorten(struct str text);
 
 void baremetal_render_problem(struct call *call, enum outcome outcome, const struct problem *problem);
 
-// ---- kind.c: nodes, ports, port groups and chassis
+// ---- kind.c: nodes, ports, port groups, chassis, volume connectors and targets, deploy templates
 
 // Where the value of a member comes from: from the stored body, or from the resource itself.
 enum member_source {
@@ -58,21 +58,24 @@ struct kind_member {
 	unsigned flags;
 };
 struct kind {
-	const char *singular, *plural; // "portgroup", "portgroups"; the singular is the address parameter, too
-	const char *title;             // its name in messages: "Portgroup"
+	const char *singular, *plural; // "connector", "connectors"; the singular is the address parameter, too
+	const char *path;              // of the collection below /v1/: "volume/connectors"
+	const char *noun, *title;      // its names in messages: "volume connector", "Volume connector"
+	unsigned detail_since;         // the microversion from which lists take the parameter detail
 	const struct type_rules *rules;
 	const struct baremetal_member *body;
 	const struct kind_member *members; // in the order of an answer; ends with name NULL
 	bool named; // can be found by name as well as by uuid
 };
-extern const struct kind node_kind, port_kind, portgroup_kind, chassis_kind;
+extern const struct kind node_kind, port_kind, portgroup_kind, chassis_kind, volume_connector_kind, volume_target_kind,
+	deploy_template_kind;
 
 // NULL if there is no such member.
 const struct kind_member *kind_member(const struct kind *kind, struct str name);
 // The tenant whose resources the caller may see. p NULL: an operator sees everything; "": a caller without tenant sees nothing.
 struct str baremetal_visible_tenant(const struct call *call);
-// Parses the value of an address parameter: a UUID in any case or, if the kind has names, a name. A node's name that ends in
-// ".json" is looked up: if no node has it, the suffix is removed. OUTCOME_OK; _BAD_PARAMETER ("Expected UUID or name");
+// Parses the value of an address parameter: a UUID in any case or, if the kind has names, a name. A name of a node or deploy
+// template that ends in ".json" is looked up: if nothing has it, the suffix is removed. OUTCOME_OK; _BAD_PARAMETER ("Expected UUID or name");
 // _NOT_FOUND for a name if the requested version has no names.
 enum outcome kind_ident(struct call *call, const struct kind *kind, struct str text, struct ident *ident);
 // Answers OUTCOME_NOT_ACCEPTABLE for a feature newer than the requested version. what: "field owner".
@@ -139,7 +142,14 @@ handler_fn list_chassis, list_chassis_detail, create_chassis, get_chassis, patch
 handler_fn list_node_ports, list_node_portgroups, list_portgroup_ports, list_chassis_nodes;
 handler_fn list_node_ports_detail, list_node_portgroups_detail, list_portgroup_ports_detail, list_chassis_nodes_detail;
 
-// ---- states.c, provision.c, fake.c, traits.c, refused.c
+// These have no address /detail.
+handler_fn list_volume_connectors, create_volume_connector, get_volume_connector, patch_volume_connector,
+	delete_volume_connector, list_node_volume_connectors;
+handler_fn list_volume_targets, create_volume_target, get_volume_target, patch_volume_target, delete_volume_target,
+	list_node_volume_targets;
+handler_fn list_deploy_templates, create_deploy_template, get_deploy_template, patch_deploy_template, delete_deploy_template;
+
+// ---- states.c, provision.c, fake.c, traits.c, volume.c, refused.c
 
 // Changes the body of a node, whose row is locked, as the service: members that clients can't set, too. OUTCOME_OK, or the
 // outcome that the change ends with, described in call->problem.
@@ -160,7 +170,7 @@ handler_fn get_boot_device, set_boot_device, get_boot_devices;
 handler_fn get_indicators, get_indicator, set_indicator;
 handler_fn get_states, put_maintenance, delete_maintenance, validate_node;
 handler_fn get_traits, put_traits, put_trait, delete_traits, delete_trait;
-handler_fn get_volume;
+handler_fn get_volume; // links to connectors and targets, of all nodes or of one
 handler_fn refuse_collection; // DELETE of nodes, ports, …: an error, because it does not say which one
 handler_fn get_nothing_stored; // bios, vifs, history, …: only a driver would fill them; answers an empty list
 handler_fn find_nothing_stored; // one item of such a list: not found

@@ -129,7 +129,7 @@ static enum outcome place_node(struct call *call, struct doc *body, struct str *
 		"owner: your nodes are those of your own tenant; leave it out, or say \"%.*s\"", STR_ARG(*tenant));
 }
 
-// A port or port group belongs to the tenant of its node.
+// A port, port group, volume connector or target belongs to the tenant of its node.
 static enum outcome place_on_node(struct call *call, const struct kind *kind, const struct doc *body, struct str *tenant)
 {
 	struct ident ident = { .type = type_with_rules(call->registry, &node_rules), .tenant = baremetal_visible_tenant(call) };
@@ -153,7 +153,7 @@ static enum outcome find_place(struct call *call, const struct kind *kind, struc
 {
 	if (kind == &node_kind)
 		return place_node(call, body, tenant);
-	if (kind != &chassis_kind)
+	if (kind != &chassis_kind && kind != &deploy_template_kind)
 		return place_on_node(call, kind, body, tenant);
 	*tenant = STR(TENANT_SYSTEM);
 	return ensure(call, *tenant);
@@ -173,7 +173,7 @@ static enum outcome apply_creation(void *arg, const struct resource *current, st
 
 	if (current != NULL)
 		return call_fail(creation->call, OUTCOME_NAME_TAKEN, "A %s with UUID %.*s already exists.",
-			creation->kind->singular, STR_ARG(current->name));
+			creation->kind->noun, STR_ARG(current->name));
 	*content = (struct content){ .meta = STR("{}"), .document = creation->body };
 	return OUTCOME_OK;
 }
@@ -200,7 +200,7 @@ static enum outcome create(struct call *call, const struct kind *kind, struct st
 		return outcome;
 	baremetal_write_object(call, kind, &resource);
 	response_set(&call->response, "Location",
-		baremetal_url(call, str_printf(call->pool, "/v1/%s/%.*s", kind->plural, STR_ARG(address.name))));
+		baremetal_url(call, str_printf(call->pool, "/v1/%s/%.*s", kind->path, STR_ARG(address.name))));
 	return outcome;
 }
 

@@ -9,10 +9,6 @@
 	{                                                          \
 		return baremetal_list_objects(call, &one##_kind, NULL, false); \
 	}                                                          \
-	enum outcome list_##many##_detail(struct call *call)       \
-	{                                                          \
-		return baremetal_list_objects(call, &one##_kind, NULL, true); \
-	}                                                          \
 	enum outcome create_##one(struct call *call)               \
 	{                                                          \
 		return baremetal_create_object(call, &one##_kind);           \
@@ -34,13 +30,31 @@ HANDLERS(node, nodes)
 HANDLERS(port, ports)
 HANDLERS(portgroup, portgroups)
 HANDLERS(chassis, chassis)
+HANDLERS(volume_connector, volume_connectors)
+HANDLERS(volume_target, volume_targets)
+HANDLERS(deploy_template, deploy_templates)
+
+// For example nodes/detail.
+#define HANDLER_DETAIL(one, many)                                  \
+	enum outcome list_##many##_detail(struct call *call)       \
+	{                                                          \
+		return baremetal_list_objects(call, &one##_kind, NULL, true); \
+	}
+
+HANDLER_DETAIL(node, nodes)
+HANDLER_DETAIL(port, ports)
+HANDLER_DETAIL(portgroup, portgroups)
+HANDLER_DETAIL(chassis, chassis)
 
 // For example nodes/X/ports.
-#define HANDLERS_BELOW(parent, one, many)                                           \
+#define HANDLER_BELOW(parent, one, many)                                            \
 	enum outcome list_##parent##_##many(struct call *call)                      \
 	{                                                                           \
 		return baremetal_list_objects(call, &one##_kind, &parent##_kind, false);      \
-	}                                                                           \
+	}
+
+#define HANDLERS_BELOW(parent, one, many)                                           \
+	HANDLER_BELOW(parent, one, many)                                            \
 	enum outcome list_##parent##_##many##_detail(struct call *call)             \
 	{                                                                           \
 		return baremetal_list_objects(call, &one##_kind, &parent##_kind, true);       \
@@ -50,3 +64,5 @@ HANDLERS_BELOW(node, port, ports)
 HANDLERS_BELOW(node, portgroup, portgroups)
 HANDLERS_BELOW(portgroup, port, ports)
 HANDLERS_BELOW(chassis, node, nodes)
+HANDLER_BELOW(node, volume_connector, volume_connectors)
+HANDLER_BELOW(node, volume_target, volume_targets)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes, ports, port groups and chassis: their members with the versions that introduced them, and how an object is found.
+// The kinds of objects: their members with the versions that introduced them, and how an object is found.
 #include "base/base.h"
 
 #include "api/baremetal/baremetal.h"
@@ -126,13 +126,57 @@ static const struct kind_member chassis_members[] = {
 	LAST,
 };
 
-const struct kind node_kind = { "node", "nodes", "Node", &node_rules, baremetal_node_members, node_members, true };
-const struct kind port_kind = { "port", "ports", "Port", &port_rules, baremetal_port_members, port_members, false };
+static const struct kind_member connector_members[] = {
+	COMMON,
+	SET_SHORT("connector_id", 32, 0),
+	SET("extra", 32),
+	SET_SHORT("node_uuid", 32, 0),
+	SET_SHORT("type", 32, 0),
+	LINKS(0),
+	LAST,
+};
+
+static const struct kind_member target_members[] = {
+	COMMON,
+	SET_SHORT("boot_index", 32, 0),
+	SET("extra", 32),
+	SET_SHORT("node_uuid", 32, 0),
+	SET("properties", 32),
+	SET_SHORT("volume_id", 32, 0),
+	SET_SHORT("volume_type", 32, 0),
+	LINKS(0),
+	LAST,
+};
+
+static const struct kind_member template_members[] = {
+	COMMON,
+	SET("extra", 55),
+	SET_SHORT("name", 55, 0),
+	SET("steps", 55),
+	LINKS(0),
+	LAST,
+};
+
+const struct kind node_kind = { "node", "nodes", "nodes", "node", "Node", 43, &node_rules, baremetal_node_members, node_members, true };
+const struct kind port_kind = { "port", "ports", "ports", "port", "Port", 43, &port_rules, baremetal_port_members, port_members, false };
 const struct kind portgroup_kind = {
-	"portgroup", "portgroups", "Portgroup", &portgroup_rules, baremetal_portgroup_members, portgroup_members, true
+	"portgroup", "portgroups", "portgroups", "portgroup", "Portgroup", 43, &portgroup_rules, baremetal_portgroup_members,
+	portgroup_members, true
 };
 const struct kind chassis_kind = {
-	"chassis", "chassis", "Chassis", &chassis_rules, baremetal_chassis_members, chassis_members, false
+	"chassis", "chassis", "chassis", "chassis", "Chassis", 43, &chassis_rules, baremetal_chassis_members, chassis_members, false
+};
+const struct kind volume_connector_kind = {
+	"connector", "connectors", "volume/connectors", "volume connector", "Volume connector", 32, &volume_connector_rules,
+	baremetal_connector_members, connector_members, false
+};
+const struct kind volume_target_kind = {
+	"target", "targets", "volume/targets", "volume target", "Volume target", 32, &volume_target_rules, baremetal_target_members,
+	target_members, false
+};
+const struct kind deploy_template_kind = {
+	"template", "deploy_templates", "deploy_templates", "deploy template", "Deploy template", 55, &deploy_template_rules,
+	baremetal_template_members, template_members, true
 };
 
 const struct kind_member *kind_member(const struct kind *kind, struct str name)
@@ -199,7 +243,8 @@ static enum outcome look_up_name(struct call *call, struct str name, struct str 
 
 enum outcome kind_ident(struct call *call, const struct kind *kind, struct str text, struct ident *ident)
 {
-	struct str stem = kind == &node_kind ? without_suffix(text) : text;
+	bool takes_suffix = kind == &node_kind || kind == &deploy_template_kind;
+	struct str stem = takes_suffix ? without_suffix(text) : text;
 	bool has_names = kind->named && (kind != &node_kind || call->version >= SINCE_NODE_NAMES);
 
 	*ident = (struct ident){ .type = type_with_rules(call->registry, kind->rules), .tenant = baremetal_visible_tenant(call) };

@@ -8,7 +8,7 @@
 #include "registry/resource/resource.h"
 #include "registry/type/type.h"
 
-enum { LIMIT_MOST = 1000, SINCE_DETAIL = 43 };
+enum { LIMIT_MOST = 1000 };
 
 struct listing {
 	struct call *call;
@@ -259,7 +259,11 @@ static const struct filter portgroup_filters[] = {
 	{ "address", 23, by_address, "address", NULL },
 	{ NULL, 0, NULL, NULL, NULL },
 };
-static const struct filter chassis_filters[] = {
+static const struct filter volume_filters[] = {
+	{ "node", 32, by_node, NULL, NULL },
+	{ NULL, 0, NULL, NULL, NULL },
+};
+static const struct filter no_filters[] = {
 	{ NULL, 0, NULL, NULL, NULL },
 };
 
@@ -270,7 +274,9 @@ static const struct filter *filters_of(const struct kind *kind)
 		const struct filter *filters;
 	} all[] = {
 		{ &node_kind, node_filters }, { &port_kind, port_filters }, { &portgroup_kind, portgroup_filters },
-		{ &chassis_kind, chassis_filters },
+		{ &chassis_kind, no_filters },
+		{ &volume_connector_kind, volume_filters }, { &volume_target_kind, volume_filters },
+		{ &deploy_template_kind, no_filters },
 	};
 	size_t i = 0;
 
@@ -318,9 +324,9 @@ static enum outcome select_columns(struct listing *listing, bool detail)
 	struct str fields = call_param(call, "fields"), text = call_param(call, "detail");
 	enum outcome outcome = OUTCOME_OK;
 
-	if (text.p != NULL && call->version < SINCE_DETAIL)
+	if (text.p != NULL && call->version < listing->kind->detail_since)
 		return call_fail(call, OUTCOME_BAD_PARAMETER,
-			"Invalid query parameter detail: it came with version 1.%d, and version 1.%u is asked for", SINCE_DETAIL,
+			"Invalid query parameter detail: it came with version 1.%u, and version 1.%u is asked for", listing->kind->detail_since,
 			call->version);
 	if (text.p != NULL)
 		outcome = read_bool(call, "detail", text, &detail);
@@ -340,9 +346,16 @@ static bool is_plain(const struct kind *kind, const struct kind_member *member)
 	const struct baremetal_member *stored = baremetal_member(kind->body, str_c(member->name));
 
 	if (member->source == FROM_BODY)
-		return stored != NULL && stored->kind != BAREMETAL_OBJECT;
+		return stored != NULL && stored->kind != BAREMETAL_OBJECT && stored->kind != BAREMETAL_ARRAY;
 	return member->source == FROM_UID || member->source == FROM_CREATED || member->source == FROM_UPDATED ||
 		member->source == FROM_TENANT;
+}
+
+static bool is_number(const struct kind *kind, const struct kind_member *member)
+{
+	const struct baremetal_member *stored = baremetal_member(kind->body, str_c(member->name));
+
+	return member->source == FROM_BODY && stored != NULL && stored->kind == BAREMETAL_INTEGER;
 }
 
 static enum outcome read_order(struct listing *listing)
@@ -366,6 +379,7 @@ static enum outcome read_order(struct listing *listing)
 	if (member->since > call->version)
 		return baremetal_fail_too_new(call, member->name, member->since);
 	listing->search.sort = member->name;
+	listing->search.sorts_numbers = is_number(listing->kind, member);
 	return OUTCOME_OK;
 }
 

@@ -125,7 +125,7 @@ static void add_links(struct call *call, const struct kind *kind, const struct r
 	struct buf path = buf_new(call->pool, 96);
 
 	BUF_LIT(&path, "/v1/");
-	buf_add(&path, str_c(kind->plural));
+	buf_add(&path, str_c(kind->path));
 	buf_addc(&path, '/');
 	uuid_add(&path, resource->uid);
 	if (place != NULL) {

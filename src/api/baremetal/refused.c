@@ -6,7 +6,6 @@
 #include "api/baremetal/baremetal.h"
 #include "api/patch.h"
 #include "base/pool.h"
-#include "http/uri.h"
 
 static bool is_call(const struct call *call, const char *id)
 {
@@ -110,12 +109,7 @@ static const struct nothing {
 	{ "listBios", "bios", NULL },
 	{ "listVifs", "vifs", NULL },
 	{ "listHistory", "history", NULL },
-	{ "listVolumeConnectors", "connectors", NULL },
-	{ "listVolumeTargets", "targets", NULL },
-	{ "listNodeVolumeConnectors", "connectors", NULL },
-	{ "listNodeVolumeTargets", "targets", NULL },
 	{ "listAllocations", "allocations", NULL },
-	{ "listDeployTemplates", "deploy_templates", NULL },
 	{ "getBios", NULL, "BIOS setting" },
 	{ "getHistory", NULL, "History event" },
 	{ "getInventory", NULL, "Inventory" },
@@ -123,9 +117,6 @@ static const struct nothing {
 	{ "getNodeAllocation", NULL, "Allocation" },
 	{ "deleteNodeAllocation", NULL, "Allocation" },
 	{ "getAllocation", NULL, "Allocation" },
-	{ "getVolumeConnector", NULL, "Volume connector" },
-	{ "getVolumeTarget", NULL, "Volume target" },
-	{ "getDeployTemplate", NULL, "Deploy template" },
 	{ "lookup", NULL, "Node that waits for its agent" },
 };
 
@@ -169,29 +160,4 @@ enum outcome find_nothing_stored(struct call *call)
 		return outcome;
 	return call_fail(call, OUTCOME_NOT_FOUND, "%s%s%.*s could not be found.", find_nothing(call)->what,
 		name.n > 0 ? " " : "", STR_ARG(baremetal_shorten(name)));
-}
-
-// ---- volume: links to its two collections
-
-enum outcome get_volume(struct call *call)
-{
-	struct str node = call_param(call, "node");
-	struct pool *pool = call->pool;
-	struct doc *doc = doc_new_object(pool);
-	struct buf path = buf_new(pool, 64);
-	enum outcome outcome = check_node(call);
-
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	if (node.p != NULL) {
-		BUF_LIT(&path, "nodes/");
-		uri_add_segment(&path, node);
-		buf_addc(&path, '/');
-	}
-	BUF_LIT(&path, "volume/");
-	doc_set(doc, STR("links"), baremetal_links(call, buf_str(&path)));
-	doc_set(doc, STR("connectors"), baremetal_links(call, str_printf(pool, "%.*sconnectors", STR_ARG(buf_str(&path)))));
-	doc_set(doc, STR("targets"), baremetal_links(call, str_printf(pool, "%.*stargets", STR_ARG(buf_str(&path)))));
-	baremetal_write_json(call, doc);
-	return OUTCOME_OK;
 }

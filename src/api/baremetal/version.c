@@ -69,6 +69,12 @@ static bool is_of_traits(const struct route_method *method)
 		runs(method, delete_traits) || runs(method, delete_trait);
 }
 
+// Older versions refuse to change deploy templates, but do not know an address for reading them.
+static bool changes_templates(const struct route_method *method)
+{
+	return runs(method, create_deploy_template) || runs(method, patch_deploy_template) || runs(method, delete_deploy_template);
+}
+
 // The version is checked before the address. A method that the version does not have does not exist for it: the answer is that
 // for an unknown address.
 enum outcome baremetal_enter(struct call *call, enum outcome found)
@@ -87,6 +93,10 @@ enum outcome baremetal_enter(struct call *call, enum outcome found)
 	if (is_of_traits(method))
 		return baremetal_fail_too_new(call, "this address", method->min_version);
 	call->match.method = NULL;
+	if (changes_templates(method))
+		return call_fail(call, OUTCOME_METHOD_NOT_ALLOWED,
+			"The API version does not allow deploy templates: they came with version 1.%u, and version 1.%u is asked for",
+			method->min_version, call->version);
 	return call_fail(call, OUTCOME_NOT_FOUND,
 		"The resource could not be found: it came with version 1.%u, and version 1.%u is asked for", method->min_version,
 		call->version);

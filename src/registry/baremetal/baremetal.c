@@ -103,6 +103,31 @@ const struct baremetal_member baremetal_chassis_members[] = {
 	{ .name = NULL },
 };
 
+const struct baremetal_member baremetal_connector_members[] = {
+	REQUIRED("connector_id", TEXT),
+	MEMBER("extra", OBJECT),
+	REQUIRED("node_uuid", UUID),
+	REQUIRED("type", TEXT),
+	{ .name = NULL },
+};
+
+const struct baremetal_member baremetal_target_members[] = {
+	REQUIRED("boot_index", INTEGER),
+	MEMBER("extra", OBJECT),
+	REQUIRED("node_uuid", UUID),
+	MEMBER("properties", OBJECT),
+	REQUIRED("volume_id", TEXT),
+	REQUIRED("volume_type", TEXT),
+	{ .name = NULL },
+};
+
+const struct baremetal_member baremetal_template_members[] = {
+	MEMBER("extra", OBJECT),
+	REQUIRED("name", TEXT),
+	REQUIRED("steps", ARRAY),
+	{ .name = NULL },
+};
+
 const char *const baremetal_provision_states[] = {
 	"enroll", "verifying", "manageable", "available", "active", "deploying", "wait call-back", "deploy failed",
 	"deploy complete", "deploy hold", "deleting", "deleted", "undeploy", "cleaning", "clean wait", "clean failed",
@@ -203,6 +228,34 @@ bool baremetal_name_ok(struct str name)
 	return name.n > 0 && name.n <= NAME_MAX_CHARS && !uuid_parse(name, &uuid);
 }
 
+// ---- secrets
+
+// Case of ASCII letters is ignored.
+static bool has_word(struct str text, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (size_t at = 0; at + n <= text.n; at++) {
+		if (str_eq_nocase(str_part(text, at, at + n), str_n(word, n)))
+			return true;
+	}
+	return false;
+}
+
+bool baremetal_names_secret(struct str name)
+{
+	// The keys that oslo.utils and Ironic's drivers treat as secrets (snmp_community, snmp_auth_key, ipmi_hex_kg_key,
+	// ssh_key_contents …).
+	static const char *const words[] = { "password", "passphrase", "passwd", "pswd", "adminpass", "admin_pass", "secret",
+		"private_key", "token", "community", "auth_key", "priv_key", "kg_key", "ssh_key", "api_key", "encrypted_key",
+		"access_key", "credential" };
+	bool secret = false;
+
+	for (size_t i = 0; !secret && i < COUNT_OF(words); i++)
+		secret = has_word(name, words[i]);
+	return secret;
+}
+
 // ---- reading and writing a body
 
 struct doc *baremetal_standard(struct pool *pool, const struct baremetal_member *member)
@@ -212,6 +265,8 @@ struct doc *baremetal_standard(struct pool *pool, const struct baremetal_member 
 		return doc_new_bool(pool, member->standard != NULL);
 	case BAREMETAL_OBJECT:
 		return doc_new_object(pool);
+	case BAREMETAL_ARRAY:
+		return doc_new_array(pool);
 	default:
 		return member->standard != NULL ? doc_new_string(pool, str_c(member->standard)) : NULL;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bare metal: nodes, the ports, port groups and chassis around them, and drivers. The members of each body, for the rules that
-// check them and for the dialect that shows them. uuid, owner, traits and times are columns of the resource and not in the
+// Bare metal: nodes, the ports, port groups, volume connectors and volume targets that belong to them, chassis, deploy templates
+// and drivers. The members of each body, for the rules that check them and for the dialect that shows them. uuid, owner, traits and times are columns of the resource and not in the
 // body.
 //
 // A stored body has every member. In a write, null, or a member that is left out, means the member's default; but a member that
@@ -20,6 +20,8 @@ enum baremetal_kind {
 	BAREMETAL_UUID,   // a UUID in lower case, or null
 	BAREMETAL_MAC,    // six pairs of hex digits in lower case with colons, or null
 	BAREMETAL_TIME,   // "2026-11-21T05:24:00+00:00", or null
+	BAREMETAL_INTEGER, // a whole number of 32 bits, or null
+	BAREMETAL_ARRAY,  // never null
 };
 struct baremetal_member {
 	const char *name;
@@ -32,7 +34,7 @@ struct baremetal_member {
 };
 // In the order of an answer; each list ends with a name of NULL. The default of a node's *_interface depends on its driver.
 extern const struct baremetal_member baremetal_node_members[], baremetal_port_members[], baremetal_portgroup_members[],
-	baremetal_chassis_members[];
+	baremetal_chassis_members[], baremetal_connector_members[], baremetal_target_members[], baremetal_template_members[];
 // Returns the member of that name; NULL: there is none.
 const struct baremetal_member *baremetal_member(const struct baremetal_member *members, struct str name);
 

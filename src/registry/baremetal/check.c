@@ -14,6 +14,22 @@ enum { TEXT_MOST = 255, TIME_SECONDS = 19 };
 typedef enum outcome convert_fn(struct draft *draft, const struct baremetal_member *member, const struct doc *given,
 	struct doc **result);
 
+// What messages of the API call a document of that type.
+static struct str document_name(const struct type *type)
+{
+	static const struct {
+		const char *plural, *name;
+	} others[] = {
+		{ "volumeconnectors", "connector" }, { "volumetargets", "target" }, { "deploytemplates", "template" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(others); i++) {
+		if (str_eq_c(type->plural, others[i].plural))
+			return str_c(others[i].name);
+	}
+	return type->singular;
+}
+
 enum outcome baremetal_fail_schema(struct draft *draft, const char *format, ...)
 {
 	struct str what;
@@ -23,7 +39,7 @@ enum outcome baremetal_fail_schema(struct draft *draft, const char *format, ...)
 	what = str_vprintf(draft->registry->pool, format, args);
 	va_end(args);
 	return registry_fail(draft->registry, OUTCOME_BAD_DOCUMENT, "Schema error for %.*s: %.*s",
-		STR_ARG(draft->address->type->singular), STR_ARG(what));
+		STR_ARG(document_name(draft->address->type)), STR_ARG(what));
 }
 
 static enum outcome fail_kind(struct draft *draft, const struct baremetal_member *member, const char *right)
@@ -149,10 +165,31 @@ static enum outcome take_time(struct draft *draft, const struct baremetal_member
 	return OUTCOME_OK;
 }
 
+static enum outcome take_integer(struct draft *draft, const struct baremetal_member *member, const struct doc *given,
+	struct doc **result)
+{
+	int64_t number;
+
+	if (doc_kind(given) != DOC_NUMBER || !doc_i64(given, &number) || number < INT32_MIN || number > INT32_MAX)
+		return fail_kind(draft, member, "a whole number of 32 bits");
+	*result = doc_copy(draft->registry->pool, given);
+	return OUTCOME_OK;
+}
+
+static enum outcome take_array(struct draft *draft, const struct baremetal_member *member, const struct doc *given,
+	struct doc **result)
+{
+	if (doc_kind(given) != DOC_ARRAY)
+		return fail_kind(draft, member, "an array");
+	*result = doc_copy(draft->registry->pool, given);
+	return OUTCOME_OK;
+}
+
 static convert_fn *const takers[] = {
 	[BAREMETAL_TEXT] = take_text, [BAREMETAL_BOOL] = take_bool, [BAREMETAL_FLAG] = take_bool, [BAREMETAL_OBJECT] =
 		take_object,
 	[BAREMETAL_UUID] = take_uuid, [BAREMETAL_MAC] = take_mac,   [BAREMETAL_TIME] = take_time,
+	[BAREMETAL_INTEGER] = take_integer, [BAREMETAL_ARRAY] = take_array,
 };
 
 // ---- all of them

@@ -19,6 +19,8 @@ void baremetal_set(struct draft *draft, const char *name, struct doc *value);
 struct str baremetal_excerpt(struct pool *pool, struct str text);
 // "a, b, c"
 struct str baremetal_list(struct pool *pool, const char *const *words);
+// Is it the name of a member that holds a secret, such as "auth_password"?
+bool baremetal_names_secret(struct str name);
 // Does the draft change the member? A new resource changes it if the value is not the default.
 bool baremetal_changes(const struct draft *draft, const struct baremetal_member *members, const char *name);
 
@@ -46,6 +48,8 @@ enum outcome baremetal_fail_taken(struct registry *registry, const char *what, c
 // Locks it until the transaction ends. *body: its body. OUTCOME_OK; _BAD_DOCUMENT: "Node … could not be found."
 enum outcome baremetal_hold(struct draft *draft, const struct type_rules *rules, const char *member,
 	const struct doc **body);
+// The same for the node of that tenant whose UUID is text.
+enum outcome baremetal_hold_node(struct registry *registry, struct str tenant, struct str text, const struct doc **body);
 // Does a live resource with these rules refer to uid, by a lookup key "uid …" of this kind?
 enum outcome baremetal_pointed_at(struct registry *registry, const struct type_rules *rules, const char *kind,
 	const struct uuid *uid, bool *found);

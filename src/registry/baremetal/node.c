@@ -270,33 +270,14 @@ static enum outcome may_delete(struct registry *registry, const struct resource 
 		STR_ARG(id), STR_ARG(state), STR_ARG(baremetal_list(pool, deletable)));
 }
 
-// Case of ASCII letters is ignored.
-static bool has_word(struct str text, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (size_t at = 0; at + n <= text.n; at++) {
-		if (str_eq_nocase(str_part(text, at, at + n), str_n(word, n)))
-			return true;
-	}
-	return false;
-}
-
 static bool is_secret(struct str top, struct str name)
 {
-	// The keys that oslo.utils and Ironic's drivers treat as secrets (snmp_community, snmp_auth_key, ipmi_hex_kg_key,
-	// ssh_key_contents …).
-	static const char *const words[] = { "password", "passphrase", "passwd", "pswd", "adminpass", "admin_pass", "secret",
-		"private_key", "token", "community", "auth_key", "priv_key", "kg_key", "ssh_key", "api_key", "encrypted_key",
-		"access_key", "credential" };
 	bool instance = str_eq(top, STR("instance_info"));
-	bool secret = instance && (str_eq(name, STR("configdrive")) || str_eq(name, STR("image_url")));
 
 	if (!instance && !str_eq(top, STR("driver_info")))
 		return false;
-	for (size_t i = 0; !secret && i < COUNT_OF(words); i++)
-		secret = has_word(name, words[i]);
-	return secret;
+	return baremetal_names_secret(name) ||
+		(instance && (str_eq(name, STR("configdrive")) || str_eq(name, STR("image_url"))));
 }
 
 static bool hides_url_passwords(struct str top)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// References of bare metal: of a port to its node and port group, of a node to its chassis. They are looked up only if a write
+// References of bare metal: of a port to its node and port group, of a volume connector or target to its node, of a node to its
+// chassis. They are looked up only if a write
 // changes them, so other writes cost no round trip.
 #include "base/base.h"
 
@@ -18,13 +19,10 @@ static const char *title_of(const struct type_rules *rules)
 	return rules == &chassis_rules ? "Chassis" : rules == &portgroup_rules ? "Portgroup" : "Node";
 }
 
-enum outcome baremetal_hold(struct draft *draft, const struct type_rules *rules, const char *member,
+static enum outcome hold(struct registry *registry, const struct type_rules *rules, struct str tenant, struct str text,
 	const struct doc **body)
 {
-	struct registry *registry = draft->registry;
 	const struct type *type = type_with_rules(registry, rules);
-	struct str tenant = rules == &chassis_rules ? STR(TENANT_SYSTEM) : draft->address->tenant;
-	struct str text = baremetal_text(draft->body, member);
 	struct uuid uid;
 	struct db_rows rows;
 
@@ -42,6 +40,19 @@ enum outcome baremetal_hold(struct draft *draft, const struct type_rules *rules,
 
 	*body = stored_document(registry->pool, place, row->body);
 	return OUTCOME_OK;
+}
+
+enum outcome baremetal_hold(struct draft *draft, const struct type_rules *rules, const char *member,
+	const struct doc **body)
+{
+	struct str tenant = rules == &chassis_rules ? STR(TENANT_SYSTEM) : draft->address->tenant;
+
+	return hold(draft->registry, rules, tenant, baremetal_text(draft->body, member), body);
+}
+
+enum outcome baremetal_hold_node(struct registry *registry, struct str tenant, struct str text, const struct doc **body)
+{
+	return hold(registry, &node_rules, tenant, text, body);
 }
 
 enum outcome baremetal_pointed_at(struct registry *registry, const struct type_rules *rules, const char *kind,

@@ -86,6 +86,7 @@ struct resource_search {
 	size_t n_conditions;
 	// NULL: by creation; else "uuid", "created_at", "updated_at", "owner" or a member of the body; nulls come first
 	const char *sort;
+	bool sorts_numbers;        // the values of that member are whole numbers of 32 bits
 	bool descending;
 	const struct uuid *marker; // only what comes after this resource; NULL: from the first
 	uint64_t limit;

@@ -66,8 +66,9 @@ static struct sql_search_term term_of(struct pool *pool, const struct search_con
 	return term;
 }
 
-// The number of the sort key in searches.sql: 1 to 4 for a column, 0 for the member of the body at *path.
-static uint64_t sort_of(struct pool *pool, const char *sort, struct str *path)
+// The number of the sort key in searches.sql: 1 to 4 for a column, 0 for the member of the body at *path, 5 if its values are
+// numbers.
+static uint64_t sort_of(struct pool *pool, const char *sort, bool numbers, struct str *path)
 {
 	static const char *const columns[] = { "uuid", "created_at", "updated_at", "owner" };
 
@@ -76,7 +77,7 @@ static uint64_t sort_of(struct pool *pool, const char *sort, struct str *path)
 		if (strcmp(sort, columns[i]) == 0)
 			return i + 1;
 	}
-	return 0;
+	return numbers ? 5 : 0;
 }
 
 // ---- the page
@@ -144,7 +145,7 @@ static enum outcome measure(struct registry *registry, const struct resource_sea
 	assert(search->n_conditions <= COUNT_OF(in.terms));
 	for (size_t i = 0; i < search->n_conditions; i++)
 		in.terms[i] = term_of(pool, &search->conditions[i]);
-	in.sort = sort_of(pool, search->sort != NULL ? search->sort : "", &in.sort_path);
+	in.sort = sort_of(pool, search->sort != NULL ? search->sort : "", search->sorts_numbers, &in.sort_path);
 	if (search->marker != NULL)
 		outcome = find_marker(registry, search, &in);
 	if (outcome != OUTCOME_OK)

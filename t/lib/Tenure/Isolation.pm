@@ -20,7 +20,8 @@ my %none = (
     aggregate => 'aaaaaaaa-0000-4000-8000-000000000007', vif => 'aaaaaaaa-0000-4000-8000-000000000008', instance => 'aaaaaaaa-0000-4000-8000-000000000009',
     deleted => 'aaaaaaaa-0000-4000-8000-00000000000a', uid => 'aaaaaaaa-0000-4000-8000-00000000000b', move => 'aaaaaaaa-0000-4000-8000-00000000000c',
     mac => '52:54:00:aa:aa:aa', root => 'aaaaaaaa-0000-4000-8000-00000000000d', systemnode => 'aaaaaaaa-0000-4000-8000-00000000000e',
-    systemprovider => 'aaaaaaaa-0000-4000-8000-00000000000f',
+    systemprovider => 'aaaaaaaa-0000-4000-8000-00000000000f', connector => 'aaaaaaaa-0000-4000-8000-000000000010',
+    target => 'aaaaaaaa-0000-4000-8000-000000000011', template => 'aaaaaaaa-0000-4000-8000-000000000012',
 );
 
 sub new {
@@ -88,10 +89,13 @@ sub _make_metal {
         conductor_group => 'acme-group', $owner eq 'acme' ? (owner => $owner) : () });
     my $group = $metal->make('portgroups', { node_uuid => $node->{uuid}, name => "$owner-group", address => "52:54:00:bb:0$n:01", extra => { s => 's3cret' } });
     my $port  = $metal->make('ports', { node_uuid => $node->{uuid}, address => "52:54:00:bb:0$n:02", portgroup_uuid => $group->{uuid}, extra => { s => 's3cret' } });
+    my $connector = $metal->make('volume/connectors', { node_uuid => $node->{uuid}, type => 'iqn', connector_id => "iqn.$owner", extra => { s => 's3cret' } });
+    my $target    = $metal->make('volume/targets', { node_uuid => $node->{uuid}, volume_type => 'iscsi', volume_id => 's3cret', boot_index => 0, extra => { s => 's3cret' } });
     my $vif   = "bbbbbbbb-0000-4000-8000-00000000001$n";
     must($metal->put("/nodes/$node->{uuid}/traits", json => { traits => ['CUSTOM_ACME'] }));
     $metal->post("/nodes/$node->{uuid}/vifs", json => { id => $vif });
-    return { node => $node->{uuid}, portgroup => $group->{uuid}, port => $port->{uuid}, mac => $port->{address}, vif => $vif, instance => $node->{instance_uuid} };
+    return { node => $node->{uuid}, portgroup => $group->{uuid}, port => $port->{uuid}, mac => $port->{address}, vif => $vif, instance => $node->{instance_uuid},
+        connector => $connector->{uuid}, target => $target->{uuid} };
 }
 
 sub _make_placement {
@@ -118,6 +122,8 @@ sub _make {
     $admin->make_tenant($_) for 'acme', 'globex', 'third';
     my $metal = Tenure::Metal->new($admin, '1.82');
     $self->{is}{chassis} = $metal->make('chassis', { description => 'acme-words', extra => { s => 's3cret' } })->{uuid};
+    $self->{is}{template} = $metal->make('deploy_templates', { name => 'CUSTOM_ACME_TEMPLATE', extra => { s => 's3cret' },
+        steps => [{ interface => 'bios', step => 'apply', args => {}, priority => 1 }] })->{uuid};
     $self->_make_objects($_) for 'acme', 'system';
     $self->{is} = { %{ $self->{is} }, %{ $self->_make_metal('acme') }, $self->_make_placement };
     $self->{is}{systemnode} = $self->_make_metal('system')->{node};
@@ -188,10 +194,12 @@ sub _fillings {
     my $name = sub { my ($text) = @_; return [$text, $text =~ s/\A(acme|system)/$1 eq 'acme' ? 'nope' : 'nobody'/er] };
     if ($route->{dialect} eq 'baremetal') {
         my %common = (driver => 'fake-hardware', conductor => 'x', component => 'system', trait => 'CUSTOM_ACME', vendor_method => 'x',
-            chassis => $pair{chassis}, port => $pair{port}, portgroup => $pair{portgroup}, item => $pair{vif});
+            chassis => $pair{chassis}, port => $pair{port}, portgroup => $pair{portgroup}, item => $pair{vif},
+            connector => $pair{connector}, target => $pair{target}, template => $pair{template});
         return map { my $one = $_; +{ %common, %$one } } { node => $pair{node} },
             $route->{path} =~ /\{node\}/ ? ({ node => $name->('acme-node') }, { node => $name->('system-node') }, { node => $pair{systemnode} }) : (),
             $route->{path} =~ /\{portgroup\}/ ? { portgroup => $name->('acme-group') } : (),
+            $route->{path} =~ /\{template\}/ ? { template => ['CUSTOM_ACME_TEMPLATE', 'CUSTOM_NOPE_TEMPLATE'] } : (),
             $route->{path} =~ /\{port\}/ ? { port => $pair{mac} } : ();
     }
     if ($route->{dialect} eq 'placement') {
@@ -240,7 +248,8 @@ sub _query {
         resource_class => ['acme-class', 'nope-class'], description_contains => ['acme-words', 'nope-words'], name => ['acme-provider', 'nope-provider'],
         # Whether the name exists or not, the page after it has only the asking tenant's resources.
         marker => $route->{dialect} ne 'baremetal' ? 'acme-thing' : $route->{path} =~ /portgroup/ ? [$is{portgroup}, $none{portgroup}]
-            : $route->{path} =~ /port/ ? [$is{port}, $none{port}] : [$is{node}, $none{node}],
+            : $route->{path} =~ /port/ ? [$is{port}, $none{port}] : $route->{path} =~ /connectors/ ? [$is{connector}, $none{connector}]
+            : $route->{path} =~ /targets/ ? [$is{target}, $none{target}] : $route->{path} =~ /templates/ ? [$is{template}, $none{template}] : [$is{node}, $none{node}],
         labelSelector => ['owner%3Dacme-label', 'owner%3Dnope-label'], fieldSelector => ['metadata.name%3Dacme-thing', 'metadata.name%3Dnope-thing'],
         dryRun => 'All', fieldValidation => 'Strict', deleted => 'true', detail => 'true', resourceVersion => $self->{position}, required => 'HW_CPU_X86_AVX', forbidden => 'HW_CPU_X86_AVX',
         resourceVersionMatch => 'NotOlderThan', sendInitialEvents => 'false', resources => 'VCPU%3A1', associated => 'true', limit => 1, after => 0, maintenance => 'false', conductor => 'x', driver => 'fake-hardware',
@@ -422,8 +431,10 @@ sub make_own {
     my $node  = $bob->make('nodes', { driver => 'fake-hardware' })->{uuid};
     my $group = $bob->make('portgroups', { node_uuid => $node })->{uuid};
     my $port  = $bob->make('ports', { node_uuid => $node, address => mac() })->{uuid};
+    my $connector = $bob->make('volume/connectors', { node_uuid => $node, type => 'iqn', connector_id => 'own' })->{uuid};
+    my $target    = $bob->make('volume/targets', { node_uuid => $node, volume_type => 'iscsi', volume_id => 'own', boot_index => 0 })->{uuid};
     must($self->own->post('/api/v1/namespaces/default/configmaps', json => { metadata => { name => 'own' }, data => { a => 'b' } }));
-    return { node => $node, portgroup => $group, port => $port };
+    return { node => $node, portgroup => $group, port => $port, connector => $connector, target => $target };
 }
 
 # Calls to addresses of the asking tenant whose bodies name another tenant's resources; each call has a name.
@@ -453,6 +464,10 @@ sub bodies {
         ['a port moved to another\'s group', PATCH => "/baremetal/v1/ports/$own->{port}", $put->('/portgroup_uuid', $pair{portgroup})],
         ['a group at another\'s node', POST => '/baremetal/v1/portgroups', { node_uuid => $pair{node} }],
         ['a group moved to another\'s node', PATCH => "/baremetal/v1/portgroups/$own->{portgroup}", $put->('/node_uuid', $pair{node})],
+        ['a connector at another\'s node', POST => '/baremetal/v1/volume/connectors', { node_uuid => $pair{node}, type => 'iqn', connector_id => 'new' }],
+        ['a connector moved to another\'s node', PATCH => "/baremetal/v1/volume/connectors/$own->{connector}", $put->('/node_uuid', $pair{node})],
+        ['a target at another\'s node', POST => '/baremetal/v1/volume/targets', { node_uuid => $pair{node}, volume_type => 'iscsi', volume_id => 'new', boot_index => 1 }],
+        ['a target moved to another\'s node', PATCH => "/baremetal/v1/volume/targets/$own->{target}", $put->('/node_uuid', $pair{node})],
         ['another\'s nodes deleted by list', DELETE => '/baremetal/v1/nodes', [$pair{node}]],
         ['another\'s as heartbeat', POST => '/baremetal/v1/heartbeat/' . $own->{node}, { callback_url => 'http://h', agent_token => $pair{uid} }],
         ['a provider below another', POST => '/placement/resource_providers', { name => 'x', parent_provider_uuid => $pair{provider} }],
