@@ -158,17 +158,18 @@ subtest 'what drivers would do' => sub {
 };
 
 subtest 'what drivers would leave behind' => sub {
-    for my $list (['nodes/n1/bios', 'bios'], ['nodes/n1/vifs', 'vifs'], ['nodes/n1/history', 'history'],
+    for my $list (['nodes/n1/bios', 'bios'], ['nodes/n1/vifs', 'vifs'],
         ['allocations', 'allocations'],
         ['volume/connectors', 'connectors'], ['volume/targets', 'targets'], ['nodes/n1/volume/targets', 'targets']) {
         my ($path, $name) = @$list;
         is_deeply $ann->get("/$path")->json, { $name => [] }, $path;
     }
-    for my $path ('nodes/n1/bios/x', "nodes/n1/history/$uuid", 'nodes/n1/inventory', 'nodes/n1/allocation',
+    for my $path ('nodes/n1/bios/x', 'nodes/n1/inventory', 'nodes/n1/allocation',
         'allocations/x',
         'lookup?addresses=52:54:00:00:00:01') {
         is_fault($ann->get("/$path"), 404, qr/could not be found/, $path);
     }
+    is_fault($ann->get('/nodes/n1/inventory'), 404, qr/\ANode inventory record for node n1 could not be found\.\z/, 'no inventory');
     is_fault($ann->get('/nodes/n2/bios'), 404, qr/Node n2/, 'of no node');
     is_deeply [sort keys %{ $ann->get('/volume')->json }], [qw(connectors links targets)], 'volume';
     is_fault($ann->as('admin')->post('/events', json => { events => [] }), 400, undef, 'events');

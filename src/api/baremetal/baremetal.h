@@ -129,6 +129,11 @@ void baremetal_tell_made_owner(struct call *call, struct str tenant);
 enum outcome baremetal_create_object(struct call *call, const struct kind *kind);
 enum outcome baremetal_patch_object(struct call *call, const struct kind *kind);
 enum outcome baremetal_delete_object(struct call *call, const struct kind *kind);
+// Parts of lists. The limit of a page: that of the parameter "limit", at most 1000. The URL of the next page: the same address and
+// parameters, with that limit and marker. Reads the parameter "detail": OUTCOME_OK, _BAD_PARAMETER; without it, false.
+uint64_t baremetal_page_limit(struct call *call);
+struct str baremetal_next_url(struct call *call, uint64_t limit, struct uuid marker);
+enum outcome baremetal_read_detail(struct call *call, bool *detail);
 // parent NULL: lists all objects of the kind; else those below the object that the address names.
 enum outcome baremetal_list_objects(struct call *call, const struct kind *kind, const struct kind *parent, bool detail);
 
@@ -149,7 +154,7 @@ handler_fn list_volume_targets, create_volume_target, get_volume_target, patch_v
 	list_node_volume_targets;
 handler_fn list_deploy_templates, create_deploy_template, get_deploy_template, patch_deploy_template, delete_deploy_template;
 
-// ---- states.c, provision.c, fake.c, traits.c, volume.c, refused.c
+// ---- states.c, provision.c, fake.c, traits.c, volume.c, history.c, refused.c
 
 // Changes the body of a node, whose row is locked, as the service: members that clients can't set, too. OUTCOME_OK, or the
 // outcome that the change ends with, described in call->problem.
@@ -171,9 +176,11 @@ handler_fn get_indicators, get_indicator, set_indicator;
 handler_fn get_states, put_maintenance, delete_maintenance, validate_node;
 handler_fn get_traits, put_traits, put_trait, delete_traits, delete_trait;
 handler_fn get_volume; // links to connectors and targets, of all nodes or of one
+handler_fn list_history, get_history;
 handler_fn refuse_collection; // DELETE of nodes, ports, …: an error, because it does not say which one
-handler_fn get_nothing_stored; // bios, vifs, history, …: only a driver would fill them; answers an empty list
+handler_fn get_nothing_stored; // bios, vifs, …: only a driver would fill them; answers an empty list
 handler_fn find_nothing_stored; // one item of such a list: not found
+handler_fn get_node_inventory; // only an inspection of the hardware would make one: not found
 handler_fn refuse_driver_call; // vendor calls, heartbeats, …: no driver here supports it
 handler_fn refuse_events;      // events for neutron: nothing waits for them
 

@@ -60,7 +60,7 @@ static void keep_fields(struct doc *doc, struct str fields, const char *const *k
 	}
 }
 
-static enum outcome read_detail(struct call *call, bool *detail)
+enum outcome baremetal_read_detail(struct call *call, bool *detail)
 {
 	struct str text = call_param(call, "detail");
 
@@ -124,7 +124,7 @@ static struct doc *driver_doc(struct call *call, const struct baremetal_driver *
 static enum outcome read_driver_query(struct call *call, bool *detail, bool *none)
 {
 	struct str type = call_param(call, "type"), fields = call_param(call, "fields");
-	enum outcome outcome = read_detail(call, detail);
+	enum outcome outcome = baremetal_read_detail(call, detail);
 
 	*none = str_eq(type, STR("classic"));
 	if (call->version < SINCE_TYPE && type.p != NULL)
@@ -234,7 +234,7 @@ enum outcome list_conductors(struct call *call)
 	struct doc *doc = doc_new_object(pool), *list = doc_new_array(pool);
 	struct str fields = call_param(call, "fields");
 	bool detail;
-	enum outcome outcome = read_detail(call, &detail);
+	enum outcome outcome = baremetal_read_detail(call, &detail);
 
 	if (outcome == OUTCOME_OK && detail && fields.p != NULL)
 		outcome = call_fail(call, OUTCOME_BAD_PARAMETER,

@@ -384,15 +384,22 @@ static enum outcome read_order(struct listing *listing)
 }
 
 // A limit above the largest page is no error; the WADL has refused texts that are not numbers.
-static enum outcome read_page(struct listing *listing)
+uint64_t baremetal_page_limit(struct call *call)
 {
-	struct call *call = listing->call;
-	struct str limit = call_param(call, "limit"), marker = call_param(call, "marker");
+	struct str limit = call_param(call, "limit");
 	uint64_t n = LIMIT_MOST;
 
 	if (limit.p != NULL && (!str_to_u64(limit, &n) || n > LIMIT_MOST))
 		n = LIMIT_MOST;
-	listing->search.limit = n;
+	return n;
+}
+
+static enum outcome read_page(struct listing *listing)
+{
+	struct call *call = listing->call;
+	struct str marker = call_param(call, "marker");
+
+	listing->search.limit = baremetal_page_limit(call);
 	if (marker.p == NULL)
 		return OUTCOME_OK;
 	listing->search.marker = &listing->marker;
@@ -401,10 +408,8 @@ static enum outcome read_page(struct listing *listing)
 
 // ---- writing the answer
 
-// The URL of the next page: the same address and parameters, and the marker of this page's last object.
-static struct str next_url(const struct listing *listing, const struct resource *last)
+struct str baremetal_next_url(struct call *call, uint64_t limit, struct uuid marker)
 {
-	struct call *call = listing->call;
 	const struct uri *uri = &call->request.uri;
 	struct buf path = buf_new(call->pool, 256);
 	size_t i = 0;
@@ -415,7 +420,7 @@ static struct str next_url(const struct listing *listing, const struct resource 
 		buf_addc(&path, '/');
 		uri_add_segment(&path, uri->segments[i]);
 	}
-	buf_addf(&path, "?limit=%llu", (unsigned long long)listing->search.limit);
+	buf_addf(&path, "?limit=%llu", (unsigned long long)limit);
 	for (i = 0; i < uri->n_pairs; i++) {
 		if (str_eq(uri->pairs[i].name, STR("limit")) || str_eq(uri->pairs[i].name, STR("marker")))
 			continue;
@@ -425,7 +430,7 @@ static struct str next_url(const struct listing *listing, const struct resource 
 		uri_add_value(&path, uri->pairs[i].value);
 	}
 	BUF_LIT(&path, "&marker=");
-	uuid_add(&path, last->uid);
+	uuid_add(&path, marker);
 	return baremetal_url(call, buf_str(&path));
 }
 
@@ -443,7 +448,7 @@ static void write_list(struct listing *listing, const struct resource *list, siz
 	buf_addc(&out, ']');
 	if (more) {
 		BUF_LIT(&out, ",\"next\":");
-		json_add_string(&out, next_url(listing, &list[n - 1]));
+		json_add_string(&out, baremetal_next_url(call, listing->search.limit, list[n - 1].uid));
 	}
 	buf_addc(&out, '}');
 	call->response.body = buf_str(&out);

@@ -108,11 +108,8 @@ static const struct nothing {
 } nothings[] = {
 	{ "listBios", "bios", NULL },
 	{ "listVifs", "vifs", NULL },
-	{ "listHistory", "history", NULL },
 	{ "listAllocations", "allocations", NULL },
 	{ "getBios", NULL, "BIOS setting" },
-	{ "getHistory", NULL, "History event" },
-	{ "getInventory", NULL, "Inventory" },
 	{ "detachVif", NULL, "VIF" },
 	{ "getNodeAllocation", NULL, "Allocation" },
 	{ "deleteNodeAllocation", NULL, "Allocation" },
@@ -160,4 +157,15 @@ enum outcome find_nothing_stored(struct call *call)
 		return outcome;
 	return call_fail(call, OUTCOME_NOT_FOUND, "%s%s%.*s could not be found.", find_nothing(call)->what,
 		name.n > 0 ? " " : "", STR_ARG(baremetal_shorten(name)));
+}
+
+enum outcome get_node_inventory(struct call *call)
+{
+	struct str name = call_param(call, "node");
+	enum outcome outcome = check_node(call);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	return call_fail(call, OUTCOME_NOT_FOUND, "Node inventory record for node %.*s could not be found.",
+		STR_ARG(baremetal_shorten(name)));
 }
