@@ -225,6 +225,16 @@ subtest 'conductors and shards' => sub {
     is_deeply $ann->as('admin')->get('/shards')->json->{shards}, [{ name => 's1', count => 1 }, { name => 's2',
         count => 2 }],
         'of all, for an operator';
+    my $operator = $ann->as('admin');
+    my $addresses = sub { my ($who, $query) = @_; return join ' ', map { substr $_->{address}, -1 } @{ $who->get("/ports$query")->json->{ports} } };
+    $operator->make('ports', { address => "52:54:00:54:00:0$_", node_uuid => "22222222-0000-4000-8000-00000000000$_" }) for 1 .. 3;
+    is $addresses->($ann, '?shard=s2'), '1', 'ports of a shard: the tenant\'s';
+    is $addresses->($operator, '?shard=s2'), '1 3', 'all, for an operator';
+    is $addresses->($operator, '/detail?shard=s1,none,s2&sort_key=address&sort_dir=desc'), '3 2 1', 'of several shards';
+    is $addresses->($operator, '?shard=s2&limit=1'), '1', 'a page';
+    is $addresses->($operator, '?shard=s2&address=52:54:00:54:00:03'), '3', 'with another filter';
+    is $addresses->($operator, '?shard=none'), '', 'of no shard';
+    is_fault($operator->version('1.81')->get('/ports?shard=s2'), 406, qr/1\.82/, 'since 1.82');
 };
 
 done_testing;

@@ -24,12 +24,13 @@ WHERE a.type_id = :type_id AND a.kind = :key_kind AND a.value LIKE :key_pattern 
   AND (:tenant IS NULL OR t.name = :tenant) AND (:root IS NULL OR r.root = :root)
 
 -- A term. kind 0: there is none; 1: the member is a string that matches the pattern; 2: the JSON text of the member is that
--- word (same 1), or is not (same 0). JSON_VALUE, JSON_EXISTS and JSON_CONTAINS read a document up to the member; JSON_EXTRACT reads all of it,
+-- word (same 1), or is not (same 0); 3: the member is a string of the array text. JSON_VALUE, JSON_EXISTS and JSON_CONTAINS read a document up to the member; JSON_EXTRACT reads all of it,
 -- and gives NULL where something behind the member is nested too deep.
 -- @group search_term kind uint, path text, text text, same uint
 -- @fragment search_term
 AND CASE :$.kind WHEN 0 THEN 1
   WHEN 1 THEN JSON_VALUE(r.body, :$.path) LIKE :$.text AND COALESCE(JSON_TYPE(JSON_EXTRACT(r.body, :$.path)), 'STRING') = 'STRING'
+  WHEN 3 THEN JSON_CONTAINS(:$.text, JSON_QUOTE(JSON_VALUE(r.body, :$.path)))
   ELSE IF(JSON_EXISTS(r.body, :$.path), JSON_CONTAINS(r.body, :$.text, :$.path), :$.text = 'null') = :$.same END
 
 -- @choice search_terms
@@ -38,6 +39,16 @@ AND CASE :$.kind WHEN 0 THEN 1
 -- @case some
 {search_term terms[0]} {search_term terms[1]} {search_term terms[2]} {search_term terms[3]}
 {search_term terms[4]} {search_term terms[5]} {search_term terms[6]} {search_term terms[7]}
+
+-- A condition on the root of the tree: its member is a string of the array top_among. MariaDB would turn EXISTS into a join with
+-- all resources.
+-- @choice search_top
+-- @case any
+
+-- @case among
+AND JSON_CONTAINS(:top_among, JSON_QUOTE(
+  (SELECT JSON_VALUE(n.body, :top_path) FROM resources n FORCE INDEX (uid)
+   WHERE n.uid = SUBSTR(r.root, 5) AND n.root = r.root AND n.live = 1 LIMIT 1)))
 
 -- The sort key: a member of the body (0), the uid (1), the time of creation (2) or change (3), the owner (4), a member whose values
 -- are numbers of 32 bits (5), as ten digits. Its length is bounded, so that the server sorts by all of it.
@@ -65,11 +76,11 @@ ORDER BY sort_key DESC, r.id DESC
 
 -- @statement search_page
 -- @in type_id uint, tenant text null, root bytes null, key_kind text null, key_pattern text null, terms search_term[8],
---      sort uint, sort_path text, from_start uint, after_key text null, after_id uint, limit uint
+--      top_path text, top_among text, sort uint, sort_path text, from_start uint, after_key text null, after_id uint, limit uint
 -- @out id uint, bytes uint, sort_key text null
 -- @sorts what a client wants in the order of a member of the documents, and as many as have a lookup key
 SELECT r.id, r.bytes, {search_sort_key} AS sort_key
-FROM {search_way} {search_terms} {search_order}
+FROM {search_way} {search_terms} {search_top} {search_order}
 LIMIT :limit;
 
 -- The position of the marker, also if that resource was deleted since.

@@ -127,12 +127,35 @@ static enum outcome by_presence(struct listing *listing, const struct filter *fi
 	return add_condition(listing, filter->member, present ? SEARCH_NOT_NULL : SEARCH_NULL, STR_NONE);
 }
 
-// OpenStack's service accepts several shards, comma-separated; here that is an error.
+// The names of shards, comma-separated, as a JSON array.
+static struct str read_shards(struct call *call, struct str value)
+{
+	struct buf list = buf_new(call->pool, value.n + 16);
+	struct str name;
+
+	buf_addc(&list, '[');
+	while (str_split(&value, ',', &name)) {
+		if (str_trim(name).n == 0)
+			continue;
+		if (list.n > 1)
+			buf_addc(&list, ',');
+		json_add_string(&list, str_trim(name));
+	}
+	buf_addc(&list, ']');
+	return buf_str(&list);
+}
+
 static enum outcome by_shard(struct listing *listing, const struct filter *filter, struct str value)
 {
-	if (str_find(value, ',', 0) == value.n)
-		return by_text(listing, filter, value);
-	return call_fail(listing->call, OUTCOME_BAD_PARAMETER, "%s takes the name of one shard, without commas", filter->name);
+	return add_condition(listing, filter->member, SEARCH_AMONG, read_shards(listing->call, value));
+}
+
+// A port is in the shard of its node.
+static enum outcome by_shard_of_node(struct listing *listing, const struct filter *filter, struct str value)
+{
+	listing->search.top_member = filter->member;
+	listing->search.top_among = read_shards(listing->call, value);
+	return OUTCOME_OK;
 }
 
 // Conductor groups are stored in lower case.
@@ -252,6 +275,7 @@ static const struct filter port_filters[] = {
 	{ "node_uuid", 1, by_node_uuid, NULL, NULL },
 	{ "address", 1, by_address, "address", NULL },
 	{ "portgroup", 24, by_portgroup, "portgroup_uuid", NULL },
+	{ "shard", 82, by_shard_of_node, "shard", NULL },
 	{ NULL, 0, NULL, NULL, NULL },
 };
 static const struct filter portgroup_filters[] = {

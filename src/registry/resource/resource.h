@@ -67,6 +67,7 @@ enum outcome resource_change_owner(struct registry *registry, const struct ident
 enum search_test {
 	SEARCH_IS,       // it is this string, byte for byte
 	SEARCH_CONTAINS, // it is a string that contains value
+	SEARCH_AMONG,    // it is a string of value, a JSON array
 	SEARCH_TRUE, SEARCH_FALSE,
 	SEARCH_NULL, SEARCH_NOT_NULL,
 };
@@ -84,6 +85,8 @@ struct resource_search {
 	struct str alias_prefix;
 	struct search_condition conditions[SEARCH_MAX_CONDITIONS]; // all must hold
 	size_t n_conditions;
+	const char *top_member;    // only resources whose tree's root has in this member a string of top_among, a JSON
+	struct str top_among;      // array; NULL: any
 	// NULL: by creation; else "uuid", "created_at", "updated_at", "owner" or a member of the body; nulls come first
 	const char *sort;
 	bool sorts_numbers;        // the values of that member are whole numbers of 32 bits

@@ -34,7 +34,7 @@ static struct str json_path(struct pool *pool, const char *member)
 }
 
 // The kinds of terms in sql/statements/searches.sql.
-enum { TERM_LIKE = 1, TERM_WORD = 2 };
+enum { TERM_LIKE = 1, TERM_WORD = 2, TERM_AMONG = 3 };
 
 static struct sql_search_term term_of(struct pool *pool, const struct search_condition *condition)
 {
@@ -48,6 +48,10 @@ static struct sql_search_term term_of(struct pool *pool, const struct search_con
 	case SEARCH_CONTAINS:
 		term.kind = TERM_LIKE;
 		term.text = pattern_of(pool, "%", condition->value, "%");
+		break;
+	case SEARCH_AMONG:
+		term.kind = TERM_AMONG;
+		term.text = condition->value;
 		break;
 	case SEARCH_TRUE:
 		term.text = STR("true");
@@ -145,13 +149,16 @@ static enum outcome measure(struct registry *registry, const struct resource_sea
 	assert(search->n_conditions <= COUNT_OF(in.terms));
 	for (size_t i = 0; i < search->n_conditions; i++)
 		in.terms[i] = term_of(pool, &search->conditions[i]);
+	in.top_path = json_path(pool, search->top_member != NULL ? search->top_member : "");
+	in.top_among = search->top_member != NULL ? search->top_among : STR("[]");
 	in.sort = sort_of(pool, search->sort != NULL ? search->sort : "", search->sorts_numbers, &in.sort_path);
 	if (search->marker != NULL)
 		outcome = find_marker(registry, search, &in);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	enum db_result result = sql_search_page_run(registry->db, pool, way_of(search),
-		search->n_conditions > 0 ? SQL_SEARCH_TERMS_SOME : SQL_SEARCH_TERMS_NONE, order_of(search), &in, sizes);
+		search->n_conditions > 0 ? SQL_SEARCH_TERMS_SOME : SQL_SEARCH_TERMS_NONE,
+		search->top_member != NULL ? SQL_SEARCH_TOP_AMONG : SQL_SEARCH_TOP_ANY, order_of(search), &in, sizes);
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
