@@ -8,10 +8,12 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 
 use File::Temp ();
+use POSIX ();
 use Test::More;
 
 use Tenure::Instance;
 use Tenure::Placement qw(is_error uuid);
+use Tenure::Run qw(run);
 
 my $dir = File::Temp->newdir('tenure-policy-XXXXXX', TMPDIR => 1);
 chmod 0755, "$dir";
@@ -139,6 +141,55 @@ subtest 'wrong files' => sub {
         $ENV{TENURE_PLACEMENT_POLICY} = policy_file('good.yaml', $good);
         is((($instance->manage('config', 'check'))[0]), 0, 'but not ' . $good =~ s/\n/ /gr);
     }
+};
+
+# What tenured does with a file that config check refuses: it does not start; running, it goes on with the rules it has.
+subtest 'start and SIGHUP' => sub {
+    my $path     = policy_file('reload.yaml', qq("placement:traits:list": "!"\n));
+    my $instance = Tenure::Instance->start(placement => 1, settings => { 'placement.policy' => $path }, allow => [qr/nothing is reloaded/]);
+    my $user     = Tenure::Placement->new($instance->placement->as('u'), '1.39');
+    is_error($user->get('/traits'), 403, undef, name => 'nobody may list traits');
+
+    my %wrong = (
+        'no YAML'            => ["\"a\": \"b\nc", qr/line \d+: /],
+        'an unknown rule'    => ["\"placement:traits:lost\": \"\@\"\n", qr/line 1: there is no rule "placement:traits:lost"/],
+        'nested too deep'    => ['"a": "' . ('(' x 40) . 'role:x' . (')' x 40) . "\"\n", qr/nested too deep/],
+        'a mapping too deep' => ['{a: ' x 2000 . '}' x 2000 . "\n", qr/line 1: /],
+        'no text'            => ["\"a\": \"\xff\xfe\"\n", qr/reload\.yaml, line \d+: /],
+        'a folder'           => [undef, qr/reload\.yaml: it must be a regular file/],
+        'a broken link'      => [\'nowhere', qr/reload\.yaml: No such file/],
+        'a FIFO'             => [\&POSIX::mkfifo, qr/reload\.yaml: it must be a regular file/],
+    );
+    my $put = sub {
+        my ($content) = @_;
+        -d $path ? rmdir $path : unlink $path;
+        return mkdir $path if !defined $content;
+        return symlink $$content, $path if ref $content eq 'SCALAR';
+        return $content->($path, 0600) if ref $content;
+        return policy_file('reload.yaml', $content);
+    };
+    my $log = sub { join '', map { Tenure::Instance::read_file($_) } glob $instance->dir . '/log/*.log' };
+    my @tenured = ('-c', $instance->env('TENURE_CONFIG'), '-e', 'placement');
+    for my $name (sort keys %wrong) {
+        my ($content, $text) = @{ $wrong{$name} };
+        $put->($content) or die "$path: $!";
+        {
+            local $ENV{TENURE_PLACEMENT_POLICY} = $path;
+            my ($code, $said) = run($instance->env('TENURE_BIN') . '/tenured', @tenured);
+            is $code, 78, "$name: the start is refused";
+            like $said, qr/\[placement\] policy: .*$text/, '... with a reason';
+        }
+        my $refused = () = $log->() =~ /nothing is reloaded: \[placement\] policy: .*$text/g;
+        my @before  = Tenure::Instance::children_of($instance->master_pid('placement'));
+        kill HUP => $instance->master_pid('placement');
+        ok Tenure::Instance::wait_until(sub { my $now = () = $log->() =~ /nothing is reloaded: \[placement\] policy: .*$text/g; $now > $refused }),
+            '... SIGHUP changes nothing, and the log says why';
+        is_deeply [ Tenure::Instance::children_of($instance->master_pid('placement')) ], \@before, '... the same processes go on';
+        is_error($user->get('/traits'), 403, undef, name => '... with the same rules');
+    }
+    $put->(qq("placement:traits:list": "\@"\n));
+    kill HUP => $instance->master_pid('placement');
+    ok Tenure::Instance::wait_until(sub { $user->get('/traits')->status == 200 }), 'a good file is taken';
 };
 
 done_testing;

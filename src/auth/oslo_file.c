@@ -3,6 +3,9 @@
 #include "base/base.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <yaml.h>
 
 #include "auth/authenticator.h"
@@ -106,16 +109,31 @@ static bool read_events(struct file *file)
 	}
 }
 
+// Opens a regular file only. The path may lead to a FIFO, whose open() would block a master that reloads, and so its signals.
+static FILE *open_regular(const char *path, char **error)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		FILE *stream = fdopen(fd, "r");
+		if (stream != NULL)
+			return stream;
+	}
+	*error = auth_message("%s: %s", path, fd >= 0 ? "it must be a regular file" : strerror(errno));
+	if (fd >= 0)
+		(void)close(fd);
+	return NULL;
+}
+
 static bool read_text(struct file *file, struct str *text)
 {
-	FILE *stream = fopen(file->path, "re");
+	FILE *stream = open_regular(file->path, file->error);
 	char *bytes;
 	size_t n = 0;
 
-	if (stream == NULL) {
-		*file->error = auth_message("%s: %s", file->path, strerror(errno));
+	if (stream == NULL)
 		return false;
-	}
 	bytes = pool_alloc(file->pool, OSLO_FILE_MAX + 1);
 	n = fread(bytes, 1, OSLO_FILE_MAX + 1, stream);
 	int failed = ferror(stream) != 0 ? errno : 0;
