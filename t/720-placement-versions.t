@@ -173,6 +173,16 @@ subtest 'headers for caches' => sub {
 subtest 'what tells of the version' => sub {
     is $placement->get('/nothing')->header($header), 'placement 1.39', 'an address that is none';
     is $placement->get('/nothing')->header('vary'), undef, 'which does not vary';
+    my %missing = ('1.5' => '/traits', '1.9' => '/allocation_candidates', '1.39' => '/resource_providers/' . uuid() . '/usages',
+        '1.38' => '/traits/CUSTOM_MISSING');
+    for my $version (sort keys %missing) {
+        my $answer = $placement->version($version)->get($missing{$version});
+        is_error($answer, 404, undef, $version =~ /3/ ? (code => 'undefined_code') : ());
+        is $answer->header('vary'), $header, "... which varies: $missing{$version} at $version";
+    }
+    my $deleted = $placement->delete('/allocations/' . uuid());
+    is_error($deleted, 404, undef, code => 'undefined_code');
+    is $deleted->header('vary'), $header, '... which varies, too';
     is $placement->request('POST', '/', json => {})->header($header), 'placement 1.39', 'a method that is none';
     is $placement->as(undef)->get('/traits')->header($header), undef, 'but nobody is told';
     my $refused = $placement->as('user')->get('/resource_providers');

@@ -208,7 +208,10 @@ void placement_leave(struct call *call)
 		return;
 	check_caching(call);
 	response_set(response, HEADER, str_printf(call->pool, "placement 1.%u", call->version));
-	if (response->status != 403 && response->status != 404)
+	// A 404 of an address that this API has depends on the version: another version may have the method. A 404 of any other
+	// address does not, and neither does a 403, as the real service has it.
+	bool varies = response->status == 404 ? call->match.method != NULL : response->status != 403;
+	if (varies)
 		response_add(response, "Vary", STR("openstack-api-version"));
 }
 
