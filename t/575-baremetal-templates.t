@@ -52,7 +52,7 @@ subtest 'what is refused' => sub {
     $refused->({ steps => {} }, qr/steps has to be an array/, 'steps as an object');
     $refused->({ steps => ['x'] }, qr/object with the members/, 'a step that is a text');
     $refused->({ steps => [{ %step, bogus => 1 }] }, qr/'bogus' was unexpected/, 'an unknown member of a step');
-    $refused->({ steps => [{ %step, interface => $_ }] }, qr/interface is one of power, management, deploy, bios, raid/, 'interface') for 'network', undef, 1;
+    $refused->({ steps => [{ %step, interface => $_ }] }, qr/interface is one of vendor, power, management, deploy, bios, raid/, 'interface') for 'network', undef, 1;
     $refused->({ steps => [{ %step, priority => $_ }] }, qr/priority has to be a whole number from 0/, 'priority') for -1, 'x', '', 1.5, undef, 2**31;
     $refused->({ steps => [{ %step, step => $_ }] }, qr/step has to be a string/, 'step') for '', undef, 7;
     $refused->({ steps => [{ %step, args => $_ }] }, qr/args has to be an object/, 'args') for undef, [], 'x';

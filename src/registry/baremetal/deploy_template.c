@@ -12,7 +12,7 @@
 
 static const char *const step_members[] = { "interface", "step", "args", "priority", NULL };
 // The interfaces that have deploy steps.
-static const char *const step_interfaces[] = { "power", "management", "deploy", "bios", "raid", NULL };
+static const char *const step_interfaces[] = { "vendor", "power", "management", "deploy", "bios", "raid", NULL };
 
 // ---- the name
 
