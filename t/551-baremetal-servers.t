@@ -42,6 +42,23 @@ for my $server (qw(apache-fcgid apache-proxy nginx)) {
             headers => { 'Content-Type' => 'application/octet-stream' })->is_status(202);
         $metal->put('/nodes/n.1/traits/CUSTOM_A')->header_is('Location', $metal->url . '/v1/nodes/n.1/traits/CUSTOM_A');
 
+        for my $of (['volume/connectors', { node_uuid => $node->{uuid}, type => 'iqn', connector_id => 'a/b c' }],
+            ['volume/targets', { node_uuid => $node->{uuid}, volume_type => 'iscsi', volume_id => 'v', boot_index => 0 }],
+            ['deploy_templates', { name => 'CUSTOM_A', steps => [{ interface => 'bios', step => 's', args => {}, priority => 1 }] }]) {
+            my ($kind, $content) = @$of;
+            my $post = $metal->post("/$kind", json => $content);
+            $post->is_status(201);
+            $metal->get($post->location)->is_status(200, "$kind: where Location leads");
+            is_deeply [map { $_->{uuid} } @{ $metal->get("/$kind/?limit=1&detail=True")->json->{ $kind =~ s{.*/}{}r } }], [$post->json->{uuid}], 'listed';
+            $patch = $metal->patch("/$kind/" . $post->json->{uuid}, [[add => '/extra/a', 1]], if_match => $post->etag);
+            $patch->is_status(200);
+            is_fault($metal->delete("/$kind/" . $post->json->{uuid}, if_match => $post->etag), 412, qr{/extra/a}, 'a stale etag');
+            $metal->delete("/$kind/" . $post->json->{uuid}, if_match => $patch->etag)->is_status(204);
+        }
+        my $history = $metal->get('/nodes/n.1/history?limit=1')->json;
+        is_deeply $metal->client->get($metal->client->path_of($history->{next}), headers => { $metal->version_header })->json->{history}[0]{event}, 'changed /extra/a',
+            'a page of the history leads to the next';
+
         is_fault($metal->version('1.83')->get('/nodes'), 406, qr/1\.82/, 'a version there is not', address => 1);
         $metal->head('/nodes')->is_status(405, 'HEAD');
         is_fault($metal->get('/nosuch/'), 404, undef, 'no such address', address => 1);

@@ -255,4 +255,7 @@ subtest 'whose they are' => sub {
     $ann->get($at{$_})->is_status(200, "$_ are back") for sort keys %at;
 };
 
+my ($code, $report) = $instance->manage('doctor');
+is $code, 0, 'the doctor finds nothing wrong' or diag $report;
+
 done_testing;
