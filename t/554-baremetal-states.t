@@ -158,14 +158,12 @@ subtest 'what drivers would do' => sub {
 };
 
 subtest 'what drivers would leave behind' => sub {
-    for my $list (['nodes/n1/bios', 'bios'], ['nodes/n1/vifs', 'vifs'],
-        ['allocations', 'allocations'],
+    for my $list (['nodes/n1/bios', 'bios'],
         ['volume/connectors', 'connectors'], ['volume/targets', 'targets'], ['nodes/n1/volume/targets', 'targets']) {
         my ($path, $name) = @$list;
         is_deeply $ann->get("/$path")->json, { $name => [] }, $path;
     }
-    for my $path ('nodes/n1/bios/x', 'nodes/n1/inventory', 'nodes/n1/allocation',
-        'allocations/x',
+    for my $path ('nodes/n1/bios/x', 'nodes/n1/inventory',
         'lookup?addresses=52:54:00:00:00:01') {
         is_fault($ann->get("/$path"), 404, qr/could not be found/, $path);
     }

@@ -151,6 +151,8 @@ static void test_builtin(void)
 		"atus\n"
 		"apps/daemonsets DaemonSet daemonset system ds;all; scope 0 verbs ff ff builtin stored strategic syste"
 		"m-only v1+served+storage+status\n"
+		"baremetal.openstack.org/allocations Allocation allocation system ;; scope 1 verbs ff ff builtin stored v1+served+"
+		"storage\n"
 		"baremetal.openstack.org/chassis Chassis chassis system ;; scope 1 verbs ff ff builtin stored v1+serve"
 		"d+storage\n"
 		"baremetal.openstack.org/deploytemplates DeployTemplate deploytemplate system ;; scope 1 verbs ff ff b"
@@ -170,14 +172,16 @@ static void test_builtin(void)
 	is_str(plurals_of("a"),
 		"configmaps.(system) events.(system) namespaces.(system) persistentvolumes.(system) pods.(system) secr"
 		"ets.(system) serviceaccounts.(system) services.(system) tenants.(system) customresourcedefinitions.ap"
-		"iextensions.k8s.io(system) chassis.baremetal.openstack.org(system) deploytemplates.baremetal.openstac"
+		"iextensions.k8s.io(system) "
+		"allocations.baremetal.openstack.org(system) chassis.baremetal.openstack.org(system) deploytemplates.baremetal.openstac"
 		"k.org(system) nodes.baremetal.openstack.org(system) portgroups.baremetal.openstack.org(system) ports."
 		"baremetal.openstack.org(system) volumeconnectors.baremetal.openstack.org(system) volumetargets.bareme"
 		"tal.openstack.org(system) resourceproviders.placement.openstack.org(system) ", "a tenant's");
 	is_str(plurals_of("none"),
 		"configmaps.(system) events.(system) namespaces.(system) persistentvolumes.(system) pods.(system) secr"
 		"ets.(system) serviceaccounts.(system) services.(system) tenants.(system) customresourcedefinitions.ap"
-		"iextensions.k8s.io(system) chassis.baremetal.openstack.org(system) deploytemplates.baremetal.openstac"
+		"iextensions.k8s.io(system) "
+		"allocations.baremetal.openstack.org(system) chassis.baremetal.openstack.org(system) deploytemplates.baremetal.openstac"
 		"k.org(system) nodes.baremetal.openstack.org(system) portgroups.baremetal.openstack.org(system) ports."
 		"baremetal.openstack.org(system) volumeconnectors.baremetal.openstack.org(system) volumetargets.bareme"
 		"tal.openstack.org(system) resourceproviders.placement.openstack.org(system) ", "of a tenant that is not there");
@@ -325,7 +329,8 @@ static void test_types_of_each(void)
 	is_str(plurals_of("a"),
 		"configmaps.(system) events.(system) namespaces.(system) persistentvolumes.(system) pods.(system) secr"
 		"ets.(system) serviceaccounts.(system) services.(system) tenants.(system) customresourcedefinitions.ap"
-		"iextensions.k8s.io(system) chassis.baremetal.openstack.org(system) deploytemplates.baremetal.openstac"
+		"iextensions.k8s.io(system) "
+		"allocations.baremetal.openstack.org(system) chassis.baremetal.openstack.org(system) deploytemplates.baremetal.openstac"
 		"k.org(system) nodes.baremetal.openstack.org(system) portgroups.baremetal.openstack.org(system) ports."
 		"baremetal.openstack.org(system) volumeconnectors.baremetal.openstack.org(system) volumetargets.bareme"
 		"tal.openstack.org(system) gadgets.example.com(system) resourceproviders.placement.openstack.org(syste"
@@ -333,7 +338,8 @@ static void test_types_of_each(void)
 	is_str(plurals_of("b"),
 		"configmaps.(system) events.(system) namespaces.(system) persistentvolumes.(system) pods.(system) secr"
 		"ets.(system) serviceaccounts.(system) services.(system) tenants.(system) customresourcedefinitions.ap"
-		"iextensions.k8s.io(system) chassis.baremetal.openstack.org(system) deploytemplates.baremetal.openstac"
+		"iextensions.k8s.io(system) "
+		"allocations.baremetal.openstack.org(system) chassis.baremetal.openstack.org(system) deploytemplates.baremetal.openstac"
 		"k.org(system) nodes.baremetal.openstack.org(system) portgroups.baremetal.openstack.org(system) ports."
 		"baremetal.openstack.org(system) volumeconnectors.baremetal.openstack.org(system) volumetargets.bareme"
 		"tal.openstack.org(system) gadgets.example.com(system) resourceproviders.placement.openstack.org(syste"
@@ -341,7 +347,8 @@ static void test_types_of_each(void)
 	is_str(plurals_of(TENANT_SYSTEM),
 		"configmaps.(system) events.(system) namespaces.(system) nodes.(system) persistentvolumes.(system) pod"
 		"s.(system) secrets.(system) serviceaccounts.(system) services.(system) tenants.(system) customresourc"
-		"edefinitions.apiextensions.k8s.io(system) daemonsets.apps(system) chassis.baremetal.openstack.org(sys"
+		"edefinitions.apiextensions.k8s.io(system) daemonsets.apps(system) "
+		"allocations.baremetal.openstack.org(system) chassis.baremetal.openstack.org(sys"
 		"tem) deploytemplates.baremetal.openstack.org(system) nodes.baremetal.openstack.org(system) portgroups"
 		".baremetal.openstack.org(system) ports.baremetal.openstack.org(system) volumeconnectors.baremetal.ope"
 		"nstack.org(system) volumetargets.baremetal.openstack.org(system) gadgets.example.com(system) resource"

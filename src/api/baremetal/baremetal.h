@@ -68,7 +68,7 @@ struct kind {
 	bool named; // can be found by name as well as by uuid
 };
 extern const struct kind node_kind, port_kind, portgroup_kind, chassis_kind, volume_connector_kind, volume_target_kind,
-	deploy_template_kind;
+	deploy_template_kind, allocation_kind;
 
 // NULL if there is no such member.
 const struct kind_member *kind_member(const struct kind *kind, struct str name);
@@ -115,8 +115,9 @@ void baremetal_set_node_etag(struct call *call, const struct resource *node);
 // parameter.
 enum outcome baremetal_begin_change(struct call *call, const struct kind *kind, struct str text, struct conditions *conditions,
 	struct ident *ident);
-// Answers GET for one object.
+// Answers GET for one object: the one that the address names, or the one that text names.
 enum outcome baremetal_show_object(struct call *call, const struct kind *kind);
+enum outcome baremetal_show_named(struct call *call, const struct kind *kind, struct str text);
 
 // ---- create.c, patch.c, list.c: the same for all kinds
 
@@ -126,9 +127,18 @@ bool baremetal_may_make_owner(const struct call *call, struct str tenant);
 // Sets a Warning header (RFC 7234, section 5.5) that says that the tenant was created, because a mistyped name creates one, too.
 void baremetal_tell_made_owner(struct call *call, struct str tenant);
 
+// Which tenant owns a new object that may belong to any: owner, if an operator names one, which may create that tenant; else the
+// caller's own. owner p NULL: none is named. *tenant p NULL: an operator has named none. what, for errors: "nodes". OUTCOME_OK,
+// _FORBIDDEN, or as tenant_find_or_make().
+enum outcome baremetal_choose_owner(struct call *call, const char *what, struct str owner, struct str *tenant);
+
 enum outcome baremetal_create_object(struct call *call, const struct kind *kind);
 enum outcome baremetal_patch_object(struct call *call, const struct kind *kind);
+// Is a body that is about to be stored within the setting max_body? OUTCOME_OK, _BODY_TOO_LARGE.
+enum outcome baremetal_check_size(struct call *call, const struct doc *body);
+// Answers DELETE for one object: the one that the address names, or the one that text names.
 enum outcome baremetal_delete_object(struct call *call, const struct kind *kind);
+enum outcome baremetal_delete_named(struct call *call, const struct kind *kind, struct str text);
 // Parts of lists. The limit of a page: that of the parameter "limit", at most 1000. The URL of the next page: the same address and
 // parameters, with that limit and marker. Reads the parameter "detail": OUTCOME_OK, _BAD_PARAMETER; without it, false.
 uint64_t baremetal_page_limit(struct call *call);
@@ -154,7 +164,9 @@ handler_fn list_volume_targets, create_volume_target, get_volume_target, patch_v
 	list_node_volume_targets;
 handler_fn list_deploy_templates, create_deploy_template, get_deploy_template, patch_deploy_template, delete_deploy_template;
 
-// ---- states.c, provision.c, fake.c, traits.c, volume.c, history.c, refused.c
+handler_fn list_allocations, create_allocation, get_allocation, patch_allocation, delete_allocation;
+
+// ---- states.c, provision.c, fake.c, traits.c, volume.c, vifs.c, allocation.c, history.c, refused.c
 
 // Changes the body of a node, whose row is locked, as the service: members that clients can't set, too. OUTCOME_OK, or the
 // outcome that the change ends with, described in call->problem.
@@ -173,12 +185,14 @@ handler_fn set_provision;
 handler_fn set_power, set_boot_mode, set_secure_boot, get_console, set_console, set_raid;
 handler_fn get_boot_device, set_boot_device, get_boot_devices;
 handler_fn get_indicators, get_indicator, set_indicator;
+handler_fn list_vifs, attach_vif, detach_vif;
+handler_fn get_node_allocation, delete_node_allocation;
 handler_fn get_states, put_maintenance, delete_maintenance, validate_node;
 handler_fn get_traits, put_traits, put_trait, delete_traits, delete_trait;
 handler_fn get_volume; // links to connectors and targets, of all nodes or of one
 handler_fn list_history, get_history;
 handler_fn refuse_collection; // DELETE of nodes, ports, …: an error, because it does not say which one
-handler_fn get_nothing_stored; // bios, vifs, …: only a driver would fill them; answers an empty list
+handler_fn get_nothing_stored; // bios, …: only a driver would fill them; answers an empty list
 handler_fn find_nothing_stored; // one item of such a list: not found
 handler_fn get_node_inventory; // only an inspection of the hardware would make one: not found
 handler_fn refuse_driver_call; // vendor calls, heartbeats, …: no driver here supports it

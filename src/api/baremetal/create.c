@@ -109,24 +109,32 @@ static enum outcome ensure(struct call *call, struct str tenant)
 	return outcome == OUTCOME_GONE ? OUTCOME_CONFLICT : outcome;
 }
 
+enum outcome baremetal_choose_owner(struct call *call, const char *what, struct str owner, struct str *tenant)
+{
+	*tenant = baremetal_visible_tenant(call);
+	if (tenant->p == NULL) {
+		*tenant = owner;
+		return owner.p != NULL ? ensure(call, owner) : OUTCOME_OK;
+	}
+	if (tenant->n == 0)
+		return call_fail(call, OUTCOME_FORBIDDEN, "You are of no tenant that %s could be of.", what);
+	if (owner.p == NULL || str_eq(owner, *tenant))
+		return OUTCOME_OK;
+	return call_fail(call, OUTCOME_FORBIDDEN,
+		"owner: your %s are those of your own tenant; leave it out, or say \"%.*s\"", what, STR_ARG(*tenant));
+}
+
 static enum outcome place_node(struct call *call, struct doc *body, struct str *tenant)
 {
 	struct str owner;
 	enum outcome outcome = take_text(call, &node_kind, body, "owner", &owner);
 
-	if (outcome != OUTCOME_OK)
+	if (outcome == OUTCOME_OK)
+		outcome = baremetal_choose_owner(call, "nodes", owner, tenant);
+	if (outcome != OUTCOME_OK || tenant->p != NULL)
 		return outcome;
-	*tenant = baremetal_visible_tenant(call);
-	if (tenant->p == NULL) {
-		*tenant = owner.p != NULL ? owner : STR(TENANT_SYSTEM);
-		return ensure(call, *tenant);
-	}
-	if (tenant->n == 0)
-		return call_fail(call, OUTCOME_FORBIDDEN, "You are of no tenant that nodes could be of.");
-	if (owner.p == NULL || str_eq(owner, *tenant))
-		return OUTCOME_OK;
-	return call_fail(call, OUTCOME_FORBIDDEN,
-		"owner: your nodes are those of your own tenant; leave it out, or say \"%.*s\"", STR_ARG(*tenant));
+	*tenant = STR(TENANT_SYSTEM);
+	return ensure(call, *tenant);
 }
 
 // A port, port group, volume connector or target belongs to the tenant of its node.

@@ -34,6 +34,27 @@ HANDLERS(volume_connector, volume_connectors)
 HANDLERS(volume_target, volume_targets)
 HANDLERS(deploy_template, deploy_templates)
 
+// An allocation is created by allocation.c.
+enum outcome list_allocations(struct call *call)
+{
+	return baremetal_list_objects(call, &allocation_kind, NULL, false);
+}
+
+enum outcome get_allocation(struct call *call)
+{
+	return baremetal_show_object(call, &allocation_kind);
+}
+
+enum outcome patch_allocation(struct call *call)
+{
+	return baremetal_patch_object(call, &allocation_kind);
+}
+
+enum outcome delete_allocation(struct call *call)
+{
+	return baremetal_delete_object(call, &allocation_kind);
+}
+
 // For example nodes/detail.
 #define HANDLER_DETAIL(one, many)                                  \
 	enum outcome list_##many##_detail(struct call *call)       \

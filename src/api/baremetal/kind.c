@@ -157,6 +157,25 @@ static const struct kind_member template_members[] = {
 	LAST,
 };
 
+#define IN_LISTS(member, since) { member, since, FROM_BODY, MEMBER_BRIEF }
+static const struct kind_member allocation_members[] = {
+	OWN("uuid", 52, UID, MEMBER_BRIEF),
+	OWN("created_at", 52, CREATED, MEMBER_BRIEF),
+	OWN("updated_at", 52, UPDATED, MEMBER_BRIEF),
+	OWN("etag", 52, ETAG, MEMBER_BRIEF | MEMBER_ALWAYS),
+	IN_LISTS("candidate_nodes", 52),
+	SET_SHORT("extra", 52, 0),
+	IN_LISTS("last_error", 52),
+	SET_SHORT("name", 52, 0),
+	IN_LISTS("node_uuid", 52),
+	OWN("owner", 60, TENANT, MEMBER_BRIEF),
+	IN_LISTS("resource_class", 52),
+	IN_LISTS("state", 52),
+	IN_LISTS("traits", 52),
+	LINKS(0),
+	LAST,
+};
+
 const struct kind node_kind = { "node", "nodes", "nodes", "node", "Node", 43, &node_rules, baremetal_node_members, node_members, true };
 const struct kind port_kind = { "port", "ports", "ports", "port", "Port", 43, &port_rules, baremetal_port_members, port_members, false };
 const struct kind portgroup_kind = {
@@ -177,6 +196,10 @@ const struct kind volume_target_kind = {
 const struct kind deploy_template_kind = {
 	"template", "deploy_templates", "deploy_templates", "deploy template", "Deploy template", 55, &deploy_template_rules,
 	baremetal_template_members, template_members, true
+};
+const struct kind allocation_kind = {
+	"allocation", "allocations", "allocations", "allocation", "Allocation", 52, &allocation_rules, baremetal_allocation_members,
+	allocation_members, true
 };
 
 const struct kind_member *kind_member(const struct kind *kind, struct str name)

@@ -5,6 +5,7 @@
 #include "api/baremetal/baremetal.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/baremetal/allocation.h"
 #include "registry/resource/resource.h"
 #include "registry/type/type.h"
 
@@ -223,6 +224,14 @@ static enum outcome by_node(struct listing *listing, const struct filter *filter
 	return outcome == OUTCOME_OK ? set_root(listing, &node.uid) : outcome;
 }
 
+// Here a node that is not there is a fault of the request, and not what it asks for.
+static enum outcome by_allocated_node(struct listing *listing, const struct filter *filter, struct str value)
+{
+	enum outcome outcome = by_node(listing, filter, value);
+
+	return outcome == OUTCOME_NOT_FOUND ? OUTCOME_BAD_PARAMETER : outcome;
+}
+
 static enum outcome by_node_uuid(struct listing *listing, const struct filter *filter, struct str value)
 {
 	struct uuid uuid;
@@ -287,6 +296,13 @@ static const struct filter volume_filters[] = {
 	{ "node", 32, by_node, NULL, NULL },
 	{ NULL, 0, NULL, NULL, NULL },
 };
+static const struct filter allocation_filters[] = {
+	{ "node", 52, by_allocated_node, NULL, NULL },
+	{ "resource_class", 52, by_text, "resource_class", NULL },
+	{ "state", 52, by_word, "state", allocation_states },
+	{ "owner", 60, by_owner, NULL, NULL },
+	{ NULL, 0, NULL, NULL, NULL },
+};
 static const struct filter no_filters[] = {
 	{ NULL, 0, NULL, NULL, NULL },
 };
@@ -301,6 +317,7 @@ static const struct filter *filters_of(const struct kind *kind)
 		{ &chassis_kind, no_filters },
 		{ &volume_connector_kind, volume_filters }, { &volume_target_kind, volume_filters },
 		{ &deploy_template_kind, no_filters },
+		{ &allocation_kind, allocation_filters },
 	};
 	size_t i = 0;
 

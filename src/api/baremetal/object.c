@@ -260,7 +260,7 @@ void baremetal_write_object(struct call *call, const struct kind *kind, const st
 }
 
 // GET ignores preconditions: clients send If-Match with every request, and this API has no If-None-Match.
-enum outcome baremetal_show_object(struct call *call, const struct kind *kind)
+enum outcome baremetal_show_named(struct call *call, const struct kind *kind, struct str text)
 {
 	struct str fields = call_param(call, "fields");
 	struct selection selection = baremetal_select_all(call, kind);
@@ -268,10 +268,15 @@ enum outcome baremetal_show_object(struct call *call, const struct kind *kind)
 	enum outcome outcome = fields.p != NULL ? baremetal_select_fields(call, kind, fields, false, &selection) : OUTCOME_OK;
 
 	if (outcome == OUTCOME_OK)
-		outcome = kind_find(call, kind, call_param(call, kind->singular), &resource);
+		outcome = kind_find(call, kind, text, &resource);
 	if (outcome == OUTCOME_OK)
 		write_selected(call, &selection, &resource);
 	return outcome;
+}
+
+enum outcome baremetal_show_object(struct call *call, const struct kind *kind)
+{
+	return baremetal_show_named(call, kind, call_param(call, kind->singular));
 }
 
 // ---- preconditions

@@ -298,7 +298,7 @@ static struct doc *patched_body(const struct patching *patching, const struct re
 	return body;
 }
 
-static enum outcome check_size(struct call *call, const struct doc *body)
+enum outcome baremetal_check_size(struct call *call, const struct doc *body)
 {
 	struct buf text = buf_new(call->pool, 2048);
 
@@ -324,7 +324,7 @@ static enum outcome apply_patch(void *arg, const struct resource *current, struc
 		.document = patched_body(patching, current, result),
 		.locked = current->locked,
 	};
-	return check_size(patching->call, content->document);
+	return baremetal_check_size(patching->call, content->document);
 }
 
 static enum outcome write_patch(struct patching *patching, const struct ident *ident, struct guard guard,
@@ -365,9 +365,8 @@ enum outcome baremetal_patch_object(struct call *call, const struct kind *kind)
 
 // ---- DELETE
 
-enum outcome baremetal_delete_object(struct call *call, const struct kind *kind)
+enum outcome baremetal_delete_named(struct call *call, const struct kind *kind, struct str text)
 {
-	struct str text = call_param(call, kind->singular);
 	struct conditions conditions;
 	struct resource resource;
 	struct ident ident;
@@ -376,4 +375,9 @@ enum outcome baremetal_delete_object(struct call *call, const struct kind *kind)
 	if (outcome == OUTCOME_OK)
 		outcome = resource_remove(call->registry, &ident, conditions_guard(&conditions), &resource);
 	return outcome == OUTCOME_NOT_FOUND ? baremetal_fail_not_found(call, kind, text) : outcome;
+}
+
+enum outcome baremetal_delete_object(struct call *call, const struct kind *kind)
+{
+	return baremetal_delete_named(call, kind, call_param(call, kind->singular));
 }

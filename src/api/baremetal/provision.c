@@ -6,6 +6,7 @@
 #include "api/patch.h"
 #include "base/pool.h"
 #include "http/uri.h"
+#include "registry/baremetal/allocation.h"
 #include "registry/baremetal/provision.h"
 
 enum {
@@ -21,6 +22,13 @@ enum {
 struct request_of_provision {
 	const struct provision_verb *verb;
 	const struct doc *configdrive; // NULL: none, or an empty one
+	struct provision_result *result;
+};
+
+// What the change leaves to do.
+struct provision_result {
+	bool frees;             // the node had an allocation, which has to go
+	struct uuid allocation;
 };
 
 // ---- shared with fake.c
@@ -257,9 +265,12 @@ static enum outcome read_request(struct call *call, struct request_of_provision 
 static enum outcome provision(struct call *call, const struct resource *node, struct doc *body, const void *arg)
 {
 	const struct request_of_provision *request = arg;
-	const struct doc *state = NULL;
+	const struct doc *state = NULL, *allocation = NULL;
 
 	(void)doc_get(body, STR("provision_state"), &state);
+	(void)doc_get(body, STR("allocation_uuid"), &allocation);
+	request->result->frees = strcmp(request->verb->name, "delete") == 0 && doc_kind(allocation) == DOC_STRING &&
+		uuid_parse(doc_string(allocation), &request->result->allocation);
 	if (strcmp(request->verb->name, "abort") == 0 && str_eq(doc_string(state), STR("inspect wait")) &&
 	    call->version < SINCE_INSPECT_ABORT)
 		return baremetal_fail_too_new(call, "the target abort in the state inspect wait", SINCE_INSPECT_ABORT);
@@ -268,11 +279,14 @@ static enum outcome provision(struct call *call, const struct resource *node, st
 
 enum outcome set_provision(struct call *call)
 {
-	struct request_of_provision request;
+	struct provision_result result = { 0 };
+	struct request_of_provision request = { .result = &result };
 	enum outcome outcome = read_request(call, &request);
 
 	if (outcome == OUTCOME_OK)
 		outcome = baremetal_change_node(call, provision, &request);
+	if (outcome == OUTCOME_OK && result.frees)
+		outcome = allocation_drop(call->registry, &result.allocation);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	baremetal_locate_part(call, "states");

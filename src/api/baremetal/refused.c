@@ -25,7 +25,6 @@ static const struct refusal {
 	const char *what;
 } refusals[] = {
 	{ "injectNmi", "inject_nmi" },
-	{ "attachVif", "network" },
 	{ "getVendorMethods", "vendor" },
 	{ "getVendor", "vendor" },
 	{ "postVendor", "vendor" },
@@ -107,13 +106,7 @@ static const struct nothing {
 	const char *what; // title of an item, for errors
 } nothings[] = {
 	{ "listBios", "bios", NULL },
-	{ "listVifs", "vifs", NULL },
-	{ "listAllocations", "allocations", NULL },
 	{ "getBios", NULL, "BIOS setting" },
-	{ "detachVif", NULL, "VIF" },
-	{ "getNodeAllocation", NULL, "Allocation" },
-	{ "deleteNodeAllocation", NULL, "Allocation" },
-	{ "getAllocation", NULL, "Allocation" },
 	{ "lookup", NULL, "Node that waits for its agent" },
 };
 

@@ -53,7 +53,8 @@ static enum outcome apply_change(void *arg, const struct resource *current, stru
 	struct doc *body = resource_body_doc(change->call->pool, current);
 
 	*content = (struct content){ .meta = current->meta, .document = body, .locked = current->locked };
-	return change->change(change->call, current, body, change->arg);
+	enum outcome outcome = change->change(change->call, current, body, change->arg);
+	return outcome == OUTCOME_OK ? baremetal_check_size(change->call, body) : outcome;
 }
 
 enum outcome baremetal_change_node(struct call *call, baremetal_node_change_fn *change, const void *arg)

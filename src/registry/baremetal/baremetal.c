@@ -67,6 +67,7 @@ const struct baremetal_member baremetal_node_members[] = {
 	SERVED("target_provision_state", TEXT),
 	SERVED("target_raid_config", OBJECT),
 	INTERFACE("vendor"),
+	SERVED("vifs", OBJECT),
 	SERVED("allocation_uuid", UUID),
 	OPERATORS("chassis_uuid", UUID, .standard = NULL),
 	{ .name = NULL },
@@ -125,6 +126,18 @@ const struct baremetal_member baremetal_template_members[] = {
 	MEMBER("extra", OBJECT),
 	REQUIRED("name", TEXT),
 	REQUIRED("steps", ARRAY),
+	{ .name = NULL },
+};
+
+const struct baremetal_member baremetal_allocation_members[] = {
+	MEMBER("candidate_nodes", ARRAY),
+	MEMBER("extra", OBJECT),
+	{ .name = "last_error", .kind = BAREMETAL_TEXT, .served = true, .most = LONG_TEXT },
+	TEXT("name", NAME_MAX_CHARS),
+	SERVED("node_uuid", UUID),
+	TEXT("resource_class", 80),
+	{ .name = "state", .kind = BAREMETAL_TEXT, .served = true, .standard = "allocating" },
+	MEMBER("traits", ARRAY),
 	{ .name = NULL },
 };
 

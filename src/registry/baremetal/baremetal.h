@@ -3,7 +3,7 @@
 // and drivers. The members of each body, for the rules that check them and for the dialect that shows them. uuid, owner, traits and times are columns of the resource and not in the
 // body.
 //
-// A stored body has every member. In a write, null, or a member that is left out, means the member's default; but a member that
+// A stored body has every member, except that a node without VIFs has no vifs. In a write, null, or a member that is left out, means the member's default; but a member that
 // the service sets keeps its value if it is left out, whoever writes.
 #ifndef TENURE_REGISTRY_BAREMETAL_BAREMETAL_H
 #define TENURE_REGISTRY_BAREMETAL_BAREMETAL_H
@@ -34,7 +34,8 @@ struct baremetal_member {
 };
 // In the order of an answer; each list ends with a name of NULL. The default of a node's *_interface depends on its driver.
 extern const struct baremetal_member baremetal_node_members[], baremetal_port_members[], baremetal_portgroup_members[],
-	baremetal_chassis_members[], baremetal_connector_members[], baremetal_target_members[], baremetal_template_members[];
+	baremetal_chassis_members[], baremetal_connector_members[], baremetal_target_members[], baremetal_template_members[],
+	baremetal_allocation_members[];
 // Returns the member of that name; NULL: there is none.
 const struct baremetal_member *baremetal_member(const struct baremetal_member *members, struct str name);
 

@@ -209,6 +209,31 @@ static enum outcome check_instance(struct draft *draft)
 		STR_ARG(node_id(draft)), STR_ARG(was));
 }
 
+// A node's allocation and instance come and go together. Deleting the allocation, or undeploying the node, frees both.
+static enum outcome check_allocation(struct draft *draft)
+{
+	struct str allocation = draft->before != NULL ? baremetal_text(draft->before, "allocation_uuid") : STR_NONE;
+
+	if (draft->by_service || allocation.p == NULL)
+		return OUTCOME_OK;
+	if (!baremetal_changes(draft, baremetal_node_members, "allocation_uuid") &&
+	    !baremetal_changes(draft, baremetal_node_members, "instance_uuid"))
+		return OUTCOME_OK;
+	return registry_fail(draft->registry, OUTCOME_CONFLICT,
+		"Node %.*s has allocation %.*s: delete that to free the node, or undeploy it", STR_ARG(node_id(draft)),
+		STR_ARG(allocation));
+}
+
+// Most nodes have no VIFs, and then not the member either.
+static enum outcome check_vifs(struct draft *draft)
+{
+	const struct doc *vifs;
+
+	if (doc_get(draft->body, STR("vifs"), &vifs) && doc_length(vifs) == 0)
+		doc_remove(draft->body, STR("vifs"));
+	return OUTCOME_OK;
+}
+
 static enum outcome check_chassis(struct draft *draft)
 {
 	const struct doc *chassis;
@@ -227,7 +252,8 @@ static enum outcome complete(struct draft *draft)
 {
 	static enum outcome (*const checks[])(struct draft *draft) = {
 		check_words, check_name,      check_conductor_group, check_driver,      check_interfaces, guard,
-		check_protected, check_retired, check_maintenance,     check_instance, check_chassis,
+		check_protected, check_retired, check_maintenance,     check_allocation,
+		check_instance, check_chassis,   check_vifs,
 	};
 	enum outcome outcome = baremetal_normalise(draft, baremetal_node_members);
 

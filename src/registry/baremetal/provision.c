@@ -182,6 +182,8 @@ static void store_configdrive(struct pool *pool, const struct doc *configdrive, 
 static void forget_instance(struct pool *pool, struct doc *body)
 {
 	doc_set(body, STR("instance_uuid"), NULL);
+	doc_set(body, STR("allocation_uuid"), NULL);
+	doc_set(body, STR("vifs"), doc_new_object(pool));
 	doc_set(body, STR("instance_info"), doc_new_object(pool));
 	doc_set(body, STR("network_data"), doc_new_object(pool));
 	doc_set(body, STR("console_enabled"), doc_new_bool(pool, false));

@@ -22,7 +22,7 @@ const struct provision_verb *provision_verb_find(struct str target);
 // Leads a node on: changes the members of body that the verb changes. body is the stored body of the node with that uid, whose
 // row is locked. registry->stamp_us is the time of the change. configdrive: a string or an object that a deployment stores in
 // instance_info; NULL: none. Returns
-//   OUTCOME_OK
+//   OUTCOME_OK     an undeployed node has no instance any more; the caller deletes its allocation (allocation_drop())
 //   _CONFLICT      the node is reserved
 //   _FORBIDDEN     it is protected
 //   _BAD_REQUEST   the verb is not possible in its state, in maintenance or for a retired node; or an interface of the node that

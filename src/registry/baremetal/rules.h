@@ -6,6 +6,7 @@
 #include "registry/type/rules.h"
 
 extern const struct type_rules node_rules, port_rules, portgroup_rules, chassis_rules, volume_connector_rules,
-	volume_target_rules, deploy_template_rules;
+	volume_target_rules, deploy_template_rules,
+	allocation_rules;
 
 #endif

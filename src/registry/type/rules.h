@@ -61,7 +61,8 @@ struct type_rules {
 	enum outcome (*complete)(struct draft *draft);
 	// Extracts the keys of a body in its stored form. Sends no statement.
 	void (*relate)(struct pool *pool, const struct doc *body, const struct uuid *uid, struct relations *relations);
-	// Can the resource be deleted? Its row is locked. OUTCOME_OK, _CONFLICT, _FORBIDDEN or _BAD_REQUEST. NULL: always.
+	// Can the resource be deleted? Its row is locked. It may change other resources in the same transaction, such as the node of
+	// an allocation. OUTCOME_OK, _CONFLICT, _FORBIDDEN or _BAD_REQUEST, or that of a failed statement. NULL: always.
 	enum outcome (*may_delete)(struct registry *registry, const struct resource *resource, const struct doc *body);
 	// Can the resource be recovered into that tenant, and is the root of its tree live there? Its row is locked; the
 	// function may set its root anew. OUTCOME_OK or _CONFLICT. NULL: it can if its root is live there.

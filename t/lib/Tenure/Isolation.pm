@@ -22,6 +22,7 @@ my %none = (
     mac => '52:54:00:aa:aa:aa', root => 'aaaaaaaa-0000-4000-8000-00000000000d', systemnode => 'aaaaaaaa-0000-4000-8000-00000000000e',
     systemprovider => 'aaaaaaaa-0000-4000-8000-00000000000f', connector => 'aaaaaaaa-0000-4000-8000-000000000010',
     target => 'aaaaaaaa-0000-4000-8000-000000000011', template => 'aaaaaaaa-0000-4000-8000-000000000012',
+    allocation => 'aaaaaaaa-0000-4000-8000-000000000013',
 );
 
 sub new {
@@ -93,9 +94,10 @@ sub _make_metal {
     my $target    = $metal->make('volume/targets', { node_uuid => $node->{uuid}, volume_type => 'iscsi', volume_id => 's3cret', boot_index => 0, extra => { s => 's3cret' } });
     my $vif   = "bbbbbbbb-0000-4000-8000-00000000001$n";
     must($metal->put("/nodes/$node->{uuid}/traits", json => { traits => ['CUSTOM_ACME'] }));
-    $metal->post("/nodes/$node->{uuid}/vifs", json => { id => $vif });
+    must($metal->post("/nodes/$node->{uuid}/vifs", json => { id => $vif }));
+    my $allocation = $metal->make('allocations', { resource_class => 'acme-class', name => "$owner-allocation", extra => { s => 's3cret' }, $owner eq 'acme' ? (owner => $owner) : () });
     return { node => $node->{uuid}, portgroup => $group->{uuid}, port => $port->{uuid}, mac => $port->{address}, vif => $vif, instance => $node->{instance_uuid},
-        connector => $connector->{uuid}, target => $target->{uuid} };
+        connector => $connector->{uuid}, target => $target->{uuid}, allocation => $allocation->{uuid} };
 }
 
 sub _make_placement {
@@ -194,11 +196,12 @@ sub _fillings {
     my $name = sub { my ($text) = @_; return [$text, $text =~ s/\A(acme|system)/$1 eq 'acme' ? 'nope' : 'nobody'/er] };
     if ($route->{dialect} eq 'baremetal') {
         my %common = (driver => 'fake-hardware', conductor => 'x', component => 'system', trait => 'CUSTOM_ACME', vendor_method => 'x',
-            chassis => $pair{chassis}, port => $pair{port}, portgroup => $pair{portgroup}, item => $pair{vif},
+            chassis => $pair{chassis}, port => $pair{port}, portgroup => $pair{portgroup}, item => $pair{vif}, vif => $pair{vif}, allocation => $pair{allocation},
             connector => $pair{connector}, target => $pair{target}, template => $pair{template});
         return map { my $one = $_; +{ %common, %$one } } { node => $pair{node} },
             $route->{path} =~ /\{node\}/ ? ({ node => $name->('acme-node') }, { node => $name->('system-node') }, { node => $pair{systemnode} }) : (),
             $route->{path} =~ /\{portgroup\}/ ? { portgroup => $name->('acme-group') } : (),
+            $route->{path} =~ /\{allocation\}/ ? { allocation => $name->('acme-allocation') } : (),
             $route->{path} =~ /\{template\}/ ? { template => ['CUSTOM_ACME_TEMPLATE', 'CUSTOM_NOPE_TEMPLATE'] } : (),
             $route->{path} =~ /\{port\}/ ? { port => $pair{mac} } : ();
     }
@@ -249,7 +252,7 @@ sub _query {
         # Whether the name exists or not, the page after it has only the asking tenant's resources.
         marker => $route->{dialect} ne 'baremetal' ? 'acme-thing' : $route->{path} =~ /portgroup/ ? [$is{portgroup}, $none{portgroup}]
             : $route->{path} =~ /port/ ? [$is{port}, $none{port}] : $route->{path} =~ /connectors/ ? [$is{connector}, $none{connector}]
-            : $route->{path} =~ /targets/ ? [$is{target}, $none{target}] : $route->{path} =~ /templates/ ? [$is{template}, $none{template}] : [$is{node}, $none{node}],
+            : $route->{path} =~ /targets/ ? [$is{target}, $none{target}] : $route->{path} =~ /templates/ ? [$is{template}, $none{template}] : $route->{path} =~ /allocations/ ? [$is{allocation}, $none{allocation}] : [$is{node}, $none{node}],
         labelSelector => ['owner%3Dacme-label', 'owner%3Dnope-label'], fieldSelector => ['metadata.name%3Dacme-thing', 'metadata.name%3Dnope-thing'],
         dryRun => 'All', fieldValidation => 'Strict', deleted => 'true', detail => 'true', resourceVersion => $self->{position}, required => 'HW_CPU_X86_AVX', forbidden => 'HW_CPU_X86_AVX',
         resourceVersionMatch => 'NotOlderThan', sendInitialEvents => 'false', resources => 'VCPU%3A1', associated => 'true', limit => 1, after => 0, maintenance => 'false', conductor => 'x', driver => 'fake-hardware',
@@ -280,6 +283,7 @@ sub _body {
         return (json => { target => 'power on' }) if $route->{path} =~ /power\z/;
         return (json => { id => [$self->{is}{vif}, $none{vif}] }) if $route->{path} =~ /vifs\z/;
         return (json => { traits => ['CUSTOM_STRANGE'] }) if $route->{path} =~ /traits\z/;
+        return (json => { resource_class => 'acme-class', candidate_nodes => [[$self->{is}{node}, $none{node}]] }) if $route->{path} =~ /allocations\z/;
         return (json => {});
     }
     return (json => { traits => ['HW_CPU_X86_AVX'] }) if $route->{path} =~ m{/traits\z};
@@ -468,6 +472,11 @@ sub bodies {
         ['a connector moved to another\'s node', PATCH => "/baremetal/v1/volume/connectors/$own->{connector}", $put->('/node_uuid', $pair{node})],
         ['a target at another\'s node', POST => '/baremetal/v1/volume/targets', { node_uuid => $pair{node}, volume_type => 'iscsi', volume_id => 'new', boot_index => 1 }],
         ['a target moved to another\'s node', PATCH => "/baremetal/v1/volume/targets/$own->{target}", $put->('/node_uuid', $pair{node})],
+        ['an allocation of another\'s node', POST => '/baremetal/v1/allocations', { resource_class => 'acme-class', candidate_nodes => [$pair{node}] }],
+        ['an allocation of the system\'s node', POST => '/baremetal/v1/allocations', { resource_class => 'acme-class', candidate_nodes => [$pair{systemnode}] }],
+        ['an allocation for another\'s node', POST => '/baremetal/v1/allocations', { node => $pair{node} }],
+        ['an allocation for another', POST => '/baremetal/v1/allocations', { resource_class => 'acme-class', owner => $acme }],
+        ['another\'s VIF', POST => "/baremetal/v1/nodes/$own->{node}/vifs", { id => $pair{vif} }],
         ['another\'s nodes deleted by list', DELETE => '/baremetal/v1/nodes', [$pair{node}]],
         ['another\'s as heartbeat', POST => '/baremetal/v1/heartbeat/' . $own->{node}, { callback_url => 'http://h', agent_token => $pair{uid} }],
         ['a provider below another', POST => '/placement/resource_providers', { name => 'x', parent_provider_uuid => $pair{provider} }],

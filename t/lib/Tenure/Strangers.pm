@@ -273,6 +273,8 @@ sub _furnish {
     my $port  = _doc($self->_must(POST => '/baremetal/v1/ports', { node_uuid => $node->{uuid}, address => $mac->(), portgroup_uuid => $group->{uuid}, extra => { s => $mark } }));
     my $connector = _doc($self->_must(POST => '/baremetal/v1/volume/connectors', { node_uuid => $node->{uuid}, type => 'iqn', connector_id => 'iqn.' . hex_digits(12), extra => { s => $mark } }));
     my $target = _doc($self->_must(POST => '/baremetal/v1/volume/targets', { node_uuid => $node->{uuid}, volume_type => 'iscsi', volume_id => $mark, boot_index => 0, properties => { s => $mark } }));
+    my $allocation = _doc($self->_must(POST => '/baremetal/v1/allocations', { resource_class => "of $mark", name => 'allocation-' . hex_digits(8), extra => { s => $mark }, $name eq 'system' ? () : (owner => $name) }));
+    $self->_must(POST => "/baremetal/v1/nodes/$node->{uuid}/vifs", { id => uuid(), s => $mark });
     my $provider = _doc($self->_must(POST => '/placement/resource_providers', { name => 'provider-' . hex_digits(8) }));
     $self->_must(PUT => "/placement/resource_providers/$provider->{uuid}/inventories", { resource_provider_generation => 0, inventories => { VCPU => { total => 8 } } });
     my $consumer = uuid();
@@ -283,6 +285,7 @@ sub _furnish {
         { plural => 'ports', group => 'baremetal.openstack.org', version => 'v1', name => $port->{uuid} },
         { plural => 'volumeconnectors', group => 'baremetal.openstack.org', version => 'v1', name => $connector->{uuid} },
         { plural => 'volumetargets', group => 'baremetal.openstack.org', version => 'v1', name => $target->{uuid} },
+        { plural => 'allocations', group => 'baremetal.openstack.org', version => 'v1', name => $allocation->{uuid} },
         { plural => 'resourceproviders', group => 'placement.openstack.org', version => 'v1', name => $provider->{uuid} };
     # Something deleted, something moved away.
     my $at = '/v2.0/' . escape($name) . '/persistentvolumes';
@@ -290,7 +293,7 @@ sub _furnish {
     $self->_must(DELETE => "$at/gone");
     push @things, { plural => 'persistentvolumes', name => 'gone', version => 'v1', deleted => 1 };
     %id = (node => [$node->{uuid}, $node->{name}, $node->{instance_uuid}], port => [$port->{uuid}, $port->{address}], portgroup => [$group->{uuid}, $group->{name}, $group->{address}],
-        connector => [$connector->{uuid}, $connector->{connector_id}], target => [$target->{uuid}],
+        connector => [$connector->{uuid}, $connector->{connector_id}], target => [$target->{uuid}], allocation => [$allocation->{uuid}, $allocation->{name}],
         provider => [$provider->{uuid}, $provider->{name}], consumer => [$consumer], uid => [$gone], label => ['x' . substr($mark, 3)], user => ["u-$mark"]);
     @$tenant{qw(things id)} = (\@things, \%id);
     return;
@@ -498,7 +501,7 @@ sub _word {
 
 # What is known to be asked for by a parameter of that name, mostly; anything, else.
 my %category = (node => 'node', node_uuid => 'node', parent_node => 'node', instance_uuid => 'node', port => 'port', address => 'port', addresses => 'port',
-    portgroup => 'portgroup', portgroup_uuid => 'portgroup', connector => 'connector', target => 'target', uuid => 'provider', in_tree => 'provider', consumer_uuid => 'consumer', uid => 'uid', move => 'move',
+    portgroup => 'portgroup', portgroup_uuid => 'portgroup', connector => 'connector', target => 'target', allocation => 'allocation', uuid => 'provider', in_tree => 'provider', consumer_uuid => 'consumer', uid => 'uid', move => 'move',
     user_id => 'user');
 
 sub _tenant_name { my ($self, $asker, $focus) = @_; return $focus == $asker ? same($focus->{name}) : $self->_pair_of($focus->{name}) }
@@ -526,7 +529,7 @@ sub _value {
     return same($route->{dialect} eq 'tenancy' ? one('v1.0', 'v2.0', 'v2.0', 'v2.0') : $thing->{version}) if $name eq 'version';
     return same($thing->{group} // 'apiextensions.k8s.io') if $name eq 'group';
     if ($name eq 'plural') {
-        return same($thing->{plural}) if $thing->{plural} =~ /\A(?:namespaces|configmaps|secrets|persistentvolumes|nodes|ports|volumeconnectors|volumetargets|resourceproviders)\z/ || $thing->{group} && $route->{dialect} ne 'tenancy' && $thing->{plural} eq 'customresourcedefinitions';
+        return same($thing->{plural}) if $thing->{plural} =~ /\A(?:namespaces|configmaps|secrets|persistentvolumes|nodes|ports|volumeconnectors|volumetargets|allocations|resourceproviders)\z/ || $thing->{group} && $route->{dialect} ne 'tenancy' && $thing->{plural} eq 'customresourcedefinitions';
         return $self->_foreign($route->{dialect} eq 'tenancy' && $of_type ? "$thing->{plural}.$thing->{group}" : $thing->{plural}, $asker, $focus) if $thing->{plural} ne 'customresourcedefinitions';
         return same('customresourcedefinitions.apiextensions.k8s.io');
     }
@@ -587,10 +590,12 @@ sub _body {
         %member = (driver => same('fake-hardware'), owner => $whose->(), lessee => $whose->(), node_uuid => $id->('node'), portgroup_uuid => $id->('portgroup'), parent_node => $id->('node'),
             name => chance(0.5) ? same('n-' . hex_digits(10)) : $any->(), uuid => same(uuid()), address => same(join ':', '52', '54', map { hex_digits(2) } 1 .. 4),
             chassis_uuid => $any->(), instance_uuid => same(uuid()), id => $any->(), reason => $any->(), target => $self->_word, type => same('iqn'), connector_id => chance(0.5) ? same(hex_digits(12)) : $id->('connector'),
-            volume_type => same('iscsi'), volume_id => $any->(), boot_index => same(int rand 1e6), properties => { s => $any->() }, traits => $any->(), extra => $any->());
+            volume_type => same('iscsi'), volume_id => $any->(), boot_index => same(int rand 1e6), properties => { s => $any->() }, traits => $any->(), extra => $any->(),
+            resource_class => $any->(), node => $id->('node'), candidate_nodes => [$id->('node')]);
         for my $name (keys %member) {
             my $needed = $route->{path} =~ m{/nodes\z} ? qr/\Adriver\z/ : $route->{path} =~ m{/ports\z} ? qr/\A(?:address|node_uuid)\z/
-                : $route->{path} =~ m{/connectors\z} ? qr/\A(?:type|connector_id|node_uuid)\z/ : $route->{path} =~ m{/targets\z} ? qr/\A(?:volume_type|volume_id|boot_index|node_uuid)\z/ : qr/\Anode_uuid\z/;
+                : $route->{path} =~ m{/connectors\z} ? qr/\A(?:type|connector_id|node_uuid)\z/ : $route->{path} =~ m{/targets\z} ? qr/\A(?:volume_type|volume_id|boot_index|node_uuid)\z/
+                : $route->{path} =~ m{/allocations\z} ? qr/\Aresource_class\z/ : $route->{path} =~ m{/vifs\z} ? qr/\Aid\z/ : qr/\Anode_uuid\z/;
             delete $member{$name} if $name !~ $needed && chance(0.75);
         }
         if ($route->{method} eq 'PATCH') {

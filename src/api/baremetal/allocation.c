@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allocations: POST, and the address below a node. The rest is what all kinds have; the picking is in
+// registry/baremetal/allocation.c.
+#include "base/base.h"
+
+#include "api/baremetal/baremetal.h"
+#include "base/pool.h"
+#include "registry/baremetal/allocation.h"
+#include "registry/resource/resource.h"
+#include "registry/trait/trait.h"
+
+enum { SINCE_BACKFILL = 58, SINCE_OWNER = 60, CANDIDATES_MAX = 256 };
+
+static const struct doc *given(const struct doc *body, const char *name)
+{
+	const struct doc *value = NULL;
+
+	(void)doc_get(body, str_c(name), &value);
+	return value;
+}
+
+static enum outcome fail(struct call *call, const char *what)
+{
+	return call_fail(call, OUTCOME_BAD_DOCUMENT, "Schema error for allocation: %s", what);
+}
+
+// ---- what the body says
+
+static enum outcome read_uuid(struct call *call, const struct doc *body, struct uuid *uid)
+{
+	const struct doc *value = given(body, "uuid");
+
+	*uid = uuid_new();
+	if (value == NULL || (doc_kind(value) == DOC_STRING && uuid_parse(doc_string(value), uid)))
+		return OUTCOME_OK;
+	return fail(call, "Expected UUID for uuid: it has to be a UUID in a string, or null");
+}
+
+static enum outcome check_traits(struct call *call, const struct doc *traits)
+{
+	if (traits != NULL && doc_kind(traits) != DOC_ARRAY)
+		return fail(call, "traits has to be a list of names, or null");
+	if (doc_elements(traits) > TRAITS_MAX)
+		return fail(call, "a node has 50 traits at most, so no more can be asked for");
+	for (size_t i = 0; i < doc_elements(traits); i++) {
+		if (doc_kind(doc_at(traits, i)) != DOC_STRING || !trait_is_name(doc_string(doc_at(traits, i))))
+			return fail(call, "traits: a name of a trait is 1 to 255 of the characters A-Z, 0-9 and _");
+	}
+	return OUTCOME_OK;
+}
+
+// Finds a node that the body names. A node that is not there is a fault of the body.
+static enum outcome find_node(struct call *call, const struct doc *name, const char *member, struct resource *node)
+{
+	if (doc_kind(name) != DOC_STRING)
+		return call_fail(call, OUTCOME_BAD_DOCUMENT, "Schema error for allocation: %s has to have UUIDs or names of nodes, as strings",
+			member);
+	enum outcome outcome = kind_find(call, &node_kind, doc_string(name), node);
+	return outcome == OUTCOME_NOT_FOUND || outcome == OUTCOME_BAD_PARAMETER ? OUTCOME_BAD_DOCUMENT : outcome;
+}
+
+// Candidates are stored by their UUIDs, in the order in which they are given.
+static enum outcome read_candidates(struct call *call, const struct doc *names, struct doc **candidates)
+{
+	*candidates = doc_new_array(call->pool);
+	if (names != NULL && doc_kind(names) != DOC_ARRAY)
+		return fail(call, "candidate_nodes has to be a list of UUIDs or names of nodes, or null");
+	if (doc_elements(names) > CANDIDATES_MAX)
+		return fail(call, "candidate_nodes has 256 nodes at most");
+	for (size_t i = 0; i < doc_elements(names); i++) {
+		struct resource node;
+		enum outcome outcome = find_node(call, doc_at(names, i), "candidate_nodes", &node);
+		if (outcome != OUTCOME_OK)
+			return outcome;
+		doc_push(*candidates, doc_new_string(call->pool, uuid_str(call->pool, node.uid)));
+	}
+	return OUTCOME_OK;
+}
+
+// The node for which the allocation is recorded. Its class and, if it has an instance, the instance's UUID need not be given.
+static enum outcome read_node(struct call *call, const struct doc *body, struct resource *node,
+	struct allocation_request *request)
+{
+	const struct doc *name = given(body, "node"), *instance, *class;
+	enum outcome outcome;
+
+	if (name == NULL)
+		return OUTCOME_OK;
+	if (call->version < SINCE_BACKFILL)
+		return call_fail(call, OUTCOME_BAD_DOCUMENT,
+			"Cannot set node when creating an allocation in this API version: it came with version 1.%d", SINCE_BACKFILL);
+	outcome = find_node(call, name, "node", node);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	const struct doc *stored = resource_body_doc(call->pool, node);
+	request->node = &node->uid;
+	instance = given(stored, "instance_uuid");
+	class = given(stored, "resource_class");
+	if (given(body, "uuid") == NULL && doc_kind(instance) == DOC_STRING)
+		(void)uuid_parse(doc_string(instance), &request->uid);
+	if (given(request->body, "resource_class") == NULL && doc_kind(class) == DOC_STRING)
+		doc_set(request->body, STR("resource_class"), doc_copy(call->pool, class));
+	return OUTCOME_OK;
+}
+
+static enum outcome read_class(struct call *call, const struct allocation_request *request)
+{
+	const struct doc *class = given(request->body, "resource_class");
+
+	if (request->node != NULL || (doc_kind(class) == DOC_STRING && doc_string(class).n > 0))
+		return OUTCOME_OK;
+	return fail(call, "The resource_class field is mandatory when not backfilling");
+}
+
+static enum outcome read_owner(struct call *call, const struct doc *owner, struct str *tenant)
+{
+	if (owner != NULL && doc_kind(owner) != DOC_STRING)
+		return fail(call, "owner has to be a string, or null");
+	return baremetal_choose_owner(call, "allocations", owner != NULL ? doc_string(owner) : STR_NONE, tenant);
+}
+
+static enum outcome read_request(struct call *call, struct resource *node, struct allocation_request *request)
+{
+	static const char *const names[] = {
+		"candidate_nodes", "extra", "name", "node", "owner", "resource_class", "traits", "uuid", NULL
+	};
+	static const char *const copied[] = { "extra", "name", "resource_class", "traits", NULL };
+	const struct doc *body;
+	struct doc *candidates;
+	enum outcome outcome = baremetal_read_arguments(call, names, &body);
+
+	*request = (struct allocation_request){ .body = doc_new_object(call->pool) };
+	if (outcome == OUTCOME_OK && given(body, "owner") != NULL && call->version < SINCE_OWNER)
+		return baremetal_fail_too_new(call, "owner", SINCE_OWNER);
+	if (outcome == OUTCOME_OK)
+		outcome = read_uuid(call, body, &request->uid);
+	if (outcome == OUTCOME_OK)
+		outcome = check_traits(call, given(body, "traits"));
+	if (outcome == OUTCOME_OK)
+		outcome = read_candidates(call, given(body, "candidate_nodes"), &candidates);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	for (const char *const *name = copied; *name != NULL; name++) {
+		if (given(body, *name) != NULL)
+			doc_set(request->body, str_c(*name), doc_copy(call->pool, given(body, *name)));
+	}
+	doc_set(request->body, STR("candidate_nodes"), candidates);
+	outcome = read_node(call, body, node, request);
+	if (outcome == OUTCOME_OK)
+		outcome = read_class(call, request);
+	if (outcome == OUTCOME_OK)
+		outcome = read_owner(call, given(body, "owner"), &request->tenant);
+	return outcome;
+}
+
+// The answer shows the allocation as it is begun, "allocating", as clients expect; the next GET shows how it has ended.
+enum outcome create_allocation(struct call *call)
+{
+	struct allocation_request request;
+	struct resource node, begun, ended;
+	enum outcome outcome = read_request(call, &node, &request);
+
+	if (outcome == OUTCOME_OK)
+		outcome = allocation_create(call->registry, &request, &begun, &ended);
+	if (outcome != OUTCOME_CREATED)
+		return outcome;
+	baremetal_write_object(call, &allocation_kind, &begun);
+	response_set(&call->response, "Location",
+		baremetal_url(call, str_printf(call->pool, "/v1/allocations/%.*s", STR_ARG(uuid_str(call->pool, request.uid)))));
+	return outcome;
+}
+
+// ---- the allocation of a node
+
+static enum outcome of_node(struct call *call, struct str *uuid)
+{
+	struct str name = call_param(call, "node");
+	struct resource node;
+	enum outcome outcome = kind_find(call, &node_kind, name, &node);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	const struct doc *value = given(resource_body_doc(call->pool, &node), "allocation_uuid");
+	if (doc_kind(value) != DOC_STRING)
+		return call_fail(call, OUTCOME_NOT_FOUND, "Allocation for node %.*s was not found", STR_ARG(baremetal_shorten(name)));
+	*uuid = doc_string(value);
+	return OUTCOME_OK;
+}
+
+enum outcome get_node_allocation(struct call *call)
+{
+	struct str uuid;
+	enum outcome outcome = of_node(call, &uuid);
+
+	return outcome == OUTCOME_OK ? baremetal_show_named(call, &allocation_kind, uuid) : outcome;
+}
+
+enum outcome delete_node_allocation(struct call *call)
+{
+	struct str uuid;
+	enum outcome outcome = of_node(call, &uuid);
+
+	return outcome == OUTCOME_OK ? baremetal_delete_named(call, &allocation_kind, uuid) : outcome;
+}

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allocations: picking a node, recording one for a node that is active already, freeing it.
+#include "base/base.h"
+
+#include "base/buf.h"
+#include "base/pool.h"
+#include "registry/baremetal/allocation.h"
+#include "registry/baremetal/internal.h"
+#include "registry/baremetal/provision.h"
+#include "registry/baremetal/rules.h"
+#include "registry/core/failure.h"
+#include "registry/core/stored.h"
+#include "registry/resource/resource.h"
+#include "registry/type/type.h"
+#include "repr/json/doc.h"
+#include "sql/baremetal.h"
+
+// Nodes that are tried before an allocation is given up, because others took them meanwhile.
+enum { NODES_TRIED = 1000 };
+
+const char *const allocation_states[] = { "allocating", "active", "error", NULL };
+
+// The service's own changes lose no other change: they are computed from the locked row.
+static const struct guard no_guard = { .sure = true };
+
+// ---- the rules
+
+// Clients change name and extra; the rest follows from how the allocation was made.
+static enum outcome check_changes(struct draft *draft)
+{
+	static const char *const free_members[] = { "name", "extra", NULL };
+
+	if (draft->by_service)
+		return OUTCOME_OK;
+	if (draft->before == NULL)
+		return registry_fail(draft->registry, OUTCOME_FORBIDDEN,
+			"allocations are made by POST /baremetal/v1/allocations alone, which picks the node");
+	for (const struct baremetal_member *member = baremetal_allocation_members; member->name != NULL; member++) {
+		if (!baremetal_among(free_members, str_c(member->name)) &&
+		    baremetal_changes(draft, baremetal_allocation_members, member->name))
+			return registry_fail(draft->registry, OUTCOME_FORBIDDEN,
+				"%s of an allocation can't be changed, only name and extra", member->name);
+	}
+	return OUTCOME_OK;
+}
+
+static enum outcome complete(struct draft *draft)
+{
+	enum outcome outcome = baremetal_normalise(draft, baremetal_allocation_members);
+
+	if (outcome == OUTCOME_OK)
+		outcome = baremetal_check_name(draft);
+	if (outcome == OUTCOME_OK)
+		outcome = baremetal_check_word(draft, "state", allocation_states);
+	return outcome == OUTCOME_OK ? check_changes(draft) : outcome;
+}
+
+static void relate(struct pool *pool, const struct doc *body, const struct uuid *uid, struct relations *relations)
+{
+	struct str name = baremetal_text(body, "name");
+
+	UNUSED(pool);
+	UNUSED(uid);
+	*relations = (struct relations){ 0 };
+	relations->has_root = uuid_parse(baremetal_text(body, "node_uuid"), &relations->root);
+	if (name.p != NULL)
+		baremetal_alias("name", name, relations);
+}
+
+static enum outcome taken(struct registry *registry, const struct uuid *uid, const struct alias *alias)
+{
+	return registry_fail(registry, OUTCOME_NAME_TAKEN, "An allocation with %s %.*s already exists.",
+		alias == NULL ? "UUID" : alias->kind, STR_ARG(alias == NULL ? uuid_str(registry->pool, *uid) : alias->value));
+}
+
+// ---- changing a node or an allocation
+
+struct change {
+	struct registry *registry;
+	struct uuid allocation;
+	const struct allocation_request *request;
+	bool skipped; // the node does not fit (any more)
+	const char *state; // of the allocation
+	struct str node, error; // its node or last_error; p NULL: none
+};
+
+static enum outcome change(struct registry *registry, const struct type_rules *rules, const struct uuid *uid,
+	enum outcome (*apply)(void *arg, const struct resource *current, struct content *content), struct change *arg,
+	struct resource *resource)
+{
+	const struct ident ident = { .type = type_with_rules(registry, rules), .uid = *uid };
+	const struct edit edit = { .apply = apply, .arg = arg, .by_service = true };
+
+	return ident.type == NULL ? OUTCOME_INTERNAL : resource_change(registry, &ident, &edit, no_guard, resource);
+}
+
+static struct doc *begin(struct pool *pool, const struct resource *current, struct content *content)
+{
+	struct doc *body = resource_body_doc(pool, current);
+
+	*content = (struct content){ .meta = current->meta, .document = body, .locked = current->locked };
+	return body;
+}
+
+static void assign(struct pool *pool, struct doc *body, struct str allocation)
+{
+	doc_set(body, STR("allocation_uuid"), allocation.p != NULL ? doc_new_string(pool, allocation) : NULL);
+	doc_set(body, STR("instance_uuid"), allocation.p != NULL ? doc_new_string(pool, allocation) : NULL);
+}
+
+// Is each text of the list wanted, which may be NULL, in the other one?
+static bool contains(const struct doc *list, const struct doc *wanted)
+{
+	for (size_t i = 0; i < doc_elements(wanted); i++) {
+		size_t j = 0;
+		while (j < doc_elements(list) && !str_eq(doc_string(doc_at(list, j)), doc_string(doc_at(wanted, i))))
+			j++;
+		if (j == doc_elements(list))
+			return false;
+	}
+	return true;
+}
+
+static const struct doc *wanted(const struct allocation_request *request, const char *member)
+{
+	const struct doc *value = NULL;
+
+	(void)doc_get(request->body, str_c(member), &value);
+	return value;
+}
+
+static bool has_traits(struct pool *pool, const struct resource *node, const struct allocation_request *request)
+{
+	struct str traits = node->traits.n > 0 ? node->traits : STR("[]");
+
+	return contains(stored_document(pool, STORED_NEW, traits), wanted(request, "traits"));
+}
+
+// ---- picking a node
+
+// The node is locked now. Does it still fit?
+static enum outcome take_node(void *arg, const struct resource *current, struct content *content)
+{
+	struct change *taking = arg;
+	struct pool *pool = taking->registry->pool;
+	struct doc *body = begin(pool, current, content);
+	bool available = str_eq(baremetal_text(body, "provision_state"), STR("available"));
+	bool held = baremetal_true(body, "maintenance") || baremetal_text(body, "reservation").p != NULL;
+
+	taking->skipped = !available || held || baremetal_text(body, "instance_uuid").p != NULL ||
+		baremetal_text(body, "power_state").p == NULL ||
+		!str_eq(baremetal_text(body, "resource_class"), doc_string(wanted(taking->request, "resource_class"))) ||
+		!has_traits(pool, current, taking->request);
+	if (!taking->skipped)
+		assign(pool, body, uuid_str(pool, taking->allocation));
+	return OUTCOME_OK;
+}
+
+// Nodes that fit as far as can be seen without locks: in random order, so that requests at the same time try different ones, and
+// a node of the allocation's own name first.
+static enum outcome find_nodes(struct registry *registry, const struct allocation_request *request, struct db_rows *rows)
+{
+	struct pool *pool = registry->pool;
+	const struct type *type = type_with_rules(registry, &node_rules);
+	const struct doc *candidates = wanted(request, "candidate_nodes"), *traits = wanted(request, "traits");
+	struct buf list = buf_new(pool, 64), names = buf_new(pool, 64);
+
+	if (type == NULL)
+		return OUTCOME_INTERNAL;
+	doc_write_json(candidates, &list);
+	if (doc_elements(traits) > 0)
+		doc_write_json(traits, &names);
+	else
+		BUF_LIT(&names, "[]");
+	const struct sql_allocation_nodes in = {
+		.type_id = type->id,
+		.tenant = request->tenant,
+		.class = doc_string(wanted(request, "resource_class")),
+		.traits = buf_str(&names),
+		.candidates = doc_elements(candidates) > 0 ? buf_str(&list) : STR_NONE,
+		.name = doc_kind(wanted(request, "name")) == DOC_STRING ? doc_string(wanted(request, "name")) : STR_NONE,
+		.limit = NODES_TRIED,
+	};
+	enum sql_allocation_way way = request->tenant.p != NULL ? SQL_ALLOCATION_WAY_TENANT : SQL_ALLOCATION_WAY_TYPE;
+	enum db_result result = sql_allocation_nodes_run(registry->db, pool, way, &in, rows);
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
+
+// Why there was no node to try: as OpenStack's service says it.
+static struct str no_nodes(struct registry *registry, const struct allocation_request *request)
+{
+	struct str class = doc_string(wanted(request, "resource_class"));
+	struct buf names = buf_new(registry->pool, 128);
+
+	if (doc_elements(wanted(request, "candidate_nodes")) > 0)
+		return str_printf(registry->pool, "none of the requested nodes are available and match the resource class %.*s",
+			STR_ARG(class));
+	if (doc_elements(wanted(request, "traits")) == 0)
+		return str_printf(registry->pool, "no available nodes match the resource class %.*s", STR_ARG(class));
+	for (size_t i = 0; i < doc_elements(wanted(request, "traits")); i++)
+		buf_addf(&names, "%s%.*s", i > 0 ? ", " : "", STR_ARG(doc_string(doc_at(wanted(request, "traits"), i))));
+	return str_printf(registry->pool,
+		"no available nodes match the resource class %.*s and have the requested traits %.*s", STR_ARG(class),
+		STR_ARG(buf_str(&names)));
+}
+
+// *picked: the node that has been taken, if error stays without text.
+static enum outcome pick_node(struct registry *registry, const struct allocation_request *request, struct resource *picked,
+	struct str *error)
+{
+	struct change taking = { .registry = registry, .allocation = request->uid, .request = request };
+	struct db_rows rows;
+	enum outcome outcome = find_nodes(registry, request, &rows);
+
+	for (size_t i = 0; outcome == OUTCOME_OK && i < rows.n; i++) {
+		struct uuid uid;
+		if (!uuid_from_bytes(sql_allocation_nodes_row(&rows, i)->uid, &uid))
+			return OUTCOME_INTERNAL;
+		outcome = change(registry, &node_rules, &uid, take_node, &taking, picked);
+		if (outcome == OUTCOME_OK && !taking.skipped)
+			return OUTCOME_OK;
+		if (outcome == OUTCOME_NOT_FOUND) // it was deleted since
+			outcome = OUTCOME_OK;
+	}
+	*error = rows.n == 0 ? no_nodes(registry, request) : STR("all nodes were filtered out during reservation");
+	return outcome;
+}
+
+// ---- recording a node that is active already
+
+static void add_error(struct buf *errors, const char *format, ...) PRINTF_LIKE(2, 3);
+static void add_error(struct buf *errors, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	struct str text = str_vprintf(errors->pool, format, args);
+	va_end(args);
+	buf_add(errors, errors->n > 0 ? STR("; ") : STR(""));
+	buf_add(errors, text);
+}
+
+static enum outcome record_node(void *arg, const struct resource *current, struct content *content)
+{
+	struct change *recording = arg;
+	const struct allocation_request *request = recording->request;
+	struct pool *pool = recording->registry->pool;
+	struct doc *body = begin(pool, current, content);
+	struct str own = uuid_str(pool, current->uid), uuid = uuid_str(pool, recording->allocation);
+	struct str instance = baremetal_text(body, "instance_uuid"), class = baremetal_text(body, "resource_class");
+	const struct doc *candidates = wanted(request, "candidate_nodes");
+	struct str wanted_class = doc_string(wanted(request, "resource_class"));
+	struct buf errors = buf_new(pool, 128);
+
+	if (!str_eq(baremetal_text(body, "provision_state"), STR("active")))
+		add_error(&errors, "Node must be in the \"active\" state, but the current state is \"%.*s\"",
+			STR_ARG(baremetal_text(body, "provision_state")));
+	if (wanted_class.n > 0 && !str_eq(class, wanted_class))
+		add_error(&errors, "Resource class %.*s does not match the requested resource class %.*s", STR_ARG(class),
+			STR_ARG(wanted_class));
+	if (!has_traits(pool, current, request))
+		add_error(&errors, "Its traits do not match the requested traits");
+	struct doc *only = doc_new_array(pool);
+	doc_push(only, doc_new_string(pool, own));
+	if (doc_elements(candidates) > 0 && !contains(candidates, only))
+		add_error(&errors, "Candidate nodes must be empty or contain the target node");
+	if (errors.n > 0)
+		return registry_fail(recording->registry, OUTCOME_CONFLICT,
+			"Failed to process allocation %.*s: Cannot backfill an allocation for node %.*s: %.*s", STR_ARG(uuid), STR_ARG(own),
+			STR_ARG(buf_str(&errors)));
+	if ((instance.p != NULL && !str_eq(instance, uuid)) || baremetal_text(body, "allocation_uuid").p != NULL)
+		return registry_fail(recording->registry, OUTCOME_CONFLICT, "Node %.*s is associated with instance %.*s.", STR_ARG(own),
+			STR_ARG(instance));
+	assign(pool, body, uuid);
+	return provision_check_reserved(recording->registry, &current->uid, body);
+}
+
+// ---- the allocation
+
+static enum outcome write_new(void *arg, const struct resource *current, struct content *content)
+{
+	const struct change *making = arg;
+	struct pool *pool = making->registry->pool;
+	struct doc *body = doc_copy(pool, making->request->body);
+
+	if (current != NULL)
+		return taken(making->registry, &current->uid, NULL);
+	doc_set_str(pool, body, "state", str_c(making->state));
+	if (making->node.p != NULL)
+		doc_set_str(pool, body, "node_uuid", making->node);
+	*content = (struct content){ .meta = STR("{}"), .document = body };
+	return OUTCOME_OK;
+}
+
+static enum outcome end_making(void *arg, const struct resource *current, struct content *content)
+{
+	const struct change *making = arg;
+	struct pool *pool = making->registry->pool;
+	struct doc *body = begin(pool, current, content);
+
+	doc_set_str(pool, body, "state", str_c(making->state));
+	doc_set(body, STR("node_uuid"), making->node.p != NULL ? doc_new_string(pool, making->node) : NULL);
+	doc_set(body, STR("last_error"), making->error.p != NULL ? doc_new_string(pool, making->error) : NULL);
+	return OUTCOME_OK;
+}
+
+static enum outcome store(struct registry *registry, struct change *making, struct str tenant, struct resource *resource)
+{
+	const struct address address = {
+		.tenant = tenant,
+		.type = type_with_rules(registry, &allocation_rules),
+		.space = STR(""),
+		.name = uuid_str(registry->pool, making->allocation),
+	};
+	const struct edit edit = { .apply = write_new, .arg = making, .creates = true, .by_service = true };
+
+	return address.type == NULL ? OUTCOME_INTERNAL : resource_write(registry, &address, &edit, no_guard, resource);
+}
+
+static enum outcome create_for_node(struct registry *registry, const struct allocation_request *request, struct change *making,
+	struct resource *allocation)
+{
+	struct resource node;
+	enum outcome outcome = change(registry, &node_rules, request->node, record_node, making, &node);
+
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (request->tenant.p != NULL && !str_eq(request->tenant, node.tenant))
+		return registry_fail(registry, OUTCOME_CONFLICT,
+			"Failed to process allocation %.*s: node %.*s belongs to another owner than the allocation",
+			STR_ARG(uuid_str(registry->pool, request->uid)), STR_ARG(uuid_str(registry->pool, node.uid)));
+	making->state = "active";
+	making->node = uuid_str(registry->pool, node.uid);
+	return store(registry, making, node.tenant, allocation);
+}
+
+enum outcome allocation_create(struct registry *registry, const struct allocation_request *request, struct resource *begun,
+	struct resource *ended)
+{
+	struct change making = { .registry = registry, .allocation = request->uid, .request = request };
+	struct str id = uuid_str(registry->pool, request->uid), error = STR_NONE;
+	struct resource node;
+	enum outcome outcome;
+
+	if (request->node != NULL) {
+		outcome = create_for_node(registry, request, &making, begun);
+		*ended = *begun;
+		return outcome;
+	}
+	outcome = pick_node(registry, request, &node, &error);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	bool found = error.p == NULL;
+	struct str tenant = found ? node.tenant : request->tenant.p != NULL ? request->tenant : STR(TENANT_SYSTEM);
+	making.state = "allocating";
+	outcome = store(registry, &making, tenant, begun);
+	if (outcome != OUTCOME_CREATED)
+		return outcome;
+	making.state = found ? "active" : "error";
+	if (found)
+		making.node = uuid_str(registry->pool, node.uid);
+	else
+		making.error = str_printf(registry->pool, "Failed to process allocation %.*s: %.*s.", STR_ARG(id), STR_ARG(error));
+	outcome = change(registry, &allocation_rules, &request->uid, end_making, &making, ended);
+	return outcome == OUTCOME_OK ? OUTCOME_CREATED : outcome;
+}
+
+// ---- freeing the node
+
+// A node that has another allocation by now, or none, is left alone.
+static enum outcome free_node(void *arg, const struct resource *current, struct content *content)
+{
+	const struct change *freeing = arg;
+	struct registry *registry = freeing->registry;
+	struct str uuid = uuid_str(registry->pool, freeing->allocation);
+	struct doc *body = begin(registry->pool, current, content);
+
+	if (!str_eq(baremetal_text(body, "allocation_uuid"), uuid))
+		return OUTCOME_OK;
+	enum outcome outcome = provision_check_reserved(registry, &current->uid, body);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (str_eq(baremetal_text(body, "provision_state"), STR("active")) && !baremetal_true(body, "maintenance"))
+		return registry_fail(registry, OUTCOME_CONFLICT,
+			"Cannot remove allocation %.*s for node %.*s, because the node is active (and maintenance mode is off)",
+			STR_ARG(uuid), STR_ARG(uuid_str(registry->pool, current->uid)));
+	assign(registry->pool, body, STR_NONE);
+	return OUTCOME_OK;
+}
+
+static enum outcome may_delete(struct registry *registry, const struct resource *resource, const struct doc *body)
+{
+	struct change freeing = { .registry = registry, .allocation = resource->uid };
+	struct resource node;
+	struct uuid uid;
+
+	if (!uuid_parse(baremetal_text(body, "node_uuid"), &uid))
+		return OUTCOME_OK;
+	enum outcome outcome = change(registry, &node_rules, &uid, free_node, &freeing, &node);
+	return outcome == OUTCOME_NOT_FOUND ? OUTCOME_OK : outcome;
+}
+
+// The node may have another instance by now.
+static enum outcome may_recover(struct registry *registry, const struct resource *resource, struct str tenant,
+	const struct doc *body)
+{
+	UNUSED(tenant);
+	if (baremetal_text(body, "node_uuid").p == NULL)
+		return OUTCOME_OK;
+	return registry_fail(registry, OUTCOME_CONFLICT, "allocation %.*s has freed its node: make a new allocation instead",
+		STR_ARG(uuid_str(registry->pool, resource->uid)));
+}
+
+enum outcome allocation_drop(struct registry *registry, const struct uuid *uid)
+{
+	const struct ident ident = { .type = type_with_rules(registry, &allocation_rules), .uid = *uid };
+	struct resource allocation;
+	enum outcome outcome = OUTCOME_INTERNAL;
+
+	if (ident.type != NULL)
+		outcome = resource_remove(registry, &ident, no_guard, &allocation);
+	return outcome == OUTCOME_NO_CONTENT || outcome == OUTCOME_NOT_FOUND ? OUTCOME_OK : outcome;
+}
+
+const struct type_rules allocation_rules = {
+	.group = BAREMETAL_GROUP,
+	.plural = "allocations",
+	.top = &node_rules,
+	.shows_owner = true,
+	.complete = complete,
+	.relate = relate,
+	.may_delete = may_delete,
+	.may_recover = may_recover,
+	.taken = taken,
+};
