@@ -39,26 +39,32 @@ c.type_id IS NULL
 -- @case one
 c.type_id = (SELECT id FROM consumer_types WHERE name = :type)
 
+-- @choice usage_group
+-- @case type
+COALESCE(y.name, 'unknown')
+-- @case all
+'all'
+
 -- @statement usage_consumers
 -- @in project text, user text null, type text
 -- @out type text, consumers uint
-SELECT COALESCE(y.name, 'unknown') AS type, COUNT(*) AS consumers
+SELECT {usage_group} AS type, COUNT(*) AS consumers
 FROM consumers c
 LEFT JOIN consumer_types y ON y.id = c.type_id
 WHERE c.project = :project AND (:user IS NULL OR c.user = :user) AND {consumer_type}
-GROUP BY c.type_id
+GROUP BY type
 ORDER BY type;
 
 -- @statement usage_classes
 -- @in project text, user text null, type text
 -- @out type text, class text, used uint
-SELECT COALESCE(y.name, 'unknown') AS type, k.name AS class, CAST(SUM(a.used) AS UNSIGNED) AS used
+SELECT {usage_group} AS type, k.name AS class, CAST(SUM(a.used) AS UNSIGNED) AS used
 FROM consumers c
 STRAIGHT_JOIN allocations a ON a.consumer_id = c.id
 STRAIGHT_JOIN resource_classes k ON k.id = a.class_id
 LEFT JOIN consumer_types y ON y.id = c.type_id
 WHERE c.project = :project AND (:user IS NULL OR c.user = :user) AND {consumer_type}
-GROUP BY c.type_id, a.class_id
+GROUP BY type, a.class_id
 ORDER BY type, a.class_id;
 
 -- ---- before the locks of a write: which providers it concerns, and the tenants of these

@@ -70,7 +70,7 @@ static enum db_result read_one(struct batch *batch, size_t i)
 
 	if (!db_connector_read_response(batch->db->mysql, stmt->stmt))
 		return note_stmt(batch, i);
-	return db_bind_fetch(stmt, batch->pool, &call->rows) ? DB_OK : fetch_failed(batch, i);
+	return db_bind_fetch(stmt, batch->pool, call) ? DB_OK : fetch_failed(batch, i);
 }
 
 // Reads the results of all calls that were sent. If the connection is lost, every call without a result gets DB_LOST.
@@ -138,7 +138,7 @@ static enum db_result run_one(struct batch *batch)
 	db->round_trips++;
 	if (mysql_stmt_execute(stmt->stmt) != 0)
 		return note_stmt(batch, 0);
-	return db_bind_fetch(stmt, batch->pool, &batch->calls[0]->rows) ? DB_OK : fetch_failed(batch, 0);
+	return db_bind_fetch(stmt, batch->pool, batch->calls[0]) ? DB_OK : fetch_failed(batch, 0);
 }
 
 static enum db_result prepare_all(struct batch *batch)
@@ -258,20 +258,28 @@ enum db_result db_run_batch(struct db *db, struct pool *pool, struct db_call *ca
 	return fail_all(calls, n, result);
 }
 
+static enum db_result run_single(struct db *db, struct pool *pool, struct db_call *call)
+{
+	enum db_result result = db_txn_check(db);
+
+	assert(call->in != NULL || call->query->n_in == 0);
+	assert(call->take == NULL || pool != NULL);
+	if (result != DB_OK)
+		return result;
+	(void)db_batch_run(db, pool, call, 1);
+	// The server did not execute it, so the second attempt prepares it again. Inside a transaction the whole function runs again
+	// instead.
+	if (call->result == DB_RETRY && db->state == TXN_OUTSIDE && db_error_is_stale(db->error_number))
+		(void)db_batch_run(db, pool, call, 1);
+	return db_txn_note(db, call->result);
+}
+
 enum db_result db_run(struct db *db, struct pool *pool, const struct db_query *query, const void *in, struct db_rows *rows)
 {
 	struct db_call call = { .query = query, .in = in };
-	enum db_result result = db_txn_check(db);
 
-	assert((in != NULL || query->n_in == 0) && (rows == NULL || pool != NULL));
-	if (result == DB_OK) {
-		(void)db_batch_run(db, rows != NULL ? pool : NULL, &call, 1);
-		// The server did not execute it, so the second attempt prepares it again. Inside a transaction the whole function
-		// runs again instead.
-		if (call.result == DB_RETRY && db->state == TXN_OUTSIDE && db_error_is_stale(db->error_number))
-			(void)db_batch_run(db, rows != NULL ? pool : NULL, &call, 1);
-		result = db_txn_note(db, call.result);
-	}
+	assert(rows == NULL || pool != NULL);
+	enum db_result result = run_single(db, rows != NULL ? pool : NULL, &call);
 	if (rows != NULL)
 		*rows = call.rows;
 	return result;
@@ -279,6 +287,7 @@ enum db_result db_run(struct db *db, struct pool *pool, const struct db_query *q
 
 enum db_result db_run_call(struct db *db, struct pool *pool, struct db_call *call)
 {
-	call->result = db_run(db, pool, call->query, call->in, &call->rows);
+	assert(pool != NULL);
+	call->result = run_single(db, pool, call);
 	return call->result;
 }

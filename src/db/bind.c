@@ -249,15 +249,41 @@ static bool fetch_rows(struct db_stmt *stmt, struct pool *pool, struct db_rows *
 	return rc == MYSQL_NO_DATA;
 }
 
+// Gives each row to call->take. The memory of a row is freed before the next is read.
+static bool give_rows(struct db_stmt *stmt, struct pool *pool, struct db_call *call)
+{
+	size_t row_size = stmt->query->row_size;
+	void *row = pool_alloc(pool, row_size);
+	struct pool *scratch = pool_scratch(pool, SIZE_MAX);
+	struct pool_mark mark = pool_mark(scratch);
+	const struct db_rows one = { .n = 1, .rows = row, .row_size = row_size };
+	int rc = MYSQL_NO_DATA;
+	bool ok = true;
+
+	while (ok && ((rc = mysql_stmt_fetch(stmt->stmt)) == 0 || rc == MYSQL_DATA_TRUNCATED)) {
+		ok = take_row(stmt, scratch, row);
+		if (ok) {
+			call->rows.n++;
+			call->take(call->arg, &one, scratch);
+		}
+		pool_rewind(scratch, mark);
+		ok = ok && !budget_is_over();
+	}
+	pool_scratch_end(pool, scratch);
+	call->rows.affected = call->rows.n;
+	return ok && rc == MYSQL_NO_DATA;
+}
+
 // Leaves the connection ready for the next statement.
 static bool skip_rows(struct db_stmt *stmt)
 {
 	return mysql_stmt_field_count(stmt->stmt) == 0 || mysql_stmt_free_result(stmt->stmt) == 0;
 }
 
-bool db_bind_fetch(struct db_stmt *stmt, struct pool *pool, struct db_rows *rows)
+bool db_bind_fetch(struct db_stmt *stmt, struct pool *pool, struct db_call *call)
 {
 	unsigned columns = mysql_stmt_field_count(stmt->stmt);
+	struct db_rows *rows = &call->rows;
 
 	*rows = (struct db_rows){ .n = 0 };
 	if (columns != stmt->n_out) {
@@ -271,5 +297,7 @@ bool db_bind_fetch(struct db_stmt *stmt, struct pool *pool, struct db_rows *rows
 	}
 	if (pool == NULL)
 		return skip_rows(stmt);
-	return (stmt->bound || db_bind_columns(stmt)) && fetch_rows(stmt, pool, rows);
+	if (!stmt->bound && !db_bind_columns(stmt))
+		return false;
+	return call->take != NULL ? give_rows(stmt, pool, call) : fetch_rows(stmt, pool, rows);
 }

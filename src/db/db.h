@@ -104,10 +104,15 @@ struct db_call {
 	const void *in; // the query's struct of parameters
 	struct db_rows rows;
 	enum db_result result;
+	// If not NULL, each row is given to this function as soon as it was read, so that the rows need not fit into memory. row is one
+	// row; its texts, and what the function allocates from pool, are freed when it returns. rows.rows stays NULL, rows.n counts.
+	// The function must not run statements. A call that fails may have given rows before.
+	void (*take)(void *arg, const struct db_rows *row, struct pool *pool);
+	void *arg;
 };
 // A call with a copy of its parameters in pool. The generated NAME_call() call this.
 struct db_call db_call_of(struct pool *pool, const struct db_query *query, const void *in);
-// Runs one; its rows and result are in it, the result is returned, too.
+// Runs one; its rows and result are in it, the result is returned, too. As db_run() outside of batches.
 enum db_result db_run_call(struct db *db, struct pool *pool, struct db_call *call);
 enum { DB_MAX_BATCH = 16 };
 enum db_result db_run_batch(struct db *db, struct pool *pool, struct db_call *calls, size_t n);

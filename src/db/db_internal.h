@@ -83,9 +83,10 @@ size_t db_bind_values(struct db_stmt *stmt, const void *in);
 struct bind_item db_bind_parameter(const struct db_query *query, const void *in, unsigned i);
 // One value's bind, its slot filled; returns its size in bytes.
 size_t db_bind_value(MYSQL_BIND *bind, union db_slot *slot, const struct bind_item *value);
-// Reads the answer of an executed statement: all rows, allocated from pool, or the number of changed rows. False: the statement
-// has the error; without an error, its columns are not those that its query names.
-bool db_bind_fetch(struct db_stmt *stmt, struct pool *pool, struct db_rows *rows);
+// Reads the answer of an executed statement into call->rows: all rows, allocated from pool, or the number of changed rows; or gives
+// the rows to call->take. pool NULL: rows are not wanted. False: the statement has the error; without an error, its columns are not
+// those that its query names.
+bool db_bind_fetch(struct db_stmt *stmt, struct pool *pool, struct db_call *call);
 
 // ---- the handle
 

@@ -103,15 +103,20 @@ static enum outcome recover(unsigned n)
 	return client_run(&here, do_recover, NULL);
 }
 
+static void take_none(void *arg, const struct provider *provider, struct pool *pool)
+{
+	UNUSED(arg);
+	UNUSED(provider);
+	UNUSED(pool);
+}
+
 static enum outcome do_search(struct registry *registry, void *arg)
 {
 	const struct str name = str_c(arg);
 	const struct provider_requirement requirement = { .traits = &name, .n = 1 };
 	const struct provider_query query = { .requirements = &requirement, .n_requirements = 1 };
-	struct provider *list;
-	size_t n;
 
-	return provider_list(registry, &query, &list, &n);
+	return provider_list(registry, &query, &(struct provider_taker){ take_none, NULL });
 }
 
 static long long hidden(const char *table, const char *name)

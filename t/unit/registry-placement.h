@@ -67,7 +67,6 @@ struct step {
 	struct allocation allocations[8];
 	struct allocation_set sets[4];
 	const struct provider_query *query;
-	struct provider *list;
 	size_t n_list;
 };
 static struct step s;

@@ -178,10 +178,25 @@ static bool passes(unsigned i)
 	return good;
 }
 
+static struct provider found[N];
+
+static void take_provider(void *arg, const struct provider *provider, struct pool *pool)
+{
+	struct step *step = arg;
+
+	UNUSED(pool);
+	if (step->n_list == COUNT_OF(found))
+		abort();
+	found[step->n_list] = *provider;
+	found[step->n_list++].name = str_dup(here.pool, provider->name);
+}
+
 static enum outcome do_list(struct registry *registry, void *arg)
 {
 	struct step *step = arg;
-	return provider_list(registry, step->query, &step->list, &step->n_list);
+
+	step->n_list = 0;
+	return provider_list(registry, step->query, &(struct provider_taker){ take_provider, step });
 }
 
 static bool round_fits(void)
@@ -195,8 +210,8 @@ static bool round_fits(void)
 	for (unsigned i = 0; i < N; i++) {
 		if (!passes(i))
 			continue;
-		if (n >= s.n_list || !uuid_eq(s.list[n].resource.uid, uid_n(i + 1)) || !str_eq_c(s.list[n].name, models[i].name) ||
-			s.list[n].has_parent != (models[i].parent != 0) || !uuid_eq(s.list[n].root, uid_n(models[i].root + 1)))
+		if (n >= s.n_list || !uuid_eq(found[n].resource.uid, uid_n(i + 1)) || !str_eq_c(found[n].name, models[i].name) ||
+			found[n].has_parent != (models[i].parent != 0) || !uuid_eq(found[n].root, uid_n(models[i].root + 1)))
 			return false;
 		n++;
 	}

@@ -31,104 +31,101 @@ static struct allocated allocated_of(const struct sql_consumer *c, struct str cl
 	return allocated;
 }
 
-enum outcome allocations_of_consumer(struct registry *registry, const struct uuid *uid, struct consumer *consumer,
-	struct allocated **list, size_t *n)
+// What the rows of a list are given to.
+struct giving {
+	const struct allocated_taker *taker;
+	const struct uuid *provider; // of allocations_of_provider()
+};
+
+static void give_of_consumer(void *arg, const struct db_rows *rows, struct pool *pool)
+{
+	const struct giving *giving = arg;
+	const struct sql_allocations_of_consumer_row *row = sql_allocations_of_consumer_row(rows, 0);
+	struct allocated allocated = allocated_of(&row->c, row->class, row->used, row->allocated_at);
+
+	uuid_from_bytes(row->provider, &allocated.provider);
+	allocated.provider_generation = row->provider_generation;
+	giving->taker->take(giving->taker->arg, &allocated, pool);
+}
+
+enum outcome allocations_of_consumer(struct registry *registry, const struct uuid *uid, const struct allocated_taker *taker)
 {
 	const struct sql_allocations_of_consumer in = { .uid = uuid_bytes(uid) };
-	struct db_rows rows;
-	enum db_result result = sql_allocations_of_consumer_run(registry->db, registry->pool, &in, &rows);
+	struct db_call call = sql_allocations_of_consumer_call(registry->pool, &in);
+	struct giving giving = { .taker = taker };
 
-	*consumer = (struct consumer){ .uid = *uid };
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	*list = POOL_ARRAY(registry->pool, struct allocated, rows.n);
-	*n = rows.n;
-	for (size_t i = 0; i < rows.n; i++) {
-		const struct sql_allocations_of_consumer_row *row = sql_allocations_of_consumer_row(&rows, i);
-		struct allocated *allocated = &(*list)[i];
+	call.take = give_of_consumer;
+	call.arg = &giving;
+	enum db_result result = db_run_call(registry->db, registry->pool, &call);
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
+}
 
-		*allocated = allocated_of(&row->c, row->class, row->used, row->allocated_at);
-		uuid_from_bytes(row->provider, &allocated->provider);
-		allocated->provider_generation = row->provider_generation;
-		*consumer = allocated->consumer;
-	}
-	return OUTCOME_OK;
+static void give_of_provider(void *arg, const struct db_rows *rows, struct pool *pool)
+{
+	const struct giving *giving = arg;
+	const struct sql_allocations_of_provider_row *row = sql_allocations_of_provider_row(rows, 0);
+	struct allocated allocated = allocated_of(&row->c, row->class, row->used, row->allocated_at);
+
+	allocated.provider = *giving->provider;
+	giving->taker->take(giving->taker->arg, &allocated, pool);
 }
 
 enum outcome allocations_of_provider(struct registry *registry, const struct uuid *uid, struct provider *provider,
-	struct allocated **list, size_t *n)
+	const struct allocated_taker *taker)
 {
 	const struct sql_allocations_of_provider in = { .uid = uuid_bytes(uid), .type_id = provider_type(registry)->id };
 	struct db_call call = sql_allocations_of_provider_call(registry->pool, &in);
-	enum outcome outcome = provider_get_with(registry, uid, provider, &call);
+	struct giving giving = { taker, uid };
 
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	*n = call.rows.n;
-	*list = POOL_ARRAY(registry->pool, struct allocated, *n);
-	for (size_t i = 0; i < *n; i++) {
-		const struct sql_allocations_of_provider_row *row = sql_allocations_of_provider_row(&call.rows, i);
-
-		(*list)[i] = allocated_of(&row->c, row->class, row->used, row->allocated_at);
-		(*list)[i].provider = *uid;
-		(*list)[i].provider_generation = provider->generation;
-	}
-	return OUTCOME_OK;
+	call.take = give_of_provider;
+	call.arg = &giving;
+	return provider_get_with(registry, uid, provider, &call);
 }
 
 // ---- usages
 
-// Adds to the usage of class, which may be a new one: the group has room for it.
-static void add_usage(struct usage_group *group, struct str class, uint64_t used)
+struct adding_up {
+	const struct usage_taker *taker;
+	const struct db_rows *consumers; // of usage_consumers, in the order of types
+	size_t at;                       // the row of the type that is being given
+};
+
+// Both statements return the types in the same order.
+static void give_usage(void *arg, const struct db_rows *rows, struct pool *pool)
 {
-	for (size_t i = 0; i < group->n; i++) {
-		if (str_eq(group->usages[i].class, class)) {
-			group->usages[i].used += used;
-			return;
-		}
-	}
-	group->usages[group->n++] = (struct usage){ class, used };
+	struct adding_up *adding = arg;
+	const struct sql_usage_classes_row *row = sql_usage_classes_row(rows, 0);
+	size_t at = adding->at;
+
+	while (at < adding->consumers->n && !str_eq(sql_usage_consumers_row(adding->consumers, at)->type, row->type))
+		at++;
+	if (at == adding->consumers->n) // its first consumer came between the two statements
+		return;
+	adding->at = at;
+	const struct usage usage = {
+		.type = row->type,
+		.consumers = sql_usage_consumers_row(adding->consumers, at)->consumers,
+		.class = row->class,
+		.used = row->used,
+	};
+	adding->taker->take(adding->taker->arg, &usage, pool);
 }
 
-static void group_rows(struct pool *pool, bool by_type, const struct db_rows *consumers, const struct db_rows *usages,
-	struct usage_group *groups, size_t *n)
-{
-	*n = 0;
-	for (size_t i = 0; i < consumers->n; i++) {
-		const struct sql_usage_consumers_row *counted = sql_usage_consumers_row(consumers, i);
-
-		if (*n == 0 || by_type)
-			groups[(*n)++] = (struct usage_group){
-				.type = by_type ? counted->type : STR("all"),
-				.usages = POOL_ARRAY(pool, struct usage, usages->n),
-			};
-		struct usage_group *group = &groups[*n - 1];
-		group->consumers += counted->consumers;
-		for (size_t k = 0; k < usages->n; k++) {
-			const struct sql_usage_classes_row *row = sql_usage_classes_row(usages, k);
-
-			if (str_eq(row->type, counted->type))
-				add_usage(group, row->class, row->used);
-		}
-	}
-}
-
-enum outcome usages_total(struct registry *registry, const struct usage_query *query, struct usage_group **groups,
-	size_t *n)
+enum outcome usages_total(struct registry *registry, const struct usage_query *query, const struct usage_taker *taker)
 {
 	enum sql_consumer_type type = query->type.p == NULL ? SQL_CONSUMER_TYPE_ANY
 		: str_eq(query->type, STR(CONSUMER_TYPE_UNKNOWN)) ? SQL_CONSUMER_TYPE_UNKNOWN : SQL_CONSUMER_TYPE_ONE;
+	enum sql_usage_group group = query->by_type ? SQL_USAGE_GROUP_TYPE : SQL_USAGE_GROUP_ALL;
 	const struct sql_usage_consumers consumers = { query->project, query->user, query->type };
 	const struct sql_usage_classes classes = { query->project, query->user, query->type };
 	struct db_call calls[] = {
-		sql_usage_consumers_call(registry->pool, type, &consumers),
-		sql_usage_classes_call(registry->pool, type, &classes),
+		sql_usage_consumers_call(registry->pool, group, type, &consumers),
+		sql_usage_classes_call(registry->pool, group, type, &classes),
 	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	struct adding_up adding = { .taker = taker, .consumers = &calls[0].rows };
 
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	*groups = POOL_ARRAY(registry->pool, struct usage_group, calls[0].rows.n);
-	group_rows(registry->pool, query->by_type, &calls[0].rows, &calls[1].rows, *groups, n);
-	return OUTCOME_OK;
+	calls[1].take = give_usage;
+	calls[1].arg = &adding;
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }

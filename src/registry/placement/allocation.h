@@ -59,41 +59,46 @@ enum outcome allocations_delete(struct registry *registry, const struct uuid *co
 // ---- reading
 
 struct allocated {
-	struct consumer consumer;     // whole from allocations_of_provider(), else only its uid
+	struct consumer consumer;
 	struct uuid provider;
-	uint64_t provider_generation;
+	uint64_t provider_generation; // only from allocations_of_consumer()
 	struct str class;
 	uint64_t used;
 	int64_t updated_us;
 };
-// Returns them ordered by provider and class. OUTCOME_OK. If the consumer has none, *n is 0 and *consumer has only its uid.
-enum outcome allocations_of_consumer(struct registry *registry, const struct uuid *uid, struct consumer *consumer,
-	struct allocated **list, size_t *n);
-// Returns them ordered by consumer and class. OUTCOME_OK, _NOT_FOUND.
+// Takes one allocation of a list, with the rules of struct provider_taker.
+struct allocated_taker {
+	void (*take)(void *arg, const struct allocated *allocated, struct pool *pool);
+	void *arg;
+};
+// Gives them ordered by provider and class; none, if there is no such consumer. OUTCOME_OK.
+enum outcome allocations_of_consumer(struct registry *registry, const struct uuid *uid, const struct allocated_taker *taker);
+// Gives them ordered by consumer and class. OUTCOME_OK, and *provider is the provider; _NOT_FOUND.
 enum outcome allocations_of_provider(struct registry *registry, const struct uuid *uid, struct provider *provider,
-	struct allocated **list, size_t *n);
+	const struct allocated_taker *taker);
 
 // ---- usages of projects. A provider's usages are the member used in inventory_list().
 
+// What the consumers of one type, or all consumers (type "all"), use of one class.
 struct usage {
+	struct str type;
+	uint64_t consumers; // of that type
 	struct str class;
 	uint64_t used;
 };
-// The usages of the consumers of one type, or of all consumers (type "all").
-struct usage_group {
-	struct str type;
-	uint64_t consumers;
-	struct usage *usages;
-	size_t n;
+// Takes one usage, with the rules of struct provider_taker.
+struct usage_taker {
+	void (*take)(void *arg, const struct usage *usage, struct pool *pool);
+	void *arg;
 };
 struct usage_query {
 	struct str project;
 	struct str user;  // p NULL: of any user
 	struct str type;  // p NULL: of any type; CONSUMER_TYPE_UNKNOWN: consumers without a type
-	bool by_type;     // one group for each type, in the order of types; else a single group, if there are consumers
+	bool by_type;     // for each type; else for all consumers together
 };
-// Adds up the allocations of the consumers that the query selects. OUTCOME_OK, or that of a failed statement.
-enum outcome usages_total(struct registry *registry, const struct usage_query *query, struct usage_group **groups,
-	size_t *n);
+// Adds up the allocations of the consumers that the query selects, and gives the sums ordered by type and class. OUTCOME_OK, or
+// that of a failed statement.
+enum outcome usages_total(struct registry *registry, const struct usage_query *query, const struct usage_taker *taker);
 
 #endif

@@ -8,7 +8,7 @@
 #include "registry/core/failure.h"
 #include "registry/placement/inventory_internal.h"
 
-struct inventory inventory_of_columns(struct registry *registry, const struct sql_inventory *i)
+struct inventory inventory_of_columns(struct pool *pool, const struct sql_inventory *i)
 {
 	return (struct inventory){
 		.class = i->class,
@@ -17,44 +17,61 @@ struct inventory inventory_of_columns(struct registry *registry, const struct sq
 		.min_unit = i->min_unit,
 		.max_unit = i->max_unit,
 		.step_size = i->step_size,
-		.allocation_ratio = strtod(str_cstr(registry->pool, i->allocation_ratio), NULL),
+		.allocation_ratio = strtod(str_cstr(pool, i->allocation_ratio), NULL),
 		.used = i->used,
 		.created_us = i->created_at,
 		.updated_us = i->updated_at,
 	};
 }
 
+static void give_row(void *arg, const struct db_rows *rows, struct pool *pool)
+{
+	const struct inventory_taker *taker = arg;
+	struct inventory inventory = inventory_of_columns(pool, &sql_inventory_list_row(rows, 0)->i);
+
+	taker->take(taker->arg, &inventory, pool);
+}
+
 enum outcome inventory_list(struct registry *registry, const struct uuid *uid, struct provider *provider,
-	struct inventory **list, size_t *n)
+	const struct inventory_taker *taker)
 {
 	const struct sql_inventory_list in = { .uid = uuid_bytes(uid), .type_id = provider_type(registry)->id };
+	struct inventory_taker copy = *taker;
 	struct db_call call = sql_inventory_list_call(registry->pool, &in);
-	enum outcome outcome = provider_get_with(registry, uid, provider, &call);
 
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	*n = call.rows.n;
-	*list = POOL_ARRAY(registry->pool, struct inventory, *n);
-	for (size_t i = 0; i < *n; i++)
-		(*list)[i] = inventory_of_columns(registry, &sql_inventory_list_row(&call.rows, i)->i);
-	return OUTCOME_OK;
+	call.take = give_row;
+	call.arg = &copy;
+	return provider_get_with(registry, uid, provider, &call);
+}
+
+// Looks for the inventory of one class.
+struct wanted {
+	struct str class;
+	struct inventory *inventory;
+	bool found;
+};
+
+static void take_wanted(void *arg, const struct inventory *inventory, struct pool *pool)
+{
+	struct wanted *wanted = arg;
+
+	(void)pool;
+	if (!str_eq(inventory->class, wanted->class))
+		return;
+	*wanted->inventory = *inventory;
+	wanted->inventory->class = wanted->class; // the row's text is freed
+	wanted->found = true;
 }
 
 enum outcome inventory_get(struct registry *registry, const struct uuid *uid, struct str class,
 	struct provider *provider, struct inventory *inventory)
 {
-	struct inventory *list;
-	size_t n;
-	enum outcome outcome = inventory_list(registry, uid, provider, &list, &n);
+	struct wanted wanted = { .class = class, .inventory = inventory };
+	const struct inventory_taker taker = { take_wanted, &wanted };
+	enum outcome outcome = inventory_list(registry, uid, provider, &taker);
 
-	if (outcome != OUTCOME_OK)
+	if (outcome != OUTCOME_OK || wanted.found)
 		return outcome;
-	for (size_t i = 0; i < n; i++) {
-		if (str_eq(list[i].class, class)) {
-			*inventory = list[i];
-			return OUTCOME_OK;
-		}
-	}
 	return registry_fail(registry, OUTCOME_NOT_FOUND, "No inventory of class %.*s for %.*s",
 		STR_ARG(str_part(class, 0, 256)), STR_ARG(uuid_str(registry->pool, *uid)));
 }

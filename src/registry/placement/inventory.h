@@ -20,10 +20,15 @@ struct inventory {
 	int64_t created_us, updated_us;
 };
 
-// Returns the provider's inventories, ordered by the classes' ids. OUTCOME_OK, also if there are none; _NOT_FOUND.
+// Takes one inventory of a list, with the rules of struct provider_taker.
+struct inventory_taker {
+	void (*take)(void *arg, const struct inventory *inventory, struct pool *pool);
+	void *arg;
+};
+// Gives the provider's inventories, ordered by the classes' ids. OUTCOME_OK, also if there are none; _NOT_FOUND.
 enum outcome inventory_list(struct registry *registry, const struct uuid *uid, struct provider *provider,
-	struct inventory **list, size_t *n);
-// Returns the inventory of one class. OUTCOME_OK, _NOT_FOUND.
+	const struct inventory_taker *taker);
+// Returns the inventory of one class; its member class is the caller's text. OUTCOME_OK, _NOT_FOUND.
 enum outcome inventory_get(struct registry *registry, const struct uuid *uid, struct str class,
 	struct provider *provider, struct inventory *inventory);
 

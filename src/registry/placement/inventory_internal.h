@@ -7,7 +7,7 @@
 #include "registry/placement/provider_internal.h"
 #include "sql/inventories.h"
 
-struct inventory inventory_of_columns(struct registry *registry, const struct sql_inventory *columns);
+struct inventory inventory_of_columns(struct pool *pool, const struct sql_inventory *columns);
 // (total - reserved) * allocation_ratio, rounded down, at most 9 * 10^18.
 int64_t inventory_capacity(const struct inventory *inventory);
 // OUTCOME_OK; _BAD_DOCUMENT if reserved is above the total, or equal to it unless may_reserve_all. what: "update".

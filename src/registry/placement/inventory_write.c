@@ -44,7 +44,7 @@ static enum outcome hold(struct stock *stock, struct registry *registry, const s
 	for (size_t i = 0; i < rows.n; i++) {
 		const struct sql_inventory *columns = &sql_inventory_list_locked_row(&rows, i)->i;
 
-		stock->has[i] = inventory_of_columns(registry, columns);
+		stock->has[i] = inventory_of_columns(registry->pool, columns);
 		stock->has_ids[i] = columns->class_id;
 	}
 	return OUTCOME_OK;

@@ -61,9 +61,9 @@ struct ident provider_ident(struct registry *registry, const struct uuid *uid)
 	return (struct ident){ .type = provider_type(registry), .uid = *uid };
 }
 
-void provider_read(struct registry *registry, struct provider *provider)
+void provider_read(struct pool *pool, struct provider *provider)
 {
-	const struct doc *body = resource_body_doc(registry->pool, &provider->resource), *value;
+	const struct doc *body = resource_body_doc(pool, &provider->resource), *value;
 
 	if (doc_get(body, STR("name"), &value) && doc_kind(value) == DOC_STRING)
 		provider->name = doc_string(value);
@@ -78,7 +78,7 @@ struct provider provider_of_columns(struct registry *registry, const struct sql_
 	struct provider provider = { .resource = resource_of_columns(registry, columns), .generation = generation };
 
 	provider.resource.tenant = tenant;
-	provider_read(registry, &provider);
+	provider_read(registry->pool, &provider);
 	return provider;
 }
 
@@ -209,7 +209,7 @@ enum outcome provider_create(struct registry *registry, const struct uuid *uid, 
 			"Unable to create resource provider \"%.*s\", %.*s: Object action create failed because:",
 			STR_ARG(content->name), STR_ARG(text));
 	if (outcome == OUTCOME_CREATED)
-		provider_read(registry, provider);
+		provider_read(registry->pool, provider);
 	return outcome;
 }
 
@@ -220,7 +220,7 @@ static enum outcome check_reparenting(const struct making *making, const struct 
 	const struct provider_content *content = making->content;
 	struct provider now = { .resource = *current };
 
-	provider_read(making->registry, &now);
+	provider_read(making->registry->pool, &now);
 	if (making->reparents || !content->sets_parent || !now.has_parent)
 		return OUTCOME_OK;
 	if (content->has_parent && uuid_eq(content->parent, now.parent))
@@ -259,7 +259,7 @@ enum outcome provider_change(struct registry *registry, const struct uuid *uid, 
 			STR_ARG(uuid_str(registry->pool, *uid)));
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	provider_read(registry, provider);
+	provider_read(registry->pool, provider);
 	return read_generation(registry, provider);
 }
 
@@ -306,7 +306,7 @@ enum outcome provider_hold(struct registry *registry, const struct uuid *uid, co
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	provider->generation = generation_of(&calls[0].rows);
-	provider_read(registry, provider);
+	provider_read(registry->pool, provider);
 	*rows = calls[1].rows;
 	return check_guard(registry, guard, &held, words, provider);
 }
@@ -399,6 +399,6 @@ enum outcome provider_change_traits(struct registry *registry, const struct uuid
 		provider_fail_context(registry, "No such trait:");
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	provider_read(registry, provider);
+	provider_read(registry->pool, provider);
 	return read_generation(registry, provider);
 }

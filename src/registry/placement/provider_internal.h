@@ -22,8 +22,8 @@ void provider_fail_context(struct registry *registry, const char *format, ...) P
 // ---- one provider
 
 struct ident provider_ident(struct registry *registry, const struct uuid *uid);
-// Sets name, parent and root from provider->resource.
-void provider_read(struct registry *registry, struct provider *provider);
+// Sets name, parent and root from provider->resource. pool: for the document that they are read from, and the name.
+void provider_read(struct pool *pool, struct provider *provider);
 struct sql_resource; // sql/common.h
 // A provider from the columns of its rows and the name of its tenant.
 struct provider provider_of_columns(struct registry *registry, const struct sql_resource *columns, struct str tenant,

@@ -26,6 +26,7 @@ struct beginning {
 struct search {
 	struct registry *registry;
 	const struct provider_query *query;
+	const struct provider_taker *taker;
 	uint64_t *trait_ids; // of all requirements in order
 	uint64_t *class_ids; // of the demands
 	struct beginning *beginnings;
@@ -308,7 +309,39 @@ static enum outcome choose_beginning(const struct search *search, struct beginni
 
 // ---- the list
 
-static enum outcome run(const struct search *search, const struct beginning *beginning, struct db_rows *rows)
+static struct provider provider_of_row(struct registry *registry, const struct sql_provider_list_row *row, struct pool *pool)
+{
+	struct provider provider = {
+		.generation = row->generation,
+		.resource = {
+			.id = row->id,
+			.tenant_id = row->tenant_id,
+			.tenant = row->tenant,
+			.type = provider_type(registry),
+			.live = RESOURCE_COUNTED,
+			.body = row->body,
+			.created_us = row->created_at,
+			.updated_us = row->updated_at,
+		},
+	};
+	struct resource *resource = &provider.resource;
+
+	uuid_from_bytes(row->uid, &resource->uid);
+	resource->name = uuid_str(pool, resource->uid);
+	resource->has_root = tree_root(row->root, &resource->root);
+	provider_read(pool, &provider);
+	return provider;
+}
+
+static void take_row(void *arg, const struct db_rows *rows, struct pool *pool)
+{
+	const struct search *search = arg;
+	struct provider provider = provider_of_row(search->registry, sql_provider_list_row(rows, 0), pool);
+
+	search->taker->take(search->taker->arg, &provider, pool);
+}
+
+static enum outcome run(struct search *search, const struct beginning *beginning)
 {
 	struct registry *registry = search->registry;
 	const struct provider_query *query = search->query;
@@ -331,41 +364,18 @@ static enum outcome run(const struct search *search, const struct beginning *beg
 			.n_amounts = query->n_demands,
 		},
 	};
-	enum db_result result = sql_provider_list_run(registry->db, registry->pool, beginning->way, &in, rows);
+	struct db_call call = sql_provider_list_call(registry->pool, beginning->way, &in);
 
+	call.take = take_row;
+	call.arg = search;
+	enum db_result result = db_run_call(registry->db, registry->pool, &call);
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-static struct provider provider_of_row(struct registry *registry, const struct sql_provider_list_row *row)
+enum outcome provider_list(struct registry *registry, const struct provider_query *query, const struct provider_taker *taker)
 {
-	struct provider provider = {
-		.generation = row->generation,
-		.resource = {
-			.id = row->id,
-			.tenant_id = row->tenant_id,
-			.tenant = row->tenant,
-			.type = provider_type(registry),
-			.live = RESOURCE_COUNTED,
-			.body = row->body,
-			.created_us = row->created_at,
-			.updated_us = row->updated_at,
-		},
-	};
-	struct resource *resource = &provider.resource;
-
-	uuid_from_bytes(row->uid, &resource->uid);
-	resource->name = uuid_str(registry->pool, resource->uid);
-	resource->has_root = tree_root(row->root, &resource->root);
-	provider_read(registry, &provider);
-	return provider;
-}
-
-enum outcome provider_list(struct registry *registry, const struct provider_query *query, struct provider **list,
-	size_t *n)
-{
-	struct search search = { .registry = registry, .query = query };
+	struct search search = { .registry = registry, .query = query, .taker = taker };
 	struct beginning beginning;
-	struct db_rows rows;
 	enum outcome outcome = check_size(registry, query);
 
 	if (outcome == OUTCOME_OK)
@@ -376,13 +386,5 @@ enum outcome provider_list(struct registry *registry, const struct provider_quer
 		return outcome;
 	add_terms(&search);
 	outcome = choose_beginning(&search, &beginning);
-	if (outcome == OUTCOME_OK)
-		outcome = run(&search, &beginning, &rows);
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	*list = POOL_ARRAY(registry->pool, struct provider, rows.n);
-	*n = rows.n;
-	for (size_t i = 0; i < rows.n; i++)
-		(*list)[i] = provider_of_row(registry, sql_provider_list_row(&rows, i));
-	return OUTCOME_OK;
+	return outcome == OUTCOME_OK ? run(&search, &beginning) : outcome;
 }

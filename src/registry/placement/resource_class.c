@@ -104,18 +104,23 @@ enum outcome resource_class_get(struct registry *registry, struct str name, stru
 	return find(registry, SQL_CLASS_LOCK_NONE, name, class);
 }
 
-enum outcome resource_class_list(struct registry *registry, struct resource_class **list, size_t *n)
+static void give_class(void *arg, const struct db_rows *rows, struct pool *pool)
 {
-	struct db_rows rows;
-	enum db_result result = sql_class_list_run(registry->db, registry->pool, &rows);
+	const struct resource_class_taker *taker = arg;
+	const struct resource_class class = class_of_columns(&sql_class_list_row(rows, 0)->class);
 
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	*list = POOL_ARRAY(registry->pool, struct resource_class, rows.n);
-	*n = rows.n;
-	for (size_t i = 0; i < rows.n; i++)
-		(*list)[i] = class_of_columns(&sql_class_list_row(&rows, i)->class);
-	return OUTCOME_OK;
+	taker->take(taker->arg, &class, pool);
+}
+
+enum outcome resource_class_list(struct registry *registry, const struct resource_class_taker *taker)
+{
+	struct resource_class_taker copy = *taker;
+	struct db_call call = sql_class_list_call(registry->pool);
+
+	call.take = give_class;
+	call.arg = &copy;
+	enum db_result result = db_run_call(registry->db, registry->pool, &call);
+	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
 // ---- writing

@@ -17,8 +17,14 @@ struct resource_class {
 // Is it CUSTOM_ with at least one of A-Z, 0-9 and _ behind it, 255 characters at most?
 bool resource_class_is_custom(struct str name);
 
-// Returns all classes in order of their ids. OUTCOME_OK, or that of a failed statement.
-enum outcome resource_class_list(struct registry *registry, struct resource_class **list, size_t *n);
+// Takes one class of a list. Its name, and what the function allocates from pool, are freed when it returns. The function must not
+// read or write the registry.
+struct resource_class_taker {
+	void (*take)(void *arg, const struct resource_class *class, struct pool *pool);
+	void *arg;
+};
+// Gives all classes in order of their ids. OUTCOME_OK, or that of a failed statement.
+enum outcome resource_class_list(struct registry *registry, const struct resource_class_taker *taker);
 // Finds a class by its name. OUTCOME_OK, _NOT_FOUND.
 enum outcome resource_class_get(struct registry *registry, struct str name, struct resource_class *class);
 // Creates a custom class unless it exists. OUTCOME_CREATED; _OK: it exists; _BAD_PARAMETER: not a custom name.

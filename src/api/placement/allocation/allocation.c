@@ -201,51 +201,71 @@ enum outcome delete_allocations(struct call *call)
 
 // ---- answers
 
-static int64_t newest_of(const struct allocated *list, size_t n)
+// A list of allocations that is being written: an object with a member for each provider or each consumer, whose member
+// "resources" has the classes.
+struct listing {
+	struct placement_long answer;
+	bool of_consumer;         // its members are providers; else consumers
+	struct uuid last;         // the member that is being written
+	struct consumer consumer; // of_consumer: the consumer of all; its texts live in the call's pool
+	int64_t newest;
+	bool full;                // the answer is too long: no more is written
+};
+
+static void begin_member(struct listing *listing, const struct allocated *allocated)
 {
-	int64_t newest = 0;
+	struct call *call = listing->answer.call;
+	struct buf *json = &listing->answer.json;
 
-	for (size_t i = 0; i < n; i++)
-		newest = list[i].updated_us > newest ? list[i].updated_us : newest;
-	return n > 0 ? newest : clock_now_us();
-}
-
-// Appends one member "CLASS":N of an object.
-static void add_amount(struct buf *json, struct str class, uint64_t amount)
-{
-	if (json->p[json->n - 1] != '{')
-		buf_addc(json, ',');
-	json_add_string(json, class);
-	buf_addc(json, ':');
-	buf_add_u64(json, amount);
-}
-
-// Appends all allocations from item i on with the same provider, or the same consumer. Returns the index behind them.
-static size_t add_same(struct buf *json, const struct allocated *list, size_t n, size_t i, bool by_provider)
-{
-	size_t first = i;
-
+	buf_add(json, listing->answer.n > 0 ? STR("}},\"") : STR("\""));
+	uuid_add(json, listing->last);
+	BUF_LIT(json, "\":{");
+	if (listing->of_consumer)
+		placement_add_number(json, "generation", allocated->provider_generation);
+	else if (call->version >= VERSION_CONSUMER_GENERATION)
+		placement_add_number(json, "consumer_generation", allocated->consumer.generation);
 	placement_add_name(json, "resources");
 	buf_addc(json, '{');
-	for (; i < n; i++) {
-		if (!(by_provider ? uuid_eq(list[i].provider, list[first].provider) :
-				    uuid_eq(list[i].consumer.uid, list[first].consumer.uid)))
-			break;
-		add_amount(json, list[i].class, list[i].used);
-	}
-	buf_addc(json, '}');
-	return i;
 }
 
-static void add_key(struct buf *json, struct uuid uuid)
+static void list_one(void *arg, const struct allocated *allocated, struct pool *pool)
 {
-	if (json->p[json->n - 1] != '{')
+	struct listing *listing = arg;
+	struct buf *json = &listing->answer.json;
+	struct uuid uid = listing->of_consumer ? allocated->provider : allocated->consumer.uid;
+	struct pool *kept = listing->answer.call->pool;
+
+	(void)pool;
+	if (listing->full)
+		return;
+	if (listing->answer.n == 0) {
+		listing->consumer = allocated->consumer;
+		listing->consumer.project = str_dup(kept, allocated->consumer.project);
+		listing->consumer.user = str_dup(kept, allocated->consumer.user);
+		listing->consumer.type = str_dup(kept, allocated->consumer.type);
+	}
+	if (listing->answer.n == 0 || !uuid_eq(uid, listing->last)) {
+		listing->last = uid;
+		begin_member(listing, allocated);
+	} else {
 		buf_addc(json, ',');
-	buf_addc(json, '"');
-	uuid_add(json, uuid);
-	BUF_LIT(json, "\":{");
+	}
+	json_add_string(json, allocated->class);
+	buf_addc(json, ':');
+	buf_add_u64(json, allocated->used);
+	if (allocated->updated_us > listing->newest)
+		listing->newest = allocated->updated_us;
+	listing->full = !placement_long_next(&listing->answer);
 }
 
+static enum outcome end_list(struct listing *listing)
+{
+	buf_addc(&listing->answer.json, '}');
+	placement_answer_cache_headers(listing->answer.call, listing->answer.n > 0 ? listing->newest : clock_now_us());
+	return placement_long_end(&listing->answer);
+}
+
+// Appends members behind others.
 static void add_consumer(struct call *call, struct buf *json, const struct consumer *consumer)
 {
 	if (call->version >= VERSION_ALLOCATIONS_BY_PROVIDER) {
@@ -260,61 +280,41 @@ static void add_consumer(struct call *call, struct buf *json, const struct consu
 
 enum outcome get_allocations(struct call *call)
 {
+	struct listing listing = { .answer = placement_long_begin(call), .of_consumer = true };
+	const struct allocated_taker taker = { list_one, &listing };
+	struct buf *json = &listing.answer.json;
 	struct uuid uid;
-	struct consumer consumer;
-	struct allocated *list = NULL;
-	struct buf json = buf_new(call->pool, 512);
-	size_t n = 0;
 	enum outcome outcome = OUTCOME_OK;
 
+	BUF_LIT(json, "{\"allocations\":{");
 	// An id that can't be a consumer's has no allocations.
 	if (placement_uuid_parse(call_param(call, "consumer_uuid"), &uid))
-		outcome = allocations_of_consumer(call->registry, &uid, &consumer, &list, &n);
+		outcome = allocations_of_consumer(call->registry, &uid, &taker);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	BUF_LIT(&json, "{\"allocations\":{");
-	for (size_t i = 0; i < n;) {
-		add_key(&json, list[i].provider);
-		placement_add_number(&json, "generation", list[i].provider_generation);
-		i = add_same(&json, list, n, i, true);
-		buf_addc(&json, '}');
-	}
-	buf_addc(&json, '}');
-	if (n > 0)
-		add_consumer(call, &json, &consumer);
-	buf_addc(&json, '}');
-	placement_answer_json(call, &json);
-	placement_answer_cache_headers(call, newest_of(list, n));
-	return OUTCOME_OK;
+	buf_add(json, listing.answer.n > 0 ? STR("}}}") : STR("}"));
+	if (listing.answer.n > 0)
+		add_consumer(call, json, &listing.consumer);
+	return end_list(&listing);
 }
 
 enum outcome list_provider_allocations(struct call *call)
 {
+	struct listing listing = { .answer = placement_long_begin(call) };
+	const struct allocated_taker taker = { list_one, &listing };
+	struct buf *json = &listing.answer.json;
 	struct uuid uid;
 	struct provider provider;
-	struct allocated *list;
-	struct buf json = buf_new(call->pool, 512);
-	size_t n;
 	enum outcome outcome = provider_uid(call, &uid);
 
+	BUF_LIT(json, "{\"allocations\":{");
 	if (outcome == OUTCOME_OK)
-		outcome = allocations_of_provider(call->registry, &uid, &provider, &list, &n);
+		outcome = allocations_of_provider(call->registry, &uid, &provider, &taker);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	BUF_LIT(&json, "{\"allocations\":{");
-	for (size_t i = 0; i < n;) {
-		add_key(&json, list[i].consumer.uid);
-		if (call->version >= VERSION_CONSUMER_GENERATION)
-			placement_add_number(&json, "consumer_generation", list[i].consumer.generation);
-		i = add_same(&json, list, n, i, false);
-		buf_addc(&json, '}');
-	}
-	buf_addc(&json, '}');
-	placement_add_number(&json, "resource_provider_generation", provider.generation);
-	buf_addc(&json, '}');
-	placement_answer_json(call, &json);
-	placement_answer_cache_headers(call, newest_of(list, n));
-	return OUTCOME_OK;
+	buf_add(json, listing.answer.n > 0 ? STR("}}}") : STR("}"));
+	placement_add_number(json, "resource_provider_generation", provider.generation);
+	return end_list(&listing);
 }
 
 // ---- usages of a project
@@ -367,42 +367,54 @@ static enum outcome may_ask_about(struct call *call, struct str project)
 	return call_fail(call, OUTCOME_FORBIDDEN, "Usages of other projects than one's own are the operator's to see.");
 }
 
-static void add_usages(struct buf *json, const struct usage_group *group)
+// Usages that are being written.
+struct usages {
+	struct placement_long answer;
+	struct str type; // the type whose member is being written
+	bool full;       // the answer is too long: no more is written
+};
+
+// From 1.38 on each type is a member, with the number of its consumers; before, the classes are members.
+static void list_usage(void *arg, const struct usage *usage, struct pool *pool)
 {
-	for (size_t i = 0; i < group->n; i++)
-		add_amount(json, group->usages[i].class, group->usages[i].used);
+	struct usages *usages = arg;
+	struct call *call = usages->answer.call;
+	struct buf *json = &usages->answer.json;
+	bool first = usages->answer.n == 0;
+
+	(void)pool;
+	if (usages->full)
+		return;
+	if (call->version >= VERSION_CONSUMER_TYPE && (first || !str_eq(usage->type, usages->type))) {
+		usages->type = str_dup(call->pool, usage->type);
+		buf_add(json, first ? STR_NONE : STR("},"));
+		json_add_string(json, usage->type);
+		BUF_LIT(json, ":{\"consumer_count\":");
+		buf_add_u64(json, usage->consumers);
+		first = false;
+	}
+	buf_add(json, first ? STR_NONE : STR(","));
+	json_add_string(json, usage->class);
+	buf_addc(json, ':');
+	buf_add_u64(json, usage->used);
+	usages->full = !placement_long_next(&usages->answer);
 }
 
 enum outcome get_total_usages(struct call *call)
 {
 	struct usage_query query;
-	struct usage_group *groups;
-	struct buf json = buf_new(call->pool, 512);
-	size_t n;
+	struct usages usages = { .answer = placement_long_begin(call) };
+	const struct usage_taker taker = { list_usage, &usages };
 	enum outcome outcome = read_usage_query(call, &query);
 
+	BUF_LIT(&usages.answer.json, "{\"usages\":{");
 	if (outcome == OUTCOME_OK)
 		outcome = may_ask_about(call, query.project);
 	if (outcome == OUTCOME_OK)
-		outcome = usages_total(call->registry, &query, &groups, &n);
+		outcome = usages_total(call->registry, &query, &taker);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	BUF_LIT(&json, "{\"usages\":{");
-	for (size_t i = 0; i < n; i++) {
-		if (call->version < VERSION_CONSUMER_TYPE) {
-			add_usages(&json, &groups[i]);
-			continue;
-		}
-		if (i > 0)
-			buf_addc(&json, ',');
-		json_add_string(&json, groups[i].type);
-		BUF_LIT(&json, ":{");
-		placement_add_number(&json, "consumer_count", groups[i].consumers);
-		add_usages(&json, &groups[i]);
-		buf_addc(&json, '}');
-	}
-	BUF_LIT(&json, "}}");
-	placement_answer_json(call, &json);
+	buf_add(&usages.answer.json, call->version >= VERSION_CONSUMER_TYPE && usages.answer.n > 0 ? STR("}}}") : STR("}}"));
 	placement_answer_cache_headers(call, clock_now_us());
-	return OUTCOME_OK;
+	return placement_long_end(&usages.answer);
 }

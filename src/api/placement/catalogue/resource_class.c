@@ -39,27 +39,42 @@ static void locate_class(struct call *call, const struct resource_class *class)
 
 // ---- reading
 
+// A list of classes that is being written.
+struct listing {
+	struct placement_long answer;
+	int64_t newest;
+	bool full; // the answer is too long: no more is written
+};
+
+static void list_one(void *arg, const struct resource_class *class, struct pool *pool)
+{
+	struct listing *listing = arg;
+	struct call *call = listing->answer.call;
+
+	if (listing->full)
+		return;
+	call->scratch = pool;
+	if (listing->answer.n > 0)
+		buf_addc(&listing->answer.json, ',');
+	add_class(call, &listing->answer.json, class);
+	call->scratch = call->pool;
+	if (class->updated_us > listing->newest)
+		listing->newest = class->updated_us;
+	listing->full = !placement_long_next(&listing->answer);
+}
+
 enum outcome list_resource_classes(struct call *call)
 {
-	struct resource_class *list;
-	struct buf json = buf_new(call->pool, 4096);
-	int64_t newest = 0;
-	size_t n;
-	enum outcome outcome = resource_class_list(call->registry, &list, &n);
+	struct listing listing = { .answer = placement_long_begin(call) };
+	const struct resource_class_taker taker = { list_one, &listing };
 
+	BUF_LIT(&listing.answer.json, "{\"resource_classes\":[");
+	enum outcome outcome = resource_class_list(call->registry, &taker);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	BUF_LIT(&json, "{\"resource_classes\":[");
-	for (size_t i = 0; i < n; i++) {
-		if (i > 0)
-			buf_addc(&json, ',');
-		add_class(call, &json, &list[i]);
-		newest = list[i].updated_us > newest ? list[i].updated_us : newest;
-	}
-	BUF_LIT(&json, "]}");
-	placement_answer_json(call, &json);
-	placement_answer_cache_headers(call, newest);
-	return OUTCOME_OK;
+	BUF_LIT(&listing.answer.json, "]}");
+	placement_answer_cache_headers(call, listing.newest);
+	return placement_long_end(&listing.answer);
 }
 
 enum outcome get_resource_class(struct call *call)

@@ -79,27 +79,27 @@ enum outcome list_traits(struct call *call)
 {
 	struct trait_query query;
 	const struct trait *list;
-	struct buf json;
 	int64_t newest = 0;
 	size_t n;
+	bool fits = true;
 	enum outcome outcome = read_list_query(call, &query);
 
 	if (outcome == OUTCOME_OK)
 		outcome = trait_list(call->registry, &query, &list, &n);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	json = buf_new(call->pool, 32 + 32 * n);
-	BUF_LIT(&json, "{\"traits\":[");
-	for (size_t i = 0; i < n; i++) { // names consist of letters, digits and "_", so they need no escapes
-		buf_add(&json, i > 0 ? STR(",\"") : STR("\""));
-		buf_add(&json, list[i].name);
-		buf_addc(&json, '"');
+	struct placement_long answer = placement_long_begin(call);
+	BUF_LIT(&answer.json, "{\"traits\":[");
+	for (size_t i = 0; i < n && fits; i++) { // names consist of letters, digits and "_", so they need no escapes
+		buf_add(&answer.json, i > 0 ? STR(",\"") : STR("\""));
+		buf_add(&answer.json, list[i].name);
+		buf_addc(&answer.json, '"');
+		fits = placement_long_next(&answer);
 		newest = list[i].updated_us > newest ? list[i].updated_us : newest;
 	}
-	BUF_LIT(&json, "]}");
-	placement_answer_json(call, &json);
+	BUF_LIT(&answer.json, "]}");
 	placement_answer_cache_headers(call, newest > 0 ? newest : clock_now_us());
-	return OUTCOME_OK;
+	return placement_long_end(&answer);
 }
 
 enum outcome placement_fail_no_trait(struct call *call, struct str name)

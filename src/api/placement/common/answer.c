@@ -33,7 +33,7 @@ static void add_path_v(struct buf *out, const struct call *call, const char *for
 		buf_addc(out, '/');
 		uri_add_segment(out, uri->segments[i]);
 	}
-	buf_add(out, str_vprintf(call->pool, format, args));
+	buf_add(out, str_vprintf(call->scratch, format, args));
 }
 
 void placement_add_path(struct buf *out, const struct call *call, const char *format, ...)
@@ -103,6 +103,54 @@ void placement_answer_json(struct call *call, struct buf *json)
 
 	call->response.body = is_ascii(text) ? text : in_ascii(call->pool, text);
 	call->response.content_type = STR("application/json");
+}
+
+// ---- long answers
+
+enum { SPILL_BYTES = 1 << 20, LONG_MAX_BYTES = 256 << 20 };
+
+struct placement_long placement_long_begin(struct call *call)
+{
+	response_unspill(&call->response); // the transaction, and with it the handler, may run again
+	return (struct placement_long){ .call = call, .json = buf_new(call->pool, 4096) };
+}
+
+// Moves what is in memory to the response's file.
+static void spill(struct placement_long *answer)
+{
+	struct call *call = answer->call;
+	struct pool *scratch;
+
+	if (is_ascii(buf_str(&answer->json))) {
+		answer->spilled = response_spill(&call->response, &answer->json);
+		return;
+	}
+	scratch = pool_scratch(call->pool, SIZE_MAX);
+	struct buf escaped = buf_new(scratch, answer->json.n);
+	buf_add(&escaped, in_ascii(scratch, buf_str(&answer->json)));
+	answer->spilled = response_spill(&call->response, &escaped);
+	if (escaped.n == 0)
+		answer->json.n = 0;
+	pool_scratch_end(call->pool, scratch);
+}
+
+bool placement_long_next(struct placement_long *answer)
+{
+	if (answer->json.n > SPILL_BYTES && !answer->no_file) {
+		spill(answer);
+		answer->no_file = answer->json.n > 0;
+	}
+	answer->n++;
+	return answer->spilled + answer->json.n <= LONG_MAX_BYTES;
+}
+
+enum outcome placement_long_end(struct placement_long *answer)
+{
+	if (answer->spilled + answer->json.n > LONG_MAX_BYTES)
+		return call_fail(answer->call, OUTCOME_TOO_COSTLY, "The answer has more than %d MiB: ask for less, with a limit or filters.",
+			LONG_MAX_BYTES >> 20);
+	placement_answer_json(answer->call, &answer->json);
+	return OUTCOME_OK;
 }
 
 void placement_answer_cache_headers(struct call *call, int64_t us)

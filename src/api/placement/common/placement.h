@@ -70,6 +70,20 @@ void placement_add_path(struct buf *out, const struct call *call, const char *fo
 void placement_set_location(struct call *call, const char *format, ...) PRINTF_LIKE(2, 3);
 // Sets the answer to this JSON text, with all other characters than ASCII escaped.
 void placement_answer_json(struct call *call, struct buf *json);
+// An answer that may be longer than the memory of a request: what is in json is moved to the response's file from time to time.
+struct placement_long {
+	struct call *call;
+	struct buf json;  // the caller appends here
+	uint64_t spilled; // bytes in the file
+	size_t n;         // calls of placement_long_next()
+	bool no_file;     // none can be written: all stays in memory
+};
+struct placement_long placement_long_begin(struct call *call);
+// To be called after each element. json may be empty afterwards, so commas can't be decided by what stands in it. False: the answer
+// is too long, and placement_long_end() will fail.
+bool placement_long_next(struct placement_long *answer);
+// placement_answer_json() of all. OUTCOME_OK; _TOO_COSTLY: it has more than 256 MiB.
+enum outcome placement_long_end(struct placement_long *answer);
 // From 1.15 on: sets Cache-Control, and Last-Modified (microseconds since 1970) unless us is 0.
 void placement_answer_cache_headers(struct call *call, int64_t us);
 // Appends "name":, after a comma unless it is the first member of its object.

@@ -108,14 +108,13 @@ static void write_one(struct call *call, const struct provider *provider, const 
 	placement_answer_cache_headers(call, inventory->updated_us != 0 ? inventory->updated_us : call->registry->now_us);
 }
 
-// The time of the latest change, for Last-Modified; 0 if there is none.
-static int64_t newest_of(const struct inventory *list, size_t n)
+// Appends one member "CLASS":{…} of inventories.
+static void add_inventory(struct buf *json, const struct inventory *inventory)
 {
-	int64_t newest = 0;
-
-	for (size_t i = 0; i < n; i++)
-		newest = list[i].updated_us > newest ? list[i].updated_us : newest;
-	return newest;
+	json_add_string(json, inventory->class);
+	BUF_LIT(json, ":{");
+	add_counts(json, inventory);
+	buf_addc(json, '}');
 }
 
 static void write_all(struct call *call, const struct provider *provider, const struct inventory *list, size_t n)
@@ -124,15 +123,11 @@ static void write_all(struct call *call, const struct provider *provider, const 
 
 	buf_addc(&json, '{');
 	placement_add_number(&json, "resource_provider_generation", provider->generation);
-	placement_add_name(&json, "inventories");
-	buf_addc(&json, '{');
+	BUF_LIT(&json, ",\"inventories\":{");
 	for (size_t i = 0; i < n; i++) {
 		if (i > 0)
 			buf_addc(&json, ',');
-		json_add_string(&json, list[i].class);
-		BUF_LIT(&json, ":{");
-		add_counts(&json, &list[i]);
-		buf_addc(&json, '}');
+		add_inventory(&json, &list[i]);
 	}
 	BUF_LIT(&json, "}}");
 	placement_answer_json(call, &json);
@@ -140,26 +135,65 @@ static void write_all(struct call *call, const struct provider *provider, const 
 
 // ---- GET
 
-static enum outcome find_all(struct call *call, struct provider *provider, struct inventory **list, size_t *n)
+// A list of a provider's inventories, or of their usages, that is being written.
+struct listing {
+	struct placement_long answer;
+	bool usages;
+	int64_t newest; // the time of the latest change, for Last-Modified; 0 if there is none
+	bool full;      // the answer is too long: no more is written
+};
+
+static void list_one(void *arg, const struct inventory *inventory, struct pool *pool)
 {
+	struct listing *listing = arg;
+	struct buf *json = &listing->answer.json;
+
+	(void)pool;
+	if (listing->full)
+		return;
+	if (listing->answer.n > 0)
+		buf_addc(json, ',');
+	if (listing->usages) {
+		json_add_string(json, inventory->class);
+		buf_addc(json, ':');
+		buf_add_u64(json, inventory->used);
+	} else {
+		add_inventory(json, inventory);
+	}
+	if (inventory->updated_us > listing->newest)
+		listing->newest = inventory->updated_us;
+	listing->full = !placement_long_next(&listing->answer);
+}
+
+// The provider's generation is known only when all was read, so it comes last.
+static enum outcome write_list(struct listing *listing)
+{
+	struct call *call = listing->answer.call;
+	const struct inventory_taker taker = { list_one, listing };
 	struct uuid uid;
+	struct provider provider;
 	enum outcome outcome = provider_uid(call, &uid);
 
-	return outcome == OUTCOME_OK ? inventory_list(call->registry, &uid, provider, list, n) : outcome;
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	buf_add(&listing->answer.json, listing->usages ? STR("{\"usages\":{") : STR("{\"inventories\":{"));
+	outcome = inventory_list(call->registry, &uid, &provider, &taker);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	BUF_LIT(&listing->answer.json, "},\"resource_provider_generation\":");
+	buf_add_u64(&listing->answer.json, provider.generation);
+	buf_addc(&listing->answer.json, '}');
+	return placement_long_end(&listing->answer);
 }
 
 enum outcome list_inventories(struct call *call)
 {
-	struct provider provider;
-	struct inventory *list;
-	size_t n;
-	enum outcome outcome = find_all(call, &provider, &list, &n);
+	struct listing listing = { .answer = placement_long_begin(call) };
+	enum outcome outcome = write_list(&listing);
 
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	write_all(call, &provider, list, n);
-	placement_answer_cache_headers(call, newest_of(list, n));
-	return OUTCOME_OK;
+	if (outcome == OUTCOME_OK)
+		placement_answer_cache_headers(call, listing.newest);
+	return outcome;
 }
 
 enum outcome get_inventory(struct call *call)
@@ -178,29 +212,12 @@ enum outcome get_inventory(struct call *call)
 
 enum outcome list_usages(struct call *call)
 {
-	struct provider provider;
-	struct inventory *list;
-	struct buf json = buf_new(call->pool, 256);
-	size_t n;
-	enum outcome outcome = find_all(call, &provider, &list, &n);
+	struct listing listing = { .answer = placement_long_begin(call), .usages = true };
+	enum outcome outcome = write_list(&listing);
 
-	if (outcome != OUTCOME_OK)
-		return outcome;
-	buf_addc(&json, '{');
-	placement_add_number(&json, "resource_provider_generation", provider.generation);
-	placement_add_name(&json, "usages");
-	buf_addc(&json, '{');
-	for (size_t i = 0; i < n; i++) {
-		if (i > 0)
-			buf_addc(&json, ',');
-		json_add_string(&json, list[i].class);
-		buf_addc(&json, ':');
-		buf_add_u64(&json, list[i].used);
-	}
-	BUF_LIT(&json, "}}");
-	placement_answer_json(call, &json);
-	placement_answer_cache_headers(call, clock_now_us());
-	return OUTCOME_OK;
+	if (outcome == OUTCOME_OK)
+		placement_answer_cache_headers(call, clock_now_us());
+	return outcome;
 }
 
 // ---- PUT, POST, DELETE

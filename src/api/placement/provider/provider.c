@@ -48,7 +48,7 @@ static const struct {
 
 static void add_links(struct call *call, struct buf *json, struct uuid uid)
 {
-	struct buf path = buf_new(call->pool, 96);
+	struct buf path = buf_new(call->scratch, 96);
 
 	placement_add_path(&path, call, "/resource_providers/");
 	uuid_add(&path, uid);
@@ -112,28 +112,43 @@ enum outcome get_provider(struct call *call)
 	return outcome;
 }
 
+// A list of providers that is being written.
+struct listing {
+	struct placement_long answer;
+	int64_t newest;
+	bool full; // the answer is too long: no more is written
+};
+
+static void list_one(void *arg, const struct provider *provider, struct pool *pool)
+{
+	struct listing *listing = arg;
+	struct call *call = listing->answer.call;
+	struct buf *json = &listing->answer.json;
+
+	if (listing->full)
+		return;
+	call->scratch = pool;
+	if (listing->answer.n > 0)
+		buf_addc(json, ',');
+	add_provider(call, json, provider);
+	call->scratch = call->pool;
+	if (provider->resource.updated_us > listing->newest)
+		listing->newest = provider->resource.updated_us;
+	listing->full = !placement_long_next(&listing->answer);
+}
+
 enum outcome provider_write_list(struct call *call, const struct provider_query *query)
 {
-	struct provider *list;
-	struct buf json;
-	int64_t newest = 0;
-	size_t n;
-	enum outcome outcome = provider_list(call->registry, query, &list, &n);
+	struct listing listing = { .answer = placement_long_begin(call) };
+	const struct provider_taker taker = { list_one, &listing };
 
+	BUF_LIT(&listing.answer.json, "{\"resource_providers\":[");
+	enum outcome outcome = provider_list(call->registry, query, &taker);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	json = buf_new(call->pool, 64 + 1024 * n);
-	BUF_LIT(&json, "{\"resource_providers\":[");
-	for (size_t i = 0; i < n; i++) {
-		if (i > 0)
-			buf_addc(&json, ',');
-		add_provider(call, &json, &list[i]);
-		newest = list[i].resource.updated_us > newest ? list[i].resource.updated_us : newest;
-	}
-	BUF_LIT(&json, "]}");
-	placement_answer_json(call, &json);
-	placement_answer_cache_headers(call, n > 0 ? newest : clock_now_us());
-	return OUTCOME_OK;
+	BUF_LIT(&listing.answer.json, "]}");
+	placement_answer_cache_headers(call, listing.answer.n > 0 ? listing.newest : clock_now_us());
+	return placement_long_end(&listing.answer);
 }
 
 enum outcome list_providers(struct call *call)
