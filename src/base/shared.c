@@ -38,6 +38,7 @@ static const struct {
 	[SHARED_TOKENS] = { "tokens", 131072 },
 	[SHARED_WATCHES] = { "watches", 1048576 },
 	[SHARED_KEYSTONE] = { "keystone", 4259840 },
+	[SHARED_COHERENCE] = { "coherence", 64 },
 };
 
 struct header {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that all processes of the host share which serve the same registry, whoever started them: the workers and the
 // Memory shared by all processes of the host that serve the same registry, whoever started them: the workers and the watch
 // process of a tenured master, and workers started by mod_fcgid, lighttpd (bin-path), spawn-fcgi or systemd.
 // Purpose: counts that are used within a request and may be lost at any time, such as those of limits (server/request/limits.h).
@@ -36,7 +35,7 @@
 #include "base/str.h"
 
 enum {
-	SHARED_VERSION = 2,
+	SHARED_VERSION = 3,
 	SHARED_PROCESSES = 1024, // slots; a process that finds none works without
 	SHARED_NONE = SHARED_PROCESSES,
 };
@@ -47,6 +46,7 @@ enum shared_area {
 	SHARED_TOKENS,   // hashes of tokens that were right lately (server/request/limits.c)
 	SHARED_WATCHES,  // (server/request/limits.c)
 	SHARED_KEYSTONE, // tokens that Keystone validated (auth/keystone_cache.c)
+	SHARED_COHERENCE, // revisions of what processes cache (registry/cache/coherence.c)
 	SHARED__N
 };
 

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/pool.h"
+#include "registry/cache/coherence.h"
 #include "registry/move/internal.h"
 #include "registry/registry.h"
 #include "registry/resource/internal.h"
@@ -40,7 +41,7 @@ static void mover_close(struct mover *mover)
 	pool_free(&mover->progress_pool);
 }
 
-static bool mover_open(struct mover *mover, const struct config *config)
+static bool mover_open(struct mover *mover, const struct config *config, const struct shared *host)
 {
 	*mover = (struct mover){ .db = db_open(config, false), .progress_db = db_open(config, false) };
 	mover->pool = pool_new();
@@ -48,6 +49,7 @@ static bool mover_open(struct mover *mover, const struct config *config)
 	if (mover->db != NULL && mover->progress_db != NULL && mover->pool != NULL && mover->progress_pool != NULL)
 		mover->store = registry_store_new(config, mover->db);
 	if (mover->store != NULL) {
+		coherence_join(mover->store, host);
 		registry_attach(mover->registry, mover->store);
 		return true;
 	}
@@ -217,8 +219,10 @@ static enum step move_one(struct mover *mover)
 		if (registry_begin(mover->registry, mover->pool, &uid, STR(""), &mover->problem) != OUTCOME_OK ||
 			db_txn_run(mover->db, DB_WRITE, &uid, run_claimed, mover) != DB_OK)
 			return STEP_AWAY;
-		if (mover->worked)
+		if (mover->worked) {
+			coherence_committed(mover->registry);
 			return STEP_WORKED;
+		}
 	}
 	return STEP_IDLE;
 }
@@ -254,8 +258,10 @@ static enum step empty_one(struct mover *mover)
 		if (registry_begin(mover->registry, mover->pool, &none, row->actor, &mover->problem) != OUTCOME_OK ||
 			db_txn_run(mover->db, DB_WRITE, NULL, take_piece, mover) != DB_OK)
 			return STEP_AWAY;
-		if (mover->worked)
+		if (mover->worked) {
+			coherence_committed(mover->registry);
 			return STEP_WORKED;
+		}
 	}
 	return STEP_IDLE;
 }
@@ -278,11 +284,11 @@ static void pause_ms(long ms)
 	nanosleep(&time, NULL); // a signal ends the pause early, and the caller then checks *stop
 }
 
-void mover_run(const struct config *config, volatile sig_atomic_t *stop)
+void mover_run(const struct config *config, const struct shared *host, volatile sig_atomic_t *stop)
 {
 	struct mover mover;
 
-	if (!mover_open(&mover, config)) {
+	if (!mover_open(&mover, config, host)) {
 		log_error("no memory for the mover");
 		return;
 	}
@@ -294,11 +300,11 @@ void mover_run(const struct config *config, volatile sig_atomic_t *stop)
 	mover_close(&mover);
 }
 
-bool mover_once(const struct config *config)
+bool mover_once(const struct config *config, const struct shared *host)
 {
 	struct mover mover;
 
-	if (!mover_open(&mover, config))
+	if (!mover_open(&mover, config, host))
 		return false;
 	bool worked = step(&mover) == STEP_WORKED;
 	mover_close(&mover);

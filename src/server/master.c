@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "base/config/config.h"
 #include "base/log.h"
-#include "registry/cache/coherence.h"
 #include "registry/trait/catalogue.h"
 #include "server/setup/child.h"
 #include "server/master.h"
@@ -37,8 +36,7 @@ struct master {
 	const struct master_options *options;
 	struct setup *setup;
 	struct listener *listener;
-	struct coherence_shared *shared; // shared by the workers, those of earlier configurations included
-	struct shared *host;    // shared by all processes of the host
+	struct shared *host;    // memory shared by all processes of the host
 	pid_t pid;
 	sigset_t signals;
 	int orders[2];           // socket pair from workers to the watch process (handover.h)
@@ -97,19 +95,20 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind, str
 	switch (kind) {
 	case CHILD_WORKER:
 		code = worker_run(master->setup, master->listener->fd, &(struct worker_tools){
-			.orders = has_watches(master->setup) ? master->orders[0] : -1, .slow = master->slow[0], .shared =
-				master->shared,
-			.life = life, .processes = master->setup->endpoint->workers + master->setup->endpoint->reserve, .host =
-			master->host });
+			.orders = has_watches(master->setup) ? master->orders[0] : -1,
+			.slow = master->slow[0],
+			.life = life,
+			.processes = master->setup->endpoint->workers + master->setup->endpoint->reserve,
+			.host = master->host });
 		break;
 	case CHILD_MOVER:
-		code = mover_process_main(master->setup->config);
+		code = mover_process_main(master->setup->config, master->host);
 		break;
 	case CHILD_SENDER:
 		code = sender_main(master->setup, master->slow[1]);
 		break;
 	case CHILD_WATCH:
-		code = watch_main(master->setup, master->orders[1], master->shared, master->host, life);
+		code = watch_main(master->setup, master->orders[1], master->host, life);
 		break;
 	}
 	shared_close(&master->host);
@@ -476,9 +475,8 @@ static int begin(struct master *master)
 	char *error = NULL;
 	int code = become_user(master, &error);
 
-	master->shared = coherence_share();
 	master->host = limits_open_shared(master->setup->config);
-	if (code == EX_OK && (master->shared == NULL || !handover_pair(master->orders) || !handover_pair(master->slow) ||
+	if (code == EX_OK && (!handover_pair(master->orders) || !handover_pair(master->slow) ||
 		(pid_file != NULL && !notify_write_pid(pid_file, &error)) ||
 			      !make_children(master)))
 		code = EX_OSERR;
@@ -501,7 +499,6 @@ int master_run(const struct master_options *options, struct setup *setup, struct
 		log_info("stopped");
 	}
 	listen_close(listener);
-	coherence_unshare(&master.shared);
 	shared_close(&master.host);
 	if (options->pid_file != NULL)
 		(void)unlink(options->pid_file);

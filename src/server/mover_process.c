@@ -33,10 +33,10 @@ static void set_stop_signals(void (*handler)(int signal))
 	(void)sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-int mover_process_main(const struct config *config)
+int mover_process_main(const struct config *config, const struct shared *host)
 {
 	set_stop_signals(on_stop);
-	mover_run(config, &stop);
+	mover_run(config, host, &stop);
 	return 0;
 }
 
@@ -52,24 +52,24 @@ static void drop_descriptors(void)
 	(void)close_range(STDERR_FILENO + 1, ~0U, 0);
 }
 
-_Noreturn static void carry_out(const struct config *config)
+_Noreturn static void carry_out(const struct config *config, const struct shared *host)
 {
 	drop_descriptors();
 	set_stop_signals(SIG_DFL); // a signal may end the process: a move in progress is rolled back and stays queued
 	log_request(STR(""));
-	while (mover_once(config))
+	while (mover_once(config, host))
 		;
 	_exit(0);
 }
 
-void mover_kick(struct mover_kick *kick, const struct config *config)
+void mover_kick(struct mover_kick *kick, const struct config *config, const struct shared *host)
 {
 	kick->wanted = kick->pid != 0 && kill(kick->pid, 0) == 0;
 	if (kick->wanted)
 		return;
 	pid_t pid = fork();
 	if (pid == 0)
-		carry_out(config);
+		carry_out(config, host);
 	if (pid < 0)
 		log_error("can't fork for a move: %s", strerror(errno));
 	kick->wanted = pid < 0;

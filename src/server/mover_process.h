@@ -8,10 +8,11 @@
 #include "base/base.h"
 
 struct config;
+struct shared; // base/shared.h: host is the memory that all processes of the host share; NULL: none
 
 // Main function of the master's child: works until SIGTERM, SIGINT or SIGQUIT, which the caller has blocked. Returns the exit
 // code.
-int mover_process_main(const struct config *config);
+int mover_process_main(const struct config *config, const struct shared *host);
 
 // What a worker without a master knows of its mover; it has at most one at a time.
 struct mover_kick {
@@ -20,6 +21,6 @@ struct mover_kick {
 };
 // Forks a mover, unless one is running. The caller ignores SIGCHLD, so that no zombies stay. While kick->wanted is set, the
 // caller calls this again from time to time.
-void mover_kick(struct mover_kick *kick, const struct config *config);
+void mover_kick(struct mover_kick *kick, const struct config *config, const struct shared *host);
 
 #endif

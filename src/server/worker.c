@@ -37,6 +37,7 @@ struct worker {
 	struct pool *pool; // memory of one request
 	struct call call;
 	struct mover_kick kick;
+	const struct shared *host; // memory shared by the processes of the host; NULL: none
 	struct limits *limits;
 	struct child_life *life; // NULL: there is no master
 };
@@ -115,7 +116,7 @@ static void take_signals(struct worker *worker)
 static void look_after_mover(struct worker *worker)
 {
 	if (worker->alone && (worker->call.registry->left_work || worker->kick.wanted))
-		mover_kick(&worker->kick, worker->setup->config);
+		mover_kick(&worker->kick, worker->setup->config, worker->host);
 }
 
 // Hands the connection to the watch process. If that fails the answer has ended, so the watch no longer counts.
@@ -186,17 +187,18 @@ int worker_run(const struct setup *setup, int listen_fd, const struct worker_too
 	if (worker == NULL)
 		return EX_OSERR;
 	worker->setup = setup;
-	worker->alone = tools->shared == NULL;
+	worker->alone = tools->life == NULL;
 	worker->orders = tools->orders;
 	worker->slow = tools->slow;
+	worker->host = tools->host;
 	worker->life = tools->life;
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (worker_open(worker, listen_fd, tools)) {
-		coherence_join(worker->pipeline.store, tools->shared);
+		coherence_join(worker->pipeline.store, tools->host);
 		if (worker->alone) {
 			// A mover that ends must not stay as a zombie: nobody waits for it.
 			(void)signal(SIGCHLD, SIG_IGN);
-			mover_kick(&worker->kick, setup->config);
+			mover_kick(&worker->kick, setup->config, tools->host);
 		}
 		if (worker->life != NULL)
 			atomic_store(&worker->life->ready, true);

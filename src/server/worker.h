@@ -7,15 +7,13 @@
 
 #include "server/setup/setup.h"
 
-struct coherence_shared;
 struct child_life;
 struct shared;
 
-// What a worker gets from its master. If shared is NULL there is no master, and the worker starts background moves itself.
+// What a worker gets from its master. If life is NULL there is no master, and the worker starts background moves itself.
 struct worker_tools {
 	int orders;                      // socket to the watch process; -1: there is none
 	int slow;                        // socket to the sender (sender.h); -1: there is none
-	struct coherence_shared *shared; // NULL: there is no master
 	struct child_life *life;         // shared with the master, which checks it; NULL: there is no master
 	unsigned processes;              // how many serve the endpoint, this one included
 	struct shared *host;             // memory shared by the processes of the host; NULL: none

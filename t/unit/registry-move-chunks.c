@@ -14,7 +14,7 @@ static void queue(const char *source, const char *path, const char *dest)
 
 static void carry(const char *what)
 {
-	ok(mover_once(&server.config), "%s: the mover finds it", what);
+	ok(mover_once(&server.config, NULL), "%s: the mover finds it", what);
 }
 
 static void is_spread(const char *owner, const char *former, const char *what)
@@ -59,7 +59,7 @@ static void chunks(void)
 	is_int(sql_number("SELECT COUNT(*) FROM forwards"), 10006, "a way to each");
 	server.config.move_sync_max = 1;
 	EXPECT(ACCEPTED, "two", MOVE, "large", NULL, "wide");
-	ok(mover_once(&server.config), "go");
+	ok(mover_once(&server.config, NULL), "go");
 	EXPECT(SEE_OTHER, "one", MOVE, "wide", "pv1", "large");
 	server.config.move_sync_max = 50000;
 }

@@ -505,7 +505,7 @@ static void queue(const char *source, const char *path, const char *dest, const 
 
 static void carry(const char *what)
 {
-	ok(mover_once(&server.config), "%s: the mover finds it", what);
+	ok(mover_once(&server.config, NULL), "%s: the mover finds it", what);
 	here.request_id = queued;
 }
 
@@ -513,7 +513,7 @@ static void mover(void)
 {
 	char tag[MOVE_TAG_HEX + 1];
 
-	ok(!mover_once(&server.config), "nothing waits");
+	ok(!mover_once(&server.config, NULL), "nothing waits");
 	queue("a", "pv1", "b", NULL);
 	is_str(recorded(), "a b pv1 queued plain 2 tester 1 open  ", "its record");
 	is_str(standing("a"), "queued a b 0/1 'persistentvolumes/pv1'  pv1 '' '' open", "waits");
@@ -524,7 +524,7 @@ static void mover(void)
 	is_str(standing("a"), "done a b 1/1 'persistentvolumes/pv1'  pv1 '' '' ended", "is done");
 	is_str(log_of_last(), "moved a b /pe:pv1 9 same 7 tester last", "its change");
 	is_str(recorded(), "a b pv1 done plain 2 tester 1 later  ", "its record");
-	ok(!mover_once(&server.config), "once");
+	ok(!mover_once(&server.config, NULL), "once");
 	EXPECT(SEE_OTHER, "back", MOVE, "b", "pv1", "a");
 
 	queue("a", "pv1", "b", NULL);

@@ -2,6 +2,10 @@
 // Traits of resources, and the catalogue that workers hold: what each change leaves, two at once, who sees what when.
 #include "base/base.h"
 
+#include <glob.h>
+#include <unistd.h>
+
+#include "base/shared.h"
 #include "registry-fixture.h"
 #include "registry/resource/traits.h"
 #include "registry/trait/catalogue.h"
@@ -357,10 +361,25 @@ static void catalogue(void)
 	ERRAND(NOT_FOUND, "leaves nothing", &here, GET_TRAIT, "CUSTOM_NEVER");
 }
 
-// here and near share, far is another master's.
+static void remove_dir(const char *dir)
+{
+	glob_t found;
+	char pattern[128];
+
+	(void)snprintf(pattern, sizeof(pattern), "%s/*", dir);
+	if (glob(pattern, 0, NULL, &found) == 0) {
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			(void)unlink(found.gl_pathv[i]);
+		globfree(&found);
+	}
+	(void)rmdir(dir);
+}
+
+// here and near share, far is another host's.
 static void coherence(void)
 {
-	struct coherence_shared *shared = coherence_share();
+	char dir[] = "/tmp/tenure-shared-XXXXXX";
+	struct shared *shared = mkdtemp(dir) != NULL ? shared_open(dir, STR("a database")) : NULL;
 	struct client near, far;
 	struct timespec second = { .tv_sec = 1 };
 
@@ -379,6 +398,13 @@ static void coherence(void)
 	ERRAND(NOT_FOUND, "near sees that at once", &near, GET_TRAIT, "CUSTOM_TWO");
 	(void)nanosleep(&second, NULL);
 	ERRAND(NOT_FOUND, "far within a second", &far, GET_TRAIT, "CUSTOM_TWO");
+	// A file that somebody has written into, or replaced, is corrected by what the database answers.
+	memset(shared_area(shared, SHARED_COHERENCE, 64), 0x7e, 64);
+	ERRAND(CREATED, "another, while the file is damaged", &far, PUT_TRAIT, "CUSTOM_THREE");
+	(void)nanosleep(&second, NULL);
+	ERRAND(OK, "is found", &near, GET_TRAIT, "CUSTOM_THREE");
+	ERRAND(NO_CONTENT, "deleted", &here, DELETE_TRAIT, "CUSTOM_THREE");
+	ERRAND(NOT_FOUND, "near sees that at once", &near, GET_TRAIT, "CUSTOM_THREE");
 	server_sql("UPDATE catalogues SET revision = 1;\nDELETE FROM traits WHERE name = 'HW_C';\n"
 		   "DELETE FROM resource_traits WHERE trait_id NOT IN (SELECT id FROM traits);\n");
 	(void)nanosleep(&second, NULL);
@@ -390,8 +416,8 @@ static void coherence(void)
 	coherence_join(here.store, NULL);
 	client_close(&here);
 	client_open(&here);
-	coherence_unshare(&shared);
-	ok(shared == NULL, "given back");
+	shared_close(&shared);
+	remove_dir(dir);
 }
 
 static void deleting_and_attaching(void)

@@ -3,11 +3,11 @@
 #include "base/base.h"
 
 #include <stdatomic.h>
-#include <sys/mman.h>
 
 #include "registry/cache/coherence.h"
 
 #include "base/clock.h"
+#include "base/shared.h"
 #include "db/db.h"
 #include "registry/core/failure.h"
 #include "sql/catalogues.h"
@@ -20,7 +20,8 @@ static_assert((int)COHERENCE_TRAITS == (int)SQL_CATALOGUE_TRAITS && (int)COHEREN
 		      (int)COHERENCE__N == (int)SQL_CATALOGUE__N,
 	"the same numbers");
 
-struct coherence_shared {
+// The area SHARED_COHERENCE. If it is lost, or its content is wrong, the next answer of the database corrects it.
+struct revisions {
 	_Atomic uint64_t newest[COHERENCE__N]; // revisions; 0: not known yet
 	_Atomic int64_t asked_us; // clock_tick_us() when the database was last asked; 0: never, or it did not answer
 };
@@ -28,17 +29,13 @@ struct coherence_shared {
 static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_LONG_LOCK_FREE == 2, "processes share them");
 
 struct coherence {
-	struct coherence_shared *shared;
-	struct coherence_shared own; // for a process without memory that it shares with others
+	const struct shared *host; // NULL: the process shares nothing
+	struct revisions own;      // for such a process
 };
 
 struct coherence *coherence_new(void)
 {
-	struct coherence *coherence = calloc(1, sizeof(*coherence));
-
-	if (coherence != NULL)
-		coherence->shared = &coherence->own;
-	return coherence;
+	return calloc(1, sizeof(struct coherence));
 }
 
 void coherence_free(struct coherence **coherence)
@@ -47,26 +44,19 @@ void coherence_free(struct coherence **coherence)
 	*coherence = NULL;
 }
 
-// ---- what the processes of a master share
+// ---- what the processes of a host share
 
-struct coherence_shared *coherence_share(void)
+void coherence_join(struct registry_store *store, const struct shared *host)
 {
-	void *memory = mmap(NULL, sizeof(struct coherence_shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	return memory != MAP_FAILED ? memory : NULL; // zeroed
+	store->coherence->host = host;
 }
 
-void coherence_unshare(struct coherence_shared **shared)
+// The area may move (shared_refresh), so nothing keeps a pointer to it.
+static struct revisions *revisions_of(const struct registry *registry)
 {
-	if (*shared != NULL)
-		(void)munmap(*shared, sizeof(**shared));
-	*shared = NULL;
-}
+	struct coherence *coherence = registry->store->coherence;
 
-void coherence_join(struct registry_store *store, struct coherence_shared *shared)
-{
-	if (shared != NULL)
-		store->coherence->shared = shared;
+	return coherence->host != NULL ? shared_area(coherence->host, SHARED_COHERENCE, sizeof(struct revisions)) : &coherence->own;
 }
 
 static void raise_newest(_Atomic uint64_t *shared, uint64_t revision)
@@ -87,7 +77,7 @@ static void note_revision(_Atomic uint64_t *shared, uint64_t before, uint64_t re
 		(void)atomic_compare_exchange_strong(shared, &before, revision);
 }
 
-static void note_revisions(struct coherence_shared *shared, const uint64_t before[COHERENCE__N], const struct db_rows *rows)
+static void note_revisions(struct revisions *shared, const uint64_t before[COHERENCE__N], const struct db_rows *rows)
 {
 	for (size_t k = 0; k < rows->n; k++) {
 		const struct sql_catalogue_revisions_row *row = sql_catalogue_revisions_row(rows, k);
@@ -100,18 +90,19 @@ static void note_revisions(struct coherence_shared *shared, const uint64_t befor
 
 void coherence_invalidate(struct registry *registry)
 {
-	atomic_store(&registry->store->coherence->shared->asked_us, 0);
+	atomic_store(&revisions_of(registry)->asked_us, 0);
 }
 
 // Only the process that sets asked_us asks; the others go on with the revisions they know.
 enum outcome coherence_ask(struct registry *registry)
 {
-	struct coherence_shared *shared = registry->store->coherence->shared;
+	struct revisions *shared = revisions_of(registry);
 	int64_t asked_us = atomic_load(&shared->asked_us), now_us = clock_tick_us();
 	uint64_t before[COHERENCE__N];
 	struct db_rows rows;
 
-	if (asked_us != 0 && now_us - asked_us < ASK_AFTER_US)
+	// A time in the future is a damaged one.
+	if (asked_us != 0 && asked_us <= now_us && now_us - asked_us < ASK_AFTER_US)
 		return OUTCOME_OK;
 	if (!atomic_compare_exchange_strong(&shared->asked_us, &asked_us, now_us))
 		return OUTCOME_OK;
@@ -129,12 +120,12 @@ enum outcome coherence_ask(struct registry *registry)
 
 uint64_t coherence_newest(const struct registry *registry, enum coherence_of of)
 {
-	return atomic_load(&registry->store->coherence->shared->newest[of]);
+	return atomic_load(&revisions_of(registry)->newest[of]);
 }
 
 void coherence_note(struct registry *registry, enum coherence_of of, uint64_t revision)
 {
-	raise_newest(&registry->store->coherence->shared->newest[of], revision);
+	raise_newest(&revisions_of(registry)->newest[of], revision);
 }
 
 bool coherence_is_raised(const struct registry *registry, enum coherence_of of)
@@ -175,11 +166,9 @@ struct db_call coherence_hold_call(void)
 
 void coherence_committed(struct registry *registry)
 {
-	struct coherence *coherence = registry->store->coherence;
-
 	for (size_t i = 0; i < COHERENCE__N; i++) {
 		if (registry->raised[i] != 0)
-			raise_newest(&coherence->shared->newest[i], registry->raised[i]);
+			raise_newest(&revisions_of(registry)->newest[i], registry->raised[i]);
 		registry->raised[i] = 0;
 	}
 }

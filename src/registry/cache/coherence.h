@@ -2,21 +2,21 @@
 // How workers learn that what they cache is stale: traits of the catalogue, and definitions of types.
 //
 // Each cached entry is valid as of a revision. Table `catalogues` has the current revision, and every change raises it in its
-// own transaction. The newest known revision is also in memory that all processes of one master share (struct
-// coherence_shared). A process that commits a change raises it there, so no process under that master answers from older
-// entries. Twice a second, the first process that reads asks the database on behalf of all, so a change by another host or
-// master becomes visible within a second. A process without a master has such memory for itself.
+// own transaction. The newest known revision is also in memory that all processes of the host share, whoever started them
+// (base/shared.h). A process that commits a change raises it there, so no process of the host answers from older entries. Twice a
+// second, the first process that reads asks the database on behalf of all, so a change by another host, or by tenure-manage,
+// becomes visible within a second. So does a change while the shared file is lost. A process that shares nothing has such memory
+// for itself.
 #ifndef TENURE_REGISTRY_CACHE_COHERENCE_H
 #define TENURE_REGISTRY_CACHE_COHERENCE_H
 
 #include "db/db.h"
 #include "registry/core/context.h"
 
-// Returns shared memory; NULL: there is none. A master makes it before it forks, and releases it at its end.
-struct coherence_shared *coherence_share(void);
-void coherence_unshare(struct coherence_shared **shared);
-// Makes the store use the revisions in that memory from now on. NULL changes nothing.
-void coherence_join(struct registry_store *store, struct coherence_shared *shared);
+struct shared; // base/shared.h
+
+// Makes the store use the revisions in the host's memory from now on; NULL: memory of its own. host must outlive the store.
+void coherence_join(struct registry_store *store, const struct shared *host);
 // Tells the other processes of the revisions that the transaction raised. The code that runs a transaction calls it after COMMIT.
 void coherence_committed(struct registry *registry);
 

@@ -244,7 +244,7 @@ static bool listen_to(struct watch_proc *proc, int fd, void *what)
 }
 
 // Opens what the process needs. False, with errno or a logged reason: something is missing; close_all() frees the rest.
-static bool open_all(struct watch_proc *proc, struct coherence_shared *shared, struct shared *host)
+static bool open_all(struct watch_proc *proc, struct shared *host)
 {
 	sigset_t signals;
 	char *error = NULL;
@@ -263,7 +263,7 @@ static bool open_all(struct watch_proc *proc, struct coherence_shared *shared, s
 		proc->store = registry_store_new(proc->teller.setup->config, proc->db);
 	if (proc->store == NULL || proc->teller.call == NULL)
 		return false;
-	coherence_join(proc->store, shared);
+	coherence_join(proc->store, host);
 	registry_attach(proc->teller.call->registry, proc->store);
 	return proc->auth != NULL && proc->teller.pool != NULL && proc->clients.epoll_fd >= 0 &&
 	       listen_to(proc, proc->signal_fd, &proc->signal_fd) && listen_to(proc, proc->from, &proc->from);
@@ -294,8 +294,7 @@ static void allow_descriptors(void)
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int watch_main(const struct setup *setup, int from, struct coherence_shared *shared, struct shared *host,
-	struct child_life *life)
+int watch_main(const struct setup *setup, int from, struct shared *host, struct child_life *life)
 {
 	struct watch_proc proc = { .from = from, .teller = { .setup = setup, .clients = &proc.clients } };
 	int code = EX_OSERR;
@@ -304,7 +303,7 @@ int watch_main(const struct setup *setup, int from, struct coherence_shared *sha
 	(void)signal(SIGPIPE, SIG_IGN);
 	allow_descriptors();
 	proc.clients.limits = limits_new(setup->config, setup->endpoint, host, 0);
-	if (proc.clients.limits != NULL && open_all(&proc, shared, host)) {
+	if (proc.clients.limits != NULL && open_all(&proc, host)) {
 		atomic_store(&life->ready, true);
 		loop(&proc);
 		code = EX_OK;

@@ -5,13 +5,12 @@
 
 #include "server/setup/setup.h"
 
-struct coherence_shared;
 struct child_life;
 struct shared;
 
 // Receives watches from the descriptor until SIGTERM, SIGINT or SIGQUIT, which the caller has blocked. Then it ends every watch,
 // so that its client begins a new one. Returns the exit code.
-int watch_main(const struct setup *setup, int from, struct coherence_shared *shared, struct shared *host,
+int watch_main(const struct setup *setup, int from, struct shared *host,
 	struct child_life *life);
 
 #endif
