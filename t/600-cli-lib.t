@@ -14,7 +14,7 @@ use Tenure::Instance;
 use Tenure::Run qw(run);
 
 my $build = Tenure::Instance::build_dir();
-plan skip_all => 'libtenure is not built' if !defined $build || !-e "$build/build/libtenure.so.0";
+plan skip_all => 'libtenure is not built' if !defined $build || !-e "$build/build/libtenure.so.1";
 my $top  = Tenure::Instance::source_dir();
 my $work = tempdir('tenure-lib-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 
@@ -24,13 +24,14 @@ my $work = tempdir('tenure-lib-XXXXXX', TMPDIR => 1, CLEANUP => 1);
 my $header = Tenure::Instance::read_file("$top/include/tenure/tenure.h");
 my @declared = sort $header =~ /^TENURE_API .*?\b(tenure_\w+)\(/mg;
 cmp_ok scalar @declared, '>', 30, 'the header declares functions';
-my ($code, $text) = run('nm', '-D', '--defined-only', "$build/build/libtenure.so.0");
-my @shared = grep { !/^_|^__asan|^__odr/ } map { /^\S+ [A-Z] (\S+)/ ? $1 : () } split /\n/, $text;
-is_deeply [sort @shared], \@declared, 'the shared library has these and no other names';
+my ($code, $text) = run('nm', '-D', '--defined-only', "$build/build/libtenure.so.1");
+my @shared = grep { !/^_|^__asan|^__odr|^TENURE_1$/ } map { /^\S+ [A-Z] (\S+)/ ? $1 : () } split /\n/, $text;
+is_deeply [sort map { s/\@.*//r } @shared], \@declared, 'the shared library has these and no other names';
+is_deeply [grep { !/\@\@TENURE_1$/ } @shared], [], 'each with its version';
 ($code, $text) = run('nm', '-g', '--defined-only', "$build/build/libtenure.a");
 is_deeply [sort map { /^\S+ [A-Z] ([^_]\S*)/ ? $1 : () } split /\n/, $text], \@declared, 'and so has the static one';
-($code, $text) = run('readelf', '-d', "$build/build/libtenure.so.0");
-like $text, qr/SONAME.*\[libtenure\.so\.0\]/, 'its soname';
+($code, $text) = run('readelf', '-d', "$build/build/libtenure.so.1");
+like $text, qr/SONAME.*\[libtenure\.so\.1\]/, 'its soname';
 unlike $header, qr/json_object|json-c|curl\.h/, 'no other library shows in the header';
 my $manual = Tenure::Instance::read_file("$top/doc/man/libtenure.3");
 my @untold = grep { $manual !~ /\.Fn \Q$_\E\b/ } grep { $_ ne 'tenure_version' } @declared;
@@ -42,7 +43,7 @@ unlike $pc, qr/@/, 'is filled in';
 
 # ---- the example
 
-my $sanitized = do { my ($status, $names) = run('nm', '-D', "$build/build/libtenure.so.0"); $names =~ /__asan/ };
+my $sanitized = do { my ($status, $names) = run('nm', '-D', "$build/build/libtenure.so.1"); $names =~ /__asan/ };
 my @compile = ('cc', '-std=c17', '-Wall', '-Wextra', '-Wpedantic', '-Werror', ($sanitized ? '-fsanitize=address,undefined' : ()),
     "-I$top/include", "$top/doc/examples/libtenure-example.c");
 ($code, $text) = run(@compile, '-o', "$work/shared", "-L$build/build", '-ltenure', "-Wl,-rpath,$build/build");
