@@ -11,7 +11,7 @@ use Test::More;
 
 my $top   = $ENV{TENURE_SRCDIR} // Cwd::abs_path(dirname(__FILE__) . '/..');
 my $check = "$top/scripts/check-docs";
-my @read  = qw(README HACKING configure.ac bench build-aux doc httpd-conf include scripts sql src t);
+my @read  = qw(README HACKING ChangeLog configure.ac bench build-aux debian doc httpd-conf include scripts sql src t);
 
 # Runs the check over ROOT; exit code and output.
 sub check {
@@ -61,9 +61,14 @@ my @wrong = (
     [ 'a function of another name', 't/unit/registry-definitions.c', sub { s/test_elsewhere\(void\)/test_somewhere(void)/ }, qr/"elsewhere"/ ],
     [ 'a test that is no more', 'doc/coverage.md', sub { s/ 753: \*/ 799: */ }, qr/line \d+: there is no test t\/799-/ ],
     [ 'a file that is no more', 'doc/coverage.md', sub { s{t/unit/repr-merge-patch\.c}{t/unit/repr-merges.c} }, qr{there is no file t/unit/repr-merges\.c} ],
-    [ 'a package not told', 'doc/operations.md', sub { s/ libcurl4-openssl-dev// }, qr/package libcurl4-openssl-dev is missing/ ],
+    [ 'a package not told', 'doc/install.md', sub { s/ libcurl4-openssl-dev// }, qr/package libcurl4-openssl-dev is missing/ ],
     [ 'a library without its package', 'scripts/install-deps', sub { s/ libxml2-dev// }, qr/build: libxml2-dev is missing/ ],
-    [ 'another version of the schema', 'doc/operations.md', sub { s/schema made: version \K\d+/5/ }, qr/tells of version 5 of the schema/ ],
+    [ 'a package that Debian is not told of', 'debian/control', sub { s/^ libxml2-dev,\n//m }, qr/Build-Depends: libxml2-dev is missing/ ],
+    [ 'another version of the package', 'debian/changelog', sub { s/^tenure \(/tenure (9./ }, qr/the newest version is 9\./ ],
+    [ 'another version in the ChangeLog', 'ChangeLog', sub { s/^/9./ }, qr/the newest version is 9\./ ],
+    [ 'a function that the library does not export', 'src/lib/libtenure.map', sub { s/^\ttenure_resource_get;\n//m }, qr/libtenure\.map: its names are not/ ],
+    [ 'a function that its package does not know', 'debian/libtenure1.symbols', sub { s/^ tenure_resource_get.*\n//m }, qr/symbols: its names are not/ ],
+    [ 'another version of the schema', 'doc/install.md', sub { s/schema made: version \K\d+/5/ }, qr/tells of version 5 of the schema/ ],
     [ 'a step that is none', 'src/server/request/pipeline.h', sub { s/negotiate,/negotiate, decode,/ }, qr/pipeline\.h: the steps of a request are/ ],
     [ 'a header that is none', 'doc/architecture.md', sub { s{api/call\.h}{api/calls.h} }, qr{there is no file api/calls\.h} ],
     [ 'a heading that is none', 'src/base/budget.h', sub { s/What a request may take/What a request takes/ }, qr/has no heading "What a request takes"/ ],
