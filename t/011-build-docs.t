@@ -48,7 +48,7 @@ is($code, 0, 'this tree') or diag($text);
 
 my @wrong = (
     [ 'a setting without its item', 'doc/man/tenure.conf.5', sub { s/^\.It Ic retries$/.It Ic retry/m }, qr/\[database\] retries/ ],
-    [ 'another default', 'src/base/config/config.c', sub { s/"retention", SECONDS, (.*?), "30d"/"retention", SECONDS, $1, "31d"/ }, qr/31d/ ],
+    [ 'another default', 'src/registry/core/settings.c', sub { s/"retention", SECONDS, (.*?), "30d"/"retention", SECONDS, $1, "31d"/ }, qr/31d/ ],
     [ 'a setting not in the sample', 'doc/tenure.conf.sample', sub { s/^#backlog .*\n//m }, qr/sample: \[endpoint NAME\] backlog/ ],
     [ 'a setting that is no more', 'doc/tenure.conf.sample', sub { s/^#retries /#tries /m }, qr/sample: tries/ ],
     [ 'a command without its section', 'doc/man/tenure-manage.8', sub { s/^\.Ss tier set$/.Ss tier put/m }, qr/tier set is missing/ ],

@@ -12,11 +12,11 @@ use Test::More;
 
 use Tenure::Addition qw(programs_with);
 
-my $programs = programs_with(table => 'base/config/authenticators.def', row => 't/additions/stamp.def', file => 't/additions/stamp.c');
+my $programs = programs_with(table => 'auth/authenticators.def', row => 't/additions/stamp.def', file => 't/additions/stamp.c');
 plan skip_all => 'no build to add an authenticator to' if !defined $programs;
 require Tenure::Instance;
 my $instance = Tenure::Instance->start(combined => 1,
-    settings => { 'endpoint combined.auth' => 'stamp, noauth' });
+    settings => { 'endpoint combined.auth' => 'stamp, noauth', 'endpoint combined.stamp_tenant' => 'user' });
 my $admin = $instance->combined('admin');
 my $none  = $admin->as(undef);
 $admin->make_tenant('acme');

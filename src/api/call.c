@@ -3,9 +3,10 @@
 #include "base/base.h"
 
 #include "api/call.h"
+#include "api/settings.h"
 #include "base/buf.h"
-#include "base/config/config.h"
 #include "base/pool.h"
+#include "registry/core/settings.h"
 
 // A tree takes more memory than its text, so the number of a body's values is limited as well as its length.
 enum { BYTES_PER_NODE = 8, MAX_HOST = 255 };
@@ -36,8 +37,8 @@ struct str call_param(const struct call *call, const char *name)
 struct doc_limits call_limits(const struct call *call)
 {
 	return (struct doc_limits){
-		.depth = call->config->max_depth,
-		.nodes = (size_t)call->config->max_body / BYTES_PER_NODE + 1,
+		.depth = api_settings(call->config)->max_depth,
+		.nodes = (size_t)registry_settings(call->config)->max_body / BYTES_PER_NODE + 1,
 	};
 }
 
@@ -133,7 +134,8 @@ static bool came_by(const struct request *request, struct str url)
 // Of the URLs in the setting public_url the one that has the request's scheme and host, else the first one; "" if there is none.
 static struct str public_url(const struct call *call)
 {
-	struct str rest = str_c(call->endpoint->public_url), item, first = str_part(rest, 0, str_find(rest, ',', 0));
+	struct str rest = str_c(api_endpoint_settings(call->endpoint)->public_url), item;
+	struct str first = str_part(rest, 0, str_find(rest, ',', 0));
 
 	while (rest.n > 0 && str_split(&rest, ',', &item)) {
 		if (came_by(&call->request, str_trim(item)))

@@ -88,7 +88,7 @@ struct doc_limits call_limits(const struct call *call);
 enum outcome call_read(struct call *call, const struct repr_document *document, struct doc **body);
 // Writes body as this document in the negotiated format into the response.
 void call_write(struct call *call, const struct repr_document *document, const struct doc *body);
-// The absolute URL of a path of this service. It begins with the URL of endpoint->public_url that has the request's scheme and
+// The absolute URL of a path of this service. It begins with the URL of the setting public_url that has the request's scheme and
 // Host, else with its first URL. If public_url is empty, it begins with the request's scheme and Host, provided that Host is a
 // plain host.
 struct str call_url(struct call *call, struct str path);

@@ -2,8 +2,9 @@
 #include "base/base.h"
 
 #include "api/patch.h"
-#include "base/config/config.h"
+#include "api/settings.h"
 #include "http/media.h"
+#include "registry/core/settings.h"
 
 // The shortest value has one byte of text and a comma: a limit like that of call_read().
 enum { BYTES_PER_NODE = 2 };
@@ -27,8 +28,8 @@ bool patch_result(struct call *call, enum edit_kind kind, const struct doc *whol
 	const struct doc **result, struct str *error)
 {
 	const struct doc_limits limits = {
-		.depth = call->config->max_depth,
-		.nodes = (size_t)call->config->max_body / BYTES_PER_NODE + 1,
+		.depth = api_settings(call->config)->max_depth,
+		.nodes = (size_t)registry_settings(call->config)->max_body / BYTES_PER_NODE + 1,
 	};
 	struct doc *patched = NULL;
 

@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "auth/authenticator.h"
+#include "auth/settings.h"
 #include "base/buf.h"
 #include "base/config/config.h"
 #include "base/pool.h"
@@ -14,9 +15,22 @@ static const struct {
 	const struct authenticator *authenticator;
 } authenticators[] = {
 #define AUTHENTICATOR(symbol, name) { name, &symbol##_authenticator },
-#include "base/config/authenticators.def"
+#include "auth/authenticators.def"
 #undef AUTHENTICATOR
 };
+
+const struct config_table *auth_table(size_t i)
+{
+	for (size_t a = 0; a < COUNT_OF(authenticators); a++) {
+		const struct config_table *const *tables = authenticators[a].authenticator->tables;
+
+		for (; tables != NULL && *tables != NULL; tables++) {
+			if (i-- == 0)
+				return *tables;
+		}
+	}
+	return NULL;
+}
 
 struct method {
 	const struct authenticator *authenticator;
@@ -25,7 +39,6 @@ struct method {
 
 struct auth {
 	const struct endpoint_config *endpoint;
-	struct shared *shared; // NULL: none
 	struct method methods[MAX_METHODS];
 	size_t n_methods;
 	enum role default_role;
@@ -39,14 +52,14 @@ static char *fail_unknown(const struct endpoint_config *endpoint, struct str nam
 {
 	const char *names = "" // each name has a comma in front
 #define AUTHENTICATOR(symbol, name) ", " name
-#include "base/config/authenticators.def"
+#include "auth/authenticators.def"
 #undef AUTHENTICATOR
 		;
 
 	return auth_message("endpoint %s: auth: \"%.*s\" is none of %s", endpoint->name, STR_ARG(name), names + 2);
 }
 
-static char *add_method(struct auth *auth, const struct config *config, struct str name)
+static char *add_method(struct auth *auth, const struct auth_setup *setup, struct str name)
 {
 	struct method *method = &auth->methods[auth->n_methods];
 	char *error = NULL;
@@ -59,43 +72,42 @@ static char *add_method(struct auth *auth, const struct config *config, struct s
 	auth->n_methods++;
 	method->authenticator = authenticators[i].authenticator;
 	if (method->authenticator->open != NULL)
-		method->state = method->authenticator->open(config, auth->endpoint, auth->shared, &error);
+		method->state = method->authenticator->open(setup, &error);
 	if (error == NULL && method->authenticator->default_role != NULL)
 		auth->default_role = method->authenticator->default_role(method->state);
 	return error;
 }
 
-static char *read_methods(struct auth *auth, const struct config *config)
+static char *read_methods(struct auth *auth, const struct auth_setup *setup)
 {
-	struct str rest = str_c(auth->endpoint->auth), item;
+	struct str rest = str_c(auth_endpoint_settings(auth->endpoint)->auth), item;
 	char *error = NULL;
 
 	while (error == NULL && str_split(&rest, ',', &item))
-		error = add_method(auth, config, str_trim(item));
+		error = add_method(auth, setup, str_trim(item));
 	return error;
 }
 
 static char *read_default_tenant(struct auth *auth, const struct config *config)
 {
-	const char *reserved = realm_reserved(str_c(config->default_tenant));
+	const char *reserved = realm_reserved(str_c(auth_settings(config)->default_tenant));
 
 	if (reserved != NULL)
 		return auth_message("default_tenant: %s", reserved);
-	auth->default_tenant = str_c(config->default_tenant);
+	auth->default_tenant = str_c(auth_settings(config)->default_tenant);
 	return NULL;
 }
 
-struct auth *auth_new(const struct config *config, const struct endpoint_config *endpoint, struct shared *shared, char **error)
+struct auth *auth_new(const struct auth_setup *setup, char **error)
 {
 	struct auth *auth = calloc(1, sizeof(*auth));
 
 	if (auth == NULL)
 		abort();
-	auth->endpoint = endpoint;
-	auth->shared = shared;
-	*error = read_default_tenant(auth, config);
+	auth->endpoint = setup->endpoint;
+	*error = read_default_tenant(auth, setup->config);
 	if (*error == NULL)
-		*error = read_methods(auth, config);
+		*error = read_methods(auth, setup);
 	if (*error != NULL)
 		auth_free(&auth);
 	return auth;

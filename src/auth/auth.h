@@ -17,14 +17,23 @@
 
 struct auth; // an endpoint's authenticators and their caches
 struct config;
+struct config_table;
 struct endpoint_config;
 struct db;
 struct shared;
 
-// shared: memory of all processes of the host, which outlives the result; NULL: an authenticator keeps what it learns to itself.
-// NULL and *error (malloc) when endpoint->auth names an unknown authenticator, or when an authenticator's settings are wrong.
-struct auth *auth_new(const struct config *config, const struct endpoint_config *endpoint, struct shared *shared, char **error);
+// What authenticators of an endpoint are made from. All that it points to must outlive them.
+struct auth_setup {
+	const struct config *config;
+	const struct endpoint_config *endpoint;
+	unsigned processes;    // of the endpoint that can each serve one request; 0: none, the program only checks the settings
+	struct shared *shared; // memory of all processes of the host; NULL: an authenticator keeps what it learns to itself
+};
+// NULL and *error (malloc) when the setting auth names an unknown authenticator, or when an authenticator's settings are wrong.
+struct auth *auth_new(const struct auth_setup *setup, char **error);
 void auth_free(struct auth **auth);
+// The i-th table of settings of all authenticators together, from 0; NULL: there are no more.
+const struct config_table *auth_table(size_t i);
 
 // One request whose user is to be found.
 struct auth_question {
@@ -40,7 +49,7 @@ struct auth_question {
 // answers 401 if the method needs a user. A malformed, unknown, expired or revoked credential: OUTCOME_UNAUTHENTICATED with
 // *detail.
 // A valid credential whose tenant has a reserved name (auth/realm.h): OUTCOME_FORBIDDEN with *detail.
-// Sends one statement to the database, only for a token that was not validated within config->token_cache milliseconds;
+// Sends one statement to the database, only for a token that was not validated within token_cache milliseconds;
 // OUTCOME_UNAVAILABLE if the database, or the service that knows the token, can't be reached.
 enum outcome auth_identify(struct auth *auth, const struct auth_question *question, struct principal *principal,
 	struct str *detail);

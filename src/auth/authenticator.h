@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface of authenticators. A new one is a file in auth/ that defines such a row, and a line in
-// base/config/authenticators.def; its settings are rows of base/config/config.c. For files in auth/ only.
+// auth/authenticators.def. For files in auth/ only.
 #ifndef TENURE_AUTH_AUTHENTICATOR_H
 #define TENURE_AUTH_AUTHENTICATOR_H
 
@@ -23,10 +23,13 @@ struct authenticator {
 	// The header fields that it reads, in lower case; ends with NULL. A watch keeps them, so that its user can be identified
 	// again later.
 	const char *const *headers;
+	// The tables of its own settings (base/config/setting.h), for the whole configuration or for an endpoint; ends with NULL.
+	// NULL: it has none.
+	const struct config_table *const *tables;
 	// Reads the endpoint's settings. The result, which may be NULL, goes to the functions below. *error (malloc): what is
 	// wrong with them. NULL: there is nothing to read.
-	// shared: as in auth_new(); NULL: there is none.
-	void *(*open)(const struct config *config, const struct endpoint_config *endpoint, struct shared *shared, char **error);
+	// setup must outlive the call only; what it points to outlives the state.
+	void *(*open)(const struct auth_setup *setup, char **error);
 	void (*close)(void *state); // NULL: nothing is to be released
 	// Could this be a token of this kind, by its form alone? Asked only while another authenticator comes behind, which then
 	// gets what could not. NULL: every token could be.
@@ -44,7 +47,7 @@ struct authenticator {
 };
 
 #define AUTHENTICATOR(symbol, name) extern const struct authenticator symbol##_authenticator;
-#include "base/config/authenticators.def"
+#include "auth/authenticators.def"
 #undef AUTHENTICATOR
 
 enum { AUTH_MAX_NAME = 255 }; // characters of a user's, or tenant's, name

@@ -15,6 +15,7 @@
 #include "auth/keystone_ask.h"
 #include "auth/keystone_cache.h"
 #include "auth/keystone_rules.h"
+#include "auth/keystone_settings.h"
 #include "base/budget.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -31,7 +32,7 @@ enum {
 };
 
 struct keystone {
-	const struct config *config;
+	const struct keystone_settings *settings;
 	const struct endpoint_config *endpoint;
 	struct keystone_cache *cache;
 	struct keystone_asker *asker;
@@ -47,12 +48,12 @@ struct keystone {
 
 static int64_t good_us(const struct keystone *keystone)
 {
-	return (int64_t)keystone->config->keystone_cache * SECOND_US;
+	return (int64_t)keystone->settings->cache * SECOND_US;
 }
 
 static int64_t timeout_us(const struct keystone *keystone)
 {
-	return (int64_t)keystone->config->keystone_timeout * SECOND_US;
+	return (int64_t)keystone->settings->timeout * SECOND_US;
 }
 
 static bool is_expired(const struct keystone_token *token)
@@ -64,7 +65,7 @@ static enum keystone_known look(const struct keystone *keystone, const struct ke
 	struct pool *pool, struct keystone_token *token)
 {
 	enum keystone_known known = keystone_cache_find(keystone->cache, key, good_us(keystone),
-		(int64_t)keystone->config->keystone_bad_cache * SECOND_US, pool, token);
+		(int64_t)keystone->settings->bad_cache * SECOND_US, pool, token);
 
 	return known == KEYSTONE_GOOD && !allow_expired && is_expired(token) ? KEYSTONE_BAD : known;
 }
@@ -255,7 +256,7 @@ static enum role mapped_role(struct str table, struct str name)
 
 static enum role highest_role(const struct keystone *keystone, struct str roles)
 {
-	struct str table = str_c(keystone->config->keystone_roles), name;
+	struct str table = str_c(keystone->settings->roles), name;
 	enum role highest = ROLE_NONE;
 
 	while (str_split(&roles, ',', &name)) {
@@ -269,18 +270,18 @@ static enum role highest_role(const struct keystone *keystone, struct str roles)
 // Is he an operator, whatever the dialect?
 static bool is_operator(const struct keystone *keystone, const struct keystone_token *token)
 {
-	const struct config *config = keystone->config;
+	const struct keystone_settings *settings = keystone->settings;
 
 	if (!has_any(token->roles, STR("admin")))
 		return false;
 	if (token->system_scope)
-		return strcmp(config->keystone_system_operator, "yes") == 0;
-	return token->project.n > 0 && has_any(token->project, str_c(config->keystone_operator_projects));
+		return strcmp(settings->system_operator, "yes") == 0;
+	return token->project.n > 0 && has_any(token->project, str_c(settings->operator_projects));
 }
 
 static bool is_operator_dialect(const struct keystone *keystone, const char *dialect)
 {
-	return dialect != NULL && has_any(str_c(dialect), str_c(keystone->config->keystone_operator_dialects));
+	return dialect != NULL && has_any(str_c(dialect), str_c(keystone->settings->operator_dialects));
 }
 
 static void fill_principal(const struct keystone *keystone, const struct identity *identity, const struct keystone_token *token,
@@ -299,10 +300,10 @@ static void fill_principal(const struct keystone *keystone, const struct identit
 	principal->service_roles = service->roles;
 	principal->role = token->project.n > 0 ? highest_role(keystone, token->roles) : ROLE_NONE;
 	if (is_operator(keystone, token) || (for_operators && has_any(token->roles,
-		str_c(keystone->config->keystone_operator_roles))))
+		str_c(keystone->settings->operator_roles))))
 		principal->role = ROLE_OPERATOR;
 	principal->reads_all = for_operators && token->system_scope && has_any(token->roles, STR("reader"));
-	principal->makes_tenant = token->project.n > 0 && strcmp(keystone->config->keystone_create_tenants, "yes") == 0;
+	principal->makes_tenant = token->project.n > 0 && strcmp(keystone->settings->create_tenants, "yes") == 0;
 	principal->tenant_label = token->project_name;
 }
 
@@ -347,7 +348,7 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 		if (known != KEYSTONE_GOOD)
 			return known == KEYSTONE_BAD ? fail_unauthenticated(identity) : fail_unavailable(identity);
 	}
-	bool allow_expired = service_text.n > 0 && has_any(service.roles, str_c(keystone->config->keystone_service_roles));
+	bool allow_expired = service_text.n > 0 && has_any(service.roles, str_c(keystone->settings->service_roles));
 	known = validate(keystone, identity, text, allow_expired, &token);
 	if (known == KEYSTONE_UNKNOWN)
 		return fail_unavailable(identity);
@@ -377,9 +378,9 @@ static const char *challenge_of(const void *state)
 
 // ---- settings
 
-static char *check_roles(const struct config *config)
+static char *check_roles(const struct keystone_settings *settings)
 {
-	struct str rest = str_c(config->keystone_roles), row;
+	struct str rest = str_c(settings->roles), row;
 	enum role role;
 
 	while (rest.n > 0 && str_split(&rest, ',', &row)) {
@@ -393,11 +394,11 @@ static char *check_roles(const struct config *config)
 }
 
 // Which Keystone it is, and who asks it: what was learnt with other settings has other keys.
-static uint64_t purpose_of(const struct config *config)
+static uint64_t purpose_of(const struct keystone_settings *settings)
 {
 	static const uint64_t fixed[SIPHASH_KEY] = { 0x6b657973746f6e65, 2 };
 
-	return siphash(fixed, str_c(config->keystone_auth_url)) << 1;
+	return siphash(fixed, str_c(settings->auth_url)) << 1;
 }
 
 static void close_keystone(void *state)
@@ -412,28 +413,27 @@ static void close_keystone(void *state)
 	free(keystone);
 }
 
-static void *open_keystone(const struct config *config, const struct endpoint_config *endpoint, struct shared *shared,
-	char **error)
+static void *open_keystone(const struct auth_setup *setup, char **error)
 {
+	const struct keystone_settings *settings = keystone_settings(setup->config);
 	static const uint64_t fixed[SIPHASH_KEY] = { 0x656e64706f696e74, 1 };
 	struct keystone *keystone = calloc(1, sizeof(*keystone));
-	unsigned processes = endpoint->workers + endpoint->reserve;
 
 	if (keystone == NULL)
 		abort();
-	keystone->config = config;
-	keystone->endpoint = endpoint;
-	keystone->purpose = purpose_of(config);
-	keystone->endpoint_key = siphash(fixed, str_c(endpoint->name));
-	keystone->may_wait_most = config->keystone_waiting > 0 ? config->keystone_waiting : processes > 1 ? processes - 1 : 1;
-	*error = check_roles(config);
+	keystone->settings = settings;
+	keystone->endpoint = setup->endpoint;
+	keystone->purpose = purpose_of(settings);
+	keystone->endpoint_key = siphash(fixed, str_c(setup->endpoint->name));
+	keystone->may_wait_most = settings->waiting > 0 ? settings->waiting : setup->processes > 1 ? setup->processes - 1 : 1;
+	*error = check_roles(settings);
 	if (*error == NULL)
-		keystone->asker = keystone_asker_new(config, error);
+		keystone->asker = keystone_asker_new(settings, error);
 	if (*error != NULL)
 		return keystone;
-	keystone->cache = keystone_cache_new(shared);
+	keystone->cache = keystone_cache_new(setup->shared);
 	keystone->challenge = auth_message("Keystone uri=\"%s\"",
-		config->keystone_challenge[0] != '\0' ? config->keystone_challenge : config->keystone_auth_url);
+		settings->challenge[0] != '\0' ? settings->challenge : settings->auth_url);
 	if (keystone->cache == NULL)
 		abort();
 	return keystone;
@@ -441,8 +441,11 @@ static void *open_keystone(const struct config *config, const struct endpoint_co
 
 static const char *const headers[] = { "x-auth-token", "authorization", "x-service-token", NULL };
 
+static const struct config_table *const tables[] = { &keystone_settings_table, NULL };
+
 const struct authenticator keystone_authenticator = {
 	.challenge_of = challenge_of,
+	.tables = tables,
 	.headers = headers,
 	.open = open_keystone,
 	.close = close_keystone,

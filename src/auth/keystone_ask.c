@@ -7,9 +7,9 @@
 
 #include "auth/authenticator.h"
 #include "auth/fetch.h"
+#include "auth/keystone_settings.h"
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/config/config.h"
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/pool.h"
@@ -24,7 +24,7 @@ enum {
 };
 
 struct keystone_asker {
-	const struct config *config;
+	const struct keystone_settings *settings;
 	struct fetcher *fetcher;
 	struct pool *pool;     // of one exchange
 	char *url;             // up to and including "/v3"
@@ -36,39 +36,39 @@ struct keystone_asker {
 
 // ---- settings
 
-static char *check_settings(const struct config *config)
+static char *check_settings(const struct keystone_settings *settings)
 {
-	bool by_user = config->keystone_username[0] != '\0', by_credential = config->keystone_credential_id[0] != '\0';
+	bool by_user = settings->username[0] != '\0', by_credential = settings->credential_id[0] != '\0';
 
-	if (config->keystone_auth_url[0] == '\0')
+	if (settings->auth_url[0] == '\0')
 		return auth_message("[keystone] auth_url: auth = keystone needs the address of the Identity service, such as "
 			"https://keystone.example.org:5000/v3");
-	if (strchr(config->keystone_auth_url, ',') != NULL)
+	if (strchr(settings->auth_url, ',') != NULL)
 		return auth_message("[keystone] auth_url: one address is expected");
 	if (by_user == by_credential)
 		return auth_message("[keystone] %s: set either username, password and project_name, or application_credential_id and "
 			"application_credential_secret, of a user who may validate tokens (role service or admin, or reader of the system)",
 			by_user ? "username and application_credential_id" : "username");
-	if (by_user && (config->keystone_password[0] == '\0' || config->keystone_project[0] == '\0'))
+	if (by_user && (settings->password[0] == '\0' || settings->project[0] == '\0'))
 		return auth_message("[keystone] username needs password and project_name as well");
-	if (by_credential && config->keystone_credential_secret[0] == '\0')
+	if (by_credential && settings->credential_secret[0] == '\0')
 		return auth_message("[keystone] application_credential_id needs application_credential_secret as well");
 	return NULL;
 }
 
-struct keystone_asker *keystone_asker_new(const struct config *config, char **error)
+struct keystone_asker *keystone_asker_new(const struct keystone_settings *settings, char **error)
 {
-	struct str url = str_c(config->keystone_auth_url);
+	struct str url = str_c(settings->auth_url);
 	struct keystone_asker *asker;
 
-	*error = check_settings(config);
+	*error = check_settings(settings);
 	if (*error != NULL)
 		return NULL;
 	asker = calloc(1, sizeof(*asker));
 	if (asker == NULL)
 		abort();
-	asker->config = config;
-	asker->fetcher = fetcher_new(config->keystone_ca_file);
+	asker->settings = settings;
+	asker->fetcher = fetcher_new(settings->ca_file);
 	asker->pool = pool_new();
 	if (asker->fetcher == NULL || asker->pool == NULL ||
 		asprintf(&asker->url, "%.*s%s", STR_ARG(url), str_ends(url, STR("/v3")) ? "" : "/v3") < 0)
@@ -98,7 +98,7 @@ void keystone_asker_free(struct keystone_asker **asker)
 
 void keystone_asker_forked(struct keystone_asker *asker)
 {
-	asker->fetcher = fetcher_new(asker->config->keystone_ca_file);
+	asker->fetcher = fetcher_new(asker->settings->ca_file);
 	if (asker->fetcher == NULL)
 		abort();
 }
@@ -205,27 +205,27 @@ static void add_member(struct buf *json, const char *name, const char *value)
 
 static struct str login_body(const struct keystone_asker *asker)
 {
-	const struct config *config = asker->config;
+	const struct keystone_settings *settings = asker->settings;
 	struct buf json = buf_new(asker->pool, 512);
 
 	BUF_LIT(&json, "{\"auth\":{\"identity\":{\"methods\":[");
-	if (config->keystone_credential_id[0] != '\0') {
+	if (settings->credential_id[0] != '\0') {
 		BUF_LIT(&json, "\"application_credential\"],\"application_credential\":{");
-		add_member(&json, "id", config->keystone_credential_id);
+		add_member(&json, "id", settings->credential_id);
 		buf_addc(&json, ',');
-		add_member(&json, "secret", config->keystone_credential_secret);
+		add_member(&json, "secret", settings->credential_secret);
 		BUF_LIT(&json, "}}}}");
 	} else {
 		BUF_LIT(&json, "\"password\"],\"password\":{\"user\":{");
-		add_member(&json, "name", config->keystone_username);
+		add_member(&json, "name", settings->username);
 		buf_addc(&json, ',');
-		add_member(&json, "password", config->keystone_password);
+		add_member(&json, "password", settings->password);
 		BUF_LIT(&json, ",\"domain\":{");
-		add_member(&json, "name", config->keystone_user_domain);
+		add_member(&json, "name", settings->user_domain);
 		BUF_LIT(&json, "}}}},\"scope\":{\"project\":{");
-		add_member(&json, "name", config->keystone_project);
+		add_member(&json, "name", settings->project);
 		BUF_LIT(&json, ",\"domain\":{");
-		add_member(&json, "name", config->keystone_project_domain);
+		add_member(&json, "name", settings->project_domain);
 		BUF_LIT(&json, "}}}}}");
 	}
 	buf_addc(&json, '\0');
@@ -388,7 +388,7 @@ enum keystone_answer keystone_ask(struct keystone_asker *asker, struct pool *poo
 	enum keystone_answer came = KEYSTONE_VALID;
 
 	assert(keystone_ask_can_be_token(token));
-	asker->deadline_us = clock_tick_us() + (int64_t)asker->config->keystone_timeout * 1000000;
+	asker->deadline_us = clock_tick_us() + (int64_t)asker->settings->timeout * 1000000;
 	pool_clear(asker->pool);
 	// The second time with a new token: Keystone may have revoked the first one, or forgotten its keys.
 	for (int i = 0; i < 2 && came == KEYSTONE_VALID; i++) {

@@ -6,7 +6,7 @@
 
 #include "auth/keystone_cache.h"
 
-struct config;
+struct keystone_settings;
 struct keystone_asker;
 
 enum keystone_answer {
@@ -19,7 +19,7 @@ enum keystone_answer {
 enum { KEYSTONE_TOKEN_MAX = 8192 }; // bytes of a token that is sent there
 
 // Of section [keystone]. *error (malloc): what is wrong with the settings; NULL is returned then.
-struct keystone_asker *keystone_asker_new(const struct config *config, char **error);
+struct keystone_asker *keystone_asker_new(const struct keystone_settings *settings, char **error);
 void keystone_asker_free(struct keystone_asker **asker);
 // Can this text be sent in a header field as a token: visible ASCII of 1 to KEYSTONE_TOKEN_MAX bytes?
 bool keystone_ask_can_be_token(struct str token);

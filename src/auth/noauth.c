@@ -73,13 +73,10 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 	return OUTCOME_UNAUTHENTICATED;
 }
 
-static void *warn(const struct config *config, const struct endpoint_config *endpoint, struct shared *shared,
-	char **error)
+static void *warn(const struct auth_setup *setup, char **error)
 {
-	UNUSED(config);
-	UNUSED(shared);
 	UNUSED(error);
-	log_warning("endpoint %s believes every token (auth = noauth): for development only", endpoint->name);
+	log_warning("endpoint %s believes every token (auth = noauth): for development only", setup->endpoint->name);
 	return NULL;
 }
 

@@ -5,6 +5,7 @@
 #include "auth/authenticator.h"
 #include "auth/placement_policy.h"
 #include "base/config/config.h"
+#include "base/config/setting.h"
 
 static const struct {
 	const char *name, *check;
@@ -89,18 +90,39 @@ static bool compile(struct placement_policy *policy, const char *word, char **er
 	return policy->rules != NULL;
 }
 
+// ---- the setting
+
+#define PLACEMENT(key, type, member, ...) SETTING_ROW("placement", key, type, placement_policy_settings, member, __VA_ARGS__)
+
+static const struct setting placement_policy_rows[] = {
+	PLACEMENT("policy", TEXT, policy, "", 0, SETTING_TEXT_MAX, NULL,
+	          "Who may do what in the placement dialect. Empty: operators; users may read traits and their own project's usages. legacy, "
+	          "secure: Placement's rules. Otherwise the path of a file of rules in oslo.policy's YAML form, on top of legacy."),
+};
+
+const struct config_table placement_policy_settings_table = {
+	.settings = placement_policy_rows, .n = COUNT_OF(placement_policy_rows), .size = sizeof(struct placement_policy_settings),
+};
+
+const struct placement_policy_settings *placement_policy_settings(const struct config *config)
+{
+	return config_values(config, &placement_policy_settings_table);
+}
+
+// ---- the policy
+
 bool placement_policy_new(const struct config *config, struct placement_policy **policy, char **error)
 {
 	char *wrong = NULL;
 
 	*policy = NULL;
-	if (config->placement_policy[0] == '\0')
+	if (placement_policy_settings(config)->policy[0] == '\0')
 		return true;
 	*policy = calloc(1, sizeof(**policy));
 	if (*policy == NULL)
 		abort();
 	(*policy)->pool = pool_new();
-	if (compile(*policy, config->placement_policy, &wrong))
+	if (compile(*policy, placement_policy_settings(config)->policy, &wrong))
 		return true;
 	*error = auth_message("[placement] policy: %s", wrong);
 	free(wrong);

@@ -11,6 +11,7 @@
 #include "auth/oslo_rules.h"
 
 struct config;
+struct config_table;
 
 enum placement_rule {
 #define RULE(symbol, name, check) PLACEMENT_##symbol,
@@ -19,6 +20,12 @@ enum placement_rule {
 };
 
 struct placement_policy;
+
+struct placement_policy_settings {
+	const char *policy; // "": by Tenure's own roles; legacy, secure, or a file of rules
+};
+extern const struct config_table placement_policy_settings_table;
+const struct placement_policy_settings *placement_policy_settings(const struct config *config);
 
 // The policy that the configuration names; *policy is NULL if it names none. Reads the file. False and *error (malloc): what is
 // wrong with it, and where.

@@ -3,8 +3,10 @@
 #include "base/base.h"
 
 #include "auth/authenticator.h"
+#include "auth/remote_user.h"
 #include "base/clock.h"
 #include "base/config/config.h"
+#include "base/config/setting.h"
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/pool.h"
@@ -19,9 +21,9 @@ struct remote_user {
 	int64_t complained_us; // clock_tick_us() when that was logged last; 0: never
 };
 
-static struct str remote_tenant(const struct endpoint_config *endpoint, struct str user)
+static struct str remote_tenant(const struct remote_user_settings *settings, struct str user)
 {
-	if (strcmp(endpoint->remote_user_tenant, "user") == 0)
+	if (strcmp(settings->tenant, "user") == 0)
 		return user;
 	for (size_t i = user.n; i > 0; i--) {
 		if (user.p[i - 1] == '@')
@@ -67,13 +69,35 @@ static enum outcome identify(void *state, const struct identity *identity, bool 
 	principal->role = remote->role;
 	if (principal->role == ROLE_OPERATOR)
 		return OUTCOME_OK;
-	principal->tenant = str_dup(identity->pool, remote_tenant(remote->endpoint, user));
+	principal->tenant = str_dup(identity->pool, remote_tenant(remote_user_settings(remote->endpoint), user));
 	if (principal->tenant.n == 0)
 		principal->role = ROLE_NONE; // an authenticated user without a tenant
 	return OUTCOME_OK;
 }
 
 // ---- settings
+
+#define ENDPOINT(key, type, member, ...) SETTING_ROW("endpoint", key, type, remote_user_settings, member, __VA_ARGS__)
+
+static const struct setting remote_user_rows[] = {
+	ENDPOINT("remote_user_secret", SECRET, secret, "", 0, SETTING_TEXT_MAX, NULL,
+		"Shared secret that the web server sends as TENURE_REMOTE_USER_SECRET where it has authenticated the user, and "
+		"nowhere else. Required with auth = remote-user."),
+	ENDPOINT("remote_user_role", CHOICE, role, "member", 0, 0,
+	         "reader,member,admin,operator", "Role of users authenticated by the web server."),
+	ENDPOINT("remote_user_tenant", CHOICE, tenant, "user", 0, 0, "user,domain",
+		"Tenant of users authenticated by the web server. user: has the user's name. domain: the part of the name "
+		"after the last @."),
+};
+
+const struct config_table remote_user_settings_table = {
+	.settings = remote_user_rows, .n = COUNT_OF(remote_user_rows), .size = sizeof(struct remote_user_settings), .of_endpoint = true,
+};
+
+const struct remote_user_settings *remote_user_settings(const struct endpoint_config *endpoint)
+{
+	return config_endpoint_values(endpoint, &remote_user_settings_table);
+}
 
 // Characters that need no quoting in any web server's configuration, as printed by openssl rand -hex or -base64.
 static bool is_secret(struct str secret)
@@ -89,8 +113,9 @@ static bool is_secret(struct str secret)
 static char *read_settings(struct remote_user *remote)
 {
 	const struct endpoint_config *endpoint = remote->endpoint;
+	const struct remote_user_settings *settings = remote_user_settings(endpoint);
 
-	remote->secret = str_c(endpoint->remote_user_secret);
+	remote->secret = str_c(settings->secret);
 	if (remote->secret.n == 0)
 		return auth_message("endpoint %s: auth = remote-user needs remote_user_secret, by which the web server vouches for "
 			"REMOTE_USER: set it to what `openssl rand -hex 32` prints, and have the web server send the same as parameter "
@@ -98,25 +123,22 @@ static char *read_settings(struct remote_user *remote)
 	if (!is_secret(remote->secret))
 		return auth_message("endpoint %s: remote_user_secret must be %d characters or more of A-Z a-z 0-9 + / = - _ . ~, such as "
 			"`openssl rand -hex 32` prints", endpoint->name, SECRET_LEAST);
-	if (!role_parse(str_c(endpoint->remote_user_role), &remote->role))
+	if (!role_parse(str_c(settings->role), &remote->role))
 		return auth_message("endpoint %s: remote_user_role: \"%s\" is none of reader, member, admin, operator",
-			endpoint->name, endpoint->remote_user_role);
-	if (strcmp(endpoint->remote_user_tenant, "user") != 0 && strcmp(endpoint->remote_user_tenant, "domain") != 0)
+			endpoint->name, settings->role);
+	if (strcmp(settings->tenant, "user") != 0 && strcmp(settings->tenant, "domain") != 0)
 		return auth_message("endpoint %s: remote_user_tenant: \"%s\" is neither user nor domain", endpoint->name,
-			endpoint->remote_user_tenant);
+			settings->tenant);
 	return NULL;
 }
 
-static void *open_remote_user(const struct config *config, const struct endpoint_config *endpoint, struct shared *shared,
-	char **error)
+static void *open_remote_user(const struct auth_setup *setup, char **error)
 {
 	struct remote_user *remote = calloc(1, sizeof(*remote));
 
-	UNUSED(config);
-	UNUSED(shared);
 	if (remote == NULL)
 		abort();
-	remote->endpoint = endpoint;
+	remote->endpoint = setup->endpoint;
 	*error = read_settings(remote);
 	return remote;
 }
@@ -128,8 +150,11 @@ static enum role default_role(const void *state)
 
 static const char *const headers[] = { NULL }; // none: it reads only variables that the web server sets
 
+static const struct config_table *const tables[] = { &remote_user_settings_table, NULL };
+
 const struct authenticator remote_user_authenticator = {
 	.challenge = "Basic realm=\"tenure\"",
+	.tables = tables,
 	.headers = headers,
 	.open = open_remote_user,
 	.close = free,

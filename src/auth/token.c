@@ -3,8 +3,8 @@
 #include "base/base.h"
 
 #include "auth/authenticator.h"
+#include "auth/settings.h"
 #include "base/clock.h"
-#include "base/config/config.h"
 #include "base/digest.h"
 #include "base/pool.h"
 #include "sql/tokens.h"
@@ -30,17 +30,14 @@ struct token_cache {
 	struct slot slots[SLOTS];
 };
 
-static void *cache_new(const struct config *config, const struct endpoint_config *endpoint, struct shared *shared,
-	char **error)
+static void *cache_new(const struct auth_setup *setup, char **error)
 {
 	struct token_cache *cache = calloc(1, sizeof(*cache));
 
-	UNUSED(endpoint);
-	UNUSED(shared);
 	UNUSED(error);
 	if (cache == NULL)
 		abort();
-	cache->believed_us = (int64_t)config->token_cache * 1000;
+	cache->believed_us = (int64_t)auth_settings(setup->config)->token_cache * 1000;
 	return cache;
 }
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/config/config.h"
+#include "db/settings.h"
 #include "base/digest.h"
 #include "base/log.h"
 #include "db/db_internal.h"
@@ -57,16 +57,16 @@ static void shuffle_hosts(struct db *db)
 
 static void read_hosts(struct db *db)
 {
-	struct str rest = str_c(db->config->db_host), item;
+	struct str rest = str_c(db->settings->host), item;
 
 	while (db->n_hosts < DB_MAX_HOSTS && str_split(&rest, ',', &item)) {
-		if (!parse_host(str_trim(item), db->config->db_port, &db->hosts[db->n_hosts]))
+		if (!parse_host(str_trim(item), db->settings->port, &db->hosts[db->n_hosts]))
 			log_error("database host \"%.*s\" is not host[:port]", STR_ARG(item));
 		else
 			db->n_hosts++;
 	}
 	if (db->n_hosts == 0)
-		db->hosts[db->n_hosts++] = (struct db_host){ NULL, db->config->db_port };
+		db->hosts[db->n_hosts++] = (struct db_host){ NULL, db->settings->port };
 	shuffle_hosts(db);
 }
 
@@ -80,27 +80,27 @@ static const char *or_null(const char *text)
 // tcp: the connection is not over the unix socket, where TLS makes no sense. Options that are off are set, too: Connector/C from
 // 3.4 on verifies by default, and refuses a server without TLS even on the socket. If TLS is on without verification and the
 // server offers none, Connector/C goes on in clear text in spite of MYSQL_OPT_SSL_ENFORCE; so connect_host() checks that.
-static void set_tls(MYSQL *mysql, const struct config *config, bool tcp)
+static void set_tls(MYSQL *mysql, const struct db_settings *settings, bool tcp)
 {
-	my_bool enforce = tcp && strcmp(config->db_tls, "off") != 0;
-	my_bool verify = tcp && strcmp(config->db_tls, "verify") == 0;
+	my_bool enforce = tcp && strcmp(settings->tls, "off") != 0;
+	my_bool verify = tcp && strcmp(settings->tls, "verify") == 0;
 
 	(void)mysql_options(mysql, MYSQL_OPT_SSL_ENFORCE, &enforce);
 	(void)mysql_options(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
 	if (!enforce)
 		return;
-	if (or_null(config->db_tls_ca) != NULL)
-		(void)mysql_options(mysql, MYSQL_OPT_SSL_CA, config->db_tls_ca);
-	if (or_null(config->db_tls_cert) != NULL)
-		(void)mysql_options(mysql, MYSQL_OPT_SSL_CERT, config->db_tls_cert);
-	if (or_null(config->db_tls_key) != NULL)
-		(void)mysql_options(mysql, MYSQL_OPT_SSL_KEY, config->db_tls_key);
+	if (or_null(settings->tls_ca) != NULL)
+		(void)mysql_options(mysql, MYSQL_OPT_SSL_CA, settings->tls_ca);
+	if (or_null(settings->tls_cert) != NULL)
+		(void)mysql_options(mysql, MYSQL_OPT_SSL_CERT, settings->tls_cert);
+	if (or_null(settings->tls_key) != NULL)
+		(void)mysql_options(mysql, MYSQL_OPT_SSL_KEY, settings->tls_key);
 }
 
 // tenure-manage (admin) has no read timeout, since altering and copying tables takes long.
 static void set_options(struct db *db, MYSQL *mysql, bool tcp)
 {
-	unsigned connect = db->config->db_connect_timeout, read = db->admin ? 0 : db->config->db_read_timeout, off = 0;
+	unsigned connect = db->settings->connect_timeout, read = db->admin ? 0 : db->settings->read_timeout, off = 0;
 
 	(void)mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
 	(void)mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connect);
@@ -110,21 +110,21 @@ static void set_options(struct db *db, MYSQL *mysql, bool tcp)
 	}
 	(void)mysql_options(mysql, MYSQL_OPT_LOCAL_INFILE, &off);
 	(void)mysql_options4(mysql, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name", "tenure");
-	set_tls(mysql, db->config, tcp);
+	set_tls(mysql, db->settings, tcp);
 }
 
 static const char *user_name(const struct db *db)
 {
-	const char *admin = db->admin ? or_null(db->config->db_admin_user) : NULL;
+	const char *admin = db->admin ? or_null(db->settings->admin_user) : NULL;
 
-	return admin != NULL ? admin : db->config->db_user;
+	return admin != NULL ? admin : db->settings->user;
 }
 
 static const char *user_password(const struct db *db)
 {
-	bool admin = db->admin && or_null(db->config->db_admin_user) != NULL;
+	bool admin = db->admin && or_null(db->settings->admin_user) != NULL;
 
-	return admin ? db->config->db_admin_password : db->config->db_password;
+	return admin ? db->settings->admin_password : db->settings->password;
 }
 
 // Sets every session variable that matters, whatever the server's defaults are. The versioned comment is for servers whose
@@ -139,13 +139,13 @@ static enum db_result set_session(struct db *db)
 		" SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
 		"NO_ENGINE_SUBSTITUTION', SESSION tx_isolation = 'READ-COMMITTED', SESSION innodb_lock_wait_timeout = %u"
 		" /*M!110402 , SESSION innodb_snapshot_isolation = OFF */",
-		db->config->db_lock_wait);
+		db->settings->lock_wait);
 
 	// A process that is stopped amid a transaction holds up the change log's horizon (registry/log/horizon.h) no longer than
 	// that.
 	if (!db->admin)
 		n += snprintf(sql + n, sizeof(sql) - (size_t)n, ", SESSION idle_write_transaction_timeout = %u",
-			db->config->db_idle_write);
+			db->settings->idle_write);
 	assert(n > 0 && (size_t)n < sizeof(sql));
 	db->autocommit = true;
 	return db_conn_query(db, sql, (size_t)n);
@@ -153,20 +153,20 @@ static enum db_result set_session(struct db *db)
 
 static enum db_result connect_host(struct db *db, const struct db_host *host)
 {
-	const char *name = host->name, *schema = or_null(db->config->db_name);
+	const char *name = host->name, *schema = or_null(db->settings->name);
 	MYSQL *mysql = mysql_init(NULL);
 
 	if (mysql == NULL)
 		return db_error_note(db, CR_OUT_OF_MEMORY, "no memory for a connection", NULL);
 	set_options(db, mysql, name != NULL);
 	if (mysql_real_connect(mysql, name, user_name(db), user_password(db), schema, host->port,
-		name == NULL ? or_null(db->config->db_socket) : NULL, CLIENT_FOUND_ROWS) == NULL) {
+		name == NULL ? or_null(db->settings->socket) : NULL, CLIENT_FOUND_ROWS) == NULL) {
 		enum db_result result = db_error_note(db, mysql_errno(mysql), mysql_error(mysql), NULL);
 
 		mysql_close(mysql);
 		return result;
 	}
-	if (name != NULL && strcmp(db->config->db_tls, "off") != 0 && mysql_get_ssl_cipher(mysql) == NULL) {
+	if (name != NULL && strcmp(db->settings->tls, "off") != 0 && mysql_get_ssl_cipher(mysql) == NULL) {
 		mysql_close(mysql);
 		return db_error_note(db, CR_SSL_CONNECTION_ERROR, "the server offers no TLS, which the setting tls demands",
 			NULL);
@@ -210,7 +210,7 @@ static void pause_us(int64_t us)
 enum db_result db_conn_ensure(struct db *db)
 {
 	int64_t pause = FIRST_PAUSE_US;
-	int64_t end = clock_tick_us() + (int64_t)db->config->db_connect_timeout * 1000000;
+	int64_t end = clock_tick_us() + (int64_t)db->settings->connect_timeout * 1000000;
 
 	if (db->mysql != NULL)
 		return DB_OK;
@@ -264,13 +264,13 @@ enum db_result db_conn_query(struct db *db, const char *sql, size_t n)
 
 // ---- the handle
 
-struct db *db_open(const struct config *config, bool admin)
+struct db *db_open(const struct db_settings *settings, bool admin)
 {
 	struct db *db = calloc(1, sizeof(*db));
 
 	if (db == NULL)
 		abort();
-	db->config = config;
+	db->settings = settings;
 	db->admin = admin;
 	db->away = true;
 	read_hosts(db);

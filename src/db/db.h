@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "base/uuid.h"
 
-struct config;
+struct db_settings;
 struct pool;
 struct db;
 
@@ -61,9 +61,9 @@ static inline const void *db_row(const struct db_rows *rows, size_t row, size_t 
 // ---- connection
 
 // A handle; connects on first use and again when a connection was lost, never inside a transaction. Which hosts:
-// config->db_host, tried in an order shuffled per process. Session: READ COMMITTED, strict sql_mode, UTC, utf8mb4 with
-// utf8mb4_nopad_bin, db_lock_wait. config must outlive it. admin: as db_admin_user.
-struct db *db_open(const struct config *config, bool admin);
+// settings->host, tried in an order shuffled per process. Session: READ COMMITTED, strict sql_mode, UTC, utf8mb4 with
+// utf8mb4_nopad_bin, settings->lock_wait. settings must outlive it. admin: as settings->admin_user.
+struct db *db_open(const struct db_settings *settings, bool admin);
 void db_close(struct db **db);
 // Connects now if needed. DB_OK, DB_LOST (db_error says why) or DB_ERROR (wrong password, unknown schema).
 enum db_result db_connect(struct db *db);
@@ -145,7 +145,7 @@ enum db_mode {
 enum db_verdict { DB_COMMIT, DB_ROLLBACK };
 
 // Runs fn(arg), commits or rolls back as it says. When a statement answered DB_RETRY or DB_LOST the transaction rolls
-// back, whatever fn says, and fn runs again after a random delay, up to config->db_retries times (so fn starts from
+// back, whatever fn says, and fn runs again after a random delay, up to settings->retries times (so fn starts from
 // nothing each time). A write transaction's BEGIN travels with its first statement.
 // A connection lost during COMMIT leaves the outcome open: after reconnecting, a locking read of the log (db_set_log) for
 // request_id tells what happened, so a writing fn must have left a row there with that id, or have changed nothing.

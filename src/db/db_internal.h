@@ -97,7 +97,7 @@ enum txn_state {
 };
 
 struct db {
-	const struct config *config;
+	const struct db_settings *settings;
 	bool admin;
 	MYSQL *mysql; // NULL: not connected
 	struct stmt_cache cache;

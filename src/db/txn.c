@@ -10,7 +10,7 @@
 
 #include "base/budget.h"
 #include "base/clock.h"
-#include "base/config/config.h"
+#include "db/settings.h"
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/pool.h"
@@ -125,7 +125,7 @@ static enum db_result learn_outcome(struct db *db, const struct uuid *request_id
 	db->state = TXN_OUTSIDE;
 	db->failure = DB_OK;
 	if (request_id != NULL && db->log != NULL) {
-		for (unsigned i = 0; i <= db->config->db_retries; i++) {
+		for (unsigned i = 0; i <= db->settings->retries; i++) {
 			result = look(db, request_id, &happened);
 			if (result == DB_OK || result == DB_ERROR || db->away)
 				break;
@@ -186,12 +186,12 @@ static void wait_a_little(unsigned tries)
 // db_lock_wait. These times must not add up, since a worker that waits serves no other request.
 static bool may_run_again(const struct db *db, enum db_result result, int64_t begun_us)
 {
-	unsigned seconds = result == DB_RETRY ? 2 * db->config->db_lock_wait : db->config->db_read_timeout;
+	unsigned seconds = result == DB_RETRY ? 2 * db->settings->lock_wait : db->settings->read_timeout;
 	int64_t limit = (int64_t)seconds * 1000000;
 
 	if (db->uncertain || (result != DB_RETRY && (result != DB_LOST || db->away)))
 		return false;
-	return db->tries <= db->config->db_retries && (limit == 0 || clock_tick_us() - begun_us < limit);
+	return db->tries <= db->settings->retries && (limit == 0 || clock_tick_us() - begun_us < limit);
 }
 
 struct body {

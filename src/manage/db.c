@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/digest.h"
+#include "db/settings.h"
 #include "manage/os_traits.h"
 #include "manage/schema.h"
 #include "registry/core/context.h"
@@ -43,43 +44,43 @@ static struct str quote_text(struct pool *pool, const char *text)
 
 static struct str create_database(struct manage *manage)
 {
-	const struct str name = str_c(manage->config->db_name);
+	const struct str name = str_c(db_settings(manage->config)->name);
 	return sql_schema_create_database_text(manage->pool, &(struct sql_schema_create_database){ .name = { &name, 1 } });
 }
 
 // 'user'@'host' for GRANT, each quoted as a literal.
 static struct str account(struct manage *manage, const char *user)
 {
-	const struct config *c = manage->config;
+	const struct db_settings *c = db_settings(manage->config);
 	const char *host = manage_option(manage, "--from");
 	if (host == NULL)
-		host = c->db_host[0] == '\0' || strcmp(c->db_host, "localhost") == 0 ? "localhost" : "%";
+		host = c->host[0] == '\0' || strcmp(c->host, "localhost") == 0 ? "localhost" : "%";
 	struct str who = quote_text(manage->pool, user), where = quote_text(manage->pool, host);
 	return str_printf(manage->pool, "%.*s@%.*s", STR_ARG(who), STR_ARG(where));
 }
 
 static void print_grant(struct manage *manage, const char *rights, const char *user)
 {
-	struct str name = quote_name(manage->pool, manage->config->db_name), who = account(manage, user);
+	struct str name = quote_name(manage->pool, db_settings(manage->config)->name), who = account(manage, user);
 	printf("CREATE USER IF NOT EXISTS %.*s IDENTIFIED BY '********';\n", STR_ARG(who));
 	printf("GRANT %s ON %.*s.* TO %.*s;\n", rights, STR_ARG(name), STR_ARG(who));
 }
 
 static int print_grants(struct manage *manage)
 {
-	const struct config *c = manage->config;
+	const struct db_settings *c = db_settings(manage->config);
 	struct str create = create_database(manage);
 	printf("-- To be run by the database's administrator; put real passwords in place of the stars.\n");
 	printf("%.*s", STR_ARG(create));
 	printf("-- The application reads and writes rows and can alter no table.\n");
-	print_grant(manage, "SELECT, INSERT, UPDATE, DELETE", c->db_user);
-	if (c->db_admin_user[0] == '\0' || strcmp(c->db_admin_user, c->db_user) == 0) {
+	print_grant(manage, "SELECT, INSERT, UPDATE, DELETE", c->user);
+	if (c->admin_user[0] == '\0' || strcmp(c->admin_user, c->user) == 0) {
 		printf("-- admin_user is not set: tenure-manage needs a user of its own that may alter tables.\n");
-	} else if (strcmp(c->db_admin_user, "root") == 0) {
+	} else if (strcmp(c->admin_user, "root") == 0) {
 		printf("-- tenure-manage makes, upgrades and empties tables as root, who may do that already.\n");
 	} else {
 		printf("-- tenure-manage makes, upgrades and empties tables.\n");
-		print_grant(manage, "ALL PRIVILEGES", c->db_admin_user);
+		print_grant(manage, "ALL PRIVILEGES", c->admin_user);
 	}
 	return EX_OK;
 }
@@ -88,11 +89,11 @@ static int print_grants(struct manage *manage)
 // user may open.
 static int ensure_database(struct manage *manage)
 {
-	struct config outside = *manage->config;
-	outside.db_name = "information_schema";
+	struct db_settings outside = *db_settings(manage->config);
+	outside.name = "information_schema";
 	manage->db = db_open(&outside, true);
 	struct db_rows rows;
-	const struct sql_schema_database in = { .name = str_c(manage->config->db_name) };
+	const struct sql_schema_database in = { .name = str_c(db_settings(manage->config)->name) };
 	enum db_result result = sql_schema_database_run(manage->db, manage->pool, &in, &rows);
 	int code = EX_OK;
 	if (result != DB_OK) {
@@ -158,7 +159,7 @@ static int init_schema(struct manage *manage, const struct schema_files *files, 
 	if (state == SCHEMA_HALF)
 		return refuse_half();
 	if (state == SCHEMA_FOREIGN)
-		return manage_fail(EX_DATAERR, "database \"%s\" holds tables of something else", manage->config->db_name);
+		return manage_fail(EX_DATAERR, "database \"%s\" holds tables of something else", db_settings(manage->config)->name);
 	if (state == SCHEMA_PRESENT && version < files->latest)
 		return manage_fail(EX_DATAERR, "there is a schema of version %llu; `tenure-manage db upgrade` brings it to %llu",
 			(unsigned long long)version, (unsigned long long)files->latest);
@@ -187,7 +188,7 @@ int command_db_init(struct manage *manage)
 		code = ensure_database(manage);
 	if (code != EX_OK)
 		return code;
-	manage->db = db_open(manage->config, true);
+	manage->db = db_open(db_settings(manage->config), true);
 	return init_schema(manage, &files, &traits);
 }
 
@@ -240,7 +241,7 @@ int command_db_status(struct manage *manage)
 		printf("to be added        built-in type %.*s\n", STR_ARG(types[i]));
 	if (files.latest != REGISTRY_SCHEMA_VERSION)
 		return manage_fail(EXIT_FAILED, "the files in %s are of version %llu, and this program works with version %d: set "
-			"sql_dir to the files of this release", manage->config->sql_dir, (unsigned long long)files.latest,
+			"sql_dir to the files of this release", db_settings(manage->config)->sql_dir, (unsigned long long)files.latest,
 			REGISTRY_SCHEMA_VERSION);
 	if (version > files.latest)
 		return manage_fail(EXIT_FAILED, "the database is newer than this program: install the release that upgraded it");

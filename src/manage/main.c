@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "manage/manage.h"
+#include "settings/settings.h"
 
 // The Makefile defines these two.
 #ifndef TENURE_SYSCONFDIR
@@ -146,7 +147,7 @@ static int parse(struct manage *manage, int argc, char **argv)
 static int open_config(struct manage *manage)
 {
 	char *error = NULL;
-	manage->config = config_load(manage->config_path, &error);
+	manage->config = config_load(manage->config_path, settings_tables(), &error);
 	if (manage->config == NULL) {
 		manage_fail(EX_CONFIG, "%s", error != NULL ? error : "no memory");
 		free(error);
@@ -159,9 +160,10 @@ static int open_database(struct manage *manage)
 {
 	if (manage->command->needs == NEEDS_CONFIG)
 		return EX_OK;
-	manage->patient = *manage->config;
-	manage->patient.db_read_timeout = PATIENCE_S;
-	manage->db = manage->command->needs == NEEDS_WRITER ? db_open(&manage->patient, false) : db_open(manage->config, true);
+	manage->patient = *db_settings(manage->config);
+	manage->patient.read_timeout = PATIENCE_S;
+	bool writes = manage->command->needs == NEEDS_WRITER;
+	manage->db = db_open(writes ? &manage->patient : db_settings(manage->config), !writes);
 	enum db_result result = db_connect(manage->db);
 	if (result == DB_OK)
 		return EX_OK;

@@ -12,6 +12,7 @@
 #include "base/problem.h"
 #include "base/str.h"
 #include "db/db.h"
+#include "db/settings.h"
 
 enum { MANAGE_MAX_OPTIONS = 8, MANAGE_MAX_ARGUMENTS = 4 };
 
@@ -46,7 +47,7 @@ struct manage {
 	const char *arguments[MANAGE_MAX_ARGUMENTS];
 	const char *options[MANAGE_MAX_OPTIONS]; // values; "" for a switch; NULL if not given
 	struct config *config;
-	struct config patient; // the same, for statements that may take long
+	struct db_settings patient; // those of config, for statements that may take long
 	struct db *db; // connected if the command needs the database
 	struct pool *pool;
 	struct problem problem; // the last problem that the registry described

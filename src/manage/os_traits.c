@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "db/settings.h"
 #include "manage/os_traits.h"
 #include "manage/schema.h"
 #include "registry/cache/coherence.h"
@@ -112,7 +113,7 @@ static size_t count_lines(struct str text)
 
 static const char *shipped_path(struct manage *manage)
 {
-	return str_cstr(manage->pool, str_printf(manage->pool, "%s/os-traits.txt", manage->config->sql_dir));
+	return str_cstr(manage->pool, str_printf(manage->pool, "%s/os-traits.txt", db_settings(manage->config)->sql_dir));
 }
 
 int trait_list_read(struct manage *manage, const char *path, struct trait_list *list)

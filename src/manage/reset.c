@@ -3,6 +3,7 @@
 #include "base/base.h"
 
 #include "base/buf.h"
+#include "db/settings.h"
 #include "manage/os_traits.h"
 #include "manage/schema.h"
 #include "sql/reset.h"
@@ -159,7 +160,7 @@ int command_db_reset(struct manage *manage)
 	uint64_t version;
 	if (manage_option(manage, "--yes") == NULL)
 		return manage_fail(EX_USAGE, "this empties the whole registry in database \"%s\"; say --yes",
-			manage->config->db_name);
+			db_settings(manage->config)->name);
 	int code = schema_read(manage, &files);
 	if (code == EX_OK)
 		code = trait_list_read(manage, NULL, &traits);

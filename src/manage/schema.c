@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "db/settings.h"
 #include "manage/schema.h"
 #include "sql/schema.h"
 
@@ -64,7 +65,7 @@ static int check_numbers(const char *dir, const struct schema_files *files)
 
 static int read_entries(struct manage *manage, DIR *dir, struct schema_files *files)
 {
-	const char *path = manage->config->sql_dir;
+	const char *path = db_settings(manage->config)->sql_dir;
 	for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
 		uint64_t version;
 		if (!version_of(entry->d_name, &version))
@@ -83,7 +84,7 @@ static int read_entries(struct manage *manage, DIR *dir, struct schema_files *fi
 
 int schema_read(struct manage *manage, struct schema_files *files)
 {
-	const char *path = manage->config->sql_dir;
+	const char *path = db_settings(manage->config)->sql_dir;
 	*files = (struct schema_files){ .files = POOL_ARRAY(manage->pool, struct schema_file, MAX_FILES) };
 	DIR *dir = opendir(path);
 	if (dir == NULL)

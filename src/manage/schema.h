@@ -24,7 +24,7 @@ enum schema_state {
 	SCHEMA_PRESENT,
 };
 
-// Reads the files of config->sql_dir. EX_OK, or an exit code after a message.
+// Reads the files of db_settings(config)->sql_dir. EX_OK, or an exit code after a message.
 int schema_read(struct manage *manage, struct schema_files *files);
 // Reads the state of the database. *version is set if the state is SCHEMA_PRESENT, else 0. False: the database cannot be asked,
 // and a message says so.

@@ -4,9 +4,12 @@
 
 #include <sys/statvfs.h>
 
+#include "api/settings.h"
 #include "auth/auth.h"
 #include "auth/placement_policy.h"
 #include "manage/manage.h"
+#include "server/setup/settings.h"
+#include "wadl/settings.h"
 #include "wadl/wadl.h"
 
 // The handlers are part of tenured. Here any value stands for one.
@@ -20,10 +23,11 @@ static const void *any_handler(void *arg, const char *dialect, const char *id)
 static int check_endpoint(const struct manage *manage, const struct endpoint_config *endpoint)
 {
 	char *error = NULL;
-	struct route_table *table = wadl_load(manage->config->wadl_dir, endpoint->wadl, any_handler, NULL, &error);
+	struct route_table *table = wadl_load(wadl_settings(manage->config)->wadl_dir, wadl_endpoint_settings(endpoint)->wadl,
+		any_handler, NULL, &error);
 	struct auth *auth = NULL;
 	if (table != NULL)
-		auth = auth_new(manage->config, endpoint, NULL, &error);
+		auth = auth_new(&(struct auth_setup){ .config = manage->config, .endpoint = endpoint }, &error);
 	int code = EX_OK;
 	if (table == NULL || auth == NULL)
 		code = manage_fail(EX_CONFIG, "[endpoint %s]: %s", endpoint->name, error != NULL ? error : "no memory");
@@ -54,16 +58,16 @@ void settings_warn(const struct config *config)
 	for (size_t i = 0; i < config->n_endpoints; i++) {
 		const struct endpoint_config *endpoint = &config->endpoints[i];
 
-		if (endpoint->public_url[0] == '\0')
+		if (api_endpoint_settings(endpoint)->public_url[0] == '\0')
 			fprintf(stderr, "warning: [endpoint %s] public_url is empty: links in answers, Location among them, begin with "
 				"whatever Host a client names; set it to the address under which users reach this endpoint, such as "
 				"https://tenure.example.org\n", endpoint->name);
-		if (has_no_room(endpoint->access_log))
+		if (has_no_room(server_endpoint_settings(endpoint)->access_log))
 			fprintf(stderr, "warning: [endpoint %s] the file system of access_log %s is full: lines are lost until there is room\n",
-				endpoint->name, endpoint->access_log);
-		if ((endpoint->socket_mode & 0002) != 0)
+				endpoint->name, server_endpoint_settings(endpoint)->access_log);
+		if ((server_endpoint_settings(endpoint)->socket_mode & 0002) != 0)
 			fprintf(stderr, "warning: [endpoint %s] socket_mode %#o lets every user of this machine write to the socket: let that "
-				"be the web server's group alone, 0660\n", endpoint->name, endpoint->socket_mode);
+				"be the web server's group alone, 0660\n", endpoint->name, server_endpoint_settings(endpoint)->socket_mode);
 	}
 }
 
@@ -71,7 +75,7 @@ void settings_check_auth(const struct config *config)
 {
 	for (size_t i = 0; i < config->n_endpoints; i++) {
 		char *error = NULL;
-		struct auth *auth = auth_new(config, &config->endpoints[i], NULL, &error);
+		struct auth *auth = auth_new(&(struct auth_setup){ .config = config, .endpoint = &config->endpoints[i] }, &error);
 
 		if (auth == NULL)
 			fprintf(stderr, "warning: tenured does not start: %s\n", error != NULL ? error : "no memory");

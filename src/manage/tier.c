@@ -4,6 +4,7 @@
 
 #include "manage/manage.h"
 #include "manage/table.h"
+#include "registry/core/settings.h"
 #include "sql/tiers.h"
 
 enum { MAX_NAME = 255, MAX_DESCRIPTION = 1024 }; // characters
@@ -80,7 +81,7 @@ int command_tier_remove(struct manage *manage)
 {
 	struct str name = str_c(manage->arguments[0]);
 	struct db_rows rows;
-	if (str_eq_c(name, manage->config->default_tier))
+	if (str_eq_c(name, registry_settings(manage->config)->default_tier))
 		return manage_fail(EX_DATAERR, "\"%.*s\" is default_tier: what new tenants get", STR_ARG(name));
 	enum db_result result = sql_tier_delete_run(manage->db, manage->pool, &(struct sql_tier_delete){ .name = name }, &rows);
 	if (result != DB_OK)

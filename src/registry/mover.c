@@ -5,6 +5,7 @@
 // namespace_deletions, and is emptied piece by piece, each in a transaction of its own (resource/space_pieces.c).
 #include "base/base.h"
 
+#include "db/settings.h"
 #include "registry/mover.h"
 
 #include "base/buf.h"
@@ -43,7 +44,7 @@ static void mover_close(struct mover *mover)
 
 static bool mover_open(struct mover *mover, const struct config *config, const struct shared *host)
 {
-	*mover = (struct mover){ .db = db_open(config, false), .progress_db = db_open(config, false) };
+	*mover = (struct mover){ .db = db_open(db_settings(config), false), .progress_db = db_open(db_settings(config), false) };
 	mover->pool = pool_new();
 	mover->progress_pool = pool_new();
 	if (mover->db != NULL && mover->progress_db != NULL && mover->pool != NULL && mover->progress_pool != NULL)

@@ -2,10 +2,10 @@
 // Makes and frees the store of a process, and begins the registry of each request.
 #include "base/base.h"
 
+#include "registry/core/settings.h"
 #include "registry/registry.h"
 
 #include "base/clock.h"
-#include "base/config/config.h"
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/pool.h"
@@ -31,6 +31,7 @@ struct registry_store *registry_store_new(const struct config *config, struct db
 	if (store == NULL)
 		return NULL;
 	store->config = config;
+	store->settings = registry_settings(config);
 	store->db = db;
 	db_set_log(db, &change_log);
 	store->types = types_new(registry_type_rules);
@@ -38,8 +39,8 @@ struct registry_store *registry_store_new(const struct config *config, struct db
 	store->coherence = coherence_new();
 	store->catalogue = catalogue_new();
 	store->horizon = horizon_new();
-	store->resource_cache = resource_cache_new(config->resource_cache - config->resource_cache / PAGES_SHARE);
-	store->page_cache = page_cache_new(config->resource_cache / PAGES_SHARE);
+	store->resource_cache = resource_cache_new(store->settings->resource_cache - store->settings->resource_cache / PAGES_SHARE);
+	store->page_cache = page_cache_new(store->settings->resource_cache / PAGES_SHARE);
 	if (store->types == NULL || store->definitions == NULL || store->coherence == NULL || store->catalogue == NULL ||
 		store->horizon == NULL || store->resource_cache == NULL || store->page_cache == NULL)
 		registry_store_free(&store);
@@ -66,7 +67,7 @@ void registry_store_free(struct registry_store **store)
 void registry_attach(struct registry *registry, struct registry_store *store)
 {
 	assert(store != NULL);
-	*registry = (struct registry){ .store = store, .config = store->config, .db = store->db };
+	*registry = (struct registry){ .store = store, .config = store->config, .settings = store->settings, .db = store->db };
 }
 
 static enum outcome check_version(struct registry *registry)

@@ -129,7 +129,7 @@ static int serve(const struct start *start, struct setup *setup)
 	if (listen_is_socket(STDIN_FILENO))
 		return serve_alone(setup);
 	if (!listen_inherited(&listener.fd, &error) ||
-	    (listener.fd < 0 && !listen_open(&listener, setup->endpoint, &error))) {
+	    (listener.fd < 0 && !listen_open(&listener, setup->endpoint_settings, &error))) {
 		setup_free(&setup);
 		return complain(error, EX_CONFIG);
 	}

@@ -14,14 +14,15 @@
 #include "base/config/config.h"
 #include "base/log.h"
 #include "registry/trait/catalogue.h"
-#include "server/setup/child.h"
 #include "server/master.h"
 #include "server/mover_process.h"
 #include "server/request/limits.h"
 #include "server/sender.h"
+#include "server/setup/child.h"
 #include "server/setup/dialects.h"
 #include "server/setup/identity.h"
 #include "server/setup/notify.h"
+#include "server/setup/settings.h"
 #include "server/setup/signals.h"
 #include "server/watch/process.h"
 #include "server/wire/handover.h"
@@ -52,6 +53,11 @@ struct master {
 };
 
 // ---- children
+
+static unsigned count_workers(const struct setup *setup)
+{
+	return setup->endpoint_settings->workers + setup->endpoint_settings->reserve;
+}
 
 static bool has_watches(const struct setup *setup)
 {
@@ -98,7 +104,7 @@ _Noreturn static void run_child(struct master *master, enum child_kind kind, str
 			.orders = has_watches(master->setup) ? master->orders[0] : -1,
 			.slow = master->slow[0],
 			.life = life,
-			.processes = master->setup->endpoint->workers + master->setup->endpoint->reserve,
+			.processes = count_workers(master->setup),
 			.host = master->host });
 		break;
 	case CHILD_MOVER:
@@ -152,8 +158,7 @@ static bool make_lives(struct master *master, size_t n)
 
 static bool make_children(struct master *master)
 {
-	size_t workers = master->setup->endpoint->workers + master->setup->endpoint->reserve, n =
-		workers + (has_watches(master->setup) ? 3 : 2);
+	size_t workers = count_workers(master->setup), n = workers + (has_watches(master->setup) ? 3 : 2);
 
 	master->children = calloc(n, sizeof(*master->children));
 	master->n_children = master->children == NULL ? 0 : n;
@@ -247,7 +252,7 @@ static void kill_hanging(struct master *master)
 	master->look_us = now_us + LOOK_US;
 	for (size_t i = 0; i < master->n_children; i++) {
 		const struct child *child = &master->children[i];
-		const char *why = child_reason_to_kill(child, now_us, master->setup->config->worker_deadline);
+		const char *why = child_reason_to_kill(child, now_us, master->setup->settings->worker_deadline);
 		if (why == NULL)
 			continue;
 		log_error("%s %ld is killed: %s", child_name(child), (long)child->pid, why);
@@ -306,14 +311,14 @@ static void kill_late(struct master *master)
 // Warns of settings that a reload can't change, only a new start.
 static void warn_of_what_stays(const struct master *master, const struct setup *fresh)
 {
-	if (master->listener->path != NULL && strcmp(master->listener->path, fresh->endpoint->socket) != 0)
-		log_warning("socket %s stays in use; %s takes a restart", master->listener->path, fresh->endpoint->socket);
-	if (strcmp(master->setup->config->user, fresh->config->user) != 0 ||
-	    strcmp(master->setup->config->group, fresh->config->group) != 0)
+	if (master->listener->path != NULL && strcmp(master->listener->path, fresh->endpoint_settings->socket) != 0)
+		log_warning("socket %s stays in use; %s takes a restart", master->listener->path, fresh->endpoint_settings->socket);
+	if (strcmp(master->setup->settings->user, fresh->settings->user) != 0 ||
+	    strcmp(master->setup->settings->group, fresh->settings->group) != 0)
 		log_warning("another user or group takes a restart");
-	if (strcmp(master->setup->config->runtime_dir, fresh->config->runtime_dir) != 0)
-		log_warning("runtime_dir %s stays in use; %s takes a restart", master->setup->config->runtime_dir,
-			fresh->config->runtime_dir);
+	if (strcmp(master->setup->settings->runtime_dir, fresh->settings->runtime_dir) != 0)
+		log_warning("runtime_dir %s stays in use; %s takes a restart", master->setup->settings->runtime_dir,
+			fresh->settings->runtime_dir);
 }
 
 // Moves the present children to the list of retired ones; they go on working until they are told to end.
@@ -362,14 +367,14 @@ static void reload(struct master *master)
 	setup_free(&master->setup);
 	master->setup = fresh;
 	(void)setup_open_logs(fresh);
-	(void)listen(master->listener->fd, (int)fresh->endpoint->backlog);
+	(void)listen(master->listener->fd, (int)fresh->endpoint_settings->backlog);
 	if (!make_children(master)) {
 		log_error("no memory for children");
 		stop(master);
 		return;
 	}
 	signal_retired(master, SIGQUIT);
-	log_info("reloaded: %u workers serve the new configuration", fresh->endpoint->workers);
+	log_info("reloaded: %u workers serve the new configuration", fresh->endpoint_settings->workers);
 	notify_supervisor("READY=1");
 }
 
@@ -458,12 +463,12 @@ static int become_user(struct master *master, char **error)
 {
 	const struct config *config = master->setup->config;
 
-	if (!identity_changes(config->user)) {
+	if (!identity_changes(server_settings(config)->user)) {
 		if (geteuid() == 0)
 			log_warning("running as root, workers too: set user in [tenure]");
 		return EX_OK;
 	}
-	if (!identity_become(config->user, config->group, error))
+	if (!identity_become(server_settings(config)->user, server_settings(config)->group, error))
 		return EX_OSERR;
 	return setup_reopen_logs(master->setup, error) ? EX_OK : EX_CANTCREAT;
 }
@@ -492,7 +497,7 @@ int master_run(const struct master_options *options, struct setup *setup, struct
 	block_signals(&master);
 	int code = begin(&master);
 	if (code == EX_OK) {
-		log_info("%s: %u workers serve %s", setup->endpoint->name, setup->endpoint->workers,
+		log_info("%s: %u workers serve %s", setup->endpoint->name, setup->endpoint_settings->workers,
 			listener->path != NULL ? listener->path : "the socket handed over");
 		notify_supervisor("READY=1");
 		supervise(&master);

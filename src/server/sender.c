@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/config/config.h"
 #include "base/log.h"
+#include "server/setup/settings.h"
 #include "server/setup/signals.h"
 #include "server/wire/handover.h"
 
@@ -112,9 +112,9 @@ static void make_room(struct sender *sender)
 {
 	struct rest *loser;
 
-	while (sender->waiting > sender->setup->config->unsent && (loser = find_loser(sender)) != NULL) {
+	while (sender->waiting > sender->setup->settings->unsent && (loser = find_loser(sender)) != NULL) {
 		log_warning("more than %llu bytes of answers wait for slow clients: one of the tenant with the most is cut off",
-			(unsigned long long)sender->setup->config->unsent);
+			(unsigned long long)sender->setup->settings->unsent);
 		loser->gone = true;
 		sweep(sender);
 	}

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/pool.h"
 #include "db/db.h"
+#include "db/settings.h"
 #include "registry/cache/coherence.h"
 #include "registry/core/context.h"
 #include "registry/registry.h"
@@ -61,9 +62,9 @@ static bool worker_open(struct worker *worker, int listen_fd, const struct worke
 		.config = setup->config,
 		.endpoint = setup->endpoint,
 		.routes = setup->routes,
-		.auth = auth_new(setup->config, setup->endpoint, tools->host, &error),
+		.auth = setup_auth(setup, tools->host, &error),
 		.placement_policy = setup->placement_policy,
-		.db = db_open(setup->config, false),
+		.db = db_open(db_settings(setup->config), false),
 		.limits = worker->limits,
 		.may_order = worker->orders >= 0,
 	};

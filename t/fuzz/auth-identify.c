@@ -5,36 +5,60 @@
 #include "fuzz.h"
 
 #include "auth/auth.h"
-#include "base/config/config.h"
+#include "auth/remote_user.h"
+#include "auth/settings.h"
 #include "db/db.h"
+#include "db/settings.h"
+#include "set.h"
+#include "settings/settings.h"
 
-static const struct config config = {
-	.db_host = "", .db_socket = "/nonexistent/mysql.sock", .db_name = "t", .db_user = "t", .db_password = "",
-	.db_admin_user = "", .db_admin_password = "", .db_tls = "off", .db_tls_ca = "", .db_tls_cert = "", .db_tls_key = "",
-	.db_connect_timeout = 1, .db_read_timeout = 1, .db_lock_wait = 1, .db_retries = 0, .default_tenant = "home",
-	.token_cache = 1000,
+#define SECRET "abcdefghijklmnop0123"
+static const struct {
+	const char *name, *auth, *role, *tenant;
+} endpoints[] = {
+	{ "a", "noauth", "member", "user" },
+	{ "b", "remote-user", "admin", "domain" },
+	{ "c", "remote-user,noauth", "operator", "user" },
+	{ "d", "token", "member", "user" },
 };
-#define SECRET .remote_user_secret = "abcdefghijklmnop0123"
-static const struct endpoint_config endpoints[] = {
-	{ .name = "a", .auth = "noauth", .remote_user_role = "member", .remote_user_tenant = "user", SECRET },
-	{ .name = "b", .auth = "remote-user", .remote_user_role = "admin", .remote_user_tenant = "domain", SECRET },
-	{ .name = "c", .auth = "remote-user,noauth", .remote_user_role = "operator", .remote_user_tenant = "user", SECRET },
-	{ .name = "d", .auth = "token", .remote_user_role = "member", .remote_user_tenant = "user", SECRET },
-};
+
+static struct config *new_config(void)
+{
+	struct config *config = config_new(settings_tables());
+
+	MUST(config != NULL);
+	struct db_settings *db = SET(config, db);
+	db->host = "";
+	db->socket = "/nonexistent/mysql.sock";
+	db->connect_timeout = db->read_timeout = db->lock_wait = 1;
+	db->retries = 0;
+	SET(config, auth)->default_tenant = "home";
+	for (size_t i = 0; i < COUNT_OF(endpoints); i++) {
+		const struct endpoint_config *endpoint = config_add_endpoint(config, str_c(endpoints[i].name));
+		SET_ENDPOINT(endpoint, auth_endpoint)->auth = endpoints[i].auth;
+		*SET_ENDPOINT(endpoint, remote_user) = (struct remote_user_settings){
+			.secret = SECRET, .role = endpoints[i].role, .tenant = endpoints[i].tenant
+		};
+	}
+	return config;
+}
 
 // Is it somebody, or nobody?
 static bool identify(struct pool *pool, size_t i, const struct request *request)
 {
 	static struct auth *auths[COUNT_OF(endpoints)];
+	static struct config *config;
 	static struct db *db;
 	char *error = NULL;
 	struct principal principal;
 	struct str detail = STR_NONE;
 
+	if (config == NULL)
+		config = new_config();
 	if (db == NULL)
-		MUST((db = db_open(&config, false)) != NULL);
+		MUST((db = db_open(db_settings(config), false)) != NULL);
 	if (auths[i] == NULL)
-		MUST((auths[i] = auth_new(&config, &endpoints[i], NULL, &error)) != NULL);
+		MUST((auths[i] = auth_new(&(struct auth_setup){ .config = config, .endpoint = &config->endpoints[i] }, &error)) != NULL);
 	const struct auth_question question = { .db = db, .pool = pool, .request = request, .may_wait = true };
 	enum outcome outcome = auth_identify(auths[i], &question, &principal, &detail);
 	if (outcome != OUTCOME_OK) {
@@ -58,7 +82,7 @@ static void fuzz_one(struct pool *pool, struct str input)
 	request->remote_user = fuzz_first(&input);
 	// A name that the web server does not vouch for is nobody's.
 	bool vouched = request->remote_user.n == 0 || request->remote_user.p[0] != '!';
-	request->remote_user_secret = vouched ? str_c(endpoints[0].remote_user_secret) : STR("abcdefghijklmnop0124");
+	request->remote_user_secret = vouched ? STR(SECRET) : STR("abcdefghijklmnop0124");
 	while (str_split(&input, '\n', &line)) {
 		size_t colon = str_find(line, ':', 0);
 		if (colon > 0 && colon < line.n &&

@@ -7,6 +7,9 @@
 #include <unistd.h>
 
 #include "base/config/config.h"
+#include "server/setup/settings.h"
+#include "settings/settings.h"
+#include "wadl/settings.h"
 
 static char dir[] = "/tmp/tenure-fuzz-XXXXXX";
 static char path[sizeof(dir) + 16];
@@ -49,7 +52,7 @@ static void fuzz_one(struct pool *pool, struct str input)
 	if (contains(input, "@") || contains(input, "/") || contains(input, ".."))
 		return;
 	write_input(input);
-	struct config *config = config_load(path, &error);
+	struct config *config = config_load(path, settings_tables(), &error);
 	MUST((config == NULL) == (error != NULL));
 	if (config == NULL) {
 		MUST(error[0] != '\0');
@@ -59,7 +62,8 @@ static void fuzz_one(struct pool *pool, struct str input)
 	MUST(config->n_endpoints <= CONFIG_MAX_ENDPOINTS);
 	for (size_t i = 0; i < config->n_endpoints; i++) {
 		MUST(config_endpoint(config, config->endpoints[i].name) == &config->endpoints[i]);
-		MUST(config->endpoints[i].socket != NULL && config->endpoints[i].wadl != NULL);
+		MUST(server_endpoint_settings(&config->endpoints[i])->socket != NULL);
+		MUST(wadl_endpoint_settings(&config->endpoints[i])->wadl != NULL);
 	}
 	FILE *out = fopen("/dev/null", "w");
 	MUST(out != NULL);

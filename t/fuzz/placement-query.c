@@ -5,12 +5,14 @@
 
 #include "api/placement/common/placement.h"
 #include "api/placement/provider/provider.h"
+#include "api/settings.h"
 #include "base/config/config.h"
 #include "http/uri.h"
+#include "settings/settings.h"
 
 static void fuzz_one(struct pool *pool, struct str input)
 {
-	static const struct config config = { .max_body = 1 << 20, .max_depth = 64, .max_target = 32768 };
+	static struct config *config;
 	static struct call call;
 	struct provider_query query;
 	struct str detail = STR_NONE;
@@ -18,10 +20,12 @@ static void fuzz_one(struct pool *pool, struct str input)
 	if (input.n == 0)
 		return;
 	call_clear(&call, pool);
-	call.config = &config;
+	if (config == NULL)
+		MUST((config = config_new(settings_tables())) != NULL);
+	call.config = config;
 	call.version = (unsigned char)input.p[0] % (VERSION_MAX + 1);
 	struct str target = str_printf(pool, "/resource_providers?%.*s", STR_ARG(str_part(input, 1, input.n)));
-	if (uri_parse(pool, target, config.max_target, &call.request.uri, &detail) != OUTCOME_OK)
+	if (uri_parse(pool, target, api_settings(config)->max_target, &call.request.uri, &detail) != OUTCOME_OK)
 		return;
 	enum outcome outcome = provider_query_read(&call, &query);
 	if (outcome != OUTCOME_OK) {

@@ -3,19 +3,23 @@
 #include "base/base.h"
 
 #include "api/call.h"
-#include "base/config/config.h"
+#include "api/settings.h"
 #include "base/pool.h"
+#include "registry/core/settings.h"
+#include "set.h"
+#include "settings/settings.h"
 #include "tap.h"
 
 static struct pool *pool;
 static struct call call;
-static struct endpoint_config endpoint;
-static struct config config = { .max_body = 1000, .max_depth = 8 };
+static struct config *config;
 
 static void begin(const char *public_url)
 {
-	endpoint = (struct endpoint_config){ .name = "service", .public_url = public_url };
-	call = (struct call){ .pool = pool, .endpoint = &endpoint, .config = &config };
+	const struct endpoint_config *endpoint = config_endpoint(config, "service");
+
+	SET_ENDPOINT(endpoint, api_endpoint)->public_url = public_url;
+	call = (struct call){ .pool = pool, .endpoint = endpoint, .config = config };
 	response_reset(&call.response, pool);
 }
 
@@ -139,10 +143,15 @@ static void bodies(void)
 int main(void)
 {
 	pool = pool_new();
+	config = config_new(settings_tables());
+	(void)config_add_endpoint(config, STR("service"));
+	SET(config, registry)->max_body = 1000;
+	SET(config, api)->max_depth = 8;
 	failing();
 	urls_of_hosts();
 	urls_of_the_configuration();
 	bodies();
+	config_free(&config);
 	pool_free(&pool);
 	return done_testing();
 }

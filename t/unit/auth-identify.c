@@ -5,28 +5,49 @@
 #include <unistd.h>
 
 #include "auth/auth.h"
-#include "base/config/config.h"
+#include "auth/remote_user.h"
+#include "auth/settings.h"
 #include "base/log.h"
 #include "base/pool.h"
+#include "set.h"
+#include "settings/settings.h"
 #include "tap.h"
 
 #define SECRET "0123456789abcdef"
 
 static struct pool *pool;
-static struct config config = { .token_cache = 1000 };
+static struct config *config;
 
-static struct endpoint_config endpoint(const char *methods)
+// Of an endpoint.
+struct settings {
+	const char *auth, *role, *tenant, *secret; // the last three of remote-user
+};
+
+static struct settings endpoint(const char *methods)
 {
-	return (struct endpoint_config){
-		.name = "service", .auth = methods, .remote_user_role = "member", .remote_user_tenant = "user",
-		.remote_user_secret = SECRET,
-	};
+	return (struct settings){ .auth = methods, .role = "member", .tenant = "user", .secret = SECRET };
 }
 
-static struct auth *make(const struct endpoint_config *settings)
+// As auth_new(), for an endpoint "service" with these settings. A test has up to eight at a time.
+static struct auth *try(const struct settings *settings, char **error)
+{
+	static const struct endpoint_config *endpoints[8];
+	static size_t turn;
+	const struct endpoint_config **one = &endpoints[turn++ % COUNT_OF(endpoints)];
+
+	if (*one == NULL)
+		*one = config_add_endpoint(config, STR("service"));
+	SET_ENDPOINT(*one, auth_endpoint)->auth = settings->auth;
+	*SET_ENDPOINT(*one, remote_user) = (struct remote_user_settings){
+		.secret = settings->secret, .role = settings->role, .tenant = settings->tenant
+	};
+	return auth_new(&(struct auth_setup){ .config = config, .endpoint = *one }, error);
+}
+
+static struct auth *make(const struct settings *settings)
 {
 	char *error = NULL;
-	struct auth *auth = auth_new(&config, settings, NULL, &error);
+	struct auth *auth = try(settings, &error);
 
 	if (auth == NULL) {
 		diag("%s", error);
@@ -80,7 +101,7 @@ static void test_noauth(void)
 		{ { "bob:%4", 6 }, OUTCOME_UNAUTHENTICATED, "", "", ROLE_NONE },
 		{ { "bob:%zz", 7 }, OUTCOME_UNAUTHENTICATED, "", "", ROLE_NONE },
 	};
-	struct endpoint_config settings = endpoint("noauth");
+	struct settings settings = endpoint("noauth");
 	struct auth *auth = make(&settings);
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -119,7 +140,7 @@ static void test_roles(void)
 		// An operator is of no tenant that could be reserved.
 		{ "user:t", "admin", NULL, "all", "all", ROLE_OPERATOR, false },
 	};
-	struct endpoint_config settings = endpoint("noauth");
+	struct settings settings = endpoint("noauth");
 	struct auth *auth = make(&settings);
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -144,7 +165,7 @@ static void test_roles(void)
 
 static void test_lengths(void)
 {
-	struct endpoint_config settings = endpoint("noauth");
+	struct settings settings = endpoint("noauth");
 	struct auth *auth = make(&settings);
 	struct principal who;
 	char text[2048];
@@ -169,7 +190,7 @@ static void test_lengths(void)
 			true }, &who, &detail), OUTCOME_OK, "a project of %zu characters", n);
 		is_int((long long)who.tenant.n, n == 255 ? 4 * 255 : 1, "counts as far as it is a name");
 	}
-	struct endpoint_config users = endpoint("remote-user");
+	struct settings users = endpoint("remote-user");
 	struct auth *by_server = make(&users);
 	is_int(identify(by_server, STR(""), STR(""), str_n(text + 2, 4 * 255), &who), OUTCOME_OK, "a user of 255 characters");
 	is_int(identify(by_server, STR(""), STR(""), str_n(text + 2, 4 * 256), &who), OUTCOME_UNAUTHENTICATED, "one of 256");
@@ -179,7 +200,7 @@ static void test_lengths(void)
 
 static void test_headers(void)
 {
-	struct endpoint_config settings = endpoint("noauth");
+	struct settings settings = endpoint("noauth");
 	struct auth *auth = make(&settings);
 	struct principal who;
 
@@ -213,7 +234,7 @@ static void test_headers(void)
 	ok(auth == NULL, "freed twice is freed once");
 }
 
-static void remote(struct endpoint_config settings, struct str name, enum outcome outcome, const char *tenant,
+static void remote(struct settings settings, struct str name, enum outcome outcome, const char *tenant,
 	enum role role, const char *what)
 {
 	struct auth *auth = make(&settings);
@@ -227,10 +248,10 @@ static void remote(struct endpoint_config settings, struct str name, enum outcom
 
 static void test_remote_user(void)
 {
-	struct endpoint_config user = endpoint("remote-user"), domain = user, operators = user;
+	struct settings user = endpoint("remote-user"), domain = user, operators = user;
 
-	domain.remote_user_tenant = "domain";
-	operators.remote_user_role = "operator";
+	domain.tenant = "domain";
+	operators.role = "operator";
 	remote(user, STR("bob"), OUTCOME_OK, "bob", ROLE_MEMBER, "tenant by user");
 	remote(user, STR(""), OUTCOME_OK, "", ROLE_NONE, "nobody");
 	remote(user, STR("b\0b"), OUTCOME_UNAUTHENTICATED, "", ROLE_NONE, "with NUL");
@@ -253,7 +274,7 @@ static void test_remote_user(void)
 static void test_unvouched(void)
 {
 	static const char *const secrets[] = { "", "0", "0123456789abcde", "0123456789abcdef0", "0123456789ABCDEF", " " SECRET };
-	struct endpoint_config settings = endpoint("remote-user, noauth");
+	struct settings settings = endpoint("remote-user, noauth");
 	struct auth *auth = make(&settings);
 	struct principal who;
 	struct str detail;
@@ -276,7 +297,7 @@ static void test_told(void)
 {
 	char path[] = "/tmp/tenure-auth-XXXXXX", text[4096] = "";
 	int file = mkstemp(path), err = dup(STDERR_FILENO);
-	struct endpoint_config vouched = endpoint("remote-user"), any = endpoint("noauth"), tokens = endpoint("token");
+	struct settings vouched = endpoint("remote-user"), any = endpoint("noauth"), tokens = endpoint("token");
 	struct principal who;
 	struct str detail;
 
@@ -313,19 +334,19 @@ static void test_secrets(void)
 	static const char *const good[] = { "azAZ09azAZ09azAZ", "+/=-_.~+/=-_.~az", "0123456789abcdef" };
 
 	for (size_t i = 0; i < COUNT_OF(good); i++) {
-		struct endpoint_config settings = endpoint("remote-user");
-		settings.remote_user_secret = good[i];
+		struct settings settings = endpoint("remote-user");
+		settings.secret = good[i];
 		struct auth *auth = make(&settings);
 		ok(auth != NULL, "a good secret: %s", good[i]);
 		auth_free(&auth);
 	}
 
 	for (size_t i = 0; i < COUNT_OF(bad); i++) {
-		struct endpoint_config settings = endpoint("token, remote-user");
+		struct settings settings = endpoint("token, remote-user");
 		char *error = NULL;
 
-		settings.remote_user_secret = bad[i];
-		ok(auth_new(&config, &settings, NULL, &error) == NULL && strstr(error, "endpoint service: ") == error &&
+		settings.secret = bad[i];
+		ok(try(&settings, &error) == NULL && strstr(error, "endpoint service: ") == error &&
 			strstr(error, "remote_user_secret") != NULL && strstr(error, "openssl rand") != NULL, "secret %zu", i);
 		free(error);
 		settings.auth = "token";
@@ -338,12 +359,12 @@ static void test_secrets(void)
 // A service in front that knows no tenants: its users are all of one.
 static void test_default_tenant(void)
 {
-	struct endpoint_config domain = endpoint("remote-user, noauth"), operators = domain;
+	struct settings domain = endpoint("remote-user, noauth"), operators = domain;
 	struct principal who;
 
-	domain.remote_user_tenant = "domain";
-	operators.remote_user_role = "operator";
-	config.default_tenant = "home";
+	domain.tenant = "domain";
+	operators.role = "operator";
+	SET(config, auth)->default_tenant = "home";
 	remote(domain, STR("bob"), OUTCOME_OK, "home", ROLE_MEMBER, "whose user names no tenant");
 	remote(domain, STR("bob@x"), OUTCOME_OK, "x", ROLE_MEMBER, "whose user names one");
 	remote(domain, STR(""), OUTCOME_OK, "", ROLE_NONE, "nobody is of no tenant");
@@ -356,12 +377,12 @@ static void test_default_tenant(void)
 	is_int(identify(auth, STR("X-Auth-Token"), STR("carol:%61ll"), STR_NONE, &who), OUTCOME_FORBIDDEN,
 		"one of a reserved name");
 	auth_free(&auth);
-	config.default_tenant = NULL;
+	SET(config, auth)->default_tenant = "";
 }
 
 static void test_order(void)
 {
-	struct endpoint_config settings = endpoint("remote-user, noauth");
+	struct settings settings = endpoint("remote-user, noauth");
 	struct auth *auth = make(&settings);
 	struct principal who;
 
@@ -375,19 +396,19 @@ static void test_order(void)
 
 static void test_mistakes(void)
 {
-	struct endpoint_config settings = endpoint("token");
+	struct settings settings = endpoint("token");
 	char *error = NULL;
 
-	config.default_tenant = "all";
-	ok(auth_new(&config, &settings, NULL, &error) == NULL && strstr(error, "reserved") != NULL,
+	SET(config, auth)->default_tenant = "all";
+	ok(try(&settings, &error) == NULL && strstr(error, "reserved") != NULL,
 		"a reserved name as default_tenant");
 	free(error);
-	config.default_tenant = NULL;
+	SET(config, auth)->default_tenant = "";
 	settings = endpoint("token,ldap");
-	ok(auth_new(&config, &settings, NULL, &error) == NULL && strstr(error, "ldap") != NULL, "an unknown authenticator");
+	ok(try(&settings, &error) == NULL && strstr(error, "ldap") != NULL, "an unknown authenticator");
 	free(error);
 	settings = endpoint("");
-	ok(auth_new(&config, &settings, NULL, &error) == NULL && error != NULL, "none at all");
+	ok(try(&settings, &error) == NULL && error != NULL, "none at all");
 	free(error);
 	settings = endpoint("noauth, remote-user, noauth, noauth, noauth, noauth, noauth, token");
 	struct auth *auth = make(&settings);
@@ -395,21 +416,21 @@ static void test_mistakes(void)
 	is_str(str_c(auth_challenge(auth)), "Bearer realm=\"tenure\"", "the first one's challenge");
 	auth_free(&auth);
 	settings = endpoint("token,token,token,token,token,token,token,token,token");
-	ok(auth_new(&config, &settings, NULL, &error) == NULL && error != NULL, "nine");
+	ok(try(&settings, &error) == NULL && error != NULL, "nine");
 	free(error);
 	settings = endpoint("remote-user");
-	settings.remote_user_tenant = "users";
-	ok(auth_new(&config, &settings, NULL, &error) == NULL && strstr(error, "neither user nor domain") != NULL,
+	settings.tenant = "users";
+	ok(try(&settings, &error) == NULL && strstr(error, "neither user nor domain") != NULL,
 		"an unknown rule for tenants");
 	free(error);
-	config.default_tenant = "home";
-	settings.remote_user_tenant = "domain";
-	settings.remote_user_role = "reader";
+	SET(config, auth)->default_tenant = "home";
+	settings.tenant = "domain";
+	settings.role = "reader";
 	remote(settings, STR("bob"), OUTCOME_OK, "home", ROLE_READER, "whose role is the configured one");
-	config.default_tenant = NULL;
+	SET(config, auth)->default_tenant = "";
 	settings = endpoint("remote-user");
-	settings.remote_user_role = "root";
-	ok(auth_new(&config, &settings, NULL, &error) == NULL && strstr(error, "root") != NULL, "an unknown role");
+	settings.role = "root";
+	ok(try(&settings, &error) == NULL && strstr(error, "root") != NULL, "an unknown role");
 	free(error);
 }
 
@@ -507,6 +528,7 @@ int main(void)
 {
 	log_open("test", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
 	pool = pool_new();
+	config = config_new(settings_tables());
 	test_noauth();
 	test_roles();
 	test_lengths();
@@ -521,6 +543,7 @@ int main(void)
 	test_mistakes();
 	test_policy();
 	test_realms();
+	config_free(&config);
 	pool_free(&pool);
 	return done_testing();
 }

@@ -3,20 +3,21 @@
 #include "base/base.h"
 
 #include "auth/auth.h"
+#include "auth/settings.h"
 #include "base/clock.h"
 #include "base/digest.h"
 #include "db-server.h"
 
 static struct pool *pool;
 static struct db *db;
-static struct endpoint_config endpoint = { .name = "service", .auth = "token" };
+static const struct endpoint_config *endpoint; // whose setting auth is "token"
 
-static struct auth *make(struct config *config, unsigned cache_ms)
+static struct auth *make(unsigned cache_ms)
 {
 	char *error = NULL;
 
-	config->token_cache = cache_ms;
-	struct auth *auth = auth_new(config, &endpoint, NULL, &error);
+	SET(server.config, auth)->token_cache = cache_ms;
+	struct auth *auth = auth_new(&(struct auth_setup){ .config = server.config, .endpoint = endpoint }, &error);
 
 	if (auth == NULL)
 		bail_out("no authenticator");
@@ -264,8 +265,7 @@ static void test_places(struct auth *believing)
 // What was found is believed for a while, and never beyond the token's own end.
 static void test_ends(void)
 {
-	struct config config = server.config;
-	struct auth *briefly = make(&config, 30);
+	struct auth *briefly = make(30);
 	struct str token = create(STR("brief"), STR("one"), ROLE_MEMBER, 0);
 	struct principal who;
 
@@ -273,7 +273,7 @@ static void test_ends(void)
 	(void)usleep(40000);
 	is_int((long long)trips(briefly, token), 1, "and again, once that is over");
 	auth_free(&briefly);
-	struct auth *long_since = make(&config, 3600000);
+	struct auth *long_since = make(3600000);
 	token = create(STR("ending"), STR("one"), ROLE_MEMBER, clock_now_us() + 300000);
 	is_int(identify(long_since, token, &who), OUTCOME_OK, "before its end");
 	ok(auth_has_asked(long_since), "by the database");
@@ -330,7 +330,7 @@ static void test_away(struct auth *asking)
 	struct principal who;
 
 	ok(server_do("stop"), "the server stops");
-	server.config.db_connect_timeout = 1;
+	SET(server.config, db)->connect_timeout = 1;
 	is_int(identify(asking, STR("aaaaaaaaaaaa.bbbb"), &who), OUTCOME_UNAVAILABLE, "no server, no answer");
 	is_int((long long)who.user.n, 0, "and nobody");
 }
@@ -345,9 +345,9 @@ int main(void)
 		" ('two', '2', 1, '{}', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), NULL),"
 		" ('deleted', '3', 1, '{}', '', 1, UTC_TIMESTAMP(6), UTC_TIMESTAMP(6), UTC_TIMESTAMP(6))");
 	pool = pool_new();
-	db = db_open(&server.config, false);
-	struct config patient = server.config, impatient = server.config;
-	struct auth *believing = make(&patient, 3600000), *asking = make(&impatient, 0);
+	db = db_open(db_settings(server.config), false);
+	endpoint = config_add_endpoint(server.config, STR("service"));
+	struct auth *believing = make(3600000), *asking = make(0);
 
 	test_create();
 	test_identify(believing);

@@ -4,10 +4,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "api/settings.h"
 #include "base/buf.h"
 #include "base/config/config.h"
 #include "base/pool.h"
+#include "db/settings.h"
+#include "registry/baremetal/settings.h"
+#include "registry/core/settings.h"
+#include "server/setup/settings.h"
+#include "settings/settings.h"
 #include "tap.h"
+#include "wadl/settings.h"
 
 static char dir[] = "/tmp/tenure-config-XXXXXX";
 static struct pool *pool;
@@ -34,7 +41,7 @@ static const char *file_of(const char *name, struct str content)
 static struct config *good(const char *path)
 {
 	char *error;
-	struct config *config = config_load(path, &error);
+	struct config *config = config_load(path, settings_tables(), &error);
 
 	if (config == NULL) {
 		diag("%s", error);
@@ -47,7 +54,7 @@ static struct config *good(const char *path)
 static void refused(struct str content, const char *want, const char *name)
 {
 	char *error = NULL;
-	struct config *config = config_load(file_of("bad.conf", content), &error);
+	struct config *config = config_load(file_of("bad.conf", content), settings_tables(), &error);
 	const char *folder = in_dir("");
 
 	n_made--;
@@ -64,16 +71,16 @@ static void defaults(void)
 {
 	struct config *c = good(file_of("empty.conf", STR("")));
 
-	is_str(str_c(c->db_host), "localhost", "host");
-	is_int(c->db_port, 3306, "port");
-	is_str(str_c(c->db_password), "", "no password");
-	is_str(str_c(c->db_tls), "off", "tls");
-	is_int((long long)c->max_body, 3145728, "max_body");
-	is_int(c->max_target, 32768, "max_target");
-	is_int((long long)c->retention, 30 * 86400, "retention");
-	is_int((long long)c->change_retention, 365 * 86400, "change_retention");
-	is_int(c->move_sync_max, 50000, "move_sync_max");
-	ok(str_ends(str_c(c->wadl_dir), STR("/tenure/wadl")), "wadl_dir");
+	is_str(str_c(db_settings(c)->host), "localhost", "host");
+	is_int(db_settings(c)->port, 3306, "port");
+	is_str(str_c(db_settings(c)->password), "", "no password");
+	is_str(str_c(db_settings(c)->tls), "off", "tls");
+	is_int((long long)registry_settings(c)->max_body, 3145728, "max_body");
+	is_int(api_settings(c)->max_target, 32768, "max_target");
+	is_int((long long)registry_settings(c)->retention, 30 * 86400, "retention");
+	is_int((long long)registry_settings(c)->change_retention, 365 * 86400, "change_retention");
+	is_int(registry_settings(c)->move_sync_max, 50000, "move_sync_max");
+	ok(str_ends(str_c(wadl_settings(c)->wadl_dir), STR("/tenure/wadl")), "wadl_dir");
 	is_int((long long)c->n_endpoints, 0, "no endpoint");
 	ok(config_endpoint(c, "service") == NULL, "none by that name");
 	config_free(&c);
@@ -92,23 +99,23 @@ static void values(void)
 		"public_url = https://x.example:8443/api\n"
 		"[endpoint admin-2]\nworkers = 2\n[endpoint service]\nworkers = 9")));
 
-	is_str(str_c(c->db_name), "my registry", "blanks inside stay, around go");
-	is_str(str_c(c->db_password), "a = b # c", "no comments behind values");
-	is_str(str_c(c->db_host), "", "an empty value");
-	is_int(c->db_read_timeout, 120, "minutes");
-	is_int((long long)c->max_body, 65536, "K");
-	is_int((long long)c->retention, 14 * 86400, "weeks");
-	is_int(c->max_target, 9000, "plain bytes");
-	is_str(str_c(c->baremetal_drivers), "ipmi, my_own-2.0", "names");
+	is_str(str_c(db_settings(c)->name), "my registry", "blanks inside stay, around go");
+	is_str(str_c(db_settings(c)->password), "a = b # c", "no comments behind values");
+	is_str(str_c(db_settings(c)->host), "", "an empty value");
+	is_int(db_settings(c)->read_timeout, 120, "minutes");
+	is_int((long long)registry_settings(c)->max_body, 65536, "K");
+	is_int((long long)registry_settings(c)->retention, 14 * 86400, "weeks");
+	is_int(api_settings(c)->max_target, 9000, "plain bytes");
+	is_str(str_c(baremetal_settings(c)->drivers), "ipmi, my_own-2.0", "names");
 	is_int((long long)c->n_endpoints, 2, "two endpoints");
 	const struct endpoint_config *service = config_endpoint(c, "service"), *admin = config_endpoint(c, "admin-2");
-	is_int(service->workers, 9, "a section may come again, the last word wins");
-	is_int((long long)service->socket_mode, 0600, "octal");
-	is_str(str_c(service->wadl), "service.wadl", "the WADL is named after the endpoint");
-	is_str(str_c(admin->wadl), "admin-2.wadl", "so is the other's");
-	ok(str_ends(str_c(admin->socket), STR("/tenure/admin-2.sock")), "and the socket");
-	is_int((long long)admin->socket_mode, 0660, "defaults for each endpoint");
-	is_str(str_c(service->public_url), "https://x.example:8443/api", "a URL");
+	is_int(server_endpoint_settings(service)->workers, 9, "a section may come again, the last word wins");
+	is_int((long long)server_endpoint_settings(service)->socket_mode, 0600, "octal");
+	is_str(str_c(wadl_endpoint_settings(service)->wadl), "service.wadl", "the WADL is named after the endpoint");
+	is_str(str_c(wadl_endpoint_settings(admin)->wadl), "admin-2.wadl", "so is the other's");
+	ok(str_ends(str_c(server_endpoint_settings(admin)->socket), STR("/tenure/admin-2.sock")), "and the socket");
+	is_int((long long)server_endpoint_settings(admin)->socket_mode, 0660, "defaults for each endpoint");
+	is_str(str_c(api_endpoint_settings(service)->public_url), "https://x.example:8443/api", "a URL");
 	config_free(&c);
 }
 
@@ -123,17 +130,17 @@ static void includes(void)
 	struct config *c = good(file_of("main.conf", STR("include = conf.d/*.conf\ninclude = nothing.d/*.conf\n"
 		"[database]\nhost = h\npassword = @secret\n[endpoint e]\nbacklog = 5\n")));
 
-	is_str(str_c(c->db_name), "two", "files in the order of their names");
-	is_str(str_c(c->db_user), "u1", "what only one says");
-	is_str(str_c(c->db_host), "h", "and the file itself");
-	is_str(str_c(c->db_password), "s3cret", "a value from a file beside it, without the newline");
-	is_int(config_endpoint(c, "e")->workers, 3, "an endpoint from an included file");
-	is_int(config_endpoint(c, "e")->backlog, 5, "completed here");
+	is_str(str_c(db_settings(c)->name), "two", "files in the order of their names");
+	is_str(str_c(db_settings(c)->user), "u1", "what only one says");
+	is_str(str_c(db_settings(c)->host), "h", "and the file itself");
+	is_str(str_c(db_settings(c)->password), "s3cret", "a value from a file beside it, without the newline");
+	is_int(server_endpoint_settings(config_endpoint(c, "e"))->workers, 3, "an endpoint from an included file");
+	is_int(server_endpoint_settings(config_endpoint(c, "e"))->backlog, 5, "completed here");
 	config_free(&c);
 
 	file_of("conf.d/2.conf", STR("[database]\nport = x\n"));
 	char *error;
-	c = config_load(in_dir("main.conf"), &error);
+	c = config_load(in_dir("main.conf"), settings_tables(), &error);
 	ok(c == NULL && strstr(error, "conf.d/2.conf:2: [database] port: got \"x\"") != NULL,
 	   "an error in an included file");
 	free(error);
@@ -149,19 +156,19 @@ static void environment(void)
 	setenv("TENURE_ENDPOINT_MY_SERVICE_WORKERS", "11", 1);
 	setenv("TENURE_SERVICE_URL", "not a setting and none of ours", 1);
 	struct config *c = good(path);
-	is_str(str_c(c->db_name), "env", "the environment wins");
-	is_int((long long)c->max_body, 2097152, "over a default, too");
-	is_int(config_endpoint(c, "my-service")->workers, 11, "for an endpoint, - is _");
+	is_str(str_c(db_settings(c)->name), "env", "the environment wins");
+	is_int((long long)registry_settings(c)->max_body, 2097152, "over a default, too");
+	is_int(server_endpoint_settings(config_endpoint(c, "my-service"))->workers, 11, "for an endpoint, - is _");
 	config_free(&c);
 
 	setenv("TENURE_DATABASE_PORT", "0", 1);
-	c = config_load(path, &error);
+	c = config_load(path, settings_tables(), &error);
 	is_str(str_c(error), "environment TENURE_DATABASE_PORT: [database] port: got \"0\"; expected a "
 	       "number from 1 to 65535", "a bad value in the environment");
 	free(error);
 	unsetenv("TENURE_DATABASE_PORT");
 	setenv("TENURE_ENDPOINT_OTHER_WORKERS", "1", 1);
-	c = config_load(path, &error);
+	c = config_load(path, settings_tables(), &error);
 	ok(c == NULL && strstr(error, "environment: got TENURE_ENDPOINT_OTHER_WORKERS;") != NULL, "an unknown one");
 	free(error);
 	unsetenv("TENURE_ENDPOINT_OTHER_WORKERS");
@@ -257,7 +264,7 @@ static void bad_values(void)
 	for (int i = 0; i < 107; i++)
 		buf_addc(&socket, 's');
 	char *error;
-	ok(config_load(file_of("long.conf", buf_str(&socket)), &error) == NULL, "a socket path of 108 bytes");
+	ok(config_load(file_of("long.conf", buf_str(&socket)), settings_tables(), &error) == NULL, "a socket path of 108 bytes");
 	free(error);
 }
 
@@ -270,12 +277,12 @@ static void secrets(void)
 	        "bad.conf:2: [database] password: got something else; expected a text of 0 to 4096 bytes "
 	        "without control characters", "a secret with NUL is not shown");
 	const char *path = file_of("gone.conf", STR("[database]\npassword = @not-there\n"));
-	ok(config_load(path, &error) == NULL && strstr(error, "gone.conf:2: can't open ") != NULL &&
+	ok(config_load(path, settings_tables(), &error) == NULL && strstr(error, "gone.conf:2: can't open ") != NULL &&
 	   strstr(error, "/not-there\": No such file or directory") != NULL, "a secret's file that is missing");
 	free(error);
-	ok(config_load("/nonexistent/tenure.conf", &error) == NULL && strstr(error, "No such file") != NULL, "no file");
+	ok(config_load("/nonexistent/tenure.conf", settings_tables(), &error) == NULL && strstr(error, "No such file") != NULL, "no file");
 	free(error);
-	ok(config_load(dir, &error) == NULL && strstr(error, "directory") != NULL, "a folder is no file");
+	ok(config_load(dir, settings_tables(), &error) == NULL && strstr(error, "directory") != NULL, "a folder is no file");
 	free(error);
 }
 
@@ -302,8 +309,8 @@ static void printing(void)
 	ok(strstr(text, "\nadmin_password =\n") != NULL, "an empty one is seen to be empty");
 	ok(strstr(text, "\n[endpoint e]\n") != NULL && strstr(text, "\nsocket_mode = 0660\n") != NULL, "and endpoints");
 	struct config *again = good(file_of("again.conf", str_n(text, n)));
-	is_int((long long)again->retention, (long long)c->retention, "what is printed can be read");
-	is_str(str_c(config_endpoint(again, "e")->wadl), "e.wadl", "with its endpoints");
+	is_int((long long)registry_settings(again)->retention, (long long)registry_settings(c)->retention, "what is printed can be read");
+	is_str(str_c(wadl_endpoint_settings(config_endpoint(again, "e"))->wadl), "e.wadl", "with its endpoints");
 	config_free(&again);
 	config_free(&c);
 	free(text);

@@ -14,7 +14,10 @@
 #include "base/log.h"
 #include "base/pool.h"
 #include "db/db.h"
+#include "db/settings.h"
 #include "registry/type/builtin_types.h"
+#include "settings/settings.h"
+#include "set.h"
 #include "db-values.h"
 #include "tap.h"
 
@@ -26,7 +29,7 @@ static struct {
 	pid_t owner;  // only its end is the server's, not that of a child
 	pid_t keeper; // waits for it, and cleans up
 	int alive;    // closed by the owner's end
-	struct config config;
+	struct config *config; // leads to it; tests change its settings by SET()
 	char option[64]; // one of mariadbd's, set before it is started; "": none
 } server;
 
@@ -63,6 +66,7 @@ static int server_remove_one(const char *path, const struct stat *info, int type
 
 static void server_end(void)
 {
+	config_free(&server.config);
 	if (getpid() != server.owner)
 		return;
 	(void)close(server.alive);
@@ -96,7 +100,7 @@ static void server_keep(void)
 // Runs a script on a connection of its own; the test ends when that fails.
 TAP_UNUSED_OK static void server_sql(const char *sql)
 {
-	struct db *db = db_open(&server.config, true);
+	struct db *db = db_open(db_settings(server.config), true);
 
 	if (db_run_script(db, str_c(sql)) != DB_OK) {
 		diag("%s", db_error(db));
@@ -170,14 +174,15 @@ static void server_start(void)
 	server_keep();
 	if (!server_do("start"))
 		bail_out("no private MariaDB");
-	server.config = (struct config){
-		.db_host = "", .db_socket = server.socket, .db_name = "", .db_user = "root", .db_password = "",
-		.db_admin_user = "", .db_admin_password = "", .db_tls = "off", .db_tls_ca = "", .db_tls_cert = "",
-		.db_tls_key = "", .db_connect_timeout = 5, .db_read_timeout = 60, .db_lock_wait = 5, .db_idle_write = 10, .db_retries = 10,
-		.token_cache = 1000,
-	};
+	server.config = config_new(settings_tables());
+	if (server.config == NULL)
+		bail_out("no memory");
+	SET(server.config, db)->host = "";
+	SET(server.config, db)->socket = server.socket;
+	SET(server.config, db)->name = "";
+	SET(server.config, db)->user = "root";
 	server_sql("CREATE DATABASE t CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin");
-	server.config.db_name = "t";
+	SET(server.config, db)->name = "t";
 }
 
 #endif

@@ -7,9 +7,9 @@
 #include "db-server.h"
 #include "registry/log/change.h"
 
-static struct db *open_db(const struct config *config, bool admin)
+static struct db *open_db(const struct db_settings *settings, bool admin)
 {
-	struct db *db = db_open(config, admin);
+	struct db *db = db_open(settings, admin);
 
 	db_set_log(db, &change_log);
 	return db;
@@ -100,7 +100,7 @@ static void expect_once(struct work *work, unsigned runs, const char *what)
 static struct db *open_faulty(const char *fault)
 {
 	(void)setenv("TENURE_FAULT", fault, 1);
-	struct db *db = open_db(&server.config, false);
+	struct db *db = open_db(db_settings(server.config), false);
 
 	(void)unsetenv("TENURE_FAULT");
 	return db;
@@ -220,10 +220,10 @@ static void release_at_second(struct work *work)
 
 static void test_lock_wait(void)
 {
-	struct config impatient = server.config;
+	struct db_settings impatient = *db_settings(server.config);
 
-	impatient.db_lock_wait = 1;
-	impatient.db_retries = 1;
+	impatient.lock_wait = 1;
+	impatient.retries = 1;
 	struct db *db = open_db(&impatient, false);
 	struct work work = new_work(db, "ignores");
 
@@ -269,7 +269,7 @@ static enum db_verdict fight(void *arg)
 
 static int fight_in_child(struct duel duel)
 {
-	duel.db = open_db(&server.config, false);
+	duel.db = open_db(db_settings(server.config), false);
 	enum db_result result = db_txn_run(duel.db, DB_WRITE, NULL, fight, &duel);
 	unsigned runs = duel.runs;
 
@@ -306,9 +306,9 @@ static enum db_verdict lock_row(void *arg)
 
 static void test_locking_read(void)
 {
-	struct config impatient = server.config;
+	struct db_settings impatient = *db_settings(server.config);
 
-	impatient.db_lock_wait = 1;
+	impatient.lock_wait = 1;
 	struct work work = new_work(open_db(&impatient, false), "");
 
 	(void)db_run_script(watcher, STR("START TRANSACTION; UPDATE sums SET n = n + 1 WHERE id = 1"));
@@ -330,7 +330,7 @@ static void test_deadlock(void)
 
 	if (pid == 0)
 		_exit(fight_in_child(child));
-	parent.db = open_db(&server.config, false);
+	parent.db = open_db(db_settings(server.config), false);
 	is_int(db_txn_run(parent.db, DB_WRITE, NULL, fight, &parent), DB_OK, "deadlock: one commits");
 	(void)waitpid(pid, &status, 0);
 	int runs = WIFEXITED(status) ? WEXITSTATUS(status) : 100;
@@ -420,7 +420,7 @@ static const struct test_query q_waiting = { "SELECT COUNT(*) FROM information_s
 // Holds a change row uncommitted until somebody waits for it; then it is committed, or not.
 static int hold_change(struct uuid request, bool commits, int ready)
 {
-	struct db *holder = open_db(&server.config, false), *observer = open_db(&server.config, false);
+	struct db *holder = open_db(db_settings(server.config), false), *observer = open_db(db_settings(server.config), false);
 	struct str id = uuid_str(pool, request);
 	enum db_result result = db_run_script(holder, str_printf(pool,
 		"START TRANSACTION; INSERT INTO changes (request_id) VALUES (UNHEX(REPLACE('%.*s', '-', '')))", STR_ARG(id)));
@@ -480,25 +480,25 @@ static void test_process_killed(const char *fault, bool may_be_there)
 
 static void test_hosts(void)
 {
-	struct config config = server.config;
+	struct db_settings settings = *db_settings(server.config);
 
-	config.db_host = "127.0.0.1:1, [::1]:1,localhost";
+	settings.host = "127.0.0.1:1, [::1]:1,localhost";
 	for (int i = 0; i < 8; i++) {
-		struct db *db = open_db(&config, false);
+		struct db *db = open_db(&settings, false);
 
 		if (!ok(db_connect(db) == DB_OK, "the host of three that answers is found, round %d", i))
 			diag("%s", db_error(db));
 		db_close(&db);
 	}
-	config.db_host = "127.0.0.1:1";
-	struct db *db = open_db(&config, false);
+	settings.host = "127.0.0.1:1";
+	struct db *db = open_db(&settings, false);
 
 	is_int(db_connect(db), DB_LOST, "nobody answers");
 	ok(db_error(db)[0] != '\0', "db_error() says why: %s", db_error(db));
 	db_close(&db);
-	config = server.config;
-	config.db_name = "no_such_schema";
-	db = open_db(&config, false);
+	settings = *db_settings(server.config);
+	settings.name = "no_such_schema";
+	db = open_db(&settings, false);
 	is_int(db_connect(db), DB_ERROR, "a schema that is not there is no lost connection");
 	db_close(&db);
 }
@@ -521,10 +521,10 @@ static void test_fork(struct db *db)
 
 static void test_server_killed(void)
 {
-	struct config config = server.config;
+	struct db_settings settings = *db_settings(server.config);
 
-	config.db_connect_timeout = 1;
-	struct db *db = open_db(&config, false);
+	settings.connect_timeout = 1;
+	struct db *db = open_db(&settings, false);
 	struct work work = new_work(db, "before the crash");
 
 	expect_once(&work, 1, "before the crash");
@@ -536,7 +536,7 @@ static void test_server_killed(void)
 	work = new_work(db, "after");
 	is_int(run_work(&work), DB_OK, "so are we");
 	db_close(&watcher);
-	watcher = open_db(&config, false);
+	watcher = open_db(&settings, false);
 	is_int((long long)logged("before the crash"), 1, "what was committed survived");
 	is_int((long long)logged("during"), 0, "what was refused did not happen");
 	is_int((long long)logged("after"), 1, "what came after did");
@@ -552,8 +552,8 @@ int main(void)
 		"CREATE TABLE sums (id INT PRIMARY KEY, n INT NOT NULL DEFAULT 0) ENGINE=InnoDB;"
 		"INSERT INTO sums (id) VALUES (1), (2), (3), (9)");
 	pool = pool_new();
-	watcher = open_db(&server.config, false);
-	struct db *db = open_db(&server.config, false);
+	watcher = open_db(db_settings(server.config), false);
+	struct db *db = open_db(db_settings(server.config), false);
 
 	test_verdicts(db);
 	test_empty(db);

@@ -328,12 +328,12 @@ static void purges(void)
 	IS(get(7), NOT_FOUND, "with its providers");
 	IS(alloc(C + 51, 7, "VCPU", 1), BAD_DOCUMENT, "nobody gets anything");
 	has_n(C + 50, 1, 1);
-	server.config.retention = 0;
+	SET(server.config, registry)->retention = 0;
 	server_sql("UPDATE tenants SET purge_at = NOW() - INTERVAL 1 DAY WHERE name = 'other';\n");
 	struct uuid id = uuid_new();
 	(void)registry_begin(here.registry, here.pool, &id, STR("reaper"), &here.problem);
 	IS(reap(here.registry, false, &counts), OK, "reaped");
-	server.config.retention = 3600;
+	SET(server.config, registry)->retention = 3600;
 	has_n(C + 50, 0, 0);
 	is_int(sql_number("SELECT COUNT(*) FROM inventories i LEFT JOIN resources r ON r.id = i.resource_id WHERE r.id IS NULL"), 0,
 		"no inventory is left");

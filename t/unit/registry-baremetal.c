@@ -2,18 +2,22 @@
 // The rules of nodes and chassis, drivers and values: all that needs no database.
 #include "base/base.h"
 
-#include "base/config/config.h"
 #include "documents.h"
 #include "registry/baremetal/baremetal.h"
 #include "registry/baremetal/provision.h"
 #include "registry/baremetal/rules.h"
+#include "registry/baremetal/settings.h"
+#include "registry/core/settings.h"
+#include "set.h"
+#include "settings/settings.h"
 
 #define UID "62eecee6-0d92-4eae-8266-a927050f13a0"
 #define INSTANCE "aa5f1bad-caa6-4704-811e-7146c004c36b"
 #define OTHER "9d738f14-cf4f-4ad7-8427-d2bb31ab297d"
 
 static struct pool *pool;
-static struct config config = { .baremetal_drivers = "fake-hardware, ipmi,redfish,homemade" };
+#define DRIVERS "fake-hardware, ipmi,redfish,homemade"
+static struct config *config;
 static struct problem problem;
 static struct registry registry = { .problem = &problem };
 static struct type type = { .kind = STR_INIT("Node"), .singular = STR_INIT("node"), .rules = &node_rules };
@@ -104,16 +108,16 @@ static void test_drivers(void)
 {
 	struct baremetal_driver *drivers, driver;
 
-	is_int((long long)baremetal_drivers(&config, pool, &drivers), 4, "four drivers");
+	is_int((long long)baremetal_drivers(config, pool, &drivers), 4, "four drivers");
 	is_str(drivers[1].name, "ipmi", "without the blank");
-	ok(!baremetal_driver_find(&config, STR("ilo"), &driver), "not configured");
-	ok(!baremetal_driver_find(&config, STR(""), &driver), "no name");
-	ok(baremetal_driver_find(&config, STR("fake-hardware"), &driver), "configured");
+	ok(!baremetal_driver_find(config, STR("ilo"), &driver), "not configured");
+	ok(!baremetal_driver_find(config, STR(""), &driver), "no name");
+	ok(baremetal_driver_find(config, STR("fake-hardware"), &driver), "configured");
 	is_str(str_c(baremetal_driver_default(&driver, "inspect")), "fake", "a default that is not the first");
 	is_str(str_c(baremetal_driver_enabled(&driver, "inspect")[0]), "no-inspect", "as recorded");
 	is_str(str_c(baremetal_driver_default(&driver, "network")), "noop", "noop");
 	ok(baremetal_driver_enabled(&driver, "boot")[1] == NULL, "the list ends");
-	ok(baremetal_driver_find(&config, STR("homemade"), &driver), "one nobody knows");
+	ok(baremetal_driver_find(config, STR("homemade"), &driver), "one nobody knows");
 	is_str(str_c(baremetal_driver_default(&driver, "vendor")), "no-vendor", "does nothing");
 	for (size_t d = 0; d < 4; d++) {
 		bool among = true;
@@ -279,12 +283,12 @@ static void test_driver_changes(void)
 		OUTCOME_OK, "taken away");
 	is_str(member("inspect_interface"), "\"fake\"", "it is the driver's default again");
 	run("{\"driver\":\"homemade\"}", "{\"driver\":\"homemade\"}");
-	config.baremetal_drivers = "ipmi";
+	SET(config, baremetal)->drivers = "ipmi";
 	draft.body = doc_merge_patch(pool, draft.before, parsed(pool, "{\"extra\":{\"a\":1}}"));
 	is_int(node_rules.complete(&draft), OUTCOME_OK, "a node of a driver that is no longer configured can be changed");
 	draft.body = doc_merge_patch(pool, draft.before, parsed(pool, "{\"boot_interface\":null}"));
 	refuses(node_rules.complete(&draft), OUTCOME_BAD_DOCUMENT, "No valid host", "but nobody knows its defaults");
-	config.baremetal_drivers = "fake-hardware, ipmi,redfish,homemade";
+	SET(config, baremetal)->drivers = DRIVERS;
 }
 
 static void test_flags(void)
@@ -493,7 +497,9 @@ static void test_chassis(void)
 int main(void)
 {
 	pool = pool_new();
-	registry = (struct registry){ .problem = &problem, .config = &config, .pool = pool };
+	config = config_new(settings_tables());
+	SET(config, baremetal)->drivers = DRIVERS;
+	registry = (struct registry){ .problem = &problem, .config = config, .settings = registry_settings(config), .pool = pool };
 	test_values();
 	test_drivers();
 	test_new_node();

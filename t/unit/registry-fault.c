@@ -57,9 +57,9 @@ static void queue_one(const char *fault, const char *what, void (*at_start)(void
 	is_str(client.moved.action.source.name, "a", "%s: and whose it was", what);
 	is_int(sql_number("SELECT COUNT(*) FROM moves"), 1, "%s: once", what);
 	client_close(&client);
-	(void)mover_once(&server.config, NULL);
+	(void)mover_once(server.config, NULL);
 	is_int(sql_number("SELECT COUNT(*) FROM changes WHERE name = 'q' AND verb = 'moved'"), 1, "%s: it moved once", what);
-	ok(!mover_once(&server.config, NULL), "%s: nothing waits", what);
+	ok(!mover_once(server.config, NULL), "%s: nothing waits", what);
 	(void)DO(DELETE, "b", "q");
 	server_sql("DELETE FROM changes WHERE name = 'q';\nDELETE FROM resources WHERE name = 'q';\n"
 		   "DELETE FROM forwards WHERE name = 'q';\nDELETE FROM moves;");
@@ -71,7 +71,7 @@ static void carry_out_early(void)
 	static int runs;
 
 	if (++runs == 2)
-		ok(mover_once(&server.config, NULL), "the move waits");
+		ok(mover_once(server.config, NULL), "the move waits");
 }
 
 static void queueing(void)
@@ -86,7 +86,7 @@ static void queueing(void)
 
 static void is_failed(const char *what)
 {
-	ok(mover_once(&server.config, NULL), "%s: its turn comes", what);
+	ok(mover_once(server.config, NULL), "%s: its turn comes", what);
 	is_int(sql_number("SELECT COUNT(*) FROM moves WHERE state = 'failed' AND outcome <> '' AND detail <> ''"), 1,
 		"%s: it fails, with a reason", what);
 	is_int(sql_number("SELECT COUNT(*) FROM changes c JOIN moves m ON m.uid = c.request_id"), 0, "%s: nothing moves", what);
@@ -128,7 +128,7 @@ static pid_t start_mover(const char *fault)
 		return pid;
 	db_forget_after_fork(&here.db);
 	(void)setenv("TENURE_FAULT", fault, 1);
-	_exit(mover_once(&server.config, NULL) ? 0 : 1);
+	_exit(mover_once(server.config, NULL) ? 0 : 1);
 }
 
 static long long moved_count(void)
@@ -143,7 +143,7 @@ static void mover_dies(const char *fault)
 	long long now = moved_count();
 	ok(now == 0 || now == 6, "%s: all or nothing (%lld)", fault, now);
 	is_sound(fault);
-	for (int i = 0; i < 5 && mover_once(&server.config, NULL); i++)
+	for (int i = 0; i < 5 && mover_once(server.config, NULL); i++)
 		continue;
 	is_int(moved_count(), 6, "%s: done in the end", fault);
 	is_int(sql_number("SELECT COUNT(*) FROM moves WHERE state = 'done' AND resources = 6 AND resource_id IS NULL"), 1,

@@ -11,6 +11,7 @@
 #include "db-server.h"
 #include "registry-types.h"
 #include "registry/cache/coherence.h"
+#include "registry/core/settings.h"
 #include "registry/move/move.h"
 #include "registry/mover.h"
 #include "registry/registry.h"
@@ -40,10 +41,10 @@ static struct client here; // the test's own
 
 static void client_open(struct client *client)
 {
-	*client = (struct client){ .db = db_open(&server.config, false), .pool = pool_new() };
+	*client = (struct client){ .db = db_open(db_settings(server.config), false), .pool = pool_new() };
 	if (client->db == NULL || client->pool == NULL)
 		bail_out("no connection");
-	client->store = registry_store_new(&server.config, client->db);
+	client->store = registry_store_new(server.config, client->db);
 	if (client->store == NULL)
 		bail_out("no registry");
 	registry_attach(client->registry, client->store);
@@ -273,7 +274,7 @@ TAP_UNUSED_OK static long long sql_number(const char *format, ...)
 {
 	char text[2048];
 	va_list args;
-	struct db *db = db_open(&server.config, true);
+	struct db *db = db_open(db_settings(server.config), true);
 	struct db_rows rows;
 	struct pool *pool = pool_new();
 	long long number = -1;
@@ -345,15 +346,15 @@ static void fixture_start(void)
 	server_schema();
 	server_sql("INSERT INTO settings (name, value) VALUES ('etag_key', REPEAT('e', 32)), ('state_key', REPEAT('s', 32));\n"
 		   "INSERT INTO tiers (name, max_resources) VALUES ('tiny', 3);\n");
-	server.config.default_tier = "standard";
-	server.config.etag_required = "no";
-	server.config.retention = 3600;
-	server.config.change_retention = 0;
-	server.config.move_list_max = 100;
-	server.config.move_sync_max = 50000;
-	server.config.delete_sync_max = 2000;
-	server.config.max_body = 1 << 20;
-	server.config.resource_cache = 1 << 20;
+	SET(server.config, registry)->default_tier = "standard";
+	SET(server.config, registry)->etag_required = "no";
+	SET(server.config, registry)->retention = 3600;
+	SET(server.config, registry)->change_retention = 0;
+	SET(server.config, registry)->move_list_max = 100;
+	SET(server.config, registry)->move_sync_max = 50000;
+	SET(server.config, registry)->delete_sync_max = 2000;
+	SET(server.config, registry)->max_body = 1 << 20;
+	SET(server.config, registry)->resource_cache = 1 << 20;
 	client_open(&here);
 	make_system_space();
 }

@@ -256,7 +256,7 @@ static void large(void)
 	is_int(sql_number("SELECT COUNT(*) FROM forwards WHERE tenant_id = " TENANT_ID, "l1"), 20001, "all left a forward");
 	is_sound_but_etags("many moved");
 	EXPECT(ACCEPTED, "a namespace with many goes back in the background", MOVE_ASYNC, "l2", "n/", "l1");
-	ok(mover_once(&server.config, NULL), "it is carried out");
+	ok(mover_once(server.config, NULL), "it is carried out");
 	is_int(sql_number("SELECT resources FROM tenant_counts WHERE tenant_id = " TENANT_ID, "l1"), 10001, "all of it went");
 	is_int(sql_number("SELECT moved FROM move_progress ORDER BY move_id DESC LIMIT 1"), 10001, "progress was told");
 	is_sound_but_etags("a large namespace moved");

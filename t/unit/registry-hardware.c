@@ -4,6 +4,7 @@
 
 #include "documents.h"
 #include "registry-fixture.h"
+#include "registry/baremetal/settings.h"
 #include "registry/resource/secret.h"
 #include "registry/type/rules.h"
 
@@ -281,7 +282,7 @@ static void cost(void)
 int main(void)
 {
 	fixture_start();
-	server.config.baremetal_drivers = "fake-hardware,ipmi,redfish";
+	SET(server.config, baremetal)->drivers = "fake-hardware,ipmi,redfish";
 	EXPECT(CREATED, "a tenant", PUT_TENANT, "a");
 	EXPECT(CREATED, "another", PUT_TENANT, "b");
 	EXPECT(CREATED, "the operator's", PUT_TENANT, "system");

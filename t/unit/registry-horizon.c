@@ -66,7 +66,7 @@ static pid_t write_and_wait(const char *lock, int first, int last, int waited_at
 
 	if (pid != 0)
 		return pid;
-	struct db *db = db_open(&server.config, false);
+	struct db *db = db_open(db_settings(server.config), false);
 	char text[1024];
 	struct db_call calls[] = { { .query = TEST_QUERY("SELECT 1", "u") }, { .query = TEST_QUERY(text, "") },
 		{ .query = TEST_QUERY("SELECT 2", "u") } };
@@ -140,11 +140,11 @@ static void test_void_statement(int base)
 // A stopped writer holds the horizon up until the database ends its transaction, and no longer.
 static void test_stopped(int base)
 {
-	struct config hasty = server.config;
+	struct db_settings hasty = *db_settings(server.config);
 	int ready[2];
 	char byte;
 
-	hasty.db_idle_write = 1;
+	hasty.idle_write = 1;
 	if (pipe(ready) != 0)
 		bail_out("no pipe");
 	pid_t pid = fork();
@@ -219,7 +219,7 @@ static void test_others(void)
 // What is in flight of 7, which had it from 8, is between what is committed of 5 and 6.
 static void test_of_two(void)
 {
-	struct db *third = db_open(&server.config, true);
+	struct db *third = db_open(db_settings(server.config), true);
 	struct streamed_change *list;
 	uint64_t *ids;
 	long long before;
@@ -292,13 +292,13 @@ static void test_lost_connection(void)
 // Writers that the asking user can't see.
 static void test_blind(void)
 {
-	struct config blind = server.config;
+	struct db_settings blind = *db_settings(server.config);
 	struct client client;
 
 	sql(other, "CREATE USER blind@localhost; GRANT SELECT, INSERT, UPDATE, DELETE ON t.* TO blind@localhost");
-	blind.db_user = "blind";
+	blind.user = "blind";
 	client = (struct client){ .db = db_open(&blind, false), .pool = pool_new() };
-	client.store = registry_store_new(&blind, client.db);
+	client.store = registry_store_new(server.config, client.db);
 	registry_attach(client.registry, client.store);
 	add(other, 200003, 200003);
 	is_int(ask(&client), 200002, "who can't see all writers does not go on");
@@ -308,7 +308,7 @@ static void test_blind(void)
 	sql(other, "GRANT PROCESS ON *.* TO blind@localhost");
 	client_close(&client);
 	client = (struct client){ .db = db_open(&blind, false), .pool = pool_new() };
-	client.store = registry_store_new(&blind, client.db);
+	client.store = registry_store_new(server.config, client.db);
 	registry_attach(client.registry, client.store);
 	is_int(horizon_of(&client), 200004, "and with the privilege everybody can");
 	client_close(&client);

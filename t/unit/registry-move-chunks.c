@@ -14,7 +14,7 @@ static void queue(const char *source, const char *path, const char *dest)
 
 static void carry(const char *what)
 {
-	ok(mover_once(&server.config, NULL), "%s: the mover finds it", what);
+	ok(mover_once(server.config, NULL), "%s: the mover finds it", what);
 }
 
 static void is_spread(const char *owner, const char *former, const char *what)
@@ -47,7 +47,7 @@ static void chunks(void)
 	queue("large", "n1/", "wide");
 	carry("a large namespace");
 	is_spread("wide", "large", "a large namespace");
-	server.config.move_sync_max = 10005;
+	SET(server.config, registry)->move_sync_max = 10005;
 	is_outcome(DO(MOVE, "wide", NULL, "large"), OUTCOME_ACCEPTED, "more than is moved at once");
 	server_sql("DELETE FROM changes WHERE verb = 'moved'; UPDATE resources SET revision = 1, moves = 0; DELETE FROM forwards;");
 	queued = here.request_id;
@@ -57,11 +57,11 @@ static void chunks(void)
 	is_changes(&queued, 10006, "all of a large tenant");
 	is_int(sql_number("SELECT COUNT(*) FROM resources WHERE moves = 1 AND revision = 2"), 10006, "each once, and no others");
 	is_int(sql_number("SELECT COUNT(*) FROM forwards"), 10006, "a way to each");
-	server.config.move_sync_max = 1;
+	SET(server.config, registry)->move_sync_max = 1;
 	EXPECT(ACCEPTED, "two", MOVE, "large", NULL, "wide");
-	ok(mover_once(&server.config, NULL), "go");
+	ok(mover_once(server.config, NULL), "go");
 	EXPECT(SEE_OTHER, "one", MOVE, "wide", "pv1", "large");
-	server.config.move_sync_max = 50000;
+	SET(server.config, registry)->move_sync_max = 50000;
 }
 
 int main(void)

@@ -151,17 +151,17 @@ static void previews(void)
 		"source: configmaps 4 namespaces 2 persistentvolumes 2\n"
 		"dest: configmaps 1 namespaces 1 persistentvolumes 1\n"
 		"namespace-missing namespaces/n2/configmaps/c1: the destination has no such namespace; make it there, or move the whole namespace\n");
-	server.config.move_list_max = 3;
+	SET(server.config, registry)->move_list_max = 3;
 	SHOWS("a", "n1/", "b",
 		"3 of 36 bytes: namespaces/n1 namespaces/n1/configmaps/c1 namespaces/n1/configmaps/c2\n"
 		"source: configmaps 4 namespaces 2 persistentvolumes 2\n"
 		"dest: configmaps 1 namespaces 1 persistentvolumes 1\n");
-	server.config.move_list_max = 2;
+	SET(server.config, registry)->move_list_max = 2;
 	SHOWS("a", "n1/", "b",
 		"3 of 36 bytes, not listed:\n"
 		"source: configmaps 4 namespaces 2 persistentvolumes 2\n"
 		"dest: configmaps 1 namespaces 1 persistentvolumes 1\n");
-	server.config.move_list_max = 100;
+	SET(server.config, registry)->move_list_max = 100;
 }
 
 static void refusals(void)
@@ -505,7 +505,7 @@ static void queue(const char *source, const char *path, const char *dest, const 
 
 static void carry(const char *what)
 {
-	ok(mover_once(&server.config, NULL), "%s: the mover finds it", what);
+	ok(mover_once(server.config, NULL), "%s: the mover finds it", what);
 	here.request_id = queued;
 }
 
@@ -513,7 +513,7 @@ static void mover(void)
 {
 	char tag[MOVE_TAG_HEX + 1];
 
-	ok(!mover_once(&server.config, NULL), "nothing waits");
+	ok(!mover_once(server.config, NULL), "nothing waits");
 	queue("a", "pv1", "b", NULL);
 	is_str(recorded(), "a b pv1 queued plain 2 tester 1 open  ", "its record");
 	is_str(standing("a"), "queued a b 0/1 'persistentvolumes/pv1'  pv1 '' '' open", "waits");
@@ -524,7 +524,7 @@ static void mover(void)
 	is_str(standing("a"), "done a b 1/1 'persistentvolumes/pv1'  pv1 '' '' ended", "is done");
 	is_str(log_of_last(), "moved a b /pe:pv1 9 same 7 tester last", "its change");
 	is_str(recorded(), "a b pv1 done plain 2 tester 1 later  ", "its record");
-	ok(!mover_once(&server.config, NULL), "once");
+	ok(!mover_once(server.config, NULL), "once");
 	EXPECT(SEE_OTHER, "back", MOVE, "b", "pv1", "a");
 
 	queue("a", "pv1", "b", NULL);

@@ -60,7 +60,7 @@ static int empty(void)
 {
 	int n = 0;
 
-	while (n < 1000 && mover_once(&server.config, NULL))
+	while (n < 1000 && mover_once(server.config, NULL))
 		n++;
 	return n;
 }
@@ -73,7 +73,7 @@ static void at_once(void)
 	is_int(living("few"), 0, "all is gone");
 	is_int(counted(), count - PIECE - 1, "and counted");
 	is_changes(&deletion, PIECE + 1, "a row each");
-	ok(!mover_once(&server.config, NULL), "nothing is left to do");
+	ok(!mover_once(server.config, NULL), "nothing is left to do");
 	EXPECT(NO_CONTENT, "it comes back", RECOVER, "a", "few/");
 	is_int(living("few"), PIECE, "with all that went");
 	is_int(counted(), count, "counted again");
@@ -100,16 +100,16 @@ static void in_pieces(void)
 	EXPECT(NO_CONTENT, "somebody deletes one of it", DELETE, "a", "many/c2");
 	is_sound("before the first piece");
 	for (long long left = MANY - 1; left > 0;) {
-		ok(mover_once(&server.config, NULL), "a piece");
+		ok(mover_once(server.config, NULL), "a piece");
 		long long now = living("many");
 		ok(now < left && left - now <= PIECE, "takes no more than a piece: %lld", left - now);
 		left = now;
 		is_sound("after a piece");
 	}
 	EXPECT(OK, "the namespace is still there", GET, "a", "many/");
-	ok(mover_once(&server.config, NULL), "it ends");
+	ok(mover_once(server.config, NULL), "it ends");
 	EXPECT(GONE, "then it is gone", GET, "a", "many/");
-	ok(!mover_once(&server.config, NULL), "nothing is left to do");
+	ok(!mover_once(server.config, NULL), "nothing is left to do");
 	is_int(counted(), count - MANY - 1, "all is counted");
 	// The namespace twice: first it was on its way.
 	is_changes(&deletion, MANY - 1 + 2, "a row each");
@@ -153,14 +153,14 @@ static void finalizers(void)
 	is_int(waiting("held2"), 3, "all marked");
 	is_int(living("held2"), 3, "the others gone");
 	is_changes(&deletion, 2 + 3 + 1, "few, with finalizers");
-	ok(!mover_once(&server.config, NULL), "at once");
+	ok(!mover_once(server.config, NULL), "at once");
 	is_sound("few");
 
 	// A namespace that waits for its own first.
 	fill("own", MANY, 0);
 	EXPECT(OK, "one of its own", PUT, "a", "own/", .meta = FINALIZERS);
 	is_outcome(delete_space("own/"), OUTCOME_ACCEPTED, "it waits for its own");
-	ok(!mover_once(&server.config, NULL), "and nothing goes");
+	ok(!mover_once(server.config, NULL), "and nothing goes");
 	EXPECT(OK, "which is let go", PUT, "a", "own/");
 	is_int(living("own"), MANY, "not at once");
 	ok(empty() > 3, "but in pieces");
@@ -188,7 +188,7 @@ static void refused(void)
 	EXPECT(OK, "one is locked", PUT, "a", "locked/c7", .locked = true);
 	is_outcome(delete_space("locked/"), OUTCOME_LOCKED, "it stays");
 	is_changes(&deletion, 0, "it stays");
-	ok(!mover_once(&server.config, NULL), "nothing is left to do");
+	ok(!mover_once(server.config, NULL), "nothing is left to do");
 	EXPECT(CREATED, "it takes what comes", PUT, "a", "locked/new");
 	is_sound("refused");
 }
@@ -208,7 +208,7 @@ static void large_ones(void)
 	}
 	is_outcome(delete_space("big/"), OUTCOME_ACCEPTED, "9 MiB to be read");
 	is_int(waiting("big"), 0, "not at once");
-	ok(mover_once(&server.config, NULL), "a piece");
+	ok(mover_once(server.config, NULL), "a piece");
 	is_int(waiting("big"), 7, "which has 8 MiB at most");
 	ok(empty() > 0, "and the rest");
 	is_int(waiting("big"), 9, "all wait");
@@ -232,10 +232,10 @@ static void others(void)
 	EXPECT(CREATED, "something besides", PUT, "a", "pv1");
 	ok(!is_blocked("pv1", "namespace-terminating"), "which can move");
 	EXPECT(BLOCKED, "it does not move", MOVE, "a", "stays/", "b");
-	ok(mover_once(&server.config, NULL), "a piece");
+	ok(mover_once(server.config, NULL), "a piece");
 	EXPECT(NO_CONTENT, "the tenant is deleted", DELETE_TENANT, "a");
 	long long left = living("stays");
-	ok(!mover_once(&server.config, NULL), "then nothing more goes");
+	ok(!mover_once(server.config, NULL), "then nothing more goes");
 	is_int(living("stays"), left, "nothing");
 	EXPECT(NO_CONTENT, "it comes back", RECOVER_TENANT, "a");
 	ok(empty() > 2, "and it goes on");
@@ -246,12 +246,12 @@ static void others(void)
 	fill("older", MANY, 0);
 	is_outcome(delete_space("older/"), OUTCOME_ACCEPTED, "asked to go");
 	server_sql("UPDATE resources SET doomed_at = NULL WHERE name = 'older';");
-	ok(mover_once(&server.config, NULL), "the mover sees");
+	ok(mover_once(server.config, NULL), "the mover sees");
 	is_int(living("older"), MANY, "that it lives again");
 	is_int(sql_number("SELECT COUNT(*) FROM namespace_deletions"), 0, "and forgets it");
-	ok(!mover_once(&server.config, NULL), "for good");
+	ok(!mover_once(server.config, NULL), "for good");
 	server_sql("INSERT INTO namespace_deletions (resource_id, deletion, actor, purge_at) VALUES (999999999, REPEAT('x', 16), 'x', NOW());");
-	ok(mover_once(&server.config, NULL), "one that is no more");
+	ok(mover_once(server.config, NULL), "one that is no more");
 	is_int(sql_number("SELECT COUNT(*) FROM namespace_deletions"), 0, "is forgotten");
 }
 
@@ -280,7 +280,7 @@ static pid_t start_mover(const char *fault)
 	db_forget_after_fork(&here.db);
 	(void)setenv("TENURE_FAULT", fault, 1);
 	(void)alarm(60);
-	mover_run(&server.config, NULL, &never);
+	mover_run(server.config, NULL, &never);
 	_exit(0);
 }
 
@@ -315,7 +315,7 @@ static void killed(const char *fault)
 int main(void)
 {
 	fixture_start();
-	server.config.delete_sync_max = PIECE;
+	SET(server.config, registry)->delete_sync_max = PIECE;
 	EXPECT(CREATED, "a tenant", PUT_TENANT, "a");
 	EXPECT(CREATED, "another", PUT_TENANT, "b");
 	at_once();

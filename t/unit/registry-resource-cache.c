@@ -130,7 +130,6 @@ static void test_bound(void)
 // ---- with the database: here remembers, plain does not, other is who changes things
 
 static struct client plain, other;
-static struct config no_memory;
 
 static void test_get(void)
 {
@@ -394,12 +393,11 @@ int main(void)
 	test_found();
 	test_not_kept();
 	test_bound();
-	no_memory = server.config;
-	no_memory.resource_cache = 0;
 	client_open(&other);
-	plain = (struct client){ .db = db_open(&no_memory, false), .pool = pool_new() };
-	plain.store = registry_store_new(&no_memory, plain.db);
-	registry_attach(plain.registry, plain.store);
+	uint64_t bytes = SET(server.config, registry)->resource_cache;
+	SET(server.config, registry)->resource_cache = 0;
+	client_open(&plain);
+	SET(server.config, registry)->resource_cache = bytes;
 	for (size_t i = 0; i < COUNT_OF(tenants); i++)
 		(void)DO(PUT_TENANT, tenants[i]);
 	test_get();

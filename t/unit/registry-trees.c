@@ -133,9 +133,9 @@ static void keys(void)
 	// A key that its document does not have any more, as when it is taken away while another request looks it up.
 	server_sql("INSERT INTO resource_aliases (resource_id, type_id, kind, value) SELECT id, type_id, 'rack', 'old' FROM resources WHERE name = "
 		"'aa000000-0000-0000-0000-000000000051';");
-	server.config.db_retries = 0;
+	SET(server.config, db)->retries = 0;
 	DEED(UNAVAILABLE, "a key of before leads nowhere", CHANGE, NULL, "nodes", .body = "{}", .kind = "rack", .value = "old");
-	server.config.db_retries = 10;
+	SET(server.config, db)->retries = 10;
 	server_sql("DELETE FROM resource_aliases WHERE value = 'old';");
 	DEED(OK, "the other is called nothing", CHANGE, NULL, "nodes", 0x51, "{}");
 	DEED(OK, "as it was", CHANGE, NULL, "nodes", 0x10, "{\"name\":\"n10\"}");

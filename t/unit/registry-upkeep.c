@@ -88,7 +88,7 @@ static void pages(void)
 		   "(SELECT id FROM types WHERE plural = 'configmaps'), 'n', CONCAT('c', seq), 4, 1, 1, 1, 1, 1, 1, REPEAT('e', 64), "
 		   "'{}', '{}', UTC_TIMESTAMP(6), UTC_TIMESTAMP(6) FROM seq_1_to_2500;\n"
 		   "UPDATE tenant_counts SET resources = 2501 WHERE tenant_id = (SELECT id FROM tenants WHERE name = 'p' AND live = 1);");
-	server.config.delete_sync_max = 3000; // in one transaction
+	SET(server.config, registry)->delete_sync_max = 3000; // in one transaction
 	EXPECT(NO_CONTENT, "a large namespace is deleted", DELETE, "p", "n/");
 	EXPECT(NO_CONTENT, "and recovered", RECOVER, "p", "n/");
 	is_int(sql_number("SELECT resources FROM tenant_counts WHERE tenant_id = " TENANT_ID, "p"), 2501, "all of it");

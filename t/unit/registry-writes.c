@@ -105,10 +105,10 @@ static void conditions(void)
 	is_outcome(DO(PUT, "a", "pv1", .body = "{\"n\":1}", .match = tag), OUTCOME_OK, "its own");
 	is_outcome(DO(PUT, "a", "pv1", .body = "{\"n\":2}", .match = tag), OUTCOME_STALE, "its own of before");
 	is_outcome(DO(DELETE, "a", "pv1", .match = tag), OUTCOME_STALE, "nor is it deleted by that");
-	server.config.etag_required = "yes";
+	SET(server.config, registry)->etag_required = "yes";
 	is_outcome(DO(PUT, "a", "pv1", .body = "{\"n\":3}"), OUTCOME_PRECONDITION_REQUIRED, "without a tag where one is asked for");
 	is_outcome(DO(PUT, "a", "new"), OUTCOME_CREATED, "not for what is new");
-	server.config.etag_required = "no";
+	SET(server.config, registry)->etag_required = "no";
 	EXPECT(NO_CONTENT, "it goes", DELETE, "a", "new");
 }
 

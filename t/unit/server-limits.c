@@ -9,17 +9,27 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/config/config.h"
 #include "base/log.h"
 #include "server/request/limits.h"
+#include "server/setup/settings.h"
+#include "set.h"
+#include "settings/settings.h"
 #include "tap.h"
 
 enum { WORKERS = 5, RESERVE = 1 };
 
 static char dir[] = "/tmp/tenure-limits-XXXXXX";
-static struct config config;
-static struct endpoint_config service = { .name = "service", .reserve = RESERVE, .watches = 20 };
-static struct endpoint_config admin = { .name = "admin", .reserve = RESERVE, .watches = 20 };
+static struct config *config;
+static const struct endpoint_config *service, *admin;
+
+static const struct endpoint_config *add_endpoint(const char *name)
+{
+	const struct endpoint_config *endpoint = config_add_endpoint(config, str_c(name));
+
+	SET_ENDPOINT(endpoint, server_endpoint)->reserve = RESERVE;
+	SET_ENDPOINT(endpoint, server_endpoint)->watches = 20;
+	return endpoint;
+}
 
 static struct principal user_of(const char *user, const char *tenant)
 {
@@ -28,7 +38,7 @@ static struct principal user_of(const char *user, const char *tenant)
 
 static struct shared *share(void)
 {
-	struct shared *shared = limits_open_shared(&config);
+	struct shared *shared = limits_open_shared(config);
 
 	if (shared == NULL || !shared_is_file(shared))
 		abort();
@@ -56,7 +66,7 @@ static struct worker begin(const struct endpoint_config *endpoint, const char *u
 		struct limits_refusal refusal;
 		close(release[1]);
 		struct shared *shared = share();
-		struct limits *limits = limits_new(&config, endpoint, shared, WORKERS);
+		struct limits *limits = limits_new(config, endpoint, shared, WORKERS);
 		bool entered = limits_enter(limits, &who, STR("10.0.0.1"), &refusal);
 		if (write(done[1], entered ? "+" : "-", 1) != 1)
 			_exit(1);
@@ -110,14 +120,14 @@ static void test_shares(void)
 {
 	struct worker workers[WORKERS];
 	struct shared *shared = share();
-	struct limits *limits = limits_new(&config, &service, shared, WORKERS);
+	struct limits *limits = limits_new(config, service, shared, WORKERS);
 	struct principal same = user_of("eve", "greedy"), other = user_of("ann", "modest"), colleague = user_of("bob", "greedy");
 	struct principal nobody = { .role = ROLE_NONE };
 	struct limits_refusal refusal = { .retry_s = 0 };
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < WORKERS - RESERVE; i++) {
-		workers[i] = begin(&service, "eve", "greedy");
+		workers[i] = begin(service, "eve", "greedy");
 		n += hear(&workers[i]) == '+';
 	}
 	is_int(n, WORKERS - RESERVE, "one tenant has all workers but the reserve");
@@ -131,7 +141,7 @@ static void test_shares(void)
 	limits_leave(limits);
 	ok(limits_enter(limits, &nobody, STR("10.0.0.1"), &refusal), "so does nobody");
 	limits_leave(limits);
-	struct worker else_where = begin(&admin, "eve", "greedy");
+	struct worker else_where = begin(admin, "eve", "greedy");
 	ok(hear(&else_where) == '+', "at another endpoint the tenant has its share of that");
 	end(&else_where, false);
 
@@ -141,7 +151,7 @@ static void test_shares(void)
 
 	// One worker is killed in the middle of its request, and does not count once that is known.
 	end(&workers[1], true);
-	workers[0] = (end(&workers[0], false), begin(&service, "eve", "greedy"));
+	workers[0] = (end(&workers[0], false), begin(service, "eve", "greedy"));
 	ok(hear(&workers[0]) == '+', "a worker that is started anew");
 	(void)usleep(1100000);
 	limits_tick(limits);
@@ -168,7 +178,7 @@ static void test_turns(void)
 		if (pids[i] == 0) {
 			struct principal who = user_of("eve", "busy");
 			struct limits_refusal refusal;
-			struct limits *limits = limits_new(&config, &service, share(), WORKERS);
+			struct limits *limits = limits_new(config, service, share(), WORKERS);
 			int n = 0;
 			for (unsigned request = 0; request < EACH; request++) {
 				n += !limits_enter(limits, &who, STR("10.0.0.1"), &refusal);
@@ -188,37 +198,37 @@ static void test_turns(void)
 
 static void test_configured(void)
 {
-	struct worker first = begin(&service, "eve", "greedy");
+	struct worker first = begin(service, "eve", "greedy");
 	struct shared *shared = share();
-	struct limits *limits = limits_new(&config, &service, shared, WORKERS);
+	struct limits *limits = limits_new(config, service, shared, WORKERS);
 	struct principal same = user_of("eve", "greedy"), colleague = user_of("bob", "greedy"), namesake = user_of("eve",
 		"modest");
 	struct limits_refusal refusal = { .retry_s = 0 };
 
 	(void)hear(&first);
-	config.user_requests = 1;
+	SET(config, server)->user_requests = 1;
 	ok(!limits_enter(limits, &same, STR("10.0.0.1"), &refusal), "user_requests");
 	limits_leave(limits);
 	ok(limits_enter(limits, &colleague, STR("10.0.0.1"), &refusal), "is of one user");
 	limits_leave(limits);
 	ok(limits_enter(limits, &namesake, STR("10.0.0.1"), &refusal), "of one tenant: another has a user of that name");
 	limits_leave(limits);
-	config.tenant_requests = 1;
+	SET(config, server)->tenant_requests = 1;
 	ok(!limits_enter(limits, &colleague, STR("10.0.0.1"), &refusal), "tenant_requests of all");
 	limits_leave(limits);
-	config.user_requests = config.tenant_requests = 0;
+	SET(config, server)->user_requests = SET(config, server)->tenant_requests = 0;
 	ok(limits_enter(limits, &same, STR("10.0.0.1"), &refusal), "0: only the reserve");
 	limits_leave(limits);
 
 	// A name that contains the border between two others.
 	struct principal a = user_of("b", "xa"), b = user_of("ab", "x");
-	config.user_requests = 1;
+	SET(config, server)->user_requests = 1;
 	ok(limits_enter(limits, &a, STR(""), &refusal), "one");
-	struct worker two = begin(&service, "ab", "x");
+	struct worker two = begin(service, "ab", "x");
 	ok(hear(&two) == '+', "names that look the same side by side are different");
 	UNUSED(b);
 	limits_leave(limits);
-	config.user_requests = 0;
+	SET(config, server)->user_requests = 0;
 	end(&two, false);
 	end(&first, false);
 	limits_free(&limits);
@@ -234,10 +244,10 @@ static void fail_often(struct limits *limits, struct str address, unsigned n)
 static void test_wrong_tokens(void)
 {
 	struct shared *shared = share();
-	struct limits *limits = limits_new(&config, &service, shared, WORKERS);
+	struct limits *limits = limits_new(config, service, shared, WORKERS);
 	struct limits_refusal refusal = { .retry_s = 0 };
 
-	config.wrong_tokens = 5;
+	SET(config, server)->wrong_tokens = 5;
 	// A minute that is about to end would let the count begin anew.
 	while (clock_tick_us() / 1000000 % LIMITS_WINDOW_S > LIMITS_WINDOW_S - 4)
 		(void)usleep(100000);
@@ -264,7 +274,7 @@ static void test_wrong_tokens(void)
 		limits_was_wrong(limits, str_c(text));
 	}
 	ok(!limits_may_try(limits, STR("10.9.9.9"), STR("guess"), &refusal), "is kept among 20,000 others");
-	config.wrong_tokens = 0;
+	SET(config, server)->wrong_tokens = 0;
 	ok(limits_may_try(limits, STR("10.9.9.9"), STR("guess"), &refusal), "0: no limit");
 	limits_free(&limits);
 	shared_close(&shared);
@@ -280,14 +290,14 @@ static bool watch(struct limits *limits, const struct principal *who, const char
 static void test_watches(void)
 {
 	struct shared *shared = share(), *shared2 = share();
-	struct limits *worker = limits_new(&config, &service, shared, WORKERS);
+	struct limits *worker = limits_new(config, service, shared, WORKERS);
 	struct principal who = user_of("eve", "greedy"), other = user_of("ann", "modest");
 	struct principal operator = { .user = STR("root"), .tenant = STR(""), .role = ROLE_OPERATOR };
 	struct limits_watch watches[32], more;
 	unsigned n = 0;
 
-	config.watches_per_token = 3;
-	config.watches_per_tenant = 5;
+	SET(config, server)->watches_per_token = 3;
+	SET(config, server)->watches_per_tenant = 5;
 	for (unsigned i = 0; i < 3; i++)
 		n += watch(worker, &who, "one", &watches[i]);
 	is_int(n, 3, "three of a token");
@@ -299,9 +309,9 @@ static void test_watches(void)
 		ok(limits_watch_is_suspect(worker, &watches[i]) && !limits_watch_is_suspect(worker, &watches[i]),
 			"watch %u of the tenant that was refused is suspected, once", i);
 	ok(!limits_watch_is_suspect(worker, &more), "and none of another");
-	config.watches_per_tenant = 0;
+	SET(config, server)->watches_per_tenant = 0;
 	(void)watch(worker, &who, "one", &watches[5]);
-	config.watches_per_tenant = 5;
+	SET(config, server)->watches_per_tenant = 5;
 	ok(limits_watch_is_suspect(worker, &watches[2]) && !limits_watch_is_suspect(worker, &watches[3]),
 		"of the token that has too many, those of the token");
 	limits_watch_end(worker, &more);
@@ -315,7 +325,7 @@ static void test_watches(void)
 		abort();
 	pid_t pid = fork();
 	if (pid == 0) {
-		struct limits *taker = limits_new(&config, &service, share(), 0);
+		struct limits *taker = limits_new(config, service, share(), 0);
 		for (unsigned i = 0; i < 5; i++)
 			limits_watch_take(taker, &watches[i]);
 		if (write(ready[1], "x", 1) != 1)
@@ -339,7 +349,7 @@ static void test_watches(void)
 	for (unsigned i = 0; i < 3; i++)
 		limits_watch_end(worker, &watches[i]);
 
-	config.watches_per_token = config.watches_per_tenant = 0;
+	SET(config, server)->watches_per_token = SET(config, server)->watches_per_tenant = 0;
 	for (n = 0; n < 32; n++) {
 		if (!watch(worker, &who, "one", &watches[n]))
 			break;
@@ -355,7 +365,7 @@ static void test_watches(void)
 static void test_without(void)
 {
 	struct principal who = user_of("eve", "greedy");
-	struct limits *limits = limits_new(&config, &service, NULL, 1);
+	struct limits *limits = limits_new(config, service, NULL, 1);
 	struct limits_refusal refusal;
 	struct limits_watch counted;
 
@@ -376,10 +386,13 @@ int main(void)
 	log_open("server-limits.t", LOG_SINK_STDERR, LOG_LEVEL_ERROR);
 	if (mkdtemp(dir) == NULL)
 		abort();
-	config.runtime_dir = dir;
-	config.db_host = "localhost";
-	config.db_socket = "";
-	config.db_name = "tenure";
+	config = config_new(settings_tables());
+	service = add_endpoint("service");
+	admin = add_endpoint("admin");
+	SET(config, server)->runtime_dir = dir;
+	SET(config, server)->wrong_tokens = 0;
+	SET(config, server)->watches_per_token = 0;
+	SET(config, server)->watches_per_tenant = 0;
 	test_shares();
 	test_turns();
 	test_configured();

@@ -5,10 +5,10 @@
 #include "api/baremetal/baremetal.h"
 #include "api/patch.h"
 #include "base/buf.h"
-#include "base/config/config.h"
 #include "base/pool.h"
 #include "http/uri.h"
 #include "registry/baremetal/rules.h"
+#include "registry/baremetal/settings.h"
 #include "registry/resource/resource.h"
 #include "registry/tenant/tenant.h"
 #include "registry/type/type.h"
@@ -83,7 +83,7 @@ static enum outcome take_uuid(struct call *call, const struct kind *kind, struct
 
 bool baremetal_may_make_owner(const struct call *call, struct str tenant)
 {
-	return str_eq_c(tenant, TENANT_SYSTEM) || strcmp(call->config->create_owners, "yes") == 0;
+	return str_eq_c(tenant, TENANT_SYSTEM) || strcmp(baremetal_settings(call->config)->create_owners, "yes") == 0;
 }
 
 void baremetal_tell_made_owner(struct call *call, struct str tenant)

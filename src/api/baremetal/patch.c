@@ -7,9 +7,9 @@
 
 #include "api/baremetal/baremetal.h"
 #include "api/patch.h"
-#include "base/config/config.h"
 #include "base/pool.h"
 #include "http/media.h"
+#include "registry/core/settings.h"
 #include "registry/log/stale.h"
 #include "registry/resource/resource.h"
 #include "registry/resource/secret.h"
@@ -303,10 +303,10 @@ enum outcome baremetal_check_size(struct call *call, const struct doc *body)
 	struct buf text = buf_new(call->pool, 2048);
 
 	doc_write_json(body, &text);
-	if (text.n <= call->config->max_body)
+	if (text.n <= registry_settings(call->config)->max_body)
 		return OUTCOME_OK;
 	return call_fail(call, OUTCOME_BODY_TOO_LARGE, "an object may have %llu bytes at most",
-		(unsigned long long)call->config->max_body);
+		(unsigned long long)registry_settings(call->config)->max_body);
 }
 
 static enum outcome apply_patch(void *arg, const struct resource *current, struct content *content)

@@ -7,8 +7,8 @@
 #include "api/placement/inventory/inventory.h"
 #include "api/placement/provider/provider.h"
 #include "api/placement/version.h"
+#include "api/settings.h"
 #include "base/clock.h"
-#include "base/config/config.h"
 #include "base/pool.h"
 #include "http/media.h"
 
@@ -105,7 +105,7 @@ static enum outcome refuse_text(struct call *call)
 	struct str detail = STR("");
 
 	if (uri->query.p == NULL ||
-	    uri_parse(call->pool, uri->path, call->config->max_target, &path, &detail) != OUTCOME_OK)
+	    uri_parse(call->pool, uri->path, api_settings(call->config)->max_target, &path, &detail) != OUTCOME_OK)
 		return OUTCOME_BAD_ADDRESS;
 	return call_fail(call, OUTCOME_BAD_PARAMETER, "Invalid query string parameters: %.*s",
 		STR_ARG(call->problem.detail));

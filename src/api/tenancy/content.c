@@ -5,8 +5,8 @@
 #include "api/documents.h"
 #include "api/tenancy/tenancy.h"
 #include "base/buf.h"
-#include "base/config/config.h"
 #include "base/pool.h"
+#include "registry/core/settings.h"
 
 // Members of metadata that the server sets: a client's values for them are ignored. Members that repeat the address must agree
 // with it.
@@ -153,8 +153,8 @@ enum outcome content_apply(void *arg, const struct resource *current, struct con
 	pool_scratch_end(pool, scratch);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	if (content->meta.n + content->body.n > edit->call->config->max_body)
+	if (content->meta.n + content->body.n > registry_settings(edit->call->config)->max_body)
 		return call_fail(edit->call, OUTCOME_BODY_TOO_LARGE, "a resource may have %llu bytes at most",
-			(unsigned long long)edit->call->config->max_body);
+			(unsigned long long)registry_settings(edit->call->config)->max_body);
 	return OUTCOME_OK;
 }

@@ -3,10 +3,10 @@
 #include "base/base.h"
 
 #include "api/documents.h"
+#include "api/settings.h"
 #include "api/tenancy/tenancy.h"
 #include "api/tenant_metadata.h"
 #include "base/buf.h"
-#include "base/config/config.h"
 #include "base/pool.h"
 #include "http/uri.h"
 #include "registry/log/stale.h"
@@ -161,7 +161,7 @@ struct tenant_patching {
 // Reads the patched document like one sent by a client, with the same rules for what is allowed and what is ignored.
 static enum outcome read_patched(struct call *call, const struct doc *whole, struct tenant_content *content)
 {
-	const struct doc_limits limits = { .depth = call->config->max_depth };
+	const struct doc_limits limits = { .depth = api_settings(call->config)->max_depth };
 	struct str text = document_json_text(call->pool, whole), error;
 	struct doc *body;
 

@@ -20,14 +20,7 @@ enum {
 	ENV_NAME_LONGEST = 128,
 };
 
-// What config_load() returns. Its pool owns the strings and this struct itself.
-struct loaded {
-	struct config config;
-	struct pool *pool;
-};
-
 struct loader {
-	struct pool *keep;    // lives as long as the configuration
 	struct pool *scratch; // lives while the configuration is loaded
 	struct config *config;
 	struct str error;
@@ -40,11 +33,11 @@ struct source {
 	unsigned depth;   // of nested includes
 };
 
-// The section that lines belong to; base is NULL before the first section.
+// The section that lines belong to; values is NULL before the first section.
 struct section {
-	struct str name; // "database", "tenure", "baremetal", "placement", "keystone", "endpoint"
+	struct str name; // "database", "endpoint"
 	struct str endpoint;
-	void *base;
+	void *const *values; // of config->tables
 };
 
 PRINTF_LIKE(3, 4)
@@ -131,14 +124,15 @@ static bool resolve(struct loader *loader, const struct source *source, struct s
 	return true;
 }
 
-static bool set(struct loader *loader, const struct source *source, const struct section *section,
-		const struct setting *setting, struct str value)
+static bool set(struct loader *loader, const struct source *source, const struct section *section, const struct config_row *row,
+		struct str value)
 {
+	const struct setting *setting = row->setting;
 	bool named = str_starts(value, STR("@"));
 
 	if (!resolve(loader, source, &value))
 		return false;
-	if (setting_set(setting, section->base, loader->keep, value))
+	if (setting_set(setting, section->values[row->index], loader->config->pool, value))
 		return true;
 	struct buf expected = buf_new(loader->scratch, 0);
 	setting_add_expected(setting, &expected);
@@ -148,18 +142,16 @@ static bool set(struct loader *loader, const struct source *source, const struct
 	            STR_ARG(buf_str(&expected)));
 }
 
-static void set_defaults(struct loader *loader, const struct section *section)
+// The row of a section's key; NULL: there is none. key "": the section's first row.
+static const struct config_row *find_row(const struct config *config, struct str section, struct str key)
 {
-	for (size_t i = 0; i < config_n_settings; i++) {
-		const struct setting *setting = &config_settings[i];
+	for (size_t i = 0; i < config->n_rows; i++) {
+		const struct setting *setting = config->rows[i].setting;
 
-		if (!str_eq_c(section->name, setting->section))
-			continue;
-		struct str standard = setting_default(setting, loader->scratch, section->endpoint);
-		bool good = setting_set(setting, section->base, loader->keep, standard);
-		assert(good);
-		UNUSED(good);
+		if (str_eq_c(section, setting->section) && (key.n == 0 || str_eq_c(key, setting->key)))
+			return &config->rows[i];
 	}
+	return NULL;
 }
 
 static bool endpoint_name_ok(struct str name)
@@ -181,18 +173,27 @@ static bool open_endpoint(struct loader *loader, const struct source *source, st
 	if (!endpoint_name_ok(section->endpoint))
 		return fail(loader, source, "[endpoint]: got name \"%s\"; expected 1 to %d of A-Z a-z 0-9 - _",
 		            shown(loader, section->endpoint), ENDPOINT_NAME_LONGEST);
-	for (size_t i = 0; i < config->n_endpoints; i++) {
-		section->base = &config->endpoints[i];
-		if (str_eq_c(section->endpoint, config->endpoints[i].name))
-			return true;
-	}
-	if (config->n_endpoints == CONFIG_MAX_ENDPOINTS)
+	const struct endpoint_config *endpoint = config_endpoint(config, str_cstr(loader->scratch, section->endpoint));
+	if (endpoint == NULL)
+		endpoint = config_add_endpoint(config, section->endpoint);
+	if (endpoint == NULL)
 		return fail(loader, source, "got more than %d endpoints; expected fewer", CONFIG_MAX_ENDPOINTS);
-	struct endpoint_config *endpoint = &config->endpoints[config->n_endpoints++];
-	endpoint->name = str_cstr(loader->keep, section->endpoint);
-	section->base = endpoint;
-	set_defaults(loader, section);
+	section->values = endpoint->values;
 	return true;
+}
+
+// The sections that tables name, each once, as "[database], [tenure]".
+static struct str known_sections(struct loader *loader)
+{
+	struct buf names = buf_new(loader->scratch, 0);
+
+	for (size_t i = 0; i < loader->config->n_rows; i++) {
+		const struct config_row *row = &loader->config->rows[i];
+
+		if (!row->table->of_endpoint && setting_opens_section(loader->config, i))
+			buf_addf(&names, "%s[%s]", names.n > 0 ? ", " : "", row->setting->section);
+	}
+	return buf_str(&names);
 }
 
 // "[tenure]", "[endpoint NAME]"
@@ -205,16 +206,13 @@ static bool open_section(struct loader *loader, const struct source *source, str
 
 	section->name = str_part(words, 0, blank);
 	section->endpoint = str_trim(str_part(words, blank, words.n));
-	section->base = loader->config;
+	section->values = loader->config->values;
 	if (str_eq(section->name, STR("endpoint")))
 		return open_endpoint(loader, source, section);
-	bool known = str_eq(section->name, STR("database")) || str_eq(section->name, STR("tenure")) ||
-	             str_eq(section->name, STR("baremetal")) || str_eq(section->name, STR("placement")) ||
-	             str_eq(section->name, STR("keystone"));
-	if (section->endpoint.n == 0 && known)
+	if (section->endpoint.n == 0 && find_row(loader->config, section->name, STR("")) != NULL)
 		return true;
-	return fail(loader, source, "got section \"%s\"; expected [database], [tenure], [baremetal], [placement], [keystone] or "
-	            "[endpoint NAME]", shown(loader, line));
+	return fail(loader, source, "got section \"%s\"; expected %.*s or [endpoint NAME]", shown(loader, line),
+	            STR_ARG(known_sections(loader)));
 }
 
 static bool unknown_key(struct loader *loader, const struct source *source, const struct section *section,
@@ -222,9 +220,11 @@ static bool unknown_key(struct loader *loader, const struct source *source, cons
 {
 	struct buf keys = buf_new(loader->scratch, 0);
 
-	for (size_t i = 0; i < config_n_settings; i++) {
-		if (str_eq_c(section->name, config_settings[i].section))
-			buf_addf(&keys, "%s%s", keys.n > 0 ? ", " : "", config_settings[i].key);
+	for (size_t i = 0; i < loader->config->n_rows; i++) {
+		const struct setting *setting = loader->config->rows[i].setting;
+
+		if (str_eq_c(section->name, setting->section))
+			buf_addf(&keys, "%s%s", keys.n > 0 ? ", " : "", setting->key);
 	}
 	return fail(loader, source, "%s: got key \"%s\"; expected one of %.*s", section_shown(loader, section),
 	            shown(loader, key), STR_ARG(buf_str(&keys)));
@@ -270,21 +270,21 @@ static bool load_line(struct loader *loader, const struct source *source, struct
 	struct str key = str_trim(str_part(line, 0, equals));
 	struct str value = str_trim(str_part(line, equals + 1, line.n));
 
-	if (str_eq(key, STR("include")) && section->base == NULL)
+	if (str_eq(key, STR("include")) && section->values == NULL)
 		return include(loader, source, value);
-	if (section->base == NULL || str_eq(key, STR("include")))
+	if (section->values == NULL || str_eq(key, STR("include")))
 		return fail(loader, source, "got key \"%s\"; expected %s", shown(loader, key),
-		            section->base == NULL ? "a section first, or include" : "include before the first section");
-	const struct setting *setting = setting_find(section->name, key);
-	if (setting == NULL)
+		            section->values == NULL ? "a section first, or include" : "include before the first section");
+	const struct config_row *row = key.n > 0 ? find_row(loader->config, section->name, key) : NULL;
+	if (row == NULL)
 		return unknown_key(loader, source, section, key);
-	return set(loader, source, section, setting, value);
+	return set(loader, source, section, row, value);
 }
 
 static bool load_file(struct loader *loader, const struct source *asked, const char *path)
 {
 	struct source source = { .name = path, .depth = asked->depth + 1 };
-	struct section section = { .base = NULL };
+	struct section section = { .values = NULL };
 	struct str rest, line;
 
 	if (!read_file(loader, asked, path, &rest))
@@ -320,56 +320,53 @@ static void env_name(const struct section *section, const char *key, char name[E
 	}
 }
 
-typedef bool env_visit(struct loader *loader, const struct section *section, const struct setting *setting,
-		const char *name, const void *arg);
+typedef bool env_visit(struct loader *loader, const struct section *section, const struct config_row *row, const char *name,
+		const void *arg);
 
 // Calls visit with each setting of each section and the name of its variable, until visit returns false.
 static bool each_variable(struct loader *loader, env_visit *visit, const void *arg)
 {
 	struct config *config = loader->config;
 
-	for (size_t i = 0; i < config_n_settings; i++) {
-		const struct setting *setting = &config_settings[i];
-		bool endpoint = strcmp(setting->section, "endpoint") == 0;
+	for (size_t i = 0; i < config->n_rows; i++) {
+		const struct config_row *row = &config->rows[i];
+		bool endpoint = row->table->of_endpoint;
 
 		for (size_t e = 0; e < (endpoint ? config->n_endpoints : 1); e++) {
-			struct section section = { .name = str_c(setting->section), .base = config };
+			struct section section = { .name = str_c(row->setting->section), .values = config->values };
 			char name[ENV_NAME_LONGEST];
 
 			if (endpoint) {
 				section.endpoint = str_c(config->endpoints[e].name);
-				section.base = &config->endpoints[e];
+				section.values = config->endpoints[e].values;
 			}
-			env_name(&section, setting->key, name);
-			if (!visit(loader, &section, setting, name, arg))
+			env_name(&section, row->setting->key, name);
+			if (!visit(loader, &section, row, name, arg))
 				return false;
 		}
 	}
 	return true;
 }
 
-static bool take_variable(struct loader *loader, const struct section *section, const struct setting *setting,
-		const char *name, const void *arg)
+static bool take_variable(struct loader *loader, const struct section *section, const struct config_row *row, const char *name,
+		const void *arg)
 {
 	const char *value = getenv(name);
 	struct source source = { .name = str_printf(loader->scratch, "environment %s", name).p };
 
 	UNUSED(arg);
-	if (value == NULL)
-		return true;
 	// A variable stands in no configuration file to whose folder "@FILE" could be relative, so it is relative to the working
 	// directory.
-	struct str text = str_c(value);
-	return set(loader, &source, section, setting, text);
+	return value == NULL || set(loader, &source, section, row, str_c(value));
 }
 
 // False, which stops each_variable(), if arg ("NAME=value") sets this setting.
-static bool is_other_variable(struct loader *loader, const struct section *section, const struct setting *setting,
-		const char *name, const void *arg)
+static bool is_other_variable(struct loader *loader, const struct section *section, const struct config_row *row, const char *name,
+		const void *arg)
 {
 	UNUSED(loader);
 	UNUSED(section);
-	UNUSED(setting);
+	UNUSED(row);
 	return !str_starts(str_c(arg), str_c(name)) || ((const char *)arg)[strlen(name)] != '=';
 }
 
@@ -395,75 +392,39 @@ static bool refuse_unknown_variables(struct loader *loader)
 
 // ---- the whole
 
-// db_tls = verify needs db_tls_ca. Without it Connector/C 3.4 and later accept a self-signed certificate, from a server on
-// loopback and from a server that knows the hash of the password.
-static bool check_tls(struct loader *loader, const struct source *source)
+// The values of each table together.
+static bool check_tables(struct loader *loader, const struct source *source)
 {
 	const struct config *config = loader->config;
 
-	return strcmp(config->db_tls, "verify") != 0 || config->db_tls_ca[0] != '\0' ||
-	       fail(loader, source, "[database] tls: got \"verify\" and no tls_ca; expected tls_ca as well: the PEM file of the "
-	            "authority that signed the server's certificate, or of the public ones, "
-	            "/etc/ssl/certs/ca-certificates.crt on Debian");
+	for (size_t t = 0; t < config->n_tables; t++) {
+		const struct config_table *table = config->tables[t];
+		const char *wrong = table->check == NULL ? NULL : table->check(config->values[t], loader->scratch);
+
+		if (wrong != NULL)
+			return fail(loader, source, "%s", wrong);
+	}
+	return true;
 }
 
-// The setting `group` needs `user`: only root can change its group, and without `user` the process would stay root.
-static bool check_group(struct loader *loader, const struct source *source)
+struct config *config_load(const char *path, const struct config_table *const *tables, char **error)
 {
-	const struct config *config = loader->config;
-
-	return config->group[0] == '\0' || config->user[0] != '\0' ||
-	       fail(loader, source, "[tenure] group: got \"%s\" and no user; expected user as well",
-	            shown(loader, str_c(config->group)));
-}
-
-static bool load(struct loader *loader, const char *path)
-{
+	struct loader loader = { .scratch = pool_new(), .config = config_new(tables) };
 	struct source source = { .name = path };
-	struct section all[] = {
-		{ .name = STR("database"), .base = loader->config },
-		{ .name = STR("tenure"), .base = loader->config },
-		{ .name = STR("baremetal"), .base = loader->config },
-		{ .name = STR("placement"), .base = loader->config },
-		{ .name = STR("keystone"), .base = loader->config },
-	};
-
-	for (size_t i = 0; i < COUNT_OF(all); i++)
-		set_defaults(loader, &all[i]);
-	return load_file(loader, &source, path) && each_variable(loader, take_variable, NULL) &&
-	       refuse_unknown_variables(loader) && check_group(loader, &source) &&
-	       check_tls(loader, &source);
-}
-
-struct config *config_load(const char *path, char **error)
-{
-	struct loader loader = { .keep = pool_new(), .scratch = pool_new() };
 
 	*error = NULL;
-	if (loader.keep == NULL || loader.scratch == NULL) {
-		pool_free(&loader.keep);
+	if (loader.scratch == NULL || loader.config == NULL) {
 		pool_free(&loader.scratch);
+		config_free(&loader.config);
 		*error = strdup("out of memory");
 		return NULL;
 	}
-	struct loaded *loaded = POOL_NEW(loader.keep, struct loaded);
-	loaded->pool = loader.keep;
-	loader.config = &loaded->config;
-	bool good = load(&loader, path);
+	bool good = load_file(&loader, &source, path) && each_variable(&loader, take_variable, NULL) &&
+	            refuse_unknown_variables(&loader) && check_tables(&loader, &source);
 	if (!good) {
 		*error = strndup(loader.error.p, loader.error.n);
-		pool_free(&loader.keep);
+		config_free(&loader.config);
 	}
 	pool_free(&loader.scratch);
-	return good ? &loaded->config : NULL;
-}
-
-void config_free(struct config **config)
-{
-	if (*config == NULL)
-		return;
-	// struct config is the first member of the struct loaded that was allocated.
-	struct pool *pool = ((struct loaded *)(void *)*config)->pool;
-	*config = NULL;
-	pool_free(&pool);
+	return loader.config;
 }

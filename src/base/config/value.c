@@ -5,7 +5,7 @@
 #include "base/config/setting.h"
 #include "base/pool.h"
 
-enum { KIB = 1024, MINUTE = 60, HOUR = 3600, DAY = 86400 };
+enum { MINUTE = 60 };
 
 static bool is_choice(const struct setting *setting, struct str value)
 {
@@ -130,14 +130,14 @@ static uint64_t unit(enum setting_type type, char suffix)
 		char suffix;
 		uint64_t factor;
 	} units[] = {
-		{ SETTING_SIZE, 'K', KIB },
-		{ SETTING_SIZE, 'M', KIB * KIB },
-		{ SETTING_SIZE, 'G', KIB * KIB * KIB },
+		{ SETTING_SIZE, 'K', SETTING_KIB },
+		{ SETTING_SIZE, 'M', SETTING_MIB },
+		{ SETTING_SIZE, 'G', 1024 * SETTING_MIB },
 		{ SETTING_SECONDS, 's', 1 },
 		{ SETTING_SECONDS, 'm', MINUTE },
-		{ SETTING_SECONDS, 'h', HOUR },
-		{ SETTING_SECONDS, 'd', DAY },
-		{ SETTING_SECONDS, 'w', 7 * DAY },
+		{ SETTING_SECONDS, 'h', SETTING_HOUR },
+		{ SETTING_SECONDS, 'd', SETTING_DAY },
+		{ SETTING_SECONDS, 'w', 7 * SETTING_DAY },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(units); i++) {

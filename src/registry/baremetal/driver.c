@@ -2,9 +2,9 @@
 // Drivers of nodes, and the implementations of interfaces that each supports: those that Ironic enables by default.
 #include "base/base.h"
 
-#include "base/config/config.h"
 #include "base/pool.h"
 #include "registry/baremetal/baremetal.h"
+#include "registry/baremetal/settings.h"
 
 enum { N_INTERFACES = 12, MAX_ENABLED = 4 };
 
@@ -97,13 +97,13 @@ static const struct baremetal_profile *profile_of(struct str driver)
 
 size_t baremetal_drivers(const struct config *config, struct pool *pool, struct baremetal_driver **drivers)
 {
-	struct str rest = str_c(config->baremetal_drivers), name;
+	struct str rest = str_c(baremetal_settings(config)->drivers), name;
 	size_t n = 0;
 
 	while (str_split(&rest, ',', &name))
 		n++;
 	*drivers = POOL_ARRAY(pool, struct baremetal_driver, n);
-	rest = str_c(config->baremetal_drivers);
+	rest = str_c(baremetal_settings(config)->drivers);
 	for (size_t i = 0; str_split(&rest, ',', &name); i++)
 		(*drivers)[i] = (struct baremetal_driver){ str_trim(name), profile_of(str_trim(name)) };
 	return n;
@@ -111,7 +111,7 @@ size_t baremetal_drivers(const struct config *config, struct pool *pool, struct 
 
 bool baremetal_driver_find(const struct config *config, struct str name, struct baremetal_driver *driver)
 {
-	struct str rest = str_c(config->baremetal_drivers), item;
+	struct str rest = str_c(baremetal_settings(config)->drivers), item;
 
 	while (str_split(&rest, ',', &item)) {
 		if (str_eq(str_trim(item), name)) {

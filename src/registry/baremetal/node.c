@@ -2,10 +2,10 @@
 // The rules of nodes.
 #include "base/base.h"
 
-#include "base/config/config.h"
 #include "base/pool.h"
 #include "registry/baremetal/internal.h"
 #include "registry/baremetal/rules.h"
+#include "registry/baremetal/settings.h"
 #include "registry/core/failure.h"
 #include "repr/json/doc.h"
 
@@ -91,7 +91,7 @@ static enum outcome find_driver(struct draft *draft, struct baremetal_driver *dr
 	return registry_fail(registry, OUTCOME_BAD_DOCUMENT,
 		"No valid host was found. Reason: No conductor service registered which supports driver %.*s. "
 		"The configured drivers are: %s",
-		STR_ARG(baremetal_excerpt(registry->pool, name)), registry->config->baremetal_drivers);
+		STR_ARG(baremetal_excerpt(registry->pool, name)), baremetal_settings(registry->config)->drivers);
 }
 
 static enum outcome check_driver(struct draft *draft)

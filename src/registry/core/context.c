@@ -4,9 +4,9 @@
 
 #include "registry/core/context.h"
 
-#include "base/config/config.h"
 #include "base/pool.h"
 #include "registry/core/failure.h"
+#include "registry/core/settings.h"
 
 void registry_concerns(struct registry *registry, struct str tenant)
 {
@@ -35,7 +35,7 @@ void registry_stamp_after(struct registry *registry, int64_t us)
 
 int64_t registry_retention_us(const struct registry *registry)
 {
-	return (int64_t)(registry->config->retention * 1000000);
+	return (int64_t)(registry->settings->retention * 1000000);
 }
 
 bool registry_id_is_valid(struct str s)

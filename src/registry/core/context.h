@@ -15,6 +15,7 @@
 #include "base/uuid.h"
 
 struct config;
+struct registry_settings; // registry/core/settings.h
 struct db;
 struct digest_key;
 struct pool;
@@ -42,7 +43,8 @@ enum coherence_of {
 // What a process keeps from one request to the next. registry_store_new() makes one for each connection to the database. Its
 // caches hold nothing that a transaction may still roll back.
 struct registry_store {
-	const struct config *config;
+	const struct config *config; // for rooms with settings of their own
+	const struct registry_settings *settings; // of config
 	struct db *db;
 	struct types *types;
 	struct definitions *definitions; // cached definitions: registry/type/definition.h
@@ -60,6 +62,7 @@ struct registry_store {
 struct registry {
 	struct registry_store *store;
 	const struct config *config; // the store's
+	const struct registry_settings *settings; // the store's
 	struct db *db;               // the store's
 
 	struct pool *pool;

@@ -8,8 +8,8 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/config/config.h"
 #include "base/pool.h"
+#include "registry/core/settings.h"
 #include "repr/schema/field_fault.h"
 
 enum outcome registry_fail(struct registry *registry, enum outcome outcome, const char *format, ...)
@@ -87,7 +87,7 @@ enum outcome guard_check(struct guard guard, const uint8_t *etag)
 
 enum outcome guard_check_required(struct registry *registry, struct guard guard, bool tenant_requires)
 {
-	bool everywhere = strcmp(registry->config->etag_required, "yes") == 0;
+	bool everywhere = strcmp(registry->settings->etag_required, "yes") == 0;
 
 	if (guard.sure || !(everywhere || tenant_requires))
 		return OUTCOME_OK;

@@ -2,10 +2,10 @@
 // Plans a move: what it affects, what is in its way, and tags that change when any of this changes.
 #include "base/base.h"
 
-#include "base/config/config.h"
 #include "base/pool.h"
 #include "registry/core/failure.h"
 #include "registry/core/lock.h"
+#include "registry/core/settings.h"
 #include "registry/crd/internal.h"
 #include "registry/move/internal.h"
 #include "registry/placement/rules.h"
@@ -184,7 +184,7 @@ static enum outcome sum_set(struct registry *registry, struct move_plan *plan, e
 	if (result != DB_OK)
 		return registry_db_failed(result);
 	read_sum(plan, &calls[0].rows, sum);
-	action->listed = action->count <= registry->config->move_list_max;
+	action->listed = action->count <= registry->settings->move_list_max;
 	plan->found.dest_has_any = calls[1].rows.n > 0;
 	plan->found.emptied = calls[2].rows.n > 0;
 	if (last != NULL && !sql_move_last_change_row(&last->rows, 0)->at_is_null)

@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include "base/pool.h"
+#include "registry/core/settings.h"
 #include "registry/log/change.h"
 #include "registry/move/internal.h"
 #include "registry/resource/internal.h"
@@ -265,7 +266,7 @@ enum outcome move_run(struct registry *registry, const struct move_order *order,
 		return move_fail_stale_action(registry, &result->action);
 	if (result->action.n_blockers > 0)
 		return move_fail_blocked(registry, &result->action);
-	if (order->background || result->action.count > registry->config->move_sync_max) {
+	if (order->background || result->action.count > registry->settings->move_sync_max) {
 		outcome = move_record(registry, order, &plan, conditional, false);
 		return outcome == OUTCOME_OK ? OUTCOME_ACCEPTED : outcome;
 	}

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/pool.h"
+#include "registry/core/settings.h"
 #include "registry/log/change.h"
 #include "registry/resource/internal.h"
 #include "registry/type/type.h"
@@ -30,7 +31,7 @@ enum outcome resource_space_measure(struct registry *registry, const struct reso
 {
 	const struct sql_namespace_size in = {
 		.content = content_of(registry, space),
-		.most = (uint64_t)registry->config->delete_sync_max + 1,
+		.most = (uint64_t)registry->settings->delete_sync_max + 1,
 	};
 	struct db_call calls[] = {
 		sql_namespace_size_call(registry->pool, &in),
@@ -47,7 +48,7 @@ enum outcome resource_space_measure(struct registry *registry, const struct reso
 		.locked = row->locked > 0,
 		.may_wait = row->waiting_bytes > 0,
 		.last_change_us = row->last_change_at_is_null ? 0 : row->last_change_at,
-		.large = row->n > registry->config->delete_sync_max || row->waiting_bytes > PIECE_BYTES,
+		.large = row->n > registry->settings->delete_sync_max || row->waiting_bytes > PIECE_BYTES,
 	};
 	// The namespace may have a row in namespace_deletions without being marked: an earlier release, which does not know the
 	// table, has finished that deletion, and the namespace was recovered. Such a row is ignored.
@@ -125,7 +126,7 @@ static enum outcome find_piece(struct registry *registry, const struct resource 
 		.type_id = done->type_id,
 		.namespace = space->name,
 		.after = done->name,
-		.limit = registry->config->delete_sync_max > 0 ? registry->config->delete_sync_max : 1,
+		.limit = registry->settings->delete_sync_max > 0 ? registry->settings->delete_sync_max : 1,
 	};
 
 	for (;;) {

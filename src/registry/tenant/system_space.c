@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
+#include "registry/core/settings.h"
 #include "registry/tenant/system_space.h"
 
 #include "base/pool.h"
@@ -41,7 +42,7 @@ static enum outcome insert_space(struct registry *registry, uint64_t tenant_id)
 
 static enum outcome insert_tenant(struct registry *registry, uint64_t *id)
 {
-	struct str tier = str_c(registry->config->default_tier);
+	struct str tier = str_c(registry->settings->default_tier);
 	struct tenant tenant = {
 		.uid = uuid_new(),
 		.name = STR(TENANT_SYSTEM),

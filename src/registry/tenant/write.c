@@ -2,6 +2,7 @@
 // Creates and changes tenants.
 #include "base/base.h"
 
+#include "registry/core/settings.h"
 #include "registry/tenant/tenant.h"
 
 #include "base/buf.h"
@@ -121,7 +122,7 @@ static enum outcome create(struct registry *registry, struct str name, const str
 		outcome = check_id(registry, name);
 	*tenant = (struct tenant){ .uid = uuid_new(), .name = name, .revision = 1 };
 	if (outcome == OUTCOME_OK)
-		outcome = find_tier(registry, content->tier.p != NULL ? content->tier : str_c(registry->config->default_tier),
+		outcome = find_tier(registry, content->tier.p != NULL ? content->tier : str_c(registry->settings->default_tier),
 			&tier_id, tenant);
 	if (outcome != OUTCOME_OK)
 		return outcome;

@@ -2,8 +2,8 @@
 // Completes objects of custom types before they are stored: prunes, fills in defaults, validates. The same for every dialect.
 #include "base/base.h"
 
-#include "base/config/config.h"
 #include "base/pool.h"
+#include "registry/core/settings.h"
 #include "registry/type/definition_internal.h"
 #include "registry/type/internal.h"
 #include "repr/json/doc.h"
@@ -46,7 +46,7 @@ static enum outcome apply_schema(struct registry *registry, const struct definit
 
 	if (version->prunes)
 		(void)structural_prune(version->structural, object);
-	if (!structural_default(version->structural, object, registry->config->max_body))
+	if (!structural_default(version->structural, object, registry->settings->max_body))
 		return registry_fail(registry, OUTCOME_BAD_DOCUMENT, "%.*s has become too large by its defaults", STR_ARG(what));
 	structural_validate(version->structural, object, &faults);
 	if (faults.n > 0)

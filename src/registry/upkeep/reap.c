@@ -2,10 +2,10 @@
 // Purges in transactions of bounded size, so nobody waits long for a lock that is held here.
 #include "base/base.h"
 
+#include "registry/core/settings.h"
 #include "registry/upkeep/reap.h"
 
 #include "base/buf.h"
-#include "base/config/config.h"
 #include "base/pool.h"
 #include "registry/core/failure.h"
 #include "registry/log/change.h"
@@ -241,7 +241,7 @@ static enum outcome reap_rows(struct reaping *reaping, bool dry_run, const struc
 {
 	struct registry *registry = reaping->registry;
 	uint64_t *counter = (uint64_t *)(void *)((char *)reaping->counts + rows->counter);
-	uint64_t seconds = rows->change_log ? registry->config->change_retention : registry->config->retention;
+	uint64_t seconds = rows->change_log ? registry->settings->change_retention : registry->settings->retention;
 	struct sql_reap_delete_rows delete = {
 		.until = registry->now_us - (int64_t)(seconds * 1000000),
 		.limit = ROWS_AT_ONCE,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/base.h"
 
+#include "base/config/config.h"
+#include "db/settings.h"
 #include "server/request/limits.h"
 
 #include <arpa/inet.h>
@@ -8,8 +10,8 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/config/config.h"
 #include "base/log.h"
+#include "server/setup/settings.h"
 
 enum {
 	FAILURES = 4096,      // addresses that can be counted at the same time
@@ -84,7 +86,7 @@ struct recent {
 
 struct limits {
 	struct recent *recent; // hashes computed lately, under the key of the file that is mapped now
-	const struct config *config;
+	const struct server_settings *settings;
 	const struct endpoint_config *endpoint;
 	struct shared *shared; // NULL: nothing is limited
 	unsigned processes;    // that serve the endpoint once all have started
@@ -156,11 +158,12 @@ static uint64_t key_of(const struct limits *limits, char kind, struct str a, str
 // The text names the database: processes that use the same one share their counts.
 struct shared *limits_open_shared(const struct config *config)
 {
+	const struct db_settings *db = db_settings(config);
 	char *text = NULL;
 
-	if (asprintf(&text, "%s\n%s\n%u\n%s", config->db_host, config->db_socket, config->db_port, config->db_name) < 0)
+	if (asprintf(&text, "%s\n%s\n%u\n%s", db->host, db->socket, db->port, db->name) < 0)
 		return NULL;
-	struct shared *shared = shared_open(config->runtime_dir, str_c(text));
+	struct shared *shared = shared_open(server_settings(config)->runtime_dir, str_c(text));
 	if (shared == NULL)
 		log_warning("no memory to share: no limits hold");
 	free(text);
@@ -197,7 +200,7 @@ struct limits *limits_new(const struct config *config, const struct endpoint_con
 		free(limits);
 		return NULL;
 	}
-	limits->config = config;
+	limits->settings = server_settings(config);
 	limits->endpoint = endpoint;
 	limits->shared = shared;
 	limits->processes = processes;
@@ -267,7 +270,7 @@ static struct count count_requests(const struct limits *limits, uint64_t tenant,
 static unsigned share_of(const struct limits *limits, unsigned processes, unsigned configured)
 {
 	unsigned all = processes > limits->processes ? processes : limits->processes;
-	unsigned reserve = limits->endpoint->reserve, most = all > reserve ? all - reserve : 1;
+	unsigned reserve = server_endpoint_settings(limits->endpoint)->reserve, most = all > reserve ? all - reserve : 1;
 
 	return configured != 0 && configured < most ? configured : most;
 }
@@ -306,9 +309,9 @@ static const char *met_limit(const struct limits *limits, uint64_t tenant, uint6
 		count.tenant += count.tenant_waiting;
 		count.user += count.user_waiting;
 	}
-	if (count.tenant > share_of(limits, count.processes, limits->config->tenant_requests))
+	if (count.tenant > share_of(limits, count.processes, limits->settings->tenant_requests))
 		return "your tenant has as many requests in progress as it may have";
-	if (count.user > share_of(limits, count.processes, limits->config->user_requests))
+	if (count.user > share_of(limits, count.processes, limits->settings->user_requests))
 		return "you have as many requests in progress as you may have";
 	return NULL;
 }
@@ -479,10 +482,10 @@ static bool was_right(const struct limits *limits, struct str token)
 
 bool limits_may_try(struct limits *limits, struct str address, struct str token, struct limits_refusal *refusal)
 {
-	if (limits->shared == NULL || limits->config->wrong_tokens == 0 || token.n == 0)
+	if (limits->shared == NULL || limits->settings->wrong_tokens == 0 || token.n == 0)
 		return true;
 	const struct failure *failure = find_failure(limits, address_key(limits, address));
-	if (failure == NULL || count_of(atomic_load(&failure->window), minute_now()) < limits->config->wrong_tokens ||
+	if (failure == NULL || count_of(atomic_load(&failure->window), minute_now()) < limits->settings->wrong_tokens ||
 		was_right(limits, token))
 		return true;
 	int64_t now_s = clock_tick_us() / 1000000;
@@ -495,7 +498,7 @@ void limits_was_wrong(struct limits *limits, struct str address)
 {
 	uint64_t minute = minute_now();
 
-	if (limits->shared == NULL || limits->config->wrong_tokens == 0)
+	if (limits->shared == NULL || limits->settings->wrong_tokens == 0)
 		return;
 	struct failure *failure = make_failure(limits, address_key(limits, address), minute);
 	uint64_t window = atomic_load(&failure->window), next;
@@ -507,7 +510,7 @@ void limits_was_wrong(struct limits *limits, struct str address)
 
 void limits_was_right(struct limits *limits, struct str token)
 {
-	if (limits->shared == NULL || limits->config->wrong_tokens == 0 || token.n == 0)
+	if (limits->shared == NULL || limits->settings->wrong_tokens == 0 || token.n == 0)
 		return;
 	uint64_t key = key_of(limits, 'k', token, STR(""));
 	struct right_token *known = &tokens_of(limits)->of[token_place(key)];
@@ -587,17 +590,17 @@ static void suspect_watches(const struct limits *limits, uint32_t tenant, uint32
 static const char *met_watch_limit(const struct limits *limits, const struct principal *who, uint32_t tenant, uint32_t token)
 {
 	struct watch_count count = count_watches(limits, tenant, token);
-	unsigned all = limits->endpoint->watches;
+	unsigned all = server_endpoint_settings(limits->endpoint)->watches;
 
 	// Old watches are checked from half of a limit on, so that a client which closes its watches before it begins new ones
 	// seldom reaches the limit.
-	if (is_near(count.token, limits->config->watches_per_token))
+	if (is_near(count.token, limits->settings->watches_per_token))
 		suspect_watches(limits, 0, token);
-	if (who->tenant.n > 0 && is_near(count.tenant, limits->config->watches_per_tenant))
+	if (who->tenant.n > 0 && is_near(count.tenant, limits->settings->watches_per_tenant))
 		suspect_watches(limits, tenant, 0);
-	if (is_over(count.token, limits->config->watches_per_token))
+	if (is_over(count.token, limits->settings->watches_per_token))
 		return "as many watches as one token may have are open with yours";
-	if (who->tenant.n > 0 && is_over(count.tenant, limits->config->watches_per_tenant))
+	if (who->tenant.n > 0 && is_over(count.tenant, limits->settings->watches_per_tenant))
 		return "your tenant has as many watches open as it may have";
 	if (is_over(count.endpoint, who->role == ROLE_OPERATOR ? all : all - all / 10)) {
 		suspect_watches(limits, 0, 0);

@@ -2,11 +2,11 @@
 #include "base/base.h"
 
 #include "base/budget.h"
-#include "base/config/config.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "server/request/pipeline.h"
 #include "server/request/steps.h"
+#include "server/setup/settings.h"
 
 // The order decides which error a request with several gets: first whether the address exists, then who is calling, then the
 // details of the request.
@@ -47,10 +47,10 @@ static enum outcome explain(struct call *call, enum budget_end end)
 	if (end == BUDGET_TIME)
 		return call_fail(call, OUTCOME_TOO_COSTLY,
 			"this takes more than the %u milliseconds of computing time that a request is granted: %s less at a time",
-			call->config->request_cpu, sent ? "send" : "ask for");
+			server_settings(call->config)->request_cpu, sent ? "send" : "ask for");
 	return call_fail(call, sent ? OUTCOME_BODY_TOO_LARGE : OUTCOME_TOO_COSTLY,
 		"this takes more than the %llu bytes of memory that a request is granted: %s less at a time",
-		(unsigned long long)call->config->request_memory, sent ? "send" : "ask for");
+		(unsigned long long)server_settings(call->config)->request_memory, sent ? "send" : "ask for");
 }
 
 // A step was left by longjmp. Its transaction was rolled back (db_txn_run).
@@ -75,8 +75,8 @@ void pipeline_run(struct pipeline *pipeline, struct call *call, enum transport_f
 {
 	struct passage passage = { .pipeline = pipeline, .call = call, .fault = fault, .pool = call->pool };
 
-	budget_grant((size_t)pipeline->config->request_memory + BYTES_PER_BODY_BYTE * call->request.body.n,
-		pipeline->config->request_cpu * INT64_C(1000));
+	budget_grant((size_t)server_settings(pipeline->config)->request_memory + BYTES_PER_BODY_BYTE * call->request.body.n,
+		server_settings(pipeline->config)->request_cpu * INT64_C(1000));
 	enum budget_end end = budget_guard(run_steps, &passage);
 	budget_end(); // from here on no limit: an answer can always be made
 	if (end != BUDGET_KEPT)

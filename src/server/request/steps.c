@@ -2,17 +2,19 @@
 // The steps up to the handler and its transaction.
 #include "base/base.h"
 
+#include "api/settings.h"
 #include "auth/auth.h"
+#include "auth/settings.h"
 #include "base/budget.h"
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/config/config.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "base/siphash.h"
 #include "db/db.h"
 #include "http/media.h"
 #include "registry/cache/coherence.h"
+#include "registry/core/settings.h"
 #include "registry/registry.h"
 #include "registry/tenant/tenant.h"
 #include "registry/trait/catalogue.h"
@@ -20,6 +22,7 @@
 #include "server/request/limits.h"
 #include "server/request/steps.h"
 #include "server/setup/dialects.h"
+#include "server/setup/settings.h"
 
 static enum step_result done(struct passage *passage, enum outcome outcome)
 {
@@ -82,7 +85,7 @@ static enum outcome find_method(struct call *call)
 	struct request *request = &call->request;
 	struct str detail = STR("");
 
-	enum outcome outcome = uri_parse(call->pool, request->target, call->config->max_target, &request->uri, &detail);
+	enum outcome outcome = uri_parse(call->pool, request->target, api_settings(call->config)->max_target, &request->uri, &detail);
 	if (outcome == OUTCOME_OK)
 		outcome = route_find(call->routes, call->pool, request, &call->match, &detail);
 	else
@@ -184,14 +187,14 @@ enum step_result step_receive(struct passage *passage)
 	switch (passage->fault) {
 	case TRANSPORT_BODY_TOO_LARGE:
 		return done(passage, call_fail(call, OUTCOME_BODY_TOO_LARGE, "the body may have %llu bytes at most",
-			(unsigned long long)call->config->max_body));
+			(unsigned long long)registry_settings(call->config)->max_body));
 	case TRANSPORT_BODY_CUT:
 		return done(passage, call_fail(call, OUTCOME_BAD_REQUEST,
 			"the body came incomplete: it must have as many bytes as Content-Length says"));
 	case TRANSPORT_HEADERS_TOO_LARGE:
 		return done(passage, call_fail(call, OUTCOME_HEADERS_TOO_LARGE,
 			"the header fields may have %u bytes altogether, and be %d at most",
-			call->config->max_headers, REQUEST_MAX_HEADERS));
+			server_settings(call->config)->max_headers, REQUEST_MAX_HEADERS));
 	case TRANSPORT_NO_TARGET:
 	case TRANSPORT_OK:
 		break;
@@ -398,8 +401,8 @@ static bool make_tenant(struct pipeline *pipeline, struct call *call, struct str
 // later, it stays deleted.
 static void ensure_default_tenant(struct pipeline *pipeline, struct call *call)
 {
-	if (!pipeline->has_home && pipeline->config->default_tenant[0] != '\0')
-		pipeline->has_home = make_tenant(pipeline, call, str_c(pipeline->config->default_tenant), STR_NONE);
+	if (!pipeline->has_home && auth_settings(pipeline->config)->default_tenant[0] != '\0')
+		pipeline->has_home = make_tenant(pipeline, call, str_c(auth_settings(pipeline->config)->default_tenant), STR_NONE);
 }
 
 // Creates the tenant of a credential that may bring a new one, with its other name as metadata. Each worker looks once for each

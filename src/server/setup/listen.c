@@ -8,11 +8,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/config/config.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "server/setup/identity.h"
 #include "server/setup/listen.h"
+#include "server/setup/settings.h"
 #include "server/setup/setup.h"
 
 enum { FIRST_INHERITED = 3 }; // SD_LISTEN_FDS_START of sd_listen_fds(3)
@@ -103,47 +103,47 @@ static bool give_socket(const char *path, uid_t user, gid_t group)
 }
 
 // Connections are refused until listen(2), so mode and owner are set before the first connection.
-static bool bind_and_listen(int fd, const struct sockaddr_un *address, const struct endpoint_config *endpoint,
+static bool bind_and_listen(int fd, const struct sockaddr_un *address, const struct server_endpoint_settings *settings,
 	char **error)
 {
 	const char *path = address->sun_path;
 	uid_t user;
 	gid_t group;
 
-	if (!identity_parse(endpoint->socket_owner, &user, &group, error))
+	if (!identity_parse(settings->socket_owner, &user, &group, error))
 		return false;
-	mode_t saved = umask((mode_t)~endpoint->socket_mode & 0777);
+	mode_t saved = umask((mode_t)~settings->socket_mode & 0777);
 	int bound = bind(fd, (const struct sockaddr *)address, sizeof(*address));
 	umask(saved);
 	if (bound != 0)
 		return setup_fail(error, "can't make %s: %s", path, strerror(errno));
 	if (!give_socket(path, user, group)) {
-		(void)setup_fail(error, "can't give %s to %s: %s", path, endpoint->socket_owner, strerror(errno));
+		(void)setup_fail(error, "can't give %s to %s: %s", path, settings->socket_owner, strerror(errno));
 		(void)unlink(path);
 		return false;
 	}
-	if (listen(fd, (int)endpoint->backlog) != 0)
+	if (listen(fd, (int)settings->backlog) != 0)
 		return setup_fail(error, "can't listen on %s: %s", path, strerror(errno));
 	return true;
 }
 
-bool listen_open(struct listener *listener, const struct endpoint_config *endpoint, char **error)
+bool listen_open(struct listener *listener, const struct server_endpoint_settings *settings, char **error)
 {
 	struct sockaddr_un address;
 	struct stat st;
 
 	*listener = (struct listener){ .fd = -1 };
-	if (!make_address(endpoint->socket, &address, error) || !clear_name(&address, error))
+	if (!make_address(settings->socket, &address, error) || !clear_name(&address, error))
 		return false;
 	listener->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (listener->fd < 0)
 		return setup_fail(error, "socket: %s", strerror(errno));
-	if (!bind_and_listen(listener->fd, &address, endpoint, error)) {
+	if (!bind_and_listen(listener->fd, &address, settings, error)) {
 		listen_close(listener);
 		return false;
 	}
-	listener->path = strdup(endpoint->socket);
-	if (lstat(endpoint->socket, &st) == 0) {
+	listener->path = strdup(settings->socket);
+	if (lstat(settings->socket, &st) == 0) {
 		listener->device = st.st_dev;
 		listener->inode = st.st_ino;
 	}

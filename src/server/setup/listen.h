@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 
-struct endpoint_config;
+struct server_endpoint_settings;
 
 struct listener {
 	int fd;
@@ -26,7 +26,7 @@ bool listen_inherited(int *fd, char **error);
 // Opens the endpoint's unix socket: non-blocking, close-on-exec, and with mode, owner and backlog as configured before any
 // connection can be made. A socket left by a killed process is replaced. A socket that a process still serves, or a file that is
 // no socket, is an error. False with *error from malloc.
-bool listen_open(struct listener *listener, const struct endpoint_config *endpoint, char **error);
+bool listen_open(struct listener *listener, const struct server_endpoint_settings *settings, char **error);
 // Removes the socket's name if it is still this socket's: new connections are refused from then on, existing ones are served.
 void listen_unlink(struct listener *listener);
 void listen_close(struct listener *listener);

@@ -13,7 +13,10 @@
 #include "base/log.h"
 #include "server/setup/dialects.h"
 #include "server/setup/identity.h"
+#include "server/setup/settings.h"
 #include "server/setup/setup.h"
+#include "settings/settings.h"
+#include "wadl/settings.h"
 #include "wadl/wadl.h"
 
 bool setup_fail(char **error, const char *format, ...)
@@ -32,29 +35,40 @@ static bool check_user(const struct config *config, char **error)
 	uid_t user;
 	gid_t group;
 
-	return !identity_changes(config->user) || identity_find(config->user, config->group, &user, &group, error);
+	const struct server_settings *settings = server_settings(config);
+
+	return !identity_changes(settings->user) || identity_find(settings->user, settings->group, &user, &group, error);
+}
+
+struct auth *setup_auth(const struct setup *setup, struct shared *host, char **error)
+{
+	return auth_new(&(struct auth_setup){ .config = setup->config, .endpoint = setup->endpoint,
+		.processes = setup->endpoint_settings->workers + setup->endpoint_settings->reserve, .shared = host }, error);
 }
 
 static bool load(struct setup *setup, const char *path, const char *endpoint, char **error)
 {
 	struct auth *auth;
 
-	setup->config = config_load(path, error);
+	setup->config = config_load(path, settings_tables(), error);
 	if (setup->config == NULL)
 		return false;
 	if (!check_user(setup->config, error))
 		return false;
+	setup->settings = server_settings(setup->config);
 	setup->endpoint = config_endpoint(setup->config, endpoint);
 	if (setup->endpoint == NULL)
 		return setup_fail(error, "%s: there is no section [endpoint %s]", path, endpoint);
+	setup->endpoint_settings = server_endpoint_settings(setup->endpoint);
 	// Each worker makes its own struct auth. It is made here only to find errors at the start.
-	auth = auth_new(setup->config, setup->endpoint, NULL, error);
+	auth = setup_auth(setup, NULL, error);
 	if (auth == NULL)
 		return false;
 	auth_free(&auth);
 	if (!placement_policy_new(setup->config, &setup->placement_policy, error))
 		return false;
-	setup->routes = wadl_load(setup->config->wadl_dir, setup->endpoint->wadl, dialect_handler, NULL, error);
+	setup->routes = wadl_load(wadl_settings(setup->config)->wadl_dir, wadl_endpoint_settings(setup->endpoint)->wadl,
+		dialect_handler, NULL, error);
 	return setup->routes != NULL;
 }
 
@@ -103,15 +117,15 @@ static bool complain(char *error)
 
 bool setup_make_logs(const struct setup *setup)
 {
-	const struct config *config = setup->config;
-	const char *path = setup->endpoint->access_log;
+	const struct server_settings *settings = setup->settings;
+	const char *path = setup->endpoint_settings->access_log;
 	char *error = NULL;
 	uid_t user;
 	gid_t group;
 
-	if (!identity_changes(config->user) || path[0] == '\0' || strcmp(path, "stderr") == 0)
+	if (!identity_changes(settings->user) || path[0] == '\0' || strcmp(path, "stderr") == 0)
 		return true;
-	bool made = identity_find(config->user, config->group, &user, &group, &error) &&
+	bool made = identity_find(settings->user, settings->group, &user, &group, &error) &&
 		(make_access_log(path, user, group) ||
 		setup_fail(&error, "can't make access log %s: %s", path, strerror(errno)));
 	return made || complain(error);
@@ -122,14 +136,14 @@ bool setup_open_logs(const struct setup *setup)
 	enum log_level level = LOG_LEVEL_INFO;
 	char *error = NULL;
 
-	(void)log_level_parse(str_c(setup->config->log_level), &level); // can't fail: config_load() has checked it
-	log_open("tenured", strcmp(setup->config->log, "syslog") == 0 ? LOG_SINK_SYSLOG : LOG_SINK_STDERR, level);
+	(void)log_level_parse(str_c(setup->settings->log_level), &level); // can't fail: config_load() has checked it
+	log_open("tenured", strcmp(setup->settings->log, "syslog") == 0 ? LOG_SINK_SYSLOG : LOG_SINK_STDERR, level);
 	return setup_reopen_logs(setup, &error) || complain(error);
 }
 
 bool setup_reopen_logs(const struct setup *setup, char **error)
 {
-	const char *path = setup->endpoint->access_log;
+	const char *path = setup->endpoint_settings->access_log;
 
 	return log_access_open(path) || setup_fail(error, "can't open access log %s: %s", path, strerror(errno));
 }

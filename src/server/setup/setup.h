@@ -5,9 +5,14 @@
 
 #include "base/base.h"
 
+struct auth;
+struct shared;
+
 struct setup {
 	struct config *config;
 	const struct endpoint_config *endpoint;
+	const struct server_settings *settings;                   // of config
+	const struct server_endpoint_settings *endpoint_settings; // of endpoint
 	struct route_table *routes;
 	struct placement_policy *placement_policy; // NULL: none is configured
 };
@@ -16,6 +21,9 @@ struct setup {
 // from malloc, says what is wrong, with file and line if there are any.
 struct setup *setup_load(const char *path, const char *endpoint, char **error);
 void setup_free(struct setup **setup);
+// The authenticators of the endpoint, each process's own. host: memory of all processes of the host; NULL: they keep what they
+// learn to themselves. NULL and *error (malloc): what is wrong with their settings.
+struct auth *setup_auth(const struct setup *setup, struct shared *host, char **error);
 // Creates the access log, if it does not exist, for the user that this process will become. False if that fails; logged.
 bool setup_make_logs(const struct setup *setup);
 // Sends log lines where the configuration says, and opens the access log. False if that can't be opened; logged.

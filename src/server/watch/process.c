@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/pool.h"
 #include "db/db.h"
+#include "db/settings.h"
 #include "registry/cache/coherence.h"
 #include "registry/registry.h"
 #include "registry/trait/catalogue.h"
@@ -250,7 +251,7 @@ static bool open_all(struct watch_proc *proc, struct shared *host)
 	char *error = NULL;
 
 	signals_fill(&signals);
-	proc->auth = auth_new(proc->teller.setup->config, proc->teller.setup->endpoint, host, &error);
+	proc->auth = setup_auth(proc->teller.setup, host, &error);
 	if (error != NULL)
 		log_error("%s", error);
 	free(error);
@@ -258,7 +259,7 @@ static bool open_all(struct watch_proc *proc, struct shared *host)
 	proc->clients.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	proc->teller.pool = pool_new();
 	proc->teller.call = calloc(1, sizeof(*proc->teller.call));
-	proc->db = db_open(proc->teller.setup->config, false);
+	proc->db = db_open(db_settings(proc->teller.setup->config), false);
 	if (proc->db != NULL)
 		proc->store = registry_store_new(proc->teller.setup->config, proc->db);
 	if (proc->store == NULL || proc->teller.call == NULL)

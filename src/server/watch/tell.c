@@ -5,12 +5,12 @@
 // not concerned by it are served ahead of the front. Events are only made while there is room for them, so none is ever dropped.
 #include "base/base.h"
 
+#include "registry/core/settings.h"
 #include "server/watch/tell.h"
 
 #include "api/spaces/watch/watcher.h"
 #include "base/budget.h"
 #include "base/clock.h"
-#include "base/config/config.h"
 #include "base/log.h"
 #include "base/pool.h"
 #include "db/db.h"
@@ -94,7 +94,7 @@ static void make_event(void *arg)
 	struct buf text = buf_new(teller->pool, 2048);
 
 	event->outcome = watcher_add_events(event->client->watcher, watch_call(teller), event->change, &text);
-	if (event->outcome == OUTCOME_OK && text.n > EVENT_PER_BODY * teller->setup->config->max_body)
+	if (event->outcome == OUTCOME_OK && text.n > EVENT_PER_BODY * registry_settings(teller->setup->config)->max_body)
 		budget_leave(BUDGET_MEMORY);
 	if (event->outcome == OUTCOME_OK)
 		watch_client_add(event->client, &text);

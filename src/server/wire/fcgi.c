@@ -6,9 +6,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "api/settings.h"
 #include "base/clock.h"
-#include "base/config/config.h"
 #include "base/log.h"
+#include "registry/core/settings.h"
+#include "server/setup/settings.h"
 #include "server/wire/fcgi_internal.h"
 #include "server/wire/params.h"
 
@@ -27,9 +29,9 @@ struct fcgi *fcgi_new(int listen_fd, int wake_fd, const struct config *config)
 
 	if (fcgi == NULL)
 		return NULL;
-	fcgi->max_body = config->max_body;
-	fcgi->max_headers = config->max_headers;
-	fcgi->max_params = (size_t)(config->max_headers + config->max_target) + OTHER_PARAMS;
+	fcgi->max_body = registry_settings(config)->max_body;
+	fcgi->max_headers = server_settings(config)->max_headers;
+	fcgi->max_params = (size_t)(server_settings(config)->max_headers + api_settings(config)->max_target) + OTHER_PARAMS;
 	fcgi->listen_fd = listen_fd;
 	fcgi->wake_fd = wake_fd;
 	// How long, in milliseconds, the library waits for the peer to close a connection that was not read to its end.

@@ -5,8 +5,8 @@
 
 #include "api/placement/candidate/candidate.h"
 #include "api/placement/common/placement.h"
+#include "api/placement/common/settings.h"
 #include "base/clock.h"
-#include "base/config/config.h"
 
 enum { SPILL_BYTES = 1 << 20, ANSWER_MAX = 256 << 20 };
 
@@ -229,9 +229,10 @@ enum outcome list_candidates(struct call *call)
 		return outcome;
 	struct answer answer = { .call = call, .query = &query, .json = buf_new(call->pool, 4096) };
 	response_unspill(&call->response); // the transaction, and with it the handler, may run again
-	query.by_chance = strcmp(call->config->randomize_candidates, "yes") == 0;
-	if (call->config->max_candidates > 0 && (query.limit == 0 || query.limit > call->config->max_candidates))
-		query.limit = call->config->max_candidates;
+	const struct placement_settings *settings = placement_settings(call->config);
+	query.by_chance = strcmp(settings->randomize_candidates, "yes") == 0;
+	if (settings->max_candidates > 0 && (query.limit == 0 || query.limit > settings->max_candidates))
+		query.limit = settings->max_candidates;
 	BUF_LIT(&answer.json, "{\"allocation_requests\":[");
 	outcome = candidates_find(call->registry, &query, add_candidate, &answer, &candidates);
 	if (outcome != OUTCOME_OK)

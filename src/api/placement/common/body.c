@@ -3,8 +3,9 @@
 #include "base/base.h"
 
 #include "api/placement/common/placement.h"
-#include "base/config/config.h"
+#include "api/settings.h"
 #include "base/pool.h"
+#include "registry/core/settings.h"
 
 enum { BYTES_PER_NODE = 8, UUID_DIGITS = 32 };
 
@@ -65,8 +66,8 @@ struct str placement_shorten(struct str text, size_t n)
 enum outcome placement_read_body(struct call *call, const struct json_schema *schema, const struct doc **body)
 {
 	const struct doc_limits limits = {
-		.depth = call->config->max_depth,
-		.nodes = (size_t)call->config->max_body / BYTES_PER_NODE + 1,
+		.depth = api_settings(call->config)->max_depth,
+		.nodes = (size_t)registry_settings(call->config)->max_body / BYTES_PER_NODE + 1,
 	};
 	struct json_fault fault;
 	struct doc *doc;

@@ -4,7 +4,7 @@
 #include "base/base.h"
 
 #include "api/placement/common/placement.h"
-#include "base/config/config.h"
+#include "api/placement/common/settings.h"
 
 #define MAX_AGE "3600" // seconds
 
@@ -26,7 +26,8 @@ static bool is_method(struct str method)
 // The origin that the answer allows: the request's, or "*" if all are allowed; p NULL: the request has none, or it is not allowed.
 static struct str allowed_origin(const struct call *call)
 {
-	struct str origin = str_trim(request_header(&call->request, "origin")), rest = str_c(call->config->cors_origins), item;
+	struct str origin = str_trim(request_header(&call->request, "origin")), item;
+	struct str rest = str_c(placement_settings(call->config)->cors_origins);
 
 	while (origin.n > 0 && rest.n > 0 && str_split(&rest, ',', &item)) {
 		item = str_trim(item);

@@ -11,9 +11,9 @@
 #include "api/spaces/protobuf/protobuf.h"
 #include "api/spaces/schema/fields.h"
 #include "base/buf.h"
-#include "base/config/config.h"
 #include "base/pool.h"
 #include "http/media.h"
+#include "registry/core/settings.h"
 #include "registry/type/type.h"
 #include "repr/patch/strategic_patch.h"
 #include "types/common/parts.h"
@@ -492,9 +492,9 @@ enum outcome change_apply(void *arg, const struct resource *current, struct cont
 		content->meta = current->meta;
 		content->locked = current->locked;
 	}
-	if (content->meta.n + content->body.n > change->call->config->max_body)
+	if (content->meta.n + content->body.n > registry_settings(change->call->config)->max_body)
 		return call_fail(change->call, OUTCOME_BODY_TOO_LARGE, "an object may have %llu bytes at most",
-			(unsigned long long)change->call->config->max_body);
+			(unsigned long long)registry_settings(change->call->config)->max_body);
 	if (current != NULL) {
 		change->version = current->changed;
 		memcpy(change->etag, current->etag, sizeof(change->etag));

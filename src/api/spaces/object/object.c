@@ -7,7 +7,7 @@
 #include "api/spaces/kinds/kinds.h"
 #include "api/spaces/object/object.h"
 #include "auth/auth.h"
-#include "base/config/config.h"
+#include "auth/settings.h"
 #include "base/pool.h"
 #include "registry/log/stale.h"
 #include "registry/resource/resource.h"
@@ -123,7 +123,7 @@ static enum outcome create_with(struct call *call, const struct target *target, 
 	struct resource resource;
 	enum outcome outcome = OUTCOME_OK;
 
-	if (target->is_system || str_eq_c(target->tenant, call->config->default_tenant))
+	if (target->is_system || str_eq_c(target->tenant, auth_settings(call->config)->default_tenant))
 		outcome = tenant_ensure(call->registry, target->tenant);
 	if (outcome == OUTCOME_OK)
 		outcome = resource_write(call->registry, &address,

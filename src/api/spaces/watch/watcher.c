@@ -2,11 +2,11 @@
 // The watch process's part of a watch: converts changes to events for one client.
 #include "base/base.h"
 
+#include "api/settings.h"
 #include "api/spaces/answer/answer.h"
 #include "api/spaces/object/object.h"
 #include "api/spaces/watch/internal.h"
 #include "auth/auth.h"
-#include "base/config/config.h"
 #include "base/pool.h"
 #include "http/uri.h"
 
@@ -280,7 +280,7 @@ static enum outcome begin_telling(struct telling *telling, struct watcher *watch
 	call->who = (struct principal){ .user = watcher->texts[WATCH_USER], .tenant = watcher->texts[WATCH_USER_TENANT],
 		.role = (enum role)watcher->words.role };
 	call->problem = (struct problem){ .n_members = 0 };
-	enum outcome outcome = uri_parse(call->pool, call->request.target, call->config->max_target, &call->request.uri,
+	enum outcome outcome = uri_parse(call->pool, call->request.target, api_settings(call->config)->max_target, &call->request.uri,
 		&detail);
 	if (outcome == OUTCOME_OK && watcher->texts[WATCH_ACCEPT].n > 0)
 		outcome = request_add_header(call->pool, &call->request, STR("accept"), watcher->texts[WATCH_ACCEPT]);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/base.h"
+
+#include "base/config/config.h"
+#include "base/config/setting.h"
+#include "registry/core/settings.h"
+
+#define TENURE(key, type, member, ...) SETTING_ROW("tenure", key, type, registry_settings, member, __VA_ARGS__)
+
+static const struct setting registry_rows[] = {
+	TENURE("default_tier", TEXT, default_tier, "standard", 1, 255, NULL,
+		"The tier of a tenant created without one."),
+	TENURE("max_body", SIZE, max_body, "3M", SETTING_KIB, 1024 * SETTING_MIB, NULL,
+		"The largest request body."),
+	TENURE("resource_cache", SIZE, resource_cache, "2M", 0, 1024 * SETTING_MIB, NULL,
+		"Size of each worker's resource cache; every entry is checked against the database before use. 0: no cache."),
+	TENURE("retention", SECONDS, retention, "30d", 0, 36500ULL * SETTING_DAY, NULL,
+		"How long deleted tenants and resources stay recoverable."),
+	TENURE("change_retention", SECONDS, change_retention, "365d", 0, 36500ULL * SETTING_DAY, NULL,
+		"How long rows of the change log are kept. 0: forever."),
+	TENURE("move_list_max", NUMBER, move_list_max, "100", 0, 100000, NULL,
+		"A move action lists up to this many resources one by one; if there are more, it gives their number and one "
+		"tag."),
+	TENURE("move_sync_max", NUMBER, move_sync_max, "50000", 0, 100000000, NULL,
+		"A move of more resources than this runs in the background."),
+	TENURE("delete_sync_max", NUMBER, delete_sync_max, "2000", 0, 100000, NULL,
+		"A namespace with more resources than this is deleted in the background, in pieces of as many."),
+	TENURE("etag_required", CHOICE, etag_required, "no", 0, 0, "no,yes",
+		"yes: every change of an existing tenant or resource needs If-Match. no: only in tenants that require it."),
+};
+
+const struct config_table registry_settings_table = {
+	.settings = registry_rows, .n = COUNT_OF(registry_rows), .size = sizeof(struct registry_settings),
+};
+
+const struct registry_settings *registry_settings(const struct config *config)
+{
+	return config_values(config, &registry_settings_table);
+}

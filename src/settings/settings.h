@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TENURE_SETTINGS_SETTINGS_H
+#define TENURE_SETTINGS_SETTINGS_H
+
+struct config_table;
+
+// The tables of all settings that a configuration file can have, for config_load(); ends with NULL. The same array each time.
+const struct config_table *const *settings_tables(void);
+
+#endif
