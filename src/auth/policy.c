@@ -67,3 +67,13 @@ bool openstack_scope_may_all(const struct principal *principal)
 	return !principal->is_mapped && (principal_has_openstack_role(&scope, STR("admin")) ||
 		principal_has_openstack_role(&scope, STR("service")));
 }
+
+enum outcome principal_may_see_usages(const struct principal *principal, struct str project)
+{
+	assert(principal != NULL);
+	if (principal->user.n == 0)
+		return OUTCOME_UNAUTHENTICATED;
+	if (principal->role == ROLE_OPERATOR || principal->reads_all || openstack_scope_may_all(principal))
+		return OUTCOME_OK;
+	return principal->tenant.n > 0 && str_eq(principal->tenant, project) ? OUTCOME_OK : OUTCOME_FORBIDDEN;
+}

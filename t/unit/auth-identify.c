@@ -489,6 +489,31 @@ static void test_policy(void)
 		is_int(principal_may(&cases[i].who, cases[i].needed, cases[i].realm), cases[i].want, "policy %zu", i);
 }
 
+// The tenant of a project's name sees what the project uses, and so do those who see everything.
+static void test_usages(void)
+{
+	static const struct {
+		struct principal who;
+		enum outcome want;
+	} cases[] = {
+		{ WHO("", "", ROLE_NONE), OUTCOME_UNAUTHENTICATED },
+		{ WHO("b", "p", ROLE_READER), OUTCOME_OK },
+		{ WHO("b", "P", ROLE_ADMIN), OUTCOME_FORBIDDEN },
+		{ WHO("b", "", ROLE_NONE), OUTCOME_FORBIDDEN },
+		{ WHO("o", "", ROLE_OPERATOR), OUTCOME_OK },
+		{ { .user = STR_INIT("b"), .tenant = STR_INIT("t"), .role = ROLE_READER, .reads_all = true }, OUTCOME_OK },
+		{ { .user = STR_INIT("b"), .tenant = STR_INIT("t"), .role = ROLE_MEMBER, .has_roles = true, .roles = STR_INIT("service") },
+			OUTCOME_OK },
+		{ { .user = STR_INIT("b"), .tenant = STR_INIT("t"), .role = ROLE_MEMBER, .has_roles = true, .roles = STR_INIT("service"),
+			.is_mapped = true }, OUTCOME_FORBIDDEN },
+	};
+	static const struct principal nowhere = WHO("b", "", ROLE_READER);
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++)
+		is_int(principal_may_see_usages(&cases[i].who, STR("p")), cases[i].want, "usages %zu", i);
+	is_int(principal_may_see_usages(&nowhere, STR("")), OUTCOME_FORBIDDEN, "no tenant is not the project without a name");
+}
+
 // A word means something by all of its bytes.
 static void test_realms(void)
 {
@@ -542,6 +567,7 @@ int main(void)
 	test_order();
 	test_mistakes();
 	test_policy();
+	test_usages();
 	test_realms();
 	config_free(&config);
 	pool_free(&pool);

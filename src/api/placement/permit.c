@@ -59,8 +59,8 @@ static const struct {
 	{ list_usages, PLACEMENT_PROVIDER_USAGES },
 };
 
-// False: the method has no rule here. The version document is everybody's, and whose usages somebody asks for is known only when
-// the query is read (may_ask_about).
+// False: the method has no rule here. Everybody may read the version document. Which project the usages are asked of is known only
+// once the query is read, so get_total_usages() checks its rule.
 static bool find_rule(const struct call *call, enum placement_rule *rule)
 {
 	const struct endpoint *endpoint = call->match.method->handler;

@@ -351,20 +351,18 @@ static enum outcome read_usage_query(struct call *call, struct usage_query *quer
 	return OUTCOME_OK;
 }
 
-// May the caller ask about that project? A project is the tenant of that name.
-static enum outcome may_ask_about(struct call *call, struct str project)
+// The project is known only once the query is read, so the step "permit" could not decide.
+static enum outcome permit_project(struct call *call, struct str project)
 {
-	const struct principal *who = &call->who;
+	enum outcome outcome = principal_may_see_usages(&call->who, project);
 
-	if (who->user.n == 0)
-		return call_fail(call, OUTCOME_UNAUTHENTICATED, "this needs a credential");
+	if (outcome == OUTCOME_UNAUTHENTICATED)
+		return call_fail(call, outcome, "this needs a credential");
 	if (call->placement_policy != NULL)
 		return placement_policy_check(call, PLACEMENT_TOTAL_USAGES, &(struct oslo_target){ .project = project });
-	if (openstack_scope_may_all(who))
-		return OUTCOME_OK;
-	if (who->role == ROLE_OPERATOR || who->reads_all || (who->tenant.n > 0 && str_eq(who->tenant, project)))
-		return OUTCOME_OK;
-	return call_fail(call, OUTCOME_FORBIDDEN, "Usages of other projects than one's own are the operator's to see.");
+	if (outcome != OUTCOME_OK)
+		return call_fail(call, outcome, "Usages of other projects than one's own are the operator's to see.");
+	return OUTCOME_OK;
 }
 
 // Usages that are being written.
@@ -409,7 +407,7 @@ enum outcome get_total_usages(struct call *call)
 
 	BUF_LIT(&usages.answer.json, "{\"usages\":{");
 	if (outcome == OUTCOME_OK)
-		outcome = may_ask_about(call, query.project);
+		outcome = permit_project(call, query.project);
 	if (outcome == OUTCOME_OK)
 		outcome = usages_total(call->registry, &query, &taker);
 	if (outcome != OUTCOME_OK)

@@ -186,6 +186,22 @@ static enum outcome check_verb(struct call *call, unsigned verb, const struct ta
 	return OUTCOME_OK;
 }
 
+enum role spaces_role_needed(const struct definition *definition, unsigned verb)
+{
+	if ((verb & (VERB_GET | VERB_LIST | VERB_WATCH)) != 0)
+		return ROLE_READER;
+	if (definition_has_identity(definition, CRD_GROUP, CRD_PLURAL) || definition_has_identity(definition, "", "tenants"))
+		return ROLE_ADMIN;
+	return ROLE_MEMBER;
+}
+
+enum outcome spaces_check_role(struct call *call, const struct definition *definition)
+{
+	enum role needed = spaces_role_needed(definition, VERB_UPDATE);
+
+	return call->who.role >= needed ? OUTCOME_OK : call_fail(call, OUTCOME_FORBIDDEN, "this needs the role %s", role_name(needed));
+}
+
 enum outcome spaces_read_target(struct call *call, unsigned verb, struct target *target)
 {
 	struct str plural;

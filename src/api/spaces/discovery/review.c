@@ -8,18 +8,9 @@
 #include "auth/auth.h"
 #include "base/pool.h"
 
-static enum role role_for(const struct definition *definition, unsigned verb)
-{
-	if ((verb & (VERB_GET | VERB_LIST | VERB_WATCH)) != 0)
-		return ROLE_READER;
-	if (definition_has_identity(definition, CRD_GROUP, CRD_PLURAL) || definition_has_identity(definition, "", "tenants"))
-		return ROLE_ADMIN;
-	return ROLE_MEMBER;
-}
-
 static bool may(const struct call *call, const struct definition *definition, unsigned verb)
 {
-	return (definition_verbs_for_caller(call, definition) & verb) != 0 && call->who.role >= role_for(definition, verb);
+	return (definition_verbs_for_caller(call, definition) & verb) != 0 && call->who.role >= spaces_role_needed(definition, verb);
 }
 
 // ---- one question

@@ -391,7 +391,7 @@ enum outcome delete_all_in_space(struct call *call)
 	enum outcome outcome = spaces_read_target(call, VERB_DELETECOLLECTION, &target);
 
 	if (outcome == OUTCOME_OK)
-		outcome = object_check_role(call, &target);
+		outcome = spaces_check_role(call, target.definition);
 	if (outcome == OUTCOME_OK)
 		outcome = spaces_read_dry_run(call);
 	if (outcome == OUTCOME_OK)

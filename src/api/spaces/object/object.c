@@ -15,20 +15,13 @@
 
 // ---- checks before writes
 
-enum outcome object_check_role(struct call *call, const struct target *target)
-{
-	if (call->who.role < ROLE_ADMIN && definition_has_identity(target->definition, CRD_GROUP, CRD_PLURAL))
-		return call_fail(call, OUTCOME_FORBIDDEN, "this needs the role %s", role_name(ROLE_ADMIN));
-	return OUTCOME_OK;
-}
-
 static enum outcome begin_write(struct call *call, unsigned verb, struct target *target, struct conditions *conditions)
 {
 	enum outcome outcome = spaces_read_target(call, verb, target);
 
 	if (outcome == OUTCOME_OK) {
 		target_warn_if_deprecated(call, target);
-		outcome = object_check_role(call, target);
+		outcome = spaces_check_role(call, target->definition);
 	}
 	if (outcome == OUTCOME_OK)
 		outcome = check_forced(call, target);

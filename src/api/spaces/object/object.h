@@ -60,11 +60,6 @@ enum outcome object_read_forced(struct call *call, const struct target *target, 
 // Adds the forced definition of that name to a list, if it is selected.
 enum outcome object_list_forced(struct listing *listing, const struct choice *choice, struct str name);
 
-// ---- object.c
-
-// Only an admin may write definitions, because they decide what a tenant's objects are. OUTCOME_OK, _FORBIDDEN.
-enum outcome object_check_role(struct call *call, const struct target *target);
-
 // ---- delete_options.c
 
 // Reads DeleteOptions from the body or the query; *preconditions NULL: there are none. Also sets call->dry_run.

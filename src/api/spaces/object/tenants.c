@@ -334,8 +334,8 @@ enum outcome tenant_object_change(struct call *call, const struct target *target
 	struct tenant tenant;
 	enum outcome outcome = check_own(call, target);
 
-	if (outcome == OUTCOME_OK && call->who.role < ROLE_ADMIN)
-		outcome = call_fail(call, OUTCOME_FORBIDDEN, "this needs the role %s", role_name(ROLE_ADMIN));
+	if (outcome == OUTCOME_OK)
+		outcome = spaces_check_role(call, target->definition);
 	if (outcome == OUTCOME_OK)
 		outcome = tenant_patch(call->registry, target->name, &(struct tenant_edit){ apply, change }, guard, &tenant);
 	if (outcome == OUTCOME_OK)
