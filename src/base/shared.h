@@ -41,10 +41,10 @@ enum {
 };
 
 enum shared_area {
-	SHARED_REQUESTS, // in progress, by process (server/request/limits.c)
-	SHARED_FAILURES, // wrong tokens by address (server/request/limits.c)
-	SHARED_TOKENS,   // hashes of tokens that were right lately (server/request/limits.c)
-	SHARED_WATCHES,  // (server/request/limits.c)
+	SHARED_REQUESTS, // in progress, by process (server/request/limits_requests.c)
+	SHARED_FAILURES, // wrong tokens by address (server/request/limits_tokens.c)
+	SHARED_TOKENS,   // hashes of tokens that were right lately (server/request/limits_tokens.c)
+	SHARED_WATCHES,  // open watches (server/request/limits_watches.c)
 	SHARED_KEYSTONE, // tokens that Keystone validated (auth/keystone_cache.c)
 	SHARED_COHERENCE, // revisions of what processes cache (registry/cache/coherence.c)
 	SHARED__N
