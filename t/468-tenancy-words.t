@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Any id without "/" is an id: a word that means something in an address means it by its position. Tenants, namespaces, resources and
 # types are called by every word of the WADLs' paths and by a sample of all words that the program compares something with
-# (Tenure::Strangers::words), and each is found as itself. TENURE_SEED repeats a run.
+# (Tenure::Strangers::Words), and each is found as itself. TENURE_SEED repeats a run.
 use strict;
 use warnings;
 
@@ -14,7 +14,8 @@ use List::Util ();
 use Test::More;
 
 use Tenure::Instance;
-use Tenure::Strangers;
+use Tenure::Strangers::Line;
+use Tenure::Strangers::Words;
 
 my $seed = $ENV{TENURE_SEED} // int(rand 1e9);
 srand $seed;
@@ -23,7 +24,7 @@ diag "TENURE_SEED=$seed";
 my $instance = Tenure::Instance->start(combined => 1);
 my $line     = Tenure::Strangers::Line->new($instance->env('TENURE_COMBINED_URL'));
 my $json     = JSON::PP->new->utf8->canonical->allow_nonref;
-my ($strong) = Tenure::Strangers::words();
+my ($strong) = Tenure::Strangers::Words::words();
 my %in_path  = map { $_ => 1 } grep { /\A[\w.-]+\z/ } map { split m{/} } map { Tenure::Instance::read_file($_) =~ /\bpath="([^"{}]+)"/g }
     glob Tenure::Instance::build_dir() . '/build/wadl/*.wadl';
 my @words = grep { length && !/\A(?:all|system|\.|\.\.)\z/ } List::Util::uniq(sort(keys %in_path), 'default', 'status', 'finalize', 'scale', 'v1.0', 'v2.0', 'v1',
@@ -62,7 +63,7 @@ want(201, 'a tenant of types', 'admin', PUT => '/v2.0/types-tenant', { tenant =>
 
 subtest 'tenants, namespaces, resources' => sub {
     for my $word (@words) {
-        my $id   = Tenure::Strangers::escape($word);
+        my $id   = Tenure::Strangers::Words::escape($word);
         my $user = 'una:' . $id;
         for my $version ('v2.0', 'v1.0') {
             my $one = $version eq 'v2.0' ? 'tenant' : 'account';

@@ -14,6 +14,7 @@ use Time::HiRes ();
 
 use Tenure::Instance;
 use Tenure::Strangers;
+use Tenure::Strangers::Words;
 
 my $seed   = $ENV{TENURE_SEED} // int(rand 1e9);
 my $n      = $ENV{TENURE_STRANGERS} // 2000;
@@ -84,8 +85,8 @@ subtest 'names that are unique over the service' => sub {
         my ($plural, $kind, $nth, $is_address, $body) = @{ $put{$what} };
         my %told;
         for my $who ('victim', 'system', 'nobody') {
-            my $value  = $who ne 'nobody' ? $holder{$who}{id}{$kind}[$nth] : $kind eq 'port' && $nth ? $mac->() : $nth ? 'n-' . Tenure::Strangers::hex_digits(9) : Tenure::Strangers::uuid();
-            my $answer = $service->put("/v2.0/stranger/$plural/" . ($is_address ? $value : Tenure::Strangers::uuid()), json => $body->($value));
+            my $value  = $who ne 'nobody' ? $holder{$who}{id}{$kind}[$nth] : $kind eq 'port' && $nth ? $mac->() : $nth ? 'n-' . Tenure::Strangers::Words::hex_digits(9) : Tenure::Strangers::Words::uuid();
+            my $answer = $service->put("/v2.0/stranger/$plural/" . ($is_address ? $value : Tenure::Strangers::Words::uuid()), json => $body->($value));
             is $answer->status, $who eq 'nobody' ? 201 : 409, "PUT: $what of $who" or diag $answer->describe;
             my $id   = $answer->request_id;
             my $text = $answer->text =~ s/\Q$id\E/REQUEST/r =~ s/\Q$value\E/IT/gr;
