@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/pool.h"
 #include "base/shared.h"
+#include "process.h"
 #include "tap.h"
 
 enum {
@@ -209,34 +210,25 @@ static void test_eviction(void)
 
 // ---- turns
 
-// Takes the turn and waits at the endpoint until it is killed.
-static pid_t start_holder(struct keystone_key key, uint64_t endpoint)
-{
-	int ready[2];
-	char byte;
+struct holder {
+	struct keystone_key key;
+	uint64_t endpoint;
+};
 
-	if (pipe(ready) != 0)
-		abort();
-	pid_t pid = fork();
-	if (pid == 0) {
-		struct shared *own = shared_open(dir, STR("here"));
-		struct keystone_cache *view = own != NULL && shared_claim(own) ? keystone_cache_new(own) : NULL;
-		if (view == NULL || !keystone_cache_turn_take(view, &key, LONG) || !keystone_cache_wait_begin(view, endpoint, 1) || write(ready[1], "x", 1) != 1)
-			_exit(1);
-		for (;;)
-			pause();
-	}
-	close(ready[1]);
-	if (read(ready[0], &byte, 1) != 1)
-		bail_out("the other process has no turn");
-	close(ready[0]);
-	return pid;
+// In another process: takes the turn, and the place of one that waits at the endpoint.
+static bool hold(void *arg)
+{
+	const struct holder *holder = arg;
+	struct shared *own = shared_open(dir, STR("here"));
+	struct keystone_cache *view = own != NULL && shared_claim(own) ? keystone_cache_new(own) : NULL;
+
+	return view != NULL && keystone_cache_turn_take(view, &holder->key, LONG) && keystone_cache_wait_begin(view, holder->endpoint, 1);
 }
 
 static void test_turns(void)
 {
 	struct keystone_key key = keystone_key(cache, 9, STR("asked"));
-	pid_t pid = start_holder(key, 1);
+	pid_t pid = process_start(hold, &(struct holder){ key, 1 });
 
 	ok(!keystone_cache_turn_take(cache, &key, LONG), "while another process asks, this one has no turn");
 	ok(!keystone_cache_wait_begin(cache, 1, 1), "and where one may wait, no place");
@@ -248,11 +240,9 @@ static void test_turns(void)
 	keystone_cache_turn_end(cache, &key);
 
 	struct keystone_key other = keystone_key(cache, 9, STR("asked, too"));
-	pid_t second = start_holder(other, 3);
-	(void)kill(second, SIGKILL);
-	(void)waitpid(second, NULL, 0);
-	(void)kill(pid, SIGKILL);
-	(void)waitpid(pid, NULL, 0);
+	pid_t second = process_start(hold, &(struct holder){ other, 3 });
+	process_kill(second);
+	process_kill(pid);
 	(void)shared_refresh(shared, clock_tick_us() + 2 * SECOND);
 	ok(keystone_cache_turn_take(cache, &other, LONG), "the turn of a process that was killed is free");
 	keystone_cache_turn_end(cache, &other);

@@ -291,6 +291,24 @@ TAP_UNUSED_OK static long long sql_number(const char *format, ...)
 	return number;
 }
 
+// Waits until a statement waits for a row lock, on whichever connection, or the process has ended; for a minute at most. Was it the
+// former? The counter is up to date with each reading. information_schema.innodb_trx is not: InnoDB refreshes that table only if nobody has
+// read it for 100 ms.
+TAP_UNUSED_OK static bool waits_for_lock(pid_t process)
+{
+	const struct timespec pause = { .tv_nsec = 2000000 };
+	bool waits = false, ended = false;
+
+	for (int64_t until_us = clock_tick_us() + 60000000; !waits && !ended && clock_tick_us() < until_us; (void)nanosleep(&pause, NULL)) {
+		siginfo_t info = { 0 };
+
+		ended = waitid(P_PID, (id_t)process, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == process;
+		waits = sql_number("SELECT CAST(VARIABLE_VALUE AS SIGNED) FROM information_schema.GLOBAL_STATUS "
+			"WHERE VARIABLE_NAME = 'INNODB_ROW_LOCK_CURRENT_WAITS'") > 0;
+	}
+	return waits;
+}
+
 #define TENANT_ID "(SELECT id FROM tenants WHERE name = '%s' AND live = 1)"
 
 TAP_UNUSED_OK static void is_changes(const struct uuid *request, long long want, const char *what)

@@ -295,18 +295,12 @@ static struct {
 
 static void let_second_run(void)
 {
-	struct timespec pause = { .tv_nsec = 130000000 };
 	struct client client;
-	bool waits = false;
 
 	race.pid = fork_client(&client);
 	if (race.pid == 0)
 		_exit((int)client_run(&client, race.second, (void *)(uintptr_t)race.name));
-	for (int i = 0; i < 30 && !waits; i++) {
-		(void)nanosleep(&pause, NULL);
-		waits = sql_number("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'") > 0;
-	}
-	ok(waits, "the second waits");
+	ok(waits_for_lock(race.pid), "the second waits");
 }
 
 static enum outcome do_first(struct registry *registry, void *arg)

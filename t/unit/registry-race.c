@@ -11,20 +11,10 @@ static bool started, waits;
 
 static void let_other_run(void)
 {
-	// The server renews what it tells of transactions when nobody has asked for a tenth of a second.
-	struct timespec pause = { .tv_nsec = 130000000 };
-	bool ended = false;
-
 	if (!started)
 		other_pid = start_op(&other);
 	started = true;
-	for (int i = 0; i < 100 && !waits && !ended; i++) {
-		siginfo_t info = { 0 };
-
-		(void)nanosleep(&pause, NULL);
-		ended = waitid(P_PID, (id_t)other_pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == other_pid;
-		waits = sql_number("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'") > 0;
-	}
+	waits = waits || waits_for_lock(other_pid);
 }
 
 // one is inside its transaction while two runs. Both their ends are told.

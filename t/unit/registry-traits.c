@@ -198,9 +198,6 @@ static bool started, waited;
 
 static void let_other_run(void)
 {
-	struct timespec pause = { .tv_nsec = 130000000 };
-	bool ended = false;
-
 	if (!started) {
 		struct client client;
 		other_pid = fork_client(&client);
@@ -208,13 +205,7 @@ static void let_other_run(void)
 			_exit((int)client_task(&client, &other));
 	}
 	started = true;
-	for (int i = 0; i < 100 && !waited && !ended; i++) {
-		siginfo_t info = { 0 };
-
-		(void)nanosleep(&pause, NULL);
-		ended = waitid(P_PID, (id_t)other_pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == other_pid;
-		waited = sql_number("SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'") > 0;
-	}
+	waited = waited || waits_for_lock(other_pid);
 }
 
 static void race(const char *what, struct task one, enum outcome want_one, struct task two, enum outcome want_two)

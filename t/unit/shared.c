@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/shared.h"
+#include "process.h"
 #include "tap.h"
 
 #define ROUNDS 150
@@ -50,37 +51,16 @@ static bool look(struct shared *shared)
 	return shared_refresh(shared, now_us);
 }
 
-// A process that claims a slot, counts one in cell 0, says so and waits to be ended.
-static pid_t start(struct shared *inherited)
+// In another process: claims a slot and counts one in cell 0.
+static bool claim(void *inherited)
 {
-	int ready[2];
-	char byte;
+	struct shared *shared = inherited != NULL ? inherited : shared_open(dir, STR("here"));
 
-	if (pipe(ready) != 0)
-		abort();
-	pid_t pid = fork();
-	if (pid == 0) {
-		struct shared *shared = inherited != NULL ? inherited : shared_open(dir, STR("here"));
-		if (shared == NULL || !shared_claim(shared))
-			_exit(1);
-		atomic_fetch_add(&cells(shared)[0], 1);
-		atomic_store(&cells(shared)[1 + shared_slot(shared)], shared_self(shared));
-		if (write(ready[1], "x", 1) != 1)
-			_exit(1);
-		for (;;)
-			pause();
-	}
-	close(ready[1]);
-	ssize_t n = read(ready[0], &byte, 1);
-	UNUSED(n);
-	close(ready[0]);
-	return pid;
-}
-
-static void end(pid_t pid)
-{
-	(void)kill(pid, SIGKILL);
-	(void)waitpid(pid, NULL, 0);
+	if (shared == NULL || !shared_claim(shared))
+		return false;
+	atomic_fetch_add(&cells(shared)[0], 1);
+	atomic_store(&cells(shared)[1 + shared_slot(shared)], shared_self(shared));
+	return true;
 }
 
 static void test_crowd(void)
@@ -132,7 +112,7 @@ static void test_slots(void)
 
 	atomic_store(&cells(mine)[0], 0);
 	for (size_t i = 0; i < CROWD; i++)
-		pids[i] = start(i % 2 == 0 ? NULL : mine); // started by others, and by this one
+		pids[i] = process_start(claim, i % 2 == 0 ? NULL : mine); // started by others, and by this one
 	ok(shared_claim(mine), "a slot beside those of others");
 	is_int(shared_slot(mine), CROWD, "the first that is free");
 	is_int(shared_used(mine), CROWD + 1, "so many are in use");
@@ -148,29 +128,29 @@ static void test_slots(void)
 	ok(!shared_is_alive(mine, UINT64_MAX), "nor is nonsense");
 
 	for (size_t i = 0; i < CROWD; i += 2)
-		end(pids[i]);
+		process_kill(pids[i]);
 	(void)look(mine);
 	alive = 0;
 	for (size_t i = 0; i < CROWD; i++)
 		alive += shared_is_alive(mine, marks[i]);
 	is_int(alive, CROWD / 2, "of those who were killed none is, after a sweep");
 	ok(shared_is_alive(mine, shared_self(mine)), "the sweeper itself is");
-	pid_t heir = start(NULL);
+	pid_t heir = process_start(claim, NULL);
 	uint64_t mark = atomic_load(&cells(mine)[1]);
 	ok(mark != marks[0] && shared_is_alive(mine, mark), "another takes the first slot, with another mark");
 	ok(!shared_is_alive(mine, marks[0]), "which does not bring back the first");
-	end(heir);
+	process_kill(heir);
 
 	// A slot that is taken anew before any sweep.
-	pid_t quick = start(NULL);
+	pid_t quick = process_start(claim, NULL);
 	mark = atomic_load(&cells(mine)[1]);
-	end(quick);
-	quick = start(NULL);
+	process_kill(quick);
+	quick = process_start(claim, NULL);
 	ok(!shared_is_alive(mine, mark) && shared_is_alive(mine, atomic_load(&cells(mine)[1])),
 		"a slot that is taken anew at once has another mark, too");
-	end(quick);
+	process_kill(quick);
 	for (size_t i = 1; i < CROWD; i += 2)
-		end(pids[i]);
+		process_kill(pids[i]);
 	shared_close(&mine);
 }
 
@@ -185,7 +165,7 @@ static void test_kills(void)
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		size_t i = (size_t)(round * 7 % CROWD);
 		if (pids[i] != 0)
-			end(pids[i]);
+			process_kill(pids[i]);
 		pids[i] = fork();
 		if (pids[i] == 0) {
 			struct shared *shared = shared_open(dir, STR("here"));
@@ -201,7 +181,7 @@ static void test_kills(void)
 			(void)look(mine);
 	}
 	for (size_t i = 0; i < CROWD; i++)
-		end(pids[i]);
+		process_kill(pids[i]);
 	now_us += (int64_t)10000 * SECOND; // past what they wrote
 	(void)look(mine);
 	for (unsigned i = 0; i < SHARED_PROCESSES; i++) {
@@ -305,11 +285,11 @@ static void test_strangers(void)
 	struct shared *none = shared_open("/proc/nothing/there", STR("here"));
 	ok(none != NULL && !shared_is_file(none), "where no file can be made there is memory all the same");
 	ok(shared_claim(none), "with a slot");
-	pid_t child = start(none);
+	pid_t child = process_start(claim, none);
 	is_int((int64_t)atomic_load(&cells(none)[0]), 1, "which a child shares");
 	uint64_t mark = atomic_load(&cells(none)[2]);
 	ok(shared_is_alive(none, mark), "and in which it is alive");
-	end(child);
+	process_kill(child);
 	(void)look(none);
 	ok(!shared_is_alive(none, mark), "and dead once it was killed");
 	shared_close(&none);
