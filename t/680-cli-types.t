@@ -55,6 +55,8 @@ subtest 'types' => sub {
     like $ann->ends(0, qw(type explain gears.example.com))->{out}, qr/^rule +shared$/m, 'as a table';
     isnt $ann->run(qw(type explain gears.example.com -t globex))->{code}, 0, 'not of another tenant';
     $ann->ends(64, qw(type explain a/b));
+    like $op->ends(1, qw(type explain configmaps -t nobody))->{err}, qr/there is no tenant "nobody"/, 'nor a built-in one of no tenant';
+    like $op->ends(1, qw(type list -t nobody))->{err}, qr/there is no tenant "nobody"/, 'which has no types';
 };
 
 subtest 'what a change would do' => sub {

@@ -113,6 +113,19 @@ subtest 'what is told' => sub {
     $acme->get('/spaces/globex/types/configmaps')->is_status(403, 'of another tenant');
 };
 
+# Built-in types come with the service, but to tenants that are there.
+subtest 'for a tenant that does not exist' => sub {
+    for my $path ('', '/configmaps', '/widgets.example.com') {
+        my $answer = $admin->get("/spaces/nobody/types$path");
+        $answer->is_status(404, "nobody's types$path");
+        like $answer->json->{message}, qr/there is no tenant "nobody"/, 'it says why';
+    }
+    $admin->make_tenant('gone');
+    $admin->delete('/v2.0/gone')->is_status(204, 'a tenant is deleted');
+    $admin->get('/spaces/gone/types/configmaps')->is_status(410, 'a deleted one');
+    is $admin->get('/spaces/system/types/configmaps')->json->{rule}, 'built-in', 'the system is always there';
+};
+
 subtest 'changes act at once, and lose nothing' => sub {
     my $golden = $acme->post('/apis/example.com/v1/namespaces/default/deltas', json => { metadata => { name => 'd' }, spec => { by => 'shared' } });
     $golden->is_status(201, 'an object of a shared type');

@@ -100,7 +100,8 @@ static struct str placement_reason(struct pool *pool, const struct doc *error)
 	return str_dup(pool, line.n > 0 ? line : doc_string(title));
 }
 
-// The sentence in a problem of any dialect: title and detail, placement's list of errors, or JSON within error_message.
+// The sentence in a problem of any dialect: title and detail, the message of a Status of spaces, placement's list of errors, or JSON
+// within error_message.
 // "": there is none.
 static struct str reason_of(struct pool *pool, const struct doc *problem)
 {
@@ -113,6 +114,9 @@ static struct str reason_of(struct pool *pool, const struct doc *problem)
 		return str_printf(pool, "%.*s%s%.*s", STR_ARG(doc_string(title)), detail != NULL ? ": " : "",
 			STR_ARG(doc_string(detail)));
 	}
+	if (doc_get(problem, STR("kind"), &message) && str_eq(doc_string(message), STR("Status")) &&
+		doc_get(problem, STR("message"), &message))
+		return str_dup(pool, doc_string(message));
 	if (doc_get(problem, STR("errors"), &message) && doc_length(message) > 0)
 		return placement_reason(pool, doc_at(message, 0));
 	if (!doc_get(problem, STR("error_message"), &message) || doc_kind(message) != DOC_STRING)

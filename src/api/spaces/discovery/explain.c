@@ -5,6 +5,7 @@
 #include "api/spaces/common/spaces.h"
 #include "api/spaces/discovery/discovery.h"
 #include "base/pool.h"
+#include "registry/tenant/tenant.h"
 
 static struct doc *versions_doc(struct pool *pool, const struct definition *definition)
 {
@@ -32,6 +33,18 @@ struct doc *definition_doc(struct pool *pool, const struct definition *definitio
 	return doc;
 }
 
+// The tenant that the address names, which must exist: built-in types answer for every name, so nothing else would notice.
+static enum outcome read_tenant(struct call *call, struct str *name)
+{
+	struct tenant tenant;
+	enum outcome outcome = target_read_one_tenant(call, name);
+
+	// The system space has its tenant once something is in it.
+	if (outcome != OUTCOME_OK || call->realm.kind == REALM_SYSTEM)
+		return outcome;
+	return tenant_get(call->registry, *name, &tenant);
+}
+
 enum outcome explain_type(struct call *call)
 {
 	struct pool *pool = call->pool;
@@ -41,10 +54,11 @@ enum outcome explain_type(struct call *call)
 	const struct definition *definition = NULL;
 	struct definition_reason reason = { 0 };
 	struct doc *doc = doc_new_object(pool);
-	enum outcome outcome = target_read_one_tenant(call, &tenant);
+	enum outcome outcome = read_tenant(call, &tenant);
 
-	if (outcome == OUTCOME_OK)
-		outcome = definition_find(call->registry, tenant, group, plural, &definition, &reason);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	outcome = definition_find(call->registry, tenant, group, plural, &definition, &reason);
 	if (outcome != OUTCOME_OK && outcome != OUTCOME_NOT_FOUND)
 		return outcome;
 	doc_set_str(pool, doc, "type", name);
@@ -82,7 +96,7 @@ enum outcome list_types(struct call *call)
 	struct doc *doc = doc_new_object(call->pool), *types = doc_new_array(call->pool);
 	struct str tenant;
 	size_t n;
-	enum outcome outcome = target_read_one_tenant(call, &tenant);
+	enum outcome outcome = read_tenant(call, &tenant);
 
 	if (outcome == OUTCOME_OK)
 		outcome = definition_list(call->registry, tenant, &list, &n);
