@@ -147,7 +147,7 @@ TAP_UNUSED_OK static void server_schema(void)
 		server_sql(record);
 	}
 	globfree(&files);
-	struct db *db = db_open(&server.config, true);
+	struct db *db = db_open(db_settings(server.config), true);
 	struct pool *pool = pool_new();
 
 	if (builtin_types_ensure(db, pool) != DB_OK)
