@@ -55,6 +55,21 @@ for my $server (qw(apache-fcgid apache-proxy nginx)) {
             is_fault($metal->delete("/$kind/" . $post->json->{uuid}, if_match => $post->etag), 412, qr{/extra/a}, 'a stale etag');
             $metal->delete("/$kind/" . $post->json->{uuid}, if_match => $patch->etag)->is_status(204);
         }
+        my $free = $metal->make('nodes', { driver => 'fake-hardware', name => 'n.2', owner => 't1', resource_class => 'gold' });
+        for my $target (qw(manage provide)) {
+            $metal->put('/nodes/n.2/states/provision', json => { target => $target })->header_is('Location', $metal->url . '/v1/nodes/n.2/states');
+        }
+        my $power = $metal->put('/nodes/n.2/states/power', json => { target => 'power off' });
+        $power->is_status(202);
+        $metal->post('/nodes/n.2/vifs', json => { id => 'v.1' }, if_match => $power->etag)->is_status(204);
+        is_fault($metal->delete('/nodes/n.2/vifs/v.1', if_match => $power->etag), 412, undef, 'a stale etag');
+        $metal->delete('/nodes/n.2/vifs/v.1')->is_status(204);
+        is_fault($metal->delete('/nodes/n.2/vifs/v.1'), 400, qr/not attached/, 'what is not attached');
+        my $allocation = $metal->post('/allocations', json => { resource_class => 'gold', name => 'a.1' });
+        $allocation->is_status(201);
+        is $metal->get($allocation->location)->json->{node_uuid}, $free->{uuid}, 'an allocation, where Location leads';
+        $metal->delete('/nodes/n.2/allocation', if_match => $metal->get('/nodes/n.2/allocation')->etag)->is_status(204);
+
         my $history = $metal->get('/nodes/n.1/history?limit=1')->json;
         is_deeply $metal->client->get($metal->client->path_of($history->{next}), headers => { $metal->version_header })->json->{history}[0]{event}, 'changed /extra/a',
             'a page of the history leads to the next';
