@@ -1,5 +1,6 @@
 -- Searches for resources of a type, a page at a time: by tenant, tree, lookup key and members of their bodies, in order of
--- creation or of a member. First the ids and sizes are read, then the documents of as many as fit into a page.
+-- creation or of a member. First the ids, last changes and sizes are read, then the documents of as many as fit into a page, but
+-- for those that the worker's cache has as of that change.
 
 -- @fragment search_tenant_of_r
 t.id = r.tenant_id AND t.live = 1 AND t.deleted_at IS NULL
@@ -74,12 +75,19 @@ HAVING (:from_start OR sort_key < :after_key OR (sort_key <=> :after_key AND r.i
   OR (:after_key IS NOT NULL AND sort_key IS NULL))
 ORDER BY sort_key DESC, r.id DESC
 
+-- sort_key: only if the order is by a key, since the server would compute it for each row of a page.
+-- @choice search_key
+-- @case none
+CAST(NULL AS CHAR)
+-- @case of_row
+{search_sort_key}
+
 -- @statement search_page
 -- @in type_id uint, tenant text null, root bytes null, key_kind text null, key_pattern text null, terms search_term[8],
 --      top_path text, top_among text, sort uint, sort_path text, from_start uint, after_key text null, after_id uint, limit uint
--- @out id uint, bytes uint, sort_key text null
+-- @out id uint, changed uint, bytes uint, sort_key text null
 -- @sorts what a client wants in the order of a member of the documents, and as many as have a lookup key
-SELECT r.id, r.bytes, {search_sort_key} AS sort_key
+SELECT r.id, r.changed, r.bytes, {search_key} AS sort_key
 FROM {search_way} {search_terms} {search_top} {search_order}
 LIMIT :limit;
 

@@ -71,6 +71,37 @@ static void test_found(void)
 	resource_cache_free(&resource_cache);
 }
 
+static bool found_uid(struct resource_cache *resource_cache, const struct type *type, struct uuid uid, struct resource *resource)
+{
+	return resource_cache_find_uid(resource_cache, here.pool, type, &uid, 1, resource);
+}
+
+static void test_uid(void)
+{
+	struct resource_cache *resource_cache = resource_cache_new(64 * KIB);
+	struct resource a = thing(1, "a", STR("{\"a\":1}")), b = thing(2, "b", STR("{}")), got = { 0 };
+	struct uuid other = { { 9 } };
+
+	a.uid = a.root = (struct uuid){ { 1 } };
+	a.has_root = true;
+	a.shown = STR("{\"a\":\"******\"}");
+	b.uid = (struct uuid){ { 2 } };
+	b.shown = b.body;
+	resource_cache_add(resource_cache, &a, 0);
+	uint64_t size = resource_cache_size(resource_cache);
+	resource_cache_add(resource_cache, &b, 0);
+	ok(found_uid(resource_cache, &type_one, a.uid, &got) && got.id == 1 && got.has_root, "the root of a tree, by its uid");
+	ok(str_eq(got.shown, a.shown) && str_eq(got.body, a.body), "with what is shown of it");
+	ok(found_uid(resource_cache, &type_one, b.uid, &got) && got.id == 2 && got.shown.p == got.body.p, "another one");
+	ok(resource_cache_size(resource_cache) - size == size - a.body.n - a.shown.n + b.body.n,
+		"whose body is kept once, since it is shown as it is");
+	ok(!found_uid(resource_cache, &type_two, a.uid, &got), "not of another type");
+	ok(!found_uid(resource_cache, &type_one, other, &got), "nor of another uid");
+	resource_cache_remove(resource_cache, 1);
+	ok(!found_uid(resource_cache, &type_one, a.uid, &got) && found_uid(resource_cache, &type_one, b.uid, &got), "forgotten alone");
+	resource_cache_free(&resource_cache);
+}
+
 static void test_not_kept(void)
 {
 	struct resource_cache *resource_cache = resource_cache_new(64 * KIB), *none = resource_cache_new(0);
@@ -86,8 +117,9 @@ static void test_not_kept(void)
 	a.body = STR("{}");
 	resource_cache_add(resource_cache, &a, 0);
 	a.has_root = true;
+	a.uid.b[0] = 1;
 	resource_cache_add(resource_cache, &a, 0);
-	ok(resource_cache_size(resource_cache) == 0, "not what is in a tree, nor what it was before that");
+	ok(resource_cache_size(resource_cache) == 0, "not what is below the root of a tree, nor what it was before that");
 	a = thing(1, "a", STR("{}"));
 	a.live = RESOURCE_DELETED;
 	resource_cache_add(resource_cache, &a, 0);
@@ -391,6 +423,7 @@ int main(void)
 {
 	fixture_start();
 	test_found();
+	test_uid();
 	test_not_kept();
 	test_bound();
 	client_open(&other);

@@ -246,11 +246,62 @@ static void test_long_names(struct pool *pool)
 	ok(error.n < 300 && str_utf8_ok(error, NULL), "the error cuts it at a character");
 }
 
+// Looks for the names, which are single letters, in turn; writes their values with blanks between, "-" for none.
+static struct str members_found(struct pool *pool, struct str object, const char *names)
+{
+	struct json_members members = json_members(object);
+	struct buf out = buf_new(pool, 64);
+	struct str value;
+
+	for (; *names != '\0'; names++) {
+		if (out.n > 0)
+			buf_addc(&out, ' ');
+		bool found = json_members_find(&members, str_n(names, 1), &value);
+		ok(found == (value.p != NULL), "a value if there is one");
+		buf_add(&out, found ? value : STR("-"));
+	}
+	return buf_str(&out);
+}
+
+static void test_members(struct pool *pool)
+{
+	static const struct { const char *object, *names, *values; } cases[] = {
+		{ "{}", "a", "-" },
+		{ "{\"a\":1}", "aa", "1 1" },
+		{ "{\"a\":1,\"b\":null,\"c\":\"\"}", "abc", "1 null \"\"" },
+		{ "{\"a\":1,\"b\":true,\"c\":-1.5e3}", "cbaxb", "-1.5e3 true 1 - true" },
+		{ "{\"a\":{\"b\":1},\"b\":[{\"c\":2},[]],\"c\":{}}", "bca", "[{\"c\":2},[]] {} {\"b\":1}" },
+		{ "{\"a\":\"\\\"b\\\":1,\",\"b\":\"\\\\\",\"c\":\"}],{[\"}", "abc", "\"\\\"b\\\":1,\" \"\\\\\" \"}],{[\"" },
+		{ "{\"\\\"\":1,\"a\\\\\":2,\"a\":3}", "a", "3" },
+		{ "{\"a\":[\"\\\\\\\"\",\"]\"],\"b\":[[[[]]]]}", "ba", "[[[[]]]] [\"\\\\\\\"\",\"]\"]" },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct str found = members_found(pool, str_c(cases[i].object), cases[i].names);
+		is_str(found, cases[i].values, "%s in %s", cases[i].names, cases[i].object);
+	}
+	// What is no compact object: only that nothing outside is read, which the sanitizers see.
+	const struct str whole = STR("{\"a\":[\"\\\\\\\"\",{\"b\":1}],\"b\":\"\\\"\"}");
+	for (size_t from = 0; from <= whole.n; from++) {
+		for (size_t to = from; to <= whole.n; to++) {
+			char *part = malloc(to - from + 1);
+			if (to > from)
+				memcpy(part, whole.p + from, to - from);
+			struct json_members members = json_members(str_n(part, to - from));
+			struct str value;
+			json_members_find(&members, STR("b"), &value);
+			json_members_find(&members, STR("x"), &value);
+			free(part);
+		}
+	}
+}
+
 int main(void)
 {
 	struct pool *pool = pool_new();
 
 	test_accepted(pool);
+	test_members(pool);
 	test_refused(pool);
 	test_nul_bytes(pool);
 	test_limits(pool);

@@ -7,6 +7,7 @@
 #include "api/conditions.h"
 #include "registry/baremetal/baremetal.h"
 #include "registry/core/stored.h"
+#include "repr/json/doc.h"
 
 enum { VERSION_MIN = 1, VERSION_MAX = 82, VERSION_ETAG = 40 }; // minor numbers of 1.N
 
@@ -90,6 +91,7 @@ enum outcome baremetal_fail_not_found(struct call *call, const struct kind *kind
 struct selection {
 	const struct kind *kind;
 	const bool *has; // one for each of the kind's members
+	struct str url;  // where the dialect is mounted, as links of the objects begin: as in a JSON string
 };
 // All members that the requested version has; or only those of a list without detail.
 struct selection baremetal_select_all(struct call *call, const struct kind *kind);
@@ -98,9 +100,12 @@ struct selection baremetal_select_brief(struct call *call, const struct kind *ki
 // requested version.
 enum outcome baremetal_select_fields(struct call *call, const struct kind *kind, struct str fields, bool of_list,
 	struct selection *selection);
-// The value of a stored member as the requested version shows it: states that the version has no name for have other names, or
-// are null (NULL).
-const struct doc *baremetal_shown_value(struct call *call, const char *name, const struct doc *value);
+// The members of an object's body with its secrets masked. A cached resource has that text; else the body is parsed, so that no
+// text is cut up that somebody has broken in the database.
+struct json_members baremetal_body(struct call *call, const struct kind *kind, const struct resource *resource);
+// Appends the JSON value of that member as the requested version shows it: null if there is none, or if the version has no name
+// for the state.
+void baremetal_add_stored(const struct call *call, const char *name, struct json_members *body, struct buf *out);
 // Appends the object as JSON, with its etag from VERSION_ETAG on. Secrets are masked.
 void baremetal_add_object(struct call *call, const struct selection *selection, const struct resource *resource, struct buf *out);
 // Answers with the whole object and its ETag header.

@@ -20,6 +20,14 @@ static bool *members_of(struct call *call, const struct kind *kind)
 	return POOL_ARRAY(call->pool, bool, n);
 }
 
+static struct selection selection_of(struct call *call, const struct kind *kind, const bool *has)
+{
+	struct buf url = buf_new(call->pool, 128);
+
+	json_add_string(&url, baremetal_url(call, STR("")));
+	return (struct selection){ kind, has, str_part(buf_str(&url), 1, url.n - 1) };
+}
+
 // The members that have any of the flags; flags 0: all members.
 static struct selection select_by(struct call *call, const struct kind *kind, unsigned flags)
 {
@@ -27,7 +35,7 @@ static struct selection select_by(struct call *call, const struct kind *kind, un
 
 	for (size_t i = 0; kind->members[i].name != NULL; i++)
 		has[i] = kind->members[i].since <= call->version && (flags == 0 || (kind->members[i].flags & flags) != 0);
-	return (struct selection){ kind, has };
+	return selection_of(call, kind, has);
 }
 
 struct selection baremetal_select_all(struct call *call, const struct kind *kind)
@@ -80,7 +88,7 @@ enum outcome baremetal_select_fields(struct call *call, const struct kind *kind,
 		if ((kind->members[i].flags & MEMBER_ALWAYS) != 0 && kind->members[i].since <= call->version)
 			has[i] = true;
 	}
-	*selection = (struct selection){ kind, has };
+	*selection = selection_of(call, kind, has);
 	return OUTCOME_OK;
 }
 
@@ -88,10 +96,11 @@ enum outcome baremetal_select_fields(struct call *call, const struct kind *kind,
 
 static void add_time(int64_t us, struct buf *out)
 {
-	struct buf text = buf_new(out->pool, 32);
-
-	clock_add_rfc3339(&text, us);
-	buf_addf(out, "\"%.*s+00:00\"", SECONDS, text.p);
+	buf_addc(out, '"');
+	size_t start = out->n;
+	clock_add_rfc3339(out, us);
+	out->n = start + SECONDS; // without the fraction
+	BUF_LIT(out, "+00:00\"");
 }
 
 static void add_updated(const struct resource *resource, struct buf *out)
@@ -118,65 +127,74 @@ static void add_uid(const struct resource *resource, struct buf *out)
 	buf_addc(out, '"');
 }
 
-// Written as text, not as a tree, for speed: an object has many links, and a list many objects.
-static void add_links(struct call *call, const struct kind *kind, const struct resource *resource, const char *place,
-	struct buf *out)
+// Written as text, not as a tree, for speed: an object has many links, and a list many objects. version: "/v1" or "". place: the
+// collection below the object, or NULL. Nothing behind selection->url has to be escaped.
+static void add_link(const struct selection *selection, const struct resource *resource, struct str version, const char *place,
+	struct str rel, struct buf *out)
 {
-	struct buf path = buf_new(call->pool, 96);
-
-	BUF_LIT(&path, "/v1/");
-	buf_add(&path, str_c(kind->path));
-	buf_addc(&path, '/');
-	uuid_add(&path, resource->uid);
+	BUF_LIT(out, "{\"href\":\"");
+	buf_add(out, selection->url);
+	buf_add(out, version);
+	buf_addc(out, '/');
+	buf_add(out, str_c(selection->kind->path));
+	buf_addc(out, '/');
+	uuid_add(out, resource->uid);
 	if (place != NULL) {
-		buf_addc(&path, '/');
-		buf_add(&path, str_c(place));
+		buf_addc(out, '/');
+		buf_add(out, str_c(place));
 	}
-	BUF_LIT(out, "[{\"href\":");
-	json_add_string(out, baremetal_url(call, buf_str(&path)));
-	BUF_LIT(out, ",\"rel\":\"self\"},{\"href\":");
-	json_add_string(out, baremetal_url(call, str_part(buf_str(&path), strlen("/v1"), path.n)));
-	BUF_LIT(out, ",\"rel\":\"bookmark\"}]");
+	BUF_LIT(out, "\",\"rel\":\"");
+	buf_add(out, rel);
+	BUF_LIT(out, "\"}");
+}
+
+static void add_links(const struct selection *selection, const struct resource *resource, const char *place, struct buf *out)
+{
+	buf_addc(out, '[');
+	add_link(selection, resource, STR("/v1"), place, STR("self"), out);
+	buf_addc(out, ',');
+	add_link(selection, resource, STR(""), place, STR("bookmark"), out);
+	buf_addc(out, ']');
 }
 
 // A chassis has its links to nodes inside another list.
-static void add_place(struct call *call, const struct kind *kind, const struct resource *resource, const char *place,
-	struct buf *out)
+static void add_place(const struct selection *selection, const struct resource *resource, const char *place, struct buf *out)
 {
-	bool nested = kind == &chassis_kind;
+	bool nested = selection->kind == &chassis_kind;
 
 	if (nested)
 		buf_addc(out, '[');
-	add_links(call, kind, resource, place, out);
+	add_links(selection, resource, place, out);
 	if (nested)
 		buf_addc(out, ']');
 }
 
-const struct doc *baremetal_shown_value(struct call *call, const char *name, const struct doc *value)
+// The value of a stored member as the requested version shows it: states that the version has no name for have other names, or
+// are null.
+static struct str shown_value(const struct call *call, const char *name, struct str value)
 {
-	if (doc_kind(value) != DOC_STRING || strcmp(name, "provision_state") != 0)
+	if (strcmp(name, "provision_state") != 0)
 		return value;
-	if (call->version < SINCE_AVAILABLE && str_eq(doc_string(value), STR("available")))
-		return NULL;
-	if (call->version < SINCE_INSPECT_WAIT && str_eq(doc_string(value), STR("inspect wait")))
-		return doc_new_string(call->pool, STR("inspecting"));
+	if (call->version < SINCE_AVAILABLE && str_eq(value, STR("\"available\"")))
+		return STR("null");
+	if (call->version < SINCE_INSPECT_WAIT && str_eq(value, STR("\"inspect wait\"")))
+		return STR("\"inspecting\"");
 	return value;
 }
 
-static void add_from_body(struct call *call, const char *name, const struct doc *body, struct buf *out)
+void baremetal_add_stored(const struct call *call, const char *name, struct json_members *body, struct buf *out)
 {
-	const struct doc *value = NULL;
+	struct str value;
 
-	(void)doc_get(body, str_c(name), &value);
-	doc_write_json(baremetal_shown_value(call, name, value), out);
+	buf_add(out, json_members_find(body, str_c(name), &value) ? shown_value(call, name, value) : STR("null"));
 }
 
-static void add_value(struct call *call, const struct kind *kind, const struct kind_member *member,
-	const struct resource *resource, const struct doc *body, struct buf *out)
+static void add_value(struct call *call, const struct selection *selection, const struct kind_member *member,
+	const struct resource *resource, struct json_members *body, struct buf *out)
 {
 	switch (member->source) {
 	case FROM_BODY:
-		add_from_body(call, member->name, body, out);
+		baremetal_add_stored(call, member->name, body, out);
 		break;
 	case FROM_UID:
 		add_uid(resource, out);
@@ -200,18 +218,27 @@ static void add_value(struct call *call, const struct kind *kind, const struct k
 		json_add_string(out, baremetal_host(call->pool));
 		break;
 	case FROM_LINKS:
-		add_links(call, kind, resource, NULL, out);
+		add_links(selection, resource, NULL, out);
 		break;
 	case FROM_PLACE:
-		add_place(call, kind, resource, member->name, out);
+		add_place(selection, resource, member->name, out);
 		break;
 	}
+}
+
+struct json_members baremetal_body(struct call *call, const struct kind *kind, const struct resource *resource)
+{
+	if (kind->rules->is_secret != NULL)
+		return json_members(resource_shown(call->pool, resource));
+	struct buf text = buf_new(call->pool, resource->body.n);
+	doc_write_json(resource_body_doc(call->pool, resource), &text);
+	return json_members(buf_str(&text));
 }
 
 void baremetal_add_object(struct call *call, const struct selection *selection, const struct resource *resource, struct buf *out)
 {
 	const struct kind *kind = selection->kind;
-	const struct doc *body = secret_mask(call->pool, kind->rules, resource_body_doc(call->pool, resource));
+	struct json_members body = baremetal_body(call, kind, resource);
 	const char *before = "{\"";
 
 	for (size_t i = 0; kind->members[i].name != NULL; i++) {
@@ -220,7 +247,7 @@ void baremetal_add_object(struct call *call, const struct selection *selection, 
 		buf_add(out, str_c(before));
 		buf_add(out, str_c(kind->members[i].name));
 		BUF_LIT(out, "\":");
-		add_value(call, kind, &kind->members[i], resource, body, out);
+		add_value(call, selection, &kind->members[i], resource, &body, out);
 		before = ",\"";
 	}
 	buf_addc(out, '}'); // links are always written, so there was a '{'

@@ -25,17 +25,20 @@ enum outcome get_states(struct call *call)
 
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	struct doc *doc = doc_new_object(call->pool), *body = resource_body_doc(call->pool, &node);
+	struct json_members body = baremetal_body(call, &node_kind, &node);
+	struct buf out = buf_new(call->pool, 512);
 	for (size_t i = 0; i < COUNT_OF(states); i++) {
-		const struct doc *value = NULL;
 		if (call->version < states[i].since)
 			continue;
-		(void)doc_get(body, str_c(states[i].name), &value);
-		value = baremetal_shown_value(call, states[i].name, value);
-		doc_set(doc, str_c(states[i].name), value != NULL ? doc_copy(call->pool, value) : NULL);
+		buf_add(&out, i == 0 ? STR("{\"") : STR(",\""));
+		buf_add(&out, str_c(states[i].name));
+		BUF_LIT(&out, "\":");
+		baremetal_add_stored(call, states[i].name, &body, &out);
 	}
+	buf_addc(&out, '}');
 	baremetal_set_node_etag(call, &node);
-	baremetal_write_json(call, doc);
+	call->response.body = buf_str(&out);
+	call->response.content_type = STR("application/json");
 	return OUTCOME_OK;
 }
 

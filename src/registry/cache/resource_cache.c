@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two hash tables over the same entries, by id and by address, and a list in the order of use. Names with equal hashes make a
-// chain longer, at most to as many entries as max_bytes allows. The hash is seeded, so nobody can choose such names.
+// Three hash tables over the same entries, by id, by address and by uid, and a list in the order of use. Names with equal hashes
+// make a chain longer, at most to as many entries as max_bytes allows. The hash is seeded, so nobody can choose such names.
 #include "base/base.h"
 
 #include "registry/cache/resource_cache.h"
@@ -13,8 +13,8 @@ enum { LARGEST_SHARE = 16, BYTES_PER_BUCKET = 512 };
 
 struct entry {
 	struct entry *newer, *older;
-	struct entry *next_of_id, *next_at;  // the next entry in the same bucket of either table
-	uint64_t hash, type_id;
+	struct entry *next_of_id, *next_at, *next_of_uid; // the next entry in the same bucket of each table
+	uint64_t hash, uid_hash, type_id;
 	int64_t since_us;
 	size_t n;                 // bytes in text
 	struct resource resource; // its members of type str point into text
@@ -25,7 +25,7 @@ struct resource_cache {
 	uint64_t max_bytes, bytes;
 	uint64_t seed;
 	uint64_t n_buckets; // a power of two
-	struct entry **by_id, **at;
+	struct entry **by_id, **at, **by_uid;
 	struct entry *newest, *oldest; // in the order of their last use
 };
 
@@ -33,6 +33,7 @@ struct resource_cache {
 static const size_t texts[] = {
 	offsetof(struct resource, tenant), offsetof(struct resource, space), offsetof(struct resource, name),
 	offsetof(struct resource, meta), offsetof(struct resource, body), offsetof(struct resource, traits),
+	offsetof(struct resource, shown),
 };
 
 static struct str *text_of(struct resource *resource, size_t i)
@@ -55,8 +56,9 @@ struct resource_cache *resource_cache_new(uint64_t max_bytes)
 	resource_cache->n_buckets = n;
 	resource_cache->by_id = calloc(n, sizeof(struct entry *));
 	resource_cache->at = calloc(n, sizeof(struct entry *));
+	resource_cache->by_uid = calloc(n, sizeof(struct entry *));
 	digest_random(&resource_cache->seed, sizeof(resource_cache->seed));
-	if (resource_cache->by_id == NULL || resource_cache->at == NULL)
+	if (resource_cache->by_id == NULL || resource_cache->at == NULL || resource_cache->by_uid == NULL)
 		resource_cache_free(&resource_cache);
 	return resource_cache;
 }
@@ -71,6 +73,7 @@ void resource_cache_free(struct resource_cache **resource_cache)
 		drop(*resource_cache, (*resource_cache)->oldest);
 	free((*resource_cache)->by_id);
 	free((*resource_cache)->at);
+	free((*resource_cache)->by_uid);
 	free(*resource_cache);
 	*resource_cache = NULL;
 }
@@ -98,6 +101,13 @@ static uint64_t hash_of(const struct resource_cache *resource_cache, const struc
 	return hash ^ hash >> 32;
 }
 
+static uint64_t hash_of_uid(const struct resource_cache *resource_cache, uint64_t type_id, const struct uuid *uid)
+{
+	uint64_t hash = hash_more(resource_cache->seed ^ type_id, uuid_bytes(uid));
+
+	return hash ^ hash >> 32;
+}
+
 static struct entry **bucket_of_id(const struct resource_cache *resource_cache, uint64_t id)
 {
 	return &resource_cache->by_id[id & (resource_cache->n_buckets - 1)];
@@ -106,6 +116,11 @@ static struct entry **bucket_of_id(const struct resource_cache *resource_cache, 
 static struct entry **bucket_at(const struct resource_cache *resource_cache, uint64_t hash)
 {
 	return &resource_cache->at[hash & (resource_cache->n_buckets - 1)];
+}
+
+static struct entry **bucket_of_uid(const struct resource_cache *resource_cache, uint64_t uid_hash)
+{
+	return &resource_cache->by_uid[uid_hash & (resource_cache->n_buckets - 1)];
 }
 
 static void link_newest(struct resource_cache *resource_cache, struct entry *entry)
@@ -130,6 +145,7 @@ static size_t size_of(const struct entry *entry)
 static void drop(struct resource_cache *resource_cache, struct entry *entry)
 {
 	struct entry **of_id = bucket_of_id(resource_cache, entry->resource.id), **at = bucket_at(resource_cache, entry->hash);
+	struct entry **of_uid = bucket_of_uid(resource_cache, entry->uid_hash);
 
 	while (*of_id != entry)
 		of_id = &(*of_id)->next_of_id;
@@ -137,6 +153,9 @@ static void drop(struct resource_cache *resource_cache, struct entry *entry)
 	while (*at != entry)
 		at = &(*at)->next_at;
 	*at = entry->next_at;
+	while (*of_uid != entry)
+		of_uid = &(*of_uid)->next_of_uid;
+	*of_uid = entry->next_of_uid;
 	unlink_entry(resource_cache, entry);
 	resource_cache->bytes -= size_of(entry);
 	free(entry);
@@ -161,11 +180,33 @@ static bool is_at(const struct entry *entry, const struct address *address)
 	       str_eq(resource->space, address->space) && str_eq(resource->tenant, address->tenant);
 }
 
+// The shown text of a resource without secrets is its body itself, of which one copy is enough.
+static bool is_shown_as_stored(const struct resource *resource)
+{
+	return resource->shown.p != NULL && resource->shown.p == resource->body.p;
+}
+
+// The bytes that copy_texts() needs at to.
+static size_t size_of_texts(const struct resource *resource)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < COUNT_OF(texts); i++)
+		n += ((const struct str *)(const void *)((const char *)resource + texts[i]))->n;
+	return is_shown_as_stored(resource) ? n - resource->shown.n : n;
+}
+
 static void copy_texts(struct resource *copy, const struct resource *resource, char *to)
 {
+	bool as_stored = is_shown_as_stored(resource);
+
 	*copy = *resource;
 	for (size_t i = 0; i < COUNT_OF(texts); i++) {
 		struct str *text = text_of(copy, i);
+		if (as_stored && text == &copy->shown) {
+			*text = copy->body;
+			continue;
+		}
 		if (text->n > 0)
 			memcpy(to, text->p, text->n);
 		if (text->p != NULL)
@@ -200,6 +241,18 @@ bool resource_cache_find_at(struct resource_cache *resource_cache, struct pool *
 	return entry != NULL && hand_out(resource_cache, pool, entry, now_us, resource);
 }
 
+bool resource_cache_find_uid(struct resource_cache *resource_cache, struct pool *pool, const struct type *type,
+	const struct uuid *uid, int64_t now_us, struct resource *resource)
+{
+	uint64_t hash = hash_of_uid(resource_cache, type->id, uid);
+	struct entry *entry = *bucket_of_uid(resource_cache, hash);
+
+	while (entry != NULL &&
+		(entry->uid_hash != hash || entry->type_id != type->id || !uuid_eq(entry->resource.uid, *uid)))
+		entry = entry->next_of_uid;
+	return entry != NULL && hand_out(resource_cache, pool, entry, now_us, resource);
+}
+
 bool resource_cache_find_id(struct resource_cache *resource_cache, struct pool *pool, uint64_t id, uint64_t changed,
 	int64_t now_us,
 	struct resource *resource)
@@ -222,13 +275,12 @@ void resource_cache_remove(struct resource_cache *resource_cache, uint64_t id)
 void resource_cache_add(struct resource_cache *resource_cache, const struct resource *resource, int64_t now_us)
 {
 	const struct address address = { resource->tenant, resource->type, resource->space, resource->name };
+	size_t n = size_of_texts(resource);
+	bool is_below = resource->has_root && !uuid_eq(resource->root, resource->uid);
 	struct entry *entry;
-	size_t n = 0;
 
 	resource_cache_remove(resource_cache, resource->id);
-	for (size_t i = 0; i < COUNT_OF(texts); i++)
-		n += ((const struct str *)(const void *)((const char *)resource + texts[i]))->n;
-	if (resource->live == RESOURCE_DELETED || resource->has_root || resource->type == NULL ||
+	if (resource->live == RESOURCE_DELETED || is_below || resource->type == NULL ||
 		sizeof(*entry) + n > resource_cache->max_bytes / LARGEST_SHARE)
 		return;
 	entry = malloc(sizeof(*entry) + n);
@@ -238,6 +290,7 @@ void resource_cache_add(struct resource_cache *resource_cache, const struct reso
 	entry->type_id = resource->type->id;
 	entry->since_us = now_us;
 	entry->hash = hash_of(resource_cache, &address);
+	entry->uid_hash = hash_of_uid(resource_cache, entry->type_id, &resource->uid);
 	copy_texts(&entry->resource, resource, entry->text);
 	// A type may be dropped from its cache between requests, so the entry keeps type_id only.
 	entry->resource.type = NULL;
@@ -245,8 +298,10 @@ void resource_cache_add(struct resource_cache *resource_cache, const struct reso
 	while (resource_cache->bytes > resource_cache->max_bytes)
 		drop(resource_cache, resource_cache->oldest);
 	struct entry **of_id = bucket_of_id(resource_cache, resource->id), **at = bucket_at(resource_cache, entry->hash);
+	struct entry **of_uid = bucket_of_uid(resource_cache, entry->uid_hash);
 	entry->next_of_id = *of_id;
 	entry->next_at = *at;
-	*of_id = *at = entry;
+	entry->next_of_uid = *of_uid;
+	*of_id = *at = *of_uid = entry;
 	link_newest(resource_cache, entry);
 }

@@ -18,17 +18,19 @@ enum { RESOURCE_CACHE_MAX_AGE_US = 60000000 };
 struct resource_cache *resource_cache_new(uint64_t max_bytes);
 void resource_cache_free(struct resource_cache **resource_cache);
 
-// resource_cache_find_at() finds the live resource last seen at the address, resource_cache_find_id() the resource with that id
-// as of the change id changed. now_us: clock_tick_us(). Returns false if it is not cached. True: *resource is a copy in pool; the
-// caller sets its type.
+// resource_cache_find_at() finds the live resource last seen at the address, resource_cache_find_uid() the one of the type last
+// seen with that uid, resource_cache_find_id() the resource with that id as of the change id changed. now_us: clock_tick_us().
+// Returns false if it is not cached. True: *resource is a copy in pool; the caller sets its type.
 bool resource_cache_find_at(struct resource_cache *resource_cache, struct pool *pool, const struct address *address,
 	int64_t now_us,
 	struct resource *resource);
+bool resource_cache_find_uid(struct resource_cache *resource_cache, struct pool *pool, const struct type *type,
+	const struct uuid *uid, int64_t now_us, struct resource *resource);
 bool resource_cache_find_id(struct resource_cache *resource_cache, struct pool *pool, uint64_t id, uint64_t changed,
 	int64_t now_us,
 	struct resource *resource);
 // Stores a copy, in place of an older one. It does not store deleted resources, resources that are large beside max_bytes, nor
-// those in trees, whose root can change without a change of their own.
+// those below the root of a tree: their root can change without a change of their own.
 void resource_cache_add(struct resource_cache *resource_cache, const struct resource *resource, int64_t now_us);
 void resource_cache_remove(struct resource_cache *resource_cache, uint64_t id);
 

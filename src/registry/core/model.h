@@ -89,6 +89,7 @@ struct resource {
 	uint8_t etag[64];    // what clients see and send: stored_etag, or derived from it (registry/tags/etag.h)
 	struct str meta; // metadata as a compact JSON object: labels, annotations and whatever else the client keeps there
 	struct str body; // everything but metadata, as a compact JSON object
+	struct str shown; // the body with its secrets masked, if that is known already; p NULL: see resource_shown()
 	bool has_root;
 	struct uuid root;  // uid of the root of the tree that it belongs to, if has_root
 	struct str traits; // JSON array of trait names in byte order; "": no traits

@@ -16,6 +16,9 @@
 
 // Makes a resource of a row. The row does not have the tenant's name: the caller sets resource.tenant.
 struct resource resource_of_columns(struct registry *registry, const struct sql_resource *columns);
+// Stores a resource that was just read in the worker's cache, and sets resource->shown if its type has secrets. Not within a
+// transaction that writes, since that may be rolled back.
+void resource_remember(struct registry *registry, struct resource *resource);
 
 // What a writer reads of a tenant while it locks the tenant's row in share mode, which keeps moves and deletion of the tenant
 // away.

@@ -295,7 +295,7 @@ static enum outcome read_missing(struct registry *registry, const struct resourc
 		resource->tenant = query->tenant;
 		*same = calls[i].rows.n == 1 && resource->changed == items[missing[i]].changed;
 		if (*same)
-			resource_cache_add(registry->store->resource_cache, resource, clock_tick_us());
+			resource_remember(registry, resource);
 	}
 	return OUTCOME_OK;
 }
@@ -354,7 +354,7 @@ static enum outcome read_page(struct registry *registry, const struct resource_q
 			resource->tenant = query->tenant;
 		}
 		if (!db_txn_writes(registry->db))
-			resource_cache_add(registry->store->resource_cache, resource, clock_tick_us());
+			resource_remember(registry, resource);
 	}
 	return OUTCOME_OK;
 }

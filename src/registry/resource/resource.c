@@ -8,6 +8,7 @@
 #include "base/pool.h"
 #include "registry/cache/resource_cache.h"
 #include "registry/resource/internal.h"
+#include "registry/resource/secret.h"
 #include "registry/tags/etag.h"
 #include "registry/type/stored_type.h"
 #include "registry/type/tree.h"
@@ -183,45 +184,50 @@ static enum outcome read_at_address(struct registry *registry, const struct addr
 	return OUTCOME_OK;
 }
 
-// *found: the resource was cached, and the database confirms that it has not changed since.
-static enum outcome resource_cache(struct registry *registry, const struct address *address, struct resource *resource,
-	bool *found)
+// Asks the database about a resource that was cached. *same: it has not changed since, and its tenant is not deleted.
+static enum outcome confirm(struct registry *registry, const struct resource *resource, bool *same)
 {
 	struct db_rows rows;
-
-	*found = resource_cache_find_at(registry->store->resource_cache, registry->pool, address, clock_tick_us(), resource);
-	if (!*found)
-		return OUTCOME_OK;
 	const struct sql_resource_still in = { .id = resource->id, .tenant_id = resource->tenant_id };
 	enum db_result result = sql_resource_still_run(registry->db, registry->pool, &in, &rows);
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	resource->type = address->type;
+	*same = false;
 	if (rows.n == 1) {
 		const struct sql_resource_still_row *row = sql_resource_still_row(&rows, 0);
-		*found = row->changed == resource->changed && row->tenant_deleted_at_is_null;
-	} else {
-		*found = false;
+		*same = row->changed == resource->changed && row->tenant_deleted_at_is_null;
 	}
 	return OUTCOME_OK;
 }
 
+void resource_remember(struct registry *registry, struct resource *resource)
+{
+	const struct type_rules *rules = resource->type != NULL ? resource->type->rules : NULL;
+
+	if (rules != NULL && rules->is_secret != NULL)
+		resource->shown = resource_shown(registry->pool, resource);
+	resource_cache_add(registry->store->resource_cache, resource, clock_tick_us());
+}
+
 enum outcome resource_get(struct registry *registry, const struct address *address, struct resource *resource)
 {
-	bool found;
+	enum outcome outcome = OUTCOME_OK;
+	bool same = false;
 
 	if (db_txn_writes(registry->db))
 		return read_at_address(registry, address, resource);
-	enum outcome outcome = resource_cache(registry, address, resource, &found);
-	if (outcome != OUTCOME_OK || found)
+	if (resource_cache_find_at(registry->store->resource_cache, registry->pool, address, clock_tick_us(), resource))
+		outcome = confirm(registry, resource, &same);
+	resource->type = address->type;
+	if (outcome != OUTCOME_OK || same)
 		return outcome;
 	outcome = read_at_address(registry, address, resource);
 	if (outcome == OUTCOME_OK)
-		resource_cache_add(registry->store->resource_cache, resource, clock_tick_us());
+		resource_remember(registry, resource);
 	return outcome;
 }
 
-enum outcome resource_find(struct registry *registry, const struct ident *ident, struct resource *resource)
+static enum outcome read_ident(struct registry *registry, const struct ident *ident, struct resource *resource)
 {
 	const struct sql_resource_find in = {
 		.type_id = ident->type->id,
@@ -235,12 +241,35 @@ enum outcome resource_find(struct registry *registry, const struct ident *ident,
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	const struct sql_resource_find_row *row = rows.n > 0 ? sql_resource_find_row(&rows, 0) : NULL;
-
-	if (row == NULL || (ident->tenant.p != NULL && !str_eq(ident->tenant, row->tenant)))
+	if (rows.n == 0)
 		return ident_fail_not_found(registry, ident);
+	const struct sql_resource_find_row *row = sql_resource_find_row(&rows, 0);
+
 	*resource = resource_of_columns(registry, &row->r);
 	resource->tenant = row->tenant;
+	return OUTCOME_OK;
+}
+
+// Resources are cached by uid only: to follow a lookup key takes the database as long as to read the resource.
+enum outcome resource_find(struct registry *registry, const struct ident *ident, struct resource *resource)
+{
+	bool may_cache = ident->kind == NULL && !db_txn_writes(registry->db), same = false;
+	enum outcome outcome = OUTCOME_OK;
+
+	if (may_cache && resource_cache_find_uid(registry->store->resource_cache, registry->pool, ident->type, &ident->uid,
+		clock_tick_us(), resource)) {
+		resource->type = ident->type;
+		outcome = confirm(registry, resource, &same);
+	}
+	if (outcome == OUTCOME_OK && !same) {
+		outcome = read_ident(registry, ident, resource);
+		if (outcome == OUTCOME_OK && may_cache)
+			resource_remember(registry, resource);
+	}
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (ident->tenant.p != NULL && !str_eq(ident->tenant, resource->tenant))
+		return ident_fail_not_found(registry, ident);
 	registry_concerns(registry, resource->tenant);
 	return OUTCOME_OK;
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Searches for resources of a type, a page at a time: by tenant, tree, lookup key and members of their bodies, in order of
-// creation or of a member. First the ids and sizes are read, then the documents of as many as fit into a page.
+// creation or of a member. First the ids, last changes and sizes are read, then the documents of as many as fit into a page, but
+// for those that the worker's cache has as of that change.
 #include "base/base.h"
 
+#include "base/clock.h"
 #include "base/pool.h"
+#include "registry/cache/resource_cache.h"
 #include "registry/resource/internal.h"
 #include "registry/type/tree.h"
 #include "sql/searches.h"
@@ -126,7 +129,7 @@ static enum sql_search_order order_of(const struct resource_search *search)
 	return search->descending ? SQL_SEARCH_ORDER_KEY_DOWN : SQL_SEARCH_ORDER_KEY;
 }
 
-// Reads id and size of the resources that the page may have, and of one more.
+// Reads id, last change and size of the resources that the page may have, and of one more.
 static enum outcome measure(struct registry *registry, const struct resource_search *search, struct db_rows *sizes)
 {
 	struct pool *pool = registry->pool;
@@ -156,69 +159,95 @@ static enum outcome measure(struct registry *registry, const struct resource_sea
 		outcome = find_marker(registry, search, &in);
 	if (outcome != OUTCOME_OK)
 		return outcome;
-	enum db_result result = sql_search_page_run(registry->db, pool, way_of(search),
+	enum db_result result = sql_search_page_run(registry->db, pool,
+		search->sort != NULL ? SQL_SEARCH_KEY_OF_ROW : SQL_SEARCH_KEY_NONE, way_of(search),
 		search->n_conditions > 0 ? SQL_SEARCH_TERMS_SOME : SQL_SEARCH_TERMS_NONE,
 		search->top_member != NULL ? SQL_SEARCH_TOP_AMONG : SQL_SEARCH_TOP_ANY, order_of(search), &in, sizes);
 	return result == DB_OK ? OUTCOME_OK : registry_db_failed(result);
 }
 
-// The ids of the first resources that fit into a page, as a JSON array; *n: how many.
-static struct str page_ids(struct pool *pool, const struct db_rows *sizes, uint64_t limit, size_t *n)
+// How many of the first resources fit into a page.
+static size_t fitting(struct pool *pool, const struct db_rows *sizes, uint64_t limit)
 {
 	uint64_t *bytes = POOL_ARRAY(pool, uint64_t, sizes->n);
-	struct buf list = buf_new(pool, 16 + sizes->n * 8);
 
 	for (size_t i = 0; i < sizes->n; i++)
 		bytes[i] = sql_search_page_row(sizes, i)->bytes;
-	*n = resource_page_fitting(bytes, sizes->n, limit);
-	for (size_t i = 0; i < *n; i++) {
-		buf_addc(&list, i == 0 ? '[' : ',');
-		buf_add_u64(&list, sql_search_page_row(sizes, i)->id);
-	}
-	buf_addc(&list, ']');
-	return buf_str(&list);
+	return resource_page_fitting(bytes, sizes->n, limit);
 }
 
-// Puts the documents into their places. A resource that was deleted since its size was read leaves no gap.
-static size_t place(struct registry *registry, const struct db_rows *rows, struct resource *list, size_t n)
+// Puts those of the first n resources into their places that are cached as of their last change, and leaves the type NULL in the
+// places of the others. *missing: the ids of these as a JSON array, and their places. Returns how many they are.
+static size_t take_cached(struct registry *registry, const struct resource_search *search, const struct db_rows *sizes,
+	struct resource *list, size_t n, struct str *missing, size_t *places)
 {
-	size_t placed = 0;
+	struct buf ids = buf_new(registry->pool, 64);
+	size_t n_missing = 0;
+	int64_t now_us = clock_tick_us();
+	bool writes = db_txn_writes(registry->db);
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		const struct sql_search_page_row *row = sql_search_page_row(sizes, i);
+
 		list[i].type = NULL;
-	for (size_t i = 0; i < rows->n; i++) {
-		const struct sql_search_documents_row *row = sql_search_documents_row(rows, i);
-		struct resource *resource = &list[row->n - 1];
+		if (!writes && resource_cache_find_id(registry->store->resource_cache, registry->pool, row->id, row->changed, now_us,
+			&list[i])) {
+			list[i].type = search->type;
+			continue;
+		}
+		buf_addc(&ids, n_missing == 0 ? '[' : ',');
+		buf_add_u64(&ids, row->id);
+		places[n_missing++] = i;
+	}
+	buf_addc(&ids, ']');
+	*missing = buf_str(&ids);
+	return n_missing;
+}
+
+// Reads the missing resources and puts them into their places.
+static enum outcome read_missing(struct registry *registry, const struct resource_search *search, struct str missing,
+	const size_t *places, struct resource *list)
+{
+	const struct sql_search_documents in = { .ids = missing, .tenant = search->tenant };
+	struct db_rows rows;
+	enum db_result result = sql_search_documents_run(registry->db, registry->pool, &in, &rows);
+
+	if (result != DB_OK)
+		return registry_db_failed(result);
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct sql_search_documents_row *row = sql_search_documents_row(&rows, i);
+		struct resource *resource = &list[places[row->n - 1]];
 
 		*resource = resource_of_columns(registry, &row->r);
 		resource->tenant = row->tenant;
+		if (!db_txn_writes(registry->db))
+			resource_remember(registry, resource);
 	}
-	for (size_t i = 0; i < n; i++)
-		if (list[i].type != NULL)
-			list[placed++] = list[i];
-	return placed;
+	return OUTCOME_OK;
 }
 
 enum outcome resource_search(struct registry *registry, const struct resource_search *search, struct resource **list,
 	size_t *n, bool *more)
 {
-	struct db_rows sizes = { 0 }, rows;
+	struct db_rows sizes = { 0 };
+	struct str missing;
 
 	*n = 0;
 	*more = false;
 	enum outcome outcome = measure(registry, search, &sizes);
 	if (outcome != OUTCOME_OK || sizes.n == 0)
 		return outcome;
-	size_t fitting;
-	const struct sql_search_documents in = {
-		.ids = page_ids(registry->pool, &sizes, search->limit, &fitting),
-		.tenant = search->tenant,
-	};
-	enum db_result result = sql_search_documents_run(registry->db, registry->pool, &in, &rows);
-	if (result != DB_OK)
-		return registry_db_failed(result);
-	*list = POOL_ARRAY(registry->pool, struct resource, fitting);
-	*n = place(registry, &rows, *list, fitting);
-	*more = sizes.n > fitting && *n > 0;
+	size_t fit = fitting(registry->pool, &sizes, search->limit), *places = POOL_ARRAY(registry->pool, size_t, fit);
+	*list = POOL_ARRAY(registry->pool, struct resource, fit);
+	if (take_cached(registry, search, &sizes, *list, fit, &missing, places) > 0)
+		outcome = read_missing(registry, search, missing, places, *list);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	// A resource that was deleted since its size was read leaves no gap.
+	for (size_t i = 0; i < fit; i++) {
+		if ((*list)[i].type != NULL)
+			(*list)[(*n)++] = (*list)[i];
+	}
+	*more = sizes.n > fit && *n > 0;
 	return OUTCOME_OK;
 }

@@ -154,15 +154,13 @@ struct str resource_shown(struct pool *pool, const struct resource *resource)
 {
 	const struct type_rules *rules = resource->type->rules;
 
+	if (resource->shown.p != NULL)
+		return resource->shown;
 	if (rules == NULL || rules->is_secret == NULL)
 		return resource->body;
-	const struct doc *body = resource_body_doc(pool, resource);
-	const struct doc *shown = secret_mask(pool, rules, body);
-	if (shown == body)
-		return resource->body;
 	struct buf text = buf_new(pool, resource->body.n);
-	doc_write_json(shown, &text);
-	return buf_str(&text);
+	doc_write_json(secret_mask(pool, rules, resource_body_doc(pool, resource)), &text);
+	return str_eq(buf_str(&text), resource->body) ? resource->body : buf_str(&text);
 }
 
 // ---- replacing masks by what is stored

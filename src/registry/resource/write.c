@@ -379,6 +379,7 @@ enum outcome resource_change_content(struct registry *registry, const struct edi
 		return outcome;
 	resource->meta = revision.content.meta;
 	resource->body = revision.content.body;
+	resource->shown = STR_NONE;
 	resource->locked = revision.content.locked;
 	if (heir.p != NULL)
 		resource->tenant = heir;

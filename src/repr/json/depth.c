@@ -32,14 +32,6 @@ static size_t count_openers(struct str text)
 	return n;
 }
 
-// The offset behind the string whose opening quote is at text.p[at].
-static size_t skip_string(struct str text, size_t at)
-{
-	for (at++; at < text.n && text.p[at] != '"'; at++)
-		at += text.p[at] == '\\';
-	return at + 1;
-}
-
 bool json_within_depth(struct str text, size_t depth)
 {
 	size_t here = 0;
@@ -49,7 +41,7 @@ bool json_within_depth(struct str text, size_t depth)
 	for (size_t at = 0; at < text.n;) {
 		char c = text.p[at];
 		if (c == '"') {
-			at = skip_string(text, at);
+			at = json_skip_string(text, at);
 			continue;
 		}
 		if ((c == '{' || c == '[') && ++here > depth)

@@ -84,6 +84,19 @@ void doc_write_json(const struct doc *doc, struct buf *out);
 // Appends s as a JSON string with quotes and escapes, for code that writes JSON without making a tree.
 void json_add_string(struct buf *out, struct str s);
 
+// ---- members of an object in its compact text (as doc_write_json() writes it), for code that needs no tree
+
+struct json_members {
+	struct str text;
+	size_t at; // private: where the member ends that was found last
+};
+// Of any other text the results are unspecified parts of it.
+struct json_members json_members(struct str object);
+// Finds the member with that name, which contains nothing that JSON escapes; *value is its JSON text, a part of the object's.
+// The search begins behind the member that was found last, and then at the first one. So to look for members in the order of
+// the text costs one pass. False: there is none, and *value is STR_NONE.
+bool json_members_find(struct json_members *members, struct str name, struct str *value);
+
 // ---- depth; the outermost object or array counts 1
 
 // Is the JSON text nested at most depth levels deep? text must be well-formed.

@@ -96,6 +96,11 @@ bool pointer_index(struct str token, size_t *index);
 // Appends text with its escapes resolved. False: *why says what is wrong at offset *at.
 bool json_unescape(struct str text, struct buf *out, size_t *at, const char **why);
 
+// ---- member_text.c
+
+// The offset behind the string whose opening quote is at text.p[at]; more than text.n if the string is not closed.
+size_t json_skip_string(struct str text, size_t at);
+
 // ---- place.c
 
 // A place in a document, for error texts: a chain of names and indexes on the stack.
