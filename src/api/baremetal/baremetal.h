@@ -96,6 +96,8 @@ struct selection {
 // All members that the requested version has; or only those of a list without detail.
 struct selection baremetal_select_all(struct call *call, const struct kind *kind);
 struct selection baremetal_select_brief(struct call *call, const struct kind *kind);
+// The members whose place in `touched` is true, as far as the requested version has them.
+struct selection baremetal_select_touched(struct call *call, const struct kind *kind, const bool *touched);
 // Reads the parameter "fields". OUTCOME_OK; _BAD_PARAMETER; _NOT_ACCEPTABLE: a field, or the parameter itself, is newer than the
 // requested version.
 enum outcome baremetal_select_fields(struct call *call, const struct kind *kind, struct str fields, bool of_list,

@@ -48,6 +48,15 @@ struct selection baremetal_select_brief(struct call *call, const struct kind *ki
 	return select_by(call, kind, MEMBER_BRIEF);
 }
 
+struct selection baremetal_select_touched(struct call *call, const struct kind *kind, const bool *touched)
+{
+	bool *has = members_of(call, kind);
+
+	for (size_t i = 0; kind->members[i].name != NULL; i++)
+		has[i] = touched[i] && kind->members[i].since <= call->version;
+	return selection_of(call, kind, has);
+}
+
 static bool may_ask(const struct kind_member *member, bool of_list)
 {
 	return (member->flags & (MEMBER_NO_FIELD | (of_list ? MEMBER_NO_COLUMN : 0U))) == 0;
@@ -239,18 +248,20 @@ void baremetal_add_object(struct call *call, const struct selection *selection, 
 {
 	const struct kind *kind = selection->kind;
 	struct json_members body = baremetal_body(call, kind, resource);
-	const char *before = "{\"";
+	size_t start = out->n + 1;
 
+	buf_addc(out, '{');
 	for (size_t i = 0; kind->members[i].name != NULL; i++) {
 		if (!selection->has[i])
 			continue;
-		buf_add(out, str_c(before));
+		if (out->n > start)
+			buf_addc(out, ',');
+		buf_addc(out, '"');
 		buf_add(out, str_c(kind->members[i].name));
 		BUF_LIT(out, "\":");
 		add_value(call, selection, &kind->members[i], resource, &body, out);
-		before = ",\"";
 	}
-	buf_addc(out, '}'); // links are always written, so there was a '{'
+	buf_addc(out, '}');
 }
 
 // ---- answers

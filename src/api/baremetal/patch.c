@@ -20,6 +20,7 @@ struct patching {
 	struct call *call;
 	const struct kind *kind;
 	const struct doc *patch;
+	bool *touched;   // one for each of the kind's members: an operation reads or writes it, or what is in it
 	bool gives;      // an operation may change the owner
 	struct gift gift; // the tenant that becomes the owner then
 	bool resets;     // interfaces that the patch does not set become those of the node's driver
@@ -115,12 +116,25 @@ static struct str text_of(const struct doc *operation, const char *name)
 	return doc_get(operation, str_c(name), &value) && doc_kind(value) == DOC_STRING ? doc_string(value) : STR("");
 }
 
+// Marks the member to which, or into which, the pointer leads; all members if it leads to the whole document.
+static void touch(struct patching *patching, struct str pointer)
+{
+	bool whole;
+	const struct kind_member *members = patching->kind->members, *member = pointed_at(patching->kind, pointer, &whole);
+
+	for (size_t i = 0; members[i].name != NULL; i++)
+		patching->touched[i] = patching->touched[i] || pointer.n == 0 || &members[i] == member;
+}
+
 static enum outcome check_operation(struct patching *patching, const struct doc *operation)
 {
 	struct str op = text_of(operation, "op"), path = text_of(operation, "path"), from = text_of(operation, "from");
 	const struct doc *value = NULL;
 	enum outcome outcome = OUTCOME_OK;
 
+	touch(patching, path);
+	if (str_eq(op, STR("copy")) || str_eq(op, STR("move")))
+		touch(patching, from);
 	if (str_eq(op, STR("test")))
 		return check_source(patching, path);
 	if (str_eq(op, STR("copy")))
@@ -150,7 +164,11 @@ static enum outcome check_asks(const struct patching *patching, size_t tests)
 static enum outcome check_operations(struct patching *patching)
 {
 	enum outcome outcome = OUTCOME_OK;
-	size_t tests = 0;
+	size_t tests = 0, n = 0;
+
+	while (patching->kind->members[n].name != NULL)
+		n++;
+	patching->touched = POOL_ARRAY(patching->call->pool, bool, n);
 
 	for (size_t i = 0; outcome == OUTCOME_OK && i < doc_length(patching->patch); i++) {
 		const struct doc *operation = doc_at(patching->patch, i);
@@ -212,12 +230,12 @@ static enum outcome read_operations(struct patching *patching)
 	return outcome;
 }
 
-// *result: the object as it is shown, with the patch applied.
+// *result: those members of the object that the patch touches, as they are shown, with the patch applied.
 static enum outcome carry_out(const struct patching *patching, const struct resource *current, const struct doc **result)
 {
 	struct call *call = patching->call;
-	struct buf text = buf_new(call->pool, 2048 + current->body.n);
-	struct selection selection = baremetal_select_all(call, patching->kind);
+	struct buf text = buf_new(call->pool, 1024);
+	struct selection selection = baremetal_select_touched(call, patching->kind, patching->touched);
 	struct str error;
 
 	baremetal_add_object(call, &selection, current, &text);
@@ -278,20 +296,20 @@ static void reset_interfaces(const struct patching *patching, struct doc *body)
 	}
 }
 
-// Members that the requested version does not have, and those that clients can't set, keep their stored values.
+// Members that the patch does not touch keep their stored values, and so do those that clients can't set.
 static struct doc *patched_body(const struct patching *patching, const struct resource *current, const struct doc *result)
 {
 	struct pool *pool = patching->call->pool;
-	const struct kind *kind = patching->kind;
-	struct doc *body = doc_copy(pool, secret_mask(pool, kind->rules, resource_body_doc(pool, current)));
+	const struct kind_member *members = patching->kind->members;
+	struct doc *body = doc_copy(pool, resource_body_tree(pool, current));
 
-	for (const struct kind_member *member = kind->members; member->name != NULL; member++) {
+	for (size_t i = 0; members[i].name != NULL; i++) {
 		const struct doc *value = NULL;
-		if (member->source != FROM_BODY || (member->flags & MEMBER_SETTABLE) == 0 ||
-		    member->since > patching->call->version)
+		if (members[i].source != FROM_BODY || (members[i].flags & MEMBER_SETTABLE) == 0 || !patching->touched[i] ||
+		    members[i].since > patching->call->version)
 			continue;
-		(void)doc_get(result, str_c(member->name), &value);
-		doc_set(body, str_c(member->name), value != NULL ? doc_copy(pool, value) : NULL);
+		(void)doc_get(result, str_c(members[i].name), &value);
+		doc_set(body, str_c(members[i].name), value != NULL ? doc_copy(pool, value) : NULL);
 	}
 	if (patching->resets)
 		reset_interfaces(patching, body);

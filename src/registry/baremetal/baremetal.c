@@ -249,7 +249,7 @@ static bool has_word(struct str text, const char *word)
 	size_t n = strlen(word);
 
 	for (size_t at = 0; at + n <= text.n; at++) {
-		if (str_eq_nocase(str_part(text, at, at + n), str_n(word, n)))
+		if ((text.p[at] | 0x20) == word[0] && str_eq_nocase(str_part(text, at, at + n), str_n(word, n)))
 			return true;
 	}
 	return false;

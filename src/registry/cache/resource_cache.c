@@ -294,6 +294,7 @@ void resource_cache_add(struct resource_cache *resource_cache, const struct reso
 	copy_texts(&entry->resource, resource, entry->text);
 	// A type may be dropped from its cache between requests, so the entry keeps type_id only.
 	entry->resource.type = NULL;
+	entry->resource.tree = NULL; // it is in the request's pool
 	resource_cache->bytes += size_of(entry);
 	while (resource_cache->bytes > resource_cache->max_bytes)
 		drop(resource_cache, resource_cache->oldest);

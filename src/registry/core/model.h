@@ -89,6 +89,8 @@ struct resource {
 	uint8_t etag[64];    // what clients see and send: stored_etag, or derived from it (registry/tags/etag.h)
 	struct str meta; // metadata as a compact JSON object: labels, annotations and whatever else the client keeps there
 	struct str body; // everything but metadata, as a compact JSON object
+	// the tree of the body, if it was parsed before and is still in the request's pool; else NULL: see resource_body_tree()
+	const struct doc *tree;
 	struct str shown; // the body with its secrets masked, if that is known already; p NULL: see resource_shown()
 	bool has_root;
 	struct uuid root;  // uid of the root of the tree that it belongs to, if has_root

@@ -61,6 +61,11 @@ struct doc *resource_body_doc(struct pool *pool, const struct resource *resource
 	return stored_document(pool, resource_place(resource, "body"), resource->body);
 }
 
+const struct doc *resource_body_tree(struct pool *pool, const struct resource *resource)
+{
+	return resource->tree != NULL ? resource->tree : resource_body_doc(pool, resource);
+}
+
 struct doc *resource_meta_doc(struct pool *pool, const struct resource *resource)
 {
 	return stored_document(pool, resource_place(resource, "meta"), resource->meta);

@@ -29,6 +29,8 @@ struct stored_place tenant_place(const struct tenant *tenant, const char *column
 struct doc *stored_document(struct pool *pool, struct stored_place place, struct str text);
 // The same for columns of a resource or a tenant. A tenant without a Tenant object yields an empty object.
 struct doc *resource_body_doc(struct pool *pool, const struct resource *resource);
+// The same to read only: resource->tree if that is set.
+const struct doc *resource_body_tree(struct pool *pool, const struct resource *resource);
 struct doc *resource_meta_doc(struct pool *pool, const struct resource *resource);
 struct doc *resource_traits_doc(struct pool *pool, const struct resource *resource); // an array
 struct doc *tenant_metadata_doc(struct pool *pool, const struct tenant *tenant);

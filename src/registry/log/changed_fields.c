@@ -51,32 +51,57 @@ static void add_below(struct changed_fields *fields, struct str parent, struct s
 	changed_fields_add(fields, pointer.n <= FIELD_MAX_BYTES ? buf_str(&pointer) : parent);
 }
 
-// Adds what differs between the objects a and b. levels: how many levels of members, this one included, get pointers of their
-// own.
-static void compare(struct changed_fields *fields, const struct doc *a, const struct doc *b, struct str parent, unsigned levels)
+static void compare(struct changed_fields *fields, const struct doc *a, const struct doc *b, struct str parent, unsigned levels);
+
+// The member name of the object at parent was a and is b, which differs. levels: as compare() has it.
+static void compare_member(struct changed_fields *fields, struct str parent, struct str name, const struct doc *a,
+	const struct doc *b, unsigned levels)
+{
+	if (levels == 1 || doc_kind(a) != DOC_OBJECT || doc_kind(b) != DOC_OBJECT) {
+		add_below(fields, parent, name);
+		return;
+	}
+	struct buf pointer = buf_new(fields->pool, parent.n + name.n + 8);
+	buf_add(&pointer, parent);
+	pointer_add_token(&pointer, name);
+	if (pointer.n > FIELD_MAX_BYTES)
+		changed_fields_add(fields, parent);
+	else
+		compare(fields, a, b, buf_str(&pointer), levels - 1);
+}
+
+// Adds the members of a that are not the same in b.
+static void compare_members(struct changed_fields *fields, const struct doc *a, const struct doc *b, struct str parent,
+	unsigned levels)
 {
 	const struct doc *other;
 
 	for (struct doc_iter it = doc_iter(a); doc_next(&it);) {
 		bool there = doc_get(b, it.name, &other);
-		if (there && doc_equal(it.value, other))
-			continue;
-		if (!there || levels == 1 || doc_kind(it.value) != DOC_OBJECT || doc_kind(other) != DOC_OBJECT) {
+		if (!there)
 			add_below(fields, parent, it.name);
-			continue;
-		}
-		struct buf pointer = buf_new(fields->pool, parent.n + it.name.n + 8);
-		buf_add(&pointer, parent);
-		pointer_add_token(&pointer, it.name);
-		if (pointer.n > FIELD_MAX_BYTES)
-			changed_fields_add(fields, parent);
-		else
-			compare(fields, it.value, other, buf_str(&pointer), levels - 1);
+		else if (!doc_equal(it.value, other))
+			compare_member(fields, parent, it.name, it.value, other, levels);
 	}
+}
+
+// Adds the members of b that a does not have.
+static void add_new_members(struct changed_fields *fields, const struct doc *a, const struct doc *b, struct str parent)
+{
+	const struct doc *other;
+
 	for (struct doc_iter it = doc_iter(b); doc_next(&it);) {
 		if (!doc_get(a, it.name, &other))
 			add_below(fields, parent, it.name);
 	}
+}
+
+// Adds what differs between the objects a and b. levels: how many levels of members, this one included, get pointers of their
+// own.
+static void compare(struct changed_fields *fields, const struct doc *a, const struct doc *b, struct str parent, unsigned levels)
+{
+	compare_members(fields, a, b, parent, levels);
+	add_new_members(fields, a, b, parent);
 }
 
 static struct str json_of(struct changed_fields *fields)
@@ -93,30 +118,42 @@ static struct str json_of(struct changed_fields *fields)
 	return buf_str(&out);
 }
 
-static struct str differing(struct pool *pool, const struct doc *a, const struct doc *b)
+// A document as clients see it, so that the pointers mean what clients expect.
+struct seen {
+	const struct doc *body;
+	struct doc *metadata; // NULL: it stands in the body, if it has any
+};
+
+static void compare_documents(struct changed_fields *fields, const struct seen *a, const struct seen *b, unsigned levels)
+{
+	compare_members(fields, a->body, b->body, STR(""), levels);
+	if (a->metadata != NULL && !doc_equal(a->metadata, b->metadata))
+		compare_member(fields, STR(""), STR("metadata"), a->metadata, b->metadata, levels);
+	add_new_members(fields, a->body, b->body, STR(""));
+}
+
+static struct str differing(struct pool *pool, const struct seen *a, const struct seen *b)
 {
 	struct changed_fields fields = { .pool = pool };
 
-	compare(&fields, a, b, STR(""), 2);
+	compare_documents(&fields, a, b, 2);
 	// Too many fields: name the members of the first level only.
 	if (fields.full) {
 		fields = (struct changed_fields){ .pool = pool };
-		compare(&fields, a, b, STR(""), 1);
+		compare_documents(&fields, a, b, 1);
 	}
 	changed_fields_finish(&fields);
 	return json_of(&fields);
 }
 
-// The document as clients see it, so that the pointers mean what clients expect.
-static struct doc *document_of(struct pool *pool, const struct resource *resource)
+static struct seen seen_of(struct pool *pool, const struct resource *resource)
 {
-	struct doc *doc = resource_body_doc(pool, resource), *metadata = resource_meta_doc(pool, resource);
+	struct doc *metadata = resource_meta_doc(pool, resource);
 
 	doc_set_str(pool, metadata, "tenant", resource->tenant);
 	if (resource->traits.n > 0)
 		doc_set(metadata, STR("traits"), resource_traits_doc(pool, resource));
-	doc_set(doc, STR("metadata"), metadata);
-	return doc;
+	return (struct seen){ resource_body_tree(pool, resource), metadata };
 }
 
 static bool is_below(struct str pointer, struct str top)
@@ -139,7 +176,8 @@ bool changed_fields_in_spec(struct pool *pool, struct str fields)
 struct str changed_fields_of_resource(struct pool *pool, const struct resource *before, const struct resource *after)
 {
 	struct pool *trees = pool_scratch(pool, before->body.n + after->body.n);
-	struct str fields = differing(trees, document_of(trees, before), document_of(trees, after));
+	const struct seen was = seen_of(trees, before), is = seen_of(trees, after);
+	struct str fields = differing(trees, &was, &is);
 
 	if (trees != pool)
 		fields = str_dup(pool, fields);
@@ -162,5 +200,7 @@ static struct doc *object_of(struct pool *pool, const struct tenant *tenant)
 
 struct str changed_fields_of_tenant(struct pool *pool, const struct tenant *before, const struct tenant *after)
 {
-	return differing(pool, object_of(pool, before), object_of(pool, after));
+	const struct seen was = { .body = object_of(pool, before) }, is = { .body = object_of(pool, after) };
+
+	return differing(pool, &was, &is);
 }

@@ -103,15 +103,6 @@ static bool holds_secret(const struct type_rules *rules, struct str top, const s
 	return false;
 }
 
-static bool body_holds_secret(const struct type_rules *rules, const struct doc *body, bool masks_only)
-{
-	for (struct doc_iter it = doc_iter(body); doc_next(&it);) {
-		if (holds_secret(rules, it.name, it.value, masks_only))
-			return true;
-	}
-	return false;
-}
-
 // ---- showing
 
 // A copy of one member of the body with its secrets masked.
@@ -140,16 +131,6 @@ static struct doc *masked(struct pool *pool, const struct type_rules *rules, str
 	}
 }
 
-const struct doc *secret_mask(struct pool *pool, const struct type_rules *rules, const struct doc *body)
-{
-	if (rules == NULL || rules->is_secret == NULL || !body_holds_secret(rules, body, false))
-		return body;
-	struct doc *shown = doc_new_object(pool);
-	for (struct doc_iter it = doc_iter(body); doc_next(&it);)
-		doc_set(shown, it.name, masked(pool, rules, it.name, it.value));
-	return shown;
-}
-
 struct str resource_shown(struct pool *pool, const struct resource *resource)
 {
 	const struct type_rules *rules = resource->type->rules;
@@ -158,8 +139,17 @@ struct str resource_shown(struct pool *pool, const struct resource *resource)
 		return resource->shown;
 	if (rules == NULL || rules->is_secret == NULL)
 		return resource->body;
-	struct buf text = buf_new(pool, resource->body.n);
-	doc_write_json(secret_mask(pool, rules, resource_body_doc(pool, resource)), &text);
+	struct buf text = buf_new(pool, resource->body.n + 2);
+	buf_addc(&text, '{');
+	for (struct doc_iter it = doc_iter(resource_body_tree(pool, resource)); doc_next(&it);) {
+		bool has_secret = holds_secret(rules, it.name, it.value, false);
+		if (text.n > 1)
+			buf_addc(&text, ',');
+		json_add_string(&text, it.name);
+		buf_addc(&text, ':');
+		doc_write_json(has_secret ? masked(pool, rules, it.name, it.value) : it.value, &text);
+	}
+	buf_addc(&text, '}');
 	return str_eq(buf_str(&text), resource->body) ? resource->body : buf_str(&text);
 }
 
@@ -250,20 +240,21 @@ static enum outcome restored(struct draft *draft, struct str top, const struct d
 enum outcome secret_restore(struct draft *draft)
 {
 	const struct type_rules *rules = draft->address->type->rules;
-	struct doc *body;
 	enum outcome outcome = OUTCOME_OK;
 
-	if (rules->is_secret == NULL || !body_holds_secret(rules, draft->body, true))
+	if (rules->is_secret == NULL)
 		return OUTCOME_OK;
-	body = doc_new_object(draft->registry->pool);
 	for (struct doc_iter it = doc_iter(draft->body); outcome == OUTCOME_OK && doc_next(&it);) {
 		const struct doc *was = NULL;
 		struct doc *member = NULL;
+		if (!holds_secret(rules, it.name, it.value, true))
+			continue;
 		if (draft->before != NULL)
 			doc_get(draft->before, it.name, &was);
+		if (doc_equal(it.value, was))
+			continue; // a mask that is stored itself
 		outcome = restored(draft, it.name, it.value, was, &member);
-		doc_set(body, it.name, member);
+		doc_set(draft->body, it.name, member);
 	}
-	draft->body = body;
 	return outcome;
 }

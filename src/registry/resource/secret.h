@@ -7,8 +7,6 @@
 #include "registry/type/rules.h"
 
 #define SECRET_MASK "******"
-// Returns the body with its secrets masked: body itself if it has none, else a copy in pool. rules may be NULL.
-const struct doc *secret_mask(struct pool *pool, const struct type_rules *rules, const struct doc *body);
 // The body as clients may see it, as compact JSON. It is resource->body itself if there are no secrets.
 struct str resource_shown(struct pool *pool, const struct resource *resource);
 // Replaces each mask in draft->body by the stored secret. OUTCOME_OK; OUTCOME_BAD_DOCUMENT: no secret is stored in that place.

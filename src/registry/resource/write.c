@@ -89,7 +89,7 @@ static enum outcome complete(struct registry *registry, const struct address *ad
 
 	draft.body = content->body.p == NULL ? content->document : stored_document(pool, STORED_NEW, content->body);
 	if (current != NULL)
-		draft.before = resource_body_doc(pool, current);
+		draft.before = resource_body_tree(pool, current);
 	enum outcome outcome = secret_restore(&draft);
 	if (outcome == OUTCOME_OK)
 		outcome = rules->complete(&draft);
@@ -366,20 +366,24 @@ static enum outcome update(struct registry *registry, const struct revision *rev
 enum outcome resource_change_content(struct registry *registry, const struct edit *edit, struct guard guard,
 	const struct held_tenant *held, struct str heir, struct resource *resource)
 {
-	const struct resource before = *resource;
+	struct resource before = *resource;
 	const struct address address = { resource->tenant, resource->type, resource->space, resource->name };
 	struct revision revision;
 	enum outcome outcome = guard_check_required(registry, guard, held->etag_required);
 
 	if (outcome == OUTCOME_OK)
 		outcome = resource_check(registry, &before, guard);
-	if (outcome == OUTCOME_OK)
-		outcome = revise(registry, &address, edit, &before, before.uid, &revision);
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	if (resource->type->rules != NULL)
+		before.tree = resource_body_doc(registry->pool, &before); // for the edit, the rules, and what compares the two bodies
+	outcome = revise(registry, &address, edit, &before, before.uid, &revision);
 	if (outcome != OUTCOME_OK)
 		return outcome;
 	resource->meta = revision.content.meta;
 	resource->body = revision.content.body;
 	resource->shown = STR_NONE;
+	resource->tree = revision.document;
 	resource->locked = revision.content.locked;
 	if (heir.p != NULL)
 		resource->tenant = heir;
