@@ -143,6 +143,23 @@ FROM resources r {move_obstacle} AND {move_set}
 ORDER BY r.namespace, r.type_id, r.name
 LIMIT :limit;
 
+-- A page of a tenant's names but those of namespaces, in the order of the index: from a name on, or behind it.
+-- @choice move_names_from
+-- @case at
+r.name >= :name
+-- @case behind
+r.name > :name
+
+-- @statement move_names
+-- @in tenant_id uint, namespaces uint, type_id uint, namespace text, name text, limit uint
+-- @out type_id uint, namespace text, name text
+SELECT r.type_id, r.namespace, r.name
+FROM resources r FORCE INDEX (address)
+WHERE r.tenant_id = :tenant_id AND r.live IS NOT NULL AND r.type_id <> :namespaces AND (r.type_id > :type_id
+  OR (r.type_id = :type_id AND (r.namespace > :namespace OR (r.namespace = :namespace AND {move_names_from}))))
+ORDER BY r.type_id, r.namespace, r.name
+LIMIT :limit;
+
 -- The destination's namespaces that those of the set are merged into.
 -- @statement move_merged
 -- @in dest_id uint, namespaces uint, set move_range

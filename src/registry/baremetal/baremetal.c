@@ -243,7 +243,7 @@ bool baremetal_name_ok(struct str name)
 
 // ---- secrets
 
-// Case of ASCII letters is ignored.
+// Does the word, which begins with a lower-case letter, stand in the text? Case of ASCII letters is ignored.
 static bool has_word(struct str text, const char *word)
 {
 	size_t n = strlen(word);

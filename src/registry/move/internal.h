@@ -47,6 +47,22 @@ struct move_plan {
 	} found;
 };
 
+// ---- names that both tenants have (taken.c)
+
+struct move_name {
+	uint64_t type_id;
+	struct str space, name;
+};
+struct move_taken {
+	struct move_name *names; // in the order of namespace, type and name
+	size_t n;
+};
+// Are both tenants so large, and so much alike in size, that move_merge_names() costs less than to look up each name?
+bool move_merges_names(const struct move_plan *plan);
+// Finds the first max names of the source that the destination has as well, but for those of namespaces. It takes one round
+// trip for each thousand resources that it cannot skip. OUTCOME_OK, or that of a failed statement.
+enum outcome move_merge_names(struct registry *registry, const struct move_plan *plan, size_t max, struct move_taken *taken);
+
 enum move_look {
 	MOVE_LOOK_PREVIEW, // without locks
 	MOVE_LOOK_LOCKED,  // locks both tenants' rows exclusively first

@@ -238,28 +238,53 @@ static void add_obstacles(struct registry *registry, struct move_action *action,
 	}
 }
 
+static const char taken_detail[] = "the destination has a resource of that name; rename, move or delete one of them";
+
+static enum outcome find_taken_by_merge(struct registry *registry, struct move_plan *plan)
+{
+	struct move_taken taken;
+	enum outcome outcome = move_merge_names(registry, plan, MOVE_MAX_BLOCKERS + 1, &taken);
+
+	for (size_t i = 0; outcome == OUTCOME_OK && i < taken.n; i++) {
+		const struct move_name *name = &taken.names[i];
+		const struct move_blocker blocker = {
+			.resource = resource_path(registry->pool, type_of_resource(registry, 0, name->type_id), name->space,
+				name->name),
+			.reason = "name-taken",
+			.detail = str_c(taken_detail),
+		};
+		add_blocker(registry, plan->action, &blocker);
+	}
+	return outcome;
+}
+
 static enum outcome find_taken(struct registry *registry, struct move_plan *plan)
 {
+	bool merges = move_merges_names(plan);
 	const struct sql_move_merged merged_in = {
 		.dest_id = plan->action->dest.id,
 		.namespaces = type_namespaces(registry)->id,
 		.set = plan->set.in,
 	};
-	struct db_call calls[] = {
-		obstacles_call(registry, plan, SQL_MOVE_OBSTACLE_TAKEN, NULL),
+	struct db_call calls[3] = {
 		sql_move_merged_call(registry->pool, plan->set.kind, &merged_in),
 		obstacles_call(registry, plan, SQL_MOVE_OBSTACLE_ENDING, NULL),
 	};
-	enum db_result result = db_run_batch(registry->db, registry->pool, calls, COUNT_OF(calls));
+	if (!merges)
+		calls[2] = obstacles_call(registry, plan, SQL_MOVE_OBSTACLE_TAKEN, NULL);
+	enum db_result result = db_run_batch(registry->db, registry->pool, calls, merges ? 2 : 3);
 
 	if (result != DB_OK)
 		return registry_db_failed(result);
-	const struct sql_move_merged_row *merged = sql_move_merged_row(&calls[1].rows, 0);
+	const struct sql_move_merged_row *merged = sql_move_merged_row(&calls[0].rows, 0);
 
-	add_obstacles(registry, plan->action, &calls[0].rows, "name-taken",
-		"the destination has a resource of that name; rename, move or delete one of them");
 	plan->found.merged = (struct state_sum){ merged->n, { merged->h0, merged->h1, merged->h2, merged->h3 } };
-	add_obstacles(registry, plan->action, &calls[2].rows, "namespace-terminating", ending_detail);
+	if (!merges)
+		add_obstacles(registry, plan->action, &calls[2].rows, "name-taken", taken_detail);
+	enum outcome outcome = merges ? find_taken_by_merge(registry, plan) : OUTCOME_OK;
+	if (outcome != OUTCOME_OK)
+		return outcome;
+	add_obstacles(registry, plan->action, &calls[1].rows, "namespace-terminating", ending_detail);
 	return OUTCOME_OK;
 }
 
