@@ -34,7 +34,7 @@ struct put {
 	char tenant[256], space[8], meta[3], verb[8], actor[8], fields[32], body[MAX_BODY];
 	char *digits; // where in the body the counter is
 	struct row row;
-	uint8_t request_id[16], etag[ETAG], root[16];
+	uint8_t request_id[16], etag[ETAG], root[20]; // root: the type's id, the first byte the highest, and the uid
 	MYSQL_TIME now;
 	MYSQL_STMT *locks[3], *writes[2];
 	struct row *rows;
@@ -123,7 +123,7 @@ static void prepare_writes(struct put *put)
 	MYSQL_BIND body = bare_bytes(put->body, put->bytes), request = bare_bytes(put->request_id, sizeof(put->request_id));
 	MYSQL_BIND uid = bare_bytes(put->row.uid, sizeof(put->row.uid)), verb = bare_text(put->verb);
 	MYSQL_BIND actor = bare_text(put->actor), space = bare_text(put->space), name = name_bind(put);
-	MYSQL_BIND fields = bare_text(put->fields), root = uid;
+	MYSQL_BIND fields = bare_text(put->fields), root = bare_bytes(put->root, sizeof(put->root));
 
 	if (!put->nodes)
 		root.buffer_type = MYSQL_TYPE_NULL;
@@ -148,6 +148,8 @@ static struct put *put_open(const char *tenant, bool nodes, size_t first, size_t
 	put->type_id = bare_number(put->mysql, nodes ?
 		"SELECT id FROM types WHERE group_name = 'baremetal.openstack.org' AND plural = 'nodes'" :
 		"SELECT id FROM types WHERE group_name = '' AND plural = 'configmaps'");
+	for (size_t i = 0; i < 4; i++)
+		put->root[i] = (uint8_t)(put->type_id >> (24 - 8 * i));
 	put->space_type_id = bare_number(put->mysql, "SELECT id FROM types WHERE group_name = '' AND plural = 'namespaces'");
 	load_rows(put);
 	put->n_rows -= put->n_rows % step; // so that no two connections meet at one row
@@ -163,6 +165,7 @@ static void put_one(struct put *put, size_t at)
 	char counter[DIGITS + 1];
 
 	put->row = put->rows[at];
+	memcpy(put->root + 4, put->row.uid, sizeof(put->row.uid));
 	put->now = bare_now();
 	put->revision++;
 	(void)snprintf(counter, sizeof(counter), "%0*llu", DIGITS, (unsigned long long)put->revision);
